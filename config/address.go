@@ -23,8 +23,8 @@ type listener struct {
 	address address
 }
 
-// overlaps reports whether a machine cannot listen on both addresses. A wildcard takes the port of every
-// address. Port 0 conflicts with nothing.
+// overlaps reports whether a machine cannot listen on both addresses. An address without a host takes its
+// port on every address of the machine. Port 0 conflicts with nothing.
 func (a address) overlaps(b address) bool {
 	return a.port != 0 && a.port == b.port && (a.host == b.host || a.host == "" || b.host == "")
 }
@@ -57,7 +57,7 @@ func (c *checker) checkListen(text, key string) address {
 	return listen
 }
 
-// hop is the way of a request through one proxy.
+// hop is one proxy on the way of a request: where it listens, and where it forwards.
 type hop struct {
 	key              string
 	listen, upstream address

@@ -70,7 +70,7 @@ type Source struct {
 	Custom        *Custom  `yaml:"custom,omitempty"` // required for DialectCustom, and only allowed there
 	Relay         string   `yaml:"relay"`            // RelayFiltered or RelayVerbatim
 	Policy        string   `yaml:"policy"`           // PolicyClient or PolicyPublic; used if Relay is RelayFiltered
-	Agent         string   `yaml:"agent"`            // the agent's name if its stream does not give it; "" means Name
+	Agent         string   `yaml:"agent"`            // the agent's name if its stream does not give one; "" for Name
 	AgentCards    string   `yaml:"agent_cards"`      // CardsRewritten or CardsVerbatim
 	AgentsAsTools []string `yaml:"agents_as_tools"`  // names of tools that are agents
 }
@@ -115,8 +115,8 @@ type Runs struct {
 // Traces configures the content of spans. Sampling and export are configured by the environment (OTEL_*).
 type Traces struct {
 	Content        string `yaml:"content"`          // ContentNone or ContentAll
-	MaxContent     Bytes  `yaml:"max_content"`      // for one operation
-	MaxContentHeld Bytes  `yaml:"max_content_held"` // for all open operations together
+	MaxContent     Bytes  `yaml:"max_content"`      // content kept of one operation
+	MaxContentHeld Bytes  `yaml:"max_content_held"` // content kept of all open operations together
 	Profile        string `yaml:"profile"`          // names of attributes: ProfileGenAI
 }
 
@@ -130,9 +130,9 @@ type Metrics struct {
 type Limits struct {
 	Frame          Bytes `yaml:"frame"`           // one SSE frame
 	JSONDepth      int   `yaml:"json_depth"`      // levels of JSON in a frame
-	RequestBody    Bytes `yaml:"request_body"`    // bytes of a request body that are read for its ids
-	ConfidenceText Bytes `yaml:"confidence_text"` // bytes of a text that are searched for confidence
-	ObserveQueue   Bytes `yaml:"observe_queue"`   // bytes of one stream waiting to be observed
+	RequestBody    Bytes `yaml:"request_body"`    // largest request body that is read for session, user and app
+	ConfidenceText Bytes `yaml:"confidence_text"` // last part of a text, which is searched for confidence and sources
+	ObserveQueue   Bytes `yaml:"observe_queue"`   // part of one stream waiting to be observed
 	LogQueue       Bytes `yaml:"log_queue"`       // log lines waiting to be written
 	SpanQueue      int   `yaml:"span_queue"`      // spans waiting to be exported, unless OTEL_BSP_MAX_QUEUE_SIZE is set
 	SpanQueueSize  Bytes `yaml:"span_queue_size"` // their approximate size
@@ -176,8 +176,8 @@ func Verbosities() []string { return []string{"none", "brief", "normal", "detail
 
 // Kinds filters the external stream by the kinds of events in KnownNames.Kinds.
 type Kinds struct {
-	In  []string `yaml:"in"` // only these pass; empty for all
-	Out []string `yaml:"out"`
+	In  []string `yaml:"in"`  // only these pass; empty for all
+	Out []string `yaml:"out"` // these do not pass
 }
 
 // Authentication configures who may read the external stream.

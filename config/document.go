@@ -50,7 +50,7 @@ func checkText(data []byte) *Error {
 
 // parseYAML parses up to two documents. It also returns the number of lines that the parser has read when it
 // ended or failed.
-func parseYAML(data []byte) (documents []*yaml.Node, taken int, err error) {
+func parseYAML(data []byte) (documents []*yaml.Node, linesRead int, err error) {
 	text := &lineReader{rest: data}
 	decoder := yaml.NewDecoder(text)
 	for len(documents) < 2 {
@@ -60,23 +60,24 @@ func parseYAML(data []byte) (documents []*yaml.Node, taken int, err error) {
 			break
 		}
 		if err != nil {
-			return nil, text.taken, err
+			return nil, text.linesRead, err
 		}
 		documents = append(documents, &document)
 	}
-	return documents, text.taken, nil
+	return documents, text.linesRead, nil
 }
 
 // maxReparsed is the number of bytes of a broken file that are parsed again to find the line of the error.
 const maxReparsed = 16 << 20
 
 // syntaxError returns the error with its line. The line that the parser reports is often that of an enclosing
-// block, off by one, or missing. The number of lines read is close, but the parser reads ahead over comments.
-// Therefore syntaxError removes lines from the end as long as the rest fails with the same error.
-func syntaxError(data []byte, taken int, err error) *Error {
+// block, off by one, or missing. The number of lines that the parser has read is close, but too high if
+// comments follow. Therefore syntaxError removes lines from the end as long as the rest fails with the same
+// error. The line of the error is the last one that it keeps.
+func syntaxError(data []byte, linesRead int, err error) *Error {
 	problem := withoutLine(err)
 	lines := bytes.SplitAfter(data, []byte("\n"))
-	line := max(1, min(taken, len(lines)))
+	line := max(1, min(linesRead, len(lines)))
 	for reparsed := 0; line > 1 && reparsed < maxReparsed; line-- {
 		before := bytes.Join(lines[:line-1], nil)
 		if _, _, err := parseYAML(before); err == nil || withoutLine(err) != problem {
@@ -104,10 +105,10 @@ func withoutLine(err error) string {
 	return text
 }
 
-// lineReader returns one line for each Read, so that taken tells how far the parser has read.
+// lineReader returns at most one line for each Read, and counts the lines that the parser has read.
 type lineReader struct {
-	rest  []byte
-	taken int
+	rest      []byte
+	linesRead int
 }
 
 func (l *lineReader) Read(p []byte) (int, error) {
@@ -120,7 +121,7 @@ func (l *lineReader) Read(p []byte) (int, error) {
 	}
 	n := copy(p, l.rest[:end])
 	if l.rest = l.rest[n:]; n == end {
-		l.taken++
+		l.linesRead++
 	}
 	return n, nil
 }

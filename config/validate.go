@@ -68,10 +68,10 @@ type checker struct {
 	listeners []listener
 }
 
-// checkSources reports the mistakes of the sources. none permits an empty list: other processes may publish to
-// the stream's store.
-func (c *checker) checkSources(sources []Source, none bool) {
-	if len(sources) == 0 && !none {
+// checkSources reports the mistakes of the sources. The list may be empty if optional is set: other processes
+// may publish to the stream's store.
+func (c *checker) checkSources(sources []Source, optional bool) {
+	if len(sources) == 0 && !optional {
 		c.report.invalid("sources", "there is no source", "give at least one, with a name and a proxy or a tail")
 	}
 	if !c.checkCount("sources", len(sources), maxSources) {

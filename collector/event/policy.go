@@ -35,8 +35,9 @@ type Table struct {
 	// depth.
 	DeepMembers []string
 
-	// Events are the allowed SSE event names of a protocol that does not put the frame's type there,
-	// besides "message", which says the same as no name. A frame with any other event name is withheld.
+	// Events are the SSE event names that are allowed if the protocol does not put the frame's type there.
+	// "message" is always allowed, because it means the same as no name. A frame with any other event name
+	// is withheld.
 	Events []string
 
 	// IgnoreEventName says that only the JSON determines the type of a frame. A frame then leaves without
@@ -74,8 +75,9 @@ type Table struct {
 	// client learns of the failure.
 	FailureData string
 
-	// OversizeData replaces a frame over the size limit for the protocol's own client, which would
-	// otherwise wait for it. It is an error, or a notice if the client stops at an error although the run goes on.
+	// OversizeData replaces a frame over the size limit for the protocol's own client, which would otherwise
+	// wait for it. It is an error. If clients stop at an error although the run may continue, it is a notice
+	// instead.
 	OversizeData string
 }
 
@@ -108,9 +110,9 @@ type Type struct {
 	// table.
 	InternalMembers []string
 
-	// Shows are the kinds of facts to which each frame of the type belongs, besides those that the decoder
-	// and Public find: a piece of a call's arguments is part of the call's start. If a setting excludes one,
-	// the client does not get the frame.
+	// Shows are kinds of facts that each frame of the type is a part of, although neither the decoder nor
+	// Public finds them: for example, a piece of a call's arguments is a part of KindToolStarted. If a
+	// setting excludes one of them, the client does not get the frame.
 	Shows []Kind
 
 	// AnyJSON says that the frame's data may be any JSON value instead of an object.
@@ -143,7 +145,7 @@ type Messages struct {
 	ListMember    string   // the member of the frame that holds the list
 	RoleMember    string   // the member of a message that holds its role
 	InternalRoles []string // roles of messages that are for models only
-	RoleOptional  bool     // a message without the member is not withheld for that; the decoder judges it
+	RoleOptional  bool     // a message without the member is not withheld for that; the decoder may withhold it
 	PartMembers   []string // members of a message that hold its parts, which are checked too
 }
 

@@ -9,8 +9,8 @@ import (
 )
 
 // linger is how long a request continues after its client has closed the connection. The client may have
-// closed only its sending side and still wait for the answer: both cases look the same. An agent's own
-// server sends such a client only the part of the answer that is ready.
+// closed only its sending side and still wait for the answer: both cases look the same. linger is short:
+// an agent's own server sends such a client only the part of the answer that is ready.
 const linger = 100 * time.Millisecond
 
 // withLinger returns the request with a context that ends p.linger after the client has left.
@@ -47,7 +47,7 @@ func (c *client) release() {
 	c.writer = nil
 }
 
-// frameShare returns the share of the memory for large frames of the stream that answers a request.
+// frameShare returns the share in FrameMemory of the stream that answers a request.
 func (p *Proxy) frameShare(ctx context.Context) *frameShare {
 	return p.settings.FrameMemory.share(ctx, p.settings.FrameLimit, func() {
 		if p.loggedStall.allows(time.Now()) {
@@ -60,18 +60,18 @@ func (p *Proxy) frameShare(ctx context.Context) *frameShare {
 // answerWriter writes the agent's answer to the client without the headers that net/http would add.
 type answerWriter struct {
 	http.ResponseWriter
-	request  *requestBody
-	client   context.Context // done when the client has left
-	span     *serverSpan     // nil if the request has none
-	complete bool            // the answer was sent to its end
-	promises bool            // the server itself sends "100 Continue" when the request's body is first read
+	request       *requestBody
+	client        context.Context // done when the client has left
+	span          *serverSpan     // nil if the request has none
+	complete      bool            // the answer was sent to its end
+	sendsContinue bool            // the server itself sends "100 Continue" when the request's body is first read
 
 	restricted bool // the policy public limits the answer
 }
 
 func newAnswerWriter(w http.ResponseWriter, r *http.Request, body *requestBody) *answerWriter {
-	promises := r.ContentLength != 0 && strings.EqualFold(r.Header.Get("Expect"), "100-continue")
-	return &answerWriter{ResponseWriter: w, request: body, client: r.Context(), promises: promises}
+	sendsContinue := r.ContentLength != 0 && strings.EqualFold(r.Header.Get("Expect"), "100-continue")
+	return &answerWriter{ResponseWriter: w, request: body, client: r.Context(), sendsContinue: sendsContinue}
 }
 
 // fail records why the request failed.
@@ -84,15 +84,15 @@ func (w *answerWriter) fail(why string) {
 // Unwrap returns the wrapped writer, for http.ResponseController.
 func (w *answerWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// WriteHeader forwards the status. If the answer begins before the request has been read, WriteHeader
-// makes the server close the connection after the answer: the server would read the rest by itself and panic at the next request
-// (golang/go#68560).
+// WriteHeader forwards the status. If the answer begins before the request has been read, it makes the
+// server close the connection after the answer. Otherwise the server would read the rest of the request
+// and panic at the next one (golang/go#68560).
 func (w *answerWriter) WriteHeader(status int) {
 	if w.restricted && status < http.StatusOK && status != http.StatusSwitchingProtocols {
 		return // informational answers carry the agent's headers
 	}
-	if status == http.StatusContinue && w.promises {
-		return // the agent's makes the transport read the body, and then the client gets the server's
+	if status == http.StatusContinue && w.sendsContinue {
+		return // the agent's status makes the transport read the body, and then net/http sends its own
 	}
 	if w.span != nil {
 		w.span.recordStatus(status)

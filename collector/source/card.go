@@ -48,11 +48,11 @@ func (p *Proxy) replaceCard(resp *http.Response) {
 		return
 	}
 	content, err := io.ReadAll(io.LimitReader(resp.Body, maxCard+1))
-	sent := resp.Body
-	resp.Body = replacedBody{io.MultiReader(bytes.NewReader(content), remainder(sent, err)), sent}
+	original := resp.Body
+	resp.Body = replacedBody{io.MultiReader(bytes.NewReader(content), remainder(original, err)), original}
 	switch {
 	case err != nil:
-		return // the client gets what was read, and the error
+		return // the client gets what was read, and then the error
 	case len(content) > maxCard:
 		p.reportUnchangedCard(CardTooLarge)
 		return
@@ -74,7 +74,7 @@ func (p *Proxy) replaceCard(resp *http.Response) {
 	if changed == nil {
 		return
 	}
-	p.replaceBody(resp, replacedBody{bytes.NewReader(changed), sent})
+	p.replaceBody(resp, replacedBody{bytes.NewReader(changed), original})
 	resp.ContentLength = int64(len(changed))
 	resp.Header.Set("Content-Length", strconv.Itoa(len(changed)))
 	resp.Header.Add("Vary", "Forwarded, X-Forwarded-Host, X-Forwarded-Proto")
@@ -94,7 +94,8 @@ type replacedBody struct {
 	io.Closer
 }
 
-// remainder returns a reader of the rest of a body, or of the error that reading it has returned.
+// remainder returns a reader of the rest of a body. If reading the body has failed, it returns only the
+// error.
 func remainder(body io.Reader, err error) io.Reader {
 	if err != nil {
 		return errorReader{err}

@@ -33,19 +33,19 @@ func decompress(r io.Reader, encoding string) io.Reader {
 	return unsupportedEncoding(encoding)
 }
 
-// drainingReader reads a decoded stream for its observer. The budget of the source pays for the bytes of
-// frames that are read only in part. After a decoding error it reads the source to its end, because the
-// end of the stream is the end of its run.
+// drainingReader reads a decoded stream for its observer. The bytes of frames that have been read only in
+// part are charged to the source's budget. After a decoding error it reads the source to its end, because
+// the run ends with the stream.
 type drainingReader struct {
 	decoded  io.Reader
 	source   *tap
 	maxFrame int // bytes of a frame that are held at most
 
-	hasData  bool // at least one byte was decoded
-	read     int  // bytes of the source that were consumed before the error
-	total    int64
-	consumed int64 // bytes of total in frames that were observed
-	charged  int   // bytes of the others that the budget pays for
+	hasData  bool  // at least one byte was decoded
+	read     int   // bytes of the source that were read before the decoding error
+	total    int64 // decoded bytes
+	consumed int64 // decoded bytes in frames that were observed
+	charged  int   // decoded bytes of the other frames that are charged
 }
 
 func (e *drainingReader) Read(p []byte) (int, error) {
@@ -76,7 +76,7 @@ func (e *drainingReader) charge() bool {
 	return true
 }
 
-// release gives back what was charged.
+// release returns what was charged to the budget.
 func (e *drainingReader) release() { e.source.memory.Release(e.charged) }
 
 // unsupportedEncoding is the reader of a stream in an encoding that cannot be decoded.

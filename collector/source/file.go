@@ -24,7 +24,8 @@ type Capture struct {
 	Name    string // the file's name, or Stdin
 	Dialect string // the name of a dialect; detected if no dialect has this name
 
-	// OnRead is called with the number of bytes read so far and the size of the capture, 0 if unknown. It may be nil.
+	// OnRead is called with the number of bytes read so far and the size of the capture, which is 0 if
+	// unknown. It may be nil.
 	OnRead func(read, size int64)
 }
 
@@ -75,7 +76,7 @@ func open(ctx context.Context, name string) (*os.File, error) {
 		err  error
 	}
 	opened := make(chan result, 1)
-	go func() { // goes on to wait after the context is done: the system cannot stop waiting
+	go func() { // continues to wait after the context is done, because os.Open cannot be interrupted
 		file, err := os.Open(name)
 		opened <- result{file, err}
 	}()

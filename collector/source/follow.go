@@ -114,7 +114,7 @@ func (g *growingFile) Read(p []byte) (int, error) {
 		case g.foundReplaced:
 			return 0, io.EOF
 		case g.isReplaced():
-			g.foundReplaced = true // read once more: bytes may have been appended before the replacement
+			g.foundReplaced = true // read once more: bytes may have been appended before the file was replaced
 		case g.wait(g.ctx) != nil:
 			return 0, io.EOF
 		default:
@@ -149,7 +149,8 @@ func (g *growingFile) end() event.End {
 func followPipe(ctx context.Context, c *collector.Collector, from io.Reader, capture Capture) error {
 	out, in := io.Pipe()
 	defer out.Close()
-	// A blocked read cannot be interrupted: the goroutine ends when the next byte arrives, or when the pipe or the program ends.
+	// A blocked read cannot be interrupted. The goroutine ends when the next byte arrives, or when the pipe or
+	// the program ends.
 	go func() {
 		_, err := io.Copy(in, from)
 		in.CloseWithError(err)

@@ -26,36 +26,37 @@ const (
 	memoryPoll = 50 * time.Millisecond
 )
 
-// tiers are the sizes of frames above which all frames together may take only a part of the memory. The
-// rest stays free for smaller frames, so that no number of large ones delays the streams that have none.
+// tiers limit the memory of large frames: all frames over a size together may take only a part of the
+// memory. The rest stays free for smaller frames, so that large ones never delay streams that have none.
 var tiers = [...]struct {
-	over int // bytes
-	part float64
+	over int     // bytes of a frame
+	part float64 // of the memory
 }{{64 << 10, 0.875}, {256 << 10, 0.75}, {smallFrame, 0.5}}
 
 // FrameMemory shares memory for frames among the filtered streams of a process. A filtered frame is in
-// memory as a whole, and stays there if the client does not read. If there is no memory left for frames of a
-// size, the agent of a stream that needs more is not read for a while. One such stream at a time may exceed
-// the limits, so that frames that are being read cannot block each other. If streams wait, those that have made
-// no progress for maxWait are disconnected; if more memory is used than allowed, those without for maxStall.
+// memory as a whole, and stays there while the client does not read. If there is no memory left for a
+// frame of its size, its stream waits, and its agent is not read. One stream at a time may exceed the
+// limits: otherwise frames that have been read in part could wait for each other forever. While streams wait,
+// those that have made no progress for maxWait are disconnected. While more memory is used than allowed, those
+// that have made none for maxStall are.
 type FrameMemory struct {
 	account *budget.Account // nil means no bound
-	limits  [len(tiers)]int // bytes of all frames over a tier's size together
+	limits  [len(tiers)]int // for each tier, bytes that all frames over its size may take together
 
 	shrink func() // releases memory of other accounts; may be nil
 
 	mu      sync.Mutex
-	used    [len(tiers)]int
-	wanted  int           // bytes that streams wait for
-	leaving int           // bytes of the streams that are being disconnected
-	changed chan struct{} // closed and replaced when a stream releases memory
-	looked  time.Time     // when stalled streams were last looked for
-	holders []*frameShare // streams that hold memory
-	extra   *frameShare   // the stream that may exceed the limits, or nil
+	used    [len(tiers)]int // bytes that they take
+	wanted  int             // bytes that streams wait for
+	leaving int             // bytes of the streams that are being disconnected
+	changed chan struct{}   // closed and replaced when a stream releases memory
+	checked time.Time       // when stalled streams were last looked for
+	holders []*frameShare   // streams that hold memory
+	extra   *frameShare     // the stream that may exceed the limits, or nil
 }
 
-// NewFrameMemory returns the memory that an account pays for. limit is the number of bytes of which each size
-// of frames has its part.
+// NewFrameMemory returns a FrameMemory that charges an account. limit is the number of bytes of which each
+// tier gets its part.
 func NewFrameMemory(account *budget.Account, limit int) *FrameMemory {
 	m := &FrameMemory{account: account, changed: make(chan struct{})}
 	for i, tier := range tiers {
@@ -95,7 +96,8 @@ const (
 	writingClient
 )
 
-// enter records that the agent sent bytes or the client took some, and what the stream does next.
+// enter records what the stream does next. It counts as progress: the agent has sent bytes, or the client
+// has taken some.
 func (s *frameShare) enter(next streamState) {
 	if s == nil {
 		return
@@ -118,9 +120,9 @@ func (s *frameShare) hold(n int) {
 	s.memory.disconnectStalled(time.Now())
 }
 
-// await waits until the stream may hold n bytes, and records them. For a frame over smallFrame it waits
-// for as much as any frame may need, so that frames that have been read in part do not fill the memory. It
-// returns early if the stream ends.
+// await waits until the stream may hold n bytes, and records them. For a frame over smallFrame it waits for
+// the largest size that a frame may have: otherwise frames that have been read in part could fill the
+// memory. It returns early if the stream ends.
 func (s *frameShare) await(n int) {
 	if s == nil {
 		return
@@ -156,7 +158,7 @@ func (m *FrameMemory) admit(s *frameShare, n int) (changed <-chan struct{}, admi
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.want(s, 0)
-	if m.fits(s, n) {
+	if m.allows(s, n) {
 		m.set(s, n)
 		return nil, true
 	}
@@ -171,9 +173,9 @@ func (m *FrameMemory) want(s *frameShare, n int) {
 	s.wanted = n
 }
 
-// fits reports whether a stream may hold n bytes: if there is room for them, or if it is the only stream
-// to exceed the limits.
-func (m *FrameMemory) fits(s *frameShare, n int) bool {
+// allows reports whether a stream may hold n bytes: because there is room for them, or because no other
+// stream exceeds the limits. In the second case the stream becomes the one that may exceed them.
+func (m *FrameMemory) allows(s *frameShare, n int) bool {
 	before := int(s.bytes.Load())
 	room := m.account.Remaining()
 	for i := range tiers {
@@ -183,7 +185,7 @@ func (m *FrameMemory) fits(s *frameShare, n int) bool {
 	}
 	switch {
 	case room >= n-before:
-	case room >= 0 || m.extra == nil:
+	case room >= 0 || m.extra == nil: // with room left, the previous extra stream no longer exceeds the limits
 		m.extra = s
 	default:
 		return m.extra == s
@@ -202,10 +204,10 @@ func (m *FrameMemory) excess() int { return max(-m.account.Remaining(), 0) }
 // disconnectStalled disconnects stalled streams until the memory that they release is enough for what
 // exceeds the budget and for the streams that wait. The caller holds the lock.
 func (m *FrameMemory) disconnectStalled(now time.Time) {
-	if m.wanted+m.excess() <= m.leaving || now.Sub(m.looked) < memoryPoll {
+	if m.wanted+m.excess() <= m.leaving || now.Sub(m.checked) < memoryPoll {
 		return
 	}
-	m.looked = now
+	m.checked = now
 	if m.shrink != nil && m.excess() > m.leaving {
 		m.shrink()
 	}
@@ -284,7 +286,7 @@ func (m *FrameMemory) set(s *frameShare, n int) {
 	}
 }
 
-// inTier returns n if a frame of n bytes is over a tier's size, or 0.
+// inTier returns how many bytes of a frame of n bytes count in a tier: all or none.
 func inTier(i, n int) int {
 	if n <= tiers[i].over {
 		return 0
@@ -292,7 +294,7 @@ func inTier(i, n int) int {
 	return n
 }
 
-// updateMemory records the memory that the stream holds if it is large.
+// updateMemory records the memory that the stream holds. Less than maxRelayBuffer counts as none.
 func (r *filteredBody) updateMemory() {
 	held := r.memorySize()
 	if held < maxRelayBuffer {
@@ -310,7 +312,8 @@ func (r *filteredBody) memorySize() int {
 	return held
 }
 
-// beforeGrow waits until the stream may hold a larger buffer, or two if it is open.
+// beforeGrow waits until the stream may hold a larger buffer. An unconfirmed stream has two: the decoder's
+// and the blockBuffer.
 func (r *filteredBody) beforeGrow(size int) {
 	if r.block != nil {
 		size *= 2

@@ -34,7 +34,7 @@ func FuzzOpenStream(f *testing.F) {
 			body = iotest.DataErrReader(body)
 		}
 		r := newFilteredBody(io.NopCloser(nil), wordFilter{}, nil)
-		r.open(body, relayLimit, func(in io.Reader) *collector.StreamDecoder {
+		r.startUnconfirmed(body, relayLimit, func(in io.Reader) *collector.StreamDecoder {
 			return nobody.Decode(&event.Stream{}, collector.Input{Reader: in, ReceivedAt: time.Now, RequireSure: true, ReportComments: true})
 		})
 		if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, stream) {

@@ -47,22 +47,28 @@ func (p *Proxy) observe(resp *http.Response) error {
 	encoding := contentEncoding(resp.Header)
 	body := &observedBody{ReadCloser: resp.Body, proxy: p, client: resp.Request.Context()}
 	resp.Body = body
-	if open := x == nil || x.open; p.settings.NewFilter != nil && !open {
+	if unconfirmed := x == nil || x.unconfirmed; p.settings.NewFilter != nil && !unconfirmed {
 		return p.filterStream(resp, body, s, names, x)
 	}
+	p.copyStream(resp, body, s, names, encoding, x)
+	return nil
+}
+
+// copyStream puts a tap into the path of a stream that passes unchanged, and starts to observe the copy. If
+// the proxy filters, the stream is unconfirmed, and a filter waits for it to be recognized.
+func (p *Proxy) copyStream(resp *http.Response, body *observedBody, s *event.Stream, names []string, encoding string, x *exchange) {
 	body.tap = newTap(p.settings.QueueLimit, p.settings.ObserveBudget, p.now, p.countUnobserved)
 	body.tap.slot.all = p.settings.ObserverSlots
 	if p.settings.NewFilter != nil {
-		p.filterOpenStream(resp, body, *s)
+		p.filterUnconfirmed(resp, body, *s)
 	}
-	await, observed := p.order.add(body.tap.queue, s, x.firstFrame()), p.keepSpan(x)
+	await, observed := p.order.add(body.tap.queue, s, x.observeAnswer()), p.keepSpan(x)
 	p.active.Go(func() {
 		defer observed()
 		defer p.order.remove(body.tap.queue)
 		await()
-		p.observeCopy(s, body, x == nil || x.open, names, encoding)
+		p.observeCopy(s, body, x == nil || x.unconfirmed, names, encoding)
 	})
-	return nil
 }
 
 // filterStream puts a filter into the path of an agent's stream and removes its content encoding. The
@@ -84,7 +90,7 @@ func (p *Proxy) filterStream(resp *http.Response, body *observedBody, s *event.S
 		BeforeGrow: r.beforeGrow,
 	}, names...)
 	p.replaceBody(resp, r)
-	await, observed := p.order.add(r.queue, s, x.firstFrame()), p.keepSpan(x)
+	await, observed := p.order.add(r.queue, s, x.observeAnswer()), p.keepSpan(x)
 	p.active.Go(func() {
 		defer observed()
 		defer p.order.remove(r.queue)
@@ -94,10 +100,9 @@ func (p *Proxy) filterStream(resp *http.Response, body *observedBody, s *event.S
 	return nil
 }
 
-// filterOpenStream puts a filter into the path of a stream that may not come from an agent (see
-// route.open). A stream in an unsupported content encoding passes, because its path does not identify it
-// as an agent's.
-func (p *Proxy) filterOpenStream(resp *http.Response, body *observedBody, s event.Stream) {
+// filterUnconfirmed puts a filter into the path of an unconfirmed stream. A stream in an unsupported content
+// encoding passes, because its path does not identify it as an agent's.
+func (p *Proxy) filterUnconfirmed(resp *http.Response, body *observedBody, s event.Stream) {
 	plain := decompress(body, contentEncoding(resp.Header))
 	if _, cannot := plain.(unsupportedEncoding); cannot {
 		return
@@ -105,7 +110,7 @@ func (p *Proxy) filterOpenStream(resp *http.Response, body *observedBody, s even
 	r := newFilteredBody(body, p.settings.NewFilter(), p.settings.Panics)
 	r.memory = p.frameShare(resp.Request.Context())
 	body.memory = r.memory
-	r.open(plain, p.settings.FrameLimit, func(in io.Reader) *collector.StreamDecoder {
+	r.startUnconfirmed(plain, p.settings.FrameLimit, func(in io.Reader) *collector.StreamDecoder {
 		return p.collector.Decode(&s, collector.Input{Reader: in, ReceivedAt: p.now, BeforeGrow: r.beforeGrow, RequireSure: true, ReportComments: true})
 	})
 	p.replaceBody(resp, r)
@@ -142,12 +147,12 @@ func (p *Proxy) describeStream(x *exchange) (*event.Stream, []string) {
 	}
 	s.Identity = identity
 	switch {
-	case x.open && identity.RequestDialect != "": // the request body names the dialect, the path does not
-		x.open, names = false, []string{identity.RequestDialect}
-	case x.open:
+	case x.unconfirmed && identity.RequestDialect != "": // the request body names the dialect, the path does not
+		x.unconfirmed, names = false, []string{identity.RequestDialect}
+	case x.unconfirmed:
 		names = []string{p.settings.Dialect}
 	}
-	if !x.open && len(names) == 1 {
+	if !x.unconfirmed && len(names) == 1 {
 		s.Dialect = names[0]
 	}
 	if identity.JoinedRun != "" {
@@ -179,13 +184,13 @@ func (p *Proxy) deliver(s *event.Stream, r *filteredBody) {
 	p.collector.Deliver(s, func() *event.Batch { b, _ := r.queue.next(); return b }, r.end)
 }
 
-// observeCopy observes the copy of a stream to its end. An open stream may not come from an agent.
-func (p *Proxy) observeCopy(s *event.Stream, body *observedBody, open bool, names []string, encoding string) {
+// observeCopy observes the copy of a stream to its end. The dialect of an unconfirmed stream must be certain.
+func (p *Proxy) observeCopy(s *event.Stream, body *observedBody, unconfirmed bool, names []string, encoding string) {
 	tap := body.tap
 	plain := &drainingReader{decoded: decompress(tap, encoding), source: tap, maxFrame: p.settings.FrameLimit}
 	defer plain.release()
-	in := collector.Input{Reader: plain, ReceivedAt: tap.arrival, End: body.end, ConsumedBytes: &plain.consumed, RequireSure: open, DialectFromPath: p.settings.Dialect == ""}
-	partial := func() int { // bytes of the last frame if it was not consumed
+	in := collector.Input{Reader: plain, ReceivedAt: tap.arrival, End: body.end, ConsumedBytes: &plain.consumed, RequireSure: unconfirmed, DialectFromPath: p.settings.Dialect == ""}
+	partial := func() int { // bytes that were read and belong to no observed frame
 		if encoding != "" {
 			return 0 // the position in the encoded stream is unknown
 		}

@@ -8,17 +8,19 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// order ensures that streams that share a run are observed in the order in which they were received. A
-// client gets each frame before the frame is observed, and may then send a request that depends on it. A
-// listening stream is one that joins the run of another request
+// order ensures that streams that share a run are observed in the order in which they were received. This
+// matters because a client gets each frame before the frame is observed, and may then send a request that
+// depends on it. A listening stream is one that joins the run of another request
 // (event.Identity.JoinedRun). The rules are:
-//   - The open of a listening stream, or of one that answers a run's question, is observed after
-//     everything received before it, and before the close of any stream that ends later.
-//   - The close of any stream is observed between the frames that listening streams received before
-//     and after it. The close of a listening stream is ordered likewise among all streams.
+//   - The open of a listening stream, or of one that answers a run's question: everything received
+//     earlier is observed before it, and the close of streams that end later after it.
+//   - The close of any stream: the frames that listening streams received earlier are observed before it,
+//     and those that they receive later after it.
+//   - The close of a listening stream: the same for the frames of all streams.
 //
-// Only observation waits, never the relay. It waits only for the observation of earlier data, so a cycle
-// is not possible. It waits for the first frames of other requests for at most maxRequestWait.
+// Only observation waits, never the relay. It waits only for the observation of earlier data, so streams
+// cannot wait for each other in a cycle. It waits for the first frames of other requests for at most
+// maxRequestWait.
 type order struct {
 	mu        sync.Mutex
 	streams   map[orderedQueue]struct{} // streams that are being observed
@@ -62,7 +64,7 @@ func (o *order) expect() *signal {
 	return first
 }
 
-// abandon removes a request that has ended without a stream.
+// abandon removes a request that has ended without a stream, and closes its signal.
 func (o *order) abandon(first *signal) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -100,9 +102,9 @@ func (o *order) add(q orderedQueue, s *event.Stream, own *signal) (await func())
 	}
 }
 
-// end calls closes for a stream that has ended, with the channels that must be closed before its close
-// is observed.
-func (o *order) end(q orderedQueue, closes func(before []<-chan struct{})) {
+// end calls finish for a stream that has ended, with the channels that must be closed before the end of the
+// stream is observed.
+func (o *order) end(q orderedQueue, finish func(before []<-chan struct{})) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var before []<-chan struct{}
@@ -117,7 +119,7 @@ func (o *order) end(q orderedQueue, closes func(before []<-chan struct{})) {
 			}
 		}
 	}
-	closes(before)
+	finish(before)
 }
 
 // remove removes a stream whose close has been observed.
@@ -148,7 +150,8 @@ func newOrderState() orderState {
 
 func (t *orderState) state() *orderState { return t }
 
-// advance records that the observer asks for an element, so it has observed all earlier ones.
+// advance records that the observer asks for an element. It has observed all earlier ones, and before the
+// first one the open.
 func (t *orderState) advance() {
 	switch t.requested {
 	case 0:
@@ -167,15 +170,15 @@ type barrier struct {
 	after   <-chan struct{} // the following elements wait until it is closed; nil if they need not wait
 }
 
-func (m *barrier) reach() {
-	if m.reached != nil {
-		close(m.reached)
+func (b *barrier) reach() {
+	if b.reached != nil {
+		close(b.reached)
 	}
 }
 
-// fence returns a channel that is closed once everything put so far has been observed, or nil if it
-// already has been. Elements that are put later wait until the channel after is closed. With atEnd, only
-// the end of the stream waits for it.
+// fence returns a channel that is closed once everything that was put so far has been observed. It is nil if
+// that is already the case. Elements that are put later wait until the channel after is closed. With
+// atEnd they do not wait, only the end of the stream does.
 func (q *queue[E]) fence(after <-chan struct{}, atEnd bool) (reached <-chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

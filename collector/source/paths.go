@@ -62,15 +62,15 @@ func rawPath(u *url.URL) string {
 	return u.EscapedPath()
 }
 
-// canonical returns only the canonical interpretation. It alone decides what a client may request under
-// the policy public.
+// canonical returns only the canonical interpretation. Under the policy public, no other interpretation lets
+// a client request anything.
 func (as interpretations) canonical() interpretations { return interpretations{all: as.all[:1]} }
 
 // isAmbiguous reports whether servers may interpret the path differently.
 func (as interpretations) isAmbiguous() bool { return len(as.all) > 1 || as.tooLong }
 
-// match reports whether the glob matches any interpretation, ignoring case. A match that no server
-// shares is harmless: the answer is filtered without need.
+// match reports whether the glob matches any interpretation, ignoring case. If no server interprets the path
+// in that way, the answer is filtered without need, which is harmless.
 func (as interpretations) match(glob string) bool {
 	glob = strings.ToLower(glob)
 	return as.tooLong || slices.ContainsFunc(as.all, func(one string) bool { return matchGlob(glob, one) })

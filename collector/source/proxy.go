@@ -48,17 +48,18 @@ type ProxySettings struct {
 	BodyLimit  int      // bytes of a run request that are read
 	JSONDepth  int      // levels of JSON in a run request
 	QueueLimit int      // bytes of one stream that may wait to be observed
-	FrameLimit int      // bytes of a frame, or of a block that an open stream (see route.open) may buffer
+	FrameLimit int      // bytes of a frame, or of a block of an unconfirmed stream
 
-	// ObserveBudget bounds the memory that all streams together use for observation, and RequestBudget the memory of the requests
-	// that are read. FrameMemory bounds the memory that large frames use on the way to the client. Nil means no bound.
+	// ObserveBudget bounds the memory that all streams together use for observation, RequestBudget that of
+	// the requests that are read, and FrameMemory that of large frames on the way to the client. Nil means
+	// no bound.
 	ObserveBudget *budget.Account
 	RequestBudget *budget.Account
 	FrameMemory   *FrameMemory
 	ObserverSlots *ObserverSlots // shared by all proxies of a process; nil means no limit
 
-	// OnSession is called with the session that a request on a run path names, once the request body has been read. It may be
-	// called more than once for a request. It may be nil.
+	// OnSession is called with the session that a request on a run path names, once the request body has
+	// been read. It may be called more than once for a request. It may be nil.
 	OnSession func(session string)
 
 	// RewriteCards replaces the agent's URLs in agent cards with the address that the client used.
@@ -77,6 +78,10 @@ type ProxySettings struct {
 
 // Proxy is a reverse proxy in front of an agent. It relays answers without delay and observes the event
 // streams among them in separate goroutines, which cannot delay or break the relay.
+//
+// A run path is a path on which an agent answers with the stream of a run. A stream is unconfirmed if it is
+// on another path, or on a run path that other servers use too (dialect.Path.AllowOthers): it may not come
+// from an agent. It passes unchanged until a dialect recognizes it.
 type Proxy struct {
 	settings                    ProxySettings
 	collector                   *collector.Collector
@@ -125,23 +130,23 @@ func (p *Proxy) Stop() { p.stop() }
 // exchange is a request that may get an agent's stream, from its arrival to the end of its answer.
 type exchange struct {
 	route
-	opened time.Time
-	body   *requestBody
-	length int64
-	span   *serverSpan // nil if the path is no run path
-	parent event.SpanContext
-	first  *signal // closed once a frame of the answer has been observed; nil if the request begins no run
-	stream bool    // the answer is observed, and the observation closes first
+	opened     time.Time
+	body       *requestBody
+	length     int64             // of the body, in bytes; -1 if unknown
+	span       *serverSpan       // nil if the path is no run path
+	parent     event.SpanContext // of the run's spans
+	firstFrame *signal           // closed once a frame of the answer has been observed; nil if the request begins no run
+	isObserved bool              // the answer is observed, and the observation closes firstFrame
 }
 
-// firstFrame returns the signal that the observation closes at the first frame. It marks the answer as
-// observed.
-func (x *exchange) firstFrame() *signal {
-	if x == nil || x.first == nil {
+// observeAnswer records that the answer is observed. It returns the signal that the observation closes at
+// the first frame.
+func (x *exchange) observeAnswer() *signal {
+	if x == nil || x.firstFrame == nil {
 		return newSignal()
 	}
-	x.stream = true
-	return x.first
+	x.isObserved = true
+	return x.firstFrame
 }
 
 type exchangeKey struct{}
@@ -151,13 +156,7 @@ type requestKey struct{}
 
 // ServeHTTP forwards a request.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodConnect || r.RequestURI != "*" && !strings.HasPrefix(r.RequestURI, "/") {
-		http.Error(w, "delegraph forwards to one agent and is not an open proxy", http.StatusBadRequest)
-		return
-	}
-	if r.Method == "PRI" && r.RequestURI == "*" { // the preface of HTTP/2, which the server treats as a request
-		w.Header().Set("Connection", "close")
-		http.Error(w, "delegraph serves only HTTP/1.1 on connections without TLS", http.StatusHTTPVersionNotSupported)
+	if refuse(w, r) {
 		return
 	}
 	body := newRequestBody(r)
@@ -173,8 +172,8 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	// Without full duplex the server reads the request body to its end before it answers, and closes it
 	// while the transport still reads it: an agent that answers early would lose its stream. HTTP/2
-	// always has full duplex and returns an error. A request that is denied needs none: net/http panics if its body stays
-	// unread under full duplex.
+	// always has full duplex and returns an error. A request that is denied gets none: net/http would
+	// panic because its body stays unread.
 	_ = http.NewResponseController(w).EnableFullDuplex()
 	answer.restricted = granted != permitAll
 	reached := &client{writer: w, cancel: done}
@@ -188,7 +187,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer p.endSpan(answer)
 		r = p.withExchange(r, &exchange{route: found, body: body, span: answer.span, parent: spanContext(answer.span.SpanContext())})
 	case mayRequestRun(r):
-		found = route{dialects: p.dialects, continues: r.Method != http.MethodPost, open: true}
+		found = route{dialects: p.dialects, continues: r.Method != http.MethodPost, unconfirmed: true}
 		r = p.withExchange(r, &exchange{route: found, body: body, parent: p.callerOf(r)})
 	}
 	defer p.finishRequest(r)
@@ -202,6 +201,20 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer.complete = true
 }
 
+// refuse answers a request that cannot be forwarded to an agent, and reports whether it has.
+func refuse(w http.ResponseWriter, r *http.Request) bool {
+	switch {
+	case r.Method == http.MethodConnect || r.RequestURI != "*" && !strings.HasPrefix(r.RequestURI, "/"):
+		http.Error(w, "delegraph forwards to one agent and is not an open proxy", http.StatusBadRequest)
+	case r.Method == "PRI" && r.RequestURI == "*": // the preface of HTTP/2, which the server treats as a request
+		w.Header().Set("Connection", "close")
+		http.Error(w, "delegraph serves only HTTP/1.1 on connections without TLS", http.StatusHTTPVersionNotSupported)
+	default:
+		return false
+	}
+	return true
+}
+
 // withExchange starts an exchange and returns the request with it.
 func (p *Proxy) withExchange(r *http.Request, x *exchange) *http.Request {
 	x.opened, x.length = p.now(), r.ContentLength
@@ -213,20 +226,20 @@ func (p *Proxy) withExchange(r *http.Request, x *exchange) *http.Request {
 		x.body.onComplete = func() { p.active.Go(func() { p.reportSession(x) }) }
 	}
 	if !x.continues {
-		x.first = p.order.expect()
+		x.firstFrame = p.order.expect()
 	}
 	return r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
 }
 
-// finishRequest tells the order that a request is over, unless its answer is observed.
+// finishRequest removes a finished request from the order, unless its answer is observed.
 func (p *Proxy) finishRequest(r *http.Request) {
-	if x, _ := r.Context().Value(exchangeKey{}).(*exchange); x != nil && x.first != nil && !x.stream {
-		p.order.abandon(x.first)
+	if x, _ := r.Context().Value(exchangeKey{}).(*exchange); x != nil && x.firstFrame != nil && !x.isObserved {
+		p.order.abandon(x.firstFrame)
 	}
 }
 
-// mayRequestRun reports whether a request on a path that is not a run path may still get an agent's stream.
-// Only the stream itself can tell.
+// mayRequestRun reports whether a request on a path that is no run path may get an agent's stream. Only the
+// stream itself shows whether it is one.
 func mayRequestRun(r *http.Request) bool {
 	posts := r.Method == http.MethodPost && strings.Contains(strings.ToLower(r.Header.Get("Content-Type")), "json")
 	return posts || asksForStream(r.Header)
@@ -239,17 +252,19 @@ func (p *Proxy) callerOf(r *http.Request) event.SpanContext {
 
 // route describes the answers on a request's path.
 type route struct {
-	dialects  []dialect.Dialect // the dialects that the stream may have; nil if the path is no run path
-	pattern   string            // the matching glob: of the configuration, else of the first dialect
-	continues bool              // the stream continues from run to run
-	open      bool              // the stream may not come from an agent; it passes unchanged until a dialect recognizes it
-	ambiguous bool              // only some servers would treat the path as a run path
+	dialects    []dialect.Dialect // the dialects that the stream may have; nil if the path is no run path
+	pattern     string            // the matching glob: of the configuration, else of the first dialect
+	continues   bool              // the stream continues from run to run
+	unconfirmed bool              // see Proxy
+	ambiguous   bool              // only some servers would treat the path as a run path
 }
 
-// route finds the dialects that a path selects. A stream on a path that only the configuration names
-// answers one run request. If the configuration names the agent's dialect, a path that only other dialects
-// have is still filtered with those dialects, or with the named one if the stream turns out to be in it. So naming a
-// dialect does not let more data pass.
+// route finds the dialects that a path selects. If the configuration names paths, only these are run
+// paths. A stream on a path that no dialect has answers one run request.
+//
+// If the configuration names the agent's dialect and the path belongs to others, the route has these and
+// the named one. A stream on the path is still filtered, so that naming a dialect does not let more data
+// pass.
 func (p *Proxy) route(r *http.Request) route {
 	as := interpretPath(r.URL) // only once, since a path may be a megabyte long
 	found := p.routeAs(r.Method, as.canonical())
@@ -264,6 +279,7 @@ func (p *Proxy) route(r *http.Request) route {
 	return all
 }
 
+// routeAs finds the route of a path for the configured dialect, if there is one.
 func (p *Proxy) routeAs(method string, as interpretations) route {
 	i := slices.IndexFunc(p.dialects, func(d dialect.Dialect) bool { return d.Name() == p.settings.Dialect })
 	if i < 0 {
@@ -279,6 +295,7 @@ func (p *Proxy) routeAs(method string, as interpretations) route {
 	return found
 }
 
+// routeAmong finds the route of a path among some dialects.
 func (p *Proxy) routeAmong(dialects []dialect.Dialect, method string, as interpretations) (found route) {
 	configured := slices.IndexFunc(p.settings.Paths, as.match)
 	if configured >= 0 {
@@ -290,7 +307,7 @@ func (p *Proxy) routeAmong(dialects []dialect.Dialect, method string, as interpr
 		})
 		if configured >= 0 || p.settings.Paths == nil && len(paths) > 0 {
 			shared := configured < 0 && !slices.ContainsFunc(paths, func(at dialect.Path) bool { return !at.AllowOthers })
-			found.open = shared && p.settings.Dialect == "" && !p.settings.Public && (found.open || found.dialects == nil)
+			found.unconfirmed = shared && p.settings.Dialect == "" && !p.settings.Public && (found.unconfirmed || found.dialects == nil)
 			found.dialects = append(found.dialects, d)
 			found.continues = found.continues || slices.ContainsFunc(paths, func(at dialect.Path) bool { return at.MultipleRuns })
 			if found.pattern == "" {
@@ -334,8 +351,13 @@ func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 		http.Error(w, sentence, http.StatusBadGateway)
 		return
 	}
+	p.failUnreachable(answer, err)
+}
+
+// failUnreachable answers a request that did not reach the agent.
+func (p *Proxy) failUnreachable(w *answerWriter, err error) {
 	p.counters.SetSourceUp(p.settings.Name, false)
-	answer.fail(failureUnreachable)
+	w.fail(failureUnreachable)
 	happened := "did not answer; is it running at %s?"
 	if errors.Is(err, errNotHTTP) {
 		happened = "did not answer in HTTP; is it the agent that listens at %s, and is the scheme of its URL right?"
@@ -344,7 +366,7 @@ func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 		p.logger.Warn("agent unreachable", "name", p.settings.Name, "upstream", p.settings.Upstream.Host, "err", err)
 	}
 	sentence := fmt.Sprintf("delegraph: the agent behind source %q "+happened, p.settings.Name, p.settings.Upstream.Host)
-	if answer.restricted {
+	if w.restricted {
 		sentence = "delegraph: the agent did not answer" // public clients must not learn addresses
 	}
 	http.Error(w, sentence, http.StatusBadGateway)

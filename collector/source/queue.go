@@ -24,7 +24,7 @@ func UnobservedReasons() []string {
 // the observer loses the rest of the stream.
 type queue[E any] struct {
 	limit     int             // of the cost of all waiting elements, in bytes
-	memory    *budget.Account // the budget that pays for the waiting elements
+	memory    *budget.Account // account that the waiting elements are charged to
 	now       func() time.Time
 	countLost func(reason string, bytes int) // called for each loss
 	slot      observerSlot                   // held while the observer works on an element
@@ -39,7 +39,7 @@ type queue[E any] struct {
 	lossReason   string    // why the rest of the stream is lost, or ""
 	endedAt      time.Time // when the stream ended, or its loss began
 	asleep       bool      // the observer sleeps and has not been woken
-	lastWake     time.Time // the time of the last wake-up, which may be in the future
+	lastWake     time.Time // the time of the last wake-up; in the future if one is planned
 	wakeTimer    *time.Timer
 	timerRunning bool // wakeTimer is running
 	orderState
@@ -130,15 +130,15 @@ const minWakeInterval = time.Millisecond
 func (q *queue[E]) wake() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	full := q.lossReason != "" || q.cost > q.limit/2
-	if !full && (!q.asleep || len(q.waiting) == 0) {
+	urgent := q.lossReason != "" || q.cost > q.limit/2
+	if !urgent && (!q.asleep || len(q.waiting) == 0) {
 		return
 	}
 	q.asleep = false
 	if q.timerRunning && q.wakeTimer.Stop() {
 		q.timerRunning = false
 	}
-	if now := q.now(); full || now.Sub(q.lastWake) >= minWakeInterval {
+	if now := q.now(); urgent || now.Sub(q.lastWake) >= minWakeInterval {
 		q.lastWake = now
 		q.ready.Signal()
 	} else {
@@ -211,7 +211,7 @@ func (q *queue[E]) awaitNext() (element E, ok bool) {
 	}
 }
 
-// waitUnlocked waits for all channels. It releases the caller's lock while it waits.
+// waitUnlocked waits for all channels. While it waits, it releases the caller's lock and the observer's slot.
 func (q *queue[E]) waitUnlocked(all []<-chan struct{}) {
 	q.mu.Unlock()
 	defer q.mu.Lock()
@@ -240,7 +240,7 @@ func (q *queue[E]) abandon(reason string, unobserved int) {
 }
 
 // ending returns the time of the end, and the reason why the observer does not get the whole stream, or "".
-func (q *queue[E]) ending() (at time.Time, loses string) {
+func (q *queue[E]) ending() (at time.Time, lossReason string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.endedAt, q.lossReason

@@ -25,27 +25,22 @@ type Filter interface {
 	Append(dst []byte, b *event.Batch) []byte
 }
 
-// errBlockTooLong means that a block of an open stream exceeds the buffer. It passes, unless it declares
-// itself internal.
-var errBlockTooLong = errors.New("block over the limit")
-
-// filteredBody is an agent's stream as the client gets it: the parts of its frames that the filter lets
-// out. A stream that may not come from an agent is open: it passes verbatim, block by block, until a dialect
-// recognizes it.
+// filteredBody is a stream as the client gets it: the parts of its frames that the filter lets out. An
+// unconfirmed stream passes verbatim, block by block, until a dialect recognizes it.
 type filteredBody struct {
 	source        io.Closer
 	decoding      *collector.StreamDecoder
 	filter        Filter
 	panics        *recovery.Recorder
 	queue         *queue[*event.Batch] // batches for the observer; nil if a copy of the bytes is observed
-	block         *blockBuffer         // nil if the stream is not open, or no longer
-	start         func(body io.Reader)
-	longEnd       blockEnd // finds the end of a block that is too long to be filtered
-	inLongBlock   bool     // such a block is being relayed
-	dropLongBlock bool     // that block declares itself internal
+	block         *blockBuffer         // nil if the stream is an agent's, or has been recognized
+	start         func(body io.Reader) // begins to decode an unconfirmed stream at the given body
+	longEnd       blockEnd             // finds the end of a block that is too long to be filtered
+	inLongBlock   bool                 // such a block is being relayed
+	dropLongBlock bool                 // that block declares itself internal
 	out           []byte
 	sent          int // bytes of out that Read has returned
-	steps         int // frames, comments and errors read
+	steps         int // calls of step
 	upstream      *countingReader
 	observedBytes int64       // bytes of upstream that were put into the queue or counted as lost
 	memory        *frameShare // what the stream holds of the memory for large frames
@@ -58,8 +53,8 @@ func newFilteredBody(source io.Closer, f Filter, panics *recovery.Recorder) *fil
 	return &filteredBody{source: source, filter: f, panics: panics}
 }
 
-// open starts to read an open stream from a body without content encoding.
-func (r *filteredBody) open(body io.Reader, limit int, decode func(io.Reader) *collector.StreamDecoder) {
+// startUnconfirmed starts to read an unconfirmed stream from a body without content encoding.
+func (r *filteredBody) startUnconfirmed(body io.Reader, limit int, decode func(io.Reader) *collector.StreamDecoder) {
 	r.start = func(body io.Reader) {
 		r.block = &blockBuffer{source: body, limit: limit}
 		r.decoding = decode(r.block)
@@ -176,9 +171,9 @@ func (r *filteredBody) stopOnPanic() {
 // errPanic ends a stream after a panic, which has been recorded.
 var errPanic = errors.New("the stream could not be filtered")
 
-// framesPerTurn is how many frames a stream filters before other streams get their turn. The scheduler
-// would let a stream that always has frames go on for 10 ms, and a frame of another stream would wait that
-// long for each busy stream.
+// framesPerTurn is how many frames a stream filters before it yields to other streams. The scheduler would
+// let a stream that always has frames continue for 10 ms. A frame of another stream would wait that long
+// for each busy stream.
 const framesPerTurn = 16
 
 // step reads one frame, comment or the end from the agent.
@@ -216,8 +211,8 @@ var emptyComment = sse.AppendComment(nil, "") // what the client gets of a comme
 // nested frames.
 var genericTable = event.Table{Discriminators: []string{"kind", "type"}, Envelopes: []string{"event", "result", "rawEvent", "data"}}
 
-// declaresInternal reports whether a frame of a stream without a recognized dialect declares itself
-// internal. Data that only a lenient parser would accept as an object is searched for the word.
+// declaresInternal reports whether a frame of an unconfirmed stream declares itself internal. Data that is
+// not strict JSON, but may be an object for a lenient parser, is searched for the word.
 func declaresInternal(b *event.Batch) bool {
 	if lenient.IsInternal(b.Frame.Event) || lenient.HasInternalDiscriminator(&genericTable, b.JSON) {
 		return true
@@ -231,8 +226,8 @@ func mayNameInternal(data []byte) bool {
 	return bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) && bytes.Contains(bytes.ToLower(data), []byte(`"internal`))
 }
 
-// blockDeclaresInternal reports whether the beginning of an incomplete or too long block declares it
-// internal.
+// blockDeclaresInternal reports whether an incomplete block, or the beginning of one that is too long,
+// declares itself internal.
 func blockDeclaresInternal(block []byte) bool {
 	for line := range bytes.FieldsFuncSeq(block, func(c rune) bool { return c == '\n' || c == '\r' }) {
 		field, value, _ := bytes.Cut(line, []byte(":"))
@@ -270,8 +265,9 @@ func (r *filteredBody) relay(b *event.Batch) {
 	}
 }
 
-// finish ends the stream in the same way as the agent's stream ended. The incomplete block of an open stream passes unless it
-// declares itself internal; an incomplete frame of an agent's stream does not pass.
+// finish ends the stream in the same way as the agent's stream ended. The incomplete block of an unconfirmed
+// stream passes unless it declares itself internal. An incomplete frame of an agent's stream does not
+// pass. After errBlockTooLong the stream continues with relayLongBlock.
 func (r *filteredBody) finish(err error) {
 	var kept []byte
 	internal := false
@@ -290,8 +286,8 @@ func (r *filteredBody) finish(err error) {
 	r.longEnd.find(kept)
 }
 
-// relayLongBlock relays a block that is too long, or drops it if it declares itself internal. Filtering resumes with
-// the next block.
+// relayLongBlock relays the next part of a block that is too long, or drops it if the block declares itself
+// internal. Decoding starts again with the next block.
 func (r *filteredBody) relayLongBlock() {
 	chunk := make([]byte, 4<<10)
 	n, err := r.block.source.Read(chunk)
@@ -314,76 +310,6 @@ func (r *filteredBody) relayLongBlock() {
 	}
 	r.err = err
 }
-
-// errorReader is a reader that returns only an error.
-type errorReader struct{ err error }
-
-func (f errorReader) Read([]byte) (int, error) { return 0, f.err }
-
-// blockEnd finds the blank line that ends a block, over several reads.
-type blockEnd struct {
-	inLine  bool // the current line is not empty
-	afterCR bool // an LF now belongs to the preceding CR
-}
-
-// find returns the offset after the blank line, or -1 if p does not contain it.
-func (b *blockEnd) find(p []byte) int {
-	for i, c := range p {
-		lf := c == '\n' && b.afterCR
-		b.afterCR = c == '\r'
-		switch {
-		case lf:
-		case c != '\n' && c != '\r':
-			b.inLine = true
-		case !b.inLine:
-			return i + 1
-		default:
-			b.inLine = false
-		}
-	}
-	return -1
-}
-
-// blockBuffer is a reader that keeps the current block of an open stream until it has been filtered.
-type blockBuffer struct {
-	source      io.Reader
-	limit       int
-	bytes       []byte
-	offset      int64 // of bytes[0] in the stream
-	passThrough bool  // Read no longer keeps bytes
-
-	dropping bool // drop the rest of the block, whose beginning was dropped
-}
-
-// Read reads from the source and keeps the bytes. It fails if the block exceeds the limit.
-func (p *blockBuffer) Read(buf []byte) (int, error) {
-	if !p.passThrough && len(p.bytes) > p.limit {
-		return 0, errBlockTooLong
-	}
-	n, err := p.source.Read(buf)
-	if !p.passThrough {
-		p.bytes = append(p.bytes, buf[:n]...)
-	}
-	return n, err
-}
-
-// take removes and returns the bytes before an offset of the stream. They are valid until the next Read.
-func (p *blockBuffer) take(offset int64) []byte {
-	n := offset - p.offset
-	passed := p.bytes[:n]
-	p.bytes, p.offset = p.bytes[n:], offset
-	if !p.dropping {
-		return passed
-	}
-	end := (&blockEnd{inLine: true}).find(passed)
-	if p.dropping = end < 0; p.dropping {
-		return nil
-	}
-	return passed[end:]
-}
-
-// takeAll removes and returns all bytes.
-func (p *blockBuffer) takeAll() []byte { return p.take(p.offset + int64(len(p.bytes))) }
 
 // mayBeStream reports whether some client may take an answer for an event stream. Some clients look for
 // the name anywhere in the header, so this does too: an unusual header must not bypass the filter.

@@ -44,7 +44,7 @@ func relayWithin(body io.Reader, open bool, limit int) *filteredBody {
 	c := collector.New(collector.Dialects(), collector.Settings{MaxFrame: limit, MaxJSONDepth: 64, Proof: proof.Limits{MaxText: 1 << 10, MaxFindings: 8}}, nil)
 	r, s := newFilteredBody(io.NopCloser(nil), wordFilter{}, nil), &event.Stream{Source: "test"}
 	if open {
-		r.open(body, limit, func(in io.Reader) *collector.StreamDecoder {
+		r.startUnconfirmed(body, limit, func(in io.Reader) *collector.StreamDecoder {
 			return c.Decode(s, collector.Input{Reader: in, ReceivedAt: time.Now, RequireSure: true, ReportComments: true})
 		})
 	} else {

@@ -23,9 +23,9 @@ type repeatDetector struct {
 
 // tally counts the occurrences of a frame on connections.
 type tally struct {
-	before     int // the most on any earlier connection
-	current    int // on the connection with the number in connection
-	connection int // the number of the connection
+	before     int // the maximum on an earlier connection
+	current    int // on the last connection that had the frame
+	connection int // the number of that connection
 }
 
 func newRepeatDetector() *repeatDetector {
@@ -35,7 +35,7 @@ func newRepeatDetector() *repeatDetector {
 }
 
 // startConnection starts a connection. The returned function remembers a frame and reports whether it is
-// repeated; if so, it calls repeated first.
+// repeated. It calls repeated for such a frame.
 func (r *repeatDetector) startConnection(repeated func()) func(sse.Frame) bool {
 	r.connection++
 	return func(f sse.Frame) bool {

@@ -75,8 +75,8 @@ func (b *requestBody) record(p []byte, err error) {
 // minCopy is the size in bytes of a copy at first.
 const minCopy = 512
 
-// keep adds p to the copy, or gives the copy up if there is no room. The copy grows with what arrives: a client may announce a large
-// body and stop.
+// keep adds p to the copy, or drops the copy if there is no room. The copy grows with what arrives, because
+// a client may announce a large body and stop.
 func (b *requestBody) keep(p []byte) {
 	size := len(b.copy) + len(p)
 	switch {
@@ -97,7 +97,7 @@ func (b *requestBody) keep(p []byte) {
 	b.copy = append(b.copy, p...)
 }
 
-// release frees the copy, and keeps nothing from then on.
+// release frees the copy. From then on nothing is kept, for the given reason.
 func (b *requestBody) release(reason string) {
 	b.memory.Release(cap(b.copy))
 	b.unkept, b.copy = reason, nil
@@ -122,8 +122,8 @@ func (b *requestBody) isBroken() bool {
 	return b.broken
 }
 
-// identify returns session, user and app of the request, from the first dialect that finds any. reason is
-// one of the Unread constants if the request could not be read, or "".
+// identify returns what the request says about its run, from the first dialect that finds anything. The
+// second result is one of the Unread constants if the request could not be read, or "".
 func (b *requestBody) identify(dialects []dialect.Dialect, length int64, depth int) (event.Identity, string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -141,7 +141,8 @@ func (b *requestBody) identify(dialects []dialect.Dialect, length int64, depth i
 	request.Unambiguous = len(dialects) == 1
 	for _, d := range dialects {
 		id := cloneIdentity(d.Identify(request))
-		// Escaping cannot keep a session of dots from changing the path of a tail's URL: RFC 3986, 5.2.4 and 6.2.2.2.
+		// A tail puts the session into a URL. A path segment "." or ".." changes the path even if its dots are
+		// escaped: RFC 3986, 5.2.4 and 6.2.2.2.
 		if len(id.Session) > event.MaxSession || id.Session == "." || id.Session == ".." {
 			id.Session = ""
 			return id, UnreadSession

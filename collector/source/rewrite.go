@@ -25,20 +25,20 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 			r.Out.Header.Del(name)
 		}
 	}
-	run, _ := r.In.Context().Value(exchangeKey{}).(*exchange)
-	if len(r.In.Header.Values("Accept-Encoding")) > 0 && p.settings.NewFilter != nil && (run != nil && run.span != nil || asksForStream(r.In.Header)) {
+	x, _ := r.In.Context().Value(exchangeKey{}).(*exchange)
+	if len(r.In.Header.Values("Accept-Encoding")) > 0 && p.settings.NewFilter != nil && (x != nil && x.span != nil || asksForStream(r.In.Header)) {
 		// A stream is filtered as plain text, and a compressed one could be decoded only with a delay.
 		r.Out.Header.Set("Accept-Encoding", "identity")
 	}
 	if body, ok := r.In.Context().Value(requestKey{}).(*requestBody); ok && len(r.Out.Header["Accept-Encoding"]) > 0 && p.cardDialect(body) != nil {
 		r.Out.Header.Set("Accept-Encoding", "identity") // agent cards are rewritten even if streams are not filtered
 	}
-	if run != nil && run.span != nil && p.settings.NewFilter != nil {
+	if x != nil && x.span != nil && p.settings.NewFilter != nil {
 		r.Out.Header.Del("Range") // a part of a stream could mislead the filter
 		r.Out.Header.Del("If-Range")
 	}
-	if run != nil && run.span != nil {
-		run.span.propagate(r.Out.Header)
+	if x != nil && x.span != nil {
+		x.span.propagate(r.Out.Header)
 	}
 }
 
@@ -62,14 +62,14 @@ func setForwarded(r *httputil.ProxyRequest) {
 	outer := r.In.Header
 	r.Out.Header["X-Forwarded-For"] = outer["X-Forwarded-For"]
 	r.SetXForwarded()
-	standard, saidSo := outer["Forwarded"]
-	if saidSo {
+	standard, hasStandard := outer["Forwarded"]
+	if hasStandard {
 		r.Out.Header["Forwarded"] = standard
 	}
 	for _, name := range []string{"X-Forwarded-Host", "X-Forwarded-Proto"} {
 		if values, ok := outer[name]; ok {
 			r.Out.Header[name] = values
-		} else if saidSo {
+		} else if hasStandard {
 			r.Out.Header.Del(name) // it could contradict Forwarded
 		}
 	}

@@ -192,8 +192,9 @@ func (p *Proxy) endSpan(answer *answerWriter) {
 	answer.span.release()
 }
 
-// keepSpan keeps the span of a request open until the answer has been observed, and returns a function that ends the observation. The run in the
-// answer may fail although the status is 200, and the observation may be behind the relay.
+// keepSpan keeps the span of a request open until the returned function is called, after the answer has been
+// observed. The run in the answer may fail although the status is 200, and the observation may be behind
+// the relay.
 func (p *Proxy) keepSpan(x *exchange) (done func()) {
 	if x == nil || x.span == nil {
 		return func() {}
@@ -208,7 +209,8 @@ func (p *Proxy) keepSpan(x *exchange) (done func()) {
 // setRunFailure records the error type of the run in the answer.
 func (s *serverSpan) setRunFailure(errorType string) { s.runFailure.Store(&errorType) }
 
-// release ends the span after its last use. A failure of the request itself takes precedence over that of the run.
+// release ends the span after its last use. A failure of the request itself takes precedence over that of
+// the run.
 func (s *serverSpan) release() {
 	if s.users.Add(-1) > 0 {
 		return

@@ -27,7 +27,7 @@ const (
 	healthyAfter  = time.Minute     // a connection that lasted this long was successful, even without a frame
 )
 
-// subscription is one stream that is being read, over several connections in turn.
+// subscription is one stream of a Tail that is being read, over one connection after the other.
 type subscription struct {
 	*Tail
 	ctx     context.Context
@@ -39,7 +39,7 @@ type subscription struct {
 
 	headers map[string]func() (string, error)
 	renewed context.Context // done when the tail has new headers
-	attempt context.Context // of one connection: done when it is released or the tail has new headers
+	attempt context.Context // of one connection: done when the tail has new headers or release is called
 	release func()
 
 	attempted   bool      // there was an attempt
@@ -66,7 +66,7 @@ func (s *subscription) startAttempt() bool {
 	if again {
 		s.failures, s.lastRefusal = 0, nil
 	}
-	s.headers, s.renewed = s.current()
+	s.headers, s.renewed = s.currentHeaders()
 	attempt, cancel := context.WithCancel(s.ctx)
 	forget := context.AfterFunc(s.renewed, cancel)
 	s.attempt, s.release = attempt, func() { forget(); cancel() }

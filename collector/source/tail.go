@@ -83,8 +83,8 @@ func (t *Tail) SetHeaders(headers map[string]func() (string, error)) {
 	t.renewed, t.renew = context.WithCancel(context.Background())
 }
 
-// current returns the headers, and a context that is done when they have been replaced.
-func (t *Tail) current() (map[string]func() (string, error), context.Context) {
+// currentHeaders returns the headers, and a context that is done when they have been replaced.
+func (t *Tail) currentHeaders() (map[string]func() (string, error), context.Context) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.headers, t.renewed
@@ -139,10 +139,10 @@ func (t *Tail) PerSession() bool {
 }
 
 // Run reads the stream until the context is done or the agent ends it for good. session selects the stream if
-// there is one for each session. heard is called whenever bytes arrive.
-func (t *Tail) Run(ctx context.Context, session string, heard func()) {
+// there is one for each session. onBytes is called whenever bytes arrive.
+func (t *Tail) Run(ctx context.Context, session string, onBytes func()) {
 	defer t.settings.Panics.Recover(recovery.Tail, nil)
-	s := &subscription{Tail: t, ctx: ctx, url: t.settings.URL, onBytes: heard, repeats: newRepeatDetector()}
+	s := &subscription{Tail: t, ctx: ctx, url: t.settings.URL, onBytes: onBytes, repeats: newRepeatDetector()}
 	if t.PerSession() {
 		s.url = strings.ReplaceAll(s.url, t.settings.SessionPlaceholder, url.PathEscape(session))
 	}

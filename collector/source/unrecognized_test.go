@@ -61,8 +61,8 @@ func TestRoutes(t *testing.T) {
 	} {
 		p := &Proxy{settings: c.settings, dialects: collector.Dialects()}
 		found := p.route(httptest.NewRequest(http.MethodPost, c.path, nil))
-		if known := found.dialects != nil; known != c.known || found.open != c.open {
-			t.Errorf("%s with %+v is a run path: %t, open: %t", c.path, c.settings, known, found.open)
+		if known := found.dialects != nil; known != c.known || found.unconfirmed != c.open {
+			t.Errorf("%s with %+v is a run path: %t, open: %t", c.path, c.settings, known, found.unconfirmed)
 		}
 	}
 	for header, want := range map[string]bool{"Content-Type: application/json; charset=utf-8": true, "Accept: a/b, text/event-stream": true, "Content-Type: text/plain": false} {
@@ -85,13 +85,13 @@ func TestRequestNamesProtocol(t *testing.T) {
 	} {
 		p := &Proxy{settings: ProxySettings{JSONDepth: 64}, dialects: collector.Dialects(), now: time.Now}
 		r := httptest.NewRequest(http.MethodPost, "/jsonrpc", strings.NewReader(body))
-		x := &exchange{route: route{dialects: p.dialects, open: true}, body: newRequestBody(r), length: r.ContentLength}
+		x := &exchange{route: route{dialects: p.dialects, unconfirmed: true}, body: newRequestBody(r), length: r.ContentLength}
 		x.body.limit = len(body)
 		if _, err := io.ReadAll(x.body); err != nil {
 			t.Fatal(err)
 		}
-		if s, names := p.describeStream(x); s.Dialect != asks || x.open != (asks == "") || !slices.Equal(names, []string{asks}) {
-			t.Errorf("%s selects the dialect %q of %q, open: %t", body, s.Dialect, names, x.open)
+		if s, names := p.describeStream(x); s.Dialect != asks || x.unconfirmed != (asks == "") || !slices.Equal(names, []string{asks}) {
+			t.Errorf("%s selects the dialect %q of %q, open: %t", body, s.Dialect, names, x.unconfirmed)
 		}
 	}
 }

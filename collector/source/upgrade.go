@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// prepareUpgrade makes a connection that has switched protocols close when the proxy stops. It is not
-// observed: it is no longer an event stream, regardless of the answer's headers. The error is an
-// unrequestedUpgrade if the client did not ask for the protocol.
+// prepareUpgrade makes sure that a connection that has switched protocols is closed when the proxy stops.
+// The connection is not observed: whatever the answer's headers say, it carries no event stream. The error
+// is an unrequestedUpgrade if the client did not ask for the protocol.
 func (p *Proxy) prepareUpgrade(resp *http.Response, x *exchange) error {
 	if asked := resp.Request.Header.Get("Upgrade"); asked == "" || !strings.EqualFold(asked, resp.Header.Get("Upgrade")) {
 		return unrequestedUpgrade{}

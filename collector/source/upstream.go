@@ -69,7 +69,7 @@ func (u *upstream) RoundTrip(r *http.Request) (*http.Response, error) {
 // isRetryable reports whether the transport may send a request again if its connection was stale, as browsers
 // do.
 func isRetryable(r *http.Request) bool {
-	if _, run := r.Context().Value(exchangeKey{}).(*exchange); run || r.Body != nil {
+	if _, mayBeRun := r.Context().Value(exchangeKey{}).(*exchange); mayBeRun || r.Body != nil {
 		return false
 	}
 	switch r.Method {

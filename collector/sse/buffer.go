@@ -21,13 +21,13 @@ type buffer struct {
 	buf       []byte
 	base      int64 // offset of buf[0] in the source
 	line, end int
-	full      bool // the last read filled buf, so more bytes may be ready
+	full      bool // the last read filled buf, so the source may have more bytes ready
 
 	beforeGrow func(size int) // called before buf grows beyond maxIdleBuffer; may be nil
 }
 
-// discardBefore discards the bytes before from and shrinks a buffer that a large frame has left behind.
-// It moves each byte at most once per line and once per block.
+// discardBefore discards the bytes before from. If a large frame has left the buffer mostly empty, it
+// shrinks the buffer. The caller must adjust its own indexes in buf.
 func (b *buffer) discardBefore(from int) {
 	rest := b.buf[from:b.end]
 	switch {
@@ -42,7 +42,8 @@ func (b *buffer) discardBefore(from int) {
 	b.end = len(rest)
 }
 
-// fill waits for one read of src. The buffer must not hold more than limit bytes.
+// fill waits for more bytes of src. The caller must call it only while the buffer holds at most limit
+// bytes.
 func (b *buffer) fill(limit int) error {
 	if b.err != nil {
 		return b.err

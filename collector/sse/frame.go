@@ -7,8 +7,8 @@ import "fmt"
 // DefaultLimit is the default maximum size of a frame, in bytes.
 const DefaultLimit = 8 << 20
 
-// Frame is one dispatched SSE block. A Reader lends its byte slices: they are valid until the next call
-// of Next and must not be changed.
+// Frame is one dispatched SSE block. A block is the lines up to a blank line. The byte slices of a Frame
+// from a Reader belong to the Reader: they are valid until the next call of Next and must not be changed.
 type Frame struct {
 	// ID is the last event ID when the block was dispatched, which may come from an earlier block. It is
 	// empty if there is none.
@@ -33,8 +33,8 @@ func (f Frame) Type() string {
 }
 
 // TooLargeError reports a block over the Reader's limit, which was skipped up to its blank line or the
-// end of the stream. Its retry field is ignored, and so is its id: a resumed stream sends the block
-// again.
+// end of the stream. Its retry field is ignored. So is its id, so that a stream that is resumed sends the
+// block again.
 type TooLargeError struct {
 	Limit int // maximum bytes of a frame
 	Size  int // bytes that were skipped, counted as in Frame

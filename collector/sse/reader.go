@@ -30,9 +30,9 @@ var (
 
 // Reader reads frames from a byte stream. It is for one goroutine at a time.
 //
-// A frame is returned as soon as the last byte of its blank line has arrived, and the source is not read
-// while a complete frame is buffered. Memory is bounded by a small multiple of the limit. A usual stream
-// needs a few KiB, and the memory of a large frame is released after it.
+// A frame is returned as soon as the first byte of its blank line has arrived: the CR of a CRLF. The
+// source is not read while a complete frame is buffered. Memory is bounded by a small multiple of the
+// limit. A usual stream needs a few KiB, and the memory of a large frame is released after it.
 type Reader struct {
 	limit int
 	buffer
@@ -51,7 +51,7 @@ type Reader struct {
 	event         []byte
 	newID         []byte
 	hasID         bool
-	oldRetry      time.Duration
+	oldRetry      time.Duration // retry before the block
 
 	lookahead lookahead
 
@@ -74,7 +74,7 @@ func NewReader(src io.Reader, limit int) *Reader {
 }
 
 // Resume continues with src, the stream of a new connection. As the standard requires, it keeps the last
-// event ID and the reconnection time, and resets everything else.
+// event ID and the reconnection time, and resets all other state. The reader's settings stay.
 func (r *Reader) Resume(src io.Reader) {
 	*r = Reader{
 		limit: r.limit, buffer: buffer{src: src, beforeGrow: r.beforeGrow}, reportComments: r.reportComments,
@@ -89,9 +89,10 @@ func (r *Reader) StopReading() {
 	}
 }
 
-// LastEventID returns the id to send when reconnecting, or "": that of the newest complete block, with
-// or without data. An id over 1 KiB is skipped in favor of the one before it: a repeated frame is
-// better than a lost one. The id may contain bytes that are not allowed in an HTTP header.
+// LastEventID returns the id to send when reconnecting, or "": the id of the newest complete block that
+// has one, with or without data. An id over 1 KiB is ignored, and the one before it is returned: a
+// repeated frame is better than a lost one. The id may contain bytes that are not allowed in an HTTP
+// header.
 func (r *Reader) LastEventID() string { return string(r.resumeID) }
 
 // Retry returns the reconnection time that the stream asked for last, limited to between 100 ms and 5
@@ -105,10 +106,11 @@ func (r *Reader) ReportComments(on bool) { r.reportComments = on }
 // in bytes. The source is not read while wait blocks.
 func (r *Reader) BeforeGrow(wait func(size int)) { r.beforeGrow = wait }
 
-// Detach gives the data of f, which Next has just returned, to the caller, with the buffer that holds
-// it. The reader goes on with a small buffer. ID and Event are still borrowed.
+// Detach gives the caller the data of f, which Next has just returned, together with the buffer that
+// holds it: the data stays valid. The reader continues with a small buffer. ID and Event still belong to
+// the reader.
 func (r *Reader) Detach(f Frame) Frame {
-	f.Data = r.buf[r.data:r.dataEnd] // its capacity is what the caller keeps in memory
+	f.Data = r.buf[r.data:r.dataEnd] // with the capacity of the buffer, so that the caller can count its memory
 	from := r.line
 	rest := r.buf[from:r.end]
 	r.buf = make([]byte, len(rest)+minBuffer)
@@ -134,9 +136,9 @@ func (r *Reader) MemorySize() int {
 // over the limit, which was already reported.
 func (r *Reader) TruncatedBytes() int { return r.truncatedBytes }
 
-// Next returns the next frame with data. After a *TooLargeError, which stands for one frame, or
-// ErrComment, the stream continues. Any other error is that of the source, io.EOF at the end, and
-// final.
+// Next returns the next frame with data. A *TooLargeError stands for one frame, and ErrComment for one
+// comment: the stream continues after them. Any other error is final. It is the error of the source,
+// io.EOF at the end.
 func (r *Reader) Next() (Frame, error) {
 	r.beginBlock()
 	for {
@@ -165,14 +167,14 @@ func (r *Reader) Next() (Frame, error) {
 	}
 }
 
-// beginBlock discards the state of the block before, which the caller may have borrowed.
+// beginBlock discards the previous block, whose frame the caller may have used until now.
 func (r *Reader) beginBlock() {
 	r.size, r.onlyComments, r.hasData, r.hasID = 0, true, false, false
 	r.event, r.newID = reuse(r.event), reuse(r.newID)
 	r.oldRetry = r.retry
 }
 
-// reuse returns b without its content, or nil if a long field made it large.
+// reuse returns an empty b, or nil if a long field has made b large.
 func reuse(b []byte) []byte {
 	if cap(b) > maxResumeID {
 		return nil
@@ -283,8 +285,8 @@ func (r *Reader) field(line []byte) {
 	}
 }
 
-// parseRetry parses milliseconds: ASCII digits only. As in browsers, a number that does not fit 64
-// bits is ignored instead of being taken for a long time.
+// parseRetry parses milliseconds: ASCII digits only. A number that does not fit in 64 bits is ignored, as
+// in browsers.
 func parseRetry(value []byte) (time.Duration, bool) {
 	var ms int64
 	for _, c := range value {
@@ -298,8 +300,8 @@ func parseRetry(value []byte) (time.Duration, bool) {
 	return max(time.Duration(ms)*time.Millisecond, minRetry), len(value) > 0
 }
 
-// addData adds the value at index at of the buffer to the data. The LF before it overwrites the line
-// end of the line before.
+// addData adds a value, which is at index at of the buffer, to the data. The LF that joins it to the
+// previous value overwrites that line's end.
 func (r *Reader) addData(value []byte, at int) {
 	if !r.hasData {
 		r.hasData = true
@@ -357,7 +359,7 @@ func (r *Reader) discardBlock() error {
 	return &TooLargeError{Limit: r.limit, Size: r.size}
 }
 
-// finish ends the stream. It discards an incomplete block and its id.
+// finish ends the stream. An incomplete block is discarded with its id, and counted.
 func (r *Reader) finish(err error) error {
 	rest := r.buf[r.line:r.end]
 	if r.hasData || r.hasID || len(r.event) > 0 || len(rest) > 0 && rest[0] != ':' {

@@ -10,11 +10,11 @@ type lookahead struct {
 	afterCR   bool  // an LF at end belongs to the line end before it
 	hasData   bool  // the last block examined has a data line so far
 	hasFields bool  // it has a line other than comments so far
-	result    int64 // offset of the end of the newest frame or comment found; 0 if none
+	result    int64 // offset of the end of the newest frame or comment that Ready has found; 0 if none
 }
 
-// Ready reports whether Next will certainly return a frame or a comment without reading from its source.
-// Call it only after Next has returned.
+// Ready reports whether Next will certainly return without reading from its source, because the rest of a
+// frame or a comment is in the buffer. Call it only after Next has returned.
 func (r *Reader) Ready() bool {
 	a := &r.lookahead
 	at := r.base + int64(r.line)

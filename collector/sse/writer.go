@@ -36,8 +36,8 @@ func AppendFrame(dst []byte, f Frame) ([]byte, error) {
 	return append(dst, '\n'), nil
 }
 
-// AppendComment appends text as a block of comment lines, which readers ignore. A blank line ends it, so
-// that repeated comments do not become one endless block.
+// AppendComment appends text as a block of comment lines, which readers ignore. A blank line ends the
+// block. Without it, comments that are repeated would be one block without an end.
 func AppendComment(dst []byte, text string) []byte {
 	dst = appendLines(dst, ": ", []byte(text))
 	return append(dst, '\n')

@@ -17,8 +17,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/conventions"
 )
 
-// Metrics of the conventions by their Prometheus names, and attributes by their Prometheus labels.
-// Both cover all tables, whichever is in use.
+// sent has the metrics of the conventions by their Prometheus names, and attributeOf the attributes by their
+// Prometheus labels. Both cover all tables of the conventions, whichever is in use.
 var sent, attributeOf = byScrapedName(conventions.Released(), conventions.Latest())
 
 func byScrapedName(tables ...conventions.Table) (metrics map[string]conventional, attributes map[string]string) {

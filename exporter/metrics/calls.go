@@ -8,7 +8,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// made counts the calls that one agent made itself.
+// made is the number of calls that one agent, or a run, made itself.
 type made struct{ inference, tools int }
 
 func (n made) plus(m made) made { return made{n.inference + m.inference, n.tools + m.tools} }
@@ -17,7 +17,7 @@ func (n made) plus(m made) made { return made{n.inference + m.inference, n.tools
 // open operations bounds it.
 type calls struct {
 	mu   sync.Mutex
-	runs map[*tracker.Run]runCalls // open runs; the id of a run's root operation may change
+	runs map[*tracker.Run]runCalls // open runs, by pointer: the id of a run's root operation may change
 }
 
 // runCalls holds the calls of one run.

@@ -31,7 +31,7 @@ type family[T any] struct {
 	metric
 	caps   *caps
 	capped bool // has labels whose values come from agents
-	whole  bool // a new label set also creates, at zero, those that differ only in a closed label
+	zeros  bool // a new label set also creates, at zero, those that differ only in a label with a closed list of values
 	create func(values ...string) T
 	remove func(values ...string) bool // nil if series are never removed
 
@@ -111,19 +111,19 @@ func (f *family[T]) add(k key) T {
 		return s
 	}
 	if f.capped {
-		f.close(&k)
+		f.limit(&k)
 	}
 	if s, ok = f.series[k]; !ok {
 		s = f.create(k[:len(f.labels)]...)
 		f.series[k] = s
-		if f.whole {
-			f.complete(k)
+		if f.zeros {
+			f.addZeros(k)
 		}
 	}
 	return s
 }
 
-// forget removes the series of a label set whose values all come from us.
+// forget removes the series of a label set. None of its values may come from agents.
 func (f *family[T]) forget(values ...string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -133,21 +133,21 @@ func (f *family[T]) forget(values ...string) {
 	f.remove(values...)
 }
 
-// complete creates, while there is room, the label sets that differ from k only in a label with a
-// closed list of values.
-func (f *family[T]) complete(k key) {
+// addZeros creates, while there is room, the label sets that differ from k only in a label with a closed
+// list of values.
+func (f *family[T]) addZeros(k key) {
 	for i, label := range f.labels {
-		beside := k
-		for _, beside[i] = range f.values(label) {
-			if _, ok := f.series[beside]; !ok && len(f.series) < f.caps.roomy() {
-				f.series[beside] = f.create(beside[:len(f.labels)]...)
+		sibling := k
+		for _, sibling[i] = range f.values(label) {
+			if _, ok := f.series[sibling]; !ok && len(f.series) < f.caps.maxWireSets() {
+				f.series[sibling] = f.create(sibling[:len(f.labels)]...)
 			}
 		}
 	}
 }
 
-// begin creates, at zero, the series of all combinations of label values: a rate needs a starting
-// point. A label that is not given takes its closed list.
+// begin creates, at zero, the series of all combinations of label values, so that a rate sees the first
+// increase. A label that is not given gets each value of its closed list.
 func (f *family[T]) begin(given map[string][]string) {
 	sets := [][]string{nil}
 	for _, label := range f.labels {
@@ -168,14 +168,13 @@ func (f *family[T]) begin(given map[string][]string) {
 	}
 }
 
-// close replaces values of a new label set when there are too many sets. Values from agents are
-// replaced when nine tenths of the limit are used, so that the remaining sets are a product of
-// closed lists; all values are replaced before the last set.
-func (f *family[T]) close(k *key) {
+// limit replaces values of a new label set with _other when there are too many sets. From maxWireSets on it
+// replaces the values that come from agents. The last set has _other for every label.
+func (f *family[T]) limit(k *key) {
 	sets := len(f.series)
 	for i := range f.labels {
 		class := f.class(i, k[i])
-		if sets < f.caps.roomy() || class == "" && sets < f.caps.maxSets-1 || k[i] == other {
+		if sets < f.caps.maxWireSets() || class == "" && sets < f.caps.maxSets-1 || k[i] == other {
 			continue
 		}
 		k[i] = other
@@ -185,23 +184,37 @@ func (f *family[T]) close(k *key) {
 	}
 }
 
-// caps admits the first values of each class of labels, and all values that the configuration
-// names.
+// caps admits the first values of each class of labels, and all values that the configuration names. A class
+// is a set of labels that share their values, such as "agent".
 type caps struct {
 	maxValues, maxSets int
 	overflow           *prometheus.CounterVec
 
 	mu   sync.RWMutex
-	seen map[string]map[string]struct{}
+	seen map[string]map[string]struct{} // by class
 }
 
-// roomy returns the number of label sets beyond which a metric admits no new values from agents.
-func (c *caps) roomy() int { return c.maxSets * 9 / 10 }
+// newCaps returns caps that have admitted nothing, and registers their metric.
+func newCaps(reg prometheus.Registerer, s Settings) *caps {
+	c := &caps{maxValues: s.MaxLabelValues, maxSets: s.MaxLabelSets, seen: map[string]map[string]struct{}{}}
+	c.overflow = prometheus.NewCounterVec(prometheus.CounterOpts{Name: labelOverflow.name, Help: labelOverflow.help}, labelOverflow.labels)
+	reg.MustRegister(c.overflow)
+	for _, class := range labelOverflow.values("label") {
+		c.seen[class] = map[string]struct{}{}
+		c.overflow.WithLabelValues(class)
+	}
+	return c
+}
+
+// maxWireSets returns the number of label sets of a metric from which new sets get no values from agents. The
+// rest is for combinations of our own values with _other.
+func (c *caps) maxWireSets() int { return c.maxSets * 9 / 10 }
 
 // longestValue is the maximum length in bytes of a label value from an agent. Without it, a few
 // values as long as a frame would fill the memory.
 const longestValue = 256
 
+// value returns v if the class admits it, else _other.
 func (c *caps) value(class, v string) string {
 	if len(v) > longestValue || !utf8.ValidString(v) {
 		c.overflow.WithLabelValues(class).Inc()
@@ -228,6 +241,7 @@ func (c *caps) reserve(class, v string) {
 	c.seen[class][v] = struct{}{}
 }
 
+// admit reports whether the class has room for v, and admits it.
 func (c *caps) admit(class, v string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

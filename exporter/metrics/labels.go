@@ -86,7 +86,7 @@ var (
 	// Kinds that the tracker keeps open, and kinds that it keeps for a run.
 	openKinds = []string{tracker.LostRun, string(tracker.InvokeWorkflow), string(tracker.InvokeAgent), string(tracker.InvokeNode), string(tracker.ExecuteTool), string(tracker.Chat)}
 	keptKinds = slices.Concat(
-		[]string{tracker.LostReport, tracker.LostInput, tracker.LostLink, tracker.LostPlace, tracker.LostDepth, tracker.LostOrphan, tracker.LostContent, tracker.LostStream, tracker.LostListener},
+		[]string{tracker.LostReport, tracker.LostInput, tracker.LostLink, tracker.LostReply, tracker.LostDepth, tracker.LostOrphan, tracker.LostContent, tracker.LostStream, tracker.LostListener},
 		kinds([]event.Kind{
 			event.KindTransfer, event.KindThought, event.KindArtifact, event.KindFinal, event.KindConfidence, event.KindCitation, event.KindReasoning, event.KindUsage,
 		}))

@@ -21,7 +21,7 @@ import (
 
 // Settings holds the limits on labels, which must be positive, and what else the metrics need.
 type Settings struct {
-	MaxLabelValues int                                // agents, tools, models, error codes and unknown event kinds, each
+	MaxLabelValues int                                // of each class: agents, tools, models, workflows, error codes, unknown event kinds
 	MaxLabelSets   int                                // label sets of each metric
 	UnknownKind    func(source, dialect, name string) // called once for each of the first MaxLabelValues unknown kinds; may be nil
 	Names          conventions.Table
@@ -69,14 +69,7 @@ type Metrics struct {
 
 // New registers every metric with reg.
 func New(reg prometheus.Registerer, s Settings) *Metrics {
-	c := &caps{maxValues: s.MaxLabelValues, maxSets: s.MaxLabelSets, seen: map[string]map[string]struct{}{}}
-	c.overflow = prometheus.NewCounterVec(prometheus.CounterOpts{Name: labelOverflow.name, Help: labelOverflow.help}, labelOverflow.labels)
-	reg.MustRegister(c.overflow)
-	for _, class := range labelOverflow.values("label") {
-		c.seen[class] = map[string]struct{}{}
-		c.overflow.WithLabelValues(class)
-	}
-	g := newGenAI(s.Names)
+	c, g := newCaps(reg, s), newGenAI(s.Names)
 	m := &Metrics{
 		caps: c, reg: reg, perSource: map[[2]string]*framed{}, reserved: map[string]bool{},
 		agentDuration:    g.agentDuration.timer(reg, c, agentBuckets),
@@ -141,7 +134,7 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 		reloadSuccessful:  reloadSuccessful.gauge(reg, c),
 		reloadTime:        reloadTime.gauge(reg, c),
 	}
-	m.runsEnded.whole = true
+	m.runsEnded.zeros = true
 	for _, c := range recovery.Components() {
 		m.panics.with(string(c)) // from 0, so that the first panic shows as an increase
 	}
@@ -156,10 +149,9 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 	return m
 }
 
-// InitSource creates, at zero, the series of a source that alerts divide by or take the rate of:
-// the rate of a series that starts at one misses the first error. Other series appear with their
-// first value. The dialects are those that the configuration names. The tools are admitted as by
-// AllowTools.
+// InitSource creates, at zero, those series of a source that alerts divide by or take the rate of. The rate
+// of a series that starts at one would miss the first error. Other series appear with their first value.
+// The dialects are those that the configuration names. The tools are admitted as by AllowTools.
 func (m *Metrics) InitSource(source string, dialects, tools []string) {
 	m.AllowTools(tools)
 	m.mu.Lock()
@@ -198,7 +190,8 @@ func seconds(at time.Time) float64 { return float64(at.UnixNano()) / 1e9 }
 // unknownDialect labels frames of a stream whose dialect is not known, or not known yet.
 const unknownDialect = "unknown"
 
-// framed holds the series that count every frame of a source in one dialect.
+// framed holds the series that each frame of a source in one dialect changes, so that no frame has to look
+// them up.
 type framed struct {
 	frames, bytes prometheus.Counter
 	events        [64]atomic.Pointer[prometheus.Counter] // by kind
@@ -331,6 +324,18 @@ func (m *Metrics) RunEnded(r *tracker.Run) {
 		}
 	}
 	m.countProof(r)
+	m.countInputs(r)
+	m.countArtifacts(r)
+	m.countPlan(r)
+	for _, used := range r.UnattributedUsage {
+		m.observeRunUsage(r, used)
+	}
+	if r.ClockOffsetKnown {
+		m.clockOffset.with(r.Source).Set(r.ClockOffset.Seconds())
+	}
+}
+
+func (m *Metrics) countInputs(r *tracker.Run) {
 	for _, in := range r.Inputs {
 		m.inputRequests.with(r.Source, string(in.Kind)).Inc()
 		if wait, ok := in.Wait(); ok {
@@ -340,6 +345,9 @@ func (m *Metrics) RunEnded(r *tracker.Run) {
 			m.inputExpired.with(r.Source, string(in.Kind)).Inc()
 		}
 	}
+}
+
+func (m *Metrics) countArtifacts(r *tracker.Run) {
 	for _, a := range r.Artifacts {
 		m.artifacts.with(r.Source, string(a.Kind)).Inc()
 		if a.Bytes.Known {
@@ -351,13 +359,6 @@ func (m *Metrics) RunEnded(r *tracker.Run) {
 		if a.Duplicates > 0 {
 			m.artifactAgain.with(r.Source, string(a.Kind)).Add(float64(a.Duplicates))
 		}
-	}
-	m.countPlan(r)
-	for _, used := range r.UnattributedUsage {
-		m.observeRunUsage(r, used)
-	}
-	if r.ClockOffsetKnown {
-		m.clockOffset.with(r.Source).Set(r.ClockOffset.Seconds())
 	}
 }
 

@@ -26,7 +26,7 @@ var (
 
 	inputRequests = metric{"delegraph_input_requests_total", "Requests for external input.", []string{"source", "kind"}}
 	inputWait     = metric{"delegraph_input_wait_seconds", "Time from a request for input to its answer on the same stream.", []string{"source", "kind"}}
-	inputExpired  = metric{"delegraph_input_expired_total", "Requests for input unanswered when their run timed out.", []string{"source", "kind"}}
+	inputExpired  = metric{"delegraph_input_expired_total", "Requests for input that were unanswered when their run timed out or their own time was over.", []string{"source", "kind"}}
 	artifacts     = metric{"delegraph_artifacts_total", "Artifacts written, each counted once, whatever its number of chunks.", []string{"source", "kind"}}
 	artifactGaps  = metric{"delegraph_artifact_chunks_missing_total", "Gaps in the chunk numbers of artifacts.", []string{"source", "kind"}}
 	artifactAgain = metric{"delegraph_artifact_chunks_repeated_total", "Artifact chunks received more than once.", []string{"source", "kind"}}

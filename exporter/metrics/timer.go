@@ -10,10 +10,10 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// timer is a histogram series of durations, with exemplars that link to spans. An observation with
-// an exemplar costs ten times as much, and a scrape returns only the last one of each bucket. Among
-// the operations that end within one second of the run's clock, a bucket's exemplar is therefore
-// the first, and after it only longer ones.
+// timer is a histogram series of durations, with exemplars that link to spans. An observation with an
+// exemplar costs ten times as much as one without, and a scrape returns only the last exemplar of each
+// bucket. Therefore few operations get one: of those that end within the same second of the run's clock,
+// the first of a bucket, and each that takes longer than all before it.
 type timer struct {
 	prometheus.ExemplarObserver
 	prometheus.Observer

@@ -12,9 +12,10 @@ import (
 // Sort is an order of the list of runs.
 type Sort string
 
-// The orders. All are descending, and unknown values come last. Open runs come first, the last started before the others, because their
-// durations and tokens still grow: a run that ends moves to a later page, never to one that was read before. Only SortStarted mixes
-// open and ended runs, because a start does not change.
+// The orders. All are descending, and unknown values come last. Open runs come first, the last started before
+// the others, because their durations and tokens still grow. So a run that ends while pages are read moves to
+// a later page, never to an earlier one. Only SortStarted mixes open and ended runs, because a start does not
+// change.
 const (
 	SortDefault  Sort = ""         // ended runs by their end, as it was observed
 	SortStarted  Sort = "started"  // all runs by their start
@@ -66,7 +67,8 @@ func endedCursor(by Sort, k *endedRun) Cursor {
 	return c
 }
 
-// startValue returns a start in microseconds, which fit for every year that a stream can state.
+// startValue returns a start in microseconds. In nanoseconds, not every year that a stream can state would
+// fit.
 func startValue(started time.Time) int64 {
 	if started.IsZero() {
 		return unknown
@@ -85,7 +87,7 @@ func (c Cursor) compare(d Cursor) int {
 	return cmp.Or(cmp.Compare(d.value, c.value), cmp.Compare(d.place, c.place))
 }
 
-// follows reports whether the position is after another, or that is the beginning.
+// follows reports whether the position is after another. Every position is after the beginning.
 func (c Cursor) follows(d Cursor) bool { return d == Cursor{} || c.compare(d) > 0 }
 
 // String returns the cursor in the form that ParseCursor reads, such as "ended-118" or "duration-1500000000-42", or "" for the

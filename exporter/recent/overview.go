@@ -8,12 +8,13 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// Overview sums up the runs that a query selects, without its cursor and limit. It leaves out runs that started before From, of which
-// some were evicted: failed runs are kept longer than others, so that shares of what is left would be wrong.
+// Overview sums up the runs that a query selects, without its cursor and limit. It leaves out runs that
+// started before From, because some of these were evicted. Failed runs are kept longer than others, so the
+// share of failed runs among the rest would be too high.
 type Overview struct {
 	From, To time.Time // the time that it covers; From is zero if no kept run has a known start
 	Oldest   time.Time // the first known start of all kept runs, whatever the query
-	Evicted  bool      // some runs of the query's time range were evicted; From is after the start of the last one
+	Evicted  bool      // some runs of the query's time range were evicted; From is the latest start of these
 	Total    Figures
 	Sources  []Figures // by name
 	More     int       // sources that are not in Sources
@@ -25,7 +26,7 @@ type Figures struct {
 	Runs          int // that started
 	Ended, Failed int // of them; Failed includes timed out
 	P50, P95      time.Duration
-	Timed         int // ended runs with a known duration, of which P50 and P95 are
+	Timed         int // ended runs with a known duration; P50 and P95 are those of these runs
 	Usage         event.Usage
 	Input, Output int // runs whose input tokens are known, and output tokens
 
@@ -50,7 +51,7 @@ func (r *Runs) Overview(q Query, now time.Time) Overview {
 		}
 	})
 	r.mu.Lock()
-	kept, lost := slices.Collect(r.newest(0)), r.lost
+	kept, lost := slices.Collect(r.newest(0)), r.lostStart
 	r.mu.Unlock()
 	for _, k := range kept {
 		o.see(k.summary.Started)
@@ -155,8 +156,8 @@ func (f *Figures) measure() {
 	f.durations = nil
 }
 
-// percentile returns the smallest of some sorted durations that at least the given percentage of them does not exceed, or 0 if there are
-// none.
+// percentile returns the shortest of the sorted durations such that at least the given percentage of them are
+// no longer than it. It returns 0 if there are none.
 func percentile(sorted []time.Duration, percent int) time.Duration {
 	if len(sorted) == 0 {
 		return 0
@@ -164,8 +165,8 @@ func percentile(sorted []time.Duration, percent int) time.Duration {
 	return sorted[max((len(sorted)*percent+99)/100-1, 0)]
 }
 
-// PerMinute returns how many of the runs started a minute in the time that the overview covers. It is unknown for less than a minute, in
-// which a single run would make it large.
+// PerMinute returns how many of the runs started per minute, in the time that the overview covers. It is
+// unknown if that is less than a minute, because a single run would make the rate high.
 func (o Overview) PerMinute(f Figures) (rate float64, known bool) {
 	covered := o.To.Sub(o.From)
 	if o.From.IsZero() || covered < time.Minute {

@@ -124,8 +124,9 @@ func calleeOf(op *tracker.Operation) Callee {
 	return Callee{op.Kind, op.Name}
 }
 
-// failsBefore reports whether one failed operation is the cause rather than another. A frame that fails several operations fails a call
-// first, and then what made it. Operations are in the order in which they started, so that the later of two agents is the inner one.
+// failsBefore reports whether a failed operation, which started after another one, failed before it. If one
+// frame ended both, a call or response failed before an agent, and the inner agent, which started later,
+// before the outer one.
 func failsBefore(op, other *tracker.Operation) bool {
 	if op.Ended.Frame != other.Ended.Frame {
 		return op.Ended.Frame < other.Ended.Frame
@@ -138,8 +139,8 @@ type Page struct {
 	Runs  []Summary
 	Whole []*tracker.Run // the full runs, if they were asked for
 	Next  Cursor         // zero if no run follows
-	Open  int            // number of all open runs, regardless of the query; Ended likewise
-	Ended int
+	Open  int            // number of all open runs, regardless of the query
+	Ended int            // number of all kept ended runs, regardless of the query
 }
 
 // maxWhole is the number of operations after which a page of full runs ends.
@@ -153,7 +154,7 @@ func (r *Runs) Page(q Query, whole bool) Page {
 		p.lookAtOpen(r, open)
 	})
 	r.mu.Lock()
-	kept := slices.Collect(r.newest(0)) // they no longer change, so that the lock is not needed while they are compared
+	kept := slices.Collect(r.newest(0)) // they no longer change, so they are compared without the lock
 	r.mu.Unlock()
 	p.page.Ended = len(kept)
 	p.lookAtEnded(kept)
@@ -177,7 +178,8 @@ type candidate struct {
 	*endedRun // of an open run, as it is now, with its full run only if that was asked for
 }
 
-// room returns how many candidates of either kind are needed: one more than the page shows tells that more follow.
+// room returns how many candidates of either kind are needed: one more than the page shows, to tell whether
+// more follow.
 func (p *pager) room(of int) int {
 	if p.query.Limit <= 0 {
 		return of
@@ -185,7 +187,8 @@ func (p *pager) room(of int) int {
 	return min(p.query.Limit+1, of)
 }
 
-// lookAtOpen chooses among the open runs, which only the caller's lock keeps from changing.
+// lookAtOpen chooses among the open runs. They change as soon as the tracker's lock is released, so it copies
+// what the page needs.
 func (p *pager) lookAtOpen(r *Runs, open []opened) {
 	type place struct {
 		at Cursor

@@ -31,7 +31,7 @@ type Runs struct {
 	failed      backlog                 // in the order in which they ended
 	others      backlog
 	lastEvicted uint64    // the highest position, among all ended runs, of an evicted one
-	lost        time.Time // the latest start of an evicted run; zero for none
+	lostStart   time.Time // the latest start of an evicted run; zero for none
 }
 
 // endedRun is an ended run that is kept.
@@ -63,8 +63,8 @@ func (r *Runs) evict(l *backlog) {
 	if now := time.Now(); started.After(now) {
 		started = now
 	}
-	if started.After(r.lost) {
-		r.lost = started
+	if started.After(r.lostStart) {
+		r.lostStart = started
 	}
 	r.lastEvicted = max(r.lastEvicted, l.runs[0].ended)
 	l.drop()
@@ -130,7 +130,7 @@ func (r *Runs) full() bool {
 	return len(r.failed.runs)+len(r.others.runs) > r.limit || r.failed.size+r.others.size > r.bytes
 }
 
-// victims returns the backlog from which to evict the first run, which is never the newest.
+// victims returns the backlog whose first run is to be evicted. That run is never the newest one.
 func (r *Runs) victims(newest *endedRun) *backlog {
 	if len(r.others.runs) == 0 || r.others.runs[0] == newest {
 		return &r.failed

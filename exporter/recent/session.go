@@ -13,7 +13,7 @@ import (
 type Session struct {
 	Runs       []SessionRun // the newest, in the order in which they started
 	Kept       int
-	Evicted    uint64 // ended runs of all sessions that were evicted
+	Evicted    uint64 // evicted runs of all sessions
 	Statuses   map[tracker.Status]int
 	Agents     []string  // the first ones, sorted
 	AgentsMore bool      // there are more than Agents lists
@@ -28,12 +28,12 @@ type Session struct {
 // SessionRun is one run of a session.
 type SessionRun struct {
 	Summary
-	Root     tracker.SpanID
-	Failures []FailedOperation      // the first ones
-	Inputs   []tracker.InputRequest // the first ones
-	More     int                    // requests for input that are not in Inputs
-	Links    []tracker.Link
-	Sure     bool // no run that ended after this one was evicted
+	Root      tracker.SpanID
+	Failures  []FailedOperation      // the first ones
+	Inputs    []tracker.InputRequest // the first ones
+	More      int                    // requests for input that are not in Inputs
+	Links     []tracker.Link
+	LaterKept bool // no run that ended after this one was evicted
 
 	number uint64
 }
@@ -70,7 +70,7 @@ func (r *Runs) Session(source, id string, limit int) (s Session, known bool) {
 			}
 			isOpen[o.number] = true
 			s.count(run)
-			if operations += len(run.Operations); len(s.Runs) < limit && (operations <= maxWhole || len(s.Runs) == 0) { // the tracker waits meanwhile
+			if operations += len(run.Operations); len(s.Runs) < limit && (operations <= maxWhole || len(s.Runs) == 0) { // the tracker's lock is held meanwhile
 				s.Runs = append(s.Runs, newSessionRun(run, summarize(run), o.number))
 				s.Runs[len(s.Runs)-1].Key = r.key(o.number)
 			}
@@ -87,7 +87,7 @@ func (r *Runs) Session(source, id string, limit int) (s Session, known bool) {
 		}
 		if s.count(k.run); len(s.Runs) < limit {
 			s.Runs = append(s.Runs, newSessionRun(k.run, k.summary, k.number))
-			s.Runs[len(s.Runs)-1].Sure = k.ended > lastEvicted
+			s.Runs[len(s.Runs)-1].LaterKept = k.ended > lastEvicted
 		}
 	}
 	sortByStart(s.Runs)

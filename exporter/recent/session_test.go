@@ -96,7 +96,7 @@ func TestSessionOfFullStore(t *testing.T) {
 		s, _ := store(limit, failed, sessionRun("a", 20), sessionRun("b", 30), sessionRun("c", 40)).Session("agent", "s", 10)
 		got := fmt.Sprint(s.Evicted, " evicted: ")
 		for _, run := range s.Runs {
-			got += fmt.Sprint(run.Run, " ", run.Sure, ", ")
+			got += fmt.Sprint(run.Run, " ", run.LaterKept, ", ")
 		}
 		if got != want {
 			t.Errorf("with room for %d: %s; want %s", limit, got, want)

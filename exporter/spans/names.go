@@ -13,7 +13,7 @@ const (
 	// Seconds, reported by the protocol for an operation of unknown times. The span's length is
 	// meaningless then.
 	statedDuration = attribute.Key("delegraph.reported_duration")
-	// Class of what failed; error.type has the reason.
+	// Class of the failure; error.type has the most specific code that is known.
 	failureClass = attribute.Key("delegraph.failure")
 	toolIsAgent  = attribute.Key("delegraph.tool.is_agent")
 	// The response was matched to the call by name and order, because the stream has no ids.

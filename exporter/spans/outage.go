@@ -6,8 +6,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/otlp"
 )
 
-// outage is a period in which the backend accepts no spans. It is over when all spans queued at its
-// end have been delivered: a backend that accepts one batch and fails at the next has not
+// outage is a period in which the backend accepts no spans. It is over when all spans that were queued at
+// the first success have been delivered: a backend that accepts one batch and fails at the next has not
 // recovered.
 type outage struct {
 	active  bool // an attempt has failed: the outage has begun and was logged
@@ -17,7 +17,7 @@ type outage struct {
 	left    int    // how many of these are still queued
 }
 
-// episode is how long no span may have been rejected before a rejection is logged again.
+// episode is the time without a rejection after which the next rejection is logged again.
 const episode = 10 * time.Minute
 
 // settle records that n queued spans have left the queue. It reports whether the outage is over.
@@ -84,8 +84,8 @@ func (p *Processor) settle(n int, v otlp.Result) {
 	p.logRejected(v)
 }
 
-// logRejected logs the first rejection of an episode. Every batch may be rejected, for example
-// because a token has expired.
+// logRejected logs a rejection unless there was another one within episode. Otherwise every batch might be
+// logged, for example after a token has expired.
 func (p *Processor) logRejected(v otlp.Result) {
 	if v.Rejected == 0 {
 		return

@@ -33,7 +33,7 @@ const (
 	shortestPause = time.Second / 4 // between attempts; during a shutdown, every pause
 	longestPause  = 30 * time.Second
 	absentWait    = 2 * time.Second // how long a shutdown waits for a backend that accepts no connection
-	maxGuesses    = 5               // attempts at a batch whose failure cannot be classified
+	maxGuesses    = 5               // attempts at a batch after failures that cannot be classified
 )
 
 // Settings configure the delivery of spans. NewSettings reads them.
@@ -50,8 +50,8 @@ type Settings struct {
 }
 
 // Processor keeps a bounded queue in front of an exporter and retries each batch until the backend
-// accepts it. The SDK's batch processor silently drops a batch when an attempt fails; this one
-// drops only what it must, and counts it.
+// accepts it. The SDK's batch processor silently drops a batch when an attempt fails. This one drops spans
+// only for one of DropReasons, and counts them.
 type Processor struct {
 	exporter sdktrace.SpanExporter
 	settings Settings
@@ -65,7 +65,7 @@ type Processor struct {
 	batch    int       // maximum size of the next attempt
 	split    split     // of a batch that was rejected as malformed
 	guessed  int       // attempts at the oldest batch whose failure could not be classified
-	rejected time.Time // time of the last rejection, which is logged once per episode
+	rejected time.Time // time of the last rejection; see logRejected
 
 	mu       sync.Mutex
 	queue    []sdktrace.ReadOnlySpan
@@ -250,9 +250,9 @@ func (p *Processor) deliverAll(ctx context.Context, least int) bool {
 	return true
 }
 
-// deliverLast delivers during the grace period. A backend that is slow, overloaded or restarting
-// behind a proxy gets all of it. A backend that accepts no connection for absentWait is given
-// up: it is unlikely to return in time, and the agent's pod would wait for it.
+// deliverLast delivers during the shutdown. For a backend that is slow, overloaded or restarting behind a
+// proxy it tries until the context is done. It gives up a backend that accepts no connection for
+// absentWait: such a backend is unlikely to return in time, and the agent's pod would wait for it.
 func (p *Processor) deliverLast(ctx context.Context) {
 	var absent time.Time // when the backend was first found absent
 	for p.pending() > 0 {
@@ -276,12 +276,12 @@ func (p *Processor) deliverLast(ctx context.Context) {
 	}
 }
 
-// pauseFor waits for d. It returns false if cut was closed before.
-func pauseFor(d time.Duration, cut <-chan struct{}) bool {
+// pauseFor waits for d. It returns false if stop is closed before.
+func pauseFor(d time.Duration, stop <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
-	case <-cut:
+	case <-stop:
 		return false
 	case <-timer.C:
 		return true
@@ -294,9 +294,9 @@ func (p *Processor) pending() int {
 	return len(p.queue)
 }
 
-// deliver attempts to deliver the oldest batch. The batch leaves the queue when the backend accepts
-// it or rejects it permanently. A result other than Delivered asks for a pause before the next
-// attempt.
+// deliver attempts to deliver the oldest batch. The batch leaves the queue when the backend accepts it or
+// rejects it permanently. deliver returns Delivered if the next attempt may follow at once, with the next
+// batch or a smaller part of this one. Else it returns why the attempt has failed.
 func (p *Processor) deliver(ctx context.Context) otlp.Outcome {
 	batch := p.next()
 	v := p.attempt(ctx, batch)
@@ -344,7 +344,8 @@ func (p *Processor) attempt(ctx context.Context, batch []sdktrace.ReadOnlySpan) 
 	return otlp.Classify(p.exporter.ExportSpans(ctx, batch))
 }
 
-// next returns the next batch. It notes when an outage would begin should the attempt fail.
+// next returns the next batch. Unless there is an outage, it records the present state in p.outage: if this
+// attempt fails, an outage has begun now.
 func (p *Processor) next() []sdktrace.ReadOnlySpan {
 	p.mu.Lock()
 	if !p.outage.active {

@@ -111,8 +111,8 @@ func NewPropagator(env Environment) (propagation.TextMapPropagator, error) {
 // that sends spans to the processor.
 func NewProvider(sampler sdktrace.Sampler, processor sdktrace.SpanProcessor, described *resource.Resource) *sdktrace.TracerProvider {
 	return sdktrace.NewTracerProvider(
-		sdktrace.WithSampler(decided{sampler}),
-		sdktrace.WithIDGenerator(generator{}),
+		sdktrace.WithSampler(presetSampler{sampler}),
+		sdktrace.WithIDGenerator(presetIDs{}),
 		sdktrace.WithResource(described),
 		sdktrace.WithSpanProcessor(processor))
 }
@@ -154,11 +154,11 @@ func (i *identity) Value(key any) any {
 	return i.Context.Value(key)
 }
 
-// decided samples the spans of operations, because only those of sampled runs are created, and asks
-// the sampler about all others.
-type decided struct{ sdktrace.Sampler }
+// presetSampler samples the spans of operations, because only those of sampled runs are created. It asks
+// another sampler about all other spans.
+type presetSampler struct{ sdktrace.Sampler }
 
-func (d decided) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingResult {
+func (d presetSampler) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingResult {
 	if _, ok := p.ParentContext.Value(identityKey{}).(*identity); ok {
 		return sdktrace.SamplingResult{
 			Decision:   sdktrace.RecordAndSample,
@@ -168,10 +168,10 @@ func (d decided) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingRe
 	return d.Sampler.ShouldSample(p)
 }
 
-// generator returns the ids of the context's identity, or random ones.
-type generator struct{}
+// presetIDs returns the ids of the context's identity, or random ones if it has none.
+type presetIDs struct{}
 
-func (generator) NewIDs(ctx context.Context) (t trace.TraceID, s trace.SpanID) {
+func (presetIDs) NewIDs(ctx context.Context) (t trace.TraceID, s trace.SpanID) {
 	if id, ok := ctx.Value(identityKey{}).(*identity); ok {
 		return id.trace, id.span
 	}
@@ -181,7 +181,7 @@ func (generator) NewIDs(ctx context.Context) (t trace.TraceID, s trace.SpanID) {
 	return t, s
 }
 
-func (generator) NewSpanID(ctx context.Context, _ trace.TraceID) (s trace.SpanID) {
+func (presetIDs) NewSpanID(ctx context.Context, _ trace.TraceID) (s trace.SpanID) {
 	if id, ok := ctx.Value(identityKey{}).(*identity); ok {
 		return id.span
 	}

@@ -99,13 +99,14 @@ func addInputs(span trace.Span, r *tracker.Run, ended time.Time) {
 	}
 }
 
-// base dates captures without times: one millisecond per frame, with delegraph.timing=unknown.
+// base is the time at which spans of captures without times begin. Each frame takes one millisecond. These
+// spans have delegraph.timing=unknown.
 var base = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // times returns the times of an operation's span. The span ends one nanosecond after the operation:
 // Jaeger warns about a span of zero duration and moves its end by as much.
 func times(r *tracker.Run, op *tracker.Operation) (started, ended time.Time) {
-	if started, ended = moments(r, op); ended.IsZero() {
+	if started, ended = operationTimes(r, op); ended.IsZero() {
 		return started, ended
 	}
 	return steady(r, started), steady(r, ended).Add(time.Nanosecond)
@@ -122,10 +123,9 @@ func steady(r *tracker.Run, t time.Time) time.Time {
 	return first.Add(t.Sub(first))
 }
 
-// moments returns when an operation began and ended. Only a capture without any times is dated from
-// base. Otherwise an unknown end is placed beside a known time, so that no span lasts from base
-// until now.
-func moments(r *tracker.Run, op *tracker.Operation) (started, ended time.Time) {
+// operationTimes returns when an operation began and ended. If the run has a time for it, base is not used,
+// so that no span lasts from base until now.
+func operationTimes(r *tracker.Run, op *tracker.Operation) (started, ended time.Time) {
 	started, ended, known := r.Interval(op)
 	if known || r.Live { // the SDK uses the present for a zero time
 		return started, ended
@@ -137,8 +137,9 @@ func moments(r *tracker.Run, op *tracker.Operation) (started, ended time.Time) {
 	return started, ended
 }
 
-func undated(m tracker.Timestamp) time.Time {
-	return base.Add(time.Duration(m.Frame) * time.Millisecond)
+// undated returns the time that stands for a frame without one.
+func undated(t tracker.Timestamp) time.Time {
+	return base.Add(time.Duration(t.Frame) * time.Millisecond)
 }
 
 // parent returns the context from which the SDK takes a span's parent and ids, and the run's
@@ -171,9 +172,9 @@ func kind(op *tracker.Operation) trace.SpanKind {
 }
 
 func links(r *tracker.Run, op *tracker.Operation) []trace.Link {
-	led := op.Details.OrZero().Links
-	out := make([]trace.Link, 0, len(led))
-	for _, id := range led {
+	transfers := op.Details.OrZero().Links
+	out := make([]trace.Link, 0, len(transfers))
+	for _, id := range transfers {
 		out = append(out, link(linkTransfer, trace.SpanContextConfig{
 			TraceID: r.Trace, SpanID: trace.SpanID(id), TraceFlags: trace.FlagsSampled,
 		}))
@@ -216,26 +217,9 @@ func (a *attributes) operation(r *tracker.Run, op *tracker.Operation) {
 	a.text(failureClass, string(op.Failure))
 	switch op.Kind {
 	case tracker.ExecuteTool:
-		a.text(a.names.ToolName, op.Name)
-		a.text(a.names.ToolCallID, op.CallID)
-		a.text(a.names.HandoffSource, details.HandoffSource)
-		a.text(a.names.HandoffTarget, details.HandoffTarget)
-		if op.AgentTool {
-			a.add(toolIsAgent.Bool(true))
-		}
-		if op.ResponseInferred {
-			a.add(toolInferred.Bool(true))
-		}
-		if details.Progress.Known {
-			a.add(toolProgress.Float64(details.Progress.Value))
-		}
+		a.tool(op, &details)
 	case tracker.Chat:
-		a.text(a.names.RequestModel, details.RequestModel)
-		a.text(a.names.ResponseModel, op.Name)
-		if reason := finishReason(op); reason != "" {
-			a.add(a.names.FinishReasons.StringSlice([]string{reason}))
-		}
-		a.usage(op.Response.OrZero().Usage, a.names.CacheReadTokens)
+		a.chat(op, &details)
 	}
 	if op == r.Root {
 		a.run(r)
@@ -252,6 +236,33 @@ func (a *attributes) operation(r *tracker.Run, op *tracker.Operation) {
 	if details.DroppedStatements > 0 {
 		a.add(statementsDropped.Int(details.DroppedStatements))
 	}
+}
+
+// tool adds the attributes of a tool call's span.
+func (a *attributes) tool(op *tracker.Operation, details *tracker.Details) {
+	a.text(a.names.ToolName, op.Name)
+	a.text(a.names.ToolCallID, op.CallID)
+	a.text(a.names.HandoffSource, details.HandoffSource)
+	a.text(a.names.HandoffTarget, details.HandoffTarget)
+	if op.AgentTool {
+		a.add(toolIsAgent.Bool(true))
+	}
+	if op.ResponseInferred {
+		a.add(toolInferred.Bool(true))
+	}
+	if details.Progress.Known {
+		a.add(toolProgress.Float64(details.Progress.Value))
+	}
+}
+
+// chat adds the attributes of a model response's span.
+func (a *attributes) chat(op *tracker.Operation, details *tracker.Details) {
+	a.text(a.names.RequestModel, details.RequestModel)
+	a.text(a.names.ResponseModel, op.Name)
+	if reason := finishReason(op); reason != "" {
+		a.add(a.names.FinishReasons.StringSlice([]string{reason}))
+	}
+	a.usage(op.Response.OrZero().Usage, a.names.CacheReadTokens)
 }
 
 // finishReason returns the reason in the stream for which a model stopped. A response that failed
@@ -338,7 +349,7 @@ func (a *attributes) text(key attribute.Key, value string) {
 	}
 }
 
-// texts adds a list of texts, cut when their total length exceeds the limit of one text.
+// texts adds a list of texts: as many of the first ones as together do not exceed the limit of one text.
 func (a *attributes) texts(key attribute.Key, values []string) {
 	out, size := []string{}, 0
 	for _, v := range values {

@@ -13,13 +13,15 @@ type split struct {
 	left     int  // remaining spans of the rejected batch, at the front of the queue; 0 if there is none
 	attempts int  // that may still be made
 	accepted bool // some of its spans were accepted
-	futile   bool // nothing of the previous batch was accepted, so that all spans may be rejected
+	futile   bool // no span of the previous rejected batch was accepted: the backend may reject every span
 }
 
-// perSpan returns the number of attempts that find one span in a batch of n: two for each halving.
+// perSpan returns the number of attempts that suffice to find one malformed span in a batch of n: two for
+// each halving.
 func perSpan(n int) int { return 2*bits.Len(uint(n)) + 1 }
 
-// splitSpans is the number of malformed spans per batch that are found for certain.
+// splitSpans is the number of malformed spans in a batch that the attempts suffice to find. If there are more,
+// well-formed spans may be rejected too.
 const splitSpans = 16
 
 // refused records that the oldest n spans were rejected as malformed. It returns how many spans to

@@ -39,9 +39,9 @@ func (h *Hub) checkFormat(params url.Values) error {
 	return nil
 }
 
-// transformer returns the transformer that the parameters ask for, or nil for native frames. It
-// clears query.Kinds, and the transformer filters by kind instead. It has to read every frame that the
-// subscriber may see, because the meaning of a frame often depends on earlier ones.
+// transformer returns the transformer that the parameters ask for, or nil for native frames. It moves the
+// kinds from the query to the transformer. A transformer has to read every frame that the subscriber may
+// see, because the meaning of a frame often depends on earlier ones.
 func (h *Hub) transformer(s *subscriber, params url.Values, session, lastEventID string, query *replay.Query) *format.Transformer {
 	chosen := params.Get("format")
 	if chosen == "" || chosen == nativeFormat {
@@ -52,6 +52,7 @@ func (h *Hub) transformer(s *subscriber, params url.Values, session, lastEventID
 	return format.New(format.Settings{
 		Format: format.Format(chosen), Session: session, Resumed: lastEventID != "", Kinds: kinds,
 		Decodings: h.decodings,
+		// Subscribers with an equal Selection see the same frames and share their decodings.
 		Selection: fmt.Sprintf("%p%#v%#v%#v", s.attachment.Ring, query.Sources, query.Runs, query.Sessions),
 		EarlierFrames: func(f replay.Frame, most int, each func(replay.Frame)) int {
 			return s.attachment.Ring.EarlierFrames(f.Stream, f.Sequence, s.selection, most, each)
@@ -103,7 +104,7 @@ func (s *subscriber) encodeNext(out []byte, room bool) (_ []byte, sent int, alon
 	defer func() { clear(some) }() // the frames would keep evicted data alive
 	var batch replay.Batch
 	next, unsentID := 0, false
-	s.takeTurn(func() {
+	s.withProcessor(func() {
 		some, batch = s.attachment.Ring.Frames(s.cursor, s.selection, (*pooled)[:0])
 		for ; room && next < len(some) && len(out) < replay.MaxBatch && !some[next].IsLarge(); next++ {
 			before := len(out)

@@ -10,8 +10,8 @@ import (
 // gapEvent is the event name of a gap frame.
 const gapEvent = "delegraph.gap"
 
-// appendGap appends a frame that tells the subscriber that frames are missing. Its id is the
-// position before the next frame. A client that then loses the connection resumes at that position.
+// appendGap appends a frame that tells the subscriber that frames are missing. Its id is that of the
+// position after the gap. A client that then loses the connection resumes there.
 func appendGap(dst []byte, id string, g *replay.Gap) []byte {
 	frame, err := sse.AppendFrame(dst, sse.Frame{ID: []byte(id), Event: []byte(gapEvent), Data: gapData(g)})
 	if err != nil {
@@ -20,8 +20,8 @@ func appendGap(dst []byte, id string, g *replay.Gap) []byte {
 	return frame
 }
 
-// GapEntry returns an entry that tells all readers of a session that frames are missing after
-// number. It is for rings whose frames are numbered by a store.
+// GapEntry returns an entry that tells all readers of a session that frames are missing after number. It
+// is for rings whose frames have the numbers of a store (replay.Entry.Number).
 func GapEntry(g *replay.Gap, number uint64, session string) replay.Entry {
 	return replay.Entry{Session: session, Name: gapEvent, Data: gapData(g), Gap: g, Number: number}
 }

@@ -20,6 +20,7 @@ import (
 // maxURL bounds the URL in bytes, and with it the size of a selection.
 const maxURL = 8 << 10
 
+// serve checks a request and serves the stream if there is a slot for one more subscriber.
 func (h *Hub) serve(w http.ResponseWriter, r *http.Request) {
 	params, err := parseParameters(r.URL)
 	if err == nil {
@@ -55,7 +56,11 @@ func (h *Hub) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.settings.Memory.Release(SubscriberSize)
+	h.subscribe(w, r, control, params, grant)
+}
 
+// subscribe attaches a subscriber to the store and serves it until its stream ends.
+func (h *Hub) subscribe(w http.ResponseWriter, r *http.Request, control *http.ResponseController, params url.Values, grant Grant) {
 	query := queryFor(params, r.PathValue("session"), grant)
 	last := lastEventID(r.Header, params)
 	place, why := h.store.Attach(r.Context(), query, last)

@@ -26,11 +26,11 @@ type Settings struct {
 	// Decoder returns a decoder for a stream of a source and dialect; response reports whether the
 	// stream is the response to one run request. It is needed for formats other than the native
 	// one; nil disables them.
-	Decoder   func(source, dialect string, response bool) format.Decoder
-	Decodings *budget.Account // account that decoders are charged to; nil: unlimited
+	Decoder       func(source, dialect string, response bool) format.Decoder
+	DecoderMemory *budget.Account // account that decoders are charged to; nil: unlimited
 
-	Turns  *budget.Turns   // for encoding large frames in other formats; nil: unlimited
-	Memory *budget.Account // account that subscribers are charged to, with what was encoded or copied for them; nil: unlimited
+	Turns  *budget.Turns   // limits the memory for converting large frames to other formats; nil: unlimited
+	Memory *budget.Account // account that subscribers are charged to, with what was converted or copied for them; nil: unlimited
 
 	MaxSubscribers         int
 	MaxSubscribersPerToken int
@@ -57,8 +57,8 @@ type Hub struct {
 	decodings *format.Decodings
 	unsent    unsent
 
-	encodingLarge sync.Mutex    // held while a large frame is encoded
-	turns         chan struct{} // one element for each subscriber that selects or encodes frames
+	convertingLarge sync.Mutex    // held while a large frame is converted
+	processors      chan struct{} // one element for each subscriber that selects or converts frames
 
 	drainOnce    sync.Once
 	grace        time.Duration // set before drainStarted is closed
@@ -82,15 +82,15 @@ func New(s Settings) (*Hub, error) {
 		s.Authorize = func(*http.Request) (Grant, error) { return Grant{}, nil }
 	}
 	return &Hub{
-		settings: s, store: s.Store, decodings: format.NewDecodings(s.Decoder, s.Decodings), drainStarted: make(chan struct{}),
-		unsent: unsent{account: s.Memory}, turns: newTurns(),
+		settings: s, store: s.Store, decodings: format.NewDecodings(s.Decoder, s.DecoderMemory), drainStarted: make(chan struct{}),
+		unsent: unsent{account: s.Memory}, processors: newProcessors(),
 		slots: newSlots(s.MaxSubscribers, s.MaxSubscribersPerToken, s.Observer.SetSubscribers),
 	}, nil
 }
 
-// newTurns returns turns for half of the processors. The others stay free for the agents' streams: thousands of subscribers may wake at a
-// frame.
-func newTurns() chan struct{} { return make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)) }
+// newProcessors returns a channel with room for half of the processors. The others stay free for the
+// agents' streams: thousands of subscribers may wake at one frame.
+func newProcessors() chan struct{} { return make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)) }
 
 // Store returns the store that the subscribers read.
 func (h *Hub) Store() Store { return h.store }
@@ -99,7 +99,7 @@ func (h *Hub) Store() Store { return h.store }
 func (h *Hub) ReplayStats() replay.Stats { return h.store.Stats() }
 
 // EvictedDecoders returns how often a subscriber to another format lost its decoder in the middle of
-// a stream. A new decoder rereads the earlier frames that the ring still holds.
+// a stream. The next decoder reads the earlier frames again, as far as the ring still holds them.
 func (h *Hub) EvictedDecoders() uint64 { return h.decodings.Evicted() }
 
 // Handler serves /events and /events/{session}.

@@ -71,16 +71,16 @@ func (p *Publisher) state(s *event.Stream) *streamState {
 	if known, ok := p.streams.Load(s); ok {
 		return known.(*streamState)
 	}
-	begun := &streamState{stream: replay.Stream{Dialect: s.Dialect, SingleRun: s.SingleRun}}
-	if s.SingleRun { // no other sidecar reads this response, so none has to derive the same nonce
-		begun.stream.Nonce = s.Nonce
+	state := &streamState{stream: replay.Stream{Dialect: s.Dialect, SingleRun: s.SingleRun}}
+	if s.SingleRun { // only this sidecar reads the response; of another stream, each sidecar that reads it has a nonce of its own
+		state.stream.Nonce = s.Nonce
 	}
-	p.streams.Store(s, begun)
-	return begun
+	p.streams.Store(s, state)
+	return state
 }
 
-// Close publishes the end of a stream for subscribers to other formats: most protocols have no
-// frame for it.
+// Close publishes the end of a stream, because most protocols have no frame for it. Only subscribers to
+// other formats see it.
 func (p *Publisher) Close(s *event.Stream, end event.End, _ time.Time) {
 	known, ok := p.streams.LoadAndDelete(s)
 	if !ok {

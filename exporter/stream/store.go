@@ -7,8 +7,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// Store holds published entries and says where a reader starts. Readers always read from a ring,
-// with a cursor. Its methods may be called concurrently.
+// Store holds published entries and says where a reader starts. Every reader reads from a replay.Ring with
+// a cursor. A Store's methods may be called concurrently.
 type Store interface {
 	// Publish stores an entry for current and resuming readers. It does not block, and copies what
 	// it keeps.
@@ -27,7 +27,7 @@ type Attachment struct {
 	Ring    *replay.Ring
 	Cursor  replay.Cursor
 	Gap     *replay.Gap         // sent to the reader first; nil if it misses nothing
-	Done    <-chan struct{}     // closed once nothing is added to the ring any more; nil: never
+	Done    <-chan struct{}     // closed once the ring gets no more entries; nil: never
 	OnRead  func(replay.Cursor) // called with the reader's progress; may be nil
 	Release func()              // must be called when the reader is done
 }

@@ -25,7 +25,7 @@ type subscriber struct {
 
 	attachment Attachment
 	cursor     replay.Cursor
-	unsentID   bool            // the cursor may be past the last id that the client has received
+	unsentID   bool            // the client may not know the cursor's id, because the last frames before it were not sent
 	wait       <-chan struct{} // closed when there may be more after the cursor
 
 	timer       *time.Timer // for the next of heartbeat, recheck and end
@@ -114,7 +114,7 @@ func (s *subscriber) writeNext(opening []byte) Disconnect {
 		scratch = *pooled
 	}
 	var batch replay.Batch
-	s.takeTurn(func() { batch = s.attachment.Ring.Read(s.cursor, s.selection, scratch) })
+	s.withProcessor(func() { batch = s.attachment.Ring.Read(s.cursor, s.selection, scratch) })
 	if batch.Lost {
 		return TooSlow
 	}
@@ -130,15 +130,16 @@ func (s *subscriber) writeNext(opening []byte) Disconnect {
 	return ""
 }
 
-// takeTurn selects or encodes frames when it is the subscriber's turn. It must not write: a write may block.
-func (s *subscriber) takeTurn(work func()) {
-	s.hub.turns <- struct{}{}
-	defer func() { <-s.hub.turns }()
+// withProcessor calls work, which selects or converts frames, once one of the hub's processors is free.
+// work must not write, because a write may block.
+func (s *subscriber) withProcessor(work func()) {
+	s.hub.processors <- struct{}{}
+	defer func() { <-s.hub.processors }()
 	work()
 }
 
-// writeChunk is the number of bytes that a subscriber must accept within one write deadline, so
-// that a slow one still receives a large frame.
+// writeChunk is the number of bytes that a subscriber must accept within one write deadline. A slow
+// subscriber can still receive a frame that is larger.
 const writeChunk = 16 << 10
 
 // write writes and flushes the parts.
@@ -217,8 +218,8 @@ func (s *subscriber) appendComment(dst []byte, comment string) []byte {
 	return appendPosition(dst, s.attachment.Ring.ID(s.cursor), comment)
 }
 
-// end sends a closing comment and returns why. Before the comment, a subscriber that may reconnect
-// receives the remaining frames, and its position if it does not know it.
+// end sends a closing comment and returns why. A subscriber that may reconnect first receives the
+// remaining frames. The comment comes with the position if the client does not know it.
 func (s *subscriber) end(why Disconnect) Disconnect {
 	if why == LifetimeExceeded || why == Shutdown || why == StoreRestarted {
 		if failed := s.writeNext(nil); failed != "" {
@@ -235,6 +236,7 @@ func (s *subscriber) end(why Disconnect) Disconnect {
 	return why
 }
 
+// schedule sets when the connection ends, and when its grant is checked next.
 func (s *subscriber) schedule(now time.Time) {
 	settings := &s.hub.settings
 	s.lastWrite, s.nextRecheck = now, now.Add(settings.RecheckInterval)
@@ -244,6 +246,7 @@ func (s *subscriber) schedule(now time.Time) {
 	}
 }
 
+// scheduleDrain sets a random end within the grace period, unless the connection ends earlier.
 func (s *subscriber) scheduleDrain(grace time.Duration) {
 	if at := time.Now().Add(randomBetween(0, grace)); at.Before(s.endsAt) {
 		s.endsAt, s.endReason = at, Shutdown

@@ -8,10 +8,10 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// roomPoll is how often a subscriber looks whether there is room for its next frame.
+// roomPoll is how often a subscriber checks whether there is room for its next frame.
 const roomPoll = 50 * time.Millisecond
 
-// unsent is the memory of large frames that were encoded for subscribers and are not written yet.
+// unsent is the memory of large frames that were converted for subscribers and are not written yet.
 type unsent struct {
 	account *budget.Account
 
@@ -19,7 +19,8 @@ type unsent struct {
 	frames int
 }
 
-// add reports whether there is room for a frame of size bytes, and charges it. One frame always has room.
+// add charges a frame of size bytes if there is room for it, and reports whether there was. There is
+// always room for one frame.
 func (u *unsent) add(size int) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -38,8 +39,8 @@ func (u *unsent) remove(size int) {
 	u.account.Release(size)
 }
 
-// writeLarge writes opening, which may be empty, and a large frame. If there is no room for the frame, it stays in the
-// ring and writeLarge is called again later.
+// writeLarge writes opening, which may be empty, and a large frame. If there is no room for the frame, the
+// cursor stays before it, and s.wait makes serve try again after roomPoll.
 func (s *subscriber) writeLarge(opening []byte, f replay.Frame) Disconnect {
 	size := f.Size()
 	if !s.hub.unsent.add(size) {
@@ -52,7 +53,7 @@ func (s *subscriber) writeLarge(opening []byte, f replay.Frame) Disconnect {
 		return ""
 	}
 	defer func() { s.hub.unsent.remove(size) }()
-	out, sent := s.encodeLarge(opening, f), 0
+	out, sent := s.convertLarge(opening, f), 0
 	s.hub.unsent.account.Charge(cap(out) - size)
 	size = cap(out)
 	s.advance(replay.Batch{Next: f.Cursor()})
@@ -70,13 +71,14 @@ func (s *subscriber) writeLarge(opening []byte, f replay.Frame) Disconnect {
 	return ""
 }
 
-// encodeLarge returns opening and a large frame in the subscriber's format. Only one subscriber at a time takes a
-// turn of the process, so that a relay does not wait behind many subscribers.
-func (s *subscriber) encodeLarge(opening []byte, f replay.Frame) (out []byte) {
-	s.hub.encodingLarge.Lock()
-	defer s.hub.encodingLarge.Unlock()
+// convertLarge returns opening and a large frame in the subscriber's format. Relays take turns of the same
+// budget.Turns. So that a relay does not wait behind many subscribers, only one subscriber at a time asks
+// for a turn.
+func (s *subscriber) convertLarge(opening []byte, f replay.Frame) (out []byte) {
+	s.hub.convertingLarge.Lock()
+	defer s.hub.convertingLarge.Unlock()
 	turn := s.hub.settings.Turns.Take(f.DecodingSize())
 	defer turn.End()
-	s.takeTurn(func() { out = s.appendFormatted(opening, f) })
+	s.withProcessor(func() { out = s.appendFormatted(opening, f) })
 	return out
 }

@@ -4,8 +4,8 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// announce notifies the observers of a run's start, once it is known not to be an agent of another
-// run.
+// announce notifies the observers of a run's start, unless it has done so. From then on the run can no
+// longer become an agent of another run.
 func (r *openRun) announce() {
 	if !r.isAnnounced {
 		r.isAnnounced = true
@@ -45,7 +45,7 @@ func (r *openRun) adopt(e *event.Event, caller *Operation) {
 
 // discard removes a run without notifying the observers.
 func (t *Tracker) discard(child *openRun, state *streamState) {
-	child.Status = adopted // first, because removing it from the list of open runs checks it
+	child.Status = adopted // first: otherwise the removal from t.open would count as an eviction
 	t.open.Remove(child)
 	t.removeRun(child)
 	t.endedRuns.Remove(streamRun{child.stream, child.ID})
@@ -108,8 +108,8 @@ func (r *openRun) adoptOperations(child *openRun) {
 	r.endIfDone(child.Root)
 }
 
-// renumber distinguishes an operation from those of this run with the same name and place or the
-// same call id.
+// renumber gives an adopted operation a number that no operation of this run with the same name and
+// branch, or the same call id, has.
 func (r *openRun) renumber(op *Operation) {
 	key := agentKey{op.Name, op.Branch}
 	switch {

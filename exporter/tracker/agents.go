@@ -6,8 +6,8 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// agentOf finds or begins the operation of a frame's author. The first author names the run if the
-// request did not.
+// agentOf finds or begins the operation of a frame's author. It returns nil if the frame belongs to the
+// run itself, or if the run has no room. The first author names the run if the request did not.
 func (r *openRun) agentOf(b *event.Batch) *Operation {
 	if b.Place != nil {
 		return r.operationAt(b)
@@ -15,21 +15,21 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 	if op, decided := r.rootAgentOf(b); decided {
 		return op
 	}
-	part := b.EnclosingCall != "" || b.ParentBranch != ""
-	if operationName(b) == "" && !part && !hasEvent(b, event.KindAgentStarted) {
+	worksForAnother := b.EnclosingCall != "" || b.ParentBranch != ""
+	if operationName(b) == "" && !worksForAnother && !hasEvent(b, event.KindAgentStarted) {
 		if known := r.agentByBranch[b.Branch]; known == nil || known.Name != "" {
 			return nil
 		}
 	}
 	r.nameAfterAuthor(b)
-	if b.Agent == r.Root.Name && b.Agent != "" && !part && mayBeRoot(b) {
+	if b.Agent == r.Root.Name && b.Agent != "" && !worksForAnother && mayBeRoot(b) {
 		return r.Root
 	}
 	op := r.agents[agentKey{operationName(b), b.Branch}]
 	switch {
 	case op != nil && op.open:
-	case b.Step == "" && r.handoffTargets[b.Agent] != nil && r.handoffTargets[b.Agent].open:
-		op = r.handoffTargets[b.Agent]
+	case b.Step == "" && r.silentTargets[b.Agent] != nil && r.silentTargets[b.Agent].open:
+		op = r.silentTargets[b.Agent]
 		r.moveToBranch(op, b.Branch)
 	default:
 		op = r.beginAgent(b)
@@ -38,7 +38,7 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 		return nil
 	}
 	if b.Step == "" {
-		delete(r.handoffTargets, b.Agent)
+		delete(r.silentTargets, b.Agent)
 	}
 	if !op.spoke && !op.node.hasOwnWork {
 		op.Started = r.now // a transfer begins the operation before the agent's first frame
@@ -49,9 +49,10 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 	return op
 }
 
-// nameAfterAuthor names the run after its first author, unless that author works for another agent.
+// nameAfterAuthor names the run after its first author, unless that author has a branch or got control
+// by a transfer.
 func (r *openRun) nameAfterAuthor(b *event.Batch) {
-	if r.Agent != "" || !mayBeRoot(b) || r.handoffTargets[b.Agent] != nil || r.agents[agentKey{b.Agent, b.Branch}] != nil {
+	if r.Agent != "" || !mayBeRoot(b) || r.silentTargets[b.Agent] != nil || r.agents[agentKey{b.Agent, b.Branch}] != nil {
 		return
 	}
 	if r.Agent = b.Agent; r.Root.Name == "" {
@@ -63,7 +64,7 @@ func (r *openRun) nameAfterAuthor(b *event.Batch) {
 	}
 }
 
-// mayBeRoot reports whether a frame's author may be the root agent: agents with a branch are not.
+// mayBeRoot reports whether a frame's author may be the root agent, which has no branch.
 func mayBeRoot(b *event.Batch) bool { return b.Branch == "" }
 
 // operationName returns the name of the operation that a frame belongs to: the step, if there is
@@ -95,7 +96,7 @@ func (r *openRun) beginAgent(b *event.Batch) *Operation {
 }
 
 // numberInvocation numbers an invocation among those of the same name and branch, so that its id is
-// unique. An id that observers already know does not change.
+// unique. An id that is already fixed does not change.
 func (r *openRun) numberInvocation(op *Operation) {
 	key := agentKey{op.Name, op.Branch}
 	number := r.invocations[key]
@@ -157,7 +158,7 @@ func (r *openRun) parentOf(b *event.Batch) *Operation {
 	return r.Root
 }
 
-// moveToBranch moves an agent that got control to the branch in which it speaks.
+// moveToBranch moves the target of a transfer to the branch in which it speaks.
 func (r *openRun) moveToBranch(op *Operation, branch string) {
 	delete(r.agents, agentKey{op.Name, op.Branch})
 	if r.pendingReplies.agentIn(op.Branch) == op {
@@ -172,8 +173,8 @@ func (r *openRun) moveToBranch(op *Operation, branch string) {
 	}
 }
 
-// agentEnded ends an agent whose end the protocol states, as soon as it has no open
-// children.
+// agentEnded records that the protocol states an agent's end. The agent ends once it has no open children and
+// no longer waits for an outcome.
 func (r *openRun) agentEnded(e *event.Event, agent *Operation) {
 	if agent == nil || agent == r.Root || agent.endStated {
 		return
@@ -209,7 +210,7 @@ func (r *openRun) endWithin(call *Operation) {
 	r.endInner(call)
 }
 
-// laneOr returns the lane of an operation that runs others, else the given one.
+// laneOr returns the lane of a node, or the given lane if the operation is no node.
 func (op *Operation) laneOr(lane string) string {
 	if op.node == nil {
 		return lane

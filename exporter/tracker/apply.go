@@ -20,6 +20,7 @@ func (r *openRun) modelStarted(e *event.Event, b *event.Batch, agent *Operation)
 	}
 }
 
+// modelEnded ends a model's response, unless its usage may still grow.
 func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
 	agent = agent.failingOperation(e.Error).firstOpen()
 	r.endAwaitingUsage(agent)
@@ -45,9 +46,9 @@ func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
 	r.end(op, status, failureOf(e))
 }
 
-// chat begins a model's response. The request was sent when the agent last had something to send:
-// after the last whole frame of its branch, or when it got control. If the run request was not
-// seen, the start of the first response is unknown.
+// chat begins a model's response. It starts at the last frame that can have caused the request: the
+// last whole frame of the agent's lane, or the one that gave the agent control. If there is none, it
+// starts with the run request. If that was not seen, the start is unknown.
 func (r *openRun) chat(model string, b *event.Batch, agent *Operation) *Operation {
 	op := r.begin(Chat, model, agent)
 	if op == nil {
@@ -57,7 +58,7 @@ func (r *openRun) chat(model string, b *event.Batch, agent *Operation) *Operatio
 	r.keepRequest(op, agent)
 	op.Started, op.startUnknown = r.Root.Started, !r.answersRequest
 	if cause := agent.causeOf(agent.laneOr(b.Branch)); cause.Frame > 0 {
-		op.startUnknown = agent.pausedUntil(cause)
+		op.startUnknown = agent.isRetryStart(cause)
 		if cause.Frame > op.Started.Frame {
 			op.Started = cause
 		}
@@ -105,7 +106,7 @@ func (r *openRun) beginTool(e *event.Event, b *event.Batch, caller *Operation) *
 
 func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	op := r.callOf(e, b)
-	paused := op != nil && op.openState != nil && op.pausedFrame == r.now.Frame // the frame's response only states the pause
+	paused := op != nil && op.openState != nil && op.pausedFrame == r.now.Frame // this frame pauses the call: its response brings no result
 	switch {
 	case paused:
 	case e.Pending:
@@ -132,7 +133,7 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	r.keepResult(op, e)
 	op.statedDuration, op.startUnknown = e.Duration, op.startUnknown || op.Started.Frame == r.now.Frame // a duration within one frame is unknown
 	if e.AgentNotFound {
-		r.denyWithin(op)
+		r.dropMissingWithin(op)
 	}
 	answered := r.answeredWithin(op)
 	r.endWithin(op)
@@ -152,8 +153,8 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	}
 }
 
-// answeredWithin returns the last frame of the agent within a call that gave its final answer, or
-// the zero value.
+// answeredWithin returns the last frame of the agents within a call that have given their final
+// answer, or the zero value.
 func (r *openRun) answeredWithin(call *Operation) (at Timestamp) {
 	for op := call.lastChild; op != nil; op = op.prevSibling {
 		if op.node != nil && op.node.gaveFinalAnswer {
@@ -163,8 +164,8 @@ func (r *openRun) answeredWithin(call *Operation) (at Timestamp) {
 	return at
 }
 
-// answersSeveral reports whether a frame has the responses of several calls. Such a frame comes
-// when the last of them has ended.
+// answersSeveral reports whether a frame has the responses of several calls. Such a frame is sent
+// after the last of them, so its time is not the end of the others.
 func answersSeveral(b *event.Batch) bool {
 	responses := 0
 	for i := range b.Events {
@@ -187,13 +188,14 @@ func (r *openRun) taskEnded(op *Operation, e *event.Event, b *event.Batch) {
 	r.expectReply(b.Branch, caller)
 }
 
-// expectReply records that an agent must speak again in a branch for the run to be complete.
+// expectReply records that the run is incomplete unless an agent speaks again in a branch. A nil agent
+// means the root.
 func (r *openRun) expectReply(branch string, agent *Operation) {
 	if agent == nil {
 		agent = r.Root
 	}
 	if r.pendingReplies.agentIn(branch) == nil && r.pendingReplies.branches() >= r.tracker.settings.MaxOperations {
-		r.tracker.losses.CountEvicted(LostPlace)
+		r.tracker.losses.CountEvicted(LostReply)
 		return
 	}
 	r.pendingReplies.add(branch, agent)
@@ -215,40 +217,40 @@ func (r *openRun) callOf(e *event.Event, b *event.Batch) *Operation {
 // transfer transfers control. The target's operation begins here, as a child of the agent that had
 // control.
 func (r *openRun) transfer(e *event.Event, b *event.Batch, from *Operation) {
-	var handoffs *handoffChain
+	var chain *transferChain
 	if from.node != nil {
-		handoffs = from.node.handoffs
+		chain = from.node.chain
 	}
 	if b.Agent != "" {
-		before := handoffs
-		if handoffs = handoffs.with(b.Agent); before != nil && handoffs.count < before.count {
+		before := chain
+		if chain = chain.with(b.Agent); before != nil && chain.count < before.count {
 			r.tracker.losses.CountEvicted(LostDepth)
 		}
 	}
 	r.keepFact(len(r.Transfers), "transfer", func() {
-		r.Transfers = append(r.Transfers, Transfer{From: b.Agent, To: e.Name, EventID: e.ID, Loop: handoffs.contains(e.Name)})
+		r.Transfers = append(r.Transfers, Transfer{From: b.Agent, To: e.Name, EventID: e.ID, Loop: chain.contains(e.Name)})
 	})
 	for up := from.runner(); up != nil; up = up.runner() {
-		up.node.childIsAgent = up.node.childIsAgent || up.Name == e.Name // control goes only to agents, so the target is not a workflow
+		up.node.childIsAgent = up.node.childIsAgent || up.Name == e.Name // an agent, not a workflow: control goes only to agents
 	}
 	target := r.transferTarget(e.Name, b, from)
 	if from.node != nil {
-		from.node.handedOver = true
+		from.node.transferred = true
 	}
 	r.expectReply(b.Branch, target)
 	if target != nil {
-		r.current, target.node.handoffs = target, handoffs
+		r.current, target.node.chain = target, chain
 	}
 	call := r.transferCall(e)
 	if call == nil {
 		return
 	}
-	ends := call.details()
-	ends.HandoffSource, ends.HandoffTarget = b.Agent, e.Name
+	details := call.details()
+	details.HandoffSource, details.HandoffTarget = b.Agent, e.Name
 	if target != nil && len(target.Details.OrZero().Links) < r.tracker.settings.MaxFacts {
 		r.fixTrace()
-		into := target.details()
-		into.Links = append(into.Links, r.identify(call))
+		details := target.details()
+		details.Links = append(details.Links, r.identify(call))
 	}
 }
 
@@ -266,15 +268,15 @@ func (r *openRun) transferCall(e *event.Event) *Operation {
 	return r.ended[i]
 }
 
-// transferTarget begins or finds the operation of a transfer's target. With ADK's places, each
-// transfer is a new invocation.
+// transferTarget begins or finds the operation of a transfer's target. In a protocol with places, each
+// transfer begins a new invocation, unless the last target of that name has not spoken yet.
 func (r *openRun) transferTarget(name string, b *event.Batch, from *Operation) *Operation {
 	branch := b.Branch
 	key := agentKey{name, branch}
 	last := r.agents[key]
-	switch arriving := r.handoffTargets[name]; {
-	case b.Place != nil && arriving != nil && arriving.open:
-		return arriving
+	switch silent := r.silentTargets[name]; {
+	case b.Place != nil && silent != nil && silent.open:
+		return silent
 	case b.Place != nil:
 	case name == r.Root.Name:
 		return r.Root
@@ -287,12 +289,13 @@ func (r *openRun) transferTarget(name string, b *event.Batch, from *Operation) *
 	}
 	op.Agent, op.Branch = name, branch
 	op.node = &node{lane: branch, cause: r.now, receivedControl: true}
-	put(&r.handoffTargets, name, op)
+	put(&r.silentTargets, name, op)
 	r.numberInvocation(op)
 	put(&r.agents, key, op)
 	return op
 }
 
+// requestInput opens a request for input, which its owner waits for.
 func (r *openRun) requestInput(e *event.Event, owner *Operation) {
 	if in := r.inputs[e.CallID]; in != nil && in.Status == InputOpen {
 		return
@@ -335,7 +338,7 @@ func (r *openRun) abandonInputs(owner *Operation) {
 	}
 }
 
-// resolve stops the owner from waiting for the request.
+// resolve makes the owner no longer wait for the request. An abandoned request was resolved before.
 func (in *InputRequest) resolve() {
 	if !in.abandoned {
 		in.owner.openInputs--

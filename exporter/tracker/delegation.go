@@ -19,16 +19,16 @@ func (r *Run) DelegationDepth() (depth int, known bool) {
 	return depth, known
 }
 
-// handoffChain is a linked list of the agents that transferred control on the way to an agent,
+// transferChain is a linked list of the agents that transferred control on the way to an agent,
 // newest first. It holds no name twice and at most maxDepth names, so that loops up to that length
 // are detected.
-type handoffChain struct {
+type transferChain struct {
 	name   string
-	before *handoffChain
+	before *transferChain
 	count  int // length of the chain
 }
 
-func (g *handoffChain) contains(name string) bool {
+func (g *transferChain) contains(name string) bool {
 	for ; g != nil; g = g.before {
 		if g.name == name {
 			return true
@@ -38,22 +38,22 @@ func (g *handoffChain) contains(name string) bool {
 }
 
 // with returns the chain extended by a name.
-func (g *handoffChain) with(name string) *handoffChain {
+func (g *transferChain) with(name string) *transferChain {
 	switch {
 	case g == nil:
-		return &handoffChain{name, nil, 1}
+		return &transferChain{name, nil, 1}
 	case g.contains(name):
 		return g
 	case g.count == maxDepth:
 		g = g.last(maxDepth / 2)
 	}
-	return &handoffChain{name, g, g.count + 1}
+	return &transferChain{name, g, g.count + 1}
 }
 
 // last returns the newest n names of the chain.
-func (g *handoffChain) last(n int) *handoffChain {
+func (g *transferChain) last(n int) *transferChain {
 	if n == 1 {
-		return &handoffChain{g.name, nil, 1}
+		return &transferChain{g.name, nil, 1}
 	}
-	return &handoffChain{g.name, g.before.last(n - 1), n}
+	return &transferChain{g.name, g.before.last(n - 1), n}
 }

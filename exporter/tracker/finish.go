@@ -24,7 +24,7 @@ func endReason(e event.End) StatusReason {
 
 // finish ends a run and everything in it, children before parents.
 func (t *Tracker) finish(r *openRun, why StatusReason, at time.Time) {
-	if r.endStated && !r.answersRequest { // frames after the stated end do not move it
+	if r.endStated && !r.answersRequest { // later frames do not change a stated end
 		why, at, r.now = ReasonStreamEnded, r.endStatedAt.At, r.endStatedAt
 	}
 	if r.Live {
@@ -120,9 +120,9 @@ func (r *openRun) endCalls() {
 	}
 }
 
-// endAs ends an operation with the status and failure that judge returns.
-func (r *openRun) endAs(op *Operation, judge func(*Operation) (OperationStatus, failure)) {
-	status, why := judge(op)
+// endAs ends an operation with the status and failure that statusOf returns.
+func (r *openRun) endAs(op *Operation, statusOf func(*Operation) (OperationStatus, failure)) {
+	status, why := statusOf(op)
 	r.end(op, status, why)
 	if status == OperationUnfinished && !op.Kind.Invokes() {
 		op.parent.hasUnfinished = true
@@ -132,6 +132,7 @@ func (r *openRun) endAs(op *Operation, judge func(*Operation) (OperationStatus, 
 	}
 }
 
+// unfinishedStatus returns the status of an operation that nothing has ended: it follows from the run's.
 func (r *openRun) unfinishedStatus(op *Operation) (OperationStatus, failure) {
 	switch {
 	case op.awaitsAnswer && r.Status == Interrupted:
@@ -144,7 +145,7 @@ func (r *openRun) unfinishedStatus(op *Operation) (OperationStatus, failure) {
 	return OperationUnfinished, failure{}
 }
 
-// endInner ends the open operations below an operation.
+// endInner ends the open operations below an operation, at the end of the run or of a call.
 func (r *openRun) endInner(within *Operation) {
 	within.eachBelow(func(op *Operation) {
 		if !op.Kind.Invokes() {
@@ -161,7 +162,8 @@ func (r *openRun) endInner(within *Operation) {
 	})
 }
 
-// propagateStatus gives a container, which only runs others, the status of its child.
+// propagateStatus lets a container end like its child that has ended. A container has no frames from
+// which its own status could be derived.
 func (r *openRun) propagateStatus(op *Operation) {
 	above := op.parent
 	if above.node == nil || !above.node.isContainer || above == r.Root {
@@ -173,7 +175,7 @@ func (r *openRun) propagateStatus(op *Operation) {
 			above.failedFrame, above.failureCode = max(r.lastError, 1), op.ErrorCode
 		}
 		if r.Status == Running && op.failedFrame >= above.node.lastBelow.Frame {
-			above.failedFrame, above.failureCode = op.failedFrame, op.ErrorCode // within a call, without a later attempt
+			above.failedFrame, above.failureCode = op.failedFrame, op.ErrorCode // within a call; nothing ran after the failure
 		}
 	case OperationInterrupted:
 		above.awaitsAnswer = true
@@ -200,16 +202,15 @@ func (r *openRun) isUnanswered(op *Operation) bool {
 	return r.Status != Running && op.parent.Kind == ExecuteTool && !op.endStated && op.finalFrame == 0
 }
 
-// endRoot sets the status and times of the root operation. If it answers a request, it ends with
-// the stream, or with its last frame if the tracker dropped the run. Otherwise it spans its first to
-// its last frame.
+// endRoot sets the status and times of the root operation. It ends with the last frame of the run. If the
+// run answers a request, it ends with the stream instead, unless the tracker dropped the run earlier.
 func (r *openRun) endRoot(why StatusReason) {
 	root := r.Root
 	switch r.Status {
 	case Completed:
 		root.Status = OperationOK
 	case Failed:
-		root.Status, root.Failure, root.ErrorCode = OperationError, event.AgentError, r.code()
+		root.Status, root.Failure, root.ErrorCode = OperationError, event.AgentError, r.errorCode()
 		if r.lastFailure.class == event.FailureTimeout {
 			root.Failure = event.FailureTimeout
 		}
@@ -240,16 +241,16 @@ type failure struct {
 
 func failureOf(e *event.Event) failure { return failure{e.Error, e.Code} }
 
-// code returns the code of the error that failed the run: that of the last error, else of the last
-// failure that no final frame in its lane followed.
-func (r *openRun) code() string {
+// errorCode returns the code of the error that failed the run: the last error, or, if a final frame came
+// after it, the last failure of a model without a later final frame in its lane.
+func (r *openRun) errorCode() string {
 	if r.lastFinal <= r.lastError {
 		return r.lastFailure.code
 	}
 	var last modelFailure
-	for _, l := range r.unrecovered {
-		if l.frame > last.frame {
-			last = l
+	for _, f := range r.unrecovered {
+		if f.frame > last.frame {
+			last = f
 		}
 	}
 	return last.code

@@ -6,10 +6,11 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// rootAgentOf returns the operation of a speaker if it is the root agent of a run that is itself a graph
-// of agents: the first one that speaks directly below the run. It is the root as long as control leaves
-// it only by transfers and calls. If anything else speaks beside it, a workflow is put above both.
-// decided is false if the rule does not apply to the frame.
+// rootAgentOf decides whether a frame's speaker is the root agent, in protocols whose run is a graph of
+// agents and has no name (Batch.MayBeRoot). The root is the first agent that speaks directly below the
+// run, as long as control leaves it only by transfers and calls. If anything else speaks beside it, a
+// workflow is put above both. op is the speaker's operation, or nil for the run itself. decided is false
+// if the rule does not apply to the frame.
 func (r *openRun) rootAgentOf(b *event.Batch) (op *Operation, decided bool) {
 	key := agentKey{b.Agent, b.Branch}
 	known := r.agents[key]
@@ -27,11 +28,11 @@ func (r *openRun) rootAgentOf(b *event.Batch) (op *Operation, decided bool) {
 	case b.MayBeRoot && b.Agent == r.Root.Name && r.current == r.Root: // control came back
 		r.speakAsRoot(key)
 		return r.Root, true
-	case b.MayBeRoot && known == nil && r.handoffTargets[b.Agent] == nil && r.hasRoom(InvokeWorkflow):
+	case b.MayBeRoot && known == nil && r.silentTargets[b.Agent] == nil && r.hasRoom(InvokeWorkflow):
 		r.rootIsFirst = false
 		r.raiseRoot()
-	case b.Branch == "" && r.handoffTargets[b.Agent] == nil && known == nil:
-		return r.speaksItself(b), true
+	case b.Branch == "" && r.silentTargets[b.Agent] == nil && known == nil:
+		return r.operationOfRun(b), true
 	}
 	return nil, false
 }
@@ -44,9 +45,10 @@ func (r *openRun) speakAsRoot(key agentKey) {
 	r.pendingReplies.removeAgent(r.Root)
 }
 
-// speaksItself returns the operation of a frame of the run itself. If the run works itself, it is no
-// longer represented by its first agent.
-func (r *openRun) speaksItself(b *event.Batch) *Operation {
+// operationOfRun returns the operation of a frame of the run itself, or nil. If the frame shows that the
+// run itself calls models or tools, the first agent is not the root: a workflow, or an agent if the frame
+// names it, is put above that agent.
+func (r *openRun) operationOfRun(b *event.Batch) *Operation {
 	works := slices.ContainsFunc(b.Events, func(e event.Event) bool {
 		return e.Kind == event.KindModelStarted || e.Kind == event.KindModelEnded || e.Kind == event.KindToolStarted
 	})

@@ -8,9 +8,9 @@ import (
 // Ids are derived from the stream, so that a stream that is read again yields the same spans.
 
 // runKey returns the key that a run's ids are derived from: source, session and run id, and the
-// stream's nonce if the id is not unique. An empty id is not unique, nor is the id of a run that
-// answers a request: adk-python reuses it for the request that answers a long-running call, and a caller may
-// send several requests in one trace.
+// stream's nonce if the id is not unique. An empty id is not unique. Neither is the id of a run that
+// answers a request: adk-python uses it again for the request that answers a long-running call. If the
+// caller sends both in one trace, their spans must have different ids.
 func runKey(r *openRun) string {
 	nonce := ""
 	if r.ID == "" || r.stream.SingleRun {
@@ -22,6 +22,7 @@ func runKey(r *openRun) string {
 	return join(r.Source, r.Session, r.ID, nonce)
 }
 
+// derive returns the hash of a key and parts, from which ids are cut.
 func derive(key string, parts ...string) [sha256.Size]byte {
 	var stack [512]byte
 	b := append(append(stack[:0], key...), 1)
@@ -30,8 +31,8 @@ func derive(key string, parts ...string) [sha256.Size]byte {
 
 func join(parts ...string) string { return string(appendJoined(nil, parts)) }
 
-// appendJoined joins parts with a separator and escapes separators within them: names come from the
-// stream.
+// appendJoined appends the parts with a separator between them. It escapes separators within a part,
+// because names come from the stream: different parts never give the same bytes.
 func appendJoined(dst []byte, parts []string) []byte {
 	for i, part := range parts {
 		if i > 0 {
@@ -66,9 +67,9 @@ func (r *openRun) identify(op *Operation) SpanID {
 	return op.ID
 }
 
-// idOf returns the id that an operation has or would have. It is derived from name and branch for
-// an agent, from the call id for a call, and else from the ordinal; a number is added if
-// these were used before.
+// idOf returns the id that an operation has or would have now. The id of a node is derived from name
+// and branch, that of a call from the call id, and any other from the ordinal. If name and branch or the
+// call id were used before, their count is added.
 func (r *openRun) idOf(op *Operation) SpanID {
 	switch {
 	case op.ID != SpanID{}:

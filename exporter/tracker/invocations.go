@@ -6,9 +6,9 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// enclosingInvocation returns the invocation to which control has returned, or nil. That is an
-// enclosing invocation of the speaker, if the last invocation of that name is below the agent in
-// control.
+// enclosingInvocation returns the invocation to which control has returned, or nil. A speaker may have an
+// invocation that encloses its last one, as with a transfer from a to b to a. If the last one is below
+// the agent in control, the speaker is the enclosing one.
 func (r *openRun) enclosingInvocation(last *Operation, n *event.Node) *Operation {
 	if last == nil || n.Kind != event.NodeDescendant || r.current == nil || !last.isBelow(r.current) {
 		return nil
@@ -21,9 +21,9 @@ func (r *openRun) enclosingInvocation(last *Operation, n *event.Node) *Operation
 	return nil
 }
 
-// isNewInvocation reports whether a node speaks in a new invocation. If the protocol counts invocations, it
-// does not count retries after an error. Otherwise, a model that answers again after a final
-// answer, or after another agent has spoken, starts a new one.
+// isNewInvocation reports whether a node speaks in a new invocation. If the protocol numbers invocations,
+// this is needed only for a retry after an error, which keeps its number. Otherwise a model that answers
+// again after its final answer, or after another agent has spoken, starts a new one.
 func (r *openRun) isNewInvocation(op *Operation, n *event.Node, b *event.Batch) bool {
 	responds := hasEvent(b, event.KindModelStarted) || hasEvent(b, event.KindModelEnded)
 	if op.node.taskReturned {
@@ -32,7 +32,7 @@ func (r *openRun) isNewInvocation(op *Operation, n *event.Node, b *event.Batch) 
 	if n.Run != "" {
 		return op.node.key.above != nil && op.failedFrame > 0
 	}
-	if op.node.handedOver && responds && (b.Place.Root != event.RootUnknown || r.answeredFor(op)) {
+	if op.node.transferred && responds && (b.Place.Root != event.RootUnknown || r.answeredFor(op)) {
 		return true // unlike in ADK for JavaScript, control does not come back by itself
 	}
 	if !op.node.usedModel && !op.node.gaveFinalAnswer || !responds {
@@ -42,8 +42,8 @@ func (r *openRun) isNewInvocation(op *Operation, n *event.Node, b *event.Batch) 
 	return op.node.gaveFinalAnswer || above != nil && above.node.lane == op.node.lane && above.node.lastChild != op
 }
 
-// answeredFor reports whether the agent in control is one that op transferred to and that has given
-// its final answer, which ends both.
+// answeredFor reports whether an agent below op is in control and has given its final answer, which is
+// also that of op.
 func (r *openRun) answeredFor(op *Operation) bool {
 	at := r.current
 	return at != nil && at.node != nil && at.node.gaveFinalAnswer && at.isBelow(op)
@@ -58,9 +58,9 @@ func failureIn(b *event.Batch) event.Failure {
 	return b.Events[i].Error
 }
 
-// pausedUntil reports whether cause is the start of a retry, before which there was a pause of
-// unknown length.
-func (op *Operation) pausedUntil(cause Timestamp) bool {
+// isRetryStart reports whether cause is what started a retry. Between the two there was a pause of
+// unknown length, so that cause is not the start of what follows.
+func (op *Operation) isRetryStart(cause Timestamp) bool {
 	return op.node != nil && op.node.isRetry && op.node.cause == cause
 }
 
@@ -70,9 +70,9 @@ func (r *openRun) indexInvocation(op *Operation) {
 	put(&r.agents, agentKey{op.Name, op.Branch}, op)
 }
 
-// becomeNode turns a call into the invocation of the agent that it names: the protocol identifies
-// that invocation by the call's id.
-func (r *openRun) becomeNode(call *Operation, key nodeKey) *Operation {
+// turnIntoNode turns a task's call into the invocation of the agent that it names. Both are the same
+// thing: the protocol identifies the invocation by the call's id.
+func (r *openRun) turnIntoNode(call *Operation, key nodeKey) *Operation {
 	r.releaseContent(call)
 	call.Kind, call.Agent, call.Branch = InvokeAgent, call.Name, key.lane
 	call.Started = latest(call.Started, call.runner().node.lastTaskAnswer) // ADK runs the tasks of one answer one after the other

@@ -180,22 +180,22 @@ func TestForgottenCalls(t *testing.T) {
 	}
 }
 
-// TestTooManyPlaces checks the limit on branches with a pending reply.
-func TestTooManyPlaces(t *testing.T) {
+// TestTooManyReplies checks the limit on branches with a pending reply.
+func TestTooManyReplies(t *testing.T) {
 	t.Run("branches with a pending reply", func(t *testing.T) {
 		s, stream := watch(func(s *tracker.Settings) { s.MaxOperations = 5 }), proxied()
 		for i := range 5 {
 			id := fmt.Sprint(i)
 			s.feed(stream, says("app", calls(id, "tool")), says("", lane(id), returns(id, "tool")))
 		}
-		places := func() int { return count(s.lost, "evicted place") }
-		before := places()
+		replies := func() int { return count(s.lost, "evicted reply") }
+		before := replies()
 		s.feed(stream, says("app", calls("y", "tool")), says("", lane("4"), returns("y", "tool")))
-		if n := places() - before; n != 0 {
+		if n := replies() - before; n != 0 {
 			t.Errorf("%d lost in a branch that is known", n)
 		}
 		s.feed(stream, says("app", calls("z", "tool")), says("", lane("6"), returns("z", "tool")))
-		if n := places() - before; n != 1 {
+		if n := replies() - before; n != 1 {
 			t.Errorf("%d lost in all", n)
 		}
 		for i := range 5 {

@@ -21,8 +21,8 @@ type runRef struct {
 // linkResumes is the kind of a link to the run whose question a run answers.
 const linkResumes = "resumes"
 
-// rememberQuestion remembers a request for input. Beyond the limit the oldest is forgotten, and its
-// answer gets no link. A run whose id may still come is not remembered.
+// rememberQuestion remembers which run made a request for input. Beyond the limit the oldest request is
+// forgotten, and its answer gets no link. A run whose id may still come is not remembered.
 func (r *openRun) rememberQuestion(id string) {
 	if id == "" || r.ID == "" && !r.stream.SingleRun {
 		return
@@ -70,13 +70,13 @@ func (r *openRun) linkToWaiting() {
 	}
 }
 
-// continuesHandoff reports whether an earlier run of the session transferred control, and remembers
-// whether this one did. Beyond the limit the oldest sessions are forgotten.
-func (r *openRun) continuesHandoff() bool {
+// noteSessionTransfer remembers whether this run transferred control, and reports whether an earlier run
+// of its session did. Beyond the limit the oldest sessions are forgotten.
+func (r *openRun) noteSessionTransfer() bool {
 	in := sessionKey{r.Source, r.Session}
-	before := r.tracker.handoffSessions.Contains(in)
+	before := r.tracker.transferSessions.Contains(in)
 	if len(r.Transfers) > 0 && r.Session != "" {
-		r.tracker.handoffSessions.Add(in, struct{}{})
+		r.tracker.transferSessions.Add(in, struct{}{})
 	}
 	return before
 }

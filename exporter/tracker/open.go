@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -21,14 +22,14 @@ type openRun struct {
 	counts           [3]int    // of operations, by OperationKind.order
 	agents           map[agentKey]*Operation
 	agentByBranch    map[string]*Operation  // the last agent of each branch
-	handoffTargets   map[string]*Operation  // agents that got control and have not spoken, by name
+	silentTargets    map[string]*Operation  // targets of transfers that have not spoken yet, by name
 	calls            map[string]*Operation  // the last call of each id
 	shadowedCalls    map[callKey]*Operation // the last call of an id in a branch, if another branch has used the id since
 	unnamed          unnamedCalls
 	inputs           map[string]*InputRequest
 	partialResponses map[*Operation]*Operation // by agent: responses with only partial frames so far
 	nodes            map[nodeKey]*Operation    // by their place
-	lastInLane       map[laneKey]*Operation    // the last node of each lane
+	lastInLane       map[laneKey]*Operation    // the last node of each lane below an operation
 	pendingReplies   pendingReplies
 	current          *Operation                // the agent in control: of the last frame that had one, or the target of a later transfer
 	awaitingUsage    map[*Operation]*Operation // by agent: complete responses whose usage may follow
@@ -40,15 +41,15 @@ type openRun struct {
 	answersRequest   bool                      // it answers the run request of its stream
 	isAnnounced      bool                      // observers have been notified of its start
 	rootDecided      bool                      // the kind of the root operation is decided
-	rootGuessed      bool                      // that decision is revised if something runs beside the root
-	rootIsFirst      bool                      // the root is the run's first agent, and the run itself has not spoken
+	rootGuessed      bool                      // if something else runs beside the root, a workflow is put above both
+	rootIsFirst      bool                      // the root is the first agent directly below the run; the run itself has not spoken
 	rootRaised       bool                      // a workflow was put above the first root
 	endStated        bool                      // the protocol stated its end
 	outcomePending   bool                      // its end was stated, and its outcome may follow
 	endStatedAt      Timestamp                 // when its end was stated
 	framesAtEnd      int                       // number of frames of the stream at that time
-	hasForgotten     bool                      // ended operations were dropped, so the number of uses of their ids is unknown
-	invocations      map[agentKey]uint32       // how often a name was used in a branch; cleared when operations are dropped
+	hasForgotten     bool                      // makeRoom removed ended operations, so it is unknown how often their names and ids were used
+	invocations      map[agentKey]uint32       // how often a name was used in a branch; cleared by makeRoom
 
 	endedKept            int                     // ended operations still in the report
 	dropped              int                     // operations that did not happen but are still in the report
@@ -99,39 +100,13 @@ func put[K comparable, V any](to *map[K]V, key K, value V) {
 
 // apply applies one frame, then notifies the observers of the operations that it ended.
 func (r *openRun) apply(b *event.Batch) {
-	if r.Dialect == "" {
-		r.Dialect = b.Stream.Dialect
-	}
-	r.now = Timestamp{Frame: r.now.Frame + 1}
-	if r.Live {
-		r.now.At, r.lastActivity = b.Received, b.Received
-	} else {
-		r.now.At = b.Time
-	}
-	if b.Rejected != "" {
-		r.ParseErrors++
-	} else {
-		r.Events++
-	}
-	if b.Internal {
-		r.Internal++
-	}
-	if r.ID == "" {
-		r.ID = b.Run
-	}
-	if r.Session == "" {
-		r.Session = b.Session
-	}
-	if !b.Orphan {
-		r.announce()
-	}
-	r.measureOffset(b)
+	r.applyHeader(b)
 	if agent := r.endedAgent(b); agent != nil || r.awaitsOutcome() {
 		r.applyAfterEnd(b, agent)
 		r.flushEnded()
 		return
 	}
-	agent := r.agentOf(b) // before the root is extended: the frame may put another root above it
+	agent := r.agentOf(b) // first, because it may put another root above the present one
 	r.Root.extendTo(r.now)
 	if agent != nil {
 		r.current = agent
@@ -152,6 +127,29 @@ func (r *openRun) apply(b *event.Batch) {
 	r.flushEnded()
 }
 
+// applyHeader sets the time and applies what the frame states regardless of its events.
+func (r *openRun) applyHeader(b *event.Batch) {
+	r.now = Timestamp{Frame: r.now.Frame + 1}
+	if r.Live {
+		r.now.At, r.lastActivity = b.Received, b.Received
+	} else {
+		r.now.At = b.Time
+	}
+	r.Dialect, r.ID, r.Session = cmp.Or(r.Dialect, b.Stream.Dialect), cmp.Or(r.ID, b.Run), cmp.Or(r.Session, b.Session)
+	if b.Rejected != "" {
+		r.ParseErrors++
+	} else {
+		r.Events++
+	}
+	if b.Internal {
+		r.Internal++
+	}
+	if !b.Orphan {
+		r.announce()
+	}
+	r.measureOffset(b)
+}
+
 // measureOffset compares the agent's clock with ours.
 func (r *openRun) measureOffset(b *event.Batch) {
 	if !r.Live || b.Time.IsZero() || b.Received.IsZero() {
@@ -162,8 +160,8 @@ func (r *openRun) measureOffset(b *event.Batch) {
 	}
 }
 
-// noteReply records that an agent spoke: no reply is expected any longer in its branch, nor from
-// the agents that run it and were given control.
+// noteReply records that an agent spoke. Its branch no longer has a pending reply, and neither do the
+// agents above it that received control by a transfer.
 func (r *openRun) noteReply(branch string, agent *Operation) {
 	if r.pendingReplies.branches() == 0 {
 		return
@@ -188,7 +186,8 @@ func (r *openRun) callerOf(b *event.Batch, agent *Operation) *Operation {
 	return r.Root
 }
 
-// agentInControl returns the agent in control, or nil if none is known.
+// agentInControl returns the agent in control, or nil if none is known or it has given its final answer
+// since its last failure.
 func (r *openRun) agentInControl() *Operation {
 	if at := r.current; at != nil && at.open && (at.node == nil || !at.node.gaveFinalAnswer || at.finalFrame <= at.failedFrame) {
 		return at
@@ -208,7 +207,7 @@ func (r *openRun) applyEvents(b *event.Batch, agent *Operation) {
 	}
 	r.countUnrated(b)
 	if last != nil {
-		r.agentEnded(last, agent) // last, because the frame's other events belong to the agent too
+		r.agentEnded(last, agent) // after the frame's other events, which belong to the agent too
 	}
 }
 
@@ -275,21 +274,22 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 	}
 }
 
-// applyError applies an error. An error frame that names no agent applies to the agent in control.
+// applyError applies an error. An error code in an ordinary frame belongs to the frame's agent. An error
+// frame belongs to the agent in control, if there is one.
 func (r *openRun) applyError(e *event.Event, b *event.Batch, caller *Operation) {
-	r.denyAgent(e.Name)
+	r.dropMissingTarget(e.Name)
 	r.lastError, r.lastReason, r.lastFailure = r.now.Frame, ReasonErrorFrame, failureOf(e)
 	if e.Inline {
 		r.lastReason = ReasonErrorCode
-		befell := caller.failingOperation(e.Error)
-		befell.failedFrame, befell.failureCode = r.now.Frame, e.Code
+		op := caller.failingOperation(e.Error)
+		op.failedFrame, op.failureCode = r.now.Frame, e.Code
 		if lane := caller.laneOr(b.Branch); len(r.unrecovered) < r.tracker.settings.MaxOperations {
 			put(&r.unrecovered, lane, modelFailure{r.now.Frame, e.Code})
 		}
 		return
 	}
-	if at := r.agentInControl(); at != nil {
-		at.failedFrame, at.failureCode = r.now.Frame, e.Code
+	if agent := r.agentInControl(); agent != nil {
+		agent.failedFrame, agent.failureCode = r.now.Frame, e.Code
 	}
 	if e.Error == event.FailureCanceled {
 		r.lastReason = ReasonAgentCanceled
@@ -301,9 +301,9 @@ func (r *openRun) applyError(e *event.Event, b *event.Batch, caller *Operation) 
 	}
 }
 
-// failingOperation returns the operation that a failure belongs to. If a container that
-// runs several agents fails, ADK names the last author, but an agent that has given its answer did not
-// fail.
+// failingOperation returns the operation that failed: op, or the container above it. When a container
+// fails, ADK names the agent that spoke last. That agent did not fail if it has given its final answer.
+// ADK numbers the invocations of the container (nodeKey.run), but not those of its agents.
 func (op *Operation) failingOperation(e event.Failure) *Operation {
 	above := op.runner()
 	if (e == event.AgentError || e == event.ModelError) && op.node != nil && op.node.gaveFinalAnswer && op.node.key.run == "" && above != nil && above.node.key.run != "" {
@@ -312,8 +312,8 @@ func (op *Operation) failingOperation(e event.Failure) *Operation {
 	return op
 }
 
-// clearFailures removes the failures in the lane of a final frame and in lanes below it, but not in
-// parallel lanes.
+// clearFailures removes the failures that a final frame cancels: those in its lane and in lanes below
+// it, but not in parallel lanes.
 func (r *openRun) clearFailures(lane string) {
 	for failing := range r.unrecovered {
 		if lane == "" || failing == lane || strings.HasPrefix(failing, lane+".") {
@@ -332,7 +332,7 @@ func hasEvent(b *event.Batch, kind event.Kind) bool {
 	return false
 }
 
-// awaitsUsage reports whether a frame belongs to a response whose usage may still grow.
+// awaitsUsage reports whether a frame states the usage of a response that later frames may add to.
 func awaitsUsage(b *event.Batch) bool {
 	return slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Kind == event.KindUsage && e.UsageIncomplete })
 }
@@ -345,13 +345,13 @@ func (r *openRun) takePartial() []*Operation {
 	return ops
 }
 
-// openState is bookkeeping of an operation that is dropped once the observers have seen it end.
+// openState is bookkeeping of an operation. It is dropped once the observers have seen the operation end.
 type openState struct {
 	ordinal      int
 	failedFrame  int       // the last frame that states a failure
 	failureCode  string    // code of that failure in the stream
 	finalFrame   int       // its last final frame
-	pausedFrame  int       // the frame that states that it waits for a human
+	pausedFrame  int       // the frame that paused it until an answer comes from outside
 	firstChunk   Timestamp // of a model's response
 	spoke        bool
 	startUnknown bool // Started is only a lower bound

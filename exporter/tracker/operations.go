@@ -55,8 +55,8 @@ func (op *Operation) firstOpen() *Operation {
 	return op
 }
 
-// makeRoom drops the older half of the ended operations. Their spans have been exported; only the
-// run's report loses them.
+// makeRoom removes the oldest ended operations from the run, at most half of all its operations, and
+// reports whether there is room now. Observers have seen them end; only the run's report loses them.
 func (r *openRun) makeRoom() bool {
 	if r.endedKept+r.dropped < r.tracker.settings.MaxOperations/16 {
 		return false // otherwise each new operation would scan all open ones
@@ -100,9 +100,9 @@ func (r *openRun) forget(op *Operation) {
 	}
 }
 
-// forgetEnded removes ended operations from the other indexes.
+// forgetEnded removes all ended operations from the indexes that forget does not cover.
 func (r *openRun) forgetEnded() {
-	maps.DeleteFunc(r.handoffTargets, func(_ string, op *Operation) bool { return !op.open })
+	maps.DeleteFunc(r.silentTargets, func(_ string, op *Operation) bool { return !op.open })
 	maps.DeleteFunc(r.nodes, func(_ nodeKey, op *Operation) bool { return !op.open })
 	maps.DeleteFunc(r.lastInLane, func(_ laneKey, op *Operation) bool { return !op.open })
 }
@@ -127,7 +127,7 @@ func (r *openRun) end(op *Operation, status OperationStatus, why failure) {
 	}
 }
 
-// leaveLane removes a node as the last of its lane.
+// leaveLane removes a node from lastInLane.
 func (r *openRun) leaveLane(op *Operation) {
 	if at := (laneKey{op.runner(), op.node.lane}); r.lastInLane[at] == op {
 		delete(r.lastInLane, at)
@@ -213,8 +213,9 @@ func (op *Operation) keepReportedDuration(took event.Duration) {
 	}
 }
 
-// estimateTimes estimates the times of an operation whose start or end is unknown: around its children if their
-// times are known, else at the start of the nearest ancestor with a known start.
+// estimateTimes estimates the times of an operation whose start or end is unknown: around its children
+// and its one known time, else at the start of the nearest ancestor with a known start. The parent grows
+// to contain them.
 func (op *Operation) estimateTimes() {
 	if op.Timing != TimingUnknown {
 		return
@@ -226,8 +227,8 @@ func (op *Operation) estimateTimes() {
 	if op.innerStart.IsZero() {
 		return
 	}
-	put := op.details()
-	put.EstimatedStart, put.EstimatedEnd = op.innerStart, op.innerEnd
+	details := op.details()
+	details.EstimatedStart, details.EstimatedEnd = op.innerStart, op.innerEnd
 	if above := op.parent; above != nil {
 		above.noteInnerTimes(op.innerStart, op.innerEnd)
 		if op.innerStart.Before(above.Started.At) {
@@ -239,9 +240,9 @@ func (op *Operation) estimateTimes() {
 	}
 }
 
-// applyReportedDuration applies the duration that the protocol reports. A known start is kept. The
-// operation ends no later than its last frame, starts no earlier than its run, and contains its
-// children.
+// applyReportedDuration sets the times from the duration that the protocol reports, and reports whether
+// it could. The operation ends with its last frame, or earlier if its start is known and the duration is
+// shorter. It starts the duration before its end, but no earlier than its run, and contains its children.
 func (r *openRun) applyReportedDuration(op *Operation) bool {
 	if op.Ended.At.IsZero() {
 		return false
@@ -266,18 +267,19 @@ func (r *openRun) applyReportedDuration(op *Operation) bool {
 
 // extendTo extends an operation to a frame of its own. If its first or last frame has no time, its
 // start or end is unknown.
-func (op *Operation) extendTo(m Timestamp) {
+func (op *Operation) extendTo(frame Timestamp) {
 	if op.Started.Frame == 0 && op.Started.At.IsZero() {
-		op.Started.Frame, op.undatedStart = m.Frame, m.At.IsZero()
+		op.Started.Frame, op.undatedStart = frame.Frame, frame.At.IsZero()
 	}
-	if op.Started.At.IsZero() || m.At.Before(op.Started.At) && !m.At.IsZero() {
-		op.Started.At = m.At
+	if op.Started.At.IsZero() || frame.At.Before(op.Started.At) && !frame.At.IsZero() {
+		op.Started.At = frame.At
 	}
-	op.Ended.Frame, op.undatedEnd = m.Frame, m.At.IsZero()
-	op.Ended.At = later(op.Ended.At, m.At)
+	op.Ended.Frame, op.undatedEnd = frame.Frame, frame.At.IsZero()
+	op.Ended.At = later(op.Ended.At, frame.At)
 }
 
-// clearUndated clears a start or end that came from a frame other than the first or the last.
+// clearUndated clears the start if the first frame has no time, and the end if the last one has none.
+// extendTo has set them from other frames.
 func (op *Operation) clearUndated() {
 	if !op.undatedStart && !op.undatedEnd {
 		return

@@ -20,7 +20,7 @@ const (
 
 func (r *openRun) awaitsOutcome() bool { return r.outcomePending && !r.answersRequest }
 
-// Due returns a channel that receives a value when Expire should be called earlier than it
+// Due returns a channel that receives a value when Expire should be called before the time that it has
 // returned.
 func (t *Tracker) Due() <-chan struct{} { return t.due }
 
@@ -39,15 +39,15 @@ func (t *Tracker) awaitOutcome(r *openRun, state *streamState) {
 	}
 }
 
-// endOverdue ends the runs of a stream whose outcome is overdue when a frame of another run comes.
-func (t *Tracker) endOverdue(b *event.Batch, state *streamState, of *openRun) {
+// endOverdue ends the runs of a frame's stream whose outcome is overdue, except for the frame's own run.
+func (t *Tracker) endOverdue(b *event.Batch, state *streamState, own *openRun) {
 	for _, r := range slices.Clone(t.outcomesPending) {
 		at := b.Time
 		if r.Live {
 			at = b.Received
 		}
 		late := state.frames-r.framesAtEnd > outcomeFrames || !at.IsZero() && !r.endStatedAt.At.IsZero() && at.Sub(r.endStatedAt.At) >= outcomeWait
-		if r != of && r.stream == b.Stream && late {
+		if r != own && r.stream == b.Stream && late {
 			t.finish(r, ReasonStreamEnded, r.endStatedAt.At)
 		}
 	}
@@ -103,8 +103,8 @@ func (r *openRun) applyAfterEnd(b *event.Batch, agent *Operation) {
 	r.countUnrated(b)
 }
 
-// applyFactAfterEnd applies an event to an operation whose end was stated. It reports whether it
-// could.
+// applyFactAfterEnd applies an event to an operation whose end was stated. It returns false if the event
+// comes too late.
 func (r *openRun) applyFactAfterEnd(e *event.Event, b *event.Batch, op *Operation) bool {
 	switch e.Kind {
 	case event.KindToolEnded:
@@ -152,7 +152,7 @@ func (r *openRun) addOutcome(e *event.Event, op *Operation) {
 	}
 }
 
-// endWithoutOutcomes ends the agents below an operation whose outcome has not arrived.
+// endWithoutOutcomes ends the agents below an operation that still wait for their outcome.
 func (r *openRun) endWithoutOutcomes(within *Operation) {
 	if r.outcomesPending > 0 {
 		within.eachBelow(func(op *Operation) {

@@ -6,39 +6,39 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// decideRoot decides, at the run's first event.Place, what the root operation is: the root agent, if it has the
-// application's name or no application is known; else a workflow named after the application. A
-// root that never speaks is represented by the workflow.
+// decideRoot decides at the run's first place what the root operation is. It is the place's first node if
+// that has the application's name, or if no application is known. Else it is a workflow named after the
+// application, with the first node below it. A root that never speaks is a workflow too.
 func (r *openRun) decideRoot(kind event.RootKind, first *event.Node) {
 	if r.rootDecided {
 		return
 	}
 	r.rootDecided = true
-	silent := kind == event.RootSilent || kind == event.RootUnknown && first.Kind == event.NodeContainer
-	speaks := first.Kind == event.NodeSpeaker || first.Kind == event.NodeDescendant
-	takes := first.Name == r.App || r.App == "" && !(silent && speaks)
-	if takes {
+	isSilent := kind == event.RootSilent || kind == event.RootUnknown && first.Kind == event.NodeContainer
+	firstSpeaks := first.Kind == event.NodeSpeaker || first.Kind == event.NodeDescendant
+	isFirst := first.Name == r.App || r.App == "" && !(isSilent && firstSpeaks)
+	if isFirst {
 		r.Root.Name = first.Name
 		r.Root.node.key = nodeKey{nil, first.Name, invocationOf(first), first.Lane}
 		put(&r.nodes, r.Root.node.key, r.Root)
 	}
 	r.Root.Kind = InvokeAgent
-	if !takes || silent && !speaks || first.Kind == event.NodeWorkflow {
+	if !isFirst || isSilent && !firstSpeaks || first.Kind == event.NodeWorkflow {
 		r.Root.Kind = InvokeWorkflow
 	}
-	r.rootGuessed = takes && kind == event.RootUnknown
-	if r.Agent = first.Name; silent {
+	r.rootGuessed = isFirst && kind == event.RootUnknown
+	if r.Agent = first.Name; isSilent {
 		r.Agent = r.Root.Name
 	}
 	r.nameRoot()
 }
 
-// speaksForRoot turns a workflow root into an agent when an author with the application's name
-// speaks. It was a workflow only because it had not spoken.
-func (r *openRun) speaksForRoot(nodes []event.Node) {
+// makeRootAgent turns a root that is a workflow into an agent when it speaks: when a frame's only node
+// has its name. It was a workflow only because it had not spoken.
+func (r *openRun) makeRootAgent(nodes []event.Node) {
 	n := &nodes[0]
 	key := nodeKey{nil, n.Name, "", n.Lane}
-	if len(nodes) > 1 || n.Kind != event.NodeDescendant || n.Name != r.Root.Name || r.Root.Kind != InvokeWorkflow || r.rootRaised || r.handoffTargets[n.Name] != nil {
+	if len(nodes) > 1 || n.Kind != event.NodeDescendant || n.Name != r.Root.Name || r.Root.Kind != InvokeWorkflow || r.rootRaised || r.silentTargets[n.Name] != nil {
 		return
 	}
 	if r.nodes[key] == nil {
@@ -67,9 +67,15 @@ func (r *openRun) raiseRoot() {
 	below := r.Root
 	above := &Operation{
 		Kind: InvokeWorkflow, Name: r.App, Started: below.Started, Ended: below.Ended, open: true,
-		openState: &openState{spoke: true, openChildren: 1, lastChild: below, height: below.height + 1, undatedStart: below.undatedStart, undatedEnd: below.undatedEnd, failedFrame: below.failedFrame, failureCode: below.failureCode, finalFrame: below.finalFrame, node: &node{
-			lane: below.node.lane, cause: below.node.cause, lastBelow: below.node.lastBelow, lastInLane: below.node.lastInLane, lastChild: below,
-		}},
+		openState: &openState{
+			spoke: true, openChildren: 1, lastChild: below, height: below.height + 1,
+			undatedStart: below.undatedStart, undatedEnd: below.undatedEnd,
+			failedFrame: below.failedFrame, failureCode: below.failureCode, finalFrame: below.finalFrame,
+			node: &node{
+				lane: below.node.lane, cause: below.node.cause,
+				lastBelow: below.node.lastBelow, lastInLane: below.node.lastInLane, lastChild: below,
+			},
+		},
 	}
 	below.parent, below.wasRoot = above, true
 	below.Kind, below.Agent = InvokeAgent, below.Name
@@ -78,28 +84,28 @@ func (r *openRun) raiseRoot() {
 	r.indexInvocation(below)
 }
 
-// dropUninvoked removes workflows that appear only in the places of a run's agents and were not
-// invoked in this run. A run that continues after a transfer in an earlier run names the agents
-// above its own agent. Unlike workflows, those agents get no output.
+// dropUninvoked removes operations that appear only in the places of the run's agents and were not
+// invoked in this run. If control was transferred to an agent in an earlier run of the session, its
+// places still name the agents above it, which look like workflows. A workflow that really ran shows an
+// output of its children, work of its own, or a failure.
 func (r *openRun) dropUninvoked() {
-	goesOn := r.continuesHandoff()
-	var out []*Operation
+	afterTransfer := r.noteSessionTransfer()
+	var uninvoked []*Operation
 	for _, op := range r.Operations[1:] {
-		agent := op.open && op.Kind == InvokeWorkflow && op.node.isContainer && (op.node.childIsAgent || goesOn)
-		if agent && op.failedFrame == 0 && !op.node.childHasOutput && !op.node.hasOwnWork {
-			op.dropped, out = true, append(out, op)
+		mayBeAgent := op.open && op.Kind == InvokeWorkflow && op.node.isContainer && (op.node.childIsAgent || afterTransfer)
+		if mayBeAgent && op.failedFrame == 0 && !op.node.childHasOutput && !op.node.hasOwnWork {
+			op.dropped, uninvoked = true, append(uninvoked, op)
 		}
 	}
-	if len(out) > 0 {
+	if len(uninvoked) > 0 {
 		r.reattachChildren()
 	}
-	for _, op := range out {
+	for _, op := range uninvoked {
 		r.drop(op)
 	}
 }
 
-// reattachChildren moves the children of operations that did not happen to the next ancestor that
-// did.
+// reattachChildren moves the children of dropped operations to their nearest ancestor that is not dropped.
 func (r *openRun) reattachChildren() {
 	for _, op := range r.Operations[1:] {
 		above := op.parent
@@ -126,29 +132,29 @@ func (r *openRun) drop(op *Operation) {
 	delete(r.nodes, op.node.key)
 }
 
-// compact removes the dropped operations from the report.
+// compact removes the dropped operations from the run.
 func (r *openRun) compact() {
 	if r.dropped > 0 {
 		r.dropped, r.Operations = 0, slices.DeleteFunc(r.Operations, func(op *Operation) bool { return op.dropped })
 	}
 }
 
-// denyAgent removes the target of a transfer, because an error says that it does not exist.
-func (r *openRun) denyAgent(name string) {
-	op := r.handoffTargets[name]
+// dropMissingTarget removes the target of a transfer, because an error says that it does not exist.
+func (r *openRun) dropMissingTarget(name string) {
+	op := r.silentTargets[name]
 	if name == "" || op == nil || !op.open || op.openChildren > 0 || op.spoke || op.node.hasOwnWork {
 		return
 	}
-	delete(r.handoffTargets, name)
+	delete(r.silentTargets, name)
 	if r.current == op {
 		r.current = op.parent
 	}
 	r.drop(op)
 }
 
-// denyWithin removes the agents that a call was to run, because its response says that they do not
+// dropMissingWithin removes the agents that a call was to run, because its response says that they do not
 // exist.
-func (r *openRun) denyWithin(call *Operation) {
+func (r *openRun) dropMissingWithin(call *Operation) {
 	var older *Operation
 	for op := call.lastChild; op != nil; op = older {
 		older = op.prevSibling

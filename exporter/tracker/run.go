@@ -105,8 +105,8 @@ type Timestamp struct {
 	Frame int       // from 1; 0 is the request, before any frame
 }
 
-// Operation is a timed part of a run. A run keeps thousands of them, so that rare facts are in
-// Details.
+// Operation is a timed part of a run. Facts that few operations have are in Details, because a run
+// keeps thousands of operations.
 type Operation struct {
 	ID, Parent       SpanID // Parent is zero for the root operation
 	Kind             OperationKind
@@ -129,8 +129,8 @@ type Operation struct {
 	open          bool
 	endStated     bool   // the protocol stated its end
 	awaitsAnswer  bool   // it waits for an answer from outside the run
-	hasUnfinished bool   // a part of it was unfinished when it ended
-	dropped       bool   // it turned out not to have happened
+	hasUnfinished bool   // an operation below it ended unfinished
+	dropped       bool   // it turned out not to have happened; compact removes it from the run
 	firstFrame    uint32 // the first frame that shows it, which orders the report
 	repeat        uint32 // how often its name or call id was used before
 	repliesDue    uint32 // branches in which it is expected to speak again
@@ -168,10 +168,10 @@ func (op *Operation) FirstChunk() (took time.Duration, known bool) {
 // Details holds facts that few operations have.
 type Details struct {
 	ReportedDuration             event.Duration // reported by the protocol; set if the operation's own times are unknown
-	EstimatedStart, EstimatedEnd time.Time      // where an operation of unknown times is placed: around its children, else at its parent's start
+	EstimatedStart, EstimatedEnd time.Time      // of an operation of unknown times: around its children, else at the start of an ancestor
 	HandoffSource                string         // source and target of a transfer
 	HandoffTarget                string
-	Links                        []SpanID // to the transfers that led here
+	Links                        []SpanID // the calls that transferred control to this agent
 	Confidence                   []Confidence
 	Citations                    []event.Citation
 	ReasoningSteps               event.Count
@@ -364,16 +364,16 @@ type Run struct {
 	ParseErrors int
 }
 
-// Interval returns the time interval of an operation. If a time is unknown, the result
-// falls back to the estimated times, to the known one of the two, or to the run's start. If none of
-// these is known, known is false, and only frame numbers tell the order.
+// Interval returns the times that spans and pages show for an operation. If its start or end is unknown, these
+// are the estimated times. Without these, both are the one that is known, or else the run's start. If none is
+// known, known is false, and only frame numbers tell the order.
 func (r *Run) Interval(op *Operation) (from, to time.Time, known bool) {
 	from, to = op.Started.At, op.Ended.At
-	put := op.Details.OrZero()
+	details := op.Details.OrZero()
 	switch {
 	case !from.IsZero() && !to.IsZero():
-	case !put.EstimatedStart.IsZero():
-		from, to = put.EstimatedStart, put.EstimatedEnd
+	case !details.EstimatedStart.IsZero():
+		from, to = details.EstimatedStart, details.EstimatedEnd
 	case !to.IsZero():
 		from = to
 	case !from.IsZero():

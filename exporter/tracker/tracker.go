@@ -1,5 +1,15 @@
 // Package tracker turns events into runs and operations, and notifies observers of them. Every run and
 // every operation ends, whatever the stream does.
+//
+// These terms add to those of package event:
+//   - A node is an operation that runs others: an agent, a workflow or a step. The runner of an
+//     operation is the nearest node above it.
+//   - A container is a node that only runs others, as a place (event.Place) states.
+//   - A lane is a sequence of nodes that follow one another. Nodes in different lanes may run in
+//     parallel. In a protocol without places, the lane of an agent is its branch.
+//   - A whole frame is one that is not partial. A final frame has an event.KindFinal.
+//   - A task is a call that the protocol treats as the invocation of an agent.
+//   - A stated end is one that the protocol reports, in contrast to the end of the stream.
 package tracker
 
 import (
@@ -37,18 +47,18 @@ const (
 	LostRun    = "run"
 	LostInput  = "input"
 	LostReport = "report" // an ended operation, dropped from the run's report only
-	LostPlace  = "place"  // a branch whose expected reply is not tracked
-	// LostDepth is a parent that is nested too deeply, so that one above it takes its place, or
-	// the oldest part of a chain of transfers that is too long to detect a loop through it.
+	LostReply  = "reply"  // a reply that is due, but without which the run will not count as incomplete
+	// LostDepth is an operation's true parent, which is nested too deeply: an ancestor replaces it. It
+	// is also the oldest part of a long chain of transfers: a loop back to it is not detected.
 	LostDepth   = "depth"
 	LostLink    = "link"
 	LostOrphan  = "orphan"  // a run that was reported on its own because its parent run had not been seen in time
 	LostContent = "content" // content that was not kept because the limit was reached
 
-	// These two are counted by exporter.Deduplicator.
+	// These two are counted by exporter.Deduplicator. A listener is one of the streams that bring the same run.
 
-	LostStream   = "stream"   // a stream's frame, or a run, that is no longer deduplicated
-	LostListener = "listener" // a frame of a stream beyond the limit on a run's streams
+	LostStream   = "stream"   // a frame or a run that is no longer deduplicated
+	LostListener = "listener" // a frame of a listener beyond the limit on a run's streams
 )
 
 // Settings bound the tracker. All limits except those on content must be positive.
@@ -61,8 +71,8 @@ type Settings struct {
 	MaxContentTotal int             // bytes of content kept for all open operations
 	Memory          *budget.Account // account that content is charged to; nil for no limit
 	IsAgentTool     func(source, tool string) bool
-	Sample          func(*Run) bool    // decides, once per run, whether its spans are exported; the decision of a parent span is in Run.Parent
-	Panics          *recovery.Recorder // for callers of the tracker; the tracker itself recovers nothing
+	Sample          func(*Run) bool    // decides, once per run, whether its spans are exported; Run.Parent has the decision of the parent span
+	Panics          *recovery.Recorder // used by package exporter, which calls the tracker; the tracker itself recovers nothing
 }
 
 // Tracker follows the runs of all streams. It is safe for concurrent use.
@@ -71,17 +81,17 @@ type Tracker struct {
 	losses    Losses
 	observers []Observer
 
-	mu              sync.Mutex
-	streams         map[*event.Stream]*streamState
-	open            *simplelru.LRU[*openRun, struct{}]
-	evicted         []*openRun
-	endedRuns       *simplelru.LRU[streamRun, endedRuns] // runs that ended before their stream did; further frames of theirs are late
-	askers          *simplelru.LRU[questionKey, runRef]
-	waitingRuns     *simplelru.LRU[sessionKey, runRef]   // by session, the last run that ended waiting for input
-	handoffSessions *simplelru.LRU[sessionKey, struct{}] // sessions in which an agent transferred control
-	contentBytes    int                                  // of all open operations
-	outcomesPending []*openRun                           // runs whose end was stated and whose outcome may follow, earliest first
-	due             chan struct{}
+	mu               sync.Mutex
+	streams          map[*event.Stream]*streamState
+	open             *simplelru.LRU[*openRun, struct{}]
+	evicted          []*openRun                           // runs that left open for room and have not been ended yet
+	endedRuns        *simplelru.LRU[streamRun, endedRuns] // runs that ended before their stream did; further frames of theirs are late
+	askers           *simplelru.LRU[questionKey, runRef]  // the runs that asked for input, by request
+	waitingRuns      *simplelru.LRU[sessionKey, runRef]   // by session, the last run that ended waiting for input
+	transferSessions *simplelru.LRU[sessionKey, struct{}] // sessions in which an agent transferred control
+	contentBytes     int                                  // of all open operations
+	outcomesPending  []*openRun                           // runs whose end was stated and whose outcome may follow, earliest first
+	due              chan struct{}                        // see Due
 }
 
 // streamState holds the open runs of a stream. Most streams have one run, a capture may have many.
@@ -140,7 +150,7 @@ func New(settings Settings, losses Losses, observers ...Observer) *Tracker {
 	t.endedRuns, _ = simplelru.NewLRU[streamRun, endedRuns](size, nil)
 	t.askers, _ = simplelru.NewLRU[questionKey, runRef](size, nil)
 	t.waitingRuns, _ = simplelru.NewLRU[sessionKey, runRef](size, nil)
-	t.handoffSessions, _ = simplelru.NewLRU[sessionKey, struct{}](size, nil)
+	t.transferSessions, _ = simplelru.NewLRU[sessionKey, struct{}](size, nil)
 	return t
 }
 
@@ -247,16 +257,16 @@ func (t *Tracker) runOf(b *event.Batch, state *streamState) *openRun {
 		state.setRun(first, id)
 	}
 	r := state.runByID(id)
-	another := hasEvent(b, event.KindRunStarted)
-	if r != nil && r.endStated && another && (r.ID != b.Run || r.awaitsOutcome()) {
+	startsRun := hasEvent(b, event.KindRunStarted)
+	if r != nil && r.endStated && startsRun && (r.ID != b.Run || r.awaitsOutcome()) {
 		t.finish(r, ReasonStreamEnded, r.lastActivity)
 		r = newRun(t, b.Stream)
 		t.start(r, state, id, !b.Orphan)
 	}
-	before, gone := t.endedRuns.Get(streamRun{b.Stream, id})
+	earlier, hasEnded := t.endedRuns.Get(streamRun{b.Stream, id})
 	switch {
-	case r == nil && (b.Stream.SingleRun || gone) && !another:
-		if !before.endStated || hasFacts(b) {
+	case r == nil && (b.Stream.SingleRun || hasEnded) && !startsRun:
+		if !earlier.endStated || hasFacts(b) { // a frame without facts may state the end again
 			t.losses.CountLateFrame(b.Stream.Source)
 		}
 		return nil
@@ -268,23 +278,23 @@ func (t *Tracker) runOf(b *event.Batch, state *streamState) *openRun {
 		return nil
 	case r == nil:
 		r = newRun(t, b.Stream)
-		r.earlierRuns = before.count
+		r.earlierRuns = earlier.count
 		t.start(r, state, id, !b.Orphan)
 	}
 	state.lastRun = r
 	return r
 }
 
-// start adds a run to a stream. It notifies the observers unless the run may still turn out to be
-// an agent of another run.
-func (t *Tracker) start(r *openRun, state *streamState, id string, known bool) {
+// start adds a run to a stream. It notifies the observers if announce is set. Otherwise the run may
+// still turn out to be an agent of another run.
+func (t *Tracker) start(r *openRun, state *streamState, id string, announce bool) {
 	state.setRun(r, id)
 	state.runs = append(state.runs, r)
 	t.open.Add(r, struct{}{})
 	for _, answered := range r.stream.Answers {
 		r.linkToAsker(answered)
 	}
-	if known {
+	if announce {
 		r.announce()
 	}
 	t.endEvicted()
@@ -301,7 +311,7 @@ func (t *Tracker) removeRun(r *openRun) {
 	if state.lastRun == r {
 		state.lastRun = nil
 	}
-	if state.unnamed == r { // it may have got an id since
+	if state.unnamed == r { // even if its id is known by now
 		state.unnamed = nil
 	}
 	if r.stream.SingleRun {

@@ -4,28 +4,28 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// node is bookkeeping of an open operation that runs others.
+// node is bookkeeping of an open node.
 type node struct {
 	key  nodeKey
-	lane string // nodes of one lane run one after the other
+	lane string
 
-	cause          Timestamp  // what started it; frame 0 if that is the run request or unknown
-	lastBelow      Timestamp  // its last whole frame, or that of a descendant
-	lastInLane     Timestamp  // likewise, in its own lane only
+	cause          Timestamp  // the frame that caused its start; frame 0 if that is the run request or unknown
+	lastBelow      Timestamp  // the last whole frame of the node or of a descendant
+	lastInLane     Timestamp  // the last such frame in its own lane
 	lastChild      *Operation // the node that it ran last in its own lane
 	lastTaskAnswer Timestamp  // the last response to one of its tasks
 
-	handoffs *handoffChain // agents that transferred control on the way to it
+	chain *transferChain // agents that transferred control on the way to it
 
 	isContainer     bool // the place names it as a container or workflow
 	hasOwnWork      bool // has calls or responses of its own
 	claimsChildren  bool // states that it runs others
 	childHasOutput  bool // a child had an output or is a function
-	childIsAgent    bool // a child gave an answer that is not an output, or got control back
-	handedOver      bool // transferred control
+	childIsAgent    bool // a child gave a final answer that is not an output, or is the target of a transfer
+	transferred     bool // transferred control
 	taskReturned    bool // got control back from a task
 	isRetry         bool // started again after a pause of unknown length
-	receivedControl bool // got control by name
+	receivedControl bool // got control by a transfer
 	usedModel       bool // a model answered for it
 	gaveFinalAnswer bool // its model's last answer was final
 }
@@ -42,15 +42,15 @@ type laneKey struct {
 	lane  string
 }
 
-// operationAt finds or begins the operation of a frame's speaker and of the nodes above it in its
-// place. It returns nil if the run has no room for one.
+// operationAt finds or begins the operation of a frame's speaker, and those of the nodes above it in its
+// place. It returns nil if the run has no room for one of them.
 func (r *openRun) operationAt(b *event.Batch) *Operation {
 	nodes := b.Place.Nodes
 	if len(nodes) == 0 {
 		return nil
 	}
 	r.decideRoot(b.Place.Root, &nodes[0])
-	r.speaksForRoot(nodes)
+	r.makeRootAgent(nodes)
 	var at *Operation
 	for i := range nodes {
 		n := &nodes[i]
@@ -65,8 +65,8 @@ func (r *openRun) operationAt(b *event.Batch) *Operation {
 	return at
 }
 
-// noteSpeaker records that an operation and its ancestors have spoken, and what the frame shows
-// about its runner.
+// noteSpeaker records that an operation and its ancestors have spoken, and what the frame shows about
+// its runner: whether that is an agent, or a workflow whose children have outputs.
 func (op *Operation) noteSpeaker(b *event.Batch, kind event.NodeKind) {
 	for up := op; up != nil && !up.spoke; up = up.parent {
 		up.spoke = true
@@ -92,11 +92,12 @@ func invocationOf(n *event.Node) string {
 	return n.Run
 }
 
-// exitStaleLane moves a speaker out of the lane of an agent that did not run it. ADK leaves the
-// branch of the last parallel agent on the frames that follow it; an agent with a model runs others
-// only by calls and transfers.
+// exitStaleLane corrects a place whose lane is out of date: it returns the node above the speaker, and
+// the speaker with its true lane. ADK leaves the branch of the last parallel agent on the frames of the
+// nodes that follow. Such a place puts the speaker below that agent, which cannot be: an agent with a
+// model runs others only by calls and transfers.
 func (r *openRun) exitStaleLane(at *Operation, n *event.Node) (*Operation, *event.Node) {
-	if at == nil || n.Lane == "" || !at.node.usedModel || r.handoffTargets[n.Name] != nil || r.nodes[nodeKey{at, n.Name, "", n.Lane}] != nil {
+	if at == nil || n.Lane == "" || !at.node.usedModel || r.silentTargets[n.Name] != nil || r.nodes[nodeKey{at, n.Name, "", n.Lane}] != nil {
 		return at, n
 	}
 	up := at
@@ -115,15 +116,15 @@ func (r *openRun) exitStaleLane(at *Operation, n *event.Node) (*Operation, *even
 func (r *openRun) childNode(above *Operation, n *event.Node, speaks bool, b *event.Batch) *Operation {
 	key := nodeKey{above, n.Name, invocationOf(n), n.Lane}
 	op := r.nodes[key]
-	switch arriving := r.handoffTargets[n.Name]; {
-	case arriving != nil && arriving.open:
-		op = r.arriveAt(arriving, key, n)
+	switch silent := r.silentTargets[n.Name]; {
+	case silent != nil && silent.open:
+		op = r.placeTarget(silent, key, n)
 	case speaks && r.enclosingInvocation(op, n) != nil:
 		op = r.enclosingInvocation(op, n)
 		put(&r.nodes, key, op)
 	case op == nil || !op.open, !speaks && above != nil && n.Run != "" && op.failedFrame > 0: // the protocol does not count retries
 		op = r.beginNode(key, n)
-	case speaks && failureIn(b) != event.NoFailure && op.failingOperation(failureIn(b)) != op: // the frame names the step before the failed one
+	case speaks && failureIn(b) != event.NoFailure && op.failingOperation(failureIn(b)) != op: // the frame names the last speaker, but its container failed
 	case speaks && r.isNewInvocation(op, n, b):
 		if n.Run == "" && above != nil && above.node.isContainer && above.node.lane != n.Lane { // a container runs each child once, so the container runs again too
 			if above = r.beginNode(above.node.key, above.asNode()); above == nil {
@@ -163,7 +164,7 @@ func (op *Operation) correctKind(n *event.Node, b *event.Batch) {
 	}
 }
 
-// runner returns the node that runs an operation, or nil.
+// runner returns the nearest node above an operation, or nil.
 func (op *Operation) runner() *Operation {
 	for up := op.parent; up != nil; up = up.parent {
 		if up.node != nil {
@@ -173,7 +174,7 @@ func (op *Operation) runner() *Operation {
 	return nil
 }
 
-// asNode returns the event.Node of a container.
+// asNode returns the event.Node with which a container can begin again.
 func (op *Operation) asNode() *event.Node {
 	return &event.Node{Name: op.Name, Run: op.node.key.run, Lane: op.node.lane, Kind: event.NodeContainer}
 }
@@ -185,7 +186,7 @@ func (r *openRun) beginNode(key nodeKey, n *event.Node) *Operation {
 		call = nil
 	}
 	if call != nil && call.Kind == ExecuteTool && n.Task && call.Name == n.Name {
-		return r.becomeNode(call, key)
+		return r.turnIntoNode(call, key)
 	}
 	if call != nil && call.Kind.Invokes() {
 		call = nil // the call became an earlier invocation
@@ -211,9 +212,9 @@ func (r *openRun) beginNode(key nodeKey, n *event.Node) *Operation {
 		op.Started = r.Root.Started
 	}
 	r.linkTaskCall(op, n)
-	again := r.nodes[key]
+	previous := r.nodes[key]
 	op.node = &node{key: key, lane: n.Lane, cause: cause, isContainer: n.Kind == event.NodeContainer || n.Kind == event.NodeWorkflow}
-	op.node.isRetry = n.Run != "" && again != nil && again.failedFrame > 0 || parent.pausedUntil(cause)
+	op.node.isRetry = n.Run != "" && previous != nil && previous.failedFrame > 0 || parent.isRetryStart(cause)
 	op.startUnknown = op.node.isRetry
 	put(&r.nodes, key, op)
 	put(&r.lastInLane, laneKey{op.runner(), n.Lane}, op)
@@ -231,13 +232,14 @@ func kindOf(n *event.Node) OperationKind {
 	return InvokeAgent
 }
 
-// runnerOf returns the parent of a new node. If the place names only some ancestor, the parent is
-// the container, or the agent without a model, that got control last.
+// runnerOf returns the parent of a new node. above is the node before it in its place, which may be a
+// distant ancestor. Then the parent is the node below it that is nearest to the agent in control, has no
+// model, is in the same lane, and got control by a transfer or states that it runs others.
 func (r *openRun) runnerOf(above *Operation, n *event.Node) *Operation {
 	if (n.Kind == event.NodeDescendant || n.Kind == event.NodeContainer) && r.current != nil && (above == nil || r.current.isBelow(above)) {
 		for up := r.current; up != nil && up != above; up = up.parent {
-			holds := up.open && up.node != nil && up.node.lane == n.Lane && (up.node.receivedControl || up.node.claimsChildren) && !up.node.usedModel
-			if holds && up != r.Root {
+			runsOthers := up.open && up.node != nil && up.node.lane == n.Lane && (up.node.receivedControl || up.node.claimsChildren) && !up.node.usedModel
+			if runsOthers && up != r.Root {
 				return up
 			}
 		}
@@ -249,14 +251,14 @@ func (r *openRun) runnerOf(above *Operation, n *event.Node) *Operation {
 		r.raiseRoot()
 	}
 	if n.Kind == event.NodeDescendant && r.Root.node.lastChild != nil && r.Root.Kind == InvokeWorkflow {
-		r.Agent = r.Root.Name // its agents follow one another, so that their runner never speaks
+		r.Agent = r.Root.Name // several agents follow one another directly below it: the root is a container that never speaks
 	}
 	return r.Root
 }
 
-// arriveAt moves an agent that got control to the place where it speaks.
-func (r *openRun) arriveAt(op *Operation, key nodeKey, n *event.Node) *Operation {
-	delete(r.handoffTargets, n.Name)
+// placeTarget moves the target of a transfer to the place where it speaks.
+func (r *openRun) placeTarget(op *Operation, key nodeKey, n *event.Node) *Operation {
+	delete(r.silentTargets, n.Name)
 	if n.Kind != event.NodeDescendant && (key.above != nil || n.Kind != event.NodeContainer) { // a branch does not say what runs its container
 		above := key.above
 		if above == nil {
@@ -283,9 +285,9 @@ func (r *openRun) reparent(op, above *Operation) {
 	op.updateHeights()
 }
 
-// causeOf returns the earliest time, by the frames so far, at which an operation can run something
-// in a lane. In its own lane, operations follow one another; a new lane starts in parallel with the
-// others.
+// causeOf returns the frame after which an operation can run something in a lane. In its own lane that is
+// the last whole frame of the lane or below it, because operations follow one another there. In another
+// lane it is the operation's last whole frame in its own lane, because lanes run in parallel.
 func (op *Operation) causeOf(lane string) Timestamp {
 	if op.node == nil {
 		return op.Started
@@ -300,8 +302,8 @@ func (op *Operation) causeOf(lane string) Timestamp {
 	return latest(op.node.cause, top.node.lastBelow)
 }
 
-// causeIn returns the earliest time at which an operation can run the next node in a lane: after
-// the last node of that lane, if there is one.
+// causeIn returns the frame after which an operation can run the next node in a lane: the last one of the
+// node before it in that lane, or else causeOf.
 func (r *openRun) causeIn(above *Operation, lane string) Timestamp {
 	if last := r.lastInLane[laneKey{above.firstOpen(), lane}]; last != nil && last.node.lastBelow.Frame > 0 && above.laneOr("") != lane {
 		return last.node.lastBelow

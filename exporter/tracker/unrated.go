@@ -2,15 +2,17 @@ package tracker
 
 import "github.com/delegraph/delegraph/collector/event"
 
-// lastText is the last whole text after which no call, agent or request for input began. If the protocol marks no text as
-// final, it is the run's final text.
+// An unrated answer is a final text that states no confidence.
+
+// lastText is the last whole text after which no call, agent or request for input began. If the protocol
+// marks no text as final, it is the run's final text.
 type lastText struct {
 	agent        string
 	isSet, rated bool
 	finalSeen    bool // the protocol marked a text as final
 }
 
-// countUnrated counts texts that the protocol marks as final and that state no confidence.
+// countUnrated counts a frame's text if the protocol marks it as final and it states no confidence.
 func (r *openRun) countUnrated(b *event.Batch) {
 	text, rated, final, begins := false, false, false, false
 	for i := range b.Events {
@@ -37,8 +39,8 @@ func (r *openRun) countUnrated(b *event.Batch) {
 	}
 }
 
-// countUnratedLast counts the last text of a completed run if it states no confidence and the protocol
-// marked no text as final.
+// countUnratedLast counts the last text of a completed run if the text states no confidence and the
+// protocol marked no text as final.
 func (r *openRun) countUnratedLast() {
 	if a := r.lastText; r.Status == Completed && r.endStated && a.isSet && !a.rated && !a.finalSeen {
 		r.addUnrated(a.agent)

@@ -21,14 +21,14 @@ func (t *Tracker) ViewOpen(see func([]RunView)) {
 
 // Run returns the run that the observers were notified of. It must not be used after ViewOpen has
 // returned.
-func (o RunView) Run() *Run { return &o.run.Run }
+func (v RunView) Run() *Run { return &v.run.Run }
 
 // Copy returns a copy of the run as it is now, without content. Open operations have no end and are
 // unfinished. The ids are those of the later spans, unless the run's id or session is not known
 // yet.
-func (o RunView) Copy() *Run {
-	r := o.run
-	defer r.borrowKey()()
+func (v RunView) Copy() *Run {
+	r := v.run
+	defer r.setProvisionalKey()()
 	view := r.Run
 	view.Trace = r.traceOf()
 	ops := make([]Operation, 0, len(r.Operations))
@@ -70,23 +70,23 @@ func (o RunView) Copy() *Run {
 }
 
 // Trace returns the id of the run's trace, as Copy has it.
-func (o RunView) Trace() [16]byte {
-	defer o.run.borrowKey()()
-	return o.run.traceOf()
+func (v RunView) Trace() [16]byte {
+	defer v.run.setProvisionalKey()()
+	return v.run.traceOf()
 }
 
 // HasSpan reports whether an operation has the id of a span, as Copy has it.
-func (o RunView) HasSpan(id SpanID) bool {
-	r := o.run
-	defer r.borrowKey()()
+func (v RunView) HasSpan(id SpanID) bool {
+	r := v.run
+	defer r.setProvisionalKey()()
 	return slices.ContainsFunc(r.Operations, func(op *Operation) bool {
 		return !op.dropped && (op.ID == id || op.open && r.idOf(op) == id)
 	})
 }
 
-// borrowKey gives the run the key that it would have now, until the returned function is called. A view must not fix the key, because
-// the run's id may come later.
-func (r *openRun) borrowKey() (giveBack func()) {
+// setProvisionalKey sets the key that the run would have now, unless the key is fixed. The caller must
+// call the returned function, which removes it again: the run's id may come later and change the key.
+func (r *openRun) setProvisionalKey() (reset func()) {
 	if r.key != "" {
 		return func() {}
 	}

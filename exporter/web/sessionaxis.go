@@ -136,7 +136,7 @@ var barClasses = map[tracker.Status]string{
 func (s timeScale) gap(after recent.SessionRun, from, to time.Time) sessionBar {
 	bar := sessionBar{Name: "no run", Class: "gap", Took: waterfall.FormatDuration(to.Sub(from))}
 	switch in := waiting(after); {
-	case !after.Sure:
+	case !after.LaterKept:
 		bar.Name = "no kept run"
 	case in != nil:
 		bar.Name, bar.Class = cmp.Or(waitTexts[in.Kind], "waits for input"), "wait"

@@ -34,7 +34,8 @@ func (s *Sidecar) Admin(reload func() error, profile bool) http.Handler {
 	})
 }
 
-// observed returns the configured sources as the page shows them. The ports are those of the proxies, in the order of the configuration.
+// observed returns the configured sources as the page shows them. The ports are those of the proxies, in the
+// order of the configuration.
 func observed(c config.Config, ports []*port) (shown []recent.Source) {
 	for _, configured := range c.Sources {
 		of := recent.Source{Name: configured.Name, Kind: "tail"}
@@ -63,7 +64,8 @@ func (c counters) SetSourceUp(source string, up bool) {
 	}
 }
 
-// writeRun writes a run's spans as "replay --format=otlp" does, without content, which ended operations no longer have.
+// writeRun writes a run's spans as "replay --format=otlp" does. They have no content, because the operations
+// that are kept of a run have none.
 func writeRun(ctx context.Context, out io.Writer, run *tracker.Run) error {
 	described, err := settings.Resource(ctx)
 	if err != nil {

@@ -11,18 +11,20 @@ import (
 	"github.com/delegraph/delegraph/config"
 )
 
-// change is a prepared change of the sources. Everything that can fail is done, and nothing is visible yet.
+// change is a prepared change of the sources: everything that can fail has been done, and nothing is visible
+// yet.
 type change struct {
 	config         config.Config
 	reportSessions bool // a tail needs the sessions that requests name
 	proxies        []*port
 	tails          []*subscription
-	opened         []*port         // of the proxies
-	started        []*subscription // of the tails
+	opened         []*port         // those of proxies that are new
+	started        []*subscription // those of tails that are new
 	steps          []func()        // the rest of the change; they cannot fail
 }
 
-// Configure applies a configuration as a whole or returns an error and changes nothing. Open streams continue with the old one.
+// Configure applies a configuration as a whole, or returns an error and changes nothing. Open streams continue
+// with the old one.
 func (s *Sidecar) Configure(c config.Config) error {
 	<-s.started
 	s.mu.Lock()
@@ -51,7 +53,7 @@ func (s *Sidecar) Configure(c config.Config) error {
 	return nil
 }
 
-// prepare compares the sources by name with those that run, and opens the new ports.
+// prepare compares the configured sources with those that run, and opens the new ports.
 func (s *Sidecar) prepare(c config.Config) (*change, error) {
 	next := &change{config: c, reportSessions: slices.ContainsFunc(c.Sources, perSession)}
 	for _, configured := range c.Sources {
@@ -74,7 +76,8 @@ func (c *change) abandon() (err error) {
 	return err
 }
 
-// prepareProxy prepares the proxy of a source. It reuses an open port, even of another source: the new proxy answers its next requests.
+// prepareProxy prepares the proxy of a source. If a port of the same address is open, even for another source,
+// the new proxy answers its next requests.
 func (s *Sidecar) prepareProxy(next *change, configured config.Source) error {
 	i := slices.IndexFunc(s.proxies, func(p *port) bool {
 		return config.SameListenAddress(p.listen, configured.Proxy.Listen) || p.name == configured.Name && p.listen == configured.Proxy.Listen
@@ -97,14 +100,15 @@ func (s *Sidecar) prepareProxy(next *change, configured config.Source) error {
 	}
 	next.proxies = append(next.proxies, p)
 	next.steps = append(next.steps, func() {
-		s.reserve(configured)
+		s.initMetrics(configured)
 		p.swap(configured.Name, proxy)
 		s.announce(configured, p)
 	})
 	return nil
 }
 
-// prepareTail prepares the subscription of a source. It keeps a running one if its URL, dialect, mapping and agent are the same.
+// prepareTail prepares the subscription of a source. It keeps a running one if its name, URL, dialect, mapping
+// and agent are the same.
 func (s *Sidecar) prepareTail(next *change, configured config.Source) {
 	i := slices.IndexFunc(s.tails, func(t *subscription) bool {
 		was := t.configured
@@ -114,7 +118,7 @@ func (s *Sidecar) prepareTail(next *change, configured config.Source) {
 		t := s.newTail(configured)
 		next.started, next.tails = append(next.started, t), append(next.tails, t)
 		next.steps = append(next.steps, func() {
-			s.reserve(configured)
+			s.initMetrics(configured)
 			s.logger.Info("subscribing", "name", configured.Name, "each_session", t.sessions != nil)
 		})
 		return
@@ -140,9 +144,9 @@ func (s *Sidecar) apply(next *change) {
 	for _, configured := range next.config.Sources {
 		s.metrics.AllowTools(configured.AgentsAsTools)
 	}
-	s.agentsAsTools = s.agents(next.config)
+	s.agentsAsTools = s.agentTools(next.config)
 	s.exporter.Configure(s.trackerSettings(next.config))
-	s.bySession.Store(readBySession(next.tails)) // before the others end, so that no named session is missed
+	s.bySession.Store(readBySession(next.tails)) // before the others end, so that no session that a request names is missed
 	open := s.endTails(next)
 	for _, step := range next.steps {
 		step()
@@ -192,6 +196,7 @@ func (s *Sidecar) endTails(next *change) map[string][]string {
 	return open
 }
 
+// readBySession returns the sessions of the tails that read one stream for each session.
 func readBySession(tails []*subscription) *[]*source.Sessions {
 	var all []*source.Sessions
 	for _, t := range tails {
@@ -202,19 +207,19 @@ func readBySession(tails []*subscription) *[]*source.Sessions {
 	return &all
 }
 
-// drainPort closes a port for new requests. If its last stream does not end before shutdown, it is drained with the
-// other ports.
+// drainPort closes a port for new requests, and waits in the background for its last stream. If a stop comes
+// first, drain handles the port like the others.
 func (s *Sidecar) drainPort(p *port) {
 	p.close()
 	s.draining = append(s.draining, p)
 	s.logger.Info("no longer listening", "name", p.name, "address", p.listener.Addr().String())
 	go func() {
-		if p.server.Shutdown(s.drained) != nil || !p.finish(s.drained) {
+		if p.server.Shutdown(s.drainEnded) != nil || !p.waitRequests(s.drainEnded) {
 			return
 		}
 		p.wait()
-		for _, t := range p.generations() {
-			t.proxy.CloseIdle()
+		for _, g := range p.generations() {
+			g.proxy.CloseIdle()
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()

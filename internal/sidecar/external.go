@@ -41,7 +41,7 @@ type external struct {
 	stopping       atomic.Bool                                // the signal has come
 }
 
-// drainTimeout is how long subscribers have to disconnect when the process stops. They can connect to another one.
+// drainTimeout is how long the disconnection of subscribers may take when the process stops.
 const drainTimeout = 2 * time.Second
 
 // recheckInterval is how often the token of an open stream is checked again.
@@ -94,7 +94,7 @@ func (e *external) open(whole config.Config, memory *memory, counters *metrics.S
 	served := hubSettings(c, memory.replay, gate, counters)
 	decoding := settings.Collector(whole)
 	decoding.Panics = e.panics
-	served.Decodings, served.Memory, served.Turns = memory.decodings, memory.subscribers, memory.turns
+	served.DecoderMemory, served.Memory, served.Turns = memory.decodings, memory.subscribers, memory.turns
 	served.Decoder = settings.Decoder(decoding, func(source string) dialect.Dialect { return (*e.customDialects.Load())[source] })
 	if e.store != nil {
 		served.Store = e.store
@@ -169,7 +169,7 @@ func (e *external) check(c config.Stream) error {
 	if e.listener == nil {
 		return nil
 	}
-	// The toolkit reads its file at each connection, and reports nothing.
+	// The web toolkit reads its file again at each connection and reports no mistake, so check the file here.
 	return access.CheckListen(c.Listen, accessSettings(c, e.logger))
 }
 
@@ -201,8 +201,8 @@ func (e *external) close(ctx context.Context) {
 	}
 }
 
-// serve answers subscribers until the context is done. Then /-/ready fails, so that load balancers choose another server, and after the
-// drain delay the subscribers are disconnected in an orderly way.
+// serve answers subscribers until the context is done. Then /-/ready fails, so that load balancers choose
+// another server. After the drain delay the subscribers are disconnected, spread over some time.
 func (e *external) serve(ctx context.Context) error {
 	if e.listener == nil {
 		<-ctx.Done()
@@ -242,7 +242,8 @@ func (e *external) ready() error {
 	return e.store.Ready()
 }
 
-// writeHealth writes the response to a check by a load balancer. It has no details, because anyone may request it.
+// writeHealth writes the response to a check by a load balancer. It has no details, because anyone may
+// request it.
 func writeHealth(w http.ResponseWriter, ok bool) {
 	w.Header().Set("Cache-Control", "no-store")
 	if !ok {

@@ -7,10 +7,13 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream"
 )
 
-// memory is the memory budget of the process with the accounts of its queues and buffers. Queues hold telemetry, which is dropped when
-// three quarters of the budget are used. Queues cannot use up the share of the replay buffer, nor the buffer theirs. The replay buffer
-// shrinks when nine tenths are used. Frames on their way to slow clients of the agent are never dropped: if there is no room, their agents
-// are read more slowly.
+// memory is the memory budget of the process with the accounts of its queues and buffers. Each account may use
+// a part of the budget, and only until all accounts together use another part. So queues leave room for the
+// replay buffer, and the buffer for them.
+//   - Queues hold telemetry, which is dropped when three quarters of the budget are used.
+//   - The replay buffer shrinks when nine tenths are used.
+//   - Frames on the way to clients of the agents are never dropped. If there is no room for a large one, its
+//     agent is not read for a while (source.FrameMemory).
 type memory struct {
 	*budget.Budget
 	observe, requests, spans, content, replay, decodings, subscribers, fixed *budget.Account
@@ -30,8 +33,8 @@ func budgetOfSubscribers(s config.Stream) config.Bytes {
 	return config.Bytes(float64(s.MaxSubscribers) * stream.SubscriberSize / subscribersShare)
 }
 
-// newMemory divides the budget. fixed is the size, in bytes, of buffers that have limits of their own and cannot be dropped from.
-// unlimited is the budget if neither the configuration nor the system limits the process's memory.
+// newMemory divides the budget. fixed is the size, in bytes, of buffers with limits of their own, which do not
+// shrink. unlimited is the budget if neither the configuration nor the system limits the process's memory.
 func newMemory(c config.Limits, fixed, unlimited config.Bytes) *memory {
 	limit := int64(c.Memory)
 	if limit == 0 {

@@ -17,23 +17,23 @@ import (
 	"github.com/delegraph/delegraph/internal/terminal"
 )
 
-// Notice says what a service does: as a line for a person at a terminal, otherwise as a log message with attributes.
+// Notice says what a service does: as a line on a terminal, otherwise as a log message with attributes.
 type Notice struct {
 	Label, Text string // of a line such as "page      http://127.0.0.1:10477/"; without Text there is no line
-	Message     string // "" if the log has it already
+	Message     string // of the log; "" if another message already says the same
 	Attributes  []any
 }
 
 // notifier writes notices to a terminal, or to the log.
 type notifier struct {
-	people io.Writer // nil if standard error is not a terminal
-	logger *slog.Logger
+	terminal io.Writer // nil if standard error is not a terminal
+	logger   *slog.Logger
 }
 
-// newNotifier returns a notifier that writes to lines if the file behind them is a terminal, and to the log otherwise. Writing to lines
-// never blocks.
-func newNotifier(behind, lines io.Writer, logger *slog.Logger) notifier {
-	if _, isTerminal := terminal.Columns(behind); isTerminal {
+// newNotifier returns a notifier that writes to lines if stderr is a terminal, and to the log otherwise. lines
+// writes to stderr and never blocks.
+func newNotifier(stderr, lines io.Writer, logger *slog.Logger) notifier {
+	if _, isTerminal := terminal.Columns(stderr); isTerminal {
 		return notifier{lines, logger}
 	}
 	return notifier{nil, logger}
@@ -42,10 +42,10 @@ func newNotifier(behind, lines io.Writer, logger *slog.Logger) notifier {
 func (n notifier) notify(notices ...Notice) {
 	for _, notice := range notices {
 		switch {
-		case n.people == nil && notice.Message != "":
+		case n.terminal == nil && notice.Message != "":
 			n.logger.Info(notice.Message, notice.Attributes...)
-		case n.people != nil && notice.Text != "":
-			fmt.Fprintf(n.people, "%-9s %s\n", notice.Label, notice.Text)
+		case n.terminal != nil && notice.Text != "":
+			fmt.Fprintf(n.terminal, "%-9s %s\n", notice.Label, notice.Text)
 		}
 	}
 }
@@ -63,8 +63,8 @@ func pageNotice(address, webConfig string) []Notice {
 	return []Notice{{Label: "page", Text: webURL(net.JoinHostPort(host, number), webConfig) + "/"}}
 }
 
-// webURL returns the URL of a server, or only its address if there is a web configuration. That may turn TLS on, but only the toolkit
-// reads it.
+// webURL returns the URL of a server. If there is a web configuration, it returns only the address, because the
+// configuration may turn TLS on and is read only by the web toolkit.
 func webURL(address, webConfig string) string {
 	if webConfig != "" {
 		return address
@@ -153,13 +153,13 @@ func (s *Sidecar) OpenRequests() (n int) {
 }
 
 // DrainTime returns how long a stop waits for open requests.
-func (s *Sidecar) DrainTime() time.Duration { return time.Duration(politePart * float64(s.Grace)) }
+func (s *Sidecar) DrainTime() time.Duration { return time.Duration(gracefulPart * float64(s.Grace)) }
 
 // Stopped says what was delivered and what was lost.
 func (s *Sidecar) Stopped() Notice {
 	counted := totals(s.Registry)
 	counted[runsEnded] += 0 // a metric with labels has no series before the first run
-	return stoppedNotice(counted, int(s.cut.Load()))
+	return stoppedNotice(counted, int(s.cutRequests.Load()))
 }
 
 // stoppedNotice sums up the counters of the metrics, and adds the requests that were cut off.
@@ -195,7 +195,8 @@ func stoppedNotice(counted map[string]float64, cut int) Notice {
 
 const runsEnded = "delegraph_runs_ended_total"
 
-// requestsCutOff stands for the requests that a stop cut off. No metric counts them, because it would not be scraped anymore.
+// requestsCutOff is a name for the requests that a stop cut off. It is no metric: it would not be scraped any
+// more.
 const requestsCutOff = "requests_cut_off"
 
 // totals returns the sum of all series of each counter and gauge.

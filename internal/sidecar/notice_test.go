@@ -36,7 +36,7 @@ sources:
 		t.Fatal(err)
 	}
 	var shown bytes.Buffer
-	people := notifier{people: &shown}
+	people := notifier{terminal: &shown}
 	people.notify(s.Starting()...)
 	people.notify(pageNotice("0.0.0.0:10477", "")...)
 	people.notify(pageNotice("127.0.0.1:0", "")...)

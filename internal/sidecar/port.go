@@ -16,7 +16,8 @@ import (
 	"github.com/delegraph/delegraph/collector/source"
 )
 
-// port is an address at which a proxy listens. The proxy can be replaced; the old one still completes its open requests.
+// port is an address at which a proxy listens. The proxy can be replaced. The replaced one still completes its
+// open requests.
 type port struct {
 	name     string // of its source
 	listen   string // as configured
@@ -103,23 +104,24 @@ func (p *port) serve() error {
 
 // close stops accepting connections. Open requests continue.
 func (p *port) close() {
-	over, cancel := context.WithCancel(context.Background())
+	canceled, cancel := context.WithCancel(context.Background())
 	cancel()
-	_ = p.server.Shutdown(over) // its error says that requests are open
-	_ = p.listener.Close()      // if nothing was served yet
+	_ = p.server.Shutdown(canceled) // its error says that requests are open
+	_ = p.listener.Close()          // if nothing was served yet
 }
 
-// wait returns when all requests of all generations have ended, their spans too, and their streams have been observed.
+// wait returns when the run requests of all generations and their spans have ended, and their streams have
+// been observed.
 func (p *port) wait() {
 	for _, g := range p.generations() {
 		g.proxy.Wait()
 	}
 }
 
-// drain waits for streams and upgraded connections until the first context is done, and then closes them. It waits for the observation
-// of the streams until the second context is done. It returns the number of requests that it cut off.
-func (p *port) drain(polite, ctx context.Context) (cut int64) {
-	if p.server.Shutdown(polite) != nil || !p.finish(polite) {
+// drain waits for streams and upgraded connections until graceful is done, and then closes them. It waits for
+// the observation of the streams until ctx is done. It returns the number of requests that it cut off.
+func (p *port) drain(graceful, ctx context.Context) (cut int64) {
+	if p.server.Shutdown(graceful) != nil || !p.waitRequests(graceful) {
 		cut = p.open.Load()
 		for _, g := range p.generations() {
 			g.proxy.Stop()
@@ -135,9 +137,9 @@ func (p *port) drain(polite, ctx context.Context) (cut int64) {
 	return cut
 }
 
-// finish waits for all requests until the context is done, and reports whether all have ended. Server.Shutdown does not wait for
-// upgraded connections.
-func (p *port) finish(ctx context.Context) bool {
+// waitRequests waits for all requests until the context is done, and reports whether all have ended. Unlike
+// Server.Shutdown, it also waits for upgraded connections.
+func (p *port) waitRequests(ctx context.Context) bool {
 	ended := make(chan struct{})
 	go func() {
 		for _, g := range p.generations() {

@@ -21,7 +21,8 @@ import (
 	"github.com/delegraph/delegraph/internal/settings"
 )
 
-// AdminAddress is the default address of the admin server. Only this machine can reach it, because its pages show much about an agent.
+// AdminAddress is the default address of the admin server. Only this machine can reach it, because its pages
+// show what an agent does.
 const AdminAddress = "127.0.0.1:10477"
 
 // FinalScrapeWait is how long the admin server stays up for a last scrape after everything else has stopped.
@@ -77,7 +78,7 @@ func (p *Process) Run(ctx context.Context) error {
 	defer lines.Close(time.Second)
 	p.Log.Writer = lines
 	logger := promslog.New(&p.Log)
-	log.SetOutput(io.Discard) // net/http quotes there what an agent sends on an idle connection
+	log.SetOutput(io.Discard) // net/http's client writes to it what an agent sends on an idle connection
 	service, err := p.New(ctx, c, logger)
 	if err != nil {
 		return err
@@ -91,12 +92,12 @@ func (p *Process) Run(ctx context.Context) error {
 		go reloader.Watch(ctx, ticker.C)
 	}
 	admin := service.Admin(reloader.Reload, p.PProf)
-	told := newNotifier(p.Stderr, lines, logger)
-	told.notify(service.Starting()...)
+	notices := newNotifier(p.Stderr, lines, logger)
+	notices.notify(service.Starting()...)
 	if addresses := p.Web.WebListenAddresses; addresses != nil && len(*addresses) > 0 {
-		told.notify(pageNotice((*addresses)[0], *p.Web.WebConfigFile)...)
+		notices.notify(pageNotice((*addresses)[0], *p.Web.WebConfigFile)...)
 	}
-	defer context.AfterFunc(ctx, func() { told.notify(drainingNotice(service.OpenRequests(), service.DrainTime())) })()
+	defer context.AfterFunc(ctx, func() { notices.notify(drainingNotice(service.OpenRequests(), service.DrainTime())) })()
 	err = Serve(ctx, service, func(ctx context.Context) error {
 		err := web.Serve(ctx, admin, p.Web, FinalScrapeWait, logger.With("server", "admin"))
 		if err != nil {
@@ -104,12 +105,12 @@ func (p *Process) Run(ctx context.Context) error {
 		}
 		return err
 	})
-	told.notify(service.Stopped())
+	notices.notify(service.Stopped())
 	return err
 }
 
-// Serve runs a service and its admin server until the context is done or one of them fails. The admin server outlives the service so
-// that a last scrape sees the end.
+// Serve runs a service and its admin server until the context is done or one of them fails. The admin server
+// stops after the service, so that a last scrape sees the end.
 func Serve(ctx context.Context, service Service, admin func(context.Context) error) error {
 	adminContext, stopAdmin := context.WithCancel(context.Background())
 	defer stopAdmin()

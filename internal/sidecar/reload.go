@@ -61,8 +61,8 @@ func (r *Reloader) read() ([]byte, error) {
 	return settings.Read(r.File)
 }
 
-// Poll applies a file that has changed, once two polls in a row have read the same content: half of it may not be written yet. It
-// compares contents, because the file may be a link to another file that is exchanged.
+// Poll applies a changed file once two consecutive calls have read the same content: a part of it may not be
+// written yet. It compares contents instead of times, because the file may be a link that is replaced.
 func (r *Reloader) Poll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -104,7 +104,8 @@ func (r *Reloader) Watch(ctx context.Context, ticks <-chan time.Time) {
 	}
 }
 
-// onHangup calls do for each SIGHUP until the context is done. When it returns, the signal no longer ends the process.
+// onHangup starts to call do for each SIGHUP, until the context is done. When it returns, the signal no longer
+// ends the process.
 func onHangup(ctx context.Context, do func() error) {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)

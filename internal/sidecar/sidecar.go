@@ -1,5 +1,6 @@
-// Package sidecar runs Delegraph as a long-lived process: it wires sources, tracker, spans, metrics and the external stream, applies new
-// configurations, and drains everything at the end. A gateway is the same without sources.
+// Package sidecar runs Delegraph as a long-lived process. A Sidecar connects sources, tracker, spans,
+// metrics and the external stream, applies new configurations, and drains everything at the end. A Gateway
+// has only the external stream. Process runs either of them with a configuration file and an admin server.
 package sidecar
 
 import (
@@ -40,8 +41,8 @@ import (
 // grace is the default of Sidecar.Grace.
 const grace = 10 * time.Second
 
-// politePart is the part of Grace in which streams may end on their own.
-const politePart = 0.5
+// gracefulPart is the part of Grace during which streams may end on their own. After it they are cut off.
+const gracefulPart = 0.5
 
 // Sidecar reads the streams of agents and serves their signals. It is made by New and used once.
 type Sidecar struct {
@@ -61,19 +62,20 @@ type Sidecar struct {
 	tracing   source.Tracing
 	tracesTo  Notice
 	shutdown  func(context.Context) error // delivers the last spans
-	pipeline  func([]dialect.Dialect) *collector.Collector
-	external  *external // nil if there is no external stream
+	external  *external                   // nil if there is no external stream
 	sample    func(*tracker.Run) bool
 	ready     atomic.Bool // Run has started and not begun to stop
 
-	bySession atomic.Pointer[[]*source.Sessions] // of the tails that read one stream for each session
-	started   chan struct{}                      // closed by start
-	failed    chan error                         // the error that ends Run
-	stopped   chan context.Context               // the context of Stop
-	work      sync.WaitGroup                     // of everything that Run started
-	drained   context.Context                    // done when no port waits for streams any more
-	cutOff    context.CancelFunc
-	cut       atomic.Int64 // requests that a stop cut off
+	newCollector func([]dialect.Dialect) *collector.Collector
+
+	bySession   atomic.Pointer[[]*source.Sessions] // of the tails that read one stream for each session
+	started     chan struct{}                      // closed by start
+	failed      chan error                         // the error that ends Run
+	stopped     chan context.Context               // the context of Stop
+	work        sync.WaitGroup                     // of everything that Run started
+	drainEnded  context.Context                    // done when a stop no longer waits for streams
+	endDrain    context.CancelFunc
+	cutRequests atomic.Int64 // requests that a stop cut off
 
 	mu             sync.Mutex // guards what a reload replaces
 	running        bool
@@ -86,25 +88,26 @@ type Sidecar struct {
 	agentsAsTools  map[string][]string // by source
 }
 
-// New prepares everything and opens the ports, so that it reports every mistake before anything runs. The observers in last are called
-// after all others. Call Run, or Close to release a sidecar that never runs.
+// New prepares everything and opens the ports, so that it reports every mistake before anything runs. The
+// observers in last are called after all others. Call Run, or Close to release a sidecar that never runs.
 func New(ctx context.Context, c config.Config, logger *slog.Logger, env spans.Environment, last ...tracker.Observer) (*Sidecar, error) {
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { logger.Debug("OpenTelemetry", "err", err) }))
 	return newSidecar(ctx, c, logger, env, nil, last...)
 }
 
-// NewInProcess is like New for a sidecar within another program. The client gets the spans and metrics that would go out over OTLP.
+// NewInProcess is like New for a sidecar within another program. The client gets the spans and metrics that
+// New would send over OTLP as the environment says.
 func NewInProcess(ctx context.Context, c config.Config, logger *slog.Logger, env spans.Environment, client *http.Client) (*Sidecar, error) {
 	return newSidecar(ctx, c, logger, env, client)
 }
 
-func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env spans.Environment, client *http.Client, last ...tracker.Observer) (made *Sidecar, err error) {
+func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env spans.Environment, client *http.Client, last ...tracker.Observer) (_ *Sidecar, err error) {
 	if len(c.Sources) == 0 {
 		return nil, errors.New("there is no source; to serve the stream that sidecars publish, run delegraph gateway")
 	}
 	s := &Sidecar{
 		config: c, logger: logger, Registry: prometheus.NewRegistry(), Grace: grace,
-		Recent: recent.New(c.Runs.MaxEnded, int(c.Runs.MaxEndedSize)),
+		Recent: recent.New(c.Runs.MaxEnded, int(c.Runs.MaxEndedSize)), Sources: recent.NewSources(time.Now),
 		client: client, started: make(chan struct{}), failed: make(chan error, 1), stopped: make(chan context.Context, 1),
 	}
 	defer func() {
@@ -112,27 +115,13 @@ func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env s
 			s.release()
 		}
 	}()
-	s.drained, s.cutOff = context.WithCancel(context.Background())
-	s.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	s.drainEnded, s.endDrain = context.WithCancel(context.Background())
 	names := settings.Names(env)
-	counting := settings.Metrics(c, names)
-	counting.UnknownKind = settings.WarnUnknownKind(logger)
-	s.metrics = metrics.New(s.Registry, counting)
-	s.panics = recovery.New(logger, s.metrics.CountPanic)
-	s.memory = newMemory(c.Limits, c.Limits.LogQueue+c.Runs.MaxEndedSize, max(defaultBudget, budgetOfSubscribers(c.Stream)))
-	s.metrics.ObserveMemory(s.memory.Budget)
-	observers := append([]tracker.Observer{exporter.RecoverPanics(s.panics, recovery.Admin, s.Recent)}, last...)
-	sample, provider, err := s.traces(ctx, env, names)
+	s.openMetrics(names)
+	observers, err := s.observers(ctx, env, names, last)
 	if err != nil {
 		return nil, err
 	}
-	if sample != nil {
-		// Spans first, because the other observers of a run see whether it is sampled.
-		observers = append([]tracker.Observer{exporter.RecoverPanics(s.panics, recovery.Spans, spans.NewObserver(provider, names, build.Version()))}, observers...)
-	} else {
-		sample = func(*tracker.Run) bool { return false }
-	}
-	s.sample = sample
 	delivered := settings.Metrics(c, names)
 	delivered.Panics, delivered.OTLPClient = s.panics, client
 	if s.delivery, err = metrics.NewDelivery(ctx, otlp.Environment(env), delivered, s.Registry, settings.Resource, logger); err != nil {
@@ -141,23 +130,7 @@ func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env s
 	if s.external, err = newExternal(c, true, s.memory, s.metrics, s.panics, logger); err != nil {
 		return nil, err
 	}
-	s.Sources = recent.NewSources(time.Now)
-	sinks := []exporter.Sink{{Component: recovery.Admin, Sink: s.Sources}}
-	if s.external != nil {
-		sinks = append(sinks, exporter.Sink{Component: recovery.Stream, Sink: s.external.publisher})
-	}
-	followed := s.trackerSettings(c)
-	followed.Panics = s.panics
-	s.exporter = exporter.New(s.metrics, followed, sinks, observers...)
-	s.Recent.SetTracker(s.exporter.Tracker())
-	reading := settings.Collector(c)
-	reading.Turns = s.memory.turns
-	reading.OnForeign, reading.Panics = settings.WarnForeign(logger), s.panics
-	reading.OnUnrecognized = func(stream *event.Stream) { s.metrics.CountUnrecognizedStream(stream.Source) }
-	s.listeners = exporter.NewDeduplicator(s.exporter, s.metrics)
-	s.pipeline = func(dialects []dialect.Dialect) *collector.Collector {
-		return collector.New(dialects, reading, s.listeners)
-	}
+	s.connect(observers)
 	first, err := s.prepare(c)
 	if err != nil {
 		return nil, errors.Join(err, s.closePorts())
@@ -167,20 +140,68 @@ func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env s
 	return s, nil
 }
 
-// release stops the delivery that a failed New has started. Nothing is queued.
+// openMetrics makes the metrics, and the memory budget and the panic counter that they show.
+func (s *Sidecar) openMetrics(names conventions.Table) {
+	s.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	counted := settings.Metrics(s.config, names)
+	counted.UnknownKind = settings.WarnUnknownKind(s.logger)
+	s.metrics = metrics.New(s.Registry, counted)
+	s.panics = recovery.New(s.logger, s.metrics.CountPanic)
+	s.memory = newMemory(s.config.Limits, s.config.Limits.LogQueue+s.config.Runs.MaxEndedSize, max(defaultBudget, budgetOfSubscribers(s.config.Stream)))
+	s.metrics.ObserveMemory(s.memory.Budget)
+}
+
+// observers returns the tracker's observers except for the metrics, in the order in which they are called.
+func (s *Sidecar) observers(ctx context.Context, env spans.Environment, names conventions.Table, last []tracker.Observer) ([]tracker.Observer, error) {
+	all := append([]tracker.Observer{exporter.RecoverPanics(s.panics, recovery.Admin, s.Recent)}, last...)
+	sample, provider, err := s.traces(ctx, env, names)
+	switch {
+	case err != nil:
+		return nil, err
+	case sample == nil:
+		s.sample = func(*tracker.Run) bool { return false }
+		return all, nil
+	}
+	s.sample = sample
+	// Spans first, because the other observers of a run see whether it is sampled.
+	return append([]tracker.Observer{exporter.RecoverPanics(s.panics, recovery.Spans, spans.NewObserver(provider, names, build.Version()))}, all...), nil
+}
+
+// connect makes the exporter and the function that makes the collectors in front of it.
+func (s *Sidecar) connect(observers []tracker.Observer) {
+	sinks := []exporter.Sink{{Component: recovery.Admin, Sink: s.Sources}}
+	if s.external != nil {
+		sinks = append(sinks, exporter.Sink{Component: recovery.Stream, Sink: s.external.publisher})
+	}
+	tracking := s.trackerSettings(s.config)
+	tracking.Panics = s.panics
+	s.exporter = exporter.New(s.metrics, tracking, sinks, observers...)
+	s.Recent.SetTracker(s.exporter.Tracker())
+	reading := settings.Collector(s.config)
+	reading.Turns = s.memory.turns
+	reading.OnForeign, reading.Panics = settings.WarnForeign(s.logger), s.panics
+	reading.OnUnrecognized = func(stream *event.Stream) { s.metrics.CountUnrecognizedStream(stream.Source) }
+	s.listeners = exporter.NewDeduplicator(s.exporter, s.metrics)
+	s.newCollector = func(dialects []dialect.Dialect) *collector.Collector {
+		return collector.New(dialects, reading, s.listeners)
+	}
+}
+
+// release stops the delivery of spans and metrics that a failed New has started. No span is queued yet.
 func (s *Sidecar) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if s.shutdown != nil {
 		_ = s.shutdown(ctx)
 	}
-	cancel() // metrics of a sidecar that never ran need not be sent
+	cancel() // do not send the metrics of a sidecar that never ran
 	if s.delivery != nil {
 		_ = s.delivery.Shutdown(ctx)
 	}
 }
 
-// traces prepares the export of spans according to the OTEL_* environment. A nil sampler means that no spans are exported.
+// traces prepares the export of spans according to the OTEL_* environment. If no spans are exported, the
+// sampler is nil.
 func (s *Sidecar) traces(ctx context.Context, env spans.Environment, names conventions.Table) (func(*tracker.Run) bool, trace.TracerProvider, error) {
 	s.tracesTo = tracesNotice(env)
 	propagator, err := spans.NewPropagator(env)
@@ -227,8 +248,8 @@ func (s *Sidecar) newSpanExporter(ctx context.Context, env spans.Environment) (s
 	return spans.NewExporter(ctx, env)
 }
 
-// Run serves until the context is done, Stop is called or a port fails. Then it lets streams end, ends their runs and delivers their
-// spans, within Grace.
+// Run serves until the context is done, Stop is called or a port fails. Then it lets streams end, ends their
+// runs, and delivers their spans and the last metrics, within Grace.
 func (s *Sidecar) Run(ctx context.Context) error {
 	publishing, stopPublishing := context.WithCancel(context.Background())
 	defer stopPublishing()
@@ -241,14 +262,14 @@ func (s *Sidecar) Run(ctx context.Context) error {
 	s.work.Go(func() { defer close(swept); s.exporter.Run(sweeping, time.Now) })
 	s.start()
 	var err error
-	limit := context.Background()
+	parent := context.Background()
 	select {
 	case <-ctx.Done():
 	case err = <-s.failed:
-	case limit = <-s.stopped:
+	case parent = <-s.stopped:
 	}
 	s.stop()
-	within, cancel := context.WithTimeout(limit, s.Grace)
+	within, cancel := context.WithTimeout(parent, s.Grace)
 	defer cancel()
 	for _, t := range s.tails {
 		t.interrupt()
@@ -259,11 +280,11 @@ func (s *Sidecar) Run(ctx context.Context) error {
 	}
 	s.listeners.EndDeparted()
 	stopSweeping()
-	<-swept          // every run has ended, and its last spans are queued
-	stopPublishing() // while spans are delivered, so that neither waits for the other
-	most, cancelMost := share(within, 0.9)
-	defer cancelMost()
-	if undelivered := s.shutdown(most); undelivered != nil {
+	<-swept                                        // every run has ended, and its last spans are queued
+	stopPublishing()                               // while spans are delivered, so that neither waits for the other
+	forSpans, cancelSpans := withPart(within, 0.9) // the rest is for the store and the metrics
+	defer cancelSpans()
+	if undelivered := s.shutdown(forSpans); undelivered != nil {
 		s.logger.Warn("not every span was delivered", "err", undelivered)
 	}
 	s.work.Wait()
@@ -276,7 +297,8 @@ func (s *Sidecar) Run(ctx context.Context) error {
 	return err
 }
 
-// Stop ends Run like the end of its context, but within the given context too.
+// Stop makes Run stop as if its context were done. Run then returns within Grace, or earlier if the given
+// context is done.
 func (s *Sidecar) Stop(ctx context.Context) {
 	select {
 	case s.stopped <- ctx:
@@ -287,7 +309,7 @@ func (s *Sidecar) Stop(ctx context.Context) {
 // RecordReload records the outcome of a reload.
 func (s *Sidecar) RecordReload(ok bool, at time.Time) { s.metrics.SetReload(ok, at) }
 
-// ObserveDroppedLines takes a function that returns the number of dropped log lines.
+// ObserveDroppedLines takes a function that returns the number of dropped log lines, for the metrics.
 func (s *Sidecar) ObserveDroppedLines(lost func() uint64) { s.metrics.ObserveLog(lost) }
 
 // start begins to serve what is configured.
@@ -316,23 +338,23 @@ func (s *Sidecar) fail(err error) {
 	}
 }
 
-// drain waits for streams to end for politePart of the remaining grace period, then closes them.
+// drain waits for streams to end for gracefulPart of the remaining grace period, then closes them.
 func (s *Sidecar) drain(ctx context.Context) {
-	polite, cancel := share(ctx, politePart)
+	graceful, cancel := withPart(ctx, gracefulPart)
 	defer cancel()
 	s.mu.Lock()
 	open := slices.Concat(s.proxies, s.draining)
 	s.mu.Unlock()
 	var closing sync.WaitGroup
 	for _, p := range open {
-		closing.Go(func() { s.cut.Add(p.drain(polite, ctx)) })
+		closing.Go(func() { s.cutRequests.Add(p.drain(graceful, ctx)) })
 	}
 	closing.Wait()
-	s.cutOff()
+	s.endDrain()
 }
 
-// share returns a context that ends after a part of the time that is left.
-func share(ctx context.Context, part float64) (context.Context, context.CancelFunc) {
+// withPart returns a context that ends after a part of the time that is left.
+func withPart(ctx context.Context, part float64) (context.Context, context.CancelFunc) {
 	deadline, _ := ctx.Deadline()
 	return context.WithTimeout(ctx, time.Duration(part*float64(time.Until(deadline))))
 }

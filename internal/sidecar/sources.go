@@ -16,8 +16,8 @@ import (
 	"github.com/delegraph/delegraph/internal/settings"
 )
 
-// reserve sets the series of a source to 0 that alerts divide by.
-func (s *Sidecar) reserve(configured config.Source) {
+// initMetrics sets those series of a source to 0 by which alerts divide.
+func (s *Sidecar) initMetrics(configured config.Source) {
 	var dialects []string
 	if configured.Dialect != config.DialectAuto {
 		dialects = []string{configured.Dialect}
@@ -33,8 +33,9 @@ func dialectOf(configured config.Source) string {
 	return configured.Dialect
 }
 
-// newProxy prepares a proxy, which a port will serve. With named set, the proxy reports the sessions that requests name.
-func (s *Sidecar) newProxy(configured config.Source, named bool) (*source.Proxy, error) {
+// newProxy prepares a proxy, which a port will serve. With reportSessions set, the proxy reports the sessions
+// that requests name.
+func (s *Sidecar) newProxy(configured config.Source, reportSessions bool) (*source.Proxy, error) {
 	upstream, err := url.Parse(configured.Proxy.Upstream)
 	if err != nil {
 		return nil, fmt.Errorf("source %s: upstream: %w", configured.Name, err)
@@ -48,11 +49,11 @@ func (s *Sidecar) newProxy(configured config.Source, named bool) (*source.Proxy,
 		Public:      configured.Relay == config.RelayFiltered && configured.Policy == config.PolicyPublic,
 		PublicPaths: configured.Proxy.PublicPaths,
 	}
-	if named {
+	if reportSessions {
 		proxied.OnSession = s.openSession
 	}
 	dialects := settings.Dialects(configured)
-	return source.NewProxy(proxied, s.pipeline(dialects), dialects, s.tracing, counters{s.metrics, s.Sources}, s.logger, time.Now), nil
+	return source.NewProxy(proxied, s.newCollector(dialects), dialects, s.tracing, counters{s.metrics, s.Sources}, s.logger, time.Now), nil
 }
 
 // newFilter returns the function that makes the filters of a source's relay, or nil if the relay is verbatim.
@@ -82,7 +83,7 @@ func (s *Sidecar) newTail(configured config.Source) *subscription {
 		Name: configured.Name, URL: configured.Tail.URL, SessionPlaceholder: config.TailSession, Headers: headers(configured.Tail.Headers),
 		Dialect: dialectOf(configured), Agent: cmp.Or(configured.Agent, configured.Name), MaxSessions: configured.Tail.MaxSessions, IdleTimeout: configured.Tail.IdleTimeout,
 		Panics: s.panics,
-	}, s.pipeline(settings.Dialects(configured)), counters{s.metrics, s.Sources}, s.logger, time.Now))
+	}, s.newCollector(settings.Dialects(configured)), counters{s.metrics, s.Sources}, s.logger, time.Now))
 }
 
 // perSession reports whether a source is a tail that reads one stream for each session.
@@ -97,12 +98,13 @@ func (s *Sidecar) openSession(session string) {
 	}
 }
 
-// agents returns the tools that are agents, by source. Removed sources keep theirs while one of their streams is open.
-func (s *Sidecar) agents(c config.Config) map[string][]string {
+// agentTools returns the tools that are agents, by source. It includes removed sources while one of their
+// streams is open.
+func (s *Sidecar) agentTools(c config.Config) map[string][]string {
 	tools := map[string][]string{}
 	for _, p := range slices.Concat(s.proxies, s.draining) {
-		for _, t := range p.generations() {
-			tools[t.name] = s.agentsAsTools[t.name]
+		for _, g := range p.generations() {
+			tools[g.name] = s.agentsAsTools[g.name]
 		}
 	}
 	for _, configured := range c.Sources {
@@ -113,8 +115,8 @@ func (s *Sidecar) agents(c config.Config) map[string][]string {
 
 // trackerSettings returns the settings of the tracker.
 func (s *Sidecar) trackerSettings(c config.Config) tracker.Settings {
-	followed, agents := settings.Tracker(c, s.sample), s.agentsAsTools
-	followed.Memory = s.memory.content
-	followed.IsAgentTool = func(source, tool string) bool { return slices.Contains(agents[source], tool) }
-	return followed
+	tracking, agents := settings.Tracker(c, s.sample), s.agentsAsTools
+	tracking.Memory = s.memory.content
+	tracking.IsAgentTool = func(source, tool string) bool { return slices.Contains(agents[source], tool) }
+	return tracking
 }

@@ -73,8 +73,8 @@ func (s *subscription) end() {
 	s.tail.CloseIdle()
 }
 
-// apply applies a configuration with the same URL and dialect while streams are open. newHeaders reports whether the
-// headers have changed.
+// apply applies a configuration that prepareTail allows for a running subscription. newHeaders reports whether
+// the headers have changed.
 func (s *subscription) apply(configured config.Source, newHeaders bool) {
 	s.configured = configured
 	if s.sessions != nil {

@@ -91,7 +91,7 @@ func (d *decoder) decodeEvent(m *members, b *event.Batch) {
 		return
 	}
 	d.parts = appendParts(d.parts, fr.Parts)
-	defer func() { clear(d.parts) }() // or they keep a large frame in memory until the next one
+	defer func() { clear(d.parts) }() // they would keep a large frame in memory until the next one
 	fr.parts = d.parts
 	switch {
 	case user:
@@ -116,9 +116,9 @@ func (d *decoder) branchOf(agent, branch string, m *members) string {
 	return branch
 }
 
-// runID returns the id of the stream's run. Python of mid-2025 gave the merged response of parallel
-// calls a new id of eight characters. So only an id with the usual prefix can start another run,
-// and no id can in the answer to a run request.
+// runID returns the id of the stream's run, given that of an event. The answer to a run request has only
+// one run. In other streams, an id with the usual prefix that differs starts another run. Other ids do not:
+// Python of mid-2025 gave the merged response of parallel calls a new id of eight characters.
 func (d *decoder) runID(v strictjson.Value) string {
 	switch {
 	case d.run != "" && (d.singleRun || v.Is(d.run)):
@@ -134,9 +134,9 @@ func (d *decoder) runID(v strictjson.Value) string {
 	return d.run
 }
 
-// addPartial reports the text of a partial frame, and that a model is responding. Calls in it are
-// incomplete previews whose ids may differ from those of the whole frame. The whole frame repeats
-// the usage.
+// addPartial reports the text of a partial frame, and that a model is responding. It does not report calls,
+// which are incomplete and whose ids may differ from those of the whole frame. Nor does it report the usage,
+// which the whole frame repeats.
 func (d *decoder) addPartial(fr *frame, b *event.Batch) {
 	r := d.response(b)
 	if fr.Model.Exists() {
@@ -163,7 +163,7 @@ func (d *decoder) addWhole(fr *frame, b *event.Batch) {
 	}
 	r := d.response(b)
 	r.resume(fr)
-	var calls []pendingCall // calls that the failure can be about; only collected for a failure, because there may be many
+	var calls []pendingCall // the speaker's; collected only for a failure, because there may be many
 	if fr.hasErrorCode() {
 		calls = d.pending.byPlace(placeKey(b))
 	}
@@ -175,6 +175,22 @@ func (d *decoder) addWhole(fr *frame, b *event.Batch) {
 		code = fr.code()
 		d.errorReported, d.lastError = true, newErrorEvent(code, fr.errorMessage)
 	}
+	d.addResponse(fr, r, failure, code, calls, b)
+	d.addPauses(fr, b)
+	for _, p := range fr.parts {
+		d.addPart(p, fr, b)
+	}
+	d.addActions(fr, b)
+	if e := addErrorCode(failure, code, b); e != nil && failure == event.AgentError && !fr.isNode {
+		e.Name = d.transferTarget
+	}
+	if fr.isFinal() {
+		b.Add(event.KindFinal)
+	}
+}
+
+// addResponse reports what a whole frame adds to the speaker's model response, or the failure of a call.
+func (d *decoder) addResponse(fr *frame, r *response, failure event.Failure, code string, calls []pendingCall, b *event.Batch) {
 	answered := r.answered
 	switch {
 	case failure == event.ToolError:
@@ -199,20 +215,9 @@ func (d *decoder) addWhole(fr *frame, b *event.Batch) {
 		r.mayContinue = r.mayContinue && fr.Parts.Len() == 0 && failure == event.NoFailure
 	}
 	r.answered = answered && failure == event.NoFailure && fr.isFinal() && fr.LongRunning.Len() == 0 && !fr.awaitsCode()
-	d.addPauses(fr, b)
-	for _, p := range fr.parts {
-		d.addPart(p, fr, b)
-	}
-	d.addActions(fr, b)
-	if e := addErrorCode(failure, code, b); e != nil && failure == event.AgentError && !fr.isNode {
-		e.Name = d.transferTarget
-	}
-	if fr.isFinal() {
-		b.Add(event.KindFinal)
-	}
 }
 
-// addResponses reports the responses in a frame of the user. The user is no agent, and the user's
+// addResponses reports the tool responses in a frame of the user. The user is no agent, and the user's
 // text is no answer.
 func (d *decoder) addResponses(fr *frame, b *event.Batch) {
 	for _, p := range fr.parts {
@@ -324,8 +329,8 @@ func (d *decoder) rejectsTarget(fr *frame) bool {
 		bytes.Contains(fr.errorMessage.Text(), []byte(d.transferTarget))
 }
 
-// addErrorFrame reports an error of the run. A call without a response failed with it. If the
-// message names the target of the last transfer, that agent does not exist.
+// addErrorFrame reports an error of the run. If calls have no response, the error is about one of them
+// (failedCall). If the message names the target of the last transfer, that agent does not exist.
 func (d *decoder) addErrorFrame(message []byte, code string, b *event.Batch) {
 	if len(d.pending) > 0 {
 		d.failCall(d.pending, message, code, b)

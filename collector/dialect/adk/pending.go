@@ -7,8 +7,8 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// pending holds at most maxPending calls that have no response yet. Long-running calls are not among
-// them, because their responses come from outside the run.
+// pending holds the calls that have no response yet, at most maxPending. It does not hold long-running calls,
+// whose responses come from outside the run.
 type pending []pendingCall
 
 type pendingCall struct{ place, id, name string }

@@ -17,8 +17,8 @@ type response struct {
 // maxSuspended limits the remembered responses of a speaker that transferred control.
 const maxSuspended = 64
 
-// suspend remembers a response that transferred control: the speaker's next response may belong to
-// another invocation.
+// suspend remembers the last response, which transferred control. The speaker's next response may belong to
+// another invocation, and this one may still end after that.
 func (r *response) suspend() {
 	if len(r.suspended) < maxSuspended {
 		r.suspended = append(r.suspended, response{lastUsage: r.lastUsage, streamed: r.streamed, mayContinue: r.mayContinue})

@@ -141,8 +141,8 @@ func (m *members) statements() event.Statements {
 	return event.Statements{Layer: layer, Grounding: m.grounding, Citations: m.citations}
 }
 
-// isEvent is only as strict as the servers: JavaScript may leave out the author, and Python may
-// send an empty invocation id.
+// isEvent reports whether the members are those of an event. One of them suffices: JavaScript may leave out
+// the author, and Python may send an empty invocation id.
 func (m *members) isEvent() bool {
 	return m.author.Kind() == strictjson.String || m.invocation.Kind() == strictjson.String ||
 		m.content.Kind() == strictjson.Object || m.actions.Kind() == strictjson.Object
@@ -158,8 +158,8 @@ func readFrame(m *members) frame {
 	}
 }
 
-// isPlugin reports whether the first event of a run is the answer of a plugin, in which case no
-// agent runs. Such an event has no data of a model, and its author is a role ("model").
+// isPlugin reports whether an event, the first of its run, is the answer of a plugin. Then no agent runs.
+// Such an event has no data of a model, and its author is a role ("model").
 //
 // Source: google/adk/runners.py of google-adk 2.13.
 func (m *members) isPlugin() bool {
@@ -188,11 +188,13 @@ func (f *frame) hasErrorCode() bool { return wire.IsFailureCode(f.ErrorCode) }
 // failure returns the class of the failure that an error code reports. pending is the number of the
 // agent's calls without a response.
 //
-// A function's code is an agent error. If a call has no response yet, the code is a tool error,
-// because the model is not asked before: Python reports a tool that raised with the name of the
-// exception, JavaScript a tool that does not exist. After a final answer, an exception does not
-// come from the model but from a callback or, if the path names only a container, from another step
-// of that container.
+//   - The code of a function is an agent error.
+//   - After a final answer, an exception is an agent error: it comes from a callback or, if the path names
+//     only a container, from another step of that container.
+//   - If a call has no response yet, the code is a tool error, because the model is asked only after the
+//     response. Python reports a tool that raised an exception by the exception's name, and JavaScript a
+//     tool that does not exist.
+//   - Any other code is a model error.
 func (f *frame) failure(r *response, pending int) event.Failure {
 	switch {
 	case !f.hasErrorCode():
@@ -309,8 +311,8 @@ func (f *frame) repeats(r *response) bool {
 		(r.mayContinue || f.Parts.Len() == 0 && !f.hasErrorCode())
 }
 
-// isFinal implements is_final_response() of the servers, which is the same in Python, JavaScript,
-// Go and Java.
+// isFinal reports whether the frame is a final response, as is_final_response() of the servers does. It is
+// the same in Python, JavaScript, Go and Java.
 func (f *frame) isFinal() bool {
 	if f.actions.skipsSummary || f.LongRunning.Len() > 0 {
 		return true

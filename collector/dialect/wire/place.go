@@ -12,7 +12,7 @@ import (
 // Places derives the places of a stream's speakers from what the ADK says about them. It caches them.
 type Places struct {
 	known         map[Speaker]*event.Place
-	branchParents map[string]string // by branch, the path of the node that runs the node the branch began with
+	branchParents map[string]string // by branch, the path of the parent of the node with which the branch began
 	workflows     map[string]bool   // paths of nodes that have run steps
 }
 
@@ -155,10 +155,13 @@ func (w *pathWalk) advance(n int) {
 	w.lane = strings.Join(w.segments[:w.used], ".")
 }
 
-// addPathNodes adds the nodes that the path names. A branch segment `name@id` belongs to the innermost
-// node with that name; id is the call that invoked the node, unless it is one of the path's run
-// numbers, which JavaScript's paths do not have. A segment without such a node belongs to an earlier
-// node: the outermost node with the same parent inherits its lane, or the speaker if there is none.
+// addPathNodes adds the nodes that the path names, each with the lane of the branch segments up to its own.
+//
+// A segment `name@id` belongs to the innermost node with that name. id is the call that invoked the node,
+// unless it is one of the path's run numbers, which JavaScript's paths do not have.
+//
+// A segment to which no node belongs began with an earlier node, which has ended. The node of the path that
+// has the same parent continues in its lane. If that parent is unknown, the speaker does (see inherits).
 func (w *pathWalk) addPathNodes(path []string, scope string) {
 	owned := w.ownSegments(path)
 	for i, segment := range path {
@@ -201,9 +204,9 @@ func (w *pathWalk) ownSegments(path []string) []int {
 	return owned
 }
 
-// inherits reports whether the next segment of the branch, which belongs to no node of the path,
-// belongs to an earlier node that the node above ran. If that node left no frame, the speaker inherits
-// the segment.
+// inherits reports whether a node below above continues in the lane of the next segment of the branch, which
+// belongs to no node of the path. It does if above also ran the node with which the segment began. If that
+// node left no frame, only the speaker does.
 func (w *pathWalk) inherits(above string, speaks bool) bool {
 	if above == "" || w.used == len(w.segments) || !strings.Contains(w.segments[w.used], "@") {
 		return false

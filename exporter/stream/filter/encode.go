@@ -21,15 +21,15 @@ type encoder struct {
 	hiddenKinds    uint64 // event kinds that may not pass; set before each frame
 	outputKinds    uint64 // event kinds of the written values
 	inThought      bool   // inside a thought
-	lostContent    bool   // a value was hidden, or a list or object lost all its members or a required one
-	dryRun         bool   // collect kinds without applying the filter
+	lostContent    bool   // something was withheld that a reader could miss: a value, all of a list, or a required member
+	dryRun         bool   // collect outputKinds only; the output is not used
 
 	list     strictjson.Value // the frame's list of messages, if it has one
 	withheld []int            // indexes of messages in it that may not pass
 }
 
-// runBoundaries are the kinds for which a frame passes even if little of it is left: without them a
-// reader cannot tell when a run ends.
+// runBoundaries are the kinds for which a frame passes even if all its content is withheld. Without them a
+// reader could not tell when a run ends.
 var runBoundaries = kindBit(event.KindRunStarted) | kindBit(event.KindRunEnded)
 
 // encode returns the part of a frame that the rule allows, or the reason why nothing may pass.
@@ -113,15 +113,14 @@ func (e *encoder) placeholder(dst []byte, rule *event.Rule) ([]byte, bool) {
 	return append(dst, rule.Fallback...), rule.Fallback != ""
 }
 
-// refinements maps kinds that a table finds to more specific kinds that only the decoder can tell
-// apart.
+// refinements maps kinds that rules find to more specific kinds, which only the decoder finds.
 var refinements = map[event.Kind]event.Kind{
 	event.KindToolStarted: event.KindInputRequested,
 	event.KindToolEnded:   event.KindInputAnswered,
 }
 
-// kindsOf returns the event kinds that a value may state under a rule: none if the value is
-// empty, and two if the frame states both the rule's kind and its refinement.
+// kindsOf returns the event kinds that a value may state under a rule. It returns none if the value is empty,
+// and two if the decoder found both the rule's kind and its refinement in the frame.
 func (e *encoder) kindsOf(v strictjson.Value, rule *event.Rule) uint64 {
 	kind := rule.Fact
 	if kind == event.KindOther || v.Kind() == strictjson.Null || rule.Replacement == "" && isBlank(v) {
@@ -175,8 +174,7 @@ func anyMember(rule *event.Rule, name, value strictjson.Value) *event.Rule {
 	if rule.AnyMember == nil || !hasForm(rule.Form, name.Text()) {
 		return nil
 	}
-	// Where the names are the data, a string value would be content and is dropped. An integer is
-	// a version or a count.
+	// A string would be content, and is dropped. An integer is a version or a count.
 	if _, number := value.Int(); !number && value.Kind() != strictjson.Object && value.Kind() != strictjson.Array {
 		return nil
 	}
@@ -243,8 +241,8 @@ func (e *encoder) object(dst []byte, v strictjson.Value, ruleOf func(name, value
 			dst = append(dst, ',')
 		}
 		dst = append(appendName(dst, name, rule), ':')
-		var leaves bool
-		if dst, leaves = e.value(dst, value, rule); !leaves {
+		var ok bool
+		if dst, ok = e.value(dst, value, rule); !ok {
 			dst = dst[:before]
 			broken = broken || rule.Required && value.Kind() != strictjson.Null
 			continue
@@ -284,8 +282,8 @@ func (e *encoder) array(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 		if kept {
 			dst = append(dst, ',')
 		}
-		var leaves bool
-		if dst, leaves = e.value(dst, element, rule); !leaves {
+		var ok bool
+		if dst, ok = e.value(dst, element, rule); !ok {
 			dst = dst[:before]
 			continue
 		}

@@ -35,10 +35,9 @@ func Reasons() []Reason {
 	return []Reason{ReasonInternal, ReasonUnreadable, ReasonUndecided, ReasonUnknown, ReasonPolicy, ReasonSetting, ReasonEmpty, ReasonPanic}
 }
 
-// Settings narrow what a policy allows. Only StateKeys, Thoughts and the name "user" in Authors can
-// allow more. Under the policy client, an excluded kind withholds the whole frame.
-// Under public it withholds the value that states it; a kind that no value states, such as
-// KindFinal, cannot be withheld.
+// Settings narrow what a policy allows. Only StateKeys, Thoughts and the name "user" in Authors can allow
+// more. Under the policy client, a frame with an excluded kind is withheld. Under public, only the value that
+// states the kind is. A kind that no value states, such as KindFinal, then has no effect.
 type Settings struct {
 	Policy        event.Policy
 	Include       []event.Kind // event kinds that may pass; nil: all
@@ -228,8 +227,8 @@ func (f *Filter) hiddenKinds(b *event.Batch) uint64 {
 	return hidden
 }
 
-// shownKinds returns the kinds that a frame shows: those that its decoder found, and those that the
-// table finds, since a lenient reader might see them too.
+// shownKinds returns the kinds that a frame shows: those that its decoder found, and those that the rules of
+// its type find, because a lenient reader might see them.
 func (f *Filter) shownKinds(b *event.Batch, rules event.Type) uint64 {
 	shown := statedKinds(b)
 	if b.HasThoughts {
@@ -247,9 +246,9 @@ func (f *Filter) shownKinds(b *event.Batch, rules event.Type) uint64 {
 // userAuthor is the name of the user in Settings.Authors.
 const userAuthor = "user"
 
-// mayShowText reports whether the frame's text may pass. Decoders report text only if it belongs to
-// an answer and is new. Other text may come from the user, unless the frame's type says that it is an
-// answer. It counts as the user's if no agent is named.
+// mayShowText reports whether the frame's text may pass. Text that the decoder reports belongs to an answer,
+// and so does that of a type with Answer set. Other text repeats an answer or comes from the user. It counts
+// as the user's if the frame names no agent.
 func (f *Filter) mayShowText(b *event.Batch) bool {
 	answer, client := statedKinds(b)&kindBit(event.KindText) != 0 || b.Table.Types[b.Type].Answer, f.settings.Policy == event.PolicyClient
 	if f.settings.Authors == nil {
@@ -274,7 +273,7 @@ func (f *Filter) thoughtsAllowed(b *event.Batch) bool {
 	if f.settings.Thoughts < thoughtDetail(b) {
 		return false
 	}
-	sure := f.settings.MinConfidence == 0
+	confident := f.settings.MinConfidence == 0
 	for i := range b.Events {
 		e := &b.Events[i]
 		if e.Kind != event.KindConfidence || e.Confidence.Origin != event.OriginThought || !e.Confidence.Known {
@@ -283,9 +282,9 @@ func (f *Filter) thoughtsAllowed(b *event.Batch) bool {
 		if e.Confidence.Value < f.settings.MinConfidence {
 			return false
 		}
-		sure = true
+		confident = true
 	}
-	return sure
+	return confident
 }
 
 // thoughtDetail returns the verbosity of the frame's most detailed thought. A thought without a

@@ -32,12 +32,12 @@ func (e *encoder) patch(dst []byte, v strictjson.Value) ([]byte, bool) {
 	start, kept := len(dst), false
 	dst = append(dst, '[')
 	for op := range v.Elements() {
-		leaves, understood := e.changesState(op)
+		allowed, understood := e.allowsOperation(op)
 		if !understood {
 			e.lostContent = true
 			return dst[:start], false
 		}
-		if !leaves {
+		if !allowed {
 			continue
 		}
 		if kept {
@@ -53,19 +53,19 @@ func (e *encoder) patch(dst []byte, v strictjson.Value) ([]byte, bool) {
 	return append(dst, ']'), true
 }
 
-// changesState reports whether an operation applies to configured keys only, and whether it is a
-// valid RFC 6902 operation on a key.
-func (e *encoder) changesState(op strictjson.Value) (leaves, understood bool) {
+// allowsOperation reports whether an operation applies to configured keys only, and whether it is a valid
+// RFC 6902 operation on a key.
+func (e *encoder) allowsOperation(op strictjson.Value) (allowed, understood bool) {
 	key, understood := stateKey(op.Get("path"))
-	leaves = slices.Contains(e.stateKeys, key)
+	allowed = slices.Contains(e.stateKeys, key)
 	switch op.Get("op").String() {
 	case "add", "replace", "test":
-		return leaves, understood && op.Get("value").Exists() && !op.Get("from").Exists()
+		return allowed, understood && op.Get("value").Exists() && !op.Get("from").Exists()
 	case "remove":
-		return leaves, understood && !op.Get("value").Exists() && !op.Get("from").Exists()
+		return allowed, understood && !op.Get("value").Exists() && !op.Get("from").Exists()
 	case "move", "copy":
 		from, known := stateKey(op.Get("from"))
-		return leaves && slices.Contains(e.stateKeys, from), understood && known && !op.Get("value").Exists()
+		return allowed && slices.Contains(e.stateKeys, from), understood && known && !op.Get("value").Exists()
 	}
 	return false, false
 }

@@ -24,9 +24,9 @@ func isThought(v strictjson.Value, rule *event.Rule) bool {
 	return false
 }
 
-// hasGenericMarker reports whether an object with text has a generic marker although its protocol
-// has none. Text in such an object may be a thought instead of an answer. The marker may also be in a member without
-// text, such as the metadata of a model's provider.
+// hasGenericMarker reports whether an object with text has a thought marker that many protocols use, although
+// its own protocol has none. Its text may be a thought instead of an answer. The marker may also be in a
+// member without text, such as the metadata of a model's provider.
 func hasGenericMarker(v strictjson.Value, rule *event.Rule) bool {
 	if len(rule.ThoughtMarkers) > 0 {
 		return false // the protocol has its own marker

@@ -8,9 +8,9 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// repeatsExcluded reports whether a frame repeats words that the settings exclude, in the places
-// that its table lists. Under the policy public, the rules already exclude event kinds, so
-// this checks only for an excluded speaker that is named beside the words.
+// repeatsExcluded reports whether a frame repeats words that the settings exclude, in the members that
+// event.Words lists. Under the policy public, the rules already withhold excluded kinds. Then this only looks
+// for an excluded speaker that is named beside the words.
 func (f *Filter) repeatsExcluded(b *event.Batch, rules event.Type) bool {
 	switch s := &f.settings; {
 	case rules.Words == nil:
@@ -51,8 +51,8 @@ func (w *wordScan) findsExcluded(v strictjson.Value, by speaker) bool {
 		if kind, shows := w.memberKind(text, by); shows && !isBlank(value) && w.isExcluded(kind, by) {
 			return true
 		}
-		past := w.filter.settings.Policy == event.PolicyClient && lenient.MatchesAny(text, w.rules.ClientContainers)
-		if (past || lenient.MatchesAny(text, w.rules.Containers)) && w.findsExcluded(value, by) {
+		forClient := w.filter.settings.Policy == event.PolicyClient && lenient.MatchesAny(text, w.rules.ClientContainers)
+		if (forClient || lenient.MatchesAny(text, w.rules.Containers)) && w.findsExcluded(value, by) {
 			return true
 		}
 	}
@@ -120,9 +120,9 @@ func kindOf(value strictjson.Value, kinds map[string]event.Kind, unknown event.K
 // isExcluded reports whether the settings exclude words of a kind by a speaker.
 func (w *wordScan) isExcluded(kind event.Kind, by speaker) bool {
 	s := &w.filter.settings
-	said := kind == event.KindText || kind == event.KindThought
+	isWords := kind == event.KindText || kind == event.KindThought
 	if s.Policy != event.PolicyClient {
-		return said && s.Authors != nil && by.hasExcludedAuthor
+		return isWords && s.Authors != nil && by.hasExcludedAuthor
 	}
 	switch {
 	case kind == event.KindOther:
@@ -130,7 +130,7 @@ func (w *wordScan) isExcluded(kind event.Kind, by speaker) bool {
 	case w.filter.alwaysHidden&kindBit(kind) != 0 || kind == event.KindThought && !w.filter.thoughtsAllowed(w.batch):
 		return true
 	}
-	return said && s.Authors != nil && !w.maySpeak(by)
+	return isWords && s.Authors != nil && !w.maySpeak(by)
 }
 
 // maySpeak reports whether the settings allow words of the speaker.

@@ -2,8 +2,8 @@ package replay
 
 import "sync/atomic"
 
-// Budget bounds the bytes of several Rings together. While they hold more, each Ring is reduced to
-// an equal share when it is next published to or asked for its Stats.
+// Budget bounds the bytes of several Rings together. While they hold more, each Ring may hold only an
+// equal share. It applies that limit at its next Publish or Stats.
 type Budget struct {
 	bytes       int64
 	held, rings atomic.Int64
@@ -12,8 +12,8 @@ type Budget struct {
 // NewBudget returns a Budget of the given number of bytes.
 func NewBudget(bytes int) *Budget { return &Budget{bytes: int64(bytes)} }
 
-// Share returns how many bytes the ring may hold whatever other rings hold. It shrinks as rings are
-// added.
+// Share returns how many bytes the ring may hold even if other rings hold as much as they may. It shrinks
+// as rings are added.
 func (r *Ring) Share() int {
 	b := r.settings.Budget
 	if b == nil {
@@ -22,7 +22,8 @@ func (r *Ring) Share() int {
 	return min(r.settings.Bytes, int(b.bytes/max(b.rings.Load(), 1)))
 }
 
-// currentLimit returns how many bytes the ring may hold now. The newest two frames always stay.
+// currentLimit returns how many bytes the ring may hold now: fewer than its settings allow if the Budget or
+// the memory of the process is used up.
 func (r *Ring) currentLimit() int {
 	room := r.settings.Bytes
 	if b := r.settings.Budget; b != nil && b.held.Load() > b.bytes {

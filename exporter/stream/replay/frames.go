@@ -11,8 +11,8 @@ import (
 // changed.
 type Frame struct {
 	Sequence    uint64
-	Number      uint64 // the number in its id
-	Gap         *Gap   // not nil: a gap, not an agent's frame
+	Number      uint64
+	Gap         *Gap // not nil: a gap, not an agent's frame
 	Source      string
 	Stream      *Stream
 	StreamEnded bool // not a frame: its stream has ended
@@ -50,9 +50,8 @@ func (s *Selection) appendFrames(v *view, expired time.Duration, after uint64, i
 	return into, Batch{Frames: len(into) - before, Next: Cursor{sequence: after}}
 }
 
-// EarlierFrames calls each, in order, with the selected frames of a stream before a sequence. It
-// takes the newest frames that the ring still holds, and no more than most of them. It returns their
-// number.
+// EarlierFrames calls each, in order, with the selected frames of a stream before a sequence that the ring
+// still holds. If there are more than most, it leaves out the oldest. It returns how many it has passed on.
 func (r *Ring) EarlierFrames(stream *Stream, before uint64, s *Selection, most int, each func(Frame)) int {
 	v := r.view.Load()
 	expired := r.expired(v)

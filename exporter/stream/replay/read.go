@@ -12,7 +12,7 @@ const MaxBatch = 64 << 10
 type Cursor struct {
 	sequence   uint64 // of the frame before the cursor
 	number     uint64 // of the same frame
-	resumeView *view  // the view that Resume used; it is read first, so that nothing is evicted between Resume and Read
+	resumeView *view  // the view that Resume used; Read reads it first, so that nothing is lost if it is evicted in between
 }
 
 // Sequence returns the sequence of the frame before the cursor. It orders the cursors of a Ring.

@@ -1,5 +1,9 @@
 // Package replay buffers the newest frames of the external stream, bounded in number, bytes and
 // age. Any number of readers share the buffer, each with a cursor.
+//
+// A frame has two counts. Its sequence counts the entries of one Ring from 1, without a gap. Its number
+// is the one in its id, EPOCH-NUMBER. Both are equal unless a store numbers the frames. A reader resumes
+// with the number of the last id that it has received.
 package replay
 
 import (
@@ -196,7 +200,8 @@ func (r *Ring) frameEntry(number uint64, e *Entry) ([]byte, error) {
 	return wire, err
 }
 
-// evict removes frames beyond a limit. The caller holds the lock.
+// evict removes frames beyond a limit. A limit that the ring shares with others (currentLimit) leaves the
+// newest two frames. The caller holds the lock.
 func (r *Ring) evict(v *view, now time.Duration) {
 	room := r.currentLimit()
 	for v.oldest <= v.head {
@@ -242,8 +247,8 @@ func (r *Ring) Stats() Stats {
 
 const shards = 256
 
-// shard is shared by the readers of single sessions, so that a frame wakes only those of its
-// session and few others.
+// shard is the state of the sessions with one hash value. Of the readers of a single session, a frame wakes
+// only those of its shard.
 type shard struct {
 	notifier  notifier
 	published atomic.Uint64 // the newest sequence

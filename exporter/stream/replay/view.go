@@ -9,15 +9,15 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// view is the content of a Ring at one moment. It is immutable: each publish makes the next one.
-// Views share their bytes and frames, which are never overwritten.
+// view is the content of a Ring at one time. It is immutable: each Publish makes the next one. Views share
+// their bytes and frames, which are never overwritten.
 type view struct {
 	sealed         []*segment
 	active         segment // being filled; newly added data is beyond what earlier views see
 	oldest         uint64  // the sequence of the oldest frame; head+1 if there is none
 	head           uint64  // the last sequence given
 	lastNumber     uint64  // the last number given
-	evictedThrough uint64  // the lowest resume number of a reader that has read everything evicted
+	evictedThrough uint64  // a reader that resumes with this number, or a higher one, has read every evicted frame
 	bytes          int
 	streamEnds     int // entries that are ends of streams
 }
@@ -68,15 +68,16 @@ func (v *view) newest() time.Duration {
 	return 0
 }
 
-// isUnread reports whether a frame comes after everything that a reader with the last id number has
-// read. A gap has the number of the frame before it, and is repeated for a reader that may have
-// missed it.
+// isUnread reports whether a reader that resumes with a number has not read a frame. A gap has the number
+// of the frame before it, so the reader may have missed it: it counts as unread.
 func (s *segment) isUnread(i int, number uint64) bool {
 	n := s.number(i)
 	return n > number || n == number && s.frames[i].isGap()
 }
 
-// resumeNumber returns the lowest last number of a reader that has read the frame.
+// resumeNumber returns the lowest number from which a frame counts as read: a reader that resumes with this
+// number, or a higher one, has read it. That of a gap is the next number, because a gap has the number of the
+// frame before it.
 func (s *segment) resumeNumber(i int) uint64 {
 	if s.frames[i].isGap() {
 		return s.number(i) + 1
@@ -91,8 +92,7 @@ func (s *segment) number(i int) uint64 {
 	return s.numbers[i]
 }
 
-// minResumeNumber returns the lowest last number of a reader that has read every frame before
-// sequence.
+// minResumeNumber returns the lowest number from which every frame before sequence counts as read.
 func (v *view) minResumeNumber(sequence uint64) uint64 {
 	if sequence <= v.oldest {
 		return v.evictedThrough
@@ -101,8 +101,8 @@ func (v *view) minResumeNumber(sequence uint64) uint64 {
 	return s.resumeNumber(i)
 }
 
-// lastReadSequence returns the sequence of the last frame that a reader with the last id number has
-// read. The view must hold everything after it.
+// lastReadSequence returns the sequence of the last frame that a reader has read if it resumes with a number.
+// The view must hold everything after it.
 func (v *view) lastReadSequence(number uint64) uint64 {
 	n := sort.Search(v.frames(), func(n int) bool {
 		s, i := v.find(v.oldest + uint64(n))
@@ -182,12 +182,12 @@ func (v *view) dropSegments() {
 		v.sealed, v.active = nil, segment{first: v.head + 1}
 		return
 	}
-	gone := 0
-	for gone < len(v.sealed) && v.sealed[gone].first+uint64(len(v.sealed[gone].frames)) <= v.oldest {
-		gone++
+	empty := 0
+	for empty < len(v.sealed) && v.sealed[empty].first+uint64(len(v.sealed[empty].frames)) <= v.oldest {
+		empty++
 	}
-	if gone > 0 { // a new array, since the old one would keep them in memory
-		v.sealed = append([]*segment(nil), v.sealed[gone:]...)
+	if empty > 0 { // a new array, because the old one would keep them in memory
+		v.sealed = append([]*segment(nil), v.sealed[empty:]...)
 	}
 }
 
