@@ -69,7 +69,7 @@ func (h *Hub) subscribe(w http.ResponseWriter, r *http.Request, control *http.Re
 		return
 	}
 	defer place.Release()
-	s := &subscriber{hub: h, grant: grant, attachment: place, out: w, control: control}
+	s := &subscriber{hub: h, grant: grant, attachment: place, out: w, control: control, isHTTP2: r.ProtoMajor >= 2}
 	s.format = h.transformer(s, params, r.PathValue("session"), last, &query)
 	if s.format != nil {
 		defer s.format.Close()

@@ -22,6 +22,7 @@ type subscriber struct {
 	format    *format.Transformer // nil: native frames
 	out       http.ResponseWriter
 	control   *http.ResponseController
+	isHTTP2   bool // a write deadline that passes resets the stream, even if nothing is written
 
 	attachment Attachment
 	cursor     replay.Cursor
@@ -167,6 +168,9 @@ func (s *subscriber) write(parts ...[]byte) Disconnect {
 	}
 	if err == nil {
 		err = s.control.Flush()
+	}
+	if err == nil && s.isHTTP2 {
+		err = s.control.SetWriteDeadline(time.Time{})
 	}
 	switch {
 	case err == nil:

@@ -72,5 +72,9 @@ func push(w http.ResponseWriter, text string) bool {
 	if _, err := w.Write([]byte(text)); err != nil {
 		return false
 	}
-	return out.Flush() == nil
+	if err := out.Flush(); err != nil {
+		return false
+	}
+	_ = out.SetWriteDeadline(time.Time{}) // with HTTP/2, a deadline that passes later resets the stream
+	return true
 }

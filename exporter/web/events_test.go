@@ -14,12 +14,24 @@ import (
 // taker is a response writer that can be read while it is written.
 type taker struct {
 	*httptest.ResponseRecorder
-	mu sync.Mutex
+	mu       sync.Mutex
+	deadline time.Time // of the writes
+	limited  int       // writes with a deadline
+}
+
+func (t *taker) SetWriteDeadline(at time.Time) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.deadline = at
+	return nil
 }
 
 func (t *taker) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if !t.deadline.IsZero() {
+		t.limited++
+	}
 	return t.ResponseRecorder.Write(p)
 }
 
@@ -61,6 +73,9 @@ func TestEvents(t *testing.T) {
 		said(":\n\n")
 		leave()
 		<-done
+		if w.limited != 3 || !w.deadline.IsZero() { // with HTTP/2, a deadline that passes later resets the stream
+			t.Errorf("%d of 3 writes had a deadline, and the last one is still set: %v", w.limited, w.deadline)
+		}
 		if got := w.Result().Header.Get("Content-Type"); got != "text/event-stream" {
 			t.Errorf("Content-Type: %s", got)
 		}
