@@ -256,6 +256,35 @@ func (r *Runs) Run(id string) (found *tracker.Run, summary Summary, known bool) 
 	return found, summary, best > 0
 }
 
+// Keys returns the keys of the runs that are known by their root spans. It looks at the runs once, however
+// many spans there are, because it holds the tracker's lock meanwhile. If several runs match, it chooses as
+// Run does.
+func (r *Runs) Keys(roots []tracker.SpanID) map[tracker.SpanID]string {
+	wanted, keys := map[tracker.SpanID]bool{}, map[tracker.SpanID]string{}
+	for _, root := range roots {
+		wanted[root] = root != tracker.SpanID{}
+	}
+	if len(wanted) == 0 {
+		return keys
+	}
+	add := func(root tracker.SpanID, number uint64) {
+		if wanted[root] {
+			keys[root], wanted[root] = r.key(number), false
+		}
+	}
+	r.look(func(open []opened) {
+		for _, o := range open {
+			add(o.run.Run().Root.ID, o.number)
+		}
+	})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for k := range r.newest(0) {
+		add(k.run.Root.ID, k.number)
+	}
+	return keys
+}
+
 // strength ranks how a run was found: an id from an agent never outranks one of ours.
 type strength int
 

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -355,4 +356,44 @@ func crowded(ended, open int) Settings {
 		e.Consume(&event.Batch{Stream: stream, Agent: "first", Received: noon, Events: []event.Event{{Kind: event.KindToolStarted, CallID: "1", Name: "search"}}})
 	}
 	return s
+}
+
+// TestLinkedRuns checks that a run links to a run that it continues only by the id of its root span: an agent chooses the id of a run, and
+// could give it that of a run that is not kept.
+func TestLinkedRuns(t *testing.T) {
+	kept, posing, last := runFrom(1, 0, 1), runFrom(2, 2, 3), resuming(resuming(runFrom(3, 4, 5), 1), 9)
+	posing.ID = "0900000000000000"
+	s := settings()
+	s.Runs = runsOf(kept, posing, last)
+	_, of, _ := s.Runs.Run("e-3")
+	_, to, _ := s.Runs.Run("e-1")
+	_, body := ask(t, s, "GET", "/runs/"+of.Key)
+	links := body[strings.Index(body, `id="h-links"`):]
+	links = links[:strings.Index(links, "</section>")]
+	if strings.Count(links, "<a ") != 1 || !strings.Contains(links, `<a href="`+to.Key+`">`) || strings.Count(links, "no longer stored") != 1 {
+		t.Errorf("the links are %s", links)
+	}
+}
+
+// TestLinkedRunsCost checks that the page of a run looks at the open runs a few times, not once for each link: it holds the tracker's lock
+// meanwhile.
+func TestLinkedRunsCost(t *testing.T) {
+	allocated := func(open int) uint64 {
+		s := crowded(0, open)
+		last := runFrom(3, 4, 5)
+		for i := range 200 {
+			last.Links = append(last.Links, tracker.Link{Kind: "resumes", Root: tracker.SpanID{9, byte(i)}})
+		}
+		s.Runs.RunStarted(last)
+		s.Runs.RunEnded(last)
+		var before, after runtime.MemStats
+		ask(t, s, "GET", "/runs/e-3") // compiles the page
+		runtime.ReadMemStats(&before)
+		ask(t, s, "GET", "/runs/e-3")
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if none, many := allocated(0), allocated(1_000); many > none+1<<20 {
+		t.Errorf("the page takes %d bytes without open runs, %d with 1,000", none, many)
+	}
 }

@@ -67,12 +67,14 @@ func (s Settings) run(w http.ResponseWriter, r *http.Request) {
 			r.Details.TraceURL = view.TraceURL
 		}
 	}
-	for _, l := range run.Links[:min(len(run.Links), maxFacts)] {
-		to := linkedRun{Kind: l.Kind, Run: l.Run}
-		if _, of, kept := s.Runs.Run(hex.EncodeToString(l.Root[:])); kept {
-			to.Key = of.Key
-		}
-		view.Links = append(view.Links, to)
+	links := run.Links[:min(len(run.Links), maxFacts)]
+	roots := make([]tracker.SpanID, 0, len(links))
+	for _, l := range links {
+		roots = append(roots, l.Root)
+	}
+	keys := s.Runs.Keys(roots)
+	for _, l := range links {
+		view.Links = append(view.Links, linkedRun{l.Kind, l.Run, keys[l.Root]})
 	}
 	s.write(w, http.StatusOK, runPage, view)
 }
