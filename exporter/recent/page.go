@@ -85,10 +85,8 @@ func summarize(r *tracker.Run) Summary {
 		}
 	}
 	if failed != nil {
-		s.FirstFailure = &Failure{calleeOf(failed), failed.ErrorType()}
-		if failed.Kind == tracker.Chat && failed.Name == "" {
-			s.FirstFailure.Callee = Callee{tracker.InvokeAgent, failed.Agent} // whose call of an unknown model failed
-		}
+		first := failureOf(failed)
+		s.FirstFailure = &first
 	}
 	for _, in := range r.Inputs {
 		if in.Status == tracker.InputOpen {
@@ -122,6 +120,13 @@ func calleeOf(op *tracker.Operation) Callee {
 		return Callee{tracker.InvokeAgent, op.Name}
 	}
 	return Callee{op.Kind, op.Name}
+}
+
+func failureOf(op *tracker.Operation) Failure {
+	if op.Kind == tracker.Chat && op.Name == "" {
+		return Failure{Callee{tracker.InvokeAgent, op.Agent}, op.ErrorType()} // whose call of an unknown model failed
+	}
+	return Failure{calleeOf(op), op.ErrorType()}
 }
 
 // failsBefore reports whether a failed operation, which started after another one, failed before it. If one

@@ -29,19 +29,13 @@ type Session struct {
 type SessionRun struct {
 	Summary
 	Root      tracker.SpanID
-	Failures  []FailedOperation      // the first ones
+	Failures  []Failure              // the first ones, below the root
 	Inputs    []tracker.InputRequest // the first ones
 	More      int                    // requests for input that are not in Inputs
 	Links     []tracker.Link
 	LaterKept bool // no run that ended after this one was evicted
 
 	number uint64
-}
-
-// FailedOperation is an agent, tool or model call that failed below the root of a run.
-type FailedOperation struct {
-	Kind        tracker.OperationKind
-	Name, Error string
 }
 
 // Limits of the lists of a session.
@@ -154,7 +148,7 @@ func newSessionRun(run *tracker.Run, summary Summary, number uint64) SessionRun 
 	}
 	for _, op := range run.Operations {
 		if op.Status == tracker.OperationError && op != run.Root && len(one.Failures) < maxFailures {
-			one.Failures = append(one.Failures, FailedOperation{op.Kind, op.Name, op.ErrorType()})
+			one.Failures = append(one.Failures, failureOf(op))
 		}
 	}
 	return one

@@ -83,7 +83,7 @@ func TestSessionLimits(t *testing.T) {
 	if s.Kept != 20 || s.Input != 10 || s.Output != 0 || s.Usage.Input.N != 100 || s.Usage.Output.Known || len(s.Agents) != 10 || !s.AgentsMore {
 		t.Errorf("%d kept, input tokens of %d: %v, output tokens of %d: %v, agents %q", s.Kept, s.Input, s.Usage.Input, s.Output, s.Usage.Output, s.Agents)
 	}
-	if one := s.Runs[1]; len(one.Inputs) != 20 || one.More != 30 || len(one.Links) != 20 || len(one.Failures) != 3 || one.Failures[0] != (recent.FailedOperation{Kind: tracker.ExecuteTool, Name: "t", Error: "NO"}) {
+	if one := s.Runs[1]; len(one.Inputs) != 20 || one.More != 30 || len(one.Links) != 20 || len(one.Failures) != 3 || one.Failures[0] != (recent.Failure{Callee: recent.Callee{Kind: tracker.ExecuteTool, Name: "t"}, Type: "NO"}) {
 		t.Errorf("%d requests for input and %d more, %d links, failures %v", len(one.Inputs), one.More, len(one.Links), one.Failures)
 	}
 }

@@ -184,9 +184,6 @@ func (v sessionView) Older() int { return v.Kept - len(v.Runs) }
 // Failures returns the number of failed runs.
 func (v sessionView) Failures() int { return v.Statuses[tracker.Failed] + v.Statuses[tracker.TimedOut] }
 
-// KindName returns the name that pages use for a kind of operation.
-func (sessionView) KindName(kind tracker.OperationKind) string { return kinds[kind] }
-
 // Running reports whether the run is still open.
 func (l sessionLine) Running() bool { return l.Status == tracker.Running }
 

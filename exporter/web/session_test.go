@@ -256,3 +256,21 @@ func TestHostileSession(t *testing.T) {
 		})
 	}
 }
+
+// TestSessionFailures checks that a session names a failed operation as the list of runs does.
+func TestSessionFailures(t *testing.T) {
+	r := failing(runFrom(1, 0, 5))
+	r.Operations = append(r.Operations,
+		&tracker.Operation{Kind: tracker.ExecuteTool, Name: "writer", AgentTool: true, Status: tracker.OperationError, ErrorCode: "INTERNAL"},
+		&tracker.Operation{Kind: tracker.Chat, Agent: "desk", Status: tracker.OperationError, ErrorCode: "SAFETY"})
+	body := sessionOf(t, r)
+	for _, want := range []string{
+		`<i class="kind tool"></i>tool <bdi>search</bdi>: <bdi>NOT_FOUND</bdi>`,
+		`<i class="kind agent"></i>agent <bdi>writer</bdi>: <bdi>INTERNAL</bdi>`,
+		`<i class="kind agent"></i>agent <bdi>desk</bdi>: <bdi>SAFETY</bdi>`,
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("without %s:\n%s", want, body)
+		}
+	}
+}

@@ -86,7 +86,7 @@ func checkSession(t *testing.T, b *browser, session string) {
 	text := strings.Join(strings.Fields(b.text("document.body.innerText")), " ")
 	for _, want := range []string{
 		"Session " + strings.ReplaceAll(strings.TrimSpace(session), "\u202e", "\ufffd"), "3 runs in ", ": 1 completed, 1 failed, 1 interrupted.",
-		"waits for a confirmation", "no run", "confirmation: open at the end; resumed by the run of ", "after the request", "resumes the run of ", "model: UNAVAILABLE",
+		"waits for a confirmation", "no run", "confirmation: open at the end; resumed by the run of ", "after the request", "resumes the run of ", "agent coordinator: UNAVAILABLE",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)
