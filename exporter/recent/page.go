@@ -148,8 +148,12 @@ type Page struct {
 	Ended int            // number of all kept ended runs, regardless of the query
 }
 
-// maxWhole is the number of operations after which a page of full runs ends.
-const maxWhole = 20_000
+// Numbers of operations after which a page ends: of all its full runs, and of its open runs without
+// these. The tracker's lock is held while open runs are read.
+const (
+	maxWhole      = 20_000
+	maxSummarized = 100_000
+)
 
 // Page returns a page of runs, with full runs if whole is set.
 func (r *Runs) Page(q Query, whole bool) Page {
@@ -180,7 +184,7 @@ type pager struct {
 // candidate is a run that the query selects, after its cursor.
 type candidate struct {
 	at        Cursor
-	*endedRun // of an open run, as it is now, with its full run only if that was asked for
+	*endedRun // of an open run, as it is now, with its full run only if that was asked for; nil if the page ends before it
 }
 
 // room returns how many candidates of either kind are needed: one more than the page shows, to tell whether
@@ -207,15 +211,22 @@ func (p *pager) lookAtOpen(r *Runs, open []opened) {
 	}
 	slices.SortFunc(places, func(a, b place) int { return a.at.compare(b.at) })
 	p.seen = make(map[uint64]bool, p.room(len(places)))
-	operations := 0
+	operations, limit := 0, maxSummarized
+	if p.whole {
+		limit = maxWhole
+	}
 	for _, o := range places[:p.room(len(places))] {
+		if operations > limit {
+			p.open = append(p.open, candidate{at: o.at})
+			return
+		}
 		c := candidate{o.at, &endedRun{summary: summarize(o.run.Run())}}
 		c.summary.Key = r.key(o.number)
 		p.seen[o.number] = true
-		if p.whole && operations <= maxWhole {
+		if p.whole {
 			c.run = o.run.Copy()
-			operations += len(c.run.Operations)
 		}
+		operations += len(o.run.Run().Operations)
 		p.open = append(p.open, c)
 	}
 }
@@ -247,7 +258,7 @@ func (p *pager) fill() {
 			from = &open
 		}
 		next := (*from)[0]
-		if p.query.Limit > 0 && len(p.page.Runs) >= p.query.Limit || operations > maxWhole {
+		if next.endedRun == nil || p.query.Limit > 0 && len(p.page.Runs) >= p.query.Limit || operations > maxWhole {
 			p.page.Next = last
 			return
 		}

@@ -242,3 +242,36 @@ func TestMemory(t *testing.T) {
 	}
 	runtime.KeepAlive(r)
 }
+
+// TestLargeOpenRunsArePaged checks that the tracker's lock is not held for all operations of many large runs, and that the next pages list
+// the runs that are left out.
+func TestLargeOpenRunsArePaged(t *testing.T) {
+	r := recent.New(10, 1<<20)
+	e, streams := follow(t, r, 15)
+	e.Tracker().Configure(tracker.Settings{MaxOperations: 10_000, MaxFacts: 10, IdleTimeout: time.Hour})
+	for _, s := range streams {
+		b := &event.Batch{Stream: s, Agent: "agent", Received: time.Unix(50, 0)}
+		for call := range 9_000 {
+			b.Events = append(b.Events, event.Event{Kind: event.KindToolStarted, CallID: fmt.Sprint("call-", call), Name: "search"})
+		}
+		e.Consume(b)
+	}
+	r.RunEnded(endedRun("before"))
+	for _, by := range append(recent.Sorts(), recent.SortDefault) {
+		q, listed := recent.Query{Limit: 100, Sort: by}, map[string]bool{}
+		var pages []int
+		for {
+			page := r.Page(q, false)
+			for _, run := range page.Runs {
+				listed[run.Key] = true
+			}
+			pages, q.After = append(pages, len(page.Runs)), page.Next
+			if page.Next == (recent.Cursor{}) {
+				break
+			}
+		}
+		if len(listed) != 16 || !slices.Equal(pages, []int{12, 4}) {
+			t.Errorf("in order %q the pages have %d runs, %d in total; want 12 and 4", by, pages, len(listed))
+		}
+	}
+}
