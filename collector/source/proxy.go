@@ -30,7 +30,7 @@ type Counters interface {
 	SetSourceUp(source string, up bool)
 	// CountBrokenAnswer counts an answer that the agent broke off.
 	CountBrokenAnswer(source string)
-	// CountUnobserved counts bytes that were relayed unobserved, for one of UnobservedReasons.
+	// CountUnobserved counts bytes that were relayed unobserved, for one of the reasons that start with Unobserved.
 	CountUnobserved(source, reason string, bytes int)
 	// CountUnreadRequest counts a run request whose session, user and app could not be read.
 	CountUnreadRequest(source, reason string)

@@ -15,11 +15,6 @@ const (
 	UnobservedEncoding  = "encoding"   // the content encoding is not supported, or the content is corrupt
 )
 
-// UnobservedReasons returns all reasons why bytes are not observed.
-func UnobservedReasons() []string {
-	return []string{UnobservedQueueFull, UnobservedMemory, UnobservedPanic, UnobservedEncoding}
-}
-
 // queue carries the elements of a relayed stream to its observer. put never blocks: if the queue is full,
 // the observer loses the rest of the stream.
 type queue[E any] struct {
