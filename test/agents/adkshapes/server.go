@@ -137,16 +137,7 @@ func (s *Server) Shape(t testing.TB, name string) Shape {
 	return s.Shapes[i]
 }
 
-// Recorded returns what the server recorded of a session's runs.
-func (s *Server) Recorded(t testing.TB, session string) []Recording {
-	t.Helper()
-	runs, err := s.recorded(session)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return runs
-}
-
+// recorded returns what the server recorded of a session's runs.
 func (s *Server) recorded(session string) ([]Recording, error) {
 	response, err := http.Get(s.URL + "/recording/" + session)
 	if err != nil {
