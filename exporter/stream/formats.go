@@ -104,7 +104,7 @@ func (s *subscriber) encodeNext(out []byte, room bool) (_ []byte, sent int, alon
 	defer func() { clear(some) }() // the frames would keep evicted data alive
 	var batch replay.Batch
 	next, unsentID := 0, false
-	s.withProcessor(func() {
+	s.hub.withProcessor(func() {
 		some, batch = s.attachment.Ring.Frames(s.cursor, s.selection, (*pooled)[:0])
 		for ; room && next < len(some) && len(out) < replay.MaxBatch && !some[next].IsLarge(); next++ {
 			before := len(out)

@@ -41,8 +41,7 @@ func (h *Hub) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "this stream needs a valid token: send it as Authorization: Bearer", http.StatusUnauthorized)
 		return
 	}
-	control := http.NewResponseController(w)
-	if err := control.SetWriteDeadline(time.Time{}); err != nil {
+	if err := http.NewResponseController(w).SetWriteDeadline(time.Time{}); err != nil {
 		http.Error(w, "the server cannot set a write deadline on this connection: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
@@ -50,37 +49,61 @@ func (h *Hub) serve(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, r, why)
 		return
 	}
-	defer h.slots.release(grant.Token)
 	if !h.settings.Memory.Reserve(SubscriberSize) {
+		h.slots.release(grant.Token)
 		h.refuse(w, r, MemoryLimit)
 		return
 	}
-	defer h.settings.Memory.Release(SubscriberSize)
-	h.subscribe(w, r, control, params, grant)
+	s := &subscriber{hub: h, grant: grant}
+	taken := false
+	defer func() {
+		if !taken {
+			s.release()
+		}
+	}()
+	taken = s.subscribe(w, r, params)
 }
 
-// subscribe attaches a subscriber to the store and serves it until its stream ends.
-func (h *Hub) subscribe(w http.ResponseWriter, r *http.Request, control *http.ResponseController, params url.Values, grant Grant) {
-	query := queryFor(params, r.PathValue("session"), grant)
+// subscribe attaches a subscriber to the store and serves it until its stream ends. It returns true at once if
+// the subscriber goes on without the request's goroutine.
+func (s *subscriber) subscribe(w http.ResponseWriter, r *http.Request, params url.Values) (taken bool) {
+	query := queryFor(params, r.PathValue("session"), s.grant)
 	last := lastEventID(r.Header, params)
-	place, why := h.store.Attach(r.Context(), query, last)
+	place, why := s.hub.store.Attach(r.Context(), query, last)
 	if why != NotRefused {
-		h.refuse(w, r, why)
-		return
+		s.hub.refuse(w, r, why)
+		return false
 	}
-	defer place.Release()
-	s := &subscriber{hub: h, grant: grant, attachment: place, out: w, control: control, isHTTP2: r.ProtoMajor >= 2}
-	s.format = h.transformer(s, params, r.PathValue("session"), last, &query)
-	if s.format != nil {
-		defer s.format.Close()
-	}
+	s.attachment = place
+	s.format = s.hub.transformer(s, params, r.PathValue("session"), last, &query)
 	s.selection = replay.NewSelection(query)
+	s.schedule(time.Now())
 	setHeaders(w.Header())
+	if r.ProtoMajor == 1 && r.TLS == nil {
+		if socket, head, err := takeSocket(w, r); err == nil {
+			s.serveSocket(socket, append(head, s.opening(last != "")...))
+			return true
+		}
+	}
 	// No chunked encoding, as WHATWG HTML 9.2.7 advises: the connection ends the stream, and each
 	// batch is one write to the socket. net/http consumes this value and does not send it; HTTP/2,
 	// which has no chunks, ignores it.
 	w.Header().Set("Transfer-Encoding", "identity")
-	h.settings.Observer.CountDisconnect(s.serve(r.Context(), last != ""))
+	s.connection, s.isHTTP2, s.gone = response{w, http.NewResponseController(w)}, r.ProtoMajor >= 2, r.Context().Done()
+	s.hub.settings.Observer.CountDisconnect(s.serve(s.opening(last != "")))
+	return false
+}
+
+// serveSocket starts the goroutines of a subscriber with a socket.
+func (s *subscriber) serveSocket(taken *socket, opening []byte) {
+	s.connection, s.socket, s.gone = taken, taken, taken.gone
+	s.hub.sockets.add(taken)
+	s.hub.settings.Memory.Release(SubscriberSize - waitingSize) // run charges it
+	if s.format == nil && taken.tryWrite != nil {
+		s.writer = s.hub.writers.join(s)
+	}
+	go s.watch()
+	go s.run(opening)
 }
 
 func setHeaders(header http.Header) {

@@ -13,7 +13,7 @@ import (
 // TestIdleOverHTTP2 checks that a stream without frames stays open over HTTP/2, where a write deadline that passes later would reset it.
 func TestIdleOverHTTP2(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStand(t, nil)
+		s := newStand(t, false, nil)
 		http2 := new(http.Protocols)
 		http2.SetUnencryptedHTTP2(true)
 		transport := &http.Transport{Protocols: http2, DialContext: func(context.Context, string, string) (net.Conn, error) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/delegraph/delegraph/collector/budget"
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/exporter/stream/format"
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
@@ -22,6 +23,7 @@ type Settings struct {
 	Authorize      func(*http.Request) (Grant, error) // nil: anyone may read everything; after an error the response is 401 without the error's text
 	AllowedOrigins []string                           // for CORS, exactly as browsers send them: "https://app.example.org"
 	Observer       Observer
+	Panics         *recovery.Recorder // nil: panics are not recorded
 
 	// Decoder returns a decoder for a stream of a source and dialect; response reports whether the
 	// stream is the response to one run request. It is needed for formats other than the native
@@ -46,7 +48,7 @@ type Grant struct {
 	Token    string      // an opaque name for the per-token limit; "": only the total limit applies
 	Sessions []string    // the only sessions that may be read; nil: everything, including frames without a session
 	Expires  time.Time   // zero: never
-	Valid    func() bool // reports whether the grant is still valid; nil: always
+	Valid    func() bool // reports whether the grant is still valid, without blocking; nil: always
 }
 
 // Hub serves the frames of a store to subscribers.
@@ -57,8 +59,11 @@ type Hub struct {
 	decodings *format.Decodings
 	unsent    unsent
 
+	writers writers
+	sockets sockets
+
 	convertingLarge sync.Mutex    // held while a large frame is converted
-	processors      chan struct{} // one element for each subscriber that selects or converts frames
+	processors      chan struct{} // one element for each goroutine that selects or converts frames, or writes to many subscribers
 
 	drainOnce    sync.Once
 	grace        time.Duration // set before drainStarted is closed
@@ -84,6 +89,7 @@ func New(s Settings) (*Hub, error) {
 	return &Hub{
 		settings: s, store: s.Store, decodings: format.NewDecodings(s.Decoder, s.DecoderMemory), drainStarted: make(chan struct{}),
 		unsent: unsent{account: s.Memory}, processors: newProcessors(),
+		writers: writers{byKey: map[writerKey][]*writer{}}, sockets: sockets{open: map[*socket]struct{}{}},
 		slots: newSlots(s.MaxSubscribers, s.MaxSubscribersPerToken, s.Observer.SetSubscribers),
 	}, nil
 }
@@ -102,7 +108,8 @@ func (h *Hub) ReplayStats() replay.Stats { return h.store.Stats() }
 // a stream. The next decoder reads the earlier frames again, as far as the ring still holds them.
 func (h *Hub) EvictedDecoders() uint64 { return h.decodings.Evicted() }
 
-// Handler serves /events and /events/{session}.
+// Handler serves /events and /events/{session}. It takes HTTP/1 connections without TLS from their server: to
+// close them, call Drain or Close.
 func (h *Hub) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /events", h.serve)
@@ -110,19 +117,30 @@ func (h *Hub) Handler() http.Handler {
 	return CORS(h.settings.AllowedOrigins, mux)
 }
 
+// stop refuses new subscribers and begins to disconnect the current ones. It does nothing when it is called again.
+func (h *Hub) stop(grace time.Duration) {
+	h.drainOnce.Do(func() {
+		h.grace, h.drained = grace, h.slots.close()
+		close(h.drainStarted)
+	})
+}
+
 // Drain refuses new subscribers and disconnects the current ones, spread over the grace period so
 // that they do not all reconnect at once. Frames published in the meantime are still sent. Drain
 // returns when the last subscriber is gone, or an error if the context is done first. The context
 // should last at least one write deadline longer than the grace period.
 func (h *Hub) Drain(ctx context.Context, grace time.Duration) error {
-	h.drainOnce.Do(func() {
-		h.grace, h.drained = grace, h.slots.close()
-		close(h.drainStarted)
-	})
+	h.stop(grace)
 	select {
 	case <-h.drained:
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("stream: %d subscribers were still connected: %w", h.slots.count(), ctx.Err())
 	}
+}
+
+// Close refuses new subscribers and disconnects the current ones that do not depend on a server.
+func (h *Hub) Close() {
+	h.stop(0)
+	h.sockets.close()
 }

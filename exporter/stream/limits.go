@@ -2,9 +2,11 @@ package stream
 
 import "sync"
 
-// SubscriberSize is the memory that a waiting subscriber is charged for, in bytes. BenchmarkIdle measures it; with
-// TLS or HTTP/2 it is more.
+// SubscriberSize is the memory that a subscriber with a goroutine is charged for, in bytes.
 const SubscriberSize = 28 << 10
+
+// waitingSize is the same for a subscriber that waits with a writer, which BenchmarkIdle measures.
+const waitingSize = 8 << 10
 
 // slots counts subscribers and limits them in total and per token.
 type slots struct {

@@ -5,7 +5,7 @@ import "github.com/delegraph/delegraph/exporter/stream/replay"
 // Observer receives the events of a Hub. Its methods are called concurrently and must not block.
 type Observer interface {
 	SetSubscribers(n int)                  // the current number; calls are in order
-	CountSent(frames int)                  // frames written to one subscriber
+	CountSent(frames int)                  // frames written, once for each subscriber
 	CountDropped(replay.Drop)              // one frame was dropped instead of published
 	CountDisconnect(Disconnect)            // one subscriber was disconnected
 	CountRefusal(Refusal, RefusalResponse) // one request was refused

@@ -14,9 +14,8 @@ func TestProcessors(t *testing.T) {
 	var all sync.WaitGroup
 	for range 100 {
 		all.Go(func() {
-			s := &subscriber{hub: hub}
 			defer func() { _ = recover() }()
-			s.withProcessor(func() {
+			hub.withProcessor(func() {
 				if n := busy.Add(1); n > most.Load() {
 					most.Store(n)
 				}

@@ -79,7 +79,7 @@ func (w *world) restart(t *testing.T) {
 		w.stop()
 	}
 	w.starts++
-	w.stand = newStand(t, func(set *Settings) {
+	w.stand = newStand(t, false, func(set *Settings) {
 		set.Replay = replay.Settings{
 			Frames: 1 + w.random.IntN(30), Bytes: 1 << 20, Age: time.Duration(1+w.random.IntN(100)) * time.Second,
 			Epoch: fmt.Sprintf("epoch%d", w.starts),
@@ -165,6 +165,7 @@ func (w *world) connect(v *visitor) {
 	if v.last != "" {
 		w.expectResume(v)
 	}
+	w.writers = w.random.IntN(3) > 0
 	v.c = w.get(path, header...)
 }
 

@@ -170,6 +170,7 @@ func TestHTTP2(t *testing.T) {
 func TestRevokedSlowReader(t *testing.T) {
 	var revoked atomic.Bool
 	bubble(t, func(set *Settings) {
+		revoked.Store(false)
 		set.RecheckInterval = 5 * time.Second
 		set.Authorize = func(*http.Request) (Grant, error) {
 			return Grant{Valid: func() bool { return !revoked.Load() }}, nil

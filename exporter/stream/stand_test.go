@@ -21,17 +21,18 @@ import (
 // stand is a hub behind a real HTTP server on an in-memory network, so that synctest controls its clock.
 type stand struct {
 	*testing.T
-	hub    *Hub
-	seen   *tally
-	server *http.Server
-	dialed chan net.Conn
-	down   chan struct{}
-	served chan struct{}
+	writers bool // waiting subscribers need no goroutine
+	hub     *Hub
+	seen    *tally
+	server  *http.Server
+	dialed  chan net.Conn
+	down    chan struct{}
+	served  chan struct{}
 }
 
-func newStand(t *testing.T, change func(*Settings)) *stand {
+func newStand(t *testing.T, writers bool, change func(*Settings)) *stand {
 	t.Helper()
-	s := &stand{T: t, seen: newTally(), dialed: make(chan net.Conn), down: make(chan struct{}), served: make(chan struct{})}
+	s := &stand{T: t, writers: writers, seen: newTally(), dialed: make(chan net.Conn), down: make(chan struct{}), served: make(chan struct{})}
 	set := settings(s.seen)
 	set.Replay.Epoch = "e"
 	if change != nil {
@@ -49,6 +50,7 @@ func newStand(t *testing.T, change func(*Settings)) *stand {
 func (s *stand) stop() {
 	_ = s.server.Close()
 	<-s.served
+	s.hub.Close()
 	synctest.Wait()
 }
 
@@ -78,6 +80,10 @@ type client struct {
 func (s *stand) request(method, path string, header ...string) *client {
 	s.Helper()
 	ours, theirs := net.Pipe()
+	if s.writers {
+		reader := &reader{Conn: ours}
+		ours, theirs = reader, trying{theirs, reader}
+	}
 	s.dialed <- theirs
 	lines := append([]string{method + " " + path + " HTTP/1.1", "Host: stream"}, header...)
 	if _, err := io.WriteString(ours, strings.Join(lines, "\r\n")+"\r\n\r\n"); err != nil {
@@ -173,13 +179,22 @@ func received(t testing.TB, stream string) (frames []string, lastEventID string)
 
 func say(text string) replay.Entry { return replay.Entry{Data: []byte(text)} }
 
-// bubble runs a test with a fake clock.
+// bubble runs a test with a fake clock, with connections for which each subscriber needs a goroutine, and with
+// connections that writers can use.
 func bubble(t *testing.T, change func(*Settings), test func(*stand)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStand(t, change)
-		defer s.stop()
-		test(s)
+	bubbleWith(t, false, change, test)
+	bubbleWith(t, true, change, test)
+}
+
+func bubbleWith(t *testing.T, writers bool, change func(*Settings), test func(*stand)) {
+	t.Helper()
+	t.Run(map[bool]string{false: "goroutines", true: "writers"}[writers], func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStand(t, writers, change)
+			defer s.stop()
+			test(s)
+		})
 	})
 }
 
@@ -269,7 +284,8 @@ func serve(t testing.TB, hub *Hub) string {
 	t.Cleanup(func() {
 		_ = server.Close()
 		<-served
-		<-hub.slots.close()
+		hub.Close()
+		<-hub.drained
 	})
 	return listener.Addr().String()
 }

@@ -1,46 +1,46 @@
 package stream
 
 import (
-	"context"
+	"bytes"
 	"errors"
-	"net/http"
 	"os"
-	"sync"
 	"time"
 
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/sse"
 	"github.com/delegraph/delegraph/exporter/stream/format"
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// subscriber is one connection: a position in the ring and a selection. Only its request's
-// goroutine uses it.
+// subscriber is one connection: a position in the ring and a selection. Either one goroutine uses it, or
+// its writer does while it waits.
 type subscriber struct {
 	hub       *Hub
 	grant     Grant
 	selection *replay.Selection
 	format    *format.Transformer // nil: native frames
-	out       http.ResponseWriter
-	control   *http.ResponseController
-	isHTTP2   bool // a write deadline that passes resets the stream, even if nothing is written
+
+	connection connection
+	isHTTP2    bool            // a write deadline that passes resets the stream, even if nothing is written
+	gone       <-chan struct{} // closed once the client has left
+	socket     *socket         // nil if the connection stays with net/http
+	writer     *writer         // nil if the subscriber always needs a goroutine
+	place      int             // among the writer's waiting subscribers
 
 	attachment Attachment
 	cursor     replay.Cursor
 	unsentID   bool            // the client may not know the cursor's id, because the last frames before it were not sent
 	wait       <-chan struct{} // closed when there may be more after the cursor
+	rest       []byte          // what the writer could not write at once; the cursor is behind it
+	restFrames int             // that end in rest
 
 	timer       *time.Timer // for the next of heartbeat, recheck and end
 	lastWrite   time.Time
 	nextRecheck time.Time
 	endsAt      time.Time
 	endReason   Disconnect // the reason of the end at endsAt
+	draining    bool       // endsAt is within the hub's grace period
 }
-
-// scratchPool holds buffers for selected frames. A subscriber holds one only while it writes, so that
-// an idle subscriber needs no buffer.
-var scratchPool = sync.Pool{New: func() any { b := make([]byte, 0, scratchSize); return &b }}
-
-const scratchSize = 16 << 10
 
 var closedChannel = func() <-chan struct{} {
 	c := make(chan struct{})
@@ -48,14 +48,49 @@ var closedChannel = func() <-chan struct{} {
 	return c
 }()
 
-// serve writes buffered and new frames until the client or the server ends the stream.
-func (s *subscriber) serve(ctx context.Context, resumes bool) Disconnect {
-	s.schedule(time.Now())
+// run serves a subscriber with a socket until it waits with its writer or its stream ends.
+func (s *subscriber) run(opening []byte) {
+	defer s.hub.settings.Panics.Recover(recovery.Stream, nil)
+	s.hub.settings.Memory.Charge(SubscriberSize - waitingSize)
+	defer s.hub.settings.Memory.Release(SubscriberSize - waitingSize)
+	waits := false
+	defer func() {
+		if !waits {
+			s.release()
+		}
+	}()
+	why := s.writeRest()
+	if why == "" {
+		why = s.serve(opening)
+	}
+	if waits = why == ""; !waits {
+		s.hub.settings.Observer.CountDisconnect(why)
+	}
+}
+
+// watch waits until the client of a subscriber with a socket has left.
+func (s *subscriber) watch() {
+	s.socket.waitGone()
+	if s.writer != nil && s.writer.remove(s) {
+		s.hub.settings.Observer.CountDisconnect(ClientLeft)
+		s.release()
+	}
+}
+
+// serve writes opening, and then buffered and new frames until the client or the server ends the stream. It
+// returns "" as soon as the subscriber waits with its writer.
+func (s *subscriber) serve(opening []byte) Disconnect {
 	s.timer = time.NewTimer(s.untilNextTimer())
 	defer s.timer.Stop()
-	why := s.writeNext(s.opening(resumes))
+	why := s.writeNext(opening)
 	draining := s.hub.drainStarted
+	if s.draining {
+		draining = nil
+	}
 	for why == "" {
+		if s.writer != nil && s.writer.add(s) {
+			return ""
+		}
 		select {
 		case <-s.wait:
 			why = s.writeNext(nil)
@@ -66,7 +101,7 @@ func (s *subscriber) serve(ctx context.Context, resumes bool) Disconnect {
 		case <-draining:
 			draining = nil
 			s.scheduleDrain(s.hub.grace)
-		case <-ctx.Done():
+		case <-s.gone:
 			return ClientLeft
 		}
 	}
@@ -108,18 +143,17 @@ func (s *subscriber) writeNext(opening []byte) Disconnect {
 		return s.writeNextFormatted(opening)
 	}
 	var scratch []byte // without one, the ring returns its own memory, one frame at a time
-	if memory := s.hub.settings.Memory; s.selection != nil && memory.Reserve(scratchSize) {
-		defer memory.Release(scratchSize)
-		pooled := scratchPool.Get().(*[]byte)
-		defer scratchPool.Put(pooled)
-		scratch = *pooled
+	if s.selection != nil {
+		var release func()
+		scratch, release = s.hub.takeScratch()
+		defer release()
 	}
 	var batch replay.Batch
 	read := func() { batch = s.attachment.Ring.Read(s.cursor, s.selection, scratch) }
 	if s.selection == nil {
 		read() // copies and compares nothing
 	} else {
-		s.withProcessor(read)
+		s.hub.withProcessor(read)
 	}
 	if batch.Lost {
 		return TooSlow
@@ -136,12 +170,46 @@ func (s *subscriber) writeNext(opening []byte) Disconnect {
 	return ""
 }
 
-// withProcessor calls work, which selects or converts frames, once one of the hub's processors is free.
-// work must not write, because a write may block.
-func (s *subscriber) withProcessor(work func()) {
-	s.hub.processors <- struct{}{}
-	defer func() { <-s.hub.processors }()
-	work()
+// offer writes a batch if the socket takes it at once. Otherwise it returns false, and writeRest writes what
+// is left.
+func (s *subscriber) offer(b replay.Batch, now time.Time) (frames int, taken bool) {
+	if b.Lost {
+		return 0, false
+	}
+	if len(b.Bytes) == 0 {
+		s.advance(b)
+		return 0, true
+	}
+	n := s.socket.tryWrite(b.Bytes)
+	if n == 0 {
+		return 0, false
+	}
+	s.advance(b)
+	s.lastWrite = now
+	if n == len(b.Bytes) {
+		return b.Frames, true
+	}
+	s.rest, s.restFrames = b.Bytes[n:], b.Frames
+	if s.selection != nil && len(b.Bytes) <= scratchSize {
+		s.rest = bytes.Clone(s.rest) // the batch may be scratch space
+	}
+	return 0, false
+}
+
+// writeRest writes what offer could not write.
+func (s *subscriber) writeRest() Disconnect {
+	if len(s.rest) == 0 {
+		return ""
+	}
+	memory, size := s.hub.settings.Memory, len(s.rest)
+	memory.Charge(size)
+	defer memory.Release(size)
+	why := s.write(s.rest)
+	s.rest = nil
+	if why == "" {
+		s.hub.settings.Observer.CountSent(s.restFrames)
+	}
+	return why
 }
 
 // writeChunk is the number of bytes that a subscriber must accept within one write deadline. A slow
@@ -152,25 +220,25 @@ const writeChunk = 16 << 10
 func (s *subscriber) write(parts ...[]byte) Disconnect {
 	s.lastWrite = time.Now()
 	deadline := s.lastWrite.Add(s.hub.settings.WriteDeadline)
-	err := s.control.SetWriteDeadline(deadline)
+	err := s.connection.SetWriteDeadline(deadline)
 	for _, part := range parts {
 		for len(part) > 0 && err == nil {
-			_, err = s.out.Write(part[:min(writeChunk, len(part))])
+			_, err = s.connection.Write(part[:min(writeChunk, len(part))])
 			if part = part[min(writeChunk, len(part)):]; len(part) > 0 && err == nil {
 				now := time.Now()
 				if !s.grantValid(now) {
 					return GrantRevoked // no closing comment can be written within a frame
 				}
 				deadline = now.Add(s.hub.settings.WriteDeadline)
-				err = s.control.SetWriteDeadline(deadline)
+				err = s.connection.SetWriteDeadline(deadline)
 			}
 		}
 	}
 	if err == nil {
-		err = s.control.Flush()
+		err = s.connection.Flush()
 	}
 	if err == nil && s.isHTTP2 {
-		err = s.control.SetWriteDeadline(time.Time{})
+		err = s.connection.SetWriteDeadline(time.Time{})
 	}
 	switch {
 	case err == nil:
@@ -182,13 +250,16 @@ func (s *subscriber) write(parts ...[]byte) Disconnect {
 	}
 }
 
-// grantValid reports whether the grant is still valid. It checks at most once per RecheckInterval.
+// grantValid reports whether the grant is still valid. It checks at most once per RecheckInterval, as long as it is.
 func (s *subscriber) grantValid(now time.Time) bool {
 	if now.Before(s.nextRecheck) {
 		return true
 	}
+	if s.grant.Valid != nil && !s.grant.Valid() {
+		return false
+	}
 	s.nextRecheck = now.Add(s.hub.settings.RecheckInterval)
-	return s.grant.Valid == nil || s.grant.Valid()
+	return true
 }
 
 // onTimer ends the stream, rechecks the grant or sends a heartbeat, whichever is due.
@@ -245,6 +316,9 @@ func (s *subscriber) end(why Disconnect) Disconnect {
 	return why
 }
 
+// mustDrain reports whether the hub drains and the subscriber's end is not scheduled for it yet.
+func (s *subscriber) mustDrain() bool { return !s.draining && isClosed(s.hub.drainStarted) }
+
 // schedule sets when the connection ends, and when its grant is checked next.
 func (s *subscriber) schedule(now time.Time) {
 	settings := &s.hub.settings
@@ -257,19 +331,53 @@ func (s *subscriber) schedule(now time.Time) {
 
 // scheduleDrain sets a random end within the grace period, unless the connection ends earlier.
 func (s *subscriber) scheduleDrain(grace time.Duration) {
+	s.draining = true
 	if at := time.Now().Add(randomBetween(0, grace)); at.Before(s.endsAt) {
 		s.endsAt, s.endReason = at, Shutdown
 	}
 	s.timer.Reset(s.untilNextTimer())
 }
 
-// untilNextTimer returns the time until the next heartbeat, recheck or end.
-func (s *subscriber) untilNextTimer() time.Duration {
+// nextTimer returns when the next heartbeat, recheck or end is due.
+func (s *subscriber) nextTimer() time.Time {
 	next := s.lastWrite.Add(s.hub.settings.Heartbeat)
 	for _, at := range []time.Time{s.nextRecheck, s.endsAt} {
 		if at.Before(next) {
 			next = at
 		}
 	}
-	return time.Until(next)
+	return next
+}
+
+func (s *subscriber) untilNextTimer() time.Duration { return time.Until(s.nextTimer()) }
+
+// release returns everything that the subscriber holds.
+func (s *subscriber) release() {
+	if s.format != nil {
+		s.format.Close()
+	}
+	if s.attachment.Release != nil {
+		s.attachment.Release()
+	}
+	if s.writer != nil {
+		s.hub.writers.leave(s.writer)
+	}
+	if s.socket != nil {
+		s.hub.sockets.remove(s.socket)
+	}
+	if s.socket != nil {
+		s.hub.settings.Memory.Release(waitingSize)
+	} else {
+		s.hub.settings.Memory.Release(SubscriberSize)
+	}
+	s.hub.slots.release(s.grant.Token)
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }

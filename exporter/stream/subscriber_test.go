@@ -172,6 +172,8 @@ func TestRecheck(t *testing.T) {
 	var revoked atomic.Bool
 	var asked atomic.Int32
 	bubble(t, func(set *Settings) {
+		revoked.Store(false)
+		asked.Store(0)
 		set.Authorize = func(*http.Request) (Grant, error) {
 			return Grant{Valid: func() bool { asked.Add(1); return !revoked.Load() }}, nil
 		}

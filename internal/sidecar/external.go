@@ -94,6 +94,7 @@ func (e *external) open(whole config.Config, memory *memory, counters *metrics.S
 	served := hubSettings(c, memory.replay, gate, counters)
 	decoding := settings.Collector(whole)
 	decoding.Panics = e.panics
+	served.Panics = e.panics
 	served.DecoderMemory, served.Memory, served.Turns = memory.decodings, memory.subscribers, memory.turns
 	served.Decoder = settings.Decoder(decoding, func(source string) dialect.Dialect { return (*e.customDialects.Load())[source] })
 	if e.store != nil {
@@ -217,6 +218,7 @@ func (e *external) serve(ctx context.Context) error {
 	mux.HandleFunc("GET /-/ready", func(w http.ResponseWriter, _ *http.Request) { writeHealth(w, e.ready() == nil) })
 	e.logger.Info("serving", "address", e.listener.Addr().String(), "policy", e.policy)
 	defer context.AfterFunc(ctx, func() { e.stopping.Store(true) })()
+	defer e.hub.Close()
 	return access.Serve(ctx, e.listener, e.panics.Handler(recovery.Stream, mux), e.webConfig, access.Shutdown{
 		Grace: e.drainDelay + drainTimeout,
 		Drain: func(ctx context.Context) {

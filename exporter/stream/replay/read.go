@@ -51,6 +51,23 @@ func NewSelection(q Query) *Selection {
 	return s
 }
 
+// The groups of selections that do not select a single session.
+const (
+	allGroup   = shards
+	emptyGroup = shards + 1
+)
+
+// Group returns a number that is equal for selections that wait for the same frames (Ring.Wait).
+func (s *Selection) Group() int {
+	switch {
+	case s == nil:
+		return allGroup
+	case s.empty:
+		return emptyGroup
+	}
+	return int(s.shard)
+}
+
 func (s *Selection) selects(f *frame) bool {
 	return s.sources.contains(f.source) && s.runs.contains(f.run) && s.sessions.contains(f.session) && (s.kinds == 0 || s.kinds&f.kinds != 0)
 }
@@ -114,10 +131,7 @@ func (r *Ring) read(c Cursor, s *Selection, take func(v *view, expired time.Dura
 	if b.Frames > 0 || b.Lost {
 		return b
 	}
-	wait := r.neverClosed
-	if s == nil || !s.empty {
-		wait = r.notifierOf(s).wait()
-	}
+	wait := r.Wait(s)
 	v = r.view.Load() // frames published before the registration
 	b = r.readView(v, r.expired(v), b.Next, s, take)
 	if b.Frames == 0 && !b.Lost {
@@ -131,11 +145,17 @@ func (r *Ring) expired(v *view) time.Duration { return r.now(v) - r.settings.Age
 
 const noExpiry = -1 // no frame is that old
 
-func (r *Ring) notifierOf(s *Selection) *notifier {
-	if s == nil || s.shard == shards {
-		return &r.notifier
+// Wait returns a channel that is closed at the next frame that a selection may select. The caller must then
+// read again, to find frames that were published before the call.
+func (r *Ring) Wait(s *Selection) <-chan struct{} {
+	switch s.Group() {
+	case emptyGroup:
+		return r.neverClosed
+	case allGroup:
+		return r.notifier.wait()
+	default:
+		return r.sessions[s.shard].notifier.wait()
 	}
-	return &r.sessions[s.shard].notifier
 }
 
 // readView reads from one view. Frames up to the time expired count as evicted.

@@ -1,0 +1,179 @@
+package stream
+
+import (
+	"sync"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/recovery"
+	"github.com/delegraph/delegraph/exporter/stream/replay"
+)
+
+// writer writes new frames to subscribers that have read every earlier one, so that a frame does not wake a
+// goroutine for each subscriber. It never waits for a subscriber: one whose socket does not take a batch at
+// once, or whose timer is due, continues in a goroutine of its own (subscriber.run) until it waits again.
+type writer struct {
+	hub       *Hub
+	ring      *replay.Ring
+	selection *replay.Selection // one of its subscribers'; nil if they have none
+	notified  <-chan struct{}   // closed when there may be frames that deliver has not seen
+	done      <-chan struct{}   // closed once the ring gets no more frames; nil: never
+	unused    chan struct{}     // closed after the last subscriber has left
+
+	key         writerKey // this and the next belong to writers
+	subscribers int
+
+	mu      sync.Mutex
+	waiting []*subscriber
+	due     time.Time   // no timer of a waiting subscriber is due before
+	timer   *time.Timer // fires when due
+}
+
+func newWriter(s *subscriber) *writer {
+	w := &writer{
+		hub: s.hub, ring: s.attachment.Ring, selection: s.selection, done: s.attachment.Done,
+		notified: s.attachment.Ring.Wait(s.selection), // before a subscriber waits, so that no frame is missed
+		unused:   make(chan struct{}), timer: time.NewTimer(0),
+	}
+	w.timer.Stop()
+	return w
+}
+
+// run serves the waiting subscribers until the writer is unused.
+func (w *writer) run() {
+	defer w.timer.Stop()
+	done, draining := w.done, w.hub.drainStarted
+	for {
+		select {
+		case <-w.notified:
+			w.notified = w.ring.Wait(w.selection)
+			if w.deliverOnce() {
+				w.notified = closedChannel // not a loop here: what else is due has its turn
+			}
+		case <-w.timer.C:
+			w.resumeDue(time.Now())
+		case <-done:
+			done = nil
+			w.resume(func(*subscriber) bool { return true })
+		case <-draining:
+			draining = nil
+			w.resume((*subscriber).mustDrain)
+		case <-w.unused:
+			return
+		}
+	}
+}
+
+// add makes a subscriber wait for its next frame. It returns false if there is something to do for it now.
+func (w *writer) add(s *subscriber) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	due := s.nextTimer()
+	if isClosed(s.socket.gone) || isClosed(s.attachment.Done) || s.mustDrain() || !due.After(time.Now()) {
+		return false
+	}
+	next := w.ring.Read(s.cursor, s.selection, nil)
+	if next.Frames > 0 || next.Lost || s.connection.SetWriteDeadline(time.Time{}) != nil {
+		return false
+	}
+	s.advance(next)
+	s.place = len(w.waiting)
+	w.waiting = append(w.waiting, s)
+	if len(w.waiting) == 1 || due.Before(w.due) {
+		w.due = due
+		w.timer.Reset(time.Until(due))
+	}
+	return true
+}
+
+// remove removes a subscriber if it is waiting, and reports whether it was.
+func (w *writer) remove(s *subscriber) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if s.place >= len(w.waiting) || w.waiting[s.place] != s {
+		return false
+	}
+	w.removeAt(s.place)
+	return true
+}
+
+// resume gives waiting subscribers their own goroutines again, those for which due reports true.
+func (w *writer) resume(due func(*subscriber) bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for place := len(w.waiting) - 1; place >= 0; place-- {
+		if due(w.waiting[place]) {
+			w.resumeAt(place)
+		}
+	}
+}
+
+// resumeDue checks the grants for which it is time, and resumes the subscribers whose grant is no longer valid or
+// for which something else is due.
+func (w *writer) resumeDue(now time.Time) {
+	w.resume(func(s *subscriber) bool { return !s.grantValid(now) || !s.nextTimer().After(now) })
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, s := range w.waiting {
+		if due := s.nextTimer(); i == 0 || due.Before(w.due) {
+			w.due = due
+		}
+	}
+	if len(w.waiting) > 0 {
+		w.timer.Reset(w.due.Sub(now))
+	}
+}
+
+// deliverOnce writes a batch to each waiting subscriber and reports whether there may be more.
+func (w *writer) deliverOnce() (more bool) {
+	w.hub.settings.Panics.Do(recovery.Stream, func() {
+		w.hub.withProcessor(func() { more = w.deliver(time.Now()) })
+	})
+	return more
+}
+
+func (w *writer) deliver(now time.Time) (more bool) {
+	var scratch []byte // see subscriber.writeNext
+	if w.selection != nil {
+		var release func()
+		scratch, release = w.hub.takeScratch()
+		defer release()
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	head, sent := w.ring.Head().Sequence(), 0
+	var batch replay.Batch
+	var after replay.Cursor // where batch begins; subscribers without a selection share it
+	for place := len(w.waiting) - 1; place >= 0; place-- {
+		s := w.waiting[place]
+		if s.selection != nil || place == len(w.waiting)-1 || s.cursor != after {
+			after, batch = s.cursor, w.ring.Read(s.cursor, s.selection, scratch)
+		}
+		frames, taken := s.offer(batch, now)
+		sent += frames
+		if !taken {
+			w.resumeAt(place)
+		} else if s.cursor.Sequence() < head {
+			more = true
+		}
+	}
+	if sent > 0 {
+		w.hub.settings.Observer.CountSent(sent)
+	}
+	return more
+}
+
+// removeAt removes a waiting subscriber; the last one takes its place. The caller holds the lock.
+func (w *writer) removeAt(place int) {
+	last := len(w.waiting) - 1
+	w.waiting[place] = w.waiting[last]
+	w.waiting[place].place = place
+	w.waiting[last] = nil
+	w.waiting = w.waiting[:last]
+}
+
+// resumeAt gives a waiting subscriber its own goroutine again. The caller holds the lock.
+func (w *writer) resumeAt(place int) {
+	s := w.waiting[place]
+	w.removeAt(place)
+	go s.run(nil)
+}

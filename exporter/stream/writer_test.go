@@ -1,0 +1,174 @@
+package stream
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/delegraph/delegraph/exporter/stream/replay"
+)
+
+// waiting returns how many subscribers wait with a writer.
+func (s *stand) waiting() (n int) {
+	s.settle()
+	s.hub.writers.mu.Lock()
+	defer s.hub.writers.mu.Unlock()
+	for _, all := range s.hub.writers.byKey {
+		for _, w := range all {
+			w.mu.Lock()
+			n += len(w.waiting)
+			w.mu.Unlock()
+		}
+	}
+	return n
+}
+
+// TestWaitsWithAWriter checks when a subscriber has a goroutine: while it begins, and while it does not take what is sent.
+func TestWaitsWithAWriter(t *testing.T) {
+	bubbleWith(t, true, nil, func(s *stand) {
+		s.get("/events")
+		s.get("/events/s")
+		stuck := s.request("GET", "/events")
+		if n := s.waiting(); n != 2 {
+			t.Fatalf("%d of 3 subscribers wait, want the 2 that read", n)
+		}
+		go stuck.listen()
+		if n := s.waiting(); n != 3 {
+			t.Fatalf("%d subscribers wait, want 3", n)
+		}
+		for _, c := range []string{"/events", "/events/s"} {
+			s.get(c).leave()
+		}
+		if n := s.waiting(); n != 3 {
+			t.Errorf("%d subscribers wait after two others have left, want 3", n)
+		}
+	})
+}
+
+// TestWritersEnd checks that a writer has a limited number of subscribers, and that writers end with them.
+func TestWritersEnd(t *testing.T) {
+	bubbleWith(t, true, nil, func(s *stand) {
+		var all []*client
+		for range writerCapacity + 1 {
+			all = append(all, s.get("/events"))
+		}
+		for _, list := range s.hub.writers.byKey {
+			if len(list) != 2 {
+				t.Errorf("%d writers for %d subscribers, want 2", len(list), len(all))
+			}
+		}
+		s.hub.store.Publish(say("x"))
+		s.settle()
+		for _, c := range all {
+			if got := c.take(); got != "id: e-0\n: open\n\nid: e-1\ndata: x\n\n" {
+				t.Fatalf("got %q", got)
+			}
+			c.leave()
+		}
+		if n := len(s.hub.writers.byKey) + len(s.hub.sockets.open); n > 0 {
+			t.Errorf("%d writers or sockets are left", n)
+		}
+	})
+}
+
+// TestTakenInPart publishes frames of which a connection takes only a part at once.
+func TestTakenInPart(t *testing.T) {
+	for name, path := range map[string]string{"all": "/events", "a selection": "/events/s"} {
+		t.Run(name, func(t *testing.T) {
+			bubbleWith(t, true, nil, func(s *stand) {
+				c := s.get(path)
+				c.take()
+				sizes := []int{10, 5000, 1, 70_000, 4000, 4000, 300_000}
+				var want []string
+				for i, size := range sizes {
+					text := strings.Repeat(string(rune('a'+i)), size)
+					want = append(want, s.hub.idAt(i+1)+" message "+text)
+					s.hub.store.Publish(replay.Entry{Session: "s", Data: []byte(text)})
+					if i%2 == 0 {
+						s.settle()
+					}
+				}
+				s.settle()
+				if frames, _ := received(s.T, c.take()); !slices.Equal(frames, want) {
+					t.Errorf("got %d frames, want %d, each whole and once", len(frames), len(want))
+				}
+				if n := s.seen.sent.Load(); n != int64(len(sizes)) {
+					t.Errorf("%d frames were counted, want %d", n, len(sizes))
+				}
+				if n := s.waiting(); n != 1 {
+					t.Errorf("%d subscribers wait again, want 1", n)
+				}
+			})
+		})
+	}
+}
+
+func (h *Hub) idAt(number int) string {
+	return string(h.store.(*memoryStore).ring.AppendID(nil, uint64(number)))
+}
+
+// TestClientTalks sends bytes after the request: a few are ignored, and a flood ends the connection.
+func TestClientTalks(t *testing.T) {
+	bubble(t, nil, func(s *stand) {
+		c := s.get("/events")
+		if _, err := io.WriteString(c.conn, "GET /events HTTP/1.1\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		s.hub.store.Publish(say("x"))
+		s.expect(c, "id: e-0\n: open\n\nid: e-1\ndata: x\n\n")
+		if _, err := c.conn.Write(make([]byte, 2*maxIgnored)); err == nil {
+			t.Error("a flood was read to its end")
+		}
+		s.settle()
+		if !c.ended() {
+			t.Error("the connection is open after a flood")
+		}
+		s.counted("disconnected client_left", 1)
+	})
+}
+
+// TestClose checks that a hub ends its connections without a server.
+func TestClose(t *testing.T) {
+	bubble(t, nil, func(s *stand) {
+		waits, stuck := s.get("/events"), s.request("GET", "/events")
+		s.hub.Close()
+		s.settle()
+		if !waits.ended() {
+			t.Error("a waiting subscriber is still connected")
+		}
+		if _, err := io.ReadAll(stuck.conn); err != nil {
+			t.Error(err)
+		}
+		s.settle()
+		if err := s.hub.Drain(s.Context(), time.Hour); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// panics is an Observer that panics at the first frame that is sent.
+type panics struct {
+	*tally
+	happened bool
+}
+
+func (p *panics) CountSent(n int) {
+	if !p.happened {
+		p.happened = true
+		panic("planted")
+	}
+	p.tally.CountSent(n)
+}
+
+// TestWriterSurvivesAPanic checks that a panic in a writer ends neither the process nor the streams.
+func TestWriterSurvivesAPanic(t *testing.T) {
+	bubbleWith(t, true, func(set *Settings) { set.Observer = &panics{tally: set.Observer.(*tally)} }, func(s *stand) {
+		c := s.get("/events")
+		s.hub.store.Publish(say("one"))
+		s.settle()
+		s.hub.store.Publish(say("two"))
+		s.expect(c, "id: e-0\n: open\n\nid: e-1\ndata: one\n\nid: e-2\ndata: two\n\n")
+	})
+}

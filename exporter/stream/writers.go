@@ -1,0 +1,56 @@
+package stream
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/delegraph/delegraph/exporter/stream/replay"
+)
+
+// writerCapacity is the largest number of subscribers of a writer.
+const writerCapacity = 256
+
+// writerKey says what the subscribers of a writer have in common: the same frames wake them.
+type writerKey struct {
+	ring    *replay.Ring
+	group   int  // of their selections
+	selects bool // they have selections
+}
+
+// writers holds the writers of a hub.
+type writers struct {
+	mu    sync.Mutex
+	byKey map[writerKey][]*writer
+}
+
+// join returns a writer with room for a subscriber, which must leave it at its end.
+func (w *writers) join(s *subscriber) *writer {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	key := writerKey{s.attachment.Ring, s.selection.Group(), s.selection != nil}
+	for _, open := range w.byKey[key] {
+		if open.subscribers < writerCapacity {
+			open.subscribers++
+			return open
+		}
+	}
+	added := newWriter(s)
+	added.key, added.subscribers = key, 1
+	w.byKey[key] = append(w.byKey[key], added)
+	go added.run()
+	return added
+}
+
+// leave ends a writer after its last subscriber.
+func (w *writers) leave(left *writer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if left.subscribers--; left.subscribers > 0 {
+		return
+	}
+	close(left.unused)
+	w.byKey[left.key] = slices.DeleteFunc(w.byKey[left.key], func(open *writer) bool { return open == left })
+	if len(w.byKey[left.key]) == 0 {
+		delete(w.byKey, left.key)
+	}
+}
