@@ -78,8 +78,8 @@ func namesInternal(t *event.Table, v strictjson.Value, deep bool) bool {
 	return false
 }
 
-// Prefilter rules out cheaply that a name is a discriminator, a label or an envelope of a table in any
-// spelling. It has a bit for each length with a first and a last letter. Names that share a bit are only
+// Prefilter rules out cheaply that a name is one of many in any spelling, such as the discriminators, labels
+// and envelopes of a table. It has a bit for each length with a first and a last letter. Names that share a bit are only
 // compared in full more often.
 type Prefilter [4]uint64
 
@@ -90,12 +90,17 @@ func NewPrefilter(t *event.Table) *Prefilter {
 	}
 	p := new(Prefilter)
 	for _, names := range [][]string{t.Discriminators, t.Labels, t.Envelopes, t.DeepMembers} {
-		for _, n := range names {
-			word, bit := prefilterBit([]byte(n))
-			p[word] |= bit
-		}
+		p.Add(names)
 	}
 	return p
+}
+
+// Add adds names that are not empty.
+func (p *Prefilter) Add(names []string) {
+	for _, n := range names {
+		word, bit := prefilterBit([]byte(n))
+		p[word] |= bit
+	}
 }
 
 // MayMatch reports whether a name must be compared in full.

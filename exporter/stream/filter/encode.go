@@ -26,6 +26,8 @@ type encoder struct {
 
 	list     strictjson.Value // the frame's list of messages, if it has one
 	withheld []int            // indexes of messages in it that may not pass
+
+	impliedBy map[*event.Rule]*implied
 }
 
 // runBoundaries are the kinds for which a frame passes even if all its content is withheld. Without them a
@@ -153,7 +155,7 @@ func (e *encoder) byRule(dst []byte, v strictjson.Value, rule *event.Rule) ([]by
 		return e.whole(dst, v)
 	case rule.String != nil && v.Kind() == strictjson.String:
 		return e.value(dst, v, rule.String)
-	case rule.ByType[string(v.Get("type").Text())] != nil:
+	case rule.ByType != nil && rule.ByType[string(v.Get("type").Text())] != nil:
 		return e.value(dst, v, rule.ByType[string(v.Get("type").Text())])
 	case rule.Elements != nil && (rule.Members == nil || v.Kind() == strictjson.Array):
 		return e.array(dst, v, rule.Elements)
@@ -193,8 +195,8 @@ func (e *encoder) members(dst []byte, v strictjson.Value, rule *event.Rule) ([]b
 		e.lostContent = true
 		return dst, false
 	}
-	generic := hasGenericMarker(v, rule)
-	if e.inThought || !generic && !isThought(v, rule) {
+	generic := e.hasGenericMarker(v, rule)
+	if e.inThought || !generic && !e.isThought(v, rule) {
 		return e.object(dst, v, byName)
 	}
 	if e.hiddenKinds&kindBit(event.KindThought) != 0 || generic && !e.dryRun {
@@ -322,12 +324,22 @@ func scalar(dst []byte, v strictjson.Value, form event.Form) ([]byte, bool) {
 func hasForm(form event.Form, text []byte) bool {
 	switch form {
 	case event.FormName:
-		return len(text) <= event.MaxName && !bytes.ContainsFunc(text, unicode.IsControl)
+		return len(text) <= event.MaxName && !hasControl(text)
 	case event.FormText:
 		return true
 	case event.FormTime:
 		_, err := time.Parse(time.RFC3339, string(text))
 		return err == nil
+	}
+	return false
+}
+
+// hasControl reports whether text has a control character, of ASCII or another.
+func hasControl(text []byte) bool {
+	for _, c := range text {
+		if c < ' ' || c >= 0x7f {
+			return bytes.ContainsFunc(text, unicode.IsControl)
+		}
 	}
 	return false
 }

@@ -6,9 +6,36 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
+// implied is what a rule implies for thoughts. It is computed once for each rule.
+type implied struct {
+	statesText bool              // the rule allows text at any depth
+	markers    lenient.Prefilter // of the rule's thought markers, and the members that may contain them
+}
+
+func (e *encoder) implied(rule *event.Rule) *implied {
+	known := e.impliedBy[rule]
+	if known == nil {
+		known = &implied{statesText: statesText(rule, maxRuleDepth)}
+		known.markers.Add(rule.ThoughtMarkers)
+		known.markers.Add(rule.ThoughtMarkersIn)
+		if e.impliedBy == nil {
+			e.impliedBy = map[*event.Rule]*implied{}
+		}
+		e.impliedBy[rule] = known
+	}
+	return known
+}
+
 // isThought reports whether any reader might take an object for a thought.
-func isThought(v strictjson.Value, rule *event.Rule) bool {
+func (e *encoder) isThought(v strictjson.Value, rule *event.Rule) bool {
+	if len(rule.ThoughtMarkers) == 0 {
+		return false
+	}
+	markers := &e.implied(rule).markers
 	for name, sign := range v.Members() {
+		if !markers.MayMatch(name.Text()) {
+			continue
+		}
 		if marksThought(name, sign, rule.ThoughtMarkers) {
 			return true
 		}
@@ -27,14 +54,22 @@ func isThought(v strictjson.Value, rule *event.Rule) bool {
 // hasGenericMarker reports whether an object with text has a thought marker that many protocols use, although
 // its own protocol has none. Its text may be a thought instead of an answer. The marker may also be in a
 // member without text, such as the metadata of a model's provider.
-func hasGenericMarker(v strictjson.Value, rule *event.Rule) bool {
-	if len(rule.ThoughtMarkers) > 0 {
-		return false // the protocol has its own marker
+func (e *encoder) hasGenericMarker(v strictjson.Value, rule *event.Rule) bool {
+	if len(rule.ThoughtMarkers) > 0 { // the protocol has its own marker
+		return false
+	}
+	if !e.implied(rule).statesText {
+		return false
 	}
 	for name, sign := range v.Members() {
-		own := rule.Members[string(name.Text())]
-		if lenient.IsThoughtMarker(name, sign) || !statesText(own, maxRuleDepth) && lenient.ContainsThoughtMarker(sign) {
-			return statesText(rule, maxRuleDepth)
+		if lenient.IsThoughtMarker(name, sign) {
+			return true
+		}
+		if !lenient.ContainsThoughtMarker(sign) {
+			continue
+		}
+		if own := rule.Members[string(name.Text())]; own == nil || !e.implied(own).statesText {
+			return true
 		}
 	}
 	return false
