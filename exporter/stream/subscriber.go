@@ -63,6 +63,8 @@ func (s *subscriber) serve(ctx context.Context, resumes bool) Disconnect {
 			why = s.onTimer(time.Now())
 		case <-s.attachment.Done:
 			why = s.end(StoreRestarted)
+		case <-s.attachment.Moved:
+			why = s.endMoved()
 		case <-draining:
 			draining = nil
 			s.scheduleDrain(s.hub.grace)
@@ -230,7 +232,7 @@ func (s *subscriber) appendComment(dst []byte, comment string) []byte {
 // end sends a closing comment and returns why. A subscriber that may reconnect first receives the
 // remaining frames. The comment comes with the position if the client does not know it.
 func (s *subscriber) end(why Disconnect) Disconnect {
-	if why == LifetimeExceeded || why == Shutdown || why == StoreRestarted {
+	if why == LifetimeExceeded || why == Shutdown || why == StoreRestarted || why == Moved {
 		if failed := s.writeNext(nil); failed != "" {
 			return failed
 		}
@@ -243,6 +245,16 @@ func (s *subscriber) end(why Disconnect) Disconnect {
 		return failed
 	}
 	return why
+}
+
+// endMoved sends everything that the ring has and ends the stream. The client resumes in another shard.
+func (s *subscriber) endMoved() Disconnect {
+	for s.wait == closedChannel {
+		if why := s.writeNext(nil); why != "" {
+			return why
+		}
+	}
+	return s.end(Moved)
 }
 
 // schedule sets when the connection ends, and when its grant is checked next.
