@@ -34,11 +34,11 @@ func (s *Shards) Attach(ctx context.Context, r stream.Request) (stream.Attachmen
 	case r.Shard != "" && !slices.Contains(l.names, r.Shard):
 		return stream.Attachment{Shards: l.names}, stream.UnknownShard
 	case r.Shard != "":
-		return s.attachAt(ctx, l, r.Shard, r)
+		return s.attachReader(ctx, l, readerKey{reads: aShard, shard: r.Shard}, r)
 	case sessions != nil && len(sessions) == 0: // the reader gets nothing, wherever it is
 		return s.attachAt(ctx, l, slices.MinFunc(slices.Collect(maps.Keys(l.stores)), l.servedFirst), r)
 	case len(sessions) != 1 && len(l.names) == 1:
-		return s.attachReader(ctx, l, readerKey{all: true, shard: l.names[0]}, r)
+		return s.attachReader(ctx, l, readerKey{reads: everything, shard: l.names[0]}, r)
 	case len(sessions) != 1:
 		return stream.Attachment{Shards: l.names}, stream.ShardRequired
 	}
@@ -47,7 +47,7 @@ func (s *Shards) Attach(ctx context.Context, r stream.Request) (stream.Attachmen
 	if err != nil {
 		return stream.Attachment{}, stream.Unavailable
 	}
-	return s.attachReader(ctx, l, readerKey{session: session, shard: name}, r)
+	return s.attachReader(ctx, l, readerKey{reads: aSession, session: session, shard: name}, r)
 }
 
 // attachReader returns a position that ends when the session moves to another shard.
@@ -137,15 +137,13 @@ func (s *Shards) watch(ctx context.Context) {
 	}
 }
 
-// moveReaders ends the streams of readers whose session is in another shard. It looks at some sessions,
-// in random order.
+// moveReaders ends the streams of readers whose session is in another shard, or whose shard is no longer
+// served here. It asks about some sessions, in random order.
 func (s *Shards) moveReaders(ctx context.Context) {
 	l := s.layout.Load()
 	asked := 0
-	for _, at := range s.readers.sessions(func(at readerKey) bool {
-		return at.all && len(l.names) > 1 || !at.all && l.owner(at.session) != at.shard
-	}) {
-		if at.all { // they must read each shard now
+	for _, at := range s.readers.matching(l.mustMove) {
+		if at.reads != aSession || !l.serves(at.shard) {
 			s.readers.move(at)
 			continue
 		}
@@ -158,13 +156,34 @@ func (s *Shards) moveReaders(ctx context.Context) {
 	}
 }
 
-// readerKey identifies the readers of a session, or of all sessions, in a shard.
-type readerKey struct {
-	session, shard string
-	all            bool
+// mustMove reports whether readers must leave, or for readers of a session, whether they may have to.
+func (l *layout) mustMove(at readerKey) bool {
+	switch {
+	case !l.serves(at.shard):
+		return true
+	case at.reads == aSession:
+		return l.owner(at.session) != at.shard
+	default:
+		return at.reads == everything && len(l.names) > 1 // they must choose a shard now
+	}
 }
 
-// sessionReaders holds the sessions that have readers. There are no more than readers.
+// readerKey identifies readers that have the same sessions in the same shard.
+type readerKey struct {
+	reads          scope
+	session, shard string
+}
+
+// scope says what a reader has asked for.
+type scope int
+
+const (
+	aSession scope = iota
+	aShard
+	everything // without a shard, because there was only one
+)
+
+// sessionReaders holds what has readers. There are no more than readers.
 type sessionReaders struct {
 	mu   sync.Mutex
 	open map[readerKey]*readersOf
@@ -196,8 +215,8 @@ func (r *sessionReaders) add(at readerKey) (moved <-chan struct{}, left func()) 
 	})
 }
 
-// sessions returns the sessions that match, in random order.
-func (r *sessionReaders) sessions(match func(readerKey) bool) (found []readerKey) {
+// matching returns what matches, in random order.
+func (r *sessionReaders) matching(match func(readerKey) bool) (found []readerKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for at := range r.open {
@@ -208,7 +227,7 @@ func (r *sessionReaders) sessions(match func(readerKey) bool) (found []readerKey
 	return found
 }
 
-// move tells the readers of a session in a shard to leave.
+// move tells readers to leave.
 func (r *sessionReaders) move(at readerKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
