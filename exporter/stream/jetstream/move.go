@@ -38,34 +38,9 @@ func (p *publisher) target(ctx context.Context, sq *subjectQueue, m *message) (t
 		}
 	}
 	if to != sq.at {
-		sq.at, sq.last, sq.movedAt = to, 0, time.Now()
+		sq.at, sq.last = to, 0
 	}
 	return to, nil
-}
-
-// noMessageID is not the id of a message.
-const noMessageID = "~"
-
-// isInOldStream reports whether the old stream has had a message whose session has moved. Another
-// sidecar that reads the same frames may have published it before the old stream forgot the session,
-// while this one was behind. For as long as NATS recognizes duplicates, it says so: it looks for the
-// id of a message before it compares the last id, which is never the expected one.
-func (p *publisher) isInOldStream(ctx context.Context, sq *subjectQueue, m *message) (bool, error) {
-	if m.move == nil || sq.at != m.move.to || time.Since(sq.movedAt) > p.window() || !p.connection.nats.IsConnected() {
-		return false, nil
-	}
-	question := &nats.Msg{Subject: m.Subject, Header: nats.Header{
-		jetstream.MsgIDHeader: m.Header[jetstream.MsgIDHeader], jetstream.ExpectedLastMsgIDHeader: {noMessageID},
-	}}
-	_, err := p.connection.jet.PublishMsg(ctx, question, jetstream.WithRetryAttempts(0))
-	if refused := (*jetstream.APIError)(nil); errors.As(err, &refused) && refused.ErrorCode == wrongLastID {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	p.observer.CountRepeated()
-	return true, nil
 }
 
 // place returns the connection to the stream in which a moving session is.

@@ -29,7 +29,6 @@ const (
 	wrongLast         = 10071 // "wrong last sequence: 7": another process has published to the subject
 	wrongLastUnknown  = 10164 // the same, while that message is still being stored
 	duplicateUnderWay = 10158
-	wrongLastID       = 10070 // "wrong last msg ID: a"
 	messageTooLarge   = 10054
 	headerTooLarge    = 10097 // headers over 64 KiB
 )
@@ -90,16 +89,11 @@ func (p *publisher) publish(e replay.Entry, to *move) {
 // maxAge returns how long a message may wait: as long as NATS still recognizes duplicates of
 // messages that were published when it was queued.
 func (p *publisher) maxAge() time.Duration {
-	window := p.window()
-	return max(window-requestTimeout, window/2)
-}
-
-// window returns how long NATS recognizes duplicates.
-func (p *publisher) window() time.Duration {
+	window := p.duplicateWindow
 	if now := p.connection.state.Load(); now != nil {
-		return now.duplicates
+		window = now.duplicates
 	}
-	return p.duplicateWindow
+	return max(window-requestTimeout, window/2)
 }
 
 func (p *publisher) queued() int { return p.queue.size() }
@@ -161,9 +155,6 @@ func (p *publisher) try(sq *subjectQueue, m *message) error {
 	for range 8 { // other processes may publish to the subject at the same time
 		to, err := p.target(ctx, sq, m)
 		if err != nil {
-			return err
-		}
-		if known, err := p.isInOldStream(ctx, sq, m); known || err != nil {
 			return err
 		}
 		if err = p.tryAt(ctx, to, sq, m); err == nil {

@@ -31,7 +31,6 @@ type subjectQueue struct {
 	waiting          []*message
 	busy             bool        // it is in ready, its first message is in flight, or it awaits a retry
 	at               *connection // to the stream of last; nil: unknown
-	movedAt          time.Time   // when at changed
 	last             uint64      // the number of its last message as far as known; 0: unknown
 	unreportedLosses int         // frames dropped after the queued ones, to be reported by the next message
 	failures         int         // consecutive failed attempts

@@ -200,6 +200,28 @@ func (f *shardFleet) receive(readers []*follower, said int) {
 	}
 }
 
+// published waits until the sidecars have published this number of frames, or found that the other one had.
+func (f *shardFleet) published(frames int) {
+	f.t.Helper()
+	harness.Await(f.t, func(ctx context.Context) error {
+		var n float64
+		for _, admin := range f.admins[len(f.gateways):] {
+			sidecar := &harness.Instance{Admin: admin}
+			for _, name := range []string{"delegraph_stream_store_published_total", "delegraph_stream_store_repeated_total"} {
+				more, err := sidecar.Metric(ctx, name)
+				if err != nil {
+					return err
+				}
+				n += more
+			}
+		}
+		if int(n) != frames {
+			return fmt.Errorf("%v of %d frames are published", n, frames)
+		}
+		return nil
+	})
+}
+
 // forget removes the moving sessions from the first shard, as max_age does.
 func (f *shardFleet) forget() {
 	f.t.Helper()
@@ -279,6 +301,8 @@ func TestShards(t *testing.T) {
 	}
 	f.receive(readers, say(50))
 	f.check(readers, 0, 0) // active sessions stay
+	said, _ := agent.so()
+	f.published(said * len(readers)) // two sidecars publish each session, which has two readers
 	f.forget()
 	f.receive(readers, say(50))
 	f.check(readers, 1, 0)
