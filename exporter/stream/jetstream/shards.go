@@ -110,7 +110,7 @@ func (s *Shards) Configure(wanted Layout) error {
 				for _, other := range opened {
 					_ = other.Close(context.Background())
 				}
-				return fmt.Errorf("shard %q: %w", shard.Name, err)
+				return err
 			}
 			opened = append(opened, store)
 		}
@@ -143,7 +143,11 @@ func (s *Shards) open(shard Shard) (*Store, error) {
 	if shard.Name != "" {
 		set.Logger = set.Logger.With("shard", shard.Name)
 	}
-	return Open(set)
+	store, err := Open(set)
+	if err != nil && shard.Name != "" {
+		return nil, fmt.Errorf("shard %q: %w", shard.Name, err)
+	}
+	return store, err
 }
 
 // owner returns the name of a session's shard.
