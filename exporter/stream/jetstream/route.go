@@ -100,7 +100,7 @@ func (l *layout) isOfOther(id, name string) bool {
 
 // place returns the name of the shard in which a session is.
 func (s *Shards) place(ctx context.Context, l *layout, session string) (string, error) {
-	owner, before := l.owner(session), l.before(session)
+	owner, before := l.owners(session)
 	untilMove := time.Until(l.MoveAt)
 	if owner == before || untilMove > clockDifference {
 		return before, nil

@@ -158,18 +158,19 @@ func (l *layout) owner(session string) string {
 	return Owner(l.names, session)
 }
 
-// before returns the name of the shard that a session had before the last change.
-func (l *layout) before(session string) string {
+// owners returns the names of a session's shard now and before the last change.
+func (l *layout) owners(session string) (now, before string) {
+	now = l.owner(session)
 	if len(l.Previous) == 0 {
-		return l.owner(session)
+		return now, now
 	}
-	return Owner(l.Previous, session)
+	return now, Owner(l.Previous, session)
 }
 
 // Publish queues a frame for the stream of its session's shard. It does not block.
 func (s *Shards) Publish(e replay.Entry) {
 	l := s.layout.Load()
-	owner, before := l.owner(e.Session), l.before(e.Session)
+	owner, before := l.owners(e.Session)
 	if owner == before {
 		l.stores[owner].Publish(e)
 	} else if p := l.stores[before].publisher; p != nil {
