@@ -157,6 +157,8 @@ type Stream struct {
 	MaxSubscribers  int            `yaml:"max_subscribers"`
 	MaxPerToken     int            `yaml:"max_per_token"`
 	MaxTickets      int            `yaml:"max_tickets"`
+	ArrivalRate     int            `yaml:"arrival_rate"` // new subscribers a second; 0 for no limit
+	ArrivalBurst    int            `yaml:"arrival_burst"`
 	WriteTimeout    time.Duration  `yaml:"write_timeout"`
 	Heartbeat       time.Duration  `yaml:"heartbeat"`
 	MaxLife         time.Duration  `yaml:"max_life"`    // of one subscriber's connection
@@ -212,6 +214,21 @@ type JetStream struct {
 	MaxFeeds        int           `yaml:"max_feeds"`    // open consumers, one for each session that is read
 	FeedBytes       Bytes         `yaml:"feed_bytes"`   // buffered for one feed
 	AllFeeds        Bytes         `yaml:"all_feeds"`    // buffered for all feeds together
+	Shards          []Shard       `yaml:"shards"`       // empty: one stream, that of the settings above
+	Serve           []string      `yaml:"serve"`        // shards whose sessions this process serves; empty for all
+	Previous        []string      `yaml:"previous"`     // the shards before the last change; empty if no session moves
+	MoveAt          string        `yaml:"move_at"`      // RFC 3339; no session moves before
+}
+
+// Shard is one of several streams that share the sessions. What it leaves out is as in JetStream.
+type Shard struct {
+	Name            string    `yaml:"name"`
+	Gateway         string    `yaml:"gateway,omitempty"` // an http or https URL, to which readers are redirected; "" for none
+	URLs            []string  `yaml:"urls,omitempty"`
+	CredentialsFile string    `yaml:"credentials_file,omitempty"`
+	NKeyFile        string    `yaml:"nkey_file,omitempty"`
+	TLS             ClientTLS `yaml:"tls,omitempty"`
+	Stream          string    `yaml:"stream,omitempty"`
 }
 
 // ClientTLS configures how a client verifies its server and authenticates itself.
@@ -253,10 +270,12 @@ func Default() Config {
 				URLs: []string{}, Stream: "DELEGRAPH", Manage: true, Replicas: 1,
 				MaxAge: time.Hour, MaxBytes: gibibyte, MaxMessages: 10_000, MaxMessage: mebibyte, Duplicates: 2 * time.Minute,
 				Queue: 64 * mebibyte, MaxFeeds: 10_000, FeedBytes: 2 * mebibyte, AllFeeds: 512 * mebibyte,
+				Shards: []Shard{}, Serve: []string{}, Previous: []string{},
 			},
 			MaxSubscribers: 10_000,
 			MaxPerToken:    10,
 			MaxTickets:     1_000,
+			ArrivalBurst:   1_000,
 			WriteTimeout:   5 * time.Second,
 			Heartbeat:      15 * time.Second,
 			MaxLife:        time.Hour,

@@ -88,8 +88,10 @@ func TestLoadGood(t *testing.T) {
 				TLS:    ClientTLS{CAFile: "ca.pem", CertFile: "cert.pem", KeyFile: "key.pem"},
 				Stream: "AGENTS", Replicas: 3, MaxAge: 2 * time.Hour, MaxBytes: 3 * gibibyte, MaxMessages: 4, MaxMessage: 64 * kibibyte,
 				Duplicates: 5 * time.Minute, Queue: 6 * mebibyte, MaxFeeds: 7, FeedBytes: 8 * mebibyte, AllFeeds: 9 * mebibyte,
+				Shards: []Shard{{Name: "old"}, {Name: "new", URLs: []string{"nats://c"}, NKeyFile: "new.nk", TLS: ClientTLS{CAFile: "new.pem"}, Stream: "NEW"}},
+				Serve:  []string{"new"}, Previous: []string{"old"}, MoveAt: "2026-11-24T12:00:00Z",
 			},
-			MaxSubscribers: 4, MaxPerToken: 5, MaxTickets: 6,
+			MaxSubscribers: 4, MaxPerToken: 5, MaxTickets: 6, ArrivalRate: 7, ArrivalBurst: 8,
 			WriteTimeout: 7 * time.Second, Heartbeat: 8 * time.Second, MaxLife: 9 * time.Second, DrainDelay: 10 * time.Second,
 		},
 		Web: Web{TraceURL: "https://jaeger.example.org/trace/{trace_id}"},
@@ -147,6 +149,13 @@ func TestExampleIsDefault(t *testing.T) {
 			},
 		}
 		c.Sources = append(c.Sources, support, helpdesk)
+		c.Stream.JetStream.Shards = []Shard{
+			{
+				Name: "north", Gateway: "https://north.example.org", URLs: []string{"nats://north:4222"}, CredentialsFile: "/run/secrets/north.creds",
+				TLS: ClientTLS{CAFile: "/run/secrets/north.pem"}, Stream: "NORTH",
+			},
+			{Name: "south", URLs: []string{"nats://south:4222"}},
+		}
 	})
 	if diff := cmp.Diff(want, mustLoad(t, "example.yml")); diff != "" {
 		t.Errorf("example.yml differs (-want +got):\n%s", diff)

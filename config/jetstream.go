@@ -16,20 +16,12 @@ var jetStreamName = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
 // checkJetStream reports the mistakes of stream.jetstream, which need not be complete if it is not used.
 func (c *checker) checkJetStream(j JetStream, used bool) {
 	const key = "stream.jetstream"
-	if used && len(j.URLs) == 0 {
+	if used && len(j.URLs) == 0 && len(j.Shards) == 0 {
 		c.report.invalid(key+".urls", "the list is empty", `give the servers' addresses, such as ["nats://nats:4222"]`)
 	}
-	if c.checkCount(key+".urls", len(j.URLs), maxServers) {
-		for i, text := range j.URLs {
-			c.checkServer(text, fmt.Sprintf("%s.urls[%d]", key, i))
-		}
-	}
-	if j.CredentialsFile != "" && j.NKeyFile != "" {
-		c.report.invalid(key+".nkey_file", "credentials_file is set too", "give one of the two")
-	}
-	if (j.TLS.CertFile == "") != (j.TLS.KeyFile == "") {
-		c.report.invalid(key+".tls.cert_file", "a certificate and its key belong together", "give cert_file and key_file, or neither")
-	}
+	c.checkServers(j.URLs, key+".urls")
+	c.checkCredentials(j.CredentialsFile, j.NKeyFile, j.TLS, key)
+	c.checkShards(j, key, used)
 	if len(j.Stream) > maxName || !jetStreamName.MatchString(j.Stream) {
 		c.report.invalid(key+".stream", fmt.Sprintf("%.80q is not a name", j.Stream), `use 1 to 64 letters (a-z, A-Z), digits, "_" and "-"`)
 	}
@@ -43,6 +35,23 @@ func (c *checker) checkJetStream(j JetStream, used bool) {
 	checkRange(c.report, key+".max_feeds", j.MaxFeeds, 1, 1_000_000)
 	checkRange(c.report, key+".feed_bytes", j.FeedBytes, j.MaxMessage, 64*gibibyte)
 	checkRange(c.report, key+".all_feeds", j.AllFeeds, j.FeedBytes, 64*gibibyte)
+}
+
+func (c *checker) checkServers(urls []string, key string) {
+	if c.checkCount(key, len(urls), maxServers) {
+		for i, text := range urls {
+			c.checkServer(text, fmt.Sprintf("%s[%d]", key, i))
+		}
+	}
+}
+
+func (c *checker) checkCredentials(credentials, nkey string, tls ClientTLS, key string) {
+	if credentials != "" && nkey != "" {
+		c.report.invalid(key+".nkey_file", "credentials_file is set too", "give one of the two")
+	}
+	if (tls.CertFile == "") != (tls.KeyFile == "") {
+		c.report.invalid(key+".tls.cert_file", "a certificate and its key belong together", "give cert_file and key_file, or neither")
+	}
 }
 
 // checkServer checks the URL of a NATS server. It refuses user info, which would be printed and logged.

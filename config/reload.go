@@ -10,6 +10,7 @@ import (
 var reloadable = []string{
 	"sources", "runs.idle_timeout", "runs.max_operations", "traces",
 	"stream.policy", "stream.kinds", "stream.authors", "stream.thoughts", "stream.confidence_floor", "stream.state_keys",
+	"stream.jetstream.shards", "stream.jetstream.serve", "stream.jetstream.previous", "stream.jetstream.move_at",
 }
 
 // RestartKeys returns the keys that differ in two configurations and that a running process cannot apply.

@@ -17,6 +17,7 @@ var reloadKeys = []string{
 	"sources", "runs.idle_timeout", "runs.max_operations", "traces.content", "traces.max_content", "traces.max_content_held",
 	"traces.profile", "stream.policy", "stream.kinds.in", "stream.kinds.out", "stream.authors", "stream.thoughts",
 	"stream.confidence_floor", "stream.state_keys",
+	"stream.jetstream.shards", "stream.jetstream.serve", "stream.jetstream.previous", "stream.jetstream.move_at",
 }
 
 var restartKeys = []string{
@@ -30,7 +31,7 @@ var restartKeys = []string{
 	"stream.jetstream.max_bytes", "stream.jetstream.max_messages", "stream.jetstream.max_message",
 	"stream.jetstream.duplicates", "stream.jetstream.queue", "stream.jetstream.max_feeds", "stream.jetstream.feed_bytes",
 	"stream.jetstream.all_feeds",
-	"stream.max_subscribers", "stream.max_per_token", "stream.max_tickets", "stream.write_timeout", "stream.heartbeat", "stream.max_life", "stream.drain_delay",
+	"stream.max_subscribers", "stream.max_per_token", "stream.max_tickets", "stream.arrival_rate", "stream.arrival_burst", "stream.write_timeout", "stream.heartbeat", "stream.max_life", "stream.drain_delay",
 	"web.trace_url",
 }
 

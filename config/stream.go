@@ -37,6 +37,8 @@ func (c *checker) checkStream(s Stream) {
 	checkRange(c.report, "stream.max_subscribers", s.MaxSubscribers, 1, 1_000_000)
 	checkRange(c.report, "stream.max_per_token", s.MaxPerToken, 1, 1_000_000)
 	checkRange(c.report, "stream.max_tickets", s.MaxTickets, 1, 1_000_000)
+	checkRange(c.report, "stream.arrival_rate", s.ArrivalRate, 0, 1_000_000)
+	checkRange(c.report, "stream.arrival_burst", s.ArrivalBurst, 1, 1_000_000)
 	checkRange(c.report, "stream.write_timeout", s.WriteTimeout, 10*time.Millisecond, 5*time.Minute)
 	checkRange(c.report, "stream.heartbeat", s.Heartbeat, 100*time.Millisecond, 10*time.Minute)
 	checkRange(c.report, "stream.max_life", s.MaxLife, time.Second, 7*24*time.Hour)

@@ -69,6 +69,7 @@ const (
 	sessionSize    = "session in a server"
 	connectionSize = "connection in a server"
 	messageSize    = "event as a server stores it"
+	owner16        = "choice among 16 shards"
 )
 
 // wanted lists the costs that the model needs.
@@ -97,6 +98,7 @@ var wanted = []cost{
 	{Name: sessionSize, Package: jetstream, Benchmark: "Feeds/1000_of_1_servers", Metric: "nats-B/session"},
 	{Name: connectionSize, Package: jetstream, Benchmark: "Connections", Metric: "nats-B/connection"},
 	{Name: messageSize, Package: jetstream, Benchmark: "Feeds/1000_of_1_servers", Metric: "stored-B/event"},
+	{Name: owner16, Package: jetstream, Benchmark: "Owner/16", Metric: "ns/op"},
 }
 
 const (

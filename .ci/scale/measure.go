@@ -24,6 +24,7 @@ var runs = []benchmark{
 	{jetstream, "Publish", "3000x"},
 	{jetstream, "Feeds", "4000x"},
 	{jetstream, "Connections", "500x"},
+	{jetstream, "Owner/16", "200000x"},
 }
 
 // measure runs all benchmarks alternately, so that other load on the machine affects all of them.

@@ -24,7 +24,7 @@ func tables(f *figures) []table {
 		plans = append(plans, least(f, s, atRandom, seed))
 	}
 	plans = append(plans, least(f, sizes()[len(sizes())-1], bySession, seed))
-	all := []table{{"processes", processesTable(f, plans)}, {"breaks", breaksTable(f)}, {"scenarios", scenariosTable(plans[len(plans)-2:])}}
+	all := []table{{"processes", processesTable(f, plans)}, {"breaks", breaksTable(f)}, {"shards", shardsTable(f)}, {"scenarios", scenariosTable(plans[len(plans)-2:])}}
 	if len(f.Checks) > 0 && len(f.Cluster) > 0 {
 		all = append(all, table{"check", checksTable(f)})
 	}

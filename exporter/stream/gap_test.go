@@ -127,11 +127,11 @@ type endingStore struct {
 	over chan struct{}
 }
 
-func (p *endingStore) Attach(ctx context.Context, q replay.Query, lastEventID string) (Attachment, Refusal) {
-	if slices.Contains(q.Sessions, "refused") {
+func (p *endingStore) Attach(ctx context.Context, r Request) (Attachment, Refusal) {
+	if slices.Contains(r.Query.Sessions, "refused") {
 		return Attachment{}, Unavailable
 	}
-	place, why := p.Store.Attach(ctx, q, lastEventID)
+	place, why := p.Store.Attach(ctx, r)
 	place.Done = p.over
 	return place, why
 }

@@ -23,6 +23,9 @@ const maxURL = 8 << 10
 // serve checks a request and serves the stream if there is a slot for one more subscriber.
 func (h *Hub) serve(w http.ResponseWriter, r *http.Request) {
 	params, err := parseParameters(r.URL)
+	if err == nil && params.Has("shard") && r.PathValue("session") != "" {
+		err = errors.New("the session says which shard it is; omit the parameter shard")
+	}
 	if err == nil {
 		err = h.checkFormat(params)
 	}
@@ -43,6 +46,10 @@ func (h *Hub) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	if err := http.NewResponseController(w).SetWriteDeadline(time.Time{}); err != nil {
 		http.Error(w, "the server cannot set a write deadline on this connection: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	if admitted, within := h.admission.admit(time.Now()); !admitted {
+		h.refuseUntil(w, r, ArrivalLimit, time.Second, time.Second+within)
 		return
 	}
 	if why := h.slots.acquire(grant.Token); why != NotRefused {
@@ -69,8 +76,13 @@ func (h *Hub) serve(w http.ResponseWriter, r *http.Request) {
 func (s *subscriber) subscribe(w http.ResponseWriter, r *http.Request, params url.Values) (taken bool) {
 	query := queryFor(params, r.PathValue("session"), s.grant)
 	last := lastEventID(r.Header, params)
-	place, why := s.hub.store.Attach(r.Context(), query, last)
-	if why != NotRefused {
+	place, why := s.hub.store.Attach(r.Context(), Request{Query: query, Shard: params.Get("shard"), LastEventID: last})
+	switch why {
+	case NotRefused:
+	case OtherShard, ShardRequired, UnknownShard:
+		s.hub.redirect(w, r, place, why)
+		return false
+	default:
 		s.hub.refuse(w, r, why)
 		return false
 	}
@@ -94,18 +106,6 @@ func (s *subscriber) subscribe(w http.ResponseWriter, r *http.Request, params ur
 	return false
 }
 
-// serveSocket starts the goroutines of a subscriber with a socket.
-func (s *subscriber) serveSocket(taken *socket, opening []byte) {
-	s.connection, s.socket, s.gone = taken, taken, taken.gone
-	s.hub.sockets.add(taken)
-	s.hub.settings.Memory.Release(SubscriberSize - waitingSize) // run charges it
-	if s.format == nil && taken.tryWrite != nil {
-		s.writer = s.hub.writers.join(s)
-	}
-	go s.watch()
-	go s.run(opening)
-}
-
 func setHeaders(header http.Header) {
 	header.Set("Content-Type", "text/event-stream")
 	header.Set("Cache-Control", "no-cache, no-transform")
@@ -115,7 +115,7 @@ func setHeaders(header http.Header) {
 
 // parameterNames lists the query parameters of a stream. Others are rejected, because a misspelled
 // filter would select too much. Authorize reads the ticket.
-var parameterNames = []string{"format", "kind", "lastEventId", "last_event_id", "run", "source", "ticket"}
+var parameterNames = []string{"format", "kind", "lastEventId", "last_event_id", "run", "shard", "source", "ticket"}
 
 // parseParameters validates the query parameters. Its errors are full sentences for the client.
 func parseParameters(u *url.URL) (url.Values, error) {
@@ -131,7 +131,7 @@ func parseParameters(u *url.URL) (url.Values, error) {
 			return nil, fmt.Errorf("unknown query parameter %.40q; use one of %s; to select a session, use the path /events/SESSION", name, strings.Join(parameterNames, ", "))
 		}
 	}
-	for _, name := range []string{"source", "run"} {
+	for _, name := range []string{"source", "run", "shard"} {
 		if slices.Contains(params[name], "") {
 			return nil, fmt.Errorf("%s has no value; set one or omit the parameter", name)
 		}
@@ -197,20 +197,32 @@ var refusalTexts = map[Refusal]string{
 
 	Unavailable: "the stream's store is not reachable yet; try again later",
 	FeedLimit:   "too many sessions are being read; try again later",
+
+	ArrivalLimit: "too many subscribers arrive at once; try again later",
+
+	OtherShard:    "this gateway does not serve the session's shard; use one that does, or ask the operator to set the address of the shard's gateways (stream.jetstream.shards)",
+	ShardRequired: "the sessions are in several shards; read one session at /events/SESSION, or all of one shard at /events?shard=NAME with one of ",
+	UnknownShard:  "there is no such shard; use one of ",
 }
 
-// refuse tells the client to retry later. A browser's EventSource gives up permanently on any
-// status other than 200, so browsers get an empty stream with a retry time instead.
+// refuse tells the client to retry in a few seconds.
 func (h *Hub) refuse(w http.ResponseWriter, r *http.Request, why Refusal) {
+	h.refuseUntil(w, r, why, time.Second, 5*time.Second)
+}
+
+// refuseUntil tells the client to retry at a random moment between two durations from now. A browser's
+// EventSource gives up permanently on any status other than 200, so browsers get an empty stream with
+// a retry time instead.
+func (h *Hub) refuseUntil(w http.ResponseWriter, r *http.Request, why Refusal, least, most time.Duration) {
 	header := r.Header
 	if strings.Contains(header.Get("Accept"), "text/event-stream") && (header.Get("Origin") != "" || header.Get("Sec-Fetch-Mode") != "") {
 		h.settings.Observer.CountRefusal(why, RetryResponse)
 		setHeaders(w.Header())
-		_, _ = w.Write(sse.AppendRetry(nil, randomBetween(2*time.Second, 10*time.Second))) // the client may be gone
+		_, _ = w.Write(sse.AppendRetry(nil, randomBetween(2*least, 2*most))) // the client may be gone
 		return
 	}
 	h.settings.Observer.CountRefusal(why, StatusResponse)
-	w.Header().Set("Retry-After", strconv.Itoa(1+rand.IntN(5)))
+	w.Header().Set("Retry-After", strconv.Itoa(int(randomBetween(least, most+time.Second-1)/time.Second)))
 	http.Error(w, refusalTexts[why], http.StatusServiceUnavailable)
 }
 

@@ -37,6 +37,9 @@ type Settings struct {
 	MaxSubscribers         int
 	MaxSubscribersPerToken int
 
+	ArrivalRate  float64 // subscribers a second; 0: unlimited
+	ArrivalBurst int     // subscribers that may arrive at once
+
 	Heartbeat       time.Duration // a comment is sent after this time without a frame
 	WriteDeadline   time.Duration // of one write
 	MaxLifetime     time.Duration // of a connection; each ends after a random 80 to 100 % of it
@@ -56,6 +59,7 @@ type Hub struct {
 	settings  Settings
 	store     Store
 	slots     *slots
+	admission *admission
 	decodings *format.Decodings
 	unsent    unsent
 
@@ -90,7 +94,8 @@ func New(s Settings) (*Hub, error) {
 		settings: s, store: s.Store, decodings: format.NewDecodings(s.Decoder, s.DecoderMemory), drainStarted: make(chan struct{}),
 		unsent: unsent{account: s.Memory}, processors: newProcessors(),
 		writers: writers{byKey: map[writerKey][]*writer{}}, sockets: sockets{open: map[*socket]struct{}{}},
-		slots: newSlots(s.MaxSubscribers, s.MaxSubscribersPerToken, s.Observer.SetSubscribers),
+		admission: newAdmission(s.ArrivalRate, s.ArrivalBurst),
+		slots:     newSlots(s.MaxSubscribers, s.MaxSubscribersPerToken, s.Observer.SetSubscribers),
 	}, nil
 }
 

@@ -25,11 +25,12 @@ const (
 	GrantRevoked     Disconnect = "revoked"
 	Shutdown         Disconnect = "shutdown"
 	StoreRestarted   Disconnect = "restarted" // the store was recreated, which changes all ids
+	Moved            Disconnect = "moved"     // the session is in another shard now
 )
 
 // Disconnects lists every disconnect.
 func Disconnects() []Disconnect {
-	return []Disconnect{ClientLeft, TooSlow, WriteTimeout, LifetimeExceeded, GrantExpired, GrantRevoked, Shutdown, StoreRestarted}
+	return []Disconnect{ClientLeft, TooSlow, WriteTimeout, LifetimeExceeded, GrantExpired, GrantRevoked, Shutdown, StoreRestarted, Moved}
 }
 
 // Refusal says why a request was refused a stream. The values are label values of a metric.
@@ -45,11 +46,19 @@ const (
 	Draining        Refusal = "draining"
 	Unavailable     Refusal = "unavailable" // the store has not been reached yet
 	FeedLimit       Refusal = "feeds_full"
+	ArrivalLimit    Refusal = "rate"        // too many came at once
+	OtherShard      Refusal = "other_shard" // this process does not serve the session's shard
 )
 
-// Refusals lists every refusal.
+// Refusals of requests that are wrong, which are not counted.
+const (
+	ShardRequired Refusal = "shard_required" // a stream of several sessions is of one shard, which the request does not name
+	UnknownShard  Refusal = "unknown_shard"
+)
+
+// Refusals lists every refusal that is counted.
 func Refusals() []Refusal {
-	return []Refusal{Unauthorized, SubscriberLimit, TokenLimit, MemoryLimit, Draining, Unavailable, FeedLimit}
+	return []Refusal{Unauthorized, SubscriberLimit, TokenLimit, MemoryLimit, Draining, Unavailable, FeedLimit, ArrivalLimit, OtherShard}
 }
 
 // RefusalResponse says how a request was refused.
@@ -57,12 +66,15 @@ type RefusalResponse string
 
 // The possible responses.
 const (
-	StatusResponse RefusalResponse = "status" // an error status, with Retry-After if a retry may help
-	RetryResponse  RefusalResponse = "retry"  // an empty stream with a retry time: browsers do not reconnect after an error status
+	StatusResponse   RefusalResponse = "status"   // an error status, with Retry-After if a retry may help
+	RedirectResponse RefusalResponse = "redirect" // the address of another gateway
+	RetryResponse    RefusalResponse = "retry"    // an empty stream with a retry time: browsers do not reconnect after an error status
 )
 
 // RefusalResponses lists every response.
-func RefusalResponses() []RefusalResponse { return []RefusalResponse{StatusResponse, RetryResponse} }
+func RefusalResponses() []RefusalResponse {
+	return []RefusalResponse{StatusResponse, RedirectResponse, RetryResponse}
+}
 
 // ResumeOutcome is the result of a resume: ResumeContinued, or the reason for the gap.
 type ResumeOutcome string

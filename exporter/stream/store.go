@@ -14,12 +14,18 @@ type Store interface {
 	// it keeps.
 	Publish(replay.Entry)
 
-	// Attach returns the position of a reader: after lastEventID, or at the end if that is empty.
-	// It may block until the context is done.
-	Attach(ctx context.Context, q replay.Query, lastEventID string) (Attachment, Refusal)
+	// Attach returns the position of a reader. It may block until the context is done.
+	Attach(context.Context, Request) (Attachment, Refusal)
 
 	// Stats returns statistics of the entries that this process holds.
 	Stats() replay.Stats
+}
+
+// Request says what a reader wants.
+type Request struct {
+	Query       replay.Query
+	Shard       string // of a store with several; "" for the one that the query's session belongs to
+	LastEventID string // to start after it; "": at the end
 }
 
 // Attachment is the position at which a reader starts.
@@ -29,7 +35,13 @@ type Attachment struct {
 	Gap     *replay.Gap         // sent to the reader first; nil if it misses nothing
 	Done    <-chan struct{}     // closed once the ring gets no more entries; nil: never
 	OnRead  func(replay.Cursor) // called with the reader's progress; may be nil
+	Moved   <-chan struct{}     // closed once the session is in another shard; nil: never
 	Release func()              // must be called when the reader is done
+
+	// If the request was refused:
+
+	Location string   // with OtherShard, the address of a gateway that serves it, without a final slash; "" if none is known
+	Shards   []string // with ShardRequired and UnknownShard, the names of all shards
 }
 
 // memoryStore is the Store of one process: a single ring.
@@ -54,12 +66,15 @@ func (m *memoryStore) Publish(e replay.Entry) {
 	}
 }
 
-func (m *memoryStore) Attach(_ context.Context, _ replay.Query, lastEventID string) (Attachment, Refusal) {
+func (m *memoryStore) Attach(_ context.Context, r Request) (Attachment, Refusal) {
+	if r.Shard != "" {
+		return Attachment{}, UnknownShard
+	}
 	place := Attachment{Ring: m.ring, Release: func() {}}
-	if lastEventID == "" {
+	if r.LastEventID == "" {
 		place.Cursor = m.ring.Head()
 	} else {
-		place.Cursor, place.Gap = m.ring.Resume(lastEventID)
+		place.Cursor, place.Gap = m.ring.Resume(r.LastEventID)
 	}
 	return place, NotRefused
 }

@@ -1,12 +1,10 @@
 package stream
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"time"
 
-	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/sse"
 	"github.com/delegraph/delegraph/exporter/stream/format"
 	"github.com/delegraph/delegraph/exporter/stream/replay"
@@ -48,35 +46,6 @@ var closedChannel = func() <-chan struct{} {
 	return c
 }()
 
-// run serves a subscriber with a socket until it waits with its writer or its stream ends.
-func (s *subscriber) run(opening []byte) {
-	defer s.hub.settings.Panics.Recover(recovery.Stream, nil)
-	s.hub.settings.Memory.Charge(SubscriberSize - waitingSize)
-	defer s.hub.settings.Memory.Release(SubscriberSize - waitingSize)
-	waits := false
-	defer func() {
-		if !waits {
-			s.release()
-		}
-	}()
-	why := s.writeRest()
-	if why == "" {
-		why = s.serve(opening)
-	}
-	if waits = why == ""; !waits {
-		s.hub.settings.Observer.CountDisconnect(why)
-	}
-}
-
-// watch waits until the client of a subscriber with a socket has left.
-func (s *subscriber) watch() {
-	s.socket.waitGone()
-	if s.writer != nil && s.writer.remove(s) {
-		s.hub.settings.Observer.CountDisconnect(ClientLeft)
-		s.release()
-	}
-}
-
 // serve writes opening, and then buffered and new frames until the client or the server ends the stream. It
 // returns "" as soon as the subscriber waits with its writer.
 func (s *subscriber) serve(opening []byte) Disconnect {
@@ -98,6 +67,8 @@ func (s *subscriber) serve(opening []byte) Disconnect {
 			why = s.onTimer(time.Now())
 		case <-s.attachment.Done:
 			why = s.end(StoreRestarted)
+		case <-s.attachment.Moved:
+			why = s.endMoved()
 		case <-draining:
 			draining = nil
 			s.scheduleDrain(s.hub.grace)
@@ -168,48 +139,6 @@ func (s *subscriber) writeNext(opening []byte) Disconnect {
 		}
 	}
 	return ""
-}
-
-// offer writes a batch if the socket takes it at once. Otherwise it returns false, and writeRest writes what
-// is left.
-func (s *subscriber) offer(b replay.Batch, now time.Time) (frames int, taken bool) {
-	if b.Lost {
-		return 0, false
-	}
-	if len(b.Bytes) == 0 {
-		s.advance(b)
-		return 0, true
-	}
-	n := s.socket.tryWrite(b.Bytes)
-	if n == 0 {
-		return 0, false
-	}
-	s.advance(b)
-	s.lastWrite = now
-	if n == len(b.Bytes) {
-		return b.Frames, true
-	}
-	s.rest, s.restFrames = b.Bytes[n:], b.Frames
-	if s.selection != nil && len(b.Bytes) <= scratchSize {
-		s.rest = bytes.Clone(s.rest) // the batch may be scratch space
-	}
-	return 0, false
-}
-
-// writeRest writes what offer could not write.
-func (s *subscriber) writeRest() Disconnect {
-	if len(s.rest) == 0 {
-		return ""
-	}
-	memory, size := s.hub.settings.Memory, len(s.rest)
-	memory.Charge(size)
-	defer memory.Release(size)
-	why := s.write(s.rest)
-	s.rest = nil
-	if why == "" {
-		s.hub.settings.Observer.CountSent(s.restFrames)
-	}
-	return why
 }
 
 // writeChunk is the number of bytes that a subscriber must accept within one write deadline. A slow
@@ -301,7 +230,7 @@ func (s *subscriber) appendComment(dst []byte, comment string) []byte {
 // end sends a closing comment and returns why. A subscriber that may reconnect first receives the
 // remaining frames. The comment comes with the position if the client does not know it.
 func (s *subscriber) end(why Disconnect) Disconnect {
-	if why == LifetimeExceeded || why == Shutdown || why == StoreRestarted {
+	if why == LifetimeExceeded || why == Shutdown || why == StoreRestarted || why == Moved {
 		if failed := s.writeNext(nil); failed != "" {
 			return failed
 		}
@@ -316,8 +245,15 @@ func (s *subscriber) end(why Disconnect) Disconnect {
 	return why
 }
 
-// mustDrain reports whether the hub drains and the subscriber's end is not scheduled for it yet.
-func (s *subscriber) mustDrain() bool { return !s.draining && isClosed(s.hub.drainStarted) }
+// endMoved sends everything that the ring has and ends the stream. The client resumes in another shard.
+func (s *subscriber) endMoved() Disconnect {
+	for s.wait == closedChannel {
+		if why := s.writeNext(nil); why != "" {
+			return why
+		}
+	}
+	return s.end(Moved)
+}
 
 // schedule sets when the connection ends, and when its grant is checked next.
 func (s *subscriber) schedule(now time.Time) {
@@ -371,13 +307,4 @@ func (s *subscriber) release() {
 		s.hub.settings.Memory.Release(SubscriberSize)
 	}
 	s.hub.slots.release(s.grant.Token)
-}
-
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
 }

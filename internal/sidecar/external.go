@@ -29,8 +29,9 @@ type external struct {
 	hub            *stream.Hub
 	gate           *access.Authorizer
 	publisher      *stream.Publisher
-	store          *jetstream.Store // nil: in memory
-	listener       net.Listener     // nil: gateways serve it
+	store          *jetstream.Shards // nil: in memory
+	storeLayout    func(config.Stream) (jetstream.Layout, error)
+	listener       net.Listener // nil: gateways serve it
 	origins        []string
 	policy         string
 	webConfig      string
@@ -58,7 +59,14 @@ func newExternal(whole config.Config, publish bool, memory *memory, m *metrics.M
 	e = &external{origins: c.AllowedOrigins, policy: c.Policy, webConfig: c.WebConfigFile, panics: panics, logger: logger}
 	if c.Store == config.StoreJetStream {
 		counted := m.Store(counters)
-		if e.store, err = jetstream.Open(storeSettings(c, publish, memory.replay, counted, panics, logger)); err != nil {
+		e.storeLayout = func(c config.Stream) (jetstream.Layout, error) {
+			return storeLayout(c, storeSettings(c, publish, memory.replay, counted, panics, logger))
+		}
+		var wanted jetstream.Layout
+		if wanted, err = e.storeLayout(c); err == nil {
+			e.store, err = jetstream.OpenShards(wanted)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%w; see stream.jetstream", err)
 		}
 		counted.Observe(e.store)
@@ -114,23 +122,6 @@ func (e *external) open(whole config.Config, memory *memory, counters *metrics.S
 	return nil
 }
 
-// storeSettings returns the settings of the JetStream store.
-func storeSettings(c config.Stream, publish bool, memory *budget.Account, counters jetstream.Observer, panics *recovery.Recorder, logger *slog.Logger) jetstream.Settings {
-	j := c.JetStream
-	return jetstream.Settings{
-		URLs: j.URLs, CredentialsFile: j.CredentialsFile, NKeyFile: j.NKeyFile,
-		CAFile: j.TLS.CAFile, CertFile: j.TLS.CertFile, KeyFile: j.TLS.KeyFile,
-		Stream: j.Stream, ManageStream: j.Manage, Publish: publish,
-		Limits: jetstream.Limits{
-			Replicas: j.Replicas, MaxAge: j.MaxAge, MaxBytes: int64(j.MaxBytes), MaxMessagesPerSubject: int64(j.MaxMessages),
-			MaxMessageBytes: int32(j.MaxMessage), DuplicateWindow: j.Duplicates,
-		},
-		QueueBytes: int(j.Queue), MaxFeeds: j.MaxFeeds, FeedBytes: min(int(j.AllFeeds), memory.Limit()),
-		Ring:     replay.Settings{Memory: memory, Frames: c.Replay.Frames, Bytes: int(j.FeedBytes), Age: c.Replay.Age},
-		Observer: counters, Logger: logger, Panics: panics,
-	}
-}
-
 func accessSettings(c config.Stream, logger *slog.Logger) access.Settings {
 	a := c.Authentication
 	named := a.BearerTokensFile != "" || a.ClientCertificates
@@ -154,6 +145,7 @@ func hubSettings(c config.Stream, memory *budget.Account, gate *access.Authorize
 		},
 		AllowedOrigins: c.AllowedOrigins, Observer: counters,
 		MaxSubscribers: c.MaxSubscribers, MaxSubscribersPerToken: c.MaxPerToken,
+		ArrivalRate: float64(c.ArrivalRate), ArrivalBurst: c.ArrivalBurst,
 		Heartbeat: c.Heartbeat, WriteDeadline: c.WriteTimeout, MaxLifetime: c.MaxLife, RecheckInterval: recheckInterval,
 	}
 }
@@ -167,6 +159,9 @@ func (e *external) filterSettings(c config.Stream) filter.Settings {
 
 // check reports why a configuration cannot be applied.
 func (e *external) check(c config.Stream) error {
+	if err := e.withLayout(c, (*jetstream.Shards).Check); err != nil {
+		return err
+	}
 	if e.listener == nil {
 		return nil
 	}
@@ -181,8 +176,26 @@ func (e *external) configure(whole config.Config) error {
 			return err
 		}
 	}
+	if err := e.withLayout(whole.Stream, (*jetstream.Shards).Configure); err != nil {
+		return err
+	}
 	e.publisher.Configure(e.filterSettings(whole.Stream))
 	e.storeCustomDialects(whole)
+	return nil
+}
+
+// withLayout passes the configured shards to the store, if there is one.
+func (e *external) withLayout(c config.Stream, do func(*jetstream.Shards, jetstream.Layout) error) error {
+	if e.store == nil {
+		return nil
+	}
+	wanted, err := e.storeLayout(c)
+	if err == nil {
+		err = do(e.store, wanted)
+	}
+	if err != nil {
+		return fmt.Errorf("stream.jetstream.shards: %w", err)
+	}
 	return nil
 }
 

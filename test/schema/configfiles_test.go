@@ -107,7 +107,7 @@ var notOfShape = []string{
 	// They are of YAML: a schema sees the values after they are read.
 	"alias", "anchor", "merge-key", "tag", "tag-escape", "two-documents", "utf16", "date-for-text", "number-octal", "stream-switch-case",
 	// They are of meaning: an address, a URL, a name, a list that must not be empty, or two keys that contradict each other.
-	"agent-control", "agent-empty", "agent-twice", "custom", "jetstream-credentials", "jetstream-no-urls", "jetstream-url", "listen-empty",
+	"agent-control", "agent-empty", "agent-twice", "custom", "jetstream-credentials", "jetstream-move", "jetstream-no-urls", "jetstream-url", "listen-empty",
 	"listen-host", "listen-no-port", "listen-port-name", "listen-port", "listen-shared-localhost", "listen-shared-wildcard", "listen-shared",
 	"listen-url", "name-empty", "name-long", "name-space", "name-twice", "no-sources", "path-control", "path-double-star", "path-glob", "path-relative",
 	"paths-empty", "size-fraction", "size-overflow", "sources-empty", "stream-author", "stream-certificates", "stream-listen-shared", "stream-listen",

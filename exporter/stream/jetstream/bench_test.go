@@ -59,7 +59,7 @@ func path(b *testing.B, publisher, gateway stream.Store, readers int, queued fun
 	for session := range sessions {
 		for range readers {
 			q := replay.Query{Sessions: []string{fmt.Sprint("c", session)}}
-			place, refused := gateway.Attach(b.Context(), q, "")
+			place, refused := gateway.Attach(b.Context(), stream.Request{Query: q})
 			if refused != stream.NotRefused {
 				b.Fatal(refused)
 			}

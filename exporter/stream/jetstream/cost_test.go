@@ -76,7 +76,7 @@ func (s *costStand) reach(set Settings) *Store {
 }
 
 func (s *costStand) attach(session string) stream.Attachment {
-	place, refused := s.gateway.Attach(s.Context(), replay.Query{Sessions: []string{session}}, "")
+	place, refused := s.gateway.Attach(s.Context(), stream.Request{Query: replay.Query{Sessions: []string{session}}})
 	if refused != stream.NotRefused {
 		s.Fatal(refused)
 	}

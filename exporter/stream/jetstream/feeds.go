@@ -64,8 +64,8 @@ func subjectsOf(q replay.Query) []string {
 
 // Attach returns a position in a feed that holds what the reader misses, or opens a feed that
 // starts there.
-func (s *Store) Attach(ctx context.Context, q replay.Query, lastEventID string) (stream.Attachment, stream.Refusal) {
-	return s.feeds.attach(ctx, subjectsOf(q), lastEventID)
+func (s *Store) Attach(ctx context.Context, r stream.Request) (stream.Attachment, stream.Refusal) {
+	return s.feeds.attach(ctx, subjectsOf(r.Query), r.LastEventID)
 }
 
 func (f *feeds) attach(ctx context.Context, subjects []string, lastEventID string) (stream.Attachment, stream.Refusal) {

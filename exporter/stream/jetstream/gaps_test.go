@@ -154,7 +154,7 @@ func TestNeverThere(t *testing.T) {
 	if err := store.Ready(); err == nil {
 		t.Error("the store is ready without NATS")
 	}
-	if _, refused := store.Attach(t.Context(), replay.Query{}, ""); refused != stream.Unavailable {
+	if _, refused := store.Attach(t.Context(), stream.Request{}); refused != stream.Unavailable {
 		t.Errorf("a reader is refused by %q", refused)
 	}
 	store.Publish(heardFrame("c1", "1", "a"))
@@ -213,7 +213,7 @@ func TestFeedsFull(t *testing.T) {
 	store, _ := s.open(func(set *Settings) { set.MaxFeeds = 2 })
 	one, again, two := attach(t, store, "", "c1"), attach(t, store, "", "c1"), attach(t, store, "", "c2")
 	q := replay.Query{Sessions: []string{"c3"}}
-	if _, refused := store.Attach(t.Context(), q, ""); refused != stream.FeedLimit {
+	if _, refused := store.Attach(t.Context(), stream.Request{Query: q}); refused != stream.FeedLimit {
 		t.Errorf("a third session is refused by %q", refused)
 	}
 	publishAll(t, store, "c1", 0, 1)

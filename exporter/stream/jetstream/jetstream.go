@@ -35,6 +35,8 @@ type Settings struct {
 	Ring         replay.Settings // of each feed
 	Publish      bool            // false: this process only reads
 
+	messageIDs *messageIDs // of all shards of a process, so that an id does not depend on the shard; nil for its own
+
 	Observer Observer
 	Logger   *slog.Logger
 	Panics   *recovery.Recorder // nil recovers panics without a record
@@ -90,7 +92,9 @@ func Open(s Settings) (*Store, error) {
 	if s.MaxFeeds <= 0 || s.Ring.Frames <= 0 || s.Ring.Bytes <= 0 || s.Ring.Age <= 0 || s.FeedBytes <= 0 || s.Publish && s.QueueBytes <= 0 {
 		return nil, errors.New("jetstream: the limits of feeds, of their frames, bytes and age, and of the queue must be more than 0")
 	}
-	s.Ring.Budget = replay.NewBudget(s.FeedBytes)
+	if s.Ring.Budget == nil {
+		s.Ring.Budget = replay.NewBudget(s.FeedBytes)
+	}
 	streams, err := lru.New[streamKey, *replay.Stream](maxStreams)
 	if err != nil {
 		return nil, fmt.Errorf("jetstream: %w", err)
@@ -120,7 +124,7 @@ func (s *Store) Ready() error {
 // dropped and the gap is reported to readers.
 func (s *Store) Publish(e replay.Entry) {
 	if s.publisher != nil {
-		s.publisher.publish(e)
+		s.publisher.publish(e, nil)
 	}
 }
 

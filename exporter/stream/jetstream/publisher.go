@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,7 +49,7 @@ type publisher struct {
 
 func newPublisher(s Settings, c *connection) *publisher {
 	p := &publisher{
-		connection: c, observer: s.Observer, messageIDs: newMessageIDs(), queue: newQueue(s.QueueBytes, s.Observer.CountDropped),
+		connection: c, observer: s.Observer, messageIDs: cmp.Or(s.messageIDs, newMessageIDs()), queue: newQueue(s.QueueBytes, s.Observer.CountDropped),
 		maxSize: int(s.Limits.MaxMessageBytes) - headerAllowance, duplicateWindow: s.Limits.DuplicateWindow,
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
@@ -70,7 +71,8 @@ func newPublisher(s Settings, c *connection) *publisher {
 	return p
 }
 
-func (p *publisher) publish(e replay.Entry) {
+// publish queues an entry. With a move, it is of a session that may be in another stream.
+func (p *publisher) publish(e replay.Entry, to *move) {
 	id := p.messageIDs.id(&e)
 	if id == "" {
 		return
@@ -81,7 +83,7 @@ func (p *publisher) publish(e replay.Entry) {
 		return
 	}
 	m := encode(&e, id)
-	p.queue.add(&message{Msg: m, size: m.Size() + headerAllowance/8, queuedAt: time.Now()}, "")
+	p.queue.add(&message{Msg: m, size: m.Size() + headerAllowance/8, queuedAt: time.Now(), move: to}, "")
 }
 
 // maxAge returns how long a message may wait: as long as NATS still recognizes duplicates of
@@ -145,38 +147,17 @@ func (p *publisher) retryLater(sq *subjectQueue) {
 // try publishes the first message of a subject. Its headers name the previous message of the
 // subject, and NATS accepts it only if that is the last one, so that readers can detect gaps.
 func (p *publisher) try(sq *subjectQueue, m *message) error {
-	if !p.connection.nats.IsConnected() {
-		return nats.ErrDisconnected
-	}
 	ctx, cancel := context.WithTimeout(p.ctx, requestTimeout)
 	defer cancel()
-	defer context.AfterFunc(p.connection.generation(), cancel)() // a new connection does not deliver responses to the old one
 	if m.lostBefore > 0 {
 		m.Header[lostHeader] = []string{strconv.Itoa(m.lostBefore)}
 	}
 	for range 8 { // other processes may publish to the subject at the same time
-		previous := sq.last
-		delete(m.Header, aloneHeader)
-		if previous == 0 {
-			// The subject is empty. Any message that it ever held came before the oldest message in
-			// the stream.
-			now, err := p.connection.refresh(ctx)
-			if err != nil {
-				return err
-			}
-			previous = now.first - 1
-			m.Header[aloneHeader] = []string{"1"}
+		to, err := p.target(ctx, sq, m)
+		if err != nil {
+			return err
 		}
-		m.Header[jetstream.ExpectedLastSubjSeqHeader] = []string{strconv.FormatUint(sq.last, 10)}
-		m.Header[previousHeader] = []string{strconv.FormatUint(previous, 10)}
-		ack, err := p.connection.jet.PublishMsg(ctx, m.Msg, jetstream.WithRetryAttempts(0))
-		if err == nil {
-			sq.last = max(sq.last, ack.Sequence)
-			if ack.Duplicate {
-				p.observer.CountRepeated()
-			} else {
-				p.observer.CountPublished()
-			}
+		if err = p.tryAt(ctx, to, sq, m); err == nil {
 			return nil
 		}
 		if err := handleError(sq, err); err != nil {
@@ -184,6 +165,41 @@ func (p *publisher) try(sq *subjectQueue, m *message) error {
 		}
 	}
 	return errors.New("other processes keep publishing to the subject")
+}
+
+// tryAt publishes a message to the stream of a connection.
+func (p *publisher) tryAt(ctx context.Context, to *connection, sq *subjectQueue, m *message) error {
+	if !to.nats.IsConnected() {
+		return nats.ErrDisconnected
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(to.generation(), cancel)() // a new connection does not deliver responses to the old one
+	previous := sq.last
+	delete(m.Header, aloneHeader)
+	if previous == 0 {
+		// The subject is empty. Any message that it ever held came before the oldest message in
+		// the stream.
+		now, err := to.refresh(ctx)
+		if err != nil {
+			return err
+		}
+		previous = now.first - 1
+		m.Header[aloneHeader] = []string{"1"}
+	}
+	m.Header[jetstream.ExpectedLastSubjSeqHeader] = []string{strconv.FormatUint(sq.last, 10)}
+	m.Header[previousHeader] = []string{strconv.FormatUint(previous, 10)}
+	ack, err := to.jet.PublishMsg(ctx, m.Msg, jetstream.WithRetryAttempts(0))
+	if err != nil {
+		return err
+	}
+	sq.last = max(sq.last, ack.Sequence)
+	if ack.Duplicate {
+		p.observer.CountRepeated()
+	} else {
+		p.observer.CountPublished()
+	}
+	return nil
 }
 
 // handleError returns nil if the message can be retried at once, because the last number of its

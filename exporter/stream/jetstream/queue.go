@@ -29,10 +29,11 @@ type queue struct {
 type subjectQueue struct {
 	subject          string
 	waiting          []*message
-	busy             bool   // it is in ready, its first message is in flight, or it awaits a retry
-	last             uint64 // the number of its last message as far as known; 0: unknown
-	unreportedLosses int    // frames dropped after the queued ones, to be reported by the next message
-	failures         int    // consecutive failed attempts
+	busy             bool        // it is in ready, its first message is in flight, or it awaits a retry
+	at               *connection // to the stream of last; nil: unknown
+	last             uint64      // the number of its last message as far as known; 0: unknown
+	unreportedLosses int         // frames dropped after the queued ones, to be reported by the next message
+	failures         int         // consecutive failed attempts
 }
 
 // message is a queued message.
@@ -41,6 +42,7 @@ type message struct {
 	size       int
 	lostBefore int // number of frames dropped right before it
 	queuedAt   time.Time
+	move       *move // nil: its session is in the publisher's own stream
 }
 
 func newQueue(limit int, dropped func(Drop)) *queue {

@@ -23,10 +23,10 @@ type reader struct {
 	got       []string // the data of frames, the reasons of gaps
 }
 
-func attach(t testing.TB, s *Store, lastEventID string, sessions ...string) *reader {
+func attach(t testing.TB, s stream.Store, lastEventID string, sessions ...string) *reader {
 	t.Helper()
 	q := replay.Query{Sessions: sessions}
-	place, refused := s.Attach(context.Background(), q, lastEventID)
+	place, refused := s.Attach(context.Background(), stream.Request{Query: q, LastEventID: lastEventID})
 	if refused != stream.NotRefused {
 		t.Fatalf("refused: %s", refused)
 	}
@@ -207,7 +207,7 @@ func TestNamedSource(t *testing.T) {
 	epoch := other.connection.state.Load().epoch
 	at := func(source string) *reader {
 		q := replay.Query{Sources: []string{source}, Sessions: []string{"c1"}}
-		place, refused := other.Attach(t.Context(), q, string(replay.AppendID(nil, epoch, 0)))
+		place, refused := other.Attach(t.Context(), stream.Request{Query: q, LastEventID: string(replay.AppendID(nil, epoch, 0))})
 		if refused != stream.NotRefused {
 			t.Fatal(refused)
 		}

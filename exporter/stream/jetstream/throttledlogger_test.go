@@ -127,7 +127,7 @@ func TestSaysWhy(t *testing.T) {
 	seen := &tally{}
 	gateway, log := s.openUnready(func(set *Settings) { set.NKeyFile, set.Publish, set.Observer = narrow, false, seen })
 	until(t, "the stream is reached", func() bool { return gateway.Ready() == nil })
-	if _, refused := gateway.Attach(t.Context(), replay.Query{Sessions: []string{"c1"}}, ""); refused != stream.NotRefused {
+	if _, refused := gateway.Attach(t.Context(), stream.Request{Query: replay.Query{Sessions: []string{"c1"}}}); refused != stream.NotRefused {
 		t.Fatal(refused)
 	}
 	says(log, "this user may not publish to $JS.API.CONSUMER.CREATE.DELEGRAPH.>; grant the permissions")
@@ -238,7 +238,7 @@ func TestConsumers(t *testing.T) {
 	})
 	until(t, "the stream of the small account is made", func() bool { return small.Ready() == nil })
 	for i := range 3 {
-		if _, refused := small.Attach(t.Context(), replay.Query{Sessions: []string{fmt.Sprint("c", i)}}, ""); refused != stream.NotRefused {
+		if _, refused := small.Attach(t.Context(), stream.Request{Query: replay.Query{Sessions: []string{fmt.Sprint("c", i)}}}); refused != stream.NotRefused {
 			t.Fatal(refused)
 		}
 	}

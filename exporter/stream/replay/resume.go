@@ -14,12 +14,13 @@ const (
 	GapRestarted GapReason = "restarted" // the id is of another ring
 	GapFuture    GapReason = "future"    // no frame has the id yet
 	GapUnknown   GapReason = "unknown"   // the id does not have the form of a ring's id
+	GapMoved     GapReason = "moved"     // the id is of the shard that the session has left
 	GapLost      GapReason = "lost"      // frames were dropped before they reached the ring; only if a store numbers them
 )
 
 // GapReasons lists every reason.
 func GapReasons() []GapReason {
-	return []GapReason{GapEvicted, GapRestarted, GapFuture, GapUnknown, GapLost}
+	return []GapReason{GapEvicted, GapRestarted, GapFuture, GapUnknown, GapMoved, GapLost}
 }
 
 // Gap tells a reader that frames are missing before the next one.

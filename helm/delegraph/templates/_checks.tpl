@@ -112,8 +112,16 @@
 {{- $stream := dig "stream" dict .Values.config -}}
 {{- $nats := dig "jetstream" dict $stream -}}
 {{- $tls := dig "tls" dict $nats -}}
-{{- if and (eq (dig "store" "" $stream) "jetstream") (not $nats.urls) -}}
+{{- if and (eq (dig "store" "" $stream) "jetstream") (not $nats.urls) (not $nats.shards) -}}
 {{- fail "config.stream.jetstream.urls: no servers: set their addresses, such as [\"nats://nats:4222\"]" -}}
+{{- end -}}
+{{- range $nats.shards -}}
+{{- if not (or .urls $nats.urls) -}}
+{{- fail (printf "config.stream.jetstream.shards (%s): no servers: set urls, such as [\"nats://nats:4222\"]" .name) -}}
+{{- end -}}
+{{- end -}}
+{{- if and $nats.previous (not $nats.move_at) -}}
+{{- fail "config.stream.jetstream.move_at: set the time when all sidecars and gateways have this list of shards" -}}
 {{- end -}}
 {{- if and $nats.credentials_file $nats.nkey_file -}}
 {{- fail "config.stream.jetstream: both credentials_file and nkey_file are set: set only one" -}}

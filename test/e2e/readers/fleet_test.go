@@ -172,8 +172,9 @@ type follower struct {
 	gaps    []string
 	fail    string
 	last    string
-	came    int // the number of connections
-	refused int // answers other than 200
+	came    int    // the number of connections
+	refused int    // answers other than 200
+	at      string // the host of the last answer
 }
 
 // follow reads until the context is done.
@@ -196,7 +197,7 @@ func (f *follower) read(ctx context.Context, gateway string) error {
 	if f.last != "" {
 		r.Header.Set("Last-Event-ID", f.last)
 	}
-	answer, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+	answer, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(r)
 	if err != nil {
 		return err
 	}
@@ -209,6 +210,7 @@ func (f *follower) read(ctx context.Context, gateway string) error {
 		return fmt.Errorf("status %d", answer.StatusCode)
 	}
 	f.mu.Lock()
+	f.at = answer.Request.URL.Host
 	f.came++
 	f.mu.Unlock()
 	frames := sse.NewReader(answer.Body, 0)

@@ -1,0 +1,105 @@
+package jetstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// move says where the sessions of an old shard go. The publisher of the old shard has the queue for
+// them, so that a session's frames stay in order whichever shard takes them.
+type move struct {
+	to *connection // to the stream of the new shard
+	at time.Time   // no session moves before
+}
+
+// clockDifference is how much the clocks of processes may differ.
+const clockDifference = time.Minute
+
+// target returns the connection to the stream that takes a message. It asks NATS only if the last
+// message of the subject is unknown. While that is known, NATS checks with each message that it is
+// still there, so the session has not moved.
+func (p *publisher) target(ctx context.Context, sq *subjectQueue, m *message) (to *connection, err error) {
+	switch {
+	case m.move == nil:
+		to = p.connection
+	case sq.at != nil && sq.last != 0:
+		return sq.at, nil
+	default:
+		token := m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]
+		if to, err = m.move.place(ctx, p.connection, token); err != nil {
+			return nil, err
+		}
+	}
+	if to != sq.at {
+		sq.at, sq.last = to, 0
+	}
+	return to, nil
+}
+
+// place returns the connection to the stream in which a moving session is.
+func (m *move) place(ctx context.Context, from *connection, sessionToken string) (*connection, error) {
+	untilMove := time.Until(m.at)
+	if untilMove > clockDifference {
+		return from, nil // the new stream need not exist yet
+	}
+	for _, c := range []*connection{m.to, from} {
+		switch holds, err := c.holds(ctx, sessionToken); {
+		case err != nil:
+			return nil, err
+		case holds:
+			return c, nil
+		}
+	}
+	if untilMove > 0 {
+		return from, nil
+	}
+	return m.to, nil
+}
+
+// holds reports whether the stream holds a message of a session. A missing stream holds nothing.
+func (c *connection) holds(ctx context.Context, sessionToken string) (bool, error) {
+	if !c.nats.IsConnected() {
+		return false, nats.ErrDisconnected
+	}
+	if c.state.Load() == nil { // a managing process creates a missing stream
+		if _, err := c.refresh(ctx); errors.Is(err, jetstream.ErrStreamNotFound) {
+			return false, nil
+		} else if err != nil {
+			return false, err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	request, err := json.Marshal(map[string]string{"subjects_filter": prefix + "*." + sessionToken})
+	if err != nil {
+		return false, err
+	}
+	response, err := c.nats.RequestWithContext(ctx, jetstream.DefaultAPIPrefix+"STREAM.INFO."+c.settings.Stream, request)
+	if err != nil {
+		return false, fmt.Errorf("look for a session in the stream %s: %w", c.settings.Stream, err)
+	}
+	var info struct {
+		Error *jetstream.APIError `json:"error"`
+		State *struct {
+			Subjects map[string]uint64 `json:"subjects"`
+		} `json:"state"`
+	}
+	switch err := json.Unmarshal(response.Data, &info); {
+	case err != nil:
+		return false, fmt.Errorf("look for a session in the stream %s: %w", c.settings.Stream, err)
+	case info.Error != nil && info.Error.ErrorCode == jetstream.JSErrCodeStreamNotFound:
+		return false, nil
+	case info.Error != nil:
+		return false, info.Error
+	case info.State == nil:
+		return false, errors.New("look for a session: NATS did not say what the stream holds")
+	}
+	return len(info.State.Subjects) > 0, nil
+}

@@ -1,0 +1,272 @@
+package jetstream
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/delegraph/delegraph/exporter/stream"
+	"github.com/delegraph/delegraph/exporter/stream/replay"
+)
+
+// Limits of the questions whether a stream holds a session's messages.
+const (
+	askAgainAfter = time.Second     // answers are reused this long
+	maxAnswers    = 1 << 12         // answers that are kept
+	watchInterval = 5 * time.Second // between two looks for moved sessions
+	maxWatched    = 200             // sessions that are asked about in one look
+)
+
+// Attach returns the position of a reader in the shard of its session, or in the shard that the
+// request names.
+func (s *Shards) Attach(ctx context.Context, r stream.Request) (stream.Attachment, stream.Refusal) {
+	l := s.layout.Load()
+	sessions := r.Query.Sessions
+	switch {
+	case len(l.names) == 1 && l.names[0] == "" && r.Shard == "": // there are no shards, and a reload cannot add one
+		return l.stores[""].Attach(ctx, r)
+	case l.names[0] == "":
+		return stream.Attachment{}, stream.UnknownShard
+	case r.Shard != "" && !slices.Contains(l.names, r.Shard):
+		return stream.Attachment{Shards: l.names}, stream.UnknownShard
+	case r.Shard != "":
+		return s.attachReader(ctx, l, readerKey{reads: aShard, shard: r.Shard}, r)
+	case sessions != nil && len(sessions) == 0: // the reader gets nothing, wherever it is
+		return s.attachAt(ctx, l, slices.MinFunc(slices.Collect(maps.Keys(l.stores)), l.servedFirst), r)
+	case len(sessions) != 1 && len(l.names) == 1:
+		return s.attachReader(ctx, l, readerKey{reads: everything, shard: l.names[0]}, r)
+	case len(sessions) != 1:
+		return stream.Attachment{Shards: l.names}, stream.ShardRequired
+	}
+	session := sessions[0]
+	name, err := s.place(ctx, l, session)
+	if err != nil {
+		return stream.Attachment{}, stream.Unavailable
+	}
+	return s.attachReader(ctx, l, readerKey{reads: aSession, session: session, shard: name}, r)
+}
+
+// attachReader returns a position that ends when the session moves to another shard.
+func (s *Shards) attachReader(ctx context.Context, l *layout, reader readerKey, r stream.Request) (stream.Attachment, stream.Refusal) {
+	at, why := s.attachAt(ctx, l, reader.shard, r)
+	if why != stream.NotRefused {
+		return at, why
+	}
+	if at.Gap != nil && at.Gap.Reason == replay.GapRestarted && l.isOfOther(r.LastEventID, reader.shard) {
+		at.Gap.Reason = replay.GapMoved
+	}
+	moved, left := s.readers.add(reader)
+	release := at.Release
+	at.Moved, at.Release = moved, func() { left(); release() }
+	return at, why
+}
+
+// servedFirst orders names: those of served shards first.
+func (l *layout) servedFirst(a, b string) int {
+	switch servesA, servesB := l.serves(a), l.serves(b); {
+	case servesA == servesB:
+		return 0
+	case servesA:
+		return -1
+	default:
+		return 1
+	}
+}
+
+// attachAt returns a position in a shard, or where it is served.
+func (s *Shards) attachAt(ctx context.Context, l *layout, name string, r stream.Request) (stream.Attachment, stream.Refusal) {
+	if l.serves(name) {
+		return l.stores[name].Attach(ctx, r)
+	}
+	i := slices.Index(l.names, name)
+	return stream.Attachment{Location: l.Shards[i].Gateway}, stream.OtherShard
+}
+
+// isOfOther reports whether an id is of another shard than the named one.
+func (l *layout) isOfOther(id, name string) bool {
+	for other, store := range l.stores {
+		if state := store.connection.state.Load(); other != name && state != nil {
+			if _, why := replay.ParseID(id, state.epoch); why == "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// place returns the name of the shard in which a session is.
+func (s *Shards) place(ctx context.Context, l *layout, session string) (string, error) {
+	owner, before := l.owners(session)
+	untilMove := time.Until(l.MoveAt)
+	if owner == before || untilMove > clockDifference {
+		return before, nil
+	}
+	for _, name := range []string{owner, before} {
+		store := l.stores[name]
+		if store == nil { // neither served nor previous: its gateways know
+			continue
+		}
+		switch holds, err := s.held.ask(ctx, store.connection, session); {
+		case err != nil:
+			return "", err
+		case holds:
+			return name, nil
+		}
+	}
+	if untilMove > -clockDifference {
+		return before, nil
+	}
+	return owner, nil
+}
+
+// watch looks for readers whose session has moved, until the context is done.
+func (s *Shards) watch(ctx context.Context) {
+	ticker := time.NewTicker(watchInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			s.moveReaders(ctx)
+		}
+	}
+}
+
+// moveReaders ends the streams of readers whose session is in another shard, or whose shard is no longer
+// served here. It asks about some sessions, in random order.
+func (s *Shards) moveReaders(ctx context.Context) {
+	l := s.layout.Load()
+	asked := 0
+	for _, at := range s.readers.matching(l.mustMove) {
+		if at.reads != aSession || !l.serves(at.shard) {
+			s.readers.move(at)
+			continue
+		}
+		if asked++; asked > maxWatched {
+			return
+		}
+		if name, err := s.place(ctx, l, at.session); err == nil && name != at.shard {
+			s.readers.move(at)
+		}
+	}
+}
+
+// mustMove reports whether readers must leave, or for readers of a session, whether they may have to.
+func (l *layout) mustMove(at readerKey) bool {
+	switch {
+	case !l.serves(at.shard):
+		return true
+	case at.reads == aSession:
+		return l.owner(at.session) != at.shard
+	default:
+		return at.reads == everything && len(l.names) > 1 // they must choose a shard now
+	}
+}
+
+// readerKey identifies readers that have the same sessions in the same shard.
+type readerKey struct {
+	reads          scope
+	session, shard string
+}
+
+// scope says what a reader has asked for.
+type scope int
+
+const (
+	aSession scope = iota
+	aShard
+	everything // without a shard, because there was only one
+)
+
+// sessionReaders holds what has readers. There are no more than readers.
+type sessionReaders struct {
+	mu   sync.Mutex
+	open map[readerKey]*readersOf
+}
+
+type readersOf struct {
+	n     int
+	moved chan struct{}
+}
+
+func newSessionReaders() *sessionReaders { return &sessionReaders{open: map[readerKey]*readersOf{}} }
+
+// add adds a reader. moved is closed when it must leave; the caller calls left when it has.
+func (r *sessionReaders) add(at readerKey) (moved <-chan struct{}, left func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	of := r.open[at]
+	if of == nil {
+		of = &readersOf{moved: make(chan struct{})}
+		r.open[at] = of
+	}
+	of.n++
+	return of.moved, sync.OnceFunc(func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if of.n--; of.n == 0 && r.open[at] == of {
+			delete(r.open, at)
+		}
+	})
+}
+
+// matching returns what matches, in random order.
+func (r *sessionReaders) matching(match func(readerKey) bool) (found []readerKey) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for at := range r.open {
+		if match(at) {
+			found = append(found, at)
+		}
+	}
+	return found
+}
+
+// move tells readers to leave.
+func (r *sessionReaders) move(at readerKey) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if of := r.open[at]; of != nil {
+		close(of.moved)
+		delete(r.open, at)
+	}
+}
+
+// heldSessions remembers for a short time which streams hold a session, because many readers may come at once.
+type heldSessions struct {
+	answers *lru.Cache[heldKey, heldAnswer]
+}
+
+type heldKey struct {
+	at    *connection
+	token string // of the session
+}
+
+type heldAnswer struct {
+	holds bool
+	at    time.Time
+}
+
+func newHeldSessions() *heldSessions {
+	h := &heldSessions{}
+	h.answers, _ = lru.New[heldKey, heldAnswer](maxAnswers) // the only possible error is a size below one
+	return h
+}
+
+func (h *heldSessions) ask(ctx context.Context, c *connection, session string) (bool, error) {
+	key := heldKey{c, subjectToken(session)}
+	if known, ok := h.answers.Get(key); ok && time.Since(known.at) < askAgainAfter {
+		return known.holds, nil
+	}
+	asked := time.Now()
+	holds, err := c.holds(ctx, key.token)
+	if err == nil {
+		h.answers.Add(key, heldAnswer{holds, asked})
+	}
+	return holds, err
+}

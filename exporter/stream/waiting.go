@@ -1,0 +1,104 @@
+package stream
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/recovery"
+	"github.com/delegraph/delegraph/exporter/stream/replay"
+)
+
+// serveSocket starts the goroutines of a subscriber with a socket.
+func (s *subscriber) serveSocket(taken *socket, opening []byte) {
+	s.connection, s.socket, s.gone = taken, taken, taken.gone
+	s.hub.sockets.add(taken)
+	s.hub.settings.Memory.Release(SubscriberSize - waitingSize) // run charges it
+	if s.format == nil && taken.tryWrite != nil && s.attachment.Moved == nil {
+		s.writer = s.hub.writers.join(s)
+	}
+	go s.watch()
+	go s.run(opening)
+}
+
+// run serves a subscriber with a socket until it waits with its writer or its stream ends.
+func (s *subscriber) run(opening []byte) {
+	defer s.hub.settings.Panics.Recover(recovery.Stream, nil)
+	s.hub.settings.Memory.Charge(SubscriberSize - waitingSize)
+	defer s.hub.settings.Memory.Release(SubscriberSize - waitingSize)
+	waits := false
+	defer func() {
+		if !waits {
+			s.release()
+		}
+	}()
+	why := s.writeRest()
+	if why == "" {
+		why = s.serve(opening)
+	}
+	if waits = why == ""; !waits {
+		s.hub.settings.Observer.CountDisconnect(why)
+	}
+}
+
+// watch waits until the client of a subscriber with a socket has left.
+func (s *subscriber) watch() {
+	s.socket.waitGone()
+	if s.writer != nil && s.writer.remove(s) {
+		s.hub.settings.Observer.CountDisconnect(ClientLeft)
+		s.release()
+	}
+}
+
+// offer writes a batch if the socket takes it at once. Otherwise it returns false, and writeRest writes what
+// is left.
+func (s *subscriber) offer(b replay.Batch, now time.Time) (frames int, taken bool) {
+	if b.Lost {
+		return 0, false
+	}
+	if len(b.Bytes) == 0 {
+		s.advance(b)
+		return 0, true
+	}
+	n := s.socket.tryWrite(b.Bytes)
+	if n == 0 {
+		return 0, false
+	}
+	s.advance(b)
+	s.lastWrite = now
+	if n == len(b.Bytes) {
+		return b.Frames, true
+	}
+	s.rest, s.restFrames = b.Bytes[n:], b.Frames
+	if s.selection != nil && len(b.Bytes) <= scratchSize {
+		s.rest = bytes.Clone(s.rest) // the batch may be scratch space
+	}
+	return 0, false
+}
+
+// writeRest writes what offer could not write.
+func (s *subscriber) writeRest() Disconnect {
+	if len(s.rest) == 0 {
+		return ""
+	}
+	memory, size := s.hub.settings.Memory, len(s.rest)
+	memory.Charge(size)
+	defer memory.Release(size)
+	why := s.write(s.rest)
+	s.rest = nil
+	if why == "" {
+		s.hub.settings.Observer.CountSent(s.restFrames)
+	}
+	return why
+}
+
+// mustDrain reports whether the hub drains and the subscriber's end is not scheduled for it yet.
+func (s *subscriber) mustDrain() bool { return !s.draining && isClosed(s.hub.drainStarted) }
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
