@@ -64,12 +64,10 @@ func (c *Collector) Decode(s *event.Stream, in Input, names ...string) *StreamDe
 	d := &StreamDecoder{settings: c.settings, stream: s, input: in, reader: sse.NewReader(in, c.settings.MaxFrame)}
 	d.reader.ReportComments(in.ReportComments)
 	d.reader.BeforeGrow(in.BeforeGrow)
-	var named, others []dialect.Dialect
+	var named []dialect.Dialect
 	for _, candidate := range c.dialects {
 		if slices.Contains(names, candidate.Name()) {
 			named = append(named, candidate)
-		} else {
-			others = append(others, candidate)
 		}
 	}
 	threshold := dialect.Yes
@@ -82,7 +80,8 @@ func (c *Collector) Decode(s *event.Stream, in Input, names ...string) *StreamDe
 	case 1:
 		if !in.RequireSure { // otherwise it may be no agent's stream at all
 			d.decide(named[0])
-			d.configured, d.rivals = named[0], others
+			d.configured = named[0]
+			d.rivals = slices.DeleteFunc(slices.Clone(c.dialects), func(other dialect.Dialect) bool { return other.Name() == named[0].Name() })
 		}
 		fallthrough
 	default:

@@ -24,7 +24,7 @@ type part struct {
 
 // content adds the convention's content attributes, each as a JSON string, if content was kept.
 func (a *attributes) content(op *tracker.Operation) {
-	c := op.Details.OrZero().Content
+	c := detailsOf(op).Content
 	if c == nil {
 		return
 	}

@@ -2,7 +2,6 @@ package spans
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -14,7 +13,6 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
-	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc"
 
 	"github.com/delegraph/delegraph/exporter/conventions"
@@ -107,14 +105,23 @@ func NewPropagator(env Environment) (propagation.TextMapPropagator, error) {
 	return propagation.NewCompositeTextMapPropagator(all...), nil
 }
 
-// NewProvider returns a provider that lets an Observer set span ids and sampling decisions, and
-// that sends spans to the processor.
-func NewProvider(sampler sdktrace.Sampler, processor sdktrace.SpanProcessor, described *resource.Resource) *sdktrace.TracerProvider {
-	return sdktrace.NewTracerProvider(
-		sdktrace.WithSampler(presetSampler{sampler}),
-		sdktrace.WithIDGenerator(presetIDs{}),
-		sdktrace.WithResource(described),
+// Provider creates spans and passes them to a processor: the SDK's TracerProvider those that are started, an
+// Observer those of ended operations.
+type Provider struct {
+	*sdktrace.TracerProvider
+	processor sdktrace.SpanProcessor
+	resource  *resource.Resource
+	limits    sdktrace.SpanLimits
+}
+
+// NewProvider returns a provider. The sampler is not asked about operations.
+func NewProvider(sampler sdktrace.Sampler, processor sdktrace.SpanProcessor, described *resource.Resource) *Provider {
+	sdk := sdktrace.NewTracerProvider(
+		sdktrace.WithSampler(sampler),
+		sdktrace.WithResource(described), // reports the error of Merge
 		sdktrace.WithSpanProcessor(processor))
+	merged, _ := resource.Merge(resource.Environment(), described)
+	return &Provider{sdk, processor, merged, sdktrace.NewSpanLimits()}
 }
 
 // RunSampler returns a tracker.Settings.Sample that asks the sampler once per run. A run with a
@@ -135,56 +142,4 @@ func RunSampler(sampler sdktrace.Sampler, names conventions.Table) func(*tracker
 		})
 		return result.Decision == sdktrace.RecordAndSample
 	}
-}
-
-// identity is a context that carries the ids of a span. Its run is sampled.
-type identity struct {
-	context.Context
-	trace trace.TraceID
-	span  trace.SpanID
-}
-
-type identityKey struct{}
-
-// Value returns the identity for identityKey, also from derived contexts.
-func (i *identity) Value(key any) any {
-	if _, own := key.(identityKey); own {
-		return i
-	}
-	return i.Context.Value(key)
-}
-
-// presetSampler samples the spans of operations, because only those of sampled runs are created. It asks
-// another sampler about all other spans.
-type presetSampler struct{ sdktrace.Sampler }
-
-func (d presetSampler) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingResult {
-	if _, ok := p.ParentContext.Value(identityKey{}).(*identity); ok {
-		return sdktrace.SamplingResult{
-			Decision:   sdktrace.RecordAndSample,
-			Tracestate: trace.SpanContextFromContext(p.ParentContext).TraceState(),
-		}
-	}
-	return d.Sampler.ShouldSample(p)
-}
-
-// presetIDs returns the ids of the context's identity, or random ones if it has none.
-type presetIDs struct{}
-
-func (presetIDs) NewIDs(ctx context.Context) (t trace.TraceID, s trace.SpanID) {
-	if id, ok := ctx.Value(identityKey{}).(*identity); ok {
-		return id.trace, id.span
-	}
-	// crypto/rand.Read never fails.
-	rand.Read(t[:])
-	rand.Read(s[:])
-	return t, s
-}
-
-func (presetIDs) NewSpanID(ctx context.Context, _ trace.TraceID) (s trace.SpanID) {
-	if id, ok := ctx.Value(identityKey{}).(*identity); ok {
-		return id.span
-	}
-	rand.Read(s[:])
-	return s
 }

@@ -3,12 +3,14 @@
 package spans
 
 import (
-	"context"
+	"slices"
 	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/sdk/instrumentation"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -16,25 +18,31 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// NewTracer returns the tracer for all of Delegraph's spans. Its scope has Delegraph's version and
-// the schema URL of the conventions.
+// scope is the name of the instrumentation scope of all spans.
+const scope = "github.com/delegraph/delegraph"
+
+// NewTracer returns the tracer for all of Delegraph's spans except those of operations. Its scope has
+// Delegraph's version and the schema URL of the conventions.
 func NewTracer(provider trace.TracerProvider, names conventions.Table, version string) trace.Tracer {
-	return provider.Tracer("github.com/delegraph/delegraph", trace.WithInstrumentationVersion(version), trace.WithSchemaURL(names.SchemaURL))
+	return provider.Tracer(scope, trace.WithInstrumentationVersion(version), trace.WithSchemaURL(names.SchemaURL))
 }
 
 // Observer creates a span for each operation when it ends. It implements tracker.Observer.
 type Observer struct {
-	tracer trace.Tracer
-	names  conventions.Table
+	provider *Provider
+	scope    instrumentation.Scope
+	names    conventions.Table
 
 	mu      sync.Mutex
-	scratch []attribute.KeyValue // reused for the attributes of each span, which the SDK copies
+	scratch []attribute.KeyValue // reused for the attributes of each span
 }
 
-// NewObserver returns an observer. The provider must come from NewProvider, because others ignore
-// the operations' ids.
-func NewObserver(provider trace.TracerProvider, names conventions.Table, version string) *Observer {
-	return &Observer{tracer: NewTracer(provider, names, version), names: names}
+// NewObserver returns an observer that passes spans to the provider's processor.
+func NewObserver(provider *Provider, names conventions.Table, version string) *Observer {
+	return &Observer{
+		provider: provider, names: names,
+		scope: instrumentation.Scope{Name: scope, Version: version, SchemaURL: names.SchemaURL},
+	}
 }
 
 // RunStarted does nothing: a span is created when its operation ends.
@@ -49,44 +57,47 @@ func (o *Observer) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 		return
 	}
 	started, ended := times(r, op)
-	_, span := o.tracer.Start(parent(r, op), name(op), trace.WithTimestamp(started), trace.WithSpanKind(kind(op)))
-	for _, l := range links(r, op) {
-		span.AddLink(l)
+	s := &endedSpan{
+		observer: o, name: name(op), kind: kind(op), started: started, ended: ended, parent: parent(r, op),
+		context:    trace.NewSpanContext(trace.SpanContextConfig{TraceID: r.Trace, SpanID: trace.SpanID(op.ID), TraceFlags: trace.FlagsSampled}),
+		attributes: o.attributes(r, op),
 	}
-	o.setAttributes(span, r, op)
-	details := op.Details.OrZero()
-	// If there are too many events, the SDK drops and counts the first: citations before confidences.
+	s.addLinks(r, op)
+	details := detailsOf(op)
+	// If there are too many events, the first are dropped and counted: citations before confidences.
 	for _, c := range details.Citations {
-		span.AddEvent(citationEvent, trace.WithTimestamp(ended), trace.WithAttributes(citation(c)...))
+		s.addEvent(citationEvent, ended, citation(c))
 	}
 	if op == r.Root {
-		addInputs(span, r, ended)
+		s.addInputs(r)
 	}
 	for _, c := range details.Confidence {
-		span.AddEvent(o.names.EvaluationEvent, trace.WithTimestamp(ended), trace.WithAttributes(o.evaluation(c)...))
+		s.addEvent(o.names.EvaluationEvent, ended, o.evaluation(c))
 	}
 	if op.Status == tracker.OperationError {
-		span.SetStatus(codes.Error, op.ErrorType())
+		s.status = sdktrace.Status{Code: codes.Error, Description: op.ErrorType()}
 	}
-	span.End(trace.WithTimestamp(ended))
+	s.limit(&o.provider.limits)
+	o.provider.processor.OnEnd(s)
 }
 
-func (o *Observer) setAttributes(span trace.Span, r *tracker.Run, op *tracker.Operation) {
+// attributes returns the attributes of an operation's span, in memory of their size.
+func (o *Observer) attributes(r *tracker.Run, op *tracker.Operation) []attribute.KeyValue {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	a := attributes{&o.names, o.scratch[:0]}
 	a.operation(r, op)
 	o.scratch = a.list
-	span.SetAttributes(o.scratch...)
-	clear(o.scratch) // so that no content is kept
+	defer clear(o.scratch) // so that no content is kept
+	return slices.Clone(o.scratch)
 }
 
 // addInputs adds an event for each request for input, at the time of the request.
-func addInputs(span trace.Span, r *tracker.Run, ended time.Time) {
+func (s *endedSpan) addInputs(r *tracker.Run) {
 	for _, in := range r.Inputs {
 		at := steady(r, in.Requested.At)
 		if at.IsZero() {
-			at = ended
+			at = s.ended
 		}
 		a := attributes{list: []attribute.KeyValue{inputKind.String(string(in.Kind)), inputStatus.String(string(in.Status))}}
 		a.text(inputID, in.ID)
@@ -95,7 +106,7 @@ func addInputs(span trace.Span, r *tracker.Run, ended time.Time) {
 			a.add(inputWait.Float64(wait.Seconds()))
 		}
 		a.question(in.Question)
-		span.AddEvent(inputEvent, trace.WithTimestamp(at), trace.WithAttributes(a.list...))
+		s.addEvent(inputEvent, at, a.list)
 	}
 }
 
@@ -107,7 +118,8 @@ var base = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 // Jaeger warns about a span of zero duration and moves its end by as much.
 func times(r *tracker.Run, op *tracker.Operation) (started, ended time.Time) {
 	if started, ended = operationTimes(r, op); ended.IsZero() {
-		return started, ended
+		now := time.Now()
+		return now, now
 	}
 	return steady(r, started), steady(r, ended).Add(time.Nanosecond)
 }
@@ -127,7 +139,7 @@ func steady(r *tracker.Run, t time.Time) time.Time {
 // so that no span lasts from base until now.
 func operationTimes(r *tracker.Run, op *tracker.Operation) (started, ended time.Time) {
 	started, ended, known := r.Interval(op)
-	if known || r.Live { // the SDK uses the present for a zero time
+	if known || r.Live {
 		return started, ended
 	}
 	started, ended = undated(op.Started), undated(op.Ended)
@@ -142,19 +154,16 @@ func undated(t tracker.Timestamp) time.Time {
 	return base.Add(time.Duration(t.Frame) * time.Millisecond)
 }
 
-// parent returns the context from which the SDK takes a span's parent and ids, and the run's
-// sampling decision.
-func parent(r *tracker.Run, op *tracker.Operation) context.Context {
-	ctx := &identity{Context: context.Background(), trace: r.Trace, span: trace.SpanID(op.ID)}
+// parent returns the span above an operation's, or an invalid one.
+func parent(r *tracker.Run, op *tracker.Operation) trace.SpanContext {
 	above := trace.SpanContextConfig{TraceID: r.Trace, SpanID: trace.SpanID(op.Parent), TraceFlags: trace.FlagsSampled}
 	if op == r.Root {
 		if !r.Parent.IsValid() {
-			return ctx
+			return trace.SpanContext{}
 		}
 		above.SpanID = r.Parent.Span
 	}
-	ctx.Context = trace.ContextWithSpanContext(ctx.Context, trace.NewSpanContext(above))
-	return ctx
+	return trace.NewSpanContext(above)
 }
 
 func name(op *tracker.Operation) string {
@@ -171,31 +180,33 @@ func kind(op *tracker.Operation) trace.SpanKind {
 	return trace.SpanKindInternal
 }
 
-func links(r *tracker.Run, op *tracker.Operation) []trace.Link {
-	transfers := op.Details.OrZero().Links
-	out := make([]trace.Link, 0, len(transfers))
-	for _, id := range transfers {
-		out = append(out, link(linkTransfer, trace.SpanContextConfig{
-			TraceID: r.Trace, SpanID: trace.SpanID(id), TraceFlags: trace.FlagsSampled,
-		}))
+func (s *endedSpan) addLinks(r *tracker.Run, op *tracker.Operation) {
+	for _, id := range detailsOf(op).Links {
+		s.addLink(linkTransfer, trace.SpanContextConfig{TraceID: r.Trace, SpanID: trace.SpanID(id), TraceFlags: trace.FlagsSampled})
 	}
 	if op == r.Root {
 		for _, l := range r.Links {
-			out = append(out, link(l.Kind, trace.SpanContextConfig{
+			s.addLink(l.Kind, trace.SpanContextConfig{
 				TraceID: l.Trace, SpanID: trace.SpanID(l.Root), TraceFlags: trace.TraceFlags(0).WithSampled(l.Sampled), Remote: true,
-			}))
+			})
 		}
 	}
-	return out
 }
 
-func link(kind string, to trace.SpanContextConfig) trace.Link {
-	return trace.Link{SpanContext: trace.NewSpanContext(to), Attributes: []attribute.KeyValue{linkKind.String(kind)}}
+// noDetails are the details of an operation that has none.
+var noDetails tracker.Details
+
+// detailsOf returns an operation's details for reading.
+func detailsOf(op *tracker.Operation) *tracker.Details {
+	if op.Details == nil {
+		return &noDetails
+	}
+	return op.Details
 }
 
 // operation adds the attributes of an operation's span.
 func (a *attributes) operation(r *tracker.Run, op *tracker.Operation) {
-	details := op.Details.OrZero()
+	details := detailsOf(op)
 	a.text(a.names.OperationName, string(op.Kind))
 	if op.Kind == tracker.InvokeWorkflow {
 		a.text(a.names.WorkflowName, op.Name)
@@ -217,9 +228,9 @@ func (a *attributes) operation(r *tracker.Run, op *tracker.Operation) {
 	a.text(failureClass, string(op.Failure))
 	switch op.Kind {
 	case tracker.ExecuteTool:
-		a.tool(op, &details)
+		a.tool(op, details)
 	case tracker.Chat:
-		a.chat(op, &details)
+		a.chat(op, details)
 	}
 	if op == r.Root {
 		a.run(r)

@@ -24,7 +24,7 @@ import (
 // names is the table of names unless a test uses another one.
 var names = conventions.Released()
 
-func newObserver(provider trace.TracerProvider) *Observer {
+func newObserver(provider *Provider) *Observer {
 	return NewObserver(provider, names, "1.2.3")
 }
 

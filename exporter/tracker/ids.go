@@ -38,11 +38,16 @@ func appendJoined(dst []byte, parts []string) []byte {
 		if i > 0 {
 			dst = append(dst, 0)
 		}
-		for _, c := range []byte(part) {
-			if c <= 2 {
-				dst = append(dst, 2)
+		for part != "" {
+			plain := 0
+			for plain < len(part) && part[plain] > 2 {
+				plain++
 			}
-			dst = append(dst, c)
+			if dst = append(dst, part[:plain]...); plain < len(part) {
+				dst = append(dst, 2, part[plain])
+				plain++
+			}
+			part = part[plain:]
 		}
 	}
 	return dst

@@ -18,7 +18,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"go.opentelemetry.io/otel"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
-	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/delegraph/delegraph/collector"
@@ -202,7 +201,7 @@ func (s *Sidecar) release() {
 
 // traces prepares the export of spans according to the OTEL_* environment. If no spans are exported, the
 // sampler is nil.
-func (s *Sidecar) traces(ctx context.Context, env spans.Environment, names conventions.Table) (func(*tracker.Run) bool, trace.TracerProvider, error) {
+func (s *Sidecar) traces(ctx context.Context, env spans.Environment, names conventions.Table) (func(*tracker.Run) bool, *spans.Provider, error) {
 	s.tracesTo = tracesNotice(env)
 	propagator, err := spans.NewPropagator(env)
 	if err != nil {

@@ -113,21 +113,30 @@ func readResult(v strictjson.Value) update {
 		return update{shape: s, body: v}.validated()
 	}
 	var u update
-	internal := false
 	for name, value := range v.Members() {
 		s, known := wrappers[string(name.Text())]
 		switch {
-		case !known:
-			internal = internal || lenient.IsInternal(name.Text()) || lenient.HasInternalDiscriminator(&table, value)
-		case value.Kind() <= strictjson.Null:
+		case !known, value.Kind() <= strictjson.Null:
 		case u.shape != shapeNone:
 			return update{}
 		default:
 			u = update{shape: s, body: value, misplaced: hasOtherContent(v, string(name.Text()))}
 		}
 	}
-	u.internalBeside = internal
-	return u.validated()
+	if u = u.validated(); u.shape != shapeNone {
+		u.internalBeside = hasInternalBeside(v)
+	}
+	return u
+}
+
+// hasInternalBeside reports whether a member beside an update is marked internal.
+func hasInternalBeside(v strictjson.Value) bool {
+	for name, value := range v.Members() {
+		if _, known := wrappers[string(name.Text())]; !known && (lenient.IsInternal(name.Text()) || lenient.HasInternalDiscriminator(&table, value)) {
+			return true
+		}
+	}
+	return false
 }
 
 // validated returns the update, or an empty one if a required member is missing.

@@ -28,7 +28,7 @@ import (
 	"github.com/delegraph/delegraph/test/agents/recorded"
 )
 
-// textCheck is a span processor that checks the length of each text of a span.
+// textCheck is a span processor that checks the length of each text of a span, and that the keys of its attributes differ.
 type textCheck struct {
 	t    *testing.T
 	what string // the input
@@ -54,7 +54,12 @@ func (c *textCheck) OnEnd(s sdktrace.ReadOnlySpan) {
 }
 
 func (c *textCheck) attributes(all []attribute.KeyValue) {
+	keys := map[attribute.Key]bool{}
 	for _, a := range all {
+		if keys[a.Key] {
+			c.t.Errorf("%s: the attribute %s is there twice", c.what, a.Key)
+		}
+		keys[a.Key] = true
 		texts := []string{string(a.Key)}
 		switch a.Value.Type() {
 		case attribute.STRING:
