@@ -13,7 +13,7 @@ func (s *subscriber) serveSocket(taken *socket, opening []byte) {
 	s.connection, s.socket, s.gone = taken, taken, taken.gone
 	s.hub.sockets.add(taken)
 	s.hub.settings.Memory.Release(SubscriberSize - waitingSize) // run charges it
-	if s.format == nil && taken.tryWrite != nil && s.attachment.Moved == nil {
+	if s.format == nil && taken.tryWrite != nil {
 		s.writer = s.hub.writers.join(s)
 	}
 	go s.watch()

@@ -41,7 +41,7 @@ func newWriter(s *subscriber) *writer {
 // run serves the waiting subscribers until the writer is unused.
 func (w *writer) run() {
 	defer w.timer.Stop()
-	done, draining := w.done, w.hub.drainStarted
+	done, moved, draining := w.done, w.key.moved, w.hub.drainStarted
 	for {
 		select {
 		case <-w.notified:
@@ -53,7 +53,10 @@ func (w *writer) run() {
 			w.resumeDue(time.Now())
 		case <-done:
 			done = nil
-			w.resume(func(*subscriber) bool { return true })
+			w.resumeAll()
+		case <-moved:
+			moved = nil
+			w.resumeAll()
 		case <-draining:
 			draining = nil
 			w.resume((*subscriber).mustDrain)
@@ -68,7 +71,7 @@ func (w *writer) add(s *subscriber) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	due := s.nextTimer()
-	if isClosed(s.socket.gone) || isClosed(s.attachment.Done) || s.mustDrain() || !due.After(time.Now()) {
+	if isClosed(s.socket.gone) || isClosed(s.attachment.Done) || isClosed(s.attachment.Moved) || s.mustDrain() || !due.After(time.Now()) {
 		return false
 	}
 	next := w.ring.Read(s.cursor, s.selection, nil)
@@ -106,6 +109,8 @@ func (w *writer) resume(due func(*subscriber) bool) {
 		}
 	}
 }
+
+func (w *writer) resumeAll() { w.resume(func(*subscriber) bool { return true }) }
 
 // resumeDue checks the grants for which it is time, and resumes the subscribers whose grant is no longer valid or
 // for which something else is due.

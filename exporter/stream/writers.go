@@ -10,11 +10,13 @@ import (
 // writerCapacity is the largest number of subscribers of a writer.
 const writerCapacity = 256
 
-// writerKey says what the subscribers of a writer have in common: the same frames wake them.
+// writerKey says what the subscribers of a writer have in common: the same frames wake them, and they move to
+// another shard together.
 type writerKey struct {
 	ring    *replay.Ring
 	group   int  // of their selections
 	selects bool // they have selections
+	moved   <-chan struct{}
 }
 
 // writers holds the writers of a hub.
@@ -27,7 +29,7 @@ type writers struct {
 func (w *writers) join(s *subscriber) *writer {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	key := writerKey{s.attachment.Ring, s.selection.Group(), s.selection != nil}
+	key := writerKey{s.attachment.Ring, s.selection.Group(), s.selection != nil, s.attachment.Moved}
 	for _, open := range w.byKey[key] {
 		if open.subscribers < writerCapacity {
 			open.subscribers++
