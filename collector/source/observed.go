@@ -45,12 +45,16 @@ func (p *Proxy) observe(resp *http.Response) error {
 	}
 	s, names := p.describeStream(x)
 	encoding := contentEncoding(resp.Header)
+	if _, cannot := decompress(nil, encoding).(unsupportedEncoding); cannot && p.settings.NewFilter != nil {
+		return encodingError(encoding)
+	}
 	body := &observedBody{ReadCloser: resp.Body, proxy: p, client: resp.Request.Context()}
 	resp.Body = body
 	if unconfirmed := x == nil || x.unconfirmed; p.settings.NewFilter != nil && !unconfirmed {
-		return p.filterStream(resp, body, s, names, x)
+		p.filterStream(resp, body, s, names, x)
+	} else {
+		p.copyStream(resp, body, s, names, encoding, x)
 	}
-	p.copyStream(resp, body, s, names, encoding, x)
 	return nil
 }
 
@@ -73,11 +77,8 @@ func (p *Proxy) copyStream(resp *http.Response, body *observedBody, s *event.Str
 
 // filterStream puts a filter into the path of an agent's stream and removes its content encoding. The
 // batches that are decoded for the filter are also observed.
-func (p *Proxy) filterStream(resp *http.Response, body *observedBody, s *event.Stream, names []string, x *exchange) error {
+func (p *Proxy) filterStream(resp *http.Response, body *observedBody, s *event.Stream, names []string, x *exchange) {
 	plain := decompress(body, contentEncoding(resp.Header))
-	if u, cannot := plain.(unsupportedEncoding); cannot {
-		return encodingError(string(u))
-	}
 	filtered := *s // the observer has its own state
 	r := newFilteredBody(body, p.settings.NewFilter(), p.settings.Panics)
 	r.queue = newQueue[*event.Batch](p.settings.QueueLimit, p.settings.ObserveBudget, p.now, p.countUnobserved)
@@ -97,16 +98,11 @@ func (p *Proxy) filterStream(resp *http.Response, body *observedBody, s *event.S
 		await()
 		p.deliver(s, r)
 	})
-	return nil
 }
 
-// filterUnconfirmed puts a filter into the path of an unconfirmed stream. A stream in an unsupported content
-// encoding passes, because its path does not identify it as an agent's.
+// filterUnconfirmed puts a filter into the path of an unconfirmed stream and removes its content encoding.
 func (p *Proxy) filterUnconfirmed(resp *http.Response, body *observedBody, s event.Stream) {
 	plain := decompress(body, contentEncoding(resp.Header))
-	if _, cannot := plain.(unsupportedEncoding); cannot {
-		return
-	}
 	r := newFilteredBody(body, p.settings.NewFilter(), p.settings.Panics)
 	r.memory = p.frameShare(resp.Request.Context())
 	body.memory = r.memory
