@@ -265,11 +265,14 @@ func TestShardAdded(t *testing.T) {
 	g.say(active, "4", g.other, g.one)
 	g.say(fresh, "after the move", g.one)
 	g.say(stays, "2", g.one)
+	late := attach(t, g.gateway, "", active)
+	g.say(active, "4b", g.open(g.grown(true, past))) // a sidecar that has just started
 	g.gateway.moveReaders(t.Context())
-	ofActive.wants("1", "2", "3", "4")
+	ofActive.wants("1", "2", "3", "4", "4b")
+	late.wants("4b")
 	ofFresh.wants("after the move")
 	ofStays.wants("1", "2")
-	if got := g.stored("a", active); !slices.Equal(got, []string{"1", "2", "3", "4"}) {
+	if got := g.stored("a", active); !slices.Equal(got, []string{"1", "2", "3", "4", "4b"}) {
 		t.Errorf("an active session did not stay: %q", got)
 	}
 
