@@ -9,7 +9,7 @@ import (
 const (
 	maxConnections = 65_536     // of a server, by default: DEFAULT_MAX_CONNECTIONS in server/const.go of nats-server v2.15.2
 	maxShards      = 100        // in one configuration: config/shards.go
-	seriesOfAgent  = 1668.0 / 6 // of a sidecar with an agent, two tools and a model: exporter/metrics, TestSixSmallSources
+	seriesOfAgent  = 1665.0 / 6 // of a sidecar with an agent, two tools and a model: exporter/metrics, TestSixSmallSources
 )
 
 // million is the load of the table.
