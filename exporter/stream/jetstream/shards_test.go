@@ -324,6 +324,37 @@ func TestFirstShardAdded(t *testing.T) {
 	}
 }
 
+// TestShardAway checks that a shard that is away takes no room from the others, and loses nothing that fits into its part.
+func TestShardAway(t *testing.T) {
+	c := newClusters(t, "a", "b")
+	both := []string{"a", "b"}
+	inA, inB := movingSession(both, both, "a", "a", "s"), movingSession(both, both, "b", "b", "s")
+	seen := &tally{}
+	small := c.layout(seen, true, both...)
+	for i := range small.Shards {
+		small.Shards[i].Settings.QueueBytes = 8 << 10
+	}
+	sidecar, gateway := c.open(small), c.open(c.layout(&tally{}, false, both...))
+	readsA, readsB := attach(t, gateway, "", inA), attach(t, gateway, "", inB)
+	c.servers["b"].kill()
+	until(t, "the connection is lost", func() bool { return !sidecar.Connected() && !gateway.Connected() })
+	sidecar.Publish(heardFrame(inB, "0", "waits"))
+	for i := range 100 {
+		sidecar.Publish(heardFrame(inB, fmt.Sprint("b", i), strings.Repeat("x", 1000)))
+	}
+	for i := range 3 {
+		sidecar.Publish(heardFrame(inA, fmt.Sprint("a", i), fmt.Sprint("a", i)))
+	}
+	readsA.wants("a0", "a1", "a2")
+	if n := seen.count("dropped queue_full"); n < 90 || n >= 100 {
+		t.Errorf("%d frames were dropped; the queue has room for some of them", n)
+	}
+	c.servers["b"].start()
+	if got := readsB.read(1); got[0] != "waits" {
+		t.Errorf("%.40q", got)
+	}
+}
+
 // TestOldShardAway checks that frames of moving sessions wait for a shard that is away, and that readers are refused.
 func TestOldShardAway(t *testing.T) {
 	g := newGrowth(t)
