@@ -7,9 +7,10 @@ import (
 
 // Values for the table of a million agents.
 const (
-	maxConnections = 65_536     // of a server, by default: DEFAULT_MAX_CONNECTIONS in server/const.go of nats-server v2.15.2
-	maxShards      = 100        // in one configuration: config/shards.go
-	seriesOfAgent  = 1668.0 / 6 // of a sidecar with an agent, two tools and a model: exporter/metrics, TestSixSmallSources
+	maxConnections = 65_536                          // of a server, by default: DEFAULT_MAX_CONNECTIONS in server/const.go of nats-server v2.15.2
+	shardMemory    = (44_320 - 28_404) * 1024 / 63.0 // of a sidecar, for each shard: VmRSS at rest with 64 and with 1, measured on 23 November 2026
+	maxShards      = 100                             // in one configuration: config/shards.go
+	seriesOfAgent  = 1665.0 / 6                      // of a sidecar with an agent, two tools and a model: exporter/metrics, TestSixSmallSources
 )
 
 // million is the load of the table.
@@ -66,6 +67,7 @@ func shardsTable(f *figures) string {
 		return number(float64(p.servers)/g.groups) + ", " + number(float64(p.gateways())/g.groups)
 	})
 	add("connections of a sidecar", func(g group) string { return number(g.shards()) })
+	add("memory of a sidecar for its shards", func(g group) string { return amount(g.shards() * shardMemory) })
 	add("**connections of a server**, of at most 65,536 by default", func(g group) string { return number(g.connections()) })
 	add("memory of a server", func(g group) string {
 		return amount((events/agentsRate*replicas*f.of(sessionSize)+float64(feeds)*f.of(feedSizeNATS))/float64(p.servers) + g.connections()*f.of(connectionSize))

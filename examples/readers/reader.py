@@ -30,7 +30,7 @@ while True:
                 if "data" in frame:
                     print(json.dumps(frame), flush=True)
     except (OSError, http.client.HTTPException) as error:
-        if isinstance(error, urllib.error.HTTPError) and error.code in (400, 401, 403, 404):
+        if isinstance(error, urllib.error.HTTPError) and error.code in (400, 401, 403, 404, 421):
             sys.exit(f"{error}: {error.read(500).decode()}")
         print(error, file=sys.stderr)
     time.sleep(1)

@@ -18,7 +18,7 @@ while true; do
     :*) ;; # a heartbeat
     *) frame+=("$line") ;;
     esac
-  done < <(curl -sSN --fail-with-body --config - --header "Last-Event-ID: $last" "$1" \
+  done < <(curl -sSN --location --fail-with-body --config - --header "Last-Event-ID: $last" "$1" \
     <<<"${DELEGRAPH_TOKEN:+header = \"Authorization: Bearer $DELEGRAPH_TOKEN\"}") # arguments would be visible to other users
   sleep 1
 done

@@ -84,8 +84,8 @@ var (
 	storeDropped   = metric{"delegraph_stream_store_dropped_total", "Frames not published to the store; readers get a gap.", []string{"reason"}}
 	storeRetries   = metric{"delegraph_stream_store_publish_retries_total", "Retries of publishing after an attempt that failed or may have failed.", nil}
 	storeQueued    = metric{"delegraph_stream_store_queue_bytes", "Size of the frames waiting for the store.", nil}
-	storeCapacity  = metric{"delegraph_stream_store_queue_capacity_bytes", "Maximum size of the frames waiting for the store, stream.jetstream.queue; 0 for a process that does not publish.", nil}
-	storeConnected = metric{"delegraph_stream_store_connected", "Whether the store's servers are connected.", nil}
+	storeCapacity  = metric{"delegraph_stream_store_queue_capacity_bytes", "Maximum size of the frames waiting for the store, stream.jetstream.queue, all shards together; 0 for a process that does not publish.", nil}
+	storeConnected = metric{"delegraph_stream_store_connected", "Whether the store's servers are connected; with shards, whether those of each one are.", nil}
 	storeFeeds     = metric{"delegraph_stream_feeds", "Feeds read from the store: one per session with readers, and one for all sessions.", nil}
 	storeFeedTries = metric{"delegraph_stream_feed_retries_total", "Retries of reading a feed after a failure while connected.", nil}
 	storeFeedGaps  = metric{"delegraph_stream_feed_gaps_total", "Gaps in feeds.", []string{"reason"}}

@@ -15,12 +15,21 @@ import (
 // move says where the sessions of an old shard go. The publisher of the old shard has the queue for
 // them, so that a session's frames stay in order whichever shard takes them.
 type move struct {
-	to *connection // to the stream of the new shard
-	at time.Time   // no session moves before
+	to  *connection // to the stream of the new shard
+	at  time.Time   // no session moves before
+	now func() time.Time
 }
 
-// clockDifference is how much the clocks of processes may differ.
-const clockDifference = time.Minute
+// Sidecars decide nothing new for a time before and after the move time, and gateways wait longer before
+// they look for a session without messages in its new shard. So processes agree if their clocks differ by
+// no more than moveWait: what was decided before the move time is published within requestTimeout.
+const (
+	moveWait    = 10 * time.Second
+	readersWait = time.Minute
+)
+
+// errMoveTime means that it is not decided yet which stream takes a new session.
+var errMoveTime = errors.New("sessions are about to move to another shard")
 
 // target returns the connection to the stream that takes a message. It asks NATS only if the last
 // message of the subject is unknown. While that is known, NATS checks with each message that it is
@@ -43,10 +52,10 @@ func (p *publisher) target(ctx context.Context, sq *subjectQueue, m *message) (t
 	return to, nil
 }
 
-// place returns the connection to the stream in which a moving session is.
+// place returns the connection to the stream in which a moving session is, or errMoveTime.
 func (m *move) place(ctx context.Context, from *connection, sessionToken string) (*connection, error) {
-	untilMove := time.Until(m.at)
-	if untilMove > clockDifference {
+	untilMove := m.at.Sub(m.now())
+	if untilMove > moveWait {
 		return from, nil // the new stream need not exist yet
 	}
 	for _, c := range []*connection{m.to, from} {
@@ -57,8 +66,8 @@ func (m *move) place(ctx context.Context, from *connection, sessionToken string)
 			return c, nil
 		}
 	}
-	if untilMove > 0 {
-		return from, nil
+	if untilMove > -moveWait {
+		return nil, errMoveTime
 	}
 	return m.to, nil
 }

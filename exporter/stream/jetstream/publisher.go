@@ -114,7 +114,7 @@ func (p *publisher) run() {
 			p.logTooLarge()
 			p.queue.done(sq, TooLarge)
 		default:
-			if !errors.Is(why, nats.ErrDisconnected) && !errors.Is(why, context.Canceled) {
+			if !errors.Is(why, nats.ErrDisconnected) && !errors.Is(why, context.Canceled) && !errors.Is(why, errMoveTime) {
 				p.connection.log.warn("frames cannot be published; they stay queued and are retried", withAdvice(why))
 			}
 			p.retryLater(sq)

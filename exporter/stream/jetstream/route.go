@@ -101,8 +101,11 @@ func (l *layout) isOfOther(id, name string) bool {
 // place returns the name of the shard in which a session is.
 func (s *Shards) place(ctx context.Context, l *layout, session string) (string, error) {
 	owner, before := l.owners(session)
-	untilMove := time.Until(l.MoveAt)
-	if owner == before || untilMove > clockDifference {
+	if owner == before {
+		return owner, nil
+	}
+	untilMove := l.MoveAt.Sub(l.now())
+	if untilMove > moveWait {
 		return before, nil
 	}
 	for _, name := range []string{owner, before} {
@@ -117,7 +120,7 @@ func (s *Shards) place(ctx context.Context, l *layout, session string) (string, 
 			return name, nil
 		}
 	}
-	if untilMove > -clockDifference {
+	if untilMove > -readersWait {
 		return before, nil
 	}
 	return owner, nil

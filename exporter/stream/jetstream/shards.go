@@ -29,6 +29,8 @@ type Layout struct {
 	Serve    []string  // names of the shards that this process serves; empty for all
 	Previous []string  // names of the shards before the last change; empty if no session moves
 	MoveAt   time.Time // no session moves before
+
+	now func() time.Time // nil: time.Now
 }
 
 // Shards is a stream.Store whose sessions are in several streams. docs/design/shards.md has the rules.
@@ -98,6 +100,9 @@ func (s *Shards) Configure(wanted Layout) error {
 	if err := s.Check(wanted); err != nil {
 		return err
 	}
+	if wanted.now == nil {
+		wanted.now = time.Now
+	}
 	was := s.layout.Load()
 	next := &layout{Layout: wanted, stores: map[string]*Store{}}
 	var opened []*Store
@@ -121,7 +126,7 @@ func (s *Shards) Configure(wanted Layout) error {
 	if len(wanted.Previous) > 0 {
 		next.moves = map[string]*move{}
 		for name, store := range next.stores {
-			next.moves[name] = &move{to: store.connection, at: wanted.MoveAt}
+			next.moves[name] = &move{to: store.connection, at: wanted.MoveAt, now: wanted.now}
 		}
 	}
 	s.layout.Store(next)

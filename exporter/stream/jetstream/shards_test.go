@@ -265,11 +265,14 @@ func TestShardAdded(t *testing.T) {
 	g.say(active, "4", g.other, g.one)
 	g.say(fresh, "after the move", g.one)
 	g.say(stays, "2", g.one)
+	late := attach(t, g.gateway, "", active)
+	g.say(active, "4b", g.open(g.grown(true, past))) // a sidecar that has just started
 	g.gateway.moveReaders(t.Context())
-	ofActive.wants("1", "2", "3", "4")
+	ofActive.wants("1", "2", "3", "4", "4b")
+	late.wants("4b")
 	ofFresh.wants("after the move")
 	ofStays.wants("1", "2")
-	if got := g.stored("a", active); !slices.Equal(got, []string{"1", "2", "3", "4"}) {
+	if got := g.stored("a", active); !slices.Equal(got, []string{"1", "2", "3", "4", "4b"}) {
 		t.Errorf("an active session did not stay: %q", got)
 	}
 
@@ -318,6 +321,37 @@ func TestFirstShardAdded(t *testing.T) {
 	all.place.Release()
 	if n := len(gateway.readers.open); n > 0 {
 		t.Errorf("%d entries are left", n)
+	}
+}
+
+// TestShardAway checks that a shard that is away takes no room from the others, and loses nothing that fits into its part.
+func TestShardAway(t *testing.T) {
+	c := newClusters(t, "a", "b")
+	both := []string{"a", "b"}
+	inA, inB := movingSession(both, both, "a", "a", "s"), movingSession(both, both, "b", "b", "s")
+	seen := &tally{}
+	small := c.layout(seen, true, both...)
+	for i := range small.Shards {
+		small.Shards[i].Settings.QueueBytes = 8 << 10
+	}
+	sidecar, gateway := c.open(small), c.open(c.layout(&tally{}, false, both...))
+	readsA, readsB := attach(t, gateway, "", inA), attach(t, gateway, "", inB)
+	c.servers["b"].kill()
+	until(t, "the connection is lost", func() bool { return !sidecar.Connected() && !gateway.Connected() })
+	sidecar.Publish(heardFrame(inB, "0", "waits"))
+	for i := range 100 {
+		sidecar.Publish(heardFrame(inB, fmt.Sprint("b", i), strings.Repeat("x", 1000)))
+	}
+	for i := range 3 {
+		sidecar.Publish(heardFrame(inA, fmt.Sprint("a", i), fmt.Sprint("a", i)))
+	}
+	readsA.wants("a0", "a1", "a2")
+	if n := seen.count("dropped queue_full"); n < 90 || n >= 100 {
+		t.Errorf("%d frames were dropped; the queue has room for some of them", n)
+	}
+	c.servers["b"].start()
+	if got := readsB.read(1); got[0] != "waits" {
+		t.Errorf("%.40q", got)
 	}
 }
 

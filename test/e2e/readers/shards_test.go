@@ -26,16 +26,16 @@ var oneShard, twoShards = []string{"north"}, []string{"north", "south"}
 
 // shardFleet is two NATS clusters, a gateway for each, and two sidecars that tail the same sessions.
 type shardFleet struct {
-	t                   *testing.T
-	folder, agent       string
-	replicas            int
-	maxAge              string
-	moving, staying     []string // sessions
-	nats                map[string][]*member
-	urls                map[string][]string
-	listen              map[string]string // of the gateways
-	gateways, sidecars  []*member
-	admins, sidecarFile []string
+	t                  *testing.T
+	folder, agent      string
+	replicas           int
+	maxAge             string
+	moving, staying    []string // sessions
+	nats               map[string][]*member
+	urls               map[string][]string
+	listen             map[string]string // of the gateways
+	gateways, sidecars []*member
+	admins             []string
 }
 
 // newShardFleet prepares clusters with this number of servers. Half of the sessions move when the second shard is added.
