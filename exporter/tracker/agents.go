@@ -82,7 +82,7 @@ func (r *openRun) beginAgent(b *event.Batch) *Operation {
 	if op == nil {
 		return nil
 	}
-	op.node = &node{lane: b.Branch, cause: above.causeOf(b.Branch)}
+	op.node = r.tracker.newNode(node{lane: b.Branch, cause: above.causeOf(b.Branch)})
 	op.Branch, op.startStated = b.Branch, hasEvent(b, event.KindAgentStarted)
 	if b.Step == "" {
 		op.Agent = b.Agent

@@ -288,7 +288,7 @@ func (r *openRun) transferTarget(name string, b *event.Batch, from *Operation) *
 		return nil
 	}
 	op.Agent, op.Branch = name, branch
-	op.node = &node{lane: branch, cause: r.now, receivedControl: true}
+	op.node = r.tracker.newNode(node{lane: branch, cause: r.now, receivedControl: true})
 	put(&r.silentTargets, name, op)
 	r.numberInvocation(op)
 	put(&r.agents, key, op)

@@ -81,7 +81,8 @@ func newRun(t *Tracker, s *event.Stream) *openRun {
 		},
 		tracker: t, stream: s, lastActivity: s.OpenedAt,
 	}
-	r.Root = &Operation{Kind: InvokeAgent, Name: s.App, open: true, openState: &openState{node: &node{}}}
+	r.Root = &Operation{Kind: InvokeAgent, Name: s.App, open: true, openState: t.openStates.take()}
+	r.Root.node = t.nodes.take()
 	if s.App != "" {
 		r.Root.Kind = InvokeWorkflow // unless an agent of that name speaks
 	}

@@ -23,8 +23,9 @@ func (r *openRun) begin(kind OperationKind, name string, parent *Operation) *Ope
 	count := &r.counts[kind.order()]
 	op := &Operation{
 		Kind: kind, Name: name, Started: r.now, firstFrame: uint32(r.now.Frame), open: true,
-		openState: &openState{ordinal: *count},
+		openState: r.tracker.openStates.take(),
 	}
+	op.ordinal = *count
 	*count++
 	op.attach(parent)
 	if kind.Invokes() {
@@ -155,7 +156,7 @@ func (r *openRun) flushEnded() {
 func (r *openRun) notifyEnded(op *Operation) {
 	r.tracker.notify(func(o Observer) { o.OperationEnded(&r.Run, op) })
 	r.releaseContent(op)
-	op.openState = nil
+	r.tracker.dropOpenState(op)
 }
 
 // fixTrace sets the run's trace id, sampling decision and root id. It is called as late as

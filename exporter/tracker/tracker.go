@@ -89,9 +89,11 @@ type Tracker struct {
 	askers           *simplelru.LRU[questionKey, runRef]  // the runs that asked for input, by request
 	waitingRuns      *simplelru.LRU[sessionKey, runRef]   // by session, the last run that ended waiting for input
 	transferSessions *simplelru.LRU[sessionKey, struct{}] // sessions in which an agent transferred control
-	contentBytes     int                                  // of all open operations
-	outcomesPending  []*openRun                           // runs whose end was stated and whose outcome may follow, earliest first
-	due              chan struct{}                        // see Due
+	openStates       pool[openState]
+	nodes            pool[node]
+	contentBytes     int           // of all open operations
+	outcomesPending  []*openRun    // runs whose end was stated and whose outcome may follow, earliest first
+	due              chan struct{} // see Due
 }
 
 // streamState holds the open runs of a stream. Most streams have one run, a capture may have many.

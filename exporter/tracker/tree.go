@@ -213,7 +213,7 @@ func (r *openRun) beginNode(key nodeKey, n *event.Node) *Operation {
 	}
 	r.linkTaskCall(op, n)
 	previous := r.nodes[key]
-	op.node = &node{key: key, lane: n.Lane, cause: cause, isContainer: n.Kind == event.NodeContainer || n.Kind == event.NodeWorkflow}
+	op.node = r.tracker.newNode(node{key: key, lane: n.Lane, cause: cause, isContainer: n.Kind == event.NodeContainer || n.Kind == event.NodeWorkflow})
 	op.node.isRetry = n.Run != "" && previous != nil && previous.failedFrame > 0 || parent.isRetryStart(cause)
 	op.startUnknown = op.node.isRetry
 	put(&r.nodes, key, op)
