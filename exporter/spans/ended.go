@@ -47,7 +47,7 @@ func (s *endedSpan) Resource() *resource.Resource     { return s.observer.provid
 
 func (s *endedSpan) InstrumentationScope() instrumentation.Scope { return s.observer.scope }
 
-func (s *endedSpan) InstrumentationLibrary() instrumentation.Library { return s.observer.scope }
+func (s *endedSpan) InstrumentationLibrary() instrumentation.Scope { return s.observer.scope }
 
 func (s *endedSpan) addEvent(name string, at time.Time, attributes []attribute.KeyValue) {
 	kept, dropped := first(attributes, s.observer.provider.limits.AttributePerEventCountLimit)
