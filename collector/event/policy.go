@@ -164,7 +164,7 @@ type Words struct {
 	UserRoles     []string        // roles of the user
 	FromUser      bool            // the speaker is the user, whatever the role
 	RoleKinds     map[string]Kind // the kind of text of other roles; KindOther: no setting excludes it
-	TypeKinds     map[string]Kind // the kind of text in an object whose member `type` or `adk_type` has this value
+	TypeKinds     map[string]Kind // the kind of text in an object whose member `type`, `adk_type` or `adk:type` has this value
 
 	ThoughtMarkers  []string // members that, unless false or null, mark the text beside or below them as a thought
 	MetadataMembers []string // members that may contain AuthorMembers and ThoughtMarkers

@@ -119,5 +119,8 @@ func WithTotal(usage event.Usage, total event.Count) event.Usage {
 }
 
 // ADKPartKinds are the kinds of fact that the data of an A2A part of an ADK agent states, by the part's
-// `adk_type`. Source: google/adk/a2a/converters/part_converter.py.
-var ADKPartKinds = map[string]event.Kind{"function_call": event.KindToolStarted, "function_response": event.KindToolEnded}
+// `adk_type` (in some versions `adk:type`). Source: google/adk/a2a/converters/part_converter.py.
+var ADKPartKinds = map[string]event.Kind{
+	"function_call": event.KindToolStarted, "executable_code": event.KindToolStarted,
+	"function_response": event.KindToolEnded, "code_execution_result": event.KindToolEnded,
+}

@@ -105,7 +105,7 @@ func (w *wordScan) updateSpeaker(v strictjson.Value, by speaker) speaker {
 }
 
 // typeMembers are the members to which Words.TypeKinds applies.
-var typeMembers = []string{"type", "adk_type"}
+var typeMembers = []string{"type", "adk_type", "adk:type"}
 
 // kindOf returns the kind of a value, or unknown if kinds does not list it.
 func kindOf(value strictjson.Value, kinds map[string]event.Kind, unknown event.Kind) event.Kind {
