@@ -44,7 +44,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 			b.Run = d.run
 			d.addErrorFrame(message, wire.TextCode(message), b)
 		}
-	case isErrorFrame(v):
+	case m.failure.Exists() && isErrorFrame(v):
 		b.Run, b.Type = d.run, typeError
 		b.Time = reportedTime(m.details.Get("timestamp"))
 		code := wire.MostSpecific(wire.Code(m.details.Get("error_type")), wire.ErrorCode(v.Get("error")))

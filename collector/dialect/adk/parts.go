@@ -53,6 +53,21 @@ func readActions(v strictjson.Value) (a actions) {
 	return a
 }
 
+// readContent returns the members of an event's content that are used. They are found in one pass.
+func readContent(v strictjson.Value) (parts, role, thought strictjson.Value) {
+	for name, value := range v.Members() {
+		switch string(name.Text()) {
+		case "parts":
+			parts = value
+		case "role":
+			role = value
+		case "thought":
+			thought = value
+		}
+	}
+	return parts, role, thought
+}
+
 type partKind uint8
 
 const (

@@ -42,6 +42,7 @@ type members struct {
 	layer, custom, grounding, citations                                  strictjson.Value
 	output, nodeError, errorType                                         strictjson.Value // JavaScript only
 	thought                                                              strictjson.Value // the protocol defines it for parts only
+	failure                                                              strictjson.Value // `error`, of a frame that is not an event
 }
 
 func (m *members) read(v strictjson.Value) {
@@ -66,6 +67,8 @@ func (m *members) read(v strictjson.Value) {
 			m.partial = value
 		case "content":
 			m.content = value
+		case "error":
+			m.failure = value
 		case "thought":
 			m.thought = value
 		case "actions":
@@ -150,10 +153,11 @@ func (m *members) isEvent() bool {
 
 func readFrame(m *members) frame {
 	partial, isSet := m.partial.Bool()
+	parts, role, thought := readContent(m.content)
 	return frame{
-		isThought:  isTrue(m.thought) || isTrue(m.content.Get("thought")),
-		notPartial: isSet && !partial, otherRole: !isModel(m.content.Get("role")),
-		ID: m.id, Parts: m.content.Get("parts"), actions: readActions(m.actions), Model: m.model, FinishReason: m.finish,
+		isThought:  isTrue(m.thought) || isTrue(thought),
+		notPartial: isSet && !partial, otherRole: !isModel(role),
+		ID: m.id, Parts: parts, actions: readActions(m.actions), Model: m.model, FinishReason: m.finish,
 		ErrorCode: m.code, errorType: m.errorType, errorMessage: m.message, LongRunning: m.long, longRunningIDs: idSet(m.long), Usage: wire.GeminiUsage(m.usage), hasUsage: m.usage.Len() > 0,
 	}
 }

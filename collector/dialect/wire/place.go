@@ -12,6 +12,8 @@ import (
 // Places derives the places of a stream's speakers from what the ADK says about them. It caches them.
 type Places struct {
 	known         map[Speaker]*event.Place
+	last          *event.Place // of lastKey; nil at first
+	lastKey       Speaker
 	branchParents map[string]string // by branch, the path of the parent of the node with which the branch began
 	workflows     map[string]bool   // paths of nodes that have run steps
 }
@@ -46,12 +48,16 @@ const maxNodes = 64
 // google-adk 2.13.
 func (p *Places) Of(key Speaker) *event.Place {
 	key.Path, key.Branch, key.Scope = cutAtSegment(key.Path, '/'), cutAtSegment(key.Branch, '.'), dialect.Name(key.Scope)
-	if known := p.known[key]; known != nil {
-		return known
+	if p.last != nil && key == p.lastKey { // comparing the same strings is faster than hashing them
+		return p.last
 	}
-	made := p.newPlace(key)
-	remember(&p.known, key, made)
-	return made
+	place := p.known[key]
+	if place == nil {
+		place = p.newPlace(key)
+		remember(&p.known, key, place)
+	}
+	p.last, p.lastKey = place, key
+	return place
 }
 
 func remember[K comparable, V any](in *map[K]V, key K, value V) {
