@@ -58,13 +58,17 @@ func (m *move) place(ctx context.Context, from *connection, sessionToken string)
 	if untilMove > moveWait {
 		return from, nil // the new stream need not exist yet
 	}
+	var failure error // of one stream does not matter if the other one holds the session
 	for _, c := range []*connection{m.to, from} {
 		switch holds, err := c.holds(ctx, sessionToken); {
 		case err != nil:
-			return nil, err
+			failure = err
 		case holds:
 			return c, nil
 		}
+	}
+	if failure != nil {
+		return nil, failure
 	}
 	if untilMove > -moveWait {
 		return nil, errMoveTime

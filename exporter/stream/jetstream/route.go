@@ -108,6 +108,7 @@ func (s *Shards) place(ctx context.Context, l *layout, session string) (string, 
 	if untilMove > moveWait {
 		return before, nil
 	}
+	var failure error // of one stream does not matter if the other one holds the session
 	for _, name := range []string{owner, before} {
 		store := l.stores[name]
 		if store == nil { // neither served nor previous: its gateways know
@@ -115,10 +116,13 @@ func (s *Shards) place(ctx context.Context, l *layout, session string) (string, 
 		}
 		switch holds, err := s.held.ask(ctx, store.connection, session); {
 		case err != nil:
-			return "", err
+			failure = err
 		case holds:
 			return name, nil
 		}
+	}
+	if failure != nil {
+		return "", failure
 	}
 	if untilMove > -readersWait {
 		return before, nil

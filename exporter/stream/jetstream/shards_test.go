@@ -355,6 +355,21 @@ func TestShardAway(t *testing.T) {
 	}
 }
 
+// TestNewShardAway checks that sessions which did not move need only their old shard.
+func TestNewShardAway(t *testing.T) {
+	g := newGrowth(t)
+	session := movingSession(beforeGrowth, afterGrowth, "a", "c", "s")
+	g.say(session, "1", g.one)
+	past := time.Now().Add(-time.Hour)
+	g.grow(past)
+	restarted := g.open(g.grown(true, past))
+	g.servers["c"].kill()
+	until(t, "the connection is lost", func() bool { return !restarted.Connected() && !g.gateway.Connected() })
+	late := attach(t, g.gateway, "", session)
+	g.say(session, "2", restarted)
+	late.wants("2")
+}
+
 // TestOldShardAway checks that frames of moving sessions wait for a shard that is away, and that readers are refused.
 func TestOldShardAway(t *testing.T) {
 	g := newGrowth(t)
