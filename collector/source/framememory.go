@@ -3,6 +3,7 @@ package source
 import (
 	"cmp"
 	"context"
+	"net"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -71,6 +72,7 @@ type frameShare struct {
 	frameLimit int // bytes
 	done       <-chan struct{}
 	disconnect func()
+	client     *net.TCPConn // nil if it is not known
 
 	bytes    atomic.Int64 // changed only under the lock of memory
 	progress atomic.Int64 // when the agent or the client last took part, in nanoseconds of the Unix time
@@ -84,7 +86,7 @@ func (m *FrameMemory) share(ctx context.Context, frameLimit int, disconnect func
 	if m == nil {
 		return nil
 	}
-	return &frameShare{memory: m, frameLimit: frameLimit, done: ctx.Done(), disconnect: disconnect}
+	return &frameShare{memory: m, frameLimit: frameLimit, done: ctx.Done(), disconnect: disconnect, client: clientConn(ctx)}
 }
 
 // streamState says whether a stream waits for its agent or its client.
@@ -274,6 +276,7 @@ func (m *FrameMemory) set(s *frameShare, n int) {
 	switch {
 	case before == 0 && n > 0:
 		m.holders = append(m.holders, s)
+		limitUnsent(s.client)
 	case n == 0:
 		m.holders = slices.DeleteFunc(m.holders, func(h *frameShare) bool { return h == s })
 		if m.extra == s {

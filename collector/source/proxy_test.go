@@ -142,7 +142,9 @@ func newTracedProxy(t testing.TB, s *proxyRecorder, upstream string, settings so
 // front serves a handler that forwards to a proxy, which may be nil, and returns its address.
 func front(t *testing.T, p *source.Proxy, h http.Handler) string {
 	t.Helper()
-	server := httptest.NewServer(h)
+	server := httptest.NewUnstartedServer(h)
+	server.Config.ConnContext = source.ConnContext
+	server.Start()
 	t.Cleanup(func() {
 		server.Close()
 		if p != nil {

@@ -51,6 +51,7 @@ func openPort(name, listen string, panics *recovery.Recorder, logger *slog.Logge
 	p.server = &http.Server{
 		Handler: panics.Handler(recovery.Proxy, p), ReadHeaderTimeout: 30 * time.Second, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 		MaxHeaderBytes:               maxHeaderBytes,
+		ConnContext:                  source.ConnContext,
 		DisableGeneralOptionsHandler: true, // "OPTIONS *" is the agent's to answer
 	}
 	return p, nil

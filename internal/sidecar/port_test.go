@@ -6,10 +6,12 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/delegraph/delegraph/collector/recovery"
+	"github.com/delegraph/delegraph/collector/source"
 )
 
 // TestHeadersAreBounded checks that the port answers 431 to a header of more than maxHeaderBytes before it is complete.
@@ -36,5 +38,20 @@ func TestHeadersAreBounded(t *testing.T) {
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
 		t.Errorf("the answer is %d, want 431", answer.StatusCode)
+	}
+}
+
+// TestProxiesGetConnections checks that a proxy gets the connections of its clients.
+func TestProxiesGetConnections(t *testing.T) {
+	logger := slog.New(slog.DiscardHandler)
+	p, err := openPort("a", "127.0.0.1:0", recovery.New(logger, func(recovery.Component) {}), logger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.close()
+	client, _ := net.Pipe()
+	defer client.Close()
+	if got, want := p.server.ConnContext(t.Context(), client), source.ConnContext(t.Context(), client); !reflect.DeepEqual(got, want) {
+		t.Errorf("the context of a request is %v, want %v", got, want)
 	}
 }

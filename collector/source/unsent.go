@@ -1,0 +1,26 @@
+package source
+
+import (
+	"context"
+	"net"
+)
+
+// maxUnsent is the size in bytes of what the system keeps for a client beyond what is on its way, while a
+// stream holds memory for large frames. The system accepts more in steps of half of it. Without this limit
+// it keeps up to 4 MB and accepts more in steps of 1 MB, so that a slow client that reads all the time
+// seems to have taken nothing for many seconds.
+const maxUnsent = 64 << 10
+
+// connKey is the context key of the client's connection.
+type connKey struct{}
+
+// ConnContext is for http.Server.ConnContext of a server whose handler is a Proxy.
+func ConnContext(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, c)
+}
+
+// clientConn returns the connection that ConnContext recorded, or nil.
+func clientConn(ctx context.Context) *net.TCPConn {
+	c, _ := ctx.Value(connKey{}).(*net.TCPConn)
+	return c
+}
