@@ -288,24 +288,22 @@ func (s *subscriber) nextTimer() time.Time {
 
 func (s *subscriber) untilNextTimer() time.Duration { return time.Until(s.nextTimer()) }
 
-// release returns everything that the subscriber holds.
+// release returns everything that the subscriber holds. A panic of its format or store leaves only their parts.
 func (s *subscriber) release() {
+	defer s.hub.slots.release(s.grant.Token) // last: Drain then returns
+	if s.writer != nil {
+		s.hub.writers.leave(s.writer)
+	}
+	if s.socket != nil {
+		s.hub.sockets.remove(s.socket)
+		s.hub.settings.Memory.Release(waitingSize)
+	} else {
+		s.hub.settings.Memory.Release(SubscriberSize)
+	}
 	if s.format != nil {
 		s.format.Close()
 	}
 	if s.attachment.Release != nil {
 		s.attachment.Release()
 	}
-	if s.writer != nil {
-		s.hub.writers.leave(s.writer)
-	}
-	if s.socket != nil {
-		s.hub.sockets.remove(s.socket)
-	}
-	if s.socket != nil {
-		s.hub.settings.Memory.Release(waitingSize)
-	} else {
-		s.hub.settings.Memory.Release(SubscriberSize)
-	}
-	s.hub.slots.release(s.grant.Token)
 }

@@ -43,6 +43,7 @@ func (s *subscriber) run(opening []byte) {
 // watch waits until the client of a subscriber with a socket has left. It then releases a subscriber that waits
 // with its writer; run releases any other.
 func (s *subscriber) watch() {
+	defer s.hub.settings.Panics.Recover(recovery.Stream, nil)
 	s.socket.discardInput()
 	if s.writer != nil && s.writer.remove(s) {
 		s.hub.settings.Observer.CountDisconnect(ClientLeft)

@@ -113,8 +113,9 @@ func (w *writer) resume(due func(*subscriber) bool) {
 func (w *writer) resumeAll() { w.resume(func(*subscriber) bool { return true }) }
 
 // resumeDue resumes the subscribers for which something is due. For a recheck of the grant, it does so only if the
-// grant is no longer valid.
+// grant is no longer valid. After a panic it resumes all, so that each checks its own grant.
 func (w *writer) resumeDue(now time.Time) {
+	defer w.hub.settings.Panics.Recover(recovery.Stream, w.resumeAll)
 	w.resume(func(s *subscriber) bool { return !s.grantValid(now) || !s.nextTimer().After(now) })
 	w.mu.Lock()
 	defer w.mu.Unlock()
