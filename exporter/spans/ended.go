@@ -11,8 +11,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// endedSpan is the span of an ended operation. It never changes, so it needs no lock and no copies, which
-// the SDK's spans have.
+// endedSpan is the span of an ended operation. It never changes, so unlike the SDK's spans it needs no
+// lock and no copies.
 type endedSpan struct {
 	sdktrace.ReadOnlySpan // nil: only for the private method of the interface
 
@@ -71,8 +71,8 @@ func (s *endedSpan) limit(l *sdktrace.SpanLimits) {
 	}
 }
 
-// first returns the first elements up to a limit, which does not exist if it is negative, and the number
-// of the others.
+// first returns the first elements up to a limit, and the number of the others. A negative limit means no
+// limit.
 func first[E any](list []E, limit int) (kept []E, dropped int) {
 	if limit < 0 || len(list) <= limit {
 		return list, 0

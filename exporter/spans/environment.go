@@ -46,24 +46,24 @@ func (env Environment) KnownMethods() (methods []string) {
 
 // Limits on the values of OTEL_BSP_*. The limit on the queue is also that of limits.span_queue.
 const (
-	longestQueue = 1_000_000
-	longestTime  = int(time.Hour / time.Millisecond)
+	maxQueue        = 1_000_000 // spans
+	maxMilliseconds = int(time.Hour / time.Millisecond)
 )
 
 // NewSettings reads OTEL_BSP_*. OTEL_BSP_MAX_QUEUE_SIZE overrides the configured queue size, as the
 // environment does for all settings of delivery.
-func NewSettings(env Environment, queue, size int, logger *slog.Logger) (s Settings, err error) {
-	read := func(name, unit string, otherwise, least, most int) (n int) {
+func NewSettings(env Environment, queue, queueBytes int, logger *slog.Logger) (s Settings, err error) {
+	read := func(name, unit string, fallback, least, most int) (n int) {
 		if err == nil {
-			n, err = otlp.Environment(env).Number(name, unit, otherwise, least, most)
+			n, err = otlp.Environment(env).Number(name, unit, fallback, least, most)
 		}
 		return n
 	}
-	s.QueueSize = read("OTEL_BSP_MAX_QUEUE_SIZE", "spans", queue, 1, longestQueue)
+	s.QueueSize = read("OTEL_BSP_MAX_QUEUE_SIZE", "spans", queue, 1, maxQueue)
 	s.BatchSize = read("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "spans that the queue can hold", min(512, s.QueueSize), 1, s.QueueSize)
-	s.Delay = time.Duration(read("OTEL_BSP_SCHEDULE_DELAY", "milliseconds", 1_000, 0, longestTime)) * time.Millisecond
-	s.Timeout = time.Duration(read("OTEL_BSP_EXPORT_TIMEOUT", "milliseconds", 30_000, 0, longestTime)) * time.Millisecond
-	s.QueueBytes, s.Backend, s.Logger = size, env.Backend(), logger
+	s.Delay = time.Duration(read("OTEL_BSP_SCHEDULE_DELAY", "milliseconds", 1_000, 0, maxMilliseconds)) * time.Millisecond
+	s.Timeout = time.Duration(read("OTEL_BSP_EXPORT_TIMEOUT", "milliseconds", 30_000, 0, maxMilliseconds)) * time.Millisecond
+	s.QueueBytes, s.Backend, s.Logger = queueBytes, env.Backend(), logger
 	return s, err
 }
 

@@ -11,8 +11,8 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// longestLine is the maximum number of spans in one line.
-const longestLine = 10_000
+// maxSpansPerLine is the maximum number of spans in one line.
+const maxSpansPerLine = 10_000
 
 // JSONLines is a span processor that writes spans as OTLP/JSON: one line at each flush, or more if
 // there are too many spans for a line.
@@ -44,7 +44,7 @@ func (l *JSONLines) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
 
 // OnEnd keeps the span until the next flush.
 func (l *JSONLines) OnEnd(s sdktrace.ReadOnlySpan) {
-	if l.spans = append(l.spans, s); len(l.spans) >= longestLine {
+	if l.spans = append(l.spans, s); len(l.spans) >= maxSpansPerLine {
 		l.err = errors.Join(l.err, l.write(context.Background()))
 	}
 }

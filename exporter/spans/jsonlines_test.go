@@ -69,7 +69,7 @@ func TestLinesAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	span := tracetest.SpanStub{Name: "s"}.Snapshot()
-	for range longestLine + 1 {
+	for range maxSpansPerLine + 1 {
 		l.OnEnd(span)
 	}
 	if n := bytes.Count(out.Bytes(), []byte("\n")); n != 1 || len(l.spans) != 1 {
@@ -82,14 +82,14 @@ func TestLinesAreBounded(t *testing.T) {
 	for line := range bytes.Lines(out.Bytes()) {
 		total += len(parse(t, line))
 	}
-	if total != longestLine+1 {
+	if total != maxSpansPerLine+1 {
 		t.Errorf("%d spans are out", total)
 	}
 }
 
 // TestLinesFail checks that a flush returns the error of a line that was written before it.
 func TestLinesFail(t *testing.T) {
-	for _, n := range []int{1, longestLine} {
+	for _, n := range []int{1, maxSpansPerLine} {
 		full := errors.New("no space left")
 		l, err := NewJSONLines(t.Context(), failingWriter{full})
 		if err != nil {

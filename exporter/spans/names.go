@@ -26,8 +26,8 @@ const (
 	// Kind of a link: linkTransfer, or one of the tracker's kinds of links to other runs.
 	linkKind = attribute.Key("delegraph.link.kind")
 
-	// Seconds: smallest difference between time of receipt and reported time, which is how far the
-	// agent's clock is behind ours plus the shortest delay.
+	// Seconds: the smallest difference between the time of receipt and the reported time. It is how far
+	// the agent's clock is behind ours, plus the shortest delay.
 	clockOffset = attribute.Key("delegraph.clock.offset")
 
 	// What the protocol reports at the end of a run: seconds, and tool calls. Measurements ignore both.
@@ -46,7 +46,7 @@ const (
 	stateKeys  = attribute.Key("delegraph.state.keys")
 	stateBytes = attribute.Key("delegraph.state.bytes")
 
-	// State of an agent's loop: at the request of a model response, or the last of an agent.
+	// State of an agent's loop: for a model response, at its request; for an agent, the last one.
 	loopIteration = attribute.Key("delegraph.loop.iteration")
 	loopMessages  = attribute.Key("delegraph.loop.messages")
 	loopTools     = attribute.Key("delegraph.loop.tools")

@@ -7,33 +7,33 @@ import (
 )
 
 // outage is a period in which the backend accepts no spans. It is over when all spans that were queued at
-// the first success have been delivered: a backend that accepts one batch and fails at the next has not
+// the first success have left the queue: a backend that accepts one batch and fails at the next has not
 // recovered.
 type outage struct {
 	active  bool // an attempt has failed: the outage has begun and was logged
 	began   time.Time
-	dropped uint64 // spans dropped before it
-	waited  int    // spans queued when the backend accepted some again; 0 until then
-	left    int    // how many of these are still queued
+	dropped uint64 // all spans dropped before it
+	backlog int    // spans queued at the first success after it began; 0 before
+	left    int    // spans of the backlog that are still queued
 }
 
-// episode is the time without a rejection after which the next rejection is logged again.
-const episode = 10 * time.Minute
+// quietPeriod is the time without a rejection after which the next one is logged.
+const quietPeriod = 10 * time.Minute
 
 // settle records that n queued spans have left the queue. It reports whether the outage is over.
 func (o *outage) settle(n, queued int) (over bool) {
 	if !o.active {
 		return false
 	}
-	if o.waited == 0 {
-		o.waited, o.left = queued, queued
+	if o.backlog == 0 {
+		o.backlog, o.left = queued, queued
 	}
 	o.left -= n
 	return o.left <= 0
 }
 
-// lost returns the number of spans dropped so far.
-func (p *Processor) lost() (n uint64) {
+// droppedTotal returns the number of spans dropped so far. The caller holds the lock.
+func (p *Processor) droppedTotal() (n uint64) {
 	for _, dropped := range p.dropped {
 		n += dropped
 	}
@@ -51,7 +51,7 @@ func (p *Processor) fail(v otlp.Result) {
 	p.cause = v.Cause
 	isFirst := v.Outcome != otlp.Unclassified && !p.outage.active
 	if v.Outcome != otlp.Unclassified {
-		p.outage.active, p.outage.waited = true, 0
+		p.outage.active, p.outage.backlog = true, 0
 	}
 	p.mu.Unlock()
 	if isFirst {
@@ -60,7 +60,7 @@ func (p *Processor) fail(v otlp.Result) {
 	}
 }
 
-// settle removes the oldest n spans, some of which may have been rejected, from the queue.
+// settle removes the oldest n spans from the queue, after they were accepted or rejected.
 func (p *Processor) settle(n int, v otlp.Result) {
 	p.mu.Lock()
 	if p.ended {
@@ -72,25 +72,25 @@ func (p *Processor) settle(n int, v otlp.Result) {
 	p.cause = ""
 	p.exported += uint64(n - v.Rejected)
 	p.dropped[DroppedRejected] += uint64(v.Rejected)
-	past, dropped := p.outage, p.lost()-p.outage.dropped
+	past, dropped := p.outage, p.droppedTotal()-p.outage.dropped
 	if over {
 		p.outage.active = false
 	}
 	p.mu.Unlock()
 	if over {
 		p.settings.Logger.Info("the trace backend is back", "endpoint", p.settings.Backend,
-			"after", time.Since(past.began).Round(time.Millisecond), "waited", past.waited, "dropped", dropped)
+			"after", time.Since(past.began).Round(time.Millisecond), "waited", past.backlog, "dropped", dropped)
 	}
 	p.logRejected(v)
 }
 
-// logRejected logs a rejection unless there was another one within episode. Otherwise every batch might be
-// logged, for example after a token has expired.
+// logRejected logs a rejection if there was none within quietPeriod. Otherwise, after a token has expired, it
+// would log every batch.
 func (p *Processor) logRejected(v otlp.Result) {
 	if v.Rejected == 0 {
 		return
 	}
-	if p.rejected.IsZero() || time.Since(p.rejected) > episode {
+	if p.rejected.IsZero() || time.Since(p.rejected) > quietPeriod {
 		p.settings.Logger.Warn("the trace backend rejects spans; they are dropped and counted", "endpoint", p.settings.Backend,
 			"err", v.Cause, "dropped", v.Rejected)
 	}

@@ -155,7 +155,7 @@ func TestThrottled(t *testing.T) {
 	})
 }
 
-// TestRejectionIsTold checks that a rejection is logged once per episode.
+// TestRejectionIsTold checks that a rejection is logged once per quietPeriod.
 func TestRejectionIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &backend{answer: func(_ context.Context, attempt int, _ []sdktrace.ReadOnlySpan) error {
@@ -172,9 +172,9 @@ func TestRejectionIsTold(t *testing.T) {
 		}
 		want := []string{rejectLine + `err="gRPC status Unauthenticated" dropped=5`}
 		if diff := cmp.Diff(want, j.all()); diff != "" {
-			t.Errorf("within one episode (-want +got):\n%s", diff)
+			t.Errorf("within quietPeriod (-want +got):\n%s", diff)
 		}
-		time.Sleep(episode)
+		time.Sleep(quietPeriod)
 		hand(p, 0, 5)
 		time.Sleep(5 * time.Second)
 		if diff := cmp.Diff(want, j.all()); diff != "" {

@@ -33,7 +33,7 @@ const (
 	shortestPause = time.Second / 4 // between attempts; during a shutdown, every pause
 	longestPause  = 30 * time.Second
 	absentWait    = 2 * time.Second // how long a shutdown waits for a backend that accepts no connection
-	maxGuesses    = 5               // attempts at a batch after failures that cannot be classified
+	maxGuesses    = 5               // attempts at a batch whose failures cannot be classified
 )
 
 // Settings configure the delivery of spans. NewSettings reads them.
@@ -64,7 +64,7 @@ type Processor struct {
 	// Used by the delivering goroutine only.
 	batch    int       // maximum size of the next attempt
 	split    split     // of a batch that was rejected as malformed
-	guessed  int       // attempts at the oldest batch whose failure could not be classified
+	guesses  int       // attempts at the oldest batch whose failure could not be classified
 	rejected time.Time // time of the last rejection; see logRejected
 
 	mu       sync.Mutex
@@ -132,10 +132,10 @@ func (p *Processor) OnEnd(span sdktrace.ReadOnlySpan) {
 		p.queue, p.sizes = append(p.queue, span), append(p.sizes, size)
 		p.size += size
 	}
-	whole := len(p.queue) >= p.settings.BatchSize
+	isFull := len(p.queue) >= p.settings.BatchSize
 	p.mu.Unlock()
 	signal(p.wake)
-	if whole {
+	if isFull {
 		signal(p.full)
 	}
 }
@@ -150,8 +150,8 @@ func signal(c chan<- struct{}) {
 // ForceFlush does nothing: delivery runs in the background, and Shutdown flushes.
 func (p *Processor) ForceFlush(context.Context) error { return nil }
 
-// Shutdown delivers the queued spans until the context ends or the backend is given up. It drops
-// and counts the rest, and reports it as its error. A running attempt is not canceled before the
+// Shutdown delivers the queued spans until the context ends or deliverLast gives up. It drops and
+// counts the rest, and its error reports them. A running attempt is not canceled before the
 // context ends: the backend may have accepted its spans and would get them twice.
 func (p *Processor) Shutdown(ctx context.Context) error {
 	p.mu.Lock()
@@ -170,16 +170,16 @@ func (p *Processor) Shutdown(ctx context.Context) error {
 	case <-p.done:
 	case <-ctx.Done():
 	}
-	lost := p.end()
+	undelivered := p.end()
 	// Do not wait for an exporter that ignores its context: the grace period is for the whole process.
 	p.halt()
-	if err := p.exporter.Shutdown(ctx); lost == nil {
+	if err := p.exporter.Shutdown(ctx); undelivered == nil {
 		return err
 	}
-	return lost
+	return undelivered
 }
 
-// end drops the remaining spans.
+// end drops the remaining spans, and returns an error if there are any.
 func (p *Processor) end() (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -208,9 +208,8 @@ func (p *Processor) run(ctx context.Context) {
 	p.deliverLast(ctx)
 }
 
-// gather waits until a batch is full or the first span has waited long enough. It returns how many
-// queued spans are worth an attempt: a full batch or any span. It returns false when it is time to
-// stop.
+// gather waits until a batch is full or the first span has waited long enough. It returns the least
+// for deliverAll: a full batch, or one span. It returns false when it is time to stop.
 func (p *Processor) gather() (least int, more bool) {
 	if p.pending() == 0 {
 		select {
@@ -305,7 +304,7 @@ func (p *Processor) deliver(ctx context.Context) otlp.Outcome {
 		p.batch = len(batch) / 2
 		return otlp.Delivered
 	case v.Outcome == otlp.Malformed:
-		if next := p.split.refused(len(batch)); next > 0 {
+		if next := p.split.reject(len(batch)); next > 0 {
 			p.batch = next
 			return otlp.Delivered
 		}
@@ -313,8 +312,8 @@ func (p *Processor) deliver(ctx context.Context) otlp.Outcome {
 			batch = p.oldest(p.split.left)
 		}
 		v.Rejected = len(batch)
-	case v.Outcome == otlp.Unclassified && p.guessed+1 < maxGuesses:
-		p.guessed++
+	case v.Outcome == otlp.Unclassified && p.guesses+1 < maxGuesses:
+		p.guesses++
 		p.fail(v)
 		return otlp.Unclassified
 	case v.Outcome == otlp.NoConnection, v.Outcome == otlp.Unreachable:
@@ -323,8 +322,8 @@ func (p *Processor) deliver(ctx context.Context) otlp.Outcome {
 	case v.Outcome != otlp.Delivered:
 		v.Rejected = len(batch)
 	}
-	p.batch, p.guessed = min(2*p.batch, p.settings.BatchSize), 0
-	if p.split.settled(len(batch), v.Outcome) {
+	p.batch, p.guesses = min(2*p.batch, p.settings.BatchSize), 0
+	if p.split.settle(len(batch), v.Outcome) {
 		p.batch = p.settings.BatchSize
 	}
 	v.Rejected = min(v.Rejected, len(batch))
@@ -344,12 +343,12 @@ func (p *Processor) attempt(ctx context.Context, batch []sdktrace.ReadOnlySpan) 
 	return otlp.Classify(p.exporter.ExportSpans(ctx, batch))
 }
 
-// next returns the next batch. Unless there is an outage, it records the present state in p.outage: if this
-// attempt fails, an outage has begun now.
+// next returns the next batch. If there is no outage, it prepares p.outage for one that begins with the failure
+// of this attempt.
 func (p *Processor) next() []sdktrace.ReadOnlySpan {
 	p.mu.Lock()
 	if !p.outage.active {
-		p.outage = outage{began: time.Now(), dropped: p.lost()}
+		p.outage = outage{began: time.Now(), dropped: p.droppedTotal()}
 	}
 	p.mu.Unlock()
 	if p.split.left > 0 { // without later spans, which have not been rejected

@@ -105,8 +105,8 @@ func NewPropagator(env Environment) (propagation.TextMapPropagator, error) {
 	return propagation.NewCompositeTextMapPropagator(all...), nil
 }
 
-// Provider creates spans and passes them to a processor: the SDK's TracerProvider those that are started, an
-// Observer those of ended operations.
+// Provider passes spans to a processor. Its TracerProvider passes the spans that it starts; an Observer passes
+// those of ended operations.
 type Provider struct {
 	*sdktrace.TracerProvider
 	processor sdktrace.SpanProcessor
@@ -114,13 +114,14 @@ type Provider struct {
 	limits    sdktrace.SpanLimits
 }
 
-// NewProvider returns a provider. The sampler is not asked about operations.
-func NewProvider(sampler sdktrace.Sampler, processor sdktrace.SpanProcessor, described *resource.Resource) *Provider {
+// NewProvider returns a provider. The sampler decides only about the spans that the TracerProvider starts;
+// RunSampler decides about operations.
+func NewProvider(sampler sdktrace.Sampler, processor sdktrace.SpanProcessor, own *resource.Resource) *Provider {
 	sdk := sdktrace.NewTracerProvider(
 		sdktrace.WithSampler(sampler),
-		sdktrace.WithResource(described), // reports the error of Merge
+		sdktrace.WithResource(own), // the SDK merges it too, and reports the error
 		sdktrace.WithSpanProcessor(processor))
-	merged, _ := resource.Merge(resource.Environment(), described)
+	merged, _ := resource.Merge(resource.Environment(), own)
 	return &Provider{sdk, processor, merged, sdktrace.NewSpanLimits()}
 }
 

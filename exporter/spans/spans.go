@@ -81,7 +81,7 @@ func (o *Observer) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 	o.provider.processor.OnEnd(s)
 }
 
-// attributes returns the attributes of an operation's span, in memory of their size.
+// attributes returns the attributes of an operation's span, in a slice without spare capacity.
 func (o *Observer) attributes(r *tracker.Run, op *tracker.Operation) []attribute.KeyValue {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -135,8 +135,8 @@ func steady(r *tracker.Run, t time.Time) time.Time {
 	return first.Add(t.Sub(first))
 }
 
-// operationTimes returns when an operation began and ended. If the run has a time for it, base is not used,
-// so that no span lasts from base until now.
+// operationTimes returns when an operation began and ended. It uses base only if the run is replayed and has no
+// time for the operation: otherwise a span could last from base until now.
 func operationTimes(r *tracker.Run, op *tracker.Operation) (started, ended time.Time) {
 	started, ended, known := r.Interval(op)
 	if known || r.Live {
@@ -154,7 +154,7 @@ func undated(t tracker.Timestamp) time.Time {
 	return base.Add(time.Duration(t.Frame) * time.Millisecond)
 }
 
-// parent returns the span above an operation's, or an invalid one.
+// parent returns the parent of an operation's span, or an invalid span context if there is none.
 func parent(r *tracker.Run, op *tracker.Operation) trace.SpanContext {
 	above := trace.SpanContextConfig{TraceID: r.Trace, SpanID: trace.SpanID(op.Parent), TraceFlags: trace.FlagsSampled}
 	if op == r.Root {
@@ -319,12 +319,12 @@ func (o *Observer) evaluation(s tracker.Confidence) []attribute.KeyValue {
 		a.add(confidenceHigh.Float64(s.High.Value))
 	}
 	a.text(o.names.EvaluationLabel, s.Label)
-	a.text(o.names.EvaluationExplanation, where(s.Confidence))
+	a.text(o.names.EvaluationExplanation, explanation(s.Confidence))
 	return a.list
 }
 
-// where describes the origin of a statement and its subject.
-func where(c event.Confidence) string {
+// explanation describes the origin of a statement and its subject.
+func explanation(c event.Confidence) string {
 	out := string(c.Origin)
 	if c.Overall {
 		out += ", overall"
@@ -360,7 +360,7 @@ func (a *attributes) text(key attribute.Key, value string) {
 	}
 }
 
-// texts adds a list of texts: as many of the first ones as together do not exceed the limit of one text.
+// texts adds the first texts of a list that together do not exceed the limit of one text.
 func (a *attributes) texts(key attribute.Key, values []string) {
 	out, size := []string{}, 0
 	for _, v := range values {

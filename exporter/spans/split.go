@@ -11,7 +11,7 @@ import (
 // goroutine uses it.
 type split struct {
 	left     int  // remaining spans of the rejected batch, at the front of the queue; 0 if there is none
-	attempts int  // that may still be made
+	attempts int  // remaining attempts
 	accepted bool // some of its spans were accepted
 	futile   bool // no span of the previous rejected batch was accepted: the backend may reject every span
 }
@@ -20,13 +20,13 @@ type split struct {
 // each halving.
 func perSpan(n int) int { return 2*bits.Len(uint(n)) + 1 }
 
-// splitSpans is the number of malformed spans in a batch that the attempts suffice to find. If there are more,
-// well-formed spans may be rejected too.
+// splitSpans is the number of malformed spans that can always be found in a batch. If there are more, well-formed
+// spans may be rejected too.
 const splitSpans = 16
 
-// refused records that the oldest n spans were rejected as malformed. It returns how many spans to
+// reject records that the oldest n spans were rejected as malformed. It returns how many spans to
 // try next, or 0 to reject the rest of the batch.
-func (s *split) refused(n int) (next int) {
+func (s *split) reject(n int) (next int) {
 	if s.left == 0 {
 		s.left, s.attempts, s.accepted = n, splitSpans*perSpan(n), false
 		if s.futile {
@@ -39,9 +39,9 @@ func (s *split) refused(n int) (next int) {
 	return n / 2
 }
 
-// settled records that the oldest n spans have left the queue. It reports whether they were the
+// settle records that the oldest n spans have left the queue. It reports whether they were the
 // last of a rejected batch.
-func (s *split) settled(n int, outcome otlp.Outcome) (over bool) {
+func (s *split) settle(n int, outcome otlp.Outcome) (over bool) {
 	if outcome == otlp.Delivered {
 		s.accepted, s.futile = true, false
 	}

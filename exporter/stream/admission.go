@@ -8,14 +8,14 @@ import (
 // maxRetryAfter bounds the time for which a refused subscriber is told to wait.
 const maxRetryAfter = time.Minute
 
-// admission limits how fast subscribers arrive: a token bucket. It also counts those that it has
-// refused and that will come again, to spread their return over the time that admitting them takes.
+// admission limits how fast subscribers arrive: a token bucket. It also counts refused subscribers
+// that are expected to return, to spread their return over the time in which they can be admitted.
 type admission struct {
 	rate, burst float64 // tokens a second, tokens at most; with rate 0 everyone is admitted
 
 	mu      sync.Mutex
 	tokens  float64
-	waiting float64 // refused ones that did not have their turn yet
+	waiting float64 // refused subscribers that are expected to return
 	last    time.Time
 }
 
@@ -23,8 +23,8 @@ func newAdmission(rate float64, burst int) *admission {
 	return &admission{rate: rate, burst: float64(burst), tokens: float64(burst)}
 }
 
-// admit takes a token. Without one it returns the time within which the subscriber should return: at a
-// random moment of it, so that there is about one token for each.
+// admit takes a token. If there is none, it returns the time within which the subscriber should return. If each
+// returns at a random time within it, there is about one token for each.
 func (a *admission) admit(now time.Time) (admitted bool, returnWithin time.Duration) {
 	if a.rate == 0 {
 		return true, 0

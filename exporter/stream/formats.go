@@ -100,15 +100,15 @@ func (s *subscriber) writeNextFormatted(opening []byte) Disconnect {
 func (s *subscriber) encodeNext(out []byte, room bool) (_ []byte, sent int, alone *replay.Frame, lost bool) {
 	pooled := framePool.Get().(*[]replay.Frame)
 	defer framePool.Put(pooled)
-	var some []replay.Frame
-	defer func() { clear(some) }() // the frames would keep evicted data alive
+	var frames []replay.Frame
+	defer func() { clear(frames) }() // the frames would keep evicted data alive
 	var batch replay.Batch
 	next, unsentID := 0, false
 	s.hub.withProcessor(func() {
-		some, batch = s.attachment.Ring.Frames(s.cursor, s.selection, (*pooled)[:0])
-		for ; room && next < len(some) && len(out) < replay.MaxBatch && !some[next].IsLarge(); next++ {
+		frames, batch = s.attachment.Ring.Frames(s.cursor, s.selection, (*pooled)[:0])
+		for ; room && next < len(frames) && len(out) < replay.MaxBatch && !frames[next].IsLarge(); next++ {
 			before := len(out)
-			if out = s.appendFormatted(out, some[next]); len(out) > before {
+			if out = s.appendFormatted(out, frames[next]); len(out) > before {
 				sent++
 			}
 			unsentID = len(out) == before
@@ -117,11 +117,11 @@ func (s *subscriber) encodeNext(out []byte, room bool) (_ []byte, sent int, alon
 	switch {
 	case batch.Lost:
 		return nil, 0, nil, true
-	case next == 0 && len(some) > 0:
-		first := some[0]
+	case next == 0 && len(frames) > 0:
+		first := frames[0]
 		return nil, 0, &first, false
-	case next < len(some):
-		batch = replay.Batch{Next: some[next-1].Cursor()}
+	case next < len(frames):
+		batch = replay.Batch{Next: frames[next-1].Cursor()}
 	}
 	s.advance(batch)
 	if next > 0 {

@@ -62,37 +62,37 @@ func (h *Hub) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s := &subscriber{hub: h, grant: grant}
-	taken := false
+	detached := false
 	defer func() {
-		if !taken {
+		if !detached {
 			s.release()
 		}
 	}()
-	taken = s.subscribe(w, r, params)
+	detached = s.subscribe(w, r, params)
 }
 
-// subscribe attaches a subscriber to the store and serves it until its stream ends. It returns true at once if
-// the subscriber goes on without the request's goroutine.
-func (s *subscriber) subscribe(w http.ResponseWriter, r *http.Request, params url.Values) (taken bool) {
+// subscribe attaches a subscriber to the store and serves it until its stream ends. If the
+// subscriber does not need the request's goroutine, it returns true at once.
+func (s *subscriber) subscribe(w http.ResponseWriter, r *http.Request, params url.Values) (detached bool) {
 	query := queryFor(params, r.PathValue("session"), s.grant)
 	last := lastEventID(r.Header, params)
-	place, why := s.hub.store.Attach(r.Context(), Request{Query: query, Shard: params.Get("shard"), LastEventID: last})
+	at, why := s.hub.store.Attach(r.Context(), Request{Query: query, Shard: params.Get("shard"), LastEventID: last})
 	switch why {
 	case NotRefused:
 	case OtherShard, ShardRequired, UnknownShard:
-		s.hub.redirect(w, r, place, why)
+		s.hub.redirect(w, r, at, why)
 		return false
 	default:
 		s.hub.refuse(w, r, why)
 		return false
 	}
-	s.attachment = place
+	s.attachment = at
 	s.format = s.hub.transformer(s, params, r.PathValue("session"), last, &query)
 	s.selection = replay.NewSelection(query)
 	s.schedule(time.Now())
 	setHeaders(w.Header())
 	if r.ProtoMajor == 1 && r.TLS == nil {
-		if socket, head, err := takeSocket(w, r); err == nil {
+		if socket, head, err := hijack(w, r); err == nil {
 			s.serveSocket(socket, append(head, s.opening(last != "")...))
 			return true
 		}
@@ -101,7 +101,7 @@ func (s *subscriber) subscribe(w http.ResponseWriter, r *http.Request, params ur
 	// batch is one write to the socket. net/http consumes this value and does not send it; HTTP/2,
 	// which has no chunks, ignores it.
 	w.Header().Set("Transfer-Encoding", "identity")
-	s.connection, s.isHTTP2, s.gone = response{w, http.NewResponseController(w)}, r.ProtoMajor >= 2, r.Context().Done()
+	s.connection, s.isHTTP2, s.clientGone = response{w, http.NewResponseController(w)}, r.ProtoMajor >= 2, r.Context().Done()
 	s.hub.settings.Observer.CountDisconnect(s.serve(s.opening(last != "")))
 	return false
 }

@@ -32,7 +32,7 @@ type Settings struct {
 	DecoderMemory *budget.Account // account that decoders are charged to; nil: unlimited
 
 	Turns  *budget.Turns   // limits the memory for converting large frames to other formats; nil: unlimited
-	Memory *budget.Account // account that subscribers are charged to, with what was converted or copied for them; nil: unlimited
+	Memory *budget.Account // account for subscribers, and for frames that are converted or copied for them; nil: unlimited
 
 	MaxSubscribers         int
 	MaxSubscribersPerToken int
@@ -61,7 +61,7 @@ type Hub struct {
 	slots     *slots
 	admission *admission
 	decodings *format.Decodings
-	unsent    unsent
+	unsent    unsentMemory
 
 	writers writers
 	sockets sockets
@@ -92,7 +92,7 @@ func New(s Settings) (*Hub, error) {
 	}
 	return &Hub{
 		settings: s, store: s.Store, decodings: format.NewDecodings(s.Decoder, s.DecoderMemory), drainStarted: make(chan struct{}),
-		unsent: unsent{account: s.Memory}, processors: newProcessors(),
+		unsent: unsentMemory{account: s.Memory}, processors: newProcessors(),
 		writers: writers{byKey: map[writerKey][]*writer{}}, sockets: sockets{open: map[*socket]struct{}{}},
 		admission: newAdmission(s.ArrivalRate, s.ArrivalBurst),
 		slots:     newSlots(s.MaxSubscribers, s.MaxSubscribersPerToken, s.Observer.SetSubscribers),
@@ -113,8 +113,8 @@ func (h *Hub) ReplayStats() replay.Stats { return h.store.Stats() }
 // a stream. The next decoder reads the earlier frames again, as far as the ring still holds them.
 func (h *Hub) EvictedDecoders() uint64 { return h.decodings.Evicted() }
 
-// Handler serves /events and /events/{session}. It takes HTTP/1 connections without TLS from their server: to
-// close them, call Drain or Close.
+// Handler serves /events and /events/{session}. It hijacks HTTP/1 connections without TLS. The server cannot
+// close these: call Drain or Close.
 func (h *Hub) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /events", h.serve)
@@ -144,7 +144,8 @@ func (h *Hub) Drain(ctx context.Context, grace time.Duration) error {
 	}
 }
 
-// Close refuses new subscribers and disconnects the current ones that do not depend on a server.
+// Close refuses new subscribers and closes the hijacked connections. It asks the other subscribers to end, and
+// does not wait for them.
 func (h *Hub) Close() {
 	h.stop(0)
 	h.sockets.close()

@@ -2,10 +2,10 @@ package stream
 
 import "sync"
 
-// SubscriberSize is the memory that a subscriber with a goroutine is charged for, in bytes.
+// SubscriberSize is the memory that is charged for a subscriber with a goroutine, in bytes.
 const SubscriberSize = 28 << 10
 
-// waitingSize is the same for a subscriber that waits with a writer, which BenchmarkIdle measures.
+// waitingSize is the memory that is charged for a subscriber that waits with a writer, as BenchmarkIdle measures it.
 const waitingSize = 8 << 10
 
 // slots counts subscribers and limits them in total and per token.

@@ -52,7 +52,7 @@ const (
 
 // Refusals of requests that are wrong, which are not counted.
 const (
-	ShardRequired Refusal = "shard_required" // a stream of several sessions is of one shard, which the request does not name
+	ShardRequired Refusal = "shard_required" // the request selects several sessions and names no shard
 	UnknownShard  Refusal = "unknown_shard"
 )
 

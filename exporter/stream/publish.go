@@ -23,8 +23,8 @@ type Publisher struct {
 // streamState holds what Publisher knows of one agent stream.
 type streamState struct {
 	stream       replay.Stream
-	run, session string
-	frames       uint64
+	run, session string // of the last published frame
+	frames       uint64 // published ones
 }
 
 // NewPublisher returns a Publisher with the given filter settings. It calls withheld for each frame
@@ -56,13 +56,13 @@ func (p *Publisher) Consume(b *event.Batch) {
 		p.withheld(why)
 		return
 	}
-	last := p.state(b.Stream)
-	last.run, last.session = b.Run, cmp.Or(b.Session, b.Stream.Session)
-	last.frames++
+	state := p.state(b.Stream)
+	state.run, state.session = b.Run, cmp.Or(b.Session, b.Stream.Session)
+	state.frames++
 	p.publish(replay.Entry{
-		Source: b.Stream.Source, Run: last.run, Session: last.session,
-		Kinds: replay.Kinds(frame.Kinds), Name: frame.Name, Data: frame.Data, Stream: &last.stream,
-		EventID: b.Frame.ID, Ordinal: last.frames,
+		Source: b.Stream.Source, Run: state.run, Session: state.session,
+		Kinds: replay.Kinds(frame.Kinds), Name: frame.Name, Data: frame.Data, Stream: &state.stream,
+		EventID: b.Frame.ID, Ordinal: state.frames,
 	})
 }
 
@@ -72,7 +72,7 @@ func (p *Publisher) state(s *event.Stream) *streamState {
 		return known.(*streamState)
 	}
 	state := &streamState{stream: replay.Stream{Dialect: s.Dialect, SingleRun: s.SingleRun}}
-	if s.SingleRun { // only this sidecar reads the response; of another stream, each sidecar that reads it has a nonce of its own
+	if s.SingleRun { // any other stream may be read by several sidecars, and each gives it a different nonce
 		state.stream.Nonce = s.Nonce
 	}
 	p.streams.Store(s, state)
@@ -86,9 +86,9 @@ func (p *Publisher) Close(s *event.Stream, end event.End, _ time.Time) {
 	if !ok {
 		return
 	}
-	last := known.(*streamState)
+	state := known.(*streamState)
 	p.publish(replay.Entry{
-		Source: s.Source, Run: last.run, Session: last.session, Stream: &last.stream, StreamEnded: true, End: end,
-		Ordinal: last.frames + 1,
+		Source: s.Source, Run: state.run, Session: state.session, Stream: &state.stream, StreamEnded: true, End: end,
+		Ordinal: state.frames + 1,
 	})
 }

@@ -10,19 +10,19 @@ import (
 // configuration, with the path and query of the request. It has no ticket: only the process that
 // issued a ticket accepts it, so another host must not see it. Whether a client sends its token to
 // another host is for the client to decide.
-func (h *Hub) redirect(w http.ResponseWriter, r *http.Request, place Attachment, why Refusal) {
+func (h *Hub) redirect(w http.ResponseWriter, r *http.Request, at Attachment, why Refusal) {
 	w.Header().Set("Cache-Control", "no-store")
 	switch {
-	case why == OtherShard && place.Location != "":
+	case why == OtherShard && at.Location != "":
 		h.settings.Observer.CountRefusal(why, RedirectResponse)
-		http.Redirect(w, r, place.Location+r.URL.EscapedPath()+withoutTicket(r.URL.RawQuery), http.StatusTemporaryRedirect)
+		http.Redirect(w, r, at.Location+r.URL.EscapedPath()+withoutTicket(r.URL.RawQuery), http.StatusTemporaryRedirect)
 	case why == OtherShard:
 		h.settings.Observer.CountRefusal(why, StatusResponse)
 		http.Error(w, refusalTexts[why], http.StatusMisdirectedRequest)
-	case len(place.Shards) == 0:
+	case len(at.Shards) == 0:
 		http.Error(w, "this stream has no shards; omit the parameter shard", http.StatusBadRequest)
 	default:
-		http.Error(w, refusalTexts[why]+strings.Join(place.Shards, ", "), http.StatusBadRequest)
+		http.Error(w, refusalTexts[why]+strings.Join(at.Shards, ", "), http.StatusBadRequest)
 	}
 }
 

@@ -8,8 +8,8 @@ var scratchPool = sync.Pool{New: func() any { b := make([]byte, 0, scratchSize);
 
 const scratchSize = 16 << 10
 
-// takeScratch returns a buffer for selected frames and a function that returns it. The buffer is nil if there is
-// no memory for it.
+// takeScratch returns a buffer for selected frames, or nil if there is no memory for it. The caller must call
+// release when it no longer uses the buffer.
 func (h *Hub) takeScratch() (scratch []byte, release func()) {
 	if !h.settings.Memory.Reserve(scratchSize) {
 		return nil, func() {}
@@ -21,8 +21,7 @@ func (h *Hub) takeScratch() (scratch []byte, release func()) {
 	}
 }
 
-// withProcessor calls work, which serves subscribers, once one of the hub's processors is free. work must not
-// block.
+// withProcessor waits until one of the hub's processors is free, and then calls work, which must not block.
 func (h *Hub) withProcessor(work func()) {
 	h.processors <- struct{}{}
 	defer func() { <-h.processors }()

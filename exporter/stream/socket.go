@@ -10,40 +10,39 @@ import (
 	"time"
 )
 
-// connection takes the bytes of one subscriber. A write may block until its deadline.
+// connection is the connection of one subscriber. A write may block until its deadline.
 type connection interface {
 	io.Writer
 	SetWriteDeadline(time.Time) error
 	Flush() error
 }
 
-// response is a connection that stays with net/http: HTTP/2 and TLS.
+// response is a connection that stays with net/http: HTTP/2, or with TLS.
 type response struct {
 	http.ResponseWriter
 	*http.ResponseController
 }
 
-// socket is an HTTP/1 connection without TLS that was taken from net/http, because a writer can write to it
-// without a goroutine.
+// socket is a hijacked HTTP/1 connection without TLS. Writers can write to it without a goroutine.
 type socket struct {
 	net.Conn
-	tryWrite func([]byte) int // writes what the socket takes at once; nil if it always waits
-	gone     chan struct{}    // closed once the client has left
+	tryWrite   func([]byte) int // writes what the socket takes at once; nil if each write may block
+	clientGone chan struct{}    // closed once the client has left
 }
 
-// tryWriter is a connection that can write without waiting, other than a TCP connection.
+// tryWriter is a connection other than TCP that can write without blocking.
 type tryWriter interface {
 	TryWrite([]byte) int // returns the number of bytes that it wrote, 0 on an error
 }
 
-// takeSocket takes the connection of a request, and returns it with the head of the response. The caller must
-// write the head, and close the socket.
-func takeSocket(w http.ResponseWriter, r *http.Request) (*socket, []byte, error) {
+// hijack returns the connection of a request and the head of the response. The caller must write the head, and
+// close the socket.
+func hijack(w http.ResponseWriter, r *http.Request) (*socket, []byte, error) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &socket{Conn: conn, gone: make(chan struct{})}
+	s := &socket{Conn: conn, clientGone: make(chan struct{})}
 	switch c := conn.(type) {
 	case tryWriter:
 		s.tryWrite = c.TryWrite
@@ -72,10 +71,10 @@ func (s *socket) Flush() error { return nil }
 // maxIgnored is the number of bytes that a client may send after its request.
 const maxIgnored = 64 << 10
 
-// waitGone waits until the client leaves, and then closes the channel gone. A client that sends more than
-// maxIgnored bytes is disconnected.
-func (s *socket) waitGone() {
-	defer close(s.gone)
+// discardInput reads and discards what the client sends until it leaves, and then closes clientGone. It
+// disconnects a client that sends more than maxIgnored bytes.
+func (s *socket) discardInput() {
+	defer close(s.clientGone)
 	var ignored [64]byte
 	for total := 0; total <= maxIgnored; {
 		n, err := s.Read(ignored[:])
@@ -84,7 +83,7 @@ func (s *socket) waitGone() {
 		}
 		total += n
 	}
-	_ = s.Close() // nothing is left to report
+	_ = s.Close() // an error changes nothing
 }
 
 // sockets holds the open sockets of a hub.

@@ -24,8 +24,8 @@ type Store interface {
 // Request says what a reader wants.
 type Request struct {
 	Query       replay.Query
-	Shard       string // of a store with several; "" for the one that the query's session belongs to
-	LastEventID string // to start after it; "": at the end
+	Shard       string // name of the shard to read; "": the one of the query's session
+	LastEventID string // the reader starts after it; "": at the end of the store
 }
 
 // Attachment is the position at which a reader starts.
@@ -70,13 +70,13 @@ func (m *memoryStore) Attach(_ context.Context, r Request) (Attachment, Refusal)
 	if r.Shard != "" {
 		return Attachment{}, UnknownShard
 	}
-	place := Attachment{Ring: m.ring, Release: func() {}}
+	at := Attachment{Ring: m.ring, Release: func() {}}
 	if r.LastEventID == "" {
-		place.Cursor = m.ring.Head()
+		at.Cursor = m.ring.Head()
 	} else {
-		place.Cursor, place.Gap = m.ring.Resume(r.LastEventID)
+		at.Cursor, at.Gap = m.ring.Resume(r.LastEventID)
 	}
-	return place, NotRefused
+	return at, NotRefused
 }
 
 func (m *memoryStore) Stats() replay.Stats { return m.ring.Stats() }

@@ -10,8 +10,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// subscriber is one connection: a position in the ring and a selection. Either one goroutine uses it, or
-// its writer does while it waits.
+// subscriber is one connection: a position in the ring and a selection. It is used by its own goroutine, or by
+// its writer while it waits there.
 type subscriber struct {
 	hub       *Hub
 	grant     Grant
@@ -20,17 +20,17 @@ type subscriber struct {
 
 	connection connection
 	isHTTP2    bool            // a write deadline that passes resets the stream, even if nothing is written
-	gone       <-chan struct{} // closed once the client has left
+	clientGone <-chan struct{} // closed once the client has left
 	socket     *socket         // nil if the connection stays with net/http
 	writer     *writer         // nil if the subscriber always needs a goroutine
-	place      int             // among the writer's waiting subscribers
+	index      int             // in writer.waiting
 
 	attachment Attachment
 	cursor     replay.Cursor
 	unsentID   bool            // the client may not know the cursor's id, because the last frames before it were not sent
 	wait       <-chan struct{} // closed when there may be more after the cursor
-	rest       []byte          // what the writer could not write at once; the cursor is behind it
-	restFrames int             // that end in rest
+	rest       []byte          // the end of a batch that the socket did not take at once; the cursor is after it
+	restFrames int             // frames of that batch, which are counted once rest is written
 
 	timer       *time.Timer // for the next of heartbeat, recheck and end
 	lastWrite   time.Time
@@ -46,8 +46,8 @@ var closedChannel = func() <-chan struct{} {
 	return c
 }()
 
-// serve writes opening, and then buffered and new frames until the client or the server ends the stream. It
-// returns "" as soon as the subscriber waits with its writer.
+// serve writes opening, and then buffered and new frames. It returns why the stream has ended, or "" as soon as
+// the subscriber waits with its writer.
 func (s *subscriber) serve(opening []byte) Disconnect {
 	s.timer = time.NewTimer(s.untilNextTimer())
 	defer s.timer.Stop()
@@ -72,7 +72,7 @@ func (s *subscriber) serve(opening []byte) Disconnect {
 		case <-draining:
 			draining = nil
 			s.scheduleDrain(s.hub.grace)
-		case <-s.gone:
+		case <-s.clientGone:
 			return ClientLeft
 		}
 	}
@@ -179,7 +179,8 @@ func (s *subscriber) write(parts ...[]byte) Disconnect {
 	}
 }
 
-// grantValid reports whether the grant is still valid. It checks at most once per RecheckInterval, as long as it is.
+// grantValid reports whether the grant is still valid. It checks at most once per RecheckInterval; a
+// grant that is not valid is checked each time.
 func (s *subscriber) grantValid(now time.Time) bool {
 	if now.Before(s.nextRecheck) {
 		return true
@@ -287,24 +288,22 @@ func (s *subscriber) nextTimer() time.Time {
 
 func (s *subscriber) untilNextTimer() time.Duration { return time.Until(s.nextTimer()) }
 
-// release returns everything that the subscriber holds.
+// release returns everything that the subscriber holds. A panic of its format or store leaves only their parts.
 func (s *subscriber) release() {
+	defer s.hub.slots.release(s.grant.Token) // last: Drain then returns
+	if s.writer != nil {
+		s.hub.writers.leave(s.writer)
+	}
+	if s.socket != nil {
+		s.hub.sockets.remove(s.socket)
+		s.hub.settings.Memory.Release(waitingSize)
+	} else {
+		s.hub.settings.Memory.Release(SubscriberSize)
+	}
 	if s.format != nil {
 		s.format.Close()
 	}
 	if s.attachment.Release != nil {
 		s.attachment.Release()
 	}
-	if s.writer != nil {
-		s.hub.writers.leave(s.writer)
-	}
-	if s.socket != nil {
-		s.hub.sockets.remove(s.socket)
-	}
-	if s.socket != nil {
-		s.hub.settings.Memory.Release(waitingSize)
-	} else {
-		s.hub.settings.Memory.Release(SubscriberSize)
-	}
-	s.hub.slots.release(s.grant.Token)
 }

@@ -4,5 +4,5 @@ package stream
 
 import "syscall"
 
-// newTryWrite returns nil: each subscriber has its own goroutine.
+// newTryWrite returns nil, so that each subscriber keeps its own goroutine.
 func newTryWrite(syscall.Conn) func([]byte) int { return nil }

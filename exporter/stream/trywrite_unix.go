@@ -7,9 +7,8 @@ import (
 	"syscall"
 )
 
-// newTryWrite returns a function that writes what a socket takes at once, and returns the number of bytes. It
-// returns 0 on an error: a write that may wait then returns the same error. The function must not be called
-// concurrently.
+// newTryWrite returns a function that writes what a socket takes at once, and returns the number of bytes. On an
+// error it returns 0, and the next blocking write returns the error. The function must not be called concurrently.
 func newTryWrite(c syscall.Conn) func([]byte) int {
 	raw, err := c.SyscallConn()
 	if err != nil {

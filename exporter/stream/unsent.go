@@ -11,8 +11,8 @@ import (
 // roomPoll is how often a subscriber checks whether there is room for its next frame.
 const roomPoll = 50 * time.Millisecond
 
-// unsent is the memory of large frames that were converted for subscribers and are not written yet.
-type unsent struct {
+// unsentMemory counts the memory of large frames that are converted for subscribers and not written yet.
+type unsentMemory struct {
 	account *budget.Account
 
 	mu     sync.Mutex
@@ -21,7 +21,7 @@ type unsent struct {
 
 // add charges a frame of size bytes if there is room for it, and reports whether there was. There is
 // always room for one frame.
-func (u *unsent) add(size int) bool {
+func (u *unsentMemory) add(size int) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.frames > 0 && u.account.Remaining() < size {
@@ -32,7 +32,7 @@ func (u *unsent) add(size int) bool {
 	return true
 }
 
-func (u *unsent) remove(size int) {
+func (u *unsentMemory) remove(size int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.frames--
@@ -71,9 +71,8 @@ func (s *subscriber) writeLarge(opening []byte, f replay.Frame) Disconnect {
 	return ""
 }
 
-// convertLarge returns opening and a large frame in the subscriber's format. Relays take turns of the same
-// budget.Turns. So that a relay does not wait behind many subscribers, only one subscriber at a time asks
-// for a turn.
+// convertLarge returns opening and a large frame in the subscriber's format. Only one subscriber at a time asks
+// for a turn: relays take turns of the same budget.Turns, and must not wait behind many subscribers.
 func (s *subscriber) convertLarge(opening []byte, f replay.Frame) (out []byte) {
 	s.hub.convertingLarge.Lock()
 	defer s.hub.convertingLarge.Unlock()

@@ -10,7 +10,7 @@ import (
 // that nothing is charged after the last.
 func TestUnsentFramesAreBounded(t *testing.T) {
 	whole := budget.New(10)
-	u := unsent{account: whole.Account("subscribers", 1, 1)}
+	u := unsentMemory{account: whole.Account("subscribers", 1, 1)}
 	if !u.add(20) || u.add(1) {
 		t.Error("the first frame must have room, and the second none")
 	}

@@ -9,11 +9,11 @@ import (
 )
 
 // serveSocket starts the goroutines of a subscriber with a socket.
-func (s *subscriber) serveSocket(taken *socket, opening []byte) {
-	s.connection, s.socket, s.gone = taken, taken, taken.gone
-	s.hub.sockets.add(taken)
-	s.hub.settings.Memory.Release(SubscriberSize - waitingSize) // run charges it
-	if s.format == nil && taken.tryWrite != nil {
+func (s *subscriber) serveSocket(c *socket, opening []byte) {
+	s.connection, s.socket, s.clientGone = c, c, c.clientGone
+	s.hub.sockets.add(c)
+	s.hub.settings.Memory.Release(SubscriberSize - waitingSize) // run charges it again
+	if s.format == nil && c.tryWrite != nil {
 		s.writer = s.hub.writers.join(s)
 	}
 	go s.watch()
@@ -40,18 +40,20 @@ func (s *subscriber) run(opening []byte) {
 	}
 }
 
-// watch waits until the client of a subscriber with a socket has left.
+// watch waits until the client of a subscriber with a socket has left. It then releases a subscriber that waits
+// with its writer; run releases any other.
 func (s *subscriber) watch() {
-	s.socket.waitGone()
+	defer s.hub.settings.Panics.Recover(recovery.Stream, nil)
+	s.socket.discardInput()
 	if s.writer != nil && s.writer.remove(s) {
 		s.hub.settings.Observer.CountDisconnect(ClientLeft)
 		s.release()
 	}
 }
 
-// offer writes a batch if the socket takes it at once. Otherwise it returns false, and writeRest writes what
-// is left.
-func (s *subscriber) offer(b replay.Batch, now time.Time) (frames int, taken bool) {
+// offer writes a batch if the socket takes it at once. It returns the number of frames that are sent. It returns
+// false if the subscriber needs a goroutine, for example to write the rest (writeRest).
+func (s *subscriber) offer(b replay.Batch, now time.Time) (frames int, ok bool) {
 	if b.Lost {
 		return 0, false
 	}
@@ -75,7 +77,7 @@ func (s *subscriber) offer(b replay.Batch, now time.Time) (frames int, taken boo
 	return 0, false
 }
 
-// writeRest writes what offer could not write.
+// writeRest writes the part of a batch that offer could not write.
 func (s *subscriber) writeRest() Disconnect {
 	if len(s.rest) == 0 {
 		return ""
@@ -91,7 +93,7 @@ func (s *subscriber) writeRest() Disconnect {
 	return why
 }
 
-// mustDrain reports whether the hub drains and the subscriber's end is not scheduled for it yet.
+// mustDrain reports whether the hub drains and scheduleDrain was not called yet.
 func (s *subscriber) mustDrain() bool { return !s.draining && isClosed(s.hub.drainStarted) }
 
 func isClosed(c <-chan struct{}) bool {

@@ -9,23 +9,23 @@ import (
 )
 
 // writer writes new frames to subscribers that have read every earlier one, so that a frame does not wake a
-// goroutine for each subscriber. It never waits for a subscriber: one whose socket does not take a batch at
-// once, or whose timer is due, continues in a goroutine of its own (subscriber.run) until it waits again.
+// goroutine for each subscriber. It never waits for a subscriber. If a socket does not take a batch at once, or a
+// timer is due, the subscriber continues in its own goroutine (subscriber.run) until it waits again.
 type writer struct {
 	hub       *Hub
 	ring      *replay.Ring
-	selection *replay.Selection // one of its subscribers'; nil if they have none
+	selection *replay.Selection // of any of its subscribers, for Ring.Wait; nil if they have none
 	notified  <-chan struct{}   // closed when there may be frames that deliver has not seen
 	done      <-chan struct{}   // closed once the ring gets no more frames; nil: never
 	unused    chan struct{}     // closed after the last subscriber has left
 
-	key         writerKey // this and the next belong to writers
-	subscribers int
+	key         writerKey
+	subscribers int // guarded by writers.mu
 
 	mu      sync.Mutex
 	waiting []*subscriber
-	due     time.Time   // no timer of a waiting subscriber is due before
-	timer   *time.Timer // fires when due
+	timer   *time.Timer
+	due     time.Time // when timer fires: not after the first timer of a waiting subscriber
 }
 
 func newWriter(s *subscriber) *writer {
@@ -47,7 +47,7 @@ func (w *writer) run() {
 		case <-w.notified:
 			w.notified = w.ring.Wait(w.selection)
 			if w.deliverOnce() {
-				w.notified = closedChannel // not a loop here: what else is due has its turn
+				w.notified = closedChannel // continue after the other cases, which a loop here would delay
 			}
 		case <-w.timer.C:
 			w.resumeDue(time.Now())
@@ -66,12 +66,12 @@ func (w *writer) run() {
 	}
 }
 
-// add makes a subscriber wait for its next frame. It returns false if there is something to do for it now.
+// add makes a subscriber wait for its next frame. It returns false if the subscriber must do something first.
 func (w *writer) add(s *subscriber) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	due := s.nextTimer()
-	if isClosed(s.socket.gone) || isClosed(s.attachment.Done) || isClosed(s.attachment.Moved) || s.mustDrain() || !due.After(time.Now()) {
+	if isClosed(s.socket.clientGone) || isClosed(s.attachment.Done) || isClosed(s.attachment.Moved) || s.mustDrain() || !due.After(time.Now()) {
 		return false
 	}
 	next := w.ring.Read(s.cursor, s.selection, nil)
@@ -79,7 +79,7 @@ func (w *writer) add(s *subscriber) bool {
 		return false
 	}
 	s.advance(next)
-	s.place = len(w.waiting)
+	s.index = len(w.waiting)
 	w.waiting = append(w.waiting, s)
 	if len(w.waiting) == 1 || due.Before(w.due) {
 		w.due = due
@@ -92,29 +92,30 @@ func (w *writer) add(s *subscriber) bool {
 func (w *writer) remove(s *subscriber) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if s.place >= len(w.waiting) || w.waiting[s.place] != s {
+	if s.index >= len(w.waiting) || w.waiting[s.index] != s {
 		return false
 	}
-	w.removeAt(s.place)
+	w.removeAt(s.index)
 	return true
 }
 
-// resume gives waiting subscribers their own goroutines again, those for which due reports true.
+// resume starts a goroutine for each waiting subscriber for which due reports true.
 func (w *writer) resume(due func(*subscriber) bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for place := len(w.waiting) - 1; place >= 0; place-- {
-		if due(w.waiting[place]) {
-			w.resumeAt(place)
+	for i := len(w.waiting) - 1; i >= 0; i-- {
+		if due(w.waiting[i]) {
+			w.resumeAt(i)
 		}
 	}
 }
 
 func (w *writer) resumeAll() { w.resume(func(*subscriber) bool { return true }) }
 
-// resumeDue checks the grants for which it is time, and resumes the subscribers whose grant is no longer valid or
-// for which something else is due.
+// resumeDue resumes the subscribers for which something is due. For a recheck of the grant, it does so only if the
+// grant is no longer valid. After a panic it resumes all, so that each checks its own grant.
 func (w *writer) resumeDue(now time.Time) {
+	defer w.hub.settings.Panics.Recover(recovery.Stream, w.resumeAll)
 	w.resume(func(s *subscriber) bool { return !s.grantValid(now) || !s.nextTimer().After(now) })
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -147,16 +148,16 @@ func (w *writer) deliver(now time.Time) (more bool) {
 	defer w.mu.Unlock()
 	head, sent := w.ring.Head().Sequence(), 0
 	var batch replay.Batch
-	var after replay.Cursor // where batch begins; subscribers without a selection share it
-	for place := len(w.waiting) - 1; place >= 0; place-- {
-		s := w.waiting[place]
-		if s.selection != nil || place == len(w.waiting)-1 || s.cursor != after {
+	var after replay.Cursor // where batch begins; subscribers without a selection share the batch
+	for i := len(w.waiting) - 1; i >= 0; i-- {
+		s := w.waiting[i]
+		if s.selection != nil || i == len(w.waiting)-1 || s.cursor != after {
 			after, batch = s.cursor, w.ring.Read(s.cursor, s.selection, scratch)
 		}
-		frames, taken := s.offer(batch, now)
+		frames, ok := s.offer(batch, now)
 		sent += frames
-		if !taken {
-			w.resumeAt(place)
+		if !ok {
+			w.resumeAt(i)
 		} else if s.cursor.Sequence() < head {
 			more = true
 		}
@@ -167,18 +168,18 @@ func (w *writer) deliver(now time.Time) (more bool) {
 	return more
 }
 
-// removeAt removes a waiting subscriber; the last one takes its place. The caller holds the lock.
-func (w *writer) removeAt(place int) {
+// removeAt removes the waiting subscriber at an index, and moves the last one there. The caller holds the lock.
+func (w *writer) removeAt(i int) {
 	last := len(w.waiting) - 1
-	w.waiting[place] = w.waiting[last]
-	w.waiting[place].place = place
+	w.waiting[i] = w.waiting[last]
+	w.waiting[i].index = i
 	w.waiting[last] = nil
 	w.waiting = w.waiting[:last]
 }
 
-// resumeAt gives a waiting subscriber its own goroutine again. The caller holds the lock.
-func (w *writer) resumeAt(place int) {
-	s := w.waiting[place]
-	w.removeAt(place)
+// resumeAt starts a goroutine for the waiting subscriber at an index. The caller holds the lock.
+func (w *writer) resumeAt(i int) {
+	s := w.waiting[i]
+	w.removeAt(i)
 	go s.run(nil)
 }

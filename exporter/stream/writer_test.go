@@ -1,7 +1,9 @@
 package stream
 
 import (
+	"context"
 	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -160,6 +162,48 @@ func (p *panics) CountSent(n int) {
 		panic("planted")
 	}
 	p.tally.CountSent(n)
+}
+
+// TestGrantPanics checks that a panic while a grant is rechecked ends neither the process nor other streams, and that
+// the grant is not taken as valid.
+func TestGrantPanics(t *testing.T) {
+	bubbleWith(t, true, func(set *Settings) {
+		set.Authorize = func(r *http.Request) (Grant, error) {
+			return Grant{Valid: func() bool {
+				if r.Header.Get("X-Panic") != "" {
+					panic("planted")
+				}
+				return true
+			}}, nil
+		}
+	}, func(s *stand) {
+		good, bad := s.get("/events"), s.get("/events", "X-Panic: yes")
+		time.Sleep(2 * time.Minute) // the fake clock of synctest
+		s.settle()
+		if good.ended() || !bad.ended() {
+			t.Errorf("after a recheck, the valid stream has ended: %v, and the other: %v", good.ended(), bad.ended())
+		}
+	})
+}
+
+// releasePanics is a Store whose readers cannot be released.
+type releasePanics struct{ Store }
+
+func (p releasePanics) Attach(ctx context.Context, r Request) (Attachment, Refusal) {
+	at, why := p.Store.Attach(ctx, r)
+	at.Release = func() { panic("planted") }
+	return at, why
+}
+
+// TestReleasePanics checks that a panic while a subscriber is released does not end the process.
+func TestReleasePanics(t *testing.T) {
+	bubble(t, nil, func(s *stand) {
+		s.hub.store = releasePanics{s.hub.store}
+		s.get("/events").leave()
+		if n := s.seen.subscribers.Load(); n != 0 {
+			t.Errorf("%d subscribers are counted, want 0", n)
+		}
+	})
 }
 
 // TestWriterSurvivesAPanic checks that a panic in a writer ends neither the process nor the streams.

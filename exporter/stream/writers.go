@@ -7,14 +7,14 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// writerCapacity is the largest number of subscribers of a writer.
+// writerCapacity is the maximum number of subscribers of a writer.
 const writerCapacity = 256
 
 // writerKey says what the subscribers of a writer have in common: the same frames wake them, and they move to
 // another shard together.
 type writerKey struct {
 	ring    *replay.Ring
-	group   int  // of their selections
+	group   int  // Selection.Group
 	selects bool // they have selections
 	moved   <-chan struct{}
 }
@@ -25,7 +25,8 @@ type writers struct {
 	byKey map[writerKey][]*writer
 }
 
-// join returns a writer with room for a subscriber, which must leave it at its end.
+// join returns a writer with room for a subscriber, and starts one if there is none. The subscriber must leave it
+// when its stream ends.
 func (w *writers) join(s *subscriber) *writer {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -43,7 +44,7 @@ func (w *writers) join(s *subscriber) *writer {
 	return added
 }
 
-// leave ends a writer after its last subscriber.
+// leave removes a subscriber from a writer, and ends the writer with its last subscriber.
 func (w *writers) leave(left *writer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
