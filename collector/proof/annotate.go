@@ -44,8 +44,8 @@ func (f *Findings) dropDuplicates(structured Findings) {
 	}
 }
 
-// readResponse reads a tool's response: its proof layer, and from its texts the kinds of findings that
-// the layer does not have.
+// readResponse reads the proof layer of a tool's response. From the response's texts, it reads the kinds
+// of findings that the layer does not have.
 func readResponse(response strictjson.Value, lim Limits) Findings {
 	found, _ := Structured(response, lim)
 	if len(found.Confidences) > 0 && len(found.Citations) > 0 {
@@ -56,8 +56,8 @@ func readResponse(response strictjson.Value, lim Limits) Findings {
 		if body.Kind() != strictjson.String || !mentions(body.Raw()) && !(body.Escaped() && bytes.Contains(body.Raw(), []byte(`\u`))) {
 			continue
 		}
-		lim.MaxFindings = max(0, lim.MaxFindings-len(found.Confidences)-len(found.Citations))
-		inText := Text(body.Text(), lim)
+		rest := Limits{MaxText: lim.MaxText, MaxFindings: max(0, lim.MaxFindings-len(found.Confidences)-len(found.Citations))}
+		inText := Text(body.Text(), rest)
 		inText.dropDuplicates(structured)
 		found.Confidences, found.Citations = append(found.Confidences, inText.Confidences...), append(found.Citations, inText.Citations...)
 		found.Unreadable, found.Dropped = append(found.Unreadable, inText.Unreadable...), found.Dropped+inText.Dropped

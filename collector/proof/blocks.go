@@ -20,9 +20,9 @@ var (
 	column = lazily(`^⟨aspect⟩⟨scale⟩$`)
 )
 
-// isBareLabel reports whether a line is a label without a value. If so, the lines below are read as its
-// value.
-func (r *reader) isBareLabel(l *line) bool {
+// opensBareLabel reports whether a line is a label without a value. If so, the next lines are read as
+// its value.
+func (r *reader) opensBareLabel(l *line) bool {
 	h := r.hits[0]
 	rest := l.lower[h.at:]
 	if len(rest) > shapeWindow || strings.Contains(rest, ": ") {
@@ -32,9 +32,9 @@ func (r *reader) isBareLabel(l *line) bool {
 		r.bareLabel = bareLabel{open: element().MatchString(l.lower), measure: measure{of: 100}}
 		return r.bareLabel.open
 	}
-	match := bareRest().FindStringSubmatchIndex(rest[h.noun:])
+	match := bareRest().FindStringSubmatchIndex(rest[h.nounSize:])
 	start, _, own := l.qualify(h.at)
-	if h.noun == 0 || match == nil || !own || strings.Trim(l.lower[:start], " #*+-•0123456789.)") != "" {
+	if h.nounSize == 0 || match == nil || !own || strings.Trim(l.lower[:start], " #*+-•0123456789.)") != "" {
 		return false
 	}
 	r.bareLabel = bareLabel{open: true, measure: measureOf(bareRest(), match)}
@@ -98,7 +98,7 @@ func columnOf(cell string) (m measure, overall, ok bool) {
 }
 
 // opensTable reports whether a line is the header of a table with a column of confidences. If so, the
-// lines below are read as its rows.
+// next lines are read as its rows.
 func (r *reader) opensTable(l *line, rest []byte) bool {
 	if strings.IndexByte(l.lower, '|') < 0 || !isDelimiter(rest) {
 		return false
@@ -113,9 +113,9 @@ func (r *reader) opensTable(l *line, rest []byte) bool {
 	return false
 }
 
-// readRow reads a row with a label in its first cell and values in the others, and reports whether the
-// line is one.
-func (r *reader) readRow(l *line, rest []byte) bool {
+// readLabelRow reads a row with a label in its first cell and values in the others. It reports whether
+// the line is such a row.
+func (r *reader) readLabelRow(l *line, rest []byte) bool {
 	if strings.IndexByte(l.lower, '|') < 0 || !isRow([]byte(l.lower)) {
 		return false
 	}
@@ -151,9 +151,9 @@ func cellsOf(row string) []string {
 	return cells
 }
 
-// readCell reads the confidence in a row of a table, and reports whether the line is a row. The topic
-// is the first other cell with letters.
-func (r *reader) readCell(raw []byte) bool {
+// readTableRow reads the confidence in a row of the open table, and reports whether the line is a row.
+// The topic is the first other cell with letters.
+func (r *reader) readTableRow(raw []byte) bool {
 	l := newLine(readable(raw))
 	if strings.IndexByte(l.lower, '|') < 0 {
 		r.table = table{}

@@ -55,8 +55,8 @@ func (r *reader) object(v strictjson.Value, scope string, levels int) {
 	}
 }
 
-// elements reads the objects of a list that name their subject. The others are detections, words or
-// rows of data.
+// elements reads the objects of a list that name their subject. Objects without a subject are
+// detections, words or rows of data.
 func (r *reader) elements(list strictjson.Value, levels int) {
 	n := 0
 	for element := range list.Elements() {
@@ -87,8 +87,8 @@ func memberName(name strictjson.Value) string {
 	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name.String()))
 }
 
-// readConfidence reads a number, a text, or an object of these by topic. It calls refuse with the
-// reason for what it cannot read.
+// readConfidence reads a number, a text, or an object that maps topics to them. It calls refuse with
+// the reason for each value that it cannot read.
 func readConfidence(v strictjson.Value, refuse func(event.Unreadable)) (all []event.Confidence) {
 	switch v.Kind() {
 	case strictjson.Number:

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 // TestFindingsAreLimited checks the limits on findings and on the length of the text.
@@ -59,6 +60,18 @@ func TestTailInCode(t *testing.T) {
 		if got := Text([]byte(strings.Repeat("x", 99)+"\n"+text), Limits{MaxText: len(text), MaxFindings: 32}); !reflect.DeepEqual(got.Confidences, want) {
 			t.Errorf("%q\n got %+v\nwant %+v", text, got.Confidences, want)
 		}
+	}
+}
+
+// TestResponseIsLimited checks that the texts of a tool's response share the limit of findings.
+func TestResponseIsLimited(t *testing.T) {
+	var doc strictjson.Doc
+	if err := doc.Parse([]byte(`{"content":[`+strings.Repeat(`{"text":"Confidence: 90%"},`, 4)+`{"text":"Confidence: 80%"}]}`), 8); err != nil {
+		t.Fatal(err)
+	}
+	found := readResponse(doc.Root(), Limits{MaxText: 1 << 10, MaxFindings: 4})
+	if len(found.Confidences) != 4 || found.Dropped != 1 {
+		t.Errorf("%d confidences and %d dropped, want 4 and 1", len(found.Confidences), found.Dropped)
 	}
 }
 

@@ -221,9 +221,9 @@ var (
 	overalls = setOf("overall")
 )
 
-// qualify examines the words before a label since the last boundary. It returns where these words
-// begin, whether they say that the confidence is that of the whole answer, and whether the label is
-// the answer's own.
+// qualify examines the words between the last boundary and a label. It returns where these words begin,
+// whether they say that the confidence is that of the whole answer, and whether the answer states the
+// confidence about itself.
 func (l *line) qualify(at int) (start int, overall, ok bool) {
 	floor := max(0, at-64)
 	if inURL(l.lower, at) {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// keyword is a word, one of which every statement of a confidence or a source contains. To find one, a
-// text is read as pairs of bytes at even offsets: any three bytes contain one of these pairs. The
-// three bytes in brackets in tables/words.txt are rare in prose.
+// keyword is a word to search for: every statement of a confidence or a source contains a keyword. The
+// search reads a text as pairs of bytes at even offsets. Any three bytes of a keyword contain such a
+// pair. The three bytes in brackets in tables/words.txt are rare in prose, so only they are searched.
 type keyword struct {
 	word   string
 	window int  // where the three bytes begin
@@ -28,12 +28,12 @@ var keywords = func() (all []keyword) {
 	return append(all, member, footnote)
 }()
 
-// candidate is a keyword and the offset of a pair in it. Up to four of its bytes from there on rule
-// out most other words.
+// candidate is a keyword that contains a pair. Comparing up to four bytes rules out most other words.
 type candidate struct {
 	*keyword
-	at         int
-	four, mask uint32
+	at   int    // offset of the pair in the keyword
+	four uint32 // the bytes from the pair on, in lower case
+	mask uint32 // which of the four bytes belong to the keyword
 }
 
 // candidateAt returns a keyword as the candidate for the pair at this offset in it.

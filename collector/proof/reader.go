@@ -52,7 +52,7 @@ func (r *reader) addCitation(c event.Citation) {
 	}
 }
 
-// addStatement adds a statement and what it is about.
+// addStatement adds a statement with its scope and its topic.
 func (r *reader) addStatement(st statement, scope, topic string, overall bool) {
 	c := st.confidence(r.origin)
 	c.Scope, c.Topic, c.Overall = clean(scope), clean(topic), overall
@@ -65,13 +65,13 @@ func (st *statement) confidence(origin event.Origin) event.Confidence {
 	}
 }
 
-// read reads a line; rest is the text below it. mentions says that the line has a keyword. Without one,
-// it can only continue a label, a list or a table above it.
-func (r *reader) read(raw, rest []byte, mentions bool) {
-	if r.inSources && r.readListed(raw) || r.table.open && r.readCell(raw) || r.bareLabel.open && r.readBelowLabel(raw) {
+// read reads a line; rest is the text below it. A line without a keyword can only continue a label, a
+// list or a table above it.
+func (r *reader) read(raw, rest []byte, hasKeyword bool) {
+	if r.inSources && r.readListed(raw) || r.table.open && r.readTableRow(raw) || r.bareLabel.open && r.readBelowLabel(raw) {
 		return
 	}
-	if !mentions {
+	if !hasKeyword {
 		return
 	}
 	l := &r.line
@@ -80,7 +80,7 @@ func (r *reader) read(raw, rest []byte, mentions bool) {
 	if isQuote(raw) {
 		r.hits = r.hits[:0]
 	}
-	if len(r.hits) > 0 && (r.opensTable(l, rest) || r.readRow(l, rest) || r.isBareLabel(l)) {
+	if len(r.hits) > 0 && (r.opensTable(l, rest) || r.readLabelRow(l, rest) || r.opensBareLabel(l)) {
 		return
 	}
 	r.statements(l, raw, rest)
@@ -133,7 +133,7 @@ func (r *reader) limit(l *line, i int) int {
 		if h.at > r.hits[i].at+valueWindow {
 			break
 		}
-		if start, _, ok := l.qualify(h.at); ok && h.noun > 0 {
+		if start, _, ok := l.qualify(h.at); ok && h.nounSize > 0 {
 			return start
 		}
 	}

@@ -18,8 +18,9 @@ type shape struct {
 	before, after *regexp.Regexp
 }
 
-// shapes returns the shapes, which are tried in order at each keyword. The first that matches is used. They
-// are compiled when the first answer needs them, because that takes most of the time of a start.
+// shapes returns the shapes. They are tried in order at each keyword, and the first match is used. They
+// are compiled when the first answer needs them, because compiling them would take most of the time of a
+// start.
 var shapes = sync.OnceValue(func() (all []*shape) {
 	for _, row := range rows("shapes") {
 		c := cells(row, 5)
@@ -61,8 +62,9 @@ func nounAt(s string) int {
 
 // hit is an occurrence of a stem, the keyword of a statement of confidence.
 type hit struct {
-	at, noun int // where the stem begins; the length of its noun, or 0
-	shapes   []*shape
+	at       int      // where the stem begins
+	nounSize int      // length of the noun that begins with the stem, or 0
+	shapes   []*shape // that may have the stem as their keyword
 }
 
 // appendHits appends the stems of a line in lower case, in order.
@@ -99,7 +101,7 @@ func (l *line) candidates(h hit) iter.Seq[shapeMatch] {
 		behind := strings.TrimLeft(l.lower[h.at:], "abcdefghijklmnopqrstuvwxyz")
 		sign := strings.HasPrefix(behind, ":") || strings.HasPrefix(behind, "=")
 		for _, s := range h.shapes {
-			if s.label && !own || s.noun && h.noun == 0 || sign && !s.sign {
+			if s.label && !own || s.noun && h.nounSize == 0 || sign && !s.sign {
 				continue
 			}
 			f, ok := l.match(s, h)
@@ -120,7 +122,7 @@ func (l *line) candidates(h hit) iter.Seq[shapeMatch] {
 func (l *line) match(s *shape, h hit) (shapeMatch, bool) {
 	at := h.at
 	if s.noun {
-		at += h.noun
+		at += h.nounSize
 	}
 	ahead := l.lower[at:runeStart(l.lower, min(len(l.lower), at+shapeWindow+maxValue))]
 	after := s.after.FindStringSubmatchIndex(ahead)
@@ -156,7 +158,7 @@ func (f *shapeMatch) setValue(re *regexp.Regexp, match []int, offset int) {
 	}
 }
 
-// measureOf returns the scale that the remark after a label names.
+// measureOf returns the scale that a match names, as in "Confidence (0-10)".
 func measureOf(re *regexp.Regexp, match []int) measure {
 	for _, scale := range [...]struct {
 		name string

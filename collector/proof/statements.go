@@ -137,9 +137,9 @@ func readScope(s string) (from, end int) {
 }
 
 // readStatements reads "High (90%) - Direct CFR citations" or "95% for timber, 90% for trails", and
-// appends the statements to all. The text must begin with a statement. Only the first statement without
-// a scope counts, because a later percentage explains it. All statements with a scope count. It also
-// returns the offset of the rationale, or -1.
+// appends the statements to all. The text must begin with a statement. All statements with a scope
+// count. Of those without a scope, only the first counts: later percentages explain it. It also returns
+// the offset of the rationale, or -1.
 func readStatements(all []statement, s string, m measure) (_ []statement, rationale int) {
 	m.loose = true
 	first, ok := readStatement(s, m)

@@ -12,11 +12,11 @@ import (
 // maxDepth bounds the nesting of JSON within a string.
 const maxDepth = 128
 
-// Structured reads the proof layers of a tool's response and reports whether there are any. A proof
-// layer is the member proofLayer or, without that, proof_layer of the response itself, or of its
-// members result, structuredContent, output, text or content[].text, each of which may be an object or
-// a string of JSON of at most Limits.MaxText bytes. A member with that name that is not a proof layer
-// is unreadable.
+// Structured reads the proof layer of a tool's response and reports whether there is one. A proof layer
+// is the member proofLayer or, without that, proof_layer. It is a member of the response itself, or of
+// its result, structuredContent, output, text or content[].text. Each of these may be an object or a
+// string of JSON of at most Limits.MaxText bytes. A member with the name that is not a proof layer is
+// unreadable.
 func Structured(response strictjson.Value, lim Limits) (Findings, bool) {
 	r := reader{remaining: lim.MaxFindings, origin: event.OriginStructured}
 	var text, inner strictjson.Doc

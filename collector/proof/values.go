@@ -20,10 +20,10 @@ type figure struct {
 	isScale          bool // a scale such as "0-100%", which is not a value
 }
 
-// measure is the scale of figures without a unit.
+// measure says how to read a figure without a unit.
 type measure struct {
-	of    float64 // its upper end; 0 if the label does not name it
-	loose bool    // the value is the first after its label, so that nearly any word may follow it
+	of    float64 // upper end of the scale; 0 if the label does not name it
+	loose bool    // the value is the first after its label, so nearly any word may follow it
 }
 
 // valueShape is one way to write a value, a row of tables/values.txt.
@@ -37,7 +37,7 @@ type valueShape struct {
 }
 
 var readers = map[string]func(g groups, m measure) (figure, bool){
-	"score": readScore, "stars": readStars, "range": readRange, "lower bound": readLowest, "upper bound": readHighest,
+	"score": readScore, "stars": readStars, "range": readRange, "lower bound": readLowerBound, "upper bound": readUpperBound,
 	"figure": readFigure, "level": readWords, "first person": readWords,
 }
 
@@ -189,12 +189,12 @@ func readRange(g groups, m measure) (figure, bool) {
 	return figure{low: knownRatio(low), high: knownRatio(high), isScale: wholeScale}, ok && also && low < high
 }
 
-func readLowest(g groups, m measure) (figure, bool) {
+func readLowerBound(g groups, m measure) (figure, bool) {
 	low, ok := toRatio(g[0]+g[2], g[1]+g[3], m)
 	return figure{low: knownRatio(low), noUnit: g[1]+g[3] == ""}, ok
 }
 
-func readHighest(g groups, m measure) (figure, bool) {
+func readUpperBound(g groups, m measure) (figure, bool) {
 	high, ok := toRatio(g[0], g[1], m)
 	return figure{high: knownRatio(high), noUnit: g[1] == ""}, ok
 }
@@ -233,8 +233,8 @@ func parseNumber(digits string) (float64, bool) {
 	return value, err == nil
 }
 
-// toRatio returns a number as a ratio. Without a unit, it must have a decimal point or be a percentage
-// from 11 to 100: the scale of a smaller number is unknown.
+// toRatio returns a number as a ratio. Without a unit and a scale, the number must have a decimal point
+// or be a percentage from 11 to 100: the scale of a smaller number is unknown.
 func toRatio(digits, unit string, m measure) (float64, bool) {
 	value, ok := parseNumber(digits)
 	digits = strings.Replace(digits, ",", ".", 1)

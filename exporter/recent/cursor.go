@@ -12,10 +12,10 @@ import (
 // Sort is an order of the list of runs.
 type Sort string
 
-// The orders. All are descending, and unknown values come last. Open runs come first, the last started before
-// the others, because their durations and tokens still grow. So a run that ends while pages are read moves to
-// a later page, never to an earlier one. Only SortStarted mixes open and ended runs, because a start does not
-// change.
+// The orders. All are descending, and unknown values come last. Except with SortStarted, open runs come
+// first, the last started before the others, because their durations and tokens still grow. So a run that
+// ends while pages are read moves to a later page, never to an earlier one. SortStarted mixes open and ended
+// runs, because a start does not change.
 const (
 	SortDefault  Sort = ""         // ended runs by their end, as it was observed
 	SortStarted  Sort = "started"  // all runs by their start
@@ -30,8 +30,8 @@ func Sorts() []Sort { return []Sort{SortStarted, SortDuration, SortTokens} }
 type Cursor struct {
 	sort  Sort
 	open  bool   // among the open runs, which come before the others; never with SortStarted
-	value int64  // by which the order sorts; unknown for none
-	place uint64 // of runs with equal values: the number of the run, or of its end with SortDefault
+	value int64  // by which the order sorts, or unknown
+	place uint64 // orders runs with equal values: the run's number or, with SortDefault, its position among ended runs
 }
 
 // unknown is the value of a run whose value is not known.
@@ -90,8 +90,8 @@ func (c Cursor) compare(d Cursor) int {
 // follows reports whether the position is after another. Every position is after the beginning.
 func (c Cursor) follows(d Cursor) bool { return d == Cursor{} || c.compare(d) > 0 }
 
-// String returns the cursor in the form that ParseCursor reads, such as "ended-118" or "duration-1500000000-42", or "" for the
-// beginning.
+// String returns the cursor in the form that ParseCursor reads, such as "ended-118" or
+// "duration-1500000000-42", or "" for the beginning.
 func (c Cursor) String() string {
 	if c.place == 0 {
 		return ""
@@ -112,7 +112,7 @@ func (c Cursor) String() string {
 	return fmt.Sprintf("%s-%d", text, c.place)
 }
 
-// ParseCursor parses the result of Cursor.String of a cursor of the given order.
+// ParseCursor parses the text of a cursor of the given order.
 func ParseCursor(text string, by Sort) (Cursor, error) {
 	if text == "" {
 		return Cursor{}, nil

@@ -9,8 +9,8 @@ import (
 )
 
 // Overview sums up the runs that a query selects, without its cursor and limit. It leaves out runs that
-// started before From, because some of these were evicted. Failed runs are kept longer than others, so the
-// share of failed runs among the rest would be too high.
+// started before From, because some of these were evicted. Failed runs are kept longer than others, so
+// before From the share of failed runs would be too high.
 type Overview struct {
 	From, To time.Time // the time that it covers; From is zero if no kept run has a known start
 	Oldest   time.Time // the first known start of all kept runs, whatever the query
@@ -23,12 +23,12 @@ type Overview struct {
 // Figures are the numbers of some runs.
 type Figures struct {
 	Source        string
-	Runs          int // that started
-	Ended, Failed int // of them; Failed includes timed out
+	Runs          int // started runs
+	Ended, Failed int // of Runs; Failed includes timed out
 	P50, P95      time.Duration
-	Timed         int // ended runs with a known duration; P50 and P95 are those of these runs
+	Timed         int // ended runs with a known duration, from which P50 and P95 are computed
 	Usage         event.Usage
-	Input, Output int // runs whose input tokens are known, and output tokens
+	Input, Output int // runs whose input tokens are known, and runs whose output tokens are known
 
 	durations []time.Duration
 }
@@ -41,22 +41,22 @@ func (r *Runs) Overview(q Query, now time.Time) Overview {
 	o := overviewBuilder{selects: newSelector(q), sources: map[string]*Figures{}}
 	seen := map[uint64]bool{}
 	var selected []openFigures
-	r.look(func(open []opened) {
+	r.viewOpen(func(open []openRun) {
 		for _, run := range open {
 			of := run.run.Run()
 			seen[run.number] = true
-			if o.see(of.Root.Started.At); o.selects.open(run.run) {
+			if o.noteStart(of.Root.Started.At); o.selects.open(run.run) {
 				selected = append(selected, openFigures{of.Source, of.Root.Started.At, of.Usage})
 			}
 		}
 	})
 	r.mu.Lock()
-	kept, lost := slices.Collect(r.newest(0)), r.lostStart
+	kept, lost := slices.Collect(r.newest()), r.lostStart
 	r.mu.Unlock()
 	for _, k := range kept {
-		o.see(k.summary.Started)
+		o.noteStart(k.summary.Started)
 	}
-	o.cover(q, now, lost)
+	o.setRange(q, now, lost)
 	for _, run := range selected {
 		if o.covers(run.started, lost) {
 			o.add(run.source, run.usage, nil)
@@ -83,15 +83,15 @@ type overviewBuilder struct {
 	sources map[string]*Figures
 }
 
-// see takes the start of a kept run.
-func (o *overviewBuilder) see(started time.Time) {
+// noteStart updates Oldest with the start of a kept run.
+func (o *overviewBuilder) noteStart(started time.Time) {
 	if !started.IsZero() && (o.Oldest.IsZero() || started.Before(o.Oldest)) {
 		o.Oldest = started
 	}
 }
 
-// cover sets the time that the overview covers. lost is the latest start of an evicted run.
-func (o *overviewBuilder) cover(q Query, now, lost time.Time) {
+// setRange sets the time that the overview covers. lost is the latest start of an evicted run.
+func (o *overviewBuilder) setRange(q Query, now, lost time.Time) {
 	if o.From, o.To = q.From, now; !q.To.IsZero() && q.To.Before(now) {
 		o.To = q.To
 	}

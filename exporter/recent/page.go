@@ -129,9 +129,9 @@ func failureOf(op *tracker.Operation) Failure {
 	return Failure{calleeOf(op), op.ErrorType()}
 }
 
-// failsBefore reports whether a failed operation, which started after another one, failed before it. If one
-// frame ended both, a call or response failed before an agent, and the inner agent, which started later,
-// before the outer one.
+// failsBefore reports whether a failed operation failed before another one, which started earlier. If one
+// frame ended both, a call or a response failed before an agent, and an inner agent before an outer one.
+// The inner agent is the one that started later.
 func failsBefore(op, other *tracker.Operation) bool {
 	if op.Ended.Frame != other.Ended.Frame {
 		return op.Ended.Frame < other.Ended.Frame
@@ -148,25 +148,24 @@ type Page struct {
 	Ended int            // number of all kept ended runs, regardless of the query
 }
 
-// Numbers of operations after which a page ends: of all its full runs, and of its open runs without
-// these. The tracker's lock is held while open runs are read.
+// A page ends after this number of operations. The tracker's lock is held while open runs are read.
 const (
-	maxWhole      = 20_000
-	maxSummarized = 100_000
+	maxWhole      = 20_000  // of the page's full runs
+	maxSummarized = 100_000 // of the page's open runs, if only summaries were asked for
 )
 
 // Page returns a page of runs, with full runs if whole is set.
 func (r *Runs) Page(q Query, whole bool) Page {
 	p := pager{query: q, selects: newSelector(q), whole: whole}
-	r.look(func(open []opened) {
+	r.viewOpen(func(open []openRun) {
 		p.page.Open = len(open)
-		p.lookAtOpen(r, open)
+		p.addOpen(r, open)
 	})
 	r.mu.Lock()
-	kept := slices.Collect(r.newest(0)) // they no longer change, so they are compared without the lock
+	kept := slices.Collect(r.newest()) // they no longer change, so they are compared without the lock
 	r.mu.Unlock()
 	p.page.Ended = len(kept)
-	p.lookAtEnded(kept)
+	p.addEnded(kept)
 	p.fill()
 	return p.page
 }
@@ -184,11 +183,11 @@ type pager struct {
 // candidate is a run that the query selects, after its cursor.
 type candidate struct {
 	at        Cursor
-	*endedRun // of an open run, as it is now, with its full run only if that was asked for; nil if the page ends before it
+	*endedRun // for an open run, its present state, with the full run only if asked for; nil if the page ends before it
 }
 
-// room returns how many candidates of either kind are needed: one more than the page shows, to tell whether
-// more follow.
+// room returns how many of the given open or ended runs are needed: one more than the page shows, to tell
+// whether more follow.
 func (p *pager) room(of int) int {
 	if p.query.Limit <= 0 {
 		return of
@@ -196,12 +195,12 @@ func (p *pager) room(of int) int {
 	return min(p.query.Limit+1, of)
 }
 
-// lookAtOpen chooses among the open runs. They change as soon as the tracker's lock is released, so it copies
-// what the page needs.
-func (p *pager) lookAtOpen(r *Runs, open []opened) {
+// addOpen adds the selected open runs to the candidates. They change as soon as the tracker's lock is
+// released, so it copies what the page needs.
+func (p *pager) addOpen(r *Runs, open []openRun) {
 	type place struct {
 		at Cursor
-		opened
+		openRun
 	}
 	var places []place
 	for _, o := range open {
@@ -231,8 +230,8 @@ func (p *pager) lookAtOpen(r *Runs, open []opened) {
 	}
 }
 
-// lookAtEnded chooses among the ended runs, the latest ended first.
-func (p *pager) lookAtEnded(kept []*endedRun) {
+// addEnded adds the selected ended runs to the candidates. kept has the latest ended run first.
+func (p *pager) addEnded(kept []*endedRun) {
 	for _, k := range kept {
 		at := endedCursor(p.query.Sort, k)
 		if !at.follows(p.query.After) || !p.selects.ended(k.run) || p.seen[k.number] { // it may have ended while the open ones were read
@@ -271,24 +270,24 @@ func (p *pager) fill() {
 	}
 }
 
-// opened is an open run and its number.
-type opened struct {
+// openRun is an open run and its number.
+type openRun struct {
 	run    tracker.RunView
 	number uint64
 }
 
-// look calls see with the open runs, with the tracker's lock held.
-func (r *Runs) look(see func([]opened)) {
+// viewOpen calls see with the open runs, with the tracker's lock held.
+func (r *Runs) viewOpen(see func([]openRun)) {
 	if r.tracker == nil {
 		see(nil)
 		return
 	}
 	r.tracker.ViewOpen(func(open []tracker.RunView) {
 		r.mu.Lock()
-		numbered := make([]opened, 0, len(open))
+		numbered := make([]openRun, 0, len(open))
 		for _, o := range open {
 			if number, known := r.open[o.Run()]; known {
-				numbered = append(numbered, opened{o, number})
+				numbered = append(numbered, openRun{o, number})
 			}
 		}
 		r.mu.Unlock()
@@ -304,7 +303,7 @@ func (r *Runs) Names(limit int) (sources, agents []string) {
 			names[name] = true
 		}
 	}
-	r.look(func(open []opened) {
+	r.viewOpen(func(open []openRun) {
 		for _, o := range open {
 			add(of, o.run.Run().Source)
 			add(by, cmp.Or(o.run.Run().Agent, o.run.Run().Root.Name))
@@ -312,7 +311,7 @@ func (r *Runs) Names(limit int) (sources, agents []string) {
 	})
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for k := range r.newest(0) {
+	for k := range r.newest() {
 		add(of, k.summary.Source)
 		add(by, k.summary.Agent)
 	}

@@ -32,11 +32,11 @@ const maxSearched = 512
 type selector struct {
 	query Query
 	lower string // of the text
-	id    wanted
+	id    runID
 }
 
 func newSelector(q Query) selector {
-	return selector{query: q, lower: strings.ToLower(q.Text), id: want(strings.ToLower(q.Text))}
+	return selector{query: q, lower: strings.ToLower(q.Text), id: parseRunID(strings.ToLower(q.Text))}
 }
 
 // ended reports whether the query selects an ended run.

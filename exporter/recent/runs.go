@@ -15,9 +15,9 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// Runs knows the open runs and keeps the runs that ended last, within limits on their number and
-// size. The oldest are evicted first, but failed runs stay while they use at most half of either
-// limit. Runs implements tracker.Observer.
+// Runs holds the open runs and the runs that ended last, within limits on their number and size. The
+// oldest are evicted first, but failed runs stay while they use at most half of either limit. Runs
+// implements tracker.Observer.
 type Runs struct {
 	limit, bytes int
 	epoch        string // prefix of every key, so that keys of an earlier process match no run
@@ -117,7 +117,7 @@ func (r *Runs) RunEnded(run *tracker.Run) {
 		r.others.add(k)
 	}
 	for r.full() && len(r.failed.runs)+len(r.others.runs) > 1 {
-		r.evict(r.victims(k))
+		r.evict(r.backlogToEvict(k))
 	}
 	r.version.Add(1)
 }
@@ -130,8 +130,8 @@ func (r *Runs) full() bool {
 	return len(r.failed.runs)+len(r.others.runs) > r.limit || r.failed.size+r.others.size > r.bytes
 }
 
-// victims returns the backlog whose first run is to be evicted. That run is never the newest one.
-func (r *Runs) victims(newest *endedRun) *backlog {
+// backlogToEvict returns the backlog whose first run is to be evicted. That run is never the newest one.
+func (r *Runs) backlogToEvict(newest *endedRun) *backlog {
 	if len(r.others.runs) == 0 || r.others.runs[0] == newest {
 		return &r.failed
 	}
@@ -203,7 +203,7 @@ func size(r *tracker.Run) int {
 // Reports returns the reports of the ended runs, the latest ended first.
 func (r *Runs) Reports() []tracker.Report {
 	r.mu.Lock()
-	all := slices.Collect(r.newest(0))
+	all := slices.Collect(r.newest())
 	r.mu.Unlock()
 	out := make([]tracker.Report, 0, len(all))
 	for _, k := range all {
@@ -212,9 +212,8 @@ func (r *Runs) Reports() []tracker.Report {
 	return out
 }
 
-// newest yields the ended runs of both backlogs, the latest ended first, starting before a
-// position; 0 yields all.
-func (r *Runs) newest(before uint64) iter.Seq[*endedRun] {
+// newest yields the ended runs of both backlogs, the latest ended first.
+func (r *Runs) newest() iter.Seq[*endedRun] {
 	return func(yield func(*endedRun) bool) {
 		failed, others := r.failed.runs, r.others.runs
 		for len(failed)+len(others) > 0 {
@@ -224,7 +223,7 @@ func (r *Runs) newest(before uint64) iter.Seq[*endedRun] {
 			}
 			last := (*from)[len(*from)-1]
 			*from = (*from)[:len(*from)-1]
-			if (before == 0 || last.ended < before) && !yield(last) {
+			if !yield(last) {
 				return
 			}
 		}
@@ -237,8 +236,8 @@ func (r *Runs) Run(id string) (found *tracker.Run, summary Summary, known bool) 
 	if id == "" {
 		return nil, Summary{}, false
 	}
-	best, by := strength(0), want(id)
-	r.look(func(open []opened) {
+	best, by := strength(0), parseRunID(id)
+	r.viewOpen(func(open []openRun) {
 		for _, o := range open {
 			if s := by.match(o.run.Run(), r.key(o.number)); s > best {
 				best, found, summary = s, o.run.Copy(), summarize(o.run.Run())
@@ -248,7 +247,7 @@ func (r *Runs) Run(id string) (found *tracker.Run, summary Summary, known bool) 
 	})
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for k := range r.newest(0) {
+	for k := range r.newest() {
 		if s := by.match(k.run, k.summary.Key); s > best {
 			best, found, summary = s, k.run, k.summary
 		}
@@ -256,30 +255,29 @@ func (r *Runs) Run(id string) (found *tracker.Run, summary Summary, known bool) 
 	return found, summary, best > 0
 }
 
-// Keys returns the keys of the runs that are known by their root spans. It looks at the runs once, however
-// many spans there are, because it holds the tracker's lock meanwhile. If several runs match, it chooses as
-// Run does.
+// Keys returns the keys of the runs with the given root spans. It reads the runs only once, because it holds
+// the tracker's lock meanwhile. If several runs match, it chooses as Run does.
 func (r *Runs) Keys(roots []tracker.SpanID) map[tracker.SpanID]string {
-	wanted, keys := map[tracker.SpanID]bool{}, map[tracker.SpanID]string{}
+	missing, keys := map[tracker.SpanID]bool{}, map[tracker.SpanID]string{}
 	for _, root := range roots {
-		wanted[root] = root != tracker.SpanID{}
+		missing[root] = root != tracker.SpanID{}
 	}
-	if len(wanted) == 0 {
+	if len(missing) == 0 {
 		return keys
 	}
 	add := func(root tracker.SpanID, number uint64) {
-		if wanted[root] {
-			keys[root], wanted[root] = r.key(number), false
+		if missing[root] {
+			keys[root], missing[root] = r.key(number), false
 		}
 	}
-	r.look(func(open []opened) {
+	r.viewOpen(func(open []openRun) {
 		for _, o := range open {
 			add(o.run.Run().Root.ID, o.number)
 		}
 	})
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for k := range r.newest(0) {
+	for k := range r.newest() {
 		add(k.run.Root.ID, k.number)
 	}
 	return keys
@@ -288,22 +286,22 @@ func (r *Runs) Keys(roots []tracker.SpanID) map[tracker.SpanID]string {
 // strength ranks how a run was found: an id from an agent never outranks one of ours.
 type strength int
 
-// wanted is the parsed id that a run is looked up by.
-type wanted struct {
+// runID is the id that a run is looked up by, as text and in binary.
+type runID struct {
 	id              string
 	binary          [16]byte // of a span or a trace
 	isSpan, isTrace bool     // binary is an id of that kind
 }
 
-func want(id string) wanted {
-	w := wanted{id: id}
+func parseRunID(id string) runID {
+	w := runID{id: id}
 	if n, err := hex.Decode(w.binary[:], []byte(id[:min(len(id), 2*len(w.binary))])); err == nil && 2*n == len(id) {
 		w.isSpan, w.isTrace = n == len(tracker.SpanID{}), n == len(w.binary)
 	}
 	return w
 }
 
-func (w *wanted) match(r *tracker.Run, key string) strength {
+func (w *runID) match(r *tracker.Run, key string) strength {
 	switch {
 	case w.id == key:
 		return 3

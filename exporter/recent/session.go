@@ -9,7 +9,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// Session holds the kept runs of one conversation. Its counts are of all of them.
+// Session holds the kept runs of one conversation. Its counts include the runs that are not in Runs.
 type Session struct {
 	Runs       []SessionRun // the newest, in the order in which they started
 	Kept       int
@@ -46,8 +46,8 @@ const (
 	maxLinks    = 20 // of a run
 )
 
-// Session returns the kept runs of a source with a session id, and lists the newest of them up to the limit. known is false if there are
-// none. Runs without a session id belong to no conversation.
+// Session returns the kept runs of a source with a session id. It lists the newest of them, up to the limit.
+// known is false if there are none. Runs without a session id belong to no conversation.
 func (r *Runs) Session(source, id string, limit int) (s Session, known bool) {
 	if id == "" {
 		return Session{}, false
@@ -55,8 +55,8 @@ func (r *Runs) Session(source, id string, limit int) (s Session, known bool) {
 	s.Statuses = map[tracker.Status]int{}
 	isMember := func(run *tracker.Run) bool { return run.Session == id && run.Source == source }
 	isOpen, operations := map[uint64]bool{}, 0
-	r.look(func(open []opened) {
-		slices.SortFunc(open, func(a, b opened) int { return cmp.Compare(b.number, a.number) })
+	r.viewOpen(func(open []openRun) {
+		slices.SortFunc(open, func(a, b openRun) int { return cmp.Compare(b.number, a.number) })
 		for _, o := range open {
 			run := o.run.Run()
 			if !isMember(run) {
@@ -88,12 +88,12 @@ func (r *Runs) Session(source, id string, limit int) (s Session, known bool) {
 	return s, s.Kept > 0
 }
 
-// endedMembers returns the ended runs that belong to a session, the latest ended first, the number of evicted runs, and the position of
-// the last of those among all ended runs.
+// endedMembers returns the ended runs that belong to a session, the latest ended first. It also returns the
+// number of evicted runs, and the highest position of an evicted run among all ended runs.
 func (r *Runs) endedMembers(isMember func(*tracker.Run) bool) (members []*endedRun, evicted, lastEvicted uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for k := range r.newest(0) {
+	for k := range r.newest() {
 		if isMember(k.run) {
 			members = append(members, k)
 		}

@@ -34,9 +34,9 @@ func (s *Sidecar) Admin(reload func() error, profile bool) http.Handler {
 	})
 }
 
-// observed returns the configured sources as the page shows them. The ports are those of the proxies, in the
-// order of the configuration.
-func observed(c config.Config, ports []*port) (shown []recent.Source) {
+// pageSources returns the configured sources as the page shows them. The ports are those of the proxies, in
+// the order of the configuration.
+func pageSources(c config.Config, ports []*port) (shown []recent.Source) {
 	for _, configured := range c.Sources {
 		of := recent.Source{Name: configured.Name, Kind: "tail"}
 		if configured.Tail != nil {
@@ -50,22 +50,22 @@ func observed(c config.Config, ports []*port) (shown []recent.Source) {
 	return shown
 }
 
-// counters passes the state of sources on to the metrics and the page.
-type counters struct {
+// upRecorder records in the metrics and on the page whether a source's agent was reached.
+type upRecorder struct {
 	*metrics.Metrics
 	sources *recent.Sources
 }
 
-// SetSourceUp records whether a source's agent was reached. It ignores a removed source, which may still have an open
-// request.
-func (c counters) SetSourceUp(source string, up bool) {
-	if c.sources.Up(source, up) {
-		c.Metrics.SetSourceUp(source, up)
+// SetSourceUp records whether a source's agent was reached. It ignores a removed source, which may still have
+// an open request.
+func (u upRecorder) SetSourceUp(source string, up bool) {
+	if u.sources.Up(source, up) {
+		u.Metrics.SetSourceUp(source, up)
 	}
 }
 
-// writeRun writes a run's spans as "replay --format=otlp" does. They have no content, because the operations
-// that are kept of a run have none.
+// writeRun writes a run's spans as "replay --format=otlp" does. They have no content, because the kept
+// operations of a run have none.
 func writeRun(ctx context.Context, out io.Writer, run *tracker.Run) error {
 	described, err := settings.Resource(ctx)
 	if err != nil {

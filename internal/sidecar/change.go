@@ -11,15 +11,14 @@ import (
 	"github.com/delegraph/delegraph/config"
 )
 
-// change is a prepared change of the sources: everything that can fail has been done, and nothing is visible
-// yet.
+// change is a prepared change of the sources. All steps that can fail are done, and nothing is visible yet.
 type change struct {
 	config         config.Config
 	reportSessions bool // a tail needs the sessions that requests name
 	proxies        []*port
 	tails          []*subscription
-	opened         []*port         // those of proxies that are new
-	started        []*subscription // those of tails that are new
+	newPorts       []*port         // the new ones of proxies
+	newTails       []*subscription // the new ones of tails
 	steps          []func()        // the rest of the change; they cannot fail
 }
 
@@ -70,14 +69,14 @@ func (s *Sidecar) prepare(c config.Config) (*change, error) {
 
 // abandon closes the ports that were opened.
 func (c *change) abandon() (err error) {
-	for _, p := range c.opened {
+	for _, p := range c.newPorts {
 		err = errors.Join(err, p.listener.Close())
 	}
 	return err
 }
 
-// prepareProxy prepares the proxy of a source. If a port of the same address is open, even for another source,
-// the new proxy answers its next requests.
+// prepareProxy prepares the proxy of a source. If a port with the same address is open, even for another
+// source, the new proxy will answer the port's next requests.
 func (s *Sidecar) prepareProxy(next *change, configured config.Source) error {
 	i := slices.IndexFunc(s.proxies, func(p *port) bool {
 		return config.SameListenAddress(p.listen, configured.Proxy.Listen) || p.name == configured.Name && p.listen == configured.Proxy.Listen
@@ -96,7 +95,7 @@ func (s *Sidecar) prepareProxy(next *change, configured config.Source) error {
 	} else if p, err = openPort(configured.Name, configured.Proxy.Listen, s.panics, s.logger); err != nil {
 		return fmt.Errorf("source %s: %w", configured.Name, err)
 	} else {
-		next.opened = append(next.opened, p)
+		next.newPorts = append(next.newPorts, p)
 	}
 	next.proxies = append(next.proxies, p)
 	next.steps = append(next.steps, func() {
@@ -116,7 +115,7 @@ func (s *Sidecar) prepareTail(next *change, configured config.Source) {
 	})
 	if i < 0 {
 		t := s.newTail(configured)
-		next.started, next.tails = append(next.started, t), append(next.tails, t)
+		next.newTails, next.tails = append(next.newTails, t), append(next.tails, t)
 		next.steps = append(next.steps, func() {
 			s.initMetrics(configured)
 			s.logger.Info("subscribing", "name", configured.Name, "each_session", t.sessions != nil)
@@ -129,7 +128,8 @@ func (s *Sidecar) prepareTail(next *change, configured config.Source) {
 	next.steps = append(next.steps, func() { kept.apply(configured, newHeaders) })
 }
 
-// unchanged reports whether a source is configured as before. Its agents_as_tools do not matter here: the tracker applies them.
+// unchanged reports whether a source is configured as before, regardless of agents_as_tools, which only the
+// tracker uses.
 func (s *Sidecar) unchanged(configured config.Source) bool {
 	return slices.ContainsFunc(s.config.Sources, func(was config.Source) bool {
 		was.AgentsAsTools = configured.AgentsAsTools
@@ -140,13 +140,13 @@ func (s *Sidecar) unchanged(configured config.Source) bool {
 // apply makes a change visible. Removed subscriptions end at once, removed proxies after their last stream.
 func (s *Sidecar) apply(next *change) {
 	was := s.config
-	s.Sources.Configure(observed(next.config, next.proxies)...)
+	s.Sources.Configure(pageSources(next.config, next.proxies)...)
 	for _, configured := range next.config.Sources {
 		s.metrics.AllowTools(configured.AgentsAsTools)
 	}
 	s.agentsAsTools = s.agentTools(next.config)
 	s.exporter.Configure(s.trackerSettings(next.config))
-	s.bySession.Store(readBySession(next.tails)) // before the others end, so that no session that a request names is missed
+	s.bySession.Store(sessionsOf(next.tails)) // before removed tails end, so that no session that a request names is missed
 	open := s.endTails(next)
 	for _, step := range next.steps {
 		step()
@@ -160,7 +160,7 @@ func (s *Sidecar) apply(next *change) {
 	if s.running {
 		s.begin(next)
 	}
-	for _, t := range next.started {
+	for _, t := range next.newTails {
 		t.open(open[t.configured.Name])
 	}
 	for _, source := range was.Sources {
@@ -172,14 +172,14 @@ func (s *Sidecar) apply(next *change) {
 
 // begin starts to serve new ports and to read new streams.
 func (s *Sidecar) begin(next *change) {
-	for _, p := range next.opened {
+	for _, p := range next.newPorts {
 		s.work.Go(func() {
 			if err := p.serve(); err != nil {
 				s.fail(err)
 			}
 		})
 	}
-	for _, t := range next.started {
+	for _, t := range next.newTails {
 		t.begin()
 	}
 }
@@ -196,8 +196,8 @@ func (s *Sidecar) endTails(next *change) map[string][]string {
 	return open
 }
 
-// readBySession returns the sessions of the tails that read one stream for each session.
-func readBySession(tails []*subscription) *[]*source.Sessions {
+// sessionsOf returns the sessions of the tails that read one stream for each session.
+func sessionsOf(tails []*subscription) *[]*source.Sessions {
 	var all []*source.Sessions
 	for _, t := range tails {
 		if t.sessions != nil {
@@ -207,8 +207,8 @@ func readBySession(tails []*subscription) *[]*source.Sessions {
 	return &all
 }
 
-// drainPort closes a port for new requests, and waits in the background for its last stream. If a stop comes
-// first, drain handles the port like the others.
+// drainPort closes a port for new requests, and waits in the background for its last stream. If the sidecar
+// stops before that, drain handles the port like the others.
 func (s *Sidecar) drainPort(p *port) {
 	p.close()
 	s.draining = append(s.draining, p)

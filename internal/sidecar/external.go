@@ -38,8 +38,8 @@ type external struct {
 	panics         *recovery.Recorder
 	logger         *slog.Logger
 	customDialects atomic.Pointer[map[string]dialect.Dialect] // by source
-	drainDelay     time.Duration                              // between the signal to stop and the refusal of new subscribers
-	stopping       atomic.Bool                                // the signal has come
+	drainDelay     time.Duration                              // from the signal to stop until subscribers are disconnected
+	stopping       atomic.Bool                                // the signal to stop was received
 }
 
 // drainTimeout is how long the disconnection of subscribers may take when the process stops.
@@ -113,7 +113,7 @@ func (e *external) open(whole config.Config, memory *memory, counters *metrics.S
 		return err
 	}
 	counters.Observe(hub.ReplayStats, gate.Counts)
-	memory.frames.ShrinkFirst(func() { hub.ReplayStats() }) // evicts what is over the replay buffer's limit
+	memory.frames.ShrinkFirst(func() { hub.ReplayStats() }) // reading the statistics evicts frames over the replay buffer's limit
 	if e.listener, err = net.Listen("tcp", c.Listen); err != nil {
 		return fmt.Errorf("stream: %w; see stream.listen", err)
 	}
@@ -165,7 +165,7 @@ func (e *external) check(c config.Stream) error {
 	if e.listener == nil {
 		return nil
 	}
-	// The web toolkit reads its file again at each connection and reports no mistake, so check the file here.
+	// The web toolkit reads its file at each connection and does not report mistakes, so check the file here.
 	return access.CheckListen(c.Listen, accessSettings(c, e.logger))
 }
 
@@ -216,7 +216,7 @@ func (e *external) close(ctx context.Context) {
 }
 
 // serve answers subscribers until the context is done. Then /-/ready fails, so that load balancers choose
-// another server. After the drain delay the subscribers are disconnected, spread over some time.
+// another server. After the drain delay, subscribers are disconnected, not all at once.
 func (e *external) serve(ctx context.Context) error {
 	if e.listener == nil {
 		<-ctx.Done()

@@ -41,7 +41,7 @@ func NewGateway(c config.Config, logger *slog.Logger) (*Gateway, error) {
 	g.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	g.metrics = metrics.New(g.registry, settings.Metrics(c, settings.Names(os.Getenv)))
 	g.panics = recovery.New(logger, g.metrics.CountPanic)
-	// Without a limit of the process, all feeds may use what is configured: half of the budget.
+	// If the process has no limit, the budget is twice the size of all feeds, so that they fit into their half.
 	memory := newMemory(c.Limits, c.Limits.LogQueue, max(2*c.Stream.JetStream.AllFeeds, budgetOfSubscribers(c.Stream)))
 	g.metrics.ObserveMemory(memory.Budget)
 	var err error

@@ -7,9 +7,9 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream"
 )
 
-// memory is the memory budget of the process with the accounts of its queues and buffers. Each account may use
-// a part of the budget, and only until all accounts together use another part. So queues leave room for the
-// replay buffer, and the buffer for them.
+// memory is the memory budget of the process with the accounts of its queues and buffers. An account has two
+// limits: the part of the budget that it may use, and the part that all accounts together may use before it
+// gets no more. So queues leave room for the replay buffer, and the buffer leaves room for queues.
 //   - Queues hold telemetry, which is dropped when three quarters of the budget are used.
 //   - The replay buffer shrinks when nine tenths are used.
 //   - Frames on the way to clients of the agents are never dropped. If there is no room for a large one, its
@@ -25,7 +25,7 @@ type memory struct {
 
 const defaultBudget config.Bytes = 400 << 20
 
-// subscribersShare is the share of the budget that subscribers and what is copied for them may take.
+// subscribersShare is the share of the budget that subscribers and the frames copied for them may take.
 const subscribersShare = 0.75
 
 // budgetOfSubscribers returns the budget in which all allowed subscribers have room.

@@ -17,7 +17,7 @@ import (
 	"github.com/delegraph/delegraph/internal/terminal"
 )
 
-// Notice says what a service does: as a line on a terminal, otherwise as a log message with attributes.
+// Notice says what a service does. It is written as a line to a terminal, else as a log message.
 type Notice struct {
 	Label, Text string // of a line such as "page      http://127.0.0.1:10477/"; without Text there is no line
 	Message     string // of the log; "" if another message already says the same
@@ -195,8 +195,8 @@ func stoppedNotice(counted map[string]float64, cut int) Notice {
 
 const runsEnded = "delegraph_runs_ended_total"
 
-// requestsCutOff is a name for the requests that a stop cut off. It is no metric: it would not be scraped any
-// more.
+// requestsCutOff names the number of requests that a stop cut off. It is not a metric, because no scrape would
+// see it.
 const requestsCutOff = "requests_cut_off"
 
 // totals returns the sum of all series of each counter and gauge.

@@ -16,8 +16,8 @@ import (
 	"github.com/delegraph/delegraph/collector/source"
 )
 
-// port is an address at which a proxy listens. The proxy can be replaced. The replaced one still completes its
-// open requests.
+// port is an address at which a proxy listens. The proxy can be replaced. A replaced proxy completes its open
+// requests.
 type port struct {
 	name     string // of its source
 	listen   string // as configured
@@ -37,8 +37,9 @@ type generation struct {
 	requests sync.WaitGroup
 }
 
-// maxHeaderBytes bounds the memory that a connection takes before its request is complete. Agents' own servers take less: Node.js 16 KiB,
-// Envoy 60 KiB, uvicorn 64 KiB; only Go's default is more, 1 MiB.
+// maxHeaderBytes bounds the memory that a connection takes before its request is complete. The limits of
+// agents' own servers are lower: Node.js 16 KiB, Envoy 60 KiB, uvicorn 64 KiB. Only Go's default is higher,
+// 1 MiB.
 const maxHeaderBytes = 128 << 10
 
 func openPort(name, listen string, panics *recovery.Recorder, logger *slog.Logger) (*port, error) {
@@ -111,7 +112,7 @@ func (p *port) close() {
 	_ = p.listener.Close()          // if nothing was served yet
 }
 
-// wait returns when the run requests of all generations and their spans have ended, and their streams have
+// wait returns when the run requests of all generations have ended, with their spans, and their streams have
 // been observed.
 func (p *port) wait() {
 	for _, g := range p.generations() {
@@ -129,10 +130,10 @@ func (p *port) drain(graceful, ctx context.Context) (cut int64) {
 		}
 		p.server.Close()
 	}
-	over := make(chan struct{})
-	go func() { p.wait(); close(over) }()
+	observed := make(chan struct{})
+	go func() { p.wait(); close(observed) }()
 	select {
-	case <-over:
+	case <-observed:
 	case <-ctx.Done():
 	}
 	return cut

@@ -49,7 +49,8 @@ type Service interface {
 	Admin(reload func() error, profile bool) http.Handler
 }
 
-// Process is a service with its configuration file, its log and its admin server: what the commands serve and gateway run.
+// Process is a service with its configuration file, its log and its admin server. The commands serve and
+// gateway run it.
 type Process struct {
 	New           func(context.Context, config.Config, *slog.Logger) (Service, error)
 	File          string
@@ -78,7 +79,7 @@ func (p *Process) Run(ctx context.Context) error {
 	defer lines.Close(time.Second)
 	p.Log.Writer = lines
 	logger := promslog.New(&p.Log)
-	log.SetOutput(io.Discard) // net/http's client writes to it what an agent sends on an idle connection
+	log.SetOutput(io.Discard) // net/http's client logs the data that an agent sends on an idle connection
 	service, err := p.New(ctx, c, logger)
 	if err != nil {
 		return err

@@ -23,7 +23,7 @@ type Reloader struct {
 
 	mu    sync.Mutex
 	tried fingerprint // of the content that was last applied or refused
-	seen  fingerprint // at the last poll
+	seen  fingerprint // of the content at the last poll
 }
 
 // NewReloader returns a reloader of a service that runs with the given content of the file.
@@ -61,8 +61,9 @@ func (r *Reloader) read() ([]byte, error) {
 	return settings.Read(r.File)
 }
 
-// Poll applies a changed file once two consecutive calls have read the same content: a part of it may not be
-// written yet. It compares contents instead of times, because the file may be a link that is replaced.
+// Poll applies a changed file once two consecutive calls have read the same content, because the first may
+// read a partly written file. It compares contents instead of times, because the file may be a link that is
+// replaced.
 func (r *Reloader) Poll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

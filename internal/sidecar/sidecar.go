@@ -43,7 +43,7 @@ const grace = 10 * time.Second
 // gracefulPart is the part of Grace during which streams may end on their own. After it they are cut off.
 const gracefulPart = 0.5
 
-// Sidecar reads the streams of agents and serves their signals. It is made by New and used once.
+// Sidecar reads the streams of agents and serves their signals. New creates it, and it can run once.
 type Sidecar struct {
 	Grace    time.Duration // how long Run may take to stop: for streams to end and spans to be delivered
 	Registry *prometheus.Registry
@@ -94,8 +94,8 @@ func New(ctx context.Context, c config.Config, logger *slog.Logger, env spans.En
 	return newSidecar(ctx, c, logger, env, nil, last...)
 }
 
-// NewInProcess is like New for a sidecar within another program. The client gets the spans and metrics that
-// New would send over OTLP as the environment says.
+// NewInProcess is like New, for a sidecar within another program. The client receives the spans and metrics
+// that New would send over OTLP as the environment says.
 func NewInProcess(ctx context.Context, c config.Config, logger *slog.Logger, env spans.Environment, client *http.Client) (*Sidecar, error) {
 	return newSidecar(ctx, c, logger, env, client)
 }
@@ -139,7 +139,7 @@ func newSidecar(ctx context.Context, c config.Config, logger *slog.Logger, env s
 	return s, nil
 }
 
-// openMetrics makes the metrics, and the memory budget and the panic counter that they show.
+// openMetrics creates the metrics, and the memory budget and the panic counter that they show.
 func (s *Sidecar) openMetrics(names conventions.Table) {
 	s.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	counted := settings.Metrics(s.config, names)
@@ -166,7 +166,7 @@ func (s *Sidecar) observers(ctx context.Context, env spans.Environment, names co
 	return append([]tracker.Observer{exporter.RecoverPanics(s.panics, recovery.Spans, spans.NewObserver(provider, names, build.Version()))}, all...), nil
 }
 
-// connect makes the exporter and the function that makes the collectors in front of it.
+// connect creates the exporter, and the function that creates the collectors that feed it.
 func (s *Sidecar) connect(observers []tracker.Observer) {
 	sinks := []exporter.Sink{{Component: recovery.Admin, Sink: s.Sources}}
 	if s.external != nil {
@@ -316,7 +316,7 @@ func (s *Sidecar) start() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.running = true
-	s.begin(&change{opened: s.proxies, started: s.tails})
+	s.begin(&change{newPorts: s.proxies, newTails: s.tails})
 	s.ready.Store(true)
 	close(s.started)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/delegraph/delegraph/internal/settings"
 )
 
-// initMetrics sets those series of a source to 0 by which alerts divide.
+// initMetrics sets the series of a source to 0 that alerts use as divisors.
 func (s *Sidecar) initMetrics(configured config.Source) {
 	var dialects []string
 	if configured.Dialect != config.DialectAuto {
@@ -53,7 +53,7 @@ func (s *Sidecar) newProxy(configured config.Source, reportSessions bool) (*sour
 		proxied.OnSession = s.openSession
 	}
 	dialects := settings.Dialects(configured)
-	return source.NewProxy(proxied, s.newCollector(dialects), dialects, s.tracing, counters{s.metrics, s.Sources}, s.logger, time.Now), nil
+	return source.NewProxy(proxied, s.newCollector(dialects), dialects, s.tracing, upRecorder{s.metrics, s.Sources}, s.logger, time.Now), nil
 }
 
 // newFilter returns the function that makes the filters of a source's relay, or nil if the relay is verbatim.
@@ -83,7 +83,7 @@ func (s *Sidecar) newTail(configured config.Source) *subscription {
 		Name: configured.Name, URL: configured.Tail.URL, SessionPlaceholder: config.TailSession, Headers: headers(configured.Tail.Headers),
 		Dialect: dialectOf(configured), Agent: cmp.Or(configured.Agent, configured.Name), MaxSessions: configured.Tail.MaxSessions, IdleTimeout: configured.Tail.IdleTimeout,
 		Panics: s.panics,
-	}, s.newCollector(settings.Dialects(configured)), counters{s.metrics, s.Sources}, s.logger, time.Now))
+	}, s.newCollector(settings.Dialects(configured)), upRecorder{s.metrics, s.Sources}, s.logger, time.Now))
 }
 
 // perSession reports whether a source is a tail that reads one stream for each session.

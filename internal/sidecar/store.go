@@ -14,7 +14,7 @@ import (
 // minQueue is the smallest queue of a shard, in bytes.
 const minQueue = 64 << 10
 
-// storeSettings returns the settings of the stream in NATS, or what all shards have in common.
+// storeSettings returns the settings of the stream in NATS, or those that all shards have in common.
 func storeSettings(c config.Stream, publish bool, memory *budget.Account, counters jetstream.Observer, panics *recovery.Recorder, logger *slog.Logger) jetstream.Settings {
 	j := c.JetStream
 	set := jetstream.Settings{
@@ -30,7 +30,7 @@ func storeSettings(c config.Stream, publish bool, memory *budget.Account, counte
 	return connectionSettings(set, j)
 }
 
-// connectionSettings returns settings with what is particular to one stream.
+// connectionSettings returns the settings with the connection and the name of one stream.
 func connectionSettings(set jetstream.Settings, j config.JetStream) jetstream.Settings {
 	set.URLs, set.CredentialsFile, set.NKeyFile, set.Stream = j.URLs, j.CredentialsFile, j.NKeyFile, j.Stream
 	set.CAFile, set.CertFile, set.KeyFile = j.TLS.CAFile, j.TLS.CertFile, j.TLS.KeyFile
@@ -47,7 +47,7 @@ func storeLayout(c config.Stream, common jetstream.Settings) (jetstream.Layout, 
 	if err != nil {
 		return jetstream.Layout{}, err
 	}
-	common.QueueBytes = max(common.QueueBytes/len(j.Shards), minQueue) // so one that is away cannot take the room of the others
+	common.QueueBytes = max(common.QueueBytes/len(j.Shards), minQueue) // an unreachable shard must not fill the queues of the others
 	l := jetstream.Layout{Serve: j.Serve, Previous: j.Previous, MoveAt: at}
 	for _, s := range j.Shards {
 		l.Shards = append(l.Shards, jetstream.Shard{

@@ -92,7 +92,7 @@ func (d *decoder) setSpeaker(m adkMetadata, b *event.Batch) {
 	b.Place = d.places.Of(wire.Speaker{Author: b.Agent, Branch: m.branch.String()})
 }
 
-// speaker identifies a sequence of model responses: responses of parallel branches interleave.
+// speaker identifies who makes a model response. Responses of parallel branches interleave.
 type speaker struct{ agent, branch string }
 
 // response is the state of a speaker's current or last model response.

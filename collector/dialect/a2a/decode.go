@@ -17,6 +17,7 @@ type decoder struct {
 	names    wire.NameCache
 	places   wire.Places
 	withheld withheldIDs
+	thoughts thoughtArtifacts
 	content  []contentID // scratch of withholdRepeats
 	answers  []string    // calls answered by a request that named no session; kept until the stream names it
 }
@@ -37,7 +38,7 @@ func contentHash(f dialect.Frame, u update) uint64 {
 	if u.shape == shapeNone || u.shape == shapeOther {
 		return maphash.Bytes(seed, f.Data) | 1
 	}
-	return maphash.Bytes(seed, u.body.Raw()) | 1 // never 0
+	return maphash.Bytes(seed, u.body.Raw()) | 1
 }
 
 func (d *decoder) decode(f dialect.Frame, u update, b *event.Batch) {
@@ -116,20 +117,20 @@ func (d *decoder) readFailure(v strictjson.Value, b *event.Batch) {
 	t.finish(event.AgentError, code, b)
 }
 
-// readTask reads a snapshot. If it is the first frame of a stream, its artifacts were sent before
-// this client subscribed, unless the task is over: then the snapshot is the whole answer.
+// readTask reads a snapshot. If the task is not over, the artifacts of its first snapshot were sent before
+// this client subscribed. If it is over, the snapshot is the whole answer.
 func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
 	t, st := d.task(v.Get("id"), v.Get("contextId")), readStatus(v)
-	known := !t.seen && !st.isFinal()
+	sentBefore := !t.seen && !st.isFinal()
 	d.enterTask(t, st, b)
 	d.setSpeaker(readADKMetadata(v.Get("metadata"), st.message.Get("metadata")), b)
 	b.Type = st.typeOf(typeTask)
 	for artifact := range v.Get("artifacts").Elements() {
 		id := d.name(artifact.Get("artifactId"))
-		parts := t.thoughts.note(id, artifact, false, partsOfArtifact(artifact, v))
+		parts := d.thoughts.mark(artifactKey{t.id, id}, artifact, false, partsOfArtifact(artifact, v))
 		b.Type, b.HasThoughts = st.withArtifact(b.Type, parts), b.HasThoughts || parts.thought
 		switch {
-		case known:
+		case sentBefore:
 			t.openArtifact(id).appendText(parts)
 		case t.artifact(id) == nil && !t.ended:
 			t.openArtifact(id)
@@ -221,8 +222,8 @@ func (d *decoder) reportAnswer(t *task, st status, b *event.Batch) {
 		}
 	}
 	if !fromUser(st.message) && st.parts.len() > 0 {
-		if news := t.isNewText(st.parts); news || !reported {
-			b.Partial = !news
+		if isNew := t.isNewText(st.parts); isNew || !reported {
+			b.Partial = !isNew
 			addTexts(st.parts, b)
 		}
 	}
@@ -245,9 +246,8 @@ func (d *decoder) reportModelFailure(t *task, m adkMetadata, b *event.Batch) {
 }
 
 // readMessage reads a message. Without a task it is the whole answer. In a stream about a task, a
-// message that names no task is the task's last word, because the protocol allows a stream either
-// one message or updates of one task. A message that names its task ends nothing: a status ends the
-// task.
+// message that names no task ends the task, because the protocol allows a stream either one message or
+// updates of one task. A message that names its task does not end the task: a status does.
 func (d *decoder) readMessage(v strictjson.Value, b *event.Batch) {
 	if b.Type = typeOf(typeMessage, partsOf(v)); fromUser(v) && b.Type != typeResults {
 		b.Type = typeForeign

@@ -74,7 +74,8 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestMarkedArtifacts continues and repeats an artifact of which only the first piece is marked as a thought. Another artifact
+// TestMarkedArtifacts continues and repeats an artifact of which only the first piece is marked as a
+// thought, also after its task was forgotten or started again. Another artifact
 // leaves, and so does one that begins again without the mark.
 func TestMarkedArtifacts(t *testing.T) {
 	artifact := func(id, text, more, outside string) string {
@@ -95,6 +96,19 @@ func TestMarkedArtifacts(t *testing.T) {
 					t.Errorf("under %s this leaves: %s\nof %s", reader.Policy, got, strings.Join(sent, "\n"))
 				}
 			}
+		}
+	}
+	status := func(task, state string) string {
+		return envelopes["1.0"]("", "statusUpdate", `"taskId":"`+task+`","contextId":"c","status":{"state":"`+state+`"}`)
+	}
+	var others []string // more tasks than the decoder remembers
+	for _, task := range []string{"t1", "t2", "t3", "t4"} {
+		others = append(others, status(task, "working"))
+	}
+	for _, between := range [][]string{{status("t", "completed"), status("t", "submitted")}, others} {
+		sent := slices.Concat([]string{artifact("a", "one", marked, "")}, between, []string{artifact("a", "secret", "", `,"append":true`)})
+		if got := filterStream(t, public, "data: "+strings.Join(sent, "\n\ndata: ")+"\n\n"); strings.Contains(got[len(got)-1], "secret") {
+			t.Errorf("this leaves: %s\nof %s", got[len(got)-1], strings.Join(sent, "\n"))
 		}
 	}
 	beside := filterStream(t, public, "data: "+artifact("a", "one", marked, "")+"\n\ndata: "+artifact("b", "two", "", "")+"\n\ndata: "+artifact("a", "three", "", "")+"\n\n")

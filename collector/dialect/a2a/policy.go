@@ -8,7 +8,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Types of frames: the protocol's own, and ours for frames of which less may leave.
+// Types of frames: those of the protocol, and our own types for frames of which less may leave.
 const (
 	typeTask     = "task"
 	typeMessage  = "message"
@@ -16,7 +16,7 @@ const (
 	typeArtifact = "artifact-update"
 	typeError    = "error"
 	typeWorking  = "working"  // a status or snapshot whose texts are about the work
-	typeAside    = "aside"    // an artifact or message with texts that are not for everybody; nothing of it is left
+	typeAside    = "aside"    // an artifact or message whose texts may be thoughts; the public gets nothing of it
 	typeQuestion = "asking"   // a status whose text is a question
 	typeWaiting  = "asked"    // a status that asks without a text that may leave
 	typeForeign  = "foreign"  // a message whose role is not an agent's
@@ -113,8 +113,7 @@ func all(kind partKind, parts parts) bool {
 }
 
 var table = event.Table{
-	// The kind is in the result of a JSON-RPC response, else at the top. A type belongs to another
-	// protocol.
+	// A2A names the type of an update in "kind". Other protocols name it in "type".
 	Discriminators: []string{"kind", "type"},
 	Envelopes: []string{
 		"result", "task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "history", "parts",

@@ -10,15 +10,15 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// maxWithheld limits how many withheld messages and artifacts of a stream are remembered, and how
-// many that left. After more were withheld, no snapshot of a task leaves, and no message or artifact
-// that is not known to have left before.
+// maxWithheld limits the withheld messages and artifacts of a stream that are remembered, and also the
+// released ones. If more are withheld, only messages and artifacts that are known to have left before
+// leave, and no snapshot of a task does.
 const maxWithheld = 1024
 
 // withheldIDs remembers the messages and artifacts of a stream that were withheld.
 type withheldIDs struct {
-	whole      map[contentKey]bool // by id; false if only a piece was withheld, which others may continue
-	left       map[contentKey]bool // those of which something left
+	whole      map[contentKey]bool // whether all of it is withheld; if not, only a piece was, and later pieces may leave
+	released   map[contentKey]bool // messages and artifacts of which a part left
 	overflowed bool                // there were more than maxWithheld
 	unread     bool                // a frame was unreadable, so its content is unknown
 }
@@ -36,13 +36,13 @@ func (w *withheldIDs) add(id contentKey, whole bool) {
 	}
 }
 
-func (w *withheldIDs) addLeft(ids []contentID) {
-	if w.left == nil {
-		w.left = make(map[contentKey]bool)
+func (w *withheldIDs) addReleased(ids []contentID) {
+	if w.released == nil {
+		w.released = make(map[contentKey]bool)
 	}
 	for _, one := range ids {
-		if len(w.left) < maxWithheld {
-			w.left[one.id] = true
+		if len(w.released) < maxWithheld {
+			w.released[one.id] = true
 		}
 	}
 }
@@ -68,7 +68,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	b.Internal = b.Internal || u.internalBeside || snapshot && w.overflowed
 	piece, _ := u.body.Get("append").Bool()
 	withheld := !u.body.Exists() || u.internalBeside || isWithheld(f)
-	content := contentReader{d: d, anyMember: !u.body.Exists(), marks: withheld, ids: d.content[:0]}
+	content := contentReader{d: d, anyMember: !u.body.Exists(), findMarks: withheld, ids: d.content[:0]}
 	content.read(f.JSON, false)
 	d.content = content.ids
 	w.unread = w.unread || content.encoded
@@ -81,26 +81,27 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 		switch {
 		case known && (whole || snapshot || !piece), snapshot && w.unread:
 			b.Internal = true
-		case !known && !w.left[one.id] && (w.overflowed || w.unread && piece):
+		case !known && !w.released[one.id] && (w.overflowed || w.unread && piece):
 			b.Internal = true
 			w.add(one.id, true)
 		}
 	}
 	if !b.Internal {
-		w.addLeft(content.ids)
+		w.addReleased(content.ids)
 	}
 }
 
-// withholdContents remembers the messages and artifacts of a withheld frame. If a snapshot is
-// withheld only because some of them are internal, the others may leave by themselves.
+// withholdContents remembers the messages and artifacts of a withheld frame. If a snapshot is withheld
+// only because some of them are internal, the others may leave in other frames. Something that has
+// left before is withheld as a whole only if the frame repeats all of it.
 func (d *decoder) withholdContents(ids []contentID, f dialect.Frame, u update, piece bool) {
 	snapshot := u.shape == shapeTask
 	all := !snapshot || u.internalBeside || lenient.IsInternal(f.Event) ||
 		!slices.ContainsFunc(ids, func(one contentID) bool { return one.internal })
-	restates := u.body.Exists() && !snapshot && !piece
+	repeatsWhole := u.body.Exists() && !snapshot && !piece
 	for _, one := range ids {
 		if all || one.within || one.internal {
-			d.withheld.add(one.id, restates || snapshot && one.internal || !d.withheld.left[one.id])
+			d.withheld.add(one.id, repeatsWhole || snapshot && one.internal || !d.withheld.released[one.id])
 		}
 	}
 }
@@ -113,7 +114,7 @@ var (
 	artifactIDs      = []string{"artifactId", "artifact_id"}
 )
 
-// outer finds what an object says about itself, without the messages and artifacts in it.
+// outer is for checking whether an object is internal without the messages and artifacts in it.
 var outer = event.Table{
 	Discriminators: table.Discriminators, DeepMembers: table.DeepMembers,
 	Envelopes: []string{"adk_custom_metadata", "a2a:response", "event", "rawEvent"},
@@ -128,16 +129,16 @@ type contentKey struct {
 // contentID is the id of a message or an artifact in a frame.
 type contentID struct {
 	id       contentKey
-	internal bool // it is marked internal itself
-	within   bool // an object around it is
+	internal bool // the message or artifact is marked internal
+	within   bool // an object around it is marked internal
 }
 
 // contentReader finds the ids of the messages and artifacts in a frame.
 type contentReader struct {
 	d         *decoder
 	anyMember bool // the frame's shape is unknown: look into every member
-	marks     bool // also find what is marked internal
-	encoded   bool // found in any member: a string that may be an encoded object
+	findMarks bool // set contentID.internal and contentID.within
+	encoded   bool // with anyMember: a string was found that may be an encoded object
 	ids       []contentID
 }
 
@@ -145,7 +146,7 @@ type contentReader struct {
 // same.
 func (r *contentReader) read(v strictjson.Value, within bool) {
 	r.encoded = r.encoded || r.anyMember && bytes.IndexByte(v.Text(), '{') >= 0
-	inside := within || r.marks && v.Kind() == strictjson.Object && lenient.HasInternalDiscriminator(&outer, v)
+	inside := within || r.findMarks && v.Kind() == strictjson.Object && lenient.HasInternalDiscriminator(&outer, v)
 	for name, value := range v.Members() {
 		switch text := name.Text(); {
 		case lenient.MatchesAny(text, messageIDs):
@@ -162,5 +163,5 @@ func (r *contentReader) read(v strictjson.Value, within bool) {
 }
 
 func (r *contentReader) add(id contentKey, named strictjson.Value, within bool) {
-	r.ids = append(r.ids, contentID{id, r.marks && lenient.HasInternalDiscriminator(&table, named), within})
+	r.ids = append(r.ids, contentID{id, r.findMarks && lenient.HasInternalDiscriminator(&table, named), within})
 }

@@ -8,10 +8,11 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Limits on the memory of a stream. The most recent tasks are kept, and of each task the most recent
-// artifacts, questions, calls and speakers. One that was dropped counts as new when it appears again. Most of the memory is texts of artifacts (dialect.MaxTextTail): 8 MiB.
+// Limits on the memory of a stream. The most recent tasks are kept, and the most recent artifacts of each.
+// Calls and speakers beyond the limit are not remembered. What was dropped counts as new when it appears
+// again. Most of the memory is texts of artifacts (dialect.MaxTextTail): 8 MiB.
 const (
-	maxTasks        = 4 // a stream is about one; a recording may hold several
+	maxTasks        = 4 // a stream is about one; a recording may contain several
 	maxArtifacts    = 16
 	maxPendingCalls = 32
 	maxCalls        = 512
@@ -33,7 +34,6 @@ type task struct {
 
 	calls    map[string]call
 	speakers map[speaker]*response
-	thoughts thoughtArtifacts
 }
 
 // artifact is an artifact whose text may arrive in pieces.
@@ -171,9 +171,9 @@ var seed = maphash.MakeSeed()
 // remembers it.
 func (t *task) isNewText(parts parts) bool {
 	sum := textHash(parts)
-	news := sum != t.lastText
+	isNew := sum != t.lastText
 	t.lastText = sum
-	return news
+	return isNew
 }
 
 func textHash(parts parts) uint64 {

@@ -7,12 +7,10 @@ import (
 )
 
 var (
-	// thoughtMarks are the members that mark a thought, and metadata the member that may contain
-	// them. Agno states the category of a message instead: "content" for an answer, "reasoning" for
-	// a thought. thoughtKinds are the kinds of parts that are thoughts.
-	thoughtMarks, metadata = []string{"adk_thought", "adk:thought", "thought"}, []string{"metadata"}
-	categories             = []string{"agno_content_category"}
-	thoughtKinds           = []string{"thought", "thinking", "reasoning"}
+	thoughtMarks = []string{"adk_thought", "adk:thought", "thought"} // members that mark a thought
+	metadata     = []string{"metadata"}                              // the member that may contain them
+	categories   = []string{"agno_content_category"}                 // Agno's mark: "content" for an answer, "reasoning" for a thought
+	thoughtKinds = []string{"thought", "thinking", "reasoning"}      // kinds of parts that are thoughts
 )
 
 // isMarkedThought reports whether a part, or an object with parts, is marked as a model's thought,
@@ -82,12 +80,11 @@ func addThought(frame strictjson.Value, b *event.Batch) {
 		}
 	}
 	if mark, is := findMark(frame, true); is {
-		b.AddText(event.KindThought, mark) // the text is reported only for a new thought of an agent; here the mark's name stands in for it
+		b.AddText(event.KindThought, mark) // only the text of an agent's new thought is reported; here it is the mark's name
 	}
 }
 
-// findMark looks for a mark in metadata at any depth. While own is set, it also looks in the
-// objects that have the metadata.
+// findMark looks for a mark in metadata at any depth. own also finds marks outside of metadata.
 func findMark(v strictjson.Value, own bool) (mark strictjson.Value, is bool) {
 	if own {
 		if mark, is = markOf(v); is {
@@ -116,26 +113,30 @@ func findMark(v strictjson.Value, own bool) (mark strictjson.Value, is bool) {
 	return mark, false
 }
 
-// maxThoughts limits the artifacts of a task that are remembered as thoughts. Beyond it, every artifact
-// that another frame began counts as one.
-const maxThoughts = 256
+// maxThoughts limits the artifacts of a stream that are remembered as thoughts. Beyond it, every
+// artifact that another frame began counts as one.
+const maxThoughts = 1024
 
-// thoughtArtifacts are the artifacts of a task that are thoughts, by their ID. Only their first piece
-// may have the mark: on the artifact, on the update around it, or on the part that the next piece continues.
-type thoughtArtifacts map[string]bool
+// artifactKey identifies an artifact of a stream.
+type artifactKey struct{ task, id string }
 
-// note marks the parts of an artifact as thoughts if it is one, and remembers it. begins reports that
-// the parts are the artifact's first.
-func (a *thoughtArtifacts) note(id string, artifact strictjson.Value, begins bool, p parts) parts {
+// thoughtArtifacts are the artifacts of a stream that are thoughts. Only their first piece may have the
+// mark: on the artifact, on the update around it, or on the part that the next piece continues. Their
+// task may be forgotten or start again before that piece arrives.
+type thoughtArtifacts map[artifactKey]bool
+
+// mark marks the parts of an artifact as thoughts if it is one, and remembers it. begins says that the
+// parts are the artifact's first.
+func (a *thoughtArtifacts) mark(key artifactKey, artifact strictjson.Value, begins bool, p parts) parts {
 	if begins {
-		delete(*a, id)
+		delete(*a, key)
 	}
-	p.thought = p.thought || a.has(id, begins)
+	p.thought = p.thought || a.has(key, begins)
 	if (isMarkedThought(artifact) || begins && p.endsInThought()) && len(*a) < maxThoughts {
 		if *a == nil {
 			*a = make(thoughtArtifacts)
 		}
-		(*a)[id] = true
+		(*a)[key] = true
 	}
 	return p
 }
@@ -148,6 +149,6 @@ func (p parts) endsInThought() (is bool) {
 	return is
 }
 
-func (a *thoughtArtifacts) has(id string, begins bool) bool {
-	return (*a)[id] || !begins && len(*a) >= maxThoughts
+func (a *thoughtArtifacts) has(key artifactKey, begins bool) bool {
+	return (*a)[key] || !begins && len(*a) >= maxThoughts
 }

@@ -34,7 +34,7 @@ type update struct {
 	unwrapped      bool // the update itself is the frame
 	extraMembers   bool // the envelope has other members besides the update
 	internalBeside bool // a member beside the update is marked internal
-	misplaced      bool // there is content outside the members in which its shape has content
+	misplaced      bool // it has content in members other than contentMembers
 }
 
 // hasOtherContent reports whether v has content in members other than allowed.
@@ -175,20 +175,6 @@ const (
 	rejected
 )
 
-// text returns the texts of the parts, one per line, without thoughts.
-func (p parts) joinedText() string {
-	var text []byte
-	for part := range p.all() {
-		if part.kind == partText && !part.isThought && len(text) <= event.MaxPrompt {
-			if len(text) > 0 {
-				text = append(text, '\n')
-			}
-			text = part.text.AppendText(text)
-		}
-	}
-	return string(text)
-}
-
 // states maps the spellings of 0.3, of 1.0, and of 0.3 over HTTP+JSON, which spells "canceled"
 // differently.
 var states = map[string]state{
@@ -263,6 +249,20 @@ func (p parts) all() iter.Seq[part] {
 			}
 		}
 	}
+}
+
+// joinedText returns the texts of the parts, one per line, without thoughts.
+func (p parts) joinedText() string {
+	var text []byte
+	for part := range p.all() {
+		if part.kind == partText && !part.isThought && len(text) <= event.MaxPrompt {
+			if len(text) > 0 {
+				text = append(text, '\n')
+			}
+			text = part.text.AppendText(text)
+		}
+	}
+	return string(text)
 }
 
 // code returns the error code at the start of the first text, or "".

@@ -15,7 +15,7 @@ type call struct {
 	scope    *scope
 	by       speaker
 	target   string // the subagent that a deep agent's call names, or ""
-	bound    bool   // the graph that works in it is known
+	bound    bool   // the graph that works within the call is known
 }
 
 // calls holds the open calls, in the order in which they started.
@@ -31,11 +31,11 @@ func (c calls) byID(id string) *call {
 	return nil
 }
 
-// only returns the call for which is is true, if there is exactly one.
-func (c calls) only(is func(*call) bool) (found *call) {
+// only returns the call that matches, or nil unless exactly one does.
+func (c calls) only(matches func(*call) bool) (found *call) {
 	for _, open := range c {
 		switch {
-		case !is(open):
+		case !matches(open):
 		case found != nil:
 			return nil
 		default:
@@ -51,8 +51,9 @@ func (c *calls) end(id string) *call {
 	return ended
 }
 
-// taskTool is the tool with which an agent of LangChain's deepagents library calls a subagent, and
-// refusals are the beginnings of its results if none worked. NAME stands for the subagent.
+// taskTool is the tool with which an agent of LangChain's deepagents library calls a subagent.
+// refusals are the prefixes of its results that say that no subagent worked. NAME stands for the
+// subagent.
 //
 // Source: deepagents/middleware/subagents.py of deepagents 0.7, langgraph/prebuilt/tool_node.py of
 // langgraph-prebuilt 1.1.
@@ -67,7 +68,7 @@ var refusals = []string{
 }
 
 func (d *decoder) startCall(id, tool string, args strictjson.Value, sc *scope, by speaker, b *event.Batch) {
-	if id == "" || d.calls.byID(id) != nil || d.seen.has(seenResult, id) {
+	if id == "" || d.calls.byID(id) != nil || d.seen.mustSkip(seenResult, id) {
 		return
 	}
 	e := b.Add(event.KindToolStarted)
@@ -87,7 +88,7 @@ func (d *decoder) startCall(id, tool string, args strictjson.Value, sc *scope, b
 // Source: langchain_core/messages/tool.py, ToolMessage.
 func (d *decoder) readResult(sc *scope, v strictjson.Value, b *event.Batch) {
 	id := d.name(v.Get("tool_call_id"))
-	if d.seen.has(seenResult, id) {
+	if d.seen.mustSkip(seenResult, id) {
 		return
 	}
 	ended := d.calls.byID(id)
@@ -135,10 +136,11 @@ func (d *decoder) failCall(c *call, code string, b *event.Batch) {
 	e.CallID, e.Name, e.Error, e.Code, e.TurnMayEnd = c.id, c.tool, event.ToolError, code, true
 }
 
-// failCalls reports the calls that the error of the run ended: an exception of a tool that no node
-// handles ends every call around it. Of several open calls of one graph, the stream does not tell which
-// one failed. A batch has one speaker, so only the innermost is reported.
-func (d *decoder) failCalls(code string, b *event.Batch) {
+// failInnermostCall reports the call that the error of the run ended: an exception of a tool that no
+// node handles ends every call around it. A batch has one speaker, so only the innermost call is
+// reported. If the innermost graph has several open calls, the failed one is unknown, and none is
+// reported.
+func (d *decoder) failInnermostCall(code string, b *event.Batch) {
 	if len(d.open) > 0 || code == "GraphRecursionError" {
 		return
 	}

@@ -13,8 +13,9 @@ type part struct {
 	thought bool
 }
 
-// contentOf returns the texts and thoughts of a message: its content is a string, a block or a list of
-// blocks. Integrations of some models put the thought beside it. All of a marked message is a thought.
+// contentOf returns the texts and thoughts of a message. Its content is a string, a block or a list of
+// blocks. Integrations of some models put the thought beside the content. In a marked message, every
+// text is a thought.
 //
 // Source: langchain_core/messages/content.py; langchain_deepseek/chat_models.py (reasoning_content);
 // langchain_openai/chat_models/base.py (reasoning).

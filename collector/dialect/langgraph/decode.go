@@ -21,18 +21,18 @@ type runState struct {
 	started   bool
 	scopes    map[string]*scope // by namespace
 	seen      seenSet
-	open      map[string]*message // messages that arrive in pieces, by id
-	places    map[string]place    // of messages that were announced, by id
-	unmetered map[string]speaker  // of responses that ended without their usage, by id
+	open      map[string]*message     // messages that arrive in pieces, by id
+	announced map[string]announcement // of messages that follow, by id
+	unmetered map[string]speaker      // of responses that ended without their usage, by id
 	calls     calls
 	taskCall  map[string]string // the call that a task executes, by the task's id
 	plan      event.Plan
 	handoffState
 }
 
-// kind is a type of frame. shape is the kind of JSON that its data has, if all its frames have the same.
+// kind describes the frames of a stream mode.
 type kind struct {
-	shape strictjson.Kind
+	shape strictjson.Kind // the kind of JSON of their data; 0 for any
 	read  func(*decoder, *scope, strictjson.Value, *event.Batch)
 }
 
@@ -93,9 +93,8 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	}
 }
 
-// readStart starts a run with the first frame of the run on the stream. The server states no success:
-// a stream that it ends without an error belongs to a run that is complete, so the run counts as
-// complete until an error says otherwise.
+// readStart starts a run with its first frame on the stream. The server does not report success: a run
+// whose stream ends without an error has completed. So a run counts as complete until an error.
 func (d *decoder) readStart(mode string, v strictjson.Value, b *event.Batch) {
 	if mode == modeMetadata {
 		if run := d.name(v.Get("run_id")); run != "" && run != d.run {
@@ -134,7 +133,7 @@ func (d *decoder) readError(_ *scope, v strictjson.Value, b *event.Batch) {
 	case "UserTimeout", "TimeoutError":
 		failure = event.FailureTimeout
 	default:
-		d.failCalls(class, b)
+		d.failInnermostCall(class, b)
 	}
 	d.fail(failure, class, b)
 }

@@ -130,8 +130,8 @@ func TestBounds(t *testing.T) {
 	for i := range 2 * maxOpenCalls {
 		decode("updates", fmt.Sprintf(`{"a":{"messages":[{"type":"ai","id":"c%d","content":"","tool_calls":[{"id":"c%d","name":"f"}]}]}}`, i, i))
 	}
-	if len(d.scopes) != maxScopes || len(d.open) != maxOpen || len(d.places) > maxOpen || len(d.taskCall) != maxOpenCalls || len(d.calls) != maxOpenCalls {
-		t.Errorf("%d graphs, %d messages, %d places, %d tasks and %d calls are remembered", len(d.scopes), len(d.open), len(d.places), len(d.taskCall), len(d.calls))
+	if len(d.scopes) != maxScopes || len(d.open) != maxOpen || len(d.announced) > maxOpen || len(d.taskCall) != maxOpenCalls || len(d.calls) != maxOpenCalls {
+		t.Errorf("%d graphs, %d messages, %d announcements, %d tasks and %d calls are remembered", len(d.scopes), len(d.open), len(d.announced), len(d.taskCall), len(d.calls))
 	}
 	decode("updates"+strings.Repeat("|a", 1<<20), `{}`)
 	decode("messages", `[{"type":"AIMessageChunk","id":"0","content":"","tool_call_chunks":[{"id":"c","name":"f","args":"`+strings.Repeat("x", 2*maxArguments)+`"}]},{}]`)

@@ -7,7 +7,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// handoffState is what is known of transfers between agents.
+// handoffState is the state of transfers between agents.
 type handoffState struct {
 	active    string // the agent that the state or update being read names as active, or ""
 	returning string // the agent that gives control back with the next result, or ""
@@ -25,8 +25,9 @@ const (
 	returned       = "Successfully transferred back to "
 )
 
-// handoffTarget returns the agent that gets control by a result, or "". The result of a supervisor names
-// it in its metadata. That of a swarm has only a text, so the state must name the agent too.
+// handoffTarget returns the agent to which a tool's result transfers control, or "". The result of a
+// supervisor names the agent in its metadata. The result of a swarm has only a text, so the state must
+// name the agent too.
 func (d *decoder) handoffTarget(result strictjson.Value) string {
 	if to := result.Get("response_metadata").Get(destinationKey); to.Kind() == strictjson.String {
 		return d.name(to)
@@ -45,15 +46,14 @@ func (d *decoder) transfer(to, call string, b *event.Batch) {
 	e.Name, e.CallID = to, call
 }
 
-// isHandoffBack reports whether the code of a supervisor's node made a message to give control back. No
-// model and no tool is behind it.
+// isHandoffBack reports whether a message returns control to a supervisor. The code of a node makes such
+// a message, not a model or a tool.
 func isHandoffBack(m strictjson.Value) bool {
 	flag, _ := m.Get("response_metadata").Get(handoffBackKey).Bool()
 	return flag
 }
 
-// readHandoffBack reads one of the two messages that give control back: a call by the agent, and its
-// result.
+// readHandoffBack reads one of the two messages that return control: the agent's call, or its result.
 func (d *decoder) readHandoffBack(sc *scope, m strictjson.Value, b *event.Batch) {
 	if m.Get("type").Is("ai") {
 		d.returning = d.name(m.Get("name"))
@@ -61,7 +61,7 @@ func (d *decoder) readHandoffBack(sc *scope, m strictjson.Value, b *event.Batch)
 	}
 	id := d.name(m.Get("tool_call_id"))
 	to, ok := strings.CutPrefix(m.Get("content").String(), returned)
-	if !ok || d.returning == "" || d.seen.has(seenResult, id) || !d.hasAgent(to) {
+	if !ok || d.returning == "" || d.seen.mustSkip(seenResult, id) || !d.hasAgent(to) {
 		return
 	}
 	by := sc.speaker()
@@ -76,7 +76,7 @@ func (d *decoder) readHandoffBack(sc *scope, m strictjson.Value, b *event.Batch)
 	d.transfer(to, id, b)
 }
 
-// hasAgent reports whether the stream has named the agent of a graph so. Not all modes name each agent.
+// hasAgent reports whether a graph's agent has the name. Not all modes name each agent.
 func (d *decoder) hasAgent(name string) bool {
 	for _, sc := range d.scopes {
 		if sc.agent == name {

@@ -33,10 +33,13 @@ func (Dialect) Paths() []dialect.Path {
 	}
 }
 
-// Answers of a request.
+// resumes is the answer of a request that resumes the thread's interrupted run without naming the
+// question.
+const resumes = "resume"
+
+// Segments of paths.
 const (
-	resumes = "resume"  // the request resumes the thread's interrupted run, without naming the question
-	threads = "threads" // segments of paths
+	threads = "threads"
 	runs    = "runs"
 	stream  = "stream"
 )
@@ -46,7 +49,7 @@ const (
 // Source: langgraph/pregel/_loop.py, map_resume: keys of `resume` that are hashes (xxh3, 128 bits).
 var interruptID = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
-// Identify reads the thread from the path, and from the body what a command resumes.
+// Identify reads the thread from the path, and the answers from the command in the body.
 func (Dialect) Identify(r dialect.Request) event.Identity {
 	var id event.Identity
 	thread, joined := splitPath(r.Path)
@@ -158,8 +161,8 @@ func isTask(v strictjson.Value) bool {
 		(v.Get("triggers").Kind() == strictjson.Array || v.Get("interrupts").Kind() == strictjson.Array)
 }
 
-// New starts a stream. One of a thread has run after run. A graph that names no agent is the configured
-// one.
+// New starts a stream. The stream of a thread contains one run after the other. The run's own agent has
+// the configured name until the stream names it.
 func (Dialect) New(s *event.Stream) dialect.Decoder {
 	return &decoder{run: s.JoinedRun, session: s.Session, configured: s.ConfiguredAgent, resumes: slices.Contains(s.Answers, resumes)}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// seenSet holds hashes of what was reported: every mode repeats the messages of the others, and each
-// state those of the states before. When it is full, everything counts as seen, so that nothing is
-// reported twice.
+// seenSet holds hashes of the ids that were reported: every mode repeats the messages of the others,
+// and each state repeats those of the states before. When the set is full, everything counts as seen,
+// so that nothing is reported twice.
 type seenSet map[uint64]struct{}
 
 var seed = maphash.MakeSeed()
@@ -20,32 +20,32 @@ var seed = maphash.MakeSeed()
 // maxSeen limits a seenSet.
 const maxSeen = 1 << 14
 
-// add adds something with an id, and reports whether it was new.
-func (s *seenSet) add(what, id string) bool {
+// add adds an id of a kind, and reports whether it was new.
+func (s *seenSet) add(kind, id string) bool {
 	if id == "" || len(*s) >= maxSeen {
 		return false
 	}
 	if *s == nil {
 		*s = make(seenSet)
 	}
-	key := maphash.String(seed, what+id)
+	key := maphash.String(seed, kind+id)
 	_, known := (*s)[key]
 	(*s)[key] = struct{}{}
 	return !known
 }
 
-// has reports whether something was added, or would not be new.
-func (s seenSet) has(what, id string) bool {
-	return s.knows(what, id) || id == "" || len(s) >= maxSeen
+// mustSkip reports whether an id must not be reported: it was added, is empty, or the set is full.
+func (s seenSet) mustSkip(kind, id string) bool {
+	return s.contains(kind, id) || id == "" || len(s) >= maxSeen
 }
 
-// knows reports whether something was added.
-func (s seenSet) knows(what, id string) bool {
-	_, known := s[maphash.String(seed, what+id)]
+// contains reports whether an id was added.
+func (s seenSet) contains(kind, id string) bool {
+	_, known := s[maphash.String(seed, kind+id)]
 	return known
 }
 
-// What a seenSet holds.
+// Kinds of ids in a seenSet.
 const (
 	seenMessage   = "message "
 	seenResult    = "result "
@@ -56,25 +56,25 @@ const (
 type message struct {
 	scope         *scope
 	by            speaker
-	mode          string // whose pieces are read: another mode repeats them
-	started       bool   // it was reported
-	marked        bool   // all of it is a thought
+	mode          string // the mode whose pieces are read; other modes repeat them
+	started       bool   // its start was reported
+	marked        bool   // every text in it is a thought
 	model, finish string
 	usage         event.Usage
-	text          dialect.TextTail // if it comes in pieces
+	text          dialect.TextTail // of pieces that do not repeat earlier text
 	textLength    int              // bytes of text so far
 	thoughtLength int
-	calls         []pieces
+	calls         []partialCall
 }
 
-// pieces is a tool call whose arguments arrive in pieces.
-type pieces struct {
+// partialCall is a tool call whose arguments arrive in pieces.
+type partialCall struct {
 	id, tool string
 	args     []byte
 	tooLong  bool
 }
 
-// Limits of what is kept of a message in pieces.
+// Limits of the messages that arrive in pieces.
 const (
 	maxOpen      = 64       // messages at once
 	maxCalls     = 64       // calls of a message
@@ -103,38 +103,37 @@ func (d *decoder) readTuple(sc *scope, v strictjson.Value, b *event.Batch) {
 	d.readMessage(d.scopeAt(metadata, sc), m, metadata, b)
 }
 
-// readMessagesMetadata reads what belongs to the message that follows.
+// readMessagesMetadata reads the metadata of messages that follow.
 func (d *decoder) readMessagesMetadata(sc *scope, v strictjson.Value, _ *event.Batch) {
 	for id, entry := range v.Members() {
 		metadata := entry.Get("metadata")
-		if d.places == nil || len(d.places) >= maxOpen {
-			d.places = make(map[string]place)
+		if d.announced == nil || len(d.announced) >= maxOpen {
+			d.announced = make(map[string]announcement)
 		}
-		d.places[d.name(id)] = d.readPlace(d.scopeAt(metadata, sc), metadata)
+		d.announced[d.name(id)] = d.readAnnouncement(d.scopeAt(metadata, sc), metadata)
 	}
 }
 
-// place is what the mode messages says of a message before it sends it: its graph, and the model that
-// was asked for.
-type place struct {
+// announcement is what the mode messages says about a message before it sends it.
+type announcement struct {
 	scope  *scope
-	model  string
-	marked bool // the message is a thought
+	model  string // the requested one
+	marked bool   // the message is a thought
 }
 
-func (d *decoder) readPlace(sc *scope, metadata strictjson.Value) place {
-	return place{sc, d.name(metadata.Get("ls_model_name")), lenient.ContainsThoughtMarker(metadata)}
+func (d *decoder) readAnnouncement(sc *scope, metadata strictjson.Value) announcement {
+	return announcement{sc, d.name(metadata.Get("ls_model_name")), lenient.ContainsThoughtMarker(metadata)}
 }
 
-// placeOf returns what is known of a message before it comes.
-func (d *decoder) placeOf(id string, sc *scope, metadata strictjson.Value) place {
-	if known, is := d.places[id]; is {
+// announcementOf returns the announcement of a message, or one made from the metadata that came with it.
+func (d *decoder) announcementOf(id string, sc *scope, metadata strictjson.Value) announcement {
+	if known, is := d.announced[id]; is {
 		return known
 	}
-	return d.readPlace(sc, metadata)
+	return d.readAnnouncement(sc, metadata)
 }
 
-// readPartial reads messages that repeat what was sent of them before.
+// readPartial reads unfinished messages. Each frame repeats the text that earlier frames sent.
 func (d *decoder) readPartial(sc *scope, v strictjson.Value, b *event.Batch) {
 	for m := range v.Elements() {
 		if m.Get("type").Is("ai") {
@@ -175,10 +174,10 @@ func (d *decoder) readMessage(sc *scope, m, metadata strictjson.Value, b *event.
 // begin returns the message in pieces with an id, or nil if there are too many.
 func (d *decoder) begin(id string, sc *scope, metadata strictjson.Value) *message {
 	m := d.open[id]
-	if m != nil || id == "" || len(d.open) >= maxOpen || d.seen.has(seenMessage, id) {
+	if m != nil || id == "" || len(d.open) >= maxOpen || d.seen.mustSkip(seenMessage, id) {
 		return m
 	}
-	at := d.placeOf(id, sc, metadata)
+	at := d.announcementOf(id, sc, metadata)
 	m = &message{scope: at.scope, by: at.scope.speaker(), model: at.model, marked: at.marked}
 	if d.open == nil {
 		d.open = make(map[string]*message)
@@ -187,11 +186,11 @@ func (d *decoder) begin(id string, sc *scope, metadata strictjson.Value) *messag
 	return m
 }
 
-// isModels reports whether a model made a message, instead of the code of a node. A message of a model
+// isFromModel reports whether a model made a message, instead of the code of a node. A model's message
 // has the id of the model's run.
 //
 // Source: langchain_core/language_models/chat_models.py, LC_ID_PREFIX.
-func isModels(id string) bool {
+func isFromModel(id string) bool {
 	return strings.HasPrefix(id, "lc_run-") || strings.HasPrefix(id, "run-")
 }
 
@@ -199,10 +198,10 @@ func isModels(id string) bool {
 func (d *decoder) readChunk(sc *scope, v, metadata strictjson.Value, b *event.Batch) {
 	id := d.name(v.Get("id"))
 	m := d.begin(id, sc, metadata)
-	if !m.comesBy(b) {
+	if !m.claim(b) {
 		return
 	}
-	m.note(d, v)
+	m.readResponse(d, v)
 	m.marked = m.marked || isMarked(v)
 	m.usage = m.usage.Add(readUsage(v.Get("usage_metadata")))
 	for piece := range v.Get("tool_call_chunks").Elements() {
@@ -222,9 +221,9 @@ func (d *decoder) readChunk(sc *scope, v, metadata strictjson.Value, b *event.Ba
 	}
 }
 
-// comesBy makes the message's agent the speaker of the batch. It returns false if the batch only
-// repeats the message, or states facts of another agent.
-func (m *message) comesBy(b *event.Batch) bool {
+// claim makes the message's agent the speaker of the batch. It returns false if the message must not be
+// read from this frame: it is nil, the frame's mode only repeats it, or the batch has another speaker.
+func (m *message) claim(b *event.Batch) bool {
 	if m == nil || m.mode != "" && m.mode != b.Type || !m.by.claim(b) {
 		return false
 	}
@@ -251,8 +250,8 @@ func hasMember(v strictjson.Value, name string) bool {
 	return false
 }
 
-// note reads what a piece says of the model's response.
-func (m *message) note(d *decoder, v strictjson.Value) {
+// readResponse reads the model and the finish reason from a piece.
+func (m *message) readResponse(d *decoder, v strictjson.Value) {
 	response := v.Get("response_metadata")
 	if model := response.First("model_name", "model", "model_id"); model.Kind() == strictjson.String {
 		m.model = d.name(model)
@@ -262,10 +261,10 @@ func (m *message) note(d *decoder, v strictjson.Value) {
 	}
 }
 
-// addCallPiece adds to a call: a piece with an id begins one, and one without continues the last.
+// addCallPiece adds a piece of a call. A piece with an id starts a call; one without continues the last.
 func (m *message) addCallPiece(d *decoder, piece strictjson.Value) {
 	if id := d.name(piece.Get("id")); id != "" && len(m.calls) < maxCalls && (len(m.calls) == 0 || m.calls[len(m.calls)-1].id != id) {
-		m.calls = append(m.calls, pieces{id: id})
+		m.calls = append(m.calls, partialCall{id: id})
 	}
 	if len(m.calls) == 0 {
 		return
@@ -279,7 +278,7 @@ func (m *message) addCallPiece(d *decoder, piece strictjson.Value) {
 	}
 }
 
-// finish reports a message of whose pieces the last has come.
+// finish reports a message whose last piece has arrived. mayGrow says that its usage may follow.
 func (d *decoder) finish(id string, m *message, mayGrow bool, b *event.Batch) {
 	if len(m.text) > 0 {
 		b.Add(event.KindText).SetText(m.text)
@@ -302,7 +301,7 @@ func (d *decoder) finish(id string, m *message, mayGrow bool, b *event.Batch) {
 func (d *decoder) endModel(id string, m *message, mayGrow bool, b *event.Batch) {
 	d.seen.add(seenMessage, id)
 	delete(d.open, id)
-	delete(d.places, id)
+	delete(d.announced, id)
 	e := b.Add(event.KindModelEnded)
 	e.Model, e.FinishReason, e.Usage = m.model, m.finish, m.usage
 	if e.UsageIncomplete = mayGrow && m.usage == (event.Usage{}); e.UsageIncomplete && len(d.unmetered) < maxOpen {

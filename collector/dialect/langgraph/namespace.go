@@ -10,7 +10,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Event names. Those of a subgraph have its namespace behind a bar: updates|tools:UUID.
+// Event names. The frames of a subgraph append its namespace after a bar: updates|tools:UUID.
 const (
 	modeMetadata         = "metadata"
 	modeValues           = "values"
@@ -36,32 +36,33 @@ func splitEvent(name []byte) (mode string, namespace []byte) {
 	return string(head), rest
 }
 
-// anySegment reports whether is is true for a segment of an event name or a namespace.
-func anySegment(name []byte, is func([]byte) bool) bool {
+// anySegment reports whether a segment of an event name or a namespace matches.
+func anySegment(name []byte, matches func([]byte) bool) bool {
 	for segment := range bytes.SplitSeq(name, []byte("|")) {
-		if is(segment) {
+		if matches(segment) {
 			return true
 		}
 	}
 	return false
 }
 
-// scope is a graph within a run: the run's own, whose namespace is empty, or a subgraph. A subgraph is
-// an agent if the stream gives the agent's name.
+// scope is a graph of a run: the run's own graph, whose namespace is empty, or a subgraph. A subgraph is
+// an agent if the stream names that agent.
 type scope struct {
-	namespace string
-	above     *scope // nil for the run's own graph
-	node      string // in which the subgraph runs
-	task      string // the id of that node's task, which distinguishes parallel ones
-	branch    string // "" for the run's own graph
-	agent     string // "" if unknown
-	unnamed   string // the name of an agent that the stream does not name, or ""
-	call      string // the tool call in which the subgraph works, or ""
-	mayBeRoot bool   // see event.Batch
-	spoke     bool
-	ended     bool
+	namespace  string
+	above      *scope // nil for the run's own graph
+	node       string // in which the subgraph runs
+	task       string // the id of that node's task, which distinguishes parallel ones
+	branch     string // "" for the run's own graph
+	agent      string // "" if unknown
+	configured string // the agent's name if the stream does not name it, or ""
+	call       string // the tool call in which the subgraph works, or ""
+	mayBeRoot  bool   // see event.Batch
+	spoke      bool   // a model's message in it was read
+	ended      bool   // the end of its step was reported
 
-	hasValues, hasCheckpoint bool // its first state was seen, which may repeat earlier runs
+	// A first state may repeat messages of earlier runs, so its messages are not reported.
+	hasValues, hasCheckpoint bool // the first state of the mode was seen
 }
 
 // maxScopes limits the graphs of a run. Frames of further ones are decoded as those of the graph
@@ -74,7 +75,7 @@ func (d *decoder) scopeOf(namespace []byte) *scope {
 		return sc
 	}
 	if d.scopes == nil {
-		d.scopes = map[string]*scope{"": {unnamed: d.configured}}
+		d.scopes = map[string]*scope{"": {configured: d.configured}}
 	}
 	if len(namespace) == 0 {
 		return d.scopes[""]
@@ -90,7 +91,7 @@ func (d *decoder) scopeOf(namespace []byte) *scope {
 	node, task, _ := strings.Cut(string(last), ":")
 	sc.node, sc.task, sc.branch = dialect.Name(node), dialect.Name(task), dialect.Name(string(last))
 	d.scopes[sc.namespace] = sc
-	d.bind(sc)
+	d.bindCall(sc)
 	return sc
 }
 
@@ -105,8 +106,8 @@ func splitLast(namespace []byte) (outer, last []byte) {
 	return nil, namespace
 }
 
-// scopeAt returns the graph whose node produced something, by LangGraph's metadata, and learns the name
-// of its agent. Without a namespace in the metadata, it is the given graph.
+// scopeAt returns the graph that LangGraph's metadata names, and records the name of its agent. Without a
+// namespace in the metadata, it is the given graph.
 //
 // Source: langgraph/pregel/_algo.py (langgraph_checkpoint_ns), langchain/agents/factory.py
 // (lc_agent_name).
@@ -135,17 +136,16 @@ func (d *decoder) learn(sc *scope, named strictjson.Value) {
 		return
 	}
 	sc.agent = name
-	d.bind(sc)
+	d.bindCall(sc)
 	sc.mayBeRoot = sc.above != nil && sc.above.above == nil && sc.above.agent == "" && !sc.above.spoke && sc.call == "" && !sc.spoke
 }
 
 // user is the name of the human, which no agent may have.
 const user = "user"
 
-// bind finds the call in which a subgraph works: the one that its task executes, else the only open
-// call of the graph above that it can be. With several, a deep agent's calls tell by the name of the
-// subagent.
-func (d *decoder) bind(sc *scope) {
+// bindCall finds the call in which a subgraph works: the one that its task executes, else the only
+// possible open call of the graph above. A call that names another subagent is not possible.
+func (d *decoder) bindCall(sc *scope) {
 	if sc.above == nil || sc.call != "" {
 		return
 	}
@@ -176,7 +176,7 @@ type speaker struct {
 // speaker returns the speaker for a graph. A graph that is not known to be an agent is a step of the
 // agent around it.
 func (sc *scope) speaker() speaker {
-	s := speaker{agent: cmp.Or(sc.agent, sc.unnamed), branch: sc.branch, call: sc.call, mayBeRoot: sc.mayBeRoot}
+	s := speaker{agent: cmp.Or(sc.agent, sc.configured), branch: sc.branch, call: sc.call, mayBeRoot: sc.mayBeRoot}
 	if sc.above == nil {
 		return s
 	}
@@ -184,7 +184,7 @@ func (sc *scope) speaker() speaker {
 	if sc.agent == "" {
 		s.step = sc.node
 		for up := sc.above; up != nil && s.agent == ""; up = up.above {
-			s.agent = cmp.Or(up.agent, up.unnamed)
+			s.agent = cmp.Or(up.agent, up.configured)
 		}
 	}
 	return s
@@ -194,17 +194,17 @@ func (s speaker) apply(b *event.Batch) {
 	b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.MayBeRoot = s.agent, s.step, s.branch, s.call, s.above, s.mayBeRoot
 }
 
-// claim makes s the speaker of the batch. It returns false if the batch states facts of another one.
+// claim makes s the speaker of the batch. It returns false if the batch has another speaker.
 func (s speaker) claim(b *event.Batch) bool {
-	if stated(b) && s != (speaker{b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.MayBeRoot}) {
+	if hasSpeaker(b) && s != (speaker{b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.MayBeRoot}) {
 		return false
 	}
 	s.apply(b)
 	return true
 }
 
-// stated reports whether a batch states a fact that has a speaker.
-func stated(b *event.Batch) bool {
+// hasSpeaker reports whether a fact in the batch has a speaker.
+func hasSpeaker(b *event.Batch) bool {
 	for i := range b.Events {
 		switch b.Events[i].Kind {
 		case event.KindRunStarted, event.KindFinal, event.KindState, event.KindPlan:
@@ -215,8 +215,8 @@ func stated(b *event.Batch) bool {
 	return false
 }
 
-// endNode ends the step that a node was, when its update shows that it is done. Of several only the
-// task's id tells which one ended.
+// endNode ends the step of a node after its update. If the node has several steps, only the task's id
+// says which one ended; without an id, none ends.
 func (d *decoder) endNode(above *scope, node, task string, b *event.Batch) {
 	var found *scope
 	for _, sc := range d.scopes {
@@ -228,7 +228,7 @@ func (d *decoder) endNode(above *scope, node, task string, b *event.Batch) {
 		}
 		found = sc
 	}
-	if found == nil || stated(b) || !found.spoke {
+	if found == nil || hasSpeaker(b) || !found.spoke {
 		return
 	}
 	found.ended = true

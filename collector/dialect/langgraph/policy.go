@@ -6,8 +6,8 @@ import "github.com/delegraph/delegraph/collector/event"
 const publicFailure = `"the run failed"`
 
 var table = event.Table{
-	// The event name alone says what a frame is. Its data is the application's, so that a member `type`
-	// or `name` can be anything.
+	// Only the event name says what a frame is. The application chooses the data, so a member `type` or
+	// `name` can have any meaning.
 	Namespaces:         true,
 	PartDiscriminators: []string{"type", "role"},
 	Events: []string{
@@ -26,7 +26,7 @@ var table = event.Table{
 		modeMessagesComplete: {Client: true, AnyJSON: true, Words: &words, Public: &publicMessages},
 		modeMessagesMetadata: {Client: true, Public: &event.Rule{AnyMember: &event.Rule{Members: rules{"metadata": {Members: publicMetadata}}}}},
 
-		// The application's own data, and all that went into nodes and models.
+		// The application's own data, and all input of nodes and models.
 		modeCustom:      {Client: true, AnyJSON: true, AnyFact: true},
 		modeEvents:      {Client: true, AnyFact: true},
 		modeTasks:       {Client: true, AnyFact: true},
@@ -76,8 +76,8 @@ var (
 		"pause_turn", "refusal", "guardrail_intervened", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "MALFORMED_FUNCTION_CALL", "COMPLETE", "load",
 	}}
 
-	// publicContent has the blocks of a message that have text. A block with a thought is one whatever
-	// its type says.
+	// publicContent has the blocks of a message that have text. A block with a thought counts as a
+	// thought, whatever its type says.
 	publicContent = event.Rule{String: &text, Fallback: `""`, Elements: &event.Rule{
 		String: &text, AllowedTypes: []string{"text", "thinking", "reasoning"}, ThoughtMarkers: []string{"thinking", "reasoning", "reasoning_content", "summary", "signature", "thought", "adk_thought"},
 		Members: rules{"type": &scalar, "text": &text, "thinking": &thought, "reasoning": &thought, "index": &scalar},
@@ -98,7 +98,7 @@ var (
 		AllowedTypes: []string{"tool_call_chunk"}, Members: rules{"name": &scalar, "id": &scalar, "index": &number, "type": &scalar, "args": {Replacement: `""`}},
 	}}
 
-	// publicMessage is a message of a model or a tool. The user's, and those for models, do not leave.
+	// publicMessage is a model's message. The user's messages and those that instruct models do not leave.
 	publicMessage = rules{
 		"type": &scalar, "id": &scalar, "name": &scalar, "content": &publicContent, "tool_calls": &publicCalls, "tool_call_chunks": &publicPieces,
 		"additional_kwargs": {Members: rules{

@@ -9,20 +9,20 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// readGrown reads a model's message as far as it has come. Its last frame does not say so, but the
-// one with a finish reason has all but the usage.
+// readGrown reads a model's message with all its text so far. No frame says that it is the last, but the
+// one with a finish reason has everything except the usage.
 func (d *decoder) readGrown(sc *scope, v strictjson.Value, b *event.Batch) {
 	id := d.name(v.Get("id"))
 	used := readUsage(v.Get("usage_metadata"))
-	if d.seen.has(seenMessage, id) {
+	if d.seen.mustSkip(seenMessage, id) {
 		d.addUsage(id, used, b)
 		return
 	}
 	m := d.begin(id, sc, strictjson.Value{})
-	if !m.comesBy(b) {
+	if !m.claim(b) {
 		return
 	}
-	m.note(d, v)
+	m.readResponse(d, v)
 	m.usage = used
 	m.start(d, b)
 	m.addGrowth(v, b)
@@ -34,7 +34,7 @@ func (d *decoder) readGrown(sc *scope, v strictjson.Value, b *event.Batch) {
 	d.startCalls(m.scope, v, m.by, b)
 }
 
-// addUsage reports the usage of a response that has ended without.
+// addUsage reports the usage of a response that ended without it.
 func (d *decoder) addUsage(id string, used event.Usage, b *event.Batch) {
 	if by, awaited := d.unmetered[id]; awaited && used != (event.Usage{}) && by.claim(b) {
 		delete(d.unmetered, id)
@@ -42,7 +42,7 @@ func (d *decoder) addUsage(id string, used event.Usage, b *event.Batch) {
 	}
 }
 
-// addGrowth reports what a message has in addition to what was sent of it before.
+// addGrowth reports the text and the thoughts that earlier frames did not have.
 func (m *message) addGrowth(v strictjson.Value, b *event.Batch) {
 	text, thought := 0, 0
 	m.marked = m.marked || isMarked(v)
@@ -61,7 +61,7 @@ func (m *message) addGrowth(v strictjson.Value, b *event.Batch) {
 	dropEmpty(b)
 }
 
-// dropEmpty removes texts of which nothing was valid.
+// dropEmpty removes texts without a valid character.
 func dropEmpty(b *event.Batch) {
 	for i := len(b.Events) - 1; i >= 0; i-- {
 		if e := &b.Events[i]; (e.Kind == event.KindText || e.Kind == event.KindThought) && len(e.Text()) == 0 {
@@ -70,16 +70,16 @@ func dropEmpty(b *event.Batch) {
 	}
 }
 
-// readWhole reads a message that is complete: a model's, or one that the code of a node made.
+// readWhole reads a complete message: a model's, or one that the code of a node made.
 func (d *decoder) readWhole(sc *scope, v, metadata strictjson.Value, b *event.Batch) {
 	id := d.name(v.Get("id"))
-	if d.seen.has(seenMessage, id) {
+	if d.seen.mustSkip(seenMessage, id) {
 		d.addUsage(id, readUsage(v.Get("usage_metadata")), b)
 		return
 	}
 	m := d.open[id]
 	if m == nil {
-		at := d.placeOf(id, sc, metadata)
+		at := d.announcementOf(id, sc, metadata)
 		m = &message{scope: at.scope, by: at.scope.speakerOf(d, v), model: at.model, marked: at.marked}
 	}
 	if !m.by.claim(b) {
@@ -87,14 +87,14 @@ func (d *decoder) readWhole(sc *scope, v, metadata strictjson.Value, b *event.Ba
 	}
 	m.scope.spoke, d.last = true, m.scope
 	m.reportText(v, m.textLength == 0 && len(m.text) == 0, b)
-	if m.note(d, v); isModels(id) {
+	if m.readResponse(d, v); isFromModel(id) {
 		if used := readUsage(v.Get("usage_metadata")); used != (event.Usage{}) {
 			m.usage = used
 		}
 		d.endModel(id, m, false, b)
 	}
 	d.seen.add(seenMessage, id)
-	delete(d.places, id)
+	delete(d.announced, id)
 	d.startCalls(m.scope, v, m.by, b)
 }
 

@@ -12,8 +12,8 @@ import (
 // interruptKey is the member of an update or a state that has interrupts.
 const interruptKey = "__interrupt__"
 
-// readValues reads a whole state. The first one of a graph has what earlier runs, or the graph above,
-// have put into it.
+// readValues reads a whole state. The first state of a graph contains messages of earlier runs or of the
+// graph above.
 func (d *decoder) readValues(sc *scope, v strictjson.Value, b *event.Batch) {
 	interrupts := v.Get(interruptKey)
 	if interrupts.Exists() && v.Len() == 1 { // sent in place of an update
@@ -29,8 +29,8 @@ func (d *decoder) readValues(sc *scope, v strictjson.Value, b *event.Batch) {
 	d.readInterrupts(sc, interrupts, b)
 }
 
-// readState reads the messages and the plan of a state. If it is the first of its graph, they are
-// known from before.
+// readState reads the messages and the plan of a state. The messages of a graph's first state are not
+// new, so they are only remembered.
 func (d *decoder) readState(sc *scope, v strictjson.Value, first bool, b *event.Batch) {
 	if first {
 		for m := range v.Get("messages").Elements() {
@@ -44,8 +44,7 @@ func (d *decoder) readState(sc *scope, v strictjson.Value, first bool, b *event.
 	d.readPlan(v.Get("todos"), b)
 }
 
-// remember notes a message from before the run. A call without a result is one that the run may
-// execute.
+// remember records a message from before the run. The run may execute a call that has no result yet.
 func (d *decoder) remember(sc *scope, m strictjson.Value) {
 	d.seen.add(seenMessage, d.name(m.Get("id")))
 	if result := d.name(m.Get("tool_call_id")); result != "" {
@@ -191,8 +190,8 @@ func (d *decoder) readDebug(sc *scope, v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// readEvent reads an event of LangChain's astream_events. Those of chains repeat what others say, with
-// all that went in.
+// readEvent reads an event of LangChain's astream_events. Events of chains only repeat others, together
+// with all their input.
 //
 // Source: langchain_core/tracers/event_stream.py.
 func (d *decoder) readEvent(sc *scope, v strictjson.Value, b *event.Batch) {

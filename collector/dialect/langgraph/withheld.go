@@ -10,7 +10,7 @@ import (
 )
 
 // withheldSet holds the ids of messages that were withheld, and of their tool calls. Other modes repeat
-// them, often without the name that called them internal.
+// such messages, often without the name that marked them internal.
 type withheldSet map[string]bool
 
 // maxWithheld limits a withheldSet. Once it is reached, every message is withheld.
@@ -32,14 +32,14 @@ func (w withheldSet) has(id strictjson.Value) bool {
 	return len(w) >= maxWithheld || w[dialect.Name(string(id.Text()))]
 }
 
-// judge marks what no reader, or not every reader, may get of a frame. It reads the frame before the
-// rest of the decoder, which remembers the messages that it has seen.
+// judge marks a frame, or parts of it, internal, and says whether it has thoughts. It runs before the
+// rest of the decoder, because the rest adds the frame's messages to the set of seen ones.
 func (d *decoder) judge(name []byte, mode string, v strictjson.Value, b *event.Batch) {
 	if mode == modeValues && v.Kind() == strictjson.Object {
 		d.judgeState(v, b)
 	} else {
 		found := d.examine(v, 0)
-		b.Internal, b.HasThoughts = found.internal, found.thinks
+		b.Internal, b.HasThoughts = found.internal, found.hasThought
 	}
 	if b.Internal = b.Internal || anySegment(name, lenient.IsInternal) || namesInternal(mode, v); !b.Internal {
 		return
@@ -67,13 +67,13 @@ func (d *decoder) judgeState(v strictjson.Value, b *event.Batch) {
 				if found.internal {
 					b.WithheldMessages = append(b.WithheldMessages, place)
 				}
-				b.HasThoughts = b.HasThoughts || found.thinks
+				b.HasThoughts = b.HasThoughts || found.hasThought
 				place++
 			}
 			continue
 		}
 		found := d.examine(value, 0)
-		b.HasThoughts = b.HasThoughts || found.thinks
+		b.HasThoughts = b.HasThoughts || found.hasThought
 		switch {
 		case !found.internal:
 		case name.Is(interruptKey) || len(b.WithheldMembers) >= maxKeys:
@@ -84,14 +84,14 @@ func (d *decoder) judgeState(v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// withholdNew remembers the messages of a model or a tool in an internal frame, except those that
-// have left before.
+// withholdNew remembers the messages of models and tools in an internal frame, except those that left
+// before.
 func (d *decoder) withholdNew(v strictjson.Value, depth int) {
 	if depth > maxScan {
 		return
 	}
-	if isSpoken(v) && !v.Get("type").Is("human") {
-		if id := d.name(v.Get("id")); !d.seen.knows(seenMessage, id) {
+	if mayBeMessage(v) && !v.Get("type").Is("human") {
+		if id := d.name(v.Get("id")); !d.seen.contains(seenMessage, id) {
 			d.withholdMessage(v)
 		}
 		return
@@ -104,7 +104,7 @@ func (d *decoder) withholdNew(v strictjson.Value, depth int) {
 	}
 }
 
-func isSpoken(v strictjson.Value) bool { return v.Get("content").Exists() && v.Get("id").Exists() }
+func mayBeMessage(v strictjson.Value) bool { return v.Get("content").Exists() && v.Get("id").Exists() }
 
 // withholdMessage remembers a message that is withheld, and the calls in it.
 func (d *decoder) withholdMessage(v strictjson.Value) {
@@ -119,12 +119,12 @@ func (d *decoder) withholdMessage(v strictjson.Value) {
 
 // findings says what a value contains at any depth.
 type findings struct {
-	internal bool // a message that is internal, instructs a model, or was withheld, or something of an internal node
-	thinks   bool // a model's thought
+	internal   bool // a message that is internal, instructs a model, or was withheld; or data of an internal node
+	hasThought bool // a model's thought
 }
 
 func (f *findings) add(other findings) {
-	f.internal, f.thinks = f.internal || other.internal, f.thinks || other.thinks
+	f.internal, f.hasThought = f.internal || other.internal, f.hasThought || other.hasThought
 }
 
 // maxScan bounds how deep messages are looked for. Deeper values count as internal.
@@ -153,9 +153,10 @@ func (d *decoder) examine(v strictjson.Value, depth int) (found findings) {
 
 // Members that examineObject looks for.
 var (
-	spokenMembers = []string{"content", "content_blocks", "tool_calls", "tool_call_id"}
-	// savedMembers hold the members of a message that LangChain has serialized: kwargs beside its class, or data
-	// beside its type. Source: langchain_core/load/serializable.py, messages_to_dict and their JavaScript counterparts.
+	messageMembers = []string{"content", "content_blocks", "tool_calls", "tool_call_id"}
+	// savedMembers contain the members of a message that LangChain has serialized: kwargs next to its class, or
+	// data next to its type. Source: langchain_core/load/serializable.py, messages_to_dict and their JavaScript
+	// counterparts.
 	savedMembers = []string{"kwargs", "data"}
 	typeMembers  = []string{"type", "role"}
 	nameMembers  = []string{"name"}
@@ -166,25 +167,25 @@ var (
 	thoughtMembers = []string{"thinking", "reasoning", "reasoning_content", "reasoningContent", "redacted_thinking", "thought", "adk_thought"}
 	thoughtTypes   = []string{"thinking", "reasoning", "reasoning_content", "redacted_thinking"}
 
-	// lookedFor rules out most names of members.
-	lookedFor = lenient.NewPrefilter(&event.Table{
-		Labels: slices.Concat(spokenMembers, savedMembers, typeMembers, nameMembers), Envelopes: slices.Concat(idMembers, scopeMembers), DeepMembers: thoughtMembers,
+	// memberPrefilter rules out most names of members.
+	memberPrefilter = lenient.NewPrefilter(&event.Table{
+		Labels: slices.Concat(messageMembers, savedMembers, typeMembers, nameMembers), Envelopes: slices.Concat(idMembers, scopeMembers), DeepMembers: thoughtMembers,
 	})
 )
 
-// examineObject finds out what the members of an object say of it.
+// examineObject returns what the members of an object say about it.
 func (d *decoder) examineObject(v strictjson.Value) (found findings) {
 	spoken, labeled := false, false
 	for name, value := range v.Members() {
 		text := name.Text()
-		if !lookedFor.MayMatch(text) {
+		if !memberPrefilter.MayMatch(text) {
 			continue
 		}
-		spoken = spoken || lenient.MatchesAny(text, spokenMembers) || lenient.MatchesAny(text, savedMembers) && hasAny(value, spokenMembers)
+		spoken = spoken || lenient.MatchesAny(text, messageMembers) || lenient.MatchesAny(text, savedMembers) && hasAny(value, messageMembers)
 		switch {
 		case lenient.MatchesAny(text, typeMembers):
 			labeled = labeled || isInstruction(value) || lenient.ContainsInternal(value)
-			found.thinks = found.thinks || lenient.MatchesAny(value.Text(), thoughtTypes)
+			found.hasThought = found.hasThought || lenient.MatchesAny(value.Text(), thoughtTypes)
 		case lenient.MatchesAny(text, nameMembers):
 			labeled = labeled || lenient.ContainsInternal(value)
 		case lenient.MatchesAny(text, idMembers):
@@ -192,7 +193,7 @@ func (d *decoder) examineObject(v strictjson.Value) (found findings) {
 		case lenient.MatchesAny(text, scopeMembers):
 			found.internal = found.internal || isInternalScope(value)
 		case lenient.MatchesAny(text, thoughtMembers):
-			found.thinks = found.thinks || holdsThought(value)
+			found.hasThought = found.hasThought || holdsThought(value)
 		}
 	}
 	if spoken && labeled {
@@ -296,7 +297,8 @@ func hasAny(v strictjson.Value, names []string) bool {
 	return false
 }
 
-// isInstructionPair reports whether v is a message as LangChain also writes it: the role and the text.
+// isInstructionPair reports whether v is a message that instructs a model, in LangChain's other form: a
+// list of the role and the text.
 func isInstructionPair(v strictjson.Value) bool {
 	if v.Len() != 2 {
 		return false
