@@ -26,6 +26,7 @@ func (r *openRun) adopt(e *event.Event, caller *Operation) {
 		r.tracker.losses.CountEvicted(LostOrphan)
 		return
 	}
+	r.charged, child.charged = r.charged+child.charged, 0
 	r.tracker.discard(child, state)
 	state.setRun(r, e.ID)
 	r.aliases = append(append(r.aliases, e.ID), child.aliases...)
@@ -45,6 +46,7 @@ func (r *openRun) adopt(e *event.Event, caller *Operation) {
 
 // discard removes a run without notifying the observers.
 func (t *Tracker) discard(child *openRun, state *streamState) {
+	child.release()
 	child.Status = adopted // first: otherwise the removal from t.open would count as an eviction
 	t.open.Remove(child)
 	t.removeRun(child)

@@ -194,7 +194,7 @@ func (r *openRun) expectReply(branch string, agent *Operation) {
 	if agent == nil {
 		agent = r.Root
 	}
-	if r.pendingReplies.agentIn(branch) == nil && r.pendingReplies.branches() >= r.tracker.settings.MaxOperations {
+	if r.pendingReplies.agentIn(branch) == nil && !r.reserveEntry(r.pendingReplies.branches(), &r.mostReplies) {
 		r.tracker.losses.CountEvicted(LostReply)
 		return
 	}

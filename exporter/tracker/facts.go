@@ -107,7 +107,7 @@ func (r *openRun) runEnded(e *event.Event) {
 // keepFact calls keep if the run has room for one more fact of a kind, of which it has have, and
 // counts the fact as evicted otherwise.
 func (r *openRun) keepFact(have int, kind string, keep func()) {
-	if have < r.tracker.settings.MaxFacts {
+	if have < r.tracker.settings.MaxFacts && r.reserve(factSize) {
 		keep()
 		return
 	}

@@ -24,6 +24,7 @@ func endReason(e event.End) StatusReason {
 
 // finish ends a run and everything in it, children before parents.
 func (t *Tracker) finish(r *openRun, why StatusReason, at time.Time) {
+	defer r.release()
 	if r.endStated && !r.answersRequest { // later frames do not change a stated end
 		why, at, r.now = ReasonStreamEnded, r.endStatedAt.At, r.endStatedAt
 	}

@@ -31,6 +31,7 @@ type openRun struct {
 	nodes            map[nodeKey]*Operation    // by their place
 	lastInLane       map[laneKey]*Operation    // the last node of each lane below an operation
 	pendingReplies   pendingReplies
+	mostReplies      int                       // the largest number of branches of pendingReplies
 	current          *Operation                // the agent in control: of the last frame that had one, or the target of a later transfer
 	awaitingUsage    map[*Operation]*Operation // by agent: complete responses whose usage may follow
 	modelRequests    map[*Operation]request    // by agent: requests whose response has not begun
@@ -48,6 +49,7 @@ type openRun struct {
 	outcomePending   bool                      // its end was stated, and its outcome may follow
 	endStatedAt      Timestamp                 // when its end was stated
 	framesAtEnd      int                       // number of frames of the stream at that time
+	charged          int                       // bytes charged to Settings.RunMemory
 	hasForgotten     bool                      // makeRoom removed ended operations, so it is unknown how often their names and ids were used
 	invocations      map[agentKey]uint32       // how often a name was used in a branch; cleared by makeRoom
 
@@ -56,6 +58,7 @@ type openRun struct {
 	outcomesPending      int                     // agents whose end was stated and whose outcome may follow
 	lastFinal, lastError int                     // frame numbers
 	unrecovered          map[string]modelFailure // by lane: model failures without a later final frame
+	mostUnrecovered      int                     // the largest size of unrecovered
 	lastText             lastText
 	lastReason           StatusReason
 	lastFailure          failure
@@ -87,6 +90,7 @@ func newRun(t *Tracker, s *event.Stream) *openRun {
 		r.Root.Kind = InvokeWorkflow // unless an agent of that name speaks
 	}
 	r.Operations = append(r.Operations, r.Root)
+	r.charge(runSize + operationSize)
 	return r
 }
 
@@ -284,7 +288,7 @@ func (r *openRun) applyError(e *event.Event, b *event.Batch, caller *Operation) 
 		r.lastReason = ReasonErrorCode
 		op := caller.failingOperation(e.Error)
 		op.failedFrame, op.failureCode = r.now.Frame, e.Code
-		if lane := caller.laneOr(b.Branch); len(r.unrecovered) < r.tracker.settings.MaxOperations {
+		if lane := caller.laneOr(b.Branch); r.reserveEntry(len(r.unrecovered), &r.mostUnrecovered) {
 			put(&r.unrecovered, lane, modelFailure{r.now.Frame, e.Code})
 		}
 		return

@@ -37,10 +37,11 @@ func (r *openRun) begin(kind OperationKind, name string, parent *Operation) *Ope
 
 // hasRoom reports whether the run has room for one more operation, and counts a loss if not.
 func (r *openRun) hasRoom(kind OperationKind) bool {
-	if len(r.Operations) < r.tracker.settings.MaxOperations || r.makeRoom() {
+	fits := func() bool { return len(r.Operations) < r.tracker.settings.MaxOperations && r.reserve(operationSize) }
+	if fits() || r.makeRoom() && fits() {
 		return true
 	}
-	if r.endWithoutOutcomes(r.Root); r.makeRoom() {
+	if r.endWithoutOutcomes(r.Root); r.makeRoom() && fits() {
 		return true
 	}
 	r.tracker.losses.CountEvicted(string(kind))
@@ -59,7 +60,7 @@ func (op *Operation) firstOpen() *Operation {
 // makeRoom removes the oldest ended operations from the run, at most half of all its operations, and
 // reports whether there is room now. Observers have seen them end; only the run's report loses them.
 func (r *openRun) makeRoom() bool {
-	if r.endedKept+r.dropped < r.tracker.settings.MaxOperations/16 {
+	if r.endedKept+r.dropped < max(len(r.Operations)/16, 1) {
 		return false // otherwise each new operation would scan all open ones
 	}
 	r.hasForgotten, r.invocations = true, nil
@@ -79,6 +80,7 @@ func (r *openRun) makeRoom() bool {
 		return true
 	})
 	r.endedKept -= before - len(r.Operations)
+	r.charge((len(r.Operations) - before) * operationSize)
 	for range before - len(r.Operations) {
 		r.tracker.losses.CountEvicted(LostReport)
 	}

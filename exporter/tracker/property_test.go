@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/tracker"
@@ -19,7 +20,7 @@ import (
 //   - every operation is told of once, after its children and before its run's end, with a status;
 //   - an operation's id is no other's of its run; its parent is an agent of its run, and holds it in time;
 //   - no time is older than its start, and timing is unknown exactly where a time is;
-//   - what is kept is within its limit;
+//   - what is kept is within its limit, and no memory is charged after the last run;
 //   - and the same again makes the same.
 func TestAnyStream(t *testing.T) {
 	seeds := []uint64{
@@ -46,6 +47,8 @@ func live(t *testing.T, seed uint64) []string {
 	w := &auditor{T: t, runs: map[*tracker.Run]*account{}, most: tracker.Settings{
 		MaxOpenRuns: 1 + d.IntN(5), MaxOperations: 1 + d.IntN(20), MaxFacts: 1 + d.IntN(5), IdleTimeout: time.Duration(1+d.IntN(100)) * time.Second,
 	}}
+	memory := budget.New(int64(1+d.IntN(64)) << 10)
+	w.most.RunMemory = memory.Account("runs", 1, 1)
 	follow := tracker.New(w.most, w, w)
 	var streams []*event.Stream
 	for range 200 {
@@ -76,6 +79,9 @@ func live(t *testing.T, seed uint64) []string {
 	}
 	if w.open != 0 {
 		t.Errorf("%d runs never ended", w.open)
+	}
+	if used := memory.Usage()[0].Bytes; used != 0 {
+		t.Errorf("%d bytes are charged for no run", used)
 	}
 	return w.told
 }

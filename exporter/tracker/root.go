@@ -135,6 +135,7 @@ func (r *openRun) drop(op *Operation) {
 // compact removes the dropped operations from the run.
 func (r *openRun) compact() {
 	if r.dropped > 0 {
+		r.charge(-r.dropped * operationSize)
 		r.dropped, r.Operations = 0, slices.DeleteFunc(r.Operations, func(op *Operation) bool { return op.dropped })
 	}
 }

@@ -70,6 +70,7 @@ type Settings struct {
 	MaxContent      int             // bytes of content kept for an operation; 0 for none
 	MaxContentTotal int             // bytes of content kept for all open operations
 	Memory          *budget.Account // account that content is charged to; nil for no limit
+	RunMemory       *budget.Account // account that open runs are charged to; nil for no limit
 	IsAgentTool     func(source, tool string) bool
 	Sample          func(*Run) bool    // decides, once per run, whether its spans are exported; Run.Parent has the decision of the parent span
 	Panics          *recovery.Recorder // used by package exporter, which calls the tracker; the tracker itself recovers nothing
@@ -156,10 +157,12 @@ func New(settings Settings, losses Losses, observers ...Observer) *Tracker {
 	return t
 }
 
-// Configure replaces the settings, except for MaxOpenRuns, which stays as New got it.
+// Configure replaces the settings, except for MaxOpenRuns and RunMemory, which stay as
+// New got them.
 func (t *Tracker) Configure(settings Settings) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	settings.RunMemory = t.settings.RunMemory
 	t.settings = settings
 }
 

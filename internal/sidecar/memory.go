@@ -10,13 +10,13 @@ import (
 // memory is the memory budget of the process with the accounts of its queues and buffers. An account has two
 // limits: the part of the budget that it may use, and the part that all accounts together may use before it
 // gets no more. So queues leave room for the replay buffer, and the buffer leaves room for queues.
-//   - Queues hold telemetry, which is dropped when three quarters of the budget are used.
+//   - Queues and open runs hold telemetry, which is dropped when three quarters of the budget are used.
 //   - The replay buffer shrinks when nine tenths are used.
 //   - Frames on the way to clients of the agents are never dropped. If there is no room for a large one, its
 //     agent is not read for a while (source.FrameMemory).
 type memory struct {
 	*budget.Budget
-	observe, requests, spans, content, replay, decodings, subscribers, fixed *budget.Account
+	observe, requests, spans, runs, content, replay, decodings, subscribers, fixed *budget.Account
 
 	turns     *budget.Turns
 	frames    *source.FrameMemory
@@ -46,6 +46,7 @@ func newMemory(c config.Limits, fixed, unlimited config.Bytes) *memory {
 		observe:   b.Account("observe_queues", 0.25, 0.75),
 		requests:  b.Account("requests", 0.125, 0.75),
 		spans:     b.Account("span_queue", 0.25, 0.75),
+		runs:      b.Account("runs", 0.25, 0.75),
 		content:   b.Account("content", 0.25, 0.75),
 		replay:    b.Account("replay", 0.5, 0.9),
 		decodings: b.Account("decodings", 0.25, 0.9), subscribers: b.Account("subscribers", subscribersShare, 0.9),

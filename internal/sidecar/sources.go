@@ -116,7 +116,7 @@ func (s *Sidecar) agentTools(c config.Config) map[string][]string {
 // trackerSettings returns the settings of the tracker.
 func (s *Sidecar) trackerSettings(c config.Config) tracker.Settings {
 	tracking, agents := settings.Tracker(c, s.sample), s.agentsAsTools
-	tracking.Memory = s.memory.content
+	tracking.Memory, tracking.RunMemory = s.memory.content, s.memory.runs
 	tracking.IsAgentTool = func(source, tool string) bool { return slices.Contains(agents[source], tool) }
 	return tracking
 }

@@ -48,9 +48,10 @@ type fastAgent struct {
 	sent atomic.Int64 // bytes
 }
 
-func newFastAgent(t *testing.T) *fastAgent {
+// newFastAgent returns an agent whose frames have texts of so many words, of five bytes each.
+func newFastAgent(t *testing.T, words int) *fastAgent {
 	a := &fastAgent{}
-	piece := []byte(strings.Repeat(`data: {"author":"a","invocationId":"e-1","partial":true,"content":{"role":"model","parts":[{"text":"`+strings.Repeat("word ", 100)+`"}]}}`+"\n\n", 50))
+	piece := []byte(strings.Repeat(`data: {"author":"a","invocationId":"e-1","partial":true,"content":{"role":"model","parts":[{"text":"`+strings.Repeat("word ", words)+`"}]}}`+"\n\n", max(5000/words, 1)))
 	a.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		for sent := 0; sent < fastLength && r.Context().Err() == nil; sent += len(piece) {
@@ -99,7 +100,7 @@ func TestFaultStalledReaders(t *testing.T) {
 	if harness.RaceDetector {
 		t.Skip("the race detector takes memory of its own")
 	}
-	agent := newFastAgent(t)
+	agent := newFastAgent(t, 100)
 	plain := harness.FreeAddress(t)
 	started := startPlain(t, plain, agent.Listener.Addr().String(), "")
 	agent.stall(t, plain, clients)
@@ -123,15 +124,15 @@ func TestFaultStalledReaders(t *testing.T) {
 	}
 }
 
-// TestFaultMemoryLimit limits memory only with a control group, if the test may create one. With 60 clients that never read, the
-// process survives and another client gets every byte.
+// TestFaultMemoryLimit limits memory only with a control group, if the test may create one. With 60 clients that never read
+// frames of 2 MB, the process survives and another client gets every byte.
 func TestFaultMemoryLimit(t *testing.T) {
 	const clients, limit = 60, 256 << 20
 	if harness.RaceDetector {
 		t.Skip("the race detector takes memory of its own")
 	}
 	group := memoryGroup(t, limit)
-	agent, proxy := newFastAgent(t), harness.FreeAddress(t)
+	agent, proxy := newFastAgent(t, 400_000), harness.FreeAddress(t)
 	admin := harness.FreeAddress(t)
 	service := harness.StartReady(t, harness.ServeCommand(t, stalledConfig(t, agent, proxy, "filtered"), admin, nil, "echo $$ > "+group+"/cgroup.procs;"), admin)
 	if budget := service.Count(t, "delegraph_memory_budget_bytes"); budget != math.Floor(0.8*limit) {
