@@ -90,10 +90,11 @@ func (s *subscriber) subscribe(w http.ResponseWriter, r *http.Request, params ur
 	s.format = s.hub.transformer(s, params, r.PathValue("session"), last, &query)
 	s.selection = replay.NewSelection(query)
 	s.schedule(time.Now())
+	opening := s.opening(last != "") // before hijack: after a panic, net/http closes only its own connections
 	setHeaders(w.Header())
 	if r.ProtoMajor == 1 && r.TLS == nil {
 		if socket, head, err := hijack(w, r); err == nil {
-			s.serveSocket(socket, append(head, s.opening(last != "")...))
+			s.serveSocket(socket, append(head, opening...))
 			return true
 		}
 	}
@@ -102,7 +103,7 @@ func (s *subscriber) subscribe(w http.ResponseWriter, r *http.Request, params ur
 	// which has no chunks, ignores it.
 	w.Header().Set("Transfer-Encoding", "identity")
 	s.connection, s.isHTTP2, s.clientGone = response{w, http.NewResponseController(w)}, r.ProtoMajor >= 2, r.Context().Done()
-	s.hub.settings.Observer.CountDisconnect(s.serve(s.opening(last != "")))
+	s.hub.settings.Observer.CountDisconnect(s.serve(opening))
 	return false
 }
 

@@ -186,6 +186,23 @@ func TestGrantPanics(t *testing.T) {
 	})
 }
 
+// resumePanics is an Observer that panics at a resume.
+type resumePanics struct{ *tally }
+
+func (resumePanics) CountResume(ResumeOutcome) { panic(http.ErrAbortHandler) }
+
+// TestOpeningPanics checks that the connection of a subscriber is closed after a panic before its first frame.
+func TestOpeningPanics(t *testing.T) {
+	bubble(t, func(set *Settings) { set.Observer = resumePanics{set.Observer.(*tally)} }, func(s *stand) {
+		if c := s.get("/events", "Last-Event-ID: e-0"); !c.ended() {
+			t.Error("the connection is still open")
+		}
+		if n := s.seen.subscribers.Load(); n != 0 {
+			t.Errorf("%d subscribers are counted, want 0", n)
+		}
+	})
+}
+
 // releasePanics is a Store whose readers cannot be released.
 type releasePanics struct{ Store }
 

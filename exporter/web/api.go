@@ -34,10 +34,10 @@ func (s Settings) apiRuns(w http.ResponseWriter, r *http.Request) {
 	writeReports(w, page.Whole)
 }
 
-// writeReports writes the reports of runs as a JSON array, run by run: all of them may be many megabytes. If a later run cannot be
-// encoded, it aborts the response, so that the client does not take it for complete.
+// writeReports writes the reports of runs as a JSON array, run by run: together they may have many megabytes. If a
+// run after the first cannot be encoded, it aborts the response, so that the client does not take it for complete.
 func writeReports(w http.ResponseWriter, runs []*tracker.Run) {
-	separator, end := "[", "[]\n"
+	separator, end := "[", "[]\n" // without runs
 	for i, run := range runs {
 		text, err := json.Marshal(run.Report())
 		if err != nil && i == 0 {
@@ -51,7 +51,7 @@ func writeReports(w http.ResponseWriter, runs []*tracker.Run) {
 			panic(http.ErrAbortHandler)
 		}
 		separator, end = ",", "]\n"
-		runtime.Gosched() // the scheduler would let an agent's stream wait up to 10 ms
+		runtime.Gosched() // otherwise an agent's stream may wait for up to 10 ms, until the scheduler preempts this
 	}
 	_, _ = io.WriteString(w, end)
 }

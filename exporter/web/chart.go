@@ -67,32 +67,31 @@ var kinds = map[tracker.OperationKind]string{
 	tracker.ExecuteTool: "tool", tracker.Chat: "model",
 }
 
-// newChart lays out a run, up to the limits of the page, with the details of the selected operation if
-// there is one. The first row is the selected one's page, or that of the operation with number from. Open
-// operations last until now.
+// newChart lays out a run. It shows the page of rows with the selected operation and its details or, if none is
+// selected, the page with the operation with number from. Open operations last until now.
 func newChart(run *tracker.Run, now time.Time, selected tracker.SpanID, from int) chart {
-	laid := waterfall.New(run, now)
-	c := chart{Timed: laid.Timed, Took: waterfall.FormatDuration(laid.Duration), Ticks: ticks(laid)}
-	for i, r := range laid.Rows {
+	layout := waterfall.New(run, now)
+	c := chart{Timed: layout.Timed, Took: waterfall.FormatDuration(layout.Duration), Ticks: ticks(layout)}
+	for i, r := range layout.Rows {
 		if r.Op.ID == selected && selected != (tracker.SpanID{}) {
 			from = i
 		}
 	}
-	c.From = max(min(from, len(laid.Rows)-1), 0) / maxRows * maxRows
-	shown := laid.Rows[c.From:min(c.From+maxRows, len(laid.Rows))]
-	c.More = len(laid.Rows) - c.From - len(shown)
-	waits, at := waitsOf(run, laid), map[tracker.SpanID]int{}
+	c.From = max(min(from, len(layout.Rows)-1), 0) / maxRows * maxRows
+	shown := layout.Rows[c.From:min(c.From+maxRows, len(layout.Rows))]
+	c.More = len(layout.Rows) - c.From - len(shown)
+	waits, at := waitsOf(run, layout), map[tracker.SpanID]int{}
 	for i, r := range shown {
 		at[r.Op.ID] = len(c.Rows)
-		drawn := operation(r, laid)
+		drawn := operation(r, layout)
 		if drawn.Href = selection(r.Op.ID); r.Op.ID == selected {
-			drawn.Href, drawn.Details = c.here(), newDetails(r.Op, run)
+			drawn.Href, drawn.Details = c.current(), newDetails(r.Op, run)
 		}
 		c.Rows = append(c.Rows, drawn)
 		c.Unknown = c.Unknown || !r.Timed
-		isLast := i+1 == len(laid.Rows)-c.From || laid.Rows[c.From+i+1].Depth <= r.Depth
+		isLast := i+1 == len(layout.Rows)-c.From || layout.Rows[c.From+i+1].Depth <= r.Depth
 		for j, wait := range waits[r.Op.ID] {
-			w := waitRow(wait, run, laid, now)
+			w := waitRow(wait, run, layout, now)
 			w.ID, w.Level = fmt.Sprintf("%s-wait-%d", drawn.ID, j), drawn.Level+1
 			w.Stems = stems(append(slices.Clone(r.Last), isLast && j == len(waits[r.Op.ID])-1))
 			c.Rows = append(c.Rows, w)
@@ -110,13 +109,13 @@ func newChart(run *tracker.Run, now time.Time, selected tracker.SpanID, from int
 
 // waitsOf returns the waits for input of a run by the operation that waits. A request whose operation is not
 // kept belongs to the whole run.
-func waitsOf(run *tracker.Run, laid waterfall.Chart) map[tracker.SpanID][]waterfall.Wait {
+func waitsOf(run *tracker.Run, layout waterfall.Chart) map[tracker.SpanID][]waterfall.Wait {
 	kept := map[tracker.SpanID]bool{}
 	for _, op := range run.Operations {
 		kept[op.ID] = true
 	}
 	waits := map[tracker.SpanID][]waterfall.Wait{}
-	for _, w := range laid.Waits(run) {
+	for _, w := range layout.Waits(run) {
 		of := w.Input.Operation
 		if !kept[of] {
 			of = run.Root.ID
@@ -126,7 +125,7 @@ func waitsOf(run *tracker.Run, laid waterfall.Chart) map[tracker.SpanID][]waterf
 	return waits
 }
 
-func operation(r waterfall.Row, laid waterfall.Chart) row {
+func operation(r waterfall.Row, layout waterfall.Chart) row {
 	op := r.Op
 	out := row{
 		ID: hex.EncodeToString(op.ID[:]), Kind: kinds[op.Kind], Name: op.Name, Level: r.Depth + 1, Stems: stems(r.Last),
@@ -150,7 +149,7 @@ func operation(r waterfall.Row, laid waterfall.Chart) row {
 		out.Kind = "agent as a tool"
 	}
 	if r.Timed {
-		out.Start, out.Took = waterfall.FormatDuration(time.Duration(r.From*float64(laid.Duration))), waterfall.FormatDuration(r.Duration)
+		out.Start, out.Took = waterfall.FormatDuration(time.Duration(r.From*float64(layout.Duration))), waterfall.FormatDuration(r.Duration)
 	} else {
 		out.Class += " unknown"
 	}
@@ -226,10 +225,10 @@ var waitTexts = map[event.InputKind]string{
 }
 
 // waitRow returns the row of a wait for input. Its length is unknown if the run has ended without an answer.
-func waitRow(w waterfall.Wait, run *tracker.Run, laid waterfall.Chart, now time.Time) row {
+func waitRow(w waterfall.Wait, run *tracker.Run, layout waterfall.Chart, now time.Time) row {
 	out := row{
 		Kind: "wait", Name: waitTexts[w.Input.Kind], Class: "wait", Note: string(w.Input.Status), From: percentOf(w.From), Wide: percentOf(w.To - w.From),
-		Took: "–", Point: w.To-w.From < minBarWidth, Start: waterfall.FormatDuration(time.Duration(w.From * float64(laid.Duration))),
+		Took: "–", Point: w.To-w.From < minBarWidth, Start: waterfall.FormatDuration(time.Duration(w.From * float64(layout.Duration))),
 	}
 	switch {
 	case w.Answered:
@@ -241,14 +240,14 @@ func waitRow(w waterfall.Wait, run *tracker.Run, laid waterfall.Chart, now time.
 }
 
 // ticks returns marks at the quarters of the time axis. Narrow screens show half of them.
-func ticks(laid waterfall.Chart) []tick {
-	if !laid.Timed {
+func ticks(layout waterfall.Chart) []tick {
+	if !layout.Timed {
 		return nil
 	}
 	out := []tick{{"0%", "start", "0", ""}}
 	for i, class := range []string{"fine", "", "fine"} {
 		part := float64(i+1) / 4
-		out = append(out, tick{percentOf(part), "middle", waterfall.FormatDuration(time.Duration(part * float64(laid.Duration))), class})
+		out = append(out, tick{percentOf(part), "middle", waterfall.FormatDuration(time.Duration(part * float64(layout.Duration))), class})
 	}
-	return append(out, tick{"100%", "end", waterfall.FormatDuration(laid.Duration), ""})
+	return append(out, tick{"100%", "end", waterfall.FormatDuration(layout.Duration), ""})
 }

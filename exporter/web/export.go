@@ -26,11 +26,11 @@ const (
 // Export is the content of an exported page.
 type Export struct {
 	Runs    *recent.Runs
-	Total   int // number of all runs, including those that Runs has no more
+	Total   int // number of all runs, including those that Runs has evicted
 	Version string
 }
 
-// exportStyle gives the headings, which are one level below those of the server's pages, the look of those.
+// exportStyle makes the headings look like those of the server's pages, which are one level higher.
 const exportStyle = `
 main > div > .head { margin-top: 48px; padding-top: 32px; border-top: 1px solid var(--line) }
 main > div > .head h2 { font-size: 26px; line-height: 1.25; margin: 0 }
@@ -41,8 +41,8 @@ var exportPage = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("export.html").Funcs(functions).ParseFS(files, "page/export.html"))
 })
 
-// Write writes the list of runs and the page of each as one HTML page that needs no server: without a script, and without a reference to
-// another file or host. The parts are those of the admin server's pages. Links to what is not in the page become text.
+// Write writes the list of runs and the page of each as one HTML page that needs no server: it has no script and no
+// reference to another file or host. Its parts are those of the admin server's pages. Links to other pages become text.
 func (e Export) Write(out io.Writer) error {
 	s := Settings{Runs: e.Runs, Now: time.Now, Version: e.Version, Logger: slog.New(slog.DiscardHandler)}
 	style, err := files.ReadFile("page/style.css")
@@ -90,15 +90,15 @@ type exportedPage struct {
 	hatches map[string]bool   // the patterns that the page has already; the style sheet names them
 }
 
-// part returns the element with an id from the answer to a request. Its ids get a prefix, or are removed without one.
-func (p *exportedPage) part(answer http.HandlerFunc, path, key, id, prefix string) (template.HTML, error) {
+// part returns the element with an id from the response to a request. Its ids get a prefix, or are removed without one.
+func (p *exportedPage) part(handler http.HandlerFunc, path, key, id, prefix string) (template.HTML, error) {
 	r, err := http.NewRequest(http.MethodGet, path, nil)
 	if err != nil {
 		return "", err
 	}
 	r.SetPathValue("key", key)
 	w := &pageBuffer{header: http.Header{}, status: http.StatusOK}
-	if answer(w, r); w.status != http.StatusOK {
+	if handler(w, r); w.status != http.StatusOK {
 		return "", fmt.Errorf("status %d: %.200s", w.status, &w.body)
 	}
 	whole, err := html.Parse(&w.body)

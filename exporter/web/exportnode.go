@@ -8,13 +8,14 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Elements that an exported page does not have, because they need a server or a script.
+// servedElements are removed from an exported page, because they need a server or a script.
 var servedElements = []string{"form", "button", "input", "select", "script", "link", "img", "iframe", "object", "embed"}
 
 // referenceAttributes are the attributes whose values are ids of elements.
 var referenceAttributes = []string{"aria-labelledby", "aria-describedby", "aria-controls", "for", "headers"}
 
-// clean prepares a part of a page of the admin server for a file: it prefixes ids, resolves links, and removes what needs a server.
+// clean prepares a part of a page of the admin server for a file: it prefixes ids, resolves links, and removes the
+// elements that need a server.
 func (p *exportedPage) clean(n *html.Node, base *url.URL, prefix string) {
 	var next *html.Node
 	for child := n.FirstChild; child != nil; child = next {
@@ -22,7 +23,7 @@ func (p *exportedPage) clean(n *html.Node, base *url.URL, prefix string) {
 		if child.Type != html.ElementNode {
 			continue
 		}
-		if p.unwanted(child) {
+		if p.mustRemove(child) {
 			n.RemoveChild(child)
 			continue
 		}
@@ -32,22 +33,22 @@ func (p *exportedPage) clean(n *html.Node, base *url.URL, prefix string) {
 		return
 	}
 	p.link(n, base)
-	if n.Data == "section" { // as landmarks, the same sections of many runs would have the same name
+	if n.Data == "section" { // otherwise the sections of many runs are landmarks with equal names
 		n.Data, n.DataAtom = "div", 0
 		setAttribute(n, "aria-labelledby", "")
 	}
 	n.Data = lowerHeading(n.Data)
 	var kept []html.Attribute
 	for _, a := range n.Attr {
-		if a, keep := p.attribute(a, prefix); keep {
+		if a, keep := p.exportAttribute(a, prefix); keep {
 			kept = append(kept, a)
 		}
 	}
 	n.Attr = kept
 }
 
-// unwanted reports whether an element is left out: what needs a server, and a pattern that the page already has.
-func (p *exportedPage) unwanted(n *html.Node) bool {
+// mustRemove reports whether an element needs a server, or is a pattern that the page already has.
+func (p *exportedPage) mustRemove(n *html.Node) bool {
 	if n.Data == "pattern" {
 		id := attribute(n, "id")
 		known := p.hatches[id]
@@ -72,8 +73,8 @@ func (p *exportedPage) link(n *html.Node, base *url.URL) {
 	n.Data, n.DataAtom = "span", 0
 }
 
-// attribute returns an attribute as an exported page has it, and false if it has none.
-func (p *exportedPage) attribute(a html.Attribute, prefix string) (html.Attribute, bool) {
+// exportAttribute returns an attribute for the exported page, or false to remove it.
+func (p *exportedPage) exportAttribute(a html.Attribute, prefix string) (html.Attribute, bool) {
 	switch {
 	case a.Key == "id" && p.hatches[a.Val]:
 	case a.Key == "id":

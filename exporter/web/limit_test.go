@@ -18,24 +18,24 @@ func TestAnswersAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var open atomic.Int64
 		release := make(chan struct{})
-		h := limitAnswers()(func(http.ResponseWriter, *http.Request) { open.Add(1); <-release })
+		h := limitResponses()(func(http.ResponseWriter, *http.Request) { open.Add(1); <-release })
 		ask := func(ctx context.Context) *httptest.ResponseRecorder {
 			w := httptest.NewRecorder()
 			go h.ServeHTTP(w, httptest.NewRequest("GET", "/api/v1/runs", nil).WithContext(ctx))
 			synctest.Wait()
 			return w
 		}
-		for range maxAnswers {
+		for range maxResponses {
 			ask(t.Context())
 		}
 		ctx, leave := context.WithCancel(t.Context())
 		ask(ctx)
 		refused := ask(t.Context())
 		leave()
-		if open.Load() != maxAnswers {
-			t.Errorf("%d answers are built at once, want %d", open.Load(), maxAnswers)
+		if open.Load() != maxResponses {
+			t.Errorf("%d responses are built at once, want %d", open.Load(), maxResponses)
 		}
-		time.Sleep(answerWait - time.Second)
+		time.Sleep(responseWait - time.Second)
 		waiting := ask(t.Context())
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -44,8 +44,8 @@ func TestAnswersAreLimited(t *testing.T) {
 		}
 		release <- struct{}{}
 		synctest.Wait()
-		if open.Load() != maxAnswers+1 || waiting.Code != http.StatusOK {
-			t.Errorf("%d answers were built, want one more than %d; status %d", open.Load(), maxAnswers, waiting.Code)
+		if open.Load() != maxResponses+1 || waiting.Code != http.StatusOK {
+			t.Errorf("%d responses were built, want one more than %d; status %d", open.Load(), maxResponses, waiting.Code)
 		}
 		close(release)
 	})
@@ -56,7 +56,7 @@ func TestUnreadAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var left atomic.Bool
 		client, conn := net.Pipe()
-		server := &http.Server{Handler: limitAnswers()(func(w http.ResponseWriter, _ *http.Request) {
+		server := &http.Server{Handler: limitResponses()(func(w http.ResponseWriter, _ *http.Request) {
 			_, err := io.WriteString(w, strings.Repeat("x", 1<<20))
 			left.Store(err != nil)
 		})}
@@ -64,13 +64,13 @@ func TestUnreadAnswer(t *testing.T) {
 		listener.conns <- conn
 		go func() { _ = server.Serve(listener) }()
 		go func() { _, _ = io.WriteString(client, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n") }()
-		time.Sleep(answerTimeout - time.Second)
+		time.Sleep(responseTimeout - time.Second)
 		if synctest.Wait(); left.Load() {
 			t.Error("the answer is given up early")
 		}
 		time.Sleep(time.Second)
 		if synctest.Wait(); !left.Load() {
-			t.Errorf("the answer still waits for its client after %s", answerTimeout)
+			t.Errorf("the response still waits for its client after %s", responseTimeout)
 		}
 		_ = server.Close()
 		_ = client.Close()

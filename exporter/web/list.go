@@ -29,7 +29,7 @@ type listView struct {
 	First, Next string // other pages of the list; "" if there is none
 	Sources     []recent.Source
 	Down        int  // number of sources that are down
-	NoExample   bool // a proxy has no example of a request
+	NoExample   bool // a proxy has no example request to show
 }
 
 // line is one run of the list.
@@ -84,7 +84,7 @@ func (s Settings) list(w http.ResponseWriter, r *http.Request) {
 			view.NoExample = view.NoExample || of.Address != "" && of.Example == ""
 		}
 	}
-	view.offer(q, values, slices.Compact(slices.Sorted(slices.Values(sources))), agents)
+	view.fillForm(q, values, slices.Compact(slices.Sorted(slices.Values(sources))), agents)
 	if q.After != (recent.Cursor{}) {
 		values.Del("cursor")
 		view.First = "?" + values.Encode()
@@ -95,16 +95,16 @@ func (s Settings) list(w http.ResponseWriter, r *http.Request) {
 	s.write(w, http.StatusOK, listPage, view)
 }
 
-// offer fills the form.
-func (v *listView) offer(q recent.Query, values url.Values, sources, agents []string) {
-	var ends []string
+// fillForm fills the form, with the choices of the query selected.
+func (v *listView) fillForm(q recent.Query, values url.Values, sources, agents []string) {
+	var names []string
 	for _, status := range statuses() {
-		ends = append(ends, string(status))
+		names = append(names, string(status))
 	}
 	v.Filters = []filterField{
 		newFilter("source", "Source", sources, q.Source),
 		newFilter("agent", "Agent", agents, q.Agent),
-		newFilter("status", "Status", ends, string(q.Status)),
+		newFilter("status", "Status", names, string(q.Status)),
 	}
 	if q.From.IsZero() && q.To.IsZero() || values.Get("since") != "" {
 		started := filterField{Name: "since", Label: "Started", All: "any time"}

@@ -78,7 +78,7 @@ func newFigures(o recent.Overview, f recent.Figures) figuresView {
 	return view
 }
 
-// tokensOf returns for how many runs tokens are known, or "" if for all.
+// tokensOf returns the number of runs with known tokens, or "" if they are known for all.
 func tokensOf(f recent.Figures) string {
 	switch {
 	case f.Input == f.Runs && f.Output == f.Runs:

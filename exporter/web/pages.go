@@ -47,7 +47,7 @@ func (s Settings) frame(title, base string, live bool) frame {
 	return frame{Title: title, Base: base, Version: s.Version, Asset: assetTag, Live: live}
 }
 
-// write renders a complete page before sending any of it.
+// write renders a complete page before it sends any of it.
 func (s Settings) write(w http.ResponseWriter, status int, page func() *template.Template, shown any) {
 	var text bytes.Buffer
 	if err := page().Execute(&text, shown); err != nil {

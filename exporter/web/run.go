@@ -27,7 +27,7 @@ type runView struct {
 	Chart    chart
 	Graph    graph
 	Failures []failure
-	Unnamed  int // failures that are not named
+	Unnamed  int // failures that are not in Failures
 	Of       *tracker.Run
 	Links    []linkedRun
 }
@@ -99,8 +99,8 @@ func parseSelection(u *url.URL) (selected tracker.SpanID, from int, err error) {
 	return selected, from, nil
 }
 
-// here returns the query for the operations that are shown.
-func (c chart) here() string { return fmt.Sprintf("?from=%d", c.From) }
+// current returns the query for the operations that are shown.
+func (c chart) current() string { return fmt.Sprintf("?from=%d", c.From) }
 
 // Earlier returns the query for the operations before those that are shown.
 func (c chart) Earlier() string { return fmt.Sprintf("?from=%d", c.From-maxRows) }
@@ -127,13 +127,13 @@ func story(s recent.Summary, g graph) []storyPart {
 		case n.Kind != "tool" && n.Name == s.Agent: // the root agent, below the app's workflow
 		case n.Kind != "tool" && !n.Delegated:
 			ran += n.Calls
-			steps.name(n.Name)
+			steps.addName(n.Name)
 		case n.Kind == "agent":
 			delegated += n.Calls
-			agents.name(n.Name)
+			agents.addName(n.Name)
 		default:
 			called += n.Calls
-			tools.name(n.Name)
+			tools.addName(n.Name)
 		}
 	}
 	var parts []storyPart
@@ -174,7 +174,7 @@ func story(s recent.Summary, g graph) []storyPart {
 	return parts
 }
 
-func (p *storyPart) name(name string) {
+func (p *storyPart) addName(name string) {
 	if len(p.Names) == maxNamed {
 		p.More++
 		return

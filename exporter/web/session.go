@@ -41,7 +41,7 @@ type wait struct {
 // runLink is a link to a run of the session. Key is empty if that run is not kept.
 type runLink struct {
 	Key, Text string
-	After     string // how long after a request for input it started; "" if unknown
+	After     string // time from the request for input to its start; "" if unknown
 }
 
 // session shows a session. Its address has a query, because a path segment cannot hold every id.
@@ -97,7 +97,8 @@ func linkTo(run recent.SessionRun) runLink {
 	return runLink{Key: run.Key, Text: "the run of " + formatHour(run.Started)}
 }
 
-// newWait describes a request for input. The tracker knows which runs resumed a run, but not which of its requests they answered.
+// newWait describes a request for input. The tracker knows which runs resumed a run, but not which of its requests
+// they answered.
 func newWait(in tracker.InputRequest, run recent.SessionRun, runs []recent.SessionRun, resumed []int, now time.Time) wait {
 	out := wait{Kind: string(in.Kind), Text: string(in.Status)}
 	took, known := in.Wait()
@@ -134,8 +135,8 @@ func sessionRunTook(run recent.SessionRun, now time.Time) string {
 	return durationText(run.Started, run.Ended, now, run.Status)
 }
 
-// runInterval returns when a run began and ended; an open run lasts until now. known is false if one of the times is unknown: then from
-// and to are the known time, or zero.
+// runInterval returns when a run began and ended; an open run lasts until now. If one of the times is unknown,
+// known is false, and from and to are both the known one, or zero.
 func runInterval(run recent.SessionRun, now time.Time) (from, to time.Time, known bool) {
 	from, to = run.Started, run.Ended
 	if run.Status == tracker.Running {

@@ -33,7 +33,7 @@ type sessionBar struct {
 	Took       string // "" if unknown
 }
 
-// newSessionAxis lays out the runs of a session at their times. Between two runs it shows the time in which no run was open.
+// newSessionAxis lays out the runs of a session at their times, and the times between them in which no run was open.
 func newSessionAxis(s recent.Session, now time.Time) sessionAxis {
 	scale, ok := sessionScale(s.Runs, now)
 	var axis sessionAxis
@@ -58,7 +58,7 @@ func newSessionAxis(s recent.Session, now time.Time) sessionAxis {
 	return axis
 }
 
-// isCertain reports whether the times of all runs show that none was open between two times.
+// isCertain reports whether it is known that no run was open between two times.
 func isCertain(s recent.Session, from, to, now time.Time) bool {
 	unknown := 0
 	for _, run := range s.Runs {
@@ -73,7 +73,7 @@ func isCertain(s recent.Session, from, to, now time.Time) bool {
 			return false
 		}
 	}
-	return unknown == s.Untimed // otherwise there is one that is not listed
+	return unknown == s.Untimed // otherwise a run without times is not listed
 }
 
 // timeScale places times on an axis.
@@ -132,7 +132,8 @@ var barClasses = map[tracker.Status]string{
 	tracker.Incomplete: " unfinished", tracker.Canceled: " unfinished",
 }
 
-// gap returns the bar of a time without a run, after a run. The time is a wait only if that run ended with an open request for input.
+// gap returns the bar of the time without a run that follows a run. It is a wait only if that run ended with an open
+// request for input.
 func (s timeScale) gap(after recent.SessionRun, from, to time.Time) sessionBar {
 	bar := sessionBar{Name: "no run", Class: "gap", Took: waterfall.FormatDuration(to.Sub(from))}
 	switch in := waiting(after); {

@@ -136,7 +136,7 @@ func confidenceText(s tracker.Confidence) string {
 	return textOrDash(s.Label)
 }
 
-// subjectText returns what a confidence refers to.
+// subjectText returns the subject of a confidence.
 func subjectText(s tracker.Confidence) string {
 	of := s.Topic
 	if s.Scope != "" {

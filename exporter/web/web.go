@@ -47,7 +47,7 @@ func Handler(s Settings) http.Handler {
 		s.Now = time.Now
 	}
 	mux := http.NewServeMux()
-	limited := limitAnswers()
+	limited := limitResponses()
 	mux.Handle("GET /{$}", limited(s.list))
 	mux.Handle("GET /runs/{key}", limited(s.run))
 	mux.Handle("GET /session", limited(s.session))

@@ -1,12 +1,13 @@
 // Package access authorizes readers of the external stream and serves it. Every reader needs a
-// grant, which ends when the credential behind it is removed or expires.
+// grant. A grant ends when its token is removed or its certificate expires. A password is checked
+// only when a stream begins.
 //
-// A tokens file has one token per line: at least 128 random bits, in 22 to 512 of the characters
-// A-Z a-z 0-9 . _ ~ + / - with any number of = at the end; or sha256: and the 64 hexadecimal digits
-// of such a token's hash. The token may be followed by name=LABEL, for limits and logs, and by any
-// number of session=ID, escaped as in a URL path, which bind the token to these sessions. A #
-// starts a comment. Two lines may have the same name, for example while a token is being replaced.
-// Replace the file by renaming a new one into its place: a half-written file is read as it is.
+// A tokens file has one token per line. A token has 22 to 512 of the characters A-Z a-z 0-9 . _ ~ + / -
+// and at least 128 random bits; any number of = may follow. In place of a token, a line may have sha256:
+// and the 64 hexadecimal digits of the token's hash. After the token, name=LABEL names it for limits and
+// logs, and each session=ID, escaped as in a URL path, binds it to a session. A # starts a comment. Two
+// lines may have the same name, for example while a token is being replaced. Replace the file by renaming
+// a new one into its place: a half-written file is read as it is.
 package access
 
 import (
@@ -19,7 +20,7 @@ type Settings struct {
 	TokensFile         string           // with bearer tokens; "" for none
 	ClientCertificates bool             // accept certificates signed by the client CA of WebConfigFile
 	AnonymousLoopback  bool             // anyone may read through a loopback host name
-	AnonymousAnywhere  bool             // anyone may read, at any address
+	AnonymousAnywhere  bool             // anyone may read, at any address and host name
 	WebConfigFile      string           // the exporter toolkit's, also passed to Serve; "" for none
 	MaxTickets         int              // issued and unused; at least one
 	ReportError        func(error)      // called once, from any goroutine, for each change of the tokens file that is rejected; may be nil

@@ -16,7 +16,8 @@ type Grant struct {
 	Token    string
 	Sessions []string // the sessions that may be read; nil: all
 	// Valid must be called again while a stream is open. It returns false once the token is removed
-	// from the file or bound to other sessions, or once the certificate expires.
+	// from the file or bound to other sessions, or once the certificate expires. It stays true after a
+	// password, and for anonymous readers.
 	Valid func() bool
 }
 
@@ -26,7 +27,7 @@ func (g Grant) Allows(session string) bool {
 	return g.Sessions == nil || slices.Contains(g.Sessions, session)
 }
 
-// noGrant protects callers that ignore the error.
+// noGrant allows nothing. It protects callers that ignore the error.
 var noGrant = Grant{Sessions: []string{}, Valid: func() bool { return false }}
 
 func alwaysValid() bool { return true }
@@ -35,13 +36,13 @@ func alwaysValid() bool { return true }
 // ticket. Credentials that are sent must be valid: a wrong token never falls back to anonymous
 // access.
 func (g *Authorizer) Authorize(r *http.Request) (Grant, error) {
-	token, shown := bearerToken(r.Header)
+	token, present := bearerToken(r.Header)
 	ticket := r.URL.Query()["ticket"]
 	switch {
-	case shown && len(ticket) > 0 || len(ticket) > 1:
+	case present && len(ticket) > 0 || len(ticket) > 1:
 		// RFC 6750 section 2 allows only one way of sending a token; two could name two readers.
 		return noGrant, ErrUnauthorized
-	case shown:
+	case present:
 		return g.tokenGrant(token)
 	case len(ticket) == 1:
 		return g.ticketGrant(ticket[0])
@@ -65,7 +66,7 @@ func Refuse(w http.ResponseWriter) {
 
 // bearerToken returns the request's bearer token, which may be empty or malformed. Other schemes
 // are handled by the toolkit.
-func bearerToken(header http.Header) (token string, shown bool) {
+func bearerToken(header http.Header) (token string, present bool) {
 	const scheme = "bearer" // case-insensitive: RFC 9110 section 11.1
 	values := header["Authorization"]
 	if len(values) > 1 {
@@ -89,13 +90,13 @@ func (g *Authorizer) tokenGrant(token string) (Grant, error) {
 }
 
 func (g *Authorizer) digestGrant(d digest) (Grant, error) {
-	given, known := g.tokens.current()[d]
+	reader, known := g.tokens.current()[d]
 	if !known {
 		return noGrant, ErrUnauthorized
 	}
-	return Grant{Token: given.name, Sessions: slices.Clone(given.sessions), Valid: func() bool {
+	return Grant{Token: reader.name, Sessions: slices.Clone(reader.sessions), Valid: func() bool {
 		now, known := g.tokens.current()[d]
-		return known && slices.Equal(now.sessions, given.sessions)
+		return known && slices.Equal(now.sessions, reader.sessions)
 	}}, nil
 }
 
@@ -125,8 +126,8 @@ func (g *Authorizer) certificateGrant(c *x509.Certificate) Grant {
 
 // passwordGrant relies on the toolkit, which has already checked the password.
 func passwordGrant(r *http.Request) (Grant, error) {
-	user, _, shown := r.BasicAuth()
-	if !shown {
+	user, _, present := r.BasicAuth()
+	if !present {
 		return noGrant, ErrUnauthorized
 	}
 	return Grant{Token: opaqueName("user", user), Valid: alwaysValid}, nil

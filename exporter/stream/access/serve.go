@@ -18,7 +18,7 @@ const (
 	headerTimeout     = 5 * time.Second
 	bodyTimeout       = 5 * time.Second
 	idleTimeout       = time.Minute
-	http2WriteTimeout = 10 * time.Second // without progress of a write
+	http2WriteTimeout = 10 * time.Second // of a write without progress
 	maxHeaderBytes    = 16 << 10         // bytes
 	sendBuffer        = 64 << 10         // bytes
 )
@@ -81,8 +81,8 @@ func (b smallSendBuffer) Accept() (net.Conn, error) {
 	return conn, err
 }
 
-// boundBodyRead limits the time for reading a request's body, which no handler here uses: the
-// server reads its rest without a time limit.
+// boundBodyRead limits the time for reading a request's body. No handler here reads it, but the
+// server then does, without a time limit.
 func boundBodyRead(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body != http.NoBody {

@@ -12,8 +12,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// Limits of tickets. At a limit, the oldest ticket is evicted: it is the most likely to be
-// forgotten.
+// Limits of tickets. At a limit, the oldest ticket is evicted: it is the least likely to be used.
 const (
 	ticketLife        = 60 * time.Second
 	maxTicketsOfToken = 100
@@ -42,15 +41,16 @@ func newTickets(now func() time.Time, limit int) *tickets {
 }
 
 // onRemove is called for every ticket that leaves unused.
-func (t *tickets) onRemove(d digest, left ticket) {
-	others := t.byToken[left.token]
-	if len(others) == 1 {
-		delete(t.byToken, left.token)
+func (t *tickets) onRemove(d digest, removed ticket) {
+	all := t.byToken[removed.token]
+	if len(all) == 1 {
+		delete(t.byToken, removed.token)
 		return
 	}
-	t.byToken[left.token] = slices.DeleteFunc(others, func(other digest) bool { return other == d })
+	t.byToken[removed.token] = slices.DeleteFunc(all, func(other digest) bool { return other == d })
 }
 
+// issue returns a new ticket for a token.
 func (t *tickets) issue(token digest) string {
 	secret := rand.Text() // at least 128 bits
 	d := digestOf(secret)
@@ -58,8 +58,8 @@ func (t *tickets) issue(token digest) string {
 	defer t.mu.Unlock()
 	now := t.now()
 	t.expire(now)
-	if out := t.byToken[token]; len(out) == maxTicketsOfToken {
-		t.unused.Remove(out[0])
+	if all := t.byToken[token]; len(all) == maxTicketsOfToken {
+		t.unused.Remove(all[0])
 		t.evicted.Add(1)
 	}
 	if t.unused.Add(d, ticket{token: token, expires: now.Add(ticketLife)}) {

@@ -17,15 +17,15 @@ import (
 const (
 	maxFile     = 1 << 20 // bytes
 	maxTokens   = 10_000
-	maxSessions = 100 // a token
+	maxSessions = 100 // of a token
 	maxSession  = event.MaxSession
 	minToken    = 22  // characters of base64: 128 bits
 	maxToken    = 512 // characters
 )
 
-// digest is the SHA-256 of a token or ticket; the secret itself is not stored. Looking a digest up
-// in a map leaks nothing through timing: what is compared is a hash of the guess, which an attacker
-// cannot steer towards a stored one, and a stored hash does not reveal the 128 random bits.
+// digest is the SHA-256 of a token or ticket; the secret itself is not stored. A map
+// lookup leaks nothing useful through timing: it compares the hash of a guess, and an attacker cannot
+// choose guesses by their hash. Nor does a stored hash reveal the 128 random bits.
 type digest [sha256.Size]byte
 
 func digestOf(secret string) digest { return sha256.Sum256([]byte(secret)) }
@@ -68,12 +68,12 @@ func parseTokens(file string, content []byte) (tokens, error) {
 	for line := range strings.Lines(string(content)) {
 		number++
 		d, reader, wrong := parseLine(strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"))
-		first, twice := parsed[d]
+		first, repeated := parsed[d]
 		switch {
 		case wrong != nil:
 		case reader == nil:
 			continue
-		case twice:
+		case repeated:
 			wrong = &parseError{fmt.Sprintf("the token repeats the one on line %d", first.line), "put all of its sessions on one line"}
 		case len(parsed) == maxTokens:
 			wrong = &tokensLimit

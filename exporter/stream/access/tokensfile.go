@@ -25,7 +25,7 @@ type tokensFile struct {
 	mu          sync.Mutex // guards the fields below
 	checkedAt   time.Time
 	lastInfo    fs.FileInfo // of the last read, valid or not; nil if nothing could be read
-	lastFailure string      // reported last; "" if the last read succeeded
+	lastFailure string      // text of the last error; "" if the last read succeeded
 	lastWarning error
 }
 
@@ -107,7 +107,7 @@ func (f *tokensFile) read() error {
 	return nil
 }
 
-// readRegular reads at most one byte more than is allowed. It does not open pipes and devices,
+// readRegular reads at most one byte more than maxFile. It does not open pipes and devices,
 // which may never end.
 func readRegular(path string) ([]byte, fs.FileInfo, error) {
 	info, err := os.Stat(path)

@@ -67,10 +67,10 @@ func (a *a2a) writeEvent(r *run, b *event.Batch, e *event.Event) {
 		a.writeThought(r, b, e)
 	case event.KindToolStarted:
 		id := r.callID(e, a.out.newID)
-		a.writeWorking(r, b, a2aPart{Data: toolPart{ID: id, Name: e.Name, Args: asStruct(e.Payload())}, Metadata: &partRemarks{Type: "function_call", Long: e.LongRunning}})
+		a.writeWorking(r, b, a2aPart{Data: toolPart{ID: id, Name: e.Name, Args: asStruct(e.Payload())}, Metadata: &partMetadata{Type: "function_call", Long: e.LongRunning}})
 	case event.KindToolEnded:
 		id := r.endedID(e, a.out.newID)
-		a.writeWorking(r, b, a2aPart{Data: toolPart{ID: id, Name: e.Name, Response: toolResult(e)}, Metadata: &partRemarks{Type: "function_response"}})
+		a.writeWorking(r, b, a2aPart{Data: toolPart{ID: id, Name: e.Name, Response: toolResult(e)}, Metadata: &partMetadata{Type: "function_response"}})
 	case event.KindInputRequested:
 		a.writeQuestion(r, b, newInput(e))
 	case event.KindArtifact:
@@ -101,7 +101,7 @@ func (a *a2a) ensureTask(r *run, b *event.Batch, now a2aState) bool {
 	}
 	task := a2aTask{ID: r.id, ContextID: r.session, Status: a2aStatus{State: now, Timestamp: timestamp(b)}}
 	if a.pendingGap != nil {
-		task.Metadata = &taskRemarks{Gap: a.pendingGap}
+		task.Metadata = &taskMetadata{Gap: a.pendingGap}
 		a.pendingGap = nil
 	}
 	a.out.add(a.version.task(task))
@@ -115,7 +115,7 @@ func (a *a2a) writeStatus(r *run, b *event.Batch, now a2aState, final bool, part
 		u.Status.Message = &a2aMessage{MessageID: a.out.newMessageID(), TaskID: r.id, ContextID: r.session, Role: "agent", Parts: parts}
 	}
 	if b.Agent != "" && len(parts) > 0 {
-		u.Metadata = &updateRemarks{Author: b.Agent}
+		u.Metadata = &updateMetadata{Author: b.Agent}
 	}
 	a.out.add(a.version.status(u))
 }
@@ -132,47 +132,47 @@ func (a *a2a) writeWorking(r *run, b *event.Batch, part a2aPart) {
 
 // writeText writes a text as an artifact, which ends with its last chunk.
 func (a *a2a) writeText(r *run, b *event.Batch, e *event.Event) {
-	of, news, over := r.texts.add(speakerOf(b, e), e.Text(), b.Partial, a.out.newID)
+	of, added, isLast := r.texts.add(speakerOf(b, e), e.Text(), b.Partial, a.out.newID)
 	if of == nil {
 		return
 	}
 	if of.unfinished != nil {
 		a.writeChunk(r, b, of.unfinished, nil, true)
 	}
-	a.writeChunk(r, b, of, news, over)
+	a.writeChunk(r, b, of, added, isLast)
 }
 
-// writeChunk writes a piece of a text. The last chunk may be empty; it is only for readers of the
-// others.
-func (a *a2a) writeChunk(r *run, b *event.Batch, of *text, news []byte, over bool) {
-	if len(news) == 0 && !(over && of.announced) {
+// writeChunk writes a piece of a text. It writes an empty last chunk only to a reader that has received
+// an earlier chunk.
+func (a *a2a) writeChunk(r *run, b *event.Batch, of *text, added []byte, isLast bool) {
+	if len(added) == 0 && !(isLast && of.announced) {
 		return
 	}
-	going := of.announced
+	continues := of.announced
 	if a.quiet { // a resuming reader has the beginning
-		of.announced = a.settings.Resumed && !over
+		of.announced = a.settings.Resumed && !isLast
 		return
 	}
-	of.announced = !over
+	of.announced = !isLast
 	a.ensureTask(r, b, stateWorking)
 	u := a2aArtifactUpdate{
-		TaskID: r.id, ContextID: r.session, Append: going, LastChunk: over,
-		Artifact: a2aArtifact{ID: of.id, Parts: []a2aPart{textPart(string(news))}},
+		TaskID: r.id, ContextID: r.session, Append: continues, LastChunk: isLast,
+		Artifact: a2aArtifact{ID: of.id, Parts: []a2aPart{textPart(string(added))}},
 	}
 	if of.speaker.agent != "" {
-		u.Metadata = &updateRemarks{Author: of.speaker.agent}
+		u.Metadata = &updateMetadata{Author: of.speaker.agent}
 	}
 	a.out.add(a.version.artifact(u))
 }
 
 // writeThought writes a thought as a message about the work.
 func (a *a2a) writeThought(r *run, b *event.Batch, e *event.Event) {
-	of, news, _ := r.texts.add(speakerOf(b, e), e.Text(), b.Partial, a.out.newID)
-	if of == nil || len(news) == 0 {
+	of, added, _ := r.texts.add(speakerOf(b, e), e.Text(), b.Partial, a.out.newID)
+	if of == nil || len(added) == 0 {
 		return
 	}
-	part := textPart(string(news))
-	part.Metadata = &partRemarks{Thought: true, Kind: e.ThoughtType}
+	part := textPart(string(added))
+	part.Metadata = &partMetadata{Thought: true, Kind: e.ThoughtType}
 	a.writeWorking(r, b, part)
 }
 
@@ -195,19 +195,19 @@ func inputParts(asked input) []a2aPart {
 // writeArtifact writes an artifact. It appends only to content that the reader has.
 func (a *a2a) writeArtifact(r *run, b *event.Batch, e *event.Event) {
 	of := r.revisableOf(e, a.out.newID)
-	going := e.Artifact.Append && of.contentSent
+	continues := e.Artifact.Append && of.contentSent
 	if of.contentSent = !a.quiet || a.settings.Resumed; !a.ensureTask(r, b, stateWorking) {
 		return
 	}
 	a.out.add(a.version.artifact(a2aArtifactUpdate{
-		TaskID: r.id, ContextID: r.session, Append: going, LastChunk: e.Artifact.Complete,
+		TaskID: r.id, ContextID: r.session, Append: continues, LastChunk: e.Artifact.Complete,
 		Artifact: a2aArtifact{ID: cmp.Or(e.ID, of.id), Name: e.Name, Parts: a.version.parts(e)},
 	}))
 }
 
 // endRun ends a run for good.
-func (a *a2a) endRun(r *run, b *event.Batch, how status) {
-	last, parts := a.finalState(r, how)
+func (a *a2a) endRun(r *run, b *event.Batch, outcome status) {
+	last, parts := a.finalState(r, outcome)
 	if !a.quiet && a.ensureTask(r, b, stateWorking) {
 		for _, open := range r.texts.open {
 			a.writeChunk(r, b, open, nil, true)
@@ -220,8 +220,8 @@ func (a *a2a) endRun(r *run, b *event.Batch, how status) {
 
 // finalState returns the last state of a task and its message. Open questions are repeated, because
 // clients only look at the final status.
-func (a *a2a) finalState(r *run, how status) (a2aState, []a2aPart) {
-	switch how {
+func (a *a2a) finalState(r *run, outcome status) (a2aState, []a2aPart) {
+	switch outcome {
 	case interrupted:
 		parts := make([]a2aPart, 0, len(r.inputs))
 		for _, one := range r.inputs {

@@ -72,7 +72,7 @@ func (w a2aVersion) file(p *event.Piece, content []byte) a2aPart {
 // data returns a part with any value. Version 0.3 allows only objects.
 func (w a2aVersion) data(p *event.Piece) a2aPart {
 	if w.v03 && p.Value.Kind() != strictjson.Object {
-		return a2aPart{Data: asStruct(p.Value), Metadata: &partRemarks{Wrapped: true}}
+		return a2aPart{Data: asStruct(p.Value), Metadata: &partMetadata{Wrapped: true}}
 	}
 	return a2aPart{Data: raw(p.Value), MediaType: p.Media}
 }

@@ -47,11 +47,11 @@ func (w a2aVersion) inputState(kind event.InputKind) a2aState {
 }
 
 type a2aTask struct {
-	Kind      string       `json:"kind,omitempty"` // in 0.3
-	ID        string       `json:"id"`
-	ContextID string       `json:"contextId"`
-	Status    a2aStatus    `json:"status"`
-	Metadata  *taskRemarks `json:"metadata,omitempty"`
+	Kind      string        `json:"kind,omitempty"` // in 0.3
+	ID        string        `json:"id"`
+	ContextID string        `json:"contextId"`
+	Status    a2aStatus     `json:"status"`
+	Metadata  *taskMetadata `json:"metadata,omitempty"`
 }
 
 type a2aStatus struct {
@@ -78,29 +78,29 @@ type a2aPart struct {
 	Filename  string          `json:"filename,omitempty"`
 	MediaType string          `json:"mediaType,omitempty"`
 	Data      any             `json:"data,omitempty"`
-	Metadata  *partRemarks    `json:"metadata,omitempty"`
+	Metadata  *partMetadata   `json:"metadata,omitempty"`
 }
 
 func textPart(text string) a2aPart { return a2aPart{Text: &text} }
 
 type a2aStatusUpdate struct {
-	Kind      string         `json:"kind,omitempty"` // in 0.3
-	TaskID    string         `json:"taskId"`
-	ContextID string         `json:"contextId"`
-	Status    a2aStatus      `json:"status"`
-	Final     bool           `json:"-"`
-	OldFinal  *bool          `json:"final,omitempty"` // in 0.3
-	Metadata  *updateRemarks `json:"metadata,omitempty"`
+	Kind      string          `json:"kind,omitempty"` // in 0.3
+	TaskID    string          `json:"taskId"`
+	ContextID string          `json:"contextId"`
+	Status    a2aStatus       `json:"status"`
+	Final     bool            `json:"-"`
+	OldFinal  *bool           `json:"final,omitempty"` // in 0.3
+	Metadata  *updateMetadata `json:"metadata,omitempty"`
 }
 
 type a2aArtifactUpdate struct {
-	Kind      string         `json:"kind,omitempty"` // in 0.3
-	TaskID    string         `json:"taskId"`
-	ContextID string         `json:"contextId"`
-	Artifact  a2aArtifact    `json:"artifact"`
-	Append    bool           `json:"append"`
-	LastChunk bool           `json:"lastChunk"`
-	Metadata  *updateRemarks `json:"metadata,omitempty"`
+	Kind      string          `json:"kind,omitempty"` // in 0.3
+	TaskID    string          `json:"taskId"`
+	ContextID string          `json:"contextId"`
+	Artifact  a2aArtifact     `json:"artifact"`
+	Append    bool            `json:"append"`
+	LastChunk bool            `json:"lastChunk"`
+	Metadata  *updateMetadata `json:"metadata,omitempty"`
 }
 
 type a2aArtifact struct {
@@ -119,13 +119,13 @@ type toolPart struct {
 
 // Contents of metadata.
 type (
-	taskRemarks struct {
+	taskMetadata struct {
 		Gap *gap `json:"delegraph.gap"`
 	}
-	updateRemarks struct {
+	updateMetadata struct {
 		Author string `json:"adk_author"`
 	}
-	partRemarks struct {
+	partMetadata struct {
 		Type    string `json:"adk_type,omitempty"`
 		Long    bool   `json:"adk_is_long_running,omitempty"`
 		Thought bool   `json:"adk_thought,omitempty"`

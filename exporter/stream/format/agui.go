@@ -70,8 +70,8 @@ func (a *agui) streamEnded(f replay.Frame, _ *event.Batch) {
 	}
 }
 
-// isRepeated reports whether a frame that is read quietly belongs to the current run. It then comes
-// from another stream of that run, and the reader already has its content.
+// isRepeated reports whether the frame of a run repeats what the reader has. That is so for a quietly
+// read frame of the current run: it comes from another stream of that run.
 func (a *agui) isRepeated(r *run) bool { return a.quiet && a.current == r }
 
 // writeEvent writes what an event says.
@@ -158,15 +158,15 @@ func (a *agui) endTurn(last aguiEvent) {
 }
 
 // endRun ends a run for good.
-func (a *agui) endRun(r *run, how status) {
-	r.ended, r.outcome = true, how
+func (a *agui) endRun(r *run, outcome status) {
+	r.ended, r.outcome = true, outcome
 	defer r.dropDetails()
 	if a.quiet {
 		return
 	}
 	a.switchTo(r)
-	last := aguiEvent{Type: "RUN_FINISHED", Usage: aguiUsage(r), Result: runStatus{how}}
-	switch how {
+	last := aguiEvent{Type: "RUN_FINISHED", Usage: aguiUsage(r), Result: runStatus{outcome}}
+	switch outcome {
 	case completed:
 		last.Outcome = &aguiOutcome{Type: "success", Pending: r.paused}
 	case canceled:
@@ -176,30 +176,30 @@ func (a *agui) endRun(r *run, how status) {
 	case failed:
 		last = aguiEvent{Type: "RUN_ERROR", Message: "the run failed", Code: string(r.failureClass()), Usage: last.Usage}
 	default:
-		last = aguiEvent{Type: "RUN_ERROR", Message: "the stream ended before the run did", Code: string(how), Usage: last.Usage}
+		last = aguiEvent{Type: "RUN_ERROR", Message: "the stream ended before the run did", Code: string(outcome), Usage: last.Usage}
 	}
 	a.endTurn(last)
 }
 
 // writeText writes the new part of a text. A thought becomes a reasoning message.
 func (a *agui) writeText(r *run, b *event.Batch, e *event.Event) {
-	of, news, over := r.texts.add(speakerOf(b, e), e.Text(), b.Partial, a.out.newID)
+	of, added, isLast := r.texts.add(speakerOf(b, e), e.Text(), b.Partial, a.out.newID)
 	if of == nil || a.quiet {
 		return
 	}
 	if of.unfinished != nil {
 		a.endText(of.unfinished)
 	}
-	if len(news) > 0 {
+	if len(added) > 0 {
 		a.switchTo(r)
 		a.startText(of, b)
 		kind := "TEXT_MESSAGE_CONTENT"
 		if of.speaker.thought {
 			kind = "REASONING_MESSAGE_CONTENT"
 		}
-		a.add(b, aguiEvent{Type: kind, MessageID: of.id, Delta: string(news)})
+		a.add(b, aguiEvent{Type: kind, MessageID: of.id, Delta: string(added)})
 	}
-	if over {
+	if isLast {
 		a.endText(of)
 	}
 }

@@ -21,8 +21,8 @@ const (
 	maxWindow      = 1024
 	maxWindowBytes = 2 << 20
 
-	// maxDecoderBytes bounds what a decoder is charged with. It keeps at most 64 texts of 64 KiB
-	// that are still open, and less than it has read.
+	// maxDecoderBytes bounds the charge for a decoder, which keeps at most 64 open texts of 64 KiB.
+	// The charge grows with what it has read, and starts with newDecoderBytes.
 	maxDecoderBytes = 4 << 20
 	newDecoderBytes = 16 << 10
 )
@@ -31,8 +31,8 @@ const (
 // selection, so its readers see the same frames. The first reader that wants a frame decodes it; the
 // others take the batch from the decoding's window. A reader that has fallen behind the window
 // starts another decoding from the frames that the ring still holds, which others may share as well.
-// All memory is charged to one account; beyond its limit the least recently used decodings are
-// evicted but one, and their readers start new ones.
+// All memory is charged to one account. Beyond its limit, the least recently used decodings are
+// evicted until it is met or one is left. Their readers start new ones.
 type Decodings struct {
 	newDecoder func(source, dialect string, response bool) Decoder
 	memory     *budget.Account
@@ -57,15 +57,15 @@ type decoding struct {
 	key     decodingKey
 	charged int // guarded by Decodings.mu; 0 once it was removed
 
-	mu      sync.Mutex
-	decoder Decoder
-	last    uint64 // sequence of the last frame
-	read    int    // bytes of all frames
-	window  []keptBatch
-	held    int // bytes of the window
+	mu          sync.Mutex
+	decoder     Decoder
+	last        uint64 // sequence of the last frame
+	read        int    // bytes of all frames
+	window      []keptBatch
+	windowBytes int
 }
 
-// keptBatch is a frame's batch, which is not changed any more.
+// keptBatch is the batch of a frame. It is not changed.
 type keptBatch struct {
 	sequence uint64
 	batch    *event.Batch
@@ -77,7 +77,7 @@ type keptBatch struct {
 // response to one run request.
 func NewDecodings(newDecoder func(source, dialect string, response bool) Decoder, memory *budget.Account) *Decodings {
 	d := &Decodings{newDecoder: newDecoder, memory: memory, byKey: map[decodingKey][]*decoding{}}
-	d.all, _ = simplelru.NewLRU[*decoding, struct{}](maxDecodings, d.removed) // the only error is a size below one
+	d.all, _ = simplelru.NewLRU[*decoding, struct{}](maxDecodings, d.onRemove) // the only error is a size below one
 	return d
 }
 
@@ -97,8 +97,8 @@ func (d *Decodings) addReader(n int) {
 	}
 }
 
-// removed is called with the lock held.
-func (d *Decodings) removed(s *decoding, _ struct{}) {
+// onRemove is called for every decoding that is removed. The caller holds the lock.
+func (d *Decodings) onRemove(s *decoding, _ struct{}) {
 	d.memory.Release(s.charged)
 	s.charged = 0
 	others := make([]*decoding, 0, len(d.byKey[s.key]))
@@ -170,7 +170,7 @@ func (d *Decodings) decode(s *decoding, f replay.Frame) *event.Batch {
 	d.decoded.Add(1)
 	s.last, s.read = f.Sequence, s.read+len(data)
 	size := b.MemorySize()
-	s.window, s.held = append(s.window, keptBatch{f.Sequence, b, size}), s.held+size
+	s.window, s.windowBytes = append(s.window, keptBatch{f.Sequence, b, size}), s.windowBytes+size
 	d.charge(s)
 	return b
 }
@@ -181,8 +181,8 @@ func (d *Decodings) charge(s *decoding) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	drop := 0
-	for drop < len(s.window) && (d.readers <= 1 || len(s.window)-drop > maxWindow || s.held > maxWindowBytes) {
-		s.held -= s.window[drop].size
+	for drop < len(s.window) && (d.readers <= 1 || len(s.window)-drop > maxWindow || s.windowBytes > maxWindowBytes) {
+		s.windowBytes -= s.window[drop].size
 		s.window[drop] = keptBatch{}
 		drop++
 	}
@@ -190,7 +190,7 @@ func (d *Decodings) charge(s *decoding) {
 	if _, present := d.all.Get(s); !present { // evicted while it was in use
 		return
 	}
-	holds := newDecoderBytes + min(s.read, maxDecoderBytes) + s.held
+	holds := newDecoderBytes + min(s.read, maxDecoderBytes) + s.windowBytes
 	d.memory.Charge(holds - s.charged)
 	s.charged = holds
 	for d.memory.Remaining() < 0 && d.all.Len() > 1 {

@@ -32,14 +32,14 @@ func newInput(e *event.Event) input {
 // its run.
 const maxKeptQuestion = 4 << 10
 
-// bounded returns a copy that outlives the batch, without the question if that is too long. It was
+// bounded returns a copy that outlives the batch. A question that is too long is left out: it was
 // written in full when it was asked.
 func (in input) bounded() input {
-	of := input{ID: in.ID, Kind: in.Kind}
+	out := input{ID: in.ID, Kind: in.Kind}
 	if len(in.Prompt)+len(in.Options)+len(in.Schema) <= maxKeptQuestion {
-		of.Prompt, of.Options, of.Schema = in.Prompt, bytes.Clone(in.Options), bytes.Clone(in.Schema)
+		out.Prompt, out.Options, out.Schema = in.Prompt, bytes.Clone(in.Options), bytes.Clone(in.Schema)
 	}
-	return of
+	return out
 }
 
 type artifact struct {

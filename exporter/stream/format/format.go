@@ -1,6 +1,6 @@
 // Package format converts the frames that a subscriber may see to another format: normalized
 // events, A2A or AG-UI. Readers that select the same frames share the decoding, so that a frame is
-// decoded and held in memory once; see Decodings. What a reader has been told is its own.
+// decoded and held in memory once; see Decodings. What a reader has received is tracked for each reader.
 package format
 
 import (
@@ -38,9 +38,9 @@ type Settings struct {
 	Decodings *Decodings
 	Selection string // names the frames that the reader may see; readers with the same one share decodings
 
-	// EarlierFrames calls each with at most most earlier frames of the stream of f that the reader
-	// may see, in order, and returns their number; nil if none are buffered.
-	EarlierFrames func(f replay.Frame, most int, each func(replay.Frame)) int
+	// EarlierFrames calls each with the frames before f in its stream that the reader may see, in
+	// order and up to a limit. It returns their number. nil: no frames are buffered.
+	EarlierFrames func(f replay.Frame, limit int, each func(replay.Frame)) int
 
 	// AppendID appends the id of a number.
 	AppendID func(dst []byte, number uint64) []byte

@@ -212,7 +212,7 @@ func TestBounds(t *testing.T) {
 		}
 		for _, r := range known.byKey.Values() {
 			if len(r.texts.open) > maxTexts || len(r.steps) > maxSteps || len(r.calls) > maxCalls || len(r.revisables) > maxRevisables ||
-				len(r.models) > maxModels || len(r.inputs) > maxAsked {
+				len(r.models) > maxModels || len(r.inputs) > maxInputs {
 				t.Errorf("%d texts, %d steps, %d calls, %d things, %d models, %d questions", len(r.texts.open), len(r.steps), len(r.calls), len(r.revisables), len(r.models), len(r.inputs))
 			}
 		}

@@ -92,7 +92,7 @@ func (n *normalized) frame(f replay.Frame, b *event.Batch) {
 	}
 }
 
-// kindStreamEnded is the kind of the one event that no frame states.
+// kindStreamEnded is the kind of the end of a stream, the only event that is not decoded from a frame.
 const kindStreamEnded = "stream_ended"
 
 var endNames = map[event.End]string{

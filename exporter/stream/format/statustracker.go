@@ -29,12 +29,12 @@ type expectation struct {
 }
 
 const (
-	maxAsked = 32  // open questions of a run, and paused calls
-	maxOpen  = 256 // open operations, expectations and failed branches of a run; further ones are ignored at the end
+	maxInputs = 32  // open questions of a run; also paused calls
+	maxOpen   = 256 // open operations, expectations and failed branches of a run, each; further ones are not recorded
 )
 
-// observeFrame starts a frame. An agent that speaks meets the expectations of its branch, and has
-// taken up control from another agent.
+// observeFrame starts a frame. An agent that speaks meets the expectations of its branch. It also meets
+// those of control that any other agent has handed over.
 func (t *statusTracker) observeFrame(b *event.Batch) {
 	t.frame++
 	t.pausedNow = t.pausedNow[:0]
@@ -72,7 +72,7 @@ func (t *statusTracker) observe(b *event.Batch, e *event.Event) {
 		t.removeInput(e.CallID)
 	case event.KindToolPaused:
 		t.pausedNow = append(t.pausedNow, e.CallID)
-		if len(t.paused) < maxAsked && !slices.Contains(t.paused, e.CallID) {
+		if len(t.paused) < maxInputs && !slices.Contains(t.paused, e.CallID) {
 			t.paused = append(t.paused, e.CallID)
 		}
 	case event.KindRunEnded:
@@ -159,15 +159,15 @@ func (t *statusTracker) endOperation(key string) bool {
 	return i >= 0
 }
 
-func (t *statusTracker) expect(owed expectation) {
-	t.expectations = slices.DeleteFunc(t.expectations, func(d expectation) bool { return d.branch == owed.branch })
+func (t *statusTracker) expect(added expectation) {
+	t.expectations = slices.DeleteFunc(t.expectations, func(d expectation) bool { return d.branch == added.branch })
 	if len(t.expectations) < maxOpen {
-		t.expectations = append(t.expectations, owed)
+		t.expectations = append(t.expectations, added)
 	}
 }
 
 func (t *statusTracker) addInput(asked input) {
-	if t.removeInput(asked.ID); len(t.inputs) < maxAsked {
+	if t.removeInput(asked.ID); len(t.inputs) < maxInputs {
 		t.inputs = append(t.inputs, asked)
 	}
 }
@@ -181,11 +181,11 @@ func (t *statusTracker) removeInput(id string) {
 // finalStatus returns the status of an ended run. If explicit is set, the protocol ended it;
 // otherwise its stream ended as end says.
 func (t *statusTracker) finalStatus(explicit bool, end event.End) status {
-	lost := t.failed > 0 && (t.final <= t.failed || len(t.failedBranches) > 0)
+	hasFailed := t.failed > 0 && (t.final <= t.failed || len(t.failedBranches) > 0)
 	switch {
-	case !explicit && end == event.EndClientLeft, lost && t.failure == event.FailureCanceled:
+	case !explicit && end == event.EndClientLeft, hasFailed && t.failure == event.FailureCanceled:
 		return canceled
-	case lost:
+	case hasFailed:
 		return failed
 	case len(t.inputs) > 0:
 		return interrupted

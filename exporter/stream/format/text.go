@@ -25,7 +25,7 @@ type text struct {
 	isOpen   bool // more of it may follow
 
 	announced  bool  // started for the reader, and not yet ended
-	unfinished *text // an earlier text that stays unfinished, because the whole text did not match it
+	unfinished *text // an open text of the speaker that this whole text does not continue; the writer ends it
 }
 
 // textDigest identifies a text without storing it.
@@ -46,8 +46,8 @@ func (s *textDigest) add(piece []byte) {
 	_, _ = s.hash.Write(piece) // never fails
 }
 
-// truncatedFrom is the size, in bytes, from which decoders keep only part of a text that arrives in
-// pieces and report that part as the whole.
+// truncatedFrom is a size in bytes. Of a longer text that arrives in pieces, decoders keep only a part, and
+// report that part as the whole.
 const truncatedFrom = 64 << 10
 
 // remainder returns what a whole text adds to the pieces. It returns false if the pieces belong to
@@ -72,9 +72,9 @@ type texts struct {
 	lastWhole textDigest // the last answer that arrived whole
 }
 
-// add adds what a speaker says. It returns the text that it belongs to, its new part, and whether
-// the text has ended. It returns no text if everything was said before.
-func (t *texts) add(by speaker, piece []byte, partial bool, id func() string) (of *text, news []byte, over bool) {
+// add adds what a speaker says. It returns the text that it belongs to, the part that the reader does
+// not have yet, and whether the text has ended. It returns no text if it repeats an earlier one.
+func (t *texts) add(by speaker, piece []byte, partial bool, id func() string) (of *text, added []byte, isLast bool) {
 	of = t.openText(by)
 	if partial {
 		return t.addPiece(of, by, piece, id)

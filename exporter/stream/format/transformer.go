@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// maxStreams bounds the agent streams of which a reader knows its position: a conversation has
-	// one or two at a time. A forgotten one is read again from the ring.
+	// maxStreams bounds the agent streams in which a reader's position is known: a conversation has
+	// one or two at a time. Any other is read again from the ring.
 	maxStreams = 16
 
 	// maxReread bounds the frames that are reread for a connection, because that takes time and
 	// produces no output.
 	maxReread = 10_000
 
-	// maxSeen bounds the streams that are known not to be new.
+	// maxSeen bounds the streams that are remembered, so that they are not taken for new ones.
 	maxSeen = 1024
 )
 
@@ -35,7 +35,7 @@ type Transformer struct {
 type position struct {
 	sequence uint64      // of the last frame; 0 before the first
 	started  uint64      // id of the decoding that the reader started; 0: none
-	last     event.Batch // the run and session of the last frame
+	last     event.Batch // of the last frame, with only its run and session
 }
 
 // New returns a Transformer.
@@ -51,7 +51,7 @@ func New(s Settings) *Transformer {
 // Close releases the decodings that no other reader uses.
 func (t *Transformer) Close() { t.settings.Decodings.addReader(-1) }
 
-// Append appends what a native frame becomes, which may be nothing.
+// Append appends the frames that a native frame becomes, if any.
 func (t *Transformer) Append(dst []byte, f replay.Frame) []byte {
 	if f.Stream == nil {
 		return dst
@@ -121,10 +121,10 @@ func (t *Transformer) positionIn(f replay.Frame) *position {
 		t.settings.Decodings.evicted.Add(1)
 	}
 	if t.settings.EarlierFrames != nil && t.rereadBudget > 0 {
-		news := !t.seen.Contains(f.Stream)
+		isNew := !t.seen.Contains(f.Stream)
 		t.writer.setQuiet(true)
 		t.rereadBudget -= t.settings.EarlierFrames(f, t.rereadBudget, func(earlier replay.Frame) {
-			if b := t.decode(p, earlier); b != nil && news {
+			if b := t.decode(p, earlier); b != nil && isNew {
 				t.out.begin(earlier.Number)
 				t.writer.frame(earlier, b)
 			}

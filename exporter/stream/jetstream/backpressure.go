@@ -8,18 +8,17 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// maxReaderWait is how long a feed that catches up waits for its readers. Slow readers are
-// disconnected no later than that.
+// maxReaderWait bounds the time for which a feed that catches up waits for its readers.
 const maxReaderWait = 5 * time.Second
 
-// backpressure slows down a feed that gets messages faster than its readers read them, so that the furthest
-// reader does not fall off the ring: a feed that catches up, or that gets a burst or the backlog of an outage.
+// backpressure slows down a feed that gets messages faster than its readers read them: one that catches up, or
+// gets a burst or the backlog of an outage. So the ring does not evict frames that no reader has read.
 type backpressure struct {
-	stepBytes      func() int // bytes
-	bytesSinceMark int        // bytes since the last mark
-	mark           uint64     // the number that must be read before more is added
-	read           atomic.Uint64
-	progress       chan struct{}
+	stepBytes      func() int // bytes between two marks
+	bytesSinceMark int
+	mark           uint64        // the number that a reader must have read before more bytes than a step are added
+	read           atomic.Uint64 // the highest number that a reader has read
+	progress       chan struct{} // read has grown
 }
 
 func newBackpressure(step func() int) backpressure {
@@ -43,8 +42,8 @@ func (b *backpressure) onRead(c replay.Cursor) {
 	}
 }
 
-// wait blocks after each step until a reader has read the previous step. It returns false if the context is
-// done first.
+// wait records a message. After each step it blocks until a reader has read the previous step, for at most
+// maxReaderWait. It returns false if the context is done first.
 func (b *backpressure) wait(ctx context.Context, number uint64, size int) bool {
 	if b.bytesSinceMark += size; b.bytesSinceMark < b.stepBytes() {
 		return true

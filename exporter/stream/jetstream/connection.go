@@ -16,7 +16,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// deletionTime is how long a server may take to remove a stream.
+// deletionTime is the time that a server may need to remove a stream.
 const deletionTime = time.Second
 
 // requestTimeout bounds one request to NATS.
@@ -31,15 +31,15 @@ type connection struct {
 	restarted func() // called when the stream was recreated
 
 	log          *throttledLogger
-	connectError atomic.Pointer[error]       // why the last attempt to connect failed
+	connectError atomic.Pointer[error]       // of the last attempt to connect; nil: it succeeded
 	state        atomic.Pointer[streamState] // nil until the stream was reached
 	refreshToken chan struct{}               // holds a token while no refresh is running
 	missingSince time.Time                   // when the stream was first found missing; guarded by refreshToken
 	lastError    atomic.Pointer[error]
 
 	mu      sync.Mutex
-	current context.Context // done when the connection is replaced
-	next    context.CancelFunc
+	current context.Context    // done when the connection is replaced
+	replace context.CancelFunc // ends current
 
 	stop context.CancelFunc // stops maintain
 	work sync.WaitGroup
@@ -57,7 +57,7 @@ type streamState struct {
 func connect(s Settings) (*connection, error) {
 	c := &connection{settings: s, logger: s.Logger, log: newThrottledLogger(s.Logger), refreshToken: make(chan struct{}, 1)}
 	c.refreshToken <- struct{}{}
-	c.current, c.next = context.WithCancel(context.Background())
+	c.current, c.replace = context.WithCancel(context.Background())
 	options := nats.GetDefaultOptions()
 	options.Servers = s.URLs
 	for _, set := range append(securityOptions(s),
@@ -114,8 +114,8 @@ func (c *connection) onConnect(n *nats.Conn, how string) {
 	c.connectError.Store(nil)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.next()
-	c.current, c.next = context.WithCancel(context.Background())
+	c.replace()
+	c.current, c.replace = context.WithCancel(context.Background())
 }
 
 func (c *connection) onDisconnect(err error) {
@@ -225,7 +225,7 @@ func (c *connection) refresh(ctx context.Context) (*streamState, error) {
 	return now, nil
 }
 
-// ensureStream returns the stream's info. It creates a missing stream if it may.
+// ensureStream returns the stream's info. It creates a missing stream if this process manages it.
 func (c *connection) ensureStream(ctx context.Context) (*jetstream.StreamInfo, error) {
 	manages := c.settings.Publish && c.settings.ManageStream
 	stream, err := c.jet.Stream(ctx, c.settings.Stream)

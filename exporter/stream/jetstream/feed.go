@@ -22,7 +22,7 @@ const (
 	inactiveThreshold = time.Minute // after which NATS removes an unused consumer
 )
 
-// feed copies messages of some subjects, from a number on and in order, into a ring until it has no
+// feed copies the messages of some subjects after a number, in order, into a ring until it has no
 // readers. Whenever its consumer in NATS may have missed messages, the feed replaces it with one
 // that starts after the last message.
 type feed struct {
@@ -35,7 +35,7 @@ type feed struct {
 	gaps         gapDetector
 	backpressure backpressure
 
-	caughtUp atomic.Bool   // it has received all stored messages
+	caughtUp atomic.Bool   // it has once received all stored messages
 	done     chan struct{} // closed when nothing is added to the ring any more
 	end      func()        // closes done
 
@@ -45,7 +45,7 @@ type feed struct {
 }
 
 // newFeed returns a feed of the messages after a number. The caller starts it with run.
-func newFeed(s *Settings, c *connection, k *streamRegistry, subjects []string, epoch string, after uint64) *feed {
+func newFeed(s *Settings, c *connection, streams *streamRegistry, subjects []string, epoch string, after uint64) *feed {
 	bounds := s.Ring
 	bounds.Epoch, bounds.After = epoch, after
 	ring, err := replay.New(bounds)
@@ -53,7 +53,7 @@ func newFeed(s *Settings, c *connection, k *streamRegistry, subjects []string, e
 		panic("jetstream: " + err.Error()) // Open has checked the settings
 	}
 	f := &feed{
-		connection: c, streams: k, observer: s.Observer, subjects: subjects, epoch: epoch, ring: ring,
+		connection: c, streams: streams, observer: s.Observer, subjects: subjects, epoch: epoch, ring: ring,
 		gaps: newGapDetector(subjects, after), backpressure: newBackpressure(func() int { return ring.Share() / 4 }), done: make(chan struct{}),
 	}
 	f.end = sync.OnceFunc(func() { close(f.done) })
@@ -128,13 +128,13 @@ func (f *feed) consume(ctx context.Context) error {
 		return err
 	}
 	defer f.deleteConsumer(consumer.CachedInfo().Name)
-	sure := false // whether no message was removed before the feed could read it
+	adjacent := false // see gapDetector.observe
 	if consumer.CachedInfo().NumPending == 0 {
 		f.caughtUp.Store(true)
-		sure = f.nothingMissed(ctx, now)
+		adjacent = f.nothingMissed(ctx, now)
 	}
-	room := 2 * int(f.connection.nats.MaxPayload()) // a message that exceeded the limit would be an error
-	messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(maxPulled, room), jetstream.PullHeartbeat(pullHeartbeat))
+	pullBytes := 2 * int(f.connection.nats.MaxPayload()) // a larger message would be an error
+	messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(maxPulled, pullBytes), jetstream.PullHeartbeat(pullHeartbeat))
 	if err != nil {
 		return err
 	}
@@ -144,16 +144,15 @@ func (f *feed) consume(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		about, err := m.Metadata()
+		metadata, err := m.Metadata()
 		if err != nil {
 			return err
 		}
-		if about.Sequence.Consumer != delivered {
+		if metadata.Sequence.Consumer != delivered {
 			return errSkipped
 		}
-		f.receive(m, about.Sequence.Stream, sure)
-		sure = about.NumPending == 0
-		if about.NumPending == 0 {
+		f.receive(m, metadata.Sequence.Stream, adjacent)
+		if adjacent = metadata.NumPending == 0; adjacent {
 			f.caughtUp.Store(true)
 		}
 		if !f.backpressure.wait(ctx, f.gaps.last, len(m.Data())) {
@@ -185,16 +184,16 @@ func (f *feed) deleteConsumer(name string) {
 	}
 }
 
-// receive adds a message to the ring, preceded by a gap if messages before it are missing. sure is
-// passed to gapDetector.observe.
-func (f *feed) receive(m jetstream.Msg, number uint64, sure bool) {
+// receive adds a message to the ring, after a gap if messages before it are missing. adjacent is passed to
+// gapDetector.observe.
+func (f *feed) receive(m jetstream.Msg, number uint64, adjacent bool) {
 	defer f.connection.settings.Panics.Recover(recovery.Stream, func() { f.publishGap(replay.GapLost, number, "") })
 	d, err := f.streams.decode(m.Subject(), m.Headers(), m.Data())
 	if err != nil {
 		f.gaps.advance(m.Subject(), number)
-		return // not Delegraph's, but our publishers count it as a message of the subject
+		return // another program's message; the next message of the subject names it as the previous one
 	}
-	if why := f.gaps.observe(m.Subject(), number, &d, sure); why != "" {
+	if why := f.gaps.observe(m.Subject(), number, &d, adjacent); why != "" {
 		f.publishGap(why, number-1, d.entry.Session)
 	}
 	d.entry.Number = number

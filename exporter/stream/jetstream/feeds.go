@@ -14,7 +14,8 @@ import (
 // lingerTime is how long a feed without readers stays open, since a reader may reconnect at once.
 const lingerTime = 2 * time.Second
 
-// feeds holds the open feeds. Readers of the same subjects share one if it holds what they miss.
+// feeds holds the open feeds. Readers of the same subjects share a feed if it has the frames after their
+// positions.
 type feeds struct {
 	settings   Settings
 	connection *connection
@@ -29,8 +30,8 @@ type feeds struct {
 	n    int
 }
 
-func newFeeds(s Settings, c *connection, k *streamRegistry) *feeds {
-	f := &feeds{settings: s, connection: c, streams: k, open: map[string][]*feed{}}
+func newFeeds(s Settings, c *connection, streams *streamRegistry) *feeds {
+	f := &feeds{settings: s, connection: c, streams: streams, open: map[string][]*feed{}}
 	f.ctx, f.stop = context.WithCancel(context.Background())
 	return f
 }
@@ -39,10 +40,9 @@ func newFeeds(s Settings, c *connection, k *streamRegistry) *feeds {
 // of sessions of a token.
 const maxFilters = 100
 
-// subjectsOf returns subjects that hold what a query selects, and possibly more. Finding the next
-// message is cheaper for NATS if the subject has no wildcard. If the query selects all sessions,
-// the feed has all subjects even for a single source: gaps then show as holes in the numbers, and
-// there may be more sessions than a feed can track.
+// subjectsOf returns subjects that hold what a query selects, and possibly more. NATS finds the next
+// message at a lower cost if the subject has no wildcard. For all sessions, the feed has all subjects,
+// even for a single source: then gaps are holes in the numbers, and the feed need not track sessions.
 func subjectsOf(q replay.Query) []string {
 	if q.Sessions == nil {
 		return []string{prefix + ">"}
@@ -150,39 +150,40 @@ func (f *feeds) attachTo(at *feed, cursor replay.Cursor, gap *replay.Gap) stream
 		at.linger.Stop()
 		at.linger = nil
 	}
-	at.backpressure.onRead(cursor) // it waits for nothing before its position
+	at.backpressure.onRead(cursor) // what is before the cursor counts as read
 	return stream.Attachment{
 		Ring: at.ring, Cursor: cursor, Gap: gap, Done: at.done, OnRead: at.backpressure.onRead,
 		Release: sync.OnceFunc(func() { f.release(at) }),
 	}
 }
 
-func (f *feeds) release(left *feed) {
+// release removes a reader from a feed. It ends a feed that then has no readers for lingerTime.
+func (f *feeds) release(at *feed) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if left.readers--; left.readers > 0 {
+	if at.readers--; at.readers > 0 {
 		return
 	}
-	left.linger = time.AfterFunc(lingerTime, func() {
+	at.linger = time.AfterFunc(lingerTime, func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		if left.readers == 0 {
-			f.remove(left)
+		if at.readers == 0 {
+			f.remove(at)
 		}
 	})
 }
 
 // remove ends a feed. The caller holds the lock.
-func (f *feeds) remove(gone *feed) {
-	if gone.linger != nil {
-		gone.linger.Stop()
+func (f *feeds) remove(ended *feed) {
+	if ended.linger != nil {
+		ended.linger.Stop()
 	}
-	gone.end()
-	gone.ring.ReleaseBudget()
-	rest := slices.DeleteFunc(f.open[gone.key], func(other *feed) bool { return other == gone })
-	f.n -= len(f.open[gone.key]) - len(rest)
-	if f.open[gone.key] = rest; len(rest) == 0 {
-		delete(f.open, gone.key)
+	ended.end()
+	ended.ring.ReleaseBudget()
+	rest := slices.DeleteFunc(f.open[ended.key], func(other *feed) bool { return other == ended })
+	f.n -= len(f.open[ended.key]) - len(rest)
+	if f.open[ended.key] = rest; len(rest) == 0 {
+		delete(f.open, ended.key)
 	}
 }
 
@@ -222,14 +223,14 @@ func (f *feeds) count() int {
 	return f.n
 }
 
-func (f *feeds) stats() (held replay.Stats) {
+func (f *feeds) stats() (total replay.Stats) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, same := range f.open {
 		for _, open := range same {
 			one := open.ring.Stats()
-			held.Frames, held.Bytes, held.StreamEnds = held.Frames+one.Frames, held.Bytes+one.Bytes, held.StreamEnds+one.StreamEnds
+			total.Frames, total.Bytes, total.StreamEnds = total.Frames+one.Frames, total.Bytes+one.Bytes, total.StreamEnds+one.StreamEnds
 		}
 	}
-	return held
+	return total
 }

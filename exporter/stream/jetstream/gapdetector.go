@@ -20,15 +20,16 @@ func newGapDetector(subjects []string, start uint64) gapDetector {
 }
 
 // observe records a message, and returns why messages before it are missing, or "". A message whose
-// subject was empty (d.alone) cannot name the previous one; if the caller is sure that nothing was
-// published since the last message, that is not a gap.
-func (g *gapDetector) observe(subject string, number uint64, d *decoded, sure bool) (why replay.GapReason) {
-	had := max(g.start, g.lastBySubject[subject]) // too low for an evicted subject, which may report a false gap but never hides one
+// subject was empty (d.alone) cannot name the previous one. That is no gap if the message is adjacent: no
+// message was removed between the last one of the feed and this one.
+func (g *gapDetector) observe(subject string, number uint64, d *decoded, adjacent bool) (why replay.GapReason) {
+	// It is too low for a subject that was evicted from the map. That may report a false gap, but hides none.
+	had := max(g.start, g.lastBySubject[subject])
 	previous := d.previous
 	switch {
 	case g.allSubjects:
 		had, previous = g.last, number-1
-	case d.alone && sure:
+	case d.alone && adjacent:
 		previous = had
 	}
 	if g.advance(subject, number); previous > had {

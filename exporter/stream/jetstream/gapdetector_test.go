@@ -18,7 +18,7 @@ func TestChain(t *testing.T) {
 		number, previous uint64
 		lost             bool
 		want             replay.GapReason
-		alone, sure      bool
+		alone, adjacent  bool
 	}
 	for name, test := range map[string]struct {
 		subjects []string
@@ -44,7 +44,7 @@ func TestChain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := newGapDetector(test.subjects, test.start)
 			for _, m := range test.messages {
-				if got := c.observe(m.subject, m.number, &decoded{previous: m.previous, lost: m.lost, alone: m.alone}, m.sure); got != m.want {
+				if got := c.observe(m.subject, m.number, &decoded{previous: m.previous, lost: m.lost, alone: m.alone}, m.adjacent); got != m.want {
 					t.Errorf("%+v: %q", m, got)
 				}
 			}

@@ -35,11 +35,11 @@ type Settings struct {
 	Ring         replay.Settings // of each feed
 	Publish      bool            // false: this process only reads
 
-	messageIDs *messageIDs // of all shards of a process, so that an id does not depend on the shard; nil for its own
+	messageIDs *messageIDs // shared by all shards of a process, so that an id does not depend on the shard; nil: not shared
 
 	Observer Observer
 	Logger   *slog.Logger
-	Panics   *recovery.Recorder // nil recovers panics without a record
+	Panics   *recovery.Recorder // nil: panics are not recorded
 }
 
 // Limits bound the stream in NATS.
@@ -84,7 +84,7 @@ type Store struct {
 	feeds      *feeds
 }
 
-// maxStreams bounds the agent streams that are told apart for subscribers to other formats.
+// maxStreams bounds the agent streams that are distinguished for subscribers to other formats.
 const maxStreams = 1 << 14
 
 // Open starts connecting to NATS, which need not be reachable yet.

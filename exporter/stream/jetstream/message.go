@@ -22,18 +22,18 @@ const prefix = "delegraph.v1."
 // The headers of a message. Names from agents' streams are percent-encoded, because headers cannot
 // hold every byte.
 const (
-	previousHeader = "Delegraph-Previous" // the lowest last number of a reader that misses nothing before this message on its subject
-	aloneHeader    = "Delegraph-Alone"    // the subject held no message, so the previous one is unknown
-	lostHeader     = "Delegraph-Lost"     // how many frames were dropped right before it
-	sourceHeader   = "Delegraph-Source"
-	sessionHeader  = "Delegraph-Session"
-	runHeader      = "Delegraph-Run"
-	kindsHeader    = "Delegraph-Kinds"
-	nameHeader     = "Delegraph-Event"
-	dialectHeader  = "Delegraph-Dialect"
-	nonceHeader    = "Delegraph-Stream"
-	answerHeader   = "Delegraph-Answer"
-	overHeader     = "Delegraph-Over"
+	previousHeader  = "Delegraph-Previous" // a reader that has read this number, or a higher one, misses no earlier message of the subject
+	aloneHeader     = "Delegraph-Alone"    // the subject held no message, so the previous one is unknown
+	lostHeader      = "Delegraph-Lost"     // number of frames dropped right before this one
+	sourceHeader    = "Delegraph-Source"
+	sessionHeader   = "Delegraph-Session"
+	runHeader       = "Delegraph-Run"
+	kindsHeader     = "Delegraph-Kinds"
+	nameHeader      = "Delegraph-Event"
+	dialectHeader   = "Delegraph-Dialect"
+	nonceHeader     = "Delegraph-Stream"
+	singleRunHeader = "Delegraph-Answer"
+	endHeader       = "Delegraph-Over"
 )
 
 // maxReadableToken is the longest name, in bytes, that is not hashed in a subject.
@@ -87,11 +87,11 @@ func encode(e *replay.Entry, id string) *nats.Msg {
 		set(dialectHeader, e.Stream.Dialect)
 		set(nonceHeader, e.Stream.Nonce)
 		if e.Stream.SingleRun {
-			set(answerHeader, "1")
+			set(singleRunHeader, "1")
 		}
 	}
 	if e.StreamEnded {
-		set(overHeader, ends[e.End])
+		set(endHeader, ends[e.End])
 	}
 	if e.Kinds != 0 {
 		header[kindsHeader] = []string{kindNames(e.Kinds)}
@@ -129,8 +129,8 @@ type decoded struct {
 }
 
 // decode decodes a message. It rejects one whose headers do not match its subject.
-func (k *streamRegistry) decode(subject string, header nats.Header, data []byte) (decoded, error) {
-	var bad error
+func (r *streamRegistry) decode(subject string, header nats.Header, data []byte) (decoded, error) {
+	var malformed error
 	value := func(name string) string {
 		values := header[name]
 		if len(values) == 0 {
@@ -138,7 +138,7 @@ func (k *streamRegistry) decode(subject string, header nats.Header, data []byte)
 		}
 		plain, err := url.QueryUnescape(values[0])
 		if err != nil {
-			bad = errForeign
+			malformed = errForeign
 		}
 		return plain
 	}
@@ -152,17 +152,17 @@ func (k *streamRegistry) decode(subject string, header nats.Header, data []byte)
 		d.entry.Kinds |= kindsByName[name]
 	}
 	if dialect := value(dialectHeader); dialect != "" {
-		d.entry.Stream = k.stream(streamKey{
+		d.entry.Stream = r.stream(streamKey{
 			source: d.entry.Source, session: d.entry.Session,
-			Stream: replay.Stream{Dialect: dialect, SingleRun: value(answerHeader) != "", Nonce: value(nonceHeader)},
+			Stream: replay.Stream{Dialect: dialect, SingleRun: value(singleRunHeader) != "", Nonce: value(nonceHeader)},
 		})
 	}
-	if over := value(overHeader); over != "" {
-		d.entry.StreamEnded, d.entry.End = true, endsByName[over]
+	if end := value(endHeader); end != "" {
+		d.entry.StreamEnded, d.entry.End = true, endsByName[end]
 	}
 	d.alone, d.lost = value(aloneHeader) != "", value(lostHeader) != ""
 	previous, err := strconv.ParseUint(value(previousHeader), 10, 64)
-	if err != nil || bad != nil || d.entry.StreamEnded && d.entry.Stream == nil {
+	if err != nil || malformed != nil || d.entry.StreamEnded && d.entry.Stream == nil {
 		return decoded{}, errForeign
 	}
 	d.previous = previous
@@ -181,15 +181,15 @@ type streamRegistry struct {
 	streams *lru.Cache[streamKey, *replay.Stream]
 }
 
-func (k *streamRegistry) stream(key streamKey) *replay.Stream {
+func (r *streamRegistry) stream(key streamKey) *replay.Stream {
 	if key.Nonce != "" {
 		key.source, key.session = "", "" // these may only become known later in the stream
 	}
-	if s, ok := k.streams.Get(key); ok {
+	if s, ok := r.streams.Get(key); ok {
 		return s
 	}
 	s := key.Stream
-	if before, ok, _ := k.streams.PeekOrAdd(key, &s); ok {
+	if before, ok, _ := r.streams.PeekOrAdd(key, &s); ok {
 		return before
 	}
 	return &s

@@ -50,7 +50,7 @@ func newMessageIDs() *messageIDs {
 }
 
 // id returns the message id of an entry, or "" if it must not be published: when this process stops
-// reading a shared stream, the stream goes on for others.
+// reading a shared stream, other processes may still read it.
 func (m *messageIDs) id(e *replay.Entry) string {
 	switch {
 	case e.Stream == nil:
@@ -60,29 +60,29 @@ func (m *messageIDs) id(e *replay.Entry) string {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	h, ok := m.shared.Get(e.Stream)
+	s, ok := m.shared.Get(e.Stream)
 	if !ok {
-		h = &sharedStream{}
-		m.shared.Add(e.Stream, h)
+		s = &sharedStream{}
+		m.shared.Add(e.Stream, s)
 	}
 	if e.StreamEnded {
 		m.shared.Remove(e.Stream)
-		if e.End != event.EndOfStream || h.last == "" {
+		if e.End != event.EndOfStream || s.last == "" {
 			return ""
 		}
-		return h.last + "-over"
+		return s.last + "-over"
 	}
 	sum := frameHash(e)
-	own := len(e.EventID) > 0 && string(e.EventID) != h.id
-	h.id, h.last = string(e.EventID), base64.RawURLEncoding.EncodeToString(sum[:16])
-	if own {
-		return h.last
+	hasOwnID := len(e.EventID) > 0 && string(e.EventID) != s.id
+	s.id, s.last = string(e.EventID), base64.RawURLEncoding.EncodeToString(sum[:16])
+	if hasOwnID {
+		return s.last
 	}
 	key := frameKey{e.Stream, sum}
 	n, _ := m.repeats.Get(key)
 	m.repeats.Add(key, n+1)
-	h.last += "-" + strconv.FormatUint(n, 10)
-	return h.last
+	s.last += "-" + strconv.FormatUint(n, 10)
+	return s.last
 }
 
 // frameHash hashes only what is published, and the agent's id: a hash of withheld content would

@@ -12,17 +12,17 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// move says where the sessions of an old shard go. The publisher of the old shard has the queue for
-// them, so that a session's frames stay in order whichever shard takes them.
+// move says where the sessions of an old shard go. They stay in the queue of the old shard's publisher, so that a
+// session's frames stay in order whichever shard takes them.
 type move struct {
 	to  *connection // to the stream of the new shard
-	at  time.Time   // no session moves before
+	at  time.Time   // no session moves earlier
 	now func() time.Time
 }
 
-// Sidecars decide nothing new for a time before and after the move time, and gateways wait longer before
-// they look for a session without messages in its new shard. So processes agree if their clocks differ by
-// no more than moveWait: what was decided before the move time is published within requestTimeout.
+// For moveWait before and after the move time, sidecars do not decide where a new session goes. Gateways wait
+// longer, readersWait, before they look for a session without messages in its new shard. So processes agree if
+// their clocks differ by no more than moveWait: a message is published within requestTimeout of its decision.
 const (
 	moveWait    = 10 * time.Second
 	readersWait = time.Minute
@@ -32,8 +32,8 @@ const (
 var errMoveTime = errors.New("sessions are about to move to another shard")
 
 // target returns the connection to the stream that takes a message. It asks NATS only if the last
-// message of the subject is unknown. While that is known, NATS checks with each message that it is
-// still there, so the session has not moved.
+// message of the subject is unknown. If it is known, NATS accepts a message only while the last one is
+// still there, and then the session has not moved.
 func (p *publisher) target(ctx context.Context, sq *subjectQueue, m *message) (to *connection, err error) {
 	switch {
 	case m.move == nil:
@@ -58,7 +58,7 @@ func (m *move) place(ctx context.Context, from *connection, sessionToken string)
 	if untilMove > moveWait {
 		return from, nil // the new stream need not exist yet
 	}
-	var failure error // of one stream does not matter if the other one holds the session
+	var failure error // ignored if the other stream holds the session
 	for _, c := range []*connection{m.to, from} {
 		switch holds, err := c.holds(ctx, sessionToken); {
 		case err != nil:

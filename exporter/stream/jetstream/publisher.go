@@ -71,8 +71,8 @@ func newPublisher(s Settings, c *connection) *publisher {
 	return p
 }
 
-// publish queues an entry. With a move, it is of a session that may be in another stream.
-func (p *publisher) publish(e replay.Entry, to *move) {
+// publish queues an entry. move is nil unless the session may be in another stream.
+func (p *publisher) publish(e replay.Entry, moving *move) {
 	id := p.messageIDs.id(&e)
 	if id == "" {
 		return
@@ -83,7 +83,7 @@ func (p *publisher) publish(e replay.Entry, to *move) {
 		return
 	}
 	m := encode(&e, id)
-	p.queue.add(&message{Msg: m, size: m.Size() + headerAllowance/8, queuedAt: time.Now(), move: to}, "")
+	p.queue.add(&message{Msg: m, size: m.Size() + headerAllowance/8, queuedAt: time.Now(), move: moving}, "")
 }
 
 // maxAge returns how long a message may wait: as long as NATS still recognizes duplicates of
@@ -98,7 +98,7 @@ func (p *publisher) maxAge() time.Duration {
 
 func (p *publisher) queued() int { return p.queue.size() }
 
-// run publishes queued messages until the queue is stopped.
+// run publishes queued messages until the queue is stopped. maxInFlight goroutines call it.
 func (p *publisher) run() {
 	for {
 		sq, m := p.queue.next()
@@ -122,9 +122,9 @@ func (p *publisher) run() {
 	}
 }
 
-// logTooLarge logs which limits to check for a frame dropped because of its size.
+// logTooLarge logs that a frame was too large, and the limits to check.
 func (p *publisher) logTooLarge() {
-	p.connection.log.warn("a frame was dropped; its readers are told of the gap", fmt.Errorf(
+	p.connection.log.warn("a frame was dropped; the gap is reported to its readers", fmt.Errorf(
 		"it exceeds the maximum message size; check max_message (%d here; the stream's may differ) and the servers' max_payload (%d)",
 		p.maxSize+headerAllowance, p.connection.nats.MaxPayload()))
 }
@@ -135,7 +135,7 @@ var errTooLarge = errors.New("the message is too large")
 func (p *publisher) retryLater(sq *subjectQueue) {
 	p.observer.CountRetry()
 	sq.failures = min(sq.failures+1, 8)
-	pause := time.Millisecond << sq.failures * 8
+	pause := 8 * time.Millisecond << sq.failures
 	pause = pause/2 + rand.N(pause)
 	now := p.connection.generation()
 	p.work.Go(func() {

@@ -18,7 +18,7 @@ type queue struct {
 	dropped func(Drop)
 
 	mu       sync.Mutex
-	cond     sync.Cond
+	cond     sync.Cond // ready, bytes or stopped has changed, or drain must look again
 	subjects map[string]*subjectQueue
 	ready    []*subjectQueue // subjects with messages, none of them in flight
 	bytes    int
@@ -29,10 +29,10 @@ type queue struct {
 type subjectQueue struct {
 	subject          string
 	waiting          []*message
-	busy             bool        // it is in ready, its first message is in flight, or it awaits a retry
-	at               *connection // to the stream of last; nil: unknown
-	last             uint64      // the number of its last message as far as known; 0: unknown
-	unreportedLosses int         // frames dropped after the queued ones, to be reported by the next message
+	busy             bool        // it is in ready, in flight or waiting for a retry
+	at               *connection // to the stream that held its last message; nil: unknown
+	last             uint64      // the number of its last message there; 0: unknown
+	unreportedLosses int         // frames dropped after the queued ones, which the next message reports
 	failures         int         // consecutive failed attempts
 }
 
@@ -51,7 +51,7 @@ func newQueue(limit int, dropped func(Drop)) *queue {
 	return q
 }
 
-// add queues a message if there is room. A non-empty drop records the message as dropped instead.
+// add queues a message if there is room. If drop is not empty, it only records that the message was dropped.
 func (q *queue) add(m *message, drop Drop) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -95,8 +95,8 @@ func (q *queue) subject(subject string) *subjectQueue {
 // evictSubject makes room for one subject. It never evicts a busy one, and prefers one without
 // unreported losses.
 func (q *queue) evictSubject() {
-	var owing string
-	looked := 0
+	var withLosses string // an idle subject with unreported losses
+	checked := 0
 	for subject, sq := range q.subjects {
 		switch {
 		case sq.busy:
@@ -104,13 +104,13 @@ func (q *queue) evictSubject() {
 			delete(q.subjects, subject)
 			return
 		default:
-			owing = subject
+			withLosses = subject
 		}
-		if looked++; looked > 100 && owing != "" {
+		if checked++; checked > 100 && withLosses != "" {
 			break
 		}
 	}
-	delete(q.subjects, owing)
+	delete(q.subjects, withLosses)
 }
 
 // next waits for a subject with a message to publish. It returns nil when the queue is stopped.
@@ -192,7 +192,7 @@ func (q *queue) expire(before time.Time) {
 	}
 }
 
-// drain blocks until the queue is empty, or until givenUp returns true after a wake. It then drops
+// drain blocks until the queue is empty, or givenUp returns true; call wake when that changes. It then drops
 // the remaining messages and stops the queue.
 func (q *queue) drain(givenUp func() bool) {
 	q.mu.Lock()

@@ -13,12 +13,12 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// Limits of the questions whether a stream holds a session's messages.
+// Limits of looking up whether a stream holds a session's messages.
 const (
-	askAgainAfter = time.Second     // answers are reused this long
+	askAgainAfter = time.Second     // answers are reused for this time
 	maxAnswers    = 1 << 12         // answers that are kept
-	watchInterval = 5 * time.Second // between two looks for moved sessions
-	maxWatched    = 200             // sessions that are asked about in one look
+	watchInterval = 5 * time.Second // between two calls of moveReaders
+	maxWatched    = 200             // sessions that one call asks about
 )
 
 // Attach returns the position of a reader in the shard of its session, or in the shard that the
@@ -34,11 +34,11 @@ func (s *Shards) Attach(ctx context.Context, r stream.Request) (stream.Attachmen
 	case r.Shard != "" && !slices.Contains(l.names, r.Shard):
 		return stream.Attachment{Shards: l.names}, stream.UnknownShard
 	case r.Shard != "":
-		return s.attachReader(ctx, l, readerKey{reads: aShard, shard: r.Shard}, r)
+		return s.attachReader(ctx, l, readerKey{reads: scopeShard, shard: r.Shard}, r)
 	case sessions != nil && len(sessions) == 0: // the reader gets nothing, wherever it is
 		return s.attachAt(ctx, l, slices.MinFunc(slices.Collect(maps.Keys(l.stores)), l.servedFirst), r)
 	case len(sessions) != 1 && len(l.names) == 1:
-		return s.attachReader(ctx, l, readerKey{reads: everything, shard: l.names[0]}, r)
+		return s.attachReader(ctx, l, readerKey{reads: scopeAll, shard: l.names[0]}, r)
 	case len(sessions) != 1:
 		return stream.Attachment{Shards: l.names}, stream.ShardRequired
 	}
@@ -47,7 +47,7 @@ func (s *Shards) Attach(ctx context.Context, r stream.Request) (stream.Attachmen
 	if err != nil {
 		return stream.Attachment{}, stream.Unavailable
 	}
-	return s.attachReader(ctx, l, readerKey{reads: aSession, session: session, shard: name}, r)
+	return s.attachReader(ctx, l, readerKey{reads: scopeSession, session: session, shard: name}, r)
 }
 
 // attachReader returns a position that ends when the session moves to another shard.
@@ -77,7 +77,7 @@ func (l *layout) servedFirst(a, b string) int {
 	}
 }
 
-// attachAt returns a position in a shard, or where it is served.
+// attachAt returns a position in a shard, or the address of a gateway that serves it.
 func (s *Shards) attachAt(ctx context.Context, l *layout, name string, r stream.Request) (stream.Attachment, stream.Refusal) {
 	if l.serves(name) {
 		return l.stores[name].Attach(ctx, r)
@@ -86,7 +86,7 @@ func (s *Shards) attachAt(ctx context.Context, l *layout, name string, r stream.
 	return stream.Attachment{Location: l.Shards[i].Gateway}, stream.OtherShard
 }
 
-// isOfOther reports whether an id is of another shard than the named one.
+// isOfOther reports whether an id belongs to a shard other than the named one.
 func (l *layout) isOfOther(id, name string) bool {
 	for other, store := range l.stores {
 		if state := store.connection.state.Load(); other != name && state != nil {
@@ -108,13 +108,13 @@ func (s *Shards) place(ctx context.Context, l *layout, session string) (string, 
 	if untilMove > moveWait {
 		return before, nil
 	}
-	var failure error // of one stream does not matter if the other one holds the session
+	var failure error // ignored if the other stream holds the session
 	for _, name := range []string{owner, before} {
 		store := l.stores[name]
-		if store == nil { // neither served nor previous: its gateways know
+		if store == nil { // neither served here nor a previous shard; gateways that serve it look there
 			continue
 		}
-		switch holds, err := s.held.ask(ctx, store.connection, session); {
+		switch holds, err := s.lookup.ask(ctx, store.connection, session); {
 		case err != nil:
 			failure = err
 		case holds:
@@ -150,7 +150,7 @@ func (s *Shards) moveReaders(ctx context.Context) {
 	l := s.layout.Load()
 	asked := 0
 	for _, at := range s.readers.matching(l.mustMove) {
-		if at.reads != aSession || !l.serves(at.shard) {
+		if at.reads != scopeSession || !l.serves(at.shard) {
 			s.readers.move(at)
 			continue
 		}
@@ -163,15 +163,16 @@ func (s *Shards) moveReaders(ctx context.Context) {
 	}
 }
 
-// mustMove reports whether readers must leave, or for readers of a session, whether they may have to.
+// mustMove reports whether readers must leave. For readers of a session it reports whether they may have to: only
+// NATS knows whether the session has moved.
 func (l *layout) mustMove(at readerKey) bool {
 	switch {
 	case !l.serves(at.shard):
 		return true
-	case at.reads == aSession:
+	case at.reads == scopeSession:
 		return l.owner(at.session) != at.shard
 	default:
-		return at.reads == everything && len(l.names) > 1 // they must choose a shard now
+		return at.reads == scopeAll && len(l.names) > 1 // they must choose a shard now
 	}
 }
 
@@ -185,23 +186,23 @@ type readerKey struct {
 type scope int
 
 const (
-	aSession scope = iota
-	aShard
-	everything // without a shard, because there was only one
+	scopeSession scope = iota
+	scopeShard
+	scopeAll // without a shard, because there was only one
 )
 
-// sessionReaders holds what has readers. There are no more than readers.
+// sessionReaders groups the readers. There are no more groups than readers.
 type sessionReaders struct {
 	mu   sync.Mutex
-	open map[readerKey]*readersOf
+	open map[readerKey]*readerGroup
 }
 
-type readersOf struct {
+type readerGroup struct {
 	n     int
 	moved chan struct{}
 }
 
-func newSessionReaders() *sessionReaders { return &sessionReaders{open: map[readerKey]*readersOf{}} }
+func newSessionReaders() *sessionReaders { return &sessionReaders{open: map[readerKey]*readerGroup{}} }
 
 // add adds a reader. moved is closed when it must leave; the caller calls left when it has.
 func (r *sessionReaders) add(at readerKey) (moved <-chan struct{}, left func()) {
@@ -209,7 +210,7 @@ func (r *sessionReaders) add(at readerKey) (moved <-chan struct{}, left func()) 
 	defer r.mu.Unlock()
 	of := r.open[at]
 	if of == nil {
-		of = &readersOf{moved: make(chan struct{})}
+		of = &readerGroup{moved: make(chan struct{})}
 		r.open[at] = of
 	}
 	of.n++
@@ -222,7 +223,7 @@ func (r *sessionReaders) add(at readerKey) (moved <-chan struct{}, left func()) 
 	})
 }
 
-// matching returns what matches, in random order.
+// matching returns the keys that match, in random order.
 func (r *sessionReaders) matching(match func(readerKey) bool) (found []readerKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -234,7 +235,7 @@ func (r *sessionReaders) matching(match func(readerKey) bool) (found []readerKey
 	return found
 }
 
-// move tells readers to leave.
+// move makes a group of readers leave.
 func (r *sessionReaders) move(at readerKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -244,36 +245,37 @@ func (r *sessionReaders) move(at readerKey) {
 	}
 }
 
-// heldSessions remembers for a short time which streams hold a session, because many readers may come at once.
-type heldSessions struct {
-	answers *lru.Cache[heldKey, heldAnswer]
+// sessionLookup looks up whether a stream holds a session. It reuses answers for askAgainAfter, because many
+// readers may come at once.
+type sessionLookup struct {
+	answers *lru.Cache[lookupKey, lookupAnswer]
 }
 
-type heldKey struct {
+type lookupKey struct {
 	at    *connection
 	token string // of the session
 }
 
-type heldAnswer struct {
+type lookupAnswer struct {
 	holds bool
 	at    time.Time
 }
 
-func newHeldSessions() *heldSessions {
-	h := &heldSessions{}
-	h.answers, _ = lru.New[heldKey, heldAnswer](maxAnswers) // the only possible error is a size below one
+func newSessionLookup() *sessionLookup {
+	h := &sessionLookup{}
+	h.answers, _ = lru.New[lookupKey, lookupAnswer](maxAnswers) // the only possible error is a size below one
 	return h
 }
 
-func (h *heldSessions) ask(ctx context.Context, c *connection, session string) (bool, error) {
-	key := heldKey{c, subjectToken(session)}
+func (h *sessionLookup) ask(ctx context.Context, c *connection, session string) (bool, error) {
+	key := lookupKey{c, subjectToken(session)}
 	if known, ok := h.answers.Get(key); ok && time.Since(known.at) < askAgainAfter {
 		return known.holds, nil
 	}
 	asked := time.Now()
 	holds, err := c.holds(ctx, key.token)
 	if err == nil {
-		h.answers.Add(key, heldAnswer{holds, asked})
+		h.answers.Add(key, lookupAnswer{holds, asked})
 	}
 	return holds, err
 }

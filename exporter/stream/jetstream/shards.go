@@ -28,7 +28,7 @@ type Layout struct {
 	Shards   []Shard
 	Serve    []string  // names of the shards that this process serves; empty for all
 	Previous []string  // names of the shards before the last change; empty if no session moves
-	MoveAt   time.Time // no session moves before
+	MoveAt   time.Time // no session moves earlier
 
 	now func() time.Time // nil: time.Now
 }
@@ -36,7 +36,7 @@ type Layout struct {
 // Shards is a stream.Store whose sessions are in several streams. docs/design/shards.md has the rules.
 type Shards struct {
 	readers    *sessionReaders
-	held       *heldSessions
+	lookup     *sessionLookup
 	messageIDs *messageIDs
 	budget     *replay.Budget // of all feeds
 
@@ -61,7 +61,7 @@ func OpenShards(l Layout) (*Shards, error) {
 		return nil, errors.New("jetstream: there is no shard")
 	}
 	s := &Shards{
-		readers: newSessionReaders(), held: newHeldSessions(), messageIDs: newMessageIDs(),
+		readers: newSessionReaders(), lookup: newSessionLookup(), messageIDs: newMessageIDs(),
 		budget: replay.NewBudget(max(l.Shards[0].Settings.FeedBytes, 1)),
 	}
 	s.layout.Store(&layout{})
@@ -78,10 +78,10 @@ func OpenShards(l Layout) (*Shards, error) {
 // Check reports why a layout cannot replace the current one. Shards can be added, but neither removed
 // nor changed.
 func (s *Shards) Check(l Layout) error {
-	for _, was := range s.layout.Load().Shards {
-		i := slices.IndexFunc(l.Shards, func(other Shard) bool { return other.Name == was.Name })
-		if i < 0 || !was.Settings.sameStream(l.Shards[i].Settings) {
-			return fmt.Errorf("a reload cannot remove or change the shard %q: restart delegraph", was.Name)
+	for _, current := range s.layout.Load().Shards {
+		i := slices.IndexFunc(l.Shards, func(other Shard) bool { return other.Name == current.Name })
+		if i < 0 || !current.Settings.sameStream(l.Shards[i].Settings) {
+			return fmt.Errorf("a reload cannot remove or change the shard %q: restart delegraph", current.Name)
 		}
 	}
 	return nil
@@ -103,12 +103,12 @@ func (s *Shards) Configure(wanted Layout) error {
 	if wanted.now == nil {
 		wanted.now = time.Now
 	}
-	was := s.layout.Load()
+	current := s.layout.Load()
 	next := &layout{Layout: wanted, stores: map[string]*Store{}}
 	var opened []*Store
 	for _, shard := range wanted.Shards {
 		next.names = append(next.names, shard.Name)
-		store := was.stores[shard.Name]
+		store := current.stores[shard.Name]
 		if store == nil && wanted.uses(shard) {
 			var err error
 			if store, err = s.open(shard); err != nil {
@@ -183,8 +183,8 @@ func (s *Shards) Publish(e replay.Entry) {
 	}
 }
 
-// Ready returns nil once one of the served streams has been reached. Readers of the others are refused
-// until they are reached.
+// Ready returns nil once one of the served streams has been reached. The readers of a stream are refused until it
+// is reached.
 func (s *Shards) Ready() (err error) {
 	l := s.layout.Load()
 	for name, store := range l.stores {
@@ -199,12 +199,12 @@ func (s *Shards) Ready() (err error) {
 }
 
 // Stats returns what the feeds hold.
-func (s *Shards) Stats() (held replay.Stats) {
+func (s *Shards) Stats() (total replay.Stats) {
 	for _, store := range s.layout.Load().stores {
 		one := store.Stats()
-		held.Frames, held.Bytes, held.StreamEnds = held.Frames+one.Frames, held.Bytes+one.Bytes, held.StreamEnds+one.StreamEnds
+		total.Frames, total.Bytes, total.StreamEnds = total.Frames+one.Frames, total.Bytes+one.Bytes, total.StreamEnds+one.StreamEnds
 	}
-	return held
+	return total
 }
 
 // OpenFeeds returns the number of open feeds.

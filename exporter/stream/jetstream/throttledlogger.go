@@ -19,7 +19,7 @@ import (
 // Limits of a throttledLogger.
 const (
 	repeatInterval = 10 * time.Minute // between log lines for the same failure
-	maxRemembered  = 32               // failures remembered at once
+	maxRemembered  = 32               // distinct failures; others are not logged
 )
 
 // NATS error codes for exhausted resources.
@@ -61,7 +61,7 @@ func (t *throttledLogger) warn(what string, err error) {
 	t.logger.Warn("NATS: "+what, "err", err)
 }
 
-// reset makes every failure be logged again at its next occurrence.
+// reset forgets the failures that were logged, so that the next one of each is logged.
 func (t *throttledLogger) reset() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
