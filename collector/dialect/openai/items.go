@@ -27,12 +27,12 @@ func (c *calls) byID(id string) int {
 	return slices.IndexFunc(*c, func(open call) bool { return open.id == id })
 }
 
-// end removes and returns a call. Without an id, that is the oldest one for which is holds. It returns
+// end removes and returns the call with an id or, without an id, the oldest call that matches. It returns
 // the zero call if there is none.
-func (c *calls) end(id string, is func(call) bool) (ended call) {
+func (c *calls) end(id string, matches func(call) bool) (ended call) {
 	i := c.byID(id)
 	if id == "" {
-		i = slices.IndexFunc(*c, is)
+		i = slices.IndexFunc(*c, matches)
 	}
 	if i >= 0 {
 		ended = (*c)[i]
@@ -56,7 +56,7 @@ var clientTools = map[string]string{
 	"shell_call": "shell", "apply_patch_call": "apply_patch",
 }
 
-// otherItems are the known items that are no signal.
+// otherItems are the known types of items that report nothing.
 var otherItems = []string{
 	"tool_search_call", "tool_search_output", "additional_tools", "compaction", "program", "program_output", "mcp_list_tools", "mcp_approval_response",
 }
@@ -102,11 +102,11 @@ func isKnownItem(kind string) bool {
 
 func isOutput(kind string) bool { return strings.HasSuffix(kind, "_call_output") }
 
-// itemState says what was reported of an item, which later events repeat.
+// itemState says which texts of an item were reported. Later events repeat them.
 type itemState struct {
 	texts    int  // whole texts that the ends of their parts will repeat
-	text     bool // a whole text
-	thoughts bool
+	text     bool // a whole text was reported
+	thoughts bool // a whole thought was reported
 }
 
 // item returns the state of the item that an event is part of. It forgets the state of other items
