@@ -106,8 +106,8 @@ func (d *decoder) checkStart(k *kind, f dialect.Frame) verdict {
 	if this.id != "" && k.entity != entityStep {
 		this.owner = "" // ids are unique across owners
 	}
-	withheld := d.starts.withheld[key{entity: entityRun}] || owner != "" && d.starts.withheld[key{entity: entitySubagent, id: owner}] || this.id != "" && d.starts.withheld[this] ||
-		d.continuesListed(k, this, d.name(v.Get("messageId"))) || d.isPartOfWithheld(k, v, owner)
+	withheld := d.starts.withheld[key{entity: entityRun}] || owner != "" && d.starts.withheld[key{entity: entitySubagent, id: owner}] ||
+		this.id != "" && d.starts.withheld[this] || d.continuesListed(k, this, d.name(v.Get("messageId"))) || d.isPartOfWithheld(k, v, owner)
 	switch {
 	case k.entity == noEntity, this.id == "" && k.entity == entityMessage: // chunkTarget finds the message of a chunk without an id
 	case k.begins || k.chunk && this.id != "":
