@@ -200,7 +200,7 @@ func (d *decoder) hasWithheldInput(v strictjson.Value) bool {
 		messages, ok := lenient.Messages(&conversationRule, input)
 		withheld = withheld || !ok || input.Kind() != strictjson.Object || len(d.withholdMessages(messages)) > 0 || d.withheld.overflowed
 		for one := range messages.Elements() {
-			withheld = withheld || isThought(one.Get("role").Text())
+			withheld = withheld || isThought(one.Get("role").Text()) || d.mayRepeatThought(one)
 		}
 	}
 	return withheld
