@@ -146,7 +146,7 @@ func (d *decoder) checkOutput(f dialect.Frame, output strictjson.Value, b *event
 			at.keys = []string{number}
 		}
 		b.Internal = b.Internal || isHiddenItem(item) || d.withheld.isWithheld(at) || d.withheld.isOrphan(at)
-		thinks = thinks || item.Get("type").Is("reasoning")
+		thinks = thinks || d.isThought(item, at)
 		at.keys = append(at.keys, number)
 		begins = append(begins, at)
 	}

@@ -65,7 +65,7 @@ var otherItems = []string{
 // still to come.
 func (d *decoder) itemAdded(v strictjson.Value, b *event.Batch) {
 	item := v.Get("item")
-	d.setItemType(item, b)
+	d.setItemType(item, placeOf(v), b)
 	if kind := item.Get("type").String(); serverTools[kind] != "" {
 		d.serverToolStarted(kind, item, b)
 	}
@@ -74,18 +74,25 @@ func (d *decoder) itemAdded(v strictjson.Value, b *event.Batch) {
 // itemDone reports a whole item.
 func (d *decoder) itemDone(v strictjson.Value, b *event.Batch) {
 	item := v.Get("item")
-	d.setItemType(item, b)
-	d.reportItem(item, d.response.item(v), b)
+	d.setItemType(item, placeOf(v), b)
+	known := d.response.item(v)
+	known.text = known.text || d.isThought(item, placeOf(v))
+	d.reportItem(item, known, b)
 	d.response.hasItems = true
 }
 
+// isThought reports whether the text of an item is a thought. An earlier event of the item may say so.
+func (d *decoder) isThought(item strictjson.Value, at place) bool {
+	return textKindOf(item) == event.KindThought || d.withheld.textKind(at) == event.KindThought
+}
+
 // setItemType marks a message that is no answer, and an item of an unknown type.
-func (d *decoder) setItemType(item strictjson.Value, b *event.Batch) {
+func (d *decoder) setItemType(item strictjson.Value, at place, b *event.Batch) {
 	kind, role := item.Get("type").String(), item.Get("role")
 	switch {
 	case isHiddenItem(item):
 		b.Internal = true
-	case textKindOf(item) == event.KindThought:
+	case d.isThought(item, at):
 		b.Type = thoughtful(b.Type)
 	case !isAssistant(role):
 		b.Type = typeForeign

@@ -93,7 +93,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		b.Internal = true
 		return
 	}
-	if textKindOf(raw) == event.KindThought {
+	if d.isThought(raw, at) {
 		b.Type = thoughtful(typeRunItem)
 	}
 	id := d.name(raw.First("call_id", "callId"))
