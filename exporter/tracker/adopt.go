@@ -143,6 +143,10 @@ func (r *openRun) adoptFacts(child *openRun) {
 	r.Links = appendBounded(r, LostLink, r.Links, child.Links)
 	r.UnattributedUsage = appendBounded(r, event.KindUsage.String(), r.UnattributedUsage, child.UnattributedUsage)
 	r.Artifacts = appendBounded(r, event.KindArtifact.String(), r.Artifacts, child.Artifacts)
+	for agent, n := range child.UnratedAnswers {
+		r.addUnrated(agent, n)
+	}
+	r.lastText.finalSeen = r.lastText.finalSeen || child.lastText.finalSeen
 	r.Inputs = appendBounded(r, LostInput, r.Inputs, child.Inputs)
 	addMissing(&r.inputs, child.inputs)
 	for _, in := range child.Inputs {

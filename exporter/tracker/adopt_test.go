@@ -1,6 +1,7 @@
 package tracker_test
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -52,6 +53,21 @@ invoke_agent analyst
 execute_tool ask_analyst
 invoke_agent app
 ends support`)
+}
+
+// TestAdoptionKeepsUnratedAnswers checks that the answers of an adopted run without a confidence count, and
+// that texts not marked as final do not.
+func TestAdoptionKeepsUnratedAnswers(t *testing.T) {
+	s, stream := watch(), tailed()
+	s.feed(stream,
+		says("app", of("t1"), text),
+		says("analyst", of("t2"), orphan, text, final),
+		says("app", of("t2"), orphan, text, final),
+		says("app", of("t1"), adopts("t2", "", "")),
+		says("app", of("t1"), runOver))
+	if got, want := s.only(t).UnratedAnswers, map[string]int{"app": 1, "analyst": 1}; !maps.Equal(got, want) {
+		t.Errorf("the unrated answers are %v, want %v", got, want)
+	}
 }
 
 // TestAdoptedByNobodyNamed ends a run whose only id was that of its agent: later frames without an id then belong to another run.

@@ -30,7 +30,7 @@ func (r *openRun) countUnrated(b *event.Batch) {
 	switch a := &r.lastText; {
 	case text && final && b.Agent != "":
 		if a.finalSeen = true; !rated {
-			r.addUnrated(b.Agent)
+			r.addUnrated(b.Agent, 1)
 		}
 	case begins:
 		a.isSet = false
@@ -43,14 +43,15 @@ func (r *openRun) countUnrated(b *event.Batch) {
 // protocol marked no text as final.
 func (r *openRun) countUnratedLast() {
 	if a := r.lastText; r.Status == Completed && r.endStated && a.isSet && !a.rated && !a.finalSeen {
-		r.addUnrated(a.agent)
+		r.addUnrated(a.agent, 1)
 	}
 }
 
-func (r *openRun) addUnrated(agent string) {
+// addUnrated counts n unrated answers of an agent.
+func (r *openRun) addUnrated(agent string, n int) {
 	if r.UnratedAnswers[agent] > 0 {
-		r.UnratedAnswers[agent]++
+		r.UnratedAnswers[agent] += n
 		return
 	}
-	r.keepFact(len(r.UnratedAnswers), event.KindFinal.String(), func() { put(&r.UnratedAnswers, agent, 1) })
+	r.keepFact(len(r.UnratedAnswers), event.KindFinal.String(), func() { put(&r.UnratedAnswers, agent, n) })
 }

@@ -12,25 +12,25 @@ type answer struct {
 	text       []byte
 	nodeStart  int  // offset of the text since the last node started
 	reported   int  // length of the text that was already reported as a whole
-	row        int  // chunks in a row that were the same, if the text is one chunk; else 0
+	equal      int  // number of equal chunks in a row, if the text is one chunk; else 0
 	overflowed bool // the text exceeded maxAnswer, so chunks are no longer compared
 }
 
-// breakRow records that a frame came that was not a chunk. What repeats the text after it is no piece.
-func (a *answer) breakRow() { a.row = 0 }
+// breakRow records a frame that was not a chunk. A chunk after it that repeats the text is not a new piece.
+func (a *answer) breakRow() { a.equal = 0 }
 
 // isThirdInRow reports whether a chunk is the third in a row of the same chunks with which the text
 // starts. A server repeats a text at most once in a row, so they are pieces.
 func (a *answer) isThirdInRow(chunk []byte) bool {
 	switch {
 	case len(a.text) == 0:
-		a.row = 1
-	case a.row > 0 && bytes.Equal(chunk, a.text):
-		a.row++
+		a.equal = 1
+	case a.equal > 0 && bytes.Equal(chunk, a.text):
+		a.equal++
 	default:
-		a.row = 0
+		a.equal = 0
 	}
-	return a.row == 3
+	return a.equal == 3
 }
 
 // startNode records that a node starts. At the end, some servers repeat the text of the last node,
@@ -45,7 +45,7 @@ func (a *answer) add(chunk []byte) (added []byte, whole bool) {
 	}
 	if a.isThirdInRow(chunk) { // the second was new too
 		again := bytes.Repeat(chunk, 2)
-		a.text, a.row = append(a.text, again...), 0
+		a.text, a.equal = append(a.text, again...), 0
 		return again, false
 	}
 	from := len(a.text) // where the chunk starts in the text

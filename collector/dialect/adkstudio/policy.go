@@ -30,7 +30,7 @@ var table = event.Table{
 	FailureType:     typeError,
 	Types: map[string]event.Type{
 		// The data of these types is text, even if it looks like JSON. The session does not leave
-		// publicly: its id lets anybody end or resume it.
+		// publicly: anyone who knows its id can end or resume it.
 		typeSession: {Text: true, Client: true},
 		typeChunk:   {Text: true, Answer: true, Client: true, Public: &event.Rule{Fact: event.KindText, Form: event.FormText}},
 		typeAgent:   {Text: true, Client: true, Public: &scalar},

@@ -10,9 +10,14 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// agent is an agent that works in a run, within a step or outside of any. The run's own agent has
-// no branch; the protocol never names it.
-type agent struct{ name, step, branch, within, parent string }
+// agent is an agent that works in a run. The run's own agent has no branch; the protocol never names it.
+type agent struct {
+	name   string
+	step   string // the step in which it works, or ""
+	branch string
+	within string // the call in which it works, or ""
+	parent string // branch of the agent for which it works, or ""
+}
 
 // subAgent is the name of an agent of which only the id is known. user is the name of the human user, which
 // an agent must not have.
@@ -74,7 +79,7 @@ type step struct {
 	agent       agent
 }
 
-// steps holds the open steps, and how many steps were started.
+// steps holds the open steps, and the number of steps that were started.
 type steps struct {
 	open    []step
 	started int

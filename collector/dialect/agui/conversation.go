@@ -7,9 +7,9 @@ import (
 )
 
 // messagesSnapshot reads a snapshot of the whole conversation. It reports only tool results that
-// appear nowhere else; everything else was reported before. Messages with instructions for models
-// are withheld, as are messages that repeat or belong to something withheld. If more was withheld
-// than is remembered, the whole snapshot is internal.
+// appear nowhere else. Messages with instructions for models are withheld, and so are messages that
+// repeat or belong to something withheld. If more was withheld than is remembered, the whole snapshot
+// is internal.
 func (d *decoder) messagesSnapshot(v strictjson.Value, b *event.Batch) {
 	messages, ok := lenient.Messages(&conversationRule, v)
 	if !ok {
@@ -20,6 +20,7 @@ func (d *decoder) messagesSnapshot(v strictjson.Value, b *event.Batch) {
 	b.Internal = b.Internal || d.withheld.overflowed
 	place, withheld := -1, b.WithheldMessages
 	for one := range messages.Elements() {
+		b.HasThoughts = b.HasThoughts || d.mayRepeatThought(one)
 		if place++; len(withheld) > 0 && withheld[0] == place {
 			withheld = withheld[1:]
 			continue

@@ -19,6 +19,7 @@ type decoder struct {
 	startWithheld bool        // the current frame is withheld and may start something
 	unread        unread      // what unreadable frames may have started
 	withheld      withheldSet // of all runs of the stream
+	thoughts      thoughtSet
 	runState
 
 	names wire.NameCache

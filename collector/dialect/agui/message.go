@@ -58,7 +58,7 @@ func (m *messages) end(ended *message) {
 }
 
 func (m *messages) remember(ended *message) {
-	if ended.isAnswer && !ended.internal {
+	if ended.isAnswer && !ended.internal && !ended.isThought {
 		return
 	}
 	if m.closed == nil {
@@ -136,6 +136,39 @@ func (m *message) apply(b *event.Batch) {
 	}
 }
 
+// applyMessage applies a message to a frame of it, and remembers the message if it is a thought.
+func (d *decoder) applyMessage(m *message, b *event.Batch) {
+	if m.apply(b); m.isThought {
+		d.thoughts.add(m.id)
+	}
+}
+
+// thoughtSet holds the ids of messages that are thoughts, of all runs of a stream. A snapshot repeats
+// their text, perhaps without the role or mark that says so.
+type thoughtSet map[string]bool
+
+func (s *thoughtSet) add(id string) {
+	if *s == nil {
+		*s = make(thoughtSet)
+	}
+	if id != "" && len(*s) < maxWithheld {
+		(*s)[id] = true
+	}
+}
+
+// mayRepeatThought reports whether a message of a list is one of the thoughts. A full set may contain any.
+func (d *decoder) mayRepeatThought(message strictjson.Value) bool {
+	if len(d.thoughts) == 0 {
+		return false
+	}
+	for name, value := range message.Members() {
+		if lenient.MatchesAny(name.Text(), ownIDs) && d.thoughts[d.name(value)] {
+			return true
+		}
+	}
+	return len(d.thoughts) >= maxWithheld
+}
+
 // newMessage returns a message that starts. If neither a step nor a subagent speaks, the message's
 // name is the speaker's name.
 func (d *decoder) newMessage(v strictjson.Value, chunked bool) *message {
@@ -145,6 +178,7 @@ func (d *decoder) newMessage(v strictjson.Value, chunked bool) *message {
 	} else if len(d.messages.closed) >= maxWithheld {
 		m.isAnswer = false // it may continue any forgotten message
 	}
+	m.isThought = m.isThought || d.thoughts[m.id]
 	m.addRole(v.Get("role"))
 	m.addMark(v)
 	if name := d.name(v.Get("name")); m.speaker == d.ownAgent() && m.isAnswer && name != "" && name != user {
@@ -163,7 +197,7 @@ func (d *decoder) textStart(v strictjson.Value, b *event.Batch) {
 		b.Type = typeOrphan
 		return
 	}
-	m.apply(b)
+	d.applyMessage(m, b)
 }
 
 func (d *decoder) textContent(v strictjson.Value, b *event.Batch) {
@@ -173,7 +207,7 @@ func (d *decoder) textContent(v strictjson.Value, b *event.Batch) {
 		return
 	}
 	m.addMark(v)
-	m.apply(b)
+	d.applyMessage(m, b)
 	m.addDelta(v, b)
 }
 
@@ -198,7 +232,7 @@ func (d *decoder) textEnd(v strictjson.Value, b *event.Batch) {
 		b.Type = typeOrphan
 		return
 	}
-	m.apply(b)
+	d.applyMessage(m, b)
 	d.messages.end(m)
 	if len(m.text) > 0 {
 		b.Add(event.KindText).SetText(m.text)
@@ -227,7 +261,7 @@ func (d *decoder) textChunk(v strictjson.Value, b *event.Batch) {
 			return
 		}
 	}
-	m.apply(b)
+	d.applyMessage(m, b)
 	m.addDelta(v, b)
 }
 

@@ -23,8 +23,7 @@ const failure = `{"type":"RUN_ERROR","message":"the run failed"}`
 var table = event.Table{
 	// A kind belongs to another protocol. It may appear in an event of the agent's framework.
 	Discriminators: []string{"type", "kind"},
-	// Besides the protocol's own labels, "event" is one: no event that leaves has such a member,
-	// and other protocols name their events in it.
+	// Other protocols name their events in "event". No event of this protocol that leaves has it.
 	Labels: []string{"name", "activityType", "activity_type", "event"},
 	// Applications put arbitrary data into CUSTOM and ACTIVITY events.
 	Envelopes:       []string{"result", "event", "rawEvent", "value", "content", "patch", "metadata"},

@@ -12,8 +12,8 @@ type withheldSet struct {
 	overflowed bool // more was withheld than is remembered, or something without an id; then no snapshot leaves
 }
 
-// listed returns the key under which an entity is remembered: all kinds of messages share their ids.
-func listed(k key) key {
+// listedKey returns the key under which an entity is remembered: all kinds of messages share their ids.
+func listedKey(k key) key {
 	switch k.entity {
 	case entityMessage, entityPhase, entityThought, entityActivity:
 		k.entity = entityListed
@@ -22,7 +22,7 @@ func listed(k key) key {
 }
 
 func (s *withheldSet) add(k key) {
-	k = listed(k)
+	k = listedKey(k)
 	switch {
 	case k.id == "" || k.entity == entityStep || s.keys[k]:
 	case len(s.keys) >= maxWithheld:
@@ -63,7 +63,7 @@ func (d *decoder) rememberWithheld(k *kind, v strictjson.Value) {
 }
 
 // rememberMessage remembers the message that a withheld frame is part of. If the frame starts the
-// message or makes it internal, whatever names the message is withheld too.
+// message or makes it internal, everything that names the message is withheld too.
 func (d *decoder) rememberMessage(k *kind, id, owner string) {
 	m := d.messages.byID(id)
 	if id == "" {
@@ -200,7 +200,7 @@ func (d *decoder) hasWithheldInput(v strictjson.Value) bool {
 		messages, ok := lenient.Messages(&conversationRule, input)
 		withheld = withheld || !ok || input.Kind() != strictjson.Object || len(d.withholdMessages(messages)) > 0 || d.withheld.overflowed
 		for one := range messages.Elements() {
-			withheld = withheld || isThought(one.Get("role").Text())
+			withheld = withheld || isThought(one.Get("role").Text()) || d.mayRepeatThought(one)
 		}
 	}
 	return withheld

@@ -5,10 +5,10 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// unread tracks what an unreadable frame may have started. It is unknown what that is, but as the
-// protocol has it, a chunk continues only what its owner's last chunk belonged to.
+// unread tracks what an unreadable frame may have started. In the protocol, a chunk continues only the
+// entity of its owner's last chunk.
 type unread struct {
-	any   bool
+	any   bool            // there was an unreadable frame
 	ended map[string]bool // owners that have ended their chunks since the last unreadable frame
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// entity is the kind of something that several frames form together. It leaves with its first frame
-// or not at all.
+// entity is a kind of thing that several frames form together, such as a message. If its first frame is
+// withheld, so are the others.
 type entity uint8
 
 const (
@@ -98,7 +98,7 @@ func (d *decoder) checkStart(k *kind, f dialect.Frame) verdict {
 			return verdictInternal
 		}
 	}
-	last := key{entity: k.entity, owner: owner}
+	last := key{entity: k.entity, owner: owner} // the owner's latest entity of the kind, for frames without an id
 	this := last
 	if k.idMember != "" {
 		this.id = d.name(v.Get(k.idMember))
@@ -106,11 +106,13 @@ func (d *decoder) checkStart(k *kind, f dialect.Frame) verdict {
 	if this.id != "" && k.entity != entityStep {
 		this.owner = "" // ids are unique across owners
 	}
-	withheld := d.starts.withheld[key{entity: entityRun}] || owner != "" && d.starts.withheld[key{entity: entitySubagent, id: owner}] || this.id != "" && d.starts.withheld[this] || d.continuesListed(k, this, d.name(v.Get("messageId"))) || d.isPartOfWithheld(k, v, owner)
+	withheld := d.starts.withheld[key{entity: entityRun}] || owner != "" && d.starts.withheld[key{entity: entitySubagent, id: owner}] ||
+		this.id != "" && d.starts.withheld[this] || d.continuesListed(k, this, d.name(v.Get("messageId"))) || d.isPartOfWithheld(k, v, owner)
 	switch {
 	case k.entity == noEntity, this.id == "" && k.entity == entityMessage: // chunkTarget finds the message of a chunk without an id
 	case k.begins || k.chunk && this.id != "":
-		if withheld = withheld || d.reusesWithheld(this) || isStartFiltered(f) || d.mayContinueUnread(k, this, v) || d.starts.isFull() || len(d.withheldListed) >= maxWithheld; withheld {
+		withheld = withheld || d.reusesWithheld(this) || isStartFiltered(f) || d.mayContinueUnread(k, this, v) || d.starts.isFull() || len(d.withheldListed) >= maxWithheld
+		if withheld {
 			d.withhold(this, last)
 			d.missedStart = true
 			return verdictInternal
@@ -163,7 +165,7 @@ func (d *decoder) isWithheldRun(run string) bool {
 // may be of an earlier run or another kind of message.
 func (d *decoder) reusesWithheld(this key) bool {
 	known := d.starts.seen[this] || this.entity == entityMessage && d.messages.byID(this.id) != nil
-	return this.id != "" && this.entity != entityStep && !known && d.withheld.keys[listed(this)]
+	return this.id != "" && this.entity != entityStep && !known && d.withheld.keys[listedKey(this)]
 }
 
 // isPartOfWithheld reports whether a frame is part of another entity that is withheld.
@@ -195,9 +197,8 @@ var idMembers = []struct {
 }{{messageIDs, []entity{entityMessage, entityPhase, entityThought, entityActivity}}, {callIDs, []entity{entityCall}}, {subagentIDs, []entity{entitySubagent}}}
 
 // withholdUnknown handles a withheld frame if it is unknown which entities it starts. It withholds the
-// entities that the frame names, unless their start was seen. After this, a
-// continuation is let through only if its start was seen, except for messages. A chunk without an id is
-// never let through.
+// entities that the frame names, unless their start was seen. After this, a continuation passes only if
+// its start was seen, except for messages. A chunk without an id never passes.
 func (d *decoder) withholdUnknown(v strictjson.Value) {
 	d.missedStart = true
 	for name, value := range v.Members() {

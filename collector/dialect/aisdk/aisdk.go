@@ -57,8 +57,8 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	return dialect.Sure
 }
 
-// namesMessage reports whether v is a start that has the ID of its message, and only what the protocol
-// has besides.
+// namesMessage reports whether v is a start with the ID of its message, and without members that the
+// protocol does not have.
 func namesMessage(v strictjson.Value) bool {
 	named := 2
 	if v.Get("messageMetadata").Exists() {
@@ -102,7 +102,7 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 	return id
 }
 
-// triggers are why a client asks for an answer.
+// triggers are the reasons why a client asks for an answer.
 var triggers = []string{"submit-message", "regenerate-message"}
 
 // resumedChat returns the chat whose answer a request resumes, or "". Under another path than the default

@@ -60,8 +60,8 @@ func (c calls) pending() (ids []string) {
 	return ids
 }
 
-// advance sets the state of the call that a frame names, and returns its ID. It reports false if the frame must be withheld: because an earlier
-// one of the call was, or because there is no room for the call.
+// advance sets the state of the call that a frame names, and returns its ID. leaves is false if the frame
+// must be withheld, because an earlier frame of the call was or because there is no room for the call.
 func (d *decoder) advance(v strictjson.Value, state callState) (id string, leaves bool) {
 	id = d.name(v.Get("toolCallId"))
 	known := d.calls.byID(id)
@@ -78,8 +78,8 @@ func (d *decoder) advance(v strictjson.Value, state callState) (id string, leave
 	return id, true
 }
 
-// continues reports whether a frame of a call may leave, and the call, which is nil if an earlier
-// answer made it. If the filter withholds the frame, so is what follows of the call.
+// continues returns the call of a frame, which is nil if an earlier answer made it, and whether the frame
+// may leave. If the filter withholds the frame, later frames of the call are withheld too.
 func (d *decoder) continues(v strictjson.Value) (known *call, leaves bool) {
 	id := d.name(v.Get("toolCallId"))
 	if known = d.calls.byID(id); known != nil {
@@ -125,8 +125,8 @@ func (d *decoder) toolInput(v strictjson.Value, b *event.Batch) {
 	e.SetPayload(v.Get("input"))
 }
 
-// toolInputError reports a call that was refused: there is no such tool, or the arguments do not fit.
-// The SDK repeats the error as the call's result, pydantic-ai does not.
+// toolInputError reports a call that was refused, because the tool does not exist or the arguments do not
+// fit. The SDK repeats the error as the call's result; pydantic-ai does not.
 func (d *decoder) toolInputError(v strictjson.Value, b *event.Batch) {
 	id, leaves := d.advance(v, callEnded)
 	if !leaves {

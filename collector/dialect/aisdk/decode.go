@@ -16,7 +16,7 @@ type decoder struct {
 	withheld bool // the filter withholds the current frame
 	runState
 
-	over    bool   // the last chunk was the end of an answer
+	atEnd   bool   // the last chunk was the end of an answer
 	lastRun string // the last run that has ended
 
 	names wire.NameCache
@@ -25,7 +25,7 @@ type decoder struct {
 // runState is the state of the current answer.
 type runState struct {
 	run         string // the ID of the message that the answer makes or continues
-	begun       bool   // a chunk has come: the ID stays what it is
+	begun       bool   // a chunk was read, so the ID no longer changes
 	failure     event.Failure
 	code        string // of the failure
 	step        stepState
@@ -34,7 +34,7 @@ type runState struct {
 	missedStart bool // a frame was withheld or unreadable that may have started anything
 }
 
-// Decode decodes a chunk. A stream that resumes an answer brings its chunks again.
+// Decode decodes a chunk. A stream that resumes an answer repeats the answer's chunks.
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	b.Agent, b.Run = d.agent, d.run
 	d.decode(f, b)
@@ -44,13 +44,12 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 }
 
 func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
-	switch {
-	case string(f.Data) == typeDone:
+	if string(f.Data) == typeDone {
 		b.Type = typeDone
 		d.done(b)
 		return
 	}
-	d.over = false
+	d.atEnd = false
 	switch {
 	case !f.JSON.Exists():
 		b.Rejected = f.Malformed
@@ -96,8 +95,9 @@ func isFiltered(f dialect.Frame) bool {
 	return internal || unknown || !table.AllowsEvent(f.Event)
 }
 
-// start names the message. An answer that several answers were merged into has several starts, and
-// one that begins with parts of the application's own has no ID: the run cannot change its ID.
+// start reads the ID of the message. Only a start at the beginning of an answer sets the run's ID, because
+// the run cannot change its ID: an answer merged from several has several starts, and an answer may begin
+// with parts of the application.
 func (d *decoder) start(v strictjson.Value, b *event.Batch) {
 	if !d.begun {
 		d.run = d.name(v.Get("messageId"))
@@ -106,9 +106,9 @@ func (d *decoder) start(v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// finish is the end of an answer, unless the application merges another one into the stream. Its
-// calls without a result are left to the client. Tokens are there only if the application puts the
-// SDK's own count into the metadata.
+// finish ends an answer, unless the application merges another one into the stream. Calls without a
+// result are left to the client. Tokens are known only if the application puts the SDK's count into the
+// metadata.
 func (d *decoder) finish(v strictjson.Value, b *event.Batch) {
 	for _, call := range d.calls.pending() {
 		b.Add(event.KindToolPaused).CallID = call
@@ -149,12 +149,12 @@ func (d *decoder) addFailure(failure event.Failure, code string, b *event.Batch)
 
 // done ends the run.
 func (d *decoder) done(b *event.Batch) {
-	if d.over { // the end is repeated
+	if d.atEnd { // the end is repeated
 		b.Run = d.lastRun
 		b.Add(event.KindOther)
 		return
 	}
-	d.over, d.lastRun = true, d.run
+	d.atEnd, d.lastRun = true, d.run
 	e := b.Add(event.KindRunEnded)
 	e.Error, e.Code = d.failure, d.code
 	d.runState = runState{}

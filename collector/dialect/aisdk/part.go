@@ -10,8 +10,8 @@ import (
 // maxParts limits the open texts and thoughts of a step. Pieces of further ones are withheld.
 const maxParts = 64
 
-// parts are the open texts and thoughts of a step, by their ID. A client fails at a piece of a part
-// that it has not seen start, so that a part leaves with its start or not at all.
+// parts are the open texts and thoughts of a step, by their ID. A part leaves with its start or not at
+// all, because clients fail on a piece of a part whose start they have not seen.
 type parts struct {
 	texts    map[string]*text
 	thoughts map[string]bool
@@ -23,7 +23,7 @@ type text struct {
 	thought bool // it says that it is a thought
 }
 
-// clearParts forgets the open parts at the border of a step, unless the client does not get to see it.
+// clearParts forgets the open parts at the start or end of a step, unless that frame is withheld.
 func (d *decoder) clearParts() {
 	if !d.withheld {
 		d.parts = parts{}

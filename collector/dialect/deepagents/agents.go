@@ -69,8 +69,8 @@ func (a *agents) end(ended agent) {
 	*a = slices.DeleteFunc(*a, func(known agent) bool { return known == ended })
 }
 
-// nameOf returns the name in an id such as "subagent_advanced_tender_analyst_xyz12345", in which
-// every instance has another suffix.
+// nameOf returns the name in an id such as "subagent_advanced_tender_analyst_xyz12345". Each instance of
+// an agent has its own suffix.
 func nameOf(id, call string) string {
 	name, named := strings.CutPrefix(id, subAgent+"_")
 	if i := strings.LastIndexByte(name, '_'); strings.ContainsAny(name[i+1:], "0123456789") {

@@ -10,22 +10,29 @@ import (
 const maxContent = 64 << 10
 
 // content collects the text between content_start and content_end, because no frame repeats it
-// whole.
+// whole. Only the text that started last is collected.
 type content struct {
 	speaker    agent
 	open       bool
 	overflowed bool // the text exceeded maxContent
-	thought    bool // its start says that it is a thought
 	text       []byte
+	thoughts   map[agent]bool // agents whose open text is a thought, because its start says so
 }
 
 func (c *content) begin(thought bool, b *event.Batch) {
-	*c = content{speaker: speakerOf(b), open: true, thought: thought, text: c.text[:0]}
+	c.speaker, c.open, c.overflowed, c.text = speakerOf(b), true, false, c.text[:0]
+	delete(c.thoughts, c.speaker)
+	if thought && len(c.thoughts) < maxOpen {
+		if c.thoughts == nil {
+			c.thoughts = make(map[agent]bool)
+		}
+		c.thoughts[c.speaker] = true
+	}
 }
 
-// kind returns the kind of a piece of text.
+// kind returns the kind of a piece of text. If too many texts are thoughts, every text counts as one.
 func (c *content) kind(b *event.Batch) event.Kind {
-	if c.open && c.thought && c.speaker == speakerOf(b) {
+	if c.thoughts[speakerOf(b)] || len(c.thoughts) >= maxOpen {
 		return event.KindThought
 	}
 	return event.KindText
@@ -40,7 +47,7 @@ func (c *content) applySpeaker(b *event.Batch) {
 
 // add collects a piece of text. It returns false if the text will not be reported whole.
 func (c *content) add(piece strictjson.Value, b *event.Batch) bool {
-	if !c.open || c.thought || c.overflowed || c.speaker != speakerOf(b) {
+	if !c.open || c.overflowed || c.speaker != speakerOf(b) || c.kind(b) == event.KindThought {
 		return false
 	}
 	if c.text = piece.AppendText(c.text); len(c.text) > maxContent {
@@ -51,6 +58,7 @@ func (c *content) add(piece strictjson.Value, b *event.Batch) bool {
 
 // end returns the whole text, or nil if none was started.
 func (c *content) end(b *event.Batch) []byte {
+	delete(c.thoughts, speakerOf(b))
 	if !c.open || c.speaker != speakerOf(b) {
 		return nil
 	}

@@ -175,6 +175,8 @@ func TestContent(t *testing.T) {
 			[]string{startFacts, "content_start" + mainFields, piece(`"**Confidence:** 9"`), piece(`"2%\n"`), "content_end" + mainFields + `; text "**Confidence:** 92%\n"`, "content_end" + mainFields}},
 		{"a thought by its start", []string{start, v2("content_start", onMain+`,"thought":true`), md("a", ""), finish, md("b", "")},
 			[]string{startFacts, "content_start" + mainFields, "content" + mainFields + `; thought "a"`, "content_end" + mainFields, "content" + mainFields + `; text "b"`}},
+		{"a thought while another agent answers", []string{start, v2("content_start", onSub+`,"thought":true`), begin, md("a", ","+onSub), md("b", ","+onMain), v2("content_end", onSub), md("c", ","+onSub)},
+			[]string{startFacts, "content_start" + bySub, "content_start" + mainFields, "content" + bySub + `; thought "a"`, piece(`"b"`), "content_end" + bySub, "content" + bySub + `; text "c"`}},
 		{"without bounds", []string{start, md("a", ""), finish}, []string{startFacts, "content" + mainFields + `; text "a"`, "content_end" + mainFields}},
 		{"empty", []string{start, begin, md("", ""), v2("content", ""), finish}, []string{startFacts, "content_start" + mainFields, "content" + mainFields + " partial", "content" + mainFields + " partial", "content_end" + mainFields}},
 		{"of a sub-agent", []string{start, v2("content_start", onSub), md("a", ""), md("b", ","+onMain), v2("content_end", "")},

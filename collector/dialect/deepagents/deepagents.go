@@ -1,5 +1,5 @@
-// Package deepagents decodes a private HTTP API of a design document, the DeepAgents streaming API,
-// versions 1 and 2, with which a server answers a chat message. Agents of LangChain's deepagents
+// Package deepagents decodes the DeepAgents streaming API, versions 1 and 2: a private HTTP API, known
+// from a design document, with which a server answers a chat message. Agents of LangChain's deepagents
 // library are served by LangGraph: see the package langgraph.
 package deepagents
 

@@ -110,7 +110,9 @@ func (d *decoder) readMessagesMetadata(sc *scope, v strictjson.Value, _ *event.B
 		if d.announced == nil || len(d.announced) >= maxOpen {
 			d.announced = make(map[string]announcement)
 		}
-		d.announced[d.name(id)] = d.readAnnouncement(d.scopeAt(metadata, sc), metadata)
+		next := d.readAnnouncement(d.scopeAt(metadata, sc), metadata)
+		d.announced[d.name(id)] = next
+		d.noteThought(d.name(id), next.marked)
 	}
 }
 
@@ -125,12 +127,22 @@ func (d *decoder) readAnnouncement(sc *scope, metadata strictjson.Value) announc
 	return announcement{sc, d.name(metadata.Get("ls_model_name")), lenient.ContainsThoughtMarker(metadata)}
 }
 
+// noteThought remembers a message that is a thought if marked is set. States repeat its text without the
+// mark.
+func (d *decoder) noteThought(id string, marked bool) {
+	if marked {
+		d.thoughts.add(id)
+	}
+}
+
 // announcementOf returns the announcement of a message, or one made from the metadata that came with it.
 func (d *decoder) announcementOf(id string, sc *scope, metadata strictjson.Value) announcement {
 	if known, is := d.announced[id]; is {
 		return known
 	}
-	return d.readAnnouncement(sc, metadata)
+	next := d.readAnnouncement(sc, metadata)
+	next.marked = next.marked || d.thoughts.contains(id)
+	return next
 }
 
 // readPartial reads unfinished messages. Each frame repeats the text that earlier frames sent.
@@ -203,6 +215,7 @@ func (d *decoder) readChunk(sc *scope, v, metadata strictjson.Value, b *event.Ba
 	}
 	m.readResponse(d, v)
 	m.marked = m.marked || isMarked(v)
+	d.noteThought(id, m.marked)
 	m.usage = m.usage.Add(readUsage(v.Get("usage_metadata")))
 	for piece := range v.Get("tool_call_chunks").Elements() {
 		m.addCallPiece(d, piece)

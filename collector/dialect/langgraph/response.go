@@ -26,6 +26,7 @@ func (d *decoder) readGrown(sc *scope, v strictjson.Value, b *event.Batch) {
 	m.usage = used
 	m.start(d, b)
 	m.addGrowth(v, b)
+	d.noteThought(id, m.marked)
 	if m.finish == "" {
 		return
 	}
@@ -82,6 +83,7 @@ func (d *decoder) readWhole(sc *scope, v, metadata strictjson.Value, b *event.Ba
 		at := d.announcementOf(id, sc, metadata)
 		m = &message{scope: at.scope, by: at.scope.speakerOf(d, v), model: at.model, marked: at.marked}
 	}
+	d.noteThought(id, m.marked || isMarked(v))
 	if !m.by.claim(b) {
 		return
 	}

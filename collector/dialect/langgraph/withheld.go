@@ -9,27 +9,27 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// withheldSet holds the ids of messages that were withheld, and of their tool calls. Other modes repeat
-// such messages, often without the name that marked them internal.
-type withheldSet map[string]bool
+// idSet holds the ids of messages and calls that may not leave. Other modes repeat them, often without
+// the name or the mark that says so.
+type idSet map[string]bool
 
-// maxWithheld limits a withheldSet. Once it is reached, every message is withheld.
+// maxWithheld limits an idSet. Once it is reached, the set contains every id.
 const maxWithheld = 1024
 
-func (w *withheldSet) add(id string) {
-	if *w == nil {
-		*w = make(withheldSet)
+func (s *idSet) add(id string) {
+	if *s == nil {
+		*s = make(idSet)
 	}
-	if id != "" && len(*w) < maxWithheld {
-		(*w)[id] = true
+	if id != "" && len(*s) < maxWithheld {
+		(*s)[id] = true
 	}
 }
 
-func (w withheldSet) has(id strictjson.Value) bool {
-	if len(w) == 0 || id.Kind() != strictjson.String {
-		return false
-	}
-	return len(w) >= maxWithheld || w[dialect.Name(string(id.Text()))]
+func (s idSet) contains(id string) bool { return len(s) >= maxWithheld || s[id] }
+
+// has reports whether the set contains the id that a member states.
+func (s idSet) has(id strictjson.Value) bool {
+	return len(s) > 0 && id.Kind() == strictjson.String && s.contains(dialect.Name(string(id.Text())))
 }
 
 // judge marks a frame, or parts of it, internal, and says whether it has thoughts. It runs before the
@@ -190,6 +190,7 @@ func (d *decoder) examineObject(v strictjson.Value) (found findings) {
 			labeled = labeled || lenient.ContainsInternal(value)
 		case lenient.MatchesAny(text, idMembers):
 			labeled = labeled || d.withheld.has(value) || namesInstruction(value)
+			found.hasThought = found.hasThought || d.thoughts.has(value)
 		case lenient.MatchesAny(text, scopeMembers):
 			found.internal = found.internal || isInternalScope(value)
 		case lenient.MatchesAny(text, thoughtMembers):

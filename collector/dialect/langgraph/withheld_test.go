@@ -54,6 +54,27 @@ func inTuple(message, metadata string) sent {
 	return sent{"messages", `[` + message + `,{"langgraph_node":"model"` + metadata + `}]`}
 }
 
+// TestMarksElsewhere marks a message as a thought before or beside its text. No later frame repeats the mark.
+func TestMarksElsewhere(t *testing.T) {
+	announced := func(id, more string) sent {
+		return sent{"messages/metadata", `{"` + id + `":{"metadata":{"langgraph_node":"model"` + more + `}}}`}
+	}
+	const mark, finish = `,"thought":true`, `,"response_metadata":{"finish_reason":"stop"}`
+	many := []sent{announced("m1", mark)}
+	for i := range maxOpen {
+		many = append(many, announced(fmt.Sprint(i), ""))
+	}
+	first, partial, repeated := sent{"values", `{"messages":[]}`}, sent{"messages/partial", `[` + said(finish) + `]`}, sent{"values", `{"messages":[` + said("") + `]}`}
+	for _, stream := range [][]sent{
+		append(many, partial),
+		{announced("m1", mark), first, partial, repeated},
+		{first, inTuple(said(""), mark), repeated},
+		{first, inTuple(`{"type":"AIMessageChunk","id":"m1","content":"a"`+mark+`}`, ""), repeated},
+	} {
+		checkStaysIn(t, []filter.Settings{public, withoutThoughts}, stream...)
+	}
+}
+
 // TestInternalNames names an internal node, agent or message wherever the protocol has a name.
 func TestInternalNames(t *testing.T) {
 	for _, stream := range [][]sent{

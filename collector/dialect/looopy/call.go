@@ -26,8 +26,8 @@ func (t *task) call(id string) *call {
 	return nil
 }
 
-// findCall returns the open call that started an agent, or nil if several may have: among parallel
-// calls of the same agent, nothing says which one a task belongs to.
+// findCall returns the open call that started an agent, or nil if several may have started it. Nothing
+// says to which of several parallel calls of an agent a task belongs.
 func (t *task) findCall(agent string) *call {
 	var all, free []*call
 	for i := range t.calls {

@@ -21,7 +21,7 @@ const (
 
 type decoder struct {
 	singleRun bool // the stream answers one run request, so none of its runs is part of another
-	listens   bool // other streams may bring the same runs
+	listens   bool // other streams may have the same runs
 	session   string
 	tasks     *simplelru.LRU[string, *task]
 	last      *task
@@ -117,8 +117,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	}
 }
 
-// setSession sets the session to the context that the data or, failing that, the frame's id names.
-// Otherwise the session stays.
+// setSession sets the session to the context that the data names or, if it names none, the frame's id.
 func (d *decoder) setSession(fr frame) {
 	named := fr.context.Text()
 	if len(named) == 0 {

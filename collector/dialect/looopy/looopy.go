@@ -1,5 +1,5 @@
-// Package looopy decodes the event stream of Looopy agents (github.com/looopy-ai/lib): the format
-// of today's servers, and that of the design document and of the first server, of November 2025.
+// Package looopy decodes the event stream of Looopy agents (github.com/looopy-ai/lib), in two formats:
+// that of today's servers, and that of the design document and the first server (November 2025).
 package looopy
 
 import (
@@ -68,7 +68,7 @@ func maybe(likely bool) dialect.Match {
 const sessionHeader = "X-Amzn-Bedrock-AgentCore-Runtime-Session-Id"
 
 // Identify reads the context, and the answers in a request that resumes a turn. The user is not
-// identified, because only the request's token names the user. A GET request listens to the turns that others request.
+// identified, because only the request's token names the user. A GET request only listens to turns.
 func (Dialect) Identify(r dialect.Request) event.Identity {
 	id := event.Identity{Session: dialect.Name(contextOf(r))}
 	if r.Method == http.MethodGet {

@@ -3,7 +3,7 @@ package looopy
 import "github.com/delegraph/delegraph/collector/event"
 
 var table = event.Table{
-	// The kind, if it is in the data. A type belongs to another protocol.
+	// Looopy names the kind in "kind", if it is in the data. Other protocols name it in "type".
 	Discriminators:  []string{"kind", "type"},
 	DeepEnvelopes:   true,
 	TypeIsEventName: true,

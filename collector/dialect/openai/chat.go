@@ -21,7 +21,7 @@ type chat struct {
 	usage    event.Usage
 	failure  event.Failure
 	code     string // of the failure
-	fault    string // the code of an error beside the choices of the current chunk (OpenRouter)
+	fault    string // the code of an error next to the choices of the current chunk (OpenRouter)
 	choices  []*choice
 }
 
@@ -117,9 +117,9 @@ func (d *decoder) choice(v strictjson.Value, partial bool, f dialect.Frame, b *e
 	}
 }
 
-// addThoughts reports a model's reasoning. OpenAI's own API does not show it; vLLM, DeepSeek and LiteLLM
-// name it reasoning_content, newer versions of vLLM and OpenRouter reasoning. Lists repeat it, unless it is
-// only there. Mistral has it in the content.
+// addThoughts reports a model's reasoning. OpenAI's own API does not show it. vLLM, DeepSeek and LiteLLM
+// send it as reasoning_content, newer versions of vLLM and OpenRouter as reasoning. Most servers also
+// repeat it in a list; some send only the list. Mistral sends it in the content.
 //
 // Source: vllm/entrypoints/openai/protocol.py, DeltaMessage; litellm/types/utils.py, Delta, of litellm 1.106;
 // mistralai/models/thinkchunk.py of mistralai 1.9; OpenRouter's documentation of reasoning_details.
@@ -163,8 +163,8 @@ func (d *decoder) addPiece(c *choice, piece strictjson.Value, partial bool, b *e
 	}
 }
 
-// addCallPieces reads pieces of calls. The first one of a call has its id and name. A piece of a call
-// whose first one may not have been read is withheld.
+// addCallPieces reads pieces of calls. The first piece of a call has its id and name. If that may have been
+// unreadable, the call's other pieces are withheld.
 func (d *decoder) addCallPieces(c *choice, delta strictjson.Value, b *event.Batch) {
 	for piece := range delta.Get("tool_calls").Elements() {
 		index, _ := piece.Get("index").Int()
@@ -174,7 +174,7 @@ func (d *decoder) addCallPieces(c *choice, delta strictjson.Value, b *event.Batc
 		}
 		d.addCallPiece(c, index, d.name(piece.Get("id")), function, b)
 	}
-	if function := delta.Get("function_call"); function.Kind() == strictjson.Object { // as before tool_calls
+	if function := delta.Get("function_call"); function.Kind() == strictjson.Object { // the API's form before tool_calls
 		d.addCallPiece(c, 0, "", function, b)
 	}
 }
@@ -258,8 +258,8 @@ func (d *decoder) endChat(b *event.Batch) {
 // maxUnfinished limits the choices without a finish reason whose texts are reported whole.
 const maxUnfinished = 2
 
-// finishChat ends an answer of which not all choices have said that they finish. LiteLLM says so of
-// the first only.
+// finishChat ends an answer with choices that have no finish reason. LiteLLM sends one only for the first
+// choice.
 func (d *decoder) finishChat(b *event.Batch) {
 	if !d.chat.started || d.chat.finished {
 		return
@@ -274,7 +274,7 @@ func (d *decoder) finishChat(b *event.Batch) {
 	d.endChat(b)
 }
 
-// addChatUsage reports what the usage adds to what was reported. Some servers repeat it in every
+// addChatUsage reports the tokens that were not reported before. Some servers repeat the usage in every
 // chunk.
 //
 // Source: openai/types/completion_usage.py of openai 3.54.

@@ -12,8 +12,8 @@ import (
 
 type decoder struct {
 	singleRun bool
-	joined    string // the ID of the response that the stream brings again, or ""
-	resumed   bool   // it began after the response's first event
+	joined    string // the ID of the response that the stream repeats, or ""
+	resumed   bool   // the stream began after that response's first event
 	runState
 	names wire.NameCache
 }
@@ -62,7 +62,7 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 	}
 }
 
-// Decode decodes a frame. Other streams may bring the frames of a response too.
+// Decode decodes a frame. Other streams may repeat the frames of a response.
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	d.decode(f, b)
 	if b.Run != "" && !d.chat.started {
@@ -114,7 +114,7 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 	}
 	b.Type = d.names.Name(named)
 	if d.ended && d.run != "" && d.name(v.Get("response").Get("id")) == d.run {
-		return // repeated after its end, which has reported everything
+		return // a repeated response; its end has reported everything
 	}
 	d.resumed = d.resumed || d.joined != "" && !d.begun && !named.Is(typeCreated)
 	if k.part && !d.ended {
@@ -146,7 +146,7 @@ func (d *decoder) checkOutput(f dialect.Frame, output strictjson.Value, b *event
 			at.keys = []string{number}
 		}
 		b.Internal = b.Internal || isHiddenItem(item) || d.withheld.isWithheld(at) || d.withheld.isOrphan(at)
-		thinks = thinks || item.Get("type").Is("reasoning")
+		thinks = thinks || d.isThought(item, at)
 		at.keys = append(at.keys, number)
 		begins = append(begins, at)
 	}
@@ -160,9 +160,9 @@ func (d *decoder) checkOutput(f dialect.Frame, output strictjson.Value, b *event
 	}
 }
 
-func (d *decoder) nothing(strictjson.Value, *event.Batch) {}
+func (d *decoder) ignore(strictjson.Value, *event.Batch) {}
 
-// begin starts the run, if it has not started. A run after the end of the last one is another run.
+// begin starts a run unless one is open.
 func (d *decoder) begin(run, session string, b *event.Batch) {
 	if d.ended {
 		d.reset()
@@ -185,8 +185,8 @@ func (d *decoder) end(failure event.Failure, code string, b *event.Batch) {
 	e.Error, e.Code = failure, code
 }
 
-// streamDone handles the mark with which a server ends a stream. It ends a run of the Agents SDK and
-// a chat completion. A response has ended before.
+// streamDone handles the mark with which a server ends a stream. It ends a run of the Agents SDK or a chat
+// completion. A response ends with its own event.
 func (d *decoder) streamDone(b *event.Batch) {
 	if d.begun && !d.ended && (d.sdk.on || !d.response.open) { // a response says how it ended
 		d.finishChat(b)

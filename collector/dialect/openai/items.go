@@ -27,12 +27,12 @@ func (c *calls) byID(id string) int {
 	return slices.IndexFunc(*c, func(open call) bool { return open.id == id })
 }
 
-// end removes and returns a call. Without an id, that is the oldest one for which is holds. It returns
+// end removes and returns the call with an id or, without an id, the oldest call that matches. It returns
 // the zero call if there is none.
-func (c *calls) end(id string, is func(call) bool) (ended call) {
+func (c *calls) end(id string, matches func(call) bool) (ended call) {
 	i := c.byID(id)
 	if id == "" {
-		i = slices.IndexFunc(*c, is)
+		i = slices.IndexFunc(*c, matches)
 	}
 	if i >= 0 {
 		ended = (*c)[i]
@@ -56,7 +56,7 @@ var clientTools = map[string]string{
 	"shell_call": "shell", "apply_patch_call": "apply_patch",
 }
 
-// otherItems are the known items that are no signal.
+// otherItems are the known types of items that report nothing.
 var otherItems = []string{
 	"tool_search_call", "tool_search_output", "additional_tools", "compaction", "program", "program_output", "mcp_list_tools", "mcp_approval_response",
 }
@@ -65,7 +65,7 @@ var otherItems = []string{
 // still to come.
 func (d *decoder) itemAdded(v strictjson.Value, b *event.Batch) {
 	item := v.Get("item")
-	d.setItemType(item, b)
+	d.setItemType(item, placeOf(v), b)
 	if kind := item.Get("type").String(); serverTools[kind] != "" {
 		d.serverToolStarted(kind, item, b)
 	}
@@ -74,18 +74,25 @@ func (d *decoder) itemAdded(v strictjson.Value, b *event.Batch) {
 // itemDone reports a whole item.
 func (d *decoder) itemDone(v strictjson.Value, b *event.Batch) {
 	item := v.Get("item")
-	d.setItemType(item, b)
-	d.reportItem(item, d.response.item(v), b)
+	d.setItemType(item, placeOf(v), b)
+	known := d.response.item(v)
+	known.text = known.text || d.isThought(item, placeOf(v))
+	d.reportItem(item, known, b)
 	d.response.hasItems = true
 }
 
+// isThought reports whether the text of an item is a thought. An earlier event of the item may say so.
+func (d *decoder) isThought(item strictjson.Value, at place) bool {
+	return textKindOf(item) == event.KindThought || d.withheld.textKind(at) == event.KindThought
+}
+
 // setItemType marks a message that is no answer, and an item of an unknown type.
-func (d *decoder) setItemType(item strictjson.Value, b *event.Batch) {
+func (d *decoder) setItemType(item strictjson.Value, at place, b *event.Batch) {
 	kind, role := item.Get("type").String(), item.Get("role")
 	switch {
 	case isHiddenItem(item):
 		b.Internal = true
-	case textKindOf(item) == event.KindThought:
+	case d.isThought(item, at):
 		b.Type = thoughtful(b.Type)
 	case !isAssistant(role):
 		b.Type = typeForeign
@@ -102,11 +109,11 @@ func isKnownItem(kind string) bool {
 
 func isOutput(kind string) bool { return strings.HasSuffix(kind, "_call_output") }
 
-// itemState says what was reported of an item, which later events repeat.
+// itemState says which texts of an item were reported. Later events repeat them.
 type itemState struct {
 	texts    int  // whole texts that the ends of their parts will repeat
-	text     bool // a whole text
-	thoughts bool
+	text     bool // a whole text was reported
+	thoughts bool // a whole thought was reported
 }
 
 // item returns the state of the item that an event is part of. It forgets the state of other items

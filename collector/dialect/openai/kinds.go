@@ -60,10 +60,10 @@ var kinds map[string]kind
 // init fills the table: its functions refer to it, so a variable initializer would be a cycle.
 func init() {
 	kinds = map[string]kind{
-		typeKeepAlive:  {decode: (*decoder).nothing},
+		typeKeepAlive:  {decode: (*decoder).ignore},
 		typeCreated:    {decode: (*decoder).responseCreated},
-		typeQueued:     {decode: (*decoder).responseGoesOn},
-		typeInProgress: {decode: (*decoder).responseGoesOn},
+		typeQueued:     {decode: (*decoder).responseRepeated},
+		typeInProgress: {decode: (*decoder).responseRepeated},
 		typeCompleted:  {decode: (*decoder).responseEnded},
 		typeIncomplete: {decode: (*decoder).responseEnded},
 		typeFailed:     {decode: (*decoder).responseEnded},
@@ -81,7 +81,7 @@ func init() {
 		kinds[name] = kind{part: true, decode: (*decoder).thoughtDone}
 	}
 	for _, name := range slices.Concat(thoughtParts, callProgress, callEnds, toolLists, callData, resultData, responseData, []string{typeAnnotation}) {
-		kinds[name] = kind{part: true, decode: (*decoder).nothing}
+		kinds[name] = kind{part: true, decode: (*decoder).ignore}
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package openai decodes the streams of OpenAI's Responses API, which is now Open Responses, and of
-// its Chat Completions API, as many servers speak them, and the events of the OpenAI Agents SDK.
+// Package openai decodes the streams of OpenAI's Responses API (now Open Responses) and Chat Completions
+// API, which many servers speak, and the events of the OpenAI Agents SDK.
 package openai
 
 import (
@@ -78,8 +78,8 @@ func isError(v strictjson.Value) bool {
 }
 
 // Identify reads the body of a request. The outputs of functions at its end answer calls that an
-// earlier response left to the client. The stream of a response that a request retrieves brings events of
-// that response again.
+// earlier response left to the client. The stream of a response that a request retrieves repeats events of
+// that response.
 //
 // Source: openai/types/responses/response_create_params.py, response_input_item_param.py and
 // chat/completion_create_params.py of openai 3.54.
@@ -122,12 +122,12 @@ func isAnswerItem(v strictjson.Value) bool {
 	return strings.HasSuffix(kind.String(), "_call_output") || kind.Is("mcp_approval_response")
 }
 
-// atEnd returns the elements at the end of a list for which is holds.
-func atEnd(list strictjson.Value, is func(strictjson.Value) bool) func(func(strictjson.Value) bool) {
+// atEnd yields the elements at the end of a list that all match.
+func atEnd(list strictjson.Value, matches func(strictjson.Value) bool) func(func(strictjson.Value) bool) {
 	return func(yield func(strictjson.Value) bool) {
 		last := 0
 		for v := range list.Elements() {
-			if last++; !is(v) {
+			if last++; !matches(v) {
 				last = 0
 			}
 		}

@@ -45,7 +45,7 @@ var types = func() map[string]event.Type {
 		typeRunItem:             {Client: true, Words: &itemWords, Public: &publicRunItem},
 		thoughtful(typeRunItem): {Client: true, Words: &event.Words{Members: map[string]event.Kind{"item": event.KindThought}}, Public: &publicRunItem},
 		typeResumed:             {Client: true, AnyFact: true}, // whether the item's start left is unknown
-		typeRaw:                 {},                            // an event of a known type has a type of its own
+		typeRaw:                 {},                            // the wrapped event is unknown; wrapped names the others
 	}
 	for name, public := range responseRules() {
 		t := event.Type{Client: true, Public: public, Words: wordsOf(name), Shows: shownBy(name)}
@@ -160,7 +160,7 @@ var (
 		"call_id": &scalar, "name": {Fact: event.KindToolStarted}, "server_label": &scalar, "arguments": {Replacement: `""`}, "input": {Replacement: `""`},
 		"content": {Elements: &publicPart}, "summary": &noList,
 	}}
-	// publicReasoning shows that a model reasons only with its thoughts.
+	// publicReasoning shows reasoning items only where thoughts are shown.
 	publicReasoning = event.Rule{Members: rules{
 		"id": &scalar, "type": {Fact: event.KindThought}, "status": &status,
 		"summary": {Elements: members(rules{"type": &scalar, "text": &thought})}, "content": {Elements: members(rules{"type": &scalar, "text": &thought})},
@@ -205,7 +205,8 @@ var (
 	// partWords finds the thoughts in parts of items.
 	partWords    = event.Words{Containers: []string{"part", "data"}, TypeKinds: thoughtTypes}
 	thoughtTypes = map[string]event.Kind{"reasoning_text": event.KindThought, "summary_text": event.KindThought, "reasoning": event.KindThought, "thinking": event.KindThought}
-	// thoughtfulWords are those of a response with a reasoning item. LiteLLM writes that like an answer.
+	// thoughtfulWords finds the output of a response with a reasoning item. LiteLLM writes that item like
+	// an answer.
 	thoughtfulWords = event.Words{
 		Containers: []string{"response", "data"},
 		Members:    map[string]event.Kind{"output": event.KindThought},

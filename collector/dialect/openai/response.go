@@ -21,7 +21,7 @@ type response struct {
 	id       string
 	model    string
 	open     bool
-	ended    bool // it was the last thing that happened
+	ended    bool // it has ended, and no other has started
 	hasItems bool // an item was reported, so the end of the response only repeats the items
 	items    map[int64]*itemState
 }
@@ -38,8 +38,8 @@ func (d *decoder) responseCreated(v strictjson.Value, b *event.Batch) {
 	d.openResponse(r, b)
 }
 
-// responseGoesOn handles an event that repeats the response while it is generated.
-func (d *decoder) responseGoesOn(v strictjson.Value, b *event.Batch) {
+// responseRepeated reads an event that repeats the unfinished response.
+func (d *decoder) responseRepeated(v strictjson.Value, b *event.Batch) {
 	d.openResponse(v.Get("response"), b)
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// sdk is the state of a run of the Agents SDK. Its run has no id, and a turn of it has a response.
+// sdk is the state of a run of the Agents SDK. The run has no id, and each of its turns has a response.
 //
 // Source: agents/stream_events.py, run_internal/streaming.py and items.py of openai-agents 0.24. An
 // application chooses how it writes the events: with their objects, or with no more than names.
@@ -75,8 +75,8 @@ func (d *decoder) transfer(to string, b *event.Batch) {
 	d.sdk.agent, d.sdk.handoff, d.sdk.handoffDone = to, "", ""
 }
 
-// runItem reads what the run has done with a response. Its calls and texts were reported with the
-// response, if the application sends that.
+// runItem reads an item that the run made from a response. If the application sends the response too, the
+// item's calls and texts were reported with it.
 func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	d.beginSDK(b)
 	item := v.Get("item")
@@ -93,7 +93,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		b.Internal = true
 		return
 	}
-	if textKindOf(raw) == event.KindThought {
+	if d.isThought(raw, at) {
 		b.Type = thoughtful(typeRunItem)
 	}
 	id := d.name(raw.First("call_id", "callId"))

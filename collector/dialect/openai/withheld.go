@@ -79,8 +79,7 @@ func (w *withheldSet) isWithheld(at place) bool {
 	return len(w.withheld) >= maxWithheld || at.unclear && w.any() || slices.ContainsFunc(at.keys, func(key string) bool { return w.withheld[key] })
 }
 
-// isOrphan reports whether something continues what a frame may have begun that was withheld or not
-// read.
+// isOrphan reports whether something may have begun in a frame that was withheld or unreadable.
 func (w *withheldSet) isOrphan(at place) bool {
 	return (w.missed || w.any()) && !w.saw(at)
 }
@@ -115,12 +114,12 @@ func (w *withheldSet) check(k kind, f dialect.Frame, v strictjson.Value, b *even
 	}
 }
 
-// place says where in a response or completion something is. The number of an item is a key, and so is its
-// ID: a reader may go by either.
+// place says which item or choice something belongs to. The number of an item and its ID are both keys,
+// because a reader may use either.
 type place struct {
 	keys    []string
 	part    string // the number of the part of an item, or ""
-	unclear bool   // a number is not an integer, and readers may differ in what they make of it
+	unclear bool   // a number is not an integer, so readers may understand it differently
 }
 
 // placeOf returns the place of the item that an event is part of.
@@ -159,7 +158,7 @@ func (at *place) addID(id strictjson.Value) {
 	}
 }
 
-// addNumber adds a number as a key, in whichever of its forms it is written.
+// addNumber adds a number as a key. All spellings of a number give the same key.
 func (at *place) addNumber(prefix string, v strictjson.Value) {
 	text := v.Raw()
 	if v.Kind() == strictjson.String {

@@ -34,6 +34,22 @@ func TestNumbersInOtherForms(t *testing.T) {
 	checkStaysIn(t, []filter.Settings{client, public}, choice(`{"index":[0],"delta":{"role":"system"}}`), choice(`{"index":0,"delta":{"content":"secret"}}`))
 }
 
+// TestMarkedOnce repeats an item of which only the first event is marked as a thought.
+func TestMarkedOnce(t *testing.T) {
+	const (
+		item   = `{"type":"message","id":"i","role":"assistant","content":[{"type":"output_text","text":"secret"}]}`
+		marked = `{"type":"response.output_item.added","output_index":0,"item":{"type":"message","id":"i","role":"assistant","thought":true,"content":[]}}`
+	)
+	for _, next := range []string{
+		delta,
+		`{"type":"response.output_item.done","output_index":0,"item":` + item + `}`,
+		`{"type":"response.completed","response":{"id":"r","object":"response","status":"completed","output":[` + item + `]}}`,
+		`{"type":"run_item_stream_event","name":"message_output_created","item":{"type":"message_output_item","raw_item":` + item + `}}`,
+	} {
+		checkStaysIn(t, []filter.Settings{withoutThoughts, public}, created, marked, next)
+	}
+}
+
 // TestItemsWithinResponse continues an item of a withheld response's output.
 func TestItemsWithinResponse(t *testing.T) {
 	for _, kind := range []string{"response.created", "response.in_progress"} {

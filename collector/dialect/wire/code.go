@@ -106,8 +106,8 @@ const maxText = 4 << 10
 // Source: google/genai/errors.py, APIError.__init__; google.golang.org/genai, APIError.Error.
 var apiErrorText = regexp.MustCompile(`(?m)(?:^|: )(?:[1-5][0-9]{2} ([A-Z_]+)\. |Error [1-5][0-9]{2}, Message: (?s:.*?), Status: ([A-Z_]+), Details: )`)
 
-// APIErrorCode returns the name of the gRPC status of a failed model request, or "" if the text is not
-// that of such a failure.
+// APIErrorCode returns the name of the gRPC status of a failed model request, or "" if the text is no such
+// failure.
 func APIErrorCode(message []byte) string {
 	message = message[:min(len(message), maxText)]
 	if !mayBeAPIError(message) {

@@ -9,12 +9,12 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// Places derives the places of a stream's speakers from what the ADK says about them. It caches them.
+// Places derives the places of a stream's speakers from ADK events, and caches them.
 type Places struct {
 	known         map[Speaker]*event.Place
 	last          *event.Place // of lastKey; nil at first
 	lastKey       Speaker
-	branchParents map[string]string // by branch, the path of the parent of the node with which the branch began
+	branchParents map[string]string // maps a branch to the path above the node with which the branch began
 	workflows     map[string]bool   // paths of nodes that have run steps
 }
 
@@ -166,8 +166,8 @@ func (w *pathWalk) advance(n int) {
 // A segment `name@id` belongs to the innermost node with that name. id is the call that invoked the node,
 // unless it is one of the path's run numbers, which JavaScript's paths do not have.
 //
-// A segment to which no node belongs began with an earlier node, which has ended. The node of the path that
-// has the same parent continues in its lane. If that parent is unknown, the speaker does (see inherits).
+// A segment without a node in the path began with an earlier node, which has ended. The path's node with the
+// same parent continues in that node's lane. If the parent is unknown, the speaker does (see inherits).
 func (w *pathWalk) addPathNodes(path []string, scope string) {
 	owned := w.ownSegments(path)
 	for i, segment := range path {
@@ -210,9 +210,9 @@ func (w *pathWalk) ownSegments(path []string) []int {
 	return owned
 }
 
-// inherits reports whether a node below above continues in the lane of the next segment of the branch, which
-// belongs to no node of the path. It does if above also ran the node with which the segment began. If that
-// node left no frame, only the speaker does.
+// inherits reports whether a node below the path above continues in the lane of the branch's next segment,
+// which belongs to no node of the path. It does if above is also the parent of the node with which the
+// segment began. If that parent is unknown, only the speaker continues.
 func (w *pathWalk) inherits(above string, speaks bool) bool {
 	if above == "" || w.used == len(w.segments) || !strings.Contains(w.segments[w.used], "@") {
 		return false
