@@ -56,12 +56,10 @@ func (r *Runs) Session(source, id string, limit int) (s Session, known bool) {
 	isMember := func(run *tracker.Run) bool { return run.Session == id && run.Source == source }
 	isOpen, operations := map[uint64]bool{}, 0
 	r.viewOpen(func(open []openRun) {
+		open = slices.DeleteFunc(open, func(o openRun) bool { return !isMember(o.run.Run()) }) // sort only these: the tracker waits
 		slices.SortFunc(open, func(a, b openRun) int { return cmp.Compare(b.number, a.number) })
 		for _, o := range open {
 			run := o.run.Run()
-			if !isMember(run) {
-				continue
-			}
 			isOpen[o.number] = true
 			s.count(run)
 			if operations += len(run.Operations); len(s.Runs) < limit && (operations <= maxWhole || len(s.Runs) == 0) { // the tracker's lock is held meanwhile
