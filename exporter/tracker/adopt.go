@@ -13,8 +13,8 @@ func (r *openRun) announce() {
 	}
 }
 
-// adopt makes another run of the stream an agent of this one. Observers must not have been notified
-// of that run.
+// adopt makes another run of the stream an agent of this run. It does nothing if observers have been
+// notified of that run.
 func (r *openRun) adopt(e *event.Event, caller *Operation) {
 	state := r.tracker.streams[r.stream]
 	child := state.runByID(e.ID)

@@ -7,7 +7,7 @@ import (
 )
 
 // agentOf finds or begins the operation of a frame's author. It returns nil if the frame belongs to the
-// run itself, or if the run has no room. The first author names the run if the request did not.
+// run itself, or if the run has no room. If the request did not name the run, the first author does.
 func (r *openRun) agentOf(b *event.Batch) *Operation {
 	if b.Place != nil {
 		return r.operationAt(b)

@@ -46,9 +46,9 @@ func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
 	r.end(op, status, failureOf(e))
 }
 
-// chat begins a model's response. It starts at the last frame that can have caused the request: the
-// last whole frame of the agent's lane, or the one that gave the agent control. If there is none, it
-// starts with the run request. If that was not seen, the start is unknown.
+// chat begins a model's response. The response starts at the last frame that can have caused the
+// request: the last whole frame of the agent's lane, or the frame that gave the agent control. Without
+// such a frame, it starts with the run request. If that was not seen either, the start is unknown.
 func (r *openRun) chat(model string, b *event.Batch, agent *Operation) *Operation {
 	op := r.begin(Chat, model, agent)
 	if op == nil {
@@ -352,7 +352,7 @@ func (r *openRun) pauseCall(id string) {
 	}
 }
 
-// addProof adds a statement about an answer to the run and to the operation that made it.
+// addProof adds a statement about an answer to the run and to the operation that stated it.
 func (r *openRun) addProof(e *event.Event, caller *Operation) {
 	op := caller
 	if call := r.calls[e.CallID]; call != nil {

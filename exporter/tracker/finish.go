@@ -163,8 +163,8 @@ func (r *openRun) endInner(within *Operation) {
 	})
 }
 
-// propagateStatus lets a container end like its child that has ended. A container has no frames from
-// which its own status could be derived.
+// propagateStatus applies the status of an ended child to its container. A container has no frames of
+// its own from which its status could be derived.
 func (r *openRun) propagateStatus(op *Operation) {
 	above := op.parent
 	if above.node == nil || !above.node.isContainer || above == r.Root {

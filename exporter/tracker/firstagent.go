@@ -8,9 +8,9 @@ import (
 
 // rootAgentOf decides whether a frame's speaker is the root agent, in protocols whose run is a graph of
 // agents and has no name (Batch.MayBeRoot). The root is the first agent that speaks directly below the
-// run, as long as control leaves it only by transfers and calls. If anything else speaks beside it, a
-// workflow is put above both. op is the speaker's operation, or nil for the run itself. decided is false
-// if the rule does not apply to the frame.
+// run, as long as control leaves it only by transfers and calls. If another agent speaks directly below
+// the run, a workflow is put above both. op is the speaker's operation, or nil for the run itself.
+// decided is false if this rule does not apply to the frame.
 func (r *openRun) rootAgentOf(b *event.Batch) (op *Operation, decided bool) {
 	key := agentKey{b.Agent, b.Branch}
 	known := r.agents[key]

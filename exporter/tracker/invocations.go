@@ -6,9 +6,9 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// enclosingInvocation returns the invocation to which control has returned, or nil. A speaker may have an
-// invocation that encloses its last one, as with a transfer from a to b to a. If the last one is below
-// the agent in control, the speaker is the enclosing one.
+// enclosingInvocation returns the invocation to which control has returned, or nil. An agent may have an
+// invocation within another one, as after transfers from a to b and back to a. If its last invocation is
+// below the agent in control, the enclosing invocation speaks.
 func (r *openRun) enclosingInvocation(last *Operation, n *event.Node) *Operation {
 	if last == nil || n.Kind != event.NodeDescendant || r.current == nil || !last.isBelow(r.current) {
 		return nil
@@ -22,8 +22,8 @@ func (r *openRun) enclosingInvocation(last *Operation, n *event.Node) *Operation
 }
 
 // isNewInvocation reports whether a node speaks in a new invocation. If the protocol numbers invocations,
-// this is needed only for a retry after an error, which keeps its number. Otherwise a model that answers
-// again after its final answer, or after another agent has spoken, starts a new one.
+// only a retry after an error must be recognized, because it keeps its number. Otherwise a model that
+// answers again after its final answer, or after another agent has spoken, starts a new invocation.
 func (r *openRun) isNewInvocation(op *Operation, n *event.Node, b *event.Batch) bool {
 	responds := hasEvent(b, event.KindModelStarted) || hasEvent(b, event.KindModelEnded)
 	if op.node.taskReturned {
@@ -58,8 +58,8 @@ func failureIn(b *event.Batch) event.Failure {
 	return b.Events[i].Error
 }
 
-// isRetryStart reports whether cause is what started a retry. Between the two there was a pause of
-// unknown length, so that cause is not the start of what follows.
+// isRetryStart reports whether cause is the frame before a retry. The pause before a retry has an unknown
+// length, so the retry did not start at cause.
 func (op *Operation) isRetryStart(cause Timestamp) bool {
 	return op.node != nil && op.node.isRetry && op.node.cause == cause
 }
@@ -70,8 +70,8 @@ func (r *openRun) indexInvocation(op *Operation) {
 	put(&r.agents, agentKey{op.Name, op.Branch}, op)
 }
 
-// turnIntoNode turns a task's call into the invocation of the agent that it names. Both are the same
-// thing: the protocol identifies the invocation by the call's id.
+// turnIntoNode turns a task's call into the invocation of the agent that it names. The protocol identifies
+// the invocation by the call's id, so both are one operation.
 func (r *openRun) turnIntoNode(call *Operation, key nodeKey) *Operation {
 	r.releaseContent(call)
 	call.Kind, call.Agent, call.Branch = InvokeAgent, call.Name, key.lane

@@ -9,7 +9,7 @@ type questionKey struct{ source, session, id string }
 // sessionKey identifies a session of a source.
 type sessionKey struct{ source, session string }
 
-// runRef identifies a run that asked for something.
+// runRef identifies a run that waits for input.
 type runRef struct {
 	run     string
 	trace   [16]byte

@@ -32,7 +32,7 @@ type openRun struct {
 	lastInLane       map[laneKey]*Operation    // the last node of each lane below an operation
 	pendingReplies   pendingReplies
 	mostReplies      int                       // the largest number of branches of pendingReplies
-	current          *Operation                // the agent in control: of the last frame that had one, or the target of a later transfer
+	current          *Operation                // the agent in control: the last frame's agent, or the target of a later transfer
 	awaitingUsage    map[*Operation]*Operation // by agent: complete responses whose usage may follow
 	modelRequests    map[*Operation]request    // by agent: requests whose response has not begun
 	artifactIndex    map[string]int            // index in Artifacts, by id

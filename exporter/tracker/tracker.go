@@ -85,7 +85,7 @@ type Tracker struct {
 	mu               sync.Mutex
 	streams          map[*event.Stream]*streamState
 	open             *simplelru.LRU[*openRun, struct{}]
-	evicted          []*openRun                           // runs that left open for room and have not been ended yet
+	evicted          []*openRun                           // runs that were removed from open at its limit, and must still be ended
 	endedRuns        *simplelru.LRU[streamRun, endedRuns] // runs that ended before their stream did; further frames of theirs are late
 	askers           *simplelru.LRU[questionKey, runRef]  // the runs that asked for input, by request
 	waitingRuns      *simplelru.LRU[sessionKey, runRef]   // by session, the last run that ended waiting for input

@@ -65,8 +65,8 @@ func (r *openRun) operationAt(b *event.Batch) *Operation {
 	return at
 }
 
-// noteSpeaker records that an operation and its ancestors have spoken, and what the frame shows about
-// its runner: whether that is an agent, or a workflow whose children have outputs.
+// noteSpeaker records that an operation and its ancestors have spoken. It also records what the frame
+// shows about its runner: that it is an agent, or a workflow whose children have outputs.
 func (op *Operation) noteSpeaker(b *event.Batch, kind event.NodeKind) {
 	for up := op; up != nil && !up.spoke; up = up.parent {
 		up.spoke = true
@@ -232,9 +232,10 @@ func kindOf(n *event.Node) OperationKind {
 	return InvokeAgent
 }
 
-// runnerOf returns the parent of a new node. above is the node before it in its place, which may be a
-// distant ancestor. Then the parent is the node below it that is nearest to the agent in control, has no
-// model, is in the same lane, and got control by a transfer or states that it runs others.
+// runnerOf returns the parent of a new node. above is the node before it in its place, which may be only
+// a distant ancestor. In that case the parent is a node below above: of those that are in the same lane,
+// have no model, and got control by a transfer or state that they run others, it is the nearest one to
+// the agent in control.
 func (r *openRun) runnerOf(above *Operation, n *event.Node) *Operation {
 	if (n.Kind == event.NodeDescendant || n.Kind == event.NodeContainer) && r.current != nil && (above == nil || r.current.isBelow(above)) {
 		for up := r.current; up != nil && up != above; up = up.parent {
@@ -302,8 +303,8 @@ func (op *Operation) causeOf(lane string) Timestamp {
 	return latest(op.node.cause, top.node.lastBelow)
 }
 
-// causeIn returns the frame after which an operation can run the next node in a lane: the last one of the
-// node before it in that lane, or else causeOf.
+// causeIn returns the frame after which an operation can run the next node in a lane: the last frame of
+// the lane's previous node, or else the result of causeOf.
 func (r *openRun) causeIn(above *Operation, lane string) Timestamp {
 	if last := r.lastInLane[laneKey{above.firstOpen(), lane}]; last != nil && last.node.lastBelow.Frame > 0 && above.laneOr("") != lane {
 		return last.node.lastBelow

@@ -85,7 +85,7 @@ func (v RunView) HasSpan(id SpanID) bool {
 }
 
 // setProvisionalKey sets the key that the run would have now, unless the key is fixed. The caller must
-// call the returned function, which removes it again: the run's id may come later and change the key.
+// call the returned function, which removes the key: the run's id may still arrive and change it.
 func (r *openRun) setProvisionalKey() (reset func()) {
 	if r.key != "" {
 		return func() {}

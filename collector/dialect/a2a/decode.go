@@ -18,8 +18,10 @@ type decoder struct {
 	places   wire.Places
 	withheld withheldIDs
 	thoughts thoughtArtifacts
-	content  []contentID // scratch of withholdRepeats
-	answers  []string    // calls answered by a request that named no session; kept until the stream names it
+
+	thoughtMessages map[string]bool // messages that are thoughts as a whole, by id
+	content         []contentID     // scratch of withholdRepeats
+	answers         []string        // calls answered by a request that named no session; kept until the stream names it
 }
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
@@ -122,6 +124,11 @@ func (d *decoder) readFailure(v strictjson.Value, b *event.Batch) {
 func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
 	t, st := d.task(v.Get("id"), v.Get("contextId")), readStatus(v)
 	sentBefore := !t.seen && !st.isFinal()
+	st.parts = d.markMessage(st.message, st.parts)
+	b.HasThoughts = b.HasThoughts || st.parts.thought
+	for message := range v.Get("history").Elements() {
+		b.HasThoughts = b.HasThoughts || len(d.thoughtMessages) > 0 && d.isThoughtMessage(d.name(message.Get("messageId")))
+	}
 	d.enterTask(t, st, b)
 	d.setSpeaker(readADKMetadata(v.Get("metadata"), st.message.Get("metadata")), b)
 	b.Type = st.typeOf(typeTask)
@@ -145,6 +152,8 @@ func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
 
 func (d *decoder) readStatus(v strictjson.Value, b *event.Batch) {
 	t, st := d.task(v.Get("taskId"), v.Get("contextId")), readStatus(v)
+	st.parts = d.markMessage(st.message, st.parts)
+	b.HasThoughts = st.parts.thought
 	d.enterTask(t, st, b)
 	m := readADKMetadata(v.Get("metadata"), st.message.Get("metadata"))
 	d.setSpeaker(m, b)
@@ -249,7 +258,9 @@ func (d *decoder) reportModelFailure(t *task, m adkMetadata, b *event.Batch) {
 // message that names no task ends the task, because the protocol allows a stream either one message or
 // updates of one task. A message that names its task does not end the task: a status does.
 func (d *decoder) readMessage(v strictjson.Value, b *event.Batch) {
-	if b.Type = typeOf(typeMessage, partsOf(v)); fromUser(v) && b.Type != typeResults {
+	parts := d.markMessage(v, partsOf(v))
+	b.HasThoughts = parts.thought
+	if b.Type = typeOf(typeMessage, parts); fromUser(v) && b.Type != typeResults {
 		b.Type = typeForeign
 	}
 	if isAmbiguous(v) {
@@ -264,22 +275,22 @@ func (d *decoder) readMessage(v strictjson.Value, b *event.Batch) {
 	case t.ended || fromUser(v):
 		return
 	case known && len(v.Get("taskId").Text()) > 0:
-		d.readPiece(t, v, b)
+		d.readPiece(t, v, parts, b)
 		return
 	case !known:
 		b.Add(event.KindRunStarted)
 	}
 	d.setSpeaker(readADKMetadata(v.Get("metadata")), b)
-	addTexts(partsOf(v), b)
+	addTexts(parts, b)
 	t.finish(event.NoFailure, "", b)
 }
 
 // readPiece reads a message of a task that is being worked on. Agno streams its answers like this:
 // each message has more of the text under the same id, and the end of the task repeats the whole
 // text.
-func (d *decoder) readPiece(t *task, v strictjson.Value, b *event.Batch) {
+func (d *decoder) readPiece(t *task, v strictjson.Value, parts parts, b *event.Batch) {
 	d.setSpeaker(readADKMetadata(v.Get("metadata")), b)
-	message, parts := t.openArtifact(d.name(v.Get("messageId"))), partsOf(v)
+	message := t.openArtifact(d.name(v.Get("messageId")))
 	message.appendText(parts)
 	message.incomplete = true
 	b.Partial = addTexts(parts, b)

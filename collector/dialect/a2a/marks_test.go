@@ -74,6 +74,28 @@ func TestMarks(t *testing.T) {
 	}
 }
 
+// TestMarkedStatuses repeats the message of a status that is marked as a thought, without the mark.
+func TestMarkedStatuses(t *testing.T) {
+	const message = `{"messageId":"m","role":"agent","parts":[` + secret + `]}`
+	status := func(state, more string) string {
+		return envelopes["1.0"]("", "statusUpdate", ids+`,"status":{"state":"`+state+`","message":`+message+`}`+more)
+	}
+	sent := []string{
+		status("working", `,"metadata":{"thought":true}`),
+		envelopes["1.0"]("", "task", `"id":"t","contextId":"c","status":{"state":"working"},"history":[`+message+`]`),
+		status("input-required", ""), status("working", ""),
+		envelopes["1.0"]("", "message", `"messageId":"m","taskId":"t","role":"agent","parts":[`+secret+`]`),
+		status("completed", ""),
+	}
+	for _, reader := range []filter.Settings{public, {Policy: event.PolicyClient}} {
+		for i, got := range filterStream(t, reader, "data: "+strings.Join(sent, "\n\ndata: ")+"\n\n") {
+			if strings.Contains(got, "secret") {
+				t.Errorf("under %s, of %s this leaves: %s", reader.Policy, sent[i], got)
+			}
+		}
+	}
+}
+
 // TestMarkedArtifacts continues and repeats an artifact of which only the first piece is marked as a
 // thought, also after its task was forgotten or started again. Another artifact
 // leaves, and so does one that begins again without the mark.

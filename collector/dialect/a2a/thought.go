@@ -141,6 +141,25 @@ func (a *thoughtArtifacts) mark(key artifactKey, artifact strictjson.Value, begi
 	return p
 }
 
+// markMessage marks the parts of a message as thoughts if an earlier frame said so of the message, and
+// remembers it. The mark may be on the update around the message, and a history repeats only the message.
+func (d *decoder) markMessage(message strictjson.Value, p parts) parts {
+	id := d.name(message.Get("messageId"))
+	p.thought = p.thought || d.isThoughtMessage(id)
+	if p.thought && id != "" && len(d.thoughtMessages) < maxThoughts {
+		if d.thoughtMessages == nil {
+			d.thoughtMessages = make(map[string]bool)
+		}
+		d.thoughtMessages[id] = true
+	}
+	return p
+}
+
+// isThoughtMessage reports whether the message with an id is a thought, or may be because there were too many.
+func (d *decoder) isThoughtMessage(id string) bool {
+	return d.thoughtMessages[id] || len(d.thoughtMessages) >= maxThoughts
+}
+
 // endsInThought reports whether the last of the parts is a thought.
 func (p parts) endsInThought() (is bool) {
 	for one := range p.all() {

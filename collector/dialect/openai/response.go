@@ -78,7 +78,9 @@ func (d *decoder) responseEnded(v strictjson.Value, b *event.Batch) {
 		case d.resumed:
 			d.beginMissedCall(item, r.Get("output"), b)
 		case !d.response.hasItems:
-			d.reportItem(item, new(itemState), b)
+			var at place
+			at.addItem(item)
+			d.reportItem(item, &itemState{text: d.isThought(item, at)}, b)
 		}
 	}
 	e := b.Add(event.KindModelEnded)

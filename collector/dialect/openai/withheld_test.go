@@ -47,6 +47,12 @@ func TestMarkedOnce(t *testing.T) {
 		`{"type":"run_item_stream_event","name":"message_output_created","item":{"type":"message_output_item","raw_item":` + item + `}}`,
 	} {
 		checkStaysIn(t, []filter.Settings{withoutThoughts, public}, created, marked, next)
+		if next == delta {
+			continue
+		}
+		if facts := dialecttest.Facts(openai.Dialect{}, &event.Stream{}, stream(created, marked, next)); strings.Contains(facts, "secret") {
+			t.Errorf("a thought is reported as an answer:\n%s", facts)
+		}
 	}
 }
 
