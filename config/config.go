@@ -136,7 +136,7 @@ type Limits struct {
 	LogQueue       Bytes `yaml:"log_queue"`       // log lines waiting to be written
 	SpanQueue      int   `yaml:"span_queue"`      // spans waiting to be exported, unless OTEL_BSP_MAX_QUEUE_SIZE is set
 	SpanQueueSize  Bytes `yaml:"span_queue_size"` // their approximate size
-	Memory         Bytes `yaml:"memory"`          // all queues and buffers together; 0 for a share of the process's memory limit
+	Memory         Bytes `yaml:"memory"`          // all queues, buffers and open runs together; 0 for a share of the process's memory limit
 }
 
 // Stream configures the external stream: who may read it, and which events of all sources it contains.

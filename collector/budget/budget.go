@@ -1,4 +1,4 @@
-// Package budget bounds the memory of all queues and buffers of a process together and counts what it
+// Package budget bounds the memory of all queues, buffers and open runs of a process together, and counts what it
 // refuses.
 package budget
 

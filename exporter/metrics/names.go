@@ -92,9 +92,9 @@ var (
 
 	labelOverflow = metric{"delegraph_label_overflow_total", "Label values replaced by _other, counted per sample and label.", []string{"label"}}
 
-	memoryBudget     = metric{"delegraph_memory_budget_bytes", "Memory budget shared by all queues and buffers.", nil}
+	memoryBudget     = metric{"delegraph_memory_budget_bytes", "Memory budget shared by all queues, buffers and open runs.", nil}
 	memoryUsed       = metric{"delegraph_memory_used_bytes", "Memory charged to the budget.", []string{"buffer"}}
-	memoryShed       = metric{"delegraph_memory_shed_total", "Times that the budget refused memory to a queue, made a buffer drop data, or disconnected a relayed stream (relays).", []string{"buffer"}}
+	memoryShed       = metric{"delegraph_memory_shed_total", "Times that the budget refused memory to a queue or an open run, made a buffer drop data, or disconnected a relayed stream (relays).", []string{"buffer"}}
 	logDropped       = metric{"delegraph_log_lines_dropped_total", "Log lines dropped because the queue was full or the output failed.", nil}
 	reloadSuccessful = metric{"delegraph_config_last_reload_successful", "Whether the last load of the configuration succeeded.", nil}
 	reloadTime       = metric{"delegraph_config_last_reload_success_timestamp_seconds", "Unix time of the last successful load of the configuration.", nil}
