@@ -155,7 +155,11 @@ func (c *connection) maintain() {
 	c.work.Go(func() {
 		for ctx.Err() == nil {
 			now := c.generation()
-			if _, err := c.refresh(ctx); err != nil {
+			err := recovered(c.settings.Panics, func() error {
+				_, err := c.refresh(ctx)
+				return err
+			})
+			if err != nil {
 				wait(ctx, now, 2*time.Second)
 				continue
 			}

@@ -86,7 +86,7 @@ func (f *feed) run(ctx context.Context) {
 		before, now := f.gaps.last, f.connection.generation()
 		within, cancel := context.WithCancel(ctx)
 		unbind := context.AfterFunc(now, cancel)
-		err := f.consume(within)
+		err := recovered(f.connection.settings.Panics, func() error { return f.consume(within) })
 		unbind()
 		cancel()
 		switch {

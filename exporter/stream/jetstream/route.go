@@ -9,6 +9,7 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/exporter/stream"
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
@@ -139,7 +140,7 @@ func (s *Shards) watch(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			s.moveReaders(ctx)
+			s.panics.Do(recovery.Stream, func() { s.moveReaders(ctx) })
 		}
 	}
 }

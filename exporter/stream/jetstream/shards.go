@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/exporter/stream"
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
@@ -39,6 +40,7 @@ type Shards struct {
 	lookup     *sessionLookup
 	messageIDs *messageIDs
 	budget     *replay.Budget // of all feeds
+	panics     *recovery.Recorder
 
 	configuring sync.Mutex
 	layout      atomic.Pointer[layout]
@@ -62,7 +64,7 @@ func OpenShards(l Layout) (*Shards, error) {
 	}
 	s := &Shards{
 		readers: newSessionReaders(), lookup: newSessionLookup(), messageIDs: newMessageIDs(),
-		budget: replay.NewBudget(max(l.Shards[0].Settings.FeedBytes, 1)),
+		budget: replay.NewBudget(max(l.Shards[0].Settings.FeedBytes, 1)), panics: l.Shards[0].Settings.Panics,
 	}
 	s.layout.Store(&layout{})
 	if err := s.Configure(l); err != nil {

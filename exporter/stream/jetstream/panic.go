@@ -1,0 +1,15 @@
+package jetstream
+
+import (
+	"errors"
+
+	"github.com/delegraph/delegraph/collector/recovery"
+)
+
+var errPanicked = errors.New("a panic; the log names its place")
+
+// recovered calls f and returns a panic in it as an error, so that it is retried like other failures.
+func recovered(panics *recovery.Recorder, f func() error) (err error) {
+	defer panics.Recover(recovery.Stream, func() { err = errPanicked })
+	return f()
+}
