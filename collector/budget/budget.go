@@ -63,6 +63,20 @@ func (a *Account) Charge(n int) {
 	}
 }
 
+// ChargeWithin takes n bytes if the account keeps to its own limit, however much other accounts take. It reports
+// whether it took them, and counts no refusal: use it for memory that is needed in any case.
+func (a *Account) ChargeWithin(n int) bool {
+	if a == nil {
+		return false
+	}
+	a.Charge(n)
+	if a.used.Load() > a.ownLimit {
+		a.Charge(-n)
+		return false
+	}
+	return true
+}
+
 // Limit returns how many bytes the account may take if no other account takes any.
 func (a *Account) Limit() int {
 	if a == nil {

@@ -58,13 +58,30 @@ func TestRemaining(t *testing.T) {
 	}
 }
 
+// TestChargeWithin checks that memory that is needed in any case is charged up to the account's own limit, whatever
+// others use, and that what was not charged counts as no refusal.
+func TestChargeWithin(t *testing.T) {
+	b := New(1000)
+	streams, other := b.Account("streams", 0.5, 1), b.Account("other", 1, 1)
+	other.Charge(1000)
+	if !streams.ChargeWithin(500) {
+		t.Error("ChargeWithin(500) = false while others use the budget up, want true")
+	}
+	if streams.ChargeWithin(1) {
+		t.Error("ChargeWithin(1) = true over the account's own limit, want false")
+	}
+	if want := (Usage{"streams", 500, 0}); b.Usage()[0] != want || b.used.Load() != 1500 {
+		t.Errorf("Usage() = %+v of %d, want %+v of 1500", b.Usage()[0], b.used.Load(), want)
+	}
+}
+
 // TestNilAccount checks that a nil account refuses nothing.
 func TestNilAccount(t *testing.T) {
 	var none *Account
 	none.Charge(1)
 	none.Release(1)
 	none.CountShed()
-	if !none.Reserve(math.MaxInt) || none.Remaining() != math.MaxInt {
+	if none.ChargeWithin(1) || !none.Reserve(math.MaxInt) || none.Remaining() != math.MaxInt {
 		t.Error("a nil account refuses something")
 	}
 }
@@ -120,10 +137,10 @@ func TestContainerLimit(t *testing.T) {
 
 // TestShare checks the budget with and without a memory limit.
 func TestShare(t *testing.T) {
-	if got := shareOf(461<<20, 7); got != 386714828 {
-		t.Errorf("shareOf(461 MiB) = %d, want 386714828", got)
+	if got, limited := shareOf(461<<20, 7); got != 386714828 || !limited {
+		t.Errorf("shareOf(461 MiB) = %d, %v, want 386714828, true", got, limited)
 	}
-	if got := shareOf(math.MaxInt64, 7); got != 7 {
-		t.Errorf("shareOf(no limit) = %d, want 7", got)
+	if got, limited := shareOf(math.MaxInt64, 7); got != 7 || limited {
+		t.Errorf("shareOf(no limit) = %d, %v, want 7, false", got, limited)
 	}
 }

@@ -17,9 +17,10 @@ const (
 )
 
 // Default returns the bytes of a process's budget: a share of GOMEMLIMIT or of the container's limit,
-// whichever is less. If only the container has a limit, Default sets the memory limit of the Go
-// runtime, which does not know the container's. If neither has one, Default returns unlimited.
-func Default(unlimited int64) int64 {
+// whichever is less, and whether there is such a limit. If only the container has a limit, Default sets the
+// memory limit of the Go runtime, which does not know the container's. If neither has one, Default returns
+// unlimited.
+func Default(unlimited int64) (bytes int64, limited bool) {
 	soft, hard := debug.SetMemoryLimit(-1), containerLimit(os.DirFS("/"))
 	if soft == noLimit && hard < noLimit {
 		debug.SetMemoryLimit(int64(runtimeShare * float64(hard)))
@@ -27,11 +28,11 @@ func Default(unlimited int64) int64 {
 	return shareOf(min(soft, hard), unlimited)
 }
 
-func shareOf(limit, unlimited int64) int64 {
+func shareOf(limit, unlimited int64) (bytes int64, limited bool) {
 	if limit == noLimit {
-		return unlimited
+		return unlimited, false
 	}
-	return int64(budgetShare * float64(limit))
+	return int64(budgetShare * float64(limit)), true
 }
 
 // containerLimit returns the lowest memory limit of the process's control group and its ancestors,

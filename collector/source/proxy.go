@@ -52,8 +52,9 @@ type ProxySettings struct {
 
 	// ObserveBudget bounds the memory that all streams together use for observation, RequestBudget that of
 	// the requests that are read, and FrameMemory that of large frames on the way to the client. Nil means
-	// no bound.
+	// no bound. StreamBudget is charged for each open request; it refuses none.
 	ObserveBudget *budget.Account
+	StreamBudget  *budget.Account
 	RequestBudget *budget.Account
 	FrameMemory   *FrameMemory
 	ObserverSlots *ObserverSlots // shared by all proxies of a process; nil means no limit
@@ -109,6 +110,7 @@ func NewProxy(s ProxySettings, c *collector.Collector, dialects []dialect.Dialec
 		Rewrite:        p.rewrite,
 		Transport:      newUpstream(),
 		FlushInterval:  -1,
+		BufferPool:     &copyBuffers{},
 		ModifyResponse: p.observe,
 		ErrorHandler:   p.fail,
 		ErrorLog:       slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
@@ -170,6 +172,9 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "delegraph: "+notPublicError{}.Error(), http.StatusForbidden)
 		return
 	}
+	if p.settings.StreamBudget.ChargeWithin(streamSize) {
+		defer p.settings.StreamBudget.Release(streamSize)
+	}
 	// Without full duplex the server reads the request body to its end before it answers, and closes it
 	// while the transport still reads it: an agent that answers early would lose its stream. HTTP/2
 	// always has full duplex and returns an error. A request that is denied gets none: net/http would
@@ -200,6 +205,10 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.forward.ServeHTTP(answer, r)
 	answer.complete = true
 }
+
+// streamSize is the memory in bytes that an open request takes, whatever it carries: buffers and goroutines of
+// the connections to client and agent. docs/design/performance.md has the measurement.
+const streamSize = 64 << 10
 
 // refuse answers a request that cannot be forwarded to an agent, and reports whether it has.
 func refuse(w http.ResponseWriter, r *http.Request) bool {

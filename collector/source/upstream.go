@@ -23,7 +23,7 @@ func newUpstream() *upstream {
 	single := reused.Clone()
 	// DisableKeepAlives would send "Connection: close", and Go's server then does not notice a client that leaves.
 	single.MaxIdleConnsPerHost = -1
-	single.ReadBufferSize = 16 << 10 // frames that are read together are filtered and written together
+	single.ReadBufferSize = copyBufferSize // frames that are read together are filtered and written together
 	single.Protocols = new(http.Protocols)
 	single.Protocols.SetHTTP1(true) // HTTP/2 would share connections
 	return &upstream{reused: reused, single: single}

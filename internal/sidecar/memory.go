@@ -12,12 +12,15 @@ import (
 // gets no more. So queues leave room for the replay buffer, and the buffer leaves room for queues.
 //   - Queues and open runs hold telemetry, which is dropped when three quarters of the budget are used.
 //   - The replay buffer shrinks when nine tenths are used.
+//   - An open request to an agent takes memory in any case. Up to three quarters of the budget are set aside for
+//     that, so that telemetry is dropped in time; the rest stays for frames.
 //   - Frames on the way to clients of the agents are never dropped. If there is no room for a large one, its
 //     agent is not read for a while (source.FrameMemory).
 type memory struct {
 	*budget.Budget
 	observe, requests, spans, runs, content, replay, decodings, subscribers, fixed *budget.Account
 
+	streams   *budget.Account // nil if the budget is no share of a memory limit of the process
 	turns     *budget.Turns
 	frames    *source.FrameMemory
 	observers *source.ObserverSlots
@@ -36,9 +39,9 @@ func budgetOfSubscribers(s config.Stream) config.Bytes {
 // newMemory divides the budget. fixed is the size, in bytes, of buffers with limits of their own, which do not
 // shrink. unlimited is the budget if neither the configuration nor the system limits the process's memory.
 func newMemory(c config.Limits, fixed, unlimited config.Bytes) *memory {
-	limit := int64(c.Memory)
+	limit, limited := int64(c.Memory), false
 	if limit == 0 {
-		limit = budget.Default(int64(unlimited))
+		limit, limited = budget.Default(int64(unlimited))
 	}
 	b := budget.New(limit)
 	m := &memory{
@@ -56,5 +59,8 @@ func newMemory(c config.Limits, fixed, unlimited config.Bytes) *memory {
 		fixed:     b.Account("log_and_ended_runs", 1, 1),
 	}
 	m.fixed.Charge(int(fixed))
+	if streams := b.Account("streams", 0.75, 1); limited {
+		m.streams = streams
+	}
 	return m
 }

@@ -45,7 +45,7 @@ func (s *Sidecar) newProxy(configured config.Source, reportSessions bool) (*sour
 		BodyLimit: int(s.config.Limits.RequestBody), JSONDepth: s.config.Limits.JSONDepth,
 		QueueLimit: int(s.config.Limits.ObserveQueue), FrameLimit: int(s.config.Limits.Frame),
 		RewriteCards: configured.AgentCards != config.CardsVerbatim, Panics: s.panics, NewFilter: s.newFilter(configured),
-		ObserveBudget: s.memory.observe, RequestBudget: s.memory.requests, FrameMemory: s.memory.frames, ObserverSlots: s.memory.observers,
+		ObserveBudget: s.memory.observe, RequestBudget: s.memory.requests, StreamBudget: s.memory.streams, FrameMemory: s.memory.frames, ObserverSlots: s.memory.observers,
 		Public:      configured.Relay == config.RelayFiltered && configured.Policy == config.PolicyPublic,
 		PublicPaths: configured.Proxy.PublicPaths,
 	}
