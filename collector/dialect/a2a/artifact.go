@@ -13,7 +13,7 @@ func (d *decoder) readArtifact(v strictjson.Value, b *event.Batch) {
 	d.setSpeaker(m, b)
 	parts, write := partsOfArtifact(artifact, v), event.Artifact{Append: is(v, "append"), Complete: is(v, "lastChunk")}
 	if !m.isEvent { // an artifact of events has answers and thoughts, each of which is marked
-		parts = d.thoughts.mark(artifactKey{t.id, d.name(artifact.Get("artifactId"))}, artifact, !write.Append, parts)
+		parts = d.markArtifact(artifactKey{t.id, d.name(artifact.Get("artifactId"))}, artifact, !write.Append, parts)
 		b.HasThoughts = parts.thought
 	}
 	b.Type = typeOf(typeArtifact, parts)

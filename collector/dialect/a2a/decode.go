@@ -17,11 +17,11 @@ type decoder struct {
 	names    wire.NameCache
 	places   wire.Places
 	withheld withheldIDs
-	thoughts thoughtArtifacts
 
-	thoughtMessages map[string]bool // messages that are thoughts as a whole, by id
-	content         []contentID     // scratch of withholdRepeats
-	answers         []string        // calls answered by a request that named no session; kept until the stream names it
+	thoughtArtifacts wire.Set[artifactKey]
+	thoughtMessages  wire.Set[string] // messages that are thoughts as a whole, by id
+	content          []contentID      // scratch of withholdRepeats
+	answers          []string         // calls answered by a request that named no session; kept until the stream names it
 }
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
@@ -127,14 +127,14 @@ func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
 	st.parts = d.markMessage(st.message, st.parts)
 	b.HasThoughts = b.HasThoughts || st.parts.thought
 	for message := range v.Get("history").Elements() {
-		b.HasThoughts = b.HasThoughts || len(d.thoughtMessages) > 0 && d.isThoughtMessage(d.name(message.Get("messageId")))
+		b.HasThoughts = b.HasThoughts || d.thoughtMessages.Len() > 0 && d.thoughtMessages.MayContain(d.name(message.Get("messageId")))
 	}
 	d.enterTask(t, st, b)
 	d.setSpeaker(readADKMetadata(v.Get("metadata"), st.message.Get("metadata")), b)
 	b.Type = st.typeOf(typeTask)
 	for artifact := range v.Get("artifacts").Elements() {
 		id := d.name(artifact.Get("artifactId"))
-		parts := d.thoughts.mark(artifactKey{t.id, id}, artifact, false, partsOfArtifact(artifact, v))
+		parts := d.markArtifact(artifactKey{t.id, id}, artifact, false, partsOfArtifact(artifact, v))
 		b.Type, b.HasThoughts = st.withArtifact(b.Type, parts), b.HasThoughts || parts.thought
 		switch {
 		case sentBefore:

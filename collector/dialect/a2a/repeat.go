@@ -5,29 +5,26 @@ import (
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// maxWithheld limits the withheld messages and artifacts of a stream that are remembered, and also the
-// released ones. If more are withheld, only messages and artifacts that are known to have left before
-// leave, and no snapshot of a task does.
-const maxWithheld = 1024
-
-// withheldIDs remembers the messages and artifacts of a stream that were withheld.
+// withheldIDs remembers the messages and artifacts of a stream that were withheld. If there are more than
+// wire.MaxSet, only those that are known to have left before leave, and no snapshot of a task does.
 type withheldIDs struct {
-	whole      map[contentKey]bool // whether all of it is withheld; if not, only a piece was, and later pieces may leave
-	released   map[contentKey]bool // messages and artifacts of which a part left
-	overflowed bool                // there were more than maxWithheld
-	unread     bool                // a frame was unreadable, so its content is unknown
+	whole      map[contentKey]bool  // whether all of it is withheld; if not, only a piece was, and later pieces may leave
+	released   wire.Set[contentKey] // messages and artifacts of which a part left
+	overflowed bool                 // there were more than wire.MaxSet
+	unread     bool                 // a frame was unreadable, so its content is unknown
 }
 
 func (w *withheldIDs) add(id contentKey, whole bool) {
 	switch _, known := w.whole[id]; {
 	case known:
 		w.whole[id] = w.whole[id] || whole
-	case len(w.whole) >= maxWithheld:
+	case len(w.whole) >= wire.MaxSet:
 		w.overflowed = true
 	case w.whole == nil:
 		w.whole = map[contentKey]bool{id: whole}
@@ -37,13 +34,8 @@ func (w *withheldIDs) add(id contentKey, whole bool) {
 }
 
 func (w *withheldIDs) addReleased(ids []contentID) {
-	if w.released == nil {
-		w.released = make(map[contentKey]bool)
-	}
 	for _, one := range ids {
-		if len(w.released) < maxWithheld {
-			w.released[one.id] = true
-		}
+		w.released.Add(one.id)
 	}
 }
 
@@ -81,7 +73,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 		switch {
 		case known && (whole || snapshot || !piece), snapshot && w.unread:
 			b.Internal = true
-		case !known && !w.released[one.id] && (w.overflowed || w.unread && piece):
+		case !known && !w.released.Contains(one.id) && (w.overflowed || w.unread && piece):
 			b.Internal = true
 			w.add(one.id, true)
 		}
@@ -101,7 +93,7 @@ func (d *decoder) withholdContents(ids []contentID, f dialect.Frame, u update, p
 	repeatsWhole := u.body.Exists() && !snapshot && !piece
 	for _, one := range ids {
 		if all || one.within || one.internal {
-			d.withheld.add(one.id, repeatsWhole || snapshot && one.internal || !d.withheld.released[one.id])
+			d.withheld.add(one.id, repeatsWhole || snapshot && one.internal || !d.withheld.released.Contains(one.id))
 		}
 	}
 }

@@ -113,30 +113,19 @@ func findMark(v strictjson.Value, own bool) (mark strictjson.Value, is bool) {
 	return mark, false
 }
 
-// maxThoughts limits the artifacts of a stream that are remembered as thoughts. Beyond it, every
-// artifact that another frame began counts as one.
-const maxThoughts = 1024
-
 // artifactKey identifies an artifact of a stream.
 type artifactKey struct{ task, id string }
 
-// thoughtArtifacts are the artifacts of a stream that are thoughts. Only their first piece may have the
-// mark: on the artifact, on the update around it, or on the part that the next piece continues. Their
-// task may be forgotten or start again before that piece arrives.
-type thoughtArtifacts map[artifactKey]bool
-
-// mark marks the parts of an artifact as thoughts if it is one, and remembers it. begins says that the
-// parts are the artifact's first.
-func (a *thoughtArtifacts) mark(key artifactKey, artifact strictjson.Value, begins bool, p parts) parts {
+// markArtifact marks the parts of an artifact as thoughts if it is one, and remembers it: only the first piece may
+// have the mark, on the artifact, on the update around it, or on the part that the next piece continues. begins
+// says that the parts are the artifact's first. The task may be forgotten or start again before the next piece.
+func (d *decoder) markArtifact(key artifactKey, artifact strictjson.Value, begins bool, p parts) parts {
 	if begins {
-		delete(*a, key)
+		d.thoughtArtifacts.Remove(key)
 	}
-	p.thought = p.thought || a.has(key, begins)
-	if (isMarkedThought(artifact) || begins && p.endsInThought()) && len(*a) < maxThoughts {
-		if *a == nil {
-			*a = make(thoughtArtifacts)
-		}
-		(*a)[key] = true
+	p.thought = p.thought || d.thoughtArtifacts.Contains(key) || !begins && d.thoughtArtifacts.IsFull()
+	if isMarkedThought(artifact) || begins && p.endsInThought() {
+		d.thoughtArtifacts.Add(key)
 	}
 	return p
 }
@@ -145,19 +134,10 @@ func (a *thoughtArtifacts) mark(key artifactKey, artifact strictjson.Value, begi
 // remembers it. The mark may be on the update around the message, and a history repeats only the message.
 func (d *decoder) markMessage(message strictjson.Value, p parts) parts {
 	id := d.name(message.Get("messageId"))
-	p.thought = p.thought || d.isThoughtMessage(id)
-	if p.thought && id != "" && len(d.thoughtMessages) < maxThoughts {
-		if d.thoughtMessages == nil {
-			d.thoughtMessages = make(map[string]bool)
-		}
-		d.thoughtMessages[id] = true
+	if p.thought = p.thought || d.thoughtMessages.MayContain(id); p.thought && id != "" {
+		d.thoughtMessages.Add(id)
 	}
 	return p
-}
-
-// isThoughtMessage reports whether the message with an id is a thought, or may be because there were too many.
-func (d *decoder) isThoughtMessage(id string) bool {
-	return d.thoughtMessages[id] || len(d.thoughtMessages) >= maxThoughts
 }
 
 // endsInThought reports whether the last of the parts is a thought.
@@ -166,8 +146,4 @@ func (p parts) endsInThought() (is bool) {
 		is = one.isThought
 	}
 	return is
-}
-
-func (a *thoughtArtifacts) has(key artifactKey, begins bool) bool {
-	return (*a)[key] || !begins && len(*a) >= maxThoughts
 }

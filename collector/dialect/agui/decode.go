@@ -14,12 +14,12 @@ type decoder struct {
 	run, session  string
 	ownName       string // name of the run's own agent: the configured one until a transfer
 	configured    string
-	ended         bool        // the run has ended; only an error may follow
-	missedStart   bool        // a frame was withheld or unreadable that may have started anything
-	startWithheld bool        // the current frame is withheld and may start something
-	unread        unread      // what unreadable frames may have started
-	withheld      withheldSet // of all runs of the stream
-	thoughts      thoughtSet
+	ended         bool             // the run has ended; only an error may follow
+	missedStart   bool             // a frame was withheld or unreadable that may have started anything
+	startWithheld bool             // the current frame is withheld and may start something
+	unread        unread           // what unreadable frames may have started
+	withheld      withheldSet      // of all runs of the stream
+	thoughts      wire.Set[string] // ids of messages that are thoughts, of all runs: a snapshot may repeat their text without a mark
 	runState
 
 	names wire.NameCache
@@ -36,7 +36,7 @@ type runState struct {
 	interrupted        bool            // an on_interrupt event was seen, which predates the protocol's interrupts
 	interruptPrompt    string          // of that event
 	starts             starts
-	withheldListed     map[key]bool // messages of snapshots that are withheld, and their calls
+	withheldListed     wire.Set[key] // messages of snapshots that are withheld, and their calls
 }
 
 func (d *decoder) reset() {

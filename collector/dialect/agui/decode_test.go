@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/sse"
 )
@@ -239,8 +240,8 @@ func TestWithheldInSnapshots(t *testing.T) {
 	piece := ev("TEXT_MESSAGE_CHUNK", `"messageId":"s"`, `"delta":"y"`)
 	runDecode(t, []decodeCase{
 		{"a piece", []string{prompt, piece}, []string{"MESSAGES_SNAPSHOT; other", `TEXT_MESSAGE_CHUNK partial internal; text "y"`}},
-		{"more than are remembered", []string{ev("MESSAGES_SNAPSHOT", `"messages":[`+many(maxWithheld+1, `{"id":"s%d","role":"system"}`)+`]`)}, []string{"MESSAGES_SNAPSHOT internal; other"}},
-		{"as many as are remembered", []string{ev("MESSAGES_SNAPSHOT", `"messages":[`+many(maxWithheld, `{"id":"s%d","role":"system"}`)+`]`)}, []string{"MESSAGES_SNAPSHOT; other"}},
+		{"more than are remembered", []string{ev("MESSAGES_SNAPSHOT", `"messages":[`+many(wire.MaxSet+1, `{"id":"s%d","role":"system"}`)+`]`)}, []string{"MESSAGES_SNAPSHOT internal; other"}},
+		{"as many as are remembered", []string{ev("MESSAGES_SNAPSHOT", `"messages":[`+many(wire.MaxSet, `{"id":"s%d","role":"system"}`)+`]`)}, []string{"MESSAGES_SNAPSHOT; other"}},
 	})
 }
 

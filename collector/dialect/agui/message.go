@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -64,7 +65,7 @@ func (m *messages) remember(ended *message) {
 	if m.closed == nil {
 		m.closed = make(map[string]*message)
 	}
-	if len(m.closed) < maxWithheld {
+	if len(m.closed) < wire.MaxSet {
 		m.closed[ended.id] = &message{internal: ended.internal, isThought: ended.isThought, isAnswer: ended.isAnswer} // without its text
 	}
 }
@@ -138,35 +139,22 @@ func (m *message) apply(b *event.Batch) {
 
 // applyMessage applies a message to a frame of it, and remembers the message if it is a thought.
 func (d *decoder) applyMessage(m *message, b *event.Batch) {
-	if m.apply(b); m.isThought {
-		d.thoughts.add(m.id)
+	if m.apply(b); m.isThought && m.id != "" {
+		d.thoughts.Add(m.id)
 	}
 }
 
-// thoughtSet holds the ids of messages that are thoughts, of all runs of a stream. A snapshot repeats
-// their text, perhaps without the role or mark that says so.
-type thoughtSet map[string]bool
-
-func (s *thoughtSet) add(id string) {
-	if *s == nil {
-		*s = make(thoughtSet)
-	}
-	if id != "" && len(*s) < maxWithheld {
-		(*s)[id] = true
-	}
-}
-
-// mayRepeatThought reports whether a message of a list is one of the thoughts. A full set may contain any.
+// mayRepeatThought reports whether a message of a list is one of the thoughts, or may be.
 func (d *decoder) mayRepeatThought(message strictjson.Value) bool {
-	if len(d.thoughts) == 0 {
+	if d.thoughts.Len() == 0 {
 		return false
 	}
 	for name, value := range message.Members() {
-		if lenient.MatchesAny(name.Text(), ownIDs) && d.thoughts[d.name(value)] {
+		if lenient.MatchesAny(name.Text(), ownIDs) && d.thoughts.Contains(d.name(value)) {
 			return true
 		}
 	}
-	return len(d.thoughts) >= maxWithheld
+	return d.thoughts.IsFull()
 }
 
 // newMessage returns a message that starts. If neither a step nor a subagent speaks, the message's
@@ -175,10 +163,10 @@ func (d *decoder) newMessage(v strictjson.Value, chunked bool) *message {
 	m := &message{id: d.name(v.Get("messageId")), owner: d.owner(v), speaker: d.speaker(v), chunked: chunked, isAnswer: true, internal: d.startWithheld}
 	if before := d.messages.closed[m.id]; before != nil {
 		m.internal, m.isThought, m.isAnswer = m.internal || before.internal, before.isThought, before.isAnswer
-	} else if len(d.messages.closed) >= maxWithheld {
+	} else if len(d.messages.closed) >= wire.MaxSet {
 		m.isAnswer = false // it may continue any forgotten message
 	}
-	m.isThought = m.isThought || d.thoughts[m.id]
+	m.isThought = m.isThought || d.thoughts.Contains(m.id)
 	m.addRole(v.Get("role"))
 	m.addMark(v)
 	if name := d.name(v.Get("name")); m.speaker == d.ownAgent() && m.isAnswer && name != "" && name != user {

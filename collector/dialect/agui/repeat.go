@@ -1,6 +1,7 @@
 package agui
 
 import (
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -8,7 +9,7 @@ import (
 // withheldSet records the entities that were withheld, wholly or in part, in all runs of a stream. A
 // snapshot must not repeat them.
 type withheldSet struct {
-	keys       map[key]bool
+	keys       wire.Set[key]
 	overflowed bool // more was withheld than is remembered, or something without an id; then no snapshot leaves
 }
 
@@ -24,13 +25,11 @@ func listedKey(k key) key {
 func (s *withheldSet) add(k key) {
 	k = listedKey(k)
 	switch {
-	case k.id == "" || k.entity == entityStep || s.keys[k]:
-	case len(s.keys) >= maxWithheld:
+	case k.id == "" || k.entity == entityStep || s.keys.Contains(k):
+	case s.keys.IsFull():
 		s.overflowed = true
-	case s.keys == nil:
-		s.keys = map[key]bool{k: true}
 	default:
-		s.keys[k] = true
+		s.keys.Add(k)
 	}
 }
 
@@ -85,10 +84,12 @@ func (d *decoder) rememberMessage(k *kind, id, owner string) {
 // continuesListed reports whether a frame continues a withheld message of a snapshot, or a call of
 // one, or reports an activity or the result of a call under the id of a withheld message.
 func (d *decoder) continuesListed(k *kind, this key, message string) bool {
-	if m := d.messages.byID(message); k.name == typeToolResult && (m != nil && m.internal || m == nil && d.withheld.keys[key{entity: entityListed, id: message}]) {
+	if m := d.messages.byID(message); k.name == typeToolResult && (m != nil && m.internal || m == nil && d.withheld.keys.Contains(key{entity: entityListed, id: message})) {
 		return true
 	}
-	return k.name == typeActivitySnapshot && d.withheld.keys[key{entity: entityListed, id: this.id}] || k.idMember == "messageId" && d.withheldListed[key{entity: entityListed, id: this.id}] || k.entity == entityCall && d.withheldListed[key{entity: entityCall, id: this.id}]
+	listed := key{entity: entityListed, id: this.id}
+	return k.name == typeActivitySnapshot && d.withheld.keys.Contains(listed) || k.idMember == "messageId" && d.withheldListed.Contains(listed) ||
+		k.entity == entityCall && d.withheldListed.Contains(key{entity: entityCall, id: this.id})
 }
 
 var (
@@ -104,22 +105,22 @@ var (
 // repeatsWithheld reports whether a message of a list, or a question, was withheld before or belongs to
 // something that was.
 func (d *decoder) repeatsWithheld(message strictjson.Value) bool {
-	if len(d.withheld.keys) == 0 {
+	if d.withheld.keys.Len() == 0 {
 		return false
 	}
 	for name, value := range message.Members() {
 		text, id := name.Text(), d.name(value)
 		switch {
-		case lenient.MatchesAny(text, ownIDs) && d.withheld.keys[key{entity: entityListed, id: id}]:
+		case lenient.MatchesAny(text, ownIDs) && d.withheld.keys.Contains(key{entity: entityListed, id: id}):
 			return true
-		case lenient.MatchesAny(text, callIDs) && (d.withheld.keys[key{entity: entityCall, id: id}] || d.withheld.keys[key{entity: entityResult, id: id}]):
+		case lenient.MatchesAny(text, callIDs) && (d.withheld.keys.Contains(key{entity: entityCall, id: id}) || d.withheld.keys.Contains(key{entity: entityResult, id: id})):
 			return true
-		case lenient.MatchesAny(text, subagentIDs) && d.withheld.keys[key{entity: entitySubagent, id: id}]:
+		case lenient.MatchesAny(text, subagentIDs) && d.withheld.keys.Contains(key{entity: entitySubagent, id: id}):
 			return true
 		}
 	}
 	for id := range d.callsIn(message) {
-		if d.withheld.keys[key{entity: entityCall, id: id}] {
+		if d.withheld.keys.Contains(key{entity: entityCall, id: id}) {
 			return true
 		}
 	}
@@ -180,13 +181,9 @@ func (d *decoder) withholdMessages(messages strictjson.Value) (places []int) {
 // withholdListed remembers a withheld message of a list, or a call in one.
 func (d *decoder) withholdListed(k key) {
 	d.withheld.add(k)
-	if k.id == "" || len(d.withheldListed) >= maxWithheld {
-		return
+	if k.id != "" {
+		d.withheldListed.Add(k)
 	}
-	if d.withheldListed == nil {
-		d.withheldListed = make(map[key]bool)
-	}
-	d.withheldListed[k] = true
 }
 
 // hasWithheldInput reports whether the request in a run's first event contains withheld messages or

@@ -2,6 +2,7 @@ package agui
 
 import (
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -23,7 +24,7 @@ func (d *decoder) addUnread(f dialect.Frame) {
 
 // endChunks records that an owner has ended what it sends in chunks.
 func (u *unread) endChunks(owner string) {
-	if !u.any || len(u.ended) >= maxWithheld {
+	if !u.any || len(u.ended) >= wire.MaxSet {
 		return
 	}
 	if u.ended == nil {
@@ -36,7 +37,7 @@ func (u *unread) endChunks(owner string) {
 // unreadable: its start was not seen, and it lacks the member that a first chunk must have. Agents
 // may repeat that member in every chunk, so it counts only after the owner has ended its chunks.
 func (d *decoder) mayContinueUnread(k *kind, this key, v strictjson.Value) bool {
-	if !d.unread.any || !k.chunk || d.starts.seen[this] || k.entity == entityMessage && d.messages.byID(this.id) != nil {
+	if !d.unread.any || !k.chunk || d.starts.seen.Contains(this) || k.entity == entityMessage && d.messages.byID(this.id) != nil {
 		return false
 	}
 	isFirst := k.firstMember != "" && v.Get(k.firstMember).Kind() == strictjson.String

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -33,43 +34,24 @@ type key struct {
 	id, owner string
 }
 
-// maxWithheld limits the withheld entities of a run, and the entities whose start was seen. Once
-// the former is reached, every new entity is withheld.
-const maxWithheld = 1024
-
-// starts remembers whether the start of each entity was withheld. If it was, so is the rest of the entity.
+// starts remembers whether the start of each entity of a run was withheld. If it was, so is the rest of the
+// entity. Once withheld is full, every new entity is withheld.
 type starts struct {
-	withheld map[key]bool
-	seen     map[key]bool // started and not withheld; of messages only those in chunks, because other pieces never leave without a start
+	withheld wire.Set[key]
+	seen     wire.Set[key] // started and not withheld; of messages only those in chunks, because other pieces never leave without a start
 }
-
-func (s *starts) isFull() bool { return len(s.withheld) >= maxWithheld }
 
 func (s *starts) withhold(all ...key) {
-	if s.withheld == nil {
-		s.withheld = make(map[key]bool)
-	}
 	for _, this := range all {
-		delete(s.seen, this)
-		if !s.isFull() {
-			s.withheld[this] = true
-		}
-	}
-}
-
-func (s *starts) add(this key) {
-	if s.seen == nil {
-		s.seen = make(map[key]bool)
-	}
-	if len(s.seen) < maxWithheld {
-		s.seen[this] = true
+		s.seen.Remove(this)
+		s.withheld.Add(this)
 	}
 }
 
 // mayBeWithheld reports whether a frame without an id may continue a withheld entity of its owner.
 // A frame or entity without an owner matches any owner.
 func (s *starts) mayBeWithheld(kind entity, owner string) bool {
-	for this := range s.withheld {
+	for this := range s.withheld.All() {
 		if this.entity == kind && this.id == "" && (this.owner == "" || owner == "" || this.owner == owner) {
 			return true
 		}
@@ -106,34 +88,34 @@ func (d *decoder) checkStart(k *kind, f dialect.Frame) verdict {
 	if this.id != "" && k.entity != entityStep {
 		this.owner = "" // ids are unique across owners
 	}
-	withheld := d.starts.withheld[key{entity: entityRun}] || owner != "" && d.starts.withheld[key{entity: entitySubagent, id: owner}] ||
-		this.id != "" && d.starts.withheld[this] || d.continuesListed(k, this, d.name(v.Get("messageId"))) || d.isPartOfWithheld(k, v, owner)
+	withheld := d.starts.withheld.Contains(key{entity: entityRun}) || owner != "" && d.starts.withheld.Contains(key{entity: entitySubagent, id: owner}) ||
+		this.id != "" && d.starts.withheld.Contains(this) || d.continuesListed(k, this, d.name(v.Get("messageId"))) || d.isPartOfWithheld(k, v, owner)
 	switch {
 	case k.entity == noEntity, this.id == "" && k.entity == entityMessage: // chunkTarget finds the message of a chunk without an id
 	case k.begins || k.chunk && this.id != "":
-		withheld = withheld || d.reusesWithheld(this) || isStartFiltered(f) || d.mayContinueUnread(k, this, v) || d.starts.isFull() || len(d.withheldListed) >= maxWithheld
+		withheld = withheld || d.reusesWithheld(this) || isStartFiltered(f) || d.mayContinueUnread(k, this, v) || d.starts.withheld.IsFull() || d.withheldListed.IsFull()
 		if withheld {
 			d.withhold(this, last)
 			d.missedStart = true
 			return verdictInternal
 		}
-		delete(d.starts.withheld, last)
+		d.starts.withheld.Remove(last)
 		if k.chunk {
-			d.starts.add(last)
+			d.starts.seen.Add(last)
 		}
 		if k.chunk || k.entity != entityMessage {
-			d.starts.add(this)
+			d.starts.seen.Add(this)
 		}
 	default:
-		unseen := d.missedStart && k.entity != entityMessage && !d.starts.seen[this]
+		unseen := d.missedStart && k.entity != entityMessage && !d.starts.seen.Contains(this)
 		withheld = withheld || this.id == "" && d.starts.mayBeWithheld(k.entity, owner)
-		if !withheld && k.entity != entityMessage && !d.starts.seen[this] && isStartFiltered(f) {
+		if !withheld && k.entity != entityMessage && !d.starts.seen.Contains(this) && isStartFiltered(f) {
 			d.withhold(this) // the start was not seen; it may have been this frame
 			d.missedStart, withheld = true, true
 		}
 		if k.ends {
-			delete(d.starts.seen, this)
-			delete(d.starts.withheld, last)
+			d.starts.seen.Remove(this)
+			d.starts.withheld.Remove(last)
 		}
 		if !withheld && unseen {
 			return verdictOrphan
@@ -149,7 +131,7 @@ func (d *decoder) checkStart(k *kind, f dialect.Frame) verdict {
 // handled by runStarted, because each one resets the state of the one before.
 func (d *decoder) checkRun(f dialect.Frame) verdict {
 	run, parent, nested := d.nestedRun(f.JSON)
-	if nested && (d.starts.withheld[key{entity: entityRun}] || isFiltered(f)) || d.isWithheldRun(parent) {
+	if nested && (d.starts.withheld.Contains(key{entity: entityRun}) || isFiltered(f)) || d.isWithheldRun(parent) {
 		d.withhold(key{entity: entitySubagent, id: run})
 		return verdictInternal
 	}
@@ -158,19 +140,19 @@ func (d *decoder) checkRun(f dialect.Frame) verdict {
 
 // isWithheldRun reports whether a run of this stream was withheld.
 func (d *decoder) isWithheldRun(run string) bool {
-	return run != "" && d.withheld.keys[key{entity: entitySubagent, id: run}]
+	return run != "" && d.withheld.keys.Contains(key{entity: entitySubagent, id: run})
 }
 
 // reusesWithheld reports whether an event begins an entity under the id of one that was withheld before. That one
 // may be of an earlier run or another kind of message.
 func (d *decoder) reusesWithheld(this key) bool {
-	known := d.starts.seen[this] || this.entity == entityMessage && d.messages.byID(this.id) != nil
-	return this.id != "" && this.entity != entityStep && !known && d.withheld.keys[listedKey(this)]
+	known := d.starts.seen.Contains(this) || this.entity == entityMessage && d.messages.byID(this.id) != nil
+	return this.id != "" && this.entity != entityStep && !known && d.withheld.keys.Contains(listedKey(this))
 }
 
 // isPartOfWithheld reports whether a frame is part of another entity that is withheld.
 func (d *decoder) isPartOfWithheld(k *kind, v strictjson.Value, owner string) bool {
-	if len(d.starts.withheld)+len(d.withheldListed) == 0 {
+	if d.starts.withheld.Len()+d.withheldListed.Len() == 0 {
 		return false
 	}
 	for _, parent := range [...]struct {
@@ -182,7 +164,7 @@ func (d *decoder) isPartOfWithheld(k *kind, v strictjson.Value, owner string) bo
 	} {
 		id := d.name(v.Get(parent.member))
 		for _, kind := range parent.entities {
-			if this := (key{entity: kind, id: id}); id != "" && (d.starts.withheld[this] || d.withheldListed[this]) {
+			if this := (key{entity: kind, id: id}); id != "" && (d.starts.withheld.Contains(this) || d.withheldListed.Contains(this)) {
 				return true
 			}
 		}
@@ -209,9 +191,9 @@ func (d *decoder) withholdUnknown(v strictjson.Value) {
 		}
 	}
 	d.messages.closeChunked("", true)
-	for this := range d.starts.seen {
+	for this := range d.starts.seen.All() {
 		if this.id == "" && (this.entity == entityCall || this.entity == entityThought) {
-			delete(d.starts.seen, this)
+			d.starts.seen.Remove(this)
 		}
 	}
 }
@@ -220,7 +202,7 @@ func (d *decoder) withholdUnknown(v strictjson.Value) {
 func (d *decoder) withholdNamed(id string, entities []entity, v strictjson.Value) {
 	for _, kind := range entities {
 		this := key{entity: kind, id: id}
-		known := id == "" || d.starts.seen[this] || d.starts.isFull()
+		known := id == "" || d.starts.seen.Contains(this) || d.starts.withheld.IsFull()
 		switch kind {
 		case entityMessage:
 			known = known || d.messages.byID(id) != nil

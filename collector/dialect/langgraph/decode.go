@@ -12,8 +12,8 @@ type decoder struct {
 	configured   string // name of the run's own agent in the configuration, or ""
 	resumes      bool   // the request resumes the thread's interrupted run
 	names        wire.NameCache
-	withheld     idSet // messages that were withheld, and their calls
-	thoughts     idSet // messages that are thoughts as a whole
+	withheld     wire.Set[string] // messages that were withheld, and their calls
+	thoughts     wire.Set[string] // messages that are thoughts as a whole
 	runState
 }
 

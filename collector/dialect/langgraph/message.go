@@ -130,8 +130,8 @@ func (d *decoder) readAnnouncement(sc *scope, metadata strictjson.Value) announc
 // noteThought remembers a message that is a thought if marked is set. States repeat its text without the
 // mark.
 func (d *decoder) noteThought(id string, marked bool) {
-	if marked {
-		d.thoughts.add(id)
+	if marked && id != "" {
+		d.thoughts.Add(id)
 	}
 }
 
@@ -141,7 +141,7 @@ func (d *decoder) announcementOf(id string, sc *scope, metadata strictjson.Value
 		return known
 	}
 	next := d.readAnnouncement(sc, metadata)
-	next.marked = next.marked || d.thoughts.contains(id)
+	next.marked = next.marked || d.thoughts.MayContain(id)
 	return next
 }
 

@@ -4,32 +4,16 @@ import (
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// idSet holds the ids of messages and calls that may not leave. Other modes repeat them, often without
-// the name or the mark that says so.
-type idSet map[string]bool
-
-// maxWithheld limits an idSet. Once it is reached, the set contains every id.
-const maxWithheld = 1024
-
-func (s *idSet) add(id string) {
-	if *s == nil {
-		*s = make(idSet)
-	}
-	if id != "" && len(*s) < maxWithheld {
-		(*s)[id] = true
-	}
-}
-
-func (s idSet) contains(id string) bool { return len(s) >= maxWithheld || s[id] }
-
-// has reports whether the set contains the id that a member states.
-func (s idSet) has(id strictjson.Value) bool {
-	return len(s) > 0 && id.Kind() == strictjson.String && s.contains(dialect.Name(string(id.Text())))
+// mayName reports whether a member states an id of the set, or may: other modes repeat messages and calls, often
+// without the name or the mark that says what they are.
+func mayName(set *wire.Set[string], id strictjson.Value) bool {
+	return set.Len() > 0 && id.Kind() == strictjson.String && set.MayContain(dialect.Name(string(id.Text())))
 }
 
 // judge marks a frame, or parts of it, internal, and says whether it has thoughts. It runs before the
@@ -47,7 +31,7 @@ func (d *decoder) judge(name []byte, mode string, v strictjson.Value, b *event.B
 	switch mode {
 	case modeMessagesMetadata:
 		for id := range v.Members() {
-			d.withheld.add(d.name(id))
+			d.withholdID(id)
 		}
 	case modeEvents: // the input of a model has messages of others
 		d.withholdNew(v.Get("data").Get("chunk"), 0)
@@ -106,14 +90,20 @@ func (d *decoder) withholdNew(v strictjson.Value, depth int) {
 
 func mayBeMessage(v strictjson.Value) bool { return v.Get("content").Exists() && v.Get("id").Exists() }
 
+func (d *decoder) withholdID(id strictjson.Value) {
+	if name := d.name(id); name != "" {
+		d.withheld.Add(name)
+	}
+}
+
 // withholdMessage remembers a message that is withheld, and the calls in it.
 func (d *decoder) withholdMessage(v strictjson.Value) {
-	d.withheld.add(d.name(v.Get("id")))
+	d.withholdID(v.Get("id"))
 	for c := range v.Get("tool_calls").Elements() {
-		d.withheld.add(d.name(c.Get("id")))
+		d.withholdID(c.Get("id"))
 	}
 	for c := range v.Get("tool_call_chunks").Elements() {
-		d.withheld.add(d.name(c.Get("id")))
+		d.withholdID(c.Get("id"))
 	}
 }
 
@@ -189,8 +179,8 @@ func (d *decoder) examineObject(v strictjson.Value) (found findings) {
 		case lenient.MatchesAny(text, nameMembers):
 			labeled = labeled || lenient.ContainsInternal(value)
 		case lenient.MatchesAny(text, idMembers):
-			labeled = labeled || d.withheld.has(value) || namesInstruction(value)
-			found.hasThought = found.hasThought || d.thoughts.has(value)
+			labeled = labeled || mayName(&d.withheld, value) || namesInstruction(value)
+			found.hasThought = found.hasThought || mayName(&d.thoughts, value)
 		case lenient.MatchesAny(text, scopeMembers):
 			found.internal = found.internal || isInternalScope(value)
 		case lenient.MatchesAny(text, thoughtMembers):

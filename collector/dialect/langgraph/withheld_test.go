@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
@@ -176,11 +177,11 @@ func TestNeighborsLeave(t *testing.T) {
 // TestManyWithheld withholds more messages than are remembered: then no message leaves.
 func TestManyWithheld(t *testing.T) {
 	d := &decoder{}
-	for i := range 2 * maxWithheld {
-		d.withheld.add(fmt.Sprint(i))
+	for i := range 2 * wire.MaxSet {
+		d.withheld.Add(fmt.Sprint(i))
 	}
-	if found := d.examine(frameOf("values", `{"id":"another","content":""}`).JSON, 0); len(d.withheld) != maxWithheld || !found.internal {
-		t.Errorf("%d are remembered, and another may leave: %v", len(d.withheld), !found.internal)
+	if found := d.examine(frameOf("values", `{"id":"another","content":""}`).JSON, 0); !d.withheld.IsFull() || !found.internal {
+		t.Errorf("%d are remembered, and another may leave: %v", d.withheld.Len(), !found.internal)
 	}
 }
 

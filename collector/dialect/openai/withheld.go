@@ -9,24 +9,19 @@ import (
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// maxWithheld limits the items and choices that are remembered per response. Once it is reached, every
-// later part is withheld.
-const maxWithheld = 1024
-
 // withheldSet remembers which output items of a response, or choices of a chat completion, were
 // withheld, so that nothing that continues one leaves.
 type withheldSet struct {
-	withheld map[string]bool
+	withheld wire.Set[string]      // once it is full, every later part is withheld
 	seen     map[string]event.Kind // items that began and were not withheld, with the kind of their text
 	missed   bool                  // a frame was unreadable or unknown that may have begun anything
 }
-
-func (w *withheldSet) any() bool { return len(w.withheld) > 0 }
 
 // nextResponse forgets numbers, which another response or completion uses again. IDs name the same item on the
 // whole stream.
@@ -34,7 +29,11 @@ func (w *withheldSet) nextResponse() {
 	isNumber := func(key string) bool {
 		return strings.HasPrefix(key, itemNumber) || strings.HasPrefix(key, choiceNumber)
 	}
-	maps.DeleteFunc(w.withheld, func(key string, _ bool) bool { return isNumber(key) })
+	for key := range w.withheld.All() {
+		if isNumber(key) {
+			w.withheld.Remove(key)
+		}
+	}
 	maps.DeleteFunc(w.seen, func(key string, _ event.Kind) bool { return isNumber(key) })
 }
 
@@ -46,13 +45,9 @@ const (
 
 func (w *withheldSet) withhold(at place) {
 	w.missed = w.missed || at.unclear || len(at.keys) == 0
-	if w.withheld == nil {
-		w.withheld = make(map[string]bool)
-	}
 	for _, key := range at.keys {
-		if delete(w.seen, key); len(w.withheld) < maxWithheld {
-			w.withheld[key] = true
-		}
+		delete(w.seen, key)
+		w.withheld.Add(key)
 	}
 }
 
@@ -68,7 +63,7 @@ func (w *withheldSet) add(at place, text event.Kind) {
 		w.seen = make(map[string]event.Kind)
 	}
 	for _, key := range at.keys {
-		if len(w.seen) < maxWithheld {
+		if len(w.seen) < wire.MaxSet {
 			w.seen[key] = text
 		}
 	}
@@ -76,12 +71,12 @@ func (w *withheldSet) add(at place, text event.Kind) {
 
 // isWithheld reports whether one of the keys is withheld, or may be.
 func (w *withheldSet) isWithheld(at place) bool {
-	return len(w.withheld) >= maxWithheld || at.unclear && w.any() || slices.ContainsFunc(at.keys, func(key string) bool { return w.withheld[key] })
+	return w.withheld.IsFull() || at.unclear && w.withheld.Len() > 0 || slices.ContainsFunc(at.keys, w.withheld.Contains)
 }
 
 // isOrphan reports whether something may have begun in a frame that was withheld or unreadable.
 func (w *withheldSet) isOrphan(at place) bool {
-	return (w.missed || w.any()) && !w.saw(at)
+	return (w.missed || w.withheld.Len() > 0) && !w.saw(at)
 }
 
 // saw reports whether the item at a place began and was not withheld.

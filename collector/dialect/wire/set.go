@@ -1,0 +1,45 @@
+package wire
+
+import (
+	"iter"
+	"maps"
+)
+
+// MaxSet bounds the keys of a Set.
+const MaxSet = 1024
+
+// Set is a set of at most MaxSet keys. It remembers what was withheld, so a full set may contain any key:
+// it does not know which it has refused. The zero value is an empty set.
+type Set[K comparable] struct{ keys map[K]struct{} }
+
+// Add adds a key, unless the set is full.
+func (s *Set[K]) Add(key K) {
+	if s.IsFull() {
+		return
+	}
+	if s.keys == nil {
+		s.keys = make(map[K]struct{})
+	}
+	s.keys[key] = struct{}{}
+}
+
+// Remove removes a key.
+func (s *Set[K]) Remove(key K) { delete(s.keys, key) }
+
+// Contains reports whether a key was added.
+func (s *Set[K]) Contains(key K) bool {
+	_, is := s.keys[key]
+	return is
+}
+
+// MayContain reports whether a key was added or the set is full.
+func (s *Set[K]) MayContain(key K) bool { return s.Contains(key) || s.IsFull() }
+
+// IsFull reports whether the set takes no more keys.
+func (s *Set[K]) IsFull() bool { return len(s.keys) >= MaxSet }
+
+// Len returns the number of keys.
+func (s *Set[K]) Len() int { return len(s.keys) }
+
+// All returns the keys, in no order.
+func (s *Set[K]) All() iter.Seq[K] { return maps.Keys(s.keys) }
