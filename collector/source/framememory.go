@@ -17,53 +17,56 @@ const (
 	// waits for as much memory as any frame may need.
 	smallFrame = 1 << 20
 
+	// copies is how often a frame is in memory: as it was read, and as the client gets it.
+	copies = 2
+
 	// maxStall is how long a frame may stay in memory without progress while more memory is used than allowed.
 	maxStall = 2 * time.Second
 
 	// maxWait is the same while other streams only wait for memory: a client that pauses is then worth their wait.
 	maxWait = 10 * time.Second
 
+	// minProgress is how many bytes the agent must send, or the client take, to make progress. A client that takes
+	// a few bytes now and then would keep its memory for ever.
+	minProgress = 64 << 10
+
 	// memoryPoll is how often a waiting stream checks for memory that other accounts have released.
 	memoryPoll = 50 * time.Millisecond
 )
 
-// tiers limit the memory of large frames: all frames over a size together may take only a part of the
-// memory. The rest stays free for smaller frames, so that large ones never delay streams that have none.
+// tiers limit the memory of large frames: all frames over a size together may take only a part of the memory that
+// other accounts leave. The rest stays free for smaller frames, so that large ones never delay streams that have
+// none.
 var tiers = [...]struct {
-	over int     // bytes of a frame
-	part float64 // of the memory
-}{{64 << 10, 0.875}, {256 << 10, 0.75}, {smallFrame, 0.5}}
+	over int     // bytes of all copies of a frame
+	part float64 // of the memory that other accounts leave
+}{{copies * 64 << 10, 0.8}, {copies * 256 << 10, 0.6}, {copies * smallFrame, 0.4}}
 
 // FrameMemory shares memory for frames among the filtered streams of a process. A filtered frame is in
 // memory as a whole, and stays there while the client does not read. If there is no memory left for a
 // frame of its size, its stream waits, and its agent is not read. One stream at a time may exceed the
 // limits: otherwise frames that have been read in part could wait for each other forever. While streams wait,
-// those that have made no progress for maxWait are disconnected. While more memory is used than allowed, those
-// that have made none for maxStall are.
+// those that have made no progress for maxWait are disconnected. While more memory is used than allowed, or the
+// frames that streams wait for have less than their part, those that have made none for maxStall are.
 type FrameMemory struct {
 	account *budget.Account // nil means no bound
-	limits  [len(tiers)]int // for each tier, bytes that all frames over its size may take together
 
 	shrink func() // releases memory of other accounts; may be nil
 
 	mu      sync.Mutex
-	used    [len(tiers)]int // bytes that they take
-	wanted  int             // bytes that streams wait for
-	leaving int             // bytes of the streams that are being disconnected
-	changed chan struct{}   // closed and replaced when a stream releases memory
-	checked time.Time       // when stalled streams were last looked for
-	holders []*frameShare   // streams that hold memory
-	extra   *frameShare     // the stream that may exceed the limits, or nil
+	held    int                 // bytes of all frames
+	used    [len(tiers)]int     // for each tier, bytes of all frames over its size
+	wanted  [len(tiers) + 1]int // bytes that streams wait for, by the number of tiers that their frames are in
+	leaving int                 // bytes of the streams that are being disconnected
+	changed chan struct{}       // closed and replaced when a stream releases memory
+	checked time.Time           // when stalled streams were last looked for
+	holders []*frameShare       // streams that hold memory
+	extra   *frameShare         // the stream that may exceed the limits, or nil
 }
 
-// NewFrameMemory returns a FrameMemory that charges an account. limit is the number of bytes of which each
-// tier gets its part.
-func NewFrameMemory(account *budget.Account, limit int) *FrameMemory {
-	m := &FrameMemory{account: account, changed: make(chan struct{})}
-	for i, tier := range tiers {
-		m.limits[i] = int(tier.part * float64(limit))
-	}
-	return m
+// NewFrameMemory returns a FrameMemory that charges an account.
+func NewFrameMemory(account *budget.Account) *FrameMemory {
+	return &FrameMemory{account: account, changed: make(chan struct{})}
 }
 
 // frameShare is the memory that one stream holds. A nil frameShare is not bounded.
@@ -75,9 +78,12 @@ type frameShare struct {
 	client     *net.TCPConn // nil if it is not known
 
 	bytes    atomic.Int64 // changed only under the lock of memory
-	progress atomic.Int64 // when the agent or the client last took part, in nanoseconds of the Unix time
+	progress atomic.Int64 // since when minProgress has not been made, in nanoseconds of the Unix time; later by the time spent working since then
 	state    atomic.Int32 // a streamState
+	entered  int64        // when state last changed while memory was held; only for the stream's goroutine
+	moved    int          // bytes since progress; only for the stream's goroutine
 	wanted   int          // bytes that it waits for; guarded by the lock of memory
+	level    int          // the index in wanted at which they count
 	leaving  bool         // it is being disconnected; guarded by the lock of memory
 }
 
@@ -98,15 +104,24 @@ const (
 	writingClient
 )
 
-// enter records what the stream does next. It counts as progress: the agent has sent bytes, or the client
-// has taken some.
-func (s *frameShare) enter(next streamState) {
+// enter records what the stream does next, and how many bytes the agent has sent or the client has taken since
+// the last call.
+func (s *frameShare) enter(next streamState, moved int) {
 	if s == nil {
 		return
 	}
-	s.state.Store(next)
-	if s.bytes.Load() > 0 {
-		s.progress.Store(time.Now().UnixNano())
+	before := s.state.Swap(next)
+	if s.bytes.Load() == 0 {
+		return
+	}
+	now := time.Now().UnixNano()
+	if before == working { // neither the agent nor the client is to blame for this time
+		s.progress.Store(min(now, s.progress.Load()+now-s.entered))
+	}
+	s.entered = now
+	if s.moved += moved; s.moved >= minProgress {
+		s.moved = 0
+		s.progress.Store(now)
 	}
 }
 
@@ -122,9 +137,9 @@ func (s *frameShare) hold(n int) {
 	s.memory.disconnectStalled(time.Now())
 }
 
-// await waits until the stream may hold n bytes, and records them. For a frame over smallFrame it waits for
-// the largest size that a frame may have: otherwise frames that have been read in part could fill the
-// memory. It returns early if the stream ends.
+// await waits until the stream may hold the copies of a frame of n bytes, and records them. For a frame over
+// smallFrame it waits for the largest size that a frame may have: otherwise frames that have been read in part
+// could fill the memory. It returns early if the stream ends.
 func (s *frameShare) await(n int) {
 	if s == nil {
 		return
@@ -132,6 +147,7 @@ func (s *frameShare) await(n int) {
 	if n > smallFrame {
 		n = max(n, s.frameLimit)
 	}
+	n *= copies
 	if n <= int(s.bytes.Load()) {
 		return
 	}
@@ -159,30 +175,49 @@ func (s *frameShare) await(n int) {
 func (m *FrameMemory) admit(s *frameShare, n int) (changed <-chan struct{}, admitted bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.want(s, 0)
+	m.want(s, 0, 0)
 	if m.allows(s, n) {
 		m.set(s, n)
 		return nil, true
 	}
-	m.want(s, n-int(s.bytes.Load()))
+	m.want(s, n-int(s.bytes.Load()), level(n))
 	m.disconnectStalled(time.Now())
 	return m.changed, false
 }
 
 // want records that a stream waits for n bytes; 0 means that it does not wait. The caller holds the lock.
-func (m *FrameMemory) want(s *frameShare, n int) {
-	m.wanted += n - s.wanted
-	s.wanted = n
+func (m *FrameMemory) want(s *frameShare, n, level int) {
+	m.wanted[s.level] -= s.wanted
+	m.wanted[level] += n
+	s.wanted, s.level = n, level
+}
+
+// allWanted returns the bytes that streams wait for whose frames are in fewer than a number of tiers.
+func (m *FrameMemory) allWanted(below int) (n int) {
+	for _, wanted := range m.wanted[:below] {
+		n += wanted
+	}
+	return n
+}
+
+// level returns the number of tiers that a frame of n bytes is in.
+func level(n int) (l int) {
+	for i := range tiers {
+		if inTier(i, n) > 0 {
+			l++
+		}
+	}
+	return l
 }
 
 // allows reports whether a stream may hold n bytes: because there is room for them, or because no other
 // stream exceeds the limits. In the second case the stream becomes the one that may exceed them.
 func (m *FrameMemory) allows(s *frameShare, n int) bool {
 	before := int(s.bytes.Load())
-	room := m.account.Remaining()
+	room := m.account.Remaining() - m.allWanted(level(n)) // smaller frames come first
 	for i := range tiers {
 		if more := inTier(i, n) - inTier(i, before); more > 0 {
-			room = min(room, m.limits[i]-m.used[i]+n-before-more)
+			room = min(room, m.limit(i)-m.used[i]+n-before-more)
 		}
 	}
 	switch {
@@ -200,21 +235,41 @@ func (m *FrameMemory) allows(s *frameShare, n int) bool {
 // before there are streams.
 func (m *FrameMemory) ShrinkFirst(shrink func()) { m.shrink = shrink }
 
+// limit returns how many bytes the frames of a tier may take together.
+func (m *FrameMemory) limit(tier int) int {
+	available := float64(m.account.Remaining()) + float64(m.held)
+	return int(tiers[tier].part * available)
+}
+
 // excess returns the bytes that are used beyond the budget.
 func (m *FrameMemory) excess() int { return max(-m.account.Remaining(), 0) }
+
+// overLimits returns the bytes by which the frames of a tier exceed its limit, at most: other accounts have taken
+// more since the frames were admitted.
+func (m *FrameMemory) overLimits() (over int) {
+	for i := range tiers {
+		over = max(over, m.used[i]-m.limit(i))
+	}
+	return over
+}
 
 // disconnectStalled disconnects stalled streams until the memory that they release is enough for what
 // exceeds the budget and for the streams that wait. The caller holds the lock.
 func (m *FrameMemory) disconnectStalled(now time.Time) {
-	if m.wanted+m.excess() <= m.leaving || now.Sub(m.checked) < memoryPoll {
+	wanted := m.allWanted(len(m.wanted))
+	if wanted+m.excess() <= m.leaving || now.Sub(m.checked) < memoryPoll {
 		return
 	}
 	m.checked = now
 	if m.shrink != nil && m.excess() > m.leaving {
 		m.shrink()
 	}
-	m.disconnect(m.excess()-m.leaving, now.Add(-maxStall))
-	m.disconnect(m.wanted+m.excess()-m.leaving, now.Add(-maxWait))
+	over := m.excess()
+	if wanted > 0 {
+		over = max(over, m.overLimits())
+	}
+	m.disconnect(over-m.leaving, now.Add(-maxStall))
+	m.disconnect(wanted+m.excess()-m.leaving, now.Add(-maxWait))
 }
 
 // disconnect disconnects streams that have made no progress since a time until they release the missing
@@ -259,13 +314,14 @@ func (m *FrameMemory) stalled(since int64) []*frameShare {
 func (m *FrameMemory) leave(s *frameShare) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.want(s, 0)
+	m.want(s, 0, 0)
 }
 
 // set records that a stream holds n bytes. The caller holds the lock.
 func (m *FrameMemory) set(s *frameShare, n int) {
 	before := int(s.bytes.Swap(int64(n)))
 	m.account.Charge(n - before)
+	m.held += n - before
 	for i := range tiers {
 		m.used[i] += inTier(i, n) - inTier(i, before)
 	}
@@ -321,7 +377,7 @@ func (r *filteredBody) beforeGrow(size int) {
 	if r.block != nil {
 		size *= 2
 	}
-	r.memory.await(cap(r.out) + size)
+	r.memory.await(size) // what else is held is less than maxRelayBuffer
 }
 
 // maxRelayBuffer is the size in bytes up to which the buffer of one frame is reused for the next.

@@ -2,7 +2,9 @@ package source
 
 import (
 	"context"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -39,7 +41,8 @@ func stalled(ctx context.Context, memory *FrameMemory, streams int, disconnected
 func TestStalledStreamsKeepToTheMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		whole := budget.New(4 * stalledLimit)
-		memory := NewFrameMemory(whole.Account("relays", 1, 1), 2*stalledLimit)
+		memory := NewFrameMemory(whole.Account("relays", 1, 1))
+		whole.Account("others", 1, 1).Charge(2 * stalledLimit)
 		const streams, bound = 20, stalledLimit + 2*stalledFrame + 20*smallFrame
 		var disconnected atomic.Int32
 		ctx, end := context.WithCancel(t.Context())
@@ -76,12 +79,12 @@ func TestStalledStreamsKeepToTheMemory(t *testing.T) {
 func TestStalledStreamsOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const size = 32 << 10
-		memory := NewFrameMemory(budget.New(5*size).Account("relays", 1, 1), 5*size)
+		memory := NewFrameMemory(budget.New(5*size).Account("relays", 1, 1))
 		var gone []string
 		open := func(name string, next streamState) *frameShare {
 			s := memory.share(t.Context(), size, func() { gone = append(gone, name) })
 			s.hold(size)
-			s.enter(next)
+			s.enter(next, 0)
 			time.Sleep(maxStall / 10) // the next stream stalls later
 			return s
 		}
@@ -121,12 +124,58 @@ func TestStalledStreamsOrder(t *testing.T) {
 	})
 }
 
-// TestFramesOfOtherSizes checks that frames of one size never delay smaller ones, however many are stuck.
+// TestSlowStreams checks that streams which move a few bytes now and then count as stalled, those which move enough do not, and
+// neither do those which wait for processors.
+func TestSlowStreams(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const size, seconds = 512 << 10, 10
+		memory := NewFrameMemory(budget.New(1<<20).Account("relays", 1, 1))
+		var gone sync.Map
+		var streams sync.WaitGroup
+		for name, c := range map[string]struct {
+			state   streamState
+			moved   int // bytes a second
+			working time.Duration
+		}{
+			"slow client": {writingClient, 6000, 0}, "slow agent": {readingAgent, 6000, 0},
+			"client": {writingClient, 128 << 10, 0}, "agent": {readingAgent, 128 << 10, 0},
+			"busy": {writingClient, 0, time.Second - time.Millisecond},
+		} {
+			s := memory.share(t.Context(), size, func() { gone.Store(name, true) })
+			streams.Go(func() {
+				s.hold(size)
+				for range seconds {
+					s.enter(c.state, 0)
+					time.Sleep(time.Second - c.working)
+					s.enter(working, c.moved)
+					time.Sleep(c.working)
+				}
+			})
+		}
+		for range seconds {
+			time.Sleep(time.Second - time.Millisecond)
+			memory.share(t.Context(), size, nil).hold(size) // too much for all together
+		}
+		streams.Wait()
+		var names []string
+		for name := range gone.Range {
+			names = append(names, name.(string))
+		}
+		slices.Sort(names)
+		if got := strings.Join(names, ", "); got != "slow agent, slow client" {
+			t.Errorf("disconnected: %s; want slow agent, slow client", got)
+		}
+	})
+}
+
+// TestFramesOfOtherSizes checks that frames of one size never delay smaller ones, however many are stuck and whatever other accounts
+// hold.
 func TestFramesOfOtherSizes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 64 << 20
 		whole := budget.New(limit)
-		memory := NewFrameMemory(whole.Account("relays", 1, 1), limit)
+		memory := NewFrameMemory(whole.Account("relays", 1, 1))
+		whole.Account("others", 1, 1).Charge(limit / 5)
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
 		for _, size := range []int{4 << 20, smallFrame, 250 << 10} {
@@ -137,12 +186,39 @@ func TestFramesOfOtherSizes(t *testing.T) {
 			synctest.Wait()
 			small := memory.share(ctx, size, func() {})
 			if _, admitted := memory.admit(small, size/5); !admitted {
-				t.Errorf("frames of %d bytes hold all memory: %v of %v", size, memory.used, memory.limits)
+				t.Errorf("frames of %d bytes hold all memory: %v of %v", size, memory.used, limit)
 			}
 			small.hold(0)
 		}
-		if used := whole.Usage()[0].Bytes; used > limit {
+		if used := whole.Usage()[0].Bytes; used > limit*4/5 {
 			t.Errorf("%d bytes are used", used)
+		}
+	})
+}
+
+// TestSmallerFramesComeFirst checks that memory for which smaller frames wait is not given to larger ones.
+func TestSmallerFramesComeFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const limit = 64 << 20
+		whole := budget.New(limit)
+		memory := NewFrameMemory(whole.Account("relays", 1, 1))
+		other := whole.Account("other", 1, 1)
+		memory.extra = memory.share(t.Context(), 0, nil) // no other stream may exceed the limits
+		other.Charge(limit + 1)
+		small, large := memory.share(t.Context(), 0, nil), memory.share(t.Context(), 0, nil)
+		memory.admit(large, 2<<20)
+		memory.admit(small, 128<<10)
+		other.Release(100 << 10)
+		if _, admitted := memory.admit(large, 2<<20); admitted {
+			t.Error("a large frame gets the memory for which a small one waits")
+		}
+		other.Release(100 << 10)
+		if _, admitted := memory.admit(small, 128<<10); !admitted {
+			t.Error("a small frame gets no memory")
+		}
+		other.Release(limit / 2)
+		if _, admitted := memory.admit(large, 2<<20); !admitted {
+			t.Error("a large frame gets no memory although none other waits")
 		}
 	})
 }
@@ -152,12 +228,12 @@ func TestOthersShrinkFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const size = 32 << 10
 		whole := budget.New(4 * size)
-		memory, replay := NewFrameMemory(whole.Account("relays", 1, 1), 4*size), whole.Account("replay", 1, 1)
+		memory, replay := NewFrameMemory(whole.Account("relays", 1, 1)), whole.Account("replay", 1, 1)
 		replay.Charge(3 * size)
 		memory.ShrinkFirst(func() { replay.Release(size) })
 		s := memory.share(t.Context(), size, func() { t.Error("the stream is disconnected") })
 		s.hold(size)
-		s.enter(writingClient)
+		s.enter(writingClient, 0)
 		time.Sleep(maxStall)
 		memory.share(t.Context(), size, nil).hold(size)
 		if used := whole.Usage()[1].Bytes; used != 2*size {
@@ -171,12 +247,12 @@ func TestSmallFramesKeepToTheMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit, size, streams = 8 << 20, 64 << 10, 300
 		whole := budget.New(limit)
-		memory := NewFrameMemory(whole.Account("relays", 1, 1), limit)
+		memory := NewFrameMemory(whole.Account("relays", 1, 1))
 		for range streams {
 			var s *frameShare
 			s = memory.share(t.Context(), size, func() { go s.hold(0) })
 			s.hold(size)
-			s.enter(writingClient)
+			s.enter(writingClient, 0)
 		}
 		time.Sleep(maxStall + time.Second)
 		memory.share(t.Context(), size, nil).hold(1) // another stream goes on

@@ -225,9 +225,9 @@ func (b *observedBody) Read(p []byte) (int, error) {
 	if b.tap != nil {
 		b.tap.wake()
 	}
-	b.memory.enter(readingAgent)
+	b.memory.enter(readingAgent, 0)
 	n, err := b.ReadCloser.Read(p)
-	b.memory.enter(working)
+	b.memory.enter(working, n)
 	if b.tap != nil {
 		b.tap.write(p[:n])
 	}

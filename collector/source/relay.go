@@ -40,6 +40,7 @@ type filteredBody struct {
 	dropLongBlock bool                 // that block declares itself internal
 	out           []byte
 	sent          int // bytes of out that Read has returned
+	taken         int // bytes that the last Read has returned
 	steps         int // calls of step
 	upstream      *countingReader
 	observedBytes int64       // bytes of upstream that were put into the queue or counted as lost
@@ -76,7 +77,7 @@ func (c *countingReader) Read(p []byte) (int, error) {
 
 // Read returns the next bytes for the client. It waits for the agent if there are none.
 func (r *filteredBody) Read(p []byte) (int, error) {
-	r.memory.enter(working)
+	r.memory.enter(working, r.taken)
 	for r.sent == len(r.out) {
 		if r.queue != nil {
 			r.queue.wake() // the client has received everything so far
@@ -100,10 +101,10 @@ func (r *filteredBody) Read(p []byte) (int, error) {
 		}
 	}
 	r.updateMemory()
-	r.memory.enter(writingClient)
-	n := copy(p, r.out[r.sent:])
-	r.sent += n
-	return n, nil
+	r.memory.enter(writingClient, 0)
+	r.taken = copy(p, r.out[r.sent:])
+	r.sent += r.taken
+	return r.taken, nil
 }
 
 // Close closes the agent's answer. Frames that were read but not filtered yet are still observed.

@@ -264,7 +264,7 @@ func TestLargeFramesAreCharged(t *testing.T) {
 	for _, leaves := range []bool{false, true} {
 		whole := budget.New(1)
 		r := relayWithin(strings.NewReader(yes+large+strings.Repeat(yes, 100_000)), false, 4<<20)
-		r.memory = NewFrameMemory(whole.Account("relays", 1, 1), 1).share(t.Context(), 0, nil)
+		r.memory = NewFrameMemory(whole.Account("relays", 1, 1)).share(t.Context(), 0, nil)
 		used := func() int { return int(whole.Usage()[0].Bytes) }
 		buffer := make([]byte, 32<<10)
 		read := func(n int) {

@@ -40,7 +40,7 @@ func TestLargeFramesLeaveInSmallSteps(t *testing.T) {
 		}))
 		defer agent.Close()
 		p := newProxy(t, &proxyRecorder{}, agent.URL, source.ProxySettings{
-			NewFilter: func() source.Filter { return passValid{} }, FrameMemory: source.NewFrameMemory(budget.New(64<<20).Account("relays", 1, 1), 64<<20),
+			NewFilter: func() source.Filter { return passValid{} }, FrameMemory: source.NewFrameMemory(budget.New(64<<20).Account("relays", 1, 1)),
 		})
 		var conn net.Conn
 		server := httptest.NewUnstartedServer(p)

@@ -54,7 +54,7 @@ func newMemory(c config.Limits, fixed, unlimited config.Bytes) *memory {
 		replay:    b.Account("replay", 0.5, 0.9),
 		decodings: b.Account("decodings", 0.25, 0.9), subscribers: b.Account("subscribers", subscribersShare, 0.9),
 		turns:     budget.NewTurns(b.Account("large_frames", 1, 1), limit/4),
-		frames:    source.NewFrameMemory(b.Account("relays", 1, 1), int(limit)),
+		frames:    source.NewFrameMemory(b.Account("relays", 1, 1)),
 		observers: source.NewObserverSlots(),
 		fixed:     b.Account("log_and_ended_runs", 1, 1),
 	}
