@@ -158,6 +158,7 @@ type requestKey struct{}
 
 // ServeHTTP forwards a request.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	useOriginForm(r)
 	if refuse(w, r) {
 		return
 	}

@@ -107,8 +107,9 @@ func TestPublicPaths(t *testing.T) {
 	})
 	for target, want := range map[string]bool{
 		"GET /open": true, "GET /open?a=../x": true, "POST /open": true, "GET /apps/a/card": true, "GET /docs/": true, "POST /run": true, "GET /r%C3%A9": true,
-		"OPTIONS /open": true, "HEAD /open": true,
+		"OPTIONS /open": true, "HEAD /open": true, "GET http://a/open": true,
 
+		"GET http://a//open": false, "GET http://a/x/../open": false, "GET http://a": false, "GET http://a/op%65n": false,
 		"GET /": false, "GET /open/": false, "GET /OPEN": false, "GET /Open": false, "GET //open": false, "GET /./open": false, "GET /x/../open": false,
 		"GET /open/.": false, "GET /open/..": false, "GET /open/../secret": false, "GET /open/%2e%2e/secret": false, "GET /open%2f..%2fsecret": false,
 		"GET /op%65n": false, "GET /open;x=1": false, "GET /open%3bx": false, "GET /open%00": false, "GET /open%20": false, "GET /open%23": false,

@@ -42,6 +42,25 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 	}
 }
 
+// useOriginForm turns an absolute request target into the path and query that it contains: a server accepts both
+// forms (RFC 9112, section 3.2.2), and net/http has set r.Host from it.
+func useOriginForm(r *http.Request) {
+	if r.URL.Host == "" || r.Method == http.MethodConnect {
+		return
+	}
+	_, rest, _ := strings.Cut(r.RequestURI, "://")
+	target := "/"
+	if at := strings.IndexAny(rest, "/?"); at >= 0 {
+		target = "/" + strings.TrimPrefix(rest[at:], "/")
+	}
+	u := *r.URL
+	u.Scheme, u.User, u.Host = "", nil, ""
+	if u.Path == "" {
+		u.Path = "/"
+	}
+	r.URL, r.RequestURI = &u, target
+}
+
 // asksForStream reports whether a request accepts an event stream, as EventSource does.
 func asksForStream(h http.Header) bool {
 	return strings.Contains(strings.ToLower(strings.Join(h.Values("Accept"), ",")), "event-stream")

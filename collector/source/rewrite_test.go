@@ -31,10 +31,17 @@ func TestRequestTargets(t *testing.T) {
 				t.Errorf("upstream path %q: the agent gets %q, want %q", base, got, sent)
 			}
 		}
+		for sent, want := range map[string]string{
+			"http://a/x%2F?y={": "/x%2F?y={", "HTTPS://user@b:1//c": "//c", "http://a": "/", "http://a?x": "/?x", "http://a/b://c": "/b://c",
+		} {
+			if sendRaw(t, address.URL, "GET "+sent+" HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", false); got != "GET "+below+want {
+				t.Errorf("upstream path %q: for %s the agent gets %q, want %q", base, sent, got, want)
+			}
+		}
 		if sendRaw(t, address.URL, "OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", false); got != "OPTIONS *" {
 			t.Errorf("upstream path %q: the agent gets %q", base, got)
 		}
-		for _, sent := range []string{"GET http://other/", "GET http:///a", "GET mailto:a", "CONNECT other:1"} {
+		for _, sent := range []string{"GET http:///a", "GET mailto:a", "CONNECT other:1"} {
 			if said := sendRaw(t, address.URL, sent+" HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", false); !strings.HasPrefix(said, "HTTP/1.1 400 ") {
 				t.Errorf("the request %s is answered with %q", sent, said)
 			}
