@@ -11,11 +11,12 @@ import (
 
 // call is a tool call without a result so far.
 type call struct {
-	id, tool string
-	scope    *scope
-	by       speaker
-	target   string // the subagent that a deep agent's call names, or ""
-	bound    bool   // the graph that works within the call is known
+	id, tool  string
+	scope     *scope
+	by        speaker
+	target    string // the subagent that a deep agent's call names, or ""
+	abandoned bool   // an earlier attempt of the run left it open
+	bound     bool   // the graph that works within the call is known
 }
 
 // calls holds the open calls, in the order in which they started.
@@ -125,15 +126,15 @@ func (c *call) isRefused(content strictjson.Value) bool {
 	})
 }
 
-// failCall reports a call that an exception ended.
-func (d *decoder) failCall(c *call, code string, b *event.Batch) {
+// failCall reports a call that failed without a result.
+func (d *decoder) failCall(c *call, failure event.Failure, code string, b *event.Batch) {
 	if c == nil || !c.by.claim(b) {
 		return
 	}
 	d.calls.end(c.id)
 	d.seen.add(seenResult, c.id)
 	e := b.Add(event.KindToolEnded)
-	e.CallID, e.Name, e.Error, e.Code, e.TurnMayEnd = c.id, c.tool, event.ToolError, code, true
+	e.CallID, e.Name, e.Error, e.Code, e.TurnMayEnd = c.id, c.tool, failure, code, true
 }
 
 // failInnermostCall reports the call that the error of the run ended: an exception of a tool that no
@@ -146,7 +147,7 @@ func (d *decoder) failInnermostCall(code string, b *event.Batch) {
 	}
 	deepest := d.innermost()
 	if c := d.calls.only(func(c *call) bool { return c.scope == deepest }); c != nil {
-		d.failCall(c, code, b)
+		d.failCall(c, event.ToolError, code, b)
 	}
 }
 

@@ -20,6 +20,7 @@ type decoder struct {
 // runState is the state of the current run.
 type runState struct {
 	started   bool
+	attempt   float64           // the number of the last attempt, from 1; 0 if none was stated
 	scopes    map[string]*scope // by namespace
 	seen      seenSet
 	open      map[string]*message     // messages that arrive in pieces, by id
@@ -113,6 +114,7 @@ func (d *decoder) readStart(mode string, v strictjson.Value, b *event.Batch) {
 // readMetadata reads the start of a run, or of another attempt. On the stream of a thread it also
 // reports the run's end.
 func (d *decoder) readMetadata(_ *scope, v strictjson.Value, b *event.Batch) {
+	d.beginAttempt(v)
 	if v.Get("status").Is("run_done") {
 		b.Add(event.KindRunEnded)
 	}

@@ -62,6 +62,21 @@ func TestDecode(t *testing.T) {
 				`2 updates agent="boss"`, "model_ended", `tool_started name="task" call="c1" {"subagent_type":"expert"}`,
 				`3 updates agent="boss"`, `tool_ended name="task" call="c1" tool_error settled no_agent "We cannot invoke subagent expert because it does not exist"`,
 			}},
+		{"an attempt that is given up", []string{
+			chunk("", `"content":"par"`), frame("updates", `{"a":{"messages":[{"type":"ai","id":"run-3","content":"","tool_calls":[{"name":"f","id":"c1","args":{}}]}]}}`),
+			frame("metadata", `{"run_id":`+runID+`,"attempt":2}`), frame("updates", `{"a":{"messages":[{"type":"ai","id":"run-4","content":"Hi"}]}}`),
+		}, []string{
+			"2 messages partial", "model_started", `text "par"`, "3 updates", "model_ended", `tool_started name="f" call="c1" {}`, "4 metadata",
+			"5 updates", "model_ended canceled", `tool_ended name="f" call="c1" canceled settled`, `text "Hi"`, "model_ended", "final",
+		}},
+		{"an attempt that resumes a call", []string{
+			frame("updates", `{"a":{"messages":[{"type":"ai","id":"run-3","content":"","tool_calls":[{"name":"f","id":"c1","args":{}}]}]}}`),
+			frame("metadata", `{"run_id":`+runID+`,"attempt":2}`), frame("updates", `{"tools":{"messages":[{"type":"tool","tool_call_id":"c1","content":""}]}}`),
+			frame("updates", `{"a":{"messages":[{"type":"ai","id":"run-4","content":"Hi"}]}}`),
+		}, []string{
+			"2 updates", "model_ended", `tool_started name="f" call="c1" {}`, "3 metadata", "4 updates", `tool_ended name="f" call="c1" settled ""`,
+			"5 updates", `text "Hi"`, "model_ended", "final",
+		}},
 		{"a failed tool", []string{frame("updates", delegation), frame("updates", `{"tools":{"messages":[{"type":"tool","tool_call_id":"c1","status":"error","content":"ValueError: secret"}]}}`)},
 			[]string{
 				`2 updates agent="boss"`, "model_ended", `tool_started name="task" call="c1" {"subagent_type":"expert"}`,

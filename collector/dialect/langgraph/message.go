@@ -58,6 +58,7 @@ type message struct {
 	by            speaker
 	mode          string // the mode whose pieces are read; other modes repeat them
 	started       bool   // its start was reported
+	abandoned     bool   // an earlier attempt of the run left it unfinished
 	marked        bool   // every text in it is a thought
 	model, finish string
 	usage         event.Usage
@@ -246,6 +247,9 @@ func (m *message) claim(b *event.Batch) bool {
 
 // start reports a piece of a response, and at the first one that the response has started.
 func (m *message) start(d *decoder, b *event.Batch) {
+	if !m.started {
+		d.endAbandoned(m.scope, b)
+	}
 	b.Partial, m.scope.spoke, d.last = true, true, m.scope
 	if !m.started {
 		m.started = true

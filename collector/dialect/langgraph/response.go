@@ -87,7 +87,9 @@ func (d *decoder) readWhole(sc *scope, v, metadata strictjson.Value, b *event.Ba
 	if !m.by.claim(b) {
 		return
 	}
-	m.scope.spoke, d.last = true, m.scope
+	if m.scope.spoke, d.last = true, m.scope; d.open[id] == nil && isFromModel(id) {
+		d.endAbandoned(m.scope, b)
+	}
 	m.reportText(v, m.textLength == 0 && len(m.text) == 0, b)
 	if m.readResponse(d, v); isFromModel(id) {
 		if used := readUsage(v.Get("usage_metadata")); used != (event.Usage{}) {

@@ -157,7 +157,7 @@ func (d *decoder) readTask(sc *scope, v strictjson.Value, b *event.Batch) {
 	}
 	d.readInterrupts(sc, v.Get("interrupts"), b)
 	if failed := v.Get("error"); failed.Kind() == strictjson.String {
-		d.failCall(d.calls.byID(d.taskCall[id]), reprCode(failed), b)
+		d.failCall(d.calls.byID(d.taskCall[id]), event.ToolError, reprCode(failed), b)
 	}
 	delete(d.taskCall, id)
 	d.endNode(sc, d.name(v.Get("name")), id, b)
@@ -216,6 +216,6 @@ func (d *decoder) readEvent(sc *scope, v strictjson.Value, b *event.Batch) {
 			tool := d.name(v.Get("name"))
 			failed = d.calls.only(func(c *call) bool { return c.scope == at && c.tool == tool })
 		}
-		d.failCall(failed, reprCode(data.Get("error")), b)
+		d.failCall(failed, event.ToolError, reprCode(data.Get("error")), b)
 	}
 }

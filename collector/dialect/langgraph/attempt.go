@@ -1,0 +1,40 @@
+package langgraph
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// beginAttempt records that the server runs the graph again after a failure. It may resume calls that the earlier
+// attempt left open, so nothing ends yet.
+func (d *decoder) beginAttempt(v strictjson.Value) {
+	attempt, _ := v.Get("attempt").Float()
+	if again := attempt > d.attempt && d.attempt > 0; again {
+		for _, m := range d.open {
+			m.abandoned = true
+		}
+		for _, c := range d.calls {
+			c.abandoned = true
+		}
+	}
+	d.attempt = max(d.attempt, attempt)
+}
+
+// endAbandoned ends the responses and calls that an earlier attempt left open in a graph. It is called when the
+// model of the graph answers anew, so they will not be resumed.
+func (d *decoder) endAbandoned(sc *scope, b *event.Batch) {
+	for _, id := range slices.Sorted(maps.Keys(d.open)) {
+		if m := d.open[id]; m.abandoned && m.scope == sc && m.started {
+			d.endModel(id, m, false, b)
+			b.Events[len(b.Events)-1].Error = event.FailureCanceled
+		}
+	}
+	for _, c := range slices.Clone(d.calls) {
+		if c.abandoned && c.scope == sc {
+			d.failCall(c, event.FailureCanceled, "", b)
+		}
+	}
+}
