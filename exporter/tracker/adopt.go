@@ -47,14 +47,10 @@ func (r *openRun) adopt(e *event.Event, caller *Operation) {
 // discard removes a run without notifying the observers.
 func (t *Tracker) discard(child *openRun, state *streamState) {
 	child.release()
-	child.Status = adopted // first: otherwise the removal from t.open would count as an eviction
 	t.open.Remove(child)
 	t.removeRun(child)
 	t.endedRuns.Remove(streamRun{child.stream, child.ID})
 }
-
-// adopted is the status of a run that has become an agent of another.
-const adopted Status = "adopted"
 
 // adoptAgent makes the child's root operation an agent of this run.
 func (r *openRun) adoptAgent(root, parent *Operation, e *event.Event) {
