@@ -161,8 +161,8 @@ func (r *openRun) parentOf(b *event.Batch) *Operation {
 // moveToBranch moves the target of a transfer to the branch in which it speaks.
 func (r *openRun) moveToBranch(op *Operation, branch string) {
 	delete(r.agents, agentKey{op.Name, op.Branch})
-	if r.pendingReplies.agentIn(op.Branch) == op {
-		r.pendingReplies.remove(op.Branch)
+	if r.pendingReplies[op.Branch] == op {
+		r.clearReply(op.Branch)
 		r.expectReply(branch, op)
 	}
 	op.Branch = branch

@@ -188,19 +188,6 @@ func (r *openRun) taskEnded(op *Operation, e *event.Event, b *event.Batch) {
 	r.expectReply(b.Branch, caller)
 }
 
-// expectReply records that the run is incomplete unless an agent speaks again in a branch. A nil agent
-// means the root.
-func (r *openRun) expectReply(branch string, agent *Operation) {
-	if agent == nil {
-		agent = r.Root
-	}
-	if r.pendingReplies.agentIn(branch) == nil && !r.reserveEntry(r.pendingReplies.branches(), &r.mostReplies) {
-		r.tracker.losses.CountEvicted(LostReply)
-		return
-	}
-	r.pendingReplies.add(branch, agent)
-}
-
 // callOf returns the call of a response: by id, or, if the stream has no ids, the first open call
 // of that name, those of the same branch first.
 func (r *openRun) callOf(e *event.Event, b *event.Batch) *Operation {

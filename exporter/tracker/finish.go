@@ -101,7 +101,7 @@ func (r *openRun) runStatus(why StatusReason) (Status, StatusReason) {
 // pending reports whether a call, a response or an expected reply is still open.
 func (r *openRun) pending() bool {
 	open := slices.ContainsFunc(r.Operations, func(op *Operation) bool { return op.open && !op.Kind.Invokes() })
-	return open || r.pendingReplies.branches() > 0
+	return open || len(r.pendingReplies) > 0
 }
 
 // endCalls ends the calls and responses that no frame ended.

@@ -30,8 +30,8 @@ type openRun struct {
 	partialResponses map[*Operation]*Operation // by agent: responses with only partial frames so far
 	nodes            map[nodeKey]*Operation    // by their place
 	lastInLane       map[laneKey]*Operation    // the last node of each lane below an operation
-	pendingReplies   pendingReplies
-	mostReplies      int                       // the largest number of branches of pendingReplies
+	pendingReplies   map[string]*Operation     // by branch: the agent from which a model response is still expected
+	mostReplies      int                       // the largest size of pendingReplies
 	current          *Operation                // the agent in control: the last frame's agent, or the target of a later transfer
 	awaitingUsage    map[*Operation]*Operation // by agent: complete responses whose usage may follow
 	modelRequests    map[*Operation]request    // by agent: requests whose response has not begun
@@ -120,7 +120,7 @@ func (r *openRun) apply(b *event.Batch) {
 			r.noteReply(b.Branch, agent)
 		}
 	} else if hasEvent(b, event.KindModelEnded) || hasEvent(b, event.KindText) && !b.Partial {
-		r.pendingReplies.remove(b.Branch) // the run's own agent, which has no name
+		r.clearReply(b.Branch) // the run's own agent, which has no name
 	}
 	r.applyEvents(b, agent)
 	if !hasEvent(b, event.KindModelEnded) && !awaitsUsage(b) {
@@ -162,20 +162,6 @@ func (r *openRun) measureOffset(b *event.Batch) {
 	}
 	if offset := b.Received.Sub(b.Time); !r.ClockOffsetKnown || offset < r.ClockOffset {
 		r.ClockOffset, r.ClockOffsetKnown = offset, true
-	}
-}
-
-// noteReply records that an agent spoke. Its branch no longer has a pending reply, and neither do the
-// agents above it that received control by a transfer.
-func (r *openRun) noteReply(branch string, agent *Operation) {
-	if r.pendingReplies.branches() == 0 {
-		return
-	}
-	r.pendingReplies.remove(branch)
-	for up := agent; up != nil; up = up.runner() {
-		if up.node.receivedControl {
-			r.pendingReplies.removeAgent(up)
-		}
 	}
 }
 

@@ -112,7 +112,7 @@ func (r *openRun) applyFactAfterEnd(e *event.Event, b *event.Batch, op *Operatio
 			return false
 		}
 		r.applyEvent(e, b, op)
-		r.pendingReplies.remove(b.Branch) // nothing more is expected
+		r.clearReply(b.Branch) // nothing more is expected
 	case event.KindModelEnded:
 		if r.partialResponses[op] == nil {
 			return false
