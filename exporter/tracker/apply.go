@@ -214,9 +214,7 @@ func (r *openRun) transfer(e *event.Event, b *event.Batch, from *Operation) {
 			r.tracker.losses.CountEvicted(LostDepth)
 		}
 	}
-	r.keepFact(len(r.Transfers), "transfer", func() {
-		r.Transfers = append(r.Transfers, Transfer{From: b.Agent, To: e.Name, EventID: e.ID, Loop: chain.contains(e.Name)})
-	})
+	keepFact(r, &r.Transfers, event.KindTransfer.String(), Transfer{From: b.Agent, To: e.Name, EventID: e.ID, Loop: chain.contains(e.Name)})
 	for up := from.runner(); up != nil; up = up.runner() {
 		up.node.childIsAgent = up.node.childIsAgent || up.Name == e.Name // an agent, not a workflow: control goes only to agents
 	}
@@ -287,13 +285,14 @@ func (r *openRun) requestInput(e *event.Event, owner *Operation) {
 	if in := r.inputs[e.CallID]; in != nil && in.Status == InputOpen {
 		return
 	}
-	r.keepFact(len(r.Inputs), LostInput, func() {
-		in := &InputRequest{ID: e.CallID, Kind: e.Input, Routing: e.Routing, Status: InputOpen, Requested: r.now, Question: r.questionOf(e), expires: e.ExpiresIn, owner: owner}
-		put(&r.inputs, e.CallID, in)
-		r.Inputs = append(r.Inputs, in)
-		owner.openInputs++
-		r.rememberQuestion(e.CallID)
-	})
+	in := &InputRequest{ID: e.CallID, Kind: e.Input, Routing: e.Routing, Status: InputOpen, Requested: r.now, expires: e.ExpiresIn, owner: owner}
+	if !keepFact(r, &r.Inputs, LostInput, in) {
+		return
+	}
+	in.Question = r.questionOf(e)
+	put(&r.inputs, e.CallID, in)
+	owner.openInputs++
+	r.rememberQuestion(e.CallID)
 }
 
 func (r *openRun) answerInput(id string) {
@@ -360,13 +359,13 @@ func (r *openRun) addProof(e *event.Event, caller *Operation) {
 	case event.KindConfidence:
 		s := Confidence{Agent: e.Name, Confidence: e.Confidence, Restated: op.Kind.Invokes() && r.restates(e)}
 		d.Confidence = append(d.Confidence, s)
-		r.keepFact(len(r.Confidence), "confidence", func() { r.Confidence = append(r.Confidence, s) })
+		keepFact(r, &r.Confidence, e.Kind.String(), s)
 	case event.KindCitation:
 		d.Citations = append(d.Citations, e.Citation)
-		r.keepFact(len(r.Citations), "citation", func() { r.Citations = append(r.Citations, Citation{e.Name, e.Citation}) })
+		keepFact(r, &r.Citations, e.Kind.String(), Citation{e.Name, e.Citation})
 	case event.KindReasoning:
 		d.ReasoningSteps = event.Count{N: int64(e.Steps), Known: true}
-		r.keepFact(len(r.Reasoning), "reasoning", func() { r.Reasoning = append(r.Reasoning, Reasoning{e.Name, e.Steps}) })
+		keepFact(r, &r.Reasoning, e.Kind.String(), Reasoning{e.Name, e.Steps})
 	}
 }
 

@@ -66,9 +66,7 @@ func (r *openRun) addThought(e *event.Event, b *event.Batch, agent *Operation) {
 		t.last = e.ID
 		return
 	}
-	r.keepFact(len(r.Thoughts), event.KindThought.String(), func() {
-		r.Thoughts = append(r.Thoughts, ThoughtCount{Agent: agent.Agent, Type: e.ThoughtType, Count: 1, last: e.ID})
-	})
+	keepFact(r, &r.Thoughts, event.KindThought.String(), ThoughtCount{Agent: agent.Agent, Type: e.ThoughtType, Count: 1, last: e.ID})
 }
 
 // noteProgress records the progress of a call.

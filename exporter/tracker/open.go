@@ -331,10 +331,12 @@ func awaitsUsage(b *event.Batch) bool {
 // takePartial removes and returns the responses with only partial frames, in the order in
 // which they began.
 func (r *openRun) takePartial() []*Operation {
-	ops := slices.SortedFunc(maps.Values(r.partialResponses), func(a, b *Operation) int { return a.ordinal - b.ordinal })
+	ops := slices.SortedFunc(maps.Values(r.partialResponses), byOrdinal)
 	clear(r.partialResponses)
 	return ops
 }
+
+func byOrdinal(a, b *Operation) int { return a.ordinal - b.ordinal }
 
 // openState is bookkeeping of an operation. It is dropped once the observers have seen the operation end.
 type openState struct {
