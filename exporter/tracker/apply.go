@@ -67,7 +67,7 @@ func (r *openRun) chat(model string, b *event.Batch, agent *Operation) *Operatio
 }
 
 func (r *openRun) toolStarted(e *event.Event, b *event.Batch, caller *Operation) {
-	if last := r.callIn(b.Branch, e.CallID); last != nil && last.open && e.CallID != "" {
+	if last := r.callIn(b.Branch, e.CallID); last != nil && last.open {
 		return // a repeated call
 	}
 	op := r.beginTool(e, b, caller)
@@ -77,7 +77,7 @@ func (r *openRun) toolStarted(e *event.Event, b *event.Batch, caller *Operation)
 	if e.CallID == "" {
 		r.unnamed.add(op)
 	}
-	r.keepArguments(op, e)
+	r.keepPayload(op, e)
 	if e.LongRunning {
 		op.awaitsAnswer = true
 		r.requestInput(&event.Event{CallID: e.CallID, Input: event.InputTool}, caller)
@@ -96,11 +96,10 @@ func (r *openRun) beginTool(e *event.Event, b *event.Batch, caller *Operation) *
 	if known := r.tracker.settings.IsAgentTool; known != nil {
 		op.AgentTool = known(r.Source, e.Name)
 	}
-	if e.CallID == "" {
-		return op
+	if e.CallID != "" {
+		r.numberCall(op)
+		r.indexCall(op)
 	}
-	r.numberCall(op)
-	r.indexCall(op)
 	return op
 }
 
@@ -130,7 +129,7 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 		r.taskEnded(op, e, b)
 		return
 	}
-	r.keepResult(op, e)
+	r.keepPayload(op, e)
 	op.statedDuration, op.startUnknown = e.Duration, op.startUnknown || op.Started.Frame == r.now.Frame // a duration within one frame is unknown
 	if e.AgentNotFound {
 		r.dropMissingWithin(op)
@@ -256,9 +255,7 @@ func (r *openRun) transferCall(e *event.Event) *Operation {
 // transferTarget begins or finds the operation of a transfer's target. In a protocol with places, each
 // transfer begins a new invocation, unless the last target of that name has not spoken yet.
 func (r *openRun) transferTarget(name string, b *event.Batch, from *Operation) *Operation {
-	branch := b.Branch
-	key := agentKey{name, branch}
-	last := r.agents[key]
+	last := r.agents[agentKey{name, b.Branch}]
 	switch silent := r.silentTargets[name]; {
 	case b.Place != nil && silent != nil && silent.open:
 		return silent
@@ -272,11 +269,10 @@ func (r *openRun) transferTarget(name string, b *event.Batch, from *Operation) *
 	if op == nil {
 		return nil
 	}
-	op.Agent, op.Branch = name, branch
-	op.node = r.tracker.newNode(node{lane: branch, cause: r.now, receivedControl: true})
+	op.Agent, op.Branch = name, b.Branch
+	op.node = r.tracker.newNode(node{lane: b.Branch, cause: r.now, receivedControl: true})
 	put(&r.silentTargets, name, op)
-	r.numberInvocation(op)
-	put(&r.agents, key, op)
+	r.indexInvocation(op)
 	return op
 }
 

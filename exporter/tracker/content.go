@@ -69,20 +69,17 @@ func (r *openRun) releaseContent(op *Operation) {
 // keepsContent reports whether content is kept.
 func (r *openRun) keepsContent() bool { return r.tracker.settings.MaxContent > 0 }
 
-// keepArguments keeps the arguments of a call.
-func (r *openRun) keepArguments(op *Operation, e *event.Event) {
-	if r.keepsContent() && e.Payload().Exists() {
-		room := r.reserveContent(op, len(e.Payload().Raw()))
-		op.Details.Content.Arguments = appendCut(nil, e.Payload(), room)
+// keepPayload keeps the arguments or the result of a call.
+func (r *openRun) keepPayload(op *Operation, e *event.Event) {
+	if !r.keepsContent() || !e.Payload().Exists() {
+		return
 	}
-}
-
-// keepResult keeps the result of a call.
-func (r *openRun) keepResult(op *Operation, e *event.Event) {
-	if r.keepsContent() && e.Payload().Exists() {
-		room := r.reserveContent(op, len(e.Payload().Raw()))
-		op.Details.Content.Result = appendCut(nil, e.Payload(), room)
+	room := r.reserveContent(op, len(e.Payload().Raw()))
+	to := &op.Details.Content.Arguments
+	if e.Kind == event.KindToolEnded {
+		to = &op.Details.Content.Result
 	}
+	*to = appendCut(nil, e.Payload(), room)
 }
 
 // keepOutput keeps a part of the model response that a frame shows or ends.

@@ -71,7 +71,7 @@ func (r *openRun) addThought(e *event.Event, b *event.Batch, agent *Operation) {
 
 // noteProgress records the progress of a call.
 func (r *openRun) noteProgress(e *event.Event, b *event.Batch) {
-	if op := r.call(b.Branch, e.CallID); op != nil && op.open && e.CallID != "" && e.Progress.Known {
+	if op := r.call(b.Branch, e.CallID); op != nil && op.open && e.Progress.Known {
 		op.details().Progress = e.Progress
 	}
 }

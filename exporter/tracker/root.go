@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -19,7 +20,7 @@ func (r *openRun) decideRoot(kind event.RootKind, first *event.Node) {
 	isFirst := first.Name == r.App || r.App == "" && !(isSilent && firstSpeaks)
 	if isFirst {
 		r.Root.Name = first.Name
-		r.Root.node.key = nodeKey{nil, first.Name, invocationOf(first), first.Lane}
+		r.Root.node.key = nodeKey{nil, first.Name, cmp.Or(first.Call, first.Run), first.Lane}
 		put(&r.nodes, r.Root.node.key, r.Root)
 	}
 	r.Root.Kind = InvokeAgent

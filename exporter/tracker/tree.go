@@ -1,6 +1,8 @@
 package tracker
 
 import (
+	"cmp"
+
 	"github.com/delegraph/delegraph/collector/event"
 )
 
@@ -33,7 +35,7 @@ type node struct {
 // nodeKey identifies a node by its place.
 type nodeKey struct {
 	above           *Operation // nil at the top of the run
-	name, run, lane string
+	name, run, lane string     // run is the number of the invocation, or the id of its call
 }
 
 // laneKey identifies a lane below an operation.
@@ -84,14 +86,6 @@ func (op *Operation) noteSpeaker(b *event.Batch, kind event.NodeKind) {
 	above.node.childIsAgent = above.node.childIsAgent || !b.Output && hasEvent(b, event.KindModelEnded) && hasEvent(b, event.KindFinal)
 }
 
-// invocationOf returns what distinguishes the invocations of a node.
-func invocationOf(n *event.Node) string {
-	if n.Call != "" {
-		return n.Call
-	}
-	return n.Run
-}
-
 // exitStaleLane corrects a place whose lane is out of date: it returns the node above the speaker, and
 // the speaker with its true lane. ADK leaves the branch of the last parallel agent on the frames of the
 // nodes that follow. Such a place puts the speaker below that agent, which cannot be: an agent with a
@@ -114,7 +108,7 @@ func (r *openRun) exitStaleLane(at *Operation, n *event.Node) (*Operation, *even
 
 // childNode finds or begins the operation of a node below another.
 func (r *openRun) childNode(above *Operation, n *event.Node, speaks bool, b *event.Batch) *Operation {
-	key := nodeKey{above, n.Name, invocationOf(n), n.Lane}
+	key := nodeKey{above, n.Name, cmp.Or(n.Call, n.Run), n.Lane}
 	op := r.nodes[key]
 	switch silent := r.silentTargets[n.Name]; {
 	case silent != nil && silent.open:
@@ -182,21 +176,14 @@ func (op *Operation) asNode() *event.Node {
 // beginNode begins the operation of a node's next invocation.
 func (r *openRun) beginNode(key nodeKey, n *event.Node) *Operation {
 	call := r.calls[n.Call]
-	if n.Call == "" || call == nil || !call.open {
-		call = nil
-	}
-	if call != nil && call.Kind == ExecuteTool && n.Task && call.Name == n.Name {
+	inCall := call != nil && call.open && call.Kind == ExecuteTool // otherwise it may have become an earlier invocation
+	if inCall && n.Task && call.Name == n.Name {
 		return r.turnIntoNode(call, key)
 	}
-	if call != nil && call.Kind.Invokes() {
-		call = nil // the call became an earlier invocation
-	}
 	parent := r.runnerOf(key.above, n)
-	var cause Timestamp
-	if call != nil {
+	cause := r.causeIn(parent, n.Lane)
+	if inCall {
 		parent, cause = call, call.Started
-	} else {
-		cause = r.causeIn(parent, n.Lane)
 	}
 	op := r.begin(kindOf(n), n.Name, parent)
 	if op == nil {
