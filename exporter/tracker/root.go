@@ -129,8 +129,7 @@ func (r *openRun) drop(op *Operation) {
 	r.dropped++
 	op.detach()
 	r.forget(op)
-	r.leaveLane(op)
-	delete(r.nodes, op.node.key)
+	r.vacate(op)
 }
 
 // compact removes the dropped operations from the run.
