@@ -215,7 +215,7 @@ func (r *openRun) transfer(e *event.Event, b *event.Batch, from *Operation) {
 	}
 	keepFact(r, &r.Transfers, event.KindTransfer.String(), Transfer{From: b.Agent, To: e.Name, EventID: e.ID, Loop: chain.contains(e.Name)})
 	for up := from.runner(); up != nil; up = up.runner() {
-		up.node.childIsAgent = up.node.childIsAgent || up.Name == e.Name // an agent, not a workflow: control goes only to agents
+		up.node.looksLikeAgent = up.node.looksLikeAgent || up.Name == e.Name // an agent, not a workflow: control goes only to agents
 	}
 	target := r.transferTarget(e.Name, b, from)
 	if from.node != nil {

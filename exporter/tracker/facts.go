@@ -97,6 +97,36 @@ func (r *openRun) runEnded(e *event.Event) {
 	r.addUnattributedUsage(e)
 }
 
+// addThought counts a thought by its type, once for all its pieces.
+func (r *openRun) addThought(e *event.Event, b *event.Batch, agent *Operation) {
+	if e.ThoughtType == "" || b.Partial && e.ID == "" { // another event repeats these pieces as a whole
+		return
+	}
+	limit := r.tracker.settings.MaxFacts
+	if d := agent.details(); !slices.Contains(d.Thoughts, e.ThoughtType) && len(d.Thoughts) < limit {
+		d.Thoughts = append(d.Thoughts, e.ThoughtType)
+	}
+	for i := range r.Thoughts {
+		t := &r.Thoughts[i]
+		if t.Agent != agent.Agent || t.Type != e.ThoughtType {
+			continue
+		}
+		if e.ID == "" || e.ID != t.last {
+			t.Count++
+		}
+		t.last = e.ID
+		return
+	}
+	keepFact(r, &r.Thoughts, event.KindThought.String(), ThoughtCount{Agent: agent.Agent, Type: e.ThoughtType, Count: 1, last: e.ID})
+}
+
+// noteProgress records the progress of a call.
+func (r *openRun) noteProgress(e *event.Event, b *event.Batch) {
+	if op := r.call(b.Branch, e.CallID); op != nil && op.open && e.Progress.Known {
+		op.details().Progress = e.Progress
+	}
+}
+
 // keepFact appends a fact to a list and returns true, or counts it as evicted if there is no room.
 func keepFact[T any](r *openRun, to *[]T, kind string, fact T) bool {
 	fits := r.hasRoomForFact(len(*to), kind)

@@ -42,7 +42,7 @@ type openRun struct {
 	answersRequest   bool                      // it answers the run request of its stream
 	isAnnounced      bool                      // observers have been notified of its start
 	rootDecided      bool                      // the kind of the root operation is decided
-	rootGuessed      bool                      // if something else runs beside the root, a workflow is put above both
+	rootGuessed      bool                      // the protocol does not say what the root is: something may still run beside it
 	rootIsFirst      bool                      // the root is the first agent directly below the run; the run itself has not spoken
 	rootRaised       bool                      // a workflow was put above the first root
 	endStated        bool                      // the protocol stated its end
@@ -340,7 +340,7 @@ func byOrdinal(a, b *Operation) int { return a.ordinal - b.ordinal }
 
 // openState is bookkeeping of an operation. It is dropped once the observers have seen the operation end.
 type openState struct {
-	ordinal      int
+	ordinal      int       // position among the operations of the run with the same OperationKind.order
 	failedFrame  int       // the last frame that states a failure
 	failureCode  string    // code of that failure in the stream
 	finalFrame   int       // its last final frame

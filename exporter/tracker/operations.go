@@ -191,9 +191,9 @@ func (r *openRun) finalize(op *Operation) {
 	}
 	op.Ended.Frame = max(op.Ended.Frame, op.Started.Frame)
 	op.clearUndated()
-	fitted := op.statedDuration.Known && r.applyReportedDuration(op)
+	isReported := op.statedDuration.Known && r.applyReportedDuration(op)
 	switch {
-	case fitted:
+	case isReported:
 		op.Timing = TimingReported
 	case op.startUnknown || op.Started.At.IsZero() || op.Ended.At.IsZero():
 		op.Timing = TimingUnknown
@@ -244,9 +244,10 @@ func (op *Operation) estimateTimes() {
 	}
 }
 
-// applyReportedDuration sets the times from the duration that the protocol reports, and reports whether
-// it could. The operation ends with its last frame, or earlier if its start is known and the duration is
-// shorter. It starts the duration before its end, but no earlier than its run, and contains its children.
+// applyReportedDuration sets the times from the duration that the protocol reports. It returns false if the
+// end is unknown. The operation ends with its last frame, or earlier if its start is known and the duration is
+// shorter. From there, the duration determines its start, but no start before that of the run. At last, the
+// operation is extended to contain its children.
 func (r *openRun) applyReportedDuration(op *Operation) bool {
 	if op.Ended.At.IsZero() {
 		return false

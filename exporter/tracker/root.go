@@ -93,7 +93,7 @@ func (r *openRun) dropUninvoked() {
 	afterTransfer := r.noteSessionTransfer()
 	var uninvoked []*Operation
 	for _, op := range r.Operations[1:] {
-		mayBeAgent := op.open && op.Kind == InvokeWorkflow && op.node.isContainer && (op.node.childIsAgent || afterTransfer)
+		mayBeAgent := op.open && op.Kind == InvokeWorkflow && op.node.isContainer && (op.node.looksLikeAgent || afterTransfer)
 		if mayBeAgent && op.failedFrame == 0 && !op.node.childHasOutput && !op.node.hasOwnWork {
 			op.dropped, uninvoked = true, append(uninvoked, op)
 		}

@@ -4,7 +4,7 @@
 // These terms add to those of package event:
 //   - A node is an operation that runs others: an agent, a workflow or a step. The runner of an
 //     operation is the nearest node above it.
-//   - A container is a node that only runs others, as a place (event.Place) states.
+//   - A container is a node that, according to a place (event.Place), only runs others.
 //   - A lane is a sequence of nodes that follow one another. Nodes in different lanes may run in
 //     parallel. In a protocol without places, the lane of an agent is its branch.
 //   - A whole frame is one that is not partial. A final frame has an event.KindFinal.
@@ -47,9 +47,9 @@ const (
 	LostRun    = "run"
 	LostInput  = "input"
 	LostReport = "report" // an ended operation, dropped from the run's report only
-	LostReply  = "reply"  // a reply that is due, but without which the run will not count as incomplete
-	// LostDepth is an operation's true parent, which is nested too deeply: an ancestor replaces it. It
-	// is also the oldest part of a long chain of transfers: a loop back to it is not detected.
+	LostReply  = "reply"  // an expected reply: the run may count as completed without it
+	// LostDepth is the true parent of an operation that is nested too deeply, and an ancestor becomes its
+	// parent. It is also the oldest part of a long chain of transfers: a loop back to it is not detected.
 	LostDepth   = "depth"
 	LostLink    = "link"
 	LostOrphan  = "orphan"  // a run that was reported on its own because its parent run had not been seen in time

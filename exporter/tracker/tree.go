@@ -23,7 +23,7 @@ type node struct {
 	hasOwnWork      bool // has calls or responses of its own
 	claimsChildren  bool // states that it runs others
 	childHasOutput  bool // a child had an output or is a function
-	childIsAgent    bool // a child gave a final answer that is not an output, or is the target of a transfer
+	looksLikeAgent  bool // a child gave a final answer that is not an output, or control was transferred to its name
 	transferred     bool // transferred control
 	taskReturned    bool // got control back from a task
 	isRetry         bool // started again after a pause of unknown length
@@ -67,8 +67,8 @@ func (r *openRun) operationAt(b *event.Batch) *Operation {
 	return at
 }
 
-// noteSpeaker records that an operation and its ancestors have spoken. It also records what the frame
-// shows about its runner: that it is an agent, or a workflow whose children have outputs.
+// noteSpeaker records that an operation and its ancestors have spoken. It also records what the frame shows
+// about the nodes above: that the runner is an agent, or that these are workflows whose children have outputs.
 func (op *Operation) noteSpeaker(b *event.Batch, kind event.NodeKind) {
 	for up := op; up != nil && !up.spoke; up = up.parent {
 		up.spoke = true
@@ -83,7 +83,7 @@ func (op *Operation) noteSpeaker(b *event.Batch, kind event.NodeKind) {
 			at.parent.node.childHasOutput = true
 		}
 	}
-	above.node.childIsAgent = above.node.childIsAgent || !b.Output && hasEvent(b, event.KindModelEnded) && hasEvent(b, event.KindFinal)
+	above.node.looksLikeAgent = above.node.looksLikeAgent || !b.Output && hasEvent(b, event.KindModelEnded) && hasEvent(b, event.KindFinal)
 }
 
 // exitStaleLane corrects a place whose lane is out of date: it returns the node above the speaker, and
@@ -219,10 +219,10 @@ func kindOf(n *event.Node) OperationKind {
 	return InvokeAgent
 }
 
-// runnerOf returns the parent of a new node. above is the node before it in its place, which may be only
-// a distant ancestor. In that case the parent is a node below above: of those that are in the same lane,
-// have no model, and got control by a transfer or state that they run others, it is the nearest one to
-// the agent in control.
+// runnerOf returns the parent of a new node. above is the node before it in its place, or nil for the run.
+// If the place may leave out nodes between the two, the parent is the nearest of these to the agent in
+// control. It must be in the same lane and have no model, and must have got control by a transfer or state
+// that it runs others.
 func (r *openRun) runnerOf(above *Operation, n *event.Node) *Operation {
 	if (n.Kind == event.NodeDescendant || n.Kind == event.NodeContainer) && r.current != nil && (above == nil || r.current.isBelow(above)) {
 		for up := r.current; up != nil && up != above; up = up.parent {
