@@ -105,6 +105,9 @@ func (r *openRun) beginTool(e *event.Event, b *event.Batch, caller *Operation) *
 
 func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	op := r.callOf(e, b)
+	if op != nil && e.CallID == "" {
+		op.ResponseInferred = true
+	}
 	paused := op != nil && op.openState != nil && op.pausedFrame == r.now.Frame // this frame pauses the call: its response brings no result
 	switch {
 	case paused:
@@ -193,11 +196,7 @@ func (r *openRun) callOf(e *event.Event, b *event.Batch) *Operation {
 	if e.CallID != "" {
 		return r.call(b.Branch, e.CallID)
 	}
-	op := cmp.Or(r.unnamed.inBranch(b.Branch, e.Name), r.unnamed.anywhere(e.Name))
-	if op != nil {
-		op.ResponseInferred = true
-	}
-	return op
+	return r.unnamed.first(e.Name, b.Branch)
 }
 
 // transfer transfers control. The target's operation begins here, as a child of the agent that had
