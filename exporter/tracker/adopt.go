@@ -34,7 +34,7 @@ func (r *openRun) adopt(e *event.Event, caller *Operation) {
 		state.setRun(r, alias)
 	}
 	parent := caller.firstOpen()
-	if call := r.calls[e.CallID]; call != nil && e.CallID != "" && call.open {
+	if call := r.calls[e.CallID]; call != nil && call.open {
 		parent = call
 	}
 	parent = r.limitDepth(parent, child.Root.height)
@@ -47,14 +47,10 @@ func (r *openRun) adopt(e *event.Event, caller *Operation) {
 // discard removes a run without notifying the observers.
 func (t *Tracker) discard(child *openRun, state *streamState) {
 	child.release()
-	child.Status = adopted // first: otherwise the removal from t.open would count as an eviction
 	t.open.Remove(child)
 	t.removeRun(child)
 	t.endedRuns.Remove(streamRun{child.stream, child.ID})
 }
-
-// adopted is the status of a run that has become an agent of another.
-const adopted Status = "adopted"
 
 // adoptAgent makes the child's root operation an agent of this run.
 func (r *openRun) adoptAgent(root, parent *Operation, e *event.Event) {
@@ -64,8 +60,7 @@ func (r *openRun) adoptAgent(root, parent *Operation, e *event.Event) {
 	root.Branch, root.spoke = e.ID, true
 	root.attach(parent)
 	root.updateHeights()
-	r.numberInvocation(root)
-	put(&r.agents, agentKey{root.Name, e.ID}, root)
+	r.indexInvocation(root)
 	put(&r.agentByBranch, e.ID, root)
 }
 
@@ -113,12 +108,10 @@ func (r *openRun) adoptOperations(child *openRun) {
 // renumber gives an adopted operation a number that no operation of this run with the same name and
 // branch, or the same call id, has.
 func (r *openRun) renumber(op *Operation) {
-	key := agentKey{op.Name, op.Branch}
 	switch {
-	case op.Kind.Invokes() && r.agents[key] == op: // numbered before
+	case op.Kind.Invokes() && r.agents[agentKey{op.Name, op.Branch}] == op: // numbered before
 	case op.Kind.Invokes():
-		r.numberInvocation(op)
-		put(&r.agents, key, op)
+		r.indexInvocation(op)
 	case op.Kind == ExecuteTool && r.calls[op.CallID] != nil:
 		op.repeat = uint32(op.ordinal)
 		r.indexCall(op)

@@ -22,7 +22,7 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 		}
 	}
 	r.nameAfterAuthor(b)
-	if b.Agent == r.Root.Name && b.Agent != "" && !worksForAnother && mayBeRoot(b) {
+	if b.Agent == r.Root.Name && b.Agent != "" && !worksForAnother && b.Branch == "" {
 		return r.Root
 	}
 	op := r.agents[agentKey{operationName(b), b.Branch}]
@@ -52,7 +52,7 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 // nameAfterAuthor names the run after its first author, unless that author has a branch or got control
 // by a transfer.
 func (r *openRun) nameAfterAuthor(b *event.Batch) {
-	if r.Agent != "" || !mayBeRoot(b) || r.silentTargets[b.Agent] != nil || r.agents[agentKey{b.Agent, b.Branch}] != nil {
+	if r.Agent != "" || b.Branch != "" || r.silentTargets[b.Agent] != nil || r.agents[agentKey{b.Agent, b.Branch}] != nil {
 		return
 	}
 	if r.Agent = b.Agent; r.Root.Name == "" {
@@ -63,9 +63,6 @@ func (r *openRun) nameAfterAuthor(b *event.Batch) {
 		r.nameRoot()
 	}
 }
-
-// mayBeRoot reports whether a frame's author may be the root agent, which has no branch.
-func mayBeRoot(b *event.Batch) bool { return b.Branch == "" }
 
 // operationName returns the name of the operation that a frame belongs to: the step, if there is
 // one, else the agent.
@@ -87,18 +84,18 @@ func (r *openRun) beginAgent(b *event.Batch) *Operation {
 	if b.Step == "" {
 		op.Agent = b.Agent
 	}
-	r.numberInvocation(op)
-	put(&r.agents, agentKey{op.Name, b.Branch}, op)
+	r.indexInvocation(op)
 	if b.Branch != "" {
 		put(&r.agentByBranch, b.Branch, op)
 	}
 	return op
 }
 
-// numberInvocation numbers an invocation among those of the same name and branch, so that its id is
-// unique. An id that is already fixed does not change.
-func (r *openRun) numberInvocation(op *Operation) {
+// indexInvocation records an invocation as the last one of its name and branch. It numbers it among these, so
+// that its id is unique. An id that is already fixed does not change.
+func (r *openRun) indexInvocation(op *Operation) {
 	key := agentKey{op.Name, op.Branch}
+	put(&r.agents, key, op)
 	number := r.invocations[key]
 	if put(&r.invocations, key, number+1); r.hasForgotten {
 		number = uint32(op.ordinal) // an upper bound on how often the name was used
@@ -118,7 +115,7 @@ func (r *openRun) numberCall(op *Operation) {
 	}
 }
 
-// indexCall records a call as the last one with its call id.
+// indexCall records a call as the last one with its call id, which is never "".
 func (r *openRun) indexCall(op *Operation) {
 	if last := r.calls[op.CallID]; last != nil && last.Branch != op.Branch {
 		put(&r.shadowedCalls, callKey{last.Branch, op.CallID}, last)
@@ -146,7 +143,7 @@ func (r *openRun) call(branch, id string) *Operation {
 // parentOf returns the parent of an author's operation: the tool call in which it works, else the
 // agent for which it works, else the root.
 func (r *openRun) parentOf(b *event.Batch) *Operation {
-	if call := r.call(b.ParentBranch, b.EnclosingCall); call != nil && b.EnclosingCall != "" {
+	if call := r.call(b.ParentBranch, b.EnclosingCall); call != nil {
 		if call.open {
 			return call
 		}
@@ -161,13 +158,12 @@ func (r *openRun) parentOf(b *event.Batch) *Operation {
 // moveToBranch moves the target of a transfer to the branch in which it speaks.
 func (r *openRun) moveToBranch(op *Operation, branch string) {
 	delete(r.agents, agentKey{op.Name, op.Branch})
-	if r.pendingReplies.agentIn(op.Branch) == op {
-		r.pendingReplies.remove(op.Branch)
+	if r.pendingReplies[op.Branch] == op {
+		r.clearReply(op.Branch)
 		r.expectReply(branch, op)
 	}
 	op.Branch = branch
-	r.numberInvocation(op)
-	put(&r.agents, agentKey{op.Name, branch}, op)
+	r.indexInvocation(op)
 	if branch != "" {
 		put(&r.agentByBranch, branch, op)
 	}

@@ -67,7 +67,7 @@ func (r *openRun) chat(model string, b *event.Batch, agent *Operation) *Operatio
 }
 
 func (r *openRun) toolStarted(e *event.Event, b *event.Batch, caller *Operation) {
-	if last := r.callIn(b.Branch, e.CallID); last != nil && last.open && e.CallID != "" {
+	if last := r.callIn(b.Branch, e.CallID); last != nil && last.open {
 		return // a repeated call
 	}
 	op := r.beginTool(e, b, caller)
@@ -77,7 +77,7 @@ func (r *openRun) toolStarted(e *event.Event, b *event.Batch, caller *Operation)
 	if e.CallID == "" {
 		r.unnamed.add(op)
 	}
-	r.keepArguments(op, e)
+	r.keepPayload(op, e)
 	if e.LongRunning {
 		op.awaitsAnswer = true
 		r.requestInput(&event.Event{CallID: e.CallID, Input: event.InputTool}, caller)
@@ -96,16 +96,18 @@ func (r *openRun) beginTool(e *event.Event, b *event.Batch, caller *Operation) *
 	if known := r.tracker.settings.IsAgentTool; known != nil {
 		op.AgentTool = known(r.Source, e.Name)
 	}
-	if e.CallID == "" {
-		return op
+	if e.CallID != "" {
+		r.numberCall(op)
+		r.indexCall(op)
 	}
-	r.numberCall(op)
-	r.indexCall(op)
 	return op
 }
 
 func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	op := r.callOf(e, b)
+	if op != nil && e.CallID == "" {
+		op.ResponseInferred = true
+	}
 	paused := op != nil && op.openState != nil && op.pausedFrame == r.now.Frame // this frame pauses the call: its response brings no result
 	switch {
 	case paused:
@@ -130,7 +132,7 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 		r.taskEnded(op, e, b)
 		return
 	}
-	r.keepResult(op, e)
+	r.keepPayload(op, e)
 	op.statedDuration, op.startUnknown = e.Duration, op.startUnknown || op.Started.Frame == r.now.Frame // a duration within one frame is unknown
 	if e.AgentNotFound {
 		r.dropMissingWithin(op)
@@ -188,30 +190,13 @@ func (r *openRun) taskEnded(op *Operation, e *event.Event, b *event.Batch) {
 	r.expectReply(b.Branch, caller)
 }
 
-// expectReply records that the run is incomplete unless an agent speaks again in a branch. A nil agent
-// means the root.
-func (r *openRun) expectReply(branch string, agent *Operation) {
-	if agent == nil {
-		agent = r.Root
-	}
-	if r.pendingReplies.agentIn(branch) == nil && !r.reserveEntry(r.pendingReplies.branches(), &r.mostReplies) {
-		r.tracker.losses.CountEvicted(LostReply)
-		return
-	}
-	r.pendingReplies.add(branch, agent)
-}
-
 // callOf returns the call of a response: by id, or, if the stream has no ids, the first open call
 // of that name, those of the same branch first.
 func (r *openRun) callOf(e *event.Event, b *event.Batch) *Operation {
 	if e.CallID != "" {
 		return r.call(b.Branch, e.CallID)
 	}
-	op := cmp.Or(r.unnamed.inBranch(b.Branch, e.Name), r.unnamed.anywhere(e.Name))
-	if op != nil {
-		op.ResponseInferred = true
-	}
-	return op
+	return r.unnamed.first(e.Name, b.Branch)
 }
 
 // transfer transfers control. The target's operation begins here, as a child of the agent that had
@@ -227,11 +212,9 @@ func (r *openRun) transfer(e *event.Event, b *event.Batch, from *Operation) {
 			r.tracker.losses.CountEvicted(LostDepth)
 		}
 	}
-	r.keepFact(len(r.Transfers), "transfer", func() {
-		r.Transfers = append(r.Transfers, Transfer{From: b.Agent, To: e.Name, EventID: e.ID, Loop: chain.contains(e.Name)})
-	})
+	keepFact(r, &r.Transfers, event.KindTransfer.String(), Transfer{From: b.Agent, To: e.Name, EventID: e.ID, Loop: chain.contains(e.Name)})
 	for up := from.runner(); up != nil; up = up.runner() {
-		up.node.childIsAgent = up.node.childIsAgent || up.Name == e.Name // an agent, not a workflow: control goes only to agents
+		up.node.looksLikeAgent = up.node.looksLikeAgent || up.Name == e.Name // an agent, not a workflow: control goes only to agents
 	}
 	target := r.transferTarget(e.Name, b, from)
 	if from.node != nil {
@@ -271,9 +254,7 @@ func (r *openRun) transferCall(e *event.Event) *Operation {
 // transferTarget begins or finds the operation of a transfer's target. In a protocol with places, each
 // transfer begins a new invocation, unless the last target of that name has not spoken yet.
 func (r *openRun) transferTarget(name string, b *event.Batch, from *Operation) *Operation {
-	branch := b.Branch
-	key := agentKey{name, branch}
-	last := r.agents[key]
+	last := r.agents[agentKey{name, b.Branch}]
 	switch silent := r.silentTargets[name]; {
 	case b.Place != nil && silent != nil && silent.open:
 		return silent
@@ -287,11 +268,10 @@ func (r *openRun) transferTarget(name string, b *event.Batch, from *Operation) *
 	if op == nil {
 		return nil
 	}
-	op.Agent, op.Branch = name, branch
-	op.node = r.tracker.newNode(node{lane: branch, cause: r.now, receivedControl: true})
+	op.Agent, op.Branch = name, b.Branch
+	op.node = r.tracker.newNode(node{lane: b.Branch, cause: r.now, receivedControl: true})
 	put(&r.silentTargets, name, op)
-	r.numberInvocation(op)
-	put(&r.agents, key, op)
+	r.indexInvocation(op)
 	return op
 }
 
@@ -300,13 +280,14 @@ func (r *openRun) requestInput(e *event.Event, owner *Operation) {
 	if in := r.inputs[e.CallID]; in != nil && in.Status == InputOpen {
 		return
 	}
-	r.keepFact(len(r.Inputs), LostInput, func() {
-		in := &InputRequest{ID: e.CallID, Kind: e.Input, Routing: e.Routing, Status: InputOpen, Requested: r.now, Question: r.questionOf(e), expires: e.ExpiresIn, owner: owner}
-		put(&r.inputs, e.CallID, in)
-		r.Inputs = append(r.Inputs, in)
-		owner.openInputs++
-		r.rememberQuestion(e.CallID)
-	})
+	in := &InputRequest{ID: e.CallID, Kind: e.Input, Routing: e.Routing, Status: InputOpen, Requested: r.now, expires: e.ExpiresIn, owner: owner}
+	if !keepFact(r, &r.Inputs, LostInput, in) {
+		return
+	}
+	in.Question = r.questionOf(e)
+	put(&r.inputs, e.CallID, in)
+	owner.openInputs++
+	r.rememberQuestion(e.CallID)
 }
 
 func (r *openRun) answerInput(id string) {
@@ -373,13 +354,13 @@ func (r *openRun) addProof(e *event.Event, caller *Operation) {
 	case event.KindConfidence:
 		s := Confidence{Agent: e.Name, Confidence: e.Confidence, Restated: op.Kind.Invokes() && r.restates(e)}
 		d.Confidence = append(d.Confidence, s)
-		r.keepFact(len(r.Confidence), "confidence", func() { r.Confidence = append(r.Confidence, s) })
+		keepFact(r, &r.Confidence, e.Kind.String(), s)
 	case event.KindCitation:
 		d.Citations = append(d.Citations, e.Citation)
-		r.keepFact(len(r.Citations), "citation", func() { r.Citations = append(r.Citations, Citation{e.Name, e.Citation}) })
+		keepFact(r, &r.Citations, e.Kind.String(), Citation{e.Name, e.Citation})
 	case event.KindReasoning:
 		d.ReasoningSteps = event.Count{N: int64(e.Steps), Known: true}
-		r.keepFact(len(r.Reasoning), "reasoning", func() { r.Reasoning = append(r.Reasoning, Reasoning{e.Name, e.Steps}) })
+		keepFact(r, &r.Reasoning, e.Kind.String(), Reasoning{e.Name, e.Steps})
 	}
 }
 

@@ -69,20 +69,17 @@ func (r *openRun) releaseContent(op *Operation) {
 // keepsContent reports whether content is kept.
 func (r *openRun) keepsContent() bool { return r.tracker.settings.MaxContent > 0 }
 
-// keepArguments keeps the arguments of a call.
-func (r *openRun) keepArguments(op *Operation, e *event.Event) {
-	if r.keepsContent() && e.Payload().Exists() {
-		room := r.reserveContent(op, len(e.Payload().Raw()))
-		op.Details.Content.Arguments = appendCut(nil, e.Payload(), room)
+// keepPayload keeps the arguments or the result of a call.
+func (r *openRun) keepPayload(op *Operation, e *event.Event) {
+	if !r.keepsContent() || !e.Payload().Exists() {
+		return
 	}
-}
-
-// keepResult keeps the result of a call.
-func (r *openRun) keepResult(op *Operation, e *event.Event) {
-	if r.keepsContent() && e.Payload().Exists() {
-		room := r.reserveContent(op, len(e.Payload().Raw()))
-		op.Details.Content.Result = appendCut(nil, e.Payload(), room)
+	room := r.reserveContent(op, len(e.Payload().Raw()))
+	to := &op.Details.Content.Arguments
+	if e.Kind == event.KindToolEnded {
+		to = &op.Details.Content.Result
 	}
+	*to = appendCut(nil, e.Payload(), room)
 }
 
 // keepOutput keeps a part of the model response that a frame shows or ends.
@@ -166,13 +163,26 @@ func appendCut(dst []byte, v strictjson.Value, room int) []byte {
 	if room < len(`""`) {
 		return dst
 	}
+	start := len(dst)
 	switch v.Kind() {
 	case strictjson.String:
 		return appendCutString(dst, raw, room)
 	case strictjson.Object:
-		return appendCutObject(dst, v, room)
+		dst = append(dst, '{')
+		for name, member := range v.Members() {
+			if !appendCutMember(&dst, start, name, member, room) {
+				break
+			}
+		}
+		return append(dst, '}')
 	case strictjson.Array:
-		return appendCutArray(dst, v, room)
+		dst = append(dst, '[')
+		for element := range v.Elements() {
+			if !appendCutMember(&dst, start, strictjson.Value{}, element, room) {
+				break
+			}
+		}
+		return append(dst, ']')
 	}
 	return dst
 }
@@ -204,39 +214,22 @@ func isHighSurrogate(hex []byte) bool {
 	return (hex[0] == 'd' || hex[0] == 'D') && bytes.IndexByte([]byte("89abAB"), hex[1]) >= 0
 }
 
-func appendCutObject(dst []byte, v strictjson.Value, room int) []byte {
-	start := len(dst)
-	dst = append(dst, '{')
-	for name, member := range v.Members() {
-		before := len(dst)
-		if before-start > 1 {
-			dst = append(dst, ',')
-		}
-		dst = append(append(dst, name.Raw()...), ':')
-		named := len(dst)
-		if dst = appendCut(dst, member, room-(named-start)-1); len(dst) == named {
-			dst = dst[:before]
-			break
-		}
+// appendCutMember appends a member of the object or array that begins at start. An element of an array has
+// no name. It appends nothing and returns false if the member does not fit.
+func appendCutMember(dst *[]byte, start int, name, v strictjson.Value, room int) bool {
+	before := len(*dst)
+	if before-start > 1 {
+		*dst = append(*dst, ',')
 	}
-	return append(dst, '}')
-}
-
-func appendCutArray(dst []byte, v strictjson.Value, room int) []byte {
-	start := len(dst)
-	dst = append(dst, '[')
-	for element := range v.Elements() {
-		before := len(dst)
-		if before-start > 1 {
-			dst = append(dst, ',')
-		}
-		separated := len(dst)
-		if dst = appendCut(dst, element, room-(separated-start)-1); len(dst) == separated {
-			dst = dst[:before]
-			break
-		}
+	if name.Exists() {
+		*dst = append(append(*dst, name.Raw()...), ':')
 	}
-	return append(dst, ']')
+	at := len(*dst)
+	if *dst = appendCut(*dst, v, room-(at-start)-1); len(*dst) == at {
+		*dst = (*dst)[:before]
+		return false
+	}
+	return true
 }
 
 // Question is what an input request asks. It is content, and kept under the same conditions.

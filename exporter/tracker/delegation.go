@@ -28,9 +28,9 @@ type transferChain struct {
 	count  int // length of the chain
 }
 
-func (g *transferChain) contains(name string) bool {
-	for ; g != nil; g = g.before {
-		if g.name == name {
+func (c *transferChain) contains(name string) bool {
+	for ; c != nil; c = c.before {
+		if c.name == name {
 			return true
 		}
 	}
@@ -38,22 +38,22 @@ func (g *transferChain) contains(name string) bool {
 }
 
 // with returns the chain extended by a name.
-func (g *transferChain) with(name string) *transferChain {
+func (c *transferChain) with(name string) *transferChain {
 	switch {
-	case g == nil:
+	case c == nil:
 		return &transferChain{name, nil, 1}
-	case g.contains(name):
-		return g
-	case g.count == maxDepth:
-		g = g.last(maxDepth / 2)
+	case c.contains(name):
+		return c
+	case c.count == maxDepth:
+		c = c.last(maxDepth / 2)
 	}
-	return &transferChain{name, g, g.count + 1}
+	return &transferChain{name, c, c.count + 1}
 }
 
 // last returns the newest n names of the chain.
-func (g *transferChain) last(n int) *transferChain {
+func (c *transferChain) last(n int) *transferChain {
 	if n == 1 {
-		return &transferChain{g.name, nil, 1}
+		return &transferChain{c.name, nil, 1}
 	}
-	return &transferChain{g.name, g.before.last(n - 1), n}
+	return &transferChain{c.name, c.before.last(n - 1), n}
 }

@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -9,18 +10,15 @@ import (
 
 // addArtifact adds an artifact, or a chunk to an existing one.
 func (r *openRun) addArtifact(e *event.Event) {
-	if at, known := r.artifactIndex[e.ID]; known && e.ID != "" {
+	if at, known := r.artifactIndex[e.ID]; known {
 		r.Artifacts[at].add(e)
 		return
 	}
-	r.keepFact(len(r.Artifacts), "artifact", func() {
-		a := Artifact{ID: e.ID, Name: e.Name, Artifact: event.Artifact{Kind: e.Artifact.Kind}}
-		a.add(e)
-		if e.ID != "" {
-			put(&r.artifactIndex, e.ID, len(r.Artifacts))
-		}
-		r.Artifacts = append(r.Artifacts, a)
-	})
+	a := Artifact{ID: e.ID, Name: e.Name, Artifact: event.Artifact{Kind: e.Artifact.Kind}}
+	a.add(e)
+	if keepFact(r, &r.Artifacts, event.KindArtifact.String(), a) && e.ID != "" {
+		put(&r.artifactIndex, e.ID, len(r.Artifacts)-1)
+	}
 }
 
 // add adds a chunk. A chunk whose number has been seen is a duplicate and is ignored, unless it is
@@ -44,9 +42,7 @@ func (a *Artifact) add(e *event.Event) {
 		a.Bytes = event.Count{} // the write replaces the artifact
 	}
 	a.Bytes = a.Bytes.Add(chunk.Bytes)
-	if a.Name == "" {
-		a.Name = e.Name
-	}
+	a.Name = cmp.Or(a.Name, e.Name)
 }
 
 // endAwaitingUsage ends an agent's response whose usage was awaited, at the time at which it was
@@ -64,10 +60,8 @@ func (r *openRun) endAwaitingUsage(agent *Operation) {
 
 // endAllAwaitingUsage ends the responses of all agents, in the order in which they began.
 func (r *openRun) endAllAwaitingUsage() {
-	for _, agent := range slices.SortedFunc(maps.Keys(r.awaitingUsage), func(a, b *Operation) int {
-		return r.awaitingUsage[a].ordinal - r.awaitingUsage[b].ordinal
-	}) {
-		r.endAwaitingUsage(agent)
+	for _, op := range slices.SortedFunc(maps.Values(r.awaitingUsage), byOrdinal) {
+		r.endAwaitingUsage(op.parent)
 	}
 }
 
@@ -76,18 +70,19 @@ func (r *openRun) addUsage(e *event.Event, b *event.Batch, agent *Operation) {
 	r.Usage = r.Usage.Add(e.Usage)
 	if op := r.awaitingUsage[agent]; op != nil {
 		op.Response = &Response{op.Response.FinishReason, op.Response.Usage.Add(e.Usage), op.Response.FirstChunk}
-		if e.Model != "" {
-			op.Name = e.Model
-		}
+		op.Name = cmp.Or(e.Model, op.Name)
 		if e.UsageIncomplete || hasEvent(b, event.KindText) {
 			op.Ended = r.now
 		}
 		return
 	}
-	if e.Usage == (event.Usage{}) {
-		return
+	r.addUnattributedUsage(e)
+}
+
+func (r *openRun) addUnattributedUsage(e *event.Event) {
+	if e.Usage != (event.Usage{}) {
+		keepFact(r, &r.UnattributedUsage, event.KindUsage.String(), UnattributedUsage{e.Model, e.Usage})
 	}
-	r.keepFact(len(r.UnattributedUsage), "usage", func() { r.UnattributedUsage = append(r.UnattributedUsage, UnattributedUsage{e.Model, e.Usage}) })
 }
 
 // runEnded records that the protocol stated the run's end.
@@ -98,18 +93,55 @@ func (r *openRun) runEnded(e *event.Event) {
 	if e.Error == event.NoFailure {
 		r.lastFinal = r.now.Frame
 	}
-	if e.Usage != (event.Usage{}) {
-		r.Usage = r.Usage.Add(e.Usage)
-		r.keepFact(len(r.UnattributedUsage), "usage", func() { r.UnattributedUsage = append(r.UnattributedUsage, UnattributedUsage{e.Model, e.Usage}) })
+	r.Usage = r.Usage.Add(e.Usage)
+	r.addUnattributedUsage(e)
+}
+
+// addThought counts a thought by its type, once for all its pieces.
+func (r *openRun) addThought(e *event.Event, b *event.Batch, agent *Operation) {
+	if e.ThoughtType == "" || b.Partial && e.ID == "" { // another event repeats these pieces as a whole
+		return
+	}
+	limit := r.tracker.settings.MaxFacts
+	if d := agent.details(); !slices.Contains(d.Thoughts, e.ThoughtType) && len(d.Thoughts) < limit {
+		d.Thoughts = append(d.Thoughts, e.ThoughtType)
+	}
+	for i := range r.Thoughts {
+		t := &r.Thoughts[i]
+		if t.Agent != agent.Agent || t.Type != e.ThoughtType {
+			continue
+		}
+		if e.ID == "" || e.ID != t.last {
+			t.Count++
+		}
+		t.last = e.ID
+		return
+	}
+	keepFact(r, &r.Thoughts, event.KindThought.String(), ThoughtCount{Agent: agent.Agent, Type: e.ThoughtType, Count: 1, last: e.ID})
+}
+
+// noteProgress records the progress of a call.
+func (r *openRun) noteProgress(e *event.Event, b *event.Batch) {
+	if op := r.call(b.Branch, e.CallID); op != nil && op.open && e.Progress.Known {
+		op.details().Progress = e.Progress
 	}
 }
 
-// keepFact calls keep if the run has room for one more fact of a kind, of which it has have, and
-// counts the fact as evicted otherwise.
-func (r *openRun) keepFact(have int, kind string, keep func()) {
-	if have < r.tracker.settings.MaxFacts && r.reserve(factSize) {
-		keep()
-		return
+// keepFact appends a fact to a list and returns true, or counts it as evicted if there is no room.
+func keepFact[T any](r *openRun, to *[]T, kind string, fact T) bool {
+	fits := r.hasRoomForFact(len(*to), kind)
+	if fits {
+		*to = append(*to, fact)
+	}
+	return fits
+}
+
+// hasRoomForFact reports whether the run has room for another fact of a kind of which it has n, and counts
+// a loss if not.
+func (r *openRun) hasRoomForFact(n int, kind string) bool {
+	if n < r.tracker.settings.MaxFacts && r.reserve(factSize) {
+		return true
 	}
 	r.tracker.losses.CountEvicted(kind)
+	return false
 }

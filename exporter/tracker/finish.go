@@ -101,17 +101,17 @@ func (r *openRun) runStatus(why StatusReason) (Status, StatusReason) {
 // pending reports whether a call, a response or an expected reply is still open.
 func (r *openRun) pending() bool {
 	open := slices.ContainsFunc(r.Operations, func(op *Operation) bool { return op.open && !op.Kind.Invokes() })
-	return open || r.pendingReplies.branches() > 0
+	return open || len(r.pendingReplies) > 0
 }
 
 // endCalls ends the calls and responses that no frame ended.
 func (r *openRun) endCalls() {
 	for _, op := range r.takePartial() {
-		r.endAs(op, r.unfinishedStatus)
+		r.endUnfinished(op)
 	}
 	for _, op := range r.Operations {
 		if !op.Kind.Invokes() && op.open && op.openChildren == 0 {
-			r.endAs(op, r.unfinishedStatus)
+			r.endUnfinished(op)
 		}
 	}
 	for _, in := range r.Inputs {
@@ -121,15 +121,14 @@ func (r *openRun) endCalls() {
 	}
 }
 
-// endAs ends an operation with the status and failure that statusOf returns.
-func (r *openRun) endAs(op *Operation, statusOf func(*Operation) (OperationStatus, failure)) {
-	status, why := statusOf(op)
+// endUnfinished ends a call or a response that no frame ended.
+func (r *openRun) endUnfinished(op *Operation) {
+	status, why := r.unfinishedStatus(op)
 	r.end(op, status, why)
-	if status == OperationUnfinished && !op.Kind.Invokes() {
-		op.parent.hasUnfinished = true
-	}
-	if status == OperationInterrupted && !op.Kind.Invokes() {
+	if status == OperationInterrupted {
 		op.Ended.At = time.Time{} // no answer has ended it
+	} else {
+		op.parent.hasUnfinished = true
 	}
 }
 
@@ -154,11 +153,12 @@ func (r *openRun) endInner(within *Operation) {
 			if r.partialResponses[op.parent] == op {
 				delete(r.partialResponses, op.parent)
 			}
-			r.endAs(op, r.unfinishedStatus)
+			r.endUnfinished(op)
 			return
 		}
 		op.awaitsAnswer, op.hasUnfinished = op.awaitsAnswer || op.openInputs > 0, op.hasUnfinished || op.repliesDue > 0
-		r.endAs(op, r.agentStatus)
+		status, why := r.agentStatus(op)
+		r.end(op, status, why)
 		r.propagateStatus(op)
 	})
 }

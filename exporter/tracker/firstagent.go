@@ -42,7 +42,7 @@ func (r *openRun) speakAsRoot(key agentKey) {
 	r.Root.spoke = true
 	put(&r.agents, key, r.Root)
 	put(&r.agentByBranch, key.branch, r.Root)
-	r.pendingReplies.removeAgent(r.Root)
+	r.clearReplies(r.Root)
 }
 
 // operationOfRun returns the operation of a frame of the run itself, or nil. If the frame shows that the

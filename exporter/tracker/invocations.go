@@ -64,12 +64,6 @@ func (op *Operation) isRetryStart(cause Timestamp) bool {
 	return op.node != nil && op.node.isRetry && op.node.cause == cause
 }
 
-// indexInvocation numbers an invocation and indexes it by name and lane.
-func (r *openRun) indexInvocation(op *Operation) {
-	r.numberInvocation(op)
-	put(&r.agents, agentKey{op.Name, op.Branch}, op)
-}
-
 // turnIntoNode turns a task's call into the invocation of the agent that it names. The protocol identifies
 // the invocation by the call's id, so both are one operation.
 func (r *openRun) turnIntoNode(call *Operation, key nodeKey) *Operation {

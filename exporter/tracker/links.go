@@ -9,13 +9,10 @@ type questionKey struct{ source, session, id string }
 // sessionKey identifies a session of a source.
 type sessionKey struct{ source, session string }
 
-// runRef identifies a run that waits for input.
-type runRef struct {
-	run     string
-	trace   [16]byte
-	root    SpanID
-	sampled bool
-	tool    string // that waits for the answer, or ""
+// asker is a run that asked for input.
+type asker struct {
+	Link
+	tool string // that waits for the answer, or ""
 }
 
 // linkResumes is the kind of a link to the run whose question a run answers.
@@ -28,21 +25,22 @@ func (r *openRun) rememberQuestion(id string) {
 		return
 	}
 	r.fixTrace()
-	asker := r.ref()
+	tool := ""
 	if call := r.calls[id]; call != nil {
-		asker.tool = call.Name
+		tool = call.Name
 	}
-	r.tracker.askers.Add(questionKey{r.Source, r.Session, id}, asker)
+	r.tracker.askers.Add(questionKey{r.Source, r.Session, id}, asker{r.resumesLink(), tool})
 }
 
-func (r *openRun) ref() runRef {
-	return runRef{run: r.ID, trace: r.Trace, root: r.Root.ID, sampled: r.Sampled}
+// resumesLink returns the link of a run that brings the input for which this one waits.
+func (r *openRun) resumesLink() Link {
+	return Link{Kind: linkResumes, Run: r.ID, Trace: r.Trace, Root: r.Root.ID, Sampled: r.Sampled}
 }
 
 // rememberWaiting remembers, for its session, a run that ended while waiting for input.
 func (r *openRun) rememberWaiting() {
 	if r.ID != "" && r.Session != "" {
-		r.tracker.waitingRuns.Add(sessionKey{r.Source, r.Session}, r.ref())
+		r.tracker.waitingRuns.Add(sessionKey{r.Source, r.Session}, r.resumesLink())
 	}
 }
 
@@ -54,7 +52,7 @@ func (r *openRun) linkToAsker(id string) (tool string) {
 	}
 	by, known := r.tracker.askers.Get(questionKey{r.Source, r.Session, id})
 	if known {
-		r.addLink(by)
+		r.addLink(by.Link)
 	}
 	return by.tool
 }
@@ -63,7 +61,7 @@ func (r *openRun) linkToAsker(id string) (tool string) {
 // protocols in which the next message is the answer. It does so once.
 func (r *openRun) linkToWaiting() {
 	in := sessionKey{r.Source, r.Session}
-	if by, known := r.tracker.waitingRuns.Peek(in); known && by.run != r.ID { // a run with the same id is the same run, read again
+	if by, known := r.tracker.waitingRuns.Peek(in); known && by.Run != r.ID { // a run with the same id is the same run, read again
 		r.tracker.waitingRuns.Remove(in)
 		r.fixTrace()
 		r.addLink(by)
@@ -81,10 +79,8 @@ func (r *openRun) noteSessionTransfer() bool {
 	return before
 }
 
-func (r *openRun) addLink(by runRef) {
-	link := Link{Kind: linkResumes, Run: by.run, Trace: by.trace, Root: by.root, Sampled: by.sampled}
-	if by.root == r.Root.ID || slices.Contains(r.Links, link) {
-		return
+func (r *openRun) addLink(link Link) {
+	if link.Root != r.Root.ID && !slices.Contains(r.Links, link) {
+		keepFact(r, &r.Links, LostLink, link)
 	}
-	r.keepFact(len(r.Links), LostLink, func() { r.Links = append(r.Links, link) })
 }

@@ -1,10 +1,6 @@
 package tracker
 
-import (
-	"slices"
-
-	"github.com/delegraph/delegraph/collector/event"
-)
+import "github.com/delegraph/delegraph/collector/event"
 
 // request is what an agent reports about its request to a model.
 type request struct {
@@ -43,37 +39,5 @@ func (r *openRun) keepRequest(response, agent *Operation) {
 func (op *Operation) keepIterations(e *event.Event) {
 	if e.Iterations.Known {
 		op.details().ReportedIterations = e.Iterations
-	}
-}
-
-// addThought counts a thought by its type, once for all its pieces.
-func (r *openRun) addThought(e *event.Event, b *event.Batch, agent *Operation) {
-	if e.ThoughtType == "" || b.Partial && e.ID == "" { // another event repeats these pieces as a whole
-		return
-	}
-	limit := r.tracker.settings.MaxFacts
-	if d := agent.details(); !slices.Contains(d.Thoughts, e.ThoughtType) && len(d.Thoughts) < limit {
-		d.Thoughts = append(d.Thoughts, e.ThoughtType)
-	}
-	for i := range r.Thoughts {
-		t := &r.Thoughts[i]
-		if t.Agent != agent.Agent || t.Type != e.ThoughtType {
-			continue
-		}
-		if e.ID == "" || e.ID != t.last {
-			t.Count++
-		}
-		t.last = e.ID
-		return
-	}
-	r.keepFact(len(r.Thoughts), event.KindThought.String(), func() {
-		r.Thoughts = append(r.Thoughts, ThoughtCount{Agent: agent.Agent, Type: e.ThoughtType, Count: 1, last: e.ID})
-	})
-}
-
-// noteProgress records the progress of a call.
-func (r *openRun) noteProgress(e *event.Event, b *event.Batch) {
-	if op := r.call(b.Branch, e.CallID); op != nil && op.open && e.CallID != "" && e.Progress.Known {
-		op.details().Progress = e.Progress
 	}
 }

@@ -1,15 +1,15 @@
 package tracker
 
-// What an open run is charged in bytes, with its indexes and with names of a usual length. Measured with
-// runs of thousands of operations whose names and ids are all new.
+// Sizes in bytes that an open run is charged for itself and its parts. They include the entries of indexes and
+// names of a usual length. They were measured with runs of thousands of operations with different names and ids.
 const (
 	runSize       = 1 << 10
 	operationSize = 1 << 10
-	factSize      = 256 // also for an entry of an index that is not about an operation
+	factSize      = 256 // also of an entry of an index that is not about an operation
 )
 
-// smallRun is the size in bytes up to which a run may use all memory of open runs. Larger ones leave half
-// of it to others.
+// smallRun is the size in bytes below which a run may use all memory of open runs. A larger one may not use
+// the last half of it.
 const smallRun = 64 << 10
 
 // reserve charges a run for more memory, and reports whether there was room.

@@ -30,8 +30,8 @@ type openRun struct {
 	partialResponses map[*Operation]*Operation // by agent: responses with only partial frames so far
 	nodes            map[nodeKey]*Operation    // by their place
 	lastInLane       map[laneKey]*Operation    // the last node of each lane below an operation
-	pendingReplies   pendingReplies
-	mostReplies      int                       // the largest number of branches of pendingReplies
+	pendingReplies   map[string]*Operation     // by branch: the agent from which a model response is still expected
+	mostReplies      int                       // the largest size of pendingReplies
 	current          *Operation                // the agent in control: the last frame's agent, or the target of a later transfer
 	awaitingUsage    map[*Operation]*Operation // by agent: complete responses whose usage may follow
 	modelRequests    map[*Operation]request    // by agent: requests whose response has not begun
@@ -42,7 +42,7 @@ type openRun struct {
 	answersRequest   bool                      // it answers the run request of its stream
 	isAnnounced      bool                      // observers have been notified of its start
 	rootDecided      bool                      // the kind of the root operation is decided
-	rootGuessed      bool                      // if something else runs beside the root, a workflow is put above both
+	rootGuessed      bool                      // the protocol does not say what the root is: something may still run beside it
 	rootIsFirst      bool                      // the root is the first agent directly below the run; the run itself has not spoken
 	rootRaised       bool                      // a workflow was put above the first root
 	endStated        bool                      // the protocol stated its end
@@ -120,7 +120,7 @@ func (r *openRun) apply(b *event.Batch) {
 			r.noteReply(b.Branch, agent)
 		}
 	} else if hasEvent(b, event.KindModelEnded) || hasEvent(b, event.KindText) && !b.Partial {
-		r.pendingReplies.remove(b.Branch) // the run's own agent, which has no name
+		r.clearReply(b.Branch) // the run's own agent, which has no name
 	}
 	r.applyEvents(b, agent)
 	if !hasEvent(b, event.KindModelEnded) && !awaitsUsage(b) {
@@ -162,20 +162,6 @@ func (r *openRun) measureOffset(b *event.Batch) {
 	}
 	if offset := b.Received.Sub(b.Time); !r.ClockOffsetKnown || offset < r.ClockOffset {
 		r.ClockOffset, r.ClockOffsetKnown = offset, true
-	}
-}
-
-// noteReply records that an agent spoke. Its branch no longer has a pending reply, and neither do the
-// agents above it that received control by a transfer.
-func (r *openRun) noteReply(branch string, agent *Operation) {
-	if r.pendingReplies.branches() == 0 {
-		return
-	}
-	r.pendingReplies.remove(branch)
-	for up := agent; up != nil; up = up.runner() {
-		if up.node.receivedControl {
-			r.pendingReplies.removeAgent(up)
-		}
 	}
 }
 
@@ -345,14 +331,16 @@ func awaitsUsage(b *event.Batch) bool {
 // takePartial removes and returns the responses with only partial frames, in the order in
 // which they began.
 func (r *openRun) takePartial() []*Operation {
-	ops := slices.SortedFunc(maps.Values(r.partialResponses), func(a, b *Operation) int { return a.ordinal - b.ordinal })
+	ops := slices.SortedFunc(maps.Values(r.partialResponses), byOrdinal)
 	clear(r.partialResponses)
 	return ops
 }
 
+func byOrdinal(a, b *Operation) int { return a.ordinal - b.ordinal }
+
 // openState is bookkeeping of an operation. It is dropped once the observers have seen the operation end.
 type openState struct {
-	ordinal      int
+	ordinal      int       // position among the operations of the run with the same OperationKind.order
 	failedFrame  int       // the last frame that states a failure
 	failureCode  string    // code of that failure in the stream
 	finalFrame   int       // its last final frame

@@ -68,9 +68,8 @@ func (r *openRun) makeRoom() bool {
 		r.compact()
 		return true
 	}
-	excess := len(r.Operations) / 2
 	before := len(r.Operations)
-	defer r.forgetEnded()
+	excess := before / 2
 	r.Operations = slices.DeleteFunc(r.Operations, func(op *Operation) bool {
 		if op.open || excess == 0 {
 			return false
@@ -79,12 +78,14 @@ func (r *openRun) makeRoom() bool {
 		r.forget(op)
 		return true
 	})
-	r.endedKept -= before - len(r.Operations)
-	r.charge((len(r.Operations) - before) * operationSize)
-	for range before - len(r.Operations) {
+	r.forgetEnded()
+	removed := before - len(r.Operations)
+	r.endedKept -= removed
+	r.charge(-removed * operationSize)
+	for range removed {
 		r.tracker.losses.CountEvicted(LostReport)
 	}
-	return len(r.Operations) < before
+	return removed > 0
 }
 
 // forget removes an ended operation from the indexes of calls, agents and branches.
@@ -114,11 +115,8 @@ func (r *openRun) forgetEnded() {
 func (r *openRun) end(op *Operation, status OperationStatus, why failure) {
 	op.open, op.Status, op.Failure, op.ErrorCode = false, status, why.class, why.code
 	r.endedKept++
-	if op.node != nil && r.nodes[op.node.key] == op {
-		delete(r.nodes, op.node.key)
-	}
 	if op.node != nil {
-		r.leaveLane(op)
+		r.vacate(op)
 	}
 	if !op.Kind.Invokes() {
 		op.Ended = r.now
@@ -130,8 +128,11 @@ func (r *openRun) end(op *Operation, status OperationStatus, why failure) {
 	}
 }
 
-// leaveLane removes a node from lastInLane.
-func (r *openRun) leaveLane(op *Operation) {
+// vacate removes a node from nodes and lastInLane.
+func (r *openRun) vacate(op *Operation) {
+	if r.nodes[op.node.key] == op {
+		delete(r.nodes, op.node.key)
+	}
 	if at := (laneKey{op.runner(), op.node.lane}); r.lastInLane[at] == op {
 		delete(r.lastInLane, at)
 	}
@@ -190,9 +191,9 @@ func (r *openRun) finalize(op *Operation) {
 	}
 	op.Ended.Frame = max(op.Ended.Frame, op.Started.Frame)
 	op.clearUndated()
-	fitted := op.statedDuration.Known && r.applyReportedDuration(op)
+	isReported := op.statedDuration.Known && r.applyReportedDuration(op)
 	switch {
-	case fitted:
+	case isReported:
 		op.Timing = TimingReported
 	case op.startUnknown || op.Started.At.IsZero() || op.Ended.At.IsZero():
 		op.Timing = TimingUnknown
@@ -243,9 +244,10 @@ func (op *Operation) estimateTimes() {
 	}
 }
 
-// applyReportedDuration sets the times from the duration that the protocol reports, and reports whether
-// it could. The operation ends with its last frame, or earlier if its start is known and the duration is
-// shorter. It starts the duration before its end, but no earlier than its run, and contains its children.
+// applyReportedDuration sets the times from the duration that the protocol reports. It returns false if the
+// end is unknown. The operation ends with its last frame, or earlier if its start is known and the duration is
+// shorter. From there, the duration determines its start, but no start before that of the run. At last, the
+// operation is extended to contain its children.
 func (r *openRun) applyReportedDuration(op *Operation) bool {
 	if op.Ended.At.IsZero() {
 		return false

@@ -108,11 +108,11 @@ func (r *openRun) applyAfterEnd(b *event.Batch, agent *Operation) {
 func (r *openRun) applyFactAfterEnd(e *event.Event, b *event.Batch, op *Operation) bool {
 	switch e.Kind {
 	case event.KindToolEnded:
-		if !r.isOpenCall(e, b) {
+		if call := r.callOf(e, b); call == nil || !call.open {
 			return false
 		}
 		r.applyEvent(e, b, op)
-		r.pendingReplies.remove(b.Branch) // nothing more is expected
+		r.clearReply(b.Branch) // nothing more is expected
 	case event.KindModelEnded:
 		if r.partialResponses[op] == nil {
 			return false
@@ -126,15 +126,6 @@ func (r *openRun) applyFactAfterEnd(e *event.Event, b *event.Batch, op *Operatio
 		return false
 	}
 	return true // the remaining kinds state the end again
-}
-
-// isOpenCall reports whether the call of a response is open.
-func (r *openRun) isOpenCall(e *event.Event, b *event.Batch) bool {
-	if e.CallID == "" {
-		return r.unnamed.anywhere(e.Name) != nil
-	}
-	call := r.call(b.Branch, e.CallID)
-	return call != nil && call.open
 }
 
 // addOutcome applies the outcome of an end that was stated before.

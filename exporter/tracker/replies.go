@@ -1,62 +1,50 @@
 package tracker
 
-// pendingReplies maps a branch to the agent from which a model response is still expected. Most
-// runs have none, or one without a branch.
-type pendingReplies struct {
-	unbranched *Operation // the agent of frames without a branch
-	byBranch   map[string]*Operation
-}
-
-// agentIn returns the agent that is expected to reply in a branch, or nil.
-func (o *pendingReplies) agentIn(branch string) *Operation {
-	if branch == "" {
-		return o.unbranched
-	}
-	return o.byBranch[branch]
-}
-
-// branches returns the number of branches with a pending reply.
-func (o *pendingReplies) branches() int {
-	if o.unbranched == nil {
-		return len(o.byBranch)
-	}
-	return len(o.byBranch) + 1
-}
-
-func (o *pendingReplies) add(branch string, agent *Operation) {
-	o.remove(branch)
-	agent.repliesDue++
-	if branch == "" {
-		o.unbranched = agent
-		return
-	}
-	put(&o.byBranch, branch, agent)
-}
-
-func (o *pendingReplies) remove(branch string) {
-	agent := o.agentIn(branch)
+// expectReply records that the run is incomplete unless an agent speaks again in a branch. A nil agent
+// means the root.
+func (r *openRun) expectReply(branch string, agent *Operation) {
 	if agent == nil {
+		agent = r.Root
+	}
+	if r.pendingReplies[branch] == nil && !r.reserveEntry(len(r.pendingReplies), &r.mostReplies) {
+		r.tracker.losses.CountEvicted(LostReply)
 		return
 	}
-	agent.repliesDue--
-	if branch == "" {
-		o.unbranched = nil
-		return
-	}
-	delete(o.byBranch, branch)
+	r.clearReply(branch)
+	agent.repliesDue++
+	put(&r.pendingReplies, branch, agent)
 }
 
-// removeAgent removes the agent from all branches.
-func (o *pendingReplies) removeAgent(agent *Operation) {
-	if o.unbranched == agent {
-		o.remove("")
+// noteReply records that an agent spoke. Its branch no longer has a pending reply, and neither do the
+// agents above it that received control by a transfer.
+func (r *openRun) noteReply(branch string, agent *Operation) {
+	if len(r.pendingReplies) == 0 {
+		return
 	}
-	for branch, other := range o.byBranch {
+	r.clearReply(branch)
+	for up := agent; up != nil; up = up.runner() {
+		if up.node.receivedControl {
+			r.clearReplies(up)
+		}
+	}
+}
+
+// clearReply removes the pending reply of a branch.
+func (r *openRun) clearReply(branch string) {
+	if agent := r.pendingReplies[branch]; agent != nil {
+		agent.repliesDue--
+		delete(r.pendingReplies, branch)
+	}
+}
+
+// clearReplies removes all pending replies of an agent.
+func (r *openRun) clearReplies(agent *Operation) {
+	for branch, other := range r.pendingReplies {
 		if agent.repliesDue == 0 {
 			return // few agents reply, and there may be many branches
 		}
 		if other == agent {
-			o.remove(branch)
+			r.clearReply(branch)
 		}
 	}
 }

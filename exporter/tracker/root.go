@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -19,7 +20,7 @@ func (r *openRun) decideRoot(kind event.RootKind, first *event.Node) {
 	isFirst := first.Name == r.App || r.App == "" && !(isSilent && firstSpeaks)
 	if isFirst {
 		r.Root.Name = first.Name
-		r.Root.node.key = nodeKey{nil, first.Name, invocationOf(first), first.Lane}
+		r.Root.node.key = nodeKey{nil, first.Name, cmp.Or(first.Call, first.Run), first.Lane}
 		put(&r.nodes, r.Root.node.key, r.Root)
 	}
 	r.Root.Kind = InvokeAgent
@@ -92,7 +93,7 @@ func (r *openRun) dropUninvoked() {
 	afterTransfer := r.noteSessionTransfer()
 	var uninvoked []*Operation
 	for _, op := range r.Operations[1:] {
-		mayBeAgent := op.open && op.Kind == InvokeWorkflow && op.node.isContainer && (op.node.childIsAgent || afterTransfer)
+		mayBeAgent := op.open && op.Kind == InvokeWorkflow && op.node.isContainer && (op.node.looksLikeAgent || afterTransfer)
 		if mayBeAgent && op.failedFrame == 0 && !op.node.childHasOutput && !op.node.hasOwnWork {
 			op.dropped, uninvoked = true, append(uninvoked, op)
 		}
@@ -128,8 +129,7 @@ func (r *openRun) drop(op *Operation) {
 	r.dropped++
 	op.detach()
 	r.forget(op)
-	r.leaveLane(op)
-	delete(r.nodes, op.node.key)
+	r.vacate(op)
 }
 
 // compact removes the dropped operations from the run.

@@ -364,9 +364,9 @@ type Run struct {
 	ParseErrors int
 }
 
-// Interval returns the times that spans and pages show for an operation. If its start or end is unknown, these
-// are the estimated times. Without these, both are the one that is known, or else the run's start. If none is
-// known, known is false, and only frame numbers tell the order.
+// Interval returns the times that spans and pages show for an operation. If its start or end is unknown, it
+// returns the estimated times. Without an estimate, it returns the one known time as both, or the start of the
+// run. If all of these are unknown, known is false.
 func (r *Run) Interval(op *Operation) (from, to time.Time, known bool) {
 	from, to = op.Started.At, op.Ended.At
 	details := op.Details.OrZero()

@@ -4,7 +4,7 @@
 // These terms add to those of package event:
 //   - A node is an operation that runs others: an agent, a workflow or a step. The runner of an
 //     operation is the nearest node above it.
-//   - A container is a node that only runs others, as a place (event.Place) states.
+//   - A container is a node that, according to a place (event.Place), only runs others.
 //   - A lane is a sequence of nodes that follow one another. Nodes in different lanes may run in
 //     parallel. In a protocol without places, the lane of an agent is its branch.
 //   - A whole frame is one that is not partial. A final frame has an event.KindFinal.
@@ -47,9 +47,9 @@ const (
 	LostRun    = "run"
 	LostInput  = "input"
 	LostReport = "report" // an ended operation, dropped from the run's report only
-	LostReply  = "reply"  // a reply that is due, but without which the run will not count as incomplete
-	// LostDepth is an operation's true parent, which is nested too deeply: an ancestor replaces it. It
-	// is also the oldest part of a long chain of transfers: a loop back to it is not detected.
+	LostReply  = "reply"  // an expected reply: the run may count as completed without it
+	// LostDepth is the true parent of an operation that is nested too deeply, and an ancestor becomes its
+	// parent. It is also the oldest part of a long chain of transfers: a loop back to it is not detected.
 	LostDepth   = "depth"
 	LostLink    = "link"
 	LostOrphan  = "orphan"  // a run that was reported on its own because its parent run had not been seen in time
@@ -85,10 +85,9 @@ type Tracker struct {
 	mu               sync.Mutex
 	streams          map[*event.Stream]*streamState
 	open             *simplelru.LRU[*openRun, struct{}]
-	evicted          []*openRun                           // runs that were removed from open at its limit, and must still be ended
 	endedRuns        *simplelru.LRU[streamRun, endedRuns] // runs that ended before their stream did; further frames of theirs are late
-	askers           *simplelru.LRU[questionKey, runRef]  // the runs that asked for input, by request
-	waitingRuns      *simplelru.LRU[sessionKey, runRef]   // by session, the last run that ended waiting for input
+	askers           *simplelru.LRU[questionKey, asker]   // the runs that asked for input, by request
+	waitingRuns      *simplelru.LRU[sessionKey, Link]     // by session, the last run that ended waiting for input
 	transferSessions *simplelru.LRU[sessionKey, struct{}] // sessions in which an agent transferred control
 	openStates       pool[openState]
 	nodes            pool[node]
@@ -142,17 +141,13 @@ type endedRuns struct {
 
 // New returns a tracker without runs.
 func New(settings Settings, losses Losses, observers ...Observer) *Tracker {
+	size := max(settings.MaxOpenRuns, 1) // below one is the only error of NewLRU
+	settings.MaxOpenRuns = size
 	t := &Tracker{settings: settings, losses: losses, observers: observers, streams: make(map[*event.Stream]*streamState), due: make(chan struct{}, 1)}
-	// The only possible error is a size below one.
-	size := max(settings.MaxOpenRuns, 1)
-	t.open, _ = simplelru.NewLRU(size, func(r *openRun, _ struct{}) {
-		if r.Status == Running {
-			t.evicted = append(t.evicted, r)
-		}
-	})
+	t.open, _ = simplelru.NewLRU[*openRun, struct{}](size, nil)
 	t.endedRuns, _ = simplelru.NewLRU[streamRun, endedRuns](size, nil)
-	t.askers, _ = simplelru.NewLRU[questionKey, runRef](size, nil)
-	t.waitingRuns, _ = simplelru.NewLRU[sessionKey, runRef](size, nil)
+	t.askers, _ = simplelru.NewLRU[questionKey, asker](size, nil)
+	t.waitingRuns, _ = simplelru.NewLRU[sessionKey, Link](size, nil)
 	t.transferSessions, _ = simplelru.NewLRU[sessionKey, struct{}](size, nil)
 	return t
 }
@@ -162,7 +157,7 @@ func New(settings Settings, losses Losses, observers ...Observer) *Tracker {
 func (t *Tracker) Configure(settings Settings) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	settings.RunMemory = t.settings.RunMemory
+	settings.MaxOpenRuns, settings.RunMemory = t.settings.MaxOpenRuns, t.settings.RunMemory
 	t.settings = settings
 }
 
@@ -290,9 +285,13 @@ func (t *Tracker) runOf(b *event.Batch, state *streamState) *openRun {
 	return r
 }
 
-// start adds a run to a stream. It notifies the observers if announce is set. Otherwise the run may
-// still turn out to be an agent of another run.
+// start adds a run to a stream, and evicts another run at the limit. It notifies the observers if announce
+// is set. Otherwise the run may still turn out to be an agent of another run.
 func (t *Tracker) start(r *openRun, state *streamState, id string, announce bool) {
+	if t.open.Len() >= t.settings.MaxOpenRuns {
+		oldest, _, _ := t.open.RemoveOldest()
+		defer t.finish(oldest, ReasonEvicted, oldest.lastActivity) // after the start of the new run
+	}
 	state.setRun(r, id)
 	state.runs = append(state.runs, r)
 	t.open.Add(r, struct{}{})
@@ -302,7 +301,6 @@ func (t *Tracker) start(r *openRun, state *streamState, id string, announce bool
 	if announce {
 		r.announce()
 	}
-	t.endEvicted()
 }
 
 // removeRun removes a run from its stream, which continues.
@@ -328,16 +326,6 @@ func (t *Tracker) removeRun(r *openRun) {
 	}
 	before, _ := t.endedRuns.Get(streamRun{r.stream, r.ID})
 	t.endedRuns.Add(streamRun{r.stream, r.ID}, endedRuns{before.count + 1, r.endStated})
-}
-
-// endEvicted ends the runs that the limit on open runs evicted. The eviction callback cannot do it,
-// because it must not modify the list.
-func (t *Tracker) endEvicted() {
-	for len(t.evicted) > 0 {
-		r := t.evicted[0]
-		t.evicted = t.evicted[1:]
-		t.finish(r, ReasonEvicted, r.lastActivity)
-	}
 }
 
 func (t *Tracker) notify(call func(Observer)) {

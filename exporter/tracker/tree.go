@@ -1,6 +1,8 @@
 package tracker
 
 import (
+	"cmp"
+
 	"github.com/delegraph/delegraph/collector/event"
 )
 
@@ -21,7 +23,7 @@ type node struct {
 	hasOwnWork      bool // has calls or responses of its own
 	claimsChildren  bool // states that it runs others
 	childHasOutput  bool // a child had an output or is a function
-	childIsAgent    bool // a child gave a final answer that is not an output, or is the target of a transfer
+	looksLikeAgent  bool // a child gave a final answer that is not an output, or control was transferred to its name
 	transferred     bool // transferred control
 	taskReturned    bool // got control back from a task
 	isRetry         bool // started again after a pause of unknown length
@@ -33,7 +35,7 @@ type node struct {
 // nodeKey identifies a node by its place.
 type nodeKey struct {
 	above           *Operation // nil at the top of the run
-	name, run, lane string
+	name, run, lane string     // run is the number of the invocation, or the id of its call
 }
 
 // laneKey identifies a lane below an operation.
@@ -65,8 +67,8 @@ func (r *openRun) operationAt(b *event.Batch) *Operation {
 	return at
 }
 
-// noteSpeaker records that an operation and its ancestors have spoken. It also records what the frame
-// shows about its runner: that it is an agent, or a workflow whose children have outputs.
+// noteSpeaker records that an operation and its ancestors have spoken. It also records what the frame shows
+// about the nodes above: that the runner is an agent, or that these are workflows whose children have outputs.
 func (op *Operation) noteSpeaker(b *event.Batch, kind event.NodeKind) {
 	for up := op; up != nil && !up.spoke; up = up.parent {
 		up.spoke = true
@@ -81,15 +83,7 @@ func (op *Operation) noteSpeaker(b *event.Batch, kind event.NodeKind) {
 			at.parent.node.childHasOutput = true
 		}
 	}
-	above.node.childIsAgent = above.node.childIsAgent || !b.Output && hasEvent(b, event.KindModelEnded) && hasEvent(b, event.KindFinal)
-}
-
-// invocationOf returns what distinguishes the invocations of a node.
-func invocationOf(n *event.Node) string {
-	if n.Call != "" {
-		return n.Call
-	}
-	return n.Run
+	above.node.looksLikeAgent = above.node.looksLikeAgent || !b.Output && hasEvent(b, event.KindModelEnded) && hasEvent(b, event.KindFinal)
 }
 
 // exitStaleLane corrects a place whose lane is out of date: it returns the node above the speaker, and
@@ -114,7 +108,7 @@ func (r *openRun) exitStaleLane(at *Operation, n *event.Node) (*Operation, *even
 
 // childNode finds or begins the operation of a node below another.
 func (r *openRun) childNode(above *Operation, n *event.Node, speaks bool, b *event.Batch) *Operation {
-	key := nodeKey{above, n.Name, invocationOf(n), n.Lane}
+	key := nodeKey{above, n.Name, cmp.Or(n.Call, n.Run), n.Lane}
 	op := r.nodes[key]
 	switch silent := r.silentTargets[n.Name]; {
 	case silent != nil && silent.open:
@@ -182,21 +176,14 @@ func (op *Operation) asNode() *event.Node {
 // beginNode begins the operation of a node's next invocation.
 func (r *openRun) beginNode(key nodeKey, n *event.Node) *Operation {
 	call := r.calls[n.Call]
-	if n.Call == "" || call == nil || !call.open {
-		call = nil
-	}
-	if call != nil && call.Kind == ExecuteTool && n.Task && call.Name == n.Name {
+	inCall := call != nil && call.open && call.Kind == ExecuteTool // otherwise it may have become an earlier invocation
+	if inCall && n.Task && call.Name == n.Name {
 		return r.turnIntoNode(call, key)
 	}
-	if call != nil && call.Kind.Invokes() {
-		call = nil // the call became an earlier invocation
-	}
 	parent := r.runnerOf(key.above, n)
-	var cause Timestamp
-	if call != nil {
+	cause := r.causeIn(parent, n.Lane)
+	if inCall {
 		parent, cause = call, call.Started
-	} else {
-		cause = r.causeIn(parent, n.Lane)
 	}
 	op := r.begin(kindOf(n), n.Name, parent)
 	if op == nil {
@@ -232,10 +219,10 @@ func kindOf(n *event.Node) OperationKind {
 	return InvokeAgent
 }
 
-// runnerOf returns the parent of a new node. above is the node before it in its place, which may be only
-// a distant ancestor. In that case the parent is a node below above: of those that are in the same lane,
-// have no model, and got control by a transfer or state that they run others, it is the nearest one to
-// the agent in control.
+// runnerOf returns the parent of a new node. above is the node before it in its place, or nil for the run.
+// If the place may leave out nodes between the two, the parent is the nearest of these to the agent in
+// control. It must be in the same lane and have no model, and must have got control by a transfer or state
+// that it runs others.
 func (r *openRun) runnerOf(above *Operation, n *event.Node) *Operation {
 	if (n.Kind == event.NodeDescendant || n.Kind == event.NodeContainer) && r.current != nil && (above == nil || r.current.isBelow(above)) {
 		for up := r.current; up != nil && up != above; up = up.parent {

@@ -1,6 +1,9 @@
 package tracker
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // unnamedCalls finds open calls without an id by name and branch, first in, first out, in amortized
 // constant time.
@@ -41,15 +44,14 @@ func (u *unnamedCalls) sweep() {
 	u.sweepAt = 2*u.length + 16
 }
 
-// inBranch returns the first open call of a name in a branch, or nil.
-func (u *unnamedCalls) inBranch(branch, name string) *Operation {
-	return u.first(unnamedKey{name, branch, false})
+// first returns the first open call of a name: of the branch if it has one, else of any branch. It returns nil
+// if there is none.
+func (u *unnamedCalls) first(name, branch string) *Operation {
+	return cmp.Or(u.head(unnamedKey{name, branch, false}), u.head(unnamedKey{name, "", true}))
 }
 
-// anywhere returns the first open call of a name in any branch, or nil.
-func (u *unnamedCalls) anywhere(name string) *Operation { return u.first(unnamedKey{name, "", true}) }
-
-func (u *unnamedCalls) first(key unnamedKey) *Operation {
+// head returns the first open call of a queue, or nil.
+func (u *unnamedCalls) head(key unnamedKey) *Operation {
 	queue := u.queues[key]
 	for len(queue) > 0 && !queue[0].open {
 		queue[0], queue = nil, queue[1:]

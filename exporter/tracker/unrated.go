@@ -49,9 +49,7 @@ func (r *openRun) countUnratedLast() {
 
 // addUnrated counts n unrated answers of an agent.
 func (r *openRun) addUnrated(agent string, n int) {
-	if r.UnratedAnswers[agent] > 0 {
-		r.UnratedAnswers[agent] += n
-		return
+	if r.UnratedAnswers[agent] > 0 || r.hasRoomForFact(len(r.UnratedAnswers), event.KindFinal.String()) {
+		put(&r.UnratedAnswers, agent, r.UnratedAnswers[agent]+n)
 	}
-	r.keepFact(len(r.UnratedAnswers), event.KindFinal.String(), func() { put(&r.UnratedAnswers, agent, n) })
 }
