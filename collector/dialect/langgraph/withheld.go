@@ -2,6 +2,7 @@ package langgraph
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -25,7 +26,7 @@ func (d *decoder) judge(name []byte, mode string, v strictjson.Value, b *event.B
 		found := d.examine(v, 0)
 		b.Internal, b.HasThoughts = found.internal, found.hasThought
 	}
-	if b.Internal = b.Internal || anySegment(name, lenient.IsInternal) || namesInternal(mode, v); !b.Internal {
+	if b.Internal = b.Internal || anySegment(name, lenient.IsInternal) || namesInternal(mode, v) || d.continuesUnread(mode, v); !b.Internal {
 		return
 	}
 	switch mode {
@@ -150,7 +151,8 @@ var (
 	savedMembers = []string{"kwargs", "data"}
 	typeMembers  = []string{"type", "role"}
 	nameMembers  = []string{"name"}
-	idMembers    = []string{"id", "tool_call_id"}
+	ownIDs       = []string{"id"}
+	idMembers    = append(ownIDs, "tool_call_id")
 	scopeMembers = []string{"langgraph_node", "lc_agent_name", "langgraph_checkpoint_ns", "checkpoint_ns", "langgraph_path", "ns"}
 	// thoughtMembers hold thoughts. Source: langchain_core/messages/content.py, langchain_deepseek,
 	// langchain_openai and langchain_aws, chat_models.
@@ -175,11 +177,13 @@ func (d *decoder) examineObject(v strictjson.Value) (found findings) {
 		switch {
 		case lenient.MatchesAny(text, typeMembers):
 			labeled = labeled || isInstruction(value) || lenient.ContainsInternal(value)
+			found.internal = found.internal || isPrompt(value)
 			found.hasThought = found.hasThought || lenient.MatchesAny(value.Text(), thoughtTypes)
 		case lenient.MatchesAny(text, nameMembers):
 			labeled = labeled || lenient.ContainsInternal(value)
 		case lenient.MatchesAny(text, idMembers):
-			labeled = labeled || mayName(&d.withheld, value) || namesInstruction(value)
+			labeled = labeled || mayName(&d.withheld, value) || namesInstruction(value) || !lenient.MatchesAny(text, ownIDs) && d.answersUnread(value)
+			found.internal = found.internal || slices.ContainsFunc(elementsOf(value), isPrompt)
 			found.hasThought = found.hasThought || mayName(&d.thoughts, value)
 		case lenient.MatchesAny(text, scopeMembers):
 			found.internal = found.internal || isInternalScope(value)
@@ -187,9 +191,13 @@ func (d *decoder) examineObject(v strictjson.Value) (found findings) {
 			found.hasThought = found.hasThought || holdsThought(value)
 		}
 	}
-	if spoken && labeled {
+	switch {
+	case !spoken:
+	case labeled:
 		found.internal = true
 		d.withholdMessage(v)
+	case !found.internal:
+		d.showCalls(v)
 	}
 	return found
 }
@@ -219,8 +227,10 @@ func namesInternal(mode string, v strictjson.Value) bool {
 	switch mode {
 	case modeUpdates, modeStateUpdate:
 		return hasInternalMember(v)
-	case modeTasks, modeEvents:
+	case modeTasks:
 		return lenient.IsInternal(v.Get("name").Text())
+	case modeEvents:
+		return lenient.IsInternal(v.Get("name").Text()) || isPromptEvent(v)
 	case modeDebug:
 		payload := v.Get("payload")
 		return lenient.IsInternal(payload.Get("name").Text()) || isInternalCheckpoint(payload)
@@ -272,6 +282,18 @@ var instructionRoles = []string{"system", "developer", "SystemMessage", "SystemM
 
 func isInstruction(role strictjson.Value) bool {
 	return lenient.MatchesAny(role.Text(), instructionRoles)
+}
+
+// isPromptEvent reports whether an event contains the prompt of a model that completes a text.
+//
+// Source: langchain_core/tracers/event_stream.py.
+func isPromptEvent(v strictjson.Value) bool {
+	return strings.HasPrefix(v.Get("event").String(), "on_prompt_") || hasAny(v.Get("data").Get("input"), []string{"prompts"})
+}
+
+// isPrompt reports whether a type, or a part of the path of a class, is that of a prompt in one text.
+func isPrompt(kind strictjson.Value) bool {
+	return lenient.MatchesAny(kind.Text(), []string{"StringPromptValue"})
 }
 
 // namesInstruction reports whether the path of a class contains the name of an instruction's class.
