@@ -154,7 +154,7 @@ const (
 // size returns the approximate size of a run in memory. A text that occurs twice counts twice, because
 // the decoder may have created a string for each occurrence.
 func size(r *tracker.Run) int {
-	n := runCost + len(r.ID) + len(r.Session) + len(r.App) + len(r.Agent) + factCost*(len(r.UnattributedUsage)+len(r.Thoughts))
+	n := runCost + len(r.ID) + len(r.Session) + len(r.App) + len(r.Agent) + factCost*len(r.UnattributedUsage)
 	for _, op := range r.Operations {
 		n += operationCost + len(op.Name) + len(op.Agent) + len(op.Branch) + len(op.CallID) + len(op.ErrorCode)
 		if op.Response != nil {
