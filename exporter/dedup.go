@@ -34,10 +34,10 @@ type Deduplicator struct {
 
 	mu       sync.Mutex
 	runs     *simplelru.LRU[sharedKey, *sharedRun]
-	over     *simplelru.LRU[sharedKey, *sharedRun] // ended runs, of which another stream may be open that has brought no frame yet
+	ended    *simplelru.LRU[sharedKey, *sharedRun] // ended runs: a stream that brings one of them may have brought no frame yet
 	streams  map[*event.Stream]*listener
-	waiting  map[*event.Stream]struct{} // answers to requests that have not named their run yet, of sessions
-	pending  map[sessionKey]int         // how many of them a session has
+	unnamed  map[*event.Stream]struct{} // answers to requests with a session that have not named their run yet
+	requests map[sessionKey]int         // how many of them a session has
 	departed map[*sharedRun]*departure  // runs that wait for a client to come back
 }
 
@@ -52,14 +52,15 @@ type sharedRun struct {
 
 	mu        sync.Mutex  // held while the next sink is called
 	listeners []*listener // in the order in which they joined
-	heard     []heardFrame
-	forgotten int       // number of frames dropped from the front of heard
-	over      time.Time // when its last stream closed; zero while one is open
-	ended     time.Time // when the agent last ended one of the streams, if no new frame came since
+	frames    []seenFrame
+	forgotten int       // number of frames dropped from the front of frames
+	closedAt  time.Time // when its last stream closed; zero while one is open
+	endedAt   time.Time // when the agent last ended one of the streams, if no new frame came since
 }
 
-type heardFrame struct {
-	said uint64
+// seenFrame is a frame that was passed on.
+type seenFrame struct {
+	hash uint64
 	by   *listener
 	at   time.Time
 }
@@ -70,14 +71,16 @@ type listener struct {
 	stream *event.Stream
 	at     int  // number of the run's next frame that this stream will bring
 	opened bool // the next sink has seen the stream open
-	since  time.Time
 }
 
 // NewDeduplicator returns a sink before next.
 func NewDeduplicator(next event.Sink, losses Losses) *Deduplicator {
 	runs, _ := simplelru.NewLRU[sharedKey, *sharedRun](maxOpenRuns, nil) // the only error is a size below one
-	over, _ := simplelru.NewLRU[sharedKey, *sharedRun](maxEndedRuns, nil)
-	return &Deduplicator{next: next, losses: losses, runs: runs, over: over, streams: map[*event.Stream]*listener{}, waiting: map[*event.Stream]struct{}{}, pending: map[sessionKey]int{}, departed: map[*sharedRun]*departure{}}
+	ended, _ := simplelru.NewLRU[sharedKey, *sharedRun](maxEndedRuns, nil)
+	return &Deduplicator{
+		next: next, losses: losses, runs: runs, ended: ended, streams: map[*event.Stream]*listener{},
+		unnamed: map[*event.Stream]struct{}{}, requests: map[sessionKey]int{}, departed: map[*sharedRun]*departure{},
+	}
 }
 
 // Open opens a stream. A stream that answers a message to a run in progress joins that run and
@@ -96,7 +99,7 @@ func (s *Deduplicator) joinAnswered(stream *event.Stream) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, id := range stream.Answers {
-		if run, goesOn := s.runs.Get(sharedKey{stream.Source, id}); goesOn && stream.SingleRun {
+		if run, isOpen := s.runs.Get(sharedKey{stream.Source, id}); isOpen && stream.SingleRun {
 			return s.join(run, stream, false) != nil
 		}
 	}
@@ -106,7 +109,7 @@ func (s *Deduplicator) joinAnswered(stream *event.Stream) bool {
 func (s *Deduplicator) joinRequested(stream *event.Stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if run, goesOn := s.runs.Get(sharedKey{stream.Source, stream.JoinedRun}); goesOn && stream.JoinedRun != "" {
+	if run, isOpen := s.runs.Get(sharedKey{stream.Source, stream.JoinedRun}); isOpen && stream.JoinedRun != "" {
 		s.join(run, stream, true)
 	}
 }
@@ -119,7 +122,7 @@ func (s *Deduplicator) join(run *sharedRun, stream *event.Stream, opened bool) *
 	l := run.join(stream, opened)
 	if l != nil {
 		s.streams[stream] = l
-		s.takeDeparture(run)
+		s.cancelDeparture(run)
 	}
 	return l
 }
@@ -142,7 +145,7 @@ func (s *Deduplicator) Consume(b *event.Batch) {
 		}
 	case l != nil && b.ContentHash != 0 && b.Run == l.run.key.run:
 		if !l.run.consume(l, b, s.next) {
-			s.begin(b)
+			s.leaveEnded(b)
 			s.Consume(b)
 		} else if l.stream.JoinedSession != "" && statesEnd(b) {
 			s.leave(l, b.Received)
@@ -166,13 +169,13 @@ func (s *Deduplicator) listener(b *event.Batch) (l *listener, lost string) {
 	}
 	key := sharedKey{b.Stream.Source, b.Run}
 	run, known := s.runs.Get(key)
-	past, _ := s.over.Get(key)
+	past, _ := s.ended.Get(key)
 	lost = tracker.LostListener
 	switch {
 	case known && b.Stream.SingleRun:
 		return nil, "" // the request did not name the run, so that another has begun
 	case known:
-	case past != nil && b.Stream.JoinedSession != "", past != nil && b.Stream.JoinedRun != "" && (b.Stream.ReplayedRun != "" || b.Stream.OpenedAt.Before(past.over)):
+	case past != nil && b.Stream.JoinedSession != "", past != nil && b.Stream.JoinedRun != "" && (b.Stream.ReplayedRun != "" || b.Stream.OpenedAt.Before(past.closedAt)):
 		run = past
 	default:
 		run, lost = &sharedRun{key: key, stream: b.Stream}, tracker.LostStream
@@ -186,12 +189,12 @@ func (s *Deduplicator) listener(b *event.Batch) (l *listener, lost string) {
 	return l, ""
 }
 
-// begin removes a stream from its ended run, so that its next frame starts a new run.
-func (s *Deduplicator) begin(b *event.Batch) {
+// leaveEnded removes a stream from its ended run, so that its next frame starts a new run.
+func (s *Deduplicator) leaveEnded(b *event.Batch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.streams, b.Stream)
-	s.over.Remove(sharedKey{b.Stream.Source, b.Run})
+	s.ended.Remove(sharedKey{b.Stream.Source, b.Run})
 }
 
 // join adds a stream, or returns nil if the run has too many. The stream will bring no frame from
@@ -202,14 +205,14 @@ func (r *sharedRun) join(stream *event.Stream, opened bool) *listener {
 	if len(r.listeners) >= maxListeners {
 		return nil
 	}
-	first := slices.IndexFunc(r.heard, func(f heardFrame) bool { return !f.at.Before(stream.OpenedAt) })
+	first := slices.IndexFunc(r.frames, func(f seenFrame) bool { return !f.at.Before(stream.OpenedAt) })
 	switch {
 	case stream.ReplayedRun != "":
 		first = 0
 	case first < 0:
-		first = len(r.heard)
+		first = len(r.frames)
 	}
-	l := &listener{run: r, stream: stream, at: r.forgotten + first, opened: opened, since: stream.OpenedAt}
+	l := &listener{run: r, stream: stream, at: r.forgotten + first, opened: opened}
 	r.listeners = append(r.listeners, l)
 	return l
 }
@@ -220,23 +223,23 @@ func (r *sharedRun) join(stream *event.Stream, opened bool) *listener {
 func (r *sharedRun) consume(l *listener, b *event.Batch, next event.Sink) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	alone := len(r.listeners) == 1 && r.over.IsZero() && r.ended.IsZero()
+	alone := len(r.listeners) == 1 && r.closedAt.IsZero() && r.endedAt.IsZero()
 	if b.Snapshot && !alone || b.StreamError && l != r.listeners[0] || r.isKnown(l, b) {
 		return true
 	}
-	if !r.over.IsZero() {
+	if !r.closedAt.IsZero() {
 		return b.Stream.ReplayedRun != "" || b.Stream.JoinedSession != "" // the run was reported, and will not begin again
 	}
-	behind := l.at < r.forgotten+len(r.heard)
-	r.heard = append(r.heard, heardFrame{b.ContentHash, l, b.Received})
-	if len(r.heard) > maxFrames {
-		r.heard = slices.Delete(r.heard, 0, maxFrames/2)
+	behind := l.at < r.forgotten+len(r.frames)
+	r.frames = append(r.frames, seenFrame{b.ContentHash, l, b.Received})
+	if len(r.frames) > maxFrames {
+		r.frames = slices.Delete(r.frames, 0, maxFrames/2)
 		r.forgotten += maxFrames / 2
 	}
 	if !behind {
-		l.at = r.forgotten + len(r.heard)
+		l.at = r.forgotten + len(r.frames)
 	}
-	r.ended = time.Time{}
+	r.endedAt = time.Time{}
 	b.Stream = r.stream
 	next.Consume(b)
 	return true
@@ -245,8 +248,8 @@ func (r *sharedRun) consume(l *listener, b *event.Batch, next event.Sink) bool {
 // isKnown reports whether another stream has already brought the frame. A frame from before that
 // stream was opened cannot have come from it.
 func (r *sharedRun) isKnown(l *listener, b *event.Batch) bool {
-	for i := max(l.at-r.forgotten, 0); i < len(r.heard); i++ {
-		if f := r.heard[i]; f.said == b.ContentHash && f.by != l && !b.Received.Before(f.by.since) {
+	for i := max(l.at-r.forgotten, 0); i < len(r.frames); i++ {
+		if f := r.frames[i]; f.hash == b.ContentHash && f.by != l && !b.Received.Before(f.by.stream.OpenedAt) {
 			l.at = r.forgotten + i + 1
 			return true
 		}
@@ -275,37 +278,37 @@ func (s *Deduplicator) Close(stream *event.Stream, end event.End, at time.Time) 
 	if l.opened && (stream != r.stream || !last && stream.JoinedSession != "") {
 		s.next.Close(stream, end, at)
 	}
-	if end == event.EndOfStream && at.After(r.ended) {
-		r.ended = at
+	if end == event.EndOfStream && at.After(r.endedAt) {
+		r.endedAt = at
 	}
 	switch {
 	case !last:
-	case r.ended.IsZero():
+	case r.endedAt.IsZero():
 		s.next.Close(r.stream, end, at)
 	default:
-		s.next.Close(r.stream, event.EndOfStream, r.ended)
+		s.next.Close(r.stream, event.EndOfStream, r.endedAt)
 	}
 }
 
-// remove removes a stream from its run, and reports whether the run is over: no stream of it is left or,
-// if the agent has ended the stream, none but those of its session. The caller holds both locks.
+// remove removes a stream from its run, and reports whether this ends the run. That is so if the run has no
+// other stream or, if the agent has ended this one, only streams of its session. The caller holds both locks.
 func (s *Deduplicator) remove(l *listener, end event.End, at time.Time) (last bool) {
 	r := l.run
 	r.listeners = slices.DeleteFunc(r.listeners, func(other *listener) bool { return other == l })
 	others := slices.ContainsFunc(r.listeners, func(other *listener) bool { return end != event.EndOfStream || other.stream.JoinedSession == "" })
-	if others || !r.over.IsZero() || end == event.EndClientLeft && s.depart(r, at) {
+	if others || !r.closedAt.IsZero() || end == event.EndClientLeft && s.depart(r, at) {
 		return false
 	}
 	s.end(r, at)
 	return true
 }
 
-// end marks a run as over. The caller holds both locks.
+// end marks a run as ended. The caller holds both locks.
 func (s *Deduplicator) end(r *sharedRun, at time.Time) {
-	r.over = at
+	r.closedAt = at
 	if known, _ := s.runs.Peek(r.key); known == r {
 		s.runs.Remove(r.key)
-		s.over.Add(r.key, r)
+		s.ended.Add(r.key, r)
 	}
 }
 
@@ -342,27 +345,27 @@ func (s *Deduplicator) leaveOther(b *event.Batch) {
 func (s *Deduplicator) await(stream *event.Stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if stream.SingleRun && stream.Session != "" && len(s.waiting) < maxStreams {
-		s.waiting[stream] = struct{}{}
-		s.pending[sessionKey{stream.Source, stream.Session}]++
+	if stream.SingleRun && stream.Session != "" && len(s.unnamed) < maxStreams {
+		s.unnamed[stream] = struct{}{}
+		s.requests[sessionKey{stream.Source, stream.Session}]++
 	}
 }
 
 func (s *Deduplicator) stopAwaiting(stream *event.Stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, waits := s.waiting[stream]; !waits {
+	if _, waits := s.unnamed[stream]; !waits {
 		return
 	}
-	delete(s.waiting, stream)
+	delete(s.unnamed, stream)
 	key := sessionKey{stream.Source, stream.Session}
-	if s.pending[key]--; s.pending[key] == 0 {
-		delete(s.pending, key)
+	if s.requests[key]--; s.requests[key] == 0 {
+		delete(s.requests, key)
 	}
 }
 
-// isAwaited reports whether the stream of a session brings an unknown run while the answer to a request
-// of the session has yet to name its run: then it is that run, and the answer brings its frames too.
+// isAwaited reports whether the stream of a session brings an unknown run while the answer to a request of the
+// session has not named its run yet. The answer then brings the same run and its frames.
 func (s *Deduplicator) isAwaited(b *event.Batch) bool {
 	if b.Stream.JoinedSession == "" {
 		return false
@@ -370,7 +373,7 @@ func (s *Deduplicator) isAwaited(b *event.Batch) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := sharedKey{b.Stream.Source, b.Run}
-	return !s.runs.Contains(key) && !s.over.Contains(key) && s.pending[sessionKey{b.Stream.Source, b.Stream.JoinedSession}] > 0
+	return !s.runs.Contains(key) && !s.ended.Contains(key) && s.requests[sessionKey{b.Stream.Source, b.Stream.JoinedSession}] > 0
 }
 
 // statesEnd reports whether a frame states the end of its run.

@@ -20,7 +20,7 @@ type departure struct {
 // depart makes a run wait for a client to come back, and reports whether it does: not if the agent has ended
 // the run or too many wait. The caller holds both locks.
 func (s *Deduplicator) depart(r *sharedRun, at time.Time) bool {
-	if !r.ended.IsZero() || r.stream.JoinedSession != "" || len(s.departed) >= maxDeparted {
+	if !r.endedAt.IsZero() || r.stream.JoinedSession != "" || len(s.departed) >= maxDeparted {
 		return false
 	}
 	d := &departure{at: at}
@@ -29,15 +29,12 @@ func (s *Deduplicator) depart(r *sharedRun, at time.Time) bool {
 	return true
 }
 
-// takeDeparture ends a run's wait. It returns the departure, or nil if the run did not wait. The caller
-// holds the lock.
-func (s *Deduplicator) takeDeparture(r *sharedRun) *departure {
-	d := s.departed[r]
-	if d != nil {
+// cancelDeparture ends a run's wait, if it waits. The caller holds the lock.
+func (s *Deduplicator) cancelDeparture(r *sharedRun) {
+	if d := s.departed[r]; d != nil {
 		d.timer.Stop()
 		delete(s.departed, r)
 	}
-	return d
 }
 
 // endDeparted ends a run at the time at which its last client left, unless a client has come back.
@@ -47,7 +44,7 @@ func (s *Deduplicator) endDeparted(r *sharedRun, d *departure) {
 		s.mu.Unlock()
 		return
 	}
-	s.takeDeparture(r)
+	s.cancelDeparture(r)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.end(r, d.at)

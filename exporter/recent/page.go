@@ -2,6 +2,7 @@ package recent
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -72,7 +73,7 @@ func summarize(r *tracker.Run) Summary {
 		isAgent := op.Kind == tracker.InvokeAgent
 		own := op == r.Root || op.Kind.Invokes() && op.Name == s.Agent // the agent is below the root if the app has another name
 		if !own && op.Kind != tracker.Chat && op.Details.OrZero().HandoffTarget == "" {
-			s.call(calleeOf(op))
+			s.addCallee(calleeOf(op))
 		}
 		switch {
 		case isAgent && !own && op.Status == tracker.OperationError:
@@ -105,7 +106,7 @@ func summarize(r *tracker.Run) Summary {
 // maxCalled is the maximum number of names in Summary.Called.
 const maxCalled = 3
 
-func (s *Summary) call(c Callee) {
+func (s *Summary) addCallee(c Callee) {
 	switch {
 	case c.Name == "" || slices.Contains(s.Called, c):
 	case len(s.Called) == maxCalled:
@@ -183,7 +184,7 @@ type pager struct {
 // candidate is a run that the query selects, after its cursor.
 type candidate struct {
 	at        Cursor
-	*endedRun // for an open run, its present state, with the full run only if asked for; nil if the page ends before it
+	*endedRun // of an open run: its present state, and the full run if asked for; nil if the page must end before it
 }
 
 // room returns how many of the given open or ended runs are needed: one more than the page shows, to tell
@@ -297,7 +298,7 @@ func (r *Runs) viewOpen(see func([]openRun)) {
 
 // Names returns the sources and the agents of all runs, sorted, each up to limit.
 func (r *Runs) Names(limit int) (sources, agents []string) {
-	of, by := map[string]bool{}, map[string]bool{}
+	sourceSet, agentSet := map[string]bool{}, map[string]bool{}
 	add := func(names map[string]bool, name string) {
 		if name != "" && len(names) < limit {
 			names[name] = true
@@ -305,24 +306,15 @@ func (r *Runs) Names(limit int) (sources, agents []string) {
 	}
 	r.viewOpen(func(open []openRun) {
 		for _, o := range open {
-			add(of, o.run.Run().Source)
-			add(by, cmp.Or(o.run.Run().Agent, o.run.Run().Root.Name))
+			add(sourceSet, o.run.Run().Source)
+			add(agentSet, cmp.Or(o.run.Run().Agent, o.run.Run().Root.Name))
 		}
 	})
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for k := range r.newest() {
-		add(of, k.summary.Source)
-		add(by, k.summary.Agent)
+		add(sourceSet, k.summary.Source)
+		add(agentSet, k.summary.Agent)
 	}
-	return sorted(of), sorted(by)
-}
-
-func sorted(names map[string]bool) []string {
-	out := make([]string, 0, len(names))
-	for name := range names {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
+	return slices.Sorted(maps.Keys(sourceSet)), slices.Sorted(maps.Keys(agentSet))
 }

@@ -51,27 +51,20 @@ type backlog struct {
 
 func (l *backlog) add(k *endedRun) { l.runs, l.size = append(l.runs, k), l.size+k.size }
 
-func (l *backlog) drop() {
-	l.size -= l.runs[0].size
-	l.runs[0] = nil // the array is still referenced
-	l.runs = l.runs[1:]
-}
-
 // evict drops the first run of a backlog. A start in the future, which a stream may state, counts as now.
 func (r *Runs) evict(l *backlog) {
-	started := l.runs[0].summary.Started
+	first := l.runs[0]
+	l.runs[0] = nil // the array is still referenced
+	l.runs, l.size = l.runs[1:], l.size-first.size
+	r.lastEvicted = max(r.lastEvicted, first.ended)
+	started := first.summary.Started
 	if now := time.Now(); started.After(now) {
 		started = now
 	}
 	if started.After(r.lostStart) {
 		r.lostStart = started
 	}
-	r.lastEvicted = max(r.lastEvicted, l.runs[0].ended)
-	l.drop()
 }
-
-// failedShare is the divisor of the limits that gives the share reserved for failed runs.
-const failedShare = 2
 
 // New returns a store for at most the given number of runs and about the given number of bytes. It
 // always keeps the run that ended last.
@@ -135,8 +128,8 @@ func (r *Runs) backlogToEvict(newest *endedRun) *backlog {
 	if len(r.others.runs) == 0 || r.others.runs[0] == newest {
 		return &r.failed
 	}
-	over := len(r.failed.runs) > r.limit/failedShare || r.failed.size > r.bytes/failedShare
-	if over && r.failed.runs[0] != newest {
+	overHalf := len(r.failed.runs) > r.limit/2 || r.failed.size > r.bytes/2
+	if overHalf && r.failed.runs[0] != newest {
 		return &r.failed
 	}
 	return &r.others
@@ -154,7 +147,7 @@ const (
 // size returns the approximate size of a run in memory. A text that occurs twice counts twice, because
 // the decoder may have created a string for each occurrence.
 func size(r *tracker.Run) int {
-	n := runCost + len(r.ID) + len(r.Session) + len(r.App) + len(r.Agent) + factCost*(len(r.UnattributedUsage)+len(r.Thoughts))
+	n := runCost + len(r.ID) + len(r.Session) + len(r.App) + len(r.Agent) + factCost*len(r.UnattributedUsage)
 	for _, op := range r.Operations {
 		n += operationCost + len(op.Name) + len(op.Agent) + len(op.Branch) + len(op.CallID) + len(op.ErrorCode)
 		if op.Response != nil {
@@ -236,7 +229,7 @@ func (r *Runs) Run(id string) (found *tracker.Run, summary Summary, known bool) 
 	if id == "" {
 		return nil, Summary{}, false
 	}
-	best, by := strength(0), parseRunID(id)
+	best, by := 0, parseRunID(id)
 	r.viewOpen(func(open []openRun) {
 		for _, o := range open {
 			if s := by.match(o.run.Run(), r.key(o.number)); s > best {
@@ -283,9 +276,6 @@ func (r *Runs) Keys(roots []tracker.SpanID) map[tracker.SpanID]string {
 	return keys
 }
 
-// strength ranks how a run was found: an id from an agent never outranks one of ours.
-type strength int
-
 // runID is the id that a run is looked up by, as text and in binary.
 type runID struct {
 	id              string
@@ -301,7 +291,8 @@ func parseRunID(id string) runID {
 	return w
 }
 
-func (w *runID) match(r *tracker.Run, key string) strength {
+// match returns how well the id matches a run, or 0: an id from an agent never outranks one of ours.
+func (w *runID) match(r *tracker.Run, key string) int {
 	switch {
 	case w.id == key:
 		return 3

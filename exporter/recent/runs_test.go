@@ -102,6 +102,19 @@ func TestRecentIsBounded(t *testing.T) {
 	}
 }
 
+// TestThoughtsCountOnce checks that two runs are kept whose thoughts fit.
+func TestThoughtsCountOnce(t *testing.T) {
+	r := recent.New(100, 6<<20)
+	for _, id := range []string{"1", "2"} {
+		run := endedRun(id)
+		run.Thoughts = make([]tracker.ThoughtCount, 20_000)
+		r.RunEnded(run)
+	}
+	if runs := r.Reports(); len(runs) != 2 {
+		t.Errorf("%d runs of 3 MB are kept in 6 MiB, want 2", len(runs))
+	}
+}
+
 func newExporter(s tracker.Settings, o tracker.Observer) *exporter.Exporter {
 	return exporter.New(metrics.New(prometheus.NewRegistry(), metrics.Settings{Names: conventions.Released(), MaxLabelValues: 10, MaxLabelSets: 10}), s, nil, o)
 }

@@ -91,17 +91,15 @@ func (s *Sources) Open(stream *event.Stream) {
 func (s *Sources) Consume(b *event.Batch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if open := s.streams[b.Stream]; open != nil {
-		open.count(b, s.now)
+	open := s.streams[b.Stream]
+	if open == nil {
+		return
 	}
-}
-
-func (s *openStream) count(b *event.Batch, now func() time.Time) {
-	of := s.of
-	s.frames++
+	of := open.of
+	open.frames++
 	of.Frames++
 	if of.Last = b.Received; b.Received.IsZero() {
-		of.Last = now()
+		of.Last = s.now()
 	}
 	if b.Rejected != "" {
 		of.ParseErrors++
@@ -109,7 +107,7 @@ func (s *openStream) count(b *event.Batch, now func() time.Time) {
 			of.Errors = slices.Delete(of.Errors, 0, 1)
 		}
 		of.Errors = append(of.Errors, ParseError{
-			At: of.Last, Dialect: b.Stream.Dialect, Opened: b.Stream.OpenedAt, Frame: s.frames, Bytes: b.Frame.Size, Reason: b.Rejected,
+			At: of.Last, Dialect: b.Stream.Dialect, Opened: b.Stream.OpenedAt, Frame: open.frames, Bytes: b.Frame.Size, Reason: b.Rejected,
 		})
 	}
 }

@@ -20,13 +20,13 @@ func Sanitize(s string, longest int) string {
 		}
 		s = s[:end] + "…"
 	}
-	bearer, marks := false, 0
+	hasBase, marks := false, 0
 	return strings.Map(func(r rune) rune {
 		switch {
 		case unicode.Is(unicode.Zs, r):
-			bearer = false
+			hasBase = false
 			return ' '
-		case joins(r) && bearer:
+		case joins(r) && hasBase:
 			if marks++; marks > maxMarks {
 				return -1
 			}
@@ -34,7 +34,7 @@ func Sanitize(s string, longest int) string {
 		case joins(r) || hidden(r):
 			r = unicode.ReplacementChar
 		}
-		bearer, marks = true, 0
+		hasBase, marks = true, 0
 		return r
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }

@@ -20,11 +20,11 @@ type Chart struct {
 
 // Position returns where a time lies on the axis, from 0 to 1. known is false if the axis is not
 // time or the time is zero.
-func (c Chart) Position(moment time.Time) (share float64, known bool) {
-	if !c.Timed || moment.IsZero() {
+func (c Chart) Position(at time.Time) (position float64, known bool) {
+	if !c.Timed || at.IsZero() {
 		return 0, false
 	}
-	return part(float64(moment.Sub(c.from)), float64(c.to.Sub(c.from))), true
+	return share(float64(at.Sub(c.from)), float64(c.to.Sub(c.from))), true
 }
 
 // Known reports whether the run's start and end are known, so that its duration is the length of
@@ -97,9 +97,9 @@ func (l *layout) isOpen(op *tracker.Operation) bool {
 func (l *layout) add(op *tracker.Operation, depth int, last []bool) {
 	row := Row{Op: op, Depth: depth, Last: last}
 	if l.chart.Timed {
-		l.time(&row)
+		l.placeByTime(&row)
 	} else {
-		l.order(&row)
+		l.placeByFrame(&row)
 	}
 	l.chart.Rows = append(l.chart.Rows, row)
 	below := l.below[op.ID]
@@ -110,8 +110,7 @@ func (l *layout) add(op *tracker.Operation, depth int, last []bool) {
 	}
 }
 
-// time places a row by its times.
-func (l *layout) time(row *Row) {
+func (l *layout) placeByTime(row *Row) {
 	from, to, known := l.run.Interval(row.Op)
 	switch {
 	case !known:
@@ -124,36 +123,35 @@ func (l *layout) time(row *Row) {
 	if row.Timed {
 		row.Duration = max(to.Sub(from), 0)
 	} else {
-		row.report()
+		row.useReported()
 	}
 	row.From, _ = l.chart.Position(from)
 	row.To, _ = l.chart.Position(to)
 	row.To = max(row.From, row.To)
 }
 
-// report sets the duration that the protocol reports.
-func (r *Row) report() {
+// useReported sets the duration to the one that the protocol reports, if there is one.
+func (r *Row) useReported() {
 	if took, by := r.Op.Duration(); by != tracker.TimingUnknown {
 		r.Duration, r.Reported = took, true
 	}
 }
 
-// order places a row by its frame numbers.
-func (l *layout) order(row *Row) {
-	row.report()
+func (l *layout) placeByFrame(row *Row) {
+	row.useReported()
 	ended := row.Op.Ended.Frame
 	if ended == 0 {
 		ended = l.last
 	}
 	whole := float64(l.last - l.first)
 	if row.To = 1; whole > 0 { // otherwise there is only one frame
-		row.From = part(float64(row.Op.Started.Frame-l.first), whole)
-		row.To = max(row.From, part(float64(ended-l.first), whole))
+		row.From = share(float64(row.Op.Started.Frame-l.first), whole)
+		row.To = max(row.From, share(float64(ended-l.first), whole))
 	}
 }
 
-// part returns of/whole between 0 and 1, or 0 if whole is not positive.
-func part(of, whole float64) float64 {
+// share returns of/whole between 0 and 1, or 0 if whole is not positive.
+func share(of, whole float64) float64 {
 	if whole <= 0 {
 		return 0
 	}
