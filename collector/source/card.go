@@ -151,8 +151,8 @@ func sameServer(u, agent *url.URL) bool {
 	}
 	host := u.Hostname()
 	ip := net.ParseIP(host)
-	here := strings.EqualFold(host, "localhost") || ip != nil && (ip.IsLoopback() || ip.IsUnspecified())
-	return here || strings.EqualFold(host, agent.Hostname())
+	isLocal := strings.EqualFold(host, "localhost") || ip != nil && (ip.IsLoopback() || ip.IsUnspecified())
+	return isLocal || strings.EqualFold(host, agent.Hostname())
 }
 
 func port(u *url.URL) string {

@@ -20,7 +20,7 @@ const (
 	// maxStall is how long a frame may stay in memory without progress while more memory is used than allowed.
 	maxStall = 2 * time.Second
 
-	// maxWait is the same while other streams only wait for memory: a client that pauses is then worth their wait.
+	// maxWait is how long it may stay there while other streams wait for memory, but no more is used than allowed.
 	maxWait = 10 * time.Second
 
 	// memoryPoll is how often a waiting stream checks for memory that other accounts have released.
@@ -37,9 +37,8 @@ var tiers = [...]struct {
 // FrameMemory shares memory for frames among the filtered streams of a process. A filtered frame is in
 // memory as a whole, and stays there while the client does not read. If there is no memory left for a
 // frame of its size, its stream waits, and its agent is not read. One stream at a time may exceed the
-// limits: otherwise frames that have been read in part could wait for each other forever. While streams wait,
-// those that have made no progress for maxWait are disconnected. While more memory is used than allowed, those
-// that have made none for maxStall are.
+// limits: otherwise frames that have been read in part could wait for each other forever. Streams that make no
+// progress are disconnected: after maxWait if others wait, after maxStall if more memory is used than allowed.
 type FrameMemory struct {
 	account *budget.Account // nil means no bound
 	limits  [len(tiers)]int // for each tier, bytes that all frames over its size may take together
@@ -47,7 +46,7 @@ type FrameMemory struct {
 	shrink func() // releases memory of other accounts; may be nil
 
 	mu      sync.Mutex
-	used    [len(tiers)]int // bytes that they take
+	used    [len(tiers)]int // for each tier, bytes that these frames take
 	wanted  int             // bytes that streams wait for
 	leaving int             // bytes of the streams that are being disconnected
 	changed chan struct{}   // closed and replaced when a stream releases memory
@@ -75,7 +74,7 @@ type frameShare struct {
 	client     *net.TCPConn // nil if it is not known
 
 	bytes    atomic.Int64 // changed only under the lock of memory
-	progress atomic.Int64 // when the agent or the client last took part, in nanoseconds of the Unix time
+	progress atomic.Int64 // when the agent last sent or the client last took bytes, in nanoseconds of the Unix time
 	state    atomic.Int32 // a streamState
 	wanted   int          // bytes that it waits for; guarded by the lock of memory
 	leaving  bool         // it is being disconnected; guarded by the lock of memory
@@ -148,7 +147,7 @@ func (s *frameShare) await(n int) {
 		}
 		poll.Stop()
 		if isClosed(s.done) {
-			s.memory.leave(s)
+			s.memory.stopWaiting(s)
 			return
 		}
 	}
@@ -255,8 +254,8 @@ func (m *FrameMemory) stalled(since int64) []*frameShare {
 	return append(clients, agents...)
 }
 
-// leave records that a stream no longer waits.
-func (m *FrameMemory) leave(s *frameShare) {
+// stopWaiting records that a stream no longer waits.
+func (m *FrameMemory) stopWaiting(s *frameShare) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.want(s, 0)

@@ -62,8 +62,7 @@ func rawPath(u *url.URL) string {
 	return u.EscapedPath()
 }
 
-// canonical returns only the canonical interpretation. Under the policy public, no other interpretation lets
-// a client request anything.
+// canonical returns only the canonical interpretation.
 func (as interpretations) canonical() interpretations { return interpretations{all: as.all[:1]} }
 
 // isAmbiguous reports whether servers may interpret the path differently.

@@ -169,7 +169,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	found := p.route(r)
 	granted := p.permission(r, found)
 	if granted == permitNothing {
-		http.Error(w, "delegraph: "+notPublicError{}.Error(), http.StatusForbidden)
+		http.Error(w, "delegraph: "+errNotPublic.Error(), http.StatusForbidden)
 		return
 	}
 	if p.settings.StreamBudget.ChargeWithin(streamSize) {
@@ -177,8 +177,8 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	// Without full duplex the server reads the request body to its end before it answers, and closes it
 	// while the transport still reads it: an agent that answers early would lose its stream. HTTP/2
-	// always has full duplex and returns an error. A request that is denied gets none: net/http would
-	// panic because its body stays unread.
+	// always has full duplex and returns an error. Denied requests have returned above: net/http would
+	// panic because their bodies stay unread.
 	_ = http.NewResponseController(w).EnableFullDuplex()
 	answer.restricted = granted != permitAll
 	reached := &client{writer: w, cancel: done}
@@ -270,10 +270,6 @@ type route struct {
 
 // route finds the dialects that a path selects. If the configuration names paths, only these are run
 // paths. A stream on a path that no dialect has answers one run request.
-//
-// If the configuration names the agent's dialect and the path belongs to others, the route has these and
-// the named one. A stream on the path is still filtered, so that naming a dialect does not let more data
-// pass.
 func (p *Proxy) route(r *http.Request) route {
 	as := interpretPath(r.URL) // only once, since a path may be a megabyte long
 	found := p.routeAs(r.Method, as.canonical())
@@ -288,7 +284,8 @@ func (p *Proxy) route(r *http.Request) route {
 	return all
 }
 
-// routeAs finds the route of a path for the configured dialect, if there is one.
+// routeAs finds the route of a path for the configured dialect, if there is one. If only other dialects have
+// the path, the route has these and the configured one: naming a dialect must not exempt a path from the filter.
 func (p *Proxy) routeAs(method string, as interpretations) route {
 	i := slices.IndexFunc(p.dialects, func(d dialect.Dialect) bool { return d.Name() == p.settings.Dialect })
 	if i < 0 {
@@ -339,11 +336,11 @@ func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 		http.Error(w, "delegraph: the request is malformed or incomplete", http.StatusBadRequest)
 		return
 	}
-	if errors.As(err, &unrequestedUpgrade{}) {
+	if errors.Is(err, errUnrequestedUpgrade) {
 		http.Error(w, "delegraph: "+err.Error(), http.StatusBadGateway)
 		return
 	}
-	if errors.As(err, &notPublicError{}) {
+	if errors.Is(err, errNotPublic) {
 		http.Error(w, "delegraph: "+err.Error(), http.StatusForbidden)
 		return
 	}
