@@ -187,7 +187,9 @@ func (f *feed) deleteConsumer(name string) {
 // receive adds a message to the ring, after a gap if messages before it are missing. adjacent is passed to
 // gapDetector.observe.
 func (f *feed) receive(m jetstream.Msg, number uint64, adjacent bool) {
-	defer f.connection.settings.Panics.Recover(recovery.Stream, func() { f.publishGap(replay.GapLost, number, "") })
+	var d decoded
+	// A panic before d is known leaves no gap here: the next message of the subject reports it.
+	defer f.connection.settings.Panics.Recover(recovery.Stream, func() { f.publishGap(replay.GapLost, number, d.entry.Session) })
 	d, err := f.streams.decode(m.Subject(), m.Headers(), m.Data())
 	if err != nil {
 		f.gaps.advance(m.Subject(), number)
