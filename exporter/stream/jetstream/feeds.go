@@ -106,7 +106,7 @@ func (f *feeds) join(key string, number uint64, lastEventID string, why replay.G
 	defer f.mu.Unlock()
 	for _, open := range slices.Backward(f.open[key]) {
 		switch {
-		case open.ended():
+		case open.ctx.Err() != nil:
 		case lastEventID == "" && open.caughtUp.Load():
 			return f.attachTo(open, open.ring.Head(), nil), true
 		case why == "" && open.ring.Covers(number):
@@ -123,7 +123,7 @@ func (f *feeds) start(key string, subjects []string, epoch string, after uint64,
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, open := range f.open[key] {
-		if !open.ended() && open.epoch == epoch && open.ring.Covers(after) {
+		if open.ctx.Err() == nil && open.epoch == epoch && open.ring.Covers(after) {
 			if cursor, missed := open.ring.Resume(string(replay.AppendID(nil, epoch, after))); missed == nil {
 				return f.attachTo(open, cursor, gap), stream.NotRefused
 			}
@@ -132,13 +132,13 @@ func (f *feeds) start(key string, subjects []string, epoch string, after uint64,
 	if f.n >= f.settings.MaxFeeds && !f.removeIdle() {
 		return stream.Attachment{}, stream.FeedLimit
 	}
-	begun := newFeed(&f.settings, f.connection, f.streams, subjects, epoch, after)
+	begun := newFeed(f.ctx, &f.settings, f.connection, f.streams, subjects, epoch, after)
 	f.open[key] = append(f.open[key], begun)
 	f.n++
 	begun.key = key
 	beginning := begun.ring.Head() // before anything is added
 	if len(subjects) > 0 {
-		f.work.Go(func() { begun.run(f.ctx) })
+		f.work.Go(begun.run)
 	}
 	return f.attachTo(begun, beginning, gap), stream.NotRefused
 }
@@ -152,7 +152,7 @@ func (f *feeds) attachTo(at *feed, cursor replay.Cursor, gap *replay.Gap) stream
 	}
 	at.backpressure.onRead(cursor) // what is before the cursor counts as read
 	return stream.Attachment{
-		Ring: at.ring, Cursor: cursor, Gap: gap, Done: at.done, OnRead: at.backpressure.onRead,
+		Ring: at.ring, Cursor: cursor, Gap: gap, Done: at.ctx.Done(), OnRead: at.backpressure.onRead,
 		Release: sync.OnceFunc(func() { f.release(at) }),
 	}
 }
