@@ -118,7 +118,7 @@ func (s *frameShare) hold(n int) {
 	s.memory.mu.Lock()
 	defer s.memory.mu.Unlock()
 	s.memory.set(s, n)
-	s.memory.disconnectStalled(time.Now())
+	s.memory.disconnectStalled()
 }
 
 // await waits until the stream may hold n bytes, and records them. For a frame over smallFrame it waits for
@@ -164,7 +164,7 @@ func (m *FrameMemory) admit(s *frameShare, n int) (changed <-chan struct{}, admi
 		return nil, true
 	}
 	m.want(s, n-int(s.bytes.Load()))
-	m.disconnectStalled(time.Now())
+	m.disconnectStalled()
 	return m.changed, false
 }
 
@@ -204,7 +204,8 @@ func (m *FrameMemory) excess() int { return max(-m.account.Remaining(), 0) }
 
 // disconnectStalled disconnects stalled streams until the memory that they release is enough for what
 // exceeds the budget and for the streams that wait. The caller holds the lock.
-func (m *FrameMemory) disconnectStalled(now time.Time) {
+func (m *FrameMemory) disconnectStalled() {
+	now := time.Now()
 	if m.wanted+m.excess() <= m.leaving || now.Sub(m.checked) < memoryPoll {
 		return
 	}
@@ -298,20 +299,14 @@ func inTier(i, n int) int {
 
 // updateMemory records the memory that the stream holds. Less than maxRelayBuffer counts as none.
 func (r *filteredBody) updateMemory() {
-	held := r.memorySize()
-	if held < maxRelayBuffer {
-		held = 0
-	}
-	r.memory.hold(held)
-}
-
-// memorySize returns the bytes that the stream holds.
-func (r *filteredBody) memorySize() int {
 	held := cap(r.out) + r.decoding.MemorySize()
 	if r.block != nil {
 		held += cap(r.block.bytes)
 	}
-	return held
+	if held < maxRelayBuffer {
+		held = 0
+	}
+	r.memory.hold(held)
 }
 
 // beforeGrow waits until the stream may hold a larger buffer. An unconfirmed stream has two: the decoder's

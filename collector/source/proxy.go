@@ -327,27 +327,20 @@ func (p *Proxy) routeAmong(dialects []dialect.Dialect, method string, as interpr
 // fail answers a request that could not be forwarded, or whose answer may not be relayed.
 func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 	answer := w.(*answerWriter)
-	if r.Context().Err() != nil {
+	var withheld unfilterable
+	switch {
+	case r.Context().Err() != nil:
 		answer.fail(p.cutOffReason(answer.client))
 		w.WriteHeader(http.StatusBadGateway) // the client has left and does not get it
-		return
-	}
-	if answer.request.isBroken() {
+	case answer.request.isBroken():
 		http.Error(w, "delegraph: the request is malformed or incomplete", http.StatusBadRequest)
-		return
-	}
-	if errors.Is(err, errUnrequestedUpgrade) {
+	case errors.Is(err, errUnrequestedUpgrade):
 		http.Error(w, "delegraph: "+err.Error(), http.StatusBadGateway)
-		return
-	}
-	if errors.Is(err, errNotPublic) {
+	case errors.Is(err, errNotPublic):
 		http.Error(w, "delegraph: "+err.Error(), http.StatusForbidden)
-		return
-	}
-	var withheld unfilterable
-	if errors.As(err, &withheld) {
+	case errors.As(err, &withheld):
 		answer.fail(failureWithheld)
-		if p.loggedWithheld.allows(time.Now()) {
+		if p.loggedWithheld.allows() {
 			p.logger.Warn("stream withheld; further ones within a minute are not logged", "name", p.settings.Name, "err", err)
 		}
 		sentence := "delegraph: " + err.Error()
@@ -355,9 +348,9 @@ func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 			sentence = "delegraph: the agent's stream cannot be filtered" // the error quotes the agent's headers
 		}
 		http.Error(w, sentence, http.StatusBadGateway)
-		return
+	default:
+		p.failUnreachable(answer, err)
 	}
-	p.failUnreachable(answer, err)
 }
 
 // failUnreachable answers a request that did not reach the agent.
