@@ -75,8 +75,13 @@ func (f *feeds) attach(ctx context.Context, subjects []string, lastEventID strin
 		return stream.Attachment{}, stream.Unavailable
 	}
 	number, why := replay.ParseID(lastEventID, now.epoch)
-	if place, found := f.join(key, number, lastEventID, why); found {
-		return place, stream.NotRefused
+	if lastEventID == "" || why == "" {
+		f.mu.Lock()
+		place, found := f.join(key, lastEventID, nil)
+		f.mu.Unlock()
+		if found {
+			return place, stream.NotRefused
+		}
 	}
 	if lastEventID == "" || why != "" || number > now.last {
 		if asked, err := f.connection.refresh(ctx); err == nil { // on error, use the last known state
@@ -100,19 +105,17 @@ func (f *feeds) attach(ctx context.Context, subjects []string, lastEventID strin
 	return f.start(key, subjects, now.epoch, now.first-1, gap)
 }
 
-// join returns a position in an open feed, if one can serve the reader.
-func (f *feeds) join(key string, number uint64, lastEventID string, why replay.GapReason) (stream.Attachment, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+// join returns a position in an open feed, if one can serve the reader. The caller holds the lock.
+func (f *feeds) join(key, lastEventID string, gap *replay.Gap) (stream.Attachment, bool) {
 	for _, open := range slices.Backward(f.open[key]) {
 		switch {
 		case open.ctx.Err() != nil:
-		case lastEventID == "" && open.caughtUp.Load():
-			return f.attachTo(open, open.ring.Head(), nil), true
-		case why == "" && open.ring.Covers(number):
-			if cursor, gap := open.ring.Resume(lastEventID); gap == nil {
-				return f.attachTo(open, cursor, nil), true
+		case lastEventID != "":
+			if cursor, missed := open.ring.Resume(lastEventID); missed == nil {
+				return f.attachTo(open, cursor, gap), true
 			}
+		case open.caughtUp.Load():
+			return f.attachTo(open, open.ring.Head(), gap), true
 		}
 	}
 	return stream.Attachment{}, false
@@ -122,12 +125,8 @@ func (f *feeds) join(key string, number uint64, lastEventID string, why replay.G
 func (f *feeds) start(key string, subjects []string, epoch string, after uint64, gap *replay.Gap) (stream.Attachment, stream.Refusal) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, open := range f.open[key] {
-		if open.ctx.Err() == nil && open.epoch == epoch && open.ring.Covers(after) {
-			if cursor, missed := open.ring.Resume(string(replay.AppendID(nil, epoch, after))); missed == nil {
-				return f.attachTo(open, cursor, gap), stream.NotRefused
-			}
-		}
+	if place, found := f.join(key, string(replay.AppendID(nil, epoch, after)), gap); found {
+		return place, stream.NotRefused
 	}
 	if f.n >= f.settings.MaxFeeds && !f.removeIdle() {
 		return stream.Attachment{}, stream.FeedLimit
