@@ -27,7 +27,7 @@ const (
 // cardWarnings maps a reason to the warning that is logged once.
 var cardWarnings = map[string]string{
 	CardTooLarge:   "the agent card is larger than 1 MiB and passes unchanged; it may lead clients around the proxy; give the agent its public URL",
-	CardUnreadable: "the agent card is not strict JSON and passes unchanged; it may lead clients around the proxy; give the agent its public URL",
+	CardUnreadable: "the agent card is not strict JSON or has an unsupported content encoding, and passes unchanged; it may lead clients around the proxy; give the agent its public URL",
 	CardSigned:     "the agent card is signed and leads clients around the proxy; give the agent its public URL",
 }
 

@@ -181,9 +181,9 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// panic because their bodies stay unread.
 	_ = http.NewResponseController(w).EnableFullDuplex()
 	answer.restricted = granted != permitAll
-	reached := &client{writer: w, cancel: done}
-	defer reached.release()
-	r = r.WithContext(context.WithValue(context.WithValue(r.Context(), permissionKey{}, granted), clientKey{}, reached))
+	recipient := &client{writer: w, cancel: done}
+	defer recipient.release()
+	r = r.WithContext(context.WithValue(context.WithValue(r.Context(), permissionKey{}, granted), clientKey{}, recipient))
 	switch {
 	case found.dialects != nil:
 		p.active.Add(1)
@@ -271,12 +271,12 @@ type route struct {
 // route finds the dialects that a path selects. If the configuration names paths, only these are run
 // paths. A stream on a path that no dialect has answers one run request.
 func (p *Proxy) route(r *http.Request) route {
-	as := interpretPath(r.URL) // only once, since a path may be a megabyte long
-	found := p.routeAs(r.Method, as.canonical())
-	if !as.isAmbiguous() {
+	paths := interpretPath(r.URL) // only once, since a path may be a megabyte long
+	found := p.routeAs(r.Method, paths.canonical())
+	if !paths.isAmbiguous() {
 		return found
 	}
-	all := p.routeAs(r.Method, as)
+	all := p.routeAs(r.Method, paths)
 	all.ambiguous = found.dialects == nil
 	if !all.ambiguous {
 		all.pattern = found.pattern
@@ -286,15 +286,15 @@ func (p *Proxy) route(r *http.Request) route {
 
 // routeAs finds the route of a path for the configured dialect, if there is one. If only other dialects have
 // the path, the route has these and the configured one: naming a dialect must not exempt a path from the filter.
-func (p *Proxy) routeAs(method string, as interpretations) route {
+func (p *Proxy) routeAs(method string, paths interpretations) route {
 	i := slices.IndexFunc(p.dialects, func(d dialect.Dialect) bool { return d.Name() == p.settings.Dialect })
 	if i < 0 {
-		return p.routeAmong(p.dialects, method, as)
+		return p.routeAmong(p.dialects, method, paths)
 	}
-	if found := p.routeAmong(p.dialects[i:i+1], method, as); found.dialects != nil {
+	if found := p.routeAmong(p.dialects[i:i+1], method, paths); found.dialects != nil {
 		return found
 	}
-	found := p.routeAmong(p.dialects, method, as)
+	found := p.routeAmong(p.dialects, method, paths)
 	if found.dialects != nil {
 		found.dialects = append(found.dialects, p.dialects[i])
 	}
@@ -302,14 +302,14 @@ func (p *Proxy) routeAs(method string, as interpretations) route {
 }
 
 // routeAmong finds the route of a path among some dialects.
-func (p *Proxy) routeAmong(dialects []dialect.Dialect, method string, as interpretations) (found route) {
-	configured := slices.IndexFunc(p.settings.Paths, as.match)
+func (p *Proxy) routeAmong(dialects []dialect.Dialect, method string, asked interpretations) (found route) {
+	configured := slices.IndexFunc(p.settings.Paths, asked.match)
 	if configured >= 0 {
 		found.pattern = p.settings.Paths[configured]
 	}
 	for _, d := range dialects {
 		paths := slices.DeleteFunc(slices.Clone(d.Paths()), func(at dialect.Path) bool {
-			return at.Method != "" && at.Method != method || !as.match(at.Glob)
+			return at.Method != "" && at.Method != method || !asked.match(at.Glob)
 		})
 		if configured >= 0 || p.settings.Paths == nil && len(paths) > 0 {
 			shared := configured < 0 && !slices.ContainsFunc(paths, func(at dialect.Path) bool { return !at.AllowOthers })
@@ -357,14 +357,14 @@ func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 func (p *Proxy) failUnreachable(w *answerWriter, err error) {
 	p.counters.SetSourceUp(p.settings.Name, false)
 	w.fail(failureUnreachable)
-	happened := "did not answer; is it running at %s?"
+	problem := "did not answer; is it running at %s?"
 	if errors.Is(err, errNotHTTP) {
-		happened = "did not answer in HTTP; is it the agent that listens at %s, and is the scheme of its URL right?"
+		problem = "did not answer in HTTP; is it the agent that listens at %s, and is the scheme of its URL right?"
 	}
-	if before := p.lastFailure.Swap(&happened); before == nil || *before != happened { // log once: clients may retry often
+	if before := p.lastFailure.Swap(&problem); before == nil || *before != problem { // log once: clients may retry often
 		p.logger.Warn("agent unreachable", "name", p.settings.Name, "upstream", p.settings.Upstream.Host, "err", err)
 	}
-	sentence := fmt.Sprintf("delegraph: the agent behind source %q "+happened, p.settings.Name, p.settings.Upstream.Host)
+	sentence := fmt.Sprintf("delegraph: the agent behind source %q "+problem, p.settings.Name, p.settings.Upstream.Host)
 	if w.restricted {
 		sentence = "delegraph: the agent did not answer" // public clients must not learn addresses
 	}
