@@ -56,6 +56,12 @@ var kindNames = [numKinds]string{
 // String returns the kind's name in metrics and documents.
 func (k Kind) String() string { return kindNames[k] }
 
+// ParseKind returns the kind with a name.
+func ParseKind(name string) (k Kind, known bool) {
+	i := slices.Index(kindNames[:], name)
+	return Kind(max(i, 0)), i >= 0
+}
+
 // Kinds returns every kind.
 func Kinds() []Kind {
 	all := make([]Kind, numKinds)

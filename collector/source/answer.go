@@ -50,7 +50,7 @@ func (c *client) release() {
 // frameShare returns the share in FrameMemory of the stream that answers a request.
 func (p *Proxy) frameShare(ctx context.Context) *frameShare {
 	return p.settings.FrameMemory.share(ctx, p.settings.FrameLimit, func() {
-		if p.loggedStall.allows(time.Now()) {
+		if p.loggedStall.allows() {
 			p.logger.Warn("stream disconnected: memory is used up, and this stream has made no progress; further ones within a minute are only counted, in delegraph_memory_shed_total", "name", p.settings.Name)
 		}
 		ctx.Value(clientKey{}).(*client).disconnect()

@@ -27,7 +27,7 @@ const (
 // cardWarnings maps a reason to the warning that is logged once.
 var cardWarnings = map[string]string{
 	CardTooLarge:   "the agent card is larger than 1 MiB and passes unchanged; it may lead clients around the proxy; give the agent its public URL",
-	CardUnreadable: "the agent card is not strict JSON and passes unchanged; it may lead clients around the proxy; give the agent its public URL",
+	CardUnreadable: "the agent card is not strict JSON or has an unsupported content encoding, and passes unchanged; it may lead clients around the proxy; give the agent its public URL",
 	CardSigned:     "the agent card is signed and leads clients around the proxy; give the agent its public URL",
 }
 
@@ -151,8 +151,8 @@ func sameServer(u, agent *url.URL) bool {
 	}
 	host := u.Hostname()
 	ip := net.ParseIP(host)
-	here := strings.EqualFold(host, "localhost") || ip != nil && (ip.IsLoopback() || ip.IsUnspecified())
-	return here || strings.EqualFold(host, agent.Hostname())
+	isLocal := strings.EqualFold(host, "localhost") || ip != nil && (ip.IsLoopback() || ip.IsUnspecified())
+	return isLocal || strings.EqualFold(host, agent.Hostname())
 }
 
 func port(u *url.URL) string {

@@ -29,12 +29,6 @@ type Capture struct {
 	OnRead func(read, size int64)
 }
 
-func (c Capture) report(read, size int64) {
-	if c.OnRead != nil {
-		c.OnRead(read, size)
-	}
-}
-
 // sourceName returns the name of the source in signals.
 func (c Capture) sourceName() string {
 	if c.Name == Stdin {
@@ -48,7 +42,7 @@ func (c Capture) sourceName() string {
 // spans. If the context is done, it stops and returns the context's error.
 func ReadCapture(ctx context.Context, c *collector.Collector, capture Capture) error {
 	if capture.Name == Stdin {
-		content, err := io.ReadAll(&progressReader{Reader: os.Stdin, ctx: ctx, capture: capture})
+		content, err := io.ReadAll(&progressReader{Reader: os.Stdin, ctx: ctx, onRead: capture.OnRead})
 		if err != nil {
 			return fmt.Errorf("read standard input: %w", err)
 		}
@@ -97,14 +91,14 @@ func observeCapture(ctx context.Context, c *collector.Collector, content io.Read
 		return err
 	}
 	s := &event.Stream{Source: capture.sourceName(), Nonce: hex.EncodeToString(hash.Sum(nil))}
-	return c.Observe(s, collector.Input{Reader: &progressReader{Reader: content, ctx: ctx, size: size, capture: capture}}, capture.Dialect)
+	return c.Observe(s, collector.Input{Reader: &progressReader{Reader: content, ctx: ctx, size: size, onRead: capture.OnRead}}, capture.Dialect)
 }
 
 // progressReader reports the progress of reading a capture. It fails once the context is done.
 type progressReader struct {
 	io.Reader
 	ctx        context.Context
-	capture    Capture
+	onRead     func(read, size int64) // may be nil
 	read, size int64
 }
 
@@ -114,6 +108,8 @@ func (m *progressReader) Read(p []byte) (int, error) {
 	}
 	n, err := m.Reader.Read(p)
 	m.read += int64(n)
-	m.capture.report(m.read, m.size)
+	if m.onRead != nil {
+		m.onRead(m.read, m.size)
+	}
 	return n, err
 }

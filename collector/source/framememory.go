@@ -23,7 +23,7 @@ const (
 	// maxStall is how long a frame may stay in memory without progress while more memory is used than allowed.
 	maxStall = 2 * time.Second
 
-	// maxWait is the same while other streams only wait for memory: a client that pauses is then worth their wait.
+	// maxWait is how long it may stay there while other streams wait for memory, but no more is used than allowed.
 	maxWait = 10 * time.Second
 
 	// minProgress is how many bytes the agent must send, or the client take, to make progress. A client that takes
@@ -45,9 +45,9 @@ var tiers = [...]struct {
 // FrameMemory shares memory for frames among the filtered streams of a process. A filtered frame is in
 // memory as a whole, and stays there while the client does not read. If there is no memory left for a
 // frame of its size, its stream waits, and its agent is not read. One stream at a time may exceed the
-// limits: otherwise frames that have been read in part could wait for each other forever. While streams wait,
-// those that have made no progress for maxWait are disconnected. While more memory is used than allowed, or the
-// frames that streams wait for have less than their part, those that have made none for maxStall are.
+// limits: otherwise frames that have been read in part could wait for each other forever. Streams that make no
+// progress are disconnected: after maxWait if others wait, after maxStall if more memory is used than allowed, or
+// if the frames that others wait for have less than their part.
 type FrameMemory struct {
 	account *budget.Account // nil means no bound
 
@@ -134,7 +134,7 @@ func (s *frameShare) hold(n int) {
 	s.memory.mu.Lock()
 	defer s.memory.mu.Unlock()
 	s.memory.set(s, n)
-	s.memory.disconnectStalled(time.Now())
+	s.memory.disconnectStalled()
 }
 
 // await waits until the stream may hold the copies of a frame of n bytes, and records them. For a frame over
@@ -164,7 +164,7 @@ func (s *frameShare) await(n int) {
 		}
 		poll.Stop()
 		if isClosed(s.done) {
-			s.memory.leave(s)
+			s.memory.stopWaiting(s)
 			return
 		}
 	}
@@ -181,7 +181,7 @@ func (m *FrameMemory) admit(s *frameShare, n int) (changed <-chan struct{}, admi
 		return nil, true
 	}
 	m.want(s, n-int(s.bytes.Load()), level(n))
-	m.disconnectStalled(time.Now())
+	m.disconnectStalled()
 	return m.changed, false
 }
 
@@ -255,7 +255,8 @@ func (m *FrameMemory) overLimits() (over int) {
 
 // disconnectStalled disconnects stalled streams until the memory that they release is enough for what
 // exceeds the budget and for the streams that wait. The caller holds the lock.
-func (m *FrameMemory) disconnectStalled(now time.Time) {
+func (m *FrameMemory) disconnectStalled() {
+	now := time.Now()
 	wanted := m.allWanted(len(m.wanted))
 	if wanted+m.excess() <= m.leaving || now.Sub(m.checked) < memoryPoll {
 		return
@@ -310,8 +311,8 @@ func (m *FrameMemory) stalled(since int64) []*frameShare {
 	return append(clients, agents...)
 }
 
-// leave records that a stream no longer waits.
-func (m *FrameMemory) leave(s *frameShare) {
+// stopWaiting records that a stream no longer waits.
+func (m *FrameMemory) stopWaiting(s *frameShare) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.want(s, 0, 0)
@@ -355,20 +356,14 @@ func inTier(i, n int) int {
 
 // updateMemory records the memory that the stream holds. Less than maxRelayBuffer counts as none.
 func (r *filteredBody) updateMemory() {
-	held := r.memorySize()
-	if held < maxRelayBuffer {
-		held = 0
-	}
-	r.memory.hold(held)
-}
-
-// memorySize returns the bytes that the stream holds.
-func (r *filteredBody) memorySize() int {
 	held := cap(r.out) + r.decoding.MemorySize()
 	if r.block != nil {
 		held += cap(r.block.bytes)
 	}
-	return held
+	if held < maxRelayBuffer {
+		held = 0
+	}
+	r.memory.hold(held)
 }
 
 // beforeGrow waits until the stream may hold a larger buffer. An unconfirmed stream has two: the decoder's

@@ -66,50 +66,52 @@ func (p *Proxy) copyStream(resp *http.Response, body *observedBody, s *event.Str
 	if p.settings.NewFilter != nil {
 		p.filterUnconfirmed(resp, body, *s)
 	}
-	await, observed := p.order.add(body.tap.queue, s, x.observeAnswer()), p.keepSpan(x)
+	p.startObserver(body.tap.queue, s, x, func() { p.observeCopy(s, body, x == nil || x.unconfirmed, names, encoding) })
+}
+
+// startObserver calls observe in a goroutine, once the order lets the stream be opened.
+func (p *Proxy) startObserver(q orderedQueue, s *event.Stream, x *exchange, observe func()) {
+	await, observed := p.order.add(q, s, x.observeAnswer()), p.keepSpan(x)
 	p.active.Go(func() {
 		defer observed()
-		defer p.order.remove(body.tap.queue)
+		defer p.order.remove(q)
 		await()
-		p.observeCopy(s, body, x == nil || x.unconfirmed, names, encoding)
+		observe()
 	})
 }
 
 // filterStream puts a filter into the path of an agent's stream and removes its content encoding. The
 // batches that are decoded for the filter are also observed.
 func (p *Proxy) filterStream(resp *http.Response, body *observedBody, s *event.Stream, names []string, x *exchange) {
-	plain := decompress(body, contentEncoding(resp.Header))
 	filtered := *s // the observer has its own state
-	r := newFilteredBody(body, p.settings.NewFilter(), p.settings.Panics)
+	r, plain := p.insertFilter(resp, body)
 	r.queue = newQueue[*event.Batch](p.settings.QueueLimit, p.settings.ObserveBudget, p.now, p.countUnobserved)
 	r.queue.slot.all = p.settings.ObserverSlots
 	r.upstream = &countingReader{Reader: plain}
-	r.memory = p.frameShare(resp.Request.Context())
-	body.memory = r.memory
 	r.decoding = p.collector.Decode(&filtered, collector.Input{
 		Reader: r.upstream, ReceivedAt: p.now, End: body.end, ReportComments: true, DialectFromPath: p.settings.Dialect == "",
 		BeforeGrow: r.beforeGrow,
 	}, names...)
-	p.replaceBody(resp, r)
-	await, observed := p.order.add(r.queue, s, x.observeAnswer()), p.keepSpan(x)
-	p.active.Go(func() {
-		defer observed()
-		defer p.order.remove(r.queue)
-		await()
-		p.deliver(s, r)
-	})
+	p.startObserver(r.queue, s, x, func() { p.deliver(s, r) })
 }
 
 // filterUnconfirmed puts a filter into the path of an unconfirmed stream and removes its content encoding.
 func (p *Proxy) filterUnconfirmed(resp *http.Response, body *observedBody, s event.Stream) {
-	plain := decompress(body, contentEncoding(resp.Header))
-	r := newFilteredBody(body, p.settings.NewFilter(), p.settings.Panics)
-	r.memory = p.frameShare(resp.Request.Context())
-	body.memory = r.memory
+	r, plain := p.insertFilter(resp, body)
 	r.startUnconfirmed(plain, p.settings.FrameLimit, func(in io.Reader) *collector.StreamDecoder {
 		return p.collector.Decode(&s, collector.Input{Reader: in, ReceivedAt: p.now, BeforeGrow: r.beforeGrow, RequireSure: true, ReportComments: true})
 	})
+}
+
+// insertFilter replaces the body of an answer with a filter, which the caller makes decode the returned reader:
+// the original body without its content encoding.
+func (p *Proxy) insertFilter(resp *http.Response, body *observedBody) (r *filteredBody, plain io.Reader) {
+	plain = decompress(body, contentEncoding(resp.Header))
+	r = newFilteredBody(body, p.settings.NewFilter(), p.settings.Panics)
+	r.memory = p.frameShare(resp.Request.Context())
+	body.memory = r.memory
 	p.replaceBody(resp, r)
+	return r, plain
 }
 
 // replaceBody replaces the body of an answer and removes the headers that described the original one.

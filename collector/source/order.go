@@ -12,11 +12,11 @@ import (
 // matters because a client gets each frame before the frame is observed, and may then send a request that
 // depends on it. A listening stream is one that joins the run of another request
 // (event.Identity.JoinedRun). The rules are:
-//   - The open of a listening stream, or of one that answers a run's question: everything received
-//     earlier is observed before it, and the close of streams that end later after it.
-//   - The close of any stream: the frames that listening streams received earlier are observed before it,
-//     and those that they receive later after it.
-//   - The close of a listening stream: the same for the frames of all streams.
+//   - When a listening stream opens, or one that answers a run's question, everything received earlier is
+//     observed first. The ends of streams that end later are observed after the open.
+//   - When any stream closes, the frames that listening streams received earlier are observed first. Those
+//     that they receive later are observed after the close.
+//   - When a listening stream closes, this holds for the frames of all streams.
 //
 // Only observation waits, never the relay. It waits only for the observation of earlier data, so streams
 // cannot wait for each other in a cycle. It waits for the first frames of other requests for at most
@@ -139,7 +139,7 @@ type orderState struct {
 	openObserved, closeObserved chan struct{} // closed once the open and the close have been observed
 	firstFrame                  *signal       // closed once the first element was observed
 
-	last      []<-chan struct{} // channels that the close waits for
+	awaited   []<-chan struct{} // closed before the close is observed
 	requested int               // number of elements that the observer has asked for, at most 2
 	idle      bool              // the observer waits for the next one
 }
@@ -186,7 +186,7 @@ func (q *queue[E]) fence(after <-chan struct{}, atEnd bool) (reached <-chan stru
 		return q.closeObserved // the end is observed next and must not wait for later data
 	}
 	if atEnd {
-		q.last, after = append(slices.DeleteFunc(q.last, isClosed), after), nil
+		q.awaited, after = append(slices.DeleteFunc(q.awaited, isClosed), after), nil
 	}
 	m := &barrier{after: after}
 	if q.idle {

@@ -38,13 +38,13 @@ type interpretations struct {
 // path as the client sent it.
 func interpretPath(u *url.URL) interpretations {
 	raw := rawPath(u)
-	plain, odd := interpret(raw, 0)
-	as := interpretations{all: []string{strings.ToLower(plain)}, tooLong: odd != 0 && len(raw) > maxAmbiguousPath}
-	for literal := odd; literal > 0 && !as.tooLong; literal = (literal - 1) & odd {
+	plain, found := interpret(raw, 0)
+	paths := interpretations{all: []string{strings.ToLower(plain)}, tooLong: found != 0 && len(raw) > maxAmbiguousPath}
+	for literal := found; literal > 0 && !paths.tooLong; literal = (literal - 1) & found {
 		other, _ := interpret(raw, literal)
-		as.all = append(as.all, strings.ToLower(other))
+		paths.all = append(paths.all, strings.ToLower(other))
 	}
-	return as
+	return paths
 }
 
 // canonical returns the interpretation of a path that takes no ambiguous spelling literally. It keeps
@@ -62,18 +62,17 @@ func rawPath(u *url.URL) string {
 	return u.EscapedPath()
 }
 
-// canonical returns only the canonical interpretation. Under the policy public, no other interpretation lets
-// a client request anything.
-func (as interpretations) canonical() interpretations { return interpretations{all: as.all[:1]} }
+// canonical returns only the canonical interpretation.
+func (paths interpretations) canonical() interpretations { return interpretations{all: paths.all[:1]} }
 
 // isAmbiguous reports whether servers may interpret the path differently.
-func (as interpretations) isAmbiguous() bool { return len(as.all) > 1 || as.tooLong }
+func (paths interpretations) isAmbiguous() bool { return len(paths.all) > 1 || paths.tooLong }
 
 // match reports whether the glob matches any interpretation, ignoring case. If no server interprets the path
 // in that way, the answer is filtered without need, which is harmless.
-func (as interpretations) match(glob string) bool {
+func (paths interpretations) match(glob string) bool {
 	glob = strings.ToLower(glob)
-	return as.tooLong || slices.ContainsFunc(as.all, func(one string) bool { return matchGlob(glob, one) })
+	return paths.tooLong || slices.ContainsFunc(paths.all, func(one string) bool { return matchGlob(glob, one) })
 }
 
 // literalMark replaces a spelling that is taken literally. It is no separator, and no glob or path
@@ -83,44 +82,44 @@ const literalMark = "\x00"
 // interpret returns a path without fragment, parameters and white space at the end of segments, and with
 // one spelling of slashes and dots. It keeps the spellings in the set literal as they are, and also returns all
 // ambiguous spellings that it found.
-func interpret(raw string, literal ambiguity) (canonical string, odd ambiguity) {
-	plain, odd := decodePath(raw, literal)
+func interpret(raw string, literal ambiguity) (canonical string, found ambiguity) {
+	plain, found := decodePath(raw, literal)
 	segments := strings.Split(strings.ReplaceAll(plain, `\`, "/"), "/")
 	end := len(segments)
 	for i, s := range segments { // also after a number sign, which some servers do not take for a fragment
 		s, _, isCut := strings.Cut(s, "#")
 		if isCut {
-			odd |= fragment
+			found |= fragment
 			end = min(end, i+1)
 		}
 		if s, _, isCut = strings.Cut(s, ";"); isCut {
-			odd |= parameters
+			found |= parameters
 		}
 		if trimmed := strings.TrimRightFunc(s, unicode.IsSpace); trimmed != s {
-			odd |= blanks
+			found |= blanks
 			if literal&blanks == 0 {
 				s = trimmed
 			}
 		}
 		switch {
 		case s == "." || s == "..":
-			odd |= dots
+			found |= dots
 			if literal&dots != 0 {
 				s = literalMark
 			}
 		case s == "" && i > 0 && i < len(segments)-1:
-			odd |= emptySegment
+			found |= emptySegment
 			if literal&emptySegment != 0 {
 				s = literalMark
 			}
 		}
 		segments[i] = s
 	}
-	return path.Clean("/" + strings.Join(segments[:end], "/")), odd
+	return path.Clean("/" + strings.Join(segments[:end], "/")), found
 }
 
 // decodePath undoes the percent-encoding of a path. It also returns the ambiguous spellings that it found.
-func decodePath(raw string, literal ambiguity) (plain string, odd ambiguity) {
+func decodePath(raw string, literal ambiguity) (plain string, found ambiguity) {
 	if !strings.ContainsAny(raw, `%\;#`) {
 		return raw, 0
 	}
@@ -133,14 +132,14 @@ func decodePath(raw string, literal ambiguity) (plain string, odd ambiguity) {
 			}
 		}
 		is := ambiguityOf(c, encoded)
-		odd |= is
+		found |= is
 		if is&literal != 0 {
 			b.WriteString(literalMark)
 		} else {
 			b.WriteByte(c)
 		}
 	}
-	return b.String(), odd
+	return b.String(), found
 }
 
 func ambiguityOf(c byte, encoded bool) ambiguity {

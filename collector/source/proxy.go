@@ -170,7 +170,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	found := p.route(r)
 	granted := p.permission(r, found)
 	if granted == permitNothing {
-		http.Error(w, "delegraph: "+notPublicError{}.Error(), http.StatusForbidden)
+		http.Error(w, "delegraph: "+errNotPublic.Error(), http.StatusForbidden)
 		return
 	}
 	if p.settings.StreamBudget.ChargeWithin(streamSize) {
@@ -178,13 +178,13 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	// Without full duplex the server reads the request body to its end before it answers, and closes it
 	// while the transport still reads it: an agent that answers early would lose its stream. HTTP/2
-	// always has full duplex and returns an error. A request that is denied gets none: net/http would
-	// panic because its body stays unread.
+	// always has full duplex and returns an error. Denied requests have returned above: net/http would
+	// panic because their bodies stay unread.
 	_ = http.NewResponseController(w).EnableFullDuplex()
 	answer.restricted = granted != permitAll
-	reached := &client{writer: w, cancel: done}
-	defer reached.release()
-	r = r.WithContext(context.WithValue(context.WithValue(r.Context(), permissionKey{}, granted), clientKey{}, reached))
+	recipient := &client{writer: w, cancel: done}
+	defer recipient.release()
+	r = r.WithContext(context.WithValue(context.WithValue(r.Context(), permissionKey{}, granted), clientKey{}, recipient))
 	switch {
 	case found.dialects != nil:
 		p.active.Add(1)
@@ -271,17 +271,13 @@ type route struct {
 
 // route finds the dialects that a path selects. If the configuration names paths, only these are run
 // paths. A stream on a path that no dialect has answers one run request.
-//
-// If the configuration names the agent's dialect and the path belongs to others, the route has these and
-// the named one. A stream on the path is still filtered, so that naming a dialect does not let more data
-// pass.
 func (p *Proxy) route(r *http.Request) route {
-	as := interpretPath(r.URL) // only once, since a path may be a megabyte long
-	found := p.routeAs(r.Method, as.canonical())
-	if !as.isAmbiguous() {
+	paths := interpretPath(r.URL) // only once, since a path may be a megabyte long
+	found := p.routeAs(r.Method, paths.canonical())
+	if !paths.isAmbiguous() {
 		return found
 	}
-	all := p.routeAs(r.Method, as)
+	all := p.routeAs(r.Method, paths)
 	all.ambiguous = found.dialects == nil
 	if !all.ambiguous {
 		all.pattern = found.pattern
@@ -289,16 +285,17 @@ func (p *Proxy) route(r *http.Request) route {
 	return all
 }
 
-// routeAs finds the route of a path for the configured dialect, if there is one.
-func (p *Proxy) routeAs(method string, as interpretations) route {
+// routeAs finds the route of a path for the configured dialect, if there is one. If only other dialects have
+// the path, the route has these and the configured one: naming a dialect must not exempt a path from the filter.
+func (p *Proxy) routeAs(method string, paths interpretations) route {
 	i := slices.IndexFunc(p.dialects, func(d dialect.Dialect) bool { return d.Name() == p.settings.Dialect })
 	if i < 0 {
-		return p.routeAmong(p.dialects, method, as)
+		return p.routeAmong(p.dialects, method, paths)
 	}
-	if found := p.routeAmong(p.dialects[i:i+1], method, as); found.dialects != nil {
+	if found := p.routeAmong(p.dialects[i:i+1], method, paths); found.dialects != nil {
 		return found
 	}
-	found := p.routeAmong(p.dialects, method, as)
+	found := p.routeAmong(p.dialects, method, paths)
 	if found.dialects != nil {
 		found.dialects = append(found.dialects, p.dialects[i])
 	}
@@ -306,14 +303,14 @@ func (p *Proxy) routeAs(method string, as interpretations) route {
 }
 
 // routeAmong finds the route of a path among some dialects.
-func (p *Proxy) routeAmong(dialects []dialect.Dialect, method string, as interpretations) (found route) {
-	configured := slices.IndexFunc(p.settings.Paths, as.match)
+func (p *Proxy) routeAmong(dialects []dialect.Dialect, method string, asked interpretations) (found route) {
+	configured := slices.IndexFunc(p.settings.Paths, asked.match)
 	if configured >= 0 {
 		found.pattern = p.settings.Paths[configured]
 	}
 	for _, d := range dialects {
 		paths := slices.DeleteFunc(slices.Clone(d.Paths()), func(at dialect.Path) bool {
-			return at.Method != "" && at.Method != method || !as.match(at.Glob)
+			return at.Method != "" && at.Method != method || !asked.match(at.Glob)
 		})
 		if configured >= 0 || p.settings.Paths == nil && len(paths) > 0 {
 			shared := configured < 0 && !slices.ContainsFunc(paths, func(at dialect.Path) bool { return !at.AllowOthers })
@@ -331,27 +328,20 @@ func (p *Proxy) routeAmong(dialects []dialect.Dialect, method string, as interpr
 // fail answers a request that could not be forwarded, or whose answer may not be relayed.
 func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 	answer := w.(*answerWriter)
-	if r.Context().Err() != nil {
+	var withheld unfilterable
+	switch {
+	case r.Context().Err() != nil:
 		answer.fail(p.cutOffReason(answer.client))
 		w.WriteHeader(http.StatusBadGateway) // the client has left and does not get it
-		return
-	}
-	if answer.request.isBroken() {
+	case answer.request.isBroken():
 		http.Error(w, "delegraph: the request is malformed or incomplete", http.StatusBadRequest)
-		return
-	}
-	if errors.As(err, &unrequestedUpgrade{}) {
+	case errors.Is(err, errUnrequestedUpgrade):
 		http.Error(w, "delegraph: "+err.Error(), http.StatusBadGateway)
-		return
-	}
-	if errors.As(err, &notPublicError{}) {
+	case errors.Is(err, errNotPublic):
 		http.Error(w, "delegraph: "+err.Error(), http.StatusForbidden)
-		return
-	}
-	var withheld unfilterable
-	if errors.As(err, &withheld) {
+	case errors.As(err, &withheld):
 		answer.fail(failureWithheld)
-		if p.loggedWithheld.allows(time.Now()) {
+		if p.loggedWithheld.allows() {
 			p.logger.Warn("stream withheld; further ones within a minute are not logged", "name", p.settings.Name, "err", err)
 		}
 		sentence := "delegraph: " + err.Error()
@@ -359,23 +349,23 @@ func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 			sentence = "delegraph: the agent's stream cannot be filtered" // the error quotes the agent's headers
 		}
 		http.Error(w, sentence, http.StatusBadGateway)
-		return
+	default:
+		p.failUnreachable(answer, err)
 	}
-	p.failUnreachable(answer, err)
 }
 
 // failUnreachable answers a request that did not reach the agent.
 func (p *Proxy) failUnreachable(w *answerWriter, err error) {
 	p.counters.SetSourceUp(p.settings.Name, false)
 	w.fail(failureUnreachable)
-	happened := "did not answer; is it running at %s?"
+	problem := "did not answer; is it running at %s?"
 	if errors.Is(err, errNotHTTP) {
-		happened = "did not answer in HTTP; is it the agent that listens at %s, and is the scheme of its URL right?"
+		problem = "did not answer in HTTP; is it the agent that listens at %s, and is the scheme of its URL right?"
 	}
-	if before := p.lastFailure.Swap(&happened); before == nil || *before != happened { // log once: clients may retry often
+	if before := p.lastFailure.Swap(&problem); before == nil || *before != problem { // log once: clients may retry often
 		p.logger.Warn("agent unreachable", "name", p.settings.Name, "upstream", p.settings.Upstream.Host, "err", err)
 	}
-	sentence := fmt.Sprintf("delegraph: the agent behind source %q "+happened, p.settings.Name, p.settings.Upstream.Host)
+	sentence := fmt.Sprintf("delegraph: the agent behind source %q "+problem, p.settings.Name, p.settings.Upstream.Host)
 	if w.restricted {
 		sentence = "delegraph: the agent did not answer" // public clients must not learn addresses
 	}

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -69,12 +70,8 @@ func matchGlob(glob, asked string) bool {
 	return ok
 }
 
-// notPublicError is the error for an answer that the policy public withholds.
-type notPublicError struct{}
-
-func (notPublicError) Error() string {
-	return "the policy public lets only event streams of the agent's runs out; to let other answers out, list the path in proxy.public_paths"
-}
+// errNotPublic is the error for an answer that the policy public withholds.
+var errNotPublic = errors.New("the policy public lets only event streams of the agent's runs out; to let other answers out, list the path in proxy.public_paths")
 
 // publicHeaders lists the headers of an answer that pass under the policy public, besides Content-Type.
 var publicHeaders = []string{
@@ -99,7 +96,7 @@ func (p *Proxy) restrict(resp *http.Response) error {
 	resp.Header, resp.Trailer = kept, nil
 	switch status := resp.StatusCode; {
 	case status == http.StatusSwitchingProtocols:
-		return notPublicError{}
+		return errNotPublic
 	case isStream:
 		kept.Set("Content-Type", "text/event-stream")
 		kept.Set("Cache-Control", "no-cache")
@@ -116,7 +113,7 @@ func (p *Proxy) restrict(resp *http.Response) error {
 		replaceText(resp, "delegraph: the agent answered "+http.StatusText(status)+"; the policy public withholds the text\n")
 		return nil
 	}
-	return notPublicError{}
+	return errNotPublic
 }
 
 // replaceText replaces an answer's body with a sentence, or with nothing if it is "".

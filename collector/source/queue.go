@@ -159,7 +159,7 @@ func (q *queue[E]) finish(rest int, before []<-chan struct{}) {
 		return
 	}
 	q.closed, q.remainder = true, rest
-	q.last = append(q.last, before...)
+	q.awaited = append(q.awaited, before...)
 	if q.lossReason == "" {
 		q.endedAt = q.now()
 	} else {
@@ -190,7 +190,7 @@ func (q *queue[E]) awaitNext() (element E, ok bool) {
 		}
 		q.idle = false
 		if len(q.waiting) == 0 {
-			q.waitUnlocked(q.last)
+			q.waitUnlocked(q.awaited)
 			return element, false
 		}
 		next := q.waiting[0]

@@ -188,14 +188,14 @@ func (r *filteredBody) step() {
 	b, err := decoding.Next()
 	switch {
 	case errors.Is(err, sse.ErrComment) && r.block != nil:
-		r.passBlock()
+		r.out = append(r.out, r.block.take(decoding.Offset())...)
 	case errors.Is(err, sse.ErrComment) && bytes.HasSuffix(r.out, emptyComment): // one for several that arrive together
 	case errors.Is(err, sse.ErrComment):
 		r.out = append(r.out, emptyComment...)
 	case err != nil:
 		r.finish(err)
 	case r.block != nil && b.Table == nil:
-		block := r.block.take(r.decoding.Offset())
+		block := r.block.take(decoding.Offset())
 		tooLarge := b.Rejected == event.ReasonTooLarge && blockDeclaresInternal(block)
 		if r.block.dropping = tooLarge; !tooLarge && !declaresInternal(b) && !r.decoding.MustWithhold() {
 			r.out = append(r.out, block...)
@@ -246,8 +246,6 @@ func blockDeclaresInternal(block []byte) bool {
 	return false
 }
 
-func (r *filteredBody) passBlock() { r.out = append(r.out, r.block.take(r.decoding.Offset())...) }
-
 func (r *filteredBody) relay(b *event.Batch) {
 	if r.block != nil {
 		r.block.passThrough, r.block.bytes = true, nil
@@ -293,23 +291,15 @@ func (r *filteredBody) relayLongBlock() {
 	chunk := make([]byte, 4<<10)
 	n, err := r.block.source.Read(chunk)
 	end := r.longEnd.find(chunk[:n])
-	part := chunk[:n]
-	if end >= 0 {
-		part = chunk[:end]
+	if end < 0 {
+		end, r.err = n, err
+	} else {
+		r.inLongBlock = false
+		r.start(io.MultiReader(bytes.NewReader(chunk[end:n]), remainder(r.block.source, err)))
 	}
 	if !r.dropLongBlock {
-		r.out = append(r.out, part...)
+		r.out = append(r.out, chunk[:end]...)
 	}
-	if end >= 0 {
-		r.inLongBlock = false
-		rest := io.MultiReader(bytes.NewReader(chunk[end:n]), r.block.source)
-		if err != nil {
-			rest = io.MultiReader(bytes.NewReader(chunk[end:n]), errorReader{err})
-		}
-		r.start(rest)
-		return
-	}
-	r.err = err
 }
 
 // mayBeStream reports whether some client may take an answer for an event stream. Some clients look for

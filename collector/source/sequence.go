@@ -6,9 +6,9 @@ import (
 )
 
 const (
-	countingIDs  = 10      // number of consecutive ids after which ids are assumed to number the frames
-	maxMissed    = 1 << 20 // a larger jump means that the numbering has changed
-	maxIDCounter = 18      // digits that always fit into an int64
+	countingIDs = 10      // number of consecutive ids after which ids are assumed to number the frames
+	maxMissed   = 1 << 20 // a larger jump means that the numbering has changed
+	maxIDDigits = 18      // digits that always fit into an int64
 )
 
 // idSequence counts the frames that a tail missed between two connections, using ids that end in consecutive
@@ -33,14 +33,14 @@ func (q *idSequence) countMissed(id []byte) (frames int64) {
 	text := bytes.TrimRight(id, "0123456789")
 	digits := id[len(text):]
 	number, err := strconv.ParseInt(string(digits), 10, 64)
-	if err != nil || len(digits) > maxIDCounter {
+	if err != nil || len(digits) > maxIDDigits {
 		q.unusable = true
 		return 0
 	}
 	same := q.length > 0 && string(text) == q.prefix
 	switch skipped := number - q.last - 1; {
 	case same && number == q.last:
-		return 0 // a frame without an id of its own
+		return 0 // the frame has no id of its own
 	case same && skipped == 0:
 		q.length++
 	case same && q.resumed && skipped > 0 && skipped <= maxMissed && q.length >= countingIDs:

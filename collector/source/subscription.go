@@ -6,10 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
-	"net/http/httptrace"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -144,7 +141,8 @@ func (s *subscription) delay(at collector.Position) time.Duration {
 
 // subscribe makes one attempt to connect.
 func (s *subscription) subscribe(last string) (collector.Input, error) {
-	r, err := http.NewRequestWithContext(s.attempt, http.MethodGet, s.url, nil)
+	ctx, connected := traceConnection(s.attempt)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url, nil)
 	if err != nil {
 		return collector.Input{}, &refusal{why: "invalid URL", permanent: true}
 	}
@@ -160,13 +158,9 @@ func (s *subscription) subscribe(last string) (collector.Input, error) {
 	if last != "" && !strings.ContainsFunc(last, invalidInHeader) {
 		r.Header.Set("Last-Event-ID", last)
 	}
-	connected := false
-	resp, err := s.client.Do(r.WithContext(httptrace.WithClientTrace(s.attempt, &httptrace.ClientTrace{
-		GetConn: func(string) { connected = false },
-		GotConn: func(httptrace.GotConnInfo) { connected = true },
-	})))
+	resp, err := s.client.Do(r)
 	if err != nil {
-		return collector.Input{}, redact(err, connected)
+		return collector.Input{}, redact(err, *connected)
 	}
 	if err := checkAnswer(resp, s.now()); err != nil {
 		resp.Body.Close()
@@ -189,21 +183,6 @@ func (s *subscription) subscribe(last string) (collector.Input, error) {
 // invalidInHeader reports whether a character is not allowed in a header. net/http would refuse every request
 // with such an id.
 func invalidInHeader(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }
-
-// redact returns an error that may be logged. It removes the URL, which may contain a key, and errors of
-// net/http that quote the answer.
-func redact(err error, connected bool) error {
-	var asked *url.Error
-	if errors.As(err, &asked) {
-		err = asked.Err
-	}
-	var own *refusal
-	var network net.Error
-	if connected && !errors.As(err, &own) && !errors.As(err, &network) && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return errNotHTTP
-	}
-	return err
-}
 
 // errStreamOver means that the agent has ended the stream for good. It is not io.EOF, which is the error for
 // an agent that dies before it answers.

@@ -12,7 +12,7 @@ import (
 type tap struct {
 	*queue[chunk]
 
-	current   chunk // the chunk that Read returns; only the reader uses it and the fields below
+	current   chunk // the rest of the chunk that Read is returning; only the reader uses it and the fields below
 	delivered int   // bytes that Read has returned
 	arrived   time.Time
 }
@@ -22,8 +22,8 @@ type chunk struct {
 	at    time.Time
 }
 
-func newTap(limit int, memory *budget.Account, now func() time.Time, unseen func(reason string, bytes int)) *tap {
-	return &tap{queue: newQueue[chunk](limit, memory, now, unseen)}
+func newTap(limit int, memory *budget.Account, now func() time.Time, countLost func(reason string, bytes int)) *tap {
+	return &tap{queue: newQueue[chunk](limit, memory, now, countLost)}
 }
 
 // chunkOverhead is the memory that a chunk takes besides its bytes, in bytes.

@@ -13,7 +13,7 @@ const logInterval = time.Minute
 type throttle struct{ last atomic.Int64 } // time of the last line, in nanoseconds of the Unix time
 
 // allows reports whether the event may be logged now.
-func (t *throttle) allows(now time.Time) bool {
-	last := t.last.Load()
-	return (last == 0 || now.UnixNano()-last >= int64(logInterval)) && t.last.CompareAndSwap(last, now.UnixNano())
+func (t *throttle) allows() bool {
+	last, now := t.last.Load(), time.Now().UnixNano()
+	return (last == 0 || now-last >= int64(logInterval)) && t.last.CompareAndSwap(last, now)
 }

@@ -5,8 +5,8 @@ import (
 	"net"
 )
 
-// maxUnsent is the size in bytes of what the system keeps for a client beyond what is on its way, while a
-// stream holds memory for large frames. The system accepts more in steps of half of it. Without this limit
+// maxUnsent is the number of bytes not yet sent that the system keeps for a client while its stream holds
+// memory for large frames. The system accepts more in steps of half of it. Without this limit
 // it keeps up to 4 MB and accepts more in steps of 1 MB, so that a slow client that reads all the time
 // seems to have taken nothing for many seconds.
 const maxUnsent = 64 << 10

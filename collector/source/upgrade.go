@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -9,10 +10,10 @@ import (
 
 // prepareUpgrade makes sure that a connection that has switched protocols is closed when the proxy stops.
 // The connection is not observed: whatever the answer's headers say, it carries no event stream. The error
-// is an unrequestedUpgrade if the client did not ask for the protocol.
+// is errUnrequestedUpgrade if the client did not ask for the protocol.
 func (p *Proxy) prepareUpgrade(resp *http.Response, x *exchange) error {
 	if asked := resp.Request.Header.Get("Upgrade"); asked == "" || !strings.EqualFold(asked, resp.Header.Get("Upgrade")) {
-		return unrequestedUpgrade{}
+		return errUnrequestedUpgrade
 	}
 	if x != nil && x.span != nil {
 		x.span.recordStatus(resp.StatusCode) // ReverseProxy does not call WriteHeader for it
@@ -24,12 +25,7 @@ func (p *Proxy) prepareUpgrade(resp *http.Response, x *exchange) error {
 	return nil
 }
 
-// unrequestedUpgrade is the error for an answer that switches to a protocol that the client did not ask for.
-type unrequestedUpgrade struct{}
-
-func (unrequestedUpgrade) Error() string {
-	return "the agent switched to a protocol that the client did not ask for"
-}
+var errUnrequestedUpgrade = errors.New("the agent switched to a protocol that the client did not ask for")
 
 // offersHTTP2 reports whether a request offers to switch to HTTP/2. After such a switch the agent's streams
 // would pass unfiltered. Removing the offer is harmless: servers may ignore it, and RFC 9113 has deprecated it.

@@ -1,11 +1,13 @@
 package source
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 )
 
 // upstream is the transport to the agent. It chooses between reused and single-use connections.
@@ -41,29 +43,49 @@ var errNotHTTP = errors.New("its answer is not HTTP")
 // seconds), even while a request is on its way. Then it is unknown whether the agent has processed the
 // request. Therefore a request that must not be sent twice gets a new connection.
 func (u *upstream) RoundTrip(r *http.Request) (*http.Response, error) {
-	connected := false
-	r = r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{
-		GetConn: func(string) { connected = false },
-		GotConn: func(httptrace.GotConnInfo) { connected = true },
-	}))
+	ctx, connected := traceConnection(r.Context())
+	r = r.WithContext(ctx)
 	transport := u.single
 	if isRetryable(r) {
 		transport = u.reused
 	}
 	resp, err := transport.RoundTrip(r)
-	var network net.Error
-	if err != nil && connected && !errors.As(err, &network) && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, errNotHTTP
+	if err != nil {
+		return nil, redact(err, *connected)
 	}
-	if err == nil && resp.StatusCode < http.StatusContinue { // net/http reads such a status, but panics when it writes one
+	if resp.StatusCode < http.StatusContinue { // net/http reads such a status, but panics when it writes one
 		_ = resp.Body.Close()
 		return nil, errNotHTTP
 	}
-	if granted, _ := r.Context().Value(permissionKey{}).(permission); err == nil && granted != permitAll {
+	if granted, _ := r.Context().Value(permissionKey{}).(permission); granted != permitAll {
 		bare := *resp // a copy, to which the transport cannot add trailers
 		return &bare, nil
 	}
-	return resp, err
+	return resp, nil
+}
+
+// traceConnection returns a context for a request. connected says whether the request has a connection.
+func traceConnection(ctx context.Context) (traced context.Context, connected *bool) {
+	connected = new(bool)
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GetConn: func(string) { *connected = false },
+		GotConn: func(httptrace.GotConnInfo) { *connected = true },
+	}), connected
+}
+
+// redact returns an error of a request that may be logged. It removes the URL, which may contain a key, and
+// errors of net/http that quote the answer.
+func redact(err error, connected bool) error {
+	var asked *url.Error
+	if errors.As(err, &asked) {
+		err = asked.Err
+	}
+	var own *refusal
+	var network net.Error
+	if connected && !errors.As(err, &own) && !errors.As(err, &network) && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return errNotHTTP
+	}
+	return err
 }
 
 // isRetryable reports whether the transport may send a request again if its connection was stale, as browsers

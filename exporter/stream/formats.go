@@ -85,13 +85,7 @@ func (s *subscriber) writeNextFormatted(opening []byte) Disconnect {
 	case len(out) == 0:
 		return ""
 	}
-	if why := s.write(out); why != "" {
-		return why
-	}
-	if sent > 0 {
-		s.hub.settings.Observer.CountSent(sent)
-	}
-	return ""
+	return s.writeFrames(sent, out)
 }
 
 // encodeNext appends the next native frames to out in the subscriber's format, up to replay.MaxBatch bytes or the first

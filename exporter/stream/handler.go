@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -138,20 +139,12 @@ func parseParameters(u *url.URL) (url.Values, error) {
 		}
 	}
 	for _, name := range params["kind"] {
-		if _, ok := kindsByName[name]; !ok {
+		if _, known := event.ParseKind(name); !known {
 			return nil, fmt.Errorf("kind must be one of %s", strings.Join(kindNames(), ", "))
 		}
 	}
 	return params, nil
 }
-
-var kindsByName = func() map[string]event.Kind {
-	byName := map[string]event.Kind{}
-	for _, k := range event.Kinds() {
-		byName[k.String()] = k
-	}
-	return byName
-}()
 
 func kindNames() []string {
 	var names []string
@@ -174,7 +167,8 @@ func queryFor(params url.Values, session string, grant Grant) replay.Query {
 		q.Sessions = []string{}
 	}
 	for _, name := range params["kind"] {
-		q.Kinds |= replay.KindsOf(kindsByName[name])
+		k, _ := event.ParseKind(name) // parseParameters has checked it
+		q.Kinds |= replay.KindsOf(k)
 	}
 	return q
 }
@@ -182,12 +176,7 @@ func queryFor(params url.Values, session string, grant Grant) replay.Query {
 // lastEventID returns the Last-Event-ID header, or else the query parameter for clients that cannot
 // set headers.
 func lastEventID(header http.Header, params url.Values) string {
-	for _, id := range []string{header.Get("Last-Event-ID"), params.Get("last_event_id"), params.Get("lastEventId")} {
-		if id != "" {
-			return id
-		}
-	}
-	return ""
+	return cmp.Or(header.Get("Last-Event-ID"), params.Get("last_event_id"), params.Get("lastEventId"))
 }
 
 var refusalTexts = map[Refusal]string{

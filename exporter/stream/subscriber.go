@@ -130,15 +130,19 @@ func (s *subscriber) writeNext(opening []byte) Disconnect {
 		return TooSlow
 	}
 	s.advance(batch)
-	if len(opening)+len(batch.Bytes) > 0 {
-		if why := s.write(opening, batch.Bytes); why != "" {
-			return why
-		}
-		if batch.Frames > 0 {
-			s.hub.settings.Observer.CountSent(batch.Frames)
-		}
+	if len(opening)+len(batch.Bytes) == 0 {
+		return ""
 	}
-	return ""
+	return s.writeFrames(batch.Frames, opening, batch.Bytes)
+}
+
+// writeFrames writes the parts, which contain n frames.
+func (s *subscriber) writeFrames(n int, parts ...[]byte) Disconnect {
+	why := s.write(parts...)
+	if why == "" && n > 0 {
+		s.hub.settings.Observer.CountSent(n)
+	}
+	return why
 }
 
 // writeChunk is the number of bytes that a subscriber must accept within one write deadline. A slow

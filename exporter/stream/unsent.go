@@ -62,13 +62,7 @@ func (s *subscriber) writeLarge(opening []byte, f replay.Frame) Disconnect {
 	} else {
 		sent = 1
 	}
-	if why := s.write(out); why != "" {
-		return why
-	}
-	if sent > 0 {
-		s.hub.settings.Observer.CountSent(sent)
-	}
-	return ""
+	return s.writeFrames(sent, out)
 }
 
 // convertLarge returns opening and a large frame in the subscriber's format. Only one subscriber at a time asks

@@ -85,11 +85,8 @@ func (s *subscriber) writeRest() Disconnect {
 	memory, size := s.hub.settings.Memory, len(s.rest)
 	memory.Charge(size)
 	defer memory.Release(size)
-	why := s.write(s.rest)
+	why := s.writeFrames(s.restFrames, s.rest)
 	s.rest = nil
-	if why == "" {
-		s.hub.settings.Observer.CountSent(s.restFrames)
-	}
 	return why
 }
 

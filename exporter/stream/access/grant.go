@@ -21,12 +21,6 @@ type Grant struct {
 	Valid func() bool
 }
 
-// Allows reports whether the grant includes the session. Frames without a session ("") are only for
-// grants that include all.
-func (g Grant) Allows(session string) bool {
-	return g.Sessions == nil || slices.Contains(g.Sessions, session)
-}
-
 // noGrant allows nothing. It protects callers that ignore the error.
 var noGrant = Grant{Sessions: []string{}, Valid: func() bool { return false }}
 
@@ -50,15 +44,14 @@ func (g *Authorizer) Authorize(r *http.Request) (Grant, error) {
 		return g.certificateGrant(r.TLS.VerifiedChains[0][0]), nil
 	case g.passwords:
 		return passwordGrant(r)
-	case g.anonymous && g.anonymousAllowed(r):
+	case g.anonymous && (g.anonymousAnyHost || HasLoopbackHost(r)): // a web page could make a visitor's browser read the stream
 		return Grant{Valid: alwaysValid}, nil
 	}
 	return noGrant, ErrUnauthorized
 }
 
-// Refuse responds to a request that Authorize refused, or whose grant does not allow the session.
-// Both look the same as a session that does not exist.
-func Refuse(w http.ResponseWriter) {
+// refuse responds to a request without a valid token.
+func refuse(w http.ResponseWriter) {
 	w.Header().Set("WWW-Authenticate", `Bearer realm="delegraph"`)
 	w.Header().Set("Cache-Control", "no-store")
 	http.Error(w, http.StatusText(http.StatusUnauthorized), http.StatusUnauthorized)
@@ -131,12 +124,6 @@ func passwordGrant(r *http.Request) (Grant, error) {
 		return noGrant, ErrUnauthorized
 	}
 	return Grant{Token: opaqueName("user", user), Valid: alwaysValid}, nil
-}
-
-// anonymousAllowed reports whether the request may be anonymous. It protects against web pages that
-// make a visitor's browser read the stream (DNS rebinding).
-func (g *Authorizer) anonymousAllowed(r *http.Request) bool {
-	return g.anonymousAnyHost || HasLoopbackHost(r)
 }
 
 // opaqueName returns a name for limits and logs that no name in a tokens file can equal.

@@ -17,7 +17,7 @@ func heartbeatHandler(g *Authorizer) http.Handler {
 	mux.HandleFunc("GET /events", func(w http.ResponseWriter, r *http.Request) {
 		grant, err := g.Authorize(r)
 		if err != nil {
-			Refuse(w)
+			refuse(w)
 			return
 		}
 		beat := time.NewTicker(15 * time.Second)

@@ -94,7 +94,7 @@ func whoReads(g *Authorizer) http.Handler {
 	mux.HandleFunc("GET /events", func(w http.ResponseWriter, r *http.Request) {
 		grant, err := g.Authorize(r)
 		if err != nil {
-			Refuse(w)
+			refuse(w)
 			return
 		}
 		fmt.Fprintf(w, "%q", grant.Token)

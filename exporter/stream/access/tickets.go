@@ -95,7 +95,7 @@ func (t *tickets) expire(now time.Time) {
 func (g *Authorizer) ServeTicket(w http.ResponseWriter, r *http.Request) {
 	token, _ := bearerToken(r.Header)
 	if _, err := g.tokenGrant(token); err != nil {
-		Refuse(w)
+		refuse(w)
 		return
 	}
 	if r.URL.RawQuery != "" {

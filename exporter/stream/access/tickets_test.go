@@ -49,7 +49,7 @@ func TestTicketIsUsedOnce(t *testing.T) {
 	g := newGate(t, Settings{TokensFile: tokensAt(t, file)})
 	ticket := ticketOf(t, g, bob)
 	grant, err := g.Authorize(streamRequest("/events/s-1?kind=text&ticket=" + ticket))
-	if err != nil || grant.Token != "bob" || !grant.Allows("s-1") || grant.Allows("s-2") || !grant.Valid() {
+	if err != nil || grant.Token != "bob" || !grant.allows("s-1") || grant.allows("s-2") || !grant.Valid() {
 		t.Errorf("a ticket gives %+v, %v; want the token's grant", grant, err)
 	}
 	if redeems(g, ticket) {
@@ -187,7 +187,7 @@ func TestTicketDiesWithItsToken(t *testing.T) {
 	if grant.Valid() || redeems(w.Authorizer, unused) {
 		t.Error("a ticket outlived its token")
 	}
-	if grant, err := w.Authorize(streamRequest("/events?ticket=" + bound)); err != nil || grant.Allows("s-1") || !grant.Allows("s-9") {
+	if grant, err := w.Authorize(streamRequest("/events?ticket=" + bound)); err != nil || grant.allows("s-1") || !grant.allows("s-9") {
 		t.Errorf("a ticket gives %+v, %v; want the sessions that the token has now", grant, err)
 	}
 }

@@ -54,8 +54,7 @@ func (b *backpressure) wait(ctx context.Context, number uint64, size int) bool {
 		select {
 		case <-b.progress:
 		case <-timer.C:
-			b.bytesSinceMark, b.mark = 0, number
-			return true
+			b.mark = 0 // do not wait any longer
 		case <-ctx.Done():
 			return false
 		}

@@ -31,11 +31,11 @@ type connection struct {
 	restarted func() // called when the stream was recreated
 
 	log          *throttledLogger
-	connectError atomic.Pointer[error]       // of the last attempt to connect; nil: it succeeded
+	connectError atomic.Pointer[error]       // of the last attempt to connect; nil if it succeeded
 	state        atomic.Pointer[streamState] // nil until the stream was reached
 	refreshToken chan struct{}               // holds a token while no refresh is running
 	missingSince time.Time                   // when the stream was first found missing; guarded by refreshToken
-	lastError    atomic.Pointer[error]
+	lastError    atomic.Pointer[error]       // of the last refresh; nil if it succeeded
 
 	mu      sync.Mutex
 	current context.Context    // done when the connection is replaced
@@ -155,15 +155,11 @@ func (c *connection) maintain() {
 	c.work.Go(func() {
 		for ctx.Err() == nil {
 			now := c.generation()
-			err := recovered(c.settings.Panics, func() error {
-				_, err := c.refresh(ctx)
-				return err
-			})
-			if err != nil {
-				wait(ctx, now, 2*time.Second)
-				continue
+			pause := time.Duration(0)
+			if recovered(c.settings.Panics, func() error { _, err := c.refresh(ctx); return err }) != nil {
+				pause = 2 * time.Second
 			}
-			wait(ctx, now, 0)
+			wait(ctx, now, pause)
 		}
 	})
 }

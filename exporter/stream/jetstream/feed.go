@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -35,17 +34,17 @@ type feed struct {
 	gaps         gapDetector
 	backpressure backpressure
 
-	caughtUp atomic.Bool   // it has once received all stored messages
-	done     chan struct{} // closed when nothing is added to the ring any more
-	end      func()        // closes done
+	caughtUp atomic.Bool // it has once received all stored messages
+	ctx      context.Context
+	end      context.CancelFunc // ends ctx
 
 	key     string      // guarded by feeds.mu
 	readers int         // guarded by feeds.mu
 	linger  *time.Timer // guarded by feeds.mu
 }
 
-// newFeed returns a feed of the messages after a number. The caller starts it with run.
-func newFeed(s *Settings, c *connection, streams *streamRegistry, subjects []string, epoch string, after uint64) *feed {
+// newFeed returns a feed of the messages after a number, which ends with the context. The caller starts it with run.
+func newFeed(ctx context.Context, s *Settings, c *connection, streams *streamRegistry, subjects []string, epoch string, after uint64) *feed {
 	bounds := s.Ring
 	bounds.Epoch, bounds.After = epoch, after
 	ring, err := replay.New(bounds)
@@ -54,37 +53,18 @@ func newFeed(s *Settings, c *connection, streams *streamRegistry, subjects []str
 	}
 	f := &feed{
 		connection: c, streams: streams, observer: s.Observer, subjects: subjects, epoch: epoch, ring: ring,
-		gaps: newGapDetector(subjects, after), backpressure: newBackpressure(func() int { return ring.Share() / 4 }), done: make(chan struct{}),
+		gaps: newGapDetector(subjects, after), backpressure: newBackpressure(func() int { return ring.Share() / 4 }),
 	}
-	f.end = sync.OnceFunc(func() { close(f.done) })
+	f.ctx, f.end = context.WithCancel(ctx)
 	return f
 }
 
-// ended reports whether the feed has ended.
-func (f *feed) ended() bool {
-	select {
-	case <-f.done:
-		return true
-	default:
-		return false
-	}
-}
-
-// run receives messages until the context is done or the stream is recreated.
-func (f *feed) run(ctx context.Context) {
+// run receives messages until the feed is ended or the stream is recreated.
+func (f *feed) run() {
 	defer f.end()
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	go func() { // returns once either context is done
-		select {
-		case <-f.done:
-			stop()
-		case <-ctx.Done():
-		}
-	}()
-	for failed := 0; ctx.Err() == nil; {
+	for failed := 0; f.ctx.Err() == nil; {
 		before, now := f.gaps.last, f.connection.generation()
-		within, cancel := context.WithCancel(ctx)
+		within, cancel := context.WithCancel(f.ctx)
 		unbind := context.AfterFunc(now, cancel)
 		err := recovered(f.connection.settings.Panics, func() error { return f.consume(within) })
 		unbind()
@@ -96,13 +76,13 @@ func (f *feed) run(ctx context.Context) {
 			failed = 0
 		default:
 			failed = min(failed+1, 8)
-			if ctx.Err() == nil && f.connection.lastFailure() == nil {
+			if f.ctx.Err() == nil && f.connection.lastFailure() == nil {
 				f.observer.CountFeedRetry()
 				f.connection.log.warn("a session cannot be read from the stream; retrying", withAdvice(err))
 			}
 		}
 		pause := 25 * time.Millisecond << failed
-		wait(ctx, f.connection.generation(), pause/2+rand.N(pause))
+		wait(f.ctx, f.connection.generation(), pause/2+rand.N(pause))
 	}
 }
 
@@ -161,9 +141,9 @@ func (f *feed) consume(ctx context.Context) error {
 	}
 }
 
-// nothingMissed reports whether no message after the last one was removed before the feed could
-// read it. It is called when a new consumer has nothing pending; before is the state of the stream
-// before that consumer was created.
+// nothingMissed reports whether no message after the feed's last one can have been removed before the feed read
+// it. It is called when a new consumer has nothing pending. before is the state of the stream from before the
+// consumer was created.
 func (f *feed) nothingMissed(ctx context.Context, before *streamState) bool {
 	if has := max(f.gaps.start, f.gaps.last); before.last > has {
 		after, err := f.connection.refresh(ctx)
@@ -187,7 +167,9 @@ func (f *feed) deleteConsumer(name string) {
 // receive adds a message to the ring, after a gap if messages before it are missing. adjacent is passed to
 // gapDetector.observe.
 func (f *feed) receive(m jetstream.Msg, number uint64, adjacent bool) {
-	defer f.connection.settings.Panics.Recover(recovery.Stream, func() { f.publishGap(replay.GapLost, number, "") })
+	var d decoded
+	// A panic before d is known leaves no gap here: the next message of the subject reports it.
+	defer f.connection.settings.Panics.Recover(recovery.Stream, func() { f.publishGap(replay.GapLost, number, d.entry.Session) })
 	d, err := f.streams.decode(m.Subject(), m.Headers(), m.Data())
 	if err != nil {
 		f.gaps.advance(m.Subject(), number)

@@ -75,8 +75,13 @@ func (f *feeds) attach(ctx context.Context, subjects []string, lastEventID strin
 		return stream.Attachment{}, stream.Unavailable
 	}
 	number, why := replay.ParseID(lastEventID, now.epoch)
-	if place, found := f.join(key, number, lastEventID, why); found {
-		return place, stream.NotRefused
+	if lastEventID == "" || why == "" {
+		f.mu.Lock()
+		place, found := f.join(key, lastEventID, nil)
+		f.mu.Unlock()
+		if found {
+			return place, stream.NotRefused
+		}
 	}
 	if lastEventID == "" || why != "" || number > now.last {
 		if asked, err := f.connection.refresh(ctx); err == nil { // on error, use the last known state
@@ -100,19 +105,17 @@ func (f *feeds) attach(ctx context.Context, subjects []string, lastEventID strin
 	return f.start(key, subjects, now.epoch, now.first-1, gap)
 }
 
-// join returns a position in an open feed, if one can serve the reader.
-func (f *feeds) join(key string, number uint64, lastEventID string, why replay.GapReason) (stream.Attachment, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+// join returns a position in an open feed, if one can serve the reader. The caller holds the lock.
+func (f *feeds) join(key, lastEventID string, gap *replay.Gap) (stream.Attachment, bool) {
 	for _, open := range slices.Backward(f.open[key]) {
 		switch {
-		case open.ended():
-		case lastEventID == "" && open.caughtUp.Load():
-			return f.attachTo(open, open.ring.Head(), nil), true
-		case why == "" && open.ring.Covers(number):
-			if cursor, gap := open.ring.Resume(lastEventID); gap == nil {
-				return f.attachTo(open, cursor, nil), true
+		case open.ctx.Err() != nil:
+		case lastEventID != "":
+			if cursor, missed := open.ring.Resume(lastEventID); missed == nil {
+				return f.attachTo(open, cursor, gap), true
 			}
+		case open.caughtUp.Load():
+			return f.attachTo(open, open.ring.Head(), gap), true
 		}
 	}
 	return stream.Attachment{}, false
@@ -122,23 +125,19 @@ func (f *feeds) join(key string, number uint64, lastEventID string, why replay.G
 func (f *feeds) start(key string, subjects []string, epoch string, after uint64, gap *replay.Gap) (stream.Attachment, stream.Refusal) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, open := range f.open[key] {
-		if !open.ended() && open.epoch == epoch && open.ring.Covers(after) {
-			if cursor, missed := open.ring.Resume(string(replay.AppendID(nil, epoch, after))); missed == nil {
-				return f.attachTo(open, cursor, gap), stream.NotRefused
-			}
-		}
+	if place, found := f.join(key, string(replay.AppendID(nil, epoch, after)), gap); found {
+		return place, stream.NotRefused
 	}
 	if f.n >= f.settings.MaxFeeds && !f.removeIdle() {
 		return stream.Attachment{}, stream.FeedLimit
 	}
-	begun := newFeed(&f.settings, f.connection, f.streams, subjects, epoch, after)
+	begun := newFeed(f.ctx, &f.settings, f.connection, f.streams, subjects, epoch, after)
 	f.open[key] = append(f.open[key], begun)
 	f.n++
 	begun.key = key
 	beginning := begun.ring.Head() // before anything is added
 	if len(subjects) > 0 {
-		f.work.Go(func() { begun.run(f.ctx) })
+		f.work.Go(begun.run)
 	}
 	return f.attachTo(begun, beginning, gap), stream.NotRefused
 }
@@ -152,7 +151,7 @@ func (f *feeds) attachTo(at *feed, cursor replay.Cursor, gap *replay.Gap) stream
 	}
 	at.backpressure.onRead(cursor) // what is before the cursor counts as read
 	return stream.Attachment{
-		Ring: at.ring, Cursor: cursor, Gap: gap, Done: at.done, OnRead: at.backpressure.onRead,
+		Ring: at.ring, Cursor: cursor, Gap: gap, Done: at.ctx.Done(), OnRead: at.backpressure.onRead,
 		Release: sync.OnceFunc(func() { f.release(at) }),
 	}
 }

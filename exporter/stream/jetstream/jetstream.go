@@ -139,7 +139,7 @@ func (s *Store) QueuedBytes() int {
 	if s.publisher == nil {
 		return 0
 	}
-	return s.publisher.queued()
+	return s.publisher.queue.size()
 }
 
 // QueueCapacity returns how many bytes may be queued to be published; 0 for a store that does not publish.

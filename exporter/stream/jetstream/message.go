@@ -110,14 +110,6 @@ func kindNames(kinds replay.Kinds) string {
 	return string(names[1:])
 }
 
-var kindsByName = func() map[string]replay.Kinds {
-	byName := map[string]replay.Kinds{}
-	for _, k := range event.Kinds() {
-		byName[k.String()] = replay.KindsOf(k)
-	}
-	return byName
-}()
-
 var errForeign = errors.New("not a message of Delegraph")
 
 // decoded is a decoded message.
@@ -149,7 +141,9 @@ func (r *streamRegistry) decode(subject string, header nats.Header, data []byte)
 		return decoded{}, errForeign
 	}
 	for name := range strings.SplitSeq(value(kindsHeader), ",") {
-		d.entry.Kinds |= kindsByName[name]
+		if k, known := event.ParseKind(name); known {
+			d.entry.Kinds |= replay.KindsOf(k)
+		}
 	}
 	if dialect := value(dialectHeader); dialect != "" {
 		d.entry.Stream = r.stream(streamKey{
@@ -169,8 +163,8 @@ func (r *streamRegistry) decode(subject string, header nats.Header, data []byte)
 	return d, nil
 }
 
-// streamKey identifies an agent's stream. Streams that several sidecars read have no nonce: for
-// readers they are one stream per source and session, whichever sidecar published each frame.
+// streamKey identifies an agent's stream. A stream that several sidecars read has no nonce. For readers it is one
+// stream per source and session, whichever sidecar published each frame.
 type streamKey struct {
 	source, session string
 	replay.Stream

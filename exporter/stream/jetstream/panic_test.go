@@ -7,8 +7,14 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/delegraph/delegraph/collector/recovery"
+	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
 // panicsOnce is an Observer that panics at the first published frame.
@@ -53,5 +59,37 @@ func TestRecovered(t *testing.T) {
 	}
 	if want := []error{errPanicked, other, nil}; !slices.Equal(got, want) {
 		t.Errorf("the results are %v, want %v", got, want)
+	}
+}
+
+// panicsAtDrop is an Observer that panics at a frame that a feed cannot store.
+type panicsAtDrop struct{ *tally }
+
+func (panicsAtDrop) CountDroppedFeedFrame(replay.Drop) { panic("planted") }
+
+// storedMessage is a message as a feed gets it.
+type storedMessage struct {
+	jetstream.Msg
+	message *nats.Msg
+}
+
+func (m storedMessage) Subject() string      { return m.message.Subject }
+func (m storedMessage) Headers() nats.Header { return m.message.Header }
+func (m storedMessage) Data() []byte         { return m.message.Data }
+
+// TestGapAfterAPanic checks that the readers of a session get a gap if a panic loses a frame of the session.
+func TestGapAfterAPanic(t *testing.T) {
+	settings := Settings{Observer: panicsAtDrop{&tally{}}, Ring: replay.Settings{Frames: 10, Bytes: 1000, Age: time.Hour}}
+	streams, err := lru.New[streamKey, *replay.Stream](1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newFeed(t.Context(), &settings, &connection{settings: settings}, &streamRegistry{streams: streams}, []string{sessionSubjects("c1")}, "j1", 0)
+	large := encode(&replay.Entry{Source: "a", Session: "c1", Data: make([]byte, 2000)}, "1")
+	large.Header[previousHeader] = []string{"0"}
+	f.receive(storedMessage{message: large}, 1, true)
+	frames, _ := f.ring.Frames(replay.Cursor{}, replay.NewSelection(replay.Query{Sessions: []string{"c1"}}), make([]replay.Frame, 0, 10))
+	if len(frames) != 1 || frames[0].Gap == nil || frames[0].Gap.Reason != replay.GapLost {
+		t.Errorf("a reader of the session gets %v, want a gap", frames)
 	}
 }

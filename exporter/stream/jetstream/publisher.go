@@ -71,7 +71,7 @@ func newPublisher(s Settings, c *connection) *publisher {
 	return p
 }
 
-// publish queues an entry. move is nil unless the session may be in another stream.
+// publish queues an entry. moving is nil unless the session may be in another stream.
 func (p *publisher) publish(e replay.Entry, moving *move) {
 	id := p.messageIDs.id(&e)
 	if id == "" {
@@ -95,8 +95,6 @@ func (p *publisher) maxAge() time.Duration {
 	}
 	return max(window-requestTimeout, window/2)
 }
-
-func (p *publisher) queued() int { return p.queue.size() }
 
 // run publishes queued messages until the queue is stopped. maxInFlight goroutines call it.
 func (p *publisher) run() {
@@ -202,8 +200,8 @@ func (p *publisher) tryAt(ctx context.Context, to *connection, sq *subjectQueue,
 	return nil
 }
 
-// handleError returns nil if the message can be retried at once, because the last number of its
-// subject is now known.
+// handleError returns nil if the message can be retried at once, because the error says the last number of its
+// subject.
 func handleError(sq *subjectQueue, err error) error {
 	var refused *jetstream.APIError
 	switch {

@@ -19,7 +19,7 @@ const (
 	askAgainAfter = time.Second     // answers are reused for this time
 	maxAnswers    = 1 << 12         // answers that are kept
 	watchInterval = 5 * time.Second // between two calls of moveReaders
-	maxWatched    = 200             // sessions that one call asks about
+	maxWatched    = 200             // sessions that one call looks up
 )
 
 // Attach returns the position of a reader in the shard of its session, or in the shard that the
@@ -146,34 +146,34 @@ func (s *Shards) watch(ctx context.Context) {
 }
 
 // moveReaders ends the streams of readers whose session is in another shard, or whose shard is no longer
-// served here. It asks about some sessions, in random order.
+// served here. It looks up at most maxWatched sessions, in random order.
 func (s *Shards) moveReaders(ctx context.Context) {
 	l := s.layout.Load()
 	asked := 0
-	for _, at := range s.readers.matching(l.mustMove) {
-		if at.reads != scopeSession || !l.serves(at.shard) {
-			s.readers.move(at)
+	for _, readers := range s.readers.matching(l.mustMove) {
+		if readers.reads != scopeSession || !l.serves(readers.shard) {
+			s.readers.move(readers)
 			continue
 		}
 		if asked++; asked > maxWatched {
 			return
 		}
-		if name, err := s.place(ctx, l, at.session); err == nil && name != at.shard {
-			s.readers.move(at)
+		if name, err := s.place(ctx, l, readers.session); err == nil && name != readers.shard {
+			s.readers.move(readers)
 		}
 	}
 }
 
 // mustMove reports whether readers must leave. For readers of a session it reports whether they may have to: only
 // NATS knows whether the session has moved.
-func (l *layout) mustMove(at readerKey) bool {
+func (l *layout) mustMove(readers readerKey) bool {
 	switch {
-	case !l.serves(at.shard):
+	case !l.serves(readers.shard):
 		return true
-	case at.reads == scopeSession:
-		return l.owner(at.session) != at.shard
+	case readers.reads == scopeSession:
+		return l.owner(readers.session) != readers.shard
 	default:
-		return at.reads == scopeAll && len(l.names) > 1 // they must choose a shard now
+		return readers.reads == scopeAll && len(l.names) > 1 // they must choose a shard now
 	}
 }
 
@@ -206,20 +206,20 @@ type readerGroup struct {
 func newSessionReaders() *sessionReaders { return &sessionReaders{open: map[readerKey]*readerGroup{}} }
 
 // add adds a reader. moved is closed when it must leave; the caller calls left when it has.
-func (r *sessionReaders) add(at readerKey) (moved <-chan struct{}, left func()) {
+func (r *sessionReaders) add(key readerKey) (moved <-chan struct{}, left func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	of := r.open[at]
-	if of == nil {
-		of = &readerGroup{moved: make(chan struct{})}
-		r.open[at] = of
+	group := r.open[key]
+	if group == nil {
+		group = &readerGroup{moved: make(chan struct{})}
+		r.open[key] = group
 	}
-	of.n++
-	return of.moved, sync.OnceFunc(func() {
+	group.n++
+	return group.moved, sync.OnceFunc(func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if of.n--; of.n == 0 && r.open[at] == of {
-			delete(r.open, at)
+		if group.n--; group.n == 0 && r.open[key] == group {
+			delete(r.open, key)
 		}
 	})
 }
@@ -228,21 +228,21 @@ func (r *sessionReaders) add(at readerKey) (moved <-chan struct{}, left func()) 
 func (r *sessionReaders) matching(match func(readerKey) bool) (found []readerKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for at := range r.open {
-		if match(at) {
-			found = append(found, at)
+	for key := range r.open {
+		if match(key) {
+			found = append(found, key)
 		}
 	}
 	return found
 }
 
 // move makes a group of readers leave.
-func (r *sessionReaders) move(at readerKey) {
+func (r *sessionReaders) move(key readerKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if of := r.open[at]; of != nil {
-		close(of.moved)
-		delete(r.open, at)
+	if group := r.open[key]; group != nil {
+		close(group.moved)
+		delete(r.open, key)
 	}
 }
 
@@ -263,20 +263,20 @@ type lookupAnswer struct {
 }
 
 func newSessionLookup() *sessionLookup {
-	h := &sessionLookup{}
-	h.answers, _ = lru.New[lookupKey, lookupAnswer](maxAnswers) // the only possible error is a size below one
-	return h
+	s := &sessionLookup{}
+	s.answers, _ = lru.New[lookupKey, lookupAnswer](maxAnswers) // the only possible error is a size below one
+	return s
 }
 
-func (h *sessionLookup) ask(ctx context.Context, c *connection, session string) (bool, error) {
+func (s *sessionLookup) ask(ctx context.Context, c *connection, session string) (bool, error) {
 	key := lookupKey{c, subjectToken(session)}
-	if known, ok := h.answers.Get(key); ok && time.Since(known.at) < askAgainAfter {
+	if known, ok := s.answers.Get(key); ok && time.Since(known.at) < askAgainAfter {
 		return known.holds, nil
 	}
 	asked := time.Now()
 	holds, err := c.holds(ctx, key.token)
 	if err == nil {
-		h.answers.Add(key, lookupAnswer{holds, asked})
+		s.answers.Add(key, lookupAnswer{holds, asked})
 	}
 	return holds, err
 }

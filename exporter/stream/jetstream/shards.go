@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"reflect"
 	"slices"
 	"sync"
@@ -243,18 +244,13 @@ func (s *Shards) Close(ctx context.Context) error {
 }
 
 func (s *Shards) closeStores(ctx context.Context) error {
+	stores := slices.Collect(maps.Values(s.layout.Load().stores))
+	errs := make([]error, len(stores))
 	var closing sync.WaitGroup
-	stores := s.layout.Load().stores
-	failed := make(chan error, len(stores))
-	for _, store := range stores {
-		closing.Go(func() { failed <- store.Close(ctx) })
+	for i, store := range stores {
+		closing.Go(func() { errs[i] = store.Close(ctx) })
 	}
 	closing.Wait()
-	close(failed)
-	var errs []error
-	for err := range failed {
-		errs = append(errs, err)
-	}
 	return errors.Join(errs...)
 }
 

@@ -50,8 +50,8 @@ func (s *Selection) appendFrames(v *view, expired time.Duration, after uint64, i
 	return into, Batch{Frames: len(into) - before, Next: Cursor{sequence: after}}
 }
 
-// EarlierFrames calls each, in order, with the selected frames of a stream before a sequence that the ring
-// still holds. If there are more than most, it leaves out the oldest. It returns how many it has passed on.
+// EarlierFrames calls each, in order, with the selected frames of a stream that the ring holds before a sequence.
+// If there are more than most, it leaves out the oldest. It returns the number of calls.
 func (r *Ring) EarlierFrames(stream *Stream, before uint64, s *Selection, most int, each func(Frame)) int {
 	v := r.view.Load()
 	expired := r.expired(v)

@@ -12,7 +12,7 @@ const MaxBatch = 64 << 10
 type Cursor struct {
 	sequence   uint64 // of the frame before the cursor
 	number     uint64 // of the same frame
-	resumeView *view  // the view that Resume used; Read reads it first, so that nothing is lost if it is evicted in between
+	resumeView *view  // the view that Resume used; Read reads it first, in case its frames are evicted in between
 }
 
 // Sequence returns the sequence of the frame before the cursor. It orders the cursors of a Ring.
@@ -105,9 +105,9 @@ type Batch struct {
 	Lost   bool            // a selected frame after the cursor was evicted; the reader cannot continue
 }
 
-// Read returns the selected frames after a cursor. It copies nothing if all frames are selected,
-// and otherwise gathers them in scratch, up to its capacity, or returns one that does not fit alone. It never blocks. Calling it again with
-// Next does not look at a frame twice.
+// Read returns the selected frames after a cursor. Without a selection it copies nothing. Otherwise it gathers the
+// frames in scratch, up to its capacity. A frame that is larger than scratch is returned alone and not copied.
+// Read never blocks. Calling it again with Next does not look at a frame twice.
 func (r *Ring) Read(c Cursor, s *Selection, scratch []byte) Batch {
 	return r.read(c, s, func(v *view, expired time.Duration, after uint64) Batch {
 		if s != nil {
@@ -214,10 +214,7 @@ func (s *Selection) gather(v *view, expired time.Duration, after uint64, scratch
 		segment, i := v.find(after + 1)
 		for ; i < len(segment.frames); i++ {
 			f := &segment.frames[i]
-			switch {
-			case f.marker == nil && s.selects(f):
-			case f.marker != nil && s.selectsGap(f):
-			default:
+			if f.marker == nil && !s.selects(f) || f.marker != nil && !s.selectsGap(f) {
 				after++
 				continue
 			}

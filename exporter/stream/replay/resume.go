@@ -37,13 +37,6 @@ func (r *Ring) Head() Cursor {
 	return Cursor{sequence: v.head, number: v.lastNumber}
 }
 
-// Covers reports whether the ring can serve a reader whose last id has the number: it holds
-// everything after the number, and the number is not in the future.
-func (r *Ring) Covers(number uint64) bool {
-	v := r.view.Load()
-	return number <= v.lastNumber && number >= v.minResumeNumber(v.oldestYoungerThan(r.now(v), r.settings.Age))
-}
-
 // ID returns the id of the frame before a cursor. It is the Last-Event-ID that resumes there.
 func (r *Ring) ID(c Cursor) string { return string(r.AppendID(nil, c.number)) }
 

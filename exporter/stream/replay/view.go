@@ -68,16 +68,8 @@ func (v *view) newest() time.Duration {
 	return 0
 }
 
-// isUnread reports whether a reader that resumes with a number has not read a frame. A gap has the number
-// of the frame before it, so the reader may have missed it: it counts as unread.
-func (s *segment) isUnread(i int, number uint64) bool {
-	n := s.number(i)
-	return n > number || n == number && s.frames[i].isGap()
-}
-
-// resumeNumber returns the lowest number from which a frame counts as read: a reader that resumes with this
-// number, or a higher one, has read it. That of a gap is the next number, because a gap has the number of the
-// frame before it.
+// resumeNumber returns the lowest number of a reader that has read a frame. For a gap it is the next number: a gap
+// has the number of the frame before it, so a reader that resumes with that number may have missed the gap.
 func (s *segment) resumeNumber(i int) uint64 {
 	if s.frames[i].isGap() {
 		return s.number(i) + 1
@@ -92,7 +84,7 @@ func (s *segment) number(i int) uint64 {
 	return s.numbers[i]
 }
 
-// minResumeNumber returns the lowest number from which every frame before sequence counts as read.
+// minResumeNumber returns the lowest number of a reader that has read every frame before sequence.
 func (v *view) minResumeNumber(sequence uint64) uint64 {
 	if sequence <= v.oldest {
 		return v.evictedThrough
@@ -106,7 +98,7 @@ func (v *view) minResumeNumber(sequence uint64) uint64 {
 func (v *view) lastReadSequence(number uint64) uint64 {
 	n := sort.Search(v.frames(), func(n int) bool {
 		s, i := v.find(v.oldest + uint64(n))
-		return s.isUnread(i, number)
+		return s.resumeNumber(i) > number
 	})
 	return v.oldest + uint64(n) - 1
 }
