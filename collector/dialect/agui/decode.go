@@ -84,7 +84,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 // decodeKind decodes a frame of a known type.
 func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 	v := f.JSON
-	b.Type = k.name
+	b.Type, b.HasThoughts = k.name, statesThought(v)
 	d.speaker(v).apply(b)
 	if k.endsChunks {
 		d.unread.endChunks(d.owner(v))
@@ -166,7 +166,8 @@ func (d *decoder) startNested(run, parent string, b *event.Batch) {
 
 // runFinished ends a run with its outcome. A run without an outcome succeeded.
 func (d *decoder) runFinished(v strictjson.Value, b *event.Batch) {
-	if d.hasWithheldQuestion(v.Get("outcome")) {
+	d.withholdResult(v, b)
+	if d.hasWithheldQuestion(v.Get("outcome")) || isInstruction(v) {
 		b.Type = typeRunWithQuestion
 	}
 	if d.endNested(v, b) {

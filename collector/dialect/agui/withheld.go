@@ -88,41 +88,60 @@ func (d *decoder) checkStart(k *kind, f dialect.Frame) verdict {
 	if this.id != "" && k.entity != entityStep {
 		this.owner = "" // ids are unique across owners
 	}
-	withheld := d.starts.withheld.Contains(key{entity: entityRun}) || owner != "" && d.starts.withheld.Contains(key{entity: entitySubagent, id: owner}) ||
+	instructs := k.entity != entityMessage && k.name != typeRunFinished && isInstruction(v) // a message has its own role, and the end of a run leaves without its result
+	withheld := instructs || d.starts.withheld.Contains(key{entity: entityRun}) || owner != "" && d.starts.withheld.Contains(key{entity: entitySubagent, id: owner}) ||
 		this.id != "" && d.starts.withheld.Contains(this) || d.continuesListed(k, this, d.name(v.Get("messageId"))) || d.isPartOfWithheld(k, v, owner)
 	switch {
 	case k.entity == noEntity, this.id == "" && k.entity == entityMessage: // chunkTarget finds the message of a chunk without an id
 	case k.begins || k.chunk && this.id != "":
-		withheld = withheld || d.reusesWithheld(this) || isStartFiltered(f) || d.mayContinueUnread(k, this, v) || d.starts.withheld.IsFull() || d.withheldListed.IsFull()
-		if withheld {
-			d.withhold(this, last)
-			d.missedStart = true
-			return verdictInternal
-		}
-		d.starts.withheld.Remove(last)
-		if k.chunk {
-			d.starts.seen.Add(last)
-		}
-		if k.chunk || k.entity != entityMessage {
-			d.starts.seen.Add(this)
-		}
+		return d.checkFirst(k, f, this, last, withheld)
 	default:
-		unseen := d.missedStart && k.entity != entityMessage && !d.starts.seen.Contains(this)
-		withheld = withheld || this.id == "" && d.starts.mayBeWithheld(k.entity, owner)
-		if !withheld && k.entity != entityMessage && !d.starts.seen.Contains(this) && isStartFiltered(f) {
-			d.withhold(this) // the start was not seen; it may have been this frame
-			d.missedStart, withheld = true, true
-		}
-		if k.ends {
-			d.starts.seen.Remove(this)
-			d.starts.withheld.Remove(last)
-		}
-		if !withheld && unseen {
-			return verdictOrphan
-		}
+		return d.checkNext(k, f, this, last, withheld, instructs)
 	}
 	if withheld {
 		return verdictInternal
+	}
+	return verdictPass
+}
+
+// checkFirst is checkStart for a frame that starts an entity, or may.
+func (d *decoder) checkFirst(k *kind, f dialect.Frame, this, last key, withheld bool) verdict {
+	if withheld || d.reusesWithheld(this) || isFiltered(f) || d.mayContinueUnread(k, this, f.JSON) || d.starts.withheld.IsFull() || d.withheldListed.IsFull() {
+		d.withhold(this, last)
+		d.missedStart = true
+		return verdictInternal
+	}
+	d.starts.withheld.Remove(last)
+	if k.chunk {
+		d.starts.seen.Add(last)
+	}
+	if k.chunk || k.entity != entityMessage {
+		d.starts.seen.Add(this)
+	}
+	return verdictPass
+}
+
+// checkNext is checkStart for a frame that continues an entity.
+func (d *decoder) checkNext(k *kind, f dialect.Frame, this, last key, withheld, instructs bool) verdict {
+	isNew := k.entity != entityMessage && !d.starts.seen.Contains(this)
+	unseen := d.missedStart && isNew
+	withheld = withheld || this.id == "" && d.starts.mayBeWithheld(k.entity, last.owner)
+	switch {
+	case !withheld && isNew && isFiltered(f):
+		d.withhold(this) // the start was not seen; it may have been this frame
+		d.missedStart, withheld = true, true
+	case instructs && k.name != typeToolResult:
+		d.withhold(this) // whatever its start said
+	}
+	if k.ends {
+		d.starts.seen.Remove(this)
+		d.starts.withheld.Remove(last)
+	}
+	switch {
+	case withheld:
+		return verdictInternal
+	case unseen:
+		return verdictOrphan
 	}
 	return verdictPass
 }
@@ -223,10 +242,4 @@ var prefilter = lenient.NewPrefilter(&table)
 func isFiltered(f dialect.Frame) bool {
 	internal, unknown := lenient.Check(&table, prefilter, f.JSON)
 	return internal || unknown || !table.AllowsEvent(f.Event)
-}
-
-// isStartFiltered reports whether a frame that starts something is withheld.
-func isStartFiltered(f dialect.Frame) bool {
-	role := f.JSON.Get("role").Kind()
-	return isFiltered(f) || role > strictjson.Null && role != strictjson.String
 }
