@@ -84,7 +84,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 // decodeKind decodes a frame of a known type.
 func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 	v := f.JSON
-	b.Type, b.HasThoughts = k.name, statesThought(v)
+	b.Type, b.HasThoughts = k.name, statesThought(v) || hasEncrypted(v)
 	d.speaker(v).apply(b)
 	if k.endsChunks {
 		d.unread.endChunks(d.owner(v))

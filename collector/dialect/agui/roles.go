@@ -72,15 +72,30 @@ func statesThought(v strictjson.Value) bool {
 			return true
 		}
 	}
+	return hasMember(v, lenient.IsThoughtMarker)
+}
+
+// hasEncrypted reports whether a frame contains encrypted reasoning.
+func hasEncrypted(v strictjson.Value) bool {
+	return hasMember(v, func(name, value strictjson.Value) bool {
+		return value.Kind() > strictjson.Null && lenient.MatchesAny(name.Text(), encryptedMembers)
+	})
+}
+
+// encryptedMembers hold the encrypted reasoning of a message or call.
+var encryptedMembers = []string{"encryptedValue", "encrypted_value"}
+
+// hasMember reports whether a frame or message has a member of a kind, itself or in its metadata.
+func hasMember(v strictjson.Value, is func(name, value strictjson.Value) bool) bool {
 	for name, value := range v.Members() {
-		if lenient.IsThoughtMarker(name, value) {
+		if is(name, value) {
 			return true
 		}
 		if !lenient.MatchesAny(name.Text(), metadataMembers) {
 			continue
 		}
 		for name, value := range value.Members() {
-			if lenient.IsThoughtMarker(name, value) {
+			if is(name, value) {
 				return true
 			}
 		}
