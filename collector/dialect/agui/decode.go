@@ -19,6 +19,7 @@ type decoder struct {
 	startWithheld bool             // the current frame is withheld and may start something
 	unread        unread           // what unreadable frames may have started
 	withheld      withheldSet      // of all runs of the stream
+	staleState    bool             // a change or snapshot of the state was withheld, or may have been, and no snapshot left since
 	thoughts      wire.Set[string] // ids of messages that are thoughts, of all runs: a snapshot may repeat their text without a mark
 	runState
 
@@ -96,6 +97,9 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 	case verdictInternal:
 		b.Internal = true
 	case verdictOrphan:
+		b.Type = typeOrphan
+	}
+	if k.state && d.withholdsState(k, f, b) {
 		b.Type = typeOrphan
 	}
 	if b.Internal || b.Type == typeOrphan || isFiltered(f) {

@@ -60,6 +60,7 @@ type kind struct {
 	chunk         bool     // it is the first or the next event of an entity that is sent in chunks
 	firstMember   string   // of a chunk: the member that only a first chunk must have, or ""
 	ends          bool     // it is the entity's last event
+	state         bool     // it states the session's state, or changes it
 	decode        func(*decoder, strictjson.Value, *event.Batch)
 }
 
@@ -92,8 +93,8 @@ func init() {
 		kind{name: typeReasoningMessageChunk, endsChunks: true, entity: entityThought, idMember: "messageId", chunk: true, decode: (*decoder).thought},
 		kind{name: typeReasoningEnd, endsChunks: true, entity: entityPhase, idMember: "messageId", ends: true, decode: (*decoder).other},
 		kind{name: typeReasoningEncryptedValue, decode: (*decoder).other},
-		kind{name: typeStateSnapshot, endsChunks: true, decode: (*decoder).stateSnapshot},
-		kind{name: typeStateDelta, endsChunks: true, decode: (*decoder).stateDelta},
+		kind{name: typeStateSnapshot, endsChunks: true, state: true, decode: (*decoder).stateSnapshot},
+		kind{name: typeStateDelta, endsChunks: true, state: true, decode: (*decoder).stateDelta},
 		kind{name: typeMessagesSnapshot, endsChunks: true, endsAllChunks: true, decode: (*decoder).messagesSnapshot},
 		kind{name: typeActivitySnapshot, required: []string{"messageId"}, entity: entityActivity, idMember: "messageId", begins: true, decode: (*decoder).activitySnapshot},
 		kind{name: typeActivityDelta, required: []string{"messageId"}, entity: entityActivity, idMember: "messageId", decode: (*decoder).activityDelta},

@@ -14,11 +14,11 @@ type unread struct {
 }
 
 // addUnread records an unreadable frame. It may have been a piece of any message, so no snapshot
-// leaves after it. Data without an object cannot be an event.
+// of messages leaves after it, and it may have stated the state. Data without an object cannot be an event.
 func (d *decoder) addUnread(f dialect.Frame) {
 	if f.MayContainObject() {
 		d.unread = unread{any: true}
-		d.withheld.overflowed = true
+		d.withheld.overflowed, d.staleState = true, true
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -191,6 +192,17 @@ func (d *decoder) isPartOfWithheld(k *kind, v strictjson.Value, owner string) bo
 	return (k.entity == entityThought || k.entity == entityThinking) && d.starts.mayBeWithheld(entityPhase, owner)
 }
 
+// withholdsState reports whether a frame with state is withheld because it changes a state that the client
+// does not have. All runs and agents of a stream share the state.
+func (d *decoder) withholdsState(k *kind, f dialect.Frame, b *event.Batch) bool {
+	isStale := k.name == typeStateDelta && d.staleState
+	d.staleState = isStale || b.Internal || isFiltered(f)
+	return isStale
+}
+
+// snapshotMembers hold a snapshot of the state.
+var snapshotMembers = []string{"snapshot"}
+
 // idMembers lists the members with ids of entities. They are also read in frames of unknown types.
 var idMembers = []struct {
 	names    []string
@@ -203,6 +215,7 @@ var idMembers = []struct {
 func (d *decoder) withholdUnknown(v strictjson.Value) {
 	d.missedStart = true
 	for name, value := range v.Members() {
+		d.staleState = d.staleState || lenient.MatchesAny(name.Text(), snapshotMembers)
 		for _, one := range idMembers {
 			if lenient.MatchesAny(name.Text(), one.names) {
 				d.withholdNamed(d.name(value), one.entities, v)
