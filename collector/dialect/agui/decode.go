@@ -51,6 +51,11 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	switch {
 	case !v.Exists():
 		b.Rejected = f.Malformed
+		if k, piece, ok := readPiece(f); ok {
+			d.decodeKind(k, piece, b)
+			b.Internal = false // the frame is withheld as unreadable
+			return
+		}
 		d.withholdUnknown(v)
 		d.addUnread(f)
 		if isBrokenError(f.Data) {

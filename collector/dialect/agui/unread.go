@@ -37,7 +37,7 @@ func (u *unread) endChunks(owner string) {
 // unreadable: its start was not seen, and it lacks the member that a first chunk must have. Agents
 // may repeat that member in every chunk, so it counts only after the owner has ended its chunks.
 func (d *decoder) mayContinueUnread(k *kind, this key, v strictjson.Value) bool {
-	if !d.unread.any || !k.chunk || d.starts.seen.Contains(this) || k.entity == entityMessage && d.messages.byID(this.id) != nil {
+	if !d.unread.any || !k.chunk || d.isKnown(this) {
 		return false
 	}
 	isFirst := k.firstMember != "" && v.Get(k.firstMember).Kind() == strictjson.String

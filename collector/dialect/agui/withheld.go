@@ -107,7 +107,8 @@ func (d *decoder) checkStart(k *kind, f dialect.Frame) verdict {
 
 // checkFirst is checkStart for a frame that starts an entity, or may.
 func (d *decoder) checkFirst(k *kind, f dialect.Frame, this, last key, withheld bool) verdict {
-	if withheld || d.reusesWithheld(this) || isFiltered(f) || d.mayContinueUnread(k, this, f.JSON) || d.starts.withheld.IsFull() || d.withheldListed.IsFull() {
+	isUnread := f.Malformed != "" && !d.isKnown(this)
+	if withheld || isUnread || d.reusesWithheld(this) || isFiltered(f) || d.mayContinueUnread(k, this, f.JSON) || d.starts.withheld.IsFull() || d.withheldListed.IsFull() {
 		d.withhold(this, last)
 		d.missedStart = true
 		return verdictInternal
@@ -128,7 +129,7 @@ func (d *decoder) checkNext(k *kind, f dialect.Frame, this, last key, withheld, 
 	unseen := d.missedStart && isNew
 	withheld = withheld || this.id == "" && d.starts.mayBeWithheld(k.entity, last.owner)
 	switch {
-	case !withheld && isNew && isFiltered(f):
+	case !withheld && isNew && (isFiltered(f) || f.Malformed != ""):
 		d.withhold(this) // the start was not seen; it may have been this frame
 		d.missedStart, withheld = true, true
 	case instructs && k.name != typeToolResult:
@@ -166,8 +167,12 @@ func (d *decoder) isWithheldRun(run string) bool {
 // reusesWithheld reports whether an event begins an entity under the id of one that was withheld before. That one
 // may be of an earlier run or another kind of message.
 func (d *decoder) reusesWithheld(this key) bool {
-	known := d.starts.seen.Contains(this) || this.entity == entityMessage && d.messages.byID(this.id) != nil
-	return this.id != "" && this.entity != entityStep && !known && d.withheld.keys.Contains(listedKey(this))
+	return this.id != "" && this.entity != entityStep && !d.isKnown(this) && d.withheld.keys.Contains(listedKey(this))
+}
+
+// isKnown reports whether the start of an entity was seen and not withheld.
+func (d *decoder) isKnown(this key) bool {
+	return d.starts.seen.Contains(this) || this.entity == entityMessage && d.messages.byID(this.id) != nil
 }
 
 // isPartOfWithheld reports whether a frame is part of another entity that is withheld.
