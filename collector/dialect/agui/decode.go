@@ -104,6 +104,7 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 	case verdictOrphan:
 		b.Type = typeOrphan
 	}
+	b.Internal = b.Internal || isMarkedInternal(v)
 	if k.state && d.withholdsState(k, f, b) {
 		b.Type = typeOrphan
 	}

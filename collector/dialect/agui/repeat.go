@@ -181,7 +181,7 @@ func (d *decoder) withholdMessages(messages strictjson.Value) (places []int) {
 
 // isInternalMessage reports whether a message of a list is withheld for what it says of itself.
 func isInternalMessage(message strictjson.Value) bool {
-	return lenient.IsInternalMessage(&table, &conversationRule, message) || isInstruction(message)
+	return lenient.IsInternalMessage(&table, &conversationRule, message) || isInstruction(message) || isMarkedInternal(message)
 }
 
 // withholdListed remembers a withheld message of a list, or a call in one.

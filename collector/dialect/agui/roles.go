@@ -103,6 +103,24 @@ func hasMember(v strictjson.Value, is func(name, value strictjson.Value) bool) b
 	return false
 }
 
+// isMarkedInternal reports whether the metadata of a frame or message names an internal event, as other
+// protocols do. A type or kind there is found by lenient.Check.
+func isMarkedInternal(v strictjson.Value) bool {
+	for name, metadata := range v.Members() {
+		if !signPrefilter.MayMatch(name.Text()) || !lenient.MatchesAny(name.Text(), metadataMembers) {
+			continue
+		}
+		for name, value := range metadata.Members() {
+			if lenient.MatchesAny(name.Text(), eventMembers) && lenient.ContainsInternal(value) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var eventMembers = []string{"event"}
+
 func isThoughtRole(role []byte) bool {
 	return lenient.HasPrefix(role, "reasoning") || lenient.HasPrefix(role, "thinking") || lenient.HasPrefix(role, "thought")
 }

@@ -140,8 +140,13 @@ func TestMetadataInLists(t *testing.T) {
 		return `{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"m","role":"assistant","content":"CANARY"` + more + `}]}`
 	}
 	none := filter.Settings{Policy: event.PolicyClient}
-	if got := last(filterFrames(t, allSettings[0], list(`,"metadata":{"role":"system"}`))); got != `{"type":"MESSAGES_SNAPSHOT","messages":[]}` {
-		t.Errorf("a list with instructions becomes %s", got)
+	for _, inner := range []string{`"role":"system"`, `"event":"internal:x"`, `"kind":"internal:x"`} {
+		if got := last(filterFrames(t, allSettings[0], list(`,"metadata":{`+inner+`}`))); got != `{"type":"MESSAGES_SNAPSHOT","messages":[]}` {
+			t.Errorf("a list with %s becomes %s", inner, got)
+		}
+	}
+	if harmless := list(`,"metadata":{"event":"on_chain_end","name":"internal audit"}`); last(filterFrames(t, allSettings[0], harmless)) != harmless {
+		t.Errorf("%s is withheld", harmless)
 	}
 	for _, mark := range []string{`,"metadata":{"role":"reasoning"}`, `,"metadata":{"thought":true}`} {
 		if got := last(filterFrames(t, none, list(mark))); got != withheld {

@@ -254,10 +254,10 @@ func (d *decoder) withholdNamed(id string, entities []entity, v strictjson.Value
 
 var prefilter = lenient.NewPrefilter(&table)
 
-// isFiltered reports whether the filter withholds a frame because of the frame's own content. It
-// calls the same function as the filter, so that both agree. Otherwise the continuations of a withheld
+// isFiltered reports whether the filter withholds a frame because of the frame's own content. Except for
+// what the decoder marks as internal, it calls the same function as the filter, so that both agree. Otherwise the continuations of a withheld
 // start would leave.
 func isFiltered(f dialect.Frame) bool {
 	internal, unknown := lenient.Check(&table, prefilter, f.JSON)
-	return internal || unknown || !table.AllowsEvent(f.Event)
+	return internal || unknown || isMarkedInternal(f.JSON) || !table.AllowsEvent(f.Event)
 }
