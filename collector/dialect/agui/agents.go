@@ -264,6 +264,7 @@ func (d *decoder) subagentStarted(v strictjson.Value, b *event.Batch) {
 
 // subagentFinished ends a subagent, unless it is suspended: then a later run continues it.
 func (d *decoder) subagentFinished(v strictjson.Value, b *event.Batch) {
+	d.withholdResult(v, b)
 	if !v.Get("outcome").Get("type").Is("suspended") {
 		d.endSubagent(v, event.NoFailure, "", b)
 	}

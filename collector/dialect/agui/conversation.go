@@ -20,7 +20,7 @@ func (d *decoder) messagesSnapshot(v strictjson.Value, b *event.Batch) {
 	b.Internal = b.Internal || d.withheld.overflowed
 	place, withheld := -1, b.WithheldMessages
 	for one := range messages.Elements() {
-		b.HasThoughts = b.HasThoughts || d.mayRepeatThought(one)
+		b.HasThoughts = b.HasThoughts || d.mayRepeatThought(one) || statesThought(one)
 		if place++; len(withheld) > 0 && withheld[0] == place {
 			withheld = withheld[1:]
 			continue

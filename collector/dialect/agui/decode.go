@@ -19,6 +19,7 @@ type decoder struct {
 	startWithheld bool             // the current frame is withheld and may start something
 	unread        unread           // what unreadable frames may have started
 	withheld      withheldSet      // of all runs of the stream
+	staleState    bool             // a change or snapshot of the state was withheld, or may have been, and no snapshot left since
 	thoughts      wire.Set[string] // ids of messages that are thoughts, of all runs: a snapshot may repeat their text without a mark
 	runState
 
@@ -50,6 +51,11 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	switch {
 	case !v.Exists():
 		b.Rejected = f.Malformed
+		if k, piece, ok := readPiece(f); ok {
+			d.decodeKind(k, piece, b)
+			b.Internal = false // the frame is withheld as unreadable
+			return
+		}
 		d.withholdUnknown(v)
 		d.addUnread(f)
 		if isBrokenError(f.Data) {
@@ -84,7 +90,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 // decodeKind decodes a frame of a known type.
 func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 	v := f.JSON
-	b.Type = k.name
+	b.Type, b.HasThoughts = k.name, statesThought(v) || hasEncrypted(v)
 	d.speaker(v).apply(b)
 	if k.endsChunks {
 		d.unread.endChunks(d.owner(v))
@@ -96,6 +102,10 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 	case verdictInternal:
 		b.Internal = true
 	case verdictOrphan:
+		b.Type = typeOrphan
+	}
+	b.Internal = b.Internal || isMarkedInternal(v)
+	if k.state && d.withholdsState(k, f, b) {
 		b.Type = typeOrphan
 	}
 	if b.Internal || b.Type == typeOrphan || isFiltered(f) {
@@ -166,7 +176,8 @@ func (d *decoder) startNested(run, parent string, b *event.Batch) {
 
 // runFinished ends a run with its outcome. A run without an outcome succeeded.
 func (d *decoder) runFinished(v strictjson.Value, b *event.Batch) {
-	if d.hasWithheldQuestion(v.Get("outcome")) {
+	d.withholdResult(v, b)
+	if d.hasWithheldQuestion(v.Get("outcome")) || isInstruction(v) {
 		b.Type = typeRunWithQuestion
 	}
 	if d.endNested(v, b) {

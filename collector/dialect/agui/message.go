@@ -2,7 +2,6 @@ package agui
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -102,27 +101,14 @@ func (m *messages) chunkTarget(owner string) *message {
 	return nil
 }
 
-// addRole applies a role. If frames contradict each other, the more restrictive role wins.
-func (m *message) addRole(role strictjson.Value) {
-	name := role.Text()
-	m.internal = m.internal || lenient.MatchesAny(name, instructionRoles) || lenient.IsInternal(name)
-	m.isThought = m.isThought || isThought(name)
-	m.isAnswer = m.isAnswer && (role.Kind() <= strictjson.Null || strings.TrimSpace(role.String()) == "assistant")
-}
-
-// addMark makes the message a thought if a frame of it says so.
-func (m *message) addMark(v strictjson.Value) {
-	for name, sign := range v.Members() {
-		m.isThought = m.isThought || lenient.IsThoughtMarker(name, sign)
+// addSigns applies the role and marks that a frame of the message states. If frames contradict each
+// other, the more restrictive one wins.
+func (m *message) addSigns(frame strictjson.Value) {
+	for role, own := range roles(frame) {
+		m.internal = m.internal || isInstructionRole(role)
+		m.isAnswer = m.isAnswer && isAnswerRole(role, own)
 	}
-}
-
-// instructionRoles are the roles of messages that instruct a model.
-var instructionRoles = []string{"system", "developer"}
-
-// isThought reports whether a role is that of a thought.
-func isThought(role []byte) bool {
-	return lenient.HasPrefix(role, "reasoning") || lenient.HasPrefix(role, "thinking") || lenient.HasPrefix(role, "thought")
+	m.isThought = m.isThought || statesThought(frame)
 }
 
 // apply sets the speaker of a frame of the message, and its type if the message is not an answer.
@@ -167,8 +153,7 @@ func (d *decoder) newMessage(v strictjson.Value, chunked bool) *message {
 		m.isAnswer = false // it may continue any forgotten message
 	}
 	m.isThought = m.isThought || d.thoughts.Contains(m.id)
-	m.addRole(v.Get("role"))
-	m.addMark(v)
+	m.addSigns(v)
 	if name := d.name(v.Get("name")); m.speaker == d.ownAgent() && m.isAnswer && name != "" && name != user {
 		m.speaker.name = name
 	}
@@ -178,8 +163,7 @@ func (d *decoder) newMessage(v strictjson.Value, chunked bool) *message {
 func (d *decoder) textStart(v strictjson.Value, b *event.Batch) {
 	m := d.messages.byID(d.name(v.Get("messageId")))
 	if m != nil {
-		m.addRole(v.Get("role"))
-		m.addMark(v)
+		m.addSigns(v)
 		m.internal = m.internal || d.startWithheld
 	} else if m = d.newMessage(v, false); !d.messages.begin(m) {
 		b.Type = typeOrphan
@@ -194,7 +178,7 @@ func (d *decoder) textContent(v strictjson.Value, b *event.Batch) {
 		b.Type = typeOrphan
 		return
 	}
-	m.addMark(v)
+	m.addSigns(v)
 	d.applyMessage(m, b)
 	m.addDelta(v, b)
 }
@@ -220,6 +204,7 @@ func (d *decoder) textEnd(v strictjson.Value, b *event.Batch) {
 		b.Type = typeOrphan
 		return
 	}
+	m.addSigns(v)
 	d.applyMessage(m, b)
 	d.messages.end(m)
 	if len(m.text) > 0 {
@@ -236,8 +221,7 @@ func (d *decoder) textChunk(v strictjson.Value, b *event.Batch) {
 	}
 	switch {
 	case m != nil:
-		m.addRole(v.Get("role"))
-		m.addMark(v)
+		m.addSigns(v)
 		m.internal = m.internal || d.startWithheld
 	case id == "":
 		b.Type = typeOrphan

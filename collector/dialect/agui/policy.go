@@ -118,12 +118,14 @@ var (
 func wordsOf(own map[string]event.Kind) event.Words {
 	members := map[string]event.Kind{
 		"content": event.KindText, "reasoning": event.KindThought, "reasoning_content": event.KindThought,
-		"encryptedValue": event.KindThought, "encrypted_value": event.KindThought,
 		"toolCalls": event.KindToolStarted, "tool_calls": event.KindToolStarted,
+	}
+	for _, name := range encryptedMembers {
+		members[name] = event.KindThought
 	}
 	maps.Copy(members, own)
 	return event.Words{
-		Containers: []string{"input", "messages", "content", "result"}, Members: members,
+		Containers: []string{"input", "messages", "content", "result", "toolCalls", "tool_calls", "function", "metadata"}, Members: members,
 		AuthorMembers: []string{"name", "subagentRunId", "subagent_run_id"},
 		RoleMember:    "role",
 		UserRoles:     []string{"user"},

@@ -2,6 +2,7 @@ package agui
 
 import (
 	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -151,7 +152,7 @@ func (d *decoder) callsIn(message strictjson.Value) func(yield func(string) bool
 func (d *decoder) withholdMessages(messages strictjson.Value) (places []int) {
 	calls := map[string]bool{}
 	for one := range messages.Elements() {
-		inner := lenient.IsInternalMessage(&table, &conversationRule, one)
+		inner := isInternalMessage(one)
 		if inner {
 			d.withholdListed(key{entity: entityListed, id: d.name(one.Get("id"))})
 		}
@@ -171,11 +172,16 @@ func (d *decoder) withholdMessages(messages strictjson.Value) (places []int) {
 		for name, value := range one.Members() {
 			answers = answers || lenient.MatchesAny(name.Text(), callIDs) && calls[d.name(value)]
 		}
-		if answers || d.repeatsWithheld(one) || lenient.IsInternalMessage(&table, &conversationRule, one) {
+		if answers || d.repeatsWithheld(one) || isInternalMessage(one) {
 			places = append(places, place)
 		}
 	}
 	return places
+}
+
+// isInternalMessage reports whether a message of a list is withheld for what it says of itself.
+func isInternalMessage(message strictjson.Value) bool {
+	return lenient.IsInternalMessage(&table, &conversationRule, message) || isInstruction(message) || isMarkedInternal(message)
 }
 
 // withholdListed remembers a withheld message of a list, or a call in one.
@@ -189,7 +195,7 @@ func (d *decoder) withholdListed(k key) {
 // hasWithheldInput reports whether the request in a run's first event contains withheld messages or
 // thoughts. Then the request is removed. The client sent most of it itself and loses nothing.
 func (d *decoder) hasWithheldInput(v strictjson.Value) bool {
-	withheld := false
+	withheld := isInstruction(v)
 	for name, input := range v.Members() {
 		if !lenient.MatchesAny(name.Text(), inputMembers) || input.Kind() == strictjson.Null {
 			continue
@@ -197,11 +203,49 @@ func (d *decoder) hasWithheldInput(v strictjson.Value) bool {
 		messages, ok := lenient.Messages(&conversationRule, input)
 		withheld = withheld || !ok || input.Kind() != strictjson.Object || len(d.withholdMessages(messages)) > 0 || d.withheld.overflowed
 		for one := range messages.Elements() {
-			withheld = withheld || isThought(one.Get("role").Text()) || d.mayRepeatThought(one)
+			withheld = withheld || statesThought(one) || d.mayRepeatThought(one)
 		}
 	}
 	return withheld
 }
+
+// withholdResult withholds the result of a run or subagent if it contains instructions for models or repeats
+// something withheld.
+func (d *decoder) withholdResult(v strictjson.Value, b *event.Batch) {
+	for name, result := range v.Members() {
+		if lenient.MatchesAny(name.Text(), resultMembers) && (isInstruction(v) || d.containsWithheld(result, false)) {
+			b.WithheldMembers = resultMembers
+		}
+	}
+}
+
+var resultMembers = []string{"result"}
+
+// containsWithheld reports whether a value contains a message that is withheld, at any depth. Applications
+// choose the value, so an object counts as a message only in a list of messages or with the members of one.
+func (d *decoder) containsWithheld(v strictjson.Value, listed bool) bool {
+	isMessage, instructs := listed, isInstruction(v)
+	for name, value := range v.Members() {
+		text := name.Text()
+		if d.containsWithheld(value, lenient.MatchesAny(text, listMembers)) {
+			return true
+		}
+		isMessage = isMessage || lenient.MatchesAny(text, contentMembers)
+		// LangChain's messages have their role in their type.
+		instructs = instructs || lenient.MatchesAny(text, table.Discriminators) && lenient.MatchesAny(value.Text(), instructionRoles)
+	}
+	for element := range v.Elements() {
+		if d.containsWithheld(element, listed) {
+			return true
+		}
+	}
+	return isMessage && v.Kind() == strictjson.Object && (instructs || d.repeatsWithheld(v) || d.withheld.overflowed)
+}
+
+var (
+	listMembers    = []string{"messages"}
+	contentMembers = []string{"content"}
+)
 
 // inputMembers are the members of the run's first event that contain the request.
 var inputMembers = []string{"input"}

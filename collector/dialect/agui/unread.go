@@ -14,11 +14,11 @@ type unread struct {
 }
 
 // addUnread records an unreadable frame. It may have been a piece of any message, so no snapshot
-// leaves after it. Data without an object cannot be an event.
+// of messages leaves after it, and it may have stated the state. Data without an object cannot be an event.
 func (d *decoder) addUnread(f dialect.Frame) {
 	if f.MayContainObject() {
 		d.unread = unread{any: true}
-		d.withheld.overflowed = true
+		d.withheld.overflowed, d.staleState = true, true
 	}
 }
 
@@ -37,7 +37,7 @@ func (u *unread) endChunks(owner string) {
 // unreadable: its start was not seen, and it lacks the member that a first chunk must have. Agents
 // may repeat that member in every chunk, so it counts only after the owner has ended its chunks.
 func (d *decoder) mayContinueUnread(k *kind, this key, v strictjson.Value) bool {
-	if !d.unread.any || !k.chunk || d.starts.seen.Contains(this) || k.entity == entityMessage && d.messages.byID(this.id) != nil {
+	if !d.unread.any || !k.chunk || d.isKnown(this) {
 		return false
 	}
 	isFirst := k.firstMember != "" && v.Get(k.firstMember).Kind() == strictjson.String

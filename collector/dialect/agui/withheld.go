@@ -5,6 +5,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -88,41 +89,61 @@ func (d *decoder) checkStart(k *kind, f dialect.Frame) verdict {
 	if this.id != "" && k.entity != entityStep {
 		this.owner = "" // ids are unique across owners
 	}
-	withheld := d.starts.withheld.Contains(key{entity: entityRun}) || owner != "" && d.starts.withheld.Contains(key{entity: entitySubagent, id: owner}) ||
+	instructs := k.entity != entityMessage && k.name != typeRunFinished && isInstruction(v) // a message has its own role, and the end of a run leaves without its result
+	withheld := instructs || d.starts.withheld.Contains(key{entity: entityRun}) || owner != "" && d.starts.withheld.Contains(key{entity: entitySubagent, id: owner}) ||
 		this.id != "" && d.starts.withheld.Contains(this) || d.continuesListed(k, this, d.name(v.Get("messageId"))) || d.isPartOfWithheld(k, v, owner)
 	switch {
 	case k.entity == noEntity, this.id == "" && k.entity == entityMessage: // chunkTarget finds the message of a chunk without an id
 	case k.begins || k.chunk && this.id != "":
-		withheld = withheld || d.reusesWithheld(this) || isStartFiltered(f) || d.mayContinueUnread(k, this, v) || d.starts.withheld.IsFull() || d.withheldListed.IsFull()
-		if withheld {
-			d.withhold(this, last)
-			d.missedStart = true
-			return verdictInternal
-		}
-		d.starts.withheld.Remove(last)
-		if k.chunk {
-			d.starts.seen.Add(last)
-		}
-		if k.chunk || k.entity != entityMessage {
-			d.starts.seen.Add(this)
-		}
+		return d.checkFirst(k, f, this, last, withheld)
 	default:
-		unseen := d.missedStart && k.entity != entityMessage && !d.starts.seen.Contains(this)
-		withheld = withheld || this.id == "" && d.starts.mayBeWithheld(k.entity, owner)
-		if !withheld && k.entity != entityMessage && !d.starts.seen.Contains(this) && isStartFiltered(f) {
-			d.withhold(this) // the start was not seen; it may have been this frame
-			d.missedStart, withheld = true, true
-		}
-		if k.ends {
-			d.starts.seen.Remove(this)
-			d.starts.withheld.Remove(last)
-		}
-		if !withheld && unseen {
-			return verdictOrphan
-		}
+		return d.checkNext(k, f, this, last, withheld, instructs)
 	}
 	if withheld {
 		return verdictInternal
+	}
+	return verdictPass
+}
+
+// checkFirst is checkStart for a frame that starts an entity, or may.
+func (d *decoder) checkFirst(k *kind, f dialect.Frame, this, last key, withheld bool) verdict {
+	isUnread := f.Malformed != "" && !d.isKnown(this)
+	if withheld || isUnread || d.reusesWithheld(this) || isFiltered(f) || d.mayContinueUnread(k, this, f.JSON) || d.starts.withheld.IsFull() || d.withheldListed.IsFull() {
+		d.withhold(this, last)
+		d.missedStart = true
+		return verdictInternal
+	}
+	d.starts.withheld.Remove(last)
+	if k.chunk {
+		d.starts.seen.Add(last)
+	}
+	if k.chunk || k.entity != entityMessage {
+		d.starts.seen.Add(this)
+	}
+	return verdictPass
+}
+
+// checkNext is checkStart for a frame that continues an entity.
+func (d *decoder) checkNext(k *kind, f dialect.Frame, this, last key, withheld, instructs bool) verdict {
+	isNew := k.entity != entityMessage && !d.starts.seen.Contains(this)
+	unseen := d.missedStart && isNew
+	withheld = withheld || this.id == "" && d.starts.mayBeWithheld(k.entity, last.owner)
+	switch {
+	case !withheld && isNew && (isFiltered(f) || f.Malformed != ""):
+		d.withhold(this) // the start was not seen; it may have been this frame
+		d.missedStart, withheld = true, true
+	case instructs && k.name != typeToolResult:
+		d.withhold(this) // whatever its start said
+	}
+	if k.ends {
+		d.starts.seen.Remove(this)
+		d.starts.withheld.Remove(last)
+	}
+	switch {
+	case withheld:
+		return verdictInternal
+	case unseen:
+		return verdictOrphan
 	}
 	return verdictPass
 }
@@ -146,8 +167,12 @@ func (d *decoder) isWithheldRun(run string) bool {
 // reusesWithheld reports whether an event begins an entity under the id of one that was withheld before. That one
 // may be of an earlier run or another kind of message.
 func (d *decoder) reusesWithheld(this key) bool {
-	known := d.starts.seen.Contains(this) || this.entity == entityMessage && d.messages.byID(this.id) != nil
-	return this.id != "" && this.entity != entityStep && !known && d.withheld.keys.Contains(listedKey(this))
+	return this.id != "" && this.entity != entityStep && !d.isKnown(this) && d.withheld.keys.Contains(listedKey(this))
+}
+
+// isKnown reports whether the start of an entity was seen and not withheld.
+func (d *decoder) isKnown(this key) bool {
+	return d.starts.seen.Contains(this) || this.entity == entityMessage && d.messages.byID(this.id) != nil
 }
 
 // isPartOfWithheld reports whether a frame is part of another entity that is withheld.
@@ -172,6 +197,17 @@ func (d *decoder) isPartOfWithheld(k *kind, v strictjson.Value, owner string) bo
 	return (k.entity == entityThought || k.entity == entityThinking) && d.starts.mayBeWithheld(entityPhase, owner)
 }
 
+// withholdsState reports whether a frame with state is withheld because it changes a state that the client
+// does not have. All runs and agents of a stream share the state.
+func (d *decoder) withholdsState(k *kind, f dialect.Frame, b *event.Batch) bool {
+	isStale := k.name == typeStateDelta && d.staleState
+	d.staleState = isStale || b.Internal || isFiltered(f)
+	return isStale
+}
+
+// snapshotMembers hold a snapshot of the state.
+var snapshotMembers = []string{"snapshot"}
+
 // idMembers lists the members with ids of entities. They are also read in frames of unknown types.
 var idMembers = []struct {
 	names    []string
@@ -184,6 +220,7 @@ var idMembers = []struct {
 func (d *decoder) withholdUnknown(v strictjson.Value) {
 	d.missedStart = true
 	for name, value := range v.Members() {
+		d.staleState = d.staleState || lenient.MatchesAny(name.Text(), snapshotMembers)
 		for _, one := range idMembers {
 			if lenient.MatchesAny(name.Text(), one.names) {
 				d.withholdNamed(d.name(value), one.entities, v)
@@ -217,16 +254,10 @@ func (d *decoder) withholdNamed(id string, entities []entity, v strictjson.Value
 
 var prefilter = lenient.NewPrefilter(&table)
 
-// isFiltered reports whether the filter withholds a frame because of the frame's own content. It
-// calls the same function as the filter, so that both agree. Otherwise the continuations of a withheld
+// isFiltered reports whether the filter withholds a frame because of the frame's own content. Except for
+// what the decoder marks as internal, it calls the same function as the filter, so that both agree. Otherwise the continuations of a withheld
 // start would leave.
 func isFiltered(f dialect.Frame) bool {
 	internal, unknown := lenient.Check(&table, prefilter, f.JSON)
-	return internal || unknown || !table.AllowsEvent(f.Event)
-}
-
-// isStartFiltered reports whether a frame that starts something is withheld.
-func isStartFiltered(f dialect.Frame) bool {
-	role := f.JSON.Get("role").Kind()
-	return isFiltered(f) || role > strictjson.Null && role != strictjson.String
+	return internal || unknown || isMarkedInternal(f.JSON) || !table.AllowsEvent(f.Event)
 }

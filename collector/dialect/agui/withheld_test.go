@@ -25,6 +25,8 @@ var evasions = map[string]func(string) string{
 	"framework, another case":   with(`"raw\u00adEvent":{"type":"internal"}`),
 	"framework's, in a list":    with(`"rawEvent":[{"event":{"kind":["x",{"Internal":1}]}}]`),
 	"event":                     with(`"event":{"type":"internal"}`),
+	"event in metadata":         with(`"metadata":{"event":"internal:x"}`),
+	"event in Metadata, a list": with(`"Metadata":{"ｅvent":["ınternal"]}`),
 	"name":                      label("name", `"internal:planner"`),
 	"name, a list":              label("name", `["x",{"Internal":1}]`),
 	"name, in another case":     label("Name", `"\u0131NTERNAL"`),
@@ -386,6 +388,9 @@ func TestWithheldIDs(t *testing.T) {
 	} {
 		if got := filterFrames(t, allSettings[0], first, activity[0], activity[1]); got[1] != withheld || got[2] != withheld {
 			t.Errorf("%s: got %q, want all withheld", name, got)
+		}
+		if got := filterFrames(t, allSettings[0], activity[0], first, activity[0]); got[0] == withheld || got[2] != withheld {
+			t.Errorf("%s, later: got %q, want the last withheld", name, got)
 		}
 	}
 }

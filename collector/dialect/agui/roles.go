@@ -1,0 +1,126 @@
+package agui
+
+import (
+	"iter"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+var (
+	roleMembers     = []string{"role"}
+	metadataMembers = []string{"metadata"}
+	signPrefilter   = lenient.NewPrefilter(&event.Table{Labels: roleMembers, Envelopes: metadataMembers})
+
+	// instructionRoles are the roles of messages that instruct a model. otherRoles are those of
+	// messages that are neither that nor an answer nor a thought.
+	instructionRoles = []string{"system", "developer"}
+	otherRoles       = []string{"user", "tool", "activity"}
+)
+
+// roles yields the roles that a frame or message states, itself or in its metadata, where it is not
+// own.
+func roles(v strictjson.Value) iter.Seq2[strictjson.Value, bool] {
+	return func(yield func(role strictjson.Value, own bool) bool) {
+		for name, value := range v.Members() {
+			text := name.Text()
+			if !signPrefilter.MayMatch(text) {
+				continue
+			}
+			if lenient.MatchesAny(text, roleMembers) && value.Kind() > strictjson.Null && !yield(value, true) {
+				return
+			}
+			if !lenient.MatchesAny(text, metadataMembers) {
+				continue
+			}
+			for name, value := range value.Members() {
+				if lenient.MatchesAny(name.Text(), roleMembers) && value.Kind() > strictjson.Null && !yield(value, false) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// isInstruction reports whether the role of a frame or message withholds it: it instructs a model,
+// calls itself internal, or is not a string.
+func isInstruction(v strictjson.Value) bool {
+	for role := range roles(v) {
+		if isInstructionRole(role) {
+			return true
+		}
+	}
+	return false
+}
+
+func isInstructionRole(role strictjson.Value) bool {
+	return role.Kind() != strictjson.String || lenient.MatchesAny(role.Text(), instructionRoles) || lenient.IsInternal(role.Text())
+}
+
+// isAnswerRole reports whether a role lets a message be an answer. An unknown role does not, except in metadata,
+// where agents keep names of their own.
+func isAnswerRole(role strictjson.Value, own bool) bool {
+	return strings.TrimSpace(role.String()) == "assistant" || !own && !lenient.MatchesAny(role.Text(), otherRoles)
+}
+
+// statesThought reports whether a frame or message says that it is a model's thought, by its role or a mark.
+func statesThought(v strictjson.Value) bool {
+	for role := range roles(v) {
+		if isThoughtRole(role.Text()) {
+			return true
+		}
+	}
+	return hasMember(v, lenient.IsThoughtMarker)
+}
+
+// hasEncrypted reports whether a frame contains encrypted reasoning.
+func hasEncrypted(v strictjson.Value) bool {
+	return hasMember(v, func(name, value strictjson.Value) bool {
+		return value.Kind() > strictjson.Null && lenient.MatchesAny(name.Text(), encryptedMembers)
+	})
+}
+
+// encryptedMembers hold the encrypted reasoning of a message or call.
+var encryptedMembers = []string{"encryptedValue", "encrypted_value"}
+
+// hasMember reports whether a frame or message has a member of a kind, itself or in its metadata.
+func hasMember(v strictjson.Value, is func(name, value strictjson.Value) bool) bool {
+	for name, value := range v.Members() {
+		if is(name, value) {
+			return true
+		}
+		if !lenient.MatchesAny(name.Text(), metadataMembers) {
+			continue
+		}
+		for name, value := range value.Members() {
+			if is(name, value) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isMarkedInternal reports whether the metadata of a frame or message names an internal event, as other
+// protocols do. A type or kind there is found by lenient.Check.
+func isMarkedInternal(v strictjson.Value) bool {
+	for name, metadata := range v.Members() {
+		if !signPrefilter.MayMatch(name.Text()) || !lenient.MatchesAny(name.Text(), metadataMembers) {
+			continue
+		}
+		for name, value := range metadata.Members() {
+			if lenient.MatchesAny(name.Text(), eventMembers) && lenient.ContainsInternal(value) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var eventMembers = []string{"event"}
+
+func isThoughtRole(role []byte) bool {
+	return lenient.HasPrefix(role, "reasoning") || lenient.HasPrefix(role, "thinking") || lenient.HasPrefix(role, "thought")
+}
