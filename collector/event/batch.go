@@ -37,6 +37,7 @@ type Batch struct {
 	ContentHash uint64
 
 	Snapshot    bool   // the frame repeats the state of the run for a new subscriber
+	MissedStart bool   // the frame continues something that began before the stream
 	StreamError bool   // the frame is an error that may concern only its stream
 	Rejected    Reason // why the frame was not decoded; "" if it was
 	Internal    bool   // the protocol calls the frame internal

@@ -17,7 +17,10 @@ type decoder struct {
 	names    wire.NameCache
 	places   wire.Places
 	withheld withheldIDs
+	joined   bool // the request subscribed to a task
+	resumed  bool // the stream may begin in the middle of a task
 
+	begunArtifacts   wire.Set[artifactKey] // on a resumed stream, artifacts whose beginning it brought
 	thoughtArtifacts wire.Set[artifactKey]
 	thoughtMessages  wire.Set[string] // messages that are thoughts as a whole, by id
 	content          []contentID      // scratch of withholdRepeats
@@ -134,6 +137,7 @@ func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
 	b.Type = st.typeOf(typeTask)
 	for artifact := range v.Get("artifacts").Elements() {
 		id := d.name(artifact.Get("artifactId"))
+		d.begunArtifacts.Add(artifactKey{t.id, id})
 		parts := d.markArtifact(artifactKey{t.id, id}, artifact, false, partsOfArtifact(artifact, v))
 		b.Type, b.HasThoughts = st.withArtifact(b.Type, parts), b.HasThoughts || parts.thought
 		switch {
@@ -290,6 +294,9 @@ func (d *decoder) readMessage(v strictjson.Value, b *event.Batch) {
 // text.
 func (d *decoder) readPiece(t *task, v strictjson.Value, parts parts, b *event.Batch) {
 	d.setSpeaker(readADKMetadata(v.Get("metadata")), b)
+	if d.joined { // an earlier piece may have said that the message is a thought
+		b.Type, b.HasThoughts, b.MissedStart = typeAside, true, true
+	}
 	message := t.openArtifact(d.name(v.Get("messageId")))
 	message.appendText(parts)
 	message.incomplete = true
