@@ -23,13 +23,16 @@ type decoder struct {
 	begunArtifacts   wire.Set[artifactKey] // on a resumed stream, artifacts whose beginning it brought
 	thoughtArtifacts wire.Set[artifactKey]
 	thoughtMessages  wire.Set[string] // messages that are thoughts as a whole, by id
-	content          []contentID      // scratch of withholdRepeats
-	answers          []string         // calls answered by a request that named no session; kept until the stream names it
+	thoughtTexts     thoughtTexts
+	textKinds        map[strictjson.Value]event.Kind // of the current frame
+	content          []contentID                     // scratch of withholdRepeats
+	answers          []string                        // calls answered by a request that named no session; kept until the stream names it
 }
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	u := readUpdate(f.JSON)
 	b.Snapshot, b.StreamError = u.shape == shapeTask && d.last == nil, u.shape == shapeFailure
+	d.judgeTexts(u, b)
 	d.decode(f, u, b)
 	d.withholdRepeats(f, u, b)
 	if b.Run != "" {
@@ -157,7 +160,7 @@ func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
 func (d *decoder) readStatus(v strictjson.Value, b *event.Batch) {
 	t, st := d.task(v.Get("taskId"), v.Get("contextId")), readStatus(v)
 	st.parts = d.markMessage(st.message, st.parts)
-	b.HasThoughts = st.parts.thought
+	b.HasThoughts = b.HasThoughts || st.parts.thought
 	d.enterTask(t, st, b)
 	m := readADKMetadata(v.Get("metadata"), st.message.Get("metadata"))
 	d.setSpeaker(m, b)
@@ -263,7 +266,7 @@ func (d *decoder) reportModelFailure(t *task, m adkMetadata, b *event.Batch) {
 // updates of one task. A message that names its task does not end the task: a status does.
 func (d *decoder) readMessage(v strictjson.Value, b *event.Batch) {
 	parts := d.markMessage(v, partsOf(v))
-	b.HasThoughts = parts.thought
+	b.HasThoughts = b.HasThoughts || parts.thought
 	if b.Type = typeOf(typeMessage, parts); fromUser(v) && b.Type != typeResults {
 		b.Type = typeForeign
 	}

@@ -120,6 +120,7 @@ type artifactKey struct{ task, id string }
 // have the mark, on the artifact, on the update around it, or on the part that the next piece continues. begins
 // says that the parts are the artifact's first. The task may be forgotten or start again before the next piece.
 func (d *decoder) markArtifact(key artifactKey, artifact strictjson.Value, begins bool, p parts) parts {
+	p.kinds = d.textKinds
 	if begins {
 		d.thoughtArtifacts.Remove(key)
 	}
@@ -133,6 +134,7 @@ func (d *decoder) markArtifact(key artifactKey, artifact strictjson.Value, begin
 // markMessage marks the parts of a message as thoughts if an earlier frame said so of the message, and
 // remembers it. The mark may be on the update around the message, and a history repeats only the message.
 func (d *decoder) markMessage(message strictjson.Value, p parts) parts {
+	p.kinds = d.textKinds
 	id := d.name(message.Get("messageId"))
 	if p.thought = p.thought || d.thoughtMessages.MayContain(id); p.thought && id != "" {
 		d.thoughtMessages.Add(id)
