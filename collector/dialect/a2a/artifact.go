@@ -12,7 +12,7 @@ func (d *decoder) readArtifact(v strictjson.Value, b *event.Batch) {
 	m := readADKMetadata(v.Get("metadata"), artifact.Get("metadata"))
 	d.setSpeaker(m, b)
 	parts, write := partsOfArtifact(artifact, v), event.Artifact{Append: is(v, "append"), Complete: is(v, "lastChunk")}
-	parts.kinds = d.textKinds
+	parts = d.judged(parts)
 	key := artifactKey{t.id, d.name(artifact.Get("artifactId"))}
 	if !m.isEvent { // an artifact of events has answers and thoughts, each of which is marked
 		parts = d.markArtifact(key, artifact, !write.Append, parts)

@@ -24,6 +24,7 @@ type decoder struct {
 	thoughtArtifacts wire.Set[artifactKey]
 	thoughtMessages  wire.Set[string] // messages that are thoughts as a whole, by id
 	thoughtTexts     thoughtTexts
+	thoughtBeside    bool                            // the current frame's envelope is marked as a thought
 	textKinds        map[strictjson.Value]event.Kind // of the current frame
 	content          []contentID                     // scratch of withholdRepeats
 	answers          []string                        // calls answered by a request that named no session; kept until the stream names it
@@ -32,6 +33,7 @@ type decoder struct {
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	u := readUpdate(f.JSON)
 	b.Snapshot, b.StreamError = u.shape == shapeTask && d.last == nil, u.shape == shapeFailure
+	d.thoughtBeside = isMarkedThought(f.JSON) || isMarkedThought(f.JSON.Get("result"))
 	d.judgeTexts(u, b)
 	d.decode(f, u, b)
 	d.withholdRepeats(f, u, b)

@@ -115,6 +115,7 @@ func all(kind partKind, parts parts) bool {
 var table = event.Table{
 	// A2A names the type of an update in "kind". Other protocols name it in "type".
 	Discriminators: []string{"kind", "type"},
+	NameMembers:    []string{"event"},
 	Envelopes: []string{
 		"result", "task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "history", "parts",
 		"content", "adk_custom_metadata", "a2a:response", "event", "rawEvent",

@@ -24,10 +24,10 @@ type content struct {
 func (d *decoder) contents(u update) iter.Seq[content] {
 	message := func(v strictjson.Value, around ...strictjson.Value) content {
 		around = append(around, v)
-		return content{contentKey{false, d.idOf(v, messageIDs)}, partsOf(v, around...), around, false}
+		return content{contentKey{false, d.idOf(v, messageIDs)}, d.judged(partsOf(v, around...)), around, false}
 	}
 	artifact := func(v, around strictjson.Value, piece bool) content {
-		return content{contentKey{true, d.idOf(v, artifactIDs)}, partsOfArtifact(v, around), []strictjson.Value{around, v}, piece}
+		return content{contentKey{true, d.idOf(v, artifactIDs)}, d.judged(partsOfArtifact(v, around)), []strictjson.Value{around, v}, piece}
 	}
 	return func(yield func(content) bool) {
 		status := u.body.Get("status")
@@ -99,6 +99,7 @@ const maxTextKinds = 1024
 // judgeTexts finds the parts whose text is no answer although the part does not say so: repeats of thoughts,
 // and texts of tools. A frame with too many is withheld.
 func (d *decoder) judgeTexts(u update, b *event.Batch) {
+	d.textKinds = nil
 	for c := range d.contents(u) {
 		for v, p := range c.parts.each() {
 			if text := trimmedText(v); len(text) > 0 && p.isThought {

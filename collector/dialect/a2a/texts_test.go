@@ -131,3 +131,21 @@ func TestManyThoughts(t *testing.T) {
 		}
 	}
 }
+
+// TestMarksBesideUpdates marks the envelope of an update as a thought.
+func TestMarksBesideUpdates(t *testing.T) {
+	for _, mark := range []string{`"type":"thinking"`, `"kind":"thought"`, `"adk_thought":true`, `"agno_content_category":"reasoning"`} {
+		for name, sent := range answerFrames(secret, "") {
+			inner := strings.TrimSuffix(sent, "}}") + `},"metadata":{` + mark + `}}`
+			outer := strings.TrimSuffix(sent, "}") + `,"metadata":{` + mark + `}}`
+			for _, sent := range []string{inner, outer} {
+				if got := lastOutput(t, public, sent); strings.Contains(got, "secret") {
+					t.Errorf("%s, %s: under public, the output is %s", name, mark, got)
+				}
+				if got := lastOutput(t, filter.Settings{Policy: event.PolicyClient}, sent); got != withheld+": setting" {
+					t.Errorf("%s, %s: under client without thoughts, the output is %s", name, mark, got)
+				}
+			}
+		}
+	}
+}
