@@ -217,14 +217,14 @@ func (r *sharedRun) join(stream *event.Stream, opened bool) *listener {
 	return l
 }
 
-// consume passes on a frame that no other stream has brought. A snapshot only repeats known frames,
-// and an error of the stream is taken from the first stream only. It reports false if the frame is
+// consume passes on a frame that no other stream has brought. A snapshot only repeats known frames, a piece
+// without its start is taken from the stream that has it, and an error of the stream is taken from the first stream only. It reports false if the frame is
 // new and the run has ended.
 func (r *sharedRun) consume(l *listener, b *event.Batch, next event.Sink) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	alone := len(r.listeners) == 1 && r.closedAt.IsZero() && r.endedAt.IsZero()
-	if b.Snapshot && !alone || b.StreamError && l != r.listeners[0] || r.isKnown(l, b) {
+	if b.Snapshot && !alone || b.MissedStart && r.hasStarter(l) || b.StreamError && l != r.listeners[0] || r.isKnown(l, b) {
 		return true
 	}
 	if !r.closedAt.IsZero() {
@@ -243,6 +243,12 @@ func (r *sharedRun) consume(l *listener, b *event.Batch, next event.Sink) bool {
 	b.Stream = r.stream
 	next.Consume(b)
 	return true
+}
+
+// hasStarter reports whether another open stream than l started the run. That stream brings the frame
+// too, and knows what it continues.
+func (r *sharedRun) hasStarter(l *listener) bool {
+	return slices.ContainsFunc(r.listeners, func(other *listener) bool { return other != l && other.stream.NewRun })
 }
 
 // isKnown reports whether another stream has already brought the frame. A frame from before that

@@ -198,6 +198,28 @@ func TestListenersBounds(t *testing.T) {
 	}
 }
 
+// TestMissedStarts brings a piece on a stream that began after its start. The piece is taken from the stream that
+// brought the start, while that stream is open.
+func TestMissedStarts(t *testing.T) {
+	next := &sinkCounter{}
+	s := exporter.NewDeduplicator(next, losses{})
+	first := &event.Stream{Source: "s", SingleRun: true, Identity: event.Identity{NewRun: true}}
+	second := &event.Stream{Source: "s", Identity: event.Identity{JoinedRun: "t"}}
+	bring := func(of *event.Stream, said uint64, missed bool, want int) {
+		t.Helper()
+		if s.Consume(&event.Batch{Stream: of, Run: "t", ContentHash: said, MissedStart: missed}); next.consumed != want {
+			t.Errorf("after frame %d, %d frames were passed on, want %d", said, next.consumed, want)
+		}
+	}
+	s.Open(first)
+	bring(first, 1, false, 1)
+	s.Open(second)
+	bring(second, 2, true, 1)
+	bring(first, 2, false, 2)
+	s.Close(first, event.EndClientLeft, time.Time{})
+	bring(second, 3, true, 3)
+}
+
 // TestTooManyListeners opens more listeners of a run than allowed, and checks that the last one passes nothing on. Then it opens
 // more streams of a source than are compared, and checks that the last one and its listener become a run of their own.
 func TestTooManyListeners(t *testing.T) {

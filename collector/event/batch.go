@@ -37,6 +37,7 @@ type Batch struct {
 	ContentHash uint64
 
 	Snapshot    bool   // the frame repeats the state of the run for a new subscriber
+	MissedStart bool   // the frame continues something that began before the stream
 	StreamError bool   // the frame is an error that may concern only its stream
 	Rejected    Reason // why the frame was not decoded; "" if it was
 	Internal    bool   // the protocol calls the frame internal
@@ -51,6 +52,10 @@ type Batch struct {
 
 	// HasThoughts says that the frame contains a model's thought, even if no event reports it.
 	HasThoughts bool
+
+	// TextKinds holds the kinds of text in objects of the frame that do not say so themselves. Such an object
+	// does not leave under the policy public.
+	TextKinds map[strictjson.Value]Kind
 
 	// UnknownKind names the first kind in the frame that the dialect does not know, as returned by
 	// dialect.UnknownKind, or is "".
@@ -101,6 +106,14 @@ func (b *Batch) Parse(depth int) (refused Reason) {
 
 // maxEmbeddedDepth bounds the nesting of JSON within a string.
 const maxEmbeddedDepth = 128
+
+// SetTextKind sets the kind of the text in an object.
+func (b *Batch) SetTextKind(object strictjson.Value, kind Kind) {
+	if b.TextKinds == nil {
+		b.TextKinds = make(map[strictjson.Value]Kind)
+	}
+	b.TextKinds[object] = kind
+}
 
 // Embedded parses the text of v as JSON and returns its root. It returns v itself if v is not a
 // string or its text is not strict JSON.

@@ -25,6 +25,10 @@ type Table struct {
 	// an internal label is withheld.
 	Labels []string
 
+	// NameMembers are members that may name the type of a frame or an envelope, as a discriminator does, but need
+	// not: only an internal name counts.
+	NameMembers []string
+
 	// Envelopes are the members that may contain another frame, such as "result". A frame is withheld
 	// if a discriminator in them has an internal value. With DeepEnvelopes, discriminators are searched
 	// at any depth.

@@ -34,7 +34,7 @@ func Check(t *event.Table, p *Prefilter, frame strictjson.Value) (internal, unkn
 				return false, true
 			}
 		}
-		if MatchesAny(text, t.Labels) && ContainsInternal(value) {
+		if MatchesAny(text, t.Labels) && ContainsInternal(value) || hasInternalName(t, text, value) {
 			return true, false
 		}
 		deep := t.DeepEnvelopes || MatchesAny(text, t.DeepMembers)
@@ -60,7 +60,7 @@ func HasInternalDiscriminator(t *event.Table, v strictjson.Value) bool {
 func namesInternal(t *event.Table, v strictjson.Value, deep bool) bool {
 	for name, value := range v.Members() {
 		text := name.Text()
-		if MatchesAny(text, t.Discriminators) && ContainsInternal(value) {
+		if MatchesAny(text, t.Discriminators) && ContainsInternal(value) || hasInternalName(t, text, value) {
 			return true
 		}
 		// Search each member only once, even if it is an envelope for two reasons: the effort would be
@@ -78,6 +78,12 @@ func namesInternal(t *event.Table, v strictjson.Value, deep bool) bool {
 	return false
 }
 
+// hasInternalName reports whether a member is one of NameMembers and has an internal name. An object in it is an
+// envelope.
+func hasInternalName(t *event.Table, name []byte, value strictjson.Value) bool {
+	return MatchesAny(name, t.NameMembers) && value.Kind() != strictjson.Object && ContainsInternal(value)
+}
+
 // Prefilter rules out cheaply that a name is one of many in any spelling, such as the discriminators, labels
 // and envelopes of a table. It has a bit for each length with a first and a last letter. Names that share a bit are only
 // compared in full more often.
@@ -89,7 +95,7 @@ func NewPrefilter(t *event.Table) *Prefilter {
 		return &Prefilter{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 	}
 	p := new(Prefilter)
-	for _, names := range [][]string{t.Discriminators, t.Labels, t.Envelopes, t.DeepMembers} {
+	for _, names := range [][]string{t.Discriminators, t.Labels, t.NameMembers, t.Envelopes, t.DeepMembers} {
 		p.Add(names)
 	}
 	return p

@@ -14,6 +14,7 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -77,7 +78,7 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 	if !message.Exists() {
 		message = r.Body.Get("message")
 	}
-	id := event.Identity{Session: dialect.Name(message.Get("contextId").String()), RequestDialect: asks}
+	id := event.Identity{Session: dialect.Name(message.Get("contextId").String()), RequestDialect: asks, NewRun: startsTask(r)}
 	wire.AddAnswer(&id, message.Get("taskId"))
 	for p := range partsOf(message).all() {
 		if p.kind == partResponse {
@@ -86,6 +87,21 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 	}
 	return id
 }
+
+// startsTask reports whether a request surely starts a task: it sends a message that names none. Servers
+// that read Protobuf's JSON accept the name of a member in snake case too.
+func startsTask(r dialect.Request) bool {
+	var message strictjson.Value
+	switch name := path.Base(r.Path); {
+	case name == "message:stream":
+		message = r.Body.Get("message")
+	case slices.ContainsFunc(sendMethods, r.Body.Get("method").Is) && !strings.Contains(name, ":"):
+		message = r.Body.Get("params").Get("message")
+	}
+	return message.Kind() == strictjson.Object && !lenient.HasMember(message, taskIDs)
+}
+
+var taskIDs = []string{"taskId", "task_id"}
 
 // streamRequest returns the dialect's name if the body is a JSON-RPC request for a method that only
 // A2A has and that is answered by a stream, else "".
@@ -100,7 +116,7 @@ func streamRequest(body strictjson.Value) string {
 // New starts a stream. Most streams hold one task.
 func (Dialect) New(s *event.Stream) dialect.Decoder {
 	tasks, _ := simplelru.NewLRU[string, *task](maxTasks, nil) // the only error is a size below one
-	d := &decoder{tasks: tasks}
+	d := &decoder{tasks: tasks, joined: s.JoinedRun != "", resumed: s.Live && !s.NewRun}
 	if s.Session == "" {
 		d.answers = s.Answers
 	}

@@ -12,11 +12,16 @@ func (d *decoder) readArtifact(v strictjson.Value, b *event.Batch) {
 	m := readADKMetadata(v.Get("metadata"), artifact.Get("metadata"))
 	d.setSpeaker(m, b)
 	parts, write := partsOfArtifact(artifact, v), event.Artifact{Append: is(v, "append"), Complete: is(v, "lastChunk")}
+	parts = d.judged(parts)
+	key := artifactKey{t.id, d.name(artifact.Get("artifactId"))}
 	if !m.isEvent { // an artifact of events has answers and thoughts, each of which is marked
-		parts = d.markArtifact(artifactKey{t.id, d.name(artifact.Get("artifactId"))}, artifact, !write.Append, parts)
-		b.HasThoughts = parts.thought
+		parts = d.markArtifact(key, artifact, !write.Append, parts)
+		b.HasThoughts = b.HasThoughts || parts.thought
 	}
 	b.Type = typeOf(typeArtifact, parts)
+	if d.missesStart(key, write.Append) {
+		b.Type, b.MissedStart, b.HasThoughts = typeAside, true, b.HasThoughts || !m.isEvent
+	}
 	t.resume(b)
 	switch {
 	case m.hasPartial:
@@ -33,6 +38,15 @@ func (d *decoder) readArtifact(v strictjson.Value, b *event.Batch) {
 	case !m.hasPartial: // otherwise the frame may be Go's removal of pieces whose whole text was sent
 		d.collectText(t, artifact, parts, write, b)
 	}
+}
+
+// missesStart reports whether the stream began after an artifact of which it brings a piece. Its first piece
+// may have been internal or marked as a thought.
+func (d *decoder) missesStart(key artifactKey, piece bool) bool {
+	if !piece {
+		d.begunArtifacts.Add(key)
+	}
+	return piece && d.resumed && !d.begunArtifacts.Contains(key)
 }
 
 // addWrite reports a write to an artifact. Tool calls are not part of an artifact.

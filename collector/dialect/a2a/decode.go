@@ -17,16 +17,24 @@ type decoder struct {
 	names    wire.NameCache
 	places   wire.Places
 	withheld withheldIDs
+	joined   bool // the request subscribed to a task
+	resumed  bool // the stream may begin in the middle of a task
 
+	begunArtifacts   wire.Set[artifactKey] // on a resumed stream, artifacts whose beginning it brought
 	thoughtArtifacts wire.Set[artifactKey]
 	thoughtMessages  wire.Set[string] // messages that are thoughts as a whole, by id
-	content          []contentID      // scratch of withholdRepeats
-	answers          []string         // calls answered by a request that named no session; kept until the stream names it
+	thoughtTexts     thoughtTexts
+	thoughtBeside    bool                            // the current frame's envelope is marked as a thought
+	textKinds        map[strictjson.Value]event.Kind // of the current frame
+	content          []contentID                     // scratch of withholdRepeats
+	answers          []string                        // calls answered by a request that named no session; kept until the stream names it
 }
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	u := readUpdate(f.JSON)
 	b.Snapshot, b.StreamError = u.shape == shapeTask && d.last == nil, u.shape == shapeFailure
+	d.thoughtBeside = isMarkedThought(f.JSON) || isMarkedThought(f.JSON.Get("result"))
+	d.judgeTexts(u, b)
 	d.decode(f, u, b)
 	d.withholdRepeats(f, u, b)
 	if b.Run != "" {
@@ -134,6 +142,7 @@ func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
 	b.Type = st.typeOf(typeTask)
 	for artifact := range v.Get("artifacts").Elements() {
 		id := d.name(artifact.Get("artifactId"))
+		d.begunArtifacts.Add(artifactKey{t.id, id})
 		parts := d.markArtifact(artifactKey{t.id, id}, artifact, false, partsOfArtifact(artifact, v))
 		b.Type, b.HasThoughts = st.withArtifact(b.Type, parts), b.HasThoughts || parts.thought
 		switch {
@@ -153,7 +162,7 @@ func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
 func (d *decoder) readStatus(v strictjson.Value, b *event.Batch) {
 	t, st := d.task(v.Get("taskId"), v.Get("contextId")), readStatus(v)
 	st.parts = d.markMessage(st.message, st.parts)
-	b.HasThoughts = st.parts.thought
+	b.HasThoughts = b.HasThoughts || st.parts.thought
 	d.enterTask(t, st, b)
 	m := readADKMetadata(v.Get("metadata"), st.message.Get("metadata"))
 	d.setSpeaker(m, b)
@@ -259,7 +268,7 @@ func (d *decoder) reportModelFailure(t *task, m adkMetadata, b *event.Batch) {
 // updates of one task. A message that names its task does not end the task: a status does.
 func (d *decoder) readMessage(v strictjson.Value, b *event.Batch) {
 	parts := d.markMessage(v, partsOf(v))
-	b.HasThoughts = parts.thought
+	b.HasThoughts = b.HasThoughts || parts.thought
 	if b.Type = typeOf(typeMessage, parts); fromUser(v) && b.Type != typeResults {
 		b.Type = typeForeign
 	}
@@ -290,6 +299,9 @@ func (d *decoder) readMessage(v strictjson.Value, b *event.Batch) {
 // text.
 func (d *decoder) readPiece(t *task, v strictjson.Value, parts parts, b *event.Batch) {
 	d.setSpeaker(readADKMetadata(v.Get("metadata")), b)
+	if d.joined { // an earlier piece may have said that the message is a thought
+		b.Type, b.HasThoughts, b.MissedStart = typeAside, true, true
+	}
 	message := t.openArtifact(d.name(v.Get("messageId")))
 	message.appendText(parts)
 	message.incomplete = true

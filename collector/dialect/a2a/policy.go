@@ -16,7 +16,7 @@ const (
 	typeArtifact = "artifact-update"
 	typeError    = "error"
 	typeWorking  = "working"  // a status or snapshot whose texts are about the work
-	typeAside    = "aside"    // an artifact or message whose texts may be thoughts; the public gets nothing of it
+	typeAside    = "aside"    // an artifact or message whose texts may be thoughts or internal; the public gets nothing of it
 	typeQuestion = "asking"   // a status whose text is a question
 	typeWaiting  = "asked"    // a status that asks without a text that may leave
 	typeForeign  = "foreign"  // a message whose role is not an agent's
@@ -115,6 +115,7 @@ func all(kind partKind, parts parts) bool {
 var table = event.Table{
 	// A2A names the type of an update in "kind". Other protocols name it in "type".
 	Discriminators: []string{"kind", "type"},
+	NameMembers:    []string{"event"},
 	Envelopes: []string{
 		"result", "task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "history", "parts",
 		"content", "adk_custom_metadata", "a2a:response", "event", "rawEvent",

@@ -24,11 +24,17 @@ var (
 )
 
 // filterStream returns the filter's output for each frame: its data, or the reason why it is withheld.
-func filterStream(t *testing.T, s filter.Settings, stream string) (output []string) {
+func filterStream(t *testing.T, s filter.Settings, stream string) []string {
+	t.Helper()
+	return filterStreamOf(t, &event.Stream{}, s, stream)
+}
+
+// filterStreamOf is filterStream for a stream with an identity.
+func filterStreamOf(t *testing.T, of *event.Stream, s filter.Settings, stream string) (output []string) {
 	t.Helper()
 	settings := collector.Settings{MaxFrame: 1 << 20, MaxJSONDepth: 128}
 	input := collector.Input{Reader: strings.NewReader(stream), ReceivedAt: func() time.Time { return time.Time{} }}
-	decoding := collector.New([]dialect.Dialect{a2a.Dialect{}}, settings, nil).Decode(&event.Stream{}, input, "a2a")
+	decoding := collector.New([]dialect.Dialect{a2a.Dialect{}}, settings, nil).Decode(of, input, "a2a")
 	f := filter.New(s)
 	for {
 		b, err := decoding.Next()
@@ -282,6 +288,10 @@ func TestWithheld(t *testing.T) {
 		{"", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"}},"internalEvent":{"x":"secret"}}`), "internal"},
 		{"", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"}},"debugEvent":{"kind":"internal:x","y":"secret"}}`), "internal"},
 		{"", `{"x":{"kind":"internal:x"},"statusUpdate":{` + ids + `,"status":{"state":"working"}}}`, "internal"},
+		{"", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"},"metadata":{"event":"internal:x"}}}`), "internal"},
+		{"", rpc(`{"artifactUpdate":{` + ids + `,"artifact":{"metadata":{"Event":"Internal"},"parts":[]}}}`), "internal"},
+		{"", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"}},"event":"internal:x"}`), "internal"},
+		{"", `{"event":["internal:x"],"statusUpdate":{` + ids + `,"status":{"state":"working"}}}`, "internal"},
 		{"internal:x", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"}}}`), "internal"},
 		{"Internal_Message", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"}}}`), "internal"},
 		{"TaskStatusUpdateEvent", rpc(`{"kind":"task-moved","taskId":"t"}`), "unknown"},

@@ -108,7 +108,7 @@ var (
 
 // outer is for checking whether an object is internal without the messages and artifacts in it.
 var outer = event.Table{
-	Discriminators: table.Discriminators, DeepMembers: table.DeepMembers,
+	Discriminators: table.Discriminators, NameMembers: table.NameMembers, DeepMembers: table.DeepMembers,
 	Envelopes: []string{"adk_custom_metadata", "a2a:response", "event", "rawEvent"},
 }
 

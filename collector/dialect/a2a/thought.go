@@ -116,10 +116,17 @@ func findMark(v strictjson.Value, own bool) (mark strictjson.Value, is bool) {
 // artifactKey identifies an artifact of a stream.
 type artifactKey struct{ task, id string }
 
+// judged returns parts with what the frame around their update, and earlier frames, say of them.
+func (d *decoder) judged(p parts) parts {
+	p.thought, p.kinds = p.thought || d.thoughtBeside, d.textKinds
+	return p
+}
+
 // markArtifact marks the parts of an artifact as thoughts if it is one, and remembers it: only the first piece may
 // have the mark, on the artifact, on the update around it, or on the part that the next piece continues. begins
 // says that the parts are the artifact's first. The task may be forgotten or start again before the next piece.
 func (d *decoder) markArtifact(key artifactKey, artifact strictjson.Value, begins bool, p parts) parts {
+	p = d.judged(p)
 	if begins {
 		d.thoughtArtifacts.Remove(key)
 	}
@@ -133,6 +140,7 @@ func (d *decoder) markArtifact(key artifactKey, artifact strictjson.Value, begin
 // markMessage marks the parts of a message as thoughts if an earlier frame said so of the message, and
 // remembers it. The mark may be on the update around the message, and a history repeats only the message.
 func (d *decoder) markMessage(message strictjson.Value, p parts) parts {
+	p = d.judged(p)
 	id := d.name(message.Get("messageId"))
 	if p.thought = p.thought || d.thoughtMessages.MayContain(id); p.thought && id != "" {
 		d.thoughtMessages.Add(id)

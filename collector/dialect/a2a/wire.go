@@ -218,7 +218,8 @@ func fromUser(message strictjson.Value) bool {
 // parts are the parts of a message or of an artifact.
 type parts struct {
 	list    strictjson.Value
-	thought bool // something around the parts marks them as a model's thought
+	thought bool                            // something around the parts marks them as a model's thought
+	kinds   map[strictjson.Value]event.Kind // Batch.TextKinds
 }
 
 // partsOf returns the parts of a message. 0.3 over HTTP+JSON calls them content.
@@ -231,20 +232,34 @@ func partsOfArtifact(artifact strictjson.Value, around ...strictjson.Value) part
 }
 
 func readParts(list strictjson.Value, around ...strictjson.Value) parts {
-	return parts{list, slices.ContainsFunc(around, isMarkedThought)}
+	return parts{list: list, thought: slices.ContainsFunc(around, isMarkedThought)}
 }
 
 func (p parts) len() int { return p.list.Len() }
 
 func (p parts) all() iter.Seq[part] {
 	return func(yield func(part) bool) {
+		for _, one := range p.each() {
+			if !yield(one) {
+				return
+			}
+		}
+	}
+}
+
+// each returns the parts with their objects.
+func (p parts) each() iter.Seq2[strictjson.Value, part] {
+	return func(yield func(strictjson.Value, part) bool) {
 		for v := range p.list.Elements() {
 			one := readPart(v)
 			one.hiddenMark = hasHiddenMark(v)
-			if one.isThought = p.thought || isMarkedThought(v); one.isThought && one.kind == partText {
+			kind, listed := p.kinds[v]
+			if one.isThought = p.thought || isMarkedThought(v); (one.isThought || kind == event.KindThought) && one.kind == partText {
 				one.kind = partThought
+			} else if listed {
+				one.kind = partOther
 			}
-			if !yield(one) {
+			if !yield(v, one) {
 				return
 			}
 		}

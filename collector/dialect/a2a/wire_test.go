@@ -102,6 +102,9 @@ func TestIdentify(t *testing.T) {
 		{`{"message":{"messageId":"m","taskId":"t"}}`, event.Identity{Answers: []string{"t"}}},
 		{`{"jsonrpc":"2.0","method":"tasks/resubscribe","params":{"id":"t"}}`, event.Identity{JoinedRun: "t", RequestDialect: "a2a"}},
 		{`{"jsonrpc":"2.0","method":"SubscribeToTask","params":{"id":"t"}}`, event.Identity{JoinedRun: "t", RequestDialect: "a2a"}},
+		{`{"jsonrpc":"2.0","method":"SendStreamingMessage","params":{"message":{"contextId":"c"}}}`, event.Identity{Session: "c", RequestDialect: "a2a", NewRun: true}},
+		{`{"jsonrpc":"2.0","method":"message/stream","params":{"message":{"task_id":"t"}}}`, event.Identity{RequestDialect: "a2a"}},
+		{`{"jsonrpc":"2.0","method":"message/stream","params":{"Message":{"taskId":"t"}},"message":{}}`, event.Identity{RequestDialect: "a2a"}},
 		{`{"jsonrpc":"2.0","method":"SendStreamingMessage","params":{}}`, event.Identity{RequestDialect: "a2a"}},
 		{`{"jsonrpc":"2.0","method":"tools/call","params":{}}`, event.Identity{}},
 		{`{"method":"message/stream","params":{}}`, event.Identity{}},
@@ -116,6 +119,11 @@ func TestIdentify(t *testing.T) {
 	for path, want := range map[string]string{"/v1/tasks/t-1:subscribe": "t-1", "/tasks/t-1:subscribe": "t-1", "/tasks/t-1": ""} {
 		if got := (Dialect{}).Identify(dialect.Request{Method: "GET", Path: path}); got.JoinedRun != want {
 			t.Errorf("the path %s joins the run %q", path, got.JoinedRun)
+		}
+	}
+	for path, want := range map[string]bool{"/v1/message:stream": true, "/message:stream": true, "/tasks/t:subscribe/": false, "/tasks/t-1": false} {
+		if got := (Dialect{}).Identify(dialect.Request{Method: "POST", Path: path, Body: value(t, `{"message":{"messageId":"m"}}`)}); got.NewRun != want {
+			t.Errorf("the path %s starts a run: %t, want %t", path, got.NewRun, want)
 		}
 	}
 	var many []string

@@ -1,6 +1,9 @@
 package adk
 
-import "github.com/delegraph/delegraph/collector/strictjson"
+import (
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
 
 // actions holds the members of an event's actions that are used. They are found in one pass.
 type actions struct {
@@ -60,13 +63,21 @@ func readContent(v strictjson.Value) (parts, role, thought strictjson.Value) {
 		case "parts":
 			parts = value
 		case "role":
-			role = value
+			if isModel(role) {
+				role = value
+			}
 		case "thought":
 			thought = value
+		default: // a reader that ignores case may take it for the role
+			if lenient.MatchesAny(name.Text(), roleMember) && !isModel(value) {
+				role = value
+			}
 		}
 	}
 	return parts, role, thought
 }
+
+var roleMember = []string{"role"}
 
 type partKind uint8
 

@@ -18,6 +18,7 @@ var table = event.Table{
 	// ADK events have neither member. A frame that has one is something else, unless its value is
 	// one of the types below.
 	Discriminators: []string{"kind", "type"},
+	NameMembers:    []string{"event"},
 	// The custom metadata contains the request to and the answer of a remote agent (A2A), with
 	// everything that an update can contain.
 	Envelopes: []string{

@@ -194,6 +194,14 @@ func TestPoliciesOfTheUser(t *testing.T) {
 			checkPolicies(t, filter.Settings{Policy: event.PolicyClient}, "user", c, spelling, spelled)
 		}
 	}
+	for _, sent := range []string{ // readers that ignore the case of names
+		`"content":{"Role":"user","parts":[{"text":"secret"}]}`, `"content":{"ROLE":"system","parts":[{"text":"secret"}]}`,
+		`"content":{"role":"model","ｒole":"user","parts":[{"text":"secret"}]}`, `"content":{"ｒole":"user","role":"model","parts":[{"text":"secret"}]}`, `"Ａuthor":"user","content":{"parts":[{"text":"secret"}]}`,
+	} {
+		for spelling, spelled := range spellings {
+			checkPolicies(t, filter.Settings{Policy: event.PolicyClient}, "a", policyCase{sent, withheld}, spelling, spelled)
+		}
+	}
 }
 
 // TestPoliciesOfErrors checks error frames, which are not events.

@@ -2,13 +2,13 @@ package adk
 
 import (
 	"bytes"
-	"hash/maphash"
 	"slices"
 	"time"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -58,7 +58,9 @@ func (m *members) read(v strictjson.Value) {
 		case "invocation_id":
 			m.invocation = firstOf(m.invocation, value)
 		case "author":
-			m.author = value
+			if !wire.IsUser(m.author) {
+				m.author = value
+			}
 		case "branch":
 			m.branch = value
 		case "timestamp":
@@ -131,9 +133,15 @@ func (m *members) read(v strictjson.Value) {
 			m.details = value
 		case "error_details":
 			m.details = firstOf(m.details, value)
+		default: // a reader that ignores case may take it for the author
+			if wire.IsUser(value) && lenient.MatchesAny(name.Text(), authorMember) {
+				m.author = value
+			}
 		}
 	}
 }
+
+var authorMember = []string{"author"}
 
 // statements returns what the event states about its answer besides the content.
 func (m *members) statements() event.Statements {
@@ -226,31 +234,6 @@ func isClass(code []byte) bool { return !bytes.Equal(code, bytes.ToUpper(code)) 
 // from the model's API.
 func (f *frame) code() string {
 	return wire.MostSpecific(wire.Code(f.ErrorCode), wire.Code(f.errorType), wire.TextCode(f.errorMessage.Text()))
-}
-
-// errorEvent identifies the last event with an error code, so that refine can find its code again.
-type errorEvent struct {
-	code    string
-	message uint64 // its hash; 0 if there is none
-}
-
-var seed = maphash.MakeSeed()
-
-func newErrorEvent(code string, message strictjson.Value) errorEvent {
-	e := errorEvent{code: code}
-	if text := message.Text(); len(text) > 0 {
-		e.message = maphash.Bytes(seed, text)
-	}
-	return e
-}
-
-// refine returns the most specific code of an error frame. ADK 2 reports most errors twice, first
-// as an event. Both have the same message, but the frame has only the class of the exception.
-func (e errorEvent) refine(code string, message strictjson.Value) string {
-	if frame := newErrorEvent(code, message); frame.message != e.message || e.message == 0 {
-		return code
-	}
-	return wire.MostSpecific(e.code, code)
 }
 
 // isModelResponse reports whether a whole frame ends a model response. Tool responses, the ADK's

@@ -96,8 +96,8 @@ func TestIdentify(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := Dialect{}.Identify(dialect.Request{Method: http.MethodGet, Path: u.Path, Query: u.Query(), Header: http.Header{"Authorization": {"secret"}}})
-		if got := fmt.Sprintf("%q", got); got != fmt.Sprintf("%q", want) || strings.Contains(got, "secret") {
-			t.Errorf("Identify(%s) = %s, want %q", target, got, want)
+		if got := fmt.Sprintf("%+v", got); got != fmt.Sprintf("%+v", want) || strings.Contains(got, "secret") {
+			t.Errorf("Identify(%s) = %s, want %+v", target, got, want)
 		}
 	}
 }

@@ -90,11 +90,11 @@ func TestIdentify(t *testing.T) {
 	} {
 		got := Dialect{}.Identify(dialect.Request{Method: http.MethodPost, Path: "/", Header: http.Header{"Authorization": {"secret"}}, Body: parse(t, c.body)})
 		if got.Session != c.session || len(got.Answers) != c.answers || c.answers > 0 && got.Answers[0] != c.first || strings.Contains(fmt.Sprint(got), "secret") {
-			t.Errorf("%s: Identify() = %q, want session %q and %d answers", c.name, got, c.session, c.answers)
+			t.Errorf("%s: Identify() = %+v, want session %q and %d answers", c.name, got, c.session, c.answers)
 		}
 	}
 	if got := (Dialect{}).Identify(dialect.Request{}); got.Session != "" || got.Answers != nil {
-		t.Errorf("Identify() = %q without a body, want nothing", got)
+		t.Errorf("Identify() = %+v without a body, want nothing", got)
 	}
 }
 

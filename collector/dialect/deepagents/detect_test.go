@@ -81,8 +81,8 @@ func TestIdentify(t *testing.T) {
 		"":                                                               {},
 	} {
 		got := Dialect{}.Identify(dialect.Request{Method: http.MethodGet, Path: path, Header: http.Header{"Authorization": {"secret"}}})
-		if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) {
-			t.Errorf("Identify(%s) = %q, want %q", path, got, want)
+		if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
+			t.Errorf("Identify(%s) = %+v, want %+v", path, got, want)
 		}
 	}
 }

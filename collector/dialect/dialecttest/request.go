@@ -58,11 +58,11 @@ func (r request) identify(d dialect.Dialect) (event.Identity, error) {
 		return event.Identity{}, err
 	}
 	id := d.Identify(request)
-	before := fmt.Sprintf("%q", id)
+	before := fmt.Sprintf("%+v", id)
 	for i := range own {
 		own[i] = '#'
 	}
-	if after := fmt.Sprintf("%q", id); after != before {
+	if after := fmt.Sprintf("%+v", id); after != before {
 		return id, fmt.Errorf("borrowed from the body: %s became %s", before, after)
 	}
 	return id, nil

@@ -78,6 +78,8 @@ var adkNames = []adkAttempt{
 	{name: "metadata of what a remote agent said", wire: data(adkEvent(hello, `"customMetadata":{"a2a:response":{"metadata":{"kind":"internal:x",`+unheard+`}}}`)), public: internal, client: internal},
 	{name: "a part of what a remote agent said", wire: data(adkEvent(hello, `"customMetadata":{"a2a:response":{"result":{"status":{"message":{"parts":[{"kind":"internal:x",`+unheard+`}]}}}}}`)), public: internal, client: internal},
 	{name: "metadata of a part of what a remote agent said", wire: data(adkEvent(hello, `"custom_metadata":{"a2a:response":{"artifacts":[{"parts":[{"metadata":{"type":"Internal",`+unheard+`}}]}]}}`)), public: internal, client: internal},
+	{name: "custom metadata with an event's name", wire: data(adkEvent(hello, `"customMetadata":{"event":"internal:x",`+unheard+`}`)), public: internal, client: internal},
+	{name: "an event's name", wire: data(adkEvent(hello, `"event":"internal:x"`)), public: internal, client: internal},
 	{name: "what a remote agent was asked", wire: data(adkEvent(hello, `"customMetadata":{"a2a:request":{"kind":"internal:x",`+unheard+`}}`)), public: internal, client: internal},
 	{name: "a part of what a remote agent was asked", wire: data(adkEvent(hello, `"customMetadata":{"a2a:request":{"params":{"message":{"parts":[{"type":"internal:x",`+unheard+`}]}}}}`)), public: internal, client: internal},
 	{name: "in Rust's envelope", wire: data(`{"ui_protocol":"adk","event":` + adkEvent(`"kind":"internal:x"`, secret) + `}`), public: internal, client: internal},

@@ -17,12 +17,13 @@ type encoder struct {
 	stateKeys      []string
 	discriminators []string // the discriminator members of the frame's table
 	buf            []byte
-	statedKinds    uint64 // event kinds that the frame's decoder found
-	hiddenKinds    uint64 // event kinds that may not pass; set before each frame
-	outputKinds    uint64 // event kinds of the written values
-	inThought      bool   // inside a thought
-	lostContent    bool   // something was withheld that a reader could miss: a value, all of a list, or a required member
-	dryRun         bool   // collect outputKinds only; the output is not used
+	statedKinds    uint64                          // event kinds that the frame's decoder found
+	hiddenKinds    uint64                          // event kinds that may not pass; set before each frame
+	outputKinds    uint64                          // event kinds of the written values
+	inThought      bool                            // inside a thought
+	lostContent    bool                            // something was withheld that a reader could miss: a value, all of a list, or a required member
+	textKinds      map[strictjson.Value]event.Kind // of the frame's batch
+	dryRun         bool                            // collect outputKinds only; the output is not used
 
 	list     strictjson.Value // the frame's list of messages, if it has one
 	withheld []int            // indexes of messages in it that may not pass
@@ -66,6 +67,7 @@ func (e *encoder) apply(b *event.Batch, rule *event.Rule) (kept bool) {
 	if messages := b.Table.Types[b.Type].Messages; messages != nil && len(e.withheld) > 0 {
 		e.list = b.JSON.Get(messages.ListMember)
 	}
+	e.textKinds = b.TextKinds
 	e.buf, kept = e.value(e.begin(), b.JSON, rule)
 	return kept
 }
@@ -195,7 +197,15 @@ func (e *encoder) members(dst []byte, v strictjson.Value, rule *event.Rule) ([]b
 		e.lostContent = true
 		return dst, false
 	}
-	generic := e.hasGenericMarker(v, rule)
+	kind, listed := e.textKinds[v]
+	if listed && !e.dryRun {
+		e.lostContent = true
+		return dst, false
+	}
+	if listed && kind != event.KindThought {
+		e.outputKinds |= kindBit(kind)
+	}
+	generic := kind == event.KindThought || e.hasGenericMarker(v, rule)
 	if e.inThought || !generic && !e.isThought(v, rule) {
 		return e.object(dst, v, byName)
 	}

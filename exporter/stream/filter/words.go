@@ -98,6 +98,9 @@ func (w *wordScan) updateSpeaker(v strictjson.Value, by speaker) speaker {
 		}
 		thought = thought || marksThought(name, value, w.rules.ThoughtMarkers) || lenient.IsThoughtMarker(name, value)
 	}
+	if kind, listed := w.batch.TextKinds[v]; listed {
+		by.textKind = kind
+	}
 	if thought {
 		by.textKind = event.KindThought
 	}

@@ -1,0 +1,52 @@
+package a2a_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
+)
+
+// TestResumedStreams continues an artifact whose beginning another stream brought. That beginning may have been
+// internal or marked as a thought.
+func TestResumedStreams(t *testing.T) {
+	piece := func(more string) string {
+		return envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[`+secret+`]}`+more)
+	}
+	const appended, byADK = `,"append":true`, `,"metadata":{"adk_author":"a"}`
+	working := envelopes["1.0"]("", "statusUpdate", ids+`,"status":{"state":"working"}`)
+	snapshot := envelopes["1.0"]("", "task", `"id":"t","contextId":"c","status":{"state":"working"},"artifacts":[{"artifactId":"a","parts":[]}]`)
+	message := envelopes["1.0"]("", "message", `"messageId":"m","taskId":"t","role":"agent","parts":[`+secret+`]`)
+	subscribed := event.Stream{Live: true, Identity: event.Identity{JoinedRun: "t"}}
+	answers := event.Stream{Live: true, Identity: event.Identity{Answers: []string{"t"}}}
+	unread := event.Stream{Live: true}
+	sends := event.Stream{Live: true, Identity: event.Identity{NewRun: true}}
+	thoughtless := filter.Settings{Policy: event.PolicyClient}
+	for name, c := range map[string]struct {
+		of                          event.Stream
+		sent                        []string
+		public, client, thoughtless bool // whether the last frame's text leaves
+	}{
+		"a piece after a subscription":              {subscribed, []string{piece(appended)}, false, true, false},
+		"another piece after a subscription":        {subscribed, []string{piece(appended), piece(appended)}, false, true, false},
+		"a piece after a status":                    {subscribed, []string{working, piece(appended)}, false, true, false},
+		"a last piece":                              {subscribed, []string{piece(appended + `,"lastChunk":true`)}, false, true, false},
+		"an event's piece":                          {subscribed, []string{piece(appended + byADK)}, false, true, true},
+		"a piece after a start":                     {subscribed, []string{piece(""), piece(appended)}, true, true, true},
+		"a piece after a snapshot":                  {subscribed, []string{snapshot, piece(appended)}, true, true, true},
+		"a piece after an answer":                   {answers, []string{piece(appended)}, false, true, false},
+		"a piece after a request that is not known": {unread, []string{piece(appended)}, false, true, false},
+		"a piece of a new task":                     {sends, []string{piece(appended)}, true, true, true},
+		"a piece in a recording":                    {event.Stream{}, []string{piece(appended)}, true, true, true},
+		"a message's piece":                         {subscribed, []string{working, message}, false, true, false},
+		"a message's piece, of a new task":          {sends, []string{working, message}, true, true, true},
+	} {
+		for s, want := range map[*filter.Settings]bool{&public: c.public, &client: c.client, &thoughtless: c.thoughtless} {
+			got := filterStreamOf(t, &c.of, *s, "data: "+strings.Join(c.sent, "\n\ndata: ")+"\n\n")
+			if leaves := strings.Contains(got[len(got)-1], "secret"); leaves != want {
+				t.Errorf("%s, under %+v: the last frame becomes %s", name, *s, got[len(got)-1])
+			}
+		}
+	}
+}
