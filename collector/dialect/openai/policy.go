@@ -98,7 +98,7 @@ func responseRules() map[string]*event.Rule {
 		typePartAdded: part(rules{"part": &publicPart}), typePartDone: part(rules{"part": &publicPart}),
 		typeTextDelta: part(rules{"delta": &text}), typeRefusalDelta: part(rules{"delta": &text}),
 		typeTextDone: part(rules{"text": &text}), typeRefusalDone: part(rules{"refusal": &text}),
-		typeAnnotation: nil, typeForeign: nil, typeKeepAlive: members(rules{"type": &scalar, "sequence_number": &number}),
+		typeAnnotation: nil, typeAnnotation2: nil, typeForeign: nil, typeKeepAlive: members(rules{"type": &scalar, "sequence_number": &number}),
 		typeError: members(rules{"type": &scalar, "sequence_number": &number, "code": &noText, "param": &noText, "message": {Fact: event.KindError, Replacement: `"the run failed"`}}),
 	}
 	for _, name := range []string{typeCreated, typeQueued, typeInProgress, typeCompleted, typeIncomplete, typeFailed} {
@@ -106,7 +106,7 @@ func responseRules() map[string]*event.Rule {
 		all[thoughtful(name)] = all[name]
 	}
 	for _, name := range thoughtDeltas {
-		all[name] = part(rules{"summary_index": &number, "delta": &thought})
+		all[name] = part(rules{"summary_index": &number, "delta": &thoughtPiece})
 	}
 	for _, name := range thoughtsDone {
 		all[name] = part(rules{"summary_index": &number, "text": &thought})
@@ -135,14 +135,16 @@ func part(own rules) *event.Rule {
 }
 
 var (
-	scalar    = event.Rule{}
-	number    = event.Rule{Form: event.FormEnum}
-	text      = event.Rule{Fact: event.KindText, Form: event.FormText}
-	thought   = event.Rule{Fact: event.KindThought, Form: event.FormText}
-	noText    = event.Rule{Replacement: "null"}
-	noList    = event.Rule{Replacement: "[]"}
-	assistant = event.Rule{Form: event.FormEnum, AllowedValues: []string{"assistant"}}
-	status    = event.Rule{Form: event.FormEnum, AllowedValues: []string{"queued", "in_progress", "searching", "interpreting", "generating", "calling", "completed", "incomplete", "failed", "cancelled"}}
+	scalar  = event.Rule{}
+	number  = event.Rule{Form: event.FormEnum}
+	text    = event.Rule{Fact: event.KindText, Form: event.FormText}
+	thought = event.Rule{Fact: event.KindThought, Form: event.FormText}
+	// thoughtPiece may be an object: before openai 1.92, the type of the member is "object".
+	thoughtPiece = event.Rule{Fact: event.KindThought, String: &thought, Members: rules{"text": &thought}}
+	noText       = event.Rule{Replacement: "null"}
+	noList       = event.Rule{Replacement: "[]"}
+	assistant    = event.Rule{Form: event.FormEnum, AllowedValues: []string{"assistant"}}
+	status       = event.Rule{Form: event.FormEnum, AllowedValues: []string{"queued", "in_progress", "searching", "interpreting", "generating", "calling", "completed", "incomplete", "failed", "cancelled"}}
 
 	publicRunItem = event.Rule{Members: rules{"type": &scalar, "name": &scalar, "agent": &scalar, "item": members(rules{"type": &scalar, "agent": &scalar})}}
 

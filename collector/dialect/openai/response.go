@@ -209,7 +209,11 @@ func partTextKind(part strictjson.Value) event.Kind {
 
 // thoughtDelta reports a piece of a thought: of the reasoning itself, or of a summary.
 func (d *decoder) thoughtDelta(v strictjson.Value, b *event.Batch) {
-	b.Partial = b.AddText(event.KindThought, v.Get("delta")) != nil
+	piece := v.Get("delta")
+	if piece.Kind() == strictjson.Object {
+		piece = piece.Get("text")
+	}
+	b.Partial = b.AddText(event.KindThought, piece) != nil
 }
 
 func (d *decoder) thoughtDone(v strictjson.Value, b *event.Batch) {
