@@ -16,6 +16,7 @@ type chat struct {
 	started  bool
 	finished bool // its end was reported, and only usage may follow
 	id       string
+	chunk    string // the ID in the current chunk
 	model    string
 	reason   string // the first finish reason that was reported
 	usage    event.Usage
@@ -29,7 +30,6 @@ type chat struct {
 // mixed with those of others.
 type choice struct {
 	index    int64
-	hasRole  bool
 	isAnswer bool // its role is the assistant's
 	done     bool
 	text     dialect.TextTail
@@ -40,6 +40,7 @@ type choice struct {
 type chatCall struct {
 	index    int64
 	id, name string
+	within   string // the ID of its completion
 	args     []byte
 }
 
@@ -61,6 +62,7 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 	}
 	d.begin(id, "", b) // Azure's first chunk has no id, and its run then has none
 	c := &d.chat
+	c.chunk = id
 	if model := d.name(v.Get("model")); model != "" {
 		c.model = model
 	}
@@ -85,14 +87,15 @@ func (d *decoder) choice(v strictjson.Value, partial bool, f dialect.Frame, b *e
 	index, _ := v.Get("index").Int()
 	c := d.chat.choiceAt(index)
 	delta, at := v.Get("delta"), choicePlace(v)
-	role := delta.Get("role")
+	role, own := delta.Get("role"), at.of(d.chat.chunk)
 	switch {
 	case isInstruction(role) || isInstruction(v.Get("message").Get("role")) || isFiltered(f) || d.withheld.isWithheld(at):
 		b.Internal = true
 		d.withheld.withhold(at)
 		return
-	case role.Kind() == strictjson.String || c != nil && c.hasRole:
-	case d.withheld.missed:
+	case len(role.Text()) > 0:
+		d.withheld.add(own, event.KindText)
+	case d.withheld.missed && !d.withheld.saw(own):
 		b.Internal = true // its role was not read
 		return
 	}
@@ -100,7 +103,7 @@ func (d *decoder) choice(v strictjson.Value, partial bool, f dialect.Frame, b *e
 		return
 	}
 	if role.Kind() == strictjson.String {
-		c.hasRole, c.isAnswer = true, isAssistant(role)
+		c.isAnswer = isAssistant(role)
 	}
 	addThoughts(delta, b)
 	if c.isAnswer {
@@ -182,13 +185,13 @@ func (d *decoder) addCallPieces(c *choice, delta strictjson.Value, b *event.Batc
 func (d *decoder) addCallPiece(c *choice, index int64, id string, function strictjson.Value, b *event.Batch) {
 	name := d.name(function.Get("name"))
 	open := c.call
-	if open == nil || open.index != index || id != "" && open.id != "" && id != open.id {
+	if open == nil || open.index != index || open.within != d.chat.chunk && d.withheld.missed || id != "" && open.id != "" && id != open.id {
 		if id == "" && name == "" {
 			b.Internal = b.Internal || d.withheld.missed
 			return
 		}
 		d.reportCall(c, b)
-		open = &chatCall{index: index}
+		open = &chatCall{index: index, within: d.chat.chunk}
 		c.call = open
 	}
 	open.id, open.name = cmp.Or(open.id, id), cmp.Or(open.name, name)

@@ -45,14 +45,18 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 		d.streamDone(b)
 	case !v.Exists():
 		b.Rejected = f.Malformed
-		d.withheld.missed = d.withheld.missed || f.MayContainObject()
+		if f.MayContainObject() {
+			d.withheld.missFrame()
+		}
 		if isBrokenError(f.Data) {
 			b.Add(event.KindError).Error = event.AgentError
 		}
 		return
 	case v.Kind() != strictjson.Object:
 		b.Rejected = event.ReasonShape
-		d.withheld.missed = d.withheld.missed || f.MayContainObject()
+		if f.MayContainObject() {
+			d.withheld.missFrame()
+		}
 		return
 	default:
 		d.decodeObject(f, b)
@@ -98,7 +102,7 @@ func (d *decoder) decodeObject(f dialect.Frame, b *event.Batch) {
 		d.responseEvent(f, v, b)
 	default:
 		b.Rejected = event.ReasonShape
-		d.withheld.missed = true
+		d.withheld.missFrame()
 	}
 }
 

@@ -89,7 +89,9 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	}
 	var at place
 	at.addItem(raw)
-	if raw.Kind() != strictjson.String && isHiddenItem(raw) || isInstruction(item.Get("role")) || d.withheld.isWithheld(at) {
+	// An application that sends responses has shown the beginning of each item that a response has.
+	orphan := (d.response.open || d.response.ended) && len(at.keys) > 0 && d.withheld.isOrphan(at)
+	if orphan || raw.Kind() != strictjson.String && isHiddenItem(raw) || isInstruction(item.Get("role")) || d.withheld.isWithheld(at) {
 		b.Internal = true
 		return
 	}
