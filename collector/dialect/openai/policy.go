@@ -16,9 +16,11 @@ var table = event.Table{
 	// name their events in it.
 	Labels: []string{"name", "event", "object"},
 	// An error is no envelope: its type may be "internal_server_error" (LiteLLM) or "InternalServerError" (vLLM).
-	Envelopes:    []string{"response", "item", "part", "output", "content", "summary", "data", "raw_item", "result", "choices", "delta", "tool_calls", "annotation"},
-	Events:       eventNames,
-	KeptEvents:   eventNames, // OpenAI's client for JavaScript raises an exception for "error"
+	Envelopes:  []string{"response", "item", "part", "output", "content", "summary", "data", "raw_item", "result", "choices", "delta", "tool_calls", "annotation"},
+	Events:     eventNames,
+	KeptEvents: eventNames, // OpenAI's client for JavaScript raises an exception for "error"
+	// Requests, and items that repeat one, may be in any object. vLLM's input_messages hold the text of the prompt.
+	Instructions: &event.Instructions{Roles: instructionRoles, Members: []string{"input_messages"}, Skipped: []string{"instructions", "tools"}},
 	FailureData:  failure,
 	OversizeData: `{"error":{"message":"` + event.OversizeMessage + `","type":"server_error","param":null,"code":null}}`,
 	Types:        types,

@@ -199,6 +199,8 @@ func reportPart(part strictjson.Value, b *event.Batch) bool {
 // nor a thought.
 func partTextKind(part strictjson.Value) event.Kind {
 	switch kind := part.Get("type"); {
+	case isInstruction(part.Get("role")):
+		return event.KindOther
 	case kind.Is("reasoning_text"), kind.Is("summary_text"), lenient.ContainsThoughtMarker(part):
 		return event.KindThought
 	case kind.Is("output_text"), kind.Is("refusal"):

@@ -110,7 +110,7 @@ func (w *withheldSet) textKind(at place) event.Kind {
 func (w *withheldSet) check(k kind, f dialect.Frame, v strictjson.Value, b *event.Batch) {
 	at := placeOf(v)
 	switch {
-	case b.Internal || isFiltered(f) || w.isWithheld(at):
+	case b.Internal || isFiltered(f) || w.isWithheld(at) || isInstruction(v.Get("part").Get("role")):
 		b.Internal = true
 		w.withhold(at)
 	case k.begins:
