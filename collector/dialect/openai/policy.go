@@ -3,6 +3,7 @@ package openai
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/delegraph/delegraph/collector/event"
 )
@@ -50,7 +51,7 @@ var types = func() map[string]event.Type {
 		typeRaw:                 {},                            // the wrapped event is unknown; wrapped names the others
 	}
 	for name, public := range responseRules() {
-		t := event.Type{Client: true, Public: public, Words: wordsOf(name), Shows: shownBy(name)}
+		t := event.Type{Client: true, Public: public, Words: wordsOf(strings.TrimSuffix(name, ofAnswer)), Shows: shownBy(name), Answer: strings.HasSuffix(name, ofAnswer)}
 		all[name] = t
 		t.Public = nil
 		if public != nil {
@@ -92,6 +93,12 @@ func wordsOf(name string) *event.Words {
 // thoughtful returns the type of an event with a reasoning item.
 func thoughtful(name string) string { return name + " with thoughts" }
 
+// answering returns the type of an event that repeats an answer, so that its text is one although earlier events
+// have reported it.
+func answering(name string) string { return name + ofAnswer }
+
+const ofAnswer = " of an answer"
+
 // responseRules returns the rules for the events of a response.
 func responseRules() map[string]*event.Rule {
 	all := map[string]*event.Rule{
@@ -106,7 +113,10 @@ func responseRules() map[string]*event.Rule {
 	for _, name := range []string{typeCreated, typeQueued, typeInProgress, typeCompleted, typeIncomplete, typeFailed} {
 		all[name] = members(rules{"type": &scalar, "sequence_number": &number, "response": &publicResponse})
 		all[thoughtful(name)] = all[name]
+		all[answering(name)] = members(rules{"type": &scalar, "sequence_number": &number, "response": &publicAnswer})
+		all[answering(thoughtful(name))] = all[answering(name)]
 	}
+	all[answering(typePartDone)], all[answering(typeItemDone)] = all[typePartDone], all[typeItemDone]
 	for _, name := range thoughtDeltas {
 		all[name] = part(rules{"summary_index": &number, "delta": &thoughtPiece})
 	}
@@ -150,13 +160,12 @@ var (
 
 	publicRunItem = event.Rule{Members: rules{"type": &scalar, "name": &scalar, "agent": &scalar, "item": members(rules{"type": &scalar, "agent": &scalar})}}
 
-	publicResponse = event.Rule{Members: rules{
-		"id": &scalar, "object": &scalar, "created_at": &number, "completed_at": &number, "status": &status, "model": &scalar,
-		"conversation":       members(rules{"id": &scalar}),
-		"incomplete_details": members(rules{"reason": {Form: event.FormEnum, AllowedValues: []string{"max_output_tokens", contentFilter}}}),
-		"error":              {Fact: event.KindError, Replacement: `{"code":"server_error","message":"the run failed"}`},
-		"output":             &noList, // other events have shown the items
-	}}
+	publicResponse = responseRule(&noList) // other events have shown the items
+	// publicAnswer shows the items again, because OpenAI's clients take the final answer from there.
+	publicAnswer = responseRule(&event.Rule{
+		Fallback: "[]",
+		Elements: &event.Rule{ByType: rules{"reasoning": &publicReasoning}, Members: publicItem.Members},
+	})
 
 	// publicItem shows that an item exists, and the text of an answer.
 	publicItem = event.Rule{Members: rules{
@@ -172,7 +181,7 @@ var (
 	publicPart = event.Rule{AllowedTypes: []string{"output_text", "refusal"}, Members: rules{
 		"type": &scalar, "text": &repeatedText, "refusal": &repeatedText, "annotations": &noList,
 	}}
-	// repeatedText leaves only if no frame before has shown it.
+	// repeatedText leaves only if it is an answer.
 	repeatedText = event.Rule{Fact: event.KindText, Form: event.FormText, Fallback: `""`}
 
 	publicChoice = event.Rule{Members: rules{
@@ -216,6 +225,17 @@ var (
 		Members:    map[string]event.Kind{"output": event.KindThought},
 	}
 )
+
+// responseRule returns the rule for a response, with that for its output.
+func responseRule(output *event.Rule) event.Rule {
+	return event.Rule{Members: rules{
+		"id": &scalar, "object": &scalar, "created_at": &number, "completed_at": &number, "status": &status, "model": &scalar,
+		"conversation":       members(rules{"id": &scalar}),
+		"incomplete_details": members(rules{"reason": {Form: event.FormEnum, AllowedValues: []string{"max_output_tokens", contentFilter}}}),
+		"error":              {Fact: event.KindError, Replacement: `{"code":"server_error","message":"the run failed"}`},
+		"output":             output,
+	}}
+}
 
 // itemMembers returns the members of items that hold texts, arguments and results, together with those in more.
 //

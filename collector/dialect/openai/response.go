@@ -80,7 +80,7 @@ func (d *decoder) responseEnded(v strictjson.Value, b *event.Batch) {
 		case !d.response.hasItems:
 			var at place
 			at.addItem(item)
-			d.reportItem(item, &itemState{text: d.isThought(item, at)}, b)
+			d.reportItem(item, &itemState{text: !d.withheld.isAnswer(item, at)}, b)
 		}
 	}
 	e := b.Add(event.KindModelEnded)

@@ -116,7 +116,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		d.handoffOccurred(id, item, b)
 	case name.Is("message_output_created"):
 		if !d.response.ended {
-			d.reportMessage(raw, &itemState{text: d.isThought(raw, at)}, b)
+			d.reportMessage(raw, &itemState{text: !d.withheld.isAnswer(raw, at)}, b)
 		}
 	}
 }

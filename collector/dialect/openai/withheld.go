@@ -47,6 +47,7 @@ const (
 	choiceNumber = "choice "
 	ofCompletion = " of " // between the number of a choice and the ID of its completion
 	itemID       = "id "
+	partNumber   = "/" // between the key of an item and the number of its part
 )
 
 func isNumber(key string) bool {
@@ -106,6 +107,20 @@ func (w *withheldSet) textKind(at place) event.Kind {
 	return event.KindText
 }
 
+// isAnswer reports whether an item is an answer, and no event has called it or a part of it anything else.
+func (w *withheldSet) isAnswer(item strictjson.Value, at place) bool {
+	if textKindOf(item) != event.KindText {
+		return false
+	}
+	parts := max(item.Get("content").Len(), 1)
+	for i := range parts {
+		if at.part = partNumber + strconv.Itoa(i); w.textKind(at) != event.KindText {
+			return false
+		}
+	}
+	return true
+}
+
 // check marks a part of an item internal if the item is withheld, or if its start was not seen.
 func (w *withheldSet) check(k kind, f dialect.Frame, v strictjson.Value, b *event.Batch) {
 	at := placeOf(v)
@@ -160,7 +175,10 @@ func placeOf(v strictjson.Value) (at place) {
 	at.addID(v.Get("item_id"))
 	at.addItem(v.Get("item"))
 	if part := v.Get("content_index"); part.Exists() {
-		at.part = "/" + dialect.Name(string(part.Raw()))
+		at.part = partNumber + dialect.Name(string(part.Raw()))
+		if n, whole := part.Int(); whole {
+			at.part = partNumber + strconv.FormatInt(n, 10)
+		}
 	}
 	return at
 }
