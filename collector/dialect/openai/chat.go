@@ -8,6 +8,7 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -74,6 +75,11 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 	for one := range v.Get("choices").Elements() {
 		finishes = finishes || one.Get("finish_reason").Kind() == strictjson.String
 	}
+	for one := range v.Get("choices").Elements() {
+		if isThinking(one.Get("delta")) {
+			b.Type, b.HasThoughts = thoughtful(typeChunk), true
+		}
+	}
 	c.fault, _ = errorCode(v.Get("error"))
 	for one := range v.Get("choices").Elements() {
 		d.choice(one, !finishes, f, b)
@@ -106,7 +112,9 @@ func (d *decoder) choice(v strictjson.Value, partial bool, f dialect.Frame, b *e
 		c.isAnswer = isAssistant(role)
 	}
 	addThoughts(delta, b)
-	if c.isAnswer {
+	if isThinking(delta) {
+		addThought(delta.Get("content"), b)
+	} else if c.isAnswer {
 		d.addContent(c, delta, partial, b)
 	}
 	d.addCallPieces(c, delta, b)
@@ -138,6 +146,17 @@ func addThoughts(delta strictjson.Value, b *event.Batch) {
 			}
 		}
 	}
+}
+
+// isThinking reports whether the content of a piece is a thought. gpt-oss names its channel, as some servers pass
+// on, and others the type.
+func isThinking(delta strictjson.Value) bool {
+	for name, value := range delta.Members() {
+		if lenient.MatchesAny(name.Text(), []string{"channel", "type"}) && lenient.MatchesAny(value.Text(), []string{"analysis", "thinking", "reasoning"}) {
+			return true
+		}
+	}
+	return false
 }
 
 // addThought reports a thought, or the parts of one.

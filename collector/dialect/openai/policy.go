@@ -40,7 +40,8 @@ type rules = map[string]*event.Rule
 
 var types = func() map[string]event.Type {
 	all := map[string]event.Type{
-		typeChunk:               {Client: true, Words: &chunkWords, Public: members(rules{"id": &scalar, "object": &scalar, "created": &number, "model": &scalar, "choices": {Elements: &publicChoice}})},
+		typeChunk:               {Client: true, Words: &chunkWords, Public: chunkRule(&text)},
+		thoughtful(typeChunk):   {Client: true, Words: &chunkWords, Public: chunkRule(&event.Rule{Fact: event.KindThought, Form: event.FormEnum})}, // as content, it would look like an answer
 		typeDone:                {Text: true, Client: true, Public: &event.Rule{AllowedValues: []string{typeDone}, Form: event.FormEnum}},
 		typeServerError:         {Client: true, Public: &event.Rule{Fact: event.KindError, Replacement: failure}},
 		typeAgentUpdated:        {Client: true, Public: members(rules{"type": &scalar, "new_agent": &scalar})},
@@ -184,15 +185,6 @@ var (
 	// repeatedText leaves only if it is an answer.
 	repeatedText = event.Rule{Fact: event.KindText, Form: event.FormText, Fallback: `""`}
 
-	publicChoice = event.Rule{Members: rules{
-		"index":         &number,
-		"finish_reason": {Form: event.FormEnum, AllowedValues: []string{"stop", "length", "tool_calls", "function_call", contentFilter, "error"}, Fallback: `"other"`},
-		"delta": {Fallback: "{}", Members: rules{
-			"role": &assistant, "content": &text, "refusal": &text, "reasoning_content": &thought, "reasoning": &thought,
-			"tool_calls": {Elements: members(rules{"index": &number, "id": &scalar, "type": &scalar, "function": members(rules{"name": {Fact: event.KindToolStarted}})})},
-		}},
-	}}
-
 	// chunkWords finds reasoning that repeats what the decoder reads, or that has no text.
 	chunkWords = event.Words{
 		Containers: []string{"choices", "delta", "content", "provider_specific_fields", "audio"},
@@ -235,6 +227,19 @@ func responseRule(output *event.Rule) event.Rule {
 		"error":              {Fact: event.KindError, Replacement: `{"code":"server_error","message":"the run failed"}`},
 		"output":             output,
 	}}
+}
+
+// chunkRule returns the rule for a chunk, with that for the content of its choices.
+func chunkRule(content *event.Rule) *event.Rule {
+	choice := event.Rule{Members: rules{
+		"index":         &number,
+		"finish_reason": {Form: event.FormEnum, AllowedValues: []string{"stop", "length", "tool_calls", "function_call", contentFilter, "error"}, Fallback: `"other"`},
+		"delta": {Fallback: "{}", Members: rules{
+			"role": &assistant, "content": content, "refusal": &text, "reasoning_content": &thought, "reasoning": &thought,
+			"tool_calls": {Elements: members(rules{"index": &number, "id": &scalar, "type": &scalar, "function": members(rules{"name": {Fact: event.KindToolStarted}})})},
+		}},
+	}}
+	return members(rules{"id": &scalar, "object": &scalar, "created": &number, "model": &scalar, "choices": {Elements: &choice}})
 }
 
 // itemMembers returns the members of items that hold texts, arguments and results, together with those in more.
