@@ -71,6 +71,10 @@ type Table struct {
 	// The client gets a frame without them.
 	InternalMembers []string
 
+	// Instructions describes messages for models only, which may be anywhere in a frame; nil if no frame is searched.
+	// Readers get the frame without them.
+	Instructions *Instructions
+
 	// FailureType is the type of FailureData and OversizeData. It is their event name if
 	// TypeIsEventName or Namespaces is set.
 	FailureType string
@@ -151,6 +155,13 @@ type Messages struct {
 	InternalRoles []string // roles of messages that are for models only
 	RoleOptional  bool     // a message without the member is not withheld for that; the decoder may withhold it
 	PartMembers   []string // members of a message that hold its parts, which are checked too
+}
+
+// Instructions describes messages that instruct models. Names and roles are compared leniently.
+type Instructions struct {
+	Roles   []string // an object with content and such a role is one
+	Members []string // members that contain such messages or their text
+	Skipped []string // members that are not searched
 }
 
 // Words describes the members of a frame that contain text of agents and that the decoder does not

@@ -23,6 +23,7 @@ const (
 
 var table = event.Table{
 	Discriminators:  []string{"type", "kind"},
+	Labels:          []string{"event"}, // no frame of the protocol has this member; another protocol would name its frame there
 	Envelopes:       []string{"result", "event", "rawEvent", "raw_event"},
 	TypeIsEventName: true,
 	FailureData:     "the run failed",

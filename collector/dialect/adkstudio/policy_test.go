@@ -90,6 +90,7 @@ func TestPoliciesOfObjects(t *testing.T) {
 		{`trace {"type":"custom","node":"a","data":{"author":"a","content":"secret"}}`, withheld, withheld},
 		{`trace {"type":"interrupted","node":"a","thread_id":"secret"}`, withheld, withheld},
 		{`trace {"type":"internal:node_start","node":"secret"}`, withheld, withheld},
+		{`trace {"type":"node_start","node":"secret","step":0,"event":"internal:x"}`, withheld, withheld},
 		{`trace {"node":"secret"}`, withheld, withheld},
 		{`tool_call {"name":"f","type":"internal:x","args":"secret"}`, withheld, withheld},
 		{`tool_result {"name":"f","result":{"kind":"internal:x","y":"secret"}}`, withheld, withheld},

@@ -14,13 +14,20 @@ import (
 // replaces. A transient part is not kept in the message.
 func (d *decoder) data(v strictjson.Value, b *event.Batch) {
 	name := v.Get("type").Text()[len(dataPrefix):]
-	b.Internal = lenient.IsInternal(name)
+	key := dataKey{name: d.names.Truncate(name, dialect.MaxName)}
+	if id := v.Get("id"); id.Kind() > strictjson.Null {
+		key.id = dialect.Name(string(id.Raw()))
+	}
+	b.Internal = lenient.IsInternal(name) || d.dataParts.replacesWithheld(key)
+	if d.dataParts.add(key, d.withheld || b.Internal); b.Internal {
+		return
+	}
 	if transient, _ := v.Get("transient").Bool(); transient {
 		return
 	}
 	content := v.Get("data")
 	e := b.Add(event.KindArtifact)
-	e.ID, e.Name = d.name(v.Get("id")), d.names.Truncate(name, dialect.MaxName)
+	e.ID, e.Name = d.name(v.Get("id")), key.name
 	e.Artifact.Kind = event.ArtifactData
 	if content.Exists() {
 		e.Artifact.Bytes = event.Count{N: int64(len(content.Raw())), Known: true}
@@ -28,6 +35,35 @@ func (d *decoder) data(v strictjson.Value, b *event.Batch) {
 	if content.Kind() > strictjson.Null {
 		e.AddPiece(event.Piece{Kind: event.PieceData, Value: content})
 	}
+}
+
+// dataKey names a part of the application's own. The SDK replaces a part by a later one with the same key.
+type dataKey struct{ name, id string }
+
+// dataParts remembers the parts of the application's own that may be replaced.
+type dataParts struct {
+	shown, withheld wire.Set[dataKey]
+	missed          bool // a frame was unreadable that may have been such a part
+}
+
+// replacesWithheld reports whether a part may replace a withheld one. A part without an ID replaces none.
+func (p *dataParts) replacesWithheld(key dataKey) bool {
+	return key.id != "" && (p.withheld.MayContain(key) || p.missed && !p.shown.Contains(key))
+}
+
+func (p *dataParts) add(key dataKey, withheld bool) {
+	switch {
+	case key.id == "":
+	case withheld:
+		p.withheld.Add(key)
+	default:
+		p.shown.Add(key)
+	}
+}
+
+// miss notes an unreadable frame. Only the letters of a part's type could be escaped.
+func (p *dataParts) miss(data []byte) {
+	p.missed = p.missed || len(data) == 0 || bytes.Contains(data, []byte(dataPrefix)) || bytes.Contains(data, []byte(`\u`))
 }
 
 // file reports a file as an artifact. Only the size of one that is in its URL is known.

@@ -31,6 +31,7 @@ type runState struct {
 	step        stepState
 	parts       parts
 	calls       calls
+	dataParts   dataParts
 	missedStart bool // a frame was withheld or unreadable that may have started anything
 }
 
@@ -53,7 +54,10 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 	switch {
 	case !f.JSON.Exists():
 		b.Rejected = f.Malformed
-		d.missedStart = d.missedStart || f.MayContainObject()
+		if f.MayContainObject() {
+			d.missedStart = true
+			d.dataParts.miss(f.Data)
+		}
 		if isBrokenError(f.Data) {
 			b.Add(event.KindError).Error = event.AgentError
 		}
@@ -61,6 +65,7 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 	case f.JSON.Get("type").Kind() != strictjson.String:
 		b.Rejected = event.ReasonShape
 		d.missedStart = true
+		d.dataParts.miss(f.Data)
 		return
 	}
 	k := kindOf(f.JSON)

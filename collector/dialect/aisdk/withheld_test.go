@@ -55,3 +55,41 @@ func TestMarkedTexts(t *testing.T) {
 		}
 	}
 }
+
+// TestReplacedData sends a part of the application's own that replaces one that was withheld or unreadable.
+func TestReplacedData(t *testing.T) {
+	const (
+		part  = `{"type":"data-note","id":"q","data":{"v":"secret"}}`
+		inner = `{"type":"data-note","id":"q","data":{"type":"internal:x"}}`
+	)
+	for _, sent := range [][]string{
+		{inner, part},
+		{inner, part, part},
+		{part, inner, part},
+		{strings.Replace(inner, `"data":{"type"`, `"data":{},"x":{"type"`, 1), strings.Replace(part, `"id"`, `"event":"internal:x","id"`, 1), part},
+		{`{"type":"data-note","id":"q","id":"q","data":{"type":"internal:x"}}`, part},
+		{`{"type":"\u0064ata-note","id":"q","id":"q","data":{"type":"internal:x"}}`, part},
+		{strings.Replace(inner, `"q"`, `7`, 1), strings.Replace(part, `"q"`, `7`, 1)},
+	} {
+		if got := last(leaves(t, event.PolicyClient, sent...)); got != withheld {
+			t.Errorf("%s: the last leaves as %s", strings.Join(sent, "\n"), got)
+		}
+	}
+	const unreadable = `{"type":"data-note","id":"r","id":"q"}`
+	for _, sent := range [][]string{
+		{part, part},
+		{part, unreadable, part},
+		{`{"type":"tool-output-available","toolCallId":"c","output":{"a":1,"a":2}}`, part},
+		{inner, strings.Replace(part, `"q"`, `"r"`, 1)},
+		{inner, strings.Replace(part, "note", "table", 1)},
+		{inner, strings.Replace(part, `"id":"q",`, "", 1)},
+		{strings.Replace(inner, `"id":"q",`, "", 1), strings.Replace(part, `"id":"q",`, "", 1)},
+		{strings.Replace(inner, `"q"`, "null", 1), strings.Replace(part, `"q"`, "null", 1)},
+		{inner, "[DONE]", part},
+		{unreadable, strings.Replace(part, `"id":"q",`, "", 1)},
+	} {
+		if got := last(leaves(t, event.PolicyClient, sent...)); got != unchanged {
+			t.Errorf("%s: the last leaves as %s", strings.Join(sent, "\n"), got)
+		}
+	}
+}

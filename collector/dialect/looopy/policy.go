@@ -5,6 +5,7 @@ import "github.com/delegraph/delegraph/collector/event"
 var table = event.Table{
 	// Looopy names the kind in "kind", if it is in the data. Other protocols name it in "type".
 	Discriminators:  []string{"kind", "type"},
+	Labels:          []string{"event"}, // no frame of the protocol has this member; another protocol would name its frame there
 	DeepEnvelopes:   true,
 	TypeIsEventName: true,
 	FailureType:     "task-status",

@@ -192,6 +192,7 @@ func TestWithheld(t *testing.T) {
 		{"content-delta", `{"KIND":"internal:x","taskId":"t","delta":"secret"}`, "internal"},
 		{"content-delta", `{"type":"internal:x","taskId":"t","delta":"secret"}`, "internal"},
 		{"content-delta", nested, "internal"},
+		{"content-delta", `{"kind":"content-delta","event":"internal:llm-call","taskId":"t","delta":"secret"}`, "internal"},
 		{"", data, "unknown"},
 		{"undefined", data, "unknown"},
 		{"prompt-error", data, "unknown"},

@@ -8,6 +8,7 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -16,6 +17,7 @@ type chat struct {
 	started  bool
 	finished bool // its end was reported, and only usage may follow
 	id       string
+	chunk    string // the ID in the current chunk
 	model    string
 	reason   string // the first finish reason that was reported
 	usage    event.Usage
@@ -29,7 +31,6 @@ type chat struct {
 // mixed with those of others.
 type choice struct {
 	index    int64
-	hasRole  bool
 	isAnswer bool // its role is the assistant's
 	done     bool
 	text     dialect.TextTail
@@ -40,6 +41,7 @@ type choice struct {
 type chatCall struct {
 	index    int64
 	id, name string
+	within   string // the ID of its completion
 	args     []byte
 }
 
@@ -61,6 +63,7 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 	}
 	d.begin(id, "", b) // Azure's first chunk has no id, and its run then has none
 	c := &d.chat
+	c.chunk = id
 	if model := d.name(v.Get("model")); model != "" {
 		c.model = model
 	}
@@ -71,6 +74,11 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 	finishes := false
 	for one := range v.Get("choices").Elements() {
 		finishes = finishes || one.Get("finish_reason").Kind() == strictjson.String
+	}
+	for one := range v.Get("choices").Elements() {
+		if isThinking(one.Get("delta")) {
+			b.Type, b.HasThoughts = thoughtful(typeChunk), true
+		}
 	}
 	c.fault, _ = errorCode(v.Get("error"))
 	for one := range v.Get("choices").Elements() {
@@ -85,14 +93,15 @@ func (d *decoder) choice(v strictjson.Value, partial bool, f dialect.Frame, b *e
 	index, _ := v.Get("index").Int()
 	c := d.chat.choiceAt(index)
 	delta, at := v.Get("delta"), choicePlace(v)
-	role := delta.Get("role")
+	role, own := delta.Get("role"), at.of(d.chat.chunk)
 	switch {
 	case isInstruction(role) || isInstruction(v.Get("message").Get("role")) || isFiltered(f) || d.withheld.isWithheld(at):
 		b.Internal = true
 		d.withheld.withhold(at)
 		return
-	case role.Kind() == strictjson.String || c != nil && c.hasRole:
-	case d.withheld.missed:
+	case len(role.Text()) > 0:
+		d.withheld.add(own, event.KindText)
+	case d.withheld.missed && !d.withheld.saw(own):
 		b.Internal = true // its role was not read
 		return
 	}
@@ -100,10 +109,12 @@ func (d *decoder) choice(v strictjson.Value, partial bool, f dialect.Frame, b *e
 		return
 	}
 	if role.Kind() == strictjson.String {
-		c.hasRole, c.isAnswer = true, isAssistant(role)
+		c.isAnswer = isAssistant(role)
 	}
 	addThoughts(delta, b)
-	if c.isAnswer {
+	if isThinking(delta) {
+		addThought(delta.Get("content"), b)
+	} else if c.isAnswer {
 		d.addContent(c, delta, partial, b)
 	}
 	d.addCallPieces(c, delta, b)
@@ -135,6 +146,17 @@ func addThoughts(delta strictjson.Value, b *event.Batch) {
 			}
 		}
 	}
+}
+
+// isThinking reports whether the content of a piece is a thought. gpt-oss names its channel, as some servers pass
+// on, and others the type.
+func isThinking(delta strictjson.Value) bool {
+	for name, value := range delta.Members() {
+		if lenient.MatchesAny(name.Text(), []string{"channel", "type"}) && lenient.MatchesAny(value.Text(), []string{"analysis", "thinking", "reasoning"}) {
+			return true
+		}
+	}
+	return false
 }
 
 // addThought reports a thought, or the parts of one.
@@ -182,13 +204,13 @@ func (d *decoder) addCallPieces(c *choice, delta strictjson.Value, b *event.Batc
 func (d *decoder) addCallPiece(c *choice, index int64, id string, function strictjson.Value, b *event.Batch) {
 	name := d.name(function.Get("name"))
 	open := c.call
-	if open == nil || open.index != index || id != "" && open.id != "" && id != open.id {
+	if open == nil || open.index != index || open.within != d.chat.chunk && d.withheld.missed || id != "" && open.id != "" && id != open.id {
 		if id == "" && name == "" {
 			b.Internal = b.Internal || d.withheld.missed
 			return
 		}
 		d.reportCall(c, b)
-		open = &chatCall{index: index}
+		open = &chatCall{index: index, within: d.chat.chunk}
 		c.call = open
 	}
 	open.id, open.name = cmp.Or(open.id, id), cmp.Or(open.name, name)

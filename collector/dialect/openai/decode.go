@@ -45,14 +45,18 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 		d.streamDone(b)
 	case !v.Exists():
 		b.Rejected = f.Malformed
-		d.withheld.missed = d.withheld.missed || f.MayContainObject()
+		if f.MayContainObject() {
+			d.withheld.missFrame()
+		}
 		if isBrokenError(f.Data) {
 			b.Add(event.KindError).Error = event.AgentError
 		}
 		return
 	case v.Kind() != strictjson.Object:
 		b.Rejected = event.ReasonShape
-		d.withheld.missed = d.withheld.missed || f.MayContainObject()
+		if f.MayContainObject() {
+			d.withheld.missFrame()
+		}
 		return
 	default:
 		d.decodeObject(f, b)
@@ -98,7 +102,7 @@ func (d *decoder) decodeObject(f dialect.Frame, b *event.Batch) {
 		d.responseEvent(f, v, b)
 	default:
 		b.Rejected = event.ReasonShape
-		d.withheld.missed = true
+		d.withheld.missFrame()
 	}
 }
 
@@ -128,6 +132,31 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 	} else {
 		d.checkOutput(f, v.Get("response").Get("output"), b)
 	}
+	if d.isAnswer(v, b) {
+		b.Type = answering(b.Type)
+	}
+}
+
+// isAnswer reports whether the texts in an event that repeats whole texts are all answers.
+func (d *decoder) isAnswer(v strictjson.Value, b *event.Batch) bool {
+	switch b.Type {
+	case typePartDone:
+		return partTextKind(v.Get("part")) == event.KindText && d.withheld.textKind(placeOf(v)) == event.KindText
+	case typeItemDone:
+		return d.withheld.isAnswer(v.Get("item"), placeOf(v))
+	}
+	answers := 0
+	for item := range v.Get("response").Get("output").Elements() {
+		var at place
+		at.addItem(item)
+		switch message := item.Get("type").Is("message"); {
+		case message && !d.withheld.isAnswer(item, at):
+			return false
+		case message:
+			answers++
+		}
+	}
+	return answers > 0 && !d.resumed
 }
 
 // checkOutput checks the items that a response contains, which may be internal or thoughts. If the response is

@@ -76,7 +76,7 @@ func (d *decoder) itemDone(v strictjson.Value, b *event.Batch) {
 	item := v.Get("item")
 	d.setItemType(item, placeOf(v), b)
 	known := d.response.item(v)
-	known.text = known.text || d.isThought(item, placeOf(v))
+	known.text = known.text || !d.withheld.isAnswer(item, placeOf(v))
 	d.reportItem(item, known, b)
 	d.response.hasItems = true
 }

@@ -28,6 +28,7 @@ const (
 	typeRefusalDelta = "response.refusal.delta"
 	typeRefusalDone  = "response.refusal.done"
 	typeAnnotation   = "response.output_text.annotation.added"
+	typeAnnotation2  = "response.output_text_annotation.added" // the name in openai 1.84
 
 	// Events of the Agents SDK. Source: agents/stream_events.py of openai-agents 0.24.
 	typeRaw          = "raw_response_event"
@@ -54,7 +55,8 @@ type kind struct {
 
 // kinds maps types of the events of a response to their descriptions.
 //
-// Source: openai/types/responses/response_stream_event.py of openai 3.54.
+// Source: openai/types/responses/response_stream_event.py of openai 3.54, and of 1.66 and 1.84 for older names;
+// vllm/entrypoints/openai/responses/protocol.py for reasoning_part; Llama Stack for mcp_call.arguments.
 var kinds map[string]kind
 
 // init fills the table: its functions refer to it, so a variable initializer would be a cycle.
@@ -80,15 +82,18 @@ func init() {
 	for _, name := range thoughtsDone {
 		kinds[name] = kind{part: true, decode: (*decoder).thoughtDone}
 	}
-	for _, name := range slices.Concat(thoughtParts, callProgress, callEnds, toolLists, callData, resultData, responseData, []string{typeAnnotation}) {
+	for _, name := range slices.Concat(thoughtParts, callProgress, callEnds, toolLists, callData, resultData, responseData, []string{typeAnnotation, typeAnnotation2}) {
 		kinds[name] = kind{part: true, decode: (*decoder).ignore}
 	}
 }
 
 var (
-	thoughtDeltas = []string{"response.reasoning_summary_text.delta", "response.reasoning_text.delta"}
-	thoughtsDone  = []string{"response.reasoning_summary_text.done", "response.reasoning_text.done"}
-	thoughtParts  = []string{"response.reasoning_summary_part.added", "response.reasoning_summary_part.done"}
+	thoughtDeltas = []string{"response.reasoning_summary_text.delta", "response.reasoning_text.delta", "response.reasoning_summary.delta", "response.reasoning.delta"}
+	thoughtsDone  = []string{"response.reasoning_summary_text.done", "response.reasoning_text.done", "response.reasoning_summary.done", "response.reasoning.done"}
+	thoughtParts  = []string{
+		"response.reasoning_summary_part.added", "response.reasoning_summary_part.done",
+		"response.reasoning_part.added", "response.reasoning_part.done",
+	}
 
 	// callProgress and callEnds are events with the state of a built-in tool. toolLists are those with the state of
 	// a list of tools.
@@ -110,7 +115,11 @@ var (
 		"response.function_call_arguments.delta", "response.function_call_arguments.done",
 		"response.custom_tool_call_input.delta", "response.custom_tool_call_input.done",
 		"response.mcp_call_arguments.delta", "response.mcp_call_arguments.done",
+		"response.mcp_call.arguments.delta", "response.mcp_call.arguments.done",
+		"response.mcp_call.arguments_delta", "response.mcp_call.arguments_done",
 		"response.code_interpreter_call_code.delta", "response.code_interpreter_call_code.done",
+		"response.code_interpreter_call.code.delta", "response.code_interpreter_call.code.done",
+		"response.apply_patch_call_operation_diff.delta", "response.apply_patch_call_operation_diff.done",
 		"response.shell_call_command.added", "response.shell_call_command.delta", "response.shell_call_command.done",
 	}
 	resultData = []string{

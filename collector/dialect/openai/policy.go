@@ -3,6 +3,7 @@ package openai
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/delegraph/delegraph/collector/event"
 )
@@ -16,9 +17,11 @@ var table = event.Table{
 	// name their events in it.
 	Labels: []string{"name", "event", "object"},
 	// An error is no envelope: its type may be "internal_server_error" (LiteLLM) or "InternalServerError" (vLLM).
-	Envelopes:    []string{"response", "item", "part", "output", "content", "summary", "data", "raw_item", "result", "choices", "delta", "tool_calls", "annotation"},
-	Events:       eventNames,
-	KeptEvents:   eventNames, // OpenAI's client for JavaScript raises an exception for "error"
+	Envelopes:  []string{"response", "item", "part", "output", "content", "summary", "data", "raw_item", "result", "choices", "delta", "tool_calls", "annotation"},
+	Events:     eventNames,
+	KeptEvents: eventNames, // OpenAI's client for JavaScript raises an exception for "error"
+	// Requests, and items that repeat one, may be in any object. vLLM's input_messages hold the text of the prompt.
+	Instructions: &event.Instructions{Roles: instructionRoles, Members: []string{"input_messages"}, Skipped: []string{"instructions", "tools"}},
 	FailureData:  failure,
 	OversizeData: `{"error":{"message":"` + event.OversizeMessage + `","type":"server_error","param":null,"code":null}}`,
 	Types:        types,
@@ -37,7 +40,8 @@ type rules = map[string]*event.Rule
 
 var types = func() map[string]event.Type {
 	all := map[string]event.Type{
-		typeChunk:               {Client: true, Words: &chunkWords, Public: members(rules{"id": &scalar, "object": &scalar, "created": &number, "model": &scalar, "choices": {Elements: &publicChoice}})},
+		typeChunk:               {Client: true, Words: &chunkWords, Public: chunkRule(&text)},
+		thoughtful(typeChunk):   {Client: true, Words: &chunkWords, Public: chunkRule(&event.Rule{Fact: event.KindThought, Form: event.FormEnum})}, // as content, it would look like an answer
 		typeDone:                {Text: true, Client: true, Public: &event.Rule{AllowedValues: []string{typeDone}, Form: event.FormEnum}},
 		typeServerError:         {Client: true, Public: &event.Rule{Fact: event.KindError, Replacement: failure}},
 		typeAgentUpdated:        {Client: true, Public: members(rules{"type": &scalar, "new_agent": &scalar})},
@@ -48,7 +52,7 @@ var types = func() map[string]event.Type {
 		typeRaw:                 {},                            // the wrapped event is unknown; wrapped names the others
 	}
 	for name, public := range responseRules() {
-		t := event.Type{Client: true, Public: public, Words: wordsOf(name), Shows: shownBy(name)}
+		t := event.Type{Client: true, Public: public, Words: wordsOf(strings.TrimSuffix(name, ofAnswer)), Shows: shownBy(name), Answer: strings.HasSuffix(name, ofAnswer)}
 		all[name] = t
 		t.Public = nil
 		if public != nil {
@@ -90,6 +94,12 @@ func wordsOf(name string) *event.Words {
 // thoughtful returns the type of an event with a reasoning item.
 func thoughtful(name string) string { return name + " with thoughts" }
 
+// answering returns the type of an event that repeats an answer, so that its text is one although earlier events
+// have reported it.
+func answering(name string) string { return name + ofAnswer }
+
+const ofAnswer = " of an answer"
+
 // responseRules returns the rules for the events of a response.
 func responseRules() map[string]*event.Rule {
 	all := map[string]*event.Rule{
@@ -98,15 +108,18 @@ func responseRules() map[string]*event.Rule {
 		typePartAdded: part(rules{"part": &publicPart}), typePartDone: part(rules{"part": &publicPart}),
 		typeTextDelta: part(rules{"delta": &text}), typeRefusalDelta: part(rules{"delta": &text}),
 		typeTextDone: part(rules{"text": &text}), typeRefusalDone: part(rules{"refusal": &text}),
-		typeAnnotation: nil, typeForeign: nil, typeKeepAlive: members(rules{"type": &scalar, "sequence_number": &number}),
+		typeAnnotation: nil, typeAnnotation2: nil, typeForeign: nil, typeKeepAlive: members(rules{"type": &scalar, "sequence_number": &number}),
 		typeError: members(rules{"type": &scalar, "sequence_number": &number, "code": &noText, "param": &noText, "message": {Fact: event.KindError, Replacement: `"the run failed"`}}),
 	}
 	for _, name := range []string{typeCreated, typeQueued, typeInProgress, typeCompleted, typeIncomplete, typeFailed} {
 		all[name] = members(rules{"type": &scalar, "sequence_number": &number, "response": &publicResponse})
 		all[thoughtful(name)] = all[name]
+		all[answering(name)] = members(rules{"type": &scalar, "sequence_number": &number, "response": &publicAnswer})
+		all[answering(thoughtful(name))] = all[answering(name)]
 	}
+	all[answering(typePartDone)], all[answering(typeItemDone)] = all[typePartDone], all[typeItemDone]
 	for _, name := range thoughtDeltas {
-		all[name] = part(rules{"summary_index": &number, "delta": &thought})
+		all[name] = part(rules{"summary_index": &number, "delta": &thoughtPiece})
 	}
 	for _, name := range thoughtsDone {
 		all[name] = part(rules{"summary_index": &number, "text": &thought})
@@ -135,24 +148,25 @@ func part(own rules) *event.Rule {
 }
 
 var (
-	scalar    = event.Rule{}
-	number    = event.Rule{Form: event.FormEnum}
-	text      = event.Rule{Fact: event.KindText, Form: event.FormText}
-	thought   = event.Rule{Fact: event.KindThought, Form: event.FormText}
-	noText    = event.Rule{Replacement: "null"}
-	noList    = event.Rule{Replacement: "[]"}
-	assistant = event.Rule{Form: event.FormEnum, AllowedValues: []string{"assistant"}}
-	status    = event.Rule{Form: event.FormEnum, AllowedValues: []string{"queued", "in_progress", "searching", "interpreting", "generating", "calling", "completed", "incomplete", "failed", "cancelled"}}
+	scalar  = event.Rule{}
+	number  = event.Rule{Form: event.FormEnum}
+	text    = event.Rule{Fact: event.KindText, Form: event.FormText}
+	thought = event.Rule{Fact: event.KindThought, Form: event.FormText}
+	// thoughtPiece may be an object: before openai 1.92, the type of the member is "object".
+	thoughtPiece = event.Rule{Fact: event.KindThought, String: &thought, Members: rules{"text": &thought}}
+	noText       = event.Rule{Replacement: "null"}
+	noList       = event.Rule{Replacement: "[]"}
+	assistant    = event.Rule{Form: event.FormEnum, AllowedValues: []string{"assistant"}}
+	status       = event.Rule{Form: event.FormEnum, AllowedValues: []string{"queued", "in_progress", "searching", "interpreting", "generating", "calling", "completed", "incomplete", "failed", "cancelled"}}
 
 	publicRunItem = event.Rule{Members: rules{"type": &scalar, "name": &scalar, "agent": &scalar, "item": members(rules{"type": &scalar, "agent": &scalar})}}
 
-	publicResponse = event.Rule{Members: rules{
-		"id": &scalar, "object": &scalar, "created_at": &number, "completed_at": &number, "status": &status, "model": &scalar,
-		"conversation":       members(rules{"id": &scalar}),
-		"incomplete_details": members(rules{"reason": {Form: event.FormEnum, AllowedValues: []string{"max_output_tokens", contentFilter}}}),
-		"error":              {Fact: event.KindError, Replacement: `{"code":"server_error","message":"the run failed"}`},
-		"output":             &noList, // other events have shown the items
-	}}
+	publicResponse = responseRule(&noList) // other events have shown the items
+	// publicAnswer shows the items again, because OpenAI's clients take the final answer from there.
+	publicAnswer = responseRule(&event.Rule{
+		Fallback: "[]",
+		Elements: &event.Rule{ByType: rules{"reasoning": &publicReasoning}, Members: publicItem.Members},
+	})
 
 	// publicItem shows that an item exists, and the text of an answer.
 	publicItem = event.Rule{Members: rules{
@@ -168,17 +182,8 @@ var (
 	publicPart = event.Rule{AllowedTypes: []string{"output_text", "refusal"}, Members: rules{
 		"type": &scalar, "text": &repeatedText, "refusal": &repeatedText, "annotations": &noList,
 	}}
-	// repeatedText leaves only if no frame before has shown it.
+	// repeatedText leaves only if it is an answer.
 	repeatedText = event.Rule{Fact: event.KindText, Form: event.FormText, Fallback: `""`}
-
-	publicChoice = event.Rule{Members: rules{
-		"index":         &number,
-		"finish_reason": {Form: event.FormEnum, AllowedValues: []string{"stop", "length", "tool_calls", "function_call", contentFilter, "error"}, Fallback: `"other"`},
-		"delta": {Fallback: "{}", Members: rules{
-			"role": &assistant, "content": &text, "refusal": &text, "reasoning_content": &thought, "reasoning": &thought,
-			"tool_calls": {Elements: members(rules{"index": &number, "id": &scalar, "type": &scalar, "function": members(rules{"name": {Fact: event.KindToolStarted}})})},
-		}},
-	}}
 
 	// chunkWords finds reasoning that repeats what the decoder reads, or that has no text.
 	chunkWords = event.Words{
@@ -212,6 +217,30 @@ var (
 		Members:    map[string]event.Kind{"output": event.KindThought},
 	}
 )
+
+// responseRule returns the rule for a response, with that for its output.
+func responseRule(output *event.Rule) event.Rule {
+	return event.Rule{Members: rules{
+		"id": &scalar, "object": &scalar, "created_at": &number, "completed_at": &number, "status": &status, "model": &scalar,
+		"conversation":       members(rules{"id": &scalar}),
+		"incomplete_details": members(rules{"reason": {Form: event.FormEnum, AllowedValues: []string{"max_output_tokens", contentFilter}}}),
+		"error":              {Fact: event.KindError, Replacement: `{"code":"server_error","message":"the run failed"}`},
+		"output":             output,
+	}}
+}
+
+// chunkRule returns the rule for a chunk, with that for the content of its choices.
+func chunkRule(content *event.Rule) *event.Rule {
+	choice := event.Rule{Members: rules{
+		"index":         &number,
+		"finish_reason": {Form: event.FormEnum, AllowedValues: []string{"stop", "length", "tool_calls", "function_call", contentFilter, "error"}, Fallback: `"other"`},
+		"delta": {Fallback: "{}", Members: rules{
+			"role": &assistant, "content": content, "refusal": &text, "reasoning_content": &thought, "reasoning": &thought,
+			"tool_calls": {Elements: members(rules{"index": &number, "id": &scalar, "type": &scalar, "function": members(rules{"name": {Fact: event.KindToolStarted}})})},
+		}},
+	}}
+	return members(rules{"id": &scalar, "object": &scalar, "created": &number, "model": &scalar, "choices": {Elements: &choice}})
+}
 
 // itemMembers returns the members of items that hold texts, arguments and results, together with those in more.
 //

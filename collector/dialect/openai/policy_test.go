@@ -50,12 +50,15 @@ func stream(data ...string) string { return "data: " + strings.Join(data, "\n\nd
 // TestContinuationsStayIn sends items and choices of which the beginning is withheld or was not read. Nothing of them leaves.
 func TestContinuationsStayIn(t *testing.T) {
 	for name, sent := range map[string][]string{
-		"internal item":            {created, strings.Replace(added, `"message"`, `"internal_note"`, 1), delta, ended},
-		"internal label":           {created, strings.Replace(added, `{"type"`, `{"event":"internal:x","type"`, 1), delta, ended},
-		"internal part":            {created, added, `{"type":"response.content_part.added","output_index":0,"item_id":"i","part":{"type":"internal"}}`, delta, ended},
-		"instructions":             {created, strings.Replace(added, "assistant", "developer", 1), delta, strings.Replace(ended, "assistant", "developer", 1)},
-		"unreadable role":          {created, strings.Replace(added, `"assistant"`, `["system"]`, 1), delta, ended},
-		"same number, another id":  {created, strings.Replace(added, `"message"`, `"internal_note"`, 1), strings.Replace(delta, `"i"`, `"j"`, 1)},
+		"internal item":           {created, strings.Replace(added, `"message"`, `"internal_note"`, 1), delta, ended},
+		"internal label":          {created, strings.Replace(added, `{"type"`, `{"event":"internal:x","type"`, 1), delta, ended},
+		"internal part":           {created, added, `{"type":"response.content_part.added","output_index":0,"item_id":"i","part":{"type":"internal"}}`, delta, ended},
+		"instructions":            {created, strings.Replace(added, "assistant", "developer", 1), delta, strings.Replace(ended, "assistant", "developer", 1)},
+		"unreadable role":         {created, strings.Replace(added, `"assistant"`, `["system"]`, 1), delta, ended},
+		"same number, another id": {created, strings.Replace(added, `"message"`, `"internal_note"`, 1), strings.Replace(delta, `"i"`, `"j"`, 1)},
+		"number of a withheld item, id of another": {
+			created, strings.Replace(added, `"message"`, `"internal_note"`, 1), strings.NewReplacer(`:0`, `:1`, `"i"`, `"j"`).Replace(added), strings.Replace(delta, `"i"`, `"j"`, 1),
+		},
 		"same id, another number":  {created, strings.Replace(added, `"message"`, `"internal_note"`, 1), strings.Replace(delta, `:0`, `:7`, 1)},
 		"unreadable beginning":     {created, `{"type":"response.output_item.added","output_index":0,"item":{"id":"i","id":"j"}}`, delta},
 		"unknown beginning":        {created, `{"type":"response.surprise.added","output_index":0,"item_id":"i"}`, delta, ended},

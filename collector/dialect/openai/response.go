@@ -80,7 +80,7 @@ func (d *decoder) responseEnded(v strictjson.Value, b *event.Batch) {
 		case !d.response.hasItems:
 			var at place
 			at.addItem(item)
-			d.reportItem(item, &itemState{text: d.isThought(item, at)}, b)
+			d.reportItem(item, &itemState{text: !d.withheld.isAnswer(item, at)}, b)
 		}
 	}
 	e := b.Add(event.KindModelEnded)
@@ -199,6 +199,8 @@ func reportPart(part strictjson.Value, b *event.Batch) bool {
 // nor a thought.
 func partTextKind(part strictjson.Value) event.Kind {
 	switch kind := part.Get("type"); {
+	case isInstruction(part.Get("role")):
+		return event.KindOther
 	case kind.Is("reasoning_text"), kind.Is("summary_text"), lenient.ContainsThoughtMarker(part):
 		return event.KindThought
 	case kind.Is("output_text"), kind.Is("refusal"):
@@ -209,7 +211,11 @@ func partTextKind(part strictjson.Value) event.Kind {
 
 // thoughtDelta reports a piece of a thought: of the reasoning itself, or of a summary.
 func (d *decoder) thoughtDelta(v strictjson.Value, b *event.Batch) {
-	b.Partial = b.AddText(event.KindThought, v.Get("delta")) != nil
+	piece := v.Get("delta")
+	if piece.Kind() == strictjson.Object {
+		piece = piece.Get("text")
+	}
+	b.Partial = b.AddText(event.KindThought, piece) != nil
 }
 
 func (d *decoder) thoughtDone(v strictjson.Value, b *event.Batch) {

@@ -89,7 +89,9 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	}
 	var at place
 	at.addItem(raw)
-	if raw.Kind() != strictjson.String && isHiddenItem(raw) || isInstruction(item.Get("role")) || d.withheld.isWithheld(at) {
+	// An application that sends responses has shown the beginning of each item that a response has.
+	orphan := (d.response.open || d.response.ended) && len(at.keys) > 0 && d.withheld.isOrphan(at)
+	if orphan || raw.Kind() != strictjson.String && isHiddenItem(raw) || isInstruction(item.Get("role")) || d.withheld.isWithheld(at) {
 		b.Internal = true
 		return
 	}
@@ -114,7 +116,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		d.handoffOccurred(id, item, b)
 	case name.Is("message_output_created"):
 		if !d.response.ended {
-			d.reportMessage(raw, &itemState{text: d.isThought(raw, at)}, b)
+			d.reportMessage(raw, &itemState{text: !d.withheld.isAnswer(raw, at)}, b)
 		}
 	}
 }

@@ -26,9 +26,6 @@ type withheldSet struct {
 // nextResponse forgets numbers, which another response or completion uses again. IDs name the same item on the
 // whole stream.
 func (w *withheldSet) nextResponse() {
-	isNumber := func(key string) bool {
-		return strings.HasPrefix(key, itemNumber) || strings.HasPrefix(key, choiceNumber)
-	}
 	for key := range w.withheld.All() {
 		if isNumber(key) {
 			w.withheld.Remove(key)
@@ -37,11 +34,25 @@ func (w *withheldSet) nextResponse() {
 	maps.DeleteFunc(w.seen, func(key string, _ event.Kind) bool { return isNumber(key) })
 }
 
-// Prefixes of the keys that are numbers.
+// missFrame notes a frame that was unreadable. It may have begun anything, also another response, so numbers
+// no longer say which item they mean.
+func (w *withheldSet) missFrame() {
+	w.missed = true
+	maps.DeleteFunc(w.seen, func(key string, _ event.Kind) bool { return isNumber(key) && !strings.Contains(key, ofCompletion) })
+}
+
+// Beginnings of keys: of numbers, which each response or completion uses again, and of IDs.
 const (
 	itemNumber   = "#"
 	choiceNumber = "choice "
+	ofCompletion = " of " // between the number of a choice and the ID of its completion
+	itemID       = "id "
+	partNumber   = "/" // between the key of an item and the number of its part
 )
+
+func isNumber(key string) bool {
+	return strings.HasPrefix(key, itemNumber) || strings.HasPrefix(key, choiceNumber)
+}
 
 func (w *withheldSet) withhold(at place) {
 	w.missed = w.missed || at.unclear || len(at.keys) == 0
@@ -79,9 +90,10 @@ func (w *withheldSet) isOrphan(at place) bool {
 	return (w.missed || w.withheld.Len() > 0) && !w.saw(at)
 }
 
-// saw reports whether the item at a place began and was not withheld.
+// saw reports whether the item at a place began and was not withheld. Another item may have had its number.
 func (w *withheldSet) saw(at place) bool {
-	return slices.ContainsFunc(at.keys, func(key string) bool { _, seen := w.seen[key]; return seen })
+	_, seen := w.seen[at.name()]
+	return seen
 }
 
 // textKind returns the kind of the text of an item or a part: KindText for an answer, and KindOther
@@ -95,11 +107,25 @@ func (w *withheldSet) textKind(at place) event.Kind {
 	return event.KindText
 }
 
+// isAnswer reports whether an item is an answer, and no event has called it or a part of it anything else.
+func (w *withheldSet) isAnswer(item strictjson.Value, at place) bool {
+	if textKindOf(item) != event.KindText {
+		return false
+	}
+	parts := max(item.Get("content").Len(), 1)
+	for i := range parts {
+		if at.part = partNumber + strconv.Itoa(i); w.textKind(at) != event.KindText {
+			return false
+		}
+	}
+	return true
+}
+
 // check marks a part of an item internal if the item is withheld, or if its start was not seen.
 func (w *withheldSet) check(k kind, f dialect.Frame, v strictjson.Value, b *event.Batch) {
 	at := placeOf(v)
 	switch {
-	case b.Internal || isFiltered(f) || w.isWithheld(at):
+	case b.Internal || isFiltered(f) || w.isWithheld(at) || isInstruction(v.Get("part").Get("role")):
 		b.Internal = true
 		w.withhold(at)
 	case k.begins:
@@ -117,6 +143,30 @@ type place struct {
 	unclear bool   // a number is not an integer, so readers may understand it differently
 }
 
+// name returns the key that names one thing: an ID if there is one, else a number.
+func (at *place) name() string {
+	for _, key := range at.keys {
+		if !isNumber(key) {
+			return key
+		}
+	}
+	if len(at.keys) == 0 {
+		return ""
+	}
+	return at.keys[0]
+}
+
+// of returns the place of a choice in a completion.
+func (at *place) of(completion string) (within place) {
+	for _, key := range at.keys {
+		if completion != "" {
+			key += ofCompletion + completion
+		}
+		within.keys = append(within.keys, key)
+	}
+	return within
+}
+
 // placeOf returns the place of the item that an event is part of.
 func placeOf(v strictjson.Value) (at place) {
 	if index := v.Get("output_index"); index.Kind() > strictjson.Null {
@@ -125,7 +175,10 @@ func placeOf(v strictjson.Value) (at place) {
 	at.addID(v.Get("item_id"))
 	at.addItem(v.Get("item"))
 	if part := v.Get("content_index"); part.Exists() {
-		at.part = "/" + dialect.Name(string(part.Raw()))
+		at.part = partNumber + dialect.Name(string(part.Raw()))
+		if n, whole := part.Int(); whole {
+			at.part = partNumber + strconv.FormatInt(n, 10)
+		}
 	}
 	return at
 }
@@ -149,7 +202,7 @@ func (at *place) addItem(item strictjson.Value) {
 
 func (at *place) addID(id strictjson.Value) {
 	if s := id.String(); s != "" && s != fakeID {
-		at.keys = append(at.keys, dialect.Name(s))
+		at.keys = append(at.keys, itemID+dialect.Name(s))
 	}
 }
 

@@ -146,6 +146,8 @@ func TestThoughtsInOtherPlaces(t *testing.T) {
 		`{"type":"response.content_part.done","output_index":0,"item_id":"i","part":{"type":"reasoning_text","text":"secret"}}`,
 		`{"type":"run_item_stream_event","name":"message_output_created","agent":"a","item":{"raw_item":{"type":"reasoning","content":[{"type":"reasoning_text","text":"secret"}]}}}`,
 		`{"type":"response.output_item.done","output_index":0,"item":{"type":"message","role":"assistant","thought":true,"content":[{"type":"output_text","text":"secret"}]}}`,
+		choice(`{"index":0,"delta":{"role":"assistant","channel":"analysis","content":"secret"}}`),
+		choice(`{"index":0,"delta":{"role":"assistant","type":"Thinking","content":"secret"}},{"index":1,"delta":{"role":"assistant","content":"x"}}`),
 		choice(`{"index":0,"thought":true,"delta":{"role":"assistant","content":"secret"}}`),
 		choice(`{"index":0,"delta":{"role":"assistant","content":"secret","extra_content":{"google":{"thought":true}}}}`),
 	} {

@@ -28,6 +28,12 @@ func (f *Filter) applyClient(b *event.Batch, rules event.Type) (Frame, Reason) {
 			return Frame{}, ReasonInternal
 		}
 	}
+	if i := b.Table.Instructions; i != nil {
+		if lenient.IsInstruction(i, b.JSON) {
+			return Frame{}, ReasonInternal
+		}
+		c.instructs = lenient.ContainsInstruction(i, b.JSON)
+	}
 	if !c.hasCuts(b.JSON) {
 		return Frame{Data: b.Frame.Data, Kinds: frameKinds(b)}, Passed
 	}
@@ -44,6 +50,8 @@ type cutter struct {
 	list     strictjson.Value // the list of messages
 	withheld []int            // indexes of messages that are withheld because of earlier frames
 	hidden   []string         // names of members that are withheld in this frame
+
+	instructs bool // the frame contains instructions for models, at any depth
 }
 
 // hasCuts reports whether there is something to leave out.
@@ -60,7 +68,7 @@ func (c *cutter) hasCuts(frame strictjson.Value) bool {
 			return true
 		}
 	}
-	return len(c.withheld) > 0
+	return c.instructs || len(c.withheld) > 0
 }
 
 func (c *cutter) isHidden(name strictjson.Value) bool {
@@ -71,17 +79,55 @@ func (c *cutter) isHidden(name strictjson.Value) bool {
 func (c *cutter) frame(dst []byte, v strictjson.Value) []byte {
 	dst = append(dst, '{')
 	for name, value := range v.Members() {
-		if c.isHidden(name) {
+		if c.isHidden(name) || c.instructs && c.isInstruction(name, value) {
 			continue
 		}
 		dst = append(append(separate(dst), name.Raw()...), ':')
 		if c.list.Exists() && name.Is(c.messages.ListMember) {
 			dst = c.elements(dst)
 		} else {
-			dst = append(dst, value.Raw()...)
+			dst = c.value(dst, name, value)
 		}
 	}
 	return append(dst, '}')
+}
+
+// value copies the value of a member, or of an element if there is no name, without instructions.
+func (c *cutter) value(dst []byte, name, v strictjson.Value) []byte {
+	switch kind := v.Kind(); {
+	case !c.instructs || name.Exists() && lenient.MatchesAny(name.Text(), c.table.Instructions.Skipped):
+	case kind == strictjson.Object:
+		dst = append(dst, '{')
+		for name, value := range v.Members() {
+			if !c.isInstruction(name, value) {
+				dst = c.value(append(append(separate(dst), name.Raw()...), ':'), name, value)
+			}
+		}
+		return append(dst, '}')
+	case kind == strictjson.Array:
+		dst = append(dst, '[')
+		for element := range v.Elements() {
+			if !c.isInstruction(strictjson.Value{}, element) {
+				dst = c.value(separate(dst), strictjson.Value{}, element)
+			}
+		}
+		return append(dst, ']')
+	}
+	return append(dst, v.Raw()...)
+}
+
+// isInstruction reports whether a member or an element is an instruction for models.
+func (c *cutter) isInstruction(name, value strictjson.Value) bool {
+	i := c.table.Instructions
+	if name.Exists() {
+		if lenient.MatchesAny(name.Text(), i.Skipped) {
+			return false
+		}
+		if lenient.MatchesAny(name.Text(), i.Members) {
+			return true
+		}
+	}
+	return lenient.IsInstruction(i, value)
 }
 
 func (c *cutter) elements(dst []byte) []byte {

@@ -28,6 +28,8 @@ type encoder struct {
 	list     strictjson.Value // the frame's list of messages, if it has one
 	withheld []int            // indexes of messages in it that may not pass
 
+	instructions *event.Instructions // of the frame's table
+
 	impliedBy map[*event.Rule]*implied
 }
 
@@ -63,7 +65,7 @@ func (e *encoder) apply(b *event.Batch, rule *event.Rule) (kept bool) {
 	if e.discriminators = b.Table.Discriminators; len(b.Table.PartDiscriminators) > 0 {
 		e.discriminators = b.Table.PartDiscriminators
 	}
-	e.list, e.withheld = strictjson.Value{}, b.WithheldMessages
+	e.list, e.withheld, e.instructions = strictjson.Value{}, b.WithheldMessages, b.Table.Instructions
 	if messages := b.Table.Types[b.Type].Messages; messages != nil && len(e.withheld) > 0 {
 		e.list = b.JSON.Get(messages.ListMember)
 	}
@@ -91,6 +93,10 @@ func (e *encoder) value(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 	}
 	if rule.DropNull && v.Kind() == strictjson.Null {
 		return dst, false
+	}
+	if e.instructions != nil && v.Kind() == strictjson.Object && lenient.IsInstruction(e.instructions, v) {
+		e.lostContent = true
+		return e.placeholder(dst, rule)
 	}
 	kinds := e.kindsOf(v, rule)
 	if kinds&e.hiddenKinds != 0 {

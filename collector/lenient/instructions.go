@@ -1,0 +1,60 @@
+package lenient
+
+import (
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// Members of messages in every protocol. A message may name its role in its author.
+var (
+	roleMembers    = []string{"role"}
+	authorMembers  = []string{"author"}
+	contentMembers = []string{"content", "contents", "text", "parts", "message"}
+)
+
+// IsInstruction reports whether an object is a message that instructs models. Without content it is none: a
+// person may be a developer.
+func IsInstruction(i *event.Instructions, v strictjson.Value) bool {
+	instructs, content := false, false
+	for name, value := range v.Members() {
+		switch text := name.Text(); {
+		case MatchesAny(text, roleMembers):
+			instructs = instructs || isRole(i, value)
+		case MatchesAny(text, contentMembers):
+			content = true
+		case MatchesAny(text, authorMembers):
+			for name, role := range value.Members() {
+				instructs = instructs || MatchesAny(name.Text(), roleMembers) && isRole(i, role)
+			}
+		}
+	}
+	return instructs && content
+}
+
+// isRole reports whether a role, or one in a list, is that of an instruction.
+func isRole(i *event.Instructions, role strictjson.Value) bool {
+	for one := range role.Elements() {
+		if isRole(i, one) {
+			return true
+		}
+	}
+	return MatchesAny(role.Text(), i.Roles)
+}
+
+// ContainsInstruction reports whether a value contains instructions at any depth.
+func ContainsInstruction(i *event.Instructions, v strictjson.Value) bool {
+	for name, value := range v.Members() {
+		if MatchesAny(name.Text(), i.Skipped) {
+			continue
+		}
+		if MatchesAny(name.Text(), i.Members) || IsInstruction(i, value) || ContainsInstruction(i, value) {
+			return true
+		}
+	}
+	for element := range v.Elements() {
+		if IsInstruction(i, element) || ContainsInstruction(i, element) {
+			return true
+		}
+	}
+	return false
+}
