@@ -117,13 +117,9 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 		r.answerInput(e.CallID)
 	}
 	if op == nil {
-		// The call was made in an earlier run that was paused: its start is unknown here.
-		tool := r.linkToAsker(e.CallID)
-		if op = r.beginTool(e, b, caller); op == nil {
+		if op = r.beginPausedEarlier(e, b, caller); op == nil {
 			return
 		}
-		op.Name = cmp.Or(op.Name, tool)
-		op.Started.At = time.Time{}
 	}
 	if !op.open {
 		return
@@ -153,6 +149,18 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	if !e.TurnMayEnd {
 		r.expectReply(b.Branch, op.parent)
 	}
+}
+
+// beginPausedEarlier begins the call of a response whose call was made in an earlier run, which was paused.
+// Its start is unknown here.
+func (r *openRun) beginPausedEarlier(e *event.Event, b *event.Batch, caller *Operation) *Operation {
+	tool := r.linkToAsker(e.CallID)
+	op := r.beginTool(e, b, caller)
+	if op != nil {
+		op.Name = cmp.Or(op.Name, tool)
+		op.Started.At = time.Time{}
+	}
+	return op
 }
 
 // answeredWithin returns the last frame of the agents within a call that have given their final
