@@ -23,8 +23,8 @@ func newAdmission(rate float64, burst int) *admission {
 	return &admission{rate: rate, burst: float64(burst), tokens: float64(burst)}
 }
 
-// admit takes a token. If there is none, it returns the time within which the subscriber should return. If each
-// returns at a random time within it, there is about one token for each.
+// admit takes a token. If there is none, it returns the time within which the subscriber should return. If refused
+// subscribers return at random times within it, there is about one token for each.
 func (a *admission) admit(now time.Time) (admitted bool, returnWithin time.Duration) {
 	if a.rate == 0 {
 		return true, 0

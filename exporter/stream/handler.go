@@ -25,7 +25,7 @@ const maxURL = 8 << 10
 func (h *Hub) serve(w http.ResponseWriter, r *http.Request) {
 	params, err := parseParameters(r.URL)
 	if err == nil && params.Has("shard") && r.PathValue("session") != "" {
-		err = errors.New("the session says which shard it is; omit the parameter shard")
+		err = errors.New("the session determines the shard; omit the parameter shard")
 	}
 	if err == nil {
 		err = h.checkFormat(params)

@@ -37,7 +37,7 @@ func TestBadRequests(t *testing.T) {
 			{"GET", "/events?" + strings.Repeat("n", 100) + "=secret", 400, `unknown query parameter "` + strings.Repeat("n", 40) + `"`},
 			{"GET", "/events?shard=", 400, "shard has no value"},
 			{"GET", "/events?shard=a", 400, "this stream has no shards; omit the parameter shard"},
-			{"GET", "/events/c?shard=a", 400, "the session says which shard it is"},
+			{"GET", "/events/c?shard=a", 400, "the session determines the shard"},
 			{"GET", "/events/c?source=a&source=", 400, "source has no value"},
 			{"GET", "/events?run=%zz", 400, "the query string is malformed"},
 			{"GET", "/events?run=a;run=b", 400, "the query string is malformed"},

@@ -292,7 +292,7 @@ func (s *subscriber) nextTimer() time.Time {
 
 func (s *subscriber) untilNextTimer() time.Duration { return time.Until(s.nextTimer()) }
 
-// release returns everything that the subscriber holds. A panic of its format or store leaves only their parts.
+// release releases everything that the subscriber holds. The format and the store come last, because they may panic.
 func (s *subscriber) release() {
 	defer s.hub.slots.release(s.grant.Token) // last: Drain then returns
 	if s.writer != nil {

@@ -25,7 +25,7 @@ type writer struct {
 	mu      sync.Mutex
 	waiting []*subscriber
 	timer   *time.Timer
-	due     time.Time // when timer fires: not after the first timer of a waiting subscriber
+	due     time.Time // when timer fires; no timer of a waiting subscriber is earlier
 }
 
 func newWriter(s *subscriber) *writer {

@@ -39,7 +39,9 @@ func (g *Authorizer) Authorize(r *http.Request) (Grant, error) {
 	case present:
 		return g.tokenGrant(token)
 	case len(ticket) == 1:
-		return g.ticketGrant(ticket[0])
+		if token, redeemed := g.tickets.redeem(ticket[0]); redeemed {
+			return g.digestGrant(token)
+		}
 	case g.certificates && hasVerifiedCertificate(r):
 		return g.certificateGrant(r.TLS.VerifiedChains[0][0]), nil
 	case g.passwords:
@@ -91,14 +93,6 @@ func (g *Authorizer) digestGrant(d digest) (Grant, error) {
 		now, known := g.tokens.current()[d]
 		return known && slices.Equal(now.sessions, reader.sessions)
 	}}, nil
-}
-
-func (g *Authorizer) ticketGrant(ticket string) (Grant, error) {
-	token, redeemed := g.tickets.redeem(ticket)
-	if !redeemed {
-		return noGrant, ErrUnauthorized
-	}
-	return g.digestGrant(token)
 }
 
 // hasVerifiedCertificate reports whether the toolkit requested a certificate and the client CA has

@@ -40,14 +40,12 @@ func newTickets(now func() time.Time, limit int) *tickets {
 	return t
 }
 
-// onRemove is called for every ticket that leaves unused.
+// onRemove removes a ticket from byToken after it was removed from unused.
 func (t *tickets) onRemove(d digest, removed ticket) {
-	all := t.byToken[removed.token]
-	if len(all) == 1 {
+	rest := slices.DeleteFunc(t.byToken[removed.token], func(other digest) bool { return other == d })
+	if t.byToken[removed.token] = rest; len(rest) == 0 {
 		delete(t.byToken, removed.token)
-		return
 	}
-	t.byToken[removed.token] = slices.DeleteFunc(all, func(other digest) bool { return other == d })
 }
 
 // issue returns a new ticket for a token.

@@ -131,15 +131,15 @@ func (f *feeds) start(key string, subjects []string, epoch string, after uint64,
 	if f.n >= f.settings.MaxFeeds && !f.removeIdle() {
 		return stream.Attachment{}, stream.FeedLimit
 	}
-	begun := newFeed(f.ctx, &f.settings, f.connection, f.streams, subjects, epoch, after)
-	f.open[key] = append(f.open[key], begun)
+	added := newFeed(f.ctx, &f.settings, f.connection, f.streams, subjects, epoch, after)
+	f.open[key] = append(f.open[key], added)
 	f.n++
-	begun.key = key
-	beginning := begun.ring.Head() // before anything is added
+	added.key = key
+	beginning := added.ring.Head() // before run adds messages
 	if len(subjects) > 0 {
-		f.work.Go(begun.run)
+		f.work.Go(added.run)
 	}
-	return f.attachTo(begun, beginning, gap), stream.NotRefused
+	return f.attachTo(added, beginning, gap), stream.NotRefused
 }
 
 // attachTo adds a reader to a feed. The caller holds the lock.

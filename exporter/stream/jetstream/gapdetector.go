@@ -7,7 +7,7 @@ import "github.com/delegraph/delegraph/exporter/stream/replay"
 // feed of all subjects, the numbers themselves have no gaps.
 type gapDetector struct {
 	allSubjects   bool
-	start         uint64            // messages up to this number do not belong to this feed, or were already received
+	start         uint64            // messages up to this number are not missing: the feed has received them or does not need them
 	last          uint64            // the number of the last message
 	lastBySubject map[string]uint64 // the last number of each subject
 }
@@ -23,16 +23,16 @@ func newGapDetector(subjects []string, start uint64) gapDetector {
 // subject was empty (d.alone) cannot name the previous one. That is no gap if the message is adjacent: no
 // message was removed between the last one of the feed and this one.
 func (g *gapDetector) observe(subject string, number uint64, d *decoded, adjacent bool) (why replay.GapReason) {
-	// It is too low for a subject that was evicted from the map. That may report a false gap, but hides none.
-	had := max(g.start, g.lastBySubject[subject])
+	// For a subject that was evicted from the map, received is too low. That may report a false gap, but hides none.
+	received := max(g.start, g.lastBySubject[subject])
 	previous := d.previous
 	switch {
 	case g.allSubjects:
-		had, previous = g.last, number-1
+		received, previous = g.last, number-1
 	case d.alone && adjacent:
-		previous = had
+		previous = received
 	}
-	if g.advance(subject, number); previous > had {
+	if g.advance(subject, number); previous > received {
 		return replay.GapEvicted
 	}
 	if d.lost {

@@ -20,9 +20,9 @@ type move struct {
 	now func() time.Time
 }
 
-// For moveWait before and after the move time, sidecars do not decide where a new session goes. Gateways wait
-// longer, readersWait, before they look for a session without messages in its new shard. So processes agree if
-// their clocks differ by no more than moveWait: a message is published within requestTimeout of its decision.
+// For moveWait before and after the move time, sidecars do not decide where a new session goes. Gateways look for a
+// session without messages in its old shard until readersWait after the move time. Processes agree if their clocks
+// differ by no more than moveWait, because a message is published within requestTimeout of its decision.
 const (
 	moveWait    = 10 * time.Second
 	readersWait = time.Minute
@@ -38,16 +38,16 @@ func (p *publisher) target(ctx context.Context, sq *subjectQueue, m *message) (t
 	switch {
 	case m.move == nil:
 		to = p.connection
-	case sq.at != nil && sq.last != 0:
-		return sq.at, nil
+	case sq.stream != nil && sq.last != 0:
+		return sq.stream, nil
 	default:
 		token := m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]
 		if to, err = m.move.place(ctx, p.connection, token); err != nil {
 			return nil, err
 		}
 	}
-	if to != sq.at {
-		sq.at, sq.last = to, 0
+	if to != sq.stream {
+		sq.stream, sq.last = to, 0
 	}
 	return to, nil
 }

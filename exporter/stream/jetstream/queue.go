@@ -30,7 +30,7 @@ type subjectQueue struct {
 	subject          string
 	waiting          []*message
 	busy             bool        // it is in ready, in flight or waiting for a retry
-	at               *connection // to the stream that held its last message; nil: unknown
+	stream           *connection // to the stream that held its last message; nil: unknown
 	last             uint64      // the number of its last message there; 0: unknown
 	unreportedLosses int         // frames dropped after the queued ones, which the next message reports
 	failures         int         // consecutive failed attempts

@@ -253,8 +253,8 @@ type sessionLookup struct {
 }
 
 type lookupKey struct {
-	at    *connection
-	token string // of the session
+	stream *connection
+	token  string // of the session
 }
 
 type lookupAnswer struct {
