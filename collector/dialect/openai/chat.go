@@ -95,9 +95,10 @@ func (d *decoder) choice(v strictjson.Value, partial bool, f dialect.Frame, b *e
 	delta, at := v.Get("delta"), choicePlace(v)
 	role, own := delta.Get("role"), at.of(d.chat.chunk)
 	switch {
-	case isInstruction(role) || isInstruction(v.Get("message").Get("role")) || isFiltered(f) || d.withheld.isWithheld(at):
+	case isInstruction(role) || isInstruction(v.Get("message").Get("role")) || isFiltered(f) || d.withheld.isWithheld(at) || d.withheld.isWithheld(own):
 		b.Internal = true
 		d.withheld.withhold(at)
+		d.withheld.withhold(own)
 		return
 	case len(role.Text()) > 0:
 		d.withheld.add(own, event.KindText)

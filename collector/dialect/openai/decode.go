@@ -32,7 +32,7 @@ type runState struct {
 
 // reset starts another run on the stream.
 func (d *decoder) reset() {
-	d.withheld.nextResponse()
+	d.withheld.nextRun()
 	d.runState = runState{withheld: d.withheld}
 }
 

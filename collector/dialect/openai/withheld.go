@@ -38,7 +38,13 @@ func (w *withheldSet) nextResponse() {
 // no longer say which item they mean.
 func (w *withheldSet) missFrame() {
 	w.missed = true
-	maps.DeleteFunc(w.seen, func(key string, _ event.Kind) bool { return isNumber(key) && !strings.Contains(key, ofCompletion) })
+	maps.DeleteFunc(w.seen, func(key string, _ event.Kind) bool { return isNumber(key) })
+}
+
+// nextRun forgets numbers and the completions of the run.
+func (w *withheldSet) nextRun() {
+	w.nextResponse()
+	maps.DeleteFunc(w.seen, func(key string, _ event.Kind) bool { return strings.HasPrefix(key, choiceNumber) })
 }
 
 // Beginnings of keys: of numbers, which each response or completion uses again, and of IDs.
@@ -50,8 +56,9 @@ const (
 	partNumber   = "/" // between the key of an item and the number of its part
 )
 
+// isNumber reports whether a key is a number, and does not say of which completion.
 func isNumber(key string) bool {
-	return strings.HasPrefix(key, itemNumber) || strings.HasPrefix(key, choiceNumber)
+	return strings.HasPrefix(key, itemNumber) || strings.HasPrefix(key, choiceNumber) && !strings.Contains(key, ofCompletion)
 }
 
 func (w *withheldSet) withhold(at place) {
