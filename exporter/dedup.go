@@ -71,6 +71,8 @@ type listener struct {
 	stream *event.Stream
 	at     int  // number of the run's next frame that this stream will bring
 	opened bool // the next sink has seen the stream open
+
+	missedStart bool // it brought a piece of something that began before it
 }
 
 // NewDeduplicator returns a sink before next.
@@ -217,14 +219,16 @@ func (r *sharedRun) join(stream *event.Stream, opened bool) *listener {
 	return l
 }
 
-// consume passes on a frame that no other stream has brought. A snapshot only repeats known frames, a piece
-// without its start is taken from the stream that has it, and an error of the stream is taken from the first stream only. It reports false if the frame is
-// new and the run has ended.
+// consume passes on a frame that no other stream has brought. A snapshot only repeats known frames, and an error
+// of the stream is taken from the first stream only. A stream with pieces without their start brings nothing new
+// while the stream that started the run is open: that one brings all frames, in order. It reports false if the frame
+// is new and the run has ended.
 func (r *sharedRun) consume(l *listener, b *event.Batch, next event.Sink) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	alone := len(r.listeners) == 1 && r.closedAt.IsZero() && r.endedAt.IsZero()
-	if b.Snapshot && !alone || b.MissedStart && r.hasStarter(l) || b.StreamError && l != r.listeners[0] || r.isKnown(l, b) {
+	l.missedStart = l.missedStart || b.MissedStart
+	if b.Snapshot && !alone || b.StreamError && l != r.listeners[0] || r.isKnown(l, b) || l.missedStart && r.hasStarter(l) {
 		return true
 	}
 	if !r.closedAt.IsZero() {
@@ -245,8 +249,7 @@ func (r *sharedRun) consume(l *listener, b *event.Batch, next event.Sink) bool {
 	return true
 }
 
-// hasStarter reports whether another open stream than l started the run. That stream brings the frame
-// too, and knows what it continues.
+// hasStarter reports whether another open stream than l started the run.
 func (r *sharedRun) hasStarter(l *listener) bool {
 	return slices.ContainsFunc(r.listeners, func(other *listener) bool { return other != l && other.stream.NewRun })
 }

@@ -215,9 +215,11 @@ func TestMissedStarts(t *testing.T) {
 	bring(first, 1, false, 1)
 	s.Open(second)
 	bring(second, 2, true, 1)
+	bring(second, 3, false, 1) // in order, it comes after the piece
 	bring(first, 2, false, 2)
+	bring(first, 3, false, 3)
 	s.Close(first, event.EndClientLeft, time.Time{})
-	bring(second, 3, true, 3)
+	bring(second, 4, true, 4)
 }
 
 // TestTooManyListeners opens more listeners of a run than allowed, and checks that the last one passes nothing on. Then it opens
