@@ -77,9 +77,11 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		}
 		return
 	case len(f.Event) == 0, known && k.shape != 0 && k.shape != v.Kind():
+		d.judge(f.Event, mode, v, b) // other frames may repeat its messages
 		b.Rejected = event.ReasonShape
 		return
 	case !known, isProtocolEvent(v):
+		d.judge(f.Event, mode, v, b)
 		b.UnknownKind = dialect.UnknownKind([]byte(mode))
 		b.Add(event.KindOther)
 		return

@@ -2,7 +2,6 @@ package langgraph
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -26,7 +25,7 @@ func (d *decoder) judge(name []byte, mode string, v strictjson.Value, b *event.B
 		found := d.examine(v, 0)
 		b.Internal, b.HasThoughts = found.internal, found.hasThought
 	}
-	if b.Internal = b.Internal || anySegment(name, lenient.IsInternal) || namesInternal(mode, v) || d.continuesUnread(mode, v); !b.Internal {
+	if b.Internal = b.Internal || anySegment(name, lenient.IsInternal) || namesInternal(mode, v) || showsPrompt(mode, v) || d.continuesUnread(mode, v); !b.Internal {
 		return
 	}
 	switch mode {
@@ -177,13 +176,13 @@ func (d *decoder) examineObject(v strictjson.Value) (found findings) {
 		switch {
 		case lenient.MatchesAny(text, typeMembers):
 			labeled = labeled || isInstruction(value) || lenient.ContainsInternal(value)
-			found.internal = found.internal || isPrompt(value)
+			found.internal = found.internal || isPromptType(value)
 			found.hasThought = found.hasThought || lenient.MatchesAny(value.Text(), thoughtTypes)
 		case lenient.MatchesAny(text, nameMembers):
 			labeled = labeled || lenient.ContainsInternal(value)
 		case lenient.MatchesAny(text, idMembers):
 			labeled = labeled || mayName(&d.withheld, value) || namesInstruction(value) || !lenient.MatchesAny(text, ownIDs) && d.answersUnread(value)
-			found.internal = found.internal || slices.ContainsFunc(elementsOf(value), isPrompt)
+			found.internal = found.internal || namesPrompt(value)
 			found.hasThought = found.hasThought || mayName(&d.thoughts, value)
 		case lenient.MatchesAny(text, scopeMembers):
 			found.internal = found.internal || isInternalScope(value)
@@ -227,10 +226,8 @@ func namesInternal(mode string, v strictjson.Value) bool {
 	switch mode {
 	case modeUpdates, modeStateUpdate:
 		return hasInternalMember(v)
-	case modeTasks:
+	case modeTasks, modeEvents:
 		return lenient.IsInternal(v.Get("name").Text())
-	case modeEvents:
-		return lenient.IsInternal(v.Get("name").Text()) || isPromptEvent(v)
 	case modeDebug:
 		payload := v.Get("payload")
 		return lenient.IsInternal(payload.Get("name").Text()) || isInternalCheckpoint(payload)
@@ -282,18 +279,6 @@ var instructionRoles = []string{"system", "developer", "SystemMessage", "SystemM
 
 func isInstruction(role strictjson.Value) bool {
 	return lenient.MatchesAny(role.Text(), instructionRoles)
-}
-
-// isPromptEvent reports whether an event contains the prompt of a model that completes a text.
-//
-// Source: langchain_core/tracers/event_stream.py.
-func isPromptEvent(v strictjson.Value) bool {
-	return strings.HasPrefix(v.Get("event").String(), "on_prompt_") || hasAny(v.Get("data").Get("input"), []string{"prompts"})
-}
-
-// isPrompt reports whether a type, or a part of the path of a class, is that of a prompt in one text.
-func isPrompt(kind strictjson.Value) bool {
-	return lenient.MatchesAny(kind.Text(), []string{"StringPromptValue"})
 }
 
 // namesInstruction reports whether the path of a class contains the name of an instruction's class.
