@@ -135,7 +135,7 @@ func (s *Deduplicator) Consume(b *event.Batch) {
 		s.stopAwaiting(b.Stream)
 		s.leaveOther(b)
 		if s.isAwaited(b) {
-			return
+			return // the answer brings the frame too, and starts the run under its own stream
 		}
 	}
 	l, lost := s.listener(b)
@@ -176,10 +176,10 @@ func (s *Deduplicator) listener(b *event.Batch) (l *listener, lost string) {
 	switch {
 	case known && b.Stream.SingleRun:
 		return nil, "" // the request did not name the run, so that another has begun
-	case known:
+	case known: // the stream joins an open run
 	case past != nil && b.Stream.JoinedSession != "", past != nil && b.Stream.JoinedRun != "" && (b.Stream.ReplayedRun != "" || b.Stream.OpenedAt.Before(past.closedAt)):
-		run = past
-	default:
+		run = past // it was reported; the stream repeats it, or was opened before its end
+	default: // the first stream of the run
 		run, lost = &sharedRun{key: key, stream: b.Stream}, tracker.LostStream
 	}
 	if l = s.join(run, b.Stream, true); l == nil {
