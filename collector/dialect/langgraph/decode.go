@@ -14,6 +14,7 @@ type decoder struct {
 	names        wire.NameCache
 	withheld     wire.Set[string] // messages that were withheld, and their calls
 	thoughts     wire.Set[string] // messages that are thoughts as a whole
+	shown        shown
 	runState
 }
 
@@ -69,14 +70,17 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	switch {
 	case !v.Exists():
 		b.Rejected = f.Malformed
+		d.shown.addUnreadable(f)
 		if mode == modeError {
 			d.fail(event.AgentError, "", b)
 		}
 		return
 	case len(f.Event) == 0, known && k.shape != 0 && k.shape != v.Kind():
+		d.judge(f.Event, mode, v, b)
 		b.Rejected = event.ReasonShape
 		return
 	case !known, isProtocolEvent(v):
+		d.judge(f.Event, mode, v, b)
 		b.UnknownKind = dialect.UnknownKind([]byte(mode))
 		b.Add(event.KindOther)
 		return

@@ -19,15 +19,25 @@ func mayName(set *wire.Set[string], id strictjson.Value) bool {
 // judge marks a frame, or parts of it, internal, and says whether it has thoughts. It runs before the
 // rest of the decoder, because the rest adds the frame's messages to the set of seen ones.
 func (d *decoder) judge(name []byte, mode string, v strictjson.Value, b *event.Batch) {
+	missed := false
+	d.shown.begin(mode, v)
 	if mode == modeValues && v.Kind() == strictjson.Object {
 		d.judgeState(v, b)
 	} else {
 		found := d.examine(v, 0)
 		b.Internal, b.HasThoughts = found.internal, found.hasThought
+		missed = found.missed
 	}
-	if b.Internal = b.Internal || anySegment(name, lenient.IsInternal) || namesInternal(mode, v); !b.Internal {
-		return
+	b.Internal = b.Internal || anySegment(name, lenient.IsInternal) || namesInternal(mode, v)
+	if b.Internal {
+		d.withholdFrame(mode, v)
 	}
+	b.Internal = b.Internal || missed
+	d.shown.keep(!b.Internal)
+}
+
+// withholdFrame remembers the new messages of an internal frame.
+func (d *decoder) withholdFrame(mode string, v strictjson.Value) {
 	switch mode {
 	case modeMessagesMetadata:
 		for id := range v.Members() {
@@ -48,9 +58,11 @@ func (d *decoder) judgeState(v strictjson.Value, b *event.Batch) {
 			place := 0
 			for message := range value.Elements() {
 				found := d.examine(message, 0)
-				if found.internal {
+				leaves := !found.internal && !found.missed
+				if !leaves {
 					b.WithheldMessages = append(b.WithheldMessages, place)
 				}
+				d.shown.keep(leaves)
 				b.HasThoughts = b.HasThoughts || found.hasThought
 				place++
 			}
@@ -58,8 +70,10 @@ func (d *decoder) judgeState(v strictjson.Value, b *event.Batch) {
 		}
 		found := d.examine(value, 0)
 		b.HasThoughts = b.HasThoughts || found.hasThought
+		leaves := !found.internal && !found.missed
+		d.shown.keep(leaves)
 		switch {
-		case !found.internal:
+		case leaves:
 		case name.Is(interruptKey) || len(b.WithheldMembers) >= maxKeys:
 			b.Internal = true
 		default:
@@ -111,10 +125,11 @@ func (d *decoder) withholdMessage(v strictjson.Value) {
 type findings struct {
 	internal   bool // a message that is internal, instructs a model, or was withheld; or data of an internal node
 	hasThought bool // a model's thought
+	missed     bool // a message or call that may be from an unreadable frame
 }
 
 func (f *findings) add(other findings) {
-	f.internal, f.hasThought = f.internal || other.internal, f.hasThought || other.hasThought
+	f.internal, f.hasThought, f.missed = f.internal || other.internal, f.hasThought || other.hasThought, f.missed || other.missed
 }
 
 // maxScan bounds how deep messages are looked for. Deeper values count as internal.
@@ -151,7 +166,9 @@ var (
 	typeMembers  = []string{"type", "role"}
 	nameMembers  = []string{"name"}
 	idMembers    = []string{"id", "tool_call_id"}
-	scopeMembers = []string{"langgraph_node", "lc_agent_name", "langgraph_checkpoint_ns", "checkpoint_ns", "langgraph_path", "ns"}
+	// resultMembers make an object the result of a call, whatever its type.
+	resultMembers = []string{"tool_call_id"}
+	scopeMembers  = []string{"langgraph_node", "lc_agent_name", "langgraph_checkpoint_ns", "checkpoint_ns", "langgraph_path", "ns"}
 	// thoughtMembers hold thoughts. Source: langchain_core/messages/content.py, langchain_deepseek,
 	// langchain_openai and langchain_aws, chat_models.
 	thoughtMembers = []string{"thinking", "reasoning", "reasoning_content", "reasoningContent", "redacted_thinking", "thought", "adk_thought"}
@@ -165,7 +182,7 @@ var (
 
 // examineObject returns what the members of an object say about it.
 func (d *decoder) examineObject(v strictjson.Value) (found findings) {
-	spoken, labeled := false, false
+	spoken, labeled, isResponse, isResult := false, false, false, false
 	for name, value := range v.Members() {
 		text := name.Text()
 		if !memberPrefilter.MayMatch(text) {
@@ -175,21 +192,29 @@ func (d *decoder) examineObject(v strictjson.Value) (found findings) {
 		switch {
 		case lenient.MatchesAny(text, typeMembers):
 			labeled = labeled || isInstruction(value) || lenient.ContainsInternal(value)
+			isResponse = isResponse || lenient.MatchesAny(value.Text(), responseTypes)
 			found.hasThought = found.hasThought || lenient.MatchesAny(value.Text(), thoughtTypes)
 		case lenient.MatchesAny(text, nameMembers):
 			labeled = labeled || lenient.ContainsInternal(value)
 		case lenient.MatchesAny(text, idMembers):
 			labeled = labeled || mayName(&d.withheld, value) || namesInstruction(value)
 			found.hasThought = found.hasThought || mayName(&d.thoughts, value)
+			isResult = isResult || lenient.MatchesAny(text, resultMembers)
 		case lenient.MatchesAny(text, scopeMembers):
 			found.internal = found.internal || isInternalScope(value)
 		case lenient.MatchesAny(text, thoughtMembers):
 			found.hasThought = found.hasThought || holdsThought(value)
 		}
 	}
-	if spoken && labeled {
+	switch {
+	case !spoken:
+	case labeled:
 		found.internal = true
 		d.withholdMessage(v)
+	case d.shown.isFromMissed(v, isResponse, isResult):
+		found.missed = true
+	default:
+		d.shown.noteMessage(v)
 	}
 	return found
 }
