@@ -28,7 +28,7 @@ func (d *decoder) judge(name []byte, mode string, v strictjson.Value, b *event.B
 		b.Internal, b.HasThoughts = found.internal, found.hasThought
 		missed = found.missed
 	}
-	b.Internal = b.Internal || anySegment(name, lenient.IsInternal) || namesInternal(mode, v)
+	b.Internal = b.Internal || anySegment(name, lenient.IsInternal) || namesInternal(mode, v) || showsPrompt(mode, v)
 	if b.Internal {
 		d.withholdFrame(mode, v)
 	}
@@ -192,12 +192,14 @@ func (d *decoder) examineObject(v strictjson.Value) (found findings) {
 		switch {
 		case lenient.MatchesAny(text, typeMembers):
 			labeled = labeled || isInstruction(value) || lenient.ContainsInternal(value)
+			found.internal = found.internal || isPromptType(value)
 			isResponse = isResponse || lenient.MatchesAny(value.Text(), responseTypes)
 			found.hasThought = found.hasThought || lenient.MatchesAny(value.Text(), thoughtTypes)
 		case lenient.MatchesAny(text, nameMembers):
 			labeled = labeled || lenient.ContainsInternal(value)
 		case lenient.MatchesAny(text, idMembers):
 			labeled = labeled || mayName(&d.withheld, value) || namesInstruction(value)
+			found.internal = found.internal || namesPrompt(value)
 			found.hasThought = found.hasThought || mayName(&d.thoughts, value)
 			isResult = isResult || lenient.MatchesAny(text, resultMembers)
 		case lenient.MatchesAny(text, scopeMembers):

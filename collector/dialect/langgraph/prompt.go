@@ -1,0 +1,73 @@
+package langgraph
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// promptTypes are the types and classes of LangChain's prompts. Each may hold the instructions of a model as text.
+// promptModules are the modules of the classes.
+//
+// Source: langchain_core/prompt_values.py, langchain_core/prompts.
+var (
+	promptTypes = []string{
+		"StringPromptValue", "ChatPromptValue", "ChatPromptValueConcrete", "ImagePromptValue",
+		"PromptTemplate", "ChatPromptTemplate", "StructuredPrompt", "SystemMessagePromptTemplate", "HumanMessagePromptTemplate", "AIMessagePromptTemplate",
+		"ChatMessagePromptTemplate", "FewShotPromptTemplate", "FewShotChatMessagePromptTemplate", "FewShotPromptWithTemplates", "ImagePromptTemplate",
+		"DictPromptTemplate", "PipelinePromptTemplate",
+	}
+	promptModules = []string{"prompts", "prompt_values"}
+)
+
+func isPromptType(v strictjson.Value) bool { return lenient.MatchesAny(v.Text(), promptTypes) }
+
+// namesPrompt reports whether the path of a class is that of a prompt.
+func namesPrompt(class strictjson.Value) bool {
+	return class.Kind() == strictjson.Array && slices.ContainsFunc(elementsOf(class), func(part strictjson.Value) bool {
+		return isPromptType(part) || lenient.MatchesAny(part.Text(), promptModules)
+	})
+}
+
+// showsPrompt reports whether a frame of a mode shows the prompt of a completion model.
+func showsPrompt(mode string, v strictjson.Value) bool {
+	switch mode {
+	case modeEvents:
+		return isPromptEvent(v) || containsPrompts(v, 0)
+	case modeTasks, modeDebug:
+		return containsPrompts(v, 0)
+	}
+	return false
+}
+
+// isPromptEvent reports whether an event of the mode events shows a prompt: that of a template, or the input of
+// a completion model. The prompt is one text, so nothing tells instructions from the user's words.
+//
+// Source: langchain_core/tracers/event_stream.py.
+func isPromptEvent(v strictjson.Value) bool {
+	kind := v.Get("event").Text()
+	return lenient.HasPrefix(kind, "on_prompt_") || lenient.HasPrefix(kind, "on_llm_start") ||
+		lenient.HasPrefix(kind, "on_llm_") && v.Get("data").Get("input").Kind() > strictjson.Null
+}
+
+// containsPrompts reports whether v contains the texts that a completion model gets. A value that is too deep counts
+// as one that does.
+func containsPrompts(v strictjson.Value, depth int) bool {
+	if depth > maxScan {
+		return true
+	}
+	for name, value := range v.Members() {
+		isPrompt := lenient.MatchesAny(name.Text(), []string{"prompts"}) && bytes.IndexByte(value.Raw(), '"') >= 0
+		if isPrompt || containsPrompts(value, depth+1) {
+			return true
+		}
+	}
+	for element := range v.Elements() {
+		if containsPrompts(element, depth+1) {
+			return true
+		}
+	}
+	return false
+}
