@@ -8,13 +8,15 @@ import (
 )
 
 type decoder struct {
-	run, session string
-	configured   string // name of the run's own agent in the configuration, or ""
-	resumes      bool   // the request resumes the thread's interrupted run
-	names        wire.NameCache
-	withheld     wire.Set[string] // messages that were withheld, and their calls
-	thoughts     wire.Set[string] // messages that are thoughts as a whole
-	shown        shown
+	run, session  string
+	configured    string // name of the run's own agent in the configuration, or ""
+	resumes       bool   // the request resumes the thread's interrupted run
+	names         wire.NameCache
+	withheld      wire.Set[string] // messages that were withheld, and their calls; interrupts of internal nodes
+	withheldTools wire.Set[string] // the tools of calls in withheld messages
+	internalRuns  wire.Set[string] // LangChain's runs whose name is internal
+	thoughts      wire.Set[string] // messages that are thoughts as a whole
+	shown         shown
 	runState
 }
 

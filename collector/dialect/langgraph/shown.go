@@ -91,7 +91,7 @@ func (s *shown) vouchForUpdates(v strictjson.Value) {
 	}
 }
 
-// note records an id, which counts as shown unless keep removes it.
+// note records an id, which counts as shown unless forget removes it.
 func (s *shown) note(id strictjson.Value) {
 	if id.Kind() != strictjson.String || len(s.ids) >= maxSeen || s.contains(id) {
 		return
@@ -107,27 +107,30 @@ func (s *shown) note(id strictjson.Value) {
 // noteMessage records the ids of a message and of its calls.
 func (s *shown) noteMessage(v strictjson.Value) {
 	s.note(v.Get("id"))
-	for _, list := range []string{"tool_calls", "tool_call_chunks", "invalid_tool_calls", "content", "content_blocks"} {
-		for c := range v.Get(list).Elements() {
-			s.note(c.Get("id"))
-		}
+	for c := range callsOf(v) {
+		s.note(c.Get("id"))
 	}
 }
 
-// keep ends what is being judged, and forgets its ids unless it leaves.
-func (s *shown) keep(leaves bool) {
-	for _, key := range s.noted {
-		if !leaves {
-			delete(s.ids, key)
-		}
+// mark returns the place of the next id in noted.
+func (s *shown) mark() int { return len(s.noted) }
+
+// forget removes the ids from a place on: what had them does not leave.
+func (s *shown) forget(from int) {
+	for _, key := range s.noted[from:] {
+		delete(s.ids, key)
 	}
-	s.noted = s.noted[:0]
+	s.noted = s.noted[:from]
 }
 
 // contains reports whether an id was shown, or noted before.
 func (s *shown) contains(id strictjson.Value) bool {
-	_, is := s.ids[maphash.Bytes(seed, id.Text())]
-	return is && id.Kind() == strictjson.String
+	return id.Kind() == strictjson.String && s.containsText(id.Text())
+}
+
+func (s *shown) containsText(id []byte) bool {
+	_, is := s.ids[maphash.Bytes(seed, id)]
+	return is
 }
 
 // responseTypes are the types of the messages that models and tools make, and their roles.

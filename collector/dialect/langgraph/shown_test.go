@@ -125,11 +125,11 @@ func TestManyShown(t *testing.T) {
 	d := &decoder{shown: shown{missed: missedAnything}}
 	for i := range 2 * maxSeen {
 		d.shown.noteMessage(frameOf("values", fmt.Sprintf(`{"id":"%d"}`, i)).JSON)
-		d.shown.keep(true)
+		d.shown.noted = nil
 	}
 	for id, want := range map[string]bool{"1": false, fmt.Sprint(2*maxSeen - 1): true} {
-		if found := d.examine(frameOf("values", `{"type":"ai","id":"`+id+`","content":""}`).JSON, 0); found.missed != want || len(d.shown.ids) > maxSeen {
-			t.Errorf("message %s of %d: withheld is %v", id, len(d.shown.ids), found.missed)
+		if found := d.examine(frameOf("values", `{"type":"ai","id":"`+id+`","content":""}`).JSON, 0); found.doubtful != want || len(d.shown.ids) > maxSeen {
+			t.Errorf("message %s of %d: withheld is %v", id, len(d.shown.ids), found.doubtful)
 		}
 	}
 }
