@@ -1,6 +1,7 @@
 package langgraph
 
 import (
+	"bytes"
 	"iter"
 
 	"github.com/delegraph/delegraph/collector/lenient"
@@ -65,4 +66,29 @@ func (d *decoder) mayHideCallOf(tool string) bool {
 		}
 	}
 	return !isOpen && (d.shown.missed != missedNothing || d.withheldTools.MayContain(tool))
+}
+
+// isWithinHiddenCall reports whether a frame is of a graph that works within a withheld call: its input repeats the
+// arguments, and its answer the result.
+func (d *decoder) isWithinHiddenCall(name []byte, mode string, v strictjson.Value) bool {
+	_, namespace, _ := bytes.Cut(name, []byte("|"))
+	var metadata strictjson.Value
+	switch mode {
+	case modeMessages:
+		_, metadata = tuple(v)
+	case modeEvents:
+		metadata = v.Get("metadata")
+	}
+	if node := metadata.Get("langgraph_checkpoint_ns").Text(); len(node) > 0 {
+		namespace, _ = splitLast(node)
+	}
+	if d.withheld.Len() == 0 || len(namespace) == 0 {
+		return false
+	}
+	for sc := d.scopeOf(namespace); sc != nil; sc = sc.above {
+		if sc.call != "" && d.withheld.Contains(sc.call) {
+			return true
+		}
+	}
+	return false
 }

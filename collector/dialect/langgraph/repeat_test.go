@@ -103,3 +103,20 @@ func TestInternalEvents(t *testing.T) {
 		t.Errorf("a message that an internal node gets stays in: %s", out)
 	}
 }
+
+// TestGraphsOfWithheldCalls runs a subagent within a withheld call: the call's arguments are its first message.
+func TestGraphsOfWithheldCalls(t *testing.T) {
+	const call = `{"id":"m2","type":"ai","content":"","name":"AGENT","tool_calls":[{"id":"c2","name":"task","args":{"subagent_type":"expert"}}]}`
+	first, below := `{"messages":[{"type":"human","id":"h","content":"secret"}]}`, `"langgraph_checkpoint_ns":"tools:1|model:2"`
+	for _, stream := range []sent{
+		{"values|tools:1", first}, {"values|tools:1|a:2", first}, {"updates|tools:1", `{"model":{"messages":[` + wholeX + `]}}`}, {"custom|tools:1", `{"a":"secret"}`},
+		{"messages", `[` + wholeX + `,{"langgraph_node":"model",` + below + `}]`}, {"messages|tools:1", `[` + wholeX + `,{"langgraph_node":"model",` + below + `}]`},
+		{"events", `{"event":"on_chain_start","name":"a","data":{"input":` + first + `},"metadata":{` + below + `}}`},
+	} {
+		internal, visible := sent{"updates", `{"agent":{"messages":[` + strings.Replace(call, "AGENT", "internal_x", 1) + `]}}`}, sent{"updates", `{"agent":{"messages":[` + call + `]}}`}
+		checkStaysIn(t, []filter.Settings{client, public}, internal, stream)
+		if out := leaving(client, visible, stream); !strings.Contains(out, "secret") {
+			t.Errorf("%v does not leave within a call that was shown", stream)
+		}
+	}
+}

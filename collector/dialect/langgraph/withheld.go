@@ -28,7 +28,7 @@ func (d *decoder) judge(name []byte, mode string, v strictjson.Value, b *event.B
 		b.Internal, b.HasThoughts = found.internal, found.hasThought
 		doubtful = found.doubtful
 	}
-	b.Internal = b.Internal || isInternalGraph || d.namesInternal(mode, v) || showsPrompt(mode, v)
+	b.Internal = b.Internal || isInternalGraph || d.namesInternal(mode, v) || d.isWithinHiddenCall(name, mode, v) || showsPrompt(mode, v)
 	doubtful = doubtful || mode == modeEvents && d.mayShowHiddenCall(v)
 	if b.Internal || doubtful {
 		d.shown.forget(0)
