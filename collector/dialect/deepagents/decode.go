@@ -17,6 +17,7 @@ type decoder struct {
 	run        string
 	session    string
 	isVersion2 bool // version 2, whose frames name their agent
+	starts     starts
 	runState
 }
 
@@ -42,12 +43,14 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	switch {
 	case !v.Exists():
 		b.Rejected = f.Malformed
+		d.starts.missed = d.starts.missed || f.MayContainObject()
 		if isBrokenError(f.Data) {
 			d.fail(event.AgentError, "", b)
 		}
 		return
 	case kind.Kind() != strictjson.String:
 		b.Rejected = event.ReasonShape
+		d.starts.missed = true
 		return
 	}
 	b.Time = dialect.TextTime(v.Get("ts"))
@@ -55,6 +58,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	if !known {
 		b.UnknownKind = dialect.UnknownKind(kind.Text())
 		b.Add(event.KindOther)
+		d.starts.missed = true
 		return
 	}
 	if version, ok := v.Get("v").Int(); ok {
@@ -67,6 +71,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	}
 	speaker.apply(b)
 	reader.read(d, v, b)
+	d.starts.check(reader.kind, v, isFiltered(f), b)
 }
 
 type reader struct {

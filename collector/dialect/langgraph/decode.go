@@ -8,12 +8,15 @@ import (
 )
 
 type decoder struct {
-	run, session string
-	configured   string // name of the run's own agent in the configuration, or ""
-	resumes      bool   // the request resumes the thread's interrupted run
-	names        wire.NameCache
-	withheld     wire.Set[string] // messages that were withheld, and their calls
-	thoughts     wire.Set[string] // messages that are thoughts as a whole
+	run, session  string
+	configured    string // name of the run's own agent in the configuration, or ""
+	resumes       bool   // the request resumes the thread's interrupted run
+	names         wire.NameCache
+	withheld      wire.Set[string] // messages that were withheld, and their calls; interrupts of internal nodes
+	withheldTools wire.Set[string] // the tools of calls in withheld messages
+	internalRuns  wire.Set[string] // LangChain's runs whose name is internal
+	thoughts      wire.Set[string] // messages that are thoughts as a whole
+	shown         shown
 	runState
 }
 
@@ -72,12 +75,13 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	case !v.Exists():
 		d.addUnread(f)
 		b.Rejected = f.Malformed
+		d.shown.addUnreadable(f)
 		if mode == modeError {
 			d.fail(event.AgentError, "", b)
 		}
 		return
 	case len(f.Event) == 0, known && k.shape != 0 && k.shape != v.Kind():
-		d.judge(f.Event, mode, v, b) // other frames may repeat its messages
+		d.judge(f.Event, mode, v, b)
 		b.Rejected = event.ReasonShape
 		return
 	case !known, isProtocolEvent(v):

@@ -19,15 +19,29 @@ func mayName(set *wire.Set[string], id strictjson.Value) bool {
 // judge marks a frame, or parts of it, internal, and says whether it has thoughts. It runs before the
 // rest of the decoder, because the rest adds the frame's messages to the set of seen ones.
 func (d *decoder) judge(name []byte, mode string, v strictjson.Value, b *event.Batch) {
+	doubtful, isInternalGraph := false, anySegment(name, lenient.IsInternal)
+	d.shown.begin(mode, v)
 	if mode == modeValues && v.Kind() == strictjson.Object {
 		d.judgeState(v, b)
 	} else {
 		found := d.examine(v, 0)
 		b.Internal, b.HasThoughts = found.internal, found.hasThought
+		doubtful = found.doubtful
 	}
-	if b.Internal = b.Internal || anySegment(name, lenient.IsInternal) || namesInternal(mode, v) || showsPrompt(mode, v) || d.continuesUnread(mode, v); !b.Internal {
-		return
+	b.Internal = b.Internal || isInternalGraph || d.namesInternal(mode, v) || d.isWithinHiddenCall(name, mode, v) || showsPrompt(mode, v)
+	doubtful = doubtful || mode == modeEvents && d.mayShowHiddenCall(v)
+	if b.Internal || doubtful {
+		d.shown.forget(0)
 	}
+	if b.Internal {
+		d.withholdFrame(mode, v)
+	}
+	d.withholdInterrupts(v, isInternalGraph)
+	b.Internal = b.Internal || doubtful
+}
+
+// withholdFrame remembers the new messages of an internal frame.
+func (d *decoder) withholdFrame(mode string, v strictjson.Value) {
 	switch mode {
 	case modeMessagesMetadata:
 		for id := range v.Members() {
@@ -47,19 +61,25 @@ func (d *decoder) judgeState(v strictjson.Value, b *event.Batch) {
 		if name.Is("messages") && value.Kind() == strictjson.Array {
 			place := 0
 			for message := range value.Elements() {
+				noted := d.shown.mark()
 				found := d.examine(message, 0)
-				if found.internal {
+				if found.internal || found.doubtful {
 					b.WithheldMessages = append(b.WithheldMessages, place)
+					d.shown.forget(noted)
 				}
 				b.HasThoughts = b.HasThoughts || found.hasThought
 				place++
 			}
 			continue
 		}
+		noted := d.shown.mark()
 		found := d.examine(value, 0)
 		b.HasThoughts = b.HasThoughts || found.hasThought
+		if !found.internal && !found.doubtful {
+			continue
+		}
+		d.shown.forget(noted)
 		switch {
-		case !found.internal:
 		case name.Is(interruptKey) || len(b.WithheldMembers) >= maxKeys:
 			b.Internal = true
 		default:
@@ -75,7 +95,7 @@ func (d *decoder) withholdNew(v strictjson.Value, depth int) {
 		return
 	}
 	if mayBeMessage(v) && !v.Get("type").Is("human") {
-		if id := d.name(v.Get("id")); !d.seen.contains(seenMessage, id) {
+		if !d.shown.contains(v.Get("id")) {
 			d.withholdMessage(v)
 		}
 		return
@@ -99,150 +119,72 @@ func (d *decoder) withholdID(id strictjson.Value) {
 // withholdMessage remembers a message that is withheld, and the calls in it.
 func (d *decoder) withholdMessage(v strictjson.Value) {
 	d.withholdID(v.Get("id"))
-	for c := range v.Get("tool_calls").Elements() {
+	for c := range callsOf(v) {
 		d.withholdID(c.Get("id"))
+		if tool := d.name(toolOf(c)); tool != "" {
+			d.withheldTools.Add(tool)
+		}
 	}
-	for c := range v.Get("tool_call_chunks").Elements() {
-		d.withholdID(c.Get("id"))
+	for _, name := range savedMembers {
+		if saved := v.Get(name); saved.Kind() == strictjson.Object {
+			d.withholdMessage(saved)
+		}
 	}
 }
 
-// findings says what a value contains at any depth.
-type findings struct {
-	internal   bool // a message that is internal, instructs a model, or was withheld; or data of an internal node
-	hasThought bool // a model's thought
-}
-
-func (f *findings) add(other findings) {
-	f.internal, f.hasThought = f.internal || other.internal, f.hasThought || other.hasThought
-}
-
-// maxScan bounds how deep messages are looked for. Deeper values count as internal.
-const maxScan = 100
-
-func (d *decoder) examine(v strictjson.Value, depth int) (found findings) {
-	switch v.Kind() {
-	case strictjson.Object:
-		if depth > maxScan {
-			return findings{internal: true}
-		}
-		found = d.examineObject(v)
-		for _, member := range v.Members() {
-			found.add(d.examine(member, depth+1))
-		}
-	case strictjson.Array:
-		if depth > maxScan || isInstructionPair(v) {
-			return findings{internal: true}
-		}
-		for element := range v.Elements() {
-			found.add(d.examine(element, depth+1))
+// withholdInterrupts remembers the questions of an internal node. Other modes repeat them without the node.
+func (d *decoder) withholdInterrupts(v strictjson.Value, isInternal bool) {
+	for _, task := range append(elementsOf(v.Get("tasks")), v) {
+		if isInternal || lenient.IsInternal(task.Get("name").Text()) {
+			for question := range task.First("interrupts", interruptKey).Elements() {
+				d.withholdID(question.First("id", "interrupt_id"))
+			}
 		}
 	}
-	return found
-}
-
-// Members that examineObject looks for.
-var (
-	messageMembers = []string{"content", "content_blocks", "tool_calls", "tool_call_id"}
-	// savedMembers contain the members of a message that LangChain has serialized: kwargs next to its class, or
-	// data next to its type. Source: langchain_core/load/serializable.py, messages_to_dict and their JavaScript
-	// counterparts.
-	savedMembers = []string{"kwargs", "data"}
-	typeMembers  = []string{"type", "role"}
-	nameMembers  = []string{"name"}
-	ownIDs       = []string{"id"}
-	idMembers    = append(ownIDs, "tool_call_id")
-	scopeMembers = []string{"langgraph_node", "lc_agent_name", "langgraph_checkpoint_ns", "checkpoint_ns", "langgraph_path", "ns"}
-	// thoughtMembers hold thoughts. Source: langchain_core/messages/content.py, langchain_deepseek,
-	// langchain_openai and langchain_aws, chat_models.
-	thoughtMembers = []string{"thinking", "reasoning", "reasoning_content", "reasoningContent", "redacted_thinking", "thought", "adk_thought"}
-	thoughtTypes   = []string{"thinking", "reasoning", "reasoning_content", "redacted_thinking"}
-
-	// memberPrefilter rules out most names of members.
-	memberPrefilter = lenient.NewPrefilter(&event.Table{
-		Labels: slices.Concat(messageMembers, savedMembers, typeMembers, nameMembers), Envelopes: slices.Concat(idMembers, scopeMembers), DeepMembers: thoughtMembers,
-	})
-)
-
-// examineObject returns what the members of an object say about it.
-func (d *decoder) examineObject(v strictjson.Value) (found findings) {
-	spoken, labeled := false, false
-	for name, value := range v.Members() {
-		text := name.Text()
-		if !memberPrefilter.MayMatch(text) {
-			continue
-		}
-		spoken = spoken || lenient.MatchesAny(text, messageMembers) || lenient.MatchesAny(text, savedMembers) && hasAny(value, messageMembers)
-		switch {
-		case lenient.MatchesAny(text, typeMembers):
-			labeled = labeled || isInstruction(value) || lenient.ContainsInternal(value)
-			found.internal = found.internal || isPromptType(value)
-			found.hasThought = found.hasThought || lenient.MatchesAny(value.Text(), thoughtTypes)
-		case lenient.MatchesAny(text, nameMembers):
-			labeled = labeled || lenient.ContainsInternal(value)
-		case lenient.MatchesAny(text, idMembers):
-			labeled = labeled || mayName(&d.withheld, value) || namesInstruction(value) || !lenient.MatchesAny(text, ownIDs) && d.answersUnread(value)
-			found.internal = found.internal || namesPrompt(value)
-			found.hasThought = found.hasThought || mayName(&d.thoughts, value)
-		case lenient.MatchesAny(text, scopeMembers):
-			found.internal = found.internal || isInternalScope(value)
-		case lenient.MatchesAny(text, thoughtMembers):
-			found.hasThought = found.hasThought || holdsThought(value)
-		}
+	if payload := v.Get("payload"); payload.Kind() == strictjson.Object {
+		d.withholdInterrupts(payload, isInternal)
 	}
-	switch {
-	case !spoken:
-	case labeled:
-		found.internal = true
-		d.withholdMessage(v)
-	case !found.internal:
-		d.showCalls(v)
-	}
-	return found
-}
-
-// holdsThought reports whether the value of one of thoughtMembers is not empty.
-func holdsThought(v strictjson.Value) bool {
-	on, isBool := v.Bool()
-	return v.Kind() > strictjson.Null && (on || !isBool) && len(v.Raw()) > len(`""`)
-}
-
-// isInternalScope reports whether a node, an agent, a namespace or a path of nodes is internal.
-func isInternalScope(v strictjson.Value) bool {
-	if v.Kind() == strictjson.String {
-		return anySegment(v.Text(), lenient.IsInternal)
-	}
-	for element := range v.Elements() {
-		if isInternalScope(element) {
-			return true
-		}
-	}
-	return false
 }
 
 // namesInternal reports whether a frame of a mode names an internal node, or an event of the
 // application that calls itself internal.
-func namesInternal(mode string, v strictjson.Value) bool {
+func (d *decoder) namesInternal(mode string, v strictjson.Value) bool {
 	switch mode {
 	case modeUpdates, modeStateUpdate:
 		return hasInternalMember(v)
-	case modeTasks, modeEvents:
+	case modeTasks:
 		return lenient.IsInternal(v.Get("name").Text())
+	case modeEvents:
+		return d.isWithinInternalRun(v) || lenient.HasPrefix(v.Get("event").Text(), "on_custom_event") && isInternalCustom(v.Get("data"))
 	case modeDebug:
 		payload := v.Get("payload")
 		return lenient.IsInternal(payload.Get("name").Text()) || isInternalCheckpoint(payload)
 	case modeCheckpoints:
 		return isInternalCheckpoint(v)
 	case modeCustom:
-		for _, event := range append([]strictjson.Value{v}, elementsOf(v)...) {
-			for name, value := range event.Members() {
-				if lenient.MatchesAny(name.Text(), []string{"type", "kind", "event"}) && lenient.ContainsInternal(value) {
-					return true
-				}
-			}
-		}
+		return isInternalCustom(v)
 	}
 	return false
+}
+
+// isWithinInternalRun reports whether an event is of something whose name is internal, or of a run within that.
+func (d *decoder) isWithinInternalRun(v strictjson.Value) bool {
+	if lenient.IsInternal(v.Get("name").Text()) {
+		if run := d.name(v.Get("run_id")); run != "" {
+			d.internalRuns.Add(run)
+		}
+		return true
+	}
+	return slices.ContainsFunc(elementsOf(v.Get("parent_ids")), func(above strictjson.Value) bool { return mayName(&d.internalRuns, above) })
+}
+
+// customNames are the members that say what an event of the application is, in it or in an event within it.
+var customNames = event.Table{
+	Discriminators: []string{"type", "kind", "event"}, Envelopes: []string{"result", "event", "rawEvent", "raw_event", "value", "data", "payload"},
+}
+
+func isInternalCustom(v strictjson.Value) bool {
+	return lenient.HasInternalDiscriminator(&customNames, v)
 }
 
 func elementsOf(v strictjson.Value) (all []strictjson.Value) {
@@ -272,35 +214,4 @@ func hasInternalMember(v strictjson.Value) bool {
 		}
 	}
 	return false
-}
-
-// instructionRoles are the types and roles of messages that instruct a model.
-var instructionRoles = []string{"system", "developer", "SystemMessage", "SystemMessageChunk", "DeveloperMessage", "DeveloperMessageChunk"}
-
-func isInstruction(role strictjson.Value) bool {
-	return lenient.MatchesAny(role.Text(), instructionRoles)
-}
-
-// namesInstruction reports whether the path of a class contains the name of an instruction's class.
-func namesInstruction(class strictjson.Value) bool {
-	return class.Kind() == strictjson.Array && slices.ContainsFunc(elementsOf(class), isInstruction)
-}
-
-func hasAny(v strictjson.Value, names []string) bool {
-	for name := range v.Members() {
-		if lenient.MatchesAny(name.Text(), names) {
-			return true
-		}
-	}
-	return false
-}
-
-// isInstructionPair reports whether v is a message that instructs a model, in LangChain's other form: a
-// list of the role and the text.
-func isInstructionPair(v strictjson.Value) bool {
-	if v.Len() != 2 {
-		return false
-	}
-	role, text := tuple(v)
-	return text.Kind() != strictjson.Object && isInstruction(role)
 }

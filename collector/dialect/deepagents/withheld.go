@@ -1,0 +1,81 @@
+package deepagents
+
+import (
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// starts tracks the calls, texts and subagents whose start was not withheld. Once a start was withheld or may have
+// been unreadable, nothing else leaves that continues or ends one.
+type starts struct {
+	missed bool
+	shown  wire.Set[string] // keys of callKey, textKey and agentKey
+}
+
+func callKey(id string) string { return "call " + id }
+
+func textKey(by agent) string { return "text " + by.name + "\x00" + by.id + "\x00" + by.startedBy }
+
+func agentKey(id string) string { return "agent " + id }
+
+var prefilter = lenient.NewPrefilter(&table)
+
+// isFiltered reports whether the filter withholds a frame because of the frame's own content. It
+// calls the same function as the filter, so that both agree.
+func isFiltered(f dialect.Frame) bool {
+	internal, unknown := lenient.Check(&table, prefilter, f.JSON)
+	return internal || unknown || lenient.IsInternal(f.Event) || !table.AllowsEvent(f.Event)
+}
+
+// check marks a frame internal if what it continues may have begun in a frame that did not leave. It runs when the
+// speaker is known.
+func (s *starts) check(kind string, v strictjson.Value, filtered bool, b *event.Batch) {
+	call, text := callKey(dialect.Name(v.Get("call_id").String())), textKey(speakerOf(b))
+	hidden := s.missed && s.isOrphan(kind, call, text, b)
+	b.Internal = hidden
+	if hidden = hidden || filtered; hidden {
+		s.withhold(kind, text)
+		return
+	}
+	switch kind {
+	case typeToolStart:
+		s.shown.Add(call)
+	case typeContentStart, typeContent:
+		s.shown.Add(text)
+	case typeContentEnd:
+		s.shown.Remove(text)
+	}
+	if b.Branch != "" {
+		s.shown.Add(agentKey(b.Branch))
+	}
+	if b.EnclosingCall != "" {
+		s.shown.Add(callKey(b.EnclosingCall))
+	}
+}
+
+// isOrphan reports whether a frame continues a call, a text or a subagent that was not shown.
+func (s *starts) isOrphan(kind, call, text string, b *event.Batch) bool {
+	switch {
+	case b.EnclosingCall != "" && !s.shown.Contains(callKey(b.EnclosingCall)):
+		return true
+	case b.Branch != "" && kind != typeSubagentStart && !s.shown.Contains(agentKey(b.Branch)):
+		return true
+	case kind == typeToolEnd:
+		return !s.shown.Contains(call)
+	}
+	return (kind == typeContent || kind == typeContentEnd) && !s.shown.Contains(text)
+}
+
+// withhold records a frame that does not leave.
+func (s *starts) withhold(kind, text string) {
+	switch kind {
+	case typeContentStart:
+		s.missed = true
+		s.shown.Remove(text)
+	case typeToolStart, typeSubagentStart:
+		s.missed = true
+	}
+}

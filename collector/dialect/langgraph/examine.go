@@ -1,0 +1,191 @@
+package langgraph
+
+import (
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// findings says what a value contains at any depth.
+type findings struct {
+	internal   bool // a message that is internal, instructs a model, or was withheld; or data of an internal node
+	hasThought bool // a model's thought
+	doubtful   bool // a message or call that may be from an unreadable frame, or arguments that may be of a withheld call
+}
+
+func (f *findings) add(other findings) {
+	f.internal, f.hasThought, f.doubtful = f.internal || other.internal, f.hasThought || other.hasThought, f.doubtful || other.doubtful
+}
+
+// maxScan bounds how deep messages are looked for. Deeper values count as internal.
+const maxScan = 100
+
+func (d *decoder) examine(v strictjson.Value, depth int) (found findings) {
+	switch v.Kind() {
+	case strictjson.Object:
+		if depth > maxScan {
+			return findings{internal: true}
+		}
+		found = d.examineObject(v)
+		for _, member := range v.Members() {
+			found.add(d.examine(member, depth+1))
+		}
+	case strictjson.Array:
+		if depth > maxScan || isInstructionPair(v) {
+			return findings{internal: true}
+		}
+		for element := range v.Elements() {
+			found.add(d.examine(element, depth+1))
+		}
+	}
+	return found
+}
+
+// Members that examineObject looks for.
+var (
+	messageMembers = []string{"content", "content_blocks", "tool_calls", "tool_call_id"}
+	// savedMembers contain the members of a message that LangChain has serialized: kwargs next to its class, or
+	// data next to its type. Source: langchain_core/load/serializable.py, messages_to_dict and their JavaScript
+	// counterparts.
+	savedMembers = []string{"kwargs", "data"}
+	typeMembers  = []string{"type", "role"}
+	nameMembers  = []string{"name"}
+	idMembers    = []string{"id", "tool_call_id", "interrupt_id"}
+	scopeMembers = []string{"langgraph_node", "lc_agent_name", "langgraph_checkpoint_ns", "checkpoint_ns", "langgraph_path", "ns"}
+	// callMembers make an object a message of a model, resultMembers the result of a call, whatever its type.
+	callMembers, resultMembers = []string{"tool_calls"}, []string{"tool_call_id"}
+	// A call has argumentMembers, an interrupt questionMembers, and what is sent to a node sendMembers. Source:
+	// langgraph/types.py, Interrupt and Send.
+	argumentMembers, questionMembers, sendMembers = []string{"args"}, []string{"value"}, []string{"arg"}
+	// thoughtMembers hold thoughts. Source: langchain_core/messages/content.py, langchain_deepseek,
+	// langchain_openai and langchain_aws, chat_models.
+	thoughtMembers = []string{"thinking", "reasoning", "reasoning_content", "reasoningContent", "redacted_thinking", "thought", "adk_thought"}
+	thoughtTypes   = []string{"thinking", "reasoning", "reasoning_content", "redacted_thinking"}
+
+	// memberPrefilter rules out most names of members, and shapePrefilter most of those that say nothing by their name.
+	memberPrefilter = lenient.NewPrefilter(&event.Table{
+		Labels: shapeMembers, Envelopes: slices.Concat(typeMembers, nameMembers, idMembers, scopeMembers), DeepMembers: thoughtMembers,
+	})
+	shapePrefilter = lenient.NewPrefilter(&event.Table{Labels: shapeMembers})
+	shapeMembers   = slices.Concat(messageMembers, savedMembers, argumentMembers, questionMembers, sendMembers)
+)
+
+// traits are what the names and values of an object's members say about it.
+type traits struct {
+	isMessage, isResponse, isResult, isCall, isQuestion, isSend bool
+
+	isLabeled  bool // it has an internal type or name, or instructs a model
+	isWithheld bool // it has the id of something that was withheld
+}
+
+// examineObject returns what the members of an object say about it.
+func (d *decoder) examineObject(v strictjson.Value) (found findings) {
+	var is traits
+	for name, value := range v.Members() {
+		text := name.Text()
+		if !memberPrefilter.MayMatch(text) {
+			continue
+		}
+		if shapePrefilter.MayMatch(text) {
+			is.addName(text, value)
+		}
+		switch {
+		case lenient.MatchesAny(text, typeMembers):
+			is.isLabeled = is.isLabeled || isInstruction(value) || lenient.ContainsInternal(value)
+			is.isResponse = is.isResponse || lenient.MatchesAny(value.Text(), responseTypes)
+			found.internal = found.internal || isPromptType(value)
+			found.hasThought = found.hasThought || lenient.MatchesAny(value.Text(), thoughtTypes)
+		case lenient.MatchesAny(text, nameMembers):
+			is.isLabeled = is.isLabeled || lenient.ContainsInternal(value)
+		case lenient.MatchesAny(text, idMembers):
+			is.isWithheld = is.isWithheld || mayName(&d.withheld, value)
+			is.isLabeled = is.isLabeled || namesInstruction(value)
+			found.internal = found.internal || namesPrompt(value)
+			found.hasThought = found.hasThought || mayName(&d.thoughts, value)
+		case lenient.MatchesAny(text, scopeMembers):
+			found.internal = found.internal || isInternalScope(value)
+		case lenient.MatchesAny(text, thoughtMembers):
+			found.hasThought = found.hasThought || holdsThought(value)
+		}
+	}
+	d.conclude(is, v, &found)
+	return found
+}
+
+// addName adds what the name of a member says.
+func (is *traits) addName(name []byte, value strictjson.Value) {
+	is.isMessage = is.isMessage || lenient.MatchesAny(name, messageMembers) || lenient.MatchesAny(name, savedMembers) && hasAny(value, messageMembers)
+	is.isResponse = is.isResponse || lenient.MatchesAny(name, callMembers)
+	is.isResult = is.isResult || lenient.MatchesAny(name, resultMembers)
+	is.isCall = is.isCall || lenient.MatchesAny(name, argumentMembers)
+	is.isQuestion = is.isQuestion || lenient.MatchesAny(name, questionMembers)
+	is.isSend = is.isSend || lenient.MatchesAny(name, sendMembers)
+}
+
+// conclude adds what an object is to the findings, and remembers its ids.
+func (d *decoder) conclude(is traits, v strictjson.Value, found *findings) {
+	switch {
+	case !is.isMessage:
+		found.internal = found.internal || is.isWithheld && (is.isCall || is.isQuestion) || is.isSend && lenient.IsInternal(v.Get("node").Text())
+		found.doubtful = found.doubtful || is.isCall && d.mayBeHiddenCall(v)
+	case is.isLabeled || is.isWithheld:
+		found.internal = true
+		d.withholdMessage(v)
+	case d.shown.isFromMissed(v, is.isResponse, is.isResult):
+		found.doubtful = true
+	default:
+		d.shown.noteMessage(v)
+	}
+}
+
+// holdsThought reports whether the value of one of thoughtMembers is not empty.
+func holdsThought(v strictjson.Value) bool {
+	on, isBool := v.Bool()
+	return v.Kind() > strictjson.Null && (on || !isBool) && len(v.Raw()) > len(`""`)
+}
+
+// isInternalScope reports whether a node, an agent, a namespace or a path of nodes is internal.
+func isInternalScope(v strictjson.Value) bool {
+	if v.Kind() == strictjson.String {
+		return anySegment(v.Text(), lenient.IsInternal)
+	}
+	for element := range v.Elements() {
+		if isInternalScope(element) {
+			return true
+		}
+	}
+	return false
+}
+
+// instructionRoles are the types and roles of messages that instruct a model.
+var instructionRoles = []string{"system", "developer", "SystemMessage", "SystemMessageChunk", "DeveloperMessage", "DeveloperMessageChunk"}
+
+func isInstruction(role strictjson.Value) bool {
+	return lenient.MatchesAny(role.Text(), instructionRoles)
+}
+
+// namesInstruction reports whether the path of a class contains the name of an instruction's class.
+func namesInstruction(class strictjson.Value) bool {
+	return class.Kind() == strictjson.Array && slices.ContainsFunc(elementsOf(class), isInstruction)
+}
+
+func hasAny(v strictjson.Value, names []string) bool {
+	for name := range v.Members() {
+		if lenient.MatchesAny(name.Text(), names) {
+			return true
+		}
+	}
+	return false
+}
+
+// isInstructionPair reports whether v is a message that instructs a model, in LangChain's other form: a
+// list of the role and the text.
+func isInstructionPair(v strictjson.Value) bool {
+	if v.Len() != 2 {
+		return false
+	}
+	role, text := tuple(v)
+	return text.Kind() != strictjson.Object && isInstruction(role)
+}

@@ -1,0 +1,94 @@
+package langgraph
+
+import (
+	"bytes"
+	"iter"
+
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// callsOf returns the calls of a message, and the blocks of its content, some of which are calls.
+func callsOf(message strictjson.Value) iter.Seq[strictjson.Value] {
+	return func(yield func(strictjson.Value) bool) {
+		for _, list := range []strictjson.Value{
+			message.Get("tool_calls"), message.Get("tool_call_chunks"), message.Get("invalid_tool_calls"), message.Get("content"),
+			message.Get("content_blocks"), message.Get("additional_kwargs").Get("tool_calls"),
+		} {
+			for c := range list.Elements() {
+				if !yield(c) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// toolOf returns the tool of a call, in LangChain's form or OpenAI's.
+func toolOf(c strictjson.Value) strictjson.Value {
+	if function := c.Get("function"); function.Kind() == strictjson.Object {
+		return function.Get("name")
+	}
+	return c.First("name", "action")
+}
+
+// mayBeHiddenCall reports whether arguments outside a message may be those of a call that was withheld or
+// unreadable: of a task that executes it, or of a question whether to execute it, which has no id.
+func (d *decoder) mayBeHiddenCall(v strictjson.Value) bool {
+	if id := v.Get("id"); len(id.Text()) > 0 {
+		return d.shown.missed != missedNothing && !d.shown.contains(id)
+	}
+	tool := toolOf(v)
+	return len(tool.Text()) > 0 && d.mayHideCallOf(d.name(tool))
+}
+
+// mayShowHiddenCall reports whether an event of a tool may show a call that was withheld or unreadable. Events
+// that name the call are judged by its id.
+func (d *decoder) mayShowHiddenCall(v strictjson.Value) bool {
+	data := v.Get("data")
+	if !lenient.HasPrefix(v.Get("event").Text(), "on_tool_") || data.Get("tool_call_id").Exists() || data.Get("output").Get("tool_call_id").Exists() {
+		return false
+	}
+	return d.mayHideCallOf(d.name(v.Get("name")))
+}
+
+// mayHideCallOf reports whether a call of a tool may be one that was withheld or unreadable. If all open calls of
+// the tool were shown, it is one of them.
+func (d *decoder) mayHideCallOf(tool string) bool {
+	isOpen := false
+	for _, c := range d.calls {
+		switch {
+		case c.tool != tool:
+		case d.withheld.MayContain(c.id), d.shown.missed != missedNothing && !d.shown.containsText([]byte(c.id)):
+			return true
+		default:
+			isOpen = true
+		}
+	}
+	return !isOpen && (d.shown.missed != missedNothing || d.withheldTools.MayContain(tool))
+}
+
+// isWithinHiddenCall reports whether a frame is of a graph that works within a withheld call: its input repeats the
+// arguments, and its answer the result.
+func (d *decoder) isWithinHiddenCall(name []byte, mode string, v strictjson.Value) bool {
+	_, namespace, _ := bytes.Cut(name, []byte("|"))
+	var metadata strictjson.Value
+	switch mode {
+	case modeMessages:
+		_, metadata = tuple(v)
+	case modeEvents:
+		metadata = v.Get("metadata")
+	}
+	if node := metadata.Get("langgraph_checkpoint_ns").Text(); len(node) > 0 {
+		namespace, _ = splitLast(node)
+	}
+	if d.withheld.Len() == 0 || len(namespace) == 0 {
+		return false
+	}
+	for sc := d.scopeOf(namespace); sc != nil; sc = sc.above {
+		if sc.call != "" && d.withheld.Contains(sc.call) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,122 @@
+package langgraph
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/exporter/stream/filter"
+)
+
+// asked is an internal message with the call cX of the tool w.
+var asked = fromServer(`{"id":"m1","type":"ai","content":"","name":"internal_x","tool_calls":[{"id":"cX","name":"w","args":{"q":"secret"},"type":"tool_call"}]}`, "agent")
+
+// ofEvents is a frame of the mode events.
+func ofEvents(kind, name, data, more string) sent {
+	return sent{"events", `{"event":"` + kind + `","name":"` + name + `","data":` + data + `,"metadata":{"langgraph_node":"tools","langgraph_checkpoint_ns":"tools:1"}` + more + `}`}
+}
+
+// TestRepeatedArguments repeats the arguments of a withheld call without its message.
+func TestRepeatedArguments(t *testing.T) {
+	const (
+		bare    = `{"name":"w","args":{"q":"secret"},"id":"cX","type":"tool_call"}`
+		request = `{"action_requests":[{"name":"w","args":{"q":"secret"},"description":"secret"}],"review_configs":[]}`
+		older   = `[{"action_request":{"action":"w","args":{"q":"secret"}},"config":{}}]`
+	)
+	var streams []sent
+	for _, input := range []string{`{"__type":"tool_call_with_context","tool_call":` + bare + `,"state":{}}`, `[` + bare + `]`, bare} {
+		streams = append(streams,
+			sent{"tasks", `{"id":"1","name":"tools","input":` + input + `,"triggers":[]}`},
+			sent{"debug", `{"type":"task","step":1,"payload":{"id":"1","name":"tools","input":` + input + `}}`},
+			sent{"tasks", `{"id":"1","name":"a","result":[["__pregel_tasks",{"node":"tools","arg":` + input + `}]],"interrupts":[]}`},
+			ofEvents("on_chain_start", "tools", `{"input":`+input+`}`, ""), sent{"custom", `{"call":` + input + `}`}, sent{"values", `{"messages":[],"pending":` + input + `}`})
+	}
+	for _, value := range []string{request, older} {
+		interrupts := `[{"id":"i1","value":` + value + `}]`
+		streams = append(streams, sent{"updates", `{"__interrupt__":` + interrupts + `}`}, sent{"values", `{"__interrupt__":` + interrupts + `}`},
+			sent{"tasks", `{"id":"1","name":"hitl","result":{},"interrupts":` + interrupts + `}`})
+	}
+	streams = append(streams, ofEvents("on_tool_start", "w", `{"input":{"q":"secret"}}`, ""), ofEvents("on_tool_end", "w", `{"input":{},"output":"secret"}`, ""),
+		ofEvents("on_tool_error", "w", `{"input":{"q":"secret"},"error":"x"}`, ""))
+	broken := unreadable("messages")[0]
+	for _, stream := range streams {
+		for _, start := range []sent{asked, broken} {
+			checkStaysIn(t, []filter.Settings{client, public}, start, stream)
+		}
+		shown := strings.Replace(asked.data, `"name":"internal_x",`, "", 1)
+		if out := leaving(client, broken, sent{"messages", shown}, stream); strings.Count(out, "secret") < 2 {
+			t.Errorf("%v of a call that was shown does not leave", stream)
+		}
+	}
+}
+
+// TestSameTool asks for a decision about the call of a tool that an internal agent calls too.
+func TestSameTool(t *testing.T) {
+	const question = `{"__interrupt__":[{"id":"i1","value":{"action_requests":[{"name":"w","args":{"q":"shown"}}]}}]}`
+	result := fromServer(strings.Replace(resultX, "secret", "", 1), "tools")
+	visible := fromServer(`{"id":"m2","type":"ai","content":"","tool_calls":[{"id":"c2","name":"w","args":{}}]}`, "agent")
+	if out := leaving(client, asked, result, visible, sent{"updates", question}); !strings.Contains(out, "shown") {
+		t.Errorf("the question does not leave after the internal call has ended: %s", out)
+	}
+	if out := leaving(client, asked, visible, sent{"updates", question}); strings.Contains(out, "shown") {
+		t.Errorf("the question leaves while the internal call is open: %s", out)
+	}
+}
+
+// TestRepeatedInterrupts repeats the question of an internal node in a mode that does not name the node.
+func TestRepeatedInterrupts(t *testing.T) {
+	const question = `[{"value":"secret","id":"i1"}]`
+	for _, first := range []sent{
+		{"tasks", `{"id":"1","name":"internal_x","result":{},"interrupts":` + question + `}`},
+		{"debug", `{"type":"task_result","step":1,"payload":{"id":"1","name":"internal_x","interrupts":` + question + `}}`},
+		{"checkpoints", `{"values":{},"tasks":[{"id":"1","name":"internal_x","interrupts":` + question + `}]}`},
+		{"updates|internal_x:1", `{"__interrupt__":` + question + `}`},
+		{"updates|internal_x:1", strings.Replace(`{"__interrupt__":`+question+`}`, `"id"`, `"interrupt_id"`, 1)},
+	} {
+		for _, later := range []sent{{"updates", `{"__interrupt__":` + question + `}`}, {"values", `{"messages":[],"__interrupt__":` + question + `}`}} {
+			checkStaysIn(t, []filter.Settings{client, public}, first, later)
+		}
+	}
+}
+
+// TestInternalEvents sends what belongs to something internal without its name.
+func TestInternalEvents(t *testing.T) {
+	for _, stream := range [][]sent{
+		{ofEvents("on_chain_start", "internal_x", `{}`, `,"run_id":"r1","parent_ids":[]`), ofEvents("on_chat_model_stream", "m", `{"chunk":`+pieceX+`}`, `,"run_id":"r2","parent_ids":["r0","r1"]`)},
+		{
+			ofEvents("on_chain_start", "internal_x", `{}`, `,"run_id":"r1","parent_ids":[]`), ofEvents("on_chain_start", "a", `{}`, `,"run_id":"r2","parent_ids":["r1"]`),
+			ofEvents("on_chain_end", "b", `{"output":"secret"}`, `,"run_id":"r3","parent_ids":["r1","r2"]`),
+		},
+		{ofEvents("on_custom_event", "a", `{"type":"internal:x","text":"secret"}`, "")},
+		{{"custom", `{"data":{"type":"internal:x","text":"secret"}}`}}, {{"custom", `{"event":"a","value":[{"kind":"Internal.x","text":"secret"}]}`}},
+		{{"tasks", `{"id":"1","name":"a","result":[["__pregel_tasks",{"node":"internal_x","arg":"secret"}]],"interrupts":[]}`}},
+		{ofEvents("on_chain_end", "a", `{"output":{"goto":[{"node":"internal_x","arg":{"a":"secret"}}]}}`, "")},
+		{fromServer(`{"id":"m1","type":"ai","name":"internal_x","content":[{"type":"tool_use","id":"cX","name":"w"}]}`, "a"), fromServer(resultX, "tools")},
+		{fromServer(`{"id":"m1","type":"ai","name":"internal_x","content":"","additional_kwargs":{"tool_calls":[{"id":"cX"}]}}`, "a"), fromServer(resultX, "tools")},
+		{{"custom", `{"type":"system","data":{"id":"m1","content":"x"}}`}, {"values", `{"messages":[` + wholeX + `]}`}},
+		{{"values|internal_x:1", `{"messages":[` + wholeX + `]}`}, {"values", `{"messages":[` + wholeX + `]}`}},
+	} {
+		checkStaysIn(t, []filter.Settings{client, public}, stream...)
+	}
+	// A message that left in pieces stays visible although an internal node gets it.
+	first, again := inTuple(`{"id":"m1","type":"AIMessageChunk","content":""}`, ""), inTuple(`{"id":"m1","type":"AIMessageChunk","content":"shown"}`, "")
+	if out := leaving(client, first, sent{"tasks", `{"id":"1","name":"internal_x","input":{"messages":[` + wholeX + `]},"triggers":[]}`}, again); !strings.Contains(out, "shown") {
+		t.Errorf("a message that an internal node gets stays in: %s", out)
+	}
+}
+
+// TestGraphsOfWithheldCalls runs a subagent within a withheld call: the call's arguments are its first message.
+func TestGraphsOfWithheldCalls(t *testing.T) {
+	const call = `{"id":"m2","type":"ai","content":"","name":"AGENT","tool_calls":[{"id":"c2","name":"task","args":{"subagent_type":"expert"}}]}`
+	first, below := `{"messages":[{"type":"human","id":"h","content":"secret"}]}`, `"langgraph_checkpoint_ns":"tools:1|model:2"`
+	for _, stream := range []sent{
+		{"values|tools:1", first}, {"values|tools:1|a:2", first}, {"updates|tools:1", `{"model":{"messages":[` + wholeX + `]}}`}, {"custom|tools:1", `{"a":"secret"}`},
+		{"messages", `[` + wholeX + `,{"langgraph_node":"model",` + below + `}]`}, {"messages|tools:1", `[` + wholeX + `,{"langgraph_node":"model",` + below + `}]`},
+		{"events", `{"event":"on_chain_start","name":"a","data":{"input":` + first + `},"metadata":{` + below + `}}`},
+	} {
+		internal, visible := sent{"updates", `{"agent":{"messages":[` + strings.Replace(call, "AGENT", "internal_x", 1) + `]}}`}, sent{"updates", `{"agent":{"messages":[` + call + `]}}`}
+		checkStaysIn(t, []filter.Settings{client, public}, internal, stream)
+		if out := leaving(client, visible, stream); !strings.Contains(out, "secret") {
+			t.Errorf("%v does not leave within a call that was shown", stream)
+		}
+	}
+}
