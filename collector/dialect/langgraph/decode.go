@@ -73,7 +73,6 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	k, known := kinds[mode]
 	switch {
 	case !v.Exists():
-		d.addUnread(f)
 		b.Rejected = f.Malformed
 		d.shown.addUnreadable(f)
 		if mode == modeError {

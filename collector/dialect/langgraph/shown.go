@@ -33,6 +33,7 @@ func (s *shown) addUnreadable(f dialect.Frame) {
 	switch mode, namespace := splitEvent(f.Event); {
 	case !f.MayContainObject():
 	case mode == modeMetadata, mode == modeError, mode == modeEnd, mode == modeFeedback: // without messages
+	case mode == modeValues: // each state repeats the messages of the one before, with all that is known of them
 	case mode == modeUpdates && len(namespace) == 0:
 		s.missed = max(s.missed, missedUpdates)
 	default:

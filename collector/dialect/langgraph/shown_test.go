@@ -118,6 +118,10 @@ func TestLeavesAfterUnreadable(t *testing.T) {
 			t.Errorf("after %v nothing leaves: %s", harmless, out)
 		}
 	}
+	state := sent{"values", `{"messages":[{"id":"m2","type":"ai","content":"\ud800"}]}`} // the next one repeats what it holds
+	if out := leaving(client, state, sent{"values", `{"messages":[` + answer + `]}`}); !strings.Contains(out, "shown") {
+		t.Errorf("after %v nothing leaves: %s", state, out)
+	}
 }
 
 // TestManyShown shows more ids than are remembered: the others count as not shown.
