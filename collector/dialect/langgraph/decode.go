@@ -26,7 +26,6 @@ type runState struct {
 	attempt   float64           // the number of the last attempt, from 1; 0 if none was stated
 	scopes    map[string]*scope // by namespace
 	seen      seenSet
-	unread    bool                    // a frame could not be read
 	open      map[string]*message     // messages that arrive in pieces, by id
 	announced map[string]announcement // of messages that follow, by id
 	unmetered map[string]speaker      // of responses that ended without their usage, by id
