@@ -168,8 +168,7 @@ func TestSlowStreams(t *testing.T) {
 	})
 }
 
-// TestFramesOfOtherSizes checks that frames of one size never delay smaller ones, however many are stuck and whatever other accounts
-// hold.
+// TestFramesOfOtherSizes checks that many stuck frames of one size never delay smaller ones, also if other accounts hold memory.
 func TestFramesOfOtherSizes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 64 << 20

@@ -151,7 +151,7 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	}
 }
 
-// beginPausedEarlier begins the call of a response whose call was made in an earlier run, which was paused.
+// beginPausedEarlier begins the call that a response answers, if an earlier run made it and paused.
 // Its start is unknown here.
 func (r *openRun) beginPausedEarlier(e *event.Event, b *event.Batch, caller *Operation) *Operation {
 	tool := r.linkToAsker(e.CallID)
