@@ -98,6 +98,8 @@ func (s *Sessions) Names() []string {
 
 // Close ends every stream and waits for them.
 func (s *Sessions) Close() {
-	s.stop()
+	s.mu.Lock()
+	s.stop() // under the lock: otherwise Open could begin a stream that nothing waits for
+	s.mu.Unlock()
 	s.running.Wait()
 }

@@ -356,3 +356,21 @@ func TestIdleSessions(t *testing.T) {
 		t.Error("the session is still listed")
 	}
 }
+
+// TestOpenDuringClose checks that Close waits for a session that is opened at the same time. The race detector
+// reports it otherwise.
+func TestOpenDuringClose(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	tail := newTail(TailSettings{Name: "support", URL: "http://127.0.0.1:0/{session}", SessionPlaceholder: "{session}", Dialect: "adk", MaxSessions: 2, IdleTimeout: time.Hour}, &tailRecorder{limit: 100, stop: func() {}})
+	defer tail.client.CloseIdleConnections()
+	for range 1000 {
+		s := NewSessions(tail)
+		opened := make(chan struct{})
+		go func() {
+			defer close(opened)
+			s.Open("a")
+		}()
+		s.Close()
+		<-opened
+	}
+}
