@@ -247,7 +247,7 @@ func (r *openRun) runnerOf(above *Operation, n *event.Node) *Operation {
 // placeTarget moves the target of a transfer to the place where it speaks.
 func (r *openRun) placeTarget(op *Operation, key nodeKey, n *event.Node) *Operation {
 	delete(r.silentTargets, n.Name)
-	if n.Kind != event.NodeDescendant && (key.above != nil || n.Kind != event.NodeContainer) { // a branch does not say what runs its container
+	if n.Kind != event.NodeDescendant { // a branch does not say what runs the node
 		above := key.above
 		if above == nil {
 			above = r.Root
