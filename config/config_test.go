@@ -21,11 +21,19 @@ var known = KnownNames{Dialects: []string{"adk", "looopy"}, Kinds: []string{"tex
 
 func mustLoad(t *testing.T, file string) Config {
 	t.Helper()
-	config, err := Load(file, known)
+	config, err := load(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return config
+}
+
+func load(file string) (Config, error) {
+	data, err := Read(file)
+	if err != nil {
+		return Config{}, err
+	}
+	return Parse(file, data, known)
 }
 
 // agent returns a valid configuration with one source after an optional change.

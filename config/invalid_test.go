@@ -315,7 +315,7 @@ func TestLoadInvalid(t *testing.T) {
 	for name, lines := range invalid {
 		t.Run(name, func(t *testing.T) {
 			file := "invalid-" + name + ".yml"
-			config, err := Load(file, known)
+			config, err := load(file)
 			if err == nil {
 				t.Fatalf("the file loads as\n%s", config)
 			}

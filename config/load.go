@@ -18,16 +18,6 @@ type KnownNames struct {
 
 const maxFile = 1 << 20
 
-// Load reads and validates a file of at most 1 MiB. The error joins one *Error for each mistake, in the order
-// of lines.
-func Load(file string, known KnownNames) (Config, error) {
-	data, err := Read(file)
-	if err != nil {
-		return Config{}, err
-	}
-	return Parse(file, data, known)
-}
-
 // Read returns the content of a file of at most 1 MiB, for Parse. The error is an *Error.
 func Read(file string) ([]byte, error) {
 	data, failure := readFile(file)
@@ -37,7 +27,8 @@ func Read(file string) ([]byte, error) {
 	return data, nil
 }
 
-// Parse validates the content of a file. name is the file's name in errors, which are like those of Load.
+// Parse validates the content of a file. name is the file's name in errors. The error joins one *Error for each
+// mistake, in the order of lines.
 func Parse(name string, data []byte, known KnownNames) (Config, error) {
 	root, failure := document(data)
 	if failure != nil {

@@ -27,9 +27,9 @@ func TestLoadFileErrors(t *testing.T) {
 		missing:  "there is no such file; create it, or name the one that you have",
 		"a\x00b": "the file cannot be read: invalid argument; name a readable file",
 	} {
-		_, err := Load(file, known)
+		_, err := Read(file)
 		if err == nil || err.Error() != file+": "+want {
-			t.Errorf("Load(%q) = %v, want %s", file, err, want)
+			t.Errorf("Read(%q) = %v, want %s", file, err, want)
 		}
 	}
 }

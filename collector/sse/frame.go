@@ -16,7 +16,7 @@ type Frame struct {
 	// Event is the event field as sent. Empty means "message".
 	Event []byte
 	// Data is the data lines joined with LF. Invalid UTF-8 is left as sent, so that a strict reader of
-	// the payload can reject it; AppendValidUTF8 repairs it.
+	// the payload can reject it.
 	Data []byte
 	// Size is the number of bytes on the wire from the block's first line to its blank line. A blank
 	// line that ends in CRLF counts as one byte, because the frame is dispatched before the LF
