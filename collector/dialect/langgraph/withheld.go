@@ -12,15 +12,15 @@ import (
 
 // mayName reports whether a member states an id of the set, or may: other modes repeat messages and calls, often
 // without the name or the mark that says what they are.
-func mayName(set *wire.Set[string], id strictjson.Value) bool {
-	return set.Len() > 0 && id.Kind() == strictjson.String && set.MayContain(dialect.Name(string(id.Text())))
+func mayName(set *wire.SharedSet, id strictjson.Value) bool {
+	return !set.IsEmpty() && id.Kind() == strictjson.String && set.MayContain(dialect.Name(string(id.Text())))
 }
 
 // judge marks a frame, or parts of it, internal, and says whether it has thoughts. It runs before the
 // rest of the decoder, because the rest adds the frame's messages to the set of seen ones.
 func (d *decoder) judge(name []byte, mode string, v strictjson.Value, b *event.Batch) {
 	doubtful, isInternalGraph := false, anySegment(name, lenient.IsInternal)
-	d.shown.begin(mode, v)
+	d.shown.begin(mode, v, !d.unnamed.IsEmpty())
 	if mode == modeValues && v.Kind() == strictjson.Object {
 		d.judgeState(v, b)
 	} else {
@@ -28,24 +28,29 @@ func (d *decoder) judge(name []byte, mode string, v strictjson.Value, b *event.B
 		b.Internal, b.HasThoughts = found.internal, found.hasThought
 		doubtful = found.doubtful
 	}
-	b.Internal = b.Internal || isInternalGraph || d.namesInternal(mode, v) || d.isWithinHiddenCall(name, mode, v) || showsPrompt(mode, v)
+	isOfInternal := d.namesInternal(mode, v) || isInternalGraph || d.isWithinHiddenCall(name, mode, v)
+	b.Internal = b.Internal || isOfInternal || showsPrompt(mode, v)
 	doubtful = doubtful || mode == modeEvents && d.mayShowHiddenCall(v)
 	if b.Internal || doubtful {
 		d.shown.forget(0)
 	}
 	if b.Internal {
 		d.withholdFrame(mode, v)
+		d.withholdOutputs(mode, v, isOfInternal)
 	}
 	d.withholdInterrupts(v, isInternalGraph)
 	b.Internal = b.Internal || doubtful
+	d.shown.isWhole = d.shown.isWhole || mode == modeValues && len(name) == len(modeValues) && !b.Internal
+	d.forgetNamed()
 }
 
-// withholdFrame remembers the new messages of an internal frame.
+// withholdFrame remembers the new messages of an internal frame on this stream. Some may be of earlier runs, or of
+// nodes that are not internal.
 func (d *decoder) withholdFrame(mode string, v strictjson.Value) {
 	switch mode {
 	case modeMessagesMetadata:
 		for id := range v.Members() {
-			d.withholdID(id)
+			d.withholdID(id, true)
 		}
 	case modeEvents: // the input of a model has messages of others
 		d.withholdNew(v.Get("data").Get("chunk"), 0)
@@ -96,7 +101,7 @@ func (d *decoder) withholdNew(v strictjson.Value, depth int) {
 	}
 	if mayBeMessage(v) && !v.Get("type").Is("human") {
 		if !d.shown.contains(v.Get("id")) {
-			d.withholdMessage(v)
+			d.withholdMessage(v, false)
 		}
 		return
 	}
@@ -110,24 +115,29 @@ func (d *decoder) withholdNew(v strictjson.Value, depth int) {
 
 func mayBeMessage(v strictjson.Value) bool { return v.Get("content").Exists() && v.Get("id").Exists() }
 
-func (d *decoder) withholdID(id strictjson.Value) {
-	if name := d.name(id); name != "" {
-		d.withheld.Add(name)
+func (d *decoder) withholdID(id strictjson.Value, shared bool) { add(&d.withheld, d.name(id), shared) }
+
+// add adds a name to a set, for other streams too if it is shared.
+func add(set *wire.SharedSet, name string, shared bool) {
+	switch {
+	case name == "":
+	case shared:
+		set.Add(name)
+	default:
+		set.AddOwn(name)
 	}
 }
 
 // withholdMessage remembers a message that is withheld, and the calls in it.
-func (d *decoder) withholdMessage(v strictjson.Value) {
-	d.withholdID(v.Get("id"))
+func (d *decoder) withholdMessage(v strictjson.Value, shared bool) {
+	d.withholdID(v.Get("id"), shared)
 	for c := range callsOf(v) {
-		d.withholdID(c.Get("id"))
-		if tool := d.name(toolOf(c)); tool != "" {
-			d.withheldTools.Add(tool)
-		}
+		d.withholdID(c.Get("id"), shared)
+		add(&d.withheldTools, d.name(toolOf(c)), shared)
 	}
 	for _, name := range savedMembers {
 		if saved := v.Get(name); saved.Kind() == strictjson.Object {
-			d.withholdMessage(saved)
+			d.withholdMessage(saved, shared)
 		}
 	}
 }
@@ -137,7 +147,7 @@ func (d *decoder) withholdInterrupts(v strictjson.Value, isInternal bool) {
 	for _, task := range append(elementsOf(v.Get("tasks")), v) {
 		if isInternal || lenient.IsInternal(task.Get("name").Text()) {
 			for question := range task.First("interrupts", interruptKey).Elements() {
-				d.withholdID(question.First("id", "interrupt_id"))
+				d.withholdID(question.First("id", "interrupt_id"), true)
 			}
 		}
 	}
