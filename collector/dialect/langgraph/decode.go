@@ -15,7 +15,7 @@ type decoder struct {
 	withheld      wire.SharedSet // messages that were withheld, and their calls; interrupts of internal nodes; graphs that work within such a call
 	withheldTools wire.SharedSet // the tools of calls in withheld messages
 	unnamed       wire.SharedSet // hashes of the contents of withheld messages without an ID, until a state has it
-	internalRuns  wire.SharedSet // LangChain's runs and LangGraph's tasks whose name is internal
+	internalWork  wire.SharedSet // LangChain's runs and LangGraph's tasks whose name is internal
 	thoughts      wire.SharedSet // messages that are thoughts as a whole
 	named         []string       // of unnamed: the contents that have got an ID in the frame that is being judged
 	shown         shown

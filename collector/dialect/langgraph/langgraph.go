@@ -167,7 +167,7 @@ func (Dialect) New(s *event.Stream) dialect.Decoder {
 	d := &decoder{
 		run: s.JoinedRun, session: s.Session, configured: s.ConfiguredAgent, resumes: slices.Contains(s.Answers, resumes),
 		withheld: wire.NewSharedSet(s, "message"), withheldTools: wire.NewSharedSet(s, "tool"), unnamed: wire.NewSharedSet(s, "content"),
-		internalRuns: wire.NewSharedSet(s, "run"), thoughts: wire.NewSharedSet(s, "thought"),
+		internalWork: wire.NewSharedSet(s, "work"), thoughts: wire.NewSharedSet(s, "thought"),
 	}
 	d.setScopes()
 	return d
@@ -179,7 +179,7 @@ func (d *decoder) setScopes() {
 	if len(run) != uuidDigits { // it may not be unique
 		run = ""
 	}
-	for _, set := range []*wire.SharedSet{&d.withheld, &d.unnamed, &d.internalRuns, &d.thoughts} {
+	for _, set := range []*wire.SharedSet{&d.withheld, &d.unnamed, &d.internalWork, &d.thoughts} {
 		set.SetScopes(thread, run)
 	}
 	d.withheldTools.SetScopes(run)

@@ -163,14 +163,14 @@ func (d *decoder) namesInternal(mode string, v strictjson.Value) bool {
 	case modeUpdates, modeStateUpdate:
 		return hasInternalMember(v)
 	case modeTasks:
-		return lenient.IsInternal(v.Get("name").Text())
+		return d.isInternalWork(v, "id")
 	case modeEvents:
 		return d.isWithinInternalRun(v) || lenient.HasPrefix(v.Get("event").Text(), "on_custom_event") && isInternalCustom(v.Get("data"))
 	case modeDebug:
 		payload := v.Get("payload")
-		return lenient.IsInternal(payload.Get("name").Text()) || isInternalCheckpoint(payload)
+		return d.isInternalWork(payload, "id") || d.isInternalCheckpoint(payload)
 	case modeCheckpoints:
-		return isInternalCheckpoint(v)
+		return d.isInternalCheckpoint(v)
 	case modeCustom:
 		return isInternalCustom(v)
 	}
@@ -179,19 +179,21 @@ func (d *decoder) namesInternal(mode string, v strictjson.Value) bool {
 
 // isWithinInternalRun reports whether an event is of something whose name is internal, or of a run within that.
 func (d *decoder) isWithinInternalRun(v strictjson.Value) bool {
-	if lenient.IsInternal(v.Get("name").Text()) {
-		if run := d.name(v.Get("run_id")); run != "" {
-			d.internalRuns.Add(run)
-		}
-		return true
-	}
-	return slices.ContainsFunc(elementsOf(v.Get("parent_ids")), func(above strictjson.Value) bool { return mayName(&d.internalRuns, above) })
+	return d.isInternalWork(v, "run_id") || slices.ContainsFunc(elementsOf(v.Get("parent_ids")), func(above strictjson.Value) bool { return mayName(&d.internalWork, above) })
 }
 
-// customNames are the members that say what an event of the application is, in it or in an event within it.
-var customNames = event.Table{
-	Discriminators: []string{"type", "kind", "event"}, Envelopes: []string{"result", "event", "rawEvent", "raw_event", "value", "data", "payload"},
+// isInternalWork reports whether a run or a task is internal: by its name, or by its id, which had such a name before.
+func (d *decoder) isInternalWork(v strictjson.Value, idMember string) bool {
+	id := v.Get(idMember)
+	if lenient.IsInternal(v.Get("name").Text()) {
+		add(&d.internalWork, d.name(id), true)
+		return true
+	}
+	return mayName(&d.internalWork, id)
 }
+
+// customNames are the members that say what an event of the application is, in it or in an object at any depth.
+var customNames = event.Table{Discriminators: []string{"type", "kind"}, NameMembers: []string{"event"}, DeepEnvelopes: true}
 
 func isInternalCustom(v strictjson.Value) bool {
 	return lenient.HasInternalDiscriminator(&customNames, v)
@@ -205,12 +207,12 @@ func elementsOf(v strictjson.Value) (all []strictjson.Value) {
 }
 
 // isInternalCheckpoint reports whether an internal node wrote to a saved state, or is to run next.
-func isInternalCheckpoint(v strictjson.Value) bool {
+func (d *decoder) isInternalCheckpoint(v strictjson.Value) bool {
 	if hasInternalMember(v.Get("metadata").Get("writes")) || isInternalScope(v.Get("next")) {
 		return true
 	}
 	for task := range v.Get("tasks").Elements() {
-		if lenient.IsInternal(task.Get("name").Text()) {
+		if d.isInternalWork(task, "id") {
 			return true
 		}
 	}
