@@ -8,7 +8,7 @@ import (
 // MaxWithheld is the number of keys that a Withheld remembers at least.
 const MaxWithheld = 16 << 10
 
-// Withheld remembers what was withheld on the streams of a source, because another stream may repeat it: a
+// Withheld remembers what was withheld on the streams of an agent, because another stream may repeat it: a
 // client rejoins a run, or a later run has it in its history. It holds the keys that were added or found last: at
 // least MaxWithheld of them, at most twice as many. It is safe for concurrent use. A nil *Withheld is always empty.
 type Withheld struct {

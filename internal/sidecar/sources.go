@@ -47,7 +47,7 @@ func (s *Sidecar) newProxy(configured config.Source, reportSessions bool) (*sour
 		RewriteCards: configured.AgentCards != config.CardsVerbatim, Panics: s.panics, NewFilter: s.newFilter(configured),
 		ObserveBudget: s.memory.observe, RequestBudget: s.memory.requests, StreamBudget: s.memory.streams, FrameMemory: s.memory.frames, ObserverSlots: s.memory.observers,
 		Public:      configured.Relay == config.RelayFiltered && configured.Policy == config.PolicyPublic,
-		PublicPaths: configured.Proxy.PublicPaths, Withheld: s.withheldOf(configured.Name),
+		PublicPaths: configured.Proxy.PublicPaths, Withheld: s.withheldOf(configured.Proxy.Upstream),
 	}
 	if reportSessions {
 		proxied.OnSession = s.openSession
@@ -56,9 +56,10 @@ func (s *Sidecar) newProxy(configured config.Source, reportSessions bool) (*sour
 	return source.NewProxy(proxied, s.newCollector(dialects), dialects, s.tracing, upRecorder{s.metrics, s.Sources}, s.logger, time.Now), nil
 }
 
-// withheldOf returns what was withheld on the streams of a source. It outlasts a change of the source's configuration.
-func (s *Sidecar) withheldOf(source string) *event.Withheld {
-	of, _ := s.withheld.LoadOrStore(source, new(event.Withheld))
+// withheldOf returns what was withheld on the streams of an upstream, which several sources may share. It outlasts a
+// change of their configuration.
+func (s *Sidecar) withheldOf(upstream string) *event.Withheld {
+	of, _ := s.withheld.LoadOrStore(upstream, new(event.Withheld))
 	return of.(*event.Withheld)
 }
 

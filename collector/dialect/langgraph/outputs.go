@@ -9,26 +9,28 @@ import (
 )
 
 // withholdOutputs remembers the messages that an internal node has made: those with an id for other streams too, and
-// the contents of those without. isOfInternal says that the frame is the node's own.
+// the contents of those without. isOfInternal says that the frame is the node's own. The node may return messages of
+// earlier runs, but those are before the user's last message.
 //
 // Source: langgraph/graph/message.py, add_messages, which gives the latter their ids.
 func (d *decoder) withholdOutputs(mode string, v strictjson.Value, isOfInternal bool) {
 	for _, output := range outputsOf(mode, v, isOfInternal) {
 		messages := messagesIn(output, false, 0)
-		// A node may return messages of earlier runs, or of other nodes.
-		isNew := mode != modeValues && len(messages) == 1 || d.shown.knowsHistory()
-		for _, m := range messages {
+		for i, m := range messages {
+			isNew := d.shown.knowsHistory() || mode == modeMessages || mode != modeValues && !slices.ContainsFunc(messages[i:], isUsers)
 			switch id := m.Get("id"); {
 			case len(id.Text()) == 0:
 				if content := contentKey(m); content != "" && mode != modeValues {
 					d.unnamed.Add(content)
 				}
-			case isNew && d.withheld.Contains(d.name(id)):
+			case isNew && !d.shown.contains(id):
 				d.withholdMessage(m, true)
 			}
 		}
 	}
 }
+
+func isUsers(message strictjson.Value) bool { return message.Get("type").Is("human") }
 
 // outputsOf returns the values in an internal frame that contain what a node has made.
 func outputsOf(mode string, v strictjson.Value, isOfInternal bool) []strictjson.Value {

@@ -58,6 +58,9 @@ func TestOtherStreams(t *testing.T) {
 			"tuple":        {fromServer(piece, "internal_x")},
 			"update":       {{"updates", `{"internal_x":{"messages":[` + whole + `]}}`}},
 			"updates":      {{"values", `{"messages":[` + userAsks + `]}`}, {"updates", `{"internal_x":{"messages":[` + userAsks + `,` + whole + `]}}`}},
+			"list":         {{"updates", `{"internal_x":{"messages":[` + userAsks + `,` + whole + `,{"type":"ai","id":"m7","content":"x"}]}}`}},
+			"user":         {{"values", `{"messages":[` + userAsks + `]}`}, {"updates", `{"internal_x":{"messages":[` + strings.Replace(whole, "ai", "human", 1) + `]}}`}},
+			"user's tuple": {fromServer(strings.Replace(whole, "ai", "human", 1), "internal_x")},
 			"named":        {{"values", `{"messages":[` + userAsks + `,` + strings.Replace(whole, "{", `{"name":"internal_x",`, 1) + `]}`}},
 			"task":         {{"tasks", `{"id":"1","name":"internal_x","result":{"messages":[` + whole + `]},"interrupts":[]}`}},
 			"debug":        {{"debug", `{"type":"task_result","step":1,"payload":{"id":"1","name":"internal_x","result":{"messages":[` + whole + `]}}}`}},
@@ -123,7 +126,7 @@ func TestOtherMarks(t *testing.T) {
 // go on with them.
 func TestHistoryLeaves(t *testing.T) {
 	earlier := `{"type":"ai","id":"m8","content":"shown"}`
-	list := `{"messages":[` + userAsks + `,` + earlier + `]}`
+	list := `{"messages":[` + userAsks + `,` + earlier + `,{"type":"human","id":"h2","content":"again"}]}`
 	for _, first := range []sent{
 		{"tasks", `{"id":"1","name":"internal_x","input":` + list + `,"triggers":[]}`},
 		{"tasks", `{"id":"1","name":"internal_x","result":` + list + `,"interrupts":[]}`},

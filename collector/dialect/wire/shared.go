@@ -6,7 +6,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// SharedSet is a Set of IDs that remembers what was withheld on other streams of the source too. The zero value is
+// SharedSet is a Set of IDs that remembers what was withheld on other streams of the agent too. The zero value is
 // an empty set that shares nothing.
 type SharedSet struct {
 	own    Set[string]
@@ -16,7 +16,7 @@ type SharedSet struct {
 	asked  map[uint64]bool // the memory's answers, so that it is asked once for each ID
 }
 
-// NewSharedSet returns a set that uses the memory of a stream's source. Sets of different kinds share nothing.
+// NewSharedSet returns a set that uses the memory of a stream's agent. Sets of different kinds share nothing.
 func NewSharedSet(s *event.Stream, kind string) SharedSet {
 	return SharedSet{memory: s.Withheld, kind: kind}
 }
