@@ -54,6 +54,7 @@ type Tail struct {
 	logger    *slog.Logger
 	now       func() time.Time
 	pause     func(context.Context, time.Duration) error
+	withheld  event.Withheld
 
 	mu      sync.Mutex
 	headers map[string]func() (string, error)
@@ -149,7 +150,7 @@ func (t *Tail) Run(ctx context.Context, session string, onBytes func()) {
 	defer s.close()
 	stream := &event.Stream{
 		Source: t.settings.Name, Dialect: t.settings.Dialect, ConfiguredAgent: t.settings.Agent, Nonce: rand.Text(), Live: true, OpenedAt: t.now(),
-		Identity: event.Identity{Session: session},
+		Identity: event.Identity{Session: session}, Withheld: &t.withheld,
 	}
 	err := t.collector.Follow(stream, t.now, s.connect, t.settings.Dialect)
 	if err == nil {

@@ -12,10 +12,12 @@ type decoder struct {
 	configured    string // name of the run's own agent in the configuration, or ""
 	resumes       bool   // the request resumes the thread's interrupted run
 	names         wire.NameCache
-	withheld      wire.Set[string] // messages that were withheld, and their calls; interrupts of internal nodes
-	withheldTools wire.Set[string] // the tools of calls in withheld messages
-	internalRuns  wire.Set[string] // LangChain's runs whose name is internal
-	thoughts      wire.Set[string] // messages that are thoughts as a whole
+	withheld      wire.SharedSet // messages that were withheld, and their calls; interrupts of internal nodes; graphs that work within such a call
+	withheldTools wire.SharedSet // the tools of calls in withheld messages
+	unnamed       wire.SharedSet // hashes of the contents of withheld messages without an ID, until a state has it
+	internalWork  wire.SharedSet // LangChain's runs and LangGraph's tasks whose name is internal
+	thoughts      wire.SharedSet // messages that are thoughts as a whole
+	named         []string       // of unnamed: the contents that have got an ID in the frame that is being judged
 	shown         shown
 	runState
 }
@@ -107,6 +109,7 @@ func (d *decoder) readStart(mode string, v strictjson.Value, b *event.Batch) {
 	if mode == modeMetadata {
 		if run := d.name(v.Get("run_id")); run != "" && run != d.run {
 			d.run, d.runState = run, runState{}
+			d.setScopes()
 		}
 	}
 	if d.started {

@@ -3,6 +3,8 @@ package langgraph
 import (
 	"slices"
 
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -78,6 +80,7 @@ type traits struct {
 
 	isLabeled  bool // it has an internal type or name, or instructs a model
 	isWithheld bool // it has the id of something that was withheld
+	isShared   bool // it has the id of something that other streams withhold too
 }
 
 // examineObject returns what the members of an object say about it.
@@ -100,7 +103,7 @@ func (d *decoder) examineObject(v strictjson.Value) (found findings) {
 		case lenient.MatchesAny(text, nameMembers):
 			is.isLabeled = is.isLabeled || lenient.ContainsInternal(value)
 		case lenient.MatchesAny(text, idMembers):
-			is.isWithheld = is.isWithheld || mayName(&d.withheld, value)
+			is.addID(&d.withheld, value)
 			is.isLabeled = is.isLabeled || namesInstruction(value)
 			found.internal = found.internal || namesPrompt(value)
 			found.hasThought = found.hasThought || mayName(&d.thoughts, value)
@@ -124,6 +127,13 @@ func (is *traits) addName(name []byte, value strictjson.Value) {
 	is.isSend = is.isSend || lenient.MatchesAny(name, sendMembers)
 }
 
+// addID adds what an id says.
+func (is *traits) addID(withheld *wire.SharedSet, id strictjson.Value) {
+	if mayName(withheld, id) {
+		is.isWithheld, is.isShared = true, is.isShared || withheld.IsShared(dialect.Name(string(id.Text())))
+	}
+}
+
 // conclude adds what an object is to the findings, and remembers its ids.
 func (d *decoder) conclude(is traits, v strictjson.Value, found *findings) {
 	switch {
@@ -132,7 +142,9 @@ func (d *decoder) conclude(is traits, v strictjson.Value, found *findings) {
 		found.doubtful = found.doubtful || is.isCall && d.mayBeHiddenCall(v)
 	case is.isLabeled || is.isWithheld:
 		found.internal = true
-		d.withholdMessage(v)
+		d.withholdMessage(v, is.isLabeled || is.isShared)
+	case d.repeatsUnnamed(v):
+		found.internal = true
 	case d.shown.isFromMissed(v, is.isResponse, is.isResult):
 		found.doubtful = true
 	default:

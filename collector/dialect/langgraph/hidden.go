@@ -82,11 +82,15 @@ func (d *decoder) isWithinHiddenCall(name []byte, mode string, v strictjson.Valu
 	if node := metadata.Get("langgraph_checkpoint_ns").Text(); len(node) > 0 {
 		namespace, _ = splitLast(node)
 	}
-	if d.withheld.Len() == 0 || len(namespace) == 0 {
+	if d.withheld.IsEmpty() || len(namespace) == 0 {
 		return false
 	}
 	for sc := d.scopeOf(namespace); sc != nil; sc = sc.above {
 		if sc.call != "" && d.withheld.Contains(sc.call) {
+			add(&d.withheld, sc.branch, d.withheld.IsShared(sc.call)) // another stream may not show the call
+			return true
+		}
+		if d.withheld.Contains(sc.branch) {
 			return true
 		}
 	}

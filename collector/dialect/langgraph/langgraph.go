@@ -164,5 +164,38 @@ func isTask(v strictjson.Value) bool {
 // New starts a stream. The stream of a thread contains one run after the other. The run's own agent has
 // the configured name until the stream names it.
 func (Dialect) New(s *event.Stream) dialect.Decoder {
-	return &decoder{run: s.JoinedRun, session: s.Session, configured: s.ConfiguredAgent, resumes: slices.Contains(s.Answers, resumes)}
+	d := &decoder{
+		run: s.JoinedRun, session: s.Session, configured: s.ConfiguredAgent, resumes: slices.Contains(s.Answers, resumes),
+		withheld: wire.NewSharedSet(s, "message"), withheldTools: wire.NewSharedSet(s, "tool"), unnamed: wire.NewSharedSet(s, "content"),
+		internalWork: wire.NewSharedSet(s, "work"), thoughts: wire.NewSharedSet(s, "thought"),
+	}
+	d.setScopes()
+	return d
+}
+
+// setScopes says where IDs without a UUID are valid: in the thread, names of tools in the run.
+func (d *decoder) setScopes() {
+	thread, run := uuidKey(d.session), uuidKey(d.run)
+	if len(run) != uuidDigits { // it may not be unique
+		run = ""
+	}
+	for _, set := range []*wire.SharedSet{&d.withheld, &d.unnamed, &d.internalWork, &d.thoughts} {
+		set.SetScopes(thread, run)
+	}
+	d.withheldTools.SetScopes(run)
+}
+
+// uuidDigits is the number of digits in a UUID.
+const uuidDigits = 32
+
+// uuidKey returns the same for all spellings of a UUID that the server accepts.
+//
+// Source: langgraph_runtime_inmem/inmem_stream.py, _ensure_uuid; uuid.UUID of Python.
+func uuidKey(id string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("{}-", r) {
+			return -1
+		}
+		return r
+	}, strings.NewReplacer("urn:", "", "uuid:", "").Replace(strings.ToLower(id)))
 }

@@ -121,6 +121,7 @@ func (d *decoder) scopeAt(metadata strictjson.Value, given *scope) *scope {
 func (d *decoder) graphOf(metadata strictjson.Value, given *scope) *scope {
 	if d.run == "" { // a stream that was joined in the middle of a run
 		d.run = d.name(metadata.Get("run_id"))
+		d.setScopes()
 	}
 	if at := metadata.Get("langgraph_checkpoint_ns"); len(at.Text()) > 0 {
 		outer, _ := splitLast(at.Text())

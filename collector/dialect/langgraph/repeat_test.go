@@ -88,6 +88,11 @@ func TestInternalEvents(t *testing.T) {
 		},
 		{ofEvents("on_custom_event", "a", `{"type":"internal:x","text":"secret"}`, "")},
 		{{"custom", `{"data":{"type":"internal:x","text":"secret"}}`}}, {{"custom", `{"event":"a","value":[{"kind":"Internal.x","text":"secret"}]}`}},
+		{{"custom", `{"message":{"kind":"internal:x","text":"secret"}}`}}, {{"custom", `{"a":[[{"b":{"Type":"internal.x","c":[{"text":"secret"}]}}]]}`}},
+		{ofEvents("on_custom_event", "a", `{"item":{"a":{"event":"internal:x"}},"text":"secret"}`, "")},
+		{{"tasks", `{"id":"x","name":"internal_n","input":{},"triggers":[]}`}, {"tasks", `{"id":"x","name":"n","result":{"a":"secret"},"interrupts":[]}`}},
+		{{"tasks", `{"id":"x","name":"internal_n","input":{},"triggers":[]}`}, {"debug", `{"type":"task_result","step":1,"payload":{"id":"x","result":{"a":"secret"}}}`}},
+		{{"debug", `{"type":"task","step":1,"payload":{"id":"x","name":"internal_n"}}`}, {"checkpoints", `{"values":{},"tasks":[{"id":"x","state":"secret"}]}`}},
 		{{"tasks", `{"id":"1","name":"a","result":[["__pregel_tasks",{"node":"internal_x","arg":"secret"}]],"interrupts":[]}`}},
 		{ofEvents("on_chain_end", "a", `{"output":{"goto":[{"node":"internal_x","arg":{"a":"secret"}}]}}`, "")},
 		{fromServer(`{"id":"m1","type":"ai","name":"internal_x","content":[{"type":"tool_use","id":"cX","name":"w"}]}`, "a"), fromServer(resultX, "tools")},
@@ -96,6 +101,11 @@ func TestInternalEvents(t *testing.T) {
 		{{"values|internal_x:1", `{"messages":[` + wholeX + `]}`}, {"values", `{"messages":[` + wholeX + `]}`}},
 	} {
 		checkStaysIn(t, []filter.Settings{client, public}, stream...)
+	}
+	for _, harmless := range []string{`{"event":{"text":"internal revenue","note":"shown"}}`, `{"a":{"name":"internal","note":"shown"}}`} {
+		if out := leaving(client, sent{"custom", harmless}); !strings.Contains(out, "shown") {
+			t.Errorf("%s stays in", harmless)
+		}
 	}
 	// A message that left in pieces stays visible although an internal node gets it.
 	first, again := inTuple(`{"id":"m1","type":"AIMessageChunk","content":""}`, ""), inTuple(`{"id":"m1","type":"AIMessageChunk","content":"shown"}`, "")

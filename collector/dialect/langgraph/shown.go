@@ -17,6 +17,7 @@ type shown struct {
 	noted   []uint64            // those that are new in the frame, or the part of it, that is being judged
 	vouched []strictjson.Value  // messages of the frame that come with the server's metadata
 	missed  missed
+	isWhole bool // the run's own graph has shown all of its state: a message that is new after that was not in it
 }
 
 // missed says what may be in the unreadable frames so far.
@@ -34,6 +35,7 @@ func (s *shown) addUnreadable(f dialect.Frame) {
 	case !f.MayContainObject():
 	case mode == modeMetadata, mode == modeError, mode == modeEnd, mode == modeFeedback: // without messages
 	case mode == modeValues: // each state repeats the messages of the one before, with all that is known of them
+		s.isWhole = false
 	case mode == modeUpdates && len(namespace) == 0:
 		s.missed = max(s.missed, missedUpdates)
 	default:
@@ -41,10 +43,11 @@ func (s *shown) addUnreadable(f dialect.Frame) {
 	}
 }
 
-// begin starts a frame: it finds the messages that come with the server's metadata.
-func (s *shown) begin(mode string, v strictjson.Value) {
+// begin starts a frame: it finds the messages that come with the server's metadata. They are only needed if something
+// is in doubt.
+func (s *shown) begin(mode string, v strictjson.Value, inDoubt bool) {
 	s.noted, s.vouched = s.noted[:0], s.vouched[:0]
-	if s.missed == missedNothing && mode != modeMessagesMetadata {
+	if s.missed == missedNothing && !inDoubt && mode != modeMessagesMetadata {
 		return
 	}
 	switch mode {
@@ -76,7 +79,7 @@ func isServerMetadata(v strictjson.Value) bool {
 // vouchForUpdates accepts the only message of a node's update. A node that repeats the messages of others
 // sends several, unless it only returns the last message of a graph below it, whose updates have a namespace.
 func (s *shown) vouchForUpdates(v strictjson.Value) {
-	if s.missed != missedUpdates {
+	if s.missed == missedAnything {
 		return
 	}
 	for _, update := range v.Members() {
@@ -111,6 +114,11 @@ func (s *shown) noteMessage(v strictjson.Value) {
 	for c := range callsOf(v) {
 		s.note(c.Get("id"))
 	}
+}
+
+// knowsHistory reports whether a message that was not shown is of the run itself, instead of an earlier one.
+func (s *shown) knowsHistory() bool {
+	return s.isWhole && s.missed == missedNothing && len(s.ids) < maxSeen
 }
 
 // mark returns the place of the next id in noted.

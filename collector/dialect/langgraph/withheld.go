@@ -12,15 +12,15 @@ import (
 
 // mayName reports whether a member states an id of the set, or may: other modes repeat messages and calls, often
 // without the name or the mark that says what they are.
-func mayName(set *wire.Set[string], id strictjson.Value) bool {
-	return set.Len() > 0 && id.Kind() == strictjson.String && set.MayContain(dialect.Name(string(id.Text())))
+func mayName(set *wire.SharedSet, id strictjson.Value) bool {
+	return !set.IsEmpty() && id.Kind() == strictjson.String && set.MayContain(dialect.Name(string(id.Text())))
 }
 
 // judge marks a frame, or parts of it, internal, and says whether it has thoughts. It runs before the
 // rest of the decoder, because the rest adds the frame's messages to the set of seen ones.
 func (d *decoder) judge(name []byte, mode string, v strictjson.Value, b *event.Batch) {
 	doubtful, isInternalGraph := false, anySegment(name, lenient.IsInternal)
-	d.shown.begin(mode, v)
+	d.shown.begin(mode, v, !d.unnamed.IsEmpty())
 	if mode == modeValues && v.Kind() == strictjson.Object {
 		d.judgeState(v, b)
 	} else {
@@ -28,24 +28,29 @@ func (d *decoder) judge(name []byte, mode string, v strictjson.Value, b *event.B
 		b.Internal, b.HasThoughts = found.internal, found.hasThought
 		doubtful = found.doubtful
 	}
-	b.Internal = b.Internal || isInternalGraph || d.namesInternal(mode, v) || d.isWithinHiddenCall(name, mode, v) || showsPrompt(mode, v)
+	isOfInternal := d.namesInternal(mode, v) || isInternalGraph || d.isWithinHiddenCall(name, mode, v)
+	b.Internal = b.Internal || isOfInternal || showsPrompt(mode, v)
 	doubtful = doubtful || mode == modeEvents && d.mayShowHiddenCall(v)
 	if b.Internal || doubtful {
 		d.shown.forget(0)
 	}
 	if b.Internal {
 		d.withholdFrame(mode, v)
+		d.withholdOutputs(mode, v, isOfInternal)
 	}
 	d.withholdInterrupts(v, isInternalGraph)
 	b.Internal = b.Internal || doubtful
+	d.shown.isWhole = d.shown.isWhole || mode == modeValues && len(name) == len(modeValues) && !b.Internal
+	d.forgetNamed()
 }
 
-// withholdFrame remembers the new messages of an internal frame.
+// withholdFrame remembers the new messages of an internal frame on this stream. Some may be of earlier runs, or of
+// nodes that are not internal.
 func (d *decoder) withholdFrame(mode string, v strictjson.Value) {
 	switch mode {
 	case modeMessagesMetadata:
 		for id := range v.Members() {
-			d.withholdID(id)
+			d.withholdID(id, true)
 		}
 	case modeEvents: // the input of a model has messages of others
 		d.withholdNew(v.Get("data").Get("chunk"), 0)
@@ -96,7 +101,7 @@ func (d *decoder) withholdNew(v strictjson.Value, depth int) {
 	}
 	if mayBeMessage(v) && !v.Get("type").Is("human") {
 		if !d.shown.contains(v.Get("id")) {
-			d.withholdMessage(v)
+			d.withholdMessage(v, false)
 		}
 		return
 	}
@@ -110,24 +115,29 @@ func (d *decoder) withholdNew(v strictjson.Value, depth int) {
 
 func mayBeMessage(v strictjson.Value) bool { return v.Get("content").Exists() && v.Get("id").Exists() }
 
-func (d *decoder) withholdID(id strictjson.Value) {
-	if name := d.name(id); name != "" {
-		d.withheld.Add(name)
+func (d *decoder) withholdID(id strictjson.Value, shared bool) { add(&d.withheld, d.name(id), shared) }
+
+// add adds a name to a set, for other streams too if it is shared.
+func add(set *wire.SharedSet, name string, shared bool) {
+	switch {
+	case name == "":
+	case shared:
+		set.Add(name)
+	default:
+		set.AddOwn(name)
 	}
 }
 
 // withholdMessage remembers a message that is withheld, and the calls in it.
-func (d *decoder) withholdMessage(v strictjson.Value) {
-	d.withholdID(v.Get("id"))
+func (d *decoder) withholdMessage(v strictjson.Value, shared bool) {
+	d.withholdID(v.Get("id"), shared)
 	for c := range callsOf(v) {
-		d.withholdID(c.Get("id"))
-		if tool := d.name(toolOf(c)); tool != "" {
-			d.withheldTools.Add(tool)
-		}
+		d.withholdID(c.Get("id"), shared)
+		add(&d.withheldTools, d.name(toolOf(c)), shared)
 	}
 	for _, name := range savedMembers {
 		if saved := v.Get(name); saved.Kind() == strictjson.Object {
-			d.withholdMessage(saved)
+			d.withholdMessage(saved, shared)
 		}
 	}
 }
@@ -137,7 +147,7 @@ func (d *decoder) withholdInterrupts(v strictjson.Value, isInternal bool) {
 	for _, task := range append(elementsOf(v.Get("tasks")), v) {
 		if isInternal || lenient.IsInternal(task.Get("name").Text()) {
 			for question := range task.First("interrupts", interruptKey).Elements() {
-				d.withholdID(question.First("id", "interrupt_id"))
+				d.withholdID(question.First("id", "interrupt_id"), true)
 			}
 		}
 	}
@@ -153,14 +163,14 @@ func (d *decoder) namesInternal(mode string, v strictjson.Value) bool {
 	case modeUpdates, modeStateUpdate:
 		return hasInternalMember(v)
 	case modeTasks:
-		return lenient.IsInternal(v.Get("name").Text())
+		return d.isInternalWork(v, "id")
 	case modeEvents:
 		return d.isWithinInternalRun(v) || lenient.HasPrefix(v.Get("event").Text(), "on_custom_event") && isInternalCustom(v.Get("data"))
 	case modeDebug:
 		payload := v.Get("payload")
-		return lenient.IsInternal(payload.Get("name").Text()) || isInternalCheckpoint(payload)
+		return d.isInternalWork(payload, "id") || d.isInternalCheckpoint(payload)
 	case modeCheckpoints:
-		return isInternalCheckpoint(v)
+		return d.isInternalCheckpoint(v)
 	case modeCustom:
 		return isInternalCustom(v)
 	}
@@ -169,19 +179,21 @@ func (d *decoder) namesInternal(mode string, v strictjson.Value) bool {
 
 // isWithinInternalRun reports whether an event is of something whose name is internal, or of a run within that.
 func (d *decoder) isWithinInternalRun(v strictjson.Value) bool {
-	if lenient.IsInternal(v.Get("name").Text()) {
-		if run := d.name(v.Get("run_id")); run != "" {
-			d.internalRuns.Add(run)
-		}
-		return true
-	}
-	return slices.ContainsFunc(elementsOf(v.Get("parent_ids")), func(above strictjson.Value) bool { return mayName(&d.internalRuns, above) })
+	return d.isInternalWork(v, "run_id") || slices.ContainsFunc(elementsOf(v.Get("parent_ids")), func(above strictjson.Value) bool { return mayName(&d.internalWork, above) })
 }
 
-// customNames are the members that say what an event of the application is, in it or in an event within it.
-var customNames = event.Table{
-	Discriminators: []string{"type", "kind", "event"}, Envelopes: []string{"result", "event", "rawEvent", "raw_event", "value", "data", "payload"},
+// isInternalWork reports whether a run or a task is internal: by its name, or by its id, which had such a name before.
+func (d *decoder) isInternalWork(v strictjson.Value, idMember string) bool {
+	id := v.Get(idMember)
+	if lenient.IsInternal(v.Get("name").Text()) {
+		add(&d.internalWork, d.name(id), true)
+		return true
+	}
+	return mayName(&d.internalWork, id)
 }
+
+// customNames are the members that say what an event of the application is, in it or in an object at any depth.
+var customNames = event.Table{Discriminators: []string{"type", "kind"}, NameMembers: []string{"event"}, DeepEnvelopes: true}
 
 func isInternalCustom(v strictjson.Value) bool {
 	return lenient.HasInternalDiscriminator(&customNames, v)
@@ -195,12 +207,12 @@ func elementsOf(v strictjson.Value) (all []strictjson.Value) {
 }
 
 // isInternalCheckpoint reports whether an internal node wrote to a saved state, or is to run next.
-func isInternalCheckpoint(v strictjson.Value) bool {
+func (d *decoder) isInternalCheckpoint(v strictjson.Value) bool {
 	if hasInternalMember(v.Get("metadata").Get("writes")) || isInternalScope(v.Get("next")) {
 		return true
 	}
 	for task := range v.Get("tasks").Elements() {
-		if lenient.IsInternal(task.Get("name").Text()) {
+		if d.isInternalWork(task, "id") {
 			return true
 		}
 	}

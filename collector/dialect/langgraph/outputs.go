@@ -1,0 +1,125 @@
+package langgraph
+
+import (
+	"hash/maphash"
+	"slices"
+	"strconv"
+
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// withholdOutputs remembers the messages that an internal node has made: those with an id for other streams too, and
+// the contents of those without. isOfInternal says that the frame is the node's own. The node may return messages of
+// earlier runs, but those are before the user's last message.
+//
+// Source: langgraph/graph/message.py, add_messages, which gives the latter their ids.
+func (d *decoder) withholdOutputs(mode string, v strictjson.Value, isOfInternal bool) {
+	for _, output := range outputsOf(mode, v, isOfInternal) {
+		messages := messagesIn(output, false, 0)
+		for i, m := range messages {
+			isNew := d.shown.knowsHistory() || mode == modeMessages || mode != modeValues && !slices.ContainsFunc(messages[i:], isUsers)
+			switch id := m.Get("id"); {
+			case len(id.Text()) == 0:
+				if content := contentKey(m); content != "" && mode != modeValues {
+					d.unnamed.Add(content)
+				}
+			case isNew && !d.shown.contains(id):
+				d.withholdMessage(m, true)
+			}
+		}
+	}
+}
+
+func isUsers(message strictjson.Value) bool { return message.Get("type").Is("human") }
+
+// outputsOf returns the values in an internal frame that contain what a node has made.
+func outputsOf(mode string, v strictjson.Value, isOfInternal bool) []strictjson.Value {
+	switch {
+	case mode == modeMessages:
+		message, _ := tuple(v)
+		return []strictjson.Value{message}
+	case mode == modeEvents:
+		return []strictjson.Value{v.Get("data").Get("chunk"), v.Get("data").Get("output")}
+	case !isOfInternal:
+	case mode == modeUpdates, mode == modeValues:
+		return []strictjson.Value{v}
+	case mode == modeTasks:
+		return []strictjson.Value{v.Get("result")}
+	case mode == modeDebug:
+		return []strictjson.Value{v.Get("payload").Get("result")}
+	}
+	return nil
+}
+
+// messagesIn returns the messages in a value, except those that remove others. In a list of messages, a text or a
+// pair of a role and a text is one too.
+func messagesIn(v strictjson.Value, inList bool, depth int) (all []strictjson.Value) {
+	switch {
+	case depth > maxScan || v.Get("type").Is("remove"):
+		return nil
+	case inList && isText(v), isPair(v), v.Get("content").Exists() && v.First("id", "type", "role").Exists():
+		return []strictjson.Value{v}
+	}
+	for name, member := range v.Members() {
+		all = append(all, messagesIn(member, name.Is("messages"), depth+1)...)
+	}
+	for element := range v.Elements() {
+		all = append(all, messagesIn(element, inList, depth+1)...)
+	}
+	return all
+}
+
+// pairRoles are the roles in pairs. Source: langchain_core/messages/utils.py, _create_message_from_message_type.
+var pairRoles = []string{"ai", "assistant", "human", "user"}
+
+func isPair(v strictjson.Value) bool {
+	role, text := tuple(v)
+	return isText(text) && slices.Contains(pairRoles, role.String())
+}
+
+// contentKey returns a hash of a message's content, or "" if it is empty.
+func contentKey(message strictjson.Value) string {
+	content := message.Get("content")
+	switch message.Kind() {
+	case strictjson.String:
+		content = message
+	case strictjson.Array:
+		_, content = tuple(message)
+	}
+	text := content.Raw()
+	if content.Kind() == strictjson.String {
+		text = content.Text()
+	} else if content.Len() == 0 {
+		text = nil
+	}
+	if len(text) == 0 {
+		return ""
+	}
+	return strconv.FormatUint(maphash.Bytes(seed, text), 36)
+}
+
+// repeatsUnnamed reports whether a message that was not shown has the content of a withheld one without an id. If the
+// server says where it was made, or it is all that a node returns, it is another one. Its id is remembered instead of
+// the content, once the frame has been judged.
+func (d *decoder) repeatsUnnamed(v strictjson.Value) bool {
+	if d.unnamed.IsEmpty() || d.shown.contains(v.Get("id")) || slices.Contains(d.shown.vouched, v) {
+		return false
+	}
+	content := contentKey(v)
+	if content == "" || !d.unnamed.MayContain(content) {
+		return false
+	}
+	if len(v.Get("id").Text()) > 0 {
+		d.withholdMessage(v, true)
+		d.named = append(d.named, content)
+	}
+	return true
+}
+
+// forgetNamed forgets the contents that a message with an id had in this frame.
+func (d *decoder) forgetNamed() {
+	for _, content := range d.named {
+		d.unnamed.Remove(content)
+	}
+	d.named = d.named[:0]
+}

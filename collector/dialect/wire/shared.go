@@ -1,0 +1,147 @@
+package wire
+
+import (
+	"hash/maphash"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// SharedSet is a Set of IDs that remembers what was withheld on other streams of the agent too. The zero value is
+// an empty set that shares nothing.
+type SharedSet struct {
+	own    Set[string]
+	memory *event.Withheld
+	kind   string
+	scopes []string
+	asked  map[uint64]bool // the memory's answers, so that it is asked once for each ID
+}
+
+// NewSharedSet returns a set that uses the memory of a stream's agent. Sets of different kinds share nothing.
+func NewSharedSet(s *event.Stream, kind string) SharedSet {
+	return SharedSet{memory: s.Withheld, kind: kind}
+}
+
+// SetScopes sets the scopes of IDs without a UUID, such as the session and the run; empty ones are ignored. An ID is
+// added to the first and found in each. An ID with a UUID needs no scope: it is the same everywhere.
+func (s *SharedSet) SetScopes(scopes ...string) {
+	s.scopes = s.scopes[:0]
+	for _, scope := range scopes {
+		if scope != "" {
+			s.scopes = append(s.scopes, scope)
+		}
+	}
+}
+
+// Add adds an ID for all streams. It does not count for this stream's limit if the memory has it.
+func (s *SharedSet) Add(id string) {
+	if s.IsShared(id) {
+		return
+	}
+	s.own.Add(id)
+	if scopes := s.scopesOf(id); s.memory != nil && len(scopes) > 0 {
+		key := s.key(scopes[0], id)
+		s.memory.Add(key)
+		s.note(key, true)
+	}
+}
+
+// AddOwn adds an ID for this stream only.
+func (s *SharedSet) AddOwn(id string) {
+	if !s.IsShared(id) {
+		s.own.Add(id)
+	}
+}
+
+// Remove removes an ID, for all streams that have not found it yet.
+func (s *SharedSet) Remove(id string) {
+	s.own.Remove(id)
+	for _, scope := range s.scopesOf(id) {
+		key := s.key(scope, id)
+		s.memory.Remove(key)
+		s.note(key, false)
+	}
+}
+
+// Contains reports whether an ID was added, on this stream or another.
+func (s *SharedSet) Contains(id string) bool { return s.own.Contains(id) || s.IsShared(id) }
+
+// MayContain reports whether an ID was added or this stream's part of the set is full.
+func (s *SharedSet) MayContain(id string) bool { return s.own.MayContain(id) || s.IsShared(id) }
+
+// IsFull reports whether this stream's part of the set takes no more IDs.
+func (s *SharedSet) IsFull() bool { return s.own.IsFull() }
+
+// IsEmpty reports whether no ID was added, on this stream or another.
+func (s *SharedSet) IsEmpty() bool { return s.own.Len() == 0 && s.memory.IsEmpty() }
+
+// IsShared reports whether the memory has an ID.
+func (s *SharedSet) IsShared(id string) bool {
+	if s.memory.IsEmpty() {
+		return false
+	}
+	for _, scope := range s.scopesOf(id) {
+		key := s.key(scope, id)
+		is, asked := s.asked[key]
+		if !asked {
+			is = s.memory.Contains(key)
+			s.note(key, is)
+		}
+		if is {
+			return true
+		}
+	}
+	return false
+}
+
+// note keeps an answer of the memory, as many as the memory has at least.
+func (s *SharedSet) note(key uint64, is bool) {
+	if s.asked == nil || len(s.asked) >= event.MaxWithheld {
+		s.asked = make(map[uint64]bool)
+	}
+	s.asked[key] = is
+}
+
+// anywhere is the scope of an ID with a UUID.
+var anywhere = []string{""}
+
+func (s *SharedSet) scopesOf(id string) []string {
+	if containsUUID(id) {
+		return anywhere
+	}
+	return s.scopes
+}
+
+func (s *SharedSet) key(scope, id string) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	for _, text := range []string{s.kind, scope} {
+		_, _ = h.WriteString(text)
+		_ = h.WriteByte(0)
+	}
+	_, _ = h.WriteString(id)
+	return h.Sum64()
+}
+
+// uuidForm is the form of a UUID: x stands for a hexadecimal digit.
+const uuidForm = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
+
+// containsUUID reports whether an ID contains a UUID, such as run-UUID-0.
+func containsUUID(id string) bool {
+	for ; len(id) >= len(uuidForm); id = id[1:] {
+		if startsWithUUID(id) {
+			return true
+		}
+	}
+	return false
+}
+
+func startsWithUUID(id string) bool {
+	for i := range len(uuidForm) {
+		c := id[i]
+		isHex := '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f'
+		if uuidForm[i] == '-' && c != '-' || uuidForm[i] == 'x' && !isHex {
+			return false
+		}
+	}
+	return true
+}

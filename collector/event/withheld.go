@@ -1,0 +1,68 @@
+package event
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// MaxWithheld is the number of keys that a Withheld remembers at least.
+const MaxWithheld = 16 << 10
+
+// Withheld remembers what was withheld on the streams of an agent, because another stream may repeat it: a
+// client rejoins a run, or a later run has it in its history. It holds the keys that were added or found last: at
+// least MaxWithheld of them, at most twice as many. It is safe for concurrent use. A nil *Withheld is always empty.
+type Withheld struct {
+	used          atomic.Bool // a key was added
+	mu            sync.Mutex
+	recent, older map[uint64]struct{} // at most MaxWithheld each
+}
+
+// IsEmpty reports whether no key was ever added. It takes no lock.
+func (w *Withheld) IsEmpty() bool { return w == nil || !w.used.Load() }
+
+// Add adds a key. It may forget the keys that were not used for longest.
+func (w *Withheld) Add(key uint64) {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.add(key)
+	w.used.Store(true)
+}
+
+func (w *Withheld) add(key uint64) {
+	if len(w.recent) >= MaxWithheld {
+		w.recent, w.older = nil, w.recent
+	}
+	if w.recent == nil {
+		w.recent = make(map[uint64]struct{})
+	}
+	w.recent[key] = struct{}{}
+}
+
+// Remove removes a key.
+func (w *Withheld) Remove(key uint64) {
+	if w.IsEmpty() {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.recent, key)
+	delete(w.older, key)
+}
+
+// Contains reports whether a key is remembered.
+func (w *Withheld) Contains(key uint64) bool {
+	if w.IsEmpty() {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, isRecent := w.recent[key]
+	_, isOlder := w.older[key]
+	if isOlder && !isRecent {
+		w.add(key)
+	}
+	return isRecent || isOlder
+}
