@@ -121,8 +121,12 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 		return // a repeated response; its end has reported everything
 	}
 	d.resumed = d.resumed || d.joined != "" && !d.begun && !named.Is(typeCreated)
-	if k.part && !d.ended {
-		d.openResponse(strictjson.Value{}, b)
+	m := marksOf(f.JSON, v, v.Get("delta"), v.Get("response"))
+	if k.part {
+		if !d.ended {
+			d.openResponse(strictjson.Value{}, b)
+		}
+		d.markPart(k, v, m, b)
 	}
 	k.decode(d, v, b)
 	if k.part {
@@ -130,11 +134,25 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 			b.Type = typeResumed
 		}
 	} else {
-		d.checkOutput(f, v.Get("response").Get("output"), b)
+		d.checkOutput(f, m, v.Get("response").Get("output"), b)
 	}
 	if d.isAnswer(v, b) {
 		b.Type = answering(b.Type)
 	}
+}
+
+// markPart remembers what an event says about the item that it is part of.
+func (d *decoder) markPart(k kind, v strictjson.Value, m marks, b *event.Batch) {
+	at := placeOf(v)
+	if k.begins {
+		d.withheld.beginItem(at)
+	}
+	if item := v.Get("item"); item.Exists() {
+		m.add(itemMarks(item))
+	}
+	d.withheld.markItem(at, m)
+	b.Internal = b.Internal || m.instructs || marksOf(v.Get("part")).instructs
+	b.HasThoughts = b.HasThoughts || d.withheld.textKind(at) == event.KindThought
 }
 
 // isAnswer reports whether the texts in an event that repeats whole texts are all answers.
@@ -143,14 +161,14 @@ func (d *decoder) isAnswer(v strictjson.Value, b *event.Batch) bool {
 	case typePartDone:
 		return partTextKind(v.Get("part")) == event.KindText && d.withheld.textKind(placeOf(v)) == event.KindText
 	case typeItemDone:
-		return d.withheld.isAnswer(v.Get("item"), placeOf(v))
+		return d.withheld.itemKind(v.Get("item"), placeOf(v)) == event.KindText
 	}
 	answers := 0
 	for item := range v.Get("response").Get("output").Elements() {
 		var at place
 		at.addItem(item)
 		switch message := item.Get("type").Is("message"); {
-		case message && !d.withheld.isAnswer(item, at):
+		case message && d.withheld.itemKind(item, at) != event.KindText:
 			return false
 		case message:
 			answers++
@@ -161,12 +179,13 @@ func (d *decoder) isAnswer(v strictjson.Value, b *event.Batch) bool {
 
 // checkOutput checks the items that a response contains, which may be internal or thoughts. If the response is
 // withheld, so are later events about the items that it begins.
-func (d *decoder) checkOutput(f dialect.Frame, output strictjson.Value, b *event.Batch) {
+func (d *decoder) checkOutput(f dialect.Frame, m marks, output strictjson.Value, b *event.Batch) {
+	b.Internal = b.Internal || m.instructs
 	if output.Kind() <= strictjson.Null {
 		return
 	}
 	b.Internal = b.Internal || output.Kind() != strictjson.Array || isFiltered(f)
-	thinks := false
+	thinks := m.thinks
 	var begins []place
 	for item := range output.Elements() {
 		var at place
@@ -175,9 +194,15 @@ func (d *decoder) checkOutput(f dialect.Frame, output strictjson.Value, b *event
 			at.keys = []string{number}
 		}
 		b.Internal = b.Internal || isHiddenItem(item) || d.withheld.isWithheld(at) || d.withheld.isOrphan(at)
-		thinks = thinks || d.isThought(item, at)
+		kind := d.withheld.itemKind(item, at)
+		thinks = thinks || kind == event.KindThought
 		at.keys = append(at.keys, number)
 		begins = append(begins, at)
+		if d.response.open {
+			said := itemMarks(item)
+			said.add(m)
+			d.withheld.markItem(at, said)
+		}
 	}
 	if thinks {
 		b.Type = thoughtful(b.Type)

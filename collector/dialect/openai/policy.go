@@ -40,8 +40,7 @@ type rules = map[string]*event.Rule
 
 var types = func() map[string]event.Type {
 	all := map[string]event.Type{
-		typeChunk:               {Client: true, Words: &chunkWords, Public: chunkRule(&text)},
-		thoughtful(typeChunk):   {Client: true, Words: &chunkWords, Public: chunkRule(&event.Rule{Fact: event.KindThought, Form: event.FormEnum})}, // as content, it would look like an answer
+		typeChunk:               {Client: true, Words: &chunkWords, Public: publicChunk()},
 		typeDone:                {Text: true, Client: true, Public: &event.Rule{AllowedValues: []string{typeDone}, Form: event.FormEnum}},
 		typeServerError:         {Client: true, Public: &event.Rule{Fact: event.KindError, Replacement: failure}},
 		typeAgentUpdated:        {Client: true, Public: members(rules{"type": &scalar, "new_agent": &scalar})},
@@ -229,13 +228,13 @@ func responseRule(output *event.Rule) event.Rule {
 	}}
 }
 
-// chunkRule returns the rule for a chunk, with that for the content of its choices.
-func chunkRule(content *event.Rule) *event.Rule {
+// publicChunk returns the rule for a chunk.
+func publicChunk() *event.Rule {
 	choice := event.Rule{Members: rules{
 		"index":         &number,
 		"finish_reason": {Form: event.FormEnum, AllowedValues: []string{"stop", "length", "tool_calls", "function_call", contentFilter, "error"}, Fallback: `"other"`},
 		"delta": {Fallback: "{}", Members: rules{
-			"role": &assistant, "content": content, "refusal": &text, "reasoning_content": &thought, "reasoning": &thought,
+			"role": &assistant, "content": &text, "refusal": &text, "reasoning_content": &thought, "reasoning": &thought,
 			"tool_calls": {Elements: members(rules{"index": &number, "id": &scalar, "type": &scalar, "function": members(rules{"name": {Fact: event.KindToolStarted}})})},
 		}},
 	}}
