@@ -93,6 +93,7 @@ func (d *decoder) choice(v strictjson.Value, m marks, partial bool, f dialect.Fr
 	c := d.chat.choiceAt(index)
 	delta, message, at := v.Get("delta"), v.Get("message"), choicePlace(v)
 	m.add(marksOf(v, delta, message))
+	m.shows = m.shows || deeperMarks(f.JSON, v, delta, message).shows
 	own := at.of(d.chat.chunk)
 	switch {
 	case m.instructs || !isReadable(v) || !isReadable(delta) || !isReadable(message) || isFiltered(f) || d.withheld.isWithheld(at) || d.withheld.isWithheld(own):
@@ -110,7 +111,7 @@ func (d *decoder) choice(v strictjson.Value, m marks, partial bool, f dialect.Fr
 	if c == nil {
 		kind = event.KindThought // it may have been one
 	}
-	texts := markTexts(kind, b, delta, message)
+	texts := markTexts(kind, b, f.JSON, v, delta, message)
 	b.HasThoughts = b.HasThoughts || m.shows || kind == event.KindThought && (texts || m.thinks)
 	if c == nil {
 		return
@@ -155,9 +156,19 @@ func (d *decoder) markChoice(v strictjson.Value, m marks, at, own place) event.K
 	return kind
 }
 
-// hasText reports whether a delta or a message has text, in any form.
+// hasText reports whether an object of a chunk has text, in any form.
 func hasText(v strictjson.Value) bool {
 	return !isBlank(v.Get("content")) || !isBlank(v.Get("refusal")) || !isBlank(v.Get("audio"))
+}
+
+// deeperMarks returns what parts of texts and the fields of a model's provider say. None of them says it of a whole message.
+func deeperMarks(levels ...strictjson.Value) (m marks) {
+	for _, v := range levels {
+		m.read(v.Get("provider_specific_fields"))
+		m.read(v.Get("content"))
+	}
+	m.shows = m.shows || m.thinks
+	return m
 }
 
 // markTexts marks the texts of objects if they are no answers, and reports whether there is any text.

@@ -135,6 +135,10 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 		}
 	} else {
 		d.checkOutput(f, m, v.Get("response").Get("output"), b)
+		for message := range v.Get("response").Get("output_messages").Elements() { // vLLM
+			said := itemMarks(message)
+			b.HasThoughts = b.HasThoughts || said.thinks || said.shows
+		}
 	}
 	if d.isAnswer(v, b) {
 		b.Type = answering(b.Type)
@@ -151,8 +155,9 @@ func (d *decoder) markPart(k kind, v strictjson.Value, m marks, b *event.Batch) 
 		m.add(itemMarks(item))
 	}
 	d.withheld.markItem(at, m)
-	b.Internal = b.Internal || m.instructs || marksOf(v.Get("part")).instructs
-	b.HasThoughts = b.HasThoughts || d.withheld.textKind(at) == event.KindThought
+	part := marksOf(v.Get("part"))
+	b.Internal = b.Internal || m.instructs || part.instructs
+	b.HasThoughts = m.shows || part.shows || d.withheld.textKind(at) == event.KindThought
 }
 
 // isAnswer reports whether the texts in an event that repeats whole texts are all answers.
@@ -200,6 +205,7 @@ func (d *decoder) checkOutput(f dialect.Frame, m marks, output strictjson.Value,
 		begins = append(begins, at)
 		if d.response.open {
 			said := itemMarks(item)
+			b.HasThoughts = b.HasThoughts || said.shows
 			said.add(m)
 			d.withheld.markItem(at, said)
 		}

@@ -20,13 +20,13 @@ type marks struct {
 }
 
 // Members that say something about a message, and the values that call it a thought or something else. gpt-oss names its channel, as
-// some servers pass on. OpenAI names the phase of a message, and others the type.
+// some servers pass on. OpenAI names the phase of a message, and others the type. Members of reasoningMembers contain thoughts.
 var (
 	roleMembers    = []string{"role"}
 	authorMembers  = []string{"author"}
 	channelMembers = []string{"channel", "phase", "type"}
 	thoughtMembers = []string{"thought"}
-	markMembers    = slices.Concat(roleMembers, authorMembers, channelMembers, thoughtMembers, []string{"adk_thought"})
+	markMembers    = slices.Concat(roleMembers, authorMembers, channelMembers, thoughtMembers, reasoningMembers, []string{"adk_thought"})
 
 	thoughtChannels = []string{"analysis", "thinking", "reasoning", "reasoning_item"}
 	answerChannels  = []string{"final", "final_answer", "commentary", "answer", "text"}
@@ -75,6 +75,8 @@ func (m *marks) readMember(name, value strictjson.Value) {
 	case lenient.MatchesAny(text, thoughtMembers):
 		m.answers = m.answers || value.Kind() == strictjson.Bool
 		m.shows = m.shows || value.Kind() != strictjson.Number && !isBlank(value)
+	case lenient.MatchesAny(text, reasoningMembers):
+		m.shows = m.shows || !isBlank(value)
 	}
 }
 

@@ -197,3 +197,47 @@ func TestManyMarkedItems(t *testing.T) {
 	last := mark(strings.Replace(added, `"i"`, `"last"`, 1), `"id":"last"`, `"channel":"analysis"`)
 	checkStaysIn(t, []filter.Settings{public, withoutThoughts}, append(sent, last, strings.NewReplacer(`"i"`, `"last"`, `"output_index":0,`, "").Replace(delta))...)
 }
+
+// TestExcludedMembers sends thoughts, calls and text in members that repeat an answer or come beside it. They leave only where their kind may.
+func TestExcludedMembers(t *testing.T) {
+	without := func(k event.Kind) filter.Settings {
+		return filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed, Exclude: []event.Kind{k}}
+	}
+	sent := map[event.Kind][]string{}
+	for kind, names := range map[event.Kind][]string{
+		event.KindThought:     {"reasoning_content", "reasoning", "reasoning_text", "reasoning_opaque", "reasoning_details", "thinking", "thinking_blocks", "thought", "Thoughts"},
+		event.KindToolStarted: {"tool_calls", "function_call"},
+		event.KindText:        {"content", "refusal"},
+	} {
+		for _, name := range names {
+			for _, level := range chatLevels {
+				sent[kind] = append(sent[kind], mark(strings.Replace(chatFirst, `,"content":""`, "", 1), level, `"`+name+`":"secret"`))
+			}
+			if kind == event.KindThought {
+				sent[kind] = append(sent[kind], mark(added, `"item":{"id":"i"`, `"`+name+`":"secret"`), mark(strings.Replace(delta, "secret", "", 1), `"output_index":0`, `"`+name+`":"secret"`),
+					`{"type":"response.content_part.done","output_index":0,"item_id":"i","content_index":0,"part":{"type":"output_text","text":"","`+name+`":"secret"}}`,
+					`{"type":"run_item_stream_event","name":"message_output_created","item":{"type":"message_output_item","raw_item":{"id":"m","type":"message","role":"assistant","`+name+`":"secret"}}}`,
+					choice(`{"index":0,"provider_specific_fields":{"`+name+`":"secret"}}`), choice(`{"index":0,"message":{"content":[{"type":"text","`+name+`":"secret"}]}}`))
+			}
+		}
+	}
+	messages := func(message string) string {
+		return `{"type":"response.completed","response":{"id":"r","status":"completed","reasoning":{"effort":"low","summary":"auto"},"output":[],"output_messages":[` + message + `]}}`
+	}
+	sent[event.KindThought] = append(sent[event.KindThought], messages(`{"role":"assistant","channel":"analysis","content":[{"type":"text","text":"secret"}]}`), messages(`{"type":"raw_message_tokens","message":"secret","tokens":[]}`))
+	sent[event.KindToolStarted] = append(sent[event.KindToolStarted], messages(`{"author":{"role":"assistant"},"channel":"commentary","recipient":"functions.f","content":[{"text":"secret"}]}`))
+	sent[event.KindToolEnded] = []string{messages(`{"author":{"role":"tool","name":"f"},"content":[{"text":"secret"}]}`)}
+	sent[event.KindText] = append(sent[event.KindText], messages(`{"author":{"role":"assistant"},"channel":"final","content":[{"text":"secret"}]}`))
+	marked := mark(chatFirst, `"delta":{"x":0`, `"thought":true`)
+	for _, level := range chatLevels { // text in other places of a thought
+		checkStaysIn(t, []filter.Settings{public, withoutThoughts}, marked, mark(strings.Replace(chatFirst, `,"content":""`, "", 1), level, `"content":"secret"`))
+	}
+	for kind, frames := range sent {
+		for _, frame := range frames {
+			checkStaysIn(t, []filter.Settings{without(kind)}, created, frame)
+			if out := leaving(t, client, stream(created, frame)); !strings.Contains(out, "secret") {
+				t.Errorf("the client does not get %s", frame)
+			}
+		}
+	}
+}

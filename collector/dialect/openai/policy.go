@@ -184,15 +184,20 @@ var (
 	// repeatedText leaves only if it is an answer.
 	repeatedText = event.Rule{Fact: event.KindText, Form: event.FormText, Fallback: `""`}
 
-	// chunkWords finds reasoning that repeats what the decoder reads, or that has no text.
+	// chunkWords finds texts and calls beside those that the decoder reads.
 	chunkWords = event.Words{
-		Containers: []string{"choices", "delta", "content", "provider_specific_fields", "audio"},
+		Containers: []string{"choices", "delta", "message", "content", "audio"},
 		Members: map[string]event.Kind{
-			"transcript":        event.KindText,
-			"reasoning_content": event.KindThought, "reasoning": event.KindThought, "reasoning_details": event.KindThought,
-			"thinking_blocks": event.KindThought, "thinking": event.KindThought,
+			"content": event.KindText, "refusal": event.KindText, "transcript": event.KindText,
 			"tool_calls": event.KindToolStarted, "function_call": event.KindToolStarted,
 		},
+		RoleMember: "role", UserRoles: []string{"user"},
+	}
+	// reasoningMembers contain thoughts besides the text, in any object that marks may be in. Most are of one server each; Copilot has
+	// reasoning_text and reasoning_opaque.
+	reasoningMembers = []string{
+		"reasoning_content", "reasoning", "reasoning_text", "reasoning_opaque", "reasoning_details", "reasoning_summary", "encrypted_reasoning",
+		"thinking", "thinking_blocks", "thinking_content", "thoughts", "thought_content", "chain_of_thought", "cot", "analysis",
 	}
 	// itemWords finds the texts of items that only the client gets.
 	itemWords = event.Words{
@@ -200,15 +205,15 @@ var (
 		Members:    itemMembers(map[string]event.Kind{"output": event.KindToolEnded}),
 		RoleMember: "role", UserRoles: []string{"user"}, TypeKinds: thoughtTypes,
 	}
-	// responseWords finds the texts of the items that the end of a response repeats.
+	// responseWords finds the texts of the items that the end of a response repeats, and of vLLM's messages.
 	responseWords = event.Words{
-		Containers: []string{"response", "output", "content", "data"},
-		Members:    itemMembers(nil),
-		RoleMember: "role", UserRoles: []string{"user"}, TypeKinds: thoughtTypes,
+		Containers: []string{"response", "output", "output_messages", "content", "data"},
+		Members:    itemMembers(map[string]event.Kind{"recipient": event.KindToolStarted, "reasoning_content": event.KindThought}),
+		RoleMember: "role", UserRoles: []string{"user"}, RoleKinds: map[string]event.Kind{"tool": event.KindToolEnded}, MetadataMembers: authorMembers, TypeKinds: thoughtTypes,
 	}
 	// partWords finds the thoughts in parts of items.
 	partWords    = event.Words{Containers: []string{"part", "data"}, TypeKinds: thoughtTypes}
-	thoughtTypes = map[string]event.Kind{"reasoning_text": event.KindThought, "summary_text": event.KindThought, "reasoning": event.KindThought, "thinking": event.KindThought}
+	thoughtTypes = map[string]event.Kind{"raw_message_tokens": event.KindThought, "reasoning_text": event.KindThought, "summary_text": event.KindThought, "reasoning": event.KindThought, "thinking": event.KindThought}
 	// thoughtfulWords finds the output of a response with a reasoning item. LiteLLM writes that item like
 	// an answer.
 	thoughtfulWords = event.Words{

@@ -100,7 +100,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	}
 	d.withheld.markItem(at, m)
 	kind := d.withheld.itemKind(raw, at)
-	if kind == event.KindThought || m.thinks {
+	if b.HasThoughts = m.shows; kind == event.KindThought || m.thinks {
 		b.Type = thoughtful(typeRunItem)
 	}
 	id := d.name(raw.First("call_id", "callId"))
