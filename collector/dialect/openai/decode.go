@@ -2,7 +2,6 @@ package openai
 
 import (
 	"bytes"
-	"strconv"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -134,11 +133,7 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 			b.Type = typeResumed
 		}
 	} else {
-		d.checkOutput(f, m, v.Get("response").Get("output"), b)
-		for message := range v.Get("response").Get("output_messages").Elements() { // vLLM
-			said := itemMarks(message)
-			b.HasThoughts = b.HasThoughts || said.thinks || said.shows
-		}
+		d.checkOutput(f, m, v.Get("response"), b)
 	}
 	if d.isAnswer(v, b) {
 		b.Type = answering(b.Type)
@@ -158,66 +153,6 @@ func (d *decoder) markPart(k kind, v strictjson.Value, m marks, b *event.Batch) 
 	part := marksOf(v.Get("part"))
 	b.Internal = b.Internal || m.instructs || part.instructs
 	b.HasThoughts = m.shows || part.shows || d.withheld.textKind(at) == event.KindThought
-}
-
-// isAnswer reports whether the texts in an event that repeats whole texts are all answers.
-func (d *decoder) isAnswer(v strictjson.Value, b *event.Batch) bool {
-	switch b.Type {
-	case typePartDone:
-		return partTextKind(v.Get("part")) == event.KindText && d.withheld.textKind(placeOf(v)) == event.KindText
-	case typeItemDone:
-		return d.withheld.itemKind(v.Get("item"), placeOf(v)) == event.KindText
-	}
-	answers := 0
-	for item := range v.Get("response").Get("output").Elements() {
-		var at place
-		at.addItem(item)
-		switch message := item.Get("type").Is("message"); {
-		case message && d.withheld.itemKind(item, at) != event.KindText:
-			return false
-		case message:
-			answers++
-		}
-	}
-	return answers > 0 && !d.resumed
-}
-
-// checkOutput checks the items that a response contains, which may be internal or thoughts. If the response is
-// withheld, so are later events about the items that it begins.
-func (d *decoder) checkOutput(f dialect.Frame, m marks, output strictjson.Value, b *event.Batch) {
-	b.Internal = b.Internal || m.instructs
-	if output.Kind() <= strictjson.Null {
-		return
-	}
-	b.Internal = b.Internal || output.Kind() != strictjson.Array || isFiltered(f)
-	thinks := m.thinks
-	var begins []place
-	for item := range output.Elements() {
-		var at place
-		number := itemNumber + strconv.Itoa(len(begins))
-		if at.addItem(item); len(at.keys) == 0 { // the Agents SDK gives items of chats no ID
-			at.keys = []string{number}
-		}
-		b.Internal = b.Internal || isHiddenItem(item) || d.withheld.isWithheld(at) || d.withheld.isOrphan(at)
-		kind := d.withheld.itemKind(item, at)
-		thinks = thinks || kind == event.KindThought
-		at.keys = append(at.keys, number)
-		begins = append(begins, at)
-		if d.response.open {
-			said := itemMarks(item)
-			b.HasThoughts = b.HasThoughts || said.shows
-			said.add(m)
-			d.withheld.markItem(at, said)
-		}
-	}
-	if thinks {
-		b.Type = thoughtful(b.Type)
-	}
-	for _, at := range begins {
-		if b.Internal && !d.ended && !d.withheld.saw(at) {
-			d.withheld.withhold(at)
-		}
-	}
 }
 
 func (d *decoder) ignore(strictjson.Value, *event.Batch) {}

@@ -217,6 +217,7 @@ func TestExcludedMembers(t *testing.T) {
 				sent[kind] = append(sent[kind], mark(added, `"item":{"id":"i"`, `"`+name+`":"secret"`), mark(strings.Replace(delta, "secret", "", 1), `"output_index":0`, `"`+name+`":"secret"`),
 					`{"type":"response.content_part.done","output_index":0,"item_id":"i","content_index":0,"part":{"type":"output_text","text":"","`+name+`":"secret"}}`,
 					`{"type":"run_item_stream_event","name":"message_output_created","item":{"type":"message_output_item","raw_item":{"id":"m","type":"message","role":"assistant","`+name+`":"secret"}}}`,
+					`{"type":"response.completed","response":{"id":"r","output":[{"id":"m","type":"message","role":"assistant","`+name+`":"secret"}]}}`,
 					choice(`{"index":0,"provider_specific_fields":{"`+name+`":"secret"}}`), choice(`{"index":0,"message":{"content":[{"type":"text","`+name+`":"secret"}]}}`))
 			}
 		}

@@ -175,7 +175,7 @@ var (
 	}}
 	// publicReasoning shows reasoning items only where thoughts are shown.
 	publicReasoning = event.Rule{Members: rules{
-		"id": &scalar, "type": {Fact: event.KindThought}, "status": &status,
+		"id": &scalar, "type": {Fact: event.KindThought, Required: true}, "status": &status,
 		"summary": {Elements: members(rules{"type": &scalar, "text": &thought})}, "content": {Elements: members(rules{"type": &scalar, "text": &thought})},
 	}}
 	publicPart = event.Rule{AllowedTypes: []string{"output_text", "refusal"}, Members: rules{

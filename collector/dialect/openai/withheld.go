@@ -77,7 +77,11 @@ func isNumber(key string) bool {
 
 func (w *withheldSet) withhold(at place) {
 	w.missed = w.missed || at.unclear || len(at.keys) == 0
-	for _, key := range at.keys {
+	w.withholdKeys(at.keys)
+}
+
+func (w *withheldSet) withholdKeys(keys []string) {
+	for _, key := range keys {
 		w.seen.Remove(key)
 		w.withheld.Add(key)
 	}
@@ -164,7 +168,7 @@ func (w *withheldSet) textKind(at place) event.Kind {
 	if len(w.natures) >= wire.MaxSet {
 		kind = event.KindThought
 	}
-	for _, key := range append(at.keys, at.partKeys()...) {
+	for _, key := range slices.Concat(at.keys, at.partKeys()) {
 		switch is, known := w.natures[key]; {
 		case known && is.textKind() == event.KindThought:
 			return event.KindThought
