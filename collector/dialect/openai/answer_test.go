@@ -1,6 +1,9 @@
 package openai_test
 
 import (
+	"encoding/json"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -42,4 +45,46 @@ func TestRepeatedAnswers(t *testing.T) {
 	checkStaysIn(t, []filter.Settings{public}, created, added, thought, part, done, end)
 	checkStaysIn(t, []filter.Settings{public}, created, added, strings.Replace(thought, `"content_index":0`, `"content_index":0.0`, 1), part, done, end)
 	checkStaysIn(t, []filter.Settings{{Policy: event.PolicyPublic, Exclude: []event.Kind{event.KindText}}, {Policy: event.PolicyPublic, Authors: []string{"other"}}}, created, added, start, piece, whole, part, done, end)
+}
+
+// TestAnswersBesideOthers repeats an answer beside items that do not leave. Readers get the end of the response without these items.
+func TestAnswersBesideOthers(t *testing.T) {
+	const (
+		answer = `{"id":"i","type":"message","role":"assistant","content":[{"type":"output_text","text":"kept"}]}`
+		system = `{"id":"z","type":"message","role":"system","content":[{"type":"input_text","text":"secret"}]}`
+		asked  = `{"id":"u","type":"message","role":"user","content":[{"type":"output_text","text":"question"}]}`
+		other  = `{"id":"o","type":"compaction","content":[{"type":"output_text","text":"question"}]}`
+		hm     = `{"id":"h","type":"reasoning","summary":[{"type":"summary_text","text":"question"}]}`
+	)
+	first := `{"type":"response.output_item.added","output_index":1,"item":` + system + `}`
+	for _, form := range []string{"%", `{"type":"raw_response_event","data":%}`} {
+		for _, before := range [][]string{{created, added}, {created, added, first}, {created, strings.Replace(first, ":1", ":7", 1), added}} {
+			for _, output := range []string{system + "," + answer, answer + "," + system, system + "," + asked + "," + answer, other + "," + answer + "," + hm} {
+				sent := append(slices.Clone(before), `{"type":"response.completed","response":{"id":"r","status":"completed","output":[`+output+`]}}`)
+				if strings.Contains(output, `"u"`) || strings.Contains(output, `"o"`) { // these began, too
+					for i, item := range []string{asked, other, hm} {
+						sent = slices.Insert(sent, 2, `{"type":"response.output_item.added","output_index":`+strconv.Itoa(3+i)+`,"item":`+item+`}`)
+					}
+				}
+				for i := range sent {
+					sent[i] = strings.Replace(form, "%", sent[i], 1)
+				}
+				checkStaysIn(t, []filter.Settings{client, public}, sent...)
+				for _, s := range []filter.Settings{client, public} {
+					out := leaving(t, s, stream(sent...))
+					if strings.Count(out, "kept") != 1 || strings.Contains(out, "question") != (s.Policy == event.PolicyClient && strings.Contains(strings.Join(sent, ""), "question")) {
+						t.Errorf("under %s this leaves: %s\nof %s", s.Policy, out, strings.Join(sent, "\n"))
+					}
+					end := out[strings.LastIndex(strings.TrimSpace(out), "\n")+1:]
+					if at := strings.Index(end, `"output":[`); !json.Valid([]byte(end)) || at < 0 || strings.Count(end[at:], `{"id"`) != strings.Count(end[at:], `,"type":"`) {
+						t.Errorf("under %s an item of the end has no type: %s", s.Policy, end)
+					}
+				}
+			}
+		}
+	}
+	for _, next := range []string{strings.NewReplacer(`"i"`, `"z"`, ":0", ":4").Replace(delta), strings.Replace(delta, `"item_id":"i",`, "", 1)} {
+		checkStaysIn(t, []filter.Settings{client, public}, `{"type":"response.in_progress","response":{"id":"r","output":[`+system+`]}}`, next)
+	}
+	checkStaysIn(t, []filter.Settings{client, public}, created, `{"type":"response.completed","response":{"id":"r","output":[`+system+`]}}`, strings.Replace(created, `"r"`, `"s"`, 1), strings.NewReplacer(`"i"`, `"z"`).Replace(added), strings.Replace(delta, `"i"`, `"z"`, 1))
 }

@@ -30,11 +30,11 @@ type chat struct {
 // choice is one of the answers of a chat completion. Its pieces arrive in the order of its text, but
 // mixed with those of others.
 type choice struct {
-	index    int64
-	isAnswer bool // its role is the assistant's
-	done     bool
-	text     dialect.TextTail
-	call     *chatCall // whose arguments are being sent: a model sends one call after the other
+	index int64
+	done  bool
+	ended string // the key of the last completion in which it finished
+	text  dialect.TextTail
+	call  *chatCall // whose arguments are being sent: a model sends one call after the other
 }
 
 // chatCall is a call whose arguments arrive in pieces.
@@ -75,57 +75,126 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 	for one := range v.Get("choices").Elements() {
 		finishes = finishes || one.Get("finish_reason").Kind() == strictjson.String
 	}
-	for one := range v.Get("choices").Elements() {
-		if isThinking(one.Get("delta")) {
-			b.Type, b.HasThoughts = thoughtful(typeChunk), true
-		}
-	}
 	c.fault, _ = errorCode(v.Get("error"))
+	m := marksOf(v)
 	for one := range v.Get("choices").Elements() {
-		d.choice(one, !finishes, f, b)
+		d.choice(one, m, !finishes, f, b)
+	}
+	if v.Get("choices").Len() == 0 && m != marksOf() {
+		d.choice(strictjson.Value{}, m, true, f, b)
 	}
 	d.addChatUsage(v.Get("usage"), b)
 }
 
-// choice reads the piece of an answer. If it finishes one, the whole text is reported instead of the
-// piece.
-func (d *decoder) choice(v strictjson.Value, partial bool, f dialect.Frame, b *event.Batch) {
+// choice reads the piece of an answer, with what the chunk says about its message. If it finishes one, the whole text is reported instead
+// of the piece.
+func (d *decoder) choice(v strictjson.Value, m marks, partial bool, f dialect.Frame, b *event.Batch) {
 	index, _ := v.Get("index").Int()
 	c := d.chat.choiceAt(index)
-	delta, at := v.Get("delta"), choicePlace(v)
-	role, own := delta.Get("role"), at.of(d.chat.chunk)
+	delta, message, at := v.Get("delta"), v.Get("message"), choicePlace(v)
+	m.add(marksOf(v, delta, message))
+	m.shows = m.shows || deeperMarks(f.JSON, v, delta, message).shows
+	own := at.of(d.chat.chunk)
 	switch {
-	case isInstruction(role) || isInstruction(v.Get("message").Get("role")) || isFiltered(f) || d.withheld.isWithheld(at) || d.withheld.isWithheld(own):
+	case m.instructs || !isReadable(v) || !isReadable(delta) || !isReadable(message) || isFiltered(f) || d.withheld.isWithheld(at) || d.withheld.isWithheld(own):
 		b.Internal = true
 		d.withheld.withhold(at)
 		d.withheld.withhold(own)
 		return
-	case len(role.Text()) > 0:
-		d.withheld.add(own, event.KindText)
+	case m.named:
+		d.beginChoice(c, at, own)
 	case d.withheld.missed && !d.withheld.saw(own):
 		b.Internal = true // its role was not read
 		return
 	}
+	kind := d.markChoice(v, m, at, own)
+	if c == nil {
+		kind = event.KindThought // it may have been one
+	}
+	texts := markTexts(kind, b, f.JSON, v, delta, message)
+	b.HasThoughts = b.HasThoughts || m.shows || kind == event.KindThought && (texts || m.thinks)
 	if c == nil {
 		return
 	}
-	if role.Kind() == strictjson.String {
-		c.isAnswer = isAssistant(role)
-	}
 	addThoughts(delta, b)
-	if isThinking(delta) {
+	switch kind {
+	case event.KindThought:
 		addThought(delta.Get("content"), b)
-	} else if c.isAnswer {
+	case event.KindText:
 		d.addContent(c, delta, partial, b)
 	}
 	d.addCallPieces(c, delta, b)
-	if reason := v.Get("finish_reason"); reason.Kind() == strictjson.String && !c.done {
-		c.done = true
-		d.chat.reason = cmp.Or(d.chat.reason, d.name(reason))
-		d.endChoice(c, b)
-		if !slices.ContainsFunc(d.chat.choices, func(other *choice) bool { return !other.done }) {
-			d.endChat(b)
+	if reason := v.Get("finish_reason"); reason.Kind() == strictjson.String {
+		c.ended = own.name()
+		d.finishChoice(c, reason, b)
+	}
+}
+
+// beginChoice begins a message of a choice. After the choice has finished it is another one, to which no earlier mark applies.
+func (d *decoder) beginChoice(c *choice, at, own place) {
+	if c != nil && c.ended == own.name() {
+		c.ended = ""
+		d.withheld.forget(func(key string) bool { return slices.Contains(at.keys, key) || slices.Contains(own.keys, key) })
+	}
+	d.withheld.begin(own)
+}
+
+// markChoice remembers what a chunk says about a message, and returns the kind of its text. A mark deeper within the choice (Gemini)
+// is one of the piece beside it.
+func (d *decoder) markChoice(v strictjson.Value, m marks, at, own place) event.Kind {
+	deep := lenient.ContainsThoughtMarker(v)
+	m.thinks = m.thinks || deep && !hasText(v.Get("delta")) && !hasText(v.Get("message"))
+	d.withheld.mark(at.keys, m)
+	d.withheld.mark(own.keys, m)
+	kind := d.withheld.textKind(own)
+	if kind == event.KindText && !d.withheld.saw(own) { // the ID of each chunk may be another
+		kind = d.withheld.textKind(at)
+	}
+	if deep {
+		kind = event.KindThought
+	}
+	return kind
+}
+
+// hasText reports whether an object of a chunk has text, in any form.
+func hasText(v strictjson.Value) bool {
+	return !isBlank(v.Get("content")) || !isBlank(v.Get("refusal")) || !isBlank(v.Get("audio"))
+}
+
+// deeperMarks returns what parts of texts and the fields of a model's provider say. None of them says it of a whole message.
+func deeperMarks(levels ...strictjson.Value) (m marks) {
+	for _, v := range levels {
+		m.read(v.Get("provider_specific_fields"))
+		m.read(v.Get("content"))
+	}
+	m.shows = m.shows || m.thinks
+	return m
+}
+
+// markTexts marks the texts of objects if they are no answers, and reports whether there is any text.
+func markTexts(kind event.Kind, b *event.Batch, objects ...strictjson.Value) (any bool) {
+	for _, v := range objects {
+		if !hasText(v) {
+			continue
 		}
+		any = true
+		if kind != event.KindText {
+			b.SetTextKind(v, kind)
+		}
+	}
+	return any
+}
+
+// finishChoice ends a choice. The last one ends the answer.
+func (d *decoder) finishChoice(c *choice, reason strictjson.Value, b *event.Batch) {
+	if c.done {
+		return
+	}
+	c.done = true
+	d.chat.reason = cmp.Or(d.chat.reason, d.name(reason))
+	d.endChoice(c, b)
+	if !slices.ContainsFunc(d.chat.choices, func(other *choice) bool { return !other.done }) {
+		d.endChat(b)
 	}
 }
 
@@ -136,7 +205,7 @@ func (d *decoder) choice(v strictjson.Value, partial bool, f dialect.Frame, b *e
 // Source: vllm/entrypoints/openai/protocol.py, DeltaMessage; litellm/types/utils.py, Delta, of litellm 1.106;
 // mistralai/models/thinkchunk.py of mistralai 1.9; OpenRouter's documentation of reasoning_details.
 func addThoughts(delta strictjson.Value, b *event.Batch) {
-	if b.AddText(event.KindThought, delta.First("reasoning_content", "reasoning")) != nil {
+	if b.AddText(event.KindThought, delta.First("reasoning_content", "reasoning", "reasoning_text")) != nil {
 		return
 	}
 	list := firstOf(delta.First("thinking_blocks", "reasoning_details"), delta.Get("provider_specific_fields").Get("thinking_blocks"))
@@ -147,17 +216,6 @@ func addThoughts(delta strictjson.Value, b *event.Batch) {
 			}
 		}
 	}
-}
-
-// isThinking reports whether the content of a piece is a thought. gpt-oss names its channel, as some servers pass
-// on, and others the type.
-func isThinking(delta strictjson.Value) bool {
-	for name, value := range delta.Members() {
-		if lenient.MatchesAny(name.Text(), []string{"channel", "type"}) && lenient.MatchesAny(value.Text(), []string{"analysis", "thinking", "reasoning"}) {
-			return true
-		}
-	}
-	return false
 }
 
 // addThought reports a thought, or the parts of one.
@@ -228,7 +286,7 @@ func (c *chat) choiceAt(index int64) *choice {
 	if len(c.choices) >= maxChoices {
 		return nil
 	}
-	begun := &choice{index: index, isAnswer: true}
+	begun := &choice{index: index}
 	c.choices = append(c.choices, begun)
 	return begun
 }

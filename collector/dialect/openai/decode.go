@@ -2,7 +2,6 @@ package openai
 
 import (
 	"bytes"
-	"strconv"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -121,8 +120,12 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 		return // a repeated response; its end has reported everything
 	}
 	d.resumed = d.resumed || d.joined != "" && !d.begun && !named.Is(typeCreated)
-	if k.part && !d.ended {
-		d.openResponse(strictjson.Value{}, b)
+	m := marksOf(f.JSON, v, v.Get("delta"), v.Get("response"))
+	if k.part {
+		if !d.ended {
+			d.openResponse(strictjson.Value{}, b)
+		}
+		d.markPart(k, v, m, b)
 	}
 	k.decode(d, v, b)
 	if k.part {
@@ -130,63 +133,26 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 			b.Type = typeResumed
 		}
 	} else {
-		d.checkOutput(f, v.Get("response").Get("output"), b)
+		d.checkOutput(f, m, v.Get("response"), b)
 	}
 	if d.isAnswer(v, b) {
 		b.Type = answering(b.Type)
 	}
 }
 
-// isAnswer reports whether the texts in an event that repeats whole texts are all answers.
-func (d *decoder) isAnswer(v strictjson.Value, b *event.Batch) bool {
-	switch b.Type {
-	case typePartDone:
-		return partTextKind(v.Get("part")) == event.KindText && d.withheld.textKind(placeOf(v)) == event.KindText
-	case typeItemDone:
-		return d.withheld.isAnswer(v.Get("item"), placeOf(v))
+// markPart remembers what an event says about the item that it is part of.
+func (d *decoder) markPart(k kind, v strictjson.Value, m marks, b *event.Batch) {
+	at := placeOf(v)
+	if k.begins {
+		d.withheld.beginItem(at)
 	}
-	answers := 0
-	for item := range v.Get("response").Get("output").Elements() {
-		var at place
-		at.addItem(item)
-		switch message := item.Get("type").Is("message"); {
-		case message && !d.withheld.isAnswer(item, at):
-			return false
-		case message:
-			answers++
-		}
+	if item := v.Get("item"); item.Exists() {
+		m.add(itemMarks(item))
 	}
-	return answers > 0 && !d.resumed
-}
-
-// checkOutput checks the items that a response contains, which may be internal or thoughts. If the response is
-// withheld, so are later events about the items that it begins.
-func (d *decoder) checkOutput(f dialect.Frame, output strictjson.Value, b *event.Batch) {
-	if output.Kind() <= strictjson.Null {
-		return
-	}
-	b.Internal = b.Internal || output.Kind() != strictjson.Array || isFiltered(f)
-	thinks := false
-	var begins []place
-	for item := range output.Elements() {
-		var at place
-		number := itemNumber + strconv.Itoa(len(begins))
-		if at.addItem(item); len(at.keys) == 0 { // the Agents SDK gives items of chats no ID
-			at.keys = []string{number}
-		}
-		b.Internal = b.Internal || isHiddenItem(item) || d.withheld.isWithheld(at) || d.withheld.isOrphan(at)
-		thinks = thinks || d.isThought(item, at)
-		at.keys = append(at.keys, number)
-		begins = append(begins, at)
-	}
-	if thinks {
-		b.Type = thoughtful(b.Type)
-	}
-	for _, at := range begins {
-		if b.Internal && !d.ended && !d.withheld.saw(at) {
-			d.withheld.withhold(at)
-		}
-	}
+	d.withheld.markItem(at, m)
+	part := marksOf(v.Get("part"))
+	b.Internal = b.Internal || m.instructs || part.instructs
+	b.HasThoughts = m.shows || part.shows || d.withheld.textKind(at) == event.KindThought
 }
 
 func (d *decoder) ignore(strictjson.Value, *event.Batch) {}

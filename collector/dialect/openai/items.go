@@ -76,25 +76,20 @@ func (d *decoder) itemDone(v strictjson.Value, b *event.Batch) {
 	item := v.Get("item")
 	d.setItemType(item, placeOf(v), b)
 	known := d.response.item(v)
-	known.text = known.text || !d.withheld.isAnswer(item, placeOf(v))
+	known.text = known.text || d.withheld.itemKind(item, placeOf(v)) != event.KindText
 	d.reportItem(item, known, b)
 	d.response.hasItems = true
 }
 
-// isThought reports whether the text of an item is a thought. An earlier event of the item may say so.
-func (d *decoder) isThought(item strictjson.Value, at place) bool {
-	return textKindOf(item) == event.KindThought || d.withheld.textKind(at) == event.KindThought
-}
-
 // setItemType marks a message that is no answer, and an item of an unknown type.
 func (d *decoder) setItemType(item strictjson.Value, at place, b *event.Batch) {
-	kind, role := item.Get("type").String(), item.Get("role")
+	kind := item.Get("type").String()
 	switch {
 	case isHiddenItem(item):
 		b.Internal = true
-	case d.isThought(item, at):
+	case d.withheld.itemKind(item, at) == event.KindThought:
 		b.Type = thoughtful(b.Type)
-	case !isAssistant(role):
+	case marksOf(item).kind != event.KindText:
 		b.Type = typeForeign
 	case !isKnownItem(kind):
 		b.UnknownKind = dialect.UnknownKind([]byte("item." + kind))
@@ -157,7 +152,7 @@ func (d *decoder) reportItem(item strictjson.Value, known *itemState, b *event.B
 
 // reportMessage reports the text of a message unless its parts were reported.
 func (d *decoder) reportMessage(item strictjson.Value, known *itemState, b *event.Batch) {
-	if known.text || textKindOf(item) != event.KindText {
+	if known.text {
 		return
 	}
 	for part := range item.Get("content").Elements() {

@@ -40,8 +40,7 @@ type rules = map[string]*event.Rule
 
 var types = func() map[string]event.Type {
 	all := map[string]event.Type{
-		typeChunk:               {Client: true, Words: &chunkWords, Public: chunkRule(&text)},
-		thoughtful(typeChunk):   {Client: true, Words: &chunkWords, Public: chunkRule(&event.Rule{Fact: event.KindThought, Form: event.FormEnum})}, // as content, it would look like an answer
+		typeChunk:               {Client: true, Words: &chunkWords, Public: publicChunk()},
 		typeDone:                {Text: true, Client: true, Public: &event.Rule{AllowedValues: []string{typeDone}, Form: event.FormEnum}},
 		typeServerError:         {Client: true, Public: &event.Rule{Fact: event.KindError, Replacement: failure}},
 		typeAgentUpdated:        {Client: true, Public: members(rules{"type": &scalar, "new_agent": &scalar})},
@@ -176,7 +175,7 @@ var (
 	}}
 	// publicReasoning shows reasoning items only where thoughts are shown.
 	publicReasoning = event.Rule{Members: rules{
-		"id": &scalar, "type": {Fact: event.KindThought}, "status": &status,
+		"id": &scalar, "type": {Fact: event.KindThought, Required: true}, "status": &status,
 		"summary": {Elements: members(rules{"type": &scalar, "text": &thought})}, "content": {Elements: members(rules{"type": &scalar, "text": &thought})},
 	}}
 	publicPart = event.Rule{AllowedTypes: []string{"output_text", "refusal"}, Members: rules{
@@ -185,15 +184,20 @@ var (
 	// repeatedText leaves only if it is an answer.
 	repeatedText = event.Rule{Fact: event.KindText, Form: event.FormText, Fallback: `""`}
 
-	// chunkWords finds reasoning that repeats what the decoder reads, or that has no text.
+	// chunkWords finds texts and calls beside those that the decoder reads.
 	chunkWords = event.Words{
-		Containers: []string{"choices", "delta", "content", "provider_specific_fields", "audio"},
+		Containers: []string{"choices", "delta", "message", "content", "audio"},
 		Members: map[string]event.Kind{
-			"transcript":        event.KindText,
-			"reasoning_content": event.KindThought, "reasoning": event.KindThought, "reasoning_details": event.KindThought,
-			"thinking_blocks": event.KindThought, "thinking": event.KindThought,
+			"content": event.KindText, "refusal": event.KindText, "transcript": event.KindText,
 			"tool_calls": event.KindToolStarted, "function_call": event.KindToolStarted,
 		},
+		RoleMember: "role", UserRoles: []string{"user"},
+	}
+	// reasoningMembers contain thoughts besides the text, in any object that marks may be in. Most are of one server each; Copilot has
+	// reasoning_text and reasoning_opaque.
+	reasoningMembers = []string{
+		"reasoning_content", "reasoning", "reasoning_text", "reasoning_opaque", "reasoning_details", "reasoning_summary", "encrypted_reasoning",
+		"thinking", "thinking_blocks", "thinking_content", "thoughts", "thought_content", "chain_of_thought", "cot", "analysis",
 	}
 	// itemWords finds the texts of items that only the client gets.
 	itemWords = event.Words{
@@ -201,15 +205,15 @@ var (
 		Members:    itemMembers(map[string]event.Kind{"output": event.KindToolEnded}),
 		RoleMember: "role", UserRoles: []string{"user"}, TypeKinds: thoughtTypes,
 	}
-	// responseWords finds the texts of the items that the end of a response repeats.
+	// responseWords finds the texts of the items that the end of a response repeats, and of vLLM's messages.
 	responseWords = event.Words{
-		Containers: []string{"response", "output", "content", "data"},
-		Members:    itemMembers(nil),
-		RoleMember: "role", UserRoles: []string{"user"}, TypeKinds: thoughtTypes,
+		Containers: []string{"response", "output", "output_messages", "content", "data"},
+		Members:    itemMembers(map[string]event.Kind{"recipient": event.KindToolStarted, "reasoning_content": event.KindThought}),
+		RoleMember: "role", UserRoles: []string{"user"}, RoleKinds: map[string]event.Kind{"tool": event.KindToolEnded}, MetadataMembers: authorMembers, TypeKinds: thoughtTypes,
 	}
 	// partWords finds the thoughts in parts of items.
 	partWords    = event.Words{Containers: []string{"part", "data"}, TypeKinds: thoughtTypes}
-	thoughtTypes = map[string]event.Kind{"reasoning_text": event.KindThought, "summary_text": event.KindThought, "reasoning": event.KindThought, "thinking": event.KindThought}
+	thoughtTypes = map[string]event.Kind{"raw_message_tokens": event.KindThought, "reasoning_text": event.KindThought, "summary_text": event.KindThought, "reasoning": event.KindThought, "thinking": event.KindThought}
 	// thoughtfulWords finds the output of a response with a reasoning item. LiteLLM writes that item like
 	// an answer.
 	thoughtfulWords = event.Words{
@@ -229,13 +233,13 @@ func responseRule(output *event.Rule) event.Rule {
 	}}
 }
 
-// chunkRule returns the rule for a chunk, with that for the content of its choices.
-func chunkRule(content *event.Rule) *event.Rule {
+// publicChunk returns the rule for a chunk.
+func publicChunk() *event.Rule {
 	choice := event.Rule{Members: rules{
 		"index":         &number,
 		"finish_reason": {Form: event.FormEnum, AllowedValues: []string{"stop", "length", "tool_calls", "function_call", contentFilter, "error"}, Fallback: `"other"`},
 		"delta": {Fallback: "{}", Members: rules{
-			"role": &assistant, "content": content, "refusal": &text, "reasoning_content": &thought, "reasoning": &thought,
+			"role": &assistant, "content": &text, "refusal": &text, "reasoning_content": &thought, "reasoning": &thought,
 			"tool_calls": {Elements: members(rules{"index": &number, "id": &scalar, "type": &scalar, "function": members(rules{"name": {Fact: event.KindToolStarted}})})},
 		}},
 	}}

@@ -177,7 +177,8 @@ func TestExcludedReasoning(t *testing.T) {
 		`"reasoning_content":"secret"`, `"reasoning":"secret"`, `"reasoning_details":[{"type":"reasoning.encrypted","data":"secret"}]`,
 		`"reasoning_details":[{"type":"reasoning.summary","summary":"secret"}]`, `"thinking_blocks":[{"type":"thinking","thinking":"secret","signature":"x"}]`,
 		`"thinking_blocks":[{"type":"redacted_thinking","data":"secret"}]`, `"provider_specific_fields":{"thinking_blocks":[{"type":"thinking","thinking":"secret"}]}`,
-		`"provider_specific_fields":{"reasoning_content":"secret"}`,
+		`"provider_specific_fields":{"reasoning_content":"secret"}`, `"reasoning_text":"secret"`, `"reasoning_opaque":"secret"`, `"Encrypted_Reasoning":"secret"`, `"thoughts":["secret"]`,
+		`"thought":"secret"`, `"provider_specific_fields":{"thought":["secret"]}`, `"content":[{"type":"reasoning","text":"secret"}]`, `"content":[{"type":"text","channel":"analysis","text":"secret"}]`,
 		`"content":[{"type":"thinking","thinking":[{"type":"text","text":"secret"}]}]`, `"content":[{"type":"thinking","thinking":"secret"}]`,
 	} {
 		sent := stream(`{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"assistant"}}]}`, `{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{`+delta+`}}]}`, answer)

@@ -80,7 +80,7 @@ func (d *decoder) responseEnded(v strictjson.Value, b *event.Batch) {
 		case !d.response.hasItems:
 			var at place
 			at.addItem(item)
-			d.reportItem(item, &itemState{text: !d.withheld.isAnswer(item, at)}, b)
+			d.reportItem(item, &itemState{text: d.withheld.itemKind(item, at) != event.KindText}, b)
 		}
 	}
 	e := b.Add(event.KindModelEnded)
@@ -151,24 +151,27 @@ func responseUsage(v strictjson.Value) event.Usage {
 
 // textDelta reports a piece of an answer or of a refusal, which is an answer too.
 func (d *decoder) textDelta(v strictjson.Value, b *event.Batch) {
-	if kind := d.withheld.textKind(placeOf(v)); kind != event.KindOther {
+	if kind := d.withheld.textKind(placeOf(v)); isWords(kind) {
 		b.Partial = b.AddText(kind, v.Get("delta")) != nil
 	}
 }
 
 // textDone reports a whole text.
 func (d *decoder) textDone(v strictjson.Value, b *event.Batch) {
-	if kind := d.withheld.textKind(placeOf(v)); kind != event.KindOther && b.AddText(kind, v.First("text", "refusal")) != nil {
+	if kind := d.withheld.textKind(placeOf(v)); isWords(kind) && b.AddText(kind, v.First("text", "refusal")) != nil {
 		known := d.response.item(v)
 		known.texts, known.text = known.texts+1, true
 	}
 }
 
+// isWords reports whether text of a kind is an answer or a thought.
+func isWords(kind event.Kind) bool { return kind == event.KindText || kind == event.KindThought }
+
 // partAdded remembers the kind of a part's text.
 func (d *decoder) partAdded(v strictjson.Value, _ *event.Batch) {
 	if kind := partTextKind(v.Get("part")); kind != event.KindText {
 		at := placeOf(v)
-		d.withheld.add(place{keys: at.partKeys()}, kind)
+		d.withheld.mark(at.partKeys(), marks{kind: kind})
 	}
 }
 
@@ -198,11 +201,12 @@ func reportPart(part strictjson.Value, b *event.Batch) bool {
 // partTextKind returns the kind of the text of a part, KindOther for text that is neither an answer
 // nor a thought.
 func partTextKind(part strictjson.Value) event.Kind {
+	m := marksOf(part)
 	switch kind := part.Get("type"); {
-	case isInstruction(part.Get("role")):
-		return event.KindOther
-	case kind.Is("reasoning_text"), kind.Is("summary_text"), lenient.ContainsThoughtMarker(part):
+	case kind.Is("reasoning_text"), kind.Is("summary_text"), m.thinks, lenient.ContainsThoughtMarker(part):
 		return event.KindThought
+	case m.kind != event.KindText:
+		return event.KindOther
 	case kind.Is("output_text"), kind.Is("refusal"):
 		return event.KindText
 	}

@@ -91,11 +91,16 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	at.addItem(raw)
 	// An application that sends responses has shown the beginning of each item that a response has.
 	orphan := (d.response.open || d.response.ended) && len(at.keys) > 0 && d.withheld.isOrphan(at)
-	if orphan || raw.Kind() != strictjson.String && isHiddenItem(raw) || isInstruction(item.Get("role")) || d.withheld.isWithheld(at) {
+	m := marksOf(v, item)
+	m.add(itemMarks(raw))
+	if orphan || raw.Kind() != strictjson.String && isHiddenItem(raw) || m.instructs || d.withheld.isWithheld(at) {
 		b.Internal = true
+		d.withheld.withhold(at)
 		return
 	}
-	if d.isThought(raw, at) {
+	d.withheld.markItem(at, m)
+	kind := d.withheld.itemKind(raw, at)
+	if b.HasThoughts = m.shows; kind == event.KindThought || m.thinks {
 		b.Type = thoughtful(typeRunItem)
 	}
 	id := d.name(raw.First("call_id", "callId"))
@@ -116,7 +121,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		d.handoffOccurred(id, item, b)
 	case name.Is("message_output_created"):
 		if !d.response.ended {
-			d.reportMessage(raw, &itemState{text: !d.withheld.isAnswer(raw, at)}, b)
+			d.reportMessage(raw, &itemState{text: kind != event.KindText || m.thinks}, b)
 		}
 	}
 }

@@ -18,33 +18,47 @@ import (
 // withheldSet remembers which output items of a response, or choices of a chat completion, were
 // withheld, so that nothing that continues one leaves.
 type withheldSet struct {
-	withheld wire.Set[string]      // once it is full, every later part is withheld
-	seen     map[string]event.Kind // items that began and were not withheld, with the kind of their text
-	missed   bool                  // a frame was unreadable or unknown that may have begun anything
+	withheld wire.Set[string]  // once it is full, every later part is withheld
+	seen     wire.Set[string]  // items that began and were not withheld
+	natures  map[string]nature // of items, choices and parts that are no answers; once it is full, any other text may be a thought
+	missed   bool              // a frame was unreadable or unknown that may have begun anything
 }
 
 // nextResponse forgets numbers, which another response or completion uses again. IDs name the same item on the
 // whole stream.
 func (w *withheldSet) nextResponse() {
-	for key := range w.withheld.All() {
-		if isNumber(key) {
-			w.withheld.Remove(key)
-		}
-	}
-	maps.DeleteFunc(w.seen, func(key string, _ event.Kind) bool { return isNumber(key) })
+	remove(&w.withheld, isNumber)
+	remove(&w.seen, isNumber)
+	w.forget(isNumber)
 }
 
 // missFrame notes a frame that was unreadable. It may have begun anything, also another response, so numbers
 // no longer say which item they mean.
 func (w *withheldSet) missFrame() {
 	w.missed = true
-	maps.DeleteFunc(w.seen, func(key string, _ event.Kind) bool { return isNumber(key) })
+	remove(&w.seen, isNumber)
 }
 
 // nextRun forgets numbers and the completions of the run.
 func (w *withheldSet) nextRun() {
 	w.nextResponse()
-	maps.DeleteFunc(w.seen, func(key string, _ event.Kind) bool { return strings.HasPrefix(key, choiceNumber) })
+	ofRun := func(key string) bool { return strings.HasPrefix(key, choiceNumber) }
+	remove(&w.seen, ofRun)
+	w.forget(ofRun)
+}
+
+// remove removes the keys for which is returns true.
+func remove(keys *wire.Set[string], is func(string) bool) {
+	for key := range keys.All() {
+		if is(key) {
+			keys.Remove(key)
+		}
+	}
+}
+
+// forget removes the natures of the keys for which is returns true.
+func (w *withheldSet) forget(is func(string) bool) {
+	maps.DeleteFunc(w.natures, func(key string, _ nature) bool { return is(key) })
 }
 
 // Beginnings of keys: of numbers, which each response or completion uses again, and of IDs.
@@ -63,8 +77,12 @@ func isNumber(key string) bool {
 
 func (w *withheldSet) withhold(at place) {
 	w.missed = w.missed || at.unclear || len(at.keys) == 0
-	for _, key := range at.keys {
-		delete(w.seen, key)
+	w.withholdKeys(at.keys)
+}
+
+func (w *withheldSet) withholdKeys(keys []string) {
+	for _, key := range keys {
+		w.seen.Remove(key)
 		w.withheld.Add(key)
 	}
 }
@@ -76,15 +94,58 @@ func (w *withheldSet) withholdUnseen(at place) {
 	}
 }
 
-func (w *withheldSet) add(at place, text event.Kind) {
-	if w.seen == nil {
-		w.seen = make(map[string]event.Kind)
-	}
+// begin notes that an item or a choice began.
+func (w *withheldSet) begin(at place) {
 	for _, key := range at.keys {
-		if len(w.seen) < wire.MaxSet {
-			w.seen[key] = text
+		w.seen.Add(key)
+	}
+}
+
+// mark remembers what a frame says about a message.
+func (w *withheldSet) mark(keys []string, m marks) {
+	for _, key := range keys {
+		is, known := w.natures[key]
+		if !known {
+			is = answer
+		}
+		switch is = is.updated(m); {
+		case is == answer:
+			delete(w.natures, key)
+		case known || len(w.natures) < wire.MaxSet:
+			if w.natures == nil {
+				w.natures = make(map[string]nature)
+			}
+			w.natures[key] = is
 		}
 	}
+}
+
+// markItem remembers what a frame says about an item. No role makes an answer of what was none.
+func (w *withheldSet) markItem(at place, m marks) {
+	m.named = false
+	w.mark(at.keys, m)
+}
+
+// beginItem forgets what was known under the number of an item that has a new ID.
+func (w *withheldSet) beginItem(at place) {
+	number, ids, known := "", 0, false
+	for _, key := range at.keys {
+		if isNumber(key) {
+			number = key
+			continue
+		}
+		ids++
+		known = known || w.knows(key)
+	}
+	if number != "" && ids > 0 && !known {
+		w.forget(func(key string) bool { return key == number || strings.HasPrefix(key, number+partNumber) })
+	}
+}
+
+// knows reports whether something was said about what has the key.
+func (w *withheldSet) knows(key string) bool {
+	_, known := w.natures[key]
+	return known || w.seen.Contains(key)
 }
 
 // isWithheld reports whether one of the keys is withheld, or may be.
@@ -98,45 +159,48 @@ func (w *withheldSet) isOrphan(at place) bool {
 }
 
 // saw reports whether the item at a place began and was not withheld. Another item may have had its number.
-func (w *withheldSet) saw(at place) bool {
-	_, seen := w.seen[at.name()]
-	return seen
-}
+func (w *withheldSet) saw(at place) bool { return w.seen.Contains(at.name()) }
 
-// textKind returns the kind of the text of an item or a part: KindText for an answer, and KindOther
+// textKind returns the kind of the text of an item, a choice or a part: KindText for an answer, and another kind than KindThought
 // for text that is neither an answer nor a thought.
 func (w *withheldSet) textKind(at place) event.Kind {
-	for _, key := range append(at.keys, at.partKeys()...) {
-		if kind, seen := w.seen[key]; seen && kind != event.KindText {
-			return kind
+	kind := event.KindText
+	if len(w.natures) >= wire.MaxSet {
+		kind = event.KindThought
+	}
+	for _, key := range slices.Concat(at.keys, at.partKeys()) {
+		switch is, known := w.natures[key]; {
+		case known && is.textKind() == event.KindThought:
+			return event.KindThought
+		case known:
+			kind = is.textKind()
 		}
 	}
-	return event.KindText
+	return kind
 }
 
-// isAnswer reports whether an item is an answer, and no event has called it or a part of it anything else.
-func (w *withheldSet) isAnswer(item strictjson.Value, at place) bool {
-	if textKindOf(item) != event.KindText {
-		return false
-	}
+// itemKind returns the kind of the text of an item, of which earlier events may have said more.
+func (w *withheldSet) itemKind(item strictjson.Value, at place) event.Kind {
+	kind := answer.updated(itemMarks(item)).textKind()
 	parts := max(item.Get("content").Len(), 1)
 	for i := range parts {
-		if at.part = partNumber + strconv.Itoa(i); w.textKind(at) != event.KindText {
-			return false
+		at.part = partNumber + strconv.Itoa(i)
+		if said := w.textKind(at); said != event.KindText && kind != event.KindThought {
+			kind = said
 		}
 	}
-	return true
+	return kind
 }
 
 // check marks a part of an item internal if the item is withheld, or if its start was not seen.
 func (w *withheldSet) check(k kind, f dialect.Frame, v strictjson.Value, b *event.Batch) {
 	at := placeOf(v)
 	switch {
-	case b.Internal || isFiltered(f) || w.isWithheld(at) || isInstruction(v.Get("part").Get("role")):
+	case b.Internal || isFiltered(f) || w.isWithheld(at):
 		b.Internal = true
 		w.withhold(at)
 	case k.begins:
-		w.add(at, textKindOf(v.Get("item")))
+		w.begin(at)
 	case w.isOrphan(at):
 		b.Type = typeOrphan
 	}
@@ -146,7 +210,7 @@ func (w *withheldSet) check(k kind, f dialect.Frame, v strictjson.Value, b *even
 // because a reader may use either.
 type place struct {
 	keys    []string
-	part    string // the number of the part of an item, or ""
+	part    string // the number of the part of an item, or "" for none
 	unclear bool   // a number is not an integer, so readers may understand it differently
 }
 
@@ -181,7 +245,8 @@ func placeOf(v strictjson.Value) (at place) {
 	}
 	at.addID(v.Get("item_id"))
 	at.addItem(v.Get("item"))
-	if part := v.Get("content_index"); part.Exists() {
+	at.part = partNumber + "0"
+	if part := v.Get("content_index"); part.Kind() > strictjson.Null {
 		at.part = partNumber + dialect.Name(string(part.Raw()))
 		if n, whole := part.Int(); whole {
 			at.part = partNumber + strconv.FormatInt(n, 10)
@@ -237,15 +302,17 @@ func (at *place) partKeys() (keys []string) {
 	return keys
 }
 
-// textKindOf returns the kind of the text of an item.
-func textKindOf(item strictjson.Value) event.Kind {
+// itemMarks returns what an item says about its text.
+func itemMarks(item strictjson.Value) marks {
+	m := marksOf(item)
+	m.thinks = m.thinks || marksOf(item.Get("content")).thinks || lenient.ContainsThoughtMarker(item)
 	switch kind := item.Get("type"); {
-	case kind.Is("reasoning") || lenient.ContainsThoughtMarker(item):
-		return event.KindThought
-	case kind.Is("message") && isAssistant(item.Get("role")):
-		return event.KindText
+	case kind.Is("reasoning"):
+		m.kind = event.KindThought
+	case !kind.Is("message"):
+		m.kind = event.KindOther
 	}
-	return event.KindOther
+	return m
 }
 
 var prefilter = lenient.NewPrefilter(&table)
@@ -257,21 +324,7 @@ func isFiltered(f dialect.Frame) bool {
 	return internal || unknown || lenient.IsInternal(f.Event) || len(f.Event) > 0 && !slices.Contains(table.Events, string(f.Event))
 }
 
-// instructionRoles are the roles of messages that instruct a model.
-var instructionRoles = []string{"system", "developer"}
-
-// isInstruction reports whether a role is that of an instruction, or unreadable.
-func isInstruction(role strictjson.Value) bool {
-	return role.Kind() > strictjson.Null && role.Kind() != strictjson.String || lenient.MatchesAny(role.Text(), instructionRoles) || lenient.IsInternal(role.Text())
-}
-
 // isHiddenItem reports whether an item is an instruction or cannot be read.
 func isHiddenItem(item strictjson.Value) bool {
-	role := item.Get("role")
-	return item.Kind() > strictjson.Null && item.Kind() != strictjson.Object || isInstruction(role) || role.Kind() == strictjson.Null && item.Get("type").Is("message")
-}
-
-// isAssistant reports whether a role is the assistant's, or absent.
-func isAssistant(role strictjson.Value) bool {
-	return role.Kind() <= strictjson.Null || role.Is("assistant") || role.Is("")
+	return !isReadable(item) || marksOf(item).instructs || item.Get("role").Kind() == strictjson.Null && item.Get("type").Is("message")
 }

@@ -1,0 +1,166 @@
+package openai
+
+import (
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// marks are what the objects around a text say about its message: the frame, the choice, the delta, the message, the event, the item or
+// a part of it.
+type marks struct {
+	named     bool       // a role is named
+	instructs bool       // a role is that of an instruction, or unreadable
+	kind      event.Kind // of the text by its role
+	thinks    bool       // the text is a thought
+	answers   bool       // the text is no thought, unless thinks is set
+	shows     bool       // there is a thought besides the text
+}
+
+// Members that say something about a message, and the values that call it a thought or something else. gpt-oss names its channel, as
+// some servers pass on. OpenAI names the phase of a message, and others the type. Members of reasoningMembers contain thoughts.
+var (
+	roleMembers    = []string{"role"}
+	authorMembers  = []string{"author"}
+	channelMembers = []string{"channel", "phase", "type"}
+	thoughtMembers = []string{"thought"}
+	markMembers    = slices.Concat(roleMembers, authorMembers, channelMembers, thoughtMembers, reasoningMembers, []string{"adk_thought"})
+
+	thoughtChannels = []string{"analysis", "thinking", "reasoning", "reasoning_item"}
+	answerChannels  = []string{"final", "final_answer", "commentary", "answer", "text"}
+)
+
+var markNames = func() (p lenient.Prefilter) {
+	p.Add(markMembers)
+	return p
+}()
+
+// marksOf returns what objects say about the message that they contain or continue.
+func marksOf(levels ...strictjson.Value) marks {
+	m := marks{kind: event.KindText}
+	for _, v := range levels {
+		m.read(v)
+	}
+	return m
+}
+
+func (m *marks) read(v strictjson.Value) {
+	for name, value := range v.Members() {
+		if text := name.Text(); markNames.MayMatch(text) {
+			m.readMember(name, value)
+		}
+	}
+	for element := range v.Elements() {
+		m.read(element)
+	}
+}
+
+func (m *marks) readMember(name, value strictjson.Value) {
+	switch text := name.Text(); {
+	case lenient.MatchesAny(text, roleMembers):
+		m.readRole(value)
+	case lenient.MatchesAny(text, authorMembers):
+		for name, role := range value.Members() {
+			if lenient.MatchesAny(name.Text(), roleMembers) {
+				m.readRole(role)
+			}
+		}
+	case lenient.MatchesAny(text, channelMembers):
+		m.thinks = m.thinks || lenient.MatchesAny(value.Text(), thoughtChannels)
+		m.answers = m.answers || lenient.MatchesAny(value.Text(), answerChannels)
+	case lenient.IsThoughtMarker(name, value):
+		m.thinks = true
+	case lenient.MatchesAny(text, thoughtMembers):
+		m.answers = m.answers || value.Kind() == strictjson.Bool
+		m.shows = m.shows || value.Kind() != strictjson.Number && !isBlank(value)
+	case lenient.MatchesAny(text, reasoningMembers):
+		m.shows = m.shows || !isBlank(value)
+	}
+}
+
+func (m *marks) readRole(role strictjson.Value) {
+	m.named = m.named || len(role.Text()) > 0
+	switch {
+	case isInstruction(role):
+		m.instructs, m.kind = true, event.KindOther
+	case isAssistant(role):
+	case lenient.MatchesAny(role.Text(), toolRoles):
+		m.kind = event.KindToolEnded
+	default:
+		m.kind = event.KindOther
+	}
+}
+
+// Roles of messages, compared leniently.
+var (
+	instructionRoles = []string{"system", "developer"} // of messages that instruct a model
+	toolRoles        = []string{"tool", "function"}
+)
+
+// isInstruction reports whether a role is that of an instruction, or unreadable.
+func isInstruction(role strictjson.Value) bool {
+	return role.Kind() > strictjson.Null && role.Kind() != strictjson.String || lenient.MatchesAny(role.Text(), instructionRoles) || lenient.IsInternal(role.Text())
+}
+
+// isAssistant reports whether a role is the assistant's, or absent.
+func isAssistant(role strictjson.Value) bool {
+	return role.Kind() <= strictjson.Null || role.Is("assistant") || role.Is("")
+}
+
+// isBlank reports whether a value is absent, null, false, or an empty string, list or object.
+func isBlank(v strictjson.Value) bool {
+	switch v.Kind() {
+	case strictjson.String:
+		return len(v.Text()) == 0
+	case strictjson.Object, strictjson.Array:
+		return v.Len() == 0
+	}
+	yes, _ := v.Bool()
+	return !yes && v.Kind() != strictjson.Number
+}
+
+// isReadable reports whether a value is absent, null or an object.
+func isReadable(v strictjson.Value) bool {
+	return v.Kind() <= strictjson.Null || v.Kind() == strictjson.Object
+}
+
+// nature is what is known of a message: the kind of its text by its type or role, and whether it is marked as a thought.
+type nature struct {
+	kind   event.Kind
+	thinks bool
+}
+
+// answer is the nature of messages that nothing calls anything else.
+var answer = nature{kind: event.KindText}
+
+func (n nature) textKind() event.Kind {
+	if n.thinks {
+		return event.KindThought
+	}
+	return n.kind
+}
+
+// add adds what another object says about the same message.
+func (m *marks) add(other marks) {
+	m.named, m.instructs = m.named || other.named, m.instructs || other.instructs
+	m.thinks, m.answers, m.shows = m.thinks || other.thinks, m.answers || other.answers, m.shows || other.shows
+	if other.kind != event.KindText {
+		m.kind = other.kind
+	}
+}
+
+// updated returns the nature of a message after marks.
+func (n nature) updated(m marks) nature {
+	switch {
+	case m.thinks:
+		n.thinks = true
+	case m.answers:
+		n.thinks = false
+	}
+	if m.named || m.kind != event.KindText {
+		n.kind = m.kind
+	}
+	return n
+}

@@ -1,0 +1,82 @@
+package openai
+
+import (
+	"strconv"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// isAnswer reports whether an event repeats an answer. A message of a response that is no answer is marked, so that it does not leave
+// beside one.
+func (d *decoder) isAnswer(v strictjson.Value, b *event.Batch) bool {
+	switch b.Type {
+	case typePartDone:
+		return partTextKind(v.Get("part")) == event.KindText && d.withheld.textKind(placeOf(v)) == event.KindText
+	case typeItemDone:
+		return d.withheld.itemKind(v.Get("item"), placeOf(v)) == event.KindText
+	}
+	answers := 0
+	for item := range v.Get("response").Get("output").Elements() {
+		var at place
+		at.addItem(item)
+		switch kind := d.withheld.itemKind(item, at); {
+		case kind == event.KindText:
+			answers++
+		case !item.Get("type").Is("reasoning") && !isBlank(item.Get("content")):
+			b.SetTextKind(item, kind)
+		}
+	}
+	return answers > 0 && !d.resumed
+}
+
+// checkOutput checks the items that a response contains, which may be internal or thoughts. If the response is withheld, so are later
+// events about the items that it begins. Instructions do not withhold it, because the filter cuts them.
+func (d *decoder) checkOutput(f dialect.Frame, m marks, response strictjson.Value, b *event.Batch) {
+	b.Internal = b.Internal || m.instructs
+	for message := range response.Get("output_messages").Elements() { // vLLM
+		said := itemMarks(message)
+		b.HasThoughts = b.HasThoughts || said.thinks || said.shows
+	}
+	output := response.Get("output")
+	if output.Kind() <= strictjson.Null {
+		return
+	}
+	b.Internal = b.Internal || output.Kind() != strictjson.Array || isFiltered(f)
+	thinks, n := m.thinks, 0
+	var begins []place
+	for item := range output.Elements() {
+		var at place
+		at.addItem(item)
+		ids := len(at.keys)
+		at.keys = append(at.keys, itemNumber+strconv.Itoa(n))
+		n++
+		if lenient.IsInstruction(table.Instructions, item) {
+			if !d.response.open {
+				at.keys = at.keys[:ids] // the number is one of another response from now on
+			}
+			d.withheld.withholdKeys(at.keys)
+			continue
+		}
+		known := place{keys: at.keys[:max(ids, 1)]} // the Agents SDK gives items of chats no ID
+		b.Internal = b.Internal || isHiddenItem(item) || d.withheld.isWithheld(known) || d.withheld.isOrphan(known)
+		thinks = thinks || d.withheld.itemKind(item, known) == event.KindThought
+		begins = append(begins, at)
+		said := itemMarks(item)
+		b.HasThoughts = b.HasThoughts || said.shows
+		if d.response.open {
+			said.add(m)
+			d.withheld.markItem(at, said)
+		}
+	}
+	if thinks {
+		b.Type = thoughtful(b.Type)
+	}
+	for _, at := range begins {
+		if b.Internal && !d.ended && !d.withheld.saw(at) {
+			d.withheld.withhold(at)
+		}
+	}
+}
