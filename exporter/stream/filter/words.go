@@ -98,6 +98,9 @@ func (w *wordScan) updateSpeaker(v strictjson.Value, by speaker) speaker {
 		}
 		thought = thought || marksThought(name, value, w.rules.ThoughtMarkers) || lenient.IsThoughtMarker(name, value)
 	}
+	if len(w.batch.Authors[v]) > 0 {
+		by.hasAuthor, by.hasExcludedAuthor = true, by.hasExcludedAuthor || w.filter.excludesAuthor(w.batch, v)
+	}
 	if kind, listed := w.batch.TextKinds[v]; listed {
 		by.textKind = kind
 	}
