@@ -3,6 +3,7 @@ package agui
 import (
 	"maps"
 
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 )
 
@@ -116,10 +117,7 @@ var (
 
 // wordsOf returns the rules for an event that contains messages. own are members of the event itself.
 func wordsOf(own map[string]event.Kind) event.Words {
-	members := map[string]event.Kind{
-		"content": event.KindText, "reasoning": event.KindThought, "reasoning_content": event.KindThought,
-		"toolCalls": event.KindToolStarted, "tool_calls": event.KindToolStarted,
-	}
+	members := wire.WithThoughts(map[string]event.Kind{"content": event.KindText, "toolCalls": event.KindToolStarted, "tool_calls": event.KindToolStarted})
 	for _, name := range encryptedMembers {
 		members[name] = event.KindThought
 	}

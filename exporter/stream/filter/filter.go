@@ -231,7 +231,7 @@ func (f *Filter) hiddenKinds(b *event.Batch) uint64 {
 // its type find, because a lenient reader might see them.
 func (f *Filter) shownKinds(b *event.Batch, rules event.Type) uint64 {
 	shown := statedKinds(b)
-	if b.HasThoughts {
+	if b.HasThoughts || lenient.ContainsThoughtMarker(b.JSON) {
 		shown |= kindBit(event.KindThought)
 	}
 	if rules.Public != nil {

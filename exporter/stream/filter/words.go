@@ -48,7 +48,7 @@ func (w *wordScan) findsExcluded(v strictjson.Value, by speaker) bool {
 	}
 	for name, value := range v.Members() {
 		text := name.Text()
-		if kind, shows := w.memberKind(text, by); shows && !isBlank(value) && w.isExcluded(kind, by) {
+		if kind, shows := w.memberKind(text, by); shows && !isBlank(value) && value.Kind() != strictjson.Bool && w.isExcluded(kind, by) {
 			return true
 		}
 		forClient := w.filter.settings.Policy == event.PolicyClient && lenient.MatchesAny(text, w.rules.ClientContainers)
