@@ -27,7 +27,8 @@ var table = event.Table{
 	// Other protocols name their events in "event". No event of this protocol that leaves has it.
 	Labels: []string{"name", "activityType", "activity_type", "event"},
 	// Applications put arbitrary data into CUSTOM and ACTIVITY events.
-	Envelopes:       []string{"result", "event", "rawEvent", "value", "content", "patch", "metadata"},
+	Envelopes:       []string{"result", "event", "rawEvent", "metadata"},
+	DeepMembers:     []string{"value", "content", "patch"},
 	Events:          []string{"error"},                 // the ADK middleware names its errors
 	InternalMembers: []string{"rawEvent", "raw_event"}, // like RAW: the framework's event, with the instructions for models
 	FailureData:     failure,
