@@ -69,14 +69,16 @@ func (d *decoder) authorNames(v strictjson.Value) (names []string) {
 	return names
 }
 
-// setAuthors remembers the author that a frame of a message or thought names, and sets the authors that other frames
-// of it named.
+// setAuthors remembers the author that a frame names, and sets the authors that other frames of its message or thought
+// named.
 func (d *decoder) setAuthors(k *kind, v strictjson.Value, b *event.Batch) {
 	switch {
-	case k.name == typeReasoningEncryptedValue:
-		b.AddAuthors(v, d.authors.of(messageKey(d.name(v.Get("entityId"))))...)
 	case k.entity == entityMessage, k.entity == entityPhase, k.entity == entityThought, k.entity == entityThinking:
 		d.setOwnAuthors(k, v, b)
+	case k.name == typeReasoningEncryptedValue:
+		b.AddAuthors(v, d.authors.of(messageKey(d.name(v.Get("entityId"))))...)
+	case k.entity == entityActivity, k.name == typeToolResult:
+		d.authors.add(messageKey(d.name(v.Get("messageId"))), d.authorNames(v)...) // a message may have the same ID
 	case table.Types[b.Type].Words != nil:
 		d.setListedAuthors(v, false, b)
 	}
@@ -95,21 +97,26 @@ func (d *decoder) setOwnAuthors(k *kind, v strictjson.Value, b *event.Batch) {
 			d.authors.add(messageKey(id), b.Agent)
 		}
 		d.authors.add(messageKey(id), names...)
-		all = slices.Concat(all, d.authors.of(messageKey(id)))
+		all = d.authors.of(messageKey(id))
 	}
 	if k.entity != entityMessage { // pieces of a thought may have no ID
-		phase := key{entity: entityPhase, owner: owner}
-		if k.entity == entityPhase {
-			delete(d.authors.names, phase)
-		}
-		if !k.ends || k.entity != entityPhase {
-			d.authors.add(phase, names...)
-		}
-		all = slices.Concat(all, d.authors.of(phase))
+		all = slices.Concat(d.phaseAuthors(k, owner, names), all)
 	}
 	if slices.ContainsFunc(all, func(name string) bool { return name != b.Agent }) {
 		b.AddAuthors(v, all...)
 	}
+}
+
+// phaseAuthors returns the authors that the frames of an owner's current phase of reasoning name, with those of this frame.
+func (d *decoder) phaseAuthors(k *kind, owner string, names []string) []string {
+	phase := key{entity: entityPhase, owner: owner}
+	if k.entity == entityPhase {
+		delete(d.authors.names, phase)
+	}
+	if k.entity != entityPhase || k.begins {
+		d.authors.add(phase, names...)
+	}
+	return d.authors.of(phase)
 }
 
 // setListedAuthors sets the authors of messages, at any depth, that earlier frames named. A list of messages names
