@@ -56,7 +56,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		b.UnknownKind = dialect.UnknownKind([]byte(cmp.Or(name, "message")))
 		b.Add(event.KindOther)
 	case f.JSON.Kind() == strictjson.Object:
-		b.Type = name
+		b.Type, b.Internal = name, name != typeToolResult && lenient.HasInternalDiscriminator(&resultTable, f.JSON)
 		if name != typeDebug {
 			d.begin(b)
 		}

@@ -26,8 +26,8 @@ const (
 
 var table = event.Table{
 	Discriminators:  []string{"type", "kind"},
-	Labels:          []string{"event"}, // no frame of the protocol has this member; another protocol would name its frame there
-	Envelopes:       []string{"result", "event", "rawEvent", "raw_event"},
+	Labels:          []string{"event"},                          // no frame of the protocol has this member; another protocol would name its frame there
+	Envelopes:       []string{"event", "rawEvent", "raw_event"}, // and resultTable's
 	TypeIsEventName: true,
 	FailureData:     "the run failed",
 	OversizeData:    event.OversizeMessage,
@@ -74,6 +74,9 @@ var table = event.Table{
 		// events of agents.
 	},
 }
+
+// resultTable is for all frames but the results of tools, which are the user's data.
+var resultTable = event.Table{Discriminators: table.Discriminators, Envelopes: append([]string{"result"}, table.Envelopes...)}
 
 // Table returns the rules for the external stream.
 func (Dialect) Table() *event.Table { return &table }
