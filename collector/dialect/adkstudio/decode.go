@@ -23,7 +23,7 @@ type decoder struct {
 	nodes    nodes
 	calls    calls
 	speaker  node             // from agent frames, which only one version has
-	authors  wire.Set[string] // everybody who has spoken or worked; "" is nobody known
+	authors  wire.Set[string] // everybody who has spoken or worked, perhaps wire.UnknownAuthor
 	answer   answer
 	question string // the open question's id, or ""
 	repeated bool   // the answer was repeated since the question was asked
@@ -186,7 +186,7 @@ func (d *decoder) readTrace(v strictjson.Value, b *event.Batch) {
 // setAuthors sets the authors of the state in a trace: all who have worked so far.
 func (d *decoder) setAuthors(v strictjson.Value, b *event.Batch) {
 	if d.authors.IsFull() {
-		b.AddAuthors(v, "")
+		b.AddAuthors(v, wire.UnknownAuthor)
 	}
 	b.AddAuthors(v, slices.Collect(d.authors.All())...)
 }

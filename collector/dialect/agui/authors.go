@@ -9,11 +9,6 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-const (
-	maxAuthors    = 8  // of one message; more count as unknownAuthor
-	unknownAuthor = "" // no setting can list it
-)
-
 var (
 	nameMembers   = []string{"name"}
 	namePrefilter = lenient.NewPrefilter(&event.Table{Labels: nameMembers})
@@ -39,12 +34,7 @@ func (a *authors) add(k key, names ...string) {
 		return
 	}
 	for _, name := range names {
-		if len(known) == maxAuthors {
-			name = unknownAuthor
-		}
-		if !slices.Contains(known, name) {
-			known = append(known, name)
-		}
+		known = wire.AddAuthor(known, name)
 	}
 	a.names[k] = known
 }
@@ -54,7 +44,7 @@ func (a *authors) of(k key) []string {
 	if known, is := a.names[k]; is || !a.full {
 		return known
 	}
-	return []string{unknownAuthor}
+	return []string{wire.UnknownAuthor}
 }
 
 // authorNames returns the author that a frame or message names itself, in any spelling of the member.
@@ -64,7 +54,7 @@ func (d *decoder) authorNames(v strictjson.Value) (names []string) {
 		if !namePrefilter.MayMatch(text) || !lenient.MatchesAny(text, nameMembers) || value.Kind() <= strictjson.Null || value.Is("") {
 			continue
 		}
-		names = append(names, d.name(value)) // of no string: unknownAuthor
+		names = append(names, d.name(value)) // of no string: wire.UnknownAuthor
 	}
 	return names
 }

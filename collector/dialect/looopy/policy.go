@@ -105,9 +105,10 @@ var words = event.Words{
 	Members: wire.WithThoughts(map[string]event.Kind{
 		"content": event.KindText, "toolCalls": event.KindToolStarted, "tool_calls": event.KindToolStarted,
 	}),
-	RoleMember: "role",
-	UserRoles:  []string{"user"},
-	RoleKinds:  map[string]event.Kind{"tool": event.KindToolEnded, "system": event.KindOther},
+	AuthorMembers: []string{"name", "agentId"},
+	RoleMember:    "role",
+	UserRoles:     []string{"user"},
+	RoleKinds:     map[string]event.Kind{"tool": event.KindToolEnded, "system": event.KindOther},
 }
 
 // thoughtWords finds the thoughts of a model's response.
