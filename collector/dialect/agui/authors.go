@@ -78,6 +78,9 @@ func messageKey(id string) key { return key{entity: entityListed, id: id} }
 
 func (d *decoder) setOwnAuthors(k *kind, v strictjson.Value, b *event.Batch) {
 	id, owner, names := d.name(v.Get("messageId")), d.owner(v), d.authorNames(v)
+	if v.Get("subagentRunId").Exists() && d.speaker(v) != agentOf(b) { // the message began as another agent's
+		names = append(names, d.agentFor(owner).name)
+	}
 	if m := d.messages.chunkTarget(owner); k.entity == entityMessage && id == "" && m != nil {
 		id = m.id
 	}

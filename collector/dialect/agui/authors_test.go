@@ -46,6 +46,7 @@ func TestAuthorsOfAnyFrame(t *testing.T) {
 		"a thought in chunks":          {step, evil(`{"type":"REASONING_MESSAGE_CHUNK","messageId":"m","delta":"x"}`), `{"type":"REASONING_MESSAGE_CHUNK","delta":"CANARY"}`},
 		"reasoning":                    {step, evil(`{"type":"REASONING_START","messageId":"p"}`), `{"type":"REASONING_MESSAGE_START","messageId":"m"}`, think},
 		"thinking":                     {step, evil(`{"type":"THINKING_START"}`), `{"type":"THINKING_TEXT_MESSAGE_START"}`, `{"type":"THINKING_TEXT_MESSAGE_CONTENT","delta":"CANARY"}`},
+		"a subagent, after the start":  {step, `{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"evil"}`, start, with(`"subagentRunId":"s"`)(piece), piece},
 		"an activity with its ID":      {step, evil(`{"type":"ACTIVITY_SNAPSHOT","messageId":"m","activityType":"x","content":{}}`), start, piece},
 		"a result with its ID":         {step, `{"type":"TOOL_CALL_START","toolCallId":"c","toolCallName":"f"}`, evil(`{"type":"TOOL_CALL_RESULT","messageId":"m","toolCallId":"c","content":""}`), start, piece},
 		"the message of hidden values": {step, named, `{"type":"REASONING_ENCRYPTED_VALUE","subtype":"message","entityId":"m","encryptedValue":"CANARY"}`},
