@@ -14,7 +14,7 @@ var table = event.Table{
 	NameMembers: []string{"kind"},
 	// Applications put anything into them, such as another protocol's events. Arguments and results of tools are
 	// the user's data.
-	DeepMembers:  []string{"data", "event", "result", "messageMetadata", "providerMetadata", "toolMetadata"},
+	DeepMembers:  []string{"data", "event", "result", "rawEvent", "raw_event", "messageMetadata", "providerMetadata", "toolMetadata"},
 	FailureData:  failure,
 	OversizeData: `{"type":"error","errorText":"` + event.OversizeMessage + `"}`,
 
