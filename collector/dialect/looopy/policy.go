@@ -35,19 +35,19 @@ var table = event.Table{
 			"content":   &answerText,
 			"artifacts": {Elements: &scalar},
 			"metadata":  members(rules{"duration": &flag, "iterations": &flag, "finishReason": &reason}),
-		}), Words: &thoughtWords},
+		}), Words: &responseWords},
 		"subtask-created": {Client: true, Public: public(rules{"subtaskId": &scalar, "agentId": &scalar})},
 
 		// What the model says. Thoughts leave if the settings say so; usage and the model's input
 		// never do.
-		"content-delta": {Client: true, Public: public(rules{"delta": &answerText, "index": &flag}), Words: &thoughtWords},
+		"content-delta": {Client: true, Public: public(rules{"delta": &answerText, "index": &flag}), Words: &responseWords},
 		"content-complete": {Client: true, Public: public(rules{
 			"content":      &answerText,
 			"finishReason": &reason,
 			"toolCalls": {Elements: members(rules{
 				"id": &scalar, "type": &scalar, "function": members(rules{"name": &scalar}),
 			}), Fact: event.KindToolStarted},
-		}), Words: &thoughtWords},
+		}), Words: &responseWords},
 		"thought-stream": {Client: true, Public: &publicThought},
 		"llm-usage":      {Client: true},
 		kindMessage:      {Client: true, Words: &words},
@@ -111,10 +111,10 @@ var words = event.Words{
 	RoleKinds:     map[string]event.Kind{"tool": event.KindToolEnded, "system": event.KindOther},
 }
 
-// thoughtWords finds the thoughts of a model's response.
+// responseWords finds the thoughts and calls of a model's response.
 var (
-	thoughtWords = event.Words{Containers: []string{"metadata"}, Members: wire.WithThoughts(nil)}
-	statusWords  = event.Words{Containers: []string{"metadata"}, Members: wire.WithThoughts(map[string]event.Kind{"message": event.KindText})}
+	responseWords = event.Words{Containers: []string{"metadata"}, Members: wire.WithThoughts(map[string]event.Kind{"toolCalls": event.KindToolStarted, "tool_calls": event.KindToolStarted})}
+	statusWords   = event.Words{Containers: []string{"metadata"}, Members: wire.WithThoughts(map[string]event.Kind{"message": event.KindText})}
 )
 
 type rules = map[string]*event.Rule

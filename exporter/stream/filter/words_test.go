@@ -174,6 +174,7 @@ func TestWordsThatMayLeave(t *testing.T) {
 		{"two agents of a task", "looopy", data(`{"kind":"content-delta","taskId":"t","path":["agent:good"],"delta":"hi"}`) + data(`{"kind":"content-delta","taskId":"t","path":["agent:bad"],"delta":"hello"}`), good, false},
 		{"two agents of a task, afterwards", "looopy", data(`{"kind":"content-delta","taskId":"t","path":["agent:good"],"delta":"hi"}`) + data(`{"kind":"content-delta","taskId":"t","path":["agent:bad"],"delta":"hi"}`) + data(`{"kind":"task-complete","taskId":"t","content":"hello"}`), public, false},
 		{"one agent of a task", "looopy", data(`{"kind":"content-delta","taskId":"t","path":["agent:good"],"delta":"hi"}`) + data(`{"kind":"task-complete","taskId":"t","content":"hello"}`), good, true},
+		{"calls in another spelling, without calls", "looopy", data(`{"kind":"content-complete","taskId":"t","content":"hi","finishReason":"tool_calls","tool_calls":[{"id":"c","function":{"name":"f","arguments":"hello"}}]}`), noCalls, false},
 		{"message by another", "looopy", message(`"role":"assistant","name":"bad","content":"hello"`), good, false},
 		{"thought beside text", "deepagents", data(`{"type":"content","id":"1","ts":"2026-01-01T00:00:00Z","v":2,"md":"hi","reasoning":"hello"}`), noThoughts, false},
 		{"thought in written arguments", "deepagents", data(`{"type":"tool_start","id":"1","ts":"2026-01-01T00:00:00Z","v":2,"name":"f","call_id":"c","args_summary":"{\"thought\":true,\"text\":\"hello\"}"}`), noThoughts, false},
