@@ -1,6 +1,7 @@
 package event
 
 import (
+	"slices"
 	"time"
 	"unsafe"
 
@@ -119,7 +120,7 @@ func (b *Batch) SetTextKind(object strictjson.Value, kind Kind) {
 	b.TextKinds[object] = kind
 }
 
-// AddAuthors adds authors of the text in an object.
+// AddAuthors adds authors of the text in an object. It keeps names.
 func (b *Batch) AddAuthors(object strictjson.Value, names ...string) {
 	if len(names) == 0 {
 		return
@@ -127,7 +128,10 @@ func (b *Batch) AddAuthors(object strictjson.Value, names ...string) {
 	if b.Authors == nil {
 		b.Authors = make(map[strictjson.Value][]string)
 	}
-	b.Authors[object] = append(b.Authors[object], names...)
+	if known := b.Authors[object]; len(known) > 0 {
+		names = slices.Concat(known, names)
+	}
+	b.Authors[object] = names
 }
 
 // Embedded parses the text of v as JSON and returns its root. It returns v itself if v is not a
