@@ -1,6 +1,7 @@
 package event
 
 import (
+	"slices"
 	"time"
 	"unsafe"
 
@@ -56,6 +57,10 @@ type Batch struct {
 	// TextKinds holds the kinds of text in objects of the frame that do not say so themselves. Such an object
 	// does not leave under the policy public.
 	TextKinds map[strictjson.Value]Kind
+
+	// Authors holds the agents that wrote the text in objects of the frame, or in the frame itself, as other frames
+	// say. The name "" stands for an agent that is not known.
+	Authors map[strictjson.Value][]string
 
 	// UnknownKind names the first kind in the frame that the dialect does not know, as returned by
 	// dialect.UnknownKind, or is "".
@@ -113,6 +118,20 @@ func (b *Batch) SetTextKind(object strictjson.Value, kind Kind) {
 		b.TextKinds = make(map[strictjson.Value]Kind)
 	}
 	b.TextKinds[object] = kind
+}
+
+// AddAuthors adds authors of the text in an object. It keeps names.
+func (b *Batch) AddAuthors(object strictjson.Value, names ...string) {
+	if len(names) == 0 {
+		return
+	}
+	if b.Authors == nil {
+		b.Authors = make(map[strictjson.Value][]string)
+	}
+	if known := b.Authors[object]; len(known) > 0 {
+		names = slices.Concat(known, names)
+	}
+	b.Authors[object] = names
 }
 
 // Embedded parses the text of v as JSON and returns its root. It returns v itself if v is not a

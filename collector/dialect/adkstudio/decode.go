@@ -3,12 +3,14 @@ package adkstudio
 import (
 	"bytes"
 	"cmp"
+	"slices"
 	"time"
 	"unicode/utf8"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -20,7 +22,8 @@ type decoder struct {
 	code     string        // of the failure
 	nodes    nodes
 	calls    calls
-	speaker  node // from agent frames, which only one version has
+	speaker  node             // from agent frames, which only one version has
+	authors  wire.Set[string] // everybody who has spoken or worked, perhaps wire.UnknownAuthor
 	answer   answer
 	question string // the open question's id, or ""
 	repeated bool   // the answer was repeated since the question was asked
@@ -53,7 +56,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		b.UnknownKind = dialect.UnknownKind([]byte(cmp.Or(name, "message")))
 		b.Add(event.KindOther)
 	case f.JSON.Kind() == strictjson.Object:
-		b.Type = name
+		b.Type, b.Internal = name, name != typeToolResult && lenient.HasInternalDiscriminator(&resultTable, f.JSON)
 		if name != typeDebug {
 			d.begin(b)
 		}
@@ -102,6 +105,7 @@ func (d *decoder) readSession(id []byte, b *event.Batch) {
 // is reported when the node or the run ends.
 func (d *decoder) readChunk(text []byte, b *event.Batch) {
 	d.setSpeaker(d.nodes.current(), b)
+	d.authors.Add(b.Agent)
 	added, whole := d.answer.add(text)
 	b.Partial = !whole
 	if whole {
@@ -176,6 +180,15 @@ func (d *decoder) readTrace(v strictjson.Value, b *event.Batch) {
 		b.Type = typeRaw
 		d.readRaw(kind, name, v, b)
 	}
+	d.setAuthors(v, b)
+}
+
+// setAuthors sets the authors of the state in a trace: all who have worked so far.
+func (d *decoder) setAuthors(v strictjson.Value, b *event.Batch) {
+	if d.authors.IsFull() {
+		b.AddAuthors(v, wire.UnknownAuthor)
+	}
+	b.AddAuthors(v, slices.Collect(d.authors.All())...)
 }
 
 // readDone ends the work. If the answer was only repeated since the question was asked, the
@@ -224,12 +237,15 @@ func (d *decoder) readToolCall(v strictjson.Value, b *event.Batch) {
 	d.setSpeaker(caller, b)
 	e := b.Add(event.KindToolStarted)
 	e.Name = dialect.Name(v.Get("name").String())
-	e.SetPayload(b.Embedded(v.Get("args")))
+	args := b.Embedded(v.Get("args"))
+	b.HasThoughts = lenient.ContainsThoughtMarker(args)
+	e.SetPayload(args)
 	d.calls.begin(e.Name, caller)
 }
 
 func (d *decoder) readToolResult(v strictjson.Value, b *event.Batch) {
 	result := b.Embedded(v.Get("result"))
+	b.HasThoughts = lenient.ContainsThoughtMarker(result)
 	failure, code := event.NoFailure, ""
 	if wire.HasError(result) {
 		failure, code = event.ToolError, wire.ResponseCode(result)
@@ -304,5 +320,6 @@ func (d *decoder) setSpeaker(n node, b *event.Batch) {
 	}
 	if n.name != user && n.name != "" {
 		b.Agent, b.Branch = n.name, n.branch
+		d.authors.Add(n.name)
 	}
 }

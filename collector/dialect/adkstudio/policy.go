@@ -1,6 +1,9 @@
 package adkstudio
 
-import "github.com/delegraph/delegraph/collector/event"
+import (
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+)
 
 // Types of frames: the SSE event names of the protocol, and typeRaw for traces that are not meant for
 // clients.
@@ -23,8 +26,8 @@ const (
 
 var table = event.Table{
 	Discriminators:  []string{"type", "kind"},
-	Labels:          []string{"event"}, // no frame of the protocol has this member; another protocol would name its frame there
-	Envelopes:       []string{"result", "event", "rawEvent", "raw_event"},
+	Labels:          []string{"event"},                          // no frame of the protocol has this member; another protocol would name its frame there
+	Envelopes:       []string{"event", "rawEvent", "raw_event"}, // and resultTable's
 	TypeIsEventName: true,
 	FailureData:     "the run failed",
 	OversizeData:    event.OversizeMessage,
@@ -38,7 +41,7 @@ var table = event.Table{
 		typeError:   {Text: true, Client: true, Public: &event.Rule{Replacement: "the run failed", Fact: event.KindError}},
 		typeEnd:     {Text: true, Client: true, Public: &scalar, Words: &event.Words{}}, // some servers repeat the whole answer
 
-		typeTrace: {Client: true, Public: &event.Rule{Members: map[string]*event.Rule{
+		typeTrace: {Client: true, Words: &words, Public: &event.Rule{Members: map[string]*event.Rule{
 			"type":           &scalar,
 			"node":           &scalar,
 			"step":           &number,
@@ -47,21 +50,21 @@ var table = event.Table{
 			"state_snapshot": {Members: map[string]*event.Rule{"input": &publicState, "output": &publicState}},
 			"state":          &publicState,
 		}}},
-		typeToolCall:   {Client: true, Public: &event.Rule{Members: publicCall, Fact: event.KindToolStarted}},
-		typeToolResult: {Client: true, Public: &event.Rule{Members: publicCall, Fact: event.KindToolEnded}},
-		typeThinking: {Client: true, Public: &event.Rule{Fact: event.KindThought, ThoughtMarkers: []string{"content"}, Members: map[string]*event.Rule{
+		typeToolCall:   {Client: true, Words: &words, Public: &event.Rule{Members: publicCall, Fact: event.KindToolStarted}},
+		typeToolResult: {Client: true, Words: &words, Public: &event.Rule{Members: publicCall, Fact: event.KindToolEnded}},
+		typeThinking: {Client: true, Words: &thinkingWords, Public: &event.Rule{Fact: event.KindThought, ThoughtMarkers: []string{"content"}, Members: map[string]*event.Rule{
 			"content": {Fact: event.KindThought, Form: event.FormText},
 			"agent":   &scalar,
 		}}},
 		// The message is the question. The data next to it is the workflow's, and the ids of the
 		// thread and checkpoint are internals of the server.
-		typeInterrupt: {Client: true, Public: &event.Rule{Fact: event.KindInputRequested, Members: map[string]*event.Rule{
+		typeInterrupt: {Client: true, Words: &words, Public: &event.Rule{Fact: event.KindInputRequested, Members: map[string]*event.Rule{
 			"type": &scalar, "node_id": &scalar, "message": {Form: event.FormText}, "timestamp": &timestamp,
 		}}},
-		typeResume: {Client: true, Public: &event.Rule{Members: map[string]*event.Rule{
+		typeResume: {Client: true, Words: &words, Public: &event.Rule{Members: map[string]*event.Rule{
 			"type": &scalar, "node_id": &scalar, "timestamp": &timestamp,
 		}}},
-		typeLog: {Client: true}, // names models
+		typeLog: {Client: true, Words: &words}, // names models
 
 		// Types of traces, which are values of the discriminator. No frame has these types.
 		traceNodeStart: {}, traceNodeEnd: {}, traceState: {}, traceDone: {},
@@ -72,6 +75,9 @@ var table = event.Table{
 	},
 }
 
+// resultTable is for all frames but the results of tools, which are the user's data.
+var resultTable = event.Table{Discriminators: table.Discriminators, Envelopes: append([]string{"result"}, table.Envelopes...)}
+
 // Table returns the rules for the external stream.
 func (Dialect) Table() *event.Table { return &table }
 
@@ -81,4 +87,12 @@ var (
 	number      = event.Rule{Form: event.FormEnum}
 	publicState = event.Rule{State: true, Fact: event.KindState}
 	publicCall  = map[string]*event.Rule{"name": &scalar}
+
+	// words finds thoughts, and the texts of all nodes in the workflow's state.
+	words = event.Words{
+		Containers: []string{"state_snapshot", "state", "input", "output"}, AuthorMembers: authorMembers,
+		Members: wire.WithThoughts(map[string]event.Kind{"state": event.KindText, "input": event.KindText, "output": event.KindText}),
+	}
+	thinkingWords = event.Words{AuthorMembers: authorMembers, Members: wire.WithThoughts(map[string]event.Kind{"content": event.KindThought})}
+	authorMembers = []string{"node", "agent", "node_id"}
 )

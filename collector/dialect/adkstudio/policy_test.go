@@ -93,7 +93,9 @@ func TestPoliciesOfObjects(t *testing.T) {
 		{`trace {"type":"node_start","node":"secret","step":0,"event":"internal:x"}`, withheld, withheld},
 		{`trace {"node":"secret"}`, withheld, withheld},
 		{`tool_call {"name":"f","type":"internal:x","args":"secret"}`, withheld, withheld},
-		{`tool_result {"name":"f","result":{"kind":"internal:x","y":"secret"}}`, withheld, withheld},
+		{`tool_result {"name":"f","result":{"kind":"internal:x","y":"secret"}}`, unchanged, `tool_result {"name":"f"}`}, // the user's data
+		{`tool_call {"name":"f","Result":{"kind":"internal:x","y":"secret"}}`, withheld, withheld},
+		{`trace {"type":"node_start","node":"secret","result":[{"type":"internal:x"}]}`, withheld, withheld},
 		{`tool_call {"name":"f","event":[{"type":"internal:x"}],"args":"secret"}`, withheld, withheld},
 		{`tool_call {"name":"f","result":{"rawEvent":{"type":"internal:x"}},"args":"secret"}`, withheld, withheld},
 		{`internal:trace {"type":"node_start","node":"secret"}`, withheld, withheld},

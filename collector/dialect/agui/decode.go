@@ -20,6 +20,7 @@ type decoder struct {
 	unread        unread           // what unreadable frames may have started
 	withheld      withheldSet      // of all runs of the stream
 	staleState    bool             // a change or snapshot of the state was withheld, or may have been, and no snapshot left since
+	authors       authors          // of all runs
 	thoughts      wire.Set[string] // ids of messages that are thoughts, of all runs: a snapshot may repeat their text without a mark
 	runState
 
@@ -104,6 +105,7 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 	case verdictOrphan:
 		b.Type = typeOrphan
 	}
+	d.setAuthors(k, v, b)
 	b.Internal = b.Internal || isMarkedInternal(v)
 	if k.state && d.withholdsState(k, f, b) {
 		b.Type = typeOrphan

@@ -3,6 +3,7 @@ package agui
 import (
 	"maps"
 
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 )
 
@@ -26,7 +27,8 @@ var table = event.Table{
 	// Other protocols name their events in "event". No event of this protocol that leaves has it.
 	Labels: []string{"name", "activityType", "activity_type", "event"},
 	// Applications put arbitrary data into CUSTOM and ACTIVITY events.
-	Envelopes:       []string{"result", "event", "rawEvent", "value", "content", "patch", "metadata"},
+	Envelopes:       []string{"result", "event", "rawEvent", "metadata"},
+	DeepMembers:     []string{"value", "content", "patch"},
 	Events:          []string{"error"},                 // the ADK middleware names its errors
 	InternalMembers: []string{"rawEvent", "raw_event"}, // like RAW: the framework's event, with the instructions for models
 	FailureData:     failure,
@@ -116,10 +118,7 @@ var (
 
 // wordsOf returns the rules for an event that contains messages. own are members of the event itself.
 func wordsOf(own map[string]event.Kind) event.Words {
-	members := map[string]event.Kind{
-		"content": event.KindText, "reasoning": event.KindThought, "reasoning_content": event.KindThought,
-		"toolCalls": event.KindToolStarted, "tool_calls": event.KindToolStarted,
-	}
+	members := wire.WithThoughts(map[string]event.Kind{"content": event.KindText, "toolCalls": event.KindToolStarted, "tool_calls": event.KindToolStarted})
 	for _, name := range encryptedMembers {
 		members[name] = event.KindThought
 	}

@@ -137,9 +137,10 @@ func TestPoliciesOfThoughts(t *testing.T) {
 		{`{"type":"CUSTOM","name":"x","value":{"kind":"internal:x","y":"secret"}}`, withheld, withheld},
 		{`{"type":"CUSTOM","name":"x","value":[{"event":{"type":"Internal:x","y":"secret"}}]}`, withheld, withheld},
 		{`{"type":"CUSTOM","name":"on_interrupt","Value":{"KIND":"ınternal","y":"secret"}}`, withheld, withheld},
-		{`{"type":"CUSTOM","name":"x","value":{"kind":"external","y":{"kind":"internal:x"}}}`, unchanged, withheld}, // its payload
+		{`{"type":"CUSTOM","name":"x","value":{"kind":"external","y":[{"kind":"internal:x"}]}}`, withheld, withheld},
 		{`{"type":"ACTIVITY_SNAPSHOT","messageId":"m","activityType":"x","content":{"type":"internal:x","y":"secret"}}`, withheld, withheld},
 		{`{"type":"ACTIVITY_DELTA","messageId":"m","activityType":"x","patch":[{"op":"add","path":"/x","value":{"kind":"internal:x","y":"secret"}}]}`, withheld, withheld},
+		{`{"type":"ACTIVITY_SNAPSHOT","messageId":"m","activityType":"x","content":{"x":{"type":"internal:x","y":"secret"}}}`, withheld, withheld},
 		{`{"type":"STEP_STARTED","stepName":"secret","metadata":{"kind":"internal:x"}}`, withheld, withheld},
 		{`{"type":"STEP_STARTED","stepName":"secret","Type":"x"}`, withheld, withheld},
 		{`{"type":"STEP_STARTED","stepName":"secret","rawEvent":{"type":"internal:x"}}`, withheld, withheld},

@@ -96,6 +96,7 @@ func TestInternalInLists(t *testing.T) {
 	for message, next := range map[string]string{
 		`{"id":"m","role":"activity","activityType":"internal:x","content":{"a":"CANARY"}}`:                                                     startCases["an activity"][1],
 		`{"id":"m","role":"activity","activity_type":"Internal","content":{"a":"CANARY"}}`:                                                      startCases["an activity"][0],
+		`{"id":"m","role":"activity","activityType":"a","content":{"card":{"type":"internal:x","a":"CANARY"}}}`:                                 startCases["an activity"][1],
 		`{"id":"m","role":"assistant","name":"internal:x","content":"CANARY"}`:                                                                  startCases["a message"][0],
 		`{"id":"m","role":"assistant","\uff2eame":"\u0131nternal","content":"CANARY"}`:                                                          `{"type":"TOOL_CALL_START","toolCallId":"c","toolCallName":"f","parentMessageId":"m"}`,
 		`{"id":"m","role":"user","content":[{"type":"text","text":"x"},{"type":"internal:x","text":"CANARY"}]}`:                                 startCases["a thought"][0],
@@ -117,7 +118,6 @@ func TestInternalInLists(t *testing.T) {
 	}
 	for _, harmless := range []string{
 		`{"id":"m","role":"assistant","content":"internal:x","toolCalls":[{"id":"c","type":"function","function":{"name":"internal_search","arguments":"{\"type\":\"internal\"}"}}]}`,
-		`{"id":"m","role":"activity","activityType":"a","content":{"card":{"type":"internal transfer"}}}`,
 		`{"id":"m","role":"user","name":"Ann","content":[{"type":"text","text":"internal"}]}`,
 	} {
 		for list := range lists(harmless) {

@@ -10,9 +10,11 @@ var table = event.Table{
 	TypePrefixes:   []string{dataPrefix},
 	// The kind is that of a model's provider. The protocol has neither a kind nor a name elsewhere, but
 	// other protocols name their events so.
-	Labels: []string{"kind", "name", "event"},
-	// Applications put anything into them, such as another protocol's events.
-	Envelopes:    []string{"data", "output", "event", "result", "messageMetadata", "providerMetadata", "toolMetadata"},
+	Labels:      []string{"kind", "name", "event"},
+	NameMembers: []string{"kind"},
+	// Applications put anything into them, such as another protocol's events. Arguments and results of tools are
+	// the user's data.
+	DeepMembers:  []string{"data", "event", "result", "rawEvent", "raw_event", "messageMetadata", "providerMetadata", "toolMetadata"},
 	FailureData:  failure,
 	OversizeData: `{"type":"error","errorText":"` + event.OversizeMessage + `"}`,
 

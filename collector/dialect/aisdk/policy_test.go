@@ -66,7 +66,8 @@ func TestPolicies(t *testing.T) {
 func TestInternal(t *testing.T) {
 	for _, sent := range [][]string{
 		{`{"type":"internal:start-step"}`}, {`{"type":"surprise"}`}, {`{"Type":"start-step"}`}, {`{"type":["start-step"]}`},
-		{`{"type":"data-internal:x","data":1}`}, {`{"type":"data-INTERNAL","data":1}`}, {`{"type":"data-x","data":{"type":"internal:x"}}`},
+		{`{"type":"data-internal:x","data":1}`}, {`{"type":"data-INTERNAL","data":1}`}, {`{"type":"data-x","data":{"type":"internal:x"}}`}, {`{"type":"data-x","data":{"x":[{"y":{"kind":"Internal:x"}}]}}`},
+		{`{"type":"start","messageId":"m","messageMetadata":{"x":{"kind":"internal"}}}`}, {`{"type":"start-step","rawEvent":{"type":"internal:x"}}`},
 		{`{"type":"message-metadata","messageMetadata":{"type":"internal:x"}}`}, {`{"type":"custom","kind":"internal.x"}`},
 		{`{"type":"start-step","name":"internal:x"}`}, {`internal:x {"type":"start-step"}`}, {`news {"type":"start-step"}`},
 		{`{"type":"text-start","id":"t","kind":"internal"}`, `{"type":"text-delta","id":"t","delta":"x"}`, `{"type":"text-end","id":"t"}`},
@@ -88,7 +89,7 @@ func TestInternal(t *testing.T) {
 	}
 	// A call of an earlier answer continues here, and a text may start again.
 	again := []string{
-		`{"type":"tool-output-available","toolCallId":"c","output":1}`, `{"type":"text-start","id":"t"}`, `{"type":"text-end","id":"t"}`, `{"type":"text-start","id":"t"}`,
+		`{"type":"tool-output-available","toolCallId":"c","output":{"type":"internal","x":{"kind":"internal:x"}},"preliminary":true}`, `{"type":"text-start","id":"t"}`, `{"type":"text-end","id":"t"}`, `{"type":"text-start","id":"t"}`,
 	}
 	if diff := cmp.Diff([]string{unchanged, unchanged, unchanged, unchanged}, leaves(t, event.PolicyClient, again...)); diff != "" {
 		t.Error(diff)

@@ -16,7 +16,7 @@ const (
 
 // TestCallsOfWithheldFrames continues a call of which a frame was withheld. A call beside it leaves.
 func TestCallsOfWithheldFrames(t *testing.T) {
-	internal := `{"type":"tool-output-available","toolCallId":"c","output":{"type":"internal:x"},"preliminary":true}`
+	internal := `{"type":"tool-output-available","toolCallId":"c","output":{},"kind":"internal:x","preliminary":true}`
 	begun := strings.NewReplacer(`"type"`, `"kind":"internal:x","type"`).Replace(started)
 	for _, sent := range [][]string{
 		{started, internal, result},

@@ -166,6 +166,8 @@ func TestTypes(t *testing.T) {
 		{"mapped, and internal elsewhere", nested, "", `{"kind":"internal:x","event":{"type":"answer"}}`, "answer", true},
 		{"an internal frame in event", inJSON, "", `{"type":"answer","text":"hi","event":{"kind":"internal:x"}}`, "answer", true},
 		{"an internal frame in result", byName, "answer", `{"result":[{"type":"internal:x"}]}`, "answer", true},
+		{"a tool's result", inJSON, "", `{"type":"tool_ended","name":"f","result":{"type":"internal:x"}}`, "tool_ended", false},
+		{"a tool's arguments, and an internal result", inJSON, "", `{"type":"tool_started","name":"f","arguments":{"type":"internal:x"},"result":{"type":"internal:x"}}`, "tool_started", true},
 		{"an internal frame within another", inJSON, "", `{"type":"answer","rawEvent":{"event":{"kind":"internal:x"}}}`, "answer", true},
 		{"words in event", inJSON, "", `{"type":"answer","event":{"text":"internal affairs"}}`, "answer", false},
 		{"an internal frame as kind", inJSON, "", `{"type":"answer","kind":{"kind":"internal:x"}}`, "answer", true},

@@ -70,7 +70,7 @@ func (d *decoder) isInternal(name string, v strictjson.Value) bool {
 		if value.Kind() != strictjson.Object && lenient.MatchesAny(text, typeMembers) && lenient.ContainsInternal(value) {
 			return true
 		}
-		if lenient.MatchesAny(text, nestedTable.Envelopes) && lenient.HasInternalDiscriminator(&nestedTable, value) {
+		if lenient.MatchesAny(text, nestedTable.Envelopes) && !d.frames[name].isPayload(member) && lenient.HasInternalDiscriminator(&nestedTable, value) {
 			return true
 		}
 	}
@@ -80,6 +80,11 @@ func (d *decoder) isInternal(name string, v strictjson.Value) bool {
 		}
 	}
 	return false
+}
+
+// isPayload reports whether a member is mapped as the arguments or the result of a tool, which are the user's data.
+func (f *frame) isPayload(member strictjson.Value) bool {
+	return f != nil && slices.ContainsFunc([]path{f.paths[pathArguments], f.paths[pathResult]}, func(p path) bool { return len(p) == 1 && member.Is(p[0]) })
 }
 
 // reading is the state of reading one frame of a mapped type.

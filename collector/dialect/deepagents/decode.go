@@ -70,6 +70,9 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		speaker.name = mainAgent
 	}
 	speaker.apply(b)
+	if id := dialect.Name(v.Get("agent_id").String()); speaker.name == mainAgent && strings.HasPrefix(id, subAgent) {
+		b.AddAuthors(v, nameOf(id, "")) // the type of the agent and its ID contradict each other
+	}
 	reader.read(d, v, b)
 	d.starts.check(reader.kind, v, isFiltered(f), b)
 }
@@ -124,7 +127,9 @@ func (d *decoder) readPlan(v strictjson.Value, b *event.Batch) {
 func (d *decoder) readToolStart(v strictjson.Value, b *event.Batch) {
 	e := b.Add(event.KindToolStarted)
 	e.Name, e.CallID = dialect.Name(v.Get("name").String()), dialect.Name(v.Get("call_id").String())
-	e.SetPayload(b.Embedded(v.Get("args_summary")))
+	args := b.Embedded(v.Get("args_summary"))
+	b.HasThoughts = lenient.ContainsThoughtMarker(args)
+	e.SetPayload(args)
 	d.calls.begin(call{e.CallID, e.Name, agent{b.Agent, b.Branch, b.EnclosingCall}})
 }
 

@@ -3,6 +3,7 @@ package deepagents
 import (
 	"maps"
 
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 )
 
@@ -60,11 +61,14 @@ var table = event.Table{
 // Table returns the rules for the external stream.
 func (Dialect) Table() *event.Table { return &table }
 
+// thoughtWords finds thoughts beside what a frame says.
+var thoughtWords = event.Words{Members: wire.WithThoughts(nil)}
+
 type members = map[string]*event.Rule
 
 // public returns a type that clients get whole, and the public with these members only.
 func public(fact event.Kind, own members) event.Type {
-	return event.Type{Client: true, Public: &event.Rule{Fact: fact, Members: withCommon(own)}}
+	return event.Type{Client: true, Words: &thoughtWords, Public: &event.Rule{Fact: fact, Members: withCommon(own)}}
 }
 
 // withCommon adds the members that every frame has.

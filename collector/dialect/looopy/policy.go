@@ -1,6 +1,9 @@
 package looopy
 
-import "github.com/delegraph/delegraph/collector/event"
+import (
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+)
 
 var table = event.Table{
 	// Looopy names the kind in "kind", if it is in the data. Other protocols name it in "type".
@@ -27,24 +30,24 @@ var table = event.Table{
 				"pendingToolNames": {Elements: &scalar},
 				"pendingAuths":     {Elements: members(rules{"authId": &scalar, "authType": &scalar, "provider": &scalar})},
 			}),
-		}), Words: &event.Words{Members: map[string]event.Kind{"message": event.KindText}}},
+		}), Words: &statusWords},
 		"task-complete": {Client: true, Public: public(rules{
 			"content":   &answerText,
 			"artifacts": {Elements: &scalar},
 			"metadata":  members(rules{"duration": &flag, "iterations": &flag, "finishReason": &reason}),
-		})},
+		}), Words: &responseWords},
 		"subtask-created": {Client: true, Public: public(rules{"subtaskId": &scalar, "agentId": &scalar})},
 
 		// What the model says. Thoughts leave if the settings say so; usage and the model's input
 		// never do.
-		"content-delta": {Client: true, Public: public(rules{"delta": &answerText, "index": &flag})},
+		"content-delta": {Client: true, Public: public(rules{"delta": &answerText, "index": &flag}), Words: &responseWords},
 		"content-complete": {Client: true, Public: public(rules{
 			"content":      &answerText,
 			"finishReason": &reason,
 			"toolCalls": {Elements: members(rules{
 				"id": &scalar, "type": &scalar, "function": members(rules{"name": &scalar}),
 			}), Fact: event.KindToolStarted},
-		})},
+		}), Words: &responseWords},
 		"thought-stream": {Client: true, Public: &publicThought},
 		"llm-usage":      {Client: true},
 		kindMessage:      {Client: true, Words: &words},
@@ -98,15 +101,21 @@ func (Dialect) Table() *event.Table { return &table }
 
 // words lists the texts of a message of the model's history, which repeats what other events say.
 var words = event.Words{
-	Containers: []string{"message"},
-	Members: map[string]event.Kind{
-		"content": event.KindText, "thoughts": event.KindThought, "reasoning": event.KindThought,
-		"toolCalls": event.KindToolStarted, "tool_calls": event.KindToolStarted,
-	},
-	RoleMember: "role",
-	UserRoles:  []string{"user"},
-	RoleKinds:  map[string]event.Kind{"tool": event.KindToolEnded, "system": event.KindOther},
+	Containers: []string{"message", "metadata"},
+	Members: wire.WithThoughts(map[string]event.Kind{
+		"content": event.KindText, "toolCalls": event.KindToolStarted, "tool_calls": event.KindToolStarted,
+	}),
+	AuthorMembers: []string{"name", "agentId"},
+	RoleMember:    "role",
+	UserRoles:     []string{"user"},
+	RoleKinds:     map[string]event.Kind{"tool": event.KindToolEnded, "system": event.KindOther},
 }
+
+// responseWords finds the thoughts and calls of a model's response.
+var (
+	responseWords = event.Words{Containers: []string{"metadata"}, Members: wire.WithThoughts(map[string]event.Kind{"toolCalls": event.KindToolStarted, "tool_calls": event.KindToolStarted})}
+	statusWords   = event.Words{Containers: []string{"metadata"}, Members: wire.WithThoughts(map[string]event.Kind{"message": event.KindText})}
+)
 
 type rules = map[string]*event.Rule
 

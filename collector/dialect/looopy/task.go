@@ -2,6 +2,7 @@ package looopy
 
 import (
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 )
 
@@ -12,8 +13,9 @@ type task struct {
 	run       string // id of the task that is the run
 	parent    string // id of the task that started it, or ""
 	agent     string
-	model     string // from task-created
-	startedBy string // id of the call that started it, or ""
+	authors   []string // other agents that its frames name
+	model     string   // from task-created
+	startedBy string   // id of the call that started it, or ""
 
 	orphan   bool   // of a run: it may still turn out to be part of another
 	reported bool   // of a run: frames were reported under its id
@@ -81,6 +83,9 @@ func (d *decoder) setPlace(t, parent *task, agent []byte, b *event.Batch) {
 	if t.agent == "" && string(agent) != "user" {
 		t.agent = d.name(agent)
 	}
+	if name := d.name(agent); name != "" && name != t.agent {
+		t.authors = wire.AddAuthor(t.authors, name)
+	}
 	if parent != nil {
 		d.adopt(t, parent, b)
 	}
@@ -121,6 +126,7 @@ func (d *decoder) setRun(t *task, b *event.Batch) {
 		return
 	}
 	b.Run, b.Agent = t.run, t.agent
+	b.AddAuthors(b.JSON, t.authors...)
 	if !t.isRun() {
 		b.Branch, b.EnclosingCall = t.id, t.startedBy
 		if t.parent != t.run {

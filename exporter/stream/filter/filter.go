@@ -231,7 +231,7 @@ func (f *Filter) hiddenKinds(b *event.Batch) uint64 {
 // its type find, because a lenient reader might see them.
 func (f *Filter) shownKinds(b *event.Batch, rules event.Type) uint64 {
 	shown := statedKinds(b)
-	if b.HasThoughts {
+	if b.HasThoughts || lenient.ContainsThoughtMarker(b.JSON) {
 		shown |= kindBit(event.KindThought)
 	}
 	if rules.Public != nil {
@@ -254,6 +254,9 @@ func (f *Filter) mayShowText(b *event.Batch) bool {
 	if f.settings.Authors == nil {
 		return answer || client
 	}
+	if f.excludesAuthor(b, b.JSON) {
+		return false
+	}
 	if b.Agent == "" && !answer {
 		return slices.Contains(f.settings.Authors, userAuthor)
 	}
@@ -263,7 +266,13 @@ func (f *Filter) mayShowText(b *event.Batch) bool {
 // mayShowThoughts reports whether the frame's thoughts may pass.
 func (f *Filter) mayShowThoughts(b *event.Batch) bool {
 	authors := f.settings.Authors
-	return (authors == nil || slices.Contains(authors, b.Agent)) && f.thoughtsAllowed(b)
+	return (authors == nil || slices.Contains(authors, b.Agent) && !f.excludesAuthor(b, b.JSON)) && f.thoughtsAllowed(b)
+}
+
+// excludesAuthor reports whether the settings exclude one of the authors that other frames name for an object.
+func (f *Filter) excludesAuthor(b *event.Batch, object strictjson.Value) bool {
+	authors := f.settings.Authors
+	return authors != nil && slices.ContainsFunc(b.Authors[object], func(name string) bool { return !slices.Contains(authors, name) })
 }
 
 // thoughtsAllowed reports whether the verbosity and confidence of the frame's thoughts allow them

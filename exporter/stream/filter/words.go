@@ -48,7 +48,7 @@ func (w *wordScan) findsExcluded(v strictjson.Value, by speaker) bool {
 	}
 	for name, value := range v.Members() {
 		text := name.Text()
-		if kind, shows := w.memberKind(text, by); shows && !isBlank(value) && w.isExcluded(kind, by) {
+		if kind, shows := w.memberKind(text, by); shows && !isBlank(value) && value.Kind() != strictjson.Bool && w.isExcluded(kind, by) {
 			return true
 		}
 		forClient := w.filter.settings.Policy == event.PolicyClient && lenient.MatchesAny(text, w.rules.ClientContainers)
@@ -97,6 +97,9 @@ func (w *wordScan) updateSpeaker(v strictjson.Value, by speaker) speaker {
 			by = w.updateSpeaker(value, by)
 		}
 		thought = thought || marksThought(name, value, w.rules.ThoughtMarkers) || lenient.IsThoughtMarker(name, value)
+	}
+	if len(w.batch.Authors[v]) > 0 {
+		by.hasAuthor, by.hasExcludedAuthor = true, by.hasExcludedAuthor || w.filter.excludesAuthor(w.batch, v)
 	}
 	if kind, listed := w.batch.TextKinds[v]; listed {
 		by.textKind = kind

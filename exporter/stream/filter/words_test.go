@@ -16,6 +16,12 @@ import (
 var repeatedWords = []struct{ name, dialect, wire string }{
 	{"end", "adkstudio", "event: session\ndata: s\n\nevent: trace\n" + data(`{"type":"node_start","node":"bad","step":0}`) + "event: end\ndata: hello\n\n"},
 
+	{"state at the end of a node", "adkstudio", studioRun + "event: trace\n" + data(`{"type":"node_end","node":"bad","step":0,"state_snapshot":{"input":{},"output":{"response":"hello"}}}`)},
+	{"state of another node", "adkstudio", studioRun + "event: trace\n" + data(`{"type":"node_start","node":"good","step":1,"state_snapshot":{"input":{"response":"hello"}}}`)},
+	{"state", "adkstudio", studioRun + "event: trace\n" + data(`{"type":"state","state":{"response":"hello"}}`)},
+	{"state at the end", "adkstudio", studioRun + "event: trace\n" + data(`{"type":"node_start","node":"good","step":1}`) + "event: trace\n" + data(`{"type":"done","state":{"response":"hello"}}`)},
+	{"state after text of nobody", "adkstudio", "event: chunk\ndata: x\n\nevent: trace\n" + data(`{"type":"node_start","node":"good","step":1,"state_snapshot":{"input":{"response":"hello"}}}`)},
+
 	{"snapshot", "agui", aguiRun + data(`{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"1","role":"assistant","name":"bad","content":"hello"}]}`)},
 	{"snapshot, nobody", "agui", aguiRun + data(`{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"1","role":"assistant","content":[{"type":"text","text":"hello"}]}]}`)},
 	{"snapshot, subagent", "agui", aguiRun + data(`{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"1","role":"assistant","name":"good","subagentRunId":"s","content":"hello"}]}`)},
@@ -52,6 +58,8 @@ var repeatedWords = []struct{ name, dialect, wire string }{
 	{"remote answer", "adk", data(`{"invocationId":"e-1","author":"bad","customMetadata":{"a2a:response":{"kind":"message","messageId":"m","role":"agent","parts":[{"kind":"text","text":"hello"}]}}}`)},
 	{"remote answer by another", "adk", data(`{"invocationId":"e-1","author":"good","customMetadata":{"a2a:response":{"parts":[{"text":"hello"}],"metadata":{"adk_author":"bad"}}}}`)},
 }
+
+var studioRun = "event: session\ndata: s\n\nevent: trace\n" + data(`{"type":"node_start","node":"bad","step":0}`)
 
 var aguiRun = data(`{"type":"RUN_STARTED","threadId":"t","runId":"r"}`)
 
@@ -119,6 +127,7 @@ func TestWordsThatMayLeave(t *testing.T) {
 	good := filter.Settings{Policy: event.PolicyClient, Authors: []string{"good"}}
 	human := filter.Settings{Policy: event.PolicyClient, Authors: []string{"user"}}
 	noText := filter.Settings{Policy: event.PolicyClient, Exclude: []event.Kind{event.KindText}}
+	noThoughts := filter.Settings{Policy: event.PolicyClient}
 	thoughts := filter.Settings{Policy: event.PolicyClient, Include: []event.Kind{event.KindThought}, Thoughts: event.ThoughtsDetailed}
 	public := filter.Settings{Policy: event.PolicyPublic, Authors: []string{"good"}}
 	noCalls := filter.Settings{Policy: event.PolicyClient, Exclude: []event.Kind{event.KindToolStarted}, Thoughts: event.ThoughtsDetailed}
@@ -149,6 +158,30 @@ func TestWordsThatMayLeave(t *testing.T) {
 		leaves              bool
 	}{
 		{"end without words", "adkstudio", "event: session\ndata: s\n\nevent: end\ndata: \n\n", good, true},
+		{"state of one who may", "adkstudio", strings.ReplaceAll(studioRun, "bad", "good") + "event: trace\n" + data(`{"type":"done","state":{"response":"hello"}}`), good, true},
+		{"start of one who may, without state", "adkstudio", studioRun + "event: trace\n" + data(`{"type":"node_start","node":"good","step":1,"state_snapshot":{"input":{}}}`), good, true},
+		{"thought of a node", "adkstudio", studioRun + "event: trace\n" + data(`{"type":"node_end","node":"bad","step":0,"thinking":"hello"}`), noThoughts, false},
+		{"thought in a state", "adkstudio", studioRun + "event: trace\n" + data(`{"type":"state","state":{"reasoning":"hello"}}`), noThoughts, false},
+		{"no thought in a state", "adkstudio", studioRun + "event: trace\n" + data(`{"type":"state","state":{"thought":false,"response":"hello"}}`), noThoughts, true},
+		{"thought of another", "adkstudio", "event: agent\ndata: good\n\nevent: thinking\n" + data(`{"agent":"bad","content":"hello"}`), filter.Settings{Policy: event.PolicyClient, Authors: []string{"good"}, Thoughts: event.ThoughtsDetailed}, false},
+		{"thought in arguments", "adkstudio", studioRun + "event: tool_call\n" + data(`{"name":"f","args":{"thought":true,"text":"hello"}}`), noThoughts, false},
+		{"thought in written arguments", "adkstudio", studioRun + "event: tool_call\n" + data(`{"name":"f","args":"{\"thought\":true,\"text\":\"hello\"}"}`), noThoughts, false},
+		{"thought in a written result", "adkstudio", studioRun + "event: tool_result\n" + data(`{"name":"f","result":"[{\"thought\":true,\"text\":\"hello\"}]"}`), noThoughts, false},
+		{"arguments", "adkstudio", studioRun + "event: tool_call\n" + data(`{"name":"f","args":{"thought":"hello"}}`), noThoughts, true},
+		{"thought in arguments", "looopy", data(`{"kind":"tool-start","taskId":"t","toolCallId":"c","toolName":"f","arguments":{"thought":true,"text":"hello"}}`), noThoughts, false},
+		{"thought in arguments", "aisdk", data(`{"type":"tool-input-available","toolCallId":"c","toolName":"f","input":{"thought":true,"text":"hello"}}`), noThoughts, false},
+		{"thoughts of a response", "looopy", data(`{"kind":"content-complete","taskId":"t","content":"hi","finishReason":"stop","thoughts":[{"content":"hello"}]}`), noThoughts, false},
+		{"two agents of a task", "looopy", data(`{"kind":"content-delta","taskId":"t","path":["agent:good"],"delta":"hi"}`) + data(`{"kind":"content-delta","taskId":"t","path":["agent:bad"],"delta":"hello"}`), good, false},
+		{"two agents of a task, afterwards", "looopy", data(`{"kind":"content-delta","taskId":"t","path":["agent:good"],"delta":"hi"}`) + data(`{"kind":"content-delta","taskId":"t","path":["agent:bad"],"delta":"hi"}`) + data(`{"kind":"task-complete","taskId":"t","content":"hello"}`), public, false},
+		{"one agent of a task", "looopy", data(`{"kind":"content-delta","taskId":"t","path":["agent:good"],"delta":"hi"}`) + data(`{"kind":"task-complete","taskId":"t","content":"hello"}`), good, true},
+		{"calls in another spelling, without calls", "looopy", data(`{"kind":"content-complete","taskId":"t","content":"hi","finishReason":"tool_calls","tool_calls":[{"id":"c","function":{"name":"f","arguments":"hello"}}]}`), noCalls, false},
+		{"message by another", "looopy", message(`"role":"assistant","name":"bad","content":"hello"`), good, false},
+		{"thought beside text", "deepagents", data(`{"type":"content","id":"1","ts":"2026-01-01T00:00:00Z","v":2,"md":"hi","reasoning":"hello"}`), noThoughts, false},
+		{"thought in written arguments", "deepagents", data(`{"type":"tool_start","id":"1","ts":"2026-01-01T00:00:00Z","v":2,"name":"f","call_id":"c","args_summary":"{\"thought\":true,\"text\":\"hello\"}"}`), noThoughts, false},
+		{"two agents", "deepagents", data(`{"type":"content","id":"1","ts":"2026-01-01T00:00:00Z","v":2,"agent_type":"main","agent_id":"subagent_bad_1","md":"hello"}`), filter.Settings{Policy: event.PolicyClient, Authors: []string{"main"}}, false},
+		{"main agent", "deepagents", data(`{"type":"content","id":"1","ts":"2026-01-01T00:00:00Z","v":2,"agent_type":"main","agent_id":"main_1","md":"hello"}`), filter.Settings{Policy: event.PolicyClient, Authors: []string{"main"}}, true},
+		{"thoughts of a task", "looopy", data(`{"kind":"task-complete","taskId":"t","content":"hi","metadata":{"reasoning":"hello"}}`), noThoughts, false},
+		{"response without thoughts", "looopy", data(`{"kind":"content-complete","taskId":"t","content":"hello","finishReason":"stop","thoughts":[]}`), noThoughts, true},
 		{"snapshot by one who may", "agui", snapshot(`{"id":"1","role":"assistant","name":"good","content":"hello"}`), good, true},
 		{"snapshot of the user", "agui", snapshot(`{"id":"1","role":"user","content":"hello"}`), human, true},
 		{"snapshot of the user, who may not", "agui", snapshot(`{"id":"1","role":"User","content":"hello"}`), good, false},

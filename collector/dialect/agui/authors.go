@@ -1,0 +1,132 @@
+package agui
+
+import (
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+var (
+	nameMembers   = []string{"name"}
+	namePrefilter = lenient.NewPrefilter(&event.Table{Labels: nameMembers})
+)
+
+// authors remembers who wrote each message and thought, as any of its frames says. Its keys are those of listedKey,
+// and entityPhase with an owner for the names in the owner's current phase of reasoning.
+type authors struct {
+	names map[key][]string
+	full  bool // there were more keys
+}
+
+func (a *authors) add(k key, names ...string) {
+	known, is := a.names[k]
+	if len(names) == 0 && !is {
+		return
+	}
+	if a.names == nil {
+		a.names = make(map[key][]string)
+	}
+	if !is && len(a.names) >= wire.MaxSet {
+		a.full = true
+		return
+	}
+	for _, name := range names {
+		known = wire.AddAuthor(known, name)
+	}
+	a.names[k] = known
+}
+
+// of returns the known authors. If there were too many keys, those of another key are unknown.
+func (a *authors) of(k key) []string {
+	if known, is := a.names[k]; is || !a.full {
+		return known
+	}
+	return []string{wire.UnknownAuthor}
+}
+
+// authorNames returns the author that a frame or message names itself, in any spelling of the member.
+func (d *decoder) authorNames(v strictjson.Value) (names []string) {
+	for name, value := range v.Members() {
+		text := name.Text()
+		if !namePrefilter.MayMatch(text) || !lenient.MatchesAny(text, nameMembers) || value.Kind() <= strictjson.Null || value.Is("") {
+			continue
+		}
+		names = append(names, d.name(value)) // of no string: wire.UnknownAuthor
+	}
+	return names
+}
+
+// setAuthors remembers the author that a frame names, and sets the authors that other frames of its message or thought
+// named.
+func (d *decoder) setAuthors(k *kind, v strictjson.Value, b *event.Batch) {
+	switch {
+	case k.entity == entityMessage, k.entity == entityPhase, k.entity == entityThought, k.entity == entityThinking:
+		d.setOwnAuthors(k, v, b)
+	case k.name == typeReasoningEncryptedValue:
+		b.AddAuthors(v, d.authors.of(messageKey(d.name(v.Get("entityId"))))...)
+	case k.entity == entityActivity, k.name == typeToolResult:
+		d.authors.add(messageKey(d.name(v.Get("messageId"))), d.authorNames(v)...) // a message may have the same ID
+	case table.Types[b.Type].Words != nil:
+		d.setListedAuthors(v, false, b)
+	}
+}
+
+func messageKey(id string) key { return key{entity: entityListed, id: id} }
+
+func (d *decoder) setOwnAuthors(k *kind, v strictjson.Value, b *event.Batch) {
+	id, owner, names := d.name(v.Get("messageId")), d.owner(v), d.authorNames(v)
+	if v.Get("subagentRunId").Exists() && d.speaker(v) != agentOf(b) { // the message began as another agent's
+		names = append(names, d.agentFor(owner).name)
+	}
+	if m := d.messages.chunkTarget(owner); k.entity == entityMessage && id == "" && m != nil {
+		id = m.id
+	}
+	all := names
+	if id != "" {
+		if b.Type != typeNonAnswer && b.Type != typeOrphan {
+			d.authors.add(messageKey(id), b.Agent)
+		}
+		d.authors.add(messageKey(id), names...)
+		all = d.authors.of(messageKey(id))
+	}
+	if k.entity != entityMessage { // pieces of a thought may have no ID
+		all = slices.Concat(d.phaseAuthors(k, owner, names), all)
+	}
+	if slices.ContainsFunc(all, func(name string) bool { return name != b.Agent }) {
+		b.AddAuthors(v, all...)
+	}
+}
+
+// phaseAuthors returns the authors that the frames of an owner's current phase of reasoning name, with those of this frame.
+func (d *decoder) phaseAuthors(k *kind, owner string, names []string) []string {
+	phase := key{entity: entityPhase, owner: owner}
+	if k.entity == entityPhase {
+		delete(d.authors.names, phase)
+	}
+	if k.entity != entityPhase || k.begins {
+		d.authors.add(phase, names...)
+	}
+	return d.authors.of(phase)
+}
+
+// setListedAuthors sets the authors of messages, at any depth, that earlier frames named. A list of messages names
+// authors too.
+func (d *decoder) setListedAuthors(v strictjson.Value, listed bool, b *event.Batch) {
+	for name, value := range v.Members() {
+		text := name.Text()
+		if lenient.MatchesAny(text, ownIDs) && value.Kind() == strictjson.String {
+			this := messageKey(d.name(value))
+			if listed {
+				d.authors.add(this, d.authorNames(v)...)
+			}
+			b.AddAuthors(v, d.authors.of(this)...)
+		}
+		d.setListedAuthors(value, lenient.MatchesAny(text, listMembers), b)
+	}
+	for element := range v.Elements() {
+		d.setListedAuthors(element, listed, b)
+	}
+}
