@@ -111,6 +111,7 @@ func TestMarkedArtifacts(t *testing.T) {
 		{strings.Replace(artifact("a", "one", "", ""), `"one"`, `"one"`+marked, 1), artifact("a", "secret", "", `,"append":true`), artifact("a", "secret", "", `,"append":true`), snapshot},
 		{artifact("a", "secret", marked, ""), snapshot},
 		{artifact("a", "one", "", ""), artifact("a", "two", marked, `,"append":true`), artifact("a", "secret", "", `,"append":true`), snapshot},
+		{artifact("a", "one", marked, ""), artifact("a", "secret and something else that nobody may see", "", `,"append":true`), artifact("a", "One! secret and something else that nobody may see", "", "")},
 	} {
 		for _, reader := range []filter.Settings{public, {Policy: event.PolicyClient}} {
 			for _, got := range filterStream(t, reader, "data: "+strings.Join(sent, "\n\ndata: ")+"\n\n") {
