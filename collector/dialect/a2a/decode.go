@@ -34,7 +34,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	u := readUpdate(f.JSON)
 	b.Snapshot, b.StreamError = u.shape == shapeTask && d.last == nil, u.shape == shapeFailure
 	d.thoughtBeside = isMarkedThought(f.JSON) || isMarkedThought(f.JSON.Get("result"))
-	d.judgeTexts(u, b)
+	d.judgeTexts(f.JSON, u, b)
 	d.decode(f, u, b)
 	d.withholdRepeats(f, u, b)
 	if b.Run != "" {

@@ -90,9 +90,10 @@ func (d *decoder) idOf(v strictjson.Value, names []string) string {
 const maxTextKinds = 1024
 
 // judgeTexts finds the parts whose text is no answer although the part does not say so: repeats of thoughts,
-// and texts of tools. A frame with too many is withheld.
-func (d *decoder) judgeTexts(u update, b *event.Batch) {
+// and texts of tools and of the user. A frame with too many is withheld.
+func (d *decoder) judgeTexts(frame strictjson.Value, u update, b *event.Batch) {
 	d.textKinds = nil
+	result := frame.Get("result")
 	for c := range d.contents(u) {
 		var texts [][]byte
 		for v, p := range c.parts.each() {
@@ -103,7 +104,9 @@ func (d *decoder) judgeTexts(u update, b *event.Batch) {
 		d.thoughtTexts.add(c, texts)
 	}
 	for c := range d.contents(u) {
-		outer, isOuter := toolKind(c.around...)
+		around := slices.Concat(c.around, []strictjson.Value{frame, result})
+		outer, isOuter := toolKind(around...)
+		byUser := isUsers(around...)
 		repeats := d.repeatedParts(c)
 		for v, p := range c.parts.each() {
 			kind, isTool := toolKind(v)
@@ -113,6 +116,8 @@ func (d *decoder) judgeTexts(u update, b *event.Batch) {
 			case isTool:
 			case isOuter:
 				kind = outer
+			case byUser || isUsers(v):
+				kind = event.KindText
 			case p.isThought:
 				continue
 			case isOtherContent(v):
@@ -173,37 +178,52 @@ func isOtherContent(part strictjson.Value) bool {
 	return lenient.HasOtherValue(part, partKinds, []string{"text"})
 }
 
-// toolTypes are the members with which an ADK agent's converter, or another, says that a part is a tool's.
-var toolTypes = slices.Concat([]string{"adk_type", "adk:type", "adkType"}, partKinds)
+// Members with which an ADK agent's converter, or another, says that a part is a tool's, and who says it.
+var (
+	toolTypes     = slices.Concat([]string{"adk_type", "adk:type", "adkType"}, partKinds)
+	authorMembers = []string{"adk_author", "adk:author", "adkAuthor"}
+)
+
+// valuesOf returns the values of the members with one of the names, in the objects and in their metadata.
+func valuesOf(names []string, objects ...strictjson.Value) iter.Seq[strictjson.Value] {
+	return func(yield func(strictjson.Value) bool) {
+		for _, v := range objects {
+			for name, value := range v.Members() {
+				if lenient.MatchesAny(name.Text(), names) && !yield(value) {
+					return
+				}
+				if !lenient.MatchesAny(name.Text(), metadata) {
+					continue
+				}
+				for name, value := range value.Members() {
+					if lenient.MatchesAny(name.Text(), names) && !yield(value) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
 
 // toolKind returns the kind of event of a part that is a call or a result of a tool, as one of the objects, or its
 // metadata, says.
 func toolKind(objects ...strictjson.Value) (kind event.Kind, is bool) {
-	for _, v := range objects {
-		for name, value := range v.Members() {
-			switch text := name.Text(); {
-			case lenient.MatchesAny(text, metadata):
-				kind, is = toolKindIn(value)
-			case lenient.MatchesAny(text, toolTypes):
-				kind, is = toolKindOf(value)
-			}
-			if is {
-				return kind, true
-			}
+	for value := range valuesOf(toolTypes, objects...) {
+		if kind, is = toolKindOf(value); is {
+			return kind, true
 		}
 	}
 	return kind, false
 }
 
-func toolKindIn(meta strictjson.Value) (kind event.Kind, is bool) {
-	for name, value := range meta.Members() {
-		if lenient.MatchesAny(name.Text(), toolTypes) {
-			if kind, is = toolKindOf(value); is {
-				return kind, true
-			}
+// isUsers reports whether one of the objects, or its metadata, names the user as its author.
+func isUsers(objects ...strictjson.Value) bool {
+	for value := range valuesOf(authorMembers, objects...) {
+		if wire.IsUser(value) {
+			return true
 		}
 	}
-	return kind, false
+	return false
 }
 
 func toolKindOf(value strictjson.Value) (kind event.Kind, is bool) {

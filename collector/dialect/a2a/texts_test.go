@@ -64,6 +64,36 @@ func TestTextsOfTools(t *testing.T) {
 	}
 }
 
+// TestTextsOfTheUser checks that a text whose author is the user is no answer.
+func TestTextsOfTheUser(t *testing.T) {
+	for _, author := range []string{`"user"`, `"USER"`, `"ｕｓｅｒ"`, `"us\u200ber"`, `" user "`, `["user"]`, `["a",["User"]]`} {
+		for _, member := range []string{"adk_author", "adk:author", "ADK_Author", "adkAuthor"} {
+			mark := `"` + member + `":` + author
+			for _, marked := range []string{`"metadata":{` + mark + `}`, `"Metadata":{"x":1,` + mark + `}`, mark} {
+				for name, sent := range answerFrames(`{"kind":"text","text":"secret",`+marked+`},`+hi, "") {
+					if got := lastOutput(t, public, sent); strings.Contains(got, "secret") || !strings.Contains(got, `"hi"`) {
+						t.Errorf("%s with a part by %s: under public, the output is %s", name, marked, got)
+					}
+				}
+				for name, sent := range answerFrames(secret, ","+marked) {
+					around := strings.TrimSuffix(strings.Replace(sent, ","+marked, "", 1), "}}") + "," + marked + "}}"
+					for _, sent := range []string{sent, around} {
+						if got := lastOutput(t, public, sent); strings.Contains(got, "secret") {
+							t.Errorf("%s by %s: under public, the output is %s", name, marked, got)
+						}
+						if got := lastOutput(t, client, sent); got != sent {
+							t.Errorf("%s by %s: under client, the output is %s", name, marked, got)
+						}
+						if got := lastOutput(t, filter.Settings{Policy: event.PolicyClient, Authors: []string{"a"}}, sent); got != withheld+": setting" && name != "a question" {
+							t.Errorf("%s by %s: under client with authors, the output is %s", name, marked, got)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestRepeatsOfThoughts repeats a message and an artifact of which one part is a thought, without the mark. The
 // other part is still an answer, and so is the same text under another id.
 func TestRepeatsOfThoughts(t *testing.T) {
