@@ -102,7 +102,7 @@ func (r restater) unmarked() map[string][]string {
 	}
 	for name, text := range map[string]string{
 		"the whole": plan, "a longer text": plan + " END", "a text around it": "This is the plan: " + plan + strings.Repeat(" And more.", 50),
-		"the first half": plan[:130], "the first half, cut": plan[:130] + "…", "the second half": plan[130:], "the second half, cut": "[cut] " + plan[130:] + ".", "the middle": plan[50:200],
+		"the first half": plan[:130], "the first half, cut": plan[:130] + "…", "its beginning": plan[:60] + strings.Repeat(" And more.", 50), "the second half": plan[130:], "the second half, cut": "[cut] " + plan[130:] + ".", "the middle": plan[50:200],
 		"other blanks": strings.NewReplacer(", ", ",\n", " b", "  b").Replace(plan), "in capitals": strings.ToUpper(plan), "invisible characters": strings.ReplaceAll(plan, "a", "a\u00ad"),
 	} {
 		frames[name] = r.inOne(textPart, text)
