@@ -135,15 +135,15 @@ func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
 	st.parts = d.markMessage(st.message, st.parts)
 	b.HasThoughts = b.HasThoughts || st.parts.thought
 	for message := range v.Get("history").Elements() {
-		b.HasThoughts = b.HasThoughts || d.thoughtMessages.Len() > 0 && d.thoughtMessages.MayContain(d.name(message.Get("messageId")))
+		b.HasThoughts = b.HasThoughts || d.thoughtMessages.Len() > 0 && d.thoughtMessages.MayContain(d.idOf(message, messageIDs))
 	}
 	d.enterTask(t, st, b)
 	d.setSpeaker(readADKMetadata(v.Get("metadata"), st.message.Get("metadata")), b)
 	b.Type = st.typeOf(typeTask)
 	for artifact := range v.Get("artifacts").Elements() {
-		id := d.name(artifact.Get("artifactId"))
-		d.begunArtifacts.Add(artifactKey{t.id, id})
-		parts := d.markArtifact(artifactKey{t.id, id}, artifact, false, partsOfArtifact(artifact, v))
+		id, key := d.name(artifact.Get("artifactId")), artifactKey{t.id, d.idOf(artifact, artifactIDs)}
+		d.begunArtifacts.Add(key)
+		parts := d.markArtifact(key, artifact, false, partsOfArtifact(artifact, v))
 		b.Type, b.HasThoughts = st.withArtifact(b.Type, parts), b.HasThoughts || parts.thought
 		switch {
 		case sentBefore:

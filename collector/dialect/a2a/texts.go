@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"iter"
 	"slices"
+	"strconv"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
@@ -76,14 +78,28 @@ func (u update) extent() extent {
 	return extentWhole
 }
 
-// idOf returns the id of a message or an artifact, in any spelling.
+// idOf returns the id of a message or an artifact, in the first of the spellings or else in any.
 func (d *decoder) idOf(v strictjson.Value, names []string) string {
+	if id := v.Get(names[0]); id.Exists() {
+		return d.id(id)
+	}
 	for name, value := range v.Members() {
 		if lenient.MatchesAny(name.Text(), names) {
-			return d.name(value)
+			return d.id(value)
 		}
 	}
 	return ""
+}
+
+// id returns an id. A number counts as a string of its digits, because a lenient reader might not tell them apart.
+func (d *decoder) id(v strictjson.Value) string {
+	if n, whole := v.Int(); whole {
+		return strconv.FormatInt(n, 10)
+	}
+	if v.Kind() == strictjson.Number {
+		return dialect.Name(string(v.Raw()))
+	}
+	return d.name(v)
 }
 
 // maxTextKinds bounds the parts of a frame that are listed in Batch.TextKinds.
