@@ -57,6 +57,10 @@ type Batch struct {
 	// does not leave under the policy public.
 	TextKinds map[strictjson.Value]Kind
 
+	// RepeatedAuthors names the authors of texts that the frame repeats from earlier frames, or "" for an unknown
+	// one. The frame itself need not name them.
+	RepeatedAuthors []string
+
 	// UnknownKind names the first kind in the frame that the dialect does not know, as returned by
 	// dialect.UnknownKind, or is "".
 	UnknownKind string
@@ -174,7 +178,7 @@ func (b *Batch) AddText(k Kind, v strictjson.Value) *Event {
 // MemorySize returns the approximate size of the batch in memory, in bytes. It can be many times the
 // size of the frame.
 func (b *Batch) MemorySize() int {
-	n := int(unsafe.Sizeof(*b)) + 8*cap(b.WithheldMessages) + 16*cap(b.WithheldMembers) + b.memory.size() + cap(b.Events)*int(unsafe.Sizeof(Event{}))
+	n := int(unsafe.Sizeof(*b)) + 8*cap(b.WithheldMessages) + 16*(cap(b.WithheldMembers)+cap(b.RepeatedAuthors)) + b.memory.size() + cap(b.Events)*int(unsafe.Sizeof(Event{}))
 	n += len(b.Run) + len(b.Session) + len(b.Agent) + len(b.Branch) + len(b.Step) + len(b.EnclosingCall) + len(b.ParentBranch) + len(b.Type) + len(b.UnknownKind)
 	for _, name := range b.WithheldMembers {
 		n += len(name)

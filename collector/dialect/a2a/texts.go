@@ -123,6 +123,7 @@ func (d *decoder) judgeTexts(frame strictjson.Value, u update, b *event.Batch) {
 		around := slices.Concat(c.around, []strictjson.Value{frame, result})
 		outer, isOuter := toolKind(around...)
 		byUser := isUsers(around...)
+		d.trackAuthors(c, around, b)
 		repeats := d.repeatedParts(c)
 		for v, p := range c.parts.each() {
 			kind, isTool := toolKind(v)

@@ -8,8 +8,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// repeatsExcluded reports whether a frame repeats words that the settings exclude, in the members that
-// event.Words lists. Under the policy public, the rules already withhold excluded kinds. Then this only looks
+// repeatsExcluded reports whether a frame repeats words that the settings exclude, from earlier frames or in the
+// members that event.Words lists. Under the policy public, the rules already withhold excluded kinds. Then this only looks
 // for an excluded speaker that is named beside the words.
 func (f *Filter) repeatsExcluded(b *event.Batch, rules event.Type) bool {
 	switch s := &f.settings; {
@@ -17,6 +17,8 @@ func (f *Filter) repeatsExcluded(b *event.Batch, rules event.Type) bool {
 		return false
 	case rules.Text: // text does not name its agent
 		return f.alwaysHidden&kindBit(event.KindText) != 0 || s.Authors != nil
+	case s.Authors != nil && slices.ContainsFunc(b.RepeatedAuthors, func(name string) bool { return !slices.Contains(s.Authors, name) }):
+		return true
 	case s.Authors != nil:
 	case s.Policy != event.PolicyClient, f.alwaysHidden == 0 && s.Thoughts == event.ThoughtsDetailed && s.MinConfidence == 0:
 		return false
