@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -222,12 +223,20 @@ func HasPrefix(name []byte, word string) bool {
 	return strings.HasPrefix(strings.ToLower(string(canonical(name))), word)
 }
 
+// Text returns a text as lenient readers compare it: in compatibility forms and lower case, without blanks and
+// invisible characters.
+func Text(text []byte) []byte { return bytes.ToLower(canonical(text)) }
+
 // canonical decomposes compatibility forms and removes blanks, control characters, format characters
 // and marks.
 func canonical(name []byte) []byte {
 	return bytes.Map(func(r rune) rune {
 		const blankBraille, nullNotehead = '\u2800', '\U0001d159' // blank, but no property says so
 		switch {
+		case r < utf8.RuneSelf: // most text is ASCII, and the tables of Unicode are slow
+			if r <= ' ' || r == 0x7f {
+				return -1
+			}
 		case r == 'ı':
 			// JSON decoders that ignore case do not take it for an i, but both have the upper case I, so
 			// JavaScript's toUpperCase and Java's equalsIgnoreCase do. No other letter needs this in

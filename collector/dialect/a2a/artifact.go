@@ -13,7 +13,7 @@ func (d *decoder) readArtifact(v strictjson.Value, b *event.Batch) {
 	d.setSpeaker(m, b)
 	parts, write := partsOfArtifact(artifact, v), event.Artifact{Append: is(v, "append"), Complete: is(v, "lastChunk")}
 	parts = d.judged(parts)
-	key := artifactKey{t.id, d.name(artifact.Get("artifactId"))}
+	key := artifactKey{t.id, d.idOf(artifact, artifactIDs)}
 	if !m.isEvent { // an artifact of events has answers and thoughts, each of which is marked
 		parts = d.markArtifact(key, artifact, !write.Append, parts)
 		b.HasThoughts = b.HasThoughts || parts.thought

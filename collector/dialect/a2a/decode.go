@@ -24,6 +24,7 @@ type decoder struct {
 	thoughtArtifacts wire.Set[artifactKey]
 	thoughtMessages  wire.Set[string] // messages that are thoughts as a whole, by id
 	thoughtTexts     thoughtTexts
+	authors          contentAuthors
 	thoughtBeside    bool                            // the current frame's envelope is marked as a thought
 	textKinds        map[strictjson.Value]event.Kind // of the current frame
 	content          []contentID                     // scratch of withholdRepeats
@@ -34,7 +35,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	u := readUpdate(f.JSON)
 	b.Snapshot, b.StreamError = u.shape == shapeTask && d.last == nil, u.shape == shapeFailure
 	d.thoughtBeside = isMarkedThought(f.JSON) || isMarkedThought(f.JSON.Get("result"))
-	d.judgeTexts(u, b)
+	d.judgeTexts(f.JSON, u, b)
 	d.decode(f, u, b)
 	d.withholdRepeats(f, u, b)
 	if b.Run != "" {
@@ -135,15 +136,15 @@ func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
 	st.parts = d.markMessage(st.message, st.parts)
 	b.HasThoughts = b.HasThoughts || st.parts.thought
 	for message := range v.Get("history").Elements() {
-		b.HasThoughts = b.HasThoughts || d.thoughtMessages.Len() > 0 && d.thoughtMessages.MayContain(d.name(message.Get("messageId")))
+		b.HasThoughts = b.HasThoughts || d.thoughtMessages.Len() > 0 && d.thoughtMessages.MayContain(d.idOf(message, messageIDs))
 	}
 	d.enterTask(t, st, b)
 	d.setSpeaker(readADKMetadata(v.Get("metadata"), st.message.Get("metadata")), b)
 	b.Type = st.typeOf(typeTask)
 	for artifact := range v.Get("artifacts").Elements() {
-		id := d.name(artifact.Get("artifactId"))
-		d.begunArtifacts.Add(artifactKey{t.id, id})
-		parts := d.markArtifact(artifactKey{t.id, id}, artifact, false, partsOfArtifact(artifact, v))
+		id, key := d.name(artifact.Get("artifactId")), artifactKey{t.id, d.idOf(artifact, artifactIDs)}
+		d.begunArtifacts.Add(key)
+		parts := d.markArtifact(key, artifact, false, partsOfArtifact(artifact, v))
 		b.Type, b.HasThoughts = st.withArtifact(b.Type, parts), b.HasThoughts || parts.thought
 		switch {
 		case sentBefore:

@@ -111,9 +111,13 @@ func TestMarkedArtifacts(t *testing.T) {
 		{strings.Replace(artifact("a", "one", "", ""), `"one"`, `"one"`+marked, 1), artifact("a", "secret", "", `,"append":true`), artifact("a", "secret", "", `,"append":true`), snapshot},
 		{artifact("a", "secret", marked, ""), snapshot},
 		{artifact("a", "one", "", ""), artifact("a", "two", marked, `,"append":true`), artifact("a", "secret", "", `,"append":true`), snapshot},
+		{artifact("a", "one", marked, ""), artifact("a", "secret and something else that nobody may see", "", `,"append":true`), artifact("a", "One! secret and something else that nobody may see", "", "")},
 	} {
+		stream := "data: " + strings.Join(sent, "\n\ndata: ") + "\n\n"
+		const id = `"artifactId":"a"`
+		numbered := strings.ReplaceAll(strings.Replace(stream, id, `"artifactId":5`, 1), id, `"artifactId":"5"`) // the same id
 		for _, reader := range []filter.Settings{public, {Policy: event.PolicyClient}} {
-			for _, got := range filterStream(t, reader, "data: "+strings.Join(sent, "\n\ndata: ")+"\n\n") {
+			for _, got := range append(filterStream(t, reader, stream), filterStream(t, reader, numbered)...) {
 				if strings.Contains(got, "secret") {
 					t.Errorf("under %s this leaves: %s\nof %s", reader.Policy, got, strings.Join(sent, "\n"))
 				}

@@ -159,7 +159,7 @@ func wordsIn(members ...string) event.Words {
 	return event.Words{
 		Members:    map[string]event.Kind{"text": event.KindText},
 		Containers: members, ClientContainers: []string{"history"},
-		AuthorMembers: []string{"adk_author"}, RoleMember: "role", UserRoles: []string{"user", "ROLE_USER"},
+		AuthorMembers: authorMembers, RoleMember: "role", UserRoles: []string{"user", "ROLE_USER"},
 		ThoughtMarkers: thoughtMarks, MetadataMembers: metadata,
 		TypedMembers: []string{"data"}, TypeKinds: wire.ADKPartKinds,
 	}

@@ -134,17 +134,17 @@ type contentReader struct {
 	ids       []contentID
 }
 
-// read adds the ids in v. An id that is empty or not a string is invalid; all such ids count as the
-// same.
+// read adds the ids in v. An id that is empty or neither a string nor a number is invalid; all such ids
+// count as the same.
 func (r *contentReader) read(v strictjson.Value, within bool) {
 	r.encoded = r.encoded || r.anyMember && bytes.IndexByte(v.Text(), '{') >= 0
 	inside := within || r.findMarks && v.Kind() == strictjson.Object && lenient.HasInternalDiscriminator(&outer, v)
 	for name, value := range v.Members() {
 		switch text := name.Text(); {
 		case lenient.MatchesAny(text, messageIDs):
-			r.add(contentKey{false, r.d.name(value)}, v, within)
+			r.add(contentKey{false, r.d.id(value)}, v, within)
 		case lenient.MatchesAny(text, artifactIDs):
-			r.add(contentKey{true, r.d.name(value)}, v, within)
+			r.add(contentKey{true, r.d.id(value)}, v, within)
 		case r.anyMember || lenient.MatchesAny(text, containerMembers):
 			r.read(value, inside)
 		}

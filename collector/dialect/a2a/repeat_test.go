@@ -63,6 +63,8 @@ func TestRepeats(t *testing.T) {
 		"of an unknown kind":              {[][3]string{{"weird", "weird", ids + `,"artifact":` + empty}, artifact("a", canary, "")}, false},
 		"a message of an unknown kind":    {[][3]string{{"weird", "weird", `"x":{"message":` + said("m", "[]") + `}`}, state(said("m", canary))}, false},
 		"a number as id":                  {[][3]string{numbered("5", "["+internal+"]"), numbered("5", canary)}, false},
+		"a number, then its digits":       {[][3]string{numbered("5.0", "["+internal+"]"), numbered(`"5"`, canary)}, false},
+		"digits, then the number":         {[][3]string{numbered(`"0.5"`, "["+internal+"]"), numbered("0.5", canary)}, false},
 		"an empty id":                     {[][3]string{numbered(`""`, "["+internal+"]"), numbered(`""`, canary)}, false},
 		"null as id":                      {[][3]string{numbered("null", "["+internal+"]"), numbered("null", canary)}, false},
 	} {

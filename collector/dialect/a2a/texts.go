@@ -2,10 +2,11 @@ package a2a
 
 import (
 	"bytes"
-	"hash/maphash"
 	"iter"
 	"slices"
+	"strconv"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
@@ -17,36 +18,47 @@ type content struct {
 	id     contentKey
 	parts  parts
 	around []strictjson.Value // the objects around the parts
-	piece  bool               // the parts are appended to those of earlier frames
+	extent extent
 }
+
+// extent says how the parts of a message or an artifact relate to those of earlier frames.
+type extent uint8
+
+const (
+	extentWhole    extent = iota // they replace them
+	extentPiece                  // they are appended to them
+	extentSnapshot               // they repeat them
+)
 
 // contents returns the messages and artifacts in an update.
 func (d *decoder) contents(u update) iter.Seq[content] {
-	message := func(v strictjson.Value, around ...strictjson.Value) content {
+	message := func(as extent, v strictjson.Value, around ...strictjson.Value) content {
 		around = append(around, v)
-		return content{contentKey{false, d.idOf(v, messageIDs)}, d.judged(partsOf(v, around...)), around, false}
+		return content{contentKey{false, d.idOf(v, messageIDs)}, d.judged(partsOf(v, around...)), around, as}
 	}
-	artifact := func(v, around strictjson.Value, piece bool) content {
-		return content{contentKey{true, d.idOf(v, artifactIDs)}, d.judged(partsOfArtifact(v, around)), []strictjson.Value{around, v}, piece}
+	artifact := func(as extent, task string, v strictjson.Value) content {
+		parts, id := d.judged(partsOfArtifact(v, u.body)), d.idOf(v, artifactIDs)
+		parts.thought = parts.thought || as != extentWhole && d.thoughtArtifacts.Contains(artifactKey{task, id})
+		return content{contentKey{true, id}, parts, []strictjson.Value{u.body, v}, as}
 	}
 	return func(yield func(content) bool) {
 		status := u.body.Get("status")
 		switch u.shape {
 		case shapeMessage:
-			yield(message(u.body))
+			yield(message(u.extent(), u.body))
 		case shapeArtifact:
-			yield(artifact(u.body.Get("artifact"), u.body, is(u.body, "append")))
+			yield(artifact(u.extent(), d.name(u.body.Get("taskId")), u.body.Get("artifact")))
 		case shapeStatus, shapeTask:
-			if !yield(message(status.Get("message"), u.body, status)) {
+			if !yield(message(u.extent(), status.Get("message"), u.body, status)) {
 				return
 			}
 			for v := range u.body.Get("history").Elements() {
-				if !yield(message(v)) {
+				if !yield(message(extentSnapshot, v)) {
 					return
 				}
 			}
 			for v := range u.body.Get("artifacts").Elements() {
-				if !yield(artifact(v, u.body, false)) {
+				if !yield(artifact(extentSnapshot, d.name(u.body.Get("id")), v)) {
 					return
 				}
 			}
@@ -54,79 +66,85 @@ func (d *decoder) contents(u update) iter.Seq[content] {
 	}
 }
 
-// idOf returns the id of a message or an artifact, in any spelling.
+// extent returns the extent of the message or artifact in an update. ADK for Go sends pieces without "append".
+func (u update) extent() extent {
+	switch {
+	case u.shape == shapeTask:
+		return extentSnapshot
+	case is(u.body, "append"), u.shape == shapeMessage && len(u.body.Get("taskId").Text()) > 0,
+		readADKMetadata(u.body.Get("metadata"), u.body.Get("artifact").Get("metadata")).partial:
+		return extentPiece
+	}
+	return extentWhole
+}
+
+// idOf returns the id of a message or an artifact, in the first of the spellings or else in any.
 func (d *decoder) idOf(v strictjson.Value, names []string) string {
+	if id := v.Get(names[0]); id.Exists() {
+		return d.id(id)
+	}
 	for name, value := range v.Members() {
 		if lenient.MatchesAny(name.Text(), names) {
-			return d.name(value)
+			return d.id(value)
 		}
 	}
 	return ""
 }
 
-// thoughtTexts remembers texts of parts that were marked as thoughts. A message or an artifact may also
-// contain an answer, so another text under the same id is none.
-type thoughtTexts struct {
-	texts wire.Set[thoughtText]
-	ids   wire.Set[contentKey] // messages and artifacts with such texts
-}
-
-type thoughtText struct {
-	id   contentKey
-	hash uint64
-}
-
-// minPiece is the length, in bytes, of a piece that counts as a repeat. A shorter one may be a word that the
-// answer has too.
-const minPiece = 32
-
-func (t *thoughtTexts) add(id contentKey, text []byte) {
-	t.texts.Add(thoughtText{id, maphash.Bytes(seed, text)})
-	t.ids.Add(id)
-}
-
-// repeats reports whether a text under an id is, or may be, that of an earlier thought.
-func (t *thoughtTexts) repeats(id contentKey, text []byte, piece bool) bool {
-	if t.texts.Contains(thoughtText{id, maphash.Bytes(seed, text)}) {
-		return !piece || len(text) >= minPiece
+// id returns an id. A number counts as a string of its digits, because a lenient reader might not tell them apart.
+func (d *decoder) id(v strictjson.Value) string {
+	if n, whole := v.Int(); whole {
+		return strconv.FormatInt(n, 10)
 	}
-	return !piece && t.texts.IsFull() && t.ids.MayContain(id)
+	if v.Kind() == strictjson.Number {
+		return dialect.Name(string(v.Raw()))
+	}
+	return d.name(v)
 }
 
 // maxTextKinds bounds the parts of a frame that are listed in Batch.TextKinds.
 const maxTextKinds = 1024
 
 // judgeTexts finds the parts whose text is no answer although the part does not say so: repeats of thoughts,
-// and texts of tools. A frame with too many is withheld.
-func (d *decoder) judgeTexts(u update, b *event.Batch) {
+// and texts of tools and of the user. A frame with too many is withheld.
+func (d *decoder) judgeTexts(frame strictjson.Value, u update, b *event.Batch) {
 	d.textKinds = nil
+	result := frame.Get("result")
 	for c := range d.contents(u) {
+		var texts [][]byte
 		for v, p := range c.parts.each() {
-			if text := trimmedText(v); len(text) > 0 && p.isThought {
-				d.thoughtTexts.add(c.id, text)
+			if text := lenientText(v, p.isThought); len(text) > 0 {
+				texts = append(texts, text)
 			}
 		}
+		d.thoughtTexts.add(c, texts)
 	}
 	for c := range d.contents(u) {
-		outer, isOuter := toolKind(c.around...)
+		around := slices.Concat(c.around, []strictjson.Value{frame, result})
+		outer, isOuter := toolKind(around...)
+		byUser := isUsers(around...)
+		d.trackAuthors(c, around, b)
+		repeats := d.repeatedParts(c)
 		for v, p := range c.parts.each() {
-			text := trimmedText(v)
 			kind, isTool := toolKind(v)
 			switch {
-			case len(text) == 0:
+			case len(bytes.TrimSpace(v.Get("text").Text())) == 0:
 				continue
 			case isTool:
 			case isOuter:
 				kind = outer
+			case byUser || isUsers(v):
+				kind = event.KindText
 			case p.isThought:
 				continue
 			case isOtherContent(v):
 				kind = event.KindText
-			case d.thoughtTexts.repeats(c.id, text, c.piece):
-				kind, b.HasThoughts = event.KindThought, true
+			case repeats[v]:
+				kind = event.KindThought
 			default:
 				continue
 			}
+			b.HasThoughts = b.HasThoughts || repeats[v]
 			if b.Internal = b.Internal || len(b.TextKinds) == maxTextKinds; b.Internal {
 				break
 			}
@@ -136,7 +154,36 @@ func (d *decoder) judgeTexts(u update, b *event.Batch) {
 	d.textKinds = b.TextKinds
 }
 
-func trimmedText(part strictjson.Value) []byte { return bytes.TrimSpace(part.Get("text").Text()) }
+// repeatedParts returns the parts of a message or an artifact that are not marked but repeat its thoughts.
+func (d *decoder) repeatedParts(c content) (repeated map[strictjson.Value]bool) {
+	if !d.thoughtTexts.knows(c.id) {
+		return nil
+	}
+	var texts []unmarkedText
+	for v, p := range c.parts.each() {
+		if text := lenientText(v, !p.isThought); len(text) > 0 {
+			texts = append(texts, unmarkedText{part: v, text: text})
+		}
+	}
+	d.thoughtTexts.judge(c, texts)
+	for _, one := range texts {
+		if one.isRepeat {
+			if repeated == nil {
+				repeated = make(map[strictjson.Value]bool)
+			}
+			repeated[one.part] = true
+		}
+	}
+	return repeated
+}
+
+// lenientText returns the text of a part as lenient readers compare it, or nothing if it is not wanted.
+func lenientText(part strictjson.Value, wanted bool) []byte {
+	if !wanted {
+		return nil
+	}
+	return lenient.Text(part.Get("text").Text())
+}
 
 // isOtherContent reports whether a part with a text has other content, or a kind that has no text.
 func isOtherContent(part strictjson.Value) bool {
@@ -148,37 +195,52 @@ func isOtherContent(part strictjson.Value) bool {
 	return lenient.HasOtherValue(part, partKinds, []string{"text"})
 }
 
-// toolTypes are the members with which an ADK agent's converter, or another, says that a part is a tool's.
-var toolTypes = slices.Concat([]string{"adk_type", "adk:type", "adkType"}, partKinds)
+// Members with which an ADK agent's converter, or another, says that a part is a tool's, and who says it.
+var (
+	toolTypes     = slices.Concat([]string{"adk_type", "adk:type", "adkType"}, partKinds)
+	authorMembers = []string{"adk_author", "adk:author", "adkAuthor"}
+)
+
+// valuesOf returns the values of the members with one of the names, in the objects and in their metadata.
+func valuesOf(names []string, objects ...strictjson.Value) iter.Seq[strictjson.Value] {
+	return func(yield func(strictjson.Value) bool) {
+		for _, v := range objects {
+			for name, value := range v.Members() {
+				if lenient.MatchesAny(name.Text(), names) && !yield(value) {
+					return
+				}
+				if !lenient.MatchesAny(name.Text(), metadata) {
+					continue
+				}
+				for name, value := range value.Members() {
+					if lenient.MatchesAny(name.Text(), names) && !yield(value) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
 
 // toolKind returns the kind of event of a part that is a call or a result of a tool, as one of the objects, or its
 // metadata, says.
 func toolKind(objects ...strictjson.Value) (kind event.Kind, is bool) {
-	for _, v := range objects {
-		for name, value := range v.Members() {
-			switch text := name.Text(); {
-			case lenient.MatchesAny(text, metadata):
-				kind, is = toolKindIn(value)
-			case lenient.MatchesAny(text, toolTypes):
-				kind, is = toolKindOf(value)
-			}
-			if is {
-				return kind, true
-			}
+	for value := range valuesOf(toolTypes, objects...) {
+		if kind, is = toolKindOf(value); is {
+			return kind, true
 		}
 	}
 	return kind, false
 }
 
-func toolKindIn(meta strictjson.Value) (kind event.Kind, is bool) {
-	for name, value := range meta.Members() {
-		if lenient.MatchesAny(name.Text(), toolTypes) {
-			if kind, is = toolKindOf(value); is {
-				return kind, true
-			}
+// isUsers reports whether one of the objects, or its metadata, names the user as its author.
+func isUsers(objects ...strictjson.Value) bool {
+	for value := range valuesOf(authorMembers, objects...) {
+		if wire.IsUser(value) {
+			return true
 		}
 	}
-	return kind, false
+	return false
 }
 
 func toolKindOf(value strictjson.Value) (kind event.Kind, is bool) {

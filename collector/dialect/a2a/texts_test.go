@@ -64,6 +64,36 @@ func TestTextsOfTools(t *testing.T) {
 	}
 }
 
+// TestTextsOfTheUser checks that a text whose author is the user is no answer.
+func TestTextsOfTheUser(t *testing.T) {
+	for _, author := range []string{`"user"`, `"USER"`, `"ｕｓｅｒ"`, `"us\u200ber"`, `" user "`, `["user"]`, `["a",["User"]]`} {
+		for _, member := range []string{"adk_author", "adk:author", "ADK_Author", "adkAuthor"} {
+			mark := `"` + member + `":` + author
+			for _, marked := range []string{`"metadata":{` + mark + `}`, `"Metadata":{"x":1,` + mark + `}`, mark} {
+				for name, sent := range answerFrames(`{"kind":"text","text":"secret",`+marked+`},`+hi, "") {
+					if got := lastOutput(t, public, sent); strings.Contains(got, "secret") || !strings.Contains(got, `"hi"`) {
+						t.Errorf("%s with a part by %s: under public, the output is %s", name, marked, got)
+					}
+				}
+				for name, sent := range answerFrames(secret, ","+marked) {
+					around := strings.TrimSuffix(strings.Replace(sent, ","+marked, "", 1), "}}") + "," + marked + "}}"
+					for _, sent := range []string{sent, around} {
+						if got := lastOutput(t, public, sent); strings.Contains(got, "secret") {
+							t.Errorf("%s by %s: under public, the output is %s", name, marked, got)
+						}
+						if got := lastOutput(t, client, sent); got != sent {
+							t.Errorf("%s by %s: under client, the output is %s", name, marked, got)
+						}
+						if got := lastOutput(t, filter.Settings{Policy: event.PolicyClient, Authors: []string{"a"}}, sent); got != withheld+": setting" && name != "a question" {
+							t.Errorf("%s by %s: under client with authors, the output is %s", name, marked, got)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestRepeatsOfThoughts repeats a message and an artifact of which one part is a thought, without the mark. The
 // other part is still an answer, and so is the same text under another id.
 func TestRepeatsOfThoughts(t *testing.T) {
@@ -110,23 +140,39 @@ func TestRepeatsOfThoughts(t *testing.T) {
 	}
 }
 
-// TestManyThoughts sends more thoughts than are remembered. Then nothing under an id with thoughts is an answer, but
-// pieces are, and texts under other ids.
+// TestManyThoughts sends more thoughts than are remembered. Then nothing is an answer under an id whose thoughts were
+// forgotten, but texts under other ids are.
 func TestManyThoughts(t *testing.T) {
+	artifact := func(id, parts, more string) string {
+		return envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"`+id+`","parts":[`+parts+`]},"metadata":{"adk_author":"a"}`+more)
+	}
+	long := func(word string) string { return markedPart(strings.Repeat(word, 200<<10/len(word))) }
+	many := strings.Repeat(`{"text":"a","thought":true},`, 20_000) + hi
+	for name, c := range map[string]struct {
+		first  []string
+		leaves bool
+	}{
+		"a few":                     {[]string{artifact("a", markedPart("hm"), "")}, true},
+		"a long one":                {[]string{artifact("a", long("hm"), "")}, true},
+		"two long ones":             {[]string{artifact("a", long("hm")+","+long("oh"), "")}, false},
+		"many short ones":           {[]string{artifact("a", many, "")}, false},
+		"of others":                 {[]string{artifact("b", long("hm")+","+long("oh"), "")}, true},
+		"one, then those of others": {[]string{artifact("a", markedPart("hm"), ""), artifact("b", long("hm"), ""), artifact("c", long("oh"), "")}, false},
+		"one after those of others": {[]string{artifact("b", long("hm"), ""), artifact("c", long("oh"), ""), artifact("a", markedPart("hm"), "")}, true},
+	} {
+		for _, sent := range []string{answerFrames(secret, "")["a snapshot"], artifact("a", secret, ""), artifact("a", secret, `,"append":true`)} {
+			if got := lastOutput(t, public, append(c.first, sent)...); strings.Contains(got, "secret") != c.leaves {
+				t.Errorf("after %s, %s becomes %s", name, sent, got)
+			}
+		}
+	}
 	var parts []string
 	for i := range 1100 {
-		parts = append(parts, fmt.Sprintf(`{"text":"thought %d","thought":true}`, i))
+		parts = append(parts, markedPart(fmt.Sprint("thought ", i)))
 	}
-	first := answerFrames(strings.Join(parts, ","), "")["an artifact"]
-	sent := answerFrames(secret, "")["a snapshot"]
-	if got := lastOutput(t, public, first, sent); strings.Contains(got, "secret") {
-		t.Errorf("the repeat becomes %s", got)
-	}
-	if got := lastOutput(t, public, first, strings.Replace(sent, `"artifactId":"a"`, `"artifactId":"b"`, 1)); !strings.Contains(got, "secret") {
-		t.Errorf("another artifact becomes %s", got)
-	}
+	thoughts := strings.Join(parts, ",")
 	for _, s := range []filter.Settings{public, client} { // more repeats than are listed
-		if got := lastOutput(t, s, first, strings.ReplaceAll(answerFrames(strings.Join(parts, ","), "")["a snapshot"], `,"thought":true`, "")); !strings.HasPrefix(got, withheld) {
+		if got := lastOutput(t, s, artifact("a", thoughts, ""), strings.ReplaceAll(artifact("a", thoughts, ""), `"adk_thought":true`, "")); !strings.HasPrefix(got, withheld) {
 			t.Errorf("under %s, too many repeats become %.80s", s.Policy, got)
 		}
 	}

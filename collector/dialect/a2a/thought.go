@@ -141,7 +141,7 @@ func (d *decoder) markArtifact(key artifactKey, artifact strictjson.Value, begin
 // remembers it. The mark may be on the update around the message, and a history repeats only the message.
 func (d *decoder) markMessage(message strictjson.Value, p parts) parts {
 	p = d.judged(p)
-	id := d.name(message.Get("messageId"))
+	id := d.idOf(message, messageIDs)
 	if p.thought = p.thought || d.thoughtMessages.MayContain(id); p.thought && id != "" {
 		d.thoughtMessages.Add(id)
 	}

@@ -204,6 +204,19 @@ func TestPoliciesOfTheUser(t *testing.T) {
 	}
 }
 
+// TestAuthorsLikeUser checks that the policy public withholds texts of authors that a reader might take for the user.
+func TestAuthorsLikeUser(t *testing.T) {
+	for _, author := range []string{`"USER"`, `" user "`, `"ｕｓｅｒ"`, `"us\u200ber"`, `["user"]`, `["a",["User"]]`} {
+		sent := `{"invocationId":"e-1","author":` + author + `,"content":{"role":"model","parts":[{"text":"secret"}]}}`
+		if got := filterFrame(t, filter.Settings{Policy: event.PolicyPublic}, sent); strings.Contains(got, "secret") {
+			t.Errorf("under public, filtering %s gives %s", sent, got)
+		}
+		if got := filterFrame(t, filter.Settings{Policy: event.PolicyClient}, sent); got != sent {
+			t.Errorf("under client, filtering %s gives %s, want it unchanged", sent, got)
+		}
+	}
+}
+
 // TestPoliciesOfErrors checks error frames, which are not events.
 func TestPoliciesOfErrors(t *testing.T) {
 	const failed = `{"error":"the run failed"}`

@@ -1,11 +1,11 @@
 package wire
 
 import (
-	"bytes"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -57,11 +57,18 @@ func TransferTarget(args strictjson.Value) strictjson.Value {
 	return args.First("agent_name", "agentName")
 }
 
-// IsUser reports whether an author is the human user. It ignores case and surrounding space, so that the
-// user is never taken for an agent.
+// IsUser reports whether an author, or one in a list, is the human user. It accepts every spelling that a lenient
+// reader might, so that the user is never taken for an agent.
 func IsUser(author strictjson.Value) bool {
-	return bytes.EqualFold(bytes.TrimSpace(author.Text()), []byte("user"))
+	for one := range author.Elements() {
+		if IsUser(one) {
+			return true
+		}
+	}
+	return lenient.MatchesAny(author.Text(), user)
 }
+
+var user = []string{"user"}
 
 // IsFailureCode reports whether an ADK error code means a failure. In Python, the code may also be the
 // finish reason of an empty or truncated answer, which is not a failure.

@@ -8,8 +8,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// repeatsExcluded reports whether a frame repeats words that the settings exclude, in the members that
-// event.Words lists. Under the policy public, the rules already withhold excluded kinds. Then this only looks
+// repeatsExcluded reports whether a frame repeats words that the settings exclude, from earlier frames or in the
+// members that event.Words lists. Under the policy public, the rules already withhold excluded kinds. Then this only looks
 // for an excluded speaker that is named beside the words.
 func (f *Filter) repeatsExcluded(b *event.Batch, rules event.Type) bool {
 	switch s := &f.settings; {
