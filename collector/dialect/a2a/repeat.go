@@ -15,6 +15,7 @@ import (
 // wire.MaxSet, only those that are known to have left before leave, and no snapshot of a task does.
 type withheldIDs struct {
 	whole      map[contentKey]bool  // whether all of it is withheld; if not, only a piece was, and later pieces may leave
+	others     wire.SharedSet       // IDs of whole ones, also of those that other streams withheld
 	released   wire.Set[contentKey] // messages and artifacts of which a part left
 	overflowed bool                 // there were more than wire.MaxSet
 	unread     bool                 // a frame was unreadable, so its content is unknown
@@ -31,6 +32,18 @@ func (w *withheldIDs) add(id contentKey, whole bool) {
 	default:
 		w.whole[id] = whole
 	}
+}
+
+// of reports whether a message or an artifact is withheld, and whether all of it is.
+func (w *withheldIDs) of(id contentKey) (whole, known bool) {
+	if whole, known = w.whole[id]; whole {
+		return true, true
+	}
+	if w.others.IsEmpty() {
+		return false, known
+	}
+	isShared := w.others.IsShared(id.text())
+	return isShared, known || isShared
 }
 
 func (w *withheldIDs) addReleased(ids []contentID) {
@@ -57,6 +70,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	if !f.JSON.Exists() {
 		return
 	}
+	w.others.SetScopes(b.Run)
 	b.Internal = b.Internal || u.internalBeside || snapshot && w.overflowed
 	piece, _ := u.body.Get("append").Bool()
 	withheld := !u.body.Exists() || u.internalBeside || isWithheld(f)
@@ -69,7 +83,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 		return
 	}
 	for _, one := range content.ids {
-		whole, known := w.whole[one.id]
+		whole, known := w.of(one.id)
 		switch {
 		case known && (whole || snapshot || !piece), snapshot && w.unread:
 			b.Internal = true
@@ -93,7 +107,11 @@ func (d *decoder) withholdContents(ids []contentID, f dialect.Frame, u update, p
 	repeatsWhole := u.body.Exists() && !snapshot && !piece
 	for _, one := range ids {
 		if all || one.within || one.internal {
-			d.withheld.add(one.id, repeatsWhole || snapshot && one.internal || !d.withheld.released.Contains(one.id))
+			whole := repeatsWhole || snapshot && one.internal || !d.withheld.released.Contains(one.id)
+			d.withheld.add(one.id, whole)
+			if whole && u.body.Exists() {
+				d.withheld.others.Add(one.id.text())
+			}
 		}
 	}
 }
@@ -116,6 +134,14 @@ var outer = event.Table{
 type contentKey struct {
 	isArtifact bool
 	id         string
+}
+
+// text returns the key as an ID for other streams.
+func (k contentKey) text() string {
+	if k.isArtifact {
+		return "artifact " + k.id
+	}
+	return "message " + k.id
 }
 
 // contentID is the id of a message or an artifact in a frame.

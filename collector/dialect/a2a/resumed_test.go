@@ -50,3 +50,37 @@ func TestResumedStreams(t *testing.T) {
 		}
 	}
 }
+
+// TestWithheldOnAnotherStream withholds an artifact or a message on one stream and subscribes with another to the same task, or to one
+// that has the same ID by chance.
+func TestWithheldOnAnotherStream(t *testing.T) {
+	artifact := func(more string) string {
+		return envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[`+secret+`]`+more)
+	}
+	message := func(more string) string {
+		return envelopes["1.0"]("", "statusUpdate", ids+`,"status":{"state":"input-required","message":{"messageId":"a","role":"agent","parts":[`+secret+`]`+more+`}}`)
+	}
+	const appended, internal = `},"append":true`, `,"metadata":{"type":"internal"}`
+	sends := event.Stream{Live: true, Identity: event.Identity{NewRun: true}}
+	subscribed := event.Stream{Live: true, Identity: event.Identity{JoinedRun: "t"}}
+	client := filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed}
+	for name, c := range map[string]struct {
+		first, then string
+		leaves      bool
+	}{
+		"a piece of an internal artifact":    {artifact(internal + "}"), artifact(appended), false},
+		"an internal artifact":               {artifact(internal + "}"), artifact("}"), false},
+		"of another task":                    {artifact(internal + "}"), strings.ReplaceAll(artifact(appended), `"taskId":"t"`, `"taskId":"u"`), true},
+		"an internal message":                {message(internal), message(""), false},
+		"an artifact with a message's ID":    {message(internal), artifact(appended), true},
+		"an artifact with an internal piece": {artifact("}") + "\n\ndata: " + artifact(internal+appended), artifact(appended), true},
+	} {
+		sends.Withheld = new(event.Withheld)
+		subscribed.Withheld = sends.Withheld
+		filterStreamOf(t, &sends, client, "data: "+c.first+"\n\n")
+		got := filterStreamOf(t, &subscribed, client, "data: "+c.then+"\n\n")
+		if leaves := strings.Contains(got[0], "secret"); leaves != c.leaves {
+			t.Errorf("%s becomes %s", name, got[0])
+		}
+	}
+}

@@ -142,5 +142,7 @@ func atEnd(list strictjson.Value, matches func(strictjson.Value) bool) func(func
 
 // New returns a decoder.
 func (Dialect) New(s *event.Stream) dialect.Decoder {
-	return &decoder{singleRun: s.SingleRun, joined: s.JoinedRun}
+	d := &decoder{singleRun: s.SingleRun, joined: s.JoinedRun}
+	d.withheld.others = wire.NewSharedSet(s, "item")
+	return d
 }

@@ -170,6 +170,38 @@ func TestResumedItems(t *testing.T) {
 	}
 }
 
+// TestItemsOfOtherStreams withholds an item on one stream and continues it on another, of the same response or of another one, whose
+// item has the same ID by chance.
+func TestItemsOfOtherStreams(t *testing.T) {
+	c := collector.New([]dialect.Dialect{openai.Dialect{}}, collector.Settings{MaxFrame: 1 << 20, MaxJSONDepth: 128}, nil)
+	lastLeaves := func(memory *event.Withheld, joined string, frames ...string) bool {
+		of := &event.Stream{Withheld: memory, Identity: event.Identity{JoinedRun: joined, ReplayedRun: joined}}
+		d := c.Decode(of, collector.Input{Reader: strings.NewReader(stream(frames...)), ReceivedAt: time.Now}, "openai")
+		why := filter.Passed
+		for range frames {
+			b, err := d.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, why = filter.New(client).Apply(b)
+		}
+		return why == filter.Passed
+	}
+	item := `{"type":"message","id":"i","role":"assistant","content":[{"type":"output_text","text":"secret"}]}`
+	for _, hidden := range []string{`"type":"message","role":"system"`, `"type":"internal"`} {
+		var memory event.Withheld
+		lastLeaves(&memory, "", created, strings.Replace(added, `"type":"message","role":"assistant"`, hidden, 1))
+		for _, next := range []string{delta, `{"type":"response.output_item.done","output_index":0,"item":` + item + `}`} {
+			if lastLeaves(&memory, "r", next) {
+				t.Errorf("after %s, %s leaves", hidden, next)
+			}
+			if !lastLeaves(&memory, "another", next) {
+				t.Errorf("after %s, %s of another response does not leave", hidden, next)
+			}
+		}
+	}
+}
+
 // TestExcludedReasoning sends reasoning as each server writes it. It leaves only where thoughts may, and the answer always does.
 func TestExcludedReasoning(t *testing.T) {
 	const answer = `{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hello"}}]}`

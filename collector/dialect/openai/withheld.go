@@ -19,6 +19,7 @@ import (
 // withheld, so that nothing that continues one leaves.
 type withheldSet struct {
 	withheld wire.Set[string]  // once it is full, every later part is withheld
+	others   wire.SharedSet    // keys of items of the response, also those that other streams withheld
 	seen     wire.Set[string]  // items that began and were not withheld
 	natures  map[string]nature // of items, choices and parts that are no answers; once it is full, any other text may be a thought
 	missed   bool              // a frame was unreadable or unknown that may have begun anything
@@ -75,6 +76,9 @@ func isNumber(key string) bool {
 	return strings.HasPrefix(key, itemNumber) || strings.HasPrefix(key, choiceNumber) && !strings.Contains(key, ofCompletion)
 }
 
+// isID reports whether a key is the ID of an item.
+func isID(key string) bool { return strings.HasPrefix(key, itemID) }
+
 func (w *withheldSet) withhold(at place) {
 	w.missed = w.missed || at.unclear || len(at.keys) == 0
 	w.withholdKeys(at.keys)
@@ -84,6 +88,9 @@ func (w *withheldSet) withholdKeys(keys []string) {
 	for _, key := range keys {
 		w.seen.Remove(key)
 		w.withheld.Add(key)
+		if isID(key) {
+			w.others.Add(key)
+		}
 	}
 }
 
@@ -150,7 +157,9 @@ func (w *withheldSet) knows(key string) bool {
 
 // isWithheld reports whether one of the keys is withheld, or may be.
 func (w *withheldSet) isWithheld(at place) bool {
-	return w.withheld.IsFull() || at.unclear && w.withheld.Len() > 0 || slices.ContainsFunc(at.keys, w.withheld.Contains)
+	return w.withheld.IsFull() || at.unclear && w.withheld.Len() > 0 || slices.ContainsFunc(at.keys, func(key string) bool {
+		return w.withheld.Contains(key) || isID(key) && w.others.IsShared(key)
+	})
 }
 
 // isOrphan reports whether something may have begun in a frame that was withheld or unreadable.
