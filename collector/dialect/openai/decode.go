@@ -15,6 +15,7 @@ type decoder struct {
 	resumed   bool   // the stream began after that response's first event
 	runState
 	names wire.NameCache
+	at    place // of the event of a response that is being decoded
 }
 
 // runState is the state of the current run.
@@ -107,10 +108,11 @@ func (d *decoder) decodeObject(f dialect.Frame, b *event.Batch) {
 
 // responseEvent decodes an event of a response: a frame, or what a frame of the Agents SDK wraps.
 func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Batch) {
+	d.at.read(v)
 	named := v.Get("type")
 	k, known := kinds[string(named.Text())]
 	if !known {
-		d.withheld.withholdUnseen(placeOf(v))
+		d.withheld.withholdUnseen(d.at)
 		b.UnknownKind = dialect.UnknownKind(named.Text())
 		b.Add(event.KindOther)
 		return
@@ -129,7 +131,7 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 	}
 	k.decode(d, v, b)
 	if k.part {
-		if d.withheld.check(k, f, v, b); d.resumed && b.Type != typeOrphan && !d.withheld.saw(placeOf(v)) {
+		if d.withheld.check(k, f, d.at, b); d.resumed && b.Type != typeOrphan && !d.withheld.saw(d.at) {
 			b.Type = typeResumed
 		}
 	} else {
@@ -142,17 +144,16 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 
 // markPart remembers what an event says about the item that it is part of.
 func (d *decoder) markPart(k kind, v strictjson.Value, m marks, b *event.Batch) {
-	at := placeOf(v)
 	if k.begins {
-		d.withheld.beginItem(at)
+		d.withheld.beginItem(d.at)
 	}
 	if item := v.Get("item"); item.Exists() {
 		m.add(itemMarks(item))
 	}
-	d.withheld.markItem(at, m)
+	d.withheld.markItem(d.at, m)
 	part := marksOf(v.Get("part"))
 	b.Internal = b.Internal || m.instructs || part.instructs
-	b.HasThoughts = m.shows || part.shows || d.withheld.textKind(at) == event.KindThought
+	b.HasThoughts = m.shows || part.shows || d.withheld.textKind(d.at) == event.KindThought
 }
 
 func (d *decoder) ignore(strictjson.Value, *event.Batch) {}

@@ -65,7 +65,7 @@ var otherItems = []string{
 // still to come.
 func (d *decoder) itemAdded(v strictjson.Value, b *event.Batch) {
 	item := v.Get("item")
-	d.setItemType(item, placeOf(v), b)
+	d.setItemType(item, b)
 	if kind := item.Get("type").String(); serverTools[kind] != "" {
 		d.serverToolStarted(kind, item, b)
 	}
@@ -74,20 +74,20 @@ func (d *decoder) itemAdded(v strictjson.Value, b *event.Batch) {
 // itemDone reports a whole item.
 func (d *decoder) itemDone(v strictjson.Value, b *event.Batch) {
 	item := v.Get("item")
-	d.setItemType(item, placeOf(v), b)
+	d.setItemType(item, b)
 	known := d.response.item(v)
-	known.text = known.text || d.withheld.itemKind(item, placeOf(v)) != event.KindText
+	known.text = known.text || d.withheld.itemKind(item, d.at) != event.KindText
 	d.reportItem(item, known, b)
 	d.response.hasItems = true
 }
 
 // setItemType marks a message that is no answer, and an item of an unknown type.
-func (d *decoder) setItemType(item strictjson.Value, at place, b *event.Batch) {
+func (d *decoder) setItemType(item strictjson.Value, b *event.Batch) {
 	kind := item.Get("type").String()
 	switch {
 	case isHiddenItem(item):
 		b.Internal = true
-	case d.withheld.itemKind(item, at) == event.KindThought:
+	case d.withheld.itemKind(item, d.at) == event.KindThought:
 		b.Type = thoughtful(b.Type)
 	case marksOf(item).kind != event.KindText:
 		b.Type = typeForeign

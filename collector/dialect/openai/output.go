@@ -14,9 +14,9 @@ import (
 func (d *decoder) isAnswer(v strictjson.Value, b *event.Batch) bool {
 	switch b.Type {
 	case typePartDone:
-		return partTextKind(v.Get("part")) == event.KindText && d.withheld.textKind(placeOf(v)) == event.KindText
+		return partTextKind(v.Get("part")) == event.KindText && d.withheld.textKind(d.at) == event.KindText
 	case typeItemDone:
-		return d.withheld.itemKind(v.Get("item"), placeOf(v)) == event.KindText
+		return d.withheld.itemKind(v.Get("item"), d.at) == event.KindText
 	}
 	answers := 0
 	for item := range v.Get("response").Get("output").Elements() {

@@ -152,14 +152,14 @@ func responseUsage(v strictjson.Value) event.Usage {
 
 // textDelta reports a piece of an answer or of a refusal, which is an answer too.
 func (d *decoder) textDelta(v strictjson.Value, b *event.Batch) {
-	if kind := d.withheld.textKind(placeOf(v)); isWords(kind) {
+	if kind := d.withheld.textKind(d.at); isWords(kind) {
 		b.Partial = b.AddText(kind, v.Get("delta")) != nil
 	}
 }
 
 // textDone reports a whole text.
 func (d *decoder) textDone(v strictjson.Value, b *event.Batch) {
-	if kind := d.withheld.textKind(placeOf(v)); isWords(kind) && b.AddText(kind, v.First("text", "refusal")) != nil {
+	if kind := d.withheld.textKind(d.at); isWords(kind) && b.AddText(kind, v.First("text", "refusal")) != nil {
 		known := d.response.item(v)
 		known.texts, known.text = known.texts+1, true
 	}
@@ -171,8 +171,7 @@ func isWords(kind event.Kind) bool { return kind == event.KindText || kind == ev
 // partAdded remembers the kind of a part's text.
 func (d *decoder) partAdded(v strictjson.Value, _ *event.Batch) {
 	if kind := partTextKind(v.Get("part")); kind != event.KindText {
-		at := placeOf(v)
-		d.withheld.mark(at.partKeys(), marks{kind: kind})
+		d.withheld.mark(d.at.partKeys(), marks{kind: kind})
 	}
 }
 
@@ -185,7 +184,7 @@ func (d *decoder) partDone(v strictjson.Value, b *event.Batch) {
 		known.texts--
 		return
 	}
-	switch d.withheld.textKind(placeOf(v)) {
+	switch d.withheld.textKind(d.at) {
 	case event.KindText:
 		known.text = reportPart(v.Get("part"), b) || known.text
 	case event.KindThought:

@@ -177,6 +177,9 @@ func (w *withheldSet) textKind(at place) event.Kind {
 	if len(w.natures) >= wire.MaxSet {
 		kind = event.KindThought
 	}
+	if len(w.natures) == 0 {
+		return kind
+	}
 	for _, key := range slices.Concat(at.keys, at.partKeys()) {
 		switch is, known := w.natures[key]; {
 		case known && is.textKind() == event.KindThought:
@@ -202,8 +205,7 @@ func (w *withheldSet) itemKind(item strictjson.Value, at place) event.Kind {
 }
 
 // check marks a part of an item internal if the item is withheld, or if its start was not seen.
-func (w *withheldSet) check(k kind, f dialect.Frame, v strictjson.Value, b *event.Batch) {
-	at := placeOf(v)
+func (w *withheldSet) check(k kind, f dialect.Frame, at place, b *event.Batch) {
 	switch {
 	case b.Internal || isFiltered(f) || w.isWithheld(at):
 		b.Internal = true
@@ -247,8 +249,9 @@ func (at *place) of(completion string) (within place) {
 	return within
 }
 
-// placeOf returns the place of the item that an event is part of.
-func placeOf(v strictjson.Value) (at place) {
+// read sets the place to that of the item that an event is part of.
+func (at *place) read(v strictjson.Value) {
+	*at = place{keys: at.keys[:0]}
 	if index := v.Get("output_index"); index.Kind() > strictjson.Null {
 		at.addNumber(itemNumber, index)
 	}
@@ -261,7 +264,6 @@ func placeOf(v strictjson.Value) (at place) {
 			at.part = partNumber + strconv.FormatInt(n, 10)
 		}
 	}
-	return at
 }
 
 // choicePlace returns the place of a choice. A choice without a number is the first: some servers
