@@ -27,9 +27,13 @@ type decoder struct {
 	authors          contentAuthors
 	thoughtBeside    bool                            // the current frame's envelope is marked as a thought
 	textKinds        map[strictjson.Value]event.Kind // of the current frame
-	content          []contentID                     // scratch of withholdRepeats
+	contents         []content                       // scratch of readContents
+	contentIDs       []contentID                     // scratch of withholdRepeats
 	answers          []string                        // calls answered by a request that named no session; kept until the stream names it
 }
+
+// maxScratch is how many messages and artifacts of a frame the decoder has room for between frames.
+const maxScratch = 64
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	u := readUpdate(f.JSON)

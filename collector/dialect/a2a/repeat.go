@@ -74,9 +74,11 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	b.Internal = b.Internal || u.internalBeside || snapshot && w.overflowed
 	piece, _ := u.body.Get("append").Bool()
 	withheld := !u.body.Exists() || u.internalBeside || isWithheld(f)
-	content := contentReader{d: d, anyMember: !u.body.Exists(), findMarks: withheld, ids: d.content[:0]}
+	content := contentReader{d: d, anyMember: !u.body.Exists(), findMarks: withheld, ids: d.contentIDs[:0]}
 	content.read(f.JSON, false)
-	d.content = content.ids
+	if cap(content.ids) <= maxScratch {
+		d.contentIDs = content.ids
+	}
 	w.unread = w.unread || content.encoded
 	if withheld {
 		d.withholdContents(content.ids, f, u, piece)

@@ -30,40 +30,37 @@ const (
 	extentSnapshot               // they repeat them
 )
 
-// contents returns the messages and artifacts in an update.
-func (d *decoder) contents(u update) iter.Seq[content] {
-	message := func(as extent, v strictjson.Value, around ...strictjson.Value) content {
+// readContents returns the messages and artifacts in an update. The result is valid until the next call.
+func (d *decoder) readContents(u update) []content {
+	all := d.contents[:0]
+	message := func(as extent, v strictjson.Value, around ...strictjson.Value) {
 		around = append(around, v)
-		return content{contentKey{false, d.idOf(v, messageIDs)}, d.judged(partsOf(v, around...)), around, as}
+		all = append(all, content{contentKey{false, d.idOf(v, messageIDs)}, d.judged(partsOf(v, around...)), around, as})
 	}
-	artifact := func(as extent, task string, v strictjson.Value) content {
+	artifact := func(as extent, task string, v strictjson.Value) {
 		parts, id := d.judged(partsOfArtifact(v, u.body)), d.idOf(v, artifactIDs)
 		parts.thought = parts.thought || as != extentWhole && d.thoughtArtifacts.Contains(artifactKey{task, id})
-		return content{contentKey{true, id}, parts, []strictjson.Value{u.body, v}, as}
+		all = append(all, content{contentKey{true, id}, parts, []strictjson.Value{u.body, v}, as})
 	}
-	return func(yield func(content) bool) {
+	switch u.shape {
+	case shapeMessage:
+		message(u.extent(), u.body)
+	case shapeArtifact:
+		artifact(u.extent(), d.name(u.body.Get("taskId")), u.body.Get("artifact"))
+	case shapeStatus, shapeTask:
 		status := u.body.Get("status")
-		switch u.shape {
-		case shapeMessage:
-			yield(message(u.extent(), u.body))
-		case shapeArtifact:
-			yield(artifact(u.extent(), d.name(u.body.Get("taskId")), u.body.Get("artifact")))
-		case shapeStatus, shapeTask:
-			if !yield(message(u.extent(), status.Get("message"), u.body, status)) {
-				return
-			}
-			for v := range u.body.Get("history").Elements() {
-				if !yield(message(extentSnapshot, v)) {
-					return
-				}
-			}
-			for v := range u.body.Get("artifacts").Elements() {
-				if !yield(artifact(extentSnapshot, d.name(u.body.Get("id")), v)) {
-					return
-				}
-			}
+		message(u.extent(), status.Get("message"), u.body, status)
+		for v := range u.body.Get("history").Elements() {
+			message(extentSnapshot, v)
+		}
+		for v := range u.body.Get("artifacts").Elements() {
+			artifact(extentSnapshot, d.name(u.body.Get("id")), v)
 		}
 	}
+	if cap(all) <= maxScratch {
+		d.contents = all
+	}
+	return all
 }
 
 // extent returns the extent of the message or artifact in an update. ADK for Go sends pieces without "append".
@@ -110,7 +107,8 @@ const maxTextKinds = 1024
 func (d *decoder) judgeTexts(frame strictjson.Value, u update, b *event.Batch) {
 	d.textKinds = nil
 	result := frame.Get("result")
-	for c := range d.contents(u) {
+	contents := d.readContents(u)
+	for _, c := range contents {
 		var texts [][]byte
 		for v, p := range c.parts.each() {
 			if text := lenientText(v, p.isThought); len(text) > 0 {
@@ -119,7 +117,7 @@ func (d *decoder) judgeTexts(frame strictjson.Value, u update, b *event.Batch) {
 		}
 		d.thoughtTexts.add(c, texts)
 	}
-	for c := range d.contents(u) {
+	for _, c := range contents {
 		around := slices.Concat(c.around, []strictjson.Value{frame, result})
 		outer, isOuter := toolKind(around...)
 		byUser := isUsers(around...)
