@@ -39,7 +39,7 @@ func (t *Tracker) awaitOutcome(r *openRun, state *streamState) {
 	}
 }
 
-// endOverdue ends the runs of a frame's stream whose outcome is overdue, except for the frame's own run.
+// endOverdue ends the runs of a frame's stream whose outcome is overdue or no longer comes, except for the frame's own run.
 func (t *Tracker) endOverdue(b *event.Batch, state *streamState, own *openRun) {
 	for _, r := range slices.Clone(t.outcomesPending) {
 		at := b.Time
@@ -47,7 +47,8 @@ func (t *Tracker) endOverdue(b *event.Batch, state *streamState, own *openRun) {
 			at = b.Received
 		}
 		late := state.frames-r.framesAtEnd > outcomeFrames || !at.IsZero() && !r.endStatedAt.At.IsZero() && at.Sub(r.endStatedAt.At) >= outcomeWait
-		if r != own && r.stream == b.Stream && late {
+		follows := r.Session == b.Session && hasEvent(b, event.KindRunStarted) // an outcome comes before the session's next run
+		if r != own && r.stream == b.Stream && (late || follows) {
 			t.finish(r, ReasonStreamEnded, r.endStatedAt.At)
 		}
 	}
@@ -67,6 +68,17 @@ func (t *Tracker) expireOverdue(now, next time.Time) time.Time {
 		}
 	}
 	return next
+}
+
+// EndAwaiting ends the runs of captures that wait for their outcome.
+func (t *Tracker) EndAwaiting() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, r := range slices.Clone(t.outcomesPending) {
+		if !r.Live {
+			t.finish(r, ReasonStreamEnded, r.endStatedAt.At)
+		}
+	}
 }
 
 // endedAgent returns the operation of a frame's agent if that has ended and the frame does not
@@ -121,11 +133,21 @@ func (r *openRun) applyFactAfterEnd(e *event.Event, b *event.Batch, op *Operatio
 	case event.KindText, event.KindThought, event.KindArtifact, event.KindUsage, event.KindPlan, event.KindState, event.KindIteration,
 		event.KindConfidence, event.KindCitation, event.KindReasoning, event.KindInputAnswered, event.KindToolProgress, event.KindOutcome:
 		r.applyEvent(e, b, op)
+	case event.KindError:
+		if op != r.Root || !endsInFailure(b) {
+			return false
+		}
+		r.applyEvent(e, b, op)
 	case event.KindToolStarted, event.KindToolPaused, event.KindModelStarted, event.KindTransfer, event.KindInputRequested,
-		event.KindAgentStarted, event.KindRunStarted, event.KindError:
+		event.KindAgentStarted, event.KindRunStarted:
 		return false
 	}
 	return true // the remaining kinds state the end again
+}
+
+// endsInFailure reports whether a frame states that the run has ended in a failure.
+func endsInFailure(b *event.Batch) bool {
+	return slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Kind == event.KindRunEnded && e.Error != event.NoFailure })
 }
 
 // addOutcome applies the outcome of an end that was stated before.

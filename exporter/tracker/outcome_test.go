@@ -52,6 +52,10 @@ took 2.5s, 3 iterations, [0.9]`},
 failed, error_frame
 invoke_agent app error agent_error 1-1
 took 2.5s, 3 iterations, []`},
+		{"that is a failure", file(), []*event.Batch{says("app", of("e-1"), text), over(), says("app", of("e-1"), fails, runOver, wrong(event.AgentError))}, `
+failed, error_frame
+invoke_agent app error agent_error 1-2
+took 0s, 0 iterations, []`},
 		{"that never comes", file(), []*event.Batch{says("app", of("e-1"), text), over()}, `
 completed
 invoke_agent app ok 1-2

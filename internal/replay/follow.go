@@ -16,15 +16,22 @@ import (
 )
 
 // followOne replays a capture while it grows, until the context is done.
-func (r *Command) followOne(ctx context.Context, c config.Config, sink event.Sink, o *output) error {
+func (r *Command) followOne(ctx context.Context, c config.Config, sink *countingSink, o *output) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	flushing := &flushSink{Sink: sink, output: o, cancel: cancel}
+	wait := func(ctx context.Context) error {
+		if flushing.idle++; flushing.idle == outcomePolls {
+			sink.Tracker().EndAwaiting()
+			flushing.flush()
+		}
+		return r.wait(ctx)
+	}
 	capture := r.capture(r.Files[0])
 	if _, isTerminal := terminal.Columns(r.Stderr); isTerminal {
 		fmt.Fprintf(r.Stderr, "Reading %s until Ctrl-C.\n", terminal.Printable(filepath.Base(capture.Name)))
 	}
-	err := source.Follow(ctx, collector.New(settings.Dialects(r.origin), r.reading(c), flushing), capture, r.wait)
+	err := source.Follow(ctx, collector.New(settings.Dialects(r.origin), r.reading(c), flushing), capture, wait)
 	if ctx.Err() == nil { // otherwise there may have been nothing yet
 		err = o.account(capture, 0, err)
 	}
@@ -40,10 +47,16 @@ type flushSink struct {
 	output *output
 	cancel func()
 	err    error
+	idle   int // checks of the file since the last batch
 }
+
+// outcomePolls is how often a file that does not grow is checked, for a second in all, before its runs no longer wait
+// for their outcome.
+const outcomePolls = 5
 
 // Consume passes the batch on and flushes.
 func (s *flushSink) Consume(b *event.Batch) {
+	s.idle = 0
 	s.Sink.Consume(b)
 	s.flush()
 }

@@ -133,7 +133,7 @@ func (r *Command) reading(c config.Config) collector.Settings {
 }
 
 // prepare returns the output, and the end of the pipeline that feeds it.
-func (r *Command) prepare(ctx context.Context, c config.Config, out *bufio.Writer) (*output, event.Sink, error) {
+func (r *Command) prepare(ctx context.Context, c config.Config, out *bufio.Writer) (*output, *countingSink, error) {
 	o := &output{format: r.Format, out: out, registry: prometheus.NewPedanticRegistry()}
 	o.summary = &summary{Reasons: map[event.Reason]int{}, lines: json.NewEncoder(out), silent: r.Format != "json"}
 	o.summary.lines.SetEscapeHTML(false)

@@ -223,9 +223,10 @@ func (d *decoder) endNested(v strictjson.Value, b *event.Batch) bool {
 // end ends the run. Only a late error or another run can follow.
 func (d *decoder) end(failure event.Failure, code string, v strictjson.Value, b *event.Batch) {
 	d.addUsage(v.Get("usage"), b)
-	if !d.ended {
+	if !d.ended || failure != event.NoFailure {
 		e := b.Add(event.KindRunEnded)
 		e.Error, e.Code = failure, code
+		e.AwaitsOutcome = failure == event.NoFailure // RUN_ERROR may follow
 	}
 	d.reset()
 	d.ended = true

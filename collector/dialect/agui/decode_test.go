@@ -52,7 +52,7 @@ var (
 const (
 	runFields   = ` run="r" session="t"`
 	startFacts  = "RUN_STARTED" + runFields + "; run_started"
-	finishFacts = "RUN_FINISHED" + runFields + "; run_ended"
+	finishFacts = "RUN_FINISHED" + runFields + "; run_ended awaits_outcome"
 )
 
 type decodeCase struct {
@@ -82,7 +82,7 @@ func TestTypes(t *testing.T) {
 	known := map[string]bool{}
 	for _, c := range []struct{ sent, want string }{
 		{ev("RUN_STARTED", `"threadId":"t"`, `"runId":"r"`, `"timestamp":1795228205183`), `RUN_STARTED run="r" session="t" 2026-11-21T02:30:05.183Z; run_started`},
-		{ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"success"}`), `RUN_FINISHED run="r" session="t"; run_ended`},
+		{ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"success"}`), `RUN_FINISHED run="r" session="t"; run_ended awaits_outcome`},
 		{ev("RUN_ERROR", `"message":"x"`, `"code":"503"`), `RUN_ERROR; error agent_error code="503"; run_ended agent_error code="503"`},
 		{ev("STEP_STARTED", `"stepName":"a"`), `STEP_STARTED step="a" branch="a#1"; agent_started`},
 		{ev("STEP_FINISHED", `"stepName":"a"`), `STEP_FINISHED; other`},
@@ -144,7 +144,7 @@ func TestRuns(t *testing.T) {
 	runDecode(t, []decodeCase{
 		{"one run", []string{start, finish}, []string{startFacts, finishFacts}},
 		{"one after the other", []string{start, finish, other, otherEnd},
-			[]string{startFacts, finishFacts, `RUN_STARTED run="r2" session="t"; run_started`, `RUN_FINISHED run="r2" session="t"; usage input=1; run_ended`}},
+			[]string{startFacts, finishFacts, `RUN_STARTED run="r2" session="t"; run_started`, `RUN_FINISHED run="r2" session="t"; usage input=1; run_ended awaits_outcome`}},
 		{"one within another", []string{start, other, otherEnd, finish},
 			[]string{startFacts, "RUN_STARTED" + runFields + ` agent="subagent" branch="r2"; agent_started`, "RUN_FINISHED" + runFields + ` agent="subagent" branch="r2"; usage input=1; agent_ended`, finishFacts}},
 		{"three nested runs", []string{start, other, ev("RUN_STARTED", `"threadId":"t"`, `"runId":"r3"`, `"parentRunId":"r2"`)},
@@ -152,22 +152,22 @@ func TestRuns(t *testing.T) {
 		{"a second run before the first has ended", []string{start, ev("RUN_STARTED", `"threadId":"t"`, `"runId":"r2"`)}, []string{startFacts, `RUN_STARTED run="r2" session="t"; run_started`}},
 		{"the same start twice", []string{start, ev("TEXT_MESSAGE_START", `"messageId":"m"`), start, ev("TEXT_MESSAGE_CONTENT", `"messageId":"m"`, `"delta":"x"`)},
 			[]string{startFacts, "TEXT_MESSAGE_START" + runFields + "; other", startFacts, "TEXT_MESSAGE_CONTENT" + runFields + ` partial; text "x"`}},
-		{"only the end of the second was seen", []string{start, finish, otherEnd}, []string{startFacts, finishFacts, `RUN_FINISHED run="r2" session="t"; usage input=1; run_ended`}},
+		{"only the end of the second was seen", []string{start, finish, otherEnd}, []string{startFacts, finishFacts, `RUN_FINISHED run="r2" session="t"; usage input=1; run_ended awaits_outcome`}},
 		{"the same end twice", []string{start, finish, finish}, []string{startFacts, finishFacts, "RUN_FINISHED" + runFields + "; other"}},
 		{"an error", []string{start, ev("RUN_ERROR", `"message":"x"`, `"usage":[{"model":"m","inputTokens":3,"totalTokens":5}]`)},
 			[]string{startFacts, "RUN_ERROR" + runFields + `; error agent_error; usage model="m" input=3 output=2; run_ended agent_error`}},
-		{"an error after the end", []string{start, finish, ev("RUN_ERROR", `"message":"x"`)}, []string{startFacts, finishFacts, "RUN_ERROR" + runFields + "; error agent_error"}},
+		{"an error after the end", []string{start, finish, ev("RUN_ERROR", `"message":"x"`)}, []string{startFacts, finishFacts, "RUN_ERROR" + runFields + "; error agent_error; run_ended agent_error"}},
 		{"canceled", []string{start, ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"cancelled"}`)},
 			[]string{startFacts, "RUN_FINISHED" + runFields + "; error canceled; run_ended canceled"}},
 		{"interrupted without a reason", []string{start, ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"interrupt","interrupts":[]}`)},
-			[]string{startFacts, "RUN_FINISHED" + runFields + `; input_requested call="r" clarification; run_ended`}},
+			[]string{startFacts, "RUN_FINISHED" + runFields + `; input_requested call="r" clarification; run_ended awaits_outcome`}},
 		{"an unknown outcome", []string{start, ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"x"}`)}, []string{startFacts, finishFacts}},
 		{"an error of the server", []string{start, `{"error": "x"}`}, []string{startFacts, "error" + runFields + "; error agent_error; run_ended agent_error"}},
 		{"an unreadable error", []string{start, `{"type":"RUN_ERROR","message":"said "no""}`}, []string{startFacts, "-" + runFields + " rejected=syntax; error agent_error"}},
 		{"text before the run", []string{ev("TEXT_MESSAGE_START", `"messageId":"m"`), start, ev("TEXT_MESSAGE_CONTENT", `"messageId":"m"`, `"delta":"x"`)},
 			[]string{"TEXT_MESSAGE_START; other", startFacts, "TEXT_MESSAGE_CONTENT" + runFields + ` partial; text "x"`}},
 		{"invalid usage", []string{ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"usage":[{"model":"m"},{"inputTokens":-1},7,{"inputTokens":1,"outputTokens":2,"cachedInputTokens":1,"reasoningTokens":1}]`)},
-			[]string{"RUN_FINISHED" + runFields + "; usage input=1 output=2 cached=1 reasoning=1; run_ended"}},
+			[]string{"RUN_FINISHED" + runFields + "; usage input=1 output=2 cached=1 reasoning=1; run_ended awaits_outcome"}},
 		{"malformed events", []string{`[]`, `{}`, `{"type":7}`, `{"type":"x"}`, `{`, `null`},
 			[]string{"- rejected=shape", "- rejected=shape", "- rejected=shape", "-; other", "- rejected=syntax", "- rejected=shape"}},
 	})
@@ -192,9 +192,9 @@ func TestText(t *testing.T) {
 		{"two messages at once", []string{open, ev("TEXT_MESSAGE_START", `"messageId":"n"`), piece("a"), ev("TEXT_MESSAGE_CONTENT", `"messageId":"n"`, `"delta":"b"`), end},
 			[]string{"TEXT_MESSAGE_START; other", "TEXT_MESSAGE_START; other", `TEXT_MESSAGE_CONTENT partial; text "a"`, `TEXT_MESSAGE_CONTENT partial; text "b"`, `TEXT_MESSAGE_END; text "a"`}},
 		{"in chunks, until the run ends", []string{start, chunk(`"messageId":"m"`, `"role":"assistant"`), chunk(`"delta":"a"`), chunk(`"messageId":"m"`, `"delta":"b"`), finish},
-			[]string{startFacts, "TEXT_MESSAGE_CHUNK" + runFields + "; other", "TEXT_MESSAGE_CHUNK" + runFields + ` partial; text "a"`, "TEXT_MESSAGE_CHUNK" + runFields + ` partial; text "b"`, "RUN_FINISHED" + runFields + `; text "ab"; run_ended`}},
+			[]string{startFacts, "TEXT_MESSAGE_CHUNK" + runFields + "; other", "TEXT_MESSAGE_CHUNK" + runFields + ` partial; text "a"`, "TEXT_MESSAGE_CHUNK" + runFields + ` partial; text "b"`, "RUN_FINISHED" + runFields + `; text "ab"; run_ended awaits_outcome`}},
 		{"in chunks, until the next", []string{chunk(`"messageId":"m"`, `"delta":"a"`), chunk(`"messageId":"n"`, `"delta":"b"`), finish},
-			[]string{`TEXT_MESSAGE_CHUNK partial; text "a"`, `TEXT_MESSAGE_CHUNK partial; text "b"`, "RUN_FINISHED" + runFields + `; text "a"; text "b"; run_ended`}},
+			[]string{`TEXT_MESSAGE_CHUNK partial; text "a"`, `TEXT_MESSAGE_CHUNK partial; text "b"`, "RUN_FINISHED" + runFields + `; text "a"; text "b"; run_ended awaits_outcome`}},
 		{"in chunks, until a call", []string{chunk(`"messageId":"m"`, `"delta":"a"`), ev("TOOL_CALL_START", `"toolCallId":"c"`, `"toolCallName":"f"`), chunk(`"delta":"b"`)},
 			[]string{`TEXT_MESSAGE_CHUNK partial; text "a"`, `TOOL_CALL_START; tool_started name="f" call="c"; text "a"`, "stray text withheld; other"}},
 		{"in chunks, until a call in chunks", []string{chunk(`"messageId":"m"`, `"delta":"a"`), ev("TOOL_CALL_CHUNK", `"toolCallId":"c"`, `"toolCallName":"f"`), chunk(`"delta":"b"`)},

@@ -25,9 +25,9 @@ func TestCalls(t *testing.T) {
 			[]string{`TOOL_CALL_CHUNK agent="subagent" branch="s"; tool_started name="f" call="c"`, `TOOL_CALL_ARGS agent="subagent" branch="s"; other`, `TOOL_CALL_ARGS agent="subagent" branch="s"; other`}},
 		{"of a message's agent", []string{ev("TEXT_MESSAGE_START", `"messageId":"m"`, `"subagentRunId":"s"`), ev("TOOL_CALL_START", `"toolCallId":"c"`, `"toolCallName":"f"`, `"parentMessageId":"m"`), ev("TOOL_CALL_END", `"toolCallId":"c"`), result(`"x"`)},
 			[]string{`TEXT_MESSAGE_START agent="subagent" branch="s"; other`, `TOOL_CALL_START agent="subagent" branch="s"; tool_started name="f" call="c"`, `TOOL_CALL_END agent="subagent" branch="s"; other`, `TOOL_CALL_RESULT agent="subagent" branch="s"; tool_ended name="f" call="c" settled "x"`}},
-		{"left to the client", []string{start, call, finish}, []string{startFacts, "TOOL_CALL_START" + runFields + `; tool_started name="f" call="c"`, "RUN_FINISHED" + runFields + `; tool_paused call="c"; run_ended`}},
+		{"left to the client", []string{start, call, finish}, []string{startFacts, "TOOL_CALL_START" + runFields + `; tool_started name="f" call="c"`, "RUN_FINISHED" + runFields + `; tool_paused call="c"; run_ended awaits_outcome`}},
 		{"left to the client by name", []string{start, call, ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"success","pendingToolCallIds":["d",7]}`)},
-			[]string{startFacts, "TOOL_CALL_START" + runFields + `; tool_started name="f" call="c"`, "RUN_FINISHED" + runFields + `; tool_paused call="d"; run_ended`}},
+			[]string{startFacts, "TOOL_CALL_START" + runFields + `; tool_started name="f" call="c"`, "RUN_FINISHED" + runFields + `; tool_paused call="d"; run_ended awaits_outcome`}},
 	})
 }
 
@@ -80,20 +80,20 @@ func TestQuestions(t *testing.T) {
 	const ended = `RUN_FINISHED run="r" session="t" 2026-11-21T02:30:05Z; `
 	asked := ev("CUSTOM", `"name":"on_interrupt"`, `"value":"Go on?"`)
 	runDecode(t, []decodeCase{
-		{"for the approval of a call", []string{interrupt(`{"id":"i","reason":"tool_call","toolCallId":"c"}`)}, []string{ended + `tool_paused call="c"; input_requested call="i" confirmation; run_ended`}},
-		{"for a confirmation", []string{interrupt(`{"id":"i","reason":"confirmation","responseSchema":{}}`)}, []string{ended + `input_requested call="i" confirmation; run_ended`}},
+		{"for the approval of a call", []string{interrupt(`{"id":"i","reason":"tool_call","toolCallId":"c"}`)}, []string{ended + `tool_paused call="c"; input_requested call="i" confirmation; run_ended awaits_outcome`}},
+		{"for a confirmation", []string{interrupt(`{"id":"i","reason":"confirmation","responseSchema":{}}`)}, []string{ended + `input_requested call="i" confirmation; run_ended awaits_outcome`}},
 		{"for data", []string{interrupt(`{"id":"i","reason":"input_required"},{"id":"j","reason":"mastra:workflow_suspend","responseSchema":{}}`)},
-			[]string{ended + `input_requested call="i" data; input_requested call="j" data; run_ended`}},
-		{"with a framework's own reason", []string{interrupt(`{"id":"i","reason":"langgraph:x"}`)}, []string{ended + `input_requested call="i" clarification; run_ended`}},
-		{"with an expiry", []string{interrupt(`{"id":"i","reason":"x","expiresAt":"2026-11-21T02:31:05Z"}`)}, []string{ended + `input_requested call="i" clarification expires=1m0s; run_ended`}},
+			[]string{ended + `input_requested call="i" data; input_requested call="j" data; run_ended awaits_outcome`}},
+		{"with a framework's own reason", []string{interrupt(`{"id":"i","reason":"langgraph:x"}`)}, []string{ended + `input_requested call="i" clarification; run_ended awaits_outcome`}},
+		{"with an expiry", []string{interrupt(`{"id":"i","reason":"x","expiresAt":"2026-11-21T02:31:05Z"}`)}, []string{ended + `input_requested call="i" clarification expires=1m0s; run_ended awaits_outcome`}},
 		{"with an unusable expiry", []string{interrupt(`{"id":"i","reason":"x","expiresAt":"2020-01-01T00:00:00Z"},{"id":"j","reason":"x","expiresAt":"9999-01-01T00:00:00Z"},{"id":"k","reason":"x","expiresAt":"soon"}`)},
-			[]string{ended + `input_requested call="i" clarification; input_requested call="j" clarification; input_requested call="k" clarification; run_ended`}},
-		{"in a framework's event", []string{start, asked, asked, finish}, []string{startFacts, "on_interrupt" + runFields + "; other", "on_interrupt" + runFields + "; other", "RUN_FINISHED" + runFields + `; input_requested call="on_interrupt" clarification prompt="Go on?"; run_ended`}},
-		{"in both", []string{asked, interrupt(`{"id":"i","reason":"x"}`)}, []string{"on_interrupt; other", ended + `input_requested call="i" clarification; run_ended`}},
+			[]string{ended + `input_requested call="i" clarification; input_requested call="j" clarification; input_requested call="k" clarification; run_ended awaits_outcome`}},
+		{"in a framework's event", []string{start, asked, asked, finish}, []string{startFacts, "on_interrupt" + runFields + "; other", "on_interrupt" + runFields + "; other", "RUN_FINISHED" + runFields + `; input_requested call="on_interrupt" clarification prompt="Go on?"; run_ended awaits_outcome`}},
+		{"in both", []string{asked, interrupt(`{"id":"i","reason":"x"}`)}, []string{"on_interrupt; other", ended + `input_requested call="i" clarification; run_ended awaits_outcome`}},
 		{"not repeated in the next run", []string{start, asked, finish, start, finish},
-			[]string{startFacts, "on_interrupt" + runFields + "; other", "RUN_FINISHED" + runFields + `; input_requested call="on_interrupt" clarification prompt="Go on?"; run_ended`, startFacts, finishFacts}},
+			[]string{startFacts, "on_interrupt" + runFields + "; other", "RUN_FINISHED" + runFields + `; input_requested call="on_interrupt" clarification prompt="Go on?"; run_ended awaits_outcome`, startFacts, finishFacts}},
 		{"without interrupts", []string{ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"interrupt","interrupts":7}`)},
-			[]string{"RUN_FINISHED" + runFields + `; input_requested call="r" clarification; run_ended`}},
+			[]string{"RUN_FINISHED" + runFields + `; input_requested call="r" clarification; run_ended awaits_outcome`}},
 	})
 }
 

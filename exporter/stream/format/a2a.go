@@ -34,11 +34,11 @@ func (a *a2a) noteGap(g *replay.Gap) bool {
 
 func (a *a2a) frame(f replay.Frame, b *event.Batch) {
 	r := a.runOf(f, b)
-	ended := false
+	isOver, ended := r.ended && !r.failsLate(b), false
 	r.observeFrame(b)
 	for i := range b.Events {
 		e := &b.Events[i]
-		if r.ended && !allowedAfterEnd(e) {
+		if isOver && !allowedAfterEnd(e) {
 			continue
 		}
 		r.observe(b, e)

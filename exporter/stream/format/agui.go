@@ -33,7 +33,7 @@ func (a *agui) frame(f replay.Frame, b *event.Batch) {
 	if a.isRepeated(r) {
 		return
 	}
-	if r.ended {
+	if r.ended && !r.failsLate(b) {
 		a.writeAfterEnd(r, b)
 		return
 	}
