@@ -13,7 +13,7 @@ import (
 func TestMarks(t *testing.T) {
 	marks := []string{
 		`"adk_thought":true`, `"adk_thought":"true"`, `"adk_thought":"yes"`, `"adk_thought":1`, `"ADK_Thought":true`, `"ADK_THOUGHT":{"x":1}`,
-		`"thought":true`, `"adk_\u200bthought":true`, `"ａdk_thought":true`, `"adk_thoughT":"x"`, `"adk:thought":true`,
+		`"thought":true`, `"adk_\u200bthought":true`, `"ａdk_thought":true`, `"adk_thoughT":"x"`, `"adk:thought":true`, `"adkThought":true`,
 	}
 	text := func(metadata string) string { return `{"text":"secret","metadata":{` + metadata + `}}` }
 	for _, mark := range marks {

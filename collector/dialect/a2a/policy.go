@@ -214,7 +214,7 @@ var (
 	// publicThoughts treats every part with metadata as a thought: metadata says so if the part
 	// itself does not.
 	publicThoughts = event.Rule{AllowedTypes: knownKinds, ThoughtMarkers: signs, Members: merge(partRules(event.KindText), publicMarks, rules{"metadata": members(publicMarks)})}
-	publicMarks    = rules{"adk_thought": &mark, "adk:thought": &mark, "thought": &mark}
+	publicMarks    = rules{"adk_thought": &mark, "adk:thought": &mark, "adkThought": &mark, "thought": &mark}
 	signs          = slices.Concat(metadata, thoughtMarks, categories)
 )
 

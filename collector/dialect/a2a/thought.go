@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	thoughtMarks = []string{"adk_thought", "adk:thought", "thought"} // members that mark a thought
+	thoughtMarks = []string{"adk_thought", "adk:thought", "adkThought", "thought"} // members that mark a thought
 	metadata     = []string{"metadata"}                              // the member that may contain them
 	categories   = []string{"agno_content_category"}                 // Agno's mark: "content" for an answer, "reasoning" for a thought
 	thoughtKinds = []string{"thought", "thinking", "reasoning"}      // kinds of parts that are thoughts

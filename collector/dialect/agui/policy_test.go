@@ -140,6 +140,8 @@ func TestPoliciesOfThoughts(t *testing.T) {
 		{`{"type":"CUSTOM","name":"x","value":{"kind":"external","y":[{"kind":"internal:x"}]}}`, withheld, withheld},
 		{`{"type":"ACTIVITY_SNAPSHOT","messageId":"m","activityType":"x","content":{"type":"internal:x","y":"secret"}}`, withheld, withheld},
 		{`{"type":"ACTIVITY_DELTA","messageId":"m","activityType":"x","patch":[{"op":"add","path":"/x","value":{"kind":"internal:x","y":"secret"}}]}`, withheld, withheld},
+		{`{"type":"ACTIVITY_DELTA","messageId":"m","activityType":"x","patch":[{"op":"add","path":"/kind","value":"internal"},{"op":"add","path":"/x","value":"secret"}]}`, withheld, withheld},
+		{`{"type":"ACTIVITY_DELTA","messageId":"m","activityType":"x","patch":[{"op":"replace","path":"/a/Type","value":"internal:note"},{"op":"add","path":"/a/x","value":"secret"}]}`, withheld, withheld},
 		{`{"type":"ACTIVITY_SNAPSHOT","messageId":"m","activityType":"x","content":{"x":{"type":"internal:x","y":"secret"}}}`, withheld, withheld},
 		{`{"type":"STEP_STARTED","stepName":"secret","metadata":{"kind":"internal:x"}}`, withheld, withheld},
 		{`{"type":"STEP_STARTED","stepName":"secret","Type":"x"}`, withheld, withheld},
