@@ -139,6 +139,9 @@ func (d *decoder) conclude(is traits, v strictjson.Value, found *findings) {
 	if is.isResult {
 		d.hidden.end(d, v)
 	}
+	if is.isMessage && (mayName(&d.thoughts, v.Get("id")) || isMarked(v)) {
+		d.marked = append(d.marked, v)
+	}
 	switch {
 	case !is.isMessage:
 		found.internal = found.internal || is.isWithheld && (is.isCall || is.isQuestion) || is.isSend && lenient.IsInternal(v.Get("node").Text())

@@ -46,6 +46,19 @@ func (d *decoder) judge(name []byte, mode string, v strictjson.Value, b *event.B
 	b.Internal = b.Internal || inDoubt
 	d.shown.isWhole = d.shown.isWhole || mode == modeValues && len(name) == len(modeValues) && !b.Internal
 	d.forgetNamed()
+	d.listThoughts(mode, v, b)
+}
+
+// listThoughts lists the messages of a frame in which every text is a thought. Another frame, the metadata or a member of
+// the message may say so.
+func (d *decoder) listThoughts(mode string, v strictjson.Value, b *event.Batch) {
+	if message, metadata := tuple(v); mode == modeMessages && lenient.ContainsThoughtMarker(metadata) {
+		d.marked = append(d.marked, message)
+	}
+	for _, message := range d.marked {
+		b.SetTextKind(message, event.KindThought)
+	}
+	d.marked = d.marked[:0]
 }
 
 // withholdFrame remembers the new messages of an internal frame on this stream. Some may be of earlier runs, or of
