@@ -12,12 +12,13 @@ type decoder struct {
 	configured    string // name of the run's own agent in the configuration, or ""
 	resumes       bool   // the request resumes the thread's interrupted run
 	names         wire.NameCache
-	withheld      wire.SharedSet // messages that were withheld, and their calls; interrupts of internal nodes; graphs that work within such a call
-	withheldTools wire.SharedSet // the tools of calls in withheld messages
-	unnamed       wire.SharedSet // hashes of the contents of withheld messages without an ID, until a state has it
-	internalWork  wire.SharedSet // LangChain's runs and LangGraph's tasks whose name is internal
-	thoughts      wire.SharedSet // messages that are thoughts as a whole
-	named         []string       // of unnamed: the contents that have got an ID in the frame that is being judged
+	withheld      wire.SharedSet     // messages that were withheld, and their calls; interrupts of internal nodes
+	withheldTools wire.SharedSet     // the tools of calls in withheld messages
+	unnamed       wire.SharedSet     // hashes of the contents of withheld messages without an ID, until a state has it
+	internalWork  wire.SharedSet     // LangChain's runs and LangGraph's tasks that are internal, or may be
+	thoughts      wire.SharedSet     // messages that are thoughts as a whole
+	named         []string           // of unnamed: the contents that have got an ID in the frame that is being judged
+	marked        []strictjson.Value // messages of the frame that is being judged in which every text is a thought
 	shown         shown
 	runState
 }
@@ -33,6 +34,8 @@ type runState struct {
 	unmetered map[string]speaker      // of responses that ended without their usage, by id
 	calls     calls
 	taskCall  map[string]string // the call that a task executes, by the task's id
+	hidden    hiddenCalls
+	shownWork wire.Set[string] // tasks that do not work within a withheld call
 	plan      event.Plan
 	handoffState
 }

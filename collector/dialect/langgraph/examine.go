@@ -136,6 +136,12 @@ func (is *traits) addID(withheld *wire.SharedSet, id strictjson.Value) {
 
 // conclude adds what an object is to the findings, and remembers its ids.
 func (d *decoder) conclude(is traits, v strictjson.Value, found *findings) {
+	if is.isResult {
+		d.hidden.end(d, v)
+	}
+	if is.isMessage && (mayName(&d.thoughts, v.Get("id")) || isMarked(v)) {
+		d.marked = append(d.marked, v)
+	}
 	switch {
 	case !is.isMessage:
 		found.internal = found.internal || is.isWithheld && (is.isCall || is.isQuestion) || is.isSend && lenient.IsInternal(v.Get("node").Text())
@@ -165,6 +171,16 @@ func isInternalScope(v strictjson.Value) bool {
 	}
 	for element := range v.Elements() {
 		if isInternalScope(element) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasInternalScope reports whether LangGraph's metadata names an internal node, agent or namespace.
+func hasInternalScope(metadata strictjson.Value) bool {
+	for name, value := range metadata.Members() {
+		if lenient.MatchesAny(name.Text(), scopeMembers) && isInternalScope(value) {
 			return true
 		}
 	}

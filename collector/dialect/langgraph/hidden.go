@@ -1,8 +1,8 @@
 package langgraph
 
 import (
-	"bytes"
 	"iter"
+	"slices"
 
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -42,14 +42,17 @@ func (d *decoder) mayBeHiddenCall(v strictjson.Value) bool {
 	return len(tool.Text()) > 0 && d.mayHideCallOf(d.name(tool))
 }
 
-// mayShowHiddenCall reports whether an event of a tool may show a call that was withheld or unreadable. Events
-// that name the call are judged by its id.
-func (d *decoder) mayShowHiddenCall(v strictjson.Value) bool {
-	data := v.Get("data")
-	if !lenient.HasPrefix(v.Get("event").Text(), "on_tool_") || data.Get("tool_call_id").Exists() || data.Get("output").Get("tool_call_id").Exists() {
-		return false
+// judgeTool reports whether an event is of a tool that executes a withheld call, and whether it may be: events that do not
+// name the call are judged by the tool.
+func (d *decoder) judgeTool(v strictjson.Value) (isHidden, mayBeHidden bool) {
+	if !lenient.HasPrefix(v.Get("event").Text(), "on_tool_") {
+		return false, false
 	}
-	return d.mayHideCallOf(d.name(v.Get("name")))
+	data := v.Get("data")
+	places := []strictjson.Value{data, data.Get("output"), data.Get("input"), data.Get("input").Get("runtime"), v.Get("metadata")}
+	isHidden = slices.ContainsFunc(places, func(place strictjson.Value) bool { return mayName(&d.withheld, place.Get("tool_call_id")) })
+	isNamed := data.Get("tool_call_id").Exists() || data.Get("output").Get("tool_call_id").Exists() // the model chooses the input
+	return isHidden, !isNamed && d.mayHideCallOf(d.name(v.Get("name")))
 }
 
 // mayHideCallOf reports whether a call of a tool may be one that was withheld or unreadable. If all open calls of
@@ -66,33 +69,4 @@ func (d *decoder) mayHideCallOf(tool string) bool {
 		}
 	}
 	return !isOpen && (d.shown.missed != missedNothing || d.withheldTools.MayContain(tool))
-}
-
-// isWithinHiddenCall reports whether a frame is of a graph that works within a withheld call: its input repeats the
-// arguments, and its answer the result.
-func (d *decoder) isWithinHiddenCall(name []byte, mode string, v strictjson.Value) bool {
-	_, namespace, _ := bytes.Cut(name, []byte("|"))
-	var metadata strictjson.Value
-	switch mode {
-	case modeMessages:
-		_, metadata = tuple(v)
-	case modeEvents:
-		metadata = v.Get("metadata")
-	}
-	if node := metadata.Get("langgraph_checkpoint_ns").Text(); len(node) > 0 {
-		namespace, _ = splitLast(node)
-	}
-	if d.withheld.IsEmpty() || len(namespace) == 0 {
-		return false
-	}
-	for sc := d.scopeOf(namespace); sc != nil; sc = sc.above {
-		if sc.call != "" && d.withheld.Contains(sc.call) {
-			add(&d.withheld, sc.branch, d.withheld.IsShared(sc.call)) // another stream may not show the call
-			return true
-		}
-		if d.withheld.Contains(sc.branch) {
-			return true
-		}
-	}
-	return false
 }

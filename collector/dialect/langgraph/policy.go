@@ -19,11 +19,11 @@ var table = event.Table{
 	OversizeData: `{"error":"Error","message":"` + event.OversizeMessage + `"}`,
 	Types: map[string]event.Type{
 		modeMetadata:         {Client: true, Public: &event.Rule{Members: rules{"run_id": &scalar, "attempt": &number, "status": {AllowedValues: []string{"run_done"}, Form: event.FormEnum}}}},
-		modeValues:           {Client: true, AnyJSON: true, Messages: &conversation, Words: &words, Public: &event.Rule{Members: rules{"messages": &publicMessages, interruptKey: &publicInterrupts}}},
-		modeUpdates:          {Client: true, AnyJSON: true, Public: &publicUpdates},
-		modeMessages:         {Client: true, AnyJSON: true, Public: &event.Rule{Elements: &publicTuple}},
-		modeMessagesPartial:  {Client: true, AnyJSON: true, Words: &words, Public: &publicMessages},
-		modeMessagesComplete: {Client: true, AnyJSON: true, Words: &words, Public: &publicMessages},
+		modeValues:           {Client: true, Answer: true, AnyJSON: true, Messages: &conversation, Words: &words, Public: &event.Rule{Members: rules{"messages": &publicMessages, interruptKey: &publicInterrupts}}},
+		modeUpdates:          {Client: true, Answer: true, AnyJSON: true, Public: &publicUpdates},
+		modeMessages:         {Client: true, Answer: true, AnyJSON: true, Public: &event.Rule{Elements: &publicTuple}},
+		modeMessagesPartial:  {Client: true, Answer: true, AnyJSON: true, Words: &words, Public: &publicMessages},
+		modeMessagesComplete: {Client: true, Answer: true, AnyJSON: true, Words: &words, Public: &publicMessages},
 		modeMessagesMetadata: {Client: true, Public: &event.Rule{AnyMember: &event.Rule{Members: rules{"metadata": {Members: publicMetadata}}}}},
 
 		// The application's own data, and all input of nodes and models.

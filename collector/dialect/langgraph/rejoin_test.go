@@ -196,3 +196,30 @@ func TestSameRun(t *testing.T) {
 		t.Errorf("a message of another run is withheld: %s", out)
 	}
 }
+
+// TestPublicRepeats repeats answers that left before, or on another stream, to the public: never with their text removed.
+func TestPublicRepeats(t *testing.T) {
+	answer := `{"type":"ai","id":"m2","content":"shown"}`
+	list := `{"messages":[` + userAsks + `,` + answer + `,` + wholeX + `]}`
+	for _, repeat := range []sent{
+		{"values", list}, {"values|a:1", list}, {"updates", `{"a":` + list + `}`}, {"messages/complete", `[` + answer + `]`}, {"messages/partial", `[` + answer + `]`}, fromServer(answer, "a"),
+	} {
+		memory := new(event.Withheld)
+		leavingOf(public, &event.Stream{Identity: inThread(threadID, ""), Withheld: memory}, sent{"metadata", begin}, fromServer(pieceX, "internal_x"))
+		out := leavingOf(public, &event.Stream{Identity: inThread(threadID, joinedID), Withheld: memory}, sent{"values", list}, repeat)
+		want := 2
+		if repeat.name == "updates" { // it is withheld as a whole, as it repeats a withheld message
+			want = 1
+		}
+		if strings.Count(out, "shown") != want || strings.Contains(out, "secret") || strings.Contains(out, "question") || strings.Contains(out, `"content":""`) {
+			t.Errorf("of a state and %v this leaves: %s", repeat, out)
+		}
+		one := filter.Settings{Policy: event.PolicyPublic, Authors: []string{"writer"}}
+		if out := leavingOf(one, &event.Stream{}, sent{"values", list}, repeat); strings.Contains(out, "shown") {
+			t.Errorf("of a state and %v the text of an unknown author leaves: %s", repeat, out)
+		}
+	}
+	if got := facts(&event.Stream{}, frame("values", list)); strings.Contains(strings.Join(got, " "), "text") {
+		t.Errorf("the text of an earlier run counts again: %q", got)
+	}
+}

@@ -140,12 +140,11 @@ func stateOf(v strictjson.Value) event.State {
 func (d *decoder) readTask(sc *scope, v strictjson.Value, b *event.Batch) {
 	id := d.name(v.Get("id"))
 	if !v.Get("interrupts").Exists() && !v.Get("result").Exists() {
-		executes := d.name(v.Get("input").Get("tool_call").Get("id"))
-		if executes != "" && id != "" && len(d.taskCall) < maxOpenCalls {
+		if executed, isCertain := executedBy(v); isCertain && len(executed) == 1 && id != "" && len(d.taskCall) < maxOpenCalls {
 			if d.taskCall == nil {
 				d.taskCall = make(map[string]string)
 			}
-			d.taskCall[id] = executes
+			d.taskCall[id] = d.name(executed[0].Get("id"))
 		}
 		return
 	}

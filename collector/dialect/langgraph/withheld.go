@@ -19,19 +19,23 @@ func mayName(set *wire.SharedSet, id strictjson.Value) bool {
 // judge marks a frame, or parts of it, internal, and says whether it has thoughts. It runs before the
 // rest of the decoder, because the rest adds the frame's messages to the set of seen ones.
 func (d *decoder) judge(name []byte, mode string, v strictjson.Value, b *event.Batch) {
-	doubtful, isInternalGraph := false, anySegment(name, lenient.IsInternal)
+	inDoubt, isInternalGraph := false, anySegment(name, lenient.IsInternal)
 	d.shown.begin(mode, v, !d.unnamed.IsEmpty())
 	if mode == modeValues && v.Kind() == strictjson.Object {
 		d.judgeState(v, b)
 	} else {
 		found := d.examine(v, 0)
 		b.Internal, b.HasThoughts = found.internal, found.hasThought
-		doubtful = found.doubtful
+		inDoubt = found.doubtful
 	}
 	isOfInternal := d.namesInternal(mode, v) || isInternalGraph || d.isWithinHiddenCall(name, mode, v)
 	b.Internal = b.Internal || isOfInternal || showsPrompt(mode, v)
-	doubtful = doubtful || mode == modeEvents && d.mayShowHiddenCall(v)
-	if b.Internal || doubtful {
+	if mode == modeEvents {
+		isHidden, mayBeHidden := d.judgeTool(v)
+		d.noteRun(v, isOfInternal || isHidden, mayBeHidden)
+		inDoubt = inDoubt || mayBeHidden
+	}
+	if b.Internal || inDoubt {
 		d.shown.forget(0)
 	}
 	if b.Internal {
@@ -39,9 +43,22 @@ func (d *decoder) judge(name []byte, mode string, v strictjson.Value, b *event.B
 		d.withholdOutputs(mode, v, isOfInternal)
 	}
 	d.withholdInterrupts(v, isInternalGraph)
-	b.Internal = b.Internal || doubtful
+	b.Internal = b.Internal || inDoubt
 	d.shown.isWhole = d.shown.isWhole || mode == modeValues && len(name) == len(modeValues) && !b.Internal
 	d.forgetNamed()
+	d.listThoughts(mode, v, b)
+}
+
+// listThoughts lists the messages of a frame in which every text is a thought. Another frame, the metadata or a member of
+// the message may say so.
+func (d *decoder) listThoughts(mode string, v strictjson.Value, b *event.Batch) {
+	if message, metadata := tuple(v); mode == modeMessages && lenient.ContainsThoughtMarker(metadata) {
+		d.marked = append(d.marked, message)
+	}
+	for _, message := range d.marked {
+		b.SetTextKind(message, event.KindThought)
+	}
+	d.marked = d.marked[:0]
 }
 
 // withholdFrame remembers the new messages of an internal frame on this stream. Some may be of earlier runs, or of
@@ -131,6 +148,8 @@ func add(set *wire.SharedSet, name string, shared bool) {
 // withholdMessage remembers a message that is withheld, and the calls in it.
 func (d *decoder) withholdMessage(v strictjson.Value, shared bool) {
 	d.withholdID(v.Get("id"), shared)
+	d.hidden.begin(d, v)
+	d.hidden.end(d, v)
 	for c := range callsOf(v) {
 		d.withholdID(c.Get("id"), shared)
 		add(&d.withheldTools, d.name(toolOf(c)), shared)
@@ -163,11 +182,13 @@ func (d *decoder) namesInternal(mode string, v strictjson.Value) bool {
 	case modeUpdates, modeStateUpdate:
 		return hasInternalMember(v)
 	case modeTasks:
+		d.noteTask(v)
 		return d.isInternalWork(v, "id")
 	case modeEvents:
-		return d.isWithinInternalRun(v) || lenient.HasPrefix(v.Get("event").Text(), "on_custom_event") && isInternalCustom(v.Get("data"))
+		return d.isWithinInternalRun(v) || isCustomEvent(v) && isInternalCustom(v.Get("data"))
 	case modeDebug:
 		payload := v.Get("payload")
+		d.noteTask(payload)
 		return d.isInternalWork(payload, "id") || d.isInternalCheckpoint(payload)
 	case modeCheckpoints:
 		return d.isInternalCheckpoint(v)
@@ -177,16 +198,40 @@ func (d *decoder) namesInternal(mode string, v strictjson.Value) bool {
 	return false
 }
 
-// isWithinInternalRun reports whether an event is of something whose name is internal, or of a run within that.
+// isWithinInternalRun reports whether an event is of something that is internal by its name or its place in the graph,
+// or of a run within that.
 func (d *decoder) isWithinInternalRun(v strictjson.Value) bool {
-	return d.isInternalWork(v, "run_id") || slices.ContainsFunc(elementsOf(v.Get("parent_ids")), func(above strictjson.Value) bool { return mayName(&d.internalWork, above) })
+	if d.isInternalWork(v, "run_id") || hasInternalScope(v.Get("metadata")) {
+		return true
+	}
+	return slices.ContainsFunc(elementsOf(v.Get("parent_ids")), func(above strictjson.Value) bool {
+		return mayName(&d.internalWork, above) || d.internalWork.Contains(doubtful+d.name(above))
+	})
+}
+
+// noteRun remembers the run of an internal event, or of one of a tool that may be: other events of it, and of runs
+// within it, may not say that. An event of the application has the run that sends it, which need not be internal.
+func (d *decoder) noteRun(v strictjson.Value, isInternal, isDoubtful bool) {
+	switch run := d.name(v.Get("run_id")); {
+	case run == "" || isCustomEvent(v):
+	case isInternal:
+		d.internalWork.Add(run)
+	case isDoubtful:
+		d.internalWork.Add(doubtful + run)
+	}
+}
+
+func isCustomEvent(v strictjson.Value) bool {
+	return lenient.HasPrefix(v.Get("event").Text(), "on_custom_event")
 }
 
 // isInternalWork reports whether a run or a task is internal: by its name, or by its id, which had such a name before.
 func (d *decoder) isInternalWork(v strictjson.Value, idMember string) bool {
 	id := v.Get(idMember)
 	if lenient.IsInternal(v.Get("name").Text()) {
-		add(&d.internalWork, d.name(id), true)
+		if !isCustomEvent(v) {
+			add(&d.internalWork, d.name(id), true)
+		}
 		return true
 	}
 	return mayName(&d.internalWork, id)

@@ -250,9 +250,9 @@ const userAuthor = "user"
 // and so does that of a type with Answer set. Other text repeats an answer or comes from the user. It counts
 // as the user's if the frame names no agent.
 func (f *Filter) mayShowText(b *event.Batch) bool {
-	answer, client := statedKinds(b)&kindBit(event.KindText) != 0 || b.Table.Types[b.Type].Answer, f.settings.Policy == event.PolicyClient
+	answer, client := statedKinds(b)&kindBit(event.KindText) != 0, f.settings.Policy == event.PolicyClient
 	if f.settings.Authors == nil {
-		return answer || client
+		return answer || client || b.Table.Types[b.Type].Answer
 	}
 	if f.excludesAuthor(b, b.JSON) {
 		return false

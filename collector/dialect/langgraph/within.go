@@ -1,0 +1,191 @@
+package langgraph
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// hiddenCalls are the withheld calls that a run has begun, and those of them that have a result.
+type hiddenCalls struct{ begun, ended wire.Set[string] }
+
+// callTypes are the types of the blocks of a content that are calls of the application's tools.
+var callTypes = []string{"tool_use", "tool_call", "tool_call_chunk", "function_call"}
+
+// begin records the calls of a withheld message. A model's server executes calls of other types itself.
+func (h *hiddenCalls) begin(d *decoder, message strictjson.Value) {
+	for c := range callsOf(message) {
+		kind := c.Get("type").Text()
+		if id := d.name(c.First("call_id", "id")); id != "" && (len(kind) == 0 || lenient.MatchesAny(kind, callTypes) || c.Get("function").Exists()) {
+			h.begun.Add(id)
+		}
+	}
+}
+
+// end records the result of a call.
+func (h *hiddenCalls) end(d *decoder, message strictjson.Value) {
+	if id := d.name(message.Get("tool_call_id")); h.begun.Contains(id) && message.Get("content").Exists() && isToolResult(message) {
+		h.ended.Add(id)
+	}
+}
+
+func isToolResult(message strictjson.Value) bool {
+	return lenient.MatchesAny(message.First("type", "role").Text(), resultTypes)
+}
+
+// doubtful precedes, in internalWork, the tasks and runs that may work within a withheld call.
+const doubtful = "doubtful "
+
+// namespaceMembers are the members of LangGraph's metadata that have the namespace of a node.
+var namespaceMembers = []string{"langgraph_checkpoint_ns", "checkpoint_ns"}
+
+// mayWorkInHiddenCall reports whether something in a node may work within a withheld call without a result, or, if
+// orEnded is set, with one. The name of its agent rules out calls that name another one.
+func (d *decoder) mayWorkInHiddenCall(node []byte, agent string, orEnded bool) bool {
+	isNamed := d.isShownAgent(agent)
+	for id := range d.hidden.begun.All() {
+		c := d.calls.byID(id)
+		hasTarget := c != nil && c.target != ""
+		switch {
+		case !orEnded && d.hidden.ended.Contains(id), string(node) != toolNode && !hasTarget, isNamed && hasTarget && c.target != agent:
+		default:
+			return true
+		}
+	}
+	return d.hidden.begun.IsFull()
+}
+
+// isShownAgent reports whether an open call that was not withheld names an agent.
+func (d *decoder) isShownAgent(name string) bool {
+	return name != "" && slices.ContainsFunc(d.calls, func(c *call) bool { return c.target == name && !d.withheld.MayContain(c.id) })
+}
+
+// isOfHiddenCall reports whether the task of a namespace's segment works within a withheld call, or may. If no such
+// call is open at its first frame, it works within another. The name of its agent removes a doubt. Within another
+// graph, only the node that executes tools is in doubt.
+func (d *decoder) isOfHiddenCall(segment []byte, agent string, isNested bool) bool {
+	node, task := splitSegment(segment)
+	isInDoubt := d.internalWork.Contains(doubtful + task)
+	switch {
+	case d.internalWork.MayContain(task):
+		return true
+	case d.shownWork.Contains(task):
+		return false
+	case isInDoubt && !d.isShownAgent(agent), (!isNested || string(node) == toolNode) && d.mayWorkInHiddenCall(node, agent, isInDoubt):
+		d.internalWork.Add(doubtful + task) // other streams may not show the call
+		return true
+	}
+	d.shownWork.Add(task)
+	return false
+}
+
+// splitSegment returns the node and the task of a namespace's segment.
+func splitSegment(segment []byte) (node []byte, task string) {
+	node, id, found := bytes.Cut(segment, []byte(":"))
+	if !found {
+		id = segment
+	}
+	return node, dialect.Name(string(id))
+}
+
+// isWithinHiddenCall reports whether a frame is of a graph that works within a withheld call, or of a model that such
+// a call's tool asks: its input repeats the arguments, and its answer the result.
+func (d *decoder) isWithinHiddenCall(name []byte, mode string, v strictjson.Value) bool {
+	_, namespace, _ := bytes.Cut(name, []byte("|"))
+	switch mode {
+	case modeMessages:
+		message, metadata := tuple(v)
+		return d.isPlacedInHiddenCall(namespace, metadata, !isToolResult(message))
+	case modeMessagesMetadata:
+		for _, entry := range v.Members() {
+			if d.isPlacedInHiddenCall(namespace, entry.Get("metadata"), true) {
+				return true
+			}
+		}
+	case modeEvents:
+		kind := v.Get("event").Text()
+		return d.isPlacedInHiddenCall(namespace, v.Get("metadata"), lenient.HasPrefix(kind, "on_chat_model_") || lenient.HasPrefix(kind, "on_llm_"))
+	}
+	return d.isPlacedInHiddenCall(namespace, strictjson.Value{}, false)
+}
+
+// isPlacedInHiddenCall is isWithinHiddenCall for the namespace of a graph and the metadata of a node in it. byPlace says
+// that only the place tells to which call the node's own output belongs.
+func (d *decoder) isPlacedInHiddenCall(graph []byte, metadata strictjson.Value, byPlace bool) bool {
+	agent := d.name(metadata.Get("lc_agent_name"))
+	if d.isGraphOfHiddenCall(graph, agent) {
+		return true
+	}
+	for _, member := range namespaceMembers {
+		outer, own := splitLast(metadata.Get(member).Text())
+		if d.isGraphOfHiddenCall(outer, agent) {
+			return true
+		}
+		node, task := splitSegment(own)
+		if task != "" && d.internalWork.MayContain(task) || byPlace && string(node) == toolNode && d.isOfHiddenCall(own, "", len(outer) > 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// isGraphOfHiddenCall is isWithinHiddenCall for the namespace of a graph, whose agent may be known.
+func (d *decoder) isGraphOfHiddenCall(namespace []byte, agent string) bool {
+	for isNested := false; len(namespace) > 0; isNested = true {
+		segment, rest, _ := bytes.Cut(namespace, []byte("|"))
+		of := agent
+		if len(rest) > 0 {
+			of = ""
+		}
+		if d.isOfHiddenCall(segment, of, isNested) {
+			return true
+		}
+		namespace = rest
+	}
+	return false
+}
+
+// noteTask decides whether a task works within a withheld call, if its input says which calls it executes.
+func (d *decoder) noteTask(task strictjson.Value) {
+	id := d.name(task.Get("id"))
+	executed, isShown := executedBy(task)
+	for _, c := range executed {
+		if mayName(&d.withheld, c.Get("id")) {
+			add(&d.internalWork, id, true)
+			return
+		}
+		isShown = isShown && d.shown.contains(c.Get("id"))
+	}
+	if isShown {
+		d.shownWork.Add(id)
+	}
+}
+
+// executedBy returns the calls that a task executes, by its input: a call, alone, in an envelope or in a list, or those
+// of the last message of a state. The latter is only certain in the node that executes tools: others get states too.
+//
+// Source: langgraph/prebuilt/tool_node.py, ToolNode._parse_input.
+func executedBy(task strictjson.Value) (calls []strictjson.Value, isCertain bool) {
+	input := task.Get("input")
+	if c := input.Get("tool_call"); c.Exists() {
+		return []strictjson.Value{c}, true
+	}
+	for _, one := range append(elementsOf(input), input) {
+		if one.Get("args").Exists() && one.Get("id").Exists() {
+			calls = append(calls, one)
+		}
+	}
+	if len(calls) > 0 {
+		return calls, true
+	}
+	var last strictjson.Value
+	for message := range cmp.Or(input.Get("messages"), input).Elements() {
+		last = message
+	}
+	return elementsOf(last.Get("tool_calls")), last.Exists() && task.Get("name").Is(toolNode)
+}
