@@ -8,6 +8,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -36,7 +37,10 @@ type path []string
 // New returns the dialect of a mapping that the configuration has validated. A frame with an
 // unknown meaning reports nothing.
 func New(m Mapping) Dialect {
-	d := Dialect{typePath: parse(m.Paths[PathType]), failureStatuses: m.FailureStatuses, endMarker: m.EndMarker, hiddenMembers: m.HiddenMembers, frames: make(map[string]*frame, len(m.Frames))}
+	d := Dialect{typePath: parse(m.Paths[PathType]), failureStatuses: m.FailureStatuses, endMarker: m.EndMarker, frames: make(map[string]*frame, len(m.Frames))}
+	for _, name := range m.HiddenMembers {
+		d.hiddenMembers = append(d.hiddenMembers, string(lenient.Text([]byte(name)))) // the filter compares names in this form
+	}
 	for name, f := range m.Frames {
 		paths := map[string]path{}
 		for member, text := range m.paths(f) {

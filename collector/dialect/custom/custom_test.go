@@ -148,6 +148,8 @@ func TestTypes(t *testing.T) {
 	nested.Paths = map[string]string{"type": "event.type"}
 	deep := mapping()
 	deep.Paths = map[string]string{"type": "data.meta.name"}
+	tools := mapping()
+	tools.Frames["tool_started"] = custom.Frame{Means: "tool_started", Paths: map[string]string{"name": "tool.name", "arguments": "tool.input"}}
 	for _, test := range []struct {
 		name        string
 		mapping     custom.Mapping
@@ -166,6 +168,12 @@ func TestTypes(t *testing.T) {
 		{"mapped, and internal elsewhere", nested, "", `{"kind":"internal:x","event":{"type":"answer"}}`, "answer", true},
 		{"an internal frame in event", inJSON, "", `{"type":"answer","text":"hi","event":{"kind":"internal:x"}}`, "answer", true},
 		{"an internal frame in result", byName, "answer", `{"result":[{"type":"internal:x"}]}`, "answer", true},
+		{"an internal frame in any member", inJSON, "", `{"type":"answer","data":{"type":"internal","text":"hi"}}`, "answer", true},
+		{"an internal frame in a list", inJSON, "", `{"type":"answer","parts":[[{"body":{"Kind":"internal:x"}}]]}`, "answer", true},
+		{"an internal event in a member", inJSON, "", `{"type":"answer","payload":{"event":"internal"}}`, "answer", true},
+		{"an internal error", inJSON, "", `{"type":"run_ended","error":{"type":"internal_server_error"}}`, "run_ended", false},
+		{"nested arguments", tools, "", `{"type":"tool_started","tool":{"name":"f","input":{"type":"internal"}}}`, "tool_started", false},
+		{"beside nested arguments", tools, "", `{"type":"tool_started","tool":{"kind":"internal","name":"f","input":{}}}`, "tool_started", true},
 		{"a tool's result", inJSON, "", `{"type":"tool_ended","name":"f","result":{"type":"internal:x"}}`, "tool_ended", false},
 		{"a tool's arguments, and an internal result", inJSON, "", `{"type":"tool_started","name":"f","arguments":{"type":"internal:x"},"result":{"type":"internal:x"}}`, "tool_started", true},
 		{"an internal frame within another", inJSON, "", `{"type":"answer","rawEvent":{"event":{"kind":"internal:x"}}}`, "answer", true},

@@ -50,41 +50,50 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	r.report()
 }
 
-// typeMembers are members with which many protocols name the type of a frame.
+// typeMembers are members with which many protocols name the type of an object.
 var typeMembers = []string{"type", "kind", "event"}
 
-// nestedTable describes frames within a frame, independent of the mapping.
-var nestedTable = event.Table{
-	Discriminators: []string{"type", "kind"},
-	Envelopes:      []string{"result", "event", "rawEvent", "raw_event", "type", "kind"},
+// isInternal reports whether a frame is marked internal: by its type, or by an object in it at any
+// depth. Mapped arguments, results and errors are data and are not searched.
+func (d *decoder) isInternal(name string, v strictjson.Value) bool {
+	var data []path
+	if f := d.frames[name]; f != nil {
+		for _, member := range []string{pathArguments, pathResult, pathError, pathCode} {
+			if p := f.paths[member]; p != nil {
+				data = append(data, p)
+			}
+		}
+	}
+	return lenient.IsInternal([]byte(name)) || containsMark(v, data, true)
 }
 
-// isInternal reports whether a frame is marked internal: by its type, in a member where a reader
-// might look for its type, or beside its type.
-func (d *decoder) isInternal(name string, v strictjson.Value) bool {
-	if lenient.IsInternal([]byte(name)) {
-		return true
-	}
+// containsMark reports whether an object in v, outside the paths in data, calls itself internal.
+func containsMark(v strictjson.Value, data []path, outermost bool) bool {
 	for member, value := range v.Members() {
-		text := member.Text()
-		if value.Kind() != strictjson.Object && lenient.MatchesAny(text, typeMembers) && lenient.ContainsInternal(value) {
+		var within []path
+		isData := false
+		for _, p := range data {
+			if member.Is(p[0]) {
+				isData, within = isData || len(p) == 1, append(within, p[1:])
+			}
+		}
+		if isData {
+			continue
+		}
+		// An object in event, or in the frame's own type, is searched like any other.
+		if searched := value.Kind() == strictjson.Object && (outermost || member.Is("event")); !searched && lenient.MatchesAny(member.Text(), typeMembers) && lenient.ContainsInternal(value) {
 			return true
 		}
-		if lenient.MatchesAny(text, nestedTable.Envelopes) && !d.frames[name].isPayload(member) && lenient.HasInternalDiscriminator(&nestedTable, value) {
+		if containsMark(value, within, false) {
 			return true
 		}
 	}
-	for _, name := range d.typePath[:max(len(d.typePath)-1, 0)] {
-		if v = v.Get(name); lenient.HasInternalDiscriminator(&nestedTable, v) {
+	for element := range v.Elements() {
+		if containsMark(element, nil, false) {
 			return true
 		}
 	}
 	return false
-}
-
-// isPayload reports whether a member is mapped as the arguments or the result of a tool, which are the user's data.
-func (f *frame) isPayload(member strictjson.Value) bool {
-	return f != nil && slices.ContainsFunc([]path{f.paths[pathArguments], f.paths[pathResult]}, func(p path) bool { return len(p) == 1 && member.Is(p[0]) })
 }
 
 // reading is the state of reading one frame of a mapped type.

@@ -1,8 +1,6 @@
 package custom
 
 import (
-	"slices"
-
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 )
@@ -44,7 +42,7 @@ func (f *frame) public(hidden []string) *event.Rule {
 	}
 	for name, p := range f.paths {
 		rule, ok := publicMembers[name]
-		if !ok || slices.Contains(hidden, p[0]) {
+		if !ok || lenient.MatchesAny([]byte(p[0]), hidden) {
 			continue
 		}
 		if name == pathName {

@@ -1,6 +1,7 @@
 package custom_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/delegraph/delegraph/collector/dialect/custom"
@@ -19,6 +20,18 @@ func TestThoughtsOfTypes(t *testing.T) {
 	} {
 		if _, why := filter.New(filter.Settings{Policy: event.PolicyClient}).Apply(decode(custom.New(mapping()), "", data)); why != want {
 			t.Errorf("%s is withheld for %q, want %q", data, why, want)
+		}
+	}
+}
+
+// TestHiddenSpellings checks that hidden members are cut in any spelling.
+func TestHiddenSpellings(t *testing.T) {
+	m := mapping()
+	m.HiddenMembers = []string{"debug", "Äx"}
+	for _, name := range []string{"debug", "Debug", "Äx", "äx", "ÄX"} {
+		got, why := filter.New(filter.Settings{Policy: event.PolicyClient}).Apply(decode(custom.New(m), "", `{"type":"answer","text":"hi","`+name+`":"secret"}`))
+		if why != filter.Passed || strings.Contains(string(got.Data), "secret") {
+			t.Errorf("with %s, %s leaves (%q)", name, got.Data, why)
 		}
 	}
 }

@@ -80,6 +80,9 @@ func (d *decoder) decodeObject(f dialect.Frame, b *event.Batch) {
 	case isError(v):
 		b.Type, b.StreamError = typeServerError, true
 		d.fail(v.Get("error"), b)
+	case !named.Is(typeError) && namesOther(f):
+		b.Rejected = event.ReasonShape
+		d.withheld.missFrame()
 	case isChunk(v):
 		b.Type = typeChunk
 		d.chunk(f, b)
@@ -104,6 +107,13 @@ func (d *decoder) decodeObject(f dialect.Frame, b *event.Batch) {
 		b.Rejected = event.ReasonShape
 		d.withheld.missFrame()
 	}
+}
+
+// namesOther reports whether a frame's SSE event name is an event of a response of another type than
+// the frame, or than what it wraps. Some clients believe the name.
+func namesOther(f dialect.Frame) bool {
+	_, known := kinds[string(f.Event)]
+	return known && !f.JSON.Get("type").Is(string(f.Event)) && !f.JSON.Get("data").Get("type").Is(string(f.Event))
 }
 
 // responseEvent decodes an event of a response: a frame, or what a frame of the Agents SDK wraps.

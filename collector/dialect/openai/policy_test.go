@@ -9,6 +9,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
 	"github.com/delegraph/delegraph/collector/dialect/openai"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
@@ -222,6 +223,19 @@ func TestExcludedReasoning(t *testing.T) {
 			if strings.Contains(out, "secret") != c.want || !strings.Contains(out, "Hello") {
 				t.Errorf("under %s with thoughts %v: %s", c.Policy, c.Thoughts, out)
 			}
+		}
+	}
+}
+
+// TestContradictingNames checks that a frame whose SSE event name is another event of a response does not leave.
+func TestContradictingNames(t *testing.T) {
+	for _, frame := range []string{
+		"event: response.reasoning_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"item_id\":\"a\",\"output_index\":0,\"content_index\":0,\"delta\":\"secret\"}\n\n",
+		"event: response.reasoning_text.delta\ndata: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"secret\"}}]}\n\n",
+	} {
+		facts := dialecttest.Facts(openai.Dialect{}, &event.Stream{}, frame)
+		if strings.Contains(facts, "secret") {
+			t.Errorf("a frame with another name is read:\n%s", facts)
 		}
 	}
 }
