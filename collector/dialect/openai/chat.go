@@ -16,7 +16,9 @@ import (
 type chat struct {
 	started  bool
 	finished bool // its end was reported, and only usage may follow
+	ended    bool // so was the run's
 	id       string
+	repeated bool   // several chunks have the ID, so other IDs are those of other completions
 	chunk    string // the ID in the current chunk
 	model    string
 	reason   string // the first finish reason that was reported
@@ -57,13 +59,11 @@ const (
 // Source: openai/types/chat/chat_completion_chunk.py of openai 3.54.
 func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 	v := f.JSON
-	id := d.name(v.Get("id"))
-	if d.begun && !d.ended && (d.response.id != "" || d.chat.finished && !d.singleRun && id != d.chat.id) {
-		d.ended = true // a capture of several answers without [DONE]
-	}
-	d.begin(id, "", b) // Azure's first chunk has no id, and its run then has none
+	id, m := d.name(v.Get("id")), marksOf(v)
+	d.selectChat(id, v, b)
+	d.begin(id, "", b)
 	c := &d.chat
-	c.chunk = id
+	c.chunk, c.repeated = id, c.repeated || c.started && id != "" && id == c.id
 	if model := d.name(v.Get("model")); model != "" {
 		c.model = model
 	}
@@ -76,7 +76,6 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 		finishes = finishes || one.Get("finish_reason").Kind() == strictjson.String
 	}
 	c.fault, _ = errorCode(v.Get("error"))
-	m := marksOf(v)
 	for one := range v.Get("choices").Elements() {
 		d.choice(one, m, !finishes, f, b)
 	}
@@ -84,6 +83,7 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 		d.choice(strictjson.Value{}, m, true, f, b)
 	}
 	d.addChatUsage(v.Get("usage"), b)
+	d.endBesideOthers(b)
 }
 
 // choice reads the piece of an answer, with what the chunk says about its message. If it finishes one, the whole text is reported instead

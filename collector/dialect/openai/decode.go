@@ -11,29 +11,13 @@ import (
 
 type decoder struct {
 	singleRun bool
-	joined    string // the ID of the response that the stream repeats, or ""
-	resumed   bool   // the stream began after that response's first event
-	runState
-	names wire.NameCache
-	at    place // of the event of a response that is being decoded
-}
-
-// runState is the state of the current run.
-type runState struct {
-	run, session string
-	begun, ended bool
-	sdk          sdk
-	response     response
-	chat         chat
-	calls        calls // that the client or the Agents SDK executes
-	serverCalls  calls
-	withheld     withheldSet
-}
-
-// reset starts another run on the stream.
-func (d *decoder) reset() {
-	d.withheld.nextRun()
-	d.runState = runState{withheld: d.withheld}
+	joined    string     // the ID of the response that the stream repeats, or ""
+	resumed   bool       // the stream began after that response's first event
+	runState             // of the current run
+	others    []runState // the other open runs, in the order in which they were current
+	withheld  withheldSet
+	names     wire.NameCache
+	at        place // of the event of a response that is being decoded
 }
 
 func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
@@ -128,6 +112,7 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 		return
 	}
 	b.Type = d.names.Name(named)
+	d.selectResponse(v, b)
 	if d.ended && d.run != "" && d.name(v.Get("response").Get("id")) == d.run {
 		return // a repeated response; its end has reported everything
 	}
@@ -156,6 +141,7 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 func (d *decoder) markPart(k kind, v strictjson.Value, m marks, b *event.Batch) {
 	if k.begins {
 		d.withheld.beginItem(d.at)
+		d.response.begin(d.at)
 	}
 	if item := v.Get("item"); item.Exists() {
 		m.add(itemMarks(item))
@@ -171,7 +157,7 @@ func (d *decoder) ignore(strictjson.Value, *event.Batch) {}
 // begin starts a run unless one is open.
 func (d *decoder) begin(run, session string, b *event.Batch) {
 	if d.ended {
-		d.reset()
+		d.leave()
 	}
 	if d.begun {
 		return
@@ -186,7 +172,9 @@ func (d *decoder) end(failure event.Failure, code string, b *event.Batch) {
 	if !d.begun || d.ended {
 		return
 	}
-	d.ended = true
+	if d.ended = true; d.chat.ended || d.singleRun && len(d.others) > 0 {
+		return // reported before, or the stream's run has other open responses
+	}
 	e := b.Add(event.KindRunEnded)
 	e.Error, e.Code = failure, code
 }
@@ -194,6 +182,9 @@ func (d *decoder) end(failure event.Failure, code string, b *event.Batch) {
 // streamDone handles the mark with which a server ends a stream. It ends a run of the Agents SDK or a chat
 // completion. A response ends with its own event.
 func (d *decoder) streamDone(b *event.Batch) {
+	if d.ended || d.chat.started && !d.chat.finished { // the mark is that of a completion that has finished
+		d.resume(func(r *runState) bool { return r.chat.finished }, b)
+	}
 	if d.begun && !d.ended && (d.sdk.on || !d.response.open) { // a response says how it ended
 		d.finishChat(b)
 		if !d.sdk.on {

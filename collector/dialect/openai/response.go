@@ -24,6 +24,7 @@ type response struct {
 	ended    bool // it has ended, and no other has started
 	hasItems bool // an item was reported, so the end of the response only repeats the items
 	items    map[int64]*itemState
+	begun    wire.Set[string] // the keys of the IDs of its items
 }
 
 // responseCreated starts a response. Without the Agents SDK it is a run.
@@ -34,8 +35,7 @@ func (d *decoder) responseCreated(v strictjson.Value, b *event.Batch) {
 	if id := d.name(r.Get("id")); d.response.open && id != "" && id == d.response.id && id != fakeID {
 		return // repeated
 	}
-	d.response.open = false
-	d.openResponse(r, b)
+	d.startResponse(r, b)
 }
 
 // responseRepeated reads an event that repeats the unfinished response.
@@ -45,9 +45,12 @@ func (d *decoder) responseRepeated(v strictjson.Value, b *event.Batch) {
 
 // openResponse opens a response unless one is open. The first event of a response may be missing.
 func (d *decoder) openResponse(r strictjson.Value, b *event.Batch) {
-	if d.response.open {
-		return
+	if !d.response.open {
+		d.startResponse(r, b)
 	}
+}
+
+func (d *decoder) startResponse(r strictjson.Value, b *event.Batch) {
 	id := cmp.Or(d.name(r.Get("id")), d.joined)
 	if id == fakeID {
 		d.sdk.on, id = true, ""
@@ -56,7 +59,9 @@ func (d *decoder) openResponse(r strictjson.Value, b *event.Batch) {
 		d.begin("", "", b)
 		b.Agent = d.sdk.agent
 	} else {
-		d.ended = d.ended || d.begun && (d.chat.started || id != d.run) // each response is a run
+		if d.begun && (d.chat.started || id != d.run) {
+			d.leave() // each response is a run
+		}
 		d.begin(id, d.conversation(r), b)
 	}
 	d.withheld.nextResponse()

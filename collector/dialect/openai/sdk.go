@@ -54,7 +54,7 @@ func (d *decoder) agentUpdated(v strictjson.Value, b *event.Batch) {
 // beginSDK begins a run of the Agents SDK, unless one has begun.
 func (d *decoder) beginSDK(b *event.Batch) {
 	if d.ended {
-		d.reset()
+		d.leave()
 		b.Run, b.Session, b.Agent = "", "", ""
 	}
 	d.sdk.on = true

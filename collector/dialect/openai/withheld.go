@@ -40,10 +40,10 @@ func (w *withheldSet) missFrame() {
 	remove(&w.seen, isNumber)
 }
 
-// nextRun forgets numbers and the completions of the run.
-func (w *withheldSet) nextRun() {
+// nextRun forgets numbers and the choices of completions, except those that continue.
+func (w *withheldSet) nextRun(continues func(key string) bool) {
 	w.nextResponse()
-	ofRun := func(key string) bool { return strings.HasPrefix(key, choiceNumber) }
+	ofRun := func(key string) bool { return strings.HasPrefix(key, choiceNumber) && !continues(key) }
 	remove(&w.seen, ofRun)
 	w.forget(ofRun)
 }

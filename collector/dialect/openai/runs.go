@@ -1,0 +1,136 @@
+package openai
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// runState is the state of a run. Responses and completions that a stream interleaves are one run each.
+type runState struct {
+	run, session string
+	begun, ended bool
+	sdk          sdk
+	response     response
+	chat         chat
+	calls        calls // that the client or the Agents SDK executes
+	serverCalls  calls
+}
+
+// maxOthers limits the open runs besides the current one. The rest of a run that is forgotten counts as another.
+const maxOthers = 15
+
+// leave makes room for another run.
+func (d *decoder) leave() {
+	d.keep()
+	d.withheld.nextRun(d.continues)
+	d.runState = runState{}
+}
+
+// keep remembers the current run unless it has ended.
+func (d *decoder) keep() {
+	if d.begun && !d.ended {
+		if len(d.others) == maxOthers {
+			d.others = slices.Delete(d.others, 0, 1)
+		}
+		d.others = append(d.others, d.runState)
+	}
+}
+
+// continues reports whether a key is that of a choice whose completion has not finished.
+func (d *decoder) continues(key string) bool {
+	return slices.ContainsFunc(d.others, func(r runState) bool {
+		return r.chat.started && !r.chat.finished && strings.HasSuffix(key, ofCompletion+r.chat.id)
+	})
+}
+
+// resume makes the last open run that matches the current one, if there is any.
+func (d *decoder) resume(matches func(*runState) bool, b *event.Batch) bool {
+	for i := len(d.others) - 1; i >= 0; i-- {
+		if found := d.others[i]; matches(&found) {
+			d.others = slices.Delete(d.others, i, i+1)
+			d.keep()
+			d.runState = found
+			d.withheld.others.SetScopes(d.response.id)
+			b.Run, b.Session, b.Agent = d.run, d.session, d.sdk.agent
+			return true
+		}
+	}
+	return false
+}
+
+// selectResponse makes the run current that an event names, by its response or an item. An event that names neither belongs to
+// the current one. So does one of an unknown response on a stream that is a single run: some servers change the ID.
+func (d *decoder) selectResponse(v strictjson.Value, b *event.Batch) {
+	id := d.name(v.Get("response").Get("id"))
+	switch {
+	case d.sdk.on || id == fakeID:
+	case id == "":
+		_ = d.response.began(d.at) || d.resume(func(r *runState) bool { return r.response.began(d.at) }, b) ||
+			d.ended && d.resume(func(r *runState) bool { return r.response.open }, b)
+	case id == d.response.id, d.resume(func(r *runState) bool { return r.response.id == id }, b):
+	case d.response.open && d.response.id != "" && d.joined == "" && !d.singleRun:
+		d.startResponse(v.Get("response"), b)
+	}
+}
+
+// begin notes the IDs of an item that begins.
+func (r *response) begin(at place) {
+	for _, key := range at.keys {
+		if isID(key) {
+			r.begun.Add(key)
+		}
+	}
+}
+
+// began reports whether an item of the response has one of the IDs of a place.
+func (r *response) began(at place) bool { return slices.ContainsFunc(at.keys, r.begun.Contains) }
+
+// selectChat makes the completion current that a chunk names. Some servers give each chunk another ID: such a chunk begins a
+// completion only if the current one has finished or has shown its ID twice, or if the chunk begins a message.
+func (d *decoder) selectChat(id string, v strictjson.Value, b *event.Batch) {
+	if d.begun && !d.ended && d.response.id != "" {
+		d.leave()
+	}
+	c := &d.chat
+	switch {
+	case d.singleRun || id == c.id || id == "" && !(c.finished && d.beginsMessage(v)):
+	case id != "" && d.resume(func(r *runState) bool { return r.chat.id == id }, b):
+	case c.started && (c.finished || c.repeated || c.id != "" && d.beginsMessage(v)):
+		d.leave()
+	}
+}
+
+// endBesideOthers ends a completion that has finished beside others, because [DONE] ends only one. Its usage may follow.
+func (d *decoder) endBesideOthers(b *event.Batch) {
+	if d.singleRun || !d.chat.finished || d.chat.ended || len(d.others) == 0 {
+		return
+	}
+	d.chat.ended = true
+	d.pauseCalls(b)
+	e := b.Add(event.KindRunEnded)
+	e.Error, e.Code, e.AwaitsOutcome = d.chat.failure, d.chat.code, true
+}
+
+// beginsMessage reports whether a chunk has a role, or a call at the index of another one.
+func (d *decoder) beginsMessage(v strictjson.Value) bool {
+	for one := range v.Get("choices").Elements() {
+		delta := one.Get("delta")
+		if delta.Get("role").Kind() == strictjson.String {
+			return true
+		}
+		index, _ := one.Get("index").Int()
+		for piece := range delta.Get("tool_calls").Elements() {
+			within, _ := piece.Get("index").Int()
+			id := d.name(piece.Get("id"))
+			if id != "" && slices.ContainsFunc(d.chat.choices, func(c *choice) bool {
+				return c.index == index && c.call != nil && c.call.index == within && c.call.id != "" && c.call.id != id
+			}) {
+				return true
+			}
+		}
+	}
+	return false
+}

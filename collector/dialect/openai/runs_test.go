@@ -1,0 +1,133 @@
+package openai
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// factsByRun returns the facts of each run of a stream.
+func factsByRun(s *event.Stream, frames ...string) map[string]string {
+	runs, run := make(map[string]string), ""
+	for _, line := range strings.Split(dialecttest.Facts(Dialect{}, s, "data: "+strings.Join(frames, "\n\ndata: ")+"\n\n"), "\n") {
+		switch fact := strings.TrimSpace(line); {
+		case !strings.HasPrefix(line, " "):
+			_, run, _ = strings.Cut(line, `run="`)
+			run, _, _ = strings.Cut(run, `"`)
+		case fact == "other":
+		case runs[run] == "":
+			runs[run] = fact
+		default:
+			runs[run] += "; " + fact
+		}
+	}
+	return runs
+}
+
+// TestInterleavedRuns reads responses and completions that an application forwards at once.
+func TestInterleavedRuns(t *testing.T) {
+	response := func(kind, id, members string) string {
+		return `{"type":"response.` + kind + `","response":{"id":"` + id + `","model":"m"` + members + `}}`
+	}
+	part := func(kind, item, members string) string {
+		return `{"type":"response.` + kind + `","output_index":0,"item_id":"` + item + `"` + members + `}`
+	}
+	item := func(id string) string {
+		return `{"type":"response.output_item.added","output_index":0,"item":{"id":"` + id + `","type":"message","role":"assistant","content":[]}}`
+	}
+	chunk := func(id, choices, rest string) string {
+		return `{"id":"` + id + `","object":"chat.completion.chunk","model":"m","choices":[` + choices + `]` + rest + `}`
+	}
+	says := func(id, delta string) string {
+		return chunk(id, `{"index":0,"delta":{`+delta+`},"finish_reason":null}`, "")
+	}
+	stops := func(id, reason, rest string) string {
+		return chunk(id, `{"index":0,"delta":{},"finish_reason":"`+reason+`"}`, rest)
+	}
+	calls := func(id, call, tool string) string {
+		return says(id, `"tool_calls":[{"index":0,"id":"`+call+`","function":{"name":"`+tool+`","arguments":"{}"}}]`)
+	}
+	usage := func(n string) string { return `,"usage":{"prompt_tokens":` + n + `,"completion_tokens":` + n + `}` }
+	const (
+		used     = `,"status":"completed","usage":{"input_tokens":5,"output_tokens":6}`
+		failed   = `,"status":"failed","error":{"code":"server_error","message":"x"}`
+		done     = `[DONE]`
+		starts   = `run_started; model_started model="m"; `
+		succeeds = `model_ended model="m" finish="completed" input=5 output=6; final; run_ended`
+		fails    = `model_ended model="m" finish="failed" model_error code="server_error"; error agent_error code="server_error"; run_ended agent_error code="server_error"`
+		stopped  = `model_ended model="m" finish="stop" unmetered; final; `
+		called   = `model_ended model="m" finish="tool_calls" unmetered; final; `
+		ended    = `run_ended awaits_outcome`
+	)
+	tokens := func(n string) string { return `usage model="m" unmetered input=` + n + ` output=` + n }
+	for name, c := range map[string]struct {
+		sent []string
+		want map[string]string
+	}{
+		"responses": {[]string{response("created", "r", ""), response("created", "s", ""), response("completed", "r", used), response("failed", "s", failed)},
+			map[string]string{"r": starts + succeeds, "s": starts + fails}},
+		"the other one fails": {[]string{response("created", "r", ""), response("created", "s", ""), response("failed", "r", failed), response("completed", "s", used)},
+			map[string]string{"r": starts + fails, "s": starts + succeeds}},
+		"the end of a response whose beginning is missing": {[]string{response("created", "r", ""), response("failed", "s", failed), response("completed", "r", used)},
+			map[string]string{"r": starts + succeeds, "s": starts + fails}},
+		"items": {[]string{response("created", "r", ""), item("i"), response("created", "s", ""), item("j"), part("output_text.done", "i", `,"text":"I"`),
+			part("output_text.done", "j", `,"text":"J"`), response("completed", "r", used), response("completed", "s", used)},
+			map[string]string{"r": starts + `text "I"; ` + succeeds, "s": starts + `text "J"; ` + succeeds}},
+		"an item after the end of the other": {[]string{response("created", "r", ""), response("created", "s", ""), response("completed", "s", used), item("i"),
+			part("output_text.done", "i", `,"text":"I"`), response("completed", "r", used)},
+			map[string]string{"r": starts + `text "I"; ` + succeeds, "s": starts + succeeds}},
+		"a response and a completion": {[]string{response("created", "r", ""), says("c", `"role":"assistant","content":"a"`), response("completed", "r", used), stops("c", "stop", ""), done},
+			map[string]string{"r": starts + succeeds, "c": starts + `text "a"; text "a"; ` + stopped + `run_ended`}},
+		"completions": {[]string{says("c", `"role":"assistant","content":"a"`), says("d", `"role":"assistant","content":"x"`), stops("c", "stop", ""), stops("d", "stop", ""),
+			chunk("d", "", usage("7")), chunk("c", "", usage("5")), done},
+			map[string]string{"c": starts + `text "a"; text "a"; ` + stopped + ended + "; " + tokens("5"), "d": starts + `text "x"; text "x"; ` + stopped + ended + "; " + tokens("7")}},
+		"usage beside the finish reason": {[]string{says("c", `"role":"assistant","content":"a"`), says("d", `"role":"assistant","content":"x"`), stops("d", "stop", usage("7")), stops("c", "stop", usage("5"))},
+			map[string]string{"c": starts + `text "a"; text "a"; ` + stopped + tokens("5") + "; " + ended, "d": starts + `text "x"; text "x"; ` + stopped + tokens("7") + "; " + ended}},
+		"calls": {[]string{calls("c", "k", "f"), calls("d", "l", "g"), stops("c", "tool_calls", ""), stops("d", "tool_calls", ""), done},
+			map[string]string{"c": starts + `tool_started name="f" call="k" {}; ` + called + `tool_paused call="k"; ` + ended, "d": starts + `tool_started name="g" call="l" {}; ` + called + `tool_paused call="l"; ` + ended}},
+		"without roles": {[]string{says("c", `"content":"a"`), says("c", `"content":"b"`), says("d", `"content":"x"`), says("c", `"content":"c"`), stops("d", "stop", ""), stops("c", "stop", "")},
+			map[string]string{"c": starts + `text "a"; text "b"; text "c"; text "abc"; ` + stopped + ended, "d": starts + `text "x"; text "x"; ` + stopped + ended}},
+		"a mark at the end of each": {[]string{says("c", `"role":"assistant","content":"a"`), says("d", `"role":"assistant","content":"x"`), stops("c", "stop", ""), says("d", `"content":"y"`), done, stops("d", "stop", ""), done},
+			map[string]string{"c": starts + `text "a"; text "a"; ` + stopped + ended, "d": starts + `text "x"; text "y"; text "xy"; ` + stopped + `run_ended`}},
+		"marks": {[]string{says("c", `"role":"assistant","channel":"analysis"`), says("d", `"role":"assistant"`), stops("d", "stop", ""), says("e", `"role":"assistant"`), says("c", `"content":"a"`)},
+			map[string]string{"c": starts + `thought "a"`, "d": starts + stopped + ended, "e": strings.TrimSuffix(starts, "; ")}},
+		"another ID in each chunk": {[]string{says("c", `"role":"assistant","content":"a"`), says("d", `"content":"b"`), says("e", `"content":"c"`), stops("f", "stop", ""), done},
+			map[string]string{"c": starts + `text "a"; text "b"; text "c"; text "abc"; ` + stopped + `run_ended`}},
+		"no ID in the last chunk": {[]string{says("c", `"role":"assistant","content":"a"`), stops("c", "stop", ""), chunk("", "", usage("5")), done},
+			map[string]string{"c": starts + `text "a"; text "a"; ` + stopped + tokens("5") + `; run_ended`}},
+	} {
+		if diff := cmp.Diff(c.want, factsByRun(&event.Stream{}, c.sent...)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	for name, c := range map[string]struct {
+		sent []string
+		want map[string]string
+	}{
+		"a server changes the ID": {[]string{response("created", "r", ""), response("completed", "s", used)}, map[string]string{"r": starts + succeeds}},
+		"two responses": {[]string{response("created", "r", ""), response("created", "s", ""), response("completed", "r", used), response("failed", "s", failed)},
+			map[string]string{"r": starts + strings.TrimSuffix(succeeds, "; run_ended"), "s": starts + fails}},
+	} {
+		if diff := cmp.Diff(c.want, factsByRun(&event.Stream{SingleRun: true}, c.sent...)); diff != "" {
+			t.Errorf("answer, %s: %s", name, diff)
+		}
+	}
+}
+
+// TestManyInterleavedRuns begins more responses than a decoder remembers.
+func TestManyInterleavedRuns(t *testing.T) {
+	d := Dialect{}.New(&event.Stream{}).(*decoder)
+	for i := range 10 * maxOthers {
+		d.begun, d.response.id = true, strconv.Itoa(i)
+		d.leave()
+	}
+	last := func(r *runState) bool { return r.response.id == strconv.Itoa(10*maxOthers-1) }
+	if len(d.others) != maxOthers || !d.resume(last, new(event.Batch)) || !last(&d.runState) || len(d.others) != maxOthers-1 {
+		t.Errorf("%d runs are remembered", len(d.others))
+	}
+}
