@@ -8,9 +8,9 @@ import (
 
 var (
 	thoughtMarks = []string{"adk_thought", "adk:thought", "adkThought", "thought"} // members that mark a thought
-	metadata     = []string{"metadata"}                              // the member that may contain them
-	categories   = []string{"agno_content_category"}                 // Agno's mark: "content" for an answer, "reasoning" for a thought
-	thoughtKinds = []string{"thought", "thinking", "reasoning"}      // kinds of parts that are thoughts
+	metadata     = []string{"metadata"}                                            // the member that may contain them
+	categories   = []string{"agno_content_category"}                               // Agno's mark: "content" for an answer, "reasoning" for a thought
+	thoughtKinds = []string{"thought", "thinking", "reasoning"}                    // kinds of parts that are thoughts
 )
 
 // isMarkedThought reports whether a part, or an object with parts, is marked as a model's thought,

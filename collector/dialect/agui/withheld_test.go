@@ -112,19 +112,6 @@ func TestContinuationsAreWithheld(t *testing.T) {
 	}
 }
 
-// TestInternalActivities makes an activity internal after its start. Nothing more of it leaves.
-func TestInternalActivities(t *testing.T) {
-	delta := func(patch string) string {
-		return `{"type":"ACTIVITY_DELTA","messageId":"m","activityType":"a","patch":[` + patch + `]}`
-	}
-	start, more := startCases["an activity"][0], delta(`{"op":"add","path":"/a/x","value":"secret"}`)
-	for _, marks := range []string{`{"op":"add","path":"/kind","value":"internal"}`, `{"op":"add","path":"/a","value":{"kind":"internal"}}`, `{"op":"add","path":"/a/type","value":"Internal:x"}`} {
-		if got := filterFrames(t, allSettings[0], start, more, delta(marks), more); got[0] != start || got[1] != more || got[2] != withheld || got[3] != withheld {
-			t.Errorf("after %s: got %q", marks, got)
-		}
-	}
-}
-
 func allWithheld(got []string) bool {
 	return !slices.ContainsFunc(got, func(output string) bool { return output != withheld })
 }
