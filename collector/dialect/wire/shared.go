@@ -93,9 +93,9 @@ func (s *SharedSet) IsShared(id string) bool {
 	return false
 }
 
-// note keeps an answer of the memory, as many as the memory has at least.
+// note keeps an answer of the memory. After MaxSet answers it begins anew.
 func (s *SharedSet) note(key uint64, is bool) {
-	if s.asked == nil || len(s.asked) >= event.MaxWithheld {
+	if s.asked == nil || len(s.asked) >= MaxSet {
 		s.asked = make(map[uint64]bool)
 	}
 	s.asked[key] = is
