@@ -147,7 +147,11 @@ func TestManyThoughts(t *testing.T) {
 		return envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"`+id+`","parts":[`+parts+`]},"metadata":{"adk_author":"a"}`+more)
 	}
 	long := func(word string) string { return markedPart(strings.Repeat(word, 200<<10/len(word))) }
-	many := strings.Repeat(`{"text":"a","thought":true},`, 20_000) + hi
+	var many strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&many, `{"text":"%d","thought":true},`, i)
+	}
+	many.WriteString(hi)
 	for name, c := range map[string]struct {
 		first  []string
 		leaves bool
@@ -155,7 +159,7 @@ func TestManyThoughts(t *testing.T) {
 		"a few":                     {[]string{artifact("a", markedPart("hm"), "")}, true},
 		"a long one":                {[]string{artifact("a", long("hm"), "")}, true},
 		"two long ones":             {[]string{artifact("a", long("hm")+","+long("oh"), "")}, false},
-		"many short ones":           {[]string{artifact("a", many, "")}, false},
+		"many short ones":           {[]string{artifact("a", many.String(), "")}, false},
 		"of others":                 {[]string{artifact("b", long("hm")+","+long("oh"), "")}, true},
 		"one, then those of others": {[]string{artifact("a", markedPart("hm"), ""), artifact("b", long("hm"), ""), artifact("c", long("oh"), "")}, false},
 		"one after those of others": {[]string{artifact("b", long("hm"), ""), artifact("c", long("oh"), ""), artifact("a", markedPart("hm"), "")}, true},

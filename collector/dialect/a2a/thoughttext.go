@@ -37,12 +37,8 @@ func (t *thoughtTexts) add(c content, texts [][]byte) {
 	}
 	one, known := t.texts.Get(c.id)
 	if !known {
-		one = &thoughtText{blocks: make(map[block]int)}
+		one = &thoughtText{whole: make(map[int]int), short: make(map[string]struct{}), blocks: make(map[block]int)}
 		t.texts.Add(c.id, one)
-	}
-	if len(texts) > maxThoughts/spanSize {
-		t.texts.Remove(c.id)
-		return
 	}
 	before := one.size()
 	one.add(texts, c.extent)
@@ -70,7 +66,9 @@ func (t *thoughtTexts) judge(c content, texts []unmarkedText) {
 			texts[i].isRepeat = true
 		}
 	} else if one, known := t.texts.Peek(c.id); known {
+		before := one.size()
 		one.judge(texts, c.extent == extentPiece)
+		t.size += one.size() - before
 	}
 }
 
@@ -81,25 +79,27 @@ func (t *thoughtTexts) knows(id contentKey) bool {
 
 // thoughtText holds the thoughts of a message or an artifact.
 type thoughtText struct {
-	text    []byte        // the marked texts as lenient.Text returns them, one after the other
-	spans   []span        // the places of whole texts in text
-	blocks  map[block]int // the first place of each block of text
-	last    span          // the last text
-	inPiece bool          // it grows with the next piece
-	said    []byte        // the end of the unmarked text, up to longRepeat bytes
-	cut     bool          // said is not all of it
+	text    []byte              // the marked texts as lenient.Text returns them, one after the other
+	whole   map[int]int         // the ends of the texts of minRepeat bytes or more by their starts, of several the shortest
+	short   map[string]struct{} // the shorter texts
+	blocks  map[block]int       // the first place of each block of text
+	last    span                // the last text
+	inPiece bool                // it is in pieces, and grows with the next one
+	said    []byte              // the end of the unmarked text, up to longRepeat bytes
+	cut     bool                // said is not all of it
 }
 
 // span is a range of a text.
 type span struct{ start, end int }
 
-const spanSize = 16
+// entrySize is the approximate size of an entry of whole or short in memory, in bytes.
+const entrySize = 32
 
 // block is one of the pieces of equal length of a thought, by which a common text is found.
 type block [minRepeat / 2]byte
 
-// size returns the approximate size in memory, in bytes, without the index.
-func (t *thoughtText) size() int { return len(t.text) + spanSize*len(t.spans) }
+// size returns the approximate size in memory, in bytes, without the blocks.
+func (t *thoughtText) size() int { return len(t.text) + entrySize*(len(t.whole)+len(t.short)) }
 
 // add remembers the marked texts of a frame.
 func (t *thoughtText) add(texts [][]byte, as extent) {
@@ -107,20 +107,27 @@ func (t *thoughtText) add(texts [][]byte, as extent) {
 	all := bytes.Join(texts, nil)
 	if as == extentPiece {
 		if !t.inPiece {
-			t.last = span{len(t.text), len(t.text)}
-			t.spans = append(t.spans, t.last)
+			t.last, t.inPiece = span{start: len(t.text)}, true
 		}
 		t.append(all)
-		t.last.end, t.inPiece = len(t.text), true
-		t.spans[len(t.spans)-1] = t.last
+		t.last.end = len(t.text)
 		return
 	}
-	t.last, t.inPiece = t.place(all, as), false
-	t.addSpan(t.last)
-	place := span{end: t.last.start}
+	t.endPieces()
+	t.last = t.place(all, as)
+	t.addWhole(t.last)
+	end := t.last.start
 	for _, one := range texts {
-		place = span{place.end, place.end + len(one)}
-		t.addSpan(place)
+		t.addWhole(span{end, end + len(one)})
+		end += len(one)
+	}
+}
+
+// endPieces makes one whole text of the pieces so far.
+func (t *thoughtText) endPieces() {
+	if t.inPiece {
+		t.inPiece = false
+		t.addWhole(t.last)
 	}
 }
 
@@ -140,9 +147,14 @@ func (t *thoughtText) place(text []byte, as extent) span {
 	return span{start, len(t.text)}
 }
 
-func (t *thoughtText) addSpan(s span) {
-	if !slices.Contains(t.spans, s) {
-		t.spans = append(t.spans, s)
+// addWhole remembers the place of a whole text.
+func (t *thoughtText) addWhole(s span) {
+	if s.end-s.start < minRepeat {
+		t.short[string(t.text[s.start:s.end])] = struct{}{}
+		return
+	}
+	if end, known := t.whole[s.start]; !known || s.end < end {
+		t.whole[s.start] = s.end
 	}
 }
 
@@ -159,39 +171,39 @@ func (t *thoughtText) append(text []byte) {
 // judge finds the texts of a frame that repeat the thought. They may continue the unmarked text of earlier frames,
 // even if they are no pieces: some servers send a message again for each piece.
 func (t *thoughtText) judge(texts []unmarkedText, arePieces bool) {
-	t.inPiece = false
-	place, begin := span{end: len(t.said)}, 0
+	t.endPieces()
+	end, begin := len(t.said), 0
 	if !arePieces {
-		begin = place.end
+		begin = end
 	}
 	for _, one := range texts {
 		t.said = append(t.said, one.text...)
 	}
-	common := t.commonRuns(begin)
+	shared := t.sharedRuns(begin)
 	for i := range texts {
 		one := &texts[i]
-		place = span{place.end, place.end + len(one.text)}
-		one.isRepeat = t.hasText(one.text, arePieces) || len(one.text) > 0 && place.overlap(common) >= min(minRepeat, len(one.text))
+		place := span{end, end + len(one.text)}
+		_, isShort := t.short[string(one.text)]
+		end = place.end
+		for len(shared) > 0 && shared[0].end <= place.start {
+			shared = shared[1:] // runs are in order, and so are texts
+		}
+		one.isRepeat = isShort && !arePieces || len(one.text) > 0 && place.isRepeated(shared)
 	}
 	if rest := len(t.said) - longRepeat; rest > 0 {
 		t.said, t.cut = slices.Clone(t.said[rest:]), true
 	}
 }
 
-// hasText reports whether the thought has a text that is no coincidence.
-func (t *thoughtText) hasText(text []byte, isPiece bool) bool {
-	if isPiece || len(text) >= minRepeat {
-		return len(text) >= minRepeat && bytes.Contains(t.text, text)
-	}
-	return slices.ContainsFunc(t.spans, func(s span) bool {
-		end := s.start + len(text)
-		return bytes.HasPrefix(t.text[s.start:], text) && slices.ContainsFunc(t.spans, func(s span) bool { return s.end == end })
-	})
+// sharedRun is a part of the unmarked text that the thought has too, of minRepeat bytes or more.
+type sharedRun struct {
+	span
+	isRepeat bool // it is no coincidence, wherever the parts are cut
 }
 
-// commonRuns returns the parts of the unmarked text that the thought has too and that are no coincidence. begin is
-// where the text of the current frame begins, or 0 if it continues that of earlier frames.
-func (t *thoughtText) commonRuns(begin int) (runs []span) {
+// sharedRuns returns the parts of the unmarked text that the thought has too, in their order. begin is where the text of
+// the current frame begins, or 0 if it continues that of earlier frames.
+func (t *thoughtText) sharedRuns(begin int) (runs []sharedRun) {
 	for i := 0; i+len(block{}) <= len(t.said); i++ {
 		at, known := t.blocks[block(t.said[i:])]
 		if !known {
@@ -204,33 +216,43 @@ func (t *thoughtText) commonRuns(begin int) (runs []span) {
 		for run.end < len(t.said) && run.end+offset < len(t.text) && t.said[run.end] == t.text[run.end+offset] {
 			run.end++
 		}
-		if t.isRepeat(run, offset, begin) {
-			runs = append(runs, run)
+		if run.end-run.start >= minRepeat {
+			runs = append(runs, sharedRun{run, t.isRepeat(run, offset, begin)})
 		}
 		i = run.end - len(block{}) // the next run may begin before this one ends
 	}
 	return runs
 }
 
-// isRepeat reports whether a run of the unmarked text that the thought has too, at an offset, is no coincidence: it is
-// long, at the beginning of a text, half of it, or contains a whole text of the thought.
+// isRepeat reports whether a shared run, at an offset in the thought, is no coincidence: it is long, at the beginning of a
+// text, half of it, or contains a whole text of the thought.
 func (t *thoughtText) isRepeat(run span, offset, begin int) bool {
 	length, isAll := run.end-run.start, begin > 0 || !t.cut
-	switch {
-	case length < minRepeat:
-		return false
-	case length >= longRepeat, isAll && (run.start <= begin || 2*length >= len(t.said)-begin):
+	if length >= longRepeat || isAll && (run.start <= begin || 2*length >= len(t.said)-begin) {
 		return true
 	}
-	return slices.ContainsFunc(t.spans, func(s span) bool {
-		return s.start >= run.start+offset && s.end <= run.end+offset && s.end-s.start >= minRepeat
-	})
+	for start := run.start + offset; start+minRepeat <= run.end+offset; start++ {
+		if end, known := t.whole[start]; known && end <= run.end+offset {
+			return true
+		}
+	}
+	return false
 }
 
-// overlap returns how many bytes of s are in the runs.
-func (s span) overlap(runs []span) (n int) {
+// isRepeated reports whether a text at a place is a repeat, given the shared runs from that place on: all of it is
+// shared, or enough of it is no coincidence.
+func (s span) isRepeated(runs []sharedRun) bool {
+	repeated := 0
 	for _, run := range runs {
-		n += max(0, min(s.end, run.end)-max(s.start, run.start))
+		if run.start >= s.end+longRepeat { // a later run may begin up to longRepeat bytes before this one
+			break
+		}
+		if run.start <= s.start && run.end >= s.end && s.end-s.start >= minRepeat {
+			return true
+		}
+		if run.isRepeat {
+			repeated += max(0, min(s.end, run.end)-max(s.start, run.start))
+		}
 	}
-	return n
+	return repeated >= min(minRepeat, s.end-s.start)
 }

@@ -178,3 +178,22 @@ func TestAnswersAfterThoughts(t *testing.T) {
 		}
 	}
 }
+
+// TestManyTextsBesideThoughts sends frames of a megabyte that cost the most to compare. With more work than in proportion to
+// their size, this takes longer than a test may.
+func TestManyTextsBesideThoughts(t *testing.T) {
+	long := strings.Repeat("abcdefghijklmnopqrstuvwxyz0123456789", 5000)
+	for name, c := range map[string]struct{ marked, unmarked string }{
+		"short texts":           {strings.Repeat(markedPart("ab")+",", 10_000), strings.Repeat(textPart("a")+",", 30_000)},
+		"beginnings of texts":   {strings.Repeat(markedPart(long[:40])+",", 5000), strings.Repeat(textPart(long[:33]+"Z")+",", 15_000)},
+		"parts of a long text":  {markedPart(long) + ",", strings.Repeat(textPart(long[5:50])+",", 15_000)},
+		"others than the long":  {markedPart(long) + ",", strings.Repeat(textPart("Z"+long[36:50]+"Z"+long[:20])+",", 15_000)},
+		"a text of small parts": {markedPart(long) + ",", textPart(strings.Repeat(long[:16]+"Z", 50_000)) + ","},
+	} {
+		r := restaters()["an artifact"]
+		frames := []string{r(c.marked+textPart("x"), false), r(c.unmarked+textPart("x"), false)}
+		if got := filterStream(t, public, "data: "+strings.Join(frames, "\n\ndata: ")+"\n\n"); len(got) != 2 {
+			t.Errorf("%s: %d frames", name, len(got))
+		}
+	}
+}

@@ -16,8 +16,14 @@ import (
 func (d *decoder) withholdOutputs(mode string, v strictjson.Value, isOfInternal bool) {
 	for _, output := range outputsOf(mode, v, isOfInternal) {
 		messages := messagesIn(output, false, 0)
+		lastUsers := -1
 		for i, m := range messages {
-			isNew := d.shown.knowsHistory() || mode == modeMessages || mode != modeValues && !slices.ContainsFunc(messages[i:], isUsers)
+			if m.Get("type").Is("human") {
+				lastUsers = i
+			}
+		}
+		for i, m := range messages {
+			isNew := d.shown.knowsHistory() || mode == modeMessages || mode != modeValues && i > lastUsers
 			switch id := m.Get("id"); {
 			case len(id.Text()) == 0:
 				if content := contentKey(m); content != "" && mode != modeValues {
@@ -29,8 +35,6 @@ func (d *decoder) withholdOutputs(mode string, v strictjson.Value, isOfInternal 
 		}
 	}
 }
-
-func isUsers(message strictjson.Value) bool { return message.Get("type").Is("human") }
 
 // outputsOf returns the values in an internal frame that contain what a node has made.
 func outputsOf(mode string, v strictjson.Value, isOfInternal bool) []strictjson.Value {

@@ -60,6 +60,7 @@ const (
 func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 	v := f.JSON
 	id, m := d.name(v.Get("id")), marksOf(v)
+	m.instructs, m.shows = m.instructs || isFiltered(f), m.shows || deeperMarks(v).shows
 	d.selectChat(id, v, b)
 	d.begin(id, "", b)
 	c := &d.chat
@@ -77,10 +78,10 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 	}
 	c.fault, _ = errorCode(v.Get("error"))
 	for one := range v.Get("choices").Elements() {
-		d.choice(one, m, !finishes, f, b)
+		d.choice(one, m, !finishes, b)
 	}
 	if v.Get("choices").Len() == 0 && m != marksOf() {
-		d.choice(strictjson.Value{}, m, true, f, b)
+		d.choice(strictjson.Value{}, m, true, b)
 	}
 	d.addChatUsage(v.Get("usage"), b)
 	d.endBesideOthers(b)
@@ -88,15 +89,15 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 
 // choice reads the piece of an answer, with what the chunk says about its message. If it finishes one, the whole text is reported instead
 // of the piece.
-func (d *decoder) choice(v strictjson.Value, m marks, partial bool, f dialect.Frame, b *event.Batch) {
+func (d *decoder) choice(v strictjson.Value, m marks, partial bool, b *event.Batch) {
 	index, _ := v.Get("index").Int()
 	c := d.chat.choiceAt(index)
 	delta, message, at := v.Get("delta"), v.Get("message"), choicePlace(v)
 	m.add(marksOf(v, delta, message))
-	m.shows = m.shows || deeperMarks(f.JSON, v, delta, message).shows
+	m.shows = m.shows || deeperMarks(v, delta, message).shows
 	own := at.of(d.chat.chunk)
 	switch {
-	case m.instructs || !isReadable(v) || !isReadable(delta) || !isReadable(message) || isFiltered(f) || d.withheld.isWithheld(at) || d.withheld.isWithheld(own):
+	case m.instructs || !isReadable(v) || !isReadable(delta) || !isReadable(message) || d.withheld.isWithheld(at) || d.withheld.isWithheld(own):
 		b.Internal = true
 		d.withheld.withhold(at)
 		d.withheld.withhold(own)
@@ -111,7 +112,7 @@ func (d *decoder) choice(v strictjson.Value, m marks, partial bool, f dialect.Fr
 	if c == nil {
 		kind = event.KindThought // it may have been one
 	}
-	texts := markTexts(kind, b, f.JSON, v, delta, message)
+	texts := markTexts(kind, b, b.JSON, v, delta, message)
 	b.HasThoughts = b.HasThoughts || m.shows || kind == event.KindThought && (texts || m.thinks)
 	if c == nil {
 		return
