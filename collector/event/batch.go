@@ -120,6 +120,11 @@ func (b *Batch) SetTextKind(object strictjson.Value, kind Kind) {
 	b.TextKinds[object] = kind
 }
 
+// EndsInFailure reports whether the frame states that its run has ended in a failure.
+func (b *Batch) EndsInFailure() bool {
+	return slices.ContainsFunc(b.Events, func(e Event) bool { return e.Kind == KindRunEnded && e.Error != NoFailure })
+}
+
 // AddAuthors adds authors of the text in an object. It keeps names.
 func (b *Batch) AddAuthors(object strictjson.Value, names ...string) {
 	if len(names) == 0 {

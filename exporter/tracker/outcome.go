@@ -134,7 +134,7 @@ func (r *openRun) applyFactAfterEnd(e *event.Event, b *event.Batch, op *Operatio
 		event.KindConfidence, event.KindCitation, event.KindReasoning, event.KindInputAnswered, event.KindToolProgress, event.KindOutcome:
 		r.applyEvent(e, b, op)
 	case event.KindError:
-		if op != r.Root || !endsInFailure(b) {
+		if op != r.Root || !b.EndsInFailure() {
 			return false
 		}
 		r.applyEvent(e, b, op)
@@ -143,11 +143,6 @@ func (r *openRun) applyFactAfterEnd(e *event.Event, b *event.Batch, op *Operatio
 		return false
 	}
 	return true // the remaining kinds state the end again
-}
-
-// endsInFailure reports whether a frame states that the run has ended in a failure.
-func endsInFailure(b *event.Batch) bool {
-	return slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Kind == event.KindRunEnded && e.Error != event.NoFailure })
 }
 
 // addOutcome applies the outcome of an end that was stated before.

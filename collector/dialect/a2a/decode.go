@@ -24,7 +24,7 @@ type decoder struct {
 	thoughtArtifacts wire.Set[artifactKey]
 	thoughtMessages  wire.Set[string] // messages that are thoughts as a whole, by id
 	thoughtTexts     thoughtTexts
-	authors          contentAuthors
+	authors          wire.Authors[contentKey]
 	thoughtBeside    bool                            // the current frame's envelope is marked as a thought
 	textKinds        map[strictjson.Value]event.Kind // of the current frame
 	contents         []content                       // scratch of readContents

@@ -3,7 +3,6 @@ package agui
 import (
 	"slices"
 
-	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -13,39 +12,6 @@ var (
 	nameMembers   = []string{"name"}
 	namePrefilter = lenient.NewPrefilter(&event.Table{Labels: nameMembers})
 )
-
-// authors remembers who wrote each message and thought, as any of its frames says. Its keys are those of listedKey,
-// and entityPhase with an owner for the names in the owner's current phase of reasoning.
-type authors struct {
-	names map[key][]string
-	full  bool // there were more keys
-}
-
-func (a *authors) add(k key, names ...string) {
-	known, is := a.names[k]
-	if len(names) == 0 && !is {
-		return
-	}
-	if a.names == nil {
-		a.names = make(map[key][]string)
-	}
-	if !is && len(a.names) >= wire.MaxSet {
-		a.full = true
-		return
-	}
-	for _, name := range names {
-		known = wire.AddAuthor(known, name)
-	}
-	a.names[k] = known
-}
-
-// of returns the known authors. If there were too many keys, those of another key are unknown.
-func (a *authors) of(k key) []string {
-	if known, is := a.names[k]; is || !a.full {
-		return known
-	}
-	return []string{wire.UnknownAuthor}
-}
 
 // authorNames returns the author that a frame or message names itself, in any spelling of the member.
 func (d *decoder) authorNames(v strictjson.Value) (names []string) {
@@ -66,9 +32,9 @@ func (d *decoder) setAuthors(k *kind, v strictjson.Value, b *event.Batch) {
 	case k.entity == entityMessage, k.entity == entityPhase, k.entity == entityThought, k.entity == entityThinking:
 		d.setOwnAuthors(k, v, b)
 	case k.name == typeReasoningEncryptedValue:
-		b.AddAuthors(v, d.authors.of(messageKey(d.name(v.Get("entityId"))))...)
+		b.AddAuthors(v, d.authors.Of(messageKey(d.name(v.Get("entityId"))))...)
 	case k.entity == entityActivity, k.name == typeToolResult:
-		d.authors.add(messageKey(d.name(v.Get("messageId"))), d.authorNames(v)...) // a message may have the same ID
+		d.authors.Add(messageKey(d.name(v.Get("messageId"))), d.authorNames(v)...) // a message may have the same ID
 	case table.Types[b.Type].Words != nil:
 		d.setListedAuthors(v, false, b)
 	}
@@ -87,10 +53,10 @@ func (d *decoder) setOwnAuthors(k *kind, v strictjson.Value, b *event.Batch) {
 	all := names
 	if id != "" {
 		if b.Type != typeNonAnswer && b.Type != typeOrphan {
-			d.authors.add(messageKey(id), b.Agent)
+			d.authors.Add(messageKey(id), b.Agent)
 		}
-		d.authors.add(messageKey(id), names...)
-		all = d.authors.of(messageKey(id))
+		d.authors.Add(messageKey(id), names...)
+		all = d.authors.Of(messageKey(id))
 	}
 	if k.entity != entityMessage { // pieces of a thought may have no ID
 		all = slices.Concat(d.phaseAuthors(k, owner, names), all)
@@ -104,12 +70,12 @@ func (d *decoder) setOwnAuthors(k *kind, v strictjson.Value, b *event.Batch) {
 func (d *decoder) phaseAuthors(k *kind, owner string, names []string) []string {
 	phase := key{entity: entityPhase, owner: owner}
 	if k.entity == entityPhase {
-		delete(d.authors.names, phase)
+		d.authors.Remove(phase)
 	}
 	if k.entity != entityPhase || k.begins {
-		d.authors.add(phase, names...)
+		d.authors.Add(phase, names...)
 	}
-	return d.authors.of(phase)
+	return d.authors.Of(phase)
 }
 
 // setListedAuthors sets the authors of messages, at any depth, that earlier frames named. A list of messages names
@@ -120,9 +86,9 @@ func (d *decoder) setListedAuthors(v strictjson.Value, listed bool, b *event.Bat
 		if lenient.MatchesAny(text, ownIDs) && value.Kind() == strictjson.String {
 			this := messageKey(d.name(value))
 			if listed {
-				d.authors.add(this, d.authorNames(v)...)
+				d.authors.Add(this, d.authorNames(v)...)
 			}
-			b.AddAuthors(v, d.authors.of(this)...)
+			b.AddAuthors(v, d.authors.Of(this)...)
 		}
 		d.setListedAuthors(value, lenient.MatchesAny(text, listMembers), b)
 	}

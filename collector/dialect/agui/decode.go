@@ -14,14 +14,14 @@ type decoder struct {
 	run, session  string
 	ownName       string // name of the run's own agent: the configured one until a transfer
 	configured    string
-	ended         bool             // the run has ended; only an error may follow
-	missedStart   bool             // a frame was withheld or unreadable that may have started anything
-	startWithheld bool             // the current frame is withheld and may start something
-	unread        unread           // what unreadable frames may have started
-	withheld      withheldSet      // of all runs of the stream
-	staleState    bool             // a change or snapshot of the state was withheld, or may have been, and no snapshot left since
-	authors       authors          // of all runs
-	thoughts      wire.Set[string] // ids of messages that are thoughts, of all runs: a snapshot may repeat their text without a mark
+	ended         bool              // the run has ended; only an error may follow
+	missedStart   bool              // a frame was withheld or unreadable that may have started anything
+	startWithheld bool              // the current frame is withheld and may start something
+	unread        unread            // what unreadable frames may have started
+	withheld      withheldSet       // of all runs of the stream
+	staleState    bool              // a change or snapshot of the state was withheld, or may have been, and no snapshot left since
+	authors       wire.Authors[key] // of the messages and thoughts of all runs, by listedKey; entityPhase with an owner is for the owner's phase of reasoning
+	thoughts      wire.Set[string]  // ids of messages that are thoughts, of all runs: a snapshot may repeat their text without a mark
 	runState
 
 	names wire.NameCache

@@ -242,7 +242,7 @@ func (d *decoder) reportClosed(b *event.Batch) {
 	by := agentOf(b)
 	d.messages.unreported = slices.DeleteFunc(d.messages.unreported, func(m *message) bool {
 		if m.speaker == by {
-			b.AddAuthors(b.JSON, d.authors.of(messageKey(m.id))...)
+			b.AddAuthors(b.JSON, d.authors.Of(messageKey(m.id))...)
 			b.Add(event.KindText).SetText(m.text)
 		}
 		return m.speaker == by

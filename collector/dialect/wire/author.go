@@ -19,3 +19,38 @@ func AddAuthor(known []string, name string) []string {
 	}
 	return append(known, name)
 }
+
+// Authors remembers who wrote each of at most MaxSet texts. The zero value is empty.
+type Authors[K comparable] struct {
+	names map[K][]string
+	full  bool // there were more texts
+}
+
+// Add adds authors of a text, unless there are too many texts.
+func (a *Authors[K]) Add(text K, names ...string) {
+	known, is := a.names[text]
+	switch {
+	case len(names) == 0:
+		return
+	case !is && len(a.names) >= MaxSet:
+		a.full = true
+		return
+	case a.names == nil:
+		a.names = make(map[K][]string)
+	}
+	for _, name := range names {
+		known = AddAuthor(known, name)
+	}
+	a.names[text] = known
+}
+
+// Of returns the known authors of a text. If there were too many texts, that of any other is UnknownAuthor.
+func (a *Authors[K]) Of(text K) []string {
+	if known, is := a.names[text]; is || !a.full {
+		return known
+	}
+	return []string{UnknownAuthor}
+}
+
+// Remove forgets the authors of a text.
+func (a *Authors[K]) Remove(text K) { delete(a.names, text) }
