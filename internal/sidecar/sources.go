@@ -63,6 +63,15 @@ func (s *Sidecar) withheldOf(upstream string) *event.Withheld {
 	return of.(*event.Withheld)
 }
 
+// forgetWithheld forgets the upstreams that no source has any more.
+func (s *Sidecar) forgetWithheld() {
+	for upstream := range s.withheld.Range {
+		if !slices.ContainsFunc(s.config.Sources, func(c config.Source) bool { return c.Proxy != nil && c.Proxy.Upstream == upstream }) {
+			s.withheld.Delete(upstream)
+		}
+	}
+}
+
 // newFilter returns the function that makes the filters of a source's relay, or nil if the relay is verbatim.
 func (s *Sidecar) newFilter(configured config.Source) func() source.Filter {
 	if configured.Relay == config.RelayVerbatim {

@@ -211,3 +211,17 @@ func TestSavedInstructions(t *testing.T) {
 		t.Errorf("the answer is withheld; this leaves: %s", out)
 	}
 }
+
+// TestManyOutputs has an internal node return a megabyte of messages. With more work than in proportion to their number, this takes longer
+// than a test may.
+func TestManyOutputs(t *testing.T) {
+	var messages strings.Builder
+	for i := range 15_000 {
+		fmt.Fprintf(&messages, `{"type":"ai","id":"m%d","content":"secret"},`, i)
+	}
+	for range 20 {
+		if out := leaving(client, sent{"updates", `{"internal_x":{"messages":[` + messages.String() + `{"type":"ai","id":"m","content":"x"}]}}`}); strings.Contains(out, "secret") {
+			t.Error("messages of an internal node leave")
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package openai_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -193,6 +194,21 @@ func TestEnds(t *testing.T) {
 		facts := strings.Split(strings.TrimSpace(dialecttest.Facts(openai.Dialect{}, &event.Stream{SingleRun: true}, stream(c.sent...))), "\n")
 		if got := strings.TrimSpace(facts[len(facts)-1]); got != c.want {
 			t.Errorf("%s: the last fact is %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestManyChoices sends a chunk of a megabyte with as many choices as fit. With more work than in proportion to their number, this takes
+// longer than a test may.
+func TestManyChoices(t *testing.T) {
+	for _, one := range []string{`{"index":0,"delta":{}},`, `{"index":%d,"delta":{}},`} {
+		var choices strings.Builder
+		for i := range 30_000 {
+			choices.WriteString(strings.Replace(one, "%d", strconv.Itoa(i), 1))
+		}
+		sent := stream(choice(`{"index":0,"delta":{"role":"assistant"}}`), choice(choices.String()+`{"index":0,"delta":{"content":"last"}}`))
+		if out := leaving(t, client, sent); !strings.Contains(out, "last") {
+			t.Errorf("of choices such as %s nothing leaves", one)
 		}
 	}
 }
