@@ -13,7 +13,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
-// uncounted are the counters of a relay whose numbers do not matter.
+// uncounted counts nothing.
 type uncounted struct{}
 
 func (uncounted) CountWithheld(string, filter.Reason) {}

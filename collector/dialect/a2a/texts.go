@@ -193,7 +193,7 @@ func isOtherContent(part strictjson.Value) bool {
 	return lenient.HasOtherValue(part, partKinds, []string{"text"})
 }
 
-// Members with which an ADK agent's converter, or another, says that a part is a tool's, and who says it.
+// Members that say that a part is a tool's, and those that name the author.
 var (
 	toolTypes     = slices.Concat([]string{"adk_type", "adk:type", "adkType"}, partKinds)
 	authorMembers = []string{"adk_author", "adk:author", "adkAuthor"}

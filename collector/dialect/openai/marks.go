@@ -126,7 +126,7 @@ func isReadable(v strictjson.Value) bool {
 	return v.Kind() <= strictjson.Null || v.Kind() == strictjson.Object
 }
 
-// nature is what is known of a message: the kind of its text by its type or role, and whether it is marked as a thought.
+// nature is what is known of a message: what its type or role says of its text, and whether it is marked as a thought.
 type nature struct {
 	kind   event.Kind
 	thinks bool

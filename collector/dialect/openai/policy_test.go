@@ -171,8 +171,8 @@ func TestResumedItems(t *testing.T) {
 	}
 }
 
-// TestItemsOfOtherStreams withholds an item on one stream and continues it on another, of the same response or of another one, whose
-// item has the same ID by chance.
+// TestItemsOfOtherStreams withholds an item on one stream and continues it on another. Another response may have an item of the same ID
+// by chance.
 func TestItemsOfOtherStreams(t *testing.T) {
 	c := collector.New([]dialect.Dialect{openai.Dialect{}}, collector.Settings{MaxFrame: 1 << 20, MaxJSONDepth: 128}, nil)
 	lastLeaves := func(memory *event.Withheld, joined string, frames ...string) bool {

@@ -39,7 +39,7 @@ func (d *decoder) keep() {
 	}
 }
 
-// continues reports whether a key is that of a choice whose completion has not finished.
+// continues reports whether a key names a choice of a completion that goes on.
 func (d *decoder) continues(key string) bool {
 	return slices.ContainsFunc(d.others, func(r runState) bool {
 		return r.chat.started && !r.chat.finished && strings.HasSuffix(key, ofCompletion+r.chat.id)
