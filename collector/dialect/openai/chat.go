@@ -62,6 +62,9 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 	id, m := d.name(v.Get("id")), marksOf(v)
 	m.instructs, m.shows = m.instructs || isFiltered(f), m.shows || deeperMarks(v).shows
 	d.selectChat(id, v, b)
+	if (!d.begun || d.ended) && id == "" && v.Get("choices").Len() == 0 && m == marksOf() {
+		return // Azure's first chunk: the next one has the ID
+	}
 	d.begin(id, "", b)
 	c := &d.chat
 	c.chunk, c.repeated = id, c.repeated || c.started && id != "" && id == c.id

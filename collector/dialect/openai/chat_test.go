@@ -43,7 +43,7 @@ func TestChats(t *testing.T) {
 			begins + `text "Hello"; text "Hello"; model_ended model="m" finish="content_filter" model_error code="content_filter" unmetered; error model_error code="content_filter" from_code; run_ended model_error code="content_filter"`},
 		"Azure": {[]string{
 			`{"choices":[],"created":0,"id":"","model":"","object":"","prompt_filter_results":[{"prompt_index":0,"content_filter_results":{"hate":{"filtered":false,"severity":"safe"}}}]}`, hello, stop, done,
-		}, `run_started; model_started; text "Hello"; text "Hello"; ` + ends + `; run_ended`},
+		}, begins + `text "Hello"; text "Hello"; ` + ends + `; run_ended`},
 		"OpenAI's error": {[]string{hello, `{"error":{"message":"broken","type":"server_error","param":null,"code":null}}`},
 			begins + `text "Hello"; model_ended model="m" model_error code="server_error"; error agent_error code="server_error"; run_ended agent_error code="server_error"`},
 		"vLLM's error": {[]string{hello, `{"error":{"message":"broken","type":"BadRequestError","param":null,"code":400}}`, done},

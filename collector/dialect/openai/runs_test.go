@@ -100,6 +100,8 @@ func TestInterleavedRuns(t *testing.T) {
 			map[string]string{"c": starts + `text "a"; text "b"; text "c"; text "abc"; ` + stopped + `run_ended`}},
 		"no ID in the last chunk": {[]string{says("c", `"role":"assistant","content":"a"`), stops("c", "stop", ""), chunk("", "", usage("5")), done},
 			map[string]string{"c": starts + `text "a"; text "a"; ` + stopped + tokens("5") + `; run_ended`}},
+		"no ID in the first chunk": {[]string{`{"id":"","object":"","model":"","choices":[],"prompt_filter_results":[]}`, says("c", `"role":"assistant","content":"a"`), stops("c", "stop", ""), done},
+			map[string]string{"c": starts + `text "a"; text "a"; ` + stopped + `run_ended`}},
 	} {
 		if diff := cmp.Diff(c.want, factsByRun(&event.Stream{}, c.sent...)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
