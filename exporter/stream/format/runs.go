@@ -42,6 +42,7 @@ type run struct {
 	calls      []call // calls without an id on the wire
 	revisables []revisable
 	announced  bool // announced to the reader on this connection
+	hasFacts   bool // a frame has stated something about it
 }
 
 // runKey identifies a run. Without an id on the wire, a stream has one run at a time.
@@ -70,10 +71,29 @@ func (r *runs) runOf(f replay.Frame, b *event.Batch) *run {
 	}
 	known, ok := r.byKey.Get(key)
 	if !ok || known.ended && (known.stream != f.Stream || startsRun(b)) {
+		r.dropUnnamed(f)
 		known = r.begin(key, b.Session)
 	}
 	known.stream = f.Stream
+	known.hasFacts = known.hasFacts || statesFact(b)
 	return known
+}
+
+// dropUnnamed removes the run of a stream's frames before the first ID: they belong to the run that begins.
+func (r *runs) dropUnnamed(f replay.Frame) {
+	key := runKey{source: f.Source, stream: f.Stream}
+	if known, ok := r.byKey.Peek(key); ok && !known.hasFacts {
+		r.byKey.Remove(key)
+	}
+}
+
+func statesFact(b *event.Batch) bool {
+	for i := range b.Events {
+		if b.Events[i].Kind != event.KindOther {
+			return true
+		}
+	}
+	return false
 }
 
 func startsRun(b *event.Batch) bool {
