@@ -146,7 +146,13 @@ func TestManyThoughts(t *testing.T) {
 	artifact := func(id, parts, more string) string {
 		return envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"`+id+`","parts":[`+parts+`]},"metadata":{"adk_author":"a"}`+more)
 	}
-	long := func(word string) string { return markedPart(strings.Repeat(word, 200<<10/len(word))) }
+	long := func(word string) string { // no block of the text is that of another one
+		var text strings.Builder
+		for i := 0; text.Len() < 100<<10; i++ {
+			fmt.Fprintf(&text, "%s%d", word, i)
+		}
+		return markedPart(text.String())
+	}
 	var many strings.Builder
 	for i := range 20_000 {
 		fmt.Fprintf(&many, `{"text":"%d","thought":true},`, i)

@@ -16,8 +16,8 @@ const (
 	longRepeat = 128 // anywhere in a text
 )
 
-// maxThoughts bounds the memory for the texts of a stream's thoughts, in bytes.
-const maxThoughts = 256 << 10
+// maxThoughts bounds the memory for the texts of a stream's thoughts and their index, in bytes.
+const maxThoughts = 512 << 10
 
 // thoughtTexts remembers the texts that were marked as thoughts, by message or artifact. These may also contain
 // an answer, so another text under the same id is none.
@@ -92,14 +92,16 @@ type thoughtText struct {
 // span is a range of a text.
 type span struct{ start, end int }
 
-// entrySize is the approximate size of an entry of whole or short in memory, in bytes.
-const entrySize = 32
+// entrySize is the approximate size of an entry of whole, short or blocks in memory, in bytes.
+const entrySize = 40
 
 // block is one of the pieces of equal length of a thought, by which a common text is found.
 type block [minRepeat / 2]byte
 
-// size returns the approximate size in memory, in bytes, without the blocks.
-func (t *thoughtText) size() int { return len(t.text) + entrySize*(len(t.whole)+len(t.short)) }
+// size returns the approximate size in memory, in bytes.
+func (t *thoughtText) size() int {
+	return len(t.text) + entrySize*(len(t.whole)+len(t.short)+len(t.blocks))
+}
 
 // add remembers the marked texts of a frame.
 func (t *thoughtText) add(texts [][]byte, as extent) {
