@@ -9,8 +9,12 @@ var thoughtMarkers = []string{"thought", "adk_thought"}
 // IsThoughtMarker reports whether a member marks the object that contains it as a thought in every
 // protocol.
 func IsThoughtMarker(name, sign strictjson.Value) bool {
-	return MatchesAny(name.Text(), thoughtMarkers) && isTrue(sign)
+	return NamesThoughtMarker(name.Text()) && isTrue(sign)
 }
+
+// NamesThoughtMarker reports whether a member of this name marks the object that contains it as a thought, if its
+// value is true.
+func NamesThoughtMarker(name []byte) bool { return MatchesAny(name, thoughtMarkers) }
 
 // ContainsThoughtMarker reports whether v contains such a member at any depth.
 func ContainsThoughtMarker(v strictjson.Value) bool {

@@ -20,8 +20,9 @@ type decoder struct {
 	unread        unread            // what unreadable frames may have started
 	withheld      withheldSet       // of all runs of the stream
 	staleState    bool              // a change or snapshot of the state was withheld, or may have been, and no snapshot left since
+	markedState   bool              // something in the state is, or may be, marked as a thought
 	authors       wire.Authors[key] // of the messages and thoughts of all runs, by listedKey; entityPhase with an owner is for the owner's phase of reasoning
-	thoughts      wire.Set[string]  // ids of messages that are thoughts, of all runs: a snapshot may repeat their text without a mark
+	thoughts      wire.Set[string]  // ids of messages that are thoughts, and of activities with thoughts, of all runs: a snapshot may repeat their text without a mark
 	runState
 
 	names wire.NameCache
@@ -91,7 +92,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 // decodeKind decodes a frame of a known type.
 func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 	v := f.JSON
-	b.Type, b.HasThoughts = k.name, statesThought(v) || hasEncrypted(v)
+	b.Type, b.HasThoughts = k.name, d.isMarkedWork(k, v) || statesThought(v) || hasEncrypted(v)
 	d.speaker(v).apply(b)
 	if k.endsChunks {
 		d.unread.endChunks(d.owner(v))

@@ -90,7 +90,7 @@ func (d *decoder) checkStart(k *kind, f dialect.Frame) verdict {
 		this.owner = "" // ids are unique across owners
 	}
 	instructs := k.entity != entityMessage && k.name != typeRunFinished && isInstruction(v) || // a message has its own role, and the end of a run leaves without its result
-		k.name == typeActivityDelta && setsInternal(v.Get("patch"))
+		k.name == typeActivityDelta && mayMakeInternal(v.Get("patch"))
 	withheld := instructs || d.starts.withheld.Contains(key{entity: entityRun}) || owner != "" && d.starts.withheld.Contains(key{entity: entitySubagent, id: owner}) ||
 		this.id != "" && d.starts.withheld.Contains(this) || d.continuesListed(k, this, d.name(v.Get("messageId"))) || d.isPartOfWithheld(k, v, owner)
 	switch {
@@ -147,18 +147,6 @@ func (d *decoder) checkNext(k *kind, f dialect.Frame, this, last key, withheld, 
 		return verdictOrphan
 	}
 	return verdictPass
-}
-
-// setsInternal reports whether a JSON Patch sets a member that names a type to an internal one.
-func setsInternal(patch strictjson.Value) bool {
-	for op := range patch.Elements() {
-		path := op.Get("path").String()
-		member := strings.NewReplacer("~1", "/", "~0", "~").Replace(path[strings.LastIndexByte(path, '/')+1:])
-		if lenient.MatchesAny([]byte(member), table.Discriminators) && lenient.IsInternal(op.Get("value").Text()) {
-			return true
-		}
-	}
-	return false
 }
 
 // checkRun remembers a withheld run within the current one, as a subagent. Top-level runs are

@@ -21,6 +21,7 @@ type encoder struct {
 	hiddenKinds    uint64                          // event kinds that may not pass; set before each frame
 	outputKinds    uint64                          // event kinds of the written values
 	inThought      bool                            // inside a thought
+	hasThoughts    bool                            // the decoder found thoughts in the frame
 	lostContent    bool                            // something was withheld that a reader could miss: a value, all of a list, or a required member
 	textKinds      map[strictjson.Value]event.Kind // of the frame's batch
 	dryRun         bool                            // collect outputKinds only; the output is not used
@@ -69,7 +70,7 @@ func (e *encoder) apply(b *event.Batch, rule *event.Rule) (kept bool) {
 	if messages := b.Table.Types[b.Type].Messages; messages != nil && len(e.withheld) > 0 {
 		e.list = b.JSON.Get(messages.ListMember)
 	}
-	e.textKinds = b.TextKinds
+	e.textKinds, e.hasThoughts = b.TextKinds, b.HasThoughts
 	e.buf, kept = e.value(e.begin(), b.JSON, rule)
 	return kept
 }
@@ -215,7 +216,7 @@ func (e *encoder) members(dst []byte, v strictjson.Value, rule *event.Rule) ([]b
 	if e.inThought || !generic && !e.isThought(v, rule) {
 		return e.object(dst, v, byName)
 	}
-	if e.hiddenKinds&kindBit(event.KindThought) != 0 || generic && !e.dryRun {
+	if e.hidesThoughts() || generic && !e.dryRun {
 		// Without its marker, the thought would look like an answer.
 		e.lostContent = true
 		return dst, false
@@ -231,10 +232,17 @@ func (e *encoder) members(dst []byte, v strictjson.Value, rule *event.Rule) ([]b
 
 var wholeRule = event.Rule{AllowAny: true}
 
-// whole writes the complete value.
+// whole writes the complete value, without objects that are marked as thoughts if these may not pass.
 func (e *encoder) whole(dst []byte, v strictjson.Value) ([]byte, bool) {
 	switch v.Kind() {
 	case strictjson.Object:
+		if hasThoughtMarker(v) {
+			if e.hidesThoughts() {
+				e.lostContent = true
+				return dst, false
+			}
+			e.outputKinds |= kindBit(event.KindThought)
+		}
 		return e.object(dst, v, func(_, _ strictjson.Value) *event.Rule { return &wholeRule })
 	case strictjson.Array:
 		return e.array(dst, v, &wholeRule)

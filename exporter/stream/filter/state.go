@@ -10,6 +10,10 @@ import (
 
 // state writes the configured keys of a session's state.
 func (e *encoder) state(dst []byte, v strictjson.Value) ([]byte, bool) {
+	if hasThoughtMarker(v) && e.hidesThoughts() {
+		e.lostContent = true
+		return dst, false
+	}
 	return e.object(dst, v, func(name, _ strictjson.Value) *event.Rule {
 		if slices.ContainsFunc(e.stateKeys, name.Is) {
 			return &wholeRule
@@ -24,9 +28,13 @@ var operationRule = event.Rule{Members: map[string]*event.Rule{"op": {}, "path":
 
 // patch writes the operations of a JSON Patch that change configured keys. If it contains an
 // operation that is not understood, it is withheld entirely: such an operation may change the
-// meaning of later ones.
+// meaning of later ones. So is a patch that may change a thought which may not pass.
 func (e *encoder) patch(dst []byte, v strictjson.Value) ([]byte, bool) {
 	if v.Kind() != strictjson.Array {
+		return dst, false
+	}
+	if e.hasThoughts && e.hidesThoughts() {
+		e.lostContent = true
 		return dst, false
 	}
 	start, kept := len(dst), false

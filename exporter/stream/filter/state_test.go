@@ -77,6 +77,29 @@ func TestPatches(t *testing.T) {
 	}
 }
 
+// TestThoughtsInState checks that values of a state that are marked as thoughts pass only if thoughts may.
+func TestThoughtsInState(t *testing.T) {
+	rule := event.Rule{Members: map[string]*event.Rule{"state": {State: true, Fact: event.KindState}}}
+	settings := filter.Settings{Policy: event.PolicyPublic, StateKeys: []string{"x", "y"}}
+	for sent, want := range map[string]string{
+		`{"state":{"x":{"thought":true,"t":"secret"},"y":1}}`:                `{"state":{"y":1}}`,
+		`{"state":{"x":[{"adk_thought":"true","t":"secret"},2],"y":1}}`:      `{"state":{"x":[2],"y":1}}`,
+		`{"state":{"x":{"q":{"thought":1,"t":"secret"},"r":2}}}`:             `{"state":{"x":{"r":2}}}`,
+		`{"state":{"thought":true,"x":"secret"}}`:                            string(filter.ReasonEmpty),
+		`{"state":{"x":{"thought":false,"t":"said"},"y":{"thoughts":"t"}}}`:  `{"state":{"x":{"thought":false,"t":"said"},"y":{"thoughts":"t"}}}`,
+		`{"state":{"x":{"thought":"a word","t":"said"}},"other":{"x":"no"}}`: `{"state":{"x":{"thought":"a word","t":"said"}}}`,
+	} {
+		if got := filterPart(settings, &rule, sent); got != want {
+			t.Errorf("of %s leaves %s, want %s", sent, got, want)
+		}
+	}
+	settings.Thoughts = event.ThoughtsDetailed
+	const marked = `{"state":{"x":{"thought":true,"t":"said"}}}`
+	if got := filterPart(settings, &rule, marked); got != marked {
+		t.Errorf("with thoughts, of %s leaves %s", marked, got)
+	}
+}
+
 // TestSchemas checks that filtered frames stay valid: required members, placeholders and renamed members.
 func TestSchemas(t *testing.T) {
 	type rules = map[string]*event.Rule

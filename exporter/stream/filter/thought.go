@@ -51,6 +51,19 @@ func (e *encoder) isThought(v strictjson.Value, rule *event.Rule) bool {
 	return false
 }
 
+// hidesThoughts reports whether thoughts may not pass.
+func (e *encoder) hidesThoughts() bool { return e.hiddenKinds&kindBit(event.KindThought) != 0 }
+
+// hasThoughtMarker reports whether an object has a member that marks it as a thought in every protocol.
+func hasThoughtMarker(v strictjson.Value) bool {
+	for name, sign := range v.Members() {
+		if lenient.IsThoughtMarker(name, sign) {
+			return true
+		}
+	}
+	return false
+}
+
 // hasGenericMarker reports whether an object with text has a thought marker that many protocols use, although
 // its own protocol has none. Its text may be a thought instead of an answer. The marker may also be in a
 // member without text, such as the metadata of a model's provider.

@@ -1,0 +1,56 @@
+package agui
+
+import (
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// mayMakeInternal reports whether a JSON Patch may set a member that names a type to an internal one.
+func mayMakeInternal(patch strictjson.Value) bool {
+	return sets(patch, func(member []byte, value strictjson.Value) bool {
+		return lenient.MatchesAny(member, table.Discriminators) && (!value.Exists() || lenient.IsInternal(value.Text()))
+	})
+}
+
+// mayMarkThought reports whether a JSON Patch may set a mark of thoughts.
+func mayMarkThought(patch strictjson.Value) bool {
+	return sets(patch, func(member []byte, value strictjson.Value) bool {
+		on, isBool := value.Bool()
+		return lenient.NamesThoughtMarker(member) && (on || !isBool)
+	})
+}
+
+// sets reports whether an operation of a JSON Patch (RFC 6902) sets a member as asked for. Without a value, the
+// operation copies or moves one that the patch does not show.
+func sets(patch strictjson.Value, asked func(member []byte, value strictjson.Value) bool) bool {
+	for op := range patch.Elements() {
+		path := op.Get("path").String()
+		member := unescapeToken.Replace(path[strings.LastIndexByte(path, '/')+1:])
+		if !op.Get("op").Is("remove") && asked([]byte(member), op.Get("value")) {
+			return true
+		}
+	}
+	return false
+}
+
+var unescapeToken = strings.NewReplacer("~1", "/", "~0", "~")
+
+// isMarkedWork reports whether a frame states or changes a state or an activity in which something is marked as a
+// thought, at any depth: a change may be a piece of it.
+func (d *decoder) isMarkedWork(k *kind, v strictjson.Value) bool {
+	if !k.state && k.entity != entityActivity {
+		return false
+	}
+	marks := lenient.ContainsThoughtMarker(v) || mayMarkThought(v.First("delta", "patch"))
+	if k.state {
+		d.markedState = marks || d.markedState && k.name != typeStateSnapshot
+		return d.markedState
+	}
+	id := d.name(v.Get(k.idMember))
+	if marks {
+		d.thoughts.Add(id)
+	}
+	return d.thoughts.MayContain(id)
+}
