@@ -75,7 +75,7 @@ var sections = []struct {
 		{dialectName, attribute.STRING, onAll, "always", "adk"},
 		{sourceName, attribute.STRING, onAll, "always; on server spans too", "support"},
 		{timing, attribute.STRING, onAll, "always: `observed` by our clock, `reported` by the stream, or `unknown`", "observed"},
-		{statedDuration, attribute.FLOAT64, onTook, "seconds; only if `delegraph.timing` is `unknown`", "1.5"},
+		{statedDuration, attribute.FLOAT64, onTook, "seconds; only if `delegraph.timing` is `unknown`, or the run is shorter", "1.5"},
 		{reasoningSteps, attribute.INT64, onProofs, "steps of a stated reasoning chain", "3"},
 		{statementsDropped, attribute.INT64, onProofs, "confidences, citations and reasoning chains beyond the limit", "7"},
 		{loopIteration, attribute.INT64, onLoops, "round of the agent's loop; on an agent, the last", "2"},

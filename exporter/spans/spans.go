@@ -219,10 +219,8 @@ func (a *attributes) operation(r *tracker.Run, op *tracker.Operation) {
 	a.text(dialectName, r.Dialect)
 	a.text(sourceName, r.Source)
 	a.text(timing, op.Timing.String())
-	if op.Timing == tracker.TimingUnknown {
-		if took, by := op.Duration(); by != tracker.TimingUnknown {
-			a.add(statedDuration.Float64(took.Seconds()))
-		}
+	if took := op.Details.OrZero().ReportedDuration; took.Known {
+		a.add(statedDuration.Float64(took.D.Seconds()))
 	}
 	a.text(a.names.ErrorType, op.ErrorType())
 	a.text(failureClass, string(op.Failure))

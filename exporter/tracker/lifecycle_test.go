@@ -145,6 +145,10 @@ invoke_agent app ok ?-?
 	if op := findOperation(t, r, tracker.ExecuteTool, "tool"); op.Timing != tracker.TimingReported {
 		t.Errorf("the timing of a stated duration is %s", op.Timing)
 	}
+	r = follow(t, proxied(), says("app", calls("c", "tool")), says("app", returns("c", "tool"), took(100), settles), says("app", final))
+	if got, by := findOperation(t, r, tracker.ExecuteTool, "tool").Duration(); got != 100*time.Second || by != tracker.TimingReported {
+		t.Errorf("a stated duration of 100 s, longer than the run, is reported as %s (%s)", got, by)
+	}
 }
 
 // TestTookWithoutTimes checks streams whose frames state durations but no times: the durations are used, and the times stay

@@ -260,6 +260,7 @@ func (r *openRun) applyReportedDuration(op *Operation) bool {
 	op.Started.At = op.Ended.At.Add(-op.statedDuration.D)
 	if first := r.Root.Started.At; op.Started.At.Before(first) && !first.After(op.Ended.At) {
 		op.Started.At = first
+		op.details().ReportedDuration = op.statedDuration
 	}
 	if !op.innerStart.IsZero() && op.innerStart.Before(op.Started.At) {
 		op.Started.At = op.innerStart

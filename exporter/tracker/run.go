@@ -142,15 +142,15 @@ type Operation struct {
 // "" if the operation did not fail.
 func (op *Operation) ErrorType() string { return cmp.Or(op.ErrorCode, string(op.Failure)) }
 
-// Duration returns how long the operation took, and where that comes from: its own times, or, if
-// one is unknown, the duration that the protocol reports (TimingReported). It returns TimingUnknown
-// if neither is known or the operation is still open.
+// Duration returns how long the operation took, and where that comes from: its own times, or, if one is unknown or
+// they do not fit into the run, the duration that the protocol reports (TimingReported). It returns TimingUnknown if
+// neither is known or the operation is still open.
 func (op *Operation) Duration() (time.Duration, Timing) {
 	switch took := op.Details.OrZero().ReportedDuration; {
+	case took.Known:
+		return took.D, TimingReported
 	case op.Timing == TimingObserved, op.Timing == TimingReported:
 		return op.Ended.At.Sub(op.Started.At), op.Timing
-	case op.Timing == TimingUnknown && took.Known:
-		return took.D, TimingReported
 	}
 	return 0, TimingUnknown
 }
@@ -167,7 +167,7 @@ func (op *Operation) FirstChunk() (took time.Duration, known bool) {
 
 // Details holds facts that few operations have.
 type Details struct {
-	ReportedDuration             event.Duration // reported by the protocol; set if the operation's own times are unknown
+	ReportedDuration             event.Duration // reported by the protocol; set if the operation's own times are unknown, or the run is shorter
 	EstimatedStart, EstimatedEnd time.Time      // of an operation of unknown times: around its children, else at the start of an ancestor
 	HandoffSource                string         // source and target of a transfer
 	HandoffTarget                string
