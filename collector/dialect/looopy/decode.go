@@ -27,6 +27,7 @@ type decoder struct {
 	last      *task
 	questions *simplelru.LRU[string, question] // by the id of the call that waits
 	encodings *simplelru.LRU[string, encoding] // by artifact
+	thoughts  wire.Set[uint64]                 // hashes of the texts of thoughts
 	names     wire.NameCache
 }
 
@@ -74,7 +75,7 @@ var kinds = indexByName(
 	kind{name: "subtask-created", decode: (*decoder).subtaskCreated},
 	kind{name: "thought-stream", decode: (*decoder).thoughtStream},
 	kind{name: "llm-usage", decode: (*decoder).llmUsage},
-	kind{name: kindMessage, decode: (*decoder).other}, // a message of the model's history
+	kind{name: kindMessage, decode: (*decoder).message},
 )
 
 func indexByName(all ...kind) map[string]*kind {
@@ -129,6 +130,15 @@ func (d *decoder) setSession(fr frame) {
 }
 
 func (d *decoder) other(_ *task, _ frame, b *event.Batch) { b.Add(event.KindOther) }
+
+// message reads a message of the model's history, which may repeat a thought.
+func (d *decoder) message(_ *task, fr frame, b *event.Batch) {
+	message := fr.data.Get("message")
+	if content := message.Get("content").Text(); len(content) > 0 && d.thoughts.MayContain(maphash.Bytes(seed, content)) {
+		b.SetTextKind(message, event.KindThought)
+	}
+	b.Add(event.KindOther)
+}
 
 func (d *decoder) taskCreated(t *task, _ frame, b *event.Batch) {
 	switch {

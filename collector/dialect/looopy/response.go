@@ -1,6 +1,8 @@
 package looopy
 
 import (
+	"hash/maphash"
+
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -125,6 +127,7 @@ func (d *decoder) thoughtStream(t *task, fr frame, b *event.Batch) {
 		t.openResponse(b)
 	}
 	if e := b.AddText(event.KindThought, fr.data.Get("content")); e != nil {
+		d.thoughts.Add(maphash.Bytes(seed, fr.data.Get("content").Text()))
 		e.ID = d.member(fr, "thoughtId")
 		e.Verbosity, e.ThoughtType = verbosity(fr.data.Get("verbosity")), d.member(fr, "thoughtType")
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 // task is one turn of one agent: a run, or part of one. Tasks interleave on a stream, so each keeps
@@ -45,8 +46,11 @@ func (d *decoder) findTask(fr frame, b *event.Batch) *task {
 	d.last = t
 	agent := agentOf(fr.path)
 	if fr.kind == kindTaskCreated && !fr.internal {
-		if len(agent) == 0 {
-			agent = fr.metadata.Get("agentId").Text()
+		for _, named := range []strictjson.Value{fr.metadata.Get("agentId"), fr.data.Get("agentId")} {
+			if len(agent) == 0 {
+				agent = named.Text()
+			}
+			t.addAuthor(d.name(named.Text()), d.name(agent))
 		}
 		t.model = d.name(fr.metadata.Get("model").Text())
 		t.orphan = t.orphan && !fr.data.Get("initiator").Is("user")
@@ -83,9 +87,7 @@ func (d *decoder) setPlace(t, parent *task, agent []byte, b *event.Batch) {
 	if t.agent == "" && string(agent) != "user" {
 		t.agent = d.name(agent)
 	}
-	if name := d.name(agent); name != "" && name != t.agent {
-		t.authors = wire.AddAuthor(t.authors, name)
-	}
+	t.addAuthor(d.name(agent), t.agent)
 	if parent != nil {
 		d.adopt(t, parent, b)
 	}
@@ -96,6 +98,13 @@ func (d *decoder) setPlace(t, parent *task, agent []byte, b *event.Batch) {
 		if c := caller.findCall(t.agent); c != nil {
 			t.startedBy, c.hasTask = c.id, true
 		}
+	}
+}
+
+// addAuthor notes a name that a frame of the task gives, unless it is that of its agent.
+func (t *task) addAuthor(name, agent string) {
+	if name != "" && name != agent {
+		t.authors = wire.AddAuthor(t.authors, name)
 	}
 }
 
