@@ -8,7 +8,6 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -32,11 +31,12 @@ type chat struct {
 // choice is one of the answers of a chat completion. Its pieces arrive in the order of its text, but
 // mixed with those of others.
 type choice struct {
-	index int64
-	done  bool
-	ended string // the key of the last completion in which it finished
-	text  dialect.TextTail
-	call  *chatCall // whose arguments are being sent: a model sends one call after the other
+	index   int64
+	done    bool
+	ended   string // the key of the last completion in which it finished
+	message place  // of its last message
+	text    dialect.TextTail
+	call    *chatCall // whose arguments are being sent: a model sends one call after the other
 }
 
 // chatCall is a call whose arguments arrive in pieces.
@@ -98,7 +98,7 @@ func (d *decoder) choice(v strictjson.Value, m marks, partial bool, b *event.Bat
 	delta, message, at := v.Get("delta"), v.Get("message"), choicePlace(v)
 	m.add(marksOf(v, delta, message))
 	m.shows = m.shows || deeperMarks(v, delta, message).shows
-	own := at.of(d.chat.chunk)
+	own := d.messagePlace(c, at, m.named)
 	switch {
 	case m.instructs || !isReadable(v) || !isReadable(delta) || !isReadable(message) || d.withheld.isWithheld(at) || d.withheld.isWithheld(own):
 		b.Internal = true
@@ -108,10 +108,12 @@ func (d *decoder) choice(v strictjson.Value, m marks, partial bool, b *event.Bat
 	case m.named:
 		d.beginChoice(c, at, own)
 	case d.withheld.missed && !d.withheld.saw(own):
-		b.Internal = true // its role was not read
+		if b.Internal = true; c != nil { // its role was not read
+			d.withheld.mark(c.message.keys, m)
+		}
 		return
 	}
-	kind := d.markChoice(v, m, at, own)
+	kind := d.markChoice(c, v, m, at, own)
 	if c == nil {
 		kind = event.KindThought // it may have been one
 	}
@@ -132,61 +134,6 @@ func (d *decoder) choice(v strictjson.Value, m marks, partial bool, b *event.Bat
 		c.ended = own.name()
 		d.finishChoice(c, reason, b)
 	}
-}
-
-// beginChoice begins a message of a choice. After the choice has finished it is another one, to which no earlier mark applies.
-func (d *decoder) beginChoice(c *choice, at, own place) {
-	if c != nil && c.ended == own.name() {
-		c.ended = ""
-		d.withheld.forget(func(key string) bool { return slices.Contains(at.keys, key) || slices.Contains(own.keys, key) })
-	}
-	d.withheld.begin(own)
-}
-
-// markChoice remembers what a chunk says about a message, and returns the kind of its text. A mark deeper within the choice (Gemini)
-// is one of the piece beside it.
-func (d *decoder) markChoice(v strictjson.Value, m marks, at, own place) event.Kind {
-	deep := lenient.ContainsThoughtMarker(v)
-	m.thinks = m.thinks || deep && !hasText(v.Get("delta")) && !hasText(v.Get("message"))
-	d.withheld.mark(at.keys, m)
-	d.withheld.mark(own.keys, m)
-	kind := d.withheld.textKind(own)
-	if kind == event.KindText && !d.withheld.saw(own) { // the ID of each chunk may be another
-		kind = d.withheld.textKind(at)
-	}
-	if deep {
-		kind = event.KindThought
-	}
-	return kind
-}
-
-// hasText reports whether an object of a chunk has text, in any form.
-func hasText(v strictjson.Value) bool {
-	return !isBlank(v.Get("content")) || !isBlank(v.Get("refusal")) || !isBlank(v.Get("audio"))
-}
-
-// deeperMarks returns what parts of texts and the fields of a model's provider say. None of them says it of a whole message.
-func deeperMarks(levels ...strictjson.Value) (m marks) {
-	for _, v := range levels {
-		m.read(v.Get("provider_specific_fields"))
-		m.read(v.Get("content"))
-	}
-	m.shows = m.shows || m.thinks
-	return m
-}
-
-// markTexts marks the texts of objects if they are no answers, and reports whether there is any text.
-func markTexts(kind event.Kind, b *event.Batch, objects ...strictjson.Value) (any bool) {
-	for _, v := range objects {
-		if !hasText(v) {
-			continue
-		}
-		any = true
-		if kind != event.KindText {
-			b.SetTextKind(v, kind)
-		}
-	}
-	return any
 }
 
 // finishChoice ends a choice. The last one ends the answer.

@@ -44,6 +44,8 @@ func TestChats(t *testing.T) {
 		"Azure": {[]string{
 			`{"choices":[],"created":0,"id":"","model":"","object":"","prompt_filter_results":[{"prompt_index":0,"content_filter_results":{"hate":{"filtered":false,"severity":"safe"}}}]}`, hello, stop, done,
 		}, begins + `text "Hello"; text "Hello"; ` + ends + `; run_ended`},
+		"only an error": {[]string{`{"error":{"message":"broken","type":"invalid_request_error"}}`},
+			`run_started; error agent_error code="invalid_request_error"; run_ended agent_error code="invalid_request_error"`},
 		"OpenAI's error": {[]string{hello, `{"error":{"message":"broken","type":"server_error","param":null,"code":null}}`},
 			begins + `text "Hello"; model_ended model="m" model_error code="server_error"; error agent_error code="server_error"; run_ended agent_error code="server_error"`},
 		"vLLM's error": {[]string{hello, `{"error":{"message":"broken","type":"BadRequestError","param":null,"code":400}}`, done},

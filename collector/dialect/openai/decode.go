@@ -149,7 +149,7 @@ func (d *decoder) markPart(k kind, v strictjson.Value, m marks, b *event.Batch) 
 	d.withheld.markItem(d.at, m)
 	part := marksOf(v.Get("part"))
 	b.Internal = b.Internal || m.instructs || part.instructs
-	b.HasThoughts = m.shows || part.shows || d.withheld.textKind(d.at) == event.KindThought
+	b.HasThoughts = m.shows || part.shows || d.withheld.itemTextKind(d.at) == event.KindThought
 }
 
 func (d *decoder) ignore(strictjson.Value, *event.Batch) {}

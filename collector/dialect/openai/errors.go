@@ -27,7 +27,7 @@ func (d *decoder) fail(v strictjson.Value, b *event.Batch) {
 	if d.begin(run, "", b); d.sdk.agent != "" {
 		b.Agent = d.sdk.agent
 	}
-	if d.response.open || ofModel || !d.sdk.on && !d.chat.finished && !d.response.ended {
+	if d.response.open || ofModel || d.chat.started && !d.chat.finished {
 		e := b.Add(event.KindModelEnded)
 		e.Model, e.Error, e.Code = d.model(), event.ModelError, code
 	}

@@ -78,6 +78,26 @@ func TestMarkedChoices(t *testing.T) {
 	}
 }
 
+// TestMarksBesideIDs marks a message of a chat in a chunk without its ID.
+func TestMarksBesideIDs(t *testing.T) {
+	begun := choice(`{"index":0,"delta":{"role":"assistant","content":"open"}}`)
+	for _, member := range []string{`"channel":"analysis"`, `"thought":true`, `"role":"tool"`, `"type":"reasoning"`} {
+		for _, id := range []string{``, `"id":"",`, `"id":null,`, `"id":5,`, `"id":"d",`} {
+			if id == `"id":"d",` && strings.Contains(member, "role") {
+				continue // another completion begins
+			}
+			marked := strings.Replace(choice(`{"index":0,"delta":{"content":"",`+member+`}}`), `"id":"c",`, id, 1)
+			checkStaysIn(t, []filter.Settings{public}, begun, marked, chatNext)
+			if !strings.Contains(member, "role") {
+				checkStaysIn(t, []filter.Settings{withoutThoughts}, begun, marked, chatNext)
+			}
+			if id != `"id":"d",` {
+				checkStaysIn(t, []filter.Settings{public}, begun, `{"a":1,"a":2}`, marked, chatNext)
+			}
+		}
+	}
+}
+
 // TestAnswersAfterThoughts sends an answer after thoughts of the same choice, as each server does. Everybody gets the answer.
 func TestAnswersAfterThoughts(t *testing.T) {
 	thought := choice(`{"index":0,"delta":{"role":"assistant","channel":"analysis","content":"hidden"}}`)
@@ -191,11 +211,26 @@ func TestMarkedEvents(t *testing.T) {
 // TestManyMarkedItems marks more items than are remembered. The text of the others is no answer then.
 func TestManyMarkedItems(t *testing.T) {
 	sent := []string{created}
-	for i := range 1100 {
+	for i := range 3100 {
 		sent = append(sent, strings.NewReplacer(`"id":"i"`, `"channel":"analysis","id":"n`+strconv.Itoa(i)+`"`, `"output_index":0,`, "").Replace(added))
 	}
 	last := mark(strings.Replace(added, `"i"`, `"last"`, 1), `"id":"last"`, `"channel":"analysis"`)
 	checkStaysIn(t, []filter.Settings{public, withoutThoughts}, append(sent, last, strings.NewReplacer(`"i"`, `"last"`, `"output_index":0,`, "").Replace(delta))...)
+}
+
+// TestManyCalls sends an answer after many calls. Everybody gets it.
+func TestManyCalls(t *testing.T) {
+	sent := []string{created}
+	for i := range 1000 {
+		n := strconv.Itoa(i)
+		sent = append(sent, `{"type":"response.output_item.added","output_index":`+n+`,"item":{"type":"function_call","id":"f`+n+`","call_id":"c`+n+`","name":"f","arguments":""}}`)
+	}
+	last := strings.NewReplacer(`"i"`, `"last"`, `"output_index":0`, `"output_index":1000`)
+	for _, s := range []filter.Settings{public, withoutThoughts} {
+		if out := leaving(t, s, stream(append(sent, last.Replace(added), last.Replace(delta))...)); !strings.Contains(out, "secret") {
+			t.Errorf("under %s the answer does not leave", s.Policy)
+		}
+	}
 }
 
 // TestExcludedMembers sends thoughts, calls and text in members that repeat an answer or come beside it. They leave only where their kind may.

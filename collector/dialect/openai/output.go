@@ -14,7 +14,7 @@ import (
 func (d *decoder) isAnswer(v strictjson.Value, b *event.Batch) bool {
 	switch b.Type {
 	case typePartDone:
-		return partTextKind(v.Get("part")) == event.KindText && d.withheld.textKind(d.at) == event.KindText
+		return partTextKind(v.Get("part")) == event.KindText && d.withheld.itemTextKind(d.at) == event.KindText
 	case typeItemDone:
 		return d.withheld.itemKind(v.Get("item"), d.at) == event.KindText
 	}

@@ -157,14 +157,14 @@ func responseUsage(v strictjson.Value) event.Usage {
 
 // textDelta reports a piece of an answer or of a refusal, which is an answer too.
 func (d *decoder) textDelta(v strictjson.Value, b *event.Batch) {
-	if kind := d.withheld.textKind(d.at); isWords(kind) {
+	if kind := d.withheld.itemTextKind(d.at); isWords(kind) {
 		b.Partial = b.AddText(kind, v.Get("delta")) != nil
 	}
 }
 
 // textDone reports a whole text.
 func (d *decoder) textDone(v strictjson.Value, b *event.Batch) {
-	if kind := d.withheld.textKind(d.at); isWords(kind) && b.AddText(kind, v.First("text", "refusal")) != nil {
+	if kind := d.withheld.itemTextKind(d.at); isWords(kind) && b.AddText(kind, v.First("text", "refusal")) != nil {
 		known := d.response.item(v)
 		known.texts, known.text = known.texts+1, true
 	}
@@ -189,7 +189,7 @@ func (d *decoder) partDone(v strictjson.Value, b *event.Batch) {
 		known.texts--
 		return
 	}
-	switch d.withheld.textKind(d.at) {
+	switch d.withheld.itemTextKind(d.at) {
 	case event.KindText:
 		known.text = reportPart(v.Get("part"), b) || known.text
 	case event.KindThought:

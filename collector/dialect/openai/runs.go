@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -53,6 +54,7 @@ func (d *decoder) resume(matches func(*runState) bool, b *event.Batch) bool {
 			d.others = slices.Delete(d.others, i, i+1)
 			d.keep()
 			d.runState = found
+			d.withheld.nextResponse()
 			d.withheld.others.SetScopes(d.response.id)
 			b.Run, b.Session, b.Agent = d.run, d.session, d.sdk.agent
 			return true
@@ -64,7 +66,7 @@ func (d *decoder) resume(matches func(*runState) bool, b *event.Batch) bool {
 // selectResponse makes the run current that an event names, by its response or an item. An event that names neither belongs to
 // the current one. So does one of an unknown response on a stream that is a single run: some servers change the ID.
 func (d *decoder) selectResponse(v strictjson.Value, b *event.Batch) {
-	id := d.name(v.Get("response").Get("id"))
+	id := d.name(cmp.Or(v.Get("response").Get("id"), v.Get("response_id")))
 	switch {
 	case d.sdk.on || id == fakeID:
 	case id == "":

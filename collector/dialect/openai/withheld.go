@@ -25,6 +25,9 @@ type withheldSet struct {
 	missed   bool              // a frame was unreadable or unknown that may have begun anything
 }
 
+// maxNatures limits the keys of what is no answer: enough for 1,024 items with a number and two IDs.
+const maxNatures = 3 * wire.MaxSet
+
 // nextResponse forgets numbers, which another response or completion uses again. IDs name the same item on the
 // whole stream.
 func (w *withheldSet) nextResponse() {
@@ -88,7 +91,7 @@ func (w *withheldSet) withholdKeys(keys []string) {
 	for _, key := range keys {
 		w.seen.Remove(key)
 		w.withheld.Add(key)
-		if isID(key) {
+		if isID(key) || strings.HasPrefix(key, itemNumber) {
 			w.others.Add(key)
 		}
 	}
@@ -108,8 +111,11 @@ func (w *withheldSet) begin(at place) {
 	}
 }
 
-// mark remembers what a frame says about a message.
+// mark remembers what a frame says about a message. Without a key it may be any message.
 func (w *withheldSet) mark(keys []string, m marks) {
+	if len(keys) == 0 && answer.updated(m) != answer {
+		keys = unnamed
+	}
 	for _, key := range keys {
 		is, known := w.natures[key]
 		if !known {
@@ -118,7 +124,7 @@ func (w *withheldSet) mark(keys []string, m marks) {
 		switch is = is.updated(m); {
 		case is == answer:
 			delete(w.natures, key)
-		case known || len(w.natures) < wire.MaxSet:
+		case known || len(w.natures) < maxNatures:
 			if w.natures == nil {
 				w.natures = make(map[string]nature)
 			}
@@ -126,6 +132,9 @@ func (w *withheldSet) mark(keys []string, m marks) {
 		}
 	}
 }
+
+// unnamed are the keys of a message that nothing names.
+var unnamed = []string{""}
 
 // markItem remembers what a frame says about an item. No role makes an answer of what was none.
 func (w *withheldSet) markItem(at place, m marks) {
@@ -158,7 +167,7 @@ func (w *withheldSet) knows(key string) bool {
 // isWithheld reports whether one of the keys is withheld, or may be.
 func (w *withheldSet) isWithheld(at place) bool {
 	return w.withheld.IsFull() || at.unclear && w.withheld.Len() > 0 || slices.ContainsFunc(at.keys, func(key string) bool {
-		return w.withheld.Contains(key) || isID(key) && w.others.IsShared(key)
+		return w.withheld.Contains(key) || w.others.IsShared(key)
 	})
 }
 
@@ -174,7 +183,7 @@ func (w *withheldSet) saw(at place) bool { return w.seen.Contains(at.name()) }
 // for text that is neither an answer nor a thought.
 func (w *withheldSet) textKind(at place) event.Kind {
 	kind := event.KindText
-	if len(w.natures) >= wire.MaxSet {
+	if len(w.natures) >= maxNatures {
 		kind = event.KindThought
 	}
 	if len(w.natures) == 0 {
@@ -187,6 +196,15 @@ func (w *withheldSet) textKind(at place) event.Kind {
 		case known:
 			kind = is.textKind()
 		}
+	}
+	return kind
+}
+
+// itemTextKind is textKind for a piece of an item. A piece that names no item may be of one that is no answer.
+func (w *withheldSet) itemTextKind(at place) event.Kind {
+	kind := w.textKind(at)
+	if kind == event.KindText && len(w.natures) > 0 && !slices.ContainsFunc(at.keys, func(key string) bool { return isID(key) || w.knows(key) }) {
+		return event.KindThought
 	}
 	return kind
 }

@@ -136,6 +136,17 @@ func TestPiecesOfOtherItems(t *testing.T) {
 			}
 		}
 	}
+	reasoning := func(index, id string) string {
+		return `{"type":"response.output_item.added","output_index":` + index + `,"item":{"id":` + id + `,"type":"reasoning","summary":[]}}`
+	}
+	for _, c := range [][2]string{ // pieces that name no item, or none that began
+		{reasoning("0", `"i"`), `"output_index":-1,"item_id":""`}, {reasoning("0", `"i"`), `"x":0`}, {reasoning("0", `"i"`), `"output_index":7`},
+		{reasoning("null", "5"), `"output_index":null,"item_id":5`}, {reasoning("null", `""`), `"x":0`},
+	} {
+		checkStaysIn(t, []filter.Settings{public, withoutThoughts}, created, c[0], strings.Replace(delta, `"output_index":0,"item_id":"i"`, c[1], 1))
+	}
+	second := strings.NewReplacer(`"id":"r"`, `"id":"s"`, `"i"`, `"j"`)
+	checkStaysIn(t, []filter.Settings{public, withoutThoughts}, created, reasoning("0", `"i"`), second.Replace(created), second.Replace(added), strings.Replace(delta, `"item_id":"i"`, `"response_id":"r"`, 1))
 	part := `{"type":"response.content_part.added","output_index":0,"item_id":"i","content_index":0,"part":{"type":"reasoning_text"}}`
 	checkStaysIn(t, []filter.Settings{public, withoutThoughts}, created, added, part, strings.Replace(delta, `"delta":`, `"content_index":0,"delta":`, 1))
 }

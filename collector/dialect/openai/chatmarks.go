@@ -1,0 +1,82 @@
+package openai
+
+import (
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// messagePlace returns the place of a choice in its completion. A chunk without an ID, or with one under which no message began,
+// continues the last message of the choice: some servers give each chunk another ID.
+func (d *decoder) messagePlace(c *choice, at place, begins bool) place {
+	own := at.of(d.chat.chunk)
+	switch {
+	case c == nil:
+	case begins && d.chat.chunk != "" || d.withheld.saw(own) || len(c.message.keys) == 0:
+		c.message = own
+	case !d.withheld.missed: // else it may continue a message whose beginning was not read
+		return c.message
+	}
+	return own
+}
+
+// beginChoice begins a message of a choice. After the choice has finished it is another one, to which no earlier mark applies.
+func (d *decoder) beginChoice(c *choice, at, own place) {
+	if c != nil && c.ended == own.name() {
+		c.ended = ""
+		d.withheld.forget(func(key string) bool { return slices.Contains(at.keys, key) || slices.Contains(own.keys, key) })
+	}
+	d.withheld.begin(own)
+}
+
+// markChoice remembers what a chunk says about a message, and returns the kind of its text. A mark deeper within the choice (Gemini)
+// is one of the piece beside it.
+func (d *decoder) markChoice(c *choice, v strictjson.Value, m marks, at, own place) event.Kind {
+	deep := lenient.ContainsThoughtMarker(v)
+	m.thinks = m.thinks || deep && !hasText(v.Get("delta")) && !hasText(v.Get("message"))
+	d.withheld.mark(at.keys, m)
+	d.withheld.mark(own.keys, m)
+	if c != nil && d.chat.chunk == "" {
+		m.named = false
+		d.withheld.mark(c.message.keys, m)
+	}
+	kind := d.withheld.textKind(own)
+	if kind == event.KindText && !d.withheld.saw(own) {
+		kind = d.withheld.textKind(at)
+	}
+	if deep {
+		kind = event.KindThought
+	}
+	return kind
+}
+
+// hasText reports whether an object of a chunk has text, in any form.
+func hasText(v strictjson.Value) bool {
+	return !isBlank(v.Get("content")) || !isBlank(v.Get("refusal")) || !isBlank(v.Get("audio"))
+}
+
+// deeperMarks returns what parts of texts and the fields of a model's provider say. None of them says it of a whole message.
+func deeperMarks(levels ...strictjson.Value) (m marks) {
+	for _, v := range levels {
+		m.read(v.Get("provider_specific_fields"))
+		m.read(v.Get("content"))
+	}
+	m.shows = m.shows || m.thinks
+	return m
+}
+
+// markTexts marks the texts of objects if they are no answers, and reports whether there is any text.
+func markTexts(kind event.Kind, b *event.Batch, objects ...strictjson.Value) (any bool) {
+	for _, v := range objects {
+		if !hasText(v) {
+			continue
+		}
+		any = true
+		if kind != event.KindText {
+			b.SetTextKind(v, kind)
+		}
+	}
+	return any
+}
