@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bufio"
 	"compress/gzip"
 	"fmt"
 	"io"
@@ -28,7 +29,7 @@ func decompress(r io.Reader, encoding string) io.Reader {
 	case "":
 		return r
 	case "gzip", "x-gzip":
-		return &lazyGzip{source: r}
+		return &gzipStream{source: bufio.NewReader(r)}
 	}
 	return unsupportedEncoding(encoding)
 }
@@ -100,18 +101,39 @@ func mediaTypeError(media string) unfilterable {
 	return unfilterable(fmt.Sprintf("the agent's stream has the type %q, the binary transport of AG-UI, which cannot be filtered; let the client accept only text/event-stream", media))
 }
 
-type lazyGzip struct {
-	source io.Reader
-	reader *gzip.Reader
+// gzipStream reads the members of a gzip stream (RFC 1952, 2.2). Unlike gzip.Reader, it returns the end of a member
+// without waiting for the next one: an agent may send one for each event.
+type gzipStream struct {
+	source *bufio.Reader // that gzip.Reader does not read beyond a member
+	member *gzip.Reader  // nil before the first one
+	ended  bool          // the member is over
 }
 
-func (g *lazyGzip) Read(p []byte) (int, error) {
-	if g.reader == nil {
-		reader, err := gzip.NewReader(g.source)
-		if err != nil {
+func (g *gzipStream) Read(p []byte) (n int, err error) {
+	for n == 0 && err == nil {
+		if err = g.next(); err != nil {
 			return 0, err
 		}
-		g.reader = reader
+		n, err = g.member.Read(p)
+		if g.ended = err == io.EOF; g.ended { //nolint:errorlint // gzip.Reader does not wrap it
+			err = nil
+		}
 	}
-	return g.reader.Read(p)
+	return n, err
+}
+
+// next begins the first member, or the one after a member that is over.
+func (g *gzipStream) next() (err error) {
+	switch {
+	case g.member == nil:
+		g.member, err = gzip.NewReader(g.source)
+	case g.ended:
+		err = g.member.Reset(g.source)
+	default:
+		return nil
+	}
+	if err == nil {
+		g.member.Multistream(false)
+	}
+	return err
 }

@@ -155,6 +155,7 @@ func (s *subscription) subscribe(last string) (collector.Input, error) {
 	}
 	r.Header.Set("Accept", "text/event-stream")
 	r.Header.Set("Cache-Control", "no-cache")
+	r.Header.Set("Accept-Encoding", "gzip")
 	if last != "" && !strings.ContainsFunc(last, invalidInHeader) {
 		r.Header.Set("Last-Event-ID", last)
 	}
@@ -167,7 +168,7 @@ func (s *subscription) subscribe(last string) (collector.Input, error) {
 		return collector.Input{}, err
 	}
 	s.body, s.connectedAt = resp.Body, s.now()
-	read := &arrivalReader{Reader: resp.Body, now: s.now, onBytes: s.onBytes}
+	read := &arrivalReader{Reader: decompress(resp.Body, contentEncoding(resp.Header)), now: s.now, onBytes: s.onBytes}
 	in := collector.Input{Reader: read, ReceivedAt: func() time.Time { return read.at }}
 	known := s.repeats.startConnection(func() { s.counters.CountRepeatedFrame(s.settings.Name) })
 	s.ids.resume()
@@ -203,7 +204,8 @@ func checkAnswer(resp *http.Response, now time.Time) error {
 		return &refusal{why: "it answered " + strconv.Itoa(status), permanent: true}
 	case !isStream(resp.Header):
 		return &refusal{why: "its answer is not text/event-stream", permanent: true}
-	case contentEncoding(resp.Header) != "": // the HTTP client has removed gzip, the only encoding it asks for
+	}
+	if _, cannot := decompress(nil, contentEncoding(resp.Header)).(unsupportedEncoding); cannot {
 		return &refusal{why: "its answer has a content encoding other than gzip", permanent: true}
 	}
 	return nil
