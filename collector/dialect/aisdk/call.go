@@ -8,8 +8,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// maxCalls limits the calls of an answer that are remembered, and maxPending those that it leaves to
-// its client.
+// maxCalls limits the calls of an answer that are remembered: when there are more, one that has ended is forgotten.
+// maxPending limits those that it leaves to its client.
 const (
 	maxCalls   = 1024
 	maxPending = 16
@@ -50,6 +50,20 @@ func (c calls) anyWithheld() bool {
 	return slices.ContainsFunc(c, func(known call) bool { return known.withheld })
 }
 
+// makeRoom forgets the oldest call that has ended if there is no room for another one, but none that is withheld. It
+// reports whether there is room.
+func (c *calls) makeRoom() bool {
+	if len(*c) < maxCalls {
+		return true
+	}
+	i := slices.IndexFunc(*c, func(known call) bool { return known.state == callEnded && !known.withheld })
+	if i < 0 {
+		return false
+	}
+	*c = slices.Delete(*c, i, i+1)
+	return true
+}
+
 // pending returns the calls that run at the end of the answer: the client has to execute them.
 func (c calls) pending() (ids []string) {
 	for _, known := range c {
@@ -70,7 +84,7 @@ func (d *decoder) advance(v strictjson.Value, state callState) (id string, leave
 		return id, false
 	case known != nil:
 		known.state, known.withheld = state, d.withheld
-	case len(d.calls) >= maxCalls:
+	case !d.calls.makeRoom():
 		return id, false
 	default:
 		d.calls = append(d.calls, call{id: id, tool: d.name(v.Get("toolName")), state: state, withheld: d.withheld})
@@ -87,8 +101,9 @@ func (d *decoder) continues(v strictjson.Value) (known *call, leaves bool) {
 		known.withheld = known.withheld || d.withheld
 		return known, leaves
 	}
-	leaves = !d.missedStart && len(d.calls) < maxCalls && (id != "" || !d.calls.anyWithheld())
-	if d.withheld && len(d.calls) < maxCalls {
+	hasRoom := d.calls.makeRoom()
+	leaves = !d.missedStart && hasRoom && (id != "" || !d.calls.anyWithheld())
+	if d.withheld && hasRoom {
 		d.calls = append(d.calls, call{id: id, state: callEnded, withheld: true})
 	}
 	return nil, leaves

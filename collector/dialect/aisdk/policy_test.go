@@ -115,6 +115,22 @@ func TestTooManyParts(t *testing.T) {
 	}
 }
 
+// TestManyCalls sends more calls than are remembered, each of which ends: all leave, but none that was withheld.
+func TestManyCalls(t *testing.T) {
+	begun, ended := `{"type":"tool-input-available","toolCallId":"%d","toolName":"f"}`, `{"type":"tool-output-available","toolCallId":"%d","output":1}`
+	hidden := `{"type":"tool-output-available","toolCallId":"h","output":1,"kind":"internal"}`
+	sent := []string{hidden}
+	for n := range 2000 {
+		sent = append(sent, fmt.Sprintf(begun, n), fmt.Sprintf(ended, n))
+	}
+	got := leaves(t, event.PolicyClient, append(sent, strings.Replace(hidden, `,"kind":"internal"`, "", 1))...)
+	for i, frame := range got {
+		if isHidden := i == 0 || i == len(got)-1; (frame == unchanged) == isHidden {
+			t.Fatalf("frame %d is %s", i, frame)
+		}
+	}
+}
+
 // TestBrokenError sends an error that cannot be read: a client learns of it.
 func TestBrokenError(t *testing.T) {
 	each(t, []string{`{"type":"error","errorText":"said "no" and died"}`}, func(b *event.Batch) {
