@@ -129,8 +129,6 @@ func (d *decoder) setSession(fr frame) {
 	}
 }
 
-func (d *decoder) other(_ *task, _ frame, b *event.Batch) { b.Add(event.KindOther) }
-
 // message reads a message of the model's history, which may repeat a thought.
 func (d *decoder) message(_ *task, fr frame, b *event.Batch) {
 	message := fr.data.Get("message")
