@@ -144,7 +144,7 @@ func (d *decoder) conclude(is traits, v strictjson.Value, found *findings) {
 	}
 	switch {
 	case !is.isMessage:
-		found.internal = found.internal || is.isWithheld && (is.isCall || is.isQuestion) || is.isSend && lenient.IsInternal(v.Get("node").Text())
+		found.internal = found.internal || is.isWithheld && (is.isCall || is.isQuestion) || is.isQuestion && d.repeatsUnnamed(v) || is.isSend && lenient.IsInternal(v.Get("node").Text())
 		found.doubtful = found.doubtful || is.isCall && d.mayBeHiddenCall(v)
 	case is.isLabeled || is.isWithheld:
 		found.internal = true

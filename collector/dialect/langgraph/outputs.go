@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -26,8 +27,8 @@ func (d *decoder) withholdOutputs(mode string, v strictjson.Value, isOfInternal 
 			isNew := d.shown.knowsHistory() || mode == modeMessages || mode != modeValues && i > lastUsers
 			switch id := m.Get("id"); {
 			case len(id.Text()) == 0:
-				if content := contentKey(m); content != "" && mode != modeValues {
-					d.unnamed.Add(content)
+				if mode != modeValues {
+					d.withholdContent(m)
 				}
 			case isNew && !d.shown.contains(id):
 				d.withholdMessage(m, true)
@@ -65,6 +66,10 @@ func messagesIn(v strictjson.Value, inList bool, depth int) (all []strictjson.Va
 		return []strictjson.Value{v}
 	}
 	for name, member := range v.Members() {
+		if slices.ContainsFunc(savedMembers, name.Is) && member.Get("content").Exists() {
+			all = append(all, member)
+			continue
+		}
 		all = append(all, messagesIn(member, name.Is("messages"), depth+1)...)
 	}
 	for element := range v.Elements() {
@@ -81,40 +86,86 @@ func isPair(v strictjson.Value) bool {
 	return isText(text) && slices.Contains(pairRoles, role.String())
 }
 
-// contentKey returns a hash of a message's content, or "" if it is empty.
-func contentKey(message strictjson.Value) string {
-	content := message.Get("content")
-	switch message.Kind() {
-	case strictjson.String:
-		content = message
-	case strictjson.Array:
-		_, content = tuple(message)
+// withholdContent remembers the content of a message or question without an ID.
+func (d *decoder) withholdContent(v strictjson.Value) {
+	if content := contentKey(v); content != "" {
+		d.unnamed.Add(content)
 	}
-	text := content.Raw()
-	if content.Kind() == strictjson.String {
-		text = content.Text()
-	} else if content.Len() == 0 {
-		text = nil
-	}
-	if len(text) == 0 {
-		return ""
-	}
-	return strconv.FormatUint(maphash.Bytes(seed, text), 36)
 }
 
-// repeatsUnnamed reports whether a message that was not shown has the content of a withheld one without an id. If the
-// server says where it was made, or it is all that a node returns, it is another one. Its id is remembered instead of
-// the content, once the frame has been judged.
+// contentKey returns a hash of a message's content, or of what a question asks, or "" if it is empty.
+func contentKey(v strictjson.Value) string {
+	candidates := []strictjson.Value{v.Get("content"), v.Get("content_blocks"), v.Get("value")}
+	switch v.Kind() {
+	case strictjson.String:
+		candidates = []strictjson.Value{v}
+	case strictjson.Array:
+		_, text := tuple(v)
+		candidates = []strictjson.Value{text}
+	}
+	for _, content := range candidates {
+		text := lenient.Text(appendTexts(nil, content))
+		switch {
+		case len(text) > 0:
+			return strconv.FormatUint(maphash.Bytes(seed, text), 36)
+		case content.Len() > 0:
+			return strconv.FormatUint(hashOf(content), 36)
+		}
+	}
+	return ""
+}
+
+// appendTexts appends the text of a content: a string, or the texts of blocks. The state may have the same text in other
+// blocks.
+func appendTexts(dst []byte, content strictjson.Value) []byte {
+	switch content.Kind() {
+	case strictjson.String:
+		dst = append(dst, content.Text()...)
+	case strictjson.Object:
+		dst = append(dst, content.Get("text").Text()...)
+	}
+	for block := range content.Elements() {
+		if block.Kind() != strictjson.Array {
+			dst = appendTexts(dst, block)
+		}
+	}
+	return dst
+}
+
+// hashOf returns a hash of any value. The order of an object's members does not matter.
+func hashOf(v strictjson.Value) (hash uint64) {
+	switch v.Kind() {
+	case strictjson.Object:
+		for name, member := range v.Members() {
+			hash += maphash.Bytes(seed, name.Text()) ^ 3*hashOf(member)
+		}
+		return hash
+	case strictjson.Array:
+		for element := range v.Elements() {
+			hash = 31*hash + hashOf(element)
+		}
+		return hash
+	case strictjson.String:
+		return maphash.Bytes(seed, v.Text())
+	}
+	return maphash.Bytes(seed, v.Raw())
+}
+
+// repeatsUnnamed reports whether a message or question that was not shown has the content of a withheld one without an
+// id. If the server says where a message was made, or it is all that a node returns, it is another one. Its id is
+// remembered instead of the content, once the frame has been judged.
 func (d *decoder) repeatsUnnamed(v strictjson.Value) bool {
-	if d.unnamed.IsEmpty() || d.shown.contains(v.Get("id")) || slices.Contains(d.shown.vouched, v) {
+	id := v.First("id", "interrupt_id")
+	if d.unnamed.IsEmpty() || d.shown.contains(id) || slices.Contains(d.shown.vouched, v) {
 		return false
 	}
 	content := contentKey(v)
 	if content == "" || !d.unnamed.MayContain(content) {
 		return false
 	}
-	if len(v.Get("id").Text()) > 0 {
+	if len(id.Text()) > 0 {
 		d.withholdMessage(v, true)
+		d.withholdID(id, true)
 		d.named = append(d.named, content)
 	}
 	return true

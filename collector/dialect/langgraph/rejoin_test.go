@@ -149,6 +149,8 @@ func TestUnnamed(t *testing.T) {
 	const text = `"content":"secret"`
 	for _, message := range []string{
 		`{"type":"ai",` + text + `,"id":null}`, `{"type":"ai",` + text + `}`, `{"role":"assistant",` + text + `}`, `{"type":"human",` + text + `,"id":null}`, `["ai","secret"]`, `"secret"`,
+		`{"type":"ai","content":[{"type":"text","text":"secret"}]}`, `{"type":"ai","content":[{"type":"text","text":"sec"},"ret"]}`, `{"type":"ai","content_blocks":[{"type":"text","text":"secret"}],"content":[]}`,
+		`{"lc":1,"type":"constructor","id":["AIMessage"],"kwargs":{"content":"secret"}}`,
 	} {
 		for _, first := range []sent{
 			{"updates", `{"internal_x":{"messages":[` + message + `]}}`}, {"updates|a:1", `{"internal_x":[{"messages":` + message + `}]}`},
@@ -156,7 +158,9 @@ func TestUnnamed(t *testing.T) {
 			ofEvents("on_chain_end", "internal_x", `{"output":{"messages":[`+message+`]}}`, ""),
 		} {
 			state := `{"messages":[` + userAsks + `,{"type":"ai","id":"u1",` + text + `}]}`
-			for _, then := range []sent{{"values", state}, {"checkpoints", `{"values":` + state + `}`}, {"updates", `{"a":` + state + `}`}, {"values", `{"draft":{"type":"ai",` + text + `,"id":null}}`}} {
+			blocks := strings.Replace(state, `"content":"secret"`, `"content":[{"type":"text","text":"secret"},{"type":"text","text":""}]`, 1)
+			whole := strings.Replace(state, `"content":"secret"`, `"content":[" secret\n"]`, 1)
+			for _, then := range []sent{{"values", state}, {"values", blocks}, {"values", whole}, {"checkpoints", `{"values":` + state + `}`}, {"updates", `{"a":` + state + `}`}, {"values", `{"draft":{"type":"ai",` + text + `,"id":null}}`}} {
 				checkStaysIn(t, []filter.Settings{client, public}, first, then, then)
 				memory := new(event.Withheld)
 				leavingOf(client, &event.Stream{Identity: inThread(threadID, ""), Withheld: memory}, sent{"metadata", begin}, first)

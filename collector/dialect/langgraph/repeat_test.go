@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
@@ -62,18 +63,46 @@ func TestSameTool(t *testing.T) {
 	}
 }
 
-// TestRepeatedInterrupts repeats the question of an internal node in a mode that does not name the node.
+// TestRepeatedInterrupts repeats the question of an internal node, or of one within a withheld call, in a frame that does not
+// name the node.
 func TestRepeatedInterrupts(t *testing.T) {
-	const question = `[{"value":"secret","id":"i1"}]`
-	for _, first := range []sent{
-		{"tasks", `{"id":"1","name":"internal_x","result":{},"interrupts":` + question + `}`},
-		{"debug", `{"type":"task_result","step":1,"payload":{"id":"1","name":"internal_x","interrupts":` + question + `}}`},
-		{"checkpoints", `{"values":{},"tasks":[{"id":"1","name":"internal_x","interrupts":` + question + `}]}`},
-		{"updates|internal_x:1", `{"__interrupt__":` + question + `}`},
-		{"updates|internal_x:1", strings.Replace(`{"__interrupt__":`+question+`}`, `"id"`, `"interrupt_id"`, 1)},
-	} {
-		for _, later := range []sent{{"updates", `{"__interrupt__":` + question + `}`}, {"values", `{"messages":[],"__interrupt__":` + question + `}`}} {
-			checkStaysIn(t, []filter.Settings{client, public}, first, later)
+	hidden := bothAsked[0]
+	within := sent{"values|tools:U8", `{}`}
+	for _, question := range []string{`{"value":"secret","id":"i1"}`, `{"value":"secret","interrupt_id":"i1"}`, `{"value":"secret"}`, `{"value":{"a":"secret","b":["x"]}}`} {
+		list := `[` + question + `]`
+		update := `{"__interrupt__":` + list + `}`
+		asks := func(more string) string { return `{"id":"U8",` + more + `"interrupts":` + list + `}` }
+		first := [][]sent{
+			{{"tasks", asks(`"name":"internal_x","result":{},`)}},
+			{{"debug", `{"type":"task_result","step":1,"payload":` + asks(`"name":"internal_x",`) + `}`}},
+			{{"checkpoints", `{"values":{},"tasks":[` + asks(`"name":"internal_x",`) + `]}`}},
+			{{"updates|internal_x:1", update}}, {{"updates|a:1|internal_x:1", update}}, {{"values|internal_x:1", `{"messages":[],"__interrupt__":` + list + `}`}},
+			{{"updates", `{"internal_x":{"a":` + update + `}}`}},
+			{ofEvents("on_chain_stream", "internal_x", `{"chunk":`+update+`}`, `,"run_id":"r1"`)},
+			{hidden, {"updates|tools:U8", update}}, {hidden, {"updates|tools:U8|model:9", update}}, {hidden, {"values|tools:U8", update}},
+			{hidden, {"tasks|tools:U8", asks(`"name":"ask","result":{},`)}}, {hidden, within, {"tasks", asks(`"name":"tools","result":{},`)}},
+			{hidden, {"tasks", asks(`"name":"tools","result":{},`)}}, {hidden, {"checkpoints", `{"values":{},"tasks":[` + asks(`"name":"tools",`) + `]}`}},
+			{hidden, {"updates", strings.Replace(update, `"value"`, `"ns":["tools:U8","model:9"],"value"`, 1)}},
+		}
+		other := strings.Replace(update, `["x"]}}`, `["x"]}, "when": "during"}`, 1)
+		other = strings.Replace(other, `{"a":"secret","b":["x"]}`, `{"b":["x"],"a":"secret"}`, 1)
+		for _, start := range first {
+			for _, later := range []sent{{"updates", other}, {"values", other}, {"values", `{"messages":[],"__interrupt__":` + list + `}`}, {"checkpoints", `{"values":{},"tasks":[` + asks(`"name":"a",`) + `]}`}} {
+				checkStaysIn(t, []filter.Settings{client, public}, append(start[:len(start):len(start)], later, later)...)
+				memory := new(event.Withheld)
+				leavingOf(client, &event.Stream{Identity: inThread(threadID, ""), Withheld: memory}, append([]sent{{"metadata", begin}}, start...)...)
+				if out := leavingOf(client, &event.Stream{Identity: inThread(threadID, joinedID), Withheld: memory}, later, later); strings.Contains(out, "secret") {
+					t.Errorf("after %v on another stream this leaves: %s", start, out)
+				}
+			}
+		}
+		for _, shown := range [][]sent{
+			{{"updates|a:1", update}}, {hidden, bothAsked[1], task("U8", "tools", callV), {"updates|tools:U8", update}},
+			{{"checkpoints", `{"values":{},"tasks":[{"id":"1","name":"internal_x","interrupts":[]}` + `,` + asks(`"name":"a",`) + `]}`}},
+		} {
+			if out := leaving(client, append(shown, sent{"updates", update})...); !strings.Contains(out, "secret") {
+				t.Errorf("after %v the question of another node does not leave", shown)
+			}
 		}
 	}
 }

@@ -28,8 +28,13 @@ func (d *decoder) judge(name []byte, mode string, v strictjson.Value, b *event.B
 		b.Internal, b.HasThoughts = found.internal, found.hasThought
 		inDoubt = found.doubtful
 	}
-	isOfInternal := d.namesInternal(mode, v) || isInternalGraph || d.isWithinHiddenCall(name, mode, v)
+	isNamed := d.namesInternal(mode, v)
+	isPlaced := isInternalGraph || d.isWithinHiddenCall(name, mode, v)
+	isOfInternal := isNamed || isPlaced
 	b.Internal = b.Internal || isOfInternal || showsPrompt(mode, v)
+	if isOfInternal || !d.internalWork.IsEmpty() || d.hidden.begun.Len() > 0 {
+		b.Internal = d.withholdQuestions(v, isPlaced || isNamed && !isCheckpoint(mode, v), 0) || b.Internal
+	}
 	if mode == modeEvents {
 		isHidden, mayBeHidden := d.judgeTool(v)
 		d.noteRun(v, isOfInternal || isHidden, mayBeHidden)
@@ -42,7 +47,6 @@ func (d *decoder) judge(name []byte, mode string, v strictjson.Value, b *event.B
 		d.withholdFrame(mode, v)
 		d.withholdOutputs(mode, v, isOfInternal)
 	}
-	d.withholdInterrupts(v, isInternalGraph)
 	b.Internal = b.Internal || inDoubt
 	d.shown.isWhole = d.shown.isWhole || mode == modeValues && len(name) == len(modeValues) && !b.Internal
 	d.forgetNamed()
@@ -161,20 +165,6 @@ func (d *decoder) withholdMessage(v strictjson.Value, shared bool) {
 	}
 }
 
-// withholdInterrupts remembers the questions of an internal node. Other modes repeat them without the node.
-func (d *decoder) withholdInterrupts(v strictjson.Value, isInternal bool) {
-	for _, task := range append(elementsOf(v.Get("tasks")), v) {
-		if isInternal || lenient.IsInternal(task.Get("name").Text()) {
-			for question := range task.First("interrupts", interruptKey).Elements() {
-				d.withholdID(question.First("id", "interrupt_id"), true)
-			}
-		}
-	}
-	if payload := v.Get("payload"); payload.Kind() == strictjson.Object {
-		d.withholdInterrupts(payload, isInternal)
-	}
-}
-
 // namesInternal reports whether a frame of a mode names an internal node, or an event of the
 // application that calls itself internal.
 func (d *decoder) namesInternal(mode string, v strictjson.Value) bool {
@@ -249,6 +239,11 @@ func elementsOf(v strictjson.Value) (all []strictjson.Value) {
 		all = append(all, element)
 	}
 	return all
+}
+
+// isCheckpoint reports whether a frame has a saved state, which has questions of several tasks.
+func isCheckpoint(mode string, v strictjson.Value) bool {
+	return mode == modeCheckpoints || mode == modeDebug && v.Get("type").Is("checkpoint")
 }
 
 // isInternalCheckpoint reports whether an internal node wrote to a saved state, or is to run next.

@@ -1,0 +1,76 @@
+package langgraph
+
+import (
+	"bytes"
+
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// questionLists are the members that list the questions of a task, a state or an update.
+var questionLists = []string{"interrupts", interruptKey}
+
+// withholdQuestions reports whether v contains a question of something internal, and remembers such questions: other frames
+// repeat them without their place. isOfInternal says that v is of something internal as a whole.
+func (d *decoder) withholdQuestions(v strictjson.Value, isOfInternal bool, depth int) (found bool) {
+	if depth > maxScan {
+		return false // examine withholds the frame
+	}
+	isOfInternal = isOfInternal || d.isInternalTask(v)
+	for name, member := range v.Members() {
+		if lenient.MatchesAny(name.Text(), questionLists) {
+			for _, question := range questionsIn(member) {
+				if isOfInternal || d.isGraphOfHiddenCall(namespaceOf(question), "") {
+					d.withholdQuestion(question)
+					found = true
+				}
+			}
+			continue
+		}
+		found = d.withholdQuestions(member, isOfInternal, depth+1) || found
+	}
+	for element := range v.Elements() {
+		found = d.withholdQuestions(element, isOfInternal, depth+1) || found
+	}
+	return found
+}
+
+// questionsIn returns the questions of a list, or a single one.
+func questionsIn(list strictjson.Value) []strictjson.Value {
+	if list.Kind() == strictjson.Object {
+		return []strictjson.Value{list}
+	}
+	return elementsOf(list)
+}
+
+// isInternalTask reports whether a task with a list of questions is internal, or may work within a withheld call.
+func (d *decoder) isInternalTask(v strictjson.Value) bool {
+	name, id := v.Get("name"), v.Get("id")
+	switch {
+	case !hasAny(v, questionLists):
+		return false
+	case lenient.IsInternal(name.Text()), mayName(&d.internalWork, id):
+		return true
+	}
+	return name.Is(toolNode) && len(id.Text()) > 0 && d.isOfHiddenCall([]byte(toolNode+":"+id.String()), "", false)
+}
+
+// namespaceOf returns the namespace of the graph that asks a question. Servers before LangGraph 0.6 say it.
+//
+// Source: langgraph/types.py, Interrupt.ns.
+func namespaceOf(question strictjson.Value) []byte {
+	var segments [][]byte
+	for segment := range question.Get("ns").Elements() {
+		segments = append(segments, segment.Text())
+	}
+	return bytes.Join(segments, []byte("|"))
+}
+
+// withholdQuestion remembers a question by its ID, else by what it asks.
+func (d *decoder) withholdQuestion(v strictjson.Value) {
+	if id := v.First("id", "interrupt_id"); len(id.Text()) == 0 {
+		d.withholdContent(v)
+	} else {
+		d.withholdID(id, true)
+	}
+}
