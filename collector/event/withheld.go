@@ -15,6 +15,9 @@ type Withheld struct {
 	used          atomic.Bool // a key was added
 	mu            sync.Mutex
 	recent, older map[uint64]struct{} // at most MaxWithheld each
+
+	hasCalls                atomic.Bool           // a call was added
+	recentCalls, olderCalls map[uint64]scopeCalls // by scope, at most maxWithheldScopes each
 }
 
 // IsEmpty reports whether no key was ever added. It takes no lock.

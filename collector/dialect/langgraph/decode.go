@@ -20,6 +20,7 @@ type decoder struct {
 	named         []string           // of unnamed: the contents that have got an ID in the frame that is being judged
 	marked        []strictjson.Value // messages of the frame that is being judged in which every text is a thought
 	shown         shown
+	hidden        hiddenCalls
 	runState
 }
 
@@ -34,8 +35,7 @@ type runState struct {
 	unmetered map[string]speaker      // of responses that ended without their usage, by id
 	calls     calls
 	taskCall  map[string]string // the call that a task executes, by the task's id
-	hidden    hiddenCalls
-	shownWork wire.Set[string] // tasks that do not work within a withheld call
+	shownWork wire.Set[string]  // tasks that do not work within a withheld call
 	plan      event.Plan
 	handoffState
 }
@@ -112,6 +112,7 @@ func (d *decoder) readStart(mode string, v strictjson.Value, b *event.Batch) {
 	if mode == modeMetadata {
 		if run := d.name(v.Get("run_id")); run != "" && run != d.run {
 			d.run, d.runState = run, runState{}
+			d.hidden.forgetEnded()
 			d.setScopes()
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -59,6 +61,9 @@ func (d *decoder) judgeTool(v strictjson.Value) (isHidden, mayBeHidden bool) {
 // the tool were shown, it is one of them.
 func (d *decoder) mayHideCallOf(tool string) bool {
 	isOpen := false
+	if hidden, isFull := d.hidden.open(false); isFull || slices.ContainsFunc(hidden, func(c event.WithheldCall) bool { return c.Tool == wire.Hash(tool) }) {
+		return true
+	}
 	for _, c := range d.calls {
 		switch {
 		case c.tool != tool:

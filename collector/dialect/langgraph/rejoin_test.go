@@ -110,7 +110,7 @@ func TestOtherMarks(t *testing.T) {
 		{[]sent{ofEvents("on_chain_start", "internal_x", `{}`, `,"run_id":"`+run+`","parent_ids":[]`)}, ofEvents("on_chain_end", "b", `{"output":"secret"}`, `,"run_id":"r3","parent_ids":["`+run+`"]`)},
 		{[]sent{asked}, asking},
 		{[]sent{{"tasks", `{"id":"1","name":"internal_x","result":{},"interrupts":[{"id":"i1","value":"secret"}]}`}}, sent{"updates", `{"__interrupt__":[{"id":"i1","value":"secret"}]}`}},
-		{[]sent{call, within}, within},
+		{[]sent{call, within, {"updates", `{"tools":{"messages":[{"type":"tool","id":"m3","tool_call_id":"c2","content":""}]}}`}}, within},
 	} {
 		for _, reader := range []filter.Settings{withoutThoughts, public} {
 			memory := new(event.Withheld)

@@ -32,7 +32,7 @@ func (d *decoder) judge(name []byte, mode string, v strictjson.Value, b *event.B
 	isPlaced := isInternalGraph || d.isWithinHiddenCall(name, mode, v)
 	isOfInternal := isNamed || isPlaced
 	b.Internal = b.Internal || isOfInternal || showsPrompt(mode, v)
-	if isOfInternal || !d.internalWork.IsEmpty() || d.hidden.begun.Len() > 0 {
+	if isOfInternal || !d.internalWork.IsEmpty() || !d.hidden.isNone() {
 		b.Internal = d.withholdQuestions(v, isPlaced || isNamed && !isCheckpoint(mode, v), 0) || b.Internal
 	}
 	if mode == modeEvents {

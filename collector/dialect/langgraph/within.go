@@ -7,12 +7,19 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// hiddenCalls are the withheld calls that a run has begun, and those of them that have a result.
-type hiddenCalls struct{ begun, ended wire.Set[string] }
+// hiddenCalls are the withheld calls of a stream, by ID, and those of them that have a result. Other streams share those
+// without one: when a client rejoins a run, or resumes a thread.
+type hiddenCalls struct {
+	begun     map[string]event.WithheldCall // at most wire.MaxSet
+	ended     wire.Set[string]
+	shared    wire.SharedCalls
+	continues bool // the stream goes on with work that another stream may have begun
+}
 
 // callTypes are the types of the blocks of a content that are calls of the application's tools.
 var callTypes = []string{"tool_use", "tool_call", "tool_call_chunk", "function_call"}
@@ -20,18 +27,68 @@ var callTypes = []string{"tool_use", "tool_call", "tool_call_chunk", "function_c
 // begin records the calls of a withheld message. A model's server executes calls of other types itself.
 func (h *hiddenCalls) begin(d *decoder, message strictjson.Value) {
 	for c := range callsOf(message) {
-		kind := c.Get("type").Text()
-		if id := d.name(c.First("call_id", "id")); id != "" && (len(kind) == 0 || lenient.MatchesAny(kind, callTypes) || c.Get("function").Exists()) {
-			h.begun.Add(id)
+		kind, id := c.Get("type").Text(), d.name(c.First("call_id", "id"))
+		if id == "" || len(kind) > 0 && !lenient.MatchesAny(kind, callTypes) && !c.Get("function").Exists() {
+			continue
 		}
+		call := event.WithheldCall{ID: wire.Hash(id), Tool: wire.Hash(d.name(toolOf(c)))}
+		if target := c.Get("args").Get("subagent_type"); message.Get("type").Is("ai") { // pieces may have a part of it
+			call.Target = wire.Hash(d.name(target))
+		}
+		h.add(id, call)
+	}
+}
+
+func (h *hiddenCalls) add(id string, call event.WithheldCall) {
+	if _, known := h.begun[id]; known || len(h.begun) < wire.MaxSet {
+		if h.begun == nil {
+			h.begun = make(map[string]event.WithheldCall)
+		}
+		h.begun[id] = event.WithheldCall{ID: call.ID, Tool: cmp.Or(call.Tool, h.begun[id].Tool), Target: cmp.Or(call.Target, h.begun[id].Target)}
+	}
+	if !h.ended.Contains(id) {
+		h.shared.Begin(call)
 	}
 }
 
 // end records the result of a call.
 func (h *hiddenCalls) end(d *decoder, message strictjson.Value) {
-	if id := d.name(message.Get("tool_call_id")); h.begun.Contains(id) && message.Get("content").Exists() && isToolResult(message) {
+	id := d.name(message.Get("tool_call_id"))
+	if id == "" || !message.Get("content").Exists() || !isToolResult(message) {
+		return
+	}
+	if _, is := h.begun[id]; is {
 		h.ended.Add(id)
 	}
+	h.shared.End(wire.Hash(id))
+}
+
+// forgetEnded forgets the calls with a result when another run begins, in which their IDs may be other calls.
+func (h *hiddenCalls) forgetEnded() {
+	for id := range h.ended.All() {
+		delete(h.begun, id)
+	}
+	h.ended = wire.Set[string]{}
+}
+
+// isNone reports whether no call was withheld.
+func (h *hiddenCalls) isNone() bool {
+	open, isFull := h.open(false)
+	return len(open) == 0 && !isFull
+}
+
+// open returns the withheld calls without a result, or, if orEnded is set, those with one too. isFull says that there may be
+// others.
+func (h *hiddenCalls) open(orEnded bool) (open []event.WithheldCall, isFull bool) {
+	if h.continues {
+		open, isFull = h.shared.Open()
+	}
+	for id, call := range h.begun {
+		if orEnded || !h.ended.Contains(id) {
+			open = append(open, call)
+		}
+	}
+	return open, isFull || len(h.begun) >= wire.MaxSet
 }
 
 func isToolResult(message strictjson.Value) bool {
@@ -48,16 +105,11 @@ var namespaceMembers = []string{"langgraph_checkpoint_ns", "checkpoint_ns"}
 // orEnded is set, with one. The name of its agent rules out calls that name another one.
 func (d *decoder) mayWorkInHiddenCall(node []byte, agent string, orEnded bool) bool {
 	isNamed := d.isShownAgent(agent)
-	for id := range d.hidden.begun.All() {
-		c := d.calls.byID(id)
-		hasTarget := c != nil && c.target != ""
-		switch {
-		case !orEnded && d.hidden.ended.Contains(id), string(node) != toolNode && !hasTarget, isNamed && hasTarget && c.target != agent:
-		default:
-			return true
-		}
-	}
-	return d.hidden.begun.IsFull()
+	open, isFull := d.hidden.open(orEnded)
+	return isFull || slices.ContainsFunc(open, func(c event.WithheldCall) bool {
+		isInNode := string(node) == toolNode || c.Target != 0 || c.Tool == wire.Hash(taskTool)
+		return isInNode && (!isNamed || c.Target == 0 || c.Target == wire.Hash(agent))
+	})
 }
 
 // isShownAgent reports whether an open call that was not withheld names an agent.

@@ -1,6 +1,7 @@
 package langgraph
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -173,5 +174,61 @@ func TestRunsWithinRuns(t *testing.T) {
 		if out := leaving(client, harmless, run("on_chain_end", "a", "2", "", secret, "")); !strings.Contains(out, "secret") {
 			t.Errorf("after %v the run's other events do not leave", harmless)
 		}
+	}
+}
+
+// TestCallsOfOtherStreams works within a call that another stream of the thread withheld, and asks about it.
+func TestCallsOfOtherStreams(t *testing.T) {
+	const thread, run = "thread", "run" // no UUIDs
+	named := sent{"messages|tools:U8", `[{"type":"ai","id":"m6","content":"secret"},{"langgraph_node":"model","langgraph_checkpoint_ns":"tools:U8|model:9","lc_agent_name":"expert"}]`}
+	about := sent{"updates", `{"__interrupt__":[{"id":"i1","value":{"action_requests":[{"name":"task","args":{"q":"secret"}}]}}]}`}
+	elsewhere := sent{"updates|experts:U8", `{"model":{"messages":[` + wholeX + `]}}`}
+	ended := fromServer(strings.Replace(resultX, "secret", "", 1), "tools")
+	resumed := event.Identity{Session: thread, Answers: []string{resumes}}
+	piece := fromServer(`{"type":"AIMessageChunk","id":"mX","content":"","tool_call_chunks":[{"name":"task","args":"","id":"cX","index":0}]}`, "internal_x")
+	for _, work := range append(workOf("U8"), named, about, elsewhere, sent{"updates|tools:U8", `{"__interrupt__":[{"value":"secret"}]}`}) {
+		for _, later := range []event.Identity{inThread(thread, run), {Session: thread, JoinedSession: thread}, resumed} {
+			try := func(first, then []sent) string {
+				memory := new(event.Withheld)
+				leavingOf(client, &event.Stream{Identity: inThread(thread, ""), Withheld: memory}, append([]sent{{"metadata", `{"run_id":"run","attempt":1}`}}, first...)...)
+				leavingOf(client, &event.Stream{Identity: later, Withheld: memory}) // nothing ends a call but its result
+				return leavingOf(client, &event.Stream{Identity: later, Withheld: memory}, then...)
+			}
+			for _, first := range [][]sent{{bothAsked[0]}, {piece}, {ended, bothAsked[0]}} {
+				for _, then := range [][]sent{{work}, {{"metadata", nextRun}, work}, {bothAsked[1], work}} {
+					if out := try(first, then); strings.Contains(out, "secret") {
+						t.Errorf("after %v on another stream this leaves of %v: %s", first, then, out)
+					}
+				}
+			}
+			if work == about { // the tool of a call that has ended stays in doubt
+				continue
+			}
+			for _, harmless := range [][2][]sent{{{bothAsked[0], ended}, {work}}, {{bothAsked[0]}, {ended, work}}, {{bothAsked[1]}, {work}}} {
+				if out := try(harmless[0], harmless[1]); !strings.Contains(out, "secret") {
+					t.Errorf("after %v on another stream this does not leave: %v", harmless[0], harmless[1])
+				}
+			}
+		}
+		memory := new(event.Withheld)
+		leavingOf(client, &event.Stream{Identity: inThread(thread, ""), Withheld: memory}, bothAsked[0])
+		if out := leavingOf(client, &event.Stream{Identity: inThread(thread, ""), Withheld: memory}, work); !strings.Contains(out, "secret") {
+			t.Errorf("in a run with new input this does not leave: %v", work)
+		}
+	}
+}
+
+// TestManyCalls withholds more calls of a thread at once than are remembered: then any graph may work within one of them.
+func TestManyCalls(t *testing.T) {
+	var asked, ended []sent
+	for i := range event.MaxWithheldCalls + 1 {
+		id := fmt.Sprint("c", i)
+		asked = append(asked, asking("internal_x", "m"+id, strings.Replace(callX, "cX", id, 1)))
+		ended = append(ended, fromServer(strings.Replace(strings.Replace(resultX, "cX", id, 1), "secret", "", 1), "tools"))
+	}
+	memory := new(event.Withheld)
+	leavingOf(client, &event.Stream{Identity: inThread(threadID, ""), Withheld: memory}, append(asked, ended...)...)
+	if out := leavingOf(client, &event.Stream{Identity: inThread(threadID, joinedID), Withheld: memory}, workOf("U8")[1]); strings.Contains(out, "secret") {
+		t.Errorf("this leaves: %s", out)
 	}
 }

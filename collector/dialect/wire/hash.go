@@ -18,3 +18,11 @@ func ContentHash(f dialect.Frame) uint64 {
 	_, _ = h.Write(f.Data)
 	return h.Sum64() | 1
 }
+
+// Hash returns a hash of a name, or 0 if it is empty.
+func Hash(name string) uint64 {
+	if name == "" {
+		return 0
+	}
+	return maphash.String(seed, name) | 1
+}
