@@ -2,6 +2,7 @@ package langgraph
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -58,19 +59,36 @@ func isMarked(message strictjson.Value) bool {
 
 func isText(v strictjson.Value) bool { return v.Kind() == strictjson.String && len(v.Text()) > 0 }
 
+// thoughtTypes are the types of blocks with a thought, and what others that models' servers add to them begin with.
+// analysisTypes are such types only in the content of a message, because an application may use them too.
+var (
+	thoughtTypes  = []string{"thinking", "reasoning", "redacted_thinking", "thought"}
+	analysisTypes = []string{"analysis"}
+)
+
+func isThoughtType(kind strictjson.Value) bool {
+	return slices.ContainsFunc(thoughtTypes, func(name string) bool { return lenient.HasPrefix(kind.Text(), name) })
+}
+
+// isThoughtBlock reports whether a block of a message's content is a thought.
+func isThoughtBlock(block strictjson.Value) bool {
+	kind := block.Get("type")
+	return isThoughtType(kind) || lenient.MatchesAny(kind.Text(), analysisTypes) || lenient.ContainsThoughtMarker(block)
+}
+
 func readBlock(block strictjson.Value, marked bool) part {
-	if block.Kind() == strictjson.String {
+	switch {
+	case block.Kind() == strictjson.String:
 		return part{block, marked}
-	}
-	switch block.Get("type").String() {
-	case "text":
-		return part{block.Get("text"), marked || lenient.ContainsThoughtMarker(block)}
-	case "thinking":
-		return part{block.Get("thinking"), true}
-	case "reasoning":
-		return part{block.Get("reasoning"), true}
-	case "reasoning_content": // langchain_aws/chat_models/bedrock_converse.py
-		return part{block.Get("reasoning_content").Get("text"), true}
+	case block.Get("type").Is("reasoning_content"): // langchain_aws/chat_models/bedrock_converse.py
+		if nested := block.Get("reasoning_content").Get("text"); nested.Exists() {
+			return part{nested, true}
+		}
+		return part{block.Get("text"), true}
+	case isThoughtBlock(block):
+		return part{block.First("thinking", "reasoning", "text"), true}
+	case block.Get("type").Is("text"):
+		return part{block.Get("text"), marked}
 	}
 	return part{}
 }

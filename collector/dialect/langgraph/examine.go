@@ -64,7 +64,6 @@ var (
 	// thoughtMembers hold thoughts. Source: langchain_core/messages/content.py, langchain_deepseek,
 	// langchain_openai and langchain_aws, chat_models.
 	thoughtMembers = []string{"thinking", "reasoning", "reasoning_content", "reasoningContent", "redacted_thinking", "thought", "adk_thought"}
-	thoughtTypes   = []string{"thinking", "reasoning", "reasoning_content", "redacted_thinking"}
 
 	// memberPrefilter rules out most names of members, and shapePrefilter most of those that say nothing by their name.
 	memberPrefilter = lenient.NewPrefilter(&event.Table{
@@ -99,7 +98,7 @@ func (d *decoder) examineObject(v strictjson.Value) (found findings) {
 			is.isLabeled = is.isLabeled || isInstruction(value) || lenient.ContainsInternal(value)
 			is.isResponse = is.isResponse || lenient.MatchesAny(value.Text(), responseTypes)
 			found.internal = found.internal || isPromptType(value)
-			found.hasThought = found.hasThought || lenient.MatchesAny(value.Text(), thoughtTypes)
+			found.hasThought = found.hasThought || isThoughtType(value)
 		case lenient.MatchesAny(text, nameMembers):
 			is.isLabeled = is.isLabeled || lenient.ContainsInternal(value)
 		case lenient.MatchesAny(text, idMembers):
@@ -142,6 +141,9 @@ func (d *decoder) conclude(is traits, v strictjson.Value, found *findings) {
 	if is.isMessage && (mayName(&d.thoughts, v.Get("id")) || isMarked(v)) {
 		d.marked = append(d.marked, v)
 	}
+	if is.isMessage {
+		d.markBlocks(v, found)
+	}
 	switch {
 	case !is.isMessage:
 		found.internal = found.internal || is.isWithheld && (is.isCall || is.isQuestion) || is.isQuestion && d.repeatsUnnamed(v) || is.isSend && lenient.IsInternal(v.Get("node").Text())
@@ -155,6 +157,25 @@ func (d *decoder) conclude(is traits, v strictjson.Value, found *findings) {
 		found.doubtful = true
 	default:
 		d.shown.noteMessage(v)
+	}
+}
+
+// markBlocks records the blocks of a message that are thoughts, although their type may not say so to all readers.
+func (d *decoder) markBlocks(message strictjson.Value, found *findings) {
+	for _, content := range []strictjson.Value{message.Get("content"), message.Get("content_blocks")} {
+		for _, block := range append(elementsOf(content), content) {
+			if isThoughtBlock(block) {
+				found.hasThought = true
+				d.markText(block)
+			}
+		}
+	}
+}
+
+// markText records that the text of a block is a thought, unless its type says so.
+func (d *decoder) markText(block strictjson.Value) {
+	if kind := block.Get("type"); kind.Is("text") || !kind.Exists() {
+		d.marked = append(d.marked, block)
 	}
 }
 

@@ -79,14 +79,19 @@ var (
 	// publicContent has the blocks of a message that have text. A block with a thought counts as a
 	// thought, whatever its type says.
 	publicContent = event.Rule{String: &text, Fallback: `""`, Elements: &event.Rule{
-		String: &text, AllowedTypes: []string{"text", "thinking", "reasoning"}, ThoughtMarkers: []string{"thinking", "reasoning", "reasoning_content", "summary", "signature", "thought", "adk_thought"},
+		String: &text, AllowedTypes: []string{"text"}, ThoughtMarkers: []string{"thinking", "reasoning", "reasoning_content", "summary", "signature", "thought", "adk_thought"},
 		Members: rules{"type": &scalar, "text": &text, "thinking": &thought, "reasoning": &thought, "index": &scalar},
 		ByType: rules{
+			"thinking": &publicThought, "reasoning": &publicThought,
 			"redacted_thinking": &foundThought, "tool_use": &foundCall, "server_tool_use": &foundCall, "input_json_delta": &foundCall, "function_call": &foundCall,
 			"tool_call": &foundCall, "tool_call_chunk": &foundCall, "invalid_tool_call": &foundCall, "server_tool_call": &foundCall, "server_tool_call_chunk": &foundCall,
 			"server_tool_result": &foundResult,
 		},
 	}}
+	publicThought = event.Rule{
+		Fact: event.KindThought, AllowedTypes: []string{"thinking", "reasoning"},
+		Members: rules{"type": &scalar, "text": &thought, "thinking": &thought, "reasoning": &thought, "index": &scalar},
+	}
 	foundThought = event.Rule{FindOnly: true, Fact: event.KindThought}
 	foundCall    = event.Rule{FindOnly: true, Fact: event.KindToolStarted}
 	foundResult  = event.Rule{FindOnly: true, Fact: event.KindToolEnded}

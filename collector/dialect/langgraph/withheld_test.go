@@ -127,6 +127,7 @@ func TestInstructions(t *testing.T) {
 
 // TestThoughtsAnywhere sends thoughts in every form that is known.
 func TestThoughtsAnywhere(t *testing.T) {
+	detailed := filter.Settings{Policy: event.PolicyPublic, Thoughts: event.ThoughtsDetailed}
 	block := func(b string) string { return `{"type":"ai","id":"m1","content":` + b + `}` }
 	thinking := `[{"type":"thinking","thinking":"secret"},{"type":"text","text":"Hi"}]`
 	marked := []sent{
@@ -136,6 +137,16 @@ func TestThoughtsAnywhere(t *testing.T) {
 		inTuple(said(`,"additional_kwargs":{"thought":true}`), ""),
 		{"messages/complete", `[` + said(`,"thought":true`) + `]`},
 		{"updates", `{"a":{"messages":[` + said(`,"thought":true`) + `]}}`},
+	}
+	for _, kind := range []string{"thinking", "reasoning", "reasoning_content", "redacted_thinking", "Thinking", "thinking_delta", "reasoning_text", "thought", "analysis"} {
+		content := block(`[{"type":"` + kind + `","text":"secret"}]`)
+		marked = append(marked, inTuple(content, ""), sent{"updates", `{"a":{"messages":[` + content + `]}}`}, sent{"values", `{"messages":[` + content + `]}`},
+			inTuple(block(`{"type":"`+kind+`","text":"secret"}`), ""), sent{"messages/complete", `[` + content + `]`})
+	}
+	for _, nested := range []string{`{"type":"text","text":"secret","extras":{"thought":true}}`, `{"text":"secret","extras":{"thought":true}}`, `{"Type":"thinking","text":"secret"}`} {
+		one := inTuple(block(`[`+nested+`]`), "")
+		marked = append(marked, one)
+		checkStaysIn(t, []filter.Settings{detailed}, one) // its text would look like an answer
 	}
 	for _, one := range append(marked,
 		inTuple(block(`[{"type":"reasoning_content","reasoning_content":{"text":"secret"}}]`), ""),
@@ -153,6 +164,12 @@ func TestThoughtsAnywhere(t *testing.T) {
 		checkStaysIn(t, []filter.Settings{withoutThoughts, public}, one)
 		if out := leaving(client, one); !strings.Contains(out, "secret") {
 			t.Errorf("the client does not get %v", one)
+		}
+	}
+	for _, kind := range []string{"thinking", "reasoning"} {
+		one := inTuple(block(`[{"type":"`+kind+`","text":"secret"}]`), "")
+		if out := leaving(detailed, one); !strings.Contains(out, `{"type":"`+kind+`","text":"secret"}`) {
+			t.Errorf("of the public thought %v this leaves: %s", one, out)
 		}
 	}
 	checkStaysIn(t, []filter.Settings{withoutThoughts, public},
