@@ -172,6 +172,7 @@ type Words struct {
 	Members          map[string]Kind // members that state a fact of this kind if they are not empty; KindText is text of the speaker
 	Containers       []string        // members that contain Members, at any depth and through lists, even if they are Members themselves
 	ClientContainers []string        // the same, for members that only the client gets
+	OfNodes          bool            // the frame's own members contain Members too, whatever their names
 	TypedMembers     []string        // members that state a fact of the kind that TypeKinds gives for the object, if it gives one
 
 	AuthorMembers []string        // members that name the speaker

@@ -3,27 +3,16 @@ package agui
 import (
 	"slices"
 
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-var (
-	nameMembers   = []string{"name"}
-	namePrefilter = lenient.NewPrefilter(&event.Table{Labels: nameMembers})
-)
+var authorMember = wire.NewAuthorMember("name")
 
-// authorNames returns the author that a frame or message names itself, in any spelling of the member.
-func (d *decoder) authorNames(v strictjson.Value) (names []string) {
-	for name, value := range v.Members() {
-		text := name.Text()
-		if !namePrefilter.MayMatch(text) || !lenient.MatchesAny(text, nameMembers) || value.Kind() <= strictjson.Null || value.Is("") {
-			continue
-		}
-		names = append(names, d.name(value)) // of no string: wire.UnknownAuthor
-	}
-	return names
-}
+// authorNames returns the author that a frame or message names itself.
+func (d *decoder) authorNames(v strictjson.Value) []string { return authorMember.Of(v, &d.names) }
 
 // setAuthors remembers the author that a frame names, and sets the authors that other frames of its message or thought
 // named.

@@ -12,13 +12,15 @@ type decoder struct {
 	configured    string // name of the run's own agent in the configuration, or ""
 	resumes       bool   // the request resumes the thread's interrupted run
 	names         wire.NameCache
-	withheld      wire.SharedSet     // messages that were withheld, and their calls; interrupts of internal nodes
-	withheldTools wire.SharedSet     // the tools of calls in withheld messages
-	unnamed       wire.SharedSet     // hashes of the contents of withheld messages without an ID, until a state has it
-	internalWork  wire.SharedSet     // LangChain's runs and LangGraph's tasks that are internal, or may be
-	thoughts      wire.SharedSet     // messages that are thoughts as a whole
-	named         []string           // of unnamed: the contents that have got an ID in the frame that is being judged
-	marked        []strictjson.Value // messages of the frame that is being judged in which every text is a thought
+	withheld      wire.SharedSet       // messages that were withheld, and their calls; interrupts of internal nodes
+	withheldTools wire.SharedSet       // the tools of calls in withheld messages
+	unnamed       wire.SharedSet       // hashes of the contents of withheld messages without an ID, until a state has it
+	internalWork  wire.SharedSet       // LangChain's runs and LangGraph's tasks that are internal, or may be
+	thoughts      wire.SharedSet       // messages that are thoughts as a whole
+	named         []string             // of unnamed: the contents that have got an ID in the frame that is being judged
+	marked        []strictjson.Value   // messages of the frame that is being judged in which every text is a thought
+	found         []strictjson.Value   // messages of the frame that is being judged
+	authors       wire.Authors[string] // of messages, by id
 	shown         shown
 	hidden        hiddenCalls
 	runState
@@ -96,7 +98,9 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	b.Type = mode
 	d.judge(f.Event, mode, v, b)
 	d.readStart(mode, v, b)
-	k.read(d, d.scopeOf(namespace), v, b)
+	sc := d.scopeOf(namespace)
+	k.read(d, sc, v, b)
+	d.setAuthors(mode, sc, v, b)
 	b.Run, b.Session = d.run, d.session
 	if b.Run != "" {
 		b.ContentHash = wire.ContentHash(f)

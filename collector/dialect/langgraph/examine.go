@@ -142,6 +142,7 @@ func (d *decoder) conclude(is traits, v strictjson.Value, found *findings) {
 		d.marked = append(d.marked, v)
 	}
 	if is.isMessage {
+		d.found = append(d.found, v)
 		d.markBlocks(v, found)
 	}
 	switch {

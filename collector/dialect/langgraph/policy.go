@@ -20,7 +20,7 @@ var table = event.Table{
 	Types: map[string]event.Type{
 		modeMetadata:         {Client: true, Public: &event.Rule{Members: rules{"run_id": &scalar, "attempt": &number, "status": {AllowedValues: []string{"run_done"}, Form: event.FormEnum}}}},
 		modeValues:           {Client: true, Answer: true, AnyJSON: true, Messages: &conversation, Words: &words, Public: &event.Rule{Members: rules{"messages": &publicMessages, interruptKey: &publicInterrupts}}},
-		modeUpdates:          {Client: true, Answer: true, AnyJSON: true, Public: &publicUpdates},
+		modeUpdates:          {Client: true, Answer: true, AnyJSON: true, Words: &nodeWords, Public: &publicUpdates},
 		modeMessages:         {Client: true, Answer: true, AnyJSON: true, Public: &event.Rule{Elements: &publicTuple}},
 		modeMessagesPartial:  {Client: true, Answer: true, AnyJSON: true, Words: &words, Public: &publicMessages},
 		modeMessagesComplete: {Client: true, Answer: true, AnyJSON: true, Words: &words, Public: &publicMessages},
@@ -48,16 +48,21 @@ var conversation = event.Messages{
 	ListMember: "messages", RoleMember: "type", RoleOptional: true, InternalRoles: instructionRoles, PartMembers: []string{"content", "tool_calls"},
 }
 
-// words finds the texts of messages that earlier frames reported.
-var words = event.Words{
-	Containers: []string{"messages", "additional_kwargs"},
-	Members: map[string]event.Kind{
-		"content": event.KindText, "reasoning_content": event.KindThought, "tool_calls": event.KindToolStarted,
-	},
-	AuthorMembers: []string{"name"},
-	RoleMember:    "type",
-	UserRoles:     []string{"human"},
-	RoleKinds:     map[string]event.Kind{"tool": event.KindToolEnded, "system": event.KindOther},
+// words finds the texts of messages that earlier frames reported, and of the user; nodeWords finds them in the updates of
+// nodes. The decoder finds their authors.
+var words, nodeWords = wordsOf(false), wordsOf(true)
+
+func wordsOf(nodes bool) event.Words {
+	return event.Words{
+		Containers: []string{"messages", "additional_kwargs"},
+		OfNodes:    nodes,
+		Members: map[string]event.Kind{
+			"content": event.KindText, "reasoning_content": event.KindThought, "tool_calls": event.KindToolStarted,
+		},
+		RoleMember: "type",
+		UserRoles:  userTypes,
+		RoleKinds:  map[string]event.Kind{"tool": event.KindToolEnded, "system": event.KindOther},
+	}
 }
 
 type rules = map[string]*event.Rule

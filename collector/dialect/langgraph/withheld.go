@@ -19,6 +19,7 @@ func mayName(set *wire.SharedSet, id strictjson.Value) bool {
 // judge marks a frame, or parts of it, internal, and says whether it has thoughts. It runs before the
 // rest of the decoder, because the rest adds the frame's messages to the set of seen ones.
 func (d *decoder) judge(name []byte, mode string, v strictjson.Value, b *event.Batch) {
+	d.found = d.found[:0]
 	inDoubt, isInternalGraph := false, anySegment(name, lenient.IsInternal)
 	d.shown.begin(mode, v, !d.unnamed.IsEmpty())
 	if mode == modeValues && v.Kind() == strictjson.Object {

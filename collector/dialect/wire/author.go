@@ -1,6 +1,12 @@
 package wire
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
 
 const (
 	maxAuthors = 8 // of one text
@@ -54,3 +60,27 @@ func (a *Authors[K]) Of(text K) []string {
 
 // Remove forgets the authors of a text.
 func (a *Authors[K]) Remove(text K) { delete(a.names, text) }
+
+// AuthorMember is a member in which objects name their author.
+type AuthorMember struct {
+	names     []string
+	prefilter *lenient.Prefilter
+}
+
+// NewAuthorMember returns the member with a name.
+func NewAuthorMember(name string) AuthorMember {
+	names := []string{name}
+	return AuthorMember{names, lenient.NewPrefilter(&event.Table{Labels: names})}
+}
+
+// Of returns the author that an object names itself, in any spelling of the member.
+func (a AuthorMember) Of(object strictjson.Value, cache *NameCache) (authors []string) {
+	for name, value := range object.Members() {
+		text := name.Text()
+		if !a.prefilter.MayMatch(text) || !lenient.MatchesAny(text, a.names) || value.Kind() <= strictjson.Null || value.Is("") {
+			continue
+		}
+		authors = append(authors, cache.Name(value)) // of no string: UnknownAuthor
+	}
+	return authors
+}

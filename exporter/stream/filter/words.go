@@ -22,7 +22,13 @@ func (f *Filter) repeatsExcluded(b *event.Batch, rules event.Type) bool {
 		return false
 	}
 	w := wordScan{filter: f, batch: b, rules: rules.Words}
-	return w.findsExcluded(b.JSON, speaker{user: rules.Words.FromUser, textKind: event.KindText})
+	unknown := speaker{user: rules.Words.FromUser, textKind: event.KindText}
+	for _, node := range b.JSON.Members() {
+		if rules.Words.OfNodes && w.findsExcluded(node, unknown) {
+			return true
+		}
+	}
+	return w.findsExcluded(b.JSON, unknown)
 }
 
 // wordScan looks for excluded words in a frame.

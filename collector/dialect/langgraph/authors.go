@@ -1,0 +1,91 @@
+package langgraph
+
+import (
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// A message names its author in messageAuthor, and LangChain's metadata of it in metadataAuthor.
+var (
+	messageAuthor  = wire.NewAuthorMember("name")
+	metadataAuthor = wire.NewAuthorMember("lc_agent_name")
+)
+
+// userTypes are the types and roles of the user's messages.
+var userTypes = []string{"human", "user", "HumanMessage", "HumanMessageChunk"}
+
+// setAuthors sets the authors of the messages of a frame, and so of the frame: those that this frame and earlier ones
+// name, else the agent of the graph. Without one, the author is unknown.
+func (d *decoder) setAuthors(mode string, sc *scope, v strictjson.Value, b *event.Batch) {
+	if mode == modeMessagesMetadata {
+		for id, entry := range v.Members() {
+			d.authors.Add(d.name(id), metadataAuthor.Of(entry.Get("metadata"), &d.names)...)
+		}
+	}
+	var all []string
+	metadata, outputs := metadataOf(mode, v), outputsOf(mode, v, false)
+	for _, m := range d.found {
+		if kind := m.First("type", "role").Text(); isToolResult(m) || lenient.MatchesAny(kind, userTypes) {
+			continue
+		}
+		names, graph := messageAuthor.Of(m, &d.names), sc
+		if slices.Contains(outputs, m) {
+			names = append(names, metadataAuthor.Of(metadata, &d.names)...)
+			graph = d.graphOf(metadata, sc)
+		}
+		names = d.authorsOf(m, names, graph)
+		if !isOnly(b.Agent, names) {
+			b.AddAuthors(m, names...)
+		}
+		for _, name := range names {
+			if mayShowWords(m) {
+				all = wire.AddAuthor(all, name)
+			}
+		}
+	}
+	if !isOnly(b.Agent, all) {
+		b.AddAuthors(b.JSON, all...)
+	}
+	d.found = d.found[:0]
+}
+
+// mayShowWords reports whether a message has content, or thoughts beside it.
+func mayShowWords(m strictjson.Value) bool {
+	for range contentOf(m, false) {
+		return true
+	}
+	return len(m.Get("content").Raw()) > len(`""`) || m.Get("content_blocks").Len() > 0
+}
+
+// isOnly reports whether a known agent is the only author, if any.
+func isOnly(agent string, authors []string) bool {
+	return len(authors) == 0 || len(authors) == 1 && authors[0] == agent && agent != wire.UnknownAuthor
+}
+
+// authorsOf returns the authors of a message in a graph, of which this frame states names.
+func (d *decoder) authorsOf(m strictjson.Value, names []string, graph *scope) []string {
+	if len(names) == 0 && graph.above != nil && graph.agent != "" { // the graphs above may repeat the message
+		names = append(names, graph.agent)
+	}
+	if id := d.name(m.Get("id")); id != "" {
+		d.authors.Add(id, names...)
+		names = d.authors.Of(id)
+	}
+	if len(names) == 0 {
+		return []string{graph.speaker().agent}
+	}
+	return names
+}
+
+// metadataOf returns LangGraph's metadata of a frame of some modes.
+func metadataOf(mode string, v strictjson.Value) strictjson.Value {
+	if mode == modeMessages {
+		_, metadata := tuple(v)
+		return metadata
+	}
+	return v.Get("metadata")
+}
