@@ -5,19 +5,16 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-func (d *decoder) readArtifact(v strictjson.Value, b *event.Batch) {
+func (d *decoder) readArtifact(u update, b *event.Batch) {
+	v := u.body
 	t, artifact := d.task(v.Get("taskId"), v.Get("contextId")), v.Get("artifact")
 	d.setRun(t, b)
 	t.seen = true
 	m := readADKMetadata(v.Get("metadata"), artifact.Get("metadata"))
 	d.setSpeaker(m, b)
-	parts, write := partsOfArtifact(artifact, v), event.Artifact{Append: is(v, "append"), Complete: is(v, "lastChunk")}
-	parts = d.judged(parts)
-	key := artifactKey{t.id, d.idOf(artifact, artifactIDs)}
-	if !m.isEvent { // an artifact of events has answers and thoughts, each of which is marked
-		parts = d.markArtifact(key, artifact, !write.Append, parts)
-		b.HasThoughts = b.HasThoughts || parts.thought
-	}
+	key, write := artifactKey{t.id, d.idOf(artifact, artifactIDs)}, event.Artifact{Append: mayBeTrue(v.Get("append")), Complete: is(v, "lastChunk")}
+	parts := d.markArtifact(key, u.extent(), m.isEvent, partsOfArtifact(artifact, v)) // ADK agents mark each part
+	b.HasThoughts = b.HasThoughts || parts.thought
 	b.Type = typeOf(typeArtifact, parts)
 	if d.missesStart(key, write.Append) {
 		b.Type, b.MissedStart, b.HasThoughts = typeAside, true, b.HasThoughts || !m.isEvent

@@ -71,7 +71,7 @@ func (d *decoder) decode(f dialect.Frame, u update, b *event.Batch) {
 	case shapeStatus:
 		d.readStatus(u.body, b)
 	case shapeArtifact:
-		d.readArtifact(u.body, b)
+		d.readArtifact(u, b)
 	case shapeMessage:
 		d.readMessage(u.body, b)
 	case shapeFailure:
@@ -148,7 +148,7 @@ func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
 	for artifact := range v.Get("artifacts").Elements() {
 		id, key := d.name(artifact.Get("artifactId")), artifactKey{t.id, d.idOf(artifact, artifactIDs)}
 		d.begunArtifacts.Add(key)
-		parts := d.markArtifact(key, artifact, false, partsOfArtifact(artifact, v))
+		parts := d.markArtifact(key, extentSnapshot, false, partsOfArtifact(artifact, v))
 		b.Type, b.HasThoughts = st.withArtifact(b.Type, parts), b.HasThoughts || parts.thought
 		switch {
 		case sentBefore:

@@ -96,14 +96,15 @@ func TestMarkedStatuses(t *testing.T) {
 	}
 }
 
-// TestMarkedArtifacts continues and repeats an artifact of which only the first piece is marked as a
+// TestMarkedArtifacts continues and repeats an artifact of which only one piece is marked as a
 // thought, also after its task was forgotten or started again. Another artifact
-// leaves, and so does one that begins again without the mark.
+// leaves, and so do one that begins again without the mark and an ADK agent's next part.
 func TestMarkedArtifacts(t *testing.T) {
 	artifact := func(id, text, more, outside string) string {
 		return envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"`+id+`","parts":[{"text":"`+text+`"}]`+more+`}`+outside)
 	}
-	const marked = `,"metadata":{"thought":true}`
+	const marked, author = `,"metadata":{"thought":true}`, `,"metadata":{"adk_author":"a"}`
+	const partial = `,"metadata":{"adk_author":"a","adk_partial":true}`
 	snapshot := envelopes["1.0"]("", "task", `"id":"t","contextId":"c","status":{"state":"completed"},"artifacts":[{"artifactId":"a","parts":[`+secret+`]}]`)
 	for _, sent := range [][]string{
 		{artifact("a", "one", marked, ""), artifact("a", "secret", "", `,"append":true`)},
@@ -111,6 +112,18 @@ func TestMarkedArtifacts(t *testing.T) {
 		{strings.Replace(artifact("a", "one", "", ""), `"one"`, `"one"`+marked, 1), artifact("a", "secret", "", `,"append":true`), artifact("a", "secret", "", `,"append":true`), snapshot},
 		{artifact("a", "secret", marked, ""), snapshot},
 		{artifact("a", "one", "", ""), artifact("a", "two", marked, `,"append":true`), artifact("a", "secret", "", `,"append":true`), snapshot},
+		{artifact("a", "one", marked, author), artifact("a", "secret", "", `,"append":true`+author)},
+		{artifact("a", "one", marked, ""), artifact("a", "secret", "", `,"append":true`+author)},
+		{artifact("a", "one", marked, author), artifact("a", "secret", "", `,"append":true`)},
+		{artifact("a", "one", "", `,"metadata":{"adk_author":"a","adk_thought":true}`), artifact("a", "secret", "", `,"append":true`+author), snapshot},
+		{artifact("a", "one", `,"metadata":{"type":"reasoning"}`, author), artifact("a", "two", "", `,"append":true`+author), artifact("a", "secret", "", `,"append":true`+author)},
+		{artifact("a", "one", marked, partial), artifact("a", "secret", "", `,"append":true`+partial)},
+		{artifact("a", "one", marked, partial), artifact("a", "secret", "", partial)},
+		{artifact("a", "one", marked, author), artifact("a", "secret", "", `,"append":"true"`+author)},
+		{artifact("a", "one", "", author), artifact("a", "two", "", `,"append":true,"metadata":{"adk_author":"a","thought":true}`), artifact("a", "secret", "", `,"append":true`+author), snapshot},
+		{artifact("a", "one", "", ""), artifact("a", "two", "", `,"append":true,"thought":true`), artifact("a", "secret", "", `,"append":true`)},
+		{strings.Replace(snapshot, `}]}`, `}],"metadata":{"thought":true}}`, 1), artifact("a", "secret", "", `,"append":true`+author)},
+		{strings.Replace(artifact("a", "one", "", ""), `{"jsonrpc"`, `{"thought":true,"jsonrpc"`, 1), artifact("a", "secret", "", `,"append":true`+author)},
 		{artifact("a", "one", marked, ""), artifact("a", "secret and something else that nobody may see", "", `,"append":true`), artifact("a", "One! secret and something else that nobody may see", "", "")},
 	} {
 		stream := "data: " + strings.Join(sent, "\n\ndata: ") + "\n\n"
@@ -140,5 +153,9 @@ func TestMarkedArtifacts(t *testing.T) {
 	beside := filterStream(t, public, "data: "+artifact("a", "one", marked, "")+"\n\ndata: "+artifact("b", "two", "", "")+"\n\ndata: "+artifact("a", "three", "", "")+"\n\n")
 	if !strings.Contains(beside[1], "two") || !strings.Contains(beside[2], "three") {
 		t.Errorf("of other artifacts this leaves: %q", beside)
+	}
+	thoughtPart := strings.Replace(artifact("a", "one", "", author), `"one"`, `"one"`+marked, 1)
+	if got := filterStream(t, public, "data: "+thoughtPart+"\n\ndata: "+artifact("a", "two", "", `,"append":true`+author)+"\n\n"); !strings.Contains(got[1], "two") {
+		t.Errorf("of an ADK agent's artifact this leaves: %q", got)
 	}
 }

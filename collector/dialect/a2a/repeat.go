@@ -72,7 +72,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	}
 	w.others.SetScopes(b.Run)
 	b.Internal = b.Internal || u.internalBeside || snapshot && w.overflowed
-	piece, _ := u.body.Get("append").Bool()
+	piece := mayBeTrue(u.body.Get("append"))
 	withheld := !u.body.Exists() || u.internalBeside || isWithheld(f)
 	content := contentReader{d: d, anyMember: !u.body.Exists(), findMarks: withheld, ids: d.contentIDs[:0]}
 	content.read(f.JSON, false)

@@ -63,8 +63,7 @@ func markOf(v strictjson.Value) (name strictjson.Value, is bool) {
 		if lenient.MatchesAny(name.Text(), partKinds) && lenient.MatchesAny(value.Text(), thoughtKinds) {
 			return name, true
 		}
-		on, isBool := value.Bool()
-		if (on || !isBool && value.Kind() > strictjson.Null) && lenient.MatchesAny(name.Text(), thoughtMarks) {
+		if mayBeTrue(value) && lenient.MatchesAny(name.Text(), thoughtMarks) {
 			return name, true
 		}
 	}
@@ -122,16 +121,18 @@ func (d *decoder) judged(p parts) parts {
 	return p
 }
 
-// markArtifact marks the parts of an artifact as thoughts if it is one, and remembers it: only the first piece may
-// have the mark, on the artifact, on the update around it, or on the part that the next piece continues. begins
-// says that the parts are the artifact's first. The task may be forgotten or start again before the next piece.
-func (d *decoder) markArtifact(key artifactKey, artifact strictjson.Value, begins bool, p parts) parts {
+// markArtifact marks the parts of an artifact as thoughts if it is one, and remembers it until the artifact begins
+// again: only one piece may have the mark, on the artifact or around it, or the first one on the part that the next
+// continues. marksParts says that the mark of a part says nothing about the next piece. The task may be forgotten or
+// start again before that.
+func (d *decoder) markArtifact(key artifactKey, as extent, marksParts bool, p parts) parts {
 	p = d.judged(p)
+	begins := as == extentWhole
 	if begins {
 		d.thoughtArtifacts.Remove(key)
 	}
 	p.thought = p.thought || d.thoughtArtifacts.Contains(key) || !begins && d.thoughtArtifacts.IsFull()
-	if isMarkedThought(artifact) || begins && p.endsInThought() {
+	if p.thought || begins && !marksParts && p.endsInThought() {
 		d.thoughtArtifacts.Add(key)
 	}
 	return p

@@ -385,4 +385,10 @@ func is(v strictjson.Value, name string) bool {
 	return on
 }
 
+// mayBeTrue reports whether some reader might take a value for true.
+func mayBeTrue(v strictjson.Value) bool {
+	on, isBool := v.Bool()
+	return on || !isBool && v.Kind() > strictjson.Null
+}
+
 func size(n int) event.Count { return event.Count{N: int64(n), Known: true} }
