@@ -97,7 +97,8 @@ type speaker struct{ agent, branch string }
 
 // response is the state of a speaker's current or last model response.
 type response struct {
-	streaming bool   // partial events arrived, but not the whole response
+	streaming bool   // pieces arrived that state its usage, but not the whole response
+	artifact  string // the artifact with the pieces, if they are not marked as partial
 	lastEvent string // id of the last whole event
 	usage     event.Usage
 	failure   event.Failure
@@ -120,10 +121,7 @@ func (t *task) response(b *event.Batch) *response {
 func (d *decoder) readEvent(t *task, m adkMetadata, parts parts, b *event.Batch) {
 	r := t.response(b)
 	if b.Partial {
-		if !r.streaming {
-			r.streaming = true
-			b.Add(event.KindModelStarted)
-		}
+		r.addPiece(m, b)
 		addTexts(parts, b)
 		return
 	}
@@ -145,15 +143,60 @@ func (d *decoder) readEvent(t *task, m adkMetadata, parts parts, b *event.Batch)
 	}
 }
 
+// addPiece adds a piece of a response, which begins with the first that is marked as partial or states usage: other
+// pieces need not be a model's.
+func (r *response) addPiece(m adkMetadata, b *event.Batch) {
+	if !m.partial && m.usage.Len() == 0 {
+		return
+	}
+	if !r.streaming {
+		b.Add(event.KindModelStarted)
+	}
+	r.streaming, r.artifact, r.usage = true, "", wire.GeminiUsage(m.usage)
+}
+
+// addUnmarkedPiece adds a piece that is not marked as partial. Servers mark the end of its event with lastChunk, or
+// put all events of the run in one artifact.
+func (t *task) addUnmarkedPiece(m adkMetadata, artifact string, b *event.Batch) {
+	by := speaker{b.Agent, b.Branch}
+	if a := t.artifact(artifact); a != nil && by != t.pieceSpeaker {
+		a.restart()
+	}
+	r := t.response(b)
+	r.addPiece(m, b)
+	r.artifact, t.pieceSpeaker = artifact, by
+}
+
+// endPieces ends the response whose pieces an artifact has, when no more follow. The artifact "" stands for any.
+// Of several agents with pieces, that is the last: a frame can name only one.
+func (d *decoder) endPieces(t *task, artifact string, b *event.Batch) {
+	by := t.pieceSpeaker
+	r := t.speakers[by]
+	if r == nil || !r.streaming || r.artifact == "" || artifact != "" && r.artifact != artifact {
+		return
+	}
+	if b.Agent == "" {
+		b.Agent, b.Branch, b.Place = by.agent, by.branch, d.places.Of(wire.Speaker{Author: by.agent, Branch: by.branch})
+	}
+	if by == (speaker{b.Agent, b.Branch}) {
+		b.Add(event.KindModelEnded).Usage = r.usage
+		*r = response{usage: r.usage}
+	}
+}
+
 // reportResponse reports the model response of an event. Tool responses are not model responses,
 // and an event that repeats the last one as the answer has no usage.
 func (d *decoder) reportResponse(r *response, m adkMetadata, parts parts, failure event.Failure, code string, b *event.Batch) {
 	usage := wire.GeminiUsage(m.usage)
-	if id := d.name(m.event); id != "" && id == r.lastEvent && m.usage.Exists() && failure == event.NoFailure && textOnly(parts) {
-		r.update(usage, parts, b)
-		return
+	if usage == (event.Usage{}) && r.streaming {
+		usage = r.usage
 	}
+	again := m.usage.Exists() && len(m.event.Text()) > 0 && d.name(m.event) == r.lastEvent && failure == event.NoFailure
 	switch {
+	case again && textOnly(parts):
+		r.update(usage, parts, b)
+	case again:
+		r.addUsage(usage, b)
 	case hasResponse(parts):
 	case m.usage.Len() > 0, failure != event.NoFailure, r.streaming && parts.len() > 0:
 		e := b.Add(event.KindModelEnded)
@@ -173,6 +216,11 @@ func (r *response) update(usage event.Usage, parts parts, b *event.Batch) {
 		b.Partial = true
 		return
 	}
+	r.addUsage(usage, b)
+}
+
+// addUsage reports what a response's usage includes in addition to what was reported before.
+func (r *response) addUsage(usage event.Usage, b *event.Batch) {
 	if rest := usageSince(usage, r.usage); rest != (event.Usage{}) {
 		b.Add(event.KindUsage).Usage = rest
 		r.usage = usage
@@ -195,7 +243,7 @@ func (d *decoder) addPart(t *task, m adkMetadata, p part, failure event.Failure,
 // addCall reports a call once. A status that waits for input repeats the call.
 func (d *decoder) addCall(t *task, p part, b *event.Batch) {
 	name, id := d.name(p.data.Get("name")), dialect.Name(p.data.Get("id").String())
-	if _, known := t.calls[id]; known {
+	if _, known := t.calls[id]; known || p.streamed {
 		return
 	}
 	args := p.data.Get("args")

@@ -20,21 +20,38 @@ func (d *decoder) readArtifact(u update, b *event.Batch) {
 		b.Type, b.MissedStart, b.HasThoughts = typeAside, true, b.HasThoughts || !m.isEvent
 	}
 	t.resume(b)
-	switch {
-	case m.hasPartial:
-		b.Partial = m.partial
-	case m.isEvent: // servers that do not mark partial events complete the artifact with each whole event
-		b.Partial = !write.Complete
-	}
-	if !b.Partial {
+	id := d.name(artifact.Get("artifactId"))
+	piece := m.isEvent && !m.hasPartial && mayBePiece(parts) && (!write.Complete || write.Append && t.artifact(id).isIncomplete())
+	if b.Partial = m.partial || piece && !write.Complete; !b.Partial {
 		d.addWrite(artifact, parts, write, b)
 	}
 	switch {
+	case piece:
+		t.addUnmarkedPiece(m, id, b)
+		d.collectText(t, id, parts, write, b)
+		t.openArtifact(id).ofEvents = true
 	case m.isEvent:
-		d.readEvent(t, m, parts, b)
+		if d.readEvent(t, m, parts, b); !m.partial {
+			t.openArtifact(id).restart()
+			t.openArtifact(id).ofEvents = true
+		}
 	case !m.hasPartial: // otherwise the frame may be Go's removal of pieces whose whole text was sent
-		d.collectText(t, artifact, parts, write, b)
+		d.collectText(t, id, parts, write, b)
 	}
+	if write.Complete && !m.hasPartial {
+		d.endPieces(t, id, b)
+	}
+}
+
+// mayBePiece reports whether the parts of an ADK agent's update may be a piece of an event. An update with
+// something other than text is a whole event.
+func mayBePiece(parts parts) bool {
+	for p := range parts.all() {
+		if p.kind == partCall && !p.streamed || p.kind == partResponse || p.kind == partFile || p.kind == partData {
+			return false
+		}
+	}
+	return true
 }
 
 // missesStart reports whether the stream began after an artifact of which it brings a piece. Its first piece
@@ -90,12 +107,11 @@ func hasContent(v strictjson.Value) bool {
 // collectText collects the text of an artifact from its pieces. The whole text is reported with the
 // last piece or, because few servers mark the last piece, at the end of the task. A piece after the
 // last one starts another text, so that no text is reported twice.
-func (d *decoder) collectText(t *task, v strictjson.Value, parts parts, write event.Artifact, b *event.Batch) {
-	id := d.name(v.Get("artifactId"))
+func (d *decoder) collectText(t *task, id string, parts parts, write event.Artifact, b *event.Batch) {
 	missingStart := write.Append && t.artifact(id) == nil
 	a := t.openArtifact(id)
 	if !write.Append {
-		*a = artifact{id: id, text: a.text[:0]}
+		a.restart()
 	}
 	a.missingStart = a.missingStart || missingStart
 	a.appendText(parts)
@@ -106,7 +122,7 @@ func (d *decoder) collectText(t *task, v strictjson.Value, parts parts, write ev
 	case write.Complete && !a.missingStart && len(a.text) > 0:
 		b.Add(event.KindText).SetText(a.text)
 	default:
-		b.Partial = addTexts(parts, b)
+		b.Partial = addTexts(parts, b) || b.Partial
 	}
 	a.incomplete = !write.Complete
 	if write.Complete {

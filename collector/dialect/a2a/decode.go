@@ -153,8 +153,8 @@ func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
 		switch {
 		case sentBefore:
 			t.openArtifact(id).appendText(parts)
-		case t.artifact(id) == nil && !t.ended:
-			t.openArtifact(id)
+		case !t.ended && !t.hasArtifact(id):
+			t.openArtifact(id).ofEvents = false
 			d.addWrite(artifact, parts, event.Artifact{Complete: true}, b)
 			if t.isNewText(parts) {
 				addTexts(parts, b)
@@ -197,6 +197,7 @@ func (d *decoder) applyStatus(t *task, st status, m adkMetadata, b *event.Batch)
 				d.addCall(t, p, b)
 			}
 		}
+		d.endPieces(t, "", b)
 		t.requestInput(st, b)
 	case !st.isFinal():
 		t.resume(b)
@@ -238,6 +239,7 @@ func (d *decoder) readComment(t *task, st status, m adkMetadata, b *event.Batch)
 // not marked as such.
 func (d *decoder) reportAnswer(t *task, st status, b *event.Batch) {
 	reported := false
+	d.endPieces(t, "", b)
 	for _, a := range t.artifacts {
 		if a.incomplete && !a.missingStart && len(a.text) > 0 {
 			b.Add(event.KindText).SetText(a.text)

@@ -32,8 +32,9 @@ type task struct {
 	lastText     uint64      // hash of the last whole text
 	code         string      // error code of the last ADK event, or ""; a task that fails next has no code of its own
 
-	calls    map[string]call
-	speakers map[speaker]*response
+	calls        map[string]call
+	speakers     map[speaker]*response
+	pieceSpeaker speaker // of the last piece that is not marked as partial
 }
 
 // artifact is an artifact whose text may arrive in pieces.
@@ -42,7 +43,20 @@ type artifact struct {
 	text         dialect.TextTail
 	incomplete   bool // pieces arrived that no whole text has repeated yet
 	missingStart bool // the first piece was not seen
+	ofEvents     bool // it has an ADK agent's events, which a snapshot repeats as a whole
 }
+
+// restart forgets the pieces of an artifact.
+func (a *artifact) restart() { *a = artifact{id: a.id, text: a.text[:0]} }
+
+// hasArtifact reports whether the frames of an artifact, and not only of an agent's events in it, were seen.
+func (t *task) hasArtifact(id string) bool {
+	a := t.artifact(id)
+	return a != nil && !a.ofEvents
+}
+
+// isIncomplete reports whether pieces of an artifact arrived that no whole text has repeated yet.
+func (a *artifact) isIncomplete() bool { return a != nil && a.incomplete }
 
 // call is a tool call of an ADK agent.
 type call struct {

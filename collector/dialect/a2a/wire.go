@@ -313,6 +313,7 @@ type part struct {
 	isThought   bool        // the part is marked as a model's thought, whatever its kind
 	hiddenMark  bool        // the filter would remove the mark from the part
 	longRunning bool        // partCall: the response comes from outside the run
+	streamed    bool        // partCall: the model still writes the arguments
 	bytes       event.Count // size of the content; unknown for content at a URI
 }
 
@@ -370,6 +371,7 @@ func readData(v, data, meta strictjson.Value) part {
 	switch kind := meta.Get("adk_type"); {
 	case kind.Is("function_call"):
 		p.kind, p.longRunning = partCall, is(meta, "adk_is_long_running")
+		p.streamed = data.First("partialArgs", "partial_args").Exists() || is(data, "willContinue") || is(data, "will_continue")
 	case kind.Is("function_response"):
 		p.kind = partResponse
 	case kind.Exists(): // executed code, or its result
