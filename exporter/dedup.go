@@ -1,6 +1,7 @@
 package exporter
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -17,6 +18,7 @@ const (
 	maxOpenRuns  = 1000   // runs in progress
 	maxFrames    = 1000   // frames of each run
 	maxEndedRuns = 64     // ended runs
+	maxStates    = 1000   // states of ended runs
 	maxStreams   = 10_000 // open streams
 	maxListeners = 1000   // streams of a run
 	maxDeparted  = 64     // runs that wait for a client to come back
@@ -35,6 +37,7 @@ type Deduplicator struct {
 	mu       sync.Mutex
 	runs     *simplelru.LRU[sharedKey, *sharedRun]
 	ended    *simplelru.LRU[sharedKey, *sharedRun] // ended runs: a stream that brings one of them may have brought no frame yet
+	states   *simplelru.LRU[sharedKey, uint64]     // the last state of ended runs: event.Batch.StateHash
 	streams  map[*event.Stream]*listener
 	unnamed  map[*event.Stream]struct{} // answers to requests with a session that have not named their run yet
 	requests map[sessionKey]int         // how many of them a session has
@@ -55,6 +58,7 @@ type sharedRun struct {
 	frames    []seenFrame
 	forgotten int       // number of frames dropped from the front of frames
 	closedAt  time.Time // when its last stream closed; zero while one is open
+	state     uint64    // the last that a frame stated; of a listener's run, first that of the run before
 	endedAt   time.Time // when the agent last ended one of the streams, if no new frame came since
 }
 
@@ -79,8 +83,9 @@ type listener struct {
 func NewDeduplicator(next event.Sink, losses Losses) *Deduplicator {
 	runs, _ := simplelru.NewLRU[sharedKey, *sharedRun](maxOpenRuns, nil) // the only error is a size below one
 	ended, _ := simplelru.NewLRU[sharedKey, *sharedRun](maxEndedRuns, nil)
+	states, _ := simplelru.NewLRU[sharedKey, uint64](maxStates, nil)
 	return &Deduplicator{
-		next: next, losses: losses, runs: runs, ended: ended, streams: map[*event.Stream]*listener{},
+		next: next, losses: losses, runs: runs, ended: ended, states: states, streams: map[*event.Stream]*listener{},
 		unnamed: map[*event.Stream]struct{}{}, requests: map[sessionKey]int{}, departed: map[*sharedRun]*departure{},
 	}
 }
@@ -181,6 +186,9 @@ func (s *Deduplicator) listener(b *event.Batch) (l *listener, lost string) {
 		run = past // it was reported; the stream repeats it, or was opened before its end
 	default: // the first stream of the run
 		run, lost = &sharedRun{key: key, stream: b.Stream}, tracker.LostStream
+		if b.Stream.JoinedRun != "" {
+			run.state, _ = s.states.Get(key)
+		}
 	}
 	if l = s.join(run, b.Stream, true); l == nil {
 		return nil, lost
@@ -219,16 +227,17 @@ func (r *sharedRun) join(stream *event.Stream, opened bool) *listener {
 	return l
 }
 
-// consume passes on a frame that no other stream has brought. A snapshot only repeats known frames, and an error
-// of the stream is taken from the first stream only. A stream with pieces without their start brings nothing new
-// while the stream that started the run is open: that one brings all frames, in order. It reports false if the frame
-// is new and the run has ended.
+// consume passes on a frame that no other stream has brought. A snapshot only repeats known frames, or the state in which
+// the run before ended. An error of the stream is taken from the first stream only. A stream with pieces without their
+// start brings nothing new while the stream that started the run is open: that one brings all frames, in order. It
+// reports false if the frame is new and the run has ended.
 func (r *sharedRun) consume(l *listener, b *event.Batch, next event.Sink) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	alone := len(r.listeners) == 1 && r.closedAt.IsZero() && r.endedAt.IsZero()
+	repeats := b.Snapshot && (!alone || b.StateHash != 0 && b.StateHash == r.state)
 	l.missedStart = l.missedStart || b.MissedStart
-	if b.Snapshot && !alone || b.StreamError && l != r.listeners[0] || r.isKnown(l, b) || l.missedStart && r.hasStarter(l) {
+	if repeats || b.StreamError && l != r.listeners[0] || r.isKnown(l, b) || l.missedStart && r.hasStarter(l) {
 		return true
 	}
 	if !r.closedAt.IsZero() {
@@ -244,6 +253,7 @@ func (r *sharedRun) consume(l *listener, b *event.Batch, next event.Sink) bool {
 		l.at = r.forgotten + len(r.frames)
 	}
 	r.endedAt = time.Time{}
+	r.state = cmp.Or(b.StateHash, r.state)
 	b.Stream = r.stream
 	next.Consume(b)
 	return true
@@ -314,7 +324,9 @@ func (s *Deduplicator) remove(l *listener, end event.End, at time.Time) (last bo
 
 // end marks a run as ended. The caller holds both locks.
 func (s *Deduplicator) end(r *sharedRun, at time.Time) {
-	r.closedAt = at
+	if r.closedAt = at; r.state != 0 {
+		s.states.Add(r.key, r.state)
+	}
 	if known, _ := s.runs.Peek(r.key); known == r {
 		s.runs.Remove(r.key)
 		s.ended.Add(r.key, r)
@@ -348,41 +360,6 @@ func (s *Deduplicator) leaveOther(b *event.Batch) {
 	if l != nil && l.run.key.run != b.Run {
 		s.leave(l, b.Received)
 	}
-}
-
-// await remembers the answer to a request until it names its run.
-func (s *Deduplicator) await(stream *event.Stream) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if stream.SingleRun && stream.Session != "" && len(s.unnamed) < maxStreams {
-		s.unnamed[stream] = struct{}{}
-		s.requests[sessionKey{stream.Source, stream.Session}]++
-	}
-}
-
-func (s *Deduplicator) stopAwaiting(stream *event.Stream) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, waits := s.unnamed[stream]; !waits {
-		return
-	}
-	delete(s.unnamed, stream)
-	key := sessionKey{stream.Source, stream.Session}
-	if s.requests[key]--; s.requests[key] == 0 {
-		delete(s.requests, key)
-	}
-}
-
-// isAwaited reports whether the stream of a session brings an unknown run while the answer to a request of the
-// session has not named its run yet. The answer then brings the same run and its frames.
-func (s *Deduplicator) isAwaited(b *event.Batch) bool {
-	if b.Stream.JoinedSession == "" {
-		return false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	key := sharedKey{b.Stream.Source, b.Run}
-	return !s.runs.Contains(key) && !s.ended.Contains(key) && s.requests[sessionKey{b.Stream.Source, b.Stream.JoinedSession}] > 0
 }
 
 // statesEnd reports whether a frame states the end of its run.

@@ -25,7 +25,7 @@ func (s *transcript) Close(of *event.Stream, end event.End, at time.Time) {
 // TestListeners sends one run over several streams, one step a second. "+a" opens the answer to a request, "+a?" a stream that
 // listens to the run, "+a?<" a listener that was requested before everything else, "+a?r" one that gets earlier frames again, "+a?o"
 // one that does too and names the run differently, "+s#" one of the run's session, and "+a!" the answer to a message to the run. "a:x"
-// is a frame of the run, "a:x^" a snapshot, "a:x!" an error, "a:x<" a frame that came before all others, "a:x?" a frame that names no
+// is a frame of the run, "a:x^" a snapshot, "a:x=" a frame that states the state x, "a:x^=" a snapshot of it, "a:x!" an error, "a:x<" a frame that came before all others, "a:x?" a frame that names no
 // run, and "a:E" the end of the run; x is the frame's type. "-a" is a stream that the agent ends, "-a." one whose client leaves, and
 // "..." the time that a run waits for a client to come back.
 func TestListeners(t *testing.T) {
@@ -43,6 +43,13 @@ func TestListeners(t *testing.T) {
 		{"what came before is not what comes", "+a a:x +b? b:s^ -a. b:x -b", "+a a:x +b a:x -b,0@7 -a,0@7 "},
 		{"a snapshot alone", "+b? b:s^ b:y -b", "+b b:s b:y -b,0@4 "},
 		{"two snapshots", "+b? +c? b:s^ c:s^ b:y c:y -b -c", "+b +c b:s b:y -c,0@8 -b,0@8 "},
+		{"a snapshot of a run that is over", "+a a:x a:w= -a +b? b:w^= -b +c? c:w^= -c", "+a a:x a:w -a,0@4 +b -b,0@7 +c -c,0@10 "},
+		{"a snapshot of a run that goes on later", "+a a:w= -a +b? b:w^= b:y -b", "+a a:w -a,0@3 +b b:y -b,0@7 "},
+		{"a snapshot of a run that is over, and its client leaves", "+a a:w= -a +b? b:w^= -b. ... +c? c:w^= -c", "+a a:w -a,0@3 +b -b,1@6 +c -c,0@10 "},
+		{"a listener to a run that is over, and its answer", "+a a:w= -a +b? b:w^= +c! b:y c:y c:z b:z -c -b", "+a a:w -a,0@3 +b b:y b:z -b,0@12 "},
+		{"a snapshot of another state", "+a a:w= -a +b? b:v^= -b +c? c:v^= -c", "+a a:w -a,0@3 +b b:v -b,0@6 +c -c,0@9 "},
+		{"a run begins with the state of one that is over", "+a a:w= -a +b b:w^= -b", "+a a:w -a,0@3 +b b:w -b,0@6 "},
+		{"a snapshot of an unknown run", "+b? b:w^= -b", "+b b:w -b,0@3 "},
 		{"after all have left", "+a a:x -a. ... +b? b:s^ b:y -b", "+a a:x -a,1@3 +b b:s b:y -b,0@8 "},
 		{"the second is heard when all is over", "+a a:x +b? a:y a:z -a b:s^ b:y b:z -b", "+a a:x +b a:y a:z -b,0@10 -a,0@10 "},
 		{"the second has news when all is over", "+a a:x +b? a:y -a b:s^ b:y b:z b:u -b", "+a a:x +b a:y a:z a:u -b,0@10 -a,0@10 "},
@@ -128,7 +135,10 @@ func listened(steps string) string {
 			if b.Type == "E" {
 				b.Add(event.KindRunEnded)
 			}
-			b.Snapshot, b.StreamError = strings.HasSuffix(step, "^"), strings.HasSuffix(step, "!")
+			b.Snapshot, b.StreamError = strings.Contains(step, "^"), strings.HasSuffix(step, "!")
+			if strings.HasSuffix(step, "=") {
+				b.StateHash = b.ContentHash
+			}
 			if strings.HasSuffix(step, "?") {
 				b.Run, b.ContentHash = "", 0
 			}

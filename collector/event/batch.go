@@ -37,6 +37,10 @@ type Batch struct {
 	// if the run has only one stream.
 	ContentHash uint64
 
+	// StateHash is a hash of the run's state that is equal for every frame that states the same, a snapshot included. It
+	// is 0 if the frame states none.
+	StateHash uint64
+
 	Snapshot    bool   // the frame repeats the state of the run for a new subscriber
 	MissedStart bool   // the frame continues something that began before the stream
 	StreamError bool   // the frame is an error that may concern only its stream

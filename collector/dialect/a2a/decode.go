@@ -182,7 +182,7 @@ func (d *decoder) readStatus(v strictjson.Value, b *event.Batch) {
 // submitted. A task that is over stays over, unless it is submitted again.
 func (d *decoder) enterTask(t *task, st status, b *event.Batch) {
 	d.setRun(t, b)
-	b.Time = st.time
+	b.Time, b.StateHash = st.time, st.hash()
 	t.begin(st.state, b)
 }
 

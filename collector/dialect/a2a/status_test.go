@@ -1,0 +1,47 @@
+package a2a_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/a2a"
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// TestStateHash checks that an update and a snapshot have the same hash if, and only if, they state the same.
+func TestStateHash(t *testing.T) {
+	update := func(status string) string {
+		return `{"jsonrpc":"2.0","id":1,"result":{"statusUpdate":{"taskId":"t","contextId":"c","status":` + status + `}}}`
+	}
+	const asks = `{"state":"input-required","timestamp":"2026-01-01T00:00:00Z","message":{"messageId":"m","role":"agent","parts":[]}}`
+	first := stateHash(t, update(asks))
+	for _, same := range []string{
+		update(strings.Replace(asks, `"input-required"`, `"TASK_STATE_INPUT_REQUIRED"`, 1)),
+		`{"jsonrpc":"2.0","id":2,"result":{"kind":"task","id":"t","contextId":"c","status":` + asks + `,"artifacts":[],"history":[]}}`,
+	} {
+		if stateHash(t, same) != first || first == 0 {
+			t.Errorf("%s has another hash than the update", same)
+		}
+	}
+	for _, other := range []string{`"state":"failed"`, `"timestamp":"2026-01-02T00:00:00Z"`, `"messageId":"n"`} {
+		name, _, _ := strings.Cut(other, ":")
+		before, after, _ := strings.Cut(asks, name+":")
+		_, after, _ = strings.Cut(after, ",")
+		if sent := update(before + other + "," + after); stateHash(t, sent) == first {
+			t.Errorf("%s has the same hash", sent)
+		}
+	}
+}
+
+func stateHash(t *testing.T, frame string) uint64 {
+	t.Helper()
+	input := collector.Input{Reader: strings.NewReader("data: " + frame + "\n\n"), ReceivedAt: func() time.Time { return time.Time{} }}
+	b, err := collector.New([]dialect.Dialect{a2a.Dialect{}}, collector.Settings{MaxFrame: 1 << 20, MaxJSONDepth: 128}, nil).Decode(&event.Stream{}, input, "a2a").Next()
+	if err != nil || b.Rejected != "" {
+		t.Fatalf("%s is not read: %v %s", frame, err, b.Rejected)
+	}
+	return b.StateHash
+}
