@@ -28,7 +28,7 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 	op := r.agents[agentKey{operationName(b), b.Branch}]
 	switch {
 	case op != nil && op.open:
-	case b.Step == "" && r.silentTargets[b.Agent] != nil && r.silentTargets[b.Agent].open:
+	case b.Step == "" && r.silentTargets[b.Agent] != nil:
 		op = r.silentTargets[b.Agent]
 		r.moveToBranch(op, b.Branch)
 	default:

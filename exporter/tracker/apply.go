@@ -264,7 +264,7 @@ func (r *openRun) transferCall(e *event.Event) *Operation {
 func (r *openRun) transferTarget(name string, b *event.Batch, from *Operation) *Operation {
 	last := r.agents[agentKey{name, b.Branch}]
 	switch silent := r.silentTargets[name]; {
-	case b.Place != nil && silent != nil && silent.open:
+	case b.Place != nil && silent != nil:
 		return silent
 	case b.Place != nil:
 	case name == r.Root.Name:

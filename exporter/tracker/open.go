@@ -22,17 +22,17 @@ type openRun struct {
 	counts           [3]int    // of operations, by OperationKind.order
 	agents           map[agentKey]*Operation
 	agentByBranch    map[string]*Operation  // the last agent of each branch
-	silentTargets    map[string]*Operation  // targets of transfers that have not spoken yet, by name
+	silentTargets    map[string]*Operation  // open targets of transfers that have not spoken yet, by name
 	calls            map[string]*Operation  // the last call of each id
 	shadowedCalls    map[callKey]*Operation // the last call of an id in a branch, if another branch has used the id since
 	unnamed          unnamedCalls
 	inputs           map[string]*InputRequest
 	partialResponses map[*Operation]*Operation // by agent: responses with only partial frames so far
-	nodes            map[nodeKey]*Operation    // by their place
-	lastInLane       map[laneKey]*Operation    // the last node of each lane below an operation
+	nodes            map[nodeKey]*Operation    // the last open one of each place
+	lastInLane       map[laneKey]*Operation    // the last open node of each lane below an operation
 	pendingReplies   map[string]*Operation     // by branch: the agent from which a model response is still expected
 	mostReplies      int                       // the largest size of pendingReplies
-	current          *Operation                // the agent in control: the last frame's agent, or the target of a later transfer
+	current          *Operation                // the open agent in control: the last frame's agent, or the target of a later transfer
 	awaitingUsage    map[*Operation]*Operation // by agent: complete responses whose usage may follow
 	modelRequests    map[*Operation]request    // by agent: requests whose response has not begun
 	artifactIndex    map[string]int            // index in Artifacts, by id
@@ -180,7 +180,7 @@ func (r *openRun) callerOf(b *event.Batch, agent *Operation) *Operation {
 // agentInControl returns the agent in control, or nil if none is known or it has given its final answer
 // since its last failure.
 func (r *openRun) agentInControl() *Operation {
-	if at := r.current; at != nil && at.open && (at.node == nil || !at.node.gaveFinalAnswer || at.finalFrame <= at.failedFrame) {
+	if at := r.current; at != nil && (at.node == nil || !at.node.gaveFinalAnswer || at.finalFrame <= at.failedFrame) {
 		return at
 	}
 	return nil

@@ -1,7 +1,6 @@
 package tracker
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -78,7 +77,6 @@ func (r *openRun) makeRoom() bool {
 		r.forget(op)
 		return true
 	})
-	r.forgetEnded()
 	removed := before - len(r.Operations)
 	r.endedKept -= removed
 	r.charge(-removed * operationSize)
@@ -104,13 +102,6 @@ func (r *openRun) forget(op *Operation) {
 	}
 }
 
-// forgetEnded removes all ended operations from the indexes that forget does not cover.
-func (r *openRun) forgetEnded() {
-	maps.DeleteFunc(r.silentTargets, func(_ string, op *Operation) bool { return !op.open })
-	maps.DeleteFunc(r.nodes, func(_ nodeKey, op *Operation) bool { return !op.open })
-	maps.DeleteFunc(r.lastInLane, func(_ laneKey, op *Operation) bool { return !op.open })
-}
-
 // end closes an operation at the current frame.
 func (r *openRun) end(op *Operation, status OperationStatus, why failure) {
 	op.open, op.Status, op.Failure, op.ErrorCode = false, status, why.class, why.code
@@ -128,8 +119,14 @@ func (r *openRun) end(op *Operation, status OperationStatus, why failure) {
 	}
 }
 
-// vacate removes a node from nodes and lastInLane.
+// vacate removes a node that is no longer open from the run's references to open nodes.
 func (r *openRun) vacate(op *Operation) {
+	if r.current == op {
+		r.current = nil
+	}
+	if r.silentTargets[op.Name] == op {
+		delete(r.silentTargets, op.Name)
+	}
 	if r.nodes[op.node.key] == op {
 		delete(r.nodes, op.node.key)
 	}

@@ -143,10 +143,9 @@ func (r *openRun) compact() {
 // dropMissingTarget removes the target of a transfer, because an error says that it does not exist.
 func (r *openRun) dropMissingTarget(name string) {
 	op := r.silentTargets[name]
-	if name == "" || op == nil || !op.open || op.openChildren > 0 || op.spoke || op.node.hasOwnWork {
+	if name == "" || op == nil || op.openChildren > 0 || op.spoke || op.node.hasOwnWork {
 		return
 	}
-	delete(r.silentTargets, name)
 	if r.current == op {
 		r.current = op.parent
 	}

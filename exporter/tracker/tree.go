@@ -111,7 +111,7 @@ func (r *openRun) childNode(above *Operation, n *event.Node, speaks bool, b *eve
 	key := nodeKey{above, n.Name, cmp.Or(n.Call, n.Run), n.Lane}
 	op := r.nodes[key]
 	switch silent := r.silentTargets[n.Name]; {
-	case silent != nil && silent.open:
+	case silent != nil:
 		op = r.placeTarget(silent, key, n)
 	case speaks && r.enclosingInvocation(op, n) != nil:
 		op = r.enclosingInvocation(op, n)
@@ -226,7 +226,7 @@ func kindOf(n *event.Node) OperationKind {
 func (r *openRun) runnerOf(above *Operation, n *event.Node) *Operation {
 	if (n.Kind == event.NodeDescendant || n.Kind == event.NodeContainer) && r.current != nil && (above == nil || r.current.isBelow(above)) {
 		for up := r.current; up != nil && up != above; up = up.parent {
-			runsOthers := up.open && up.node != nil && up.node.lane == n.Lane && (up.node.receivedControl || up.node.claimsChildren) && !up.node.usedModel
+			runsOthers := up.node != nil && up.node.lane == n.Lane && (up.node.receivedControl || up.node.claimsChildren) && !up.node.usedModel
 			if runsOthers && up != r.Root {
 				return up
 			}
