@@ -225,9 +225,6 @@ func (r *openRun) transfer(e *event.Event, b *event.Batch, from *Operation) {
 		up.node.looksLikeAgent = up.node.looksLikeAgent || up.Name == e.Name // an agent, not a workflow: control goes only to agents
 	}
 	target := r.transferTarget(e.Name, b, from)
-	if from.node != nil {
-		from.node.transferred = true
-	}
 	r.expectReply(b.Branch, target)
 	if target != nil {
 		r.current, target.node.chain = target, chain

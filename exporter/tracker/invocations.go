@@ -8,13 +8,20 @@ import (
 
 // enclosingInvocation returns the invocation to which control has returned, or nil. An agent may have an
 // invocation within another one, as after transfers from a to b and back to a. If its last invocation is
-// below the agent in control, the enclosing invocation speaks.
-func (r *openRun) enclosingInvocation(last *Operation, n *event.Node) *Operation {
-	if last == nil || n.Kind != event.NodeDescendant || r.current == nil || !last.isBelow(r.current) {
+// below the agent in control, the enclosing invocation speaks. So it does if the place names the inner
+// invocation of a, where b has none. Invocations with numbers have places of their own.
+func (r *openRun) enclosingInvocation(above, last *Operation, n *event.Node) *Operation {
+	from := r.current
+	switch {
+	case n.Run != "":
+		return nil
+	case last == nil && n.Kind == event.NodeDescendant:
+		from = above
+	case last == nil || !last.isBelow(from):
 		return nil
 	}
-	for up := r.current; up != nil; up = up.parent {
-		if up.node != nil && up.open && up.Kind == InvokeAgent && up.Name == n.Name && up.node.lane == n.Lane {
+	for up := from; up != nil; up = up.parent {
+		if up.node != nil && up.Name == n.Name && up.node.lane == n.Lane {
 			return up
 		}
 	}
@@ -22,31 +29,21 @@ func (r *openRun) enclosingInvocation(last *Operation, n *event.Node) *Operation
 }
 
 // isNewInvocation reports whether a node speaks in a new invocation. If the protocol numbers invocations,
-// only a retry after an error must be recognized, because it keeps its number. Otherwise a model that
-// answers again after its final answer, or after another agent has spoken, starts a new invocation.
+// only a task's caller gets a new one under the same number. Otherwise a model that answers again after its
+// final answer, after a transfer or after another agent has spoken starts a new invocation. In ADK for
+// JavaScript control may come back from a transfer by itself, which shows as a frame that is no response.
 func (r *openRun) isNewInvocation(op *Operation, n *event.Node, b *event.Batch) bool {
-	responds := hasEvent(b, event.KindModelStarted) || hasEvent(b, event.KindModelEnded)
-	if op.node.taskReturned {
-		return op.node.usedModel && responds
-	}
-	if n.Run != "" {
-		return op.node.key.above != nil && op.failedFrame > 0
-	}
-	if op.node.transferred && responds && (b.Place.Root != event.RootUnknown || r.answeredFor(op)) {
-		return true // unlike in ADK for JavaScript, control does not come back by itself
-	}
-	if !op.node.usedModel && !op.node.gaveFinalAnswer || !responds {
+	switch {
+	case !hasEvent(b, event.KindModelStarted) && !hasEvent(b, event.KindModelEnded):
+		return false
+	case op.node.taskReturned:
+		return op.node.usedModel
+	case n.Run != "":
 		return false
 	}
 	above := op.runner()
-	return op.node.gaveFinalAnswer || above != nil && above.node.lane == op.node.lane && above.node.lastChild != op
-}
-
-// answeredFor reports whether an agent below op is in control and has given its final answer, which is
-// also that of op.
-func (r *openRun) answeredFor(op *Operation) bool {
-	at := r.current
-	return at != nil && at.node != nil && at.node.gaveFinalAnswer && at.isBelow(op)
+	anotherSpoke := above != nil && above.node.lane == op.node.lane && above.node.lastChild != op
+	return op.node.gaveFinalAnswer || op.node.transferred || op.node.usedModel && anotherSpoke
 }
 
 // failureIn returns the failure that a frame's error code states.

@@ -24,7 +24,7 @@ type node struct {
 	claimsChildren  bool // states that it runs others
 	childHasOutput  bool // a child had an output or is a function
 	looksLikeAgent  bool // a child gave a final answer that is not an output, or control was transferred to its name
-	transferred     bool // transferred control
+	transferred     bool // its last frame transferred control
 	taskReturned    bool // got control back from a task
 	isRetry         bool // started again after a pause of unknown length
 	receivedControl bool // got control by a transfer
@@ -56,7 +56,7 @@ func (r *openRun) operationAt(b *event.Batch) *Operation {
 	var at *Operation
 	for i := range nodes {
 		n := &nodes[i]
-		if n.Kind == event.NodeDescendant {
+		if n.Kind == event.NodeDescendant && b.Place.Root == event.RootFirst {
 			at, n = r.exitStaleLane(at, n)
 		}
 		if at = r.childNode(at, n, i == len(nodes)-1, b); at == nil {
@@ -113,14 +113,15 @@ func (r *openRun) childNode(above *Operation, n *event.Node, speaks bool, b *eve
 	switch silent := r.silentTargets[n.Name]; {
 	case silent != nil:
 		op = r.placeTarget(silent, key, n)
-	case speaks && r.enclosingInvocation(op, n) != nil:
-		op = r.enclosingInvocation(op, n)
+	case speaks && r.enclosingInvocation(above, op, n) != nil:
+		op = r.enclosingInvocation(above, op, n)
 		put(&r.nodes, key, op)
-	case op == nil || !op.open, !speaks && above != nil && n.Run != "" && op.failedFrame > 0: // the protocol does not count retries
+	case op == nil, n.Run != "" && above != nil && op.failedFrame > 0: // a retry has the number of the failed invocation
 		op = r.beginNode(key, n)
-	case speaks && failureIn(b) != event.NoFailure && op.failingOperation(failureIn(b)) != op: // the frame names the last speaker, but its container failed
-	case speaks && r.isNewInvocation(op, n, b):
-		if n.Run == "" && above != nil && above.node.isContainer && above.node.lane != n.Lane { // a container runs each child once, so the container runs again too
+	case !speaks: // only the speaker can run again
+	case failureIn(b) != event.NoFailure && op.failingOperation(failureIn(b)) != op: // the frame names the last speaker, but its container failed
+	case r.isNewInvocation(op, n, b):
+		if n.Run == "" && above.runsInLane(n.Lane) { // a parallel agent runs each child once, so it runs again too
 			if above = r.beginNode(above.node.key, above.asNode()); above == nil {
 				return nil
 			}
@@ -136,6 +137,11 @@ func (r *openRun) childNode(above *Operation, n *event.Node, speaks bool, b *eve
 		r.linkTaskCall(op, n)
 	}
 	return op
+}
+
+// runsInLane reports whether an operation is a parallel agent that runs a lane. The operation may be nil.
+func (op *Operation) runsInLane(lane string) bool {
+	return op != nil && op.Kind == InvokeAgent && op.node.isContainer && op.node.lane != lane
 }
 
 // linkTaskCall links an invocation to its call, so that the response ends it.
@@ -329,11 +335,11 @@ func (r *openRun) noteFrame(b *event.Batch, speaker *Operation) {
 	}
 }
 
-// noteAnswer records whether an agent has given its final answer, which may come from its model,
-// from a callback, or be a failure of its model.
+// noteAnswer records whether an agent has transferred control, and whether it has given its final answer,
+// which may come from its model, from a callback, or be a failure of its model.
 func (n *node) noteAnswer(b *event.Batch) {
 	answers, final := hasEvent(b, event.KindModelEnded), hasEvent(b, event.KindFinal)
-	n.usedModel = n.usedModel || answers
+	n.usedModel, n.transferred = n.usedModel || answers, hasEvent(b, event.KindTransfer)
 	switch {
 	case !final:
 		n.gaveFinalAnswer = false
