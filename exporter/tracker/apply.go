@@ -274,7 +274,7 @@ func (r *openRun) transferTarget(name string, b *event.Batch, from *Operation) *
 		return nil
 	}
 	op.Agent, op.Branch = name, b.Branch
-	op.node = r.tracker.newNode(node{lane: b.Branch, cause: r.now, receivedControl: true})
+	op.node = r.tracker.newNode(node{lane: from.laneOr(b.Branch), cause: r.now, receivedControl: true})
 	put(&r.silentTargets, name, op)
 	r.indexInvocation(op)
 	return op

@@ -87,18 +87,18 @@ func (op *Operation) noteSpeaker(b *event.Batch, kind event.NodeKind) {
 }
 
 // exitStaleLane corrects a place whose lane is out of date: it returns the node above the speaker, and
-// the speaker with its true lane. ADK leaves the branch of the last parallel agent on the frames of the
-// nodes that follow. Such a place puts the speaker below that agent, which cannot be: an agent with a
-// model runs others only by calls and transfers.
+// the speaker with its true lane. After a parallel agent within a path, ADK leaves the branch of its last
+// agent on the frames of the nodes that follow. Such a place puts the speaker below that agent, which cannot
+// be: an agent with a model runs others only by calls and transfers.
 func (r *openRun) exitStaleLane(at *Operation, n *event.Node) (*Operation, *event.Node) {
-	if at == nil || n.Lane == "" || !at.node.usedModel || r.silentTargets[n.Name] != nil || r.nodes[nodeKey{at, n.Name, "", n.Lane}] != nil {
+	if at == nil || !at.node.usedModel || r.nodes[nodeKey{at, n.Name, "", n.Lane}] != nil || r.runnerOf(at, n) != at {
 		return at, n
 	}
 	up := at
 	for up != nil && up.node.lane == n.Lane {
 		up = up.node.key.above
 	}
-	if up == nil || !up.node.isContainer {
+	if !up.runsInLane(n.Lane) {
 		return at, n
 	}
 	left := *n
@@ -157,9 +157,7 @@ func (op *Operation) correctKind(n *event.Node, b *event.Batch) {
 	switch {
 	case n.Kind == event.NodeFunction && !op.node.usedModel && !op.node.receivedControl && !hasEvent(b, event.KindModelEnded):
 		op.Kind, op.Agent = InvokeNode, ""
-	case op.Kind != InvokeAgent && op.Kind != InvokeNode && n.Kind == event.NodeContainer:
-		op.Kind, op.Agent = InvokeAgent, op.Name
-	case op.Kind != InvokeAgent && (hasEvent(b, event.KindModelStarted) || hasEvent(b, event.KindModelEnded) || hasEvent(b, event.KindText)):
+	case op.Kind != InvokeAgent && (n.Kind == event.NodeContainer || hasEvent(b, event.KindModelStarted) || hasEvent(b, event.KindModelEnded) || hasEvent(b, event.KindText)):
 		op.Kind, op.Agent = InvokeAgent, op.Name
 	}
 }
@@ -230,10 +228,9 @@ func kindOf(n *event.Node) OperationKind {
 // control. It must be in the same lane and have no model, and must have got control by a transfer or state
 // that it runs others.
 func (r *openRun) runnerOf(above *Operation, n *event.Node) *Operation {
-	if (n.Kind == event.NodeDescendant || n.Kind == event.NodeContainer) && r.current != nil && (above == nil || r.current.isBelow(above)) {
-		for up := r.current; up != nil && up != above; up = up.parent {
-			runsOthers := up.node != nil && up.node.lane == n.Lane && (up.node.receivedControl || up.node.claimsChildren) && !up.node.usedModel
-			if runsOthers && up != r.Root {
+	if n.Run == "" && (n.Kind == event.NodeDescendant || n.Kind == event.NodeContainer) {
+		for up := r.controlBelow(above); up != nil && up != above; up = up.parent {
+			if up.node != nil && up.node.lane == n.Lane && (up.node.receivedControl || up.node.claimsChildren) && !up.node.usedModel {
 				return up
 			}
 		}
@@ -244,23 +241,34 @@ func (r *openRun) runnerOf(above *Operation, n *event.Node) *Operation {
 	if r.rootGuessed && (r.Root.node.usedModel || r.Root.Name != r.App) && r.hasRoom(InvokeWorkflow) {
 		r.raiseRoot()
 	}
-	if n.Kind == event.NodeDescendant && r.Root.node.lastChild != nil && r.Root.Kind == InvokeWorkflow {
+	if n.Run == "" && r.Root.node.lastChild != nil {
 		r.Agent = r.Root.Name // several agents follow one another directly below it: the root is a container that never speaks
 	}
 	return r.Root
 }
 
+// controlBelow returns the agent in control, or, if that is not below an operation, the last node that began
+// there. Control may be in another lane. The operation is nil for the run.
+func (r *openRun) controlBelow(above *Operation) *Operation {
+	if above == nil || r.current != nil && r.current.isBelow(above) {
+		return r.current
+	}
+	at := above
+	for at.lastChild != nil && at.lastChild.node != nil {
+		at = at.lastChild
+	}
+	return at
+}
+
 // placeTarget moves the target of a transfer to the place where it speaks.
 func (r *openRun) placeTarget(op *Operation, key nodeKey, n *event.Node) *Operation {
 	delete(r.silentTargets, n.Name)
-	if n.Kind != event.NodeDescendant { // a branch does not say what runs the node
+	if n.Run != "" { // without a path, the place does not say what runs the node
 		above := key.above
 		if above == nil {
 			above = r.Root
 		}
-		if n.Run != "" || !op.isBelow(above) { // a branch names only the container, which may run the agent that transferred
-			r.reparent(op, above)
-		}
+		r.reparent(op, above)
 	}
 	op.node.key, op.node.lane = key, n.Lane
 	op.node.isContainer = n.Kind == event.NodeContainer || n.Kind == event.NodeWorkflow
