@@ -15,6 +15,7 @@ type Places struct {
 	last          *event.Place // of lastKey; nil at first
 	lastKey       Speaker
 	branchParents map[string]string // maps a branch to the path above the node with which the branch began
+	branchPaths   map[string]string // maps a parallel agent's branch to the names of the path with which it first came
 	workflows     map[string]bool   // paths of nodes that have run steps
 }
 
@@ -111,7 +112,9 @@ func (p *Places) newPlace(key Speaker) *event.Place {
 		if end >= 0 {
 			w.nodes[end].Kind = event.NodeContainer // a workflow runs only agents that are nodes
 		}
-		w.addBranchNodes()
+		if !w.isLeftover(path, key.Author) {
+			w.addBranchNodes()
+		}
 		w.addSpeaker(key.Author)
 	}
 	if last := len(w.nodes) - 1; key.RunsNext && last >= 0 && w.nodes[last].Kind != event.NodeFunction {
@@ -219,6 +222,25 @@ func (w *pathWalk) inherits(above string, speaks bool) bool {
 	}
 	from, known := w.places.branchParents[strings.Join(w.segments[:w.used+1], ".")]
 	return known && from == above || speaks && !known
+}
+
+// isLeftover reports whether the rest of the branch belongs to a parallel agent that ran in another place.
+// ADK leaves it on the nodes that follow in a workflow. The agent that the branch names runs in it, and so
+// does what the parallel agent runs if the path names that.
+func (w *pathWalk) isLeftover(path []string, author string) bool {
+	if len(path) == 0 || w.used == len(w.segments) || strings.Contains(w.segments[w.used], "@") {
+		return false
+	}
+	names := make([]string, len(path))
+	for i := range path {
+		names[i], _ = cutRun(path[i])
+	}
+	at, container := strings.Join(names, "/"), strings.Join(w.segments[:w.used+1], ".")
+	first, known := w.places.branchPaths[container]
+	if !known {
+		remember(&w.places.branchPaths, container, at)
+	}
+	return known && first != at && w.lastName() != w.segments[w.used] && w.segments[len(w.segments)-1] != author
 }
 
 // addBranchNodes adds the containers and their children that appear only in the branch.

@@ -1,0 +1,37 @@
+package wire_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+)
+
+// TestLeftoverBranch checks that the branch of a parallel agent adds no nodes to what follows in another place.
+func TestLeftoverBranch(t *testing.T) {
+	for name, c := range map[string]struct{ first, then, want string }{
+		"at the next node of a workflow":   {"left graph@1/fan@1 fan.left", "one graph@1/pair@1 fan.left", "graph pair one"},
+		"not where it began":               {"left boss@1/team@1 fan.left", "merger boss@1/team@1 fan.left", "boss team fan left merger"},
+		"not in another round":             {"one boss@1/team@1 fan.left", "two boss@2/team@1 fan.left", "boss team fan left two"},
+		"not if the path names it":         {"one boss@1/team@1 fan.left", "two boss@1/fan@1 fan.left", "boss fan left two"},
+		"not of the agent that it names":   {"left boss@1/a@1 fan.left", "left boss@1/b@1 fan.left", "boss b fan left"},
+		"not of a node, which continues":   {"left graph@1/left@1 left@1", "next graph@1/next@1 left@1", "graph next"},
+		"not without a path":               {"left  fan.left", "next  fan.left", "fan left next"},
+		"not of a branch that a node adds": {"s graph@1/a@1 fan.left", "s graph@1/b@1 side.s", "graph b side s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var places wire.Places
+			var got []string
+			for _, s := range []string{c.first, c.then} {
+				part := strings.Split(s, " ")
+				got = nil
+				for _, n := range places.Of(wire.Speaker{Author: part[0], Path: part[1], Branch: part[2], HasPath: true}).Nodes {
+					got = append(got, n.Name)
+				}
+			}
+			if strings.Join(got, " ") != c.want {
+				t.Errorf("%q", got)
+			}
+		})
+	}
+}
