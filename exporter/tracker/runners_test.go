@@ -174,6 +174,13 @@ invoke_workflow app ok 0-6
         chat m ok 3-4
       invoke_agent b ok 4-5
         chat m ok 4-5`},
+		{"not an agent with a model, although the application has its name", proxied(), []*event.Batch{atRoot("app", concludes), atRoot("b", concludes)}, `
+completed
+invoke_workflow app ok 0-3
+  invoke_agent app ok 0-1
+    chat m ok 0-1
+  invoke_agent b ok 1-2
+    chat m ok 1-2`},
 		{"one that says so, and is the root", unnamedRun(), []*event.Batch{
 			at2("pipe", "", "", runsNext), atRoot("a", concludes), atRoot("b", concludes)}, `
 completed
