@@ -23,7 +23,7 @@ type text struct {
 	thought bool // it says that it is a thought
 }
 
-// clearParts forgets the open parts at the start or end of a step, unless that frame is withheld.
+// clearParts forgets the open parts at the end of a step, unless that frame is withheld.
 func (d *decoder) clearParts() {
 	if !d.withheld {
 		d.parts = parts{}

@@ -131,6 +131,19 @@ func TestManyCalls(t *testing.T) {
 	}
 }
 
+// TestMergedStreams sends two steps at once, as an application that merges streams: all parts leave, until a step finishes.
+func TestMergedStreams(t *testing.T) {
+	sent := []string{
+		`{"type":"start-step"}`, `{"type":"text-start","id":"a"}`, `{"type":"reasoning-start","id":"t"}`, `{"type":"start-step"}`, `{"type":"text-start","id":"b"}`,
+		`{"type":"text-delta","id":"a","delta":"1"}`, `{"type":"reasoning-end","id":"t"}`, `{"type":"text-end","id":"a"}`, `{"type":"finish-step"}`, `{"type":"text-delta","id":"b","delta":"2"}`,
+	}
+	for i, frame := range leaves(t, event.PolicyClient, sent...) {
+		if (frame == unchanged) == (i == len(sent)-1) { // clients forget the parts, too
+			t.Errorf("%s is %s", sent[i], frame)
+		}
+	}
+}
+
 // TestBrokenError sends an error that cannot be read: a client learns of it.
 func TestBrokenError(t *testing.T) {
 	each(t, []string{`{"type":"error","errorText":"said "no" and died"}`}, func(b *event.Batch) {

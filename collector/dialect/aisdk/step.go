@@ -17,8 +17,11 @@ const (
 	executing            // it has ended, and tools have returned
 )
 
+// startStep starts a response. Parts of an earlier step that has not finished go on: an application may merge several
+// streams.
+//
+// Source: ai/src/ui/process-ui-message-stream.ts of ai 5.0, which forgets parts at finish-step.
 func (d *decoder) startStep(_ strictjson.Value, b *event.Batch) {
-	d.clearParts()
 	d.step = responding
 	b.Add(event.KindModelStarted)
 }
