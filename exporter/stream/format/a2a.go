@@ -56,7 +56,6 @@ func (a *a2a) streamEnded(f replay.Frame, last *event.Batch) {
 	}
 }
 
-// writeEvent writes what an event says.
 func (a *a2a) writeEvent(r *run, b *event.Batch, e *event.Event) {
 	switch e.Kind {
 	case event.KindRunStarted:
@@ -66,10 +65,10 @@ func (a *a2a) writeEvent(r *run, b *event.Batch, e *event.Event) {
 	case event.KindThought:
 		a.writeThought(r, b, e)
 	case event.KindToolStarted:
-		id := r.callID(e, a.out.newID)
+		id := r.startedCallID(e, a.out.newID)
 		a.writeWorking(r, b, a2aPart{Data: toolPart{ID: id, Name: e.Name, Args: asStruct(e.Payload())}, Metadata: &partMetadata{Type: "function_call", Long: e.LongRunning}})
 	case event.KindToolEnded:
-		id := r.endedID(e, a.out.newID)
+		id := r.endedCallID(e, a.out.newID)
 		a.writeWorking(r, b, a2aPart{Data: toolPart{ID: id, Name: e.Name, Response: toolResult(e)}, Metadata: &partMetadata{Type: "function_response"}})
 	case event.KindInputRequested:
 		a.writeQuestion(r, b, newInput(e))
@@ -89,8 +88,8 @@ type otherEvent struct {
 	*content
 }
 
-// ensureTask announces the task unless the reader knows it. It reports whether the reader is to
-// receive updates.
+// ensureTask announces the task unless the reader knows it. It returns false if nothing is to be written, because
+// the frames are only reread.
 func (a *a2a) ensureTask(r *run, b *event.Batch, now a2aState) bool {
 	if a.quiet || r.announced {
 		return !a.quiet
@@ -108,7 +107,6 @@ func (a *a2a) ensureTask(r *run, b *event.Batch, now a2aState) bool {
 	return true
 }
 
-// writeStatus writes the status of a task.
 func (a *a2a) writeStatus(r *run, b *event.Batch, now a2aState, final bool, parts ...a2aPart) {
 	u := a2aStatusUpdate{TaskID: r.id, ContextID: r.session, Status: a2aStatus{State: now, Timestamp: timestamp(b)}, Final: final}
 	if len(parts) > 0 {
@@ -208,7 +206,7 @@ func (a *a2a) writeArtifact(r *run, b *event.Batch, e *event.Event) {
 // endRun ends a run for good.
 func (a *a2a) endRun(r *run, b *event.Batch, outcome status) {
 	last, parts := a.finalState(r, outcome)
-	if !a.quiet && a.ensureTask(r, b, stateWorking) {
+	if a.ensureTask(r, b, stateWorking) {
 		for _, open := range r.texts.open {
 			a.writeChunk(r, b, open, nil, true)
 		}

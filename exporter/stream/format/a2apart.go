@@ -17,7 +17,7 @@ type a2aFile struct {
 	URI       json.RawMessage `json:"uri,omitempty"`
 }
 
-// parts returns the contents of an artifact. If the frame does not have all of them, one more part
+// parts returns the pieces of an artifact as parts. If the frame does not have all of them, one more part
 // describes the artifact.
 func (w a2aVersion) parts(e *event.Event) []a2aPart {
 	pieces := e.Pieces()
@@ -38,7 +38,7 @@ func (w a2aVersion) part(p *event.Piece) a2aPart {
 	case event.PieceText:
 		return w.file(p, p.Value.Text())
 	case event.PieceBytes:
-		if content, ok := decoded(p.Value.Text()); ok {
+		if content, ok := decodeBase64(p.Value.Text()); ok {
 			return w.file(p, content)
 		}
 	case event.PieceURI:
@@ -77,8 +77,8 @@ func (w a2aVersion) data(p *event.Piece) a2aPart {
 	return a2aPart{Data: raw(p.Value), MediaType: p.Media}
 }
 
-// decoded decodes base64 of any alphabet, with or without padding and blanks.
-func decoded(text []byte) (content []byte, ok bool) {
+// decodeBase64 decodes base64 of either alphabet, with or without padding and blanks.
+func decodeBase64(text []byte) (content []byte, ok bool) {
 	digits := make([]byte, 0, len(text))
 	for _, c := range text {
 		switch c {

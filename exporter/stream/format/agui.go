@@ -64,17 +64,14 @@ func (a *agui) writeAfterEnd(r *run, b *event.Batch) {
 
 func (a *agui) streamEnded(f replay.Frame, _ *event.Batch) {
 	for _, r := range a.openRuns(f.Stream) {
-		if !a.isRepeated(r) {
-			a.endRun(r, r.finalStatus(false, f.End))
-		}
+		a.endRun(r, r.finalStatus(false, f.End))
 	}
 }
 
-// isRepeated reports whether the frame of a run repeats what the reader has. That is so for a quietly
-// read frame of the current run: it comes from another stream of that run.
+// isRepeated reports whether the reader already has a frame of a run: the frame is reread, but the run is open for the
+// reader. It is from another stream of that run.
 func (a *agui) isRepeated(r *run) bool { return a.quiet && a.current == r }
 
-// writeEvent writes what an event says.
 func (a *agui) writeEvent(r *run, b *event.Batch, e *event.Event) {
 	switch e.Kind {
 	case event.KindRunStarted:
@@ -86,13 +83,13 @@ func (a *agui) writeEvent(r *run, b *event.Batch, e *event.Event) {
 	case event.KindToolEnded:
 		a.writeToolResult(r, b, e)
 	case event.KindAgentStarted:
-		listens := a.ensureCurrent(r) // a turn starts with the steps that are already open
-		if begun, named := r.beginStep(cmp.Or(b.Step, b.Agent), b.Branch, listens); named && listens {
+		writes := a.ensureCurrent(r) // a turn starts with the steps that are already open
+		if begun, named := r.beginStep(cmp.Or(b.Step, b.Agent), b.Branch, writes); named && writes {
 			a.add(b, aguiEvent{Type: "STEP_STARTED", StepName: begun.name})
 		}
 	case event.KindAgentEnded:
-		listens := a.ensureCurrent(r)
-		if ended, known := r.endStep(cmp.Or(b.Step, b.Agent), b.Branch); known && listens && ended.shown {
+		writes := a.ensureCurrent(r)
+		if ended, known := r.endStep(cmp.Or(b.Step, b.Agent), b.Branch); known && writes && ended.shown {
 			a.add(b, aguiEvent{Type: "STEP_FINISHED", StepName: ended.name})
 		}
 	case event.KindArtifact:
@@ -107,13 +104,14 @@ func (a *agui) writeEvent(r *run, b *event.Batch, e *event.Event) {
 	}
 }
 
-// ensureCurrent starts a turn of the run if needed. It reports whether the reader is to receive
-// events.
+// ensureCurrent starts a turn of the run if needed. It returns false if nothing is to be written, because the frames are
+// only reread.
 func (a *agui) ensureCurrent(r *run) bool {
 	a.switchTo(r)
 	return !a.quiet
 }
 
+// switchTo ends the turn of the current run and starts one of another. Open steps are started again.
 func (a *agui) switchTo(r *run) {
 	if a.quiet || a.current == r {
 		return
@@ -138,7 +136,7 @@ type runStatus struct {
 	Status status `json:"status"`
 }
 
-// endTurn closes what is open for the reader, and ends the turn.
+// endTurn closes what is open for the reader, and writes the event that ends the turn.
 func (a *agui) endTurn(last aguiEvent) {
 	r := a.current
 	for _, open := range r.texts.open {
@@ -232,7 +230,7 @@ func (a *agui) endText(t *text) {
 
 // writeToolCall writes a complete call: its arguments arrive at once.
 func (a *agui) writeToolCall(r *run, b *event.Batch, e *event.Event) {
-	id := r.callID(e, a.out.newID)
+	id := r.startedCallID(e, a.out.newID)
 	if !a.ensureCurrent(r) {
 		return
 	}
@@ -244,7 +242,7 @@ func (a *agui) writeToolCall(r *run, b *event.Batch, e *event.Event) {
 }
 
 func (a *agui) writeToolResult(r *run, b *event.Batch, e *event.Event) {
-	id := r.endedID(e, a.out.newID)
+	id := r.endedCallID(e, a.out.newID)
 	if !a.ensureCurrent(r) {
 		return
 	}
@@ -265,17 +263,17 @@ func (a *agui) writeActivity(r *run, b *event.Batch, e *event.Event, content any
 
 // writeArtifact writes an artifact, or only what is added if the reader has part of its contents.
 func (a *agui) writeArtifact(r *run, b *event.Batch, e *event.Event) {
-	of, now := r.revisableOf(e, a.out.newID), newArtifact(e, e.Pieces())
+	of, revision := r.revisableOf(e, a.out.newID), newArtifact(e, e.Pieces())
 	grows := e.Artifact.Append && of.contentSent
-	of.contentSent = grows || len(now.Contents) > 0
+	of.contentSent = grows || len(revision.Contents) > 0
 	switch {
 	case a.quiet: // a resuming reader has the beginning
 		of.contentSent = of.contentSent && a.settings.Resumed
 	case !grows:
-		a.writeActivity(r, b, e, now)
+		a.writeActivity(r, b, e, revision)
 	default:
 		a.switchTo(r)
-		a.add(b, aguiEvent{Type: "ACTIVITY_DELTA", MessageID: of.id, ActivityType: "delegraph.artifact", Patch: artifactPatch(now)})
+		a.add(b, aguiEvent{Type: "ACTIVITY_DELTA", MessageID: of.id, ActivityType: "delegraph.artifact", Patch: artifactPatch(revision)})
 	}
 }
 

@@ -21,8 +21,8 @@ const (
 	maxWindow      = 1024
 	maxWindowBytes = 2 << 20
 
-	// maxDecoderBytes bounds the charge for a decoder, which keeps at most 64 open texts of 64 KiB.
-	// The charge grows with what it has read, and starts with newDecoderBytes.
+	// The charge for a decoder is newDecoderBytes and the bytes that it has read, up to
+	// maxDecoderBytes: it keeps at most 64 open texts of 64 KiB.
 	maxDecoderBytes = 4 << 20
 	newDecoderBytes = 16 << 10
 )
@@ -55,7 +55,7 @@ type decodingKey struct {
 type decoding struct {
 	id      uint64
 	key     decodingKey
-	charged int // guarded by Decodings.mu; 0 once it was removed
+	charged int // bytes; guarded by Decodings.mu; 0 after the removal
 
 	mu          sync.Mutex
 	decoder     Decoder
@@ -88,8 +88,8 @@ func (d *Decodings) Decoded() uint64 { return d.decoded.Load() }
 // forgot its position in one.
 func (d *Decodings) Evicted() uint64 { return d.evicted.Load() }
 
-// addReader adds n readers. Without readers nothing is kept.
-func (d *Decodings) addReader(n int) {
+// addReaders adds n readers. Without readers nothing is kept.
+func (d *Decodings) addReaders(n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.readers += n; d.readers == 0 {

@@ -19,21 +19,20 @@ type input struct {
 	Schema  json.RawMessage `json:"schema,omitempty"`
 
 	agent        string // the agent that asks
-	acknowledged bool   // only the agent itself has responded, which is not an answer
+	acknowledged bool   // the agent itself has responded, which is not an answer
 }
 
-// newInput returns the question of an event. It borrows from the event's batch.
+// newInput returns the request of an event. It shares memory with the event's batch.
 func newInput(e *event.Event) input {
 	q := e.Question()
 	return input{ID: e.CallID, Kind: e.Input, Routing: e.Routing, Expires: seconds(e.ExpiresIn), Prompt: q.Prompt, Options: raw(q.Options), Schema: raw(q.Schema)}
 }
 
-// maxKeptQuestion is the largest question, in bytes, that is stored to be repeated at the end of
-// its run.
+// maxKeptQuestion is the size in bytes up to which a question is kept, to be repeated at the end of its run.
 const maxKeptQuestion = 4 << 10
 
-// bounded returns a copy that outlives the batch. A question that is too long is left out: it was
-// written in full when it was asked.
+// bounded returns a copy that does not share memory with the batch. It leaves out a question that is too long: that
+// was written in full when it was asked.
 func (in input) bounded() input {
 	out := input{ID: in.ID, Kind: in.Kind}
 	if len(in.Prompt)+len(in.Options)+len(in.Schema) <= maxKeptQuestion {
@@ -42,6 +41,7 @@ func (in input) bounded() input {
 	return out
 }
 
+// artifact is a revision of an artifact. Its pieces are left out in an A2A part that only describes it.
 type artifact struct {
 	ID       string             `json:"id,omitempty"`
 	Name     string             `json:"name,omitempty"`

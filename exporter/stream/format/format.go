@@ -54,8 +54,7 @@ type writer interface {
 	streamEnded(replay.Frame, *event.Batch)
 	// setQuiet sets whether frames only update the state and are not written.
 	setQuiet(bool)
-	// noteGap records that the reader has missed frames. It reports whether a native gap frame may
-	// be written.
+	// noteGap implements Transformer.NoteGap.
 	noteGap(*replay.Gap) bool
 }
 

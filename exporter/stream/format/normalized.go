@@ -16,8 +16,8 @@ type normalized struct {
 	quiet    bool
 }
 
-// fact is a normalized event, as documented in docs/reference/events.md.
-type fact struct {
+// normalizedEvent is one frame of the format, as documented in docs/reference/events.md.
+type normalizedEvent struct {
 	Kind    string `json:"kind"`
 	Frame   string `json:"frame"`
 	Index   int    `json:"index"`
@@ -82,13 +82,13 @@ func (n *normalized) frame(f replay.Frame, b *event.Batch) {
 		if e.Kind == event.KindOther || e.Kind == event.KindIteration || n.settings.Kinds != 0 && n.settings.Kinds&replay.KindsOf(e.Kind) == 0 {
 			continue
 		}
-		said := n.begin(f, e.Kind.String(), b)
-		said.Agent, said.Step, said.Branch, said.Within, said.Parent = b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch
+		result := n.begin(f, e.Kind.String(), b)
+		result.Agent, result.Step, result.Branch, result.Within, result.Parent = b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch
 		if !b.Time.IsZero() {
-			said.Time = b.Time.UTC().Format(time.RFC3339Nano)
+			result.Time = b.Time.UTC().Format(time.RFC3339Nano)
 		}
-		said.content = newContent(e, b.Partial)
-		n.out.add(said)
+		result.content = newContent(e, b.Partial)
+		n.out.add(result)
 	}
 }
 
@@ -100,26 +100,26 @@ var endNames = map[event.End]string{
 }
 
 func (n *normalized) streamEnded(f replay.Frame, last *event.Batch) {
-	if n.quiet || n.settings.Kinds != 0 {
+	if n.settings.Kinds != 0 {
 		return
 	}
-	said := n.begin(f, kindStreamEnded, last)
-	said.content = &content{End: endNames[f.End]}
-	n.out.add(said)
+	result := n.begin(f, kindStreamEnded, last)
+	result.content = &content{End: endNames[f.End]}
+	n.out.add(result)
 }
 
-func (n *normalized) begin(f replay.Frame, kind string, b *event.Batch) fact {
+// begin returns an event with the members that every event has.
+func (n *normalized) begin(f replay.Frame, kind string, b *event.Batch) normalizedEvent {
 	session := b.Session
 	if session == "" {
 		session = n.settings.Session
 	}
-	return fact{
+	return normalizedEvent{
 		Kind: kind, Frame: n.out.frameID(), Index: len(n.out.ends), Source: f.Source, Dialect: f.Stream.Dialect,
 		Session: session, Run: b.Run,
 	}
 }
 
-// newContent returns the content of an event.
 func newContent(e *event.Event, partial bool) *content {
 	c := &content{Failure: e.Error, Seconds: seconds(e.Duration)}
 	switch e.Kind {
@@ -157,7 +157,7 @@ func newContent(e *event.Event, partial bool) *content {
 	return c
 }
 
-// addResult adds what an event says about an answer, state or a plan.
+// addResult adds what an event says about shared state, a plan or an answer.
 func (c *content) addResult(e *event.Event) {
 	switch e.Kind {
 	case event.KindState:

@@ -13,7 +13,7 @@ import (
 type output struct {
 	appendID func([]byte, uint64) []byte
 	number   uint64 // of the native frame
-	newIDs   int    // number of ids made for objects that start in the frame
+	objects  int    // number of ids made for objects that start in the frame
 	messages int    // number of ids made for complete messages
 
 	json bytes.Buffer
@@ -25,10 +25,11 @@ const maxReusedBuffer = 256 << 10
 
 func (o *output) begin(number uint64) {
 	o.json.Reset()
-	o.number, o.newIDs, o.messages, o.ends = number, 0, 0, o.ends[:0]
+	o.number, o.objects, o.messages, o.ends = number, 0, 0, o.ends[:0]
 }
 
-// nextLine is U+0085, which some readers of SSE take for a line end. Package json escapes the others.
+// nextLine is U+0085, which some readers of SSE take for a line end. Package json escapes U+2028 and U+2029, which
+// they also take for one.
 var nextLine = []byte("\u0085")
 
 // add adds a frame. Encoding cannot fail: JSON from the wire has passed strict parsing.
@@ -55,12 +56,12 @@ func (o *output) frameID() string { return string(o.appendID(nil, o.number)) }
 // newID returns an id for an object that starts in this frame. It is the same each time the frame
 // is written.
 func (o *output) newID() string {
-	o.newIDs++
-	return o.frameID() + "." + strconv.Itoa(o.newIDs)
+	o.objects++
+	return o.frameID() + "." + strconv.Itoa(o.objects)
 }
 
-// newMessageID returns an id for a complete message. Nothing refers to it later, so it is only
-// needed when the message is written.
+// newMessageID returns an id for a complete message. It has its own count: it is called only if the message is
+// written, and the ids of objects must not depend on that.
 func (o *output) newMessageID() string {
 	o.messages++
 	return o.frameID() + ".m" + strconv.Itoa(o.messages)

@@ -42,7 +42,7 @@ type run struct {
 	calls      []call // calls without an id on the wire
 	revisables []revisable
 	announced  bool // announced to the reader on this connection
-	hasFacts   bool // a frame has stated something about it
+	hasFacts   bool // see statesFact
 }
 
 // runKey identifies a run. Without an id on the wire, a stream has one run at a time.
@@ -63,7 +63,8 @@ func newRuns(s *Settings, out *output) runs {
 	return runs{settings: s, out: out, byKey: known}
 }
 
-// runOf returns the run of a frame.
+// runOf returns the run of a frame, and begins one if none is known. An ended run that goes on counts as a new one if it is
+// on another stream or states its start again.
 func (r *runs) runOf(f replay.Frame, b *event.Batch) *run {
 	key := runKey{source: f.Source, session: b.Session, run: b.Run}
 	if b.Run == "" {
@@ -79,7 +80,8 @@ func (r *runs) runOf(f replay.Frame, b *event.Batch) *run {
 	return known
 }
 
-// dropUnnamed removes the run of a stream's frames before the first ID: they belong to the run that begins.
+// dropUnnamed removes the run of the frames before a stream's first run id, unless they stated something: they belong
+// to the run that begins.
 func (r *runs) dropUnnamed(f replay.Frame) {
 	key := runKey{source: f.Source, stream: f.Stream}
 	if known, ok := r.byKey.Peek(key); ok && !known.hasFacts {
@@ -87,6 +89,7 @@ func (r *runs) dropUnnamed(f replay.Frame) {
 	}
 }
 
+// statesFact reports whether a frame has an event other than KindOther.
 func statesFact(b *event.Batch) bool {
 	for i := range b.Events {
 		if b.Events[i].Kind != event.KindOther {
@@ -122,9 +125,9 @@ func (r *runs) begin(key runKey, session string) *run {
 }
 
 // adopt removes a run that turns out to be part of another.
-func (r *runs) adopt(id string, by *run) {
+func (r *runs) adopt(id string, parent *run) {
 	for _, key := range r.byKey.Keys() {
-		if key.run == id && key.source == by.key.source && key != by.key {
+		if key.run == id && key.source == parent.key.source && key != parent.key {
 			r.byKey.Remove(key)
 		}
 	}
@@ -174,9 +177,8 @@ type call struct{ id, tool string }
 // maxCalls bounds a run's open calls without an id.
 const maxCalls = 256
 
-// callID returns the id of a call that starts, and endedID that of one that ends: without an id,
-// the oldest open call of the tool.
-func (r *run) callID(e *event.Event, id func() string) string {
+// startedCallID returns the id of a call that starts. id makes one for a call that has none on the wire.
+func (r *run) startedCallID(e *event.Event, id func() string) string {
 	if e.CallID != "" {
 		return e.CallID
 	}
@@ -187,7 +189,8 @@ func (r *run) callID(e *event.Event, id func() string) string {
 	return begun.id
 }
 
-func (r *run) endedID(e *event.Event, id func() string) string {
+// endedCallID returns the id of a call that ends. A call that has none on the wire is the oldest open one of its tool.
+func (r *run) endedCallID(e *event.Event, id func() string) string {
 	if e.CallID != "" {
 		return e.CallID
 	}
@@ -281,8 +284,8 @@ func allowedAfterEnd(e *event.Event) bool {
 	return false
 }
 
-// dropDetails releases what an ended run no longer needs. The last texts are kept as hashes,
-// because the protocol may repeat them.
+// dropDetails releases what an ended run no longer needs. It keeps the hashes of the last texts,
+// because the protocol may repeat these, and the class of a failure.
 func (r *run) dropDetails() {
 	r.texts = texts{answer: r.texts.answer, lastWhole: r.texts.lastWhole}
 	r.steps, r.usage, r.models, r.calls = nil, nil, nil, nil

@@ -10,8 +10,8 @@ import (
 // statusTracker derives the final status of a run. It applies the rules of package tracker (V1 to
 // V8 in docs/design/signals.md) as far as the reader's frames show what they need.
 type statusTracker struct {
-	frame          int // ordinal of the current frame
-	final, failed  int // ordinals of the last final frame and the last error; 0: none
+	frame          int // number of the current frame
+	final, failed  int // numbers of the last final frame and of the last frame with an error; 0: none
 	failure        event.Failure
 	failedBranches []string // branches with a model failure and no final frame after it
 	open           []string // calls and model responses that have started and not ended
@@ -25,23 +25,23 @@ type statusTracker struct {
 // received control.
 type expectation struct {
 	branch string
-	from   string // the agent that handed over control; "" for a result
+	from   string // the agent that transferred control; "" for a result
 }
 
 const (
-	maxInputs = 32  // open questions of a run; also paused calls
+	maxInputs = 32  // open questions and paused calls of a run, each
 	maxOpen   = 256 // open operations, expectations and failed branches of a run, each; further ones are not recorded
 )
 
-// observeFrame starts a frame. An agent that speaks meets the expectations of its branch. It also meets
-// those of control that any other agent has handed over.
+// observeFrame starts a frame. An agent that speaks meets the expectations of its branch. It also meets each expectation
+// after a transfer, unless it is the agent that transferred control.
 func (t *statusTracker) observeFrame(b *event.Batch) {
 	t.frame++
 	t.pausedNow = t.pausedNow[:0]
 	if b.Partial || b.Agent == "" && !has(b, event.KindModelEnded) && !has(b, event.KindText) {
 		return
 	}
-	t.expectations = slices.DeleteFunc(t.expectations, func(d expectation) bool { return d.branch == b.Branch || d.from != "" && d.from != b.Agent })
+	t.expectations = slices.DeleteFunc(t.expectations, func(x expectation) bool { return x.branch == b.Branch || x.from != "" && x.from != b.Agent })
 }
 
 // observe records what an event of the current frame says about the status.
@@ -120,7 +120,7 @@ func (t *statusTracker) toolEnded(b *event.Batch, e *event.Event) {
 	}
 	t.paused = slices.DeleteFunc(t.paused, func(id string) bool { return id == e.CallID })
 	if e.CallID != "" { // agents that worked within the call have nothing left to say
-		t.expectations = slices.DeleteFunc(t.expectations, func(d expectation) bool { return slices.Contains(callsOf(d.branch), e.CallID) })
+		t.expectations = slices.DeleteFunc(t.expectations, func(x expectation) bool { return slices.Contains(callsOf(x.branch), e.CallID) })
 	}
 	if t.endOperation(callKey(e)) && !e.TurnMayEnd {
 		t.expect(expectation{branch: b.Branch})
@@ -160,7 +160,7 @@ func (t *statusTracker) endOperation(key string) bool {
 }
 
 func (t *statusTracker) expect(added expectation) {
-	t.expectations = slices.DeleteFunc(t.expectations, func(d expectation) bool { return d.branch == added.branch })
+	t.expectations = slices.DeleteFunc(t.expectations, func(x expectation) bool { return x.branch == added.branch })
 	if len(t.expectations) < maxOpen {
 		t.expectations = append(t.expectations, added)
 	}

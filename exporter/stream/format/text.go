@@ -6,7 +6,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// speaker identifies the author of interleaved texts, and separates thoughts from answers.
+// speaker distinguishes texts that are interleaved: by their author, and thoughts from answers.
 type speaker struct {
 	agent, branch, within string
 	thought               bool
@@ -30,36 +30,35 @@ type text struct {
 
 // textDigest identifies a text without storing it.
 type textDigest struct {
-	n, pieces int
+	n, pieces int // numbers of bytes and of pieces
 	hash      maphash.Hash
 }
 
-// seed is the seed of the hashes.
 var seed = maphash.MakeSeed()
 
-func (s *textDigest) add(piece []byte) {
-	if s.n == 0 {
-		s.hash.SetSeed(seed)
+func (d *textDigest) add(piece []byte) {
+	if d.n == 0 {
+		d.hash.SetSeed(seed)
 	}
-	s.n += len(piece)
-	s.pieces++
-	_, _ = s.hash.Write(piece) // never fails
+	d.n += len(piece)
+	d.pieces++
+	_, _ = d.hash.Write(piece) // never fails
 }
 
-// truncatedFrom is a size in bytes. Of a longer text that arrives in pieces, decoders keep only a part, and
-// report that part as the whole.
-const truncatedFrom = 64 << 10
+// maxDecodedText is the number of bytes that decoders keep of a text that arrives in pieces. If it is longer, what they
+// report as the whole is only a part.
+const maxDecodedText = 64 << 10
 
 // remainder returns what a whole text adds to the pieces. It returns false if the pieces belong to
 // another text.
-func (s *textDigest) remainder(whole []byte) ([]byte, bool) {
+func (d *textDigest) remainder(whole []byte) ([]byte, bool) {
 	switch {
-	case s.n == 0:
+	case d.n == 0:
 		return nil, false
-	case s.n <= len(whole) && s.hash.Sum64() == maphash.Bytes(seed, whole[:s.n]):
-		return whole[s.n:], true
+	case d.n <= len(whole) && d.hash.Sum64() == maphash.Bytes(seed, whole[:d.n]):
+		return whole[d.n:], true
 	}
-	return nil, s.n > len(whole) && s.n > truncatedFrom
+	return nil, d.n > len(whole) && d.n > maxDecodedText
 }
 
 // maxTexts bounds the open texts of a run. Each further piece is a text of its own.
@@ -72,28 +71,28 @@ type texts struct {
 	lastWhole textDigest // the last answer that arrived whole
 }
 
-// add adds what a speaker says. It returns the text that it belongs to, the part that the reader does
-// not have yet, and whether the text has ended. It returns no text if it repeats an earlier one.
-func (t *texts) add(by speaker, piece []byte, partial bool, id func() string) (of *text, added []byte, isLast bool) {
+// add adds what a speaker says: a whole text or, if partial, a piece of one. It returns the text that it belongs to, the
+// part that the reader does not have yet, and whether the text has ended. The text may be nil if there is nothing to write.
+func (t *texts) add(by speaker, words []byte, partial bool, id func() string) (of *text, added []byte, isLast bool) {
 	of = t.openText(by)
 	if partial {
-		return t.addPiece(of, by, piece, id)
+		return t.addPiece(of, by, words, id)
 	}
-	all := t.answer
+	pieces := t.answer
 	if !by.thought {
 		t.answer, t.lastWhole = textDigest{}, textDigest{}
-		t.lastWhole.add(piece)
+		t.lastWhole.add(words)
 	}
 	if of != nil {
 		t.close(of)
-		if rest, same := of.received.remainder(piece); same {
+		if rest, same := of.received.remainder(words); same {
 			return of, rest, true
 		}
 	}
-	if rest, same := all.remainder(piece); same && len(rest) == 0 && !by.thought {
+	if rest, same := pieces.remainder(words); same && len(rest) == 0 && !by.thought {
 		return of, nil, true // it arrived in pieces of several texts, or under another name
 	}
-	return &text{id: id(), speaker: by, unfinished: of}, piece, true
+	return &text{id: id(), speaker: by, unfinished: of}, words, true
 }
 
 // addPiece adds a piece. A piece that starts a text and equals the last whole text adds nothing:

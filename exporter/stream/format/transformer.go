@@ -9,7 +9,7 @@ import (
 
 const (
 	// maxStreams bounds the agent streams in which a reader's position is known: a conversation has
-	// one or two at a time. Any other is read again from the ring.
+	// one or two at a time. If a forgotten stream continues, its frames are reread from the ring.
 	maxStreams = 16
 
 	// maxReread bounds the frames that are reread for a connection, because that takes time and
@@ -44,12 +44,12 @@ func New(s Settings) *Transformer {
 	t.positions, _ = simplelru.NewLRU[*replay.Stream, *position](maxStreams, nil) // the only error is a size below one
 	t.seen, _ = simplelru.NewLRU[*replay.Stream, struct{}](maxSeen, nil)
 	t.writer = newWriter(&t.settings, &t.out)
-	s.Decodings.addReader(1)
+	s.Decodings.addReaders(1)
 	return t
 }
 
 // Close releases the decodings that no other reader uses.
-func (t *Transformer) Close() { t.settings.Decodings.addReader(-1) }
+func (t *Transformer) Close() { t.settings.Decodings.addReaders(-1) }
 
 // Append appends the frames that a native frame becomes, if any.
 func (t *Transformer) Append(dst []byte, f replay.Frame) []byte {
@@ -68,10 +68,10 @@ func (t *Transformer) Append(dst []byte, f replay.Frame) []byte {
 }
 
 // NoteGap records that frames are missing before the next one. It reports whether a native gap
-// frame may be written; if not, the next run states the gap.
+// frame may be written; if not, the gap is written when the next run is announced.
 func (t *Transformer) NoteGap(g *replay.Gap) bool { return t.writer.noteGap(g) }
 
-// decode returns nil for a frame without events.
+// decode returns the batch of the next frame of a stream, or nil if the writer gets nothing of the frame.
 func (t *Transformer) decode(p *position, f replay.Frame) *event.Batch {
 	b := t.next(p, f)
 	p.sequence = f.Sequence
@@ -82,31 +82,32 @@ func (t *Transformer) decode(p *position, f replay.Frame) *event.Batch {
 	return b
 }
 
-// next returns the batch of the next frame of a stream, or nil for an unknown dialect.
+// next returns the batch of the next frame of a stream, from a shared decoding or a new one. It returns nil for an
+// unknown dialect.
 func (t *Transformer) next(p *position, f replay.Frame) *event.Batch {
-	all, key := t.settings.Decodings, decodingKey{f.Stream, t.settings.Selection}
-	for _, s := range all.of(key) {
-		if b, found := all.next(s, p.sequence, f); found {
+	decodings, key := t.settings.Decodings, decodingKey{f.Stream, t.settings.Selection}
+	for _, s := range decodings.of(key) {
+		if b, found := decodings.next(s, p.sequence, f); found {
 			if p.started != 0 && s.id != p.started { // the reader has caught up with an older decoding
-				all.remove(key, p.started)
+				decodings.remove(key, p.started)
 				p.started = 0
 			}
 			return b
 		}
 	}
-	s := all.start(key, f)
+	s := decodings.start(key, f)
 	if s == nil {
 		return nil
 	}
 	defer s.mu.Unlock()
 	p.started = s.id
 	if p.sequence != 0 {
-		all.evicted.Add(1)
+		decodings.evicted.Add(1)
 		if t.settings.EarlierFrames != nil && t.rereadBudget > 0 {
-			t.rereadBudget -= t.settings.EarlierFrames(f, t.rereadBudget, func(earlier replay.Frame) { all.decode(s, earlier) })
+			t.rereadBudget -= t.settings.EarlierFrames(f, t.rereadBudget, func(earlier replay.Frame) { decodings.decode(s, earlier) })
 		}
 	}
-	return all.decode(s, f)
+	return decodings.decode(s, f)
 }
 
 // positionIn returns the reader's position in a frame's stream. In a new stream the reader first
