@@ -32,7 +32,7 @@ func BenchmarkPublish(b *testing.B) {
 				readers.Go(func() { drain(r, waiting.selection, stop) })
 			}
 			e := Entry{Source: "briefing", Run: "e-1", Session: differentShards(2)[1], Data: make([]byte, 612)}
-			if waiting.selection != nil && shardOf("other") == shardOf(e.Session) {
+			if waiting.selection != nil && bucketOf("other") == bucketOf(e.Session) {
 				e.Session += "'"
 			}
 			b.ReportAllocs()

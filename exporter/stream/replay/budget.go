@@ -12,8 +12,7 @@ type Budget struct {
 // NewBudget returns a Budget of the given number of bytes.
 func NewBudget(bytes int) *Budget { return &Budget{bytes: int64(bytes)} }
 
-// Share returns how many bytes the ring may hold even if other rings hold as much as they may. It shrinks
-// as rings are added.
+// Share returns how many bytes the ring may hold when the Budget is used up. It shrinks as rings are added.
 func (r *Ring) Share() int {
 	b := r.settings.Budget
 	if b == nil {
@@ -25,18 +24,18 @@ func (r *Ring) Share() int {
 // currentLimit returns how many bytes the ring may hold now: fewer than its settings allow if the Budget or
 // the memory of the process is used up.
 func (r *Ring) currentLimit() int {
-	room := r.settings.Bytes
+	limit := r.settings.Bytes
 	if b := r.settings.Budget; b != nil && b.held.Load() > b.bytes {
-		room = r.Share()
+		limit = r.Share()
 	}
 	if r.settings.Memory == nil {
-		return room
+		return limit
 	}
 	remaining := max(0, r.view.Load().bytes+r.settings.Memory.Remaining())
 	if r.settings.Budget != nil {
 		remaining = max(remaining, r.Share())
 	}
-	return min(room, remaining)
+	return min(limit, remaining)
 }
 
 // ReleaseBudget returns the ring's bytes to its Budget. The ring can still be read and published
@@ -58,11 +57,11 @@ func (r *Ring) ReleaseBudget() {
 
 // setView makes next the current view. The caller holds the lock.
 func (r *Ring) setView(next *view) {
-	if more := next.bytes - r.view.Load().bytes; !r.budgetReleased {
+	if change := next.bytes - r.view.Load().bytes; !r.budgetReleased {
 		if b := r.settings.Budget; b != nil {
-			b.held.Add(int64(more))
+			b.held.Add(int64(change))
 		}
-		r.settings.Memory.Charge(more)
+		r.settings.Memory.Charge(change)
 	}
 	r.view.Store(next)
 }

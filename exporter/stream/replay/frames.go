@@ -7,7 +7,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// Frame is a stored frame for callers that convert it. Its bytes belong to the ring and must not be
+// Frame is an entry of a Ring, for callers that convert it. Its bytes belong to the ring and must not be
 // changed.
 type Frame struct {
 	Sequence    uint64
@@ -51,8 +51,8 @@ func (s *Selection) appendFrames(v *view, expired time.Duration, after uint64, i
 }
 
 // EarlierFrames calls each, in order, with the selected frames of a stream that the ring holds before a sequence.
-// If there are more than most, it leaves out the oldest. It returns the number of calls.
-func (r *Ring) EarlierFrames(stream *Stream, before uint64, s *Selection, most int, each func(Frame)) int {
+// If there are more than limit, it leaves out the oldest. It returns the number of calls.
+func (r *Ring) EarlierFrames(stream *Stream, before uint64, s *Selection, limit int, each func(Frame)) int {
 	v := r.view.Load()
 	expired := r.expired(v)
 	match := func(sequence uint64) (*segment, int, bool) {
@@ -61,7 +61,7 @@ func (r *Ring) EarlierFrames(stream *Stream, before uint64, s *Selection, most i
 		return segment, i, f.stream == stream && f.marker == nil && (s == nil || s.selects(f)) && f.time > expired
 	}
 	first, n := min(before, v.head+1), 0
-	for n < most && first > v.oldest {
+	for n < limit && first > v.oldest {
 		if _, _, is := match(first - 1); is {
 			n++
 		}

@@ -332,11 +332,11 @@ func checkWoken(t *testing.T, readers []*reader, e Entry) {
 
 func differentShards(n int) []string {
 	var names []string
-	used := map[uint64]bool{shardOf(""): true}
+	used := map[uint64]bool{bucketOf(""): true}
 	for i := 0; len(names) < n; i++ {
 		name := fmt.Sprint("session", i)
-		if !used[shardOf(name)] {
-			used[shardOf(name)] = true
+		if !used[bucketOf(name)] {
+			used[bucketOf(name)] = true
 			names = append(names, name)
 		}
 	}

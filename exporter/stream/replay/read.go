@@ -33,7 +33,7 @@ type Selection struct {
 	sources, runs, sessions nameSet
 	kinds                   Kinds
 	empty                   bool   // no frame can match
-	shard                   uint64 // of the only session; shards if there are several
+	bucket                  uint64 // of the session, if there is exactly one; otherwise buckets
 }
 
 // NewSelection prepares a Query.
@@ -41,20 +41,20 @@ func NewSelection(q Query) *Selection {
 	if q.Sources == nil && q.Runs == nil && q.Sessions == nil && q.Kinds == 0 {
 		return nil
 	}
-	s := &Selection{sources: newNameSet(q.Sources), runs: newNameSet(q.Runs), sessions: newNameSet(q.Sessions), kinds: q.Kinds, shard: shards}
+	s := &Selection{sources: newNameSet(q.Sources), runs: newNameSet(q.Runs), sessions: newNameSet(q.Sessions), kinds: q.Kinds, bucket: buckets}
 	for _, list := range []nameSet{s.sources, s.runs, s.sessions} {
 		s.empty = s.empty || list != nil && len(list) == 0
 	}
 	if len(s.sessions) == 1 {
-		s.shard = shardOf(q.Sessions[0])
+		s.bucket = bucketOf(q.Sessions[0])
 	}
 	return s
 }
 
 // The groups of selections that do not select a single session.
 const (
-	allGroup   = shards
-	emptyGroup = shards + 1
+	allGroup   = buckets
+	emptyGroup = buckets + 1
 )
 
 // Group returns a number that is equal for selections that wait for the same frames (Ring.Wait).
@@ -65,7 +65,7 @@ func (s *Selection) Group() int {
 	case s.empty:
 		return emptyGroup
 	}
-	return int(s.shard)
+	return int(s.bucket)
 }
 
 func (s *Selection) selects(f *frame) bool {
@@ -107,7 +107,7 @@ type Batch struct {
 
 // Read returns the selected frames after a cursor. Without a selection it copies nothing. Otherwise it gathers the
 // frames in scratch, up to its capacity. A frame that is larger than scratch is returned alone and not copied.
-// Read never blocks. Calling it again with Next does not look at a frame twice.
+// Read never blocks. Call it again with Next to continue.
 func (r *Ring) Read(c Cursor, s *Selection, scratch []byte) Batch {
 	return r.read(c, s, func(v *view, expired time.Duration, after uint64) Batch {
 		if s != nil {
@@ -154,7 +154,7 @@ func (r *Ring) Wait(s *Selection) <-chan struct{} {
 	case allGroup:
 		return r.notifier.wait()
 	default:
-		return r.sessions[s.shard].notifier.wait()
+		return r.sessions[s.bucket].notifier.wait()
 	}
 }
 
@@ -170,6 +170,7 @@ func (r *Ring) readView(v *view, expired time.Duration, c Cursor, s *Selection, 
 	return b
 }
 
+// findFrames calls take, unless the answer is known without looking at single frames.
 func (r *Ring) findFrames(v *view, expired time.Duration, after uint64, s *Selection, take func(*view, time.Duration, uint64) Batch) Batch {
 	if v.head <= after {
 		return Batch{Next: Cursor{sequence: after}}
@@ -177,12 +178,12 @@ func (r *Ring) findFrames(v *view, expired time.Duration, after uint64, s *Selec
 	if s != nil && s.empty {
 		return Batch{Next: Cursor{sequence: v.head}}
 	}
-	if s != nil && s.shard < shards {
-		shard := &r.sessions[s.shard]
-		if shard.published.Load() <= after {
+	if s != nil && s.bucket < buckets {
+		bucket := &r.sessions[s.bucket]
+		if bucket.published.Load() <= after {
 			return Batch{Next: Cursor{sequence: v.head}}
 		}
-		if after+1 < v.oldest && shard.evicted.Load() <= after { // no frame of the session was evicted
+		if after+1 < v.oldest && bucket.evicted.Load() <= after { // no frame of the session was evicted
 			after = v.oldest - 1
 		}
 	}
@@ -208,6 +209,7 @@ func readAll(v *view, expired time.Duration, after uint64) Batch {
 	return Batch{Next: Cursor{sequence: after}}
 }
 
+// gather copies selected frames to scratch, see Read.
 func (s *Selection) gather(v *view, expired time.Duration, after uint64, scratch []byte) Batch {
 	var n int
 	for after < v.head {

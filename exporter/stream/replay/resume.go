@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// GapReason says why a stream cannot continue right after an id.
+// GapReason says why frames are missing.
 type GapReason string
 
 // The possible reasons.

@@ -23,11 +23,11 @@ import (
 )
 
 const (
-	maxID       = 64 // bytes; browsers send a longer Last-Event-ID across origins only after a preflight request
-	maxSequence = 20 // digits of the largest number
-	maxEpoch    = maxID - 1 - maxSequence
+	maxID     = 64                    // bytes; browsers send a longer Last-Event-ID across origins only after a preflight request
+	maxDigits = 20                    // of the largest number
+	maxEpoch  = maxID - 1 - maxDigits // bytes
 
-	minSegment = 4 << 10
+	minSegment = 4 << 10 // bytes
 	maxSegment = 256 << 10
 	maxScratch = 1 << 20 // a larger scratch buffer is released after the frame
 )
@@ -40,7 +40,7 @@ type Settings struct {
 	Now    func() time.Time // nil: time.Now
 	Epoch  string           // at most 43 of [A-Za-z0-9._-]; "": random, so that ids of an earlier Ring are recognized
 	After  uint64           // the number before that of the first frame
-	Budget *Budget          // shared with other Rings; nil: none
+	Budget *Budget          // shared with other Rings; nil: unlimited
 	Memory *budget.Account  // the process's memory budget; nil: unlimited
 }
 
@@ -52,8 +52,8 @@ type Entry struct {
 	Data                 []byte
 	Stream               *Stream // the agent's stream, for readers that decode its frames; nil if there are none
 
-	// Number is the number of the id in a Ring whose frames a store has numbered. Numbers increase.
-	// 0 means the Ring's next number, unless Gap is set.
+	// Number is set if a store numbers the frames, in increasing order. Without it, the entry gets the Ring's next
+	// number. The number of a Gap may be 0.
 	Number uint64
 
 	// Gap is set if the entry is not an agent's frame but tells all readers of its session that
@@ -119,7 +119,7 @@ type Ring struct {
 	view        atomic.Pointer[view]
 	notifier    notifier // notifies of every frame
 	neverClosed <-chan struct{}
-	sessions    [shards]shard
+	sessions    [buckets]bucket
 }
 
 // New returns an empty Ring.
@@ -144,14 +144,14 @@ func New(s Settings) (*Ring, error) {
 	return r, nil
 }
 
-// Publish assigns a frame the next id, or the id of its Number, and wakes the readers that may select
-// it. It never waits for a reader. It ignores a frame whose number it already has.
+// Publish adds an entry and wakes the readers that may select it. It never waits for a reader. It ignores an entry whose
+// number is too low: it has published that entry before.
 func (r *Ring) Publish(e Entry) Drop {
 	names := len(e.Source) + len(e.Run) + len(e.Session)
 	if len(e.Data) > r.settings.Bytes || names > r.settings.Bytes {
 		return TooLarge // check before copying the bytes
 	}
-	session := shardOf(e.Session)
+	session := bucketOf(e.Session)
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -163,7 +163,7 @@ func (r *Ring) Publish(e Entry) Drop {
 		return NotDropped
 	}
 	next.head, next.lastNumber = next.head+1, number
-	wire, err := r.frameEntry(number, &e)
+	wire, err := r.encode(number, &e)
 	if err != nil {
 		return BadName
 	}
@@ -187,8 +187,8 @@ func (r *Ring) Publish(e Entry) Drop {
 	return NotDropped
 }
 
-// frameEntry encodes an entry in the scratch buffer. The caller holds the lock.
-func (r *Ring) frameEntry(number uint64, e *Entry) ([]byte, error) {
+// encode encodes an entry in the scratch buffer. The end of a stream has no bytes. The caller holds the lock.
+func (r *Ring) encode(number uint64, e *Entry) ([]byte, error) {
 	if e.StreamEnded {
 		return nil, nil
 	}
@@ -200,20 +200,20 @@ func (r *Ring) frameEntry(number uint64, e *Entry) ([]byte, error) {
 	return wire, err
 }
 
-// evict removes frames beyond a limit. A limit that the ring shares with others (currentLimit) leaves the
-// newest two frames. The caller holds the lock.
+// evict removes frames beyond a limit. A limit that depends on others (currentLimit) leaves the newest two frames. The
+// caller holds the lock.
 func (r *Ring) evict(v *view, now time.Duration) {
-	room := r.currentLimit()
+	limit := r.currentLimit()
 	for v.oldest <= v.head {
 		segment, i := v.find(v.oldest)
 		f := &segment.frames[i]
-		if v.frames() <= r.settings.Frames && v.bytes <= r.settings.Bytes && (v.bytes <= room || v.frames() <= 2) && now-f.time < r.settings.Age {
+		if v.frames() <= r.settings.Frames && v.bytes <= r.settings.Bytes && (v.bytes <= limit || v.frames() <= 2) && now-f.time < r.settings.Age {
 			break
 		}
-		if v.bytes > room && v.bytes <= r.settings.Bytes {
+		if v.bytes > limit && v.bytes <= r.settings.Bytes {
 			r.settings.Memory.CountShed()
 		}
-		r.sessions[shardOf(f.session.Value())].evicted.Store(v.oldest) // before a reader can miss the frame
+		r.sessions[bucketOf(f.session.Value())].evicted.Store(v.oldest) // before a reader can miss the frame
 		v.bytes -= segment.size(i)
 		v.evictedThrough = segment.resumeNumber(i)
 		if f.isStreamEnd() {
@@ -245,20 +245,20 @@ func (r *Ring) Stats() Stats {
 	return Stats{Frames: next.frames() - next.streamEnds, Bytes: next.bytes, StreamEnds: next.streamEnds}
 }
 
-const shards = 256
+const buckets = 256
 
-// shard is the state of the sessions with one hash value. Of the readers of a single session, a frame wakes
-// only those of its shard.
-type shard struct {
+// bucket is the state of the sessions with one hash value. Of the readers that select a single session, a frame wakes
+// only those of its bucket.
+type bucket struct {
 	notifier  notifier
 	published atomic.Uint64 // the newest sequence
 	evicted   atomic.Uint64 // the newest evicted sequence
 }
 
-// Agents choose session names; the seed keeps them from choosing a shard.
-var shardSeed = maphash.MakeSeed()
+// Agents choose session names; the seed keeps them from choosing a bucket.
+var bucketSeed = maphash.MakeSeed()
 
-func shardOf(session string) uint64 { return maphash.String(shardSeed, session) % shards }
+func bucketOf(session string) uint64 { return maphash.String(bucketSeed, session) % buckets }
 
 // notifier wakes all its waiters. Notifying costs nothing without waiters.
 type notifier struct{ channel atomic.Pointer[chan struct{}] }

@@ -19,10 +19,10 @@ type view struct {
 	lastNumber     uint64  // the last number given
 	evictedThrough uint64  // a reader that resumes with this number, or a higher one, has read every evicted frame
 	bytes          int
-	streamEnds     int // entries that are ends of streams
+	streamEnds     int // entries of the view that are ends of streams
 }
 
-// segment is a part of the log. An evicted one stays in memory as long as a reader uses it.
+// segment is a part of a ring's frames. An evicted one stays in memory as long as a reader uses it.
 type segment struct {
 	first      uint64 // the sequence of frames[0]
 	data       []byte
@@ -93,8 +93,8 @@ func (v *view) minResumeNumber(sequence uint64) uint64 {
 	return s.resumeNumber(i)
 }
 
-// lastReadSequence returns the sequence of the last frame that a reader has read if it resumes with a number.
-// The view must hold everything after it.
+// lastReadSequence returns the sequence of the last frame that a reader has read if it resumes with a number. No frame
+// after it may have been evicted.
 func (v *view) lastReadSequence(number uint64) uint64 {
 	n := sort.Search(v.frames(), func(n int) bool {
 		s, i := v.find(v.oldest + uint64(n))
@@ -130,12 +130,12 @@ func (v *view) oldestYoungerThan(now, age time.Duration) uint64 {
 	return v.oldest + uint64(n)
 }
 
-// add appends the frame with the newest sequence and number.
-func (v *view) add(wire []byte, f frame, room int) {
+// add appends the frame with the newest sequence and number. segmentSize is the size in bytes of a new segment.
+func (v *view) add(wire []byte, f frame, segmentSize int) {
 	if v.active.data == nil || len(v.active.data)+len(wire) > cap(v.active.data) {
 		before := len(v.active.frames) // the next segment will have about as many
 		v.seal()
-		v.active = segment{first: v.head, data: make([]byte, 0, max(room, len(wire))), frames: make([]frame, 0, before+before/8)}
+		v.active = segment{first: v.head, data: make([]byte, 0, max(segmentSize, len(wire))), frames: make([]frame, 0, before+before/8)}
 	}
 	v.active.data = append(v.active.data, wire...)
 	f.end = len(v.active.data)
@@ -155,8 +155,8 @@ func (v *view) add(wire []byte, f frame, room int) {
 	v.bytes += v.active.size(len(v.active.frames) - 1)
 }
 
-// seal closes the active segment. It returns unused capacity, so that memory follows the bytes
-// held.
+// seal closes the active segment. If much of its capacity is unused, it copies the data, so that memory follows the
+// bytes held.
 func (v *view) seal() {
 	if len(v.active.frames) == 0 {
 		return
