@@ -11,8 +11,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// endedSpan is the span of an ended operation. It never changes, so unlike the SDK's spans it needs no
-// lock and no copies.
+// endedSpan is the span of an ended operation. It does not change once a processor has it, so unlike the SDK's spans it
+// needs no lock and no copies.
 type endedSpan struct {
 	sdktrace.ReadOnlySpan // nil: only for the private method of the interface
 
@@ -89,7 +89,7 @@ func last[E any](list []E, limit int) (kept []E, dropped int) {
 	return slices.Clone(list[dropped:]), dropped
 }
 
-// truncate cuts the texts of an attribute's value to a number of characters.
+// truncate cuts the texts of an attribute's value to a number of runes.
 func truncate(v *attribute.Value, limit int) {
 	switch v.Type() {
 	case attribute.STRING:
@@ -103,6 +103,7 @@ func truncate(v *attribute.Value, limit int) {
 	}
 }
 
+// firstRunes returns the first runes of a text up to a limit.
 func firstRunes(text string, limit int) string {
 	for at := range text {
 		if limit == 0 {

@@ -12,7 +12,7 @@ const (
 	timing      = attribute.Key("delegraph.timing")
 	// Seconds, reported by the protocol for an operation of unknown times. The span's length is
 	// meaningless then.
-	statedDuration = attribute.Key("delegraph.reported_duration")
+	reportedDuration = attribute.Key("delegraph.reported_duration")
 	// Class of the failure; error.type has the most specific code that is known.
 	failureClass = attribute.Key("delegraph.failure")
 	toolIsAgent  = attribute.Key("delegraph.tool.is_agent")
@@ -31,8 +31,8 @@ const (
 	clockOffset = attribute.Key("delegraph.clock.offset")
 
 	// What the protocol reports at the end of a run: seconds, and tool calls. Measurements ignore both.
-	reportedDuration  = attribute.Key("delegraph.run.reported_duration")
-	reportedToolCalls = attribute.Key("delegraph.run.reported_tool_calls")
+	runReportedDuration  = attribute.Key("delegraph.run.reported_duration")
+	runReportedToolCalls = attribute.Key("delegraph.run.reported_tool_calls")
 
 	contentTruncated = attribute.Key("delegraph.content.truncated")
 

@@ -10,9 +10,9 @@ import (
 // the first success have left the queue: a backend that accepts one batch and fails at the next has not
 // recovered.
 type outage struct {
-	active  bool // an attempt has failed: the outage has begun and was logged
+	active  bool // an attempt has failed, and this was logged
 	began   time.Time
-	dropped uint64 // all spans dropped before it
+	dropped uint64 // spans dropped before it began
 	backlog int    // spans queued at the first success after it began; 0 before
 	left    int    // spans of the backlog that are still queued
 }

@@ -18,7 +18,7 @@ import (
 // Reasons why a span was dropped: the values of the label `reason`.
 const (
 	DroppedQueueFull  = "queue_full"  // the newest spans are dropped, because older ones complete traces that have begun
-	DroppedQueueBytes = "queue_bytes" // likewise, by size
+	DroppedQueueBytes = "queue_bytes" // likewise, for the queue's size in bytes
 	DroppedMemory     = "memory"      // the memory budget of the process is used up
 	DroppedRejected   = "rejected"    // the backend rejected them permanently
 	DroppedShutdown   = "shutdown"    // the backend had not accepted them by the end of the shutdown
@@ -32,7 +32,7 @@ func DropReasons() []string {
 const (
 	shortestPause = time.Second / 4 // between attempts; during a shutdown, every pause
 	longestPause  = 30 * time.Second
-	absentWait    = 2 * time.Second // how long a shutdown waits for a backend that accepts no connection
+	absentWait    = 2 * time.Second // how long a shutdown waits for a backend to accept a connection
 	maxGuesses    = 5               // attempts at a batch whose failures cannot be classified
 )
 
@@ -56,7 +56,7 @@ type Processor struct {
 	exporter sdktrace.SpanExporter
 	settings Settings
 	wake     chan struct{} // a span was queued
-	full     chan struct{} // a batch is full
+	full     chan struct{} // the queued spans fill a batch
 	stop     chan struct{}
 	done     chan struct{}
 	halt     context.CancelFunc // cancels the current attempt
@@ -197,21 +197,22 @@ func (p *Processor) end() (err error) {
 	return err
 }
 
+// run delivers until Shutdown, and then the rest.
 func (p *Processor) run(ctx context.Context) {
 	defer close(p.done)
 	for {
-		least, more := p.gather()
-		if !more || !p.deliverAll(ctx, least) {
+		minQueued, more := p.gather()
+		if !more || !p.deliverAll(ctx, minQueued) {
 			break
 		}
 	}
 	p.deliverLast(ctx)
 }
 
-// gather waits until a batch is full or the first span has waited long enough. It returns the least
-// for deliverAll: a full batch, or one span. It returns false when it is time to stop.
-func (p *Processor) gather() (least int, more bool) {
-	if p.pending() == 0 {
+// gather waits until a batch is full or the first span has waited long enough. It returns how many queued spans are
+// worth an attempt: a full batch in the first case, one in the second. It returns false when it is time to stop.
+func (p *Processor) gather() (minQueued int, more bool) {
+	if p.queued() == 0 {
 		select {
 		case <-p.stop:
 			return 0, false
@@ -230,12 +231,11 @@ func (p *Processor) gather() (least int, more bool) {
 	}
 }
 
-// deliverAll delivers until fewer than least spans are queued. It returns false when it is time to
-// stop.
-func (p *Processor) deliverAll(ctx context.Context, least int) bool {
+// deliverAll delivers while at least minQueued spans are queued. It returns false when it is time to stop.
+func (p *Processor) deliverAll(ctx context.Context, minQueued int) bool {
 	first := min(max(p.settings.Delay, shortestPause), longestPause)
 	pause := first
-	for p.pending() >= least {
+	for p.queued() >= minQueued {
 		if p.deliver(ctx) == otlp.Delivered {
 			pause = first
 			continue
@@ -254,7 +254,7 @@ func (p *Processor) deliverAll(ctx context.Context, least int) bool {
 // absentWait: such a backend is unlikely to return in time, and the agent's pod would wait for it.
 func (p *Processor) deliverLast(ctx context.Context) {
 	var absent time.Time // when the backend was first found absent
-	for p.pending() > 0 {
+	for p.queued() > 0 {
 		switch p.deliver(ctx) {
 		case otlp.Delivered:
 			absent = time.Time{}
@@ -287,15 +287,15 @@ func pauseFor(d time.Duration, stop <-chan struct{}) bool {
 	}
 }
 
-func (p *Processor) pending() int {
+func (p *Processor) queued() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.queue)
 }
 
 // deliver attempts to deliver the oldest batch. The batch leaves the queue when the backend accepts it or
-// rejects it permanently. deliver returns Delivered if the next attempt may follow at once, with the next
-// batch or a smaller part of this one. Else it returns why the attempt has failed.
+// rejects it permanently. deliver returns the failure after which to pause. It returns Delivered, even after a rejection,
+// if the next attempt may follow at once: with the next batch or a smaller part of this one.
 func (p *Processor) deliver(ctx context.Context) otlp.Outcome {
 	batch := p.next()
 	v := p.attempt(ctx, batch)
@@ -362,4 +362,17 @@ func (p *Processor) oldest(n int) []sdktrace.ReadOnlySpan {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.queue[:min(len(p.queue), n)]
+}
+
+// remove removes the oldest n spans from the queue. The caller holds the lock.
+func (p *Processor) remove(n int) {
+	for _, size := range p.sizes[:n] {
+		p.size -= size
+		p.settings.Memory.Release(size)
+	}
+	clear(p.queue[:n]) // release the spans before the queue's array is released
+	p.queue, p.sizes = p.queue[n:], p.sizes[n:]
+	if len(p.queue) == 0 {
+		p.queue, p.sizes = nil, nil
+	}
 }

@@ -40,16 +40,3 @@ func sizeOfAll(attributes []attribute.KeyValue) int {
 	}
 	return n
 }
-
-// remove removes the oldest n spans from the queue. The caller holds the lock.
-func (p *Processor) remove(n int) {
-	for _, size := range p.sizes[:n] {
-		p.size -= size
-		p.settings.Memory.Release(size)
-	}
-	clear(p.queue[:n]) // release the spans before the queue's array is released
-	p.queue, p.sizes = p.queue[n:], p.sizes[n:]
-	if len(p.queue) == 0 {
-		p.queue, p.sizes = nil, nil
-	}
-}

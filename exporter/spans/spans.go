@@ -48,7 +48,7 @@ func NewObserver(provider *Provider, names conventions.Table, version string) *O
 // RunStarted does nothing: a span is created when its operation ends.
 func (o *Observer) RunStarted(*tracker.Run) {}
 
-// RunEnded does nothing: the root operation has ended before.
+// RunEnded does nothing: OperationEnded was called for the root operation.
 func (o *Observer) RunEnded(*tracker.Run) {}
 
 // OperationEnded creates the operation's span if its run is sampled.
@@ -64,7 +64,7 @@ func (o *Observer) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 	}
 	s.addLinks(r, op)
 	details := detailsOf(op)
-	// If there are too many events, the first are dropped and counted: citations before confidences.
+	// If there are too many events, the first are dropped and counted: citations, then requests for input, then confidences.
 	for _, c := range details.Citations {
 		s.addEvent(citationEvent, ended, citation(c))
 	}
@@ -110,8 +110,8 @@ func (s *endedSpan) addInputs(r *tracker.Run) {
 	}
 }
 
-// base is the time at which spans of captures without times begin. Each frame takes one millisecond. These
-// spans have delegraph.timing=unknown.
+// base is the time of the first frame of a capture without times. Each frame takes one millisecond. The spans have
+// delegraph.timing=unknown.
 var base = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // times returns the times of an operation's span. The span ends one nanosecond after the operation:
@@ -156,14 +156,14 @@ func undated(t tracker.Timestamp) time.Time {
 
 // parent returns the parent of an operation's span, or an invalid span context if there is none.
 func parent(r *tracker.Run, op *tracker.Operation) trace.SpanContext {
-	above := trace.SpanContextConfig{TraceID: r.Trace, SpanID: trace.SpanID(op.Parent), TraceFlags: trace.FlagsSampled}
+	config := trace.SpanContextConfig{TraceID: r.Trace, SpanID: trace.SpanID(op.Parent), TraceFlags: trace.FlagsSampled}
 	if op == r.Root {
 		if !r.Parent.IsValid() {
 			return trace.SpanContext{}
 		}
-		above.SpanID = r.Parent.Span
+		config.SpanID = r.Parent.Span
 	}
-	return trace.NewSpanContext(above)
+	return trace.NewSpanContext(config)
 }
 
 func name(op *tracker.Operation) string {
@@ -220,7 +220,7 @@ func (a *attributes) operation(r *tracker.Run, op *tracker.Operation) {
 	a.text(sourceName, r.Source)
 	a.text(timing, op.Timing.String())
 	if took := op.Details.OrZero().ReportedDuration; took.Known {
-		a.add(statedDuration.Float64(took.D.Seconds()))
+		a.add(reportedDuration.Float64(took.D.Seconds()))
 	}
 	a.text(a.names.ErrorType, op.ErrorType())
 	a.text(failureClass, string(op.Failure))
@@ -293,9 +293,9 @@ func (a *attributes) run(r *tracker.Run) {
 		a.add(clockOffset.Float64(r.ClockOffset.Seconds()))
 	}
 	if r.ReportedDuration.Known {
-		a.add(reportedDuration.Float64(r.ReportedDuration.D.Seconds()))
+		a.add(runReportedDuration.Float64(r.ReportedDuration.D.Seconds()))
 	}
-	a.count(reportedToolCalls, r.ReportedToolCalls)
+	a.count(runReportedToolCalls, r.ReportedToolCalls)
 	if p := r.Plan; p != (event.Plan{}) {
 		a.add(planPending.Int(p.Pending))
 		a.add(planInProgress.Int(p.InProgress))
@@ -305,23 +305,23 @@ func (a *attributes) run(r *tracker.Run) {
 }
 
 // evaluation returns the attributes of a confidence's event.
-func (o *Observer) evaluation(s tracker.Confidence) []attribute.KeyValue {
+func (o *Observer) evaluation(c tracker.Confidence) []attribute.KeyValue {
 	a := attributes{list: []attribute.KeyValue{o.names.EvaluationName.String(proofConfidence)}}
-	if s.Known {
-		a.add(o.names.EvaluationScore.Float64(s.Value))
+	if c.Known {
+		a.add(o.names.EvaluationScore.Float64(c.Value))
 	}
-	if s.Low.Known {
-		a.add(confidenceLow.Float64(s.Low.Value))
+	if c.Low.Known {
+		a.add(confidenceLow.Float64(c.Low.Value))
 	}
-	if s.High.Known {
-		a.add(confidenceHigh.Float64(s.High.Value))
+	if c.High.Known {
+		a.add(confidenceHigh.Float64(c.High.Value))
 	}
-	a.text(o.names.EvaluationLabel, s.Label)
-	a.text(o.names.EvaluationExplanation, explanation(s.Confidence))
+	a.text(o.names.EvaluationLabel, c.Label)
+	a.text(o.names.EvaluationExplanation, explanation(c.Confidence))
 	return a.list
 }
 
-// explanation describes the origin of a statement and its subject.
+// explanation describes the origin and the subject of a confidence.
 func explanation(c event.Confidence) string {
 	out := string(c.Origin)
 	if c.Overall {

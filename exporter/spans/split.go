@@ -16,21 +16,21 @@ type split struct {
 	futile   bool // no span of the previous rejected batch was accepted: the backend may reject every span
 }
 
-// perSpan returns the number of attempts that suffice to find one malformed span in a batch of n: two for
+// attemptsPerSpan returns the number of attempts that suffice to find one malformed span in a batch of n: two for
 // each halving.
-func perSpan(n int) int { return 2*bits.Len(uint(n)) + 1 }
+func attemptsPerSpan(n int) int { return 2*bits.Len(uint(n)) + 1 }
 
-// splitSpans is the number of malformed spans that can always be found in a batch. If there are more, well-formed
-// spans may be rejected too.
-const splitSpans = 16
+// maxMalformed is the number of malformed spans in a batch that are always found. If there are more, well-formed spans
+// may be dropped too.
+const maxMalformed = 16
 
-// reject records that the oldest n spans were rejected as malformed. It returns how many spans to
-// try next, or 0 to reject the rest of the batch.
+// reject records that the oldest n spans were rejected as malformed. It returns how many of them to
+// try next, or 0 to drop the rest of the batch, since one span is left or no attempt is.
 func (s *split) reject(n int) (next int) {
 	if s.left == 0 {
-		s.left, s.attempts, s.accepted = n, splitSpans*perSpan(n), false
+		s.left, s.attempts, s.accepted = n, maxMalformed*attemptsPerSpan(n), false
 		if s.futile {
-			s.attempts = perSpan(n)
+			s.attempts = attemptsPerSpan(n)
 		}
 	}
 	if s.attempts--; n == 1 || s.attempts <= 0 {

@@ -86,10 +86,10 @@ func TestAllSpansRefused(t *testing.T) {
 			synctest.Wait()
 			return len(b.tried()) - before
 		}
-		if n, most := send(0, 512), splitSpans*perSpan(512)+1; n > most {
+		if n, most := send(0, 512), maxMalformed*attemptsPerSpan(512)+1; n > most {
 			t.Errorf("%d attempts at a batch, at most %d are allowed", n, most)
 		}
-		if n, most := send(512, 2048), 3*(perSpan(512)+1); n > most {
+		if n, most := send(512, 2048), 3*(attemptsPerSpan(512)+1); n > most {
 			t.Errorf("%d attempts at three more batches, at most %d are allowed", n, most)
 		}
 		check(t, p, 0, 0, 0, 2048, 0)
