@@ -31,7 +31,7 @@ type Cursor struct {
 	sort  Sort
 	open  bool   // among the open runs, which come before the others; never with SortStarted
 	value int64  // by which the order sorts, or unknown
-	place uint64 // orders runs with equal values: the run's number or, with SortDefault, its position among ended runs
+	tie   uint64 // orders runs with equal values: the run's number or, with SortDefault, its position among ended runs
 }
 
 // unknown is the value of a run whose value is not known.
@@ -40,14 +40,14 @@ const unknown = math.MinInt64
 // openCursor returns the position of an open run with a number.
 func openCursor(by Sort, started time.Time, number uint64) Cursor {
 	if by == SortStarted {
-		return Cursor{sort: by, value: startValue(started), place: number}
+		return Cursor{sort: by, value: startValue(started), tie: number}
 	}
-	return Cursor{sort: by, open: true, place: number}
+	return Cursor{sort: by, open: true, tie: number}
 }
 
 // endedCursor returns the position of an ended run.
 func endedCursor(by Sort, k *endedRun) Cursor {
-	c := Cursor{sort: by, place: k.number}
+	c := Cursor{sort: by, tie: k.number}
 	switch by {
 	case SortStarted:
 		c.value = startValue(k.summary.Started)
@@ -62,7 +62,7 @@ func endedCursor(by Sort, k *endedRun) Cursor {
 			c.value = sum.N
 		}
 	default:
-		c.place = k.ended
+		c.tie = k.ended
 	}
 	return c
 }
@@ -76,7 +76,7 @@ func startValue(started time.Time) int64 {
 	return started.UnixMicro()
 }
 
-// compare orders two positions of one order of the list.
+// compare returns a negative number if c comes before d in their common order, and a positive one if it comes after.
 func (c Cursor) compare(d Cursor) int {
 	if c.open != d.open {
 		if c.open {
@@ -84,7 +84,7 @@ func (c Cursor) compare(d Cursor) int {
 		}
 		return 1
 	}
-	return cmp.Or(cmp.Compare(d.value, c.value), cmp.Compare(d.place, c.place))
+	return cmp.Or(cmp.Compare(d.value, c.value), cmp.Compare(d.tie, c.tie))
 }
 
 // follows reports whether the position is after another. Every position is after the beginning.
@@ -93,7 +93,7 @@ func (c Cursor) follows(d Cursor) bool { return d == Cursor{} || c.compare(d) > 
 // String returns the cursor in the form that ParseCursor reads, such as "ended-118" or
 // "duration-1500000000-42", or "" for the beginning.
 func (c Cursor) String() string {
-	if c.place == 0 {
+	if c.tie == 0 {
 		return ""
 	}
 	text := "open"
@@ -109,7 +109,7 @@ func (c Cursor) String() string {
 	if c.sort != SortDefault {
 		text = string(c.sort) + "-" + text
 	}
-	return fmt.Sprintf("%s-%d", text, c.place)
+	return fmt.Sprintf("%s-%d", text, c.tie)
 }
 
 // ParseCursor parses the text of a cursor of the given order.
@@ -136,7 +136,7 @@ func parseCursor(text string, by Sort) (c Cursor, ok bool) {
 		return c, false
 	}
 	var err error
-	if c.place, err = strconv.ParseUint(text[at+1:], 10, 64); err != nil || c.place == 0 {
+	if c.tie, err = strconv.ParseUint(text[at+1:], 10, 64); err != nil || c.tie == 0 {
 		return c, false
 	}
 	switch value := text[:at]; {

@@ -14,17 +14,17 @@ import (
 type Overview struct {
 	From, To time.Time // the time that it covers; From is zero if no kept run has a known start
 	Oldest   time.Time // the first known start of all kept runs, whatever the query
-	Evicted  bool      // some runs of the query's time range were evicted; From is the latest start of these
+	Evicted  bool      // a run that started at or after the query's From was evicted; From is the latest start of an evicted run
 	Total    Figures
 	Sources  []Figures // by name
 	More     int       // sources that are not in Sources
 }
 
-// Figures are the numbers of some runs.
+// Figures are the numbers of the runs of a source, or of all runs.
 type Figures struct {
-	Source        string
-	Runs          int // started runs
-	Ended, Failed int // of Runs; Failed includes timed out
+	Source        string // "" for all
+	Runs          int    // open and ended
+	Ended, Failed int    // of Runs; Failed includes timed out
 	P50, P95      time.Duration
 	Timed         int // ended runs with a known duration, from which P50 and P95 are computed
 	Usage         event.Usage
@@ -33,7 +33,7 @@ type Figures struct {
 	durations []time.Duration
 }
 
-// maxOverviewSources bounds the sources of an overview.
+// maxOverviewSources bounds Overview.Sources.
 const maxOverviewSources = 100
 
 // Overview returns the overview of the runs that a query selects at a time.
@@ -51,26 +51,26 @@ func (r *Runs) Overview(q Query, now time.Time) Overview {
 		}
 	})
 	r.mu.Lock()
-	kept, lost := slices.Collect(r.newest()), r.lostStart
+	kept, evicted := slices.Collect(r.newest()), r.evictedStart
 	r.mu.Unlock()
 	for _, k := range kept {
 		o.noteStart(k.summary.Started)
 	}
-	o.setRange(q, now, lost)
+	o.setRange(q, now, evicted)
 	for _, run := range selected {
-		if o.covers(run.started, lost) {
+		if o.covers(run.started, evicted) {
 			o.add(run.source, run.usage, nil)
 		}
 	}
 	for _, k := range kept {
-		if o.covers(k.summary.Started, lost) && !seen[k.number] && o.selects.ended(k.run) { // it may have ended while the open ones were read
+		if o.covers(k.summary.Started, evicted) && !seen[k.number] && o.selects.ended(k.run) { // it may have ended while the open ones were read
 			o.add(k.summary.Source, k.summary.Usage, &k.summary)
 		}
 	}
 	return o.finish()
 }
 
-// openFigures is what an overview counts of an open run.
+// openFigures is what an overview needs of an open run.
 type openFigures struct {
 	source  string
 	started time.Time
@@ -90,21 +90,21 @@ func (o *overviewBuilder) noteStart(started time.Time) {
 	}
 }
 
-// setRange sets the time that the overview covers. lost is the latest start of an evicted run.
-func (o *overviewBuilder) setRange(q Query, now, lost time.Time) {
+// setRange sets the time that the overview covers. evicted is the latest start of an evicted run.
+func (o *overviewBuilder) setRange(q Query, now, evicted time.Time) {
 	if o.From, o.To = q.From, now; !q.To.IsZero() && q.To.Before(now) {
 		o.To = q.To
 	}
-	if o.Evicted = !lost.IsZero() && !lost.Before(q.From); o.Evicted {
-		o.From = lost
+	if o.Evicted = !evicted.IsZero() && !evicted.Before(q.From); o.Evicted {
+		o.From = evicted
 	} else if o.From.Before(o.Oldest) {
 		o.From = o.Oldest
 	}
 }
 
 // covers reports whether no run that started then or later was evicted.
-func (o *overviewBuilder) covers(started, lost time.Time) bool {
-	return !o.Evicted || started.After(lost)
+func (o *overviewBuilder) covers(started, evicted time.Time) bool {
+	return !o.Evicted || started.After(evicted)
 }
 
 // add counts a run; ended is nil for an open one.
@@ -149,7 +149,7 @@ func (o *overviewBuilder) finish() Overview {
 	return o.Overview
 }
 
-// measure computes the percentiles.
+// measure computes the percentiles of the durations.
 func (f *Figures) measure() {
 	slices.Sort(f.durations)
 	f.Timed, f.P50, f.P95 = len(f.durations), percentile(f.durations, 50), percentile(f.durations, 95)

@@ -21,8 +21,8 @@ type Summary struct {
 	Code            string    // error.type of a failed run, else the code that the stream gives, or ""
 	Started, Ended  time.Time // zero if unknown; Ended is zero for an open run
 	Timing          tracker.Timing
-	Tools, Failed   int      // tool calls, and failed ones
-	FailedAgents    int      // without the run's own agent
+	Tools, Failed   int      // tool calls, and the failed ones among them
+	FailedAgents    int      // failed agents other than the run's own
 	Called          []Callee // the first agents and tools that worked for it, without duplicates
 	CalledMore      bool     // there are more than Called lists
 	Waiting         int      // unanswered requests for input
@@ -53,6 +53,7 @@ func (s Summary) Duration() (d time.Duration, known bool) {
 	return s.Ended.Sub(s.Started), true
 }
 
+// summarize returns the summary of a run without its key.
 func summarize(r *tracker.Run) Summary {
 	s := Summary{
 		Run: r.ID, Source: r.Source, Dialect: r.Dialect, Session: r.Session, Agent: cmp.Or(r.Agent, r.Root.Name),
@@ -65,30 +66,7 @@ func summarize(r *tracker.Run) Summary {
 	if r.Status != tracker.Running {
 		s.Ended = r.Root.Ended.At
 	}
-	var failed *tracker.Operation
-	for _, op := range r.Operations {
-		if op != r.Root && op.Status == tracker.OperationError && (failed == nil || failsBefore(op, failed)) {
-			failed = op
-		}
-		isAgent := op.Kind == tracker.InvokeAgent
-		own := op == r.Root || op.Kind.Invokes() && op.Name == s.Agent // the agent is below the root if the app has another name
-		if !own && op.Kind != tracker.Chat && op.Details.OrZero().HandoffTarget == "" {
-			s.addCallee(calleeOf(op))
-		}
-		switch {
-		case isAgent && !own && op.Status == tracker.OperationError:
-			s.FailedAgents++
-		case op.Kind == tracker.ExecuteTool:
-			s.Tools++
-			if op.Status == tracker.OperationError {
-				s.Failed++
-			}
-		}
-	}
-	if failed != nil {
-		first := failureOf(failed)
-		s.FirstFailure = &first
-	}
+	s.addOperations(r)
 	for _, in := range r.Inputs {
 		if in.Status == tracker.InputOpen {
 			s.Waiting++
@@ -101,6 +79,33 @@ func summarize(r *tracker.Run) Summary {
 		}
 	}
 	return s
+}
+
+// addOperations adds what the operations of a run say.
+func (s *Summary) addOperations(r *tracker.Run) {
+	var failed *tracker.Operation
+	for _, op := range r.Operations {
+		if op != r.Root && op.Status == tracker.OperationError && (failed == nil || failsBefore(op, failed)) {
+			failed = op
+		}
+		own := op == r.Root || op.Kind.Invokes() && op.Name == s.Agent // the agent is below the root if the app has another name
+		if !own && op.Kind != tracker.Chat && op.Details.OrZero().HandoffTarget == "" {
+			s.addCallee(calleeOf(op))
+		}
+		switch {
+		case op.Kind == tracker.InvokeAgent && !own && op.Status == tracker.OperationError:
+			s.FailedAgents++
+		case op.Kind == tracker.ExecuteTool:
+			s.Tools++
+			if op.Status == tracker.OperationError {
+				s.Failed++
+			}
+		}
+	}
+	if failed != nil {
+		first := failureOf(failed)
+		s.FirstFailure = &first
+	}
 }
 
 // maxCalled is the maximum number of names in Summary.Called.
@@ -123,14 +128,15 @@ func calleeOf(op *tracker.Operation) Callee {
 	return Callee{op.Kind, op.Name}
 }
 
+// failureOf describes a failed operation.
 func failureOf(op *tracker.Operation) Failure {
 	if op.Kind == tracker.Chat && op.Name == "" {
-		return Failure{Callee{tracker.InvokeAgent, op.Agent}, op.ErrorType()} // whose call of an unknown model failed
+		return Failure{Callee{tracker.InvokeAgent, op.Agent}, op.ErrorType()} // the agent that called an unknown model
 	}
 	return Failure{calleeOf(op), op.ErrorType()}
 }
 
-// failsBefore reports whether a failed operation failed before another one, which started earlier. If one
+// failsBefore reports whether a failed operation failed before another one that started earlier. If one
 // frame ended both, a call or a response failed before an agent, and an inner agent before an outer one.
 // The inner agent is the one that started later.
 func failsBefore(op, other *tracker.Operation) bool {
@@ -149,7 +155,7 @@ type Page struct {
 	Ended int            // number of all kept ended runs, regardless of the query
 }
 
-// A page ends after this number of operations. The tracker's lock is held while open runs are read.
+// A page ends after this number of operations. That limits its size, and how long the tracker's lock is held.
 const (
 	maxWhole      = 20_000  // of the page's full runs
 	maxSummarized = 100_000 // of the page's open runs, if only summaries were asked for
@@ -177,8 +183,8 @@ type pager struct {
 	selects     selector
 	whole       bool
 	page        Page
-	open, ended []candidate // in the order of the list
-	seen        map[uint64]bool
+	open, ended []candidate     // in the order of the list
+	seen        map[uint64]bool // numbers of the open candidates
 }
 
 // candidate is a run that the query selects, after its cursor.
@@ -187,35 +193,36 @@ type candidate struct {
 	*endedRun // of an open run: its present state, and the full run if asked for; nil if the page must end before it
 }
 
-// room returns how many of the given open or ended runs are needed: one more than the page shows, to tell
+// needed returns how many of the given number of open or ended runs are needed: one more than the page shows, to tell
 // whether more follow.
-func (p *pager) room(of int) int {
+func (p *pager) needed(all int) int {
 	if p.query.Limit <= 0 {
-		return of
+		return all
 	}
-	return min(p.query.Limit+1, of)
+	return min(p.query.Limit+1, all)
 }
 
 // addOpen adds the selected open runs to the candidates. They change as soon as the tracker's lock is
 // released, so it copies what the page needs.
 func (p *pager) addOpen(r *Runs, open []openRun) {
-	type place struct {
+	type positioned struct {
 		at Cursor
 		openRun
 	}
-	var places []place
+	var selected []positioned
 	for _, o := range open {
 		if at := openCursor(p.query.Sort, o.run.Run().Root.Started.At, o.number); at.follows(p.query.After) && p.selects.open(o.run) {
-			places = append(places, place{at, o})
+			selected = append(selected, positioned{at, o})
 		}
 	}
-	slices.SortFunc(places, func(a, b place) int { return a.at.compare(b.at) })
-	p.seen = make(map[uint64]bool, p.room(len(places)))
+	slices.SortFunc(selected, func(a, b positioned) int { return a.at.compare(b.at) })
+	selected = selected[:p.needed(len(selected))]
+	p.seen = make(map[uint64]bool, len(selected))
 	operations, limit := 0, maxSummarized
 	if p.whole {
 		limit = maxWhole
 	}
-	for _, o := range places[:p.room(len(places))] {
+	for _, o := range selected {
 		if operations > limit {
 			p.open = append(p.open, candidate{at: o.at})
 			return
@@ -239,7 +246,7 @@ func (p *pager) addEnded(kept []*endedRun) {
 			continue
 		}
 		p.ended = append(p.ended, candidate{at, k})
-		if p.query.Sort == SortDefault && len(p.ended) == p.room(len(kept)) {
+		if p.query.Sort == SortDefault && len(p.ended) == p.needed(len(kept)) {
 			return
 		}
 	}

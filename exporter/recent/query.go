@@ -32,7 +32,7 @@ const maxSearched = 512
 type selector struct {
 	query Query
 	lower string // of the text
-	id    runID
+	id    runID  // the text, if it is the id of a trace or a span
 }
 
 func newSelector(q Query) selector {
@@ -61,7 +61,7 @@ func (s *selector) open(o tracker.RunView) bool {
 	})
 }
 
-// matches compares a run with the query. hasID is called last, because it may look at each operation.
+// matches reports whether the query selects a run. It calls hasID last, because that may look at each operation.
 func (s *selector) matches(r *tracker.Run, hasID func() bool) bool {
 	q := &s.query
 	if q.Source != "" && q.Source != r.Source || q.Status != "" && q.Status != r.Status ||

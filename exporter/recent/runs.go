@@ -24,14 +24,14 @@ type Runs struct {
 	version      atomic.Uint64
 	tracker      *tracker.Tracker // nil if open runs cannot be read
 
-	mu          sync.Mutex
-	last        uint64                  // number of the last run started
-	ends        uint64                  // number of ended runs
-	open        map[*tracker.Run]uint64 // number by run; the runs may be read only within Tracker.ViewOpen
-	failed      backlog                 // in the order in which they ended
-	others      backlog
-	lastEvicted uint64    // the highest position, among all ended runs, of an evicted one
-	lostStart   time.Time // the latest start of an evicted run; zero for none
+	mu           sync.Mutex
+	last         uint64                  // number of the last run started
+	ends         uint64                  // number of ended runs
+	open         map[*tracker.Run]uint64 // number by run; the runs may be read only within Tracker.ViewOpen
+	failed       backlog                 // in the order in which they ended
+	others       backlog
+	lastEvicted  uint64    // the last evicted run by its end: its position among all ended runs
+	evictedStart time.Time // the latest start of an evicted run; zero for none
 }
 
 // endedRun is an ended run that is kept.
@@ -61,8 +61,8 @@ func (r *Runs) evict(l *backlog) {
 	if now := time.Now(); started.After(now) {
 		started = now
 	}
-	if started.After(r.lostStart) {
-		r.lostStart = started
+	if started.After(r.evictedStart) {
+		r.evictedStart = started
 	}
 }
 
@@ -79,7 +79,7 @@ func (r *Runs) SetTracker(t *tracker.Tracker) { r.tracker = t }
 // Version returns a number that changes whenever a run starts or ends, or an operation ends.
 func (r *Runs) Version() uint64 { return r.version.Load() }
 
-// RunStarted gives the run its key.
+// RunStarted gives a run its number.
 func (r *Runs) RunStarted(run *tracker.Run) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -88,17 +88,18 @@ func (r *Runs) RunStarted(run *tracker.Run) {
 	r.version.Add(1)
 }
 
-// OperationEnded changes the version. The run holds its operations.
+// OperationEnded changes the version. Nothing else is needed: the run holds its operations.
 func (r *Runs) OperationEnded(*tracker.Run, *tracker.Operation) { r.version.Add(1) }
 
 // RunEnded keeps the run, and evicts others if there is no room.
 func (r *Runs) RunEnded(run *tracker.Run) {
-	whole := *run // so that the tracker's own state of the run can be freed; the operations no longer change
-	k := &endedRun{run: &whole, summary: summarize(&whole), size: size(&whole)}
+	kept := *run // a copy, so that the tracker's own state of the run can be freed; the operations no longer change
+	k := &endedRun{run: &kept, summary: summarize(&kept), size: size(&kept)}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	number, known := r.open[run]
-	if delete(r.open, run); !known {
+	delete(r.open, run)
+	if !known {
 		r.last++
 		number = r.last
 	}
@@ -115,6 +116,7 @@ func (r *Runs) RunEnded(run *tracker.Run) {
 	r.version.Add(1)
 }
 
+// key returns the Summary.Key of a run.
 func (r *Runs) key(number uint64) string { return fmt.Sprintf("%s-%d", r.epoch, number) }
 
 func isFailure(s tracker.Status) bool { return s == tracker.Failed || s == tracker.TimedOut }
@@ -135,19 +137,19 @@ func (r *Runs) backlogToEvict(newest *endedRun) *backlog {
 	return &r.others
 }
 
-// Sizes in memory of a run and its parts without their texts, measured on a 64-bit machine.
+// Sizes in bytes of a run and its parts without their texts, measured on a 64-bit machine.
 const (
 	runCost       = 1_500
 	operationCost = 300
 	detailsCost   = 230
 	responseCost  = 80
-	factCost      = 150
+	recordCost    = 150 // of an element of any other list
 )
 
 // size returns the approximate size of a run in memory. A text that occurs twice counts twice, because
 // the decoder may have created a string for each occurrence.
 func size(r *tracker.Run) int {
-	n := runCost + len(r.ID) + len(r.Session) + len(r.App) + len(r.Agent) + factCost*len(r.UnattributedUsage)
+	n := runCost + len(r.ID) + len(r.Session) + len(r.App) + len(r.Agent) + recordCost*len(r.UnattributedUsage)
 	for _, op := range r.Operations {
 		n += operationCost + len(op.Name) + len(op.Agent) + len(op.Branch) + len(op.CallID) + len(op.ErrorCode)
 		if op.Response != nil {
@@ -160,35 +162,35 @@ func size(r *tracker.Run) int {
 			for _, kind := range d.Thoughts {
 				n += 16 + len(kind)
 			}
-			n += detailsCost + len(d.RequestModel) + len(d.HandoffSource) + len(d.HandoffTarget) + factCost*(len(d.Confidence)+len(d.Citations)) + 8*len(d.Links)
+			n += detailsCost + len(d.RequestModel) + len(d.HandoffSource) + len(d.HandoffTarget) + recordCost*(len(d.Confidence)+len(d.Citations)) + 8*len(d.Links)
 		}
 	}
 	for _, t := range r.Transfers {
-		n += factCost + len(t.From) + len(t.To) + len(t.EventID)
+		n += recordCost + len(t.From) + len(t.To) + len(t.EventID)
 	}
 	for _, c := range r.Confidence {
-		n += factCost + len(c.Agent) + len(c.Scope) + len(c.Label) + len(c.Topic)
+		n += recordCost + len(c.Agent) + len(c.Scope) + len(c.Label) + len(c.Topic)
 	}
 	for _, c := range r.Citations {
-		n += factCost + len(c.Agent) + len(c.Source) + len(c.Reference) + len(c.URI)
+		n += recordCost + len(c.Agent) + len(c.Source) + len(c.Reference) + len(c.URI)
 	}
 	for _, t := range r.Thoughts {
-		n += factCost + len(t.Agent) + len(t.Type)
+		n += recordCost + len(t.Agent) + len(t.Type)
 	}
 	for _, s := range r.Reasoning {
-		n += factCost + len(s.Agent)
+		n += recordCost + len(s.Agent)
 	}
 	for _, in := range r.Inputs {
-		n += factCost + len(in.ID)
+		n += recordCost + len(in.ID)
 	}
 	for _, a := range r.Artifacts {
-		n += factCost + len(a.ID) + len(a.Name)
+		n += recordCost + len(a.ID) + len(a.Name)
 	}
 	for _, l := range r.Links {
-		n += factCost + len(l.Run)
+		n += recordCost + len(l.Run)
 	}
 	for agent := range r.UnratedAnswers {
-		n += factCost + len(agent)
+		n += recordCost + len(agent)
 	}
 	return n
 }
@@ -284,21 +286,21 @@ type runID struct {
 }
 
 func parseRunID(id string) runID {
-	w := runID{id: id}
-	if n, err := hex.Decode(w.binary[:], []byte(id[:min(len(id), 2*len(w.binary))])); err == nil && 2*n == len(id) {
-		w.isSpan, w.isTrace = n == len(tracker.SpanID{}), n == len(w.binary)
+	r := runID{id: id}
+	if n, err := hex.Decode(r.binary[:], []byte(id[:min(len(id), 2*len(r.binary))])); err == nil && 2*n == len(id) {
+		r.isSpan, r.isTrace = n == len(tracker.SpanID{}), n == len(r.binary)
 	}
-	return w
+	return r
 }
 
-// match returns how well the id matches a run, or 0: an id from an agent never outranks one of ours.
-func (w *runID) match(r *tracker.Run, key string) int {
+// match returns how well the id matches a run, or 0. An id from an agent never outranks one of ours.
+func (i *runID) match(r *tracker.Run, key string) int {
 	switch {
-	case w.id == key:
+	case i.id == key:
 		return 3
-	case w.isSpan && tracker.SpanID(w.binary[:8]) == r.Root.ID && r.Root.ID != (tracker.SpanID{}), w.isTrace && w.binary == r.Trace && r.Trace != ([16]byte{}):
+	case i.isSpan && tracker.SpanID(i.binary[:8]) == r.Root.ID && r.Root.ID != (tracker.SpanID{}), i.isTrace && i.binary == r.Trace && r.Trace != ([16]byte{}):
 		return 2
-	case w.id == r.ID:
+	case i.id == r.ID:
 		return 1
 	}
 	return 0

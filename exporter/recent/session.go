@@ -9,11 +9,11 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// Session holds the kept runs of one conversation. Its counts include the runs that are not in Runs.
+// Session holds the kept runs of one conversation. Its counts include the kept runs that are not in Runs.
 type Session struct {
 	Runs       []SessionRun // the newest, in the order in which they started
-	Kept       int
-	Evicted    uint64 // evicted runs of all sessions
+	Kept       int          // runs
+	Evicted    uint64       // evicted runs of all sessions
 	Statuses   map[tracker.Status]int
 	Agents     []string  // the first ones, sorted
 	AgentsMore bool      // there are more than Agents lists
@@ -155,13 +155,13 @@ func newSessionRun(run *tracker.Run, summary Summary, number uint64) SessionRun 
 // sortByStart sorts runs by their start. A run whose start is unknown follows the run that was seen before it.
 func sortByStart(runs []SessionRun) {
 	slices.SortFunc(runs, func(a, b SessionRun) int { return cmp.Compare(a.number, b.number) })
-	place := map[uint64]time.Time{}
+	starts := map[uint64]time.Time{} // by number; of a run whose start is unknown, that of the run before it
 	var last time.Time
 	for _, run := range runs {
 		if !run.Started.IsZero() {
 			last = run.Started
 		}
-		place[run.number] = last
+		starts[run.number] = last
 	}
-	slices.SortStableFunc(runs, func(a, b SessionRun) int { return place[a.number].Compare(place[b.number]) })
+	slices.SortStableFunc(runs, func(a, b SessionRun) int { return starts[a.number].Compare(starts[b.number]) })
 }

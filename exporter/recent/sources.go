@@ -41,10 +41,10 @@ type Source struct {
 
 // ParseError describes a frame that could not be decoded, without its content.
 type ParseError struct {
-	At      time.Time
-	Dialect string // "" if it was not known yet
-	Opened  time.Time
-	Frame   int // number in the stream, from 1
+	At      time.Time // receipt
+	Dialect string    // "" if it was not known yet
+	Opened  time.Time // when the stream was opened
+	Frame   int       // number in the stream, from 1
 	Bytes   int
 	Reason  event.Reason
 }
@@ -59,7 +59,8 @@ func NewSources(now func() time.Time, configured ...Source) *Sources {
 	return s
 }
 
-// Configure replaces the sources. An unchanged source keeps its state.
+// Configure replaces the sources. A source whose name and kind stay the same keeps its state. Its example is replaced only
+// if a URL has changed.
 func (s *Sources) Configure(configured ...Source) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,7 +88,7 @@ func (s *Sources) Open(stream *event.Stream) {
 	}
 }
 
-// Consume counts a frame.
+// Consume counts a frame and keeps its parse error, if any.
 func (s *Sources) Consume(b *event.Batch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
