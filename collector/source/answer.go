@@ -20,40 +20,40 @@ func (p *Proxy) withLinger(r *http.Request) (*http.Request, context.CancelFunc) 
 	return r.WithContext(ctx), func() { stop(); cancel() }
 }
 
-// clientKey is the context key of the *client of a request.
-type clientKey struct{}
+// disconnecterKey is the context key of the *disconnecter of a request.
+type disconnecterKey struct{}
 
-// client can end a request from another goroutine until the request is over.
-type client struct {
+// disconnecter can end a request from another goroutine until the request is over.
+type disconnecter struct {
 	mu     sync.Mutex
 	writer http.ResponseWriter // nil once the request is over
 	cancel context.CancelFunc
 }
 
 // disconnect ends the request and closes the connection to its client, even if the client does not read.
-func (c *client) disconnect() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.writer != nil {
-		c.cancel()
-		_ = http.NewResponseController(c.writer).SetWriteDeadline(time.Unix(1, 0))
+func (d *disconnecter) disconnect() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.writer != nil {
+		d.cancel()
+		_ = http.NewResponseController(d.writer).SetWriteDeadline(time.Unix(1, 0))
 	}
 }
 
-// release ends the use of the writer, which keeps the whole request in memory.
-func (c *client) release() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.writer = nil
+// release drops the writer, which keeps the whole request in memory.
+func (d *disconnecter) release() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.writer = nil
 }
 
-// frameShare returns the share in FrameMemory of the stream that answers a request.
+// frameShare returns a share of FrameMemory for the stream that answers a request.
 func (p *Proxy) frameShare(ctx context.Context) *frameShare {
 	return p.settings.FrameMemory.share(ctx, p.settings.FrameLimit, func() {
 		if p.loggedStall.allows() {
 			p.logger.Warn("stream disconnected: memory is used up, and this stream has made no progress; further ones within a minute are only counted, in delegraph_memory_shed_total", "name", p.settings.Name)
 		}
-		ctx.Value(clientKey{}).(*client).disconnect()
+		ctx.Value(disconnecterKey{}).(*disconnecter).disconnect()
 	})
 }
 
@@ -63,7 +63,7 @@ type answerWriter struct {
 	request       *requestBody
 	client        context.Context // done when the client has left
 	span          *serverSpan     // nil if the request has none
-	complete      bool            // the answer was sent to its end
+	complete      bool            // the whole answer was sent
 	sendsContinue bool            // the server itself sends "100 Continue" when the request's body is first read
 
 	restricted bool // the policy public limits the answer
@@ -84,7 +84,7 @@ func (w *answerWriter) fail(why string) {
 // Unwrap returns the wrapped writer, for http.ResponseController.
 func (w *answerWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// WriteHeader forwards the status. If the answer begins before the request has been read, it makes the
+// WriteHeader sends the status. If the answer begins before the request has been read, it makes the
 // server close the connection after the answer. Otherwise the server would read the rest of the request
 // and panic at the next one (golang/go#68560).
 func (w *answerWriter) WriteHeader(status int) {

@@ -12,7 +12,7 @@ var errBlockTooLong = errors.New("block over the limit")
 // errorReader is a reader that returns only an error.
 type errorReader struct{ err error }
 
-func (f errorReader) Read([]byte) (int, error) { return 0, f.err }
+func (e errorReader) Read([]byte) (int, error) { return 0, e.err }
 
 // blockEnd finds the blank line that ends a block, over several reads.
 type blockEnd struct {
@@ -50,31 +50,32 @@ type blockBuffer struct {
 }
 
 // Read reads from the source and keeps the bytes. It fails if the block exceeds the limit.
-func (p *blockBuffer) Read(buf []byte) (int, error) {
-	if !p.passThrough && len(p.bytes) > p.limit {
+func (b *blockBuffer) Read(buf []byte) (int, error) {
+	if !b.passThrough && len(b.bytes) > b.limit {
 		return 0, errBlockTooLong
 	}
-	n, err := p.source.Read(buf)
-	if !p.passThrough {
-		p.bytes = append(p.bytes, buf[:n]...)
+	n, err := b.source.Read(buf)
+	if !b.passThrough {
+		b.bytes = append(b.bytes, buf[:n]...)
 	}
 	return n, err
 }
 
-// take removes and returns the bytes before an offset of the stream. They are valid until the next Read.
-func (p *blockBuffer) take(offset int64) []byte {
-	n := offset - p.offset
-	passed := p.bytes[:n]
-	p.bytes, p.offset = p.bytes[n:], offset
-	if !p.dropping {
+// take removes and returns the bytes before an offset of the stream, without the rest of a block that is being dropped.
+// They are valid until the next Read.
+func (b *blockBuffer) take(offset int64) []byte {
+	n := offset - b.offset
+	passed := b.bytes[:n]
+	b.bytes, b.offset = b.bytes[n:], offset
+	if !b.dropping {
 		return passed
 	}
 	end := (&blockEnd{inLine: true}).find(passed)
-	if p.dropping = end < 0; p.dropping {
+	if b.dropping = end < 0; b.dropping {
 		return nil
 	}
 	return passed[end:]
 }
 
-// takeAll removes and returns all bytes.
-func (p *blockBuffer) takeAll() []byte { return p.take(p.offset + int64(len(p.bytes))) }
+// takeAll is take for all bytes.
+func (b *blockBuffer) takeAll() []byte { return b.take(b.offset + int64(len(b.bytes))) }

@@ -106,7 +106,7 @@ func remainder(body io.Reader, err error) io.Reader {
 // cardDialect returns the dialect whose agent card the request asks for, or nil.
 func (p *Proxy) cardDialect(body *requestBody) dialect.CardRewriter {
 	var doc strictjson.Doc
-	request := body.partial(&doc, p.settings.JSONDepth)
+	request := body.describeEarly(&doc, p.settings.JSONDepth)
 	for _, d := range p.dialects {
 		if cards, ok := d.(dialect.CardRewriter); ok && cards.IsCard(request) {
 			return cards

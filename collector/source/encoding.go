@@ -35,50 +35,50 @@ func decompress(r io.Reader, encoding string) io.Reader {
 }
 
 // drainingReader reads a decoded stream for its observer. The bytes of frames that have been read only in
-// part are charged to the source's budget. After a decoding error it reads the source to its end, because
+// part are charged to the tap's budget. After a decoding error it reads the tap to its end, because
 // the run ends with the stream.
 type drainingReader struct {
 	decoded  io.Reader
-	source   *tap
+	tap      *tap
 	maxFrame int // bytes of a frame that are held at most
 
 	hasData  bool  // at least one byte was decoded
-	read     int   // bytes of the source that were read before the decoding error
+	readable int   // bytes of the tap that were read before the error; 0 if none could be decoded
 	total    int64 // decoded bytes
-	consumed int64 // decoded bytes in frames that were observed
-	charged  int   // decoded bytes of the other frames that are charged
+	consumed int64 // decoded bytes of frames that were observed
+	charged  int   // decoded bytes of other frames that are charged
 }
 
-func (e *drainingReader) Read(p []byte) (int, error) {
-	if !e.charge() {
-		e.source.giveUp()
-		e.decoded = e.source
+func (d *drainingReader) Read(p []byte) (int, error) {
+	if !d.charge() {
+		d.tap.giveUp()
+		d.decoded = d.tap
 	}
-	n, err := e.decoded.Read(p)
-	e.total += int64(n)
-	e.hasData = e.hasData || n > 0
+	n, err := d.decoded.Read(p)
+	d.total += int64(n)
+	d.hasData = d.hasData || n > 0
 	if err != nil {
-		if e.hasData {
-			e.read = e.source.delivered
+		if d.hasData {
+			d.readable = d.tap.delivered
 		}
-		_, _ = io.Copy(io.Discard, e.source)
+		_, _ = io.Copy(io.Discard, d.tap)
 	}
 	return n, err
 }
 
 // charge charges the bytes that were read and not observed yet. It reports whether the budget has room.
-func (e *drainingReader) charge() bool {
-	held := min(int(e.total-e.consumed), e.maxFrame)
-	if held > e.charged && !e.source.memory.Reserve(held-e.charged) {
+func (d *drainingReader) charge() bool {
+	held := min(int(d.total-d.consumed), d.maxFrame)
+	if held > d.charged && !d.tap.memory.Reserve(held-d.charged) {
 		return false
 	}
-	e.source.memory.Release(max(0, e.charged-held))
-	e.charged = held
+	d.tap.memory.Release(max(0, d.charged-held))
+	d.charged = held
 	return true
 }
 
 // release returns what was charged to the budget.
-func (e *drainingReader) release() { e.source.memory.Release(e.charged) }
+func (d *drainingReader) release() { d.tap.memory.Release(d.charged) }
 
 // unsupportedEncoding is the reader of a stream in an encoding that cannot be decoded.
 type unsupportedEncoding string

@@ -46,8 +46,8 @@ var tiers = [...]struct {
 // memory as a whole, and stays there while the client does not read. If there is no memory left for a
 // frame of its size, its stream waits, and its agent is not read. One stream at a time may exceed the
 // limits: otherwise frames that have been read in part could wait for each other forever. Streams that make no
-// progress are disconnected: after maxWait if others wait, after maxStall if more memory is used than allowed, or
-// if the frames that others wait for have less than their part.
+// progress are disconnected: after maxWait if others wait, and after maxStall if more memory is used than the budget
+// allows or if others wait while the frames of a tier exceed their limit.
 type FrameMemory struct {
 	account *budget.Account // nil means no bound
 
@@ -75,12 +75,12 @@ type frameShare struct {
 	frameLimit int // bytes
 	done       <-chan struct{}
 	disconnect func()
-	client     *net.TCPConn // nil if it is not known
+	conn       *net.TCPConn // to the client; nil if it is not known
 
 	bytes    atomic.Int64 // changed only under the lock of memory
-	progress atomic.Int64 // since when minProgress has not been made, in nanoseconds of the Unix time; later by the time spent working since then
+	progress atomic.Int64 // when bytes last changed or minProgress was last made, plus the time spent working since then; Unix time in nanoseconds
 	state    atomic.Int32 // a streamState
-	entered  int64        // when state last changed while memory was held; only for the stream's goroutine
+	entered  int64        // when enter was last called while memory was held; only for the stream's goroutine
 	moved    int          // bytes since progress; only for the stream's goroutine
 	wanted   int          // bytes that it waits for; guarded by the lock of memory
 	level    int          // the index in wanted at which they count
@@ -92,14 +92,14 @@ func (m *FrameMemory) share(ctx context.Context, frameLimit int, disconnect func
 	if m == nil {
 		return nil
 	}
-	return &frameShare{memory: m, frameLimit: frameLimit, done: ctx.Done(), disconnect: disconnect, client: clientConn(ctx)}
+	return &frameShare{memory: m, frameLimit: frameLimit, done: ctx.Done(), disconnect: disconnect, conn: clientConn(ctx)}
 }
 
 // streamState says whether a stream waits for its agent or its client.
 type streamState = int32
 
 const (
-	working streamState = iota // it waits only for memory and processors
+	working streamState = iota // it waits for neither, only for memory and processors
 	readingAgent
 	writingClient
 )
@@ -192,9 +192,9 @@ func (m *FrameMemory) want(s *frameShare, n, level int) {
 	s.wanted, s.level = n, level
 }
 
-// allWanted returns the bytes that streams wait for whose frames are in fewer than a number of tiers.
-func (m *FrameMemory) allWanted(below int) (n int) {
-	for _, wanted := range m.wanted[:below] {
+// wantedBelow returns the bytes that streams wait for, if their frames are in fewer than a number of tiers.
+func (m *FrameMemory) wantedBelow(levels int) (n int) {
+	for _, wanted := range m.wanted[:levels] {
 		n += wanted
 	}
 	return n
@@ -214,7 +214,7 @@ func level(n int) (l int) {
 // stream exceeds the limits. In the second case the stream becomes the one that may exceed them.
 func (m *FrameMemory) allows(s *frameShare, n int) bool {
 	before := int(s.bytes.Load())
-	room := m.account.Remaining() - m.allWanted(level(n)) // smaller frames come first
+	room := m.account.Remaining() - m.wantedBelow(level(n)) // smaller frames come first
 	for i := range tiers {
 		if more := inTier(i, n) - inTier(i, before); more > 0 {
 			room = min(room, m.limit(i)-m.used[i]+n-before-more)
@@ -244,9 +244,9 @@ func (m *FrameMemory) limit(tier int) int {
 // excess returns the bytes that are used beyond the budget.
 func (m *FrameMemory) excess() int { return max(-m.account.Remaining(), 0) }
 
-// overLimits returns the bytes by which the frames of a tier exceed its limit, at most: other accounts have taken
+// tierExcess returns the most bytes by which the frames of a tier exceed its limit: other accounts may have taken
 // more since the frames were admitted.
-func (m *FrameMemory) overLimits() (over int) {
+func (m *FrameMemory) tierExcess() (over int) {
 	for i := range tiers {
 		over = max(over, m.used[i]-m.limit(i))
 	}
@@ -257,7 +257,7 @@ func (m *FrameMemory) overLimits() (over int) {
 // exceeds the budget and for the streams that wait. The caller holds the lock.
 func (m *FrameMemory) disconnectStalled() {
 	now := time.Now()
-	wanted := m.allWanted(len(m.wanted))
+	wanted := m.wantedBelow(len(m.wanted))
 	if wanted+m.excess() <= m.leaving || now.Sub(m.checked) < memoryPoll {
 		return
 	}
@@ -267,15 +267,14 @@ func (m *FrameMemory) disconnectStalled() {
 	}
 	over := m.excess()
 	if wanted > 0 {
-		over = max(over, m.overLimits())
+		over = max(over, m.tierExcess())
 	}
 	m.disconnect(over-m.leaving, now.Add(-maxStall))
 	m.disconnect(wanted+m.excess()-m.leaving, now.Add(-maxWait))
 }
 
-// disconnect disconnects streams that have made no progress since a time until they release the missing
-// bytes. Those whose clients do not read come before those whose agents have not finished a frame, and each
-// kind in the order in which they stalled. The caller holds the lock.
+// disconnect disconnects streams that have made no progress since a time, until the disconnected ones hold the missing
+// bytes. The caller holds the lock.
 func (m *FrameMemory) disconnect(missing int, since time.Time) {
 	if missing <= 0 {
 		return
@@ -290,8 +289,9 @@ func (m *FrameMemory) disconnect(missing int, since time.Time) {
 	}
 }
 
-// stalled returns the streams that have made no progress since a time, in the order in which to disconnect
-// them.
+// stalled returns the streams that have made no progress since a time, in the order in which to disconnect them: those
+// whose clients do not read before those whose agents have not finished a frame, and each kind in the order in which they
+// stalled.
 func (m *FrameMemory) stalled(since int64) []*frameShare {
 	var clients, agents []*frameShare
 	for _, s := range m.holders {
@@ -333,7 +333,7 @@ func (m *FrameMemory) set(s *frameShare, n int) {
 	switch {
 	case before == 0 && n > 0:
 		m.holders = append(m.holders, s)
-		limitUnsent(s.client)
+		limitUnsent(s.conn)
 	case n == 0:
 		m.holders = slices.DeleteFunc(m.holders, func(h *frameShare) bool { return h == s })
 		if m.extra == s {
@@ -353,27 +353,3 @@ func inTier(i, n int) int {
 	}
 	return n
 }
-
-// updateMemory records the memory that the stream holds. Less than maxRelayBuffer counts as none.
-func (r *filteredBody) updateMemory() {
-	held := cap(r.out) + r.decoding.MemorySize()
-	if r.block != nil {
-		held += cap(r.block.bytes)
-	}
-	if held < maxRelayBuffer {
-		held = 0
-	}
-	r.memory.hold(held)
-}
-
-// beforeGrow waits until the stream may hold a larger buffer. An unconfirmed stream has two: the decoder's
-// and the blockBuffer.
-func (r *filteredBody) beforeGrow(size int) {
-	if r.block != nil {
-		size *= 2
-	}
-	r.memory.await(size) // what else is held is less than maxRelayBuffer
-}
-
-// maxRelayBuffer is the size in bytes up to which the buffer of one frame is reused for the next.
-const maxRelayBuffer = 32 << 10

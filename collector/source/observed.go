@@ -13,9 +13,9 @@ import (
 	"github.com/delegraph/delegraph/collector/recovery"
 )
 
-// observe starts to observe an answer if it is a stream. It is the ModifyResponse of the reverse proxy:
-// an error withholds the answer from the client.
-func (p *Proxy) observe(resp *http.Response) error {
+// prepareAnswer prepares an answer for the client: it restricts, filters or rewrites it if necessary, and starts to
+// observe it if it is a stream. It is the ModifyResponse of the reverse proxy: an error withholds the answer.
+func (p *Proxy) prepareAnswer(resp *http.Response) error {
 	p.counters.SetSourceUp(p.settings.Name, true)
 	if p.lastFailure.Load() != nil && p.lastFailure.Swap(nil) != nil {
 		p.logger.Info("the agent is back", "name", p.settings.Name)
@@ -185,7 +185,7 @@ func (p *Proxy) deliver(s *event.Stream, r *filteredBody) {
 // observeCopy observes the copy of a stream to its end. The dialect of an unconfirmed stream must be certain.
 func (p *Proxy) observeCopy(s *event.Stream, body *observedBody, unconfirmed bool, names []string, encoding string) {
 	tap := body.tap
-	plain := &drainingReader{decoded: decompress(tap, encoding), source: tap, maxFrame: p.settings.FrameLimit}
+	plain := &drainingReader{decoded: decompress(tap, encoding), tap: tap, maxFrame: p.settings.FrameLimit}
 	defer plain.release()
 	in := collector.Input{Reader: plain, ReceivedAt: tap.arrival, End: body.end, ConsumedBytes: &plain.consumed, RequireSure: unconfirmed, DialectFromPath: p.settings.Dialect == ""}
 	partial := func() int { // bytes that were read and belong to no observed frame
@@ -194,15 +194,16 @@ func (p *Proxy) observeCopy(s *event.Stream, body *observedBody, unconfirmed boo
 		}
 		return tap.delivered - int(plain.consumed)
 	}
-	defer p.settings.Panics.Recover(recovery.Observation, func() { tap.abandon(UnobservedPanic, partial()+len(tap.current.bytes)) })
+	defer p.settings.Panics.Recover(recovery.Observation, func() { tap.abandon(UnobservedPanic, partial()+len(tap.unread.bytes)) })
 	err := p.collector.Observe(s, in, names...)
 	if _, reason := tap.ending(); reason != "" {
 		p.countUnobserved(reason, partial())
 	} else if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		p.countUnobserved(UnobservedEncoding, tap.delivered-plain.read)
+		p.countUnobserved(UnobservedEncoding, tap.delivered-plain.readable)
 	}
 }
 
+// countUnobserved counts bytes, if there are any.
 func (p *Proxy) countUnobserved(reason string, bytes int) {
 	if bytes > 0 {
 		p.counters.CountUnobserved(p.settings.Name, reason, bytes)
@@ -271,6 +272,7 @@ func (b *observedBody) finish(clientLeft, broke bool) {
 	}
 }
 
+// end returns how an observed stream ended.
 func (b *observedBody) end() event.End {
 	if b.tap != nil {
 		if _, reason := b.tap.ending(); reason != "" {

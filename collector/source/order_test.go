@@ -146,7 +146,7 @@ func askFor(t *testing.T, p *Proxy, step string) (agent *io.PipeWriter, client i
 	from, agent := io.Pipe()
 	ctx, leave := context.WithCancel(r.Context())
 	resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: from, Request: r.WithContext(ctx)}
-	if err := p.observe(resp); err != nil {
+	if err := p.prepareAnswer(resp); err != nil {
 		t.Fatal(err)
 	}
 	go func() {

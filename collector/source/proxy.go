@@ -113,7 +113,7 @@ func NewProxy(s ProxySettings, c *collector.Collector, dialects []dialect.Dialec
 		Transport:      newUpstream(),
 		FlushInterval:  -1,
 		BufferPool:     &copyBuffers{},
-		ModifyResponse: p.observe,
+		ModifyResponse: p.prepareAnswer,
 		ErrorHandler:   p.fail,
 		ErrorLog:       slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 	}
@@ -158,7 +158,7 @@ type exchangeKey struct{}
 // requestKey is the context key of the *requestBody if agent cards are rewritten.
 type requestKey struct{}
 
-// ServeHTTP forwards a request.
+// ServeHTTP forwards a request to the agent and relays the answer.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	useOriginForm(r)
 	if refuse(w, r) {
@@ -184,9 +184,9 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// panic because their bodies stay unread.
 	_ = http.NewResponseController(w).EnableFullDuplex()
 	answer.restricted = granted != permitAll
-	recipient := &client{writer: w, cancel: done}
-	defer recipient.release()
-	r = r.WithContext(context.WithValue(context.WithValue(r.Context(), permissionKey{}, granted), clientKey{}, recipient))
+	client := &disconnecter{writer: w, cancel: done}
+	defer client.release()
+	r = r.WithContext(context.WithValue(context.WithValue(r.Context(), permissionKey{}, granted), disconnecterKey{}, client))
 	switch {
 	case found.dialects != nil:
 		p.active.Add(1)
@@ -232,7 +232,7 @@ func (p *Proxy) withExchange(r *http.Request, x *exchange) *http.Request {
 	x.opened, x.length = p.now(), r.ContentLength
 	x.body.limit, x.body.memory = p.settings.BodyLimit, p.settings.RequestBudget
 	if x.span != nil {
-		x.opened = x.span.started // the same time in both spans, so that the run's cannot end after the request's
+		x.opened = x.span.started // durations of both spans are added to it, so that the run's cannot end after the request's
 	}
 	if x.span != nil && p.settings.OnSession != nil {
 		x.body.onComplete = func() { p.active.Go(func() { p.reportSession(x) }) }
@@ -272,7 +272,7 @@ type route struct {
 }
 
 // route finds the dialects that a path selects. If the configuration names paths, only these are run
-// paths. A stream on a path that no dialect has answers one run request.
+// paths. A stream on a configured path that no dialect has is taken for the answer to one run request.
 func (p *Proxy) route(r *http.Request) route {
 	paths := interpretPath(r.URL) // only once, since a path may be a megabyte long
 	found := p.routeAs(r.Method, paths.canonical())

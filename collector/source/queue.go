@@ -30,13 +30,13 @@ type queue[E any] struct {
 	current      queued[E] // the element that next returned last
 	cost         int
 	closed       bool
-	remainder    int       // bytes of the stream after the last element
-	lossReason   string    // why the rest of the stream is lost, or ""
-	endedAt      time.Time // when the stream ended, or its loss began
-	asleep       bool      // the observer sleeps and has not been woken
-	lastWake     time.Time // the time of the last wake-up; in the future if one is planned
-	wakeTimer    *time.Timer
-	timerRunning bool // wakeTimer is running
+	rest         int         // bytes of the stream after the last element
+	lossReason   string      // why the rest of the stream is lost, or ""
+	endedAt      time.Time   // when the stream ended, or its loss began
+	asleep       bool        // the observer sleeps and has not been woken
+	lastWake     time.Time   // the time of the last wake-up; in the future if one is planned
+	overdueTimer *time.Timer // calls wakeOverdue
+	timerRunning bool        // overdueTimer is running
 	orderState
 }
 
@@ -85,10 +85,10 @@ func (q *queue[E]) put(element E, cost, bytes int) {
 	q.cost += cost
 	if q.asleep && !q.timerRunning {
 		q.timerRunning = true
-		if q.wakeTimer == nil {
-			q.wakeTimer = time.AfterFunc(maxObserveDelay, q.wakeOverdue)
+		if q.overdueTimer == nil {
+			q.overdueTimer = time.AfterFunc(maxObserveDelay, q.wakeOverdue)
 		} else {
-			q.wakeTimer.Reset(maxObserveDelay)
+			q.overdueTimer.Reset(maxObserveDelay)
 		}
 	}
 }
@@ -130,7 +130,7 @@ func (q *queue[E]) wake() {
 		return
 	}
 	q.asleep = false
-	if q.timerRunning && q.wakeTimer.Stop() {
+	if q.timerRunning && q.overdueTimer.Stop() {
 		q.timerRunning = false
 	}
 	if now := q.now(); urgent || now.Sub(q.lastWake) >= minWakeInterval {
@@ -158,7 +158,7 @@ func (q *queue[E]) finish(rest int, before []<-chan struct{}) {
 	if q.closed {
 		return
 	}
-	q.closed, q.remainder = true, rest
+	q.closed, q.rest = true, rest
 	q.awaited = append(q.awaited, before...)
 	if q.lossReason == "" {
 		q.endedAt = q.now()
@@ -169,7 +169,7 @@ func (q *queue[E]) finish(rest int, before []<-chan struct{}) {
 }
 
 // next waits for the next element. By calling it, the observer states that it has observed all earlier
-// ones. After an overflow there is no next element: frames after a gap could not be interpreted.
+// ones. After a loss it returns only what was put before: frames after a gap could not be interpreted.
 func (q *queue[E]) next() (element E, ok bool) {
 	element, ok = q.awaitNext()
 	q.slot.take()
@@ -228,7 +228,7 @@ func (q *queue[E]) abandon(reason string, unobserved int) {
 	q.memory.Release(q.cost + q.current.cost)
 	q.waiting, q.cost, q.current.cost = nil, 0, 0
 	if q.lossReason == "" {
-		unobserved += q.remainder
+		unobserved += q.rest
 		q.lose(reason)
 	}
 	q.countLost(reason, unobserved)

@@ -25,7 +25,7 @@ type Filter interface {
 	Append(dst []byte, b *event.Batch) []byte
 }
 
-// filteredBody is a stream as the client gets it: the parts of its frames that the filter lets out. An
+// filteredBody is a stream as the client gets it: the parts of its frames that the filter lets pass. An
 // unconfirmed stream passes verbatim, block by block, until a dialect recognizes it.
 type filteredBody struct {
 	source        io.Closer
@@ -40,11 +40,11 @@ type filteredBody struct {
 	dropLongBlock bool                 // that block declares itself internal
 	out           []byte
 	sent          int // bytes of out that Read has returned
-	taken         int // bytes that the last Read has returned
+	lastRead      int // bytes that the last Read has returned
 	steps         int // calls of step
 	upstream      *countingReader
-	observedBytes int64       // bytes of upstream that were put into the queue or counted as lost
-	memory        *frameShare // what the stream holds of the memory for large frames
+	observedBytes int64 // bytes of upstream that were put into the queue or counted as lost
+	memory        *frameShare
 	retry         time.Duration
 	endReason     event.End // set before the queue is closed
 	err           error
@@ -77,7 +77,7 @@ func (c *countingReader) Read(p []byte) (int, error) {
 
 // Read returns the next bytes for the client. It waits for the agent if there are none.
 func (r *filteredBody) Read(p []byte) (int, error) {
-	r.memory.enter(working, r.taken)
+	r.memory.enter(working, r.lastRead)
 	for r.sent == len(r.out) {
 		if r.queue != nil {
 			r.queue.wake() // the client has received everything so far
@@ -102,9 +102,9 @@ func (r *filteredBody) Read(p []byte) (int, error) {
 	}
 	r.updateMemory()
 	r.memory.enter(writingClient, 0)
-	r.taken = copy(p, r.out[r.sent:])
-	r.sent += r.taken
-	return r.taken, nil
+	r.lastRead = copy(p, r.out[r.sent:])
+	r.sent += r.lastRead
+	return r.lastRead, nil
 }
 
 // Close closes the agent's answer. Frames that were read but not filtered yet are still observed.
@@ -153,8 +153,8 @@ func (r *filteredBody) stop(err error) {
 
 // end returns how an observed stream ended, and when. It is called once the queue is empty.
 func (r *filteredBody) end() (event.End, time.Time) {
-	at, loses := r.queue.ending()
-	if loses != "" {
+	at, lossReason := r.queue.ending()
+	if lossReason != "" {
 		return event.EndUnobserved, at
 	}
 	return r.endReason, at
@@ -206,7 +206,8 @@ func (r *filteredBody) step() {
 	decoding.ReleaseLarge()
 }
 
-var emptyComment = sse.AppendComment(nil, "") // what the client gets of a comment: not its text
+// emptyComment replaces a comment of the agent, whose text does not pass.
+var emptyComment = sse.AppendComment(nil, "")
 
 // genericTable lists the members by which any protocol names the type of a frame, and those that hold
 // nested frames.
@@ -246,6 +247,7 @@ func blockDeclaresInternal(block []byte) bool {
 	return false
 }
 
+// relay appends the part of a frame that may pass, and passes the frame to the observer.
 func (r *filteredBody) relay(b *event.Batch) {
 	if r.block != nil {
 		r.block.passThrough, r.block.bytes = true, nil
@@ -301,6 +303,30 @@ func (r *filteredBody) relayLongBlock() {
 		r.out = append(r.out, chunk[:end]...)
 	}
 }
+
+// updateMemory records the memory that the stream holds. Less than maxRelayBuffer counts as none.
+func (r *filteredBody) updateMemory() {
+	held := cap(r.out) + r.decoding.MemorySize()
+	if r.block != nil {
+		held += cap(r.block.bytes)
+	}
+	if held < maxRelayBuffer {
+		held = 0
+	}
+	r.memory.hold(held)
+}
+
+// beforeGrow waits until the stream may hold a larger buffer. An unconfirmed stream has two: the decoder's
+// and the blockBuffer.
+func (r *filteredBody) beforeGrow(size int) {
+	if r.block != nil {
+		size *= 2
+	}
+	r.memory.await(size) // what else is held is less than maxRelayBuffer
+}
+
+// maxRelayBuffer is the size in bytes up to which the buffer of one frame is reused for the next.
+const maxRelayBuffer = 32 << 10
 
 // mayBeStream reports whether some client may take an answer for an event stream. Some clients look for
 // the name anywhere in the header, so this does too: an unusual header must not bypass the filter.

@@ -13,11 +13,11 @@ import (
 const maxRemembered = 1000
 
 // repeatDetector recognizes frames that a server sends again after a reconnection. An id alone is not
-// enough: some servers restart at one in each turn. A frame is repeated if an
-// earlier connection had the same id, event and data at least as often as the current one so far.
+// enough: some servers restart at one in each turn. A frame is repeated if an earlier connection had the same id, event
+// and data at least as often as the current one so far.
 type repeatDetector struct {
 	seed       maphash.Seed
-	last       *simplelru.LRU[uint64, tally]
+	tallies    *simplelru.LRU[uint64, tally] // by hash of the frame
 	connection int
 }
 
@@ -25,13 +25,13 @@ type repeatDetector struct {
 type tally struct {
 	before     int // the maximum on an earlier connection
 	current    int // on the last connection that had the frame
-	connection int // the number of that connection
+	connection int // number of that connection
 }
 
 func newRepeatDetector() *repeatDetector {
 	// The only error is a size below one.
-	last, _ := simplelru.NewLRU[uint64, tally](maxRemembered, nil)
-	return &repeatDetector{seed: maphash.MakeSeed(), last: last}
+	tallies, _ := simplelru.NewLRU[uint64, tally](maxRemembered, nil)
+	return &repeatDetector{seed: maphash.MakeSeed(), tallies: tallies}
 }
 
 // startConnection starts a connection. The returned function remembers a frame and reports whether it is
@@ -50,12 +50,12 @@ func (r *repeatDetector) startConnection(repeated func()) func(sse.Frame) bool {
 		sum.WriteByte(0)
 		sum.Write(f.Data)
 		key := sum.Sum64()
-		t, _ := r.last.Peek(key)
+		t, _ := r.tallies.Peek(key)
 		if t.connection != r.connection {
 			t = tally{before: max(t.before, t.current), connection: r.connection}
 		}
 		t.current++
-		r.last.Add(key, t)
+		r.tallies.Add(key, t)
 		if t.current > t.before {
 			return false
 		}

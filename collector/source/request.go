@@ -37,7 +37,7 @@ type requestBody struct {
 	mu       sync.Mutex
 	copy     []byte
 	complete bool
-	unkept   string // why there is no copy: UnreadTooLarge, UnreadMemory, UnreadIncomplete after discard, or ""
+	noCopy   string // why there is no copy: UnreadTooLarge, UnreadMemory, UnreadIncomplete after discard; or ""
 	broken   bool   // reading failed because of the client
 }
 
@@ -72,7 +72,7 @@ func (b *requestBody) record(p []byte, err error) {
 	}
 }
 
-// minCopy is the size in bytes of a copy at first.
+// minCopy is the initial capacity of a copy in bytes.
 const minCopy = 512
 
 // keep adds p to the copy, or drops the copy if there is no room. The copy grows with what arrives, because
@@ -80,7 +80,7 @@ const minCopy = 512
 func (b *requestBody) keep(p []byte) {
 	size := len(b.copy) + len(p)
 	switch {
-	case b.unkept != "" || len(p) == 0:
+	case b.noCopy != "" || len(p) == 0:
 		return
 	case size > b.limit:
 		b.release(UnreadTooLarge)
@@ -100,7 +100,7 @@ func (b *requestBody) keep(p []byte) {
 // release frees the copy. From then on nothing is kept, for the given reason.
 func (b *requestBody) release(reason string) {
 	b.memory.Release(cap(b.copy))
-	b.unkept, b.copy = reason, nil
+	b.noCopy, b.copy = reason, nil
 }
 
 // discard frees the copy once it is no longer needed.
@@ -128,8 +128,8 @@ func (b *requestBody) identify(dialects []dialect.Dialect, length int64, depth i
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
-	case b.unkept != "":
-		return event.Identity{}, b.unkept
+	case b.noCopy != "":
+		return event.Identity{}, b.noCopy
 	case !b.complete && int64(len(b.copy)) != length:
 		return event.Identity{}, UnreadIncomplete
 	}
@@ -161,8 +161,8 @@ func (b *requestBody) describe(doc *strictjson.Doc) dialect.Request {
 	}
 }
 
-// partial returns the request for dialects. Its body is empty if the copy is not complete JSON yet.
-func (b *requestBody) partial(doc *strictjson.Doc, depth int) dialect.Request {
+// describeEarly returns the request for dialects before it is complete. Its body is empty if the copy is not JSON yet.
+func (b *requestBody) describeEarly(doc *strictjson.Doc, depth int) dialect.Request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.copy) == 0 || doc.Parse(b.copy, depth) != nil {

@@ -17,7 +17,7 @@ const (
 type idSequence struct {
 	prefix   string
 	last     int64
-	length   int  // consecutive ids so far
+	length   int  // number of consecutive ids so far
 	resumed  bool // no new id has come on this connection yet
 	unusable bool // the ids do not count this stream's frames
 }

@@ -51,7 +51,7 @@ type serverSpan struct {
 	trace.Span
 	started        time.Time
 	traceparent    string // the traceparent that names the span; "" if the span is not sampled or must not appear in headers
-	continuesTrace bool   // the caller's trace
+	continuesTrace bool   // the span is part of the caller's trace
 	failure        string
 	runFailure     atomic.Pointer[string] // the error type of the run in the answer, if that failed
 

@@ -46,6 +46,7 @@ type subscription struct {
 	lastFailure string    // the last logged reason why there is no stream
 }
 
+// close ends the current connection and attempt.
 func (s *subscription) close() {
 	if s.body != nil {
 		s.body.Close()
@@ -59,15 +60,15 @@ func (s *subscription) close() {
 // startAttempt takes the current headers for the next attempt, and reports whether they have changed since
 // the last one.
 func (s *subscription) startAttempt() bool {
-	again := s.renewed != nil && s.renewed.Err() != nil
-	if again {
+	changed := s.renewed != nil && s.renewed.Err() != nil
+	if changed {
 		s.failures, s.lastRefusal = 0, nil
 	}
 	s.headers, s.renewed = s.currentHeaders()
 	attempt, cancel := context.WithCancel(s.ctx)
 	forget := context.AfterFunc(s.renewed, cancel)
 	s.attempt, s.release = attempt, func() { forget(); cancel() }
-	return again
+	return changed
 }
 
 // refusal is the error for an answer that is not a stream.
@@ -140,7 +141,7 @@ func (s *subscription) delay(at collector.Position) time.Duration {
 }
 
 // subscribe makes one attempt to connect.
-func (s *subscription) subscribe(last string) (collector.Input, error) {
+func (s *subscription) subscribe(lastEventID string) (collector.Input, error) {
 	ctx, connected := traceConnection(s.attempt)
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url, nil)
 	if err != nil {
@@ -156,8 +157,8 @@ func (s *subscription) subscribe(last string) (collector.Input, error) {
 	r.Header.Set("Accept", "text/event-stream")
 	r.Header.Set("Cache-Control", "no-cache")
 	r.Header.Set("Accept-Encoding", "gzip")
-	if last != "" && !strings.ContainsFunc(last, invalidInHeader) {
-		r.Header.Set("Last-Event-ID", last)
+	if lastEventID != "" && !strings.ContainsFunc(lastEventID, invalidInHeader) {
+		r.Header.Set("Last-Event-ID", lastEventID)
 	}
 	resp, err := s.client.Do(r)
 	if err != nil {
@@ -240,6 +241,7 @@ func (s *subscription) reportFailure(err error) {
 	}
 }
 
+// reportSuccess records that there is a stream.
 func (s *subscription) reportSuccess() {
 	s.counters.SetSourceUp(s.settings.Name, true)
 	if s.lastFailure != "" {

@@ -12,7 +12,7 @@ import (
 type tap struct {
 	*queue[chunk]
 
-	current   chunk // the rest of the chunk that Read is returning; only the reader uses it and the fields below
+	unread    chunk // the rest of the last chunk; only the reader uses it and the fields below
 	delivered int   // bytes that Read has returned
 	arrived   time.Time
 }
@@ -38,24 +38,24 @@ func (t *tap) write(p []byte) {
 
 // Read waits for the next bytes.
 func (t *tap) Read(p []byte) (int, error) {
-	if len(t.current.bytes) == 0 {
+	if len(t.unread.bytes) == 0 {
 		next, ok := t.next()
 		if !ok {
 			t.arrived, _ = t.ending()
 			return 0, io.EOF
 		}
-		t.current, t.arrived = next, next.at
+		t.unread, t.arrived = next, next.at
 	}
-	n := copy(p, t.current.bytes)
-	t.current.bytes = t.current.bytes[n:]
+	n := copy(p, t.unread.bytes)
+	t.unread.bytes = t.unread.bytes[n:]
 	t.delivered += n
 	return n, nil
 }
 
 // giveUp drops the rest of the stream for lack of memory. Only the reader calls it.
 func (t *tap) giveUp() {
-	rest := len(t.current.bytes)
-	t.current = chunk{}
+	rest := len(t.unread.bytes)
+	t.unread = chunk{}
 	t.abandon(UnobservedMemory, rest)
 }
 
