@@ -60,7 +60,7 @@ const (
 func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 	v := f.JSON
 	id, m := d.name(v.Get("id")), marksOf(v)
-	m.instructs, m.shows = m.instructs || isFiltered(f), m.shows || deeperMarks(v).shows
+	m.instructs, m.shows = m.instructs || isFiltered(f), m.shows || hasDeeperThought(v)
 	d.selectChat(id, v, b)
 	if (!d.begun || d.ended) && id == "" && v.Get("choices").Len() == 0 && m == marksOf() {
 		return // Azure's first chunk: the next one has the ID
@@ -97,7 +97,7 @@ func (d *decoder) choice(v strictjson.Value, m marks, partial bool, b *event.Bat
 	c := d.chat.choiceAt(index)
 	delta, message, at := v.Get("delta"), v.Get("message"), choicePlace(v)
 	m.add(marksOf(v, delta, message))
-	m.shows = m.shows || deeperMarks(v, delta, message).shows
+	m.shows = m.shows || hasDeeperThought(v, delta, message)
 	own := d.messagePlace(c, at, m.named)
 	switch {
 	case m.instructs || !isReadable(v) || !isReadable(delta) || !isReadable(message) || d.withheld.isWithheld(at) || d.withheld.isWithheld(own):

@@ -8,10 +8,11 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// messagePlace returns the place of a choice in its completion. A chunk without an ID, or with one under which no message began,
-// continues the last message of the choice: some servers give each chunk another ID.
+// messagePlace returns the place of the message that a chunk adds to. It is that of the choice in the chunk's completion. But a chunk
+// without an ID, or with one under which no message began, continues the last message of the choice: some servers give each chunk
+// another ID.
 func (d *decoder) messagePlace(c *choice, at place, begins bool) place {
-	own := at.of(d.chat.chunk)
+	own := at.within(d.chat.chunk)
 	switch {
 	case c == nil:
 	case begins && d.chat.chunk != "" || d.withheld.saw(own) || len(c.message.keys) == 0:
@@ -22,7 +23,7 @@ func (d *decoder) messagePlace(c *choice, at place, begins bool) place {
 	return own
 }
 
-// beginChoice begins a message of a choice. After the choice has finished it is another one, to which no earlier mark applies.
+// beginChoice begins a message of a choice. If the choice has finished one before, earlier marks do not apply to the new one.
 func (d *decoder) beginChoice(c *choice, at, own place) {
 	if c != nil && c.ended == own.name() {
 		c.ended = ""
@@ -32,7 +33,7 @@ func (d *decoder) beginChoice(c *choice, at, own place) {
 }
 
 // markChoice remembers what a chunk says about a message, and returns the kind of its text. A mark deeper within the choice (Gemini)
-// is one of the piece beside it.
+// says that the chunk's text is a thought, and the whole message only if the chunk has no text.
 func (d *decoder) markChoice(c *choice, v strictjson.Value, m marks, at, own place) event.Kind {
 	deep := lenient.ContainsThoughtMarker(v)
 	m.thinks = m.thinks || deep && !hasText(v.Get("delta")) && !hasText(v.Get("message"))
@@ -57,17 +58,18 @@ func hasText(v strictjson.Value) bool {
 	return !isBlank(v.Get("content")) || !isBlank(v.Get("refusal")) || !isBlank(v.Get("audio"))
 }
 
-// deeperMarks returns what parts of texts and the fields of a model's provider say. None of them says it of a whole message.
-func deeperMarks(levels ...strictjson.Value) (m marks) {
+// hasDeeperThought reports whether parts of texts, or the fields of a model's provider, have a thought. That does not make the whole
+// message one.
+func hasDeeperThought(levels ...strictjson.Value) bool {
+	var m marks
 	for _, v := range levels {
 		m.read(v.Get("provider_specific_fields"))
 		m.read(v.Get("content"))
 	}
-	m.shows = m.shows || m.thinks
-	return m
+	return m.shows || m.thinks
 }
 
-// markTexts marks the texts of objects if they are no answers, and reports whether there is any text.
+// markTexts sets the kind of the objects' texts if they are no answers, and reports whether there is any text.
 func markTexts(kind event.Kind, b *event.Batch, objects ...strictjson.Value) (any bool) {
 	for _, v := range objects {
 		if !hasText(v) {

@@ -8,19 +8,19 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// marks are what the objects around a text say about its message: the frame, the choice, the delta, the message, the event, the item or
-// a part of it.
+// marks hold what the objects around a text say about its message. The objects are a frame, choice, delta, message, event, item or part of
+// an item.
 type marks struct {
-	named     bool       // a role is named
+	named     bool       // there is a role
 	instructs bool       // a role is that of an instruction, or unreadable
-	kind      event.Kind // of the text by its role
+	kind      event.Kind // of the text, by its role
 	thinks    bool       // the text is a thought
-	answers   bool       // the text is no thought, unless thinks is set
+	answers   bool       // the text is no thought; thinks takes precedence
 	shows     bool       // there is a thought besides the text
 }
 
-// Members that say something about a message, and the values that call it a thought or something else. gpt-oss names its channel, as
-// some servers pass on. OpenAI names the phase of a message, and others the type. Members of reasoningMembers contain thoughts.
+// Members that say something about a message, and the values that say whether it is a thought. gpt-oss models name a channel, and some
+// servers relay it. OpenAI names the phase of a message; others name a type. Members of reasoningMembers contain thoughts.
 var (
 	roleMembers    = []string{"role"}
 	authorMembers  = []string{"author"}
@@ -126,13 +126,13 @@ func isReadable(v strictjson.Value) bool {
 	return v.Kind() <= strictjson.Null || v.Kind() == strictjson.Object
 }
 
-// nature is what is known of a message: what its type or role says of its text, and whether it is marked as a thought.
+// nature is what all marks of a message say: the kind of its text, by its type or role, and whether it is a thought.
 type nature struct {
 	kind   event.Kind
 	thinks bool
 }
 
-// answer is the nature of messages that nothing calls anything else.
+// answer is the nature of a message without marks.
 var answer = nature{kind: event.KindText}
 
 func (n nature) textKind() event.Kind {
@@ -151,7 +151,7 @@ func (m *marks) add(other marks) {
 	}
 }
 
-// updated returns the nature of a message after marks.
+// updated returns the nature of a message that has further marks.
 func (n nature) updated(m marks) nature {
 	switch {
 	case m.thinks:

@@ -143,6 +143,6 @@ func atEnd(list strictjson.Value, matches func(strictjson.Value) bool) func(func
 // New returns a decoder.
 func (Dialect) New(s *event.Stream) dialect.Decoder {
 	d := &decoder{singleRun: s.SingleRun, joined: s.JoinedRun}
-	d.withheld.others = wire.NewSharedSet(s, "item")
+	d.withheld.shared = wire.NewSharedSet(s, "item")
 	return d
 }

@@ -65,7 +65,7 @@ func (d *decoder) startResponse(r strictjson.Value, b *event.Batch) {
 		d.begin(id, d.conversation(r), b)
 	}
 	d.withheld.nextResponse()
-	d.withheld.others.SetScopes(id)
+	d.withheld.shared.SetScopes(id)
 	d.response = response{id: id, model: d.name(r.Get("model")), open: true}
 	b.Add(event.KindModelStarted).Model = d.response.model
 }

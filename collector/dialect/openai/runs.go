@@ -55,7 +55,7 @@ func (d *decoder) resume(matches func(*runState) bool, b *event.Batch) bool {
 			d.keep()
 			d.runState = found
 			d.withheld.nextResponse()
-			d.withheld.others.SetScopes(d.response.id)
+			d.withheld.shared.SetScopes(d.response.id)
 			b.Run, b.Session, b.Agent = d.run, d.session, d.sdk.agent
 			return true
 		}

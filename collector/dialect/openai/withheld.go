@@ -16,16 +16,16 @@ import (
 )
 
 // withheldSet remembers which output items of a response, or choices of a chat completion, were
-// withheld, so that nothing that continues one leaves.
+// withheld, so that nothing that continues one passes.
 type withheldSet struct {
 	withheld wire.Set[string]  // once it is full, every later part is withheld
-	others   wire.SharedSet    // keys of items of the response, also those that other streams withheld
+	shared   wire.SharedSet    // keys of withheld items, also those that other streams withheld
 	seen     wire.Set[string]  // items that began and were not withheld
-	natures  map[string]nature // of items, choices and parts that are no answers; once it is full, any other text may be a thought
+	natures  map[string]nature // of items, choices and parts other than answers; once it is full, any other text may be a thought
 	missed   bool              // a frame was unreadable or unknown that may have begun anything
 }
 
-// maxNatures limits the keys of what is no answer: enough for 1,024 items with a number and two IDs.
+// maxNatures limits the keys in natures: enough for 1,024 items with a number and two IDs.
 const maxNatures = 3 * wire.MaxSet
 
 // nextResponse forgets numbers, which another response or completion uses again. IDs name the same item on the
@@ -36,8 +36,8 @@ func (w *withheldSet) nextResponse() {
 	w.forget(isNumber)
 }
 
-// missFrame notes a frame that was unreadable. It may have begun anything, also another response, so numbers
-// no longer say which item they mean.
+// missFrame records that a frame was unreadable. It may have begun anything, even another response, so it is unknown which
+// items later numbers mean.
 func (w *withheldSet) missFrame() {
 	w.missed = true
 	remove(&w.seen, isNumber)
@@ -51,18 +51,18 @@ func (w *withheldSet) nextRun(continues func(key string) bool) {
 	w.forget(ofRun)
 }
 
-// remove removes the keys for which is returns true.
-func remove(keys *wire.Set[string], is func(string) bool) {
+// remove removes the matching keys.
+func remove(keys *wire.Set[string], matches func(string) bool) {
 	for key := range keys.All() {
-		if is(key) {
+		if matches(key) {
 			keys.Remove(key)
 		}
 	}
 }
 
-// forget removes the natures of the keys for which is returns true.
-func (w *withheldSet) forget(is func(string) bool) {
-	maps.DeleteFunc(w.natures, func(key string, _ nature) bool { return is(key) })
+// forget removes the natures of the matching keys.
+func (w *withheldSet) forget(matches func(string) bool) {
+	maps.DeleteFunc(w.natures, func(key string, _ nature) bool { return matches(key) })
 }
 
 // Beginnings of keys: of numbers, which each response or completion uses again, and of IDs.
@@ -74,7 +74,7 @@ const (
 	partNumber   = "/" // between the key of an item and the number of its part
 )
 
-// isNumber reports whether a key is a number, and does not say of which completion.
+// isNumber reports whether a key is a number that each response or completion uses again.
 func isNumber(key string) bool {
 	return strings.HasPrefix(key, itemNumber) || strings.HasPrefix(key, choiceNumber) && !strings.Contains(key, ofCompletion)
 }
@@ -82,6 +82,7 @@ func isNumber(key string) bool {
 // isID reports whether a key is the ID of an item.
 func isID(key string) bool { return strings.HasPrefix(key, itemID) }
 
+// withhold records that an item or a choice is withheld. If nothing names it clearly, anything may be withheld.
 func (w *withheldSet) withhold(at place) {
 	w.missed = w.missed || at.unclear || len(at.keys) == 0
 	w.withholdKeys(at.keys)
@@ -92,26 +93,27 @@ func (w *withheldSet) withholdKeys(keys []string) {
 		w.seen.Remove(key)
 		w.withheld.Add(key)
 		if isID(key) || strings.HasPrefix(key, itemNumber) {
-			w.others.Add(key)
+			w.shared.Add(key)
 		}
 	}
 }
 
 // withholdUnseen withholds what an event of an unknown type may begin.
 func (w *withheldSet) withholdUnseen(at place) {
-	if w.missed = true; w.isOrphan(at) {
+	w.missed = true
+	if w.isOrphan(at) {
 		w.withhold(at)
 	}
 }
 
-// begin notes that an item or a choice began.
+// begin records that an item or a choice began and is not withheld.
 func (w *withheldSet) begin(at place) {
 	for _, key := range at.keys {
 		w.seen.Add(key)
 	}
 }
 
-// mark remembers what a frame says about a message. Without a key it may be any message.
+// mark records what a frame says about a message. Without a key, it may be about any message.
 func (w *withheldSet) mark(keys []string, m marks) {
 	if len(keys) == 0 && answer.updated(m) != answer {
 		keys = unnamed
@@ -133,10 +135,11 @@ func (w *withheldSet) mark(keys []string, m marks) {
 	}
 }
 
-// unnamed are the keys of a message that nothing names.
+// unnamed holds the key of messages that nothing names.
 var unnamed = []string{""}
 
-// markItem remembers what a frame says about an item. No role makes an answer of what was none.
+// markItem records what a frame says about an item. Unlike the role of a choice, that of an item does not replace an earlier kind
+// by that of an answer.
 func (w *withheldSet) markItem(at place, m marks) {
 	m.named = false
 	w.mark(at.keys, m)
@@ -158,20 +161,20 @@ func (w *withheldSet) beginItem(at place) {
 	}
 }
 
-// knows reports whether something was said about what has the key.
+// knows reports whether an item with the key began, or was marked.
 func (w *withheldSet) knows(key string) bool {
 	_, known := w.natures[key]
 	return known || w.seen.Contains(key)
 }
 
-// isWithheld reports whether one of the keys is withheld, or may be.
+// isWithheld reports whether a place is withheld, or may be.
 func (w *withheldSet) isWithheld(at place) bool {
 	return w.withheld.IsFull() || at.unclear && w.withheld.Len() > 0 || slices.ContainsFunc(at.keys, func(key string) bool {
-		return w.withheld.Contains(key) || w.others.IsShared(key)
+		return w.withheld.Contains(key) || w.shared.IsShared(key)
 	})
 }
 
-// isOrphan reports whether something may have begun in a frame that was withheld or unreadable.
+// isOrphan reports whether what is at a place may have begun in a frame that was withheld or unreadable.
 func (w *withheldSet) isOrphan(at place) bool {
 	return (w.missed || w.withheld.Len() > 0) && !w.saw(at)
 }
@@ -179,8 +182,8 @@ func (w *withheldSet) isOrphan(at place) bool {
 // saw reports whether the item at a place began and was not withheld. Another item may have had its number.
 func (w *withheldSet) saw(at place) bool { return w.seen.Contains(at.name()) }
 
-// textKind returns the kind of the text of an item, a choice or a part: KindText for an answer, and another kind than KindThought
-// for text that is neither an answer nor a thought.
+// textKind returns the kind of the text of an item, a choice or a part: KindText for an answer, KindThought for a thought, and another
+// kind for text that is neither.
 func (w *withheldSet) textKind(at place) event.Kind {
 	kind := event.KindText
 	if len(w.natures) >= maxNatures {
@@ -200,7 +203,8 @@ func (w *withheldSet) textKind(at place) event.Kind {
 	return kind
 }
 
-// itemTextKind is textKind for a piece of an item. A piece that names no item may be of one that is no answer.
+// itemTextKind is textKind for a piece of an item. A piece without an ID, whose number is unknown, counts as a thought while
+// any item is not an answer.
 func (w *withheldSet) itemTextKind(at place) event.Kind {
 	kind := w.textKind(at)
 	if kind == event.KindText && len(w.natures) > 0 && !slices.ContainsFunc(at.keys, func(key string) bool { return isID(key) || w.knows(key) }) {
@@ -209,14 +213,14 @@ func (w *withheldSet) itemTextKind(at place) event.Kind {
 	return kind
 }
 
-// itemKind returns the kind of the text of an item, of which earlier events may have said more.
+// itemKind returns the kind of the text of a whole item, from the item and from earlier events.
 func (w *withheldSet) itemKind(item strictjson.Value, at place) event.Kind {
 	kind := answer.updated(itemMarks(item)).textKind()
 	parts := max(item.Get("content").Len(), 1)
 	for i := range parts {
 		at.part = partNumber + strconv.Itoa(i)
-		if said := w.textKind(at); said != event.KindText && kind != event.KindThought {
-			kind = said
+		if earlier := w.textKind(at); earlier != event.KindText && kind != event.KindThought {
+			kind = earlier
 		}
 	}
 	return kind
@@ -235,15 +239,15 @@ func (w *withheldSet) check(k kind, f dialect.Frame, at place, b *event.Batch) {
 	}
 }
 
-// place says which item or choice something belongs to. The number of an item and its ID are both keys,
-// because a reader may use either.
+// place says which item or choice something belongs to. The number of an item and its IDs are all keys,
+// because a reader may use any of them.
 type place struct {
 	keys    []string
-	part    string // the number of the part of an item, or "" for none
+	part    string // partNumber and the number of the part of an item, or "" for none
 	unclear bool   // a number is not an integer, so readers may understand it differently
 }
 
-// name returns the key that names one thing: an ID if there is one, else a number.
+// name returns the most specific key: an ID if there is one, else a number.
 func (at *place) name() string {
 	for _, key := range at.keys {
 		if !isNumber(key) {
@@ -256,15 +260,15 @@ func (at *place) name() string {
 	return at.keys[0]
 }
 
-// of returns the place of a choice in a completion.
-func (at *place) of(completion string) (within place) {
+// within returns the place of a choice in a completion.
+func (at *place) within(completion string) (inside place) {
 	for _, key := range at.keys {
 		if completion != "" {
 			key += ofCompletion + completion
 		}
-		within.keys = append(within.keys, key)
+		inside.keys = append(inside.keys, key)
 	}
-	return within
+	return inside
 }
 
 // read sets the place to that of the item that an event is part of.
@@ -320,7 +324,7 @@ func (at *place) addNumber(prefix string, v strictjson.Value) {
 	at.keys = append(at.keys, prefix+strconv.FormatFloat(n+0, 'f', 0, 64)) // n+0: -0 is 0
 }
 
-// partKeys returns the keys of a part of an item.
+// partKeys returns the keys of the part.
 func (at *place) partKeys() (keys []string) {
 	if at.part == "" {
 		return nil
