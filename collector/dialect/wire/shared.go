@@ -6,17 +6,16 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// SharedSet is a Set of IDs that remembers what was withheld on other streams of the agent too. The zero value is
-// an empty set that shares nothing.
+// SharedSet is a Set of IDs that streams of an agent share. The zero value is an empty set that shares nothing.
 type SharedSet struct {
-	own    Set[string]
-	memory *event.Withheld
+	own    Set[string]     // of this stream
+	memory *event.Withheld // of all streams of the agent; nil if they share nothing
 	kind   string
-	scopes []string
-	asked  map[uint64]bool // the memory's answers, so that it is asked once for each ID
+	scopes []string        // see SetScopes
+	cached map[uint64]bool // answers of the memory, so that this stream asks it once for each ID
 }
 
-// NewSharedSet returns a set that uses the memory of a stream's agent. Sets of different kinds share nothing.
+// NewSharedSet returns a set that uses the memory of a stream's agent. Sets share IDs only with sets of the same kind.
 func NewSharedSet(s *event.Stream, kind string) SharedSet {
 	return SharedSet{memory: s.Withheld, kind: kind}
 }
@@ -32,7 +31,7 @@ func (s *SharedSet) SetScopes(scopes ...string) {
 	}
 }
 
-// Add adds an ID for all streams. It does not count for this stream's limit if the memory has it.
+// Add adds an ID for all streams. An ID that the memory has does not count toward this stream's limit.
 func (s *SharedSet) Add(id string) {
 	if s.IsShared(id) {
 		return
@@ -41,7 +40,7 @@ func (s *SharedSet) Add(id string) {
 	if scopes := s.scopesOf(id); s.memory != nil && len(scopes) > 0 {
 		key := s.key(scopes[0], id)
 		s.memory.Add(key)
-		s.note(key, true)
+		s.cache(key, true)
 	}
 }
 
@@ -52,13 +51,13 @@ func (s *SharedSet) AddOwn(id string) {
 	}
 }
 
-// Remove removes an ID, for all streams that have not found it yet.
+// Remove removes an ID, from this stream and for the others that have not asked for it yet.
 func (s *SharedSet) Remove(id string) {
 	s.own.Remove(id)
 	for _, scope := range s.scopesOf(id) {
 		key := s.key(scope, id)
 		s.memory.Remove(key)
-		s.note(key, false)
+		s.cache(key, false)
 	}
 }
 
@@ -81,10 +80,10 @@ func (s *SharedSet) IsShared(id string) bool {
 	}
 	for _, scope := range s.scopesOf(id) {
 		key := s.key(scope, id)
-		is, asked := s.asked[key]
-		if !asked {
+		is, cached := s.cached[key]
+		if !cached {
 			is = s.memory.Contains(key)
-			s.note(key, is)
+			s.cache(key, is)
 		}
 		if is {
 			return true
@@ -93,12 +92,12 @@ func (s *SharedSet) IsShared(id string) bool {
 	return false
 }
 
-// note keeps an answer of the memory. After MaxSet answers it begins anew.
-func (s *SharedSet) note(key uint64, is bool) {
-	if s.asked == nil || len(s.asked) >= MaxSet {
-		s.asked = make(map[uint64]bool)
+// cache keeps an answer of the memory. It forgets all of them when there are MaxSet.
+func (s *SharedSet) cache(key uint64, is bool) {
+	if s.cached == nil || len(s.cached) >= MaxSet {
+		s.cached = make(map[uint64]bool)
 	}
-	s.asked[key] = is
+	s.cached[key] = is
 }
 
 // anywhere is the scope of an ID with a UUID.
