@@ -5,12 +5,12 @@ import (
 	"sync/atomic"
 )
 
-// MaxWithheld is the number of keys that a Withheld remembers at least.
+// MaxWithheld is the minimum number of keys that a full Withheld remembers.
 const MaxWithheld = 16 << 10
 
 // Withheld remembers what was withheld on the streams of an agent, because another stream may repeat it: a
 // client rejoins a run, or a later run has it in its history. It holds the keys that were added or found last: at
-// least MaxWithheld of them, at most twice as many. It is safe for concurrent use. A nil *Withheld is always empty.
+// least MaxWithheld of them and at most twice as many. It is safe for concurrent use. A nil *Withheld is always empty.
 type Withheld struct {
 	used          atomic.Bool // a key was added
 	mu            sync.Mutex
@@ -23,7 +23,7 @@ type Withheld struct {
 // IsEmpty reports whether no key was ever added. It takes no lock.
 func (w *Withheld) IsEmpty() bool { return w == nil || !w.used.Load() }
 
-// Add adds a key. It may forget the keys that were not used for longest.
+// Add adds a key. It may forget those that were not added or found for longest.
 func (w *Withheld) Add(key uint64) {
 	if w == nil {
 		return
