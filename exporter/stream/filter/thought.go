@@ -12,6 +12,7 @@ type implied struct {
 	markers    lenient.Prefilter // of the rule's thought markers, and the members that may contain them
 }
 
+// implied returns what a rule implies, and computes it if needed.
 func (e *encoder) implied(rule *event.Rule) *implied {
 	known := e.impliedBy[rule]
 	if known == nil {
@@ -26,24 +27,24 @@ func (e *encoder) implied(rule *event.Rule) *implied {
 	return known
 }
 
-// isThought reports whether any reader might take an object for a thought.
+// isThought reports whether any client might take an object for a thought.
 func (e *encoder) isThought(v strictjson.Value, rule *event.Rule) bool {
 	if len(rule.ThoughtMarkers) == 0 {
 		return false
 	}
 	markers := &e.implied(rule).markers
-	for name, sign := range v.Members() {
+	for name, value := range v.Members() {
 		if !markers.MayMatch(name.Text()) {
 			continue
 		}
-		if marksThought(name, sign, rule.ThoughtMarkers) {
+		if marksThought(name, value, rule.ThoughtMarkers) {
 			return true
 		}
-		if len(rule.ThoughtMarkersIn) == 0 || sign.Kind() != strictjson.Object || !lenient.MatchesAny(name.Text(), rule.ThoughtMarkersIn) {
+		if len(rule.ThoughtMarkersIn) == 0 || value.Kind() != strictjson.Object || !lenient.MatchesAny(name.Text(), rule.ThoughtMarkersIn) {
 			continue
 		}
-		for name, sign := range sign.Members() {
-			if marksThought(name, sign, rule.ThoughtMarkers) {
+		for name, value := range value.Members() {
+			if marksThought(name, value, rule.ThoughtMarkers) {
 				return true
 			}
 		}
@@ -54,19 +55,19 @@ func (e *encoder) isThought(v strictjson.Value, rule *event.Rule) bool {
 // hidesThoughts reports whether thoughts may not pass.
 func (e *encoder) hidesThoughts() bool { return e.hiddenKinds&kindBit(event.KindThought) != 0 }
 
-// hasThoughtMarker reports whether an object has a member that marks it as a thought in every protocol.
+// hasThoughtMarker reports whether an object has a thought marker that many protocols use.
 func hasThoughtMarker(v strictjson.Value) bool {
-	for name, sign := range v.Members() {
-		if lenient.IsThoughtMarker(name, sign) {
+	for name, value := range v.Members() {
+		if lenient.IsThoughtMarker(name, value) {
 			return true
 		}
 	}
 	return false
 }
 
-// hasGenericMarker reports whether an object with text has a thought marker that many protocols use, although
-// its own protocol has none. Its text may be a thought instead of an answer. The marker may also be in a
-// member without text, such as the metadata of a model's provider.
+// hasGenericMarker reports whether an object that may have text has such a marker although its own protocol has none.
+// Its text may be a thought instead of an answer. The marker may also be in a member without text, such as the metadata
+// of a model's provider.
 func (e *encoder) hasGenericMarker(v strictjson.Value, rule *event.Rule) bool {
 	if len(rule.ThoughtMarkers) > 0 { // the protocol has its own marker
 		return false
@@ -74,14 +75,14 @@ func (e *encoder) hasGenericMarker(v strictjson.Value, rule *event.Rule) bool {
 	if !e.implied(rule).statesText {
 		return false
 	}
-	for name, sign := range v.Members() {
-		if lenient.IsThoughtMarker(name, sign) {
+	for name, value := range v.Members() {
+		if lenient.IsThoughtMarker(name, value) {
 			return true
 		}
-		if !lenient.ContainsThoughtMarker(sign) {
+		if !lenient.ContainsThoughtMarker(value) {
 			continue
 		}
-		if own := rule.Members[string(name.Text())]; own == nil || !e.implied(own).statesText {
+		if member := rule.Members[string(name.Text())]; member == nil || !e.implied(member).statesText {
 			return true
 		}
 	}
@@ -109,9 +110,9 @@ func statesText(rule *event.Rule, depth int) bool {
 	return false
 }
 
-// marksThought reports whether any reader might take a member for a thought marker: its name is
-// one, and its value is neither false nor null.
-func marksThought(name, sign strictjson.Value, thought []string) bool {
-	yes, isBool := sign.Bool()
-	return (yes || !isBool && sign.Kind() != strictjson.Null) && lenient.MatchesAny(name.Text(), thought)
+// marksThought reports whether any client might take a member for one of the thought markers: its name is one, and its
+// value is neither false nor null.
+func marksThought(name, value strictjson.Value, markers []string) bool {
+	yes, isBool := value.Bool()
+	return (yes || !isBool && value.Kind() != strictjson.Null) && lenient.MatchesAny(name.Text(), markers)
 }

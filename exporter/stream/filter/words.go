@@ -9,8 +9,8 @@ import (
 )
 
 // repeatsExcluded reports whether a frame repeats words that the settings exclude, from earlier frames or in the
-// members that event.Words lists. Under the policy public, the rules already withhold excluded kinds. Then this only looks
-// for an excluded speaker that is named beside the words.
+// members that event.Words lists. Under the policy public, the rules already withhold excluded kinds. So it only looks for
+// an excluded author that is named beside the words.
 func (f *Filter) repeatsExcluded(b *event.Batch, rules event.Type) bool {
 	switch s := &f.settings; {
 	case rules.Words == nil:
@@ -40,13 +40,13 @@ type wordScan struct {
 
 // speaker describes the author of some words, according to the enclosing objects.
 type speaker struct {
-	hasAuthor         bool // an author is named
-	hasExcludedAuthor bool // the settings do not list one of the named authors
-	user              bool
+	hasAuthor         bool       // an author is named
+	hasExcludedAuthor bool       // the settings do not list one of the named authors
+	user              bool       // the role is that of a user
 	textKind          event.Kind // the kind that text counts as
 }
 
-// findsExcluded reports whether v shows something that the settings exclude.
+// findsExcluded reports whether a value contains something that the settings exclude. by describes its author so far.
 func (w *wordScan) findsExcluded(v strictjson.Value, by speaker) bool {
 	outer := by.textKind
 	if by = w.updateSpeaker(v, by); by.textKind == event.KindThought && outer != by.textKind && w.isExcluded(by.textKind, by) {
@@ -83,7 +83,7 @@ func (w *wordScan) memberKind(member []byte, by speaker) (kind event.Kind, shows
 	return by.textKind, by.textKind != event.KindText && lenient.MatchesAny(member, w.rules.TypedMembers)
 }
 
-// updateSpeaker returns by, updated from the members of an object and of its metadata.
+// updateSpeaker returns by with what the members of an object and of its metadata say.
 func (w *wordScan) updateSpeaker(v strictjson.Value, by speaker) speaker {
 	thought := false
 	for name, value := range v.Members() {
@@ -119,14 +119,14 @@ func (w *wordScan) updateSpeaker(v strictjson.Value, by speaker) speaker {
 // typeMembers are the members to which Words.TypeKinds applies.
 var typeMembers = []string{"type", "adk_type", "adk:type"}
 
-// kindOf returns the kind of a value, or unknown if kinds does not list it.
-func kindOf(value strictjson.Value, kinds map[string]event.Kind, unknown event.Kind) event.Kind {
+// kindOf returns the kind that kinds lists for a value, or fallback.
+func kindOf(value strictjson.Value, kinds map[string]event.Kind, fallback event.Kind) event.Kind {
 	for name, kind := range kinds {
 		if lenient.MatchesAny(value.Text(), []string{name}) {
 			return kind
 		}
 	}
-	return unknown
+	return fallback
 }
 
 // isExcluded reports whether the settings exclude words of a kind by a speaker.
