@@ -12,7 +12,7 @@ const MaxWithheld = 16 << 10
 // client rejoins a run, or a later run has it in its history. It holds the keys that were added or found last: at
 // least MaxWithheld of them and at most twice as many. It is safe for concurrent use. A nil *Withheld is always empty.
 type Withheld struct {
-	used          atomic.Bool // a key was added
+	revision      atomic.Uint64 // how many keys were added
 	mu            sync.Mutex
 	recent, older map[uint64]struct{} // at most MaxWithheld each
 
@@ -21,7 +21,15 @@ type Withheld struct {
 }
 
 // IsEmpty reports whether no key was ever added. It takes no lock.
-func (w *Withheld) IsEmpty() bool { return w == nil || !w.used.Load() }
+func (w *Withheld) IsEmpty() bool { return w.Revision() == 0 }
+
+// Revision returns a number that grows with each key that is added. It takes no lock.
+func (w *Withheld) Revision() uint64 {
+	if w == nil {
+		return 0
+	}
+	return w.revision.Load()
+}
 
 // Add adds a key. It may forget those that were not added or found for longest.
 func (w *Withheld) Add(key uint64) {
@@ -31,7 +39,7 @@ func (w *Withheld) Add(key uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.add(key)
-	w.used.Store(true)
+	w.revision.Add(1)
 }
 
 func (w *Withheld) add(key uint64) {

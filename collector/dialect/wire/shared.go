@@ -12,7 +12,13 @@ type SharedSet struct {
 	memory *event.Withheld // of all streams of the agent; nil if they share nothing
 	kind   string
 	scopes []string        // see SetScopes
-	cached map[uint64]bool // answers of the memory, so that this stream asks it once for each ID
+	cached map[uint64]answer // of the memory, so that this stream asks it only once for most IDs
+}
+
+// answer says whether the memory had an ID at a revision.
+type answer struct {
+	is       bool
+	revision uint64
 }
 
 // NewSharedSet returns a set that uses the memory of a stream's agent. Sets share IDs only with sets of the same kind.
@@ -40,7 +46,7 @@ func (s *SharedSet) Add(id string) {
 	if scopes := s.scopesOf(id); s.memory != nil && len(scopes) > 0 {
 		key := s.key(scopes[0], id)
 		s.memory.Add(key)
-		s.cache(key, true)
+		s.cache(key, answer{is: true})
 	}
 }
 
@@ -57,7 +63,7 @@ func (s *SharedSet) Remove(id string) {
 	for _, scope := range s.scopesOf(id) {
 		key := s.key(scope, id)
 		s.memory.Remove(key)
-		s.cache(key, false)
+		s.cache(key, answer{revision: s.memory.Revision()})
 	}
 }
 
@@ -79,13 +85,13 @@ func (s *SharedSet) IsShared(id string) bool {
 		return false
 	}
 	for _, scope := range s.scopesOf(id) {
-		key := s.key(scope, id)
-		is, cached := s.cached[key]
-		if !cached {
-			is = s.memory.Contains(key)
-			s.cache(key, is)
+		key, revision := s.key(scope, id), s.memory.Revision()
+		known, cached := s.cached[key]
+		if !cached || !known.is && known.revision != revision {
+			known = answer{s.memory.Contains(key), revision}
+			s.cache(key, known)
 		}
-		if is {
+		if known.is {
 			return true
 		}
 	}
@@ -93,11 +99,11 @@ func (s *SharedSet) IsShared(id string) bool {
 }
 
 // cache keeps an answer of the memory. It forgets all of them when there are MaxSet.
-func (s *SharedSet) cache(key uint64, is bool) {
+func (s *SharedSet) cache(key uint64, known answer) {
 	if s.cached == nil || len(s.cached) >= MaxSet {
-		s.cached = make(map[uint64]bool)
+		s.cached = make(map[uint64]answer)
 	}
-	s.cached[key] = is
+	s.cached[key] = known
 }
 
 // anywhere is the scope of an ID with a UUID.

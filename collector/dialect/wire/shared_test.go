@@ -38,6 +38,12 @@ func TestSharedSet(t *testing.T) {
 			t.Errorf("%+v contains %s: %v", test.set, test.id, got)
 		}
 	}
+	if early.Contains("late") {
+		t.Error("an ID is in the set before it is added")
+	}
+	if first.Add("late"); !early.Contains("late") {
+		t.Error("an ID that is added after another stream has asked for it is not found")
+	}
 	if first.Remove("x"); first.Contains("x") || set("a", "thread").Contains("x") {
 		t.Error("a removed ID is remembered")
 	}
