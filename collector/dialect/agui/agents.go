@@ -7,6 +7,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -253,6 +254,12 @@ func (d *decoder) subagentStarted(v strictjson.Value, b *event.Batch) {
 	if name == "" || name == user {
 		name = subAgent
 	}
+	if known := d.delegateOf(d.name(v.Get("parentToolCallId")), name); known != nil {
+		known.announced = true
+		d.agents.add(id, known.delegate)
+		known.delegate.apply(b)
+		return
+	}
 	begun := agent{name: name, branch: id, within: d.name(v.Get("parentToolCallId")), parent: d.name(v.Get("parentSubagentRunId"))}
 	if at, in := d.steps.current(begun.parent); in {
 		begun.parent = at.branch
@@ -260,6 +267,35 @@ func (d *decoder) subagentStarted(v strictjson.Value, b *event.Batch) {
 	d.agents.add(id, begun)
 	begun.apply(b)
 	b.Add(event.KindAgentStarted)
+}
+
+// delegateOf returns the open call whose delegate a subagent with a name is, or nil: the delegate of the call that started
+// the subagent or, if that is not said, the only one with its name.
+func (d *decoder) delegateOf(within, name string) (found *call) {
+	for i := range d.calls {
+		open := &d.calls[i]
+		if open.announced || open.delegate.name == "" || within != "" && open.id != within || !lenient.MatchesAny([]byte(name), []string{open.delegate.name}) {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		found = open
+	}
+	return found
+}
+
+// within returns the only subagent with a name that was announced within a call.
+func (a agents) within(call, name string) (only agent, known bool) {
+	for _, one := range a {
+		if one.within == call && lenient.MatchesAny([]byte(name), []string{one.name}) {
+			if known {
+				return agent{}, false
+			}
+			only, known = one, true
+		}
+	}
+	return only, known
 }
 
 // subagentFinished ends a subagent, unless it is suspended: then a later run continues it.

@@ -12,10 +12,11 @@ import (
 
 // call is a tool call without a result so far.
 type call struct {
-	id, tool string
-	caller   agent
-	delegate agent  // the agent that works within the call; the zero agent if there is none
-	args     []byte // arguments of a delegation received so far
+	id, tool  string
+	caller    agent
+	delegate  agent  // the agent that works within the call; the zero agent if there is none
+	announced bool   // the delegate is a subagent with an id
+	args      []byte // arguments of a delegation received so far
 }
 
 // delegate describes a function with which an agent lets another agent work within the call.
@@ -151,7 +152,9 @@ func (d *decoder) toolEnd(v strictjson.Value, b *event.Batch) {
 	}
 	open.caller.apply(b)
 	if member := open.target(); member != "" && delegates[open.tool].argument != "" {
-		open.delegate = agent{name: member, branch: open.id, within: open.id, parent: open.caller.branch}
+		if open.delegate, open.announced = d.agents.within(open.id, member); !open.announced {
+			open.delegate = agent{name: member, branch: open.id, within: open.id, parent: open.caller.branch}
+		}
 		open.delegate.apply(b)
 	}
 }

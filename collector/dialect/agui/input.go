@@ -5,6 +5,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -62,7 +63,7 @@ var outcomeMembers = []string{"outcome"}
 // the outcome is removed.
 func (d *decoder) hasWithheldQuestion(outcome strictjson.Value) bool {
 	for v := range outcome.Get("interrupts").Elements() {
-		if d.repeatsWithheld(v) {
+		if d.repeatsWithheld(v) || isMarkedInternal(v) || lenient.HasInternalDiscriminator(&table, v.Get("metadata")) {
 			return true
 		}
 	}

@@ -239,8 +239,16 @@ func (d *decoder) containsWithheld(v strictjson.Value, listed bool) bool {
 			return true
 		}
 	}
-	return isMessage && v.Kind() == strictjson.Object && (instructs || d.repeatsWithheld(v) || d.withheld.overflowed)
+	return isMessage && v.Kind() == strictjson.Object &&
+		(instructs || isMarkedInternal(v) || lenient.IsInternalMessage(&table, &valueRule, v) || d.repeatsWithheld(v) || d.withheld.overflowed)
 }
+
+// valueRule is conversationRule for an object in a value of the application, which may have no role.
+var valueRule = func() event.Messages {
+	rule := conversationRule
+	rule.RoleOptional = true
+	return rule
+}()
 
 var (
 	listMembers    = []string{"messages"}

@@ -143,3 +143,29 @@ func TestListsAfterMany(t *testing.T) {
 		t.Errorf("after 1025 withheld messages, a list becomes %s, want it withheld", got)
 	}
 }
+
+// TestInternalInResults ends a run and a subagent with a result that contains a message which calls itself internal.
+func TestInternalInResults(t *testing.T) {
+	for _, message := range []string{
+		`{"id":"k","role":"assistant","content":"secret","metadata":{"event":"internal_x"}}`, `{"id":"k","role":"activity","activityType":"trace","content":{"type":"internal_trace","t":"secret"}}`,
+		`{"id":"k","role":"activity","activityType":"internal_trace","content":{"t":"secret"}}`, `{"content":"secret","type":"internal:x"}`,
+	} {
+		for _, result := range []string{`{"messages":[` + message + `]}`, `[` + message + `]`, `{"output":` + message + `}`} {
+			for _, end := range []string{`{"type":"RUN_FINISHED","threadId":"t","runId":"r","result":`, `{"type":"SUBAGENT_FINISHED","subagentRunId":"s","result":`} {
+				for _, s := range allSettings {
+					if got := filterFrames(t, s, `{"type":"RUN_STARTED","threadId":"t","runId":"r"}`, end+result+`}`); strings.Contains(last(got), "secret") {
+						t.Errorf("under %s, %s%s} becomes %s", s.Policy, end, result, last(got))
+					}
+				}
+			}
+		}
+	}
+	const harmless = `{"type":"RUN_FINISHED","threadId":"t","runId":"r","result":{"output":{"content":"said","type":"x","metadata":{"event":"y"}},"messages":[{"id":"k","role":"assistant","content":"said"}]}}`
+	if got := last(filterFrames(t, allSettings[0], `{"type":"RUN_STARTED","threadId":"t","runId":"r"}`, harmless)); got != harmless {
+		t.Errorf("a harmless result becomes %s", got)
+	}
+	const question = `{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt","interrupts":[{"id":"i","reason":"r","message":"secret","metadata":{"type":"internal"}}]}}`
+	if got := last(filterFrames(t, allSettings[0], `{"type":"RUN_STARTED","threadId":"t","runId":"r"}`, question)); strings.Contains(got, "secret") {
+		t.Errorf("an internal question becomes %s", got)
+	}
+}

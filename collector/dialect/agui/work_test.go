@@ -148,6 +148,35 @@ func TestDelegations(t *testing.T) {
 	})
 }
 
+// TestAnnouncedDelegates announces the agent of a delegation as a subagent too: both are one.
+func TestAnnouncedDelegates(t *testing.T) {
+	task := func(id, name string) []string {
+		return []string{ev("TOOL_CALL_START", `"toolCallId":"`+id+`"`, `"toolCallName":"task"`),
+			ev("TOOL_CALL_ARGS", `"toolCallId":"`+id+`"`, `"delta":"{\"subagent_type\":\"`+name+`\"}"`), ev("TOOL_CALL_END", `"toolCallId":"`+id+`"`)}
+	}
+	begun := func(id, speaker string) []string {
+		return []string{`TOOL_CALL_START; tool_started name="task" call="` + id + `"`, `TOOL_CALL_ARGS; other`, `TOOL_CALL_END agent=` + speaker + `; other`}
+	}
+	announced := func(id, name, more string) string {
+		return ev("SUBAGENT_STARTED", `"subagentRunId":"`+id+`"`, `"name":"`+name+`"`+more)
+	}
+	failed := ev("SUBAGENT_ERROR", `"subagentRunId":"s"`, `"message":"x"`, `"code":"E"`)
+	const inC, expert = `,"parentToolCallId":"c"`, `"expert" branch="c" within="c"`
+	const failure = `; agent_ended agent_error code="E"`
+	runDecode(t, []decodeCase{
+		{"after the call", slices.Concat(task("c", "expert"), []string{announced("s", "Expert", inC), failed}),
+			append(begun("c", expert), `SUBAGENT_STARTED agent=`+expert+`; other`, `SUBAGENT_ERROR agent=`+expert+failure)},
+		{"without its call", slices.Concat(task("c", "expert"), task("d", "other"), []string{announced("s", "expert", ""), failed}),
+			slices.Concat(begun("c", expert), begun("d", `"other" branch="d" within="d"`), []string{`SUBAGENT_STARTED agent=` + expert + `; other`, `SUBAGENT_ERROR agent=` + expert + failure})},
+		{"before the call", slices.Concat([]string{announced("s", "expert", inC)}, task("c", "expert")),
+			append([]string{`SUBAGENT_STARTED agent="expert" branch="s" within="c"; agent_started`}, begun("c", `"expert" branch="s" within="c"`)...)},
+		{"another agent of the call", append(task("c", "expert"), announced("s", "helper", inC)),
+			append(begun("c", expert), `SUBAGENT_STARTED agent="helper" branch="s" within="c"; agent_started`)},
+		{"a second one", append(task("c", "expert"), announced("s", "expert", inC), announced("u", "expert", inC)),
+			append(begun("c", expert), `SUBAGENT_STARTED agent=`+expert+`; other`, `SUBAGENT_STARTED agent="expert" branch="u" within="c"; agent_started`)},
+	})
+}
+
 // TestLangChainAgents checks that a frame belongs to the agent that LangChain's event names, if that agent
 // works within exactly one open call.
 func TestLangChainAgents(t *testing.T) {

@@ -11,7 +11,7 @@ type SharedSet struct {
 	own    Set[string]     // of this stream
 	memory *event.Withheld // of all streams of the agent; nil if they share nothing
 	kind   string
-	scopes []string        // see SetScopes
+	scopes []string          // see SetScopes
 	cached map[uint64]answer // of the memory, so that this stream asks it only once for most IDs
 }
 
