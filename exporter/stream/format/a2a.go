@@ -25,7 +25,7 @@ func newA2A(s *Settings, out *output) *a2a {
 
 func (a *a2a) setQuiet(quiet bool) { a.quiet = quiet }
 
-// noteGap keeps the gap for the next snapshot: clients take every SSE event for a response,
+// noteGap keeps the gap for the next snapshot or update: clients take every SSE event for a response,
 // whatever its name.
 func (a *a2a) noteGap(g *replay.Gap) bool {
 	a.pendingGap = gapOf(g)
@@ -112,9 +112,11 @@ func (a *a2a) writeStatus(r *run, b *event.Batch, now a2aState, final bool, part
 	if len(parts) > 0 {
 		u.Status.Message = &a2aMessage{MessageID: a.out.newMessageID(), TaskID: r.id, ContextID: r.session, Role: "agent", Parts: parts}
 	}
-	if b.Agent != "" && len(parts) > 0 {
-		u.Metadata = &updateMetadata{Author: b.Agent}
+	author := ""
+	if len(parts) > 0 {
+		author = b.Agent
 	}
+	u.Metadata = a.updateMetadata(author)
 	a.out.add(a.version.status(u))
 }
 
@@ -157,10 +159,18 @@ func (a *a2a) writeChunk(r *run, b *event.Batch, of *text, added []byte, isLast 
 		TaskID: r.id, ContextID: r.session, Append: continues, LastChunk: isLast,
 		Artifact: a2aArtifact{ID: of.id, Parts: []a2aPart{textPart(string(added))}},
 	}
-	if of.speaker.agent != "" {
-		u.Metadata = &updateMetadata{Author: of.speaker.agent}
-	}
+	u.Metadata = a.updateMetadata(of.speaker.agent)
 	a.out.add(a.version.artifact(u))
+}
+
+// updateMetadata returns the metadata of an update by an agent, with the gap before it, or nil.
+func (a *a2a) updateMetadata(author string) *updateMetadata {
+	if author == "" && a.pendingGap == nil {
+		return nil
+	}
+	m := &updateMetadata{Author: author, Gap: a.pendingGap}
+	a.pendingGap = nil
+	return m
 }
 
 // writeThought writes a thought as a message about the work.
@@ -199,7 +209,7 @@ func (a *a2a) writeArtifact(r *run, b *event.Batch, e *event.Event) {
 	}
 	a.out.add(a.version.artifact(a2aArtifactUpdate{
 		TaskID: r.id, ContextID: r.session, Append: continues, LastChunk: e.Artifact.Complete,
-		Artifact: a2aArtifact{ID: cmp.Or(e.ID, of.id), Name: e.Name, Parts: a.version.parts(e)},
+		Artifact: a2aArtifact{ID: cmp.Or(e.ID, of.id), Name: e.Name, Parts: a.version.parts(e)}, Metadata: a.updateMetadata(""),
 	}))
 }
 

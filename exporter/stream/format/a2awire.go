@@ -123,7 +123,8 @@ type (
 		Gap *gap `json:"delegraph.gap"`
 	}
 	updateMetadata struct {
-		Author string `json:"adk_author"`
+		Author string `json:"adk_author,omitempty"`
+		Gap    *gap   `json:"delegraph.gap,omitempty"`
 	}
 	partMetadata struct {
 		Type    string `json:"adk_type,omitempty"`

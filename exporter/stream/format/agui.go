@@ -22,7 +22,7 @@ func newAGUI(s *Settings, out *output) *agui { return &agui{runs: newRuns(s, out
 
 func (a *agui) setQuiet(quiet bool) { a.quiet = quiet }
 
-// noteGap keeps the gap for the next turn: the protocol allows no event outside a run.
+// noteGap keeps the gap for the next event: the protocol allows no event outside a run.
 func (a *agui) noteGap(g *replay.Gap) bool {
 	a.pendingGap = gapOf(g)
 	return false
@@ -111,23 +111,35 @@ func (a *agui) ensureCurrent(r *run) bool {
 	return !a.quiet
 }
 
-// switchTo ends the turn of the current run and starts one of another. Open steps are started again.
+// switchTo makes a run the current one, and writes a gap before it.
 func (a *agui) switchTo(r *run) {
-	if a.quiet || a.current == r {
-		return
+	switch {
+	case a.quiet:
+	case a.current != r:
+		a.startTurn(r)
+	default:
+		a.writeGap()
 	}
+}
+
+// startTurn ends the turn of the current run and starts one of another. Open steps are started again.
+func (a *agui) startTurn(r *run) {
 	if a.current != nil {
 		a.endTurn(aguiEvent{Type: "RUN_FINISHED", Result: runStatus{"running"}})
 	}
 	a.current = r
 	a.out.add(aguiEvent{Type: "RUN_STARTED", ThreadID: r.session, RunID: r.id})
-	if a.pendingGap != nil {
-		a.out.add(aguiEvent{Type: "CUSTOM", Name: gapName, Value: a.pendingGap})
-		a.pendingGap = nil
-	}
+	a.writeGap()
 	for i := range r.steps {
 		r.steps[i].shown = true
 		a.out.add(aguiEvent{Type: "STEP_STARTED", StepName: r.steps[i].name})
+	}
+}
+
+func (a *agui) writeGap() {
+	if a.pendingGap != nil {
+		a.out.add(aguiEvent{Type: "CUSTOM", Name: gapName, Value: a.pendingGap})
+		a.pendingGap = nil
 	}
 }
 

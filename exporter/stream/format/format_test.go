@@ -264,3 +264,35 @@ func TestArtifactsInTheMiddle(t *testing.T) {
 		}
 	}
 }
+
+// TestGapWithinRun loses frames while a run is open for the reader: the next event of the run reports it, once.
+func TestGapWithinRun(t *testing.T) {
+	for _, as := range []Format{A2A, A2A03, AGUI} {
+		for _, kind := range []event.Kind{event.KindText, event.KindToolStarted, event.KindArtifact} {
+			out := &output{appendID: func(dst []byte, n uint64) []byte { return fmt.Append(dst, "e-", n) }}
+			w := newWriter(&Settings{Format: as}, out)
+			stream := &replay.Stream{}
+			write := func(n uint64) string {
+				b := event.Batch{Run: "r", Partial: true}
+				e := b.Add(kind)
+				e.ID, e.Name, e.CallID = "f", "f", fmt.Sprint(n)
+				e.SetText(fmt.Append(nil, n))
+				out.begin(n)
+				w.frame(replay.Frame{Stream: stream}, &b)
+				return out.json.String()
+			}
+			if got := write(1); strings.Contains(got, gapName) {
+				t.Errorf("%s: a gap without a loss: %s", as, got)
+			}
+			if w.noteGap(&replay.Gap{Reason: replay.GapLost}) {
+				t.Errorf("%s: a gap has an event of its own", as)
+			}
+			if got := write(2); strings.Count(got, gapName) != 1 || !strings.Contains(got, `"lost"`) {
+				t.Errorf("%s: after a gap, the next %s is %s", as, kind, got)
+			}
+			if got := write(3); strings.Contains(got, gapName) {
+				t.Errorf("%s: the gap is reported again: %s", as, got)
+			}
+		}
+	}
+}
