@@ -129,6 +129,13 @@ var (
 
 	publicMessages = event.Rule{Elements: &event.Rule{AllowedTypes: publicTypes, Members: publicMessage, ByType: publicResult}, Fallback: `[]`}
 
+	// publicWritten is what a node writes to the messages: a list, a single message, or an Overwrite. See messagesOf.
+	publicWritten = event.Rule{
+		Elements: publicMessages.Elements, AllowedTypes: publicTypes, Members: merged(publicMessage, publicOverwrite), Fallback: `[]`,
+		ByType: merged(publicResult, rules{overwriteKey: {Members: merged(publicOverwrite, rules{"type": &scalar})}}),
+	}
+	publicOverwrite = rules{overwriteValue: &publicMessages, overwriteKey: &publicMessages}
+
 	publicMetadata = rules{
 		"run_id": &scalar, "thread_id": &scalar, "graph_id": &scalar, "langgraph_node": &scalar, "langgraph_step": &number, "langgraph_checkpoint_ns": &scalar,
 		"checkpoint_ns": &scalar, "lc_agent_name": &scalar,
@@ -150,7 +157,7 @@ var (
 
 	// publicUpdates has the names of nodes, and the messages of models.
 	publicUpdates = event.Rule{Members: rules{interruptKey: &publicInterrupts}, AnyMember: &event.Rule{
-		Members: rules{"messages": &publicMessages}, Elements: &event.Rule{Members: rules{"messages": &publicMessages}}, Fallback: "null",
+		Members: rules{"messages": &publicWritten}, Elements: &event.Rule{Members: rules{"messages": &publicWritten}}, Fallback: "null",
 	}}
 )
 

@@ -64,12 +64,30 @@ func (d *decoder) remember(sc *scope, m strictjson.Value) {
 	}
 }
 
-// readMessages reads a list of messages, or a single one.
-func (d *decoder) readMessages(sc *scope, list strictjson.Value, b *event.Batch) {
-	d.readMessage(sc, list, strictjson.Value{}, b)
-	for m := range list.Elements() {
+// readMessages reads the messages that a node writes.
+func (d *decoder) readMessages(sc *scope, written strictjson.Value, b *event.Batch) {
+	for _, m := range messagesOf(written) {
 		d.readMessage(sc, m, strictjson.Value{}, b)
 	}
+}
+
+// overwriteKey is the type of an Overwrite, or the member with what it contains, and overwriteValue is the other such member.
+//
+// Source: langgraph/types.py, Overwrite; langgraph/channels/binop.py.
+const (
+	overwriteKey   = "__overwrite__"
+	overwriteValue = "value"
+)
+
+// messagesOf returns the messages that a node writes: a list, a single one, or an Overwrite.
+func messagesOf(written strictjson.Value) []strictjson.Value {
+	if all := written.First(overwriteValue, overwriteKey); all.Exists() && !written.Get("content").Exists() {
+		written = all
+	}
+	if written.Kind() == strictjson.Object {
+		return []strictjson.Value{written}
+	}
+	return elementsOf(written)
 }
 
 // readUpdates reads what nodes have added to the state.
