@@ -16,6 +16,7 @@ type call struct {
 	by        speaker
 	target    string // the subagent that a deep agent's call names, or ""
 	abandoned bool   // an earlier attempt of the run left it open
+	earlier   bool   // it began before the run
 	bound     bool   // the graph that works within the call is known
 }
 

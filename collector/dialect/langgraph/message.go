@@ -50,6 +50,7 @@ const (
 	seenMessage   = "message "
 	seenResult    = "result "
 	seenInterrupt = "interrupt "
+	seenInput     = "input " // messages of users
 )
 
 // message is a model's message that arrives in pieces.

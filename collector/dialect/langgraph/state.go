@@ -33,61 +33,13 @@ func (d *decoder) readValues(sc *scope, v strictjson.Value, b *event.Batch) {
 // new, so they are only remembered.
 func (d *decoder) readState(sc *scope, v strictjson.Value, first bool, b *event.Batch) {
 	if first {
-		for m := range v.Get("messages").Elements() {
-			d.remember(sc, m)
-		}
+		d.remember(sc, messagesOf(v.Get("messages")))
 		return
 	}
 	d.active = d.name(v.Get(activeAgentKey))
 	d.readMessages(sc, v.Get("messages"), b)
 	d.active = ""
 	d.readPlan(v.Get("todos"), b)
-}
-
-// remember records a message from before the run. The run may execute a call that has no result yet.
-func (d *decoder) remember(sc *scope, m strictjson.Value) {
-	d.seen.add(seenMessage, d.name(m.Get("id")))
-	if result := d.name(m.Get("tool_call_id")); result != "" {
-		d.seen.add(seenResult, result)
-		d.calls.end(result)
-	}
-	for c := range m.Get("tool_calls").Elements() {
-		id := d.name(c.Get("id"))
-		if id == "" || d.calls.byID(id) != nil || len(d.calls) >= maxOpenCalls {
-			continue
-		}
-		by := sc.speaker()
-		if name := d.name(m.Get("name")); name != "" && name != user {
-			by.agent, by.step = name, ""
-		}
-		d.calls = append(d.calls, &call{id: id, tool: d.name(c.Get("name")), scope: sc, by: by})
-	}
-}
-
-// readMessages reads the messages that a node writes.
-func (d *decoder) readMessages(sc *scope, written strictjson.Value, b *event.Batch) {
-	for _, m := range messagesOf(written) {
-		d.readMessage(sc, m, strictjson.Value{}, b)
-	}
-}
-
-// overwriteKey is the type of an Overwrite, or the member with what it contains, and overwriteValue is the other such member.
-//
-// Source: langgraph/types.py, Overwrite; langgraph/channels/binop.py.
-const (
-	overwriteKey   = "__overwrite__"
-	overwriteValue = "value"
-)
-
-// messagesOf returns the messages that a node writes: a list, a single one, or an Overwrite.
-func messagesOf(written strictjson.Value) []strictjson.Value {
-	if all := written.First(overwriteValue, overwriteKey); all.Exists() && !written.Get("content").Exists() {
-		written = all
-	}
-	if written.Kind() == strictjson.Object {
-		return []strictjson.Value{written}
-	}
-	return elementsOf(written)
 }
 
 // readUpdates reads what nodes have added to the state.
@@ -164,6 +116,7 @@ func (d *decoder) readTask(sc *scope, v strictjson.Value, b *event.Batch) {
 			}
 			d.taskCall[id] = d.name(executed[0].Get("id"))
 		}
+		d.remember(sc, messagesOf(v.Get("input").Get("messages")))
 		return
 	}
 	d.readUpdate(sc, d.name(v.Get("name")), v.Get("result"), b)

@@ -1,0 +1,95 @@
+package langgraph
+
+import (
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// overwriteKey is the type of an Overwrite, or the member with what it contains, and overwriteValue is the other such member.
+//
+// Source: langgraph/types.py, Overwrite; langgraph/channels/binop.py.
+const (
+	overwriteKey   = "__overwrite__"
+	overwriteValue = "value"
+)
+
+// messagesOf returns the messages that a node writes: a list, a single one, or an Overwrite.
+func messagesOf(written strictjson.Value) []strictjson.Value {
+	if all := written.First(overwriteValue, overwriteKey); all.Exists() && !written.Get("content").Exists() {
+		written = all
+	}
+	if written.Kind() == strictjson.Object {
+		return []strictjson.Value{written}
+	}
+	return elementsOf(written)
+}
+
+// readMessages reads the messages that a node writes, or those of a state. A node may write those of earlier runs too.
+func (d *decoder) readMessages(sc *scope, written strictjson.Value, b *event.Batch) {
+	messages := messagesOf(written)
+	old := d.countOld(messages)
+	d.remember(sc, messages[:old])
+	for i, m := range messages {
+		if i >= old || d.isOfRun(m) {
+			d.readMessage(sc, m, strictjson.Value{}, b)
+		}
+	}
+}
+
+// countOld returns how many messages at the start of a list are from before the run: those up to the last message of a user
+// that was in an input. If none was, but users have several messages in the list, the last of them is the run's input.
+func (d *decoder) countOld(messages []strictjson.Value) (old int) {
+	users, last := 0, 0
+	for i, m := range messages {
+		if !lenient.MatchesAny(m.First("type", "role").Text(), userTypes) {
+			continue
+		}
+		if users, last = users+1, i+1; d.seen.contains(seenInput, d.name(m.Get("id"))) {
+			old = last
+		}
+	}
+	if old == 0 && users > 1 {
+		return last
+	}
+	return old
+}
+
+// isOfRun reports whether a message is a response or a result that the run waits for.
+func (d *decoder) isOfRun(m strictjson.Value) bool {
+	c := d.calls.byID(d.name(m.Get("tool_call_id")))
+	return c != nil && !c.earlier || d.open[d.name(m.Get("id"))] != nil
+}
+
+// remember records messages from before the run, or from before a task of it. The run may execute a call that has no result
+// yet.
+func (d *decoder) remember(sc *scope, messages []strictjson.Value) {
+	for _, m := range messages {
+		if d.isOfRun(m) {
+			continue
+		}
+		id := d.name(m.Get("id"))
+		if d.seen.add(seenMessage, id); lenient.MatchesAny(m.First("type", "role").Text(), userTypes) {
+			d.seen.add(seenInput, id)
+		}
+		if result := d.name(m.Get("tool_call_id")); result != "" {
+			d.seen.add(seenResult, result)
+			d.calls.end(result)
+		}
+		for c := range m.Get("tool_calls").Elements() {
+			d.rememberCall(sc, m, c)
+		}
+	}
+}
+
+func (d *decoder) rememberCall(sc *scope, m, c strictjson.Value) {
+	id := d.name(c.Get("id"))
+	if d.calls.byID(id) != nil || d.seen.mustSkip(seenResult, id) || len(d.calls) >= maxOpenCalls {
+		return
+	}
+	by := sc.speaker()
+	if name := d.name(m.Get("name")); name != "" && name != user {
+		by.agent, by.step = name, ""
+	}
+	d.calls = append(d.calls, &call{id: id, tool: d.name(c.Get("name")), scope: sc, by: by, earlier: true})
+}
