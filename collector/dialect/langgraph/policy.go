@@ -1,6 +1,10 @@
 package langgraph
 
-import "github.com/delegraph/delegraph/collector/event"
+import (
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
 
 // publicFailure replaces the error of a run without saying why it failed.
 const publicFailure = `"the run failed"`
@@ -48,21 +52,35 @@ var conversation = event.Messages{
 	ListMember: "messages", RoleMember: "type", RoleOptional: true, InternalRoles: instructionRoles, PartMembers: []string{"content", "tool_calls"},
 }
 
-// words finds the texts of messages that earlier frames reported, and of the user; nodeWords finds them in the updates of
-// nodes. The decoder finds their authors.
+// words finds the texts of messages that earlier frames reported, of the user, and of messages in any part of a state;
+// nodeWords finds them in the updates of nodes. The decoder finds their authors.
 var words, nodeWords = wordsOf(false), wordsOf(true)
 
 func wordsOf(nodes bool) event.Words {
 	return event.Words{
-		Containers: []string{"messages", "additional_kwargs"},
+		Containers: slices.Concat([]string{"messages", "additional_kwargs"}, savedMembers),
+		Lists:      []string{"messages"},
 		OfNodes:    nodes,
+		Anywhere:   slices.Concat(typeMembers, nameMembers, callMembers, resultMembers),
 		Members: map[string]event.Kind{
-			"content": event.KindText, "reasoning_content": event.KindThought, "tool_calls": event.KindToolStarted,
+			"content": event.KindText, "content_blocks": event.KindText, "reasoning_content": event.KindThought,
+			"tool_calls": event.KindToolStarted, "tool_call_chunks": event.KindToolStarted, "invalid_tool_calls": event.KindToolStarted,
+			"function_call": event.KindToolStarted,
 		},
-		RoleMember: "type",
-		UserRoles:  userTypes,
-		RoleKinds:  map[string]event.Kind{"tool": event.KindToolEnded, "system": event.KindOther},
+		RoleMember:   "type",
+		UserRoles:    userTypes,
+		RoleKinds:    roleKinds,
+		TypedMembers: []string{"id", "name", "args", "input", "partial_json"},
 	}
+}
+
+// roleKinds are the kinds of messages that are no text, and of blocks of a content.
+var roleKinds = map[string]event.Kind{
+	"tool": event.KindToolEnded, "system": event.KindOther,
+	"tool_use": event.KindToolStarted, "server_tool_use": event.KindToolStarted, "input_json_delta": event.KindToolStarted,
+	"function_call": event.KindToolStarted, "tool_call": event.KindToolStarted, "tool_call_chunk": event.KindToolStarted,
+	"invalid_tool_call": event.KindToolStarted, "server_tool_call": event.KindToolStarted, "server_tool_call_chunk": event.KindToolStarted,
+	"server_tool_result": event.KindToolEnded,
 }
 
 type rules = map[string]*event.Rule

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
@@ -74,6 +75,60 @@ func TestHistory(t *testing.T) {
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s: -want +got\n%s", c.name, diff)
+		}
+	}
+}
+
+// TestExcludedAnywhere puts messages into any part of a state, where settings exclude their author or what they show.
+func TestExcludedAnywhere(t *testing.T) {
+	ofAlice, withoutText, withoutCalls := client, client, client
+	ofAlice.Authors = []string{"alice"}
+	withoutText.Exclude = []event.Kind{event.KindText}
+	withoutCalls.Exclude = []event.Kind{event.KindToolStarted, event.KindToolEnded}
+	const (
+		call   = `{"type":"ai","id":"m1","name":"alice","content":"","tool_calls":[{"name":"f","args":{"q":"secret"},"id":"c1"}]}`
+		block  = `{"type":"ai","id":"m1","name":"alice","content":[{"type":"tool_use","id":"c1","name":"f","input":{"q":"secret"}}]}`
+		result = `{"type":"tool","id":"t1","name":"f","tool_call_id":"c1","content":"secret"}`
+		class  = `{"lc":1,"type":"constructor","id":["langchain_core","messages","AIMessage"],"kwargs":{"content":"secret","name":"bob"}}`
+	)
+	places := append([]string{`{"draft":MESSAGE}`, `{"draft":[MESSAGE]}`, `{"out":{"draft":[MESSAGE]}}`, `[{"draft":MESSAGE}]`}, writtenForms...)
+	for i, form := range places {
+		if i >= len(places)-len(writtenForms) {
+			form = `{"messages":` + form + `}`
+		}
+		in := func(message string) []sent {
+			value := strings.Replace(form, "MESSAGE", message, 1)
+			return []sent{{"updates", `{"n":` + value + `}`}, {"updates|n:1", `{"n":` + value + `}`}, {"values", `{"messages":[],"state":` + value + `}`}}
+		}
+		for reader, messages := range map[*filter.Settings][]string{
+			&ofAlice: {by("bob", "m1", "secret"), class, `{"type":"human","id":"h","content":"secret"}`}, &withoutText: {by("alice", "m1", "secret"), strings.Replace(class, `,"name":"bob"`, "", 1)}, &withoutCalls: {call, block, result},
+		} {
+			for _, message := range messages {
+				for _, frame := range in(message) {
+					checkStaysIn(t, []filter.Settings{*reader}, frame)
+				}
+			}
+		}
+		for _, reader := range []filter.Settings{ofAlice, withoutCalls} {
+			for _, frame := range in(by("alice", "m1", "shown")) {
+				if out := leaving(reader, frame); !strings.Contains(out, "shown") {
+					t.Errorf("%v of a listed author does not leave", frame)
+				}
+			}
+		}
+	}
+	for _, message := range []string{`["ai","secret"]`, `["human","secret"]`, `"secret"`} {
+		for _, form := range []string{"MESSAGE", "[MESSAGE]"} {
+			update := `{"n":{"messages":` + strings.Replace(form, "MESSAGE", message, 1) + `}}`
+			checkStaysIn(t, []filter.Settings{ofAlice, withoutText}, sent{"updates", update})
+			if out := leaving(withoutCalls, sent{"updates", update}); !strings.Contains(out, "secret") {
+				t.Errorf("%s does not leave", update)
+			}
+		}
+	}
+	for _, reader := range []filter.Settings{ofAlice, withoutText, withoutCalls} {
+		if out := leaving(reader, sent{"updates", `{"tools":{"todos":[{"content":"shown","status":"pending"}],"title":"x"}}`}); !strings.Contains(out, "shown") {
+			t.Error("a plan does not leave")
 		}
 	}
 }

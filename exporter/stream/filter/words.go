@@ -24,11 +24,11 @@ func (f *Filter) repeatsExcluded(b *event.Batch, rules event.Type) bool {
 	w := wordScan{filter: f, batch: b, rules: rules.Words}
 	unknown := speaker{user: rules.Words.FromUser, textKind: event.KindText}
 	for _, node := range b.JSON.Members() {
-		if rules.Words.OfNodes && w.findsExcluded(node, unknown) {
+		if rules.Words.OfNodes && w.findsExcluded(node, unknown, true) {
 			return true
 		}
 	}
-	return w.findsExcluded(b.JSON, unknown)
+	return w.findsExcluded(b.JSON, unknown, true)
 }
 
 // wordScan looks for excluded words in a frame.
@@ -47,27 +47,60 @@ type speaker struct {
 }
 
 // findsExcluded reports whether a value contains something that the settings exclude. by describes its author so far.
-func (w *wordScan) findsExcluded(v strictjson.Value, by speaker) bool {
-	outer := by.textKind
-	if by = w.updateSpeaker(v, by); by.textKind == event.KindThought && outer != by.textKind && w.isExcluded(by.textKind, by) {
-		return true // even without words it shows that there was a thought
+// isSpoken says that the value contains Words.Members.
+func (w *wordScan) findsExcluded(v strictjson.Value, by speaker, isSpoken bool) bool {
+	isClient := w.filter.settings.Policy == event.PolicyClient
+	isAnywhere := isClient && len(w.rules.Anywhere) > 0
+	if isSpoken = isSpoken || isAnywhere && hasAny(v, w.rules.Anywhere); isSpoken {
+		outer := by.textKind
+		if by = w.updateSpeaker(v, by); by.textKind == event.KindThought && outer != by.textKind && w.isExcluded(by.textKind, by) {
+			return true // even without words it shows that there was a thought
+		}
 	}
 	for name, value := range v.Members() {
 		text := name.Text()
-		if kind, shows := w.memberKind(text, by); shows && !isBlank(value) && value.Kind() != strictjson.Bool && w.isExcluded(kind, by) {
+		if isSpoken && w.isExcludedMember(text, value, by) || lenient.MatchesAny(text, w.rules.Lists) && hasString(value) && w.isExcluded(by.textKind, by) {
 			return true
 		}
-		forClient := w.filter.settings.Policy == event.PolicyClient && lenient.MatchesAny(text, w.rules.ClientContainers)
-		if (forClient || lenient.MatchesAny(text, w.rules.Containers)) && w.findsExcluded(value, by) {
+		contains := isClient && lenient.MatchesAny(text, w.rules.ClientContainers) || lenient.MatchesAny(text, w.rules.Containers)
+		if (contains || isAnywhere) && w.findsExcluded(value, by, contains) {
 			return true
 		}
 	}
 	for element := range v.Elements() {
-		if w.findsExcluded(element, by) {
+		if w.findsExcluded(element, by, isSpoken) {
 			return true
 		}
 	}
 	return false
+}
+
+func hasAny(v strictjson.Value, members []string) bool {
+	for name := range v.Members() {
+		if lenient.MatchesAny(name.Text(), members) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasString reports whether v is a string, or a list that contains one outside objects.
+func hasString(v strictjson.Value) bool {
+	if v.Kind() == strictjson.String {
+		return true
+	}
+	for element := range v.Elements() {
+		if hasString(element) {
+			return true
+		}
+	}
+	return false
+}
+
+// isExcludedMember reports whether a member of an object with words shows something that the settings exclude.
+func (w *wordScan) isExcludedMember(name []byte, value strictjson.Value, by speaker) bool {
+	kind, shows := w.memberKind(name, by)
+	return shows && !isBlank(value) && value.Kind() != strictjson.Bool && w.isExcluded(kind, by)
 }
 
 // memberKind returns the event kind that a member shows.
