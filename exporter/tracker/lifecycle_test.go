@@ -49,6 +49,13 @@ invoke_agent app ok 0-8
   execute_tool task ok 1-6
     invoke_agent sub ok 2-5
       execute_tool search ok 3-4`},
+		{"an agent whose clock is ahead of its call's", file(), []*event.Batch{
+			says("app", calls("t1", "task"), reported(1)), says("sub", at("s1", "t1", ""), text, reported(5)), says("sub", at("s1", "t1", ""), ends, reported(9)),
+			says("app", returns("t1", "task"), settles, reported(3)), says("app", final, reported(10))}, `
+completed
+invoke_agent app ok 1-10
+  execute_tool task ok 1-9
+    invoke_agent sub ok 5-9`},
 		{"two of one name at once", proxied(), []*event.Batch{
 			says("app", calls("t1", "task"), calls("t2", "task")), says("sub", at("s1", "t1", "")), says("sub", at("s2", "t2", "")),
 			says("sub", at("s1", "t1", ""), ends), says("app", returns("t1", "task")), says("app", returns("t2", "task"), settles), says("app", final)}, `

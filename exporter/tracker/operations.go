@@ -186,6 +186,9 @@ func (r *openRun) finalize(op *Operation) {
 	if op.Ended.At.Before(op.Started.At) && !op.Ended.At.IsZero() {
 		op.Ended.At = op.Started.At
 	}
+	if op.Ended.At.Before(op.innerEnd) && !op.Ended.At.IsZero() {
+		op.Ended.At = op.innerEnd // end replaces what children that ended earlier have set
+	}
 	op.Ended.Frame = max(op.Ended.Frame, op.Started.Frame)
 	op.clearUndated()
 	isReported := op.statedDuration.Known && r.applyReportedDuration(op)
