@@ -70,21 +70,18 @@ func TestAdoptionKeepsUnratedAnswers(t *testing.T) {
 	}
 }
 
-// TestAdoptedByNobodyNamed ends a run whose only id was that of its agent: later frames without an id then belong to another run.
-func TestAdoptedByNobodyNamed(t *testing.T) {
+// TestAdoptedByUnnamed checks that a run without an id does not take the id of the run that it adopts, but
+// gets the frames of both.
+func TestAdoptedByUnnamed(t *testing.T) {
 	s, stream := watch(), tailed()
 	s.feed(stream,
-		says("other", of("t1"), text),
-		says("app", text),
 		says("analyst", of("t2"), orphan, text),
 		says("app", adopts("t2", "", "")),
-		says("analyst", of("t2"), text, runOver))
-	if len(s.runs) != 1 || s.runs[0].ID != "t2" {
-		t.Fatalf("observers got %q", s.told)
-	}
-	s.feed(stream, says("later", text)).end(stream, event.EndOfStream)
-	if len(s.runs) != 3 || s.runs[2].Agent != "later" || s.runs[2].Events != 1 {
-		t.Errorf("observers got %q", s.told)
+		says("analyst", of("t2"), text),
+		says("app", text),
+		says("app", of("t1"), runOver))
+	if r := s.only(t); r.ID != "t1" || r.Events != 5 {
+		t.Errorf("the run %q has %d frames", r.ID, r.Events)
 	}
 }
 
@@ -120,22 +117,33 @@ func TestNotAdopted(t *testing.T) {
 	}
 }
 
-// TestAdoptionOfTheSameNames checks that no two spans share an id if the adopted run uses the same
-// names and ids.
-func TestAdoptionOfTheSameNames(t *testing.T) {
-	s, stream := watch(), tailed()
-	s.feed(stream,
-		says("app", of("t1"), calls("c", "tool")), says("helper", of("t1"), at("h", "", ""), text),
-		says("app", of("t2"), orphan, calls("c", "tool"), returns("c", "tool")), says("helper", of("t2"), orphan, at("h", "", ""), text),
-		says("app", of("t1"), adopts("t2", "", "")), says("helper", of("t1"), at("h", "", ""), text), says("app", of("t1"), runOver))
-	ids := map[tracker.SpanID]bool{}
-	for _, op := range s.only(t).Operations {
-		if ids[op.ID] {
-			t.Errorf("%s %s has the id of another", op.Kind, op.Name)
-		}
-		ids[op.ID] = true
-	}
-	if len(ids) != 6 {
-		t.Errorf("%d operations", len(ids))
+// TestIDsAfterAdoption checks that no two spans of a run that adopts another share an id.
+func TestIDsAfterAdoption(t *testing.T) {
+	for name, c := range map[string]struct {
+		frames []*event.Batch
+		want   int
+	}{
+		"the same names and call ids": {[]*event.Batch{
+			says("app", of("t1"), calls("c", "tool")), says("helper", of("t1"), at("h", "", ""), text),
+			says("app", of("t2"), orphan, calls("c", "tool"), returns("c", "tool")), says("helper", of("t2"), orphan, at("h", "", ""), text),
+			says("app", of("t1"), adopts("t2", "", "")), says("helper", of("t1"), at("h", "", ""), text), says("app", of("t1"), runOver)}, 6},
+		"a run without an id adopts one whose ids are fixed": {[]*event.Batch{
+			says("analyst", of("t2"), orphan, calls("c", "transfer"), handsOver("c", "helper")),
+			says("app", adopts("t2", "", "")), says("app", of("t2"), runOver)}, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, stream := watch(), tailed()
+			s.feed(stream, c.frames...)
+			ids := map[tracker.SpanID]bool{}
+			for _, op := range s.only(t).Operations {
+				if ids[op.ID] {
+					t.Errorf("%s %s has the id of another", op.Kind, op.Name)
+				}
+				ids[op.ID] = true
+			}
+			if len(ids) != c.want {
+				t.Errorf("%d operations", len(ids))
+			}
+		})
 	}
 }

@@ -39,6 +39,7 @@ func (t *Tracker) finish(r *openRun, why StatusReason, at time.Time) {
 	t.open.Remove(r)
 	r.endWithoutOutcomes(r.Root)
 	t.countLosses(r, why)
+	r.fixTrace()
 	t.removeRun(r)
 	r.endCalls()
 	r.dropUninvoked()

@@ -10,17 +10,23 @@ import (
 // runKey returns the key that a run's ids are derived from: source, session and run id, and the
 // stream's nonce if the id is not unique. An empty id is not unique. Neither is the id of a run that
 // answers a request: adk-python uses it again for the request that answers a long-running call. If the
-// caller sends both in one trace, their spans must have different ids.
+// caller sends both in one trace, their spans must have different ids. A number is added if the stream
+// had runs with the same key.
 func runKey(r *openRun) string {
-	nonce := ""
-	if r.ID == "" || r.stream.SingleRun {
-		nonce = r.stream.Nonce
+	nonce, number := "", 0
+	if r.needsNonce() {
+		nonce, number = r.stream.Nonce, r.streamState.nonceKeys
+	} else if earlier, ended := r.tracker.endedRuns.Get(streamRun{r.stream, r.ID}); ended {
+		number = earlier.count
 	}
-	if r.earlierRuns > 0 {
-		nonce += "#" + strconv.Itoa(r.earlierRuns)
+	if number > 0 {
+		nonce += "#" + strconv.Itoa(number)
 	}
 	return join(r.Source, r.Session, r.ID, nonce)
 }
+
+// needsNonce reports whether the run's id is not unique.
+func (r *openRun) needsNonce() bool { return r.ID == "" || r.stream.SingleRun }
 
 // derive returns the hash of a key and parts, from which ids are cut.
 func derive(key string, parts ...string) [sha256.Size]byte {

@@ -86,6 +86,38 @@ func TestIDs(t *testing.T) {
 	}
 }
 
+// TestIDsOfRunsOfAStream checks that no two runs of a stream share an id, even if the protocol repeats theirs.
+func TestIDsOfRunsOfAStream(t *testing.T) {
+	begin := fresh(event.KindRunStarted)
+	fixesIDs := says("a", calls("c", "transfer"), handsOver("c", "b"))
+	for name, c := range map[string]struct {
+		stream *event.Stream
+		frames []*event.Batch
+		runs   int
+	}{
+		"a run id that begins again": {tailed(), []*event.Batch{
+			says("a", of("e-1"), begin, runOver), says("a", of("e-1"), begin, runOver)}, 2},
+		"a run id that begins again before the outcome": {tailed(), []*event.Batch{
+			says("a", of("e-1"), begin, runOver, awaiting), says("a", of("e-1"), begin, runOver)}, 2},
+		"a run whose id comes late, then one without": {tailed(), []*event.Batch{
+			fixesIDs, says("b", of("e-1"), text), says("a", text)}, 2},
+		"a run whose id has ended before": {tailed(), []*event.Batch{
+			says("a", of("e-1"), begin, runOver), says("a", text), says("a", of("e-1"), text)}, 2},
+		"an answer to a request that repeats a run id": {proxied(), []*event.Batch{
+			says("a", of("e-1"), begin, runOver), says("a", of("e-2"), begin, runOver), says("a", of("e-1"), begin, runOver)}, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			seen := map[tracker.SpanID]bool{}
+			for _, r := range watch().feed(c.stream, c.frames...).end(c.stream, event.EndOfStream).runs {
+				seen[r.Root.ID] = true
+			}
+			if len(seen) != c.runs {
+				t.Errorf("%d ids of runs, want %d", len(seen), c.runs)
+			}
+		})
+	}
+}
+
 // TestIDsOfHostileNames checks that different names never give the same bytes.
 func TestIDsOfHostileNames(t *testing.T) {
 	for _, pair := range [][2]string{{"a\x00b", "c"}, {"a", "b\x00c"}, {"a\x02\x00b", "c"}, {"a\x02", "b\x00c"}, {"a\x02", "\x02b\x00c"}} {

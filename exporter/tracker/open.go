@@ -15,6 +15,7 @@ type openRun struct {
 	Run
 	tracker      *Tracker
 	stream       *event.Stream
+	streamState  *streamState
 	key          string // see runKey; "" until an id is needed
 	lastActivity time.Time
 
@@ -36,7 +37,6 @@ type openRun struct {
 	awaitingUsage    map[*Operation]*Operation // by agent: complete responses whose usage may follow
 	modelRequests    map[*Operation]request    // by agent: requests whose response has not begun
 	artifactIndex    map[string]int            // index in Artifacts, by id
-	earlierRuns      int                       // runs of the same id that the stream had before
 	aliases          []string                  // ids of runs that turned out to be agents of this one
 	ended            []*Operation              // operations that the current frame ended, before observers are notified
 	answersRequest   bool                      // it answers the run request of its stream
@@ -140,7 +140,10 @@ func (r *openRun) applyHeader(b *event.Batch) {
 	} else {
 		r.now.At = b.Time
 	}
-	r.Dialect, r.ID, r.Session = cmp.Or(r.Dialect, b.Stream.Dialect), cmp.Or(r.ID, b.Run), cmp.Or(r.Session, b.Session)
+	r.Dialect, r.Session = cmp.Or(r.Dialect, b.Stream.Dialect), cmp.Or(r.Session, b.Session)
+	if r.ID == "" && !slices.Contains(r.aliases, b.Run) {
+		r.ID = b.Run
+	}
 	if b.Rejected != "" {
 		r.ParseErrors++
 	} else {

@@ -165,7 +165,9 @@ func (r *openRun) fixTrace() {
 	if r.key != "" {
 		return
 	}
-	r.key = runKey(r)
+	if r.key = runKey(r); r.needsNonce() {
+		r.streamState.nonceKeys++
+	}
 	r.Trace = r.Parent.Trace
 	if !r.Parent.IsValid() {
 		r.Trace = traceID(r.key)

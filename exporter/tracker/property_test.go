@@ -18,12 +18,14 @@ import (
 // TestAnyStream feeds streams of random facts, which no agent sends, under random limits. Whatever comes:
 //   - every run that begins ends once, with a status, and with a reason unless it completed;
 //   - every operation is told of once, after its children and before its run's end, with a status;
-//   - an operation's id is no other's of its run; its parent is an agent of its run, and holds it in time;
+//   - a run's id is no other's of its stream, and an operation's is no other's of its run; its parent is an agent of its run, and holds it in time;
 //   - no time is older than its start, and timing is unknown exactly where a time is;
 //   - what is kept is within its limit, and no memory is charged after the last run;
 //   - and the same again makes the same.
 func TestAnyStream(t *testing.T) {
 	seeds := []uint64{
+		398,  // a run without an id adopts one whose ids are fixed
+		3109, // a call ends at an earlier time than an agent in it that has ended
 		4732, // an agent begins to speak in another branch after a tool of it has been told of
 		4803, // an agent takes the name of one that moved to another branch
 		5590, // frames come by the name of an agent whose run has ended
@@ -43,10 +45,13 @@ func TestAnyStream(t *testing.T) {
 
 // live opens and closes random streams, and returns what observers got.
 func live(t *testing.T, seed uint64) []string {
-	d := &drive{Rand: rand.New(rand.NewPCG(seed, 1)), now: secondZero}
-	w := &auditor{T: t, runs: map[*tracker.Run]*account{}, most: tracker.Settings{
+	d := &drive{Rand: rand.New(rand.NewPCG(seed, 1)), now: secondZero, ownSources: seed%5 == 4}
+	w := &auditor{T: t, runs: map[*tracker.Run]*account{}, ids: map[tracker.SpanID]bool{}, unique: d.ownSources, most: tracker.Settings{
 		MaxOpenRuns: 1 + d.IntN(5), MaxOperations: 1 + d.IntN(20), MaxFacts: 1 + d.IntN(5), IdleTimeout: time.Duration(1+d.IntN(100)) * time.Second,
 	}}
+	if d.ownSources {
+		w.most.MaxOpenRuns = 1000 // the tracker remembers the ids of as many ended runs
+	}
 	memory := budget.New(int64(1+d.IntN(64)) << 10)
 	w.most.RunMemory = memory.Account("runs", 1, 1)
 	follow := tracker.New(w.most, w, w)
@@ -89,7 +94,8 @@ func live(t *testing.T, seed uint64) []string {
 // drive generates random input.
 type drive struct {
 	*rand.Rand
-	now time.Time
+	now        time.Time
+	ownSources bool // no two streams have the same source, so no two runs may have the same id
 }
 
 func one[T any](d *drive, of ...T) T { return of[d.IntN(len(of))] }
@@ -105,6 +111,9 @@ func (d *drive) stream() *event.Stream {
 	s := one(d, proxied, tailed, file)()
 	s.Nonce, s.Session, s.OpenedAt = fmt.Sprint(d.Uint64()), one(d, "", "s1", "s2"), d.received(s)
 	s.App = one(d, "", "app", "a")
+	if d.ownSources {
+		s.Source += s.Nonce
+	}
 	s.Dialect = one(d, "adk", "looopy")
 	if d.IntN(3) == 0 {
 		s.Answers = []string{d.id(), d.id()}
@@ -162,6 +171,9 @@ type auditor struct {
 	told []string
 	runs map[*tracker.Run]*account
 	open int
+
+	ids    map[tracker.SpanID]bool // of runs
+	unique bool                    // no two runs may have the same id
 }
 
 // account holds what observers got about a run.
@@ -213,7 +225,10 @@ func (w *auditor) RunEnded(r *tracker.Run) {
 	if a.ended || !slices.Contains(tracker.Statuses(), r.Status) || (r.Status == tracker.Completed) != (r.Reason == "") {
 		w.Errorf("a run ends as %s, %q, ended before: %v", r.Status, r.Reason, a.ended)
 	}
-	a.ended = true
+	if w.unique && w.ids[r.Root.ID] {
+		w.Errorf("the id of the run %q is another's", r.ID)
+	}
+	a.ended, w.ids[r.Root.ID] = true, true
 	w.open--
 	if last := a.ops[len(a.ops)-1]; last != r.Root || r.Operations[0] != r.Root || r.Root.Parent != (tracker.SpanID{}) {
 		w.Error("the run's own operation is not the last that is told of, nor the first of the report")

@@ -103,6 +103,8 @@ type streamState struct {
 	runs    []*openRun          // in the order in which they began
 	lastRun *openRun            // the run of the last frame
 	frames  int
+
+	nonceKeys int // runs whose key has the stream's nonce
 }
 
 // runByID returns the open run of an id, or nil.
@@ -251,7 +253,7 @@ func (t *Tracker) runOf(b *event.Batch, state *streamState) *openRun {
 	if b.Stream.SingleRun {
 		id = ""
 	}
-	if first := state.unnamed; first != nil && len(state.runs) == 1 && !first.awaitsOutcome() {
+	if first := state.unnamed; first != nil && len(state.runs) == 1 && !first.awaitsOutcome() && state.named[id] != first {
 		// The first frames had no id: they belong to the run whose id is known now.
 		state.unnamed = nil
 		state.setRun(first, id)
@@ -260,8 +262,7 @@ func (t *Tracker) runOf(b *event.Batch, state *streamState) *openRun {
 	startsRun := hasEvent(b, event.KindRunStarted)
 	if r != nil && r.endStated && startsRun && (r.ID != b.Run || r.awaitsOutcome()) {
 		t.finish(r, ReasonStreamEnded, r.lastActivity)
-		r = newRun(t, b.Stream)
-		t.start(r, state, id, !b.Orphan)
+		r = nil
 	}
 	earlier, hasEnded := t.endedRuns.Get(streamRun{b.Stream, id})
 	switch {
@@ -278,7 +279,6 @@ func (t *Tracker) runOf(b *event.Batch, state *streamState) *openRun {
 		return nil
 	case r == nil:
 		r = newRun(t, b.Stream)
-		r.earlierRuns = earlier.count
 		t.start(r, state, id, !b.Orphan)
 	}
 	state.lastRun = r
@@ -292,6 +292,7 @@ func (t *Tracker) start(r *openRun, state *streamState, id string, announce bool
 		oldest, _, _ := t.open.RemoveOldest()
 		defer t.finish(oldest, ReasonEvicted, oldest.lastActivity) // after the start of the new run
 	}
+	r.streamState = state
 	state.setRun(r, id)
 	state.runs = append(state.runs, r)
 	t.open.Add(r, struct{}{})
