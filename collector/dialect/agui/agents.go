@@ -287,15 +287,16 @@ func (d *decoder) delegateOf(within, name string) (found *call) {
 
 // within returns the only subagent with a name that was announced within a call.
 func (a agents) within(call, name string) (only agent, known bool) {
+	count := 0
 	for _, one := range a {
 		if one.within == call && lenient.MatchesAny([]byte(name), []string{one.name}) {
-			if known {
-				return agent{}, false
-			}
-			only, known = one, true
+			only, count = one, count+1
 		}
 	}
-	return only, known
+	if count != 1 {
+		return agent{}, false
+	}
+	return only, true
 }
 
 // subagentFinished ends a subagent, unless it is suspended: then a later run continues it.
