@@ -28,6 +28,7 @@ type Batch struct {
 	EnclosingCall string    // the id of the tool call in which the agent works, or ""
 	ParentBranch  string    // the branch of the agent that this agent works for; "" for the run itself
 	MayBeRoot     bool      // the agent is directly below the run itself, which has not spoken
+	IsParallel    bool      // another agent with the same name, directly below the run itself, works at the same time
 	Time          time.Time // as reported on the wire, in UTC, or zero
 	Partial       bool      // another frame repeats the text of this one in full
 	Output        bool      // the frame is the speaker's output to its caller

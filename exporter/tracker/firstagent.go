@@ -25,7 +25,7 @@ func (r *openRun) rootAgentOf(b *event.Batch) (op *Operation, decided bool) {
 		return nil, false
 	case known == r.Root:
 		return known, true
-	case b.MayBeRoot && b.Agent == r.Root.Name && r.current == r.Root: // control came back
+	case b.MayBeRoot && !b.IsParallel && b.Agent == r.Root.Name && r.current == r.Root: // control came back
 		r.speakAsRoot(key)
 		return r.Root, true
 	case b.MayBeRoot && known == nil && r.silentTargets[b.Agent] == nil && r.hasRoom(InvokeWorkflow):

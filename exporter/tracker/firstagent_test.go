@@ -11,6 +11,8 @@ func mayBeRoot(place string) fact {
 	return func(b *event.Batch) { b.Branch, b.MayBeRoot = place, true }
 }
 
+func inParallel(b *event.Batch) { b.IsParallel = true }
+
 // TestFirstAgent checks that the first agent of a graph of agents is the root, unless something runs beside it.
 func TestFirstAgent(t *testing.T) {
 	tell(t, []story{
@@ -30,6 +32,14 @@ invoke_workflow  ok 1-3
   invoke_agent a ok 1-1
     chat m ok 1-1
   invoke_agent b ok 1-3
+    chat m ok 1-2`},
+		{"an agent works twice at the same time", file(), []*event.Batch{
+			says("a", mayBeRoot("a:1"), responds("m")), says("a", mayBeRoot("a:2"), inParallel, responds("m")), says("a", mayBeRoot("a:1"), final)}, `
+completed
+invoke_workflow  ok 1-3
+  invoke_agent a ok 1-3
+    chat m ok 1-1
+  invoke_agent a ok 1-2
     chat m ok 1-2`},
 		{"the run itself speaks", file(), []*event.Batch{
 			says("a", mayBeRoot("a:1"), responds("m")), says("", final), says("me", responds("m"), final)}, `

@@ -101,6 +101,7 @@ func format(b *event.Batch, cut func(string) string) string {
 	w.put("within", b.EnclosingCall)
 	w.put("parent", b.ParentBranch)
 	w.mark("may be root", b.MayBeRoot)
+	w.mark("parallel", b.IsParallel)
 	if !b.Time.IsZero() {
 		w.WriteString(" " + b.Time.Format(time.RFC3339Nano))
 	}

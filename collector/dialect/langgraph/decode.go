@@ -28,7 +28,10 @@ type decoder struct {
 
 // runState is the state of the current run.
 type runState struct {
-	started   bool
+	started bool
+	// showsReturns says that the stream shows when a node returns. A node that an attempt has left does not return.
+	showsReturns bool
+
 	attempt   float64           // the number of the last attempt, from 1; 0 if none was stated
 	scopes    map[string]*scope // by namespace
 	seen      seenSet
@@ -99,6 +102,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	d.judge(f.Event, mode, v, b)
 	d.readStart(mode, v, b)
 	sc := d.scopeOf(namespace)
+	d.showsReturns = d.attempt <= 1 && (d.showsReturns || mode == modeUpdates || mode == modeTasks || mode == modeDebug)
 	k.read(d, sc, v, b)
 	d.setAuthors(mode, sc, v, b)
 	b.Run, b.Session = d.run, d.session

@@ -58,8 +58,11 @@ type scope struct {
 	configured string // the agent's name if the stream does not name it, or ""
 	call       string // the tool call in which the subgraph works, or ""
 	mayBeRoot  bool   // see event.Batch
+	isParallel bool   // see event.Batch
 	spoke      bool   // a model's message in it was read
 	ended      bool   // the end of its step was reported
+
+	returned map[string]int // how often the stream has shown that a node in it has returned, at most maxScopes nodes
 
 	// A first state may repeat messages of earlier runs, so its messages are not reported.
 	hasValues, hasCheckpoint bool // the first state of the mode was seen
@@ -139,6 +142,17 @@ func (d *decoder) learn(sc *scope, named strictjson.Value) {
 	sc.agent = name
 	d.bindCall(sc)
 	sc.mayBeRoot = sc.above != nil && sc.above.above == nil && sc.above.agent == "" && !sc.above.spoke && sc.call == "" && !sc.spoke
+	sc.isParallel = sc.mayBeRoot && d.showsReturns && d.shown.missed == missedNothing && d.countSiblings(sc) > sc.above.returned[sc.node]
+}
+
+// countSiblings returns how many other graphs began in the same node.
+func (d *decoder) countSiblings(sc *scope) (n int) {
+	for _, other := range d.scopes {
+		if other != sc && other.above == sc.above && other.node == sc.node {
+			n++
+		}
+	}
+	return n
 }
 
 // user is the name of the human, which no agent may have.
@@ -171,13 +185,13 @@ const toolNode = "tools"
 // speaker is the position of a speaker in the run.
 type speaker struct {
 	agent, step, branch, call, above string
-	mayBeRoot                        bool
+	mayBeRoot, isParallel            bool
 }
 
 // speaker returns the speaker for a graph. A graph that is not known to be an agent is a step of the
 // agent around it.
 func (sc *scope) speaker() speaker {
-	s := speaker{agent: cmp.Or(sc.agent, sc.configured), branch: sc.branch, call: sc.call, mayBeRoot: sc.mayBeRoot}
+	s := speaker{agent: cmp.Or(sc.agent, sc.configured), branch: sc.branch, call: sc.call, mayBeRoot: sc.mayBeRoot, isParallel: sc.isParallel}
 	if sc.above == nil {
 		return s
 	}
@@ -193,11 +207,12 @@ func (sc *scope) speaker() speaker {
 
 func (s speaker) apply(b *event.Batch) {
 	b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.MayBeRoot = s.agent, s.step, s.branch, s.call, s.above, s.mayBeRoot
+	b.IsParallel = s.isParallel
 }
 
 // claim makes s the speaker of the batch. It returns false if the batch has another speaker.
 func (s speaker) claim(b *event.Batch) bool {
-	if hasSpeaker(b) && s != (speaker{b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.MayBeRoot}) {
+	if hasSpeaker(b) && s != (speaker{b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.MayBeRoot, b.IsParallel}) {
 		return false
 	}
 	s.apply(b)
@@ -219,6 +234,10 @@ func hasSpeaker(b *event.Batch) bool {
 // endNode ends the step of a node after its update. If the node has several steps, only the task's id
 // says which one ended; without an id, none ends.
 func (d *decoder) endNode(above *scope, node, task string, b *event.Batch) {
+	if above.returned == nil || len(above.returned) >= maxScopes {
+		above.returned = make(map[string]int)
+	}
+	above.returned[node]++
 	var found *scope
 	for _, sc := range d.scopes {
 		if sc.above != above || sc.node != node || sc.ended || sc.call != "" || task != "" && sc.task != task {

@@ -109,7 +109,7 @@ func stateOf(v strictjson.Value) event.State {
 // Source: langgraph/pregel/debug.py, TaskPayload and TaskResultPayload.
 func (d *decoder) readTask(sc *scope, v strictjson.Value, b *event.Batch) {
 	id := d.name(v.Get("id"))
-	if !v.Get("interrupts").Exists() && !v.Get("result").Exists() {
+	if v.Get("triggers").Exists() || !v.Get("interrupts").Exists() && !v.Get("result").Exists() {
 		if executed, isCertain := executedBy(v); isCertain && len(executed) == 1 && id != "" && len(d.taskCall) < maxOpenCalls {
 			if d.taskCall == nil {
 				d.taskCall = make(map[string]string)
