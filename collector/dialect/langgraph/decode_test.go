@@ -48,6 +48,8 @@ func TestDecode(t *testing.T) {
 		{"an older server marks no last piece", []string{
 			chunk("", `"content":"Hi"`), chunk("", `"content":"","response_metadata":{"finish_reason":"stop","model_name":"m"}`),
 		}, []string{"2 messages partial", "model_started", `text "Hi"`, "3 messages", `text "Hi"`, `model_ended model="m" finish="stop" unmetered`, "final"}},
+		{"an older server with a model of Bedrock", []string{chunk("", `"content":"Hi"`), chunk("", `"content":"","response_metadata":{"stopReason":"end_turn"}`)},
+			[]string{"2 messages partial", "model_started", `text "Hi"`, "3 messages", `text "Hi"`, `model_ended finish="end_turn" unmetered`, "final"}},
 		{"a message of a node is no model's", []string{frame("updates", `{"a":{"messages":[{"type":"ai","id":"x","content":"Hi"}]}}`)},
 			[]string{"2 updates", `text "Hi"`, "final"}},
 		{"blocks", []string{frame("updates", `{"a":[{"messages":{"type":"ai","id":"x","content":[{"type":"thinking","thinking":"Hm"},"Hi",{"type":"text","text":" you"},{"type":"image"}]}}]}`)},

@@ -274,7 +274,7 @@ func (m *message) readResponse(d *decoder, v strictjson.Value) {
 	if model := response.First("model_name", "model", "model_id"); model.Kind() == strictjson.String {
 		m.model = d.name(model)
 	}
-	if finish := response.First("finish_reason", "stop_reason", "done_reason"); finish.Kind() == strictjson.String {
+	if finish := response.First("finish_reason", "stop_reason", "done_reason", "stopReason"); finish.Kind() == strictjson.String {
 		m.finish = d.name(finish)
 	}
 }
