@@ -49,6 +49,8 @@ shape('transfer_in_sequence', () => sequence('pipeline', boss('lead', [expert()]
   {streamed: true});
 shape('transfer_in_loop', () => loop('rounds', 2, boss('lead', [expert()], to('expert'), to('expert'))));
 shape('transfer_in_parallel', () => fan('transfer_in_parallel', boss('lead', [expert()], to('expert')), speaker('other')));
+shape('transfer_in_parallel_back', () =>
+  fan('fan', boss('lead', [boss('expert', [], to('lead'))], to('expert'), say('Back.')), speaker('other')));
 shape('transfer_to_unknown', () => boss('boss', [expert()], to('nobody'), say('No such agent.')));
 shape('transfer_asked_again', () => boss('boss',
   [agent('expert', {}, say('First answer.'), say('Second answer.'))], to('expert'), say('Not asked.')),

@@ -3,10 +3,11 @@ import {setTimeout as sleep} from 'node:timers/promises';
 
 import {JoinNode, Workflow, node} from '@google/adk';
 
-import {fail} from '../scripted.mjs';
+import {fail, say} from '../scripted.mjs';
 import {speaker, tooled} from './containers.mjs';
 import {agent} from './plain.mjs';
 import {shape} from './registry.mjs';
+import {boss, to} from './transfers.mjs';
 
 const workflow = (name, ...edges) => new Workflow({name, edges});
 
@@ -33,3 +34,5 @@ shape('workflow_nested', () => workflow('outer',
 shape('workflow_raises', () => workflow('graph', ['START', speaker('writer'), raising(), func('never')]));
 shape('workflow_branch_fails', () => workflow('graph',
   ['START', [speaker('quick', 0.05), agent('failing', {}, fail(503, {after: 0.15})), speaker('slow', 0.5)]]));
+shape('workflow_transfer_back', () => workflow('graph',
+  ['START', boss('lead', [boss('expert', [], to('lead'))], to('expert'), say('Back.')), speaker('other')]));
