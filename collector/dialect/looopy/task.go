@@ -135,6 +135,9 @@ func (d *decoder) setRun(t *task, b *event.Batch) {
 		return
 	}
 	b.Run, b.Agent = t.run, t.agent
+	if len(t.authors) > 0 && t.agent != "" {
+		b.AddAuthors(b.JSON, t.agent)
+	}
 	b.AddAuthors(b.JSON, t.authors...)
 	if !t.isRun() {
 		b.Branch, b.EnclosingCall = t.id, t.startedBy
