@@ -1,6 +1,9 @@
 package event
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Limits of the calls that a Withheld remembers.
 const (
@@ -31,7 +34,7 @@ func (w *Withheld) BeginCall(scope uint64, c WithheldCall) {
 	i := slices.IndexFunc(calls.open, func(known WithheldCall) bool { return known.ID == c.ID })
 	switch {
 	case i >= 0:
-		calls.open[i] = WithheldCall{c.ID, known(c.Tool, calls.open[i].Tool), known(c.Target, calls.open[i].Target)}
+		calls.open[i] = WithheldCall{c.ID, cmp.Or(c.Tool, calls.open[i].Tool), cmp.Or(c.Target, calls.open[i].Target)}
 	case len(calls.open) >= MaxWithheldCalls:
 		calls.isFull = true
 	default:
@@ -45,14 +48,6 @@ func (w *Withheld) BeginCall(scope uint64, c WithheldCall) {
 	}
 	w.recentCalls[scope] = calls
 	w.hasCalls.Store(true)
-}
-
-// known returns a hash, or another one if it is unknown.
-func known(hash, other uint64) uint64 {
-	if hash == 0 {
-		return other
-	}
-	return hash
 }
 
 func (w *Withheld) callsOf(scope uint64) scopeCalls {

@@ -289,9 +289,9 @@ func (m *FrameMemory) disconnect(missing int, since time.Time) {
 	}
 }
 
-// stalled returns the streams that have made no progress since a time, in the order in which to disconnect them: those
-// whose clients do not read before those whose agents have not finished a frame, and each kind in the order in which they
-// stalled.
+// stalled returns the streams that have made no progress since a time, in the order in which to disconnect them. First
+// come streams whose clients do not read, then those whose agents have not finished a frame. Of each kind, the stream
+// that stalled first comes first.
 func (m *FrameMemory) stalled(since int64) []*frameShare {
 	var clients, agents []*frameShare
 	for _, s := range m.holders {

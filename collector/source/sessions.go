@@ -62,7 +62,7 @@ func (s *Sessions) Open(session string) {
 	})
 }
 
-// resetIdle restarts the idle time of a session whose stream has brought bytes.
+// resetIdle restarts the idle timer of a session. Call it when the session's stream has brought bytes.
 func (s *Sessions) resetIdle(session string, stream *sessionStream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -59,8 +59,8 @@ func NewSources(now func() time.Time, configured ...Source) *Sources {
 	return s
 }
 
-// Configure replaces the sources. A source whose name and kind stay the same keeps its state. Its example is replaced only
-// if a URL has changed.
+// Configure replaces the sources. A source with the same name and kind as before keeps its state. It gets another example
+// only if one of its URLs has changed.
 func (s *Sources) Configure(configured ...Source) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

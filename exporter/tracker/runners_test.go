@@ -7,7 +7,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// TestLeftoverBranch checks that an agent whose path is followed by the branch of a parallel agent that has ended is not below that.
+// TestLeftoverBranch sends frames of an agent with the branch of a parallel agent that has ended. The agent is not below the parallel
+// agent.
 func TestLeftoverBranch(t *testing.T) {
 	team := func(frames ...*event.Batch) []*event.Batch {
 		return append([]*event.Batch{at2("boss", "boss@1", "", responds("m"), handsOver("", "team")), at2("p1", "boss@1/team@1", "par.p1", concludes)}, frames...)

@@ -27,15 +27,13 @@ func mayMarkThought(patch strictjson.Value) bool {
 func sets(patch strictjson.Value, asked func(member []byte, value strictjson.Value) bool) bool {
 	for op := range patch.Elements() {
 		path := op.Get("path").String()
-		member := unescapeToken.Replace(path[strings.LastIndexByte(path, '/')+1:])
+		member := unescape.Replace(path[strings.LastIndexByte(path, '/')+1:])
 		if !op.Get("op").Is("remove") && asked([]byte(member), op.Get("value")) {
 			return true
 		}
 	}
 	return false
 }
-
-var unescapeToken = strings.NewReplacer("~1", "/", "~0", "~")
 
 // isMarkedWork reports whether a frame states or changes a state or an activity in which something is marked as a
 // thought, at any depth: a change may be a piece of it.

@@ -26,6 +26,9 @@ func (d *decoder) setAuthors(mode string, sc *scope, v strictjson.Value, b *even
 			d.authors.Add(d.name(id), metadataAuthor.Of(entry.Get("metadata"), &d.names)...)
 		}
 	}
+	if len(d.found) == 0 {
+		return
+	}
 	var all []string
 	metadata, outputs := metadataOf(mode, v), outputsOf(mode, v, false)
 	for _, m := range d.found {

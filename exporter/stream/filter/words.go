@@ -23,9 +23,11 @@ func (f *Filter) repeatsExcluded(b *event.Batch, rules event.Type) bool {
 	}
 	w := wordScan{filter: f, batch: b, rules: rules.Words}
 	unknown := speaker{user: rules.Words.FromUser, textKind: event.KindText}
-	for _, node := range b.JSON.Members() {
-		if rules.Words.OfNodes && w.findsExcluded(node, unknown, true) {
-			return true
+	if rules.Words.OfNodes {
+		for _, node := range b.JSON.Members() {
+			if w.findsExcluded(node, unknown, true) {
+				return true
+			}
 		}
 	}
 	return w.findsExcluded(b.JSON, unknown, true)

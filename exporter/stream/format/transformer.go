@@ -68,7 +68,7 @@ func (t *Transformer) Append(dst []byte, f replay.Frame) []byte {
 }
 
 // NoteGap records that frames are missing before the next one. It reports whether a native gap
-// frame may be written; if not, the gap is written when the next run is announced.
+// frame may be written; if not, the next event of a run reports the gap.
 func (t *Transformer) NoteGap(g *replay.Gap) bool { return t.writer.noteGap(g) }
 
 // decode returns the batch of the next frame of a stream, or nil if the writer gets nothing of the frame.

@@ -144,8 +144,8 @@ func New(s Settings) (*Ring, error) {
 	return r, nil
 }
 
-// Publish adds an entry and wakes the readers that may select it. It never waits for a reader. It ignores an entry whose
-// number is too low: it has published that entry before.
+// Publish adds an entry and wakes the readers that may select it. It never waits for a reader. An entry with a number
+// that is too low was published before, and is ignored.
 func (r *Ring) Publish(e Entry) Drop {
 	names := len(e.Source) + len(e.Run) + len(e.Session)
 	if len(e.Data) > r.settings.Bytes || names > r.settings.Bytes {
