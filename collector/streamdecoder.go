@@ -164,10 +164,10 @@ func (d *StreamDecoder) MustWithhold() (withholds bool) {
 	for _, candidate := range d.detector.Candidates() {
 		b := batchPool.Get().(*event.Batch)
 		b.BeginOwned(d.stream, d.last.Frame, d.last.Received)
-		f := d.parse(b)
-		candidate.New(d.stream).Decode(f, b)
 		table := candidate.Table()
-		withholds = b.Rejected == "" && !table.Types[b.Type].Client || lenient.HasMember(f.JSON, table.InternalMembers)
+		b.Table = table
+		candidate.New(d.stream).Decode(d.parse(b), b)
+		withholds = b.Rejected == "" && !table.Types[b.Type].Client || lenient.HasMember(b.JSON, table.InternalMembers)
 		b.Reset()
 		batchPool.Put(b)
 		if withholds {

@@ -80,7 +80,8 @@ type Namesake interface {
 // Decoder decodes the frames of one stream, in order. It is for one goroutine at a time.
 type Decoder interface {
 	// Decode adds the frame's facts and its type to the batch, or sets Batch.Rejected to the reason
-	// why it cannot. It keeps no reference to the frame or the batch, because both are reused.
+	// why it cannot. It keeps no reference to the frame or the batch, because both are reused. The batch
+	// has the dialect's Table.
 	Decode(Frame, *event.Batch)
 }
 

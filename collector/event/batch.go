@@ -75,12 +75,26 @@ type Batch struct {
 	Table *Table           // of the dialect; nil if the dialect is not known
 	JSON  strictjson.Value // the frame's data; does not exist if the data is not strict JSON
 
+	// Names is the judgment of lenient.CheckNames, which is NamesUnchecked until its first call.
+	Names NameCheck
+
 	Statements Statements   // what the frame states about its answer, in addition to its events
 	Unreadable []Unreadable // members of proof layers that could not be read
 
 	overflow *Event // receives the events beyond MaxEvents; nil if there are none
 	memory   memory
 }
+
+// NameCheck says what the names in a frame allow.
+type NameCheck uint8
+
+// The judgments of a frame's names.
+const (
+	NamesUnchecked NameCheck = iota
+	NamesListed
+	NamesInternal // one is internal
+	NamesUnknown  // the table does not list one
+)
 
 // Begin discards what b holds and starts the batch of a frame. It copies the frame.
 func (b *Batch) Begin(s *Stream, f sse.Frame, received time.Time) {
@@ -111,6 +125,7 @@ func (b *Batch) empty() {
 // the reason for a failure, or "".
 func (b *Batch) Parse(depth int) (refused Reason) {
 	b.JSON, refused = b.memory.parse(b.Frame.Data, depth)
+	b.Names = NamesUnchecked
 	return refused
 }
 

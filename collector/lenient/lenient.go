@@ -17,11 +17,19 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Check reports whether a frame must be withheld, and why. internal means that the frame or a frame
-// within it calls itself internal. unknown means that a discriminator has a value that is not in the
-// table's types. The filter and the decoders use Check, so that both withhold the same frames. p must
+// CheckNames returns the judgment of JudgeNames on the frame of b. The first call stores it in b, so that the
+// decoder and the filters of all policies withhold the same frames. p must be the Prefilter of b.Table.
+func CheckNames(b *event.Batch, p *Prefilter) event.NameCheck {
+	if b.Names == event.NamesUnchecked {
+		b.Names = JudgeNames(b.Table, p, b.JSON)
+	}
+	return b.Names
+}
+
+// JudgeNames returns what the names in a frame allow. NamesInternal means that the frame or a frame within it
+// calls itself internal, NamesUnknown that a discriminator has a value that is not in the table's types. p must
 // be the table's Prefilter.
-func Check(t *event.Table, p *Prefilter, frame strictjson.Value) (internal, unknown bool) {
+func JudgeNames(t *event.Table, p *Prefilter, frame strictjson.Value) event.NameCheck {
 	for name, value := range frame.Members() {
 		text := name.Text()
 		if !p.MayMatch(text) {
@@ -29,21 +37,21 @@ func Check(t *event.Table, p *Prefilter, frame strictjson.Value) (internal, unkn
 		}
 		if MatchesAny(text, t.Discriminators) {
 			if ContainsInternal(value) {
-				return true, false
+				return event.NamesInternal
 			}
 			if value.Kind() != strictjson.String || !isKnownType(t, value.Text()) {
-				return false, true
+				return event.NamesUnknown
 			}
 		}
 		if MatchesAny(text, t.Labels) && ContainsInternal(value) || hasInternalName(t, text, value) {
-			return true, false
+			return event.NamesInternal
 		}
 		deep := t.DeepEnvelopes || MatchesAny(text, t.DeepMembers)
 		if (deep || MatchesAny(text, t.Envelopes)) && namesInternal(t, value, deep) {
-			return true, false
+			return event.NamesInternal
 		}
 	}
-	return false, false
+	return event.NamesListed
 }
 
 // isKnownType reports whether the table has a type, or the beginning of one that an application chooses.

@@ -315,6 +315,7 @@ func TestPiecesAfterLast(t *testing.T) {
 		var b event.Batch
 		b.Begin(stream, sse.Frame{Data: []byte(strings.TrimSpace(strings.TrimPrefix(frame, "data: ")))}, time.Time{})
 		_ = b.Parse(32)
+		b.Table = &table
 		d.Decode(dialect.Frame{Frame: b.Frame, JSON: b.JSON}, &b)
 		for i := range b.Events {
 			if b.Events[i].Kind == event.KindText && !b.Partial {

@@ -54,12 +54,6 @@ func (w *withheldIDs) addReleased(ids []contentID) {
 
 var prefilter = lenient.NewPrefilter(&table)
 
-// isWithheld reports whether the filter withholds a frame because of a name in it.
-func isWithheld(f dialect.Frame) bool {
-	internal, unknown := lenient.Check(&table, prefilter, f.JSON)
-	return internal || unknown || lenient.IsInternal(f.Event)
-}
-
 // withholdRepeats remembers what is withheld, and marks a frame internal if it repeats or continues
 // something withheld.
 func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
@@ -73,7 +67,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	w.others.SetScopes(b.Run)
 	b.Internal = b.Internal || u.internalBeside || snapshot && w.overflowed
 	piece := mayBeTrue(u.body.Get("append"))
-	withheld := !u.body.Exists() || u.internalBeside || isWithheld(f)
+	withheld := !u.body.Exists() || u.internalBeside || wire.IsFiltered(b, prefilter)
 	content := contentReader{d: d, anyMember: !u.body.Exists(), findMarks: withheld, ids: d.contentIDs[:0]}
 	content.read(f.JSON, false)
 	if cap(content.ids) <= maxScratch {

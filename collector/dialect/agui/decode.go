@@ -7,6 +7,7 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -16,6 +17,7 @@ type decoder struct {
 	configured    string
 	ended         bool              // the run has ended; only an error may follow
 	missedStart   bool              // a frame was withheld or unreadable that may have started anything
+	filtered      bool              // the current frame has a name or a mark for which the filter withholds it
 	startWithheld bool              // the current frame is withheld and may start something
 	unread        unread            // what unreadable frames may have started
 	withheld      withheldSet       // of all runs of the stream
@@ -54,6 +56,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	case !v.Exists():
 		b.Rejected = f.Malformed
 		if k, piece, ok := readPiece(f); ok {
+			d.filtered = lenient.JudgeNames(&table, prefilter, piece.JSON) != event.NamesListed || isMarkedInternal(piece.JSON)
 			d.decodeKind(k, piece, b)
 			b.Internal = false // the frame is withheld as unreadable
 			return
@@ -85,6 +88,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		d.withholdUnknown(v)
 		d.addUnread(f)
 	default:
+		d.filtered = wire.IsFiltered(b, prefilter) || isMarkedInternal(v)
 		d.decodeKind(k, f, b)
 	}
 }
@@ -99,7 +103,7 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 		d.messages.closeChunked(d.owner(v), k.endsAllChunks)
 	}
 	verdict := d.checkStart(k, f)
-	d.startWithheld = verdict == verdictInternal || k.name == typeRunStarted && isFiltered(f)
+	d.startWithheld = verdict == verdictInternal || k.name == typeRunStarted && d.filtered
 	switch k.decode(d, v, b); verdict {
 	case verdictInternal:
 		b.Internal = true
@@ -111,7 +115,7 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 	if k.state && d.withholdsState(k, f, b) {
 		b.Type = typeOrphan
 	}
-	if b.Internal || b.Type == typeOrphan || isFiltered(f) {
+	if b.Internal || b.Type == typeOrphan || d.filtered {
 		d.rememberWithheld(k, v)
 	}
 	if !b.Partial {

@@ -16,7 +16,7 @@ func TestMemory(t *testing.T) {
 	long := strings.Repeat("x", 64<<10)
 	d := Dialect{}.New(&event.Stream{}).(*decoder)
 	send := func(format string, args ...any) {
-		d.Decode(dialect.Frame{JSON: parse(t, fmt.Sprintf(format, args...))}, &event.Batch{})
+		d.Decode(dialect.Frame{JSON: parse(t, fmt.Sprintf(format, args...))}, &event.Batch{Table: &table})
 	}
 	send("%s", start)
 	before := heap()

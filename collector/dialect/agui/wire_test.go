@@ -113,7 +113,7 @@ func TestStepBranch(t *testing.T) {
 func TestBounds(t *testing.T) {
 	d := Dialect{}.New(&event.Stream{}).(*decoder)
 	send := func(format string, i int) *event.Batch {
-		b := &event.Batch{}
+		b := &event.Batch{Table: &table}
 		d.Decode(dialect.Frame{JSON: parse(t, strings.ReplaceAll(format, "%", fmt.Sprint(i)))}, b)
 		return b
 	}

@@ -109,7 +109,7 @@ func (d *decoder) checkStart(k *kind, f dialect.Frame) verdict {
 // checkFirst is checkStart for a frame that starts an entity, or may.
 func (d *decoder) checkFirst(k *kind, f dialect.Frame, this, last key, withheld bool) verdict {
 	isUnread := f.Malformed != "" && !d.isKnown(this)
-	if withheld || isUnread || d.reusesWithheld(this) || isFiltered(f) || d.mayContinueUnread(k, this, f.JSON) || d.starts.withheld.IsFull() || d.withheldListed.IsFull() {
+	if withheld || isUnread || d.reusesWithheld(this) || d.filtered || d.mayContinueUnread(k, this, f.JSON) || d.starts.withheld.IsFull() || d.withheldListed.IsFull() {
 		d.withhold(this, last)
 		d.missedStart = true
 		return verdictInternal
@@ -130,10 +130,10 @@ func (d *decoder) checkNext(k *kind, f dialect.Frame, this, last key, withheld, 
 	unseen := d.missedStart && isNew
 	withheld = withheld || this.id == "" && d.starts.mayBeWithheld(k.entity, last.owner)
 	switch {
-	case !withheld && isNew && (isFiltered(f) || f.Malformed != ""):
+	case !withheld && isNew && (d.filtered || f.Malformed != ""):
 		d.withhold(this) // the start was not seen; it may have been this frame
 		d.missedStart, withheld = true, true
-	case instructs && k.name != typeToolResult, k.entity == entityActivity && isFiltered(f):
+	case instructs && k.name != typeToolResult, k.entity == entityActivity && d.filtered:
 		d.withhold(this) // whatever its start said
 	}
 	if k.ends {
@@ -153,7 +153,7 @@ func (d *decoder) checkNext(k *kind, f dialect.Frame, this, last key, withheld, 
 // handled by runStarted, because each one resets the state of the one before.
 func (d *decoder) checkRun(f dialect.Frame) verdict {
 	run, parent, nested := d.nestedRun(f.JSON)
-	if nested && (d.starts.withheld.Contains(key{entity: entityRun}) || isFiltered(f)) || d.isWithheldRun(parent) {
+	if nested && (d.starts.withheld.Contains(key{entity: entityRun}) || d.filtered) || d.isWithheldRun(parent) {
 		d.withhold(key{entity: entitySubagent, id: run})
 		return verdictInternal
 	}
@@ -202,7 +202,7 @@ func (d *decoder) isPartOfWithheld(k *kind, v strictjson.Value, owner string) bo
 // does not have. All runs and agents of a stream share the state.
 func (d *decoder) withholdsState(k *kind, f dialect.Frame, b *event.Batch) bool {
 	isStale := k.name == typeStateDelta && d.staleState
-	d.staleState = isStale || b.Internal || isFiltered(f)
+	d.staleState = isStale || b.Internal || d.filtered
 	return isStale
 }
 
@@ -254,11 +254,3 @@ func (d *decoder) withholdNamed(id string, entities []entity, v strictjson.Value
 }
 
 var prefilter = lenient.NewPrefilter(&table)
-
-// isFiltered reports whether the filter withholds a frame because of the frame's own content. Except for
-// what the decoder marks as internal, it calls the same function as the filter, so that both agree. Otherwise the continuations of a withheld
-// start would leave.
-func isFiltered(f dialect.Frame) bool {
-	internal, unknown := lenient.Check(&table, prefilter, f.JSON)
-	return internal || unknown || isMarkedInternal(f.JSON) || !table.AllowsEvent(f.Event)
-}

@@ -76,7 +76,7 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 		return
 	}
 	b.Type = k.name
-	d.withheld = isFiltered(f)
+	d.withheld = wire.IsFiltered(b, prefilter)
 	k.decode(d, f.JSON, b)
 	d.begun = true
 	if len(b.Events) == 0 {
@@ -92,13 +92,6 @@ func isBrokenError(data []byte) bool {
 }
 
 var prefilter = lenient.NewPrefilter(&table)
-
-// isFiltered reports whether the filter withholds a frame because of the frame's own content. It
-// calls the same function as the filter, so that both agree.
-func isFiltered(f dialect.Frame) bool {
-	internal, unknown := lenient.Check(&table, prefilter, f.JSON)
-	return internal || unknown || !table.AllowsEvent(f.Event)
-}
 
 // start reads the ID of the message. Only a start at the beginning of an answer sets the run's ID, because
 // the run cannot change its ID: an answer merged from several has several starts, and an answer may begin

@@ -74,7 +74,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		b.AddAuthors(v, nameOf(id, "")) // the type of the agent and its ID contradict each other
 	}
 	reader.read(d, v, b)
-	d.starts.check(reader.kind, v, isFiltered(f), b)
+	d.starts.check(reader.kind, v, wire.IsFiltered(b, prefilter), b)
 }
 
 type reader struct {

@@ -266,7 +266,7 @@ func TestTimes(t *testing.T) {
 func TestBounds(t *testing.T) {
 	d := &decoder{}
 	decode := func(data string) *event.Batch {
-		b := &event.Batch{}
+		b := &event.Batch{Table: &table}
 		var doc strictjson.Doc
 		if err := doc.Parse([]byte(data), 8); err != nil {
 			t.Fatal(err)

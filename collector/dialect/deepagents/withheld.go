@@ -23,13 +23,6 @@ func agentKey(id string) string { return "agent " + id }
 
 var prefilter = lenient.NewPrefilter(&table)
 
-// isFiltered reports whether the filter withholds a frame because of the frame's own content. It
-// calls the same function as the filter, so that both agree.
-func isFiltered(f dialect.Frame) bool {
-	internal, unknown := lenient.Check(&table, prefilter, f.JSON)
-	return internal || unknown || lenient.IsInternal(f.Event) || !table.AllowsEvent(f.Event)
-}
-
 // check marks a frame internal if what it continues may have begun in a frame that did not leave. It runs when the
 // speaker is known.
 func (s *starts) check(kind string, v strictjson.Value, filtered bool, b *event.Batch) {

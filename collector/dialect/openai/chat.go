@@ -60,7 +60,7 @@ const (
 func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 	v := f.JSON
 	id, m := d.name(v.Get("id")), marksOf(v)
-	m.instructs, m.shows = m.instructs || isFiltered(f), m.shows || hasDeeperThought(v)
+	m.instructs, m.shows = m.instructs || wire.IsFiltered(b, prefilter), m.shows || hasDeeperThought(v)
 	d.selectChat(id, v, b)
 	if (!d.begun || d.ended) && id == "" && v.Get("choices").Len() == 0 && m == marksOf() {
 		return // Azure's first chunk: the next one has the ID

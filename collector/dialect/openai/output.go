@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -44,7 +45,7 @@ func (d *decoder) checkOutput(f dialect.Frame, m marks, response strictjson.Valu
 	if output.Kind() <= strictjson.Null {
 		return
 	}
-	b.Internal = b.Internal || output.Kind() != strictjson.Array || isFiltered(f)
+	b.Internal = b.Internal || output.Kind() != strictjson.Array || wire.IsFiltered(b, prefilter)
 	thinks, n := m.thinks, 0
 	var begins []place
 	for item := range output.Elements() {

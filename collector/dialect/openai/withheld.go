@@ -229,7 +229,7 @@ func (w *withheldSet) itemKind(item strictjson.Value, at place) event.Kind {
 // check marks a part of an item internal if the item is withheld, or if its start was not seen.
 func (w *withheldSet) check(k kind, f dialect.Frame, at place, b *event.Batch) {
 	switch {
-	case b.Internal || isFiltered(f) || w.isWithheld(at):
+	case b.Internal || wire.IsFiltered(b, prefilter) || w.isWithheld(at):
 		b.Internal = true
 		w.withhold(at)
 	case k.begins:
@@ -349,13 +349,6 @@ func itemMarks(item strictjson.Value) marks {
 }
 
 var prefilter = lenient.NewPrefilter(&table)
-
-// isFiltered reports whether the filter withholds a frame because of the frame's own content. It
-// calls the same function as the filter, so that both agree.
-func isFiltered(f dialect.Frame) bool {
-	internal, unknown := lenient.Check(&table, prefilter, f.JSON)
-	return internal || unknown || lenient.IsInternal(f.Event) || len(f.Event) > 0 && !slices.Contains(table.Events, string(f.Event))
-}
 
 // isHiddenItem reports whether an item is an instruction or cannot be read.
 func isHiddenItem(item strictjson.Value) bool {

@@ -116,7 +116,7 @@ func (f *Filter) checkAdmission(b *event.Batch) Reason {
 	case isTextFrame(b):
 		return Passed // text is never parsed, even if it looks like JSON
 	}
-	return f.checkNames(b.Table, b.JSON)
+	return f.checkNames(b)
 }
 
 // isTextFrame reports whether the frame's data is text and its type allows that.
