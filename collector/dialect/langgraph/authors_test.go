@@ -57,6 +57,7 @@ func TestAuthors(t *testing.T) {
 	} {
 		checkStaysIn(t, readers, append([]sent{first}, stream...)...)
 	}
+	checkStaysIn(t, readers[:2], first, sent{"updates", `{"n1":{"content":"secret"}}`}) // a state of one message
 	mixed := sent{"updates", `{"model":{"messages":[{"type":"human","id":"h2","content":"secret"},` + alice + `]}}`}
 	checkStaysIn(t, []filter.Settings{readers[0], readers[2]}, first, mixed)
 	for _, reader := range readers {
