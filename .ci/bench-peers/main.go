@@ -28,7 +28,7 @@ var sections = []section{
 	{name: "pipeline", measure: (*bench).pipeline},
 	{name: "shares", measure: (*bench).shares, printed: true},
 	{name: "proxy", measure: (*bench).proxyInProcess, printed: true},
-	{name: "proxy-peers", measure: (*bench).proxyPeers},
+	{name: "proxy-peers", measure: (*bench).proxyPeers, printed: true},
 	{name: "fan-out", measure: (*bench).fanOut, printed: true},
 	{name: "fan-out-peers", measure: (*bench).fanOutPeers, printed: true},
 	{name: "rest", measure: (*bench).atRest},
