@@ -13,18 +13,12 @@ import (
 
 // machine describes the machine on which everything was measured.
 func (b *bench) machine() (string, error) {
-	var t table
-	t.row("measured on", "")
-	t.row("date", time.Now().UTC().Format("2006-01-02 15:04 UTC"))
-	t.row("revision", b.revision())
-	t.row("processor", fmt.Sprintf("%s, %d cores, %s", processor(), runtime.NumCPU(), runtime.GOARCH))
-	t.row("system", system())
-	t.row("Go", runtime.Version())
+	text := fmt.Sprintf("Measured %s at revision %s: %s, %d cores, %s, %s, %s",
+		time.Now().UTC().Format("2006-01-02 15:04 UTC"), b.revision(), processor(), runtime.NumCPU(), runtime.GOARCH, system(), runtime.Version())
 	for _, p := range peerVersions() {
-		t.row(p.name, p.version)
+		text += fmt.Sprintf(", %s %s", p.name, p.version)
 	}
-	t.row("load average at the start", loadAverage())
-	return t.String(), nil
+	return text + fmt.Sprintf(", load average %s.\n", loadAverage()), nil
 }
 
 func (b *bench) revision() string {

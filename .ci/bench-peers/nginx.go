@@ -147,7 +147,7 @@ func peerVersions() []version {
 		if err != nil {
 			return "does not run"
 		}
-		return strings.TrimPrefix(strings.TrimSpace(string(out)), "nginx version: ")
+		return strings.TrimPrefix(strings.TrimSpace(string(out)), "nginx version: nginx/")
 	}
 	nchan := "with nginx"
 	if _, err := nchanModule(); err != nil {

@@ -110,12 +110,7 @@ func checksTable(f *figures) string {
 	for i := range one {
 		b += row(one[i].what, one[i].text, three[i].text)
 	}
-	idle := func(checks []*checked) string {
-		last := checks[len(checks)-1].Idle
-		return fmt.Sprintf("%s, %s, %s", amount(last.Sidecar), amount(last.NATS), amount(last.Gateway))
-	}
-	return b + row("resident at rest: sidecar, a NATS server, gateway", idle(f.Checks), idle(f.Cluster)) +
-		row("events/s, deliveries/s", rates(f.Checks), rates(f.Cluster))
+	return b
 }
 
 // compared is a row of the check: the measured use, and the model's prediction divided by it.
@@ -132,14 +127,6 @@ func extremes(f *figures, checks []*checked) []compared {
 		rows[k] = compared{first.what, fmt.Sprintf("%s–%s: %.2f–%.2f×", first.show(slices.Min(measured)), first.show(slices.Max(measured)), slices.Min(ratios), slices.Max(ratios))}
 	}
 	return rows
-}
-
-func rates(checks []*checked) string {
-	var events, deliveries []float64
-	for _, c := range checks {
-		events, deliveries = append(events, c.Events), append(deliveries, c.Deliveries)
-	}
-	return fmt.Sprintf("%.0f–%.0f, %.0f–%.0f", slices.Min(events), slices.Max(events), slices.Min(deliveries), slices.Max(deliveries))
 }
 
 // resident returns the resident memory of a process.

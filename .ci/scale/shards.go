@@ -1,9 +1,6 @@
 package main
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // Values for the table of a million agents.
 const (
@@ -51,43 +48,24 @@ func shardsTable(f *figures) string {
 	}
 	b := head("what", title(columns[0]), title(columns[1]))
 	add := func(what string, value func(g group) string) { b += row(what, value(columns[0]), value(columns[1])) }
-	events, feeds := p.events, 0
-	each := 0.0
+	feeds := 0
 	for _, c := range p.cells {
-		all, one := c.feeds()
-		feeds, each = feeds+all, each+one/float64(len(p.cells))
+		all, _ := c.feeds()
+		feeds += all
 	}
-	message := f.of(messageSize) * overhead
-	add("sessions", func(group) string { return number(events / agentsRate) })
 	add("streams, all", func(group) string { return number(float64(len(p.cells))) })
 	add("NATS servers of 8 cores, all", func(group) string { return number(float64(p.servers)) })
 	add("**shards in a list**, of at most 100", func(g group) string { return number(g.shards()) })
 	add("agents, readers of a list", func(g group) string { return number(p.agents/g.groups) + ", " + number(p.readers/g.groups) })
-	add("NATS servers, gateways of a list", func(g group) string {
-		return number(float64(p.servers)/g.groups) + ", " + number(float64(p.gateways())/g.groups)
-	})
-	add("connections of a sidecar", func(g group) string { return number(g.shards()) })
 	add("memory of a sidecar for its shards", func(g group) string { return amount(g.shards() * shardMemory) })
 	add("**connections of a server**, of at most 65,536 by default", func(g group) string { return number(g.connections()) })
 	add("memory of a server", func(g group) string {
-		return amount((events/agentsRate*replicas*f.of(sessionSize)+float64(feeds)*f.of(feedSizeNATS))/float64(p.servers) + g.connections()*f.of(connectionSize))
+		return amount((p.events/agentsRate*replicas*f.of(sessionSize)+float64(feeds)*f.of(feedSizeNATS))/float64(p.servers) + g.connections()*f.of(connectionSize))
 	})
 	add("choice of the shard, of a sidecar's processor time for an event", func(g group) string {
 		return percent(g.shards() * f.seconds(owner16) / 16 / (f.seconds(observe) + f.seconds(publish)))
 	})
-	add("cores of NATS that work", func(group) string { return number(p.work()) })
 	add("gateways of 4 cores, all", func(group) string { return number(float64(p.gateways())) })
-	add("memory of a gateway for its readers", func(group) string {
-		n := float64(p.gateways())
-		return amount(p.readers/n*f.of(subscriberSize) + float64(feeds)/n*f.of(feedSize))
-	})
-	add("network into NATS, between servers, out", func(group) string {
-		return fmt.Sprintf("%s/s, %s/s, %s/s", amount(events*message), amount(2*events*message), amount(events*message*each))
-	})
-	add("network to the readers", func(group) string { return amount(p.readers*agentsRate*frameSize*overhead) + "/s" })
-	add("disk of a server, an hour", func(group) string {
-		return amount(events * replicas / float64(p.servers) * f.of(messageSize) * 3600)
-	})
 	add("series of all sidecars", func(group) string { return number(p.agents * seriesOfAgent) })
 	add("memory of all sidecars, requested", func(group) string { return amount(p.agents * sidecarRAM) })
 	return b

@@ -28,9 +28,8 @@ const (
 
 // outcome is the effect of a scenario on readers and machines.
 type outcome struct {
-	p50, p99, worst  float64 // seconds from the agent to the reader
-	gateway, servers float64 // the highest utilization in any second
-	above            float64 // share of deliveries that took more than a second
+	p50, p99, worst float64 // seconds from the agent to the reader
+	above           float64 // share of deliveries that took more than a second
 }
 
 // job is work of a server or a gateway: a fixed part, and a part for each reader.
@@ -44,7 +43,6 @@ type job struct {
 // queue processes one job after the other with all of its cores. A job that finds it idle costs more, for the wake-up.
 type queue struct {
 	cores, wake, until float64
-	busy               []float64 // by second
 }
 
 // do returns when a job begins and ends. At most width cores can work on it.
@@ -54,19 +52,10 @@ func (q *queue) do(at, work, width float64) (begins, ends float64) {
 	}
 	begins = max(at, q.until)
 	q.until = begins + work/q.cores
-	if second := int(begins); second < len(q.busy) {
-		q.busy[second] += work / q.cores
-	}
 	return begins, begins + work/min(q.cores, width)
 }
 
-func newQueue(cores, wake float64) *queue {
-	return &queue{cores: cores, wake: max(0, wake), busy: make([]float64, int(2*lasting))}
-}
-
-func (q *queue) peak() float64 {
-	return min(1, slices.Max(q.busy[int(warm):int(lasting)])) // work is counted in the second in which it begins
-}
+func newQueue(cores, wake float64) *queue { return &queue{cores: cores, wake: max(0, wake)} }
 
 // event is an event that an agent sends.
 type event struct {
@@ -134,7 +123,7 @@ func (c *cell) simulate(what scenario, seed uint64) outcome {
 			jobs[at.gateway] = append(jobs[at.gateway], job{at: brought + hop, said: e.at, own: f.seconds(feedBusy), readers: at.readers, session: e.session})
 		}
 	}
-	result, all := outcome{servers: max(leader.peak(), readers.peak())}, &delays{}
+	all := &delays{}
 	for g := range jobs {
 		jobs[g] = moves.divert(c, g, jobs, f)
 	}
@@ -149,10 +138,8 @@ func (c *cell) simulate(what scenario, seed uint64) outcome {
 				}
 			}
 		}
-		result.gateway = max(result.gateway, gateway.peak())
 	}
-	result.p50, result.p99, result.worst, result.above = all.at(0.5), all.at(0.99), all.at(1), all.above(1)
-	return result
+	return outcome{p50: all.at(0.5), p99: all.at(0.99), worst: all.at(1), above: all.above(1)}
 }
 
 // delays is a histogram of delays with buckets that are each 2 % wider than the previous one.

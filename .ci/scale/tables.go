@@ -143,11 +143,7 @@ func processesTable(f *figures, plans []*plan) string {
 		return mean(p, func(c *cell) float64 { return float64(c.readers()) }) * float64(len(p.cells)) * agentsRate
 	}
 	message := f.of(messageSize)
-	add("sessions", func(p *plan) string { return number(p.events / agentsRate) })
 	add("sidecars", func(p *plan) string { return number(p.agents) })
-	add("processor of a sidecar", func(p *plan) string {
-		return fmt.Sprintf("%.2g %%", 100*p.events/p.agents*(f.seconds(observe)+f.seconds(publish)))
-	})
 	add("memory of all sidecars, requested and at rest", func(p *plan) string {
 		rest := "not measured"
 		if len(f.Checks) > 0 {
@@ -156,16 +152,10 @@ func processesTable(f *figures, plans []*plan) string {
 		return amount(p.agents*sidecarRAM) + ", " + rest
 	})
 	add("**streams**, each in an account", func(p *plan) string { return fmt.Sprint(len(p.cells)) })
-	add("the same, if nothing that comes wakes anybody", func(p *plan) string {
+	add("the same, if no event wakes a process", func(p *plan) string {
 		return number(math.Ceil(p.events * f.seconds(leaderBusy) / target))
 	})
 	add("**NATS servers**", func(p *plan) string { return fmt.Sprint(p.servers) })
-	add("the core that takes a stream", func(p *plan) string { return percent(mean(p, (*cell).leader)) })
-	add("all cores of NATS", func(p *plan) string { return percent(p.work() / float64(p.servers) / serverCores) })
-	add("connections of a server", func(p *plan) string {
-		return number((p.agents + float64(p.gateways())) / float64(p.servers))
-	})
-	add("feeds (consumers), all", func(p *plan) string { return number(feeds(p)) })
 	add("memory of a server", func(p *plan) string {
 		return amount((p.events/agentsRate*replicas*f.of(sessionSize) + feeds(p)*f.of(feedSizeNATS) + (p.agents+float64(p.gateways()))*f.of(connectionSize)) / float64(p.servers))
 	})
@@ -175,20 +165,6 @@ func processesTable(f *figures, plans []*plan) string {
 	})
 	add("disk of a server, an hour ¹", func(p *plan) string { return amount(p.events * replicas / float64(p.servers) * message * 3600) })
 	add("**gateways**", func(p *plan) string { return fmt.Sprint(p.gateways()) })
-	add("the busiest gateway", func(p *plan) string {
-		greatest := 0.0
-		for _, c := range p.cells {
-			greatest = math.Max(greatest, c.busiest())
-		}
-		return percent(greatest)
-	})
-	add("gateways of a stream, fewest and most", func(p *plan) string {
-		fewest, most := math.MaxInt, 0
-		for _, c := range p.cells {
-			fewest, most = min(fewest, c.gateways), max(most, c.gateways)
-		}
-		return fmt.Sprintf("%d, %d", fewest, most)
-	})
 	add("readers, feeds of a gateway ²", func(p *plan) string {
 		n := float64(p.gateways())
 		return number(p.readers/n) + ", " + number(feeds(p)/n)
@@ -197,7 +173,6 @@ func processesTable(f *figures, plans []*plan) string {
 		n := float64(p.gateways())
 		return amount(p.readers/n*f.of(subscriberSize) + feeds(p)/n*f.of(feedSize))
 	})
-	add("deliveries a second", func(p *plan) string { return number(deliveries(p)) })
 	add("network to the readers", func(p *plan) string { return amount(deliveries(p)*frameSize*overhead) + "/s" })
 	return b
 }
@@ -210,7 +185,7 @@ func breaksTable(f *figures) string {
 	b := head("what", "60 % of it", "made of")
 	b += row("events/s into one stream, three replicas", number(target/leader), fmt.Sprintf("one core, %.3g µs an event", leader*1e6))
 	b += row("events/s into one stream, one replica", number(target/single), fmt.Sprintf("one core, %.3g µs an event", single*1e6))
-	for _, events := range []float64{1000, 10_000, 100_000} {
+	for _, events := range []float64{1000, 10_000} {
 		reading := f.reading(events / speaking)
 		b += row(fmt.Sprintf("feeds that an event can have, %s events/s in the stream", number(events)), number(target*replicas*serverCores/events/reading),
 			fmt.Sprintf("%.3g µs for each: NATS looks at the %s messages between two of a session", reading*1e6, number(events/speaking)))
@@ -224,16 +199,22 @@ func breaksTable(f *figures) string {
 }
 
 func scenariosTable(plans []*plan) string {
-	b := head("what happens", "readers go", "p50", "p99", "longest", "above 1 s", "busiest second of a gateway", "and of NATS")
+	titles := []any{"what happens"}
 	for _, p := range plans {
-		add := func(name string, c *cell, what scenario) {
-			o := c.simulate(what, seed)
-			b += row(name, p.way, duration(o.p50), duration(o.p99), duration(o.worst), fmt.Sprintf("%.2g %%", 100*o.above), percent(o.gateway), percent(o.servers))
+		titles = append(titles, fmt.Sprintf("readers %s: p50, p99, longest, above 1 s", p.way))
+	}
+	b := head(titles...)
+	add := func(name string, of func(*plan) *cell, what scenario) {
+		cells := []any{name}
+		for _, p := range plans {
+			o := of(p).simulate(what, seed)
+			cells = append(cells, fmt.Sprintf("%s, %s, %s, %.2g %%", duration(o.p50), duration(o.p99), duration(o.worst), 100*o.above))
 		}
-		add("nothing happens, a middling stream", p.middling(), steady)
-		for _, what := range scenarios() {
-			add(string(what), p.largest(), what)
-		}
+		b += row(cells...)
+	}
+	add("nothing happens, an average stream", (*plan).middling, steady)
+	for _, what := range scenarios() {
+		add(string(what), (*plan).largest, what)
 	}
 	return b
 }
