@@ -21,7 +21,6 @@ func newUpstream() *upstream {
 	reused.Proxy = nil
 	reused.DisableCompression = true // otherwise the transport asks for gzip by itself, which changes the bytes
 	reused.MaxIdleConnsPerHost = 100
-	reused.ExpectContinueTimeout = 0 // the client has been told to send its body, so the body does not wait for the agent's 100 (Continue)
 	single := reused.Clone()
 	// DisableKeepAlives would send "Connection: close", and Go's server then does not notice a client that leaves.
 	single.MaxIdleConnsPerHost = -1
