@@ -94,16 +94,20 @@ func tables() string {
 		mixed := slices.ContainsFunc(section.rows, func(r row) bool { return !slices.Equal(r.places, section.rows[0].places) })
 		fmt.Fprintf(&b, "\n## %s\n\n%s", section.title, section.about)
 		if mixed {
-			b.WriteString("\n\n| attribute | of | meaning | example |\n|-|-|-|-|\n")
+			b.WriteString("\n\n| attribute | of | meaning |\n|-|-|-|\n")
 		} else {
-			fmt.Fprintf(&b, " All are of %s.\n\n| attribute | meaning | example |\n|-|-|-|\n", of)
+			fmt.Fprintf(&b, " All are of %s.\n\n| attribute | meaning |\n|-|-|\n", of)
 		}
 		for _, row := range section.rows {
 			fmt.Fprintf(&b, "| `%s`%s | ", row.key, typeWords[row.kind])
 			if mixed {
 				b.WriteString(strings.Join(quoted(row.places), ", ") + " | ")
 			}
-			fmt.Fprintf(&b, "%s | `%s` |\n", row.when, row.example)
+			b.WriteString(row.when)
+			if row.when == "always" || row.when == "as stated" || strings.ContainsAny(row.example[:1], "[{") {
+				fmt.Fprintf(&b, " (`%s`)", row.example)
+			}
+			b.WriteString(" |\n")
 		}
 	}
 	b.WriteString("\n")

@@ -45,7 +45,7 @@ func documentedAttributes(t *testing.T) map[string]documentedAttribute {
 		}
 		cells := strings.Split(strings.Trim(line, "| "), " | ")
 		m := attributeCell.FindStringSubmatch(cells[0])
-		if m == nil || len(cells) < 3 {
+		if m == nil || len(cells) < 2 {
 			continue
 		}
 		places := of
@@ -56,7 +56,7 @@ func documentedAttributes(t *testing.T) map[string]documentedAttribute {
 		if kind == "" {
 			kind = "string"
 		}
-		d := documentedAttribute{kind, strings.Split(strings.ReplaceAll(places, "`", ""), ", "), strings.HasPrefix(cells[len(cells)-2], "always")}
+		d := documentedAttribute{kind, strings.Split(strings.ReplaceAll(places, "`", ""), ", "), strings.HasPrefix(cells[len(cells)-1], "always")}
 		if places == "operations" {
 			d.places = []string{"invoke_workflow", "invoke_agent", "invoke_node", "execute_tool", "chat"}
 		}
