@@ -57,13 +57,13 @@ func TestValues(t *testing.T) {
 
 const (
 	referencePage  = "../../docs/reference/confidence.md"
-	referenceStart = "<!-- The tables are written by: go test ./collector/proof -run TestReference -update -->\n"
-	referenceEnd   = "<!-- the end of the tables -->\n"
+	referenceStart = "<!-- The lists are written by: go test ./collector/proof -run TestReference -update -->\n"
+	referenceEnd   = "<!-- the end of the lists -->\n"
 )
 
-// TestReference compares the tables of docs/reference/confidence.md with the shapes.
+// TestReference compares the lists of docs/reference/confidence.md with the shapes.
 func TestReference(t *testing.T) {
-	checkSection(t, referencePage, referenceStart, referenceEnd, referenceTables())
+	checkSection(t, referencePage, referenceStart, referenceEnd, referenceLists())
 }
 
 // checkSection compares the part of a page between two marks with want. The flag -update replaces it.
@@ -90,21 +90,21 @@ func checkSection(t *testing.T, page, start, end, want string) {
 	}
 }
 
-func referenceTables() string {
+func referenceLists() string {
 	var b strings.Builder
-	b.WriteString("## Statements\n\n| example | read as |\n|-|-|\n")
+	b.WriteString("## Statements\n\nExamples, and what is read:\n\n")
 	for _, s := range shapes() {
-		fmt.Fprintf(&b, "| %s | %s |\n", code(s.example), readAs(s.example))
+		fmt.Fprintf(&b, "- %s: %s\n", code(s.example), readAs(s.example))
 	}
-	b.WriteString("\n## Values\n\nThe examples follow `Confidence: `.\n\n| example | read as | |\n|-|-|-|\n")
+	b.WriteString("\n## Values\n\nWhat may follow `Confidence: `, and what is read:\n\n")
 	for _, v := range valueShapes() {
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", code(v.example), readAs("Confidence: "+v.example), v.reading)
+		fmt.Fprintf(&b, "- %s: %s, %s\n", code(v.example), readAs("Confidence: "+v.example), v.reading)
 	}
 	return b.String()
 }
 
 // code formats text as code in a cell of a table.
-func code(text string) string { return "`" + strings.ReplaceAll(text, "|", `\|`) + "`" }
+func code(text string) string { return "`" + text + "`" }
 
 func readAs(text string) string {
 	var all []string

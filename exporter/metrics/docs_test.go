@@ -12,23 +12,23 @@ import (
 )
 
 const (
-	page         = "../../docs/reference/metrics.md"
-	beginsTables = "<!-- The tables are written by: go test ./exporter/metrics -run TestDocumentation -update -->\n"
-	endsTables   = "<!-- the end of the tables -->\n"
+	page        = "../../docs/reference/metrics.md"
+	beginsLists = "<!-- The lists are written by: go test ./exporter/metrics -run TestDocumentation -update -->\n"
+	endsLists   = "<!-- the end of the lists -->\n"
 )
 
-// TestDocumentation compares the metrics with the tables in docs/reference/metrics.md.
+// TestDocumentation compares the metrics with the lists in docs/reference/metrics.md.
 func TestDocumentation(t *testing.T) {
 	content, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, rest, begins := strings.Cut(string(content), beginsTables)
-	_, after, ends := strings.Cut(rest, endsTables)
+	before, rest, begins := strings.Cut(string(content), beginsLists)
+	_, after, ends := strings.Cut(rest, endsLists)
 	if !begins || !ends {
-		t.Fatalf("%s does not hold %q and %q", page, beginsTables, endsTables)
+		t.Fatalf("%s does not hold %q and %q", page, beginsLists, endsLists)
 	}
-	want := before + beginsTables + "\n" + tables(t) + endsTables + after
+	want := before + beginsLists + "\n" + lists(t) + endsLists + after
 	if *update {
 		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
@@ -40,8 +40,8 @@ func TestDocumentation(t *testing.T) {
 	}
 }
 
-// tables returns the tables of the metrics, of their names over OTLP and of their labels.
-func tables(t *testing.T) string {
+// lists returns the lists of the metrics, of their names over OTLP and of their labels.
+func lists(t *testing.T) string {
 	t.Helper()
 	kinds := map[string]dto.MetricType{}
 	for _, f := range families(t) {
@@ -50,20 +50,15 @@ func tables(t *testing.T) string {
 	var b strings.Builder
 	for _, section := range append(table[:len(table):len(table)], newest()) {
 		fmt.Fprintf(&b, "### %s\n\n", section.title)
-		labels := func(m metric) []string { return m.labels }
-		if !slices.ContainsFunc(section.metrics, func(m metric) bool { return !slices.Contains(m.labels, "source") }) {
-			b.WriteString("All have the label `source`.\n\n")
-			labels = func(m metric) []string {
-				return slices.DeleteFunc(slices.Clone(m.labels), func(l string) bool { return l == "source" })
-			}
-		}
-		b.WriteString("| name | labels | meaning |\n|-|-|-|\n")
 		for _, m := range section.metrics {
-			kind := ""
-			if kinds[m.name] != dto.MetricType_COUNTER {
-				kind = " " + strings.ToLower(kinds[m.name].String())
+			labels, kind := "", ""
+			if len(m.labels) > 0 {
+				labels = "{" + strings.Join(m.labels, ",") + "}"
 			}
-			fmt.Fprintf(&b, "| `%s`%s | %s | %s |\n", m.name, kind, quoted(labels(m)), cell(m.help))
+			if kinds[m.name] != dto.MetricType_COUNTER {
+				kind = " (" + strings.ToLower(kinds[m.name].String()) + ")"
+			}
+			fmt.Fprintf(&b, "- `%s%s`%s: %s\n", m.name, labels, kind, m.help)
 		}
 		b.WriteString("\n")
 	}
@@ -170,6 +165,3 @@ func quoted(words []string) string {
 	}
 	return strings.Join(out, ", ")
 }
-
-// cell escapes text for a table cell.
-func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }

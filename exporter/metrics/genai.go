@@ -50,13 +50,13 @@ func newGenAI(n conventions.Table) genAI {
 			n.AgentName, n.ErrorType),
 		workflowDuration: duration(n.WorkflowDuration, "Duration of workflows, each a whole run.",
 			n.WorkflowName, n.ErrorType),
-		inferenceCalls: newConventional(n.InferenceCalls, "", "{inference_call}", "Model calls made by one agent invocation itself, including failed ones, if any.", n.AgentName),
-		toolCalls:      newConventional(n.ToolCalls, "", "{tool_call}", "Tool calls made by one agent invocation itself, including failed ones and transfers, if it made a tool or model call.", n.AgentName),
+		inferenceCalls: newConventional(n.InferenceCalls, "", "{inference_call}", "Model calls of one agent invocation itself, if any, including failed ones.", n.AgentName),
+		toolCalls:      newConventional(n.ToolCalls, "", "{tool_call}", "Tool calls of one agent invocation itself with a tool or model call, including failed ones and transfers.", n.AgentName),
 		toolDuration: duration(n.ToolDuration, "Time from a tool call to its response.",
 			n.ToolName, n.AgentName, n.ErrorType),
 		inferenceDuration: duration(n.InferenceDuration, "Duration of model responses.",
 			n.OperationName, n.ResponseModel, n.ErrorType),
-		firstChunk: duration(n.FirstChunk, "Time to the first chunk of a model response that arrives in chunks and ends.",
+		firstChunk: duration(n.FirstChunk, "Time to the first chunk of a model response that arrives in chunks.",
 			n.OperationName, n.ResponseModel),
 	}
 	for _, t := range n.Tokens {

@@ -9,15 +9,15 @@ var (
 	runDuration     = metric{"delegraph_run_duration_seconds", "Duration of runs.", []string{"source", "agent", "status"}}
 	timeToFirstText = metric{"delegraph_run_time_to_first_text_seconds", "Time from the start of a live run to its first text.", []string{"source", "agent"}}
 
-	runModelCalls   = metric{"delegraph_run_model_calls", "Model calls per run, including failed ones, for runs with at least one.", []string{"source", "agent"}}
-	runToolCalls    = metric{"delegraph_run_tool_calls", "Tool calls per run, including failed ones and transfers, for runs with a tool or model call.", []string{"source", "agent"}}
-	delegationDepth = metric{"delegraph_run_delegation_depth", "Agent invocations above the deepest one of a run; 0 if no agent delegates.", []string{"source", "agent"}}
+	runModelCalls   = metric{"delegraph_run_model_calls", "Model calls per run with at least one, including failed ones.", []string{"source", "agent"}}
+	runToolCalls    = metric{"delegraph_run_tool_calls", "Tool calls per run with a tool or model call, including failed ones and transfers.", []string{"source", "agent"}}
+	delegationDepth = metric{"delegraph_run_delegation_depth", "Agent invocations above the deepest one of a run.", []string{"source", "agent"}}
 
 	toolCalls        = metric{"delegraph_tool_calls_total", "Tool calls ended, including failed ones.", []string{"source", "agent", "tool"}}
 	toolCallFailures = metric{"delegraph_tool_call_failures_total", "Tool calls whose response was an error.", []string{"source", "agent", "tool"}}
-	toolCallsDiffer  = metric{"delegraph_run_tool_calls_mismatches_total", "Runs whose protocol reported another number of tool calls than were seen.", []string{"source"}}
+	toolCallsDiffer  = metric{"delegraph_run_tool_calls_mismatches_total", "Runs that reported another number of tool calls than were seen.", []string{"source"}}
 	transfers        = metric{"delegraph_transfers_total", "Transfers of control between agents, without calls of agents as tools.", []string{"source", "from_agent", "to_agent"}}
-	transferLoops    = metric{"delegraph_transfer_loops_total", "Transfers back to an agent that transferred control earlier in the same chain.", []string{"source", "from_agent", "to_agent"}}
+	transferLoops    = metric{"delegraph_transfer_loops_total", "Transfers back to an agent of the same chain of transfers.", []string{"source", "from_agent", "to_agent"}}
 
 	confidence    = metric{"delegraph_confidence_ratio", "Confidence stated in answers, each value once.", []string{"source", "agent", "origin"}}
 	unratedAnswer = metric{"delegraph_answers_without_confidence_total", "Final texts that state no confidence.", []string{"source", "agent"}}
@@ -25,34 +25,34 @@ var (
 	unreadable    = metric{"delegraph_proof_unreadable_total", "Proof fields that could not be read.", []string{"source", "reason"}}
 
 	inputRequests = metric{"delegraph_input_requests_total", "Requests for external input.", []string{"source", "kind"}}
-	inputWait     = metric{"delegraph_input_wait_seconds", "Time from a request for input to its answer on the same stream.", []string{"source", "kind"}}
-	inputExpired  = metric{"delegraph_input_expired_total", "Requests for input that were unanswered when their run timed out or their own time was over.", []string{"source", "kind"}}
-	artifacts     = metric{"delegraph_artifacts_total", "Artifacts written, each counted once, whatever its number of chunks.", []string{"source", "kind"}}
+	inputWait     = metric{"delegraph_input_wait_seconds", "Time from a request for input to its answer on the stream.", []string{"source", "kind"}}
+	inputExpired  = metric{"delegraph_input_expired_total", "Requests for input that were not answered in time.", []string{"source", "kind"}}
+	artifacts     = metric{"delegraph_artifacts_total", "Artifacts written, each counted once.", []string{"source", "kind"}}
 	artifactGaps  = metric{"delegraph_artifact_chunks_missing_total", "Gaps in the chunk numbers of artifacts.", []string{"source", "kind"}}
 	artifactAgain = metric{"delegraph_artifact_chunks_repeated_total", "Artifact chunks received more than once.", []string{"source", "kind"}}
 	planItems     = metric{"delegraph_plan_items_total", "Items of stated plans, by status when the run ended.", []string{"source", "status"}}
-	artifactBytes = metric{"delegraph_artifact_bytes_total", "Size of written artifacts, where known, without repeated chunks.", []string{"source", "kind"}}
+	artifactBytes = metric{"delegraph_artifact_bytes_total", "Size of written artifacts, without repeated chunks.", []string{"source", "kind"}}
 
 	frames         = metric{"delegraph_frames_total", "Complete frames received, including undecodable ones.", []string{"source"}}
 	frameBytes     = metric{"delegraph_frame_bytes_total", "Size on the wire of complete frames received.", []string{"source"}}
 	events         = metric{"delegraph_events_total", "Events decoded from frames.", []string{"source", "dialect", "kind"}}
-	internalEvents = metric{"delegraph_internal_events_total", "Frames that their protocol marks as internal, by internal name and kind of the first event.", []string{"source", "name", "kind"}}
-	unknownEvents  = metric{"delegraph_unknown_events_total", "Frames of an unknown kind, or with a part of one; the log has each name once.", []string{"source", "dialect", "name"}}
-	parseErrors    = metric{"delegraph_parse_errors_total", "Frames that could not be decoded, each counted at most once.", []string{"source", "dialect", "reason"}}
+	internalEvents = metric{"delegraph_internal_events_total", "Frames that their protocol marks as internal, by name and kind of the first event.", []string{"source", "name", "kind"}}
+	unknownEvents  = metric{"delegraph_unknown_events_total", "Frames of an unknown kind, or with a part of one.", []string{"source", "dialect", "name"}}
+	parseErrors    = metric{"delegraph_parse_errors_total", "Frames that could not be decoded.", []string{"source", "dialect", "reason"}}
 	lateFrames     = metric{"delegraph_late_frames_total", "Frames with events dropped because their run or agent had ended.", []string{"source"}}
 	eventLag       = metric{"delegraph_source_event_lag_seconds", "Time from an event's own timestamp to its receipt; 0 if the agent's clock is ahead.", []string{"source"}}
 
-	clockOffset = metric{"delegraph_source_clock_offset_seconds", "Smallest difference between time of receipt and reported time in the run that ended last: how far the agent's clock is behind, plus the shortest delay.", []string{"source"}}
+	clockOffset = metric{"delegraph_source_clock_offset_seconds", "Smallest difference between time of receipt and reported time in the run that ended last.", []string{"source"}}
 
 	lastEvent = metric{"delegraph_source_last_event_timestamp_seconds", "Unix time of receipt of the last decodable frame.", []string{"source"}}
 
-	sourceUp        = metric{"delegraph_source_up", "Whether the last request or tail connection attempt reached the agent.", []string{"source"}}
+	sourceUp        = metric{"delegraph_source_up", "Whether the last request or tail connection reached the agent.", []string{"source"}}
 	reconnects      = metric{"delegraph_source_reconnects_total", "Reconnection attempts by a tail.", []string{"source"}}
-	repeatedFrames  = metric{"delegraph_source_repeated_frames_total", "Frames that a server sent again after an interruption; other metrics count them once.", []string{"source"}}
+	repeatedFrames  = metric{"delegraph_source_repeated_frames_total", "Frames sent again after an interruption; other metrics count them once.", []string{"source"}}
 	missedFrames    = metric{"delegraph_source_missed_frames_total", "Frames missed by a tail while disconnected, if the stream numbers every frame.", []string{"source"}}
-	sessionsEvicted = metric{"delegraph_source_sessions_evicted_total", "Session streams closed by a tail to make room for another.", []string{"source"}}
+	sessionsEvicted = metric{"delegraph_source_sessions_evicted_total", "Session streams that a tail closed for another.", []string{"source"}}
 	unrecognized    = metric{"delegraph_unrecognized_streams_total", "Streams outside agent paths that no dialect recognized, relayed unchanged.", []string{"source"}}
-	upstreamErrors  = metric{"delegraph_source_upstream_errors_total", "Requests and tail connection attempts that did not reach the agent, or whose response broke off.", []string{"source"}}
+	upstreamErrors  = metric{"delegraph_source_upstream_errors_total", "Requests and tail connections that did not reach the agent or broke off.", []string{"source"}}
 	unobservedBytes = metric{"delegraph_source_unobserved_bytes_total", "Bytes relayed without being observed.", []string{"source", "reason"}}
 	unreadRequests  = metric{"delegraph_source_unread_requests_total", "Run requests whose session, user and app could not be read.", []string{"source", "reason"}}
 	cardsUnchanged  = metric{"delegraph_source_cards_unchanged_total", "Agent cards relayed unchanged although they may lead clients around the proxy.", []string{"source", "reason"}}
@@ -71,34 +71,34 @@ var (
 	streamSubscribers    = metric{"delegraph_stream_subscribers", "Connected subscribers of the external stream.", nil}
 	streamReplayFrames   = metric{"delegraph_stream_replay_frames", "Frames in the replay buffer.", nil}
 	streamReplayBytes    = metric{"delegraph_stream_replay_bytes", "Size of the frames in the replay buffer.", nil}
-	streamSent           = metric{"delegraph_stream_frames_sent_total", "Frames sent to subscribers, counted for each subscriber.", nil}
+	streamSent           = metric{"delegraph_stream_frames_sent_total", "Frames sent, counted for each subscriber.", nil}
 	streamDropped        = metric{"delegraph_stream_frames_dropped_total", "Frames not published on the external stream.", []string{"reason"}}
 	streamDisconnects    = metric{"delegraph_stream_disconnects_total", "Subscriber connections ended.", []string{"reason"}}
 	streamResumes        = metric{"delegraph_stream_resumes_total", "Subscribers that reconnected with an event ID.", []string{"outcome"}}
-	streamRefusals       = metric{"delegraph_stream_refusals_total", "Refused stream requests, by reason and form of the response.", []string{"reason", "answer"}}
+	streamRefusals       = metric{"delegraph_stream_refusals_total", "Refused requests for the external stream.", []string{"reason", "answer"}}
 	streamTokensFailures = metric{"delegraph_stream_tokens_file_failures_total", "Failed reads of the tokens file; the previous tokens stay in force.", nil}
 	streamTicketsEvicted = metric{"delegraph_stream_tickets_evicted_total", "Unused tickets evicted for newer ones.", nil}
 
 	storePublished = metric{"delegraph_stream_store_published_total", "Frames published to the store by this process.", nil}
-	storeRepeated  = metric{"delegraph_stream_store_repeated_total", "Frames already in the store, from another process or an earlier attempt.", nil}
+	storeRepeated  = metric{"delegraph_stream_store_repeated_total", "Frames that the store already had.", nil}
 	storeDropped   = metric{"delegraph_stream_store_dropped_total", "Frames not published to the store; readers get a gap.", []string{"reason"}}
-	storeRetries   = metric{"delegraph_stream_store_publish_retries_total", "Retries of publishing after an attempt that failed or may have failed.", nil}
+	storeRetries   = metric{"delegraph_stream_store_publish_retries_total", "Retries of publishing after an attempt that may have failed.", nil}
 	storeQueued    = metric{"delegraph_stream_store_queue_bytes", "Size of the frames waiting for the store.", nil}
-	storeCapacity  = metric{"delegraph_stream_store_queue_capacity_bytes", "Maximum size of the frames waiting for the store, stream.jetstream.queue, all shards together; 0 for a process that does not publish.", nil}
-	storeConnected = metric{"delegraph_stream_store_connected", "Whether the store's servers are connected; with shards, whether those of each one are.", nil}
+	storeCapacity  = metric{"delegraph_stream_store_queue_capacity_bytes", "Maximum size of the frames waiting for the store, stream.jetstream.queue; 0 for a process that does not publish.", nil}
+	storeConnected = metric{"delegraph_stream_store_connected", "Whether the store is connected, with all its shards.", nil}
 	storeFeeds     = metric{"delegraph_stream_feeds", "Feeds read from the store: one per session with readers, and one for all sessions.", nil}
-	storeFeedTries = metric{"delegraph_stream_feed_retries_total", "Retries of reading a feed after a failure while connected.", nil}
+	storeFeedTries = metric{"delegraph_stream_feed_retries_total", "Retries of reading a feed while connected.", nil}
 	storeFeedGaps  = metric{"delegraph_stream_feed_gaps_total", "Gaps in feeds.", []string{"reason"}}
 
 	labelOverflow = metric{"delegraph_label_overflow_total", "Label values replaced by _other, counted per sample and label.", []string{"label"}}
 
 	memoryBudget     = metric{"delegraph_memory_budget_bytes", "Memory budget shared by all queues, buffers and open runs.", nil}
 	memoryUsed       = metric{"delegraph_memory_used_bytes", "Memory charged to the budget.", []string{"buffer"}}
-	memoryShed       = metric{"delegraph_memory_shed_total", "Times that the budget refused memory to a queue or an open run, made a buffer drop data, or disconnected a relayed stream (relays).", []string{"buffer"}}
+	memoryShed       = metric{"delegraph_memory_shed_total", "Times that the budget refused memory, made a buffer drop data, or disconnected a relayed stream.", []string{"buffer"}}
 	logDropped       = metric{"delegraph_log_lines_dropped_total", "Log lines dropped because the queue was full or the output failed.", nil}
-	reloadSuccessful = metric{"delegraph_config_last_reload_successful", "Whether the last load of the configuration succeeded.", nil}
+	reloadSuccessful = metric{"delegraph_config_last_reload_successful", "Whether the configuration was last loaded successfully.", nil}
 	reloadTime       = metric{"delegraph_config_last_reload_success_timestamp_seconds", "Unix time of the last successful load of the configuration.", nil}
-	buildInfo        = metric{"delegraph_build_info", "A constant 1, labeled with version, revision and Go version.", []string{"version", "revision", "goversion"}}
+	buildInfo        = metric{"delegraph_build_info", "A constant 1, labeled with the version.", []string{"version", "revision", "goversion"}}
 )
 
 // other replaces label values that are not admitted.

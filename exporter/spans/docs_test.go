@@ -80,7 +80,7 @@ func fits(example string, kind attribute.Type) bool {
 
 // typeWords maps types to the conventions' names for them. Strings, the most frequent type, have none.
 var typeWords = map[attribute.Type]string{
-	attribute.INT64: " int", attribute.FLOAT64: " double", attribute.BOOL: " boolean", attribute.STRINGSLICE: " string[]",
+	attribute.INT64: " (int)", attribute.FLOAT64: " (double)", attribute.BOOL: " (boolean)", attribute.STRINGSLICE: " (string[])",
 }
 
 func tables() string {
@@ -93,17 +93,20 @@ func tables() string {
 		of := strings.Join(quoted(section.rows[0].places), ", ")
 		mixed := slices.ContainsFunc(section.rows, func(r row) bool { return !slices.Equal(r.places, section.rows[0].places) })
 		fmt.Fprintf(&b, "\n## %s\n\n%s", section.title, section.about)
-		if mixed {
-			b.WriteString("\n\n| attribute | of | meaning | example |\n|-|-|-|-|\n")
-		} else {
-			fmt.Fprintf(&b, " All are of %s.\n\n| attribute | meaning | example |\n|-|-|-|\n", of)
+		if !mixed {
+			fmt.Fprintf(&b, " All are of %s.", of)
 		}
+		b.WriteString("\n\n")
 		for _, row := range section.rows {
-			fmt.Fprintf(&b, "| `%s`%s | ", row.key, typeWords[row.kind])
+			fmt.Fprintf(&b, "- `%s`%s", row.key, typeWords[row.kind])
 			if mixed {
-				b.WriteString(strings.Join(quoted(row.places), ", ") + " | ")
+				b.WriteString(" of " + strings.Join(quoted(row.places), ", "))
 			}
-			fmt.Fprintf(&b, "%s | `%s` |\n", row.when, row.example)
+			b.WriteString(": " + row.when)
+			if row.when == "always" || row.when == "as stated" || strings.ContainsAny(row.example[:1], "[{") {
+				fmt.Fprintf(&b, " (`%s`)", row.example)
+			}
+			b.WriteString("\n")
 		}
 	}
 	b.WriteString("\n")

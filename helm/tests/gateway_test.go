@@ -156,7 +156,7 @@ func checkMetric(t *testing.T, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(text), "| `"+name+"` gauge |  |") {
+	if !strings.Contains(string(text), "\n- `"+name+"` (gauge):") {
 		t.Errorf("%s is not a gauge without labels in docs/reference/metrics.md", name)
 	}
 }

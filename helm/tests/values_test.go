@@ -13,10 +13,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The table of values in the chart's README is between these lines.
+// The list of values in the chart's README is between these lines.
 const (
-	tableBegins = "<!-- values: written by go test ./... -update in helm/tests -->\n"
-	tableEnds   = "<!-- /values -->\n"
+	listBegins = "<!-- values: written by go test ./... -update in helm/tests -->\n"
+	listEnds   = "<!-- /values -->\n"
 )
 
 // TestReadme checks that the README lists every value with its default and its comment.
@@ -26,22 +26,21 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, rest, found := strings.Cut(string(text), tableBegins)
-	_, after, ended := strings.Cut(rest, tableEnds)
+	before, rest, found := strings.Cut(string(text), listBegins)
+	_, after, ended := strings.Cut(rest, listEnds)
 	if !found || !ended {
 		t.Fatal("the README has no place for the values")
 	}
-	var table strings.Builder
-	table.WriteString("| value | default | |\n|-|-|-|\n")
+	var list strings.Builder
 	var rows []valueRow
 	describe(t, &rows, "", mapping(t, filepath.Join(chart, "values.yaml")))
 	for _, r := range rows {
-		fmt.Fprintf(&table, "| %s | `%s` | %s |\n", strings.Join(r.names, ", "), r.value, strings.ReplaceAll(r.text, "|", `\|`))
+		fmt.Fprintf(&list, "- %s (`%s`): %s\n", strings.Join(r.names, ", "), r.value, r.text)
 	}
-	golden(t, file, before+tableBegins+table.String()+tableEnds+after)
+	golden(t, file, before+listBegins+list.String()+listEnds+after)
 }
 
-// valueRow is a line of the table: values with the same default and the same description.
+// valueRow is a line of the list: values with the same default and the same description.
 type valueRow struct {
 	names       []string
 	value, text string

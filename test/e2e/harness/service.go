@@ -99,7 +99,7 @@ func documented(t *testing.T, name string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return bytes.Contains(page, []byte("\n| `"+name+"` |"))
+	return bytes.Contains(page, []byte("\n- `"+name+"`")) || bytes.Contains(page, []byte("\n- `"+name+"{"))
 }
 
 // Count returns the sum of the samples of a counter or gauge whose labels include the given pairs of name and value. It is 0 for a

@@ -143,7 +143,7 @@ func TestReloadOfMapping(t *testing.T) {
 	}
 }
 
-// TestDocumentationOfMappings compares the table of meanings and the example with the page, and rewrites them with -update.
+// TestDocumentationOfMappings compares the list of meanings and the example with the page, and rewrites them with -update.
 func TestDocumentationOfMappings(t *testing.T) {
 	const page, begin, end = "../../../docs/how-to/custom-dialect.md", "<!-- written by: go test ./test/e2e/relay -run TestDocumentationOfMappings -update -->\n\n", "\n<!-- end -->"
 	text := readText(t, page)
@@ -155,12 +155,18 @@ func TestDocumentationOfMappings(t *testing.T) {
 		text = text[:at] + of + text[at+strings.Index(text[at:], end):]
 	}
 	write("```yaml\n"+readText(t, homeGrown)+"```\n", 1)
-	var table strings.Builder
-	table.WriteString("| `means` | what it says | needs | may have |\n|-|-|-|-|\n")
+	var list strings.Builder
 	for _, m := range custom.Meanings() {
-		fmt.Fprintf(&table, "| `%s` | %s | %s | %s |\n", m.Name, m.Description, namesOf(m.Required, ", "), namesOf(m.Optional, ", "))
+		fmt.Fprintf(&list, "- `%s`: %s", m.Name, m.Description)
+		if len(m.Required) > 0 {
+			fmt.Fprintf(&list, " Needs %s.", namesOf(m.Required, ", "))
+		}
+		if len(m.Optional) > 0 {
+			fmt.Fprintf(&list, " May have %s.", namesOf(m.Optional, ", "))
+		}
+		list.WriteString("\n")
 	}
-	write(table.String(), 2)
+	write(list.String(), 2)
 	if *harness.Update {
 		if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
 			t.Fatal(err)

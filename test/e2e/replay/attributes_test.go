@@ -19,8 +19,9 @@ import (
 	"github.com/delegraph/delegraph/test/e2e/harness"
 )
 
-// attributeCell matches the first cell of an attribute in docs/reference/attributes.md: its name and, unless it is a string, type.
-var attributeCell = regexp.MustCompile("^`([a-z0-9_.]+)`(?: (int|double|boolean|string\\[\\]))?$")
+// attributeItem matches an attribute in docs/reference/attributes.md: its name, its type unless it is a string, its places unless its
+// section names them, and when it is there.
+var attributeItem = regexp.MustCompile("^- `([a-z0-9_.]+)`(?: \\((int|double|boolean|string\\[\\])\\))?(?: of ([^:]+))?: (.*)$")
 
 // documentedAttribute is an attribute as documented.
 type documentedAttribute struct {
@@ -43,20 +44,18 @@ func documentedAttributes(t *testing.T) map[string]documentedAttribute {
 		} else if _, places, found := strings.Cut(line, "All are of "); found {
 			of = strings.TrimSuffix(places, ".")
 		}
-		cells := strings.Split(strings.Trim(line, "| "), " | ")
-		m := attributeCell.FindStringSubmatch(cells[0])
-		if m == nil || len(cells) < 3 {
+		m := attributeItem.FindStringSubmatch(line)
+		if m == nil {
 			continue
 		}
-		places := of
-		if places == "" {
-			places = cells[1]
-		}
-		kind := m[2]
+		kind, places := m[2], m[3]
 		if kind == "" {
 			kind = "string"
 		}
-		d := documentedAttribute{kind, strings.Split(strings.ReplaceAll(places, "`", ""), ", "), strings.HasPrefix(cells[len(cells)-2], "always")}
+		if places == "" {
+			places = of
+		}
+		d := documentedAttribute{kind, strings.Split(strings.ReplaceAll(places, "`", ""), ", "), strings.HasPrefix(m[4], "always")}
 		if places == "operations" {
 			d.places = []string{"invoke_workflow", "invoke_agent", "invoke_node", "execute_tool", "chat"}
 		}
