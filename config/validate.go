@@ -209,6 +209,12 @@ func (c *checker) checkPublicPaths(source Source, key string) {
 	if source.Proxy.PublicPaths != nil && (source.Policy != PolicyPublic || source.Relay == RelayVerbatim) {
 		c.report.invalid(key, "it is for the policy public of a filtered relay only", "use policy: public, or leave it out: every path is let out")
 	}
+	for i, glob := range source.Proxy.PublicPaths {
+		if plain := path.Clean(glob); plain != strings.TrimSuffix(glob, "/") && glob != "/" || strings.ContainsAny(glob, "%;#") {
+			c.report.invalid(fmt.Sprintf("%s[%d]", key, i), fmt.Sprintf("%.60q matches nothing", glob),
+				"write the path without //, dot segments, %, ; and #: answers on other spellings are withheld")
+		}
+	}
 }
 
 func unprintable(r rune) bool { return !unicode.IsPrint(r) }

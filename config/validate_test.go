@@ -42,6 +42,13 @@ func TestValidate(t *testing.T) {
 			"sources[0].proxy.public_paths: it is for the policy public of a filtered relay only; use policy: public, or leave it out: every path is let out",
 		},
 		{
+			"public paths that no request has", agent(func(c *Config) {
+				c.Sources[0].Policy = PolicyPublic
+				c.Sources[0].Proxy.PublicPaths = []string{"/", "/apps/", "/apps/*", "/a?x", "//a", "/a/../b", "/a%2fb", "/a;b"}
+			}),
+			publicPath(4, "//a") + "\n" + publicPath(5, "/a/../b") + "\n" + publicPath(6, "/a%2fb") + "\n" + publicPath(7, "/a;b"),
+		},
+		{
 			"a circle", agent(func(c *Config) {
 				c.Sources = nil
 				for _, to := range []string{"1>2", "2>3", "3>2", "4>5"} {
@@ -156,4 +163,8 @@ func TestInvalidUpstreamIsNotPrinted(t *testing.T) {
 			t.Errorf("Validate() = %v for the upstream %q, want an error without it", err, upstream)
 		}
 	}
+}
+
+func publicPath(at int, glob string) string {
+	return fmt.Sprintf("sources[0].proxy.public_paths[%d]: %q matches nothing; write the path without //, dot segments, %%, ; and #: answers on other spellings are withheld", at, glob)
 }

@@ -291,11 +291,11 @@ func TestServeFails(t *testing.T) {
 	for name, c := range map[string]struct{ address, file, want string }{
 		"taken":        {taken.Addr().String(), "", "admin server: listen tcp " + taken.Addr().String() + ": bind: address already in use"},
 		"no address":   {"nowhere", "", "admin server: listen tcp: address nowhere: missing port in address"},
-		"no file":      {"127.0.0.1:0", "/nowhere.yml", "admin server: open /nowhere.yml: no such file or directory"},
-		"unknown key":  {"127.0.0.1:0", file("tls_server_confg: {}\n"), "admin server: yaml: unmarshal errors:\n  line 1: field tls_server_confg not found in type web.Config"},
-		"no key":       {"127.0.0.1:0", write(t, dir, "half.yml", "tls_server_config: {cert_file: tls.crt}\n"), "admin server: missing one of key or key_file"},
-		"no such cert": {"127.0.0.1:0", write(t, dir, "gone.yml", "tls_server_config: {cert_file: gone.crt, key_file: gone.key}\n"), "admin server: failed to read cert_file (" + dir + "/gone.crt): open " + dir + "/gone.crt: no such file or directory"},
-		"no hash":      {"127.0.0.1:0", write(t, dir, "plain.yml", "basic_auth_users: {prometheus: secret}\n"), "admin server: crypto/bcrypt: hashedSecret too short to be a bcrypted password"},
+		"no file":      {"127.0.0.1:0", "/nowhere.yml", "admin server: web configuration file /nowhere.yml: open /nowhere.yml: no such file or directory"},
+		"unknown key":  {"127.0.0.1:0", file("tls_server_confg: {}\n"), "admin server: web configuration file " + dir + "/web.yml: yaml: unmarshal errors:\n  line 1: field tls_server_confg not found in type web.Config"},
+		"no key":       {"127.0.0.1:0", write(t, dir, "half.yml", "tls_server_config: {cert_file: tls.crt}\n"), "admin server: web configuration file " + dir + "/half.yml: missing one of key or key_file"},
+		"no such cert": {"127.0.0.1:0", write(t, dir, "gone.yml", "tls_server_config: {cert_file: gone.crt, key_file: gone.key}\n"), "admin server: web configuration file " + dir + "/gone.yml: failed to read cert_file (" + dir + "/gone.crt): open " + dir + "/gone.crt: no such file or directory"},
+		"no hash":      {"127.0.0.1:0", write(t, dir, "plain.yml", "basic_auth_users: {prometheus: secret}\n"), "admin server: web configuration file " + dir + "/plain.yml: crypto/bcrypt: hashedSecret too short to be a bcrypted password"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := Serve(t.Context(), Handler(settings()), flags(c.address, c.file), time.Minute, slog.New(slog.DiscardHandler))
@@ -303,6 +303,23 @@ func TestServeFails(t *testing.T) {
 				t.Errorf("error %v\nwant  %s", err, c.want)
 			}
 		})
+	}
+}
+
+// TestPasswordsAreNotLost empties the toolkit's file while it is served, as a rewrite in place does.
+func TestPasswordsAreNotLost(t *testing.T) {
+	dir := t.TempDir()
+	config := write(t, dir, "web.yml", "basic_auth_users: {prometheus: \"$2a$04$C4epq0PCcpMW3EUXaW7cROxn4.ViDx1yiVwEAO5bnehxDZqen1.0m\"}\n")
+	s := serve(t, Handler(settings()), config, time.Minute)
+	url := "http://" + s.address + "/-/healthy"
+	if status, _ := fetch(t, http.DefaultClient, url); status != http.StatusUnauthorized {
+		t.Fatalf("status %d without a password", status)
+	}
+	write(t, dir, "web.yml", "")
+	for range 2 {
+		if status, _ := fetch(t, http.DefaultClient, url); status != http.StatusServiceUnavailable {
+			t.Errorf("status %d without a password after the users are gone", status)
+		}
 	}
 }
 

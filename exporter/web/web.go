@@ -115,7 +115,11 @@ type shutdownKey struct{}
 // Serve serves h as configured by the toolkit's flags until the context is done, and then gives
 // open requests the grace period to finish.
 func Serve(ctx context.Context, h http.Handler, flags *toolkit.FlagConfig, grace time.Duration, logger *slog.Logger) error {
-	return serveUntil(ctx, newServer(h, logger), grace, func(server *http.Server) error { return toolkit.ListenAndServe(server, flags, logger) })
+	guard, err := access.NewWebGuard(*flags.WebConfigFile, func(err error) { logger.Error("requests are refused", "err", err) })
+	if err != nil {
+		return fmt.Errorf("admin server: %w", err)
+	}
+	return serveUntil(ctx, newServer(guard.Handler(h), logger), grace, func(server *http.Server) error { return toolkit.ListenAndServe(server, flags, logger) })
 }
 
 // ServeListener is like Serve for a listener, without TLS. It closes the listener.
