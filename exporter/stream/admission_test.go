@@ -12,7 +12,7 @@ import (
 )
 
 // TestAdmission lets 10,000 subscribers arrive at once. Each returns at a random second of the time that the refusal
-// gives it. No second may admit more than the rate and the burst allow, the returns must be spread, and all must be
+// gives it. The returns must be spread. No second may admit more than the rate and the burst allow. All must be
 // admitted in about the time that the rate requires.
 func TestAdmission(t *testing.T) {
 	const rate, burst, subscribers = 200, 50, 10_000
@@ -72,7 +72,7 @@ func TestAdmissionBounds(t *testing.T) {
 	} {
 		now = now.Add(c.after)
 		if ok, within := a.admit(now); ok != c.ok || c.within != 0 && within != c.within {
-			t.Errorf("%d: %v, %v", i, ok, within)
+			t.Errorf("attempt %d: admitted %v, return within %v", i, ok, within)
 		}
 	}
 	for range 10_000 {
@@ -95,7 +95,7 @@ func TestArrivals(t *testing.T) {
 	}, func(s *stand) {
 		for range 5 { // unauthorized requests use up no admissions
 			if response, _ := s.get("/events").response(s.T); response.StatusCode != 401 {
-				s.Errorf("%d", response.StatusCode)
+				s.Errorf("the status is %d, want 401", response.StatusCode)
 			}
 		}
 		s.get("/events", "Authorization: Bearer a")
@@ -103,7 +103,7 @@ func TestArrivals(t *testing.T) {
 		response, body := s.get("/events", "Authorization: Bearer c").response(s.T)
 		after, err := strconv.Atoi(response.Header.Get("Retry-After"))
 		if response.StatusCode != 503 || err != nil || after < 1 || after > 3 || !strings.Contains(body, "too many subscribers arrive") {
-			s.Errorf("%d %v %q", response.StatusCode, response.Header, body)
+			s.Errorf("the response is %d %v %q", response.StatusCode, response.Header, body)
 		}
 		browser := s.get("/events", "Authorization: Bearer d", "Accept: text/event-stream", "Origin: https://app.example.org")
 		if _, body := browser.response(s.T); !strings.HasPrefix(body, "retry: ") {
@@ -114,7 +114,7 @@ func TestArrivals(t *testing.T) {
 		time.Sleep(time.Second) // of the bubble's clock
 		s.get("/events", "Authorization: Bearer c")
 		if n := s.seen.subscribers.Load(); n != 3 {
-			s.Errorf("%d subscribers", n)
+			s.Errorf("%d subscribers are connected", n)
 		}
 	})
 }

@@ -37,9 +37,9 @@ type design struct {
 	frames  int              // of one slice of the benchmark
 }
 
-// BenchmarkFanOut compares the hub with a server that makes one write for each frame and socket, with a Go library, and
-// with raw writes of 64 KiB of joined frames. The raw writes are the upper limit for anything that uses sockets. The
-// benchmark alternates between them and measures deliveries per CPU second of this process. The subscribers are another
+// BenchmarkFanOut compares the hub with three other designs: one write for each frame and socket, a Go library, and raw
+// writes of 64 KiB of joined frames. The raw writes are the upper limit for anything that uses sockets. The benchmark
+// alternates between the designs and measures deliveries per CPU second of this process. The subscribers are another
 // process.
 func BenchmarkFanOut(b *testing.B) {
 	for _, subscribers := range []int{100, 1000, 5000} {
@@ -120,7 +120,7 @@ func ours(b *testing.B, subscribers int) func(int) {
 	}
 }
 
-// raw writes frames to every socket in turn, joined to writes of so many bytes.
+// raw writes frames to every socket in turn. Each write has a number of bytes of joined frames.
 func raw(b *testing.B, subscribers, join int) func(int) {
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {

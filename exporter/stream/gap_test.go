@@ -115,7 +115,7 @@ func TestOver(t *testing.T) {
 		refused := s.get("/events/refused")
 		response, body := refused.response(s.T)
 		if response.StatusCode != 503 || !strings.Contains(body, "is not reachable yet") {
-			s.Errorf("%d %q", response.StatusCode, body)
+			s.Errorf("the response is %d %q", response.StatusCode, body)
 		}
 		s.counted("refused unavailable status", 1)
 	})

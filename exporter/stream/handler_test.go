@@ -78,7 +78,7 @@ func TestHead(t *testing.T) {
 		go c.listen()
 		s.settle()
 		if !strings.Contains(c.read.String(), "Content-Type: text/event-stream") || s.seen.subscribers.Load() != 0 {
-			s.Errorf("%q", c.read.String())
+			s.Errorf("the response is %q", c.read.String())
 		}
 		c.leave()
 	})
@@ -376,7 +376,7 @@ func TestClosedLists(t *testing.T) {
 	}
 	for _, refusal := range Refusals() {
 		if refusal != Unauthorized && refusalTexts[refusal] == "" {
-			t.Errorf("%s has no text", refusal)
+			t.Errorf("the refusal %s has no text", refusal)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func library(b *testing.B, subscribers int) func(int) {
 		server.Close()
 	})
 	startSink(b, server.Listener.Addr().String(), subscribers)
-	// Close the server before the subscribers leave: it panics when it writes to a subscriber that has left.
+	// Shut down the provider before the subscribers leave: it panics when it writes to a subscriber that has left.
 	b.Cleanup(func() { _ = provider.Shutdown(context.WithoutCancel(b.Context())) })
 	data, n := corpus(), 0
 	deliver := func(frames int) {

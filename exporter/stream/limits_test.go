@@ -30,7 +30,7 @@ func TestLimits(t *testing.T) {
 		s.refused("Accept: text/event-stream", "too many subscribers")
 		s.refused(browsers[0], "too many subscribers")
 		if n := s.seen.subscribers.Load(); n != 5 {
-			s.Errorf("%d subscribers", n)
+			s.Errorf("%d subscribers are connected", n)
 		}
 		first.leave()
 		s.expect(s.get("/events", "Authorization: a"), "id: e-0\n: open\n\n")

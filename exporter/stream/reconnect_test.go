@@ -76,7 +76,7 @@ func TestReconnects(t *testing.T) {
 	all.Wait()
 	for _, d := range []string{"disconnected fell_off", "disconnected write_timeout", "resumed evicted", "resumed unknown", "resumed future", "resumed restarted"} {
 		if seen.count(d) > 0 {
-			t.Errorf("%s: %d", d, seen.count(d))
+			t.Errorf("the event %s is counted %d times", d, seen.count(d))
 		}
 	}
 	var frames int64

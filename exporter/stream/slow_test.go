@@ -153,7 +153,7 @@ func TestHTTP2(t *testing.T) {
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.ProtoMajor != 2 || response.Header.Get("Transfer-Encoding") != "" {
-		t.Errorf("%s, %v", response.Proto, response.Header)
+		t.Errorf("the response is %s with %v", response.Proto, response.Header)
 	}
 	lines := bufio.NewReader(response.Body)
 	hub.store.Publish(say("here"))

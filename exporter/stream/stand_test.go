@@ -155,7 +155,7 @@ func (c *client) response(t *testing.T) (*http.Response, string) {
 	defer c.mu.Unlock()
 	response, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(c.read.Bytes())), nil)
 	if err != nil {
-		t.Fatalf("%q: %v", c.read.String(), err)
+		t.Fatalf("the response %q is invalid: %v", c.read.String(), err)
 	}
 	body, err := io.ReadAll(response.Body)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {

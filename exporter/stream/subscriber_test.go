@@ -255,12 +255,12 @@ func TestLeaves(t *testing.T) {
 	bubble(t, nil, func(s *stand) {
 		c := s.get("/events")
 		if n := s.seen.subscribers.Load(); n != 1 {
-			s.Errorf("%d subscribers", n)
+			s.Errorf("%d subscribers are connected", n)
 		}
 		c.leave()
 		s.counted("disconnected client_left", 1)
 		if n := s.seen.subscribers.Load(); n != 0 {
-			s.Errorf("%d subscribers", n)
+			s.Errorf("%d subscribers are connected", n)
 		}
 	})
 }
@@ -353,7 +353,7 @@ func TestDrainGivesUp(t *testing.T) {
 		defer cancel()
 		err := s.hub.Drain(ctx, 5*time.Second)
 		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "1 subscribers") {
-			s.Errorf("%v", err)
+			s.Errorf("Drain() = %v", err)
 		}
 		_ = c.conn.Close()
 	})
