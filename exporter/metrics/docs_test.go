@@ -26,7 +26,7 @@ func TestDocumentation(t *testing.T) {
 	before, rest, begins := strings.Cut(string(content), beginsTables)
 	_, after, ends := strings.Cut(rest, endsTables)
 	if !begins || !ends {
-		t.Fatalf("%s does not hold %q and %q", page, beginsTables, endsTables)
+		t.Fatalf("%s does not contain %q and %q", page, beginsTables, endsTables)
 	}
 	want := before + beginsTables + "\n" + tables(t) + endsTables + after
 	if *update {
@@ -143,7 +143,7 @@ func valuesOf(m metric, label string) string {
 	switch class := fromWire[label]; class {
 	case "":
 	case "error":
-		return quoted(exempt[label]) + ", or a code of an error, capped"
+		return quoted(alwaysAdmitted[label]) + ", or a code of an error, capped"
 	default:
 		return "names of " + class + "s, capped"
 	}
