@@ -39,8 +39,9 @@ func (d *StreamDecoder) recycleLast() {
 }
 
 // Deliver passes the batches of a stream that is decoded elsewhere to the sink, from Sink.Open to
-// Sink.Close. next returns the next detached batch, which Deliver recycles after the sink has consumed
-// it, or nil at the end. end then returns why and when the stream ended.
+// Sink.Close. next returns the next detached batch, or nil at the end. Deliver recycles each batch after
+// the sink has consumed it. After the last batch, Deliver calls end, which returns why and when the
+// stream ended.
 func (c *Collector) Deliver(s *event.Stream, next func() *event.Batch, end func() (event.End, time.Time)) {
 	c.sink.Open(s)
 	reason, at := event.EndUnobserved, s.OpenedAt // if a panic ends the loop

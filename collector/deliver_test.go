@@ -14,8 +14,8 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// TestDeliver checks that Deliver makes the same calls to the sink as Observe, for batches delivered while
-// their stream is decoded and after that, and for frames before the dialect was known.
+// TestDeliver checks that Deliver and Observe make the same calls to the sink. It delivers batches while
+// their stream is decoded and after that, and frames that came before the dialect was known.
 func TestDeliver(t *testing.T) {
 	huge := `{"n":"` + strings.Repeat("x", limits.MaxFrame) + `"}`
 	for name, sent := range map[string]string{

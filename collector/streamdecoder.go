@@ -156,9 +156,9 @@ func (d *StreamDecoder) Next() (*event.Batch, error) {
 // Ready reports whether Next returns without waiting for the stream.
 func (d *StreamDecoder) Ready() bool { return d.flushing > 0 || d.decoder != nil && d.reader.Ready() }
 
-// MustWithhold reports whether a client must not get the last frame although no dialect recognized it:
-// a dialect that it may belong to withholds it from clients, or the frame has one of that dialect's
-// internal members. It returns true after a panic.
+// MustWithhold reports whether a client must not get the last frame although no dialect recognized it.
+// There are two cases: a dialect that the frame may belong to withholds it from clients, or the frame has
+// one of that dialect's internal members. MustWithhold returns true after a panic.
 func (d *StreamDecoder) MustWithhold() (withholds bool) {
 	defer d.settings.Panics.Recover(recovery.Detector, func() { withholds = true })
 	for _, candidate := range d.detector.Candidates() {

@@ -21,9 +21,9 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// TestListenersInAnyOrder observes the streams of one run in every order in which a source may observe them, and checks that each
-// result is the same in spans, metrics and published frames. The steps are those of TestListeners, and "ab:x" is a frame that two
-// streams receive at the same time.
+// TestListenersInAnyOrder observes the streams of one run in every order that is possible for a source. The spans,
+// metrics and published frames must be the same each time. The steps are those of TestListeners, and "ab:x" is a frame
+// that two streams receive at the same time.
 func TestListenersInAnyOrder(t *testing.T) {
 	for _, c := range []struct {
 		name, steps string

@@ -22,12 +22,22 @@ func (s *transcript) Close(of *event.Stream, end event.End, at time.Time) {
 	fmt.Fprintf(s, "-%s,%d@%d ", of.Nonce, end, at.Unix())
 }
 
-// TestListeners sends one run over several streams, one step a second. "+a" opens the answer to a request, "+a?" a stream that
-// listens to the run, "+a?<" a listener that was requested before everything else, "+a?r" one that gets earlier frames again, "+a?o"
-// one that does too and names the run differently, "+s#" one of the run's session, and "+a!" the answer to a message to the run. "a:x"
-// is a frame of the run, "a:x^" a snapshot, "a:x=" a frame that states the state x, "a:x^=" a snapshot of it, "a:x!" an error, "a:x<" a frame that came before all others, "a:x?" a frame that names no
-// run, and "a:E" the end of the run; x is the frame's type. "-a" is a stream that the agent ends, "-a." one whose client leaves, and
-// "..." the time that a run waits for a client to come back.
+// TestListeners sends one run over several streams, one step a second. In the steps, a and b are streams, s is a
+// session, and x is a frame's type:
+//   - "+a" opens the answer to a request
+//   - "+a?" opens a listener, which is a stream that listens to the run
+//   - "+a?<" opens a listener that was requested before everything else
+//   - "+a?r" opens a listener that gets earlier frames again
+//   - "+a?o" opens a listener that gets earlier frames again and names the run differently
+//   - "+s#" opens a stream of the run's session
+//   - "+a!" opens the answer to a message to the run
+//   - "a:x" is a frame of the run, "a:x^" a snapshot, and "a:x!" an error
+//   - "a:x=" is a frame that states the state x, and "a:x^=" a snapshot of that state
+//   - "a:x<" is a frame that came before all others
+//   - "a:x?" is a frame that names no run
+//   - "a:E" is the end of the run
+//   - "-a" is a stream that the agent ends, and "-a." a stream that its client leaves
+//   - "..." is the time that a run waits for a client to come back
 func TestListeners(t *testing.T) {
 	for _, c := range []struct{ name, steps, want string }{
 		{"one", "+a a:x a:x a:y -a", "+a a:x a:x a:y -a,0@5 "},

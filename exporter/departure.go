@@ -7,8 +7,8 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// returnTime is how long a run whose last client left stays open: the agent may go on, and a client that
-// reloads its page or changes its network comes back to it.
+// returnTime is how long a run stays open after its last client left. The agent may go on, and a client that
+// reloads its page or changes its network comes back to the run.
 const returnTime = 30 * time.Second
 
 // departure is the end of a run whose last client left. It takes effect unless a client comes back in time.

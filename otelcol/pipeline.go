@@ -50,8 +50,8 @@ func (p *pipeline) RoundTrip(request *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// statusOf returns the HTTP status for the result of a consumer. A permanent error is 500 and not 400, after which the sidecar would send
-// parts of the request, and a second consumer that accepted all of it would get them twice.
+// statusOf returns the HTTP status for the result of a consumer. A permanent error is 500 and not 400. After a 400 the
+// sidecar would send parts of the request, and a second consumer that accepted all of it would get them twice.
 func statusOf(err error) int {
 	switch {
 	case err == nil:

@@ -189,8 +189,8 @@ func flatOut(subscribers int) crowd {
 
 var everyMillisecond = crowd{"1000, a frame every ms", 1000, time.Millisecond, func(bool) int { return 200 }}
 
-// At these rates, all subscribers wait for each frame, so that every server makes a write for each of them. 5,000 at
-// 20 ms would be more writes than two processors can make.
+// At these rates, all subscribers wait for each frame, so every server makes one write for each subscriber and frame.
+// 5,000 subscribers at 20 ms would need more writes than two processors can make.
 var talking = []crowd{
 	{"100, a frame every 20 ms", 100, 20 * time.Millisecond, func(bool) int { return 100 }},
 	{"1000, a frame every 20 ms", 1000, 20 * time.Millisecond, func(bool) int { return 40 }},

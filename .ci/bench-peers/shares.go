@@ -9,9 +9,9 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// parts lists the parts of the pipeline. A sample belongs to the part of the innermost function on its stack that is of any
-// part, so that work in shared packages counts for the part that calls them. The garbage collector comes first, because it
-// works for all parts.
+// parts lists the parts of the pipeline. For each sample, the innermost function on its stack that is of any part
+// decides. So work in shared packages counts for the part that calls them. The garbage collector comes first, because
+// it works for all parts.
 var parts = []struct {
 	title    string
 	prefixes []string

@@ -144,10 +144,10 @@ func (f *figures) of(name string) float64 {
 // seconds returns the median of a time cost in seconds.
 func (f *figures) seconds(name string) float64 { return f.of(name) / 1e9 }
 
-// reading returns the processor seconds that NATS takes to find a feed's next message, which comes after the given number of messages of
-// other sessions: NATS looks at each of them. The cost is a line through two measured points. In BenchmarkFeeds, two messages of a
-// session are on average separated by twice as many messages as there are sessions, because every other message is of a session without
-// readers.
+// reading returns the processor seconds that NATS takes to find a feed's next message. Before it come the given number
+// of messages of other sessions, and NATS looks at each of them. The cost is a line through two measured points. In
+// BenchmarkFeeds every other message is of a session without readers. Therefore, two messages of a session are on
+// average separated by twice as many messages as there are sessions.
 func (f *figures) reading(behind float64) float64 {
 	few, many := f.seconds(readingFew), f.seconds(readingMany)
 	return max(few/10, few+max(0, many-few)/1800*(behind-200))

@@ -49,8 +49,8 @@ func (c *cell) moves(random *rand.Rand, what scenario) moves {
 	return m
 }
 
-// divert returns the jobs that gateway g keeps. If g stops, divert gives the other gateways the jobs for the readers that
-// leave it: accept their connections, open their feeds, and send the frames that they missed and the following ones.
+// divert returns the jobs that gateway g keeps. If g stops, other gateways get the jobs for the readers that leave g.
+// They accept the connections, open the feeds, and send the missed and the following frames.
 func (m moves) divert(c *cell, g int, jobs [][]job, f *figures) []job {
 	if g != m.from {
 		return jobs[g]

@@ -59,7 +59,7 @@ func TestRemaining(t *testing.T) {
 }
 
 // TestChargeWithin checks that memory that is needed in any case is charged up to the account's own limit, whatever
-// others use, and that what was not charged counts as no refusal.
+// others use. The part that is not charged must not count as a refusal.
 func TestChargeWithin(t *testing.T) {
 	b := New(1000)
 	streams, other := b.Account("streams", 0.5, 1), b.Account("other", 1, 1)

@@ -32,9 +32,9 @@ type Frame struct {
 	Malformed event.Reason     // why the data is not strict JSON, or ""
 }
 
-// MayContainObject reports whether a reader may find a JSON object in the data of a frame that is not
-// one: behind characters that it skips, or encoded in a string. The data of a frame over the size limit
-// is unknown.
+// MayContainObject reports whether a reader may find a JSON object in the data of a frame although the
+// data is not one. The object may be behind characters that the reader skips, or encoded in a string. The
+// data of a frame over the size limit is unknown.
 func (f Frame) MayContainObject() bool {
 	return f.Malformed == event.ReasonTooLarge || bytes.IndexByte(f.Data, '{') >= 0 || bytes.Contains(bytes.ToLower(f.Data), []byte(`\u007b`))
 }
@@ -65,8 +65,8 @@ type CardRewriter interface {
 	// IsCard reports whether the response to a request may be an agent card.
 	IsCard(Request) bool
 
-	// ReplaceURLs returns the card with the agent's own URLs replaced, or nil if it contains none.
-	// signed says that the card contains such URLs but is signed, so that it must not be changed.
+	// ReplaceURLs returns the card with the agent's own URLs replaced, or nil if it contains none. signed
+	// reports whether a signed card contains such URLs. A signed card must not be changed.
 	ReplaceURLs(card strictjson.Value, replace func(string) string) (changed []byte, signed bool)
 }
 

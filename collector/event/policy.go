@@ -118,9 +118,9 @@ type Type struct {
 	// table.
 	InternalMembers []string
 
-	// Shows are kinds of facts that each frame of the type is a part of, although neither the decoder nor
-	// Public finds them: for example, a piece of a call's arguments is a part of KindToolStarted. If a
-	// setting excludes one of them, the client does not get the frame.
+	// Shows are kinds of facts that each frame of the type is a part of, although neither the decoder nor Public
+	// reports them. For example, a piece of a call's arguments is a part of KindToolStarted. If a setting excludes
+	// one of these kinds, the client does not get the frame.
 	Shows []Kind
 
 	// AnyJSON says that the frame's data may be any JSON value instead of an object.

@@ -56,7 +56,7 @@ const (
 )
 
 // Sink receives the batches of streams. Calls for one stream are sequential. Calls for different streams
-// may be concurrent. However, the following calls keep the order in which the source received the data:
+// may be concurrent, except that these calls keep the order in which the source received the data:
 //   - Open of a stream that joins or answers a run, relative to all earlier calls and to the Close of
 //     streams that end later
 //   - Close of any stream, relative to Consume for streams that join a run

@@ -8,9 +8,10 @@ import (
 // MaxWithheld is the minimum number of keys that a full Withheld remembers.
 const MaxWithheld = 16 << 10
 
-// Withheld remembers what was withheld on the streams of an agent, because another stream may repeat it: a
-// client rejoins a run, or a later run has it in its history. It holds the keys that were added or found last: at
-// least MaxWithheld of them and at most twice as many. It is safe for concurrent use. A nil *Withheld is always empty.
+// Withheld remembers what was withheld on the streams of an agent, because another stream may repeat it. For example,
+// a client rejoins a run, or a later run has it in its history. Withheld holds the keys that were added or found
+// last, at least MaxWithheld of them and at most twice as many. It is safe for concurrent use. A nil *Withheld is
+// always empty.
 type Withheld struct {
 	revision      atomic.Uint64 // how many keys were added
 	mu            sync.Mutex

@@ -96,9 +96,9 @@ func fenceOf(line []byte) (mark byte, size int, info []byte) {
 	return line[0], size, bytes.TrimSpace(info)
 }
 
-// openAtStart guesses whether a text without its beginning starts within code. It does if the first
-// fence has no info string, like a closing fence, and cannot be an opening one because then another
-// block would open within its block or its block would not end.
+// openAtStart guesses whether a text without its beginning starts within code. It does if the first fence
+// has no info string, like a closing fence, and cannot be an opening fence. It cannot be one if another
+// block would open within its block, or if its block would not end.
 func openAtStart(text []byte) fence {
 	var f, first fence
 	for len(text) > 0 {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// readable returns a line as valid UTF-8, with plain spaces and without control characters, so that it
-// cannot change how a page or a terminal shows the text after it.
+// readable returns a line as valid UTF-8, with plain spaces and without control characters. Otherwise
+// the line could change how a page or a terminal shows the text after it.
 func readable(line []byte) string {
 	if isPlain(line) {
 		return string(line)

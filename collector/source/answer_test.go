@@ -38,7 +38,7 @@ func TestNoContentType(t *testing.T) {
 	}
 }
 
-// TestHalfClosedClient checks that a client that closes its sending half still gets the answer.
+// TestHalfClosedClient checks that a client that closes its sending side still gets the answer.
 func TestHalfClosedClient(t *testing.T) {
 	known := make(chan struct{})
 	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

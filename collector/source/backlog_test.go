@@ -14,8 +14,9 @@ import (
 	"github.com/delegraph/delegraph/collector/source"
 )
 
-// TestBacklogIsBounded checks that batches waiting for a stopped observer take no more memory than the limit, that the rest is counted as
-// unobserved, and that the client gets every byte. It sends pieces of artifacts: small frames with large batches.
+// TestBacklogIsBounded checks that batches for a stopped observer take no more memory than the limit. The other frames
+// must be counted as unobserved, and the client must get every byte. The test sends pieces of artifacts, which are
+// small frames with large batches.
 func TestBacklogIsBounded(t *testing.T) {
 	const limit, slack = 8 << 20, 2 << 20
 	var pieces strings.Builder

@@ -146,8 +146,8 @@ func (t timings) report(b *testing.B, what string, figure func(string) float64) 
 	}
 }
 
-// rig is an agent with three proxies in front of it: a plain reverse proxy, and two of ours with all functions of the sidecar, one filtered
-// and one verbatim.
+// rig is an agent with three proxies in front of it: a plain reverse proxy, a filtered Delegraph proxy and a verbatim
+// one. Both Delegraph proxies have all functions of the sidecar.
 type rig struct {
 	agent    *benchAgent
 	proxies  []proxy
@@ -265,8 +265,8 @@ func (r *rig) startTalks(b *testing.B, p proxy, streams int) (talks []*talk) {
 	return talks
 }
 
-// exchange makes round trips on each stream and returns their durations in nanoseconds. A single stream makes so many that the delayed
-// observation is measured with the same proxy.
+// exchange makes round trips on each stream and returns their durations in nanoseconds. A single stream makes more
+// round trips, so that the delayed observation is measured with the same proxy.
 func exchange(b *testing.B, talks []*talk) []float64 {
 	trips := max(10, 200/len(talks))
 	took := make([]float64, trips*len(talks))

@@ -13,7 +13,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// maxCard is the size in bytes up to which an agent card is searched for URLs. Larger ones pass unchanged.
+// maxCard is the size in bytes up to which an agent card is searched for URLs. Larger cards pass unchanged.
 const maxCard = 1 << 20
 
 // Reasons why an agent card passed unchanged although its URLs bypass the proxy, or may

@@ -40,7 +40,7 @@ func decompress(r io.Reader, encoding string) io.Reader {
 type drainingReader struct {
 	decoded  io.Reader
 	tap      *tap
-	maxFrame int // bytes of a frame that are held at most
+	maxFrame int // maximum bytes of a frame that are held
 
 	hasData  bool  // at least one byte was decoded
 	readable int   // bytes of the tap that were read before the error; 0 if none could be decoded
@@ -104,7 +104,7 @@ func mediaTypeError(media string) unfilterable {
 // gzipStream reads the members of a gzip stream (RFC 1952, 2.2). Unlike gzip.Reader, it returns the end of a member
 // without waiting for the next one: an agent may send one for each event.
 type gzipStream struct {
-	source *bufio.Reader // that gzip.Reader does not read beyond a member
+	source *bufio.Reader // an io.ByteReader: gzip.Reader does not read beyond a member
 	member *gzip.Reader  // nil before the first one
 	ended  bool          // the member is over
 }

@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 )
 
-// TestGzipMembers checks that the content of a member arrives before the next one begins, and that empty members do not
-// matter.
+// TestGzipMembers checks that the content of a gzip member is returned before the next member begins, and that empty
+// members are skipped.
 func TestGzipMembers(t *testing.T) { synctest.Test(t, testGzipMembers) } // it fails at once if a read waits forever
 
 func testGzipMembers(t *testing.T) {
@@ -37,7 +37,7 @@ func testGzipMembers(t *testing.T) {
 	}
 	for _, broken := range []string{"", "no gzip", all[:len(all)-1], all + "x"} {
 		if _, err := io.ReadAll(decompress(strings.NewReader(broken), "gzip")); (err == nil) != (broken == "") {
-			t.Errorf("of %q the error is %v", broken[:min(20, len(broken))], err)
+			t.Errorf("reading %q fails with %v", broken[:min(20, len(broken))], err)
 		}
 	}
 }

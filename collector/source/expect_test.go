@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// TestExpectedContinueOfAgent checks that a body which its client holds back until it is asked for it reaches an agent that
-// never answers 100 (Continue), as through a plain proxy.
+// TestExpectedContinueOfAgent checks a client that sends its body only after "100 Continue". The body must reach an
+// agent that never answers 100, as it does through a plain proxy.
 func TestExpectedContinueOfAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs := net.Pipe()

@@ -37,9 +37,9 @@ func (c Capture) sourceName() string {
 	return filepath.Base(c.Name)
 }
 
-// ReadCapture observes a whole capture. It reads the capture twice (and keeps standard input in
-// memory), because the nonce of the stream is a hash of its content: the same capture makes the same
-// spans. If the context is done, it stops and returns the context's error.
+// ReadCapture observes a whole capture. It reads the capture twice, because the nonce of the stream is a
+// hash of its content: the same capture always gives the same spans. Standard input is kept in memory
+// for that. If the context is done, ReadCapture stops and returns the context's error.
 func ReadCapture(ctx context.Context, c *collector.Collector, capture Capture) error {
 	if capture.Name == Stdin {
 		content, err := io.ReadAll(&progressReader{Reader: os.Stdin, ctx: ctx, onRead: capture.OnRead})

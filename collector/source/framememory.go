@@ -13,41 +13,44 @@ import (
 )
 
 const (
-	// smallFrame is the size in bytes up to which a frame is read at once. A stream with a larger one first
-	// waits for as much memory as any frame may need.
+	// smallFrame is the size in bytes up to which a frame is read at once. For a larger frame, the stream first waits
+	// for as much memory as any frame may need.
 	smallFrame = 1 << 20
 
-	// copies is how often a frame is in memory: as it was read, and as the client gets it.
+	// copies is the number of copies of a frame in memory: one as it was read, and one as the client gets it.
 	copies = 2
 
 	// maxStall is how long a frame may stay in memory without progress while more memory is used than allowed.
 	maxStall = 2 * time.Second
 
-	// maxWait is how long it may stay there while other streams wait for memory, but no more is used than allowed.
+	// maxWait is how long a frame may stay in memory without progress while other streams wait for memory and no limit
+	// is exceeded.
 	maxWait = 10 * time.Second
 
-	// minProgress is how many bytes the agent must send, or the client take, to make progress. A client that takes
-	// a few bytes now and then would keep its memory for ever.
+	// minProgress is how many bytes the agent must send, or the client must take, to count as progress. Otherwise a
+	// client that takes a few bytes now and then would keep its memory forever.
 	minProgress = 64 << 10
 
 	// memoryPoll is how often a waiting stream checks for memory that other accounts have released.
 	memoryPoll = 50 * time.Millisecond
 )
 
-// tiers limit the memory of large frames: all frames over a size together may take only a part of the memory that
-// other accounts leave. The rest stays free for smaller frames, so that large ones never delay streams that have
-// none.
+// tiers limit the memory of large frames. All frames over a size together may take only a part of the memory that
+// other accounts leave. The rest stays free for smaller frames, so that large frames never delay streams that have
+// only small ones.
 var tiers = [...]struct {
 	over int     // bytes of all copies of a frame
 	part float64 // of the memory that other accounts leave
 }{{copies * 64 << 10, 0.8}, {copies * 256 << 10, 0.6}, {copies * smallFrame, 0.4}}
 
-// FrameMemory shares memory for frames among the filtered streams of a process. A filtered frame is in
-// memory as a whole, and stays there while the client does not read. If there is no memory left for a
-// frame of its size, its stream waits, and its agent is not read. One stream at a time may exceed the
-// limits: otherwise frames that have been read in part could wait for each other forever. Streams that make no
-// progress are disconnected: after maxWait if others wait, and after maxStall if more memory is used than the budget
-// allows or if others wait while the frames of a tier exceed their limit.
+// FrameMemory shares memory for frames among the filtered streams of a process. A filtered frame is in memory as a
+// whole, and stays there while the client does not read. If there is no memory left for a frame of its size, its
+// stream waits, and the proxy does not read from its agent. One stream at a time may exceed the limits. Otherwise
+// frames that have been read in part could wait for each other forever.
+//
+// A stream that makes no progress is disconnected after one of two times. The time is maxStall if more memory is used
+// than the budget allows. It is also maxStall if the frames of a tier exceed their limit while other streams wait. It
+// is maxWait if other streams wait and no limit is exceeded.
 type FrameMemory struct {
 	account *budget.Account // nil means no bound
 
@@ -77,14 +80,14 @@ type frameShare struct {
 	disconnect func()
 	conn       *net.TCPConn // to the client; nil if it is not known
 
-	bytes    atomic.Int64 // changed only under the lock of memory
-	progress atomic.Int64 // when bytes last changed or minProgress was last made, plus the time spent working since then; Unix time in nanoseconds
+	bytes    atomic.Int64 // memory that the stream holds; changed only under the lock of memory
+	progress atomic.Int64 // when the stream last made progress, plus the time spent working since then; Unix time in nanoseconds
 	state    atomic.Int32 // a streamState
 	entered  int64        // when enter was last called while memory was held; only for the stream's goroutine
-	moved    int          // bytes since progress; only for the stream's goroutine
-	wanted   int          // bytes that it waits for; guarded by the lock of memory
-	level    int          // the index in wanted at which they count
-	leaving  bool         // it is being disconnected; guarded by the lock of memory
+	moved    int          // bytes that were sent or taken since progress; only for the stream's goroutine
+	wanted   int          // bytes that the stream waits for; guarded by the lock of memory
+	level    int          // the index in FrameMemory.wanted at which the wanted bytes count
+	leaving  bool         // the stream is being disconnected; guarded by the lock of memory
 }
 
 // share returns the share of a stream. disconnect ends the stream; it must not block or use the FrameMemory.
@@ -99,7 +102,7 @@ func (m *FrameMemory) share(ctx context.Context, frameLimit int, disconnect func
 type streamState = int32
 
 const (
-	working streamState = iota // it waits for neither, only for memory and processors
+	working streamState = iota // it waits for neither agent nor client, only for memory and processors
 	readingAgent
 	writingClient
 )
@@ -115,7 +118,7 @@ func (s *frameShare) enter(next streamState, moved int) {
 		return
 	}
 	now := time.Now().UnixNano()
-	if before == working { // neither the agent nor the client is to blame for this time
+	if before == working { // the agent and the client did not cause this delay
 		s.progress.Store(min(now, s.progress.Load()+now-s.entered))
 	}
 	s.entered = now
@@ -125,8 +128,8 @@ func (s *frameShare) enter(next streamState, moved int) {
 	}
 }
 
-// hold records how many bytes the stream holds. It does not wait: the bytes are already in memory. If that
-// is too much for all streams together, stalled ones are disconnected.
+// hold records how many bytes the stream holds. It does not wait, because the bytes are already in memory. If all
+// streams together then exceed the budget, hold disconnects stalled streams.
 func (s *frameShare) hold(n int) {
 	if s == nil || int(s.bytes.Load()) == n {
 		return
@@ -210,8 +213,8 @@ func level(n int) (l int) {
 	return l
 }
 
-// allows reports whether a stream may hold n bytes: because there is room for them, or because no other
-// stream exceeds the limits. In the second case the stream becomes the one that may exceed them.
+// allows reports whether a stream may hold n bytes: there is room for them, or no other stream exceeds the limits. In
+// the second case the stream becomes the one that may exceed them.
 func (m *FrameMemory) allows(s *frameShare, n int) bool {
 	before := int(s.bytes.Load())
 	room := m.account.Remaining() - m.wantedBelow(level(n)) // smaller frames come first

@@ -36,8 +36,9 @@ func stalled(ctx context.Context, memory *FrameMemory, streams int, disconnected
 	}
 }
 
-// TestStalledStreamsKeepToTheMemory checks that the large frames of clients that do not read take no more than their part of the budget
-// and one frame, that small frames still get memory, and that stalled streams are disconnected only while others wait.
+// TestStalledStreamsKeepToTheMemory checks that large frames of clients that do not read take at most their part of the
+// budget, plus one frame. Small frames must still get memory. Stalled streams must be disconnected only while others
+// wait.
 func TestStalledStreamsKeepToTheMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		whole := budget.New(4 * stalledLimit)
@@ -74,8 +75,9 @@ func TestStalledStreamsKeepToTheMemory(t *testing.T) {
 	})
 }
 
-// TestStalledStreamsOrder checks which streams are disconnected: those whose clients have stood still, the longest first, then those whose
-// agents have; none that made progress or that itself waits; and no more than are needed.
+// TestStalledStreamsOrder checks which streams are disconnected: first those whose clients have stalled, then those
+// whose agents have stalled, and within each kind the one that stalled first. Streams that made progress or wait for
+// memory must stay, and no more streams than necessary are disconnected.
 func TestStalledStreamsOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const size = 32 << 10
@@ -109,10 +111,10 @@ func TestStalledStreamsOrder(t *testing.T) {
 		}
 		admit("")
 		time.Sleep(maxStall)
-		admit("client") // for what is over the budget
+		admit("client") // releases what exceeds the budget
 		admit("client")
 		time.Sleep(maxWait)
-		admit("client, later client") // for what is asked for
+		admit("client, later client") // also releases what is requested
 		admit("client, later client")
 		shares["client"].hold(0)
 		over.hold(4 * size)
@@ -124,8 +126,8 @@ func TestStalledStreamsOrder(t *testing.T) {
 	})
 }
 
-// TestSlowStreams checks that streams which move a few bytes now and then count as stalled, those which move enough do not, and
-// neither do those which wait for processors.
+// TestSlowStreams checks that streams that move a few bytes now and then count as stalled. Streams that move enough
+// bytes, or that wait for processors, must not.
 func TestSlowStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const size, seconds = 512 << 10, 10
@@ -154,7 +156,7 @@ func TestSlowStreams(t *testing.T) {
 		}
 		for range seconds {
 			time.Sleep(time.Second - time.Millisecond)
-			memory.share(t.Context(), size, nil).hold(size) // too much for all together
+			memory.share(t.Context(), size, nil).hold(size) // exceeds the budget
 		}
 		streams.Wait()
 		var names []string
@@ -168,7 +170,8 @@ func TestSlowStreams(t *testing.T) {
 	})
 }
 
-// TestFramesOfOtherSizes checks that many stuck frames of one size never delay smaller ones, also if other accounts hold memory.
+// TestFramesOfOtherSizes checks that many stalled frames of one size never delay smaller frames, even if other accounts
+// hold memory.
 func TestFramesOfOtherSizes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 64 << 20
@@ -254,7 +257,7 @@ func TestSmallFramesKeepToTheMemory(t *testing.T) {
 			s.enter(writingClient, 0)
 		}
 		time.Sleep(maxStall + time.Second)
-		memory.share(t.Context(), size, nil).hold(1) // another stream goes on
+		memory.share(t.Context(), size, nil).hold(1) // another stream makes progress
 		synctest.Wait()
 		if used := whole.Usage()[0].Bytes; used > limit {
 			t.Errorf("%d bytes are held, the limit is %d", used, limit)

@@ -10,7 +10,7 @@ import (
 )
 
 // TestLostStreamsTakeNoMemory checks that, after a queue has overflowed, the rest of the stream is neither copied nor kept in batches. With
-// many stalled readers, this was nine tenths of all allocations.
+// many stalled readers, these copies were nine tenths of all allocations.
 func TestLostStreamsTakeNoMemory(t *testing.T) {
 	const frames, limit = 1000, 1 // bytes: no element fits
 	allocated := func(pass func()) float64 { return testing.AllocsPerRun(1, pass) }

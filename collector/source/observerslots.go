@@ -29,8 +29,8 @@ type observerSlot struct {
 	since time.Time
 }
 
-// take waits for a slot. If the observer has one already, it keeps it, unless its time is over and others
-// wait.
+// take waits for a slot. If the observer already has one, it keeps it, unless it has worked longer than
+// maxObserveSlice and others wait.
 func (s *observerSlot) take() {
 	if s.all == nil {
 		return

@@ -12,11 +12,11 @@ import (
 // matters because a client gets each frame before the frame is observed, and may then send a request that
 // depends on it. A listening stream is one that joins the run of another request
 // (event.Identity.JoinedRun). The rules are:
-//   - When a listening stream opens, or one that answers a run's question, everything received earlier is
-//     observed first. The ends of streams that end later are observed after the open.
-//   - When any stream closes, the frames that listening streams received earlier are observed first. Those
-//     that they receive later are observed after the close.
-//   - When a listening stream closes, this holds for the frames of all streams.
+//   - When a listening stream opens, or a stream that answers a run's question, everything received earlier
+//     is observed first. The ends of streams that end later are observed after the open.
+//   - When any stream closes, the frames that listening streams received earlier are observed first. The
+//     frames that they receive later are observed after the close.
+//   - When a listening stream closes, the previous rule applies to the frames of all streams.
 //
 // Only observation waits, never the relay. It waits only for the observation of earlier data, so streams
 // cannot wait for each other in a cycle. It waits for the first frames of other requests for at most
@@ -139,9 +139,9 @@ type orderState struct {
 	openObserved, closeObserved chan struct{} // closed once the open and the close have been observed
 	firstFrame                  *signal       // closed once the first element was observed
 
-	awaited   []<-chan struct{} // closed before the close is observed
+	awaited   []<-chan struct{} // the observer waits for these channels before it observes the close
 	requested int               // number of elements that the observer has asked for, at most 2
-	idle      bool              // the observer waits for the next one
+	idle      bool              // the observer waits for the next element
 }
 
 func newOrderState() orderState {
@@ -150,8 +150,8 @@ func newOrderState() orderState {
 
 func (t *orderState) state() *orderState { return t }
 
-// advance records that the observer asks for an element. It has observed all earlier ones, and before the
-// first one the open.
+// advance records that the observer asks for an element. It has then observed all earlier elements. Before
+// it asks for the first one, it has observed the open.
 func (t *orderState) advance() {
 	switch t.requested {
 	case 0:
@@ -166,7 +166,7 @@ func (t *orderState) advance() {
 
 // barrier is an entry between the elements of a queue.
 type barrier struct {
-	reached chan struct{}   // closed once the observer gets here; nil if nothing waits for that
+	reached chan struct{}   // closed once the observer reaches the barrier; nil if nothing waits for it
 	after   <-chan struct{} // the following elements wait until it is closed; nil if they need not wait
 }
 
@@ -176,9 +176,9 @@ func (b *barrier) reach() {
 	}
 }
 
-// fence returns a channel that is closed once everything that was put so far has been observed. It is nil if
-// that is already the case. Elements that are put later wait until the channel after is closed. With
-// atEnd they do not wait, only the end of the stream does.
+// fence returns a channel that is closed once all elements that were put so far have been observed. The
+// channel is nil if they already have been. Elements that are put later wait until the channel after is
+// closed. With atEnd they do not wait: only the end of the stream does.
 func (q *queue[E]) fence(after <-chan struct{}, atEnd bool) (reached <-chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

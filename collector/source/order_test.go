@@ -20,9 +20,15 @@ import (
 	"github.com/delegraph/delegraph/collector/proof"
 )
 
-// TestObservationKeepsOrder relays streams while nothing is observed, then observes them in each possible order. In the steps, "+a" requests
-// a run, "+b?" subscribes to it, "+c!" answers its question, "a:1" is a frame, "-a" the end of a stream, "-a." a client that leaves, and "~"
-// a pause.
+// TestObservationKeepsOrder relays streams while nothing is observed, then observes them in each possible order. The
+// steps are:
+//   - "+a" requests a run
+//   - "+b?" subscribes to the run
+//   - "+c!" answers the run's question
+//   - "a:1" is a frame
+//   - "-a" is the end of a stream
+//   - "-a." is a client that leaves
+//   - "~" is a pause
 func TestObservationKeepsOrder(t *testing.T) {
 	for _, c := range []struct {
 		name, steps string
@@ -104,7 +110,7 @@ func observeIn(t *testing.T, steps []string, choices []int, filtered bool) (orde
 		default:
 			_, _ = fmt.Fprintf(agents[name], "data: %s\n\n", fmt.Sprintf(workingUpdate, step))
 		}
-		time.Sleep(maxObserveDelay) // until everything is observed that can be
+		time.Sleep(maxObserveDelay) // now everything is observed that is not blocked
 	}
 	var counts []int
 	for gate.hasBlockedCall() {
@@ -210,7 +216,7 @@ func (g *gatedSink) wait(s *event.Stream, what string) {
 	<-call.pass
 }
 
-// hasBlockedCall waits until all goroutines are blocked and reports whether a call of the sink is.
+// hasBlockedCall waits until all goroutines are blocked, and reports whether a call of the sink is among them.
 func (g *gatedSink) hasBlockedCall() bool {
 	if synctest.Wait(); len(g.waiting) == 0 {
 		time.Sleep(maxRequestWait)

@@ -54,7 +54,8 @@ func (f panickyDecoder) Decode(frame dialect.Frame, b *event.Batch) {
 	f.Decoder.Decode(frame, b)
 }
 
-// checkPanics checks that a component panicked the given number of times, and that one line of the log has the place and not the value.
+// checkPanics checks that a component panicked the given number of times. One log line must name the place and not the
+// panic's value.
 func (s *proxyRecorder) checkPanics(t *testing.T, want recovery.Component, times int, place string) {
 	t.Helper()
 	if !slices.Equal(s.panics, slices.Repeat([]recovery.Component{want}, times)) {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestInterpretations checks that a path matches a glob if any server may interpret it so, whether the server takes an ambiguous spelling as
-// a separator or literally.
+// TestInterpretations checks that a path matches a glob if any server may read it that way: a server may take an
+// ambiguous spelling as a separator or literally.
 func TestInterpretations(t *testing.T) {
 	for glob, paths := range map[string]map[string]bool{
 		"/chat/*": {

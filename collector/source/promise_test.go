@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestOnePromise checks that a client which expects "100 Continue" gets it once, if the agent's arrives when the request's body is
-// already being read. The server sends it at the first read.
+// TestOnePromise checks that a client that expects "100 Continue" gets it once. The agent's own 100 arrives when the
+// request's body is already being read, and net/http sends one at the first read.
 func TestOnePromise(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := newAnswerWriter(w, r, newRequestBody(r))
@@ -21,7 +21,7 @@ func TestOnePromise(t *testing.T) {
 	defer server.Close()
 	for request, want := range map[string]int{
 		"Expect: 100-continue\r\nContent-Length: 2\r\n\r\n{}": 1,
-		"Content-Length: 2\r\n\r\n{}":                         1, // a promise that nobody asked for passes
+		"Content-Length: 2\r\n\r\n{}":                         1, // a 100 that the client did not expect passes
 		"Expect: 100-continue\r\n\r\n":                        1, // without a body the server sends none
 	} {
 		conn, err := net.Dial("tcp", server.Listener.Addr().String())

@@ -50,9 +50,9 @@ type ProxySettings struct {
 	QueueLimit int      // bytes of one stream that may wait to be observed
 	FrameLimit int      // bytes of a frame, or of a block of an unconfirmed stream
 
-	// ObserveBudget bounds the memory that all streams together use for observation, RequestBudget that of
-	// the requests that are read, and FrameMemory that of large frames on the way to the client. Nil means
-	// no bound. StreamBudget is charged for each open request; it refuses none.
+	// ObserveBudget bounds the memory that all streams together use for observation. RequestBudget bounds the
+	// memory of requests that are being read. FrameMemory bounds the memory of large frames on the way to clients.
+	// StreamBudget is charged for each open request; no request is refused for lack of it. Nil means no bound.
 	ObserveBudget *budget.Account
 	StreamBudget  *budget.Account
 	RequestBudget *budget.Account
@@ -71,7 +71,7 @@ type ProxySettings struct {
 	Panics *recovery.Recorder // nil recovers panics without a record
 
 	// Public withholds all answers except the event streams of run paths and the answers on PublicPaths.
-	// PublicPaths are globs of path.Match.
+	// PublicPaths are globs in the syntax of path.Match.
 	Public      bool
 	PublicPaths []string
 
@@ -101,7 +101,7 @@ type Proxy struct {
 	stop                        context.CancelFunc
 	loggedCards                 sync.Map // reasons for which an unchanged agent card was logged
 	loggedWithheld, loggedStall throttle
-	lastFailure                 atomic.Pointer[string] // the last logged failure to reach the agent; nil if it was reached since
+	lastFailure                 atomic.Pointer[string] // the last logged failure to reach the agent; nil once the agent is reached again
 }
 
 // NewProxy returns a proxy. Serve it as an http.Handler.
@@ -178,10 +178,10 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if p.settings.StreamBudget.ChargeWithin(streamSize) {
 		defer p.settings.StreamBudget.Release(streamSize)
 	}
-	// Without full duplex the server reads the request body to its end before it answers, and closes it
-	// while the transport still reads it: an agent that answers early would lose its stream. HTTP/2
-	// always has full duplex and returns an error. Denied requests have returned above: net/http would
-	// panic because their bodies stay unread.
+	// By default an HTTP/1 server reads the whole request body before it answers. It then closes the body while the
+	// transport still reads it, so that an agent that answers early would lose its stream. HTTP/2 always has full
+	// duplex and returns an error. Denied requests have returned above: net/http would panic because their bodies
+	// stay unread.
 	_ = http.NewResponseController(w).EnableFullDuplex()
 	answer.restricted = granted != permitAll
 	client := &disconnecter{writer: w, cancel: done}
@@ -232,7 +232,7 @@ func (p *Proxy) withExchange(r *http.Request, x *exchange) *http.Request {
 	x.opened, x.length = p.now(), r.ContentLength
 	x.body.limit, x.body.memory = p.settings.BodyLimit, p.settings.RequestBudget
 	if x.span != nil {
-		x.opened = x.span.started // durations of both spans are added to it, so that the run's cannot end after the request's
+		x.opened = x.span.started // a common start: the run's span cannot end after the request's span
 	}
 	if x.span != nil && p.settings.OnSession != nil {
 		x.body.onComplete = func() { p.active.Go(func() { p.reportSession(x) }) }
@@ -250,8 +250,8 @@ func (p *Proxy) finishRequest(r *http.Request) {
 	}
 }
 
-// mayRequestRun reports whether a request on a path that is no run path may get an agent's stream. Only the
-// stream itself shows whether it is one.
+// mayRequestRun reports whether a request on a path that is no run path may get an agent's stream. Only the answer
+// shows whether it is one.
 func mayRequestRun(r *http.Request) bool {
 	posts := r.Method == http.MethodPost && strings.Contains(strings.ToLower(r.Header.Get("Content-Type")), "json")
 	return posts || asksForStream(r.Header)
@@ -271,8 +271,8 @@ type route struct {
 	ambiguous   bool              // only some servers would treat the path as a run path
 }
 
-// route finds the dialects that a path selects. If the configuration names paths, only these are run
-// paths. A stream on a configured path that no dialect has is taken for the answer to one run request.
+// route finds the dialects that a path selects. If the configuration names paths, only these are run paths. If no
+// dialect lists a configured path, its streams count as answers to one run request.
 func (p *Proxy) route(r *http.Request) route {
 	paths := interpretPath(r.URL) // only once, since a path may be a megabyte long
 	found := p.routeAs(r.Method, paths.canonical())
@@ -287,8 +287,9 @@ func (p *Proxy) route(r *http.Request) route {
 	return all
 }
 
-// routeAs finds the route of a path for the configured dialect, if there is one. If only other dialects have
-// the path, the route has these and the configured one: naming a dialect must not exempt a path from the filter.
+// routeAs finds the route of a path for the configured dialect, if there is one. If only other dialects list the
+// path, the route has these dialects and the configured one. Otherwise, naming a dialect would exempt the path from
+// the filter.
 func (p *Proxy) routeAs(method string, paths interpretations) route {
 	i := slices.IndexFunc(p.dialects, func(d dialect.Dialect) bool { return d.Name() == p.settings.Dialect })
 	if i < 0 {
@@ -334,7 +335,7 @@ func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case r.Context().Err() != nil:
 		answer.fail(p.cutOffReason(answer.client))
-		w.WriteHeader(http.StatusBadGateway) // the client has left and does not get it
+		w.WriteHeader(http.StatusBadGateway) // the client has left and does not get the status
 	case answer.request.isBroken():
 		http.Error(w, "delegraph: the request is malformed or incomplete", http.StatusBadRequest)
 	case errors.Is(err, errUnrequestedUpgrade):
@@ -362,7 +363,7 @@ func (p *Proxy) failUnreachable(w *answerWriter, err error) {
 	w.fail(failureUnreachable)
 	problem := "did not answer; is it running at %s?"
 	if errors.Is(err, errNotHTTP) {
-		problem = "did not answer in HTTP; is it the agent that listens at %s, and is the scheme of its URL right?"
+		problem = "did not answer in HTTP; is %s the agent's address, and is the scheme of its URL correct?"
 	}
 	if before := p.lastFailure.Swap(&problem); before == nil || *before != problem { // log once: clients may retry often
 		p.logger.Warn("agent unreachable", "name", p.settings.Name, "upstream", p.settings.Upstream.Host, "err", err)

@@ -119,9 +119,9 @@ func (q *queue[E]) lose(reason string) {
 // minWakeInterval is the shortest time between two wake-ups of the observer.
 const minWakeInterval = time.Millisecond
 
-// wake wakes the observer for the elements put so far. It is called when the client has received them. In
-// a burst it wakes the observer once for many frames, unless the queue is half full: waking a thread costs
-// more than observing a frame, and takes a core that client and agent need.
+// wake wakes the observer for the elements put so far. It is called when the client has received them. In a
+// burst it wakes the observer once for many frames, unless the queue is half full. Waking a thread costs more
+// than observing a frame, and takes a core that the client and the agent need.
 func (q *queue[E]) wake() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -72,7 +72,8 @@ func TestObserverDoesNotWaitForTheClient(t *testing.T) {
 	})
 }
 
-// TestQueuesShareMemory checks that a queue loses its stream while another queue uses up the budget, and not after that one has released it.
+// TestQueuesShareMemory checks that a queue loses its stream while another queue uses up the budget. Once that memory
+// is released, it must not.
 func TestQueuesShareMemory(t *testing.T) {
 	memory := budget.New(100).Account("observe", 1, 1)
 	var reasons []string

@@ -11,8 +11,8 @@ import (
 	"github.com/delegraph/delegraph/collector/source"
 )
 
-// TestRefusedBody checks that a client which announces its body by "Expect: 100-continue" gets the agent's refusal, and is not
-// asked for the body: it would still be sending when the agent closes the connection.
+// TestRefusedBody checks that a client that sends "Expect: 100-continue" gets the agent's refusal and is not asked for
+// the body. Otherwise it would still be sending when the agent closes the connection.
 func TestRefusedBody(t *testing.T) {
 	eachRelay(t, func(t *testing.T, newFilter func() source.Filter) {
 		address, _ := startFiltered(t, &proxyRecorder{}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -189,7 +189,7 @@ func (r *filteredBody) step() {
 	switch {
 	case errors.Is(err, sse.ErrComment) && r.block != nil:
 		r.out = append(r.out, r.block.take(decoding.Offset())...)
-	case errors.Is(err, sse.ErrComment) && bytes.HasSuffix(r.out, emptyComment): // one for several that arrive together
+	case errors.Is(err, sse.ErrComment) && bytes.HasSuffix(r.out, emptyComment): // merge comments that arrive together
 	case errors.Is(err, sse.ErrComment):
 		r.out = append(r.out, emptyComment...)
 	case err != nil:
@@ -222,7 +222,7 @@ func declaresInternal(b *event.Batch) bool {
 	return !b.JSON.Exists() && mayNameInternal(b.Frame.Data)
 }
 
-// mayNameInternal reports whether data that begins as an object, but cannot be parsed, has a string that
+// mayNameInternal reports whether data that begins like an object, but cannot be parsed, has a string that
 // begins with "internal".
 func mayNameInternal(data []byte) bool {
 	return bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) && bytes.Contains(bytes.ToLower(data), []byte(`"internal`))

@@ -60,7 +60,7 @@ const (
 	boom = `data: {"author":"a","invocationId":"e-1","n":"boom"}` + "\n\n"
 )
 
-// TestRelayed checks the bytes that leave of closed and open streams.
+// TestRelayed checks which bytes of closed and open streams the client gets.
 func TestRelayed(t *testing.T) {
 	long := "data: " + strings.Repeat("x", 3*relayLimit)
 	for _, test := range []struct {
@@ -108,7 +108,7 @@ func TestRelayedError(t *testing.T) {
 	}
 }
 
-// TestRelayedFailsClosed checks that nothing leaves after the filter panics, nor the frame on which it panics.
+// TestRelayedFailsClosed checks that the client gets neither the frame on which the filter panics nor anything after it.
 func TestRelayedFailsClosed(t *testing.T) {
 	got, err := io.ReadAll(relay(strings.NewReader(yes+boom+yes), false))
 	if err == nil || string(got) != yes {
@@ -235,8 +235,8 @@ func TestWithheldIsObserved(t *testing.T) {
 	})
 }
 
-// TestSmallBlocks checks that many small blocks that have already arrived are relayed in few reads, with each kind of line ending, and that
-// the relay does not scan the buffer again for each block.
+// TestSmallBlocks checks that many small blocks that have already arrived are relayed in few reads, with each kind of
+// line ending. The relay must not scan the buffer again for each block.
 func TestSmallBlocks(t *testing.T) {
 	const blocks, most = 50_000, 100
 	for _, block := range []string{":\n", ":\n\n", ":\r\n\r\n", ":\r\r", "event: x\n\n", "retry: 1\n", "\n", "data: {\n\n", "id: 1\r\n\r\n"} {
@@ -257,8 +257,8 @@ func TestSmallBlocks(t *testing.T) {
 	}
 }
 
-// TestLargeFramesAreCharged checks that the budget is charged for a large frame until a slow client has read it or left, and no more than
-// the reused buffers for frames of usual size.
+// TestLargeFramesAreCharged checks that a large frame is charged to the budget until a slow client has read it or has
+// left. For frames of usual size, only the reused buffers may be charged.
 func TestLargeFramesAreCharged(t *testing.T) {
 	large := `data: {"author":"a","invocationId":"e-1","n":"` + strings.Repeat("x", 1<<20) + `"}` + "\n\n"
 	for _, leaves := range []bool{false, true} {
@@ -295,7 +295,8 @@ func TestLargeFramesAreCharged(t *testing.T) {
 	}
 }
 
-// TestManyComments checks that comments that arrive together leave as fewer bytes, and that a comment after a frame still leaves.
+// TestManyComments checks that comments that arrive together are merged, and that a comment after a frame is still
+// relayed.
 func TestManyComments(t *testing.T) {
 	const comments = 10_000
 	in := strings.Repeat(":\n", comments) + "\n" + yes + ": a\n\n"

@@ -97,7 +97,7 @@ func (b *requestBody) keep(p []byte) {
 	b.copy = append(b.copy, p...)
 }
 
-// release frees the copy. From then on nothing is kept, for the given reason.
+// release frees the copy and records the reason. No copy is kept from then on.
 func (b *requestBody) release(reason string) {
 	b.memory.Release(cap(b.copy))
 	b.noCopy, b.copy = reason, nil

@@ -34,8 +34,8 @@ func TestIdentityIsCloned(t *testing.T) {
 	runtime.KeepAlive(kept)
 }
 
-// TestRequestKeepsToTheMemory checks that the copy of a request is charged as it grows, and that nothing is kept once the budget
-// refuses. The agent gets the whole request in any case.
+// TestRequestKeepsToTheMemory checks that the copy of a request is charged as it grows, and that no copy is kept once
+// the budget refuses. The agent gets the whole request in any case.
 func TestRequestKeepsToTheMemory(t *testing.T) {
 	const length = 100 << 10
 	for name, c := range map[string]struct {

@@ -12,8 +12,8 @@ import (
 	"github.com/delegraph/delegraph/collector/source"
 )
 
-// TestStalledRequest checks that the part of a request that has arrived is charged to the budget while its client stalls, and released
-// when the answer begins, although the stream continues.
+// TestStalledRequest checks that the part of a request that has arrived is charged to the budget while its client
+// stalls. The charge must be released when the answer begins, although the stream continues.
 func TestStalledRequest(t *testing.T) {
 	eachRelay(t, func(t *testing.T, newFilter func() source.Filter) {
 		read, end := make(chan struct{}), make(chan struct{})

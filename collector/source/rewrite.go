@@ -42,8 +42,8 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 	}
 }
 
-// useOriginForm turns an absolute request target into the path and query that it contains: a server accepts both
-// forms (RFC 9112, section 3.2.2), and net/http has set r.Host from it.
+// useOriginForm turns an absolute request target into the path and query that it contains. A server accepts both
+// forms (RFC 9112, section 3.2.2). net/http has already set r.Host from the absolute form.
 func useOriginForm(r *http.Request) {
 	if r.URL.Host == "" || r.Method == http.MethodConnect {
 		return

@@ -53,9 +53,9 @@ type serverSpan struct {
 	traceparent    string // the traceparent that names the span; "" if the span is not sampled or must not appear in headers
 	continuesTrace bool   // the span is part of the caller's trace
 	failure        string
-	runFailure     atomic.Pointer[string] // the error type of the run in the answer, if that failed
+	runFailure     atomic.Pointer[string] // the error type of the run in the answer; nil unless the run failed
 
-	users atomic.Int32 // the request, and the observation of its answer; the last one ends the span
+	users atomic.Int32 // number of users: the request and the observation of its answer; the last user ends the span
 	ended time.Time    // of the request
 }
 

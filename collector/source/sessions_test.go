@@ -9,7 +9,7 @@ import (
 	"github.com/delegraph/delegraph/collector/source"
 )
 
-// TestNamedSessions checks that OnSession is called before the agent answers.
+// TestNamedSessions checks that OnSession gets the session of a request before the agent answers.
 func TestNamedSessions(t *testing.T) {
 	named := make(chan string, 10)
 	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -11,8 +11,8 @@ import (
 	"github.com/delegraph/delegraph/collector/source"
 )
 
-// TestOpenRequestsAreCharged checks that an open request is charged to the budget until it ends, and is passed on without a charge
-// where the account is used up.
+// TestOpenRequestsAreCharged checks that an open request is charged to the budget until it ends. If the account is used
+// up, the request must be forwarded without a charge.
 func TestOpenRequestsAreCharged(t *testing.T) {
 	eachRelay(t, func(t *testing.T, newFilter func() source.Filter) {
 		const size = 64 << 10

@@ -140,8 +140,8 @@ func (t *Tail) PerSession() bool {
 	return t.settings.SessionPlaceholder != "" && strings.Contains(t.settings.URL, t.settings.SessionPlaceholder)
 }
 
-// Run reads the stream until the context is done or the agent ends it for good. session selects the stream if
-// there is one for each session. onBytes is called whenever bytes arrive.
+// Run reads the stream until the context is done or the agent ends the stream for good. session selects the
+// stream if each session has its own. Run calls onBytes whenever bytes arrive.
 func (t *Tail) Run(ctx context.Context, session string, onBytes func()) {
 	defer t.settings.Panics.Recover(recovery.Tail, nil)
 	s := &subscription{Tail: t, ctx: ctx, url: t.settings.URL, onBytes: onBytes, repeats: newRepeatDetector()}

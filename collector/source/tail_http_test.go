@@ -25,11 +25,11 @@ func TestStatuses(t *testing.T) {
 	const read, over, soon, late = "read", "over", "soon", "late"
 	for status, want := range map[int]string{
 		200: read, 204: over,
-		// These are unlikely to change soon, so the tail waits long.
+		// These statuses are unlikely to change soon, so the tail waits long.
 		201: late, 202: late, 203: late, 205: late, 206: late, 210: late, 226: late, 299: late, 300: late, 304: late, 305: late, 306: late,
 		400: late, 401: late, 402: late, 403: late, 405: late, 406: late, 407: late, 409: late, 410: late, 411: late, 415: late, 421: late,
 		422: late, 425: late, 431: late, 451: late, 499: late,
-		// These may change soon: no session yet, too many requests, or an agent that is down.
+		// These statuses may change soon: there is no session yet, there are too many requests, or the agent is down.
 		404: soon, 408: soon, 429: soon, 500: soon, 501: soon, 502: soon, 503: soon, 504: soon, 511: soon, 599: soon, 999: soon,
 	} {
 		a := runTail(t, 0, nil, func(w http.ResponseWriter, r *http.Request) {

@@ -153,8 +153,8 @@ func (c *runCounter) RunEnded(r *tracker.Run) {
 	c.usage = c.usage.Add(r.Usage)
 }
 
-// TestKills checks that no frame, run or operation is lost or counted twice if an agent that supports Last-Event-ID is killed often. It
-// continues after the last frame with the id; some agents send a few earlier frames again.
+// TestKills checks that no frame, run or operation is lost or counted twice if an agent that supports Last-Event-ID is
+// killed often. The agent continues after the last frame with that id. Some agents send a few earlier frames again.
 func TestKills(t *testing.T) {
 	for name, m := range map[string]*killedAgent{
 		"increasing ids":                      {},

@@ -16,7 +16,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// TestJitter checks that pauses vary between the nominal pause and one and a half times that.
+// TestJitter checks that pauses vary between the nominal pause and one and a half times the nominal pause.
 func TestJitter(t *testing.T) {
 	a := runTail(t, 40, nil, answers(401))
 	shortest, longest := slices.Min(a.waited), slices.Max(a.waited)

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// logInterval is the time between two log lines that a throttle lets through.
+// logInterval is the minimum time between two log lines of a throttle.
 const logInterval = time.Minute
 
-// throttle limits how often an event is logged that an agent or a client can cause at will. Its zero value
+// throttle limits how often an event is logged that agents or clients can trigger at will. Its zero value
 // is ready.
 type throttle struct{ last atomic.Int64 } // time of the last line, in nanoseconds of the Unix time
 

@@ -16,8 +16,8 @@ import (
 	"github.com/delegraph/delegraph/collector/source"
 )
 
-// TestEveryByteIsAccountedFor checks that the bytes observed and the bytes counted as unobserved add up to the stream, for random streams,
-// queue sizes and budgets, and observers that fall behind or fail.
+// TestEveryByteIsAccountedFor checks that each byte of a stream is either observed or counted as unobserved. It uses
+// random streams, queue sizes and budgets, and observers that fall behind or fail.
 func TestEveryByteIsAccountedFor(t *testing.T) {
 	eachRelay(t, func(t *testing.T, newFilter func() source.Filter) {
 		random := rand.New(rand.NewPCG(7, 8))

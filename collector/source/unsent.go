@@ -5,10 +5,10 @@ import (
 	"net"
 )
 
-// maxUnsent is the number of bytes not yet sent that the system keeps for a client while its stream holds
-// memory for large frames. The system accepts more in steps of half of it. Without this limit
-// it keeps up to 4 MB and accepts more in steps of 1 MB, so that a slow client that reads all the time
-// seems to have taken nothing for many seconds.
+// maxUnsent is how many unsent bytes the system keeps for a client while its stream holds memory for
+// large frames. The system accepts more data in steps of half of this number. Without the limit, it keeps
+// up to 4 MB and accepts more in steps of 1 MB. A client that reads slowly but steadily would then seem
+// to take nothing for many seconds.
 const maxUnsent = 64 << 10
 
 // connKey is the context key of the client's connection.

@@ -31,8 +31,8 @@ func unsentLimit(t *testing.T, c net.Conn) (n int) {
 	return n
 }
 
-// TestLargeFramesLeaveInSmallSteps checks that the system keeps little for a client that gets a large frame: otherwise one that reads
-// slowly would seem to take nothing. For other clients it keeps as much as usual.
+// TestLargeFramesLeaveInSmallSteps checks that the system keeps few bytes for a client that gets a large frame.
+// Otherwise a client that reads slowly would seem to take nothing. For other clients the system keeps as much as usual.
 func TestLargeFramesLeaveInSmallSteps(t *testing.T) {
 	for size, limited := range map[int]bool{100: false, 500 << 10: true} {
 		agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -104,7 +104,8 @@ func testUnrequestedUpgrades(t *testing.T, newFilter func() source.Filter) {
 	}
 }
 
-// TestHTTP2IsNotOffered checks that the agent is not offered HTTP/2, in which its streams would pass unfiltered.
+// TestHTTP2IsNotOffered checks that the agent gets no offer to switch to HTTP/2. After a switch its streams would pass
+// unfiltered.
 func TestHTTP2IsNotOffered(t *testing.T) {
 	for offer, want := range map[string]string{"h2c": "no upgrade", "websocket, H2C": "no upgrade", "HTTP/2.0": "no upgrade"} {
 		s := &proxyRecorder{}

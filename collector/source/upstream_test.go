@@ -117,7 +117,7 @@ func listen(t *testing.T, serve func(net.Conn)) (address string) {
 	return l.Addr().String()
 }
 
-// TestUnreachableReasons checks the reasons that are logged if there is no answer.
+// TestUnreachableReasons checks the reasons that are logged if the agent does not answer.
 func TestUnreachableReasons(t *testing.T) {
 	answers := func(bytes string) func(*testing.T) string {
 		return func(t *testing.T) string {

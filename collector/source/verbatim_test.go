@@ -24,8 +24,9 @@ import (
 	"github.com/delegraph/delegraph/collector/source"
 )
 
-// FuzzVerbatim checks that a client gets the same answer through a verbatim proxy as through httputil.ReverseProxy: status lines, headers,
-// informational answers, body, trailers, the data after an upgrade, and whether the answer is complete.
+// FuzzVerbatim checks that a client gets the same answer through a verbatim proxy as through httputil.ReverseProxy. It
+// compares status lines, headers, informational answers, body, trailers, the data after an upgrade, and whether the
+// answer is complete.
 func FuzzVerbatim(f *testing.F) {
 	for _, answer := range verbatimSeeds() {
 		for request := range verbatimRequests {
@@ -249,9 +250,14 @@ func (s *verbatimRig) compare(t *testing.T, answer []byte, request string, cut i
 	})
 }
 
-// normalize returns an answer without details that vary: the server's own date, the order of announced trailers, the chunks of a body, the
-// framing of an empty body, and the header of an answer that ends before its body. The last two depend on whether ReverseProxy's first
-// flush, which is in another goroutine, comes before the end.
+// normalize removes details from an answer that vary:
+//   - the server's own date
+//   - the order of announced trailers
+//   - the chunks of a body
+//   - the framing of an empty body
+//   - the header of an answer that ends before its body
+//
+// The last two depend on whether ReverseProxy's first flush comes before the end. It runs in another goroutine.
 func normalize(answer []byte, request string, dated bool) string {
 	var all strings.Builder
 	for {

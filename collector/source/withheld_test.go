@@ -19,7 +19,7 @@ type uncounted struct{}
 func (uncounted) CountWithheld(string, filter.Reason) {}
 func (uncounted) CountRemovedID(string)               {}
 
-// TestOtherStream has a client rejoin a run in the middle of a message that the first stream withheld.
+// TestOtherStream checks a client that rejoins a run in the middle of a message that the first stream withheld.
 func TestOtherStream(t *testing.T) {
 	const thread = "/threads/11111111-1111-1111-1111-111111111111"
 	agent := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -50,7 +50,7 @@ func TestOtherStream(t *testing.T) {
 		body, _ := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		if got := string(body); strings.Contains(got, "secret") || !strings.Contains(got, "shown") {
-			t.Errorf("%s %s: %s", request.method, request.path, got)
+			t.Errorf("%s %s: the client gets %s", request.method, request.path, got)
 		}
 	}
 }

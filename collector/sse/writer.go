@@ -55,8 +55,9 @@ func AppendRetry(dst []byte, d time.Duration) []byte {
 	return append(dst, "\n\n"...)
 }
 
-// appendLines appends each line of text as a line with prefix, so that nothing in text can end the
-// block. prefix must end in a space: readers remove one, so a space at the start of text is preserved.
+// appendLines appends each line of text as a line with prefix, so that a line break in text cannot end
+// the block. prefix must end in a space. Readers remove one space, so a space at the start of text is
+// preserved.
 func appendLines(dst []byte, prefix string, text []byte) []byte {
 	var b lineEnds
 	for from := 0; ; {

@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// corpus returns typical input and its mean size: 70 % partial text events, 20 % tool events, and 10 %
-// function responses of 2 to 4 KB, as ADK serializes them.
+// corpus returns typical input and its mean size. The input is serialized as by ADK: 70 % partial text
+// events, 20 % tool events, and 10 % function responses of 2 to 4 KB.
 func corpus() (docs [][]byte, size int64) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range 1000 {

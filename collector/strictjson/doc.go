@@ -1,21 +1,26 @@
 // Package strictjson parses one JSON value strictly: it rejects input that two parsers could understand
 // differently.
 //
-// In addition to what RFC 8259 forbids, it rejects duplicate member names in one object, also those
-// that are equal only under Unicode simple case folding ("KIND" and "kind"), invalid UTF-8, lone
-// surrogate escapes, a byte order mark, nesting beyond a limit, and anything except whitespace around
-// the value. The filter of the external stream relies on this: a value that passes has one meaning.
-// Only numbers may have any size and precision, as in the grammar; a reader that needs an exact number
-// uses Value.Int.
+// Parse rejects everything that RFC 8259 forbids, and also:
+//   - duplicate member names in one object, including names that are equal only under Unicode simple
+//     case folding ("KIND" and "kind")
+//   - invalid UTF-8 and lone surrogate escapes
+//   - a byte order mark
+//   - nesting beyond a limit
+//   - anything except whitespace around the value
+//
+// The filter of the external stream relies on this: a value that passes has one meaning. Numbers may
+// have any size and precision, as in the grammar. A reader that needs an exact number uses Value.Int.
 //
 // # Cost
 //
-// One pass fills an index of 16 bytes for each value and each member name, at most 8 bytes for each
-// byte of input (`[0,0,…]`). While it is open, an object of more than sixteen members, or with names
-// whose cheap hashes collide, has a table of at most 16 bytes for each name, or 256 bytes. Together
-// with the index, that is still at most 8 bytes for each byte of input, plus 256 bytes for each level
-// of nesting. While a table grows, it briefly takes up to twice as much; an index of more than 128 KiB
-// grows only once. A Doc keeps at most 288 KiB between calls of Parse.
+// One pass fills an index of 16 bytes for each value and each member name. The index takes at most 8
+// bytes for each byte of input (`[0,0,…]`). A large object also has a hash table while it is open. An
+// object is large if it has more than sixteen members, or names whose cheap hashes collide. The table
+// takes at most 16 bytes for each name, or 256 bytes if that is more. Index and tables together take at
+// most 8 bytes for each byte of input, plus 256 bytes for each level of nesting. While a table grows, it
+// briefly takes up to twice as much. An index of more than 128 KiB grows only once. A Doc keeps at most
+// 288 KiB between calls of Parse.
 //
 // Time is linear in the size of any input: the hash of the tables has a new seed in each process.
 package strictjson
@@ -44,9 +49,12 @@ const (
 // the input. It never contains any of the input.
 type Error struct {
 	Reason Reason
-	// Offset is a byte offset: of the first byte that is not allowed (the length of the input if it is
-	// incomplete), the backslash of an escape, the opening quote of a duplicate name, or the bracket
-	// that exceeds the depth.
+	// Offset is a byte offset into the input. It is the position of one of these:
+	//   - the first byte that is not allowed
+	//   - the end of the input, if the input is incomplete
+	//   - the backslash of an escape
+	//   - the opening quote of a duplicate name
+	//   - the bracket that exceeds the depth
 	Offset int
 }
 

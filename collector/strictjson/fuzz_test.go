@@ -23,9 +23,9 @@ func addSeeds(f *testing.F) {
 	}
 }
 
-// FuzzAgainstJSONText checks that this package accepts exactly what jsontext accepts by default (no
-// duplicate names, valid UTF-8), except for the two rules that only this package has, and reads the
-// same values.
+// FuzzAgainstJSONText checks that Parse accepts and reads the same values as jsontext, which by default
+// also rejects duplicate names and invalid UTF-8. There are two exceptions: the two rules that only this
+// package has.
 func FuzzAgainstJSONText(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -33,9 +33,9 @@ func (s scope) each(by, counter string, matchers ...string) string {
 	return s.rate(by, counter, matchers...) + " * " + step + " / 1000"
 }
 
-// eachFromFirst is like each, for a counter whose series do not start at zero: a rate misses their
-// first value. A series counts as new if it did not exist one point ago; after a gap in the scrapes of
-// more than five minutes, old series count as new too.
+// eachFromFirst is like each, for a counter whose series do not start at zero. A rate misses the first
+// value of such a series. A series counts as new if it did not exist one point ago. After a gap of more
+// than five minutes in the scrapes, old series count as new too.
 func (s scope) eachFromFirst(by, counter string, matchers ...string) string {
 	series := s.of(counter, matchers...)
 	return sum(by, fmt.Sprintf("%s unless %s offset %s or rate(%s[%s]) * %s / 1000", series, series, point, series, interval, step))

@@ -80,7 +80,7 @@ func (idleStore) QueueCapacity() int { return 0 }
 func (idleStore) OpenFeeds() int     { return 0 }
 func (idleStore) Connected() bool    { return false }
 
-// registerIdle registers everything that a sidecar shows before it has a source.
+// registerIdle registers all metrics that a sidecar has before it has a source.
 func registerIdle(m *Metrics) {
 	m.ObserveSpans(func() (uint64, int, map[string]uint64) { return 0, 0, nil }, spans.DropReasons())
 	m.ObserveLog(func() uint64 { return 0 })
@@ -158,8 +158,9 @@ func TestSeriesBegin(t *testing.T) {
 	}
 }
 
-// TestParseErrorsBeginWithTheDialect checks that all reasons of a source without a configured dialect begin at 0 with its first
-// frame of a dialect, so that a rate includes the first error. Without a configured source a series begins with its error.
+// TestParseErrorsBeginWithTheDialect checks a source without a configured dialect. The series of all reasons must begin
+// at 0 with the source's first frame of a dialect, so that a rate includes the first error. Without a configured
+// source, a series begins with its first error.
 func TestParseErrorsBeginWithTheDialect(t *testing.T) {
 	for _, reserved := range []bool{true, false} {
 		m, reg := newTest(100, 1000)
@@ -215,13 +216,13 @@ func TestFailuresBeginWithCalls(t *testing.T) {
 	if diff := cmp.Diff(want, series(t, reg, toolCallFailures.name)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if n := series(t, reg, labelOverflow.name); n[4] != `label="tool" 2` { // of calls and of durations
-		t.Errorf("%q", n)
+	if n := series(t, reg, labelOverflow.name); n[4] != `label="tool" 2` { // one in the calls and one in the durations
+		t.Errorf("the overflow series are %q", n)
 	}
 }
 
-// TestLabelsAreClosed checks that each label is capped, comes from the configuration, or has a closed list of values, and that no
-// other value occurs.
+// TestLabelsAreClosed checks that each label is capped, comes from the configuration, or has a closed list of values. No
+// other value may occur.
 func TestLabelsAreClosed(t *testing.T) {
 	ours := []string{"source", "dialect", "version", "revision", "goversion"}
 	byName := map[string]metric{}
@@ -257,13 +258,13 @@ func TestLabelsAreClosed(t *testing.T) {
 	}
 }
 
-// TestListsAreWhole compares the closed lists with the constants of their packages.
+// TestListsAreWhole compares the closed lists of label values with the constants of their packages.
 func TestListsAreWhole(t *testing.T) {
 	for _, c := range []struct {
 		folder, kind string
 		values       []string
 	}{
-		{"../../collector/event", "Failure", exempt["error_type"]},
+		{"../../collector/event", "Failure", alwaysAdmitted["error_type"]},
 		{"../../collector/event", "Origin", confidence.values("origin")},
 		{"../../collector/event", "InputKind", inputKinds},
 		{"../../collector/event", "ArtifactKind", artifactKinds},

@@ -17,9 +17,9 @@ import (
 	"github.com/delegraph/delegraph/exporter/conventions"
 )
 
-// sent has the metrics of the conventions by their Prometheus names, and attributeOf the attributes by their
-// Prometheus labels. Both cover all tables of the conventions, whichever is in use.
-var sent, attributeOf = byScrapedName(conventions.Released(), conventions.Latest())
+// conventionalByName has the metrics of the conventions by their Prometheus names, and attributeOf the attributes by
+// their Prometheus labels. Both cover all tables of the conventions, whichever is in use.
+var conventionalByName, attributeOf = byScrapedName(conventions.Released(), conventions.Latest())
 
 func byScrapedName(tables ...conventions.Table) (metrics map[string]conventional, attributes map[string]string) {
 	metrics, attributes = map[string]conventional{}, map[string]string{}
@@ -37,8 +37,8 @@ func byScrapedName(tables ...conventions.Table) (metrics map[string]conventional
 // unit returns the UCUM unit of a metric, which OpenTelemetry keeps apart from the name.
 func unit(name string) string {
 	switch base := strings.TrimSuffix(name, "_total"); {
-	case sent[name].unit != "":
-		return sent[name].unit
+	case conventionalByName[name].unit != "":
+		return conventionalByName[name].unit
 	case strings.HasSuffix(base, "_seconds"):
 		return "s"
 	case strings.HasSuffix(base, "_bytes"):
@@ -58,7 +58,7 @@ type bridge struct {
 
 func newBridge(g prometheus.Gatherer, s Settings, native bool) bridge {
 	return bridge{
-		prometheusbridge.NewMetricProducer(prometheusbridge.WithGatherer(prepared{g, native})),
+		prometheusbridge.NewMetricProducer(prometheusbridge.WithGatherer(otelGatherer{g, native})),
 		instrumentation.Scope{Name: "github.com/delegraph/delegraph", Version: s.Version, SchemaURL: s.Names.SchemaURL},
 		s.Panics,
 	}
@@ -79,13 +79,12 @@ func (b bridge) Produce(ctx context.Context) (scopes []metricdata.ScopeMetrics, 
 	return scopes, err
 }
 
-// finish sets the unit and name, which the bridge leaves out, and decodes the ids of exemplars. The
-// bridge copies ids as the hexadecimal text that Prometheus has, and a collector rejects a whole
-// request with such an id.
+// finish sets the unit and name, which the bridge leaves out, and decodes the ids of exemplars. The bridge copies ids
+// as hexadecimal text, as in Prometheus. A collector rejects a whole request with such an id.
 func finish(m *metricdata.Metrics) {
 	name := m.Name
 	m.Unit = unit(name)
-	if theirs, ok := sent[name]; ok {
+	if theirs, ok := conventionalByName[name]; ok {
 		m.Name = theirs.sent
 	}
 	histogram, _ := m.Data.(metricdata.Histogram[float64])
@@ -105,15 +104,15 @@ func binary(text []byte) []byte {
 	return id
 }
 
-// prepared is a registry whose labels are renamed to attributes, and whose histograms are classic
+// otelGatherer is a registry whose labels are renamed to attributes, and whose histograms are classic
 // unless native is set.
-type prepared struct {
+type otelGatherer struct {
 	prometheus.Gatherer
 	native bool
 }
 
 // Gather reads the registry. The caller owns the result, except for the labels.
-func (p prepared) Gather() ([]*dto.MetricFamily, error) {
+func (p otelGatherer) Gather() ([]*dto.MetricFamily, error) {
 	families, err := p.Gatherer.Gather()
 	for _, f := range families {
 		for _, m := range f.Metric {

@@ -53,8 +53,8 @@ func atPrometheus(m metricdata.Metrics) string {
 	return name + total
 }
 
-// TestBothPaths checks that every metric is sent over OTLP with every series and value, in both forms of histograms, and that a
-// receiving Prometheus stores it under the same name as a scraping one.
+// TestBothPaths checks that every metric is sent over OTLP with every series and value, in both forms of histograms. A
+// Prometheus that receives it must store it under the same name as a Prometheus that scrapes it.
 func TestBothPaths(t *testing.T) {
 	reg := all(t)
 	families, err := reg.Gather()
@@ -163,11 +163,11 @@ func TestHistogramForms(t *testing.T) {
 	m.OperationEnded(r, r.Root)
 	h, ok := produced(t, reg, false)["gen_ai.invoke_agent.duration"].Data.(metricdata.Histogram[float64])
 	if !ok || len(h.DataPoints) != 1 || h.Temporality != metricdata.CumulativeTemporality {
-		t.Fatalf("%+v", h)
+		t.Fatalf("the metric is %+v, want a histogram with one cumulative point", h)
 	}
 	p := h.DataPoints[0]
 	if !slices.Equal(p.Bounds, agentBuckets) || p.BucketCounts[slices.Index(p.Bounds, 12.8)] != 1 {
-		t.Errorf("8 s are in %v of %v", p.BucketCounts, p.Bounds)
+		t.Errorf("8 s is counted as %v in the buckets up to %v", p.BucketCounts, p.Bounds)
 	}
 	if len(p.Exemplars) != 1 || hex.EncodeToString(p.Exemplars[0].TraceID) != "000000000000000000000000000000ab" ||
 		hex.EncodeToString(p.Exemplars[0].SpanID) != "0102030000000000" || p.Exemplars[0].Value != 8 {
@@ -175,9 +175,9 @@ func TestHistogramForms(t *testing.T) {
 	}
 	e, ok := produced(t, reg, true)["gen_ai.invoke_agent.duration"].Data.(metricdata.ExponentialHistogram[float64])
 	if !ok || len(e.DataPoints) != 1 || e.DataPoints[0].Scale != 3 || !slices.Equal(e.DataPoints[0].PositiveBucket.Counts, []uint64{1}) {
-		t.Errorf("%+v", e)
+		t.Errorf("the exponential histogram is %+v", e)
 	}
 	if again := gathered(t, reg, released.agentDuration.name)[0]; again.Histogram.GetZeroThreshold() == 0 || len(again.Histogram.PositiveSpan) == 0 || len(again.Label) != 3 {
-		t.Errorf("the bridge changed what is scraped: %v", again)
+		t.Errorf("after the bridge, a scrape returns %v", again)
 	}
 }

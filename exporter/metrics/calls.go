@@ -8,10 +8,12 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// made is the number of calls that one agent, or a run, made itself.
-type made struct{ inference, tools int }
+// callCount is the number of model and tool calls that one agent, or a run, made itself.
+type callCount struct{ inference, tools int }
 
-func (n made) plus(m made) made { return made{n.inference + m.inference, n.tools + m.tools} }
+func (n callCount) plus(m callCount) callCount {
+	return callCount{n.inference + m.inference, n.tools + m.tools}
+}
 
 // calls counts calls by the agent's operation until that operation ends. The tracker's limit on
 // open operations bounds it.
@@ -22,17 +24,17 @@ type calls struct {
 
 // runCalls holds the calls of one run.
 type runCalls struct {
-	open map[tracker.SpanID]made // by the agent's operation
-	all  made
+	open map[tracker.SpanID]callCount // by the agent's operation
+	all  callCount
 }
 
 // add counts a call for its parent operation.
-func (c *calls) add(r *tracker.Run, op *tracker.Operation, n made) {
+func (c *calls) add(r *tracker.Run, op *tracker.Operation, n callCount) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	run, known := c.runs[r]
 	if !known {
-		run.open = map[tracker.SpanID]made{}
+		run.open = map[tracker.SpanID]callCount{}
 	}
 	run.open[op.Parent] = run.open[op.Parent].plus(n)
 	run.all = run.all.plus(n)
@@ -40,7 +42,7 @@ func (c *calls) add(r *tracker.Run, op *tracker.Operation, n made) {
 }
 
 // take removes and returns the count of an operation that has ended.
-func (c *calls) take(r *tracker.Run, op *tracker.Operation) made {
+func (c *calls) take(r *tracker.Run, op *tracker.Operation) callCount {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	run := c.runs[r]
@@ -50,7 +52,7 @@ func (c *calls) take(r *tracker.Run, op *tracker.Operation) made {
 }
 
 // takeRun removes and returns the count of a run that has ended.
-func (c *calls) takeRun(r *tracker.Run) made {
+func (c *calls) takeRun(r *tracker.Run) callCount {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := c.runs[r].all
@@ -61,7 +63,7 @@ func (c *calls) takeRun(r *tracker.Run) made {
 // countCalls records the number of calls of an agent invocation or a run. Some protocols show no
 // model calls and some no tool calls, so nothing is recorded if no call was seen. If model calls
 // were seen and tool calls were not, the number of tool calls is recorded as 0.
-func countCalls(inference, tools *family[prometheus.Observer], source, agent string, n made) {
+func countCalls(inference, tools *family[prometheus.Observer], source, agent string, n callCount) {
 	if n.inference > 0 {
 		inference.with(source, agent).Observe(float64(n.inference))
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// TestCallsBelowAnotherRoot checks that calls count if the root operation of their run changes later, and that nothing is kept
-// for them.
+// TestCallsBelowAnotherRoot checks that calls are counted if the root operation of their run changes later, and that no
+// counter is left for them.
 func TestCallsBelowAnotherRoot(t *testing.T) {
 	m, reg := newTest(10, 100)
 	tr := tracker.New(tracker.Settings{MaxOpenRuns: 3, MaxOperations: 50, MaxFacts: 10, IdleTimeout: time.Minute}, m, m)
@@ -25,6 +25,6 @@ func TestCallsBelowAnotherRoot(t *testing.T) {
 	}
 	tr.Close(s, event.EndOfStream, start)
 	if got := series(t, reg, "delegraph_run_model_calls"); !slices.Equal(got, []string{`agent="app",source="s" 1 of 3`}) || len(m.calls.runs) > 0 {
-		t.Errorf("%q, and %d runs have calls", got, len(m.calls.runs))
+		t.Errorf("the series are %q, and %d runs have call counters", got, len(m.calls.runs))
 	}
 }

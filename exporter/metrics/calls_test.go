@@ -11,9 +11,9 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// invocations sends a run of agent a. It makes three model calls, one of which fails, and calls two tools. One of the tools is
-// agent b, which makes one model call. Control is then transferred to c, of which only a tool call is seen, and to d, of which
-// nothing is seen.
+// invocations sends a run of agent a. Agent a makes three model calls, one of which fails, and calls two tools. One of
+// the tools is agent b, which makes one model call. Control is then transferred to c, which only shows a tool call, and
+// to d, which shows nothing.
 func invocations(m *Metrics) {
 	r := run()
 	agent := func(id byte, name string) *tracker.Operation {
@@ -72,7 +72,7 @@ func TestCallsAreForgotten(t *testing.T) {
 			tr.Consume(b)
 			for _, run := range m.calls.runs {
 				if len(run.open) > most {
-					t.Fatalf("%d operations have calls, of %d", len(run.open), most)
+					t.Fatalf("%d operations have call counters, want at most %d", len(run.open), most)
 				}
 			}
 		}
@@ -85,6 +85,6 @@ func TestCallsAreForgotten(t *testing.T) {
 	}
 	tr.Expire(now.Add(time.Hour))
 	if len(m.calls.runs) != 0 {
-		t.Errorf("%v is left", m.calls.runs)
+		t.Errorf("call counters are left: %v", m.calls.runs)
 	}
 }

@@ -86,7 +86,7 @@ func TestDeliveryEnvironment(t *testing.T) {
 	}
 }
 
-// TestNobodyIsDescribed checks that the resource is read only if metrics are sent.
+// TestNobodyIsDescribed checks that the resource is read only if metrics are delivered.
 func TestNobodyIsDescribed(t *testing.T) {
 	fails := func(context.Context) (*resource.Resource, error) { return nil, errors.New("unreadable") }
 	for name, want := range map[string]bool{"": false, "none": false, "console": true} {
@@ -169,7 +169,7 @@ func TestOutagesAreToldOnce(t *testing.T) {
 			case n == 2:
 				return errors.New("failed to upload metrics: failed to send metrics to http://user:hunter2@collector: 400 Bad Request (body: hunter2)")
 			case n > 2 && n < 10:
-				<-ctx.Done() // until the timeout of the attempt
+				<-ctx.Done() // the timeout of the attempt
 				return ctx.Err()
 			case n == 12:
 				return errors.New("failed to upload metrics: OTLP partial success: hunter2 (3 metric data points rejected)")
@@ -226,7 +226,8 @@ func TestOneBatchOfSeveralFails(t *testing.T) {
 	})
 }
 
-// TestShutdownSendsTheLast checks that a shutdown sends what changed since the last interval, even while an attempt is under way.
+// TestShutdownSendsTheLast checks that a shutdown sends the changes since the last interval, even while an attempt is
+// running.
 func TestShutdownSendsTheLast(t *testing.T) {
 	for name, busy := range map[string]bool{"idle": false, "in an attempt": true} {
 		t.Run(name, func(t *testing.T) {
@@ -258,7 +259,7 @@ func TestShutdownSendsTheLast(t *testing.T) {
 	}
 }
 
-// TestShutdownWithoutReceivers checks that nothing counts as undelivered if nothing is to be sent.
+// TestShutdownWithoutReceivers checks that a shutdown without exporters reports no undelivered metrics.
 func TestShutdownWithoutReceivers(t *testing.T) {
 	d, err := NewDelivery(t.Context(), func(string) string { return "" }, Settings{}, prometheus.NewRegistry(), nil, slog.New(slog.DiscardHandler))
 	if err != nil {

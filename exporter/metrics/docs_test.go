@@ -26,7 +26,7 @@ func TestDocumentation(t *testing.T) {
 	before, rest, begins := strings.Cut(string(content), beginsLists)
 	_, after, ends := strings.Cut(rest, endsLists)
 	if !begins || !ends {
-		t.Fatalf("%s does not hold %q and %q", page, beginsLists, endsLists)
+		t.Fatalf("%s does not contain %q and %q", page, beginsLists, endsLists)
 	}
 	want := before + beginsLists + "\n" + lists(t) + endsLists + after
 	if *update {
@@ -138,7 +138,7 @@ func valuesOf(m metric, label string) string {
 	switch class := fromWire[label]; class {
 	case "":
 	case "error":
-		return quoted(exempt[label]) + ", or a code of an error, capped"
+		return quoted(alwaysAdmitted[label]) + ", or a code of an error, capped"
 	default:
 		return "names of " + class + "s, capped"
 	}

@@ -57,7 +57,7 @@ var driven = map[string]struct {
 	"gen_ai_client_operation_time_to_first_chunk_seconds": {
 		func(m *Metrics) {
 			streamed := chat("m", "")
-			streamed.Started.At = streamed.Started.At.Add(-time.Second) // two seconds before the end; the first chunk comes one second before it
+			streamed.Started.At = streamed.Started.At.Add(-time.Second) // two seconds before the end; the first chunk comes one second before the end
 			undated := chat("m", "")
 			undated.Timing = tracker.TimingUnknown
 			whole := chat("m", "")

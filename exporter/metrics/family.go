@@ -31,7 +31,7 @@ type family[T any] struct {
 	metric
 	caps   *caps
 	capped bool // has labels whose values come from agents
-	zeros  bool // a new label set also creates, at zero, those that differ only in a label with a closed list of values
+	zeros  bool // a new label set also creates, at zero, the sets that differ only in a label with a closed list of values
 	create func(values ...string) T
 	remove func(values ...string) bool // nil if series are never removed
 
@@ -88,7 +88,7 @@ func printable(v string) string {
 // class returns the class whose cap applies to value v of the i-th label, or "".
 func (f *family[T]) class(i int, v string) string {
 	label := f.labels[i]
-	if slices.Contains(exempt[label], v) {
+	if slices.Contains(alwaysAdmitted[label], v) {
 		return ""
 	}
 	return fromWire[label]
@@ -168,8 +168,8 @@ func (f *family[T]) begin(given map[string][]string) {
 	}
 }
 
-// limit replaces values of a new label set with _other when there are too many sets. From maxWireSets on it
-// replaces the values that come from agents. The last set has _other for every label.
+// limit replaces values of a new label set with _other when there are too many sets. Once there are
+// maxWireSets sets, it replaces the values that come from agents. In the last set, every label is _other.
 func (f *family[T]) limit(k *key) {
 	sets := len(f.series)
 	for i := range f.labels {

@@ -92,8 +92,8 @@ func addArtifacts(r *tracker.Run) {
 	}
 }
 
-// frameOfEachSort sends a decoded frame, a malformed one, one without a known type, and the end of a stream within a frame, which
-// counts as no frame.
+// frameOfEachSort sends a decoded frame, a malformed frame, a frame without a known type, and the end of a stream
+// within a frame, which counts as no frame.
 func frameOfEachSort(m *Metrics) {
 	shape, unknown, truncated := batch(), batch(), batch()
 	shape.Rejected, unknown.Rejected, truncated.Rejected = event.ReasonShape, event.ReasonUnrecognized, event.ReasonTruncated
@@ -114,8 +114,8 @@ func observeSpans(m *Metrics) {
 	m.ObserveSpans(func() (uint64, int, map[string]uint64) { return 5, 3, map[string]uint64{"queue_full": 2} }, []string{"queue_full", "shutdown"})
 }
 
-// lags sends frames that are three seconds old, one second old and from two seconds in the future, and frames without one of the two
-// times.
+// lags sends frames that are three seconds old, one second old and two seconds in the future, and frames without one of
+// the two times.
 func lags(m *Metrics) {
 	for _, second := range []int{0, 2, 5} {
 		b := batch()

@@ -11,7 +11,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// conventional is a metric defined by the GenAI conventions. Its labels are the source and its
+// conventional is a metric that the GenAI conventions define. Its labels are the source and its
 // attributes.
 type conventional struct {
 	metric

@@ -91,7 +91,7 @@ func TestLatest(t *testing.T) {
 	for _, before := range released.all() {
 		kept := slices.ContainsFunc(latest.all(), func(after conventional) bool { return after.name == before.name })
 		if got := series(t, reg, before.name); !kept && got != nil {
-			t.Errorf("%s is there: %q", before.name, got)
+			t.Errorf("the metric %s exists: %q", before.name, got)
 		}
 	}
 	for _, after := range latest.all() {
@@ -105,7 +105,7 @@ func TestLatest(t *testing.T) {
 	}
 	problems, err := testutil.GatherAndLint(reg)
 	if len(problems) > 0 || err != nil {
-		t.Errorf("%v, %v", problems, err)
+		t.Errorf("lint problems: %v, error: %v", problems, err)
 	}
 }
 

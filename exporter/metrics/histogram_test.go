@@ -59,7 +59,7 @@ func TestHistograms(t *testing.T) {
 		}
 	}
 	if seen != 16 {
-		t.Errorf("%d histograms", seen)
+		t.Errorf("%d histograms were checked", seen)
 	}
 }
 
@@ -186,8 +186,8 @@ func spanOf(e *dto.Exemplar) string {
 	return ""
 }
 
-// TestExemplarsRenewed checks which duration of a bucket has the exemplar: the slowest of those that ended in the same second as
-// the last one.
+// TestExemplarsRenewed checks which operation of a bucket has the exemplar: the slowest of those that ended in the same
+// second as the last one.
 func TestExemplarsRenewed(t *testing.T) {
 	const slot, beside = 3 * time.Second, 6 * time.Second // durations in two buckets
 	for name, c := range map[string]struct {
@@ -236,8 +236,8 @@ func TestExemplarsRenewed(t *testing.T) {
 	}
 }
 
-// TestEveryBucketLeads checks that every bucket in which something ended since the last scrape has an exemplar of the second of
-// its last operation, however often it is scraped.
+// TestEveryBucketLeads checks the exemplar of every bucket in which an operation ended since the last scrape. It must
+// be of the second of the bucket's last operation, however often the metrics are scraped.
 func TestEveryBucketLeads(t *testing.T) {
 	m, reg := newTest(10, 100)
 	r := run()
@@ -245,7 +245,7 @@ func TestEveryBucketLeads(t *testing.T) {
 	for second := range 5 {
 		for i, bound := range callBuckets {
 			took := time.Duration(bound * float64(time.Second))
-			for range 3 { // each a little faster than the one before
+			for range 3 { // each operation is a little faster than the one before
 				m.OperationEnded(r, &tracker.Operation{
 					ID: tracker.SpanID{byte(i), byte(second + 1)}, Kind: tracker.ExecuteTool, Name: "n", Agent: "a", Timing: tracker.TimingObserved,
 					Started: tracker.Timestamp{At: at(second).At.Add(-took)}, Ended: at(second),
@@ -256,7 +256,7 @@ func TestEveryBucketLeads(t *testing.T) {
 		h := gathered(t, reg, released.toolDuration.name)[0].Histogram
 		for i, b := range h.Bucket {
 			if want := spanID(byte(i), byte(second+1)); spanOf(b.Exemplar) != want {
-				t.Errorf("after %d s the bucket to %v leads to %v, not to %s", second, b.GetUpperBound(), b.Exemplar, want)
+				t.Errorf("after %d s the bucket up to %v has the exemplar %v, want %s", second, b.GetUpperBound(), b.Exemplar, want)
 			}
 		}
 	}

@@ -23,17 +23,17 @@ var fromWire = map[string]string{
 	"error_type":            "error",
 }
 
-// exempt lists values that no cap replaces although agents send values of the same label: an
+// alwaysAdmitted lists values that no cap replaces although agents send values of the same label: an
 // operation that did not fail must not become _other.
-var exempt = map[string][]string{
+var alwaysAdmitted = map[string][]string{
 	"error_type": words([]event.Failure{
 		event.NoFailure, event.ToolError, event.ModelError, event.AgentError, event.FailureTimeout, event.FailureCanceled, event.OtherFailure,
 	}),
 }
 
-// closed lists the possible values of the labels that we define, by label, or by metric and label
+// closedValues lists the possible values of the labels that we define, by label, or by metric and label
 // where metrics differ.
-var closed = map[string][]string{
+var closedValues = map[string][]string{
 	"status":                words(tracker.Statuses()),
 	"origin":                words([]event.Origin{event.OriginStructured, event.OriginText, event.OriginThought}),
 	"outcome":               words(stream.ResumeOutcomes()),
@@ -42,7 +42,7 @@ var closed = map[string][]string{
 	"label":                 {"agent", "tool", "model", "workflow", "error", "event"},
 	"gen_ai_token_type":     {"input", "output"},
 	"gen_ai_token_modality": {"unknown"},
-	"gen_ai_operation_name": words([]tracker.OperationKind{tracker.Chat, tracker.InvokeAgent, tracker.InvokeWorkflow}), // of tokens: a run's root operation if no response is known to have used them
+	"gen_ai_operation_name": words([]tracker.OperationKind{tracker.Chat, tracker.InvokeAgent, tracker.InvokeWorkflow}), // of tokens: the operation that used them; the run's root operation if that is unknown
 
 	inferenceOf(conventions.Released()): {string(tracker.Chat)},
 	inferenceOf(conventions.Latest()):   {string(tracker.Chat)},
@@ -106,19 +106,19 @@ func kinds(values []event.Kind) (out []string) {
 	return out
 }
 
-// inferenceOf returns the key in closed of the operation label of the model responses' duration.
+// inferenceOf returns the key in closedValues of the operation label of the model responses' duration.
 func inferenceOf(n conventions.Table) string {
 	return newGenAI(n).inferenceDuration.of(label(n.OperationName))
 }
 
-// of returns the key in closed of a label of this metric only.
+// of returns the key in closedValues of a label of this metric only.
 func (m metric) of(label string) string { return m.name + " " + label }
 
 // values returns the closed list of a label's values, or nil if agents or the configuration choose
 // them.
 func (m metric) values(label string) []string {
-	if own, ok := closed[m.of(label)]; ok {
+	if own, ok := closedValues[m.of(label)]; ok {
 		return own
 	}
-	return closed[label]
+	return closedValues[label]
 }

@@ -26,13 +26,13 @@ func (m *Metrics) SetSourceUp(source string, up bool) {
 	m.sourceUp.with(source).Set(1)
 }
 
-// RemoveSource removes the series of a source that is no longer configured and that would keep an
+// RemoveSource removes the series of a source that is no longer configured, if they could keep an
 // alert firing forever.
 func (m *Metrics) RemoveSource(source string) {
 	m.sourceUp.forget(source)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	maps.DeleteFunc(m.perSource, func(key [2]string, _ *framed) bool { return key[0] == source })
+	maps.DeleteFunc(m.perSource, func(key [2]string, _ *frameSeries) bool { return key[0] == source })
 	m.lastEvent.forget(source)
 }
 

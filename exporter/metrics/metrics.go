@@ -61,8 +61,8 @@ type Metrics struct {
 
 	kinds     unknownKinds
 	mu        sync.RWMutex
-	perSource map[[2]string]*framed // by source and dialect
-	reserved  map[string]bool       // sources set up by InitSource
+	perSource map[[2]string]*frameSeries // by source and dialect
+	reserved  map[string]bool            // sources set up by InitSource
 
 	reloadSuccessful, reloadTime *family[prometheus.Gauge] // absent before the first load
 }
@@ -71,7 +71,7 @@ type Metrics struct {
 func New(reg prometheus.Registerer, s Settings) *Metrics {
 	c, g := newCaps(reg, s), newGenAI(s.Names)
 	m := &Metrics{
-		caps: c, reg: reg, perSource: map[[2]string]*framed{}, reserved: map[string]bool{},
+		caps: c, reg: reg, perSource: map[[2]string]*frameSeries{}, reserved: map[string]bool{},
 		agentDuration:    g.agentDuration.timer(reg, c, agentBuckets),
 		workflowDuration: g.workflowDuration.timer(reg, c, workflowBuckets),
 		toolDuration:     g.toolDuration.timer(reg, c, callBuckets),
@@ -149,7 +149,7 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 	return m
 }
 
-// InitSource creates, at zero, those series of a source that alerts divide by or take the rate of. The rate
+// InitSource creates, at zero, the series of a source that alerts use as divisors or in rates. The rate
 // of a series that starts at one would miss the first error. Other series appear with their first value.
 // The dialects are those that the configuration names. The tools are admitted as by AllowTools.
 func (m *Metrics) InitSource(source string, dialects, tools []string) {
@@ -190,16 +190,16 @@ func seconds(at time.Time) float64 { return float64(at.UnixNano()) / 1e9 }
 // unknownDialect labels frames of a stream whose dialect is not known, or not known yet.
 const unknownDialect = "unknown"
 
-// framed holds the series that each frame of a source in one dialect changes, so that no frame has to look
+// frameSeries holds the series that each frame of a source in one dialect changes, so that no frame has to look
 // them up.
-type framed struct {
+type frameSeries struct {
 	frames, bytes prometheus.Counter
 	events        [64]atomic.Pointer[prometheus.Counter] // by kind
 	lag           func() prometheus.Observer             // created with the first observation
 	last          func() prometheus.Gauge
 }
 
-func (m *Metrics) framed(source, dialect string) *framed {
+func (m *Metrics) frameSeries(source, dialect string) *frameSeries {
 	key := [2]string{source, dialect}
 	m.mu.RLock()
 	f, ok := m.perSource[key]
@@ -207,7 +207,7 @@ func (m *Metrics) framed(source, dialect string) *framed {
 	if ok {
 		return f
 	}
-	f = &framed{
+	f = &frameSeries{
 		frames: m.frames.with(source), bytes: m.frameBytes.with(source),
 		lag:  sync.OnceValue(func() prometheus.Observer { return m.eventLag.with(source) }),
 		last: sync.OnceValue(func() prometheus.Gauge { return m.lastEvent.with(source) }),
@@ -216,14 +216,14 @@ func (m *Metrics) framed(source, dialect string) *framed {
 	defer m.mu.Unlock()
 	if len(m.perSource) < m.caps.maxSets {
 		m.perSource[key] = f
-		if m.reserved[source] { // a dialect that is detected is known only now
+		if m.reserved[source] { // InitSource did not know a dialect that is detected
 			m.parseErrors.begin(map[string][]string{"source": {source}, "dialect": {dialect}})
 		}
 	}
 	return f
 }
 
-func (m *Metrics) event(f *framed, source, dialect string, k event.Kind) prometheus.Counter {
+func (m *Metrics) event(f *frameSeries, source, dialect string, k event.Kind) prometheus.Counter {
 	if c := f.events[k].Load(); c != nil {
 		return *c
 	}
@@ -238,7 +238,7 @@ func (m *Metrics) Consume(b *event.Batch) {
 	if dialect == "" {
 		dialect = unknownDialect
 	}
-	f := m.framed(source, dialect)
+	f := m.frameSeries(source, dialect)
 	if b.Rejected != event.ReasonTruncated {
 		f.frames.Inc()
 		f.bytes.Add(float64(b.Frame.Size))
@@ -287,14 +287,14 @@ func (m *Metrics) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 		observe(m.agentDuration, r, op, r.Source, op.Name, op.ErrorType())
 		countCalls(m.inferenceCalls, m.invocationToolCalls, r.Source, op.Name, calls)
 	case tracker.ExecuteTool:
-		m.calls.add(r, op, made{tools: 1})
+		m.calls.add(r, op, callCount{tools: 1})
 		m.toolCalls.with(r.Source, op.Agent, op.Name).Inc()
 		if op.Status == tracker.OperationError {
 			m.toolCallFailures.with(r.Source, op.Agent, op.Name).Inc()
 		}
 		observe(m.toolDuration, r, op, r.Source, op.Name, op.Agent, op.ErrorType())
 	case tracker.Chat:
-		m.calls.add(r, op, made{inference: 1})
+		m.calls.add(r, op, callCount{inference: 1})
 		observe(m.inferenceDuration, r, op, r.Source, string(op.Kind), op.Name, op.ErrorType())
 		if first, known := op.FirstChunk(); known {
 			m.firstChunk.with(r.Source, string(op.Kind), op.Name).Observe(first.Seconds())

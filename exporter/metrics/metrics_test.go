@@ -43,10 +43,10 @@ func TestLabelsAreBounded(t *testing.T) {
 		ends(m, call("a", fmt.Sprint("tool", i)))
 	}
 	if n := len(m.toolCalls.series); n != 10 {
-		t.Errorf("%d series", n)
+		t.Errorf("the metric has %d series", n)
 	}
 	if n := testutil.ToFloat64(m.toolCalls.with("s", "a", other)); n != 91 {
-		t.Errorf("%v calls in %s", n, other)
+		t.Errorf("%v calls are counted in %s", n, other)
 	}
 	ends(m, call("a", "configured"))
 	if n := testutil.ToFloat64(m.toolCalls.with("s", "a", "configured")); n != 1 {
@@ -125,7 +125,7 @@ func TestSourcesAreApart(t *testing.T) {
 				}
 			}
 			if of["one"] != of["two"] {
-				t.Errorf("%s has %v", mt.name, of)
+				t.Errorf("the metric %s has the series %v", mt.name, of)
 			}
 			named := slices.ContainsFunc(mt.labels, func(label string) bool { return fromWire[label] != "" })
 			if named && of["one"] == 0 {
@@ -135,8 +135,8 @@ func TestSourcesAreApart(t *testing.T) {
 	}
 }
 
-// TestLabelSetsAreBounded uses few agents and few tools whose combinations exceed the limit, and checks that those beyond it
-// share one series and no call is lost.
+// TestLabelSetsAreBounded uses few agents and few tools whose combinations exceed the limit. Combinations beyond the
+// limit must share one series, and no call may be lost.
 func TestLabelSetsAreBounded(t *testing.T) {
 	for _, c := range []struct{ values, names, sets, series int }{{100, 20, 50, 46}, {100, 100, 1000, 901}, {100, 30, 1000, 900}} {
 		m, reg := newTest(c.values, c.sets)
@@ -165,8 +165,8 @@ func TestLabelSetsAreBounded(t *testing.T) {
 	}
 }
 
-// TestSetsOfClosedLabels checks that closed labels do not push a metric with names from the stream over its limit, and that a
-// metric without such names has no limit.
+// TestSetsOfClosedLabels checks that labels with closed lists do not push a metric with names from the stream over its
+// limit. A metric without such names must have no limit.
 func TestSetsOfClosedLabels(t *testing.T) {
 	m, _ := newTest(100, 100)
 	for source := range 200 {
@@ -178,7 +178,7 @@ func TestSetsOfClosedLabels(t *testing.T) {
 		t.Errorf("%d series of runs", n)
 	}
 	if n := testutil.ToFloat64(m.runsEnded.with(other, other, other)); n != 200*6-99 {
-		t.Errorf("%v runs in %s", n, other)
+		t.Errorf("%v runs are counted in %s", n, other)
 	}
 	if n := len(m.runsOpen.series); n != 200 {
 		t.Errorf("%d series of open runs", n)
@@ -208,7 +208,7 @@ func TestConcurrent(t *testing.T) {
 			total += s.GetCounter().GetValue()
 		}
 		if total != 8000 {
-			t.Errorf("%v calls", total)
+			t.Errorf("%v calls are counted", total)
 		}
 		if n := len(m.toolCalls.series); n > most || most > 100 && n != 100 {
 			t.Errorf("%d series of at most %d", n, most)
@@ -228,7 +228,7 @@ func TestHostile(t *testing.T) {
 		ends(m, call("a", name))
 		calls := gathered(t, reg, "delegraph_tool_calls_total")
 		if len(calls) != 1 || calls[0].Label[2].GetValue() != want {
-			t.Errorf("%.20q is %.200v", name, calls)
+			t.Errorf("the tool %.20q has the series %.200v", name, calls)
 		}
 		counted := testutil.ToFloat64(m.caps.overflow.WithLabelValues("tool")) > 0
 		if counted != (want == other && name != other) {

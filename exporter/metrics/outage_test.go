@@ -121,7 +121,7 @@ func checkCause(t *testing.T, e sdkmetric.Exporter, want string) {
 	t.Helper()
 	err := e.Export(t.Context(), one())
 	if got := otlp.Classify(err).Cause; got != want {
-		t.Errorf("%q, not %q: %v", got, want, err)
+		t.Errorf("the cause is %q, want %q: %v", got, want, err)
 	}
 	if err := e.Shutdown(t.Context()); err != nil {
 		t.Error(err)

@@ -12,8 +12,8 @@ import (
 
 // timer is a histogram series of durations, with exemplars that link to spans. An observation with an
 // exemplar costs ten times as much as one without, and a scrape returns only the last exemplar of each
-// bucket. Therefore few operations get one: of those that end within the same second of the run's clock,
-// the first of a bucket, and each that takes longer than all before it.
+// bucket. Therefore only some operations get one. Of the operations that end within the same second of
+// the run's clock, these are the first of each bucket, and each that takes longer than all before it.
 type timer struct {
 	prometheus.ExemplarObserver
 	prometheus.Observer
@@ -56,7 +56,7 @@ func observe(f *family[*timer], r *tracker.Run, op *tracker.Operation, labels ..
 	series.Observe(seconds)
 }
 
-// replaceExemplar makes next its bucket's exemplar if it should be, and reports whether it did.
+// replaceExemplar makes next the exemplar of its bucket if timer's rule selects it, and reports whether it did.
 func (t *timer) replaceExemplar(next exemplar) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

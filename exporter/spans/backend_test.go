@@ -75,7 +75,7 @@ const (
 	batchDelay = time.Second
 )
 
-// settings returns these settings with a queue of the given length. The log is discarded.
+// settings returns the usual settings with a queue of the given length. The log is discarded.
 func settings(t *testing.T, queue int) Settings {
 	t.Helper()
 	s, err := NewSettings(of(), queue, 1<<30, slog.New(slog.DiscardHandler))
@@ -123,7 +123,8 @@ func hand(p *Processor, from, to int) {
 	}
 }
 
-// check compares the processor's statistics with the expected ones. The dropped spans are in the order of DropReasons.
+// check compares the processor's statistics with the expected ones. The numbers of dropped spans are in the order of
+// DropReasons.
 func check(t *testing.T, p *Processor, exported uint64, queued int, dropped ...uint64) {
 	t.Helper()
 	s := p.Stats()
@@ -142,7 +143,7 @@ func checkTaken(t *testing.T, b *backend, from, to int) {
 	t.Helper()
 	names := b.taken()
 	if len(names) != to-from {
-		t.Errorf("the backend took %d spans; want %d", len(names), to-from)
+		t.Errorf("the backend accepted %d spans, want %d", len(names), to-from)
 	}
 	for i, name := range names {
 		if name != strconv.Itoa(from+i) {

@@ -8,16 +8,16 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// afterClockStep returns a time as it would be read after the wall clock was set by so many seconds. The monotonic reading, by which
-// durations are measured, stays the same. Only time.Now makes times with both.
+// afterClockStep returns a time as it would be read after the wall clock was moved by a number of seconds. The
+// monotonic reading, by which durations are measured, stays the same. Only time.Now makes times with both.
 func afterClockStep(t time.Time, seconds int64) time.Time {
 	wall := (*uint64)(unsafe.Pointer(&t)) // bits 30 to 62 are the seconds
 	*wall = uint64(int64(*wall) + seconds<<30)
 	return t
 }
 
-// TestClockSteps sets the clock by an hour in both directions during a tool call of a live run, and checks that spans last as
-// long as their operations and that a child stays within its parent.
+// TestClockSteps moves the clock by an hour, in both directions, during a tool call of a live run. Spans must last as
+// long as their operations, and a child must stay within its parent.
 func TestClockSteps(t *testing.T) {
 	for _, seconds := range []int64{3600, -3600} {
 		begun := time.Now()
@@ -34,7 +34,7 @@ func TestClockSteps(t *testing.T) {
 			op := []*tracker.Operation{before, after, root}[i]
 			from, to := span.StartTime().UnixNano()-begun.UnixNano(), span.EndTime().UnixNano()-begun.UnixNano()-1
 			if time.Duration(from) != op.Started.At.Sub(begun) || time.Duration(to) != op.Ended.At.Sub(begun) {
-				t.Errorf("by %d s: span %d is from %s to %s after the start of the run, and the operation from %s to %s",
+				t.Errorf("clock moved by %d s: span %d is from %s to %s after the start of the run, and the operation from %s to %s",
 					seconds, i, time.Duration(from), time.Duration(to), op.Started.At.Sub(begun), op.Ended.At.Sub(begun))
 			}
 		}

@@ -47,7 +47,7 @@ func TestAttributes(t *testing.T) {
 	before, rest, begins := strings.Cut(string(content), beginsTables)
 	_, after, ends := strings.Cut(rest, endsTables)
 	if !begins || !ends {
-		t.Fatalf("%s does not hold %q and %q", page, beginsTables, endsTables)
+		t.Fatalf("%s does not contain %q and %q", page, beginsTables, endsTables)
 	}
 	want := before + beginsTables + "\n" + tables() + endsTables + after
 	if *update {

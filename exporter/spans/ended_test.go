@@ -16,8 +16,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// TestLikeTheSDK copies the spans of operations to spans of the SDK and checks that these are equal, also with limits of the
-// environment.
+// TestLikeTheSDK copies the spans of operations to spans of the SDK and checks that both are equal, also with limits of
+// the environment.
 func TestLikeTheSDK(t *testing.T) {
 	for name, limits := range map[string]map[string]string{
 		"defaults": nil,

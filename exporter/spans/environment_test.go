@@ -44,7 +44,7 @@ func TestKnownMethods(t *testing.T) {
 		"": nil, " , ": nil, "GET": {"GET"}, "GET, brew,,POST ": {"GET", "brew", "POST"},
 	} {
 		if got := of("OTEL_INSTRUMENTATION_HTTP_KNOWN_METHODS", value).KnownMethods(); !slices.Equal(got, want) {
-			t.Errorf("%q: %q, not %q", value, got, want)
+			t.Errorf("%q: got %q, want %q", value, got, want)
 		}
 	}
 }
@@ -141,7 +141,7 @@ func TestBackendName(t *testing.T) {
 		{of("OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:1", "OTEL_TRACES_EXPORTER", "console"), "standard output"},
 	} {
 		if got := c.env.Backend(); got != c.want {
-			t.Errorf("%s, not %s", got, c.want)
+			t.Errorf("the backend's name is %s, want %s", got, c.want)
 		}
 	}
 }

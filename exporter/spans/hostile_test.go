@@ -130,7 +130,7 @@ func checkOTLP(t *testing.T, line []byte) {
 	t.Helper()
 	spans := parse(t, line)
 	if len(spans) != 7 {
-		t.Errorf("%d spans", len(spans))
+		t.Errorf("the line has %d spans", len(spans))
 	}
 	for _, s := range spans {
 		_, name, _ := strings.Cut(s.Name, " ")

@@ -29,7 +29,7 @@ func TestLines(t *testing.T) {
 			t.Errorf("%s has ids %s; want %s", s.Name, got, want)
 		}
 		if i > 0 && hexID(t, s.ParentSpanId) != hex.EncodeToString(op.Parent[:]) {
-			t.Errorf("%s is below %s", s.Name, hexID(t, s.ParentSpanId))
+			t.Errorf("the span %s has the parent %s", s.Name, hexID(t, s.ParentSpanId))
 		}
 		if s.StartTimeUnixNano != uint64(op.Started.At.UnixNano()) || s.EndTimeUnixNano != uint64(op.Ended.At.UnixNano()+1) {
 			t.Errorf("%s lasts from %d to %d", s.Name, s.StartTimeUnixNano, s.EndTimeUnixNano)
@@ -116,7 +116,7 @@ func TestNoLines(t *testing.T) {
 	}
 	var processor sdktrace.SpanProcessor = l
 	if err := processor.Shutdown(t.Context()); err != nil || out.Len() > 0 {
-		t.Errorf("%d bytes, %v", out.Len(), err)
+		t.Errorf("%d bytes were written, error %v, want neither", out.Len(), err)
 	}
 }
 

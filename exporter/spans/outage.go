@@ -6,14 +6,14 @@ import (
 	"github.com/delegraph/delegraph/exporter/otlp"
 )
 
-// outage is a period in which the backend accepts no spans. It is over when all spans that were queued at
-// the first success have left the queue: a backend that accepts one batch and fails at the next has not
-// recovered.
+// outage is a period in which the backend accepts no spans. It ends when all spans that were queued at the
+// first success have left the queue. One success is not enough: a backend that accepts one batch and fails at
+// the next has not recovered.
 type outage struct {
 	active  bool // an attempt has failed, and this was logged
 	began   time.Time
-	dropped uint64 // spans dropped before it began
-	backlog int    // spans queued at the first success after it began; 0 before
+	dropped uint64 // spans dropped before the outage began
+	backlog int    // spans queued at the first success since the outage began; 0 before that success
 	left    int    // spans of the backlog that are still queued
 }
 

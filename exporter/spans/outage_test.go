@@ -57,10 +57,10 @@ func (j journal) await(t *testing.T, begins string) {
 	select {
 	case line := <-j:
 		if !strings.HasPrefix(line, begins) {
-			t.Errorf("the log says %q, not %q", line, begins)
+			t.Errorf("the log has the line %q, want one that begins with %q", line, begins)
 		}
 	case <-time.After(time.Minute):
-		t.Fatalf("the log never said %q", begins)
+		t.Fatalf("the log has no line that begins with %q", begins)
 	}
 }
 
@@ -79,7 +79,7 @@ func TestOutageIsTold(t *testing.T) {
 		hand(p, 0, 600)
 		time.Sleep(10 * time.Second)
 		if diff := cmp.Diff([]string{downLine + `err="connection refused" queue=650`}, j.all()); diff != "" {
-			t.Errorf("at its beginning (-want +got):\n%s", diff)
+			t.Errorf("log at the beginning of the outage (-want +got):\n%s", diff)
 		}
 		hand(p, 600, 700)
 		check(t, p, 0, 650, 50, 0, 0)
@@ -87,12 +87,12 @@ func TestOutageIsTold(t *testing.T) {
 		tried := b.tried()
 		after := tried[11].Sub(tried[0]).Round(time.Millisecond)
 		if diff := cmp.Diff([]string{backLine + fmt.Sprintf("after=%s waited=650 dropped=50", after)}, j.all()); diff != "" {
-			t.Errorf("at its end (-want +got):\n%s", diff)
+			t.Errorf("log at the end of the outage (-want +got):\n%s", diff)
 		}
 		hand(p, 0, 600)
 		shut(t, p, time.Second)
 		if lines := j.all(); lines != nil {
-			t.Errorf("after its end: %q", lines)
+			t.Errorf("log after the outage: %q, want nothing", lines)
 		}
 	})
 }
@@ -178,7 +178,7 @@ func TestRejectionIsTold(t *testing.T) {
 		hand(p, 0, 5)
 		time.Sleep(5 * time.Second)
 		if diff := cmp.Diff(want, j.all()); diff != "" {
-			t.Errorf("in the next one (-want +got):\n%s", diff)
+			t.Errorf("after quietPeriod (-want +got):\n%s", diff)
 		}
 		check(t, p, 1000, 0, 0, 505, 0)
 		shut(t, p, time.Second)
@@ -202,7 +202,7 @@ func TestObscureIsNoOutage(t *testing.T) {
 	})
 }
 
-// TestStopTellsNothingMore checks that an attempt canceled by the end of the grace period is not
+// TestStopTellsNothingMore checks that an attempt that the end of the grace period cancels is not
 // logged as an outage.
 func TestStopTellsNothingMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -221,8 +221,8 @@ func TestStopTellsNothingMore(t *testing.T) {
 	})
 }
 
-// TestTwoMinutesAway takes a backend away during two minutes of traffic, with the SDK's own exporters and an in-memory network,
-// and checks that the spans that never arrived are those counted as dropped.
+// TestTwoMinutesAway takes a backend away during two minutes of traffic, with the SDK's own exporters and an in-memory
+// network. The spans that never arrived must be counted as dropped.
 func TestTwoMinutesAway(t *testing.T) {
 	for name, connect := range map[string]func(*testing.T, *receiver) (e sdktrace.SpanExporter, kill, start func()){
 		"grpc": inMemoryGRPC, "http/protobuf": inMemoryHTTP,
@@ -246,7 +246,7 @@ func TestTwoMinutesAway(t *testing.T) {
 				synctest.Wait()
 				traffic(2 * time.Minute)
 				if during := p.Stats(); during.Queued != 1000 || sum(during) != uint64(sent) || during.Dropped[DroppedQueueFull] < 2000 {
-					t.Errorf("after two minutes of it: %+v", during)
+					t.Errorf("after two minutes of the outage: %+v", during)
 				}
 				start()
 				back := time.Now()

@@ -283,7 +283,7 @@ func TestJudgeConnection(t *testing.T) {
 	}
 }
 
-// TestPoison checks that if an HTTP backend refuses every batch with a certain span, only that span is dropped. Without this the
+// TestPoison checks that only one span is dropped if an HTTP backend refuses every batch that contains it. Otherwise the
 // batch would be retried forever while the queue fills up.
 func TestPoison(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -34,7 +34,7 @@ func TestExporterPanics(t *testing.T) {
 		hand(p, 5, 8)
 		time.Sleep(time.Minute)
 		if stats := p.Stats(); stats.Exported != 3 || stats.Dropped[DroppedRejected] != 5 || counted != 1 {
-			t.Errorf("%+v, %d panics", stats, counted)
+			t.Errorf("the statistics are %+v with %d counted panics", stats, counted)
 		}
 		if line := log.String(); strings.Count(line, "\n") != 1 || !strings.Contains(line, "component=spans") || !strings.Contains(line, "panic_test.go") || strings.Contains(line, "c4n4ry") {
 			t.Errorf("the log is %s", line)

@@ -18,7 +18,7 @@ import (
 // Reasons why a span was dropped: the values of the label `reason`.
 const (
 	DroppedQueueFull  = "queue_full"  // the newest spans are dropped, because older ones complete traces that have begun
-	DroppedQueueBytes = "queue_bytes" // likewise, for the queue's size in bytes
+	DroppedQueueBytes = "queue_bytes" // like queue_full, for the queue's size in bytes
 	DroppedMemory     = "memory"      // the memory budget of the process is used up
 	DroppedRejected   = "rejected"    // the backend rejected them permanently
 	DroppedShutdown   = "shutdown"    // the backend had not accepted them by the end of the shutdown
@@ -33,7 +33,7 @@ const (
 	shortestPause = time.Second / 4 // between attempts; during a shutdown, every pause
 	longestPause  = 30 * time.Second
 	absentWait    = 2 * time.Second // how long a shutdown waits for a backend to accept a connection
-	maxGuesses    = 5               // attempts at a batch whose failures cannot be classified
+	maxGuesses    = 5               // attempts to deliver a batch whose failures cannot be classified
 )
 
 // Settings configure the delivery of spans. NewSettings reads them.
@@ -64,7 +64,7 @@ type Processor struct {
 	// Used by the delivering goroutine only.
 	batch    int       // maximum size of the next attempt
 	split    split     // of a batch that was rejected as malformed
-	guesses  int       // attempts at the oldest batch whose failure could not be classified
+	guesses  int       // attempts to deliver the oldest batch with a failure that could not be classified
 	rejected time.Time // time of the last rejection; see logRejected
 
 	mu       sync.Mutex
@@ -351,7 +351,7 @@ func (p *Processor) next() []sdktrace.ReadOnlySpan {
 		p.outage = outage{began: time.Now(), dropped: p.droppedTotal()}
 	}
 	p.mu.Unlock()
-	if p.split.left > 0 { // without later spans, which have not been rejected
+	if p.split.left > 0 { // leave out later spans, which have not been rejected
 		return p.oldest(min(p.batch, p.split.left))
 	}
 	return p.oldest(p.batch)

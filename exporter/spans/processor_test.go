@@ -34,7 +34,7 @@ func TestBatches(t *testing.T) {
 		}
 		for i, want := range []time.Duration{0, 0, batchDelay} {
 			if waited := b.tried()[i].Sub(began); waited != want {
-				t.Errorf("batch %d went after %s", i, waited)
+				t.Errorf("batch %d is sent after %s", i, waited)
 			}
 		}
 		shut(t, p, time.Second)
@@ -49,7 +49,7 @@ func TestSettingsAreHeeded(t *testing.T) {
 			b := &backend{answer: func(ctx context.Context, attempt int, _ []sdktrace.ReadOnlySpan) error {
 				switch deadline, ends := ctx.Deadline(); {
 				case ends != (c.timeout > 0), ends && time.Until(deadline) != c.timeout:
-					t.Errorf("with the timeout %s, an attempt ends %t, in %s", c.timeout, ends, time.Until(deadline))
+					t.Errorf("with the timeout %s, the attempt has a deadline: %t, in %s", c.timeout, ends, time.Until(deadline))
 				}
 				return []error{errDown, nil}[attempt]
 			}}
@@ -66,7 +66,7 @@ func TestSettingsAreHeeded(t *testing.T) {
 			check(t, p, 5, 0, 0, 0, 0)
 			tried, most := b.tried(), min(max(c.delay, shortestPause), longestPause)
 			if waited, pause := tried[0].Sub(began), tried[1].Sub(tried[0]); waited != c.delay || pause < most/2 || pause > most {
-				t.Errorf("with the delay %s, the first attempt is after %s, the second after %s more", c.delay, waited, pause)
+				t.Errorf("with the delay %s, the first attempt is after %s, and the second %s later", c.delay, waited, pause)
 			}
 			shut(t, p, time.Second)
 		})
@@ -84,8 +84,8 @@ func TestUnsampledSpansAreNotQueued(t *testing.T) {
 	})
 }
 
-// TestOutage keeps a backend away for ten attempts: no span is lost or sent twice, and the pauses grow to their limit, each
-// between half of it and all of it.
+// TestOutage keeps a backend away for ten attempts. No span may be lost or sent twice. The pauses must grow to their
+// limit, and each must be between half of its maximum and the maximum.
 func TestOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		errs := make([]error, 10)
@@ -141,7 +141,7 @@ func TestRefused(t *testing.T) {
 	})
 }
 
-// TestTooLarge checks that too large spans are found by halving and dropped alone.
+// TestTooLarge checks that spans that are too large are found by halving the batch, and that only they are dropped.
 func TestTooLarge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &backend{answer: func(_ context.Context, _ int, batch []sdktrace.ReadOnlySpan) error {
@@ -158,10 +158,10 @@ func TestTooLarge(t *testing.T) {
 		synctest.Wait()
 		check(t, p, 4999, 0, 0, 1, 0)
 		if names := b.taken(); len(names) != 4999 || names[99] != "99" || names[100] != "101" || names[4998] != "4999" {
-			t.Errorf("the backend took %d spans", len(names))
+			t.Errorf("the backend accepted %d spans", len(names))
 		}
 		if n := len(b.tried()); n > 60 {
-			t.Errorf("%d attempts", n)
+			t.Errorf("the processor made %d attempts", n)
 		}
 		shut(t, p, time.Second)
 	})
@@ -181,7 +181,7 @@ func TestObscure(t *testing.T) {
 		time.Sleep(time.Minute)
 		check(t, p, 88, 0, 0, 512, 0)
 		if n := len(b.tried()); n != maxGuesses+1 {
-			t.Errorf("%d attempts", n)
+			t.Errorf("the processor made %d attempts", n)
 		}
 		shut(t, p, time.Second)
 	})
@@ -216,7 +216,7 @@ func TestPartialSuccess(t *testing.T) {
 		}
 		shut(t, p, time.Second)
 		if n := len(b.tried()); n != 4 {
-			t.Errorf("%d attempts", n)
+			t.Errorf("the processor made %d attempts", n)
 		}
 	})
 }
@@ -232,7 +232,7 @@ func TestQueueFull(t *testing.T) {
 		began := time.Now()
 		hand(p, 50, 150)
 		if waited := time.Since(began); waited != 0 {
-			t.Errorf("the spans waited for %s", waited)
+			t.Errorf("OnEnd blocks for %s", waited)
 		}
 		check(t, p, 0, 100, 50, 0, 0)
 		b.mu.Lock()
@@ -271,7 +271,7 @@ func TestConcurrent(t *testing.T) {
 		t.Errorf("of 8000 spans, %d are counted: %+v", sum, s)
 	}
 	if n := uint64(len(b.taken())); n != s.Exported {
-		t.Errorf("the backend took %d spans, and %d are counted", n, s.Exported)
+		t.Errorf("the backend accepted %d spans, and %d are counted", n, s.Exported)
 	}
 }
 

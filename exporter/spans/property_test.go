@@ -41,7 +41,7 @@ func driveAtRandom(t *testing.T, random *rand.Rand) {
 			t.Fatalf("of %d spans, %d are counted: %+v", handed, counted, s)
 		}
 		if took := accepted.Load(); s.Exported != took {
-			t.Fatalf("%d are exported, and the backend took %d", s.Exported, took)
+			t.Fatalf("%d spans are counted as exported, and the backend accepted %d", s.Exported, took)
 		}
 	}
 	for range 20 {
@@ -66,7 +66,7 @@ func driveAtRandom(t *testing.T, random *rand.Rand) {
 		last = n
 	}
 	if left := s.Dropped[DroppedShutdown] > 0; s.Queued != 0 || left != (err != nil) {
-		t.Errorf("after the shutdown, which says %v: %+v", err, s)
+		t.Errorf("after a shutdown with the error %v: %+v", err, s)
 	}
 }
 

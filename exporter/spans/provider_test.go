@@ -189,7 +189,7 @@ func TestIDs(t *testing.T) {
 		traces[s.SpanContext().TraceID()] = true
 	}
 	if len(traces) != 1000 {
-		t.Errorf("%d traces", len(traces))
+		t.Errorf("got %d different traces, want 1000", len(traces))
 	}
 }
 
@@ -227,7 +227,7 @@ func TestSameSpans(t *testing.T) {
 		t.Errorf("the second time (-first +second):\n%s", diff)
 	}
 	if len(ids) != 4 {
-		t.Errorf("%d spans", len(ids))
+		t.Errorf("got %d different span ids, want 4", len(ids))
 	}
 	roots := 0
 	for _, s := range first {
@@ -235,7 +235,7 @@ func TestSameSpans(t *testing.T) {
 		case !s.Parent().SpanID().IsValid():
 			roots++
 		case !ids[s.Parent().SpanID()] || s.Parent().TraceID() != s.SpanContext().TraceID():
-			t.Errorf("%s is below %v", s.Name(), s.Parent())
+			t.Errorf("the span %s has the parent %v", s.Name(), s.Parent())
 		}
 		for _, l := range s.Links() {
 			if !ids[l.SpanContext.SpanID()] {
@@ -244,7 +244,7 @@ func TestSameSpans(t *testing.T) {
 		}
 	}
 	if roots != 1 {
-		t.Errorf("%d roots", roots)
+		t.Errorf("the trace has %d roots, want 1", roots)
 	}
 }
 

@@ -25,8 +25,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/otlp"
 )
 
-// receiver receives spans over any protocol and knows each by its name. A span that arrives twice, as happens if an answer is
-// lost, counts once.
+// receiver receives spans over any protocol and identifies them by name. A span that arrives twice, for example if an
+// answer is lost, counts once.
 type receiver struct {
 	collector.UnimplementedTraceServiceServer
 	mu    sync.Mutex
@@ -109,7 +109,7 @@ func inMemoryHTTP(t *testing.T, r *receiver) (e sdktrace.SpanExporter, kill, sta
 	return httpExporter(t, network), func() { down.Store(true) }, func() { down.Store(false) }
 }
 
-// distance is the time that the backend needs to accept a connection, for which an attempt waits.
+// distance is how long it takes to connect to the backend. An attempt waits for the connection.
 const distance = time.Second / 8
 
 func inMemoryGRPC(t *testing.T, r *receiver) (e sdktrace.SpanExporter, kill, start func()) {
@@ -156,12 +156,12 @@ func TestDialAgain(t *testing.T) {
 		exporter, kill, start := inMemoryGRPC(t, &receiver{spans: map[string]bool{}})
 		kill()
 		if v := otlp.Classify(exporter.ExportSpans(t.Context(), []sdktrace.ReadOnlySpan{span("s")})); v.Outcome != otlp.NoConnection {
-			t.Errorf("while it is away: %+v", v)
+			t.Errorf("while the backend is away: %+v", v)
 		}
 		time.Sleep(20 * time.Minute) // after thirty minutes without a call gRPC would become idle
 		start()
 		if err := exporter.ExportSpans(t.Context(), []sdktrace.ReadOnlySpan{span("s")}); err != nil {
-			t.Errorf("when it is back: %v", err)
+			t.Errorf("when the backend is back: %v", err)
 		}
 		if err := exporter.Shutdown(t.Context()); err != nil {
 			t.Error(err)
@@ -169,8 +169,8 @@ func TestDialAgain(t *testing.T) {
 	})
 }
 
-// TestReceiverAway checks a receiver that starts after the first spans ended, is killed, and starts again, over gRPC and over
-// HTTP, where the SDK itself gives up at once if the connection is refused.
+// TestReceiverAway checks a receiver that starts after the first spans ended, is killed, and starts again. It uses gRPC
+// and HTTP. Over HTTP, the SDK itself gives up at once if the connection is refused.
 func TestReceiverAway(t *testing.T) {
 	for _, protocol := range []string{"grpc", "http/protobuf"} {
 		t.Run(protocol, func(t *testing.T) {
@@ -200,7 +200,7 @@ func TestReceiverAway(t *testing.T) {
 			shut(t, p, time.Minute)
 			r.account(t, p, 950)
 			if lines := j.all(); lines != nil {
-				t.Errorf("the log has more: %q", lines)
+				t.Errorf("the log has unexpected lines: %q", lines)
 			}
 		})
 	}

@@ -60,13 +60,13 @@ func TestShutdownDoesNotDouble(t *testing.T) {
 		time.Sleep(2 * batchDelay)
 		shut(t, p, 10*time.Second)
 		if n := len(b.tried()); n != 1 {
-			t.Errorf("%d attempts", n)
+			t.Errorf("the processor made %d attempts", n)
 		}
 		check(t, p, 5, 0, 0, 0, 0)
 	})
 }
 
-// TestShutdownEnds checks that a shutdown ends with its context, even if the exporter ignores that.
+// TestShutdownEnds checks that a shutdown ends with its context, even if the exporter ignores the context.
 func TestShutdownEnds(t *testing.T) {
 	for name, during := range map[string]time.Duration{"before the first attempt": 0, "while an attempt hangs": 2 * batchDelay} {
 		for heed, heeds := range map[string]bool{"heeding": true, "heedless": false} {
@@ -159,7 +159,7 @@ func TestShutdownGivesUp(t *testing.T) {
 					defer cancel()
 					err := p.Shutdown(ctx)
 					if took := time.Since(stopped); took != c.took {
-						t.Errorf("it took %s, not %s", took, c.took)
+						t.Errorf("the shutdown took %s, want %s", took, c.took)
 					}
 					check(t, p, c.exported, 0, 0, 0, 600-c.exported)
 					if want := "600 spans were not delivered to localhost:4317: " + c.says; c.says != "" && (err == nil || err.Error() != want) || c.says == "" && err != nil {
@@ -200,7 +200,7 @@ func TestAbsenceBeginsAnew(t *testing.T) {
 	})
 }
 
-// TestShutdownForgets checks that the error has no cause of an earlier failure that is over.
+// TestShutdownForgets checks that the error does not name the cause of an earlier outage that has ended.
 func TestShutdownForgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewProcessor(&backend{answer: func(ctx context.Context, attempt int, _ []sdktrace.ReadOnlySpan) error {

@@ -15,8 +15,8 @@ import (
 	"github.com/delegraph/delegraph/collector/budget"
 )
 
-// TestQueueBytes takes the backend away while large spans end: the queue stays within its memory limit, further spans are counted
-// as dropped, and the queued ones are delivered later.
+// TestQueueBytes takes the backend away while large spans end. The queue must stay within its memory limit, further
+// spans must be counted as dropped, and the queued spans must be delivered later.
 func TestQueueBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit, large, count = 8 << 20, 100 << 10, 300
@@ -37,7 +37,7 @@ func TestQueueBytes(t *testing.T) {
 			end()
 		}
 		if taken := int(heap() - before); taken < limit/2 || taken > limit+limit/4 {
-			t.Errorf("what waits takes %d bytes, %d are allowed", taken, limit)
+			t.Errorf("the queued spans take %d bytes, want at most %d", taken, limit)
 		}
 		close(back)
 		time.Sleep(time.Minute)
@@ -70,7 +70,7 @@ func TestQueueSharesMemory(t *testing.T) {
 		hand(p, 0, 150)
 		kept := uint64(p.Stats().Queued)
 		if kept < 90 || kept > 110 {
-			t.Errorf("%d spans wait", kept)
+			t.Errorf("%d spans are queued", kept)
 		}
 		check(t, p, 0, int(kept), 0, 0, 0, 0, 150-kept)
 		b.mu.Lock()

@@ -142,15 +142,15 @@ func operationTimes(r *tracker.Run, op *tracker.Operation) (started, ended time.
 	if known || r.Live {
 		return started, ended
 	}
-	started, ended = undated(op.Started), undated(op.Ended)
+	started, ended = frameTime(op.Started), frameTime(op.Ended)
 	if ended.Before(started) {
 		started = ended
 	}
 	return started, ended
 }
 
-// undated returns the time that stands for a frame without one.
-func undated(t tracker.Timestamp) time.Time {
+// frameTime returns the time that stands for a frame without a time.
+func frameTime(t tracker.Timestamp) time.Time {
 	return base.Add(time.Duration(t.Frame) * time.Millisecond)
 }
 

@@ -52,8 +52,8 @@ func id(n byte) tracker.SpanID { return tracker.SpanID{7: n} }
 
 func counted(n int64) event.Count { return event.Count{N: n, Known: true} }
 
-// delegation returns a run with every kind of fact: the coordinator answers, calls an agent as a tool, and transfers control to
-// another agent, whose tool fails.
+// delegation returns a run with every kind of fact. The coordinator answers, calls an agent as a tool, and transfers
+// control to another agent, whose tool fails.
 func delegation() *tracker.Run {
 	root := &tracker.Operation{
 		ID: id(1), Kind: tracker.InvokeAgent, Name: "coordinator", Agent: "coordinator", Status: tracker.OperationOK,
@@ -149,7 +149,7 @@ func TestScope(t *testing.T) {
 		NewObserver(NewProvider(sdktrace.NeverSample(), recorder, resource.Empty()), table, "1.2.3").OperationEnded(delegation(), delegation().Root)
 		scope := recorder.Ended()[0].InstrumentationScope()
 		if scope.Name != "github.com/delegraph/delegraph" || scope.Version != "1.2.3" || scope.SchemaURL != table.SchemaURL {
-			t.Errorf("%+v", scope)
+			t.Errorf("the scope is %+v", scope)
 		}
 	}
 }
@@ -172,7 +172,7 @@ func TestLatest(t *testing.T) {
 			}
 		}
 		if len(latest) > len(span.Attributes()) {
-			t.Errorf("%s has %v", span.Name(), latest)
+			t.Errorf("the span %s has the attributes %v", span.Name(), latest)
 		}
 	}
 	if diff := cmp.Diff([]string{"invoke_agent coordinator has gen_ai.usage.cache_read.input_tokens no more"}, differ); diff != "" {
@@ -245,7 +245,7 @@ func TestWorkflow(t *testing.T) {
 	spans := observe(t, r)
 	workflow, agent := attribute.NewSet(spans[0].Attributes()...), attribute.NewSet(spans[1].Attributes()...)
 	if spans[0].Name() != "invoke_workflow helpdesk" || spans[0].SpanKind() != trace.SpanKindInternal {
-		t.Errorf("%s, %s", spans[0].Name(), spans[0].SpanKind())
+		t.Errorf("the span is %s of kind %s", spans[0].Name(), spans[0].SpanKind())
 	}
 	for key, want := range map[attribute.Key][2]string{
 		names.OperationName: {"invoke_workflow", "invoke_agent"}, names.WorkflowName: {"helpdesk", ""}, names.AgentName: {"", "coordinator"},
@@ -289,7 +289,7 @@ func TestUnsampled(t *testing.T) {
 		o.OperationEnded(r, op)
 	}
 	if n := len(recorder.Started()); n != 0 {
-		t.Errorf("%d spans", n)
+		t.Errorf("%d spans were created, want none", n)
 	}
 }
 
@@ -325,7 +325,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// TestLiveIsNow checks that a live span is never dated from base.
+// TestLiveIsNow checks that the times of a live span never come from base.
 func TestLiveIsNow(t *testing.T) {
 	root := &tracker.Operation{ID: id(1), Kind: tracker.InvokeAgent, Timing: tracker.TimingUnknown}
 	before := time.Now()

@@ -25,7 +25,7 @@ func attemptsPerSpan(n int) int { return 2*bits.Len(uint(n)) + 1 }
 const maxMalformed = 16
 
 // reject records that the oldest n spans were rejected as malformed. It returns how many of them to
-// try next, or 0 to drop the rest of the batch, since one span is left or no attempt is.
+// try next. It returns 0 to drop the rest of the batch, if only one span or no attempt is left.
 func (s *split) reject(n int) (next int) {
 	if s.left == 0 {
 		s.left, s.attempts, s.accepted = n, maxMalformed*attemptsPerSpan(n), false

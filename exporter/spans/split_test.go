@@ -32,7 +32,7 @@ func (s strict) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.serveHTTP(w, r, s.Export)
 }
 
-// TestBadSpansCostNoOther sends some spans that a real receiver refuses or that cannot be encoded, and checks that all others
+// TestBadSpansCostNoOther sends some spans that a real receiver refuses or that cannot be encoded. All other spans must
 // arrive, over both protocols.
 func TestBadSpansCostNoOther(t *testing.T) {
 	for _, protocol := range []string{"grpc", "http/protobuf"} {
@@ -65,8 +65,8 @@ func TestBadSpansCostNoOther(t *testing.T) {
 	}
 }
 
-// TestAllSpansRefused uses a backend that refuses everything as malformed, and later all but one span of each batch: the attempts
-// are bounded, every span is counted, and accepted spans are delivered.
+// TestAllSpansRefused uses a backend that refuses everything as malformed, and later all but one span of each batch.
+// The number of attempts must be bounded, every span must be counted, and accepted spans must be delivered.
 func TestAllSpansRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := true

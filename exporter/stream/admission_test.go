@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// TestAdmission lets 10,000 subscribers arrive at once, each returning at a random second of the time that it is told. No
-// second admits more than the rate and the burst allow, the returns are spread, and all are admitted in about the time that the
-// rate takes.
+// TestAdmission lets 10,000 subscribers arrive at once. Each returns at a random second of the time that the refusal
+// gives it. The returns must be spread. No second may admit more than the rate and the burst allow. All must be
+// admitted in about the time that the rate requires.
 func TestAdmission(t *testing.T) {
 	const rate, burst, subscribers = 200, 50, 10_000
 	a, start := newAdmission(rate, burst), time.Unix(1, 0)
 	random := rand.New(rand.NewPCG(3, 4))
-	returns := make([]time.Duration, subscribers) // when each comes next
+	returns := make([]time.Duration, subscribers) // when each subscriber tries again
 	admitted, refused := map[int]int{}, map[int]int{}
 	last := 0
 	for len(returns) > 0 {
@@ -47,12 +47,12 @@ func TestAdmission(t *testing.T) {
 		t.Errorf("%d were admitted", all)
 	}
 	if ideal := subscribers / rate; last > 3*ideal {
-		t.Errorf("the last came after %d s; %d s are enough", last, ideal)
+		t.Errorf("the last subscriber is admitted after %d s; %d s are enough", last, ideal)
 	}
-	t.Logf("the last of %d came after %d s, with %d refusals", subscribers, last, again)
+	t.Logf("the last of %d subscribers is admitted after %d s, with %d refusals", subscribers, last, again)
 }
 
-// TestAdmissionBounds checks a bucket at rest, one without a limit, and a clock that goes back.
+// TestAdmissionBounds checks an idle bucket, a bucket without a limit, and a clock that is set back.
 func TestAdmissionBounds(t *testing.T) {
 	now := time.Unix(1_000, 0)
 	free := newAdmission(0, 1)
@@ -72,7 +72,7 @@ func TestAdmissionBounds(t *testing.T) {
 	} {
 		now = now.Add(c.after)
 		if ok, within := a.admit(now); ok != c.ok || c.within != 0 && within != c.within {
-			t.Errorf("%d: %v, %v", i, ok, within)
+			t.Errorf("attempt %d: admitted %v, return within %v", i, ok, within)
 		}
 	}
 	for range 10_000 {
@@ -82,7 +82,7 @@ func TestAdmissionBounds(t *testing.T) {
 	}
 }
 
-// TestArrivals checks what refused subscribers get.
+// TestArrivals checks the responses to subscribers that arrive too fast.
 func TestArrivals(t *testing.T) {
 	bubble(t, func(set *Settings) {
 		set.ArrivalRate, set.ArrivalBurst = 1, 2
@@ -93,9 +93,9 @@ func TestArrivals(t *testing.T) {
 			return Grant{}, nil
 		}
 	}, func(s *stand) {
-		for range 5 { // they take nothing from those with a token
+		for range 5 { // unauthorized requests use up no admissions
 			if response, _ := s.get("/events").response(s.T); response.StatusCode != 401 {
-				s.Errorf("%d", response.StatusCode)
+				s.Errorf("the status is %d, want 401", response.StatusCode)
 			}
 		}
 		s.get("/events", "Authorization: Bearer a")
@@ -103,7 +103,7 @@ func TestArrivals(t *testing.T) {
 		response, body := s.get("/events", "Authorization: Bearer c").response(s.T)
 		after, err := strconv.Atoi(response.Header.Get("Retry-After"))
 		if response.StatusCode != 503 || err != nil || after < 1 || after > 3 || !strings.Contains(body, "too many subscribers arrive") {
-			s.Errorf("%d %v %q", response.StatusCode, response.Header, body)
+			s.Errorf("the response is %d %v %q", response.StatusCode, response.Header, body)
 		}
 		browser := s.get("/events", "Authorization: Bearer d", "Accept: text/event-stream", "Origin: https://app.example.org")
 		if _, body := browser.response(s.T); !strings.HasPrefix(body, "retry: ") {
@@ -114,7 +114,7 @@ func TestArrivals(t *testing.T) {
 		time.Sleep(time.Second) // of the bubble's clock
 		s.get("/events", "Authorization: Bearer c")
 		if n := s.seen.subscribers.Load(); n != 3 {
-			s.Errorf("%d subscribers", n)
+			s.Errorf("%d subscribers are connected", n)
 		}
 	})
 }

@@ -33,13 +33,14 @@ func corpus() [][]byte {
 // design is a way to send the same frames to many sockets.
 type design struct {
 	name    string
-	deliver func(frames int) // returns when everything was handed to the kernel
+	deliver func(frames int) // returns once the kernel has everything
 	frames  int              // of one slice of the benchmark
 }
 
-// BenchmarkFanOut compares the hub with one write for each frame and socket, with a Go library, and with raw writes of 64 KiB of
-// joined frames, the upper limit for anything that uses sockets. It measures deliveries per CPU second of this process,
-// alternately. The subscribers are another process.
+// BenchmarkFanOut compares the hub with three other designs: one write for each frame and socket, a Go library, and raw
+// writes of 64 KiB of joined frames. The raw writes are the upper limit for anything that uses sockets. The benchmark
+// alternates between the designs and measures deliveries per CPU second of this process. The subscribers are another
+// process.
 func BenchmarkFanOut(b *testing.B) {
 	for _, subscribers := range []int{100, 1000, 5000} {
 		b.Run(fmt.Sprint(subscribers), func(b *testing.B) { benchmarkFanOut(b, subscribers) })
@@ -114,12 +115,12 @@ func ours(b *testing.B, subscribers int) func(int) {
 			if lost := subscribers - int(seen.subscribers.Load()); lost > 0 {
 				b.Fatalf("%d subscribers were disconnected: %v", lost, seen.events)
 			}
-			time.Sleep(time.Millisecond) // waiting for a change would cost what is measured
+			time.Sleep(time.Millisecond) // a notification would use the CPU time that is measured
 		}
 	}
 }
 
-// raw writes frames to every socket in turn, joined to writes of so many bytes.
+// raw writes frames to every socket in turn. Each write has a number of bytes of joined frames.
 func raw(b *testing.B, subscribers, join int) func(int) {
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -134,7 +135,7 @@ func raw(b *testing.B, subscribers, join int) func(int) {
 			if err != nil {
 				break
 			}
-			_, _ = conn.Write([]byte("\n")) // the stream has begun; an error shows in the first slice
+			_, _ = conn.Write([]byte("\n")) // tells the sink that the stream has begun; an error shows up in the first slice
 			conns = append(conns, conn)
 		}
 		accepted <- conns

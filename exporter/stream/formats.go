@@ -39,9 +39,9 @@ func (h *Hub) checkFormat(params url.Values) error {
 	return nil
 }
 
-// transformer returns the transformer that the parameters ask for, or nil for native frames. It moves the
-// kinds from the query to the transformer. A transformer has to read every frame that the subscriber may
-// see, because the meaning of a frame often depends on earlier ones.
+// transformer returns the transformer for the requested format, or nil for native frames. It moves the kinds from the
+// query to the transformer. A transformer has to read every frame that the subscriber may see, because the meaning of a
+// frame often depends on earlier ones.
 func (h *Hub) transformer(s *subscriber, params url.Values, session, lastEventID string, query *replay.Query) *format.Transformer {
 	chosen := params.Get("format")
 	if chosen == "" || chosen == nativeFormat {

@@ -10,8 +10,8 @@ import (
 // gapEvent is the event name of a gap frame.
 const gapEvent = "delegraph.gap"
 
-// appendGap appends a frame that tells the subscriber that frames are missing. Its id is that of the
-// position after the gap. A client that then loses the connection resumes there.
+// appendGap appends a frame that tells the subscriber that frames are missing. id is the id of the
+// position after the gap. If the client then loses the connection, it resumes there.
 func appendGap(dst []byte, id string, g *replay.Gap) []byte {
 	frame, err := sse.AppendFrame(dst, sse.Frame{ID: []byte(id), Event: []byte(gapEvent), Data: gapData(g)})
 	if err != nil {

@@ -32,8 +32,8 @@ func TestGapFrame(t *testing.T) {
 	}
 }
 
-// TestResumeFromGap cuts the connection right after each kind of gap frame: a client that resumes with its id gets every later
-// frame once, and no second gap while the first of those frames is held.
+// TestResumeFromGap cuts the connection right after each kind of gap frame. A client that resumes with the id of the
+// gap must get every later frame once. It must get no second gap while the first of those frames is still in the ring.
 func TestResumeFromGap(t *testing.T) {
 	for _, test := range []struct{ id, reason string }{
 		{"e-1", "evicted"}, {"e-99", "future"}, {"other-3", "restarted"}, {"<script>", "unknown"}, {strings.Repeat("9", 8000), "unknown"},
@@ -58,7 +58,7 @@ func TestResumeFromGap(t *testing.T) {
 					got, _ := received(s.T, again.take())
 					want := append(frames[1:], fmt.Sprintf("e-%d message live", published+1))
 					if !slices.Equal(got, want) {
-						s.Errorf("behind %s: got %q, want %q", frames[0], got, want)
+						s.Errorf("after %s: got %q, want %q", frames[0], got, want)
 					}
 				})
 			})
@@ -66,8 +66,8 @@ func TestResumeFromGap(t *testing.T) {
 	}
 }
 
-// TestGapWithin publishes a gap in the middle of the stream. Every subscriber to anything of the session gets it, and gets it
-// again if it was disconnected before the gap.
+// TestGapWithin publishes a gap in the middle of the stream. Every subscriber to anything of the session must get the
+// gap, and again after a reconnection if it was disconnected before the gap.
 func TestGapWithin(t *testing.T) {
 	bubble(t, nil, func(s *stand) {
 		reader, other := s.get("/events?kind=text"), s.get("/events/c2")
@@ -83,21 +83,21 @@ func TestGapWithin(t *testing.T) {
 			s.Errorf("got %q, want %q", got, want)
 		}
 		if got, _ := received(s.T, other.take()); len(got) > 0 {
-			s.Errorf("another session's reader got %q", got)
+			s.Errorf("a reader of another session got %q, want nothing", got)
 		}
 		for id, from := range map[string]int{"e-3": 1, "e-5": 1, "e-8": 1, "e-9": 3} {
 			if got, _ := received(s.T, s.get("/events", "Last-Event-ID: "+id).take()); !slices.Equal(got, want[from:]) {
-				s.Errorf("behind %s: got %q, want %q", id, got, want[from:])
+				s.Errorf("after %s: got %q, want %q", id, got, want[from:])
 			}
 		}
 	})
 }
 
-// TestOver checks that a reader whose store starts anew is disconnected after everything before was sent.
+// TestOver checks that the readers of a store that restarts get all earlier frames and are then disconnected.
 func TestOver(t *testing.T) {
 	var over chan struct{}
 	bubble(t, func(set *Settings) {
-		over = make(chan struct{}) // made within the bubble
+		over = make(chan struct{}) // inside the synctest bubble
 		ring, err := NewMemory(set.Replay, set.Observer.CountDropped)
 		if err != nil {
 			t.Fatal(err)
@@ -115,7 +115,7 @@ func TestOver(t *testing.T) {
 		refused := s.get("/events/refused")
 		response, body := refused.response(s.T)
 		if response.StatusCode != 503 || !strings.Contains(body, "is not reachable yet") {
-			s.Errorf("%d %q", response.StatusCode, body)
+			s.Errorf("the response is %d %q", response.StatusCode, body)
 		}
 		s.counted("refused unavailable status", 1)
 	})

@@ -99,9 +99,9 @@ func (s *subscriber) subscribe(w http.ResponseWriter, r *http.Request, params ur
 			return true
 		}
 	}
-	// No chunked encoding, as WHATWG HTML 9.2.7 advises: the connection ends the stream, and each
-	// batch is one write to the socket. net/http consumes this value and does not send it; HTTP/2,
-	// which has no chunks, ignores it.
+	// No chunked encoding, as WHATWG HTML 9.2.7 advises. The end of the connection ends the stream, and
+	// each batch is one write to the socket. net/http consumes this value and does not send it. HTTP/2
+	// has no chunks and ignores it.
 	w.Header().Set("Transfer-Encoding", "identity")
 	s.connection, s.isHTTP2, s.clientGone = response{w, http.NewResponseController(w)}, r.ProtoMajor >= 2, r.Context().Done()
 	s.hub.settings.Observer.CountDisconnect(s.serve(opening))

@@ -78,7 +78,7 @@ func TestHead(t *testing.T) {
 		go c.listen()
 		s.settle()
 		if !strings.Contains(c.read.String(), "Content-Type: text/event-stream") || s.seen.subscribers.Load() != 0 {
-			s.Errorf("%q", c.read.String())
+			s.Errorf("the response is %q", c.read.String())
 		}
 		c.leave()
 	})
@@ -162,7 +162,8 @@ func TestSelections(t *testing.T) {
 	}
 }
 
-// TestForbiddenLooksUnknown compares, in bytes and in time, a session that is not granted with one that does not exist.
+// TestForbiddenLooksUnknown checks that the response for a session that is not granted equals that for an unknown
+// session, in bytes and in time.
 func TestForbiddenLooksUnknown(t *testing.T) {
 	var bodies []string
 	for _, path := range []string{"/events/secret", "/events/nothing"} {
@@ -261,7 +262,7 @@ func TestCORS(t *testing.T) {
 				s.Errorf("%q of %q: %v", test.origin, test.origins, response.Header)
 			}
 			if response.Header.Get("Access-Control-Allow-Credentials") != "" {
-				s.Error("cookies are let in")
+				s.Error("the response allows cookies")
 			}
 			c.leave()
 			asks := s.request("OPTIONS", "/events/c", append(preflight, origin)...)
@@ -306,7 +307,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestDropsAreCounted publishes frames that do not fit.
+// TestDropsAreCounted checks that frames that are too large are counted as dropped.
 func TestDropsAreCounted(t *testing.T) {
 	bubble(t, func(set *Settings) { set.Replay.Bytes = 100 }, func(s *stand) {
 		s.hub.store.Publish(say(strings.Repeat("x", 200)))
@@ -375,7 +376,7 @@ func TestClosedLists(t *testing.T) {
 	}
 	for _, refusal := range Refusals() {
 		if refusal != Unauthorized && refusalTexts[refusal] == "" {
-			t.Errorf("%s has no text", refusal)
+			t.Errorf("the refusal %s has no text", refusal)
 		}
 	}
 }

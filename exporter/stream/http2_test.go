@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// TestIdleOverHTTP2 checks that a stream without frames stays open over HTTP/2, where a write deadline that passes later would reset it.
+// TestIdleOverHTTP2 checks that a stream without frames stays open over HTTP/2. A write deadline that passes would
+// reset the stream.
 func TestIdleOverHTTP2(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStand(t, false, nil)
@@ -37,7 +38,7 @@ func TestIdleOverHTTP2(t *testing.T) {
 				t.Error("the stream ended")
 			}
 		}()
-		time.Sleep(20 * time.Second) // longer than the write deadline, and than the time to the heartbeat
+		time.Sleep(20 * time.Second) // longer than the write deadline and the heartbeat interval
 		s.hub.store.Publish(say("hi"))
 		s.settle()
 		_ = response.Body.Close()

@@ -20,10 +20,10 @@ import (
 type Settings struct {
 	Replay         replay.Settings                    // of the in-memory ring that is used without a Store
 	Store          Store                              // nil: an in-memory ring with the Replay settings
-	Authorize      func(*http.Request) (Grant, error) // nil: anyone may read everything; after an error the response is 401 without the error's text
+	Authorize      func(*http.Request) (Grant, error) // nil: anyone may read everything; after an error, the response is 401 and does not quote the error
 	AllowedOrigins []string                           // for CORS, exactly as browsers send them: "https://app.example.org"
 	Observer       Observer
-	Panics         *recovery.Recorder // nil: panics are not recorded
+	Panics         *recovery.Recorder // nil: panics are recovered without a record
 
 	// Decoder returns a decoder for a stream of a source and dialect; response reports whether the
 	// stream is the response to one run request. It is needed for formats other than the native
@@ -122,7 +122,7 @@ func (h *Hub) Handler() http.Handler {
 	return CORS(h.settings.AllowedOrigins, mux)
 }
 
-// stop refuses new subscribers and begins to disconnect the current ones. It does nothing when it is called again.
+// stop refuses new subscribers and begins to disconnect the current ones. Only the first call has an effect.
 func (h *Hub) stop(grace time.Duration) {
 	h.drainOnce.Do(func() {
 		h.grace, h.drained = grace, h.slots.close()

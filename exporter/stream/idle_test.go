@@ -25,13 +25,13 @@ func BenchmarkIdle(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// resident returns the memory of this process, without garbage.
+// resident returns the memory of this process after garbage collection.
 func resident(b *testing.B) int {
 	runtime.GC()
 	debug.FreeOSMemory()
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
-		b.Skip("this system does not say how much memory a process has")
+		b.Skip("this system does not report the memory of a process")
 	}
 	var kib int
 	_, rest, _ := strings.Cut(string(status), "VmRSS:")

@@ -16,7 +16,7 @@ import (
 	gosse "github.com/tmaxmax/go-sse"
 )
 
-// flushes counts the messages that a library's server has sent, which flushes after each one.
+// flushes counts the messages that a library's server has sent. The server flushes after each message.
 type flushes struct {
 	http.ResponseWriter
 	n *atomic.Int64
@@ -27,13 +27,13 @@ func (f flushes) FlushError() error {
 	return http.NewResponseController(f.ResponseWriter).Flush()
 }
 
-// library publishes frames with a well-known Go library.
+// library publishes frames with a widely used Go library.
 func library(b *testing.B, subscribers int) func(int) {
 	var sent atomic.Int64
 	provider := &gosse.Joe{}
 	events := &gosse.Server{Provider: provider, OnSession: func(w http.ResponseWriter, _ *http.Request) ([]string, bool) {
 		w.Header().Set("Content-Type", "text/event-stream")
-		_, _ = io.WriteString(w, ":\n\n") // the stream has begun
+		_, _ = io.WriteString(w, ":\n\n") // tells the sink that the stream has begun
 		_ = http.NewResponseController(w).Flush()
 		return []string{gosse.DefaultTopic}, true
 	}}
@@ -47,7 +47,7 @@ func library(b *testing.B, subscribers int) func(int) {
 		server.Close()
 	})
 	startSink(b, server.Listener.Addr().String(), subscribers)
-	// Before the subscribers leave, because it panics when it writes to one that has left.
+	// Shut down the provider before the subscribers leave: it panics when it writes to a subscriber that has left.
 	b.Cleanup(func() { _ = provider.Shutdown(context.WithoutCancel(b.Context())) })
 	data, n := corpus(), 0
 	deliver := func(frames int) {

@@ -19,7 +19,7 @@ func TestLimits(t *testing.T) {
 		s.refused("Authorization: a", "this token has too many open streams")
 		s.counted("refused token_full status", 1)
 		for range 3 {
-			s.get("/events") // without a name only the limit for all applies
+			s.get("/events") // without a token, only the total limit applies
 		}
 		s.refused("Authorization: b", "too many subscribers")
 		s.counted("refused full status", 1)
@@ -30,7 +30,7 @@ func TestLimits(t *testing.T) {
 		s.refused("Accept: text/event-stream", "too many subscribers")
 		s.refused(browsers[0], "too many subscribers")
 		if n := s.seen.subscribers.Load(); n != 5 {
-			s.Errorf("%d subscribers", n)
+			s.Errorf("%d subscribers are connected", n)
 		}
 		first.leave()
 		s.expect(s.get("/events", "Authorization: a"), "id: e-0\n: open\n\n")
@@ -59,7 +59,7 @@ func (s *stand) askedToRetry(header string) {
 	c.leave()
 }
 
-// TestTokensAreForgotten opens and closes streams of many tokens, and checks that no name is kept.
+// TestTokensAreForgotten opens and closes streams of many tokens, and checks that no token is kept.
 func TestTokensAreForgotten(t *testing.T) {
 	s := newSlots(10, 2, func(int) {})
 	for i := range 1000 {

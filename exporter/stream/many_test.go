@@ -20,8 +20,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// TestManySubscribers connects 5,000 subscribers over the loopback network, half of them to single sessions. All get the exact
-// bytes of their frames, some leave, the others are disconnected, and nothing is left over.
+// TestManySubscribers connects 5,000 subscribers over the loopback network, half of them to single sessions. All must
+// get the exact bytes of their frames. Some leave, the others are disconnected, and then no resources may be in use.
 func TestManySubscribers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("5,000 subscribers take some seconds")
@@ -45,7 +45,7 @@ func testManySubscribers(t *testing.T, subscribers int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := make([][]byte, sessions+1) // of each session, and of everything
+	want := make([][]byte, sessions+1) // the bytes of each session, and of all sessions
 	for i := range want {
 		want[i] = []byte("id: e-0\n: open\n\n")
 	}

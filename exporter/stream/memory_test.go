@@ -7,8 +7,8 @@ import (
 	"github.com/delegraph/delegraph/collector/budget"
 )
 
-// TestSubscribersAreCharged checks that subscribers are refused when the memory budget has no room for them, and that those who leave
-// make room.
+// TestSubscribersAreCharged checks that subscribers are refused when the memory budget has no room for them, and that
+// subscribers that leave make room.
 func TestSubscribersAreCharged(t *testing.T) {
 	for writers, size := range map[bool]int{false: SubscriberSize, true: waitingSize} {
 		whole := budget.New(int64(size + SubscriberSize + 100))

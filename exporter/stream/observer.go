@@ -18,7 +18,7 @@ type Disconnect string
 // The possible disconnects.
 const (
 	ClientLeft       Disconnect = "client_left"
-	TooSlow          Disconnect = "fell_off"      // the next frame was evicted before it was read
+	TooSlow          Disconnect = "fell_off"      // the subscriber's next frame was evicted before it was read
 	WriteTimeout     Disconnect = "write_timeout" // the client accepted no data within the write deadline
 	LifetimeExceeded Disconnect = "life_over"     // the connection reached its maximum lifetime
 	GrantExpired     Disconnect = "expired"
@@ -46,11 +46,11 @@ const (
 	Draining        Refusal = "draining"
 	Unavailable     Refusal = "unavailable" // the store has not been reached yet
 	FeedLimit       Refusal = "feeds_full"
-	ArrivalLimit    Refusal = "rate"        // too many came at once
+	ArrivalLimit    Refusal = "rate"        // too many subscribers arrived at once
 	OtherShard      Refusal = "other_shard" // this process does not serve the session's shard
 )
 
-// Refusals of requests that are wrong, which are not counted.
+// Refusals of invalid requests. They are not counted.
 const (
 	ShardRequired Refusal = "shard_required" // the request selects several sessions and names no shard
 	UnknownShard  Refusal = "unknown_shard"

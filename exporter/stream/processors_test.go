@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestProcessors checks that at most half of the processors convert frames for subscribers at once, and that a panic frees one.
+// TestProcessors checks that at most half of the processors convert frames for subscribers at once, and that a panic
+// frees its processor.
 func TestProcessors(t *testing.T) {
 	hub := &Hub{processors: newProcessors()}
 	var busy, most atomic.Int64

@@ -25,7 +25,7 @@ type world struct {
 	starts  int
 }
 
-// visitor is a client that reconnects again and again with its last id.
+// visitor is a client that keeps reconnecting with its last id.
 type visitor struct {
 	path, token string
 	wants       func(replay.Entry) bool
@@ -37,8 +37,9 @@ type visitor struct {
 	last  string  // the id to resume with
 }
 
-// TestProperty publishes, subscribes, cuts connections anywhere, resumes, evicts, expires and restarts in random order. Every
-// connection gets each frame that it selects after the place where it was cut, or a gap frame first and then the remaining ones.
+// TestProperty publishes, subscribes, cuts connections at any byte, resumes, evicts, expires and restarts in random
+// order. Every connection must get each selected frame after the point where it was cut, or first a gap frame and then
+// the remaining frames.
 func TestProperty(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -102,7 +103,7 @@ func (w *world) step(v *visitor, visitors []*visitor) {
 		w.publish(1 + w.random.IntN(3))
 		w.settle()
 	case op < 45:
-		w.publish(1 + w.random.IntN(2*w.set.Frames)) // nobody reads meanwhile, so some subscribers fall behind
+		w.publish(1 + w.random.IntN(2*w.set.Frames)) // no subscriber reads meanwhile, so some fall behind
 		w.settle()
 	case op < 75 && v.c == nil:
 		w.connect(v)
@@ -190,7 +191,7 @@ func (w *world) expectResume(v *visitor) {
 	v.gap = fmt.Sprintf(`%s delegraph.gap {"reason":"%s","requested":"%s","oldest":%s,"head":"%s"}`, w.id(v.after), reason, v.last, oldest, w.id(len(w.entries)))
 }
 
-// check compares what a connection got with what it should have got.
+// check compares the frames of a connection with the expected ones.
 func (w *world) check(v *visitor) {
 	if v.c == nil {
 		return

@@ -20,7 +20,7 @@ type Publisher struct {
 	streams  sync.Map                  // *event.Stream → *streamState; only streams with a published frame
 }
 
-// streamState holds what Publisher knows of one agent stream.
+// streamState is the state of one agent stream.
 type streamState struct {
 	stream       replay.Stream
 	run, session string // of the last published frame
@@ -72,7 +72,7 @@ func (p *Publisher) state(s *event.Stream) *streamState {
 		return known.(*streamState)
 	}
 	state := &streamState{stream: replay.Stream{Dialect: s.Dialect, SingleRun: s.SingleRun}}
-	if s.SingleRun { // any other stream may be read by several sidecars, and each gives it a different nonce
+	if s.SingleRun { // several sidecars may read any other stream, and each of them uses its own nonce
 		state.stream.Nonce = s.Nonce
 	}
 	p.streams.Store(s, state)

@@ -21,8 +21,8 @@ import (
 
 var reconnects = flag.Int("reconnects", 2000, "how many connections TestReconnects cuts")
 
-// TestReconnects cuts real connections at random bytes while frames are published as fast as the slowest reader can take them,
-// and checks that no frame is lost or repeated.
+// TestReconnects cuts real connections at random bytes while frames are published as fast as the slowest reader can
+// take them. No frame may be lost or repeated.
 func TestReconnects(t *testing.T) {
 	const readers, sessions, ahead = 8, 4, 20_000
 	seen := newTally()
@@ -76,7 +76,7 @@ func TestReconnects(t *testing.T) {
 	all.Wait()
 	for _, d := range []string{"disconnected fell_off", "disconnected write_timeout", "resumed evicted", "resumed unknown", "resumed future", "resumed restarted"} {
 		if seen.count(d) > 0 {
-			t.Errorf("%s: %d", d, seen.count(d))
+			t.Errorf("the event %s is counted %d times", d, seen.count(d))
 		}
 	}
 	var frames int64
@@ -113,7 +113,7 @@ func (r *reconnector) tell() {
 	}
 }
 
-// connect reads some bytes and cuts the connection as a network does.
+// connect reads some bytes and then cuts the connection, like a network failure.
 func (r *reconnector) connect(address string) error {
 	conn, err := net.Dial("tcp4", address)
 	if err != nil {

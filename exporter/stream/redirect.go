@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// redirect answers a request for a shard that this process does not serve. The address is that of the
-// configuration, with the path and query of the request. It has no ticket: only the process that
-// issued a ticket accepts it, so another host must not see it. Whether a client sends its token to
-// another host is for the client to decide.
+// redirect answers a request for a shard that this process does not serve. The address comes from the
+// configuration, with the path and query of the request. The redirect contains no ticket: only the
+// process that issued a ticket accepts it, and another host must not see it. The client decides whether
+// it sends its token to another host.
 func (h *Hub) redirect(w http.ResponseWriter, r *http.Request, at Attachment, why Refusal) {
 	w.Header().Set("Cache-Control", "no-store")
 	switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// shardedStore is a store of which other processes serve a part.
+// shardedStore is a store with shards that other processes serve.
 type shardedStore struct {
 	Store
 	moved chan struct{}
@@ -39,7 +39,7 @@ func sharded(t *testing.T, test func(*stand, chan struct{})) {
 	t.Helper()
 	var moved chan struct{}
 	bubble(t, func(set *Settings) {
-		moved = make(chan struct{}) // made within the bubble
+		moved = make(chan struct{}) // inside the synctest bubble
 		ring, err := NewMemory(set.Replay, set.Observer.CountDropped)
 		if err != nil {
 			t.Fatal(err)
@@ -109,7 +109,7 @@ func TestRedirectNeedsAuthorization(t *testing.T) {
 	})
 }
 
-// TestMoved checks that the readers of a session that moves get what there is, and leave.
+// TestMoved checks that the readers of a session that moves get all published frames and are then disconnected.
 func TestMoved(t *testing.T) {
 	sharded(t, func(s *stand, moved chan struct{}) {
 		reader := s.get("/events/here", "Authorization: Bearer secret")
@@ -123,7 +123,7 @@ func TestMoved(t *testing.T) {
 			s.Errorf("ended: %v; %d frames until %s", reader.ended(), len(frames), last)
 		}
 		if !strings.HasSuffix(got, ": moved\n\n") {
-			s.Errorf("ends with %q", got[max(0, len(got)-100):])
+			s.Errorf("the stream ends with %q", got[max(0, len(got)-100):])
 		}
 		s.counted("disconnected moved", 1)
 	})

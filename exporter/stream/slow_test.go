@@ -17,8 +17,9 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// TestSlowReaders connects a subscriber that stops reading and one that reads a few bytes at a time, next to others. The fake
-// clock stands still while anything runs, so every publish and every frame to the others must happen at its exact time.
+// TestSlowReaders connects a subscriber that stops reading, a subscriber that reads a few bytes at a time, and others.
+// The fake clock stands still while anything runs, so every publish and every frame to the others must happen at its
+// exact time.
 func TestSlowReaders(t *testing.T) {
 	bubble(t, func(set *Settings) { set.WriteDeadline = time.Hour }, func(s *stand) {
 		var others []*client
@@ -38,17 +39,17 @@ func TestSlowReaders(t *testing.T) {
 			s.settle()
 			for _, c := range others {
 				if want := fmt.Sprintf("id: e-%d\ndata: %s\n\n", i, strings.Repeat("x", 500)); c.take() != want {
-					s.Fatalf("frame %d did not come at once", i)
+					s.Fatalf("frame %d is not delivered at once", i)
 				}
 			}
 			if late := time.Since(start) - time.Duration(i-1)*time.Millisecond; late != 0 {
-				s.Fatalf("frame %d was late by %v", i, late)
+				s.Fatalf("frame %d is %v late", i, late)
 			}
 			time.Sleep(time.Millisecond)
 		}
 		frames, _ := received(s.T, slow.take())
 		if len(frames) == 0 || len(frames) > 500 {
-			s.Fatalf("the slow reader has %d frames, it is not slow", len(frames))
+			s.Fatalf("the slow reader has %d frames, so it does not fall behind", len(frames))
 		}
 		time.Sleep(2 * time.Minute)
 		s.settle()
@@ -61,7 +62,8 @@ func TestSlowReaders(t *testing.T) {
 	})
 }
 
-// TestSlowReaderOfALargeFrame checks that a subscriber that takes far longer for a frame than the write deadline gets it, once.
+// TestSlowReaderOfALargeFrame checks that a subscriber that needs far longer for a frame than the write deadline gets
+// the frame once.
 func TestSlowReaderOfALargeFrame(t *testing.T) {
 	bubble(t, func(set *Settings) { set.WriteDeadline = 5 * time.Second }, func(s *stand) {
 		slow := s.request("GET", "/events")
@@ -73,7 +75,7 @@ func TestSlowReaderOfALargeFrame(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		s.settle()
 		if got := slow.take(); slow.ended() || !strings.Contains(got, "data: "+large+"\n\n") || !strings.Contains(got, "data: and then\n\n") {
-			s.Errorf("the reader has %d bytes, and is gone: %v", len(got), slow.ended())
+			s.Errorf("the reader has %d bytes; disconnected: %v", len(got), slow.ended())
 		}
 		_ = slow.conn.Close()
 	})
@@ -97,7 +99,8 @@ func (c *client) sip(n int, pause time.Duration) {
 	}
 }
 
-// TestStoppedReader checks that a subscriber with a real socket that it does not read is disconnected after little was sent.
+// TestStoppedReader checks that a subscriber that does not read its real socket is disconnected after few bytes were
+// sent.
 func TestStoppedReader(t *testing.T) {
 	seen := newTally()
 	set := settings(seen)
@@ -125,7 +128,7 @@ func TestStoppedReader(t *testing.T) {
 	if sent := seen.sent.Load() * size; sent > 3<<20 {
 		t.Errorf("%d bytes were sent to a reader that had stopped", sent)
 	} else {
-		t.Logf("%d bytes were sent before it was noticed", sent)
+		t.Logf("%d bytes were sent before the disconnect", sent)
 	}
 }
 
@@ -150,7 +153,7 @@ func TestHTTP2(t *testing.T) {
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.ProtoMajor != 2 || response.Header.Get("Transfer-Encoding") != "" {
-		t.Errorf("%s, %v", response.Proto, response.Header)
+		t.Errorf("the response is %s with %v", response.Proto, response.Header)
 	}
 	lines := bufio.NewReader(response.Body)
 	hub.store.Publish(say("here"))
@@ -165,8 +168,8 @@ func TestHTTP2(t *testing.T) {
 	seen.until(func() bool { return seen.count("disconnected write_timeout") == 1 })
 }
 
-// TestRevokedSlowReader revokes a grant while a subscriber slowly reads a large frame: it gets at most one more piece after the
-// next recheck, and not the rest of the frame.
+// TestRevokedSlowReader revokes a grant while a subscriber slowly reads a large frame. After the next recheck the
+// subscriber must get at most one more piece, and not the rest of the frame.
 func TestRevokedSlowReader(t *testing.T) {
 	var revoked atomic.Bool
 	bubble(t, func(set *Settings) {

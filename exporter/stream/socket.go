@@ -27,7 +27,7 @@ type response struct {
 type socket struct {
 	net.Conn
 	tryWrite   func([]byte) int // writes what the socket takes at once; nil if each write may block
-	clientGone chan struct{}    // closed once the client has left
+	clientGone chan struct{}    // closed once the client has left or sent too much
 }
 
 // tryWriter is a connection other than TCP that can write without blocking.

@@ -92,7 +92,7 @@ func (s *stand) request(method, path string, header ...string) *client {
 	return &client{conn: ours, at: time.Now()}
 }
 
-// get subscribes and reads everything that comes.
+// get subscribes and reads everything that the hub sends.
 func (s *stand) get(path string, header ...string) *client {
 	s.Helper()
 	c := s.request("GET", path, header...)
@@ -129,14 +129,14 @@ func (c *client) ended() bool {
 	return !c.gone.IsZero()
 }
 
-// lived returns how long a connection that has ended was open.
+// lived returns how long an ended connection was open.
 func (c *client) lived() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.gone.Sub(c.at)
 }
 
-// take returns the part of the body that came since the last call.
+// take returns the part of the body that was received since the last call.
 func (c *client) take() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -148,14 +148,14 @@ func (c *client) take() string {
 	return body
 }
 
-// response parses everything that came.
+// response parses everything that was received.
 func (c *client) response(t *testing.T) (*http.Response, string) {
 	t.Helper()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	response, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(c.read.Bytes())), nil)
 	if err != nil {
-		t.Fatalf("%q: %v", c.read.String(), err)
+		t.Fatalf("the response %q is invalid: %v", c.read.String(), err)
 	}
 	body, err := io.ReadAll(response.Body)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -179,8 +179,8 @@ func received(t testing.TB, stream string) (frames []string, lastEventID string)
 
 func say(text string) replay.Entry { return replay.Entry{Data: []byte(text)} }
 
-// bubble runs a test with a fake clock, with connections for which each subscriber needs a goroutine, and with
-// connections that writers can use.
+// bubble runs a test with a fake clock. It runs once with connections that need a goroutine for each subscriber, and
+// once with connections to which a writer can write.
 func bubble(t *testing.T, change func(*Settings), test func(*stand)) {
 	t.Helper()
 	bubbleWith(t, false, change, test)

@@ -21,11 +21,11 @@ type Store interface {
 	Stats() replay.Stats
 }
 
-// Request says what a reader wants.
+// Request selects what a reader gets and where it starts.
 type Request struct {
 	Query       replay.Query
-	Shard       string // name of the shard to read; "": the one of the query's session
-	LastEventID string // the reader starts after it; "": at the end of the store
+	Shard       string // name of the shard to read; "": the shard of the query's session
+	LastEventID string // the reader starts after this id; "": at the end of the store
 }
 
 // Attachment is the position at which a reader starts.
@@ -36,11 +36,11 @@ type Attachment struct {
 	Done    <-chan struct{}     // closed once the ring gets no more entries; nil: never
 	OnRead  func(replay.Cursor) // called with the reader's progress; may be nil
 	Moved   <-chan struct{}     // closed once the session is in another shard; nil: never
-	Release func()              // must be called when the reader is done
+	Release func()              // the reader must call it when it is done
 
 	// If the request was refused:
 
-	Location string   // with OtherShard, the address of a gateway that serves it, without a final slash; "" if none is known
+	Location string   // with OtherShard, the address of a gateway that serves the shard, without a final slash; "" if none is known
 	Shards   []string // with ShardRequired and UnknownShard, the names of all shards
 }
 

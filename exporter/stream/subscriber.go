@@ -32,12 +32,12 @@ type subscriber struct {
 	rest       []byte          // the end of a batch that the socket did not take at once; the cursor is after it
 	restFrames int             // frames of that batch, which are counted once rest is written
 
-	timer       *time.Timer // for the next of heartbeat, recheck and end
+	timer       *time.Timer // fires when the next heartbeat, recheck or end is due
 	lastWrite   time.Time
 	nextRecheck time.Time
 	endsAt      time.Time
 	endReason   Disconnect // the reason of the end at endsAt
-	draining    bool       // endsAt is within the hub's grace period
+	draining    bool       // scheduleDrain was called
 }
 
 var closedChannel = func() <-chan struct{} {
@@ -176,15 +176,15 @@ func (s *subscriber) write(parts ...[]byte) Disconnect {
 	switch {
 	case err == nil:
 		return ""
-	case errors.Is(err, os.ErrDeadlineExceeded), !time.Now().Before(deadline): // with HTTP/2 the error only says that the stream is closed
+	case errors.Is(err, os.ErrDeadlineExceeded), !time.Now().Before(deadline): // HTTP/2 only returns that the stream is closed
 		return WriteTimeout
 	default:
 		return ClientLeft
 	}
 }
 
-// grantValid reports whether the grant is still valid. It checks at most once per RecheckInterval; a
-// grant that is not valid is checked each time.
+// grantValid reports whether the grant is still valid. It calls Grant.Valid at most once per RecheckInterval, but
+// each time after the grant has become invalid.
 func (s *subscriber) grantValid(now time.Time) bool {
 	if now.Before(s.nextRecheck) {
 		return true
@@ -232,8 +232,8 @@ func (s *subscriber) appendComment(dst []byte, comment string) []byte {
 	return appendPosition(dst, s.attachment.Ring.ID(s.cursor), comment)
 }
 
-// end sends a closing comment and returns why. A subscriber that may reconnect first receives the
-// remaining frames. The comment comes with the position if the client does not know it.
+// end sends a closing comment and returns why. If the subscriber may reconnect, end first sends the remaining
+// frames. If the client does not know its position, the comment comes with it.
 func (s *subscriber) end(why Disconnect) Disconnect {
 	if why == LifetimeExceeded || why == Shutdown || why == StoreRestarted || why == Moved {
 		if failed := s.writeNext(nil); failed != "" {

@@ -80,7 +80,7 @@ func TestQuietSubscriberKnowsItsPlace(t *testing.T) {
 			synctest.Wait()
 			frames, id := received(s.T, c.take())
 			if head := s.head(); len(frames) > 0 || id != head {
-				s.Fatalf("%s: the heartbeat says %q after %q, the head is %q", path, id, frames, head)
+				s.Fatalf("%s: the heartbeat has the id %q after %q, the newest id is %q", path, id, frames, head)
 			}
 			time.Sleep(15 * time.Second)
 			s.expect(c, ": \n\n")
@@ -95,7 +95,7 @@ func TestQuietSubscriberKnowsItsPlace(t *testing.T) {
 	})
 }
 
-// TestLastWords ends connections before a heartbeat could give a quiet subscriber its position.
+// TestLastWords checks the closing comment: a quiet subscriber without a heartbeat still gets its position.
 func TestLastWords(t *testing.T) {
 	bubble(t, func(set *Settings) { set.Heartbeat, set.MaxLifetime = 2*time.Hour, time.Hour }, func(s *stand) {
 		c := s.get("/events/quiet")
@@ -103,12 +103,12 @@ func TestLastWords(t *testing.T) {
 		time.Sleep(time.Hour)
 		s.settle()
 		if _, id := received(s.T, c.take()); id != "e-1" || !c.ended() {
-			s.Errorf("left with %q", id)
+			s.Errorf("the last id is %q", id)
 		}
 	})
 }
 
-// TestNothingYet resumes before any frame was sent: the subscriber had a position all the same.
+// TestNothingYet checks that a subscriber that received no frame resumes at its position.
 func TestNothingYet(t *testing.T) {
 	bubble(t, nil, func(s *stand) {
 		c := s.get("/events")
@@ -135,11 +135,11 @@ func TestLife(t *testing.T) {
 		for _, c := range clients {
 			lives[c.lived()] = true
 			if body := c.take(); !strings.HasSuffix(body, ": life_over\n\n") || !c.ended() {
-				s.Errorf("lived %v: %q", c.lived(), body)
+				s.Errorf("the connection lasted %v: %q", c.lived(), body)
 			}
 		}
 		if len(lives) < 40 {
-			s.Errorf("50 connections ended at %d times", len(lives))
+			s.Errorf("50 connections ended at %d different times", len(lives))
 		}
 	})
 }
@@ -184,7 +184,7 @@ func TestRecheck(t *testing.T) {
 		time.Sleep(29 * time.Second)
 		synctest.Wait()
 		if c.ended() || asked.Load() != 2 {
-			s.Errorf("asked %d times, lived %v", asked.Load(), c.lived())
+			s.Errorf("Valid was called %d times, and the connection lasted %v", asked.Load(), c.lived())
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -210,7 +210,7 @@ func TestBlockedWrite(t *testing.T) {
 		before := time.Now()
 		s.hub.store.Publish(say("y"))
 		if waited := time.Since(before); waited != 0 {
-			s.Errorf("a publish waited for %v", waited)
+			s.Errorf("a publish took %v, want no wait", waited)
 		}
 		s.expect(other, "id: e-0\n: open\n\nid: e-1\ndata: x\n\nid: e-2\ndata: y\n\n")
 		time.Sleep(5*time.Second - 1)
@@ -225,7 +225,7 @@ func TestBlockedWrite(t *testing.T) {
 	})
 }
 
-// TestFallsOff fills the ring while a subscriber is in the middle of a write.
+// TestFallsOff checks that a subscriber is disconnected if the ring evicts its next frame during a write.
 func TestFallsOff(t *testing.T) {
 	bubble(t, func(set *Settings) { set.Replay.Frames = 3 }, func(s *stand) {
 		c := s.request("GET", "/events")
@@ -234,7 +234,7 @@ func TestFallsOff(t *testing.T) {
 		}
 		synctest.Wait()
 		s.hub.store.Publish(say("first"))
-		synctest.Wait() // until it writes this frame
+		synctest.Wait() // until the subscriber writes this frame
 		for i := range 5 {
 			s.hub.store.Publish(say(fmt.Sprint(i)))
 		}
@@ -245,7 +245,7 @@ func TestFallsOff(t *testing.T) {
 		frames, _ := received(s.T, again.take())
 		want := []string{`e-3 delegraph.gap {"reason":"evicted","requested":"e-1","oldest":"e-4","head":"e-6"}`, "e-4 message 2", "e-5 message 3", "e-6 message 4"}
 		if fmt.Sprint(frames) != fmt.Sprint(want) {
-			s.Errorf("came back to %q, want %q", frames, want)
+			s.Errorf("after the reconnection: got %q, want %q", frames, want)
 		}
 		s.counted("resumed evicted", 1)
 	})
@@ -255,17 +255,17 @@ func TestLeaves(t *testing.T) {
 	bubble(t, nil, func(s *stand) {
 		c := s.get("/events")
 		if n := s.seen.subscribers.Load(); n != 1 {
-			s.Errorf("%d subscribers", n)
+			s.Errorf("%d subscribers are connected", n)
 		}
 		c.leave()
 		s.counted("disconnected client_left", 1)
 		if n := s.seen.subscribers.Load(); n != 0 {
-			s.Errorf("%d subscribers", n)
+			s.Errorf("%d subscribers are connected", n)
 		}
 	})
 }
 
-// TestAge lets only time pass between a frame and a resume.
+// TestAge checks that a resume reports frames that were evicted for their age.
 func TestAge(t *testing.T) {
 	bubble(t, nil, func(s *stand) {
 		s.hub.store.Publish(say("x"))
@@ -281,8 +281,8 @@ func TestAge(t *testing.T) {
 	})
 }
 
-// TestDrain checks that the ends are spread over the grace period, that no frame is lost until then, and that new subscribers are
-// refused.
+// TestDrain checks that the disconnects are spread over the grace period, that no frame is lost until then, and that
+// new subscribers are refused.
 func TestDrain(t *testing.T) {
 	bubble(t, nil, func(s *stand) {
 		var clients []*client
@@ -312,11 +312,11 @@ func TestDrain(t *testing.T) {
 			ends[int(c.lived()/time.Second)]++
 			m := last.FindStringSubmatch(body)
 			if m == nil {
-				s.Fatalf("last words %q", body)
+				s.Fatalf("the stream ends with %q", body)
 			}
 			retries[m[1]] = true
 			if sent := strings.Contains(body, "still here"); sent != (c.lived() > 5*time.Second) {
-				s.Errorf("left after %v: has the frame of 5 s: %v", c.lived(), sent)
+				s.Errorf("disconnected after %v: has the frame of 5 s: %v", c.lived(), sent)
 			} else if sent {
 				got++
 			}
@@ -342,7 +342,7 @@ func TestDrainOfNobody(t *testing.T) {
 	})
 }
 
-// TestDrainGivesUp checks that a drain ends although a subscriber does not.
+// TestDrainGivesUp checks that Drain returns an error if a subscriber stays connected.
 func TestDrainGivesUp(t *testing.T) {
 	bubble(t, func(set *Settings) { set.WriteDeadline = time.Hour }, func(s *stand) {
 		c := s.request("GET", "/events")
@@ -353,7 +353,7 @@ func TestDrainGivesUp(t *testing.T) {
 		defer cancel()
 		err := s.hub.Drain(ctx, 5*time.Second)
 		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "1 subscribers") {
-			s.Errorf("%v", err)
+			s.Errorf("Drain() = %v", err)
 		}
 		_ = c.conn.Close()
 	})

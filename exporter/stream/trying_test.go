@@ -23,13 +23,13 @@ func (r *reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// trying is the server's end.
+// trying is the server's end of the pipe.
 type trying struct {
 	net.Conn
 	client *reader
 }
 
-// TryWrite writes what fits into a Read of the client that has begun.
+// TryWrite writes what fits into the Read in which the client waits.
 func (t trying) TryWrite(p []byte) int {
 	t.client.mu.Lock()
 	room := t.client.room

@@ -6,8 +6,8 @@ import (
 	"github.com/delegraph/delegraph/collector/budget"
 )
 
-// TestUnsentFramesAreBounded checks that frames that are not written yet stay within their memory, that one frame always has room, and
-// that nothing is charged after the last.
+// TestUnsentFramesAreBounded checks that frames that are not written yet stay within their memory limit, that one frame
+// always has room, and that nothing is charged after the last frame.
 func TestUnsentFramesAreBounded(t *testing.T) {
 	whole := budget.New(10)
 	u := unsentMemory{account: whole.Account("subscribers", 1, 1)}

@@ -40,8 +40,8 @@ func (s *subscriber) run(opening []byte) {
 	}
 }
 
-// watch waits until the client of a subscriber with a socket has left. It then releases a subscriber that waits
-// with its writer; run releases any other.
+// watch waits until the client of a subscriber with a socket has left. If the subscriber waits with its writer,
+// watch then releases it. Otherwise run does.
 func (s *subscriber) watch() {
 	defer s.hub.settings.Panics.Recover(recovery.Stream, nil)
 	s.socket.discardInput()
@@ -51,8 +51,8 @@ func (s *subscriber) watch() {
 	}
 }
 
-// offer writes a batch if the socket takes it at once. It returns the number of frames that are sent. It returns
-// false if the subscriber needs a goroutine, for example to write the rest (writeRest).
+// offer writes a batch if the socket takes it at once, and returns the number of frames that were sent. ok is
+// false if the subscriber needs a goroutine, for example to write the rest of the batch (writeRest).
 func (s *subscriber) offer(b replay.Batch, now time.Time) (frames int, ok bool) {
 	if b.Lost {
 		return 0, false

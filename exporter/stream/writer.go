@@ -25,7 +25,7 @@ type writer struct {
 	mu      sync.Mutex
 	waiting []*subscriber
 	timer   *time.Timer
-	due     time.Time // when timer fires; no timer of a waiting subscriber is earlier
+	due     time.Time // when timer fires; no waiting subscriber has anything due earlier
 }
 
 func newWriter(s *subscriber) *writer {
@@ -66,7 +66,8 @@ func (w *writer) run() {
 	}
 }
 
-// add makes a subscriber wait for its next frame. It returns false if the subscriber must do something first.
+// add makes a subscriber wait for its next frame. It returns false if the subscriber must do something else
+// first.
 func (w *writer) add(s *subscriber) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -112,8 +113,9 @@ func (w *writer) resume(due func(*subscriber) bool) {
 
 func (w *writer) resumeAll() { w.resume(func(*subscriber) bool { return true }) }
 
-// resumeDue resumes the subscribers for which something is due. For a recheck of the grant, it does so only if the
-// grant is no longer valid. After a panic it resumes all, so that each checks its own grant.
+// resumeDue resumes the subscribers for which something is due. If only a recheck of the grant is due, it resumes
+// the subscriber only if the grant is no longer valid. After a panic it resumes all subscribers, so that each
+// checks its own grant.
 func (w *writer) resumeDue(now time.Time) {
 	defer w.hub.settings.Panics.Recover(recovery.Stream, w.resumeAll)
 	w.resume(func(s *subscriber) bool { return !s.grantValid(now) || !s.nextTimer().After(now) })

@@ -12,7 +12,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// waiting returns how many subscribers wait with a writer.
+// waiting returns the number of subscribers that wait with a writer.
 func (s *stand) waiting() (n int) {
 	s.settle()
 	s.hub.writers.mu.Lock()
@@ -27,7 +27,7 @@ func (s *stand) waiting() (n int) {
 	return n
 }
 
-// TestWaitsWithAWriter checks when a subscriber has a goroutine: while it begins, and while it does not take what is sent.
+// TestWaitsWithAWriter checks when a subscriber has a goroutine: while it starts, and while its client does not read.
 func TestWaitsWithAWriter(t *testing.T) {
 	bubbleWith(t, true, nil, func(s *stand) {
 		s.get("/events")
@@ -49,7 +49,7 @@ func TestWaitsWithAWriter(t *testing.T) {
 	})
 }
 
-// TestWritersEnd checks that a writer has a limited number of subscribers, and that writers end with them.
+// TestWritersEnd checks that a writer has a limited number of subscribers, and that a writer ends with its last one.
 func TestWritersEnd(t *testing.T) {
 	bubbleWith(t, true, nil, func(s *stand) {
 		var all []*client
@@ -75,7 +75,7 @@ func TestWritersEnd(t *testing.T) {
 	})
 }
 
-// TestTakenInPart publishes frames of which a connection takes only a part at once.
+// TestTakenInPart checks frames that a connection takes only in part at once.
 func TestTakenInPart(t *testing.T) {
 	for name, path := range map[string]string{"all": "/events", "a selection": "/events/s"} {
 		t.Run(name, func(t *testing.T) {
@@ -111,7 +111,7 @@ func (h *Hub) idAt(number int) string {
 	return string(h.store.(*memoryStore).ring.AppendID(nil, uint64(number)))
 }
 
-// TestClientTalks sends bytes after the request: a few are ignored, and a flood ends the connection.
+// TestClientTalks checks a client that sends bytes after its request. A few are ignored, too many end the connection.
 func TestClientTalks(t *testing.T) {
 	bubble(t, nil, func(s *stand) {
 		c := s.get("/events")
@@ -121,11 +121,11 @@ func TestClientTalks(t *testing.T) {
 		s.hub.store.Publish(say("x"))
 		s.expect(c, "id: e-0\n: open\n\nid: e-1\ndata: x\n\n")
 		if _, err := c.conn.Write(make([]byte, 2*maxIgnored)); err == nil {
-			t.Error("a flood was read to its end")
+			t.Error("the hub reads all of a client's input, want a limit")
 		}
 		s.settle()
 		if !c.ended() {
-			t.Error("the connection is open after a flood")
+			t.Error("the connection is still open after too much input")
 		}
 		s.counted("disconnected client_left", 1)
 	})
@@ -150,7 +150,7 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// panics is an Observer that panics at the first frame that is sent.
+// panics is an Observer that panics at the first sent frame.
 type panics struct {
 	*tally
 	happened bool
@@ -165,7 +165,7 @@ func (p *panics) CountSent(n int) {
 }
 
 // TestGrantPanics checks that a panic while a grant is rechecked ends neither the process nor other streams, and that
-// the grant is not taken as valid.
+// the grant counts as invalid.
 func TestGrantPanics(t *testing.T) {
 	bubbleWith(t, true, func(set *Settings) {
 		set.Authorize = func(r *http.Request) (Grant, error) {

@@ -15,7 +15,7 @@ const writerCapacity = 256
 type writerKey struct {
 	ring    *replay.Ring
 	group   int  // Selection.Group
-	selects bool // they have selections
+	selects bool // the subscribers have selections
 	moved   <-chan struct{}
 }
 
@@ -25,8 +25,8 @@ type writers struct {
 	byKey map[writerKey][]*writer
 }
 
-// join returns a writer with room for a subscriber, and starts one if there is none. The subscriber must leave it
-// when its stream ends.
+// join returns a writer with room for a subscriber, and starts one if there is none. Call leave when the subscriber's
+// stream ends.
 func (w *writers) join(s *subscriber) *writer {
 	w.mu.Lock()
 	defer w.mu.Unlock()

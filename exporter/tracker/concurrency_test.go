@@ -10,8 +10,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// TestManyStreamsAtOnce feeds streams from as many goroutines while others expire, configure and end them: every run ends once,
-// and the observers, which have no lock, are called one after the other.
+// TestManyStreamsAtOnce feeds each stream from its own goroutine, while other goroutines expire, configure and end
+// streams. Every run must end once. The observers have no lock and must be called one after the other.
 func TestManyStreamsAtOnce(t *testing.T) {
 	const streams, rounds = 16, 30
 	small := func(s *tracker.Settings) { s.MaxOpenRuns, s.MaxOperations, s.MaxFacts = streams/2, 10, 5 }

@@ -243,8 +243,9 @@ type failure struct {
 
 func failureOf(e *event.Event) failure { return failure{e.Error, e.Code} }
 
-// errorCode returns the code of the error that failed the run: the last error, or, if a final frame came
-// after it, the last failure of a model without a later final frame in its lane.
+// errorCode returns the code of the error that failed the run. This is the code of the last error. If a
+// final frame came after it, it is the code of the last model failure that has no later final frame in
+// its lane.
 func (r *openRun) errorCode() string {
 	if r.lastFinal <= r.lastError {
 		return r.lastFailure.code

@@ -6,11 +6,11 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// rootAgentOf decides whether a frame's speaker is the root agent, in protocols whose run is a graph of
-// agents and has no name (Batch.MayBeRoot). The root is the first agent that speaks directly below the
-// run, as long as control leaves it only by transfers and calls. If another agent speaks directly below
-// the run, a workflow is put above both. op is the speaker's operation, or nil for the run itself.
-// decided is false if this rule does not apply to the frame.
+// rootAgentOf decides whether a frame's speaker is the root agent. It is for protocols whose run is a
+// graph of agents and has no name (Batch.MayBeRoot). The root is the first agent that speaks directly
+// below the run, as long as control leaves it only by transfers and calls. If another agent speaks
+// directly below the run, a workflow is put above both agents. op is the speaker's operation, or nil for
+// the run itself. decided is false if this rule does not apply to the frame.
 func (r *openRun) rootAgentOf(b *event.Batch) (op *Operation, decided bool) {
 	key := agentKey{b.Agent, b.Branch}
 	known := r.agents[key]
@@ -46,8 +46,8 @@ func (r *openRun) speakAsRoot(key agentKey) {
 }
 
 // operationOfRun returns the operation of a frame of the run itself, or nil. If the frame shows that the
-// run itself calls models or tools, the first agent is not the root: a workflow, or an agent if the frame
-// names it, is put above that agent.
+// run itself calls models or tools, the first agent is not the root. A new root is then put above that
+// agent: an agent if the frame names it, otherwise a workflow.
 func (r *openRun) operationOfRun(b *event.Batch) *Operation {
 	works := slices.ContainsFunc(b.Events, func(e event.Event) bool {
 		return e.Kind == event.KindModelStarted || e.Kind == event.KindModelEnded || e.Kind == event.KindToolStarted

@@ -44,8 +44,8 @@ func (r *openRun) rememberWaiting() {
 	}
 }
 
-// linkToAsker links the run to the earlier run that asked for the input that this run brings, and
-// returns the name of the tool that waits for it, or "".
+// linkToAsker links the run to the earlier run that asked for the input with an id. It returns the name
+// of the tool that waits for the input, or "".
 func (r *openRun) linkToAsker(id string) (tool string) {
 	if r.ID != "" { // the id is not known yet when the stream is opened
 		r.fixTrace()

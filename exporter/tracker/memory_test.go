@@ -9,8 +9,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// TestRunsKeepToTheMemory checks that large runs take at most half of the memory of open runs and a small run each, that a small run
-// still has room beside them, and that the losses are counted.
+// TestRunsKeepToTheMemory checks that large runs take at most half of the memory of open runs, plus the size of a small
+// run each. A small run must still have room beside them, and the losses must be counted.
 func TestRunsKeepToTheMemory(t *testing.T) {
 	const limit, streams = 1 << 20, 10
 	memory := budget.New(limit)

@@ -219,9 +219,9 @@ func (op *Operation) keepReportedDuration(took event.Duration) {
 	}
 }
 
-// estimateTimes estimates the times of an operation whose start or end is unknown: around its children
-// and its one known time, else at the start of the nearest ancestor with a known start. The parent grows
-// to contain them.
+// estimateTimes estimates the times of an operation whose start or end is unknown. The estimate spans its
+// children and its one known time. If neither exists, it is the start of the nearest ancestor whose start is
+// known. The parent grows to contain the estimate.
 func (op *Operation) estimateTimes() {
 	if op.Timing != TimingUnknown {
 		return

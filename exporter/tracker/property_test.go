@@ -15,13 +15,14 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// TestAnyStream feeds streams of random facts, which no agent sends, under random limits. Whatever comes:
-//   - every run that begins ends once, with a status, and with a reason unless it completed;
-//   - every operation is told of once, after its children and before its run's end, with a status;
-//   - a run's id is no other's of its stream, and an operation's is no other's of its run; its parent is an agent of its run, and holds it in time;
-//   - no time is older than its start, and timing is unknown exactly where a time is;
-//   - what is kept is within its limit, and no memory is charged after the last run;
-//   - and the same again makes the same.
+// TestAnyStream feeds streams of random facts, which no real agent sends, under random limits. It checks that:
+//   - every run that begins ends once with a status, and with a reason unless it completed
+//   - every operation is reported once with a status, after its children and before its run's end
+//   - the id of a run is unique in its stream, and the id of an operation is unique in its run
+//   - the parent of an operation is an agent of its run and contains it in time
+//   - no end is before its start, and timing is unknown exactly where a time is unknown
+//   - everything kept is within its limit, and no memory is charged after the last run
+//   - the same input gives the same result
 func TestAnyStream(t *testing.T) {
 	seeds := []uint64{
 		398,  // a run without an id adopts one whose ids are fixed

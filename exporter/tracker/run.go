@@ -142,9 +142,9 @@ type Operation struct {
 // "" if the operation did not fail.
 func (op *Operation) ErrorType() string { return cmp.Or(op.ErrorCode, string(op.Failure)) }
 
-// Duration returns how long the operation took, and where that comes from: its own times, or, if one is unknown or
-// they do not fit into the run, the duration that the protocol reports (TimingReported). It returns TimingUnknown if
-// neither is known or the operation is still open.
+// Duration returns how long the operation took, and where this value comes from. It uses the operation's own times
+// if both are known and fit into the run. Otherwise it uses the duration that the protocol reports (TimingReported).
+// It returns TimingUnknown if neither is known or the operation is still open.
 func (op *Operation) Duration() (time.Duration, Timing) {
 	switch took := op.Details.OrZero().ReportedDuration; {
 	case took.Known:

@@ -13,8 +13,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// second is the clock of every test: a stream's frames come at 1, 2, 3 …, its request was forwarded at 0, and it ends one second
-// after its last frame.
+// second is the clock of every test. A stream's request is forwarded at second 0, its frames come at 1, 2, 3 …, and it
+// ends one second after its last frame.
 func second(n int) time.Time { return secondZero.Add(time.Duration(n) * time.Second) }
 
 var secondZero = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

@@ -304,8 +304,8 @@ func (op *Operation) causeOf(lane string) Timestamp {
 	return latest(op.node.cause, top.node.lastBelow)
 }
 
-// causeIn returns the frame after which an operation can run the next node in a lane: the last frame of
-// the lane's previous node, or else the result of causeOf.
+// causeIn returns the frame after which an operation can run the next node in a lane. It is the last frame of
+// the lane's previous node, if there is one. Otherwise it is the result of causeOf.
 func (r *openRun) causeIn(above *Operation, lane string) Timestamp {
 	if last := r.lastInLane[laneKey{above.firstOpen(), lane}]; last != nil && last.node.lastBelow.Frame > 0 && above.laneOr("") != lane {
 		return last.node.lastBelow
@@ -343,8 +343,8 @@ func (r *openRun) noteFrame(b *event.Batch, speaker *Operation) {
 	}
 }
 
-// noteAnswer records whether an agent has transferred control, and whether it has given its final answer,
-// which may come from its model, from a callback, or be a failure of its model.
+// noteAnswer records whether an agent has transferred control, and whether it has given its final answer. A
+// final answer comes from its model or from a callback, or is a failure of its model.
 func (n *node) noteAnswer(b *event.Batch) {
 	answers, final := hasEvent(b, event.KindModelEnded), hasEvent(b, event.KindFinal)
 	n.usedModel, n.transferred = n.usedModel || answers, hasEvent(b, event.KindTransfer)

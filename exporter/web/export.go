@@ -41,8 +41,9 @@ var exportPage = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("export.html").Funcs(functions).ParseFS(files, "page/export.html"))
 })
 
-// Write writes the list of runs and the page of each as one HTML page that needs no server: it has no script and no
-// reference to another file or host. Its parts are those of the admin server's pages. Links to other pages become text.
+// Write writes one HTML page with the list of runs and the page of each run. The HTML page needs no server: it has no
+// script and no reference to another file or host. Its parts are those of the admin server's pages. Links to other
+// pages become text.
 func (e Export) Write(out io.Writer) error {
 	s := Settings{Runs: e.Runs, Now: time.Now, Version: e.Version, Logger: slog.New(slog.DiscardHandler)}
 	style, err := files.ReadFile("page/style.css")

@@ -14,8 +14,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// settingsOfThree returns settings with three ended runs: "short" of 5 s from noon, "long" of 20 s from ten minutes earlier, which
-// failed, and "untimed" of a capture without times.
+// settingsOfThree returns settings with three ended runs. "short" takes 5 s from noon. "long" takes 20 s, starts ten
+// minutes earlier and fails. "untimed" is from a capture without times.
 func settingsOfThree() Settings {
 	short, long, untimed := sampleRun(), sampleRun(), sampleRun()
 	short.ID, short.Session, short.Status, short.Root.Ended = "short", "conversation-7", tracker.Completed, moment(5)

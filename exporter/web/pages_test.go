@@ -358,8 +358,8 @@ func crowded(ended, open int) Settings {
 	return s
 }
 
-// TestLinkedRuns checks that a run links to a run that it continues only by the id of its root span: an agent chooses the id of a run, and
-// could give it that of a run that is not kept.
+// TestLinkedRuns checks that a run links to the run that it continues only by the id of that run's root span. The id of
+// a run is not enough: an agent chooses it, and could choose the id of a run that is not kept.
 func TestLinkedRuns(t *testing.T) {
 	kept, posing, last := runFrom(1, 0, 1), runFrom(2, 2, 3), resuming(resuming(runFrom(3, 4, 5), 1), 9)
 	posing.ID = "0900000000000000"

@@ -50,9 +50,9 @@ func (s *stage) close() {
 	s.serving.Wait()
 }
 
-// drive asks for the given number of runs, or endlessly if it is 0, with several users for each agent at once. proxy
-// returns the address of a source's proxy. drive returns an error if a client does not get exactly what it should,
-// and nil if the context is done.
+// drive sends requests to each agent from several users at once. Each user requests the given number of runs; 0 means
+// no limit. The function proxy returns the address of a source's proxy. An error means that a client got anything other
+// than the expected answer. If the context is done, drive returns nil.
 func (s *stage) drive(ctx context.Context, runs int, proxy func(source string) string) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -23,8 +23,8 @@ type htmlPage struct {
 	file string
 }
 
-// newHTMLPage returns a page that will be written to a file, which must not exist or be such a page: a mistake such as --html *.sse must
-// not overwrite a recording.
+// newHTMLPage returns a page that will be written to a file. It returns an error if the file exists and is no HTML
+// page: a mistake such as --html *.sse must not overwrite a recording.
 func newHTMLPage(file string) (*htmlPage, error) {
 	opened, err := os.Open(file)
 	switch {

@@ -48,8 +48,8 @@ func hostileRun() *tracker.Run {
 	return r
 }
 
-// TestWidths checks, on screens of 40 to 400 columns, that no line is longer, that bars start in the same column, and that there are no control
-// sequences except our colors.
+// TestWidths checks screens of 40 to 400 columns. No line may be longer, bars must start in the same column, and the
+// only control sequences are our colors.
 func TestWidths(t *testing.T) {
 	run := hostileRun()
 	for width := terminal.MinWidth; width <= terminal.MaxWidth; width++ {

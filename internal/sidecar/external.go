@@ -151,7 +151,7 @@ func hubSettings(c config.Stream, memory *budget.Account, gate *access.Authorize
 	}
 }
 
-// filterSettings returns what the stream lets out.
+// filterSettings returns the settings of the stream's filter.
 func (e *external) filterSettings(c config.Stream) filter.Settings {
 	s := settings.Filter(c)
 	s.Panics = e.panics

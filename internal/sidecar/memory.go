@@ -9,13 +9,13 @@ import (
 
 // memory is the memory budget of the process with the accounts of its queues and buffers. An account has two
 // limits: the part of the budget that it may use, and the part that all accounts together may use before it
-// gets no more. So queues leave room for the replay buffer, and the buffer leaves room for queues.
-//   - Queues and open runs hold telemetry, which is dropped when three quarters of the budget are used.
+// gets no more. Thus queues leave room for the replay buffer, and the replay buffer leaves room for queues.
+//   - Queues and open runs hold telemetry. It is dropped when three quarters of the budget are used.
 //   - The replay buffer shrinks when nine tenths are used.
 //   - An open request to an agent takes memory in any case. Up to three quarters of the budget are set aside for
-//     that, so that telemetry is dropped in time; the rest stays for frames.
-//   - Frames on the way to clients of the agents are never dropped. If there is no room for a large one, its
-//     agent is not read for a while (source.FrameMemory).
+//     open requests, so that telemetry is dropped in time. The rest stays for frames.
+//   - Frames on the way to clients of the agents are never dropped. If there is no room for a large frame, the
+//     proxy does not read from its agent for a while (source.FrameMemory).
 type memory struct {
 	*budget.Budget
 	observe, requests, spans, runs, content, replay, decodings, subscribers, fixed *budget.Account
@@ -36,8 +36,9 @@ func budgetOfSubscribers(s config.Stream) config.Bytes {
 	return config.Bytes(float64(s.MaxSubscribers) * stream.SubscriberSize / subscribersShare)
 }
 
-// newMemory divides the budget. fixed is the size, in bytes, of buffers with limits of their own, which do not
-// shrink. unlimited is the budget if neither the configuration nor the system limits the process's memory.
+// newMemory divides the budget. The argument fixed is the size, in bytes, of buffers that have their own limits
+// and do not shrink. The argument unlimited is the budget if neither the configuration nor the system limits the
+// process's memory.
 func newMemory(c config.Limits, fixed, unlimited config.Bytes) *memory {
 	limit, limited := int64(c.Memory), false
 	if limit == 0 {

@@ -73,7 +73,7 @@ func TestNoticesInLog(t *testing.T) {
 	}
 }
 
-// TestClientURL checks that an address which clients cannot use is shown as one that they can.
+// TestClientURL checks that an unspecified address is shown as localhost, because clients cannot use it.
 func TestClientURL(t *testing.T) {
 	for address, want := range map[string]string{
 		"[::]:8080": "http://localhost:8080", "0.0.0.0:8080": "http://localhost:8080", "127.0.0.1:8080": "http://127.0.0.1:8080", "[::1]:8080": "http://[::1]:8080",

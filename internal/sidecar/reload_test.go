@@ -25,7 +25,8 @@ func TestRereadable(t *testing.T) {
 	}
 }
 
-// TestForgetWithheld checks that what an upstream's streams withheld is kept while some source has that upstream.
+// TestForgetWithheld checks that the record of what an upstream's streams withheld is kept while a source has that
+// upstream.
 func TestForgetWithheld(t *testing.T) {
 	const kept, removed = "http://127.0.0.1:1", "http://127.0.0.1:2"
 	var s Sidecar

@@ -16,7 +16,7 @@ import (
 	"github.com/delegraph/delegraph/internal/settings"
 )
 
-// initMetrics sets the series of a source to 0 that alerts use as divisors.
+// initMetrics creates, at zero, the series of a source that alerts use as divisors.
 func (s *Sidecar) initMetrics(configured config.Source) {
 	var dialects []string
 	if configured.Dialect != config.DialectAuto {

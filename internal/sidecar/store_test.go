@@ -8,7 +8,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/jetstream"
 )
 
-// TestStoreLayout checks what the shards of a configuration become.
+// TestStoreLayout checks the layout of configurations with and without shards.
 func TestStoreLayout(t *testing.T) {
 	c := config.Default().Stream
 	c.JetStream.URLs = []string{"nats://all"}
@@ -21,7 +21,7 @@ func TestStoreLayout(t *testing.T) {
 	c.JetStream.Serve, c.JetStream.Previous, c.JetStream.MoveAt = []string{"b"}, []string{"a"}, "2026-11-24T12:00:00+01:00"
 	two, err := storeLayout(c, common)
 	if err != nil || len(two.Shards) != 2 || two.Serve[0] != "b" || two.Previous[0] != "a" || !two.MoveAt.Equal(time.Date(2026, 11, 24, 11, 0, 0, 0, time.UTC)) {
-		t.Fatalf("%+v, %v", two, err)
+		t.Fatalf("the layout is %+v, error %v", two, err)
 	}
 	a, b := two.Shards[0], two.Shards[1]
 	if a.Gateway != "https://a.example.org/base" || a.Settings.URLs[0] != "nats://all" || a.Settings.Stream != "DELEGRAPH" {

@@ -24,8 +24,9 @@ const (
 	inTimes      = "times"
 )
 
-// Check fails the test where Delegraph's account of a run differs from the agent's own in a field that the table of known differences
-// does not list, or where a listed field does not differ. Durations are compared only if timed. It reports whether any field differs.
+// Check compares Delegraph's account of a run with the agent's own. It fails the test if a field differs that the table
+// of known differences does not list. It also fails if a listed field other than the times does not differ. Durations
+// are compared only if timed. Check reports whether any field differs.
 func Check(t testing.TB, run adkshapes.Recording, ours Account, timed bool) (differs bool) {
 	t.Helper()
 	ours.checkCode(t, run)

@@ -56,8 +56,8 @@ func TestErrorTypes(t *testing.T) {
 	}
 }
 
-// TestQuota follows a quota that is used up from the stream of a real server to the spans, the metrics and the JSON, none of which has a
-// word of the message.
+// TestQuota follows an exhausted quota from the stream of a real server to the spans, the metrics and the JSON. None of
+// them may contain a word of the message.
 func TestQuota(t *testing.T) {
 	const words = "out of order"
 	for _, run := range adkshapes.Recordings(t) {

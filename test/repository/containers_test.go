@@ -63,8 +63,8 @@ func imageArguments(t *testing.T) (args []string) {
 	return args
 }
 
-// TestImageAdminReachable starts the program with the image's arguments, except for the path and the port, and reaches the admin
-// server at an address that is not loopback, as docker run -p does.
+// TestImageAdminReachable starts the program with the image's arguments, except for the path and the port. It must
+// reach the admin server at an address that is not loopback, as docker run -p does.
 func TestImageAdminReachable(t *testing.T) {
 	address := ""
 	addresses, err := net.InterfaceAddrs()

@@ -116,8 +116,8 @@ type file struct {
 	lines     int
 }
 
-// read parses files in this process and does not use `go list`, because the test cache cannot see what a child process reads and
-// would report "ok (cached)" for a violation.
+// read parses files in this process instead of using `go list`. The test cache cannot see what a child process reads,
+// and would report "ok (cached)" for a violation.
 func read(root fs.FS) ([]file, error) {
 	var tree []file
 	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {

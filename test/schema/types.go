@@ -98,8 +98,9 @@ func (s *Source) Values(name string) []any { return slices.Clone(s.values[name])
 // Comment returns the comment of a field.
 func (s *Source) Comment(typeName, field string) string { return s.comments[typeName+"."+field] }
 
-// Definitions writes the schemas of a struct type and of all struct types in it into defs, as encoding/json encodes them: a pointer may be
-// null, and a member is required unless it has omitempty. adjust may change the schema of a field, which it gets as "Type.Field".
+// Definitions writes the schema of a struct type into defs, together with the schemas of all struct types in it. The
+// schemas follow encoding/json: a pointer may be null, and a member is required unless it has omitempty. adjust may
+// change the schema of a field. It gets the name of the field as "Type.Field".
 func (s *Source) Definitions(t reflect.Type, defs Schema, adjust func(field string, f Schema)) {
 	name := typeName(t)
 	if _, known := defs[name]; known {

@@ -74,8 +74,8 @@ func (c calls) pending() (ids []string) {
 	return ids
 }
 
-// advance sets the state of the call that a frame names, and returns its ID. leaves is false if the frame
-// must be withheld, because an earlier frame of the call was or because there is no room for the call.
+// advance sets the state of the call that a frame names, and returns its ID. leaves is false if the frame must be
+// withheld: an earlier frame of the call was withheld, or there is no room for the call.
 func (d *decoder) advance(v strictjson.Value, state callState) (id string, leaves bool) {
 	id = d.name(v.Get("toolCallId"))
 	known := d.calls.byID(id)

@@ -94,8 +94,8 @@ func isBrokenError(data []byte) bool {
 var prefilter = lenient.NewPrefilter(&table)
 
 // start reads the ID of the message. Only a start at the beginning of an answer sets the run's ID, because
-// the run cannot change its ID: an answer merged from several has several starts, and an answer may begin
-// with parts of the application.
+// the ID of a run cannot change. Later starts are ignored: an answer that is merged from several answers
+// has several starts, and an answer may begin with parts of the application.
 func (d *decoder) start(v strictjson.Value, b *event.Batch) {
 	if !d.begun {
 		d.run = d.name(v.Get("messageId"))

@@ -56,8 +56,8 @@ func (d *decoder) continueResponse(b *event.Batch) {
 	}
 }
 
-// endResponse reports the end of the response with a call that is complete, if no other part is
-// open: the protocol states the end only after the tools have returned. Another part may follow.
+// endResponse reports the end of the response when a call is complete and no other part is open. It does not wait for
+// the protocol, which states the end only after the tools have returned. Another part may follow.
 func (d *decoder) endResponse(b *event.Batch) {
 	switch {
 	case d.step == responded:

@@ -100,9 +100,8 @@ var readers = map[string]reader{
 	typeError:         {typeError, false, (*decoder).readError},
 }
 
-// readStart starts a run. If the last run of the chat waits for input, this run resumes it: the
-// request that resumes a thread has no stream, and the work continues as the answer to another
-// message.
+// readStart starts a run. If the last run of the chat waits for input, this run resumes it. The request
+// that resumes a thread has no stream: the work continues in the answer to another message.
 func (d *decoder) readStart(v strictjson.Value, b *event.Batch) {
 	run, chat := dialect.Name(v.Get("message_id").String()), dialect.Name(v.Get("chat_id").String())
 	if d.ended || d.run != "" && run != d.run && !d.singleRun {

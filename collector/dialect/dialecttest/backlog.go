@@ -9,10 +9,10 @@ import (
 	"github.com/delegraph/delegraph/collector/sse"
 )
 
-// checkIndependent checks that later frames do not change a batch. It decodes the stream for an
-// observer that has fallen behind and reads the batches only at the end, and compares them with those
-// of an observer that keeps up. It does the same with a stream that, after any complete text, is
-// repeated with other texts.
+// checkIndependent checks that later frames do not change a batch. It decodes a stream for two
+// observers: one keeps up, and the other reads the batches only at the end. Both must see the same. The
+// check is repeated with a stream that continues, after any complete text, with its own frames and other
+// texts.
 func checkIndependent(d dialect.Dialect, c *capture) error {
 	for _, answer := range []bool{false, true} {
 		prompt := newSession(d, answer)

@@ -167,9 +167,9 @@ func allCaptures(t *testing.T) map[string][]*capture {
 	return all
 }
 
-// TestDetection checks that each whole capture is recognized as its dialect, and that a part that starts or
-// ends at any frame is recognized as the same dialect or not at all. No other dialect may answer Yes to any
-// of its frames.
+// TestDetection checks that each whole capture is recognized as its dialect. A part that starts or ends at
+// any frame must be recognized as the same dialect or not at all. No other dialect may answer Yes to any of
+// the capture's frames.
 func TestDetection(t *testing.T) {
 	checkDetection(t, collector.Dialects(), allCaptures(t))
 }
@@ -247,8 +247,8 @@ func runPipeline(t *testing.T, list []dialect.Dialect, stream []byte) (*event.St
 	}
 }
 
-// TestAddingADialect checks that one folder and one line add a dialect: it satisfies the contract, does not
-// disturb the detection of the others, and its own table lets its frames out.
+// TestAddingADialect checks that one folder and one line add a dialect. The dialect must satisfy the
+// contract and must not disturb the detection of the others. Its own table must let its frames out.
 func TestAddingADialect(t *testing.T) {
 	list := append(collector.Dialects(),
 		example.Dialect{},

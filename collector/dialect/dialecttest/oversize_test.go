@@ -34,8 +34,8 @@ func relayStream(t *testing.T, name string, policy event.Policy, sent string) (g
 // notice that no reader takes for a fact.
 var notices = []string{"adk", "agui"}
 
-// TestOversize checks that a frame over the size limit is replaced by an error of its protocol, or by a
-// notice, under the policy client, and dropped under the policy public.
+// TestOversize checks what happens to a frame over the size limit. Under the policy client it is replaced
+// by an error of its protocol or by a notice. Under the policy public it is dropped.
 func TestOversize(t *testing.T) {
 	for _, d := range collector.Dialects() {
 		t.Run(d.Name(), func(t *testing.T) {

@@ -35,8 +35,8 @@ var (
 // codeForm matches an error code, which becomes a label as it is.
 var codeForm = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_.]{0,63}|[a-z]+(-[a-z]+)+|[1-5][0-9]{2}|-32[0-9]{3})$`)
 
-// Verify returns an error if a batch has a value outside its closed set, a string that is too long, or a
-// field that does not belong to its fact.
+// Verify returns an error if a batch has an invalid value: one outside its closed set, a string that is
+// too long, or a field that does not belong to its fact.
 func Verify(b *event.Batch) error { return verify(b, appendTexts(b, nil)) }
 
 func verify(b *event.Batch, texts []boundedText) error {

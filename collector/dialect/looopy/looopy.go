@@ -29,10 +29,14 @@ func (Dialect) Paths() []dialect.Path {
 	}
 }
 
-// Detect recognizes an event by its kind and its task. It returns Maybe for messages with a task,
-// which A2A has too, for checkpoints, which other protocols have too, and for artifact writes
-// without a task, which today's servers send. It returns Sure only for an event that also has the
-// context or a member of its kind, because any job queue may send a task-complete with a taskId.
+// Detect recognizes an event by its kind and its task. It returns Maybe for frames that are not specific
+// enough:
+//   - messages with a task, which A2A has too
+//   - checkpoints, which other protocols have too
+//   - artifact writes without a task, which today's servers send
+//
+// It returns Sure only for an event that also has the context or a member of its kind: any job queue may
+// send a task-complete with a taskId.
 func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	fr := readFrame(f)
 	k := kinds[fr.kind]

@@ -121,8 +121,8 @@ func dataOf(kind, members string) string {
 	return "{" + kind + `"taskId":"t"` + members + "}"
 }
 
-// TestPolicies checks each member of each event in each shape: the policy public lets out what the table allows,
-// and the policy client everything, with the kind as the frame's name.
+// TestPolicies checks each member of each event in each shape. The policy public must let out what the table
+// allows. The policy client must let out everything, with the kind as the frame's name.
 func TestPolicies(t *testing.T) {
 	for _, c := range policyCases {
 		for name, shape := range shapes {

@@ -120,8 +120,8 @@ func agentOf(path strictjson.Value) []byte {
 	return agent
 }
 
-// contextOfID returns the context in a frame's id: the part before the last dash, which is followed
-// by a counter or, if the server does not buffer, by the time in milliseconds.
+// contextOfID returns the context in a frame's id: the part before the last dash. After the dash comes a
+// counter or, if the server does not buffer, the time in milliseconds.
 func contextOfID(id []byte) []byte {
 	dash := bytes.LastIndexByte(id, '-')
 	if dash <= 0 || dash == len(id)-1 || !utf8.Valid(id) {

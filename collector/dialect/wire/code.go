@@ -8,8 +8,8 @@ import (
 )
 
 // codePattern matches an error code that may become a label: an identifier (RESOURCE_EXHAUSTED,
-// httpx.ConnectError), words with dashes (consecutive-tool-failures; an id is never of this form), an
-// HTTP status, or a JSON-RPC code. Anything else could be free text.
+// httpx.ConnectError), words with dashes (consecutive-tool-failures), an HTTP status, or a JSON-RPC code. An
+// id never consists of words with dashes. Anything else could be free text.
 var codePattern = regexp.MustCompile(`^(?:[A-Za-z_][A-Za-z0-9_.]*|[a-z]+(?:-[a-z]+)+|[1-5][0-9]{2}|-32[0-9]{3})$`)
 
 // maxCode is the maximum length of a code, in bytes.
@@ -99,9 +99,9 @@ func IsStatus(code string) bool {
 // maxText is how many bytes of an error's text are searched for a code.
 const maxText = 4 << 10
 
-// apiErrorText matches a failed model request as google-genai prints it, possibly after lines of ADK:
-// in Python the HTTP status, the name of the gRPC status and the response; in Go each of them with its
-// name.
+// apiErrorText matches a failed model request as google-genai prints it, possibly after lines that ADK adds.
+// In Python these are the HTTP status, the name of the gRPC status and the response. In Go each value comes
+// after its name.
 //
 // Source: google/genai/errors.py, APIError.__init__; google.golang.org/genai, APIError.Error.
 var apiErrorText = regexp.MustCompile(`(?m)(?:^|: )(?:[1-5][0-9]{2} ([A-Z_]+)\. |Error [1-5][0-9]{2}, Message: (?s:.*?), Status: ([A-Z_]+), Details: )`)

@@ -169,8 +169,9 @@ func (w *pathWalk) advance(n int) {
 // A segment `name@id` belongs to the innermost node with that name. id is the call that invoked the node,
 // unless it is one of the path's run numbers, which JavaScript's paths do not have.
 //
-// A segment without a node in the path began with an earlier node, which has ended. The path's node with the
-// same parent continues in that node's lane. If the parent is unknown, the speaker does (see inherits).
+// A segment without a node in the path began with an earlier node, which has ended. If a node of the path
+// has the same parent as the earlier node, it continues in that node's lane. If the parent is unknown, only
+// the speaker continues in the lane (see inherits).
 func (w *pathWalk) addPathNodes(path []string, scope string) {
 	owned := w.ownSegments(path)
 	for i, segment := range path {

@@ -14,9 +14,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// CheckListen returns an error if the stream must not be served at the address with these settings:
-// if no reader could be authorized, if a reader could not send the required credentials, or if
-// other machines could reach it without authentication. The error says what to change.
+// CheckListen returns an error if the stream must not be served at the address with these settings.
+// There are three reasons: no reader could be authorized, a reader could not send the required
+// credentials, or other machines could reach the stream without authentication. The error says what to
+// change.
 func CheckListen(address string, s Settings) error {
 	web, err := readWebConfig(s.WebConfigFile)
 	if err != nil {

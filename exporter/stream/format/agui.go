@@ -8,9 +8,9 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// agui writes events of the Agent-User Interaction protocol 1.0. For the protocol's verifier, each
-// connection is a complete stream: a run starts before its other events, nothing is open when it
-// ends, and only one run is open at a time. Concurrent runs take turns.
+// agui writes events of the Agent-User Interaction protocol 1.0. The protocol's verifier treats each connection as a
+// complete stream. A run starts before its other events, nothing is open when it ends, and only one run is open at a
+// time. Therefore concurrent runs take turns.
 type agui struct {
 	runs
 	current    *run // the run that is open for the reader

@@ -72,8 +72,8 @@ type keptBatch struct {
 	size     int
 }
 
-// NewDecodings returns Decodings without readers. newDecoder returns a decoder for a stream of a
-// source and dialect, or nil for an unknown dialect; response reports whether the stream is the
+// NewDecodings returns Decodings without readers. newDecoder returns a decoder for a stream of a source
+// and dialect, or nil for an unknown dialect. Its argument response reports whether the stream is the
 // response to one run request.
 func NewDecodings(newDecoder func(source, dialect string, response bool) Decoder, memory *budget.Account) *Decodings {
 	d := &Decodings{newDecoder: newDecoder, memory: memory, byKey: map[decodingKey][]*decoding{}}

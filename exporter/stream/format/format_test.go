@@ -73,8 +73,8 @@ func newTransformer(ring *replay.Ring, as Format) *Transformer {
 	})
 }
 
-// FuzzFormats decodes frames with any events in any order, on several streams that end at any time, and checks that the output is
-// whole frames of valid JSON in AG-UI's order, and that the state stays bounded.
+// FuzzFormats decodes frames with any events in any order, on several streams that end at any time. The output must be
+// whole frames of valid JSON in AG-UI's order, and the state must stay bounded.
 func FuzzFormats(f *testing.F) {
 	f.Add([]byte("one frame"), byte(0))
 	f.Add(bytes.Repeat([]byte("\x01\x0d\x02\x16\x17\x01\x00\x03"), 40), byte(1))

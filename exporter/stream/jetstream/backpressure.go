@@ -12,13 +12,13 @@ import (
 const maxReaderWait = 5 * time.Second
 
 // backpressure slows down a feed that gets messages faster than its readers read them: one that catches up, or
-// gets a burst or the backlog of an outage. So the ring does not evict frames that no reader has read.
+// gets a burst or the backlog of an outage. This keeps the ring from evicting frames that no reader has read.
 type backpressure struct {
 	stepBytes      func() int // bytes between two marks
 	bytesSinceMark int
 	mark           uint64        // the number that a reader must have read before more bytes than a step are added
 	read           atomic.Uint64 // the highest number that a reader has read
-	progress       chan struct{} // read has grown
+	progress       chan struct{} // has an element after read has grown
 }
 
 func newBackpressure(step func() int) backpressure {

@@ -14,8 +14,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// BenchmarkPath publishes frames of 612 bytes in 16 sessions until all readers have them, in memory and through NATS. It reports
-// the CPU time of this process, which is publisher and gateway, and of the NATS server.
+// BenchmarkPath publishes frames of 612 bytes in 16 sessions and waits until all readers have them, in memory and
+// through NATS. It reports the CPU time of this process, which is publisher and gateway, and of the NATS server.
 func BenchmarkPath(b *testing.B) {
 	for _, readers := range []int{1, 10, 100} {
 		b.Run(fmt.Sprint("memory/readers of a session ", readers), func(b *testing.B) {
@@ -69,7 +69,7 @@ func path(b *testing.B, publisher, gateway stream.Store, readers int, queued fun
 				for missing := each[session]; missing > 0; {
 					batch := place.Ring.Read(cursor, selection, scratch)
 					if batch.Lost {
-						b.Error("a reader lost its place")
+						b.Error("a reader fell behind")
 						return
 					}
 					cursor = batch.Next

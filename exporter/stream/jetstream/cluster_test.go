@@ -27,8 +27,8 @@ func newCluster(t testing.TB) []*server {
 	return servers
 }
 
-// TestCluster kills three servers one after another, including the stream's leader, while two sidecars publish the same frames.
-// Readers get each frame once and in order, without a gap.
+// TestCluster kills three servers one after another, including the stream's leader. Meanwhile two sidecars publish the
+// same frames. Readers must get each frame once and in order, without a gap.
 func TestCluster(t *testing.T) {
 	servers := newCluster(t)
 	var urls []string

@@ -33,8 +33,8 @@ type connection struct {
 	log          *throttledLogger
 	connectError atomic.Pointer[error]       // of the last attempt to connect; nil if it succeeded
 	state        atomic.Pointer[streamState] // nil until the stream was reached
-	refreshToken chan struct{}               // holds a token while no refresh is running
-	missingSince time.Time                   // when the stream was first found missing; guarded by refreshToken
+	refreshToken chan struct{}               // has one element while no refresh is running
+	missingSince time.Time                   // when the stream was first missing; used only by the holder of refreshToken
 	lastError    atomic.Pointer[error]       // of the last refresh; nil if it succeeded
 
 	mu      sync.Mutex
@@ -93,7 +93,7 @@ func securityOptions(s Settings) (options []nats.Option) {
 		options = append(options, func(o *nats.Options) error {
 			set, err := nats.NkeyOptionFromSeed(s.NKeyFile)
 			if err != nil {
-				return fmt.Errorf("the nkey file: %w", err)
+				return fmt.Errorf("read the nkey file: %w", err)
 			}
 			return set(o)
 		})
@@ -107,7 +107,7 @@ func securityOptions(s Settings) (options []nats.Option) {
 	return options
 }
 
-// onConnect starts a new generation: callers that wait for a response from the previous connection
+// onConnect starts a new generation. Callers that wait for a response over the previous connection
 // retry.
 func (c *connection) onConnect(n *nats.Conn, how string) {
 	c.logger.Info("NATS: "+how, "address", n.ConnectedAddr())

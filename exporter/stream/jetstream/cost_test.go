@@ -83,7 +83,8 @@ func (s *costStand) attach(session string) stream.Attachment {
 	return place
 }
 
-// publish publishes frames of 612 bytes to sessions in turn, one per interval, or as fast as possible if that is 0.
+// publish publishes frames of 612 bytes to sessions in turn, one per interval, or as fast as possible if the interval
+// is 0.
 func (s *costStand) publish(kind string, sessions, frames int, every time.Duration) {
 	paced := time.NewTicker(max(every, time.Microsecond))
 	defer paced.Stop()
@@ -100,7 +101,7 @@ func (s *costStand) publish(kind string, sessions, frames int, every time.Durati
 	until(s, "all is published", func() bool { return s.seen.count("published") == s.published })
 }
 
-// tick waits as publish does, to measure the cost of waiting itself.
+// tick waits like publish, to measure the cost of waiting itself.
 func tick(n int, every time.Duration) {
 	if every == 0 {
 		return
@@ -157,7 +158,7 @@ func (s *costStand) memory() (ours, theirs float64) {
 func residentOf(b testing.TB, pid int) float64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
-		b.Skip("this system does not say how much memory a process has")
+		b.Skip("this system does not report the memory of a process")
 	}
 	var kib int
 	_, rest, _ := strings.Cut(string(status), "VmRSS:")
@@ -208,9 +209,9 @@ func (s *costStand) report(cost spent, events, replicas int) {
 	s.ReportMetric(float64(cost.others)/float64(events)/max(1, float64(replicas-1)), "follower-cpu-ns/event")
 }
 
-// BenchmarkFeeds measures what feeds cost the gateway and NATS while they are opened and while they are idle, and what an event
-// costs that goes through a feed. The cost of events without readers is measured alternately and subtracted. An operation is an
-// event.
+// BenchmarkFeeds measures what feeds cost the gateway and NATS while they are opened and while they are idle. It also
+// measures the cost of an event that goes through a feed. The cost of events without readers is measured alternately
+// and subtracted. An operation is an event.
 func BenchmarkFeeds(b *testing.B) {
 	for _, c := range []struct{ replicas, feeds int }{{1, 100}, {1, 1000}, {3, 1000}} {
 		b.Run(fmt.Sprintf("%d of %d servers", c.feeds, c.replicas), func(b *testing.B) { benchmarkFeeds(b, c.replicas, c.feeds) })

@@ -34,7 +34,7 @@ type feed struct {
 	gaps         gapDetector
 	backpressure backpressure
 
-	caughtUp atomic.Bool // it has once received all stored messages
+	caughtUp atomic.Bool // the feed has received all messages that were stored at one time
 	ctx      context.Context
 	end      context.CancelFunc // ends ctx
 
@@ -141,9 +141,9 @@ func (f *feed) consume(ctx context.Context) error {
 	}
 }
 
-// nothingMissed reports whether no message after the feed's last one can have been removed before the feed read
-// it. It is called when a new consumer has nothing pending. before is the state of the stream from before the
-// consumer was created.
+// nothingMissed reports whether the feed has certainly missed no message after its last one, although NATS may
+// remove messages before the feed reads them. Call it when a new consumer has nothing pending. The argument before
+// is the state of the stream from before the consumer was created.
 func (f *feed) nothingMissed(ctx context.Context, before *streamState) bool {
 	if has := max(f.gaps.start, f.gaps.last); before.last > has {
 		after, err := f.connection.refresh(ctx)
@@ -173,7 +173,7 @@ func (f *feed) receive(m jetstream.Msg, number uint64, adjacent bool) {
 	d, err := f.streams.decode(m.Subject(), m.Headers(), m.Data())
 	if err != nil {
 		f.gaps.advance(m.Subject(), number)
-		return // another program's message; the next message of the subject names it as the previous one
+		return // another program's message; the next message of the subject names it as its previous one
 	}
 	if why := f.gaps.observe(m.Subject(), number, &d, adjacent); why != "" {
 		f.publishGap(why, number-1, d.entry.Session)

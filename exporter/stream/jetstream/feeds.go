@@ -11,7 +11,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// lingerTime is how long a feed without readers stays open, since a reader may reconnect at once.
+// lingerTime is how long a feed without readers stays open. Its last reader may reconnect at once.
 const lingerTime = 2 * time.Second
 
 // feeds holds the open feeds. Readers of the same subjects share a feed if it has the frames after their
@@ -40,9 +40,9 @@ func newFeeds(s Settings, c *connection, streams *streamRegistry) *feeds {
 // of sessions of a token.
 const maxFilters = 100
 
-// subjectsOf returns subjects that hold what a query selects, and possibly more. NATS finds the next
-// message at a lower cost if the subject has no wildcard. For all sessions, the feed has all subjects,
-// even for a single source: then gaps are holes in the numbers, and the feed need not track sessions.
+// subjectsOf returns subjects that hold all frames that a query selects, and possibly more. NATS finds the next
+// message at a lower cost if the subject has no wildcard. A query of all sessions gets all subjects,
+// even for a single source: gaps are then holes in the numbers, and the feed need not track sessions.
 func subjectsOf(q replay.Query) []string {
 	if q.Sessions == nil {
 		return []string{prefix + ">"}
@@ -62,7 +62,7 @@ func subjectsOf(q replay.Query) []string {
 	return slices.Compact(subjects)
 }
 
-// Attach returns a position in a feed that holds what the reader misses, or opens a feed that
+// Attach returns a position in a feed that holds all frames that the reader has missed, or opens a feed that
 // starts there.
 func (s *Store) Attach(ctx context.Context, r stream.Request) (stream.Attachment, stream.Refusal) {
 	return s.feeds.attach(ctx, subjectsOf(r.Query), r.LastEventID)
@@ -121,7 +121,7 @@ func (f *feeds) join(key, lastEventID string, gap *replay.Gap) (stream.Attachmen
 	return stream.Attachment{}, false
 }
 
-// start opens a feed, unless another caller has just opened one that can serve the reader.
+// start opens a feed for a reader, unless another caller has just opened one that can serve it.
 func (f *feeds) start(key string, subjects []string, epoch string, after uint64, gap *replay.Gap) (stream.Attachment, stream.Refusal) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -18,12 +18,12 @@ func TestHeadersTooLarge(t *testing.T) {
 	store.Publish(heardFrame("c1", "2", "small"))
 	reader.wants("<lost>", "small")
 	if seen.count("dropped too_large") != 1 {
-		t.Errorf("%v", seen.events)
+		t.Errorf("the counted events are %v", seen.events)
 	}
 }
 
-// TestForeign reads a stream to which other programs publish too. A message that is not Delegraph's, or whose session does not
-// match its subject, is ignored and causes no gap.
+// TestForeign reads a stream to which other programs publish too. A message of another program, or whose session does not
+// match its subject, must be ignored and must cause no gap.
 func TestForeign(t *testing.T) {
 	s := newServer(t, "")
 	store, seen := s.open(nil)
@@ -52,6 +52,6 @@ func TestForeign(t *testing.T) {
 	two.wants("c2-0")
 	all.wants("c1-0", "c2-0", "c1-1")
 	if n := seen.count("gap evicted") + seen.count("gap lost"); n != 0 {
-		t.Errorf("%d gaps", n)
+		t.Errorf("%d gaps are counted, want none", n)
 	}
 }

@@ -2,9 +2,9 @@ package jetstream
 
 import "github.com/delegraph/delegraph/exporter/stream/replay"
 
-// gapDetector detects messages that are missing from a feed. NATS silently continues with the next
-// message after it has removed some. So each message names the previous one on its subject. In a
-// feed of all subjects, the numbers themselves have no gaps.
+// gapDetector detects messages that are missing from a feed. After NATS has removed messages, it silently continues
+// with the next one. Therefore each message names the previous message of its subject. In a feed of all subjects
+// this is not needed: the numbers of the stream are consecutive.
 type gapDetector struct {
 	allSubjects   bool
 	start         uint64            // messages up to this number are not missing: the feed has received them or does not need them
@@ -19,9 +19,9 @@ func newGapDetector(subjects []string, start uint64) gapDetector {
 	return gapDetector{allSubjects: len(subjects) == 1 && subjects[0] == prefix+">", start: start, last: start, lastBySubject: map[string]uint64{}}
 }
 
-// observe records a message, and returns why messages before it are missing, or "". A message whose
-// subject was empty (d.alone) cannot name the previous one. That is no gap if the message is adjacent: no
-// message was removed between the last one of the feed and this one.
+// observe records a message. It returns why messages before it are missing, or "". A message whose subject was empty
+// (d.alone) cannot name the previous one. It is no gap if adjacent is true: then no message was removed between the
+// feed's last message and this one.
 func (g *gapDetector) observe(subject string, number uint64, d *decoded, adjacent bool) (why replay.GapReason) {
 	// For a subject that was evicted from the map, received is too low. That may report a false gap, but hides none.
 	received := max(g.start, g.lastBySubject[subject])

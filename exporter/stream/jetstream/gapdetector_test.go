@@ -45,7 +45,7 @@ func TestChain(t *testing.T) {
 			c := newGapDetector(test.subjects, test.start)
 			for _, m := range test.messages {
 				if got := c.observe(m.subject, m.number, &decoded{previous: m.previous, lost: m.lost, alone: m.alone}, m.adjacent); got != m.want {
-					t.Errorf("%+v: %q", m, got)
+					t.Errorf("message %+v: got the reason %q", m, got)
 				}
 			}
 		})
@@ -75,7 +75,7 @@ func TestChainIsBounded(t *testing.T) {
 	}
 }
 
-// TestOrigins checks that a frame has the same id in every sidecar, and that different frames have different ids.
+// TestOrigins checks that a frame has the same message id in every sidecar, and that different frames have different ids.
 func TestOrigins(t *testing.T) {
 	frame := func(s *replay.Stream, id, text string) replay.Entry {
 		return replay.Entry{Source: "s", Session: "c", Run: "r", Name: "n", Data: []byte(text), Stream: s, EventID: []byte(id)}
@@ -97,7 +97,7 @@ func TestOrigins(t *testing.T) {
 		seen[id] = fmt.Sprint(i)
 	}
 	if again := frame(mine, "2", "a"); seen[one.id(&again)] != "1" { // the agent sends it again after an interruption
-		t.Error("a frame with an id of its own is another when it comes again")
+		t.Error("a repeated frame with the agent's own id gets another message id")
 	}
 	for change, e := range map[string]replay.Entry{
 		"source":  {Source: "x", Session: "c", Run: "r", Name: "n", Data: []byte("a")},
@@ -108,14 +108,14 @@ func TestOrigins(t *testing.T) {
 	} {
 		e.Stream, e.EventID = theirs, []byte("1")
 		if before, again := seen[other.id(&e)]; again {
-			t.Errorf("with another %s it is known as %s", change, before)
+			t.Errorf("a frame with another %s has the same message id as %s", change, before)
 		}
 	}
 	answer := &replay.Stream{Dialect: "adk", SingleRun: true, Nonce: "x"}
 	first, second := frame(answer, "", "a"), frame(answer, "", "a")
 	first.Ordinal, second.Ordinal = 1, 2
 	if one.id(&first) != "x-1" || one.id(&second) != "x-2" || one.id(&first) != "x-1" {
-		t.Error("an answer's frames are not known by their places")
+		t.Error("the frames of an answer are not identified by their positions")
 	}
 }
 
@@ -133,7 +133,7 @@ func TestOriginsOfEnds(t *testing.T) {
 		}
 	}
 	if id := o.id(&replay.Entry{Stream: s, StreamEnded: true}); id != "" {
-		t.Errorf("a stream of which nothing was published ends as %q", id)
+		t.Errorf("the end of a stream without published frames has the message id %q, want none", id)
 	}
 }
 
@@ -150,7 +150,7 @@ func TestQueue(t *testing.T) {
 	add("b", 40, 0) // no room
 	l, first := q.next()
 	if l.subject != "a" || len(q.ready) != 0 {
-		t.Fatalf("%+v", l)
+		t.Fatalf("the next queue is %+v", l)
 	}
 	q.expire(now) // a message in flight stays
 	if q.size() != 80 {
@@ -159,29 +159,30 @@ func TestQueue(t *testing.T) {
 	q.retry(l)
 	q.expire(now.Add(-2 * time.Second))
 	if dropped[TooOld] != 1 || q.size() != 40 {
-		t.Errorf("%v, %d bytes", dropped, q.size())
+		t.Errorf("dropped: %v; queued: %d bytes", dropped, q.size())
 	}
 	if _, next := q.next(); next == first || next.lostBefore != 1 {
-		t.Errorf("the next one reports %d lost", next.lostBefore)
+		t.Errorf("the next message reports %d lost frames", next.lostBefore)
 	}
 	q.done(l, "")
 	add("b", 40, 0)
 	if _, next := q.next(); next.Subject != "b" || next.lostBefore != 1 {
-		t.Errorf("%+v", next)
+		t.Errorf("the next message is %+v", next)
 	}
 	add("c", 40, 0)
 	q.drain(func() bool { return true })
 	add("c", 1, 0)
 	if dropped[QueueFull] != 1 || dropped[Stopped] != 3 || q.size() != 0 {
-		t.Errorf("%v, %d bytes", dropped, q.size())
+		t.Errorf("dropped: %v; queued: %d bytes", dropped, q.size())
 	}
 	if l, _ := q.next(); l != nil {
-		t.Errorf("there is more: %+v", l)
+		t.Errorf("the queue has another message: %+v", l)
 	}
 	q.done(q.subjects["b"], "") // a late call for a message that was dropped
 }
 
-// TestQueueForgets checks that the number of subjects is bounded, and that those without unreported losses are evicted first.
+// TestQueueForgets checks that the number of subjects is bounded, and that subjects without unreported losses are
+// evicted first.
 func TestQueueForgets(t *testing.T) {
 	q := newQueue(10, func(Drop) {})
 	q.add(&message{Msg: &nats.Msg{Subject: "owes"}, size: 11}, "")

@@ -46,7 +46,7 @@ func TestEvicted(t *testing.T) {
 
 	whole := attach(t, other, first.id(), "c1") // after c1-9
 	whole.wants("c1-10")
-	quiet := attach(t, other, behind, "c2") // which missed none of the evicted frames
+	quiet := attach(t, other, behind, "c2") // the evicted frames are of another session
 	quiet.wants("c2-0")
 	all := attach(t, other, behind)
 	all.wants("c2-0", "<evicted>", "c1-8", "c1-9", "c1-10")
@@ -55,7 +55,8 @@ func TestEvicted(t *testing.T) {
 	}
 }
 
-// TestEvictedAll removes all messages of a session. The next frame reports a gap to the readers that missed some, and only to them.
+// TestEvictedAll removes all messages of a session. With the next frame, only the readers that missed some must get a
+// gap.
 func TestEvictedAll(t *testing.T) {
 	s := newServer(t, "")
 	store, _ := s.open(nil)
@@ -66,7 +67,7 @@ func TestEvictedAll(t *testing.T) {
 	lacks := strings.TrimSuffix(has, "3") + "2"
 
 	kept := s.storedStream()
-	if err := kept.Purge(t.Context()); err != nil { // as age does, but at once
+	if err := kept.Purge(t.Context()); err != nil { // like expiry by age, but at once
 		t.Fatal(err)
 	}
 	for i, of := range []string{"who knows the subject", "who does not"} {
@@ -88,7 +89,7 @@ func TestEvictedAll(t *testing.T) {
 	}
 }
 
-// TestAnotherStream recreates the stream, whose numbers then start again.
+// TestAnotherStream recreates the stream. Its numbers then start again.
 func TestAnotherStream(t *testing.T) {
 	s := newServer(t, "")
 	store, _ := s.open(nil)
@@ -102,7 +103,7 @@ func TestAnotherStream(t *testing.T) {
 	if err := jet.DeleteStream(t.Context(), "DELEGRAPH"); err != nil {
 		t.Fatal(err)
 	}
-	publishAll(t, store, "c1", 3, 5) // which creates the stream
+	publishAll(t, store, "c1", 3, 5) // creates the stream
 	until(t, "the reader is sent away", func() bool {
 		select {
 		case <-reader.place.Done:
@@ -117,7 +118,8 @@ func TestAnotherStream(t *testing.T) {
 	attach(t, store, "nobody's", "c1").wants("<unknown>", "c1-3", "c1-4")
 }
 
-// TestAway kills NATS. Readers stay connected, frames are queued, and none is missing after NATS restarts.
+// TestAway kills NATS. Readers must stay connected, frames must be queued, and no frame may be missing after NATS
+// restarts.
 func TestAway(t *testing.T) {
 	s := newServer(t, "")
 	store, seen := s.open(nil)
@@ -139,11 +141,11 @@ func TestAway(t *testing.T) {
 	all.wants(want...)
 	back.wants(want[3:]...)
 	if seen.count("gap evicted")+seen.count("gap lost") > 0 || seen.count("retried") == 0 {
-		t.Errorf("%v", seen.events)
+		t.Errorf("the counted events are %v", seen.events)
 	}
 }
 
-// TestNeverThere opens a store without NATS. Frames are queued, and readers are asked to retry.
+// TestNeverThere opens a store without NATS. Frames must be queued, and readers must be told to retry.
 func TestNeverThere(t *testing.T) {
 	program(t)
 	set := (&server{TB: t, port: freePorts(t, 1)[0]}).settings(&tally{})
@@ -155,13 +157,13 @@ func TestNeverThere(t *testing.T) {
 		t.Error("the store is ready without NATS")
 	}
 	if _, refused := store.Attach(t.Context(), stream.Request{}); refused != stream.Unavailable {
-		t.Errorf("a reader is refused by %q", refused)
+		t.Errorf("a reader is refused with %q", refused)
 	}
 	store.Publish(heardFrame("c1", "1", "a"))
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := store.Close(over); err == nil {
-		t.Error("everything was published")
+		t.Error("the queue is empty although NATS is not reachable")
 	}
 }
 
@@ -203,7 +205,7 @@ func TestTooLarge(t *testing.T) {
 	store.Publish(heardFrame("c1", "2", "small"))
 	reader.wants("<lost>", "small")
 	if seen.count("dropped too_large") != 1 {
-		t.Errorf("%v", seen.events)
+		t.Errorf("the counted events are %v", seen.events)
 	}
 }
 
@@ -214,13 +216,13 @@ func TestFeedsFull(t *testing.T) {
 	one, again, two := attach(t, store, "", "c1"), attach(t, store, "", "c1"), attach(t, store, "", "c2")
 	q := replay.Query{Sessions: []string{"c3"}}
 	if _, refused := store.Attach(t.Context(), stream.Request{Query: q}); refused != stream.FeedLimit {
-		t.Errorf("a third session is refused by %q", refused)
+		t.Errorf("a third session is refused with %q", refused)
 	}
 	publishAll(t, store, "c1", 0, 1)
 	one.wants("c1-0")
 	again.wants("c1-0")
 	two.place.Release()
-	three := attach(t, store, "", "c3") // of the feed that only lingers
+	three := attach(t, store, "", "c3") // replaces the feed without readers
 	publishAll(t, store, "c3", 0, 1)
 	three.wants("c3-0")
 	if n := store.OpenFeeds(); n != 2 {
@@ -228,7 +230,7 @@ func TestFeedsFull(t *testing.T) {
 	}
 }
 
-// TestNames publishes under names that are not valid as tokens of a NATS subject.
+// TestNames publishes frames of sessions and sources whose names are not valid tokens of a NATS subject.
 func TestNames(t *testing.T) {
 	s := newServer(t, "")
 	store, seen := s.open(nil)
@@ -245,12 +247,13 @@ func TestNames(t *testing.T) {
 		reader.wants(fmt.Sprint("of ", i+1))
 	}
 	if seen.count("published") != len(names) || all.place.Gap != nil {
-		t.Errorf("%v", seen.events)
+		t.Errorf("the counted events are %v", seen.events)
 	}
 }
 
-// TestNATSFacts checks the behavior of NATS that the publisher relies on: a duplicate is not stored again, whatever last sequence
-// it expects, or it is refused with the last number, after which that number is known.
+// TestNATSFacts checks the behavior of NATS that the publisher relies on. A duplicate is never stored again. If it
+// expects the correct last sequence, NATS acknowledges it as a duplicate. If it expects another one, NATS may instead
+// refuse it and report the last sequence.
 func TestNATSFacts(t *testing.T) {
 	s := newServer(t, "")
 	s.open(nil)
@@ -285,19 +288,19 @@ func checkFacts(t *testing.T, jet jetstream.JetStream) {
 		t.Fatal(first)
 	}
 	if got, want := publish("b", one), fmt.Sprint(one+1, false); got != want {
-		t.Errorf("the second: %s, want %s", got, want)
+		t.Errorf("the second message: %s, want %s", got, want)
 	}
 	if got, want := publish("c", one), fmt.Sprint("last ", one+1); got != want {
 		t.Errorf("with another expected sequence: %s, want %s", got, want)
 	}
 	stale := publish("a", 0)
 	if stale != fmt.Sprint("last ", one+1) && stale != fmt.Sprint(one, true) {
-		t.Errorf("the first again: %s", stale)
+		t.Errorf("a duplicate that expects a wrong sequence: %s", stale)
 	}
 	if got, want := publish("a", one+1), fmt.Sprint(one, true); got != want {
-		t.Errorf("the first again behind the last: %s, want %s", got, want)
+		t.Errorf("a duplicate that expects the last sequence: %s, want %s", got, want)
 	}
-	t.Logf("NATS answers a known message that expects a wrong number by %q", stale)
+	t.Logf("NATS answers a duplicate that expects a wrong sequence with %q", stale)
 }
 
 // TestHeartbeats checks that a reader gets comments while NATS is down, and continues over the same connection afterwards.

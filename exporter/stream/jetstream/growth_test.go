@@ -15,7 +15,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// follower reads a session at the gateway, and resumes each time it must leave.
+// follower reads a session at the gateway, and resumes after each disconnect.
 type follower struct {
 	*reader
 	session string
@@ -23,7 +23,7 @@ type follower struct {
 	gaps    int
 }
 
-// poll reads what has come, and reports whether the reader has everything that was said.
+// poll reads the available frames, and reports whether the reader has every published frame.
 func (f *follower) poll(gateway *Shards, said []string) bool {
 	frames, batch := f.place.Ring.Frames(f.cursor, f.selection, make([]replay.Frame, 0, 100))
 	for _, frame := range frames {
@@ -37,19 +37,19 @@ func (f *follower) poll(gateway *Shards, said []string) bool {
 	f.cursor = batch.Next
 	f.place.OnRead(f.cursor)
 	if !slices.Equal(f.frames, said[:min(len(f.frames), len(said))]) {
-		f.Fatalf("%s: got %q, of %q", f.session, f.frames, said)
+		f.Fatalf("%s: got %q, published were %q", f.session, f.frames, said)
 	}
 	if hasMoved(f.place) && len(frames) == 0 {
 		id := f.id()
 		f.place.Release()
 		at, why := gateway.Attach(f.Context(), stream.Request{Query: replay.Query{Sessions: []string{f.session}}, LastEventID: id})
 		if why != stream.NotRefused {
-			f.Fatalf("%s: refused: %s", f.session, why)
+			f.Fatalf("session %s: the reader is refused: %s", f.session, why)
 		}
 		if at.Gap != nil {
 			f.gaps++
 			if at.Gap.Reason != replay.GapMoved {
-				f.Fatalf("%s: a gap: %s", f.session, at.Gap.Reason)
+				f.Fatalf("session %s: unexpected gap: %s", f.session, at.Gap.Reason)
 			}
 		}
 		f.place, f.cursor = at, at.Cursor
@@ -57,8 +57,9 @@ func (f *follower) poll(gateway *Shards, said []string) bool {
 	return len(f.frames) == len(said)
 }
 
-// TestGrowth adds a shard in random steps: sidecars and the gateway, whose clocks differ, get the new list one after the other, time
-// passes, sidecars are restarted, and old shards forget sessions. Every reader gets each frame once and in order, and one gap at most.
+// TestGrowth adds a shard in random steps. Sidecars and the gateway have different clocks and get the new list one
+// after the other. Meanwhile time passes, sidecars are restarted, and old shards forget sessions. Every reader must get
+// each frame once and in order, and at most one gap.
 func TestGrowth(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -147,7 +148,7 @@ func TestGrowth(t *testing.T) {
 				talk(8)
 			}
 			for _, now := range []int64{84, 89, 95, 100, 105, 111, 116, 130, 170} {
-				// What is said while sessions are about to move is published when that is decided.
+				// Frames of sessions that are about to move are published once the new shard is decided.
 				clock.Store(now)
 				if now >= 80 && now <= 120 {
 					for range 4 {
@@ -160,7 +161,7 @@ func TestGrowth(t *testing.T) {
 			caughtUp()
 			for i, r := range readers {
 				if most := map[bool]int{true: 1}[i < 3]; r.gaps > most {
-					t.Errorf("%s: %d gaps", r.session, r.gaps)
+					t.Errorf("session %s: %d gaps, want at most %d", r.session, r.gaps, most)
 				}
 				r.place.Release()
 			}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestHeldTogether reads more sessions than fit into all feeds together. Readers that keep up and readers that catch up both get
-// everything.
+// TestHeldTogether reads more sessions than fit into all feeds together. Readers that keep up and readers that catch up
+// must both get every frame.
 func TestHeldTogether(t *testing.T) {
 	const sessions, frames, held = 20, 60, 64 << 10
 	s := newServer(t, "")
@@ -44,7 +44,8 @@ func TestHeldTogether(t *testing.T) {
 	}
 }
 
-// TestSilentForLong lets NATS expire all messages of a session that connected readers have already read. They get no gap.
+// TestSilentForLong lets NATS expire all messages of a session that connected readers have already read. They must get
+// no gap.
 func TestSilentForLong(t *testing.T) {
 	s := newServer(t, "")
 	store, seen := s.open(nil)
@@ -53,7 +54,7 @@ func TestSilentForLong(t *testing.T) {
 	reader.wants("c1-0", "c1-1", "c1-2")
 	publishAll(t, store, "c2", 0, 5)
 	kept := s.storedStream()
-	if err := kept.Purge(t.Context()); err != nil { // as age does, but at once
+	if err := kept.Purge(t.Context()); err != nil { // like expiry by age, but at once
 		t.Fatal(err)
 	}
 	publishAll(t, store, "c1", 3, 4)
@@ -73,6 +74,6 @@ func TestSilentForLong(t *testing.T) {
 	publishAll(t, store, "c1", 4, 5)
 	reader.wants("c1-0", "c1-1", "c1-2", "c1-3", "c1-4")
 	if n := seen.count("gap evicted"); n != 0 {
-		t.Errorf("%d gaps", n)
+		t.Errorf("%d gaps are counted, want none", n)
 	}
 }

@@ -35,7 +35,7 @@ type Settings struct {
 	Ring         replay.Settings // of each feed
 	Publish      bool            // false: this process only reads
 
-	messageIDs *messageIDs // shared by all shards of a process, so that an id does not depend on the shard; nil: not shared
+	messageIDs *messageIDs // shared by all shards of a process, so that an id does not depend on the shard; nil: the store's own
 
 	Observer Observer
 	Logger   *slog.Logger
@@ -57,7 +57,7 @@ type Observer interface {
 	CountPublished()                   // this process published a frame
 	CountRepeated()                    // another process had already published the frame
 	CountDropped(Drop)                 // a frame was dropped instead of published
-	CountRetry()                       // an attempt to publish failed, or may have
+	CountRetry()                       // an attempt to publish failed, or its result is unknown
 	CountFeedRetry()                   // a feed failed although NATS was connected
 	CountFeedGap(replay.GapReason)     // frames are missing in a feed
 	CountDroppedFeedFrame(replay.Drop) // a feed could not store a frame
@@ -69,7 +69,7 @@ type Drop string
 // The possible drops.
 const (
 	QueueFull Drop = "queue_full" // the queue had no room
-	TooOld    Drop = "too_old"    // it waited longer than NATS recognizes duplicates
+	TooOld    Drop = "too_old"    // it waited longer than NATS remembers message ids
 	TooLarge  Drop = "too_large"  // it exceeded the maximum message size
 	Stopped   Drop = "stopped"    // it was still queued at shutdown
 )

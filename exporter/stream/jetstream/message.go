@@ -58,7 +58,7 @@ func subjectOf(source, session string) string {
 // sessionSubjects matches every subject of a session.
 func sessionSubjects(session string) string { return prefix + "*." + subjectToken(session) }
 
-// The names of stream ends on the wire. They must not change.
+// ends lists the names of stream ends in messages. They must not change.
 var ends = map[event.End]string{
 	event.EndOfStream: "closed", event.EndClientLeft: "client_left", event.EndShutdown: "stopped",
 	event.EndUnobserved: "unobserved", event.EndBroken: "broken_off",
@@ -163,8 +163,8 @@ func (r *streamRegistry) decode(subject string, header nats.Header, data []byte)
 	return d, nil
 }
 
-// streamKey identifies an agent's stream. A stream that several sidecars read has no nonce. For readers it is one
-// stream per source and session, whichever sidecar published each frame.
+// streamKey identifies an agent's stream. A stream that several sidecars read has no nonce. Readers see it as one
+// stream for each source and session, whichever sidecar published a frame.
 type streamKey struct {
 	source, session string
 	replay.Stream

@@ -33,7 +33,7 @@ type messageIDs struct {
 
 // sharedStream is the state of a stream that several sidecars may read.
 type sharedStream struct {
-	id   string // the agent's id in force at the last frame
+	id   string // the agent's last event id at the last frame
 	last string // id of the last message
 }
 
@@ -49,8 +49,8 @@ func newMessageIDs() *messageIDs {
 	return m
 }
 
-// id returns the message id of an entry, or "" if it must not be published: when this process stops
-// reading a shared stream, other processes may still read it.
+// id returns the message id of an entry, or "" if the entry must not be published. The end of a shared
+// stream is published only if the agent ended the stream: otherwise other processes may still read it.
 func (m *messageIDs) id(e *replay.Entry) string {
 	switch {
 	case e.Stream == nil:

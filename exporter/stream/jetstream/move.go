@@ -12,28 +12,28 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// move says where the sessions of an old shard go. They stay in the queue of the old shard's publisher, so that a
-// session's frames stay in order whichever shard takes them.
+// move is the move of sessions from an old shard to a new one. Their messages stay in the queue of the old shard's
+// publisher, so that a session's frames stay in order whichever shard takes them.
 type move struct {
 	to  *connection // to the stream of the new shard
 	at  time.Time   // no session moves earlier
 	now func() time.Time
 }
 
-// For moveWait before and after the move time, sidecars do not decide where a new session goes. Gateways look for a
-// session without messages in its old shard until readersWait after the move time. Processes agree if their clocks
-// differ by no more than moveWait, because a message is published within requestTimeout of its decision.
+// For moveWait before and after the move time, sidecars do not decide where a new session goes. If a session has no
+// messages, gateways use its old shard until readersWait after the move time. Processes agree if their clocks differ by
+// no more than moveWait, because a message is published within requestTimeout of the decision.
 const (
 	moveWait    = 10 * time.Second
 	readersWait = time.Minute
 )
 
-// errMoveTime means that it is not decided yet which stream takes a new session.
+// errMoveTime means that it is not decided yet which stream gets a new session.
 var errMoveTime = errors.New("sessions are about to move to another shard")
 
-// target returns the connection to the stream that takes a message. It asks NATS only if the last
-// message of the subject is unknown. If it is known, NATS accepts a message only while the last one is
-// still there, and then the session has not moved.
+// target returns the connection to the stream that takes a message. It asks NATS only if the last message of the
+// subject is unknown. If it is known, NATS accepts a new message only while the last one is still there. In that case
+// the session has not moved.
 func (p *publisher) target(ctx context.Context, sq *subjectQueue, m *message) (to *connection, err error) {
 	switch {
 	case m.move == nil:

@@ -6,7 +6,7 @@ import (
 	"github.com/delegraph/delegraph/collector/recovery"
 )
 
-var errPanicked = errors.New("a panic; the log names its place")
+var errPanicked = errors.New("a panic occurred; the log says where")
 
 // recovered calls f and returns a panic in it as an error, so that it is retried like other failures.
 func recovered(panics *recovery.Recorder, f func() error) (err error) {

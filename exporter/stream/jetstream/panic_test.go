@@ -46,7 +46,7 @@ func TestPublisherSurvivesAPanic(t *testing.T) {
 	reads.wants(want...)
 	until(t, "every frame is accounted for", func() bool { return seen.count("published")+seen.count("repeated") == 5 })
 	if panics.count(string(recovery.Stream)) != 1 || seen.count("repeated") != 1 {
-		t.Errorf("%v panics, %v", panics.events, seen.events)
+		t.Errorf("counted panics: %v; counted events: %v", panics.events, seen.events)
 	}
 }
 

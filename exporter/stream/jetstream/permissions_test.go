@@ -47,7 +47,7 @@ func documented(t *testing.T, users ...string) string {
 	}
 	authorization := chart.Config.Merge.Authorization
 	if len(authorization.Users) != len(users) {
-		t.Fatalf("%d users", len(authorization.Users))
+		t.Fatalf("the documented configuration has %d users", len(authorization.Users))
 	}
 	for i, user := range users {
 		authorization.Users[i]["nkey"] = user
@@ -61,8 +61,8 @@ func documented(t *testing.T, users ...string) string {
 	return fmt.Sprintf("authorization { users: %s }", text.String())
 }
 
-// TestDocumentedPermissions checks that a sidecar and a gateway work with the permissions in docs/how-to/gateways.md, and that
-// neither is allowed what only the other one needs.
+// TestDocumentedPermissions checks that a sidecar and a gateway work with the permissions in docs/how-to/gateways.md.
+// Neither may have a permission that only the other one needs.
 func TestDocumentedPermissions(t *testing.T) {
 	folder := t.TempDir()
 	sidecarKey, gatewayKey := filepath.Join(folder, "sidecar.nk"), filepath.Join(folder, "gateway.nk")
@@ -85,9 +85,9 @@ func TestDocumentedPermissions(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	s.kill() // then nothing writes to the log any more
+	s.kill() // stop writing to the log
 	if strings.Contains(s.log.String(), "Violation") {
-		t.Errorf("something that Delegraph does is not allowed:\n%s", s.log)
+		t.Errorf("Delegraph lacks a permission:\n%s", s.log)
 	}
 
 	s.start()

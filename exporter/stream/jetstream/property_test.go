@@ -75,7 +75,7 @@ type world struct {
 	base    int // the first entry that the stream may hold
 }
 
-// visitor reconnects again and again with its last id, to any of the sites.
+// visitor keeps reconnecting with its last id, to any of the sites.
 type visitor struct {
 	path, token string
 	wants       func(replay.Entry) bool
@@ -108,8 +108,9 @@ func (v *visit) so() string {
 	return v.read.String()
 }
 
-// TestProperty publishes, connects, disconnects, cuts connections anywhere, restarts and evicts in random order, with a store in
-// memory and with two stores on one NATS. A visitor that reconnects to any of them gets each frame once and in order, or a gap.
+// TestProperty publishes, connects, disconnects, cuts connections at any byte, restarts and evicts in random order. It
+// uses a store in memory, and two stores on one NATS. A visitor that reconnects to any of them must get each frame once
+// and in order, or a gap.
 func TestProperty(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint("memory ", seed), func(t *testing.T) { inMemory(t, seed).wander() })
@@ -297,7 +298,7 @@ func (w *world) follow(v *visitor, read string) progress {
 			case strings.Contains(data, `"restarted"`):
 				had.next, had.since, had.missing = -1, w.base, map[string]bool{}
 			case w.limit == 0:
-				w.Fatalf("%s behind %q: there is no gap, but it is told %s", v.path, v.last, data)
+				w.Fatalf("%s after %q: no frame is missing, but the visitor gets the gap %s", v.path, v.last, data)
 			}
 			continue
 		}
@@ -312,7 +313,7 @@ func (w *world) follow(v *visitor, read string) progress {
 			}
 		}
 		if n < had.next || !v.wants(w.entries[n]) {
-			w.Fatalf("%s behind %q: got %d where %d was next", v.path, v.last, n, had.next)
+			w.Fatalf("%s after %q: got frame %d, want %d", v.path, v.last, n, had.next)
 		}
 		for ; had.next < n; had.next++ {
 			if v.wants(w.entries[had.next]) {
@@ -327,7 +328,7 @@ func (w *world) follow(v *visitor, read string) progress {
 			}
 		}
 		if had.gap = false; had.missing[w.subject(n)] || v.everything && len(had.missing) > 0 {
-			w.Fatalf("%s behind %q: got %d, and no word of what is missing before it:\n%s", v.path, v.last, n, read)
+			w.Fatalf("%s after %q: got frame %d without a gap for the missing ones before it:\n%s", v.path, v.last, n, read)
 		}
 	}
 }
@@ -345,7 +346,7 @@ func (w *world) cut(v *visitor) {
 	}
 }
 
-// catchUp waits until a visitor has everything or is disconnected.
+// catchUp waits until a visitor has every frame or is disconnected.
 func (w *world) catchUp(v *visitor) {
 	w.Helper()
 	newest := len(w.entries) - 1

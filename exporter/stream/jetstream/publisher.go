@@ -27,7 +27,7 @@ const headerAllowance = 4 << 10
 // NATS error codes that are handled.
 const (
 	wrongLast         = 10071 // "wrong last sequence: 7": another process has published to the subject
-	wrongLastUnknown  = 10164 // the same, while that message is still being stored
+	wrongLastUnknown  = 10164 // like wrongLast, while the other message is still being stored
 	duplicateUnderWay = 10158
 	messageTooLarge   = 10054
 	headerTooLarge    = 10097 // headers over 64 KiB
@@ -86,8 +86,8 @@ func (p *publisher) publish(e replay.Entry, moving *move) {
 	p.queue.add(&message{Msg: m, size: m.Size() + headerAllowance/8, queuedAt: time.Now(), move: moving}, "")
 }
 
-// maxAge returns how long a message may wait: as long as NATS still recognizes duplicates of
-// messages that were published when it was queued.
+// maxAge returns how long a message may wait. This is as long as NATS still recognizes duplicates of messages that
+// were published when the message was queued.
 func (p *publisher) maxAge() time.Duration {
 	window := p.duplicateWindow
 	if now := p.connection.state.Load(); now != nil {
@@ -123,7 +123,7 @@ func (p *publisher) run() {
 // logTooLarge logs that a frame was too large, and the limits to check.
 func (p *publisher) logTooLarge() {
 	p.connection.log.warn("a frame was dropped; the gap is reported to its readers", fmt.Errorf(
-		"it exceeds the maximum message size; check max_message (%d here; the stream's may differ) and the servers' max_payload (%d)",
+		"it exceeds the maximum message size; check max_message (%d here; the stream may have another limit) and the servers' max_payload (%d)",
 		p.maxSize+headerAllowance, p.connection.nats.MaxPayload()))
 }
 
@@ -176,8 +176,7 @@ func (p *publisher) tryAt(ctx context.Context, to *connection, sq *subjectQueue,
 	previous := sq.last
 	delete(m.Header, aloneHeader)
 	if previous == 0 {
-		// The subject is empty. Any message that it ever held came before the oldest message in
-		// the stream.
+		// The subject is empty. Any message that it held before was older than the oldest message in the stream.
 		now, err := to.refresh(ctx)
 		if err != nil {
 			return err
@@ -200,7 +199,7 @@ func (p *publisher) tryAt(ctx context.Context, to *connection, sq *subjectQueue,
 	return nil
 }
 
-// handleError returns nil if the message can be retried at once, because the error says the last number of its
+// handleError returns nil if the message can be retried at once, because the error contains the last number of its
 // subject.
 func handleError(sq *subjectQueue, err error) error {
 	var refused *jetstream.APIError

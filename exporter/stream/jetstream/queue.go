@@ -7,7 +7,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// maxSubjectQueues bounds the subjects that are remembered. Publishing to a forgotten one costs an
+// maxSubjectQueues bounds the subjects that are remembered. Publishing to a forgotten subject costs an
 // extra request.
 const maxSubjectQueues = 100_000
 
@@ -18,7 +18,7 @@ type queue struct {
 	dropped func(Drop)
 
 	mu       sync.Mutex
-	cond     sync.Cond // ready, bytes or stopped has changed, or drain must look again
+	cond     sync.Cond // signals that ready, bytes or stopped has changed, or that drain must check again
 	subjects map[string]*subjectQueue
 	ready    []*subjectQueue // subjects with messages, none of them in flight
 	bytes    int
@@ -29,10 +29,10 @@ type queue struct {
 type subjectQueue struct {
 	subject          string
 	waiting          []*message
-	busy             bool        // it is in ready, in flight or waiting for a retry
-	stream           *connection // to the stream that held its last message; nil: unknown
-	last             uint64      // the number of its last message there; 0: unknown
-	unreportedLosses int         // frames dropped after the queued ones, which the next message reports
+	busy             bool        // the subject is in ready, in flight or waiting for a retry
+	stream           *connection // to the stream that held the subject's last message; nil: unknown
+	last             uint64      // the number of that message; 0: unknown
+	unreportedLosses int         // frames dropped after the queued ones; the next message reports them
 	failures         int         // consecutive failed attempts
 }
 
@@ -40,9 +40,9 @@ type subjectQueue struct {
 type message struct {
 	*nats.Msg
 	size       int
-	lostBefore int // number of frames dropped right before it
+	lostBefore int // number of frames dropped right before the message
 	queuedAt   time.Time
-	move       *move // nil: its session is in the publisher's own stream
+	move       *move // nil: the session is in the publisher's own stream
 }
 
 func newQueue(limit int, dropped func(Drop)) *queue {

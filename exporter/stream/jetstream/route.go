@@ -36,7 +36,7 @@ func (s *Shards) Attach(ctx context.Context, r stream.Request) (stream.Attachmen
 		return stream.Attachment{Shards: l.names}, stream.UnknownShard
 	case r.Shard != "":
 		return s.attachReader(ctx, l, readerKey{reads: scopeShard, shard: r.Shard}, r)
-	case sessions != nil && len(sessions) == 0: // the reader gets nothing, wherever it is
+	case sessions != nil && len(sessions) == 0: // the reader gets no frame from any shard
 		return s.attachAt(ctx, l, slices.MinFunc(slices.Collect(maps.Keys(l.stores)), l.servedFirst), r)
 	case len(sessions) != 1 && len(l.names) == 1:
 		return s.attachReader(ctx, l, readerKey{reads: scopeAll, shard: l.names[0]}, r)
@@ -112,7 +112,7 @@ func (s *Shards) place(ctx context.Context, l *layout, session string) (string, 
 	var failure error // ignored if the other stream holds the session
 	for _, name := range []string{owner, before} {
 		store := l.stores[name]
-		if store == nil { // neither served here nor a previous shard; gateways that serve it look there
+		if store == nil { // this process neither serves the shard nor moves sessions from it; gateways that serve it check it
 			continue
 		}
 		switch holds, err := s.lookup.ask(ctx, store.connection, session); {
@@ -164,7 +164,7 @@ func (s *Shards) moveReaders(ctx context.Context) {
 	}
 }
 
-// mustMove reports whether readers must leave. For readers of a session it reports whether they may have to: only
+// mustMove reports whether readers must leave. For readers of a session, true only means that they may have to: only
 // NATS knows whether the session has moved.
 func (l *layout) mustMove(readers readerKey) bool {
 	switch {
@@ -173,7 +173,7 @@ func (l *layout) mustMove(readers readerKey) bool {
 	case readers.reads == scopeSession:
 		return l.owner(readers.session) != readers.shard
 	default:
-		return readers.reads == scopeAll && len(l.names) > 1 // they must choose a shard now
+		return readers.reads == scopeAll && len(l.names) > 1 // readers of everything must now choose a shard
 	}
 }
 
@@ -205,7 +205,7 @@ type readerGroup struct {
 
 func newSessionReaders() *sessionReaders { return &sessionReaders{open: map[readerKey]*readerGroup{}} }
 
-// add adds a reader. moved is closed when it must leave; the caller calls left when it has.
+// add adds a reader. moved is closed when the reader must leave. The caller must call left once it has left.
 func (r *sessionReaders) add(key readerKey) (moved <-chan struct{}, left func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -246,7 +246,7 @@ func (r *sessionReaders) move(key readerKey) {
 	}
 }
 
-// sessionLookup looks up whether a stream holds a session. It reuses answers for askAgainAfter, because many
+// sessionLookup finds out whether a stream holds a session. It reuses answers for askAgainAfter, because many
 // readers may come at once.
 type sessionLookup struct {
 	answers *lru.Cache[lookupKey, lookupAnswer]

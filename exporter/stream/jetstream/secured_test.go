@@ -23,7 +23,8 @@ const (
 	nkeyUser = "UBWOGHF2ROXX4J2R3HB5XAE2NPVZ4FXJJI5CPLCWQEYVY6SAITVJ4KIE"
 )
 
-// TestSecured connects to a server that requires TLS, a client certificate and an nkey, and fails without any one of them.
+// TestSecured connects to a server that requires TLS, a client certificate and an nkey. Without one of them, the
+// connection must fail.
 func TestSecured(t *testing.T) {
 	folder := t.TempDir()
 	certificate, key := selfSigned(t, folder)
@@ -49,13 +50,13 @@ func TestSecured(t *testing.T) {
 		set := s.settings(&tally{})
 		allowed(&set)
 		without(&set)
-		stranger, err := Open(set) // which keeps trying, because the error may be the server's
+		stranger, err := Open(set) // keeps trying, because the error may be the server's
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(200 * time.Millisecond) // to be refused meanwhile
+		time.Sleep(200 * time.Millisecond) // time for the server to refuse the connection
 		if stranger.Connected() || stranger.Ready() == nil {
-			t.Errorf("without a %s it is let in", name)
+			t.Errorf("the server accepts a connection without a %s", name)
 		}
 		_ = stranger.Close(t.Context())
 	}
@@ -69,7 +70,7 @@ func TestSecured(t *testing.T) {
 		allowed(&set)
 		missing(&set)
 		if opened, err := Open(set); err == nil {
-			t.Errorf("it opens without the %s's file", name)
+			t.Errorf("Open succeeds without the file of the %s", name)
 			_ = opened.Close(t.Context())
 		}
 	}

@@ -188,15 +188,15 @@ func (s *server) storedStream() jetstream.Stream {
 	return kept
 }
 
-// patient limits waits that only fail if something never happens, so it allows for a busy machine.
+// patient limits waits that fail only if something never happens. It is long enough for a busy machine.
 const patient = time.Minute
 
-// until waits until a condition that depends on another process or the network is true.
+// until waits for a condition that depends on another process or the network.
 func until(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patient); !condition(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("not in %s: %s", patient, what)
+			t.Fatalf("waited %s in vain: %s", patient, what)
 		}
 	}
 }

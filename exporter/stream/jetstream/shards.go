@@ -25,7 +25,7 @@ type Shard struct {
 	Gateway  string // URL, without a final slash, to which readers are sent if this process does not serve the shard; "" for none
 }
 
-// Layout says which shards there are. A session belongs to the Owner among their names.
+// Layout lists the shards. A session belongs to the shard that Owner returns for their names.
 type Layout struct {
 	Shards   []Shard
 	Serve    []string  // names of the shards that this process serves; empty for all
@@ -61,7 +61,7 @@ type layout struct {
 // OpenShards starts connecting to the streams of a layout.
 func OpenShards(l Layout) (*Shards, error) {
 	if len(l.Shards) == 0 {
-		return nil, errors.New("jetstream: there is no shard")
+		return nil, errors.New("jetstream: no shard is configured")
 	}
 	s := &Shards{
 		readers: newSessionReaders(), lookup: newSessionLookup(), messageIDs: newMessageIDs(),

@@ -26,7 +26,7 @@ func newClusters(t testing.TB, names ...string) *clusters {
 	return c
 }
 
-// layout returns a layout with these shards.
+// layout returns a layout of the named shards.
 func (c *clusters) layout(observer Observer, publish bool, names ...string) Layout {
 	var l Layout
 	for _, name := range names {
@@ -85,7 +85,7 @@ func (c *clusters) stored(shard, session string) (found []string) {
 	return found
 }
 
-// movingSession returns a session that one list gives to one shard, and another list to another.
+// movingSession returns a session that belongs to different shards in two lists.
 func movingSession(before, after []string, from, to, prefix string) string {
 	for i := 0; ; i++ {
 		if s := fmt.Sprint(prefix, i); Owner(before, s) == from && Owner(after, s) == to {
@@ -116,7 +116,7 @@ func TestShards(t *testing.T) {
 	ofB.wants("b0", "b1", "b2")
 	attach(t, all, ofB.id(), inB).wants()
 	if inOther := append(c.stored("a", inB), c.stored("b", inA)...); len(inOther) > 0 {
-		t.Errorf("in the wrong shard: %q", inOther)
+		t.Errorf("the wrong shard has the frames %q", inOther)
 	}
 	for name, r := range map[string]stream.Request{
 		"other_shard https://a.example.org": {Query: replay.Query{Sessions: []string{inA}}},
@@ -143,17 +143,17 @@ func TestShards(t *testing.T) {
 	}
 	if at, why := all.Attach(t.Context(), stream.Request{Shard: "a"}); why != stream.NotRefused {
 		t.Errorf("all of a: %s", why)
-	} else { // until a is served elsewhere
+	} else { // readers stay until another process serves a
 		noLonger := c.layout(&tally{}, false, both...)
 		noLonger.Serve = []string{"b"}
 		all.moveReaders(t.Context())
 		if got := hasMoved(readsA.place) || hasMoved(at); got {
-			t.Error("readers were moved for nothing")
+			t.Error("readers were moved without need")
 		}
 		c.configure(all, noLonger)
 		all.moveReaders(t.Context())
 		if !hasMoved(readsA.place) || !hasMoved(at) || hasMoved(readsB.place) {
-			t.Error("not exactly the readers of a were moved")
+			t.Error("the moved readers are not exactly those of shard a")
 		}
 		at.Release()
 	}
@@ -180,7 +180,7 @@ func (c *clusters) epoch(s *Shards, shard string) string {
 	return s.layout.Load().stores[shard].connection.state.Load().epoch
 }
 
-// growth are two sidecars that read the same agent, and a gateway, while the shard c is added to a and b.
+// growth is a setup of two sidecars that read the same agent, and a gateway. The shard c is added to the shards a and b.
 type growth struct {
 	*clusters
 	one, other, gateway *Shards
@@ -204,7 +204,7 @@ func (g *growth) grown(publish bool, moveAt time.Time) Layout {
 	return l
 }
 
-// grow gives the new layout to everything.
+// grow gives the new layout to all processes.
 func (g *growth) grow(moveAt time.Time) {
 	g.Helper()
 	if err := g.gateway.Configure(g.grown(false, moveAt)); err != nil { // the new stream need not exist yet
@@ -229,7 +229,7 @@ func (g *growth) say(session, text string, through ...*Shards) {
 	})
 }
 
-// leave waits until the gateway moves a reader, and returns one that resumes.
+// leave waits until the gateway disconnects a reader whose session moves, and returns a reader that resumes.
 func (g *growth) leave(r *reader, session string) *reader {
 	g.Helper()
 	until(g, "the reader must leave", func() bool {
@@ -260,7 +260,7 @@ func TestShardAdded(t *testing.T) {
 
 	past := time.Now().Add(-time.Hour)
 	g.configure(g.one, g.grown(true, past))
-	g.say(active, "3", g.one, g.other) // one has the list from the past, the other one that moves nothing yet
+	g.say(active, "3", g.one, g.other) // the layout of one already moves sessions, the layout of other does not yet
 	g.grow(past)
 	g.say(active, "4", g.other, g.one)
 	g.say(fresh, "after the move", g.one)
@@ -273,7 +273,7 @@ func TestShardAdded(t *testing.T) {
 	ofFresh.wants("after the move")
 	ofStays.wants("1", "2")
 	if got := g.stored("a", active); !slices.Equal(got, []string{"1", "2", "3", "4", "4b"}) {
-		t.Errorf("an active session did not stay: %q", got)
+		t.Errorf("an active session moved: %q", got)
 	}
 
 	// A session without messages is in the new shard, also for a reader that waits for it.
@@ -295,10 +295,10 @@ func TestShardAdded(t *testing.T) {
 	back.wants("<moved>", "5", "6", "7")
 	attach(t, g.gateway, back.id(), active).wants()
 	if got := g.stored("a", active); len(got) > 0 {
-		t.Errorf("in the old shard: %q", got)
+		t.Errorf("the old shard has the frames %q", got)
 	}
 	if g.seen.count("repeated") != 7 {
-		t.Errorf("%v", g.seen.events)
+		t.Errorf("the counted events are %v", g.seen.events)
 	}
 	if hasMoved(ofStays.place) {
 		t.Error("a session that stays was moved")
@@ -313,10 +313,10 @@ func TestFirstShardAdded(t *testing.T) {
 	c.configure(gateway, c.layout(&tally{}, true, "a", "b"))
 	gateway.moveReaders(t.Context())
 	if !hasMoved(all.place) {
-		t.Error("a reader of everything stays at one of two shards")
+		t.Error("a reader of everything stays connected to one of two shards")
 	}
 	if _, why := gateway.Attach(t.Context(), stream.Request{LastEventID: all.id()}); why != stream.ShardRequired {
-		t.Errorf("%s", why)
+		t.Errorf("a reader of everything is answered with %q", why)
 	}
 	all.place.Release()
 	if n := len(gateway.readers.open); n > 0 {
@@ -324,7 +324,8 @@ func TestFirstShardAdded(t *testing.T) {
 	}
 }
 
-// TestShardAway checks that a shard that is away takes no room from the others, and loses nothing that fits into its part.
+// TestShardAway checks that an unreachable shard takes no room from the others, and loses no frame that fits into its
+// part of the queue.
 func TestShardAway(t *testing.T) {
 	c := newClusters(t, "a", "b")
 	both := []string{"a", "b"}
@@ -351,11 +352,11 @@ func TestShardAway(t *testing.T) {
 	}
 	c.servers["b"].start()
 	if got := readsB.read(1); got[0] != "waits" {
-		t.Errorf("%.40q", got)
+		t.Errorf("the reader of shard b got %.40q", got)
 	}
 }
 
-// TestNewShardAway checks that sessions which did not move need only their old shard.
+// TestNewShardAway checks that sessions that did not move need only their old shard.
 func TestNewShardAway(t *testing.T) {
 	g := newGrowth(t)
 	session := movingSession(beforeGrowth, afterGrowth, "a", "c", "s")
@@ -370,7 +371,7 @@ func TestNewShardAway(t *testing.T) {
 	late.wants("2")
 }
 
-// TestOldShardAway checks that frames of moving sessions wait for a shard that is away, and that readers are refused.
+// TestOldShardAway checks that frames of moving sessions wait for an unreachable shard, and that readers are refused.
 func TestOldShardAway(t *testing.T) {
 	g := newGrowth(t)
 	session := movingSession(beforeGrowth, afterGrowth, "a", "c", "s")
@@ -379,7 +380,7 @@ func TestOldShardAway(t *testing.T) {
 	until(t, "the connection is lost", func() bool { return !g.one.Connected() && !g.gateway.Connected() })
 	g.one.Publish(heardFrame(session, "1", "waits"))
 	if _, why := g.gateway.Attach(t.Context(), stream.Request{Query: replay.Query{Sessions: []string{session}}}); why != stream.Unavailable {
-		t.Errorf("%q", why)
+		t.Errorf("a reader is answered with %q", why)
 	}
 	until(t, "it is retried", func() bool { return g.seen.count("retried") > 1 })
 	if n := g.seen.count("published"); n > 0 {
@@ -388,6 +389,6 @@ func TestOldShardAway(t *testing.T) {
 	g.servers["a"].start()
 	until(t, "the frame is published", func() bool { return g.seen.count("published") == 1 })
 	if got := g.stored("c", session); !slices.Equal(got, []string{"waits"}) {
-		t.Errorf("%q", got)
+		t.Errorf("the new shard has the frames %q", got)
 	}
 }

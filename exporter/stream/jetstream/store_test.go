@@ -13,7 +13,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// reader reads as a subscriber does.
+// reader reads like a subscriber.
 type reader struct {
 	testing.TB
 	place     stream.Attachment
@@ -47,7 +47,7 @@ func (r *reader) read(n int) []string {
 	for len(r.got) < n {
 		frames, batch := r.place.Ring.Frames(r.cursor, r.selection, make([]replay.Frame, 0, cmp.Or(r.most, 100)))
 		if batch.Lost {
-			r.Fatalf("fell off after %q", r.got)
+			r.Fatalf("the reader fell behind after %q", r.got)
 		}
 		for _, f := range frames {
 			data, _ := f.Data(nil)
@@ -69,7 +69,7 @@ func (r *reader) read(n int) []string {
 		case <-r.place.Done:
 			r.got = append(r.got, "<ended>")
 		case <-timeout:
-			r.Fatalf("not in 30 s: %d frames; there are %q", n, r.got)
+			r.Fatalf("after 30 s the reader has %q, want %d frames", r.got, n)
 		}
 	}
 	return r.got
@@ -92,7 +92,7 @@ func heardFrame(session, id, text string) replay.Entry {
 	}
 }
 
-// TestStore publishes and reads through two stores, as two sidecars and two gateways do.
+// TestStore publishes and reads through two stores, like two sidecars and two gateways.
 func TestStore(t *testing.T) {
 	s := newServer(t, "")
 	one, seen := s.open(nil)
@@ -154,7 +154,7 @@ func TestStreams(t *testing.T) {
 	}
 	want := "[A looopyfalse 1false 0 A looopyfalse 2false 0 B adktrue a1false 0 C adktrue b1false 0 B adktrue true 4 A looopyfalse true 0]"
 	if fmt.Sprint(got) != want {
-		t.Errorf("%s\nwant\n%s", got, want)
+		t.Errorf("the streams are\n%s\nwant\n%s", got, want)
 	}
 }
 

@@ -29,7 +29,7 @@ const (
 	storageShort  = 10047 // of the server
 )
 
-// throttledLogger logs each distinct failure once, and again if it persists: most failures are
+// throttledLogger logs each distinct failure once, and again after repeatInterval. Most failures are
 // retried over and over.
 type throttledLogger struct {
 	logger *slog.Logger
@@ -75,7 +75,7 @@ var quotedSubject = regexp.MustCompile(`(?i)permissions violation for (publish|s
 func permissionError(err error) error {
 	found := quotedSubject.FindStringSubmatch(err.Error())
 	if found == nil {
-		return errors.New("this user lacks a permission, which the server's log names; see docs/how-to/gateways.md")
+		return errors.New("this user lacks a permission; the server's log names it; see docs/how-to/gateways.md")
 	}
 	subject, doing := found[2], "publish to"
 	if strings.EqualFold(found[1], "subscription") {

@@ -17,7 +17,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// diary is a log that can be read while it is written.
+// diary is a log that tests can read while it is written.
 type diary struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -65,7 +65,7 @@ func createStream(t *testing.T, jet jetstream.JetStream, of jetstream.StreamConf
 	return made
 }
 
-// TestSomebodyElsesStream checks that another application's stream is left unchanged, with all its messages.
+// TestSomebodyElsesStream checks that a stream of another application is left unchanged, with all its messages.
 func TestSomebodyElsesStream(t *testing.T) {
 	s := newServer(t, "")
 	jet, err := jetstream.New(s.raw())
@@ -104,7 +104,8 @@ func TestSomebodyElsesStream(t *testing.T) {
 	}
 }
 
-// TestSaysWhy checks the log for many refusals by NATS: each once, with advice, and without session names.
+// TestSaysWhy checks the log for many errors of NATS. Each error must be logged once, with advice and without session
+// names.
 func TestSaysWhy(t *testing.T) {
 	folder := t.TempDir()
 	key := func(name, seed string) string {
@@ -140,7 +141,7 @@ func TestSaysWhy(t *testing.T) {
 	says(log, "frames cannot be published")
 	for _, of := range []string{subjectToken("secret0"), subjectToken("support")} {
 		if strings.Contains(log.String(), of) {
-			t.Errorf("the log has %s of a subject:\n%s", of, log)
+			t.Errorf("the log contains %s of a subject:\n%s", of, log)
 		}
 	}
 	if n := strings.Count(log.String(), "not allowed"); n != 1 {
@@ -155,7 +156,7 @@ func TestSaysWhy(t *testing.T) {
 	sidecar, log = s.openUnready(func(set *Settings) { set.NKeyFile, set.Limits.MaxMessageBytes = wide, 4<<20 })
 	until(t, "the stream is reached", func() bool { return sidecar.Ready() == nil })
 	sidecar.Publish(heardFrame("c1", "1", strings.Repeat("x", 2<<20))) // the servers accept 1 MiB by default
-	says(log, "check max_message (4194304 here; the stream's may differ) and the servers' max_payload (1048576)")
+	says(log, "check max_message (4194304 here; the stream may have another limit) and the servers' max_payload (1048576)")
 
 	_, log = s.openUnready(nil)
 	says(log, "no connection to "+s.url())
@@ -173,7 +174,7 @@ func TestSaysWhy(t *testing.T) {
 	says(log, "a sidecar with manage: true creates the stream")
 }
 
-// TestTroubles checks that a repeated failure is logged only once in a while, and that the memory for failures is bounded.
+// TestTroubles checks that a repeated failure is logged only at intervals, and that the memory for failures is bounded.
 func TestTroubles(t *testing.T) {
 	log := &diary{}
 	told := newThrottledLogger(slog.New(slog.NewTextHandler(log, nil)))
@@ -200,7 +201,7 @@ func TestTroubles(t *testing.T) {
 	told.reset()
 	told.warn("it fails", errTooLarge)
 	if lines() != maxRemembered+2 {
-		t.Error("a failure that begins anew is not logged")
+		t.Error("a failure that occurs again after reset is not logged")
 	}
 }
 

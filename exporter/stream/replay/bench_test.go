@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// BenchmarkPublish publishes a frame of 612 bytes, with subscribers of other sessions, which stay idle, and with subscribers of
-// everything, which are all woken.
+// BenchmarkPublish publishes a frame of 612 bytes. Subscribers of other sessions stay idle, and subscribers of all
+// sessions are woken.
 func BenchmarkPublish(b *testing.B) {
 	for _, waiting := range []struct {
 		name        string

@@ -2,8 +2,8 @@ package replay
 
 import "sync/atomic"
 
-// Budget bounds the bytes of several Rings together. While they hold more, each Ring may hold only an
-// equal share. It applies that limit at its next Publish or Stats.
+// Budget bounds the bytes of several Rings together. While they hold more, each Ring may hold only an equal
+// share. A Ring applies its share at its next Publish or Stats.
 type Budget struct {
 	bytes       int64
 	held, rings atomic.Int64

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestBudget fills rings that share a budget smaller than their own limits. Together they stay within it once each ring was
-// published to or asked for its Stats, and no ring becomes empty.
+// TestBudget fills rings that share a budget smaller than their own limits. Together they must stay within it after
+// each ring was published to or its Stats were read, and no ring may become empty.
 func TestBudget(t *testing.T) {
 	const frame, all = 1000, 40_000
 	s := roomy
@@ -25,7 +25,7 @@ func TestBudget(t *testing.T) {
 	alone, _ := newRing(t, s)
 	fill(alone, 40)
 	if n := alone.Stats().Bytes; n < 30_000 {
-		t.Errorf("a ring that is alone holds %d bytes", n)
+		t.Errorf("a single ring holds %d bytes", n)
 	}
 	rings := []*Ring{alone}
 	for range 9 {
@@ -37,12 +37,12 @@ func TestBudget(t *testing.T) {
 		t.Errorf("the rings hold %d bytes together", n)
 	}
 	if n := int(s.Budget.held.Load()); n != held(rings) {
-		t.Errorf("they are thought to hold %d bytes, and hold %d", n, held(rings))
+		t.Errorf("the budget counts %d bytes, the rings hold %d", n, held(rings))
 	}
 	for _, r := range rings {
 		publish(t, r, Entry{Data: bytes.Repeat([]byte("x"), 20_000)})
 		if cursor, gap := r.Resume(r.ID(r.Head())); gap != nil || cursor != (Cursor{sequence: r.Head().sequence, number: r.Head().number, resumeView: cursor.resumeView}) {
-			t.Error("the newest frame is gone")
+			t.Error("the newest frame is evicted")
 		}
 		if n := r.Stats().Frames; n < 2 {
 			t.Errorf("%d frames are left", n)

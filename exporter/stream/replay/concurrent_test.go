@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestConcurrent publishes at full speed while readers read, fall behind and resume, also from a ring that evicts often. Each
-// reader gets every frame, or a gap first.
+// TestConcurrent publishes at full speed while readers read, fall behind and resume, also with a ring that evicts
+// often. Each reader must get every frame, or a gap first.
 func TestConcurrent(t *testing.T) {
 	frames := 60_000
 	if testing.Short() {
@@ -48,7 +48,7 @@ func testConcurrent(t *testing.T, s Settings, frames int, whole bool) {
 				t.Errorf("reader %d: %v", i, err)
 			}
 			if whole && (f.lost > 0 || f.frames != frames/f.step) {
-				t.Errorf("reader %d: %d frames, lost its place %d times", i, f.frames, f.lost)
+				t.Errorf("reader %d: %d frames, fell behind %d times", i, f.frames, f.lost)
 			}
 		})
 	}
@@ -85,7 +85,7 @@ func (f *follower) follow(done context.Context, total int) error {
 			f.lost++
 			cursor, gap := f.ring.Resume(f.ring.ID(f.cursor))
 			if gap == nil || gap.Reason != GapEvicted || cursor.sequence < f.cursor.sequence {
-				return fmt.Errorf("behind %d: gap %+v at %d", f.cursor.sequence, gap, cursor.sequence)
+				return fmt.Errorf("after %d: gap %+v at %d", f.cursor.sequence, gap, cursor.sequence)
 			}
 			f.cursor, f.seen = cursor, cursor.sequence
 			if cursor.sequence >= uint64(total) {
@@ -135,8 +135,8 @@ func (f *follower) take(b Batch) (end bool, err error) {
 	return false, nil
 }
 
-// TestBell notifies and waits concurrently, and checks that no waiter misses the last change.
-func TestBell(t *testing.T) {
+// TestNotifier notifies and waits concurrently, and checks that no waiter misses the last change.
+func TestNotifier(t *testing.T) {
 	const rounds, waiters = 20_000, 4
 	var b notifier
 	var value atomic.Int64

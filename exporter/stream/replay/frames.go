@@ -15,14 +15,14 @@ type Frame struct {
 	Gap         *Gap // not nil: a gap, not an agent's frame
 	Source      string
 	Stream      *Stream
-	StreamEnded bool // not a frame: its stream has ended
+	StreamEnded bool // the entry is not a frame but the end of Stream
 	End         event.End
 
 	wire []byte
 }
 
-// Frames is like Read for callers that take frames one at a time, and includes the ends of streams.
-// It appends to into up to its capacity, and does not set Batch.Bytes.
+// Frames is like Read, for callers that convert single frames. It also returns the ends of streams. It appends to
+// into up to its capacity, and does not set Batch.Bytes.
 func (r *Ring) Frames(c Cursor, s *Selection, into []Frame) ([]Frame, Batch) {
 	b := r.read(c, s, func(v *view, expired time.Duration, after uint64) Batch {
 		var b Batch

@@ -81,7 +81,7 @@ func TestFrames(t *testing.T) {
 		var got []uint64
 		n := ring.EarlierFrames(one, c.before, NewSelection(c.query), c.most, func(f Frame) { got = append(got, f.Sequence) })
 		if !slices.Equal(got, c.want) || n != len(c.want) {
-			t.Errorf("%+v: %d, %d", c, got, n)
+			t.Errorf("%+v: got the frames %d in %d calls", c, got, n)
 		}
 	}
 }
@@ -107,6 +107,6 @@ func TestEndsAreNoFrames(t *testing.T) {
 		}
 	}
 	if got := ring.Stats(); got.Frames != 2 || got.StreamEnds != 1 {
-		t.Errorf("%+v", got)
+		t.Errorf("the statistics are %+v", got)
 	}
 }

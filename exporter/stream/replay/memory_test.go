@@ -46,7 +46,7 @@ func TestRingKeepsToTheMemory(t *testing.T) {
 		t.Errorf("%d bytes held when there is room again", held)
 	}
 	if b.Usage()[0].Shed == 0 {
-		t.Error("nothing is counted")
+		t.Error("no shed frame is counted")
 	}
 	r.ReleaseBudget()
 	if used := b.Usage()[0].Bytes; used != 0 {

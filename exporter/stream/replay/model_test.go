@@ -29,7 +29,7 @@ type published struct {
 	at     time.Time
 }
 
-// passed reports whether a reader with a last number has read a frame.
+// passed reports whether a reader that resumes with a number has read a frame.
 func (f *published) passed(number uint64) bool {
 	return f.number < number || f.number == number && f.entry.Gap == nil
 }
@@ -130,7 +130,7 @@ func (r *reader) check(t *testing.T, ring *Ring, m *model, scratch []byte) (lost
 	wantLost := m.lost(after, r.query)
 	b := ring.Read(r.cursor, r.selection, scratch)
 	if b.Lost != wantLost {
-		t.Fatalf("behind %d of %d..%d for %+v: lost is %v, want %v", after, m.oldest, m.head(), r.query, b.Lost, wantLost)
+		t.Fatalf("after %d of %d..%d for %+v: Lost is %v, want %v", after, m.oldest, m.head(), r.query, b.Lost, wantLost)
 	}
 	if b.Lost {
 		return true
@@ -146,7 +146,7 @@ func (r *reader) check(t *testing.T, ring *Ring, m *model, scratch []byte) (lost
 		}
 	}
 	if n != 0 || want.String() != string(b.Bytes) {
-		t.Fatalf("behind %d to %d for %+v: read %d frames\n%q\nwant\n%q", after, b.Next.sequence, r.query, b.Frames, b.Bytes, want.String())
+		t.Fatalf("from %d to %d for %+v: read %d frames\n%q\nwant\n%q", after, b.Next.sequence, r.query, b.Frames, b.Bytes, want.String())
 	}
 	limit := MaxBatch
 	if r.selection != nil {
@@ -156,7 +156,7 @@ func (r *reader) check(t *testing.T, ring *Ring, m *model, scratch []byte) (lost
 		t.Fatalf("a batch of %d bytes, the limit is %d", len(b.Bytes), limit)
 	}
 	if (b.Wait == nil) != (b.Frames > 0) || b.Frames == 0 && b.Next.sequence != m.head() {
-		t.Fatalf("%d frames, to wait: %v, next %d, head %d", b.Frames, b.Wait != nil, b.Next.sequence, m.head())
+		t.Fatalf("%d frames, Wait is set: %v, next %d, head %d", b.Frames, b.Wait != nil, b.Next.sequence, m.head())
 	}
 	r.cursor, r.wait = b.Next, b.Wait
 	return false
@@ -194,16 +194,16 @@ func (r *reader) resume(t *testing.T, ring *Ring, m *model, id string, asked uin
 			wantGap.Oldest = m.id(m.frame(readable).number)
 		}
 		if gap == nil || *gap != wantGap {
-			t.Fatalf("resume behind %q: gap %+v, want %+v", id, gap, wantGap)
+			t.Fatalf("resume after %q: gap %+v, want %+v", id, gap, wantGap)
 		}
 	} else if gap != nil {
-		t.Fatalf("resume behind %q: gap %+v, want none", id, gap)
+		t.Fatalf("resume after %q: gap %+v, want none", id, gap)
 	}
 	if cursor.sequence != place {
-		t.Fatalf("resume behind %q at %d, want %d", id, cursor.sequence, place)
+		t.Fatalf("resume after %q: at %d, want %d", id, cursor.sequence, place)
 	}
 	if r.cursor = cursor; r.check(t, ring, m, make([]byte, 0, 500)) {
-		t.Fatalf("resume behind %q: what it found is lost", id)
+		t.Fatalf("resume after %q: the frames that it found are lost", id)
 	}
 }
 
@@ -276,7 +276,7 @@ func testModel(t *testing.T, random *rand.Rand, steps int) {
 			m.evict()
 			frames, size := m.held()
 			if got := ring.Stats(); got != (Stats{Frames: frames, Bytes: size}) {
-				t.Fatalf("holds %+v, want %d frames, %d bytes", got, frames, size)
+				t.Fatalf("the ring holds %+v, want %d frames, %d bytes", got, frames, size)
 			}
 		default:
 			old := ring

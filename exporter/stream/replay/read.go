@@ -12,7 +12,7 @@ const MaxBatch = 64 << 10
 type Cursor struct {
 	sequence   uint64 // of the frame before the cursor
 	number     uint64 // of the same frame
-	resumeView *view  // the view that Resume used; Read reads it first, in case its frames are evicted in between
+	resumeView *view  // the view that Resume used; Read reads it first, because its frames may be evicted in between
 }
 
 // Sequence returns the sequence of the frame before the cursor. It orders the cursors of a Ring.
@@ -21,8 +21,8 @@ func (c Cursor) Sequence() uint64 { return c.sequence }
 // Number returns the number of the frame before the cursor.
 func (c Cursor) Number() uint64 { return c.number }
 
-// Query says which frames to select. A frame must match each list; a nil list matches all, an empty
-// one none.
+// Query selects frames. A frame must match each list. A nil list matches every frame, an empty
+// list none.
 type Query struct {
 	Sources, Runs, Sessions []string
 	Kinds                   Kinds // 0: all; otherwise the frame has at least one of them
@@ -101,7 +101,7 @@ type Batch struct {
 	Bytes  []byte // complete frames, not to be changed: the ring's own memory, or the scratch space
 	Frames int
 	Next   Cursor          // where to continue
-	Wait   <-chan struct{} // closed when there may be more, which need not be selected
+	Wait   <-chan struct{} // closed when there may be more frames; they may be frames that are not selected
 	Lost   bool            // a selected frame after the cursor was evicted; the reader cannot continue
 }
 

@@ -28,7 +28,7 @@ type Gap struct {
 	Reason    GapReason
 	Requested string // the requested id; "" unless it has at most 64 of [A-Za-z0-9._-]
 	Oldest    string // the id of the oldest frame held; "" if there is none
-	Head      string // the id given last; its number is 0 if none was
+	Head      string // the id that was assigned last; its number is 0 if there is none
 }
 
 // Head returns the position after the newest frame.
@@ -52,9 +52,9 @@ func AppendID(dst []byte, epoch string, number uint64) []byte {
 	return strconv.AppendUint(dst, number, 10)
 }
 
-// Resume returns the position after a Last-Event-ID, using binary search. If that is not possible,
-// it returns a gap and the position before the oldest frame. Read the cursor at once: until then it
-// keeps everything in memory that the ring holds now.
+// Resume returns the position after a Last-Event-ID, using binary search. If that is not possible, it
+// returns a gap and the position before the oldest frame. Read from the cursor at once: until then, it
+// keeps the ring's current content in memory.
 func (r *Ring) Resume(lastEventID string) (Cursor, *Gap) {
 	v := r.view.Load()
 	oldest := v.oldestYoungerThan(r.now(v), r.settings.Age)

@@ -39,7 +39,7 @@ type Settings struct {
 	Age    time.Duration
 	Now    func() time.Time // nil: time.Now
 	Epoch  string           // at most 43 of [A-Za-z0-9._-]; "": random, so that ids of an earlier Ring are recognized
-	After  uint64           // the number before that of the first frame
+	After  uint64           // the first frame gets the next number
 	Budget *Budget          // shared with other Rings; nil: unlimited
 	Memory *budget.Account  // the process's memory budget; nil: unlimited
 }
@@ -56,14 +56,13 @@ type Entry struct {
 	// number. The number of a Gap may be 0.
 	Number uint64
 
-	// Gap is set if the entry is not an agent's frame but tells all readers of its session that
-	// frames are missing, whatever else they select. Its number is that of the position before the
-	// frames that follow, so it may equal the number of the previous frame.
+	// Gap is set if the entry is not an agent's frame but tells all readers of its session that frames are missing,
+	// whatever else they select. Its number is the number before the next frames, so it may equal the number of the
+	// previous frame.
 	Gap *Gap
 
-	// EventID is the agent's id in force at the frame, and Ordinal counts the published frames of
-	// its stream. Stores use them to recognize a frame that several processes publish; a Ring
-	// ignores both.
+	// EventID is the agent's last event id at the frame, and Ordinal counts the published frames of its stream.
+	// Stores use both to recognize a frame that several processes publish. A Ring ignores them.
 	EventID []byte
 	Ordinal uint64
 
@@ -200,8 +199,8 @@ func (r *Ring) encode(number uint64, e *Entry) ([]byte, error) {
 	return wire, err
 }
 
-// evict removes frames beyond a limit. A limit that depends on others (currentLimit) leaves the newest two frames. The
-// caller holds the lock.
+// evict removes frames beyond a limit. currentLimit may depend on other rings and accounts, so it never evicts the
+// newest two frames. The caller holds the lock.
 func (r *Ring) evict(v *view, now time.Duration) {
 	limit := r.currentLimit()
 	for v.oldest <= v.head {

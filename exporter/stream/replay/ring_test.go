@@ -65,7 +65,7 @@ func TestSettings(t *testing.T) {
 		"odd epoch":  {Frames: 1, Bytes: 1, Age: 1, Epoch: "e e"},
 	} {
 		if _, err := New(s); err == nil {
-			t.Errorf("%s: no error", name)
+			t.Errorf("%s: New returns no error", name)
 		}
 	}
 }
@@ -136,7 +136,8 @@ func TestNothingOfAnEntryIsKept(t *testing.T) {
 	}
 }
 
-// TestRetention checks each limit at its edge: a reader can resume after the frame before the oldest one, but no earlier.
+// TestRetention checks each limit at its edge: a reader can resume after the frame before the oldest one, but not
+// earlier.
 func TestRetention(t *testing.T) {
 	size := len("id: e-1\ndata: 1\n\n")
 	for name, test := range map[string]struct {
@@ -161,16 +162,16 @@ func TestRetention(t *testing.T) {
 			c.forward(test.wait)
 			exact := Cursor{sequence: test.oldest - 1, number: test.oldest - 1}
 			if cursor, gap := r.Resume(r.ID(exact)); gap != nil || cursor.sequence != exact.sequence {
-				t.Errorf("behind %d: at %d, gap %+v", exact.sequence, cursor.sequence, gap)
+				t.Errorf("resume after %d: at %d, gap %+v", exact.sequence, cursor.sequence, gap)
 			}
 			if test.oldest > 1 {
 				cursor, gap := r.Resume(r.ID(Cursor{number: test.oldest - 2}))
 				if gap == nil || gap.Reason != GapEvicted || cursor.sequence != test.oldest-1 {
-					t.Errorf("behind %d: at %d, gap %+v", test.oldest-2, cursor.sequence, gap)
+					t.Errorf("resume after %d: at %d, gap %+v", test.oldest-2, cursor.sequence, gap)
 				}
 			}
 			if got, want := r.Stats().Frames, test.publish+1-int(test.oldest); got != want {
-				t.Errorf("holds %d frames, want %d", got, want)
+				t.Errorf("the ring holds %d frames, want %d", got, want)
 			}
 		})
 	}
@@ -202,16 +203,16 @@ func TestClockGoesBack(t *testing.T) {
 	c.forward(-time.Hour)
 	publish(t, r, numbered(2, 2)...)
 	if n := r.Stats().Frames; n != 2 {
-		t.Fatalf("%d frames", n)
+		t.Fatalf("the ring holds %d frames", n)
 	}
 	c.forward(time.Hour)
 	if b := r.Read(Cursor{sequence: 1}, nil, nil); b.Frames != 1 {
-		t.Fatalf("the frame of the time that went back is gone: %+v", b)
+		t.Fatalf("the frame that was published after the clock was set back is lost: %+v", b)
 	}
 	c.forward(-time.Hour)
 	c.forward(time.Hour + time.Minute)
 	if n := r.Stats().Frames; n != 0 {
-		t.Errorf("%d frames", n)
+		t.Errorf("the ring holds %d frames", n)
 	}
 }
 
@@ -248,7 +249,7 @@ func TestQuietSession(t *testing.T) {
 	}
 	select {
 	case <-b.Wait:
-		t.Error("woken for another session")
+		t.Error("the reader is woken for another session")
 	default:
 	}
 	publish(t, r, Entry{Session: names[0], Data: []byte("here")})
@@ -262,11 +263,11 @@ func TestQuietSession(t *testing.T) {
 		publish(t, r, Entry{Session: names[1]})
 	}
 	if b = r.Read(late, quiet, scratch); !b.Lost {
-		t.Errorf("a frame of the session is gone, and read %+v", b)
+		t.Errorf("a frame of the session was evicted: read %+v, want Lost", b)
 	}
 }
 
-// TestNothingTwice reads with a selection that matches nothing, and checks that each frame is examined once.
+// TestNothingTwice reads with a selection that matches no frame, and checks that each frame is examined once.
 func TestNothingTwice(t *testing.T) {
 	r, _ := newRing(t, roomy)
 	none := NewSelection(Query{Kinds: KindsOf(event.KindError)})
@@ -281,7 +282,8 @@ func TestNothingTwice(t *testing.T) {
 	}
 }
 
-// TestNobodySleepsThroughAFrame publishes during a Read, after it found no frame and before it registers to wait.
+// TestNobodySleepsThroughAFrame publishes during a Read, after it has found no frame and before it registers for
+// notification.
 func TestNobodySleepsThroughAFrame(t *testing.T) {
 	for name, s := range map[string]*Selection{"everything": nil, "a session": NewSelection(Query{Sessions: []string{""}})} {
 		var between func()
@@ -311,7 +313,7 @@ func TestBatches(t *testing.T) {
 	publish(t, r, Entry{Data: make([]byte, MaxBatch)})
 	for from, want := range map[uint64]int{0: 64, 64: 64, 1000: 1} {
 		if b := r.Read(Cursor{sequence: from}, nil, nil); b.Frames != want || want > 1 && len(b.Bytes) != MaxBatch {
-			t.Errorf("behind %d: %d frames, %d bytes", from, b.Frames, len(b.Bytes))
+			t.Errorf("after %d: %d frames, %d bytes", from, b.Frames, len(b.Bytes))
 		}
 	}
 	all := NewSelection(Query{Sources: []string{""}})
@@ -350,7 +352,7 @@ func TestMemory(t *testing.T) {
 				t.Errorf("%d frames: the heap grew by %d bytes, at most %d are expected", frames, grown, room)
 			}
 			if !r.Read(held, nil, nil).Lost {
-				t.Error("the ring did not turn over")
+				t.Error("the ring evicted too few frames for this test")
 			}
 		})
 	}
@@ -371,6 +373,6 @@ func TestReadAllocatesNothing(t *testing.T) {
 	scratch := make([]byte, 0, 4096)
 	some := NewSelection(Query{Sources: []string{""}})
 	if n := testing.AllocsPerRun(100, func() { r.Read(cursor, nil, nil); r.Read(cursor, some, scratch) }); n != 0 {
-		t.Errorf("%v allocations", n)
+		t.Errorf("Read makes %v allocations, want none", n)
 	}
 }

@@ -15,14 +15,14 @@ type view struct {
 	sealed         []*segment
 	active         segment // being filled; newly added data is beyond what earlier views see
 	oldest         uint64  // the sequence of the oldest frame; head+1 if there is none
-	head           uint64  // the last sequence given
-	lastNumber     uint64  // the last number given
+	head           uint64  // the last assigned sequence
+	lastNumber     uint64  // the last assigned number
 	evictedThrough uint64  // a reader that resumes with this number, or a higher one, has read every evicted frame
 	bytes          int
 	streamEnds     int // entries of the view that are ends of streams
 }
 
-// segment is a part of a ring's frames. An evicted one stays in memory as long as a reader uses it.
+// segment is a part of a ring's frames. An evicted segment stays in memory as long as a reader uses it.
 type segment struct {
 	first      uint64 // the sequence of frames[0]
 	data       []byte
@@ -68,8 +68,9 @@ func (v *view) newest() time.Duration {
 	return 0
 }
 
-// resumeNumber returns the lowest number of a reader that has read a frame. For a gap it is the next number: a gap
-// has the number of the frame before it, so a reader that resumes with that number may have missed the gap.
+// resumeNumber returns the lowest resume number of a reader that has read a frame. A gap has the number of the frame
+// before it. A reader that resumes with that number may have missed the gap, so resumeNumber returns the next number
+// for a gap.
 func (s *segment) resumeNumber(i int) uint64 {
 	if s.frames[i].isGap() {
 		return s.number(i) + 1
@@ -103,7 +104,7 @@ func (v *view) lastReadSequence(number uint64) uint64 {
 	return v.oldest + uint64(n) - 1
 }
 
-// number returns the number of a sequence that is in the view or was given last.
+// number returns the number of a sequence that is in the view or was assigned last.
 func (v *view) number(sequence uint64) uint64 {
 	if sequence == v.head {
 		return v.lastNumber
@@ -155,8 +156,7 @@ func (v *view) add(wire []byte, f frame, segmentSize int) {
 	v.bytes += v.active.size(len(v.active.frames) - 1)
 }
 
-// seal closes the active segment. If much of its capacity is unused, it copies the data, so that memory follows the
-// bytes held.
+// seal closes the active segment. If much of its capacity is unused, seal copies the data to release the spare memory.
 func (v *view) seal() {
 	if len(v.active.frames) == 0 {
 		return

@@ -92,8 +92,9 @@ func TestTruthHoldsTogether(t *testing.T) {
 	}
 }
 
-// TestEventIDs holds the README to its word: a model call that has not failed is the frame of the same id, except inside
-// an AgentTool, and except where the model's answer was replaced or lost. With JavaScript every frame has an id of its own.
+// TestEventIDs checks what the README says about ids: a model call that has not failed and its frame have the same id.
+// Exceptions are calls inside an AgentTool, and shapes in which the model's answer was replaced or lost. With
+// JavaScript every frame has an id of its own.
 func TestEventIDs(t *testing.T) {
 	silent := []string{"branch_fails", "branch_tool_fails", "after_model_raises", "workflow_branch_raises", "code_executed", "model_empty"}
 	for _, r := range Recordings(t) {

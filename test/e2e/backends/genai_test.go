@@ -36,8 +36,8 @@ type genaiBackend struct {
 	kinds       map[tracker.OperationKind]string
 }
 
-// TestGenAIBackends sends every capture to a real Phoenix and a real MLflow, and compares the kinds, sessions, errors and tokens that
-// they show with the reports of the runs. -update takes the pictures in the documentation.
+// TestGenAIBackends sends every capture to a real Phoenix and a real MLflow. It compares the kinds, sessions, errors
+// and tokens that they show with the reports of the runs. -update takes the pictures in the documentation.
 func TestGenAIBackends(t *testing.T) {
 	harness.Slow(t)
 	for name, start := range map[string]func(*testing.T) genaiBackend{"phoenix": startPhoenix, "mlflow": startMLflow} {

@@ -52,8 +52,8 @@ func TestPromtool(t *testing.T) {
 	}
 }
 
-// TestPrometheus lets a real Prometheus scrape the sidecar during runs, as protobuf with native histograms and as OpenMetrics
-// text, and compares the results of queries with the reports of the runs.
+// TestPrometheus lets a real Prometheus scrape the sidecar during runs, as protobuf with native histograms and as
+// OpenMetrics text. It compares the results of queries with the reports of the runs.
 func TestPrometheus(t *testing.T) {
 	harness.Component(t, "prometheus", "prometheus")
 	agent := recorded.NewAgent(t)

@@ -82,8 +82,8 @@ func BenchmarkBesideOpenRuns(b *testing.B) {
 	}
 }
 
-// BenchmarkNames sends new names of an agent, a tool, a model and a call with every frame, and reports how much the heap grew:
-// -benchtime 1000000x shows the memory for a million of each.
+// BenchmarkNames sends new names of an agent, a tool, a model and a call with every frame, and reports how much the
+// heap grew. -benchtime 1000000x shows the memory for a million of each.
 func BenchmarkNames(b *testing.B) {
 	stream, agent := io.Pipe()
 	c := collector.New(collector.Dialects(), settings.Collector(config.Default()), newSink(true))

@@ -235,8 +235,11 @@ func subscribe(t *testing.T, service *harness.Service, id string) (stop func() s
 	return stop
 }
 
-// happen makes everything happen once: more readers of the external stream and more runs than allowed, runs that fall silent, and
-// readers that resume with a valid and an unknown id.
+// happen causes each of these once:
+//   - more readers of the external stream than allowed
+//   - more runs than allowed
+//   - silent runs
+//   - readers that resume with a valid and with an unknown id
 func (s *scene) happen(t *testing.T, service *harness.Service, open int) {
 	t.Helper()
 	var leave []func() string

@@ -174,7 +174,7 @@ func TestAgentDownAndUp(t *testing.T) {
 			conn.Close()
 		}
 	}()
-	unreachable(2, "did not answer in HTTP; is it the agent that listens at "+address+", and is the scheme of its URL right?")
+	unreachable(2, "did not answer in HTTP; is "+address+" the agent's address, and is the scheme of its URL correct?")
 	if strings.Contains(service.Log.String(), "hunter2") {
 		t.Errorf("bytes from the agent are logged:\n%s", service.Log)
 	}

@@ -18,10 +18,13 @@ import (
 	"github.com/delegraph/delegraph/test/e2e/harness"
 )
 
-// TestFaultH2C uses agents and clients that speak HTTP/2 without TLS. Delegraph speaks HTTP/1.1 with both. An agent that speaks
-// both works, clients of an agent that speaks only HTTP/2 get a 502, a client that speaks only HTTP/2 is refused, and one that
-// offers an upgrade is answered in HTTP/1.1. Nothing hangs. A plain proxy does the same, except that it passes the HTTP/2 preface
-// to the agent.
+// TestFaultH2C uses agents and clients that speak HTTP/2 without TLS. Delegraph speaks HTTP/1.1 with both:
+//   - An agent that speaks both versions works.
+//   - Clients of an agent that speaks only HTTP/2 get a 502.
+//   - A client that speaks only HTTP/2 is refused.
+//   - A client that offers an upgrade is answered in HTTP/1.1.
+//
+// Nothing hangs. A plain proxy does the same, except that it passes the HTTP/2 preface to the agent.
 func TestFaultH2C(t *testing.T) {
 	const whole = fakeagent.Run
 	serve := func(http1 bool) (address string) {

@@ -220,8 +220,9 @@ var unpublic = map[string][]string{
 	},
 }
 
-// inDoubt is the number of frames of a capture that are withheld if frames of unknown types come between them: chunks that do not
-// name their message, and results of calls from another stream. Their beginning may have been in an unreadable frame.
+// inDoubt is the number of frames of a capture that are withheld if frames of unknown types are inserted between them.
+// These frames are chunks that do not name their message, and results of calls from another stream. Their beginning may
+// have been in an unreadable frame.
 var inDoubt = map[string]int{
 	"client made-interrupt.sse": 1, "public made-interrupt.sse": 1, "client made-resumed.sse": 1, "public made-resumed.sse": 1,
 	"client made-subagents.sse": 3, "public made-subagents.sse": 2,

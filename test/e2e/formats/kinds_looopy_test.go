@@ -6,9 +6,12 @@ import (
 	"testing"
 )
 
-// looopyShapes has the ways in which Looopy's servers send an event: as in the design document, where the event name of an
-// internal event has no prefix; as the server of November 2025 did; and as today's servers do, whose data has neither kind nor
-// context. A frame is its kind and the members of its data, for task t unless they name another one.
+// looopyShapes lists the ways in which Looopy's servers send an event:
+//   - as in the design document, where the event name of an internal event has no prefix
+//   - as the server of November 2025 did
+//   - as today's servers do, whose data has neither kind nor context
+//
+// A frame is written as its kind and the members of its data. It belongs to task t unless a member names another task.
 var looopyShapes = []kindShape{
 	{"document", func(n int, frame string) string {
 		kind, members := looopyMembers(n, frame)

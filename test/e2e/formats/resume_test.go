@@ -125,8 +125,8 @@ func (s *served) read(query string, after int) []byte {
 	}
 }
 
-// factsAfter returns the part of a format after a sequence that must not depend on how the reader got there: the events themselves, or
-// only the texts if a connection repeats its beginning.
+// factsAfter returns the part of a format after a sequence that must not depend on how the reader got there. This part
+// is the events themselves, or only the texts if a connection repeats its beginning.
 func factsAfter(t *testing.T, as format.Format, stream []byte, after int) string {
 	var all strings.Builder
 	texts := map[string]string{}

@@ -8,9 +8,10 @@ import (
 	"testing"
 )
 
-// A program that a test starts, kills and starts again needs an address that stays free in between. The kernel gives a port that it
-// chose and that was closed to any other connection of the machine. So addresses come from blocks of ports below those that the
-// kernel chooses from (32768 and up on Linux, 49152 and up elsewhere), and each process has blocks of its own.
+// A program that a test starts, kills and starts again needs an address that stays free in between. A port that the
+// kernel chose is not enough: after it is closed, the kernel may give it to any other connection of the machine. So
+// addresses come from blocks of ports below the range that the kernel uses: 32768 and up on Linux, 49152 and up
+// elsewhere. Each process has its own blocks.
 const (
 	firstPort = 20000
 	lastPort  = 32000
@@ -24,7 +25,7 @@ var blocks struct {
 	next, end int            // the ports of the last block that are left
 }
 
-// FreeAddress returns an address on loopback where nothing listens. No other test gets the same one.
+// FreeAddress returns an address on loopback where nothing listens. No other test gets the same address.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
 	blocks.Lock()

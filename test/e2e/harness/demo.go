@@ -13,7 +13,7 @@ import (
 	"github.com/delegraph/delegraph/internal/command"
 )
 
-// Demo is a running demo. It holds what the demo prints.
+// Demo is a running demo with its output.
 type Demo struct {
 	*LogBuffer
 	Stop context.CancelFunc

@@ -77,7 +77,8 @@ func (p *Command) Signal(t testing.TB, signal syscall.Signal) {
 	}
 }
 
-// WaitReady waits until the admin server at a URL says that it is ready. The test fails at once if the program ends before.
+// WaitReady waits until the admin server at a URL reports that it is ready. The test fails at once if the program ends
+// first.
 func (p *Command) WaitReady(t testing.TB, admin string) {
 	t.Helper()
 	Await(t, func(ctx context.Context) error {
@@ -165,8 +166,8 @@ func (s *Instance) Count(t testing.TB, name string, pairs ...string) float64 {
 	return sum
 }
 
-// Metric scrapes the process and returns the sum of the samples of a counter or gauge, or of the counts of a histogram, whose labels
-// include the given pairs of name and value.
+// Metric scrapes the process and returns the sum of a counter or gauge, or of the counts of a histogram. It adds the
+// samples whose labels include the given pairs of name and value.
 func (s *Instance) Metric(ctx context.Context, name string, pairs ...string) (sum float64, err error) {
 	status, page, err := Fetch(ctx, s.Admin+"/metrics")
 	if err != nil || status != http.StatusOK {

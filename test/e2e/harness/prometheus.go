@@ -136,7 +136,7 @@ func (p *PrometheusServer) Until(t *testing.T, query, label string, want map[str
 	})
 }
 
-// Number returns the only value of a query.
+// Number returns the value of a query with a single result.
 func (p *PrometheusServer) Number(t *testing.T, query string) (n float64) {
 	t.Helper()
 	Await(t, func(ctx context.Context) error {

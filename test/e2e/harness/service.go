@@ -273,7 +273,7 @@ func (a Response) Differs(b Response) string {
 	case !bytes.Equal(a.Body, b.Body):
 		return fmt.Sprintf("%d bytes, not %d: %.300q", len(a.Body), len(b.Body), a.Body)
 	case !errors.Is(a.Err, b.Err):
-		return fmt.Sprintf("then %v, not %v", a.Err, b.Err)
+		return fmt.Sprintf("the body ends with %v, not %v", a.Err, b.Err)
 	}
 	return ""
 }

@@ -26,7 +26,7 @@ func (tr SpanTree) Run(t *testing.T) *tracepb.Span {
 	return tr.Only(t, "the run", func(s *tracepb.Span) bool { return Attribute(s, "delegraph.run.status") != "" })
 }
 
-// Only returns the only span for which a function is true. Failures describe it as what.
+// Only returns the only span for which a function is true. what describes the span in test failures.
 func (tr SpanTree) Only(t *testing.T, what string, is func(*tracepb.Span) bool) (found *tracepb.Span) {
 	t.Helper()
 	for _, s := range tr {

@@ -51,8 +51,8 @@ func NewWire(t *testing.T, upstream string) *Wire {
 // URL returns the URL for readers.
 func (w *Wire) URL() string { return "http://" + w.listener.Addr().String() }
 
-// Cut cuts every connection within the next frame, by an end or by a reset, and accepts no more until Restore. The channel is
-// closed once that has happened.
+// Cut cuts every connection within the next frame, by an end or by a reset, and accepts no connection until Restore.
+// The channel is closed once all connections are cut.
 func (w *Wire) Cut(reset bool) <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"github.com/delegraph/delegraph/internal/command"
 )
 
-// TestReplayPageInBrowser opens the page of several recordings in a browser, wide and narrow, light and dark: the console stays
-// empty, the page asks for nothing, is accessible and fits the screen.
+// TestReplayPageInBrowser opens the page of several recordings in a browser, wide and narrow, light and dark. The
+// console must stay empty. The page must make no requests, be accessible and fit the screen.
 func TestReplayPageInBrowser(t *testing.T) {
 	withoutTelemetry(t)
 	file := filepath.Join(t.TempDir(), "page.html")

@@ -17,8 +17,9 @@ import (
 	"github.com/delegraph/delegraph/test/e2e/harness"
 )
 
-// TestAISDKClients has the AI SDK's own client ask real servers directly and through a filtered relay: it gets the same, nothing that
-// the policy withholds is in the external stream, and the runs are those that the SDK's own spans have.
+// TestAISDKClients runs the AI SDK's own client against real servers. The client calls them directly and through a
+// filtered relay, and must get the same answers. The external stream must contain nothing that the policy withholds.
+// The runs must match the SDK's own spans.
 func TestAISDKClients(t *testing.T) {
 	for _, server := range []string{"vercel", "pydantic-ai"} {
 		t.Run(server, func(t *testing.T) {

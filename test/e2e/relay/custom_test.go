@@ -51,8 +51,8 @@ func launchHomeGrown(t *testing.T, change ...string) (service *harness.FileServi
 	return harness.LaunchFile(t, text, map[string]string{"OTEL_TRACES_EXPORTER": "none"}), text
 }
 
-// TestHomeGrownAgent sends the stream of a home-grown agent through a proxy: its client gets the mapped frames, the public stream
-// has fewer of them, and there are operations and metrics as for any other agent.
+// TestHomeGrownAgent sends the stream of a home-grown agent through a proxy. The client gets the mapped frames, and the
+// public stream has fewer of them. Operations and metrics exist as for any other agent.
 func TestHomeGrownAgent(t *testing.T) {
 	service, _ := launchHomeGrown(t)
 	got := service.Chat(t, "/chat", "")

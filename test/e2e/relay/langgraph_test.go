@@ -15,8 +15,9 @@ import (
 	"github.com/delegraph/delegraph/test/e2e/harness"
 )
 
-// TestLangGraph has LangGraph's SDK ask its server directly and through a default proxy, in every stream mode: it gets the same, and
-// the telemetry of each run is what LangChain's own tracer saw of it inside the server.
+// TestLangGraph runs LangGraph's SDK against its server, directly and through a default proxy, in every stream mode.
+// The SDK must get the same answers. The telemetry of each run must match what LangChain's own tracer recorded inside
+// the server.
 func TestLangGraph(t *testing.T) {
 	const server = "langgraph-dev"
 	harness.Slow(t)

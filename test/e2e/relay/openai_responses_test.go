@@ -15,9 +15,9 @@ import (
 	"github.com/delegraph/delegraph/test/e2e/harness"
 )
 
-// TestOpenAIResponses has OpenAI's own client ask a scripted Responses API with built-in tools, approvals and background responses
-// directly and through a filtered relay: it gets the same, nothing that the policy withholds is in an external stream, and the runs are
-// the responses that the API made.
+// TestOpenAIResponses runs OpenAI's own client against a scripted Responses API with built-in tools, approvals and
+// background responses. The client calls the API directly and through a filtered relay, and must get the same answers.
+// External streams must contain nothing that the policy withholds. The runs must be the responses that the API created.
 func TestOpenAIResponses(t *testing.T) {
 	harness.Slow(t)
 	client, agent := startOpenAIAgents(t, "openai_responses.py")

@@ -21,9 +21,11 @@ import (
 	"github.com/delegraph/delegraph/test/e2e/harness"
 )
 
-// TestOpenPathLeaksNothing sends recordings on a path that agents share with others and on a configured path. What is withheld
-// there must be withheld here too, except frames of no dialect. A recording is also sent from each frame on of which no dialect
-// is sure, as the stream of a client that resumes may begin, and after a frame that clients may not get.
+// TestOpenPathLeaksNothing sends recordings on a path that agents share with others, and on a configured path. A frame
+// that is withheld on the configured path must also be withheld on the shared path, unless it is of no dialect.
+//
+// Recordings are also sent in two other forms. The first starts at a frame that no dialect recognizes for sure, as
+// the stream of a client that resumes may begin. The second starts after a frame that clients may not get.
 func TestOpenPathLeaksNothing(t *testing.T) {
 	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		sent, _ := io.ReadAll(r.Body)

@@ -30,9 +30,12 @@ import (
 	"github.com/delegraph/delegraph/internal/settings"
 )
 
-// TestBursts sends every recording of the repository through a filtering proxy, with content: frame by frame, each after the one
-// before it was observed, and in one write, observed at once or only after the client has received everything. The observations
-// must be the same.
+// TestBursts sends every recording of the repository through a filtering proxy, with content, in three ways:
+//   - frame by frame, each after the frame before it was observed
+//   - in one write that is observed at once
+//   - in one write that is observed only after the client has received everything
+//
+// The observations must be the same.
 func TestBursts(t *testing.T) {
 	for _, file := range recordings(t) {
 		t.Run(filepath.ToSlash(file), func(t *testing.T) {

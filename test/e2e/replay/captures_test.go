@@ -100,8 +100,8 @@ func tokens(n *int64) string {
 	return fmt.Sprint(*n)
 }
 
-// TestCutAnywhere cuts every capture at random bytes, reads it in random sizes, and checks every run: it ends, each of its
-// operations ends once, and a parent exists and ends no earlier than its children.
+// TestCutAnywhere cuts every capture at random bytes and reads it in random sizes. Each run must end, and each of its
+// operations must end once. The parent of an operation must exist and must not end before its children.
 func TestCutAnywhere(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	const cuts = 12

@@ -83,8 +83,8 @@ func (c *textCheck) text(where, text string, most int) {
 // jsonText matches a member whose value is a string.
 var jsonText = regexp.MustCompile(`"([A-Za-z_]+)"\s*:\s*"((?:[^"\\]|\\.)*)"`)
 
-// TestTextsAreBounded lengthens the texts of every capture, the members of one name at a time, and puts bytes that are not UTF-8
-// into its lines, and checks that every text of a span and every label stays bounded and valid, in every dialect.
+// TestTextsAreBounded makes the texts of every capture longer, the members of one name at a time. It also puts bytes
+// that are not UTF-8 into the lines. In every dialect, all texts of spans and all labels must stay bounded and valid.
 func TestTextsAreBounded(t *testing.T) {
 	const mostLabel = 256
 	c := config.Default()

@@ -67,8 +67,11 @@ func replayedTraces(t *testing.T, file string) (all harness.SpanLines) {
 	return all
 }
 
-// faultsOf returns what makes a trace hard to read in Jaeger: spans without their parent, outside its times or of negative
-// length, several roots, and ids that are used twice.
+// faultsOf returns what makes a trace hard to read in Jaeger:
+//   - spans without their parent, or outside its times
+//   - spans of negative length
+//   - several roots
+//   - ids that are used twice
 func faultsOf(all harness.SpanLines) (faults []string) {
 	known, roots := map[string]harness.SpanLine{}, map[string]int{}
 	for _, s := range all {

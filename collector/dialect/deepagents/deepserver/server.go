@@ -12,9 +12,9 @@ import (
 	"github.com/delegraph/delegraph/collector/sse"
 )
 
-// Server answers a message by playing a capture: a message with the content NAME is answered with the file
-// NAME.sse, in which the ids of the chat and the message are replaced. Resuming a thread that waits creates
-// a message that is answered with resumeCapture.
+// Server answers a message by playing a capture. A message with the content NAME is answered with the file
+// NAME.sse. The ids of the chat and the message in the file are replaced. Resuming a thread that waits creates a
+// message that is answered with resumeCapture.
 type Server struct {
 	mux           http.ServeMux
 	captures      fs.FS
