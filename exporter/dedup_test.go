@@ -24,9 +24,10 @@ func (s *transcript) Close(of *event.Stream, end event.End, at time.Time) {
 
 // TestListeners sends one run over several streams, one step a second. "+a" opens the answer to a request, "+a?" a stream that
 // listens to the run, "+a?<" a listener that was requested before everything else, "+a?r" one that gets earlier frames again, "+a?o"
-// one that does too and names the run differently, "+s#" one of the run's session, and "+a!" the answer to a message to the run. "a:x"
+// one that does too and names the run differently, "+s#" one of the run's session, "+a%" the answer to a request in the
+// background, "+a?%" a stream that resumes its run, and "+a!" the answer to a message to the run. "a:x"
 // is a frame of the run, "a:x^" a snapshot, "a:x=" a frame that states the state x, "a:x^=" a snapshot of it, "a:x!" an error, "a:x<" a frame that came before all others, "a:x?" a frame that names no
-// run, and "a:E" the end of the run; x is the frame's type. "-a" is a stream that the agent ends, "-a." one whose client leaves, and
+// run, and "a:E" the end of the run; x is the frame's type. "-a" is a stream that the agent ends, "-a/" one whose connection breaks, "-a." one whose client leaves, and
 // "..." the time that a run waits for a client to come back.
 func TestListeners(t *testing.T) {
 	for _, c := range []struct{ name, steps, want string }{
@@ -73,6 +74,13 @@ func TestListeners(t *testing.T) {
 		{"a client that left subscribes", "+a a:x -a. +b? b:s^ b:y -b", "+a a:x +b a:s a:y -b,0@7 -a,0@7 "},
 		{"a client that left sends a message", "+a a:x -a. +b! b:y -b", "+a a:x a:y -a,0@6 "},
 		{"a client left before the first frame", "+a -a.", "+a -a,1@2 "},
+		{"in the background, a stream breaks off", "+a% a:x -a +b?% b:x b:y b:E -b", "+a a:x +b a:y a:E -b,0@8 -a,0@8 "},
+		{"in the background, a connection breaks", "+a% a:x -a/ +b?% b:y b:E -b", "+a a:x +b a:y a:E -b,0@7 -a,0@7 "},
+		{"in the background, streams break off twice", "+a% a:x -a +b?% b:x -b +c?% c:y c:E -c ...", "+a a:x +b -b,0@6 +c a:y a:E -c,0@10 -a,0@10 "},
+		{"in the background, nobody resumes", "+a% a:x -a ...", "+a a:x -a,0@3 "},
+		{"in the background, a connection breaks and nobody resumes", "+a% a:x -a/ ...", "+a a:x -a,4@3 "},
+		{"in the background, a run that is over", "+a% a:E -a +b?% b:E -b", "+a a:E -a,0@3 +b -b,0@6 "},
+		{"a resumed run that no stream began", "+b?% b:x -b +c?% c:x c:E -c", "+b b:x +c b:E -c,0@7 -b,0@7 "},
 		{"a run that is over is read again", "+a a:x a:y -a +b?r b:x b:y -b", "+a a:x a:y -a,0@4 +b -b,0@8 "},
 		{"a session beside its run", "+s# +a a:x s:x a:y -a s:y s:E -s.", "+s +a a:x a:y -a,0@6 -s,1@9 "},
 		{"a session goes on when the client has left", "+s# +a a:x s:x -a. s:y s:E -s.", "+s +a a:x a:y a:E -a,0@7 -s,1@8 "},
@@ -107,6 +115,10 @@ func listened(steps string) string {
 			switch {
 			case strings.HasSuffix(step, "#"):
 				of.SingleRun, of.JoinedSession = false, "session"
+			case strings.HasSuffix(step, "?%"):
+				of.SingleRun, of.JoinedRun, of.ReplayedRun, of.InBackground = false, "t", "t", true
+			case strings.HasSuffix(step, "%"):
+				of.InBackground = true
 			case strings.HasSuffix(step, "?r"):
 				of.SingleRun, of.JoinedRun, of.ReplayedRun = false, "t", "t"
 			case strings.HasSuffix(step, "?o"):
@@ -125,6 +137,8 @@ func listened(steps string) string {
 			end := event.EndOfStream
 			if strings.HasSuffix(step, ".") {
 				end = event.EndClientLeft
+			} else if strings.HasSuffix(step, "/") {
+				end = event.EndBroken
 			}
 			s.Close(streams[step[1:2]], end, now)
 		default:
