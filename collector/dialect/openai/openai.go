@@ -143,7 +143,7 @@ func atEnd(list strictjson.Value, matches func(strictjson.Value) bool) func(func
 
 // New returns a decoder.
 func (Dialect) New(s *event.Stream) dialect.Decoder {
-	d := &decoder{singleRun: s.SingleRun, joined: s.JoinedRun}
+	d := &decoder{agent: s.ConfiguredAgent, singleRun: s.SingleRun, joined: s.JoinedRun}
 	d.withheld.shared = wire.NewSharedSet(s, "item")
 	return d
 }

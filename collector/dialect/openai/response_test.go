@@ -38,6 +38,22 @@ func TestAnsweredApprovals(t *testing.T) {
 	}
 }
 
+// TestConfiguredAgent checks that a response and a completion are of the configured agent, and that the Agents SDK names its own.
+func TestConfiguredAgent(t *testing.T) {
+	const sdk = `data: {"type":"agent_updated_stream_event","new_agent":"triage"}` + "\n\n"
+	const raw = `data: {"type":"raw_response_event","data":{"type":"response.created","response":{"id":"r"}}}` + "\n\n"
+	for frames, want := range map[string]string{
+		`data: {"type":"response.created","response":{"id":"r"}}` + "\n\n":                                           `agent="root"`,
+		`data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"x"}}]}` + "\n\n": `agent="root"`,
+		sdk + raw: `agent="triage"`, raw: "",
+	} {
+		facts := dialecttest.Facts(Dialect{}, &event.Stream{ConfiguredAgent: "root"}, frames)
+		if !strings.Contains(facts, want) || want == "" && strings.Contains(facts, "agent=") || want != `agent="root"` && strings.Contains(facts, "root") {
+			t.Errorf("want %s in\n%s", want, facts)
+		}
+	}
+}
+
 // TestBackground checks which responses go on when a stream of them breaks off.
 func TestBackground(t *testing.T) {
 	post, get := dialect.Request{Method: "POST", Path: "/v1/responses"}, dialect.Request{Method: "GET", Path: "/v1/responses/r"}
