@@ -60,6 +60,7 @@ type sharedRun struct {
 	closedAt  time.Time // when its last stream closed; zero while one is open
 	state     uint64    // the last that a frame stated; of a listener's run, first that of the run before
 	endedAt   time.Time // when the agent last ended one of the streams, if no new frame came since
+	statedEnd bool      // a frame has stated the end of the run
 }
 
 // seenFrame is a frame that was passed on.
@@ -253,7 +254,7 @@ func (r *sharedRun) consume(l *listener, b *event.Batch, next event.Sink) bool {
 		l.at = r.forgotten + len(r.frames)
 	}
 	r.endedAt = time.Time{}
-	r.state = cmp.Or(b.StateHash, r.state)
+	r.state, r.statedEnd = cmp.Or(b.StateHash, r.state), r.statedEnd || statesEnd(b)
 	b.Stream = r.stream
 	next.Consume(b)
 	return true
@@ -277,8 +278,8 @@ func (r *sharedRun) isKnown(l *listener, b *event.Batch) bool {
 }
 
 // Close closes a stream. A run ends with the last of its streams, but at the time at which the
-// agent ended one of them if no new frame came after that. If the client of the last one left, the run
-// first waits for a client to come back.
+// agent ended one of them if no new frame came after that. If the client of the last one left, or it broke off
+// and the run is in the background, the run first waits for a client to come back.
 func (s *Deduplicator) Close(stream *event.Stream, end event.End, at time.Time) {
 	s.stopAwaiting(stream)
 	s.mu.Lock()
@@ -293,11 +294,12 @@ func (s *Deduplicator) Close(stream *event.Stream, end event.End, at time.Time) 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	last := s.remove(l, end, at)
+	_, waits := s.departed[r]
 	s.mu.Unlock()
 	if l.opened && (stream != r.stream || !last && stream.JoinedSession != "") {
 		s.next.Close(stream, end, at)
 	}
-	if end == event.EndOfStream && at.After(r.endedAt) {
+	if end == event.EndOfStream && !waits && at.After(r.endedAt) {
 		r.endedAt = at
 	}
 	switch {
@@ -315,7 +317,7 @@ func (s *Deduplicator) remove(l *listener, end event.End, at time.Time) (last bo
 	r := l.run
 	r.listeners = slices.DeleteFunc(r.listeners, func(other *listener) bool { return other == l })
 	others := slices.ContainsFunc(r.listeners, func(other *listener) bool { return end != event.EndOfStream || other.stream.JoinedSession == "" })
-	if others || !r.closedAt.IsZero() || end == event.EndClientLeft && s.depart(r, at) {
+	if others || !r.closedAt.IsZero() || s.depart(r, l.stream, end, at) {
 		return false
 	}
 	s.end(r, at)

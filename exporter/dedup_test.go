@@ -31,12 +31,13 @@ func (s *transcript) Close(of *event.Stream, end event.End, at time.Time) {
 //   - "+a?o" opens a listener that gets earlier frames again and names the run differently
 //   - "+s#" opens a stream of the run's session
 //   - "+a!" opens the answer to a message to the run
+//   - "+a%" opens the answer to a request in the background, and "+a?%" a stream that resumes its run
 //   - "a:x" is a frame of the run, "a:x^" a snapshot, and "a:x!" an error
 //   - "a:x=" is a frame that states the state x, and "a:x^=" a snapshot of that state
 //   - "a:x<" is a frame that came before all others
 //   - "a:x?" is a frame that names no run
 //   - "a:E" is the end of the run
-//   - "-a" is a stream that the agent ends, and "-a." a stream that its client leaves
+//   - "-a" is a stream that the agent ends, "-a/" one whose connection breaks, and "-a." one whose client leaves
 //   - "..." is the time that a run waits for a client to come back
 func TestListeners(t *testing.T) {
 	for _, c := range []struct{ name, steps, want string }{
@@ -83,6 +84,13 @@ func TestListeners(t *testing.T) {
 		{"a client that left subscribes", "+a a:x -a. +b? b:s^ b:y -b", "+a a:x +b a:s a:y -b,0@7 -a,0@7 "},
 		{"a client that left sends a message", "+a a:x -a. +b! b:y -b", "+a a:x a:y -a,0@6 "},
 		{"a client left before the first frame", "+a -a.", "+a -a,1@2 "},
+		{"in the background, a stream breaks off", "+a% a:x -a +b?% b:x b:y b:E -b", "+a a:x +b a:y a:E -b,0@8 -a,0@8 "},
+		{"in the background, a connection breaks", "+a% a:x -a/ +b?% b:y b:E -b", "+a a:x +b a:y a:E -b,0@7 -a,0@7 "},
+		{"in the background, streams break off twice", "+a% a:x -a +b?% b:x -b +c?% c:y c:E -c ...", "+a a:x +b -b,0@6 +c a:y a:E -c,0@10 -a,0@10 "},
+		{"in the background, nobody resumes", "+a% a:x -a ...", "+a a:x -a,0@3 "},
+		{"in the background, a connection breaks and nobody resumes", "+a% a:x -a/ ...", "+a a:x -a,4@3 "},
+		{"in the background, a run that is over", "+a% a:E -a +b?% b:E -b", "+a a:E -a,0@3 +b -b,0@6 "},
+		{"a resumed run that no stream began", "+b?% b:x -b +c?% c:x c:E -c", "+b b:x +c b:E -c,0@7 -b,0@7 "},
 		{"a run that is over is read again", "+a a:x a:y -a +b?r b:x b:y -b", "+a a:x a:y -a,0@4 +b -b,0@8 "},
 		{"a session beside its run", "+s# +a a:x s:x a:y -a s:y s:E -s.", "+s +a a:x a:y -a,0@6 -s,1@9 "},
 		{"a session goes on when the client has left", "+s# +a a:x s:x -a. s:y s:E -s.", "+s +a a:x a:y a:E -a,0@7 -s,1@8 "},
@@ -117,6 +125,10 @@ func listened(steps string) string {
 			switch {
 			case strings.HasSuffix(step, "#"):
 				of.SingleRun, of.JoinedSession = false, "session"
+			case strings.HasSuffix(step, "?%"):
+				of.SingleRun, of.JoinedRun, of.ReplayedRun, of.InBackground = false, "t", "t", true
+			case strings.HasSuffix(step, "%"):
+				of.InBackground = true
 			case strings.HasSuffix(step, "?r"):
 				of.SingleRun, of.JoinedRun, of.ReplayedRun = false, "t", "t"
 			case strings.HasSuffix(step, "?o"):
@@ -135,6 +147,8 @@ func listened(steps string) string {
 			end := event.EndOfStream
 			if strings.HasSuffix(step, ".") {
 				end = event.EndClientLeft
+			} else if strings.HasSuffix(step, "/") {
+				end = event.EndBroken
 			}
 			s.Close(streams[step[1:2]], end, now)
 		default:

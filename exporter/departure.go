@@ -7,23 +7,25 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// returnTime is how long a run stays open after its last client left. The agent may go on, and a client that
-// reloads its page or changes its network comes back to the run.
+// returnTime is how long a run stays open after its last client left, or after the last stream of a run in the background
+// broke off. The agent may go on, and a client that reloads its page, changes its network or resumes the stream comes back.
 const returnTime = 30 * time.Second
 
-// departure is the end of a run whose last client left. It takes effect unless a client comes back in time.
+// departure is the end of a run that waits for a client. It takes effect unless one comes back in time.
 type departure struct {
+	end   event.End
 	at    time.Time
 	timer *time.Timer
 }
 
-// depart makes a run wait for a client to come back, and reports whether it does: not if the agent has ended
-// the run or too many wait. The caller holds both locks.
-func (s *Deduplicator) depart(r *sharedRun, at time.Time) bool {
-	if !r.endedAt.IsZero() || r.stream.JoinedSession != "" || len(s.departed) >= maxDeparted {
+// depart makes a run wait for a client to come back after a stream of it has ended, and reports whether it does: not if the agent has
+// ended the run or too many wait. The caller holds both locks.
+func (s *Deduplicator) depart(r *sharedRun, stream *event.Stream, end event.End, at time.Time) bool {
+	brokeOff := (end == event.EndOfStream || end == event.EndBroken) && stream.InBackground && !r.statedEnd
+	if end != event.EndClientLeft && !brokeOff || !r.endedAt.IsZero() || r.stream.JoinedSession != "" || len(s.departed) >= maxDeparted {
 		return false
 	}
-	d := &departure{at: at}
+	d := &departure{end: end, at: at}
 	d.timer = time.AfterFunc(returnTime, func() { s.endDeparted(r, d) })
 	s.departed[r] = d
 	return true
@@ -37,7 +39,7 @@ func (s *Deduplicator) cancelDeparture(r *sharedRun) {
 	}
 }
 
-// endDeparted ends a run at the time at which its last client left, unless a client has come back.
+// endDeparted ends a run at the time at which its last stream ended, unless a client has come back.
 func (s *Deduplicator) endDeparted(r *sharedRun, d *departure) {
 	s.mu.Lock()
 	if s.departed[r] != d {
@@ -49,7 +51,7 @@ func (s *Deduplicator) endDeparted(r *sharedRun, d *departure) {
 	defer r.mu.Unlock()
 	s.end(r, d.at)
 	s.mu.Unlock()
-	s.next.Close(r.stream, event.EndClientLeft, d.at)
+	s.next.Close(r.stream, d.end, d.at)
 }
 
 // EndDeparted ends the runs that wait for a client to come back, for a shutdown.

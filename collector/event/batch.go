@@ -56,6 +56,9 @@ type Batch struct {
 	// policies only PolicyClient needs them: for the public, a table lists the members that may leave.
 	WithheldMembers []string
 
+	// Cuts are parts of the frame, at any depth, that must be withheld.
+	Cuts map[strictjson.Value]struct{}
+
 	// HasThoughts says that the frame contains a model's thought, even if no event reports it.
 	HasThoughts bool
 
@@ -140,6 +143,14 @@ func (b *Batch) SetTextKind(object strictjson.Value, kind Kind) {
 	b.TextKinds[object] = kind
 }
 
+// Cut withholds a part of the frame.
+func (b *Batch) Cut(part strictjson.Value) {
+	if b.Cuts == nil {
+		b.Cuts = make(map[strictjson.Value]struct{})
+	}
+	b.Cuts[part] = struct{}{}
+}
+
 // EndsInFailure reports whether the frame states that its run has ended in a failure.
 func (b *Batch) EndsInFailure() bool {
 	return slices.ContainsFunc(b.Events, func(e Event) bool { return e.Kind == KindRunEnded && e.Error != NoFailure })
@@ -218,7 +229,7 @@ func (b *Batch) AddText(k Kind, v strictjson.Value) *Event {
 // MemorySize returns the approximate size of the batch in memory, in bytes. It can be many times the
 // size of the frame.
 func (b *Batch) MemorySize() int {
-	n := int(unsafe.Sizeof(*b)) + 8*cap(b.WithheldMessages) + 16*cap(b.WithheldMembers) + b.memory.size() + cap(b.Events)*int(unsafe.Sizeof(Event{}))
+	n := int(unsafe.Sizeof(*b)) + 8*cap(b.WithheldMessages) + 16*cap(b.WithheldMembers) + 48*len(b.Cuts) + b.memory.size() + cap(b.Events)*int(unsafe.Sizeof(Event{}))
 	n += len(b.Run) + len(b.Session) + len(b.Agent) + len(b.Branch) + len(b.Step) + len(b.EnclosingCall) + len(b.ParentBranch) + len(b.Type) + len(b.UnknownKind)
 	for _, name := range b.WithheldMembers {
 		n += len(name)

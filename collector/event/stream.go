@@ -23,6 +23,7 @@ type Identity struct {
 	JoinedRun          string   // the id of an existing run that the request subscribes to, or ""
 	ReplayedRun        string   // JoinedRun again, if the stream may begin with frames from before it was opened and the run never begins again
 	NewRun             bool     // the request starts a run, so the stream brings all of it
+	InBackground       bool     // the run goes on when a stream of it breaks off, and another request can bring the rest
 	JoinedSession      string   // the session whose runs the stream brings one after the other, or ""
 	RequestDialect     string   // the dialect, if the request's content identifies it regardless of the path; or ""
 }

@@ -147,7 +147,7 @@ func (b *requestBody) identify(dialects []dialect.Dialect, length int64, depth i
 			id.Session = ""
 			return id, UnreadSession
 		}
-		if id.App != "" || id.User != "" || id.Session != "" || id.JoinedRun != "" || id.RequestDialect != "" || id.NewRun || len(id.Answers) > 0 {
+		if id.App != "" || id.User != "" || id.Session != "" || id.JoinedRun != "" || id.RequestDialect != "" || id.NewRun || id.InBackground || len(id.Answers) > 0 {
 			return id, ""
 		}
 	}

@@ -2,6 +2,7 @@ package custom_test
 
 import (
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -242,5 +243,38 @@ func TestHostileMapping(t *testing.T) {
 	}
 	if d.Detect(dialect.Frame{JSON: strictjson.Value{}}) != dialect.No {
 		t.Error("Detect() recognizes a frame without JSON")
+	}
+}
+
+// TestFailureWins ends runs that have failed, as a stream does that always ends in the same way.
+func TestFailureWins(t *testing.T) {
+	const failed = `run_ended agent_error code="E_QUOTA"`
+	for _, c := range []struct {
+		frames []string
+		want   string // the ends of runs
+	}{
+		{[]string{`{"type":"run_failed","code":"E_QUOTA"}`, `[DONE]`}, failed},
+		{[]string{`{"type":"run_ended","status":"error","code":"E_QUOTA"}`, `{"type":"run_ended","status":"ok"}`, `[DONE]`}, failed},
+		{[]string{`{"type":"run_failed","code":"E_QUOTA"}`, `{"type":"run_failed","code":"E_OTHER"}`}, failed},
+		{[]string{`{"type":"run_failed","run":"1","code":"E_QUOTA"}`, `{"type":"run_ended","run":"2"}`, `{"type":"run_ended","run":"1"}`, `[DONE]`}, failed + "; run_ended"},
+		{[]string{`{"type":"run_failed","code":"E_QUOTA"}`, `{"type":"run_started"}`, `[DONE]`}, failed + "; run_ended"},
+		{[]string{`{"type":"run_ended"}`, `[DONE]`}, "run_ended; run_ended"},
+	} {
+		var ends []string
+		for _, fact := range factsOf(custom.New(mapping()), c.frames...) {
+			if strings.HasPrefix(fact, "run_ended") {
+				ends = append(ends, fact)
+			}
+		}
+		if got := strings.Join(ends, "; "); got != c.want {
+			t.Errorf("%v ends runs as %s, want %s", c.frames, got, c.want)
+		}
+	}
+	var many []string
+	for i := range 200 {
+		many = append(many, `{"type":"run_failed","run":`+strconv.Itoa(i)+`}`)
+	}
+	if facts := factsOf(custom.New(mapping()), append(many, `[DONE]`)...); facts[len(facts)-1] != "other" {
+		t.Errorf("after many failures, the last one is forgotten: %s", facts[len(facts)-1])
 	}
 }

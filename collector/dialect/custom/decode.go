@@ -20,6 +20,7 @@ type decoder struct {
 	run     string
 	session string
 	names   wire.NameCache
+	failed  failedRuns
 }
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
@@ -27,7 +28,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	if !f.JSON.Exists() {
 		if d.endMarker != "" && string(f.Data) == d.endMarker {
 			b.Type = d.endMarker
-			b.Add(event.KindRunEnded)
+			d.addRunEnd(b, ending{})
 			return
 		}
 		b.Rejected = f.Malformed
@@ -144,6 +145,7 @@ func reportedTime(v strictjson.Value) time.Time {
 func (r *reading) report() {
 	switch r.means {
 	case "run_started":
+		delete(r.failed, r.b.Run)
 		r.b.Add(event.KindRunStarted)
 	case "run_ended", "run_failed":
 		r.endRun()
@@ -193,20 +195,25 @@ func (r *reading) addText(kind event.Kind) {
 }
 
 func (r *reading) endRun() {
-	if r.hasFailed() {
-		r.addEnd(event.KindError, event.AgentError)
+	if e := r.addRunEnd(r.b, r.ending(event.AgentError)); e != nil {
+		e.Model, e.Usage = r.name(pathModel), r.usage()
 	}
-	e := r.addEnd(event.KindRunEnded, event.AgentError)
-	e.Model, e.Usage = r.name(pathModel), r.usage()
 }
 
 // addEnd adds an event of an end, with the error if the frame reports a failure.
 func (r *reading) addEnd(kind event.Kind, class event.Failure) *event.Event {
 	e := r.b.Add(kind)
-	if r.hasFailed() {
-		e.Error, e.Code = class, wire.MostSpecific(wire.Code(r.value(pathCode)), wire.ErrorCode(r.value(pathError)))
-	}
+	how := r.ending(class)
+	e.Error, e.Code = how.failure, how.code
 	return e
+}
+
+// ending returns how the frame says that something has ended. A failure is of a class.
+func (r *reading) ending(class event.Failure) ending {
+	if !r.hasFailed() {
+		return ending{}
+	}
+	return ending{class, wire.MostSpecific(wire.Code(r.value(pathCode)), wire.ErrorCode(r.value(pathError)))}
 }
 
 // hasFailed reports whether the frame reports a failure: by its meaning, by its status, or by an

@@ -12,17 +12,18 @@ type decoder struct {
 	configured    string // name of the run's own agent in the configuration, or ""
 	resumes       bool   // the request resumes the thread's interrupted run
 	names         wire.NameCache
-	withheld      wire.SharedSet       // messages that were withheld, and their calls; interrupts of internal nodes
-	withheldTools wire.SharedSet       // the tools of calls in withheld messages
-	unnamed       wire.SharedSet       // hashes of the contents of withheld messages without an ID, until a state has it
-	internalWork  wire.SharedSet       // LangChain's runs and LangGraph's tasks that are internal, or may be
-	thoughts      wire.SharedSet       // messages that are thoughts as a whole
-	named         []string             // of unnamed: the contents that have got an ID in the frame that is being judged
-	marked        []strictjson.Value   // messages of the frame that is being judged in which every text is a thought
-	found         []strictjson.Value   // messages of the frame that is being judged
-	authors       wire.Authors[string] // of messages, by id
-	shown         shown
-	hidden        hiddenCalls
+	withheld      wire.SharedSet     // messages that were withheld, and their calls; interrupts of internal nodes
+	withheldTools wire.SharedSet     // the tools of calls in withheld messages
+	unnamed       wire.SharedSet     // hashes of the contents of withheld messages without an ID, until a state has it
+	internalWork  wire.SharedSet     // LangChain's runs and LangGraph's tasks that are internal, or may be
+	thoughts      wire.SharedSet     // messages that are thoughts as a whole
+	named         []string           // of unnamed: the contents that have got an ID in the frame that is being judged
+	marked        []strictjson.Value // messages of the frame that is being judged in which every text is a thought
+	found         []strictjson.Value // messages of the frame that is being judged
+	examination
+	authors wire.Authors[string] // of messages, by id
+	shown   shown
+	hidden  hiddenCalls
 	runState
 }
 

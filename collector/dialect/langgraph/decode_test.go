@@ -99,7 +99,7 @@ func TestDecode(t *testing.T) {
 		{"a name of the event that is unknown", []string{frame("telemetry", `{}`)}, []string{"2 -"}},
 		{"an internal namespace", []string{frame("updates|internal:1", `{}`)}, []string{"2 updates internal"}},
 		{"an internal node", []string{frame("updates", `{"Internal_check":{}}`)}, []string{"2 updates internal"}},
-		{"an instruction", []string{frame("updates", `{"a":{"messages":[{"type":"system","content":"x"}]}}`), frame("custom", `[["system","x"]]`)}, []string{"2 updates internal", "3 custom internal"}},
+		{"an instruction", []string{frame("updates", `{"a":{"messages":[{"type":"system","content":"x"}]}}`), frame("custom", `[["system","x"]]`)}, []string{"2 updates", "3 custom internal"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := facts(nil, c.frames...)
@@ -170,7 +170,7 @@ func TestPolicies(t *testing.T) {
 		{"updates|a:1", `{"a":{"messages":[` + answer + `],"secret":"STATE"}}`, `{"a":{"messages":[` + answer + `],"secret":"STATE"}}`,
 			`{"a":{"messages":[{"type":"ai","content":[{"type":"text","text":"Hi"}],"id":"lc_run--1","name":"a","tool_calls":[{"name":"f","args":{},"id":"c","type":"tool_call"}]}]}}`},
 		{"messages", `[` + history[:len(`{"type":"human","content":"QUESTION","id":"0"}`)] + `,{"langgraph_node":"n"}]`, `[` + history[:len(`{"type":"human","content":"QUESTION","id":"0"}`)] + `,{"langgraph_node":"n"}]`, `[{"langgraph_node":"n"}]`},
-		{"updates", `{"a":{"messages":[["developer","PROMPT"]]}}`, "", ""},
+		{"updates", `{"a":{"messages":[["developer","PROMPT"]]}}`, `{"a":{"messages":[]}}`, `{"a":{"messages":[]}}`},
 		{"events", `{"event":"on_chat_model_start","data":{"input":{"messages":[[{"type":"system","content":"PROMPT"}]]}}}`, "", ""},
 		{"events", `{"event":"on_chain_start","data":{}}`, `{"event":"on_chain_start","data":{}}`, ""},
 		{"custom", `"SECRET"`, `"SECRET"`, ""},

@@ -1,6 +1,7 @@
 package langgraph
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -12,35 +13,35 @@ import (
 
 // findings says what a value contains at any depth.
 type findings struct {
-	internal   bool // a message that is internal, instructs a model, or was withheld; or data of an internal node
+	internal   bool // a message that is internal or was withheld, or data of an internal node: what is beside it may be too
+	instructs  bool // a message that instructs a model, or a prompt
+	prompts    bool // the texts that a completion model gets
 	hasThought bool // a model's thought
 	doubtful   bool // a message or call that may be from an unreadable frame, or arguments that may be of a withheld call
 }
 
 func (f *findings) add(other findings) {
-	f.internal, f.hasThought, f.doubtful = f.internal || other.internal, f.hasThought || other.hasThought, f.doubtful || other.doubtful
+	f.internal, f.instructs, f.prompts = f.internal || other.internal, f.instructs || other.instructs, f.prompts || other.prompts
+	f.hasThought, f.doubtful = f.hasThought || other.hasThought, f.doubtful || other.doubtful
 }
 
 // maxScan bounds how deep messages are looked for. Deeper values count as internal.
 const maxScan = 100
 
-func (d *decoder) examine(v strictjson.Value, depth int) (found findings) {
-	switch v.Kind() {
-	case strictjson.Object:
-		if depth > maxScan {
-			return findings{internal: true}
-		}
-		found = d.examineObject(v)
-		for _, member := range v.Members() {
-			found.add(d.examine(member, depth+1))
-		}
-	case strictjson.Array:
-		if depth > maxScan || isInstructionPair(v) {
-			return findings{internal: true}
-		}
-		for element := range v.Elements() {
-			found.add(d.examine(element, depth+1))
-		}
+func (d *decoder) examine(v strictjson.Value, at place, depth int) (found findings) {
+	if depth > maxScan {
+		return findings{internal: v.Kind() >= strictjson.Array}
+	}
+	var is traits
+	if v.Kind() == strictjson.Object && (at != inState || depth > 0) { // the members of a state have names of the application
+		is, found = d.examineObject(v, at)
+	}
+	found.instructs = found.instructs || v.Kind() == strictjson.Array && at < inBody && isInstructionPair(v)
+	for name, member := range v.Members() {
+		found.add(d.examinePart(member, d.placeOfMember(v, is, at, name, member), depth+1))
+	}
+	for element := range v.Elements() {
+		found.add(d.examinePart(element, at.ofElement(), depth+1))
 	}
 	return found
 }
@@ -67,7 +68,7 @@ var (
 
 	// memberPrefilter rules out most names of members, and shapePrefilter most of those that say nothing by their name.
 	memberPrefilter = lenient.NewPrefilter(&event.Table{
-		Labels: shapeMembers, Envelopes: slices.Concat(typeMembers, nameMembers, idMembers, scopeMembers), DeepMembers: thoughtMembers,
+		Labels: shapeMembers, Envelopes: slices.Concat(typeMembers, nameMembers, idMembers, scopeMembers, promptMembers), DeepMembers: thoughtMembers,
 	})
 	shapePrefilter = lenient.NewPrefilter(&event.Table{Labels: shapeMembers})
 	shapeMembers   = slices.Concat(messageMembers, savedMembers, argumentMembers, questionMembers, sendMembers)
@@ -77,14 +78,17 @@ var (
 type traits struct {
 	isMessage, isResponse, isResult, isCall, isQuestion, isSend bool
 
-	isLabeled  bool // it has an internal type or name, or instructs a model
-	isWithheld bool // it has the id of something that was withheld
-	isShared   bool // it has the id of something that other streams withhold too
+	isUsers       bool // a user's message
+	isInstruction bool // it has the type, role or class of a message that instructs a model
+	isPrompt      bool // it has the type or class of a prompt
+	isLabeled     bool // it has an internal type or name
+	isScoped      bool // it names an internal node, agent or namespace
+	isWithheld    bool // it has the id of something that was withheld
+	isShared      bool // it has the id of something that other streams withhold too
 }
 
-// examineObject returns what the members of an object say about it.
-func (d *decoder) examineObject(v strictjson.Value) (found findings) {
-	var is traits
+// examineObject returns what the members of an object say about it, and records what they say.
+func (d *decoder) examineObject(v strictjson.Value, at place) (is traits, found findings) {
 	for name, value := range v.Members() {
 		text := name.Text()
 		if !memberPrefilter.MayMatch(text) {
@@ -95,25 +99,23 @@ func (d *decoder) examineObject(v strictjson.Value) (found findings) {
 		}
 		switch {
 		case lenient.MatchesAny(text, typeMembers):
-			is.isLabeled = is.isLabeled || isInstruction(value) || lenient.ContainsInternal(value)
-			is.isResponse = is.isResponse || lenient.MatchesAny(value.Text(), responseTypes)
-			found.internal = found.internal || isPromptType(value)
+			is.addType(value)
 			found.hasThought = found.hasThought || isThoughtType(value)
 		case lenient.MatchesAny(text, nameMembers):
 			is.isLabeled = is.isLabeled || lenient.ContainsInternal(value)
 		case lenient.MatchesAny(text, idMembers):
 			is.addID(&d.withheld, value)
-			is.isLabeled = is.isLabeled || namesInstruction(value)
-			found.internal = found.internal || namesPrompt(value)
 			found.hasThought = found.hasThought || mayName(&d.thoughts, value)
 		case lenient.MatchesAny(text, scopeMembers):
-			found.internal = found.internal || isInternalScope(value)
+			is.isScoped = is.isScoped || isInternalScope(value)
 		case lenient.MatchesAny(text, thoughtMembers):
 			found.hasThought = found.hasThought || holdsThought(value)
+		case lenient.MatchesAny(text, promptMembers):
+			found.prompts = found.prompts || at != inData && bytes.IndexByte(value.Raw(), '"') >= 0
 		}
 	}
-	d.conclude(is, v, &found)
-	return found
+	d.conclude(is, v, at, &found)
+	return is, found
 }
 
 // addName adds what the name of a member says.
@@ -126,18 +128,26 @@ func (is *traits) addName(name []byte, value strictjson.Value) {
 	is.isSend = is.isSend || lenient.MatchesAny(name, sendMembers)
 }
 
-// addID adds what an id says.
+// addType adds what a type or a role says.
+func (is *traits) addType(v strictjson.Value) {
+	is.isInstruction = is.isInstruction || isInstruction(v)
+	is.isPrompt = is.isPrompt || isPromptType(v)
+	is.isLabeled = is.isLabeled || lenient.ContainsInternal(v)
+	is.isResponse = is.isResponse || lenient.MatchesAny(v.Text(), responseTypes)
+	is.isUsers = is.isUsers || lenient.MatchesAny(v.Text(), userTypes)
+}
+
+// addID adds what an id, or the path of a class, says.
 func (is *traits) addID(withheld *wire.SharedSet, id strictjson.Value) {
+	is.isInstruction = is.isInstruction || namesInstruction(id)
+	is.isPrompt = is.isPrompt || namesPrompt(id)
 	if mayName(withheld, id) {
 		is.isWithheld, is.isShared = true, is.isShared || withheld.IsShared(dialect.Name(string(id.Text())))
 	}
 }
 
-// conclude adds what an object is to the findings, and remembers its ids.
-func (d *decoder) conclude(is traits, v strictjson.Value, found *findings) {
-	if is.isResult {
-		d.hidden.end(d, v)
-	}
+// conclude adds what an object is to the findings, and remembers its ids. The data of tools says nothing about the run.
+func (d *decoder) conclude(is traits, v strictjson.Value, at place, found *findings) {
 	if is.isMessage && (mayName(&d.thoughts, v.Get("id")) || isMarked(v)) {
 		d.marked = append(d.marked, v)
 	}
@@ -145,10 +155,20 @@ func (d *decoder) conclude(is traits, v strictjson.Value, found *findings) {
 		d.found = append(d.found, v)
 		d.markBlocks(v, found)
 	}
+	if at == inData {
+		found.internal = is.isWithheld && (is.isMessage || is.isCall || is.isQuestion)
+		return
+	}
+	if is.isResult {
+		d.hidden.end(d, v)
+	}
+	found.internal, found.instructs = is.isScoped, at < inBody && (is.isPrompt || is.isMessage && is.isInstruction)
 	switch {
 	case !is.isMessage:
 		found.internal = found.internal || is.isWithheld && (is.isCall || is.isQuestion) || is.isQuestion && d.repeatsUnnamed(v) || is.isSend && lenient.IsInternal(v.Get("node").Text())
-		found.doubtful = found.doubtful || is.isCall && d.mayBeHiddenCall(v)
+		found.doubtful = is.isCall && d.mayBeHiddenCall(v)
+	case found.instructs:
+		d.withholdMessage(v, true)
 	case is.isLabeled || is.isWithheld:
 		found.internal = true
 		d.withholdMessage(v, is.isLabeled || is.isShared)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -47,7 +46,7 @@ func (d *decoder) mayBeHiddenCall(v strictjson.Value) bool {
 // judgeTool reports whether an event is of a tool that executes a withheld call, and whether it may be: events that do not
 // name the call are judged by the tool.
 func (d *decoder) judgeTool(v strictjson.Value) (isHidden, mayBeHidden bool) {
-	if !lenient.HasPrefix(v.Get("event").Text(), "on_tool_") {
+	if !isToolEvent(v) {
 		return false, false
 	}
 	data := v.Get("data")

@@ -1,7 +1,6 @@
 package langgraph
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/lenient"
@@ -31,13 +30,16 @@ func namesPrompt(class strictjson.Value) bool {
 	})
 }
 
+// promptMembers hold the texts that a completion model gets.
+var promptMembers = []string{"prompts"}
+
 // showsPrompt reports whether a frame of a mode shows the prompt of a completion model.
-func showsPrompt(mode string, v strictjson.Value) bool {
+func showsPrompt(mode string, v strictjson.Value, found findings) bool {
 	switch mode {
 	case modeEvents:
-		return isPromptEvent(v) || containsPrompts(v, 0)
+		return found.prompts || isPromptEvent(v)
 	case modeTasks, modeDebug:
-		return containsPrompts(v, 0)
+		return found.prompts
 	}
 	return false
 }
@@ -50,24 +52,4 @@ func isPromptEvent(v strictjson.Value) bool {
 	kind := v.Get("event").Text()
 	return lenient.HasPrefix(kind, "on_prompt_") || lenient.HasPrefix(kind, "on_llm_start") ||
 		lenient.HasPrefix(kind, "on_llm_") && v.Get("data").Get("input").Kind() > strictjson.Null
-}
-
-// containsPrompts reports whether v contains the texts that a completion model gets. A value that is too deep counts
-// as one that does.
-func containsPrompts(v strictjson.Value, depth int) bool {
-	if depth > maxScan {
-		return true
-	}
-	for name, value := range v.Members() {
-		isPrompt := lenient.MatchesAny(name.Text(), []string{"prompts"}) && bytes.IndexByte(value.Raw(), '"') >= 0
-		if isPrompt || containsPrompts(value, depth+1) {
-			return true
-		}
-	}
-	for element := range v.Elements() {
-		if containsPrompts(element, depth+1) {
-			return true
-		}
-	}
-	return false
 }

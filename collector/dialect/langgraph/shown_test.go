@@ -132,7 +132,7 @@ func TestManyShown(t *testing.T) {
 		d.shown.noted = nil
 	}
 	for id, want := range map[string]bool{"1": false, fmt.Sprint(2*maxSeen - 1): true} {
-		if found := d.examine(frameOf("values", `{"type":"ai","id":"`+id+`","content":""}`).JSON, 0); found.doubtful != want || len(d.shown.ids) > maxSeen {
+		if found := d.examine(frameOf("values", `{"type":"ai","id":"`+id+`","content":""}`).JSON, elsewhere, 0); found.doubtful != want || len(d.shown.ids) > maxSeen {
 			t.Errorf("message %s of %d: withheld is %v", id, len(d.shown.ids), found.doubtful)
 		}
 	}

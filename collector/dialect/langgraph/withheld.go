@@ -19,36 +19,35 @@ func mayName(set *wire.SharedSet, id strictjson.Value) bool {
 // judge marks a frame, or parts of it, internal, and says whether it has thoughts. It runs before the
 // rest of the decoder, because the rest adds the frame's messages to the set of seen ones.
 func (d *decoder) judge(name []byte, mode string, v strictjson.Value, b *event.Batch) {
-	d.found = d.found[:0]
-	inDoubt, isInternalGraph := false, anySegment(name, lenient.IsInternal)
+	d.found, d.cuts = d.found[:0], d.cuts[:0]
+	isInternalGraph := anySegment(name, lenient.IsInternal)
 	d.shown.begin(mode, v, !d.unnamed.IsEmpty())
-	if mode == modeValues && v.Kind() == strictjson.Object {
-		d.judgeState(v, b)
-	} else {
-		found := d.examine(v, 0)
-		b.Internal, b.HasThoughts = found.internal, found.hasThought
-		inDoubt = found.doubtful
-	}
+	d.beginExamination(mode, v)
+	found := d.examine(v, places[mode], 0)
+	inDoubt, instructs := found.doubtful, found.instructs || showsPrompt(mode, v, found)
 	isNamed := d.namesInternal(mode, v)
 	isPlaced := isInternalGraph || d.isWithinHiddenCall(name, mode, v)
 	isOfInternal := isNamed || isPlaced
-	b.Internal = b.Internal || isOfInternal || showsPrompt(mode, v)
+	isInternal := found.internal || isOfInternal
 	if isOfInternal || !d.internalWork.IsEmpty() || !d.hidden.isNone() {
-		b.Internal = d.withholdQuestions(v, isPlaced || isNamed && !isCheckpoint(mode, v), 0) || b.Internal
+		isInternal = d.withholdQuestions(v, isPlaced || isNamed && !isCheckpoint(mode, v), 0) || isInternal
 	}
 	if mode == modeEvents {
 		isHidden, mayBeHidden := d.judgeTool(v)
 		d.noteRun(v, isOfInternal || isHidden, mayBeHidden)
 		inDoubt = inDoubt || mayBeHidden
 	}
-	if b.Internal || inDoubt {
+	b.HasThoughts, b.Internal = found.hasThought, isInternal || inDoubt || instructs
+	if b.Internal {
 		d.shown.forget(0)
 	}
-	if b.Internal {
+	if isInternal { // instructions say nothing about what is beside them
 		d.withholdFrame(mode, v)
 		d.withholdOutputs(mode, v, isOfInternal)
 	}
-	b.Internal = b.Internal || inDoubt
+	for _, part := range d.cuts {
+		b.Cut(part)
+	}
 	d.shown.isWhole = d.shown.isWhole || mode == modeValues && len(name) == len(modeValues) && !b.Internal
 	d.forgetNamed()
 	d.listThoughts(mode, v, b)
@@ -79,39 +78,6 @@ func (d *decoder) withholdFrame(mode string, v strictjson.Value) {
 		d.withholdNew(v.Get("data").Get("output"), 0)
 	default:
 		d.withholdNew(v, 0)
-	}
-}
-
-// judgeState marks the messages of a state, and its other members, that may not leave.
-func (d *decoder) judgeState(v strictjson.Value, b *event.Batch) {
-	for name, value := range v.Members() {
-		if name.Is("messages") && value.Kind() == strictjson.Array {
-			place := 0
-			for message := range value.Elements() {
-				noted := d.shown.mark()
-				found := d.examine(message, 0)
-				if found.internal || found.doubtful {
-					b.WithheldMessages = append(b.WithheldMessages, place)
-					d.shown.forget(noted)
-				}
-				b.HasThoughts = b.HasThoughts || found.hasThought
-				place++
-			}
-			continue
-		}
-		noted := d.shown.mark()
-		found := d.examine(value, 0)
-		b.HasThoughts = b.HasThoughts || found.hasThought
-		if !found.internal && !found.doubtful {
-			continue
-		}
-		d.shown.forget(noted)
-		switch {
-		case name.Is(interruptKey) || len(b.WithheldMembers) >= maxKeys:
-			b.Internal = true
-		default:
-			b.WithheldMembers = append(b.WithheldMembers, name.String())
-		}
 	}
 }
 

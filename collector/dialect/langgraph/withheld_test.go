@@ -201,7 +201,7 @@ func TestManyWithheld(t *testing.T) {
 	for i := range 2 * wire.MaxSet {
 		d.withheld.Add(fmt.Sprint(i))
 	}
-	if found := d.examine(frameOf("values", `{"id":"another","content":""}`).JSON, 0); !d.withheld.IsFull() || !found.internal {
+	if found := d.examine(frameOf("values", `{"id":"another","content":""}`).JSON, elsewhere, 0); !d.withheld.IsFull() || !found.internal {
 		t.Errorf("more than %d were withheld, and another may leave: %v", wire.MaxSet, !found.internal)
 	}
 }

@@ -16,13 +16,21 @@ const (
 
 // messagesOf returns the messages that a node writes: a list, a single one, or an Overwrite.
 func messagesOf(written strictjson.Value) []strictjson.Value {
-	if all := written.First(overwriteValue, overwriteKey); all.Exists() && !written.Get("content").Exists() {
+	if all := overwritten(written); all.Exists() {
 		written = all
 	}
 	if written.Kind() == strictjson.Object {
 		return []strictjson.Value{written}
 	}
 	return elementsOf(written)
+}
+
+// overwritten returns what an Overwrite contains. It does not exist if v is none.
+func overwritten(v strictjson.Value) strictjson.Value {
+	if v.Get("content").Exists() {
+		return strictjson.Value{}
+	}
+	return v.First(overwriteValue, overwriteKey)
 }
 
 // readMessages reads the messages that a node writes, or those of a state. A node may write those of earlier runs too.

@@ -11,6 +11,7 @@ import (
 
 type decoder struct {
 	singleRun bool
+	agent     string     // the configured name: only the Agents SDK names agents
 	joined    string     // the ID of the response that the stream repeats, or ""
 	resumed   bool       // the stream began after that response's first event
 	runState             // of the current run
@@ -52,7 +53,9 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 
 // Decode decodes a frame. Other streams may repeat the frames of a response.
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
-	d.decode(f, b)
+	if d.decode(f, b); !d.sdk.on {
+		b.Agent = d.agent
+	}
 	if b.Run != "" && !d.chat.started {
 		b.ContentHash = wire.ContentHash(f)
 	}

@@ -42,6 +42,8 @@ func TestInstructionsAreCut(t *testing.T) {
 	checkStaysIn(t, []filter.Settings{client, public}, created, added, part, delta)
 	for _, sent := range []string{
 		response(`"instructions":[` + system + `]`),
+		response(`"metadata":{"role":"developer","content":"secret"},"prompt":{"id":"p","variables":{"role":"system","content":"secret"}}`),
+		`{"type":"response.output_item.done","output_index":0,"item":{"id":"f","type":"file_search_call","results":[{"file_id":"x","attributes":{"role":"developer","content":"secret"}}]}}`,
 		`{"type":"run_item_stream_event","name":"tool_output","item":{"type":"tool_call_output_item","output":{"name":"secret","role":"developer"}}}`,
 	} {
 		if out := leaving(t, client, stream(created, sent)); !strings.HasSuffix(out, sent+"\n") {

@@ -85,10 +85,11 @@ func isError(v strictjson.Value) bool {
 // chat/completion_create_params.py of openai 3.54.
 func (Dialect) Identify(r dialect.Request) event.Identity {
 	if response := retrievedResponse(r); response != "" {
-		return event.Identity{JoinedRun: response, ReplayedRun: response}
+		return event.Identity{JoinedRun: response, ReplayedRun: response, InBackground: true}
 	}
 	body := r.Body
 	id := event.Identity{User: dialect.Name(body.Get("user").String())}
+	id.InBackground, _ = body.Get("background").Bool()
 	switch conversation := body.Get("conversation"); conversation.Kind() {
 	case strictjson.String:
 		id.Session = dialect.Name(conversation.String())
@@ -142,7 +143,7 @@ func atEnd(list strictjson.Value, matches func(strictjson.Value) bool) func(func
 
 // New returns a decoder.
 func (Dialect) New(s *event.Stream) dialect.Decoder {
-	d := &decoder{singleRun: s.SingleRun, joined: s.JoinedRun}
+	d := &decoder{agent: s.ConfiguredAgent, singleRun: s.SingleRun, joined: s.JoinedRun}
 	d.withheld.shared = wire.NewSharedSet(s, "item")
 	return d
 }

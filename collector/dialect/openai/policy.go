@@ -20,8 +20,8 @@ var table = event.Table{
 	Envelopes:  []string{"response", "item", "part", "output", "content", "summary", "data", "raw_item", "result", "choices", "delta", "tool_calls", "annotation"},
 	Events:     eventNames,
 	KeptEvents: eventNames, // OpenAI's client for JavaScript raises an exception for "error"
-	// Requests, and items that repeat one, may be in any object. vLLM's input_messages hold the text of the prompt.
-	Instructions: &event.Instructions{Roles: instructionRoles, Members: []string{"input_messages"}, Skipped: []string{"instructions", "tools"}},
+	// Requests, and items that repeat one, may be in any object, but not in what users name themselves. vLLM's input_messages hold the text of the prompt.
+	Instructions: &event.Instructions{Roles: instructionRoles, Members: []string{"input_messages"}, Skipped: []string{"instructions", "tools", "metadata", "variables", "attributes"}},
 	FailureData:  failure,
 	OversizeData: `{"error":{"message":"` + event.OversizeMessage + `","type":"server_error","param":null,"code":null}}`,
 	Types:        types,
@@ -118,13 +118,13 @@ func responseRules() map[string]*event.Rule {
 	}
 	all[answering(typePartDone)], all[answering(typeItemDone)] = all[typePartDone], all[typeItemDone]
 	for _, name := range thoughtDeltas {
-		all[name] = part(rules{"summary_index": &number, "delta": &thoughtPiece})
+		all[name] = part(rules{"type": &thoughtEvent, "summary_index": &number, "delta": &thoughtPiece})
 	}
 	for _, name := range thoughtsDone {
-		all[name] = part(rules{"summary_index": &number, "text": &thought})
+		all[name] = part(rules{"type": &thoughtEvent, "summary_index": &number, "text": &thought})
 	}
 	for _, name := range thoughtParts {
-		all[name] = part(rules{"summary_index": &number, "part": members(rules{"type": &scalar, "text": &thought})})
+		all[name] = part(rules{"type": &thoughtEvent, "summary_index": &number, "part": members(rules{"type": &scalar, "text": &thought})})
 	}
 	for _, name := range slices.Concat(callProgress, callEnds, toolLists) {
 		all[name] = part(nil)
@@ -151,6 +151,8 @@ var (
 	number  = event.Rule{Form: event.FormEnum}
 	text    = event.Rule{Fact: event.KindText, Form: event.FormText}
 	thought = event.Rule{Fact: event.KindThought, Form: event.FormText}
+	// thoughtEvent is the type of an event about a thought, which leaves only where thoughts do, even without a text.
+	thoughtEvent = event.Rule{Fact: event.KindThought, Required: true}
 	// thoughtPiece may be an object: before openai 1.92, the type of the member is "object".
 	thoughtPiece = event.Rule{Fact: event.KindThought, String: &thought, Members: rules{"text": &thought}}
 	noText       = event.Rule{Replacement: "null"}

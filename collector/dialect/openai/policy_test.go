@@ -239,3 +239,23 @@ func TestContradictingNames(t *testing.T) {
 		}
 	}
 }
+
+// TestEventsOfThoughts sends events about a thought without its text: they leave only where thoughts do.
+func TestEventsOfThoughts(t *testing.T) {
+	detailed := filter.Settings{Policy: event.PolicyPublic, Thoughts: event.ThoughtsDetailed}
+	for _, sent := range []string{
+		`{"type":"response.reasoning_summary_part.added","output_index":0,"item_id":"rs","summary_index":0,"part":{"type":"summary_text","text":""}}`,
+		`{"type":"response.reasoning_summary_part.done","output_index":0,"item_id":"rs","summary_index":0,"part":{"type":"summary_text","text":""}}`,
+		`{"type":"response.reasoning_summary_text.delta","output_index":0,"item_id":"rs","summary_index":0,"delta":""}`,
+		`{"type":"response.reasoning_text.done","output_index":0,"item_id":"rs","content_index":0,"text":""}`,
+	} {
+		for _, c := range []struct {
+			reader filter.Settings
+			leaves bool
+		}{{public, false}, {filter.Settings{Policy: event.PolicyClient}, false}, {detailed, true}, {client, true}} {
+			if out := leaving(t, c.reader, stream(created, sent)); strings.Contains(out, "reasoning") != c.leaves {
+				t.Errorf("%s, thoughts %d: of %s this leaves:\n%s", c.reader.Policy, c.reader.Thoughts, sent, out)
+			}
+		}
+	}
+}

@@ -4,8 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 // TestResumedCalls reads the end of a response of which the client has missed the rest. The calls without an output are the client's.
@@ -33,5 +35,39 @@ func TestAnsweredApprovals(t *testing.T) {
 		if !strings.Contains(facts, c.want) || strings.Contains(facts, "input_answered") != strings.Contains(c.want, "input_answered") {
 			t.Errorf("%s: want %s in\n%s", name, c.want, facts)
 		}
+	}
+}
+
+// TestConfiguredAgent checks that a response and a completion are of the configured agent, and that the Agents SDK names its own.
+func TestConfiguredAgent(t *testing.T) {
+	const sdk = `data: {"type":"agent_updated_stream_event","new_agent":"triage"}` + "\n\n"
+	const raw = `data: {"type":"raw_response_event","data":{"type":"response.created","response":{"id":"r"}}}` + "\n\n"
+	for frames, want := range map[string]string{
+		`data: {"type":"response.created","response":{"id":"r"}}` + "\n\n":                                           `agent="root"`,
+		`data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"x"}}]}` + "\n\n": `agent="root"`,
+		sdk + raw: `agent="triage"`, raw: "",
+	} {
+		facts := dialecttest.Facts(Dialect{}, &event.Stream{ConfiguredAgent: "root"}, frames)
+		if !strings.Contains(facts, want) || want == "" && strings.Contains(facts, "agent=") || want != `agent="root"` && strings.Contains(facts, "root") {
+			t.Errorf("want %s in\n%s", want, facts)
+		}
+	}
+}
+
+// TestBackground checks which responses go on when a stream of them breaks off.
+func TestBackground(t *testing.T) {
+	post, get := dialect.Request{Method: "POST", Path: "/v1/responses"}, dialect.Request{Method: "GET", Path: "/v1/responses/r"}
+	for body, want := range map[string]bool{`{"background":true}`: true, `{"background":false}`: false, `{"background":"true"}`: false, `{}`: false} {
+		var doc strictjson.Doc
+		if err := doc.Parse([]byte(body), 10); err != nil {
+			t.Fatal(err)
+		}
+		post.Body = doc.Root()
+		if got := (Dialect{}).Identify(post).InBackground; got != want {
+			t.Errorf("%s is in the background: %v", body, got)
+		}
+	}
+	if !(Dialect{}).Identify(get).InBackground {
+		t.Error("a response that is retrieved is not in the background")
 	}
 }

@@ -21,7 +21,7 @@ func (f *Filter) applyClient(b *event.Batch, rules event.Type) (Frame, Reason) {
 	if f.repeatsExcluded(b, rules) {
 		return Frame{}, ReasonSetting
 	}
-	c := cutter{table: b.Table, members: rules.InternalMembers, messages: rules.Messages, withheld: b.WithheldMessages, hidden: b.WithheldMembers}
+	c := cutter{table: b.Table, members: rules.InternalMembers, messages: rules.Messages, withheld: b.WithheldMessages, hidden: b.WithheldMembers, cuts: b.Cuts}
 	if c.messages != nil {
 		var ok bool
 		if c.list, ok = lenient.Messages(c.messages, b.JSON); !ok {
@@ -51,7 +51,8 @@ type cutter struct {
 	withheld []int            // indexes of messages that are withheld because of earlier frames
 	hidden   []string         // names of members that are withheld in this frame
 
-	instructs bool // the frame contains instructions for models, at any depth
+	cuts      map[strictjson.Value]struct{} // parts of this frame that are withheld, at any depth
+	instructs bool                          // the frame contains instructions for models, at any depth
 }
 
 // hasCuts reports whether there is something to leave out.
@@ -68,7 +69,7 @@ func (c *cutter) hasCuts(frame strictjson.Value) bool {
 			return true
 		}
 	}
-	return c.instructs || len(c.withheld) > 0
+	return c.instructs || len(c.withheld)+len(c.cuts) > 0
 }
 
 func (c *cutter) isHidden(name strictjson.Value) bool {
@@ -77,38 +78,37 @@ func (c *cutter) isHidden(name strictjson.Value) bool {
 }
 
 func (c *cutter) frame(dst []byte, v strictjson.Value) []byte {
+	if v.Kind() != strictjson.Object {
+		return c.value(dst, v)
+	}
 	dst = append(dst, '{')
 	for name, value := range v.Members() {
-		if c.isHidden(name) || c.instructs && c.isInstruction(name, value) {
-			continue
-		}
-		dst = append(append(separate(dst), name.Raw()...), ':')
-		if c.list.Exists() && name.Is(c.messages.ListMember) {
-			dst = c.elements(dst)
-		} else {
-			dst = c.value(dst, name, value)
+		switch {
+		case c.isHidden(name):
+		case c.list.Exists() && name.Is(c.messages.ListMember):
+			dst = c.elements(append(append(separate(dst), name.Raw()...), ':'))
+		default:
+			dst = c.member(dst, name, value)
 		}
 	}
 	return append(dst, '}')
 }
 
-// value copies the value of a member, or of an element if there is no name, without instructions.
-func (c *cutter) value(dst []byte, name, v strictjson.Value) []byte {
+// value copies a value without the parts that are withheld.
+func (c *cutter) value(dst []byte, v strictjson.Value) []byte {
 	switch kind := v.Kind(); {
-	case !c.instructs || name.Exists() && lenient.MatchesAny(name.Text(), c.table.Instructions.Skipped):
+	case !c.instructs && len(c.cuts) == 0:
 	case kind == strictjson.Object:
 		dst = append(dst, '{')
 		for name, value := range v.Members() {
-			if !c.isInstruction(name, value) {
-				dst = c.value(append(append(separate(dst), name.Raw()...), ':'), name, value)
-			}
+			dst = c.member(dst, name, value)
 		}
 		return append(dst, '}')
 	case kind == strictjson.Array:
 		dst = append(dst, '[')
 		for element := range v.Elements() {
-			if !c.isInstruction(strictjson.Value{}, element) {
-				dst = c.value(separate(dst), strictjson.Value{}, element)
+			if !c.isCut(element) {
+				dst = c.value(separate(dst), element)
 			}
 		}
 		return append(dst, ']')
@@ -116,18 +116,21 @@ func (c *cutter) value(dst []byte, name, v strictjson.Value) []byte {
 	return append(dst, v.Raw()...)
 }
 
-// isInstruction reports whether a member or an element is an instruction for models.
-func (c *cutter) isInstruction(name, value strictjson.Value) bool {
-	i := c.table.Instructions
-	if name.Exists() {
-		if lenient.MatchesAny(name.Text(), i.Skipped) {
-			return false
-		}
-		if lenient.MatchesAny(name.Text(), i.Members) {
-			return true
-		}
+// member copies a member, unless it is withheld.
+func (c *cutter) member(dst []byte, name, value strictjson.Value) []byte {
+	instructs := c.instructs
+	c.instructs = instructs && !lenient.MatchesAny(name.Text(), c.table.Instructions.Skipped)
+	if !c.isCut(value) && (!c.instructs || !lenient.MatchesAny(name.Text(), c.table.Instructions.Members)) {
+		dst = c.value(append(append(separate(dst), name.Raw()...), ':'), value)
 	}
-	return lenient.IsInstruction(i, value)
+	c.instructs = instructs
+	return dst
+}
+
+// isCut reports whether a value is withheld.
+func (c *cutter) isCut(v strictjson.Value) bool {
+	_, isCut := c.cuts[v]
+	return isCut || c.instructs && lenient.IsInstruction(c.table.Instructions, v)
 }
 
 func (c *cutter) elements(dst []byte) []byte {
@@ -137,8 +140,8 @@ func (c *cutter) elements(dst []byte) []byte {
 		switch {
 		case len(withheld) > 0 && withheld[0] == place:
 			withheld = withheld[1:]
-		case !lenient.IsInternalMessage(c.table, c.messages, message):
-			dst = append(separate(dst), message.Raw()...)
+		case !c.isCut(message) && !lenient.IsInternalMessage(c.table, c.messages, message):
+			dst = c.value(separate(dst), message)
 		}
 		place++
 	}

@@ -29,6 +29,8 @@ type encoder struct {
 	list     strictjson.Value // the frame's list of messages, if it has one
 	withheld []int            // indexes of messages in it that may not pass
 
+	cuts map[strictjson.Value]struct{} // parts of the frame that may not pass
+
 	instructions *event.Instructions // of the frame's table
 
 	impliedBy map[*event.Rule]*implied
@@ -70,7 +72,7 @@ func (e *encoder) apply(b *event.Batch, rule *event.Rule) (kept bool) {
 	if messages := b.Table.Types[b.Type].Messages; messages != nil && len(e.withheld) > 0 {
 		e.list = b.JSON.Get(messages.ListMember)
 	}
-	e.textKinds, e.hasThoughts = b.TextKinds, b.HasThoughts
+	e.textKinds, e.hasThoughts, e.cuts = b.TextKinds, b.HasThoughts, b.Cuts
 	e.buf, kept = e.value(e.begin(), b.JSON, rule)
 	return kept
 }
@@ -95,12 +97,9 @@ func (e *encoder) value(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 	if rule.DropNull && v.Kind() == strictjson.Null {
 		return dst, false
 	}
-	if e.instructions != nil && v.Kind() == strictjson.Object && lenient.IsInstruction(e.instructions, v) {
-		e.lostContent = true
-		return e.placeholder(dst, rule)
-	}
+	_, isCut := e.cuts[v]
 	kinds := e.kindsOf(v, rule)
-	if kinds&e.hiddenKinds != 0 {
+	if isCut || kinds&e.hiddenKinds != 0 || e.instructions != nil && v.Kind() == strictjson.Object && lenient.IsInstruction(e.instructions, v) {
 		e.lostContent = true
 		return e.placeholder(dst, rule)
 	}

@@ -1,0 +1,133 @@
+package langgraph
+
+import (
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// place says what a value is a part of. From inBody on, nothing is an instruction: models, users and tools have written it.
+type place uint8
+
+const (
+	elsewhere  place = iota
+	inNodes          // an object whose members are what nodes have returned
+	inState          // a state, or what a node has returned of one, or a list of these
+	inMessages       // a list of messages, or an Overwrite with one
+	inPart           // a member of a state, or a message: the smallest part that a frame can leave without
+	inKwargs         // what LangChain's models add to a message
+	inBody           // the content of a message
+	inData           // the arguments or the result of a tool, or the structured output of a model
+)
+
+// places are the places of what the frames of a mode contain, where a frame can leave without a part.
+var places = map[string]place{modeValues: inState, modeUpdates: inNodes, modeMessagesPartial: inMessages, modeMessagesComplete: inMessages}
+
+// examination is the state of the examination of a frame.
+type examination struct {
+	cuts       []strictjson.Value // parts of the frame that stay in
+	cutsAll    bool               // a part stays in whatever was found in it; else only for instructions
+	toolInput  strictjson.Value   // of an event of a tool
+	toolOutput strictjson.Value   // of an event of a tool, if it is neither a message nor a Command
+}
+
+func (d *decoder) beginExamination(mode string, v strictjson.Value) {
+	d.examination = examination{cuts: d.cuts[:0], cutsAll: mode == modeValues}
+	if mode == modeEvents && isToolEvent(v) {
+		data := v.Get("data")
+		d.toolInput = data.Get("input")
+		if output := data.Get("output"); !writesState(output) {
+			d.toolOutput = output
+		}
+	}
+}
+
+// examinePart examines a part of a value, and cuts it if the frame can leave without it.
+func (d *decoder) examinePart(v strictjson.Value, at place, depth int) findings {
+	if at != inPart {
+		return d.examine(v, at, depth)
+	}
+	noted := d.shown.mark()
+	found := d.examine(v, at, depth)
+	isCut := found.instructs && !found.internal && !found.doubtful || d.cutsAll && (found.internal || found.instructs || found.doubtful)
+	if !isCut {
+		return found
+	}
+	d.shown.forget(noted)
+	d.cuts = append(d.cuts, v)
+	return findings{hasThought: found.hasThought, prompts: found.prompts}
+}
+
+// ofElement returns the place of an element of a list.
+func (p place) ofElement() place {
+	switch p {
+	case inMessages:
+		return inPart
+	case inState, inBody, inData:
+		return p
+	}
+	return elsewhere
+}
+
+// Members of messages and calls whose values models, users and tools write.
+var (
+	bodyMembers   = []string{"content", "content_blocks"}
+	resultBody    = []string{"content", "content_blocks", "artifact"}
+	kwargsMembers = []string{"additional_kwargs"}
+	parsedMembers = []string{"parsed"} // langchain_openai/chat_models/base.py
+	callArguments = []string{"args", "arguments", "input"}
+)
+
+// placeOfMember returns the place of a member of an object.
+func (d *decoder) placeOfMember(v strictjson.Value, is traits, at place, name, value strictjson.Value) place {
+	isSpoken := is.isMessage && !is.isInstruction && (is.isResponse || is.isUsers)
+	switch text := name.Text(); {
+	case at == inData, value == d.toolOutput, v == d.toolInput && !isInjected(name, value):
+		return inData
+	case at == inNodes && !name.Is(interruptKey):
+		return inState
+	case isSpoken && is.isResult && lenient.MatchesAny(text, resultBody), at == inKwargs && lenient.MatchesAny(text, parsedMembers), isArgument(v, text):
+		return inData
+	case isSpoken && lenient.MatchesAny(text, bodyMembers), at == inBody:
+		return inBody
+	case isSpoken && lenient.MatchesAny(text, kwargsMembers):
+		return inKwargs
+	case at == inState && name.Is("messages") && (value.Kind() == strictjson.Array || overwritten(value).Exists()), at == inMessages && value == overwritten(v):
+		return inMessages
+	case at == inState && !name.Is(interruptKey):
+		return inPart
+	}
+	return elsewhere
+}
+
+// isArgument reports whether a member of an object has the arguments of a call. A call has a tool, and one in the form of
+// a model's server has a type.
+func isArgument(v strictjson.Value, name []byte) bool {
+	return lenient.MatchesAny(name, callArguments) && len(toolOf(v).Text()) > 0 &&
+		(lenient.MatchesAny(name, argumentMembers) || lenient.MatchesAny(v.Get("type").Text(), callTypes))
+}
+
+func isToolEvent(v strictjson.Value) bool {
+	return lenient.HasPrefix(v.Get("event").Text(), "on_tool_")
+}
+
+// isInjected reports whether an argument of a tool is from the graph instead of the model: its state, or what contains it.
+// The messages of a state are whole, those that models write are not.
+//
+// Source: langgraph/prebuilt/tool_node.py, InjectedState and ToolRuntime.
+func isInjected(name, value strictjson.Value) bool {
+	return name.Is("state") || name.Is("runtime") || slices.ContainsFunc(elementsOf(value.Get("messages")), func(message strictjson.Value) bool {
+		return message.First("additional_kwargs", "kwargs").Kind() == strictjson.Object
+	})
+}
+
+// writesState reports whether the output of a tool contains a message or a Command.
+func writesState(output strictjson.Value) bool {
+	for _, one := range append(elementsOf(output), output) {
+		if mayBeMessage(one) || one.Get("tool_call_id").Exists() || one.Get("update").Exists() {
+			return true
+		}
+	}
+	return false
+}
