@@ -96,13 +96,8 @@ func hasForeignMarker(v strictjson.Value, rule *event.Rule) bool {
 		if lenient.IsThoughtMarker(name, value) && !lenient.MatchesAny(name.Text(), rule.ThoughtMarkers) {
 			return true
 		}
-		if value.Kind() != strictjson.Object || !lenient.MatchesAny(name.Text(), rule.ThoughtMarkersIn) {
-			continue
-		}
-		for name, value := range value.Members() {
-			if lenient.IsThoughtMarker(name, value) && !lenient.MatchesAny(name.Text(), rule.ThoughtMarkers) {
-				return true
-			}
+		if lenient.MatchesAny(name.Text(), rule.ThoughtMarkersIn) && hasForeignMarker(value, rule) {
+			return true
 		}
 	}
 	return false
