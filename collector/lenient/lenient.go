@@ -231,6 +231,20 @@ func HasPrefix(name []byte, word string) bool {
 	return strings.HasPrefix(strings.ToLower(string(canonical(name))), word)
 }
 
+// HasSuffix reports whether a lenient reader might read a name as ending with one of words, which must be in lower
+// case.
+func HasSuffix(name []byte, words ...string) bool {
+	if len(name) == 0 {
+		return false
+	}
+	if !isPlain(name) {
+		name = Text(name)
+	}
+	return slices.ContainsFunc(words, func(word string) bool {
+		return len(name) >= len(word) && bytes.EqualFold(name[len(name)-len(word):], []byte(word))
+	})
+}
+
 // Text returns a text as lenient readers compare it: in compatibility forms and lower case, without blanks and
 // invisible characters.
 func Text(text []byte) []byte { return bytes.ToLower(canonical(text)) }

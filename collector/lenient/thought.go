@@ -1,10 +1,11 @@
 package lenient
 
-import "github.com/delegraph/delegraph/collector/strictjson"
+import (
+	"slices"
+	"strings"
 
-// thoughtMarkers mark an object with text as a thought, whatever the protocol: an agent may set them
-// even if its protocol has no marker.
-var thoughtMarkers = []string{"thought", "adk_thought"}
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
 
 // IsThoughtMarker reports whether a member marks the object that contains it as a thought in every
 // protocol.
@@ -13,8 +14,32 @@ func IsThoughtMarker(name, sign strictjson.Value) bool {
 }
 
 // NamesThoughtMarker reports whether a member of this name marks the object that contains it as a thought, if its
-// value is true.
-func NamesThoughtMarker(name []byte) bool { return MatchesAny(name, thoughtMarkers) }
+// value is true. Frameworks put their own name in front, as in adk_thought.
+func NamesThoughtMarker(name []byte) bool { return HasSuffix(name, "thought") }
+
+// IsThoughtFlag reports whether a member of metadata marks what it describes as a thought: IsThoughtMarker does, or
+// the name is another word for thoughts and the value is true. A number may count tokens.
+func IsThoughtFlag(name, sign strictjson.Value) bool {
+	if IsThoughtMarker(name, sign) {
+		return true
+	}
+	text := name.Text()
+	return sign.Kind() != strictjson.Number && HasSuffix(text, "thoughts", "thinking", "reasoning") && isTrue(sign) &&
+		!slices.ContainsFunc(optionVerbs, func(verb string) bool { return HasPrefix(text, verb) })
+}
+
+// IsThoughtType reports whether a value names a type of thoughts, such as reasoning_content.
+func IsThoughtType(value []byte) bool {
+	text := string(Text(value))
+	return slices.ContainsFunc(thoughtWords, func(word string) bool { return strings.Contains(text, word) })
+}
+
+var (
+	thoughtWords = []string{"thought", "thinking", "reasoning"}
+
+	// optionVerbs begin the names of a model's options, such as enable_thinking.
+	optionVerbs = []string{"allow", "disable", "enable", "exclude", "has", "hide", "include", "return", "send", "show", "support"}
+)
 
 // ContainsThoughtMarker reports whether v contains such a member at any depth.
 func ContainsThoughtMarker(v strictjson.Value) bool {

@@ -14,6 +14,8 @@ func TestMarks(t *testing.T) {
 	marks := []string{
 		`"adk_thought":true`, `"adk_thought":"true"`, `"adk_thought":"yes"`, `"adk_thought":1`, `"ADK_Thought":true`, `"ADK_THOUGHT":{"x":1}`,
 		`"thought":true`, `"adk_\u200bthought":true`, `"ａdk_thought":true`, `"adk_thoughT":"x"`, `"adk:thought":true`, `"adkThought":true`,
+		`"kagent_thought":true`, `"isThought":1`, `"x-thought":"true"`, `"google.adk.thought":true`, `"adk_thoughts":true`, `"reasoning":true`, `"isThinking":true`,
+		`"category":"thinking"`, `"contentType":"reasoning"`,
 	}
 	text := func(metadata string) string { return `{"text":"secret","metadata":{` + metadata + `}}` }
 	for _, mark := range marks {
@@ -49,13 +51,16 @@ func TestMarks(t *testing.T) {
 			}
 		}
 	}
-	for _, mark := range []string{`"adk_thought":false`, `"thought":null`, `"adk_thoughts":true`, `"x":true`} {
+	for _, mark := range []string{
+		`"adk_thought":false`, `"thought":null`, `"kagent_thought":false`, `"thoughts":5`, `"reasoning":{"effort":"low"}`, `"enable_thinking":true`, `"include_thoughts":true`,
+		`"thoughtSignature":"x"`, `"thoughtsTokenCount":5`, `"reasoning_effort":"high"`, `"reasoning_tokens":5`, `"type":"text"`, `"x":true`,
+	} {
 		sent := envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[`+text(mark)+`]}`)
 		if got := filterStream(t, public, "data: "+sent+"\n\n")[0]; !strings.Contains(got, "secret") {
 			t.Errorf("%s: under public, the output is %s", mark, got)
 		}
 	}
-	for _, mark := range []string{`"google":{"thought":true}`, `"type":"thinking"`, `"google":{"kind":"thought"}`, `"x":1},"metadata ":{"adk_thought":true`} {
+	for _, mark := range []string{`"google":{"thought":true}`, `"type":"thinking"`, `"kind":"thoughts"`, `"type":"reasoning_content"`, `"google":{"kind":"thought"}`, `"x":1},"metadata ":{"adk_thought":true`} {
 		sent := envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[`+text(mark)+`]}`)
 		for _, thoughts := range []event.Verbosity{event.ThoughtsNone, event.ThoughtsDetailed} { // the mark would not leave with the part
 			if got := filterStream(t, filter.Settings{Policy: event.PolicyPublic, Thoughts: thoughts}, "data: "+sent+"\n\n")[0]; strings.Contains(got, "secret") {
@@ -157,5 +162,29 @@ func TestMarkedArtifacts(t *testing.T) {
 	thoughtPart := strings.Replace(artifact("a", "one", "", author), `"one"`, `"one"`+marked, 1)
 	if got := filterStream(t, public, "data: "+thoughtPart+"\n\ndata: "+artifact("a", "two", "", `,"append":true`+author)+"\n\n"); !strings.Contains(got[1], "two") {
 		t.Errorf("of an ADK agent's artifact this leaves: %q", got)
+	}
+}
+
+// TestPartsBesideThoughts checks that an answer leaves that stands beside a thought with a mark that does not leave.
+func TestPartsBesideThoughts(t *testing.T) {
+	for _, mark := range []string{`"metadata":{"type":"thinking"}`, `"metadata":{"kagent_thought":true}`, `"kind":"reasoning"`, `"kagent_thought":true`, `"metadata":{"google":{"thought":true}}`, `"metadata":{"adk_thought":true}`} {
+		parts := `[{"text":"secret",` + mark + `},{"text":"answer"}]`
+		files := `[{"filename":"secret","url":"x",` + mark + `},{"text":"answer"}]`
+		for _, parts := range []string{parts, files} {
+			for name, sent := range map[string]string{
+				"an artifact":     envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":`+parts+`}`),
+				"a message":       envelopes["1.0"]("", "message", `"messageId":"m","role":"agent","parts":`+parts),
+				"a final message": envelopes["1.0"]("", "statusUpdate", ids+`,"status":{"state":"completed","message":{"messageId":"m","role":"agent","parts":`+parts+`}}`),
+				"a question":      envelopes["1.0"]("", "statusUpdate", ids+`,"status":{"state":"input-required","message":{"messageId":"m","role":"agent","parts":`+parts+`}}`),
+				"a snapshot":      envelopes["1.0"]("", "task", `"id":"t","status":{"state":"completed"},"artifacts":[{"artifactId":"a","parts":`+parts+`}]`),
+			} {
+				for _, thoughts := range []event.Verbosity{event.ThoughtsNone, event.ThoughtsDetailed} {
+					got := filterStream(t, filter.Settings{Policy: event.PolicyPublic, Thoughts: thoughts}, "data: "+sent+"\n\n")[0]
+					if isShown := thoughts != event.ThoughtsNone && strings.Contains(mark, "adk_thought"); !strings.Contains(got, "answer") || !isShown && strings.Contains(got, "secret") {
+						t.Errorf("%s, %s, thoughts %d: the output is %s", name, mark, thoughts, got)
+					}
+				}
+			}
+		}
 	}
 }

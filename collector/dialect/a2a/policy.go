@@ -31,7 +31,7 @@ func (s status) typeOf(plain string) string {
 	switch {
 	case isAmbiguous(s.message):
 		return typeWorking
-	case s.isWaiting() && (fromUser(s.message) || s.parts.thought || hasHiddenThought(s.parts)):
+	case s.isWaiting() && (fromUser(s.message) || s.parts.thought):
 		return typeWaiting
 	case s.isWaiting():
 		return typeQuestion
@@ -55,7 +55,7 @@ func (s status) withArtifact(kind string, parts parts) string {
 		kind = typeWorking
 	}
 	switch {
-	case (parts.thought || hasHiddenThought(parts)) && (kind == typeTask || kind == typeThoughts):
+	case parts.thought && (kind == typeTask || kind == typeThoughts):
 		return typeWorking
 	case kind == typeTask && hasMarkedThought(parts):
 		return typeThoughts
@@ -70,7 +70,7 @@ func typeOf(plain string, parts parts) string {
 		return typeCalls
 	case all(partResponse, parts):
 		return typeResults
-	case parts.thought || hasHiddenThought(parts): // the filter removes these marks, so the thoughts would look like answers
+	case parts.thought: // the filter removes the mark around the parts, so the thoughts would look like answers
 		return typeWorking
 	case hasMarkedThought(parts):
 		return typeThoughts
@@ -78,19 +78,10 @@ func typeOf(plain string, parts parts) string {
 	return plain
 }
 
+// hasMarkedThought reports whether a part is a thought that leaves with its mark.
 func hasMarkedThought(parts parts) bool {
 	for p := range parts.all() {
-		if p.isThought {
-			return true
-		}
-	}
-	return false
-}
-
-// hasHiddenThought reports whether a part is a thought whose mark the filter would remove.
-func hasHiddenThought(parts parts) bool {
-	for p := range parts.all() {
-		if p.hiddenMark {
+		if p.isThought && !p.hiddenMark {
 			return true
 		}
 	}

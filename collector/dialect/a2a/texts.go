@@ -126,6 +126,8 @@ func (d *decoder) judgeTexts(frame strictjson.Value, u update, b *event.Batch) {
 		for v, p := range c.parts.each() {
 			kind, isTool := toolKind(v)
 			switch {
+			case p.hiddenMark:
+				kind = event.KindThought
 			case len(bytes.TrimSpace(v.Get("text").Text())) == 0:
 				continue
 			case isTool:
@@ -142,7 +144,7 @@ func (d *decoder) judgeTexts(frame strictjson.Value, u update, b *event.Batch) {
 			default:
 				continue
 			}
-			b.HasThoughts = b.HasThoughts || repeats[v]
+			b.HasThoughts = b.HasThoughts || repeats[v] || p.hiddenMark
 			if b.Internal = b.Internal || len(b.TextKinds) == maxTextKinds; b.Internal {
 				break
 			}

@@ -10,7 +10,7 @@ var (
 	thoughtMarks = []string{"adk_thought", "adk:thought", "adkThought", "thought"} // members that mark a thought
 	metadata     = []string{"metadata"}                                            // the member that may contain them
 	categories   = []string{"agno_content_category"}                               // Agno's mark: "content" for an answer, "reasoning" for a thought
-	thoughtKinds = []string{"thought", "thinking", "reasoning"}                    // kinds of parts that are thoughts
+	typeNames    = []string{"kind", "type", "category"}                            // ends of the names of members that hold a type
 )
 
 // isMarkedThought reports whether a part, or an object with parts, is marked as a model's thought,
@@ -25,17 +25,13 @@ func isMarkedThought(v strictjson.Value) bool {
 	return outside
 }
 
-// hasHiddenMark reports whether the mark of a part is in a place that the filter removes: metadata with
-// its name in another spelling, or an object in metadata, such as a vendor's.
-func hasHiddenMark(v strictjson.Value) bool {
-	for name, value := range v.Members() {
-		if !lenient.MatchesAny(name.Text(), metadata) {
-			continue
-		}
-		_, marked := markInMetadata(value)
-		mark, _ := markOf(value)
-		if marked && (!name.Is("metadata") || !lenient.MatchesAny(mark.Text(), thoughtMarks)) {
-			return true
+// hasVisibleMark reports whether the filter keeps a mark of a part.
+func hasVisibleMark(v strictjson.Value) bool {
+	for _, object := range []strictjson.Value{v, v.Get("metadata")} {
+		for _, name := range thoughtMarks {
+			if mayBeTrue(object.Get(name)) {
+				return true
+			}
 		}
 	}
 	return false
@@ -60,10 +56,10 @@ func markOf(v strictjson.Value) (name strictjson.Value, is bool) {
 		if lenient.MatchesAny(name.Text(), categories) && value.Kind() > strictjson.Null && !value.Is("content") {
 			return name, true
 		}
-		if lenient.MatchesAny(name.Text(), partKinds) && lenient.MatchesAny(value.Text(), thoughtKinds) {
+		if lenient.HasSuffix(name.Text(), typeNames...) && lenient.IsThoughtType(value.Text()) {
 			return name, true
 		}
-		if mayBeTrue(value) && lenient.MatchesAny(name.Text(), thoughtMarks) {
+		if mayBeTrue(value) && lenient.MatchesAny(name.Text(), thoughtMarks) || lenient.IsThoughtFlag(name, value) {
 			return name, true
 		}
 	}

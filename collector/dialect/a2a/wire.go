@@ -196,9 +196,10 @@ func (p parts) each() iter.Seq2[strictjson.Value, part] {
 	return func(yield func(strictjson.Value, part) bool) {
 		for v := range p.list.Elements() {
 			one := readPart(v)
-			one.hiddenMark = hasHiddenMark(v)
+			isMarked := isMarkedThought(v)
+			one.hiddenMark = isMarked && !hasVisibleMark(v)
 			kind, listed := p.kinds[v]
-			if one.isThought = p.thought || isMarkedThought(v); (one.isThought || kind == event.KindThought) && one.kind == partText {
+			if one.isThought = p.thought || isMarked; (one.isThought || kind == event.KindThought) && one.kind == partText {
 				one.kind = partThought
 			} else if listed {
 				one.kind = partOther

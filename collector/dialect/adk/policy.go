@@ -25,9 +25,9 @@ var table = event.Table{
 		"event", "result", "rawEvent", "raw_event", "customMetadata", "custom_metadata", "a2a:request", "a2a:response", "params",
 		"task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "history", "parts", "metadata", "adk_custom_metadata",
 	},
-	Events:      []string{"error"},
-	KeptEvents:  []string{"error"}, // the Go server names its error frames
-	FailureData: `{"error":"the run failed"}`,
+	IgnoreEventName: true,              // the ADK's clients read only the data
+	KeptEvents:      []string{"error"}, // the Go server names its error frames
+	FailureData:     `{"error":"the run failed"}`,
 	// The clients for Python and JavaScript stop at {"error":…}, although the run goes on. They accept this
 	// event, and take it neither for an answer nor for the end. No agent has the name "user".
 	OversizeData: `{"author":"user","partial":true,"errorMessage":"` + event.OversizeMessage + `"}`,

@@ -29,7 +29,8 @@ var table = event.Table{
 	// Applications put arbitrary data into CUSTOM and ACTIVITY events.
 	Envelopes:       []string{"result", "event", "rawEvent", "metadata"},
 	DeepMembers:     []string{"value", "content", "patch"},
-	Events:          []string{"error"},                 // the ADK middleware names its errors
+	IgnoreEventName: true,                              // the protocol's client reads only the data
+	KeptEvents:      []string{"error"},                 // the ADK middleware names its errors
 	InternalMembers: []string{"rawEvent", "raw_event"}, // like RAW: the framework's event, with the instructions for models
 	FailureData:     failure,
 	// The run goes on, but after RUN_ERROR the protocol's client accepts no more of its events.

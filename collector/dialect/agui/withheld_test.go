@@ -39,8 +39,6 @@ var evasions = map[string]func(string) string{
 	"role, assistant's in caps": with(`"ROLE":"assistant"`),
 	"SSE name":                  sseName("internal"),
 	"SSE name, longer":          sseName("internal:x"),
-	"SSE name, unknown":         sseName("news"),
-	"SSE name, the type":        sseName("TEXT_MESSAGE_START"),
 	"unreadable":                with(`"x":"\ud800"`),
 	"repeated name":             with(`"x":1,"X":1`),
 	"type, a list":              swap(`{"type":"`, `{"type":["x"],"was":"`),

@@ -14,9 +14,10 @@ var table = event.Table{
 	NameMembers: []string{"kind"},
 	// Applications put anything into them, such as another protocol's events. Arguments and results of tools are
 	// the user's data.
-	DeepMembers:  []string{"data", "event", "result", "rawEvent", "raw_event", "messageMetadata", "providerMetadata", "toolMetadata"},
-	FailureData:  failure,
-	OversizeData: `{"type":"error","errorText":"` + event.OversizeMessage + `"}`,
+	DeepMembers:     []string{"data", "event", "result", "rawEvent", "raw_event", "messageMetadata", "providerMetadata", "toolMetadata"},
+	IgnoreEventName: true, // the SDK reads only the data
+	FailureData:     failure,
+	OversizeData:    `{"type":"error","errorText":"` + event.OversizeMessage + `"}`,
 
 	Types: map[string]event.Type{
 		typeStart:      {Client: true, Public: members(rules{"messageId": &scalar})},

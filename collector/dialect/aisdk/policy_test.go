@@ -69,7 +69,7 @@ func TestInternal(t *testing.T) {
 		{`{"type":"data-internal:x","data":1}`}, {`{"type":"data-INTERNAL","data":1}`}, {`{"type":"data-x","data":{"type":"internal:x"}}`}, {`{"type":"data-x","data":{"x":[{"y":{"kind":"Internal:x"}}]}}`},
 		{`{"type":"start","messageId":"m","messageMetadata":{"x":{"kind":"internal"}}}`}, {`{"type":"start-step","rawEvent":{"type":"internal:x"}}`},
 		{`{"type":"message-metadata","messageMetadata":{"type":"internal:x"}}`}, {`{"type":"custom","kind":"internal.x"}`},
-		{`{"type":"start-step","name":"internal:x"}`}, {`internal:x {"type":"start-step"}`}, {`news {"type":"start-step"}`},
+		{`{"type":"start-step","name":"internal:x"}`}, {`internal:x {"type":"start-step"}`},
 		{`{"type":"text-start","id":"t","kind":"internal"}`, `{"type":"text-delta","id":"t","delta":"x"}`, `{"type":"text-end","id":"t"}`},
 		{`{"type":"reasoning-start","id":"t","kind":"internal"}`, `{"type":"reasoning-delta","id":"t","delta":"x"}`, `{"type":"reasoning-end","id":"t"}`},
 		{`{"type":"text-delta","id":"t","delta":"x"}`}, {`{"type":"text-end","id":"t"}`}, {`{"type":"reasoning-delta","id":"t","delta":"x"}`}, // no start was seen

@@ -77,8 +77,13 @@ func IsFailureCode(code strictjson.Value) bool {
 }
 
 // HasError reports whether a tool's response has a non-empty member `error`, which is the ADK's
-// convention for an error.
+// convention for an error, or is an MCP tool's result that says so (modelcontextprotocol.io, CallToolResult).
 func HasError(response strictjson.Value) bool {
+	for _, result := range []strictjson.Value{response, response.Get("result")} {
+		if failed, _ := result.Get("isError").Bool(); failed {
+			return true
+		}
+	}
 	e := response.Get("error")
 	switch e.Kind() {
 	case strictjson.String:

@@ -39,6 +39,7 @@ func TestInputKind(t *testing.T) {
 func TestHasError(t *testing.T) {
 	for response, want := range map[string]bool{
 		`{"error":"x"}`: true, `{"error":true}`: true, `{"error":7}`: true, `{"error":1e999}`: true, `{"error":{"code":1}}`: true, `{"error":["x"]}`: true,
+		`{"isError":true,"content":[]}`: true, `{"result":{"isError":true,"content":[]}}`: true, `{"isError":false}`: false, `{"isError":"x"}`: false,
 		`{"error":""}`: false, `{"error":false}`: false, `{"error":0}`: false, `{"error":{}}`: false, `{"error":[]}`: false, `{"error":null}`: false,
 		`{}`: false, `[]`: false, `null`: false, `"error"`: false, `{"Error":"x"}`: false, `{"result":{"error":"x"}}`: false,
 	} {

@@ -164,6 +164,9 @@ func (f *Filter) applyPolicy(b *event.Batch, rules event.Type) (Frame, Reason) {
 			return Frame{}, ReasonPolicy
 		}
 		f.encoder.hiddenKinds = f.hiddenKinds(b)
+		if f.excludesAuthor(b, b.JSON) { // the state may contain their words
+			f.encoder.hiddenKinds |= kindBit(event.KindState)
+		}
 		if f.repeatsExcluded(b, rules) {
 			f.encoder.hiddenKinds |= kindBit(event.KindText) | kindBit(event.KindThought)
 		}

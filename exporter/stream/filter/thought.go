@@ -69,11 +69,11 @@ func hasThoughtMarker(v strictjson.Value) bool {
 // Its text may be a thought instead of an answer. The marker may also be in a member without text, such as the metadata
 // of a model's provider.
 func (e *encoder) hasGenericMarker(v strictjson.Value, rule *event.Rule) bool {
-	if len(rule.ThoughtMarkers) > 0 { // the protocol has its own marker
-		return false
-	}
 	if !e.implied(rule).statesText {
 		return false
+	}
+	if len(rule.ThoughtMarkers) > 0 {
+		return hasForeignMarker(v, rule)
 	}
 	for name, value := range v.Members() {
 		if lenient.IsThoughtMarker(name, value) {
@@ -83,6 +83,20 @@ func (e *encoder) hasGenericMarker(v strictjson.Value, rule *event.Rule) bool {
 			continue
 		}
 		if member := rule.Members[string(name.Text())]; member == nil || !e.implied(member).statesText {
+			return true
+		}
+	}
+	return false
+}
+
+// hasForeignMarker reports whether an object, or a member that may hold its marker, has a marker other than those of
+// its protocol, which leave with the thought.
+func hasForeignMarker(v strictjson.Value, rule *event.Rule) bool {
+	for name, value := range v.Members() {
+		if lenient.IsThoughtMarker(name, value) && !lenient.MatchesAny(name.Text(), rule.ThoughtMarkers) {
+			return true
+		}
+		if lenient.MatchesAny(name.Text(), rule.ThoughtMarkersIn) && hasForeignMarker(value, rule) {
 			return true
 		}
 	}

@@ -27,3 +27,20 @@ func TestPlainThoughts(t *testing.T) {
 		trySettings(t, []settingCase{{sign, filter.Settings{}, said("," + sign), said(""), wholeRule}}, apply)
 	}
 }
+
+// TestForeignMarkers checks parts of ADK events that are marked by a framework's own member.
+func TestForeignMarkers(t *testing.T) {
+	for _, mark := range []string{`"kagent_thought":true`, `"metadata":{"isThought":true}`, `"metadata":{"x.thought":1}`} {
+		part := func(text, more string) string { return `{"text":"` + text + `"` + more + `}` }
+		sent := adkEvent(adkParts(part("secret", ","+mark), part("hello", "")))
+		for _, thoughts := range []event.Verbosity{event.ThoughtsNone, event.ThoughtsDetailed} {
+			s := filter.Settings{Policy: event.PolicyPublic, Thoughts: thoughts}
+			if got := leavesADK(t, s, sent); strings.Contains(got, "secret") || !strings.Contains(got, "hello") {
+				t.Errorf("%s, thoughts %d: %s", mark, thoughts, got)
+			}
+		}
+		if got := leavesADK(t, filter.Settings{Policy: event.PolicyClient}, sent); strings.Contains(got, "secret") {
+			t.Errorf("%s, client without thoughts: %s", mark, got)
+		}
+	}
+}

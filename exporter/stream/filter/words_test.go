@@ -242,3 +242,16 @@ func TestWordsThatMayLeave(t *testing.T) {
 		}
 	}
 }
+
+// TestStateOfOthers checks that state leaves only if all nodes that worked so far may speak.
+func TestStateOfOthers(t *testing.T) {
+	for name, members := range map[string]string{"node_end": `"step":0,"state_snapshot":{"output":{"x":"hello"}}`, "state": `"state":{"x":"hello"}`, "done": `"total_steps":1,"state":{"x":"hello"}`} {
+		sent := studioRun + "event: trace\n" + data(`{"type":"`+name+`","node":"bad",`+members+`}`)
+		for author, want := range map[string]bool{"bad": true, "good": false} {
+			s := filter.Settings{Policy: event.PolicyPublic, Authors: []string{author}, StateKeys: []string{"x"}}
+			if got := lastOf(t, s, "adkstudio", sent); strings.Contains(got, "hello") != want {
+				t.Errorf("%s, author %s: %s", name, author, got)
+			}
+		}
+	}
+}
