@@ -258,6 +258,7 @@ func (d *decoder) subagentStarted(v strictjson.Value, b *event.Batch) {
 		known.announced = true
 		d.agents.add(id, known.delegate)
 		known.delegate.apply(b)
+		b.Add(event.KindAgentStarted)
 		return
 	}
 	begun := agent{name: name, branch: id, within: d.name(v.Get("parentToolCallId")), parent: d.name(v.Get("parentSubagentRunId"))}

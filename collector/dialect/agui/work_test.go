@@ -165,15 +165,15 @@ func TestAnnouncedDelegates(t *testing.T) {
 	const failure = `; agent_ended agent_error code="E"`
 	runDecode(t, []decodeCase{
 		{"after the call", slices.Concat(task("c", "expert"), []string{announced("s", "Expert", inC), failed}),
-			append(begun("c", expert), `SUBAGENT_STARTED agent=`+expert+`; other`, `SUBAGENT_ERROR agent=`+expert+failure)},
+			append(begun("c", expert), `SUBAGENT_STARTED agent=`+expert+`; agent_started`, `SUBAGENT_ERROR agent=`+expert+failure)},
 		{"without its call", slices.Concat(task("c", "expert"), task("d", "other"), []string{announced("s", "expert", ""), failed}),
-			slices.Concat(begun("c", expert), begun("d", `"other" branch="d" within="d"`), []string{`SUBAGENT_STARTED agent=` + expert + `; other`, `SUBAGENT_ERROR agent=` + expert + failure})},
+			slices.Concat(begun("c", expert), begun("d", `"other" branch="d" within="d"`), []string{`SUBAGENT_STARTED agent=` + expert + `; agent_started`, `SUBAGENT_ERROR agent=` + expert + failure})},
 		{"before the call", slices.Concat([]string{announced("s", "expert", inC)}, task("c", "expert")),
 			append([]string{`SUBAGENT_STARTED agent="expert" branch="s" within="c"; agent_started`}, begun("c", `"expert" branch="s" within="c"`)...)},
 		{"another agent of the call", append(task("c", "expert"), announced("s", "helper", inC)),
 			append(begun("c", expert), `SUBAGENT_STARTED agent="helper" branch="s" within="c"; agent_started`)},
 		{"a second one", append(task("c", "expert"), announced("s", "expert", inC), announced("u", "expert", inC)),
-			append(begun("c", expert), `SUBAGENT_STARTED agent=`+expert+`; other`, `SUBAGENT_STARTED agent="expert" branch="u" within="c"; agent_started`)},
+			append(begun("c", expert), `SUBAGENT_STARTED agent=`+expert+`; agent_started`, `SUBAGENT_STARTED agent="expert" branch="u" within="c"; agent_started`)},
 	})
 }
 
