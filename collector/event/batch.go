@@ -48,14 +48,6 @@ type Batch struct {
 	Rejected    Reason // why the frame was not decoded; "" if it was
 	Internal    bool   // the protocol calls the frame internal
 
-	// WithheldMessages are the indexes, in order, of the messages in the frame's list that
-	// must be withheld because of earlier frames.
-	WithheldMessages []int
-
-	// WithheldMembers are the names of members of the frame that must be withheld. Of the filter's
-	// policies only PolicyClient needs them: for the public, a table lists the members that may leave.
-	WithheldMembers []string
-
 	// Cuts are parts of the frame, at any depth, that must be withheld.
 	Cuts map[strictjson.Value]struct{}
 
@@ -229,11 +221,8 @@ func (b *Batch) AddText(k Kind, v strictjson.Value) *Event {
 // MemorySize returns the approximate size of the batch in memory, in bytes. It can be many times the
 // size of the frame.
 func (b *Batch) MemorySize() int {
-	n := int(unsafe.Sizeof(*b)) + 8*cap(b.WithheldMessages) + 16*cap(b.WithheldMembers) + 48*len(b.Cuts) + b.memory.size() + cap(b.Events)*int(unsafe.Sizeof(Event{}))
+	n := int(unsafe.Sizeof(*b)) + 48*len(b.Cuts) + b.memory.size() + cap(b.Events)*int(unsafe.Sizeof(Event{}))
 	n += len(b.Run) + len(b.Session) + len(b.Agent) + len(b.Branch) + len(b.Step) + len(b.EnclosingCall) + len(b.ParentBranch) + len(b.Type) + len(b.UnknownKind)
-	for _, name := range b.WithheldMembers {
-		n += len(name)
-	}
 	for i := range b.Events {
 		n += b.Events[i].size()
 	}

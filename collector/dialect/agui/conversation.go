@@ -16,15 +16,14 @@ func (d *decoder) messagesSnapshot(v strictjson.Value, b *event.Batch) {
 		b.Internal = true
 		return
 	}
-	b.WithheldMessages = d.withholdMessages(messages)
+	for _, one := range d.withholdMessages(messages) {
+		b.Cut(one)
+	}
 	b.Internal = b.Internal || d.withheld.overflowed
-	place, withheld := -1, b.WithheldMessages
 	for one := range messages.Elements() {
 		b.HasThoughts = b.HasThoughts || d.mayRepeatThought(one) || statesThought(one)
-		if place++; len(withheld) > 0 && withheld[0] == place {
-			withheld = withheld[1:]
-			continue
+		if _, isCut := b.Cuts[one]; !isCut {
+			d.addSnapshotResult(one, b)
 		}
-		d.addSnapshotResult(one, b)
 	}
 }

@@ -146,10 +146,10 @@ func (d *decoder) callsIn(message strictjson.Value) func(yield func(string) bool
 	}
 }
 
-// withholdMessages returns the indexes of the messages in a list that are withheld: instructions
+// withholdMessages returns the messages in a list that are withheld: instructions
 // for models, messages that repeat something withheld, and the results of calls in either. Later
 // frames that continue a withheld instruction are withheld too.
-func (d *decoder) withholdMessages(messages strictjson.Value) (places []int) {
+func (d *decoder) withholdMessages(messages strictjson.Value) (withheld []strictjson.Value) {
 	calls := map[string]bool{}
 	for one := range messages.Elements() {
 		inner := isInternalMessage(one)
@@ -165,18 +165,16 @@ func (d *decoder) withholdMessages(messages strictjson.Value) (places []int) {
 			}
 		}
 	}
-	place := -1
 	for one := range messages.Elements() {
-		place++
 		answers := false
 		for name, value := range one.Members() {
 			answers = answers || lenient.MatchesAny(name.Text(), callIDs) && calls[d.name(value)]
 		}
 		if answers || d.repeatsWithheld(one) || isInternalMessage(one) {
-			places = append(places, place)
+			withheld = append(withheld, one)
 		}
 	}
-	return places
+	return withheld
 }
 
 // isInternalMessage reports whether a message of a list is withheld for what it says of itself.
@@ -214,7 +212,7 @@ func (d *decoder) hasWithheldInput(v strictjson.Value) bool {
 func (d *decoder) withholdResult(v strictjson.Value, b *event.Batch) {
 	for name, result := range v.Members() {
 		if lenient.MatchesAny(name.Text(), resultMembers) && (isInstruction(v) || d.containsWithheld(result, false)) {
-			b.WithheldMembers = resultMembers
+			b.Cut(result)
 		}
 	}
 }

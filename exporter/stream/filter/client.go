@@ -21,7 +21,7 @@ func (f *Filter) applyClient(b *event.Batch, rules event.Type) (Frame, Reason) {
 	if f.repeatsExcluded(b, rules) {
 		return Frame{}, ReasonSetting
 	}
-	c := cutter{table: b.Table, members: rules.InternalMembers, messages: rules.Messages, withheld: b.WithheldMessages, hidden: b.WithheldMembers, cuts: b.Cuts}
+	c := cutter{table: b.Table, members: rules.InternalMembers, messages: rules.Messages, cuts: b.Cuts}
 	if c.messages != nil {
 		var ok bool
 		if c.list, ok = lenient.Messages(c.messages, b.JSON); !ok {
@@ -48,8 +48,6 @@ type cutter struct {
 	members  []string // hidden in frames of this type, in addition to the table's
 	messages *event.Messages
 	list     strictjson.Value // the list of messages
-	withheld []int            // indexes of messages that are withheld because of earlier frames
-	hidden   []string         // names of members that are withheld in this frame
 
 	cuts      map[strictjson.Value]struct{} // parts of this frame that are withheld, at any depth
 	instructs bool                          // the frame contains instructions for models, at any depth
@@ -57,7 +55,7 @@ type cutter struct {
 
 // hasCuts reports whether there is something to leave out.
 func (c *cutter) hasCuts(frame strictjson.Value) bool {
-	if len(c.members)+len(c.hidden)+len(c.table.InternalMembers) > 0 {
+	if len(c.members)+len(c.table.InternalMembers) > 0 {
 		for name := range frame.Members() {
 			if c.isHidden(name) {
 				return true
@@ -69,12 +67,12 @@ func (c *cutter) hasCuts(frame strictjson.Value) bool {
 			return true
 		}
 	}
-	return c.instructs || len(c.withheld)+len(c.cuts) > 0
+	return c.instructs || len(c.cuts) > 0
 }
 
 func (c *cutter) isHidden(name strictjson.Value) bool {
 	text := name.Text()
-	return lenient.MatchesAny(text, c.members) || lenient.MatchesAny(text, c.hidden) || lenient.MatchesAny(text, c.table.InternalMembers)
+	return lenient.MatchesAny(text, c.members) || lenient.MatchesAny(text, c.table.InternalMembers)
 }
 
 func (c *cutter) frame(dst []byte, v strictjson.Value) []byte {
@@ -135,15 +133,10 @@ func (c *cutter) isCut(v strictjson.Value) bool {
 
 func (c *cutter) elements(dst []byte) []byte {
 	dst = append(dst, '[')
-	place, withheld := 0, c.withheld
 	for message := range c.list.Elements() {
-		switch {
-		case len(withheld) > 0 && withheld[0] == place:
-			withheld = withheld[1:]
-		case !c.isCut(message) && !lenient.IsInternalMessage(c.table, c.messages, message):
+		if !c.isCut(message) && !lenient.IsInternalMessage(c.table, c.messages, message) {
 			dst = c.value(separate(dst), message)
 		}
-		place++
 	}
 	return append(dst, ']')
 }

@@ -26,9 +26,6 @@ type encoder struct {
 	textKinds      map[strictjson.Value]event.Kind // of the frame's batch
 	dryRun         bool                            // collect outputKinds only; the output is not used
 
-	list     strictjson.Value // the frame's list of messages, if it has one
-	withheld []int            // indexes of messages in it that may not pass
-
 	cuts map[strictjson.Value]struct{} // parts of the frame that may not pass
 
 	instructions *event.Instructions // of the frame's table
@@ -68,11 +65,7 @@ func (e *encoder) apply(b *event.Batch, rule *event.Rule) (kept bool) {
 	if e.discriminators = b.Table.Discriminators; len(b.Table.PartDiscriminators) > 0 {
 		e.discriminators = b.Table.PartDiscriminators
 	}
-	e.list, e.withheld, e.instructions = strictjson.Value{}, b.WithheldMessages, b.Table.Instructions
-	if messages := b.Table.Types[b.Type].Messages; messages != nil && len(e.withheld) > 0 {
-		e.list = b.JSON.Get(messages.ListMember)
-	}
-	e.textKinds, e.hasThoughts, e.cuts = b.TextKinds, b.HasThoughts, b.Cuts
+	e.textKinds, e.hasThoughts, e.cuts, e.instructions = b.TextKinds, b.HasThoughts, b.Cuts, b.Table.Instructions
 	e.buf, kept = e.value(e.begin(), b.JSON, rule)
 	return kept
 }
@@ -298,11 +291,8 @@ func (e *encoder) array(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 	}
 	start := len(dst)
 	dst = append(dst, '[')
-	kept, place := false, -1
+	kept := false
 	for element := range v.Elements() {
-		if place++; e.isWithheld(v, place) {
-			continue
-		}
 		before := len(dst)
 		if kept {
 			dst = append(dst, ',')
@@ -319,15 +309,6 @@ func (e *encoder) array(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 		return dst[:start], false
 	}
 	return append(dst, ']'), true
-}
-
-// isWithheld reports whether an element of an array is a message that may not pass.
-func (e *encoder) isWithheld(array strictjson.Value, place int) bool {
-	if !e.list.Exists() || array != e.list {
-		return false
-	}
-	_, found := slices.BinarySearch(e.withheld, place)
-	return found
 }
 
 func scalar(dst []byte, v strictjson.Value, form event.Form) ([]byte, bool) {
