@@ -133,7 +133,6 @@ func accessSettings(c config.Stream, logger *slog.Logger) access.Settings {
 		WebConfigFile:      c.WebConfigFile,
 		MaxTickets:         c.MaxTickets,
 		ReportError:        func(err error) { logger.Error("reload of the tokens failed; the old tokens stay valid", "err", err) },
-		ReportWebConfig:    func(err error) { logger.Error("readers are refused", "err", err) },
 	}
 }
 

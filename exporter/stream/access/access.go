@@ -24,7 +24,6 @@ type Settings struct {
 	WebConfigFile      string           // the exporter toolkit's, also passed to Serve; "" for none
 	MaxTickets         int              // issued and unused; at least one
 	ReportError        func(error)      // called once, from any goroutine, for each change of the tokens file that is rejected; may be nil
-	ReportWebConfig    func(error)      // called once, from any goroutine, for each change of WebConfigFile that is rejected; may be nil
 	Now                func() time.Time // nil: time.Now
 }
 
@@ -37,7 +36,6 @@ type Authorizer struct {
 	anonymous        bool
 	anonymousAnyHost bool // anonymous readers may address any host
 	now              func() time.Time
-	web              *WebGuard
 }
 
 // New returns an Authorizer, or an error if its files cannot be read. CheckListen finds settings
@@ -49,16 +47,13 @@ func New(s Settings) (*Authorizer, error) {
 	}
 	g := &Authorizer{
 		certificates:     s.ClientCertificates || !s.hasOwnAuthentication() && web.certificates == certificatesRequired,
-		passwords:        !s.hasOwnAuthentication() && web.passwords,
+		passwords:        !s.hasOwnAuthentication() && web.hasPasswords(),
 		anonymous:        s.allowsAnonymous(),
 		anonymousAnyHost: s.AnonymousAnywhere || web.authenticates(),
 		now:              s.Now,
 	}
 	if g.now == nil {
 		g.now = time.Now
-	}
-	if g.web, err = NewWebGuard(s.WebConfigFile, s.ReportWebConfig); err != nil {
-		return nil, err
 	}
 	g.tickets = newTickets(g.now, s.MaxTickets)
 	if s.TokensFile == "" {

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -8,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 
 	toolkit "github.com/prometheus/exporter-toolkit/web"
@@ -33,7 +35,7 @@ func CheckListen(address string, s Settings) error {
 	case s.ClientCertificates && web.certificates == certificatesIgnored:
 		return errors.New("stream: authentication.client_certificates is on, but clients are not asked for a certificate; " +
 			"in the web configuration file set client_auth_type to RequireAndVerifyClientCert or VerifyClientCertIfGiven, and client_ca_file")
-	case s.TokensFile != "" && web.passwords:
+	case s.TokensFile != "" && web.hasPasswords():
 		return errors.New("stream: basic_auth_users in the web configuration file and authentication.bearer_tokens_file " +
 			"both need the Authorization header of a request; remove one of them")
 	case isLoopback(host) || s.AnonymousAnywhere || !s.allowsAnonymous() || web.authenticates():
@@ -57,8 +59,11 @@ func isLoopback(host string) bool {
 // webConfig holds what the toolkit requires of every client.
 type webConfig struct {
 	certificates certificateDemand
-	passwords    bool
+	tls          *tls.Config       // nil if certificates are ignored
+	users        map[string]string // to the hashes of their passwords
 }
+
+func (w webConfig) hasPasswords() bool { return len(w.users) > 0 }
 
 // certificateDemand says how the toolkit asks for certificates of the configured client CA.
 type certificateDemand int
@@ -70,7 +75,9 @@ const (
 )
 
 // authenticates reports whether the toolkit rejects every client without credentials.
-func (w webConfig) authenticates() bool { return w.certificates == certificatesRequired || w.passwords }
+func (w webConfig) authenticates() bool {
+	return w.certificates == certificatesRequired || w.hasPasswords()
+}
 
 func readWebConfig(path string) (webConfig, error) {
 	if path == "" {
@@ -90,7 +97,10 @@ func readWebConfig(path string) (webConfig, error) {
 	if err := yaml.Unmarshal(content, &c); err != nil {
 		return fail(err)
 	}
-	w := webConfig{passwords: len(c.Users) > 0}
+	w := webConfig{users: map[string]string{}}
+	for name, hash := range c.Users {
+		w.users[name] = string(hash)
+	}
 	switch c.TLSConfig.ClientAuth {
 	case "VerifyClientCertIfGiven":
 		w.certificates = certificatesOptional
@@ -101,6 +111,12 @@ func readWebConfig(path string) (webConfig, error) {
 		// crypto/tls falls back to the system's authorities, which sign certificates for anyone.
 		return fail(fmt.Errorf("client_auth_type %s without a client CA accepts certificates of every public authority; "+
 			"set client_ca_file", c.TLSConfig.ClientAuth))
+	}
+	if w.certificates != certificatesIgnored {
+		c.TLSConfig.SetDirectory(filepath.Dir(path))
+		if w.tls, err = toolkit.ConfigToTLSConfig(&c.TLSConfig); err != nil {
+			return fail(err)
+		}
 	}
 	return w, nil
 }

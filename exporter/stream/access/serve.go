@@ -35,8 +35,12 @@ func Serve(
 	ctx context.Context, l net.Listener, h http.Handler, webConfigFile string, shutdown Shutdown, logger *slog.Logger,
 ) error {
 	defer l.Close()
+	guard, err := NewWebGuard(webConfigFile, func(err error) { logger.Error("readers are refused", "err", err) })
+	if err != nil {
+		return err
+	}
 	server := &http.Server{
-		Handler:           boundBodyRead(h),
+		Handler:           guard.Handler(boundBodyRead(h)),
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,

@@ -1,25 +1,30 @@
 package access
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
 	"sync"
+
+	"golang.org/x/crypto/bcrypt"
 )
 
-// WebGuard refuses requests while the exporter toolkit's web configuration file demands less of clients than when the
-// guard was made: the toolkit reads the file at each request, and accepts one that demands nothing, such as a file that
-// is being rewritten. A nil WebGuard permits everything. It is safe for concurrent use.
+// WebGuard refuses requests that do not meet what the exporter toolkit's web configuration file demands of clients, now and
+// at the start. The toolkit reads the file at each request, and accepts one that demands nothing, such as a file that is
+// being rewritten. It checks certificates only when a connection begins. A nil WebGuard permits everything. It is safe for
+// concurrent use.
 type WebGuard struct {
 	path   string
-	demand webConfig
-	report func(error) // called once for each content that is refused; may be nil
+	demand webConfig   // at the start
+	report func(error) // called once for each reason to refuse all requests; may be nil
 
 	mu      sync.Mutex
-	info    fs.FileInfo // of the file as last read; nil if it could not be read
-	refused string      // why its content is refused, or ""
+	info    fs.FileInfo // of the file when a request was last permitted
+	refused string      // why all requests are refused, or ""
 }
 
 // NewWebGuard returns the guard of a web configuration file, or nil if path is empty.
@@ -36,45 +41,46 @@ func NewWebGuard(path string, report func(error)) (*WebGuard, error) {
 func (g *WebGuard) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !g.permits(r) {
-			http.Error(w, "the web configuration file changed; try again, or read the log", http.StatusServiceUnavailable)
+			w.Header().Set("Connection", "close") // another connection may have the right certificate
+			http.Error(w, "the web configuration file changed; connect again, or read the log", http.StatusServiceUnavailable)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// permits reports whether a request that the toolkit has let through met the demands. It returns false for the first
-// request after a change, because the toolkit may have judged it by another content.
+// permits reports whether a request that the toolkit has let through meets the demands.
 func (g *WebGuard) permits(r *http.Request) bool {
 	if g == nil {
 		return true
 	}
+	info, _ := os.Stat(g.path)
+	current, err := readWebConfig(g.path)
+	switch {
+	case err != nil:
+	case g.demand.certificates == certificatesRequired && current.certificates != certificatesRequired:
+		err = errors.New("it does not require client certificates any more")
+	case g.demand.hasPasswords() && !current.hasPasswords():
+		err = errors.New("it has no basic_auth_users any more")
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.demand.certificates == certificatesRequired && !hasVerifiedCertificate(r) {
-		g.refuse(errors.New("it does not require client certificates any more"))
+	if err != nil {
+		g.refuse(err)
 		return false
 	}
-	if !g.demand.passwords {
-		return true
+	g.refused = ""
+	if (current.certificates == certificatesRequired || hasVerifiedCertificate(r)) && !current.verifies(r.TLS) {
+		return false
 	}
-	info, err := os.Stat(g.path)
-	if err == nil && g.info != nil && sameFile(info, g.info) {
-		return g.refused == ""
+	if isKnown := info != nil && g.info != nil && sameFile(info, g.info); !isKnown && current.hasPasswords() && !current.hasUser(r) {
+		return false // the toolkit may have read another content
 	}
 	g.info = info
-	switch current, err := readWebConfig(g.path); {
-	case err != nil:
-		g.refuse(err)
-	case !current.passwords:
-		g.refuse(errors.New("it has no basic_auth_users any more"))
-	default:
-		g.refused = ""
-	}
-	return false
+	return true
 }
 
-// refuse reports why the file's content is refused, once.
+// refuse reports why all requests are refused, once.
 func (g *WebGuard) refuse(why error) {
 	if g.refused == why.Error() {
 		return
@@ -83,4 +89,27 @@ func (g *WebGuard) refuse(why error) {
 	if g.report != nil {
 		g.report(fmt.Errorf("web configuration file %s: %w; requests are refused until it demands what it did at the start", g.path, why))
 	}
+}
+
+// hasUser reports whether a request has the name and password of a user.
+func (w webConfig) hasUser(r *http.Request) bool {
+	name, password, _ := r.BasicAuth()
+	hash, known := w.users[name]
+	return known && bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) == nil
+}
+
+// verifies reports whether a connection has a certificate that a new connection could have.
+func (w webConfig) verifies(state *tls.ConnectionState) bool {
+	if w.tls == nil || state == nil || len(state.PeerCertificates) == 0 {
+		return false
+	}
+	raw, between := make([][]byte, 0, len(state.PeerCertificates)), x509.NewCertPool()
+	for _, certificate := range state.PeerCertificates {
+		raw = append(raw, certificate.Raw)
+		between.AddCert(certificate)
+	}
+	chains, err := state.PeerCertificates[0].Verify(x509.VerifyOptions{
+		Roots: w.tls.ClientCAs, Intermediates: between, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	})
+	return err == nil && (w.tls.VerifyPeerCertificate == nil || w.tls.VerifyPeerCertificate(raw, chains) == nil)
 }

@@ -2,100 +2,136 @@ package access
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
-	"time"
 )
 
-// TestWebConfigWeakens changes the toolkit's file while it is served. What the file demanded at the start stays demanded.
+// guarded is a handler behind the guard of a web configuration file, without the toolkit in front of it.
+type guarded struct {
+	t        *testing.T
+	config   string
+	more     string // what follows the server's certificates in the file
+	handler  http.Handler
+	reported []string
+}
+
+func newGuarded(t *testing.T, a authority, more string) *guarded {
+	t.Helper()
+	g := &guarded{t: t, config: a.webConfigWith(t, more), more: more}
+	guard, err := NewWebGuard(g.config, func(err error) { g.reported = append(g.reported, err.Error()) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.handler = guard.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	return g
+}
+
+// rewrite changes what follows the certificates. "" empties the file.
+func (g *guarded) rewrite(more string) {
+	g.t.Helper()
+	content, err := os.ReadFile(g.config)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	if content = []byte(strings.Replace(string(content), g.more, more, 1)); more == "" {
+		content = nil
+	}
+	write(g.t, g.config, string(content))
+}
+
+func (g *guarded) status(r *http.Request) int {
+	w := httptest.NewRecorder()
+	g.handler.ServeHTTP(w, r)
+	return w.Code
+}
+
+// connected returns a request of a connection with client certificates.
+func connected(t *testing.T, a authority, certificates ...*x509.Certificate) *http.Request {
+	t.Helper()
+	r := httptest.NewRequest(http.MethodGet, "/events", nil)
+	r.TLS = &tls.ConnectionState{PeerCertificates: certificates}
+	if len(certificates) > 0 {
+		r.TLS.VerifiedChains = [][]*x509.Certificate{append(certificates, a.certificate)}
+	}
+	return r
+}
+
+const (
+	requires = ", client_auth_type: RequireAndVerifyClientCert, client_ca_file: ca.pem}"
+	offers   = ", client_auth_type: VerifyClientCertIfGiven, client_ca_file: ca.pem}"
+	users    = "}\nbasic_auth_users: {joe: " + passwordHash + "}"
+)
+
+// TestWebConfigWeakens changes the toolkit's file while it is served. What it demanded at the start stays demanded.
 func TestWebConfigWeakens(t *testing.T) {
 	a := newAuthority(t)
+	client := a.issue(t, "client", nil).Leaf
 	for name, test := range map[string]struct {
-		settings Settings
-		before   string   // what follows the certificates in the file
-		after    []string // contents that demand less; "" is an empty file
+		before string
+		after  []string // contents that demand less
 	}{
-		"passwords": {
-			Settings{}, "}\nbasic_auth_users: {joe: " + passwordHash + "}",
-			[]string{"}\n", "}\nbasic_auth_users: {}\n", "broken", ""},
-		},
-		"passwords, loopback": {Settings{AnonymousLoopback: true}, "}\nbasic_auth_users: {joe: " + passwordHash + "}", []string{"}\n", ""}},
-		"certificates": {
-			Settings{AnonymousLoopback: true}, ", client_auth_type: RequireAndVerifyClientCert, client_ca_file: ca.pem}",
-			[]string{"}\n", ", client_auth_type: VerifyClientCertIfGiven, client_ca_file: ca.pem}"},
-		},
-		"certificates beside tokens": {
-			Settings{TokensFile: tokensAt(t, file)}, ", client_auth_type: RequireAndVerifyClientCert, client_ca_file: ca.pem}", []string{"}\n"},
-		},
+		"passwords":    {users, []string{"}\n", "}\nbasic_auth_users: {}", "broken", ""}},
+		"certificates": {requires, []string{"}\n", offers, ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			config := a.webConfigWith(t, test.before)
-			good, err := os.ReadFile(config)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var reported []string
-			test.settings.WebConfigFile = config
-			test.settings.ReportWebConfig = func(err error) { reported = append(reported, err.Error()) }
-			gate := newGate(t, test.settings)
-			request := streamRequest("/events")
-			request.TLS = &tls.ConnectionState{}
-			for _, content := range test.after {
-				if content != "" {
-					content = strings.Replace(string(good), test.before, content, 1)
+			for _, after := range test.after {
+				g := newGuarded(t, a, test.before)
+				request := connected(t, a, client)
+				request.SetBasicAuth("joe", "wrong") // the toolkit does not check it after the change
+				if got := g.status(request); got != http.StatusOK && name == "certificates" {
+					t.Fatalf("the status before is %d", got)
 				}
-				if err := os.WriteFile(config, []byte(content), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				if request.SetBasicAuth("joe", "wrong"); test.settings.TokensFile != "" { // the toolkit does not check it now
-					request.Header.Set("Authorization", "Bearer "+alice)
-				} else if strings.Contains(test.before, "client_auth_type") {
-					request.Header.Del("Authorization")
-				}
+				g.rewrite(after)
 				for range 2 {
-					if _, err := gate.Authorize(request); err == nil {
-						t.Errorf("a reader without credentials is let in after the file became %q", content)
+					if got := g.status(connected(t, a)); got != http.StatusServiceUnavailable {
+						t.Errorf("the status is %d after the file has become %q, want 503", got, after)
 					}
 				}
-			}
-			if passwords := strings.Contains(test.before, "basic_auth_users"); passwords && len(reported) < 1 || len(reported) > len(test.after) {
-				t.Errorf("reported: %q", reported)
+				if len(g.reported) != 1 {
+					t.Errorf("reported after the file has become %q: %q, want one error", after, g.reported)
+				}
 			}
 		})
 	}
 }
 
-// TestWebGuardOfAnotherContent checks that users may change, and that only the first request after a change is refused.
-func TestWebGuardOfAnotherContent(t *testing.T) {
-	a := newAuthority(t)
-	config := a.webConfigWith(t, "}\nbasic_auth_users: {joe: "+passwordHash+"}")
-	guard, err := NewWebGuard(config, func(err error) { t.Error(err) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := guard.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	status := func() int {
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
-		return w.Code
-	}
-	if got := status(); got != http.StatusOK {
-		t.Fatal(got)
-	}
-	content, err := os.ReadFile(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(config, []byte(strings.Replace(string(content), "joe", "jane", 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(config, time.Time{}, time.Now().Add(time.Minute)); err != nil {
-		t.Fatal(err)
-	}
-	if first, next := status(), status(); first != http.StatusServiceUnavailable || next != http.StatusOK {
-		t.Errorf("after a change the answers are %d and %d, want 503 and 200", first, next)
+// TestWebConfigChanges changes the toolkit's file or the client CA to what demands as much. Only requests pass that a new
+// connection could send.
+func TestWebConfigChanges(t *testing.T) {
+	a, other := newAuthority(t), newAuthority(t)
+	client := a.issue(t, "client", nil).Leaf
+	joe, jane := connected(t, a), connected(t, a)
+	joe.SetBasicAuth("joe", "pass")
+	jane.SetBasicAuth("jane", "pass")
+	for name, test := range map[string]struct {
+		before, after string
+		request       *http.Request
+		want          int
+	}{
+		"another user in place of the request's": {users, strings.Replace(users, "joe", "jane", 1), joe, http.StatusServiceUnavailable},
+		"the request's user is new":              {users, strings.Replace(users, "joe", "jane", 1), jane, http.StatusOK},
+		"the same users":                         {users, users + "\n# reviewed", joe, http.StatusOK},
+		"certificates are required now":          {"}\n", requires, connected(t, a), http.StatusServiceUnavailable},
+		"certificates are required still":        {offers, requires, connected(t, a, client), http.StatusOK},
+		"the certificate is of another CA":       {requires, requires + "\n# reviewed", connected(t, a, other.issue(t, "client", nil).Leaf), http.StatusServiceUnavailable},
+		"the certificate names nobody listed":    {requires, strings.Replace(requires, "}", ", client_allowed_sans: [other.example]}", 1), connected(t, a, client), http.StatusServiceUnavailable},
+		"certificates do not count any more":     {offers, "}\n", connected(t, a, client), http.StatusServiceUnavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGuarded(t, a, test.before)
+			g.rewrite(test.after)
+			for range 2 {
+				if got := g.status(test.request); got != test.want {
+					t.Errorf("the status is %d, want %d", got, test.want)
+				}
+			}
+			if len(g.reported) > 0 {
+				t.Errorf("reported: %q", g.reported)
+			}
+		})
 	}
 }
