@@ -81,6 +81,7 @@ func TestListeners(t *testing.T) {
 		{"a client comes back and leaves again", "+a a:x -a. +b?r b:x b:y -b. ...", "+a a:x +b a:y -b,1@7 -a,1@7 "},
 		{"a client comes back twice", "+a a:x -a. +b?r b:x -b. +c?r c:x c:y -c ...", "+a a:x +b -b,1@6 +c a:y -c,0@10 -a,0@10 "},
 		{"a client left and nobody comes", "+a a:x -a.", "+a a:x -a,1@3 "},
+		{"a client leaves when it has the end", "+a a:x a:E -a. +b?r b:x b:E -b", "+a a:x a:E -a,1@4 +b -b,0@8 "},
 		{"a client that left subscribes", "+a a:x -a. +b? b:s^ b:y -b", "+a a:x +b a:s a:y -b,0@7 -a,0@7 "},
 		{"a client that left sends a message", "+a a:x -a. +b! b:y -b", "+a a:x a:y -a,0@6 "},
 		{"a client left before the first frame", "+a -a.", "+a -a,1@2 "},

@@ -22,7 +22,7 @@ type departure struct {
 // ended the run or too many wait. The caller holds both locks.
 func (s *Deduplicator) depart(r *sharedRun, stream *event.Stream, end event.End, at time.Time) bool {
 	brokeOff := (end == event.EndOfStream || end == event.EndBroken) && stream.InBackground && !r.statedEnd
-	if end != event.EndClientLeft && !brokeOff || !r.endedAt.IsZero() || r.stream.JoinedSession != "" || len(s.departed) >= maxDeparted {
+	if end == event.EndClientLeft && r.statedEnd || end != event.EndClientLeft && !brokeOff || !r.endedAt.IsZero() || r.stream.JoinedSession != "" || len(s.departed) >= maxDeparted {
 		return false
 	}
 	d := &departure{end: end, at: at}

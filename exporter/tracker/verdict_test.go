@@ -282,3 +282,27 @@ func TestBrokenAfterTheEnd(t *testing.T) {
 		t.Errorf("%s, %s", r.Status, r.Reason)
 	}
 }
+
+// TestClientLeavesAtTheEnd lets the client leave when the protocol has just ended the run, before the agent ends the stream.
+func TestClientLeavesAtTheEnd(t *testing.T) {
+	over := func(b *event.Batch) { b.Add(event.KindRunEnded) }
+	failed := func(b *event.Batch) { b.Add(event.KindRunEnded).Error = event.AgentError }
+	for _, c := range []struct {
+		name   string
+		frames []*event.Batch
+		want   string
+	}{
+		{"completed", []*event.Batch{says("a", text), says("", over)}, "completed"},
+		{"failed", []*event.Batch{says("a", text), says("", fails), says("", failed)}, "failed, error_frame"},
+		{"waiting", []*event.Batch{says("a", asks("q", event.InputData)), says("", over)}, "interrupted, awaiting_input"},
+		{"not the last frame", []*event.Batch{says("a", text), says("", over), says("a", calls("c1", "tool"))}, "canceled, client_left"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, stream := watch(), proxied()
+			ended(event.EndClientLeft)(s.feed(stream, c.frames...), stream)
+			if verdict, _, _ := strings.Cut(outline(s.runs[0]), "\n"); verdict != c.want {
+				t.Errorf("%s, want %s", verdict, c.want)
+			}
+		})
+	}
+}
