@@ -302,7 +302,6 @@ func (a agents) within(call, name string) (only agent, known bool) {
 
 // subagentFinished ends a subagent, unless it is suspended: then a later run continues it.
 func (d *decoder) subagentFinished(v strictjson.Value, b *event.Batch) {
-	d.withholdResult(v, b)
 	if !v.Get("outcome").Get("type").Is("suspended") {
 		d.endSubagent(v, event.NoFailure, "", b)
 	}

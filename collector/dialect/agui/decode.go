@@ -111,6 +111,7 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 		b.Type = typeOrphan
 	}
 	d.setAuthors(k, v, b)
+	d.withholdResult(k, v, b)
 	b.Internal = b.Internal || isMarkedInternal(v)
 	if k.state && d.withholdsState(k, f, b) {
 		b.Type = typeOrphan
@@ -183,7 +184,6 @@ func (d *decoder) startNested(run, parent string, b *event.Batch) {
 
 // runFinished ends a run with its outcome. A run without an outcome succeeded.
 func (d *decoder) runFinished(v strictjson.Value, b *event.Batch) {
-	d.withholdResult(v, b)
 	if d.hasWithheldQuestion(v.Get("outcome")) || isInstruction(v) {
 		b.Type = typeRunWithQuestion
 	}

@@ -27,7 +27,7 @@ var table = event.Table{
 	// Other protocols name their events in "event". No event of this protocol that leaves has it.
 	Labels: []string{"name", "activityType", "activity_type", "event"},
 	// Applications put arbitrary data into CUSTOM and ACTIVITY events.
-	Envelopes:       []string{"result", "event", "rawEvent", "metadata"},
+	Envelopes:       []string{"event", "rawEvent", "metadata"},
 	DeepMembers:     []string{"value", "content", "patch"},
 	IgnoreEventName: true,                              // the protocol's client reads only the data
 	KeptEvents:      []string{"error"},                 // the ADK middleware names its errors

@@ -207,17 +207,28 @@ func (d *decoder) hasWithheldInput(v strictjson.Value) bool {
 	return withheld
 }
 
-// withholdResult withholds the result of a run or subagent if it contains instructions for models or repeats
-// something withheld.
-func (d *decoder) withholdResult(v strictjson.Value, b *event.Batch) {
+// withholdResult withholds the result of a run or subagent if it calls itself internal, contains instructions for models,
+// or repeats something withheld. The rest of the frame leaves: a client must learn of the end.
+// In another frame, which has no result, such a member withholds the frame.
+func (d *decoder) withholdResult(k *kind, v strictjson.Value, b *event.Batch) {
 	for name, result := range v.Members() {
-		if lenient.MatchesAny(name.Text(), resultMembers) && (isInstruction(v) || d.containsWithheld(result, false)) {
+		if text := name.Text(); !resultPrefilter.MayMatch(text) || !lenient.MatchesAny(text, resultMembers) {
+			continue
+		}
+		isInternal := lenient.HasInternalDiscriminator(&table, result)
+		switch {
+		case k.name != typeRunFinished && k.name != typeSubagentFinished:
+			b.Internal = b.Internal || isInternal
+		case isInternal || isInstruction(v) || d.containsWithheld(result, false):
 			b.Cut(result)
 		}
 	}
 }
 
-var resultMembers = []string{"result"}
+var (
+	resultMembers   = []string{"result"}
+	resultPrefilter = lenient.NewPrefilter(&event.Table{Labels: resultMembers})
+)
 
 // containsWithheld reports whether a value contains a message that is withheld, at any depth. Applications
 // choose the value, so an object counts as a message only in a list of messages or with the members of one.

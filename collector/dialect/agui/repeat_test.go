@@ -164,6 +164,14 @@ func TestInternalInResults(t *testing.T) {
 	if got := last(filterFrames(t, allSettings[0], `{"type":"RUN_STARTED","threadId":"t","runId":"r"}`, harmless)); got != harmless {
 		t.Errorf("a harmless result becomes %s", got)
 	}
+	for _, result := range []string{`{"type":"internal","ticket":7}`, `[{"kind":"internal:x"}]`} { // a model may write this
+		for _, end := range []string{`{"type":"RUN_FINISHED","threadId":"t","runId":"r"`, `{"type":"SUBAGENT_FINISHED","subagentRunId":"s"`} {
+			got := last(filterFrames(t, allSettings[0], `{"type":"RUN_STARTED","threadId":"t","runId":"r"}`, end+`,"result":`+result+`}`))
+			if want := end + `}`; got != want {
+				t.Errorf("with the result %s a client gets %s, want %s", result, got, want)
+			}
+		}
+	}
 	const question = `{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt","interrupts":[{"id":"i","reason":"r","message":"secret","metadata":{"type":"internal"}}]}}`
 	if got := last(filterFrames(t, allSettings[0], `{"type":"RUN_STARTED","threadId":"t","runId":"r"}`, question)); strings.Contains(got, "secret") {
 		t.Errorf("an internal question becomes %s", got)
