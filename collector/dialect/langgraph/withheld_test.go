@@ -242,3 +242,27 @@ func TestManyOutputs(t *testing.T) {
 		}
 	}
 }
+
+// TestUntypedMessages sends messages that do not say that a model wrote them.
+func TestUntypedMessages(t *testing.T) {
+	for _, message := range []string{
+		`{"content":"secret"}`, `{"sender":"user","content":"secret"}`, `{"name":"user_proxy","content":"secret"}`, `{"author":{"role":"user"},"content":"secret"}`,
+		`{"tool_call_id":"c","content":"secret"}`, `{"channel":"analysis","content":"secret"}`, `{"type":null,"role":null,"content":"secret"}`, `{"role":"","content":"secret"}`,
+		`{"type":"","content":"secret"}`, `{"type":7,"content":"secret"}`, `{"Type":"ai","content":"secret"}`, `{"type":"ai","role":"user","content":"secret"}`,
+		`{"content":[{"type":"text","text":"secret"}]}`, `{"value":[{"content":"secret"}],"content":"secret"}`, `["ai","secret"]`, `"secret"`,
+	} {
+		for _, stream := range []sent{
+			{"values", `{"messages":[` + message + `]}`}, {"updates", `{"n":{"messages":[` + message + `]}}`}, {"updates", `{"n":{"messages":` + message + `}}`},
+			{"updates", `{"n":[{"messages":[` + message + `]}]}`}, {"updates", `{"n":{"messages":{"value":[` + message + `]}}}`},
+			{"updates", `{"n":{"messages":{"type":"__overwrite__","value":[` + message + `]}}}`}, {"values|n:1", `{"messages":[` + message + `]}`},
+			{"messages/complete", `[` + message + `]`}, {"messages/partial", `[` + message + `]`}, inTuple(message, ""),
+		} {
+			checkStaysIn(t, []filter.Settings{public}, stream)
+		}
+	}
+	for _, written := range []string{`[` + said("") + `]`, said(""), `{"value":[` + said("") + `]}`, `{"__overwrite__":[` + said("") + `]}`, `{"type":"__overwrite__","value":[` + said("") + `]}`} {
+		if out := leaving(public, sent{"updates", `{"n":{"messages":` + written + `}}`}); !strings.Contains(out, said("")) {
+			t.Errorf("of an update with %s, this leaves: %s", written, out)
+		}
+	}
+}
