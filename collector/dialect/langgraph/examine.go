@@ -57,6 +57,7 @@ var (
 	nameMembers  = []string{"name"}
 	idMembers    = []string{"id", "tool_call_id", "interrupt_id"}
 	scopeMembers = []string{"langgraph_node", "lc_agent_name", "langgraph_checkpoint_ns", "checkpoint_ns", "langgraph_path", "ns"}
+	refMembers   = []string{"message_id", "messageId", "parent_message_id", "parentMessageId"} // name the message to which an object belongs
 	// callMembers make an object a message of a model, resultMembers the result of a call, whatever its type.
 	callMembers, resultMembers = []string{"tool_calls"}, []string{"tool_call_id"}
 	// A call has argumentMembers, an interrupt questionMembers, and what is sent to a node sendMembers. Source:
@@ -68,7 +69,7 @@ var (
 
 	// memberPrefilter rules out most names of members, and shapePrefilter most of those that say nothing by their name.
 	memberPrefilter = lenient.NewPrefilter(&event.Table{
-		Labels: shapeMembers, Envelopes: slices.Concat(typeMembers, nameMembers, idMembers, scopeMembers, promptMembers), DeepMembers: thoughtMembers,
+		Labels: shapeMembers, Envelopes: slices.Concat(typeMembers, nameMembers, idMembers, scopeMembers, refMembers, promptMembers), DeepMembers: thoughtMembers,
 	})
 	shapePrefilter = lenient.NewPrefilter(&event.Table{Labels: shapeMembers})
 	shapeMembers   = slices.Concat(messageMembers, savedMembers, argumentMembers, questionMembers, sendMembers)
@@ -82,7 +83,8 @@ type traits struct {
 	isInstruction bool // it has the type, role or class of a message that instructs a model
 	isPrompt      bool // it has the type or class of a prompt
 	isLabeled     bool // it has an internal type or name
-	isScoped      bool // it names an internal node, agent or namespace
+	isInterface   bool // an element of a user interface
+	isScoped      bool // it names an internal node, agent or namespace, or belongs to a withheld message
 	isWithheld    bool // it has the id of something that was withheld
 	isShared      bool // it has the id of something that other streams withhold too
 }
@@ -108,6 +110,8 @@ func (d *decoder) examineObject(v strictjson.Value, at place) (is traits, found 
 			found.hasThought = found.hasThought || mayName(&d.thoughts, value)
 		case lenient.MatchesAny(text, scopeMembers):
 			is.isScoped = is.isScoped || isInternalScope(value)
+		case lenient.MatchesAny(text, refMembers):
+			is.isScoped = is.isScoped || mayName(&d.withheld, value)
 		case lenient.MatchesAny(text, thoughtMembers):
 			found.hasThought = found.hasThought || holdsThought(value)
 		case lenient.MatchesAny(text, promptMembers):
@@ -135,6 +139,7 @@ func (is *traits) addType(v strictjson.Value) {
 	is.isLabeled = is.isLabeled || lenient.ContainsInternal(v)
 	is.isResponse = is.isResponse || lenient.MatchesAny(v.Text(), responseTypes)
 	is.isUsers = is.isUsers || lenient.MatchesAny(v.Text(), userTypes)
+	is.isInterface = is.isInterface || lenient.MatchesAny(v.Text(), interfaceTypes)
 }
 
 // addID adds what an id, or the path of a class, says.
@@ -164,6 +169,8 @@ func (d *decoder) conclude(is traits, v strictjson.Value, at place, found *findi
 	}
 	found.internal, found.instructs = is.isScoped, at < inBody && (is.isPrompt || is.isMessage && is.isInstruction)
 	switch {
+	case !is.isMessage && is.isInterface:
+		d.judgeInterface(is, v, found)
 	case !is.isMessage:
 		found.internal = found.internal || is.isWithheld && (is.isCall || is.isQuestion) || is.isQuestion && d.repeatsUnnamed(v) || is.isSend && lenient.IsInternal(v.Get("node").Text())
 		found.doubtful = is.isCall && d.mayBeHiddenCall(v)
