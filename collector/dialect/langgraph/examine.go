@@ -167,15 +167,15 @@ func (d *decoder) conclude(is traits, v strictjson.Value, at place, found *findi
 	if is.isResult {
 		d.hidden.end(d, v)
 	}
-	found.internal, found.instructs = is.isScoped, at < inBody && (is.isPrompt || is.isMessage && is.isInstruction)
+	found.internal, found.instructs = is.isScoped, at < inBody && (is.isPrompt || is.instructs(v))
 	switch {
+	case found.instructs:
+		d.withholdMessage(v, true)
 	case !is.isMessage && is.isInterface:
 		d.judgeInterface(is, v, found)
 	case !is.isMessage:
 		found.internal = found.internal || is.isWithheld && (is.isCall || is.isQuestion) || is.isQuestion && d.repeatsUnnamed(v) || is.isSend && lenient.IsInternal(v.Get("node").Text())
 		found.doubtful = is.isCall && d.mayBeHiddenCall(v)
-	case found.instructs:
-		d.withholdMessage(v, true)
 	case is.isLabeled || is.isWithheld:
 		found.internal = true
 		d.withholdMessage(v, is.isLabeled || is.isShared)
@@ -243,6 +243,18 @@ func isInstruction(role strictjson.Value) bool {
 	return lenient.MatchesAny(role.Text(), instructionRoles)
 }
 
+// instructions are messages that instruct a model in the forms of other frameworks.
+var instructions = event.Instructions{Roles: instructionRoles}
+
+// instructs reports whether an object is a message that instructs a model. LangChain's has a type or class, and content;
+// those of other frameworks have other members for it.
+func (is *traits) instructs(v strictjson.Value) bool {
+	return is.isInstruction && (is.isMessage || hasAny(v, otherContent)) || lenient.IsInstruction(&instructions, v)
+}
+
+// otherContent are the members with the content of a message of other frameworks.
+var otherContent = []string{"parts", "text", "blocks"}
+
 // namesInstruction reports whether the path of a class contains the name of an instruction's class.
 func namesInstruction(class strictjson.Value) bool {
 	return class.Kind() == strictjson.Array && slices.ContainsFunc(elementsOf(class), isInstruction)
@@ -258,11 +270,11 @@ func hasAny(v strictjson.Value, names []string) bool {
 }
 
 // isInstructionPair reports whether v is a message that instructs a model, in LangChain's other form: a
-// list of the role and the text.
+// list of the role and the text, and perhaps an object with more.
 func isInstructionPair(v strictjson.Value) bool {
-	if v.Len() != 2 {
+	if n := v.Len(); n != 2 && n != 3 {
 		return false
 	}
-	role, text := tuple(v)
-	return text.Kind() != strictjson.Object && isInstruction(role)
+	parts := elementsOf(v)
+	return isInstruction(parts[0]) && parts[1].Kind() != strictjson.Object && (len(parts) == 2 || parts[2].Kind() == strictjson.Object)
 }

@@ -212,6 +212,9 @@ func TestSavedInstructions(t *testing.T) {
 		`{"lc":1,"type":"constructor","id":["langchain_core","messages","SystemMessage"],"kwargs":{"content":"secret"}}`,
 		`{"lc":1,"type":"constructor","id":["langchain","schema","messages","SystemMessageChunk"],"kwargs":{"content":"secret"}}`,
 		`{"type":"system","data":{"content":"secret"}}`,
+		`{"role":"system","parts":[{"type":"text","text":"secret"}]}`, `{"role":"system","text":"secret"}`, `{"role":"system","blocks":[{"block_type":"text","text":"secret"}]}`,
+		`{"type":"system","parts":["secret"]}`, `{"Type":"SystemMessage","text":"secret"}`, `{"type":"developer","blocks":["secret"]}`, `{"role":["system"],"content":"secret"}`,
+		`{"author":{"role":"system"},"content":{"parts":["secret"]}}`, `["system","secret",{}]`, `["developer",["secret"],{"name":"x"}]`,
 	} {
 		for _, stream := range []sent{
 			{"events", `{"event":"on_chat_model_start","data":{"input":{"messages":[[` + message + `]]}},"run_id":"r","name":"n","tags":[],"metadata":{},"parent_ids":[]}`},
