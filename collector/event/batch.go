@@ -62,6 +62,10 @@ type Batch struct {
 	// say. The name "" stands for an agent that is not known.
 	Authors map[strictjson.Value][]string
 
+	// InputAuthors holds the agents that ask the questions in the frame. The name "" stands for an agent that is not known.
+	// If it is empty, authors do not exclude questions.
+	InputAuthors []string
+
 	// UnknownKind names the first kind in the frame that the dialect does not know, as returned by
 	// dialect.UnknownKind, or is "".
 	UnknownKind string
