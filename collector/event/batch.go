@@ -27,6 +27,7 @@ type Batch struct {
 	Place         *Place    // of the speaker in the run's tree; nil if the protocol has no places
 	EnclosingCall string    // the id of the tool call in which the agent works, or ""
 	ParentBranch  string    // the branch of the agent that this agent works for; "" for the run itself
+	Around        *Around   // the agent or step of ParentBranch, if the protocol states it with each frame; else nil
 	MayBeRoot     bool      // the agent is directly below the run itself, which has not spoken
 	IsParallel    bool      // another agent with the same name, directly below the run itself, works at the same time
 	Time          time.Time // as reported on the wire, in UTC, or zero
@@ -94,6 +95,13 @@ const (
 	NamesInternal // one is internal
 	NamesUnknown  // the table does not list one
 )
+
+// Around is an agent or a step in which a speaker works. It may not have spoken yet. It is immutable, because batches
+// share it.
+type Around struct {
+	Agent, Step, Branch, EnclosingCall string  // as in Batch
+	Above                              *Around // in which it works itself; nil if that is the run
+}
 
 // Begin discards what b holds and starts the batch of a frame. It copies the frame.
 func (b *Batch) Begin(s *Stream, f sse.Frame, received time.Time) {

@@ -350,6 +350,7 @@ type openState struct {
 	pausedFrame  int       // the frame that paused it until an answer comes from outside
 	firstChunk   Timestamp // of a model's response
 	spoke        bool
+	assumed      bool // see isAssumed
 	startUnknown bool // Started is only a lower bound
 
 	undatedStart, undatedEnd bool // its first or last frame has no time

@@ -251,7 +251,8 @@ func (m *message) start(d *decoder, b *event.Batch) {
 	if !m.started {
 		d.endAbandoned(m.scope, b)
 	}
-	b.Partial, m.scope.spoke, d.last = true, true, m.scope
+	b.Partial, d.last = true, m.scope
+	m.scope.noteSpeech()
 	if !m.started {
 		m.started = true
 		b.Add(event.KindModelStarted)
