@@ -28,6 +28,7 @@ type Batch struct {
 	EnclosingCall string    // the id of the tool call in which the agent works, or ""
 	ParentBranch  string    // the branch of the agent that this agent works for; "" for the run itself
 	Around        *Around   // the agent or step of ParentBranch, if the protocol states it with each frame; else nil
+	Response      string    // distinguishes model responses of the speaker that arrive at the same time; "" for the first
 	MayBeRoot     bool      // the agent is directly below the run itself, which has not spoken
 	IsParallel    bool      // another agent with the same name, directly below the run itself, works at the same time
 	Time          time.Time // as reported on the wire, in UTC, or zero
@@ -234,7 +235,7 @@ func (b *Batch) AddText(k Kind, v strictjson.Value) *Event {
 // size of the frame.
 func (b *Batch) MemorySize() int {
 	n := int(unsafe.Sizeof(*b)) + 48*len(b.Cuts) + b.memory.size() + cap(b.Events)*int(unsafe.Sizeof(Event{}))
-	n += len(b.Run) + len(b.Session) + len(b.Agent) + len(b.Branch) + len(b.Step) + len(b.EnclosingCall) + len(b.ParentBranch) + len(b.Type) + len(b.UnknownKind)
+	n += len(b.Run) + len(b.Session) + len(b.Agent) + len(b.Branch) + len(b.Step) + len(b.EnclosingCall) + len(b.ParentBranch) + len(b.Response) + len(b.Type) + len(b.UnknownKind)
 	for i := range b.Events {
 		n += b.Events[i].size()
 	}

@@ -103,6 +103,7 @@ func format(b *event.Batch, cut func(string) string) string {
 	for up := b.Around; up != nil; up = up.Above {
 		w.put("around", up.Branch)
 	}
+	w.put("response", b.Response)
 	w.mark("may be root", b.MayBeRoot)
 	w.mark("parallel", b.IsParallel)
 	if !b.Time.IsZero() {

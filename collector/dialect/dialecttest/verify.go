@@ -178,6 +178,7 @@ func appendTexts(b *event.Batch, all []boundedText) []boundedText {
 	add("session", b.Session, MaxString)
 	add("tool call", b.EnclosingCall, MaxString)
 	add("parent", b.ParentBranch, MaxString)
+	add("response", b.Response, MaxString)
 	for up := b.Around; up != nil; up = up.Above {
 		add("around", up.Branch, MaxString)
 		add("around", cmp.Or(up.Step, up.Agent), MaxString)

@@ -187,6 +187,7 @@ const toolNode = "tools"
 // speaker is the position of a speaker in the run.
 type speaker struct {
 	agent, step, branch, call, above string
+	response                         string // see event.Batch
 	around                           *event.Around
 	mayBeRoot, isParallel            bool
 }
@@ -232,12 +233,12 @@ func (sc *scope) placeAround() *event.Around {
 
 func (s speaker) apply(b *event.Batch) {
 	b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch = s.agent, s.step, s.branch, s.call, s.above
-	b.Around, b.MayBeRoot, b.IsParallel = s.around, s.mayBeRoot, s.isParallel
+	b.Around, b.Response, b.MayBeRoot, b.IsParallel = s.around, s.response, s.mayBeRoot, s.isParallel
 }
 
 // claim makes s the speaker of the batch. It returns false if the batch has another speaker.
 func (s speaker) claim(b *event.Batch) bool {
-	if hasSpeaker(b) && s != (speaker{b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.Around, b.MayBeRoot, b.IsParallel}) {
+	if hasSpeaker(b) && s != (speaker{b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.Response, b.Around, b.MayBeRoot, b.IsParallel}) {
 		return false
 	}
 	s.apply(b)
