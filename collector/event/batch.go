@@ -27,6 +27,8 @@ type Batch struct {
 	Place         *Place    // of the speaker in the run's tree; nil if the protocol has no places
 	EnclosingCall string    // the id of the tool call in which the agent works, or ""
 	ParentBranch  string    // the branch of the agent that this agent works for; "" for the run itself
+	Around        *Around   // the agent or step of ParentBranch, if the protocol states it with each frame; else nil
+	Response      string    // distinguishes model responses of the speaker that arrive at the same time; "" for the first
 	MayBeRoot     bool      // the agent is directly below the run itself, which has not spoken
 	IsParallel    bool      // another agent with the same name, directly below the run itself, works at the same time
 	Time          time.Time // as reported on the wire, in UTC, or zero
@@ -62,6 +64,10 @@ type Batch struct {
 	// say. The name "" stands for an agent that is not known.
 	Authors map[strictjson.Value][]string
 
+	// InputAuthors holds the agents that ask the questions in the frame. The name "" stands for an agent that is not known.
+	// If it is empty, authors do not exclude questions.
+	InputAuthors []string
+
 	// UnknownKind names the first kind in the frame that the dialect does not know, as returned by
 	// dialect.UnknownKind, or is "".
 	UnknownKind string
@@ -90,6 +96,13 @@ const (
 	NamesInternal // one is internal
 	NamesUnknown  // the table does not list one
 )
+
+// Around is an agent or a step in which a speaker works. It may not have spoken yet. It is immutable, because batches
+// share it.
+type Around struct {
+	Agent, Step, Branch, EnclosingCall string  // as in Batch
+	Above                              *Around // in which it works itself; nil if that is the run
+}
 
 // Begin discards what b holds and starts the batch of a frame. It copies the frame.
 func (b *Batch) Begin(s *Stream, f sse.Frame, received time.Time) {
@@ -222,7 +235,7 @@ func (b *Batch) AddText(k Kind, v strictjson.Value) *Event {
 // size of the frame.
 func (b *Batch) MemorySize() int {
 	n := int(unsafe.Sizeof(*b)) + 48*len(b.Cuts) + b.memory.size() + cap(b.Events)*int(unsafe.Sizeof(Event{}))
-	n += len(b.Run) + len(b.Session) + len(b.Agent) + len(b.Branch) + len(b.Step) + len(b.EnclosingCall) + len(b.ParentBranch) + len(b.Type) + len(b.UnknownKind)
+	n += len(b.Run) + len(b.Session) + len(b.Agent) + len(b.Branch) + len(b.Step) + len(b.EnclosingCall) + len(b.ParentBranch) + len(b.Response) + len(b.Type) + len(b.UnknownKind)
 	for i := range b.Events {
 		n += b.Events[i].size()
 	}

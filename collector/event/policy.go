@@ -208,7 +208,7 @@ type Rule struct {
 	Members          map[string]*Rule // of an object, by exact name; other members are dropped
 	Elements         *Rule            // for each element of an array
 	String           *Rule            // for a string, instead of the rest of the rule
-	ByType           map[string]*Rule // for an object whose member `type` has this value, instead of the rest of the rule
+	ByType           map[string]*Rule // for an object whose member `type` has this value ("": none), instead of the rest of the rule
 	AnyMember        *Rule            // for each member of an object whose names are data and not in Members; of its scalars, only integers are allowed
 	Form             Form             // of strings, and of the names that AnyMember allows
 	Replacement      string           // JSON that always replaces the value, unless it is null
@@ -216,6 +216,7 @@ type Rule struct {
 	ThoughtMarkers   []string         // an object with one of these members, neither false nor null, is a model's thought
 	ThoughtMarkersIn []string         // object members in which ThoughtMarkers mark the outer object too
 	AllowedTypes     []string         // an object is dropped if a discriminator in it is neither null nor one of these
+	TypeRequired     bool             // an object is dropped too if no discriminator in it is one of AllowedTypes
 	Fact             Kind             // the fact that the value states; settings may exclude it. KindOther: none
 	State            bool             // an object of session state, of which only the configured keys are allowed
 	Patch            bool             // a JSON Patch (RFC 6902) of session state, with the same restriction

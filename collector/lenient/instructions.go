@@ -9,7 +9,7 @@ import (
 var (
 	roleMembers    = []string{"role"}
 	authorMembers  = []string{"author"}
-	contentMembers = []string{"content", "contents", "text", "parts", "message"}
+	contentMembers = []string{"content", "contents", "text", "parts", "blocks", "message"}
 )
 
 // IsInstruction reports whether an object is a message that instructs models. Without content it is none: a

@@ -31,6 +31,11 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 	case b.Step == "" && r.silentTargets[b.Agent] != nil:
 		op = r.silentTargets[b.Agent]
 		r.moveToBranch(op, b.Branch)
+	case b.Step == "" && r.isAssumed(b.Branch):
+		op = r.agentByBranch[b.Branch]
+		delete(r.agents, agentKey{op.Name, op.Branch})
+		op.Name = b.Agent
+		r.indexInvocation(op)
 	default:
 		op = r.beginAgent(b)
 	}
@@ -151,8 +156,30 @@ func (r *openRun) parentOf(b *event.Batch) *Operation {
 	}
 	if agent := r.agentByBranch[b.ParentBranch]; agent != nil && agent.open {
 		return agent
+	} else if agent == nil && b.Around != nil {
+		return cmp.Or(r.beginAround(b.Around), r.Root)
 	}
 	return r.Root
+}
+
+// beginAround begins what works around a speaker and has not spoken yet.
+func (r *openRun) beginAround(at *event.Around) *Operation {
+	silent := event.Batch{Agent: at.Agent, Step: at.Step, Branch: at.Branch, EnclosingCall: at.EnclosingCall, Around: at.Above}
+	if at.Above != nil {
+		silent.ParentBranch = at.Above.Branch
+	}
+	op := r.beginAgent(&silent)
+	if op != nil {
+		op.spoke, op.assumed = true, at.Step != "" // what works within it has spoken
+	}
+	return op
+}
+
+// isAssumed reports whether the open operation of a branch began with what works within it, as a step. Its first frame may
+// name an agent.
+func (r *openRun) isAssumed(branch string) bool {
+	op := r.agentByBranch[branch]
+	return op != nil && op.open && op.assumed
 }
 
 // moveToBranch moves the target of a transfer to the branch in which it speaks.

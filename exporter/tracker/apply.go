@@ -12,10 +12,10 @@ import (
 // modelStarted opens a response at its first partial frame.
 func (r *openRun) modelStarted(e *event.Event, b *event.Batch, agent *Operation) {
 	agent = agent.firstOpen()
-	if r.partialResponses[agent] == nil {
+	if key := (responseKey{agent, b.Response}); r.partialResponses[key] == nil {
 		if op := r.chat(e.Model, b, agent); op != nil {
-			op.firstChunk = r.now
-			put(&r.partialResponses, agent, op)
+			op.firstChunk, op.response = r.now, b.Response
+			put(&r.partialResponses, key, op)
 		}
 	}
 }
@@ -24,11 +24,12 @@ func (r *openRun) modelStarted(e *event.Event, b *event.Batch, agent *Operation)
 func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
 	agent = agent.failingOperation(e.Error).firstOpen()
 	r.endAwaitingUsage(agent)
-	op := r.partialResponses[agent]
+	key := responseKey{agent, b.Response}
+	op := r.partialResponses[key]
 	if op == nil {
 		op = r.chat(e.Model, b, agent)
 	}
-	delete(r.partialResponses, agent)
+	delete(r.partialResponses, key)
 	r.Usage = r.Usage.Add(e.Usage)
 	if op == nil {
 		return

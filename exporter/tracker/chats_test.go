@@ -8,6 +8,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
+func response(name string) fact { return func(b *event.Batch) { b.Response = name } }
+
 // TestChatStarts checks when a model response starts.
 func TestChatStarts(t *testing.T) {
 	tell(t, []story{
@@ -31,6 +33,13 @@ invoke_agent app ok 0-5
 completed
 invoke_agent app ok 0-4
   chat m ok 0-3`},
+		{"at the same time as another", proxied(), []*event.Batch{
+			says("app", begins("m")), says("app", response("2"), begins("n")), says("app", partial, text), says("app", responds("m"), text),
+			says("app", response("2"), responds("n"), text, final)}, `
+completed
+invoke_agent app ok 0-6
+  chat m ok 0-4
+  chat n ok 0-5`},
 		{"with the last whole frame of its branch", proxied(), []*event.Batch{
 			says("x", branch("p.x"), text), says("y", branch("p.y"), text), says("x", branch("p.x"), responds("m"), final)}, `
 completed

@@ -87,7 +87,7 @@ func (r *openRun) keepOutput(e *event.Event, b *event.Batch, agent *Operation) {
 	if !r.keepsContent() {
 		return
 	}
-	op := r.chatOf(agent)
+	op := r.chatOf(agent, b.Response)
 	if op == nil {
 		return
 	}
@@ -104,8 +104,8 @@ func (r *openRun) keepOutput(e *event.Event, b *event.Batch, agent *Operation) {
 }
 
 // chatOf returns the model response that a frame's text belongs to, or nil.
-func (r *openRun) chatOf(agent *Operation) *Operation {
-	if op := r.partialResponses[agent]; op != nil {
+func (r *openRun) chatOf(agent *Operation, response string) *Operation {
+	if op := r.partialResponses[responseKey{agent, response}]; op != nil {
 		return op
 	}
 	if op := r.awaitingUsage[agent]; op != nil {

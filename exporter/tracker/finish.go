@@ -152,8 +152,8 @@ func (r *openRun) endInner(within *Operation) {
 	within.eachBelow(func(op *Operation) {
 		if !op.Kind.Invokes() {
 			op.parent.hasUnfinished = true
-			if r.partialResponses[op.parent] == op {
-				delete(r.partialResponses, op.parent)
+			if key := (responseKey{op.parent, op.response}); r.partialResponses[key] == op {
+				delete(r.partialResponses, key)
 			}
 			r.endUnfinished(op)
 			return

@@ -2,6 +2,7 @@ package tracker_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -21,6 +22,21 @@ func took(seconds float64) fact {
 // at sets the branch of the agent that speaks, and the call or the branch that it works for.
 func at(place, call, parent string) fact {
 	return func(b *event.Batch) { b.Branch, b.EnclosingCall, b.ParentBranch = place, call, parent }
+}
+
+// around sets what works around the speaker: steps, or agents whose names begin with an a, of these branches, from the
+// innermost one.
+func around(branches ...string) fact {
+	return func(b *event.Batch) {
+		b.ParentBranch = branches[0]
+		for _, branch := range slices.Backward(branches) {
+			up := &event.Around{Branch: branch, Above: b.Around}
+			if up.Step = branch; branch[0] == 'a' {
+				up.Agent, up.Step = branch, ""
+			}
+			b.Around = up
+		}
+	}
 }
 
 var (
@@ -71,6 +87,26 @@ completed
 invoke_agent app ok 0-4
   invoke_agent a ok 1-2
     invoke_agent b ok 2-2`},
+		{"within agents and steps that have not spoken", proxied(), []*event.Batch{
+			says("", inStep("c", "c"), around("s", "a")), says("", inStep("c", "c"), around("s", "a"), text), says("", inStep("s", "s"), around("a"), text), says("a", at("a", "", ""), text, ends), says("app", final)}, `
+completed
+invoke_agent app ok 0-6
+  invoke_agent a ok 1-4
+    invoke_node s ok 1-3
+      invoke_node c ok 1-2`},
+		{"within a step that turns out to be an agent", proxied(), []*event.Batch{
+			says("", inStep("c", "c"), around("s"), text), says("expert", at("s", "", ""), text), says("", inStep("d", "d"), around("s"), text), says("app", final)}, `
+completed
+invoke_agent app ok 0-5
+  invoke_agent expert ok 1-3
+    invoke_node c ok 1-1
+    invoke_node d ok 3-3`},
+		{"within an agent that has ended", proxied(), []*event.Batch{
+			says("a", at("a", "", ""), ends), says("", inStep("c", "c"), around("a"), text), says("app", final)}, `
+completed
+invoke_agent app ok 0-4
+  invoke_agent a ok 1-1
+  invoke_node c ok 2-2`},
 		{"a response ends what goes on within its call", proxied(), []*event.Batch{
 			says("app", calls("t1", "task")), says("sub", at("s1", "t1", ""), calls("t2", "search")),
 			says("app", returns("t1", "task"), settles), says("sub", at("s1", "t1", ""), text), says("app", final)}, `

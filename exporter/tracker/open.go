@@ -28,30 +28,30 @@ type openRun struct {
 	shadowedCalls    map[callKey]*Operation // the last call of an id in a branch, if another branch has used the id since
 	unnamed          unnamedCalls
 	inputs           map[string]*InputRequest
-	partialResponses map[*Operation]*Operation // by agent: responses with only partial frames so far
-	nodes            map[nodeKey]*Operation    // the last open one of each place
-	lastInLane       map[laneKey]*Operation    // the last open node of each lane below an operation
-	pendingReplies   map[string]*Operation     // by branch: the agent from which a model response is still expected
-	mostReplies      int                       // the largest size of pendingReplies
-	current          *Operation                // the open agent in control: the last frame's agent, or the target of a later transfer
-	awaitingUsage    map[*Operation]*Operation // by agent: complete responses whose usage may follow
-	modelRequests    map[*Operation]request    // by agent: requests whose response has not begun
-	artifactIndex    map[string]int            // index in Artifacts, by id
-	aliases          []string                  // ids of runs that turned out to be agents of this one
-	ended            []*Operation              // operations that the current frame ended, before observers are notified
-	answersRequest   bool                      // it answers the run request of its stream
-	isAnnounced      bool                      // observers have been notified of its start
-	rootDecided      bool                      // the kind of the root operation is decided
-	rootGuessed      bool                      // the protocol does not say what the root is: something may still run beside it
-	rootIsFirst      bool                      // the root is the first agent directly below the run; the run itself has not spoken
-	rootRaised       bool                      // a workflow was put above the first root
-	endStated        bool                      // the protocol stated its end
-	outcomePending   bool                      // its end was stated, and its outcome may follow
-	endStatedAt      Timestamp                 // when its end was stated
-	framesAtEnd      int                       // number of frames of the stream at that time
-	charged          int                       // bytes charged to Settings.RunMemory
-	hasForgotten     bool                      // makeRoom removed ended operations, so it is unknown how often their names and ids were used
-	invocations      map[agentKey]uint32       // how often a name was used in a branch; cleared by makeRoom
+	partialResponses map[responseKey]*Operation // responses with only partial frames so far
+	nodes            map[nodeKey]*Operation     // the last open one of each place
+	lastInLane       map[laneKey]*Operation     // the last open node of each lane below an operation
+	pendingReplies   map[string]*Operation      // by branch: the agent from which a model response is still expected
+	mostReplies      int                        // the largest size of pendingReplies
+	current          *Operation                 // the open agent in control: the last frame's agent, or the target of a later transfer
+	awaitingUsage    map[*Operation]*Operation  // by agent: complete responses whose usage may follow
+	modelRequests    map[*Operation]request     // by agent: requests whose response has not begun
+	artifactIndex    map[string]int             // index in Artifacts, by id
+	aliases          []string                   // ids of runs that turned out to be agents of this one
+	ended            []*Operation               // operations that the current frame ended, before observers are notified
+	answersRequest   bool                       // it answers the run request of its stream
+	isAnnounced      bool                       // observers have been notified of its start
+	rootDecided      bool                       // the kind of the root operation is decided
+	rootGuessed      bool                       // the protocol does not say what the root is: something may still run beside it
+	rootIsFirst      bool                       // the root is the first agent directly below the run; the run itself has not spoken
+	rootRaised       bool                       // a workflow was put above the first root
+	endStated        bool                       // the protocol stated its end
+	outcomePending   bool                       // its end was stated, and its outcome may follow
+	endStatedAt      Timestamp                  // when its end was stated
+	framesAtEnd      int                        // number of frames of the stream at that time
+	charged          int                        // bytes charged to Settings.RunMemory
+	hasForgotten     bool                       // makeRoom removed ended operations, so it is unknown how often their names and ids were used
+	invocations      map[agentKey]uint32        // how often a name was used in a branch; cleared by makeRoom
 
 	endedKept            int                     // ended operations still in the report
 	dropped              int                     // operations that did not happen but are still in the report
@@ -331,6 +331,12 @@ func awaitsUsage(b *event.Batch) bool {
 	return slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Kind == event.KindUsage && e.UsageIncomplete })
 }
 
+// responseKey identifies a model's response among those that arrive at the same time.
+type responseKey struct {
+	agent    *Operation
+	response string // Batch.Response
+}
+
 // takePartial removes and returns the responses with only partial frames, in the order in
 // which they began.
 func (r *openRun) takePartial() []*Operation {
@@ -349,7 +355,9 @@ type openState struct {
 	finalFrame   int       // its last final frame
 	pausedFrame  int       // the frame that paused it until an answer comes from outside
 	firstChunk   Timestamp // of a model's response
+	response     string    // of a model's response: Batch.Response
 	spoke        bool
+	assumed      bool // see isAssumed
 	startUnknown bool // Started is only a lower bound
 
 	undatedStart, undatedEnd bool // its first or last frame has no time

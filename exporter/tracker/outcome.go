@@ -126,7 +126,7 @@ func (r *openRun) applyFactAfterEnd(e *event.Event, b *event.Batch, op *Operatio
 		r.applyEvent(e, b, op)
 		r.clearReply(b.Branch) // nothing more is expected
 	case event.KindModelEnded:
-		if r.partialResponses[op] == nil {
+		if r.partialResponses[responseKey{op, b.Response}] == nil {
 			return false
 		}
 		r.applyEvent(e, b, op)

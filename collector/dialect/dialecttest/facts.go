@@ -100,6 +100,10 @@ func format(b *event.Batch, cut func(string) string) string {
 	w.put("place", formatPlace(b.Place))
 	w.put("within", b.EnclosingCall)
 	w.put("parent", b.ParentBranch)
+	for up := b.Around; up != nil; up = up.Above {
+		w.put("around", up.Branch)
+	}
+	w.put("response", b.Response)
 	w.mark("may be root", b.MayBeRoot)
 	w.mark("parallel", b.IsParallel)
 	if !b.Time.IsZero() {

@@ -1,6 +1,7 @@
 package dialecttest
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -177,6 +178,11 @@ func appendTexts(b *event.Batch, all []boundedText) []boundedText {
 	add("session", b.Session, MaxString)
 	add("tool call", b.EnclosingCall, MaxString)
 	add("parent", b.ParentBranch, MaxString)
+	add("response", b.Response, MaxString)
+	for up := b.Around; up != nil; up = up.Above {
+		add("around", up.Branch, MaxString)
+		add("around", cmp.Or(up.Step, up.Agent), MaxString)
+	}
 	for i := range b.Events {
 		e := &b.Events[i]
 		add("id", e.ID, MaxString)

@@ -80,3 +80,28 @@ func TestAuthors(t *testing.T) {
 		}
 	}
 }
+
+// TestAuthorsOfQuestions has bob ask a question, which the run's own graph repeats, where only alice may be shown.
+func TestAuthorsOfQuestions(t *testing.T) {
+	speaks := func(namespace, agent string) sent {
+		return sent{"messages" + namespace, `[` + by("", "m-"+agent, "") + `,{"langgraph_node":"model","langgraph_checkpoint_ns":"` + strings.TrimPrefix(namespace+"|model:1", "|") + `","lc_agent_name":"` + agent + `"}]`}
+	}
+	start := []sent{{"values", `{"messages":[` + userAsks + `]}`}, speaks("", "alice"), speaks("|tools:1", "bob"), speaks("|tools:2", "alice")}
+	for _, policy := range []event.Policy{event.PolicyClient, event.PolicyPublic} {
+		reader := filter.Settings{Policy: policy, Authors: []string{"alice", "user"}, Thoughts: event.ThoughtsDetailed}
+		for _, question := range []string{`{"id":"i1","value":"secret"}`, `{"interrupt_id":"i1","value":{"question":"secret"}}`, `{"value":"secret"}`} {
+			update := `{"__interrupt__":[` + question + `]}`
+			rest := []sent{{"updates", update}, {"values", update}, {"values", `{"messages":[],"__interrupt__":[{"id":"i2","value":"x"},` + question + `]}`}}
+			for _, first := range []sent{{"updates|tools:1", update}, {"values|tools:1", update}, {"tasks|tools:1", `{"id":"1","name":"ask","result":{},"interrupts":[` + question + `]}`}, {"updates|tools:1|step:1", update}} {
+				checkStaysIn(t, []filter.Settings{reader}, append(append(start[:len(start):len(start)], first), rest...)...)
+			}
+			checkStaysIn(t, []filter.Settings{reader}, append(start[:len(start):len(start)], sent{"updates", strings.Replace(update, `"value"`, `"ns":["tools:1"],"value"`, 1)})...)
+			for _, own := range []sent{{"updates", update}, {"updates|tools:2", update}} {
+				stream := append(start[:len(start):len(start)], own, rest[0])
+				if out := leaving(reader, stream...); strings.Count(out, "secret") != 2 {
+					t.Errorf("%s: a question of a listed agent does not leave: of %v this does\n%s", policy, stream, out)
+				}
+			}
+		}
+	}
+}

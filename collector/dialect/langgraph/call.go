@@ -76,6 +76,7 @@ func (d *decoder) startCall(id, tool string, args strictjson.Value, sc *scope, b
 	e := b.Add(event.KindToolStarted)
 	e.CallID, e.Name = id, tool
 	e.SetPayload(args)
+	by.response = ""
 	begun := &call{id: id, tool: tool, scope: sc, by: by}
 	if target := d.name(args.Get("subagent_type")); tool == taskTool && target != user {
 		begun.target = target

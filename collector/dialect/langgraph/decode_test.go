@@ -97,6 +97,12 @@ func TestDecode(t *testing.T) {
 		{"the thread's stream ends runs", []string{frame("metadata", `{"run_id":`+runID+`,"status":"run_done"}`)}, []string{"2 metadata", "run_ended"}},
 		{"any state", []string{frame("values", `"x"`), frame("custom", `1`), frame("updates", `[1]`)}, []string{"2 values", "3 custom", "4 updates"}},
 		{"a name of the event that is unknown", []string{frame("telemetry", `{}`)}, []string{"2 -"}},
+		{"a graph within a graph that has not spoken", []string{
+			frame("updates|a:1|b:2|c:3", `{"model":{"messages":[`+by("", "lc_run--1", "x")+`]}}`), frame("updates|a:1", `{"b":{"x":1}}`), frame("updates", `{"a":{"x":1}}`),
+		}, []string{
+			`2 updates step="c" branch="c:3" parent="b:2" around="b:2" around="a:1"`, `text "x"`, `model_ended`, `final`,
+			`3 updates step="b" branch="b:2" parent="a:1" around="a:1"`, `agent_ended`, `4 updates step="a" branch="a:1"`, `agent_ended`,
+		}},
 		{"an internal namespace", []string{frame("updates|internal:1", `{}`)}, []string{"2 updates internal"}},
 		{"an internal node", []string{frame("updates", `{"Internal_check":{}}`)}, []string{"2 updates internal"}},
 		{"an instruction", []string{frame("updates", `{"a":{"messages":[{"type":"system","content":"x"}]}}`), frame("custom", `[["system","x"]]`)}, []string{"2 updates", "3 custom internal"}},

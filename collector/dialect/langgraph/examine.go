@@ -57,6 +57,7 @@ var (
 	nameMembers  = []string{"name"}
 	idMembers    = []string{"id", "tool_call_id", "interrupt_id"}
 	scopeMembers = []string{"langgraph_node", "lc_agent_name", "langgraph_checkpoint_ns", "checkpoint_ns", "langgraph_path", "ns"}
+	refMembers   = []string{"message_id", "messageId", "parent_message_id", "parentMessageId"} // name the message to which an object belongs
 	// callMembers make an object a message of a model, resultMembers the result of a call, whatever its type.
 	callMembers, resultMembers = []string{"tool_calls"}, []string{"tool_call_id"}
 	// A call has argumentMembers, an interrupt questionMembers, and what is sent to a node sendMembers. Source:
@@ -68,7 +69,7 @@ var (
 
 	// memberPrefilter rules out most names of members, and shapePrefilter most of those that say nothing by their name.
 	memberPrefilter = lenient.NewPrefilter(&event.Table{
-		Labels: shapeMembers, Envelopes: slices.Concat(typeMembers, nameMembers, idMembers, scopeMembers, promptMembers), DeepMembers: thoughtMembers,
+		Labels: shapeMembers, Envelopes: slices.Concat(typeMembers, nameMembers, idMembers, scopeMembers, refMembers, promptMembers), DeepMembers: thoughtMembers,
 	})
 	shapePrefilter = lenient.NewPrefilter(&event.Table{Labels: shapeMembers})
 	shapeMembers   = slices.Concat(messageMembers, savedMembers, argumentMembers, questionMembers, sendMembers)
@@ -82,7 +83,8 @@ type traits struct {
 	isInstruction bool // it has the type, role or class of a message that instructs a model
 	isPrompt      bool // it has the type or class of a prompt
 	isLabeled     bool // it has an internal type or name
-	isScoped      bool // it names an internal node, agent or namespace
+	isInterface   bool // an element of a user interface
+	isScoped      bool // it names an internal node, agent or namespace, or belongs to a withheld message
 	isWithheld    bool // it has the id of something that was withheld
 	isShared      bool // it has the id of something that other streams withhold too
 }
@@ -108,6 +110,8 @@ func (d *decoder) examineObject(v strictjson.Value, at place) (is traits, found 
 			found.hasThought = found.hasThought || mayName(&d.thoughts, value)
 		case lenient.MatchesAny(text, scopeMembers):
 			is.isScoped = is.isScoped || isInternalScope(value)
+		case lenient.MatchesAny(text, refMembers):
+			is.isScoped = is.isScoped || mayName(&d.withheld, value)
 		case lenient.MatchesAny(text, thoughtMembers):
 			found.hasThought = found.hasThought || holdsThought(value)
 		case lenient.MatchesAny(text, promptMembers):
@@ -135,6 +139,7 @@ func (is *traits) addType(v strictjson.Value) {
 	is.isLabeled = is.isLabeled || lenient.ContainsInternal(v)
 	is.isResponse = is.isResponse || lenient.MatchesAny(v.Text(), responseTypes)
 	is.isUsers = is.isUsers || lenient.MatchesAny(v.Text(), userTypes)
+	is.isInterface = is.isInterface || lenient.MatchesAny(v.Text(), interfaceTypes)
 }
 
 // addID adds what an id, or the path of a class, says.
@@ -162,13 +167,15 @@ func (d *decoder) conclude(is traits, v strictjson.Value, at place, found *findi
 	if is.isResult {
 		d.hidden.end(d, v)
 	}
-	found.internal, found.instructs = is.isScoped, at < inBody && (is.isPrompt || is.isMessage && is.isInstruction)
+	found.internal, found.instructs = is.isScoped, at < inBody && (is.isPrompt || is.instructs(v))
 	switch {
+	case found.instructs:
+		d.withholdMessage(v, true)
+	case !is.isMessage && is.isInterface:
+		d.judgeInterface(is, v, found)
 	case !is.isMessage:
 		found.internal = found.internal || is.isWithheld && (is.isCall || is.isQuestion) || is.isQuestion && d.repeatsUnnamed(v) || is.isSend && lenient.IsInternal(v.Get("node").Text())
 		found.doubtful = is.isCall && d.mayBeHiddenCall(v)
-	case found.instructs:
-		d.withholdMessage(v, true)
 	case is.isLabeled || is.isWithheld:
 		found.internal = true
 		d.withholdMessage(v, is.isLabeled || is.isShared)
@@ -236,6 +243,18 @@ func isInstruction(role strictjson.Value) bool {
 	return lenient.MatchesAny(role.Text(), instructionRoles)
 }
 
+// instructions are messages that instruct a model in the forms of other frameworks.
+var instructions = event.Instructions{Roles: instructionRoles}
+
+// instructs reports whether an object is a message that instructs a model. LangChain's has a type or class, and content;
+// those of other frameworks have other members for it.
+func (is *traits) instructs(v strictjson.Value) bool {
+	return is.isInstruction && (is.isMessage || hasAny(v, otherContent)) || lenient.IsInstruction(&instructions, v)
+}
+
+// otherContent are the members with the content of a message of other frameworks.
+var otherContent = []string{"parts", "text", "blocks"}
+
 // namesInstruction reports whether the path of a class contains the name of an instruction's class.
 func namesInstruction(class strictjson.Value) bool {
 	return class.Kind() == strictjson.Array && slices.ContainsFunc(elementsOf(class), isInstruction)
@@ -251,11 +270,11 @@ func hasAny(v strictjson.Value, names []string) bool {
 }
 
 // isInstructionPair reports whether v is a message that instructs a model, in LangChain's other form: a
-// list of the role and the text.
+// list of the role and the text, and perhaps an object with more.
 func isInstructionPair(v strictjson.Value) bool {
-	if v.Len() != 2 {
+	if n := v.Len(); n != 2 && n != 3 {
 		return false
 	}
-	role, text := tuple(v)
-	return text.Kind() != strictjson.Object && isInstruction(role)
+	parts := elementsOf(v)
+	return isInstruction(parts[0]) && parts[1].Kind() != strictjson.Object && (len(parts) == 2 || parts[2].Kind() == strictjson.Object)
 }

@@ -1,6 +1,9 @@
 package langgraph
 
 import (
+	"cmp"
+
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -12,12 +15,13 @@ const maxInputs = 64
 //
 // Source: langgraph/types.py, Interrupt.
 func (d *decoder) readInterrupts(sc *scope, list strictjson.Value, b *event.Batch) {
-	n := 0
-	for v := range list.Elements() {
-		if n++; n > maxInputs {
+	for i, v := range questionsIn(list) {
+		if i >= maxInputs {
+			b.InputAuthors = append(b.InputAuthors, wire.UnknownAuthor)
 			return
 		}
 		id := d.name(v.First("id", "interrupt_id"))
+		d.setInputAuthors(sc, v, id, b)
 		if id != "" && !d.seen.add(seenInterrupt, id) || !d.claimFor(sc, b) {
 			continue
 		}
@@ -29,6 +33,23 @@ func (d *decoder) readInterrupts(sc *scope, list strictjson.Value, b *event.Batc
 		}
 		e.SetQuestion(questionOf(v.Get("value")))
 	}
+}
+
+// setInputAuthors sets the authors of a question: the agent of the graph that asks, or those of the graphs below that have
+// asked it before.
+func (d *decoder) setInputAuthors(sc *scope, v strictjson.Value, id string, b *event.Batch) {
+	if namespace := namespaceOf(v); len(namespace) > 0 {
+		sc = d.scopeOf(namespace)
+	}
+	question := "input " + cmp.Or(id, contentKey(v))
+	if sc.above != nil {
+		d.authors.Add(question, sc.speaker().agent)
+	}
+	names := d.authors.Of(question)
+	if len(names) == 0 {
+		names = []string{sc.speaker().agent}
+	}
+	b.InputAuthors = append(b.InputAuthors, names...)
 }
 
 // readBreakpoint reads an empty list of interrupts: the run waits before or after a node, without a

@@ -61,6 +61,7 @@ type message struct {
 	started       bool   // its start was reported
 	abandoned     bool   // an earlier attempt of the run left it unfinished
 	marked        bool   // every text in it is a thought
+	step, task    string // of the node that made it, if the server's metadata says so
 	model, finish string
 	usage         event.Usage
 	text          dialect.TextTail // of pieces that do not repeat earlier text
@@ -123,10 +124,16 @@ type announcement struct {
 	scope  *scope
 	model  string // the requested one
 	marked bool   // the message is a thought
+
+	step, task string // see message
 }
 
 func (d *decoder) readAnnouncement(sc *scope, metadata strictjson.Value) announcement {
-	return announcement{sc, d.name(metadata.Get("ls_model_name")), lenient.ContainsThoughtMarker(metadata)}
+	_, task := splitLast(metadata.Get("langgraph_checkpoint_ns").Text())
+	return announcement{
+		sc, d.name(metadata.Get("ls_model_name")), lenient.ContainsThoughtMarker(metadata),
+		dialect.Name(string(metadata.Get("langgraph_step").Raw())), dialect.Name(string(task)),
+	}
 }
 
 // noteThought remembers a message that is a thought if marked is set. States repeat its text without the
@@ -192,12 +199,26 @@ func (d *decoder) begin(id string, sc *scope, metadata strictjson.Value) *messag
 		return m
 	}
 	at := d.announcementOf(id, sc, metadata)
-	m = &message{scope: at.scope, by: at.scope.speaker(), model: at.model, marked: at.marked}
+	m = &message{scope: at.scope, by: at.scope.speaker(), model: at.model, marked: at.marked, step: at.step, task: at.task}
+	if d.isParallel(m) {
+		m.by.response = m.task
+	}
 	if d.open == nil {
 		d.open = make(map[string]*message)
 	}
 	d.open[id] = m
 	return m
+}
+
+// isParallel reports whether another task of the same step of the graph has a response that is not complete. One of an earlier
+// step has broken off.
+func (d *decoder) isParallel(m *message) bool {
+	for _, other := range d.open {
+		if other.scope == m.scope && other.step == m.step && other.task != m.task && !other.abandoned && m.step != "" && m.task != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // isFromModel reports whether a model made a message, instead of the code of a node. A model's message
@@ -251,7 +272,8 @@ func (m *message) start(d *decoder, b *event.Batch) {
 	if !m.started {
 		d.endAbandoned(m.scope, b)
 	}
-	b.Partial, m.scope.spoke, d.last = true, true, m.scope
+	b.Partial, d.last = true, m.scope
+	m.scope.noteSpeech()
 	if !m.started {
 		m.started = true
 		b.Add(event.KindModelStarted)

@@ -59,8 +59,10 @@ type scope struct {
 	call       string // the tool call in which the subgraph works, or ""
 	mayBeRoot  bool   // see event.Batch
 	isParallel bool   // see event.Batch
-	spoke      bool   // a model's message in it was read
+	spoke      bool   // a model's message in it, or in a graph within it, was read
 	ended      bool   // the end of its step was reported
+
+	around *event.Around // see placeAround
 
 	returned map[string]int // how often the stream has shown that a node in it has returned, at most maxScopes nodes
 
@@ -185,6 +187,8 @@ const toolNode = "tools"
 // speaker is the position of a speaker in the run.
 type speaker struct {
 	agent, step, branch, call, above string
+	response                         string // see event.Batch
+	around                           *event.Around
 	mayBeRoot, isParallel            bool
 }
 
@@ -195,7 +199,7 @@ func (sc *scope) speaker() speaker {
 	if sc.above == nil {
 		return s
 	}
-	s.above = sc.above.branch
+	s.above, s.around = sc.above.branch, sc.above.placeAround()
 	if sc.agent == "" {
 		s.step = sc.node
 		for up := sc.above; up != nil && s.agent == ""; up = up.above {
@@ -205,14 +209,36 @@ func (sc *scope) speaker() speaker {
 	return s
 }
 
+// noteSpeech records that a model in a graph has spoken, and so within the subgraphs around it.
+func (sc *scope) noteSpeech() {
+	sc.spoke = true
+	for up := sc.above; up != nil && up.above != nil; up = up.above {
+		up.spoke = true
+	}
+}
+
+// placeAround returns what a subgraph is for the graphs within it, which often speak first. It is nil for the run's own
+// graph. It only changes when the name of an agent gets known.
+func (sc *scope) placeAround() *event.Around {
+	if sc.above == nil {
+		return nil
+	}
+	s := sc.speaker()
+	now := event.Around{Agent: s.agent, Step: s.step, Branch: s.branch, EnclosingCall: s.call, Above: s.around}
+	if sc.around == nil || *sc.around != now {
+		sc.around = &now
+	}
+	return sc.around
+}
+
 func (s speaker) apply(b *event.Batch) {
-	b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.MayBeRoot = s.agent, s.step, s.branch, s.call, s.above, s.mayBeRoot
-	b.IsParallel = s.isParallel
+	b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch = s.agent, s.step, s.branch, s.call, s.above
+	b.Around, b.Response, b.MayBeRoot, b.IsParallel = s.around, s.response, s.mayBeRoot, s.isParallel
 }
 
 // claim makes s the speaker of the batch. It returns false if the batch has another speaker.
 func (s speaker) claim(b *event.Batch) bool {
-	if hasSpeaker(b) && s != (speaker{b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.MayBeRoot, b.IsParallel}) {
+	if hasSpeaker(b) && s != (speaker{b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.Response, b.Around, b.MayBeRoot, b.IsParallel}) {
 		return false
 	}
 	s.apply(b)

@@ -32,3 +32,33 @@ func TestParallelAgents(t *testing.T) {
 		}
 	}
 }
+
+// TestParallelResponses has two nodes of a graph answer, piece by piece.
+func TestParallelResponses(t *testing.T) {
+	piece := func(id, step, task, more string) string {
+		return frame("messages", `[{"type":"AIMessageChunk","id":"lc_run--`+id+`","content":"x"`+more+`},{"langgraph_step":`+step+`,"langgraph_checkpoint_ns":"`+task+`"}]`)
+	}
+	announced := func(id, task string) string {
+		return frame("messages/metadata", `{"lc_run--`+id+`":{"metadata":{"langgraph_step":1,"langgraph_checkpoint_ns":"`+task+`"}}}`)
+	}
+	partial := func(id string) string {
+		return frame("messages/partial", `[{"type":"ai","id":"lc_run--`+id+`","content":"x"}]`)
+	}
+	const last = `,"chunk_position":"last"`
+	for _, c := range []struct {
+		name       string
+		frames     []string
+		isParallel bool
+	}{
+		{"two nodes", []string{piece("1", "1", "a:1", ""), piece("2", "1", "b:2", "")}, true},
+		{"one node twice", []string{piece("1", "1", "a:1", ""), piece("2", "1", "a:2", "")}, true},
+		{"two nodes, announced", []string{announced("1", "a:1"), partial("1"), announced("2", "b:2"), partial("2")}, true},
+		{"one after the other", []string{piece("1", "1", "a:1", last), piece("2", "1", "b:2", "")}, false},
+		{"after one that broke off in an earlier step", []string{piece("1", "1", "a:1", ""), piece("2", "2", "b:2", "")}, false},
+		{"after one that broke off in the same task", []string{piece("1", "1", "a:1", ""), piece("2", "1", "a:1", "")}, false},
+	} {
+		if got := strings.Contains(strings.Join(facts(nil, c.frames...), "\n"), " response="); got != c.isParallel {
+			t.Errorf("%s: parallel is %v", c.name, got)
+		}
+	}
+}

@@ -139,18 +139,21 @@ var (
 	}
 	publicTypes = []string{"ai", "AIMessageChunk"}
 
+	// publicOne is a message. Only its type says that a model wrote it.
+	publicOne = event.Rule{AllowedTypes: publicTypes, TypeRequired: true, Members: publicMessage, ByType: publicResult}
+
 	// publicResult is the result of a tool, without its content.
 	publicResult = map[string]*event.Rule{"tool": {Fact: event.KindToolEnded, AllowedTypes: []string{"tool"}, Members: rules{
 		"type": &scalar, "id": &scalar, "name": &scalar, "tool_call_id": &scalar, "content": {Replacement: `""`},
 		"status": {Form: event.FormEnum, AllowedValues: []string{"success", "error"}},
 	}}}
 
-	publicMessages = event.Rule{Elements: &event.Rule{AllowedTypes: publicTypes, Members: publicMessage, ByType: publicResult}, Fallback: `[]`}
+	publicMessages = event.Rule{Elements: &publicOne, Fallback: `[]`}
 
 	// publicWritten is what a node writes to the messages: a list, a single message, or an Overwrite. See messagesOf.
 	publicWritten = event.Rule{
-		Elements: publicMessages.Elements, AllowedTypes: publicTypes, Members: merged(publicMessage, publicOverwrite), Fallback: `[]`,
-		ByType: merged(publicResult, rules{overwriteKey: {Members: merged(publicOverwrite, rules{"type": &scalar})}}),
+		Elements: &publicOne, AllowedTypes: publicTypes, TypeRequired: true, Members: publicMessage, Fallback: `[]`,
+		ByType: merged(publicResult, rules{"": {Members: publicOverwrite}, overwriteKey: {Members: merged(publicOverwrite, rules{"type": &scalar})}}),
 	}
 	publicOverwrite = rules{overwriteValue: &publicMessages, overwriteKey: &publicMessages}
 
@@ -162,7 +165,7 @@ var (
 	// publicTuple is either of the two elements of a frame of the mode messages-tuple: a message, which has a
 	// type, or its metadata, to which applications add their own.
 	publicTuple = event.Rule{AllowedTypes: publicTypes, Members: publicMetadata, ByType: merged(publicResult, rules{
-		"ai": {Members: publicMessage}, "AIMessageChunk": {Members: publicMessage},
+		"ai": &publicOne, "AIMessageChunk": &publicOne,
 	})}
 
 	publicInterrupts = event.Rule{Fact: event.KindInputRequested, Elements: &event.Rule{Members: rules{

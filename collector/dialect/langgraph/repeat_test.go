@@ -159,3 +159,28 @@ func TestGraphsOfWithheldCalls(t *testing.T) {
 		}
 	}
 }
+
+// TestInterfaces sends elements of a user interface that an internal node has pushed, in the frames that repeat them.
+//
+// Source: langgraph/graph/ui.py, push_ui_message and ui_message_reducer.
+func TestInterfaces(t *testing.T) {
+	hidden := inTuple(said(""), `,"lc_agent_name":"internal_x"`)
+	ui := func(id, text, metadata string) string {
+		return `{"type":"ui","id":"` + id + `","name":"card","props":{"t":"` + text + `"},"metadata":{` + metadata + `}}`
+	}
+	ofNode, ofMessage, unmarked := ui("u1", "secret", `"name":"internal_x"`), ui("u1", "secret", `"message_id":"m1"`), ui("u1", "secret", `"name":"a","merge":true`)
+	shown := ui("u2", "shown", `"name":"a","message_id":"m2"`)
+	state := func(one string) sent { return sent{"values", `{"messages":[],"ui":[` + one + `,` + shown + `]}`} }
+	for _, first := range [][]sent{
+		{{"custom", ofNode}}, {hidden, {"custom", ofMessage}}, {{"custom|internal_x:1", unmarked}}, {{"custom", `{"elements":[` + ofNode + `]}`}},
+		{{"updates", `{"internal_x":{"ui":[` + unmarked + `]}}`}}, {{"updates", `{"a":{"ui":` + ofNode + `}}`}}, {hidden, {"updates", `{"a":{"ui":[` + ofMessage + `]}}`}},
+		{state(ofNode)}, {hidden, state(ofMessage)}, {{"tasks", `{"id":"1","name":"a","result":{"ui":[` + ofNode + `]},"interrupts":[]}`}},
+		{{"checkpoints", `{"values":{"ui":[` + ofNode + `]},"tasks":[]}`}}, {hidden, {"custom", `{"progress":"secret","messageId":"m1"}`}, {"custom", ofMessage}},
+	} {
+		stream := append(first[:len(first):len(first)], state(unmarked), sent{"custom", unmarked}, sent{"updates", `{"a":{"ui":[` + unmarked + `]}}`}, sent{"custom", shown})
+		checkStaysIn(t, []filter.Settings{client, public}, stream...)
+		if out := leaving(client, stream...); !strings.Contains(out, `"ui":[`+shown+`]`) || !strings.Contains(out, `custom `+shown) {
+			t.Errorf("after %v what another node pushed does not leave:\n%s", first, out)
+		}
+	}
+}

@@ -87,7 +87,8 @@ func (d *decoder) readWhole(sc *scope, v, metadata strictjson.Value, b *event.Ba
 	if !m.by.claim(b) {
 		return
 	}
-	if m.scope.spoke, d.last = true, m.scope; d.open[id] == nil && isFromModel(id) {
+	m.scope.noteSpeech()
+	if d.last = m.scope; d.open[id] == nil && isFromModel(id) {
 		d.endAbandoned(m.scope, b)
 	}
 	m.reportText(v, m.textLength == 0 && len(m.text) == 0, b)

@@ -87,7 +87,7 @@ func (d *decoder) withholdNew(v strictjson.Value, depth int) {
 	if depth > maxScan {
 		return
 	}
-	if mayBeMessage(v) && !v.Get("type").Is("human") {
+	if (mayBeMessage(v) || isInterface(v)) && !v.Get("type").Is("human") {
 		if !d.shown.contains(v.Get("id")) {
 			d.withholdMessage(v, false)
 		}

@@ -212,6 +212,9 @@ func TestSavedInstructions(t *testing.T) {
 		`{"lc":1,"type":"constructor","id":["langchain_core","messages","SystemMessage"],"kwargs":{"content":"secret"}}`,
 		`{"lc":1,"type":"constructor","id":["langchain","schema","messages","SystemMessageChunk"],"kwargs":{"content":"secret"}}`,
 		`{"type":"system","data":{"content":"secret"}}`,
+		`{"role":"system","parts":[{"type":"text","text":"secret"}]}`, `{"role":"system","text":"secret"}`, `{"role":"system","blocks":[{"block_type":"text","text":"secret"}]}`,
+		`{"type":"system","parts":["secret"]}`, `{"Type":"SystemMessage","text":"secret"}`, `{"type":"developer","blocks":["secret"]}`, `{"role":["system"],"content":"secret"}`,
+		`{"author":{"role":"system"},"content":{"parts":["secret"]}}`, `["system","secret",{}]`, `["developer",["secret"],{"name":"x"}]`,
 	} {
 		for _, stream := range []sent{
 			{"events", `{"event":"on_chat_model_start","data":{"input":{"messages":[[` + message + `]]}},"run_id":"r","name":"n","tags":[],"metadata":{},"parent_ids":[]}`},
@@ -239,6 +242,30 @@ func TestManyOutputs(t *testing.T) {
 	for range 20 {
 		if out := leaving(client, sent{"updates", `{"internal_x":{"messages":[` + messages.String() + `{"type":"ai","id":"m","content":"x"}]}}`}); strings.Contains(out, "secret") {
 			t.Error("messages of an internal node leave")
+		}
+	}
+}
+
+// TestUntypedMessages sends messages that do not say that a model wrote them.
+func TestUntypedMessages(t *testing.T) {
+	for _, message := range []string{
+		`{"content":"secret"}`, `{"sender":"user","content":"secret"}`, `{"name":"user_proxy","content":"secret"}`, `{"author":{"role":"user"},"content":"secret"}`,
+		`{"tool_call_id":"c","content":"secret"}`, `{"channel":"analysis","content":"secret"}`, `{"type":null,"role":null,"content":"secret"}`, `{"role":"","content":"secret"}`,
+		`{"type":"","content":"secret"}`, `{"type":7,"content":"secret"}`, `{"Type":"ai","content":"secret"}`, `{"type":"ai","role":"user","content":"secret"}`,
+		`{"content":[{"type":"text","text":"secret"}]}`, `{"value":[{"content":"secret"}],"content":"secret"}`, `["ai","secret"]`, `"secret"`,
+	} {
+		for _, stream := range []sent{
+			{"values", `{"messages":[` + message + `]}`}, {"updates", `{"n":{"messages":[` + message + `]}}`}, {"updates", `{"n":{"messages":` + message + `}}`},
+			{"updates", `{"n":[{"messages":[` + message + `]}]}`}, {"updates", `{"n":{"messages":{"value":[` + message + `]}}}`},
+			{"updates", `{"n":{"messages":{"type":"__overwrite__","value":[` + message + `]}}}`}, {"values|n:1", `{"messages":[` + message + `]}`},
+			{"messages/complete", `[` + message + `]`}, {"messages/partial", `[` + message + `]`}, inTuple(message, ""),
+		} {
+			checkStaysIn(t, []filter.Settings{public}, stream)
+		}
+	}
+	for _, written := range []string{`[` + said("") + `]`, said(""), `{"value":[` + said("") + `]}`, `{"__overwrite__":[` + said("") + `]}`, `{"type":"__overwrite__","value":[` + said("") + `]}`} {
+		if out := leaving(public, sent{"updates", `{"n":{"messages":` + written + `}}`}); !strings.Contains(out, said("")) {
+			t.Errorf("of an update with %s, this leaves: %s", written, out)
 		}
 	}
 }

@@ -149,6 +149,7 @@ func isBlank(v strictjson.Value) bool {
 }
 
 func (e *encoder) byRule(dst []byte, v strictjson.Value, rule *event.Rule) ([]byte, bool) {
+	byType := rule.ByType[string(v.Get("type").Text())]
 	switch {
 	case rule.Replacement != "" && v.Kind() != strictjson.Null:
 		return append(dst, rule.Replacement...), true
@@ -156,8 +157,8 @@ func (e *encoder) byRule(dst []byte, v strictjson.Value, rule *event.Rule) ([]by
 		return e.whole(dst, v)
 	case rule.String != nil && v.Kind() == strictjson.String:
 		return e.value(dst, v, rule.String)
-	case rule.ByType != nil && rule.ByType[string(v.Get("type").Text())] != nil:
-		return e.value(dst, v, rule.ByType[string(v.Get("type").Text())])
+	case byType != nil && v.Kind() == strictjson.Object:
+		return e.value(dst, v, byType)
 	case rule.Elements != nil && (rule.Members == nil || v.Kind() == strictjson.Array):
 		return e.array(dst, v, rule.Elements)
 	case rule.Members != nil:
@@ -192,7 +193,7 @@ func (e *encoder) members(dst []byte, v strictjson.Value, rule *event.Rule) ([]b
 		}
 		return anyMember(rule, name, value)
 	}
-	if len(rule.AllowedTypes) > 0 && !e.dryRun && lenient.HasOtherValue(v, e.discriminators, rule.AllowedTypes) {
+	if !e.dryRun && !e.allowsType(v, rule) {
 		e.lostContent = true
 		return dst, false
 	}
@@ -220,6 +221,15 @@ func (e *encoder) members(dst []byte, v strictjson.Value, rule *event.Rule) ([]b
 		e.outputKinds |= kindBit(event.KindThought)
 	}
 	return dst, kept
+}
+
+// allowsType reports whether the discriminators of an object are those that the rule allows.
+func (e *encoder) allowsType(v strictjson.Value, rule *event.Rule) bool {
+	if len(rule.AllowedTypes) == 0 || v.Kind() != strictjson.Object {
+		return true
+	}
+	hasAllowed := slices.ContainsFunc(e.discriminators, func(name string) bool { return slices.ContainsFunc(rule.AllowedTypes, v.Get(name).Is) })
+	return (hasAllowed || !rule.TypeRequired) && !lenient.HasOtherValue(v, e.discriminators, rule.AllowedTypes)
 }
 
 var wholeRule = event.Rule{AllowAny: true}

@@ -227,6 +227,9 @@ func (f *Filter) hiddenKinds(b *event.Batch) uint64 {
 	if !f.mayShowThoughts(b) {
 		hidden |= kindBit(event.KindThought)
 	}
+	if f.excludesAny(b.InputAuthors) {
+		hidden |= kindBit(event.KindInputRequested)
+	}
 	return hidden
 }
 
@@ -274,8 +277,13 @@ func (f *Filter) mayShowThoughts(b *event.Batch) bool {
 
 // excludesAuthor reports whether the settings exclude one of the authors that other frames name for an object.
 func (f *Filter) excludesAuthor(b *event.Batch, object strictjson.Value) bool {
+	return f.excludesAny(b.Authors[object])
+}
+
+// excludesAny reports whether the settings exclude one of some authors.
+func (f *Filter) excludesAny(names []string) bool {
 	authors := f.settings.Authors
-	return authors != nil && slices.ContainsFunc(b.Authors[object], func(name string) bool { return !slices.Contains(authors, name) })
+	return authors != nil && slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(authors, name) })
 }
 
 // thoughtsAllowed reports whether the verbosity and confidence of the frame's thoughts allow them

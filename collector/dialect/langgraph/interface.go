@@ -1,0 +1,33 @@
+package langgraph
+
+import (
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// interfaceTypes are the types of the elements of a user interface that a node pushes, and interfaceKey is the member of a
+// state in which they are by default. The metadata of an element names the node, and the message to which it belongs.
+//
+// Source: langgraph/graph/ui.py.
+var interfaceTypes = []string{"ui", "remove-ui"}
+
+const interfaceKey = "ui"
+
+func isInterface(v strictjson.Value) bool {
+	return lenient.MatchesAny(v.Get("type").Text(), interfaceTypes) && v.Get("id").Exists()
+}
+
+// judgeInterface decides whether an element is of an internal node or of a withheld message. A later element with its ID
+// may be merged with it, so the ID is remembered.
+func (d *decoder) judgeInterface(is traits, v strictjson.Value, found *findings) {
+	found.internal = found.internal || is.isLabeled || is.isWithheld
+	for name, value := range v.Get("metadata").Members() {
+		found.internal = found.internal || lenient.MatchesAny(name.Text(), nameMembers) && lenient.ContainsInternal(value) ||
+			lenient.MatchesAny(name.Text(), refMembers) && mayName(&d.withheld, value)
+	}
+	if id := v.Get("id"); found.internal {
+		d.withholdID(id, true)
+	} else {
+		d.shown.note(id)
+	}
+}
