@@ -232,8 +232,8 @@ type Event struct {
 // Text returns the text of a KindText or KindThought. The caller must not change it.
 func (e *Event) Text() []byte { return e.text }
 
-// SetText sets the text to a copy of text.
-func (e *Event) SetText(text []byte) { e.text = e.owner().copy(text) }
+// SetText sets the text to a copy of text, in readable form.
+func (e *Event) SetText(text []byte) { e.text = strictjson.MakeReadable(e.owner().copy(text)) }
 
 // Payload returns the arguments of a KindToolStarted or the result of a KindToolEnded, if it exists.
 func (e *Event) Payload() strictjson.Value { return e.payload }

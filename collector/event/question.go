@@ -25,7 +25,7 @@ func (e *Event) Question() Question {
 // request for a credential keeps only its prompt, because the rest may contain secrets. SetQuestion
 // copies values that are not part of the event's batch.
 func (e *Event) SetQuestion(q Question) {
-	q.Prompt = LimitText(q.Prompt, MaxPrompt)
+	q.Prompt = LimitText(string(strictjson.MakeReadable([]byte(q.Prompt))), MaxPrompt)
 	if q.Options.Kind() != strictjson.Array || q.Options.Len() == 0 || e.Input == InputCredential {
 		q.Options = strictjson.Value{}
 	}

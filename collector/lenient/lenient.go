@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -249,8 +250,27 @@ func HasSuffix(name []byte, words ...string) bool {
 // invisible characters.
 func Text(text []byte) []byte { return bytes.ToLower(canonical(text)) }
 
-// canonical decomposes compatibility forms and removes blanks, control characters, format characters
-// and marks.
+// PieceText is Text for texts that may be sent in pieces. A piece may end within a character, so both halves of a
+// surrogate pair count as a character each, whether they are in one piece or not.
+func PieceText(text []byte) []byte {
+	const half, privateUse = 0xd800, 0xe000
+	text = norm.NFKD.Bytes(text)
+	units := make([]byte, 0, len(text)*3/2) // six bytes for each four
+	for _, r := range string(text) {
+		switch high, low := utf16.EncodeRune(r); {
+		case strictjson.IsHalf(r):
+			units = utf8.AppendRune(units, r&0x7ff+privateUse)
+		case high != utf8.RuneError:
+			units = utf8.AppendRune(utf8.AppendRune(units, high-half+privateUse), low-half+privateUse)
+		default:
+			units = utf8.AppendRune(units, r)
+		}
+	}
+	return Text(units)
+}
+
+// canonical decomposes compatibility forms and removes blanks, control characters, format characters,
+// marks, and halves of characters.
 func canonical(name []byte) []byte {
 	return bytes.Map(func(r rune) rune {
 		const blankBraille, nullNotehead = '\u2800', '\U0001d159' // blank, but no property says so
@@ -264,6 +284,8 @@ func canonical(name []byte) []byte {
 			// JavaScript's toUpperCase and Java's equalsIgnoreCase do. No other letter needs this in
 			// addition to case folding.
 			return 'i'
+		case r == utf8.RuneError || strictjson.IsHalf(r): // a lenient reader may drop them
+			return -1
 		case r == blankBraille || r == nullNotehead || unicode.In(r, unicode.White_Space, unicode.Cc, unicode.Cf, unicode.Mn, unicode.Me,
 			unicode.Other_Default_Ignorable_Code_Point):
 			return -1

@@ -12,7 +12,7 @@ func spellings(name string) []string {
 	wide := strings.Map(func(r rune) rune { return r + '！' - '!' }, name)
 	return []string{
 		name, strings.ToUpper(name), strings.ToUpper(name[:1]) + name[1:], name[:1] + strings.ToUpper(name[1:]),
-		" " + name, name + "\u200b", name[:1] + "\u00ad" + name[1:], name[:1] + "\U0001d159" + name[1:], "\t" + strings.ToUpper(name) + "\x00", wide, strings.ToUpper(wide),
+		" " + name, name + "\u200b", name[:1] + "\u00ad" + name[1:], name[:1] + "\U0001d159" + name[1:], name[:1] + "\U0010d83d" + name[1:], "\ufffd" + name, "\t" + strings.ToUpper(name) + "\x00", wide, strings.ToUpper(wide),
 		strings.ReplaceAll(name, "i", "ı"), strings.ReplaceAll(name, "s", "ſ"), strings.ReplaceAll(name, "k", "\u212a"),
 	}
 }
@@ -43,6 +43,17 @@ func TestPrefilter(t *testing.T) {
 	deep := table
 	if deep.DeepEnvelopes = true; !NewPrefilter(&deep).MayMatch([]byte("content")) {
 		t.Error("MayMatch(content) = false with DeepEnvelopes, want true")
+	}
+}
+
+// TestPieceText checks that texts in pieces are equal wherever they are cut.
+func TestPieceText(t *testing.T) {
+	const whole, pieces = "An \U0001f600, 𝐛𝐨𝐥𝐝", "an\U0010d83d\U0010de00,bold"
+	if got, want := PieceText([]byte(whole)), PieceText([]byte(pieces)); string(got) != string(want) {
+		t.Errorf("PieceText(%+q) = %+q, want %+q", whole, got, want)
+	}
+	if got := PieceText([]byte("\U0010de00")); string(got) == string(PieceText([]byte("\U0010d83d"))) || len(got) == 0 {
+		t.Errorf("PieceText of a half is %+q, want a character of its own", got)
 	}
 }
 

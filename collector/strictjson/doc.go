@@ -4,13 +4,16 @@
 // Parse rejects everything that RFC 8259 forbids, and also:
 //   - duplicate member names in one object, including names that are equal only under Unicode simple
 //     case folding ("KIND" and "kind")
-//   - invalid UTF-8 and lone surrogate escapes
+//   - invalid UTF-8, and names with the escape of a half of a surrogate pair
 //   - a byte order mark
 //   - nesting beyond a limit
 //   - anything except whitespace around the value
 //
 // The filter of the external stream relies on this: a value that passes has one meaning. Numbers may
 // have any size and precision, as in the grammar. A reader that needs an exact number uses Value.Int.
+//
+// A string may have halves of surrogate pairs: JavaScript writes them if a program cuts a text within a
+// character.
 //
 // # Cost
 //
@@ -37,7 +40,7 @@ const (
 	DuplicateName Reason = "duplicate_name"
 	// FoldedName means that two names of one object differ only by case (strings.EqualFold).
 	FoldedName Reason = "folded_name"
-	// InvalidUTF8 means invalid UTF-8 or a lone surrogate escape.
+	// InvalidUTF8 means invalid UTF-8, or a name with a half of a surrogate pair.
 	InvalidUTF8 Reason = "invalid_utf8"
 	// TrailingData means that something other than whitespace follows the value.
 	TrailingData Reason = "trailing_data"

@@ -32,7 +32,7 @@ func (d *Doc) name(i int, object uint32, names *nameSet) int {
 	end, hash := scanName(d.data, i)
 	info := uint32(String)
 	if end < 0 {
-		if end, info = d.scanString(i); end < 0 {
+		if end, info = d.scanString(i, true); end < 0 {
 			return end
 		}
 		d.key = appendKey(d.key[:0], d.data[i+1:end-1])

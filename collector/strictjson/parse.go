@@ -26,7 +26,7 @@ func (n *node) length() int   { return int(n.info >> lengthShift) }
 func (d *Doc) value(i, depth int) int {
 	switch at(d.data, i) {
 	case '"':
-		end, info := d.scanString(i)
+		end, info := d.scanString(i, false)
 		if end >= 0 {
 			d.push(i, end, info)
 		}

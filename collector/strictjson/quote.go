@@ -6,6 +6,17 @@ import "unicode/utf8"
 // and also U+0085, U+2028 and U+2029: some readers of Server-Sent Events, such as those built on
 // Python's str.splitlines, take them for line ends. Invalid UTF-8 becomes U+FFFD.
 func AppendQuoted[T string | []byte](dst []byte, text T) []byte {
+	return appendQuoted(dst, text, false)
+}
+
+// AppendQuoted appends a string as AppendQuoted appends its text, and halves of surrogate pairs as they were
+// sent: two strings may make a character together. It appends "" for any other value.
+func (v Value) AppendQuoted(dst []byte) []byte {
+	return appendQuoted(dst, v.Text(), v.Escaped() && hasHalf(v.doc.sent(v.index)))
+}
+
+// appendQuoted is AppendQuoted. If hasHalves is set, text is of a string with halves of surrogate pairs.
+func appendQuoted[T string | []byte](dst []byte, text T, hasHalves bool) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
 	copied := 0 // text[:copied] is in dst
@@ -19,9 +30,13 @@ func AppendQuoted[T string | []byte](dst []byte, text T) []byte {
 		if c >= utf8.RuneSelf {
 			end := min(i+utf8.UTFMax, len(text))
 			r, size = utf8.DecodeRuneInString(string(text[i:end]))
-			if !isLineEnd(r) && !(r == utf8.RuneError && size == 1) {
+			isHalf := hasHalves && IsHalf(r)
+			if !isHalf && !isLineEnd(r) && !(r == utf8.RuneError && size == 1) {
 				i += size
 				continue
+			}
+			if isHalf {
+				r -= halfOffset
 			}
 		}
 		dst = append(dst, text[copied:i]...)

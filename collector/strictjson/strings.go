@@ -23,8 +23,9 @@ func special(w uint64) uint64 {
 }
 
 // scanString parses the string whose opening quote is at i. It returns the offset after the closing
-// quote, or -1 after a failure, and the info of the string's node.
-func (d *Doc) scanString(i int) (end int, info uint32) {
+// quote, or -1 after a failure, and the info of the string's node. A name must not contain a half of a
+// surrogate pair.
+func (d *Doc) scanString(i int, isName bool) (end int, info uint32) {
 	data := d.data
 	info = uint32(String)
 	i++
@@ -44,7 +45,7 @@ func (d *Doc) scanString(i int) (end int, info uint32) {
 			if size == 0 {
 				return d.fail(Syntax, i), 0
 			}
-			if utf16.IsSurrogate(r) {
+			if isName && utf16.IsSurrogate(r) {
 				return d.fail(InvalidUTF8, i), 0
 			}
 			info |= escapedBit
@@ -109,8 +110,9 @@ func hex4(b []byte) (r rune, ok bool) {
 	return r, true
 }
 
-// appendDecoded appends the text of a valid string, which is given as sent and without its quotes.
-func appendDecoded(dst, sent []byte) []byte {
+// appendDecoded appends the text of a valid string, which is given as sent and without its quotes. Each
+// half of a surrogate pair becomes U+FFFD, or if distinct is set the character that halfChar returns.
+func appendDecoded(dst, sent []byte, distinct bool) []byte {
 	for {
 		plain := bytes.IndexByte(sent, '\\')
 		if plain < 0 {
@@ -118,7 +120,10 @@ func appendDecoded(dst, sent []byte) []byte {
 		}
 		dst = append(dst, sent[:plain]...)
 		r, size := unescape(sent[plain:])
-		dst = utf8.AppendRune(dst, r)
+		if distinct {
+			r = halfChar(r)
+		}
+		dst = utf8.AppendRune(dst, r) // U+FFFD for a half
 		sent = sent[plain+size:]
 	}
 }
@@ -135,7 +140,7 @@ func decodesTo(sent []byte, s string) bool {
 		}
 		r, size := unescape(sent[plain:])
 		var b [utf8.UTFMax]byte
-		char := string(utf8.AppendRune(b[:0], r))
+		char := string(utf8.AppendRune(b[:0], halfChar(r)))
 		if s = s[plain:]; !strings.HasPrefix(s, char) {
 			return false
 		}

@@ -52,7 +52,7 @@ func (d *Doc) text(index uint32) []byte {
 	if !d.nodes[index].escaped() {
 		return sent
 	}
-	return appendDecoded(make([]byte, 0, len(sent)), sent)
+	return appendDecoded(make([]byte, 0, len(sent)), sent, true)
 }
 
 func (d *Doc) is(index uint32, s string) bool {
@@ -151,7 +151,8 @@ func (v Value) Raw() []byte {
 }
 
 // Text returns the decoded text of a string, or nil. It is borrowed from the input, or newly allocated
-// if the string has an escape.
+// if the string has an escape. It is valid UTF-8: a half of a surrogate pair is a character of its own
+// (IsHalf), so that different strings have different texts.
 func (v Value) Text() []byte {
 	if v.Kind() != String {
 		return nil
@@ -162,15 +163,16 @@ func (v Value) Text() []byte {
 // Escaped reports whether the value is a string with an escape, so that Text allocates.
 func (v Value) Escaped() bool { return v.Kind() == String && v.node().escaped() }
 
-// AppendText appends the decoded text of a string to dst. It appends nothing for any other value.
+// AppendText appends the decoded text of a string to dst, for display: a half of a surrogate pair becomes
+// U+FFFD. It appends nothing for any other value.
 func (v Value) AppendText(dst []byte) []byte {
 	if v.Kind() != String {
 		return dst
 	}
-	return appendDecoded(dst, v.doc.sent(v.index))
+	return appendDecoded(dst, v.doc.sent(v.index), false)
 }
 
-// String returns the decoded text of a string, or "".
+// String returns the same as Text, or "".
 func (v Value) String() string {
 	if v.Kind() != String {
 		return ""

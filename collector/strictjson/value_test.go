@@ -161,6 +161,47 @@ func TestText(t *testing.T) {
 	}
 }
 
+// TestHalves checks texts of strings with halves of surrogate pairs.
+func TestHalves(t *testing.T) {
+	for sent, want := range map[string]struct{ text, shown, quoted string }{
+		`\ud83d`:                     {"\U0010d83d", "\ufffd", `"\ud83d"`},
+		`\uDE00`:                     {"\U0010de00", "\ufffd", `"\ude00"`},
+		`a\ud83d\n\u2028b`:           {"a\U0010d83d\n\u2028b", "a\ufffd\n\u2028b", `"a\ud83d\n\u2028b"`},
+		`\ude00\ud83d`:               {"\U0010de00\U0010d83d", "\ufffd\ufffd", `"\ude00\ud83d"`},
+		`\ud83d\ud83d\ude00`:         {"\U0010d83d😀", "\ufffd😀", `"\ud83d😀"`},
+		`\ufffd`:                     {"\ufffd", "\ufffd", "\"\ufffd\""},
+		"\U0010d83d":                 {"\U0010d83d", "\U0010d83d", "\"\U0010d83d\""},
+		"\U0010d83d" + `\n\u0041`:    {"\U0010d83d\nA", "\U0010d83d\nA", "\"\U0010d83d" + `\nA"`},
+		`\udbff\udfff\udc00\u00e9\"`: {"\U0010ffff\U0010dc00é\"", "\U0010ffff\ufffdé\"", "\"\U0010ffff" + `\udc00é\""`},
+	} {
+		v := parse(t, `"`+sent+`"`)
+		if v.String() != want.text || string(v.Text()) != want.text || !v.Is(want.text) || v.Is(want.shown) && want.text != want.shown {
+			t.Errorf("the text of %s is %+q, want %+q, and Is(it) is %t", sent, v.Text(), want.text, v.Is(want.text))
+		}
+		if got := string(v.AppendText(nil)); got != want.shown {
+			t.Errorf("AppendText() = %+q for %s, want %+q", got, sent, want.shown)
+		}
+		if got := string(v.AppendQuoted(nil)); got != want.quoted {
+			t.Errorf("AppendQuoted() = %s for %s, want %s", got, sent, want.quoted)
+		}
+	}
+	if got := string(parse(t, "1").AppendQuoted(nil)); got != `""` {
+		t.Errorf("AppendQuoted() = %s for a number", got)
+	}
+}
+
+// TestMakeReadable checks that halves in joined texts become the characters that they make.
+func TestMakeReadable(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "é😀\U0010d7ff\U0010e000": "é😀\U0010d7ff\U0010e000", "a\U0010d83d\U0010de00b": "a😀b", "\U0010d83d\U0010d83d\U0010de00": "\ufffd😀",
+		"\U0010de00\U0010d83d": "\ufffd\ufffd", "x\U0010d83d": "x\ufffd", "\U0010d83d\u00e9": "\ufffdé", "\U0010d83d\U0010d7ff": "\ufffd\U0010d7ff",
+	} {
+		if got := string(MakeReadable([]byte(text))); got != want {
+			t.Errorf("MakeReadable(%+q) = %+q, want %+q", text, got, want)
+		}
+	}
+}
+
 // TestAppendToText checks that Text and Raw share the input's memory, but that an append does not write into
 // it.
 func TestAppendToText(t *testing.T) {

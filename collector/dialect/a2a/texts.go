@@ -182,7 +182,7 @@ func lenientText(part strictjson.Value, wanted bool) []byte {
 	if !wanted {
 		return nil
 	}
-	return lenient.Text(part.Get("text").Text())
+	return lenient.PieceText(part.Get("text").Text())
 }
 
 // isOtherContent reports whether a part with a text has other content, or a kind that has no text.

@@ -27,7 +27,7 @@ type thoughtTexts struct {
 	lost  wire.Set[contentKey] // messages and artifacts with thoughts whose texts did not fit
 }
 
-// add remembers marked texts, as lenient.Text returns them.
+// add remembers marked texts, as lenient.PieceText returns them.
 func (t *thoughtTexts) add(c content, texts [][]byte) {
 	if len(texts) == 0 || t.lost.MayContain(c.id) {
 		return
@@ -52,7 +52,7 @@ func (t *thoughtTexts) forget(id contentKey, text *thoughtText) {
 	t.lost.Add(id)
 }
 
-// unmarkedText is the text of a part that is not marked as a thought, as lenient.Text returns it.
+// unmarkedText is the text of a part that is not marked as a thought, as lenient.PieceText returns it.
 type unmarkedText struct {
 	part     strictjson.Value
 	text     []byte
@@ -79,7 +79,7 @@ func (t *thoughtTexts) knows(id contentKey) bool {
 
 // thoughtText holds the thoughts of a message or an artifact.
 type thoughtText struct {
-	text    []byte              // the marked texts as lenient.Text returns them, one after the other
+	text    []byte              // the marked texts as lenient.PieceText returns them, one after the other
 	whole   map[int]int         // the ends of the texts of minRepeat bytes or more by their starts, of several the shortest
 	short   map[string]struct{} // the shorter texts
 	blocks  map[block]int       // the first place of each block of text

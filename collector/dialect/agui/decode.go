@@ -7,7 +7,6 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -55,12 +54,6 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	switch {
 	case !v.Exists():
 		b.Rejected = f.Malformed
-		if k, piece, ok := readPiece(f); ok {
-			d.filtered = lenient.JudgeNames(&table, prefilter, piece.JSON) != event.NamesListed || isMarkedInternal(piece.JSON)
-			d.decodeKind(k, piece, b)
-			b.Internal = false // the frame is withheld as unreadable
-			return
-		}
 		d.withholdUnknown(v)
 		d.addUnread(f)
 		if isBrokenError(f.Data) {

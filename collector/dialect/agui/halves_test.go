@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestSplitCharacters checks that a piece with half a surrogate pair in its text withholds only itself, and that its type, role and IDs count.
+// TestSplitCharacters checks that a piece with half a surrogate pair in its text leaves unchanged, and withholds nothing.
 func TestSplitCharacters(t *testing.T) {
 	const (
 		first, second = `"delta":"\ud83d"`, `"delta":"\ude00"`
@@ -31,61 +31,31 @@ func TestSplitCharacters(t *testing.T) {
 	} {
 		sent := append(slices.Clone(frames), rest...)
 		got := filterFrames(t, allSettings[0], sent...)
-		want := slices.Clone(sent)
-		want[1], want[2] = withheld, withheld
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: got\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		if !slices.Equal(got, sent) {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(sent, "\n"))
 		}
 	}
 }
 
-// TestSplitStarts checks that what a piece with half a surrogate pair starts or makes internal is withheld, and nothing else.
-func TestSplitStarts(t *testing.T) {
+// TestHalvesInMarks checks that half a surrogate pair hides no role, and that IDs that differ only by it are different.
+func TestHalvesInMarks(t *testing.T) {
 	const (
-		half  = `"delta":"\ud83d"`
-		start = `{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","role":"assistant","delta":"x"}`
-		chunk = `{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","delta":"CANARY"}`
-		role  = `{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","role":"assistant","delta":"CANARY"}`
-		list  = `{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"m","role":"assistant","content":"CANARY","toolCalls":[{"id":"c"}]}]}`
-		other = `{"type":"TEXT_MESSAGE_CHUNK","messageId":"n","role":"assistant","delta":"x"}`
+		hidden  = `{"type":"TEXT_MESSAGE_START","messageId":"m\ud83d","role":"system"}`
+		shown   = `{"type":"TEXT_MESSAGE_START","messageId":"m\ude00","role":"assistant"}`
+		content = `{"type":"TEXT_MESSAGE_CONTENT","messageId":"m\ude00","delta":"x"}`
+		canary  = `{"type":"TEXT_MESSAGE_CONTENT","messageId":"m\uD83D","delta":"x"}`
+		list    = `{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"m\ud83d","role":"assistant","content":"x"},{"id":"m\ude00","role":"assistant","content":"x"}]}`
+		rest    = `{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"m\ude00","role":"assistant","content":"x"}]}`
 	)
-	text := func(more ...string) string {
-		return sent("TEXT_MESSAGE_CHUNK", append(more, `"messageId":"m"`, half)...)
+	if got, want := filterFrames(t, allSettings[0], hidden, shown, content, canary, list), []string{withheld, shown, content, withheld, rest}; !slices.Equal(got, want) {
+		t.Errorf("IDs with halves: got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	for name, c := range map[string]struct {
-		before []string
-		piece  string
-		narrow bool // it is known what the piece is part of
-	}{
-		"a first chunk":        {nil, text(`"role":"assistant"`), true},
-		"instructions":         {nil, text(`"role":"system"`), true},
-		"instructions, late":   {[]string{start}, text(`"role":"system"`), true},
-		"in its metadata":      {[]string{start}, text(`"metadata":{"role":"system"}`), true},
-		"internal":             {nil, text(`"kind":"internal"`), true},
-		"a call":               {[]string{start}, sent("TOOL_CALL_CHUNK", `"toolCallId":"c"`, `"toolCallName":"f"`, half), true},
-		"a half in its id":     {nil, sent("TEXT_MESSAGE_CHUNK", `"messageId":"m\ud83d"`, half), false},
-		"a half in its role":   {nil, text(`"role":"assistant\ud83d"`), false},
-		"a half in its type":   {nil, sent(`TEXT_MESSAGE_CHUNK\ud83d`, `"messageId":"m"`, half), false},
-		"a half in a name":     {nil, text(`"x\ud83d":1`), false},
-		"a half within":        {nil, sent("TEXT_MESSAGE_CHUNK", `"messageId":"m"`, `"delta":["\ud83d"]`), false},
-		"a half in its data":   {nil, text(`"metadata":{"kind":"inter\ud83dnal"}`), false},
-		"the member twice":     {nil, text(half), false},
-		"another spelling":     {nil, sent("TEXT_MESSAGE_CHUNK", `"messageId":"m"`, `"Delta":"\ud83d"`), false},
-		"an unknown type":      {nil, sent("X", `"messageId":"m"`, half), false},
-		"a broken escape":      {nil, text(`"x":"\ud8"`), false},
-		"unreadable otherwise": {nil, text(`"x":1,,"y":1`), false},
-	} {
+	for _, mark := range []string{`"role":"sys\ud83dtem"`, `"role":"assistant","kind":"inter\ude00nal"`, `"role":"assistant","metadata":{"role":"\ud83ddeveloper"}`, `"r\ud83dole":"system"`} {
+		frame := `{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","delta":"x",` + mark + `}`
 		for _, s := range allSettings {
-			frames := append(slices.Clone(c.before), c.piece, chunk, role, list)
-			if got := strings.Join(filterFrames(t, s, frames...)[len(c.before):], "\n"); strings.Contains(got, "CANARY") && name != "a call" {
-				t.Errorf("%s, %s: this leaves: %s", name, s.Policy, got)
+			if got := last(filterFrames(t, s, frame)); got != withheld {
+				t.Errorf("%s, %s: this leaves: %s", mark, s.Policy, got)
 			}
-			if got := last(filterFrames(t, s, append(frames, other)...)); got != other && c.narrow {
-				t.Errorf("%s, %s: another message becomes %s", name, s.Policy, got)
-			}
-		}
-		if got := last(filterFrames(t, allSettings[0], c.piece, other)); (got != withheld) != c.narrow {
-			t.Errorf("%s: another message becomes %s, want it let out: %t", name, got, c.narrow)
 		}
 	}
 }

@@ -59,7 +59,6 @@ type kind struct {
 	begins        bool     // it is the entity's first event
 	chunk         bool     // it is the first or the next event of an entity that is sent in chunks
 	firstMember   string   // of a chunk: the member that only a first chunk must have, or ""
-	textMember    string   // of a piece: the member with its text, or ""
 	ends          bool     // it is the entity's last event
 	state         bool     // it states the session's state, or changes it
 	decode        func(*decoder, strictjson.Value, *event.Batch)
@@ -79,19 +78,19 @@ func init() {
 		kind{name: typeSubagentFinished, required: []string{"subagentRunId"}, endsChunks: true, entity: entitySubagent, idMember: "subagentRunId", decode: (*decoder).subagentFinished},
 		kind{name: typeSubagentError, required: []string{"subagentRunId"}, endsChunks: true, entity: entitySubagent, idMember: "subagentRunId", decode: (*decoder).subagentError},
 		kind{name: typeTextStart, required: []string{"messageId"}, endsChunks: true, entity: entityMessage, idMember: "messageId", begins: true, decode: (*decoder).textStart},
-		kind{name: typeTextContent, required: []string{"messageId"}, endsChunks: true, entity: entityMessage, idMember: "messageId", textMember: "delta", decode: (*decoder).textContent},
+		kind{name: typeTextContent, required: []string{"messageId"}, endsChunks: true, entity: entityMessage, idMember: "messageId", decode: (*decoder).textContent},
 		kind{name: typeTextEnd, required: []string{"messageId"}, endsChunks: true, entity: entityMessage, idMember: "messageId", decode: (*decoder).textEnd},
-		kind{name: typeTextChunk, entity: entityMessage, idMember: "messageId", chunk: true, firstMember: "role", textMember: "delta", decode: (*decoder).textChunk},
+		kind{name: typeTextChunk, entity: entityMessage, idMember: "messageId", chunk: true, firstMember: "role", decode: (*decoder).textChunk},
 		kind{name: typeToolStart, required: []string{"toolCallId", "toolCallName"}, endsChunks: true, entity: entityCall, idMember: "toolCallId", begins: true, decode: (*decoder).toolStart},
-		kind{name: typeToolArgs, required: []string{"toolCallId"}, endsChunks: true, entity: entityCall, idMember: "toolCallId", textMember: "delta", decode: (*decoder).toolArgs},
+		kind{name: typeToolArgs, required: []string{"toolCallId"}, endsChunks: true, entity: entityCall, idMember: "toolCallId", decode: (*decoder).toolArgs},
 		kind{name: typeToolEnd, required: []string{"toolCallId"}, endsChunks: true, entity: entityCall, idMember: "toolCallId", decode: (*decoder).toolEnd},
-		kind{name: typeToolChunk, entity: entityCall, idMember: "toolCallId", chunk: true, firstMember: "toolCallName", textMember: "delta", decode: (*decoder).toolChunk},
-		kind{name: typeToolResult, required: []string{"toolCallId"}, endsChunks: true, entity: entityCall, idMember: "toolCallId", textMember: "content", decode: (*decoder).toolResult},
+		kind{name: typeToolChunk, entity: entityCall, idMember: "toolCallId", chunk: true, firstMember: "toolCallName", decode: (*decoder).toolChunk},
+		kind{name: typeToolResult, required: []string{"toolCallId"}, endsChunks: true, entity: entityCall, idMember: "toolCallId", decode: (*decoder).toolResult},
 		kind{name: typeReasoningStart, endsChunks: true, entity: entityPhase, idMember: "messageId", begins: true, decode: (*decoder).other},
 		kind{name: typeReasoningMessageStart, endsChunks: true, entity: entityThought, idMember: "messageId", begins: true, decode: (*decoder).other},
-		kind{name: typeReasoningMessageContent, endsChunks: true, entity: entityThought, idMember: "messageId", textMember: "delta", decode: (*decoder).thought},
+		kind{name: typeReasoningMessageContent, endsChunks: true, entity: entityThought, idMember: "messageId", decode: (*decoder).thought},
 		kind{name: typeReasoningMessageEnd, endsChunks: true, entity: entityThought, idMember: "messageId", ends: true, decode: (*decoder).other},
-		kind{name: typeReasoningMessageChunk, endsChunks: true, entity: entityThought, idMember: "messageId", chunk: true, textMember: "delta", decode: (*decoder).thought},
+		kind{name: typeReasoningMessageChunk, endsChunks: true, entity: entityThought, idMember: "messageId", chunk: true, decode: (*decoder).thought},
 		kind{name: typeReasoningEnd, endsChunks: true, entity: entityPhase, idMember: "messageId", ends: true, decode: (*decoder).other},
 		kind{name: typeReasoningEncryptedValue, decode: (*decoder).other},
 		kind{name: typeStateSnapshot, endsChunks: true, state: true, decode: (*decoder).stateSnapshot},
@@ -104,7 +103,7 @@ func init() {
 		kind{name: typeThinkingStart, endsChunks: true, entity: entityPhase, begins: true, decode: (*decoder).other},
 		kind{name: typeThinkingEnd, endsChunks: true, entity: entityPhase, ends: true, decode: (*decoder).other},
 		kind{name: typeThinkingTextStart, endsChunks: true, entity: entityThinking, begins: true, decode: (*decoder).other},
-		kind{name: typeThinkingTextContent, endsChunks: true, entity: entityThinking, textMember: "delta", decode: (*decoder).thought},
+		kind{name: typeThinkingTextContent, endsChunks: true, entity: entityThinking, decode: (*decoder).thought},
 		kind{name: typeThinkingTextEnd, endsChunks: true, entity: entityThinking, ends: true, decode: (*decoder).other},
 	)
 }

@@ -108,8 +108,7 @@ func (d *decoder) checkStart(k *kind, f dialect.Frame) verdict {
 
 // checkFirst is checkStart for a frame that starts an entity, or may.
 func (d *decoder) checkFirst(k *kind, f dialect.Frame, this, last key, withheld bool) verdict {
-	isUnread := f.Malformed != "" && !d.isKnown(this)
-	if withheld || isUnread || d.reusesWithheld(this) || d.filtered || d.mayContinueUnread(k, this, f.JSON) || d.starts.withheld.IsFull() || d.withheldListed.IsFull() {
+	if withheld || d.reusesWithheld(this) || d.filtered || d.mayContinueUnread(k, this, f.JSON) || d.starts.withheld.IsFull() || d.withheldListed.IsFull() {
 		d.withhold(this, last)
 		d.missedStart = true
 		return verdictInternal
@@ -130,7 +129,7 @@ func (d *decoder) checkNext(k *kind, f dialect.Frame, this, last key, withheld, 
 	unseen := d.missedStart && isNew
 	withheld = withheld || this.id == "" && d.starts.mayBeWithheld(k.entity, last.owner)
 	switch {
-	case !withheld && isNew && (d.filtered || f.Malformed != ""):
+	case !withheld && isNew && d.filtered:
 		d.withhold(this) // the start was not seen; it may have been this frame
 		d.missedStart, withheld = true, true
 	case instructs && k.name != typeToolResult, k.entity == entityActivity && d.filtered:

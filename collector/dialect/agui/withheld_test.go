@@ -39,7 +39,7 @@ var evasions = map[string]func(string) string{
 	"role, assistant's in caps": with(`"ROLE":"assistant"`),
 	"SSE name":                  sseName("internal"),
 	"SSE name, longer":          sseName("internal:x"),
-	"unreadable":                with(`"x":"\ud800"`),
+	"unreadable":                with(`"x":1,"X":1`),
 	"repeated name":             with(`"x":1,"X":1`),
 	"type, a list":              swap(`{"type":"`, `{"type":["x"],"was":"`),
 	"type, longer":              swap(`{"type":"`, `{"type":"internal:`),

@@ -36,7 +36,7 @@ func TestWithheldStarts(t *testing.T) {
 	result := `{"v":2,"type":"tool_end","name":"w","call_id":"c1","status":"ok","ms":1,"result":"shown"}`
 	textStart, textEnd := `{"v":2,"type":"content_start"}`, `{"v":2,"type":"content_end"}`
 	callStart, agentStart, insideStart := `{"v":2,"type":"tool_start","name":"w","call_id":"c1"}`, `{"v":2,"type":"subagent_start"`+by+`}`, `{"v":2,"type":"content_start"`+by+`}`
-	for _, mark := range []string{`"event":"internal:x",`, `"x":"\ud800",`, `"type":"x",`, `"kind":7,`} {
+	for _, mark := range []string{`"event":"internal:x",`, `"x":1,"X":1,`, `"type":"x",`, `"kind":7,`} {
 		hide := func(frame string) string { return "{" + mark + frame[1:] }
 		for _, stream := range [][]string{
 			{hide(textStart), text}, {hide(textStart), strings.Replace(textEnd, "}", `,"md":"shown"}`, 1)}, {textStart, textEnd, hide(textStart), text},

@@ -85,7 +85,7 @@ func (e *encoder) value(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 		return dst, false
 	}
 	if slices.ContainsFunc(rule.AllowedValues, v.Is) {
-		return quote(dst, v), true
+		return v.AppendQuoted(dst), true
 	}
 	if rule.DropNull && v.Kind() == strictjson.Null {
 		return dst, false
@@ -290,7 +290,7 @@ func (e *encoder) object(dst []byte, v strictjson.Value, ruleOf func(name, value
 // appendName appends the name under which a member is written.
 func appendName(dst []byte, name strictjson.Value, rule *event.Rule) []byte {
 	if rule.RenameTo == "" {
-		return quote(dst, name)
+		return name.AppendQuoted(dst)
 	}
 	return strictjson.AppendQuoted(dst, rule.RenameTo)
 }
@@ -327,7 +327,7 @@ func scalar(dst []byte, v strictjson.Value, form event.Form) ([]byte, bool) {
 		if !hasForm(form, v.Text()) {
 			return dst, false
 		}
-		return quote(dst, v), true
+		return v.AppendQuoted(dst), true
 	case strictjson.Number, strictjson.Bool, strictjson.Null:
 		return append(dst, v.Raw()...), true
 	}
@@ -356,9 +356,4 @@ func hasControl(text []byte) bool {
 		}
 	}
 	return false
-}
-
-// quote appends the string v, quoted anew.
-func quote(dst []byte, v strictjson.Value) []byte {
-	return strictjson.AppendQuoted(dst, v.Text())
 }

@@ -28,6 +28,12 @@ func FuzzFilter(f *testing.F) {
 	} {
 		f.Add([]byte(data(`{"kind":"state",` + state + `}`)))
 	}
+	for _, half := range []string{
+		`"kind":"content-delta","delta":"\ud83d"`, `"kind":"inter\ud83dnal:x"`, `"kind":"content-delta","\ude00kind":"internal:x"`,
+		`"kind":"custom","name":"x","value":{"kind":["\udc00internal:x"]}`, `"kind":"state","snapshot":{"open":"\ud83d"}`,
+	} {
+		f.Add([]byte(data(`{` + half + `}`)))
+	}
 	f.Fuzz(func(t *testing.T, wire []byte) {
 		for _, policy := range []event.Policy{event.PolicyClient, event.PolicyPublic} {
 			judge := filter.New(filter.Settings{Policy: policy, StateKeys: []string{"open"}})
@@ -146,7 +152,8 @@ func walk(decoder *json.Decoder, under bool) string {
 	return ""
 }
 
-// letters returns a text in lower case, without invisible characters, and with look-alikes folded to ASCII.
+// letters returns a text in lower case, without invisible characters and halves of characters, for which the JSON reader
+// has U+FFFD, and with look-alikes folded to ASCII.
 func letters(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r = unicode.ToLower(r); r >= 'ａ' && r <= 'ｚ' {
@@ -158,7 +165,7 @@ func letters(text string) string {
 		case 'ı':
 			return 'i'
 		}
-		if unicode.IsSpace(r) || unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me) {
+		if r == unicode.ReplacementChar || unicode.IsSpace(r) || unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me) {
 			return -1
 		}
 		return r
