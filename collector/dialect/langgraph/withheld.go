@@ -19,7 +19,7 @@ func mayName(set *wire.SharedSet, id strictjson.Value) bool {
 // judge marks a frame, or parts of it, internal, and says whether it has thoughts. It runs before the
 // rest of the decoder, because the rest adds the frame's messages to the set of seen ones.
 func (d *decoder) judge(name []byte, mode string, v strictjson.Value, b *event.Batch) {
-	d.found, d.cuts = d.found[:0], d.cuts[:0]
+	d.found = d.found[:0]
 	isInternalGraph := anySegment(name, lenient.IsInternal)
 	d.shown.begin(mode, v, !d.unnamed.IsEmpty())
 	d.beginExamination(mode, v)

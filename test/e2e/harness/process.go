@@ -166,8 +166,8 @@ func (s *Instance) Count(t testing.TB, name string, pairs ...string) float64 {
 	return sum
 }
 
-// Metric scrapes the process and returns the sum of a counter or gauge, or of the counts of a histogram. It adds the
-// samples whose labels include the given pairs of name and value.
+// Metric scrapes the process and returns the sum of a counter or gauge, or of the counts of a histogram. It counts only
+// samples that have all given labels: pairs of name and value.
 func (s *Instance) Metric(ctx context.Context, name string, pairs ...string) (sum float64, err error) {
 	status, page, err := Fetch(ctx, s.Admin+"/metrics")
 	if err != nil || status != http.StatusOK {
