@@ -25,8 +25,8 @@ func endReason(e event.End) StatusReason {
 // finish ends a run and everything in it, children before parents.
 func (t *Tracker) finish(r *openRun, why StatusReason, at time.Time) {
 	defer r.release()
-	saidLast := why == ReasonClientLeft && r.endStatedAt.Frame == r.now.Frame // clients may leave when they have the end
-	if r.endStated && (!r.answersRequest || saidLast) {                       // later frames do not change a stated end
+	leftAtEnd := why == ReasonClientLeft && r.endStatedAt.Frame == r.now.Frame // clients may leave when they have the end
+	if r.endStated && (!r.answersRequest || leftAtEnd) {                       // later frames do not change a stated end
 		why, at, r.now = ReasonStreamEnded, r.endStatedAt.At, r.endStatedAt
 	}
 	if r.Live {
