@@ -17,6 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/loopback"
 )
 
 const composeFolder = "../../examples/compose"
@@ -84,7 +85,7 @@ func TestImageAdminReachable(t *testing.T) {
 	if err := os.WriteFile(file, []byte(configuration), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, port, err := net.SplitHostPort(harness.FreeAddress(t))
+	_, port, err := net.SplitHostPort(loopback.FreeAddress(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,20 +9,20 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/delegraph/delegraph/test/loopback"
 )
 
 // newCluster starts a JetStream cluster of three servers.
 func newCluster(t testing.TB) []*server {
 	t.Helper()
 	program(t)
-	ports := freePorts(t, 3)
-	var routes, servers = []string{}, []*server{}
-	for _, port := range ports {
-		routes = append(routes, fmt.Sprintf("nats://127.0.0.1:%d", port))
-	}
-	for i, port := range ports {
+	addresses := []string{loopback.FreeAddress(t), loopback.FreeAddress(t), loopback.FreeAddress(t)}
+	routes := "nats://" + strings.Join(addresses, ", nats://")
+	var servers []*server
+	for i, address := range addresses {
 		servers = append(servers, newServer(t, fmt.Sprintf(
-			"server_name: n%d\ncluster { name: c, listen: 127.0.0.1:%d, routes: [%s], no_advertise: true }", i, port, strings.Join(routes, ", "))))
+			"server_name: n%d\ncluster { name: c, listen: %s, routes: [%s], no_advertise: true }", i, address, routes)))
 	}
 	return servers
 }

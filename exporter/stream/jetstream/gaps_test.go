@@ -13,6 +13,7 @@ import (
 
 	"github.com/delegraph/delegraph/exporter/stream"
 	"github.com/delegraph/delegraph/exporter/stream/replay"
+	"github.com/delegraph/delegraph/test/loopback"
 )
 
 // publishAll publishes numbered frames of a session, and returns once NATS has stored them.
@@ -148,7 +149,7 @@ func TestAway(t *testing.T) {
 // TestNeverThere opens a store without NATS. Frames must be queued, and readers must be told to retry.
 func TestNeverThere(t *testing.T) {
 	program(t)
-	set := (&server{TB: t, port: freePorts(t, 1)[0]}).settings(&tally{})
+	set := (&server{TB: t, address: loopback.FreeAddress(t)}).settings(&tally{})
 	store, err := Open(set)
 	if err != nil {
 		t.Fatal(err)

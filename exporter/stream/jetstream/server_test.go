@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/delegraph/delegraph/exporter/stream/replay"
+	"github.com/delegraph/delegraph/test/loopback"
 	"github.com/delegraph/delegraph/test/subprocess"
 )
 
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type server struct {
 	testing.TB
 	dir, config string
-	port        int
+	address     string
 	process     *exec.Cmd
 	log         *bytes.Buffer
 }
@@ -52,9 +53,9 @@ func program(t testing.TB) string {
 // newServer starts a server with additional configuration.
 func newServer(t testing.TB, more string) *server {
 	t.Helper()
-	s := &server{TB: t, dir: t.TempDir(), port: freePorts(t, 1)[0]}
+	s := &server{TB: t, dir: t.TempDir(), address: loopback.FreeAddress(t)}
 	s.config = filepath.Join(s.dir, "nats.conf")
-	text := fmt.Sprintf("listen: 127.0.0.1:%d\njetstream { store_dir: %q, max_mem: 64MB, max_file: 1GB }\n%s\n", s.port, s.dir, more)
+	text := fmt.Sprintf("listen: %s\njetstream { store_dir: %q, max_mem: 64MB, max_file: 1GB }\n%s\n", s.address, s.dir, more)
 	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -63,20 +64,7 @@ func newServer(t testing.TB, more string) *server {
 	return s
 }
 
-func freePorts(t testing.TB, n int) (ports []int) {
-	t.Helper()
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-	}
-	return ports
-}
-
-func (s *server) url() string { return fmt.Sprintf("nats://127.0.0.1:%d", s.port) }
+func (s *server) url() string { return "nats://" + s.address }
 
 // start starts the server and returns once it accepts connections.
 func (s *server) start() {
@@ -88,7 +76,7 @@ func (s *server) start() {
 		s.Fatal(err)
 	}
 	for range 1000 {
-		if c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", s.port)); err == nil {
+		if c, err := net.Dial("tcp", s.address); err == nil {
 			_ = c.Close()
 			return
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/delegraph/delegraph/exporter/stream"
 	"github.com/delegraph/delegraph/exporter/stream/replay"
+	"github.com/delegraph/delegraph/test/loopback"
 )
 
 // diary is a log that tests can read while it is written.
@@ -166,7 +167,7 @@ func TestSaysWhy(t *testing.T) {
 	says(log, "use nats:// in its URL")
 
 	_, log = s.openUnready(func(set *Settings) {
-		set.URLs = []string{fmt.Sprintf("nats://127.0.0.1:%d", freePorts(t, 1)[0])}
+		set.URLs = []string{"nats://" + loopback.FreeAddress(t)}
 	})
 	says(log, "connection refused")
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/delegraph/delegraph/test/agents/recorded"
 	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/loopback"
 	"github.com/delegraph/delegraph/test/subprocess"
 )
 
@@ -57,7 +58,7 @@ func TestCollectorReceiver(t *testing.T) {
 		"OTEL_EXPORTER_OTLP_ENDPOINT": served.url, "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
 		"OTEL_METRICS_EXPORTER": "otlp", "OTEL_METRIC_EXPORT_INTERVAL": "60000",
 	})
-	address := harness.FreeAddress(t)
+	address := loopback.FreeAddress(t)
 	sources := strings.Replace(fmt.Sprintf(harness.OneAgent, agent.URL), `listen: "127.0.0.1:0", upstream`, fmt.Sprintf("listen: %q, upstream", address), 1)
 	collector := startCollector(t, binary, fmt.Sprintf(`
 receivers:

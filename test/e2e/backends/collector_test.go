@@ -20,6 +20,7 @@ import (
 
 	"github.com/delegraph/delegraph/test/agents/recorded"
 	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/loopback"
 	"github.com/delegraph/delegraph/test/subprocess"
 )
 
@@ -129,7 +130,7 @@ func TestCollectorBeforeJaeger(t *testing.T) {
 	binary := harness.Component(t, "otelcol", "otelcol")
 	agent := recorded.NewAgent(t)
 	server, meter := startJaeger(t), newBackend(t)
-	address, jaeger, late := harness.FreeAddress(t), strings.TrimPrefix(server.grpc, "http://"), harness.FreeAddress(t)
+	address, jaeger, late := loopback.FreeAddress(t), strings.TrimPrefix(server.grpc, "http://"), loopback.FreeAddress(t)
 	configured := func(backend string) string {
 		return fmt.Sprintf(`
 receivers: {otlp: {protocols: {grpc: {endpoint: %q}}}}

@@ -13,6 +13,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 	"github.com/delegraph/delegraph/test/component"
 	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/loopback"
 	"github.com/delegraph/delegraph/test/subprocess"
 )
 
@@ -58,7 +59,7 @@ func sendTo(url, headers string) map[string]string {
 }
 
 func startPhoenix(t *testing.T) genaiBackend {
-	address, grpc := harness.FreeAddress(t), harness.FreeAddress(t)
+	address, grpc := loopback.FreeAddress(t), loopback.FreeAddress(t)
 	host, port, _ := strings.Cut(address, ":")
 	_, grpcPort, _ := strings.Cut(grpc, ":")
 	url := "http://" + address
@@ -114,7 +115,7 @@ func shownByPhoenix(url, trace, session string) (shown genaiRun, err error) {
 }
 
 func startMLflow(t *testing.T) genaiBackend {
-	address := harness.FreeAddress(t)
+	address := loopback.FreeAddress(t)
 	host, port, _ := strings.Cut(address, ":")
 	url := "http://" + address
 	serveGenAI(t, "mlflow", url+"/health", []string{"MLFLOW_DISABLE_TELEMETRY=true", "MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false"},

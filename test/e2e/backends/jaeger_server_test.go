@@ -16,6 +16,7 @@ import (
 
 	"github.com/delegraph/delegraph/exporter/tracker"
 	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/loopback"
 	"github.com/delegraph/delegraph/test/subprocess"
 )
 
@@ -31,7 +32,7 @@ func startJaeger(t *testing.T) *jaeger {
 	binary := harness.Component(t, "jaeger", "jaeger-all-in-one")
 	var addresses [4]string
 	for i := range addresses {
-		addresses[i] = harness.FreeAddress(t)
+		addresses[i] = loopback.FreeAddress(t)
 	}
 	j := &jaeger{grpc: "http://" + addresses[0], http: "http://" + addresses[1], query: "http://" + addresses[2], log: &harness.LogBuffer{}}
 	command := subprocess.Command(binary,

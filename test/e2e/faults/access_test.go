@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/loopback"
 )
 
 // TestFaultTokenRevoked removes a token from the file while streams are open. The streams of that token end with a goodbye, also
@@ -25,13 +26,13 @@ func TestFaultTokenRevoked(t *testing.T) {
 		t.Run(of, func(t *testing.T) {
 			t.Parallel() // it mostly waits
 			const stays, leaves = "aaaaaaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbbbbbbbbbb"
-			tokens, listen := filepath.Join(t.TempDir(), "tokens"), harness.FreeAddress(t)
+			tokens, listen := filepath.Join(t.TempDir(), "tokens"), loopback.FreeAddress(t)
 			grant(t, tokens, stays, leaves)
 			authentication := fmt.Sprintf("listen: %q, authentication: {bearer_tokens_file: %q}", listen, tokens)
-			configured := fmt.Sprintf("stream: {%s}\nsources: [{name: a, proxy: {listen: %q, upstream: \"http://%s\"}}]\n", authentication, harness.FreeAddress(t), harness.FreeAddress(t))
+			configured := fmt.Sprintf("stream: {%s}\nsources: [{name: a, proxy: {listen: %q, upstream: \"http://%s\"}}]\n", authentication, loopback.FreeAddress(t), loopback.FreeAddress(t))
 			if of == "gateway" {
 				store := startStore(t)
-				harness.Serve(t, fmt.Sprintf("stream: {listen: \"\", %s}\nsources: [{name: a, proxy: {listen: %q, upstream: \"http://%s\"}}]\n", store, harness.FreeAddress(t), harness.FreeAddress(t)), nil)
+				harness.Serve(t, fmt.Sprintf("stream: {listen: \"\", %s}\nsources: [{name: a, proxy: {listen: %q, upstream: \"http://%s\"}}]\n", store, loopback.FreeAddress(t), loopback.FreeAddress(t)), nil)
 				configured = fmt.Sprintf("stream: {%s, %s}\n", authentication, store)
 			}
 			service := startCommand(t, of, configured)

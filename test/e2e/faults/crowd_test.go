@@ -23,6 +23,7 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect/adk/adkserver"
 	"github.com/delegraph/delegraph/test/agents/fakeagent"
 	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/loopback"
 )
 
 // TestFaultCrowd opens 10,000 streams at once through a plain proxy and through both relays: first silent ones, then streams that
@@ -36,7 +37,7 @@ func TestFaultCrowd(t *testing.T) {
 	}
 	const most = 4
 	clients := min(10_000, (descriptors(t)-200)/2) // a proxy uses two for each
-	address := harness.FreeAddress(t)
+	address := loopback.FreeAddress(t)
 	agent := startFakeAgent(t, address, allowFiles)
 	floor := measureCrowd(t, agent, clients, func(proxy string) (*harness.Command, func() int) {
 		started := startPlain(t, proxy, address, allowFiles)
@@ -47,8 +48,8 @@ func TestFaultCrowd(t *testing.T) {
 		t.Run(relay, func(t *testing.T) {
 			var service *harness.Instance
 			got := measureCrowd(t, agent, clients, func(proxy string) (*harness.Command, func() int) {
-				admin := harness.FreeAddress(t)
-				configured := fmt.Sprintf("stream: {listen: %q}\nsources:\n  - {name: runs, relay: %s, proxy: {listen: %q, upstream: \"http://%s\"}}\n", harness.FreeAddress(t), relay, proxy, address)
+				admin := loopback.FreeAddress(t)
+				configured := fmt.Sprintf("stream: {listen: %q}\nsources:\n  - {name: runs, relay: %s, proxy: {listen: %q, upstream: \"http://%s\"}}\n", loopback.FreeAddress(t), relay, proxy, address)
 				service = harness.StartReady(t, harness.ServeCommand(t, configured, admin, nil, allowFiles), admin)
 				return service.Command, func() int { return int(service.Count(t, "go_goroutines")) }
 			})
@@ -99,7 +100,7 @@ func (c crowd) String() string {
 func measureCrowd(t *testing.T, agent *fakeAgent, clients int, front func(proxy string) (*harness.Command, func() int)) (c crowd) {
 	t.Helper()
 	const frames = 30
-	proxy := harness.FreeAddress(t)
+	proxy := loopback.FreeAddress(t)
 	started, goroutines := front(proxy)
 	agent.say(t, fakeagent.CallFrame)
 	var got atomic.Int64 // frames

@@ -25,6 +25,7 @@ import (
 	"github.com/delegraph/delegraph/test/agents/fakeagent"
 	"github.com/delegraph/delegraph/test/agents/recorded"
 	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/loopback"
 )
 
 // TestAgentFaults uses agents that answer with anything but a whole stream. A client gets the same through the sidecar as
@@ -142,7 +143,7 @@ func compressed(plain string) string {
 // TestAgentDownAndUp starts without an agent, then with one that does not speak HTTP, then with a working one.
 func TestAgentDownAndUp(t *testing.T) {
 	agent, receiver := recorded.NewAgent(t), harness.NewReceiver(t)
-	address := harness.FreeAddress(t)
+	address := loopback.FreeAddress(t)
 	service := harness.Launch(t, fmt.Sprintf(harness.Verbatim, "http://"+address), receiver.Environment(nil))
 	const agentSays = `delegraph: the agent behind source "fire-briefing" `
 	unreachable := func(times float64, sentence string) {

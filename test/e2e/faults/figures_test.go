@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/loopback"
 )
 
 // eachPolicy maps a name to the lines of a source's configuration.
@@ -41,11 +42,11 @@ func TestFaultComments(t *testing.T) {
 		}
 		return best
 	}
-	proxy := harness.FreeAddress(t)
+	proxy := loopback.FreeAddress(t)
 	startPlain(t, proxy, agent.Listener.Addr().String(), "")
 	floor := fastest(proxy)
 	for name, relay := range eachPolicy {
-		proxy := harness.FreeAddress(t)
+		proxy := loopback.FreeAddress(t)
 		harness.Serve(t, stalledConfig(t, agent, proxy, relay), nil)
 		took := fastest(proxy)
 		t.Logf("%s: %s, %.1f times as long as a plain proxy", name, took.Round(100*time.Microsecond), float64(took)/float64(floor))
@@ -80,12 +81,12 @@ func TestFaultLongPaths(t *testing.T) {
 			}
 		}
 	}
-	proxy := harness.FreeAddress(t)
+	proxy := loopback.FreeAddress(t)
 	plain := startPlain(t, proxy, agent.Listener.Addr().String(), "")
 	ask(proxy)
 	floor := peakMemory(t, plain.Process.Pid)
-	proxy = harness.FreeAddress(t)
-	service := harness.Serve(t, stalledConfig(t, agent, proxy, "filtered"), map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://" + harness.FreeAddress(t)})
+	proxy = loopback.FreeAddress(t)
+	service := harness.Serve(t, stalledConfig(t, agent, proxy, "filtered"), map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://" + loopback.FreeAddress(t)})
 	ask(proxy)
 	peak := peakMemory(t, service.Process.Pid)
 	t.Logf("%d MiB resident at most, a plain proxy %d, %.1f times as much; %v spans wait", peak>>20, floor>>20, float64(peak)/float64(floor), service.Count(t, "delegraph_spans_queued"))

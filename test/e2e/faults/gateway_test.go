@@ -10,6 +10,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector/sse"
 	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/loopback"
 	"github.com/delegraph/delegraph/test/subprocess"
 )
 
@@ -24,7 +25,7 @@ func TestFaultGatewayMemory(t *testing.T) {
 		}
 	}))
 	t.Cleanup(agent.Close)
-	store, listen, proxy := startStore(t), harness.FreeAddress(t), harness.FreeAddress(t)
+	store, listen, proxy := startStore(t), loopback.FreeAddress(t), loopback.FreeAddress(t)
 	harness.Serve(t, fmt.Sprintf("stream: {listen: \"\", %s}\nsources: [{name: a, dialect: adk, proxy: {listen: %q, upstream: %q}}]\n", store, proxy, agent.URL), nil)
 	gateway := startCommand(t, "gateway", fmt.Sprintf("limits: {memory: 4MiB}\nstream: {listen: %q, %s}\n", listen, strings.Replace(store, "{urls", "{feed_bytes: 16MiB, urls", 1)))
 
@@ -48,7 +49,7 @@ func TestFaultGatewayMemory(t *testing.T) {
 // startStore starts NATS with JetStream and returns the settings of a stream that is stored there.
 func startStore(t *testing.T) string {
 	t.Helper()
-	nats := harness.FreeAddress(t)
+	nats := loopback.FreeAddress(t)
 	harness.Start(t, subprocess.Command(harness.Component(t, "nats", "nats-server"), "-js", "-a", "127.0.0.1", "-p", portOf(nats), "-sd", t.TempDir()))
 	return fmt.Sprintf(`store: jetstream, jetstream: {urls: ["nats://%s"], max_bytes: 64MiB}`, nats) // NATS refuses a stream that may exceed the free disk space
 }
@@ -56,7 +57,7 @@ func startStore(t *testing.T) string {
 // startCommand starts a command of delegraph that serves, and waits until it is ready.
 func startCommand(t *testing.T, name, configured string) *harness.Instance {
 	t.Helper()
-	admin := harness.FreeAddress(t)
+	admin := loopback.FreeAddress(t)
 	command := harness.ServeCommand(t, configured, admin, nil, "")
 	command.Args[2] = strings.Replace(command.Args[2], " serve ", " "+name+" ", 1) // of the shell's command line
 	return harness.StartReady(t, command, admin)

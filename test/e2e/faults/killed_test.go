@@ -16,6 +16,7 @@ import (
 
 	"github.com/delegraph/delegraph/test/agents/fakeagent"
 	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/loopback"
 	"github.com/delegraph/delegraph/test/subprocess"
 )
 
@@ -24,10 +25,10 @@ import (
 // received or is counted as dropped.
 func TestFaultKilledUnderLoad(t *testing.T) {
 	const clients, runs = 4, 600
-	address, traces, proxy, file := harness.FreeAddress(t), harness.FreeAddress(t), harness.FreeAddress(t), filepath.Join(t.TempDir(), "spans")
+	address, traces, proxy, file := loopback.FreeAddress(t), loopback.FreeAddress(t), loopback.FreeAddress(t), filepath.Join(t.TempDir(), "spans")
 	agent, receiver := harness.Start(t, subprocess.Command("run-agent", address)), harness.Start(t, subprocess.Command("receiver", traces, file))
 	harness.Await(t, func(context.Context) error { return errors.Join(reachable(address), reachable(traces)) })
-	service := harness.Serve(t, fmt.Sprintf("stream: {listen: %q}\nsources: [{name: runs, relay: verbatim, proxy: {listen: %q, upstream: \"http://%s\"}}]\n", harness.FreeAddress(t), proxy, address),
+	service := harness.Serve(t, fmt.Sprintf("stream: {listen: %q}\nsources: [{name: runs, relay: verbatim, proxy: {listen: %q, upstream: \"http://%s\"}}]\n", loopback.FreeAddress(t), proxy, address),
 		map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://" + traces, "OTEL_BSP_SCHEDULE_DELAY": "10"})
 	var asked, life, broken, refused atomic.Int64 // life is odd from the kill of the agent until it answers again
 	var all sync.WaitGroup

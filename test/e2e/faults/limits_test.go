@@ -22,6 +22,7 @@ import (
 	"github.com/delegraph/delegraph/test/agents/fakeagent"
 	"github.com/delegraph/delegraph/test/agents/recorded"
 	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/loopback"
 )
 
 // fullFile returns a file on a full disk: a file system in memory if the test may mount one, else /dev/full.
@@ -56,8 +57,8 @@ func fullFile(t testing.TB) *os.File {
 // A replay onto a full disk fails with an error.
 func TestFaultDiskFull(t *testing.T) {
 	agent := recorded.NewAgent(t)
-	proxy, admin := harness.FreeAddress(t), harness.FreeAddress(t)
-	command := harness.ServeCommand(t, fmt.Sprintf(besides, harness.FreeAddress(t), proxy, agent.Listener.Addr()), admin, map[string]string{"OTEL_TRACES_EXPORTER": "console"}, "")
+	proxy, admin := loopback.FreeAddress(t), loopback.FreeAddress(t)
+	command := harness.ServeCommand(t, fmt.Sprintf(besides, loopback.FreeAddress(t), proxy, agent.Listener.Addr()), admin, map[string]string{"OTEL_TRACES_EXPORTER": "console"}, "")
 	command.Args[2] += " --log.level=debug" // of the shell's command line
 	command.Stdout, command.Stderr = fullFile(t), fullFile(t)
 	service := harness.StartReady(t, command, admin)
@@ -83,8 +84,8 @@ func TestFaultDiskFull(t *testing.T) {
 // shutdown succeeds.
 func TestFaultLogUnread(t *testing.T) {
 	agent := recorded.NewAgent(t)
-	proxy, admin := harness.FreeAddress(t), harness.FreeAddress(t)
-	command := harness.ServeCommand(t, "limits: {log_queue: 1KiB}\n"+fmt.Sprintf(besides, harness.FreeAddress(t), proxy, agent.Listener.Addr()), admin, nil, "")
+	proxy, admin := loopback.FreeAddress(t), loopback.FreeAddress(t)
+	command := harness.ServeCommand(t, "limits: {log_queue: 1KiB}\n"+fmt.Sprintf(besides, loopback.FreeAddress(t), proxy, agent.Listener.Addr()), admin, nil, "")
 	command.Args[2] += " --log.level=debug" // of the shell's command line
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -115,10 +116,10 @@ func TestFaultLogUnread(t *testing.T) {
 // TestFaultLogReaderExits closes the pipes of the log and of the spans on standard output while a stream is open, like a log shipper that
 // exits. The stream continues and dropped lines are counted.
 func TestFaultLogReaderExits(t *testing.T) {
-	address, proxy, admin := harness.FreeAddress(t), harness.FreeAddress(t), harness.FreeAddress(t)
+	address, proxy, admin := loopback.FreeAddress(t), loopback.FreeAddress(t), loopback.FreeAddress(t)
 	agent := startFakeAgent(t, address)
 	environment := map[string]string{"OTEL_TRACES_EXPORTER": "console", "OTEL_BSP_SCHEDULE_DELAY": "10"}
-	command := harness.ServeCommand(t, fmt.Sprintf(besides, harness.FreeAddress(t), proxy, address), admin, environment, "")
+	command := harness.ServeCommand(t, fmt.Sprintf(besides, loopback.FreeAddress(t), proxy, address), admin, environment, "")
 	read, write, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -176,9 +177,9 @@ func fill(t *testing.T, pipe *os.File) {
 // TestFaultDescriptors gives the sidecar 64 open files and uses all of them. An open stream continues, and everything else does
 // once files are free again.
 func TestFaultDescriptors(t *testing.T) {
-	address, proxy, admin := harness.FreeAddress(t), harness.FreeAddress(t), harness.FreeAddress(t)
+	address, proxy, admin := loopback.FreeAddress(t), loopback.FreeAddress(t), loopback.FreeAddress(t)
 	agent := startFakeAgent(t, address)
-	service := harness.StartReady(t, harness.ServeCommand(t, fmt.Sprintf(besides, harness.FreeAddress(t), proxy, address), admin, nil, "ulimit -n 64;"), admin)
+	service := harness.StartReady(t, harness.ServeCommand(t, fmt.Sprintf(besides, loopback.FreeAddress(t), proxy, address), admin, nil, "ulimit -n 64;"), admin)
 	agent.say(t, fakeagent.CallFrame)
 	client := begin(t, proxy)
 	client.gets(t, fakeagent.CallFrame)
@@ -244,8 +245,8 @@ func TestFaultMemory(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, fakeagent.Run)
 	})
-	proxy := harness.FreeAddress(t)
-	service := harness.Serve(t, fmt.Sprintf(besides, harness.FreeAddress(t), proxy, agent.Listener.Addr())+"limits: {frame: 1MiB}\n", map[string]string{"GOMEMLIMIT": "48MiB"})
+	proxy := loopback.FreeAddress(t)
+	service := harness.Serve(t, fmt.Sprintf(besides, loopback.FreeAddress(t), proxy, agent.Listener.Addr())+"limits: {frame: 1MiB}\n", map[string]string{"GOMEMLIMIT": "48MiB"})
 	each := 3
 	if harness.RaceDetector {
 		each = 1
@@ -303,8 +304,8 @@ func peakMemory(t *testing.T, pid int) (bytes int) {
 // excess scrapes are told to retry, and the next scrape succeeds.
 func TestFaultScrapers(t *testing.T) {
 	agent := recorded.NewAgent(t)
-	proxy := harness.FreeAddress(t)
-	service := harness.Serve(t, fmt.Sprintf(besides, harness.FreeAddress(t), proxy, agent.Listener.Addr()), nil)
+	proxy := loopback.FreeAddress(t)
+	service := harness.Serve(t, fmt.Sprintf(besides, loopback.FreeAddress(t), proxy, agent.Listener.Addr()), nil)
 	for range 50 {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(service.Admin, "http://"))
 		if err != nil {

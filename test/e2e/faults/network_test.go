@@ -20,6 +20,7 @@ import (
 	"github.com/delegraph/delegraph/test/agents/fakeagent"
 	"github.com/delegraph/delegraph/test/agents/recorded"
 	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/loopback"
 )
 
 // isolated runs the test again in a process with its own network and mounts, which end with it. It reports whether this is that
@@ -91,9 +92,9 @@ func TestFaultHalfOpen(t *testing.T) {
 	if !isolated(t, "iptables") {
 		return
 	}
-	address := harness.FreeAddress(t)
+	address := loopback.FreeAddress(t)
 	agent := startFakeAgent(t, address)
-	service := harness.Serve(t, fmt.Sprintf(besides, harness.FreeAddress(t), harness.FreeAddress(t), address), nil)
+	service := harness.Serve(t, fmt.Sprintf(besides, loopback.FreeAddress(t), loopback.FreeAddress(t), address), nil)
 	frames := fakeagent.LooopyTurn()
 	for _, frame := range frames[:3] {
 		agent.say(t, frame)
@@ -130,9 +131,9 @@ func TestFaultBackendUnreachable(t *testing.T) {
 	for _, protocol := range []string{"grpc", "http/protobuf"} {
 		t.Run(protocol, func(t *testing.T) {
 			agent, receiver := recorded.NewAgent(t), harness.NewReceiver(t)
-			proxy := harness.FreeAddress(t)
+			proxy := loopback.FreeAddress(t)
 			env := receiver.Environment(map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_PROTOCOL": protocol, "OTEL_BSP_SCHEDULE_DELAY": "10"})
-			service := harness.Serve(t, fmt.Sprintf(besides, harness.FreeAddress(t), proxy, agent.Listener.Addr()), env)
+			service := harness.Serve(t, fmt.Sprintf(besides, loopback.FreeAddress(t), proxy, agent.Listener.Addr()), env)
 			harness.AskRun(t, proxy, "adk-go/transfer")
 			harness.Await(t, func(ctx context.Context) error {
 				if exported, err := service.Metric(ctx, "delegraph_spans_exported_total"); err != nil || exported == 0 {
@@ -175,7 +176,7 @@ func TestFaultSubscriberUnreachable(t *testing.T) {
 			_, _ = io.WriteString(w, frame)
 		}
 	}
-	proxy, external := harness.FreeAddress(t), harness.FreeAddress(t)
+	proxy, external := loopback.FreeAddress(t), loopback.FreeAddress(t)
 	configured := fmt.Sprintf(besides, external, proxy, agent.Listener.Addr())
 	configured = strings.Replace(configured, "stream: {", "stream: {write_timeout: 1s, replay: {frames: 50000}, ", 1)
 	service := harness.Serve(t, configured, nil)

@@ -21,6 +21,7 @@ import (
 	"github.com/delegraph/delegraph/test/agents/fakeagent"
 	"github.com/delegraph/delegraph/test/agents/recorded"
 	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/loopback"
 )
 
 // twins are two sidecars in front of one agent. The second has no trace backend, a full disk, a subscriber that does not read and a
@@ -49,17 +50,17 @@ sources:
 func newTwins(t testing.TB, agent, cutAfter string, pause time.Duration) *twins {
 	t.Helper()
 	p := &twins{scrapes: &atomic.Int64{}}
-	receiver, external := harness.NewReceiver(t), harness.FreeAddress(t)
+	receiver, external := harness.NewReceiver(t), loopback.FreeAddress(t)
 	configured := func(stream string) (relays, string) {
-		r := relays{harness.FreeAddress(t), harness.FreeAddress(t)}
+		r := relays{loopback.FreeAddress(t), loopback.FreeAddress(t)}
 		return r, fmt.Sprintf(bothRelays, stream, cutAfter, r.verbatim, agent, r.filtered)
 	}
-	quiet, config := configured(harness.FreeAddress(t))
+	quiet, config := configured(loopback.FreeAddress(t))
 	p.quiet = quiet
 	harness.Serve(t, config, receiver.Environment(map[string]string{"OTEL_TRACES_EXPORTER": "otlp"}))
 
 	p.disturbed, config = configured(external)
-	admin := harness.FreeAddress(t)
+	admin := loopback.FreeAddress(t)
 	command := harness.ServeCommand(t, config, admin, map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_ENDPOINT": harness.ClosedURL(t, nil)}, "")
 	command.Args[2] += " --log.level=debug" // of the shell's command line
 	command.Stdout, command.Stderr = fullFile(t), fullFile(t)

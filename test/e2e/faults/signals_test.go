@@ -17,6 +17,7 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect/adk/adkserver"
 	"github.com/delegraph/delegraph/test/agents/fakeagent"
 	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/loopback"
 )
 
 // besides configures a proxy and a tail of one agent.
@@ -76,9 +77,9 @@ func (a *openResponse) ends(t *testing.T, how error) {
 // TestFaultAgentKilled kills an agent within a frame and starts it again. A client gets everything that the agent sent, and then
 // a broken connection. The tail continues with the frame that was cut off and counts no frame twice.
 func TestFaultAgentKilled(t *testing.T) {
-	address, proxy := harness.FreeAddress(t), harness.FreeAddress(t)
+	address, proxy := loopback.FreeAddress(t), loopback.FreeAddress(t)
 	agent := startFakeAgent(t, address)
-	service := harness.Serve(t, fmt.Sprintf(besides, harness.FreeAddress(t), proxy, address), nil)
+	service := harness.Serve(t, fmt.Sprintf(besides, loopback.FreeAddress(t), proxy, address), nil)
 
 	frames := fakeagent.LooopyTurn()
 	for _, frame := range frames[:3] {
@@ -115,9 +116,9 @@ func TestFaultAgentKilled(t *testing.T) {
 // TestFaultAgentStopped stops an agent with SIGSTOP and continues it. Nothing is lost or duplicated, and the sidecar responds
 // meanwhile.
 func TestFaultAgentStopped(t *testing.T) {
-	address, proxy := harness.FreeAddress(t), harness.FreeAddress(t)
+	address, proxy := loopback.FreeAddress(t), loopback.FreeAddress(t)
 	agent := startFakeAgent(t, address)
-	service := harness.Serve(t, fmt.Sprintf(besides, harness.FreeAddress(t), proxy, address), nil)
+	service := harness.Serve(t, fmt.Sprintf(besides, loopback.FreeAddress(t), proxy, address), nil)
 	frames := fakeagent.LooopyTurn()
 	agent.say(t, frames[0])
 	service.WaitMetric(t, 1, "delegraph_frames_total", "source", "support")
@@ -149,7 +150,7 @@ func TestFaultAgentStopped(t *testing.T) {
 // TestFaultSidecarKilled kills the sidecar under load and starts it again. It is ready at once, runs are answered, its tail
 // continues, and a subscriber that resumes gets a gap event.
 func TestFaultSidecarKilled(t *testing.T) {
-	address, proxy, external, admin := harness.FreeAddress(t), harness.FreeAddress(t), harness.FreeAddress(t), harness.FreeAddress(t)
+	address, proxy, external, admin := loopback.FreeAddress(t), loopback.FreeAddress(t), loopback.FreeAddress(t), loopback.FreeAddress(t)
 	agent := startFakeAgent(t, address)
 	configured := fmt.Sprintf(besides, external, proxy, address)
 	service := harness.StartReady(t, harness.ServeCommand(t, configured, admin, nil, ""), admin)
@@ -180,9 +181,9 @@ func TestFaultSidecarKilled(t *testing.T) {
 
 // TestFaultSidecarStopped stops the sidecar with SIGSTOP within a run and continues it. Its clients wait and get every byte.
 func TestFaultSidecarStopped(t *testing.T) {
-	address, proxy := harness.FreeAddress(t), harness.FreeAddress(t)
+	address, proxy := loopback.FreeAddress(t), loopback.FreeAddress(t)
 	agent := startFakeAgent(t, address)
-	service := harness.Serve(t, fmt.Sprintf(besides, harness.FreeAddress(t), proxy, address), nil)
+	service := harness.Serve(t, fmt.Sprintf(besides, loopback.FreeAddress(t), proxy, address), nil)
 	agent.say(t, fakeagent.CallFrame)
 	client := begin(t, proxy)
 	client.gets(t, fakeagent.CallFrame)

@@ -23,6 +23,7 @@ import (
 	"github.com/delegraph/delegraph/test/agents/fakeagent"
 	"github.com/delegraph/delegraph/test/agents/recorded"
 	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/loopback"
 )
 
 // soakToxics are applied one after the other, one each round, to the connections of the agents and of the trace backend.
@@ -87,7 +88,7 @@ func TestSoak(t *testing.T) {
 
 func newSoakTest(t *testing.T) (*soakTest, *harness.Receiver) {
 	t.Helper()
-	s := &soakTest{toxics: startToxiproxy(t), recordings: harness.OtherRecordings(t), proxies: map[string]string{}, frames: map[string]int{}, known: map[string]bool{}, external: harness.FreeAddress(t)}
+	s := &soakTest{toxics: startToxiproxy(t), recordings: harness.OtherRecordings(t), proxies: map[string]string{}, frames: map[string]int{}, known: map[string]bool{}, external: loopback.FreeAddress(t)}
 	for _, name := range []string{"adk-go", "adk-python", "looopy"} {
 		dialect, _, _ := strings.Cut(name, "-")
 		for _, file := range recorded.Files(t, recorded.Captures[name]) {
@@ -113,11 +114,11 @@ func newSoakTest(t *testing.T) (*soakTest, *harness.Receiver) {
 
 	configured := fmt.Sprintf("stream: {listen: %q, write_timeout: 1s, replay: {frames: 20000, bytes: 4MiB, age: 30s}}\nruns: {max_open: 1000, max_ended: 1000}\nsources:\n", s.external)
 	for _, name := range slices.Sorted(maps.Keys(s.recordings)) {
-		s.proxies[name] = harness.FreeAddress(t)
+		s.proxies[name] = loopback.FreeAddress(t)
 		relay := []string{"verbatim", "filtered"}[len(s.proxies)%2]
 		configured += fmt.Sprintf("  - {name: %[1]s, dialect: %[1]s, relay: %s, proxy: {listen: %q, upstream: \"http://%s\", paths: [/agents/%[1]s]}}\n", name, relay, s.proxies[name], upstream)
 	}
-	s.told = startFakeAgent(t, harness.FreeAddress(t))
+	s.told = startFakeAgent(t, loopback.FreeAddress(t))
 	configured += fmt.Sprintf("  - {name: tail, dialect: looopy, tail: {url: \"http://%s/events\"}}\n", s.toxics.before(t, "tail", s.told.address))
 	s.toxics.add(t, "tail", toxic{kind: "limit_data", attributes: map[string]any{"bytes": 350}})
 	env := receiver.Environment(map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_BSP_SCHEDULE_DELAY": "50", "OTEL_BSP_EXPORT_TIMEOUT": "500", "OTEL_BSP_MAX_QUEUE_SIZE": "200", "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "100"})

@@ -17,6 +17,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect/adk/adkserver"
 	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/loopback"
 	"github.com/delegraph/delegraph/test/subprocess"
 )
 
@@ -101,14 +102,14 @@ func TestFaultStalledReaders(t *testing.T) {
 		t.Skip("the race detector takes memory of its own")
 	}
 	agent := newFastAgent(t, 100)
-	plain := harness.FreeAddress(t)
+	plain := loopback.FreeAddress(t)
 	started := startPlain(t, plain, agent.Listener.Addr().String(), "")
 	agent.stall(t, plain, clients)
 	floor := peakMemory(t, started.Process.Pid)
 	started.Kill()
 	for name, relay := range eachPolicy {
 		t.Run(name, func(t *testing.T) {
-			proxy := harness.FreeAddress(t)
+			proxy := loopback.FreeAddress(t)
 			service := harness.Serve(t, stalledConfig(t, agent, proxy, relay), map[string]string{"GOMEMLIMIT": fmt.Sprint(limit)})
 			agent.stall(t, proxy, clients)
 			peak := peakMemory(t, service.Process.Pid)
@@ -132,8 +133,8 @@ func TestFaultMemoryLimit(t *testing.T) {
 		t.Skip("the race detector takes memory of its own")
 	}
 	group := memoryGroup(t, limit)
-	agent, proxy := newFastAgent(t, 400_000), harness.FreeAddress(t)
-	admin := harness.FreeAddress(t)
+	agent, proxy := newFastAgent(t, 400_000), loopback.FreeAddress(t)
+	admin := loopback.FreeAddress(t)
 	service := harness.StartReady(t, harness.ServeCommand(t, stalledConfig(t, agent, proxy, "filtered"), admin, nil, "echo $$ > "+group+"/cgroup.procs;"), admin)
 	if budget := service.Count(t, "delegraph_memory_budget_bytes"); budget != math.Floor(0.8*limit) {
 		t.Errorf("a budget of %v bytes", budget)
@@ -177,7 +178,7 @@ func memoryGroup(t *testing.T, limit int) (folder string) {
 
 func stalledConfig(t *testing.T, agent *fastAgent, proxy, relay string) string {
 	return fmt.Sprintf("stream: {listen: %q}\nsources:\n  - {name: runs, relay: %s, proxy: {listen: %q, upstream: \"http://%s\"}}\n",
-		harness.FreeAddress(t), relay, proxy, agent.Listener.Addr())
+		loopback.FreeAddress(t), relay, proxy, agent.Listener.Addr())
 }
 
 func reachable(address string) error {

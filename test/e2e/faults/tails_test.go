@@ -19,6 +19,7 @@ import (
 
 	"github.com/delegraph/delegraph/test/agents/recorded"
 	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/loopback"
 )
 
 // hostileTails are hostile responses to a tail, by path. Endless ones are sent until the connection is closed.
@@ -85,8 +86,8 @@ func TestFaultTailsAttacked(t *testing.T) {
 		hostileTails[name](countedWriter{w, &sent}, r)
 	}))
 	defer hostile.Close()
-	agent, proxy := recorded.NewAgent(t), harness.FreeAddress(t)
-	configured := fmt.Sprintf("stream: {listen: %q}\nlimits: {frame: 1MiB}\nsources:\n  - {name: runs, relay: verbatim, proxy: {listen: %q, upstream: %q}}\n", harness.FreeAddress(t), proxy, agent.URL)
+	agent, proxy := recorded.NewAgent(t), loopback.FreeAddress(t)
+	configured := fmt.Sprintf("stream: {listen: %q}\nlimits: {frame: 1MiB}\nsources:\n  - {name: runs, relay: verbatim, proxy: {listen: %q, upstream: %q}}\n", loopback.FreeAddress(t), proxy, agent.URL)
 	for name := range hostileTails {
 		configured += fmt.Sprintf("  - {name: %[1]s, dialect: adk, tail: {url: \"%[2]s/%[1]s\"}}\n", name, hostile.URL)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/delegraph/delegraph/test/agents/fakeagent"
 	"github.com/delegraph/delegraph/test/agents/recorded"
 	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/loopback"
 	"github.com/delegraph/delegraph/test/subprocess"
 )
 
@@ -28,7 +29,7 @@ type toxiproxy struct {
 func startToxiproxy(t *testing.T) *toxiproxy {
 	t.Helper()
 	harness.Program(t, "toxiproxy-server", "toxiproxy")
-	address := harness.FreeAddress(t)
+	address := loopback.FreeAddress(t)
 	harness.Start(t, subprocess.Command("toxiproxy-server", "-host=127.0.0.1", "-port="+portOf(address)))
 	p := &toxiproxy{"http://" + address}
 	harness.Await(t, func(ctx context.Context) error {
@@ -41,7 +42,7 @@ func startToxiproxy(t *testing.T) *toxiproxy {
 // before adds a proxy in front of an address and returns its own address.
 func (p *toxiproxy) before(t *testing.T, name, upstream string) (address string) {
 	t.Helper()
-	address = harness.FreeAddress(t)
+	address = loopback.FreeAddress(t)
 	p.tell(t, http.MethodPost, "/proxies", map[string]any{"name": name, "listen": address, "upstream": upstream, "enabled": true})
 	return address
 }
@@ -107,14 +108,14 @@ func TestFaultBackendToxics(t *testing.T) {
 		} {
 			t.Run(protocol+" "+name, func(t *testing.T) {
 				agent, receiver := recorded.NewAgent(t), harness.NewReceiver(t)
-				proxy := harness.FreeAddress(t)
+				proxy := loopback.FreeAddress(t)
 				env := receiver.Environment(map[string]string{
 					"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_PROTOCOL": protocol, "OTEL_BSP_SCHEDULE_DELAY": "10", "OTEL_BSP_EXPORT_TIMEOUT": "500",
 				})
 				link := "backend " + protocol + name
 				link = strings.NewReplacer(" ", "-", "/", "-").Replace(link)
 				env["OTEL_EXPORTER_OTLP_ENDPOINT"] = "http://" + toxics.before(t, link, strings.TrimPrefix(env["OTEL_EXPORTER_OTLP_ENDPOINT"], "http://"))
-				service := harness.Serve(t, fmt.Sprintf(besides, harness.FreeAddress(t), proxy, agent.Listener.Addr()), env)
+				service := harness.Serve(t, fmt.Sprintf(besides, loopback.FreeAddress(t), proxy, agent.Listener.Addr()), env)
 				const runs, capture = 10, "adk-go/transfer"
 				for n := range runs {
 					if n == 1 {
@@ -168,9 +169,9 @@ func TestFaultAgentToxics(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			const capture = "adk-go/transfer"
-			agent, proxy := recorded.NewAgent(t), harness.FreeAddress(t)
+			agent, proxy := recorded.NewAgent(t), loopback.FreeAddress(t)
 			link := strings.ReplaceAll("agent "+name, " ", "-")
-			service := harness.Serve(t, fmt.Sprintf(besides, harness.FreeAddress(t), proxy, toxics.before(t, link, agent.Listener.Addr().String())), nil)
+			service := harness.Serve(t, fmt.Sprintf(besides, loopback.FreeAddress(t), proxy, toxics.before(t, link, agent.Listener.Addr().String())), nil)
 			toxics.add(t, link, c.toxic)
 			want := agent.Recordings[capture]
 			got := harness.AskRun(t, proxy, capture)
@@ -203,11 +204,11 @@ func TestFaultAgentToxics(t *testing.T) {
 // TestFaultTailToxics cuts each connection of a tail after some bytes. The tail reconnects until it has every frame, each once.
 func TestFaultTailToxics(t *testing.T) {
 	toxics := startToxiproxy(t)
-	address := harness.FreeAddress(t)
+	address := loopback.FreeAddress(t)
 	agent := startFakeAgent(t, address)
 	between := toxics.before(t, "tail", address)
 	toxics.add(t, "tail", toxic{kind: "limit_data", attributes: map[string]any{"bytes": 350}})
-	service := harness.Serve(t, fmt.Sprintf(besides, harness.FreeAddress(t), harness.FreeAddress(t), between), nil)
+	service := harness.Serve(t, fmt.Sprintf(besides, loopback.FreeAddress(t), loopback.FreeAddress(t), between), nil)
 	agent.say(t, "retry: 100\n\n")
 	for _, frame := range fakeagent.LooopyTurn() {
 		agent.say(t, frame)

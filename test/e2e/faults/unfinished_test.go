@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/loopback"
 )
 
 // TestFaultUnfinishedFrames connects 60 clients through a verbatim relay to an agent that never ends a frame of 7.9 MB. Every client gets
@@ -27,7 +28,7 @@ func TestFaultUnfinishedFrames(t *testing.T) {
 		<-r.Context().Done()
 	}))}
 	t.Cleanup(agent.Close)
-	proxy := harness.FreeAddress(t)
+	proxy := loopback.FreeAddress(t)
 	service := harness.Serve(t, stalledConfig(t, agent, proxy, "verbatim"), map[string]string{"GOMEMLIMIT": fmt.Sprint(limit)})
 	for range clients { // one after another, so that the observers keep up
 		resp, err := openRun(t.Context(), proxy, "x")

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/delegraph/delegraph/collector/dialect/adk/adkserver"
+	"github.com/delegraph/delegraph/test/loopback"
 	"github.com/delegraph/delegraph/test/subprocess"
 )
 
@@ -128,7 +129,7 @@ func ServeCommand(t testing.TB, configured, admin string, env map[string]string,
 // Serve starts "delegraph serve" and waits until it is ready.
 func Serve(t testing.TB, configured string, env map[string]string) *Instance {
 	t.Helper()
-	admin := FreeAddress(t)
+	admin := loopback.FreeAddress(t)
 	return StartReady(t, ServeCommand(t, configured, admin, env, ""), admin)
 }
 

@@ -20,6 +20,7 @@ import (
 
 	"github.com/delegraph/delegraph/dashboards/query"
 	"github.com/delegraph/delegraph/test/component"
+	"github.com/delegraph/delegraph/test/loopback"
 	"github.com/delegraph/delegraph/test/subprocess"
 )
 
@@ -73,7 +74,7 @@ func StartPrometheus(t *testing.T, admin http.Handler, labels string, lines ...s
 	for job, target := range map[string]*httptest.Server{"native": native, "classic": classic} {
 		configuration += fmt.Sprintf("- {job_name: %s, static_configs: [{targets: [%q], labels: {%s}}]}\n", job, target.Listener.Addr(), labels)
 	}
-	folder, address := t.TempDir(), FreeAddress(t)
+	folder, address := t.TempDir(), loopback.FreeAddress(t)
 	file := filepath.Join(folder, "prometheus.yml")
 	if err := os.WriteFile(file, []byte(configuration), 0o600); err != nil {
 		t.Fatal(err)

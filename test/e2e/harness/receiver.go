@@ -23,6 +23,8 @@ import (
 	_ "google.golang.org/grpc/encoding/gzip"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/delegraph/delegraph/test/loopback"
 )
 
 // Log messages about a trace backend.
@@ -217,7 +219,7 @@ func (b *Receiver) Spans() (all []*tracepb.Span) {
 // ClosedURL returns a URL at which nothing listens.
 func ClosedURL(t testing.TB, _ *Receiver) string {
 	t.Helper()
-	return "http://" + FreeAddress(t)
+	return "http://" + loopback.FreeAddress(t)
 }
 
 // Distinct returns the number of different spans. A span is sent twice if the answer to the first request was lost.

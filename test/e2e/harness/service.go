@@ -318,3 +318,12 @@ func (r *Service) WaitFrames(t *testing.T, source string, frames int) {
 		return fmt.Errorf("source %s has not read %d frames", source, frames)
 	})
 }
+
+// withOwnPorts returns a configuration whose external stream listens on any free port if the text
+// does not configure it. The default port can serve only one test of all packages at a time.
+func withOwnPorts(configured string) string {
+	if strings.Contains("\n"+configured, "\nstream:") {
+		return configured
+	}
+	return configured + "\nstream: {listen: \"127.0.0.1:0\"}\n"
+}

@@ -18,6 +18,7 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect/adk/adkserver"
 	"github.com/delegraph/delegraph/test/agents/recorded"
 	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/loopback"
 )
 
 // TestTraceBackendFaults uses backends that do not accept spans. Clients notice nothing, and every span is accounted for.
@@ -100,7 +101,7 @@ func TestBackendComesBack(t *testing.T) {
 // deaf returns a URL at which the kernel accepts connections, but no program does.
 func deaf(t testing.TB, _ *harness.Receiver) string {
 	t.Helper()
-	l := harness.Listen(t)
+	l := loopback.Listen(t)
 	t.Cleanup(func() { l.Close() })
 	return "http://" + l.Addr().String()
 }

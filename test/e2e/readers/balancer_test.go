@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/loopback"
 	"github.com/delegraph/delegraph/test/subprocess"
 )
 
@@ -28,7 +29,7 @@ func TestBalancers(t *testing.T) {
 			agent := newTalker(t)
 			f := newFleet(t, agent.URL, 3)
 			f.start()
-			listen := harness.FreeAddress(t)
+			listen := loopback.FreeAddress(t)
 			balancer := start(t, balancerConfig(t, name, listen, f.streams))
 			readers := f.followAll(t, "http://"+listen, balancedReaders)
 			speaking, silence := context.WithCancel(t.Context())
@@ -146,14 +147,14 @@ func TestHealthOfStreamPort(t *testing.T) {
 	if err := os.WriteFile(tokens, []byte("aaaaaaaaaaaaaaaaaaaaaaaa\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	listen, nowhere := harness.FreeAddress(t), harness.FreeAddress(t)
+	listen, nowhere := loopback.FreeAddress(t), loopback.FreeAddress(t)
 	serve := harness.Serve(t, fmt.Sprintf("stream: {listen: %q, authentication: {bearer_tokens_file: %q}}\nsources: [{name: a, proxy: {listen: %q, upstream: \"http://%s\"}}]\n",
-		listen, tokens, harness.FreeAddress(t), nowhere), nil)
+		listen, tokens, loopback.FreeAddress(t), nowhere), nil)
 	checkHealth(t, listen, "/-/healthy", http.StatusOK, "ok\n")
 	checkHealth(t, listen, "/-/ready", http.StatusOK, "ok\n")
 	serve.Kill()
 
-	file, other, admin := filepath.Join(folder, "gateway.yml"), harness.FreeAddress(t), harness.FreeAddress(t)
+	file, other, admin := filepath.Join(folder, "gateway.yml"), loopback.FreeAddress(t), loopback.FreeAddress(t)
 	if err := os.WriteFile(file, fmt.Appendf(nil, "stream: {listen: %q, store: jetstream, jetstream: {urls: [\"nats://%s\"]}}\n", other, nowhere), 0o600); err != nil {
 		t.Fatal(err)
 	}

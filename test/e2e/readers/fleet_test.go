@@ -16,6 +16,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector/sse"
 	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/loopback"
 	"github.com/delegraph/delegraph/test/subprocess"
 )
 
@@ -123,7 +124,7 @@ func newFleet(t *testing.T, agent string, gateways int) *fleet {
 		}
 		return file
 	}
-	natsAddress := harness.FreeAddress(t)
+	natsAddress := loopback.FreeAddress(t)
 	f := &fleet{natsURL: "nats://" + natsAddress}
 	// Without a limit, the server uses three quarters of the free disk space, which can be less than the stream needs.
 	f.nats = begin("nats", binary, "-c", write("nats.conf", fmt.Sprintf("listen: %q\njetstream: {store_dir: %q, max_file: 10GB}\n",
@@ -136,12 +137,12 @@ sources:
   - {name: alpha, dialect: looopy, tail: {url: "%[2]s/events/c1"}}
   - {name: beta, dialect: looopy, tail: {url: "%[2]s/events/c2"}}
 `, stream, agent))
-		admin := harness.FreeAddress(t)
+		admin := loopback.FreeAddress(t)
 		f.sidecarAdmins = append(f.sidecarAdmins, "http://"+admin)
 		f.sidecars = append(f.sidecars, begin(fmt.Sprint("sidecar", i), "delegraph", "serve", "--config.file="+sidecar, "--web.listen-address="+admin))
 	}
 	for i := range gateways {
-		listen, admin := harness.FreeAddress(t), harness.FreeAddress(t)
+		listen, admin := loopback.FreeAddress(t), loopback.FreeAddress(t)
 		gateway := write(fmt.Sprint("gateway", i, ".yml"), fmt.Sprintf("stream: {listen: %q, drain_delay: 3s, %s}\n", listen, stream))
 		f.streams = append(f.streams, "http://"+listen)
 		f.admins = append(f.admins, "http://"+admin)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/delegraph/delegraph/exporter/stream/jetstream"
 	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/loopback"
 )
 
 // The shards before and after one is added.
@@ -55,15 +56,15 @@ func newShardFleet(t *testing.T, agent string, replicas int, maxAge string) *sha
 	}
 	for _, name := range twoShards {
 		f.addCluster(name)
-		f.listen[name] = harness.FreeAddress(t)
+		f.listen[name] = loopback.FreeAddress(t)
 	}
 	for _, name := range twoShards {
-		admin := harness.FreeAddress(t)
+		admin := loopback.FreeAddress(t)
 		f.admins = append(f.admins, "http://"+admin)
 		f.gateways = append(f.gateways, f.member("gateway-"+name, "delegraph", "gateway", "--config.file="+f.file("gateway-"+name+".yml"), "--web.listen-address="+admin))
 	}
 	for i := range 2 {
-		admin := harness.FreeAddress(t)
+		admin := loopback.FreeAddress(t)
 		f.admins = append(f.admins, "http://"+admin)
 		f.sidecars = append(f.sidecars, f.member(fmt.Sprint("sidecar", i), "delegraph", "serve", "--config.file="+f.file("sidecar.yml"), "--web.listen-address="+admin))
 	}
@@ -94,7 +95,7 @@ func (f *shardFleet) addCluster(name string) {
 	binary := harness.Component(f.t, "nats", "nats-server")
 	var clients, routes []string
 	for range f.replicas {
-		clients, routes = append(clients, harness.FreeAddress(f.t)), append(routes, harness.FreeAddress(f.t))
+		clients, routes = append(clients, loopback.FreeAddress(f.t)), append(routes, loopback.FreeAddress(f.t))
 		f.urls[name] = append(f.urls[name], "nats://"+clients[len(clients)-1])
 	}
 	for i := range f.replicas {

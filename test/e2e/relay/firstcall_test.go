@@ -8,6 +8,7 @@ import (
 
 	"github.com/delegraph/delegraph/test/component"
 	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/loopback"
 )
 
 // TestFirstCall puts the demo in front of real servers and runs the command that it prints, as a new user would. The command makes a run
@@ -37,6 +38,6 @@ func TestNoFirstCall(t *testing.T) {
 	other := httptest.NewServer(http.NotFoundHandler())
 	defer other.Close()
 	harness.StartDemo(t, "--agent="+other.URL).WaitOutput(t, `(the agent answers, but is no server of ADK, A2A, LangGraph or OpenAI)`)
-	nobody := "http://" + harness.FreeAddress(t)
+	nobody := "http://" + loopback.FreeAddress(t)
 	harness.StartDemo(t, "--agent="+nobody).WaitOutput(t, `(nothing answers at `+nobody+` \(connection refused\): start the agent)`)
 }

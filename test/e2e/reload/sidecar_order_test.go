@@ -19,6 +19,7 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect/adk/adkserver"
 	"github.com/delegraph/delegraph/test/agents/fakeagent"
 	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/loopback"
 	"github.com/delegraph/delegraph/test/subprocess"
 )
 
@@ -34,7 +35,7 @@ func TestSidecarOrder(t *testing.T) {
 		}
 		return
 	}
-	receiver, address := harness.NewReceiver(t), harness.FreeAddress(t)
+	receiver, address := harness.NewReceiver(t), loopback.FreeAddress(t)
 	file := filepath.Join(t.TempDir(), "delegraph.yml")
 	if err := os.WriteFile(file, fmt.Appendf(nil, harness.Verbatim, "http://"+address), 0o600); err != nil {
 		t.Fatal(err)

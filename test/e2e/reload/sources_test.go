@@ -14,6 +14,7 @@ import (
 	"github.com/delegraph/delegraph/test/agents/fakeagent"
 	"github.com/delegraph/delegraph/test/agents/recorded"
 	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/loopback"
 )
 
 // proxied returns a configuration of proxies from names, addresses and upstreams.
@@ -43,7 +44,7 @@ func refusedThere(t *testing.T, address string) bool {
 // TestReloadOfPorts moves sources between ports, and ports between sources.
 func TestReloadOfPorts(t *testing.T) {
 	agent := recorded.NewAgent(t)
-	a, b, c := harness.FreeAddress(t), harness.FreeAddress(t), harness.FreeAddress(t)
+	a, b, c := loopback.FreeAddress(t), loopback.FreeAddress(t), loopback.FreeAddress(t)
 	service := harness.LaunchFile(t, proxied("one", a, agent.URL, "two", b, agent.URL), map[string]string{"OTEL_TRACES_EXPORTER": "none"})
 	steps := []struct {
 		name    string
@@ -113,9 +114,9 @@ func TestReloadOfPorts(t *testing.T) {
 func TestReloadIsAllOrNothing(t *testing.T) {
 	agent, other := recorded.NewAgent(t), recorded.NewAgent(t)
 	clear(other.Recordings) // it answers 404
-	taken := harness.Listen(t)
+	taken := loopback.Listen(t)
 	defer taken.Close()
-	a, b := harness.FreeAddress(t), harness.FreeAddress(t)
+	a, b := loopback.FreeAddress(t), loopback.FreeAddress(t)
 	before := proxied("one", a, agent.URL)
 	service := harness.LaunchFile(t, before, map[string]string{"OTEL_TRACES_EXPORTER": "none"})
 	err := service.Change(t, proxied("one", a, other.URL, "two", b, agent.URL, "three", taken.Addr().String(), agent.URL))
@@ -166,7 +167,7 @@ func TestReloadRemovesASpeakingSource(t *testing.T) {
 	for name, after := range map[string]string{"removed": "another", "renamed": "renamed"} {
 		t.Run(name, func(t *testing.T) {
 			agent, receiver := newSpeaker(t), harness.NewReceiver(t)
-			address := harness.FreeAddress(t)
+			address := loopback.FreeAddress(t)
 			listens := address
 			if name == "removed" {
 				listens = "127.0.0.1:0"

@@ -21,6 +21,7 @@ import (
 	"github.com/delegraph/delegraph/test/agents/fakeagent"
 	"github.com/delegraph/delegraph/test/agents/recorded"
 	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/loopback"
 )
 
 // TestTwoClocks compares the times of a live run with the times at which the agent sent and the client received.
@@ -249,7 +250,7 @@ func TestWebSocket(t *testing.T) {
 // connection.
 func noisyAgent(t *testing.T) (address string, heard chan struct{}) {
 	t.Helper()
-	l := harness.Listen(t)
+	l := loopback.Listen(t)
 	t.Cleanup(func() { l.Close() })
 	heard = make(chan struct{})
 	go func() {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/delegraph/delegraph/test/agents/fakeagent"
 	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/loopback"
 )
 
 // publisher is an agent that clients subscribe to. The test sees each subscription and gives its frames.
@@ -135,7 +136,7 @@ func TestReloadOfTails(t *testing.T) {
 // do not affect open streams. Another URL opens the streams of the same sessions.
 func TestReloadOfSessions(t *testing.T) {
 	agent := newPublisher(t)
-	proxy := fmt.Sprintf("  - {name: front, proxy: {listen: %q, upstream: %q}}\n", harness.FreeAddress(t), agent.URL)
+	proxy := fmt.Sprintf("  - {name: front, proxy: {listen: %q, upstream: %q}}\n", loopback.FreeAddress(t), agent.URL)
 	config := func(path string, most int) string {
 		tail := fmt.Sprintf(tailing, agent.URL, path, "one", most)
 		return strings.Replace(strings.Replace(tail, "[{", "\n"+proxy+"  - {", 1), "}]", "}", 1)

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/delegraph/delegraph/test/loopback"
 	"github.com/delegraph/delegraph/test/subprocess"
 )
 
@@ -137,38 +138,21 @@ func extract(t testing.TB, home, language string) string {
 
 // Start runs an ADK server and waits until it lists app. The command gets its own home folder and a
 // free port on 127.0.0.1; its environment is PATH, HOME and env. The server is killed at the end of
-// the test. Start tries three ports, because another process may take a free port first.
+// the test.
 func Start(t testing.TB, app string, env []string, command func(home, port string) *exec.Cmd) *Server {
 	t.Helper()
-	for range 3 {
-		home := t.TempDir()
-		port := freePort(t)
-		cmd := command(home, port)
-		cmd.Dir = home
-		cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}, env...)
-		if server := launch(t, cmd, "http://127.0.0.1:"+port, app); server != nil {
-			return server
-		}
-	}
-	t.Fatal("the ADK server has not started in three tries")
-	return nil
-}
-
-func freePort(t testing.TB) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	home, address := t.TempDir(), loopback.FreeAddress(t)
+	_, port, err := net.SplitHostPort(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
+	cmd := command(home, port)
+	cmd.Dir = home
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}, env...)
+	return launch(t, cmd, "http://"+address, app)
 }
 
-// launch starts the server. It returns nil if the process exits before it answers.
+// launch starts the server and waits until it lists app.
 func launch(t testing.TB, cmd *exec.Cmd, url, app string) *Server {
 	t.Helper()
 	log := &tail{}
@@ -197,8 +181,7 @@ func launch(t testing.TB, cmd *exec.Cmd, url, app string) *Server {
 	for range 1200 {
 		select {
 		case <-exited:
-			t.Logf("the ADK server %s ended before it answered:\n%s", url, log)
-			return nil
+			t.Fatalf("the ADK server %s ended before it answered", url)
 		case <-poll.C:
 		}
 		if listsApp(url, app) {
@@ -209,7 +192,7 @@ func launch(t testing.TB, cmd *exec.Cmd, url, app string) *Server {
 	return nil
 }
 
-// listsApp reports whether the server at url lists app. Another process may have taken the port.
+// listsApp reports whether the server at url answers and lists app.
 func listsApp(url, app string) bool {
 	client := http.Client{Timeout: 5 * time.Second}
 	response, err := client.Get(url + "/list-apps")

@@ -1,17 +1,17 @@
-package harness_test
+package loopback_test
 
 import (
 	"net"
 	"testing"
 
-	"github.com/delegraph/delegraph/test/e2e/harness"
+	"github.com/delegraph/delegraph/test/loopback"
 )
 
 // TestFreeAddress requests more addresses than a block has.
 func TestFreeAddress(t *testing.T) {
 	given := map[string]bool{}
 	for range 150 {
-		address := harness.FreeAddress(t)
+		address := loopback.FreeAddress(t)
 		if given[address] {
 			t.Fatalf("FreeAddress returned %s twice", address)
 		}

@@ -1,9 +1,9 @@
-package harness
+// Package loopback gives tests addresses of this machine.
+package loopback
 
 import (
 	"fmt"
 	"net"
-	"strings"
 	"sync"
 	"testing"
 )
@@ -34,7 +34,7 @@ func FreeAddress(t testing.TB) string {
 		if blocks.next == blocks.end {
 			claimBlock(t)
 		}
-		address := loopback(blocks.next)
+		address := at(blocks.next)
 		blocks.next++
 		if l, err := net.Listen("tcp", address); err == nil {
 			l.Close()
@@ -47,7 +47,7 @@ func FreeAddress(t testing.TB) string {
 func claimBlock(t testing.TB) {
 	t.Helper()
 	for port := firstPort; port < lastPort; port += blockSize {
-		if l, err := net.Listen("tcp", loopback(port)); err == nil {
+		if l, err := net.Listen("tcp", at(port)); err == nil {
 			blocks.owned = append(blocks.owned, l)
 			blocks.next, blocks.end = port+1, port+blockSize
 			return
@@ -56,7 +56,7 @@ func claimBlock(t testing.TB) {
 	t.Fatalf("no block of ports between %d and %d is free", firstPort, lastPort)
 }
 
-func loopback(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }
+func at(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }
 
 // Listen listens at a port of loopback that the kernel chooses.
 func Listen(t testing.TB) net.Listener {
@@ -66,13 +66,4 @@ func Listen(t testing.TB) net.Listener {
 		t.Fatal(err)
 	}
 	return l
-}
-
-// withOwnPorts returns a configuration whose external stream listens on any free port if the text
-// does not configure it. The default port can serve only one test of all packages at a time.
-func withOwnPorts(configured string) string {
-	if strings.Contains("\n"+configured, "\nstream:") {
-		return configured
-	}
-	return configured + "\nstream: {listen: \"127.0.0.1:0\"}\n"
 }
