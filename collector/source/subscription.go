@@ -74,7 +74,6 @@ func (s *subscription) startAttempt() bool {
 // refusal is the error for an answer that is not a stream.
 type refusal struct {
 	why        string
-	permanent  bool          // retrying soon will not help
 	notFound   bool          // there is no such stream, or not yet
 	retryAfter time.Duration // from the answer; 0 if it has none
 }
@@ -130,11 +129,7 @@ func (s *subscription) delay(at collector.Position) time.Duration {
 			wait = min(2*wait, maxPause)
 		}
 	}
-	switch {
-	case s.lastRefusal == nil:
-	case s.lastRefusal.permanent:
-		wait = max(wait, maxPause)
-	default:
+	if s.lastRefusal != nil {
 		wait = max(wait, min(s.lastRefusal.retryAfter, maxRetryAfter))
 	}
 	return wait + rand.N(wait/2)
@@ -145,12 +140,12 @@ func (s *subscription) subscribe(lastEventID string) (collector.Input, error) {
 	ctx, connected := traceConnection(s.attempt)
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url, nil)
 	if err != nil {
-		return collector.Input{}, &refusal{why: "invalid URL", permanent: true}
+		return collector.Input{}, &refusal{why: "invalid URL"}
 	}
 	for name, value := range s.headers {
 		text, err := value()
 		if err != nil {
-			return collector.Input{}, &refusal{why: fmt.Sprintf("header %s: %v", name, err), permanent: true}
+			return collector.Input{}, &refusal{why: fmt.Sprintf("header %s: %v", name, err)}
 		}
 		r.Header.Set(name, text)
 	}
@@ -197,17 +192,15 @@ func checkAnswer(resp *http.Response, now time.Time) error {
 	switch status := resp.StatusCode; {
 	case status == http.StatusNoContent:
 		return errStreamOver
-	case status == http.StatusTooManyRequests || status == http.StatusRequestTimeout || status == http.StatusNotFound || status >= 500:
+	case status != http.StatusOK:
 		return &refusal{
 			why: "it answered " + strconv.Itoa(status), retryAfter: retryAfter(resp.Header.Get("Retry-After"), now), notFound: status == http.StatusNotFound,
 		}
-	case status != http.StatusOK:
-		return &refusal{why: "it answered " + strconv.Itoa(status), permanent: true}
 	case !isStream(resp.Header):
-		return &refusal{why: "its answer is not text/event-stream", permanent: true}
+		return &refusal{why: "its answer is not text/event-stream"}
 	}
 	if _, cannot := decompress(nil, contentEncoding(resp.Header)).(unsupportedEncoding); cannot {
-		return &refusal{why: "its answer has a content encoding other than gzip", permanent: true}
+		return &refusal{why: "its answer has a content encoding other than gzip"}
 	}
 	return nil
 }

@@ -107,7 +107,7 @@ var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interv
 // Errors for redirects that are not followed.
 var (
 	errTooManyRedirects = &refusal{why: fmt.Sprintf("redirected %d times", maxRedirects)}
-	errOtherHost        = &refusal{why: "redirected to another host, which would get the credentials", permanent: true}
+	errOtherHost        = &refusal{why: "redirected to another host, which would get the credentials"}
 )
 
 // sameHost is a CheckRedirect function that follows redirects only on the same host, and not from https to

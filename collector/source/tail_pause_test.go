@@ -18,10 +18,11 @@ import (
 
 // TestJitter checks that pauses vary between the nominal pause and one and a half times the nominal pause.
 func TestJitter(t *testing.T) {
-	a := runTail(t, 40, nil, answers(401))
-	shortest, longest := slices.Min(a.waited), slices.Max(a.waited)
+	a := runTail(t, 46, nil, answers(401))
+	atMost := a.waited[6:] // after the growing pauses
+	shortest, longest := slices.Min(atMost), slices.Max(atMost)
 	if shortest < maxPause || longest > maxPause*3/2 || longest-shortest < maxPause/10 {
-		t.Errorf("there are %d pauses between %s and %s", len(a.waited), shortest, longest)
+		t.Errorf("there are %d pauses between %s and %s", len(atMost), shortest, longest)
 	}
 }
 
@@ -68,11 +69,6 @@ func TestCredentialsFromFiles(t *testing.T) {
 	if len(got) != 2 || got[0].Authorization != "first" || got[1].Authorization != "second" {
 		t.Errorf("the requests are %+v", got)
 	}
-	for i, waited := range a.waited {
-		if waited < maxPause {
-			t.Errorf("pause %d lasts %s", i+1, waited)
-		}
-	}
 	if log := a.log.String(); !strings.Contains(log, "header Authorization: open "+file) || strings.Contains(log, "second") {
 		t.Errorf("the log is %s", log)
 	}
@@ -88,11 +84,11 @@ func TestInvalidHeaders(t *testing.T) {
 	}
 }
 
-// TestInvalidURL checks that an invalid URL is retried after a long pause.
+// TestInvalidURL checks that the log names an invalid URL without its text.
 func TestInvalidURL(t *testing.T) {
 	a := runTail(t, 1, func(s *TailSettings) { s.URL = "http://s3cr3t:%zz/" }, answers(204))
-	if log := a.log.String(); !strings.Contains(log, "invalid URL") || strings.Contains(log, "s3cr3t") || a.waited[0] < maxPause {
-		t.Errorf("the log is %s, and the tail waits %s", log, a.waited)
+	if log := a.log.String(); !strings.Contains(log, "invalid URL") || strings.Contains(log, "s3cr3t") {
+		t.Errorf("the log is %s", log)
 	}
 }
 

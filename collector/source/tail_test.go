@@ -197,7 +197,8 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// TestPauses checks that pauses grow while no frame arrives, follow the server's retry times, and are long after a permanent rejection.
+// TestPauses checks that pauses grow while no frame arrives and follow the server's retry times. One wrong answer, as a balancer
+// gives while an agent is replaced, must not cost a minute of the stream.
 func TestPauses(t *testing.T) {
 	for name, c := range map[string]struct {
 		answers []http.HandlerFunc
@@ -214,8 +215,8 @@ func TestPauses(t *testing.T) {
 		"a very long retry":       {[]http.HandlerFunc{streams("retry: 1000000000000\n", says("1", "a"))}, []time.Duration{time.Minute, time.Minute}},
 		"Retry-After":             {[]http.HandlerFunc{answers(429, "Retry-After", "90")}, []time.Duration{90 * time.Second}},
 		"a very long Retry-After": {[]http.HandlerFunc{answers(429, "Retry-After", "86400")}, []time.Duration{5 * time.Minute}},
-		"unauthorized":            {[]http.HandlerFunc{answers(401)}, []time.Duration{time.Minute, time.Minute}},
-		"not a stream":            {[]http.HandlerFunc{answers(200, "Content-Type", "text/html")}, []time.Duration{time.Minute}},
+		"unauthorized":            {[]http.HandlerFunc{answers(401)}, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}},
+		"not a stream":            {[]http.HandlerFunc{answers(200, "Content-Type", "text/html")}, []time.Duration{time.Second, 2 * time.Second}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := runTail(t, len(c.want), nil, c.answers...)
@@ -281,8 +282,8 @@ func TestTailKeepsSecrets(t *testing.T) {
 	a = runTail(t, 5, func(s *TailSettings) {
 		s.Headers = map[string]func() (string, error){"Authorization": func() (string, error) { return "", errors.New("no such file") }}
 	}, answers(204))
-	if log := a.log.String(); !strings.Contains(log, "header Authorization: no such file") || a.waited[0] < time.Minute {
-		t.Errorf("the log is %s, and the tail waits %s", log, a.waited)
+	if log := a.log.String(); !strings.Contains(log, "header Authorization: no such file") {
+		t.Errorf("the log is %s", log)
 	}
 }
 
