@@ -23,6 +23,7 @@ const Stdin = "-"
 type Capture struct {
 	Name    string // the file's name, or Stdin
 	Dialect string // the name of a dialect; detected if no dialect has this name
+	Agent   string // the name of an agent that the capture does not name; may be ""
 
 	// OnRead is called with the number of bytes read so far and the size of the capture, which is 0 if
 	// unknown. It may be nil.
@@ -90,7 +91,7 @@ func observeCapture(ctx context.Context, c *collector.Collector, content io.Read
 	if _, err := content.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	s := &event.Stream{Source: capture.sourceName(), Nonce: hex.EncodeToString(hash.Sum(nil))}
+	s := &event.Stream{Source: capture.sourceName(), ConfiguredAgent: capture.Agent, Nonce: hex.EncodeToString(hash.Sum(nil))}
 	return c.Observe(s, collector.Input{Reader: &progressReader{Reader: content, ctx: ctx, size: size, onRead: capture.OnRead}}, capture.Dialect)
 }
 

@@ -63,7 +63,7 @@ func Follow(ctx context.Context, c *collector.Collector, capture Capture, wait f
 // openStream returns the stream of a capture that is still being written. Its nonce is random, since
 // the content cannot be hashed yet.
 func openStream(capture Capture) *event.Stream {
-	return &event.Stream{Source: capture.sourceName(), Nonce: rand.Text()}
+	return &event.Stream{Source: capture.sourceName(), ConfiguredAgent: capture.Agent, Nonce: rand.Text()}
 }
 
 // reopen opens a file that was replaced. It waits while the file does not exist: it may have been

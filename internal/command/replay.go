@@ -16,7 +16,7 @@ func addReplay(ctx context.Context, app *kingpin.Application, commands map[strin
 	r := replay.New(out, stderr)
 	c := app.Command("replay", "Send captures through the pipeline and print the result.")
 	c.Flag("dialect", "The captures' dialect, or auto to detect it.").Default(config.DialectAuto).EnumVar(&r.Dialect, append([]string{config.DialectAuto}, settings.DialectNames()...)...)
-	c.Flag("config.file", "A configuration: the captures are read as streams of its source, with that source's dialect and mapping.").NoEnvar().StringVar(&r.ConfigFile)
+	c.Flag("config.file", "A configuration: the captures are read as streams of its source, with that source's dialect, mapping and agent, and the limits and stream settings of the configuration.").NoEnvar().StringVar(&r.ConfigFile)
 	c.Flag("source", "The source in --config.file, if it has more than one.").NoEnvar().StringVar(&r.Source)
 	c.Flag("format", "text: a waterfall for people; json: one line for each run; otlp: OTLP/JSON trace lines; metrics: the Prometheus text format; stream: what a subscriber of the external stream gets.").Default("text").EnumVar(&r.Format, replay.Formats()...)
 	c.Flag("policy", "The policy of --format=stream: public, or client for the protocol's own client.").Default(config.PolicyPublic).EnumVar(&r.Policy, config.PolicyPublic, config.PolicyClient)

@@ -10,13 +10,12 @@ import (
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/source"
-	"github.com/delegraph/delegraph/config"
 	"github.com/delegraph/delegraph/internal/settings"
 	"github.com/delegraph/delegraph/internal/terminal"
 )
 
 // followOne replays a capture while it grows, until the context is done.
-func (r *Command) followOne(ctx context.Context, c config.Config, sink *countingSink, o *output) error {
+func (r *Command) followOne(ctx context.Context, sink *countingSink, o *output) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	flushing := &flushSink{Sink: sink, output: o, cancel: cancel}
@@ -31,7 +30,7 @@ func (r *Command) followOne(ctx context.Context, c config.Config, sink *counting
 	if _, isTerminal := terminal.Columns(r.Stderr); isTerminal {
 		fmt.Fprintf(r.Stderr, "Reading %s until Ctrl-C.\n", terminal.Printable(filepath.Base(capture.Name)))
 	}
-	err := source.Follow(ctx, collector.New(settings.Dialects(r.origin), r.reading(c), flushing), capture, wait)
+	err := source.Follow(ctx, collector.New(settings.Dialects(r.origin), r.reading(), flushing), capture, wait)
 	if ctx.Err() == nil { // otherwise there may have been nothing yet
 		err = o.account(capture, 0, err)
 	}

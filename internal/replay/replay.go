@@ -37,7 +37,7 @@ var ErrNotReplayed = errors.New("not replayed")
 // Command is one replay: it sends captures through the same pipeline as a sidecar and prints what comes out. Set the exported fields and
 // call Run once.
 type Command struct {
-	ConfigFile   string // the captures are read as streams of its source Source; "" for none
+	ConfigFile   string // the captures are read as streams of its source Source, with its settings; "" for the defaults
 	Source       string // "" for the only source
 	Dialect      string // config.DialectAuto to detect it
 	Format       string // one of Formats
@@ -48,6 +48,7 @@ type Command struct {
 	Files        []string
 	Out, Stderr  io.Writer
 
+	config config.Config                   // of ConfigFile, or the defaults
 	origin config.Source                   // Source, or the zero value
 	logger *slog.Logger                    // to Stderr
 	panics *recovery.Recorder              // of the pipeline
@@ -73,15 +74,14 @@ func (r *Command) Run(ctx context.Context) error {
 	}
 	bar := newProgress(r.Stderr, r.now)
 	r.logger = slog.New(slog.NewTextHandler(bar.above(r.Stderr), nil))
-	c := config.Default()
-	o, sink, err := r.prepare(ctx, c, bufio.NewWriter(bar.above(r.Out)))
+	o, sink, err := r.prepare(ctx, bufio.NewWriter(bar.above(r.Out)))
 	if err != nil {
 		return err
 	}
 	if r.Follow {
-		return r.followOne(ctx, c, sink, o)
+		return r.followOne(ctx, sink, o)
 	}
-	pipeline := collector.New(settings.Dialects(r.origin), r.reading(c), sink)
+	pipeline := collector.New(settings.Dialects(r.origin), r.reading(), sink)
 	var failures []error
 	for _, name := range r.Files {
 		capture := r.capture(name)
@@ -104,6 +104,7 @@ func (r *Command) readSource() error {
 		if r.Source != "" {
 			return errors.New("--source names a source of --config.file; give that too")
 		}
+		r.config = config.Default()
 		return nil
 	}
 	c, err := settings.Load(r.ConfigFile)
@@ -118,7 +119,7 @@ func (r *Command) readSource() error {
 		}
 		return fmt.Errorf("--source=%s: %s has the sources %s; name one of them", r.Source, r.ConfigFile, strings.Join(names, ", "))
 	}
-	r.origin = c.Sources[i]
+	r.config, r.origin = c, c.Sources[i]
 	if r.Dialect == config.DialectAuto {
 		r.Dialect = r.origin.Dialect
 	}
@@ -126,14 +127,14 @@ func (r *Command) readSource() error {
 }
 
 // reading returns the settings of the collector. Call prepare first, which sets r.panics.
-func (r *Command) reading(c config.Config) collector.Settings {
-	s := settings.Collector(c)
+func (r *Command) reading() collector.Settings {
+	s := settings.Collector(r.config)
 	s.Panics = r.panics
 	return s
 }
 
 // prepare returns the output, and the end of the pipeline that feeds it.
-func (r *Command) prepare(ctx context.Context, c config.Config, out *bufio.Writer) (*output, *countingSink, error) {
+func (r *Command) prepare(ctx context.Context, out *bufio.Writer) (*output, *countingSink, error) {
 	o := &output{format: r.Format, out: out, registry: prometheus.NewPedanticRegistry()}
 	o.summary = &summary{Reasons: map[event.Reason]int{}, lines: json.NewEncoder(out), silent: r.Format != "json"}
 	o.summary.lines.SetEscapeHTML(false)
@@ -160,22 +161,22 @@ func (r *Command) prepare(ctx context.Context, c config.Config, out *bufio.Write
 		}
 		observers = append(observers, spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), o.lines, described), settings.Names(os.Getenv), build.Version()))
 	case "stream":
-		publisher, frames, err := newStreamPrinter(c, settings.CustomDialects(config.Config{Sources: []config.Source{r.origin}})[r.origin.Name], r.Policy, r.StreamFormat, out)
+		publisher, frames, err := newStreamPrinter(r.config, settings.CustomDialects(config.Config{Sources: []config.Source{r.origin}})[r.origin.Name], r.Policy, r.StreamFormat, out)
 		if err != nil {
 			return nil, nil, err
 		}
 		o.frames, sinks = frames, []exporter.Sink{{Component: recovery.Stream, Sink: publisher}}
 	}
-	counting := settings.Metrics(c, settings.Names(os.Getenv))
+	counting := settings.Metrics(r.config, settings.Names(os.Getenv))
 	counting.UnknownKind = settings.WarnUnknownKind(r.logger)
 	m := metrics.New(o.registry, counting)
 	r.panics = recovery.New(r.logger, m.CountPanic)
-	followed := settings.Tracker(c, nil)
+	followed := settings.Tracker(r.config, nil)
 	followed.Panics = r.panics
 	return o, &countingSink{Exporter: exporter.New(m, followed, sinks, observers...), summary: o.summary}, nil
 }
 
 // capture returns the capture that an argument names. kingpin turns a dash into an empty argument.
 func (r *Command) capture(name string) source.Capture {
-	return source.Capture{Name: cmp.Or(name, source.Stdin), Dialect: r.Dialect}
+	return source.Capture{Name: cmp.Or(name, source.Stdin), Dialect: r.Dialect, Agent: r.origin.Agent}
 }

@@ -51,9 +51,10 @@ func newStreamPrinter(c config.Config, mapped dialect.Dialect, policy, as string
 		p.format = format.New(format.Settings{Format: format.Format(as), Decodings: format.NewDecodings(settings.Decoder(settings.Collector(c), func(string) dialect.Dialect { return mapped }), nil), AppendID: ring.AppendID})
 	}
 	filtering := settings.Filter(c.Stream)
-	if filtering.Policy = event.Policy(policy); policy == config.PolicyClient {
-		filtering.Thoughts = event.ThoughtsDetailed
+	if policy == config.PolicyClient {
+		filtering = filter.Settings{Thoughts: event.ThoughtsDetailed} // as the relay to the protocol's own client
 	}
+	filtering.Policy = event.Policy(policy)
 	return stream.NewPublisher(filtering, p.print, func(filter.Reason) {}), p, nil
 }
 
