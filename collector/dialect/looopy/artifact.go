@@ -46,8 +46,8 @@ func (d *decoder) fileWrite(_ *task, fr frame, b *event.Batch) {
 	e.AddPiece(piece)
 }
 
-// encodingOf returns the encoding of a file. The design document has it only in the first chunk,
-// today's servers in each chunk's metadata. A file whose first chunk has none is text.
+// encodingOf returns the encoding of a file. In the design document only the first chunk names it.
+// Today's servers name it in each chunk's metadata. A file whose first chunk names none is text.
 func (d *decoder) encodingOf(id string, index event.Count, fr frame) encoding {
 	sent := fr.data.Get("encoding")
 	if !sent.Exists() {
@@ -103,8 +103,8 @@ func (d *decoder) datasetWrite(_ *task, fr frame, b *event.Batch) {
 	e.AddPiece(piece)
 }
 
-// appendIfEmpty lets an empty write replace nothing. Today's servers count only chunks with
-// content, so the closing write of an artifact with one chunk has that chunk's index.
+// appendIfEmpty makes an empty write replace nothing. Today's servers count only chunks with
+// content, so the empty write that closes an artifact with one chunk has that chunk's index.
 func appendIfEmpty(e *event.Event, empty bool) {
 	e.Artifact.Append = e.Artifact.Append || empty
 }

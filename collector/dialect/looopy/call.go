@@ -1,6 +1,7 @@
 package looopy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -18,16 +19,14 @@ type call struct {
 }
 
 func (t *task) call(id string) *call {
-	for i := range t.calls {
-		if t.calls[i].id == id {
-			return &t.calls[i]
-		}
+	if i := slices.IndexFunc(t.calls, func(c call) bool { return c.id == id }); i >= 0 {
+		return &t.calls[i]
 	}
 	return nil
 }
 
-// findCall returns the open call that started an agent, or nil if several may have started it. Nothing
-// says to which of several parallel calls of an agent a task belongs.
+// findCall returns the open call that started an agent, or nil if none or several may have started it.
+// The protocol does not say to which of several parallel calls of an agent a task belongs.
 func (t *task) findCall(agent string) *call {
 	var all, free []*call
 	for i := range t.calls {
@@ -135,10 +134,5 @@ func hasFailed(data strictjson.Value) bool {
 }
 
 func (t *task) forget(id string) {
-	for i := range t.calls {
-		if t.calls[i].id == id {
-			t.calls = append(t.calls[:i], t.calls[i+1:]...)
-			return
-		}
-	}
+	t.calls = slices.DeleteFunc(t.calls, func(c call) bool { return c.id == id })
 }

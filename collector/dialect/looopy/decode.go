@@ -21,7 +21,7 @@ const (
 
 type decoder struct {
 	singleRun bool // the stream answers one run request, so none of its runs is part of another
-	listens   bool // other streams may have the same runs
+	listens   bool // the request only listens to a session, so other streams may have the same runs
 	session   string
 	tasks     *simplelru.LRU[string, *task]
 	last      *task
@@ -39,9 +39,9 @@ func newCache[V any](limit int) *simplelru.LRU[string, V] {
 
 // kind describes a kind of public event.
 type kind struct {
-	name     string
-	decode   func(*decoder, *task, frame, *event.Batch) // adds the event's facts to the batch
-	artifact event.ArtifactKind                         // the kind of artifact that it writes, or ""
+	name           string
+	decode         func(*decoder, *task, frame, *event.Batch) // adds the event's facts to the batch
+	writesArtifact bool
 }
 
 const (
@@ -51,8 +51,8 @@ const (
 	kindError        = "error" // sent by no server; the design document leaves open whether one may
 )
 
-// kinds are the 17 of the design document and the later ones: tool-call, tool-input-required,
-// llm-usage and message. The internal kinds (3 then, 6 today) are not among them. Any other kind is
+// kinds are the 17 of the design document, and the later tool-call, tool-input-required, llm-usage
+// and message. The internal kinds (3 in the document, 6 today) are not among them. Any other kind is
 // withheld.
 var kinds = indexByName(
 	kind{name: kindTaskCreated, decode: (*decoder).taskCreated},
@@ -69,9 +69,9 @@ var kinds = indexByName(
 	kind{name: "input-received", decode: (*decoder).inputReceived},
 	kind{name: "auth-required", decode: (*decoder).authRequired},
 	kind{name: "auth-completed", decode: (*decoder).authCompleted},
-	kind{name: "file-write", decode: (*decoder).fileWrite, artifact: event.ArtifactFile},
-	kind{name: "data-write", decode: (*decoder).dataWrite, artifact: event.ArtifactData},
-	kind{name: "dataset-write", decode: (*decoder).datasetWrite, artifact: event.ArtifactDataset},
+	kind{name: "file-write", decode: (*decoder).fileWrite, writesArtifact: true},
+	kind{name: "data-write", decode: (*decoder).dataWrite, writesArtifact: true},
+	kind{name: "dataset-write", decode: (*decoder).datasetWrite, writesArtifact: true},
 	kind{name: "subtask-created", decode: (*decoder).subtaskCreated},
 	kind{name: "thought-stream", decode: (*decoder).thoughtStream},
 	kind{name: "llm-usage", decode: (*decoder).llmUsage},
@@ -114,6 +114,8 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		e.Error, e.Code = event.AgentError, fr.errorCode()
 	default:
 		b.UnknownKind = dialect.UnknownKind([]byte(fr.kind))
+	}
+	if len(b.Events) == 0 {
 		b.Add(event.KindOther)
 	}
 }
@@ -204,16 +206,13 @@ func (d *decoder) end(t *task, fr frame, failure event.Failure, b *event.Batch) 
 	e.AwaitsOutcome = !t.complete
 }
 
-// addOutcome reports what a second end of a task adds to the first. Only the first task-complete
-// adds anything.
+// addOutcome reports what a second end of a task adds to the first: the text of its answer, and the
+// numbers of the first task-complete.
 func (d *decoder) addOutcome(t *task, fr frame, b *event.Batch) {
 	if t.addAnswer(fr, b); fr.kind == kindTaskComplete && !t.complete {
 		t.complete = true
 		e := b.Add(event.KindOutcome)
 		e.Duration, e.Iterations = fr.duration(), fr.iterations()
-	}
-	if len(b.Events) == 0 {
-		b.Add(event.KindOther)
 	}
 }
 

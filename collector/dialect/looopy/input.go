@@ -1,6 +1,7 @@
 package looopy
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -11,8 +12,8 @@ import (
 // question is an open request for input: its id, and the task that asked.
 type question struct{ input, task string }
 
-// inputTool is the tool with which a model asks for input. It never runs: its call does not
-// start, and its result is the answer.
+// inputTool is the tool with which a model asks for input. Its call does not start, and its result is
+// the answer.
 const inputTool = "request_input"
 
 func (d *decoder) toolInputRequired(t *task, fr frame, b *event.Batch) {
@@ -56,10 +57,7 @@ func inputKind(data strictjson.Value) event.InputKind {
 
 // authRequired reports a request for credentials, which always goes to the user.
 func (d *decoder) authRequired(t *task, fr frame, b *event.Batch) {
-	call := d.member(fr, "toolCallId")
-	if call == "" {
-		call = d.name(fr.metadata.Get("toolCallId").Text())
-	}
+	call := cmp.Or(d.member(fr, "toolCallId"), d.name(fr.metadata.Get("toolCallId").Text()))
 	if call != "" {
 		b.Add(event.KindToolPaused).CallID = call
 	}

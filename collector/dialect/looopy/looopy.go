@@ -3,6 +3,7 @@
 package looopy
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -39,9 +40,8 @@ func (Dialect) Paths() []dialect.Path {
 // send a task-complete with a taskId.
 func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	fr := readFrame(f)
-	k := kinds[fr.kind]
 	switch {
-	case fr.data.Kind() != strictjson.Object || fr.data.Get("jsonrpc").Exists() || k == nil && !fr.internal:
+	case fr.data.Kind() != strictjson.Object || fr.data.Get("jsonrpc").Exists() || kinds[fr.kind] == nil && !fr.internal:
 		return dialect.No
 	case fr.kind == kindMessage:
 		return maybe(fr.hasTask() && fr.data.Get("message").Kind() == strictjson.Object)
@@ -68,7 +68,7 @@ func maybe(likely bool) dialect.Match {
 	return dialect.No
 }
 
-// sessionHeader names the context in requests to the AWS runtime. Their bodies do not.
+// sessionHeader names the context in requests to the AWS runtime, whose bodies do not name it.
 const sessionHeader = "X-Amzn-Bedrock-AgentCore-Runtime-Session-Id"
 
 // Identify reads the context, and the answers in a request that resumes a turn. The user is not
@@ -92,10 +92,8 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 
 // contextOf returns the context that a request names in its header, body, query or path, or "".
 func contextOf(r dialect.Request) string {
-	for _, named := range []string{r.Header.Get(sessionHeader), r.Body.Get("contextId").String(), r.Query.Get("contextId")} {
-		if named != "" {
-			return named
-		}
+	if named := cmp.Or(r.Header.Get(sessionHeader), r.Body.Get("contextId").String(), r.Query.Get("contextId")); named != "" {
+		return named
 	}
 	switch segments := strings.Split(strings.Trim(r.Path, "/"), "/"); {
 	case len(segments) == 2 && (segments[0] == "events" || segments[0] == "sse" && segments[1] != "stream"):

@@ -6,7 +6,7 @@ import (
 )
 
 var table = event.Table{
-	// Looopy names the kind in "kind", if it is in the data. Other protocols name it in "type".
+	// If the data has the kind, Looopy names it in "kind". Other protocols name it in "type".
 	Discriminators:  []string{"kind", "type"},
 	Labels:          []string{"event"}, // no frame of the protocol has this member; another protocol would name its frame there
 	DeepEnvelopes:   true,
@@ -31,15 +31,15 @@ var table = event.Table{
 				"pendingAuths":     {Elements: members(rules{"authId": &scalar, "authType": &scalar, "provider": &scalar})},
 			}),
 		}), Words: &statusWords},
-		"task-complete": {Client: true, Public: public(rules{
+		kindTaskComplete: {Client: true, Public: public(rules{
 			"content":   &answerText,
 			"artifacts": {Elements: &scalar},
 			"metadata":  members(rules{"duration": &flag, "iterations": &flag, "finishReason": &reason}),
 		}), Words: &responseWords},
 		"subtask-created": {Client: true, Public: public(rules{"subtaskId": &scalar, "agentId": &scalar})},
 
-		// What the model says. Thoughts leave if the settings say so; usage and the model's input
-		// never do.
+		// What the model says. Thoughts leave if the settings allow it. Usage and the model's input
+		// never leave.
 		"content-delta": {Client: true, Public: public(rules{"delta": &answerText, "index": &flag}), Words: &responseWords},
 		"content-complete": {Client: true, Public: public(rules{
 			"content":      &answerText,
@@ -60,8 +60,7 @@ var table = event.Table{
 			"toolCallId": &scalar, "toolName": {Fact: event.KindToolEnded}, "success": &flag,
 		})},
 
-		// Questions: everything that the person who answers needs, because the protocol wants it to
-		// reach that person, and no more.
+		// Questions: only what the person who answers needs.
 		"tool-input-required": {Client: true, Public: public(rules{
 			"toolCallId": &scalar, "toolName": &scalar, "inputId": &inputID, "requireUser": &flag, "inputType": &scalar,
 			"prompt": &inputText, "schema": &inputWhole, "options": &inputWhole, "metadata": &inputMetadata,
@@ -79,7 +78,7 @@ var table = event.Table{
 			"encryptionKey": members(rules{"kty": &scalar, "crv": &scalar, "x": {Form: event.FormText}, "y": {Form: event.FormText}, "kid": &scalar, "alg": &scalar}),
 			"metadata":      &inputMetadata,
 		})},
-		// userId and agentId, which identify the answerer, are withheld; providedBy is only a role.
+		// userId and agentId are withheld, because they identify who answered. providedBy is only a role.
 		"input-received": {Client: true, Public: public(rules{"inputId": &answeredID, "providedBy": &scalar})},
 		"auth-completed": {Client: true, Public: public(rules{"authId": &answeredID})},
 
@@ -99,7 +98,7 @@ var table = event.Table{
 // Table returns the rules for the external stream.
 func (Dialect) Table() *event.Table { return &table }
 
-// words lists the texts of a message of the model's history, which repeats what other events say.
+// words finds the texts in a message of the model's history, which repeats what other events say.
 var words = event.Words{
 	Containers: []string{"message", "metadata"},
 	Members: wire.WithThoughts(map[string]event.Kind{
@@ -111,7 +110,7 @@ var words = event.Words{
 	RoleKinds:     map[string]event.Kind{"tool": event.KindToolEnded, "system": event.KindOther},
 }
 
-// responseWords finds the thoughts and calls of a model's response.
+// responseWords finds the thoughts and calls of a model's response, statusWords the texts of a status.
 var (
 	responseWords = event.Words{Containers: []string{"metadata"}, Members: wire.WithThoughts(map[string]event.Kind{"toolCalls": event.KindToolStarted, "tool_calls": event.KindToolStarted})}
 	statusWords   = event.Words{Containers: []string{"metadata"}, Members: wire.WithThoughts(map[string]event.Kind{"message": event.KindText})}

@@ -1,6 +1,7 @@
 package looopy
 
 import (
+	"cmp"
 	"hash/maphash"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -41,12 +42,7 @@ func (t *task) mayRespond() {
 	}
 }
 
-func (t *task) modelName() string {
-	if t.usageModel != "" {
-		return t.usageModel
-	}
-	return t.model
-}
+func (t *task) modelName() string { return cmp.Or(t.usageModel, t.model) }
 
 // closeResponse ends a response. Providers send the usage before content-complete (LiteLLM) or
 // after it.
@@ -61,13 +57,10 @@ func (d *decoder) contentDelta(t *task, fr frame, b *event.Batch) {
 	b.Partial = true // content-complete or task-complete repeats it
 	t.openResponse(b)
 	b.AddText(event.KindText, fr.data.Get("delta"))
-	if len(b.Events) == 0 {
-		b.Add(event.KindOther)
-	}
 }
 
-// contentComplete ends a response. It is the answer unless the model calls tools, because the
-// servers' loop continues only then. The design document's events have no finish reason; there, the
+// contentComplete ends a response. The response is the answer unless the model calls tools, because
+// the servers' loop continues only then. In the design document it has no finish reason. There, the
 // end of the task marks the answer.
 func (d *decoder) contentComplete(t *task, fr frame, b *event.Batch) {
 	if t.ended {
@@ -98,14 +91,12 @@ func (d *decoder) llmUsage(t *task, fr frame, b *event.Batch) {
 		return
 	}
 	t.usage, t.usageModel = t.usage.Add(usage), model
-	if t.openResponse(b); len(b.Events) == 0 {
-		b.Add(event.KindOther)
-	}
+	t.openResponse(b)
 }
 
-// toolCall handles a call that a model requests. The call itself starts with tool-start, which
-// never comes for a tool that does not exist. Servers of 2025 send tool-call within a response;
-// today's servers send it after the response, only for tools that do not exist.
+// toolCall handles a call that a model requests. The call itself starts with tool-start, which is
+// not sent for a tool that does not exist. Servers of 2025 send tool-call within a response. Today's
+// servers send it after the response, and only for tools that do not exist.
 func (d *decoder) toolCall(t *task, _ frame, b *event.Batch) {
 	if t.pendingCalls == 0 && (t.stage == idle || t.stage == responding) {
 		b.Partial = true // content-complete lists the calls
@@ -114,9 +105,6 @@ func (d *decoder) toolCall(t *task, _ frame, b *event.Batch) {
 	t.pendingCalls = max(t.pendingCalls-1, 0)
 	if t.pendingCalls == 0 {
 		t.mayRespond()
-	}
-	if len(b.Events) == 0 {
-		b.Add(event.KindOther)
 	}
 }
 
@@ -134,9 +122,6 @@ func (d *decoder) thoughtStream(t *task, fr frame, b *event.Batch) {
 	if value, ok := fr.metadata.Get("confidence").Float(); ok && value >= 0 && value <= 1 {
 		e := b.Add(event.KindConfidence)
 		e.Name, e.Confidence = t.agent, event.Confidence{Value: value, Known: true, Origin: event.OriginThought}
-	}
-	if len(b.Events) == 0 {
-		b.Add(event.KindOther)
 	}
 }
 

@@ -18,7 +18,7 @@ type task struct {
 	model     string   // from task-created
 	startedBy string   // id of the call that started it, or ""
 
-	orphan   bool   // of a run: it may still turn out to be part of another
+	orphan   bool   // of a run: a later frame may make it part of another
 	reported bool   // of a run: frames were reported under its id
 	started  bool   // task-created was seen
 	ended    bool   // an end was seen
@@ -80,8 +80,8 @@ func (d *decoder) taskOf(id []byte) *task {
 	return t
 }
 
-// setPlace records the parent and the agent of a task. The first value counts: an agent does not
-// change its name.
+// setPlace records the parent and the agent of a task. Later values do not replace them: a task does
+// not change its agent.
 func (d *decoder) setPlace(t, parent *task, agent []byte, b *event.Batch) {
 	hadPlace := t.parent != "" && t.agent != ""
 	if t.agent == "" && string(agent) != "user" {
@@ -101,15 +101,15 @@ func (d *decoder) setPlace(t, parent *task, agent []byte, b *event.Batch) {
 	}
 }
 
-// addAuthor notes a name that a frame of the task gives, unless it is that of its agent.
+// addAuthor records a name that a frame of the task gives, unless it is that of its agent.
 func (t *task) addAuthor(name, agent string) {
 	if name != "" && name != agent {
 		t.authors = wire.AddAuthor(t.authors, name)
 	}
 }
 
-// adopt makes a task, with all its parts, part of another. A task that has ended as a run stays
-// one, and a task cannot be part of itself.
+// adopt makes a task and its parts part of another task. It leaves a task that has ended as a run,
+// and one that would become part of itself.
 func (d *decoder) adopt(t, parent *task, b *event.Batch) {
 	if t.parent != "" || t.ended || parent.run == t.id {
 		return
@@ -154,9 +154,6 @@ func (d *decoder) setRun(t *task, b *event.Batch) {
 func (d *decoder) subtaskCreated(t *task, fr frame, b *event.Batch) {
 	if id := fr.data.Get("subtaskId").Text(); len(id) > 0 {
 		d.setPlace(d.taskOf(id), t, fr.data.Get("agentId").Text(), b)
-	}
-	if len(b.Events) == 0 {
-		b.Add(event.KindOther)
 	}
 }
 

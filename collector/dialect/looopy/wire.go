@@ -2,6 +2,7 @@ package looopy
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -65,8 +66,8 @@ func readFrame(f dialect.Frame) frame {
 
 const internalPrefix = "internal"
 
-// unprefixedInternal are the internal kinds that no other kind shares a name with, so that they are
-// internal even without the prefix.
+// unprefixedInternal are the names that only internal kinds have, so that these are internal even
+// without the prefix.
 var unprefixedInternal = [][]byte{[]byte("llm-call"), []byte("checkpoint"), []byte("thought-process"), []byte("tool-message")}
 
 // isInternal reads a name as leniently as possible: the servers' own filter let "Internal:" pass.
@@ -78,12 +79,7 @@ func isInternal(name []byte) bool {
 	if len(name) >= len(internalPrefix) && bytes.EqualFold(name[:len(internalPrefix)], []byte(internalPrefix)) {
 		return true
 	}
-	for _, b := range unprefixedInternal {
-		if bytes.EqualFold(name, b) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(unprefixedInternal, func(internal []byte) bool { return bytes.EqualFold(name, internal) })
 }
 
 // isPrefixed reports whether an internal kind has the full prefix, which only Looopy uses.
@@ -98,7 +94,7 @@ func (fr frame) hasTask() bool { return len(fr.task.Text()) > 0 }
 // servers.
 func (fr frame) isArtifact() bool {
 	k := kinds[fr.kind]
-	return k != nil && k.artifact != "" && len(fr.data.Get("artifactId").Text()) > 0
+	return k != nil && k.writesArtifact && len(fr.data.Get("artifactId").Text()) > 0
 }
 
 func (fr frame) isEvent() bool {
@@ -127,10 +123,8 @@ func contextOfID(id []byte) []byte {
 	if dash <= 0 || dash == len(id)-1 || !utf8.Valid(id) {
 		return nil
 	}
-	for _, c := range id[dash+1:] {
-		if c < '0' || c > '9' {
-			return nil
-		}
+	if len(bytes.Trim(id[dash+1:], "0123456789")) > 0 {
+		return nil
 	}
 	return id[:dash]
 }
@@ -161,5 +155,5 @@ func (fr frame) duration() event.Duration {
 	return dialect.Duration(fr.metadata.Get("duration"), time.Millisecond)
 }
 
-// iterations returns the reported number of loop rounds of the task that the frame ends.
+// iterations returns the reported number of loop iterations of the task that the frame ends.
 func (fr frame) iterations() event.Count { return dialect.Count(fr.metadata.Get("iterations")) }
