@@ -46,7 +46,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		}
 	case m.failure.Exists() && isErrorFrame(v):
 		b.Run, b.Type = d.run, typeError
-		b.Time = reportedTime(m.details.Get("timestamp"))
+		b.Time = wire.Time(m.details.Get("timestamp"))
 		code := wire.MostSpecific(wire.Code(m.details.Get("error_type")), wire.ErrorCode(v.Get("error")))
 		d.addErrorFrame(v.Get("error").Text(), d.lastError.refine(code, m.details.Get("error_message")), b)
 	case !m.isEvent():
@@ -77,7 +77,7 @@ func (d *decoder) decodeEvent(m *members, b *event.Batch) {
 			d.places.AddOutput(d.text(path, wire.MaxText))
 		}
 	}
-	b.Time = reportedTime(m.timestamp)
+	b.Time = wire.Time(m.timestamp)
 	b.Partial, _ = m.partial.Bool()
 	b.Statements = m.statements()
 	if b.Agent == d.transferTarget {

@@ -3,9 +3,7 @@ package adk
 import (
 	"bytes"
 	"slices"
-	"time"
 
-	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
@@ -363,16 +361,4 @@ func firstOf(v, fallback strictjson.Value) strictjson.Value {
 		return v
 	}
 	return fallback
-}
-
-// reportedTime reads a timestamp: a float of seconds, an integer of seconds or milliseconds, RFC
-// 3339 text, or none (Go).
-func reportedTime(v strictjson.Value) time.Time {
-	switch v.Kind() {
-	case strictjson.Number:
-		return wire.NumberTime(v)
-	case strictjson.String:
-		return dialect.TextTime(v)
-	}
-	return time.Time{}
 }

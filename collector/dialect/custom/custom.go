@@ -15,8 +15,8 @@ import (
 // Name is the dialect's name.
 const Name = "custom"
 
-// Dialect implements dialect.Dialect for one mapping. It is never detected: it reads only streams
-// of the source that has the mapping.
+// Dialect implements dialect.Dialect for one mapping. It is never detected, and reads only streams of
+// the source that has the mapping.
 type Dialect struct {
 	typePath        path // path to a frame's type; nil if the SSE event name is the type
 	failureStatuses []string
@@ -38,8 +38,8 @@ type path []string
 // unknown meaning reports nothing.
 func New(m Mapping) Dialect {
 	d := Dialect{typePath: parse(m.Paths[PathType]), failureStatuses: m.FailureStatuses, endMarker: m.EndMarker, frames: make(map[string]*frame, len(m.Frames))}
-	for _, name := range m.HiddenMembers {
-		d.hiddenMembers = append(d.hiddenMembers, string(lenient.Text([]byte(name)))) // the filter compares names in this form
+	for _, name := range m.HiddenMembers { // the filter compares names in this form
+		d.hiddenMembers = append(d.hiddenMembers, string(lenient.Text([]byte(name))))
 	}
 	for name, f := range m.Frames {
 		paths := map[string]path{}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -16,11 +15,11 @@ import (
 
 type decoder struct {
 	Dialect
-	ownName string // name of the run's own agent, if frames do not name it
+	ownName string // name of the run's root agent, if frames do not name it
 	run     string
 	session string
 	names   wire.NameCache
-	failed  failedRuns
+	failed  map[string]struct{} // ids of runs that ended with a failure
 }
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
@@ -54,8 +53,8 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 // typeMembers are members with which many protocols name the type of an object.
 var typeMembers = []string{"type", "kind", "event"}
 
-// isInternal reports whether a frame is marked internal: by its type, or by an object in it at any
-// depth. Mapped arguments, results and errors are data and are not searched.
+// isInternal reports whether a frame is marked as internal, by its type or by an object in it at any
+// depth. Mapped arguments, results, errors and codes are data and are not searched.
 func (d *decoder) isInternal(name string, v strictjson.Value) bool {
 	var data []path
 	if f := d.frames[name]; f != nil {
@@ -68,7 +67,8 @@ func (d *decoder) isInternal(name string, v strictjson.Value) bool {
 	return lenient.IsInternal([]byte(name)) || containsMark(v, data, true)
 }
 
-// containsMark reports whether an object in v, outside the paths in data, calls itself internal.
+// containsMark reports whether an object in v, outside the paths in data, is marked as internal by the
+// value of one of typeMembers.
 func containsMark(v strictjson.Value, data []path, outermost bool) bool {
 	for member, value := range v.Members() {
 		var within []path
@@ -81,8 +81,9 @@ func containsMark(v strictjson.Value, data []path, outermost bool) bool {
 		if isData {
 			continue
 		}
-		// An object in event, or in the frame's own type, is searched like any other.
-		if searched := value.Kind() == strictjson.Object && (outermost || member.Is("event")); !searched && lenient.MatchesAny(member.Text(), typeMembers) && lenient.ContainsInternal(value) {
+		// An object in one of the frame's own typeMembers, or in event, is searched like any other object.
+		isSearched := value.Kind() == strictjson.Object && (outermost || member.Is("event"))
+		if !isSearched && lenient.MatchesAny(member.Text(), typeMembers) && lenient.ContainsInternal(value) {
 			return true
 		}
 		if containsMark(value, within, false) {
@@ -103,12 +104,12 @@ type reading struct {
 	*decoder
 	json strictjson.Value
 	b    *event.Batch
-	user bool // the user speaks, whose text is not an answer
+	user bool // the frame is from the user, whose text is not an answer
 }
 
 func (r *reading) value(name string) strictjson.Value { return r.paths[name].lookup(r.json) }
 
-// name returns a string or an integer as a name.
+// name returns the string or integer of a path as a name.
 func (r *reading) name(member string) string {
 	v := r.value(member)
 	if n, ok := v.Int(); ok {
@@ -129,16 +130,9 @@ func (r *reading) setRun() {
 	if r.means == "run_started" {
 		r.b.Agent = cmp.Or(r.b.Agent, dialect.Name(r.ownName))
 	}
-	r.b.Time = reportedTime(r.value(pathTime))
+	r.b.Time = wire.Time(r.value(pathTime))
 	r.b.Partial = r.means == "text_delta"
 	r.b.Statements.Layer = r.value(pathProof)
-}
-
-func reportedTime(v strictjson.Value) time.Time {
-	if v.Kind() == strictjson.Number {
-		return wire.NumberTime(v)
-	}
-	return dialect.TextTime(v)
 }
 
 // report adds the events of the frame.
@@ -200,7 +194,7 @@ func (r *reading) endRun() {
 	}
 }
 
-// addEnd adds an event of an end, with the error if the frame reports a failure.
+// addEnd adds an event for the end of something, with the error if the frame reports a failure.
 func (r *reading) addEnd(kind event.Kind, class event.Failure) *event.Event {
 	e := r.b.Add(kind)
 	how := r.ending(class)
@@ -208,7 +202,7 @@ func (r *reading) addEnd(kind event.Kind, class event.Failure) *event.Event {
 	return e
 }
 
-// ending returns how the frame says that something has ended. A failure is of a class.
+// ending returns how something has ended according to the frame. class is the class of a failure.
 func (r *reading) ending(class event.Failure) ending {
 	if !r.hasFailed() {
 		return ending{}

@@ -2,20 +2,17 @@ package custom
 
 import "github.com/delegraph/delegraph/collector/event"
 
-// ending says how something has ended: with a failure, or well.
+// ending describes how something has ended. The zero value means success.
 type ending struct {
 	failure event.Failure
 	code    string
 }
 
-// failedRuns are the runs that have ended with a failure, by ID.
-type failedRuns map[string]struct{}
-
-// maxFailed limits failedRuns.
+// maxFailed limits the runs in decoder.failed.
 const maxFailed = 64
 
-// addRunEnd adds the end of a run. It returns nil if the run has failed before: its failure stands, and the frame only ends the
-// stream as it always does.
+// addRunEnd adds the end of a run. If the run has failed before, it returns nil: the failure stands, and
+// the frame only ends the stream.
 func (d *decoder) addRunEnd(b *event.Batch, how ending) *event.Event {
 	if _, failed := d.failed[b.Run]; failed {
 		b.Add(event.KindOther)
@@ -23,7 +20,7 @@ func (d *decoder) addRunEnd(b *event.Batch, how ending) *event.Event {
 	}
 	if how.failure != event.NoFailure {
 		if d.failed == nil || len(d.failed) >= maxFailed {
-			d.failed = make(failedRuns)
+			d.failed = make(map[string]struct{})
 		}
 		d.failed[b.Run] = struct{}{}
 		e := b.Add(event.KindError)

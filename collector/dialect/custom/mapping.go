@@ -69,34 +69,30 @@ var (
 
 var meanings = []Meaning{
 	{"run_started", "A run starts. Its agent is the root: by the path, else the source's `agent`, else its name.", nil, nil},
-	{"run_ended", "The run has ended, or failed if status or error says so.", nil, join(outcome, usage, proof)},
+	{"run_ended", "The run has ended, or failed if status or error says so.", nil, slices.Concat(outcome, usage, proof)},
 	{"run_failed", "The run failed.", nil, []string{pathCode}},
 	{"agent_started", "An agent starts.", nil, nil},
-	{"agent_ended", "An agent has ended.", nil, join(outcome, proof)},
+	{"agent_ended", "An agent has ended.", nil, slices.Concat(outcome, proof)},
 	{"agent_failed", "An agent failed.", nil, []string{pathCode}},
 	{"transfer", "The agent hands control to its `target`.", []string{pathTarget}, []string{pathCall}},
 	{"tool_started", "The agent calls a tool.", []string{pathName}, []string{pathCall, pathArguments}},
-	{"tool_ended", "A call has a result, joined by the call's ID, else the tool's name.", []string{pathName + "|" + pathCall}, join([]string{pathResult}, outcome)},
+	{"tool_ended", "A call has a result, joined by the call's ID, else the tool's name.", []string{pathName + "|" + pathCall}, slices.Concat([]string{pathResult}, outcome)},
 	{"tool_failed", "A call failed.", []string{pathName + "|" + pathCall}, []string{pathResult, pathCode}},
 	{"text_delta", "A piece of a text.", []string{pathText}, nil},
 	{"text", "A whole text, perhaps after pieces of it.", []string{pathText}, proof},
 	{"answer", "The agent's final answer, whole.", []string{pathText}, proof},
 	{"thought", "A model's reasoning, or a piece of it.", []string{pathText}, nil},
-	{"model_ended", "A model has responded.", nil, join(usage, []string{pathFinish}, outcome)},
+	{"model_ended", "A model has responded.", nil, slices.Concat(usage, []string{pathFinish}, outcome)},
 	{"confidence", "An answer's confidence: a number from 0 to 1, a percentage, or a word.", []string{pathConfidence}, []string{pathProof}},
 	{"input_requested", "The run waits for input from a person.", nil, []string{pathCall}},
 	{"input_answered", "The input has arrived.", nil, []string{pathCall}},
 	{"other", "Nothing for signals. The frame may leave.", nil, nil},
 }
 
-func join(lists ...[]string) []string { return slices.Concat(lists...) }
-
 // paths returns the paths of a type of frame, including the common ones.
 func (m Mapping) paths(f Frame) map[string]string {
-	all := maps.Clone(m.Paths)
-	if all == nil {
-		all = map[string]string{}
-	}
+	all := map[string]string{}
+	maps.Copy(all, m.Paths)
 	maps.Copy(all, f.Paths)
 	all[PathType] = m.Paths[PathType]
 	return all

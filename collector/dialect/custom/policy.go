@@ -56,8 +56,8 @@ func (f *frame) public(hidden []string) *event.Rule {
 	return root
 }
 
-// addRule adds a rule at a path. If one path is a prefix of another, only the longer one leaves. If
-// two paths lead to the same value, the stricter rule applies.
+// addRule adds a rule at a path. If one path is a prefix of another, only the value at the longer one
+// leaves. If two paths lead to the same value, the stricter rule applies.
 func addRule(at *event.Rule, p path, rule event.Rule) {
 	for _, name := range p[:len(p)-1] {
 		next := at.Members[name]

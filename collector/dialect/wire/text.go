@@ -52,7 +52,18 @@ func AddAnswer(id *event.Identity, input strictjson.Value) {
 // be the year 5138.
 const millisecondsFrom = 1e11
 
-// NumberTime returns a time given as a number of seconds or milliseconds, or the zero time.
+// Time returns a time that is given as for NumberTime or as text in the format of RFC 3339, or the zero time.
+func Time(v strictjson.Value) time.Time {
+	switch v.Kind() {
+	case strictjson.Number:
+		return NumberTime(v)
+	case strictjson.String:
+		return dialect.TextTime(v)
+	}
+	return time.Time{}
+}
+
+// NumberTime returns a time that is given as a number of seconds or milliseconds, or the zero time.
 func NumberTime(v strictjson.Value) time.Time {
 	n, ok := v.Float()
 	if !ok || math.Abs(n) > 1e15 {
