@@ -19,21 +19,21 @@ type decoder struct {
 	places         wire.Places
 	responses      map[string]*response // by the speaker's place, because parallel branches interleave
 	pending        pending
-	errorReported  bool              // an event reported the failure that an error frame will repeat
+	errorReported  bool              // an event reported a failure, which an error frame may repeat
 	lastError      errorEvent        // the last event with an error code
 	lastBranches   map[string]string // each agent's last branch
 	transferTarget string            // target of the last transfer until it speaks
 	lastWholeID    uint64            // hash of the id of the last event that was not partial; 0 if it had none
 }
 
-// maxSpeakers limits the speakers that are remembered per stream. Responses of further speakers are
-// decoded without context.
+// maxSpeakers limits the speakers that are remembered per stream. Frames of further speakers are decoded
+// without the state of their responses.
 const maxSpeakers = 1024
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	v := unwrap(f.JSON)
-	var m members
-	m.read(v)
+	var fr frame
+	fr.read(v)
 	if b.Type = typeEvent; v != f.JSON {
 		b.Type = typeWrapped
 	}
@@ -44,71 +44,71 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 			b.Run = d.run
 			d.addErrorFrame(message, wire.TextCode(message), b)
 		}
-	case m.failure.Exists() && isErrorFrame(v):
+	case fr.errorValue.Exists() && isErrorFrame(v):
 		b.Run, b.Type = d.run, typeError
-		b.Time = wire.Time(m.details.Get("timestamp"))
-		code := wire.MostSpecific(wire.Code(m.details.Get("error_type")), wire.ErrorCode(v.Get("error")))
-		d.addErrorFrame(v.Get("error").Text(), d.lastError.refine(code, m.details.Get("error_message")), b)
-	case !m.isEvent():
+		b.Time = wire.Time(fr.errorDetails.Get("timestamp"))
+		code := wire.MostSpecific(wire.Code(fr.errorDetails.Get("error_type")), wire.ErrorCode(fr.errorValue))
+		d.addErrorFrame(fr.errorValue.Text(), d.lastError.refine(code, fr.errorDetails.Get("error_message")), b)
+	case !fr.isEvent():
 		b.Rejected = event.ReasonShape
 	default:
-		d.decodeEvent(&m, b)
+		d.decodeEvent(&fr, b)
 	}
 }
 
-func (d *decoder) decodeEvent(m *members, b *event.Batch) {
+func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 	first := d.run == ""
-	b.Run = d.runID(m.invocation)
-	user := wire.IsUser(m.author)
-	b.Branch = d.name(m.branch)
+	b.Run = d.runID(fr.invocation)
+	user := wire.IsUser(fr.author)
+	b.Branch = d.name(fr.branch)
 	switch {
 	case user:
-	case first && m.isPlugin():
+	case first && fr.isPlugin():
 		b.Place = &event.Place{Root: event.RootSilent}
 	default:
-		b.Agent = d.name(m.author)
-		b.Branch = d.branchOf(b.Agent, b.Branch, m)
-		path := m.node.Get("path")
+		b.Agent = d.name(fr.author)
+		b.Branch = d.branchOf(b.Agent, b.Branch, fr)
+		path := fr.node.Get("path")
 		b.Place = d.places.Of(wire.Speaker{
-			Author: b.Agent, Path: d.text(path, wire.MaxText), Branch: cmp.Or(d.text(m.branch, wire.MaxText), b.Branch), Scope: d.name(m.scope),
-			HasPath: path.Exists(), RunsNext: m.actions.First("agentState", "agent_state").Kind() == strictjson.Object, IsFunction: m.isFunction(),
+			Author: b.Agent, Path: d.text(path, wire.MaxText), Branch: cmp.Or(d.text(fr.branch, wire.MaxText), b.Branch), Scope: d.name(fr.scope),
+			HasPath: path.Exists(), RunsNext: fr.actionsValue.First("agentState", "agent_state").Kind() == strictjson.Object, IsFunction: fr.isFunction(),
 		})
-		if b.Output = m.node.First("outputFor", "output_for").Len() > 0; b.Output {
+		if b.Output = fr.node.First("outputFor", "output_for").Len() > 0; b.Output {
 			d.places.AddOutput(d.text(path, wire.MaxText))
 		}
 	}
-	b.Time = wire.Time(m.timestamp)
-	b.Partial, _ = m.partial.Bool()
-	b.Statements = m.statements()
+	b.Time = wire.Time(fr.timestamp)
+	b.Partial = isTrue(fr.partial)
+	b.Statements = fr.statements()
 	if b.Agent == d.transferTarget {
 		d.transferTarget = ""
 	}
-	fr := readFrame(m)
-	fr.isNode = b.Place.IsFunction() || fr.isBare() && d.places.IsWorkflow(d.text(m.node.Get("path"), wire.MaxText))
+	fr.interpret()
+	fr.lacksModel = b.Place.IsFunction() || fr.isBare() && d.places.IsWorkflow(d.text(fr.node.Get("path"), wire.MaxText))
 	fr.isStep = b.Place.IsStep()
 	if fr.exceedsLimits() {
 		b.Rejected = event.ReasonShape
 		return
 	}
-	d.parts = appendParts(d.parts, fr.Parts)
+	d.parts = appendParts(d.parts, fr.partList)
 	defer func() { clear(d.parts) }() // they would keep a large frame in memory until the next one
 	fr.parts = d.parts
 	switch {
 	case user:
-		d.addResponses(&fr, b)
+		d.addResponses(fr, b)
 	case b.Partial:
-		d.addPartial(&fr, b)
+		d.addPartial(fr, b)
 	default:
-		d.addWhole(&fr, b)
+		d.addWhole(fr, b)
 	}
 }
 
 // branchOf returns an event's branch. JavaScript leaves it out of an error, which then belongs to
 // the branch in which the agent spoke last.
-func (d *decoder) branchOf(agent, branch string, m *members) string {
+func (d *decoder) branchOf(agent, branch string, fr *frame) string {
 	last, known := d.lastBranches[agent]
 	switch {
-	case branch == "" && m.code.Exists() && !m.node.Exists():
+	case branch == "" && fr.errorCode.Exists() && !fr.node.Exists():
 		return last
 	case known || branch != "" && len(d.lastBranches) < maxSpeakers:
 		d.lastBranches[agent] = branch
@@ -116,9 +116,9 @@ func (d *decoder) branchOf(agent, branch string, m *members) string {
 	return branch
 }
 
-// runID returns the id of the stream's run, given that of an event. The answer to a run request has only
-// one run. In other streams, an id with the usual prefix that differs starts another run. Other ids do not:
-// Python of mid-2025 gave the merged response of parallel calls a new id of eight characters.
+// runID returns the id of the stream's run, given an event's invocation id. The answer to a run request has
+// only one run. In other streams, another id with the usual prefix starts another run. An id without the
+// prefix does not: Python of mid-2025 gave the merged response of parallel calls a new id of eight characters.
 func (d *decoder) runID(v strictjson.Value) string {
 	switch {
 	case d.run != "" && (d.singleRun || v.Is(d.run)):
@@ -139,8 +139,8 @@ func (d *decoder) runID(v strictjson.Value) string {
 // which the whole frame repeats.
 func (d *decoder) addPartial(fr *frame, b *event.Batch) {
 	r := d.response(b)
-	if fr.Model.Exists() {
-		r.model = cmp.Or(d.name(fr.Model), r.model)
+	if fr.model.Exists() {
+		r.model = cmp.Or(d.name(fr.model), r.model)
 	}
 	if !r.open && !fr.continuesUsage(r) {
 		r.open = true
@@ -181,7 +181,7 @@ func (d *decoder) addWhole(fr *frame, b *event.Batch) {
 		d.addPart(p, fr, b)
 	}
 	d.addActions(fr, b)
-	if e := addErrorCode(failure, code, b); e != nil && failure == event.AgentError && !fr.isNode {
+	if e := addErrorCode(failure, code, b); e != nil && failure == event.AgentError && !fr.lacksModel {
 		e.Name = d.transferTarget
 	}
 	if fr.isFinal() {
@@ -198,23 +198,23 @@ func (d *decoder) addResponse(fr *frame, r *response, failure event.Failure, cod
 	case failure == event.AgentError:
 	case fr.isModelResponse(r):
 		e := b.Add(event.KindModelEnded)
-		e.Model = cmp.Or(d.name(fr.Model), r.model)
-		e.FinishReason, e.Usage, e.Error = dialect.Name(fr.FinishReason.String()), fr.Usage, failure
+		e.Model = cmp.Or(d.name(fr.model), r.model)
+		e.FinishReason, e.Usage, e.Error = dialect.Name(fr.finishReason.String()), fr.usage, failure
 		e.Code = code
 		mayContinue := e.FinishReason == "" || failure != event.NoFailure
 		e.UsageIncomplete = e.FinishReason == "" && failure == event.NoFailure && fr.hasUsage && (r.open || fr.notPartial)
-		*r, answered = response{lastUsage: fr.Usage, streamed: r.open, mayContinue: mayContinue, suspended: r.suspended}, true
+		*r, answered = response{lastUsage: fr.usage, streamed: r.open, mayContinue: mayContinue, suspended: r.suspended}, true
 	case fr.continues(r):
 		e := b.Add(event.KindUsage)
-		e.Usage.Output = event.Count{N: fr.Usage.Output.N - r.lastUsage.Output.N, Known: true}
-		r.mayContinue, r.lastUsage = !fr.FinishReason.Exists(), fr.Usage
+		e.Usage.Output = event.Count{N: fr.usage.Output.N - r.lastUsage.Output.N, Known: true}
+		r.mayContinue, r.lastUsage = !fr.finishReason.Exists(), fr.usage
 		e.UsageIncomplete = r.mayContinue
 	case fr.repeats(r) && fr.isSection():
 		b.Add(event.KindUsage).UsageIncomplete = true
 	default:
-		r.mayContinue = r.mayContinue && fr.Parts.Len() == 0 && failure == event.NoFailure
+		r.mayContinue = r.mayContinue && fr.partList.Len() == 0 && failure == event.NoFailure
 	}
-	r.answered = answered && failure == event.NoFailure && fr.isFinal() && fr.LongRunning.Len() == 0 && !fr.awaitsCode()
+	r.answered = answered && failure == event.NoFailure && fr.isFinal() && fr.longRunning.Len() == 0 && !fr.awaitsCode()
 }
 
 // addResponses reports the tool responses in a frame of the user. The user is no agent, and the user's
@@ -288,7 +288,7 @@ func (d *decoder) addPauses(fr *frame, b *event.Batch) {
 func (d *decoder) addActions(fr *frame, b *event.Batch) {
 	if target := fr.actions.transfer; len(target.Text()) > 0 {
 		e := b.Add(event.KindTransfer)
-		e.Name, e.ID, e.CallID = d.name(target), dialect.Name(fr.ID.String()), dialect.Name(fr.transferCall().String())
+		e.Name, e.ID, e.CallID = d.name(target), dialect.Name(fr.id.String()), dialect.Name(fr.transferCall().String())
 		d.transferTarget = e.Name
 		d.response(b).suspend()
 	}
@@ -322,10 +322,9 @@ func addErrorCode(failure event.Failure, code string, b *event.Batch) *event.Eve
 	return e
 }
 
-// rejectsTarget reports whether an error says that the agent to which control was transferred does
-// not exist.
+// rejectsTarget reports whether an error says that the target of the last transfer does not exist.
 func (d *decoder) rejectsTarget(fr *frame) bool {
-	return d.transferTarget != "" && !fr.hasUsage && !fr.FinishReason.Exists() && fr.Parts.Len() == 0 &&
+	return d.transferTarget != "" && !fr.hasUsage && !fr.finishReason.Exists() && fr.partList.Len() == 0 &&
 		bytes.Contains(fr.errorMessage.Text(), []byte(d.transferTarget))
 }
 

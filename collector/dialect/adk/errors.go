@@ -7,10 +7,10 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// errorEvent identifies the last event with an error code, so that refine can find its code again.
+// errorEvent is what refine needs of the last event with an error code.
 type errorEvent struct {
 	code    string
-	message uint64 // its hash; 0 if there is none
+	message uint64 // hash of the message; 0 if there is none
 }
 
 var seed = maphash.MakeSeed()
@@ -23,8 +23,9 @@ func newErrorEvent(code string, message strictjson.Value) errorEvent {
 	return e
 }
 
-// refine returns the most specific code of an error frame. ADK 2 reports most errors twice, first
-// as an event. Both have the same message, but the frame has only the class of the exception.
+// refine returns the most specific code of an error frame, given the code in the frame. ADK 2 reports
+// most errors twice, first as an event. Both have the same message, but the frame has only the class of
+// the exception.
 func (e errorEvent) refine(code string, message strictjson.Value) string {
 	if frame := newErrorEvent(code, message); frame.message != e.message || e.message == 0 {
 		return code

@@ -48,11 +48,11 @@ func readActions(v strictjson.Value) (a actions) {
 		case "end_invocation":
 			ends = firstOf(ends, value)
 		case "escalate":
-			a.escalates, _ = value.Bool()
+			a.escalates = isTrue(value)
 		}
 	}
-	a.skipsSummary, _ = skips.Bool()
-	a.endsInvocation, _ = ends.Bool()
+	a.skipsSummary = isTrue(skips)
+	a.endsInvocation = isTrue(ends)
 	return a
 }
 

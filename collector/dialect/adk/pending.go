@@ -31,13 +31,8 @@ func (p *pending) remove(id, name string) {
 }
 
 // byPlace returns the calls of a speaker that have no response.
-func (p pending) byPlace(place string) (own []pendingCall) {
-	for _, c := range p {
-		if c.place == place {
-			own = append(own, c)
-		}
-	}
-	return own
+func (p pending) byPlace(place string) []pendingCall {
+	return slices.DeleteFunc(slices.Clone(p), func(c pendingCall) bool { return c.place != place })
 }
 
 // failedCall returns the call that an error is about: the only call, else the only one whose name
@@ -46,12 +41,7 @@ func failedCall(calls []pendingCall, message []byte) (pendingCall, bool) {
 	if len(calls) == 1 {
 		return calls[0], true
 	}
-	var named []pendingCall
-	for _, c := range calls {
-		if c.name != "" && bytes.Contains(message, []byte(c.name)) {
-			named = append(named, c)
-		}
-	}
+	named := slices.DeleteFunc(slices.Clone(calls), func(c pendingCall) bool { return c.name == "" || !bytes.Contains(message, []byte(c.name)) })
 	if len(named) != 1 {
 		return pendingCall{}, false
 	}

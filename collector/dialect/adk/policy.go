@@ -15,12 +15,12 @@ const (
 )
 
 var table = event.Table{
-	// ADK events have neither member. A frame that has one is something else, unless its value is
-	// one of the types below.
+	// ADK events have neither member. A frame with one of them belongs to another protocol, unless its
+	// value is one of the types below.
 	Discriminators: []string{"kind", "type"},
 	NameMembers:    []string{"event"},
-	// The custom metadata contains the request to and the answer of a remote agent (A2A), with
-	// everything that an update can contain.
+	// The custom metadata contains the request to a remote agent (A2A) and its answer, which may contain
+	// all that A2A allows.
 	Envelopes: []string{
 		"event", "result", "rawEvent", "raw_event", "customMetadata", "custom_metadata", "a2a:request", "a2a:response", "params",
 		"task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "history", "parts", "metadata", "adk_custom_metadata",
@@ -29,7 +29,7 @@ var table = event.Table{
 	KeptEvents:      []string{"error"}, // the Go server names its error frames
 	FailureData:     `{"error":"the run failed"}`,
 	// The clients for Python and JavaScript stop at {"error":…}, although the run goes on. They accept this
-	// event, and take it neither for an answer nor for the end. No agent has the name "user".
+	// event, and treat it neither as an answer nor as the end. No agent has the name "user".
 	OversizeData: `{"author":"user","partial":true,"errorMessage":"` + event.OversizeMessage + `"}`,
 	Types: map[string]event.Type{
 		typeEvent:   {Client: true, Public: &publicEvent, Words: &words},
@@ -82,8 +82,8 @@ var finishReasons = []string{
 }
 
 // publicEvent keeps an event without thoughts, arguments, results, state, usage, secrets, error
-// messages, and the user's text; the decoder reports none of these as text of an answer. It lists
-// both spellings, because servers send both.
+// messages and the user's text. The decoder reports none of these as text of an answer. The rule lists
+// both spellings of a member, because servers send both.
 var publicEvent = event.Rule{ThoughtMarkers: thoughtMarkers, ThoughtMarkersIn: metadataMembers, Members: map[string]*event.Rule{
 	"thought":       &publicThoughtMarker,
 	"id":            &scalar,
@@ -110,8 +110,7 @@ var publicEvent = event.Rule{ThoughtMarkers: thoughtMarkers, ThoughtMarkersIn: m
 	"actions": {Members: map[string]*event.Rule{
 		"transferToAgent":   {Fact: event.KindTransfer},
 		"transfer_to_agent": {Fact: event.KindTransfer},
-		// The value of each artifact is its version. If a server sent the artifact itself there, it
-		// would be removed.
+		// The value of each artifact is its version. An artifact's content would be removed.
 		"artifactDelta":  {AnyMember: &event.Rule{Fact: event.KindArtifact}},
 		"artifact_delta": {AnyMember: &event.Rule{Fact: event.KindArtifact}},
 		"stateDelta":     {State: true, Fact: event.KindState},

@@ -11,14 +11,14 @@ type response struct {
 	mayContinue bool // the last response had no finish reason or was refused: a second frame of it may follow
 	answered    bool // the last response was a final answer
 
-	suspended []response // responses that transferred control and may end with an empty frame when it comes back
+	suspended []response // responses that transferred control and may end with an empty frame when control returns
 }
 
 // maxSuspended limits the remembered responses of a speaker that transferred control.
 const maxSuspended = 64
 
 // suspend remembers the last response, which transferred control. The speaker's next response may belong to
-// another invocation, and this one may still end after that.
+// another invocation of it, after which this response may still end.
 func (r *response) suspend() {
 	if len(r.suspended) < maxSuspended {
 		r.suspended = append(r.suspended, response{lastUsage: r.lastUsage, streamed: r.streamed, mayContinue: r.mayContinue})
@@ -29,7 +29,7 @@ func (r *response) suspend() {
 // sends that frame after everything that the response caused, including other invocations of the
 // agent.
 func (r *response) resume(fr *frame) {
-	if !fr.hasUsage || fr.Parts.Len() > 0 || fr.repeats(r) || fr.continues(r) {
+	if !fr.hasUsage || fr.partList.Len() > 0 || fr.repeats(r) || fr.continues(r) {
 		return
 	}
 	for i := len(r.suspended) - 1; i >= 0; i-- {

@@ -16,10 +16,10 @@ import (
 func (d *decoder) addSplitArtifacts(fr *frame, b *event.Batch) bool {
 	before := d.lastWholeID
 	d.lastWholeID = 0
-	if id := fr.ID.Text(); len(id) > 0 {
+	if id := fr.id.Text(); len(id) > 0 {
 		d.lastWholeID = maphash.Bytes(seed, id)
 	}
-	if before == 0 || d.lastWholeID != before || fr.Parts.Len() > 0 || fr.actions.artifacts.Len() == 0 {
+	if before == 0 || d.lastWholeID != before || fr.partList.Len() > 0 || fr.actions.artifacts.Len() == 0 {
 		return false
 	}
 	b.Statements = event.Statements{}

@@ -12,7 +12,7 @@ import (
 // its metadata.
 func TestStatements(t *testing.T) {
 	const layer = `{"confidence":0.92}`
-	for frame, want := range map[string]string{
+	for sent, want := range map[string]string{
 		by(`"proof_layer":` + layer):                            layer,
 		by(`"proofLayer":` + layer + `,"proof_layer":{}`):       layer,
 		by(`"customMetadata":{"proof_layer":` + layer + `}`):    layer,
@@ -21,9 +21,9 @@ func TestStatements(t *testing.T) {
 		by(`"citation_metadata":{"citations":[]},` + parts(hi)): `{"citations":[]}`,
 		by(parts(hi)): "",
 	} {
-		var m members
-		m.read(value(t, frame))
-		s := m.statements()
+		var fr frame
+		fr.read(value(t, sent))
+		s := fr.statements()
 		got := ""
 		for _, v := range []strictjson.Value{s.Layer, s.Grounding, s.Citations} {
 			if v.Exists() {
@@ -31,7 +31,7 @@ func TestStatements(t *testing.T) {
 			}
 		}
 		if got != want || (want == "") != (s == event.Statements{}) {
-			t.Errorf("statements() of %s = %s, want %s", frame, got, want)
+			t.Errorf("statements() of %s = %s, want %s", sent, got, want)
 		}
 	}
 }

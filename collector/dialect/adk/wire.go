@@ -11,129 +11,124 @@ import (
 )
 
 // frame is an ADK event. Python, JavaScript, Go and Java spell its members in camelCase, Rust and
-// stored sessions in snake_case; if both are present, camelCase wins.
+// stored sessions in snake_case. If both are present, camelCase wins.
 type frame struct {
-	ID             strictjson.Value
-	Parts          strictjson.Value
-	Model          strictjson.Value
-	FinishReason   strictjson.Value
-	ErrorCode      strictjson.Value
-	errorMessage   strictjson.Value
-	errorType      strictjson.Value // the error's class
-	LongRunning    strictjson.Value
-	Usage          event.Usage
+	// The members that are used. read finds them in one pass.
+	id, invocation, author, branch, timestamp, partial, content, actionsValue strictjson.Value
+	model, finishReason, longRunning, usageMetadata, node, scope              strictjson.Value
+	errorCode, errorMessage, errorDetails                                     strictjson.Value
+	proofLayer, customMetadata, grounding, citations                          strictjson.Value
+	output, nodeError, errorType                                              strictjson.Value // JavaScript only; errorType is an exception's class
+	thought                                                                   strictjson.Value // the protocol defines it for parts only
+	errorValue                                                                strictjson.Value // the member error, of a frame that is not an event
+
+	// Set by interpret.
+	usage          event.Usage
 	actions        actions
-	parts          []part          // read from Parts after the limits are checked
-	longRunningIDs map[string]bool // the ids in LongRunning
+	partList       strictjson.Value
+	longRunningIDs map[string]bool // the ids in longRunning
 	hasUsage       bool
-	isNode         bool // the speaker is a function or a workflow, which has no model
-	isStep         bool // the author is an unnamed step of the container that the path names
 	notPartial     bool // partial is explicitly false; without streaming it is usually absent
 	isThought      bool // the whole frame is a thought
 	otherRole      bool // the content's role is not the model's: tool responses, the user's text, or instructions
+
+	// Set by the decoder.
+	parts      []part // read from partList after the limits are checked
+	lacksModel bool   // the speaker is a function or a workflow
+	isStep     bool   // the author is an unnamed step of the container that the path names
 }
 
-// members holds the members of an event that are used. They are found in one pass.
-type members struct {
-	id, invocation, author, branch, timestamp, partial, content, actions strictjson.Value
-	model, finish, code, long, usage, details, node, scope, message      strictjson.Value
-	layer, custom, grounding, citations                                  strictjson.Value
-	output, nodeError, errorType                                         strictjson.Value // JavaScript only
-	thought                                                              strictjson.Value // the protocol defines it for parts only
-	failure                                                              strictjson.Value // `error`, of a frame that is not an event
-}
-
-func (m *members) read(v strictjson.Value) {
+func (f *frame) read(v strictjson.Value) {
 	for name, value := range v.Members() {
 		if value.Kind() <= strictjson.Null {
 			continue
 		}
 		switch string(name.Text()) {
 		case "id":
-			m.id = value
+			f.id = value
 		case "invocationId":
-			m.invocation = value
+			f.invocation = value
 		case "invocation_id":
-			m.invocation = firstOf(m.invocation, value)
+			f.invocation = firstOf(f.invocation, value)
 		case "author":
-			if !wire.IsUser(m.author) {
-				m.author = value
+			if !wire.IsUser(f.author) {
+				f.author = value
 			}
 		case "branch":
-			m.branch = value
+			f.branch = value
 		case "timestamp":
-			m.timestamp = value
+			f.timestamp = value
 		case "partial":
-			m.partial = value
+			f.partial = value
 		case "content":
-			m.content = value
+			f.content = value
 		case "error":
-			m.failure = value
+			f.errorValue = value
 		case "thought":
-			m.thought = value
+			f.thought = value
 		case "actions":
-			m.actions = value
+			f.actionsValue = value
 		case "modelVersion":
-			m.model = value
+			f.model = value
 		case "model_version":
-			m.model = firstOf(m.model, value)
+			f.model = firstOf(f.model, value)
 		case "finishReason":
-			m.finish = value
+			f.finishReason = value
 		case "finish_reason":
-			m.finish = firstOf(m.finish, value)
+			f.finishReason = firstOf(f.finishReason, value)
 		case "errorCode":
-			m.code = value
+			f.errorCode = value
 		case "error_code":
-			m.code = firstOf(m.code, value)
+			f.errorCode = firstOf(f.errorCode, value)
 		case "longRunningToolIds":
-			m.long = value
+			f.longRunning = value
 		case "long_running_tool_ids":
-			m.long = firstOf(m.long, value)
+			f.longRunning = firstOf(f.longRunning, value)
 		case "usageMetadata":
-			m.usage = value
+			f.usageMetadata = value
 		case "usage_metadata":
-			m.usage = firstOf(m.usage, value)
+			f.usageMetadata = firstOf(f.usageMetadata, value)
 		case "nodeInfo":
-			m.node = value
+			f.node = value
 		case "node_info":
-			m.node = firstOf(m.node, value)
+			f.node = firstOf(f.node, value)
 		case "isolationScope":
-			m.scope = value
+			f.scope = value
 		case "isolation_scope":
-			m.scope = firstOf(m.scope, value)
+			f.scope = firstOf(f.scope, value)
 		case "errorMessage":
-			m.message = value
+			f.errorMessage = value
 		case "error_message":
-			m.message = firstOf(m.message, value)
+			f.errorMessage = firstOf(f.errorMessage, value)
 		case "proofLayer":
-			m.layer = value
+			f.proofLayer = value
 		case "proof_layer":
-			m.layer = firstOf(m.layer, value)
+			f.proofLayer = firstOf(f.proofLayer, value)
 		case "customMetadata":
-			m.custom = value
+			f.customMetadata = value
 		case "custom_metadata":
-			m.custom = firstOf(m.custom, value)
+			f.customMetadata = firstOf(f.customMetadata, value)
 		case "groundingMetadata":
-			m.grounding = value
+			f.grounding = value
 		case "grounding_metadata":
-			m.grounding = firstOf(m.grounding, value)
+			f.grounding = firstOf(f.grounding, value)
 		case "citationMetadata":
-			m.citations = value
+			f.citations = value
 		case "citation_metadata":
-			m.citations = firstOf(m.citations, value)
+			f.citations = firstOf(f.citations, value)
 		case "output":
-			m.output = value
+			f.output = value
 		case "isNodeError":
-			m.nodeError = value
+			f.nodeError = value
 		case "errorType":
-			m.errorType = value
+			f.errorType = value
 		case "errorDetails":
-			m.details = value
+			f.errorDetails = value
 		case "error_details":
-			m.details = firstOf(m.details, value)
+			f.errorDetails = firstOf(f.errorDetails, value)
 		default: // a reader that ignores case may take it for the author
 			if wire.IsUser(value) && lenient.MatchesAny(name.Text(), authorMember) {
-				m.author = value
+				f.author = value
 			}
 		}
 	}
@@ -142,49 +137,44 @@ func (m *members) read(v strictjson.Value) {
 var authorMember = []string{"author"}
 
 // statements returns what the event states about its answer besides the content.
-func (m *members) statements() event.Statements {
-	layer := m.layer
-	if !layer.Exists() {
-		layer = m.custom.First("proofLayer", "proof_layer")
-	}
-	return event.Statements{Layer: layer, Grounding: m.grounding, Citations: m.citations}
+func (f *frame) statements() event.Statements {
+	layer := firstOf(f.proofLayer, f.customMetadata.First("proofLayer", "proof_layer"))
+	return event.Statements{Layer: layer, Grounding: f.grounding, Citations: f.citations}
 }
 
 // isEvent reports whether the members are those of an event. One of them suffices: JavaScript may leave out
 // the author, and Python may send an empty invocation id.
-func (m *members) isEvent() bool {
-	return m.author.Kind() == strictjson.String || m.invocation.Kind() == strictjson.String ||
-		m.content.Kind() == strictjson.Object || m.actions.Kind() == strictjson.Object
+func (f *frame) isEvent() bool {
+	return f.author.Kind() == strictjson.String || f.invocation.Kind() == strictjson.String ||
+		f.content.Kind() == strictjson.Object || f.actionsValue.Kind() == strictjson.Object
 }
 
-func readFrame(m *members) frame {
-	partial, isSet := m.partial.Bool()
-	parts, role, thought := readContent(m.content)
-	return frame{
-		isThought:  isTrue(m.thought) || isTrue(thought),
-		notPartial: isSet && !partial, otherRole: !isModel(role),
-		ID: m.id, Parts: parts, actions: readActions(m.actions), Model: m.model, FinishReason: m.finish,
-		ErrorCode: m.code, errorType: m.errorType, errorMessage: m.message, LongRunning: m.long, longRunningIDs: idSet(m.long), Usage: wire.GeminiUsage(m.usage), hasUsage: m.usage.Len() > 0,
-	}
+// interpret reads what the members contain.
+func (f *frame) interpret() {
+	var role, thought strictjson.Value
+	f.partList, role, thought = readContent(f.content)
+	f.actions, f.longRunningIDs = readActions(f.actionsValue), idSet(f.longRunning)
+	f.usage, f.hasUsage = wire.GeminiUsage(f.usageMetadata), f.usageMetadata.Len() > 0
+	f.isThought = isTrue(f.thought) || isTrue(thought)
+	f.otherRole = !isModel(role)
+	partial, isSet := f.partial.Bool()
+	f.notPartial = isSet && !partial
 }
 
 // isPlugin reports whether an event, the first of its run, is the answer of a plugin. Then no agent runs.
 // Such an event has no data of a model, and its author is a role ("model").
 //
 // Source: google/adk/runners.py of google-adk 2.13.
-func (m *members) isPlugin() bool {
-	return m.author.Is("model") && len(m.node.Get("path").Text()) == 0 && !m.branch.Exists() &&
-		!m.model.Exists() && !m.finish.Exists() && m.usage.Len() == 0 && !m.code.Exists()
+func (f *frame) isPlugin() bool {
+	return f.author.Is("model") && len(f.node.Get("path").Text()) == 0 && !f.branch.Exists() &&
+		!f.model.Exists() && !f.finishReason.Exists() && f.usageMetadata.Len() == 0 && !f.errorCode.Exists()
 }
 
 // isFunction reports whether an event is from a function in a JavaScript workflow: the function
-// raised, or the event has an output that is not a model's.
-func (m *members) isFunction() bool {
-	if raised, _ := m.nodeError.Bool(); raised {
-		return true
-	}
-	isMessage, _ := m.node.Get("messageAsOutput").Bool()
-	return m.output.Exists() && !isMessage && !m.usage.Exists() && !m.finish.Exists()
+// failed, or the event has an output that is not a model's.
+func (f *frame) isFunction() bool {
+	return isTrue(f.nodeError) ||
+		f.output.Exists() && !isTrue(f.node.Get("messageAsOutput")) && !f.usageMetadata.Exists() && !f.finishReason.Exists()
 }
 
 // isModel reports whether a role is the model's, or absent.
@@ -193,7 +183,7 @@ func isModel(role strictjson.Value) bool {
 }
 
 // hasErrorCode reports whether the event has an error code that means failure.
-func (f *frame) hasErrorCode() bool { return wire.IsFailureCode(f.ErrorCode) }
+func (f *frame) hasErrorCode() bool { return wire.IsFailureCode(f.errorCode) }
 
 // failure returns the class of the failure that an error code reports. pending is the number of the
 // agent's calls without a response.
@@ -202,18 +192,18 @@ func (f *frame) hasErrorCode() bool { return wire.IsFailureCode(f.ErrorCode) }
 //   - After a final answer, an exception is an agent error: it comes from a callback or, if the path names
 //     only a container, from another step of that container.
 //   - If a call has no response yet, the code is a tool error, because the model is asked only after the
-//     response. Python reports a tool that raised an exception by the exception's name, and JavaScript a
-//     tool that does not exist.
+//     response. Python sends the name of the exception that the tool raised. JavaScript sends such a code
+//     for a tool that does not exist.
 //   - Any other code is a model error.
 func (f *frame) failure(r *response, pending int) event.Failure {
 	switch {
 	case !f.hasErrorCode():
 		return event.NoFailure
-	case f.isNode && !wire.IsStatus(f.ErrorCode.String()):
+	case f.lacksModel && !wire.IsStatus(f.errorCode.String()):
 		return event.AgentError
-	case r.answered && f.isBare() && (f.isStep && !wire.IsStatus(f.ErrorCode.String()) || isClass(f.ErrorCode.Text())):
+	case r.answered && f.isBare() && (f.isStep && !wire.IsStatus(f.errorCode.String()) || isClass(f.errorCode.Text())):
 		return event.AgentError
-	case pending > 0 && !r.open && !f.hasUsage && !f.FinishReason.Exists() && f.Parts.Len() == 0:
+	case pending > 0 && !r.open && !f.hasUsage && !f.finishReason.Exists() && f.partList.Len() == 0:
 		return event.ToolError
 	}
 	return event.ModelError
@@ -221,23 +211,23 @@ func (f *frame) failure(r *response, pending int) event.Failure {
 
 // isBare reports whether the frame has an error code and nothing else of a model response.
 func (f *frame) isBare() bool {
-	return f.hasErrorCode() && !f.hasUsage && !f.FinishReason.Exists() && !f.Model.Exists() && f.Parts.Len() == 0
+	return f.hasErrorCode() && !f.hasUsage && !f.finishReason.Exists() && !f.model.Exists() && f.partList.Len() == 0
 }
 
-// isClass reports whether an error code is the name of an exception. Statuses and finish reasons
-// are all upper case.
+// isClass reports whether an error code is the name of an exception. Names of statuses and finish
+// reasons have only upper-case letters.
 func isClass(code []byte) bool { return !bytes.Equal(code, bytes.ToUpper(code)) }
 
-// code returns the frame's error code. If it is a class, the message may have a more specific code
-// from the model's API.
+// code returns the frame's most specific error code. The message may have one from the model's API,
+// while the error code is only the class of an exception.
 func (f *frame) code() string {
-	return wire.MostSpecific(wire.Code(f.ErrorCode), wire.Code(f.errorType), wire.TextCode(f.errorMessage.Text()))
+	return wire.MostSpecific(wire.Code(f.errorCode), wire.Code(f.errorType), wire.TextCode(f.errorMessage.Text()))
 }
 
 // isModelResponse reports whether a whole frame ends a model response. Tool responses, the ADK's
 // own requests, and frames that repeat or continue a response do not.
 func (f *frame) isModelResponse(r *response) bool {
-	if f.isNode && !f.hasErrorCode() {
+	if f.lacksModel && !f.hasErrorCode() {
 		return false
 	}
 	requests := 0
@@ -257,7 +247,7 @@ func (f *frame) isModelResponse(r *response) bool {
 	case f.hasErrorCode():
 		return true
 	}
-	return f.FinishReason.Exists() || f.hasUsage || (r.open || f.Model.Exists() || f.writesCode()) && len(f.parts) > 0
+	return f.finishReason.Exists() || f.hasUsage || (r.open || f.model.Exists() || f.writesCode()) && len(f.parts) > 0
 }
 
 // writesCode reports whether the frame has code to execute. Only a model sends that.
@@ -266,40 +256,40 @@ func (f *frame) writesCode() bool {
 }
 
 // continues reports whether a frame belongs to a response that another frame started. A streaming
-// JavaScript server sends one frame per kind of part; only the last has a finish reason, and that
-// of a call is sent in an empty frame. All of them count the same prompt tokens.
+// JavaScript server sends one frame per kind of part. Only the last has a finish reason, which after a
+// call is sent in an empty frame. All frames count the same prompt tokens.
 func (f *frame) continues(r *response) bool {
-	return (r.streamed || f.notPartial) && f.continuesUsage(r) && f.Usage.Output.N > r.lastUsage.Output.N
+	return (r.streamed || f.notPartial) && f.continuesUsage(r) && f.usage.Output.N > r.lastUsage.Output.N
 }
 
 // isSection reports whether a frame has parts of a response that continues: no calls and no finish
 // reason.
 func (f *frame) isSection() bool {
 	called := slices.ContainsFunc(f.parts, func(p part) bool { return p.kind == partCall })
-	return len(f.parts) > 0 && !called && !f.FinishReason.Exists()
+	return len(f.parts) > 0 && !called && !f.finishReason.Exists()
 }
 
 // continuesUsage reports whether the token counts of a frame, which may be partial, are equal to or
 // extend those of a response without a finish reason.
 func (f *frame) continuesUsage(r *response) bool {
-	prompt, answer := f.Usage.Input, f.Usage.Output
+	prompt, answer := f.usage.Input, f.usage.Output
 	return !r.open && r.mayContinue && f.hasUsage && !f.hasErrorCode() &&
 		prompt.Known && prompt == r.lastUsage.Input && answer.Known && r.lastUsage.Output.Known && answer.N >= r.lastUsage.Output.N
 }
 
 // repeats reports whether a streaming server sent the usage of the last response again: in an empty
-// frame after the response or after its calls' responses, or in the second of two frames of a
-// response (text, then calls; JavaScript also sends a refusal twice). Without streaming nothing is
-// repeated, and equal usage belongs to another response.
+// frame after the response or after the results of its calls, or in the second of two frames of a
+// response. Such a response has text and then calls. JavaScript also sends a refusal twice. Without
+// streaming nothing is repeated, and equal usage belongs to another response.
 func (f *frame) repeats(r *response) bool {
-	return !r.open && (r.streamed || f.notPartial) && f.hasUsage && f.Usage == r.lastUsage &&
-		(r.mayContinue || f.Parts.Len() == 0 && !f.hasErrorCode())
+	return !r.open && (r.streamed || f.notPartial) && f.hasUsage && f.usage == r.lastUsage &&
+		(r.mayContinue || f.partList.Len() == 0 && !f.hasErrorCode())
 }
 
 // isFinal reports whether the frame is a final response, as is_final_response() of the servers does. It is
 // the same in Python, JavaScript, Go and Java.
 func (f *frame) isFinal() bool {
-	if f.actions.skipsSummary || f.LongRunning.Len() > 0 {
+	if f.actions.skipsSummary || f.longRunning.Len() > 0 {
 		return true
 	}
 	trailingCode := false
@@ -315,7 +305,7 @@ func (f *frame) isFinal() bool {
 // mayEndTurn reports whether the agent's turn can end with this tool response, without another
 // model response.
 func (f *frame) mayEndTurn() bool {
-	return f.actions.skipsSummary || f.actions.escalates || f.actions.endsInvocation || f.LongRunning.Len() > 0
+	return f.actions.skipsSummary || f.actions.escalates || f.actions.endsInvocation || f.longRunning.Len() > 0
 }
 
 func (f *frame) isLongRunning(call strictjson.Value) bool {
@@ -329,7 +319,7 @@ const maxParts = 4096
 // exceedsLimits reports whether a frame has more than maxParts parts, calls, artifacts and requests.
 func (f *frame) exceedsLimits() bool {
 	requests := f.actions.confirmations.Len() + f.actions.credentials.Len()
-	return f.Parts.Len()+f.LongRunning.Len()+f.actions.artifacts.Len()+requests > maxParts
+	return f.partList.Len()+f.longRunning.Len()+f.actions.artifacts.Len()+requests > maxParts
 }
 
 // idSet returns a set of ids, so that looking up each call takes constant time.
