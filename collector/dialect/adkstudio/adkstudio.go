@@ -30,7 +30,7 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 	return event.Identity{App: dialect.Name(project(r.Path)), Session: dialect.Name(r.Query.Get("session_id"))}
 }
 
-// project returns the segment before the last of a stream's path, wherever the server is mounted.
+// project returns the project in a stream's path, which may have any prefix, or "".
 func project(path string) string {
 	path, isStream := strings.CutSuffix(path, "/stream")
 	i := strings.LastIndexByte(path, '/')
@@ -40,9 +40,9 @@ func project(path string) string {
 	return path[i+1:]
 }
 
-// Detect recognizes a frame by its SSE event name and the shape of its data. It returns Maybe for
-// what other protocols could send too. For a session with an id, with which every stream starts, it
-// returns Yes: outside of an agent's path it could be anything.
+// Detect recognizes a frame by its SSE event name and the shape of its data. It returns Maybe for a
+// frame that other protocols could send too. Every stream starts with a session id, for which Detect
+// returns only Yes: outside of an agent's path the frame could be anything.
 func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	v := f.JSON
 	is := func(kind strictjson.Kind, name string) bool { return v.Get(name).Kind() == kind }

@@ -6,21 +6,21 @@ import "bytes"
 // sources.
 const maxAnswer = 64 << 10
 
-// answer is the text of a run. Some servers send each piece of a text and then the whole; others
-// send the whole text so far with each piece. answer finds the new text in a chunk.
+// answer is the text of a run. Some servers send each piece of a text and then the whole text. Others
+// send the whole text so far in each chunk. answer finds the new text in a chunk.
 type answer struct {
 	text       []byte
 	nodeStart  int  // offset of the text since the last node started
 	reported   int  // length of the text that was already reported as a whole
-	equal      int  // number of equal chunks in a row, if the text is one chunk; else 0
+	equal      int  // number of equal chunks in a row with which the text started; 0 after any other frame
 	overflowed bool // the text exceeded maxAnswer, so chunks are no longer compared
 }
 
-// breakRow records a frame that was not a chunk. A chunk after it that repeats the text is not a new piece.
+// breakRow records a frame that was not a chunk. After it, a chunk that repeats the text is no new piece.
 func (a *answer) breakRow() { a.equal = 0 }
 
-// isThirdInRow reports whether a chunk is the third in a row of the same chunks with which the text
-// starts. A server repeats a text at most once in a row, so they are pieces.
+// isThirdInRow reports whether a chunk is the third of equal chunks in a row with which the text starts.
+// A server repeats a text at most once in a row, so three equal chunks are pieces.
 func (a *answer) isThirdInRow(chunk []byte) bool {
 	switch {
 	case len(a.text) == 0:
@@ -33,12 +33,12 @@ func (a *answer) isThirdInRow(chunk []byte) bool {
 	return a.equal == 3
 }
 
-// startNode records that a node starts. At the end, some servers repeat the text of the last node,
-// some that of all nodes.
+// startNode records that a node starts. At the end, some servers repeat the text of the last node, and
+// others that of all nodes.
 func (a *answer) startNode() { a.nodeStart = len(a.text) }
 
-// add returns the new text in a chunk. If the chunk only repeats known text, add returns the part that
-// was not yet reported as a whole, and whole is true.
+// add returns the new text in a chunk. If the chunk only repeats known text, whole is true and add returns
+// the part that was not yet reported as a whole.
 func (a *answer) add(chunk []byte) (added []byte, whole bool) {
 	if a.overflowed || len(chunk) == 0 {
 		return chunk, false
@@ -71,7 +71,7 @@ func (a *answer) add(chunk []byte) (added []byte, whole bool) {
 // repeats reports whether a chunk starts with all of a text.
 func repeats(chunk, text []byte) bool { return len(text) > 0 && bytes.HasPrefix(chunk, text) }
 
-// unreported returns the text that was not reported whole before.
+// unreported returns the text that was not yet reported as a whole.
 func (a *answer) unreported() []byte {
 	from := a.reported
 	a.reported = len(a.text)

@@ -23,10 +23,10 @@ type decoder struct {
 	nodes    nodes
 	calls    calls
 	speaker  node             // from agent frames, which only one version has
-	authors  wire.Set[string] // everybody who has spoken or worked, perhaps wire.UnknownAuthor
+	authors  wire.Set[string] // every node and agent so far, perhaps wire.UnknownAuthor
 	answer   answer
 	question string // the open question's id, or ""
-	repeated bool   // the answer was repeated since the question was asked
+	repeated bool   // the answer was repeated after the question
 }
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
@@ -94,8 +94,8 @@ func (d *decoder) begin(b *event.Batch) {
 	}
 }
 
-// readSession reads the session id. The server sends it, and the executed program may send it
-// again, or another one.
+// readSession reads the session id. The server sends one, and the executed program may then send the
+// same or another one.
 func (d *decoder) readSession(id []byte, b *event.Batch) {
 	d.session = dialect.Name(string(bytes.TrimSpace(id)))
 	b.Session = d.session
@@ -113,10 +113,10 @@ func (d *decoder) readChunk(text []byte, b *event.Batch) {
 	} else if len(added) > 0 {
 		d.inputAnswered(b)
 	}
-	d.addText(added, b)
+	addText(added, b)
 }
 
-func (d *decoder) addText(text []byte, b *event.Batch) {
+func addText(text []byte, b *event.Batch) {
 	if len(text) > 0 {
 		b.Add(event.KindText).SetText(text)
 	}
@@ -152,8 +152,8 @@ func (d *decoder) readEnd(_ []byte, b *event.Batch) {
 func (d *decoder) readTrace(v strictjson.Value, b *event.Batch) {
 	kind := v.Get("type")
 	name := dialect.Name(v.Get("node").String())
-	switch b.Type = typeTrace; {
-	case kind.Is(traceNodeStart):
+	switch b.Type = typeTrace; string(kind.Text()) {
+	case traceNodeStart:
 		d.setSpeaker(d.nodes.begin(name, step(v.Get("step"))), b)
 		d.answer.startNode()
 		d.inputAnswered(b)
@@ -161,20 +161,20 @@ func (d *decoder) readTrace(v strictjson.Value, b *event.Batch) {
 			b.Add(event.KindAgentStarted)
 		}
 		d.readState(v, b)
-	case kind.Is(traceNodeEnd):
+	case traceNodeEnd:
 		speaker := d.nodes.current()
 		ended := d.nodes.end(name, step(v.Get("step")))
 		d.setSpeaker(ended, b)
 		d.readState(v, b)
 		if ended == speaker {
-			d.addText(d.answer.unreportedOfNode(), b)
+			addText(d.answer.unreportedOfNode(), b)
 		}
 		if b.Agent != "" {
 			b.Add(event.KindAgentEnded).Duration = dialect.Duration(v.Get("duration_ms"), time.Millisecond)
 		}
-	case kind.Is(traceState):
+	case traceState:
 		d.readState(v, b)
-	case kind.Is(traceDone):
+	case traceDone:
 		d.readDone(v, b)
 	default:
 		b.Type = typeRaw
@@ -183,7 +183,7 @@ func (d *decoder) readTrace(v strictjson.Value, b *event.Batch) {
 	d.setAuthors(v, b)
 }
 
-// setAuthors sets the authors of the state in a trace: all who have worked so far.
+// setAuthors sets the authors of the state in a trace: every node and agent so far.
 func (d *decoder) setAuthors(v strictjson.Value, b *event.Batch) {
 	if d.authors.IsFull() {
 		b.AddAuthors(v, wire.UnknownAuthor)
@@ -191,43 +191,41 @@ func (d *decoder) setAuthors(v strictjson.Value, b *event.Batch) {
 	b.AddAuthors(v, slices.Collect(d.authors.All())...)
 }
 
-// readDone ends the work. If the answer was only repeated since the question was asked, the
-// question stays unanswered.
+// readDone ends the work. If the answer was repeated after the question, the question stays open.
 func (d *decoder) readDone(v strictjson.Value, b *event.Batch) {
 	if !d.repeated {
 		d.inputAnswered(b)
 	}
 	d.readState(v, b)
-	if d.failure != event.NoFailure {
-		return
+	if d.failure == event.NoFailure {
+		addText(d.answer.unreported(), b)
+		b.Add(event.KindFinal)
 	}
-	d.addText(d.answer.unreported(), b)
-	b.Add(event.KindFinal)
 }
 
 // readRaw reads a trace of the graph library.
 func (d *decoder) readRaw(kind strictjson.Value, name string, v strictjson.Value, b *event.Batch) {
-	switch {
-	case kind.Is(traceInterrupted):
+	switch string(kind.Text()) {
+	case traceInterrupted:
 		d.requestInput(name, v.Get("message"), b)
-	case kind.Is(traceResumed):
+	case traceResumed:
 		d.inputAnswered(b)
-	case kind.Is(traceError):
+	case traceError:
 		d.setSpeaker(d.nodes.activate(name), b)
 		d.fail(event.AgentError, wire.ErrorCode(v.Get("message")), b)
-	case kind.Is(traceUpdates):
+	case traceUpdates:
 		d.setSpeaker(d.nodes.activate(name), b)
 		d.readState(v, b)
-	case kind.Is(traceMessage):
+	case traceMessage:
 		d.setSpeaker(d.nodes.activate(name), b)
-	case kind.Is(traceCustom), kind.Is(traceDebug), kind.Is(traceStep):
+	case traceCustom, traceDebug, traceStep:
 	default:
 		b.UnknownKind = dialect.UnknownKind(bytes.TrimSuffix(append([]byte("trace."), kind.Text()...), []byte(".")))
 	}
 }
 
 func (d *decoder) readState(v strictjson.Value, b *event.Batch) {
-	if state, ok := readState(v); ok {
+	if state, exists := stateOf(v); exists {
 		b.Add(event.KindState).SetState(state)
 	}
 }
@@ -267,8 +265,8 @@ func (d *decoder) readThinking(v strictjson.Value, b *event.Batch) {
 	b.AddText(event.KindThought, v.Get("content"))
 }
 
-// readLog reports nothing: a log line says that a model is called, and the protocol does not show
-// its response.
+// readLog reports nothing. A log line says that a model is called, but the protocol does not show the
+// response.
 func (d *decoder) readLog(strictjson.Value, *event.Batch) {}
 
 func (d *decoder) readInterrupt(v strictjson.Value, b *event.Batch) {
@@ -277,7 +275,7 @@ func (d *decoder) readInterrupt(v strictjson.Value, b *event.Batch) {
 
 func (d *decoder) readResume(_ strictjson.Value, b *event.Batch) { d.inputAnswered(b) }
 
-// requestInput reports that the run waits for a user, whose answer is any JSON that the node
+// requestInput reports that the run waits for a user. The answer may be any JSON that the node
 // understands.
 func (d *decoder) requestInput(name string, prompt strictjson.Value, b *event.Batch) {
 	caller := d.nodes.activate(name)
@@ -291,8 +289,8 @@ func (d *decoder) requestInput(name string, prompt strictjson.Value, b *event.Ba
 	e.SetQuestion(event.Question{Prompt: prompt.String()})
 }
 
-// inputAnswered reports the open question as answered. Any new work is taken as a sign of that:
-// today's servers do not report the answer.
+// inputAnswered reports the open question as answered. It is called for any new work, because today's
+// servers do not report the answer.
 func (d *decoder) inputAnswered(b *event.Batch) {
 	if d.question != "" {
 		b.Add(event.KindInputAnswered).CallID = d.question
@@ -300,8 +298,7 @@ func (d *decoder) inputAnswered(b *event.Batch) {
 	}
 }
 
-// readDebug looks for a failed tool, which no other frame reports. A debug frame contains a line of
-// the program's log.
+// readDebug looks for a failed tool in a line of the program's log. No other frame reports it.
 func (d *decoder) readDebug(v strictjson.Value, b *event.Batch) {
 	fields := v.Get("detail").Get("fields")
 	if failure, ok := toolFailures[fields.Get("message").String()]; ok && d.running {
@@ -312,13 +309,10 @@ func (d *decoder) readDebug(v strictjson.Value, b *event.Batch) {
 // user is the name of the human user. An agent must not have it.
 const user = "user"
 
-// setSpeaker sets the speaker of the batch: the node or, without one, the agent that was named
+// setSpeaker sets the speaker of the batch to the node or, if there is none, to the agent that was named
 // last.
 func (d *decoder) setSpeaker(n node, b *event.Batch) {
-	if n == (node{}) {
-		n = d.speaker
-	}
-	if n.name != user && n.name != "" {
+	if n = cmp.Or(n, d.speaker); n.name != user && n.name != "" {
 		b.Agent, b.Branch = n.name, n.branch
 		d.authors.Add(n.name)
 	}

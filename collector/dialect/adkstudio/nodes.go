@@ -22,24 +22,24 @@ type nodes struct {
 	started int
 }
 
-// begin adds a node.
+// begin adds a node. If its step is unknown, the number of started nodes replaces it.
 func (n *nodes) begin(name string, step event.Count) node {
 	if name == "" {
 		return node{}
 	}
 	n.started++
-	started := node{name, branchOf(name, step)}
 	if !step.Known {
-		started.branch = branchOf(name, event.Count{N: int64(n.started), Known: true})
+		step = event.Count{N: int64(n.started), Known: true}
 	}
+	started := node{name, branchOf(name, step)}
 	if n.touch(started.branch) == (node{}) && len(n.open) < maxNodes {
 		n.open = append(n.open, started)
 	}
 	return started
 }
 
-// end removes a node: the one of the step, else the latest with the name. Ends come late, in any
-// order, and perhaps without a start.
+// end removes a node: that of the step, else the latest with the name. Ends may come late, in any order,
+// and without a start.
 func (n *nodes) end(name string, step event.Count) node {
 	ended := node{name, branchOf(name, step)}
 	i := slices.Index(n.open, ended)
@@ -63,8 +63,7 @@ func (n *nodes) activate(name string) node {
 	return node{}
 }
 
-// current returns the most recently active node. A frame that names no node is taken as this
-// node's.
+// current returns the most recently active node. A frame that names no node counts as this node's.
 func (n *nodes) current() node {
 	if len(n.open) == 0 {
 		return node{}
@@ -91,7 +90,7 @@ func (n *nodes) latest(name string) int {
 	return -1
 }
 
-// branchOf returns the branch of a node's execution, which its step makes unique.
+// branchOf returns the branch of a node's execution. Its step makes it unique.
 func branchOf(name string, step event.Count) string {
 	if !step.Known {
 		return name

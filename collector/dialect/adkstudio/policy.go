@@ -39,7 +39,7 @@ var table = event.Table{
 		typeChunk:   {Text: true, Answer: true, Client: true, Public: &event.Rule{Fact: event.KindText, Form: event.FormText}},
 		typeAgent:   {Text: true, Client: true, Public: &scalar},
 		typeError:   {Text: true, Client: true, Public: &event.Rule{Replacement: "the run failed", Fact: event.KindError}},
-		typeEnd:     {Text: true, Client: true, Public: &scalar, Words: &event.Words{}}, // some servers repeat the whole answer
+		typeEnd:     {Text: true, Client: true, Public: &scalar, Words: &event.Words{}}, // some servers repeat the whole answer in it
 
 		typeTrace: {Client: true, Words: &words, Public: &event.Rule{Members: map[string]*event.Rule{
 			"type":           &scalar,
@@ -66,7 +66,7 @@ var table = event.Table{
 		}}},
 		typeLog: {Client: true, Words: &words}, // names models
 
-		// Types of traces, which are values of the discriminator. No frame has these types.
+		// Values of the discriminator in traces. No frame has these types.
 		traceNodeStart: {}, traceNodeEnd: {}, traceState: {}, traceDone: {},
 
 		// Two types are left out, so that they are withheld: typeDebug, which repeats all other frames
@@ -75,7 +75,8 @@ var table = event.Table{
 	},
 }
 
-// resultTable is for all frames but the results of tools, which are the user's data.
+// resultTable also searches results. It applies to all frames except those of results, which are the
+// user's data.
 var resultTable = event.Table{Discriminators: table.Discriminators, Envelopes: append([]string{"result"}, table.Envelopes...)}
 
 // Table returns the rules for the external stream.

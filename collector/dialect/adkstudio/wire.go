@@ -8,7 +8,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Types of traces: the protocol's own, and those of its graph library that it passes on.
+// Types of traces: the protocol's own, and those of its graph library, which the server passes on.
 const (
 	traceNodeStart   = "node_start"
 	traceNodeEnd     = "node_end"
@@ -26,8 +26,7 @@ const (
 	traceStep   = "step_complete"
 )
 
-// toolFailures maps log messages of an agent to the failure of a call. No result follows such a
-// message.
+// toolFailures maps log messages of an agent to the failure of a call. No result follows such a message.
 var toolFailures = map[string]event.Failure{
 	"tool_error":                      event.ToolError,
 	"tool execution failed, retrying": event.ToolError,
@@ -35,28 +34,24 @@ var toolFailures = map[string]event.Failure{
 	"tool timed out, retrying":        event.FailureTimeout,
 }
 
-// readState returns the state that a trace shows: a node's output, else its input.
-func readState(trace strictjson.Value) (s event.State, ok bool) {
+// stateOf returns the state that a trace shows: a node's output or input, else the state or its updates.
+// If there are only keys, it returns these.
+func stateOf(trace strictjson.Value) (s event.State, exists bool) {
 	snapshot := trace.Get("state_snapshot")
-	var state strictjson.Value
-	for _, candidate := range []strictjson.Value{snapshot.Get("output"), snapshot.Get("input"), trace.Get("state"), trace.Get("updates")} {
-		if candidate.Kind() == strictjson.Object && candidate.Len() > 0 {
-			state = candidate
-			break
+	for _, state := range []strictjson.Value{snapshot.Get("output"), snapshot.Get("input"), trace.Get("state"), trace.Get("updates")} {
+		if state.Kind() != strictjson.Object || state.Len() == 0 {
+			continue
 		}
-	}
-	if state.Exists() {
-		s.Bytes = event.Count{N: int64(len(state.Raw())), Known: true}
-	}
-	for key := range state.Members() {
-		s.Keys = appendKey(s.Keys, key)
-	}
-	if !state.Exists() {
-		for key := range trace.Get("state_keys").Elements() {
+		for key := range state.Members() {
 			s.Keys = appendKey(s.Keys, key)
 		}
+		s.Bytes = event.Count{N: int64(len(state.Raw())), Known: true}
+		return s, true
 	}
-	return s, state.Exists() || len(s.Keys) > 0
+	for key := range trace.Get("state_keys").Elements() {
+		s.Keys = appendKey(s.Keys, key)
+	}
+	return s, len(s.Keys) > 0
 }
 
 // maxKeys limits the keys of state that are reported per frame.
@@ -69,7 +64,7 @@ func appendKey(keys []string, key strictjson.Value) []string {
 	return keys
 }
 
-// maxStep bounds the number of a step; larger numbers count as unknown.
+// maxStep bounds the number of a step. A larger number counts as unknown.
 const maxStep = 1 << 32
 
 func step(v strictjson.Value) event.Count {
@@ -80,8 +75,8 @@ func step(v strictjson.Value) event.Count {
 	return event.Count{N: n, Known: true}
 }
 
-// failureOf returns the class of the failure that an error text reports. "Timeout" is the server's
-// text for its own timeout.
+// failureOf returns the class of the failure that an error text reports. The server's text for its own
+// timeout is "Timeout".
 func failureOf(text []byte) event.Failure {
 	if string(bytes.TrimSpace(text)) == "Timeout" {
 		return event.FailureTimeout
