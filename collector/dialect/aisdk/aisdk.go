@@ -21,8 +21,8 @@ type Dialect struct{}
 // Name returns "aisdk".
 func (Dialect) Name() string { return "aisdk" }
 
-// Paths returns the path that the SDK's clients use by default, and the path of an answer's
-// continuation, which another request began.
+// Paths returns the path that the SDK's clients use by default, and the path at which they resume an
+// answer that another request began.
 //
 // Source: ai/src/ui/http-chat-transport.ts.
 func (Dialect) Paths() []dialect.Path {
@@ -35,7 +35,7 @@ func (Dialect) Paths() []dialect.Path {
 const chatPath = "/api/chat"
 
 // Detect recognizes a chunk by its type and required members. It returns Maybe for types that other
-// protocols could use too, except for a start with the ID of its message.
+// protocols could use too. The exception is a start with the ID of its message.
 func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	k := kindOf(f.JSON)
 	if k == nil {
@@ -60,16 +60,16 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 // namesMessage reports whether v is a start with the ID of its message, and without members that the
 // protocol does not have.
 func namesMessage(v strictjson.Value) bool {
-	named := 2
+	known := 2
 	if v.Get("messageMetadata").Exists() {
-		named++
+		known++
 	}
-	return v.Get("type").Is(typeStart) && v.Get("messageId").Kind() == strictjson.String && v.Len() == named
+	return v.Get("type").Is(typeStart) && v.Get("messageId").Kind() == strictjson.String && v.Len() == known
 }
 
-// Identify reads a chat request. Its ID is that of the chat. What the user decided and what the page's
-// own tools returned is in the parts of the last message, if that is the assistant's. A request that
-// resumes a stream subscribes to the chat's current answer, whose ID only the stream has.
+// Identify reads a chat request, whose ID is that of the chat. If the last message is the assistant's, its
+// parts contain the user's decisions and the results of the page's own tools. A request that resumes a
+// stream joins the chat's current answer, whose ID only the stream contains.
 //
 // Source: ai/src/ui/http-chat-transport.ts and ui-messages.ts.
 func (Dialect) Identify(r dialect.Request) event.Identity {
@@ -105,8 +105,8 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 // triggers are the reasons why a client asks for an answer.
 var triggers = []string{"submit-message", "regenerate-message"}
 
-// resumedChat returns the chat whose answer a request resumes, or "". Under another path than the default
-// one, other protocols serve streams with such names too.
+// resumedChat returns the chat whose answer a request resumes, or "". Other protocols serve streams with
+// such names too, except below the default path.
 func resumedChat(r dialect.Request) string {
 	before, isStream := strings.CutSuffix(r.Path, "/stream")
 	api, chat := path.Split(before)
@@ -116,7 +116,7 @@ func resumedChat(r dialect.Request) string {
 	return dialect.Name(chat)
 }
 
-// New starts a stream.
+// New returns a decoder.
 func (Dialect) New(s *event.Stream) dialect.Decoder {
 	return &decoder{agent: s.ConfiguredAgent}
 }

@@ -8,11 +8,9 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// maxCalls limits the calls of an answer that are remembered: when there are more, one that has ended is forgotten.
-// maxPending limits those that it leaves to its client.
 const (
-	maxCalls   = 1024
-	maxPending = 16
+	maxCalls   = 1024 // remembered calls of an answer; a new call replaces one that has ended
+	maxPending = 16   // reported calls that an answer leaves to its client
 )
 
 // call is a tool call of the answer.
@@ -26,9 +24,9 @@ type call struct {
 type callState uint8
 
 const (
-	callStreaming callState = iota // the model writes its arguments
+	callStreaming callState = iota // the model is writing its arguments
 	callRunning
-	callAsking // it waits for a person's decision
+	callAsking // waits for a person's decision
 	callEnded
 )
 
@@ -50,8 +48,8 @@ func (c calls) anyWithheld() bool {
 	return slices.ContainsFunc(c, func(known call) bool { return known.withheld })
 }
 
-// makeRoom forgets the oldest call that has ended if there is no room for another one, but none that is withheld. It
-// reports whether there is room.
+// makeRoom reports whether there is room for another call. If there is none, it first forgets the oldest call that has
+// ended and is not withheld.
 func (c *calls) makeRoom() bool {
 	if len(*c) < maxCalls {
 		return true
@@ -64,7 +62,7 @@ func (c *calls) makeRoom() bool {
 	return true
 }
 
-// pending returns the calls that run at the end of the answer: the client has to execute them.
+// pending returns the calls that run at the end of the answer. The client has to execute them.
 func (c calls) pending() (ids []string) {
 	for _, known := range c {
 		if known.state == callRunning && !known.withheld && len(ids) < maxPending {
@@ -123,7 +121,7 @@ func (d *decoder) toolInputDelta(v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// toolInput starts a call: its arguments are complete.
+// toolInput starts a call, whose arguments are now complete.
 func (d *decoder) toolInput(v strictjson.Value, b *event.Batch) {
 	id, leaves := d.advance(v, callRunning)
 	if !leaves {
@@ -155,7 +153,7 @@ func (d *decoder) toolInputError(v strictjson.Value, b *event.Batch) {
 	d.addToolError(id, v, b)
 }
 
-// approvalRequest reports that a call waits for a person. In 7.0 the server may decide by itself.
+// approvalRequest reports that a call waits for a person. Since 7.0 the server may decide by itself.
 func (d *decoder) approvalRequest(v strictjson.Value, b *event.Batch) {
 	known, leaves := d.continues(v)
 	if !leaves {
@@ -191,8 +189,8 @@ func (d *decoder) approvalResponse(v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// toolOutput ends a call. A preliminary result is only its progress: the message of another agent
-// that works in the call, for example.
+// toolOutput ends a call. A preliminary result is only progress, such as the message of another agent that
+// works in the call.
 func (d *decoder) toolOutput(v strictjson.Value, b *event.Batch) {
 	known, leaves := d.continues(v)
 	d.toolReturned(b)
@@ -219,7 +217,8 @@ func (d *decoder) toolOutputError(v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// toolOutputDenied ends a call that a person did not allow. Nothing ran in a call of an earlier answer.
+// toolOutputDenied ends a call that a person did not allow. It reports nothing for a call of an earlier
+// answer, which did not run in this one.
 func (d *decoder) toolOutputDenied(v strictjson.Value, b *event.Batch) {
 	known, leaves := d.continues(v)
 	d.toolReturned(b)
@@ -231,14 +230,14 @@ func (d *decoder) toolOutputDenied(v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// end ends a call, and reports whether it had not ended before.
+// end ends a call, and reports whether it was open. A call of an earlier answer is nil and counts as open.
 func (c *call) end() bool {
 	if c == nil {
 		return true
 	}
-	before := c.state
+	wasOpen := c.state != callEnded
 	c.state = callEnded
-	return before != callEnded
+	return wasOpen
 }
 
 func (d *decoder) addToolError(id string, v strictjson.Value, b *event.Batch) {

@@ -10,8 +10,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// data reports a part of the application's own as an artifact, which a part with the same name and ID
-// replaces. A transient part is not kept in the message.
+// data reports a part of the application's own as an artifact. A later part with the same name and ID
+// replaces it. A transient part is not reported, because the message does not keep it.
 func (d *decoder) data(v strictjson.Value, b *event.Batch) {
 	name := v.Get("type").Text()[len(dataPrefix):]
 	key := dataKey{name: d.names.Truncate(name, dialect.MaxName)}
@@ -40,13 +40,13 @@ func (d *decoder) data(v strictjson.Value, b *event.Batch) {
 // dataKey names a part of the application's own. The SDK replaces a part by a later one with the same key.
 type dataKey struct{ name, id string }
 
-// dataParts remembers the parts of the application's own that may be replaced.
+// dataParts holds the parts of the application's own that may be replaced.
 type dataParts struct {
 	shown, withheld wire.Set[dataKey]
-	missed          bool // a frame was unreadable that may have been such a part
+	missed          bool // an unreadable frame may have been such a part
 }
 
-// replacesWithheld reports whether a part may replace a withheld one. A part without an ID replaces none.
+// replacesWithheld reports whether a part may replace a withheld one. A part without an ID replaces no other.
 func (p *dataParts) replacesWithheld(key dataKey) bool {
 	return key.id != "" && (p.withheld.MayContain(key) || p.missed && !p.shown.Contains(key))
 }
@@ -61,12 +61,12 @@ func (p *dataParts) add(key dataKey, withheld bool) {
 	}
 }
 
-// miss notes an unreadable frame. Only the letters of a part's type could be escaped.
+// miss records an unreadable frame, unless it cannot have been such a part. An escape may hide the prefix.
 func (p *dataParts) miss(data []byte) {
 	p.missed = p.missed || len(data) == 0 || bytes.Contains(data, []byte(dataPrefix)) || bytes.Contains(data, []byte(`\u`))
 }
 
-// file reports a file as an artifact. Only the size of one that is in its URL is known.
+// file reports a file as an artifact. Its size is known only if its URL contains it.
 func (d *decoder) file(v strictjson.Value, b *event.Batch) {
 	d.continueResponse(b)
 	url := v.Get("url")
@@ -94,8 +94,8 @@ func (d *decoder) source(v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// readUsage reads the SDK's count of an answer's tokens from an application's metadata, where it is
-// named as in the SDK. Cached and reasoning tokens are included in the others.
+// readUsage reads the SDK's token counts of an answer from an application's metadata, if it names them as
+// the SDK does. Cached and reasoning tokens are included in the others.
 //
 // Source: ai/src/types/usage.ts, LanguageModelUsage.
 func readUsage(metadata strictjson.Value) event.Usage {

@@ -13,7 +13,7 @@ import (
 type decoder struct {
 	agent string // the configured name: the protocol has none
 
-	withheld bool // the filter withholds the current frame
+	withheld bool // the filter will withhold the current frame
 	runState
 
 	atEnd   bool   // the last chunk was the end of an answer
@@ -32,7 +32,7 @@ type runState struct {
 	parts       parts
 	calls       calls
 	dataParts   dataParts
-	missedStart bool // a frame was withheld or unreadable that may have started anything
+	missedStart bool // an unknown or unreadable frame may have started anything
 }
 
 // Decode decodes a chunk. A stream that resumes an answer repeats the answer's chunks.
@@ -93,9 +93,8 @@ func isBrokenError(data []byte) bool {
 
 var prefilter = lenient.NewPrefilter(&table)
 
-// start reads the ID of the message. Only a start at the beginning of an answer sets the run's ID, because
-// the ID of a run cannot change. Later starts are ignored: an answer that is merged from several answers
-// has several starts, and an answer may begin with parts of the application.
+// start reads the ID of the message. It ignores a start after other chunks, because the ID of a run cannot
+// change. Merged answers have several starts, and an answer may begin with parts of the application.
 func (d *decoder) start(v strictjson.Value, b *event.Batch) {
 	if !d.begun {
 		d.run = d.name(v.Get("messageId"))
@@ -104,9 +103,8 @@ func (d *decoder) start(v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// finish ends an answer, unless the application merges another one into the stream. Calls without a
-// result are left to the client. Tokens are known only if the application puts the SDK's count into the
-// metadata.
+// finish ends an answer, unless the application merges another one into the stream. The client has to
+// execute the calls without a result. Tokens are known only if the metadata contains the SDK's counts.
 func (d *decoder) finish(v strictjson.Value, b *event.Batch) {
 	for _, call := range d.calls.pending() {
 		b.Add(event.KindToolPaused).CallID = call
@@ -125,8 +123,7 @@ func (d *decoder) finish(v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// abort reports that the server stopped the answer: its client asked for it, or a time limit was
-// reached.
+// abort reports that the server stopped the answer, at its client's request or because of a time limit.
 func (d *decoder) abort(_ strictjson.Value, b *event.Batch) {
 	d.addFailure(event.FailureCanceled, "", b)
 }

@@ -46,7 +46,7 @@ const (
 const (
 	dataPrefix = "data-"          // an application's own part; it chooses the rest
 	typeData   = dataPrefix + "*" // any such part
-	typeDone   = "[DONE]"         // the end of the stream, which is no JSON
+	typeDone   = "[DONE]"         // the end of the stream, which is not JSON
 	typeOrphan = "stray part"     // a piece of a part whose start was not seen; not in the table, so that it is withheld
 )
 

@@ -10,17 +10,17 @@ import (
 // maxParts limits the open texts and thoughts of a step. Pieces of further ones are withheld.
 const maxParts = 64
 
-// parts are the open texts and thoughts of a step, by their ID. A part leaves with its start or not at
+// parts holds the open texts and thoughts of a step, by their ID. A part leaves with its start or not at
 // all, because clients fail on a piece of a part whose start they have not seen.
 type parts struct {
 	texts    map[string]*text
 	thoughts map[string]bool
 }
 
-// text is a text so far.
+// text is an open text.
 type text struct {
-	tail    dialect.TextTail
-	thought bool // it says that it is a thought
+	tail    dialect.TextTail // of the pieces so far
+	thought bool             // a frame of it has a thought marker
 }
 
 // clearParts forgets the open parts at the end of a step, unless that frame is withheld.
@@ -93,7 +93,7 @@ func (d *decoder) reasoningStart(v strictjson.Value, b *event.Batch) {
 	d.parts.thoughts[id] = true
 }
 
-// reasoningDelta reports a piece of a thought. No frame repeats the whole.
+// reasoningDelta reports a piece of a thought. No frame repeats the whole thought.
 func (d *decoder) reasoningDelta(v strictjson.Value, b *event.Batch) {
 	d.continueResponse(b)
 	if !d.parts.thoughts[d.name(v.Get("id"))] {

@@ -8,12 +8,12 @@ const failure = `{"type":"error","errorText":"the run failed"}`
 var table = event.Table{
 	Discriminators: []string{"type"},
 	TypePrefixes:   []string{dataPrefix},
-	// The kind is that of a model's provider. The protocol has neither a kind nor a name elsewhere, but
-	// other protocols name their events so.
+	// Other protocols name their events in these members. In this protocol, only a chunk of a model's
+	// provider has a kind, and none has a name or an event.
 	Labels:      []string{"kind", "name", "event"},
 	NameMembers: []string{"kind"},
-	// Applications put anything into them, such as another protocol's events. Arguments and results of tools are
-	// the user's data.
+	// Applications put anything into these members, such as another protocol's events. Arguments and results of
+	// tools are not searched, because they are the user's data.
 	DeepMembers:     []string{"data", "event", "result", "rawEvent", "raw_event", "messageMetadata", "providerMetadata", "toolMetadata"},
 	IgnoreEventName: true, // the SDK reads only the data
 	FailureData:     failure,
@@ -60,12 +60,12 @@ var table = event.Table{
 		typeApprovalRequest:  {Client: true, Public: members(rules{"approvalId": {Fact: event.KindInputRequested, Required: true}, "toolCallId": &scalar, "isAutomatic": &flag})},
 		typeApprovalResponse: {Client: true, Public: members(rules{"approvalId": {Fact: event.KindInputAnswered, Required: true}, "approved": &flag})},
 
-		// Sources are meant for readers. Of a file they see that it was made.
+		// Sources are for readers. Of a file, the public only learns that it exists.
 		typeSourceURL:      {Client: true, Public: members(rules{"sourceId": &citationID, "url": &citationText, "title": &citationText})},
 		typeSourceDocument: {Client: true, Public: members(rules{"sourceId": &citationID, "mediaType": &scalar, "title": &citationText, "filename": &citationText})},
 		typeFile:           {Client: true, Public: members(rules{"mediaType": {Fact: event.KindArtifact, Required: true}, "url": {Replacement: `"data:,"`}})},
 
-		// The application's own, a provider's, and the user's.
+		// Content of the application, of a provider, and of the user.
 		typeData:     {Client: true},
 		typeMetadata: {Client: true},
 		typeCustom:   {Client: true},
@@ -79,7 +79,7 @@ func (Dialect) Table() *event.Table { return &table }
 
 type rules = map[string]*event.Rule
 
-// members adds the type, which every chunk has.
+// members returns a rule for members and the type, which every chunk has.
 func members(m rules) *event.Rule {
 	m["type"] = &scalar
 	return &event.Rule{Members: m}

@@ -13,12 +13,12 @@ type stepState uint8
 const (
 	noStep     stepState = iota
 	responding           // the model's response has started
-	responded            // it has ended, unless another part of it follows
-	executing            // it has ended, and tools have returned
+	responded            // the response has ended, unless another part of it follows
+	executing            // the response has ended, and tools have returned
 )
 
-// startStep starts a response. Parts of an earlier step that has not finished go on: an application may merge several
-// streams.
+// startStep starts a response. It does not end the parts of an unfinished step, because an application may merge
+// several streams.
 //
 // Source: ai/src/ui/process-ui-message-stream.ts of ai 5.0, which forgets parts at finish-step.
 func (d *decoder) startStep(_ strictjson.Value, b *event.Batch) {
@@ -26,8 +26,8 @@ func (d *decoder) startStep(_ strictjson.Value, b *event.Batch) {
 	b.Add(event.KindModelStarted)
 }
 
-// finishStep ends the response if no call has ended it. After calls it is not a frame that the model
-// waited for: pydantic-ai sends it when the next response begins.
+// finishStep ends the response if no call has ended it. After calls the frame counts as partial, so that it
+// is not taken for the cause of the next response: pydantic-ai sends it when that response begins.
 func (d *decoder) finishStep(_ strictjson.Value, b *event.Batch) {
 	if d.step == responding && d.failure == event.NoFailure {
 		b.Add(event.KindModelEnded)
@@ -37,7 +37,7 @@ func (d *decoder) finishStep(_ strictjson.Value, b *event.Batch) {
 	d.clearParts()
 }
 
-// resetStep ends the response, of which the client keeps nothing.
+// resetStep ends the response. The client discards it.
 func (d *decoder) resetStep(_ strictjson.Value, b *event.Batch) {
 	if d.step == responding {
 		b.Add(event.KindModelEnded).Error = event.ModelError
@@ -46,7 +46,7 @@ func (d *decoder) resetStep(_ strictjson.Value, b *event.Batch) {
 	d.clearParts()
 }
 
-// modelPart handles a part of the response without a fact of its own.
+// modelPart handles a part of the response that states no fact.
 func (d *decoder) modelPart(_ strictjson.Value, b *event.Batch) { d.continueResponse(b) }
 
 // continueResponse records that the model's response goes on.
@@ -56,8 +56,8 @@ func (d *decoder) continueResponse(b *event.Batch) {
 	}
 }
 
-// endResponse reports the end of the response when a call is complete and no other part is open. It does not wait for
-// the protocol, which states the end only after the tools have returned. Another part may follow.
+// endResponse reports the end of the response when a call is complete and no other part is open. The protocol states
+// the end only after the tools have returned. So another part of the response may still follow.
 func (d *decoder) endResponse(b *event.Batch) {
 	switch {
 	case d.step == responded:
@@ -71,10 +71,9 @@ func (d *decoder) endResponse(b *event.Batch) {
 // toolReturned records a result. The model's response has ended before it, unless a part of it is
 // open.
 func (d *decoder) toolReturned(b *event.Batch) {
-	switch {
-	case d.step == responded && (d.parts.anyOpen() || d.calls.anyStreaming()):
+	if d.parts.anyOpen() || d.calls.anyStreaming() {
 		d.continueResponse(b)
-	case d.step == responded:
+	} else if d.step == responded {
 		d.step = executing
 	}
 }
