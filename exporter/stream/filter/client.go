@@ -6,8 +6,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// applyClient applies the policy client, which is for the protocol's own client: the frame passes
-// as it came, without the members and messages that are internal to the agent.
+// applyClient applies the policy client, which is for the protocol's own client. The frame passes unchanged,
+// except that members and messages that are internal to the agent are removed.
 func (f *Filter) applyClient(b *event.Batch, rules event.Type) (Frame, Reason) {
 	if !rules.Client {
 		return Frame{}, ReasonPolicy

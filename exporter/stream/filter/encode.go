@@ -11,8 +11,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// encoder writes a new value with the parts of the source that a rule allows. It copies no source
-// bytes other than those of numbers, which strict parsing has checked.
+// encoder writes a new value with the parts of the source that a rule allows. Of the source's bytes it copies
+// only those of numbers, which strict parsing has checked.
 type encoder struct {
 	stateKeys      []string
 	discriminators []string // the discriminator members of the frame's table
@@ -22,7 +22,7 @@ type encoder struct {
 	outputKinds    uint64                          // event kinds of the written values
 	inThought      bool                            // inside a thought
 	hasThoughts    bool                            // the decoder found thoughts in the frame
-	lostContent    bool                            // something was withheld that a reader could miss: a value, all of a list, or a required member
+	lostContent    bool                            // a value, all of a list, or a required member was withheld
 	textKinds      map[strictjson.Value]event.Kind // of the frame's batch
 	dryRun         bool                            // collect outputKinds only; the output is not used
 
@@ -107,8 +107,8 @@ func (e *encoder) value(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 	return out, true
 }
 
-// placeholder appends what replaces a value that may not pass. State has no placeholder if no state
-// may pass.
+// placeholder appends the fallback for a value that may not pass, and reports whether there is one. State has
+// none if no state may pass.
 func (e *encoder) placeholder(dst []byte, rule *event.Rule) ([]byte, bool) {
 	if (rule.State || rule.Patch) && len(e.stateKeys) == 0 {
 		return dst, false
@@ -178,7 +178,7 @@ func anyMember(rule *event.Rule, name, value strictjson.Value) *event.Rule {
 	if rule.AnyMember == nil || !hasForm(rule.Form, name.Text()) {
 		return nil
 	}
-	// A string would be content, and is dropped. An integer is a version or a count.
+	// An integer is a version or a count. A string would be content and is dropped.
 	if _, number := value.Int(); !number && value.Kind() != strictjson.Object && value.Kind() != strictjson.Array {
 		return nil
 	}
@@ -265,10 +265,7 @@ func (e *encoder) object(dst []byte, v strictjson.Value, ruleOf func(name, value
 			continue
 		}
 		before := len(dst)
-		if kept {
-			dst = append(dst, ',')
-		}
-		dst = append(appendName(dst, name, rule), ':')
+		dst = append(appendName(separate(dst), name, rule), ':')
 		var ok bool
 		if dst, ok = e.value(dst, value, rule); !ok {
 			dst = dst[:before]
@@ -304,11 +301,8 @@ func (e *encoder) array(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 	kept := false
 	for element := range v.Elements() {
 		before := len(dst)
-		if kept {
-			dst = append(dst, ',')
-		}
 		var ok bool
-		if dst, ok = e.value(dst, element, rule); !ok {
+		if dst, ok = e.value(separate(dst), element, rule); !ok {
 			dst = dst[:before]
 			continue
 		}
@@ -348,7 +342,7 @@ func hasForm(form event.Form, text []byte) bool {
 	return false
 }
 
-// hasControl reports whether text has a control character, of ASCII or another.
+// hasControl reports whether text has a Unicode control character.
 func hasControl(text []byte) bool {
 	for _, c := range text {
 		if c < ' ' || c >= 0x7f {

@@ -23,10 +23,10 @@ const (
 	ReasonInternal   Reason = "internal"   // the protocol marks the frame or something in it as internal
 	ReasonUnreadable Reason = "unreadable" // not strict JSON, over a limit, or not decoded
 	ReasonUndecided  Reason = "undecided"  // no dialect recognized the stream in time
-	ReasonUnknown    Reason = "unknown"    // the table does not list its type or a name in it
-	ReasonPolicy     Reason = "policy"     // the table does not allow it under this policy
-	ReasonSetting    Reason = "setting"    // the configuration excludes it
-	ReasonEmpty      Reason = "empty"      // nothing was left of it
+	ReasonUnknown    Reason = "unknown"    // the table does not list the frame's type or a name in it
+	ReasonPolicy     Reason = "policy"     // the table does not allow the type under this policy
+	ReasonSetting    Reason = "setting"    // the configuration excludes the frame
+	ReasonEmpty      Reason = "empty"      // nothing in the frame may pass
 	ReasonPanic      Reason = "panic"      // the filter panicked
 )
 
@@ -233,8 +233,8 @@ func (f *Filter) hiddenKinds(b *event.Batch) uint64 {
 	return hidden
 }
 
-// shownKinds returns the kinds that a frame shows: those that its decoder found, and those that the rules of
-// its type find, because a lenient reader might see them.
+// shownKinds returns the kinds that a frame shows: those that its decoder found, and those that only a lenient
+// reader might find, by the rules of its type.
 func (f *Filter) shownKinds(b *event.Batch, rules event.Type) uint64 {
 	shown := statedKinds(b)
 	if b.HasThoughts || lenient.ContainsThoughtMarker(b.JSON) {
@@ -280,7 +280,7 @@ func (f *Filter) excludesAuthor(b *event.Batch, object strictjson.Value) bool {
 	return f.excludesAny(b.Authors[object])
 }
 
-// excludesAny reports whether the settings exclude one of some authors.
+// excludesAny reports whether the settings exclude one of the authors in names.
 func (f *Filter) excludesAny(names []string) bool {
 	authors := f.settings.Authors
 	return authors != nil && slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(authors, name) })

@@ -54,7 +54,7 @@ func (r *Relay) Append(dst []byte, b *event.Batch) []byte {
 		dst = append(dst, "id\n\n"...) // clears the client's last event id
 	}
 	r.lastHadID = len(out.ID) > 0
-	dst, _ = sse.AppendFrame(dst, out) // the id is plain and the name comes from the table, so there is no error
+	dst, _ = sse.AppendFrame(dst, out) // no error: the id is plain and the name comes from the table
 	return dst
 }
 
@@ -71,15 +71,7 @@ func (r *Relay) replacement(b *event.Batch, why Reason) string {
 
 // statesFailure reports whether an unreadable frame states a failure.
 func statesFailure(b *event.Batch) bool {
-	if b.JSON.Exists() || b.Table == nil || b.Table.FailureData == "" {
-		return false
-	}
-	for i := range b.Events {
-		if b.Events[i].Kind == event.KindError {
-			return true
-		}
-	}
-	return false
+	return !b.JSON.Exists() && b.Table != nil && statedKinds(b)&kindBit(event.KindError) != 0
 }
 
 // isPlainID reports whether any client can send the id back: 1 to 128 of [A-Za-z0-9._:-].

@@ -26,9 +26,9 @@ func (e *encoder) state(dst []byte, v strictjson.Value) ([]byte, bool) {
 // key are left out entirely.
 var operationRule = event.Rule{Members: map[string]*event.Rule{"op": {}, "path": {Form: event.FormText}, "from": {Form: event.FormText}, "value": &wholeRule}}
 
-// patch writes the operations of a JSON Patch that change configured keys. If it contains an
-// operation that is not understood, it is withheld entirely: such an operation may change the
-// meaning of later ones. So is a patch that may change a thought which may not pass.
+// patch writes the operations of a JSON Patch that change configured keys. It withholds the whole patch if
+// an operation is not understood, because that operation may change the meaning of later ones. It also
+// withholds a patch that may change a thought, unless thoughts may pass.
 func (e *encoder) patch(dst []byte, v strictjson.Value) ([]byte, bool) {
 	if v.Kind() != strictjson.Array {
 		return dst, false
@@ -48,10 +48,7 @@ func (e *encoder) patch(dst []byte, v strictjson.Value) ([]byte, bool) {
 		if !allowed {
 			continue
 		}
-		if kept {
-			dst = append(dst, ',')
-		}
-		dst, _ = e.value(dst, op, &operationRule)
+		dst, _ = e.value(separate(dst), op, &operationRule)
 		kept = true
 	}
 	if !kept && v.Len() > 0 {
@@ -80,9 +77,9 @@ func (e *encoder) allowsOperation(op strictjson.Value) (allowed, understood bool
 
 // stateKey returns the first reference token of a JSON Pointer (RFC 6901), which is the state key
 // that it addresses.
-func stateKey(pointer strictjson.Value) (key string, is bool) {
-	path, is := strings.CutPrefix(pointer.String(), "/")
-	if !is || pointer.Kind() != strictjson.String {
+func stateKey(pointer strictjson.Value) (key string, ok bool) {
+	path, ok := strings.CutPrefix(pointer.String(), "/") // "" if it is not a string
+	if !ok {
 		return "", false
 	}
 	key, _, _ = strings.Cut(path, "/")
@@ -92,8 +89,7 @@ func stateKey(pointer strictjson.Value) (key string, is bool) {
 	return unescape.Replace(key), true
 }
 
-// In a reference token, ~ may only be followed by 0 or 1. One pass from left to right turns ~01
-// into ~1.
+// In a reference token, only 0 or 1 may follow ~. A replacer passes once from left to right, so ~01 becomes ~1.
 var (
 	removeEscapes = strings.NewReplacer("~0", "", "~1", "")
 	unescape      = strings.NewReplacer("~0", "~", "~1", "/")

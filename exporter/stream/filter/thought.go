@@ -6,13 +6,13 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// implied is what a rule implies for thoughts. It is computed once for each rule.
+// implied holds what follows from a rule for thoughts. It is computed once per rule.
 type implied struct {
 	statesText bool              // the rule allows text at any depth
-	markers    lenient.Prefilter // of the rule's thought markers, and the members that may contain them
+	markers    lenient.Prefilter // of the rule's thought markers, and of the members that may contain them
 }
 
-// implied returns what a rule implies, and computes it if needed.
+// implied returns what follows from a rule, and computes it if needed.
 func (e *encoder) implied(rule *event.Rule) *implied {
 	known := e.impliedBy[rule]
 	if known == nil {
@@ -65,9 +65,9 @@ func hasThoughtMarker(v strictjson.Value) bool {
 	return false
 }
 
-// hasGenericMarker reports whether an object that may have text has such a marker although its own protocol has none.
-// Its text may be a thought instead of an answer. The marker may also be in a member without text, such as the metadata
-// of a model's provider.
+// hasGenericMarker reports whether an object that may have text has a thought marker that its own protocol does not
+// define. Then the text may be a thought instead of an answer. The marker may also be in a member without text, such as
+// the metadata of a model's provider.
 func (e *encoder) hasGenericMarker(v strictjson.Value, rule *event.Rule) bool {
 	if !e.implied(rule).statesText {
 		return false
@@ -89,8 +89,8 @@ func (e *encoder) hasGenericMarker(v strictjson.Value, rule *event.Rule) bool {
 	return false
 }
 
-// hasForeignMarker reports whether an object, or a member that may hold its marker, has a marker other than those of
-// its protocol, which leave with the thought.
+// hasForeignMarker reports whether an object, or a member that may contain its marker, has a marker that its protocol
+// does not define. Only the protocol's own markers leave with the thought.
 func hasForeignMarker(v strictjson.Value, rule *event.Rule) bool {
 	for name, value := range v.Members() {
 		if lenient.IsThoughtMarker(name, value) && !lenient.MatchesAny(name.Text(), rule.ThoughtMarkers) {

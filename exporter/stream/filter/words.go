@@ -13,12 +13,11 @@ import (
 // an excluded author that is named beside the words.
 func (f *Filter) repeatsExcluded(b *event.Batch, rules event.Type) bool {
 	switch s := &f.settings; {
-	case rules.Words == nil:
+	case rules.Words == nil, !f.excludesAnything():
 		return false
 	case rules.Text: // text does not name its agent
 		return f.alwaysHidden&kindBit(event.KindText) != 0 || s.Authors != nil
-	case s.Authors != nil:
-	case s.Policy != event.PolicyClient, f.alwaysHidden == 0 && s.Thoughts == event.ThoughtsDetailed && s.MinConfidence == 0:
+	case s.Authors == nil && s.Policy != event.PolicyClient:
 		return false
 	}
 	w := wordScan{filter: f, batch: b, rules: rules.Words}
@@ -48,12 +47,12 @@ type speaker struct {
 	textKind          event.Kind // the kind that text counts as
 }
 
-// findsExcluded reports whether a value contains something that the settings exclude. by describes its author so far.
-// isSpoken says that the value contains Words.Members.
+// findsExcluded reports whether a value contains something that the settings exclude. by describes the author
+// according to the enclosing objects. isSpoken says that Words.Members applies to the value.
 func (w *wordScan) findsExcluded(v strictjson.Value, by speaker, isSpoken bool) bool {
 	isClient := w.filter.settings.Policy == event.PolicyClient
 	isAnywhere := isClient && len(w.rules.Anywhere) > 0
-	if isSpoken = isSpoken || isAnywhere && hasAny(v, w.rules.Anywhere); isSpoken {
+	if isSpoken = isSpoken || isAnywhere && lenient.HasMember(v, w.rules.Anywhere); isSpoken {
 		outer := by.textKind
 		if by = w.updateSpeaker(v, by); by.textKind == event.KindThought && outer != by.textKind && w.isExcluded(by.textKind, by) {
 			return true // even without words it shows that there was a thought
@@ -77,16 +76,7 @@ func (w *wordScan) findsExcluded(v strictjson.Value, by speaker, isSpoken bool) 
 	return false
 }
 
-func hasAny(v strictjson.Value, members []string) bool {
-	for name := range v.Members() {
-		if lenient.MatchesAny(name.Text(), members) {
-			return true
-		}
-	}
-	return false
-}
-
-// hasString reports whether v is a string, or a list that contains one outside objects.
+// hasString reports whether v is a string, or a list with a string that is not within an object.
 func hasString(v strictjson.Value) bool {
 	if v.Kind() == strictjson.String {
 		return true
@@ -118,7 +108,7 @@ func (w *wordScan) memberKind(member []byte, by speaker) (kind event.Kind, shows
 	return by.textKind, by.textKind != event.KindText && lenient.MatchesAny(member, w.rules.TypedMembers)
 }
 
-// updateSpeaker returns by with what the members of an object and of its metadata say.
+// updateSpeaker returns by, updated from the members of an object and of its metadata.
 func (w *wordScan) updateSpeaker(v strictjson.Value, by speaker) speaker {
 	thought := false
 	for name, value := range v.Members() {
