@@ -119,6 +119,21 @@ func (f *Filter) checkAdmission(b *event.Batch) Reason {
 	return f.checkNames(b)
 }
 
+// checkNames returns ReasonInternal if the frame, or a frame within it, is marked as internal. It
+// returns ReasonUnknown if one of them has a name that the table does not list, else Passed.
+func (f *Filter) checkNames(b *event.Batch) Reason {
+	if f.table != b.Table {
+		f.table, f.prefilter = b.Table, lenient.NewPrefilter(b.Table)
+	}
+	switch lenient.CheckNames(b, f.prefilter) {
+	case event.NamesInternal:
+		return ReasonInternal
+	case event.NamesUnknown:
+		return ReasonUnknown
+	}
+	return Passed
+}
+
 // isTextFrame reports whether the frame's data is text and its type allows that.
 func isTextFrame(b *event.Batch) bool {
 	return b.Table != nil && b.Table.Types[b.Type].Text && utf8.Valid(b.Frame.Data)
