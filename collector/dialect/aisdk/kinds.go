@@ -59,47 +59,41 @@ type kind struct {
 	decode    func(*decoder, strictjson.Value, *event.Batch)
 }
 
-var (
-	kinds    map[string]*kind
-	dataKind = kind{name: typeData, present: []string{"data"}, ambiguous: true}
-)
+// dataKind describes the application's own parts, whose types begin with dataPrefix.
+var dataKind = kind{name: typeData, present: []string{"data"}, ambiguous: true, decode: (*decoder).data}
 
-// init fills the table: its functions refer to it, so a variable initializer would be a cycle.
-func init() {
-	part, call := []string{"id"}, []string{"toolCallId"}
-	dataKind.decode = (*decoder).data
-	kinds = indexByName(
-		kind{name: typeStart, ambiguous: true, decode: (*decoder).start},
-		kind{name: typeFinish, ambiguous: true, decode: (*decoder).finish},
-		kind{name: typeAbort, ambiguous: true, decode: (*decoder).abort},
-		kind{name: typeError, required: []string{"errorText"}, decode: (*decoder).fail},
-		kind{name: typeStartStep, decode: (*decoder).startStep},
-		kind{name: typeFinishStep, decode: (*decoder).finishStep},
-		kind{name: typeResetStep, decode: (*decoder).resetStep},
-		kind{name: typeTextStart, required: part, decode: (*decoder).textStart},
-		kind{name: typeTextDelta, required: []string{"id", "delta"}, decode: (*decoder).textDelta},
-		kind{name: typeTextEnd, required: part, decode: (*decoder).textEnd},
-		kind{name: typeReasoningStart, required: part, decode: (*decoder).reasoningStart},
-		kind{name: typeReasoningDelta, required: []string{"id", "delta"}, decode: (*decoder).reasoningDelta},
-		kind{name: typeReasoningEnd, required: part, decode: (*decoder).reasoningEnd},
-		kind{name: typeReasoningFile, required: []string{"url", "mediaType"}, decode: (*decoder).modelPart},
-		kind{name: typeToolInputStart, required: []string{"toolCallId", "toolName"}, decode: (*decoder).toolInputStart},
-		kind{name: typeToolInputDelta, required: []string{"toolCallId", "inputTextDelta"}, decode: (*decoder).toolInputDelta},
-		kind{name: typeToolInput, required: []string{"toolCallId", "toolName"}, decode: (*decoder).toolInput},
-		kind{name: typeToolInputError, required: []string{"toolCallId", "toolName", "errorText"}, decode: (*decoder).toolInputError},
-		kind{name: typeApprovalRequest, required: []string{"approvalId", "toolCallId"}, decode: (*decoder).approvalRequest},
-		kind{name: typeApprovalResponse, required: []string{"approvalId"}, decode: (*decoder).approvalResponse},
-		kind{name: typeToolOutput, required: call, decode: (*decoder).toolOutput},
-		kind{name: typeToolOutputError, required: []string{"toolCallId", "errorText"}, decode: (*decoder).toolOutputError},
-		kind{name: typeToolOutputDenied, required: call, decode: (*decoder).toolOutputDenied},
-		kind{name: typeSourceURL, required: []string{"sourceId", "url"}, decode: (*decoder).source},
-		kind{name: typeSourceDocument, required: []string{"sourceId", "mediaType", "title"}, decode: (*decoder).source},
-		kind{name: typeFile, required: []string{"url", "mediaType"}, ambiguous: true, decode: (*decoder).file},
-		kind{name: typeMetadata, present: []string{"messageMetadata"}, decode: (*decoder).other},
-		kind{name: typeCustom, required: []string{"kind"}, ambiguous: true, decode: (*decoder).modelPart},
-		kind{name: typeSteering, required: part, present: []string{"parts"}, decode: (*decoder).other},
-	)
-}
+// kinds holds the other types of chunks, by name.
+var kinds = indexByName(
+	kind{name: typeStart, ambiguous: true, decode: (*decoder).start},
+	kind{name: typeFinish, ambiguous: true, decode: (*decoder).finish},
+	kind{name: typeAbort, ambiguous: true, decode: (*decoder).abort},
+	kind{name: typeError, required: []string{"errorText"}, decode: (*decoder).fail},
+	kind{name: typeStartStep, decode: (*decoder).startStep},
+	kind{name: typeFinishStep, decode: (*decoder).finishStep},
+	kind{name: typeResetStep, decode: (*decoder).resetStep},
+	kind{name: typeTextStart, required: []string{"id"}, decode: (*decoder).textStart},
+	kind{name: typeTextDelta, required: []string{"id", "delta"}, decode: (*decoder).textDelta},
+	kind{name: typeTextEnd, required: []string{"id"}, decode: (*decoder).textEnd},
+	kind{name: typeReasoningStart, required: []string{"id"}, decode: (*decoder).reasoningStart},
+	kind{name: typeReasoningDelta, required: []string{"id", "delta"}, decode: (*decoder).reasoningDelta},
+	kind{name: typeReasoningEnd, required: []string{"id"}, decode: (*decoder).reasoningEnd},
+	kind{name: typeReasoningFile, required: []string{"url", "mediaType"}, decode: (*decoder).modelPart},
+	kind{name: typeToolInputStart, required: []string{"toolCallId", "toolName"}, decode: (*decoder).toolInputStart},
+	kind{name: typeToolInputDelta, required: []string{"toolCallId", "inputTextDelta"}, decode: (*decoder).toolInputDelta},
+	kind{name: typeToolInput, required: []string{"toolCallId", "toolName"}, decode: (*decoder).toolInput},
+	kind{name: typeToolInputError, required: []string{"toolCallId", "toolName", "errorText"}, decode: (*decoder).toolInputError},
+	kind{name: typeApprovalRequest, required: []string{"approvalId", "toolCallId"}, decode: (*decoder).approvalRequest},
+	kind{name: typeApprovalResponse, required: []string{"approvalId"}, decode: (*decoder).approvalResponse},
+	kind{name: typeToolOutput, required: []string{"toolCallId"}, decode: (*decoder).toolOutput},
+	kind{name: typeToolOutputError, required: []string{"toolCallId", "errorText"}, decode: (*decoder).toolOutputError},
+	kind{name: typeToolOutputDenied, required: []string{"toolCallId"}, decode: (*decoder).toolOutputDenied},
+	kind{name: typeSourceURL, required: []string{"sourceId", "url"}, decode: (*decoder).source},
+	kind{name: typeSourceDocument, required: []string{"sourceId", "mediaType", "title"}, decode: (*decoder).source},
+	kind{name: typeFile, required: []string{"url", "mediaType"}, ambiguous: true, decode: (*decoder).file},
+	kind{name: typeMetadata, present: []string{"messageMetadata"}, decode: (*decoder).other},
+	kind{name: typeCustom, required: []string{"kind"}, ambiguous: true, decode: (*decoder).modelPart},
+	kind{name: typeSteering, required: []string{"id"}, present: []string{"parts"}, decode: (*decoder).other},
+)
 
 func indexByName(all ...kind) map[string]*kind {
 	named := make(map[string]*kind, len(all))
