@@ -108,8 +108,8 @@ func (t *task) addAuthor(name, agent string) {
 	}
 }
 
-// adopt makes a task and its parts part of another task. It leaves a task that has ended as a run,
-// and one that would become part of itself.
+// adopt makes a task and its parts part of another task. It changes nothing if the task has a parent,
+// has ended, or would become part of itself.
 func (d *decoder) adopt(t, parent *task, b *event.Batch) {
 	if t.parent != "" || t.ended || parent.run == t.id {
 		return

@@ -55,12 +55,8 @@ type cutter struct {
 
 // hasCuts reports whether there is something to leave out.
 func (c *cutter) hasCuts(frame strictjson.Value) bool {
-	if len(c.members)+len(c.table.InternalMembers) > 0 {
-		for name := range frame.Members() {
-			if c.isHidden(name) {
-				return true
-			}
-		}
+	if lenient.HasMember(frame, c.members) || lenient.HasMember(frame, c.table.InternalMembers) {
+		return true
 	}
 	for message := range c.list.Elements() {
 		if lenient.IsInternalMessage(c.table, c.messages, message) {

@@ -12,7 +12,7 @@ import (
 )
 
 // encoder writes a new value with the parts of the source that a rule allows. Of the source's bytes it copies
-// only those of numbers, which strict parsing has checked.
+// only those of numbers, booleans and null, which strict parsing has checked.
 type encoder struct {
 	stateKeys      []string
 	discriminators []string // the discriminator members of the frame's table

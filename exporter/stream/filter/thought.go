@@ -40,7 +40,7 @@ func (e *encoder) isThought(v strictjson.Value, rule *event.Rule) bool {
 		if marksThought(name, value, rule.ThoughtMarkers) {
 			return true
 		}
-		if len(rule.ThoughtMarkersIn) == 0 || value.Kind() != strictjson.Object || !lenient.MatchesAny(name.Text(), rule.ThoughtMarkersIn) {
+		if !lenient.MatchesAny(name.Text(), rule.ThoughtMarkersIn) {
 			continue
 		}
 		for name, value := range value.Members() {
