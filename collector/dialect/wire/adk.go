@@ -34,13 +34,11 @@ func InputKind(name string, args strictjson.Value) event.InputKind {
 	return event.InputClarification
 }
 
-// Question returns the question of one of the ADK's requests. hint is the hint of a confirmation that
-// the frame has outside of the call. A request for a credential has no prompt, and its configuration
+// Question returns the question of one of the ADK's requests. hint is the hint of a confirmation if the
+// frame has it outside of the call. A request for a credential has no prompt, and its configuration
 // contains secrets, so its question is empty.
 func Question(name string, args, hint strictjson.Value) event.Question {
 	switch name {
-	case "adk_request_credential":
-		return event.Question{}
 	case "adk_request_confirmation":
 		if own := args.First("toolConfirmation", "tool_confirmation").Get("hint"); len(own.Text()) > 0 {
 			hint = own
@@ -58,7 +56,7 @@ func TransferTarget(args strictjson.Value) strictjson.Value {
 }
 
 // IsUser reports whether an author, or one in a list, is the human user. It accepts every spelling that a lenient
-// reader might, so that the user is never taken for an agent.
+// reader might accept, so that the user is never taken for an agent.
 func IsUser(author strictjson.Value) bool {
 	for one := range author.Elements() {
 		if IsUser(one) {
@@ -76,8 +74,8 @@ func IsFailureCode(code strictjson.Value) bool {
 	return code.Exists() && !code.Is("") && !code.Is("STOP") && !code.Is("MAX_TOKENS")
 }
 
-// HasError reports whether a tool's response has a non-empty member `error`, which is the ADK's
-// convention for an error, or is an MCP tool's result that says so (modelcontextprotocol.io, CallToolResult).
+// HasError reports whether a tool's response reports an error. The ADK's convention is a non-empty member
+// `error`. The result of an MCP tool has `isError` (modelcontextprotocol.io, CallToolResult).
 func HasError(response strictjson.Value) bool {
 	for _, result := range []strictjson.Value{response, response.Get("result")} {
 		if failed, _ := result.Get("isError").Bool(); failed {
@@ -130,8 +128,8 @@ func WithTotal(usage event.Usage, total event.Count) event.Usage {
 	return usage
 }
 
-// ADKPartKinds are the kinds of fact that the data of an A2A part of an ADK agent states, by the part's
-// `adk_type` (in some versions `adk:type`). Source: google/adk/a2a/converters/part_converter.py.
+// ADKPartKinds maps the `adk_type` of an ADK agent's A2A part (in some versions `adk:type`) to the kind of
+// event that the part reports. Source: google/adk/a2a/converters/part_converter.py.
 var ADKPartKinds = map[string]event.Kind{
 	"function_call": event.KindToolStarted, "executable_code": event.KindToolStarted,
 	"function_response": event.KindToolEnded, "code_execution_result": event.KindToolEnded,

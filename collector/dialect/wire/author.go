@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	maxAuthors = 8 // of one text
+	maxAuthors = 8 // per text
 
 	// UnknownAuthor is an author that no setting can list.
 	UnknownAuthor = ""
 )
 
-// AddAuthor adds an author to those of a text. Of more than eight, the others count as UnknownAuthor.
+// AddAuthor adds an author to those of a text. Every author beyond the limit counts as UnknownAuthor.
 func AddAuthor(known []string, name string) []string {
 	if len(known) >= maxAuthors {
 		name = UnknownAuthor
@@ -29,10 +29,10 @@ func AddAuthor(known []string, name string) []string {
 // Authors remembers who wrote each of at most MaxSet texts. The zero value is empty.
 type Authors[K comparable] struct {
 	names map[K][]string
-	full  bool // there were more texts
+	full  bool // a text did not fit
 }
 
-// Add adds authors of a text, unless there are too many texts.
+// Add adds authors of a text. It ignores a new text beyond the limit.
 func (a *Authors[K]) Add(text K, names ...string) {
 	known, is := a.names[text]
 	switch {
@@ -50,7 +50,7 @@ func (a *Authors[K]) Add(text K, names ...string) {
 	a.names[text] = known
 }
 
-// Of returns the known authors of a text. If there were too many texts, that of any other is UnknownAuthor.
+// Of returns the authors of a text. If a text did not fit, an unknown text has the author UnknownAuthor.
 func (a *Authors[K]) Of(text K) []string {
 	if known, is := a.names[text]; is || !a.full {
 		return known
@@ -73,14 +73,14 @@ func NewAuthorMember(name string) AuthorMember {
 	return AuthorMember{names, lenient.NewPrefilter(&event.Table{Labels: names})}
 }
 
-// Of returns the author that an object names itself, in any spelling of the member.
+// Of returns the authors that an object names in the member, in any spelling of the member's name.
 func (a AuthorMember) Of(object strictjson.Value, cache *NameCache) (authors []string) {
 	for name, value := range object.Members() {
 		text := name.Text()
 		if !a.prefilter.MayMatch(text) || !lenient.MatchesAny(text, a.names) || value.Kind() <= strictjson.Null || value.Is("") {
 			continue
 		}
-		authors = append(authors, cache.Name(value)) // of no string: UnknownAuthor
+		authors = append(authors, cache.Name(value)) // UnknownAuthor if value is not a string
 	}
 	return authors
 }

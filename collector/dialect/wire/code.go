@@ -49,9 +49,9 @@ func MostSpecific(codes ...string) string {
 	return first
 }
 
-// ErrorCode returns the code of an error as APIs send it, or "": a number, a text for TextCode, or an
-// object. An object may be a JSON-RPC error or a google.rpc.Status, whose details may have a more
-// specific reason.
+// ErrorCode returns the code of an error as APIs send it, or "". The error may be a number, a text that
+// TextCode reads, or an object. An object may be a JSON-RPC error or a google.rpc.Status. Its details may
+// have a more specific reason.
 //
 // Source: google/rpc/error_details.proto, ErrorInfo.
 func ErrorCode(v strictjson.Value) string {
@@ -82,8 +82,8 @@ func ResponseCode(response strictjson.Value) string {
 	return MostSpecific(own, Code(response.First("error_code", "errorCode")), Code(response.Get("code")))
 }
 
-// IsStatus reports whether an error code is the name of a gRPC status, with which Gemini's API reports a
-// failed request. An agent's own code is the class of an exception instead.
+// IsStatus reports whether an error code is the name of a gRPC status. Gemini's API reports a failed
+// request with one. An agent's own code is the class of an exception instead.
 //
 // Source: google/rpc/code.proto.
 func IsStatus(code string) bool {
@@ -106,8 +106,8 @@ const maxText = 4 << 10
 // Source: google/genai/errors.py, APIError.__init__; google.golang.org/genai, APIError.Error.
 var apiErrorText = regexp.MustCompile(`(?m)(?:^|: )(?:[1-5][0-9]{2} ([A-Z_]+)\. |Error [1-5][0-9]{2}, Message: (?s:.*?), Status: ([A-Z_]+), Details: )`)
 
-// APIErrorCode returns the name of the gRPC status of a failed model request, or "" if the text is no such
-// failure.
+// APIErrorCode returns the name of the gRPC status of a failed model request, or "" if the text does not
+// report one.
 func APIErrorCode(message []byte) string {
 	message = message[:min(len(message), maxText)]
 	if !mayBeAPIError(message) {
@@ -123,8 +123,8 @@ func APIErrorCode(message []byte) string {
 	return ""
 }
 
-// mayBeAPIError reports whether a text has the first character of a match of apiErrorText where one can begin.
-// It is much faster than the expression.
+// mayBeAPIError reports whether a match of apiErrorText may begin anywhere in a text, by its first character
+// and what comes before it. It is much faster than the expression.
 func mayBeAPIError(text []byte) bool {
 	for i, c := range text {
 		if begins := c == 'E' || '1' <= c && c <= '5'; begins && (i == 0 || text[i-1] == '\n' || i > 1 && string(text[i-2:i]) == ": ") {
@@ -147,8 +147,8 @@ var adkRustText = regexp.MustCompile(`^((?:agent|model|tool|session|artifact|mem
 // httpStatusText matches the HTTP status of a failed request as clients print it.
 var httpStatusText = regexp.MustCompile(`^HTTP ([1-5][0-9]{2})\b`)
 
-// TextCode returns the code that an error's text begins with in one of the forms that SDKs print, or
-// "". It never returns other text.
+// TextCode returns the code at the beginning of an error's text, or "". It knows the forms that SDKs print,
+// and never returns other text.
 func TextCode(message []byte) string {
 	if status := APIErrorCode(message); status != "" {
 		return status

@@ -5,8 +5,8 @@ import (
 	"github.com/delegraph/delegraph/collector/lenient"
 )
 
-// IsFiltered reports whether the filter withholds a frame because of a name in it. It uses the judgment that the
-// filter uses. Otherwise the continuation of a withheld frame could leave. p must be the prefilter of b.Table.
+// IsFiltered reports whether the filter withholds a frame because of a name in it. It must decide as the filter
+// does: otherwise the continuation of a withheld frame could leave. p must be the Prefilter of b.Table.
 func IsFiltered(b *event.Batch, p *lenient.Prefilter) bool {
 	return lenient.CheckNames(b, p) != event.NamesListed || lenient.IsInternal(b.Frame.Event) ||
 		!b.Table.IgnoreEventName && !b.Table.AllowsEvent(b.Frame.Event)

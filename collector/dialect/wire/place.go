@@ -15,8 +15,8 @@ type Places struct {
 	last          *event.Place // of lastKey; nil at first
 	lastKey       Speaker
 	branchParents map[string]string // maps a branch to the path above the node with which the branch began
-	branchPaths   map[string]string // maps a parallel agent's branch to the names of the path with which it first came
-	workflows     map[string]bool   // paths of nodes that have run steps
+	branchPaths   map[string]string // maps a parallel agent's branch to the path, without runs, with which it first appeared
+	workflows     map[string]bool   // paths of nodes that have run steps with an output
 }
 
 // Speaker is what an ADK event says about the place of its author.
@@ -28,12 +28,12 @@ type Speaker struct {
 	HasPath  bool   // Path was present: an empty path means that the event is below a root that is not a node
 	RunsNext bool   // the event says which agent the author runs next (actions.agentState)
 
-	// IsFunction says that the author is not an agent. In Python the author of a function is its
-	// workflow, in JavaScript the function itself.
+	// IsFunction says that the author is not an agent. In Python, the author of a function's event is its
+	// workflow. In JavaScript, it is the function itself.
 	IsFunction bool
 }
 
-// maxPlaces bounds each map of Places. Further places are derived anew for each frame.
+// maxPlaces bounds each map of Places. A place beyond the limit is derived again for each frame.
 const maxPlaces = 256
 
 // MaxText is the maximum length of a path and of a branch, in bytes. The last segment of a longer one is
@@ -123,8 +123,8 @@ func (p *Places) newPlace(key Speaker) *event.Place {
 	return &event.Place{Key: strings.Join([]string{key.Author, key.Path, key.Branch, key.Scope}, "\x00"), Nodes: w.nodes, Root: root}
 }
 
-// cutAtSegment cuts a string of MaxText bytes or more, which may have been truncated, after its last
-// complete segment.
+// cutAtSegment cuts a string of MaxText bytes or more after its last complete segment, because the string
+// may have been truncated.
 func cutAtSegment(s string, separator byte) string {
 	if len(s) < MaxText {
 		return s
@@ -226,8 +226,8 @@ func (w *pathWalk) inherits(above string, speaks bool) bool {
 }
 
 // isLeftover reports whether the rest of the branch belongs to a parallel agent that ran in another place.
-// ADK leaves it on the nodes that follow in a workflow. The agent that the branch names runs in it, and so
-// does what the parallel agent runs if the path names that.
+// ADK leaves it on the nodes that follow in a workflow. It is not a leftover if the author is the last agent
+// of the branch, or if the path ends with the parallel agent.
 func (w *pathWalk) isLeftover(path []string, author string) bool {
 	if len(path) == 0 || w.used == len(w.segments) || strings.Contains(w.segments[w.used], "@") {
 		return false

@@ -8,8 +8,8 @@ import (
 // MaxSet bounds the keys of a Set.
 const MaxSet = 1024
 
-// Set is a set of at most MaxSet keys. It remembers what was withheld, so a full set may contain any key:
-// it does not know which it has refused. The zero value is an empty set.
+// Set is a set of at most MaxSet keys. It ignores further keys and does not know which they were, so a full
+// set may contain any key (see MayContain). The zero value is an empty set.
 type Set[K comparable] struct{ keys map[K]struct{} }
 
 // Add adds a key, unless the set is full.

@@ -57,7 +57,7 @@ func (s *SharedSet) AddOwn(id string) {
 	}
 }
 
-// Remove removes an ID, from this stream and for the others that have not asked for it yet.
+// Remove removes an ID from this stream and from the memory. Another stream that has already found it keeps it.
 func (s *SharedSet) Remove(id string) {
 	s.own.Remove(id)
 	for _, scope := range s.scopesOf(id) {

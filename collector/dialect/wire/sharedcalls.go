@@ -9,7 +9,7 @@ import (
 // SharedCalls are the withheld calls without a result, of all streams of an agent. The zero value shares nothing.
 type SharedCalls struct {
 	memory *event.Withheld
-	scopes SharedSet // its scopes and keys
+	scopes SharedSet // only its scopes and keys are used
 }
 
 // NewSharedCalls returns the calls in the memory of a stream's agent.
