@@ -12,29 +12,29 @@ var (
 	contentMembers = []string{"content", "contents", "text", "parts", "blocks", "message"}
 )
 
-// IsInstruction reports whether an object is a message that instructs models. Without content it is none: a
-// person may be a developer.
+// IsInstruction reports whether an object is a message that instructs models. It must have content: an object
+// without it may describe a person whose role is developer.
 func IsInstruction(i *event.Instructions, v strictjson.Value) bool {
 	instructs, content := false, false
 	for name, value := range v.Members() {
 		switch text := name.Text(); {
 		case MatchesAny(text, roleMembers):
-			instructs = instructs || isRole(i, value)
+			instructs = instructs || isInstructionRole(i, value)
 		case MatchesAny(text, contentMembers):
 			content = true
 		case MatchesAny(text, authorMembers):
 			for name, role := range value.Members() {
-				instructs = instructs || MatchesAny(name.Text(), roleMembers) && isRole(i, role)
+				instructs = instructs || MatchesAny(name.Text(), roleMembers) && isInstructionRole(i, role)
 			}
 		}
 	}
 	return instructs && content
 }
 
-// isRole reports whether a role, or one in a list, is that of an instruction.
-func isRole(i *event.Instructions, role strictjson.Value) bool {
+// isInstructionRole reports whether a role, or one in a list, is that of an instruction.
+func isInstructionRole(i *event.Instructions, role strictjson.Value) bool {
 	for one := range role.Elements() {
-		if isRole(i, one) {
+		if isInstructionRole(i, one) {
 			return true
 		}
 	}

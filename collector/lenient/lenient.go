@@ -1,6 +1,6 @@
 // Package lenient finds out whether a frame calls itself internal. It compares names as the most
-// lenient reader might (case, compatibility forms, blanks and invisible characters do not count), so
-// that a mistake withholds a frame instead of leaking it. Every check for internal names uses it.
+// lenient reader might: it ignores case, compatibility forms, blanks and invisible characters. A
+// mistake then withholds a frame instead of leaking it. Every check for internal names uses it.
 package lenient
 
 import (
@@ -18,19 +18,18 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// CheckNames returns the judgment of JudgeNames on the frame of b. The first call stores it in b, so that the
+// CheckNames returns what the names in the frame of b allow. The first call stores the result in b, so that the
 // decoder and the filters of all policies withhold the same frames. p must be the Prefilter of b.Table.
 func CheckNames(b *event.Batch, p *Prefilter) event.NameCheck {
 	if b.Names == event.NamesUnchecked {
-		b.Names = JudgeNames(b.Table, p, b.JSON)
+		b.Names = checkNames(b.Table, p, b.JSON)
 	}
 	return b.Names
 }
 
-// JudgeNames returns what the names in a frame allow. NamesInternal means that the frame or a frame within it
-// calls itself internal, NamesUnknown that a discriminator has a value that is not in the table's types. p must
-// be the table's Prefilter.
-func JudgeNames(t *event.Table, p *Prefilter, frame strictjson.Value) event.NameCheck {
+// checkNames returns NamesInternal if the frame or a frame within it calls itself internal, and NamesUnknown if
+// a discriminator has a value that is not in the table's types. p must be the table's Prefilter.
+func checkNames(t *event.Table, p *Prefilter, frame strictjson.Value) event.NameCheck {
 	for name, value := range frame.Members() {
 		text := name.Text()
 		if !p.MayMatch(text) {
@@ -67,6 +66,7 @@ func HasInternalDiscriminator(t *event.Table, v strictjson.Value) bool {
 	return namesInternal(t, v, t.DeepEnvelopes)
 }
 
+// namesInternal is HasInternalDiscriminator. If deep is set, every member is an envelope.
 func namesInternal(t *event.Table, v strictjson.Value, deep bool) bool {
 	for name, value := range v.Members() {
 		text := name.Text()
@@ -94,9 +94,9 @@ func hasInternalName(t *event.Table, name []byte, value strictjson.Value) bool {
 	return MatchesAny(name, t.NameMembers) && value.Kind() != strictjson.Object && ContainsInternal(value)
 }
 
-// Prefilter rules out cheaply that a name is one of many in any spelling, such as the discriminators, labels
-// and envelopes of a table. It has a bit for each length with a first and a last letter. Names that share a bit are only
-// compared in full more often.
+// Prefilter rules out cheaply that a lenient reader takes a name for one of many, such as the discriminators, labels
+// and envelopes of a table. Its bits depend on a name's length, first letter and last letter. Names that share a bit
+// only cost a full comparison.
 type Prefilter [4]uint64
 
 // NewPrefilter returns the Prefilter of a table, for the members of a frame.
@@ -111,7 +111,7 @@ func NewPrefilter(t *event.Table) *Prefilter {
 	return p
 }
 
-// Add adds names that are not empty.
+// Add adds names. None may be empty.
 func (p *Prefilter) Add(names []string) {
 	for _, n := range names {
 		word, bit := prefilterBit([]byte(n))
@@ -128,7 +128,7 @@ func (p *Prefilter) MayMatch(name []byte) bool {
 	return p[word]&bit != 0 || !isPlain(name)
 }
 
-// prefilterBit returns the place of a name's bit: a word and the bit in it. It ignores case.
+// prefilterBit returns the word of a name's bit, and the bit. It ignores case.
 func prefilterBit(name []byte) (word int, bit uint64) {
 	const spread = 7
 	first, last := int(name[0]|0x20), int(name[len(name)-1]|0x20)
@@ -250,8 +250,8 @@ func HasSuffix(name []byte, words ...string) bool {
 // invisible characters.
 func Text(text []byte) []byte { return bytes.ToLower(canonical(text)) }
 
-// PieceText is Text for texts that may be sent in pieces. A piece may end within a character, so both halves of a
-// surrogate pair count as a character each, whether they are in one piece or not.
+// PieceText is Text for texts that may be sent in pieces. A piece may end within a character. Each half of a
+// surrogate pair therefore counts as a character, whether both are in one piece or not.
 func PieceText(text []byte) []byte {
 	const half, privateUse = 0xd800, 0xe000
 	text = norm.NFKD.Bytes(text)

@@ -6,8 +6,8 @@ import (
 )
 
 // Messages returns the list of messages in a frame. The list does not exist if the frame has none. ok
-// is false if a lenient reader might find messages in another member, or in a value that is not a list:
-// then it is unknown which messages may leave.
+// is false if a lenient reader might find messages in another member, or in a value that is not a list.
+// It is then unknown which messages may leave.
 func Messages(m *event.Messages, frame strictjson.Value) (list strictjson.Value, ok bool) {
 	for name, value := range frame.Members() {
 		switch {
@@ -43,7 +43,7 @@ func IsInternalMessage(t *event.Table, m *event.Messages, message strictjson.Val
 }
 
 // isPartInternal reports whether a part of a message calls itself internal, at any depth of a list of
-// parts. If parts is an object, the application invented it, and only its own members count.
+// parts. If parts is an object, the application chose its form, and only its own members count.
 func isPartInternal(t *event.Table, parts strictjson.Value) bool {
 	within := event.Table{Discriminators: t.Discriminators, Envelopes: t.Envelopes, DeepEnvelopes: parts.Kind() == strictjson.Array}
 	if HasInternalDiscriminator(&within, parts) {

@@ -9,22 +9,22 @@ import (
 
 // IsThoughtMarker reports whether a member marks the object that contains it as a thought in every
 // protocol.
-func IsThoughtMarker(name, sign strictjson.Value) bool {
-	return NamesThoughtMarker(name.Text()) && isTrue(sign)
+func IsThoughtMarker(name, value strictjson.Value) bool {
+	return NamesThoughtMarker(name.Text()) && isTrue(value)
 }
 
-// NamesThoughtMarker reports whether a member of this name marks the object that contains it as a thought, if its
-// value is true. Frameworks put their own name in front, as in adk_thought.
+// NamesThoughtMarker reports whether a member with this name is a thought marker when its value is true. Frameworks
+// put their own name in front, as in adk_thought.
 func NamesThoughtMarker(name []byte) bool { return HasSuffix(name, "thought") }
 
-// IsThoughtFlag reports whether a member of metadata marks what it describes as a thought: IsThoughtMarker does, or
-// the name is another word for thoughts and the value is true. A number may count tokens.
-func IsThoughtFlag(name, sign strictjson.Value) bool {
-	if IsThoughtMarker(name, sign) {
+// IsThoughtFlag reports whether a member of metadata marks what it describes as a thought. It is a thought marker, or
+// its name ends with another word for thoughts and its value is true. A number does not count: it may be of tokens.
+func IsThoughtFlag(name, value strictjson.Value) bool {
+	if IsThoughtMarker(name, value) {
 		return true
 	}
 	text := name.Text()
-	return sign.Kind() != strictjson.Number && HasSuffix(text, "thoughts", "thinking", "reasoning") && isTrue(sign) &&
+	return value.Kind() != strictjson.Number && HasSuffix(text, "thoughts", "thinking", "reasoning") && isTrue(value) &&
 		!slices.ContainsFunc(optionVerbs, func(verb string) bool { return HasPrefix(text, verb) })
 }
 
@@ -41,7 +41,7 @@ var (
 	optionVerbs = []string{"allow", "disable", "enable", "exclude", "has", "hide", "include", "return", "send", "show", "support"}
 )
 
-// ContainsThoughtMarker reports whether v contains such a member at any depth.
+// ContainsThoughtMarker reports whether v contains a thought marker at any depth.
 func ContainsThoughtMarker(v strictjson.Value) bool {
 	for name, value := range v.Members() {
 		if IsThoughtMarker(name, value) || ContainsThoughtMarker(value) {
@@ -56,6 +56,7 @@ func ContainsThoughtMarker(v strictjson.Value) bool {
 	return false
 }
 
+// isTrue reports whether a lenient reader might take v for true.
 func isTrue(v strictjson.Value) bool {
 	if v.Kind() == strictjson.Number {
 		n, whole := v.Int()
