@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// The halves of surrogate pairs, U+D800 to U+DFFF, are no characters. Texts have private characters
-// instead, U+10D800 to U+10DFFF, for which no use is known.
+// The halves of surrogate pairs, U+D800 to U+DFFF, are not characters. Texts have the private characters
+// U+10D800 to U+10DFFF in their place, for which no other use is known.
 const (
 	firstHalf  = 0xd800
 	halfOffset = 0x10_0000
 	halfBits   = 11
-	halfPrefix = "\xf4\x8d" // the first bytes of each in UTF-8
+	halfPrefix = "\xf4\x8d" // the first bytes of these private characters in UTF-8
 )
 
 // IsHalf reports whether a character of Value.Text stands for a half of a surrogate pair.
@@ -26,8 +26,8 @@ func halfChar(r rune) rune {
 	return r
 }
 
-// MakeReadable changes a text of Value.Text for display and returns it. Two halves, also of two texts that were
-// joined, become the character that they make, any other half U+FFFD.
+// MakeReadable changes a text of Value.Text for display and returns it. Two halves become the character that they
+// make, even if they come from two texts that were joined. Any other half becomes U+FFFD.
 func MakeReadable(text []byte) []byte {
 	at := bytes.Index(text, []byte(halfPrefix))
 	if at < 0 {

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// smallObject is the number of names up to which an object may have no table. If its bit set has a
-// name's bit, the name's hash is compared with those of the names before.
+// smallObject is the number of names up to which an object may have no table. Without a table, a new name
+// whose bit is already in the bit set is compared by its hash with each name before it.
 const smallObject = 16
 
 // nameSet is the set of names of one open object. Names are compared by their keys: decoded and folded.
@@ -235,8 +235,8 @@ func (t *foldTable) page(r rune) *[256]rune {
 	return (*t)[page]
 }
 
-// minFold returns the smallest rune that folds to r, but the small letter for ASCII letters, as
-// appendKey does. It cannot use unicode.ToLower, which turns U+0130 into an i.
+// minFold returns the smallest rune that is equal to r under simple case folding. For an ASCII letter it
+// returns the small letter, as appendKey does. It cannot use unicode.ToLower, which turns U+0130 into an i.
 func minFold(r rune) rune {
 	least := r
 	for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {

@@ -9,13 +9,13 @@ func AppendQuoted[T string | []byte](dst []byte, text T) []byte {
 	return appendQuoted(dst, text, false)
 }
 
-// AppendQuoted appends a string as AppendQuoted appends its text, and halves of surrogate pairs as they were
-// sent: two strings may make a character together. It appends "" for any other value.
+// AppendQuoted appends a string as the function AppendQuoted does, but with halves of surrogate pairs as they
+// were sent: two strings may make a character together. It appends "" for any other value.
 func (v Value) AppendQuoted(dst []byte) []byte {
 	return appendQuoted(dst, v.Text(), v.Escaped() && hasHalf(v.doc.sent(v.index)))
 }
 
-// appendQuoted is AppendQuoted. If hasHalves is set, text is of a string with halves of surrogate pairs.
+// appendQuoted is AppendQuoted. If hasHalves is set, text has characters that stand for halves (IsHalf).
 func appendQuoted[T string | []byte](dst []byte, text T, hasHalves bool) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')

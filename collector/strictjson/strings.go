@@ -111,7 +111,7 @@ func hex4(b []byte) (r rune, ok bool) {
 }
 
 // appendDecoded appends the text of a valid string, which is given as sent and without its quotes. Each
-// half of a surrogate pair becomes U+FFFD, or if distinct is set the character that halfChar returns.
+// half of a surrogate pair becomes U+FFFD. If distinct is set, it becomes the character of halfChar.
 func appendDecoded(dst, sent []byte, distinct bool) []byte {
 	for {
 		plain := bytes.IndexByte(sent, '\\')

@@ -36,30 +36,19 @@ type Value struct {
 
 func (v Value) node() *node { return &v.doc.nodes[v.index] }
 
-func (d *Doc) raw(index uint32) []byte {
-	n := &d.nodes[index]
-	return d.data[n.start:n.end:n.end]
-}
-
-// sent returns a string as sent, without its quotes.
+// sent returns a string, or a member's name, as sent and without its quotes.
 func (d *Doc) sent(index uint32) []byte {
 	n := &d.nodes[index]
 	return d.data[n.start+1 : n.end-1 : n.end-1]
 }
 
+// text returns the decoded text of a string or a member's name.
 func (d *Doc) text(index uint32) []byte {
 	sent := d.sent(index)
 	if !d.nodes[index].escaped() {
 		return sent
 	}
 	return appendDecoded(make([]byte, 0, len(sent)), sent, true)
-}
-
-func (d *Doc) is(index uint32, s string) bool {
-	if d.nodes[index].escaped() {
-		return decodesTo(d.sent(index), s)
-	}
-	return string(d.sent(index)) == s
 }
 
 // Exists reports whether the value exists. A null exists.
@@ -147,7 +136,8 @@ func (v Value) Raw() []byte {
 	if v.doc == nil {
 		return nil
 	}
-	return v.doc.raw(v.index)
+	n := v.node()
+	return v.doc.data[n.start:n.end:n.end]
 }
 
 // Text returns the decoded text of a string, or nil. It is borrowed from the input, or newly allocated
@@ -172,17 +162,19 @@ func (v Value) AppendText(dst []byte) []byte {
 	return appendDecoded(dst, v.doc.sent(v.index), false)
 }
 
-// String returns the same as Text, or "".
-func (v Value) String() string {
-	if v.Kind() != String {
-		return ""
-	}
-	return string(v.doc.text(v.index))
-}
+// String returns Text as a string.
+func (v Value) String() string { return string(v.Text()) }
 
 // Is reports whether the value is a string that decodes to s. It does not allocate.
 func (v Value) Is(s string) bool {
-	return v.Kind() == String && v.doc.is(v.index, s)
+	if v.Kind() != String {
+		return false
+	}
+	sent := v.doc.sent(v.index)
+	if v.node().escaped() {
+		return decodesTo(sent, s)
+	}
+	return string(sent) == s
 }
 
 // Bool returns a boolean. ok is false if the value is not one.
@@ -193,7 +185,7 @@ func (v Value) Bool() (value, ok bool) {
 	return v.Raw()[0] == 't', true
 }
 
-// Float returns the float64 nearest to a number. ok is false if the value is not a number or too large.
+// Float returns the float64 nearest to a number. ok is false if the value is not a number, or is too large.
 func (v Value) Float() (f float64, ok bool) {
 	if v.Kind() != Number {
 		return 0, false
