@@ -86,10 +86,10 @@ type steps struct {
 	started int
 }
 
-// endingIndex returns the index of the step that an end belongs to, or -1: the step with its id,
-// else the last with its name. The protocol lets an owner use a name only once at a time, so of two
-// steps with the same name the inner one ends.
-func (s *steps) endingIndex(owner, name, id string) int {
+// index returns the index of an owner's open step with a name and an id or, if there is none, of the
+// last with the name. It is -1 if there is none either. The protocol lets an owner use a name only once
+// at a time, so of two steps with the same name the inner one is meant.
+func (s *steps) index(owner, name, id string) int {
 	last := -1
 	for i, open := range s.open {
 		switch {
@@ -139,8 +139,8 @@ func (d *decoder) owner(v strictjson.Value) string {
 	return ""
 }
 
-// speaker returns the agent that a frame belongs to if nothing else names it: the delegate that
-// LangChain's event names, else the current step, else the subagent.
+// speaker returns the agent that a frame belongs to, if its message or call does not say otherwise. It is
+// the delegate that LangChain's event names, else the current step, else the subagent.
 func (d *decoder) speaker(v strictjson.Value) agent {
 	if name := v.Get("rawEvent").Get("metadata").Get("lc_agent_name"); name.Exists() {
 		if at, known := d.calls.delegateNamed(d.name(name)); known {
@@ -193,21 +193,13 @@ func (d *decoder) stepStarted(v strictjson.Value, b *event.Batch) {
 }
 
 func (d *decoder) stepFinished(v strictjson.Value, b *event.Batch) {
-	i := d.steps.endingIndex(d.owner(v), d.name(v.Get("stepName")), d.name(attribution(v).Get("step_id")))
+	i := d.steps.index(d.owner(v), d.name(v.Get("stepName")), d.name(attribution(v).Get("step_id")))
 	if i < 0 {
 		return
 	}
 	d.steps.open[i].agent.apply(b)
 	b.Add(event.KindAgentEnded)
 	d.steps.open = slices.Delete(d.steps.open, i, i+1)
-}
-
-// byName returns the last open step with a name, or nil.
-func (s *steps) byName(owner, name string) *step {
-	if i := s.endingIndex(owner, name, ""); i >= 0 {
-		return &s.open[i]
-	}
-	return nil
 }
 
 // markStepAgent turns an open step into an agent when Microsoft's framework says that an agent with
@@ -218,9 +210,10 @@ func (d *decoder) markStepAgent(v strictjson.Value, b *event.Batch) {
 		return
 	}
 	author := d.name(output.Get("author_name"))
-	if at := d.steps.byName(d.owner(v), author); at != nil {
-		at.agent.name, at.agent.step = author, ""
-		at.agent.apply(b)
+	if i := d.steps.index(d.owner(v), author, ""); i >= 0 {
+		at := &d.steps.open[i].agent
+		at.name, at.step = author, ""
+		at.apply(b)
 	}
 }
 
@@ -234,7 +227,7 @@ func agentStep(name string, attribution strictjson.Value) (agent string, is bool
 	return agent, is && agent != "" && agent != user
 }
 
-// attribution returns where CrewAI's adapter says that a step is in the tree of steps.
+// attribution returns what CrewAI's adapter says about the place of a step in the tree of steps.
 func attribution(v strictjson.Value) strictjson.Value { return v.Get("rawEvent").Get("attribution") }
 
 // stepBranch returns the branch of a step, which is unique because it contains the step's number in
@@ -244,8 +237,9 @@ func stepBranch(name string, number int) string {
 	return event.LimitText(name, dialect.MaxName-len(end)) + end
 }
 
-// subagentStarted starts a subagent: within the call that started it, else below the subagent that
-// did, else below the current step.
+// subagentStarted starts a subagent. It may be the delegate of an open call. Otherwise it works within
+// the call and below the subagent that the frame names. The current step of that subagent, or of the run,
+// comes in between.
 func (d *decoder) subagentStarted(v strictjson.Value, b *event.Batch) {
 	id, name := d.name(v.Get("subagentRunId")), d.name(v.Get("name"))
 	if id == "" {
@@ -254,15 +248,11 @@ func (d *decoder) subagentStarted(v strictjson.Value, b *event.Batch) {
 	if name == "" || name == user {
 		name = subAgent
 	}
-	if known := d.delegateOf(d.name(v.Get("parentToolCallId")), name); known != nil {
-		known.announced = true
-		d.agents.add(id, known.delegate)
-		known.delegate.apply(b)
-		b.Add(event.KindAgentStarted)
-		return
-	}
 	begun := agent{name: name, branch: id, within: d.name(v.Get("parentToolCallId")), parent: d.name(v.Get("parentSubagentRunId"))}
-	if at, in := d.steps.current(begun.parent); in {
+	if known := d.delegateOf(begun.within, name); known != nil {
+		known.announced = true
+		begun = known.delegate
+	} else if at, in := d.steps.current(begun.parent); in {
 		begun.parent = at.branch
 	}
 	d.agents.add(id, begun)
@@ -270,8 +260,8 @@ func (d *decoder) subagentStarted(v strictjson.Value, b *event.Batch) {
 	b.Add(event.KindAgentStarted)
 }
 
-// delegateOf returns the open call whose delegate a subagent with a name is, or nil: the delegate of the call that started
-// the subagent or, if that is not said, the only one with its name.
+// delegateOf returns the open call whose delegate is the subagent with a name, or nil. within is the call that started
+// the subagent. If it is "", the subagent must be the only delegate with its name.
 func (d *decoder) delegateOf(within, name string) (found *call) {
 	for i := range d.calls {
 		open := &d.calls[i]

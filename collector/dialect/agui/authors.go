@@ -11,11 +11,11 @@ import (
 
 var authorMember = wire.NewAuthorMember("name")
 
-// authorNames returns the author that a frame or message names itself.
+// authorNames returns the authors that a frame or message itself names.
 func (d *decoder) authorNames(v strictjson.Value) []string { return authorMember.Of(v, &d.names) }
 
-// setAuthors remembers the author that a frame names, and sets the authors that other frames of its message or thought
-// named.
+// setAuthors remembers the authors that a frame names. It adds to the batch the authors that other frames of the same
+// message or thought named.
 func (d *decoder) setAuthors(k *kind, v strictjson.Value, b *event.Batch) {
 	switch {
 	case k.entity == entityMessage, k.entity == entityPhase, k.entity == entityThought, k.entity == entityThinking:
@@ -28,8 +28,6 @@ func (d *decoder) setAuthors(k *kind, v strictjson.Value, b *event.Batch) {
 		d.setListedAuthors(v, false, b)
 	}
 }
-
-func messageKey(id string) key { return key{entity: entityListed, id: id} }
 
 func (d *decoder) setOwnAuthors(k *kind, v strictjson.Value, b *event.Batch) {
 	id, owner, names := d.name(v.Get("messageId")), d.owner(v), d.authorNames(v)
@@ -55,7 +53,7 @@ func (d *decoder) setOwnAuthors(k *kind, v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// phaseAuthors returns the authors that the frames of an owner's current phase of reasoning name, with those of this frame.
+// phaseAuthors adds the authors that a frame names to those of the owner's current phase of reasoning, and returns them all.
 func (d *decoder) phaseAuthors(k *kind, owner string, names []string) []string {
 	phase := key{entity: entityPhase, owner: owner}
 	if k.entity == entityPhase {
@@ -67,8 +65,8 @@ func (d *decoder) phaseAuthors(k *kind, owner string, names []string) []string {
 	return d.authors.Of(phase)
 }
 
-// setListedAuthors sets the authors of messages, at any depth, that earlier frames named. A list of messages names
-// authors too.
+// setListedAuthors adds to the batch the authors of the messages in v, at any depth. Earlier frames named them, or the
+// messages of a list do.
 func (d *decoder) setListedAuthors(v strictjson.Value, listed bool, b *event.Batch) {
 	for name, value := range v.Members() {
 		text := name.Text()

@@ -10,7 +10,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// call is a tool call without a result so far.
+// call is a tool call that has no result yet.
 type call struct {
 	id, tool  string
 	caller    agent
@@ -19,7 +19,7 @@ type call struct {
 	args      []byte // arguments of a delegation received so far
 }
 
-// delegate describes a function with which an agent lets another agent work within the call.
+// delegate describes a function with which an agent makes another agent work within the call.
 type delegate struct {
 	argument string   // the argument with the other agent's name
 	refusals []string // prefixes of results that say that no agent worked; NAME stands for the other agent's name

@@ -15,14 +15,14 @@ type decoder struct {
 	ownName       string // name of the run's own agent: the configured one until a transfer
 	configured    string
 	ended         bool              // the run has ended; only an error may follow
-	missedStart   bool              // a frame was withheld or unreadable that may have started anything
-	filtered      bool              // the current frame has a name or a mark for which the filter withholds it
+	missedStart   bool              // a withheld or unreadable frame may have started anything
+	filtered      bool              // the filter withholds the current frame because of a name or a mark in it
 	startWithheld bool              // the current frame is withheld and may start something
 	unread        unread            // what unreadable frames may have started
 	withheld      withheldSet       // of all runs of the stream
 	staleState    bool              // a change or snapshot of the state was withheld, or may have been, and no snapshot left since
 	markedState   bool              // something in the state is, or may be, marked as a thought
-	authors       wire.Authors[key] // of the messages and thoughts of all runs, by listedKey; entityPhase with an owner is for the owner's phase of reasoning
+	authors       wire.Authors[key] // of the messages and thoughts of all runs, by messageKey, and of each owner's phase of reasoning
 	thoughts      wire.Set[string]  // ids of messages that are thoughts, and of activities with thoughts, of all runs: a snapshot may repeat their text without a mark
 	runState
 
@@ -62,7 +62,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		return
 	case isBareError(v):
 		b.Type = typeError
-		d.fail(v, b)
+		d.runError(v, b)
 		return
 	case named.Kind() != strictjson.String:
 		b.Rejected = event.ReasonShape
@@ -132,19 +132,16 @@ func isBrokenError(data []byte) bool {
 // current run.
 func (d *decoder) runStarted(v strictjson.Value, b *event.Batch) {
 	run, parent, nested := d.nestedRun(v)
-	if nested {
-		if d.hasWithheldInput(v) {
-			b.Type = typeRunWithInput
-		}
-		d.startNested(run, parent, b)
-		return
-	}
-	if again := run == d.run && !d.ended; !again && (d.run != "" || d.ended) {
+	if !nested && (d.ended || d.run != "" && run != d.run) {
 		d.reset()
 		d.ownAgent().apply(b)
 	}
 	if d.hasWithheldInput(v) {
 		b.Type = typeRunWithInput
+	}
+	if nested {
+		d.startNested(run, parent, b)
+		return
 	}
 	if d.startWithheld {
 		d.withhold(key{entity: entityRun}, key{entity: entitySubagent, id: run})
@@ -230,9 +227,8 @@ func (d *decoder) end(failure event.Failure, code string, v strictjson.Value, b 
 	d.ended = true
 }
 
-func (d *decoder) runError(v strictjson.Value, b *event.Batch) { d.fail(v, b) }
-
-func (d *decoder) fail(v strictjson.Value, b *event.Batch) {
+// runError ends the run with an error.
+func (d *decoder) runError(v strictjson.Value, b *event.Batch) {
 	e := b.Add(event.KindError)
 	e.Error, e.Code = event.AgentError, errorCode(v)
 	d.end(event.AgentError, e.Code, v, b)

@@ -25,13 +25,12 @@ type message struct {
 // would be unknown.
 const maxMessages = 64
 
-// maxUnreported limits the chunked messages that have ended and whose whole text is still to be
-// reported.
+// maxUnreported limits messages.unreported. The whole texts of further messages are not reported.
 const maxUnreported = 8
 
 type messages struct {
 	open       []*message
-	unreported []*message
+	unreported []*message          // chunked messages that have ended and whose whole text is still to be reported
 	closed     map[string]*message // ended messages that were not answers: a later chunk may continue one without repeating its role
 }
 
@@ -57,6 +56,7 @@ func (m *messages) end(ended *message) {
 	m.open = slices.DeleteFunc(m.open, func(open *message) bool { return open == ended })
 }
 
+// remember keeps what is known of a message that was not an answer, without its text.
 func (m *messages) remember(ended *message) {
 	if ended.isAnswer && !ended.internal && !ended.isThought {
 		return
@@ -65,11 +65,11 @@ func (m *messages) remember(ended *message) {
 		m.closed = make(map[string]*message)
 	}
 	if len(m.closed) < wire.MaxSet {
-		m.closed[ended.id] = &message{internal: ended.internal, isThought: ended.isThought, isAnswer: ended.isAnswer} // without its text
+		m.closed[ended.id] = &message{internal: ended.internal, isThought: ended.isThought, isAnswer: ended.isAnswer}
 	}
 }
 
-// closeChunked ends the chunked message of an owner, or those of all owners.
+// closeChunked ends the chunked messages of an owner or, if all is set, of all owners.
 func (m *messages) closeChunked(owner string, all bool) {
 	m.open = slices.DeleteFunc(m.open, func(open *message) bool {
 		if !open.chunked || open.owner != owner && !all {
@@ -237,7 +237,7 @@ func (d *decoder) textChunk(v strictjson.Value, b *event.Batch) {
 	m.addDelta(v, b)
 }
 
-// reportClosed reports the whole texts of the chunked messages that the batch's agent has ended.
+// reportClosed reports the whole texts of the ended chunked messages of the batch's agent.
 func (d *decoder) reportClosed(b *event.Batch) {
 	by := agentOf(b)
 	d.messages.unreported = slices.DeleteFunc(d.messages.unreported, func(m *message) bool {
@@ -249,8 +249,8 @@ func (d *decoder) reportClosed(b *event.Batch) {
 	})
 }
 
-// reportLastClosed reports, when a run ends, the whole text of the agent that ended a chunked
-// message last.
+// reportLastClosed makes the agent that last ended a chunked message the speaker, and reports its whole
+// texts. It is for the end of a run.
 func (d *decoder) reportLastClosed(b *event.Batch) {
 	if n := len(d.messages.unreported); n > 0 {
 		d.messages.unreported[n-1].speaker.apply(b)

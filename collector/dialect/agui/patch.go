@@ -22,21 +22,21 @@ func mayMarkThought(patch strictjson.Value) bool {
 	})
 }
 
-// sets reports whether an operation of a JSON Patch (RFC 6902) sets a member as asked for. Without a value, the
-// operation copies or moves one that the patch does not show.
-func sets(patch strictjson.Value, asked func(member []byte, value strictjson.Value) bool) bool {
+// sets reports whether an operation of a JSON Patch (RFC 6902) sets a member for which matches returns true. If the
+// value does not exist, the operation copies or moves one that the patch does not show.
+func sets(patch strictjson.Value, matches func(member []byte, value strictjson.Value) bool) bool {
 	for op := range patch.Elements() {
 		path := op.Get("path").String()
 		member := unescape.Replace(path[strings.LastIndexByte(path, '/')+1:])
-		if !op.Get("op").Is("remove") && asked([]byte(member), op.Get("value")) {
+		if !op.Get("op").Is("remove") && matches([]byte(member), op.Get("value")) {
 			return true
 		}
 	}
 	return false
 }
 
-// isMarkedWork reports whether a frame states or changes a state or an activity in which something is marked as a
-// thought, at any depth: a change may be a piece of it.
+// isMarkedWork reports whether a frame states or changes a state or an activity in which something, at any depth, is
+// marked as a thought. A change may be a piece of that thought.
 func (d *decoder) isMarkedWork(k *kind, v strictjson.Value) bool {
 	if !k.state && k.entity != entityActivity {
 		return false

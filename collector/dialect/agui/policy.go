@@ -13,7 +13,7 @@ const (
 	typeRunWithQuestion = "asking run"    // the end of a run with a question about something withheld
 	typeNonAnswer       = "foreign text"  // not an assistant's: the user's text, or instructions for models
 	typeThoughtMessage  = "reasoned text" // a thought sent as a message
-	typeOrphan          = "stray text"    // a piece of a message whose start was not seen; not in the table, so that it is withheld
+	typeOrphan          = "stray text"    // a piece of a message whose start was not seen; it is withheld because the table does not list it
 	typeInterrupt       = "on_interrupt"  // a framework's own event that asks a question
 	typeError           = "error"         // an error of the server around the agent
 )

@@ -1,6 +1,8 @@
 package agui
 
 import (
+	"iter"
+
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
@@ -14,7 +16,11 @@ type withheldSet struct {
 	overflowed bool // more was withheld than is remembered, or something without an id; then no snapshot leaves
 }
 
-// listedKey returns the key under which an entity is remembered: all kinds of messages share their ids.
+// messageKey returns the key under which the authors of a message are remembered, and the message once it is withheld.
+func messageKey(id string) key { return key{entity: entityListed, id: id} }
+
+// listedKey returns the key under which a withheld entity is remembered. Messages of all kinds share their ids, so
+// they get a messageKey.
 func listedKey(k key) key {
 	switch k.entity {
 	case entityMessage, entityPhase, entityThought, entityActivity:
@@ -52,7 +58,7 @@ func (d *decoder) rememberWithheld(k *kind, v strictjson.Value) {
 	switch {
 	case k.name == typeToolResult:
 		d.withheld.add(key{entity: entityResult, id: id})
-		d.withheld.add(key{entity: entityListed, id: d.name(v.Get("messageId"))})
+		d.withheld.add(messageKey(d.name(v.Get("messageId"))))
 	case k.entity == entityMessage:
 		d.rememberMessage(k, id, d.owner(v))
 	case k.chunk && id == "":
@@ -69,26 +75,24 @@ func (d *decoder) rememberMessage(k *kind, id, owner string) {
 	if id == "" {
 		m = d.messages.chunkTarget(owner)
 	}
-	switch {
-	case m != nil && m.internal, m == nil && id != "" && (k.begins || k.chunk):
-		if m != nil {
-			id = m.id
-		}
+	isWithheld := m == nil && id != "" && (k.begins || k.chunk)
+	if m != nil {
+		id, isWithheld = m.id, m.internal
+	}
+	if isWithheld {
 		d.withhold(key{entity: entityMessage, id: id})
-	case m != nil:
-		d.withheld.add(key{entity: entityListed, id: m.id})
-	default:
-		d.withheld.add(key{entity: entityListed, id: id})
+	} else {
+		d.withheld.add(messageKey(id))
 	}
 }
 
-// continuesListed reports whether a frame continues a withheld message of a snapshot, or a call of
-// one, or reports an activity or the result of a call under the id of a withheld message.
+// continuesListed reports whether a frame continues a withheld message of a snapshot, or a call in such
+// a message. It also reports true for an activity or a call's result with the id of a withheld message.
 func (d *decoder) continuesListed(k *kind, this key, message string) bool {
-	if m := d.messages.byID(message); k.name == typeToolResult && (m != nil && m.internal || m == nil && d.withheld.keys.Contains(key{entity: entityListed, id: message})) {
+	if m := d.messages.byID(message); k.name == typeToolResult && (m != nil && m.internal || m == nil && d.withheld.keys.Contains(messageKey(message))) {
 		return true
 	}
-	listed := key{entity: entityListed, id: this.id}
+	listed := messageKey(this.id)
 	return k.name == typeActivitySnapshot && d.withheld.keys.Contains(listed) || k.idMember == "messageId" && d.withheldListed.Contains(listed) ||
 		k.entity == entityCall && d.withheldListed.Contains(key{entity: entityCall, id: this.id})
 }
@@ -112,7 +116,7 @@ func (d *decoder) repeatsWithheld(message strictjson.Value) bool {
 	for name, value := range message.Members() {
 		text, id := name.Text(), d.name(value)
 		switch {
-		case lenient.MatchesAny(text, ownIDs) && d.withheld.keys.Contains(key{entity: entityListed, id: id}):
+		case lenient.MatchesAny(text, ownIDs) && d.withheld.keys.Contains(messageKey(id)):
 			return true
 		case lenient.MatchesAny(text, callIDs) && (d.withheld.keys.Contains(key{entity: entityCall, id: id}) || d.withheld.keys.Contains(key{entity: entityResult, id: id})):
 			return true
@@ -128,8 +132,8 @@ func (d *decoder) repeatsWithheld(message strictjson.Value) bool {
 	return false
 }
 
-// callsIn iterates over the ids of the calls in a message.
-func (d *decoder) callsIn(message strictjson.Value) func(yield func(string) bool) {
+// callsIn yields the ids of the calls in a message.
+func (d *decoder) callsIn(message strictjson.Value) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for name, calls := range message.Members() {
 			if !lenient.MatchesAny(name.Text(), callLists) {
@@ -146,15 +150,15 @@ func (d *decoder) callsIn(message strictjson.Value) func(yield func(string) bool
 	}
 }
 
-// withholdMessages returns the messages in a list that are withheld: instructions
-// for models, messages that repeat something withheld, and the results of calls in either. Later
-// frames that continue a withheld instruction are withheld too.
+// withholdMessages returns the messages in a list that are withheld: instructions for models, messages
+// that repeat something withheld, and the results of calls in either. Later frames that continue a
+// withheld instruction are withheld too.
 func (d *decoder) withholdMessages(messages strictjson.Value) (withheld []strictjson.Value) {
 	calls := map[string]bool{}
 	for one := range messages.Elements() {
 		inner := isInternalMessage(one)
 		if inner {
-			d.withholdListed(key{entity: entityListed, id: d.name(one.Get("id"))})
+			d.withholdListed(messageKey(d.name(one.Get("id"))))
 		}
 		if inner || d.repeatsWithheld(one) {
 			for id := range d.callsIn(one) {
@@ -177,7 +181,7 @@ func (d *decoder) withholdMessages(messages strictjson.Value) (withheld []strict
 	return withheld
 }
 
-// isInternalMessage reports whether a message of a list is withheld for what it says of itself.
+// isInternalMessage reports whether a message of a list is withheld because of what it says about itself.
 func isInternalMessage(message strictjson.Value) bool {
 	return lenient.IsInternalMessage(&table, &conversationRule, message) || isInstruction(message) || isMarkedInternal(message)
 }

@@ -14,14 +14,13 @@ var (
 	metadataMembers = []string{"metadata"}
 	signPrefilter   = lenient.NewPrefilter(&event.Table{Labels: roleMembers, Envelopes: metadataMembers})
 
-	// instructionRoles are the roles of messages that instruct a model. otherRoles are those of
-	// messages that are neither that nor an answer nor a thought.
+	// instructionRoles are the roles of messages that instruct a model. otherRoles are the roles of
+	// messages that are neither instructions nor answers nor thoughts.
 	instructionRoles = []string{"system", "developer"}
 	otherRoles       = []string{"user", "tool", "activity"}
 )
 
-// roles yields the roles that a frame or message states, itself or in its metadata, where it is not
-// own.
+// roles yields the roles that a frame or message states. A role in its metadata is not its own.
 func roles(v strictjson.Value) iter.Seq2[strictjson.Value, bool] {
 	return func(yield func(role strictjson.Value, own bool) bool) {
 		for name, value := range v.Members() {
@@ -65,7 +64,7 @@ func isAnswerRole(role strictjson.Value, own bool) bool {
 	return strings.TrimSpace(role.String()) == "assistant" || !own && !lenient.MatchesAny(role.Text(), otherRoles)
 }
 
-// statesThought reports whether a frame or message says that it is a model's thought, by its role or a mark.
+// statesThought reports whether the role or a mark of a frame or message says that it is a model's thought.
 func statesThought(v strictjson.Value) bool {
 	for role := range roles(v) {
 		if isThoughtRole(role.Text()) {
@@ -85,7 +84,7 @@ func hasEncrypted(v strictjson.Value) bool {
 // encryptedMembers hold the encrypted reasoning of a message or call.
 var encryptedMembers = []string{"encryptedValue", "encrypted_value"}
 
-// hasMember reports whether a frame or message has a member of a kind, itself or in its metadata.
+// hasMember reports whether a frame or message, or its metadata, has a member for which is returns true.
 func hasMember(v strictjson.Value, is func(name, value strictjson.Value) bool) bool {
 	for name, value := range v.Members() {
 		if is(name, value) {
@@ -104,7 +103,7 @@ func hasMember(v strictjson.Value, is func(name, value strictjson.Value) bool) b
 }
 
 // isMarkedInternal reports whether the metadata of a frame or message names an internal event, as other
-// protocols do. A type or kind there is found by lenient.Check.
+// protocols do. A type or kind there is found by lenient.CheckNames.
 func isMarkedInternal(v strictjson.Value) bool {
 	for name, metadata := range v.Members() {
 		if !signPrefilter.MayMatch(name.Text()) || !lenient.MatchesAny(name.Text(), metadataMembers) {

@@ -26,7 +26,7 @@ const (
 	entityStep
 	entityRun
 	entityResult // the result of a call
-	entityListed // a message of a snapshot; every kind of message that has an id, once it is withheld
+	entityListed // a message of a snapshot, and every withheld message that has an id (see messageKey)
 )
 
 // key identifies an entity. Without an id it means the owner's latest entity of that kind.
@@ -35,8 +35,8 @@ type key struct {
 	id, owner string
 }
 
-// starts remembers whether the start of each entity of a run was withheld. If it was, so is the rest of the
-// entity. Once withheld is full, every new entity is withheld.
+// starts remembers for each entity of a run whether its start was withheld. The rest of the entity is then
+// withheld too. Once the set withheld is full, every new entity is withheld.
 type starts struct {
 	withheld wire.Set[key]
 	seen     wire.Set[key] // started and not withheld; of messages only those in chunks, because other pieces never leave without a start
@@ -66,7 +66,7 @@ type verdict uint8
 const (
 	verdictPass     verdict = iota
 	verdictInternal         // it is part of something withheld
-	verdictOrphan           // it may be: its start was not seen
+	verdictOrphan           // it may be part of something withheld: its start was not seen
 )
 
 // checkStart remembers the start of an entity, and returns whether a frame may leave, given the
@@ -106,7 +106,7 @@ func (d *decoder) checkStart(k *kind, f dialect.Frame) verdict {
 	return verdictPass
 }
 
-// checkFirst is checkStart for a frame that starts an entity, or may.
+// checkFirst is checkStart for a frame that starts an entity, or may start one.
 func (d *decoder) checkFirst(k *kind, f dialect.Frame, this, last key, withheld bool) verdict {
 	if withheld || d.reusesWithheld(this) || d.filtered || d.mayContinueUnread(k, this, f.JSON) || d.starts.withheld.IsFull() || d.withheldListed.IsFull() {
 		d.withhold(this, last)
@@ -164,8 +164,8 @@ func (d *decoder) isWithheldRun(run string) bool {
 	return run != "" && d.withheld.keys.Contains(key{entity: entitySubagent, id: run})
 }
 
-// reusesWithheld reports whether an event begins an entity under the id of one that was withheld before. That one
-// may be of an earlier run or another kind of message.
+// reusesWithheld reports whether an entity that begins has the id of one that was withheld before. The earlier one may
+// belong to another run, or be another kind of message.
 func (d *decoder) reusesWithheld(this key) bool {
 	return this.id != "" && this.entity != entityStep && !d.isKnown(this) && d.withheld.keys.Contains(listedKey(this))
 }
