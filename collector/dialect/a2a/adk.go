@@ -97,7 +97,7 @@ type speaker struct{ agent, branch string }
 
 // response is the state of a speaker's current or last model response.
 type response struct {
-	streaming bool   // pieces arrived that state its usage, but not the whole response
+	streaming bool   // pieces of it arrived, but not the whole response
 	artifact  string // the artifact with the pieces, if they are not marked as partial
 	lastEvent string // id of the last whole event
 	usage     event.Usage
@@ -143,8 +143,8 @@ func (d *decoder) readEvent(t *task, m adkMetadata, parts parts, b *event.Batch)
 	}
 }
 
-// addPiece adds a piece of a response, which begins with the first that is marked as partial or states usage: other
-// pieces need not be a model's.
+// addPiece adds a piece of a response. The response begins with the first piece that is marked as partial or states
+// usage. Other pieces need not be a model's.
 func (r *response) addPiece(m adkMetadata, b *event.Batch) {
 	if !m.partial && m.usage.Len() == 0 {
 		return
@@ -168,7 +168,7 @@ func (t *task) addUnmarkedPiece(m adkMetadata, artifact string, b *event.Batch) 
 }
 
 // endPieces ends the response whose pieces an artifact has, when no more follow. The artifact "" stands for any.
-// Of several agents with pieces, that is the last: a frame can name only one.
+// If several agents have pieces, it ends only the last agent's response, because a frame can name only one agent.
 func (d *decoder) endPieces(t *task, artifact string, b *event.Batch) {
 	by := t.pieceSpeaker
 	r := t.speakers[by]
@@ -265,13 +265,15 @@ func (d *decoder) addCall(t *task, p part, b *event.Batch) {
 	e.SetPayload(args)
 }
 
+// addResponse reports the first response to a call, and the transfer that it confirms.
 func (d *decoder) addResponse(t *task, m adkMetadata, p part, b *event.Batch) {
 	name, id := d.name(p.data.Get("name")), dialect.Name(p.data.Get("id").String())
 	c, known := t.calls[id]
 	if c.answered {
 		return
 	}
-	if c.answered = true; known || id != "" && len(t.calls) < maxCalls {
+	c.answered = true
+	if known || id != "" && len(t.calls) < maxCalls {
 		t.calls[id] = c
 	}
 	t.removePendingCall(id)
@@ -310,21 +312,11 @@ func (d *decoder) addPauses(m adkMetadata, b *event.Batch) {
 }
 
 func textOnly(parts parts) bool {
-	for p := range parts.all() {
-		if p.kind != partText && p.kind != partThought {
-			return false
-		}
-	}
-	return true
+	return !parts.contain(func(p part) bool { return p.kind != partText && p.kind != partThought })
 }
 
 func hasResponse(parts parts) bool {
-	for p := range parts.all() {
-		if p.kind == partResponse {
-			return true
-		}
-	}
-	return false
+	return parts.contain(func(p part) bool { return p.kind == partResponse })
 }
 
 // usageSince returns how much u exceeds v, per count.

@@ -35,7 +35,7 @@ func (d *decoder) readArtifact(u update, b *event.Batch) {
 			t.openArtifact(id).restart()
 			t.openArtifact(id).ofEvents = true
 		}
-	case !m.hasPartial: // otherwise the frame may be Go's removal of pieces whose whole text was sent
+	case !m.hasPartial: // otherwise ADK for Go may remove pieces whose whole text was sent
 		d.collectText(t, id, parts, write, b)
 	}
 	if write.Complete && !m.hasPartial {
@@ -46,16 +46,13 @@ func (d *decoder) readArtifact(u update, b *event.Batch) {
 // mayBePiece reports whether the parts of an ADK agent's update may be a piece of an event. An update with
 // something other than text is a whole event.
 func mayBePiece(parts parts) bool {
-	for p := range parts.all() {
-		if p.kind == partCall && !p.streamed || p.kind == partResponse || p.kind == partFile || p.kind == partData {
-			return false
-		}
-	}
-	return true
+	return !parts.contain(func(p part) bool {
+		return p.kind == partCall && !p.streamed || p.kind == partResponse || p.kind == partFile || p.kind == partData
+	})
 }
 
-// missesStart reports whether the stream began after an artifact of which it brings a piece. Its first piece
-// may have been internal or marked as a thought.
+// missesStart reports whether the stream brings a piece of an artifact that began before the stream. The first
+// piece may have been internal or marked as a thought.
 func (d *decoder) missesStart(key artifactKey, piece bool) bool {
 	if !piece {
 		d.begunArtifacts.Add(key)

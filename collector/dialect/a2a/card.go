@@ -9,8 +9,8 @@ import (
 )
 
 var (
-	// cardPaths (0.2 included; each may have a prefix) and the JSON-RPC methods cardMethods lead to
-	// an agent card.
+	// cardPaths are the paths of agent cards, including those of 0.2. Each may have a prefix.
+	// cardMethods are the JSON-RPC methods that return a card.
 	cardPaths   = []string{"/.well-known/agent-card.json", "/.well-known/agent.json", "/v1/card", "/extendedagentcard"}
 	cardMethods = []string{"GetExtendedAgentCard", "agent/getAuthenticatedExtendedCard", "agent/authenticatedExtendedCard"}
 )

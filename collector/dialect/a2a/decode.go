@@ -32,14 +32,14 @@ type decoder struct {
 	answers          []string                        // calls answered by a request that named no session; kept until the stream names it
 }
 
-// maxScratch is how many messages and artifacts of a frame the decoder has room for between frames.
+// maxScratch bounds the capacity that the decoder keeps for the messages and artifacts of the next frame.
 const maxScratch = 64
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	u := readUpdate(f.JSON)
 	b.Snapshot, b.StreamError = u.shape == shapeTask && d.last == nil, u.shape == shapeFailure
 	d.thoughtBeside = isMarkedThought(f.JSON) || isMarkedThought(f.JSON.Get("result"))
-	d.judgeTexts(f.JSON, u, b)
+	d.findTextKinds(f.JSON, u, b)
 	d.decode(f, u, b)
 	d.withholdRepeats(f, u, b)
 	if b.Run != "" {

@@ -1,6 +1,7 @@
 package a2a
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -80,12 +81,7 @@ func typeOf(plain string, parts parts) string {
 
 // hasMarkedThought reports whether a part is a thought that leaves with its mark.
 func hasMarkedThought(parts parts) bool {
-	for p := range parts.all() {
-		if p.isThought && !p.hiddenMark {
-			return true
-		}
-	}
-	return false
+	return parts.contain(func(p part) bool { return p.isThought && !p.hiddenMark })
 }
 
 // isAmbiguous reports whether a message has two lists of parts, of which readers could choose
@@ -94,13 +90,9 @@ func isAmbiguous(message strictjson.Value) bool {
 	return message.Get("parts").Exists() && message.Get("content").Exists()
 }
 
+// all reports whether there are parts, all of one kind.
 func all(kind partKind, parts parts) bool {
-	for p := range parts.all() {
-		if p.kind != kind {
-			return false
-		}
-	}
-	return parts.len() > 0
+	return parts.len() > 0 && !parts.contain(func(p part) bool { return p.kind != kind })
 }
 
 var table = event.Table{
@@ -268,11 +260,9 @@ func message(piece *event.Rule) rules {
 
 // merge returns the union of sets of rules.
 func merge(all ...rules) rules {
-	one := rules{}
-	for _, some := range all {
-		for name, rule := range some {
-			one[name] = rule
-		}
+	union := rules{}
+	for _, set := range all {
+		maps.Copy(union, set)
 	}
-	return one
+	return union
 }

@@ -15,23 +15,21 @@ import (
 // wire.MaxSet, only those that are known to have left before leave, and no snapshot of a task does.
 type withheldIDs struct {
 	whole      map[contentKey]bool  // whether all of it is withheld; if not, only a piece was, and later pieces may leave
-	others     wire.SharedSet       // IDs of whole ones, also of those that other streams withheld
+	others     wire.SharedSet       // IDs of those that this stream or another withheld as a whole
 	released   wire.Set[contentKey] // messages and artifacts of which a part left
 	overflowed bool                 // there were more than wire.MaxSet
 	unread     bool                 // a frame was unreadable, so its content is unknown
 }
 
 func (w *withheldIDs) add(id contentKey, whole bool) {
-	switch _, known := w.whole[id]; {
-	case known:
-		w.whole[id] = w.whole[id] || whole
-	case len(w.whole) >= wire.MaxSet:
+	if _, known := w.whole[id]; !known && len(w.whole) >= wire.MaxSet {
 		w.overflowed = true
-	case w.whole == nil:
-		w.whole = map[contentKey]bool{id: whole}
-	default:
-		w.whole[id] = whole
+		return
 	}
+	if w.whole == nil {
+		w.whole = make(map[contentKey]bool)
+	}
+	w.whole[id] = w.whole[id] || whole
 }
 
 // of reports whether a message or an artifact is withheld, and whether all of it is.
@@ -44,12 +42,6 @@ func (w *withheldIDs) of(id contentKey) (whole, known bool) {
 	}
 	isShared := w.others.IsShared(id.text())
 	return isShared, known || isShared
-}
-
-func (w *withheldIDs) addReleased(ids []contentID) {
-	for _, one := range ids {
-		w.released.Add(one.id)
-	}
 }
 
 var prefilter = lenient.NewPrefilter(&table)
@@ -88,8 +80,11 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 			w.add(one.id, true)
 		}
 	}
-	if !b.Internal {
-		w.addReleased(content.ids)
+	if b.Internal {
+		return
+	}
+	for _, one := range content.ids {
+		w.released.Add(one.id)
 	}
 }
 

@@ -2,6 +2,7 @@ package a2a
 
 import (
 	"hash/maphash"
+	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
@@ -139,11 +140,8 @@ func (t *task) addPendingCall(id string) {
 }
 
 func (t *task) removePendingCall(id string) {
-	for i := range t.pendingCalls {
-		if t.pendingCalls[i] == id {
-			t.pendingCalls = append(t.pendingCalls[:i], t.pendingCalls[i+1:]...)
-			return
-		}
+	if i := slices.Index(t.pendingCalls, id); i >= 0 {
+		t.pendingCalls = slices.Delete(t.pendingCalls, i, i+1)
 	}
 }
 
@@ -164,14 +162,8 @@ func (t *task) openArtifact(id string) *artifact {
 		return a
 	}
 	if len(t.artifacts) == maxArtifacts {
-		oldest := 0
-		for i, a := range t.artifacts {
-			if !a.incomplete {
-				oldest = i
-				break
-			}
-		}
-		t.artifacts = append(t.artifacts[:oldest], t.artifacts[oldest+1:]...)
+		oldest := max(0, slices.IndexFunc(t.artifacts, func(a *artifact) bool { return !a.incomplete }))
+		t.artifacts = slices.Delete(t.artifacts, oldest, oldest+1)
 	}
 	a := &artifact{id: id}
 	t.artifacts = append(t.artifacts, a)

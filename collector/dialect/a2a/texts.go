@@ -35,10 +35,10 @@ func (d *decoder) readContents(u update) []content {
 	all := d.contents[:0]
 	message := func(as extent, v strictjson.Value, around ...strictjson.Value) {
 		around = append(around, v)
-		all = append(all, content{contentKey{false, d.idOf(v, messageIDs)}, d.judged(partsOf(v, around...)), around, as})
+		all = append(all, content{contentKey{false, d.idOf(v, messageIDs)}, d.withFrame(partsOf(v, around...)), around, as})
 	}
 	artifact := func(as extent, task string, v strictjson.Value) {
-		parts, id := d.judged(partsOfArtifact(v, u.body)), d.idOf(v, artifactIDs)
+		parts, id := d.withFrame(partsOfArtifact(v, u.body)), d.idOf(v, artifactIDs)
 		parts.thought = parts.thought || as != extentWhole && d.thoughtArtifacts.Contains(artifactKey{task, id})
 		all = append(all, content{contentKey{true, id}, parts, []strictjson.Value{u.body, v}, as})
 	}
@@ -102,16 +102,19 @@ func (d *decoder) id(v strictjson.Value) string {
 // maxTextKinds bounds the parts of a frame that are listed in Batch.TextKinds.
 const maxTextKinds = 1024
 
-// judgeTexts finds the parts whose text is no answer although the part does not say so: repeats of thoughts,
-// and texts of tools and of the user. A frame with too many is withheld.
-func (d *decoder) judgeTexts(frame strictjson.Value, u update, b *event.Batch) {
+// findTextKinds finds the parts whose text is not an answer although the part does not say so: repeats of
+// thoughts, and texts of tools and of the user. A frame with too many of them is withheld.
+func (d *decoder) findTextKinds(frame strictjson.Value, u update, b *event.Batch) {
 	d.textKinds = nil
 	result := frame.Get("result")
 	contents := d.readContents(u)
 	for _, c := range contents {
 		var texts [][]byte
 		for v, p := range c.parts.each() {
-			if text := lenientText(v, p.isThought); len(text) > 0 {
+			if !p.isThought {
+				continue
+			}
+			if text := lenientText(v); len(text) > 0 {
 				texts = append(texts, text)
 			}
 		}
@@ -120,7 +123,7 @@ func (d *decoder) judgeTexts(frame strictjson.Value, u update, b *event.Batch) {
 	for _, c := range contents {
 		around := slices.Concat(c.around, []strictjson.Value{frame, result})
 		outer, isOuter := toolKind(around...)
-		byUser := isUsers(around...)
+		byUser := namesUser(around...)
 		d.trackAuthors(c, around, b)
 		repeats := d.repeatedParts(c)
 		for v, p := range c.parts.each() {
@@ -133,7 +136,7 @@ func (d *decoder) judgeTexts(frame strictjson.Value, u update, b *event.Batch) {
 			case isTool:
 			case isOuter:
 				kind = outer
-			case byUser || isUsers(v):
+			case byUser || namesUser(v):
 				kind = event.KindText
 			case p.isThought:
 				continue
@@ -161,27 +164,25 @@ func (d *decoder) repeatedParts(c content) (repeated map[strictjson.Value]bool) 
 	}
 	var texts []unmarkedText
 	for v, p := range c.parts.each() {
-		if text := lenientText(v, !p.isThought); len(text) > 0 {
+		if p.isThought {
+			continue
+		}
+		if text := lenientText(v); len(text) > 0 {
 			texts = append(texts, unmarkedText{part: v, text: text})
 		}
 	}
-	d.thoughtTexts.judge(c, texts)
+	d.thoughtTexts.findRepeats(c, texts)
+	repeated = make(map[strictjson.Value]bool)
 	for _, one := range texts {
 		if one.isRepeat {
-			if repeated == nil {
-				repeated = make(map[strictjson.Value]bool)
-			}
 			repeated[one.part] = true
 		}
 	}
 	return repeated
 }
 
-// lenientText returns the text of a part as lenient readers compare it, or nothing if it is not wanted.
-func lenientText(part strictjson.Value, wanted bool) []byte {
-	if !wanted {
-		return nil
-	}
+// lenientText returns the text of a part as lenient readers compare it.
+func lenientText(part strictjson.Value) []byte {
 	return lenient.PieceText(part.Get("text").Text())
 }
 
@@ -222,32 +223,25 @@ func valuesOf(names []string, objects ...strictjson.Value) iter.Seq[strictjson.V
 	}
 }
 
-// toolKind returns the kind of event of a part that is a call or a result of a tool, as one of the objects, or its
-// metadata, says.
+// toolKind returns the kind of event of a part that is a tool's call or result. One of the objects, or its metadata,
+// says so.
 func toolKind(objects ...strictjson.Value) (kind event.Kind, is bool) {
 	for value := range valuesOf(toolTypes, objects...) {
-		if kind, is = toolKindOf(value); is {
-			return kind, true
+		for name, kind := range wire.ADKPartKinds {
+			if lenient.MatchesAny(value.Text(), []string{name}) {
+				return kind, true
+			}
 		}
 	}
 	return kind, false
 }
 
-// isUsers reports whether one of the objects, or its metadata, names the user as its author.
-func isUsers(objects ...strictjson.Value) bool {
+// namesUser reports whether one of the objects, or its metadata, names the user as its author.
+func namesUser(objects ...strictjson.Value) bool {
 	for value := range valuesOf(authorMembers, objects...) {
 		if wire.IsUser(value) {
 			return true
 		}
 	}
 	return false
-}
-
-func toolKindOf(value strictjson.Value) (kind event.Kind, is bool) {
-	for name, kind := range wire.ADKPartKinds {
-		if lenient.MatchesAny(value.Text(), []string{name}) {
-			return kind, true
-		}
-	}
-	return kind, false
 }

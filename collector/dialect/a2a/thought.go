@@ -111,18 +111,19 @@ func findMark(v strictjson.Value, own bool) (mark strictjson.Value, is bool) {
 // artifactKey identifies an artifact of a stream.
 type artifactKey struct{ task, id string }
 
-// judged returns parts with what the frame around their update, and earlier frames, say of them.
-func (d *decoder) judged(p parts) parts {
+// withFrame returns parts with what the current frame says about them: the mark of its envelope, and what
+// findTextKinds found.
+func (d *decoder) withFrame(p parts) parts {
 	p.thought, p.kinds = p.thought || d.thoughtBeside, d.textKinds
 	return p
 }
 
-// markArtifact marks the parts of an artifact as thoughts if it is one, and remembers it until the artifact begins
-// again: only one piece may have the mark, on the artifact or around it, or the first one on the part that the next
-// continues. marksParts says that the mark of a part says nothing about the next piece. The task may be forgotten or
-// start again before that.
+// markArtifact marks the parts of an artifact as thoughts if the artifact is a thought. It remembers that until the
+// artifact begins again, even if the task is forgotten or starts again before that. Only one piece may have the mark:
+// any piece on the artifact or around it, or the first piece on the part that the next piece continues. marksParts says
+// that the mark of a part says nothing about the next piece.
 func (d *decoder) markArtifact(key artifactKey, as extent, marksParts bool, p parts) parts {
-	p = d.judged(p)
+	p = d.withFrame(p)
 	begins := as == extentWhole
 	if begins {
 		d.thoughtArtifacts.Remove(key)
@@ -134,10 +135,10 @@ func (d *decoder) markArtifact(key artifactKey, as extent, marksParts bool, p pa
 	return p
 }
 
-// markMessage marks the parts of a message as thoughts if an earlier frame said so of the message, and
-// remembers it. The mark may be on the update around the message, and a history repeats only the message.
+// markMessage marks the parts of a message as thoughts if this frame or an earlier one says so, and remembers the
+// message. The mark may be on the update around the message, and a history repeats only the message.
 func (d *decoder) markMessage(message strictjson.Value, p parts) parts {
-	p = d.judged(p)
+	p = d.withFrame(p)
 	id := d.idOf(message, messageIDs)
 	if p.thought = p.thought || d.thoughtMessages.MayContain(id); p.thought && id != "" {
 		d.thoughtMessages.Add(id)

@@ -10,7 +10,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Lengths, in bytes without blanks, from which text that a thought has too is no coincidence.
+// From these lengths on, in bytes without blanks, text that is also in a thought is a repeat and not a coincidence.
 const (
 	minRepeat  = 32  // of a piece, or at the beginning of a text
 	longRepeat = 128 // anywhere in a text
@@ -19,8 +19,8 @@ const (
 // maxThoughts bounds the memory for the texts of a stream's thoughts and their index, in bytes.
 const maxThoughts = 512 << 10
 
-// thoughtTexts remembers the texts that were marked as thoughts, by message or artifact. These may also contain
-// an answer, so another text under the same id is none.
+// thoughtTexts remembers the texts that were marked as thoughts, by message or artifact. A message or an artifact may
+// also contain an answer, so another text with the same id is not a thought.
 type thoughtTexts struct {
 	texts *simplelru.LRU[contentKey, *thoughtText] // nil if there was no thought
 	size  int
@@ -56,18 +56,18 @@ func (t *thoughtTexts) forget(id contentKey, text *thoughtText) {
 type unmarkedText struct {
 	part     strictjson.Value
 	text     []byte
-	isRepeat bool // it is, or may be, that of an earlier thought
+	isRepeat bool // it repeats an earlier thought, or may repeat one
 }
 
-// judge finds the repeats among the texts of a message or an artifact.
-func (t *thoughtTexts) judge(c content, texts []unmarkedText) {
+// findRepeats finds the texts of a message or an artifact that repeat its thoughts.
+func (t *thoughtTexts) findRepeats(c content, texts []unmarkedText) {
 	if t.lost.MayContain(c.id) {
 		for i := range texts {
 			texts[i].isRepeat = true
 		}
 	} else if one, known := t.texts.Peek(c.id); known {
 		before := one.size()
-		one.judge(texts, c.extent == extentPiece)
+		one.findRepeats(texts, c.extent == extentPiece)
 		t.size += one.size() - before
 	}
 }
@@ -79,14 +79,14 @@ func (t *thoughtTexts) knows(id contentKey) bool {
 
 // thoughtText holds the thoughts of a message or an artifact.
 type thoughtText struct {
-	text    []byte              // the marked texts as lenient.PieceText returns them, one after the other
-	whole   map[int]int         // the ends of the texts of minRepeat bytes or more by their starts, of several the shortest
-	short   map[string]struct{} // the shorter texts
-	blocks  map[block]int       // the first place of each block of text
-	last    span                // the last text
-	inPiece bool                // it is in pieces, and grows with the next one
-	said    []byte              // the end of the unmarked text, up to longRepeat bytes
-	cut     bool                // said is not all of it
+	text      []byte              // the marked texts as lenient.PieceText returns them, one after the other
+	whole     map[int]int         // maps the start of each text of minRepeat bytes or more to its end, or to the first of several ends
+	short     map[string]struct{} // the shorter texts
+	blocks    map[block]int       // the first place of each block of text
+	last      span                // the last text
+	inPiece   bool                // the last text arrives in pieces and grows with the next one
+	unmarked  []byte              // the end of the unmarked text, up to longRepeat bytes
+	truncated bool                // unmarked lacks the beginning
 }
 
 // span is a range of a text.
@@ -105,7 +105,7 @@ func (t *thoughtText) size() int {
 
 // add remembers the marked texts of a frame.
 func (t *thoughtText) add(texts [][]byte, as extent) {
-	t.said, t.cut = nil, false
+	t.unmarked, t.truncated = nil, false
 	all := bytes.Join(texts, nil)
 	if as == extentPiece {
 		if !t.inPiece {
@@ -170,16 +170,16 @@ func (t *thoughtText) append(text []byte) {
 	}
 }
 
-// judge finds the texts of a frame that repeat the thought. They may continue the unmarked text of earlier frames,
+// findRepeats finds the texts of a frame that repeat the thought. They may continue the unmarked text of earlier frames,
 // even if they are no pieces: some servers send a message again for each piece.
-func (t *thoughtText) judge(texts []unmarkedText, arePieces bool) {
+func (t *thoughtText) findRepeats(texts []unmarkedText, arePieces bool) {
 	t.endPieces()
-	end, begin := len(t.said), 0
+	end, begin := len(t.unmarked), 0
 	if !arePieces {
 		begin = end
 	}
 	for _, one := range texts {
-		t.said = append(t.said, one.text...)
+		t.unmarked = append(t.unmarked, one.text...)
 	}
 	shared := t.sharedRuns(begin)
 	for i := range texts {
@@ -192,8 +192,8 @@ func (t *thoughtText) judge(texts []unmarkedText, arePieces bool) {
 		}
 		one.isRepeat = isShort && !arePieces || len(one.text) > 0 && place.isRepeated(shared)
 	}
-	if rest := len(t.said) - longRepeat; rest > 0 {
-		t.said, t.cut = slices.Clone(t.said[rest:]), true
+	if rest := len(t.unmarked) - longRepeat; rest > 0 {
+		t.unmarked, t.truncated = slices.Clone(t.unmarked[rest:]), true
 	}
 }
 
@@ -206,16 +206,16 @@ type sharedRun struct {
 // sharedRuns returns the parts of the unmarked text that the thought has too, in their order. begin is where the text of
 // the current frame begins, or 0 if it continues that of earlier frames.
 func (t *thoughtText) sharedRuns(begin int) (runs []sharedRun) {
-	for i := 0; i+len(block{}) <= len(t.said); i++ {
-		at, known := t.blocks[block(t.said[i:])]
+	for i := 0; i+len(block{}) <= len(t.unmarked); i++ {
+		at, known := t.blocks[block(t.unmarked[i:])]
 		if !known {
 			continue
 		}
-		run, offset := span{i, i + len(block{})}, at-i // from a place in said to that in text
-		for run.start > max(0, -offset, i-longRepeat) && t.said[run.start-1] == t.text[run.start-1+offset] {
+		run, offset := span{i, i + len(block{})}, at-i // from a place in unmarked to that in text
+		for run.start > max(0, -offset, i-longRepeat) && t.unmarked[run.start-1] == t.text[run.start-1+offset] {
 			run.start--
 		}
-		for run.end < len(t.said) && run.end+offset < len(t.text) && t.said[run.end] == t.text[run.end+offset] {
+		for run.end < len(t.unmarked) && run.end+offset < len(t.text) && t.unmarked[run.end] == t.text[run.end+offset] {
 			run.end++
 		}
 		if run.end-run.start >= minRepeat {
@@ -229,8 +229,8 @@ func (t *thoughtText) sharedRuns(begin int) (runs []sharedRun) {
 // isRepeat reports whether a shared run, at an offset in the thought, is no coincidence: it is long, at the beginning of a
 // text, half of it, or contains a whole text of the thought.
 func (t *thoughtText) isRepeat(run span, offset, begin int) bool {
-	length, isAll := run.end-run.start, begin > 0 || !t.cut
-	if length >= longRepeat || isAll && (run.start <= begin || 2*length >= len(t.said)-begin) {
+	length, isAll := run.end-run.start, begin > 0 || !t.truncated
+	if length >= longRepeat || isAll && (run.start <= begin || 2*length >= len(t.unmarked)-begin) {
 		return true
 	}
 	for start := run.start + offset; start+minRepeat <= run.end+offset; start++ {

@@ -191,6 +191,16 @@ func (p parts) all() iter.Seq[part] {
 	}
 }
 
+// contain reports whether one of the parts matches.
+func (p parts) contain(matches func(part) bool) bool {
+	for one := range p.all() {
+		if matches(one) {
+			return true
+		}
+	}
+	return false
+}
+
 // each returns the parts with their objects.
 func (p parts) each() iter.Seq2[strictjson.Value, part] {
 	return func(yield func(strictjson.Value, part) bool) {
