@@ -32,9 +32,9 @@ type Frame struct {
 	Malformed event.Reason     // why the data is not strict JSON, or ""
 }
 
-// MayContainObject reports whether a reader may find a JSON object in the data of a frame although the
-// data is not one. The object may be behind characters that the reader skips, or encoded in a string. The
-// data of a frame over the size limit is unknown.
+// MayContainObject reports whether a lenient reader may find a JSON object in data that is not one. The
+// object may follow characters that the reader skips, or it may be encoded in a string. The data of a
+// frame over the size limit is unknown, so it may contain one.
 func (f Frame) MayContainObject() bool {
 	return f.Malformed == event.ReasonTooLarge || bytes.IndexByte(f.Data, '{') >= 0 || bytes.Contains(bytes.ToLower(f.Data), []byte(`\u007b`))
 }
@@ -60,28 +60,28 @@ type Dialect interface {
 	New(*event.Stream) Decoder
 }
 
-// CardRewriter is a Dialect whose agents tell clients their URLs in a document, the agent card.
+// CardRewriter is a Dialect whose agents publish their URLs in a document, the agent card.
 type CardRewriter interface {
 	// IsCard reports whether the response to a request may be an agent card.
 	IsCard(Request) bool
 
-	// ReplaceURLs returns the card with the agent's own URLs replaced, or nil if it contains none. signed
-	// reports whether a signed card contains such URLs. A signed card must not be changed.
+	// ReplaceURLs returns the card with the agent's own URLs replaced, or nil if it contains none. A signed
+	// card must not be changed; signed reports whether one contains such URLs.
 	ReplaceURLs(card strictjson.Value, replace func(string) string) (changed []byte, signed bool)
 }
 
-// Namesake is a Dialect whose name users also give to another one.
+// Namesake is a Dialect whose name some users configure although they mean another dialect.
 type Namesake interface {
-	// OtherName returns the name of the dialect whose streams are decoded as what they are where this one
-	// is configured.
+	// OtherName returns the name of that other dialect. Its streams are decoded as such, although the
+	// Namesake is configured.
 	OtherName() string
 }
 
 // Decoder decodes the frames of one stream, in order. It is for one goroutine at a time.
 type Decoder interface {
-	// Decode adds the frame's facts and its type to the batch, or sets Batch.Rejected to the reason
-	// why it cannot. It keeps no reference to the frame or the batch, because both are reused. The batch
-	// has the dialect's Table.
+	// Decode adds the frame's facts and its type to the batch. If it cannot, it sets Batch.Rejected to the
+	// reason. It keeps no reference to the frame or the batch, because both are reused. The batch has the
+	// dialect's Table.
 	Decode(Frame, *event.Batch)
 }
 
@@ -89,11 +89,11 @@ type Decoder interface {
 type Path struct {
 	Method       string // of the requests; "" for any
 	Glob         string // as for path.Match
-	AllowOthers  bool   // other programs serve streams there too: pass on a stream that no dialect recognizes
-	MultipleRuns bool   // a stream contains run after run; otherwise it answers one run request and ends with its run
+	AllowOthers  bool   // other programs serve streams there too, so a stream that no dialect recognizes is passed on
+	MultipleRuns bool   // a stream contains several runs; otherwise it answers one request and ends with its run
 }
 
-// Request is a request to an agent. Its URL and headers may contain secrets: only ids are kept of them.
+// Request is a request to an agent. Its URL and headers may contain secrets, so dialects keep only ids.
 type Request struct {
 	Method string
 	Path   string
@@ -139,6 +139,6 @@ func (d *Detector) Detect(f Frame) Dialect {
 // decide. The result is valid until the next call of Detect.
 func (d *Detector) Candidates() []Dialect { return d.candidates }
 
-// MostLikely returns the dialect to assume if no frame decides, or nil: the first that answered Maybe,
-// to the earliest frame with such an answer.
+// MostLikely returns the dialect to assume if no frame decides, or nil. It is the first in the list that
+// answered Maybe or more to the earliest frame with such an answer.
 func (d *Detector) MostLikely() Dialect { return d.likely }

@@ -19,7 +19,7 @@ func Name(s string) string { return event.LimitText(s, MaxName) }
 // maxCount is the highest plausible count. A sum of such counts stays far from overflow.
 const maxCount = 1 << 40
 
-// Count returns a count, which is unknown if v is not a whole number from 0 to maxCount.
+// Count returns v as a count. The count is unknown if v is not a whole number from 0 to maxCount.
 func Count(v strictjson.Value) event.Count {
 	n, ok := v.Int()
 	if !ok || n < 0 || n > maxCount {
@@ -31,8 +31,8 @@ func Count(v strictjson.Value) event.Count {
 // maxDuration is the longest plausible duration.
 const maxDuration = 100 * 365 * 24 * time.Hour
 
-// Duration returns a number of units as a duration, which is unknown if v is not a number from 0 to
-// maxDuration.
+// Duration returns v units as a duration. The duration is unknown if it is not from 0 to maxDuration, or
+// if v is not a number.
 func Duration(v strictjson.Value, unit time.Duration) event.Duration {
 	n, ok := v.Float()
 	if n *= float64(unit); !ok || n < 0 || n > float64(maxDuration) {
@@ -41,13 +41,13 @@ func Duration(v strictjson.Value, unit time.Duration) event.Duration {
 	return event.Duration{D: time.Duration(math.Round(n)), Known: true}
 }
 
-// A running agent does not report times outside of these.
+// earliest and latest are the bounds of the times that a running agent plausibly reports.
 var (
 	earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 	latest   = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// Time returns a time from the wire in UTC, or the zero time if it is not plausible for a running agent.
+// Time returns a time of the wire in UTC, or the zero time if it is not from earliest to latest.
 func Time(t time.Time) time.Time {
 	if t = t.UTC(); t.Before(earliest) || t.After(latest) {
 		return time.Time{}
@@ -55,7 +55,8 @@ func Time(t time.Time) time.Time {
 	return t
 }
 
-// TextTime returns a time in the format of RFC 3339, or the zero time. It applies the limits of Time.
+// TextTime parses a time in the format of RFC 3339 and applies the limits of Time. It returns the zero time
+// if v is not such a time.
 func TextTime(v strictjson.Value) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, v.String())
 	if err != nil {

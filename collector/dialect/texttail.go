@@ -2,8 +2,8 @@ package dialect
 
 import "unicode/utf8"
 
-// MaxTextTail is how many bytes at the end of a streamed text are kept. It is more than what is searched
-// for statements about an answer, so that a missing beginning is noticed.
+// MaxTextTail is the minimum number of bytes that are kept from the end of a longer text. Package proof
+// searches fewer bytes, so it notices when the beginning is missing.
 const MaxTextTail = 65 << 10
 
 // TextTail is the end of a text that arrives in pieces.
@@ -17,6 +17,7 @@ func (t *TextTail) Add(piece []byte) {
 	}
 }
 
+// tail returns the last MaxTextTail bytes of a text, without a rune that is cut at the start.
 func tail(text []byte) []byte {
 	if len(text) <= MaxTextTail {
 		return text

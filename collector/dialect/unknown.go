@@ -1,14 +1,14 @@
 package dialect
 
-// OtherKind stands for a kind whose name is not an identifier and so may be content.
+// OtherKind replaces the name of a kind that is not an identifier, because such a name may be content.
 const OtherKind = "_other"
 
 // maxKind is the maximum length of an unknown kind's name, in bytes.
 const maxKind = 64
 
-// UnknownKind returns the name of a kind that a dialect does not know, for Batch.UnknownKind. Logs and
-// labels show it. It returns OtherKind for a name that is not an identifier of at most 64 letters,
-// digits, '.', '_', ':' and '-'.
+// UnknownKind returns the value of Batch.UnknownKind for a kind that a dialect does not know. Logs and
+// labels show it. It is OtherKind unless the name is an identifier: 1 to maxKind letters, digits, '.', '_',
+// ':' and '-'.
 func UnknownKind(name []byte) string {
 	if len(name) == 0 || len(name) > maxKind {
 		return OtherKind
