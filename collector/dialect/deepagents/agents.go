@@ -16,22 +16,22 @@ const (
 	subAgent  = "subagent"
 )
 
-// agent is an agent that works in a run. The run's own agent has no id; it is the only one with its
-// name.
+// agent identifies an agent of a run. The main agent has no id, and no other agent has its name.
 type agent struct {
 	name      string
 	id        string
 	startedBy string // id of the call that started it
 }
 
-// maxOpen limits the open subagents, and the open calls. Frames beyond the limit are decoded
-// without that context.
+// maxOpen limits the open subagents, and the open calls. Frames of further ones are decoded without that
+// context.
 const maxOpen = 256
 
 // agents holds the known subagents, in the order in which they appeared.
 type agents []agent
 
-// agentOf returns the agent of a frame, or the zero agent if the frame names none.
+// agentOf returns the agent of a frame, or the zero agent if the frame names none. It adds an unknown
+// subagent.
 func (a *agents) agentOf(v strictjson.Value) agent {
 	kind, id, call := v.Get("agent_type"), dialect.Name(v.Get("agent_id").String()), dialect.Name(v.Get("parent_call_id").String())
 	switch {
@@ -100,7 +100,7 @@ func (c *calls) begin(started call) {
 	}
 }
 
-// end removes and returns a call; it returns the zero call if the id is unknown.
+// end removes and returns a call. It returns the zero call if the id is unknown.
 func (c *calls) end(id string) call {
 	i := slices.IndexFunc(*c, func(open call) bool { return open.id == id })
 	if i < 0 {
@@ -111,7 +111,7 @@ func (c *calls) end(id string) call {
 	return ended
 }
 
-// last returns the latest open call of a tool.
+// last returns the latest open call of a tool, or the zero call.
 func (c calls) last(tool string) call {
 	for _, open := range slices.Backward(c) {
 		if open.tool == tool {

@@ -5,18 +5,18 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// maxContent limits the kept text of an answer, in bytes. No longer text is searched for confidence
-// and sources.
+// maxContent limits the kept text of an answer, in bytes. A longer text is not reported whole, so it is
+// not searched for confidence and sources.
 const maxContent = 64 << 10
 
-// content collects the text between content_start and content_end, because no frame repeats it
-// whole. Only the text that started last is collected.
+// content collects the text between content_start and content_end, because no frame contains the whole
+// text. Only the text that started last is collected.
 type content struct {
 	speaker    agent
 	open       bool
 	overflowed bool // the text exceeded maxContent
 	text       []byte
-	thoughts   map[agent]bool // agents whose open text is a thought, because its start says so
+	thoughts   map[agent]bool // agents whose open text is a thought: its start says so
 }
 
 func (c *content) begin(thought bool, b *event.Batch) {
@@ -30,7 +30,7 @@ func (c *content) begin(thought bool, b *event.Batch) {
 	}
 }
 
-// kind returns the kind of a piece of text. If too many texts are thoughts, every text counts as one.
+// kind returns the kind of a piece of text. Once thoughts is full, every text counts as a thought.
 func (c *content) kind(b *event.Batch) event.Kind {
 	if c.thoughts[speakerOf(b)] || len(c.thoughts) >= maxOpen {
 		return event.KindThought
@@ -38,7 +38,7 @@ func (c *content) kind(b *event.Batch) event.Kind {
 	return event.KindText
 }
 
-// applySpeaker sets the agent of a batch that names none: the agent whose text is open.
+// applySpeaker sets the agent of a batch whose frame names none: the agent whose text is open.
 func (c *content) applySpeaker(b *event.Batch) {
 	if c.open {
 		c.speaker.apply(b)
@@ -56,7 +56,7 @@ func (c *content) add(piece strictjson.Value, b *event.Batch) bool {
 	return !c.overflowed
 }
 
-// end returns the whole text, or nil if none was started.
+// end returns the whole text, or nil if the speaker has no open text.
 func (c *content) end(b *event.Batch) []byte {
 	delete(c.thoughts, speakerOf(b))
 	if !c.open || c.speaker != speakerOf(b) {

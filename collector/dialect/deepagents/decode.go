@@ -24,7 +24,7 @@ type decoder struct {
 // runState is the state of the current run.
 type runState struct {
 	ended    bool
-	failure  event.Failure // of the first error; everything after it only ends the run
+	failure  event.Failure // of the first error, with which the run ends
 	code     string        // of the failure
 	agents   agents
 	calls    calls
@@ -33,7 +33,7 @@ type runState struct {
 	question question
 }
 
-// question is an open request for input, and the id of the call that asked.
+// question is an open request for input: its own id, and the id of the call that asked.
 type question struct{ id, call string }
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
@@ -71,7 +71,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	}
 	speaker.apply(b)
 	if id := dialect.Name(v.Get("agent_id").String()); speaker.name == mainAgent && strings.HasPrefix(id, subAgent) {
-		b.AddAuthors(v, nameOf(id, "")) // the type of the agent and its ID contradict each other
+		b.AddAuthors(v, nameOf(id, "")) // the agent's type and its ID contradict each other
 	}
 	reader.read(d, v, b)
 	d.starts.check(reader.kind, v, wire.IsFiltered(b, prefilter), b)
@@ -129,7 +129,7 @@ func (d *decoder) readToolStart(v strictjson.Value, b *event.Batch) {
 	args := b.Embedded(v.Get("args_summary"))
 	b.HasThoughts = lenient.ContainsThoughtMarker(args)
 	e.SetPayload(args)
-	d.calls.begin(call{e.CallID, e.Name, agent{b.Agent, b.Branch, b.EnclosingCall}})
+	d.calls.begin(call{e.CallID, e.Name, speakerOf(b)})
 }
 
 // readToolEnd ends a call. If the frame names no agent, the call's agent is the speaker.
@@ -156,7 +156,7 @@ func (d *decoder) readSubagentStart(_ strictjson.Value, b *event.Batch) {
 func (d *decoder) readSubagentEnd(v strictjson.Value, b *event.Batch) {
 	if b.Branch != "" {
 		b.Add(event.KindAgentEnded).Duration = dialect.Duration(v.Get("ms"), time.Millisecond)
-		d.agents.end(agent{b.Agent, b.Branch, b.EnclosingCall})
+		d.agents.end(speakerOf(b))
 	}
 }
 
@@ -202,15 +202,15 @@ func (d *decoder) readStatus(v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// inputRequestText is the text of a status frame that asks for input. A symbol precedes it, whose
-// bytes differ between copies of the documentation.
+// inputRequestText is the text of a status frame that asks for input. The symbol before it is left out,
+// because its bytes differ between copies of the documentation.
 const inputRequestText = "Agent needs human input"
 
-// requestInput reports that the run waits for an answer to a thread. Without a thread, the frame's
-// id identifies the question. It returns nil if a question with more details is open.
+// requestInput reports that the run waits for an answer. If the question has no id, it gets the frame's.
+// requestInput returns nil if the frame only repeats an open question with fewer details.
 func (d *decoder) requestInput(q question, v strictjson.Value, b *event.Batch) *event.Event {
 	if d.question.id != "" && q.id == "" {
-		return nil // the same question with fewer details
+		return nil
 	}
 	q.id = cmp.Or(q.id, dialect.Name(v.Get("id").String()), typeInterrupt)
 	d.question = q
@@ -224,7 +224,7 @@ func (d *decoder) inputAnswered(b *event.Batch) {
 	d.question = question{}
 }
 
-// readEnd ends the run with its first error, else with its status.
+// readEnd ends the run with its first error or, without one, with the status of the frame.
 func (d *decoder) readEnd(v strictjson.Value, b *event.Batch) {
 	status := v.Get("status")
 	switch failure := runFailure(status); {

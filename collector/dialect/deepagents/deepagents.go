@@ -1,6 +1,6 @@
-// Package deepagents decodes the DeepAgents streaming API, versions 1 and 2: a private HTTP API, known
-// from a design document, with which a server answers a chat message. Agents of LangChain's deepagents
-// library are served by LangGraph: see the package langgraph.
+// Package deepagents decodes the DeepAgents streaming API, versions 1 and 2. With this private HTTP API,
+// known from a design document, a server answers a chat message. LangGraph serves agents of LangChain's
+// deepagents library: see the package langgraph.
 package deepagents
 
 import (
@@ -22,8 +22,8 @@ func (Dialect) Name() string { return "deepagents" }
 // OtherName returns "langgraph", which serves the agents of LangChain's deepagents library.
 func (Dialect) OtherName() string { return "langgraph" }
 
-// Paths returns the path that answers a message. A request that resumes a thread is answered
-// without a stream: the work continues as the answer to another message.
+// Paths returns the path that answers a message. The request that resumes a thread gets no stream: see
+// readStart.
 func (Dialect) Paths() []dialect.Path {
 	return []dialect.Path{{Glob: "/api/chats/*/messages/*/stream"}}
 }
@@ -65,8 +65,8 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	return dialect.No
 }
 
-// hasOwnMembers reports whether a frame has the members of its type. The type alone could be
-// another program's.
+// hasOwnMembers reports whether a frame has the members that its type requires. The type alone could
+// be another program's.
 func hasOwnMembers(v strictjson.Value) bool {
 	is := func(kind strictjson.Kind, names ...string) bool {
 		return !slices.ContainsFunc(names, func(name string) bool { return v.Get(name).Kind() != kind })
@@ -94,5 +94,5 @@ func isBrokenError(data []byte) bool {
 	return bytes.HasPrefix(data, []byte("{")) && (bytes.Contains(data, []byte(`"type":"error"`)) || bytes.Contains(data, []byte(`"type": "error"`)))
 }
 
-// New returns a decoder. A stream answers one message; a recording may contain several answers.
+// New returns a decoder. A stream answers one message, but a recording may contain several answers.
 func (Dialect) New(s *event.Stream) dialect.Decoder { return &decoder{singleRun: s.SingleRun} }

@@ -11,8 +11,7 @@ import (
 // maxItems limits the items of a plan; further items are not counted.
 const maxItems = 256
 
-// plan maps the ids of items to their status. A frame may leave out items of earlier frames, which
-// stay valid.
+// plan maps the ids of items to their status. Items that a frame leaves out stay valid.
 type plan map[string]string
 
 // merge adds the items of a frame and counts all known items.

@@ -27,7 +27,7 @@ const (
 
 var table = event.Table{
 	Discriminators: []string{"type", "kind"},
-	Labels:         []string{"event"}, // no frame of the protocol has this member; another protocol would name its frame there
+	Labels:         []string{"event"}, // no frame of the protocol has this member; other protocols name their frames in it
 	Envelopes:      []string{"result", "event", "rawEvent", "raw_event"},
 	FailureData:    `{"v":2,"type":"error","error":"the run failed"}`,
 	OversizeData:   `{"v":2,"type":"error","error":"` + event.OversizeMessage + `"}`,
@@ -47,8 +47,7 @@ var table = event.Table{
 		typeContent:       public(event.KindOther, members{"md": {Fact: event.KindText, Form: event.FormText}}),
 		typeContentEnd:    public(event.KindOther, nil),
 		typeStatus:        public(event.KindOther, members{"text": {Replacement: `"Processing..."`}}),
-		// The same string contains the question, its context, and the id with which the thread is
-		// resumed.
+		// The string in md also contains the question, its context, and the id that resumes the thread.
 		typeInterrupt: public(event.KindInputRequested, members{
 			"text": {Replacement: `"\u23f8\ufe0f ` + inputRequestText + `"`},
 			"md":   {Replacement: `"{\"interrupt\":true}"`},
@@ -61,12 +60,12 @@ var table = event.Table{
 // Table returns the rules for the external stream.
 func (Dialect) Table() *event.Table { return &table }
 
-// thoughtWords finds thoughts beside what a frame says.
+// thoughtWords finds thoughts in members that the protocol does not have.
 var thoughtWords = event.Words{Members: wire.WithThoughts(nil)}
 
 type members = map[string]*event.Rule
 
-// public returns a type that clients get whole, and the public with these members only.
+// public returns a type whose frames clients get whole. The public gets them with these members only.
 func public(fact event.Kind, own members) event.Type {
 	return event.Type{Client: true, Words: &thoughtWords, Public: &event.Rule{Fact: fact, Members: withCommon(own)}}
 }
@@ -87,7 +86,7 @@ var (
 	timestamp = event.Rule{Form: event.FormTime}
 )
 
-// Rules for statuses. Any other value might be a message and is replaced by "other".
+// Rules for statuses. Any other value may be a message, so "other" replaces it.
 var (
 	runStatus  = event.Rule{AllowedValues: []string{"processing", "completed", "interrupted", "cancelled", "canceled", "error"}, Replacement: `"other"`}
 	toolStatus = event.Rule{AllowedValues: []string{"ok", "success", "completed", "cancelled", "canceled", "error"}, Replacement: `"other"`}

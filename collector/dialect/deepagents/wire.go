@@ -8,8 +8,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// pseudonym returns a hash that identifies a thread. The thread's own id must not leave, because anyone
-// who knows it can resume the thread.
+// pseudonym returns a hash of a thread's id, or "" without one. The id itself must not leave, because it is
+// enough to resume the thread.
 func pseudonym(thread []byte) string {
 	if len(thread) == 0 {
 		return ""

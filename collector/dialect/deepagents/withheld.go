@@ -8,11 +8,11 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// starts tracks the calls, texts and subagents whose start was not withheld. Once a start was withheld or may have
-// been unreadable, nothing else leaves that continues or ends one.
+// starts tracks the calls, texts and subagents whose start was shown. Once a start was missed, a frame leaves only if it
+// starts something or continues one of these.
 type starts struct {
-	missed bool
-	shown  wire.Set[string] // keys of callKey, textKey and agentKey
+	missed bool             // a start was withheld, or may have been in an unreadable frame
+	shown  wire.Set[string] // keys from callKey, textKey and agentKey
 }
 
 func callKey(id string) string { return "call " + id }
@@ -23,13 +23,11 @@ func agentKey(id string) string { return "agent " + id }
 
 var prefilter = lenient.NewPrefilter(&table)
 
-// check marks a frame internal if what it continues may have begun in a frame that did not leave. It runs when the
-// speaker is known.
+// check marks a frame internal if it continues something whose start may not have left. The batch must have its speaker.
 func (s *starts) check(kind string, v strictjson.Value, filtered bool, b *event.Batch) {
 	call, text := callKey(dialect.Name(v.Get("call_id").String())), textKey(speakerOf(b))
-	hidden := s.missed && s.isOrphan(kind, call, text, b)
-	b.Internal = hidden
-	if hidden = hidden || filtered; hidden {
+	b.Internal = s.missed && s.isOrphan(kind, call, text, b)
+	if b.Internal || filtered {
 		s.withhold(kind, text)
 		return
 	}
