@@ -15,40 +15,40 @@ import (
 type chat struct {
 	started  bool
 	finished bool // its end was reported, and only usage may follow
-	ended    bool // so was the run's
+	ended    bool // the end of its run was reported
 	id       string
-	repeated bool   // several chunks have the ID, so other IDs are those of other completions
-	chunk    string // the ID in the current chunk
+	repeated bool   // several chunks have the ID, so another ID means another completion
+	chunkID  string // the ID in the current chunk
 	model    string
-	reason   string // the first finish reason that was reported
+	reason   string // the first finish reason
 	usage    event.Usage
 	failure  event.Failure
 	code     string // of the failure
-	fault    string // the code of an error next to the choices of the current chunk (OpenRouter)
 	choices  []*choice
+
+	chunkError string // the code of an error next to the choices of the current chunk (OpenRouter)
 }
 
-// choice is one of the answers of a chat completion. Its pieces arrive in the order of its text, but
-// mixed with those of others.
+// choice is one of the answers of a chat completion. Its pieces arrive in order, but between those of other
+// choices.
 type choice struct {
-	index   int64
-	done    bool
-	ended   string // the key of the last completion in which it finished
-	message place  // of its last message
-	text    dialect.TextTail
-	call    *chatCall // whose arguments are being sent: a model sends one call after the other
+	index      int64
+	done       bool
+	finishedIn string // the key of the last completion in which it finished
+	message    place  // of its last message
+	text       dialect.TextTail
+	call       *chatCall // the open call: a model sends one after the other
 }
 
 // chatCall is a call whose arguments arrive in pieces.
 type chatCall struct {
-	index    int64
-	id, name string
-	within   string // the ID of its completion
-	args     []byte
+	index      int64
+	id, name   string
+	completion string // the ID of its completion
+	args       []byte
 }
 
-// Limits of what is remembered of a chat completion. Calls with longer arguments are reported without
-// them.
+// Limits of a chat completion. Calls with longer arguments are reported without them.
 const (
 	maxChoices = 32
 	maxArgs    = 16 << 10 // bytes
@@ -67,7 +67,7 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 	}
 	d.begin(id, "", b)
 	c := &d.chat
-	c.chunk, c.repeated = id, c.repeated || c.started && id != "" && id == c.id
+	c.chunkID, c.repeated = id, c.repeated || c.started && id != "" && id == c.id
 	if model := d.name(v.Get("model")); model != "" {
 		c.model = model
 	}
@@ -79,7 +79,7 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 	for one := range v.Get("choices").Elements() {
 		finishes = finishes || one.Get("finish_reason").Kind() == strictjson.String
 	}
-	c.fault, _ = errorCode(v.Get("error"))
+	c.chunkError, _ = errorCode(v.Get("error"))
 	for one := range v.Get("choices").Elements() {
 		d.choice(one, m, !finishes, b)
 	}
@@ -90,8 +90,8 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 	d.endBesideOthers(b)
 }
 
-// choice reads the piece of an answer, with what the chunk says about its message. If it finishes one, the whole text is reported instead
-// of the piece.
+// choice reads a piece of an answer. m is what the chunk says about the message. partial says that the piece is reported;
+// it is not if the chunk finishes a choice, whose whole text is reported.
 func (d *decoder) choice(v strictjson.Value, m marks, partial bool, b *event.Batch) {
 	index, _ := v.Get("index").Int()
 	c := d.chat.choiceAt(index)
@@ -108,7 +108,7 @@ func (d *decoder) choice(v strictjson.Value, m marks, partial bool, b *event.Bat
 	case m.named:
 		d.beginChoice(c, at, own)
 	case d.withheld.missed && !d.withheld.saw(own):
-		if b.Internal = true; c != nil { // its role was not read
+		if b.Internal = true; c != nil { // the frame with its role may have been unreadable
 			d.withheld.mark(c.message.keys, m)
 		}
 		return
@@ -131,7 +131,7 @@ func (d *decoder) choice(v strictjson.Value, m marks, partial bool, b *event.Bat
 	}
 	d.addCallPieces(c, delta, b)
 	if reason := v.Get("finish_reason"); reason.Kind() == strictjson.String {
-		c.ended = own.name()
+		c.finishedIn = own.name()
 		d.finishChoice(c, reason, b)
 	}
 }
@@ -150,8 +150,8 @@ func (d *decoder) finishChoice(c *choice, reason strictjson.Value, b *event.Batc
 }
 
 // addThoughts reports a model's reasoning. OpenAI's own API does not show it. vLLM, DeepSeek and LiteLLM
-// send it as reasoning_content, newer versions of vLLM and OpenRouter as reasoning. Most servers also
-// repeat it in a list; some send only the list. Mistral sends it in the content.
+// send it as reasoning_content. OpenRouter and newer versions of vLLM send it as reasoning. Most servers
+// repeat it in a list, and some send only the list. Mistral sends it in the content.
 //
 // Source: vllm/entrypoints/openai/protocol.py, DeltaMessage; litellm/types/utils.py, Delta, of litellm 1.106;
 // mistralai/models/thinkchunk.py of mistralai 1.9; OpenRouter's documentation of reasoning_details.
@@ -159,7 +159,7 @@ func addThoughts(delta strictjson.Value, b *event.Batch) {
 	if b.AddText(event.KindThought, delta.First("reasoning_content", "reasoning", "reasoning_text")) != nil {
 		return
 	}
-	list := firstOf(delta.First("thinking_blocks", "reasoning_details"), delta.Get("provider_specific_fields").Get("thinking_blocks"))
+	list := cmp.Or(delta.First("thinking_blocks", "reasoning_details"), delta.Get("provider_specific_fields").Get("thinking_blocks"))
 	for _, pieces := range []strictjson.Value{list, delta.Get("content")} {
 		for piece := range pieces.Elements() {
 			if kind := piece.Get("type").String(); kind == "thinking" || strings.HasPrefix(kind, "reasoning.") {
@@ -195,8 +195,8 @@ func (d *decoder) addPiece(c *choice, piece strictjson.Value, partial bool, b *e
 	}
 }
 
-// addCallPieces reads pieces of calls. The first piece of a call has its id and name. If that may have been
-// unreadable, the call's other pieces are withheld.
+// addCallPieces reads pieces of calls. The first piece of a call has its id and name. If it may have been in
+// an unreadable frame, the call's other pieces are withheld.
 func (d *decoder) addCallPieces(c *choice, delta strictjson.Value, b *event.Batch) {
 	for piece := range delta.Get("tool_calls").Elements() {
 		index, _ := piece.Get("index").Int()
@@ -214,13 +214,13 @@ func (d *decoder) addCallPieces(c *choice, delta strictjson.Value, b *event.Batc
 func (d *decoder) addCallPiece(c *choice, index int64, id string, function strictjson.Value, b *event.Batch) {
 	name := d.name(function.Get("name"))
 	open := c.call
-	if open == nil || open.index != index || open.within != d.chat.chunk && d.withheld.missed || id != "" && open.id != "" && id != open.id {
+	if open == nil || open.index != index || open.completion != d.chat.chunkID && d.withheld.missed || id != "" && open.id != "" && id != open.id {
 		if id == "" && name == "" {
 			b.Internal = b.Internal || d.withheld.missed
 			return
 		}
 		d.reportCall(c, b)
-		open = &chatCall{index: index, within: d.chat.chunk}
+		open = &chatCall{index: index, completion: d.chat.chunkID}
 		c.call = open
 	}
 	open.id, open.name = cmp.Or(open.id, id), cmp.Or(open.name, name)
@@ -268,7 +268,7 @@ func (d *decoder) reportCall(c *choice, b *event.Batch) {
 
 const maxArgsDepth = 32
 
-// endChat ends the model's answer when all choices have finished. The number of tokens may follow.
+// endChat ends the model's answer. The number of tokens may follow.
 func (d *decoder) endChat(b *event.Batch) {
 	d.chat.finished = true
 	e := b.Add(event.KindModelEnded)
@@ -277,7 +277,7 @@ func (d *decoder) endChat(b *event.Batch) {
 	case contentFilter:
 		e.Error, e.Code = event.ModelError, contentFilter
 	case "error": // OpenRouter, vLLM
-		e.Error, e.Code = event.ModelError, d.chat.fault
+		e.Error, e.Code = event.ModelError, d.chat.chunkError
 	}
 	if d.chat.failure, d.chat.code = e.Error, e.Code; e.Error == event.NoFailure {
 		b.Add(event.KindFinal)
@@ -290,8 +290,8 @@ func (d *decoder) endChat(b *event.Batch) {
 // maxUnfinished limits the choices without a finish reason whose texts are reported whole.
 const maxUnfinished = 2
 
-// finishChat ends an answer with choices that have no finish reason. LiteLLM sends one only for the first
-// choice.
+// finishChat ends an answer in which some choices have no finish reason. LiteLLM sends one only for the
+// first choice.
 func (d *decoder) finishChat(b *event.Batch) {
 	if !d.chat.started || d.chat.finished {
 		return
@@ -306,8 +306,8 @@ func (d *decoder) finishChat(b *event.Batch) {
 	d.endChat(b)
 }
 
-// addChatUsage reports the tokens that were not reported before. Some servers repeat the usage in every
-// chunk.
+// addChatUsage reports the tokens that were not reported before. Some servers send the usage so far in
+// every chunk.
 //
 // Source: openai/types/completion_usage.py of openai 3.54.
 func (d *decoder) addChatUsage(v strictjson.Value, b *event.Batch) {
@@ -323,8 +323,8 @@ func (d *decoder) addChatUsage(v strictjson.Value, b *event.Batch) {
 		return
 	}
 	added := event.Usage{
-		Input: more(usage.Input, d.chat.usage.Input), Output: more(usage.Output, d.chat.usage.Output),
-		CacheRead: more(usage.CacheRead, d.chat.usage.CacheRead), Reasoning: more(usage.Reasoning, d.chat.usage.Reasoning),
+		Input: increase(usage.Input, d.chat.usage.Input), Output: increase(usage.Output, d.chat.usage.Output),
+		CacheRead: increase(usage.CacheRead, d.chat.usage.CacheRead), Reasoning: increase(usage.Reasoning, d.chat.usage.Reasoning),
 	}
 	if added == (event.Usage{}) {
 		return
@@ -334,8 +334,8 @@ func (d *decoder) addChatUsage(v strictjson.Value, b *event.Batch) {
 	e.Model, e.Usage, e.UsageIncomplete = d.chat.model, added, true
 }
 
-// more returns by how much a count exceeds an earlier one.
-func more(now, before event.Count) event.Count {
+// increase returns by how much a count exceeds an earlier one.
+func increase(now, before event.Count) event.Count {
 	if !now.Known || before.Known && now.N <= before.N {
 		return event.Count{}
 	}

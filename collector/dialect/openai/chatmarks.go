@@ -8,38 +8,38 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// messagePlace returns the place of the message that a chunk adds to. It is that of the choice in the chunk's completion. But a chunk
-// without an ID, or with one under which no message began, continues the last message of the choice: some servers give each chunk
-// another ID.
+// messagePlace returns the place of the message that a chunk adds to: usually that of the choice in the chunk's completion. Some
+// servers give each chunk another ID. So a chunk without an ID, or with one under which no message began, continues the last message
+// of the choice.
 func (d *decoder) messagePlace(c *choice, at place, begins bool) place {
-	own := at.within(d.chat.chunk)
+	own := at.within(d.chat.chunkID)
 	switch {
 	case c == nil:
-	case begins && d.chat.chunk != "" || d.withheld.saw(own) || len(c.message.keys) == 0:
+	case begins && d.chat.chunkID != "" || d.withheld.saw(own) || len(c.message.keys) == 0:
 		c.message = own
-	case !d.withheld.missed: // else it may continue a message whose beginning was not read
+	case !d.withheld.missed: // else the start of its message may have been unreadable
 		return c.message
 	}
 	return own
 }
 
-// beginChoice begins a message of a choice. If the choice has finished one before, earlier marks do not apply to the new one.
+// beginChoice begins a message of a choice. Marks of a message that the choice has finished do not apply to the new one.
 func (d *decoder) beginChoice(c *choice, at, own place) {
-	if c != nil && c.ended == own.name() {
-		c.ended = ""
+	if c != nil && c.finishedIn == own.name() {
+		c.finishedIn = ""
 		d.withheld.forget(func(key string) bool { return slices.Contains(at.keys, key) || slices.Contains(own.keys, key) })
 	}
 	d.withheld.begin(own)
 }
 
-// markChoice remembers what a chunk says about a message, and returns the kind of its text. A mark deeper within the choice (Gemini)
-// says that the chunk's text is a thought, and the whole message only if the chunk has no text.
+// markChoice records what a chunk says about a message, and returns the kind of the chunk's text. A mark deeper within the choice
+// (Gemini) applies to the text of the chunk. If the chunk has no text, the mark applies to the whole message.
 func (d *decoder) markChoice(c *choice, v strictjson.Value, m marks, at, own place) event.Kind {
 	deep := lenient.ContainsThoughtMarker(v)
 	m.thinks = m.thinks || deep && !hasText(v.Get("delta")) && !hasText(v.Get("message"))
 	d.withheld.mark(at.keys, m)
 	d.withheld.mark(own.keys, m)
-	if c != nil && d.chat.chunk == "" {
+	if c != nil && d.chat.chunkID == "" {
 		m.named = false
 		d.withheld.mark(c.message.keys, m)
 	}
@@ -58,8 +58,8 @@ func hasText(v strictjson.Value) bool {
 	return !isBlank(v.Get("content")) || !isBlank(v.Get("refusal")) || !isBlank(v.Get("audio"))
 }
 
-// hasDeeperThought reports whether parts of texts, or the fields of a model's provider, have a thought. That does not make the whole
-// message one.
+// hasDeeperThought reports whether a part of the content, or a field of the model's provider, is a thought. The message as a whole
+// need not be one.
 func hasDeeperThought(levels ...strictjson.Value) bool {
 	var m marks
 	for _, v := range levels {
@@ -69,7 +69,7 @@ func hasDeeperThought(levels ...strictjson.Value) bool {
 	return m.shows || m.thinks
 }
 
-// markTexts sets the kind of the objects' texts if they are no answers, and reports whether there is any text.
+// markTexts reports whether the objects have text. If the text is no answer, markTexts sets its kind.
 func markTexts(kind event.Kind, b *event.Batch, objects ...strictjson.Value) (any bool) {
 	for _, v := range objects {
 		if !hasText(v) {

@@ -12,13 +12,13 @@ import (
 type decoder struct {
 	singleRun bool
 	agent     string     // the configured name: only the Agents SDK names agents
-	joined    string     // the ID of the response that the stream repeats, or ""
-	resumed   bool       // the stream began after that response's first event
+	joined    string     // the ID of the response that the request retrieves, or ""
+	resumed   bool       // the stream begins after that response's first event
 	runState             // of the current run
-	others    []runState // the other open runs, in the order in which they were current
+	others    []runState // the other open runs; the one that was current last is at the end
 	withheld  withheldSet
 	names     wire.NameCache
-	at        place // of the event of a response that is being decoded
+	at        place // of the current event of a response
 }
 
 func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
@@ -51,7 +51,8 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 	}
 }
 
-// Decode decodes a frame. Other streams may repeat the frames of a response.
+// Decode decodes a frame. By the content hash, the frames of a response are recognized when another stream
+// repeats them.
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	if d.decode(f, b); !d.sdk.on {
 		b.Agent = d.agent
@@ -96,8 +97,8 @@ func (d *decoder) decodeObject(f dialect.Frame, b *event.Batch) {
 	}
 }
 
-// namesOther reports whether a frame's SSE event name is an event of a response of another type than
-// the frame, or than what it wraps. Some clients believe the name.
+// namesOther reports whether a frame's SSE event name is the type of an event of a response, but neither
+// the frame nor what it wraps has this type. Some clients trust the name.
 func namesOther(f dialect.Frame) bool {
 	_, known := kinds[string(f.Event)]
 	return known && !f.JSON.Get("type").Is(string(f.Event)) && !f.JSON.Get("data").Get("type").Is(string(f.Event))
@@ -117,7 +118,7 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 	b.Type = d.names.Name(named)
 	d.selectResponse(v, b)
 	if d.ended && d.run != "" && d.name(v.Get("response").Get("id")) == d.run {
-		return // a repeated response; its end has reported everything
+		return // the response is repeated, and its end has reported everything
 	}
 	d.resumed = d.resumed || d.joined != "" && !d.begun && !named.Is(typeCreated)
 	m := marksOf(f.JSON, v, v.Get("delta"), v.Get("response"))
@@ -136,15 +137,15 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 		d.checkOutput(f, m, v.Get("response"), b)
 	}
 	if d.isAnswer(v, b) {
-		b.Type = answering(b.Type)
+		b.Type = withAnswer(b.Type)
 	}
 }
 
-// markPart remembers what an event says about the item that it is part of.
+// markPart records what an event says about the item that it is part of.
 func (d *decoder) markPart(k kind, v strictjson.Value, m marks, b *event.Batch) {
 	if k.begins {
 		d.withheld.beginItem(d.at)
-		d.response.begin(d.at)
+		d.response.addItem(d.at)
 	}
 	if item := v.Get("item"); item.Exists() {
 		m.add(itemMarks(item))
@@ -160,7 +161,7 @@ func (d *decoder) ignore(strictjson.Value, *event.Batch) {}
 // begin starts a run unless one is open.
 func (d *decoder) begin(run, session string, b *event.Batch) {
 	if d.ended {
-		d.leave()
+		d.resetRun()
 	}
 	if d.begun {
 		return
@@ -176,19 +177,19 @@ func (d *decoder) end(failure event.Failure, code string, b *event.Batch) {
 		return
 	}
 	if d.ended = true; d.chat.ended || d.singleRun && len(d.others) > 0 {
-		return // reported before, or the stream's run has other open responses
+		return // the end was reported before, or the stream's only run has other open responses
 	}
 	e := b.Add(event.KindRunEnded)
 	e.Error, e.Code = failure, code
 }
 
-// streamDone handles the mark with which a server ends a stream. It ends a run of the Agents SDK or a chat
-// completion. A response ends with its own event.
+// streamDone handles [DONE], which ends a run of the Agents SDK or a chat completion. A response ends with
+// its own event.
 func (d *decoder) streamDone(b *event.Batch) {
-	if d.ended || d.chat.started && !d.chat.finished { // the mark is that of a completion that has finished
-		d.resume(func(r *runState) bool { return r.chat.finished }, b)
+	if d.ended || d.chat.started && !d.chat.finished { // [DONE] belongs to a completion that has finished
+		d.restoreRun(func(r *runState) bool { return r.chat.finished }, b)
 	}
-	if d.begun && !d.ended && (d.sdk.on || !d.response.open) { // a response says how it ended
+	if d.begun && !d.ended && (d.sdk.on || !d.response.open) {
 		d.finishChat(b)
 		if !d.sdk.on {
 			d.pauseCalls(b)
@@ -197,8 +198,8 @@ func (d *decoder) streamDone(b *event.Batch) {
 	}
 }
 
-// maxPaused limits the calls that are reported as left to the client. One is enough to find the run
-// that brings the results.
+// maxPaused limits the calls that are reported as left to the client. One is enough to recognize the
+// request with the results.
 const maxPaused = 4
 
 // pauseCalls reports the calls that the client has to execute. Its next request contains the results.
@@ -209,7 +210,7 @@ func (d *decoder) pauseCalls(b *event.Batch) {
 	d.calls = nil
 }
 
-// isBrokenError reports whether data looks like an error whose text was inserted without escaping.
+// isBrokenError reports whether data that is not JSON looks like an error with an unescaped text.
 func isBrokenError(data []byte) bool {
 	return bytes.HasPrefix(data, []byte(`{"error":`))
 }

@@ -13,8 +13,8 @@ import (
 // Source: openai/_base_client.py, _make_status_error_from_response, of openai 3.54.
 var statusText = regexp.MustCompile(`^Error code: ([1-5][0-9]{2})\b`)
 
-// fail ends the run with an error of the server. A model's answer fails with it, unless it is the
-// Agents SDK's run that fails and no response is open. A run that has ended stays as it is.
+// fail ends the run with an error of the server. The model's answer fails too if one is open, or if the error
+// is that of a request to the model. A run that has ended stays as it is.
 func (d *decoder) fail(v strictjson.Value, b *event.Batch) {
 	if d.ended {
 		return // an error alone does not start another run
@@ -37,7 +37,7 @@ func (d *decoder) fail(v strictjson.Value, b *event.Batch) {
 	d.end(event.AgentError, code, b)
 }
 
-// model returns the name of the model that answers, as far as it is known.
+// model returns the name of the model that answers, or "".
 func (d *decoder) model() string {
 	if d.response.open {
 		return d.response.model
@@ -45,8 +45,8 @@ func (d *decoder) model() string {
 	return d.chat.model
 }
 
-// errorCode returns the most specific code of an error, and whether it is that of a failed request to
-// a model. OpenAI and vLLM have the class in `type`, LiteLLM the HTTP status in `code` and the name of
+// errorCode returns the most specific code of an error, and whether the error is a failed request to a
+// model. OpenAI and vLLM send the class in `type`. LiteLLM sends the HTTP status in `code`, and the name of
 // an exception in the message.
 //
 // Source: openai/types/shared/error_object.py of openai 3.54, vllm/entrypoints/openai/serving_engine.py,

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -49,20 +50,20 @@ var serverTools = map[string]string{
 	"image_generation_call": "image_generation", "mcp_call": "mcp",
 }
 
-// clientTools are the calls that the client executes, unless an item with the result follows. "" means
-// that the item has the tool's name.
+// clientTools maps the types of calls to their tools. The client executes these calls, unless an item with
+// the result follows. "" means that the item names the tool.
 var clientTools = map[string]string{
 	"function_call": "", "custom_tool_call": "", "computer_call": "computer", "local_shell_call": "local_shell",
 	"shell_call": "shell", "apply_patch_call": "apply_patch",
 }
 
-// otherItems are the known types of items that report nothing.
+// otherItems are the known types of items from which nothing is reported.
 var otherItems = []string{
 	"tool_search_call", "tool_search_output", "additional_tools", "compaction", "program", "program_output", "mcp_list_tools", "mcp_approval_response",
 }
 
-// itemAdded starts an item. A tool of the server starts to work; the arguments of other calls are
-// still to come.
+// itemAdded reads the start of an item. A tool of the server starts with it. The arguments of other calls
+// follow later.
 func (d *decoder) itemAdded(v strictjson.Value, b *event.Batch) {
 	item := v.Get("item")
 	d.setItemType(item, b)
@@ -81,14 +82,14 @@ func (d *decoder) itemDone(v strictjson.Value, b *event.Batch) {
 	d.response.hasItems = true
 }
 
-// setItemType marks a message that is no answer, and an item of an unknown type.
+// setItemType sets the batch's type for an item that is no answer, and reports an unknown type of item.
 func (d *decoder) setItemType(item strictjson.Value, b *event.Batch) {
 	kind := item.Get("type").String()
 	switch {
 	case isHiddenItem(item):
 		b.Internal = true
 	case d.withheld.itemKind(item, d.at) == event.KindThought:
-		b.Type = thoughtful(b.Type)
+		b.Type = withThoughts(b.Type)
 	case marksOf(item).kind != event.KindText:
 		b.Type = typeForeign
 	case !isKnownItem(kind):
@@ -111,8 +112,8 @@ type itemState struct {
 	thoughts bool // a whole thought was reported
 }
 
-// item returns the state of the item that an event is part of. It forgets the state of other items
-// beyond maxItems.
+// item returns the state of the item that an event is part of. If there are maxItems others, it forgets
+// them.
 func (r *response) item(v strictjson.Value) *itemState {
 	key, _ := v.Get("output_index").Int()
 	if r.items == nil {
@@ -150,7 +151,7 @@ func (d *decoder) reportItem(item strictjson.Value, known *itemState, b *event.B
 	}
 }
 
-// reportMessage reports the text of a message unless its parts were reported.
+// reportMessage reports the text of a message unless it was reported.
 func (d *decoder) reportMessage(item strictjson.Value, known *itemState, b *event.Batch) {
 	if known.text {
 		return
@@ -160,8 +161,8 @@ func (d *decoder) reportMessage(item strictjson.Value, known *itemState, b *even
 	}
 }
 
-// reportReasoning reports the thoughts of an item unless they were reported: of a summary, and the
-// reasoning itself.
+// reportReasoning reports the thoughts of an item, a summary and the reasoning itself, unless they were
+// reported.
 //
 // Source: openai/types/responses/response_reasoning_item.py of openai 3.54.
 func (d *decoder) reportReasoning(item strictjson.Value, known *itemState, b *event.Batch) {
@@ -183,11 +184,8 @@ func (d *decoder) itemID(item strictjson.Value) string {
 }
 
 func (d *decoder) serverToolStarted(kind string, item strictjson.Value, b *event.Batch) {
-	started := call{d.itemID(item), serverTools[kind]}
-	if named := d.name(item.Get("name")); named != "" {
-		started.tool = named
-	}
-	d.questionAnswered(item, b) // an approval, before the call
+	started := call{d.itemID(item), cmp.Or(d.name(item.Get("name")), serverTools[kind])}
+	d.questionAnswered(item, b) // the approval precedes the call
 	e := b.Add(event.KindToolStarted)
 	e.CallID, e.Name = started.id, started.tool
 	if len(d.serverCalls) < maxCalls {
@@ -195,7 +193,7 @@ func (d *decoder) serverToolStarted(kind string, item strictjson.Value, b *event
 	}
 }
 
-// questionAnswered reports the answer to the approval that an item names, if it names one.
+// questionAnswered reports the answer to the approval request that an item names, if any.
 func (d *decoder) questionAnswered(item strictjson.Value, b *event.Batch) {
 	if id := d.name(item.Get("approval_request_id")); id != "" {
 		b.Add(event.KindInputAnswered).CallID = id
@@ -204,11 +202,11 @@ func (d *decoder) questionAnswered(item strictjson.Value, b *event.Batch) {
 
 // serverToolEnded ends a call that the server has executed.
 func (d *decoder) serverToolEnded(kind string, item strictjson.Value, b *event.Batch) {
-	id := d.itemID(item)
-	ended := d.serverCalls.end(id, func(open call) bool { return open.tool == serverTools[kind] })
+	id, isOfKind := d.itemID(item), func(open call) bool { return open.tool == serverTools[kind] }
+	ended := d.serverCalls.end(id, isOfKind)
 	if ended == (call{}) {
 		d.serverToolStarted(kind, item, b)
-		ended = d.serverCalls.end(id, func(open call) bool { return open.tool == serverTools[kind] })
+		ended = d.serverCalls.end(id, isOfKind)
 	}
 	if item.Get("status").Is("incomplete") || item.Get("status").Is("in_progress") {
 		return
@@ -224,14 +222,12 @@ func (d *decoder) serverToolEnded(kind string, item strictjson.Value, b *event.B
 
 // callDone reports a whole call, which the client or the Agents SDK executes next.
 func (d *decoder) callDone(tool string, item strictjson.Value, b *event.Batch) {
-	if tool == "" {
-		tool = d.name(item.Get("name"))
-	}
+	tool = cmp.Or(tool, d.name(item.Get("name")))
 	d.beginCall(call{d.name(item.First("call_id", "id")), tool}, item.First("arguments", "input", "action", "operation"), b)
 }
 
-// beginMissedCall reports a call that the end of a resumed response repeats, unless it has an output: the
-// client has to execute it.
+// beginMissedCall reports a client's call that the end of a resumed response repeats, unless the response
+// has the call's output too.
 func (d *decoder) beginMissedCall(item, output strictjson.Value, b *event.Batch) {
 	id := d.name(item.Get("call_id"))
 	tool, client := clientTools[item.Get("type").String()]
@@ -256,16 +252,12 @@ func (d *decoder) beginCall(begun call, args strictjson.Value, b *event.Batch) {
 }
 
 // callEnded reports the result of a call.
-func (d *decoder) callEnded(id string, output strictjson.Value, b *event.Batch) *event.Event {
+func (d *decoder) callEnded(id string, output strictjson.Value, b *event.Batch) {
 	ended := d.calls.end(id, func(open call) bool { return !d.sdk.isHandoff(open) })
-	if id == "" {
-		id = ended.id
-	}
 	e := b.Add(event.KindToolEnded)
-	e.CallID, e.Name = id, ended.tool
+	e.CallID, e.Name = cmp.Or(id, ended.id), ended.tool
 	e.SetPayload(output)
 	e.Error = toolFailure(output, ended.tool)
-	return e
 }
 
 // toolFailure returns the failure that a function's output states in the words of the Agents SDK.

@@ -7,8 +7,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Types of frames that several functions name: values of the member `type`, and of `object` for
-// chunks.
+// Types of frames: values of the member `type`, and of `object` for chunks.
 const (
 	typeChunk        = "chat.completion.chunk"
 	typeError        = "error"
@@ -41,9 +40,9 @@ const (
 	typeDone        = "[DONE]"
 	typeServerError = "server error"    // an error without a type
 	typeForeign     = "foreign message" // a message that is not an assistant's
-	typeAgentObject = "agent object"    // an agent_updated_stream_event with more of the agent than its name
+	typeAgentObject = "agent object"    // an agent_updated_stream_event with the agent as an object
 	typeResumed     = "resumed item"    // a part of an item that began before the stream of a retrieved response
-	typeOrphan      = "orphan"          // a part of an item whose start was not seen; not in the table, so that it is withheld
+	typeOrphan      = "orphan"          // a part of an item whose start was not seen; it is withheld because the table lacks this type
 )
 
 // kind describes an event of a response.
@@ -59,7 +58,7 @@ type kind struct {
 // vllm/entrypoints/openai/responses/protocol.py for reasoning_part; Llama Stack for mcp_call.arguments.
 var kinds map[string]kind
 
-// init fills the table: its functions refer to it, so a variable initializer would be a cycle.
+// init fills the table. Its functions refer to it, so a variable initializer would be a cycle.
 func init() {
 	kinds = map[string]kind{
 		typeKeepAlive:  {decode: (*decoder).ignore},
@@ -95,8 +94,8 @@ var (
 		"response.reasoning_part.added", "response.reasoning_part.done",
 	}
 
-	// callProgress and callEnds are events with the state of a built-in tool. toolLists are those with the state of
-	// a list of tools.
+	// callProgress and callEnds are events with the state of a built-in tool's call. toolLists are those with the
+	// state of a list of tools.
 	callProgress = []string{
 		"response.web_search_call.in_progress", "response.web_search_call.searching",
 		"response.file_search_call.in_progress", "response.file_search_call.searching",
@@ -127,7 +126,7 @@ var (
 		"response.shell_call_output_content.delta", "response.shell_call_output_content.done",
 	}
 
-	// responseData are other events, of the whole response unless they name an item.
+	// responseData are other events. They are about the whole response unless they name an item.
 	responseData = []string{
 		"response.audio.delta", "response.audio.done", "response.audio.transcript.delta", "response.audio.transcript.done",
 		"response.compaction.compacting",

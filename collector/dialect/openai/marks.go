@@ -8,19 +8,19 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// marks hold what the objects around a text say about its message. The objects are a frame, choice, delta, message, event, item or part of
-// an item.
+// marks hold what the objects around a text say about its message. Such an object is a frame, a choice, a delta, a message, an event, an
+// item or a part of one.
 type marks struct {
 	named     bool       // there is a role
 	instructs bool       // a role is that of an instruction, or unreadable
 	kind      event.Kind // of the text, by its role
 	thinks    bool       // the text is a thought
-	answers   bool       // the text is no thought; thinks takes precedence
+	answers   bool       // the text is not a thought; thinks takes precedence
 	shows     bool       // there is a thought besides the text
 }
 
-// Members that say something about a message, and the values that say whether it is a thought. gpt-oss models name a channel, and some
-// servers relay it. OpenAI names the phase of a message; others name a type. Members of reasoningMembers contain thoughts.
+// Members that mark a message, and the values that say whether it is a thought. gpt-oss models name a channel, and some servers relay it.
+// OpenAI names the phase of a message, and others name its type. See also reasoningMembers.
 var (
 	roleMembers    = []string{"role"}
 	authorMembers  = []string{"author"}
@@ -37,7 +37,7 @@ var markNames = func() (p lenient.Prefilter) {
 	return p
 }()
 
-// marksOf returns what objects say about the message that they contain or continue.
+// marksOf returns what objects say about the message that they contain or that they add to.
 func marksOf(levels ...strictjson.Value) marks {
 	m := marks{kind: event.KindText}
 	for _, v := range levels {
@@ -126,10 +126,10 @@ func isReadable(v strictjson.Value) bool {
 	return v.Kind() <= strictjson.Null || v.Kind() == strictjson.Object
 }
 
-// nature is what all marks of a message say: the kind of its text, by its type or role, and whether it is a thought.
+// nature is the result of all marks of a message.
 type nature struct {
-	kind   event.Kind
-	thinks bool
+	kind   event.Kind // of the text, by the message's type or role
+	thinks bool       // the text is a thought
 }
 
 // answer is the nature of a message without marks.
@@ -151,7 +151,7 @@ func (m *marks) add(other marks) {
 	}
 }
 
-// updated returns the nature of a message that has further marks.
+// updated returns the nature with further marks of the message.
 func (n nature) updated(m marks) nature {
 	switch {
 	case m.thinks:

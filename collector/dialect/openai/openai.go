@@ -1,5 +1,5 @@
-// Package openai decodes the streams of OpenAI's Responses API (now Open Responses) and Chat Completions
-// API, which many servers speak, and the events of the OpenAI Agents SDK.
+// Package openai decodes the streams of two APIs of OpenAI that many servers implement, the Responses API
+// (now Open Responses) and the Chat Completions API, and the events of the OpenAI Agents SDK.
 package openai
 
 import (
@@ -19,8 +19,8 @@ type Dialect struct{}
 // Name returns "openai".
 func (Dialect) Name() string { return "openai" }
 
-// Paths returns the paths of OpenAI's API, which compatible servers share, and those without the
-// version, which LiteLLM and Foundry serve too. A GET retrieves a response that another request began.
+// Paths returns the paths of OpenAI's API. LiteLLM and Foundry also serve them without the version. A GET
+// retrieves a response that another request started.
 func (Dialect) Paths() []dialect.Path {
 	return []dialect.Path{
 		{Method: http.MethodPost, Glob: "/v1/responses"},
@@ -32,8 +32,8 @@ func (Dialect) Paths() []dialect.Path {
 	}
 }
 
-// Detect recognizes a frame by its type and the members that the type requires. It returns Maybe
-// for errors, which other protocols could send too, unless they have all members of OpenAI's.
+// Detect recognizes a frame by its type and the members that the type requires. It returns Maybe for an
+// error without all members of OpenAI's, because other protocols may send it too.
 func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	v := f.JSON
 	name := v.Get("type").String()
@@ -63,23 +63,23 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	return dialect.No
 }
 
-// isChunk reports whether a frame is a chunk of a chat completion. Azure sends a first one whose
+// isChunk reports whether a frame is a chunk of a chat completion. In Azure's first chunk, the member
 // object is empty.
 func isChunk(v strictjson.Value) bool {
 	object := v.Get("object")
 	return v.Get("choices").Kind() == strictjson.Array && (object.Is(typeChunk) || object.Is(""))
 }
 
-// isError reports whether a frame has nothing but an error of the server: OpenAI's object, which vLLM
-// and LiteLLM send too, or the text of an application.
+// isError reports whether a frame contains only an error: the object that OpenAI, vLLM and LiteLLM send,
+// or the text of an application.
 func isError(v strictjson.Value) bool {
 	e, named := v.Get("error"), v.Get("type")
 	return (e.Len() > 0 || len(e.Text()) > 0) && (!named.Exists() || named.Is(typeError)) && !v.Get("choices").Exists()
 }
 
-// Identify reads the body of a request. The outputs of functions at its end answer calls that an
-// earlier response left to the client. The stream of a response that a request retrieves repeats events of
-// that response.
+// Identify reads the path or the body of a request. The results at the end of the body answer calls that an
+// earlier response left to the client. A request that retrieves a response gets that response's events
+// again.
 //
 // Source: openai/types/responses/response_create_params.py, response_input_item_param.py and
 // chat/completion_create_params.py of openai 3.54.
@@ -96,17 +96,17 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 	case strictjson.Object:
 		id.Session = dialect.Name(conversation.Get("id").String())
 	}
-	for item := range atEnd(body.Get("messages"), isToolMessage) {
+	for _, item := range trailing(body.Get("messages"), isToolMessage) {
 		wire.AddAnswer(&id, item.Get("tool_call_id"))
 	}
-	for item := range atEnd(body.Get("input"), isAnswerItem) {
+	for _, item := range trailing(body.Get("input"), isAnswerItem) {
 		wire.AddAnswer(&id, item.First("call_id", "approval_request_id"))
 	}
 	return id
 }
 
-// retrievedResponse returns the ID of the response that a request retrieves, wherever the API is mounted,
-// or "".
+// retrievedResponse returns the ID of the response that a request retrieves, or "". The API may have any
+// prefix.
 //
 // Source: openai/resources/responses/responses.py, retrieve, of openai 3.54.
 func retrievedResponse(r dialect.Request) string {
@@ -123,22 +123,14 @@ func isAnswerItem(v strictjson.Value) bool {
 	return strings.HasSuffix(kind.String(), "_call_output") || kind.Is("mcp_approval_response")
 }
 
-// atEnd yields the elements at the end of a list that all match.
-func atEnd(list strictjson.Value, matches func(strictjson.Value) bool) func(func(strictjson.Value) bool) {
-	return func(yield func(strictjson.Value) bool) {
-		last := 0
-		for v := range list.Elements() {
-			if last++; !matches(v) {
-				last = 0
-			}
-		}
-		n := list.Len() - last
-		for v := range list.Elements() {
-			if n--; n < 0 && !yield(v) {
-				return
-			}
+// trailing returns the elements of a list after the last one that does not match.
+func trailing(list strictjson.Value, matches func(strictjson.Value) bool) (end []strictjson.Value) {
+	for v := range list.Elements() {
+		if end = append(end, v); !matches(v) {
+			end = end[:0]
 		}
 	}
+	return end
 }
 
 // New returns a decoder.

@@ -10,8 +10,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// isAnswer reports whether an event repeats an answer. A message of a response that is no answer is marked, so that it does not leave
-// beside one.
+// isAnswer reports whether an event repeats an answer. It sets the kind of a response's other messages, so that they do not leave with
+// the answer.
 func (d *decoder) isAnswer(v strictjson.Value, b *event.Batch) bool {
 	switch b.Type {
 	case typePartDone:
@@ -33,8 +33,8 @@ func (d *decoder) isAnswer(v strictjson.Value, b *event.Batch) bool {
 	return answers > 0 && !d.resumed
 }
 
-// checkOutput checks the items that a response contains, which may be internal or thoughts. If the response is withheld, so are later
-// events about the items that it begins. Instructions do not withhold it, because the filter cuts them.
+// checkOutput checks whether the items of a response are internal or thoughts. If the response is withheld, so are later events about
+// the items that it begins. Instructions do not withhold it, because the filter cuts them.
 func (d *decoder) checkOutput(f dialect.Frame, m marks, response strictjson.Value, b *event.Batch) {
 	b.Internal = b.Internal || m.instructs
 	for message := range response.Get("output_messages").Elements() { // vLLM
@@ -56,12 +56,12 @@ func (d *decoder) checkOutput(f dialect.Frame, m marks, response strictjson.Valu
 		n++
 		if lenient.IsInstruction(table.Instructions, item) {
 			if !d.response.open {
-				at.keys = at.keys[:ids] // the number is one of another response from now on
+				at.keys = at.keys[:ids] // from now on, the number means an item of another response
 			}
 			d.withheld.withholdKeys(at.keys)
 			continue
 		}
-		known := place{keys: at.keys[:max(ids, 1)]} // the Agents SDK gives items of chats no ID
+		known := place{keys: at.keys[:max(ids, 1)]} // in the Agents SDK, items of chats have no ID
 		b.Internal = b.Internal || isHiddenItem(item) || d.withheld.isWithheld(known) || d.withheld.isOrphan(known)
 		thinks = thinks || d.withheld.itemKind(item, known) == event.KindThought
 		begins = append(begins, at)
@@ -73,7 +73,7 @@ func (d *decoder) checkOutput(f dialect.Frame, m marks, response strictjson.Valu
 		}
 	}
 	if thinks {
-		b.Type = thoughtful(b.Type)
+		b.Type = withThoughts(b.Type)
 	}
 	for _, at := range begins {
 		if b.Internal && !d.ended && !d.withheld.saw(at) {

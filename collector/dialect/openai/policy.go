@@ -13,14 +13,13 @@ const failure = `{"error":{"message":"the run failed","type":"server_error","par
 
 var table = event.Table{
 	Discriminators: []string{"type", "kind"},
-	// Besides the protocol's own, "event" is a label: no frame has such a member, and other protocols
-	// name their events in it.
+	// No frame of the protocol has the member "event", but other protocols name their events in it.
 	Labels: []string{"name", "event", "object"},
-	// An error is no envelope: its type may be "internal_server_error" (LiteLLM) or "InternalServerError" (vLLM).
+	// An error is not an envelope: its type may be "internal_server_error" (LiteLLM) or "InternalServerError" (vLLM).
 	Envelopes:  []string{"response", "item", "part", "output", "content", "summary", "data", "raw_item", "result", "choices", "delta", "tool_calls", "annotation"},
 	Events:     eventNames,
 	KeptEvents: eventNames, // OpenAI's client for JavaScript raises an exception for "error"
-	// Requests, and items that repeat one, may be in any object, but not in what users name themselves. vLLM's input_messages hold the text of the prompt.
+	// An instruction may be in any object, except where users choose the members' names. vLLM's input_messages hold the text of the prompt.
 	Instructions: &event.Instructions{Roles: instructionRoles, Members: []string{"input_messages"}, Skipped: []string{"instructions", "tools", "metadata", "variables", "attributes"}},
 	FailureData:  failure,
 	OversizeData: `{"error":{"message":"` + event.OversizeMessage + `","type":"server_error","param":null,"code":null}}`,
@@ -40,18 +39,18 @@ type rules = map[string]*event.Rule
 
 var types = func() map[string]event.Type {
 	all := map[string]event.Type{
-		typeChunk:               {Client: true, Words: &chunkWords, Public: publicChunk()},
-		typeDone:                {Text: true, Client: true, Public: &event.Rule{AllowedValues: []string{typeDone}, Form: event.FormEnum}},
-		typeServerError:         {Client: true, Public: &event.Rule{Fact: event.KindError, Replacement: failure}},
-		typeAgentUpdated:        {Client: true, Public: members(rules{"type": &scalar, "new_agent": &scalar})},
-		typeAgentObject:         {Client: true, Public: members(rules{"type": &scalar, "new_agent": members(rules{"name": &scalar})})},
-		typeRunItem:             {Client: true, Words: &itemWords, Public: &publicRunItem},
-		thoughtful(typeRunItem): {Client: true, Words: &event.Words{Members: map[string]event.Kind{"item": event.KindThought}}, Public: &publicRunItem},
-		typeResumed:             {Client: true, AnyFact: true}, // whether the item's start left is unknown
-		typeRaw:                 {},                            // the wrapped event is unknown; wrapped names the others
+		typeChunk:                 {Client: true, Words: &chunkWords, Public: publicChunk()},
+		typeDone:                  {Text: true, Client: true, Public: &event.Rule{AllowedValues: []string{typeDone}, Form: event.FormEnum}},
+		typeServerError:           {Client: true, Public: &event.Rule{Fact: event.KindError, Replacement: failure}},
+		typeAgentUpdated:          {Client: true, Public: members(rules{"type": &scalar, "new_agent": &scalar})},
+		typeAgentObject:           {Client: true, Public: members(rules{"type": &scalar, "new_agent": members(rules{"name": &scalar})})},
+		typeRunItem:               {Client: true, Words: &itemWords, Public: &publicRunItem},
+		withThoughts(typeRunItem): {Client: true, Words: &event.Words{Members: map[string]event.Kind{"item": event.KindThought}}, Public: &publicRunItem},
+		typeResumed:               {Client: true, AnyFact: true}, // it is unknown whether the item's start left
+		typeRaw:                   {},                            // the wrapped event is unknown
 	}
 	for name, public := range responseRules() {
-		t := event.Type{Client: true, Public: public, Words: wordsOf(strings.TrimSuffix(name, ofAnswer)), Shows: shownBy(name), Answer: strings.HasSuffix(name, ofAnswer)}
+		t := event.Type{Client: true, Public: public, Words: wordsOf(strings.TrimSuffix(name, answerSuffix)), Shows: shownBy(name), Answer: strings.HasSuffix(name, answerSuffix)}
 		all[name] = t
 		t.Public = nil
 		if public != nil {
@@ -73,50 +72,59 @@ func shownBy(name string) []event.Kind {
 	return nil
 }
 
-// wordsOf returns where an event repeats texts that its rule for the public leaves out.
+// responseTypes are the types of the events that contain a response.
+var responseTypes = []string{typeCreated, typeQueued, typeInProgress, typeCompleted, typeIncomplete, typeFailed}
+
+// wordsOf returns where an event has texts that its rule for the public leaves out.
 func wordsOf(name string) *event.Words {
+	switch base, hasThoughts := strings.CutSuffix(name, thoughtsSuffix); {
+	case !slices.Contains(responseTypes, base):
+	case hasThoughts:
+		return &thoughtOutputWords
+	default:
+		return &responseWords
+	}
 	switch name {
 	case typePartAdded, typePartDone:
 		return &partWords
 	case typeItemAdded, typeItemDone, typeForeign:
 		return &itemWords
-	case typeCreated, typeQueued, typeInProgress, typeCompleted, typeIncomplete, typeFailed:
-		return &responseWords
-	case thoughtful(typeCreated), thoughtful(typeQueued), thoughtful(typeInProgress), thoughtful(typeCompleted), thoughtful(typeIncomplete), thoughtful(typeFailed):
-		return &thoughtfulWords
 	case "response.audio.transcript.delta":
 		return &event.Words{Members: map[string]event.Kind{"delta": event.KindText}}
 	}
 	return nil
 }
 
-// thoughtful returns the type of an event with a reasoning item.
-func thoughtful(name string) string { return name + " with thoughts" }
+// withThoughts returns the type of an event with a reasoning item.
+func withThoughts(name string) string { return name + thoughtsSuffix }
 
-// answering returns the type of an event that repeats an answer, so that its text is one although earlier events
-// have reported it.
-func answering(name string) string { return name + ofAnswer }
+// withAnswer returns the type of an event that repeats an answer. Its text counts as an answer although earlier
+// events have reported it.
+func withAnswer(name string) string { return name + answerSuffix }
 
-const ofAnswer = " of an answer"
+const (
+	thoughtsSuffix = " with thoughts"
+	answerSuffix   = " of an answer"
+)
 
 // responseRules returns the rules for the events of a response.
 func responseRules() map[string]*event.Rule {
 	all := map[string]*event.Rule{
 		typeItemAdded: part(rules{"item": &publicItem}), typeItemDone: part(rules{"item": &publicItem}),
-		thoughtful(typeItemAdded): part(rules{"item": &publicReasoning}), thoughtful(typeItemDone): part(rules{"item": &publicReasoning}),
+		withThoughts(typeItemAdded): part(rules{"item": &publicReasoning}), withThoughts(typeItemDone): part(rules{"item": &publicReasoning}),
 		typePartAdded: part(rules{"part": &publicPart}), typePartDone: part(rules{"part": &publicPart}),
 		typeTextDelta: part(rules{"delta": &text}), typeRefusalDelta: part(rules{"delta": &text}),
 		typeTextDone: part(rules{"text": &text}), typeRefusalDone: part(rules{"refusal": &text}),
 		typeAnnotation: nil, typeAnnotation2: nil, typeForeign: nil, typeKeepAlive: members(rules{"type": &scalar, "sequence_number": &number}),
 		typeError: members(rules{"type": &scalar, "sequence_number": &number, "code": &noText, "param": &noText, "message": {Fact: event.KindError, Replacement: `"the run failed"`}}),
 	}
-	for _, name := range []string{typeCreated, typeQueued, typeInProgress, typeCompleted, typeIncomplete, typeFailed} {
+	for _, name := range responseTypes {
 		all[name] = members(rules{"type": &scalar, "sequence_number": &number, "response": &publicResponse})
-		all[thoughtful(name)] = all[name]
-		all[answering(name)] = members(rules{"type": &scalar, "sequence_number": &number, "response": &publicAnswer})
-		all[answering(thoughtful(name))] = all[answering(name)]
+		all[withThoughts(name)] = all[name]
+		all[withAnswer(name)] = members(rules{"type": &scalar, "sequence_number": &number, "response": &publicAnswer})
+		all[withAnswer(withThoughts(name))] = all[withAnswer(name)]
 	}
-	all[answering(typePartDone)], all[answering(typeItemDone)] = all[typePartDone], all[typeItemDone]
+	all[withAnswer(typePartDone)], all[withAnswer(typeItemDone)] = all[typePartDone], all[typeItemDone]
 	for _, name := range thoughtDeltas {
 		all[name] = part(rules{"type": &thoughtEvent, "summary_index": &number, "delta": &thoughtPiece})
 	}
@@ -137,12 +145,10 @@ func responseRules() map[string]*event.Rule {
 
 func members(m rules) *event.Rule { return &event.Rule{Members: m} }
 
-// part returns the rule for an event about an item: its place in the response, and its own members.
+// part returns the rule for an event about an item. Its members are those that locate the item, and own.
 func part(own rules) *event.Rule {
 	all := rules{"type": &scalar, "sequence_number": &number, "output_index": &number, "content_index": &number, "item_id": &scalar}
-	for name, rule := range own {
-		all[name] = rule
-	}
+	maps.Copy(all, own)
 	return members(all)
 }
 
@@ -151,9 +157,9 @@ var (
 	number  = event.Rule{Form: event.FormEnum}
 	text    = event.Rule{Fact: event.KindText, Form: event.FormText}
 	thought = event.Rule{Fact: event.KindThought, Form: event.FormText}
-	// thoughtEvent is the type of an event about a thought, which leaves only where thoughts do, even without a text.
+	// thoughtEvent is the type of an event about a thought. Even without a text, it leaves only where thoughts may.
 	thoughtEvent = event.Rule{Fact: event.KindThought, Required: true}
-	// thoughtPiece may be an object: before openai 1.92, the type of the member is "object".
+	// thoughtPiece may be an object: before openai 1.92, the type of the member was "object".
 	thoughtPiece = event.Rule{Fact: event.KindThought, String: &thought, Members: rules{"text": &thought}}
 	noText       = event.Rule{Replacement: "null"}
 	noList       = event.Rule{Replacement: "[]"}
@@ -163,7 +169,7 @@ var (
 	publicRunItem = event.Rule{Members: rules{"type": &scalar, "name": &scalar, "agent": &scalar, "item": members(rules{"type": &scalar, "agent": &scalar})}}
 
 	publicResponse = responseRule(&noList) // other events have shown the items
-	// publicAnswer shows the items again, because OpenAI's clients take the final answer from there.
+	// publicAnswer shows the items again, because OpenAI's clients take the final answer from them.
 	publicAnswer = responseRule(&event.Rule{
 		Fallback: "[]",
 		Elements: &event.Rule{ByType: rules{"reasoning": &publicReasoning}, Members: publicItem.Members},
@@ -195,8 +201,8 @@ var (
 		},
 		RoleMember: "role", UserRoles: []string{"user"},
 	}
-	// reasoningMembers contain thoughts besides the text, in any object that marks may be in. Most are of one server each; Copilot has
-	// reasoning_text and reasoning_opaque.
+	// reasoningMembers contain thoughts besides the text. They may be in any object that may have marks. Most are used by one server each,
+	// reasoning_text and reasoning_opaque by Copilot.
 	reasoningMembers = []string{
 		"reasoning_content", "reasoning", "reasoning_text", "reasoning_opaque", "reasoning_details", "reasoning_summary", "encrypted_reasoning",
 		"thinking", "thinking_blocks", "thinking_content", "thoughts", "thought_content", "chain_of_thought", "cot", "analysis",
@@ -216,15 +222,15 @@ var (
 	// partWords finds the thoughts in parts of items.
 	partWords    = event.Words{Containers: []string{"part", "data"}, TypeKinds: thoughtTypes}
 	thoughtTypes = map[string]event.Kind{"raw_message_tokens": event.KindThought, "reasoning_text": event.KindThought, "summary_text": event.KindThought, "reasoning": event.KindThought, "thinking": event.KindThought}
-	// thoughtfulWords finds the output of a response with a reasoning item. LiteLLM writes that item like
-	// an answer.
-	thoughtfulWords = event.Words{
+	// thoughtOutputWords finds the output of a response with a reasoning item. The whole output counts as a
+	// thought, because LiteLLM writes that item like an answer.
+	thoughtOutputWords = event.Words{
 		Containers: []string{"response", "data"},
 		Members:    map[string]event.Kind{"output": event.KindThought},
 	}
 )
 
-// responseRule returns the rule for a response, with that for its output.
+// responseRule returns the rule for a response whose output has the given rule.
 func responseRule(output *event.Rule) event.Rule {
 	return event.Rule{Members: rules{
 		"id": &scalar, "object": &scalar, "created_at": &number, "completed_at": &number, "status": &status, "model": &scalar,
@@ -248,7 +254,7 @@ func publicChunk() *event.Rule {
 	return members(rules{"id": &scalar, "object": &scalar, "created": &number, "model": &scalar, "choices": {Elements: &choice}})
 }
 
-// itemMembers returns the members of items that hold texts, arguments and results, together with those in more.
+// itemMembers returns the members of items that hold texts, arguments and results, and those in more.
 //
 // Source: openai/types/responses/response_output_item.py of openai 3.54.
 func itemMembers(more map[string]event.Kind) map[string]event.Kind {

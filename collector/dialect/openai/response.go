@@ -10,8 +10,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// fakeID is the id that the Agents SDK gives to responses and items of models that speak Chat
-// Completions.
+// fakeID is the id that the Agents SDK gives to responses and items of a model that it calls by the Chat
+// Completions API.
 //
 // Source: agents/models/fake_id.py of openai-agents 0.24.
 const fakeID = "__fake_id__"
@@ -24,7 +24,7 @@ type response struct {
 	ended    bool // it has ended, and no other has started
 	hasItems bool // an item was reported, so the end of the response only repeats the items
 	items    map[int64]*itemState
-	begun    wire.Set[string] // the keys of the IDs of its items
+	itemKeys wire.Set[string] // the keys of the IDs of its items
 }
 
 // responseCreated starts a response. Without the Agents SDK it is a run.
@@ -60,7 +60,7 @@ func (d *decoder) startResponse(r strictjson.Value, b *event.Batch) {
 		b.Agent = d.sdk.agent
 	} else {
 		if d.begun && (d.chat.started || id != d.run) {
-			d.leave() // each response is a run
+			d.resetRun() // each response is a run
 		}
 		d.begin(id, d.conversation(r), b)
 	}
@@ -115,7 +115,7 @@ func (d *decoder) responseEnded(v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// endTurn ends a turn of the Agents SDK. The run continues if the response called functions.
+// endTurn ends a turn of the Agents SDK. The run continues if the response has calls.
 func (d *decoder) endTurn(failure event.Failure, code string, b *event.Batch) {
 	switch {
 	case failure != event.NoFailure:
@@ -126,8 +126,8 @@ func (d *decoder) endTurn(failure event.Failure, code string, b *event.Batch) {
 	}
 }
 
-// responseFailure returns the failure with which a response ended, and its code. A content filter
-// leaves no answer, while a limit on its length leaves a part of one.
+// responseFailure returns the failure with which a response ended, and its code. A response that a content
+// filter ended has failed. One that reached its maximum length has not: it contains a part of the answer.
 func responseFailure(v, r strictjson.Value) (event.Failure, string) {
 	switch status := r.Get("status"); {
 	case status.Is("failed"), v.Get("type").Is(typeFailed), r.Get("error").Len() > 0:
@@ -155,25 +155,27 @@ func responseUsage(v strictjson.Value) event.Usage {
 	}, dialect.Count(v.Get("total_tokens")))
 }
 
-// textDelta reports a piece of an answer or of a refusal, which is an answer too.
+// textDelta reports a piece of an answer. A refusal is an answer too.
 func (d *decoder) textDelta(v strictjson.Value, b *event.Batch) {
-	if kind := d.withheld.itemTextKind(d.at); isWords(kind) {
+	if kind := d.withheld.itemTextKind(d.at); isAnswerOrThought(kind) {
 		b.Partial = b.AddText(kind, v.Get("delta")) != nil
 	}
 }
 
 // textDone reports a whole text.
 func (d *decoder) textDone(v strictjson.Value, b *event.Batch) {
-	if kind := d.withheld.itemTextKind(d.at); isWords(kind) && b.AddText(kind, v.First("text", "refusal")) != nil {
+	if kind := d.withheld.itemTextKind(d.at); isAnswerOrThought(kind) && b.AddText(kind, v.First("text", "refusal")) != nil {
 		known := d.response.item(v)
 		known.texts, known.text = known.texts+1, true
 	}
 }
 
-// isWords reports whether text of a kind is an answer or a thought.
-func isWords(kind event.Kind) bool { return kind == event.KindText || kind == event.KindThought }
+// isAnswerOrThought reports whether text of a kind is an answer or a thought.
+func isAnswerOrThought(kind event.Kind) bool {
+	return kind == event.KindText || kind == event.KindThought
+}
 
-// partAdded remembers the kind of a part's text.
+// partAdded records the kind of a part's text.
 func (d *decoder) partAdded(v strictjson.Value, _ *event.Batch) {
 	if kind := partTextKind(v.Get("part")); kind != event.KindText {
 		d.withheld.mark(d.at.partKeys(), marks{kind: kind})
@@ -181,7 +183,7 @@ func (d *decoder) partAdded(v strictjson.Value, _ *event.Batch) {
 }
 
 // partDone reports a part's text unless it was reported. The Agents SDK sends no other whole text for
-// models that speak Chat Completions.
+// models that it calls by the Chat Completions API.
 func (d *decoder) partDone(v strictjson.Value, b *event.Batch) {
 	d.partAdded(v, b)
 	known := d.response.item(v)
@@ -197,14 +199,14 @@ func (d *decoder) partDone(v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// reportPart reports a part of a message, if it has a text.
+// reportPart reports the text of a part of a message. It returns false if there is none.
 func reportPart(part strictjson.Value, b *event.Batch) bool {
 	kind := partTextKind(part)
 	return kind != event.KindOther && b.AddText(kind, part.First("text", "refusal")) != nil
 }
 
-// partTextKind returns the kind of the text of a part, KindOther for text that is neither an answer
-// nor a thought.
+// partTextKind returns the kind of a part's text. It is KindOther for text that is neither an answer nor a
+// thought.
 func partTextKind(part strictjson.Value) event.Kind {
 	m := marksOf(part)
 	switch kind := part.Get("type"); {
@@ -218,7 +220,7 @@ func partTextKind(part strictjson.Value) event.Kind {
 	return event.KindOther
 }
 
-// thoughtDelta reports a piece of a thought: of the reasoning itself, or of a summary.
+// thoughtDelta reports a piece of a thought, which is the reasoning itself or a summary.
 func (d *decoder) thoughtDelta(v strictjson.Value, b *event.Batch) {
 	piece := v.Get("delta")
 	if piece.Kind() == strictjson.Object {

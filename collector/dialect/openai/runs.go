@@ -9,7 +9,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// runState is the state of a run. Responses and completions that a stream interleaves are one run each.
+// runState is the state of a run. If a stream interleaves responses or completions, each is a run.
 type runState struct {
 	run, session string
 	begun, ended bool
@@ -20,18 +20,18 @@ type runState struct {
 	serverCalls  calls
 }
 
-// maxOthers limits the open runs besides the current one. The rest of a run that is forgotten counts as another.
+// maxOthers limits the open runs besides the current one. Beyond it, the oldest is forgotten, and its later frames count as another run.
 const maxOthers = 15
 
-// leave makes room for another run.
-func (d *decoder) leave() {
-	d.keep()
+// resetRun saves the current run and makes an empty one current.
+func (d *decoder) resetRun() {
+	d.saveRun()
 	d.withheld.nextRun(d.continues)
 	d.runState = runState{}
 }
 
-// keep remembers the current run unless it has ended.
-func (d *decoder) keep() {
+// saveRun adds the current run to the other open ones unless it has ended.
+func (d *decoder) saveRun() {
 	if d.begun && !d.ended {
 		if len(d.others) == maxOthers {
 			d.others = slices.Delete(d.others, 0, 1)
@@ -40,19 +40,19 @@ func (d *decoder) keep() {
 	}
 }
 
-// continues reports whether a key names a choice of a completion that goes on.
+// continues reports whether a key names a choice of another completion that is open.
 func (d *decoder) continues(key string) bool {
 	return slices.ContainsFunc(d.others, func(r runState) bool {
 		return r.chat.started && !r.chat.finished && strings.HasSuffix(key, ofCompletion+r.chat.id)
 	})
 }
 
-// resume makes the last open run that matches the current one, if there is any.
-func (d *decoder) resume(matches func(*runState) bool, b *event.Batch) bool {
+// restoreRun makes another open run current: the latest that matches. It returns false if there is none.
+func (d *decoder) restoreRun(matches func(*runState) bool, b *event.Batch) bool {
 	for i := len(d.others) - 1; i >= 0; i-- {
 		if found := d.others[i]; matches(&found) {
 			d.others = slices.Delete(d.others, i, i+1)
-			d.keep()
+			d.saveRun()
 			d.runState = found
 			d.withheld.nextResponse()
 			d.withheld.shared.SetScopes(d.response.id)
@@ -63,49 +63,51 @@ func (d *decoder) resume(matches func(*runState) bool, b *event.Batch) bool {
 	return false
 }
 
-// selectResponse makes the run current that an event names, by its response or an item. An event that names neither belongs to
-// the current one. So does one of an unknown response on a stream that is a single run: some servers change the ID.
+// selectResponse makes the run of an event current. The event names its response or an item. An event that names neither belongs
+// to the current run. On a stream that is a single run, so does an event of an unknown response, because some servers change the ID.
 func (d *decoder) selectResponse(v strictjson.Value, b *event.Batch) {
 	id := d.name(cmp.Or(v.Get("response").Get("id"), v.Get("response_id")))
 	switch {
 	case d.sdk.on || id == fakeID:
 	case id == "":
-		_ = d.response.began(d.at) || d.resume(func(r *runState) bool { return r.response.began(d.at) }, b) ||
-			d.ended && d.resume(func(r *runState) bool { return r.response.open }, b)
-	case id == d.response.id, d.resume(func(r *runState) bool { return r.response.id == id }, b):
+		_ = d.response.containsItem(d.at) || d.restoreRun(func(r *runState) bool { return r.response.containsItem(d.at) }, b) ||
+			d.ended && d.restoreRun(func(r *runState) bool { return r.response.open }, b)
+	case id == d.response.id, d.restoreRun(func(r *runState) bool { return r.response.id == id }, b):
 	case d.response.open && d.response.id != "" && d.joined == "" && !d.singleRun:
 		d.startResponse(v.Get("response"), b)
 	}
 }
 
-// begin notes the IDs of an item that begins.
-func (r *response) begin(at place) {
+// addItem records the IDs of an item of the response.
+func (r *response) addItem(at place) {
 	for _, key := range at.keys {
 		if isID(key) {
-			r.begun.Add(key)
+			r.itemKeys.Add(key)
 		}
 	}
 }
 
-// began reports whether an item of the response has one of the IDs of a place.
-func (r *response) began(at place) bool { return slices.ContainsFunc(at.keys, r.begun.Contains) }
+// containsItem reports whether an item of the response has one of the IDs of a place.
+func (r *response) containsItem(at place) bool {
+	return slices.ContainsFunc(at.keys, r.itemKeys.Contains)
+}
 
-// selectChat makes the completion current that a chunk names. Some servers give each chunk another ID: such a chunk begins a
+// selectChat makes the completion of a chunk current. Some servers give each chunk another ID. So a chunk with a new ID begins a
 // completion only if the current one has finished or has shown its ID twice, or if the chunk begins a message.
 func (d *decoder) selectChat(id string, v strictjson.Value, b *event.Batch) {
 	if d.begun && !d.ended && d.response.id != "" {
-		d.leave()
+		d.resetRun()
 	}
 	c := &d.chat
 	switch {
 	case d.singleRun || id == c.id || id == "" && !(c.finished && d.beginsMessage(v)):
-	case id != "" && d.resume(func(r *runState) bool { return r.chat.id == id }, b):
+	case id != "" && d.restoreRun(func(r *runState) bool { return r.chat.id == id }, b):
 	case c.started && (c.finished || c.repeated || c.id != "" && d.beginsMessage(v)):
-		d.leave()
+		d.resetRun()
 	}
 }
 
-// endBesideOthers ends a completion that has finished beside others, because [DONE] ends only one. Its usage may follow.
+// endBesideOthers ends a finished completion if others are open, because [DONE] ends only one. Its usage may follow.
 func (d *decoder) endBesideOthers(b *event.Batch) {
 	if d.singleRun || !d.chat.finished || d.chat.ended || len(d.others) == 0 {
 		return
@@ -116,7 +118,7 @@ func (d *decoder) endBesideOthers(b *event.Batch) {
 	e.Error, e.Code, e.AwaitsOutcome = d.chat.failure, d.chat.code, true
 }
 
-// beginsMessage reports whether a chunk has a role, or a call at the index of another one.
+// beginsMessage reports whether a chunk has a role, or a call with the index but not the ID of an open call.
 func (d *decoder) beginsMessage(v strictjson.Value) bool {
 	for one := range v.Get("choices").Elements() {
 		delta := one.Get("delta")

@@ -126,10 +126,10 @@ func TestManyInterleavedRuns(t *testing.T) {
 	d := Dialect{}.New(&event.Stream{}).(*decoder)
 	for i := range 10 * maxOthers {
 		d.begun, d.response.id = true, strconv.Itoa(i)
-		d.leave()
+		d.resetRun()
 	}
 	last := func(r *runState) bool { return r.response.id == strconv.Itoa(10*maxOthers-1) }
-	if len(d.others) != maxOthers || !d.resume(last, new(event.Batch)) || !last(&d.runState) || len(d.others) != maxOthers-1 {
+	if len(d.others) != maxOthers || !d.restoreRun(last, new(event.Batch)) || !last(&d.runState) || len(d.others) != maxOthers-1 {
 		t.Errorf("%d runs are remembered", len(d.others))
 	}
 }

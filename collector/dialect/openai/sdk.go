@@ -1,16 +1,17 @@
 package openai
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// sdk is the state of a run of the Agents SDK. The run has no id, and each of its turns has a response.
+// sdk is the state of a run of the Agents SDK. The run has no id, and each of its turns has a response. The
+// application chooses whether its events contain objects or only names.
 //
-// Source: agents/stream_events.py, run_internal/streaming.py and items.py of openai-agents 0.24. An
-// application chooses how it writes the events: with their objects, or with no more than names.
+// Source: agents/stream_events.py, run_internal/streaming.py and items.py of openai-agents 0.24.
 type sdk struct {
 	on          bool
 	agent       string // that has control
@@ -27,7 +28,7 @@ func (s *sdk) isHandoff(c call) bool {
 	return s.handoff == c.id || s.handoff == "" && strings.HasPrefix(c.tool, handoffTool)
 }
 
-// nameOf returns the name of an agent that is written as an object or as its name.
+// nameOf returns the name of an agent, which is an object or only its name.
 func nameOf(v strictjson.Value) strictjson.Value {
 	if v.Kind() == strictjson.Object {
 		return v.Get("name")
@@ -35,10 +36,10 @@ func nameOf(v strictjson.Value) strictjson.Value {
 	return v
 }
 
-// user is not the name of an agent.
+// user is the author of the user's messages. No agent may have this name.
 const user = "user"
 
-// agentUpdated reports the agent that has control now: the first one of the run, or the target of a
+// agentUpdated reports the agent that has control now. It is the first one of the run, or the target of a
 // handoff.
 func (d *decoder) agentUpdated(v strictjson.Value, b *event.Batch) {
 	d.beginSDK(b)
@@ -54,7 +55,7 @@ func (d *decoder) agentUpdated(v strictjson.Value, b *event.Batch) {
 // beginSDK begins a run of the Agents SDK, unless one has begun.
 func (d *decoder) beginSDK(b *event.Batch) {
 	if d.ended {
-		d.leave()
+		d.resetRun()
 		b.Run, b.Session, b.Agent = "", "", ""
 	}
 	d.sdk.on = true
@@ -80,7 +81,7 @@ func (d *decoder) transfer(to string, b *event.Batch) {
 func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	d.beginSDK(b)
 	item := v.Get("item")
-	if by := d.name(nameOf(firstOf(item.Get("agent"), v.Get("agent")))); by != "" && by != user {
+	if by := d.name(nameOf(cmp.Or(item.Get("agent"), v.Get("agent")))); by != "" && by != user {
 		b.Agent = by
 	}
 	raw := item
@@ -101,7 +102,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	d.withheld.markItem(at, m)
 	kind := d.withheld.itemKind(raw, at)
 	if b.HasThoughts = m.shows; kind == event.KindThought || m.thinks {
-		b.Type = thoughtful(typeRunItem)
+		b.Type = withThoughts(typeRunItem)
 	}
 	id := d.name(raw.First("call_id", "callId"))
 	switch name := v.Get("name"); {
@@ -111,7 +112,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		}
 	case name.Is("tool_output"):
 		if id != "" || len(d.calls) > 0 {
-			d.callEnded(id, firstOf(item.Get("output"), raw.Get("output")), b)
+			d.callEnded(id, cmp.Or(item.Get("output"), raw.Get("output")), b)
 		}
 	case name.Is("mcp_approval_response"):
 		d.questionAnswered(raw, b)
@@ -129,9 +130,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 // handoffOccurred ends the call that transfers control. An event with the new agent follows.
 func (d *decoder) handoffOccurred(id string, item strictjson.Value, b *event.Batch) {
 	if ended := d.calls.end(id, d.sdk.isHandoff); ended != (call{}) || id != "" {
-		if id == "" {
-			id = ended.id
-		}
+		id = cmp.Or(id, ended.id)
 		e := b.Add(event.KindToolEnded)
 		e.CallID, e.Name, e.TurnMayEnd = id, ended.tool, true
 		d.sdk.handoffDone = id
@@ -139,11 +138,4 @@ func (d *decoder) handoffOccurred(id string, item strictjson.Value, b *event.Bat
 	if target := d.name(nameOf(item.First("target_agent", "targetAgent"))); target != "" && target != user {
 		d.transfer(target, b)
 	}
-}
-
-func firstOf(v, fallback strictjson.Value) strictjson.Value {
-	if v.Exists() {
-		return v
-	}
-	return fallback
 }

@@ -15,29 +15,29 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// withheldSet remembers which output items of a response, or choices of a chat completion, were
-// withheld, so that nothing that continues one passes.
+// withheldSet records which output items of a response, or choices of a chat completion, were withheld.
+// Whatever continues one of them is withheld too.
 type withheldSet struct {
 	withheld wire.Set[string]  // once it is full, every later part is withheld
 	shared   wire.SharedSet    // keys of withheld items, also those that other streams withheld
 	seen     wire.Set[string]  // items that began and were not withheld
 	natures  map[string]nature // of items, choices and parts other than answers; once it is full, any other text may be a thought
-	missed   bool              // a frame was unreadable or unknown that may have begun anything
+	missed   bool              // a frame was unreadable or unknown, so it may have begun anything
 }
 
 // maxNatures limits the keys in natures: enough for 1,024 items with a number and two IDs.
 const maxNatures = 3 * wire.MaxSet
 
-// nextResponse forgets numbers, which another response or completion uses again. IDs name the same item on the
-// whole stream.
+// nextResponse forgets numbers, because each response or completion uses them again. An ID names the same item on
+// the whole stream.
 func (w *withheldSet) nextResponse() {
 	remove(&w.withheld, isNumber)
 	remove(&w.seen, isNumber)
 	w.forget(isNumber)
 }
 
-// missFrame records that a frame was unreadable. It may have begun anything, even another response, so it is unknown which
-// items later numbers mean.
+// missFrame records that a frame was unreadable. It may have begun another response, so it is unknown which items later
+// numbers mean.
 func (w *withheldSet) missFrame() {
 	w.missed = true
 	remove(&w.seen, isNumber)
@@ -65,7 +65,7 @@ func (w *withheldSet) forget(matches func(string) bool) {
 	maps.DeleteFunc(w.natures, func(key string, _ nature) bool { return matches(key) })
 }
 
-// Beginnings of keys: of numbers, which each response or completion uses again, and of IDs.
+// Parts of keys. Each response or completion uses the numbers again.
 const (
 	itemNumber   = "#"
 	choiceNumber = "choice "
@@ -82,7 +82,7 @@ func isNumber(key string) bool {
 // isID reports whether a key is the ID of an item.
 func isID(key string) bool { return strings.HasPrefix(key, itemID) }
 
-// withhold records that an item or a choice is withheld. If nothing names it clearly, anything may be withheld.
+// withhold records that an item or a choice is withheld. If no clear key names it, it may be any item or choice.
 func (w *withheldSet) withhold(at place) {
 	w.missed = w.missed || at.unclear || len(at.keys) == 0
 	w.withholdKeys(at.keys)
@@ -98,7 +98,7 @@ func (w *withheldSet) withholdKeys(keys []string) {
 	}
 }
 
-// withholdUnseen withholds what an event of an unknown type may begin.
+// withholdUnseen withholds the item that an event of an unknown type may begin.
 func (w *withheldSet) withholdUnseen(at place) {
 	w.missed = true
 	if w.isOrphan(at) {
@@ -113,7 +113,7 @@ func (w *withheldSet) begin(at place) {
 	}
 }
 
-// mark records what a frame says about a message. Without a key, it may be about any message.
+// mark records what a frame says about a message. Without a key, the frame may be about any message.
 func (w *withheldSet) mark(keys []string, m marks) {
 	if len(keys) == 0 && answer.updated(m) != answer {
 		keys = unnamed
@@ -135,17 +135,17 @@ func (w *withheldSet) mark(keys []string, m marks) {
 	}
 }
 
-// unnamed holds the key of messages that nothing names.
+// unnamed holds the key of messages that no ID or number names.
 var unnamed = []string{""}
 
-// markItem records what a frame says about an item. Unlike the role of a choice, that of an item does not replace an earlier kind
-// by that of an answer.
+// markItem records what a frame says about an item. Unlike the role of a choice, the role of an item does not turn an earlier kind
+// into KindText.
 func (w *withheldSet) markItem(at place, m marks) {
 	m.named = false
 	w.mark(at.keys, m)
 }
 
-// beginItem forgets what was known under the number of an item that has a new ID.
+// beginItem forgets the marks of an item's number if the item has only new IDs: another item had the number.
 func (w *withheldSet) beginItem(at place) {
 	number, ids, known := "", 0, false
 	for _, key := range at.keys {
@@ -174,16 +174,17 @@ func (w *withheldSet) isWithheld(at place) bool {
 	})
 }
 
-// isOrphan reports whether what is at a place may have begun in a frame that was withheld or unreadable.
+// isOrphan reports whether the item at a place may have begun in a frame that was withheld or unreadable.
 func (w *withheldSet) isOrphan(at place) bool {
 	return (w.missed || w.withheld.Len() > 0) && !w.saw(at)
 }
 
-// saw reports whether the item at a place began and was not withheld. Another item may have had its number.
+// saw reports whether the item at a place began and was not withheld. It trusts an ID more than a number, which another
+// item may have had.
 func (w *withheldSet) saw(at place) bool { return w.seen.Contains(at.name()) }
 
-// textKind returns the kind of the text of an item, a choice or a part: KindText for an answer, KindThought for a thought, and another
-// kind for text that is neither.
+// textKind returns the kind of the text of an item, a choice or a part. It is KindText for an answer, KindThought for a thought, and
+// another kind for any other text.
 func (w *withheldSet) textKind(at place) event.Kind {
 	kind := event.KindText
 	if len(w.natures) >= maxNatures {
@@ -203,8 +204,8 @@ func (w *withheldSet) textKind(at place) event.Kind {
 	return kind
 }
 
-// itemTextKind is textKind for a piece of an item. A piece without an ID, whose number is unknown, counts as a thought while
-// any item is not an answer.
+// itemTextKind is textKind for a piece of an item. A piece without an ID and without a known number may belong to any item, so it
+// counts as a thought unless all items are answers.
 func (w *withheldSet) itemTextKind(at place) event.Kind {
 	kind := w.textKind(at)
 	if kind == event.KindText && len(w.natures) > 0 && !slices.ContainsFunc(at.keys, func(key string) bool { return isID(key) || w.knows(key) }) {
@@ -213,7 +214,7 @@ func (w *withheldSet) itemTextKind(at place) event.Kind {
 	return kind
 }
 
-// itemKind returns the kind of the text of a whole item, from the item and from earlier events.
+// itemKind returns the kind of the text of a whole item. The item and earlier events determine it.
 func (w *withheldSet) itemKind(item strictjson.Value, at place) event.Kind {
 	kind := answer.updated(itemMarks(item)).textKind()
 	parts := max(item.Get("content").Len(), 1)
@@ -239,8 +240,8 @@ func (w *withheldSet) check(k kind, f dialect.Frame, at place, b *event.Batch) {
 	}
 }
 
-// place says which item or choice something belongs to. The number of an item and its IDs are all keys,
-// because a reader may use any of them.
+// place identifies an item or a choice. The number of an item and its IDs are all keys, because a reader may
+// use any of them.
 type place struct {
 	keys    []string
 	part    string // partNumber and the number of the part of an item, or "" for none
@@ -324,7 +325,7 @@ func (at *place) addNumber(prefix string, v strictjson.Value) {
 	at.keys = append(at.keys, prefix+strconv.FormatFloat(n+0, 'f', 0, 64)) // n+0: -0 is 0
 }
 
-// partKeys returns the keys of the part.
+// partKeys returns the keys of the part, or none if the place has no part.
 func (at *place) partKeys() (keys []string) {
 	if at.part == "" {
 		return nil
