@@ -8,11 +8,11 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// beginAttempt records that the server runs the graph again after a failure. It may resume calls that the earlier
-// attempt left open, so nothing ends yet.
+// beginAttempt records that the server runs the graph again after a failure. The new attempt may resume calls that
+// the earlier one left open, so nothing ends yet.
 func (d *decoder) beginAttempt(v strictjson.Value) {
 	attempt, _ := v.Get("attempt").Float()
-	if again := attempt > d.attempt && d.attempt > 0; again {
+	if attempt > d.attempt && d.attempt > 0 {
 		for _, m := range d.open {
 			m.abandoned = true
 		}
@@ -24,7 +24,7 @@ func (d *decoder) beginAttempt(v strictjson.Value) {
 }
 
 // endAbandoned ends the responses and calls that an earlier attempt left open in a graph. It is called when the
-// model of the graph answers anew, so they will not be resumed.
+// graph's model answers again, so nothing resumes them.
 func (d *decoder) endAbandoned(sc *scope, b *event.Batch) {
 	for _, id := range slices.Sorted(maps.Keys(d.open)) {
 		if m := d.open[id]; m.abandoned && m.scope == sc && m.started {

@@ -9,7 +9,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// A message names its author in messageAuthor, and LangChain's metadata of it in metadataAuthor.
+// messageAuthor is the member of a message that names its author. metadataAuthor is that of LangChain's metadata.
 var (
 	messageAuthor  = wire.NewAuthorMember("name")
 	metadataAuthor = wire.NewAuthorMember("lc_agent_name")
@@ -18,8 +18,8 @@ var (
 // userTypes are the types and roles of the user's messages.
 var userTypes = []string{"human", "user", "HumanMessage", "HumanMessageChunk"}
 
-// setAuthors sets the authors of the messages of a frame, and so of the frame: those that this frame and earlier ones
-// name, else the agent of the graph. Without one, the author is unknown.
+// setAuthors sets the authors of a frame and of its messages: those that this frame and earlier ones name, else the agent
+// of the graph. If the graph has no agent, the author is unknown.
 func (d *decoder) setAuthors(mode string, sc *scope, v strictjson.Value, b *event.Batch) {
 	if mode == modeMessagesMetadata {
 		for id, entry := range v.Members() {
@@ -41,7 +41,7 @@ func (d *decoder) setAuthors(mode string, sc *scope, v strictjson.Value, b *even
 			graph = d.graphOf(metadata, sc)
 		}
 		names = d.authorsOf(m, names, graph)
-		if !isOnly(b.Agent, names) {
+		if !isOnlyAuthor(b.Agent, names) {
 			b.AddAuthors(m, names...)
 		}
 		for _, name := range names {
@@ -50,7 +50,7 @@ func (d *decoder) setAuthors(mode string, sc *scope, v strictjson.Value, b *even
 			}
 		}
 	}
-	if !isOnly(b.Agent, all) {
+	if !isOnlyAuthor(b.Agent, all) {
 		b.AddAuthors(b.JSON, all...)
 	}
 	d.found = d.found[:0]
@@ -64,12 +64,12 @@ func mayShowWords(m strictjson.Value) bool {
 	return len(m.Get("content").Raw()) > len(`""`) || m.Get("content_blocks").Len() > 0
 }
 
-// isOnly reports whether a known agent is the only author, if any.
-func isOnly(agent string, authors []string) bool {
+// isOnlyAuthor reports whether there is no author but the agent. An unknown agent does not count.
+func isOnlyAuthor(agent string, authors []string) bool {
 	return len(authors) == 0 || len(authors) == 1 && authors[0] == agent && agent != wire.UnknownAuthor
 }
 
-// authorsOf returns the authors of a message in a graph, of which this frame states names.
+// authorsOf returns the authors of a message in a graph. The current frame states names.
 func (d *decoder) authorsOf(m strictjson.Value, names []string, graph *scope) []string {
 	if len(names) == 0 && graph.above != nil && graph.agent != "" { // the graphs above may repeat the message
 		names = append(names, graph.agent)

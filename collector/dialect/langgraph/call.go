@@ -54,7 +54,7 @@ func (c *calls) end(id string) *call {
 }
 
 // taskTool is the tool with which an agent of LangChain's deepagents library calls a subagent.
-// refusals are the prefixes of its results that say that no subagent worked. NAME stands for the
+// refusals are prefixes of its results: they say that no subagent worked. NAME stands for the
 // subagent.
 //
 // Source: deepagents/middleware/subagents.py of deepagents 0.7, langgraph/prebuilt/tool_node.py of
@@ -139,10 +139,9 @@ func (d *decoder) failCall(c *call, failure event.Failure, code string, b *event
 	e.CallID, e.Name, e.Error, e.Code, e.TurnMayEnd = c.id, c.tool, failure, code, true
 }
 
-// failInnermostCall reports the call that the error of the run ended: an exception of a tool that no
-// node handles ends every call around it. A batch has one speaker, so only the innermost call is
-// reported. If the innermost graph has several open calls, the failed one is unknown, and none is
-// reported.
+// failInnermostCall reports the innermost call that the error of the run ended. A tool's exception that
+// no node handles ends every call around it, but a batch has only one speaker. If the innermost graph
+// has several open calls, it is unknown which one failed, and none is reported.
 func (d *decoder) failInnermostCall(code string, b *event.Batch) {
 	if len(d.open) > 0 || code == "GraphRecursionError" {
 		return

@@ -15,8 +15,8 @@ type part struct {
 }
 
 // contentOf returns the texts and thoughts of a message. Its content is a string, a block or a list of
-// blocks. Integrations of some models put the thought beside the content. In a marked message, every
-// text is a thought.
+// blocks. For some models, LangChain puts the thought beside the content. In a marked message, every text
+// is a thought.
 //
 // Source: langchain_core/messages/content.py; langchain_deepseek/chat_models.py (reasoning_content);
 // langchain_openai/chat_models/base.py (reasoning).
@@ -59,8 +59,8 @@ func isMarked(message strictjson.Value) bool {
 
 func isText(v strictjson.Value) bool { return v.Kind() == strictjson.String && len(v.Text()) > 0 }
 
-// thoughtTypes are the types of blocks with a thought, and what others that models' servers add to them begin with.
-// analysisTypes are such types only in the content of a message, because an application may use them too.
+// thoughtTypes are the types of blocks with a thought, and prefixes of such types. analysisTypes are such types only in
+// the content of a message, because an application may use them elsewhere.
 var (
 	thoughtTypes  = []string{"thinking", "reasoning", "redacted_thinking", "thought"}
 	analysisTypes = []string{"analysis"}

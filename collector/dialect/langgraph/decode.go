@@ -14,12 +14,12 @@ type decoder struct {
 	names         wire.NameCache
 	withheld      wire.SharedSet     // messages that were withheld, and their calls; interrupts of internal nodes
 	withheldTools wire.SharedSet     // the tools of calls in withheld messages
-	unnamed       wire.SharedSet     // hashes of the contents of withheld messages without an ID, until a state has it
+	unnamed       wire.SharedSet     // hashes of the contents of withheld messages without an ID, until a state gives them one
 	internalWork  wire.SharedSet     // LangChain's runs and LangGraph's tasks that are internal, or may be
 	thoughts      wire.SharedSet     // messages that are thoughts as a whole
-	named         []string           // of unnamed: the contents that have got an ID in the frame that is being judged
-	marked        []strictjson.Value // messages of the frame that is being judged in which every text is a thought
-	found         []strictjson.Value // messages of the frame that is being judged
+	named         []string           // contents of unnamed to which the current frame gives an ID
+	marked        []strictjson.Value // messages of the current frame in which every text is a thought
+	found         []strictjson.Value // messages of the current frame
 	examination
 	authors wire.Authors[string] // of messages, by id
 	shown   shown
@@ -30,7 +30,8 @@ type decoder struct {
 // runState is the state of the current run.
 type runState struct {
 	started bool
-	// showsReturns says that the stream shows when a node returns. A node that an attempt has left does not return.
+	// showsReturns says that the stream shows each return of a node. After the first attempt it does not: a node that the
+	// attempt has left never returns.
 	showsReturns bool
 
 	attempt   float64           // the number of the last attempt, from 1; 0 if none was stated
@@ -54,7 +55,7 @@ type kind struct {
 
 var kinds map[string]kind
 
-// init fills the table: its functions refer to it, so a variable initializer would be a cycle.
+// init fills the table. Its functions refer to it, so a variable initializer would be a cycle.
 func init() {
 	kinds = map[string]kind{
 		modeMetadata:         {strictjson.Object, (*decoder).readMetadata},
@@ -90,17 +91,17 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		}
 		return
 	case len(f.Event) == 0, known && k.shape != 0 && k.shape != v.Kind():
-		d.judge(f.Event, mode, v, b)
+		d.check(f.Event, mode, v, b)
 		b.Rejected = event.ReasonShape
 		return
 	case !known, isProtocolEvent(v):
-		d.judge(f.Event, mode, v, b)
+		d.check(f.Event, mode, v, b)
 		b.UnknownKind = dialect.UnknownKind([]byte(mode))
 		b.Add(event.KindOther)
 		return
 	}
 	b.Type = mode
-	d.judge(f.Event, mode, v, b)
+	d.check(f.Event, mode, v, b)
 	d.readStart(mode, v, b)
 	sc := d.scopeOf(namespace)
 	d.showsReturns = d.attempt <= 1 && (d.showsReturns || mode == modeUpdates || mode == modeTasks || mode == modeDebug)
@@ -115,8 +116,8 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	}
 }
 
-// readStart starts a run with its first frame on the stream. The server does not report success: a run
-// whose stream ends without an error has completed. So a run counts as complete until an error.
+// readStart starts a run with its first frame on the stream. The server does not report success, so a run
+// counts as complete unless an error follows.
 func (d *decoder) readStart(mode string, v strictjson.Value, b *event.Batch) {
 	if mode == modeMetadata {
 		if run := d.name(v.Get("run_id")); run != "" && run != d.run {

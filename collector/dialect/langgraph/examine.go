@@ -13,11 +13,11 @@ import (
 
 // findings says what a value contains at any depth.
 type findings struct {
-	internal   bool // a message that is internal or was withheld, or data of an internal node: what is beside it may be too
+	internal   bool // a message that is internal or was withheld, or data of an internal node; what is beside it may be internal too
 	instructs  bool // a message that instructs a model, or a prompt
 	prompts    bool // the texts that a completion model gets
 	hasThought bool // a model's thought
-	doubtful   bool // a message or call that may be from an unreadable frame, or arguments that may be of a withheld call
+	doubtful   bool // a message or call that may be from an unreadable frame, or arguments that may belong to a withheld call
 }
 
 func (f *findings) add(other findings) {
@@ -25,9 +25,10 @@ func (f *findings) add(other findings) {
 	f.hasThought, f.doubtful = f.hasThought || other.hasThought, f.doubtful || other.doubtful
 }
 
-// maxScan bounds how deep messages are looked for. Deeper values count as internal.
+// maxScan is how deep values are searched for messages. Deeper values count as internal.
 const maxScan = 100
 
+// examine returns what a value contains, and records its messages.
 func (d *decoder) examine(v strictjson.Value, at place, depth int) (found findings) {
 	if depth > maxScan {
 		return findings{internal: v.Kind() >= strictjson.Array}
@@ -49,8 +50,8 @@ func (d *decoder) examine(v strictjson.Value, at place, depth int) (found findin
 // Members that examineObject looks for.
 var (
 	messageMembers = []string{"content", "content_blocks", "tool_calls", "tool_call_id"}
-	// savedMembers contain the members of a message that LangChain has serialized: kwargs next to its class, or
-	// data next to its type. Source: langchain_core/load/serializable.py, messages_to_dict and their JavaScript
+	// savedMembers contain the members of a message that LangChain has serialized: kwargs beside its class, or
+	// data beside its type. Source: langchain_core/load/serializable.py, messages_to_dict and their JavaScript
 	// counterparts.
 	savedMembers = []string{"kwargs", "data"}
 	typeMembers  = []string{"type", "role"}
@@ -67,7 +68,7 @@ var (
 	// langchain_openai and langchain_aws, chat_models.
 	thoughtMembers = []string{"thinking", "reasoning", "reasoning_content", "reasoningContent", "redacted_thinking", "thought", "adk_thought"}
 
-	// memberPrefilter rules out most names of members, and shapePrefilter most of those that say nothing by their name.
+	// memberPrefilter rules out most names of members. shapePrefilter rules out most names that are not in shapeMembers.
 	memberPrefilter = lenient.NewPrefilter(&event.Table{
 		Labels: shapeMembers, Envelopes: slices.Concat(typeMembers, nameMembers, idMembers, scopeMembers, refMembers, promptMembers), DeepMembers: thoughtMembers,
 	})
@@ -89,7 +90,7 @@ type traits struct {
 	isShared      bool // it has the id of something that other streams withhold too
 }
 
-// examineObject returns what the members of an object say about it, and records what they say.
+// examineObject returns what the members of an object say about it, and records the object if it is a message or a result.
 func (d *decoder) examineObject(v strictjson.Value, at place) (is traits, found findings) {
 	for name, value := range v.Members() {
 		text := name.Text()
@@ -151,7 +152,7 @@ func (is *traits) addID(withheld *wire.SharedSet, id strictjson.Value) {
 	}
 }
 
-// conclude adds what an object is to the findings, and remembers its ids. The data of tools says nothing about the run.
+// conclude adds to the findings what an object is, and records its ids. Only a withheld object counts in the data of tools.
 func (d *decoder) conclude(is traits, v strictjson.Value, at place, found *findings) {
 	if is.isMessage && (mayName(&d.thoughts, v.Get("id")) || isMarked(v)) {
 		d.marked = append(d.marked, v)
@@ -172,7 +173,7 @@ func (d *decoder) conclude(is traits, v strictjson.Value, at place, found *findi
 	case found.instructs:
 		d.withholdMessage(v, true)
 	case !is.isMessage && is.isInterface:
-		d.judgeInterface(is, v, found)
+		d.checkInterface(is, v, found)
 	case !is.isMessage:
 		found.internal = found.internal || is.isWithheld && (is.isCall || is.isQuestion) || is.isQuestion && d.repeatsUnnamed(v) || is.isSend && lenient.IsInternal(v.Get("node").Text())
 		found.doubtful = is.isCall && d.mayBeHiddenCall(v)
@@ -188,7 +189,7 @@ func (d *decoder) conclude(is traits, v strictjson.Value, at place, found *findi
 	}
 }
 
-// markBlocks records the blocks of a message that are thoughts, although their type may not say so to all readers.
+// markBlocks records the blocks of a message that are thoughts. Not all readers see that by the type of a block.
 func (d *decoder) markBlocks(message strictjson.Value, found *findings) {
 	for _, content := range []strictjson.Value{message.Get("content"), message.Get("content_blocks")} {
 		for _, block := range append(elementsOf(content), content) {
@@ -246,13 +247,13 @@ func isInstruction(role strictjson.Value) bool {
 // instructions are messages that instruct a model in the forms of other frameworks.
 var instructions = event.Instructions{Roles: instructionRoles}
 
-// instructs reports whether an object is a message that instructs a model. LangChain's has a type or class, and content;
-// those of other frameworks have other members for it.
+// instructs reports whether an object is a message that instructs a model. LangChain's has a type or a class, and content.
+// Those of other frameworks have other members for the content.
 func (is *traits) instructs(v strictjson.Value) bool {
 	return is.isInstruction && (is.isMessage || hasAny(v, otherContent)) || lenient.IsInstruction(&instructions, v)
 }
 
-// otherContent are the members with the content of a message of other frameworks.
+// otherContent are the members that hold the content of a message of other frameworks.
 var otherContent = []string{"parts", "text", "blocks"}
 
 // namesInstruction reports whether the path of a class contains the name of an instruction's class.
@@ -269,8 +270,8 @@ func hasAny(v strictjson.Value, names []string) bool {
 	return false
 }
 
-// isInstructionPair reports whether v is a message that instructs a model, in LangChain's other form: a
-// list of the role and the text, and perhaps an object with more.
+// isInstructionPair reports whether v is a message that instructs a model in LangChain's other form: a list
+// of the role, the text and optionally an object with more.
 func isInstructionPair(v strictjson.Value) bool {
 	if n := v.Len(); n != 2 && n != 3 {
 		return false

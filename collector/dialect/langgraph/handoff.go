@@ -14,7 +14,7 @@ type handoffState struct {
 	last      *scope // the graph whose model spoke last
 }
 
-// What the libraries for transfers write into states and messages.
+// Keys and texts that the libraries for transfers write into states and messages.
 //
 // Source: handoff.py of langgraph-swarm 0.1.0 and of langgraph-supervisor 0.0.31.
 const (
@@ -46,7 +46,7 @@ func (d *decoder) transfer(to, call string, b *event.Batch) {
 	e.Name, e.CallID = to, call
 }
 
-// isHandoffBack reports whether a message returns control to a supervisor. The code of a node makes such
+// isHandoffBack reports whether a message returns control to a supervisor. The code of a node writes such
 // a message, not a model or a tool.
 func isHandoffBack(m strictjson.Value) bool {
 	flag, _ := m.Get("response_metadata").Get(handoffBackKey).Bool()
@@ -76,7 +76,7 @@ func (d *decoder) readHandoffBack(sc *scope, m strictjson.Value, b *event.Batch)
 	d.transfer(to, id, b)
 }
 
-// hasAgent reports whether a graph's agent has the name. Not all modes name each agent.
+// hasAgent reports whether a known agent of a graph has the name.
 func (d *decoder) hasAgent(name string) bool {
 	for _, sc := range d.scopes {
 		if sc.agent == name {

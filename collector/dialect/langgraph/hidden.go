@@ -9,7 +9,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// callsOf returns the calls of a message, and the blocks of its content, some of which are calls.
+// callsOf returns the calls of a message, and all blocks of its content, because some are calls.
 func callsOf(message strictjson.Value) iter.Seq[strictjson.Value] {
 	return func(yield func(strictjson.Value) bool) {
 		for _, list := range []strictjson.Value{
@@ -33,8 +33,8 @@ func toolOf(c strictjson.Value) strictjson.Value {
 	return c.First("name", "action")
 }
 
-// mayBeHiddenCall reports whether arguments outside a message may be those of a call that was withheld or
-// unreadable: of a task that executes it, or of a question whether to execute it, which has no id.
+// mayBeHiddenCall reports whether an object with arguments may repeat a call that was withheld or unreadable. A task
+// executes a call. A question asks whether to execute it, and has no id.
 func (d *decoder) mayBeHiddenCall(v strictjson.Value) bool {
 	if id := v.Get("id"); len(id.Text()) > 0 {
 		return d.shown.missed != missedNothing && !d.shown.contains(id)
@@ -43,9 +43,9 @@ func (d *decoder) mayBeHiddenCall(v strictjson.Value) bool {
 	return len(tool.Text()) > 0 && d.mayHideCallOf(d.name(tool))
 }
 
-// judgeTool reports whether an event is of a tool that executes a withheld call, and whether it may be: events that do not
-// name the call are judged by the tool.
-func (d *decoder) judgeTool(v strictjson.Value) (isHidden, mayBeHidden bool) {
+// checkTool reports whether an event is of a tool that executes a withheld call, and whether it may be one. For an event that
+// does not name the call, the tool decides.
+func (d *decoder) checkTool(v strictjson.Value) (isHidden, mayBeHidden bool) {
 	if !isToolEvent(v) {
 		return false, false
 	}
@@ -56,8 +56,8 @@ func (d *decoder) judgeTool(v strictjson.Value) (isHidden, mayBeHidden bool) {
 	return isHidden, !isNamed && d.mayHideCallOf(d.name(v.Get("name")))
 }
 
-// mayHideCallOf reports whether a call of a tool may be one that was withheld or unreadable. If all open calls of
-// the tool were shown, it is one of them.
+// mayHideCallOf reports whether a call of a tool may be one that was withheld or unreadable. It is not if all open
+// calls of the tool were shown.
 func (d *decoder) mayHideCallOf(tool string) bool {
 	isOpen := false
 	if hidden, isFull := d.hidden.open(false); isFull || slices.ContainsFunc(hidden, func(c event.WithheldCall) bool { return c.Tool == wire.Hash(tool) }) {

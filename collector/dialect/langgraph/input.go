@@ -22,7 +22,7 @@ func (d *decoder) readInterrupts(sc *scope, list strictjson.Value, b *event.Batc
 		}
 		id := d.name(v.First("id", "interrupt_id"))
 		d.setInputAuthors(sc, v, id, b)
-		if id != "" && !d.seen.add(seenInterrupt, id) || !d.claimFor(sc, b) {
+		if id != "" && !d.seen.add(seenInterrupt, id) || !sc.speaker().claim(b) {
 			continue
 		}
 		d.pauseCalls(v.Get("value"), b)
@@ -35,8 +35,8 @@ func (d *decoder) readInterrupts(sc *scope, list strictjson.Value, b *event.Batc
 	}
 }
 
-// setInputAuthors sets the authors of a question: the agent of the graph that asks, or those of the graphs below that have
-// asked it before.
+// setInputAuthors sets the authors of a question: the agents of the subgraphs that have asked it so far, else the agent of
+// the graph that asks.
 func (d *decoder) setInputAuthors(sc *scope, v strictjson.Value, id string, b *event.Batch) {
 	if namespace := namespaceOf(v); len(namespace) > 0 {
 		sc = d.scopeOf(namespace)
@@ -55,14 +55,11 @@ func (d *decoder) setInputAuthors(sc *scope, v strictjson.Value, id string, b *e
 // readBreakpoint reads an empty list of interrupts: the run waits before or after a node, without a
 // question.
 func (d *decoder) readBreakpoint(sc *scope, list strictjson.Value, b *event.Batch) {
-	if list.Kind() == strictjson.Array && list.Len() == 0 && sc.above == nil && d.claimFor(sc, b) {
+	if list.Kind() == strictjson.Array && list.Len() == 0 && sc.above == nil && sc.speaker().claim(b) {
 		e := b.Add(event.KindInputRequested)
 		e.CallID, e.Input = d.run, event.InputConfirmation
 	}
 }
-
-// claimFor makes the agent of a graph the speaker of the batch.
-func (d *decoder) claimFor(sc *scope, b *event.Batch) bool { return sc.speaker().claim(b) }
 
 // approvals returns the requests and their configurations in the value of an interrupt with which
 // LangChain's middleware asks for a decision about tool calls.
@@ -76,8 +73,8 @@ func approvals(value strictjson.Value) (requests, configs strictjson.Value) {
 	return requests, configs
 }
 
-// pauseCalls reports the calls that wait for a decision. A request names only the tool, so calls of a
-// tool are reported only if all of its calls wait.
+// pauseCalls reports the calls that wait for a decision. A request names only the tool, so the calls of
+// a tool are reported only if all of them wait.
 func (d *decoder) pauseCalls(value strictjson.Value, b *event.Batch) {
 	requests, _ := approvals(value)
 	asked := map[string]int{}

@@ -5,8 +5,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// interfaceTypes are the types of the elements of a user interface that a node pushes, and interfaceKey is the member of a
-// state in which they are by default. The metadata of an element names the node, and the message to which it belongs.
+// interfaceTypes are the types of the elements of a user interface that a node pushes. interfaceKey is the member of a state
+// that holds them by default. The metadata of an element names the node and the message to which the element belongs.
 //
 // Source: langgraph/graph/ui.py.
 var interfaceTypes = []string{"ui", "remove-ui"}
@@ -17,9 +17,9 @@ func isInterface(v strictjson.Value) bool {
 	return lenient.MatchesAny(v.Get("type").Text(), interfaceTypes) && v.Get("id").Exists()
 }
 
-// judgeInterface decides whether an element is of an internal node or of a withheld message. A later element with its ID
-// may be merged with it, so the ID is remembered.
-func (d *decoder) judgeInterface(is traits, v strictjson.Value, found *findings) {
+// checkInterface decides whether an element is of an internal node or of a withheld message. It records the element's ID,
+// because a later element with the same ID may be merged with it.
+func (d *decoder) checkInterface(is traits, v strictjson.Value, found *findings) {
 	found.internal = found.internal || is.isLabeled || is.isWithheld
 	for name, value := range v.Get("metadata").Members() {
 		found.internal = found.internal || lenient.MatchesAny(name.Text(), nameMembers) && lenient.ContainsInternal(value) ||

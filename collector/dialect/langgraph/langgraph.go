@@ -1,6 +1,6 @@
-// Package langgraph decodes the streams of LangGraph's server (`langgraph dev`, LangGraph Platform),
-// whose SSE event names are stream modes. Agents of LangChain's deepagents library are served this way
-// too. The package deepagents reads another API of a similar name.
+// Package langgraph decodes the streams of LangGraph's server (`langgraph dev`, LangGraph Platform). Their
+// SSE event names are stream modes. The server also serves agents of LangChain's deepagents library; the
+// package deepagents reads another API of a similar name.
 //
 // Source: langgraph_api/stream.py and langgraph_api/api/runs.py of langgraph-api 0.16.
 package langgraph
@@ -33,7 +33,7 @@ func (Dialect) Paths() []dialect.Path {
 	}
 }
 
-// resumes is the answer of a request that resumes the thread's interrupted run without naming the
+// resumes stands for the answer in a request that resumes the thread's interrupted run without naming the
 // question.
 const resumes = "resume"
 
@@ -44,7 +44,7 @@ const (
 	stream  = "stream"
 )
 
-// interruptID matches the id of an interrupt, by which a request may answer several.
+// interruptID matches the id of an interrupt. A request may answer several interrupts by their ids.
 //
 // Source: langgraph/pregel/_loop.py, map_resume: keys of `resume` that are hashes (xxh3, 128 bits).
 var interruptID = regexp.MustCompile(`^[0-9a-f]{32}$`)
@@ -73,7 +73,7 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 	return id
 }
 
-// splitPath returns the thread and the joined run of a path, wherever the server is mounted.
+// splitPath returns the thread and the joined run of a path, which may have any prefix.
 func splitPath(path string) (thread, joined string) {
 	segments := strings.Split(path, "/")
 	i := slices.Index(segments, threads)
@@ -161,8 +161,8 @@ func isTask(v strictjson.Value) bool {
 		(v.Get("triggers").Kind() == strictjson.Array || v.Get("interrupts").Kind() == strictjson.Array)
 }
 
-// New starts a stream. The stream of a thread contains one run after the other. The run's own agent has
-// the configured name until the stream names it.
+// New returns a decoder. The stream of a thread contains one run after the other. The run's own agent has the
+// configured name until the stream names it.
 func (Dialect) New(s *event.Stream) dialect.Decoder {
 	d := &decoder{
 		run: s.JoinedRun, session: s.Session, configured: s.ConfiguredAgent, resumes: slices.Contains(s.Answers, resumes),
@@ -174,10 +174,10 @@ func (Dialect) New(s *event.Stream) dialect.Decoder {
 	return d
 }
 
-// setScopes says where IDs without a UUID are valid: in the thread, names of tools in the run.
+// setScopes sets where IDs without a UUID are valid: in the thread and the run, names of tools only in the run.
 func (d *decoder) setScopes() {
 	thread, run := uuidKey(d.session), uuidKey(d.run)
-	if len(run) != uuidDigits { // it may not be unique
+	if len(run) != uuidDigits { // the run's id may not be unique
 		run = ""
 	}
 	for _, set := range []*wire.SharedSet{&d.withheld, &d.unnamed, &d.internalWork, &d.thoughts} {
@@ -190,7 +190,7 @@ func (d *decoder) setScopes() {
 // uuidDigits is the number of digits in a UUID.
 const uuidDigits = 32
 
-// uuidKey returns the same for all spellings of a UUID that the server accepts.
+// uuidKey returns the same key for all spellings of a UUID that the server accepts.
 //
 // Source: langgraph_runtime_inmem/inmem_stream.py, _ensure_uuid; uuid.UUID of Python.
 func uuidKey(id string) string {

@@ -10,9 +10,9 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// seenSet holds hashes of the ids that were reported: every mode repeats the messages of the others,
-// and each state repeats those of the states before. When the set is full, everything counts as seen,
-// so that nothing is reported twice.
+// seenSet holds hashes of the ids that were reported. Every mode repeats the messages of the others, and
+// each state repeats those of the states before. When the set is full, everything counts as seen, so that
+// nothing is reported twice.
 type seenSet map[uint64]struct{}
 
 var seed = maphash.MakeSeed()
@@ -57,11 +57,11 @@ const (
 type message struct {
 	scope         *scope
 	by            speaker
-	mode          string // the mode whose pieces are read; other modes repeat them
+	mode          string // the mode whose pieces are read, because other modes repeat them
 	started       bool   // its start was reported
 	abandoned     bool   // an earlier attempt of the run left it unfinished
 	marked        bool   // every text in it is a thought
-	step, task    string // of the node that made it, if the server's metadata says so
+	step, task    string // of the node that made it, or "" if the server's metadata has none
 	model, finish string
 	usage         event.Usage
 	text          dialect.TextTail // of pieces that do not repeat earlier text
@@ -119,7 +119,7 @@ func (d *decoder) readMessagesMetadata(sc *scope, v strictjson.Value, _ *event.B
 	}
 }
 
-// announcement is what the mode messages says about a message before it sends it.
+// announcement is what a stream says about a message before it sends the message.
 type announcement struct {
 	scope  *scope
 	model  string // the requested one
@@ -136,15 +136,15 @@ func (d *decoder) readAnnouncement(sc *scope, metadata strictjson.Value) announc
 	}
 }
 
-// noteThought remembers a message that is a thought if marked is set. States repeat its text without the
-// mark.
+// noteThought records the id of a message if marked says that it is a thought. States repeat its text without
+// the mark.
 func (d *decoder) noteThought(id string, marked bool) {
 	if marked && id != "" {
 		d.thoughts.Add(id)
 	}
 }
 
-// announcementOf returns the announcement of a message, or one made from the metadata that came with it.
+// announcementOf returns the announcement of a message, or makes one from the metadata that came with it.
 func (d *decoder) announcementOf(id string, sc *scope, metadata strictjson.Value) announcement {
 	if known, is := d.announced[id]; is {
 		return known
@@ -175,14 +175,12 @@ func (d *decoder) readComplete(sc *scope, v strictjson.Value, b *event.Batch) {
 //
 // Source: langchain_core/messages.
 func (d *decoder) readMessage(sc *scope, m, metadata strictjson.Value, b *event.Batch) {
-	switch m.Get("type").String() {
-	case "ai", "tool":
-		if isHandoffBack(m) {
-			d.readHandoffBack(sc, m, b)
-			return
-		}
+	kind := m.Get("type").String()
+	if (kind == "ai" || kind == "tool") && isHandoffBack(m) {
+		d.readHandoffBack(sc, m, b)
+		return
 	}
-	switch m.Get("type").String() {
+	switch kind {
 	case "ai":
 		d.readWhole(sc, m, metadata, b)
 	case "AIMessageChunk":
@@ -192,7 +190,8 @@ func (d *decoder) readMessage(sc *scope, m, metadata strictjson.Value, b *event.
 	}
 }
 
-// begin returns the message in pieces with an id, or nil if there are too many.
+// begin returns the open message with an id, and opens it if necessary. It returns nil if the id must be skipped, or if
+// too many messages are open.
 func (d *decoder) begin(id string, sc *scope, metadata strictjson.Value) *message {
 	m := d.open[id]
 	if m != nil || id == "" || len(d.open) >= maxOpen || d.seen.mustSkip(seenMessage, id) {
@@ -210,8 +209,8 @@ func (d *decoder) begin(id string, sc *scope, metadata strictjson.Value) *messag
 	return m
 }
 
-// isParallel reports whether another task of the same step of the graph has a response that is not complete. One of an earlier
-// step has broken off.
+// isParallel reports whether another task in the same step of the graph has an incomplete response. An incomplete response of an
+// earlier step was cut off.
 func (d *decoder) isParallel(m *message) bool {
 	for _, other := range d.open {
 		if other.scope == m.scope && other.step == m.step && other.task != m.task && !other.abandoned && m.step != "" && m.task != "" {
@@ -221,8 +220,8 @@ func (d *decoder) isParallel(m *message) bool {
 	return false
 }
 
-// isFromModel reports whether a model made a message, instead of the code of a node. A model's message
-// has the id of the model's run.
+// isFromModel reports whether a model wrote a message, and not the code of a node. A model's message has the
+// id of the model's run.
 //
 // Source: langchain_core/language_models/chat_models.py, LC_ID_PREFIX.
 func isFromModel(id string) bool {
@@ -258,7 +257,7 @@ func (d *decoder) readChunk(sc *scope, v, metadata strictjson.Value, b *event.Ba
 }
 
 // claim makes the message's agent the speaker of the batch. It returns false if the message must not be
-// read from this frame: it is nil, the frame's mode only repeats it, or the batch has another speaker.
+// read from this frame: if it is nil, if the frame's mode only repeats it, or if the batch has another speaker.
 func (m *message) claim(b *event.Batch) bool {
 	if m == nil || m.mode != "" && m.mode != b.Type || !m.by.claim(b) {
 		return false
@@ -267,7 +266,7 @@ func (m *message) claim(b *event.Batch) bool {
 	return true
 }
 
-// start reports a piece of a response, and at the first one that the response has started.
+// start marks the batch as a piece of a response. At the first piece, it reports that the response has started.
 func (m *message) start(d *decoder, b *event.Batch) {
 	if !m.started {
 		d.endAbandoned(m.scope, b)
@@ -318,7 +317,7 @@ func (m *message) addCallPiece(d *decoder, piece strictjson.Value) {
 	}
 }
 
-// finish reports a message whose last piece has arrived. mayGrow says that its usage may follow.
+// finish reports a message whose last piece has arrived. mayGrow says that the usage may follow.
 func (d *decoder) finish(id string, m *message, mayGrow bool, b *event.Batch) {
 	if len(m.text) > 0 {
 		b.Add(event.KindText).SetText(m.text)

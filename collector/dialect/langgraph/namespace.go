@@ -59,12 +59,12 @@ type scope struct {
 	call       string // the tool call in which the subgraph works, or ""
 	mayBeRoot  bool   // see event.Batch
 	isParallel bool   // see event.Batch
-	spoke      bool   // a model's message in it, or in a graph within it, was read
+	spoke      bool   // a model's message in it or in one of its subgraphs was read
 	ended      bool   // the end of its step was reported
 
 	around *event.Around // see placeAround
 
-	returned map[string]int // how often the stream has shown that a node in it has returned, at most maxScopes nodes
+	returned map[string]int // how often each of at most maxScopes nodes has returned, as shown by the stream
 
 	// A first state may repeat messages of earlier runs, so its messages are not reported.
 	hasValues, hasCheckpoint bool // the first state of the mode was seen
@@ -82,10 +82,7 @@ func (d *decoder) scopeOf(namespace []byte) *scope {
 	if d.scopes == nil {
 		d.scopes = map[string]*scope{"": {configured: d.configured}}
 	}
-	if len(namespace) == 0 {
-		return d.scopes[""]
-	}
-	if len(namespace) > maxNamespace {
+	if len(namespace) == 0 || len(namespace) > maxNamespace {
 		return d.scopes[""]
 	}
 	outer, last := splitLast(namespace)
@@ -103,7 +100,7 @@ func (d *decoder) scopeOf(namespace []byte) *scope {
 // maxNamespace limits a namespace, in bytes.
 const maxNamespace = 4 << 10
 
-// splitLast cuts the last segment off a namespace.
+// splitLast splits a namespace before its last segment.
 func splitLast(namespace []byte) (outer, last []byte) {
 	if i := bytes.LastIndexByte(namespace, '|'); i >= 0 {
 		return namespace[:i], namespace[i+1:]
@@ -118,7 +115,7 @@ func splitLast(namespace []byte) (outer, last []byte) {
 // (lc_agent_name).
 func (d *decoder) scopeAt(metadata strictjson.Value, given *scope) *scope {
 	sc := d.graphOf(metadata, given)
-	d.learn(sc, metadata.Get("lc_agent_name"))
+	d.setAgent(sc, metadata.Get("lc_agent_name"))
 	return sc
 }
 
@@ -135,8 +132,8 @@ func (d *decoder) graphOf(metadata strictjson.Value, given *scope) *scope {
 	return given
 }
 
-// learn records the name of a graph's agent.
-func (d *decoder) learn(sc *scope, named strictjson.Value) {
+// setAgent sets the name of a graph's agent, once.
+func (d *decoder) setAgent(sc *scope, named strictjson.Value) {
 	name := d.name(named)
 	if name == "" || name == user || sc.agent != "" {
 		return
@@ -147,7 +144,7 @@ func (d *decoder) learn(sc *scope, named strictjson.Value) {
 	sc.isParallel = sc.mayBeRoot && d.showsReturns && d.shown.missed == missedNothing && d.countSiblings(sc) > sc.above.returned[sc.node]
 }
 
-// countSiblings returns how many other graphs began in the same node.
+// countSiblings returns how many other graphs run in the same node of the same graph.
 func (d *decoder) countSiblings(sc *scope) (n int) {
 	for _, other := range d.scopes {
 		if other != sc && other.above == sc.above && other.node == sc.node {
@@ -161,7 +158,7 @@ func (d *decoder) countSiblings(sc *scope) (n int) {
 const user = "user"
 
 // bindCall finds the call in which a subgraph works: the one that its task executes, else the only
-// possible open call of the graph above. A call that names another subagent is not possible.
+// possible open call of the graph above. A call that names another subagent is impossible.
 func (d *decoder) bindCall(sc *scope) {
 	if sc.above == nil || sc.call != "" {
 		return
@@ -209,7 +206,7 @@ func (sc *scope) speaker() speaker {
 	return s
 }
 
-// noteSpeech records that a model in a graph has spoken, and so within the subgraphs around it.
+// noteSpeech records that a model has spoken in a graph and so in the subgraphs around it.
 func (sc *scope) noteSpeech() {
 	sc.spoke = true
 	for up := sc.above; up != nil && up.above != nil; up = up.above {
@@ -217,8 +214,8 @@ func (sc *scope) noteSpeech() {
 	}
 }
 
-// placeAround returns what a subgraph is for the graphs within it, which often speak first. It is nil for the run's own
-// graph. It only changes when the name of an agent gets known.
+// placeAround returns the place of a subgraph as the graphs within it report it, because they often speak first. It is nil
+// for the run's own graph. It changes only when the stream names an agent.
 func (sc *scope) placeAround() *event.Around {
 	if sc.above == nil {
 		return nil
@@ -245,7 +242,7 @@ func (s speaker) claim(b *event.Batch) bool {
 	return true
 }
 
-// hasSpeaker reports whether a fact in the batch has a speaker.
+// hasSpeaker reports whether the batch has a fact that belongs to a speaker.
 func hasSpeaker(b *event.Batch) bool {
 	for i := range b.Events {
 		switch b.Events[i].Kind {
@@ -257,8 +254,8 @@ func hasSpeaker(b *event.Batch) bool {
 	return false
 }
 
-// endNode ends the step of a node after its update. If the node has several steps, only the task's id
-// says which one ended; without an id, none ends.
+// endNode ends the step of a node after its update. If the node has several open steps, only the task's id says
+// which one ended. Without an id, none ends.
 func (d *decoder) endNode(above *scope, node, task string, b *event.Batch) {
 	if above.returned == nil || len(above.returned) >= maxScopes {
 		above.returned = make(map[string]int)

@@ -9,11 +9,11 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// withholdOutputs remembers the messages that an internal node has made: those with an id for other streams too, and
-// the contents of those without. isOfInternal says that the frame is the node's own. The node may return messages of
-// earlier runs, but those are before the user's last message.
+// withholdOutputs records the messages that an internal node has made, for other streams too: their ids, or the contents
+// of messages without an id. isOfInternal says that the frame is the node's own. The node may also return messages of
+// earlier runs, but only before the user's last message.
 //
-// Source: langgraph/graph/message.py, add_messages, which gives the latter their ids.
+// Source: langgraph/graph/message.py, add_messages, which gives an id to messages without one.
 func (d *decoder) withholdOutputs(mode string, v strictjson.Value, isOfInternal bool) {
 	for _, output := range outputsOf(mode, v, isOfInternal) {
 		messages := messagesIn(output, false, 0)
@@ -37,7 +37,8 @@ func (d *decoder) withholdOutputs(mode string, v strictjson.Value, isOfInternal 
 	}
 }
 
-// outputsOf returns the values in an internal frame that contain what a node has made.
+// outputsOf returns the values in a frame that contain what a node has made. isOfInternal says that the whole frame is an
+// internal node's.
 func outputsOf(mode string, v strictjson.Value, isOfInternal bool) []strictjson.Value {
 	switch {
 	case mode == modeMessages:
@@ -56,8 +57,8 @@ func outputsOf(mode string, v strictjson.Value, isOfInternal bool) []strictjson.
 	return nil
 }
 
-// messagesIn returns the messages in a value, except those that remove others. In a list of messages, a text or a
-// pair of a role and a text is one too.
+// messagesIn returns the messages in a value, except those that remove others. A pair of a role and a text is a message
+// too, and so is a text in a list of messages.
 func messagesIn(v strictjson.Value, inList bool, depth int) (all []strictjson.Value) {
 	switch {
 	case depth > maxScan || v.Get("type").Is("remove"):
@@ -86,14 +87,14 @@ func isPair(v strictjson.Value) bool {
 	return isText(text) && slices.Contains(pairRoles, role.String())
 }
 
-// withholdContent remembers the content of a message or question without an ID.
+// withholdContent records the content of a message or question without an ID.
 func (d *decoder) withholdContent(v strictjson.Value) {
 	if content := contentKey(v); content != "" {
 		d.unnamed.Add(content)
 	}
 }
 
-// contentKey returns a hash of a message's content, or of what a question asks, or "" if it is empty.
+// contentKey returns a hash of the content of a message or of the value of a question. It returns "" if there is none.
 func contentKey(v strictjson.Value) string {
 	candidates := []strictjson.Value{v.Get("content"), v.Get("content_blocks"), v.Get("value")}
 	switch v.Kind() {
@@ -115,8 +116,8 @@ func contentKey(v strictjson.Value) string {
 	return ""
 }
 
-// appendTexts appends the text of a content: a string, or the texts of blocks. The state may have the same text in other
-// blocks.
+// appendTexts appends the text of a content: a string, or the texts of blocks. The blocks are joined, because the state may
+// divide the same text into other blocks.
 func appendTexts(dst []byte, content strictjson.Value) []byte {
 	switch content.Kind() {
 	case strictjson.String:
@@ -151,9 +152,8 @@ func hashOf(v strictjson.Value) (hash uint64) {
 	return maphash.Bytes(seed, v.Raw())
 }
 
-// repeatsUnnamed reports whether a message or question that was not shown has the content of a withheld one without an
-// id. If the server says where a message was made, or it is all that a node returns, it is another one. Its id is
-// remembered instead of the content, once the frame has been judged.
+// repeatsUnnamed reports whether a message or question repeats a withheld one without an id: it has the same content and
+// was neither shown nor vouched for. If it has an id, the id is recorded, and forgetNamed forgets the content.
 func (d *decoder) repeatsUnnamed(v strictjson.Value) bool {
 	id := v.First("id", "interrupt_id")
 	if d.unnamed.IsEmpty() || d.shown.contains(id) || slices.Contains(d.shown.vouched, v) {
@@ -171,7 +171,7 @@ func (d *decoder) repeatsUnnamed(v strictjson.Value) bool {
 	return true
 }
 
-// forgetNamed forgets the contents that a message with an id had in this frame.
+// forgetNamed forgets the contents to which the current frame gives an id.
 func (d *decoder) forgetNamed() {
 	for _, content := range d.named {
 		d.unnamed.Remove(content)

@@ -7,27 +7,27 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// place says what a value is a part of. From inBody on, nothing is an instruction: models, users and tools have written it.
+// place says what a value is a part of. From inBody on, nothing is an instruction, because models, users and tools have written it.
 type place uint8
 
 const (
 	elsewhere  place = iota
 	inNodes          // an object whose members are what nodes have returned
-	inState          // a state, or what a node has returned of one, or a list of these
+	inState          // a state, a node's update of one, or a list of these
 	inMessages       // a list of messages, or an Overwrite with one
 	inPart           // a member of a state, or a message: the smallest part that a frame can leave without
-	inKwargs         // what LangChain's models add to a message
+	inKwargs         // the member of a message to which LangChain's models add their own data
 	inBody           // the content of a message
 	inData           // the arguments or the result of a tool, or the structured output of a model
 )
 
-// places are the places of what the frames of a mode contain, where a frame can leave without a part.
+// places maps a mode whose frames can leave without a part to the place of its data.
 var places = map[string]place{modeValues: inState, modeUpdates: inNodes, modeMessagesPartial: inMessages, modeMessagesComplete: inMessages}
 
 // examination is the state of the examination of a frame.
 type examination struct {
-	cuts       []strictjson.Value // parts of the frame that stay in
-	cutsAll    bool               // a part stays in whatever was found in it; else only for instructions
+	cuts       []strictjson.Value // parts that do not leave with the frame
+	cutsAll    bool               // a part is cut for any finding that withholds a frame; else only for instructions
 	toolInput  strictjson.Value   // of an event of a tool
 	toolOutput strictjson.Value   // of an event of a tool, if it is neither a message nor a Command
 }
@@ -43,12 +43,12 @@ func (d *decoder) beginExamination(mode string, v strictjson.Value) {
 	}
 }
 
-// examinePart examines a part of a value, and cuts it if the frame can leave without it.
+// examinePart examines a part of a value. If the frame can leave without the part, it is cut.
 func (d *decoder) examinePart(v strictjson.Value, at place, depth int) findings {
 	if at != inPart {
 		return d.examine(v, at, depth)
 	}
-	noted := d.shown.mark()
+	noted := len(d.shown.noted)
 	found := d.examine(v, at, depth)
 	isCut := found.instructs && !found.internal && !found.doubtful || d.cutsAll && (found.internal || found.instructs || found.doubtful)
 	if !isCut {
@@ -101,8 +101,8 @@ func (d *decoder) placeOfMember(v strictjson.Value, is traits, at place, name, v
 	return elsewhere
 }
 
-// isArgument reports whether a member of an object has the arguments of a call. A call has a tool, and one in the form of
-// a model's server has a type.
+// isArgument reports whether a member of an object has the arguments of a call. A call names a tool, and in the form of a
+// model's server it also has a type.
 func isArgument(v strictjson.Value, name []byte) bool {
 	return lenient.MatchesAny(name, callArguments) && len(toolOf(v).Text()) > 0 &&
 		(lenient.MatchesAny(name, argumentMembers) || lenient.MatchesAny(v.Get("type").Text(), callTypes))
@@ -112,8 +112,8 @@ func isToolEvent(v strictjson.Value) bool {
 	return lenient.HasPrefix(v.Get("event").Text(), "on_tool_")
 }
 
-// isInjected reports whether an argument of a tool is from the graph instead of the model: its state, or what contains it.
-// The messages of a state are whole, those that models write are not.
+// isInjected reports whether an argument of a tool is from the graph and not from the model: the graph's state, or what
+// contains it. Only messages of a state have all members.
 //
 // Source: langgraph/prebuilt/tool_node.py, InjectedState and ToolRuntime.
 func isInjected(name, value strictjson.Value) bool {

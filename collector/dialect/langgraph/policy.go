@@ -1,6 +1,7 @@
 package langgraph
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -10,8 +11,8 @@ import (
 const publicFailure = `"the run failed"`
 
 var table = event.Table{
-	// Only the event name says what a frame is. The application chooses the data, so a member `type` or
-	// `name` can have any meaning.
+	// Only the event name determines what a frame is. The application chooses the data, so a member `type`
+	// or `name` can have any meaning.
 	Namespaces:         true,
 	PartDiscriminators: []string{"type", "role"},
 	Events: []string{
@@ -30,7 +31,7 @@ var table = event.Table{
 		modeMessagesComplete: {Client: true, Answer: true, AnyJSON: true, Words: &words, Public: &publicMessages},
 		modeMessagesMetadata: {Client: true, Public: &event.Rule{AnyMember: &event.Rule{Members: rules{"metadata": {Members: publicMetadata}}}}},
 
-		// The application's own data, and all input of nodes and models.
+		// These contain the application's own data, and all input of nodes and models.
 		modeCustom:      {Client: true, AnyJSON: true, AnyFact: true},
 		modeEvents:      {Client: true, AnyFact: true},
 		modeTasks:       {Client: true, AnyFact: true},
@@ -52,8 +53,8 @@ var conversation = event.Messages{
 	ListMember: "messages", RoleMember: "type", RoleOptional: true, InternalRoles: instructionRoles, PartMembers: []string{"content", "tool_calls"},
 }
 
-// words finds the texts of messages that earlier frames reported, of the user, and of messages in any part of a state;
-// nodeWords finds them in the updates of nodes. The decoder finds their authors.
+// words finds texts that the decoder does not report: of the user, of messages from earlier frames, and of messages in
+// any part of a state. nodeWords finds them in the updates of nodes. The decoder finds their authors.
 var words, nodeWords = wordsOf(false), wordsOf(true)
 
 func wordsOf(nodes bool) event.Words {
@@ -74,7 +75,7 @@ func wordsOf(nodes bool) event.Words {
 	}
 }
 
-// roleKinds are the kinds of messages that are no text, and of blocks of a content.
+// roleKinds maps types of messages and of blocks to their kinds if they are not texts.
 var roleKinds = map[string]event.Kind{
 	"tool": event.KindToolEnded, "system": event.KindOther,
 	"tool_use": event.KindToolStarted, "server_tool_use": event.KindToolStarted, "input_json_delta": event.KindToolStarted,
@@ -99,8 +100,8 @@ var (
 		"pause_turn", "refusal", "guardrail_intervened", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "MALFORMED_FUNCTION_CALL", "COMPLETE", "load",
 	}}
 
-	// publicContent has the blocks of a message that have text. A block with a thought counts as a
-	// thought, whatever its type says.
+	// publicContent has the blocks of a message that contain text. A block with a thought counts as a
+	// thought, whatever its type is.
 	publicContent = event.Rule{String: &text, Fallback: `""`, Elements: &event.Rule{
 		String: &text, AllowedTypes: []string{"text"}, ThoughtMarkers: []string{"thinking", "reasoning", "reasoning_content", "summary", "signature", "thought", "adk_thought"},
 		Members: rules{"type": &scalar, "text": &text, "thinking": &thought, "reasoning": &thought, "index": &scalar},
@@ -184,11 +185,7 @@ var (
 
 // merged returns the members of two rules.
 func merged(a, b rules) rules {
-	all := make(rules, len(a)+len(b))
-	for _, from := range []rules{a, b} {
-		for name, rule := range from {
-			all[name] = rule
-		}
-	}
+	all := maps.Clone(a)
+	maps.Copy(all, b)
 	return all
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// promptTypes are the types and classes of LangChain's prompts. Each may hold the instructions of a model as text.
-// promptModules are the modules of the classes.
+// promptTypes are the types and classes of LangChain's prompts, whose text may instruct a model. promptModules are the
+// modules of the classes.
 //
 // Source: langchain_core/prompt_values.py, langchain_core/prompts.
 var (
@@ -45,7 +45,7 @@ func showsPrompt(mode string, v strictjson.Value, found findings) bool {
 }
 
 // isPromptEvent reports whether an event of the mode events shows a prompt: that of a template, or the input of
-// a completion model. The prompt is one text, so nothing tells instructions from the user's words.
+// a completion model. In such a text, instructions cannot be told from the user's words.
 //
 // Source: langchain_core/tracers/event_stream.py.
 func isPromptEvent(v strictjson.Value) bool {

@@ -10,8 +10,8 @@ import (
 // questionLists are the members that list the questions of a task, a state or an update.
 var questionLists = []string{"interrupts", interruptKey}
 
-// withholdQuestions reports whether v contains a question of something internal, and remembers such questions: other frames
-// repeat them without their place. isOfInternal says that v is of something internal as a whole.
+// withholdQuestions reports whether v contains a question of an internal task or graph. It records such questions, because
+// other frames repeat them without their place. isOfInternal says that all of v is internal.
 func (d *decoder) withholdQuestions(v strictjson.Value, isOfInternal bool, depth int) (found bool) {
 	if depth > maxScan {
 		return false // examine withholds the frame
@@ -55,7 +55,7 @@ func (d *decoder) isInternalTask(v strictjson.Value) bool {
 	return name.Is(toolNode) && len(id.Text()) > 0 && d.isOfHiddenCall([]byte(toolNode+":"+id.String()), "", false)
 }
 
-// namespaceOf returns the namespace of the graph that asks a question. Servers before LangGraph 0.6 say it.
+// namespaceOf returns the namespace of the graph that asks a question, or none. Only servers before LangGraph 0.6 send it.
 //
 // Source: langgraph/types.py, Interrupt.ns.
 func namespaceOf(question strictjson.Value) []byte {
@@ -66,7 +66,7 @@ func namespaceOf(question strictjson.Value) []byte {
 	return bytes.Join(segments, []byte("|"))
 }
 
-// withholdQuestion remembers a question by its ID, else by what it asks.
+// withholdQuestion records a question by its ID or, without one, by its content.
 func (d *decoder) withholdQuestion(v strictjson.Value) {
 	if id := v.First("id", "interrupt_id"); len(id.Text()) == 0 {
 		d.withholdContent(v)

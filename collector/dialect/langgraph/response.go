@@ -9,8 +9,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// readGrown reads a model's message with all its text so far. No frame says that it is the last, but the
-// one with a finish reason has everything except the usage.
+// readGrown reads a model's message with all its text so far. No frame is marked as the last, but the one
+// with a finish reason has everything except the usage.
 func (d *decoder) readGrown(sc *scope, v strictjson.Value, b *event.Batch) {
 	id := d.name(v.Get("id"))
 	used := readUsage(v.Get("usage_metadata"))
@@ -43,7 +43,7 @@ func (d *decoder) addUsage(id string, used event.Usage, b *event.Batch) {
 	}
 }
 
-// addGrowth reports the text and the thoughts that earlier frames did not have.
+// addGrowth reports the text and the thoughts that earlier frames did not contain.
 func (m *message) addGrowth(v strictjson.Value, b *event.Batch) {
 	text, thought := 0, 0
 	m.marked = m.marked || isMarked(v)
@@ -62,7 +62,7 @@ func (m *message) addGrowth(v strictjson.Value, b *event.Batch) {
 	dropEmpty(b)
 }
 
-// dropEmpty removes texts without a valid character.
+// dropEmpty turns texts and thoughts without a valid character into KindOther.
 func dropEmpty(b *event.Batch) {
 	for i := len(b.Events) - 1; i >= 0; i-- {
 		if e := &b.Events[i]; (e.Kind == event.KindText || e.Kind == event.KindThought) && len(e.Text()) == 0 {
@@ -71,7 +71,7 @@ func dropEmpty(b *event.Batch) {
 	}
 }
 
-// readWhole reads a complete message: a model's, or one that the code of a node made.
+// readWhole reads a complete message, which a model or the code of a node wrote.
 func (d *decoder) readWhole(sc *scope, v, metadata strictjson.Value, b *event.Batch) {
 	id := d.name(v.Get("id"))
 	if d.seen.mustSkip(seenMessage, id) {
@@ -81,7 +81,8 @@ func (d *decoder) readWhole(sc *scope, v, metadata strictjson.Value, b *event.Ba
 	m := d.open[id]
 	if m == nil {
 		at := d.announcementOf(id, sc, metadata)
-		m = &message{scope: at.scope, by: at.scope.speakerOf(d, v), model: at.model, marked: at.marked}
+		d.setAgent(at.scope, v.Get("name"))
+		m = &message{scope: at.scope, by: at.scope.speakerNamed(d.name(v.Get("name"))), model: at.model, marked: at.marked}
 	}
 	d.noteThought(id, m.marked || isMarked(v))
 	if !m.by.claim(b) {
@@ -103,12 +104,11 @@ func (d *decoder) readWhole(sc *scope, v, metadata strictjson.Value, b *event.Ba
 	d.startCalls(m.scope, v, m.by, b)
 }
 
-// speakerOf returns the speaker of a message in a graph. LangChain's agents name themselves in their
-// messages.
-func (sc *scope) speakerOf(d *decoder, v strictjson.Value) speaker {
-	d.learn(sc, v.Get("name"))
+// speakerNamed returns the speaker of a message in a graph. The message has the given name, or "". LangChain's
+// agents name themselves in their messages.
+func (sc *scope) speakerNamed(name string) speaker {
 	s := sc.speaker()
-	if name := d.name(v.Get("name")); name != "" && name != user {
+	if name != "" && name != user {
 		s.agent, s.step = name, ""
 	}
 	return s
@@ -130,7 +130,7 @@ func (m *message) reportText(v strictjson.Value, thoughts bool, b *event.Batch) 
 	}
 }
 
-// startCalls reports the calls of a message, or that it is final.
+// startCalls reports the calls of a message. A message without calls is final.
 func (d *decoder) startCalls(sc *scope, v strictjson.Value, by speaker, b *event.Batch) {
 	calls := v.Get("tool_calls")
 	for c := range calls.Elements() {

@@ -9,18 +9,17 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// shown tracks the messages and calls of frames that were read and not withheld. After an unreadable frame,
-// any other message or call may be from that frame, so it counts as internal, unless the server's metadata
-// comes with it.
+// shown tracks the messages and calls that were read and not withheld. After an unreadable frame, any other
+// message or call may be from that frame. It counts as internal unless the server's metadata comes with it.
 type shown struct {
 	ids     map[uint64]struct{} // hashes of the ids of messages and calls, at most maxSeen
-	noted   []uint64            // those that are new in the frame, or the part of it, that is being judged
-	vouched []strictjson.Value  // messages of the frame that come with the server's metadata
+	noted   []uint64            // hashes that the current frame has added to ids
+	vouched []strictjson.Value  // messages of the current frame that cannot be from an unreadable one
 	missed  missed
-	isWhole bool // the run's own graph has shown all of its state: a message that is new after that was not in it
+	isWhole bool // the whole state of the run's own graph was shown, so a message that was not in it is new
 }
 
-// missed says what may be in the unreadable frames so far.
+// missed says what the unreadable frames so far may contain.
 type missed uint8
 
 const (
@@ -43,8 +42,7 @@ func (s *shown) addUnreadable(f dialect.Frame) {
 	}
 }
 
-// begin starts a frame: it finds the messages that come with the server's metadata. They are only needed if something
-// is in doubt.
+// begin starts a frame. If something is in doubt, it finds the messages that come with the server's metadata.
 func (s *shown) begin(mode string, v strictjson.Value, inDoubt bool) {
 	s.noted, s.vouched = s.noted[:0], s.vouched[:0]
 	if s.missed == missedNothing && !inDoubt && mode != modeMessagesMetadata {
@@ -70,14 +68,15 @@ func (s *shown) begin(mode string, v strictjson.Value, inDoubt bool) {
 	}
 }
 
-// isServerMetadata reports whether metadata says where in the graph its message was made. The server sends
-// the same with each piece of a message.
+// isServerMetadata reports whether metadata has the place in the graph where its message was made. The server
+// sends the same metadata with each piece of a message.
 func isServerMetadata(v strictjson.Value) bool {
 	return len(v.Get("langgraph_node").Text()) > 0 && len(v.Get("langgraph_checkpoint_ns").Text()) > 0
 }
 
-// vouchForUpdates accepts the only message of a node's update. A node that repeats the messages of others
-// sends several, unless it only returns the last message of a graph below it, whose updates have a namespace.
+// vouchForUpdates accepts the only message of a node's update. A node that repeats other messages usually sends
+// several. It may also repeat only the last message of a subgraph, so vouchForUpdates accepts nothing if a
+// frame that may be a subgraph's was unreadable.
 func (s *shown) vouchForUpdates(v strictjson.Value) {
 	if s.missed == missedAnything {
 		return
@@ -116,15 +115,12 @@ func (s *shown) noteMessage(v strictjson.Value) {
 	}
 }
 
-// knowsHistory reports whether a message that was not shown is of the run itself, instead of an earlier one.
+// knowsHistory reports whether any message that was not shown is of the current run and not of an earlier one.
 func (s *shown) knowsHistory() bool {
 	return s.isWhole && s.missed == missedNothing && len(s.ids) < maxSeen
 }
 
-// mark returns the place of the next id in noted.
-func (s *shown) mark() int { return len(s.noted) }
-
-// forget removes the ids from a place on: what had them does not leave.
+// forget removes the ids from an index of noted on, because their messages do not leave.
 func (s *shown) forget(from int) {
 	for _, key := range s.noted[from:] {
 		delete(s.ids, key)
@@ -142,14 +138,14 @@ func (s *shown) containsText(id []byte) bool {
 	return is
 }
 
-// responseTypes are the types of the messages that models and tools make, and their roles.
+// responseTypes are the types and roles of the messages that models and tools write.
 var responseTypes = []string{
 	"ai", "assistant", "AIMessage", "AIMessageChunk", "tool", "ToolMessage", "ToolMessageChunk", "function", "FunctionMessage", "FunctionMessageChunk",
 	"chat", "ChatMessage", "ChatMessageChunk",
 }
 
-// isFromMissed reports whether a message may be from an unreadable frame, or the result of a call in it. A
-// result needs the request: the metadata of a result is that of the node that runs the tool.
+// isFromMissed reports whether a message may be from an unreadable frame, or the result of a call in one. For a
+// result, the call must have been shown: its metadata is only that of the node that runs the tool.
 func (s *shown) isFromMissed(v strictjson.Value, isResponse, isResult bool) bool {
 	switch {
 	case s.missed == missedNothing || !isResponse && !isResult || s.contains(v.Get("id")):

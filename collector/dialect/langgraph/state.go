@@ -29,8 +29,8 @@ func (d *decoder) readValues(sc *scope, v strictjson.Value, b *event.Batch) {
 	d.readInterrupts(sc, interrupts, b)
 }
 
-// readState reads the messages and the plan of a state. The messages of a graph's first state are not
-// new, so they are only remembered.
+// readState reads the messages and the plan of a state. The messages of a graph's first state are old, so they
+// are only recorded.
 func (d *decoder) readState(sc *scope, v strictjson.Value, first bool, b *event.Batch) {
 	if first {
 		d.remember(sc, messagesOf(v.Get("messages")))
@@ -55,8 +55,8 @@ func (d *decoder) readUpdates(sc *scope, v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// readUpdate reads the update of a node, or several of one node. A hook before an agent may repeat the
-// messages of earlier runs.
+// readUpdate reads one or several updates of a node. A hook before an agent may repeat the messages of
+// earlier runs.
 //
 // Source: langchain/agents/factory.py (names of hooks).
 func (d *decoder) readUpdate(sc *scope, node string, update strictjson.Value, b *event.Batch) {
@@ -167,7 +167,7 @@ func (d *decoder) readDebug(sc *scope, v strictjson.Value, b *event.Batch) {
 func (d *decoder) readEvent(sc *scope, v strictjson.Value, b *event.Batch) {
 	metadata, data := v.Get("metadata"), v.Get("data")
 	kind := v.Get("event").String()
-	if strings.HasPrefix(kind, "on_chain_") { // of a graph, it has the name of the agent and the namespace of the graph above
+	if strings.HasPrefix(kind, "on_chain_") { // a graph's event has the graph's agent, but the namespace of the graph above
 		d.graphOf(metadata, sc)
 		return
 	}

@@ -10,15 +10,15 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// mayName reports whether a member states an id of the set, or may: other modes repeat messages and calls, often
-// without the name or the mark that says what they are.
+// mayName reports whether an id is or may be in the set. Other modes repeat messages and calls, often without the name or
+// the mark that says what they are, so the id must tell.
 func mayName(set *wire.SharedSet, id strictjson.Value) bool {
 	return !set.IsEmpty() && id.Kind() == strictjson.String && set.MayContain(dialect.Name(string(id.Text())))
 }
 
-// judge marks a frame, or parts of it, internal, and says whether it has thoughts. It runs before the
-// rest of the decoder, because the rest adds the frame's messages to the set of seen ones.
-func (d *decoder) judge(name []byte, mode string, v strictjson.Value, b *event.Batch) {
+// check decides whether a frame is internal, which parts of it are cut, and whether it has thoughts. It runs
+// before the rest of the decoder, because the rest adds the frame's messages to the set of seen ones.
+func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.Batch) {
 	d.found = d.found[:0]
 	isInternalGraph := anySegment(name, lenient.IsInternal)
 	d.shown.begin(mode, v, !d.unnamed.IsEmpty())
@@ -33,7 +33,7 @@ func (d *decoder) judge(name []byte, mode string, v strictjson.Value, b *event.B
 		isInternal = d.withholdQuestions(v, isPlaced || isNamed && !isCheckpoint(mode, v), 0) || isInternal
 	}
 	if mode == modeEvents {
-		isHidden, mayBeHidden := d.judgeTool(v)
+		isHidden, mayBeHidden := d.checkTool(v)
 		d.noteRun(v, isOfInternal || isHidden, mayBeHidden)
 		inDoubt = inDoubt || mayBeHidden
 	}
@@ -41,7 +41,7 @@ func (d *decoder) judge(name []byte, mode string, v strictjson.Value, b *event.B
 	if b.Internal {
 		d.shown.forget(0)
 	}
-	if isInternal { // instructions say nothing about what is beside them
+	if isInternal { // instructions do not make what is beside them internal
 		d.withholdFrame(mode, v)
 		d.withholdOutputs(mode, v, isOfInternal)
 	}
@@ -53,8 +53,8 @@ func (d *decoder) judge(name []byte, mode string, v strictjson.Value, b *event.B
 	d.listThoughts(mode, v, b)
 }
 
-// listThoughts lists the messages of a frame in which every text is a thought. Another frame, the metadata or a member of
-// the message may say so.
+// listThoughts lists the messages of a frame in which every text is a thought, as stated by the message, by its metadata or
+// by another frame.
 func (d *decoder) listThoughts(mode string, v strictjson.Value, b *event.Batch) {
 	if message, metadata := tuple(v); mode == modeMessages && lenient.ContainsThoughtMarker(metadata) {
 		d.marked = append(d.marked, message)
@@ -65,8 +65,8 @@ func (d *decoder) listThoughts(mode string, v strictjson.Value, b *event.Batch) 
 	d.marked = d.marked[:0]
 }
 
-// withholdFrame remembers the new messages of an internal frame on this stream. Some may be of earlier runs, or of
-// nodes that are not internal.
+// withholdFrame records the new messages of an internal frame. Most are withheld on this stream only, because they may be
+// of earlier runs, or of nodes that are not internal.
 func (d *decoder) withholdFrame(mode string, v strictjson.Value) {
 	switch mode {
 	case modeMessagesMetadata:
@@ -81,8 +81,7 @@ func (d *decoder) withholdFrame(mode string, v strictjson.Value) {
 	}
 }
 
-// withholdNew remembers the messages of models and tools in an internal frame, except those that left
-// before.
+// withholdNew records the messages of models and tools in an internal frame, except those that left before.
 func (d *decoder) withholdNew(v strictjson.Value, depth int) {
 	if depth > maxScan {
 		return
@@ -116,7 +115,7 @@ func add(set *wire.SharedSet, name string, shared bool) {
 	}
 }
 
-// withholdMessage remembers a message that is withheld, and the calls in it.
+// withholdMessage records a message that is withheld, and the calls in it.
 func (d *decoder) withholdMessage(v strictjson.Value, shared bool) {
 	d.withholdID(v.Get("id"), shared)
 	d.hidden.begin(d, v)
@@ -132,8 +131,8 @@ func (d *decoder) withholdMessage(v strictjson.Value, shared bool) {
 	}
 }
 
-// namesInternal reports whether a frame of a mode names an internal node, or an event of the
-// application that calls itself internal.
+// namesInternal reports whether a frame names an internal node, or has an internal event of the
+// application.
 func (d *decoder) namesInternal(mode string, v strictjson.Value) bool {
 	switch mode {
 	case modeUpdates, modeStateUpdate:
@@ -155,8 +154,8 @@ func (d *decoder) namesInternal(mode string, v strictjson.Value) bool {
 	return false
 }
 
-// isWithinInternalRun reports whether an event is of something that is internal by its name or its place in the graph,
-// or of a run within that.
+// isWithinInternalRun reports whether an event is of an internal run or of a run within one. The run's name or its place
+// in the graph may be internal.
 func (d *decoder) isWithinInternalRun(v strictjson.Value) bool {
 	if d.isInternalWork(v, "run_id") || hasInternalScope(v.Get("metadata")) {
 		return true
@@ -166,8 +165,8 @@ func (d *decoder) isWithinInternalRun(v strictjson.Value) bool {
 	})
 }
 
-// noteRun remembers the run of an internal event, or of one of a tool that may be: other events of it, and of runs
-// within it, may not say that. An event of the application has the run that sends it, which need not be internal.
+// noteRun records the run of an event that is or may be internal, because its other events, and those of runs within it,
+// may not show that. An event of the application names the run that sends it, which need not be internal.
 func (d *decoder) noteRun(v strictjson.Value, isInternal, isDoubtful bool) {
 	switch run := d.name(v.Get("run_id")); {
 	case run == "" || isCustomEvent(v):
@@ -182,7 +181,7 @@ func isCustomEvent(v strictjson.Value) bool {
 	return lenient.HasPrefix(v.Get("event").Text(), "on_custom_event")
 }
 
-// isInternalWork reports whether a run or a task is internal: by its name, or by its id, which had such a name before.
+// isInternalWork reports whether a run or a task is internal: it has an internal name, or it had one in an earlier frame.
 func (d *decoder) isInternalWork(v strictjson.Value, idMember string) bool {
 	id := v.Get(idMember)
 	if lenient.IsInternal(v.Get("name").Text()) {
@@ -194,21 +193,16 @@ func (d *decoder) isInternalWork(v strictjson.Value, idMember string) bool {
 	return mayName(&d.internalWork, id)
 }
 
-// customNames are the members that say what an event of the application is, in it or in an object at any depth.
+// customNames are the members that name an event of the application, at any depth.
 var customNames = event.Table{Discriminators: []string{"type", "kind"}, NameMembers: []string{"event"}, DeepEnvelopes: true}
 
 func isInternalCustom(v strictjson.Value) bool {
 	return lenient.HasInternalDiscriminator(&customNames, v)
 }
 
-func elementsOf(v strictjson.Value) (all []strictjson.Value) {
-	for element := range v.Elements() {
-		all = append(all, element)
-	}
-	return all
-}
+func elementsOf(v strictjson.Value) []strictjson.Value { return slices.Collect(v.Elements()) }
 
-// isCheckpoint reports whether a frame has a saved state, which has questions of several tasks.
+// isCheckpoint reports whether a frame has a saved state, which may have questions of several tasks.
 func isCheckpoint(mode string, v strictjson.Value) bool {
 	return mode == modeCheckpoints || mode == modeDebug && v.Get("type").Is("checkpoint")
 }
@@ -218,12 +212,7 @@ func (d *decoder) isInternalCheckpoint(v strictjson.Value) bool {
 	if hasInternalMember(v.Get("metadata").Get("writes")) || isInternalScope(v.Get("next")) {
 		return true
 	}
-	for task := range v.Get("tasks").Elements() {
-		if d.isInternalWork(task, "id") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(elementsOf(v.Get("tasks")), func(task strictjson.Value) bool { return d.isInternalWork(task, "id") })
 }
 
 func hasInternalMember(v strictjson.Value) bool {

@@ -12,16 +12,16 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// hiddenCalls are the withheld calls of a stream, by ID, and those of them that have a result. Other streams share those
-// without one: when a client rejoins a run, or resumes a thread.
+// hiddenCalls holds the withheld calls of a stream. Streams share the calls without a result, for clients that rejoin a run or
+// resume a thread.
 type hiddenCalls struct {
-	begun     map[string]event.WithheldCall // at most wire.MaxSet
-	ended     wire.Set[string]
+	begun     map[string]event.WithheldCall // by ID, at most wire.MaxSet
+	ended     wire.Set[string]              // the IDs of those with a result
 	shared    wire.SharedCalls
-	continues bool // the stream goes on with work that another stream may have begun
+	continues bool // the stream continues work that another stream may have begun
 }
 
-// callTypes are the types of the blocks of a content that are calls of the application's tools.
+// callTypes are the types of content blocks that are calls of the application's tools.
 var callTypes = []string{"tool_use", "tool_call", "tool_call_chunk", "function_call"}
 
 // begin records the calls of a withheld message. A model's server executes calls of other types itself.
@@ -32,7 +32,7 @@ func (h *hiddenCalls) begin(d *decoder, message strictjson.Value) {
 			continue
 		}
 		call := event.WithheldCall{ID: wire.Hash(id), Tool: wire.Hash(d.name(toolOf(c)))}
-		if target := c.Get("args").Get("subagent_type"); message.Get("type").Is("ai") { // pieces may have a part of it
+		if target := c.Get("args").Get("subagent_type"); message.Get("type").Is("ai") { // a piece may have only a part of it
 			call.Target = wire.Hash(d.name(target))
 		}
 		h.add(id, call)
@@ -63,7 +63,7 @@ func (h *hiddenCalls) end(d *decoder, message strictjson.Value) {
 	h.shared.End(wire.Hash(id))
 }
 
-// forgetEnded forgets the calls with a result when another run begins, in which their IDs may be other calls.
+// forgetEnded forgets the calls with a result when another run begins, because its calls may have the same IDs.
 func (h *hiddenCalls) forgetEnded() {
 	for id := range h.ended.All() {
 		delete(h.begun, id)
@@ -77,8 +77,8 @@ func (h *hiddenCalls) isNone() bool {
 	return len(open) == 0 && !isFull
 }
 
-// open returns the withheld calls without a result, or, if orEnded is set, those with one too. isFull says that there may be
-// others.
+// open returns the withheld calls without a result. If orEnded is set, it returns those with one too. isFull says that there
+// may be others.
 func (h *hiddenCalls) open(orEnded bool) (open []event.WithheldCall, isFull bool) {
 	if h.continues {
 		open, isFull = h.shared.Open()
@@ -95,14 +95,14 @@ func isToolResult(message strictjson.Value) bool {
 	return lenient.MatchesAny(message.First("type", "role").Text(), resultTypes)
 }
 
-// doubtful precedes, in internalWork, the tasks and runs that may work within a withheld call.
+// doubtful is the prefix in internalWork of tasks and runs that may work within a withheld call.
 const doubtful = "doubtful "
 
 // namespaceMembers are the members of LangGraph's metadata that have the namespace of a node.
 var namespaceMembers = []string{"langgraph_checkpoint_ns", "checkpoint_ns"}
 
-// mayWorkInHiddenCall reports whether something in a node may work within a withheld call without a result, or, if
-// orEnded is set, with one. The name of its agent rules out calls that name another one.
+// mayWorkInHiddenCall reports whether a task of a node may work within one of the calls that open returns. The name of
+// its agent rules out calls that name another agent.
 func (d *decoder) mayWorkInHiddenCall(node []byte, agent string, orEnded bool) bool {
 	isNamed := d.isShownAgent(agent)
 	open, isFull := d.hidden.open(orEnded)
@@ -117,9 +117,9 @@ func (d *decoder) isShownAgent(name string) bool {
 	return name != "" && slices.ContainsFunc(d.calls, func(c *call) bool { return c.target == name && !d.withheld.MayContain(c.id) })
 }
 
-// isOfHiddenCall reports whether the task of a namespace's segment works within a withheld call, or may. If no such
-// call is open at its first frame, it works within another. The name of its agent removes a doubt. Within another
-// graph, only the node that executes tools is in doubt.
+// isOfHiddenCall reports whether the task of a namespace's segment works or may work within a withheld call. If no such
+// call is open at the task's first frame, it does not. The name of an agent that a shown call names removes the doubt. In
+// a nested graph, only the node that executes tools is in doubt.
 func (d *decoder) isOfHiddenCall(segment []byte, agent string, isNested bool) bool {
 	node, task := splitSegment(segment)
 	isInDoubt := d.internalWork.Contains(doubtful + task)
@@ -145,8 +145,8 @@ func splitSegment(segment []byte) (node []byte, task string) {
 	return node, dialect.Name(string(id))
 }
 
-// isWithinHiddenCall reports whether a frame is of a graph that works within a withheld call, or of a model that such
-// a call's tool asks: its input repeats the arguments, and its answer the result.
+// isWithinHiddenCall reports whether a frame is of a graph that works within a withheld call, or of a model that the tool
+// of such a call asks. The input of that model may repeat the arguments, and its answer may be the result.
 func (d *decoder) isWithinHiddenCall(name []byte, mode string, v strictjson.Value) bool {
 	_, namespace, _ := bytes.Cut(name, []byte("|"))
 	switch mode {
@@ -167,7 +167,7 @@ func (d *decoder) isWithinHiddenCall(name []byte, mode string, v strictjson.Valu
 }
 
 // isPlacedInHiddenCall is isWithinHiddenCall for the namespace of a graph and the metadata of a node in it. byPlace says
-// that only the place tells to which call the node's own output belongs.
+// that the node's output does not name its call, so the place must tell.
 func (d *decoder) isPlacedInHiddenCall(graph []byte, metadata strictjson.Value, byPlace bool) bool {
 	agent := d.name(metadata.Get("lc_agent_name"))
 	if d.isGraphOfHiddenCall(graph, agent) {
@@ -186,7 +186,7 @@ func (d *decoder) isPlacedInHiddenCall(graph []byte, metadata strictjson.Value, 
 	return false
 }
 
-// isGraphOfHiddenCall is isWithinHiddenCall for the namespace of a graph, whose agent may be known.
+// isGraphOfHiddenCall is isWithinHiddenCall for the namespace of a graph. agent is the graph's agent, or "".
 func (d *decoder) isGraphOfHiddenCall(namespace []byte, agent string) bool {
 	for isNested := false; len(namespace) > 0; isNested = true {
 		segment, rest, _ := bytes.Cut(namespace, []byte("|"))
@@ -218,8 +218,9 @@ func (d *decoder) noteTask(task strictjson.Value) {
 	}
 }
 
-// executedBy returns the calls that a task executes, by its input: a call, alone, in an envelope or in a list, or those
-// of the last message of a state. The latter is only certain in the node that executes tools: others get states too.
+// executedBy returns the calls that a task executes. Its input is a call (alone, in an envelope or in a list) or a state
+// whose last message has the calls. A state is certain only in the node that executes tools, because other nodes get
+// states too.
 //
 // Source: langgraph/prebuilt/tool_node.py, ToolNode._parse_input.
 func executedBy(task strictjson.Value) (calls []strictjson.Value, isCertain bool) {

@@ -6,7 +6,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// overwriteKey is the type of an Overwrite, or the member with what it contains, and overwriteValue is the other such member.
+// overwriteKey is the type of an Overwrite. Either overwriteKey or overwriteValue is also the member with its content.
 //
 // Source: langgraph/types.py, Overwrite; langgraph/channels/binop.py.
 const (
@@ -25,7 +25,7 @@ func messagesOf(written strictjson.Value) []strictjson.Value {
 	return elementsOf(written)
 }
 
-// overwritten returns what an Overwrite contains. It does not exist if v is none.
+// overwritten returns the content of an Overwrite. The result does not exist if v is not an Overwrite.
 func overwritten(v strictjson.Value) strictjson.Value {
 	if v.Get("content").Exists() {
 		return strictjson.Value{}
@@ -33,7 +33,7 @@ func overwritten(v strictjson.Value) strictjson.Value {
 	return v.First(overwriteValue, overwriteKey)
 }
 
-// readMessages reads the messages that a node writes, or those of a state. A node may write those of earlier runs too.
+// readMessages reads the messages of a state or of a node's update, which may include messages of earlier runs.
 func (d *decoder) readMessages(sc *scope, written strictjson.Value, b *event.Batch) {
 	messages := messagesOf(written)
 	old := d.countOld(messages)
@@ -45,8 +45,8 @@ func (d *decoder) readMessages(sc *scope, written strictjson.Value, b *event.Bat
 	}
 }
 
-// countOld returns how many messages at the start of a list are from before the run: those up to the last message of a user
-// that was in an input. If none was, but users have several messages in the list, the last of them is the run's input.
+// countOld returns how many messages at the start of a list are from before the run. They end with the last user message
+// that was in an input. If none was, but the list has several user messages, the last of them is the run's input.
 func (d *decoder) countOld(messages []strictjson.Value) (old int) {
 	users, last := 0, 0
 	for i, m := range messages {
@@ -63,14 +63,14 @@ func (d *decoder) countOld(messages []strictjson.Value) (old int) {
 	return old
 }
 
-// isOfRun reports whether a message is a response or a result that the run waits for.
+// isOfRun reports whether a message is a response or a result for which the run waits.
 func (d *decoder) isOfRun(m strictjson.Value) bool {
 	c := d.calls.byID(d.name(m.Get("tool_call_id")))
 	return c != nil && !c.earlier || d.open[d.name(m.Get("id"))] != nil
 }
 
-// remember records messages from before the run, or from before a task of it. The run may execute a call that has no result
-// yet.
+// remember records messages from before the run or one of its tasks. It opens their calls without a result, because the run
+// may execute them.
 func (d *decoder) remember(sc *scope, messages []strictjson.Value) {
 	for _, m := range messages {
 		if d.isOfRun(m) {
@@ -95,9 +95,5 @@ func (d *decoder) rememberCall(sc *scope, m, c strictjson.Value) {
 	if d.calls.byID(id) != nil || d.seen.mustSkip(seenResult, id) || len(d.calls) >= maxOpenCalls {
 		return
 	}
-	by := sc.speaker()
-	if name := d.name(m.Get("name")); name != "" && name != user {
-		by.agent, by.step = name, ""
-	}
-	d.calls = append(d.calls, &call{id: id, tool: d.name(c.Get("name")), scope: sc, by: by, earlier: true})
+	d.calls = append(d.calls, &call{id: id, tool: d.name(c.Get("name")), scope: sc, by: sc.speakerNamed(d.name(m.Get("name"))), earlier: true})
 }
