@@ -234,7 +234,8 @@ func (b *Batch) AddText(k Kind, v strictjson.Value) *Event {
 // MemorySize returns the approximate size of the batch in memory, in bytes. It can be many times the
 // size of the frame.
 func (b *Batch) MemorySize() int {
-	n := int(unsafe.Sizeof(*b)) + 48*len(b.Cuts) + b.memory.size() + cap(b.Events)*int(unsafe.Sizeof(Event{}))
+	n := int(unsafe.Sizeof(*b)) + b.memory.size() + cap(b.Events)*int(unsafe.Sizeof(Event{}))
+	n += 48*(len(b.Cuts)+len(b.TextKinds)) + 96*len(b.Authors) + 16*len(b.InputAuthors)
 	n += len(b.Run) + len(b.Session) + len(b.Agent) + len(b.Branch) + len(b.Step) + len(b.EnclosingCall) + len(b.ParentBranch) + len(b.Response) + len(b.Type) + len(b.UnknownKind)
 	for i := range b.Events {
 		n += b.Events[i].size()

@@ -162,6 +162,24 @@ func TestMemorySize(t *testing.T) {
 		"citation":      {"", n, func(b *Batch) { b.Add(KindCitation).Citation.Source = long }},
 		"names":         {"", n, func(b *Batch) { b.Add(KindText).Name = long }},
 		"branch":        {"", n, func(b *Batch) { b.Branch = long }},
+		"cuts": {list, 18*n + 40*n, func(b *Batch) {
+			b.Cuts = map[strictjson.Value]struct{}{}
+			for v := range b.JSON.Elements() {
+				b.Cuts[v] = struct{}{}
+			}
+		}},
+		"kinds of texts": {list, 18*n + 40*n, func(b *Batch) {
+			b.TextKinds = map[strictjson.Value]Kind{}
+			for v := range b.JSON.Elements() {
+				b.TextKinds[v] = KindText
+			}
+		}},
+		"authors": {list, 18*n + 80*n, func(b *Batch) {
+			b.Authors, b.InputAuthors = map[strictjson.Value][]string{}, slices.Repeat([]string{"a"}, n)
+			for v := range b.JSON.Elements() {
+				b.Authors[v] = []string{"a"}
+			}
+		}},
 	} {
 		empty := cost("", func(*Batch) {})
 		if more := cost(c.data, c.put) - empty; more < c.min {
