@@ -1,20 +1,46 @@
 package dialect
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
 
-// MaxTextTail is the minimum number of bytes that are kept from the end of a longer text. Package proof
-// searches fewer bytes, so it notices when the beginning is missing.
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// MaxTextTail is the minimum number of bytes that are kept from the end of a longer text.
 const MaxTextTail = 65 << 10
 
-// TextTail is the end of a text that arrives in pieces.
-type TextTail []byte
+// TextTail is a text that arrives in pieces, or the end of it if it is too long.
+type TextTail struct {
+	text      []byte
+	truncated bool // the beginning is missing
+}
 
 // Add appends a piece. It keeps at most 2*MaxTextTail bytes and does not split a rune.
 func (t *TextTail) Add(piece []byte) {
-	*t = append(*t, tail(piece)...)
-	if len(*t) > 2*MaxTextTail {
-		*t = append((*t)[:0], tail(*t)...)
+	if len(piece) > MaxTextTail {
+		t.text, t.truncated = t.text[:0], true // nothing may join texts that were apart
 	}
+	t.text = append(t.text, tail(piece)...)
+	if len(t.text) > 2*MaxTextTail {
+		t.text, t.truncated = append(t.text[:0], tail(t.text)...), true
+	}
+}
+
+// Reset empties the text and keeps its memory.
+func (t *TextTail) Reset() { *t = TextTail{text: t.text[:0]} }
+
+// IsEmpty reports whether there is no text.
+func (t *TextTail) IsEmpty() bool { return len(t.text) == 0 }
+
+// Report adds the text to a batch, unless there is none. It reports whether there is one.
+func (t *TextTail) Report(b *event.Batch) bool {
+	if t.IsEmpty() {
+		return false
+	}
+	e := b.Add(event.KindText)
+	e.SetText(t.text)
+	e.Truncated = t.truncated
+	return true
 }
 
 // tail returns the last MaxTextTail bytes of a text, without a rune that is cut at the start.

@@ -196,6 +196,7 @@ type Event struct {
 	Error           Failure
 	Code            string // of the Error, as checked by wire.Code; "" if the stream gives none
 	Inline          bool   // KindError: the error code was in an ordinary frame, not in an error frame
+	Truncated       bool   // KindText: the text was too long to be kept, and its beginning is missing
 	LongRunning     bool   // KindToolStarted: the response comes from outside the run
 	Pending         bool   // KindToolEnded: the agent only acknowledges a long-running call; its response is still to come
 	TurnMayEnd      bool   // KindToolEnded: the agent's turn may end here, without another model response

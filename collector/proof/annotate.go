@@ -23,7 +23,11 @@ func Annotate(b *event.Batch, lim Limits) {
 			found := readResponse(e.Payload(), lim)
 			found.addTo(b, e.Name, e.CallID)
 		case e.Kind == event.KindText && !b.Partial:
-			found := Text(e.Text(), lim)
+			ofText := lim
+			if e.Truncated {
+				ofText.MaxText = min(lim.MaxText, len(e.Text())-1) // its first line is not complete
+			}
+			found := Text(e.Text(), ofText)
 			found.dropDuplicates(own)
 			found.addTo(b, b.Agent, "")
 		}

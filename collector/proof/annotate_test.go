@@ -44,6 +44,19 @@ func frame(t *testing.T, response, text, layer, grounding, citations string) *ev
 	return b
 }
 
+// TestTruncatedText checks that the first line of a text without its beginning states nothing.
+func TestTruncatedText(t *testing.T) {
+	for text, want := range map[string]int{"Confidence: 90%": 0, "Confidence: 90%\nThat is all.": 0, "is sure.\nConfidence: 90%": 1} {
+		b := &event.Batch{Agent: "a"}
+		e := b.Add(event.KindText)
+		e.SetText([]byte(text))
+		e.Truncated = true
+		if Annotate(b, roomy); len(statements(b)) != want {
+			t.Errorf("%q states %v, want %d statements", text, statements(b), want)
+		}
+	}
+}
+
 // statements describes the statements of a batch.
 func statements(b *event.Batch) (all []string) {
 	for i := range b.Events {

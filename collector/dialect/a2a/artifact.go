@@ -116,14 +116,14 @@ func (d *decoder) collectText(t *task, id string, parts parts, write event.Artif
 	case write.Complete && !write.Append:
 		t.isNewText(parts)
 		addTexts(parts, b)
-	case write.Complete && !a.missingStart && len(a.text) > 0:
-		b.Add(event.KindText).SetText(a.text)
+	case write.Complete && !a.missingStart && a.text.Report(b):
 	default:
 		b.Partial = addTexts(parts, b) || b.Partial
 	}
 	a.incomplete = !write.Complete
 	if write.Complete {
-		a.text, a.missingStart = a.text[:0], false
+		a.text.Reset()
+		a.missingStart = false
 	}
 }
 

@@ -241,8 +241,7 @@ func (d *decoder) reportAnswer(t *task, st status, b *event.Batch) {
 	reported := false
 	d.endPieces(t, "", b)
 	for _, a := range t.artifacts {
-		if a.incomplete && !a.missingStart && len(a.text) > 0 {
-			b.Add(event.KindText).SetText(a.text)
+		if a.incomplete && !a.missingStart && a.text.Report(b) {
 			reported = true
 		}
 	}

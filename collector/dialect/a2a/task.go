@@ -48,7 +48,10 @@ type artifact struct {
 }
 
 // restart forgets the pieces of an artifact.
-func (a *artifact) restart() { *a = artifact{id: a.id, text: a.text[:0]} }
+func (a *artifact) restart() {
+	*a = artifact{id: a.id, text: a.text}
+	a.text.Reset()
+}
 
 // hasArtifact reports whether the frames of an artifact, and not only of an agent's events in it, were seen.
 func (t *task) hasArtifact(id string) bool {

@@ -76,7 +76,7 @@ func (m *messages) closeChunked(owner string, all bool) {
 			return false
 		}
 		m.remember(open)
-		if len(open.text) > 0 && len(m.unreported) < maxUnreported {
+		if !open.text.IsEmpty() && len(m.unreported) < maxUnreported {
 			m.unreported = append(m.unreported, open)
 		}
 		return true
@@ -207,9 +207,7 @@ func (d *decoder) textEnd(v strictjson.Value, b *event.Batch) {
 	m.addSigns(v)
 	d.applyMessage(m, b)
 	d.messages.end(m)
-	if len(m.text) > 0 {
-		b.Add(event.KindText).SetText(m.text)
-	}
+	m.text.Report(b)
 }
 
 // textChunk starts a message, continues it, or both.
@@ -243,7 +241,7 @@ func (d *decoder) reportClosed(b *event.Batch) {
 	d.messages.unreported = slices.DeleteFunc(d.messages.unreported, func(m *message) bool {
 		if m.speaker == by {
 			b.AddAuthors(b.JSON, d.authors.Of(messageKey(m.id))...)
-			b.Add(event.KindText).SetText(m.text)
+			m.text.Report(b)
 		}
 		return m.speaker == by
 	})

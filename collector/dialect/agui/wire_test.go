@@ -83,25 +83,6 @@ func TestState(t *testing.T) {
 	}
 }
 
-// TestTextTail checks that only the end of a long text is kept, in whole characters.
-func TestTextTail(t *testing.T) {
-	var s dialect.TextTail
-	for range 10 {
-		s.Add([]byte(strings.Repeat("ä", dialect.MaxTextTail/5)))
-		if len(s) > 2*dialect.MaxTextTail {
-			t.Fatalf("%d bytes are kept, want at most %d", len(s), 2*dialect.MaxTextTail)
-		}
-	}
-	s.Add([]byte("end"))
-	if text := string(s); !strings.HasSuffix(text, "äend") || strings.Trim(text, "ä") != "end" || len(text) < dialect.MaxTextTail {
-		t.Errorf("the tail has %d bytes and starts with %.10q, want whole characters and the end of the text", len(text), text)
-	}
-	s.Add([]byte("x" + strings.Repeat("ä", dialect.MaxTextTail)))
-	if text := string(s); strings.Trim(text[len(text)-dialect.MaxTextTail:], "ä") != "" {
-		t.Error("the end of the tail has partial characters")
-	}
-}
-
 // TestStepBranch checks that a branch is cut at the boundary of a character and keeps its number.
 func TestStepBranch(t *testing.T) {
 	if got := stepBranch(strings.Repeat("ä", dialect.MaxName), 12); len(got) > dialect.MaxName || !strings.HasSuffix(got, "ä#12") {

@@ -75,9 +75,7 @@ func (d *decoder) textEnd(v strictjson.Value, b *event.Batch) {
 		return
 	}
 	delete(d.parts.texts, id)
-	if len(open.tail) > 0 {
-		b.Add(event.KindText).SetText(open.tail)
-	}
+	open.tail.Report(b)
 }
 
 func (d *decoder) reasoningStart(v strictjson.Value, b *event.Batch) {

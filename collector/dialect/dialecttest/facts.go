@@ -159,6 +159,7 @@ func (w *factWriter) fact(e *event.Event) {
 	w.mark(string(e.Error), e.Error != event.NoFailure)
 	w.put("code", e.Code)
 	w.mark("from_code", e.Inline)
+	w.mark("truncated", e.Truncated)
 	w.mark("long_running", e.LongRunning)
 	w.mark("pending", e.Pending)
 	w.mark("settled", e.TurnMayEnd)

@@ -319,9 +319,7 @@ func (m *message) addCallPiece(d *decoder, piece strictjson.Value) {
 
 // finish reports a message whose last piece has arrived. mayGrow says that the usage may follow.
 func (d *decoder) finish(id string, m *message, mayGrow bool, b *event.Batch) {
-	if len(m.text) > 0 {
-		b.Add(event.KindText).SetText(m.text)
-	}
+	m.text.Report(b)
 	d.endModel(id, m, mayGrow, b)
 	for _, c := range m.calls {
 		var doc strictjson.Doc

@@ -244,11 +244,9 @@ func (c *chat) choiceAt(index int64) *choice {
 
 // endChoice reports the whole text of an answer and its calls.
 func (d *decoder) endChoice(c *choice, b *event.Batch) {
-	if len(c.text) > 0 {
-		b.Add(event.KindText).SetText(c.text)
-	}
+	c.text.Report(b)
 	d.reportCall(c, b)
-	c.text = nil
+	c.text = dialect.TextTail{}
 }
 
 // reportCall reports the last call of a choice, whose arguments are complete.

@@ -36,9 +36,10 @@ type normalizedEvent struct {
 
 // content holds what an event says. Which members are set depends on its kind.
 type content struct {
-	Text    *string `json:"text,omitempty"`
-	Partial *bool   `json:"partial,omitempty"`
-	Thought string  `json:"thought_type,omitempty"`
+	Text      *string `json:"text,omitempty"`
+	Partial   *bool   `json:"partial,omitempty"`
+	Truncated bool    `json:"truncated,omitempty"`
+	Thought   string  `json:"thought_type,omitempty"`
 
 	Tool        string          `json:"tool,omitempty"`
 	Call        string          `json:"call,omitempty"`
@@ -125,7 +126,7 @@ func newContent(e *event.Event, partial bool) *content {
 	switch e.Kind {
 	case event.KindText, event.KindThought:
 		text := string(e.Text())
-		c.Text, c.Partial, c.Thought = &text, &partial, e.ThoughtType
+		c.Text, c.Partial, c.Truncated, c.Thought = &text, &partial, e.Truncated, e.ThoughtType
 	case event.KindModelStarted, event.KindModelEnded, event.KindUsage:
 		c.Model, c.Finish, c.Usage = e.Model, e.FinishReason, newUsage(e.Usage)
 	case event.KindToolStarted:

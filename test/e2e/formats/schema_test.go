@@ -41,7 +41,7 @@ func TestNormalizedSchema(t *testing.T) {
 		}
 	})
 	for member := range events["properties"].(map[string]any) {
-		if !seen[member] && member != "adopted" && member != "steps" {
+		if !seen[member] && member != "adopted" && member != "steps" && member != "truncated" { // TestLongTexts has the last
 			t.Errorf("no capture has the member %s", member)
 		}
 	}
