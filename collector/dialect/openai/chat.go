@@ -87,7 +87,7 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 		d.choice(strictjson.Value{}, m, true, b)
 	}
 	d.addChatUsage(v.Get("usage"), b)
-	d.endBesideOthers(b)
+	d.endFinished(b)
 }
 
 // choice reads a piece of an answer. m is what the chunk says about the message. partial says that the piece is reported;

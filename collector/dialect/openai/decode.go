@@ -2,6 +2,8 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -14,6 +16,7 @@ type decoder struct {
 	agent     string     // the configured name: only the Agents SDK names agents
 	joined    string     // the ID of the response that the request retrieves, or ""
 	resumed   bool       // the stream begins after that response's first event
+	answer    string     // the ID of the single run
 	runState             // of the current run
 	others    []runState // the other open runs; the one that was current last is at the end
 	withheld  withheldSet
@@ -117,8 +120,8 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 	}
 	b.Type = d.names.Name(named)
 	d.selectResponse(v, b)
-	if d.ended && d.run != "" && d.name(v.Get("response").Get("id")) == d.run {
-		return // the response is repeated, and its end has reported everything
+	if d.ended && (d.response.id != "" && d.name(v.Get("response").Get("id")) == d.response.id || d.failed && named.Is(typeFailed)) {
+		return // the response or its failure is repeated, and its end has reported everything
 	}
 	d.resumed = d.resumed || d.joined != "" && !d.begun && !named.Is(typeCreated)
 	m := marksOf(f.JSON, v, v.Get("delta"), v.Get("response"))
@@ -158,7 +161,7 @@ func (d *decoder) markPart(k kind, v strictjson.Value, m marks, b *event.Batch) 
 
 func (d *decoder) ignore(strictjson.Value, *event.Batch) {}
 
-// begin starts a run unless one is open.
+// begin starts a run unless one is open. If the stream is a single run, other responses and completions continue it.
 func (d *decoder) begin(run, session string, b *event.Batch) {
 	if d.ended {
 		d.resetRun()
@@ -166,9 +169,15 @@ func (d *decoder) begin(run, session string, b *event.Batch) {
 	if d.begun {
 		return
 	}
+	if d.singleRun {
+		d.answer = cmp.Or(d.answer, run)
+		run = d.answer
+	}
 	d.begun, d.run, d.session = true, run, session
 	b.Run, b.Session, b.Agent = run, session, ""
-	b.Add(event.KindRunStarted)
+	if !d.singleRun || len(d.others) == 0 {
+		b.Add(event.KindRunStarted)
+	}
 }
 
 // end ends the run.
@@ -176,8 +185,11 @@ func (d *decoder) end(failure event.Failure, code string, b *event.Batch) {
 	if !d.begun || d.ended {
 		return
 	}
-	if d.ended = true; d.chat.ended || d.singleRun && len(d.others) > 0 {
+	if d.ended = true; d.chat.ended || d.singleRun && slices.ContainsFunc(d.others, func(r runState) bool { return !r.chat.finished }) {
 		return // the end was reported before, or the stream's only run has other open responses
+	}
+	if d.singleRun {
+		d.others = nil
 	}
 	e := b.Add(event.KindRunEnded)
 	e.Error, e.Code = failure, code
@@ -186,7 +198,7 @@ func (d *decoder) end(failure event.Failure, code string, b *event.Batch) {
 // streamDone handles [DONE], which ends a run of the Agents SDK or a chat completion. A response ends with
 // its own event.
 func (d *decoder) streamDone(b *event.Batch) {
-	if d.ended || d.chat.started && !d.chat.finished { // [DONE] belongs to a completion that has finished
+	if d.ended || !d.singleRun && d.chat.started && !d.chat.finished { // [DONE] belongs to a completion that has finished
 		d.restoreRun(func(r *runState) bool { return r.chat.finished }, b)
 	}
 	if d.begun && !d.ended && (d.sdk.on || !d.response.open) {

@@ -31,7 +31,7 @@ func (d *decoder) fail(v strictjson.Value, b *event.Batch) {
 		e := b.Add(event.KindModelEnded)
 		e.Model, e.Error, e.Code = d.model(), event.ModelError, code
 	}
-	d.response.open = false
+	d.response.open, d.failed, d.chat.ended = false, true, false
 	e := b.Add(event.KindError)
 	e.Error, e.Code = event.AgentError, code
 	d.end(event.AgentError, code, b)

@@ -59,7 +59,7 @@ func (d *decoder) startResponse(r strictjson.Value, b *event.Batch) {
 		d.begin("", "", b)
 		b.Agent = d.sdk.agent
 	} else {
-		if d.begun && (d.chat.started || id != d.run) {
+		if d.begun && (d.chat.started || id != cmp.Or(d.response.id, d.run)) {
 			d.resetRun() // each response is a run
 		}
 		d.begin(id, d.conversation(r), b)

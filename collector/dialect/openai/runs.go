@@ -13,6 +13,7 @@ import (
 type runState struct {
 	run, session string
 	begun, ended bool
+	failed       bool // an error ended it
 	sdk          sdk
 	response     response
 	chat         chat
@@ -54,7 +55,9 @@ func (d *decoder) restoreRun(matches func(*runState) bool, b *event.Batch) bool 
 			d.others = slices.Delete(d.others, i, i+1)
 			d.saveRun()
 			d.runState = found
-			d.withheld.nextResponse()
+			if !d.singleRun || !d.chat.started {
+				d.withheld.nextResponse()
+			}
 			d.withheld.shared.SetScopes(d.response.id)
 			b.Run, b.Session, b.Agent = d.run, d.session, d.sdk.agent
 			return true
@@ -93,23 +96,28 @@ func (r *response) containsItem(at place) bool {
 }
 
 // selectChat makes the completion of a chunk current. Some servers give each chunk another ID. So a chunk with a new ID begins a
-// completion only if the current one has finished or has shown its ID twice, or if the chunk begins a message.
+// completion only if the current one has finished or has shown its ID twice, or if the chunk begins a message. A chunk without choices,
+// such as that with the usage, begins none.
 func (d *decoder) selectChat(id string, v strictjson.Value, b *event.Batch) {
 	if d.begun && !d.ended && d.response.id != "" {
 		d.resetRun()
 	}
 	c := &d.chat
 	switch {
-	case d.singleRun || id == c.id || id == "" && !(c.finished && d.beginsMessage(v)):
+	case id == c.id || id == "" && !(c.finished && d.beginsMessage(v)):
 	case id != "" && d.restoreRun(func(r *runState) bool { return r.chat.id == id }, b):
-	case c.started && (c.finished || c.repeated || c.id != "" && d.beginsMessage(v)):
-		d.resetRun()
+	case c.started && v.Get("choices").Len() > 0 && (c.finished || c.repeated || c.id != "" && d.beginsMessage(v)):
+		d.saveRun()
+		if !d.singleRun { // else a client may add the chunk to the message of an earlier completion
+			d.withheld.nextRun(d.continues)
+		}
+		d.runState = runState{}
 	}
 }
 
-// endBesideOthers ends a finished completion if others are open, because [DONE] ends only one. Its usage may follow.
-func (d *decoder) endBesideOthers(b *event.Batch) {
-	if d.singleRun || !d.chat.finished || d.chat.ended || len(d.others) == 0 {
+// endFinished ends the run of a finished completion, because another one may follow before [DONE]. Its usage may follow.
+func (d *decoder) endFinished(b *event.Batch) {
+	if d.singleRun || !d.chat.finished || d.chat.ended {
 		return
 	}
 	d.chat.ended = true

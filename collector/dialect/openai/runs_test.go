@@ -57,7 +57,8 @@ func TestInterleavedRuns(t *testing.T) {
 		used     = `,"status":"completed","usage":{"input_tokens":5,"output_tokens":6}`
 		failed   = `,"status":"failed","error":{"code":"server_error","message":"x"}`
 		done     = `[DONE]`
-		starts   = `run_started; model_started model="m"; `
+		begins   = `model_started model="m"; `
+		starts   = `run_started; ` + begins
 		succeeds = `model_ended model="m" finish="completed" input=5 output=6; final; run_ended`
 		fails    = `model_ended model="m" finish="failed" model_error code="server_error"; error agent_error code="server_error"; run_ended agent_error code="server_error"`
 		stopped  = `model_ended model="m" finish="stop" unmetered; final; `
@@ -82,7 +83,7 @@ func TestInterleavedRuns(t *testing.T) {
 			part("output_text.done", "i", `,"text":"I"`), response("completed", "r", used)},
 			map[string]string{"r": starts + `text "I"; ` + succeeds, "s": starts + succeeds}},
 		"a response and a completion": {[]string{response("created", "r", ""), says("c", `"role":"assistant","content":"a"`), response("completed", "r", used), stops("c", "stop", ""), done},
-			map[string]string{"r": starts + succeeds, "c": starts + `text "a"; text "a"; ` + stopped + `run_ended`}},
+			map[string]string{"r": starts + succeeds, "c": starts + `text "a"; text "a"; ` + stopped + ended}},
 		"completions": {[]string{says("c", `"role":"assistant","content":"a"`), says("d", `"role":"assistant","content":"x"`), stops("c", "stop", ""), stops("d", "stop", ""),
 			chunk("d", "", usage("7")), chunk("c", "", usage("5")), done},
 			map[string]string{"c": starts + `text "a"; text "a"; ` + stopped + ended + "; " + tokens("5"), "d": starts + `text "x"; text "x"; ` + stopped + ended + "; " + tokens("7")}},
@@ -93,15 +94,21 @@ func TestInterleavedRuns(t *testing.T) {
 		"without roles": {[]string{says("c", `"content":"a"`), says("c", `"content":"b"`), says("d", `"content":"x"`), says("c", `"content":"c"`), stops("d", "stop", ""), stops("c", "stop", "")},
 			map[string]string{"c": starts + `text "a"; text "b"; text "c"; text "abc"; ` + stopped + ended, "d": starts + `text "x"; text "x"; ` + stopped + ended}},
 		"a mark at the end of each": {[]string{says("c", `"role":"assistant","content":"a"`), says("d", `"role":"assistant","content":"x"`), stops("c", "stop", ""), says("d", `"content":"y"`), done, stops("d", "stop", ""), done},
-			map[string]string{"c": starts + `text "a"; text "a"; ` + stopped + ended, "d": starts + `text "x"; text "y"; text "xy"; ` + stopped + `run_ended`}},
+			map[string]string{"c": starts + `text "a"; text "a"; ` + stopped + ended, "d": starts + `text "x"; text "y"; text "xy"; ` + stopped + ended}},
 		"marks": {[]string{says("c", `"role":"assistant","channel":"analysis"`), says("d", `"role":"assistant"`), stops("d", "stop", ""), says("e", `"role":"assistant"`), says("c", `"content":"a"`)},
 			map[string]string{"c": starts + `thought "a"`, "d": starts + stopped + ended, "e": strings.TrimSuffix(starts, "; ")}},
 		"another ID in each chunk": {[]string{says("c", `"role":"assistant","content":"a"`), says("d", `"content":"b"`), says("e", `"content":"c"`), stops("f", "stop", ""), done},
-			map[string]string{"c": starts + `text "a"; text "b"; text "c"; text "abc"; ` + stopped + `run_ended`}},
+			map[string]string{"c": starts + `text "a"; text "b"; text "c"; text "abc"; ` + stopped + ended}},
+		"another ID in the usage": {[]string{says("c", `"role":"assistant","content":"a"`), says("c", `"content":"b"`), stops("c", "stop", ""), chunk("d", "", usage("5")), done},
+			map[string]string{"c": starts + `text "a"; text "b"; text "ab"; ` + stopped + ended + "; " + tokens("5")}},
+		"a loop": {[]string{calls("c", "k", "f"), stops("c", "tool_calls", ""), chunk("c", "", usage("5")), says("d", `"role":"assistant","content":"x"`), stops("d", "stop", usage("7")), done},
+			map[string]string{"c": starts + `tool_started name="f" call="k" {}; ` + called + `tool_paused call="k"; ` + ended + "; " + tokens("5"), "d": starts + `text "x"; text "x"; ` + stopped + tokens("7") + "; " + ended}},
+		"an error after the end": {[]string{says("c", `"role":"assistant","content":"a"`), stops("c", "stop", ""), `{"error":{"message":"x","type":"server_error"}}`, done},
+			map[string]string{"c": starts + `text "a"; text "a"; ` + stopped + ended + `; error agent_error code="server_error"; run_ended agent_error code="server_error"`}},
 		"no ID in the last chunk": {[]string{says("c", `"role":"assistant","content":"a"`), stops("c", "stop", ""), chunk("", "", usage("5")), done},
-			map[string]string{"c": starts + `text "a"; text "a"; ` + stopped + tokens("5") + `; run_ended`}},
+			map[string]string{"c": starts + `text "a"; text "a"; ` + stopped + ended + "; " + tokens("5")}},
 		"no ID in the first chunk": {[]string{`{"id":"","object":"","model":"","choices":[],"prompt_filter_results":[]}`, says("c", `"role":"assistant","content":"a"`), stops("c", "stop", ""), done},
-			map[string]string{"c": starts + `text "a"; text "a"; ` + stopped + `run_ended`}},
+			map[string]string{"c": starts + `text "a"; text "a"; ` + stopped + ended}},
 	} {
 		if diff := cmp.Diff(c.want, factsByRun(&event.Stream{}, c.sent...)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
@@ -113,7 +120,24 @@ func TestInterleavedRuns(t *testing.T) {
 	}{
 		"a server changes the ID": {[]string{response("created", "r", ""), response("completed", "s", used)}, map[string]string{"r": starts + succeeds}},
 		"two responses": {[]string{response("created", "r", ""), response("created", "s", ""), response("completed", "r", used), response("failed", "s", failed)},
-			map[string]string{"r": starts + strings.TrimSuffix(succeeds, "; run_ended"), "s": starts + fails}},
+			map[string]string{"r": starts + begins + strings.TrimSuffix(succeeds, "; run_ended") + "; " + fails}},
+		"a loop of responses": {[]string{response("created", "r", ""), response("completed", "r", used), response("created", "s", ""), response("completed", "s", used), response("completed", "s", used)},
+			map[string]string{"r": starts + succeeds + "; " + starts + succeeds}},
+		"a failure twice": {[]string{`{"type":"error","code":"server_error","message":"x","sequence_number":1}`, response("failed", "r", failed)},
+			map[string]string{"": `run_started; error agent_error code="server_error"; run_ended agent_error code="server_error"`}},
+		"a loop": {[]string{calls("c", "k", "f"), stops("c", "tool_calls", ""), chunk("c", "", usage("5")), says("d", `"role":"assistant","content":"x"`), stops("d", "stop", usage("7")),
+			says("e", `"role":"assistant","content":"y"`), stops("e", "stop", ""), chunk("e", "", usage("9")), done},
+			map[string]string{"c": starts + `tool_started name="f" call="k" {}; ` + called + tokens("5") + "; " + begins + `text "x"; text "x"; ` + stopped + tokens("7") + "; " + begins + `text "y"; text "y"; ` + stopped + tokens("9") + "; run_ended"}},
+		"a loop with marks": {[]string{says("c", `"role":"assistant","content":"a"`), stops("c", "stop", ""), done, says("d", `"role":"assistant","content":"x"`), stops("d", "stop", ""), done},
+			map[string]string{"c": starts + `text "a"; text "a"; ` + stopped + "run_ended; " + starts + `text "x"; text "x"; ` + stopped + "run_ended"}},
+		"no finish reason in a loop": {[]string{says("c", `"role":"assistant","content":"a"`), stops("c", "stop", ""), says("d", `"role":"assistant","content":"x"`), done},
+			map[string]string{"c": starts + `text "a"; text "a"; ` + stopped + begins + `text "x"; text "x"; model_ended model="m" unmetered; final; run_ended`}},
+		"an error in a loop": {[]string{says("c", `"role":"assistant","content":"a"`), stops("c", "stop", ""), says("d", `"role":"assistant","content":"x"`), `{"error":{"message":"x","type":"server_error"}}`, done},
+			map[string]string{"c": starts + `text "a"; text "a"; ` + stopped + begins + `text "x"; model_ended model="m" model_error code="server_error"; error agent_error code="server_error"; run_ended agent_error code="server_error"`}},
+		"completions at once": {[]string{says("c", `"role":"assistant","content":"a"`), says("d", `"role":"assistant","content":"x"`), stops("c", "stop", ""), stops("d", "stop", usage("7")), chunk("c", "", usage("5")), done},
+			map[string]string{"c": starts + `text "a"; ` + begins + `text "x"; text "a"; ` + stopped + `text "x"; ` + stopped + tokens("7") + "; " + tokens("5") + "; run_ended"}},
+		"another ID in each chunk": {[]string{says("c", `"role":"assistant","content":"a"`), says("d", `"content":"b"`), stops("e", "stop", ""), chunk("f", "", usage("5")), done},
+			map[string]string{"c": starts + `text "a"; text "b"; text "ab"; ` + stopped + tokens("5") + "; run_ended"}},
 	} {
 		if diff := cmp.Diff(c.want, factsByRun(&event.Stream{SingleRun: true}, c.sent...)); diff != "" {
 			t.Errorf("answer, %s: %s", name, diff)
