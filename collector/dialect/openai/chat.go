@@ -214,7 +214,7 @@ func (d *decoder) addCallPieces(c *choice, delta strictjson.Value, b *event.Batc
 func (d *decoder) addCallPiece(c *choice, index int64, id string, function strictjson.Value, b *event.Batch) {
 	name := d.name(function.Get("name"))
 	open := c.call
-	if open == nil || open.index != index || open.completion != d.chat.chunkID && d.withheld.missed || id != "" && open.id != "" && id != open.id {
+	if open == nil || open.index != index || open.completion != d.chat.chunkID && d.withheld.missed || open.isOther(id, name) {
 		if id == "" && name == "" {
 			b.Internal = b.Internal || d.withheld.missed
 			return
@@ -223,9 +223,17 @@ func (d *decoder) addCallPiece(c *choice, index int64, id string, function stric
 		open = &chatCall{index: index, completion: d.chat.chunkID}
 		c.call = open
 	}
-	open.id, open.name = cmp.Or(open.id, id), cmp.Or(open.name, name)
+	if open.id = cmp.Or(open.id, id); name != open.name { // llama.cpp repeated the name with each piece, others send it in pieces
+		open.name = dialect.Name(open.name + name)
+	}
 	args := function.First("arguments", "input").Text()
 	open.args = append(open.args, args[:min(len(args), maxArgs+1-len(open.args))]...)
+}
+
+// isOther reports whether a piece with the same index is of another call: it has another ID, or another name after the arguments. Some
+// servers send empty IDs.
+func (c *chatCall) isOther(id, name string) bool {
+	return id != "" && c.id != "" && id != c.id || name != "" && c.name != "" && name != c.name && len(c.args) > 0
 }
 
 func (c *chat) choiceAt(index int64) *choice {

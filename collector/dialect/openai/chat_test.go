@@ -35,6 +35,22 @@ func TestChats(t *testing.T) {
 			chunk(choice("0", `"tool_calls":[{"index":0,"function":{"arguments":":1}"}}]`, "null"), ""),
 			chunk(choice("0", "", `"tool_calls"`), ""), chunk(choice("1", "", `"tool_calls"`), ""), done,
 		}, begins + `tool_started name="f" call="a" {"x":1}; tool_started name="f" call="b" {}; model_ended model="m" finish="tool_calls" unmetered; final; tool_paused call="a"; tool_paused call="b"; run_ended`},
+		"a name in pieces": {[]string{
+			chunk(choice("0", `"role":"assistant","tool_calls":[{"index":0,"id":"a","function":{"name":"get_","arguments":""}}]`, "null"), ""),
+			chunk(choice("0", `"tool_calls":[{"index":0,"function":{"name":"weather"}}]`, "null"), ""),
+			chunk(choice("0", `"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]`, "null"), ""), chunk(choice("0", "", `"tool_calls"`), ""), done,
+		}, begins + `tool_started name="get_weather" call="a" {}; model_ended model="m" finish="tool_calls" unmetered; final; tool_paused call="a"; run_ended`},
+		"a repeated name": {[]string{
+			chunk(choice("0", `"role":"assistant","tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}]`, "null"), ""),
+			chunk(choice("0", `"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"\"x\":"}}]`, "null"), ""),
+			chunk(choice("0", `"tool_calls":[{"index":0,"id":"","function":{"name":"f","arguments":"1}"}}]`, "null"), ""), chunk(choice("0", "", `"tool_calls"`), ""), done,
+		}, begins + `tool_started name="f" call="a" {"x":1}; model_ended model="m" finish="tool_calls" unmetered; final; tool_paused call="a"; run_ended`},
+		"empty IDs": {[]string{
+			chunk(choice("0", `"role":"assistant","tool_calls":[{"index":0,"id":"","function":{"name":"f","arguments":"{"}}]`, "null"), ""),
+			chunk(choice("0", `"tool_calls":[{"index":0,"id":"","function":{"name":"","arguments":"}"}}]`, "null"), ""),
+			chunk(choice("0", `"tool_calls":[{"index":1,"id":"","function":{"name":"f","arguments":"{}"}}]`, "null"), ""),
+			chunk(choice("0", `"tool_calls":[{"index":1,"id":"","function":{"name":"g","arguments":"{}"}}]`, "null"), ""), chunk(choice("0", "", `"tool_calls"`), ""), done,
+		}, begins + `tool_started name="f" {}; tool_started name="f" {}; tool_started name="g" {}; model_ended model="m" finish="tool_calls" unmetered; final; run_ended`},
 		"function_call": {[]string{
 			chunk(choice("0", `"role":"assistant","function_call":{"name":"f","arguments":""}`, "null"), ""),
 			chunk(choice("0", `"function_call":{"arguments":"{\"x\":1}"}`, "null"), ""), chunk(choice("0", "", `"function_call"`), ""), done,
