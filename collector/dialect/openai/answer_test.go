@@ -37,9 +37,18 @@ func TestRepeatedAnswers(t *testing.T) {
 		strings.Replace(added, `"type":"message","role":"assistant"`, `"type":"reasoning"`, 1),
 		strings.Replace(added, `"type":"message"`, `"thought":true,"type":"message"`, 1),
 		strings.Replace(added, `"assistant"`, `"user"`, 1),
+		strings.Replace(added, `"role":"assistant",`, "", 1),
+		strings.Replace(added, `"assistant"`, `""`, 1),
 		strings.Replace(added, `"type":"message","role":"assistant"`, `"type":"function_call","name":"f"`, 1),
 	} {
 		checkStaysIn(t, []filter.Settings{public}, created, first, part, done, end)
+	}
+	for _, role := range []string{``, `"role":"",`, `"role":null,`} {
+		named := strings.NewReplacer(`"role":"assistant",`, role)
+		checkStaysIn(t, []filter.Settings{public}, created, named.Replace(added), start, piece, whole, part, named.Replace(done), named.Replace(end))
+		checkStaysIn(t, []filter.Settings{public}, created, named.Replace(done))
+		checkStaysIn(t, []filter.Settings{public}, created, named.Replace(end))
+		checkStaysIn(t, []filter.Settings{public}, `{"type":"run_item_stream_event","name":"message_output_created","item":{"type":"message_output_item","raw_item":`+named.Replace(strings.SplitN(done, `"item":`, 2)[1])+`}`)
 	}
 	thought := strings.Replace(start, "output_text", "reasoning_text", 1)
 	checkStaysIn(t, []filter.Settings{public}, created, added, thought, part, done, end)

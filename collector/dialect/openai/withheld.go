@@ -343,7 +343,7 @@ func itemMarks(item strictjson.Value) marks {
 	switch kind := item.Get("type"); {
 	case kind.Is("reasoning"):
 		m.kind = event.KindThought
-	case !kind.Is("message"):
+	case !kind.Is("message"), len(item.Get("role").Text()) == 0: // all servers name the role of a message
 		m.kind = event.KindOther
 	}
 	return m
