@@ -32,24 +32,20 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 		b.Type = typeDone
 		d.streamDone(b)
 	case !v.Exists():
-		b.Rejected = f.Malformed
-		if f.MayContainObject() {
-			d.withheld.missFrame()
-		}
-		if isBrokenError(f.Data) {
+		if b.Rejected = f.Malformed; isBrokenError(f.Data) {
 			b.Add(event.KindError).Error = event.AgentError
 		}
-		return
 	case v.Kind() != strictjson.Object:
 		b.Rejected = event.ReasonShape
-		if f.MayContainObject() {
-			d.withheld.missFrame()
-		}
-		return
 	default:
 		d.decodeObject(f, b)
 	}
-	if len(b.Events) == 0 && b.Rejected == "" {
+	switch {
+	case b.Rejected != "":
+		if f.MayContainObject() {
+			d.withheld.missFrame()
+		}
+	case len(b.Events) == 0:
 		b.Add(event.KindOther)
 	}
 }
@@ -73,7 +69,6 @@ func (d *decoder) decodeObject(f dialect.Frame, b *event.Batch) {
 		d.fail(v.Get("error"), b)
 	case !named.Is(typeError) && namesOther(f):
 		b.Rejected = event.ReasonShape
-		d.withheld.missFrame()
 	case isChunk(v):
 		b.Type = typeChunk
 		d.chunk(f, b)
@@ -96,7 +91,6 @@ func (d *decoder) decodeObject(f dialect.Frame, b *event.Batch) {
 		d.responseEvent(f, v, b)
 	default:
 		b.Rejected = event.ReasonShape
-		d.withheld.missFrame()
 	}
 }
 
