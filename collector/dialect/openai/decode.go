@@ -85,8 +85,10 @@ func (d *decoder) decodeObject(f dialect.Frame, b *event.Batch) {
 		d.sdk.on = true
 		b.Type = typeRaw
 		if d.responseEvent(f, v.Get("data"), b); b.Type != typeRaw && b.Type != typeOrphan {
-			b.Type = wrapped(b.Type)
+			b.Type = wrapped(typeRaw, b.Type)
 		}
+	case named.Is(typeModel):
+		d.modelEvent(f, b)
 	case named.Kind() == strictjson.String:
 		d.responseEvent(f, v, b)
 	default:
@@ -98,7 +100,8 @@ func (d *decoder) decodeObject(f dialect.Frame, b *event.Batch) {
 // the frame nor what it wraps has this type. Some clients trust the name.
 func namesOther(f dialect.Frame) bool {
 	_, known := kinds[string(f.Event)]
-	return known && !f.JSON.Get("type").Is(string(f.Event)) && !f.JSON.Get("data").Get("type").Is(string(f.Event))
+	data := f.JSON.Get("data")
+	return known && !f.JSON.Get("type").Is(string(f.Event)) && !data.Get("type").Is(string(f.Event)) && !data.Get("event").Get("type").Is(string(f.Event))
 }
 
 // responseEvent decodes an event of a response: a frame, or what a frame of the Agents SDK wraps.
@@ -118,7 +121,7 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 		return // the response or its failure is repeated, and its end has reported everything
 	}
 	d.resumed = d.resumed || d.joined != "" && !d.begun && !named.Is(typeCreated)
-	m := marksOf(f.JSON, v, v.Get("delta"), v.Get("response"))
+	m := marksOf(f.JSON, f.JSON.Get("data"), v, v.Get("delta"), v.Get("response"))
 	if k.part {
 		if !d.ended {
 			d.openResponse(strictjson.Value{}, b)

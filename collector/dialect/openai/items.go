@@ -144,7 +144,7 @@ func (d *decoder) reportItem(item strictjson.Value, known *itemState, b *event.B
 	case client:
 		d.callDone(own, item, b)
 	case isOutput(kind):
-		d.callEnded(d.name(item.Get("call_id")), item.Get("output"), b)
+		d.callEnded(d.name(callID(item)), item.Get("output"), b)
 	case kind == "mcp_approval_request":
 		e := b.Add(event.KindInputRequested)
 		e.CallID, e.Input = d.name(item.Get("id")), event.InputConfirmation
@@ -175,6 +175,9 @@ func (d *decoder) reportReasoning(item strictjson.Value, known *itemState, b *ev
 		}
 	}
 }
+
+// callID returns the ID of a call, as the API or the Agents SDK for JavaScript names it.
+func callID(item strictjson.Value) strictjson.Value { return item.First("call_id", "callId") }
 
 func (d *decoder) itemID(item strictjson.Value) string {
 	if id := d.name(item.Get("id")); id != fakeID {
@@ -223,16 +226,16 @@ func (d *decoder) serverToolEnded(kind string, item strictjson.Value, b *event.B
 // callDone reports a whole call, which the client or the Agents SDK executes next.
 func (d *decoder) callDone(tool string, item strictjson.Value, b *event.Batch) {
 	tool = cmp.Or(tool, d.name(item.Get("name")))
-	d.beginCall(call{d.name(item.First("call_id", "id")), tool}, item.First("arguments", "input", "action", "operation"), b)
+	d.beginCall(call{d.name(cmp.Or(callID(item), item.Get("id"))), tool}, item.First("arguments", "input", "action", "operation"), b)
 }
 
 // beginMissedCall reports a client's call that the end of a resumed response repeats, unless the response
 // has the call's output too.
 func (d *decoder) beginMissedCall(item, output strictjson.Value, b *event.Batch) {
-	id := d.name(item.Get("call_id"))
+	id := d.name(callID(item))
 	tool, client := clientTools[item.Get("type").String()]
 	for other := range output.Elements() {
-		client = client && !(isOutput(other.Get("type").String()) && d.name(other.Get("call_id")) == id)
+		client = client && !(isOutput(other.Get("type").String()) && d.name(callID(other)) == id)
 	}
 	if client {
 		d.callDone(tool, item, b)

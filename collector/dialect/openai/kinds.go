@@ -33,6 +33,7 @@ const (
 	typeRaw          = "raw_response_event"
 	typeAgentUpdated = "agent_updated_stream_event"
 	typeRunItem      = "run_item_stream_event"
+	typeModel        = "raw_model_stream_event" // typeRaw of the SDK for JavaScript
 )
 
 // Types of frames that the protocol does not name.

@@ -5,6 +5,7 @@ package openai
 import (
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -43,7 +44,9 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 		if kinds[v.Get("type").String()].decode != nil {
 			return dialect.Sure
 		}
-	case name == typeAgentUpdated && nameOf(v.Get("new_agent")).Kind() == strictjson.String,
+	case name == typeModel && slices.Contains(modelEvents, v.Get("data").Get("type").String()):
+		return dialect.Sure
+	case name == typeAgentUpdated && nameOf(newAgent(v)).Kind() == strictjson.String,
 		name == typeRunItem && v.Get("name").Kind() == strictjson.String && v.Get("item").Kind() > strictjson.Null,
 		isChunk(v) && v.Get("object").Is(typeChunk):
 		return dialect.Sure

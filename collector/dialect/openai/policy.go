@@ -16,7 +16,7 @@ var table = event.Table{
 	// No frame of the protocol has the member "event", but other protocols name their events in it.
 	Labels: []string{"name", "event", "object"},
 	// An error is not an envelope: its type may be "internal_server_error" (LiteLLM) or "InternalServerError" (vLLM).
-	Envelopes:  []string{"response", "item", "part", "output", "content", "summary", "data", "raw_item", "result", "choices", "delta", "tool_calls", "annotation"},
+	Envelopes:  []string{"response", "item", "part", "output", "content", "summary", "data", "event", "providerData", "raw_item", "rawItem", "result", "choices", "delta", "tool_calls", "annotation"},
 	Events:     eventNames,
 	KeptEvents: eventNames, // OpenAI's client for JavaScript raises an exception for "error"
 	// An instruction may be in any object, except where users choose the members' names. vLLM's input_messages hold the text of the prompt.
@@ -32,8 +32,8 @@ func (Dialect) Table() *event.Table { return &table }
 // eventNames are the SSE event names of the protocol. Each is the type of its frame.
 var eventNames = append(slices.Collect(maps.Keys(types)), "message", typeError)
 
-// wrapped returns the type of an event in the envelope of the Agents SDK.
-func wrapped(name string) string { return typeRaw + " " + name }
+// wrapped returns the type of an event in an envelope of the Agents SDK.
+func wrapped(envelope, name string) string { return envelope + " " + name }
 
 type rules = map[string]*event.Rule
 
@@ -42,12 +42,13 @@ var types = func() map[string]event.Type {
 		typeChunk:                 {Client: true, Words: &chunkWords, Public: publicChunk()},
 		typeDone:                  {Text: true, Client: true, Public: &event.Rule{AllowedValues: []string{typeDone}, Form: event.FormEnum}},
 		typeServerError:           {Client: true, Public: &event.Rule{Fact: event.KindError, Replacement: failure}},
-		typeAgentUpdated:          {Client: true, Public: members(rules{"type": &scalar, "new_agent": &scalar})},
-		typeAgentObject:           {Client: true, Public: members(rules{"type": &scalar, "new_agent": members(rules{"name": &scalar})})},
+		typeAgentUpdated:          {Client: true, Public: members(rules{"type": &scalar, "new_agent": &scalar, "agent": &scalar})},
+		typeAgentObject:           {Client: true, Public: members(rules{"type": &scalar, "new_agent": agentObject, "agent": agentObject})},
 		typeRunItem:               {Client: true, Words: &itemWords, Public: &publicRunItem},
 		withThoughts(typeRunItem): {Client: true, Words: &event.Words{Members: map[string]event.Kind{"item": event.KindThought}}, Public: &publicRunItem},
 		typeResumed:               {Client: true, AnyFact: true}, // it is unknown whether the item's start left
 		typeRaw:                   {},                            // the wrapped event is unknown
+		typeModel:                 {Client: true, AnyFact: true}, // texts and items in other words, or a chunk
 	}
 	for name, public := range responseRules() {
 		t := event.Type{Client: true, Public: public, Words: wordsOf(strings.TrimSuffix(name, answerSuffix)), Shows: shownBy(name), Answer: strings.HasSuffix(name, answerSuffix)}
@@ -56,7 +57,11 @@ var types = func() map[string]event.Type {
 		if public != nil {
 			t.Public = members(rules{"type": &scalar, "data": public})
 		}
-		all[wrapped(name)] = t
+		all[wrapped(typeRaw, name)] = t
+		if public != nil {
+			t.Public = members(rules{"type": &scalar, "data": members(rules{"type": &scalar, "event": public})})
+		}
+		all[wrapped(typeModel, name)] = t
 	}
 	return all
 }()
@@ -90,7 +95,7 @@ func wordsOf(name string) *event.Words {
 	case typeItemAdded, typeItemDone, typeForeign:
 		return &itemWords
 	case "response.audio.transcript.delta":
-		return &event.Words{Members: map[string]event.Kind{"delta": event.KindText}}
+		return &event.Words{Containers: []string{"data", "event"}, Members: map[string]event.Kind{"delta": event.KindText}}
 	}
 	return nil
 }
@@ -166,6 +171,7 @@ var (
 	assistant    = event.Rule{Form: event.FormEnum, AllowedValues: []string{"assistant"}}
 	status       = event.Rule{Form: event.FormEnum, AllowedValues: []string{"queued", "in_progress", "searching", "interpreting", "generating", "calling", "completed", "incomplete", "failed", "cancelled"}}
 
+	agentObject   = members(rules{"name": &scalar})
 	publicRunItem = event.Rule{Members: rules{"type": &scalar, "name": &scalar, "agent": &scalar, "item": members(rules{"type": &scalar, "agent": &scalar})}}
 
 	publicResponse = responseRule(&noList) // other events have shown the items
@@ -209,23 +215,23 @@ var (
 	}
 	// itemWords finds the texts of items that only the client gets.
 	itemWords = event.Words{
-		Containers: []string{"item", "raw_item", "content", "data"},
+		Containers: []string{"item", "raw_item", "rawItem", "providerData", "content", "data", "event"},
 		Members:    itemMembers(map[string]event.Kind{"output": event.KindToolEnded}),
 		RoleMember: "role", UserRoles: []string{"user"}, TypeKinds: thoughtTypes,
 	}
 	// responseWords finds the texts of the items that the end of a response repeats, and of vLLM's messages.
 	responseWords = event.Words{
-		Containers: []string{"response", "output", "output_messages", "content", "data"},
+		Containers: []string{"response", "output", "output_messages", "content", "data", "event"},
 		Members:    itemMembers(map[string]event.Kind{"recipient": event.KindToolStarted, "reasoning_content": event.KindThought}),
 		RoleMember: "role", UserRoles: []string{"user"}, RoleKinds: map[string]event.Kind{"tool": event.KindToolEnded}, MetadataMembers: authorMembers, TypeKinds: thoughtTypes,
 	}
 	// partWords finds the thoughts in parts of items.
-	partWords    = event.Words{Containers: []string{"part", "data"}, TypeKinds: thoughtTypes}
+	partWords    = event.Words{Containers: []string{"part", "data", "event"}, TypeKinds: thoughtTypes}
 	thoughtTypes = map[string]event.Kind{"raw_message_tokens": event.KindThought, "reasoning_text": event.KindThought, "summary_text": event.KindThought, "reasoning": event.KindThought, "thinking": event.KindThought}
 	// thoughtOutputWords finds the output of a response with a reasoning item. The whole output counts as a
 	// thought, because LiteLLM writes that item like an answer.
 	thoughtOutputWords = event.Words{
-		Containers: []string{"response", "data"},
+		Containers: []string{"response", "data", "event"},
 		Members:    map[string]event.Kind{"output": event.KindThought},
 	}
 )

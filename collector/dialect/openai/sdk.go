@@ -2,8 +2,11 @@ package openai
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -11,12 +14,55 @@ import (
 // sdk is the state of a run of the Agents SDK. The run has no id, and each of its turns has a response. The
 // application chooses whether its events contain objects or only names.
 //
-// Source: agents/stream_events.py, run_internal/streaming.py and items.py of openai-agents 0.24.
+// Source: agents/stream_events.py, run_internal/streaming.py and items.py of openai-agents 0.24; packages/agents-core/src/events.ts and
+// items.ts of @openai/agents 0.17.
 type sdk struct {
 	on          bool
 	agent       string // that has control
 	handoff     string // the id of the call that transfers control next, or ""
 	handoffDone string // the id of the call that transferred control
+	responses   bool   // the application sends events of responses
+}
+
+// modelEvents are the types of what a raw_model_stream_event contains. A "model" event has an event of the model's API, which the others
+// repeat in the SDK's own form.
+//
+// Source: packages/agents-core/src/types/protocol.ts of @openai/agents 0.17.
+var modelEvents = []string{"model", textOfModel, "response_started", "response_done"}
+
+const textOfModel = "output_text_delta"
+
+// modelEvent reads an event about a model's answer from the SDK for JavaScript. What is not an event of a response names no item reliably,
+// so it is withheld once anything was.
+func (d *decoder) modelEvent(f dialect.Frame, b *event.Batch) {
+	b.Type = typeModel
+	data := f.JSON.Get("data")
+	inner := data.Get("event")
+	if data.Get("type").Is("model") && strings.HasPrefix(inner.Get("type").String(), "response.") {
+		d.sdk.on, d.sdk.responses = true, true
+		b.Type = typeOrphan
+		if d.responseEvent(f, inner, b); b.Type != typeOrphan {
+			b.Type = wrapped(typeModel, b.Type)
+		}
+		return
+	}
+	var at place
+	at.addID(data.First("itemId", "item_id"))
+	if !slices.Contains(modelEvents, data.Get("type").String()) {
+		d.withheld.withholdUnseen(at)
+		b.Type, b.UnknownKind = typeOrphan, dialect.UnknownKind([]byte(typeModel+"."+data.Get("type").String()))
+		return
+	}
+	d.beginSDK(b)
+	switch {
+	case marksOf(f.JSON, data, inner, data.Get("providerData")).instructs, wire.IsFiltered(b, prefilter), d.withheld.isWithheld(at):
+		b.Internal = true
+		d.withheld.withhold(at)
+	case d.withheld.missed, d.withheld.withheld.Len() > 0:
+		b.Type = typeOrphan
+	case data.Get("type").Is(textOfModel) && !d.sdk.responses:
+		b.Partial = b.AddText(event.KindText, data.Get("delta")) != nil
+	}
 }
 
 // handoffTool is the prefix of the functions that transfer control.
@@ -36,6 +82,9 @@ func nameOf(v strictjson.Value) strictjson.Value {
 	return v
 }
 
+// newAgent returns the agent that has control now, as the SDK for Python or JavaScript names it.
+func newAgent(v strictjson.Value) strictjson.Value { return v.First("new_agent", "agent") }
+
 // user is the author of the user's messages. No agent may have this name.
 const user = "user"
 
@@ -43,10 +92,11 @@ const user = "user"
 // handoff.
 func (d *decoder) agentUpdated(v strictjson.Value, b *event.Batch) {
 	d.beginSDK(b)
-	if v.Get("new_agent").Kind() == strictjson.Object {
+	next := newAgent(v)
+	if next.Kind() == strictjson.Object {
 		b.Type = typeAgentObject
 	}
-	name := d.name(nameOf(v.Get("new_agent")))
+	name := d.name(nameOf(next))
 	if name != "" && name != user {
 		d.transfer(name, b)
 	}
@@ -104,7 +154,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	if b.HasThoughts = m.shows; kind == event.KindThought || m.thinks {
 		b.Type = withThoughts(typeRunItem)
 	}
-	id := d.name(raw.First("call_id", "callId"))
+	id := d.name(callID(raw))
 	switch name := v.Get("name"); {
 	case name.Is("tool_called"):
 		if _, client := clientTools[raw.Get("type").String()]; client && id != "" && d.calls.byID(id) < 0 && !d.response.ended {

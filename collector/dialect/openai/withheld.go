@@ -303,7 +303,7 @@ func choicePlace(choice strictjson.Value) (at place) {
 // addItem adds the IDs of an item. The result of a call names the call by call_id.
 func (at *place) addItem(item strictjson.Value) {
 	at.addID(item.Get("id"))
-	at.addID(item.First("call_id", "callId"))
+	at.addID(callID(item))
 }
 
 func (at *place) addID(id strictjson.Value) {

@@ -1,0 +1,93 @@
+package openai_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
+	"github.com/delegraph/delegraph/collector/dialect/openai"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
+)
+
+// Events of the Agents SDK for JavaScript, as JSON.stringify writes them.
+const (
+	agentA  = `{"type":"agent_updated_stream_event","agent":{"name":"A"}}`
+	agentB  = `{"type":"agent_updated_stream_event","agent":{"name":"B"}}`
+	called  = `{"type":"run_item_stream_event","name":"tool_called","item":{"type":"tool_call_item","rawItem":{"type":"function_call","id":"f","callId":"c","name":"w","status":"completed","arguments":"{}","providerData":{}},"agent":{"name":"A"}}}`
+	output  = `{"type":"run_item_stream_event","name":"tool_output","item":{"type":"tool_call_output_item","rawItem":{"type":"function_call_result","name":"w","callId":"c","status":"completed","output":{"type":"text","text":"o"}},"agent":{"name":"A"},"output":"o"}}`
+	asksB   = `{"type":"run_item_stream_event","name":"handoff_requested","item":{"type":"handoff_call_item","rawItem":{"type":"function_call","id":"g","callId":"h","name":"transfer_to_B","status":"completed","arguments":"{}"},"agent":{"name":"A"}}}`
+	toB     = `{"type":"run_item_stream_event","name":"handoff_occurred","item":{"type":"handoff_output_item","rawItem":{"type":"function_call_result","name":"transfer_to_B","callId":"h","status":"completed","output":{"type":"text","text":"{}"}},"sourceAgent":{"name":"A"},"targetAgent":{"name":"B"}}}`
+	message = `{"type":"run_item_stream_event","name":"message_output_created","item":{"type":"message_output_item","rawItem":{"id":"i","type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":"secret","providerData":{}}]},"agent":{"name":"A"}}}`
+	piece   = `{"type":"raw_model_stream_event","data":{"type":"output_text_delta","delta":"secret","itemId":"i","providerData":{"type":"response.output_text.delta","item_id":"i","output_index":0}}}`
+	started = `{"type":"raw_model_stream_event","data":{"type":"response_started","providerData":{"type":"response.created","response":{"id":"r"}}}}`
+	doneJS  = `{"type":"raw_model_stream_event","data":{"type":"response_done","response":{"id":"r","usage":{"inputTokens":5,"outputTokens":2},"output":[{"id":"i","type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":"secret"}]}]}}}`
+)
+
+// ofModel returns an event of a response as the SDK for JavaScript wraps it.
+func ofModel(response string) string {
+	return `{"type":"raw_model_stream_event","data":{"type":"model","event":` + response + `,"providerData":{"rawModelEventSource":"openai-responses"}},"source":"openai-responses"}`
+}
+
+// TestJavaScript reads the events of the Agents SDK for JavaScript.
+func TestJavaScript(t *testing.T) {
+	const (
+		begins = `run_started`
+		tool   = `tool_started name="w" call="c" {}; tool_ended name="w" call="c" "o"`
+		chat   = `model_started model="m"; text "secret"; text "secret"; model_ended model="m" finish="completed"; final; run_ended`
+	)
+	done := strings.Replace(ended, `"id":"r"`, `"id":"r","status":"completed"`, 1)
+	for name, c := range map[string]struct {
+		sent []string
+		want string
+	}{
+		"items":          {[]string{agentA, called, output, message, "[DONE]"}, begins + "; " + tool + `; text "secret"; run_ended`},
+		"a handoff":      {[]string{agentA, asksB, toB, agentB, message, "[DONE]"}, begins + `; tool_ended call="h" settled; transfer name="B" call="h"; text "secret"; run_ended`},
+		"texts":          {[]string{agentA, started, piece, doneJS, message, "[DONE]"}, begins + `; text "secret"; text "secret"; run_ended`},
+		"responses":      {[]string{agentA, started, ofModel(created), ofModel(added), piece, ofModel(delta), doneJS, ofModel(done), message, "[DONE]"}, begins + "; " + chat},
+		"only responses": {[]string{ofModel(created), ofModel(added), ofModel(delta), ofModel(done), "[DONE]"}, begins + "; " + chat},
+	} {
+		var got []string
+		for _, line := range strings.Split(dialecttest.Facts(openai.Dialect{}, &event.Stream{SingleRun: true}, stream(c.sent...)), "\n") {
+			if fact := strings.TrimSpace(line); strings.HasPrefix(line, " ") && fact != "other" {
+				got = append(got, fact)
+			}
+		}
+		if facts := strings.Join(got, "; "); facts != c.want {
+			t.Errorf("%s:\n%s, want\n%s", name, facts, c.want)
+		}
+		if out := leaving(t, client, stream(c.sent...)); strings.Count(out, "\n") != len(c.sent) {
+			t.Errorf("%s: under client this leaves: %s", name, out)
+		}
+		out := leaving(t, public, stream(c.sent...))
+		if want := strings.Contains(strings.Join(c.sent, ""), `"event":`); strings.Contains(out, "secret") != want || strings.Contains(out, `"o"`) {
+			t.Errorf("%s: under public this leaves: %s", name, out)
+		}
+	}
+}
+
+// TestJavaScriptStaysIn sends events of the SDK for JavaScript that do not leave.
+func TestJavaScriptStaysIn(t *testing.T) {
+	both := []filter.Settings{client, public}
+	for _, sent := range [][]string{
+		{agentA, strings.Replace(message, `"message"`, `"internal"`, 1)},
+		{agentA, strings.Replace(message, `"assistant"`, `"system"`, 1), piece, doneJS},
+		{agentA, strings.Replace(piece, `"type":"output`, `"role":"system","type":"output`, 1), piece},
+		{agentA, strings.Replace(piece, `"type":"response.`, `"type":"internal.`, 1), piece},
+		{agentA, strings.Replace(piece, `output_text_delta`, `reasoning_delta`, 1), piece},
+		{agentA, strings.Replace(piece, `{"type":"output`, `{"type":"output","type":"output`, 1), piece},
+		{ofModel(created), ofModel(strings.Replace(added, `"message"`, `"internal_note"`, 1)), ofModel(delta), piece, message, doneJS},
+		{ofModel(created), ofModel(strings.Replace(added, `"assistant"`, `"developer"`, 1)), ofModel(delta), piece},
+		{ofModel(created), strings.Replace(ofModel(added), `"type":"model"`, `"type":"model","role":"system"`, 1), ofModel(delta)},
+		{ofModel(created), ofModel(strings.Replace(added, `output_item.added`, `output_item.other`, 1)), ofModel(delta), piece},
+	} {
+		checkStaysIn(t, both, sent...)
+	}
+	noText := filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed, Exclude: []event.Kind{event.KindText}}
+	checkStaysIn(t, []filter.Settings{noText}, agentA, ofModel(created), ofModel(added), piece, ofModel(delta), message, doneJS)
+	noThoughts := filter.Settings{Policy: event.PolicyClient, Exclude: []event.Kind{event.KindThought}}
+	checkStaysIn(t, []filter.Settings{noThoughts}, agentA, strings.NewReplacer(`"message"`, `"reasoning"`, `"role":"assistant",`, "").Replace(message), piece)
+	noCalls := filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed, Exclude: []event.Kind{event.KindToolStarted, event.KindToolEnded}}
+	call := strings.NewReplacer(`"{}"`, `"secret"`, `"o"`, `"secret"`)
+	checkStaysIn(t, []filter.Settings{noCalls}, agentA, call.Replace(called), call.Replace(output), call.Replace(asksB))
+}
