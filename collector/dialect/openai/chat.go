@@ -18,6 +18,7 @@ type chat struct {
 	ended    bool // the end of its run was reported
 	id       string
 	repeated bool   // several chunks have the ID, so another ID means another completion
+	reusesID bool   // an earlier completion had the ID
 	chunkID  string // the ID in the current chunk
 	model    string
 	reason   string // the first finish reason
@@ -35,6 +36,7 @@ type choice struct {
 	index      int64
 	done       bool
 	finishedIn string // the key of the last completion in which it finished
+	reusesID   bool   // a choice of an earlier completion has the same key
 	message    place  // of its last message
 	text       dialect.TextTail
 	call       *chatCall // the open call: a model sends one after the other
@@ -245,7 +247,7 @@ func (c *chat) choiceAt(index int64) *choice {
 	if len(c.choices) >= maxChoices {
 		return nil
 	}
-	begun := &choice{index: index}
+	begun := &choice{index: index, reusesID: c.reusesID}
 	c.choices = append(c.choices, begun)
 	return begun
 }

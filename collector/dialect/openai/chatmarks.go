@@ -25,8 +25,8 @@ func (d *decoder) messagePlace(c *choice, at place, begins bool) place {
 
 // beginChoice begins a message of a choice. Marks of a message that the choice has finished do not apply to the new one.
 func (d *decoder) beginChoice(c *choice, at, own place) {
-	if c != nil && c.finishedIn == own.name() {
-		c.finishedIn = ""
+	if c != nil && (c.finishedIn == own.name() || c.reusesID) {
+		c.finishedIn, c.reusesID = "", false
 		d.withheld.forget(func(key string) bool { return slices.Contains(at.keys, key) || slices.Contains(own.keys, key) })
 	}
 	d.withheld.begin(own)

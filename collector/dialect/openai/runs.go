@@ -104,14 +104,14 @@ func (d *decoder) selectChat(id string, v strictjson.Value, b *event.Batch) {
 	}
 	c := &d.chat
 	switch {
-	case id == c.id || id == "" && !(c.finished && d.beginsMessage(v)):
-	case id != "" && d.restoreRun(func(r *runState) bool { return r.chat.id == id }, b):
+	case id == c.id && !(c.finished && beginsAgain(v)), id == "" && c.id != "" && !(c.finished && d.beginsMessage(v)):
+	case id != "" && id != c.id && d.restoreRun(func(r *runState) bool { return r.chat.id == id }, b):
 	case c.started && v.Get("choices").Len() > 0 && (c.finished || c.repeated || c.id != "" && d.beginsMessage(v)):
 		d.saveRun()
 		if !d.singleRun { // else a client may add the chunk to the message of an earlier completion
 			d.withheld.nextRun(d.continues)
 		}
-		d.runState = runState{}
+		d.runState = runState{chat: chat{reusesID: id == c.id}}
 	}
 }
 
@@ -124,6 +124,16 @@ func (d *decoder) endFinished(b *event.Batch) {
 	d.pauseCalls(b)
 	e := b.Add(event.KindRunEnded)
 	e.Error, e.Code, e.AwaitsOutcome = d.chat.failure, d.chat.code, true
+}
+
+// beginsAgain reports whether a chunk with the ID of a finished completion begins another one: some servers give all completions the
+// same ID or none. OpenRouter repeats the role beside the usage.
+func beginsAgain(v strictjson.Value) bool {
+	begins := v.Get("usage").Kind() <= strictjson.Null
+	for one := range v.Get("choices").Elements() {
+		begins = begins && one.Get("delta").Get("role").Kind() == strictjson.String && one.Get("finish_reason").Kind() != strictjson.String
+	}
+	return begins
 }
 
 // beginsMessage reports whether a chunk has a role, or a call with the index but not the ID of an open call.
