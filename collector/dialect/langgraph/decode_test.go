@@ -48,6 +48,10 @@ func TestDecode(t *testing.T) {
 		{"an older server marks no last piece", []string{
 			chunk("", `"content":"Hi"`), chunk("", `"content":"","response_metadata":{"finish_reason":"stop","model_name":"m"}`),
 		}, []string{"2 messages partial", "model_started", `text "Hi"`, "3 messages", `text "Hi"`, `model_ended model="m" finish="stop" unmetered`, "final"}},
+		{"usage after the finish reason", []string{chunk("", `"content":"Hi","response_metadata":{"finish_reason":"stop"}`), chunk("", `"content":"","usage_metadata":{"input_tokens":25,"output_tokens":10}`), chunk("", `"content":"","usage_metadata":{"input_tokens":25,"output_tokens":10}`)},
+			[]string{"2 messages", "model_started", `text "Hi"`, `text "Hi"`, `model_ended finish="stop" unmetered`, "final", "3 messages", "usage input=25 output=10", "4 messages"}},
+		{"usage in the first state", []string{chunk("", `"content":"Hi","response_metadata":{"finish_reason":"stop"}`), frame("values", `{"messages":[{"type":"ai","id":"lc_run--1","content":"Hi","usage_metadata":{"input_tokens":25,"output_tokens":10}}]}`)},
+			[]string{"2 messages", "model_started", `text "Hi"`, `text "Hi"`, `model_ended finish="stop" unmetered`, "final", "3 values", "usage input=25 output=10"}},
 		{"an older server with a model of Bedrock", []string{chunk("", `"content":"Hi"`), chunk("", `"content":"","response_metadata":{"stopReason":"end_turn"}`)},
 			[]string{"2 messages partial", "model_started", `text "Hi"`, "3 messages", `text "Hi"`, `model_ended finish="end_turn" unmetered`, "final"}},
 		{"a message of a node is no model's", []string{frame("updates", `{"a":{"messages":[{"type":"ai","id":"x","content":"Hi"}]}}`)},

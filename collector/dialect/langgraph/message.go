@@ -231,6 +231,9 @@ func isFromModel(id string) bool {
 // readChunk reads a piece of a model's message.
 func (d *decoder) readChunk(sc *scope, v, metadata strictjson.Value, b *event.Batch) {
 	id := d.name(v.Get("id"))
+	if d.open[id] == nil && d.repeats(id, v, b) {
+		return
+	}
 	m := d.begin(id, sc, metadata)
 	if !m.claim(b) {
 		return

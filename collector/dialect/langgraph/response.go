@@ -13,9 +13,7 @@ import (
 // with a finish reason has everything except the usage.
 func (d *decoder) readGrown(sc *scope, v strictjson.Value, b *event.Batch) {
 	id := d.name(v.Get("id"))
-	used := readUsage(v.Get("usage_metadata"))
-	if d.seen.mustSkip(seenMessage, id) {
-		d.addUsage(id, used, b)
+	if d.repeats(id, v, b) {
 		return
 	}
 	m := d.begin(id, sc, strictjson.Value{})
@@ -23,7 +21,7 @@ func (d *decoder) readGrown(sc *scope, v strictjson.Value, b *event.Batch) {
 		return
 	}
 	m.readResponse(d, v)
-	m.usage = used
+	m.usage = readUsage(v.Get("usage_metadata"))
 	m.start(d, b)
 	m.addGrowth(v, b)
 	d.noteThought(id, m.marked)
@@ -35,12 +33,18 @@ func (d *decoder) readGrown(sc *scope, v strictjson.Value, b *event.Batch) {
 	d.startCalls(m.scope, v, m.by, b)
 }
 
-// addUsage reports the usage of a response that ended without it.
-func (d *decoder) addUsage(id string, used event.Usage, b *event.Batch) {
+// repeats reports whether a message, or a piece of one, must be skipped. If the message ended without its usage and v has
+// it, the usage is reported.
+func (d *decoder) repeats(id string, v strictjson.Value, b *event.Batch) bool {
+	if !d.seen.mustSkip(seenMessage, id) {
+		return false
+	}
+	used := readUsage(v.Get("usage_metadata"))
 	if by, awaited := d.unmetered[id]; awaited && used != (event.Usage{}) && by.claim(b) {
 		delete(d.unmetered, id)
 		b.Add(event.KindUsage).Usage = used
 	}
+	return true
 }
 
 // addGrowth reports the text and the thoughts that earlier frames did not contain.
@@ -74,8 +78,7 @@ func dropEmpty(b *event.Batch) {
 // readWhole reads a complete message, which a model or the code of a node wrote.
 func (d *decoder) readWhole(sc *scope, v, metadata strictjson.Value, b *event.Batch) {
 	id := d.name(v.Get("id"))
-	if d.seen.mustSkip(seenMessage, id) {
-		d.addUsage(id, readUsage(v.Get("usage_metadata")), b)
+	if d.repeats(id, v, b) {
 		return
 	}
 	m := d.open[id]

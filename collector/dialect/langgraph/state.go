@@ -33,7 +33,7 @@ func (d *decoder) readValues(sc *scope, v strictjson.Value, b *event.Batch) {
 // are only recorded.
 func (d *decoder) readState(sc *scope, v strictjson.Value, first bool, b *event.Batch) {
 	if first {
-		d.remember(sc, messagesOf(v.Get("messages")))
+		d.remember(sc, messagesOf(v.Get("messages")), b)
 		return
 	}
 	d.active = d.name(v.Get(activeAgentKey))
@@ -116,7 +116,7 @@ func (d *decoder) readTask(sc *scope, v strictjson.Value, b *event.Batch) {
 			}
 			d.taskCall[id] = d.name(executed[0].Get("id"))
 		}
-		d.remember(sc, messagesOf(v.Get("input").Get("messages")))
+		d.remember(sc, messagesOf(v.Get("input").Get("messages")), b)
 		return
 	}
 	d.readUpdate(sc, d.name(v.Get("name")), v.Get("result"), b)

@@ -37,7 +37,7 @@ func overwritten(v strictjson.Value) strictjson.Value {
 func (d *decoder) readMessages(sc *scope, written strictjson.Value, b *event.Batch) {
 	messages := messagesOf(written)
 	old := d.countOld(messages)
-	d.remember(sc, messages[:old])
+	d.remember(sc, messages[:old], b)
 	for i, m := range messages {
 		if i >= old || d.isOfRun(m) {
 			d.readMessage(sc, m, strictjson.Value{}, b)
@@ -71,12 +71,13 @@ func (d *decoder) isOfRun(m strictjson.Value) bool {
 
 // remember records messages from before the run or one of its tasks. It opens their calls without a result, because the run
 // may execute them.
-func (d *decoder) remember(sc *scope, messages []strictjson.Value) {
+func (d *decoder) remember(sc *scope, messages []strictjson.Value, b *event.Batch) {
 	for _, m := range messages {
 		if d.isOfRun(m) {
 			continue
 		}
 		id := d.name(m.Get("id"))
+		d.repeats(id, m, b)
 		if d.seen.add(seenMessage, id); lenient.MatchesAny(m.First("type", "role").Text(), userTypes) {
 			d.seen.add(seenInput, id)
 		}
