@@ -113,6 +113,7 @@ func (d *StreamDecoder) Next() (*event.Batch, error) {
 			d.truncated = false
 			return d.reject(sse.Frame{}, d.input.ReceivedAt(), event.ReasonTruncated), nil
 		case d.err != nil:
+			d.closeDecoder()
 			d.recycleLast()
 			return nil, d.err
 		}
@@ -353,6 +354,14 @@ func (d *StreamDecoder) decodeSafely(f dialect.Frame, b *event.Batch) {
 	d.decoder.Decode(f, b)
 	if b.TooManyEvents() {
 		b.Events, b.Rejected = nil, event.ReasonShape
+	}
+}
+
+// closeDecoder tells the decoder that the stream has ended.
+func (d *StreamDecoder) closeDecoder() {
+	defer d.settings.Panics.Recover(recovery.Decoder, nil)
+	if closer, is := d.decoder.(dialect.Closer); is {
+		closer.Close()
 	}
 }
 

@@ -85,6 +85,12 @@ type Decoder interface {
 	Decode(Frame, *event.Batch)
 }
 
+// Closer is a Decoder that keeps what it knows for later streams.
+type Closer interface {
+	// Close is called after the last frame.
+	Close()
+}
+
 // Path is a request path at which a dialect's streams are served.
 type Path struct {
 	Method       string // of the requests; "" for any

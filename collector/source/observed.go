@@ -97,6 +97,7 @@ func (p *Proxy) filterStream(resp *http.Response, body *observedBody, s *event.S
 
 // filterUnconfirmed puts a filter into the path of an unconfirmed stream and removes its content encoding.
 func (p *Proxy) filterUnconfirmed(resp *http.Response, body *observedBody, s event.Stream) {
+	s.States = nil // the observer's decoder uses it
 	r, plain := p.insertFilter(resp, body)
 	r.startUnconfirmed(plain, p.settings.FrameLimit, func(in io.Reader) *collector.StreamDecoder {
 		return p.collector.Decode(&s, collector.Input{Reader: in, ReceivedAt: p.now, BeforeGrow: r.beforeGrow, RequireSure: true, ReportComments: true})
@@ -125,7 +126,7 @@ func (p *Proxy) replaceBody(resp *http.Response, body io.ReadCloser) {
 // describeStream returns the stream that an answer carries, with the identity that the request gives,
 // and the names of the dialects that it may have.
 func (p *Proxy) describeStream(x *exchange) (*event.Stream, []string) {
-	s := &event.Stream{Source: p.settings.Name, ConfiguredAgent: p.settings.Agent, Nonce: rand.Text(), Live: true, OpenedAt: p.now(), Withheld: p.settings.Withheld}
+	s := &event.Stream{Source: p.settings.Name, ConfiguredAgent: p.settings.Agent, Nonce: rand.Text(), Live: true, OpenedAt: p.now(), Withheld: p.settings.Withheld, States: &p.states}
 	if x == nil {
 		return s, []string{p.settings.Dialect}
 	}

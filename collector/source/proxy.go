@@ -95,6 +95,7 @@ type Proxy struct {
 	now                         func() time.Time
 	linger                      time.Duration
 	order                       order
+	states                      event.States
 	forward                     *httputil.ReverseProxy
 	active                      sync.WaitGroup // open run requests and observations
 	stopped                     context.Context

@@ -21,6 +21,7 @@ type decoder struct {
 	marked        []strictjson.Value // messages of the current frame in which every text is a thought
 	found         []strictjson.Value // messages of the current frame
 	examination
+	resumption
 	authors wire.Authors[string] // of messages, by id
 	shown   shown
 	hidden  hiddenCalls
@@ -37,6 +38,7 @@ type runState struct {
 	attempt   float64           // the number of the last attempt, from 1; 0 if none was stated
 	scopes    map[string]*scope // by namespace
 	seen      seenSet
+	frames    []uint64                // hashes of the last frames with an ID, at most maxFrames
 	open      map[string]*message     // messages that arrive in pieces, by id
 	announced map[string]announcement // of messages that follow, by id
 	unmetered map[string]speaker      // of responses that ended without their usage, by id
@@ -79,6 +81,7 @@ func init() {
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	v := f.JSON
+	d.takeOver()
 	b.Run, b.Session = d.run, d.session
 	mode, namespace := splitEvent(f.Event)
 	k, known := kinds[mode]
@@ -103,13 +106,18 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	b.Type = mode
 	d.check(f.Event, mode, v, b)
 	d.readStart(mode, v, b)
+	hash := wire.ContentHash(f)
+	if d.isRepeated(f, hash) { // it has the same events again, but does not count
+		kept := d.runState
+		defer func() { d.runState = kept }()
+		d.runState = runState{started: true}
+	}
 	sc := d.scopeOf(namespace)
 	d.showsReturns = d.attempt <= 1 && (d.showsReturns || mode == modeUpdates || mode == modeTasks || mode == modeDebug)
 	k.read(d, sc, v, b)
 	d.setAuthors(mode, sc, v, b)
-	b.Run, b.Session = d.run, d.session
-	if b.Run != "" {
-		b.ContentHash = wire.ContentHash(f)
+	if b.Run, b.Session = d.run, d.session; b.Run != "" {
+		b.ContentHash = hash
 	}
 	if len(b.Events) == 0 {
 		b.Add(event.KindOther)

@@ -340,6 +340,7 @@ func (d *decoder) finish(id string, m *message, mayGrow bool, b *event.Batch) {
 // endModel reports the end of a model's response.
 func (d *decoder) endModel(id string, m *message, mayGrow bool, b *event.Batch) {
 	d.seen.add(seenMessage, id)
+	d.reported.add(id, d.run)
 	delete(d.open, id)
 	delete(d.announced, id)
 	e := b.Add(event.KindModelEnded)

@@ -1,0 +1,148 @@
+package langgraph
+
+import (
+	"hash/maphash"
+	"maps"
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// knowledge is what a decoder knows about a thread. It passes to the streams of the thread that begin after the decoder's
+// has ended.
+type knowledge struct {
+	run      string   // uuidKey of the last run
+	state    runState // of that run; empty if another stream has continued it
+	reported reported
+}
+
+// reported maps hashes of the ids of models' messages to those of the runs in which they were reported. A later run may
+// repeat them, for example one that resumes after an approval.
+type reported map[uint64]uint64
+
+// maxReported limits a reported. When it is full, it forgets all messages.
+const maxReported = 1024
+
+func (r *reported) add(id, run string) {
+	if run == "" {
+		return
+	}
+	if *r == nil || len(*r) >= maxReported {
+		*r = make(reported)
+	}
+	(*r)[maphash.String(seed, id)] = maphash.String(seed, uuidKey(run))
+}
+
+// merge adds the messages of another map while there is room.
+func (r *reported) merge(other reported) {
+	if *r == nil {
+		*r = make(reported)
+	}
+	for id, run := range other {
+		if _, known := (*r)[id]; !known && len(*r) < maxReported {
+			(*r)[id] = run
+		}
+	}
+}
+
+// isEarlier reports whether a run other than the given one has reported a message.
+func (r reported) isEarlier(id, run string) bool {
+	by, is := r[maphash.String(seed, id)]
+	return is && run != "" && by != maphash.String(seed, uuidKey(run))
+}
+
+// resumption is the state that connects a decoder with other streams of its thread.
+type resumption struct {
+	states    *event.States // nil if the stream has no thread
+	thread    string        // the key in states
+	joined    string        // uuidKey of the run that the request joins, or ""
+	begun     bool          // a frame was decoded
+	mayRepeat bool          // the frames so far repeat those of the stream that is continued
+	reported  reported
+}
+
+func newResumption(s *event.Stream) resumption {
+	if s.Session == "" {
+		return resumption{}
+	}
+	return resumption{states: s.States, thread: s.Source + " " + uuidKey(s.Session), joined: uuidKey(s.JoinedRun)}
+}
+
+// takeOver takes what earlier streams of the thread knew, before the first frame. The state of a run goes to the stream
+// that joins it.
+func (d *decoder) takeOver() {
+	if d.begun {
+		return
+	}
+	d.begun = true
+	d.states.Update(d.thread, func(kept any) any {
+		k, _ := kept.(*knowledge)
+		if k == nil {
+			return nil
+		}
+		if d.reported = maps.Clone(k.reported); k.run == d.joined && d.joined != "" {
+			d.runState, d.mayRepeat = k.state, true
+			d.started = false
+			k.run, k.state = "", runState{}
+		}
+		return k
+	})
+}
+
+// Close keeps what the decoder knows for later streams of the thread.
+func (d *decoder) Close() {
+	if !d.begun {
+		return
+	}
+	d.states.Update(d.thread, func(kept any) any {
+		next := &knowledge{reported: d.reported}
+		if k, is := kept.(*knowledge); is { // of a stream that ended after this one began
+			next.reported.merge(k.reported)
+		}
+		if d.runState.size() <= maxStateSize {
+			next.run, next.state = uuidKey(d.run), d.runState
+		}
+		return next
+	})
+	d.states, d.reported, d.runState = nil, nil, runState{}
+}
+
+// maxStateSize limits the state of a run that is kept, in bytes.
+const maxStateSize = 128 << 10
+
+// size returns the approximate size of a run's state, in bytes.
+func (s *runState) size() int {
+	const ofID, ofEntry = 16, 512
+	n := ofID*(len(s.seen)+len(s.frames)) + ofEntry*(len(s.open)+len(s.announced)+len(s.unmetered)+len(s.calls)+len(s.taskCall)+s.shownWork.Len())
+	for namespace, sc := range s.scopes {
+		n += len(namespace) + ofEntry*(1+len(sc.returned))
+	}
+	for _, m := range s.open {
+		n += len(m.text)
+		for _, c := range m.calls {
+			n += ofEntry + len(c.args)
+		}
+	}
+	return n
+}
+
+// maxFrames limits the frames of which a run's state has a hash.
+const maxFrames = 1024
+
+// isRepeated reports whether the stream that is continued has already brought a frame: a client that comes back may ask for
+// frames that it did not get. The server sends them in order and with their IDs.
+func (d *decoder) isRepeated(f dialect.Frame, contentHash uint64) bool {
+	if len(f.ID) == 0 || d.states == nil {
+		return false
+	}
+	hash := maphash.Bytes(seed, f.ID) ^ contentHash
+	if d.mayRepeat = d.mayRepeat && slices.Contains(d.frames, hash); d.mayRepeat {
+		return true
+	}
+	if len(d.frames) >= maxFrames {
+		d.frames = slices.Delete(d.frames, 0, maxFrames/2)
+	}
+	d.frames = append(d.frames, hash)
+	return false
+}

@@ -1,0 +1,143 @@
+package langgraph
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/sse"
+)
+
+// returning is LangGraph with a client that leaves after some frames and comes back. It then gets the last frames again.
+type returning struct {
+	Dialect
+	after, again int
+}
+
+// New returns a decoder that changes to another one in the middle.
+func (l returning) New(*event.Stream) dialect.Decoder {
+	s := event.Stream{States: new(event.States), Identity: event.Identity{Session: threadID, NewRun: true}}
+	return &returningDecoder{returning: l, stream: s, decoder: l.Dialect.New(&s).(*decoder)}
+}
+
+type returningDecoder struct {
+	returning
+	stream event.Stream
+	*decoder
+	sent []sse.Frame
+}
+
+func (l *returningDecoder) Decode(f dialect.Frame, b *event.Batch) {
+	isFirst := len(l.sent) == l.after
+	if isFirst {
+		l.decoder.Close()
+		l.stream.JoinedRun = l.run
+		l.decoder = l.Dialect.New(&l.stream).(*decoder)
+		for _, again := range l.sent[max(len(l.sent)-l.again, 0):] {
+			repeated := new(event.Batch)
+			repeated.Begin(&l.stream, again, time.Time{})
+			repeated.Parse(200)
+			l.decoder.Decode(dialect.Frame{Frame: repeated.Frame, JSON: repeated.JSON}, repeated)
+			isFirst = false
+		}
+	}
+	f.ID = []byte(strconv.Itoa(len(l.sent)))
+	l.sent = append(l.sent, sse.Frame{ID: f.ID, Event: slices.Clone(f.Event), Data: slices.Clone(f.Data)})
+	l.decoder.Decode(f, b)
+	if isFirst { // each stream begins with these
+		if b.Events = b.Events[2:]; len(b.Events) == 0 {
+			b.Add(event.KindOther)
+		}
+	}
+}
+
+// TestResume has the client of each recording leave after any frame.
+func TestResume(t *testing.T) {
+	files, _ := filepath.Glob("testdata/*.sse")
+	for _, file := range files {
+		recording, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stream := string(recording)
+		want := dialecttest.Facts(Dialect{}, &event.Stream{Identity: event.Identity{Session: threadID}}, stream)
+		n := strings.Count(stream, "\nevent:") + 1
+		for after := 1; after < n; after += 1 + n/40 {
+			for _, again := range []int{0, 3} {
+				if diff := cmp.Diff(want, dialecttest.Facts(returning{after: after, again: again}, &event.Stream{}, stream)); diff != "" {
+					t.Fatalf("%s, after frame %d with %d again: -want +got\n%s", file, after, again, diff)
+				}
+			}
+		}
+	}
+}
+
+// end decodes a stream to its end.
+func end(s *event.Stream, frames ...string) {
+	d := (Dialect{}).New(s).(*decoder)
+	for _, f := range frames {
+		name, data, _ := strings.Cut(strings.TrimPrefix(strings.TrimSuffix(f, "\n\n"), "event: "), "\ndata: ")
+		b := new(event.Batch)
+		b.Begin(s, sse.Frame{Event: []byte(name), Data: []byte(data)}, time.Time{})
+		b.Parse(200)
+		d.Decode(dialect.Frame{Frame: b.Frame, JSON: b.JSON}, b)
+	}
+	d.Close()
+}
+
+// TestEarlierRuns has a run repeat the response of the run before, as after an approval. Its call gets its result.
+func TestEarlierRuns(t *testing.T) {
+	const (
+		asks   = `{"hook":{"messages":[{"type":"ai","id":"lc_run--1","content":"","tool_calls":[{"name":"f","id":"c1","args":{}}]}]}}`
+		result = `{"tools":{"messages":[{"type":"tool","tool_call_id":"c1","name":"f","content":""}]}}`
+	)
+	for _, c := range []struct {
+		name, source, thread, run string
+		counts                    bool
+	}{
+		{"another run", "a", strings.ToLower(threadID), nextRun, false},
+		{"the same run from its start", "a", threadID, begin, true},
+		{"another thread", "a", "another", nextRun, true},
+		{"another source", "b", threadID, nextRun, true},
+		{"no thread", "a", "", nextRun, true},
+	} {
+		s := &event.Stream{States: new(event.States), Source: "a", Identity: inThread(threadID, "")}
+		end(s, frame("metadata", begin), frame("updates", asks))
+		end(s) // a stream without frames changes nothing
+		s.Source, s.Session = c.source, c.thread
+		got := strings.Join(facts(s, frame("metadata", c.run), frame("updates", asks), frame("updates", result)), "\n")
+		if strings.Contains(got, "model_ended") != c.counts || !strings.Contains(got, `tool_ended name="f" call="c1"`) {
+			t.Errorf("%s: facts are\n%s", c.name, got)
+		}
+	}
+}
+
+// TestResumeBounds keeps no more of a run and its messages than fits.
+func TestResumeBounds(t *testing.T) {
+	s := &event.Stream{States: new(event.States), Identity: inThread(threadID, "")}
+	frames := []string{frame("metadata", begin)}
+	for i := range maxScopes {
+		frames = append(frames, frame("updates|"+strings.Repeat("a", maxStateSize/maxScopes)+strconv.Itoa(i), `{}`))
+	}
+	end(s, frames...)
+	var r reported
+	for i := range 2*maxReported + 1 {
+		r.add(strconv.Itoa(i), "r")
+	}
+	r.merge(reported{1: 1})
+	s.States.Update(newResumption(s).thread, func(kept any) any {
+		if k := kept.(*knowledge); k.run != "" || k.state.scopes != nil || len(r) > maxReported || r[1] != 1 {
+			t.Errorf("%d graphs of the run %q, and %d messages are kept", len(k.state.scopes), k.run, len(r))
+		}
+		return nil
+	})
+}
