@@ -30,23 +30,23 @@ const maxOpen = 256
 // agents holds the known subagents, in the order in which they appeared.
 type agents []agent
 
-// agentOf returns the agent of a frame, or the zero agent if the frame names none. It adds an unknown
-// subagent.
-func (a *agents) agentOf(v strictjson.Value) agent {
+// agentOf returns the agent of a frame, or the zero agent if the frame names none.
+func (a agents) agentOf(v strictjson.Value) agent {
 	kind, id, call := v.Get("agent_type"), dialect.Name(v.Get("agent_id").String()), dialect.Name(v.Get("parent_call_id").String())
 	switch {
 	case kind.Is(mainAgent):
 		return agent{name: mainAgent}
 	case id != "":
-		if i := slices.IndexFunc(*a, func(known agent) bool { return known.id == id }); i >= 0 {
-			(*a)[i].startedBy = cmp.Or((*a)[i].startedBy, call)
-			return (*a)[i]
+		if i := a.index(id); i >= 0 {
+			known := a[i]
+			known.startedBy = cmp.Or(known.startedBy, call)
+			return known
 		}
 		if call == "" && !kind.Is(subAgent) && !strings.HasPrefix(id, subAgent) {
 			return agent{name: mainAgent}
 		}
 	case call != "":
-		for _, known := range slices.Backward(*a) {
+		for _, known := range slices.Backward(a) {
 			if known.startedBy == call {
 				return known
 			}
@@ -57,11 +57,22 @@ func (a *agents) agentOf(v strictjson.Value) agent {
 	default:
 		return agent{}
 	}
-	added := agent{nameOf(id, call), id, call}
-	if len(*a) < maxOpen {
-		*a = append(*a, added)
+	return agent{nameOf(id, call), id, call}
+}
+
+func (a agents) index(id string) int {
+	return slices.IndexFunc(a, func(known agent) bool { return known.id == id })
+}
+
+// note records a subagent that works.
+func (a *agents) note(working agent) {
+	switch i := a.index(working.id); {
+	case working.id == "":
+	case i >= 0:
+		(*a)[i] = working
+	case len(*a) < maxOpen:
+		*a = append(*a, working)
 	}
-	return added
 }
 
 // end forgets an agent.

@@ -66,6 +66,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	}
 	b.Type = reader.kind
 	speaker := d.agents.agentOf(v)
+	d.agents.note(speaker)
 	if speaker == (agent{}) && reader.main && d.isVersion2 {
 		speaker.name = mainAgent
 	}
