@@ -29,12 +29,12 @@ func (t *TextTail) Add(piece []byte) {
 // Reset empties the text and keeps its memory.
 func (t *TextTail) Reset() { *t = TextTail{text: t.text[:0]} }
 
-// IsEmpty reports whether there is no text.
-func (t *TextTail) IsEmpty() bool { return len(t.text) == 0 }
+// Len returns the number of bytes that are kept.
+func (t *TextTail) Len() int { return len(t.text) }
 
 // Report adds the text to a batch, unless there is none. It reports whether there is one.
 func (t *TextTail) Report(b *event.Batch) bool {
-	if t.IsEmpty() {
+	if len(t.text) == 0 {
 		return false
 	}
 	e := b.Add(event.KindText)

@@ -76,7 +76,7 @@ func (m *messages) closeChunked(owner string, all bool) {
 			return false
 		}
 		m.remember(open)
-		if !open.text.IsEmpty() && len(m.unreported) < maxUnreported {
+		if open.text.Len() > 0 && len(m.unreported) < maxUnreported {
 			m.unreported = append(m.unreported, open)
 		}
 		return true

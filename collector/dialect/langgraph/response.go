@@ -99,7 +99,7 @@ func (d *decoder) readWhole(sc *scope, v, metadata strictjson.Value, b *event.Ba
 	if d.last = m.scope; d.open[id] == nil && isFromModel(id) {
 		d.endAbandoned(m.scope, b)
 	}
-	m.reportText(v, m.textLength == 0 && m.text.IsEmpty(), b)
+	m.reportText(v, m.textLength == 0 && m.text.Len() == 0, b)
 	if m.readResponse(d, v); isFromModel(id) {
 		if used := readUsage(v.Get("usage_metadata")); used != (event.Usage{}) {
 			m.usage = used

@@ -119,7 +119,7 @@ func (s *runState) size() int {
 		n += len(namespace) + ofEntry*(1+len(sc.returned))
 	}
 	for _, m := range s.open {
-		n += len(m.text)
+		n += m.text.Len()
 		for _, c := range m.calls {
 			n += ofEntry + len(c.args)
 		}
