@@ -72,21 +72,29 @@ func (r *runs) runOf(f replay.Frame, b *event.Batch) *run {
 	}
 	known, ok := r.byKey.Get(key)
 	if !ok || known.ended && (known.stream != f.Stream || startsRun(b)) {
-		r.dropUnnamed(f)
-		known = r.begin(key, b.Session)
+		if known = r.continueUnnamed(key, f.Stream); known == nil {
+			known = r.begin(key, b.Session)
+		}
 	}
 	known.stream = f.Stream
 	known.hasFacts = known.hasFacts || statesFact(b)
 	return known
 }
 
-// dropUnnamed removes the run of the frames before a stream's first run id, unless they stated something: they belong
-// to the run that begins.
-func (r *runs) dropUnnamed(f replay.Frame) {
-	key := runKey{source: f.Source, stream: f.Stream}
-	if known, ok := r.byKey.Peek(key); ok && !known.hasFacts {
-		r.byKey.Remove(key)
+// continueUnnamed returns the run of the frames before a stream's first run ID, which belong to the run with this ID, or
+// nil if there is none. Readers know the run by its derived ID if it stated something. Otherwise it begins with the new one.
+func (r *runs) continueUnnamed(key runKey, stream *replay.Stream) *run {
+	open := r.openRuns(stream)
+	if key.run == "" || len(open) != 1 || open[0].key.run != "" {
+		return nil
 	}
+	r.byKey.Remove(open[0].key)
+	if !open[0].hasFacts {
+		return nil
+	}
+	open[0].key = key
+	r.byKey.Add(key, open[0])
+	return open[0]
 }
 
 // statesFact reports whether a frame has an event other than KindOther.
