@@ -25,7 +25,7 @@ type decoder struct {
 // runState is the state of the current answer.
 type runState struct {
 	run         string // the ID of the message that the answer makes or continues
-	begun       bool   // a chunk was read, so the ID no longer changes
+	started     bool   // its start was reported
 	failure     event.Failure
 	code        string // of the failure
 	step        stepState
@@ -78,7 +78,6 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 	b.Type = k.name
 	d.withheld = wire.IsFiltered(b, prefilter)
 	k.decode(d, f.JSON, b)
-	d.begun = true
 	if len(b.Events) == 0 {
 		b.Add(event.KindOther)
 	}
@@ -93,12 +92,15 @@ func isBrokenError(data []byte) bool {
 
 var prefilter = lenient.NewPrefilter(&table)
 
-// start reads the ID of the message. It ignores a start after other chunks, because the ID of a run cannot
-// change. Merged answers have several starts, and an answer may begin with parts of the application.
+// start reads the ID of the message: the first one that a start has names the run. Merged answers have several starts,
+// and an answer may begin with parts of the application.
 func (d *decoder) start(v strictjson.Value, b *event.Batch) {
-	if !d.begun {
+	if d.run == "" {
 		d.run = d.name(v.Get("messageId"))
 		b.Run = d.run
+	}
+	if !d.started {
+		d.started = true
 		b.Add(event.KindRunStarted)
 	}
 }

@@ -158,6 +158,21 @@ func TestRepeatedEnd(t *testing.T) {
 	}
 }
 
+// TestLateID checks that the first start with an ID names the run, whatever precedes it, and that a run starts once.
+func TestLateID(t *testing.T) {
+	const start = `{"type":"start","messageId":"m"}`
+	for _, before := range []string{
+		`{"type":"data-notification","data":1,"transient":true}`, `{"type":"data-sources","id":"s","data":1}`, `{"type":"message-metadata","messageMetadata":{}}`,
+		`{"type":"text-start","id":"1"}`, `{"type":"reasoning-start","id":"1"}`, `{"type":"tool-input-available","toolCallId":"c","toolName":"f"}`,
+		`{"type":"error","errorText":"x"}`, `{"type":"abort"}`, `{"type":"start"}`, `{"type":"start","messageId":""}`, `{"type":"unknown"}`, `{`,
+	} {
+		facts := dialecttest.Facts(Dialect{}, &event.Stream{}, "data: "+strings.Join([]string{before, start, `{"type":"start","messageId":"n"}`, `{"type":"start-step"}`, "[DONE]"}, "\n\ndata: ")+"\n\n")
+		if named, started := strings.Count(facts, `run="m"`), strings.Count(facts, "run_started"); named != 4 || started != 1 {
+			t.Errorf("after %s, %d chunks of 4 belong to the run, which starts %d times: %s", before, named, started, facts)
+		}
+	}
+}
+
 // TestResumed checks that a stream that resumes an answer brings the run of the answer's message, if the message has an ID.
 func TestResumed(t *testing.T) {
 	for start, want := range map[string]int{`{"type":"start","messageId":"m"}`: 2, `{"type":"start"}`: 0} {
