@@ -42,6 +42,7 @@ type kind struct {
 	name           string
 	decode         func(*decoder, *task, frame, *event.Batch) // adds the event's facts to the batch
 	writesArtifact bool
+	speaks         bool // its text is a model's, or of the model's history
 }
 
 const (
@@ -57,9 +58,9 @@ const (
 var kinds = indexByName(
 	kind{name: kindTaskCreated, decode: (*decoder).taskCreated},
 	kind{name: "task-status", decode: (*decoder).taskStatus},
-	kind{name: kindTaskComplete, decode: (*decoder).taskComplete},
-	kind{name: "content-delta", decode: (*decoder).contentDelta},
-	kind{name: "content-complete", decode: (*decoder).contentComplete},
+	kind{name: kindTaskComplete, decode: (*decoder).taskComplete, speaks: true},
+	kind{name: "content-delta", decode: (*decoder).contentDelta, speaks: true},
+	kind{name: "content-complete", decode: (*decoder).contentComplete, speaks: true},
 	kind{name: "tool-call", decode: (*decoder).toolCall},
 	kind{name: "tool-start", decode: (*decoder).toolStart},
 	kind{name: "tool-progress", decode: (*decoder).toolProgress},
@@ -73,9 +74,9 @@ var kinds = indexByName(
 	kind{name: "data-write", decode: (*decoder).dataWrite, writesArtifact: true},
 	kind{name: "dataset-write", decode: (*decoder).datasetWrite, writesArtifact: true},
 	kind{name: "subtask-created", decode: (*decoder).subtaskCreated},
-	kind{name: "thought-stream", decode: (*decoder).thoughtStream},
+	kind{name: "thought-stream", decode: (*decoder).thoughtStream, speaks: true},
 	kind{name: "llm-usage", decode: (*decoder).llmUsage},
-	kind{name: kindMessage, decode: (*decoder).message},
+	kind{name: kindMessage, decode: (*decoder).message, speaks: true},
 )
 
 func indexByName(all ...kind) map[string]*kind {
@@ -108,6 +109,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	case fr.internal:
 		d.addIteration(fr, b)
 	case k != nil:
+		b.Internal = k.speaks && isInstruction(fr.data)
 		k.decode(d, t, fr, b)
 	case fr.kind == kindError:
 		e := b.Add(event.KindError)

@@ -4,7 +4,10 @@ import (
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 // addIteration reports the counters of a task's loop in an internal event. Texts in such an event
@@ -37,3 +40,26 @@ func internalName(kind string) string {
 	kind = strings.ToLower(strings.TrimSpace(kind))
 	return strings.TrimPrefix(kind, internalPrefix+":")
 }
+
+// isInstruction reports whether the role of a frame or message, or one in its metadata, is that of an instruction.
+func isInstruction(v strictjson.Value) bool {
+	for name, value := range v.Members() {
+		text := name.Text()
+		switch {
+		case !rolePrefilter.MayMatch(text):
+		case lenient.MatchesAny(text, roleMembers) && wire.IsInstruction(value), lenient.MatchesAny(text, words.Containers) && isInstruction(value):
+			return true
+		}
+	}
+	for element := range v.Elements() {
+		if isInstruction(element) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	roleMembers   = []string{words.RoleMember}
+	rolePrefilter = lenient.NewPrefilter(&event.Table{Labels: roleMembers, Envelopes: words.Containers})
+)

@@ -107,7 +107,7 @@ var words = event.Words{
 	AuthorMembers: []string{"name", "agentId"},
 	RoleMember:    "role",
 	UserRoles:     []string{"user"},
-	RoleKinds:     map[string]event.Kind{"tool": event.KindToolEnded, "system": event.KindOther},
+	RoleKinds:     map[string]event.Kind{"tool": event.KindToolEnded},
 }
 
 // responseWords finds the thoughts and calls of a model's response, statusWords the texts of a status.

@@ -77,7 +77,7 @@ var policyCases = []policyCase{
 	{"thought-stream", `"thoughtId":"secret","thoughtType":"planning","verbosity":"brief","content":"secret","index":0,"metadata":{"confidence":0.9,"alternatives":["secret"],"relatedTo":"secret","source":"secret"}`, withheld},
 	{"thought-stream", `"content":"secret"`, withheld},
 	{"llm-usage", `"model":"secret","prompt_tokens":1,"completion_tokens":1,"total_tokens":1,"completion_tokens_details":{"reasoning_tokens":1},"prompt_tokens_details":{"cached_tokens":1},"cache_read_input_tokens":1`, withheld},
-	{"message", `"message":{"role":"system","content":"secret"}`, withheld},
+	{"message", `"message":{"role":"user","content":"secret"}`, withheld},
 
 	// Tools.
 	{"tool-call", `"toolCallId":"c1","toolName":"f","arguments":{"x":"secret"},"metadata":{"x":"secret"}`, `"toolCallId":"c1","toolName":"f"`},
@@ -193,6 +193,15 @@ func TestWithheld(t *testing.T) {
 		{"content-delta", `{"type":"internal:x","taskId":"t","delta":"secret"}`, "internal"},
 		{"content-delta", nested, "internal"},
 		{"content-delta", `{"kind":"content-delta","event":"internal:llm-call","taskId":"t","delta":"secret"}`, "internal"},
+		{"message", `{"taskId":"t","message":{"role":"system","content":"secret"}}`, "internal"},
+		{"message", `{"taskId":"t","message":[{"role":"user"},{"Role":" Developer","content":"secret"}]}`, "internal"},
+		{"message", `{"taskId":"t","message":{"role":["system"],"content":"secret"}}`, "internal"},
+		{"message", `{"taskId":"t","message":{"metadata":{"role":"internal:x"},"content":"secret"}}`, "internal"},
+		{"message", `{"taskId":"t","role":"system","message":{"content":"secret"}}`, "internal"},
+		{"content-delta", `{"taskId":"t","role":"system","delta":"secret"}`, "internal"},
+		{"content-complete", `{"taskId":"t","metadata":{"role":"system"},"content":"secret"}`, "internal"},
+		{"thought-stream", `{"taskId":"t","role":"system","content":"secret"}`, "internal"},
+		{"task-complete", `{"taskId":"t","role":"developer","content":"secret"}`, "internal"},
 		{"", data, "unknown"},
 		{"undefined", data, "unknown"},
 		{"prompt-error", data, "unknown"},
@@ -211,6 +220,22 @@ func TestWithheld(t *testing.T) {
 				t.Errorf("under %s, filtering\n%sgives %q", s.Policy, stream, got)
 			}
 		}
+	}
+}
+
+// TestRoles checks that the client gets frames of other roles, and of agents that only have a name like a role.
+func TestRoles(t *testing.T) {
+	for _, members := range []string{
+		`"message":{"role":"assistant","content":"x"}`, `"message":{"role":"tool","content":"x","toolCallId":"c"}`, `"message":{"role":null,"content":"x"}`,
+		`"message":{"role":"assistant","name":"system","content":"system"}`,
+	} {
+		if got, want := filterStream(t, client, shapes["name alone"]("message", members))[0], "message "+dataOf("", members); got != want {
+			t.Errorf("of %s, %s is let out", want, got)
+		}
+	}
+	const result = `"toolCallId":"c","toolName":"people","success":true,"result":{"role":"developer","content":"x"},"metadata":{"role":"developer"}`
+	if got, want := filterStream(t, client, shapes["name alone"]("tool-complete", result))[0], "tool-complete "+dataOf("", result); got != want {
+		t.Errorf("of %s, %s is let out", want, got)
 	}
 }
 

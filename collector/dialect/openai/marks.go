@@ -3,6 +3,7 @@ package openai
 import (
 	"slices"
 
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -83,7 +84,7 @@ func (m *marks) readMember(name, value strictjson.Value) {
 func (m *marks) readRole(role strictjson.Value) {
 	m.named = m.named || len(role.Text()) > 0
 	switch {
-	case isInstruction(role):
+	case wire.IsInstruction(role):
 		m.instructs, m.kind = true, event.KindOther
 	case isAssistant(role):
 	case lenient.MatchesAny(role.Text(), toolRoles):
@@ -93,16 +94,8 @@ func (m *marks) readRole(role strictjson.Value) {
 	}
 }
 
-// Roles of messages, compared leniently.
-var (
-	instructionRoles = []string{"system", "developer"} // of messages that instruct a model
-	toolRoles        = []string{"tool", "function"}
-)
-
-// isInstruction reports whether a role is that of an instruction, or unreadable.
-func isInstruction(role strictjson.Value) bool {
-	return role.Kind() > strictjson.Null && role.Kind() != strictjson.String || lenient.MatchesAny(role.Text(), instructionRoles) || lenient.IsInternal(role.Text())
-}
+// toolRoles are the roles of messages with a tool's result, compared leniently.
+var toolRoles = []string{"tool", "function"}
 
 // isAssistant reports whether a role is the assistant's, or absent.
 func isAssistant(role strictjson.Value) bool {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 )
 
@@ -20,7 +21,7 @@ var table = event.Table{
 	Events:     eventNames,
 	KeptEvents: eventNames, // OpenAI's client for JavaScript raises an exception for "error"
 	// An instruction may be in any object, except where users choose the members' names. vLLM's input_messages hold the text of the prompt.
-	Instructions: &event.Instructions{Roles: instructionRoles, Members: []string{"input_messages"}, Skipped: []string{"instructions", "tools", "metadata", "variables", "attributes"}},
+	Instructions: &event.Instructions{Roles: wire.InstructionRoles, Members: []string{"input_messages"}, Skipped: []string{"instructions", "tools", "metadata", "variables", "attributes"}},
 	FailureData:  failure,
 	OversizeData: `{"error":{"message":"` + event.OversizeMessage + `","type":"server_error","param":null,"code":null}}`,
 	Types:        types,
