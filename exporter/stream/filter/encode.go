@@ -160,7 +160,7 @@ func (e *encoder) byRule(dst []byte, v strictjson.Value, rule *event.Rule) ([]by
 	case byType != nil && v.Kind() == strictjson.Object:
 		return e.value(dst, v, byType)
 	case rule.Elements != nil && (rule.Members == nil || v.Kind() == strictjson.Array):
-		return e.array(dst, v, rule.Elements)
+		return e.array(dst, v, func(strictjson.Value) *event.Rule { return rule.Elements })
 	case rule.Members != nil:
 		return e.members(dst, v, rule)
 	case rule.AnyMember != nil:
@@ -247,7 +247,7 @@ func (e *encoder) whole(dst []byte, v strictjson.Value) ([]byte, bool) {
 		}
 		return e.object(dst, v, func(_, _ strictjson.Value) *event.Rule { return &wholeRule })
 	case strictjson.Array:
-		return e.array(dst, v, &wholeRule)
+		return e.array(dst, v, func(strictjson.Value) *event.Rule { return &wholeRule })
 	}
 	return scalar(dst, v, event.FormText)
 }
@@ -292,7 +292,8 @@ func appendName(dst []byte, name strictjson.Value, rule *event.Rule) []byte {
 	return strictjson.AppendQuoted(dst, rule.RenameTo)
 }
 
-func (e *encoder) array(dst []byte, v strictjson.Value, rule *event.Rule) ([]byte, bool) {
+// array writes the elements for which there is a rule.
+func (e *encoder) array(dst []byte, v strictjson.Value, ruleOf func(element strictjson.Value) *event.Rule) ([]byte, bool) {
 	if v.Kind() != strictjson.Array {
 		return dst, false
 	}
@@ -300,6 +301,10 @@ func (e *encoder) array(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 	dst = append(dst, '[')
 	kept := false
 	for element := range v.Elements() {
+		rule := ruleOf(element)
+		if rule == nil {
+			continue
+		}
 		before := len(dst)
 		var ok bool
 		if dst, ok = e.value(separate(dst), element, rule); !ok {

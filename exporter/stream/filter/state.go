@@ -22,40 +22,31 @@ func (e *encoder) state(dst []byte, v strictjson.Value) ([]byte, bool) {
 	})
 }
 
-// operationRule is the rule for an operation of a JSON Patch. Operations that change no configured
-// key are left out entirely.
-var operationRule = event.Rule{Members: map[string]*event.Rule{"op": {}, "path": {Form: event.FormText}, "from": {Form: event.FormText}, "value": &wholeRule}}
+// operationRule is the rule for an operation of a JSON Patch. One that changes no configured key, or loses a member, is
+// left out entirely.
+var operationRule = event.Rule{Members: map[string]*event.Rule{
+	"op": {Required: true}, "path": {Form: event.FormText, Required: true}, "from": {Form: event.FormText, Required: true}, "value": {AllowAny: true, Required: true},
+}}
 
 // patch writes the operations of a JSON Patch that change configured keys. It withholds the whole patch if
 // an operation is not understood, because that operation may change the meaning of later ones. It also
 // withholds a patch that may change a thought, unless thoughts may pass.
 func (e *encoder) patch(dst []byte, v strictjson.Value) ([]byte, bool) {
-	if v.Kind() != strictjson.Array {
-		return dst, false
-	}
-	if e.hasThoughts && e.hidesThoughts() {
-		e.lostContent = true
-		return dst, false
-	}
-	start, kept := len(dst), false
-	dst = append(dst, '[')
+	understood := !e.hasThoughts || !e.hidesThoughts()
 	for op := range v.Elements() {
-		allowed, understood := e.allowsOperation(op)
-		if !understood {
-			e.lostContent = true
-			return dst[:start], false
-		}
-		if !allowed {
-			continue
-		}
-		dst, _ = e.value(separate(dst), op, &operationRule)
-		kept = true
+		_, known := e.allowsOperation(op)
+		understood = understood && known
 	}
-	if !kept && v.Len() > 0 {
+	if !understood {
 		e.lostContent = true
-		return dst[:start], false
+		return dst, false
 	}
-	return append(dst, ']'), true
+	return e.array(dst, v, func(op strictjson.Value) *event.Rule {
+		if allowed, _ := e.allowsOperation(op); allowed {
+			return &operationRule
+		}
+		return nil
+	})
 }
 
 // allowsOperation reports whether an operation applies to configured keys only, and whether it is a valid

@@ -67,6 +67,16 @@ func TestPatches(t *testing.T) {
 	if got := filterPart(settings, &rule, patch(`{"op":"add","path":"/plan","value":1,"note":"secret"}`)); got != patch(`{"op":"add","path":"/plan","value":1}`) {
 		t.Errorf("beside an operation leaves %s", got)
 	}
+	for _, op := range []string{ // they lose their value
+		`{"op":"add","path":"/plan","value":{"thought":true,"t":"secret"}}`, `{"op":"add","path":"/plan","value":[{"thought":true,"t":"secret"}]}`,
+	} {
+		if got, want := filterPart(settings, &rule, patch(good, op, op, good)), patch(good, good); got != want {
+			t.Errorf("beside %s leaves %s", op, got)
+		}
+		if got := filterPart(settings, &rule, patch(op)); got != string(filter.ReasonEmpty) {
+			t.Errorf("of %s leaves %s", op, got)
+		}
+	}
 	for sent, want := range map[string]string{`{"delta":[]}`: `{"delta":[]}`, `{"delta":` + good + `}`: string(filter.ReasonEmpty), `{"delta":"x"}`: string(filter.ReasonEmpty)} {
 		if got := filterPart(settings, &rule, sent); got != want {
 			t.Errorf("of %s leaves %s", sent, got)
@@ -74,6 +84,33 @@ func TestPatches(t *testing.T) {
 	}
 	if got := filterPart(filter.Settings{Policy: event.PolicyPublic}, &rule, patch(good)); got != string(filter.ReasonEmpty) {
 		t.Errorf("without keys leaves %s", got)
+	}
+}
+
+// TestWithheldOperations checks that a patch leaves without the operations that its decoder withholds.
+func TestWithheldOperations(t *testing.T) {
+	rule := event.Rule{Members: map[string]*event.Rule{"delta": {Patch: true, Fact: event.KindState}}}
+	const good, bad = `{"op":"replace","path":"/plan","value":1}`, `{"op":"replace","path":"/plan","value":"secret"}`
+	for _, withhold := range []func(*event.Batch, strictjson.Value){
+		func(b *event.Batch, op strictjson.Value) { b.Cut(op) },
+		func(b *event.Batch, op strictjson.Value) { b.SetTextKind(op, event.KindThought) },
+	} {
+		for sent, want := range map[string]string{
+			bad + "," + good: `{"delta":[` + good + `]}`, good + "," + bad: `{"delta":[` + good + `]}`, good + "," + bad + "," + good: `{"delta":[` + good + "," + good + `]}`,
+			bad: string(filter.ReasonEmpty), bad + "," + bad: string(filter.ReasonEmpty),
+		} {
+			var doc strictjson.Doc
+			b := decode(sse.Frame{Data: []byte(`{"delta":[` + sent + `]}`)}, &event.Table{Types: map[string]event.Type{"": {Public: &rule}}}, &doc)
+			for op := range b.JSON.Get("delta").Elements() {
+				if op.Get("value").Is("secret") {
+					withhold(b, op)
+				}
+			}
+			frame, why := filter.New(filter.Settings{Policy: event.PolicyPublic, StateKeys: []string{"plan"}}).Apply(b)
+			if got := string(frame.Data) + string(why); got != want {
+				t.Errorf("of %s leaves %s, want %s", sent, got, want)
+			}
+		}
 	}
 }
 
