@@ -105,6 +105,7 @@ func TestMeanings(t *testing.T) {
 		{`{"type":"answer","agent":"a","text":"hi","confidence":0.25}`, `text "hi"; confidence name="a" {Value:0.25 Known:true Scope: Label: Topic: Overall:true Origin:structured}; final`},
 		{`{"type":"thought","text":"hm"}`, `thought "hm"`},
 		{`{"type":"model_ended","model":"m","finish_reason":"stop","input_tokens":-1,"output_tokens":2}`, `model_ended model="m" finish="stop" output=2`},
+		{`{"type":"model_ended","input_tokens":9223372036854775807,"output_tokens":1099511627777}`, `model_ended`},
 		{`{"type":"confidence","confidence":92}`, `confidence {Value:0.92 Known:true Scope: Label: Topic: Overall:true Origin:structured}`},
 		{`{"type":"confidence","confidence":"0.5"}`, `confidence {Value:0.5 Known:true Scope: Label: Topic: Overall:true Origin:structured}`},
 		{`{"type":"confidence","confidence":"92 %"}`, `confidence {Value:0.92 Known:true Scope: Label: Topic: Overall:true Origin:structured}`},

@@ -222,15 +222,7 @@ func (r *reading) hasFailed() bool {
 }
 
 func (r *reading) usage() event.Usage {
-	return event.Usage{Input: count(r.value(pathInput)), Output: count(r.value(pathOutput))}
-}
-
-func count(v strictjson.Value) event.Count {
-	n, known := v.Int()
-	if !known || n < 0 {
-		return event.Count{}
-	}
-	return event.Count{N: n, Known: true}
+	return event.Usage{Input: dialect.Count(r.value(pathInput)), Output: dialect.Count(r.value(pathOutput))}
 }
 
 // maxLabel limits the label of a confidence, in bytes.

@@ -17,7 +17,7 @@ func (d Dialect) newTable() *event.Table {
 			t.Types[name] = event.Type{Client: true, InternalMembers: d.hiddenMembers, Public: f.public(d.hiddenMembers)}
 		}
 	}
-	if d.endMarker != "" && d.typePath != nil {
+	if d.endMarker != "" {
 		t.Types[d.endMarker] = event.Type{Client: true, Text: true, Public: &event.Rule{Form: event.FormEnum, AllowedValues: []string{d.endMarker}}}
 	}
 	return t
