@@ -154,7 +154,7 @@ func (d *decoder) readTrace(v strictjson.Value, b *event.Batch) {
 	name := dialect.Name(v.Get("node").String())
 	switch b.Type = typeTrace; string(kind.Text()) {
 	case traceNodeStart:
-		d.setSpeaker(d.nodes.begin(name, step(v.Get("step"))), b)
+		d.setSpeaker(d.nodes.begin(name, dialect.Count(v.Get("step"))), b)
 		d.answer.startNode()
 		d.inputAnswered(b)
 		if b.Agent != "" {
@@ -163,7 +163,7 @@ func (d *decoder) readTrace(v strictjson.Value, b *event.Batch) {
 		d.readState(v, b)
 	case traceNodeEnd:
 		speaker := d.nodes.current()
-		ended := d.nodes.end(name, step(v.Get("step")))
+		ended := d.nodes.end(name, dialect.Count(v.Get("step")))
 		d.setSpeaker(ended, b)
 		d.readState(v, b)
 		if ended == speaker {

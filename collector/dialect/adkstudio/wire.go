@@ -64,17 +64,6 @@ func appendKey(keys []string, key strictjson.Value) []string {
 	return keys
 }
 
-// maxStep bounds the number of a step. A larger number counts as unknown.
-const maxStep = 1 << 32
-
-func step(v strictjson.Value) event.Count {
-	n, ok := v.Int()
-	if !ok || n < 0 || n > maxStep {
-		return event.Count{}
-	}
-	return event.Count{N: n, Known: true}
-}
-
 // failureOf returns the class of the failure that an error text reports. The server's text for its own
 // timeout is "Timeout".
 func failureOf(text []byte) event.Failure {

@@ -3,6 +3,7 @@ package aisdk
 import (
 	"bytes"
 
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -63,7 +64,7 @@ type kind struct {
 var dataKind = kind{name: typeData, present: []string{"data"}, ambiguous: true, decode: (*decoder).data}
 
 // kinds holds the other types of chunks, by name.
-var kinds = indexByName(
+var kinds = wire.IndexByName(func(k *kind) string { return k.name },
 	kind{name: typeStart, ambiguous: true, decode: (*decoder).start},
 	kind{name: typeFinish, ambiguous: true, decode: (*decoder).finish},
 	kind{name: typeAbort, ambiguous: true, decode: (*decoder).abort},
@@ -94,14 +95,6 @@ var kinds = indexByName(
 	kind{name: typeCustom, required: []string{"kind"}, ambiguous: true, decode: (*decoder).modelPart},
 	kind{name: typeSteering, required: []string{"id"}, present: []string{"parts"}, decode: (*decoder).other},
 )
-
-func indexByName(all ...kind) map[string]*kind {
-	named := make(map[string]*kind, len(all))
-	for i := range all {
-		named[all[i].name] = &all[i]
-	}
-	return named
-}
 
 // kindOf returns the kind of a chunk, or nil if the protocol has none of its type.
 func kindOf(v strictjson.Value) *kind {

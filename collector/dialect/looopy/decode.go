@@ -55,7 +55,7 @@ const (
 // kinds are the 17 of the design document, and the later tool-call, tool-input-required, llm-usage
 // and message. The internal kinds (3 in the document, 6 today) are not among them. Any other kind is
 // withheld.
-var kinds = indexByName(
+var kinds = wire.IndexByName(func(k *kind) string { return k.name },
 	kind{name: kindTaskCreated, decode: (*decoder).taskCreated},
 	kind{name: "task-status", decode: (*decoder).taskStatus},
 	kind{name: kindTaskComplete, decode: (*decoder).taskComplete, speaks: true},
@@ -78,14 +78,6 @@ var kinds = indexByName(
 	kind{name: "llm-usage", decode: (*decoder).llmUsage},
 	kind{name: kindMessage, decode: (*decoder).message, speaks: true},
 )
-
-func indexByName(all ...kind) map[string]*kind {
-	named := make(map[string]*kind, len(all))
-	for i := range all {
-		named[all[i].name] = &all[i]
-	}
-	return named
-}
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	fr := readFrame(f)
