@@ -39,7 +39,7 @@ var table = event.Table{
 		typeChunk:   {Text: true, Answer: true, Client: true, Public: &event.Rule{Fact: event.KindText, Form: event.FormText}},
 		typeAgent:   {Text: true, Client: true, Public: &scalar},
 		typeError:   {Text: true, Client: true, Public: &event.Rule{Replacement: "the run failed", Fact: event.KindError}},
-		typeEnd:     {Text: true, Client: true, Public: &scalar, Words: &event.Words{}}, // some servers repeat the whole answer in it
+		typeEnd:     {Text: true, Client: true, Public: &scalar, Words: &event.Words{}}, // the servers send it without text
 
 		typeTrace: {Client: true, Words: &words, Public: &event.Rule{Members: map[string]*event.Rule{
 			"type":           &scalar,
