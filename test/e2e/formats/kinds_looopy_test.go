@@ -89,7 +89,7 @@ func TestKindsOfLooopy(t *testing.T) {
 		{"subtask-created, late", []string{looopyBegun, `content-delta "taskId":"s","delta":"Hm"`}, `subtask-created "subtaskId":"s","agentId":"analyst"`},
 		{"thought-stream", begun, `thought-stream "thoughtId":"h1","thoughtType":"planning","verbosity":"brief","content":"secret","index":0,"metadata":{"confidence":0.9,"alternatives":["secret"]}`},
 		{"llm-usage", []string{looopyBegun, looopyDone}, `llm-usage "model":"m-secret","prompt_tokens":7,"completion_tokens":3,"total_tokens":10,"completion_tokens_details":{"reasoning_tokens":1},"cache_read_input_tokens":2`},
-		{"message", begun, `message "message":{"role":"system","content":"secret"}`},
+		{"message", begun, `message "message":{"role":"user","content":"secret"}`},
 
 		{"internal:llm-call", begun, `internal:llm-call "iteration":1,"messageCount":2,"toolCount":3,"model":"CANARY"`},
 		{"internal:checkpoint", begun, `internal:checkpoint "iteration":1,"x":"CANARY"`},
