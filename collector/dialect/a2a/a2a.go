@@ -43,11 +43,12 @@ func (Dialect) Paths() []dialect.Path {
 
 // Detect recognizes an update by its required members. It returns Maybe for a message without an
 // envelope and for an update next to other members, because both could belong to another protocol,
-// and for an error, which any server could send.
+// and for an error with a code and a message or of a class of A2A's SDK for Java. Other servers could send the
+// other errors.
 func (Dialect) Detect(f dialect.Frame) dialect.Match {
-	u := readUpdate(f.JSON)
+	u := readUpdate(f)
 	switch {
-	case u.shape == shapeNone || u.shape == shapeOther:
+	case u.shape == shapeNone || u.shape == shapeOther, u.shape == shapeFailure && u.unwrapped:
 		return dialect.No
 	case u.shape == shapeFailure, u.shape == shapeMessage && u.unwrapped, u.extraMembers:
 		return dialect.Maybe

@@ -36,6 +36,13 @@ func TestCodes(t *testing.T) {
 	runDecode(t, []decodeCase{
 		{"over HTTP+JSON", []string{statusIs("working", "", ""), data(`{"error":{"code":503,"status":"UNAVAILABLE","message":"secret"}}`)},
 			[]string{"working; other", "error; " + over("UNAVAILABLE")}},
+		{"of a2a-js 0.3 over HTTP+JSON", []string{statusIs("working", "", ""), "event: error\n" + data(`{"code":-32603,"message":"secret"}`)},
+			[]string{"working; other", "error; " + over("-32603")}},
+		{"of a2a-java 0.3 over HTTP+JSON", []string{statusIs("working", "", ""), data(`{"error":"io.a2a.spec.InternalError","message":"secret"}`)},
+			[]string{"working; other", "error; " + over("io.a2a.spec.InternalError")}},
+		{"of problem details", []string{statusIs("working", "", ""), "event: error\n" + data(`{"type":"https://a2a-protocol.org/errors/x","title":"secret","status":400}`)},
+			[]string{"working; other", "error; " + over("")}},
+		{"of an event named error that is an update", []string{"event: error\n" + statusIs("working", "", "")}, []string{"working; other"}},
 		{"after the end", []string{statusIs("completed", "", ""), rpc(`{"code":-32603,"message":"secret"}`)},
 			[]string{"status-update; final; run_ended awaits_outcome", `error; error agent_error code="-32603"`}},
 		{"a status", []string{statusIs("failed", text("secret"), "")}, []string{"status-update; " + over("") + " awaits_outcome"}},

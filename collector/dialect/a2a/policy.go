@@ -103,6 +103,7 @@ var table = event.Table{
 		"result", "task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "history", "parts",
 		"content", "adk_custom_metadata", "a2a:response", "event", "rawEvent",
 	},
+	TypePrefixes:    []string{"https://a2a-protocol.org/errors/"}, // of problem details
 	DeepMembers:     []string{"error", "params", "metadata"},
 	IgnoreEventName: true,              // Agno uses class names as event names
 	KeptEvents:      []string{"error"}, // the Python SDK (1.3) and the JavaScript SDK over HTTP+JSON raise an error on this event name
@@ -121,15 +122,19 @@ var table = event.Table{
 		typeResults:  {Client: true, Words: &words, Public: frame(&publicResult, &publicState)},
 		typeWorking:  {Client: true, Words: &words, Public: frame(nil, &publicState)},
 		typeAside:    {Client: true, Words: &words},
-		typeError: {Client: true, Public: members(rules{
+		typeError: {Client: true, Public: &event.Rule{Fact: event.KindError, Members: rules{
 			"jsonrpc": {Form: event.FormEnum, AllowedValues: []string{"2.0"}},
 			"id":      &scalar,
-			"error": {Fact: event.KindError, Required: true, Members: rules{
-				"code": &scalar, "status": &scalar, "message": {Replacement: `"the run failed"`},
-			}},
-		})},
+			"error":   {String: &failureText, Required: true, Members: publicError},
+			"code":    &scalar, "status": &scalar, "message": &failureText, "title": &failureText, "detail": &failureText, // without an envelope
+		}}},
 	},
 }
+
+// publicError allows what an error states about its kind.
+var publicError = rules{"code": &scalar, "status": &scalar, "message": &failureText}
+
+var failureText = event.Rule{Replacement: `"the run failed"`}
 
 var (
 	// words lists all texts in an update, from any author. pastWords lists only earlier texts, for

@@ -1,6 +1,7 @@
 package a2a
 
 import (
+	"bytes"
 	"iter"
 	"slices"
 
@@ -30,7 +31,7 @@ type update struct {
 	body  strictjson.Value
 	kind  string // of shapeOther
 
-	unwrapped      bool // the update itself is the frame
+	unwrapped      bool // the update itself is the frame, or the form of the error is not A2A's alone
 	extraMembers   bool // the envelope has other members besides the update
 	internalBeside bool // a member beside the update is marked internal
 	misplaced      bool // it has content in members other than contentMembers
@@ -66,14 +67,19 @@ var (
 
 // readUpdate returns the update in a frame: the result of a JSON-RPC response or, over HTTP+JSON,
 // the frame itself.
-func readUpdate(frame strictjson.Value) update {
+func readUpdate(f dialect.Frame) update {
+	frame := f.JSON
 	result, failure := frame.Get("result"), frame.Get("error")
-	switch rpc := frame.Get("jsonrpc"); {
+	rpc := frame.Get("jsonrpc")
+	switch {
 	case rpc.Exists() && !rpc.Is("2.0"), failure.Kind() > strictjson.Null && result.Kind() > strictjson.Null:
 		return update{}
-	case failure.Kind() == strictjson.Object:
-		return readFailure(frame, failure, rpc.Exists())
-	case rpc.Exists():
+	case failure.Kind() > strictjson.Null, string(f.Event) == typeError:
+		if u := readFailure(f); u.shape != shapeNone || failure.Kind() > strictjson.Null {
+			return u
+		}
+	}
+	if rpc.Exists() {
 		u := readResult(result)
 		u.misplaced = u.misplaced || hasOtherContent(frame)
 		return u
@@ -93,14 +99,36 @@ func readUpdate(frame strictjson.Value) update {
 	return u
 }
 
-// readFailure reads an error of JSON-RPC or HTTP+JSON (google.rpc.Status). Both have a code and a
-// message.
-func readFailure(frame, failure strictjson.Value, rpc bool) update {
+// readFailure returns the error in a frame, or an empty update. Over JSON-RPC and HTTP+JSON, the member error has a
+// code and a message. Servers of 0.3 over HTTP+JSON also send {"error":"…"}, in Java the class of the error with a
+// message beside it. Clients take any data of an event named error for one: a2a-js sends {"code":…,"message":…},
+// others the problem details of RFC 9457.
+func readFailure(f dialect.Frame) update {
+	frame, failure, message := f.JSON, f.JSON.Get("error"), f.JSON.Get("message")
+	u := update{shape: shapeFailure, body: failure}
 	_, coded := failure.Get("code").Int()
-	if !coded || failure.Get("message").Kind() != strictjson.String || !rpc && frame.Len() > 1 {
+	switch beside := frame.Len() - 1; {
+	case coded && failure.Get("message").Kind() == strictjson.String && (beside == 0 || frame.Get("jsonrpc").Exists()):
+	case failure.Kind() == strictjson.String && (beside == 0 || beside == 1 && message.Kind() == strictjson.String):
+		u.unwrapped = !bytes.Contains(failure.Text(), []byte(".a2a"))
+	case string(f.Event) == typeError && frame.Kind() == strictjson.Object && frame.Get("result").Kind() <= strictjson.Null &&
+		!hasOtherContent(frame, "message", "status") && isScalar(message) && isScalar(frame.Get("status")):
+		u.unwrapped, u.internalBeside = true, lenient.HasInternalDiscriminator(&anyDepth, frame)
+		if failure.Kind() <= strictjson.Null {
+			u.body = frame
+		}
+	default:
 		return update{}
 	}
-	return update{shape: shapeFailure, body: failure}
+	return u
+}
+
+// anyDepth finds internal names at any depth of an error.
+var anyDepth = event.Table{Discriminators: table.Discriminators, NameMembers: table.NameMembers, DeepEnvelopes: true}
+
+// isScalar reports whether v contains no other values, or does not exist.
+func isScalar(v strictjson.Value) bool {
+	return v.Kind() != strictjson.Object && v.Kind() != strictjson.Array
 }
 
 func readResult(v strictjson.Value) update {

@@ -27,8 +27,8 @@ func NewRelay(s Settings, counters Counters) *Relay {
 }
 
 // Append appends the filtered frame of a batch as a new SSE frame. Under the policy client it replaces
-// a frame over the size limit. Under any policy it replaces an error that is unreadable or internal, so
-// that the client learns of the error.
+// a frame over the size limit. Under any policy it replaces an error that is unreadable, internal or of an unknown
+// type, so that the client learns of the error.
 func (r *Relay) Append(dst []byte, b *event.Batch) []byte {
 	frame, why := r.filter.Apply(b)
 	if why != Passed {
@@ -63,7 +63,7 @@ func (r *Relay) replacement(b *event.Batch, why Reason) string {
 	switch {
 	case b.Rejected == event.ReasonTooLarge && b.Table != nil && r.filter.settings.Policy == event.PolicyClient:
 		return b.Table.OversizeData
-	case why == ReasonUnreadable && statesFailure(b), why == ReasonInternal && b.StreamError && b.Table != nil:
+	case why == ReasonUnreadable && statesFailure(b), (why == ReasonInternal || why == ReasonUnknown) && b.StreamError && b.Table != nil:
 		return b.Table.FailureData
 	}
 	return ""
