@@ -36,3 +36,15 @@ func (s *Deduplicator) isAwaited(b *event.Batch) bool {
 	key := sharedKey{b.Stream.Source, b.Run}
 	return !s.runs.Contains(key) && !s.ended.Contains(key) && s.requests[sessionKey{b.Stream.Source, b.Stream.JoinedSession}] > 0
 }
+
+// isPast reports whether a stream that replays a session brings a run that is not remembered. The run is from the past,
+// because another stream began it.
+func (s *Deduplicator) isPast(b *event.Batch) bool {
+	if !b.Stream.Replays {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := sharedKey{b.Stream.Source, b.Run}
+	return !s.runs.Contains(key) && !s.ended.Contains(key)
+}

@@ -143,6 +143,9 @@ func (s *Deduplicator) Consume(b *event.Batch) {
 		if s.isAwaited(b) {
 			return // the answer brings the frame too, and starts the run under its own stream
 		}
+		if s.isPast(b) {
+			return
+		}
 	}
 	l, lost := s.listener(b)
 	switch {
@@ -218,6 +221,8 @@ func (r *sharedRun) join(stream *event.Stream, opened bool) *listener {
 	}
 	first := slices.IndexFunc(r.frames, func(f seenFrame) bool { return !f.at.Before(stream.OpenedAt) })
 	switch {
+	case stream.Replays:
+		first = -r.forgotten
 	case stream.ReplayedRun != "":
 		first = 0
 	case first < 0:
@@ -230,8 +235,8 @@ func (r *sharedRun) join(stream *event.Stream, opened bool) *listener {
 
 // consume passes on a frame that no other stream has brought. A snapshot only repeats known frames, or the state in which
 // the run before ended. An error of the stream is taken from the first stream only. A stream with pieces without their
-// start brings nothing new while the stream that started the run is open: that one brings all frames, in order. It
-// reports false if the frame is new and the run has ended.
+// start brings nothing new while the stream that started the run is open: that one brings all frames, in order. Nor does a
+// replay, whose pieces may also be known pieces in one. It reports false if the frame is new and the run has ended.
 func (r *sharedRun) consume(l *listener, b *event.Batch, next event.Sink) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -245,6 +250,9 @@ func (r *sharedRun) consume(l *listener, b *event.Batch, next event.Sink) bool {
 		return b.Stream.ReplayedRun != "" || b.Stream.JoinedSession != "" // the run was reported, and will not begin again
 	}
 	behind := l.at < r.forgotten+len(r.frames)
+	if l.stream.Replays && (r.listeners[0].stream == r.stream || behind && b.Partial) {
+		return true
+	}
 	r.frames = append(r.frames, seenFrame{b.ContentHash, l, b.Received})
 	if len(r.frames) > maxFrames {
 		r.frames = slices.Delete(r.frames, 0, maxFrames/2)
@@ -268,6 +276,10 @@ func (r *sharedRun) hasStarter(l *listener) bool {
 // isKnown reports whether another stream has already brought the frame. A frame from before that
 // stream was opened cannot have come from it.
 func (r *sharedRun) isKnown(l *listener, b *event.Batch) bool {
+	if l.at < r.forgotten && l.stream.Replays {
+		l.at++
+		return true
+	}
 	for i := max(l.at-r.forgotten, 0); i < len(r.frames); i++ {
 		if f := r.frames[i]; f.hash == b.ContentHash && f.by != l && !b.Received.Before(f.by.stream.OpenedAt) {
 			l.at = r.forgotten + i + 1

@@ -29,11 +29,12 @@ func (s *transcript) Close(of *event.Stream, end event.End, at time.Time) {
 //   - "+a?<" opens a listener that was requested before everything else
 //   - "+a?r" opens a listener that gets earlier frames again
 //   - "+a?o" opens a listener that gets earlier frames again and names the run differently
-//   - "+s#" opens a stream of the run's session
+//   - "+s#" opens a stream of the run's session, and "+s#r" one that replays it
 //   - "+a!" opens the answer to a message to the run
 //   - "+a%" opens the answer to a request in the background, and "+a?%" a stream that resumes its run
 //   - "a:x" is a frame of the run, "a:x^" a snapshot, and "a:x!" an error
 //   - "a:x=" is a frame that states the state x, and "a:x^=" a snapshot of that state
+//   - "a:x~" is a piece
 //   - "a:x<" is a frame that came before all others
 //   - "a:x?" is a frame that names no run
 //   - "a:E" is the end of the run
@@ -100,6 +101,11 @@ func TestListeners(t *testing.T) {
 		{"a session after the run", "+a a:x -a +s# s:x s:y -s.", "+a a:x -a,0@3 +s -s,1@7 "},
 		{"a session when the client has left", "+a a:x -a. +s# s:y s:E -s.", "+a a:x +s a:y a:E -a,0@6 -s,1@7 "},
 		{"a session that was joined in the middle", "+s# s:n? -s.", "+s -s,1@3 "},
+		{"a session is replayed beside its run", "+a% a:x +s#r s:x s:y a:y a:E s:E -a -s", "+a a:x +s a:y a:E -a,0@9 -s,0@10 "},
+		{"a session is replayed after its run", "+a% a:x a:E -a +s#r s:x s:E -s", "+a a:x a:E -a,0@4 +s -s,0@8 "},
+		{"a session with a run of the past is replayed", "+s#r s:x s:y s:E -s", "+s -s,0@5 "},
+		{"a client comes back and gets a replay", "+a% a:x a:y -a. +s#r s:x s:y s:z s:E -s", "+a a:x a:y +s a:z a:E -a,0@9 -s,0@10 "},
+		{"a replay has several pieces in one", "+a% a:x a:y~ a:z~ -a. +s#r s:x s:u~ s:v s:E -s", "+a a:x a:y a:z +s a:v a:E -a,0@10 -s,0@11 "},
 		{"frames of no run", "+a a:n? a:x a:n? -a", "+a a:n a:x a:n -a,0@5 "},
 	} {
 		var got string
@@ -124,8 +130,8 @@ func listened(steps string) string {
 		case '+':
 			of := &event.Stream{Source: "s", Nonce: step[1:2], OpenedAt: now, SingleRun: true, Identity: event.Identity{Session: "session"}}
 			switch {
-			case strings.HasSuffix(step, "#"):
-				of.SingleRun, of.JoinedSession = false, "session"
+			case strings.Contains(step, "#"):
+				of.SingleRun, of.JoinedSession, of.Replays = false, "session", strings.HasSuffix(step, "r")
 			case strings.HasSuffix(step, "?%"):
 				of.SingleRun, of.JoinedRun, of.ReplayedRun, of.InBackground = false, "t", "t", true
 			case strings.HasSuffix(step, "%"):
@@ -161,6 +167,7 @@ func listened(steps string) string {
 				b.Add(event.KindRunEnded)
 			}
 			b.Snapshot, b.StreamError = strings.Contains(step, "^"), strings.HasSuffix(step, "!")
+			b.Partial = strings.HasSuffix(step, "~")
 			if strings.HasSuffix(step, "=") {
 				b.StateHash = b.ContentHash
 			}
@@ -231,6 +238,28 @@ func TestListenersBounds(t *testing.T) {
 	if want := (losses{tracker.LostStream: 1001}); !maps.Equal(lost, want) {
 		t.Errorf("evicted: %v, want %v", lost, want)
 	}
+}
+
+// TestReplayOfMany replays a session whose run has more frames than are remembered. Only the new ones are passed on.
+func TestReplayOfMany(t *testing.T) {
+	next := &sinkCounter{}
+	s := exporter.NewDeduplicator(next, losses{})
+	first := &event.Stream{Source: "s", SingleRun: true, Identity: event.Identity{Session: "u", InBackground: true}}
+	again := &event.Stream{Source: "s", OpenedAt: time.Unix(5000, 0), Identity: event.Identity{JoinedSession: "u", Replays: true, InBackground: true}}
+	frames := func(of *event.Stream, n int) {
+		s.Open(of)
+		for i := range n {
+			s.Consume(&event.Batch{Stream: of, Run: "t", ContentHash: uint64(i + 1), Received: of.OpenedAt})
+		}
+		s.Close(of, event.EndClientLeft, time.Unix(6000, 0))
+	}
+	if frames(first, 3000); next.consumed != 3000 {
+		t.Errorf("%d frames of the answer were passed on", next.consumed)
+	}
+	if frames(again, 3010); next.consumed != 3010 {
+		t.Errorf("%d frames were passed on after the replay, want 3010", next.consumed)
+	}
+	s.EndDeparted()
 }
 
 // TestMissedStarts brings a piece on a stream that began after its start. The piece is taken from the stream that

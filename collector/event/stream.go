@@ -25,6 +25,7 @@ type Identity struct {
 	NewRun             bool     // the request starts a run, so the stream brings all of it
 	InBackground       bool     // the run goes on when a stream of it breaks off, and another request can bring the rest
 	JoinedSession      string   // the session whose runs the stream brings one after the other, or ""
+	Replays            bool     // the stream repeats all earlier runs of JoinedSession, perhaps in fewer frames, and begins none
 	RequestDialect     string   // the dialect, if the request's content identifies it regardless of the path; or ""
 }
 

@@ -154,8 +154,8 @@ func (p *Proxy) describeStream(x *exchange) (*event.Stream, []string) {
 	if !x.unconfirmed && len(names) == 1 {
 		s.Dialect = names[0]
 	}
-	if identity.JoinedRun != "" {
-		s.SingleRun, s.ParentSpan, s.RunFailed = false, event.SpanContext{}, nil // the run belongs to another request
+	if identity.JoinedRun+identity.JoinedSession != "" {
+		s.SingleRun, s.ParentSpan, s.RunFailed = false, event.SpanContext{}, nil // the runs belong to other requests
 	}
 	if reason != "" && x.span != nil {
 		p.counters.CountUnreadRequest(p.settings.Name, reason)

@@ -4,6 +4,7 @@ package agui
 
 import (
 	"net/http"
+	"path"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -51,16 +52,22 @@ func isBareError(v strictjson.Value) bool {
 }
 
 // Identify reads a RunAgentInput. Its resume entries answer interrupts. The tool results at the end
-// of its messages answer calls that an earlier run left to the client.
+// of its messages answer calls that an earlier run left to the client. A runtime of CopilotKit continues its
+// runs when their clients leave, and repeats all runs of a thread to a client that connects again.
 func (Dialect) Identify(r dialect.Request) event.Identity {
-	id := event.Identity{Session: dialect.Name(r.Body.Get("threadId").String())}
-	for entry := range r.Body.Get("resume").Elements() {
+	method, input := copilotRequest(r)
+	id := event.Identity{Session: dialect.Name(input.Get("threadId").String()), InBackground: method != ""}
+	if method == copilotConnect {
+		id.JoinedSession, id.Replays = id.Session, true
+		return id
+	}
+	for entry := range input.Get("resume").Elements() {
 		wire.AddAnswer(&id, entry.Get("interruptId"))
 	}
-	if r.Body.Get("forwardedProps").Get("command").Get("resume").Kind() > strictjson.Null && len(id.Answers) < wire.MaxAnswers {
+	if input.Get("forwardedProps").Get("command").Get("resume").Kind() > strictjson.Null && len(id.Answers) < wire.MaxAnswers {
 		id.Answers = append(id.Answers, onInterrupt)
 	}
-	messages := r.Body.Get("messages")
+	messages := input.Get("messages")
 	last := 0 // number of tool results at the end
 	for message := range messages.Elements() {
 		if last++; !message.Get("role").Is("tool") {
@@ -76,7 +83,31 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 	return id
 }
 
+// Methods of CopilotKit's runtime that are answered by a stream.
+const (
+	copilotRun     = "agent/run"
+	copilotConnect = "agent/connect"
+)
+
+// copilotRequest returns the method of a request to CopilotKit's runtime, or "", and the RunAgentInput. The method
+// is at the end of the path, around the agent's ID, or in an envelope.
+//
+// Source: CopilotKit, packages/runtime/src/v2/runtime/core/fetch-router.ts and endpoints/single-route-helpers.ts.
+func copilotRequest(r dialect.Request) (method string, input strictjson.Value) {
+	agent, action := path.Split(r.Path)
+	byPath := path.Base(path.Dir(path.Dir(agent))) + "/" + action
+	for _, known := range []string{copilotRun, copilotConnect} {
+		switch {
+		case r.Body.Get("method").Is(known):
+			return known, r.Body.Get("body")
+		case byPath == known:
+			return known, r.Body
+		}
+	}
+	return "", r.Body
+}
+
 // New starts a stream. It may hold several runs, one after the other.
 func (Dialect) New(s *event.Stream) dialect.Decoder {
-	return &decoder{ownName: s.ConfiguredAgent, configured: s.ConfiguredAgent}
+	return &decoder{ownName: s.ConfiguredAgent, configured: s.ConfiguredAgent, shared: s.InBackground}
 }

@@ -14,6 +14,7 @@ type decoder struct {
 	run, session  string
 	ownName       string // name of the run's own agent: the configured one until a transfer
 	configured    string
+	shared        bool              // another stream may bring the same runs
 	ended         bool              // the run has ended; only an error may follow
 	missedStart   bool              // a withheld or unreadable frame may have started anything
 	filtered      bool              // the filter withholds the current frame because of a name or a mark in it
@@ -48,6 +49,13 @@ func (d *decoder) reset() {
 }
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
+	d.decode(f, b)
+	if d.shared && b.Run != "" {
+		b.ContentHash = wire.ContentHash(f)
+	}
+}
+
+func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 	v := f.JSON
 	named := v.Get("type")
 	b.Run, b.Session = d.run, d.session

@@ -3,11 +3,14 @@ package agui
 import (
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/sse"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -95,6 +98,46 @@ func TestIdentify(t *testing.T) {
 	}
 	if got := (Dialect{}).Identify(dialect.Request{}); got.Session != "" || got.Answers != nil {
 		t.Errorf("Identify() = %+v without a body, want nothing", got)
+	}
+}
+
+// TestIdentifyCopilotKit checks requests to CopilotKit's runtime, which repeats the runs of a thread to clients that
+// connect again.
+func TestIdentifyCopilotKit(t *testing.T) {
+	const input = `{"threadId":"t","runId":"r","messages":[{"role":"tool","toolCallId":"c","content":""}]}`
+	run := event.Identity{Session: "t", Answers: []string{"c"}, InBackground: true}
+	connect := event.Identity{Session: "t", InBackground: true, JoinedSession: "t", Replays: true}
+	for _, c := range []struct {
+		path, body string
+		want       event.Identity
+	}{
+		{"/api/copilotkit/agent/default/run", input, run},
+		{"/api/copilotkit/agent/default/connect", input, connect},
+		{"/api/copilotkit", `{"method":"agent/run","params":{"agentId":"default"},"body":` + input + `}`, run},
+		{"/api/copilotkit", `{"method":"agent/connect","params":{"agentId":"default"},"body":` + input + `}`, connect},
+		{"/agent/default", input, event.Identity{Session: "t", Answers: []string{"c"}}},
+		{"/agents/default/connect", input, event.Identity{Session: "t", Answers: []string{"c"}}},
+	} {
+		got := Dialect{}.Identify(dialect.Request{Method: http.MethodPost, Path: c.path, Body: parse(t, c.body)})
+		if !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s %s: Identify() = %+v, want %+v", c.path, c.body, got, c.want)
+		}
+	}
+}
+
+// TestSharedRuns checks that frames of a run have a hash if another stream may bring them.
+func TestSharedRuns(t *testing.T) {
+	for _, shared := range []bool{false, true} {
+		stream, b := &event.Stream{Identity: event.Identity{InBackground: shared}}, &event.Batch{}
+		b.Begin(stream, sse.Frame{Data: []byte(`{"type":"RUN_STARTED","threadId":"t","runId":"r"}`)}, time.Time{})
+		b.Table = Dialect{}.Table()
+		if refused := b.Parse(8); refused != "" {
+			t.Fatal(refused)
+		}
+		Dialect{}.New(stream).Decode(dialect.Frame{Frame: b.Frame, JSON: b.JSON}, b)
+		if got := b.ContentHash != 0; got != shared {
+			t.Errorf("a frame has a hash: %t, want %t", got, shared)
+		}
 	}
 }
 
