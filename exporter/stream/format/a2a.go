@@ -226,7 +226,7 @@ func (a *a2a) endRun(r *run, b *event.Batch, outcome status) {
 	r.dropDetails()
 }
 
-// finalState returns the last state of a task and its message. Open questions are repeated, because
+// finalState returns the last state of a task on its stream and its message. Open questions are repeated, because
 // clients only look at the final status.
 func (a *a2a) finalState(r *run, outcome status) (a2aState, []a2aPart) {
 	switch outcome {
@@ -243,7 +243,9 @@ func (a *a2a) finalState(r *run, outcome status) (a2aState, []a2aPart) {
 	case failed:
 		return stateFailed, []a2aPart{textPart("the run failed")}
 	}
-	return stateFailed, []a2aPart{textPart("the stream ended before the run did")}
+	notice := textPart("the stream ended before the run did")
+	notice.Metadata = &partMetadata{Status: outcome}
+	return stateWorking, []a2aPart{notice} // the agent has not said that the task is over, and another stream may bring the rest
 }
 
 // asStruct returns a value as an object, the form that the protocol requires for calls.

@@ -131,7 +131,8 @@ type (
 		Long    bool   `json:"adk_is_long_running,omitempty"`
 		Thought bool   `json:"adk_thought,omitempty"`
 		Kind    string `json:"delegraph_thought_type,omitempty"`
-		Wrapped bool   `json:"data_part_compat,omitempty"` // marks, as the A2A project's SDKs do, data of 1.0 that 0.3 has no form for
+		Status  status `json:"delegraph_run_status,omitempty"` // of a run that ended without a state of A2A
+		Wrapped bool   `json:"data_part_compat,omitempty"`     // marks, as the A2A project's SDKs do, data of 1.0 that 0.3 has no form for
 	}
 )
 

@@ -37,10 +37,13 @@ func stateOf(r tracker.Report) string {
 				return map[bool]string{true: "auth_required", false: "input_required"}[in.Kind == "credential"]
 			}
 		}
-	case tracker.Incomplete:
-		return string(tracker.Failed) // A2A has no state for timeouts
 	}
 	return string(r.Status)
+}
+
+// runMetadata holds the status of a run that ended although its task is still working.
+type runMetadata struct {
+	Status string `json:"delegraph_run_status"`
 }
 
 // endsIn returns the last status that a stream reports for each run.
@@ -54,7 +57,10 @@ func endsIn(t *testing.T, stream []byte) (ends []string) {
 				Status       any
 				StatusUpdate *struct {
 					TaskID string
-					Status struct{ State string }
+					Status struct {
+						State   string
+						Message struct{ Parts []struct{ Metadata runMetadata } }
+					}
 				}
 			}
 		}
@@ -65,6 +71,9 @@ func endsIn(t *testing.T, stream []byte) (ends []string) {
 		switch update := v.Result.StatusUpdate; {
 		case update != nil:
 			last[update.TaskID] = strings.ToLower(strings.TrimPrefix(update.Status.State, "TASK_STATE_"))
+			if parts := update.Status.Message.Parts; last[update.TaskID] == "working" && len(parts) == 1 {
+				last[update.TaskID] = parts[0].Metadata.Status
+			}
 		case v.Type == "RUN_STARTED":
 			turn = v.RunID
 		case v.Type == "RUN_FINISHED":
