@@ -11,7 +11,7 @@ import (
 var (
 	// cardPaths are the paths of agent cards, including those of 0.2. Each may have a prefix.
 	// cardMethods are the JSON-RPC methods that return a card.
-	cardPaths   = []string{"/.well-known/agent-card.json", "/.well-known/agent.json", "/v1/card", "/extendedagentcard"}
+	cardPaths   = []string{"/.well-known/agent-card.json", "/.well-known/agent.json", "/v1/card", "/extendedagentcard", "/agent/authenticatedextendedcard"}
 	cardMethods = []string{"GetExtendedAgentCard", "agent/getAuthenticatedExtendedCard", "agent/authenticatedExtendedCard"}
 )
 

@@ -20,6 +20,7 @@ func TestIsCard(t *testing.T) {
 		{"GET", "/a2a/weather/.well-known/agent-card.json", "", true},
 		{"GET", "/v1/card", "", true},
 		{"GET", "/extendedAgentCard", "", true},
+		{"GET", "/agent/authenticatedExtendedCard", "", true},
 		{"GET", "/acme/extendedAgentCard", "", true},
 		{"POST", "/", `{"jsonrpc":"2.0","id":1,"method":"GetExtendedAgentCard"}`, true},
 		{"POST", "/a2a/x", `{"jsonrpc":"2.0","id":1,"method":"agent/getAuthenticatedExtendedCard"}`, true},
