@@ -56,7 +56,8 @@ func isBareError(v strictjson.Value) bool {
 // runs when their clients leave, and repeats all runs of a thread to a client that connects again.
 func (Dialect) Identify(r dialect.Request) event.Identity {
 	method, input := copilotRequest(r)
-	id := event.Identity{Session: dialect.Name(input.Get("threadId").String()), InBackground: method != ""}
+	id := event.Identity{Session: dialect.Name(input.Get("threadId").String())}
+	id.InBackground = method != "" && id.Session != ""
 	if method == copilotConnect {
 		id.JoinedSession, id.Replays = id.Session, true
 		return id

@@ -18,6 +18,7 @@ type message struct {
 	isAnswer  bool // its role is assistant
 	internal  bool // it is withheld, such as instructions for a model
 	isThought bool // it is a model's thought
+	begun     bool // its start was an answer's, so its end must leave too
 	text      dialect.TextTail
 }
 
@@ -170,6 +171,7 @@ func (d *decoder) textStart(v strictjson.Value, b *event.Batch) {
 		return
 	}
 	d.applyMessage(m, b)
+	m.begun = m.begun || b.Type == typeTextStart && !b.Internal
 }
 
 func (d *decoder) textContent(v strictjson.Value, b *event.Batch) {
@@ -205,7 +207,9 @@ func (d *decoder) textEnd(v strictjson.Value, b *event.Batch) {
 		return
 	}
 	m.addSigns(v)
-	d.applyMessage(m, b)
+	if d.applyMessage(m, b); m.begun {
+		b.Type = typeTextEnd
+	}
 	d.messages.end(m)
 	m.text.Report(b)
 }

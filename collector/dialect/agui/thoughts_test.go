@@ -32,6 +32,17 @@ func TestMarkedOnce(t *testing.T) {
 	}
 }
 
+// TestMarkedAfterStart checks that the end of a message leaves whose start left, although a piece made it a thought.
+func TestMarkedAfterStart(t *testing.T) {
+	const end = `{"type":"TEXT_MESSAGE_END","messageId":"m"}`
+	marked := `{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"hm","metadata":{"thought":true}}`
+	testPolicies(t, []string{`{"type":"TEXT_MESSAGE_START","messageId":"m","role":"assistant"}`, marked}, []policyCase{
+		{`{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"secret"}`, unchanged, withheld},
+		{end, unchanged, end},
+	})
+	testPolicies(t, []string{`{"type":"TEXT_MESSAGE_START","messageId":"m","role":"assistant","metadata":{"thought":true}}`, marked}, []policyCase{{end, unchanged, withheld}})
+}
+
 // TestMarkedWork changes a state and an activity in which something is, or was, marked as a thought.
 func TestMarkedWork(t *testing.T) {
 	const (
