@@ -62,21 +62,22 @@ func (d *decoder) missesStart(key artifactKey, piece bool) bool {
 
 // addWrite reports a write to an artifact. Tool calls are not part of an artifact.
 func (d *decoder) addWrite(artifact strictjson.Value, parts parts, write event.Artifact, b *event.Batch) {
-	counted := false
+	counted, filtered := false, false
 	write.Kind = event.ArtifactOther
 	for p := range parts.all() {
-		switch p.kind {
-		case partFile:
+		switch {
+		case p.kind == partFile:
 			write.Kind = event.ArtifactFile
-			write.Bytes, counted = write.Bytes.Add(p.bytes), true
-		case partData:
-			if write.Kind != event.ArtifactFile {
-				write.Kind = event.ArtifactData
-			}
-			write.Bytes, counted = write.Bytes.Add(p.bytes), true
-		case partText:
-			write.Bytes, counted = write.Bytes.Add(p.bytes), true
+		case p.kind == partData && write.Kind != event.ArtifactFile:
+			write.Kind = event.ArtifactData
+		case p.kind != partData && p.kind != partText:
+			continue
 		}
+		write.Bytes, counted = write.Bytes.Add(p.bytes), true
+		filtered = filtered || !p.bytes.Known && p.data.Exists() && !hasContent(p.data)
+	}
+	if filtered { // the rest is not the size of the write
+		write.Bytes = event.Count{}
 	}
 	if !counted && (parts.len() > 0 || !write.Complete) {
 		return

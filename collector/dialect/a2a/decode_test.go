@@ -283,7 +283,7 @@ func TestArtifacts(t *testing.T) {
 			piece("a", `{"data":{"code":"x"},"metadata":{"adk_type":"executable_code"}},{"raw":""}`, last),
 		}, []string{
 			`artifact-update; artifact id="a" file bytes=2 complete (bytes name="n" media="m/t" "aGk=")`,
-			`artifact-update; artifact id="a" file bytes=14 complete (bytes name="n" media="m/t" "aGk=") (data false) (bytes name="../../\x00" "aGk=") (data media="application/json" 7)`,
+			`artifact-update; artifact id="a" file complete (bytes name="n" media="m/t" "aGk=") (data false) (bytes name="../../\x00" "aGk=") (data media="application/json" 7)`,
 			`artifact-update; artifact id="a" file bytes=4 complete`,
 			`artifact-update; artifact id="a" file bytes=0 complete`,
 		}},
