@@ -61,6 +61,7 @@ type sharedRun struct {
 	state     uint64    // the last that a frame stated; of a listener's run, first that of the run before
 	endedAt   time.Time // when the agent last ended one of the streams, if no new frame came since
 	statedEnd bool      // a frame has stated the end of the run
+	asks      bool      // a frame has asked for input: the agent ends its streams until the answer
 }
 
 // seenFrame is a frame that was passed on.
@@ -158,7 +159,7 @@ func (s *Deduplicator) Consume(b *event.Batch) {
 		if !l.run.consume(l, b, s.next) {
 			s.leaveEnded(b)
 			s.Consume(b)
-		} else if l.stream.JoinedSession != "" && statesEnd(b) {
+		} else if l.stream.JoinedSession != "" && states(b, event.KindRunEnded) {
 			s.leave(l, b.Received)
 		}
 	case l != nil && !l.opened, b.Run == "" && b.Stream.JoinedRun+b.Stream.JoinedSession != "" && b.Rejected == "":
@@ -262,7 +263,8 @@ func (r *sharedRun) consume(l *listener, b *event.Batch, next event.Sink) bool {
 		l.at = r.forgotten + len(r.frames)
 	}
 	r.endedAt = time.Time{}
-	r.state, r.statedEnd = cmp.Or(b.StateHash, r.state), r.statedEnd || statesEnd(b)
+	r.state, r.statedEnd = cmp.Or(b.StateHash, r.state), r.statedEnd || states(b, event.KindRunEnded)
+	r.asks = r.asks || states(b, event.KindInputRequested)
 	b.Stream = r.stream
 	next.Consume(b)
 	return true
@@ -376,7 +378,7 @@ func (s *Deduplicator) leaveOther(b *event.Batch) {
 	}
 }
 
-// statesEnd reports whether a frame states the end of its run.
-func statesEnd(b *event.Batch) bool {
-	return slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Kind == event.KindRunEnded })
+// states reports whether a frame has an event of a kind.
+func states(b *event.Batch, kind event.Kind) bool {
+	return slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Kind == kind })
 }

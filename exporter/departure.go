@@ -21,7 +21,7 @@ type departure struct {
 // depart makes a run wait for a client to come back after a stream of it has ended, and reports whether it does: not if the agent has
 // stated the end of the run or ended its stream, or if too many wait. The caller holds both locks.
 func (s *Deduplicator) depart(r *sharedRun, stream *event.Stream, end event.End, at time.Time) bool {
-	mayReturn := end == event.EndClientLeft || stream.InBackground && (end == event.EndOfStream || end == event.EndBroken)
+	mayReturn := end == event.EndClientLeft || stream.InBackground && !r.asks && (end == event.EndOfStream || end == event.EndBroken)
 	if !mayReturn || r.statedEnd || !r.endedAt.IsZero() || r.stream.JoinedSession != "" || len(s.departed) >= maxDeparted {
 		return false
 	}

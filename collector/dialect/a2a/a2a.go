@@ -70,16 +70,17 @@ var subscribeMethods = []string{"tasks/resubscribe", "SubscribeToTask"}
 func (Dialect) Identify(r dialect.Request) event.Identity {
 	params, asks := r.Body.Get("params"), streamRequest(r.Body)
 	if slices.ContainsFunc(subscribeMethods, r.Body.Get("method").Is) {
-		return event.Identity{JoinedRun: dialect.Name(params.Get("id").String()), RequestDialect: asks}
+		return event.Identity{JoinedRun: dialect.Name(params.Get("id").String()), RequestDialect: asks, InBackground: true}
 	}
 	if before, subscribes := strings.CutSuffix(r.Path, ":subscribe"); subscribes {
-		return event.Identity{JoinedRun: dialect.Name(path.Base(before))}
+		return event.Identity{JoinedRun: dialect.Name(path.Base(before)), InBackground: true}
 	}
 	message := params.Get("message")
 	if !message.Exists() {
 		message = r.Body.Get("message")
 	}
 	id := event.Identity{Session: dialect.Name(message.Get("contextId").String()), RequestDialect: asks, NewRun: startsTask(r)}
+	id.InBackground = asks != "" || path.Base(r.Path) == streamAction
 	wire.AddAnswer(&id, message.Get("taskId"))
 	for p := range partsOf(message).all() {
 		if p.kind == partResponse {
@@ -89,12 +90,15 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 	return id
 }
 
+// streamAction is the end of the path over HTTP+JSON.
+const streamAction = "message:stream"
+
 // startsTask reports whether a request surely starts a task: it sends a message that names none. Servers
 // that read Protobuf's JSON accept the name of a member in snake case too.
 func startsTask(r dialect.Request) bool {
 	var message strictjson.Value
 	switch name := path.Base(r.Path); {
-	case name == "message:stream":
+	case name == streamAction:
 		message = r.Body.Get("message")
 	case slices.ContainsFunc(sendMethods, r.Body.Get("method").Is) && !strings.Contains(name, ":"):
 		message = r.Body.Get("params").Get("message")

@@ -59,7 +59,9 @@ func endsIn(t *testing.T, stream []byte) (ends []string) {
 					TaskID string
 					Status struct {
 						State   string
-						Message struct{ Parts []struct{ Metadata runMetadata } }
+						Message struct {
+							Parts []struct{ Metadata runMetadata }
+						}
 					}
 				}
 			}
