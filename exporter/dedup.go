@@ -79,6 +79,7 @@ type listener struct {
 	opened bool // the next sink has seen the stream open
 
 	missedStart bool // it brought a piece of something that began before it
+	isNew       bool // its last frame that is not a piece was new
 }
 
 // NewDeduplicator returns a sink before next.
@@ -236,24 +237,21 @@ func (r *sharedRun) join(stream *event.Stream, opened bool) *listener {
 
 // consume passes on a frame that no other stream has brought. A snapshot only repeats known frames, or the state in which
 // the run before ended. An error of the stream is taken from the first stream only. A stream with pieces without their
-// start brings nothing new while the stream that started the run is open: that one brings all frames, in order. Nor does a
-// replay, whose pieces may also be known pieces in one. It reports false if the frame is new and the run has ended.
+// start brings nothing new while the stream that started the run is open: that one brings all frames, in order. It reports
+// false if the frame is new and the run has ended.
 func (r *sharedRun) consume(l *listener, b *event.Batch, next event.Sink) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	alone := len(r.listeners) == 1 && r.closedAt.IsZero() && r.endedAt.IsZero()
 	repeats := b.Snapshot && (!alone || b.StateHash != 0 && b.StateHash == r.state)
 	l.missedStart = l.missedStart || b.MissedStart
-	if repeats || b.StreamError && l != r.listeners[0] || r.isKnown(l, b) || l.missedStart && r.hasStarter(l) {
+	if repeats || b.StreamError && l != r.listeners[0] || r.isRepeated(l, b) || l.missedStart && r.hasStarter(l) {
 		return true
 	}
 	if !r.closedAt.IsZero() {
 		return b.Stream.ReplayedRun != "" || b.Stream.JoinedSession != "" // the run was reported, and will not begin again
 	}
 	behind := l.at < r.forgotten+len(r.frames)
-	if l.stream.Replays && (r.listeners[0].stream == r.stream || behind && b.Partial) {
-		return true
-	}
 	r.frames = append(r.frames, seenFrame{b.ContentHash, l, b.Received})
 	if len(r.frames) > maxFrames {
 		r.frames = slices.Delete(r.frames, 0, maxFrames/2)
@@ -273,6 +271,16 @@ func (r *sharedRun) consume(l *listener, b *event.Batch, next event.Sink) bool {
 // hasStarter reports whether another open stream than l started the run.
 func (r *sharedRun) hasStarter(l *listener) bool {
 	return slices.ContainsFunc(r.listeners, func(other *listener) bool { return other != l && other.stream.NewRun })
+}
+
+// isRepeated reports whether the run has the content of a frame. A stream that replays a session may bring all pieces of
+// something in one. If the start of it is known, some of the pieces are known too.
+func (r *sharedRun) isRepeated(l *listener, b *event.Batch) bool {
+	known := r.isKnown(l, b)
+	if !b.Partial {
+		l.isNew = !known
+	}
+	return known || b.Partial && l.stream.Replays && !l.isNew && l.at < r.forgotten+len(r.frames)
 }
 
 // isKnown reports whether another stream has already brought the frame. A frame from before that

@@ -102,12 +102,15 @@ func TestListeners(t *testing.T) {
 		{"a session after the run", "+a a:x -a +s# s:x s:y -s.", "+a a:x -a,0@3 +s -s,1@7 "},
 		{"a session when the client has left", "+a a:x -a. +s# s:y s:E -s.", "+a a:x +s a:y a:E -a,0@6 -s,1@7 "},
 		{"a session that was joined in the middle", "+s# s:n? -s.", "+s -s,1@3 "},
-		{"a session is replayed beside its run", "+a% a:x +s#r s:x s:u a:y a:E s:E -a -s", "+a a:x +s a:y a:E -a,0@9 -s,0@10 "},
+		{"a session is replayed beside its run", "+a% a:x +s#r s:x a:y s:y s:E a:E -a -s", "+a a:x +s a:y a:E -a,0@9 -s,0@10 "},
 		{"a replay is ahead of its run", "+s#r s:x +a% a:x a:y -a. s:z s:E -s", "+s +a a:x a:y a:z a:E -a,0@8 -s,0@9 "},
 		{"a session is replayed after its run", "+a% a:x a:E -a +s#r s:x s:E -s", "+a a:x a:E -a,0@4 +s -s,0@8 "},
 		{"a session with a run of the past is replayed", "+s#r s:x s:y s:E -s", "+s -s,0@5 "},
 		{"a client comes back and gets a replay", "+a% a:x a:y -a. +s#r s:x s:y s:z s:E -s", "+a a:x a:y +s a:z a:E -a,0@9 -s,0@10 "},
 		{"a replay has several pieces in one", "+a% a:x a:y~ a:z~ -a. +s#r s:x s:u~ s:v s:E -s", "+a a:x a:y a:z +s a:v a:E -a,0@10 -s,0@11 "},
+		{"a replay has something new in one piece", "+a% a:x a:y~ a:z~ -a. +s#r s:x s:u~ s:n s:w~ s:E -s", "+a a:x a:y a:z +s a:n a:w a:E -a,0@11 -s,0@12 "},
+		{"a replay is ahead of its run, whose client leaves", "+a% a:x +s#r s:x s:y~ a:y~ -a. s:z~ s:E -s", "+a a:x +s a:y a:z a:E -a,0@9 -s,0@10 "},
+		{"a replay ends the run before its client has left", "+a% a:x +s#r s:x s:E -a. -s", "+a a:x +s a:E -a,1@6 -s,0@7 "},
 		{"frames of no run", "+a a:n? a:x a:n? -a", "+a a:n a:x a:n -a,0@5 "},
 	} {
 		var got string
