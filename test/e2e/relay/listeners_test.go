@@ -23,9 +23,11 @@ func TestSecondListener(t *testing.T) {
 	snapshot := func(state string) string {
 		return fmt.Sprintf(`{"task":{"id":"t1","contextId":"c1","status":{"state":%q}}}`, state)
 	}
-	piece := update("artifactUpdate", `"artifact":{"artifactId":"a","parts":[{"text":"la "}]},"append":true`)
-	begin := []string{snapshot("TASK_STATE_SUBMITTED"), update("statusUpdate", `"status":{"state":"TASK_STATE_WORKING"}`), piece}
-	rest := []string{piece, piece, update("statusUpdate", `"status":{"state":"TASK_STATE_COMPLETED"}`)}
+	piece := func(artifact string, more bool) string {
+		return update("artifactUpdate", fmt.Sprintf(`"artifact":{"artifactId":%q,"parts":[{"text":"la "}]},"append":%t`, artifact, more))
+	}
+	begin := []string{snapshot("TASK_STATE_SUBMITTED"), update("statusUpdate", `"status":{"state":"TASK_STATE_WORKING"}`), piece("a", false)}
+	rest := []string{piece("b", false), piece("b", true), update("statusUpdate", `"status":{"state":"TASK_STATE_COMPLETED"}`)}
 	const listeners = 2
 	middle := make(chan struct{})
 	begun := sync.OnceFunc(func() { close(middle) }) // the client of the request has the beginning, though it may not have been observed yet
