@@ -222,6 +222,7 @@ type Rule struct {
 	Patch            bool             // a JSON Patch (RFC 6902) of session state, with the same restriction
 	AllowAny         bool             // the value is allowed as it is
 	FindOnly         bool             // the value is dropped; the rule only finds the facts that the client would see in it
+	OwnMarkers       bool             // thought markers in the value are about its own texts, not about those beside it
 
 	// The rest keeps the output valid for readers that check a schema.
 	DropNull bool   // null is dropped, because the schema does not allow it

@@ -168,6 +168,7 @@ var (
 	flag         = event.Rule{Form: event.FormEnum}
 	mark         = event.Rule{Form: event.FormEnum, Fallback: "true"} // of a thought; a removed value becomes true, so that the thought stays one
 	withheldPart = event.Rule{Members: rules{}, Required: true}       // withholds the part that has the member
+	pastMessages = event.Rule{Members: rules{}, OwnMarkers: true}     // messages that do not leave
 	artifactName = event.Rule{Fact: event.KindArtifact}
 	artifactID   = event.Rule{Fact: event.KindArtifact, Fallback: `"artifact"`}
 )
@@ -236,12 +237,12 @@ var publicADKMetadata = event.Rule{Members: rules{
 	"adk_author": &scalar, "adk_branch": &scalar, "adk_invocation_id": &scalar, "adk_partial": &flag,
 }}
 
-// frame returns the rule for an update in each of its envelopes, without history and other
+// frame returns the rule for an update in each of its envelopes, without the history and other
 // metadata. If piece is nil, no text leaves.
 func frame(piece, state *event.Rule) *event.Rule {
 	update := rules{
 		"kind": &scalar, "id": &scalar, "contextId": &scalar, "taskId": &scalar,
-		"final": &flag, "append": &flag, "lastChunk": &flag, "metadata": &publicADKMetadata,
+		"final": &flag, "append": &flag, "lastChunk": &flag, "metadata": &publicADKMetadata, "history": &pastMessages,
 	}
 	status := rules{"state": state, "timestamp": {Form: event.FormTime}}
 	if piece != nil {

@@ -91,6 +91,8 @@ const (
 	thought    = `{"kind":"text","text":"secret","metadata":{"adk_thought":true,"x":"secret"}}`
 	hi         = `{"kind":"text","text":"hi"}`
 	secret     = `{"kind":"text","text":"secret"}`
+	answer     = `{"artifactId":"a","parts":[` + hi + `]}`
+	answered   = `"id":"t","status":{"state":"completed"},"artifacts":[` + answer + `]`
 )
 
 func status(state, message string) string {
@@ -123,6 +125,13 @@ var policyCases = []policyCase{
 	update("task", `"id":"t","status":{"state":"completed","message":{"messageId":"m","role":"agent","parts":[`+called+`]}},"artifacts":[{"artifactId":"a","parts":[`+data+`]}]`,
 		`"id":"t","status":{"state":"completed","message":{"messageId":"m","role":"agent","parts":[{"kind":"data","data":{}}]}},"artifacts":[{"artifactId":"a","parts":[{"kind":"data","data":{}}]}]`),
 	update("task", `"id":"t","status":{"state":"working","message":{"messageId":"m","role":"agent","parts":[`+called+`]}},"artifacts":[{"artifactId":"a","parts":[`+data+`]}]`, `"id":"t","status":{"state":"working"}`),
+
+	// A thought in the history, or around a message of it, says nothing about the answer. One around the task does.
+	update("task", answered+`,"history":[`+message("user", secret)+`,`+message("agent", thought)+`]`, answered),
+	update("task", `"id":"t","status":{"state":"canceled"},"artifacts":[`+answer+`],"history":[`+message("agent", thought)+`]`, `"id":"t","status":{"state":"canceled"},"artifacts":[`+answer+`]`),
+	update("task", answered+`,"history":[{"messageId":"n","role":"agent","metadata":{"thought":true},"parts":[`+secret+`]}]`, answered),
+	update("task", answered+`,"history":[{"messageId":"n","role":"agent","parts":[{"text":"secret","metadata":{"kagent_thought":true}},`+called+`]}]`, answered),
+	update("task", `"id":"t","status":{"state":"completed"},"artifacts":[{"artifactId":"a","parts":[`+secret+`]}],"metadata":{"thought":true},"history":[]`, `"id":"t","status":{"state":"completed"}`),
 
 	// Unexpected members.
 	update("status-update", ids+`,"status":{"state":"completed"},"artifact":{"artifactId":"a","parts":[`+secret+`]}`, ids+`,"status":{"state":"completed"}`),

@@ -82,7 +82,7 @@ func (e *encoder) hasGenericMarker(v strictjson.Value, rule *event.Rule) bool {
 		if !lenient.ContainsThoughtMarker(value) {
 			continue
 		}
-		if member := rule.Members[string(name.Text())]; member == nil || !e.implied(member).statesText {
+		if member := rule.Members[string(name.Text())]; member == nil || !member.OwnMarkers && !e.implied(member).statesText {
 			return true
 		}
 	}
