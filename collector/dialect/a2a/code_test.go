@@ -38,6 +38,8 @@ func TestCodes(t *testing.T) {
 			[]string{"working; other", "error; " + over("UNAVAILABLE")}},
 		{"of a2a-js 0.3 over HTTP+JSON", []string{statusIs("working", "", ""), "event: error\n" + data(`{"code":-32603,"message":"secret"}`)},
 			[]string{"working; other", "error; " + over("-32603")}},
+		{"without an envelope and an event name", []string{statusIs("working", "", ""), data(`{"code":-32603,"message":"secret"}`)},
+			[]string{"working; other", "error; " + over("-32603")}},
 		{"of a2a-java 0.3 over HTTP+JSON", []string{statusIs("working", "", ""), data(`{"error":"io.a2a.spec.InternalError","message":"secret"}`)},
 			[]string{"working; other", "error; " + over("io.a2a.spec.InternalError")}},
 		{"of problem details", []string{statusIs("working", "", ""), "event: error\n" + data(`{"type":"https://a2a-protocol.org/errors/x","title":"secret","status":400}`)},

@@ -36,7 +36,7 @@ type decoder struct {
 const maxScratch = 64
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
-	u := readUpdate(f)
+	u := readKnown(f)
 	b.Snapshot, b.StreamError = u.shape == shapeTask && d.last == nil, u.shape == shapeFailure
 	d.thoughtBeside = isMarkedThought(f.JSON) || isMarkedThought(f.JSON.Get("result"))
 	d.findTextKinds(f.JSON, u, b)

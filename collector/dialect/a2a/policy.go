@@ -103,7 +103,7 @@ var table = event.Table{
 		"result", "task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "history", "parts",
 		"content", "adk_custom_metadata", "a2a:response", "event", "rawEvent",
 	},
-	TypePrefixes:    []string{"https://a2a-protocol.org/errors/"}, // of problem details
+	TypePrefixes:    []string{"https://a2a-protocol.org/errors/", "about:blank"}, // of problem details
 	DeepMembers:     []string{"error", "params", "metadata"},
 	IgnoreEventName: true,              // Agno uses class names as event names
 	KeptEvents:      []string{"error"}, // the Python SDK (1.3) and the JavaScript SDK over HTTP+JSON raise an error on this event name

@@ -99,6 +99,22 @@ func readUpdate(f dialect.Frame) update {
 	return u
 }
 
+// readKnown is readUpdate for a stream that is known to be A2A's. It takes problem details, or a code and a message, for
+// an error whatever the event's name: servers over HTTP+JSON send them as plain data.
+func readKnown(f dialect.Frame) update {
+	u := readUpdate(f)
+	if u.shape != shapeNone {
+		return u
+	}
+	_, hasStatus := f.JSON.Get("status").Int()
+	_, hasCode := f.JSON.Get("code").Int()
+	if hasStatus && f.JSON.Get("title").Kind() == strictjson.String || hasCode && f.JSON.Get("message").Kind() == strictjson.String {
+		f.Event = []byte(typeError)
+		u = readFailure(f)
+	}
+	return u
+}
+
 // readFailure returns the error in a frame, or an empty update. Over JSON-RPC and HTTP+JSON, the member error has a
 // code and a message. Servers of 0.3 over HTTP+JSON also send {"error":"…"}, in Java the class of the error with a
 // message beside it. Clients take any data of an event named error for one: a2a-js sends {"code":…,"message":…},

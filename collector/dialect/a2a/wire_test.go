@@ -77,6 +77,8 @@ func TestDetect(t *testing.T) {
 		{`{"jsonrpc":"2.0","result":{"task":{` + aTask + `}},"error":` + anError + `}`, dialect.No},
 		{`{"jsonrpc":"2.0","method":"notifications/message"}`, dialect.No},
 		{`{"error":"x"}`, dialect.No},
+		{anError, dialect.No},
+		{`{"type":"about:blank","title":"x","status":500}`, dialect.No},
 		{`{"error":{"message":"x"}}`, dialect.No},
 		{`{"error":` + aLongCode + `,"author":"a"}`, dialect.No},
 		{`{"kind":"message","taskId":"t","message":{"role":"user","content":"x"}}`, dialect.No}, // Looopy
