@@ -6,11 +6,13 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/recovery"
+	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 // prepareAnswer prepares an answer for the client: it restricts, filters or rewrites it if necessary, and starts to
@@ -167,6 +169,22 @@ func (p *Proxy) describeStream(x *exchange) (*event.Stream, []string) {
 func (p *Proxy) identify(x *exchange) (identity event.Identity, reason string) {
 	defer p.settings.Panics.Recover(recovery.Request, func() { reason = UnreadPanic })
 	return x.body.identify(x.dialects, x.length, p.settings.JSONDepth)
+}
+
+// sessionOf returns the session that a run request names before its body has arrived, or "".
+func (p *Proxy) sessionOf(x *exchange) (session string) {
+	var unrecorded *recovery.Recorder // identify records the panic
+	defer unrecorded.Recover(recovery.Request, func() { session = "" })
+	if x.unconfirmed {
+		return ""
+	}
+	request := x.body.describe(&strictjson.Doc{})
+	for _, d := range x.dialects {
+		if session = d.Identify(request).Session; session != "" {
+			break
+		}
+	}
+	return strings.Clone(session)
 }
 
 // reportSession calls OnSession with the session that a request names.

@@ -17,6 +17,8 @@ import (
 //   - When any stream closes, the frames that listening streams received earlier are observed first. The
 //     frames that they receive later are observed after the close.
 //   - When a listening stream closes, the previous rule applies to the frames of all streams.
+//   - The frames that a session's stream receives while a request of the session has no answer yet are
+//     observed after the first frame of the answer, because they may be of the run that the request begins.
 //
 // Only observation waits, never the relay. It waits only for the observation of earlier data, so streams
 // cannot wait for each other in a cycle. It waits for the first frames of other requests for at most
@@ -36,6 +38,9 @@ func newOrder() order {
 type signal struct {
 	done chan struct{}
 	once sync.Once
+
+	session string                           // of the request whose first frame it stands for, or ""
+	holds   map[orderedQueue]<-chan struct{} // streams of the session that wait for it: closed once what they received before was observed
 }
 
 func newSignal() *signal { return &signal{done: make(chan struct{})} }
@@ -54,14 +59,34 @@ type orderedQueue interface {
 // notify subscribers of a task before they answer.
 const maxRequestWait = time.Second
 
-// expect registers a request that may begin a run. The caller closes the returned signal when the first
-// frame of the answer has been observed, or when there will be none.
-func (o *order) expect() *signal {
+// expect registers a request that may begin a run, with its session if the request has named it so far. The
+// caller closes the returned signal when the first frame of the answer has been observed, or when there will be none.
+func (o *order) expect(session string) *signal {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	first := newSignal()
+	first.session = session
+	for q := range o.streams {
+		first.hold(q)
+	}
 	o.pending[first] = struct{}{}
 	return first
+}
+
+// hold makes a stream of the signal's session wait for the signal, but no longer than maxRequestWait.
+func (s *signal) hold(q orderedQueue) {
+	if s.session == "" || q.state().session != s.session {
+		return
+	}
+	after := make(chan struct{})
+	go func() {
+		defer close(after)
+		awaitFor([]<-chan struct{}{s.done}, maxRequestWait)
+	}()
+	if s.holds == nil {
+		s.holds = map[orderedQueue]<-chan struct{}{}
+	}
+	s.holds[q] = q.fence(after, false)
 }
 
 // abandon removes a request that has ended without a stream, and closes its signal.
@@ -78,7 +103,7 @@ func (o *order) add(q orderedQueue, s *event.Stream, own *signal) (await func())
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	t, listens := q.state(), s.JoinedRun != ""
-	t.order, t.firstFrame = o, own
+	t.order, t.firstFrame, t.session = o, own, s.JoinedSession
 	if listens {
 		delete(o.pending, own)
 		own.close()
@@ -86,8 +111,15 @@ func (o *order) add(q orderedQueue, s *event.Stream, own *signal) (await func())
 	var before, first []<-chan struct{}
 	if listens || len(s.Answers) > 0 {
 		for other := range o.streams {
-			before = append(before, other.fence(t.openObserved, true))
+			reached := other.fence(t.openObserved, true)
+			if earlier, holds := own.holds[other]; holds { // what it received since waits for this stream
+				reached = earlier
+			}
+			before = append(before, reached)
 		}
+	}
+	for other := range o.pending {
+		other.hold(q)
 	}
 	if listens {
 		for other := range o.pending {
@@ -138,6 +170,7 @@ type orderState struct {
 
 	openObserved, closeObserved chan struct{} // closed once the open and the close have been observed
 	firstFrame                  *signal       // closed once the first element was observed
+	session                     string        // whose runs the stream brings one after the other, or ""
 
 	awaited   []<-chan struct{} // the observer waits for these channels before it observes the close
 	requested int               // number of elements that the observer has asked for, at most 2

@@ -239,7 +239,7 @@ func (p *Proxy) withExchange(r *http.Request, x *exchange) *http.Request {
 		x.body.onComplete = func() { p.active.Go(func() { p.reportSession(x) }) }
 	}
 	if !x.continues {
-		x.firstFrame = p.order.expect()
+		x.firstFrame = p.order.expect(p.sessionOf(x))
 	}
 	return r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
 }

@@ -1,0 +1,131 @@
+package source
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// TestSessionWaitsForAnswer checks when the frames of a session's stream are observed while a request of the session has no
+// answer yet. The steps are:
+//   - "+s" opens the session's stream, "+o" that of another session
+//   - "?a" sends a request, "?a!" one that resumes a run
+//   - "+a" is its answer, "-a" its end without one
+//   - "s:1" is a frame
+//   - "~" is a pause
+func TestSessionWaitsForAnswer(t *testing.T) {
+	for _, c := range []struct{ name, steps, want string }{
+		{"the session is first", "+s ?a s:1 +a a:1 s:2 a:2", "s+ a+ a:1 s:1 s:2 a:2 "},
+		{"the answer is first", "+s ?a +a a:1 s:1", "s+ a+ a:1 s:1 "},
+		{"a frame from before the request", "+s s:0 ?a s:1 +a a:1", "s+ s:0 a+ a:1 s:1 "},
+		{"the session's stream is requested later", "?a +s s:1 +a a:1", "s+ a+ a:1 s:1 "},
+		{"a request that resumes", "+s s:0 ?a! s:1 +a a:1", "s+ s:0 a+ a:1 s:1 "},
+		{"no answer", "+s ?a s:1 -a s:2", "s+ s:1 s:2 "},
+		{"no answer for a long time", "+s ?a s:1 ~ s:2 +a a:1", "s+ s:1 s:2 a+ a:1 "},
+		{"another session", "+o ?a o:1 +a a:1", "o+ o:1 a+ a:1 "},
+	} {
+		for _, filtered := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				if got := observedOfSession(t, strings.Fields(c.steps), filtered); got != c.want {
+					t.Errorf("%s, filtered %t: observed %s, want %s", c.name, filtered, got, c.want)
+				}
+			})
+		}
+	}
+}
+
+func observedOfSession(t *testing.T, steps []string, filtered bool) string {
+	t.Helper()
+	sink := &listingSink{}
+	p := newGatedProxy(sink, filtered)
+	p.settings.Dialect = ""
+	requests, agents := map[string]*http.Request{}, map[string]*io.PipeWriter{}
+	for _, step := range steps {
+		name := strings.Trim(step, "+-?!:0123456789")
+		if step[0] == '?' || step[0] == '+' && name != "a" {
+			requests[name] = askLangGraph(p, name, step)
+		}
+		switch {
+		case step == "~":
+			time.Sleep(2 * maxRequestWait)
+		case step[0] == '+':
+			agents[name] = answer(t, p, requests[name])
+		case step[0] == '-':
+			p.finishRequest(requests[name])
+		case step[0] != '?':
+			_, _ = fmt.Fprintf(agents[name], "event: metadata\ndata: {\"run_id\":%q,\"attempt\":1}\n\n", step)
+		}
+		time.Sleep(maxObserveDelay)
+		synctest.Wait()
+	}
+	got := sink.String()
+	for _, agent := range agents {
+		_ = agent.Close()
+	}
+	p.Wait()
+	return got
+}
+
+func askLangGraph(p *Proxy, name, step string) *http.Request {
+	r := httptest.NewRequest(http.MethodGet, "/threads/"+name+"/stream", http.NoBody)
+	if name == "a" {
+		body := `{"input":{}}`
+		if strings.HasSuffix(step, "!") {
+			body = `{"command":{"resume":true}}`
+		}
+		r = httptest.NewRequest(http.MethodPost, "/threads/s/runs/stream", strings.NewReader(body))
+	}
+	body := newRequestBody(r)
+	r = p.withExchange(r, &exchange{route: p.route(r), body: body})
+	_, _ = io.ReadAll(body)
+	return r
+}
+
+func answer(t *testing.T, p *Proxy, r *http.Request) *io.PipeWriter {
+	t.Helper()
+	from, agent := io.Pipe()
+	resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: from, Request: r}
+	if err := p.prepareAnswer(resp); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_, _ = io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+	}()
+	return agent
+}
+
+// listingSink lists the streams that open and the frames.
+type listingSink struct {
+	mu sync.Mutex
+	strings.Builder
+}
+
+func (l *listingSink) Open(s *event.Stream) {
+	l.add(l.nameOf(s) + "+")
+}
+
+func (l *listingSink) Consume(b *event.Batch) { l.add(b.Run) }
+
+func (*listingSink) Close(*event.Stream, event.End, time.Time) {}
+
+func (*listingSink) nameOf(s *event.Stream) string {
+	if s.JoinedSession == "" {
+		return "a"
+	}
+	return s.JoinedSession
+}
+
+func (l *listingSink) add(what string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, _ = l.WriteString(what + " ")
+}
