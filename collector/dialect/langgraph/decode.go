@@ -13,6 +13,7 @@ type decoder struct {
 	resumes       bool   // the request resumes the thread's interrupted run
 	names         wire.NameCache
 	withheld      wire.SharedSet     // messages that were withheld, and their calls; interrupts of internal nodes
+	reused        wire.SharedSet     // IDs of withheld calls that later calls have; see reuseCalls
 	withheldTools wire.SharedSet     // the tools of calls in withheld messages
 	unnamed       wire.SharedSet     // hashes of the contents of withheld messages without an ID, until a state gives them one
 	internalWork  wire.SharedSet     // LangChain's runs and LangGraph's tasks that are internal, or may be

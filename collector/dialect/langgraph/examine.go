@@ -180,11 +180,12 @@ func (d *decoder) conclude(is traits, v strictjson.Value, at place, found *findi
 	case is.isLabeled || is.isWithheld:
 		found.internal = true
 		d.withholdMessage(v, is.isLabeled || is.isShared)
-	case d.repeatsUnnamed(v):
+	case d.repeatsUnnamed(v) || d.repeatsReused(v):
 		found.internal = true
 	case d.shown.isFromMissed(v, is.isResponse, is.isResult):
 		found.doubtful = true
 	default:
+		d.reuseCalls(v)
 		d.shown.noteMessage(v)
 	}
 }

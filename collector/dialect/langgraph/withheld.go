@@ -117,6 +117,7 @@ func add(set *wire.SharedSet, name string, shared bool) {
 
 // withholdMessage records a message that is withheld, and the calls in it.
 func (d *decoder) withholdMessage(v strictjson.Value, shared bool) {
+	d.reuseCalls(v)
 	d.withholdID(v.Get("id"), shared)
 	d.hidden.begin(d, v)
 	d.hidden.end(d, v)

@@ -71,6 +71,21 @@ func (h *hiddenCalls) forgetEnded() {
 	h.ended = wire.Set[string]{}
 }
 
+// hasEnded reports whether a withheld call has its result.
+func (h *hiddenCalls) hasEnded(id string) bool {
+	if _, is := h.begun[id]; is {
+		return h.ended.Contains(id)
+	}
+	open, isFull := h.shared.Open() // it was withheld on another stream, or by an earlier run
+	return !isFull && !slices.ContainsFunc(open, func(c event.WithheldCall) bool { return c.ID == wire.Hash(id) })
+}
+
+// forget forgets a call with a result.
+func (h *hiddenCalls) forget(id string) {
+	delete(h.begun, id)
+	h.ended.Remove(id)
+}
+
 // isNone reports whether no call was withheld.
 func (h *hiddenCalls) isNone() bool {
 	open, isFull := h.open(false)
