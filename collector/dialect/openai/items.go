@@ -144,7 +144,7 @@ func (d *decoder) reportItem(item strictjson.Value, known *itemState, b *event.B
 	case client:
 		d.callDone(own, item, b)
 	case isOutput(kind):
-		d.callEnded(d.name(callID(item)), item.Get("output"), b)
+		d.callEnded(item, item.Get("output"), b)
 	case kind == "mcp_approval_request":
 		e := b.Add(event.KindInputRequested)
 		e.CallID, e.Input = d.name(item.Get("id")), event.InputConfirmation
@@ -211,16 +211,14 @@ func (d *decoder) serverToolEnded(kind string, item strictjson.Value, b *event.B
 		d.serverToolStarted(kind, item, b)
 		ended = d.serverCalls.end(id, isOfKind)
 	}
-	if item.Get("status").Is("incomplete") || item.Get("status").Is("in_progress") {
+	failure, code, hasEnded := outcomeOf(item, item.Get("output"), ended.tool)
+	if !hasEnded {
 		return
 	}
 	e := b.Add(event.KindToolEnded)
 	e.CallID, e.Name, e.TurnMayEnd = id, ended.tool, true
+	e.Error, e.Code = failure, code
 	e.SetPayload(item.First("output", "outputs", "results"))
-	if fault := item.Get("error"); item.Get("status").Is("failed") || fault.Kind() > strictjson.Null {
-		e.Error = event.ToolError
-		e.Code, _ = errorCode(fault)
-	}
 }
 
 // callDone reports a whole call, which the client or the Agents SDK executes next.
@@ -254,13 +252,38 @@ func (d *decoder) beginCall(begun call, args strictjson.Value, b *event.Batch) {
 	}
 }
 
-// callEnded reports the result of a call.
-func (d *decoder) callEnded(id string, output strictjson.Value, b *event.Batch) {
+// callEnded reports the result of a call: an item, and its output as the API or the Agents SDK names it.
+func (d *decoder) callEnded(item, output strictjson.Value, b *event.Batch) {
+	id := d.name(callID(item))
 	ended := d.calls.end(id, func(open call) bool { return !d.sdk.isHandoff(open) })
+	failure, code, hasEnded := outcomeOf(item, output, ended.tool)
+	if !hasEnded {
+		return
+	}
 	e := b.Add(event.KindToolEnded)
 	e.CallID, e.Name = cmp.Or(id, ended.id), ended.tool
+	e.Error, e.Code = failure, code
 	e.SetPayload(output)
-	e.Error = toolFailure(output, ended.tool)
+}
+
+// outcomeOf returns how a tool ended: the failure, if any, that the item with its result states, and the failure's code. hasEnded is
+// false for a result that is not whole. An exit code is a result, not a failure.
+//
+// Source: the items in openai/types/responses/response_item.py of openai 3.54, and agents/run_internal/tool_actions.py of openai-agents
+// 0.24.
+func outcomeOf(item, output strictjson.Value, tool string) (failure event.Failure, code string, hasEnded bool) {
+	status, fault := item.Get("status"), item.Get("error")
+	failure = toolFailure(output, tool)
+	if failure == event.NoFailure && (status.Is("failed") || fault.Kind() > strictjson.Null) {
+		failure = event.ToolError
+		code, _ = errorCode(fault)
+	}
+	for piece := range item.Get("output").Elements() { // of a shell
+		if piece.Get("outcome").Get("type").Is("timeout") {
+			failure = event.FailureTimeout
+		}
+	}
+	return failure, code, !status.Is("incomplete") && !status.Is("in_progress")
 }
 
 // toolFailure returns the failure that a function's output states in the words of the Agents SDK.

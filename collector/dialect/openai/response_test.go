@@ -71,3 +71,43 @@ func TestBackground(t *testing.T) {
 		t.Error("a response that is retrieved is not in the background")
 	}
 }
+
+// TestOutcomes reads the results of tools, as items of a response and as the Agents SDK's. An item may state a failure, or that the
+// result is not whole.
+func TestOutcomes(t *testing.T) {
+	const begun = `data: {"type":"response.created","response":{"id":"r"}}` + "\n\n"
+	const sdk = `data: {"type":"agent_updated_stream_event","new_agent":"a"}` + "\n\n"
+	for members, want := range map[string]string{
+		`"type":"apply_patch_call_output","status":"completed","output":"done"`:                                                    "ok",
+		`"type":"apply_patch_call_output","status":"failed","output":"invalid context"`:                                            "tool_error",
+		`"type":"computer_call_output","status":"failed","output":{"type":"computer_screenshot"}`:                                  "tool_error",
+		`"type":"shell_call_output","status":"failed","output":[{"outcome":{"type":"exit","exit_code":1}}]`:                        "tool_error",
+		`"type":"shell_call_output","status":"completed","output":[{"outcome":{"type":"exit","exit_code":1}}]`:                     "ok",
+		`"type":"shell_call_output","status":"completed","output":[{"outcome":{"type":"exit"}},{"outcome":{"type":"timeout"}}]`:    "timeout",
+		`"type":"shell_call_output","status":"failed","output":[{"outcome":{"type":"timeout"}}]`:                                   "timeout",
+		`"type":"shell_call_output","output":[]`:                                                                                   "ok",
+		`"type":"function_call_output","status":"incomplete","output":"par"`:                                                       "",
+		`"type":"local_shell_call_output","status":"in_progress","output":""`:                                                      "",
+		`"type":"custom_tool_call_output","error":{"code":"too_large"},"output":""`:                                                `tool_error code="too_large"`,
+		`"type":"mcp_call","name":"f","error":"boom","output":null`:                                                                "tool_error",
+		`"type":"web_search_call","status":"failed"`:                                                                               "tool_error",
+		`"type":"file_search_call","status":"incomplete","results":null`:                                                           "",
+		`"type":"function_call_output","output":"An error occurred while running the tool. Please try again. Error: no such user"`: "tool_error",
+		`"type":"function_call_output","status":"completed","error":null,"output":[{"type":"input_text","text":"two results"}]`:    "ok",
+	} {
+		item := `{"call_id":"c","id":"c",` + members + `}`
+		streams := []string{begun + `data: {"type":"response.output_item.done","output_index":0,"item":` + item + `}` + "\n\n"}
+		if strings.Contains(members, "_output\"") {
+			streams = append(streams, sdk+`data: {"type":"run_item_stream_event","name":"tool_output","item":{"type":"tool_call_output_item","raw_item":`+item+`}}`+"\n\n",
+				begun+`data: {"type":"response.completed","response":{"id":"r","output":[`+item+`]}}`+"\n\n")
+		}
+		for _, stream := range streams {
+			facts := dialecttest.Facts(Dialect{}, &event.Stream{}, stream)
+			_, end, ended := strings.Cut(facts, "tool_ended")
+			end, _, _ = strings.Cut(end, "\n")
+			if ended != (want != "") || ended && strings.Contains(end, "error") != strings.Contains(want, "error") || !strings.Contains(end, strings.TrimSuffix(want, "ok")) {
+				t.Errorf("%s: want %q in\n%s", members, want, facts)
+			}
+		}
+	}
+}

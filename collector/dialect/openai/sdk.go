@@ -162,7 +162,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		}
 	case name.Is("tool_output"):
 		if id != "" || len(d.calls) > 0 {
-			d.callEnded(id, cmp.Or(item.Get("output"), raw.Get("output")), b)
+			d.callEnded(raw, cmp.Or(item.Get("output"), raw.Get("output")), b)
 		}
 	case name.Is("mcp_approval_response"):
 		d.questionAnswered(raw, b)
