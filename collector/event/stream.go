@@ -20,6 +20,7 @@ const MaxSession = 250
 type Identity struct {
 	App, User, Session string
 	Answers            []string // ids of the inputs that the request answers
+	AnsweredRun        string   // the id of the run whose inputs the request answers, if the request names it
 	JoinedRun          string   // the id of an existing run that the request subscribes to, or ""
 	ReplayedRun        string   // JoinedRun again, if the stream may begin with frames from before it was opened and the run never begins again
 	NewRun             bool     // the request starts a run, so the stream brings all of it

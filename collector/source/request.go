@@ -175,7 +175,7 @@ func (b *requestBody) describeEarly(doc *strictjson.Doc, depth int) dialect.Requ
 // memory.
 func cloneIdentity(id event.Identity) event.Identity {
 	id.App, id.User, id.Session, id.JoinedRun = strings.Clone(id.App), strings.Clone(id.User), strings.Clone(id.Session), strings.Clone(id.JoinedRun)
-	id.ReplayedRun, id.JoinedSession = strings.Clone(id.ReplayedRun), strings.Clone(id.JoinedSession)
+	id.ReplayedRun, id.JoinedSession, id.AnsweredRun = strings.Clone(id.ReplayedRun), strings.Clone(id.JoinedSession), strings.Clone(id.AnsweredRun)
 	for i, answer := range id.Answers {
 		id.Answers[i] = strings.Clone(answer)
 	}

@@ -2,9 +2,9 @@ package tracker
 
 import "slices"
 
-// questionKey identifies a request for input. Its answer may come with another run, usually on
-// another stream.
-type questionKey struct{ source, session, id string }
+// questionKey identifies a request for input within a session. Without a session, it does so among the requests of a user, or of all
+// those whose user is unknown: there, another run may have used the same id. It identifies a request within a run if the run is set.
+type questionKey struct{ source, session, user, run, id string }
 
 // sessionKey identifies a session of a source.
 type sessionKey struct{ source, session string }
@@ -12,14 +12,18 @@ type sessionKey struct{ source, session string }
 // asker is a run that asked for input.
 type asker struct {
 	Link
-	tool string // that waits for the answer, or ""
+	tool      string // that waits for the answer, or ""
+	answered  bool
+	ambiguous bool // another run may wait for an answer with the same id
 }
 
 // linkResumes is the kind of a link to the run whose question a run answers.
 const linkResumes = "resumes"
 
 // rememberQuestion remembers which run made a request for input. Beyond the limit the oldest request is
-// forgotten, and its answer gets no link. A run whose id may still come is not remembered.
+// forgotten, and its answer gets no link. A run whose id may still come is not remembered. In a session, the
+// latest run waits. Without one, an id for which two runs have waited at once identifies neither, unless the
+// later run continues the earlier one.
 func (r *openRun) rememberQuestion(id string) {
 	if id == "" || r.ID == "" && !r.stream.SingleRun {
 		return
@@ -29,7 +33,35 @@ func (r *openRun) rememberQuestion(id string) {
 	if call := r.calls[id]; call != nil {
 		tool = call.Name
 	}
-	r.tracker.askers.Add(questionKey{r.Source, r.Session, id}, asker{r.resumesLink(), tool})
+	by, key := &asker{Link: r.resumesLink(), tool: tool}, r.questionKey(id)
+	if before, known := r.tracker.askers.Peek(key); known && r.Session == "" {
+		by.ambiguous = before.ambiguous || !before.answered && before.Root != r.Root.ID && !slices.Contains(r.Links, before.Link)
+	}
+	r.tracker.askers.Add(key, by)
+	if r.ID != "" {
+		r.tracker.askers.Add(questionKey{source: r.Source, run: r.ID, id: id}, by)
+	}
+}
+
+func (r *openRun) questionKey(id string) questionKey {
+	if r.Session != "" {
+		return questionKey{source: r.Source, session: r.Session, id: id}
+	}
+	return questionKey{source: r.Source, user: r.stream.User, id: id}
+}
+
+// askerOf returns the run that waits for the input with an id, or nil if that is unknown. If the request names the run, no other one is
+// meant.
+func (r *openRun) askerOf(id string) *asker {
+	key, isNamed := r.questionKey(id), r.stream.AnsweredRun != ""
+	if isNamed {
+		key = questionKey{source: r.Source, run: r.stream.AnsweredRun, id: id}
+	}
+	by, known := r.tracker.askers.Get(key)
+	if !known || by.ambiguous && !isNamed {
+		return nil
+	}
+	return by
 }
 
 // resumesLink returns the link of a run that brings the input for which this one waits.
@@ -50,10 +82,12 @@ func (r *openRun) linkToAsker(id string) (tool string) {
 	if r.ID != "" { // the id is not known yet when the stream is opened
 		r.fixTrace()
 	}
-	by, known := r.tracker.askers.Get(questionKey{r.Source, r.Session, id})
-	if known {
-		r.addLink(by.Link)
+	by := r.askerOf(id)
+	if by == nil {
+		return ""
 	}
+	by.answered = true
+	r.addLink(by.Link)
 	return by.tool
 }
 

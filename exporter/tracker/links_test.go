@@ -106,6 +106,62 @@ func TestWhatComesNext(t *testing.T) {
 	}
 }
 
+// TestSameQuestions checks which of two runs without a session, e-1 and then e-2, an answer resumes if both asked with the same id.
+func TestSameQuestions(t *testing.T) {
+	from := func(user, answered string, ids ...string) *event.Stream {
+		s := in(answerStream(ids...), "briefing", "")
+		s.Nonce, s.User, s.AnsweredRun = s.Nonce+user+answered, user, answered
+		return s
+	}
+	for name, c := range map[string]struct {
+		first, second, answer *event.Stream
+		want                  string
+	}{
+		"of different users":            {from("b", ""), from("a", ""), from("b", "", "q"), "resumes e-1"},
+		"of another user":               {from("b", ""), from("a", ""), from("c", "", "q"), ""},
+		"of one user":                   {from("b", ""), from("b", ""), from("b", "", "q"), ""},
+		"of unknown users":              {from("", ""), from("", "x"), from("", "", "q"), ""},
+		"named by the answer":           {from("", ""), from("", "x"), from("", "e-1", "q"), "resumes e-1"},
+		"named by the answer of a user": {from("b", ""), from("a", ""), from("b", "e-2", "q"), "resumes e-2"},
+		"named, but unknown":            {from("", ""), from("", "x"), from("", "e-3", "q"), ""},
+		"named, but without a question": {from("", ""), from("", "x"), from("", "e-1", "p"), ""},
+		"asked again after an answer":   {from("", ""), from("", "", "q"), from("", "", "q", "p"), "resumes e-2"},
+		"in a session":                  {in(from("b", ""), "briefing", "s"), in(from("b", "x"), "briefing", "s"), in(from("b", "", "q"), "briefing", "s"), "resumes e-2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := watch()
+			for i, stream := range []*event.Stream{c.first, c.second} {
+				s.feed(stream, says("a", of(fmt.Sprint("e-", i+1)), asks("q", event.InputData), final)).end(stream, event.EndOfStream)
+			}
+			s.feed(c.answer, says("a", of("e-3"), final)).end(c.answer, event.EndOfStream)
+			equal(t, linksOf(s.runs[2]), c.want)
+		})
+	}
+}
+
+// TestQuestionsOfAContinuedRun checks that a run takes over the other questions of the run that it continues.
+func TestQuestionsOfAContinuedRun(t *testing.T) {
+	s, both, one := watch(), in(proxied(), "briefing", ""), in(answerStream("q1"), "briefing", "")
+	other := in(answerStream("q2"), "briefing", "")
+	s.feed(both, says("a", of("e-1"), asks("q1", event.InputData), asks("q2", event.InputData))).end(both, event.EndOfStream)
+	s.feed(one, says("a", of("e-2"), asks("q2", event.InputData))).end(one, event.EndOfStream)
+	s.feed(other, says("a", of("e-3"), final)).end(other, event.EndOfStream)
+	equal(t, linksOf(s.runs[2]), "resumes e-2")
+}
+
+// TestAnsweredQuestion checks that a question that has its answer does not make a later one with the same id ambiguous.
+func TestAnsweredQuestion(t *testing.T) {
+	s := watch()
+	for i, stream := range []*event.Stream{proxied(), answerStream("q1"), proxied(), answerStream("q1")} {
+		b := says("a", of(fmt.Sprint("e-", i)), final)
+		if i%2 == 0 {
+			b = says("a", of(fmt.Sprint("e-", i)), asks("q1", event.InputData))
+		}
+		s.feed(in(stream, "briefing", ""), b).end(stream, event.EndOfStream)
+	}
+	equal(t, linksOf(s.runs[3]), "resumes e-2")
+}
+
 // TestARunReadAgain checks that a run that is read again is not linked to itself.
 func TestARunReadAgain(t *testing.T) {
 	s, stream, again := watch(), tailed(), tailed()

@@ -86,7 +86,7 @@ type Tracker struct {
 	streams          map[*event.Stream]*streamState
 	open             *simplelru.LRU[*openRun, struct{}]
 	endedRuns        *simplelru.LRU[streamRun, endedRuns] // runs that ended before their stream did; further frames of theirs are late
-	askers           *simplelru.LRU[questionKey, asker]   // the runs that asked for input, by request
+	askers           *simplelru.LRU[questionKey, *asker]  // the runs that asked for input, by request
 	waitingRuns      *simplelru.LRU[sessionKey, Link]     // by session, the last run that ended waiting for input
 	transferSessions *simplelru.LRU[sessionKey, struct{}] // sessions in which an agent transferred control
 	openStates       pool[openState]
@@ -148,7 +148,7 @@ func New(settings Settings, losses Losses, observers ...Observer) *Tracker {
 	t := &Tracker{settings: settings, losses: losses, observers: observers, streams: make(map[*event.Stream]*streamState), due: make(chan struct{}, 1)}
 	t.open, _ = simplelru.NewLRU[*openRun, struct{}](size, nil)
 	t.endedRuns, _ = simplelru.NewLRU[streamRun, endedRuns](size, nil)
-	t.askers, _ = simplelru.NewLRU[questionKey, asker](size, nil)
+	t.askers, _ = simplelru.NewLRU[questionKey, *asker](2*size, nil) // a request has up to two keys
 	t.waitingRuns, _ = simplelru.NewLRU[sessionKey, Link](size, nil)
 	t.transferSessions, _ = simplelru.NewLRU[sessionKey, struct{}](size, nil)
 	return t

@@ -87,7 +87,7 @@ func checkIdentify(d dialect.Dialect, requests []request) error {
 		if err == nil && len(id.Answers) > MaxAnswers {
 			err = fmt.Errorf("%d answers, %d are allowed", len(id.Answers), MaxAnswers)
 		}
-		for _, value := range append([]string{id.App, id.User, id.Session}, id.Answers...) {
+		for _, value := range append([]string{id.App, id.User, id.Session, id.AnsweredRun}, id.Answers...) {
 			if err == nil && len(value) > MaxString {
 				err = fmt.Errorf("a name of %d bytes, %d are allowed", len(value), MaxString)
 			}

@@ -99,6 +99,7 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 	case strictjson.Object:
 		id.Session = dialect.Name(conversation.Get("id").String())
 	}
+	id.AnsweredRun = dialect.Name(body.Get("previous_response_id").String())
 	for _, item := range trailing(body.Get("messages"), isToolMessage) {
 		wire.AddAnswer(&id, item.Get("tool_call_id"))
 	}

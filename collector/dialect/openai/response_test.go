@@ -111,3 +111,18 @@ func TestOutcomes(t *testing.T) {
 		}
 	}
 }
+
+// TestAnsweredResponse reads which response a request answers.
+func TestAnsweredResponse(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"previous_response_id":"r","input":[{"type":"function_call_output","call_id":"c"}]}`: "r", `{"previous_response_id":null}`: "", `{"previous_response_id":1}`: "", `{}`: "",
+	} {
+		var doc strictjson.Doc
+		if err := doc.Parse([]byte(body), 10); err != nil {
+			t.Fatal(err)
+		}
+		if got := (Dialect{}).Identify(dialect.Request{Method: "POST", Path: "/v1/responses", Body: doc.Root()}).AnsweredRun; got != want {
+			t.Errorf("%s answers %q", body, got)
+		}
+	}
+}
