@@ -20,15 +20,23 @@ type Dialect struct{}
 // Name returns "openai".
 func (Dialect) Name() string { return "openai" }
 
-// Paths returns the paths of OpenAI's API. LiteLLM and Foundry also serve them without the version. A GET
-// retrieves a response that another request started.
+// Paths returns the paths of OpenAI's API. LiteLLM and Foundry also serve them without the version, and Azure, Groq and LiteLLM below
+// /openai. A GET retrieves a response that another request started.
+//
+// Source: openai/lib/azure.py of openai 3.54.
 func (Dialect) Paths() []dialect.Path {
 	return []dialect.Path{
 		{Method: http.MethodPost, Glob: "/v1/responses"},
+		{Method: http.MethodPost, Glob: "/openai/v1/responses"},
+		{Method: http.MethodPost, Glob: "/openai/responses"},
 		{Method: http.MethodPost, Glob: "/responses", AllowOthers: true},
 		{Method: http.MethodGet, Glob: "/v1/responses/*"},
+		{Method: http.MethodGet, Glob: "/openai/v1/responses/*"},
+		{Method: http.MethodGet, Glob: "/openai/responses/*"},
 		{Method: http.MethodGet, Glob: "/responses/*", AllowOthers: true},
 		{Method: http.MethodPost, Glob: "/v1/chat/completions"},
+		{Method: http.MethodPost, Glob: "/openai/v1/chat/completions"},
+		{Method: http.MethodPost, Glob: "/openai/deployments/*/chat/completions"},
 		{Method: http.MethodPost, Glob: "/chat/completions", AllowOthers: true},
 	}
 }

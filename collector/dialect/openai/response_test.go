@@ -1,6 +1,8 @@
 package openai
 
 import (
+	"path"
+	"slices"
 	"strings"
 	"testing"
 
@@ -123,6 +125,22 @@ func TestAnsweredResponse(t *testing.T) {
 		}
 		if got := (Dialect{}).Identify(dialect.Request{Method: "POST", Path: "/v1/responses", Body: doc.Root()}).AnsweredRun; got != want {
 			t.Errorf("%s answers %q", body, got)
+		}
+	}
+}
+
+// TestAzurePaths checks the paths of Azure's APIs, and that a retrieved response is read from them.
+func TestAzurePaths(t *testing.T) {
+	for _, r := range []dialect.Request{
+		{Method: "POST", Path: "/openai/v1/responses"}, {Method: "POST", Path: "/openai/responses"}, {Method: "POST", Path: "/openai/v1/chat/completions"},
+		{Method: "POST", Path: "/openai/deployments/gpt/chat/completions"}, {Method: "GET", Path: "/openai/v1/responses/r"}, {Method: "GET", Path: "/openai/responses/r"},
+	} {
+		known := slices.ContainsFunc(Dialect{}.Paths(), func(p dialect.Path) bool {
+			ok, _ := path.Match(p.Glob, r.Path)
+			return ok && p.Method == r.Method
+		})
+		if joined := (Dialect{}).Identify(r).JoinedRun; !known || joined == "r" != (r.Method == "GET") {
+			t.Errorf("%s %s: known %v, retrieves %q", r.Method, r.Path, known, joined)
 		}
 	}
 }

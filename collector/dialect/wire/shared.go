@@ -130,10 +130,17 @@ func (s *SharedSet) key(scope, id string) uint64 {
 // uuidForm is the form of a UUID: x stands for a hexadecimal digit.
 const uuidForm = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
 
-// containsUUID reports whether an ID contains a UUID, such as run-UUID-0.
+// uuidDigits is the number of a UUID's digits. Without dashes, a longer number such as in the IDs of OpenAI is just as unique.
+const uuidDigits = 32
+
+// containsUUID reports whether an ID contains a UUID, such as run-UUID-0, or as many hexadecimal digits in a row.
 func containsUUID(id string) bool {
-	for ; len(id) >= len(uuidForm); id = id[1:] {
-		if startsWithUUID(id) {
+	digits := 0
+	for i := range len(id) {
+		if digits++; !isHex(id[i]) {
+			digits = 0
+		}
+		if digits >= uuidDigits || startsWithUUID(id[i:]) {
 			return true
 		}
 	}
@@ -141,12 +148,15 @@ func containsUUID(id string) bool {
 }
 
 func startsWithUUID(id string) bool {
+	if len(id) < len(uuidForm) {
+		return false
+	}
 	for i := range len(uuidForm) {
-		c := id[i]
-		isHex := '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f'
-		if uuidForm[i] == '-' && c != '-' || uuidForm[i] == 'x' && !isHex {
+		if uuidForm[i] == '-' && id[i] != '-' || uuidForm[i] == 'x' && !isHex(id[i]) {
 			return false
 		}
 	}
 	return true
 }
+
+func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f' }

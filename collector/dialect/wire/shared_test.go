@@ -10,7 +10,11 @@ import (
 
 // TestSharedSet adds IDs on one stream and looks for them on another.
 func TestSharedSet(t *testing.T) {
-	const unique = "run-11111111-2222-3333-4444-aAfF55555555-0"
+	const (
+		unique  = "run-11111111-2222-3333-4444-aAfF55555555-0"
+		digits  = "msg_11111111222233334444aAfF55555555"
+		similar = "msg_11111111222233334444aAfF5555555-5"
+	)
 	var memory event.Withheld
 	set := func(kind string, scopes ...string) *wire.SharedSet {
 		s := wire.NewSharedSet(&event.Stream{Withheld: &memory}, kind)
@@ -21,7 +25,7 @@ func TestSharedSet(t *testing.T) {
 	if !first.IsEmpty() || early.Contains("x") {
 		t.Error("a new set is not empty")
 	}
-	for _, id := range []string{"x", unique} {
+	for _, id := range []string{"x", unique, digits, "66666666" + digits[4:], similar} {
 		first.Add(id)
 	}
 	first.AddOwn("own")
@@ -33,6 +37,7 @@ func TestSharedSet(t *testing.T) {
 		{first, "x", true}, {first, "own", true}, {first, unique, true}, {early, "x", true}, {early, "own", false}, {early, unique, true},
 		{set("a", "", "thread"), "x", true}, {set("a", "another", "thread"), "x", true}, {set("a", "run"), "x", false}, {set("a"), "x", false},
 		{set("b", "thread"), "x", false}, {set("a"), unique, true}, {set("a"), unique[1:], false}, {set("b"), unique, false},
+		{set("a"), digits, true}, {set("a"), digits[:len(digits)-1], false}, {set("a"), "66666666" + digits[4:], true}, {set("a"), similar, false}, {set("a", "run"), similar, false},
 	} {
 		if got := test.set.MayContain(test.id); got != test.want {
 			t.Errorf("%+v contains %s: %v", test.set, test.id, got)
