@@ -50,6 +50,7 @@ func decodeAll(d dialect.Dialect, frames []dialect.Frame, batch *event.Batch) {
 	decoder := d.New(stream)
 	for _, f := range frames {
 		batch.Begin(stream, f.Frame, time.Time{})
+		batch.Table = d.Table()
 		batch.Parse(maxDepth)
 		decoder.Decode(dialect.Frame{Frame: batch.Frame, JSON: batch.JSON, Malformed: f.Malformed}, batch)
 	}
