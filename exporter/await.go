@@ -25,26 +25,14 @@ func (s *Deduplicator) stopAwaiting(stream *event.Stream) {
 	}
 }
 
-// isAwaited reports whether the stream of a session brings an unknown run while the answer to a request of the
-// session has not named its run yet. The answer then brings the same run and its frames.
-func (s *Deduplicator) isAwaited(b *event.Batch) bool {
+// isOfAnother reports whether the stream of a session brings an unknown run that another stream brings or has brought.
+// Either the answer to a request of the session has not named its run yet, or the stream replays the past.
+func (s *Deduplicator) isOfAnother(b *event.Batch) bool {
 	if b.Stream.JoinedSession == "" {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := sharedKey{b.Stream.Source, b.Run}
-	return !s.runs.Contains(key) && !s.ended.Contains(key) && s.requests[sessionKey{b.Stream.Source, b.Stream.JoinedSession}] > 0
-}
-
-// isPast reports whether a stream that replays a session brings a run that is not remembered. The run is from the past,
-// because another stream began it.
-func (s *Deduplicator) isPast(b *event.Batch) bool {
-	if !b.Stream.Replays {
-		return false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	key := sharedKey{b.Stream.Source, b.Run}
-	return !s.runs.Contains(key) && !s.ended.Contains(key)
+	return !s.runs.Contains(key) && !s.ended.Contains(key) && (b.Stream.Replays || s.requests[sessionKey{b.Stream.Source, b.Stream.JoinedSession}] > 0)
 }

@@ -142,11 +142,8 @@ func (s *Deduplicator) Consume(b *event.Batch) {
 	if b.Run != "" {
 		s.stopAwaiting(b.Stream)
 		s.leaveOther(b)
-		if s.isAwaited(b) {
-			return // the answer brings the frame too, and starts the run under its own stream
-		}
-		if s.isPast(b) {
-			return
+		if s.isOfAnother(b) {
+			return // an answer brings the frame too, and starts the run under its own stream; or the frame was there before
 		}
 	}
 	l, lost := s.listener(b)

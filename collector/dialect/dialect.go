@@ -70,7 +70,7 @@ type CardRewriter interface {
 	ReplaceURLs(card strictjson.Value, replace func(string) string) (changed []byte, signed bool)
 }
 
-// Namesake is a Dialect whose name some users configure although they mean another dialect.
+// Namesake is a Dialect that shares its name with another protocol. Some users configure it and mean that protocol.
 type Namesake interface {
 	// OtherName returns the name of that other dialect. Its streams are decoded as such, although the
 	// Namesake is configured.

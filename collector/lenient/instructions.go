@@ -12,8 +12,8 @@ var (
 	contentMembers = []string{"content", "contents", "text", "parts", "blocks", "message"}
 )
 
-// IsInstruction reports whether an object is a message that instructs models. It must have content: an object
-// without it may describe a person whose role is developer.
+// IsInstruction reports whether an object is a message that instructs models. It must have content. An object
+// without content may describe a person, whose role may be "developer".
 func IsInstruction(i *event.Instructions, v strictjson.Value) bool {
 	instructs, content := false, false
 	for name, value := range v.Members() {

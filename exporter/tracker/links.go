@@ -20,10 +20,10 @@ type asker struct {
 // linkResumes is the kind of a link to the run whose question a run answers.
 const linkResumes = "resumes"
 
-// rememberQuestion remembers which run made a request for input. Beyond the limit the oldest request is
-// forgotten, and its answer gets no link. A run whose id may still come is not remembered. In a session, the
-// latest run waits. Without one, an id for which two runs have waited at once identifies neither, unless the
-// later run continues the earlier one.
+// rememberQuestion remembers which run made a request for input. Beyond the limit it forgets the oldest
+// request, and the answer to that one gets no link. It does not remember a run whose id may still come.
+// If two runs of a session use the same id, the later one waits for the answer. Without a session, such an
+// id identifies neither run, unless the later one continues the earlier one.
 func (r *openRun) rememberQuestion(id string) {
 	if id == "" || r.ID == "" && !r.stream.SingleRun {
 		return

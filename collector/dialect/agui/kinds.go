@@ -1,6 +1,7 @@
 package agui
 
 import (
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -68,7 +69,7 @@ var kinds map[string]*kind
 
 // init fills the table: its functions refer to it, so a variable initializer would be a cycle.
 func init() {
-	kinds = indexByName(
+	kinds = wire.IndexByName(func(k *kind) string { return k.name },
 		kind{name: typeRunStarted, required: []string{"threadId", "runId"}, endsChunks: true, endsAllChunks: true, decode: (*decoder).runStarted},
 		kind{name: typeRunFinished, required: []string{"threadId", "runId"}, endsChunks: true, endsAllChunks: true, decode: (*decoder).runFinished},
 		kind{name: typeRunError, required: []string{"message"}, ambiguous: true, decode: (*decoder).runError},
@@ -106,12 +107,4 @@ func init() {
 		kind{name: typeThinkingTextContent, endsChunks: true, entity: entityThinking, decode: (*decoder).thought},
 		kind{name: typeThinkingTextEnd, endsChunks: true, entity: entityThinking, ends: true, decode: (*decoder).other},
 	)
-}
-
-func indexByName(all ...kind) map[string]*kind {
-	named := make(map[string]*kind, len(all))
-	for i := range all {
-		named[all[i].name] = &all[i]
-	}
-	return named
 }

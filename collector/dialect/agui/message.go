@@ -106,7 +106,7 @@ func (m *messages) chunkTarget(owner string) *message {
 // other, the more restrictive one wins.
 func (m *message) addSigns(frame strictjson.Value) {
 	for role, own := range roles(frame) {
-		m.internal = m.internal || isInstructionRole(role)
+		m.internal = m.internal || wire.IsInstruction(role)
 		m.isAnswer = m.isAnswer && isAnswerRole(role, own)
 	}
 	m.isThought = m.isThought || statesThought(frame)

@@ -105,7 +105,7 @@ func (Dialect) Table() *event.Table { return &table }
 
 // conversationRule withholds messages that instruct models. Roles are read as leniently as those of
 // messages that arrive in pieces.
-var conversationRule = event.Messages{ListMember: "messages", RoleMember: "role", InternalRoles: instructionRoles, PartMembers: []string{"content", "toolCalls", "tool_calls"}}
+var conversationRule = event.Messages{ListMember: "messages", RoleMember: "role", InternalRoles: wire.InstructionRoles, PartMembers: []string{"content", "toolCalls", "tool_calls"}}
 
 var (
 	callKinds = []event.Kind{event.KindToolStarted}

@@ -245,7 +245,7 @@ func (d *decoder) containsWithheld(v strictjson.Value, listed bool) bool {
 		}
 		isMessage = isMessage || lenient.MatchesAny(text, contentMembers)
 		// LangChain's messages have their role in their type.
-		instructs = instructs || lenient.MatchesAny(text, table.Discriminators) && lenient.MatchesAny(value.Text(), instructionRoles)
+		instructs = instructs || lenient.MatchesAny(text, table.Discriminators) && lenient.MatchesAny(value.Text(), wire.InstructionRoles)
 	}
 	for element := range v.Elements() {
 		if d.containsWithheld(element, listed) {

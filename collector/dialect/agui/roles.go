@@ -4,6 +4,7 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -14,10 +15,7 @@ var (
 	metadataMembers = []string{"metadata"}
 	signPrefilter   = lenient.NewPrefilter(&event.Table{Labels: roleMembers, Envelopes: metadataMembers})
 
-	// instructionRoles are the roles of messages that instruct a model. otherRoles are the roles of
-	// messages that are neither instructions nor answers nor thoughts.
-	instructionRoles = []string{"system", "developer"}
-	otherRoles       = []string{"user", "tool", "activity"}
+	otherRoles = []string{"user", "tool", "activity"} // of messages that are neither instructions nor answers nor thoughts
 )
 
 // roles yields the roles that a frame or message states. A role in its metadata is not its own.
@@ -47,15 +45,11 @@ func roles(v strictjson.Value) iter.Seq2[strictjson.Value, bool] {
 // calls itself internal, or is not a string.
 func isInstruction(v strictjson.Value) bool {
 	for role := range roles(v) {
-		if isInstructionRole(role) {
+		if wire.IsInstruction(role) {
 			return true
 		}
 	}
 	return false
-}
-
-func isInstructionRole(role strictjson.Value) bool {
-	return role.Kind() != strictjson.String || lenient.MatchesAny(role.Text(), instructionRoles) || lenient.IsInternal(role.Text())
 }
 
 // isAnswerRole reports whether a role lets a message be an answer. An unknown role does not, except in metadata,

@@ -158,7 +158,7 @@ func TestRepeatedEnd(t *testing.T) {
 	}
 }
 
-// TestLateID checks that the first start with an ID names the run, whatever precedes it, and that a run starts once.
+// TestLateID sends other chunks before the first start that has an ID. That start names the run, and the run starts only once.
 func TestLateID(t *testing.T) {
 	const start = `{"type":"start","messageId":"m"}`
 	for _, before := range []string{

@@ -23,7 +23,8 @@ func agentKey(id string) string { return "agent " + id }
 
 var prefilter = lenient.NewPrefilter(&table)
 
-// check marks a frame internal if it continues something whose start may not have left. The batch must have its speaker.
+// check marks a frame as internal if it continues something whose start was perhaps withheld. The batch must already name
+// the frame's speaker.
 func (s *starts) check(kind string, v strictjson.Value, filtered bool, b *event.Batch) {
 	call, text := callKey(dialect.Name(v.Get("call_id").String())), textKey(speakerOf(b))
 	b.Internal = s.missed && s.isOrphan(kind, call, text, b)

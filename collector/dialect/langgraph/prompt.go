@@ -7,8 +7,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// promptTypes are the types and classes of LangChain's prompts, whose text may instruct a model. promptModules are the
-// modules of the classes.
+// promptTypes are the types and classes of LangChain's prompts. The text of a prompt may instruct a model. promptModules are
+// the modules of these classes.
 //
 // Source: langchain_core/prompt_values.py, langchain_core/prompts.
 var (

@@ -18,7 +18,7 @@ func (d *decoder) reuseCalls(message strictjson.Value) {
 	}
 	for c := range callsOf(message) {
 		id := d.name(c.Get("id"))
-		if numberedID.MatchString(id) && d.withheld.Contains(id) && !d.reused.IsFull() && d.hidden.hasEnded(id) {
+		if d.withheld.Contains(id) && numberedID.MatchString(id) && !d.reused.IsFull() && d.hidden.hasEnded(id) {
 			d.withheld.Remove(id)
 			d.hidden.forget(id)
 			d.reused.Add(id)

@@ -92,8 +92,8 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 	d.endFinished(b)
 }
 
-// choice reads a piece of an answer. m is what the chunk says about the message. partial says that the piece is reported;
-// it is not if the chunk finishes a choice, whose whole text is reported.
+// choice reads a piece of an answer. m is what the chunk says about the message. partial says that the piece is reported.
+// A chunk that finishes a choice reports the whole text instead.
 func (d *decoder) choice(v strictjson.Value, m marks, partial bool, b *event.Batch) {
 	index, _ := v.Get("index").Int()
 	c := d.chat.choiceAt(index)
