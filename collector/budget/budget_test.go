@@ -2,6 +2,8 @@ package budget
 
 import (
 	"math"
+	"os"
+	"runtime/debug"
 	"sync"
 	"testing"
 	"testing/fstest"
@@ -142,5 +144,29 @@ func TestShare(t *testing.T) {
 	}
 	if got, limited := shareOf(math.MaxInt64, 7); got != 7 || limited {
 		t.Errorf("shareOf(no limit) = %d, %v, want 7, false", got, limited)
+	}
+}
+
+// TestGarbage checks that Default changes how often garbage is collected only in a process that has a memory limit and no GOGC.
+func TestGarbage(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	for _, c := range []struct {
+		name  string
+		limit int64
+		gogc  string
+		want  int
+	}{{"a limit", 400 << 20, "", GCPercent}, {"a limit and GOGC", 400 << 20, "100", 100}} {
+		t.Run(c.name, func(t *testing.T) {
+			defer debug.SetGCPercent(debug.SetGCPercent(100))
+			debug.SetMemoryLimit(c.limit)
+			t.Setenv("GOGC", c.gogc)
+			if c.gogc == "" {
+				os.Unsetenv("GOGC")
+			}
+			Default(0)
+			if got := debug.SetGCPercent(-1); got != c.want {
+				t.Errorf("GOGC is %d after Default, want %d", got, c.want)
+			}
+		})
 	}
 }
