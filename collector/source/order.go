@@ -19,6 +19,7 @@ import (
 //   - When a listening stream closes, the previous rule applies to the frames of all streams.
 //   - The frames that a session's stream receives while a request of the session has no answer yet are
 //     observed after the first frame of the answer, because they may be of the run that the request begins.
+//     This holds for at most maxHolds streams of a request.
 //
 // Only observation waits, never the relay. It waits only for the observation of earlier data, so streams
 // cannot wait for each other in a cycle. It waits for the first frames of other requests for at most
@@ -27,11 +28,15 @@ type order struct {
 	mu        sync.Mutex
 	streams   map[orderedQueue]struct{} // streams that are being observed
 	listening map[orderedQueue]struct{} // the listening ones among them
+	sessions  map[orderedQueue]struct{} // those of them that bring the runs of a session
 	pending   map[*signal]struct{}      // the first-frame signals of requests that may begin a run
 }
 
 func newOrder() order {
-	return order{streams: map[orderedQueue]struct{}{}, listening: map[orderedQueue]struct{}{}, pending: map[*signal]struct{}{}}
+	return order{
+		streams: map[orderedQueue]struct{}{}, listening: map[orderedQueue]struct{}{}, sessions: map[orderedQueue]struct{}{},
+		pending: map[*signal]struct{}{},
+	}
 }
 
 // signal is a channel that may be closed more than once.
@@ -41,7 +46,11 @@ type signal struct {
 
 	session string                           // of the request whose first frame it stands for, or ""
 	holds   map[orderedQueue]<-chan struct{} // streams of the session that wait for it: closed once what they received before was observed
+	waited  chan struct{}                    // closed once these streams need not wait any longer; nil if there are none
 }
+
+// maxHolds limits the streams of a session that wait for one request.
+const maxHolds = 16
 
 func newSignal() *signal { return &signal{done: make(chan struct{})} }
 
@@ -66,27 +75,28 @@ func (o *order) expect(session string) *signal {
 	defer o.mu.Unlock()
 	first := newSignal()
 	first.session = session
-	for q := range o.streams {
-		first.hold(q)
+	if session != "" {
+		for q := range o.sessions {
+			first.hold(q)
+		}
 	}
 	o.pending[first] = struct{}{}
 	return first
 }
 
-// hold makes a stream of the signal's session wait for the signal, but no longer than maxRequestWait.
+// hold makes a stream of the signal's session wait for the signal, but not after maxRequestWait since the first of them waits.
 func (s *signal) hold(q orderedQueue) {
-	if s.session == "" || q.state().session != s.session {
+	if s.session == "" || q.state().session != s.session || len(s.holds) == maxHolds {
 		return
 	}
-	after := make(chan struct{})
-	go func() {
-		defer close(after)
-		awaitFor([]<-chan struct{}{s.done}, maxRequestWait)
-	}()
-	if s.holds == nil {
-		s.holds = map[orderedQueue]<-chan struct{}{}
+	if s.waited == nil {
+		s.waited, s.holds = make(chan struct{}), map[orderedQueue]<-chan struct{}{}
+		go func() {
+			defer close(s.waited)
+			awaitFor([]<-chan struct{}{s.done}, maxRequestWait)
+		}()
 	}
-	s.holds[q] = q.fence(after, false)
+	s.holds[q] = q.fence(s.waited, false)
 }
 
 // abandon removes a request that has ended without a stream, and closes its signal.
@@ -118,8 +128,11 @@ func (o *order) add(q orderedQueue, s *event.Stream, own *signal) (await func())
 			before = append(before, reached)
 		}
 	}
-	for other := range o.pending {
-		other.hold(q)
+	if t.session != "" {
+		for other := range o.pending {
+			other.hold(q)
+		}
+		o.sessions[q] = struct{}{}
 	}
 	if listens {
 		for other := range o.pending {
@@ -160,6 +173,7 @@ func (o *order) remove(q orderedQueue) {
 	defer o.mu.Unlock()
 	delete(o.streams, q)
 	delete(o.listening, q)
+	delete(o.sessions, q)
 	delete(o.pending, q.state().firstFrame)
 	q.release()
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -128,4 +129,40 @@ func (l *listingSink) add(what string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	_, _ = l.WriteString(what + " ")
+}
+
+// TestManyOfSession checks that the cost of a request does not grow with the streams of its session.
+func TestManyOfSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const streams, requests = 100, 50
+		o := newOrder()
+		var all []*queue[chunk]
+		for range streams {
+			q := newQueue[chunk](1<<20, nil, time.Now, func(string, int) {})
+			o.add(q, &event.Stream{Identity: event.Identity{JoinedSession: "s"}}, newSignal())()
+			all = append(all, q)
+		}
+		before := runtime.NumGoroutine()
+		var signals []*signal
+		for range requests {
+			signals = append(signals, o.expect("s"))
+		}
+		if got := runtime.NumGoroutine() - before; got > requests {
+			t.Errorf("%d requests started %d goroutines, want at most one each", requests, got)
+		}
+		held := 0
+		for _, q := range all {
+			held += len(q.waiting)
+		}
+		if held != requests*maxHolds {
+			t.Errorf("%d streams wait for the requests, want %d for each", held, maxHolds)
+		}
+		for _, s := range signals {
+			o.abandon(s)
+		}
+		synctest.Wait()
+		if got := runtime.NumGoroutine() - before; got != 0 {
+			t.Errorf("%d goroutines after the requests, want none", got)
+		}
+	})
 }
