@@ -1,37 +1,56 @@
 package event
 
-import "sync"
+import (
+	"sync"
 
-// MaxStates is the minimum number of states that a full States keeps.
-const MaxStates = 64
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+)
 
-// States keeps what the decoders of ended streams know, for the streams that continue their runs and sessions. It holds the
-// states that were used last, at least MaxStates of them and at most twice as many. It is safe for concurrent use. A nil
-// *States keeps nothing.
-type States struct {
-	mu            sync.Mutex
-	recent, older map[string]any // at most MaxStates each
+// MaxStates and MaxStatesSize limit what a States keeps: the number of states, and their size in bytes.
+const (
+	MaxStates     = 4096
+	MaxStatesSize = 8 << 20
+)
+
+// KeptState is what a decoder knows. The dialect bounds its size.
+type KeptState interface {
+	Size() int // in bytes, approximately
 }
 
-// Update replaces the state with a key by the result of update, which gets the current one. Nil stands for no state. The
-// dialect bounds the size of a state. update must not use s.
-func (s *States) Update(key string, update func(state any) any) {
+// States keeps what the decoders of ended streams know, for the streams that continue their runs and sessions. It forgets
+// the states that were not used for the longest time. It is safe for concurrent use. A nil *States keeps nothing.
+type States struct {
+	mu   sync.Mutex
+	kept *simplelru.LRU[string, sizedState]
+	size int // of all states, in bytes
+}
+
+type sizedState struct {
+	KeptState
+	size int // when it was kept
+}
+
+// Update replaces the state with a key by the result of update, which gets the current one. Nil stands for no state. update
+// must not use s.
+func (s *States) Update(key string, update func(KeptState) KeptState) {
 	if s == nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	state, isRecent := s.recent[key]
-	if !isRecent {
-		state = s.older[key]
+	if s.kept == nil {
+		s.kept, _ = simplelru.NewLRU(MaxStates, func(_ string, removed sizedState) { s.size -= removed.size })
 	}
-	delete(s.recent, key)
-	delete(s.older, key)
-	if state = update(state); state == nil {
+	current, _ := s.kept.Peek(key)
+	s.kept.Remove(key)
+	next := update(current.KeptState)
+	if next == nil {
 		return
 	}
-	if s.recent == nil || len(s.recent) >= MaxStates {
-		s.recent, s.older = make(map[string]any), s.recent
+	size := len(key) + next.Size()
+	s.size += size
+	s.kept.Add(key, sizedState{next, size})
+	for s.size > MaxStatesSize {
+		s.kept.RemoveOldest()
 	}
-	s.recent[key] = state
 }

@@ -76,7 +76,7 @@ func (d *decoder) takeOver() {
 		return
 	}
 	d.begun = true
-	d.states.Update(d.thread, func(kept any) any {
+	d.states.Update(d.thread, func(kept event.KeptState) event.KeptState {
 		k, _ := kept.(*knowledge)
 		if k == nil {
 			return nil
@@ -95,7 +95,7 @@ func (d *decoder) Close() {
 	if !d.begun {
 		return
 	}
-	d.states.Update(d.thread, func(kept any) any {
+	d.states.Update(d.thread, func(kept event.KeptState) event.KeptState {
 		next := &knowledge{reported: d.reported}
 		if k, is := kept.(*knowledge); is { // of a stream that ended after this one began
 			next.reported.merge(k.reported)
@@ -106,6 +106,12 @@ func (d *decoder) Close() {
 		return next
 	})
 	d.states, d.reported, d.runState = nil, nil, runState{}
+}
+
+// Size returns the approximate size in bytes.
+func (k *knowledge) Size() int {
+	const ofReported = 40
+	return k.state.size() + ofReported*len(k.reported)
 }
 
 // maxStateSize limits the state of a run that is kept, in bytes.

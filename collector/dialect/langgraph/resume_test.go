@@ -134,7 +134,7 @@ func TestResumeBounds(t *testing.T) {
 		r.add(strconv.Itoa(i), "r")
 	}
 	r.merge(reported{1: 1})
-	s.States.Update(newResumption(s).thread, func(kept any) any {
+	s.States.Update(newResumption(s).thread, func(kept event.KeptState) event.KeptState {
 		if k := kept.(*knowledge); k.run != "" || k.state.scopes != nil || len(r) > maxReported || r[1] != 1 {
 			t.Errorf("%d graphs of the run %q, and %d messages are kept", len(k.state.scopes), k.run, len(r))
 		}
