@@ -69,7 +69,11 @@ var refusals = []string{
 	"Error: task is not a valid tool",
 }
 
+// startCall reports a call of a new message.
 func (d *decoder) startCall(id, tool string, args strictjson.Value, sc *scope, by speaker, b *event.Batch) {
+	if numberedID.MatchString(id) {
+		d.seen.forget(seenResult, id)
+	}
 	if id == "" || d.calls.byID(id) != nil || d.seen.mustSkip(seenResult, id) {
 		return
 	}
@@ -90,8 +94,8 @@ func (d *decoder) startCall(id, tool string, args strictjson.Value, sc *scope, b
 //
 // Source: langchain_core/messages/tool.py, ToolMessage.
 func (d *decoder) readResult(sc *scope, v strictjson.Value, b *event.Batch) {
-	id := d.name(v.Get("tool_call_id"))
-	if d.seen.mustSkip(seenResult, id) {
+	id, message := d.name(v.Get("tool_call_id")), d.name(v.Get("id"))
+	if d.seen.mustSkip(seenResult, id) || d.seen.contains(seenMessage, message) {
 		return
 	}
 	ended := d.calls.byID(id)
@@ -104,6 +108,7 @@ func (d *decoder) readResult(sc *scope, v strictjson.Value, b *event.Batch) {
 	}
 	d.calls.end(id)
 	d.seen.add(seenResult, id)
+	d.seen.add(seenMessage, message)
 	content := v.Get("content")
 	e := b.Add(event.KindToolEnded)
 	e.CallID, e.Name = id, d.name(v.Get("name"))

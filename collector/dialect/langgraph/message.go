@@ -45,6 +45,13 @@ func (s seenSet) contains(kind, id string) bool {
 	return known
 }
 
+// forget removes an id unless the set is full.
+func (s seenSet) forget(kind, id string) {
+	if len(s) < maxSeen {
+		delete(s, maphash.String(seed, kind+id))
+	}
+}
+
 // Kinds of ids in a seenSet.
 const (
 	seenMessage   = "message "

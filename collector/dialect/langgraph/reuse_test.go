@@ -2,6 +2,7 @@ package langgraph
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -81,5 +82,40 @@ func TestReusedCallIDInThread(t *testing.T) {
 	out := leavingOf(client, stream("aaaaaaaa"), begun, updated("model", calling("m1", "visible", call)), updated("tools", resulting("t2", "visible", call)), updated("tools", resulting("", "secret", call)))
 	if strings.Count(out, "visible") != 2 || strings.Contains(out, "secret") {
 		t.Errorf("of the next run this leaves:\n%s", out)
+	}
+}
+
+// TestCallIDsOfARun has a model's server that only counts calls give two calls of a run the same ID.
+func TestCallIDsOfARun(t *testing.T) {
+	first, firstResult := calling("run-1", "", "call_0"), resulting("t1", "one", "call_0")
+	second, secondResult := calling("run-2", "", "call_0"), resulting("t2", "two", "call_0")
+	state := func(messages ...string) string {
+		return frame("values", `{"messages":[`+strings.Join(messages, ",")+`]}`)
+	}
+	update := func(node, message string) string { return frame("updates", updated(node, message).data) }
+	turn := func(message, result string) []string {
+		return []string{update("model", message), update("tools", result)}
+	}
+	for _, c := range []struct {
+		name    string
+		frames  []string
+		started int
+		ended   int
+	}{
+		{"a call after the other's result", slices.Concat(turn(first, firstResult), turn(second, secondResult)), 2, 2},
+		{"states repeat the messages", []string{
+			state(`{"type":"human","id":"h","content":"x"}`), state(first), state(first, firstResult), state(first, firstResult, second), update("model", second),
+			state(first, firstResult, second, secondResult), update("tools", secondResult),
+		}, 2, 2},
+		{"a message again", slices.Concat(turn(first, firstResult), turn(first, firstResult)), 1, 1},
+		{"the second call has no result", slices.Concat(turn(first, firstResult), []string{update("model", second), state(first, firstResult, second)}), 2, 1},
+		{"the first result again", slices.Concat(turn(first, firstResult), []string{update("model", second), update("tools", firstResult)}), 2, 1},
+		{"a copy of a call with a unique ID", slices.Concat(
+			turn(calling("run-1", "", "call_x1"), resulting("t1", "one", "call_x1")), turn(calling("copy", "", "call_x1"), resulting("copy2", "one", "call_x1"))), 1, 1},
+	} {
+		got := strings.Join(facts(nil, c.frames...), "\n")
+		if started, ended := strings.Count(got, "tool_started"), strings.Count(got, "tool_ended"); started != c.started || ended != c.ended {
+			t.Errorf("%s: %d calls started and %d ended, want %d and %d:\n%s", c.name, started, ended, c.started, c.ended, got)
+		}
 	}
 }
