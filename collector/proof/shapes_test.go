@@ -3,6 +3,7 @@ package proof
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,9 +94,18 @@ func checkSection(t *testing.T, page, start, end, want string) {
 func referenceLists() string {
 	var b strings.Builder
 	b.WriteString("## Statements\n\nExamples, and what is read:\n\n")
+	var languages []string // with sentences of their own
 	for _, s := range shapes() {
+		language, kind, _ := strings.Cut(s.name, " ")
+		if strings.HasPrefix(kind, "sentence") || kind == "phrase" {
+			if !slices.Contains(languages, language) {
+				languages = append(languages, language)
+			}
+			continue
+		}
 		fmt.Fprintf(&b, "- %s: %s\n", code(s.example), readAs(s.example))
 	}
+	fmt.Fprintf(&b, "\nSentences such as %s are also read in %s and %s.\n", code("I'm 90% sure"), strings.Join(languages[:len(languages)-1], ", "), languages[len(languages)-1])
 	b.WriteString("\n## Values\n\nWhat may follow `Confidence: `, and what is read:\n\n")
 	for _, v := range valueShapes() {
 		fmt.Fprintf(&b, "- %s: %s, %s\n", code(v.example), readAs("Confidence: "+v.example), v.reading)
