@@ -1,9 +1,8 @@
 package event
 
 import (
+	"container/list"
 	"sync"
-
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
 // MaxStates and MaxStatesSize limit what a States keeps: the number of states, and their size in bytes.
@@ -20,14 +19,16 @@ type KeptState interface {
 // States keeps what the decoders of ended streams know, for the streams that continue their runs and sessions. It forgets
 // the states that were not used for the longest time. It is safe for concurrent use. A nil *States keeps nothing.
 type States struct {
-	mu   sync.Mutex
-	kept *simplelru.LRU[string, sizedState]
-	size int // of all states, in bytes
+	mu    sync.Mutex
+	order list.List // of keptEntry, the last one used in front
+	byKey map[string]*list.Element
+	size  int // of all states, in bytes
 }
 
-type sizedState struct {
-	KeptState
-	size int // when it was kept
+type keptEntry struct {
+	key   string
+	state KeptState
+	size  int // when it was kept
 }
 
 // Update replaces the state with a key by the result of update, which gets the current one. Nil stands for no state. update
@@ -38,19 +39,28 @@ func (s *States) Update(key string, update func(KeptState) KeptState) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.kept == nil {
-		s.kept, _ = simplelru.NewLRU(MaxStates, func(_ string, removed sizedState) { s.size -= removed.size })
+	var current KeptState
+	if at := s.byKey[key]; at != nil {
+		current = s.remove(at)
 	}
-	current, _ := s.kept.Peek(key)
-	s.kept.Remove(key)
-	next := update(current.KeptState)
+	next := update(current)
 	if next == nil {
 		return
 	}
-	size := len(key) + next.Size()
-	s.size += size
-	s.kept.Add(key, sizedState{next, size})
-	for s.size > MaxStatesSize {
-		s.kept.RemoveOldest()
+	if s.byKey == nil {
+		s.byKey = make(map[string]*list.Element)
 	}
+	entry := keptEntry{key, next, len(key) + next.Size()}
+	s.byKey[key] = s.order.PushFront(entry)
+	s.size += entry.size
+	for s.order.Len() > MaxStates || s.size > MaxStatesSize {
+		s.remove(s.order.Back())
+	}
+}
+
+func (s *States) remove(at *list.Element) KeptState {
+	removed := s.order.Remove(at).(keptEntry)
+	delete(s.byKey, removed.key)
+	s.size -= removed.size
+	return removed.state
 }
