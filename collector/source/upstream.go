@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -26,7 +27,8 @@ func newUpstream() *upstream {
 	single.MaxIdleConnsPerHost = -1
 	single.ReadBufferSize = copyBufferSize // frames that are read together are filtered and written together
 	single.Protocols = new(http.Protocols)
-	single.Protocols.SetHTTP1(true) // HTTP/2 would share connections
+	single.Protocols.SetHTTP1(true)                                        // HTTP/2 would share connections
+	single.TLSClientConfig = &tls.Config{NextProtos: []string{"http/1.1"}} // the clone's offers HTTP/2 nevertheless
 	return &upstream{reused: reused, single: single}
 }
 
