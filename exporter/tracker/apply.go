@@ -23,8 +23,8 @@ func (r *openRun) modelStarted(e *event.Event, b *event.Batch, agent *Operation)
 // modelEnded ends a model's response, unless its usage may still grow.
 func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
 	agent = agent.failingOperation(e.Error).firstOpen()
-	r.endAwaitingUsage(agent)
 	key := responseKey{agent, b.Response}
+	r.endAwaitingUsage(key)
 	op := r.partialResponses[key]
 	if op == nil {
 		op = r.chat(e.Model, b, agent)
@@ -41,7 +41,8 @@ func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
 	}
 	if e.UsageIncomplete {
 		op.Status, op.Failure, op.ErrorCode, op.Ended = status, e.Error, e.Code, r.now
-		put(&r.awaitingUsage, agent, op)
+		op.response = b.Response
+		put(&r.awaitingUsage, key, op)
 		return
 	}
 	r.end(op, status, failureOf(e))

@@ -105,10 +105,11 @@ func (r *openRun) keepOutput(e *event.Event, b *event.Batch, agent *Operation) {
 
 // chatOf returns the model response that a frame's text belongs to, or nil.
 func (r *openRun) chatOf(agent *Operation, response string) *Operation {
-	if op := r.partialResponses[responseKey{agent, response}]; op != nil {
+	key := responseKey{agent, response}
+	if op := r.partialResponses[key]; op != nil {
 		return op
 	}
-	if op := r.awaitingUsage[agent]; op != nil {
+	if op := r.awaitingUsage[key]; op != nil {
 		return op
 	}
 	for _, op := range r.ended {

@@ -45,14 +45,13 @@ func (a *Artifact) add(e *event.Event) {
 	a.Name = cmp.Or(a.Name, e.Name)
 }
 
-// endAwaitingUsage ends an agent's response whose usage was awaited, at the time at which it was
-// complete.
-func (r *openRun) endAwaitingUsage(agent *Operation) {
-	op := r.awaitingUsage[agent]
+// endAwaitingUsage ends a response whose usage was awaited, at the time at which it was complete.
+func (r *openRun) endAwaitingUsage(key responseKey) {
+	op := r.awaitingUsage[key]
 	if op == nil {
 		return
 	}
-	delete(r.awaitingUsage, agent)
+	delete(r.awaitingUsage, key)
 	whole := op.Ended
 	r.end(op, op.Status, failure{op.Failure, op.ErrorCode})
 	op.Ended = whole
@@ -61,14 +60,14 @@ func (r *openRun) endAwaitingUsage(agent *Operation) {
 // endAllAwaitingUsage ends the responses of all agents, in the order in which they began.
 func (r *openRun) endAllAwaitingUsage() {
 	for _, op := range slices.SortedFunc(maps.Values(r.awaitingUsage), byOrdinal) {
-		r.endAwaitingUsage(op.parent)
+		r.endAwaitingUsage(op.responseKey())
 	}
 }
 
-// addUsage adds tokens to the speaker's last response, else to the run.
+// addUsage adds tokens to the response that awaits them, else to the run.
 func (r *openRun) addUsage(e *event.Event, b *event.Batch, agent *Operation) {
 	r.Usage = r.Usage.Add(e.Usage)
-	if op := r.awaitingUsage[agent]; op != nil {
+	if op := r.awaitingUsage[responseKey{agent, b.Response}]; op != nil {
 		op.Response = &Response{op.Response.FinishReason, op.Response.Usage.Add(e.Usage), op.Response.FirstChunk}
 		op.Name = cmp.Or(e.Model, op.Name)
 		if e.UsageIncomplete || hasEvent(b, event.KindText) {

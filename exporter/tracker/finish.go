@@ -151,8 +151,13 @@ func (r *openRun) unfinishedStatus(op *Operation) (OperationStatus, failure) {
 func (r *openRun) endInner(within *Operation) {
 	within.eachBelow(func(op *Operation) {
 		if !op.Kind.Invokes() {
+			key := op.responseKey()
+			if r.awaitingUsage[key] == op { // complete but for its usage
+				r.endAwaitingUsage(key)
+				return
+			}
 			op.parent.hasUnfinished = true
-			if key := (responseKey{op.parent, op.response}); r.partialResponses[key] == op {
+			if r.partialResponses[key] == op {
 				delete(r.partialResponses, key)
 			}
 			r.endUnfinished(op)

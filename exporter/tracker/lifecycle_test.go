@@ -317,6 +317,22 @@ invoke_agent app ok 0-4
   chat m ok 0-1
 m {N:0 Known:false}
 all {N:7 Known:true}, 1 metered`)
+	one, two := response("1"), response("2")
+	equal(t, told(says("app", one, responds("m"), unmetered), says("app", two, responds("n"), unmetered), says("app", one, uses("", 7)), says("app", two, uses("", 9)), says("app", final)), `
+completed
+invoke_agent app ok 0-6
+  chat m ok 0-1
+  chat n ok 1-2
+m {N:7 Known:true}
+n {N:9 Known:true}
+all {N:16 Known:true}, 0 metered`)
+	equal(t, told(says("app", one, responds("m"), unmetered), says("app", calls("c", "t")), says("app", returns("c", "t")), says("app", one, uses("", 7)), says("app", final)), `
+completed
+invoke_agent app ok 0-6
+  chat m ok 0-1
+  execute_tool t ok 2-3
+m {N:7 Known:true}
+all {N:7 Known:true}, 0 metered`)
 	equal(t, told(says("app", responds("m"), unmetered, final)), `
 completed
 invoke_agent app ok 0-2

@@ -34,7 +34,7 @@ type openRun struct {
 	pendingReplies   map[string]*Operation      // by branch: the agent from which a model response is still expected
 	mostReplies      int                        // the largest size of pendingReplies
 	current          *Operation                 // the open agent in control: the last frame's agent, or the target of a later transfer
-	awaitingUsage    map[*Operation]*Operation  // by agent: complete responses whose usage may follow
+	awaitingUsage    map[responseKey]*Operation // complete responses whose usage may follow
 	modelRequests    map[*Operation]request     // by agent: requests whose response has not begun
 	artifactIndex    map[string]int             // index in Artifacts, by id
 	aliases          []string                   // ids of runs that turned out to be agents of this one
@@ -124,7 +124,7 @@ func (r *openRun) apply(b *event.Batch) {
 	}
 	r.applyEvents(b, agent)
 	if !hasEvent(b, event.KindModelEnded) && !awaitsUsage(b) {
-		r.endAwaitingUsage(r.callerOf(b, agent))
+		r.endAwaitingUsage(responseKey{r.callerOf(b, agent), b.Response})
 	}
 	if !b.Partial {
 		r.noteFrame(b, agent)
@@ -336,6 +336,8 @@ type responseKey struct {
 	agent    *Operation
 	response string // Batch.Response
 }
+
+func (op *Operation) responseKey() responseKey { return responseKey{op.parent, op.response} }
 
 // takePartial removes and returns the responses with only partial frames, in the order in
 // which they began.
