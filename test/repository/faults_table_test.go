@@ -1,7 +1,6 @@
 package repository_test
 
 import (
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -11,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestFaultTable compares docs/design/faults.md with the tests: rows are numbered, and each names at least one existing test.
+// TestFaultTable compares docs/design/faults.md with the tests: each row names at least one existing test.
 func TestFaultTable(t *testing.T) {
 	page, err := os.ReadFile("../../docs/design/faults.md")
 	if err != nil {
@@ -21,27 +20,24 @@ func TestFaultTable(t *testing.T) {
 	rows := 0
 	for line := range strings.Lines(string(page)) {
 		cells := strings.Split(strings.ReplaceAll(line, `\|`, "\x00"), "|")
-		if len(cells) != 7 || strings.Trim(cells[1], " -") == "" {
+		if len(cells) != 6 || strings.Trim(cells[1], " -") == "" || strings.TrimSpace(cells[1]) == "fault" {
 			continue
 		}
 		rows++
-		if number := strings.TrimSpace(cells[1]); number != fmt.Sprint(rows) {
-			t.Errorf("row %d has the number %s", rows, number)
-		}
-		shown := strings.ReplaceAll(cells[5], "\x00", "|")
+		shown := strings.ReplaceAll(cells[4], "\x00", "|")
 		tests := named.FindAllStringSubmatch(shown, -1)
 		if rest := strings.Trim(named.ReplaceAllString(shown, ""), " ,"); rest != "" || len(tests) == 0 {
-			t.Errorf("row %d names %q as its test", rows, shown)
+			t.Errorf("%s names %q as its test", cells[1], shown)
 		}
 		for _, c := range tests {
 			for name := range strings.SplitSeq(c[2], "|") {
 				if !tested(t, filepath.Join("../..", c[1]), name) {
-					t.Errorf("row %d: there is no %s in %s", rows, name, c[1])
+					t.Errorf("%s: there is no %s in %s", cells[1], name, c[1])
 				}
 			}
 		}
-		if strings.TrimSpace(cells[2]) == "" || strings.TrimSpace(cells[3]) == "" {
-			t.Errorf("row %d says too little: %s", rows, line)
+		if strings.TrimSpace(cells[2]) == "" {
+			t.Errorf("a row says too little: %s", line)
 		}
 	}
 	if rows < 35 {
