@@ -117,7 +117,7 @@ const (
 	minPrecision = 0.98
 )
 
-// TestCorpus measures both halves of the corpus and compares the figures with docs/design/accuracy.md.
+// TestCorpus measures both halves of the corpus and compares the figures of the held-out one with docs/design/accuracy.md.
 // It does not show differences in the held-out half, so that the expressions cannot be fitted to it.
 func TestCorpus(t *testing.T) {
 	for _, half := range []string{"tuning", "heldout"} {
@@ -157,7 +157,9 @@ func TestCorpus(t *testing.T) {
 			if total.recall() < minRecall || total.precision() < minPrecision {
 				t.Errorf("recall %.3f and precision %.3f, want at least %v and %v", total.recall(), total.precision(), minRecall, minPrecision)
 			}
-			checkSection(t, "../../docs/design/accuracy.md", "<!-- "+half+": written by go test ./collector/proof -run TestCorpus -update -->\n", "<!-- end of "+half+" -->\n", table)
+			if half == "heldout" {
+				checkSection(t, "../../docs/design/accuracy.md", "<!-- heldout: written by go test ./collector/proof -run TestCorpus -update -->\n", "<!-- end of heldout -->\n", table)
+			}
 		})
 	}
 }
