@@ -150,7 +150,7 @@ func TestRunbookQueries(t *testing.T) {
 			}
 		}
 	}
-	if len(queries) < 30 {
+	if len(queries) < 20 {
 		t.Errorf("%d queries were found in all runbooks", len(queries))
 	}
 	checkExpressions(t, queries)
