@@ -67,26 +67,8 @@ func lists(t *testing.T) string {
 	for _, line := range labelLines() {
 		b.WriteString(line)
 	}
-	b.WriteString("\n### Series that exist before the first event\n\n| begin | |\n|-|-|\n")
-	for _, line := range beginLines(t) {
-		b.WriteString(line)
-	}
 	b.WriteString("\n")
 	return b.String()
-}
-
-// beginLines returns a line for each moment at which series begin before there is an event, with the metrics.
-func beginLines(t *testing.T) (lines []string) {
-	t.Helper()
-	names := map[string][]string{}
-	for name, when := range begins(t) {
-		names[when] = append(names[when], name)
-	}
-	for _, when := range []string{atStart, withSource} {
-		slices.Sort(names[when])
-		lines = append(lines, fmt.Sprintf("| %s | %s |\n", when, quoted(names[when])))
-	}
-	return lines
 }
 
 // sentNames returns the names and units of the conventions' metrics.
