@@ -56,7 +56,7 @@ func newGenAI(n conventions.Table) genAI {
 			n.ToolName, n.AgentName, n.ErrorType),
 		inferenceDuration: duration(n.InferenceDuration, "Duration of model responses.",
 			n.OperationName, n.ResponseModel, n.ErrorType),
-		firstChunk: duration(n.FirstChunk, "Time to the first chunk of a model response that arrives in chunks.",
+		firstChunk: duration(n.FirstChunk, "Time to the first chunk of a streamed model response.",
 			n.OperationName, n.ResponseModel),
 	}
 	for _, t := range n.Tokens {

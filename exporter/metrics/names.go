@@ -84,7 +84,7 @@ var (
 	storeDropped   = metric{"delegraph_stream_store_dropped_total", "Frames not published to the store; readers get a gap.", []string{"reason"}}
 	storeRetries   = metric{"delegraph_stream_store_publish_retries_total", "Retries of publishing after an attempt that may have failed.", nil}
 	storeQueued    = metric{"delegraph_stream_store_queue_bytes", "Size of the frames waiting for the store.", nil}
-	storeCapacity  = metric{"delegraph_stream_store_queue_capacity_bytes", "Maximum size of the frames waiting for the store, stream.jetstream.queue; 0 for a process that does not publish.", nil}
+	storeCapacity  = metric{"delegraph_stream_store_queue_capacity_bytes", "Maximum size of the frames waiting for the store; 0 for a process that does not publish.", nil}
 	storeConnected = metric{"delegraph_stream_store_connected", "Whether the store is connected, with all its shards.", nil}
 	storeFeeds     = metric{"delegraph_stream_feeds", "Feeds read from the store: one per session with readers, and one for all sessions.", nil}
 	storeFeedTries = metric{"delegraph_stream_feed_retries_total", "Retries of reading a feed while connected.", nil}
@@ -94,7 +94,7 @@ var (
 
 	memoryBudget     = metric{"delegraph_memory_budget_bytes", "Memory budget shared by all queues, buffers and open runs.", nil}
 	memoryUsed       = metric{"delegraph_memory_used_bytes", "Memory charged to the budget.", []string{"buffer"}}
-	memoryShed       = metric{"delegraph_memory_shed_total", "Times that the budget refused memory, made a buffer drop data, or disconnected a relayed stream.", []string{"buffer"}}
+	memoryShed       = metric{"delegraph_memory_shed_total", "Times that the budget refused memory, dropped data, or disconnected a relayed stream.", []string{"buffer"}}
 	logDropped       = metric{"delegraph_log_lines_dropped_total", "Log lines dropped because the queue was full or the output failed.", nil}
 	reloadSuccessful = metric{"delegraph_config_last_reload_successful", "Whether the configuration was last loaded successfully.", nil}
 	reloadTime       = metric{"delegraph_config_last_reload_success_timestamp_seconds", "Unix time of the last successful load of the configuration.", nil}
