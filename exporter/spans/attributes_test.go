@@ -65,8 +65,6 @@ var sections = []struct {
 }{
 	{"Operations", "A status that is an error has `error.type` as its description.", []row{
 		{names.OperationName, attribute.STRING, onAll, "always", "invoke_agent"},
-		{names.AgentName, attribute.STRING, onAgents, "the agent, or the caller of the tool or model", "coordinator"},
-		{names.WorkflowName, attribute.STRING, []string{"invoke_workflow"}, "the application, from the request or the stream", "helpdesk"},
 		{names.ConversationID, attribute.STRING, onAll, "the session, from the request or the stream", "ctx-1"},
 		{names.SessionID, attribute.STRING, onAll, "the same, by which some backends group", "ctx-1"},
 		{names.ErrorType, attribute.STRING, onAll, "if failed, timed out or canceled; the stream's code, else `delegraph.failure`", "RESOURCE_EXHAUSTED"},
@@ -75,6 +73,10 @@ var sections = []struct {
 		{dialectName, attribute.STRING, onAll, "always", "adk"},
 		{sourceName, attribute.STRING, onAll, "always; on server spans too", "support"},
 		{timing, attribute.STRING, onAll, "always; `observed` by our clock, `reported` by the stream, or `unknown`", "observed"},
+	}},
+	{"Agents, tools and steps", "What some operations also have.", []row{
+		{names.AgentName, attribute.STRING, onAgents, "the agent, or the caller of the tool or model", "coordinator"},
+		{names.WorkflowName, attribute.STRING, []string{"invoke_workflow"}, "the application, from the request or the stream", "helpdesk"},
 		{reportedDuration, attribute.FLOAT64, onTook, "seconds; if `delegraph.timing` is `unknown`, or the run is shorter", "1.5"},
 		{reasoningSteps, attribute.INT64, onProofs, "steps of its reasoning chain", "3"},
 		{statementsDropped, attribute.INT64, onProofs, "confidences, citations and reasoning chains beyond the limit", "7"},
