@@ -10,7 +10,9 @@ import (
 // if the answer is filtered, the headers that would make the answer unreadable.
 func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 	r.SetURL(p.settings.Upstream)
-	r.Out.Host = r.In.Host
+	if p.settings.Upstream.Scheme != "https" { // behind TLS, a server knows itself by the name in its certificate
+		r.Out.Host = r.In.Host
+	}
 	r.Out.URL.RawQuery = r.In.URL.RawQuery // ReverseProxy would remove parameters that it cannot parse
 	if target := p.target(r.In.RequestURI); !strings.HasPrefix(target, "//") {
 		r.Out.URL.Opaque = target // keep net/url from changing the escaping; it would take a leading "//" for a host

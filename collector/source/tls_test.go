@@ -1,11 +1,14 @@
 package source
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
 	"testing"
 )
@@ -55,6 +58,23 @@ func TestAgentsWithHTTP2(t *testing.T) {
 			if err != nil || string(got) != want {
 				t.Errorf("%s, HTTP/2 offered %t: the answer is %q, %v; want %q", method, offersHTTP2, got, err, want)
 			}
+		}
+	}
+}
+
+// TestHostOfAgent checks which host a request to the agent names: behind TLS, the one that its certificate is for.
+func TestHostOfAgent(t *testing.T) {
+	for upstream, want := range map[string]string{"http://agent.test:8000": "client.test", "https://agent.test": "agent.test", "https://agent.test:8443/base": "agent.test:8443"} {
+		to, err := url.Parse(upstream)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := httptest.NewRequest(http.MethodPost, "http://client.test/run_sse", http.NoBody)
+		out := in.Clone(t.Context())
+		p := &Proxy{settings: ProxySettings{Upstream: to}}
+		p.rewrite(&httputil.ProxyRequest{In: in, Out: out})
+		if got := cmp.Or(out.Host, out.URL.Host); got != want || out.Header.Get("X-Forwarded-Host") != "client.test" {
+			t.Errorf("%s: the request names %s and was forwarded for %s, want %s and client.test", upstream, got, out.Header.Get("X-Forwarded-Host"), want)
 		}
 	}
 }
