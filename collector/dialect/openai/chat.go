@@ -99,7 +99,7 @@ func (d *decoder) choice(v strictjson.Value, m marks, partial bool, b *event.Bat
 	c := d.chat.choiceAt(index)
 	delta, message, at := v.Get("delta"), v.Get("message"), choicePlace(v)
 	m.add(marksOf(v, delta, message))
-	m.shows = m.shows || hasDeeperThought(v, delta, message)
+	m.shows = m.shows || hasDeeperThought(v, delta, message, v.Get("messages"))
 	own := d.messagePlace(c, at, m.named)
 	switch {
 	case m.instructs || !isReadable(v) || !isReadable(delta) || !isReadable(message) || d.withheld.isWithheld(at) || d.withheld.isWithheld(own):
@@ -130,6 +130,7 @@ func (d *decoder) choice(v strictjson.Value, m marks, partial bool, b *event.Bat
 		addThought(delta.Get("content"), b)
 	case event.KindText:
 		d.addContent(c, delta, partial, b)
+		d.addPiece(c, v.Get("text"), partial, b) // of the API for completions without messages
 	}
 	d.addCallPieces(c, delta, b)
 	if reason := v.Get("finish_reason"); reason.Kind() == strictjson.String {

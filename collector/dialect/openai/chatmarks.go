@@ -36,7 +36,7 @@ func (d *decoder) beginChoice(c *choice, at, own place) {
 // (Gemini) applies to the text of the chunk. If the chunk has no text, the mark applies to the whole message.
 func (d *decoder) markChoice(c *choice, v strictjson.Value, m marks, at, own place) event.Kind {
 	deep := lenient.ContainsThoughtMarker(v)
-	m.thinks = m.thinks || deep && !hasText(v.Get("delta")) && !hasText(v.Get("message"))
+	m.thinks = m.thinks || deep && !hasText(v) && !hasText(v.Get("delta")) && !hasText(v.Get("message"))
 	d.withheld.mark(at.keys, m)
 	d.withheld.mark(own.keys, m)
 	if c != nil && d.chat.chunkID == "" {
@@ -55,16 +55,19 @@ func (d *decoder) markChoice(c *choice, v strictjson.Value, m marks, at, own pla
 
 // hasText reports whether an object of a chunk has text, in any form.
 func hasText(v strictjson.Value) bool {
-	return !isBlank(v.Get("content")) || !isBlank(v.Get("refusal")) || !isBlank(v.Get("audio"))
+	return !isBlank(v.Get("content")) || !isBlank(v.Get("refusal")) || !isBlank(v.Get("audio")) || !isBlank(v.Get("text"))
 }
 
-// hasDeeperThought reports whether a part of the content, or a field of the model's provider, is a thought. The message as a whole
-// need not be one.
+// hasDeeperThought reports whether a part of the content, a field of the model's provider, or one of several messages is a thought. The
+// message as a whole need not be one.
 func hasDeeperThought(levels ...strictjson.Value) bool {
 	var m marks
 	for _, v := range levels {
 		m.read(v.Get("provider_specific_fields"))
 		m.read(v.Get("content"))
+		for message := range v.Elements() {
+			m.read(message)
+		}
 	}
 	return m.shows || m.thinks
 }

@@ -56,8 +56,12 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 		return dialect.Sure
 	case name == typeAgentUpdated && nameOf(newAgent(v)).Kind() == strictjson.String,
 		name == typeRunItem && v.Get("name").Kind() == strictjson.String && v.Get("item").Kind() > strictjson.Null,
-		isChunk(v) && v.Get("object").Is(typeChunk):
+		isChunk(v) && strings.HasSuffix(v.Get("object").String(), typeChunk):
 		return dialect.Sure
+	case hasDelta(v):
+		return dialect.Yes
+	case v.Get("choices").Kind() == strictjson.Array:
+		return dialect.Maybe
 	case kinds[name].decode != nil:
 		if v.Get("response").Get("id").Kind() == strictjson.String || v.Get("output_index").Kind() == strictjson.Number {
 			return dialect.Sure
@@ -74,18 +78,30 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	return dialect.No
 }
 
-// isChunk reports whether a frame is a chunk of a chat completion. In Azure's first chunk, the member
-// object is empty.
+// isChunk reports whether a frame is a chunk of a completion. Its choices tell, because clients do not read the member object, and
+// servers fill it differently: "extensions.chat.completion.chunk" (Azure), "chat.reasoning" (Perplexity), "text_completion", "" or not
+// at all. A chunk with the usage may lack the choices.
 func isChunk(v strictjson.Value) bool {
-	object := v.Get("object")
-	return v.Get("choices").Kind() == strictjson.Array && (object.Is(typeChunk) || object.Is(""))
+	choices, named := v.Get("choices"), v.Get("type")
+	lacksChoices := choices.Kind() <= strictjson.Null && !named.Exists() && (v.Get("object").Is(typeChunk) || v.Get("usage").Kind() == strictjson.Object)
+	return choices.Kind() == strictjson.Array || lacksChoices
+}
+
+// hasDelta reports whether a frame has a choice with a piece of a message.
+func hasDelta(v strictjson.Value) bool {
+	for choice := range v.Get("choices").Elements() {
+		if choice.Get("delta").Kind() == strictjson.Object {
+			return true
+		}
+	}
+	return false
 }
 
 // isError reports whether a frame contains only an error: the object that OpenAI, vLLM and LiteLLM send,
 // or the text of an application.
 func isError(v strictjson.Value) bool {
 	e, named := v.Get("error"), v.Get("type")
-	return (e.Len() > 0 || len(e.Text()) > 0) && (!named.Exists() || named.Is(typeError)) && !v.Get("choices").Exists()
+	return (e.Len() > 0 || len(e.Text()) > 0) && (!named.Exists() || named.Is(typeError)) && v.Get("choices").Len() == 0
 }
 
 // Identify reads the path or the body of a request. The results at the end of the body answer calls that an

@@ -201,17 +201,17 @@ var (
 
 	// chunkWords finds texts and calls beside those that the decoder reads.
 	chunkWords = event.Words{
-		Containers: []string{"choices", "delta", "message", "content", "audio"},
+		Containers: []string{"choices", "delta", "message", "messages", "content", "audio"},
 		Members: map[string]event.Kind{
-			"content": event.KindText, "refusal": event.KindText, "transcript": event.KindText,
-			"tool_calls": event.KindToolStarted, "function_call": event.KindToolStarted,
+			"content": event.KindText, "refusal": event.KindText, "transcript": event.KindText, "text": event.KindText,
+			"tool_calls": event.KindToolStarted, "function_call": event.KindToolStarted, "context": event.KindToolEnded, // of Azure's search
 		},
-		RoleMember: "role", UserRoles: []string{"user"},
+		RoleMember: "role", UserRoles: []string{"user"}, RoleKinds: map[string]event.Kind{"tool": event.KindToolEnded, "function": event.KindToolEnded},
 	}
 	// reasoningMembers contain thoughts besides the text. They may be in any object that may have marks. Most are used by one server each,
 	// reasoning_text and reasoning_opaque by Copilot.
 	reasoningMembers = []string{
-		"reasoning_content", "reasoning", "reasoning_text", "reasoning_opaque", "reasoning_details", "reasoning_summary", "encrypted_reasoning",
+		"reasoning_content", "reasoning", "reasoning_text", "reasoning_opaque", "reasoning_details", "reasoning_summary", "reasoning_steps", "encrypted_reasoning",
 		"thinking", "thinking_blocks", "thinking_content", "thoughts", "thought_content", "chain_of_thought", "cot", "analysis",
 	}
 	// itemWords finds the texts of items that only the client gets.
