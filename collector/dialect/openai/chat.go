@@ -69,6 +69,9 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 	}
 	d.begin(id, "", b)
 	c := &d.chat
+	if c.finished && addsNothing(v) {
+		b.Type = typeTrailer
+	}
 	c.chunkID, c.repeated = id, c.repeated || c.started && id != "" && id == c.id
 	if model := d.name(v.Get("model")); model != "" {
 		c.model = model

@@ -39,6 +39,7 @@ const (
 // Types of frames that the protocol does not name.
 const (
 	typeDone        = "[DONE]"
+	typeTrailer     = "trailer"         // a chunk that adds nothing to a completion that has finished
 	typeServerError = "server error"    // an error without a type
 	typeForeign     = "foreign message" // a message that is not an assistant's
 	typeAgentObject = "agent object"    // an agent_updated_stream_event with the agent as an object

@@ -40,7 +40,8 @@ type rules = map[string]*event.Rule
 
 var types = func() map[string]event.Type {
 	all := map[string]event.Type{
-		typeChunk:                 {Client: true, Words: &chunkWords, Public: publicChunk()},
+		typeChunk:                 {Client: true, Words: &chunkWords, Public: chunkRule(event.Rule{Elements: &publicChoice})},
+		typeTrailer:               {Client: true, Words: &chunkWords, Public: chunkRule(noList)}, // else a role in it would begin a completion
 		typeDone:                  {Text: true, Client: true, Public: &event.Rule{AllowedValues: []string{typeDone}, Form: event.FormEnum}},
 		typeServerError:           {Client: true, Public: &event.Rule{Fact: event.KindError, Replacement: failure}},
 		typeAgentUpdated:          {Client: true, Public: members(rules{"type": &scalar, "new_agent": &scalar, "agent": &scalar})},
@@ -214,6 +215,15 @@ var (
 		"reasoning_content", "reasoning", "reasoning_text", "reasoning_opaque", "reasoning_details", "reasoning_summary", "reasoning_steps", "encrypted_reasoning",
 		"thinking", "thinking_blocks", "thinking_content", "thoughts", "thought_content", "chain_of_thought", "cot", "analysis",
 	}
+	publicChoice = event.Rule{Members: rules{
+		"index":         &number,
+		"finish_reason": {Form: event.FormEnum, AllowedValues: []string{"stop", "length", "tool_calls", "function_call", contentFilter, "error"}, Fallback: `"other"`},
+		"delta": {Fallback: "{}", Members: rules{
+			"role": &assistant, "content": &text, "refusal": &text, "reasoning_content": &thought, "reasoning": &thought,
+			"tool_calls": {Elements: members(rules{"index": &number, "id": &scalar, "type": &scalar, "function": members(rules{"name": {Fact: event.KindToolStarted}})})},
+		}},
+	}}
+
 	// itemWords finds the texts of items that only the client gets.
 	itemWords = event.Words{
 		Containers: []string{"item", "raw_item", "rawItem", "providerData", "content", "data", "event"},
@@ -248,17 +258,9 @@ func responseRule(output *event.Rule) event.Rule {
 	}}
 }
 
-// publicChunk returns the rule for a chunk.
-func publicChunk() *event.Rule {
-	choice := event.Rule{Members: rules{
-		"index":         &number,
-		"finish_reason": {Form: event.FormEnum, AllowedValues: []string{"stop", "length", "tool_calls", "function_call", contentFilter, "error"}, Fallback: `"other"`},
-		"delta": {Fallback: "{}", Members: rules{
-			"role": &assistant, "content": &text, "refusal": &text, "reasoning_content": &thought, "reasoning": &thought,
-			"tool_calls": {Elements: members(rules{"index": &number, "id": &scalar, "type": &scalar, "function": members(rules{"name": {Fact: event.KindToolStarted}})})},
-		}},
-	}}
-	return members(rules{"id": &scalar, "object": &scalar, "created": &number, "model": &scalar, "choices": {Elements: &choice}})
+// chunkRule returns the rule for a chunk whose choices have the given rule.
+func chunkRule(choices event.Rule) *event.Rule {
+	return members(rules{"id": &scalar, "object": &scalar, "created": &number, "model": &scalar, "choices": &choices})
 }
 
 // itemMembers returns the members of items that hold texts, arguments and results, and those in more.

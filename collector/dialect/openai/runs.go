@@ -136,6 +136,21 @@ func beginsAgain(v strictjson.Value) bool {
 	return begins
 }
 
+// addsNothing reports whether no choice of a chunk says anything: the chunk has the usage, or what a filter found.
+func addsNothing(v strictjson.Value) bool {
+	for one := range v.Get("choices").Elements() {
+		if one.Get("finish_reason").Kind() == strictjson.String || hasText(one) {
+			return false
+		}
+		for name, value := range one.Get("delta").Members() {
+			if !name.Is("role") && !isBlank(value) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // beginsMessage reports whether a chunk has a role, or a call with the index but not the ID of an open call.
 func (d *decoder) beginsMessage(v strictjson.Value) bool {
 	for one := range v.Get("choices").Elements() {

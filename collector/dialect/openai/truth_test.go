@@ -1,0 +1,84 @@
+package openai_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/openai"
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// statements counts what a stream states about runs, model calls, tool calls and answers.
+func statements(t *testing.T, single bool, sent string) map[string]int {
+	t.Helper()
+	c := collector.New([]dialect.Dialect{openai.Dialect{}}, collector.Settings{MaxFrame: 1 << 20, MaxJSONDepth: 128}, nil)
+	d := c.Decode(&event.Stream{SingleRun: single}, collector.Input{Reader: strings.NewReader(sent), ReceivedAt: time.Now}, "openai")
+	stated := map[string]int{}
+	for {
+		b, err := d.Next()
+		if err != nil {
+			return stated
+		}
+		for _, e := range b.Events {
+			switch e.Kind {
+			case event.KindRunStarted, event.KindModelStarted, event.KindToolStarted, event.KindToolEnded, event.KindFinal, event.KindTransfer, event.KindInputRequested, event.KindInputAnswered:
+				stated[fmt.Sprintf("%s of %q", e.Kind, b.Run)]++
+			case event.KindRunEnded, event.KindModelEnded:
+				stated[fmt.Sprintf("%s of %q: failed %t", e.Kind, b.Run, e.Error != event.NoFailure)]++
+			case event.KindText:
+				if !b.Partial {
+					stated[fmt.Sprintf("text of %q: %s", b.Run, e.Text())]++
+				}
+			}
+		}
+	}
+}
+
+// checkTruth checks that what leaves of a stream under public states nothing that the stream does not. Formats are written from it.
+func checkTruth(t *testing.T, name, sent string) {
+	t.Helper()
+	for _, single := range []bool{true, false} {
+		inside := statements(t, single, sent)
+		for stated, n := range statements(t, single, stream(strings.Split(strings.TrimSpace(leaving(t, public, sent)), "\n")...)) {
+			if n > inside[stated] {
+				t.Errorf("%s, single run %t: what leaves states %d times, not %d: %s", name, single, n, inside[stated], stated)
+			}
+		}
+	}
+}
+
+// TestTruth reads what leaves of the recordings, and of streams whose ends depend on members that do not leave.
+func TestTruth(t *testing.T) {
+	captures, err := filepath.Glob("testdata/*.sse")
+	if err != nil || len(captures) == 0 {
+		t.Fatal("no recordings", err)
+	}
+	for _, name := range captures {
+		sent, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkTruth(t, name, string(sent))
+	}
+	begun, finished := choice(`{"index":0,"delta":{"role":"assistant","content":"Hi"}}`), choice(`{"index":0,"delta":{},"finish_reason":"stop"}`)
+	usage := func(choices string) string {
+		return strings.Replace(choice(choices), `"choices"`, `"usage":{"prompt_tokens":3,"completion_tokens":9},"choices"`, 1)
+	}
+	for _, sent := range [][]string{
+		{begun, finished, usage(`{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}`), "[DONE]"}, // OpenRouter
+		{begun, finished, usage(`{"index":0,"delta":{"content":""},"finish_reason":null}`), "[DONE]"},
+		{begun, finished, usage(`{"index":0,"delta":{"role":"assistant"},"finish_reason":"stop"}`), "[DONE]"},
+		{begun, usage(``), finished, "[DONE]"},
+		{begun, finished, strings.Replace(usage(``), `"choices":[]`, `"choices":null`, 1), "[DONE]"},
+		{begun, finished, strings.Replace(usage(``), `"choices":[]`, `"x":0`, 1), "[DONE]"},
+		{usage(`{"index":0,"delta":{"role":"assistant","content":"Hi"}}`), usage(`{"index":0,"delta":{},"finish_reason":"stop"}`), usage(``), "[DONE]"}, // vLLM
+	} {
+		checkTruth(t, strings.Join(sent, "\n"), stream(sent...))
+	}
+}
