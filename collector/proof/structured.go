@@ -40,6 +40,14 @@ func Structured(response strictjson.Value, lim Limits) (Findings, bool) {
 	return r.Findings, false
 }
 
+// Confidence reads a value that states a confidence, as the member of a proof layer: a number, a text, or an object that maps topics to
+// them. It also returns why it could not read values.
+func Confidence(v strictjson.Value) (stated []event.Confidence, unreadable []event.Unreadable) {
+	r := reader{remaining: maxElements, origin: event.OriginStructured}
+	r.confidence(v)
+	return r.Confidences, r.Unreadable
+}
+
 // bodies yields the parts of a tool's response that may contain an answer: the response itself, if it
 // is a string, or its members.
 func bodies(response strictjson.Value) iter.Seq[strictjson.Value] {
@@ -114,18 +122,10 @@ func jsonText(v strictjson.Value, limit int) []byte {
 
 // layer adds the statements of a proof layer.
 func (r *reader) layer(layer strictjson.Value) {
-	refuse := func(why event.Unreadable) {
-		if len(r.Unreadable) < maxElements {
-			r.Unreadable = append(r.Unreadable, why)
-		}
-	}
-	for _, c := range readConfidence(layer.Get("confidence"), refuse) {
-		c.Origin = event.OriginStructured
-		r.addConfidence(c)
-	}
+	r.confidence(layer.Get("confidence"))
 	list := layer.Get("citations")
 	if k := list.Kind(); k > strictjson.Null && k != strictjson.Array {
-		refuse(event.UnreadableType)
+		r.refuse(event.UnreadableType)
 	}
 	for item := range list.Elements() {
 		c := event.Citation{Source: field(item), Reference: field(item.Get("reference")), URI: uri(item.Get("uri")), Origin: event.OriginStructured}
@@ -133,7 +133,7 @@ func (r *reader) layer(layer strictjson.Value) {
 			c.Source = field(item.Get("source"))
 		}
 		if c.Source+c.Reference+c.URI == "" {
-			refuse(event.UnreadableType)
+			r.refuse(event.UnreadableType)
 		} else {
 			r.addCitation(c)
 		}
@@ -142,7 +142,22 @@ func (r *reader) layer(layer strictjson.Value) {
 	if chain.Exists() {
 		r.Steps, r.HasSteps = chain.Len(), true
 	} else if layer.First("reasoningChain", "reasoning_chain").Kind() > strictjson.Null {
-		refuse(event.UnreadableType)
+		r.refuse(event.UnreadableType)
+	}
+}
+
+// confidence adds what a structured value states.
+func (r *reader) confidence(v strictjson.Value) {
+	for _, c := range readConfidence(v, r.refuse) {
+		c.Origin = event.OriginStructured
+		r.addConfidence(c)
+	}
+}
+
+// refuse counts a value that could not be read.
+func (r *reader) refuse(why event.Unreadable) {
+	if len(r.Unreadable) < maxElements {
+		r.Unreadable = append(r.Unreadable, why)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/custom"
@@ -110,7 +111,16 @@ func TestMeanings(t *testing.T) {
 		{`{"type":"confidence","confidence":"0.5"}`, `confidence {Value:0.5 Known:true Scope: Label: Topic: Overall:true Origin:structured}`},
 		{`{"type":"confidence","confidence":"92 %"}`, `confidence {Value:0.92 Known:true Scope: Label: Topic: Overall:true Origin:structured}`},
 		{`{"type":"confidence","confidence":"Quite High"}`, `confidence {Value:0 Known:false Scope: Label:quite high Topic: Overall:true Origin:structured}`},
+		{`{"type":"confidence","confidence":"7/10"}`, `confidence {Value:0.7 Known:true Scope: Label:7/10 Topic: Overall:true Origin:structured}`},
+		{`{"type":"confidence","confidence":{"score":0.9,"level":"High"}}`, `confidence {Value:0.9 Known:true Scope: Label:high Topic: Overall:true Origin:structured}`},
+		{`{"type":"confidence","confidence":{"timber":0.9}}`, `confidence {Value:0.9 Known:true Scope:timber Label: Topic: Overall:false Origin:structured}`},
 		{`{"type":"confidence","confidence":700}`, `other`},
+		{`{"type":"confidence","confidence":7}`, `other`},
+		{`{"type":"confidence","confidence":1.5}`, `other`},
+		{`{"type":"confidence","confidence":-1}`, `other`},
+		{`{"type":"confidence","confidence":"7"}`, `other`},
+		{`{"type":"confidence","confidence":"as ever"}`, `other`},
+		{`{"type":"confidence","confidence":true}`, `other`},
 		{`{"type":"input_requested","call":"q"}`, `input_requested call="q" clarification`},
 		{`{"type":"input_answered","call":"q"}`, `input_answered call="q"`},
 		{`{"type":"other"}`, `other`},
@@ -277,5 +287,16 @@ func TestFailureWins(t *testing.T) {
 	}
 	if facts := factsOf(custom.New(mapping()), append(many, `[DONE]`)...); facts[len(facts)-1] != "other" {
 		t.Errorf("after many failures, the last one is forgotten: %s", facts[len(facts)-1])
+	}
+}
+
+// TestUnreadableConfidence counts values that are no confidence, as those of a proof layer.
+func TestUnreadableConfidence(t *testing.T) {
+	for value, want := range map[string][]event.Unreadable{
+		`0.9`: nil, `null`: nil, `7`: {event.UnreadableScale}, `"as ever"`: {event.UnreadableWords}, `[0.9]`: {event.UnreadableType},
+	} {
+		if got := decode(custom.New(mapping()), "", `{"type":"confidence","confidence":`+value+`}`).Unreadable; !cmp.Equal(got, want, cmpopts.EquateEmpty()) {
+			t.Errorf("%s: %v, want %v", value, got, want)
+		}
 	}
 }

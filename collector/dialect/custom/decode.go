@@ -10,6 +10,7 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/proof"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -225,38 +226,13 @@ func (r *reading) usage() event.Usage {
 	return event.Usage{Input: dialect.Count(r.value(pathInput)), Output: dialect.Count(r.value(pathOutput))}
 }
 
-// maxLabel limits the label of a confidence, in bytes.
-const maxLabel = 64
-
 // addConfidence reports the confidence of the answer, if the frame has one.
 func (r *reading) addConfidence() {
-	v := r.value(pathConfidence)
-	c := event.Confidence{Overall: true, Origin: event.OriginStructured}
-	switch text, isPercent := strings.CutSuffix(v.String(), "%"); v.Kind() {
-	case strictjson.Number:
-		n, _ := v.Float()
-		c.Value, c.Known = ratio(n, n > 1)
-	case strictjson.String:
-		n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-		if err != nil {
-			c.Label = event.LimitText(strings.ToLower(v.String()), maxLabel)
-			break
-		}
-		c.Value, c.Known = ratio(n, isPercent || n > 1)
-	default:
-		return
+	stated, unreadable := proof.Confidence(r.value(pathConfidence))
+	for _, c := range stated {
+		c.Overall = c.Overall || c.Scope == ""
+		e := r.b.Add(event.KindConfidence)
+		e.Name, e.Confidence = r.b.Agent, c
 	}
-	if !c.Known && c.Label == "" {
-		r.b.Unreadable = append(r.b.Unreadable, event.UnreadableScale)
-		return
-	}
-	e := r.b.Add(event.KindConfidence)
-	e.Name, e.Confidence = r.b.Agent, c
-}
-
-func ratio(n float64, percent bool) (float64, bool) {
-	if percent {
-		n /= 100
-	}
-	return n, n >= 0 && n <= 1
+	r.b.Unreadable = append(r.b.Unreadable, unreadable...)
 }

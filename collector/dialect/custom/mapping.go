@@ -62,28 +62,28 @@ type Meaning struct {
 func Meanings() []Meaning { return slices.Clone(meanings) }
 
 var (
-	outcome = []string{pathStatus, pathError, pathCode}
-	usage   = []string{pathModel, pathInput, pathOutput}
-	proof   = []string{pathConfidence, pathProof}
+	outcome    = []string{pathStatus, pathError, pathCode}
+	usage      = []string{pathModel, pathInput, pathOutput}
+	statements = []string{pathConfidence, pathProof}
 )
 
 var meanings = []Meaning{
 	{"run_started", "A run starts. Its agent is the root: by the path, else the source's `agent`, else its name.", nil, nil},
-	{"run_ended", "The run has ended, or failed if status or error says so.", nil, slices.Concat(outcome, usage, proof)},
+	{"run_ended", "The run has ended, or failed if status or error says so.", nil, slices.Concat(outcome, usage, statements)},
 	{"run_failed", "The run failed.", nil, []string{pathCode}},
 	{"agent_started", "An agent starts.", nil, nil},
-	{"agent_ended", "An agent has ended.", nil, slices.Concat(outcome, proof)},
+	{"agent_ended", "An agent has ended.", nil, slices.Concat(outcome, statements)},
 	{"agent_failed", "An agent failed.", nil, []string{pathCode}},
 	{"transfer", "The agent hands control to its `target`.", []string{pathTarget}, []string{pathCall}},
 	{"tool_started", "The agent calls a tool.", []string{pathName}, []string{pathCall, pathArguments}},
 	{"tool_ended", "A call has a result, joined by the call's ID, else the tool's name.", []string{pathName + "|" + pathCall}, slices.Concat([]string{pathResult}, outcome)},
 	{"tool_failed", "A call failed.", []string{pathName + "|" + pathCall}, []string{pathResult, pathCode}},
 	{"text_delta", "A piece of a text.", []string{pathText}, nil},
-	{"text", "A whole text, perhaps after pieces of it.", []string{pathText}, proof},
-	{"answer", "The agent's final answer, whole.", []string{pathText}, proof},
+	{"text", "A whole text, perhaps after pieces of it.", []string{pathText}, statements},
+	{"answer", "The agent's final answer, whole.", []string{pathText}, statements},
 	{"thought", "A model's reasoning, or a piece of it.", []string{pathText}, nil},
 	{"model_ended", "A model has responded.", nil, slices.Concat(usage, []string{pathFinish}, outcome)},
-	{"confidence", "An answer's confidence: a number from 0 to 1, a percentage, or a word.", []string{pathConfidence}, []string{pathProof}},
+	{"confidence", "An answer's confidence, like that of a proof layer: `0.92`, `92`, `92%` or `high`.", []string{pathConfidence}, []string{pathProof}},
 	{"input_requested", "The run waits for input from a person.", nil, []string{pathCall}},
 	{"input_answered", "The input has arrived.", nil, []string{pathCall}},
 	{"other", "Nothing for signals. The frame may leave.", nil, nil},
