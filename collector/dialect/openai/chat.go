@@ -269,7 +269,7 @@ func (d *decoder) reportCall(c *choice, b *event.Batch) {
 	if c.call = nil; open == nil {
 		return
 	}
-	d.calls.begin(call{open.id, open.name})
+	d.calls.begin(call{id: open.id, tool: open.name})
 	e := b.Add(event.KindToolStarted)
 	e.CallID, e.Name = open.id, open.name
 	var doc strictjson.Doc

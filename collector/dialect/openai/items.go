@@ -11,7 +11,10 @@ import (
 )
 
 // call is a call without a result so far.
-type call struct{ id, tool string }
+type call struct {
+	id, tool string
+	asked    bool // a person was asked to allow it
+}
 
 // maxCalls limits the open calls. Results of further calls are reported without their names.
 const maxCalls = 128
@@ -187,7 +190,7 @@ func (d *decoder) itemID(item strictjson.Value) string {
 }
 
 func (d *decoder) serverToolStarted(kind string, item strictjson.Value, b *event.Batch) {
-	started := call{d.itemID(item), cmp.Or(d.name(item.Get("name")), serverTools[kind])}
+	started := call{id: d.itemID(item), tool: cmp.Or(d.name(item.Get("name")), serverTools[kind])}
 	d.questionAnswered(item, b) // the approval precedes the call
 	e := b.Add(event.KindToolStarted)
 	e.CallID, e.Name = started.id, started.tool
@@ -224,7 +227,7 @@ func (d *decoder) serverToolEnded(kind string, item strictjson.Value, b *event.B
 // callDone reports a whole call, which the client or the Agents SDK executes next.
 func (d *decoder) callDone(tool string, item strictjson.Value, b *event.Batch) {
 	tool = cmp.Or(tool, d.name(item.Get("name")))
-	d.beginCall(call{d.name(cmp.Or(callID(item), item.Get("id"))), tool}, item.First("arguments", "input", "action", "operation"), b)
+	d.beginCall(call{id: d.name(cmp.Or(callID(item), item.Get("id"))), tool: tool}, item.First("arguments", "input", "action", "operation"), b)
 }
 
 // beginMissedCall reports a client's call that the end of a resumed response repeats, unless the response
@@ -259,6 +262,9 @@ func (d *decoder) callEnded(item, output strictjson.Value, b *event.Batch) {
 	failure, code, hasEnded := outcomeOf(item, output, ended.tool)
 	if !hasEnded {
 		return
+	}
+	if ended.asked {
+		b.Add(event.KindInputAnswered).CallID = ended.id
 	}
 	e := b.Add(event.KindToolEnded)
 	e.CallID, e.Name = cmp.Or(id, ended.id), ended.tool

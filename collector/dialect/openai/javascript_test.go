@@ -18,6 +18,7 @@ const (
 	output  = `{"type":"run_item_stream_event","name":"tool_output","item":{"type":"tool_call_output_item","rawItem":{"type":"function_call_result","name":"w","callId":"c","status":"completed","output":{"type":"text","text":"o"}},"agent":{"name":"A"},"output":"o"}}`
 	asksB   = `{"type":"run_item_stream_event","name":"handoff_requested","item":{"type":"handoff_call_item","rawItem":{"type":"function_call","id":"g","callId":"h","name":"transfer_to_B","status":"completed","arguments":"{}"},"agent":{"name":"A"}}}`
 	toB     = `{"type":"run_item_stream_event","name":"handoff_occurred","item":{"type":"handoff_output_item","rawItem":{"type":"function_call_result","name":"transfer_to_B","callId":"h","status":"completed","output":{"type":"text","text":"{}"}},"sourceAgent":{"name":"A"},"targetAgent":{"name":"B"}}}`
+	asks    = `{"type":"run_item_stream_event","name":"tool_approval_requested","item":{"type":"tool_approval_item","rawItem":{"type":"function_call","id":"f","callId":"c","name":"w","status":"completed","arguments":"{}"},"agent":{"name":"A"},"toolName":"w"}}`
 	message = `{"type":"run_item_stream_event","name":"message_output_created","item":{"type":"message_output_item","rawItem":{"id":"i","type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":"secret","providerData":{}}]},"agent":{"name":"A"}}}`
 	piece   = `{"type":"raw_model_stream_event","data":{"type":"output_text_delta","delta":"secret","itemId":"i","providerData":{"type":"response.output_text.delta","item_id":"i","output_index":0}}}`
 	started = `{"type":"raw_model_stream_event","data":{"type":"response_started","providerData":{"type":"response.created","response":{"id":"r"}}}}`
@@ -41,7 +42,12 @@ func TestJavaScript(t *testing.T) {
 		sent []string
 		want string
 	}{
-		"items":          {[]string{agentA, called, output, message, "[DONE]"}, begins + "; " + tool + `; text "secret"; run_ended`},
+		"items":         {[]string{agentA, called, output, message, "[DONE]"}, begins + "; " + tool + `; text "secret"; run_ended`},
+		"an approval":   {[]string{agentA, called, asks, "[DONE]"}, begins + `; tool_started name="w" call="c" {}; input_requested call="c" confirmation; run_ended`},
+		"an answer":     {[]string{agentA, called, asks, output, message, "[DONE]"}, begins + `; tool_started name="w" call="c" {}; input_requested call="c" confirmation; input_answered call="c"; tool_ended name="w" call="c" "o"; text "secret"; run_ended`},
+		"an MCP server": {[]string{agentA, asksMCP, answersMCP, message, "[DONE]"}, begins + `; input_requested call="q" confirmation; input_answered call="q"; text "secret"; run_ended`},
+		"asked by a response": {[]string{ofModel(created), ofModel(`{"type":"response.output_item.done","output_index":0,"item":{"type":"mcp_approval_request","id":"q"}}`), ofModel(done), asksMCP, "[DONE]"},
+			begins + `; model_started model="m"; input_requested call="q" confirmation; model_ended model="m" finish="completed"; final; run_ended`},
 		"a handoff":      {[]string{agentA, asksB, toB, agentB, message, "[DONE]"}, begins + `; tool_ended call="h" settled; transfer name="B" call="h"; text "secret"; run_ended`},
 		"texts":          {[]string{agentA, started, piece, doneJS, message, "[DONE]"}, begins + `; text "secret"; text "secret"; run_ended`},
 		"responses":      {[]string{agentA, started, ofModel(created), ofModel(added), piece, ofModel(delta), doneJS, ofModel(done), message, "[DONE]"}, begins + "; " + chat},

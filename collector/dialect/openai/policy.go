@@ -174,7 +174,12 @@ var (
 	status       = event.Rule{Form: event.FormEnum, AllowedValues: []string{"queued", "in_progress", "searching", "interpreting", "generating", "calling", "completed", "incomplete", "failed", "cancelled"}}
 
 	agentObject   = members(rules{"name": &scalar})
-	publicRunItem = event.Rule{Members: rules{"type": &scalar, "name": &scalar, "agent": &scalar, "item": members(rules{"type": &scalar, "agent": &scalar})}}
+	publicRunItem = event.Rule{Members: rules{"type": &scalar, "name": &scalar, "agent": &scalar, "item": members(rules{"type": &scalar, "agent": &scalar, "raw_item": publicCall, "rawItem": publicCall})}}
+	// publicCall shows which call an item is about.
+	publicCall = &event.Rule{
+		ByType:  rules{"mcp_approval_request": members(rules{"type": &scalar, "id": &scalar}), "mcp_approval_response": members(rules{"type": &scalar, "approval_request_id": &scalar})},
+		Members: rules{"type": {Fact: event.KindOther}, "call_id": &scalar, "callId": &scalar, "name": {Fact: event.KindToolStarted}},
+	}
 
 	publicResponse = responseRule(&noList) // other events have shown the items
 	// publicAnswer shows the items again, because OpenAI's clients take the final answer from them.

@@ -164,6 +164,10 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		if id != "" || len(d.calls) > 0 {
 			d.callEnded(raw, cmp.Or(item.Get("output"), raw.Get("output")), b)
 		}
+	case name.Is("tool_approval_requested"), name.Is("mcp_approval_requested"): // the first only from the SDK for JavaScript
+		if id != "" || !d.response.ended {
+			d.approvalRequested(cmp.Or(id, d.itemID(raw)), b)
+		}
 	case name.Is("mcp_approval_response"):
 		d.questionAnswered(raw, b)
 	case name.Is("handoff_requested"):
@@ -174,6 +178,15 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		if !d.response.ended {
 			d.reportMessage(raw, &itemState{text: kind != event.KindText || m.thinks}, b)
 		}
+	}
+}
+
+// approvalRequested reports that a person must allow a call. The call's result is the answer.
+func (d *decoder) approvalRequested(id string, b *event.Batch) {
+	e := b.Add(event.KindInputRequested)
+	e.CallID, e.Input = id, event.InputConfirmation
+	if i := d.calls.byID(id); i >= 0 {
+		d.calls[i].asked = true
 	}
 }
 

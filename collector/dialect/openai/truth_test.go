@@ -28,7 +28,7 @@ func statements(t *testing.T, single bool, sent string) map[string]int {
 		for _, e := range b.Events {
 			switch e.Kind {
 			case event.KindRunStarted, event.KindModelStarted, event.KindToolStarted, event.KindToolEnded, event.KindFinal, event.KindTransfer, event.KindInputRequested, event.KindInputAnswered:
-				stated[fmt.Sprintf("%s of %q", e.Kind, b.Run)]++
+				stated[fmt.Sprintf("%s %q of %q", e.Kind, e.CallID, b.Run)]++
 			case event.KindRunEnded, event.KindModelEnded:
 				stated[fmt.Sprintf("%s of %q: failed %t", e.Kind, b.Run, e.Error != event.NoFailure)]++
 			case event.KindText:
@@ -52,6 +52,12 @@ func checkTruth(t *testing.T, name, sent string) {
 		}
 	}
 }
+
+// A person allows a call of an MCP server, as the Agents SDK for Python writes it.
+const (
+	asksMCP    = `{"type":"run_item_stream_event","name":"mcp_approval_requested","item":{"type":"mcp_approval_request_item","raw_item":{"type":"mcp_approval_request","id":"q","name":"w","server_label":"s","arguments":"{}"}}}`
+	answersMCP = `{"type":"run_item_stream_event","name":"mcp_approval_response","item":{"type":"mcp_approval_response_item","raw_item":{"type":"mcp_approval_response","approval_request_id":"q","approve":true}}}`
+)
 
 // TestTruth reads what leaves of the recordings, and of streams whose ends depend on members that do not leave.
 func TestTruth(t *testing.T) {
@@ -78,6 +84,11 @@ func TestTruth(t *testing.T) {
 		{begun, finished, strings.Replace(usage(``), `"choices":[]`, `"choices":null`, 1), "[DONE]"},
 		{begun, finished, strings.Replace(usage(``), `"choices":[]`, `"x":0`, 1), "[DONE]"},
 		{usage(`{"index":0,"delta":{"role":"assistant","content":"Hi"}}`), usage(`{"index":0,"delta":{},"finish_reason":"stop"}`), usage(``), "[DONE]"}, // vLLM
+		{agentA, called, asks, "[DONE]"},
+		{agentA, called, asks, output, message, "[DONE]"},
+		{agentA, asksB, toB, agentB, called, output, message, "[DONE]"},
+		{agentA, asksMCP, answersMCP, message, "[DONE]"},
+		{`{"type":"raw_response_event","data":` + created + `}`, `{"type":"raw_response_event","data":` + ended + `}`, asksMCP, "[DONE]"},
 	} {
 		checkTruth(t, strings.Join(sent, "\n"), stream(sent...))
 	}
