@@ -21,8 +21,9 @@ type chat struct {
 	reusesID bool   // an earlier completion had the ID
 	chunkID  string // the ID in the current chunk
 	model    string
-	reason   string // the first finish reason
-	usage    event.Usage
+	reason   string      // the first finish reason
+	usage    event.Usage // so far
+	reported event.Usage // of it
 	failure  event.Failure
 	code     string // of the failure
 	choices  []*choice
@@ -91,7 +92,8 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 	if v.Get("choices").Len() == 0 && m != marksOf() {
 		d.choice(strictjson.Value{}, m, true, b)
 	}
-	d.addChatUsage(v.Get("usage"), b)
+	c.readUsage(v)
+	d.reportUsage(b)
 	d.endFinished(b)
 }
 
@@ -318,32 +320,50 @@ func (d *decoder) finishChat(b *event.Batch) {
 	d.endChat(b)
 }
 
-// addChatUsage reports the tokens that were not reported before. Some servers send the usage so far in
-// every chunk.
+// readUsage reads the tokens so far. They are beside the choices, in a choice (Moonshot), or in x_groq, and may come before the end.
 //
 // Source: openai/types/completion_usage.py of openai 3.54.
-func (d *decoder) addChatUsage(v strictjson.Value, b *event.Batch) {
-	if v.Kind() != strictjson.Object {
-		return
+func (c *chat) readUsage(v strictjson.Value) {
+	c.addUsage(v.Get("usage"))
+	c.addUsage(v.Get("x_groq").Get("usage"))
+	for one := range v.Get("choices").Elements() {
+		c.addUsage(one.Get("usage"))
 	}
-	usage := wire.WithTotal(event.Usage{
+}
+
+// addUsage adds the tokens that were not known. Some servers send the usage so far in every chunk.
+func (c *chat) addUsage(v strictjson.Value) {
+	c.usage = c.usage.Add(increases(wire.WithTotal(event.Usage{
 		Input: dialect.Count(v.Get("prompt_tokens")), Output: dialect.Count(v.Get("completion_tokens")),
 		CacheRead: dialect.Count(v.Get("prompt_tokens_details").Get("cached_tokens")),
 		Reasoning: dialect.Count(v.Get("completion_tokens_details").Get("reasoning_tokens")),
-	}, dialect.Count(v.Get("total_tokens")))
+	}, dialect.Count(v.Get("total_tokens"))), c.usage))
+}
+
+// unreported returns the tokens that were not reported before.
+func (c *chat) unreported() event.Usage {
+	added := increases(c.usage, c.reported)
+	c.reported = c.usage
+	return added
+}
+
+// reportUsage reports the tokens of an answer that has ended.
+func (d *decoder) reportUsage(b *event.Batch) {
 	if !d.chat.finished {
 		return
 	}
-	added := event.Usage{
-		Input: increase(usage.Input, d.chat.usage.Input), Output: increase(usage.Output, d.chat.usage.Output),
-		CacheRead: increase(usage.CacheRead, d.chat.usage.CacheRead), Reasoning: increase(usage.Reasoning, d.chat.usage.Reasoning),
+	if added := d.chat.unreported(); added != (event.Usage{}) {
+		e := b.Add(event.KindUsage)
+		e.Model, e.Usage, e.UsageIncomplete = d.chat.model, added, true
 	}
-	if added == (event.Usage{}) {
-		return
+}
+
+// increases returns by how much counts exceed earlier ones.
+func increases(now, before event.Usage) event.Usage {
+	return event.Usage{
+		Input: increase(now.Input, before.Input), Output: increase(now.Output, before.Output),
+		CacheRead: increase(now.CacheRead, before.CacheRead), Reasoning: increase(now.Reasoning, before.Reasoning),
 	}
-	d.chat.usage = d.chat.usage.Add(added)
-	e := b.Add(event.KindUsage)
-	e.Model, e.Usage, e.UsageIncomplete = d.chat.model, added, true
 }
 
 // increase returns by how much a count exceeds an earlier one.

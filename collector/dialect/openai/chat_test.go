@@ -27,8 +27,17 @@ func TestChats(t *testing.T) {
 		sent []string
 		want string
 	}{
-		"usage at the end": {[]string{hello, stop, usage, done}, begins + `text "Hello"; text "Hello"; ` + ends + `; usage model="m" unmetered input=5 output=2; run_ended`},
-		"without [DONE]":   {[]string{hello, stop, usage}, begins + `text "Hello"; text "Hello"; ` + ends + `; usage model="m" unmetered input=5 output=2`},
+		"usage at the end":     {[]string{hello, stop, usage, done}, begins + `text "Hello"; text "Hello"; ` + ends + `; usage model="m" unmetered input=5 output=2; run_ended`},
+		"usage before the end": {[]string{hello, usage, stop, done}, begins + `text "Hello"; text "Hello"; ` + ends + `; usage model="m" unmetered input=5 output=2; run_ended`},
+		"usage in every chunk": {[]string{strings.Replace(usage, `[]`, `[`+choice("0", `"role":"assistant","content":"Hello"`, "null")+`]`, 1), strings.Replace(usage, `[]`, `[`+choice("0", "", `"stop"`)+`]`, 1), usage, done},
+			begins + `text "Hello"; text "Hello"; ` + ends + `; usage model="m" unmetered input=5 output=2; run_ended`},
+		"usage without an end": {[]string{hello, usage, done}, begins + `text "Hello"; text "Hello"; model_ended model="m" unmetered; final; usage model="m" unmetered input=5 output=2; run_ended`},
+		"usage and an error":   {[]string{hello, usage, `{"error":{"message":"broken","type":"server_error"}}`}, begins + `text "Hello"; model_ended model="m" model_error code="server_error" input=5 output=2; error agent_error code="server_error"; run_ended agent_error code="server_error"`},
+		"choices null":         {[]string{hello, stop, strings.Replace(usage, `[]`, `null`, 1), done}, begins + `text "Hello"; text "Hello"; ` + ends + `; usage model="m" unmetered input=5 output=2; run_ended`},
+		"no choices":           {[]string{hello, stop, `{"id":"c","usage":{"prompt_tokens":5,"completion_tokens":2}}`, done}, begins + `text "Hello"; text "Hello"; ` + ends + `; usage model="m" unmetered input=5 output=2; run_ended`},
+		"Groq":                 {[]string{hello, strings.Replace(stop, `]}`, `],"x_groq":{"id":"r","usage":{"prompt_tokens":5,"completion_tokens":2,"total_time":0.1}}}`, 1), done}, begins + `text "Hello"; text "Hello"; ` + ends + `; usage model="m" unmetered input=5 output=2; run_ended`},
+		"Moonshot":             {[]string{hello, strings.Replace(stop, `"stop"}`, `"stop","usage":{"prompt_tokens":5,"completion_tokens":2}}`, 1), done}, begins + `text "Hello"; text "Hello"; ` + ends + `; usage model="m" unmetered input=5 output=2; run_ended`},
+		"without [DONE]":       {[]string{hello, stop, usage}, begins + `text "Hello"; text "Hello"; ` + ends + `; usage model="m" unmetered input=5 output=2`},
 		"calls in two choices": {[]string{
 			chunk(choice("0", `"role":"assistant","tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}]`, "null")+","+
 				choice("1", `"role":"assistant","tool_calls":[{"index":0,"id":"b","function":{"name":"f","arguments":"{}"}}]`, "null"), ""),

@@ -200,6 +200,7 @@ func (d *decoder) streamDone(b *event.Batch) {
 	}
 	if d.begun && !d.ended && (d.sdk.on || !d.response.open) {
 		d.finishChat(b)
+		d.reportUsage(b)
 		if !d.sdk.on {
 			d.pauseCalls(b)
 		}

@@ -29,7 +29,7 @@ func (d *decoder) fail(v strictjson.Value, b *event.Batch) {
 	}
 	if d.response.open || ofModel || d.chat.started && !d.chat.finished {
 		e := b.Add(event.KindModelEnded)
-		e.Model, e.Error, e.Code = d.model(), event.ModelError, code
+		e.Model, e.Error, e.Code, e.Usage = d.model(), event.ModelError, code, d.chat.unreported()
 	}
 	d.response.open, d.failed, d.chat.ended = false, true, false
 	e := b.Add(event.KindError)

@@ -49,6 +49,23 @@ func detected(data string) dialect.Match {
 	return openai.Dialect{}.Detect(dialect.Frame{Frame: sse.Frame{Data: []byte(data)}, JSON: doc.Root()})
 }
 
+// TestChunksWithoutChoices sends the usage in chunks without choices, which leave.
+func TestChunksWithoutChoices(t *testing.T) {
+	begun, said := choice(`{"index":0,"delta":{"role":"assistant","content":"open"}}`), choice(`{"index":0,"delta":{"content":"open"}}`)
+	for _, usage := range []string{`{"id":"c","object":"chat.completion.chunk","choices":null,"usage":{"prompt_tokens":5}}`, `{"id":"c","choices":null,"usage":{"prompt_tokens":5}}`, `{"usage":{"prompt_tokens":5}}`, `{"id":"c","object":"chat.completion.chunk"}`} {
+		for _, sent := range [][]string{{begun, usage, said}, {begun, said, usage}} {
+			if out := leaving(t, client, stream(sent...)); !strings.Contains(out, usage) || strings.Count(out, "open") != 2 {
+				t.Errorf("of %s\nthis leaves:\n%s", strings.Join(sent, "\n"), out)
+			}
+		}
+	}
+	for _, other := range []string{`{"type":"x","usage":{"prompt_tokens":5}}`, `{"usage":5,"content":"secret"}`, `{"choices":"secret","usage":{}}`} {
+		if out := leaving(t, client, stream(begun, other)); strings.Contains(out, other) {
+			t.Errorf("this leaves: %s", out)
+		}
+	}
+}
+
 // TestOtherTexts sends chunks with texts beside those of the delta: what a search found (Azure), the steps of a research (Perplexity), and
 // the text of a completion without messages.
 func TestOtherTexts(t *testing.T) {
