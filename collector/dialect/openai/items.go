@@ -292,6 +292,9 @@ func outcomeOf(item, output strictjson.Value, tool string) (failure event.Failur
 	return failure, code, !status.Is("incomplete") && !status.Is("in_progress")
 }
 
+// toolFailed is how the output of a function begins that failed in the Agents SDK.
+const toolFailed = "An error occurred while running the tool. Please try again."
+
 // toolFailure returns the failure that a function's output states in the words of the Agents SDK.
 //
 // Source: agents/tool.py, default_tool_error_function and default_tool_timeout_error_message, of
@@ -299,7 +302,7 @@ func outcomeOf(item, output strictjson.Value, tool string) (failure event.Failur
 func toolFailure(output strictjson.Value, tool string) event.Failure {
 	said := output.String()
 	switch {
-	case strings.HasPrefix(said, "An error occurred while running the tool. Please try again."):
+	case strings.HasPrefix(said, toolFailed):
 		return event.ToolError
 	case tool != "" && strings.HasPrefix(said, "Tool '"+tool+"' timed out after "):
 		return event.FailureTimeout

@@ -41,6 +41,7 @@ const (
 	typeDone        = "[DONE]"
 	typeTrailer     = "trailer"         // a chunk that adds nothing to a completion that has finished
 	typeServerError = "server error"    // an error without a type
+	typeFailedItem  = "failed run item" // a run_item_stream_event with the result of a call that failed
 	typeForeign     = "foreign message" // a message that is not an assistant's
 	typeAgentObject = "agent object"    // an agent_updated_stream_event with the agent as an object
 	typeResumed     = "resumed item"    // a part of an item that began before the stream of a retrieved response

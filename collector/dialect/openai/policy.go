@@ -46,8 +46,9 @@ var types = func() map[string]event.Type {
 		typeServerError:           {Client: true, Public: &event.Rule{Fact: event.KindError, Replacement: failure}},
 		typeAgentUpdated:          {Client: true, Public: members(rules{"type": &scalar, "new_agent": &scalar, "agent": &scalar})},
 		typeAgentObject:           {Client: true, Public: members(rules{"type": &scalar, "new_agent": agentObject, "agent": agentObject})},
-		typeRunItem:               {Client: true, Words: &itemWords, Public: &publicRunItem},
-		withThoughts(typeRunItem): {Client: true, Words: &event.Words{Members: map[string]event.Kind{"item": event.KindThought}}, Public: &publicRunItem},
+		typeRunItem:               {Client: true, Words: &itemWords, Public: runItemRule(nil)},
+		typeFailedItem:            {Client: true, Words: &itemWords, Public: runItemRule(rules{"output": {Replacement: `"` + toolFailed + `"`}})},
+		withThoughts(typeRunItem): {Client: true, Words: &event.Words{Members: map[string]event.Kind{"item": event.KindThought}}, Public: runItemRule(nil)},
 		typeResumed:               {Client: true, AnyFact: true}, // it is unknown whether the item's start left
 		typeRaw:                   {},                            // the wrapped event is unknown
 		typeModel:                 {Client: true, AnyFact: true}, // texts and items in other words, or a chunk
@@ -169,30 +170,30 @@ var (
 	// thoughtPiece may be an object: before openai 1.92, the type of the member was "object".
 	thoughtPiece = event.Rule{Fact: event.KindThought, String: &thought, Members: rules{"text": &thought}}
 	noText       = event.Rule{Replacement: "null"}
+	emptyText    = event.Rule{Replacement: `""`}
+	toolError    = event.Rule{Replacement: `"the tool failed"`}
 	noList       = event.Rule{Replacement: "[]"}
 	assistant    = event.Rule{Form: event.FormEnum, AllowedValues: []string{"assistant"}}
 	status       = event.Rule{Form: event.FormEnum, AllowedValues: []string{"queued", "in_progress", "searching", "interpreting", "generating", "calling", "completed", "incomplete", "failed", "cancelled"}}
 
-	agentObject   = members(rules{"name": &scalar})
-	publicRunItem = event.Rule{Members: rules{"type": &scalar, "name": &scalar, "agent": &scalar, "item": members(rules{"type": &scalar, "agent": &scalar, "raw_item": publicCall, "rawItem": publicCall})}}
-	// publicCall shows which call an item is about.
-	publicCall = &event.Rule{
-		ByType:  rules{"mcp_approval_request": members(rules{"type": &scalar, "id": &scalar}), "mcp_approval_response": members(rules{"type": &scalar, "approval_request_id": &scalar})},
-		Members: rules{"type": {Fact: event.KindOther}, "call_id": &scalar, "callId": &scalar, "name": {Fact: event.KindToolStarted}},
-	}
-
+	agentObject    = members(rules{"name": &scalar})
 	publicResponse = responseRule(&noList) // other events have shown the items
 	// publicAnswer shows the items again, because OpenAI's clients take the final answer from them.
 	publicAnswer = responseRule(&event.Rule{
 		Fallback: "[]",
-		Elements: &event.Rule{ByType: rules{"reasoning": &publicReasoning}, Members: publicItem.Members},
+		Elements: &event.Rule{ByType: rules{"reasoning": &publicReasoning, "shell_call_output": &publicShellOutput}, Members: publicItem.Members},
 	})
 
 	// publicItem shows that an item exists, and the text of an answer.
 	publicItem = event.Rule{Members: rules{
 		"id": &scalar, "type": {Fact: event.KindOther}, "status": &status, "role": &assistant,
-		"call_id": &scalar, "name": {Fact: event.KindToolStarted}, "server_label": &scalar, "arguments": {Replacement: `""`}, "input": {Replacement: `""`},
+		"call_id": &scalar, "name": {Fact: event.KindToolStarted}, "server_label": &scalar, "arguments": &emptyText, "input": &emptyText, "error": &toolError,
 		"content": {Elements: &publicPart}, "summary": &noList,
+	}, ByType: rules{"shell_call_output": &publicShellOutput}}
+	// publicShellOutput shows which commands of a shell timed out.
+	publicShellOutput = event.Rule{Members: rules{
+		"id": &scalar, "type": &scalar, "status": &status, "call_id": &scalar,
+		"output": {Elements: members(rules{"stdout": &emptyText, "stderr": &emptyText, "outcome": members(rules{"type": {Form: event.FormEnum, AllowedValues: []string{"timeout", "exit"}}})})},
 	}}
 	// publicReasoning shows reasoning items only where thoughts are shown.
 	publicReasoning = event.Rule{Members: rules{
@@ -251,6 +252,20 @@ var (
 		Members:    map[string]event.Kind{"output": event.KindThought},
 	}
 )
+
+// runItemRule returns the rule for an event with an item of the Agents SDK, which shows which call the item is about. The item and the
+// object from which the SDK made it have the given members too.
+func runItemRule(own rules) *event.Rule {
+	call := members(rules{"type": &scalar, "call_id": &scalar, "callId": &scalar, "name": {Fact: event.KindToolStarted}, "status": &status, "error": &toolError})
+	maps.Copy(call.Members, own)
+	byType := rules{"mcp_approval_request": members(rules{"type": &scalar, "id": &scalar}), "mcp_approval_response": members(rules{"type": &scalar, "approval_request_id": &scalar})}
+	for kind := range clientTools { // the SDK for JavaScript says "result"
+		byType[kind], byType[kind+"_output"], byType[kind+"_result"] = call, call, call
+	}
+	item := rules{"type": &scalar, "agent": &scalar, "raw_item": {ByType: byType}, "rawItem": {ByType: byType}}
+	maps.Copy(item, own)
+	return members(rules{"type": &scalar, "name": &scalar, "agent": &scalar, "item": members(item)})
+}
 
 // responseRule returns the rule for a response whose output has the given rule.
 func responseRule(output *event.Rule) event.Rule {

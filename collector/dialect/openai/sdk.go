@@ -164,6 +164,9 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		if id != "" || len(d.calls) > 0 {
 			d.callEnded(raw, cmp.Or(item.Get("output"), raw.Get("output")), b)
 		}
+		if b.Type == typeRunItem && slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Error != event.NoFailure }) {
+			b.Type = typeFailedItem
+		}
 	case name.Is("tool_approval_requested"), name.Is("mcp_approval_requested"): // the first only from the SDK for JavaScript
 		if id != "" || !d.response.ended {
 			d.approvalRequested(cmp.Or(id, d.itemID(raw)), b)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
 	"github.com/delegraph/delegraph/collector/dialect/openai"
 	"github.com/delegraph/delegraph/collector/event"
 )
@@ -27,10 +28,10 @@ func statements(t *testing.T, single bool, sent string) map[string]int {
 		}
 		for _, e := range b.Events {
 			switch e.Kind {
-			case event.KindRunStarted, event.KindModelStarted, event.KindToolStarted, event.KindToolEnded, event.KindFinal, event.KindTransfer, event.KindInputRequested, event.KindInputAnswered:
+			case event.KindRunStarted, event.KindModelStarted, event.KindToolStarted, event.KindFinal, event.KindTransfer, event.KindInputRequested, event.KindInputAnswered:
 				stated[fmt.Sprintf("%s %q of %q", e.Kind, e.CallID, b.Run)]++
-			case event.KindRunEnded, event.KindModelEnded:
-				stated[fmt.Sprintf("%s of %q: failed %t", e.Kind, b.Run, e.Error != event.NoFailure)]++
+			case event.KindRunEnded, event.KindModelEnded, event.KindToolEnded:
+				stated[fmt.Sprintf("%s %q of %q: failed %t", e.Kind, e.CallID, b.Run, e.Error != event.NoFailure)]++
 			case event.KindText:
 				if !b.Partial {
 					stated[fmt.Sprintf("text of %q: %s", b.Run, e.Text())]++
@@ -58,6 +59,38 @@ const (
 	asksMCP    = `{"type":"run_item_stream_event","name":"mcp_approval_requested","item":{"type":"mcp_approval_request_item","raw_item":{"type":"mcp_approval_request","id":"q","name":"w","server_label":"s","arguments":"{}"}}}`
 	answersMCP = `{"type":"run_item_stream_event","name":"mcp_approval_response","item":{"type":"mcp_approval_response_item","raw_item":{"type":"mcp_approval_response","approval_request_id":"q","approve":true}}}`
 )
+
+// failedCalls are items with the results of calls that failed, and the word "secret" in what does not leave.
+var failedCalls = []string{
+	`{"type":"mcp_call","id":"x","name":"w","server_label":"s","arguments":"secret","output":null,"status":"completed","error":{"type":"mcp_tool_execution_error","content":"secret"}}`,
+	`{"type":"mcp_call","id":"x","name":"w","server_label":"s","arguments":"","output":null,"error":"secret"}`,
+	`{"type":"image_generation_call","id":"x","status":"failed","error":{"code":"secret","message":"secret"}}`,
+	`{"type":"shell_call_output","id":"x","call_id":"c","status":"completed","output":[{"stdout":"secret","stderr":"secret","outcome":{"type":"timeout"}}]}`,
+	`{"type":"apply_patch_call_output","id":"x","call_id":"c","status":"failed","output":"secret"}`,
+}
+
+// TestFailedCalls checks that the public sees that a call failed, and not why.
+func TestFailedCalls(t *testing.T) {
+	inAgent := func(item, output string) string {
+		return `{"type":"run_item_stream_event","name":"tool_output","item":{"type":"tool_call_output_item","rawItem":` + item + output + `}}`
+	}
+	failed := []string{inAgent(`{"type":"function_call_result","callId":"c","name":"w","output":"secret"}`, `,"output":"An error occurred while running the tool. Please try again. Error: secret"`), inAgent(`{"type":"function_call_output","call_id":"c","output":"An error occurred while running the tool. Please try again. secret"}`, ``)}
+	for _, item := range failedCalls {
+		failed = append(failed, `{"type":"response.output_item.done","output_index":0,"item":`+item+`}`, inAgent(item, `,"output":"secret"`), `{"type":"response.completed","response":{"id":"r","output":[`+item+`,{"type":"message","role":"assistant","content":[{"type":"output_text","text":"open"}]}]}}`)
+	}
+	for _, ended := range failed {
+		sent := []string{created, ended, "[DONE]"}
+		if strings.Contains(ended, "run_item") {
+			sent = []string{agentA, called, ended, "[DONE]"}
+		}
+		checkTruth(t, ended, stream(sent...))
+		out := leaving(t, public, stream(sent...))
+		facts := dialecttest.Facts(openai.Dialect{}, &event.Stream{SingleRun: true}, stream(strings.Split(strings.TrimSpace(out), "\n")...))
+		if strings.Contains(out, "secret") || !strings.Contains(facts, "tool_error") && !strings.Contains(facts, "timeout") {
+			t.Errorf("of %s\nthis leaves: %s\nwhich states %s", ended, out, facts)
+		}
+	}
+}
 
 // TestTruth reads what leaves of the recordings, and of streams whose ends depend on members that do not leave.
 func TestTruth(t *testing.T) {

@@ -215,7 +215,7 @@ var unpublic = map[string][]string{
 	"agui":  {"input", "rawEvent", "metadata", "event", "snapshot", "messages", "result", "usage", "encryptedValue", "code"},
 	"aisdk": {"inputTextDelta", "messageMetadata", "providerMetadata", "toolMetadata", "data", "signature", "rawInput", "usage", "reason"},
 	"openai": {
-		"usage", "instructions", "tools", "annotation", "encrypted_content", "raw_item", "logprobs", "query", "action", "metadata", "system_fingerprint",
+		"usage", "instructions", "tools", "annotation", "encrypted_content", "logprobs", "query", "action", "metadata", "system_fingerprint",
 		"handoff_description", "provider_data", "prompt_filter_results",
 	},
 }
