@@ -176,7 +176,7 @@ func TestPolicies(t *testing.T) {
 	for _, c := range []struct{ name, data, client, public string }{
 		{"values", `{"messages":[{"type":"system","content":"PROMPT"},` + history + `],"secret":"STATE"}`,
 			`{"messages":[` + history + `],"secret":"STATE"}`,
-			`{"messages":[{"type":"tool","content":"","tool_call_id":"c","name":"f","status":"success","id":"2"}]}`},
+			`{"messages":[{"type":"human","content":"","id":"0"},{"type":"tool","content":"","tool_call_id":"c","name":"f","status":"success","id":"2"}]}`},
 		{"updates|a:1", `{"a":{"messages":[` + answer + `],"secret":"STATE"}}`, `{"a":{"messages":[` + answer + `],"secret":"STATE"}}`,
 			`{"a":{"messages":[{"type":"ai","content":[{"type":"text","text":"Hi"}],"id":"lc_run--1","name":"a","tool_calls":[{"name":"f","args":{},"id":"c","type":"tool_call"}]}]}}`},
 		{"messages", `[` + history[:len(`{"type":"human","content":"QUESTION","id":"0"}`)] + `,{"langgraph_node":"n"}]`, `[` + history[:len(`{"type":"human","content":"QUESTION","id":"0"}`)] + `,{"langgraph_node":"n"}]`, `[{"langgraph_node":"n"}]`},

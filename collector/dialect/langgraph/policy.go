@@ -127,7 +127,7 @@ var (
 		AllowedTypes: []string{"tool_call_chunk"}, Members: rules{"name": &scalar, "id": &scalar, "index": &number, "type": &scalar, "args": {Replacement: `""`}},
 	}}
 
-	// publicMessage is a model's message. The user's messages and those that instruct models do not leave.
+	// publicMessage is a model's message.
 	publicMessage = rules{
 		"type": &scalar, "id": &scalar, "name": &scalar, "content": &publicContent, "tool_calls": &publicCalls, "tool_call_chunks": &publicPieces,
 		"additional_kwargs": {Members: rules{
@@ -140,8 +140,15 @@ var (
 	}
 	publicTypes = []string{"ai", "AIMessageChunk"}
 
-	// publicOne is a message. Only its type says that a model wrote it.
-	publicOne = event.Rule{AllowedTypes: publicTypes, TypeRequired: true, Members: publicMessage, ByType: publicResult}
+	// publicOne is a message. Only its type says that a model wrote it. Messages that instruct models do not leave.
+	publicOne = event.Rule{AllowedTypes: publicTypes, TypeRequired: true, Members: publicMessage, ByType: merged(publicResult, publicUser)}
+
+	// publicUser is a message of the user without its words, in LangChain's form or in OpenAI's. It shows which of the other
+	// messages are from earlier runs.
+	publicUser = rules{
+		"human": {AllowedTypes: userTypes, Members: rules{"type": &scalar, "id": &scalar, "content": {Replacement: `""`}}},
+		"":      {AllowedTypes: userTypes, TypeRequired: true, Members: rules{"role": &scalar, "id": &scalar, "content": {Replacement: `""`}}},
+	}
 
 	// publicResult is the result of a tool, without its content.
 	publicResult = map[string]*event.Rule{"tool": {Fact: event.KindToolEnded, AllowedTypes: []string{"tool"}, Members: rules{

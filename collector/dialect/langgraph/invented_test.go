@@ -1,0 +1,43 @@
+package langgraph
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
+)
+
+// invented returns what a stream states only after the filter.
+func invented(policy event.Policy, frames ...string) []string {
+	f := filter.New(filter.Settings{Policy: policy, Thoughts: event.ThoughtsDetailed})
+	return dialecttest.Invented(Dialect{}, frame("metadata", started)+strings.Join(frames, ""), func(b *event.Batch) (string, []byte, bool) {
+		left, why := f.Apply(b)
+		return left.Name, left.Data, why == filter.Passed
+	})
+}
+
+const (
+	oldTurn = `{"type":"human","id":"h0","content":"q0"},{"type":"ai","id":"lc_run--0","content":"OLD"}`
+	newTurn = `{"type":"human","id":"h1","content":"q1"},{"type":"ai","id":"lc_run--1","content":"NEW"}`
+)
+
+// TestFilteredStreamsInventNothing checks that a reader of the public stream reads the same as the agent's client: it needs what
+// shows that a message is from an earlier run, returns control, or ends another way.
+func TestFilteredStreamsInventNothing(t *testing.T) {
+	for name, frames := range map[string][]string{
+		"a node returns the whole history":       {frame("updates", `{"boss":{"messages":[`+oldTurn+`,`+newTurn+`]}}`)},
+		"users in OpenAI's form":                 {frame("updates", `{"boss":{"messages":[{"role":"user","content":"q0"},{"type":"ai","id":"lc_run--0","content":"OLD"},{"role":"user","content":"q1"}]}}`)},
+		"a node loads the history":               {frame("values", `{"messages":[{"type":"human","id":"h1","content":"q1"}]}`), frame("values", `{"messages":[`+oldTurn+`,`+newTurn+`]}`)},
+		"a message before the input":             {frame("values", `{"messages":[{"type":"human","id":"h1","content":"q1"}]}`), frame("updates", `{"a":{"messages":[{"type":"ai","id":"lc_run--0","content":"OLD"},`+newTurn+`]}}`)},
+		"a state after an update of the history": {frame("updates", `{"boss":{"messages":[`+oldTurn+`,`+newTurn+`]}}`), frame("values", `{}`), frame("values", `{"messages":[`+oldTurn+`,`+newTurn+`]}`)},
+		"an Overwrite":                           {frame("updates", `{"boss":{"messages":{"value":[`+oldTurn+`,`+newTurn+`]}}}`)},
+	} {
+		for _, policy := range []event.Policy{event.PolicyClient, event.PolicyPublic} {
+			if found := invented(policy, frames...); len(found) > 0 {
+				t.Errorf("%s, %v: the filtered stream states %q", name, policy, found)
+			}
+		}
+	}
+}
