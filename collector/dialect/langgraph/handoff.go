@@ -22,7 +22,7 @@ const (
 	destinationKey = "__handoff_destination"
 	handoffBackKey = "__is_handoff_back"
 	transferred    = "Successfully transferred to "
-	returned       = "Successfully transferred back to "
+	returnTool     = "transfer_back_to_" // followed by toolForm of the agent
 )
 
 // handoffTarget returns the agent to which a tool's result transfers control, or "". The result of a
@@ -60,8 +60,8 @@ func (d *decoder) readHandoffBack(sc *scope, m strictjson.Value, b *event.Batch)
 		return
 	}
 	id := d.name(m.Get("tool_call_id"))
-	to, ok := strings.CutPrefix(m.Get("content").String(), returned)
-	if !ok || d.returning == "" || d.seen.mustSkip(seenResult, id) || !d.hasAgent(to) {
+	to := d.agentOfReturn(m.Get("name").String())
+	if to == "" || d.returning == "" || d.seen.mustSkip(seenResult, id) {
 		return
 	}
 	by := sc.speaker()
@@ -76,12 +76,24 @@ func (d *decoder) readHandoffBack(sc *scope, m strictjson.Value, b *event.Batch)
 	d.transfer(to, id, b)
 }
 
-// hasAgent reports whether a known agent of a graph has the name.
-func (d *decoder) hasAgent(name string) bool {
+// agentOfReturn returns the only known agent to which a tool returns control, or "". Not all readers see the text of the tool's
+// result, which has the agent's own name.
+func (d *decoder) agentOfReturn(tool string) (found string) {
 	for _, sc := range d.scopes {
-		if sc.agent == name {
-			return true
+		switch {
+		case sc.agent == "" || sc.agent == found || tool != returnTool+toolForm(sc.agent):
+		case found != "":
+			return ""
+		default:
+			found = sc.agent
 		}
 	}
-	return false
+	return found
+}
+
+// toolForm returns the form of an agent's name in the names of tools.
+//
+// Source: langgraph_supervisor/handoff.py, _normalize_agent_name.
+func toolForm(agent string) string {
+	return strings.ToLower(strings.Join(strings.Fields(agent), "_"))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
 	"github.com/delegraph/delegraph/collector/event"
 )
 
@@ -51,15 +52,21 @@ func TestHandoff(t *testing.T) {
 func TestHandoffBack(t *testing.T) {
 	back := func(name string) string {
 		return frame("updates", `{"expert":{"messages":[`+
-			`{"type":"ai","id":null,"name":"expert","content":"Transferring back to `+name+`","tool_calls":[{"name":"transfer_back_to_boss","id":"c2","args":{}}],"response_metadata":{"__is_handoff_back":true}},`+
-			`{"type":"tool","tool_call_id":"c2","content":"Successfully transferred back to `+name+`","response_metadata":{"__is_handoff_back":true}}]}}`)
+			`{"type":"ai","id":"u1","name":"expert","content":"Transferring back to `+name+`","tool_calls":[{"name":"transfer_back_to_`+name+`","id":"c2","args":{}}],"response_metadata":{"__is_handoff_back":true}},`+
+			`{"type":"tool","name":"transfer_back_to_`+name+`","tool_call_id":"c2","content":"Successfully transferred back to `+name+`","response_metadata":{"__is_handoff_back":true}}]}}`)
 	}
 	spoken := frame("updates|expert:t2", `{"model":{"messages":[{"type":"ai","id":"lc_run--2","content":"Hi","name":"expert"}]}}`)
 	for name, want := range map[string]string{"boss": `transfer name="boss" call="c2"`, "nobody": "agent_ended"} {
-		lines := facts(&event.Stream{}, frame("updates|boss:t1", handoffCall), handoffResult("", `"__handoff_destination":"expert"`, ""), spoken, back(name), back(name))
+		stream := []string{frame("updates|boss:t1", handoffCall), handoffResult("", `"__handoff_destination":"expert"`, ""), spoken, back(name), back(name)}
+		lines := facts(&event.Stream{}, stream...)
 		at := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "5 ") })
 		if at < 0 || at+1 >= len(lines) || lines[at+1] != want || strings.Contains(strings.Join(lines[at:], " "), "tool_") {
 			t.Errorf("back to %s: want %s in %q", name, want, lines)
+		}
+		isOther := func(line string) bool { return !strings.HasPrefix(line, "t") } // neither a tool, a transfer nor a text
+		shown := facts(&event.Stream{}, dialecttest.Filtered(Dialect{}, strings.Join(stream, ""), through(event.PolicyPublic)))
+		if diff := cmp.Diff(slices.DeleteFunc(lines, isOther), slices.DeleteFunc(shown, isOther)); diff != "" {
+			t.Errorf("back to %s: the public stream states something else (-want +got):\n%s", name, diff)
 		}
 	}
 }

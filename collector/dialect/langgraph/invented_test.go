@@ -9,13 +9,13 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
-// invented returns what a stream states only after the filter.
-func invented(policy event.Policy, frames ...string) []string {
+// through returns a filter with a policy.
+func through(policy event.Policy) dialecttest.Filter {
 	f := filter.New(filter.Settings{Policy: policy, Thoughts: event.ThoughtsDetailed})
-	return dialecttest.Invented(Dialect{}, frame("metadata", started)+strings.Join(frames, ""), func(b *event.Batch) (string, []byte, bool) {
+	return func(b *event.Batch) (string, []byte, bool) {
 		left, why := f.Apply(b)
 		return left.Name, left.Data, why == filter.Passed
-	})
+	}
 }
 
 const (
@@ -35,7 +35,7 @@ func TestFilteredStreamsInventNothing(t *testing.T) {
 		"an Overwrite":                           {frame("updates", `{"boss":{"messages":{"value":[`+oldTurn+`,`+newTurn+`]}}}`)},
 	} {
 		for _, policy := range []event.Policy{event.PolicyClient, event.PolicyPublic} {
-			if found := invented(policy, frames...); len(found) > 0 {
+			if found := dialecttest.Invented(Dialect{}, frame("metadata", started)+strings.Join(frames, ""), through(policy)); len(found) > 0 {
 				t.Errorf("%s, %v: the filtered stream states %q", name, policy, found)
 			}
 		}

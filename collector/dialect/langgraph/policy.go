@@ -135,7 +135,7 @@ var (
 			"tool_calls": &foundCall, "function_call": &foundCall,
 		}},
 		"invalid_tool_calls": &foundCall,
-		"response_metadata":  {Members: rules{"finish_reason": &finishReason, "stop_reason": &finishReason, "model_name": &scalar}},
+		"response_metadata":  {Members: merged(publicHandoff, rules{"finish_reason": &finishReason, "stop_reason": &finishReason, "model_name": &scalar})},
 		"chunk_position":     {Form: event.FormEnum, AllowedValues: []string{"last"}},
 	}
 	publicTypes = []string{"ai", "AIMessageChunk"}
@@ -153,8 +153,11 @@ var (
 	// publicResult is the result of a tool, without its content.
 	publicResult = map[string]*event.Rule{"tool": {Fact: event.KindToolEnded, AllowedTypes: []string{"tool"}, Members: rules{
 		"type": &scalar, "id": &scalar, "name": &scalar, "tool_call_id": &scalar, "content": {Replacement: `""`},
-		"status": {Form: event.FormEnum, AllowedValues: []string{"success", "error"}},
+		"status": {Form: event.FormEnum, AllowedValues: []string{"success", "error"}}, "response_metadata": {Members: publicHandoff},
 	}}}
+
+	// publicHandoff says that a message transfers control, and is neither an answer nor a call.
+	publicHandoff = rules{destinationKey: &scalar, handoffBackKey: &number}
 
 	publicMessages = event.Rule{Elements: &publicOne, Fallback: `[]`}
 
