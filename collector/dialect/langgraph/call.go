@@ -148,7 +148,7 @@ func (d *decoder) failCall(c *call, failure event.Failure, code string, b *event
 // no node handles ends every call around it, but a batch has only one speaker. If the innermost graph
 // has several open calls, it is unknown which one failed, and none is reported.
 func (d *decoder) failInnermostCall(code string, b *event.Batch) {
-	if len(d.open) > 0 || code == "GraphRecursionError" {
+	if len(d.open) > 0 || code == recursionError {
 		return
 	}
 	deepest := d.innermost()

@@ -156,6 +156,17 @@ func (d *decoder) readEnd(_ *scope, _ strictjson.Value, b *event.Batch) { b.Add(
 
 func (d *decoder) readOther(*scope, strictjson.Value, *event.Batch) {}
 
+// Errors of a run with a meaning of their own. Another request has canceled the run, or the graph has taken too many steps.
+const (
+	userInterrupt  = "UserInterrupt"
+	userRollback   = "UserRollback"
+	userTimeout    = "UserTimeout"
+	timeoutError   = "TimeoutError"
+	recursionError = "GraphRecursionError"
+)
+
+var knownErrors = []string{userInterrupt, userRollback, userTimeout, timeoutError, recursionError}
+
 // readError reads the error of a run, which has the class of the exception.
 //
 // Source: langgraph_api/serde.py, default.
@@ -163,9 +174,9 @@ func (d *decoder) readError(_ *scope, v strictjson.Value, b *event.Batch) {
 	class := wire.Code(v.Get("error"))
 	failure := event.AgentError
 	switch class {
-	case "UserInterrupt", "UserRollback": // langgraph_api/errors.py: another request canceled the run
+	case userInterrupt, userRollback: // langgraph_api/errors.py
 		failure, class = event.FailureCanceled, ""
-	case "UserTimeout", "TimeoutError":
+	case userTimeout, timeoutError:
 		failure = event.FailureTimeout
 	default:
 		d.failInnermostCall(class, b)

@@ -186,6 +186,7 @@ func TestPolicies(t *testing.T) {
 		{"custom", `"SECRET"`, `"SECRET"`, ""},
 		{"feedback", `{"k":"https://SECRET"}`, `{"k":"https://SECRET"}`, ""},
 		{"error", `{"error":"ValueError","message":"SECRET"}`, `{"error":"ValueError","message":"SECRET"}`, `{"error":"Error","message":"the run failed"}`},
+		{"error", `{"error":"UserInterrupt","message":"SECRET"}`, `{"error":"UserInterrupt","message":"SECRET"}`, `{"error":"UserInterrupt","message":"the run failed"}`},
 		{"updates", `{"__interrupt__":[{"id":"q","value":{"question":"Which?","secret":"STATE"}}]}`, `{"__interrupt__":[{"id":"q","value":{"question":"Which?","secret":"STATE"}}]}`, `{"__interrupt__":[{"id":"q","value":{"question":"Which?"}}]}`},
 		{"telemetry", `{}`, "", ""},
 		{"updates|internal:1", `{}`, "", ""},

@@ -10,6 +10,11 @@ import (
 // publicFailure replaces the error of a run without saying why it failed.
 const publicFailure = `"the run failed"`
 
+// cancelMessages are the messages of the errors of canceled runs, unless the request says why it cancels.
+//
+// Source: langgraph_api/errors.py.
+var cancelMessages = []string{"User interrupted the run", "User requested rollback of the run"}
+
 var table = event.Table{
 	// Only the event name determines what a frame is. The application chooses the data, so a member `type`
 	// or `name` can have any meaning.
@@ -40,8 +45,10 @@ var table = event.Table{
 		modeStateUpdate: {Client: true, AnyJSON: true, AnyFact: true},
 		modeFeedback:    {Client: true, AnyJSON: true}, // addresses with which anyone can rate the run
 
-		modeError: {Client: true, AnyJSON: true, Public: &event.Rule{Fact: event.KindError, String: &event.Rule{Fact: event.KindError, Replacement: publicFailure}, Members: rules{"error": {Replacement: `"Error"`}, "message": {Replacement: publicFailure}}}},
-		modeEnd:   {Client: true, AnyJSON: true, Public: &event.Rule{Replacement: "{}"}},
+		modeError: {Client: true, AnyJSON: true, Public: &event.Rule{Fact: event.KindError, String: &event.Rule{Fact: event.KindError, Replacement: publicFailure}, Members: rules{
+			"error": {Replacement: `"Error"`, AllowedValues: knownErrors}, "message": {Replacement: publicFailure, AllowedValues: cancelMessages},
+		}}},
+		modeEnd: {Client: true, AnyJSON: true, Public: &event.Rule{Replacement: "{}"}},
 	},
 }
 
