@@ -27,8 +27,8 @@ func (d *decoder) beginAttempt(v strictjson.Value) {
 // graph's model answers again, so nothing resumes them.
 func (d *decoder) endAbandoned(sc *scope, b *event.Batch) {
 	for _, id := range slices.Sorted(maps.Keys(d.open)) {
-		if m := d.open[id]; m.abandoned && m.scope == sc && m.started {
-			d.endModel(id, m, false, b)
+		if m := d.open[id]; m != nil && m.abandoned && m.scope == sc && m.started {
+			d.endModel(m, false, b)
 			b.Events[len(b.Events)-1].Error = event.FailureCanceled
 		}
 	}

@@ -2,6 +2,7 @@ package langgraph
 
 import (
 	"hash/maphash"
+	"slices"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -62,6 +63,7 @@ const (
 
 // message is a model's message that arrives in pieces.
 type message struct {
+	ids           []string // the first is that of the whole message; see openMessage
 	scope         *scope
 	by            speaker
 	mode          string // the mode whose pieces are read, because other modes repeat them
@@ -209,11 +211,32 @@ func (d *decoder) begin(id string, sc *scope, metadata strictjson.Value) *messag
 	if d.isParallel(m) {
 		m.by.response = m.task
 	}
+	return d.openMessage(id, m)
+}
+
+// openMessage opens a message with an id. If its task has an open message without anything but an id of the model's server, it
+// is the same: the first piece has the server's id, and further ones that of LangChain's run.
+//
+// Source: langchain_core/language_models/chat_models.py and langchain_openai, response.created.
+func (d *decoder) openMessage(id string, m *message) *message {
+	for _, other := range d.open {
+		if m.task != "" && other.scope == m.scope && other.step == m.step && other.task == m.task && other.hasOnlyID() {
+			m = other
+			m.marked = m.marked || d.thoughts.MayContain(id)
+			break
+		}
+	}
 	if d.open == nil {
 		d.open = make(map[string]*message)
 	}
+	m.ids = append(m.ids, id)
 	d.open[id] = m
 	return m
+}
+
+// hasOnlyID reports whether nothing is known of a message but the id that the model's server has given it.
+func (m *message) hasOnlyID() bool {
+	return !m.abandoned && !slices.ContainsFunc(m.ids, isRunID) && m.text.Len() == 0 && m.textLength == 0 && len(m.calls) == 0
 }
 
 // isParallel reports whether another task in the same step of the graph has an incomplete response. An incomplete response of an
@@ -227,11 +250,17 @@ func (d *decoder) isParallel(m *message) bool {
 	return false
 }
 
-// isFromModel reports whether a model wrote a message, and not the code of a node. A model's message has the
-// id of the model's run.
+// isFromModel reports whether a model wrote a complete message, and not the code of a node. Such a message has the id of the
+// model's run, or says which model wrote it, why it ended or how many tokens it took.
+func isFromModel(m strictjson.Value) bool {
+	response := m.Get("response_metadata")
+	return isRunID(m.Get("id").String()) || modelOf(response).Exists() || finishOf(response).Exists() || readUsage(m.Get("usage_metadata")) != (event.Usage{})
+}
+
+// isRunID reports whether an id is that of a model's run. Some models' servers have ids of their own.
 //
 // Source: langchain_core/language_models/chat_models.py, LC_ID_PREFIX.
-func isFromModel(id string) bool {
+func isRunID(id string) bool {
 	return strings.HasPrefix(id, "lc_run-") || strings.HasPrefix(id, "run-")
 }
 
@@ -262,7 +291,7 @@ func (d *decoder) readChunk(sc *scope, v, metadata strictjson.Value, b *event.Ba
 	}
 	last := v.Get("chunk_position").Is("last")
 	if last || m.finish != "" && !v.Get("chunk_position").Exists() && !hasMember(v, "chunk_position") {
-		d.finish(id, m, !last, b)
+		d.finish(m, !last, b)
 	}
 }
 
@@ -302,10 +331,10 @@ func hasMember(v strictjson.Value, name string) bool {
 // readResponse reads the model and the finish reason from a piece.
 func (m *message) readResponse(d *decoder, v strictjson.Value) {
 	response := v.Get("response_metadata")
-	if model := response.First("model_name", "model", "model_id"); model.Kind() == strictjson.String {
+	if model := modelOf(response); model.Exists() {
 		m.model = d.name(model)
 	}
-	if finish := response.First("finish_reason", "stop_reason", "done_reason", "stopReason"); finish.Kind() == strictjson.String {
+	if finish := finishOf(response); finish.Exists() {
 		m.finish = d.name(finish)
 	}
 }
@@ -328,9 +357,9 @@ func (m *message) addCallPiece(d *decoder, piece strictjson.Value) {
 }
 
 // finish reports a message whose last piece has arrived. mayGrow says that the usage may follow.
-func (d *decoder) finish(id string, m *message, mayGrow bool, b *event.Batch) {
+func (d *decoder) finish(m *message, mayGrow bool, b *event.Batch) {
 	m.text.Report(b)
-	d.endModel(id, m, mayGrow, b)
+	d.endModel(m, mayGrow, b)
 	for _, c := range m.calls {
 		var doc strictjson.Doc
 		var args strictjson.Value
@@ -345,18 +374,20 @@ func (d *decoder) finish(id string, m *message, mayGrow bool, b *event.Batch) {
 }
 
 // endModel reports the end of a model's response.
-func (d *decoder) endModel(id string, m *message, mayGrow bool, b *event.Batch) {
-	d.seen.add(seenMessage, id)
-	d.reported.add(id, d.run)
-	delete(d.open, id)
-	delete(d.announced, id)
+func (d *decoder) endModel(m *message, mayGrow bool, b *event.Batch) {
+	for _, id := range m.ids {
+		d.seen.add(seenMessage, id)
+		d.reported.add(id, d.run)
+		delete(d.open, id)
+		delete(d.announced, id)
+	}
 	e := b.Add(event.KindModelEnded)
 	e.Model, e.FinishReason, e.Usage = m.model, m.finish, m.usage
 	if e.UsageIncomplete = mayGrow && m.usage == (event.Usage{}); e.UsageIncomplete && len(d.unmetered) < maxOpen {
 		if d.unmetered == nil {
 			d.unmetered = make(map[string]speaker)
 		}
-		d.unmetered[id] = m.by
+		d.unmetered[m.ids[0]] = m.by
 	}
 	b.Partial = false
 }

@@ -142,10 +142,16 @@ var (
 			"tool_calls": &foundCall, "function_call": &foundCall,
 		}},
 		"invalid_tool_calls": &foundCall,
-		"response_metadata":  {Members: merged(publicHandoff, rules{"finish_reason": &finishReason, "stop_reason": &finishReason, "model_name": &scalar})},
+		"response_metadata":  {Members: merged(publicHandoff, publicResponse)},
 		"chunk_position":     {Form: event.FormEnum, AllowedValues: []string{"last"}},
 	}
 	publicTypes = []string{"ai", "AIMessageChunk"}
+
+	// publicResponse has the members of modelMembers and finishMembers.
+	publicResponse = rules{
+		"model_name": &scalar, "model": &scalar, "model_id": &scalar, "status": {Form: event.FormEnum, AllowedValues: finalStates, DropNull: true},
+		"finish_reason": &finishReason, "stop_reason": &finishReason, "done_reason": &finishReason, "stopReason": &finishReason, "finishReason": &finishReason,
+	}
 
 	// publicOne is a message. Only its type says that a model wrote it. Messages that instruct models do not leave.
 	publicOne = event.Rule{AllowedTypes: publicTypes, TypeRequired: true, Members: publicMessage, ByType: merged(publicResult, publicUser)}

@@ -1,6 +1,7 @@
 package langgraph
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -29,7 +30,7 @@ func (d *decoder) readGrown(sc *scope, v strictjson.Value, b *event.Batch) {
 		return
 	}
 	m.reportText(v, false, b)
-	d.endModel(id, m, true, b)
+	d.endModel(m, true, b)
 	d.startCalls(m.scope, v, m.by, b)
 }
 
@@ -86,25 +87,27 @@ func (d *decoder) readWhole(sc *scope, v, metadata strictjson.Value, b *event.Ba
 		return
 	}
 	m := d.open[id]
-	if m == nil {
+	inPieces := m != nil
+	if !inPieces {
 		at := d.announcementOf(id, sc, metadata)
 		d.setAgent(at.scope, v.Get("name"))
-		m = &message{scope: at.scope, by: at.scope.speakerNamed(d.name(v.Get("name"))), model: at.model, marked: at.marked}
+		m = &message{ids: []string{id}, scope: at.scope, by: at.scope.speakerNamed(d.name(v.Get("name"))), model: at.model, marked: at.marked}
 	}
 	d.noteThought(id, m.marked || isMarked(v))
 	if !m.by.claim(b) {
 		return
 	}
 	m.scope.noteSpeech()
-	if d.last = m.scope; d.open[id] == nil && isFromModel(id) {
+	byModel := inPieces || isFromModel(v)
+	if d.last = m.scope; !inPieces && byModel {
 		d.endAbandoned(m.scope, b)
 	}
 	m.reportText(v, m.textLength == 0 && m.text.Len() == 0, b)
-	if m.readResponse(d, v); isFromModel(id) {
+	if m.readResponse(d, v); byModel {
 		if used := readUsage(v.Get("usage_metadata")); used != (event.Usage{}) {
 			m.usage = used
 		}
-		d.endModel(id, m, false, b)
+		d.endModel(m, false, b)
 	}
 	d.seen.add(seenMessage, id)
 	delete(d.announced, id)
@@ -146,6 +149,39 @@ func (d *decoder) startCalls(sc *scope, v strictjson.Value, by speaker, b *event
 	if calls.Len() == 0 {
 		b.Add(event.KindFinal)
 	}
+}
+
+// Members of a message's response_metadata with the model and with the reason why the response ended, as models' servers name
+// them.
+var (
+	modelMembers  = []string{"model_name", "model", "model_id"}
+	finishMembers = []string{"finish_reason", "stop_reason", "done_reason", "stopReason", "finishReason"}
+	// finalStates are the states of a complete response in OpenAI's Responses API, which gives no reason.
+	finalStates = []string{"completed", "incomplete"}
+)
+
+// modelOf returns the name of the model. It does not exist if the server gives none.
+func modelOf(response strictjson.Value) strictjson.Value {
+	return textOf(response.First(modelMembers...))
+}
+
+// finishOf returns the reason why a response ended, or its final state. Neither exists in the pieces before the last.
+func finishOf(response strictjson.Value) strictjson.Value {
+	if finish := textOf(response.First(finishMembers...)); finish.Exists() {
+		return finish
+	}
+	if state := response.Get("status"); slices.ContainsFunc(finalStates, state.Is) {
+		return state
+	}
+	return strictjson.Value{}
+}
+
+// textOf returns a value that is a text, or one that does not exist.
+func textOf(v strictjson.Value) strictjson.Value {
+	if isText(v) {
+		return v
+	}
+	return strictjson.Value{}
 }
 
 // readUsage reads LangChain's usage. Its counts include those of cached and reasoning tokens.

@@ -1,0 +1,91 @@
+package langgraph
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
+)
+
+// responseIDs are the ids that LangChain gives to models' messages: its own, and those of the models' servers (Python with the
+// Responses API, JavaScript with OpenAI and Anthropic).
+var responseIDs = []string{"lc_run--1", "run-1", "resp_68af", "chatcmpl-BMK", "msg_01XF"}
+
+const usedTokens = `"usage_metadata":{"input_tokens":7,"output_tokens":8}`
+
+// TestResponseIDs reads the same response, whatever its id is, in each mode and in several.
+func TestResponseIDs(t *testing.T) {
+	piece := func(id, more string) string {
+		return frame("messages", `[{"type":"AIMessageChunk","id":"`+id+`",`+more+`},{"langgraph_node":"model","langgraph_step":1,"langgraph_checkpoint_ns":"model:t1"}]`)
+	}
+	event := func(kind, data string) string {
+		return frame("events", `{"event":"`+kind+`","run_id":"r","metadata":{"langgraph_checkpoint_ns":"model:t1","langgraph_step":1},"data":`+data+`}`)
+	}
+	for _, id := range responseIDs {
+		later := id // the id of later pieces
+		if strings.HasPrefix(id, "resp_") {
+			later = "lc_run--9"
+		}
+		for _, ending := range []string{`{"finish_reason":"stop","model_name":"m"}`, `{"status":"completed","model_name":"m","object":"response"}`, `{"stopReason":"end_turn","model":"m"}`} {
+			whole := `{"type":"ai","id":"` + id + `","content":"hello","response_metadata":` + ending + `,` + usedTokens + `}`
+			asked := frame("values", `{"messages":[{"type":"human","id":"h1","content":"?"}]}`)
+			pieces := piece(id, `"content":[],"response_metadata":{"id":"resp_1"}`) + piece(later, `"content":"hel"`) + piece(later, `"content":"lo"`)
+			last := `"content":"","response_metadata":` + ending + `,` + usedTokens
+			updates, values := frame("updates", `{"model":{"messages":[`+whole+`]}}`), frame("values", `{"messages":[{"type":"human","id":"h1","content":"?"},`+whole+`]}`)
+			begun := event("on_chat_model_start", `{}`) + event("on_chat_model_stream", `{"chunk":{"type":"AIMessageChunk","id":"`+id+`","content":""}}`) + event("on_chat_model_stream", `{"chunk":{"type":"AIMessageChunk","id":"`+later+`","content":"hello"}}`)
+			for name, stream := range map[string]string{
+				"updates":               updates,
+				"values":                asked + values,
+				"tasks":                 frame("tasks", `{"id":"t1","name":"model","result":{"messages":[`+whole+`]},"interrupts":[]}`),
+				"not streamed":          frame("messages", `[`+whole+`,{"langgraph_node":"model","langgraph_step":1,"langgraph_checkpoint_ns":"model:t1"}]`),
+				"pieces":                pieces + piece(later, last+`,"chunk_position":"last"`),
+				"pieces, older servers": pieces + piece(later, last),
+				"partial":               frame("messages/partial", `[{"type":"ai","id":"`+id+`","content":"hel"}]`) + frame("messages/partial", `[`+whole+`]`),
+				"events":                begun + event("on_chat_model_end", `{"output":`+whole+`}`),
+				"all":                   asked + pieces + begun + piece(later, last+`,"chunk_position":"last"`) + event("on_chat_model_end", `{"output":`+whole+`}`) + updates + values,
+			} {
+				checkOneResponse(t, id+" in "+name, facts(nil, stream), true)
+				checkOneResponse(t, id+" in public "+name, facts(nil, dialecttest.Filtered(Dialect{}, stream, through(public.Policy))), false)
+			}
+		}
+	}
+}
+
+// checkOneResponse checks that facts have one response. The public has no tokens, and not all modes.
+func checkOneResponse(t *testing.T, name string, facts []string, all bool) {
+	t.Helper()
+	count := func(prefix string) (n int) {
+		for _, line := range facts {
+			if strings.HasPrefix(line, prefix) {
+				n++
+			}
+		}
+		return n
+	}
+	if started, ended := count("model_started"), count("model_ended"); ended > 1 || started > ended || all && ended != 1 {
+		t.Errorf("%s starts %d responses and ends %d: %q", name, started, ended, facts)
+	}
+	if texts := count(`text "hello"`); texts > 1 && count(`text "hel"`) > 0 || all && texts == 0 {
+		t.Errorf("%s states %d whole texts: %q", name, texts, facts)
+	}
+	if used := count("usage") + len(slices.DeleteFunc(slices.Clone(facts), func(line string) bool {
+		return !strings.HasPrefix(line, "model_ended") || !strings.Contains(line, "input=7 output=8")
+	})); all && used != 1 {
+		t.Errorf("%s states the tokens %d times: %q", name, used, facts)
+	}
+}
+
+// TestSimultaneousResponses has two models in one task: their pieces mix.
+func TestSimultaneousResponses(t *testing.T) {
+	piece := func(id, text string) string {
+		return frame("messages", `[{"type":"AIMessageChunk","id":"`+id+`","content":"`+text+`"},{"langgraph_step":1,"langgraph_checkpoint_ns":"model:t1"}]`)
+	}
+	got := facts(nil, piece("lc_run--1", ""), piece("lc_run--2", ""), piece("lc_run--1", "a"), piece("resp_3", ""), piece("lc_run--2", "b"), piece("lc_run--3", "c"))
+	got = slices.DeleteFunc(got, func(line string) bool { return line != "model_started" })
+	if diff := cmp.Diff([]string{"model_started", "model_started", "model_started"}, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
