@@ -57,6 +57,17 @@ func isMarked(message strictjson.Value) bool {
 	return lenient.ContainsThoughtMarker(message.Get("additional_kwargs")) || lenient.ContainsThoughtMarker(message.Get("response_metadata"))
 }
 
+// middlewareMembers are the members of a message's metadata which say that LangChain's middleware has asked the model, such as
+// for a summary of the conversation or for the tools to offer. The answer is none of the agent's.
+//
+// Source: langchain/agents/middleware, summarization.py and internal_call_transformer.py.
+var middlewareMembers = []string{"lc_source", "lc_internal_call"}
+
+// marksThought reports whether the metadata of a message says that the message is a thought.
+func marksThought(metadata strictjson.Value) bool {
+	return isText(metadata.First(middlewareMembers...)) || lenient.ContainsThoughtMarker(metadata)
+}
+
 func isText(v strictjson.Value) bool { return v.Kind() == strictjson.String && len(v.Text()) > 0 }
 
 // thoughtTypes are the types of blocks with a thought, and prefixes of such types. analysisTypes are such types only in

@@ -7,7 +7,6 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -140,7 +139,7 @@ type announcement struct {
 func (d *decoder) readAnnouncement(sc *scope, metadata strictjson.Value) announcement {
 	_, task := splitLast(metadata.Get("langgraph_checkpoint_ns").Text())
 	return announcement{
-		sc, d.name(metadata.Get("ls_model_name")), lenient.ContainsThoughtMarker(metadata),
+		sc, d.name(metadata.Get("ls_model_name")), marksThought(metadata),
 		dialect.Name(string(metadata.Get("langgraph_step").Raw())), dialect.Name(string(task)),
 	}
 }

@@ -56,8 +56,9 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 // listThoughts lists the messages of a frame in which every text is a thought, as stated by the message, by its metadata or
 // by another frame.
 func (d *decoder) listThoughts(mode string, v strictjson.Value, b *event.Batch) {
-	if message, metadata := tuple(v); mode == modeMessages && lenient.ContainsThoughtMarker(metadata) {
+	if message, metadata := tuple(v); mode == modeMessages && marksThought(metadata) {
 		d.marked = append(d.marked, message)
+		b.HasThoughts = true
 	}
 	for _, message := range d.marked {
 		b.SetTextKind(message, event.KindThought)

@@ -2,6 +2,7 @@ package langgraph
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -64,19 +65,25 @@ func TestMarksElsewhere(t *testing.T) {
 	announced := func(id, more string) sent {
 		return sent{"messages/metadata", `{"` + id + `":{"metadata":{"langgraph_node":"model"` + more + `}}}`}
 	}
-	const mark, finish = `,"thought":true`, `,"response_metadata":{"finish_reason":"stop"}`
-	many := []sent{announced("m1", mark)}
-	for i := range maxOpen {
-		many = append(many, announced(fmt.Sprint(i), ""))
-	}
+	const thought, finish = `,"thought":true`, `,"response_metadata":{"finish_reason":"stop"}`
 	first, partial, repeated := sent{"values", `{"messages":[]}`}, sent{"messages/partial", `[` + said(finish) + `]`}, sent{"values", `{"messages":[` + said("") + `]}`}
-	for _, stream := range [][]sent{
-		append(many, partial),
-		{announced("m1", mark), first, partial, repeated},
-		{first, inTuple(said(""), mark), repeated},
-		{first, inTuple(`{"type":"AIMessageChunk","id":"m1","content":"a"`+mark+`}`, ""), repeated},
-	} {
-		checkStaysIn(t, []filter.Settings{public, withoutThoughts}, stream...)
+	checkStaysIn(t, []filter.Settings{public, withoutThoughts}, first, inTuple(`{"type":"AIMessageChunk","id":"m1","content":"a"`+thought+`}`, ""), repeated)
+	for _, mark := range []string{thought, `,"lc_source":"summarization"`, `,"lc_internal_call":"TOKEN"`} {
+		many := []sent{announced("m1", mark)}
+		for i := range maxOpen {
+			many = append(many, announced(fmt.Sprint(i), ""))
+		}
+		for _, stream := range [][]sent{
+			append(many, partial),
+			{announced("m1", mark), first, partial, repeated},
+			{first, inTuple(said(""), mark), repeated},
+			{inTuple(`{"type":"AIMessageChunk","id":"m1","content":"secret"}`, mark)},
+		} {
+			checkStaysIn(t, []filter.Settings{public, withoutThoughts}, stream...)
+		}
+		if got := facts(nil, frame("messages", `[`+said("")+`,{"langgraph_node":"model"`+mark+`}]`)); !slices.Contains(got, `thought "secret"`) {
+			t.Errorf("with %s a message states %q", mark, got)
+		}
 	}
 }
 
