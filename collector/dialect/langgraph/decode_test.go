@@ -91,6 +91,12 @@ func TestDecode(t *testing.T) {
 		{"what earlier runs said is not said again", []string{frame("values", `{"messages":[{"type":"ai","id":"run-0","content":"old"}]}`), frame("values", `{"messages":[{"type":"ai","id":"run-0","content":"old"},{"type":"ai","id":"x","content":"new"}]}`)},
 			[]string{"2 values", "3 values", `text "new"`, "final"}},
 		{"a breakpoint", []string{frame("updates", `{"__interrupt__":[]}`)}, []string{"2 updates", "input_requested call=" + runID + " confirmation"}},
+		{"a question about a call", []string{frame("updates", delegation), frame("updates", `{"__interrupt__":[{"id":"q","value":`+inboxRequest+`}]}`)},
+			[]string{
+				`2 updates agent="boss"`, "model_ended", `tool_started name="task" call="c1" {"subagent_type":"expert"}`,
+				`3 updates agent="boss"`, `tool_paused call="c1"`, `input_requested call="q" confirmation prompt="secret"`,
+			}},
+		{"questions about calls", []string{frame("updates", `{"__interrupt__":[{"id":"q","value":[`+inboxRequest+`]}]}`)}, []string{"2 updates", `input_requested call="q" confirmation prompt="secret"`}},
 		{"one question in several modes", []string{frame("updates", `{"__interrupt__":[{"id":"q","value":"Which?"}]}`), frame("values", `{"__interrupt__":[{"id":"q","value":"Which?"}]}`)},
 			[]string{"2 updates", `input_requested call="q" clarification prompt="Which?"`, "3 values"}},
 		{"a plan", []string{frame("updates", `{"tools":{"todos":[{"content":"a","status":"completed"},{"content":"b","status":"pending"}]}}`), frame("updates", `{"x":{"todos":[{"content":"a","status":"completed"},{"content":"b","status":"pending"}]}}`)},
@@ -188,6 +194,7 @@ func TestPolicies(t *testing.T) {
 		{"error", `{"error":"ValueError","message":"SECRET"}`, `{"error":"ValueError","message":"SECRET"}`, `{"error":"Error","message":"the run failed"}`},
 		{"error", `{"error":"UserInterrupt","message":"SECRET"}`, `{"error":"UserInterrupt","message":"SECRET"}`, `{"error":"UserInterrupt","message":"the run failed"}`},
 		{"updates", `{"__interrupt__":[{"id":"q","value":{"question":"Which?","secret":"STATE"}}]}`, `{"__interrupt__":[{"id":"q","value":{"question":"Which?","secret":"STATE"}}]}`, `{"__interrupt__":[{"id":"q","value":{"question":"Which?"}}]}`},
+		{"updates", `{"__interrupt__":[{"value":[` + inboxRequest + `]}]}`, `{"__interrupt__":[{"value":[` + inboxRequest + `]}]}`, `{"__interrupt__":[{"value":[{"action_request":{"action":"task"},"config":{"allow_accept":true,"allow_edit":false}}]}]}`},
 		{"telemetry", `{}`, "", ""},
 		{"updates|internal:1", `{}`, "", ""},
 	} {

@@ -28,7 +28,7 @@ func (d *decoder) readInterrupts(sc *scope, list strictjson.Value, b *event.Batc
 		d.pauseCalls(v.Get("value"), b)
 		e := b.Add(event.KindInputRequested)
 		e.CallID, e.Input = id, event.InputClarification
-		if requests, _ := approvals(v.Get("value")); requests.Exists() {
+		if _, is := approvals(v.Get("value")); is {
 			e.Input = event.InputConfirmation
 		}
 		e.SetQuestion(questionOf(v.Get("value")))
@@ -61,16 +61,29 @@ func (d *decoder) readBreakpoint(sc *scope, list strictjson.Value, b *event.Batc
 	}
 }
 
-// approvals returns the requests and their configurations in the value of an interrupt with which
-// LangChain's middleware asks for a decision about tool calls.
+// approval is a request for a decision about a tool call.
+type approval struct{ tool, description, decisions strictjson.Value }
+
+// approvals returns the requests in the value of an interrupt that asks for decisions about tool calls, and whether it does.
 //
-// Source: langchain/agents/middleware/human_in_the_loop.py, HITLRequest.
-func approvals(value strictjson.Value) (requests, configs strictjson.Value) {
-	requests, configs = value.Get("action_requests"), value.Get("review_configs")
-	if requests.Kind() != strictjson.Array {
-		return strictjson.Value{}, strictjson.Value{}
+// Source: langchain/agents/middleware/human_in_the_loop.py, HITLRequest; langgraph/prebuilt/interrupt.py, HumanInterrupt, alone or
+// in a list.
+func approvals(value strictjson.Value) (all []approval, is bool) {
+	requests := value.Get("action_requests")
+	decisions := elementsOf(value.Get("review_configs"))
+	for i, request := range elementsOf(requests) {
+		next := approval{tool: request.Get("name"), description: request.Get("description")}
+		if i < len(decisions) {
+			next.decisions = decisions[i].Get("allowed_decisions")
+		}
+		all = append(all, next)
 	}
-	return requests, configs
+	for _, one := range append(elementsOf(value), value) {
+		if request := one.Get("action_request"); request.Kind() == strictjson.Object {
+			all = append(all, approval{tool: request.Get("action"), description: one.Get("description")})
+		}
+	}
+	return all, len(all) > 0 || requests.Kind() == strictjson.Array
 }
 
 // pauseCalls reports the calls that wait for a decision. A request names only the tool, so the calls of
@@ -78,9 +91,9 @@ func approvals(value strictjson.Value) (requests, configs strictjson.Value) {
 func (d *decoder) pauseCalls(value strictjson.Value, b *event.Batch) {
 	requests, _ := approvals(value)
 	asked := map[string]int{}
-	for request := range requests.Elements() {
+	for _, request := range requests {
 		if len(asked) < maxInputs {
-			asked[d.name(request.Get("name"))]++
+			asked[d.name(request.tool)]++
 		}
 	}
 	open := map[string]int{}
@@ -97,16 +110,10 @@ func (d *decoder) pauseCalls(value strictjson.Value, b *event.Batch) {
 // questionOf returns the question in the value of an interrupt. The agent's code chooses the value: a
 // text, an object that contains one, or a request for a decision.
 func questionOf(value strictjson.Value) (q event.Question) {
-	requests, configs := approvals(value)
-	for request := range requests.Elements() {
-		q.Prompt = request.Get("description").String()
-		break
-	}
-	for config := range configs.Elements() {
-		q.Options = config.Get("allowed_decisions")
-		break
-	}
-	if requests.Exists() {
+	if requests, is := approvals(value); is {
+		if len(requests) > 0 {
+			q.Prompt, q.Options = requests[0].description.String(), requests[0].decisions
+		}
 		return q
 	}
 	if value.Kind() == strictjson.Object {

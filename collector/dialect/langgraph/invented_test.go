@@ -23,6 +23,9 @@ const (
 	newTurn = `{"type":"human","id":"h1","content":"q1"},{"type":"ai","id":"lc_run--1","content":"NEW"}`
 )
 
+// inboxRequest is a question about a tool call in the form of LangChain's inbox.
+const inboxRequest = `{"action_request":{"action":"task","args":{"to":"secret"}},"config":{"allow_accept":true,"allow_edit":false},"description":"secret"}`
+
 // TestFilteredStreamsInventNothing checks that a reader of the public stream reads the same as the agent's client: it needs what
 // shows that a message is from an earlier run, returns control, or ends another way.
 func TestFilteredStreamsInventNothing(t *testing.T) {
@@ -38,6 +41,8 @@ func TestFilteredStreamsInventNothing(t *testing.T) {
 		"a timeout":                              {frame("error", `{"error":"TimeoutError","message":"late"}`)},
 		"too many steps":                         {frame("updates", delegation), frame("error", `{"error":"GraphRecursionError","message":"25"}`)},
 		"a failure":                              {frame("updates", delegation), frame("error", `{"error":"ValueError","message":"x"}`)},
+		"a question about a call":                {frame("updates", delegation), frame("updates", `{"__interrupt__":[{"id":"i1","value":`+inboxRequest+`}]}`)},
+		"questions about calls, without an ID":   {frame("updates", delegation), frame("updates", `{"__interrupt__":[{"value":[`+inboxRequest+`],"resumable":true,"ns":["a:1"]}]}`)},
 	} {
 		for _, policy := range []event.Policy{event.PolicyClient, event.PolicyPublic} {
 			if found := dialecttest.Invented(Dialect{}, frame("metadata", started)+strings.Join(frames, ""), through(policy)); len(found) > 0 {

@@ -193,12 +193,18 @@ var (
 	})}
 
 	publicInterrupts = event.Rule{Fact: event.KindInputRequested, Elements: &event.Rule{Members: rules{
-		"id": &scalar, "value": {String: &question, Members: rules{
+		"id": &scalar, "value": {String: &question, Elements: &event.Rule{Members: publicRequest}, Members: merged(publicRequest, rules{
 			"question": &question, "prompt": &question, "message": &question, "options": {Elements: &question},
 			"action_requests": {Elements: &event.Rule{Members: rules{"name": &scalar}}},
 			"review_configs":  {Elements: &event.Rule{Members: rules{"action_name": &scalar, "allowed_decisions": {Elements: &decision}}}},
-		}},
+		})},
 	}}}
+
+	// publicRequest is a request for a decision about a tool call in the form of LangChain's inbox.
+	publicRequest = rules{
+		"action_request": {Members: rules{"action": &scalar}},
+		"config":         {Members: rules{"allow_ignore": &number, "allow_respond": &number, "allow_edit": &number, "allow_accept": &number}},
+	}
 
 	// publicUpdates has the names of nodes, and the messages of models.
 	publicUpdates = event.Rule{Members: rules{interruptKey: &publicInterrupts}, AnyMember: &event.Rule{
