@@ -90,9 +90,9 @@ func newUsage(u event.Usage) *usage {
 	return &usage{count(u.Input), count(u.Output), count(u.CacheRead), count(u.Reasoning)}
 }
 
+// state names what changed. Its size is that of the whole state, of which the reader may see a part.
 type state struct {
-	Keys  []string `json:"keys,omitempty"`
-	Bytes *int64   `json:"bytes,omitempty"`
+	Keys []string `json:"keys,omitempty"`
 }
 
 type plan struct {

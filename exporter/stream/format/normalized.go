@@ -130,9 +130,9 @@ func newContent(e *event.Event, partial bool) *content {
 	case event.KindModelStarted, event.KindModelEnded, event.KindUsage:
 		c.Model, c.Finish, c.Usage = e.Model, e.FinishReason, newUsage(e.Usage)
 	case event.KindToolStarted:
-		c.Tool, c.Call, c.LongRunning, c.Arguments = e.Name, e.CallID, &e.LongRunning, raw(e.Payload())
+		c.Tool, c.Call, c.LongRunning, c.Arguments = e.Name, e.CallID, &e.LongRunning, payload(e)
 	case event.KindToolEnded:
-		c.Tool, c.Call, c.Result = e.Name, e.CallID, raw(e.Payload())
+		c.Tool, c.Call, c.Result = e.Name, e.CallID, payload(e)
 	case event.KindToolPaused:
 		c.Call = e.CallID
 	case event.KindToolProgress:
@@ -162,7 +162,7 @@ func newContent(e *event.Event, partial bool) *content {
 func (c *content) addResult(e *event.Event) {
 	switch e.Kind {
 	case event.KindState:
-		c.State = &state{Keys: e.State().Keys, Bytes: count(e.State().Bytes)}
+		c.State = &state{e.State().Keys}
 	case event.KindPlan:
 		c.Plan = &plan{e.Plan.Pending, e.Plan.InProgress, e.Plan.Completed, e.Plan.Canceled}
 	case event.KindConfidence:
@@ -184,6 +184,15 @@ func (c *content) addResult(e *event.Event) {
 		c.By = e.Name
 		c.Steps = &e.Steps
 	}
+}
+
+// payload returns the arguments or the result of a call. An empty one counts as unknown: the filter may have put it in place of
+// what may not leave.
+func payload(e *event.Event) json.RawMessage {
+	if v := e.Payload(); v.Len() > 0 || len(v.Text()) > 0 || v.Kind() == strictjson.Number || v.Kind() == strictjson.Bool {
+		return raw(v)
+	}
+	return nil
 }
 
 // raw returns JSON from the wire, which has passed strict parsing.
