@@ -183,7 +183,7 @@ var (
 
 	publicMetadata = rules{
 		"run_id": &scalar, "thread_id": &scalar, "graph_id": &scalar, "langgraph_node": &scalar, "langgraph_step": &number, "langgraph_checkpoint_ns": &scalar,
-		"checkpoint_ns": &scalar, "lc_agent_name": &scalar,
+		"checkpoint_ns": &scalar, "lc_agent_name": &scalar, "ls_model_name": &scalar,
 	}
 
 	// publicTuple is either of the two elements of a frame of the mode messages-tuple: a message, which has a
