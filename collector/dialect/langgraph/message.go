@@ -162,10 +162,10 @@ func (d *decoder) announcementOf(id string, sc *scope, metadata strictjson.Value
 	return next
 }
 
-// readPartial reads unfinished messages. Each frame repeats the text that earlier frames sent.
+// readPartial reads unfinished messages. Each frame repeats the text that earlier frames sent, of graphs in JavaScript as a piece.
 func (d *decoder) readPartial(sc *scope, v strictjson.Value, b *event.Batch) {
 	for m := range v.Elements() {
-		if m.Get("type").Is("ai") {
+		if kind := m.Get("type"); kind.Is("ai") || kind.Is("AIMessageChunk") {
 			d.readGrown(sc, m, b)
 		} else {
 			d.readMessage(sc, m, strictjson.Value{}, b)
