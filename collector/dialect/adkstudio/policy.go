@@ -38,7 +38,7 @@ var table = event.Table{
 		typeSession: {Text: true, Client: true},
 		typeChunk:   {Text: true, Answer: true, Client: true, Public: &event.Rule{Fact: event.KindText, Form: event.FormText}},
 		typeAgent:   {Text: true, Client: true, Public: &scalar},
-		typeError:   {Text: true, Client: true, Public: &event.Rule{Replacement: "the run failed", Fact: event.KindError}},
+		typeError:   {Text: true, Client: true, Public: &event.Rule{Replacement: "the run failed", AllowedValues: []string{timeoutText}, Fact: event.KindError}},
 		typeEnd:     {Text: true, Client: true, Public: &scalar, Words: &event.Words{}}, // the servers send it without text
 
 		typeTrace: {Client: true, Words: &words, Public: &event.Rule{Members: map[string]*event.Rule{

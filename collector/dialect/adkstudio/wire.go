@@ -64,10 +64,12 @@ func appendKey(keys []string, key strictjson.Value) []string {
 	return keys
 }
 
-// failureOf returns the class of the failure that an error text reports. The server's text for its own
-// timeout is "Timeout".
+// timeoutText is the server's error text for its own timeout.
+const timeoutText = "Timeout"
+
+// failureOf returns the class of the failure that an error text reports.
 func failureOf(text []byte) event.Failure {
-	if string(bytes.TrimSpace(text)) == "Timeout" {
+	if string(bytes.TrimSpace(text)) == timeoutText {
 		return event.FailureTimeout
 	}
 	return event.AgentError

@@ -26,8 +26,7 @@ var knownInventions = map[string][]string{
 		"tool_ended",      // as in A2A
 	},
 	"adkstudio": {
-		"error agent_error", // the text that says timeout does not leave
-		"tool_ended",        // as in A2A
+		"tool_ended", // as in A2A
 	},
 	"agui":       {"tool_paused"},                       // the result of a call that another agent made does not leave
 	"deepagents": {"input_requested", "input_answered"}, // as in A2A

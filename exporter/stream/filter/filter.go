@@ -206,9 +206,10 @@ func (f *Filter) applyText(b *event.Batch, rules event.Type) (Frame, Reason) {
 			return Frame{}, ReasonPolicy
 		}
 		switch {
+		case slices.Contains(rules.Public.AllowedValues, string(data)):
 		case rules.Public.Replacement != "":
 			data = []byte(rules.Public.Replacement)
-		case !hasForm(rules.Public.Form, data) && !slices.Contains(rules.Public.AllowedValues, string(data)):
+		case !hasForm(rules.Public.Form, data):
 			return Frame{}, ReasonEmpty
 		}
 	default:
