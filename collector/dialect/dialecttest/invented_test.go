@@ -16,20 +16,20 @@ import (
 // knownInventions are the beginnings of statements that only the filtered recordings of a dialect make.
 var knownInventions = map[string][]string{
 	"a2a": {
-		"input_requested", // what a question asks for does not leave, so it is a clarification
-		"text",            // a task that repeats text after a reconnect does not leave
+		"input_requested", // the long-running call for which a task waits does not leave, so the task asks a question
+		"text",            // a task that repeats text after a reconnect does not leave, so its last piece counts
 		"tool_ended",      // the result that shows the failure does not leave
 	},
 	"adk": {
-		"input_requested", // as in A2A
+		"input_requested", // the schema of a question does not leave, so it is a clarification
 		"model_ended",     // JavaScript: the response that repeats the one before loses what shows that
 		"tool_ended",      // as in A2A
 	},
 	"adkstudio": {
 		"tool_ended", // as in A2A
 	},
-	"agui":       {"tool_paused"},                       // the result of a call that another agent made does not leave
-	"deepagents": {"input_requested", "input_answered"}, // as in A2A
+	"agui":       {"tool_paused"},                       // results that only a MESSAGES_SNAPSHOT has do not leave
+	"deepagents": {"input_requested", "input_answered"}, // the thread whose ID a question has does not leave
 	"openai":     {"tool_ended"},                        // as in A2A
 }
 
