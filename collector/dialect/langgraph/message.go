@@ -2,7 +2,6 @@ package langgraph
 
 import (
 	"hash/maphash"
-	"slices"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -152,6 +151,13 @@ func (d *decoder) noteThought(id string, marked bool) {
 	}
 }
 
+// noteThoughts is noteThought for all ids of a message.
+func (d *decoder) noteThoughts(m *message) {
+	for _, id := range m.ids {
+		d.noteThought(id, m.marked)
+	}
+}
+
 // announcementOf returns the announcement of a message, or makes one from the metadata that came with it.
 func (d *decoder) announcementOf(id string, sc *scope, metadata strictjson.Value) announcement {
 	if known, is := d.announced[id]; is {
@@ -213,42 +219,6 @@ func (d *decoder) begin(id string, sc *scope, metadata strictjson.Value) *messag
 	return d.openMessage(id, m)
 }
 
-// openMessage opens a message with an id. If its task has an open message without anything but an id of the model's server, it
-// is the same: the first piece has the server's id, and further ones that of LangChain's run.
-//
-// Source: langchain_core/language_models/chat_models.py and langchain_openai, response.created.
-func (d *decoder) openMessage(id string, m *message) *message {
-	for _, other := range d.open {
-		if m.task != "" && other.scope == m.scope && other.step == m.step && other.task == m.task && other.hasOnlyID() {
-			m = other
-			m.marked = m.marked || d.thoughts.MayContain(id)
-			break
-		}
-	}
-	if d.open == nil {
-		d.open = make(map[string]*message)
-	}
-	m.ids = append(m.ids, id)
-	d.open[id] = m
-	return m
-}
-
-// hasOnlyID reports whether nothing is known of a message but the id that the model's server has given it.
-func (m *message) hasOnlyID() bool {
-	return !m.abandoned && !slices.ContainsFunc(m.ids, isRunID) && m.text.Len() == 0 && m.textLength == 0 && len(m.calls) == 0
-}
-
-// isParallel reports whether another task in the same step of the graph has an incomplete response. An incomplete response of an
-// earlier step was cut off.
-func (d *decoder) isParallel(m *message) bool {
-	for _, other := range d.open {
-		if other.scope == m.scope && other.step == m.step && other.task != m.task && !other.abandoned && m.step != "" && m.task != "" {
-			return true
-		}
-	}
-	return false
-}
-
 // isFromModel reports whether a model wrote a complete message, and not the code of a node. Such a message has the id of the
 // model's run, or says which model wrote it, why it ended or how many tokens it took.
 func isFromModel(m strictjson.Value) bool {
@@ -275,7 +245,7 @@ func (d *decoder) readChunk(sc *scope, v, metadata strictjson.Value, b *event.Ba
 	}
 	m.readResponse(d, v)
 	m.marked = m.marked || isMarked(v)
-	d.noteThought(id, m.marked)
+	d.noteThoughts(m)
 	m.usage = m.usage.Add(readUsage(v.Get("usage_metadata")))
 	for piece := range v.Get("tool_call_chunks").Elements() {
 		m.addCallPiece(d, piece)

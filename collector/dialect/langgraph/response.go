@@ -10,6 +10,47 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
+// openMessage opens a message with an id. If its task has an open message without anything but an id of the model's server, it
+// is the same: the first piece has the server's id, and further ones that of LangChain's run.
+//
+// Source: langchain_core/language_models/chat_models.py and langchain_openai, response.created.
+func (d *decoder) openMessage(id string, m *message) *message {
+	for _, other := range d.open {
+		if m.isInStepOf(other) && other.task == m.task && other.hasOnlyID() {
+			m = other
+			m.marked = m.marked || d.thoughts.MayContain(id)
+			break
+		}
+	}
+	if d.open == nil {
+		d.open = make(map[string]*message)
+	}
+	m.ids = append(m.ids, id)
+	d.open[id] = m
+	return m
+}
+
+// hasOnlyID reports whether nothing is known of a message but the id that the model's server has given it.
+func (m *message) hasOnlyID() bool {
+	return !m.abandoned && !slices.ContainsFunc(m.ids, isRunID) && m.text.Len() == 0 && m.textLength == 0 && len(m.calls) == 0
+}
+
+// isParallel reports whether another task in the same step of the graph has an incomplete response. An incomplete response of an
+// earlier step was cut off.
+func (d *decoder) isParallel(m *message) bool {
+	for _, other := range d.open {
+		if m.isInStepOf(other) && other.task != m.task && !other.abandoned {
+			return true
+		}
+	}
+	return false
+}
+
+// isInStepOf reports whether two messages are known to be of the same step of a graph.
+func (m *message) isInStepOf(other *message) bool {
+	return other.scope == m.scope && other.step == m.step && m.step != "" && m.task != ""
+}
+
 // readGrown reads a model's message with all its text so far. No frame is marked as the last, but the one
 // with a finish reason has everything except the usage.
 func (d *decoder) readGrown(sc *scope, v strictjson.Value, b *event.Batch) {
@@ -25,7 +66,7 @@ func (d *decoder) readGrown(sc *scope, v strictjson.Value, b *event.Batch) {
 	m.usage = readUsage(v.Get("usage_metadata"))
 	m.start(d, b)
 	m.addGrowth(v, b)
-	d.noteThought(id, m.marked)
+	d.noteThoughts(m)
 	if m.finish == "" {
 		return
 	}

@@ -68,6 +68,10 @@ func TestMarksElsewhere(t *testing.T) {
 	const thought, finish = `,"thought":true`, `,"response_metadata":{"finish_reason":"stop"}`
 	first, partial, repeated := sent{"values", `{"messages":[]}`}, sent{"messages/partial", `[` + said(finish) + `]`}, sent{"values", `{"messages":[` + said("") + `]}`}
 	checkStaysIn(t, []filter.Settings{public, withoutThoughts}, first, inTuple(`{"type":"AIMessageChunk","id":"m1","content":"a"`+thought+`}`, ""), repeated)
+	piece := func(id, more string) sent {
+		return sent{"messages", `[{"type":"AIMessageChunk","id":"` + id + `","content":""` + more + `},{"langgraph_step":1,"langgraph_checkpoint_ns":"model:t1"}]`}
+	}
+	checkStaysIn(t, []filter.Settings{public, withoutThoughts}, first, piece("m1", ""), piece("lc_run--1", thought), repeated)
 	for _, mark := range []string{thought, `,"lc_source":"summarization"`, `,"lc_internal_call":"TOKEN"`} {
 		many := []sent{announced("m1", mark)}
 		for i := range maxOpen {
