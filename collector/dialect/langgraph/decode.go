@@ -36,6 +36,8 @@ type runState struct {
 	// attempt has left never returns.
 	showsReturns bool
 
+	repeatsModel bool // the update being read has responses of an earlier run
+
 	attempt   float64           // the number of the last attempt, from 1; 0 if none was stated
 	scopes    map[string]*scope // by namespace
 	seen      seenSet

@@ -120,7 +120,7 @@ func dropEmpty(b *event.Batch) {
 // readWhole reads a complete message, which a model or the code of a node wrote.
 func (d *decoder) readWhole(sc *scope, v, metadata strictjson.Value, b *event.Batch) {
 	id := d.name(v.Get("id"))
-	if d.reported.isEarlier(id, d.run) {
+	if d.repeatsModel || d.reported.isEarlier(id, d.run) {
 		d.remember(sc, []strictjson.Value{v}, b)
 		return
 	}

@@ -121,6 +121,28 @@ func TestEarlierRuns(t *testing.T) {
 	}
 }
 
+// TestResumedHook resumes a run with the hook after its model, on a stream that knows nothing of the run that waited. What another
+// hook returns after the model has answered counts.
+func TestResumedHook(t *testing.T) {
+	const (
+		asks    = `{"type":"ai","id":"lc_run--1","content":"","tool_calls":[{"name":"f","id":"c1","args":{}},{"name":"g","id":"c2","args":{}}]}`
+		rejects = `{"type":"tool","id":"t2","tool_call_id":"c2","name":"g","content":"no","status":"error"}`
+		answers = `{"type":"ai","id":"lc_run--2","content":"Hi"}`
+		mends   = `{"type":"ai","id":"lc_run--3","content":"Hello"}`
+	)
+	update := func(node, messages string) string {
+		return frame("updates", `{"`+node+`":{"messages":[`+messages+`]}}`)
+	}
+	got := facts(nil, update("HumanInTheLoopMiddleware.after_model", asks+","+rejects), update("tools", `{"type":"tool","id":"t1","tool_call_id":"c1","name":"f","content":""}`), update("model", answers), update("Mender.after_model", mends))
+	want := []string{
+		"2 updates", `tool_ended name="g" call="c2" tool_error settled "no"`, "3 updates", `tool_ended name="f" call="c1" settled ""`,
+		"4 updates", `text "Hi"`, "model_ended", "final", "5 updates", `text "Hello"`, "model_ended", "final",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
 // TestResumeBounds keeps no more of a run and its messages than fits.
 func TestResumeBounds(t *testing.T) {
 	s := &event.Stream{States: new(event.States), Identity: inThread(threadID, "")}

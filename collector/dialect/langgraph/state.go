@@ -55,16 +55,18 @@ func (d *decoder) readUpdates(sc *scope, v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// readUpdate reads one or several updates of a node. A hook before an agent may repeat the messages of
-// earlier runs.
+// readUpdate reads one or several updates of a node. A hook before an agent may repeat the messages of earlier runs. If a run
+// resumes with the hook after a model, the hook returns a response of the run that has waited.
 //
-// Source: langchain/agents/factory.py (names of hooks).
+// Source: langchain/agents/factory.py (names of hooks), middleware/human_in_the_loop.py.
 func (d *decoder) readUpdate(sc *scope, node string, update strictjson.Value, b *event.Batch) {
 	first := strings.HasSuffix(node, ".before_agent")
+	d.repeatsModel = strings.HasSuffix(node, ".after_model") && !sc.spoke
 	d.readState(sc, update, first, b)
 	for one := range update.Elements() {
 		d.readState(sc, one, first, b)
 	}
+	d.repeatsModel = false
 }
 
 // readPlan reads the plan of a deep agent, if it has changed.
