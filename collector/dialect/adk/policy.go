@@ -69,7 +69,7 @@ var (
 
 	// publicReason is why a model stopped. Any other value might be a message and is replaced by
 	// "OTHER".
-	publicReason = event.Rule{Replacement: `"OTHER"`, AllowedValues: finishReasons}
+	publicReason = event.Rule{Replacement: `"OTHER"`, AllowedValues: finishReasons, EndsResponse: true}
 )
 
 // finishReasons are the finish reasons of Gemini, and of models that use the protocols of OpenAI or

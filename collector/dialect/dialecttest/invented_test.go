@@ -21,9 +21,9 @@ var knownInventions = map[string][]string{
 		"tool_ended",      // the result that shows the failure does not leave
 	},
 	"adk": {
-		"input_requested", // the schema of a question does not leave, so it is a clarification
-		"model_ended",     // JavaScript: the response that repeats the one before loses what shows that
-		"tool_ended",      // as in A2A
+		"input_requested",         // the schema of a question does not leave, so it is a clarification
+		"model_ended model_error", // JavaScript: the error of the response before, which a frame repeats with the usage
+		"tool_ended",              // as in A2A
 	},
 	"adkstudio": {
 		"tool_ended", // as in A2A

@@ -20,6 +20,7 @@ type encoder struct {
 	statedKinds    uint64                          // event kinds that the frame's decoder found
 	hiddenKinds    uint64                          // event kinds that may not pass; set before each frame
 	outputKinds    uint64                          // event kinds of the written values
+	mayEndResponse bool                            // the decoder found the end of a model's response, or a piece of one
 	inThought      bool                            // inside a thought
 	hasThoughts    bool                            // the decoder found thoughts in the frame
 	lostContent    bool                            // a value, all of a list, or a required member was withheld
@@ -62,6 +63,7 @@ const maxReusedBuffer = 64 << 10
 
 func (e *encoder) apply(b *event.Batch, rule *event.Rule) (kept bool) {
 	e.statedKinds, e.outputKinds, e.inThought, e.lostContent = statedKinds(b), 0, false, false
+	e.mayEndResponse = b.Partial || e.statedKinds&kindBit(event.KindModelEnded) != 0
 	if e.discriminators = b.Table.Discriminators; len(b.Table.PartDiscriminators) > 0 {
 		e.discriminators = b.Table.PartDiscriminators
 	}
@@ -81,7 +83,7 @@ func (e *encoder) begin() []byte {
 // value appends the parts of v that the rule allows. It returns false, and dst unchanged, if
 // nothing may pass.
 func (e *encoder) value(dst []byte, v strictjson.Value, rule *event.Rule) ([]byte, bool) {
-	if rule.FindOnly && !e.dryRun {
+	if !e.dryRun && (rule.FindOnly || rule.EndsResponse && !e.mayEndResponse) {
 		return dst, false
 	}
 	if slices.ContainsFunc(rule.AllowedValues, v.Is) {

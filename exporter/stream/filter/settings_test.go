@@ -125,7 +125,8 @@ func TestKindsTogether(t *testing.T) {
 		sent           string
 		public, client string
 	}{
-		{"only text", []event.Kind{event.KindText}, nil, full, adkEvent(`"id":"f1"`, adkParts(hi), `"finishReason":"STOP"`), setting},
+		{"only text", []event.Kind{event.KindText}, nil, full, adkEvent(`"id":"f1"`, adkParts(hi)), setting},
+		{"only text, of a response", []event.Kind{event.KindText}, nil, adkEvent(adkParts(hi), `"finishReason":"STOP"`), adkEvent(adkParts(hi), `"finishReason":"STOP"`), setting},
 		{"in and out", []event.Kind{event.KindText}, []event.Kind{event.KindText}, full, empty, setting},
 		{"nothing", []event.Kind{}, nil, full, empty, setting},
 		{"nothing, of a frame without facts", []event.Kind{}, nil, `{"invocationId":"e-1","author":"user"}`, setting, setting},
