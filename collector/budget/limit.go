@@ -16,14 +16,14 @@ const (
 	noLimit      = math.MaxInt64
 )
 
-// GCPercent is the GOGC of a process that has a memory limit, unless its environment has a GOGC. Most of the heap
-// is garbage of short runs, so that Go's default of 100 takes a quarter of the CPU time. The memory limit holds nevertheless.
+// GCPercent is the GOGC of a process that has a memory limit, unless its environment sets GOGC. Most of the heap is
+// garbage of short runs: with Go's default of 100, collecting it takes a quarter of the CPU time. The memory limit still
+// holds.
 const GCPercent = 200
 
 // Default returns the bytes of a process's budget: a share of GOMEMLIMIT or of the container's limit,
-// whichever is less, and whether there is such a limit. If only the container has a limit, Default sets the
-// memory limit of the Go runtime, which does not know the container's. If neither has one, Default returns
-// unlimited; otherwise it also sets GCPercent.
+// whichever is lower. If there is no limit, Default returns unlimited. If there is one, Default sets GCPercent.
+// If only the container has one, Default also sets the memory limit of the Go runtime, which does not read it.
 func Default(unlimited int64) (bytes int64, limited bool) {
 	soft, hard := debug.SetMemoryLimit(-1), containerLimit(os.DirFS("/"))
 	if soft == noLimit && hard < noLimit {
@@ -46,10 +46,10 @@ func shareOf(limit, unlimited int64) (bytes int64, limited bool) {
 // containerLimit returns the lowest memory limit of the process's control group and its ancestors,
 // in version 1 or 2 of the interface, or noLimit.
 func containerLimit(root fs.FS) int64 {
-	least := int64(noLimit)
+	lowest := int64(noLimit)
 	groups, err := fs.ReadFile(root, "proc/self/cgroup")
 	if err != nil {
-		return least
+		return lowest
 	}
 	for line := range strings.Lines(string(groups)) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
@@ -64,18 +64,18 @@ func containerLimit(root fs.FS) int64 {
 			continue
 		}
 		for group := path.Clean("/" + parts[2]); ; group = path.Dir(group) {
-			least = min(least, readLimit(root, path.Join(mount, group, file)))
+			lowest = min(lowest, readLimit(root, path.Join(mount, group, file)))
 			if group == "/" {
 				break
 			}
 		}
 	}
-	return least
+	return lowest
 }
 
-// unlimited is the lowest value that version 1 reports without a limit: the largest number of whole
+// minUnlimited is the lowest value that version 1 reports without a limit: the largest number of whole
 // pages, with pages of 64 KiB.
-const unlimited = math.MaxInt64 &^ (1<<16 - 1)
+const minUnlimited = math.MaxInt64 &^ (1<<16 - 1)
 
 func readLimit(root fs.FS, file string) int64 {
 	text, err := fs.ReadFile(root, file)
@@ -83,7 +83,7 @@ func readLimit(root fs.FS, file string) int64 {
 		return noLimit // in a container, its own group is often mounted as the root
 	}
 	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
-	if err != nil || n <= 0 || n >= unlimited { // "max"
+	if err != nil || n <= 0 || n >= minUnlimited { // "max"
 		return noLimit
 	}
 	return n

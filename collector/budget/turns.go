@@ -33,7 +33,7 @@ func NewTurns(account *Account, limit int64) *Turns {
 // Turn is the permission for one piece of work and its memory. The zero value is no turn.
 type Turn struct {
 	turns *Turns
-	lane  chan struct{} // nil if the work is small
+	slots chan struct{} // of Turns; nil if the work is small
 	size  int
 }
 
@@ -45,12 +45,12 @@ func (t *Turns) Take(size int) Turn {
 	turn := Turn{turns: t, size: size}
 	switch {
 	case size > mediumWork:
-		turn.lane = t.large
+		turn.slots = t.large
 	case size > smallWork:
-		turn.lane = t.medium
+		turn.slots = t.medium
 	}
-	if turn.lane != nil {
-		turn.lane <- struct{}{}
+	if turn.slots != nil {
+		turn.slots <- struct{}{}
 	}
 	t.account.Charge(size)
 	if size > mediumWork && !fitsRuntime(size, debug.SetMemoryLimit(-1)) {
@@ -75,8 +75,8 @@ func (t *Turn) End() {
 	if t.turns != nil {
 		t.turns.account.Release(t.size)
 	}
-	if t.lane != nil {
-		<-t.lane
+	if t.slots != nil {
+		<-t.slots
 	}
 	*t = Turn{}
 }

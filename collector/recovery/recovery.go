@@ -3,6 +3,7 @@
 package recovery
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -88,8 +89,8 @@ func (r *Recorder) Handler(c Component, next http.Handler) http.Handler {
 	})
 }
 
-// record does not log the panic's value, which may contain data from the wire, or the arguments of the
-// calls on the stack.
+// record counts a panic and logs the first one of each place. It logs neither the panic's value, which may
+// contain data from the wire, nor the arguments of the calls on the stack.
 func (r *Recorder) record(c Component, value any) {
 	if r == nil {
 		return
@@ -108,8 +109,8 @@ func (r *Recorder) record(c Component, value any) {
 
 const module = "github.com/delegraph/delegraph/"
 
-// trace returns the innermost call in this module on the panic's stack, or the innermost call at all if
-// there is none, and the whole stack.
+// trace returns the stack of a panic, and its innermost call in this module. If the stack has no such call,
+// place is the innermost call of any module.
 func trace() (place, stack string) {
 	var counters [64]uintptr
 	frames := runtime.CallersFrames(counters[:runtime.Callers(3, counters[:])])
@@ -133,8 +134,5 @@ func trace() (place, stack string) {
 			break
 		}
 	}
-	if place == "" {
-		place = first
-	}
-	return place, strings.TrimSuffix(lines.String(), "\n")
+	return cmp.Or(place, first), strings.TrimSuffix(lines.String(), "\n")
 }
