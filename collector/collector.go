@@ -56,11 +56,11 @@ type Input struct {
 	End        func() event.End // called at the end of the bytes; nil means EndOfStream
 
 	// RequireSure is for a stream that may not be an agent's. Until a dialect answers Sure, each frame
-	// is returned at once as unrecognized.
+	// is rejected at once as unrecognized.
 	RequireSure bool
 
 	ReportComments  bool   // return sse.ErrComment for comments
-	DialectFromPath bool   // the named dialect is only a guess from the path: switch if a frame certainly belongs to another
+	DialectFromPath bool   // the named dialect is only a guess from the path: switch to another one if a frame belongs to it
 	ConsumedBytes   *int64 // Observe stores here how many bytes of frames the sink has consumed; may be nil
 
 	// BeforeGrow is called before a large frame takes more memory, with the new size of the buffer in
@@ -140,7 +140,7 @@ func (c *Collector) Observe(s *event.Stream, in Input, names ...string) error {
 	opened, unrecognized := false, false
 	open := func() {
 		if !opened {
-			opened, unrecognized = true, false
+			opened = true
 			c.sink.Open(s)
 		}
 	}
@@ -148,32 +148,30 @@ func (c *Collector) Observe(s *event.Stream, in Input, names ...string) error {
 		open()
 	}
 	defer func() {
-		if unrecognized && c.settings.OnUnrecognized != nil {
-			c.settings.OnUnrecognized(s)
-		}
 		if opened {
 			c.sink.Close(s, end, in.ReceivedAt())
+		} else if unrecognized && c.settings.OnUnrecognized != nil {
+			c.settings.OnUnrecognized(s)
 		}
 	}()
 	for {
 		b, err := d.Next()
-		if err == nil {
-			if in.RequireSure && d.decoder == nil {
-				unrecognized = true
-			} else {
-				open()
-				c.consume(b)
+		if err != nil {
+			end = d.end
+			if errors.Is(err, io.EOF) {
+				return nil
 			}
-			if in.ConsumedBytes != nil {
-				*in.ConsumedBytes = d.Offset()
-			}
-			d.ReleaseLarge()
-			continue
+			return err
 		}
-		end = d.end
-		if errors.Is(err, io.EOF) {
-			return nil
+		if in.RequireSure && d.decoder == nil {
+			unrecognized = true
+		} else {
+			open()
+			c.consume(b)
 		}
-		return err
+		if in.ConsumedBytes != nil {
+			*in.ConsumedBytes = d.Offset()
+		}
+		d.ReleaseLarge()
 	}
 }

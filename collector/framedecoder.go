@@ -1,6 +1,7 @@
 package collector
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -17,7 +18,6 @@ type FrameDecoder struct {
 	stream   *event.Stream
 	table    *event.Table
 	decoder  dialect.Decoder
-	batch    *event.Batch
 	session  string
 }
 
@@ -30,25 +30,21 @@ func NewFrameDecoder(d dialect.Dialect, singleRun bool, settings Settings) *Fram
 
 // Decode returns the batch of a frame, which stays valid.
 func (d *FrameDecoder) Decode(frame sse.Frame) *event.Batch {
-	d.batch = new(event.Batch)
-	defer func() { d.batch = nil }() // a large one would stay in memory until the next frame
-	d.batch.Begin(d.stream, frame, time.Time{})
-	d.batch.Table = d.table
-	malformed := d.batch.Parse(d.settings.MaxJSONDepth)
-	d.decode(dialect.Frame{Frame: d.batch.Frame, JSON: d.batch.JSON, Malformed: malformed})
-	if d.batch.Session != "" {
-		d.session = d.batch.Session
-	} else if d.stream.SingleRun { // all frames belong to one session, even those that do not name it
-		d.batch.Session = d.session
+	b := new(event.Batch)
+	b.Begin(d.stream, frame, time.Time{})
+	b.Table = d.table
+	malformed := b.Parse(d.settings.MaxJSONDepth)
+	d.decode(dialect.Frame{Frame: b.Frame, JSON: b.JSON, Malformed: malformed}, b)
+	if d.stream.SingleRun { // all frames belong to one session, even those that do not name it
+		d.session = cmp.Or(b.Session, d.session)
+		b.Session = d.session
 	}
-	return d.batch
+	return b
 }
 
 // decode decodes a frame and rejects it if the decoder panics.
-func (d *FrameDecoder) decode(f dialect.Frame) {
-	defer d.settings.Panics.Recover(recovery.Decoder, func() {
-		d.batch.Events, d.batch.Rejected = d.batch.Events[:0], event.ReasonPanic
-	})
-	d.decoder.Decode(f, d.batch)
-	proof.Annotate(d.batch, d.settings.Proof)
+func (d *FrameDecoder) decode(f dialect.Frame, b *event.Batch) {
+	defer d.settings.Panics.Recover(recovery.Decoder, func() { b.Events, b.Rejected = b.Events[:0], event.ReasonPanic })
+	d.decoder.Decode(f, b)
+	proof.Annotate(b, d.settings.Proof)
 }

@@ -9,14 +9,13 @@ import (
 	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/sse"
 )
 
 const (
 	// maxUndecided and maxUndecidedTime bound how many frames are buffered, and for how long, until a
-	// dialect recognizes the stream. Together they are no larger than one frame may be.
+	// dialect recognizes the stream. Together these frames are no larger than one frame may be.
 	maxUndecided     = 5
 	maxUndecidedTime = time.Second
 
@@ -64,29 +63,25 @@ func (c *Collector) Decode(s *event.Stream, in Input, names ...string) *StreamDe
 	d := &StreamDecoder{settings: c.settings, stream: s, input: in, reader: sse.NewReader(in, c.settings.MaxFrame)}
 	d.reader.ReportComments(in.ReportComments)
 	d.reader.BeforeGrow(in.BeforeGrow)
-	var named []dialect.Dialect
+	var named, others []dialect.Dialect
 	for _, candidate := range c.dialects {
 		if slices.Contains(names, candidate.Name()) {
 			named = append(named, candidate)
+		} else {
+			others = append(others, candidate)
 		}
 	}
 	threshold := dialect.Yes
-	if in.RequireSure {
+	if in.RequireSure { // even with one name, it may be no agent's stream at all
 		threshold = dialect.Sure
+	} else if len(named) == 1 {
+		d.configured, d.rivals = named[0], others
+		d.decide(d.configured)
 	}
-	switch len(named) {
-	case 0:
-		d.detector = dialect.NewDetector(c.dialects, threshold)
-	case 1:
-		if !in.RequireSure { // otherwise it may be no agent's stream at all
-			d.decide(named[0])
-			d.configured = named[0]
-			d.rivals = slices.DeleteFunc(slices.Clone(c.dialects), func(other dialect.Dialect) bool { return other.Name() == named[0].Name() })
-		}
-		fallthrough
-	default:
-		d.detector = dialect.NewDetector(named, threshold)
+	if len(named) == 0 {
+		named = c.dialects
 	}
+	d.detector = dialect.NewDetector(named, threshold)
 	return d
 }
 
@@ -98,17 +93,7 @@ func (d *StreamDecoder) Next() (*event.Batch, error) {
 	for {
 		switch {
 		case d.flushing > 0:
-			next := d.pending[0]
-			d.pending[0] = pendingFrame{} // release its bytes: the array stays
-			d.pending, d.flushing, d.offset = d.pending[1:], d.flushing-1, next.offset
-			d.takeTurn(next.Frame)
-			switch {
-			case next.rejected != "":
-				return d.reject(next.Frame, next.received, next.rejected), nil
-			case d.decoder == nil:
-				return d.reject(next.Frame, next.received, event.ReasonUnrecognized), nil
-			}
-			return d.decode(next.Frame, next.received), nil
+			return d.nextPending(), nil
 		case d.truncated:
 			d.truncated = false
 			return d.reject(sse.Frame{}, d.input.ReceivedAt(), event.ReasonTruncated), nil
@@ -129,11 +114,12 @@ func (d *StreamDecoder) Next() (*event.Batch, error) {
 			return nil, err
 		case err != nil:
 			var tooLarge *sse.TooLargeError
-			if !errors.As(err, &tooLarge) {
+			switch {
+			case !errors.As(err, &tooLarge):
 				d.finish(err)
-			} else if len(d.pending) > 0 {
+			case len(d.pending) > 0:
 				d.enqueue(pendingFrame{sse.Frame{Size: tooLarge.Size}, d.input.ReceivedAt(), d.offset, event.ReasonTooLarge})
-			} else {
+			default:
 				return d.reject(sse.Frame{Size: tooLarge.Size}, d.input.ReceivedAt(), event.ReasonTooLarge), nil
 			}
 		case d.input.SeenBefore != nil && d.input.SeenBefore(frame):
@@ -154,29 +140,23 @@ func (d *StreamDecoder) Next() (*event.Batch, error) {
 	}
 }
 
+// nextPending returns the batch of the first pending frame.
+func (d *StreamDecoder) nextPending() *event.Batch {
+	next := d.pending[0]
+	d.pending[0] = pendingFrame{} // release its bytes: the array stays
+	d.pending, d.flushing, d.offset = d.pending[1:], d.flushing-1, next.offset
+	d.takeTurn(next.Frame)
+	switch {
+	case next.rejected != "":
+		return d.reject(next.Frame, next.received, next.rejected)
+	case d.decoder == nil:
+		return d.reject(next.Frame, next.received, event.ReasonUnrecognized)
+	}
+	return d.decode(next.Frame, next.received)
+}
+
 // Ready reports whether Next returns without waiting for the stream.
 func (d *StreamDecoder) Ready() bool { return d.flushing > 0 || d.decoder != nil && d.reader.Ready() }
-
-// MustWithhold reports whether a client must not get the last frame although no dialect recognized it.
-// There are two cases: a dialect that the frame may belong to withholds it from clients, or the frame has
-// one of that dialect's internal members. MustWithhold returns true after a panic.
-func (d *StreamDecoder) MustWithhold() (withholds bool) {
-	defer d.settings.Panics.Recover(recovery.Detector, func() { withholds = true })
-	for _, candidate := range d.detector.Candidates() {
-		b := batchPool.Get().(*event.Batch)
-		b.BeginOwned(d.stream, d.last.Frame, d.last.Received)
-		table := candidate.Table()
-		b.Table = table
-		candidate.New(d.stream).Decode(d.parse(b), b)
-		withholds = b.Rejected == "" && !table.Types[b.Type].Client || lenient.HasMember(b.JSON, table.InternalMembers)
-		b.Reset()
-		batchPool.Put(b)
-		if withholds {
-			return true
-		}
-	}
-	return false
-}
 
 // Offset returns where the frame or comment that Next returned last ends in the stream.
 func (d *StreamDecoder) Offset() int64 { return d.offset }
@@ -196,7 +176,8 @@ func (d *StreamDecoder) pendingSize() (n int) {
 
 // takeTurn waits until a large frame may be decoded.
 func (d *StreamDecoder) takeTurn(frame sse.Frame) {
-	if d.EndTurn(); d.settings.Turns != nil && len(frame.Data) >= event.LargeFrame {
+	d.EndTurn()
+	if d.settings.Turns != nil && len(frame.Data) >= event.LargeFrame {
 		d.turn = d.settings.Turns.Take(event.DecodingSize(frame.Data))
 	}
 }
@@ -226,44 +207,6 @@ func (d *StreamDecoder) Retry() (time.Duration, bool) { return d.reader.Retry() 
 func (d *StreamDecoder) resume(in Input) {
 	d.input, d.err, d.truncated = in, nil, false
 	d.reader.Resume(in)
-}
-
-// enqueue buffers a frame until its stream's dialect is known. If the frame reveals the dialect, or the
-// frames have waited too long, it lets Next return them.
-func (d *StreamDecoder) enqueue(frame pendingFrame) {
-	var found dialect.Dialect
-	if frame.rejected == "" {
-		found = d.detect(frame.Frame)
-	}
-	late := len(d.pending) > 0 && frame.received.Sub(d.pending[0].received) > maxUndecidedTime
-	if found == nil && (late || len(d.pending) == maxUndecided || d.pendingSize()+len(frame.Data) > d.settings.MaxFrame) {
-		if found = d.detector.MostLikely(); found == nil {
-			d.flushing = len(d.pending)
-		}
-	}
-	if found != nil {
-		d.decide(found)
-		d.pending = append(d.pending, frame) // not copied: Next returns it before the reader reuses its bytes
-		d.flushing = len(d.pending)
-		return
-	}
-	frame.ID, frame.Event = slices.Clone(frame.ID), slices.Clone(frame.Event)
-	if len(frame.Data) < ownedFrame {
-		frame.Data = slices.Clone(frame.Data)
-	}
-	d.pending = append(d.pending, frame)
-}
-
-// detect returns the dialect that recognizes a frame, or nil. After a panic it returns nil.
-func (d *StreamDecoder) detect(frame sse.Frame) (found dialect.Dialect) {
-	defer d.settings.Panics.Recover(recovery.Detector, nil)
-	return d.detector.Detect(d.parse(d.begin(frame, time.Time{})))
-}
-
-// decide sets the stream's dialect.
-func (d *StreamDecoder) decide(found dialect.Dialect) {
-	d.stream.Dialect = found.Name()
-	d.decoder, d.table = found.New(d.stream), found.Table()
 }
 
 // finish handles the end of the stream: it decides the dialect of pending frames and reports a truncated
@@ -317,33 +260,6 @@ func (d *StreamDecoder) decode(frame sse.Frame, received time.Time) *event.Batch
 		b.Session = d.session
 	}
 	return b
-}
-
-// isForeign reports whether the stream belongs to a dialect other than the one named to Decode. If the
-// named dialect is only a guess from the path, or its name may mean the other one too, isForeign
-// switches to the other one instead.
-func (d *StreamDecoder) isForeign(f dialect.Frame) bool {
-	if d.foreign || d.rivals == nil {
-		return d.foreign
-	}
-	defer d.settings.Panics.Recover(recovery.Detector, nil) // a dialect that panics does not recognize the frame
-	switch answer := d.configured.Detect(f); {
-	case answer >= dialect.Yes:
-		d.rivals = nil
-	case answer == dialect.No:
-		if other := dialect.NewDetector(d.rivals, dialect.Yes).Detect(f); other != nil {
-			if namesake, has := d.configured.(dialect.Namesake); d.input.DialectFromPath || has && namesake.OtherName() == other.Name() {
-				d.rivals = nil
-				d.decide(other)
-				return false
-			}
-			d.foreign = true
-			if d.settings.OnForeign != nil {
-				d.settings.OnForeign(d.stream, other.Name())
-			}
-		}
-	}
-	return d.foreign
 }
 
 // decodeSafely decodes a frame and rejects it if the decoder panics.
