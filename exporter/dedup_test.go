@@ -185,7 +185,7 @@ func listened(steps string) string {
 			s.Consume(b)
 		}
 	}
-	s.EndDeparted()
+	s.EndDelayed()
 	return told.String()
 }
 
@@ -267,7 +267,7 @@ func TestReplayOfMany(t *testing.T) {
 	if frames(again, 3010); next.consumed != 3010 {
 		t.Errorf("%d frames were passed on after the replay, want 3010", next.consumed)
 	}
-	s.EndDeparted()
+	s.EndDelayed()
 }
 
 // TestMissedStarts brings a piece on a stream that began after its start. The piece is taken from the stream that

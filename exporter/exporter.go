@@ -86,15 +86,12 @@ func (e *Exporter) Run(ctx context.Context, now func() time.Time) {
 	for {
 		var next time.Time
 		e.do(recovery.Tracker, func() { next = e.tracker.Expire(now()) })
-		timer := time.NewTimer(max(next.Sub(now()), time.Second))
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			e.do(recovery.Tracker, func() { e.tracker.EndAll(now()) })
 			return
-		case <-timer.C:
+		case <-time.After(max(next.Sub(now()), time.Second)):
 		case <-e.tracker.Due():
 		}
-		timer.Stop()
 	}
 }

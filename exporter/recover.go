@@ -11,26 +11,26 @@ func RecoverPanics(panics *recovery.Recorder, c recovery.Component, o tracker.Ob
 	if panics == nil {
 		return o
 	}
-	return guard{o, panics, c}
+	return recoveringObserver{o, panics, c}
 }
 
-type guard struct {
+type recoveringObserver struct {
 	observer  tracker.Observer
 	panics    *recovery.Recorder
 	component recovery.Component
 }
 
-func (g guard) RunStarted(r *tracker.Run) {
-	defer g.panics.Recover(g.component, nil)
-	g.observer.RunStarted(r)
+func (o recoveringObserver) RunStarted(r *tracker.Run) {
+	defer o.panics.Recover(o.component, nil)
+	o.observer.RunStarted(r)
 }
 
-func (g guard) OperationEnded(r *tracker.Run, op *tracker.Operation) {
-	defer g.panics.Recover(g.component, nil)
-	g.observer.OperationEnded(r, op)
+func (o recoveringObserver) OperationEnded(r *tracker.Run, op *tracker.Operation) {
+	defer o.panics.Recover(o.component, nil)
+	o.observer.OperationEnded(r, op)
 }
 
-func (g guard) RunEnded(r *tracker.Run) {
-	defer g.panics.Recover(g.component, nil)
-	g.observer.RunEnded(r)
+func (o recoveringObserver) RunEnded(r *tracker.Run) {
+	defer o.panics.Recover(o.component, nil)
+	o.observer.RunEnded(r)
 }

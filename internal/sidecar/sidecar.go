@@ -278,7 +278,7 @@ func (s *Sidecar) Run(ctx context.Context) error {
 	for _, t := range s.tails {
 		t.end()
 	}
-	s.listeners.EndDeparted()
+	s.listeners.EndDelayed()
 	stopSweeping()
 	<-swept                                        // every run has ended, and its last spans are queued
 	stopPublishing()                               // while spans are delivered, so that neither waits for the other

@@ -2,8 +2,8 @@ package exporter
 
 import "github.com/delegraph/delegraph/collector/event"
 
-// await remembers the answer to a request until it names its run.
-func (s *Deduplicator) await(stream *event.Stream) {
+// addUnnamed remembers an answer to a request with a session until the answer names its run.
+func (s *Deduplicator) addUnnamed(stream *event.Stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if stream.SingleRun && stream.Session != "" && len(s.unnamed) < maxStreams {
@@ -12,10 +12,10 @@ func (s *Deduplicator) await(stream *event.Stream) {
 	}
 }
 
-func (s *Deduplicator) stopAwaiting(stream *event.Stream) {
+func (s *Deduplicator) removeUnnamed(stream *event.Stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, waits := s.unnamed[stream]; !waits {
+	if _, ok := s.unnamed[stream]; !ok {
 		return
 	}
 	delete(s.unnamed, stream)
@@ -25,14 +25,14 @@ func (s *Deduplicator) stopAwaiting(stream *event.Stream) {
 	}
 }
 
-// isOfAnother reports whether the stream of a session brings an unknown run that another stream brings or has brought.
-// Either the answer to a request of the session has not named its run yet, or the stream replays the past.
-func (s *Deduplicator) isOfAnother(b *event.Batch) bool {
+// isOthersRun reports whether the stream of a session brings an unknown run that another stream reports. Either
+// the stream replays runs of the past, or the run may be that of a request whose answer has not named it yet.
+func (s *Deduplicator) isOthersRun(b *event.Batch) bool {
 	if b.Stream.JoinedSession == "" {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := sharedKey{b.Stream.Source, b.Run}
+	key := runKey{b.Stream.Source, b.Run}
 	return !s.runs.Contains(key) && !s.ended.Contains(key) && (b.Stream.Replays || s.requests[sessionKey{b.Stream.Source, b.Stream.JoinedSession}] > 0)
 }
