@@ -60,12 +60,12 @@ type Batch struct {
 	// does not leave under the policy public.
 	TextKinds map[strictjson.Value]Kind
 
-	// Authors holds the agents that wrote the text in objects of the frame, or in the frame itself, as other frames
-	// say. The name "" stands for an agent that is not known.
+	// Authors maps objects of the frame, or the frame itself, to the agents that wrote their text, as far as other
+	// frames say. The name "" stands for an agent that is not known.
 	Authors map[strictjson.Value][]string
 
 	// InputAuthors holds the agents that ask the questions in the frame. The name "" stands for an agent that is not known.
-	// If it is empty, authors do not exclude questions.
+	// If it is empty, a setting that excludes authors does not apply to the questions.
 	InputAuthors []string
 
 	// UnknownKind names the first kind in the frame that the dialect does not know, as returned by
@@ -137,9 +137,6 @@ func (b *Batch) Parse(depth int) (refused Reason) {
 	return refused
 }
 
-// maxEmbeddedDepth bounds the nesting of JSON within a string.
-const maxEmbeddedDepth = 128
-
 // SetTextKind sets the kind of the text in an object.
 func (b *Batch) SetTextKind(object strictjson.Value, kind Kind) {
 	if b.TextKinds == nil {
@@ -161,7 +158,7 @@ func (b *Batch) EndsInFailure() bool {
 	return slices.ContainsFunc(b.Events, func(e Event) bool { return e.Kind == KindRunEnded && e.Error != NoFailure })
 }
 
-// AddAuthors adds authors of the text in an object. It keeps names.
+// AddAuthors adds authors of the text in an object. The batch keeps the slice names.
 func (b *Batch) AddAuthors(object strictjson.Value, names ...string) {
 	if len(names) == 0 {
 		return
@@ -174,6 +171,9 @@ func (b *Batch) AddAuthors(object strictjson.Value, names ...string) {
 	}
 	b.Authors[object] = names
 }
+
+// maxEmbeddedDepth bounds the nesting of JSON within a string.
+const maxEmbeddedDepth = 128
 
 // Embedded parses the text of v as JSON and returns its root. It returns v itself if v is not a
 // string or its text is not strict JSON.

@@ -2,6 +2,7 @@ package event
 
 import (
 	"bytes"
+	"slices"
 	"unsafe"
 
 	"github.com/delegraph/delegraph/collector/sse"
@@ -95,12 +96,7 @@ func (m *memory) copy(text []byte) []byte { return m.commit(append(m.reserve(len
 
 // owns reports whether v is part of the batch.
 func (m *memory) owns(v strictjson.Value) bool {
-	for _, doc := range m.docs[:m.docsInUse] {
-		if doc.Contains(v) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.docs[:m.docsInUse], func(doc *strictjson.Doc) bool { return doc.Contains(v) })
 }
 
 // text returns the text of v, or nil if v is not a string.

@@ -25,8 +25,8 @@ type Table struct {
 	// an internal label is withheld.
 	Labels []string
 
-	// NameMembers are members that may name the type of a frame or an envelope, as a discriminator does, but need
-	// not: only an internal name counts.
+	// NameMembers are members that may hold the type of a frame or an envelope, as a discriminator does. Because
+	// they may also hold anything else, only an internal name counts.
 	NameMembers []string
 
 	// Envelopes are the members that may contain another frame, such as "result". A frame is withheld
@@ -118,8 +118,8 @@ type Type struct {
 	// table.
 	InternalMembers []string
 
-	// Shows are kinds of facts that each frame of the type is a part of, although neither the decoder nor Public
-	// reports them. For example, a piece of a call's arguments is a part of KindToolStarted. If a setting excludes
+	// Shows are kinds of facts that every frame of the type shows a part of, although neither the decoder nor Public
+	// reports them. For example, a piece of a call's arguments shows a part of KindToolStarted. If a setting excludes
 	// one of these kinds, the client does not get the frame.
 	Shows []Kind
 

@@ -11,13 +11,13 @@ const (
 	MaxStatesSize = 8 << 20
 )
 
-// KeptState is what a decoder knows. The dialect bounds its size.
+// KeptState is what a decoder knows about a run or a session. The dialect bounds its size.
 type KeptState interface {
 	Size() int // in bytes, approximately
 }
 
-// States keeps what the decoders of ended streams know, for the streams that continue their runs and sessions. It forgets
-// the states that were not used for the longest time. It is safe for concurrent use. A nil *States keeps nothing.
+// States keeps what the decoders of ended streams know, for the streams that continue their runs and sessions. If it is
+// full, it forgets the least recently used states. It is safe for concurrent use. A nil *States keeps nothing.
 type States struct {
 	mu    sync.Mutex
 	order list.List // of keptEntry, the last one used in front
@@ -31,8 +31,8 @@ type keptEntry struct {
 	size  int // when it was kept
 }
 
-// Update replaces the state with a key by the result of update, which gets the current one. Nil stands for no state. update
-// must not use s.
+// Update calls update with the state of a key and replaces the state by the result. Nil stands for no state. update must
+// not use s.
 func (s *States) Update(key string, update func(KeptState) KeptState) {
 	if s == nil {
 		return

@@ -20,11 +20,11 @@ const MaxSession = 250
 type Identity struct {
 	App, User, Session string
 	Answers            []string // ids of the inputs that the request answers
-	AnsweredRun        string   // the id of the run whose inputs the request answers, if the request names it
+	AnsweredRun        string   // the id of the run whose inputs the request answers, or "" if the request does not name it
 	JoinedRun          string   // the id of an existing run that the request subscribes to, or ""
-	ReplayedRun        string   // JoinedRun again, if the stream may begin with frames from before it was opened and the run never begins again
+	ReplayedRun        string   // equal to JoinedRun if the stream may begin with frames from before it was opened, and the run never begins again
 	NewRun             bool     // the request starts a run, so the stream brings all of it
-	InBackground       bool     // the run goes on when a stream of it breaks off, and another request can bring the rest
+	InBackground       bool     // the run continues when its stream breaks off, and another request can bring the rest
 	JoinedSession      string   // the session whose runs the stream brings one after the other, or ""
 	Replays            bool     // the stream repeats all earlier runs of JoinedSession, perhaps in fewer frames, and begins none
 	RequestDialect     string   // the dialect, if the request's content identifies it regardless of the path; or ""

@@ -32,7 +32,7 @@ func (w *Withheld) Revision() uint64 {
 	return w.revision.Load()
 }
 
-// Add adds a key. It may forget those that were not added or found for longest.
+// Add adds a key. If there is no room, it forgets the keys that have not been added or found for the longest time.
 func (w *Withheld) Add(key uint64) {
 	if w == nil {
 		return

@@ -23,7 +23,7 @@ type scopeCalls struct {
 	isFull bool // there were more than MaxWithheldCalls at once
 }
 
-// BeginCall adds a call to those of a scope. It may forget the scopes that were not used for longest.
+// BeginCall adds a call to those of a scope. If there is no room, it forgets the scopes to which no call was added for longest.
 func (w *Withheld) BeginCall(scope uint64, c WithheldCall) {
 	if w == nil {
 		return
@@ -51,7 +51,7 @@ func (w *Withheld) BeginCall(scope uint64, c WithheldCall) {
 }
 
 func (w *Withheld) callsOf(scope uint64) scopeCalls {
-	if calls, is := w.recentCalls[scope]; is {
+	if calls, ok := w.recentCalls[scope]; ok {
 		return calls
 	}
 	return w.olderCalls[scope]
@@ -65,8 +65,8 @@ func (w *Withheld) EndCall(scope, id uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, all := range []map[uint64]scopeCalls{w.recentCalls, w.olderCalls} {
-		calls, is := all[scope]
-		if !is {
+		calls, ok := all[scope]
+		if !ok {
 			continue
 		}
 		calls.open = slices.DeleteFunc(calls.open, func(c WithheldCall) bool { return c.ID == id })
@@ -76,7 +76,7 @@ func (w *Withheld) EndCall(scope, id uint64) {
 	}
 }
 
-// OpenCalls returns the calls of a scope that were begun and have not ended. isFull says that it does not know all of them.
+// OpenCalls returns the calls of a scope that have begun and not ended. isFull reports whether some of them are missing.
 func (w *Withheld) OpenCalls(scope uint64) (open []WithheldCall, isFull bool) {
 	if w == nil || !w.hasCalls.Load() {
 		return nil, false
