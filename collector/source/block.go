@@ -9,11 +9,6 @@ import (
 // declares itself internal.
 var errBlockTooLong = errors.New("block over the limit")
 
-// errorReader is a reader that returns only an error.
-type errorReader struct{ err error }
-
-func (e errorReader) Read([]byte) (int, error) { return 0, e.err }
-
 // blockEnd finds the blank line that ends a block, over several reads.
 type blockEnd struct {
 	inLine  bool // the current line is not empty
@@ -38,7 +33,7 @@ func (b *blockEnd) find(p []byte) int {
 	return -1
 }
 
-// blockBuffer is a reader that keeps the current block of an unconfirmed stream until it has been filtered.
+// blockBuffer is a reader of an unconfirmed stream. It keeps the current block until the block has been filtered.
 type blockBuffer struct {
 	source      io.Reader
 	limit       int
@@ -46,7 +41,7 @@ type blockBuffer struct {
 	offset      int64 // of bytes[0] in the stream
 	passThrough bool  // Read no longer keeps bytes
 
-	dropping bool // drop the rest of the block, whose beginning was dropped
+	dropping bool // the beginning of the block was dropped, and take drops the rest
 }
 
 // Read reads from the source and keeps the bytes. It fails if the block exceeds the limit.
@@ -61,8 +56,8 @@ func (b *blockBuffer) Read(buf []byte) (int, error) {
 	return n, err
 }
 
-// take removes and returns the bytes before an offset of the stream, without the rest of a block that is being dropped.
-// They are valid until the next Read.
+// take removes the kept bytes before an offset of the stream. It returns them without the rest of a block that is being
+// dropped. They are valid until the next Read.
 func (b *blockBuffer) take(offset int64) []byte {
 	n := offset - b.offset
 	passed := b.bytes[:n]

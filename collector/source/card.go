@@ -50,20 +50,16 @@ func (p *Proxy) replaceCard(resp *http.Response) {
 	content, err := io.ReadAll(io.LimitReader(resp.Body, maxCard+1))
 	original := resp.Body
 	resp.Body = replacedBody{io.MultiReader(bytes.NewReader(content), remainder(original, err)), original}
-	switch {
-	case err != nil:
+	if err != nil {
 		return // the client gets what was read, and then the error
-	case len(content) > maxCard:
-		p.reportUnchangedCard(CardTooLarge)
-		return
 	}
 	plain, err := io.ReadAll(io.LimitReader(decompress(bytes.NewReader(content), contentEncoding(resp.Header)), maxCard+1))
-	if len(plain) > maxCard {
+	var doc strictjson.Doc
+	switch {
+	case len(content) > maxCard, len(plain) > maxCard:
 		p.reportUnchangedCard(CardTooLarge)
 		return
-	}
-	var doc strictjson.Doc
-	if err != nil || doc.Parse(plain, p.settings.JSONDepth) != nil {
+	case err != nil, doc.Parse(plain, p.settings.JSONDepth) != nil:
 		p.reportUnchangedCard(CardUnreadable)
 		return
 	}
@@ -94,8 +90,13 @@ type replacedBody struct {
 	io.Closer
 }
 
-// remainder returns a reader of the rest of a body. If reading the body has failed, it returns only the
-// error.
+// errorReader is a reader that returns only an error.
+type errorReader struct{ err error }
+
+func (e errorReader) Read([]byte) (int, error) { return 0, e.err }
+
+// remainder returns a reader of the rest of a body. If reading the body has failed with err, the reader
+// returns only that error.
 func remainder(body io.Reader, err error) io.Reader {
 	if err != nil {
 		return errorReader{err}

@@ -34,6 +34,12 @@ func decompress(r io.Reader, encoding string) io.Reader {
 	return unsupportedEncoding(encoding)
 }
 
+// isSupported reports whether decompress can decode an encoding.
+func isSupported(encoding string) bool {
+	_, unsupported := decompress(nil, encoding).(unsupportedEncoding)
+	return !unsupported
+}
+
 // drainingReader reads a decoded stream for its observer. The bytes of frames that have been read only in
 // part are charged to the tap's budget. After a decoding error it reads the tap to its end, because
 // the run ends with the stream.
@@ -42,7 +48,6 @@ type drainingReader struct {
 	tap      *tap
 	maxFrame int // maximum bytes of a frame that are held
 
-	hasData  bool  // at least one byte was decoded
 	readable int   // bytes of the tap that were read before the error; 0 if none could be decoded
 	total    int64 // decoded bytes
 	consumed int64 // decoded bytes of frames that were observed
@@ -56,9 +61,8 @@ func (d *drainingReader) Read(p []byte) (int, error) {
 	}
 	n, err := d.decoded.Read(p)
 	d.total += int64(n)
-	d.hasData = d.hasData || n > 0
 	if err != nil {
-		if d.hasData {
+		if d.total > 0 {
 			d.readable = d.tap.delivered
 		}
 		_, _ = io.Copy(io.Discard, d.tap)

@@ -103,14 +103,14 @@ type progressReader struct {
 	read, size int64
 }
 
-func (m *progressReader) Read(p []byte) (int, error) {
-	if err := m.ctx.Err(); err != nil {
+func (r *progressReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
 		return 0, err
 	}
-	n, err := m.Reader.Read(p)
-	m.read += int64(n)
-	if m.onRead != nil {
-		m.onRead(m.read, m.size)
+	n, err := r.Reader.Read(p)
+	r.read += int64(n)
+	if r.onRead != nil {
+		r.onRead(r.read, r.size)
 	}
 	return n, err
 }

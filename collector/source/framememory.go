@@ -36,8 +36,8 @@ const (
 )
 
 // tiers limit the memory of large frames. All frames over a size together may take only a part of the memory that
-// other accounts leave. The rest stays free for smaller frames, so that large frames never delay streams that have
-// only small ones.
+// other accounts leave. The rest stays free for smaller frames, so that large frames never delay streams with only
+// small ones.
 var tiers = [...]struct {
 	over int     // bytes of all copies of a frame
 	part float64 // of the memory that other accounts leave
@@ -48,9 +48,10 @@ var tiers = [...]struct {
 // stream waits, and the proxy does not read from its agent. One stream at a time may exceed the limits. Otherwise
 // frames that have been read in part could wait for each other forever.
 //
-// A stream that makes no progress is disconnected after one of two times. The time is maxStall if more memory is used
-// than the budget allows. It is also maxStall if the frames of a tier exceed their limit while other streams wait. It
-// is maxWait if other streams wait and no limit is exceeded.
+// A stream that makes no progress is disconnected after one of two times:
+//   - maxStall, if more memory is used than the budget allows, or if other streams wait and the frames of a tier exceed
+//     their limit
+//   - maxWait, if other streams wait and no limit is exceeded
 type FrameMemory struct {
 	account *budget.Account // nil means no bound
 
@@ -159,13 +160,11 @@ func (s *frameShare) await(n int) {
 		if admitted {
 			return
 		}
-		poll := time.NewTimer(memoryPoll)
 		select {
 		case <-changed:
-		case <-poll.C:
+		case <-time.After(memoryPoll):
 		case <-s.done:
 		}
-		poll.Stop()
 		if isClosed(s.done) {
 			s.memory.stopWaiting(s)
 			return
@@ -247,8 +246,8 @@ func (m *FrameMemory) limit(tier int) int {
 // excess returns the bytes that are used beyond the budget.
 func (m *FrameMemory) excess() int { return max(-m.account.Remaining(), 0) }
 
-// tierExcess returns the most bytes by which the frames of a tier exceed its limit: other accounts may have taken
-// more since the frames were admitted.
+// tierExcess returns the most bytes by which the frames of any tier exceed its limit. They can exceed it if other
+// accounts have taken more since the frames were admitted.
 func (m *FrameMemory) tierExcess() (over int) {
 	for i := range tiers {
 		over = max(over, m.used[i]-m.limit(i))

@@ -47,12 +47,12 @@ func (p *Proxy) prepareAnswer(resp *http.Response) error {
 	}
 	s, names := p.describeStream(x)
 	encoding := contentEncoding(resp.Header)
-	if _, cannot := decompress(nil, encoding).(unsupportedEncoding); cannot && p.settings.NewFilter != nil {
+	if p.settings.NewFilter != nil && !isSupported(encoding) {
 		return encodingError(encoding)
 	}
 	body := &observedBody{ReadCloser: resp.Body, proxy: p, client: resp.Request.Context()}
 	resp.Body = body
-	if unconfirmed := x == nil || x.unconfirmed; p.settings.NewFilter != nil && !unconfirmed {
+	if p.settings.NewFilter != nil && !x.isUnconfirmed() {
 		p.filterStream(resp, body, s, names, x)
 	} else {
 		p.copyStream(resp, body, s, names, encoding, x)
@@ -61,14 +61,15 @@ func (p *Proxy) prepareAnswer(resp *http.Response) error {
 }
 
 // copyStream puts a tap into the path of a stream that passes unchanged, and starts to observe the copy. If
-// the proxy filters, the stream is unconfirmed, and a filter waits for it to be recognized.
+// the proxy filters, the stream is unconfirmed: it also gets a filter, which waits until a dialect recognizes
+// the stream.
 func (p *Proxy) copyStream(resp *http.Response, body *observedBody, s *event.Stream, names []string, encoding string, x *exchange) {
 	body.tap = newTap(p.settings.QueueLimit, p.settings.ObserveBudget, p.now, p.countUnobserved)
 	body.tap.slot.all = p.settings.ObserverSlots
 	if p.settings.NewFilter != nil {
 		p.filterUnconfirmed(resp, body, *s)
 	}
-	p.startObserver(body.tap.queue, s, x, func() { p.observeCopy(s, body, x == nil || x.unconfirmed, names, encoding) })
+	p.startObserver(body.tap.queue, s, x, func() { p.observeCopy(s, body, x.isUnconfirmed(), names, encoding) })
 }
 
 // startObserver calls observe in a goroutine, once the order lets the stream be opened.
@@ -106,8 +107,8 @@ func (p *Proxy) filterUnconfirmed(resp *http.Response, body *observedBody, s eve
 	})
 }
 
-// insertFilter replaces the body of an answer with a filter, which the caller makes decode the returned reader:
-// the original body without its content encoding.
+// insertFilter replaces the body of an answer with a filter. It also returns the original body without its
+// content encoding, which the caller lets the filter decode.
 func (p *Proxy) insertFilter(resp *http.Response, body *observedBody) (r *filteredBody, plain io.Reader) {
 	plain = decompress(body, contentEncoding(resp.Header))
 	r = newFilteredBody(body, p.settings.NewFilter(), p.settings.Panics)
@@ -242,7 +243,7 @@ type observedBody struct {
 	endReason  event.End
 }
 
-// Read wakes the observer first: the client has received all earlier bytes when Read is called.
+// Read reads from the agent. It first wakes the observer, because the client has received all earlier bytes.
 func (b *observedBody) Read(p []byte) (int, error) {
 	if b.tap != nil {
 		b.tap.wake()
@@ -264,7 +265,7 @@ func (b *observedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close is called by the reverse proxy. Before the end of the stream it means that the client has left.
+// Close closes the answer. If the reverse proxy calls it before the end of the stream, the client has left.
 func (b *observedBody) Close() error {
 	b.finish(true, false)
 	return b.ReadCloser.Close()

@@ -19,7 +19,7 @@ import (
 //   - When a listening stream closes, the previous rule applies to the frames of all streams.
 //   - The frames that a session's stream receives while a request of the session has no answer yet are
 //     observed after the first frame of the answer, because they may be of the run that the request begins.
-//     This holds for at most maxHolds streams of a request.
+//     For each request, this applies to at most maxHeld streams.
 //
 // Only observation waits, never the relay. It waits only for the observation of earlier data, so streams
 // cannot wait for each other in a cycle. It waits for the first frames of other requests for at most
@@ -28,33 +28,34 @@ type order struct {
 	mu        sync.Mutex
 	streams   map[orderedQueue]struct{} // streams that are being observed
 	listening map[orderedQueue]struct{} // the listening ones among them
-	sessions  map[orderedQueue]struct{} // those of them that bring the runs of a session
-	pending   map[*signal]struct{}      // the first-frame signals of requests that may begin a run
+	sessions  map[orderedQueue]struct{} // those among them that bring the runs of a session
+	pending   map[*firstFrame]struct{}  // of the requests that may begin a run
 }
 
 func newOrder() order {
 	return order{
 		streams: map[orderedQueue]struct{}{}, listening: map[orderedQueue]struct{}{}, sessions: map[orderedQueue]struct{}{},
-		pending: map[*signal]struct{}{},
+		pending: map[*firstFrame]struct{}{},
 	}
 }
 
-// signal is a channel that may be closed more than once.
-type signal struct {
-	done chan struct{}
-	once sync.Once
+// firstFrame is the first frame of the answer to a request.
+type firstFrame struct {
+	done chan struct{} // closed once the frame has been observed, or when there will be none
+	once sync.Once     // for closing done
 
-	session string                           // of the request whose first frame it stands for, or ""
-	holds   map[orderedQueue]<-chan struct{} // streams of the session that wait for it: closed once what they received before was observed
-	waited  chan struct{}                    // closed once these streams need not wait any longer; nil if there are none
+	session   string                           // that the request has named, or ""
+	held      map[orderedQueue]<-chan struct{} // streams of the session that wait for the frame, with what fence returned
+	waitEnded chan struct{}                    // closed once these streams need not wait any longer; nil if there are none
 }
 
-// maxHolds limits the streams of a session that wait for one request.
-const maxHolds = 16
+// maxHeld limits the streams of a session that wait for one request.
+const maxHeld = 16
 
-func newSignal() *signal { return &signal{done: make(chan struct{})} }
+func newFirstFrame() *firstFrame { return &firstFrame{done: make(chan struct{})} }
 
-func (s *signal) close() { s.once.Do(func() { close(s.done) }) }
+// close closes done. It may be called more than once.
+func (f *firstFrame) close() { f.once.Do(func() { close(f.done) }) }
 
 // orderedQueue is the queue of a stream, with elements of any type.
 type orderedQueue interface {
@@ -68,12 +69,12 @@ type orderedQueue interface {
 // notify subscribers of a task before they answer.
 const maxRequestWait = time.Second
 
-// expect registers a request that may begin a run, with its session if the request has named it so far. The
-// caller closes the returned signal when the first frame of the answer has been observed, or when there will be none.
-func (o *order) expect(session string) *signal {
+// expect registers a request that may begin a run. session is the one that the request has named so far, or "". The
+// caller closes the result when the first frame of the answer has been observed, or when there will be none.
+func (o *order) expect(session string) *firstFrame {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	first := newSignal()
+	first := newFirstFrame()
 	first.session = session
 	if session != "" {
 		for q := range o.sessions {
@@ -84,32 +85,33 @@ func (o *order) expect(session string) *signal {
 	return first
 }
 
-// hold makes a stream of the signal's session wait for the signal, but not after maxRequestWait since the first of them waits.
-func (s *signal) hold(q orderedQueue) {
-	if s.session == "" || q.state().session != s.session || len(s.holds) == maxHolds {
+// hold makes a stream wait for the first frame if both have the same session. All such streams stop waiting
+// maxRequestWait after the first of them has begun to.
+func (f *firstFrame) hold(q orderedQueue) {
+	if f.session == "" || q.state().session != f.session || len(f.held) == maxHeld {
 		return
 	}
-	if s.waited == nil {
-		s.waited, s.holds = make(chan struct{}), map[orderedQueue]<-chan struct{}{}
+	if f.waitEnded == nil {
+		f.waitEnded, f.held = make(chan struct{}), map[orderedQueue]<-chan struct{}{}
 		go func() {
-			defer close(s.waited)
-			awaitFor([]<-chan struct{}{s.done}, maxRequestWait)
+			defer close(f.waitEnded)
+			awaitFor([]<-chan struct{}{f.done}, maxRequestWait)
 		}()
 	}
-	s.holds[q] = q.fence(s.waited, false)
+	f.held[q] = q.fence(f.waitEnded, false)
 }
 
-// abandon removes a request that has ended without a stream, and closes its signal.
-func (o *order) abandon(first *signal) {
+// abandon removes a request that has ended without a stream.
+func (o *order) abandon(first *firstFrame) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.pending, first)
 	first.close()
 }
 
-// add adds a stream with the first-frame signal of its request. It returns a function that waits until
-// the stream may be opened.
-func (o *order) add(q orderedQueue, s *event.Stream, own *signal) (await func()) {
+// add adds a stream with the first frame of its request. It returns a function that waits until the stream
+// may be opened.
+func (o *order) add(q orderedQueue, s *event.Stream, own *firstFrame) (await func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	t, listens := q.state(), s.JoinedRun != ""
@@ -122,7 +124,7 @@ func (o *order) add(q orderedQueue, s *event.Stream, own *signal) (await func())
 	if listens || len(s.Answers) > 0 {
 		for other := range o.streams {
 			reached := other.fence(t.openObserved, true)
-			if earlier, holds := own.holds[other]; holds { // what it received since waits for this stream
+			if earlier, held := own.held[other]; held { // what it has received since then waits for this stream
 				reached = earlier
 			}
 			before = append(before, reached)
@@ -147,8 +149,8 @@ func (o *order) add(q orderedQueue, s *event.Stream, own *signal) (await func())
 	}
 }
 
-// end calls finish for a stream that has ended, with the channels that must be closed before the end of the
-// stream is observed.
+// end calls finish for a stream that has ended. before are the channels that must be closed before the end of
+// the stream is observed.
 func (o *order) end(q orderedQueue, finish func(before []<-chan struct{})) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -183,8 +185,8 @@ type orderState struct {
 	order *order // nil if the stream takes no part
 
 	openObserved, closeObserved chan struct{} // closed once the open and the close have been observed
-	firstFrame                  *signal       // closed once the first element was observed
-	session                     string        // whose runs the stream brings one after the other, or ""
+	firstFrame                  *firstFrame   // closed once the first element has been observed
+	session                     string        // event.Identity.JoinedSession
 
 	awaited   []<-chan struct{} // the observer waits for these channels before it observes the close
 	requested int               // number of elements that the observer has asked for, at most 2
@@ -197,8 +199,8 @@ func newOrderState() orderState {
 
 func (t *orderState) state() *orderState { return t }
 
-// advance records that the observer asks for an element. It has then observed all earlier elements. Before
-// it asks for the first one, it has observed the open.
+// advance records that the observer asks for an element. At that time it has observed the open and all earlier
+// elements.
 func (t *orderState) advance() {
 	switch t.requested {
 	case 0:
@@ -223,9 +225,9 @@ func (b *barrier) reach() {
 	}
 }
 
-// fence returns a channel that is closed once all elements that were put so far have been observed. The
-// channel is nil if they already have been. Elements that are put later wait until the channel after is
-// closed. With atEnd they do not wait: only the end of the stream does.
+// fence returns a channel that is closed once all elements put so far have been observed, or nil if they
+// have been already. Elements that are put later wait until the channel after is closed. If atEnd is set, only
+// the end of the stream waits.
 func (q *queue[E]) fence(after <-chan struct{}, atEnd bool) (reached <-chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -235,21 +237,21 @@ func (q *queue[E]) fence(after <-chan struct{}, atEnd bool) (reached <-chan stru
 	if atEnd {
 		q.awaited, after = append(slices.DeleteFunc(q.awaited, isClosed), after), nil
 	}
-	m := &barrier{after: after}
+	b := &barrier{after: after}
 	if q.idle {
 		q.waiting = slices.DeleteFunc(q.waiting, func(e queued[E]) bool { return e.barrier != nil && isClosed(e.barrier.after) })
 	}
 	if !q.idle || slices.ContainsFunc(q.waiting, func(e queued[E]) bool { return e.barrier == nil }) {
-		m.reached = make(chan struct{})
+		b.reached = make(chan struct{})
 	}
-	if m.reached != nil || m.after != nil {
-		q.waiting = append(q.waiting, queued[E]{barrier: m})
+	if b.reached != nil || b.after != nil {
+		q.waiting = append(q.waiting, queued[E]{barrier: b})
 	}
-	return m.reached
+	return b.reached
 }
 
-// release unblocks everything that waits for this stream. It is called once the close has been observed
-// or the observation has failed.
+// release unblocks everything that waits for this stream. Call it once the close has been observed or the
+// observation has failed.
 func (q *queue[E]) release() {
 	q.slot.release()
 	q.mu.Lock()
@@ -279,15 +281,11 @@ func awaitAll(all []<-chan struct{}) {
 
 // awaitFor waits for all channels together, but no longer than d.
 func awaitFor(all []<-chan struct{}, d time.Duration) {
-	if len(all) == 0 {
-		return
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
+	timeout := time.After(d)
 	for _, c := range all {
 		select {
 		case <-c:
-		case <-timer.C:
+		case <-timeout:
 			return
 		}
 	}

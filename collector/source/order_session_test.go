@@ -139,13 +139,13 @@ func TestManyOfSession(t *testing.T) {
 		var all []*queue[chunk]
 		for range streams {
 			q := newQueue[chunk](1<<20, nil, time.Now, func(string, int) {})
-			o.add(q, &event.Stream{Identity: event.Identity{JoinedSession: "s"}}, newSignal())()
+			o.add(q, &event.Stream{Identity: event.Identity{JoinedSession: "s"}}, newFirstFrame())()
 			all = append(all, q)
 		}
 		before := runtime.NumGoroutine()
-		var signals []*signal
+		var frames []*firstFrame
 		for range requests {
-			signals = append(signals, o.expect("s"))
+			frames = append(frames, o.expect("s"))
 		}
 		if got := runtime.NumGoroutine() - before; got > requests {
 			t.Errorf("%d requests started %d goroutines, want at most one each", requests, got)
@@ -154,11 +154,11 @@ func TestManyOfSession(t *testing.T) {
 		for _, q := range all {
 			held += len(q.waiting)
 		}
-		if held != requests*maxHolds {
-			t.Errorf("%d streams wait for the requests, want %d for each", held, maxHolds)
+		if held != requests*maxHeld {
+			t.Errorf("%d streams wait for the requests, want %d for each", held, maxHeld)
 		}
-		for _, s := range signals {
-			o.abandon(s)
+		for _, f := range frames {
+			o.abandon(f)
 		}
 		synctest.Wait()
 		if got := runtime.NumGoroutine() - before; got != 0 {

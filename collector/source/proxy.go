@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -140,19 +139,21 @@ type exchange struct {
 	length     int64             // of the body, in bytes; -1 if unknown
 	span       *serverSpan       // nil if the path is no run path
 	parent     event.SpanContext // of the run's spans
-	firstFrame *signal           // closed once a frame of the answer has been observed; nil if the request begins no run
-	isObserved bool              // the answer is observed, and the observation closes firstFrame
+	firstFrame *firstFrame       // of the answer; nil if the request begins no run
+	isObserved bool              // the answer is observed; the observation closes firstFrame
 }
 
-// observeAnswer records that the answer is observed. It returns the signal that the observation closes at
-// the first frame.
-func (x *exchange) observeAnswer() *signal {
+// observeAnswer records that the answer is observed. It returns the first frame, which the observation closes.
+func (x *exchange) observeAnswer() *firstFrame {
 	if x == nil || x.firstFrame == nil {
-		return newSignal()
+		return newFirstFrame()
 	}
 	x.isObserved = true
 	return x.firstFrame
 }
+
+// isUnconfirmed reports whether the stream of the answer is unconfirmed: see Proxy.
+func (x *exchange) isUnconfirmed() bool { return x == nil || x.unconfirmed }
 
 type exchangeKey struct{}
 
@@ -261,72 +262,6 @@ func mayRequestRun(r *http.Request) bool {
 // callerOf returns the span of the caller from the request's headers.
 func (p *Proxy) callerOf(r *http.Request) event.SpanContext {
 	return spanContext(trace.SpanContextFromContext(p.tracing.Propagator.Extract(context.Background(), propagation.HeaderCarrier(r.Header))))
-}
-
-// route describes the answers on a request's path.
-type route struct {
-	dialects    []dialect.Dialect // the dialects that the stream may have; nil if the path is no run path
-	pattern     string            // the matching glob: of the configuration, else of the first dialect
-	continues   bool              // the stream continues from run to run
-	unconfirmed bool              // see Proxy
-	ambiguous   bool              // only some servers would treat the path as a run path
-}
-
-// route finds the dialects that a path selects. If the configuration names paths, only these are run paths. If no
-// dialect lists a configured path, its streams count as answers to one run request.
-func (p *Proxy) route(r *http.Request) route {
-	paths := interpretPath(r.URL) // only once, since a path may be a megabyte long
-	found := p.routeAs(r.Method, paths.canonical())
-	if !paths.isAmbiguous() {
-		return found
-	}
-	all := p.routeAs(r.Method, paths)
-	all.ambiguous = found.dialects == nil
-	if !all.ambiguous {
-		all.pattern = found.pattern
-	}
-	return all
-}
-
-// routeAs finds the route of a path for the configured dialect, if there is one. If only other dialects list the
-// path, the route has these dialects and the configured one. Otherwise, naming a dialect would exempt the path from
-// the filter.
-func (p *Proxy) routeAs(method string, paths interpretations) route {
-	i := slices.IndexFunc(p.dialects, func(d dialect.Dialect) bool { return d.Name() == p.settings.Dialect })
-	if i < 0 {
-		return p.routeAmong(p.dialects, method, paths)
-	}
-	if found := p.routeAmong(p.dialects[i:i+1], method, paths); found.dialects != nil {
-		return found
-	}
-	found := p.routeAmong(p.dialects, method, paths)
-	if found.dialects != nil {
-		found.dialects = append(found.dialects, p.dialects[i])
-	}
-	return found
-}
-
-// routeAmong finds the route of a path among some dialects.
-func (p *Proxy) routeAmong(dialects []dialect.Dialect, method string, asked interpretations) (found route) {
-	configured := slices.IndexFunc(p.settings.Paths, asked.match)
-	if configured >= 0 {
-		found.pattern = p.settings.Paths[configured]
-	}
-	for _, d := range dialects {
-		paths := slices.DeleteFunc(slices.Clone(d.Paths()), func(at dialect.Path) bool {
-			return at.Method != "" && at.Method != method || !asked.match(at.Glob)
-		})
-		if configured >= 0 || p.settings.Paths == nil && len(paths) > 0 {
-			shared := configured < 0 && !slices.ContainsFunc(paths, func(at dialect.Path) bool { return !at.AllowOthers })
-			found.unconfirmed = shared && p.settings.Dialect == "" && !p.settings.Public && (found.unconfirmed || found.dialects == nil)
-			found.dialects = append(found.dialects, d)
-			found.continues = found.continues || slices.ContainsFunc(paths, func(at dialect.Path) bool { return at.MultipleRuns })
-			if found.pattern == "" {
-				found.pattern = paths[0].Glob
-			}
-		}
-	}
-	return found
 }
 
 // fail answers a request that could not be forwarded, or whose answer may not be relayed.

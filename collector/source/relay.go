@@ -34,10 +34,10 @@ type filteredBody struct {
 	panics        *recovery.Recorder
 	queue         *queue[*event.Batch] // batches for the observer; nil if a copy of the bytes is observed
 	block         *blockBuffer         // nil if the stream is an agent's, or has been recognized
-	start         func(body io.Reader) // begins to decode an unconfirmed stream at the given body
+	start         func(body io.Reader) // starts to decode the rest of an unconfirmed stream, which body reads
 	longEnd       blockEnd             // finds the end of a block that is too long to be filtered
-	inLongBlock   bool                 // such a block is being relayed
-	dropLongBlock bool                 // that block declares itself internal
+	inLongBlock   bool                 // such a block is being relayed or dropped
+	dropLongBlock bool                 // it is dropped, because it declares itself internal
 	out           []byte
 	sent          int // bytes of out that Read has returned
 	lastRead      int // bytes that the last Read has returned
@@ -45,8 +45,8 @@ type filteredBody struct {
 	upstream      *countingReader
 	observedBytes int64 // bytes of upstream that were put into the queue or counted as lost
 	memory        *frameShare
-	retry         time.Duration
-	endReason     event.End // set before the queue is closed
+	retry         time.Duration // the last reconnection time that was sent to the client
+	endReason     event.End     // set before the queue is closed
 	err           error
 }
 
@@ -54,7 +54,8 @@ func newFilteredBody(source io.Closer, f Filter, panics *recovery.Recorder) *fil
 	return &filteredBody{source: source, filter: f, panics: panics}
 }
 
-// startUnconfirmed starts to read an unconfirmed stream from a body without content encoding.
+// startUnconfirmed starts to decode an unconfirmed stream from a body without content encoding. It keeps decode
+// for the rest of the stream after a block that is too long.
 func (r *filteredBody) startUnconfirmed(body io.Reader, limit int, decode func(io.Reader) *collector.StreamDecoder) {
 	r.start = func(body io.Reader) {
 		r.block = &blockBuffer{source: body, limit: limit}
@@ -330,14 +331,15 @@ const maxRelayBuffer = 32 << 10
 
 // mayBeStream reports whether some client may take an answer for an event stream. Some clients look for
 // the name anywhere in the header, so this does too: an unusual header must not bypass the filter.
-func mayBeStream(h http.Header) bool {
-	return strings.Contains(strings.ToLower(strings.Join(h.Values("Content-Type"), ",")), "event-stream")
+func mayBeStream(h http.Header) bool { return headerContains(h, "Content-Type", "event-stream") }
+
+// headerContains reports whether the values of a header contain a text in lower case, ignoring their case.
+func headerContains(h http.Header, name, text string) bool {
+	return strings.Contains(strings.ToLower(strings.Join(h.Values(name), ",")), text)
 }
 
 // binaryEvents is the media type of AG-UI's binary transport, which is not SSE.
 const binaryEvents = "application/vnd.ag-ui.event+proto"
 
 // isBinaryEvents reports whether an answer is a stream in AG-UI's binary transport, which cannot be read.
-func isBinaryEvents(h http.Header) bool {
-	return strings.Contains(strings.ToLower(strings.Join(h.Values("Content-Type"), ",")), binaryEvents)
-}
+func isBinaryEvents(h http.Header) bool { return headerContains(h, "Content-Type", binaryEvents) }

@@ -21,25 +21,26 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 		r.Out.Trailer = body.trailer
 	}
 	setForwarded(r)
+	x, _ := r.In.Context().Value(exchangeKey{}).(*exchange)
+	onRunPath, filters := x != nil && x.span != nil, p.settings.NewFilter != nil
 	granted, _ := r.In.Context().Value(permissionKey{}).(permission)
-	if granted != permitAll || p.settings.NewFilter != nil && offersHTTP2(r.Out.Header) {
+	if granted != permitAll || filters && offersHTTP2(r.Out.Header) {
 		for _, name := range []string{"Connection", "Upgrade", "Http2-Settings"} {
 			r.Out.Header.Del(name)
 		}
 	}
-	x, _ := r.In.Context().Value(exchangeKey{}).(*exchange)
-	if len(r.In.Header.Values("Accept-Encoding")) > 0 && p.settings.NewFilter != nil && (x != nil && x.span != nil || asksForStream(r.In.Header)) {
+	if len(r.In.Header.Values("Accept-Encoding")) > 0 && filters && (onRunPath || asksForStream(r.In.Header)) {
 		// A stream is filtered as plain text, and a compressed one could be decoded only with a delay.
 		r.Out.Header.Set("Accept-Encoding", "identity")
 	}
 	if body, ok := r.In.Context().Value(requestKey{}).(*requestBody); ok && len(r.Out.Header["Accept-Encoding"]) > 0 && p.cardDialect(body) != nil {
 		r.Out.Header.Set("Accept-Encoding", "identity") // agent cards are rewritten even if streams are not filtered
 	}
-	if x != nil && x.span != nil && p.settings.NewFilter != nil {
+	if onRunPath && filters {
 		r.Out.Header.Del("Range") // a part of a stream could mislead the filter
 		r.Out.Header.Del("If-Range")
 	}
-	if x != nil && x.span != nil {
+	if onRunPath {
 		x.span.propagate(r.Out.Header)
 	}
 }
@@ -65,7 +66,7 @@ func useOriginForm(r *http.Request) {
 
 // asksForStream reports whether a request accepts an event stream, as EventSource does.
 func asksForStream(h http.Header) bool {
-	return strings.Contains(strings.ToLower(strings.Join(h.Values("Accept"), ",")), "event-stream")
+	return headerContains(h, "Accept", "event-stream")
 }
 
 // target returns the requested path, byte for byte, below the path of the agent's URL.

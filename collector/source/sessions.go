@@ -79,13 +79,13 @@ func (s *Sessions) remove(session string, stream *sessionStream) {
 	}
 }
 
-// Configure replaces the limits. most limits the streams open at once and applies now; idle applies to
-// each stream from its next frame or request on.
-func (s *Sessions) Configure(most int, idle time.Duration) {
+// Configure replaces the limits. maxSessions takes effect now. idle takes effect for each stream with its next
+// frame or request.
+func (s *Sessions) Configure(maxSessions int, idle time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.idle = idle
-	for range s.open.Resize(max(most, 1)) {
+	for range s.open.Resize(max(maxSessions, 1)) {
 		s.tail.counters.CountEvictedSession(s.tail.settings.Name)
 	}
 }

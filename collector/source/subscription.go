@@ -199,7 +199,7 @@ func checkAnswer(resp *http.Response, now time.Time) error {
 	case !isStream(resp.Header):
 		return &refusal{why: "its answer is not text/event-stream"}
 	}
-	if _, cannot := decompress(nil, contentEncoding(resp.Header)).(unsupportedEncoding); cannot {
+	if !isSupported(contentEncoding(resp.Header)) {
 		return &refusal{why: "its answer has a content encoding other than gzip"}
 	}
 	return nil

@@ -125,12 +125,10 @@ func sameHost(r *http.Request, via []*http.Request) error {
 
 // pause waits for d. It returns the context's error if the context is done before that.
 func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 )
 
 // upstream is the transport to the agent. It chooses between reused and single-use connections.
@@ -95,9 +96,5 @@ func isRetryable(r *http.Request) bool {
 	if _, mayBeRun := r.Context().Value(exchangeKey{}).(*exchange); mayBeRun || r.Body != nil {
 		return false
 	}
-	switch r.Method {
-	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace:
-		return true
-	}
-	return false
+	return slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace}, r.Method)
 }
