@@ -31,7 +31,7 @@ func (d *StreamDecoder) enqueue(frame pendingFrame) {
 		return
 	}
 	frame.ID, frame.Event = slices.Clone(frame.ID), slices.Clone(frame.Event)
-	if len(frame.Data) < ownedFrame {
+	if len(frame.Data) < minOwnedFrame {
 		frame.Data = slices.Clone(frame.Data)
 	}
 	d.pending = append(d.pending, frame)

@@ -19,8 +19,8 @@ const (
 	maxUndecided     = 5
 	maxUndecidedTime = time.Second
 
-	// ownedFrame is the size in bytes of the smallest frame whose data is handed on instead of copied.
-	ownedFrame = 32 << 10
+	// minOwnedFrame is the size in bytes of the smallest frame whose data is handed on instead of copied.
+	minOwnedFrame = 32 << 10
 )
 
 // StreamDecoder reads a stream and decodes it frame by frame. It is for one goroutine at a time.
@@ -105,7 +105,7 @@ func (d *StreamDecoder) Next() (*event.Batch, error) {
 		d.ReleaseLarge() // others may decode while this stream waits for its agent
 		frame, err := d.reader.Next()
 		d.offset = d.reader.Offset()
-		if len(frame.Data) >= ownedFrame {
+		if len(frame.Data) >= minOwnedFrame {
 			frame = d.reader.Detach(frame)
 			d.takeTurn(frame)
 		}
@@ -188,7 +188,7 @@ func (d *StreamDecoder) EndTurn() { d.turn.End() }
 // ReleaseLarge drops the last batch if its frame is large, and ends its turn. The batch must not be used
 // any more.
 func (d *StreamDecoder) ReleaseLarge() {
-	if d.last != nil && len(d.last.Frame.Data) >= ownedFrame {
+	if d.last != nil && len(d.last.Frame.Data) >= minOwnedFrame {
 		d.recycleLast()
 	}
 	d.EndTurn()
@@ -228,7 +228,7 @@ func (d *StreamDecoder) begin(frame sse.Frame, received time.Time) *event.Batch 
 	if d.last == nil {
 		d.last = batchPool.Get().(*event.Batch)
 	}
-	if len(frame.Data) >= ownedFrame {
+	if len(frame.Data) >= minOwnedFrame {
 		d.last.BeginOwned(d.stream, frame, received)
 	} else {
 		d.last.Begin(d.stream, frame, received)

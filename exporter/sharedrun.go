@@ -36,7 +36,7 @@ type seenFrame struct {
 type listener struct {
 	run    *sharedRun
 	stream *event.Stream
-	at     int  // number of the frame of the run that this stream brings next
+	next   int  // number of the frame of the run that this stream brings next
 	opened bool // the next sink has seen the stream open
 
 	missedStart bool // it has continued something that began before the stream
@@ -60,7 +60,7 @@ func (r *sharedRun) join(stream *event.Stream, opened bool) *listener {
 	case first < 0:
 		first = len(r.frames)
 	}
-	l := &listener{run: r, stream: stream, at: r.forgotten + first, opened: opened}
+	l := &listener{run: r, stream: stream, next: r.forgotten + first, opened: opened}
 	r.listeners = append(r.listeners, l)
 	return l
 }
@@ -76,14 +76,14 @@ func (r *sharedRun) consume(l *listener, b *event.Batch, next event.Sink) bool {
 	if !r.closedAt.IsZero() {
 		return b.Stream.ReplayedRun != "" || b.Stream.JoinedSession != "" // these streams do not begin the run again
 	}
-	behind := l.at < r.forgotten+len(r.frames)
+	behind := l.next < r.forgotten+len(r.frames)
 	r.frames = append(r.frames, seenFrame{b.ContentHash, l, b.Received})
 	if len(r.frames) > maxFrames {
 		r.frames = slices.Delete(r.frames, 0, maxFrames/2)
 		r.forgotten += maxFrames / 2
 	}
 	if !behind {
-		l.at = r.forgotten + len(r.frames)
+		l.next = r.forgotten + len(r.frames)
 	}
 	r.agentEndedAt = time.Time{}
 	r.state, r.statedEnd = cmp.Or(b.StateHash, r.state), r.statedEnd || hasEvent(b, event.KindRunEnded)
@@ -120,19 +120,19 @@ func (r *sharedRun) isRepeated(l *listener, b *event.Batch) bool {
 	if !b.Partial {
 		l.isNew = !known
 	}
-	return known || b.Partial && l.stream.Replays && !l.isNew && l.at < r.forgotten+len(r.frames)
+	return known || b.Partial && l.stream.Replays && !l.isNew && l.next < r.forgotten+len(r.frames)
 }
 
 // isKnown reports whether another stream has already brought the frame. A frame from before that
 // stream was opened cannot have come from it.
 func (r *sharedRun) isKnown(l *listener, b *event.Batch) bool {
-	if l.at < r.forgotten && l.stream.Replays {
-		l.at++
+	if l.next < r.forgotten && l.stream.Replays {
+		l.next++
 		return true
 	}
-	for i := max(l.at-r.forgotten, 0); i < len(r.frames); i++ {
+	for i := max(l.next-r.forgotten, 0); i < len(r.frames); i++ {
 		if f := r.frames[i]; f.hash == b.ContentHash && f.by != l && !b.Received.Before(f.by.stream.OpenedAt) {
-			l.at = r.forgotten + i + 1
+			l.next = r.forgotten + i + 1
 			return true
 		}
 	}

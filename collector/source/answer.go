@@ -64,7 +64,7 @@ type answerWriter struct {
 	client        context.Context // done when the client has left
 	span          *serverSpan     // nil if the request has none
 	complete      bool            // the whole answer was sent
-	sendsContinue bool            // the server itself sends "100 Continue" when the request's body is first read
+	sendsContinue bool            // net/http sends "100 Continue" when the body of the request is first read
 
 	restricted bool // the policy public limits the answer
 }
@@ -92,7 +92,7 @@ func (w *answerWriter) WriteHeader(status int) {
 		return // informational answers carry the agent's headers
 	}
 	if status == http.StatusContinue && w.sendsContinue {
-		return // the agent's status makes the transport read the body, and then net/http sends its own
+		return // net/http sends its own when the transport reads the body, which it does after the agent's
 	}
 	if w.span != nil {
 		w.span.recordStatus(status)

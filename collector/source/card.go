@@ -84,7 +84,7 @@ func (p *Proxy) reportUnchangedCard(reason string) {
 	}
 }
 
-// replacedBody is a body with another content; closing it closes the original.
+// replacedBody is a body with other content. Closing it closes the original body.
 type replacedBody struct {
 	io.Reader
 	io.Closer

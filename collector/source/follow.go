@@ -136,8 +136,7 @@ func (g *growingFile) isReplaced() bool {
 	return err == nil && !os.SameFile(info, g.info)
 }
 
-// end returns how the stream ended. The result for a file that was read to its end is the same
-// as in ReadCapture.
+// end returns how the stream ended. A file that was read to its end ends as in ReadCapture.
 func (g *growingFile) end() event.End {
 	if info, err := g.file.Stat(); g.ctx.Err() != nil && err == nil && g.offset < info.Size() {
 		return event.EndShutdown

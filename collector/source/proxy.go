@@ -253,7 +253,7 @@ func (p *Proxy) finishRequest(r *http.Request) {
 }
 
 // mayRequestRun reports whether a request on a path that is no run path may get an agent's stream. Only the answer
-// shows whether it is one.
+// shows whether it does.
 func mayRequestRun(r *http.Request) bool {
 	posts := r.Method == http.MethodPost && strings.Contains(strings.ToLower(r.Header.Get("Content-Type")), "json")
 	return posts || asksForStream(r.Header)

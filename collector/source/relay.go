@@ -178,7 +178,7 @@ var errPanic = errors.New("the stream could not be filtered")
 // for each busy stream.
 const framesPerTurn = 16
 
-// step reads one frame, comment or the end from the agent.
+// step reads one frame or comment, or the end of the stream, from the agent.
 func (r *filteredBody) step() {
 	if r.steps++; r.steps%framesPerTurn == 0 {
 		runtime.Gosched()

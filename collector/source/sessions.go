@@ -66,7 +66,7 @@ func (s *Sessions) Open(session string) {
 func (s *Sessions) resetIdle(session string, stream *sessionStream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if known, ok := s.open.Get(session); ok && known == stream {
+	if known, _ := s.open.Get(session); known == stream {
 		stream.idle.Reset(s.idle)
 	}
 }
@@ -74,7 +74,7 @@ func (s *Sessions) resetIdle(session string, stream *sessionStream) {
 func (s *Sessions) remove(session string, stream *sessionStream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if known, ok := s.open.Peek(session); ok && known == stream {
+	if known, _ := s.open.Peek(session); known == stream {
 		s.open.Remove(session)
 	}
 }

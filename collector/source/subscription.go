@@ -74,7 +74,7 @@ func (s *subscription) startAttempt() bool {
 // refusal is the error for an answer that is not a stream.
 type refusal struct {
 	why        string
-	notFound   bool          // there is no such stream, or not yet
+	notFound   bool          // the stream does not exist, or not yet
 	retryAfter time.Duration // from the answer; 0 if it has none
 }
 
@@ -125,9 +125,7 @@ func (s *subscription) delay(at collector.Position) time.Duration {
 		wait = min(max(at.Retry, 100*time.Millisecond), maxRetry)
 	}
 	for range min(s.failures-1, 10) {
-		if wait < maxPause {
-			wait = min(2*wait, maxPause)
-		}
+		wait = min(2*wait, maxPause)
 	}
 	if s.lastRefusal != nil {
 		wait = max(wait, min(s.lastRefusal.retryAfter, maxRetryAfter))
