@@ -20,9 +20,6 @@ func (p *Proxy) withLinger(r *http.Request) (*http.Request, context.CancelFunc) 
 	return r.WithContext(ctx), func() { stop(); cancel() }
 }
 
-// disconnecterKey is the context key of the *disconnecter of a request.
-type disconnecterKey struct{}
-
 // disconnecter can end a request from another goroutine until the request is over.
 type disconnecter struct {
 	mu     sync.Mutex
@@ -53,7 +50,7 @@ func (p *Proxy) frameShare(ctx context.Context) *frameShare {
 		if p.loggedStall.allows() {
 			p.logger.Warn("stream disconnected: memory is used up, and this stream has made no progress; further ones within a minute are only counted, in delegraph_memory_shed_total", "name", p.settings.Name)
 		}
-		ctx.Value(disconnecterKey{}).(*disconnecter).disconnect()
+		forwardedOf(ctx).client.disconnect()
 	})
 }
 

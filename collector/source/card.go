@@ -34,10 +34,10 @@ var cardWarnings = map[string]string{
 // replaceCard replaces the agent's URLs in an agent card with the address that the client used, so
 // that the client stays with the proxy. Other answers pass unchanged.
 func (p *Proxy) replaceCard(resp *http.Response) {
-	body, _ := resp.Request.Context().Value(requestKey{}).(*requestBody)
-	if body == nil || resp.StatusCode != http.StatusOK || resp.Body == nil {
+	if !p.settings.RewriteCards || resp.StatusCode != http.StatusOK {
 		return
 	}
+	body := forwardedOf(resp.Request.Context()).body
 	cards := p.cardDialect(body)
 	replace := p.addressReplacer(body.request)
 	if cards == nil || replace == nil {

@@ -25,7 +25,7 @@ func (p *Proxy) prepareAnswer(resp *http.Response) error {
 	if err := p.restrict(resp); err != nil {
 		return err
 	}
-	x, _ := resp.Request.Context().Value(exchangeKey{}).(*exchange)
+	x := forwardedOf(resp.Request.Context()).exchange
 	if resp.StatusCode == http.StatusSwitchingProtocols {
 		return p.prepareUpgrade(resp, x)
 	}

@@ -60,7 +60,7 @@ func observedOfSession(t *testing.T, steps []string, filtered bool) string {
 		case step[0] == '+':
 			agents[name] = answer(t, p, requests[name])
 		case step[0] == '-':
-			p.finishRequest(requests[name])
+			p.finish(forwardedOf(requests[name].Context()).exchange)
 		case step[0] != '?':
 			_, _ = fmt.Fprintf(agents[name], "event: metadata\ndata: {\"run_id\":%q,\"attempt\":1}\n\n", step)
 		}
@@ -85,7 +85,8 @@ func askLangGraph(p *Proxy, name, step string) *http.Request {
 		r = httptest.NewRequest(http.MethodPost, "/threads/s/runs/stream", strings.NewReader(body))
 	}
 	body := newRequestBody(r)
-	r = p.withExchange(r, &exchange{route: p.route(r), body: body})
+	x := p.begin(r, &exchange{route: p.route(r), body: body})
+	r = withForwarded(r, &forwarded{body: body, exchange: x})
 	_, _ = io.ReadAll(body)
 	return r
 }

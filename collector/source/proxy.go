@@ -155,10 +155,23 @@ func (x *exchange) observeAnswer() *firstFrame {
 // isUnconfirmed reports whether the stream of the answer is unconfirmed: see Proxy.
 func (x *exchange) isUnconfirmed() bool { return x == nil || x.unconfirmed }
 
-type exchangeKey struct{}
+// forwarded holds what the proxy knows of a request that it forwards.
+type forwarded struct {
+	body     *requestBody
+	granted  permission
+	client   *disconnecter
+	exchange *exchange // nil if the request does not ask for an agent's stream
+}
 
-// requestKey is the context key of the *requestBody if agent cards are rewritten.
-type requestKey struct{}
+type forwardedKey struct{}
+
+// withForwarded returns a request with what the proxy knows of it.
+func withForwarded(r *http.Request, f *forwarded) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), forwardedKey{}, f))
+}
+
+// forwardedOf returns what the proxy knows of the request with a context.
+func forwardedOf(ctx context.Context) *forwarded { return ctx.Value(forwardedKey{}).(*forwarded) }
 
 // ServeHTTP forwards a request to the agent and relays the answer.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -186,24 +199,21 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// stay unread.
 	_ = http.NewResponseController(w).EnableFullDuplex()
 	answer.restricted = granted != permitAll
-	client := &disconnecter{writer: w, cancel: done}
-	defer client.release()
-	r = r.WithContext(context.WithValue(context.WithValue(r.Context(), permissionKey{}, granted), disconnecterKey{}, client))
+	f := &forwarded{body: body, granted: granted, client: &disconnecter{writer: w, cancel: done}}
+	defer f.client.release()
 	switch {
 	case found.dialects != nil:
 		p.active.Add(1)
 		defer p.active.Done()
 		answer.span = p.startSpan(r, found.pattern)
 		defer p.endSpan(answer)
-		r = p.withExchange(r, &exchange{route: found, body: body, span: answer.span, parent: spanContext(answer.span.SpanContext())})
+		f.exchange = p.begin(r, &exchange{route: found, body: body, span: answer.span, parent: spanContext(answer.span.SpanContext())})
 	case mayRequestRun(r):
 		found = route{dialects: p.dialects, continues: r.Method != http.MethodPost, unconfirmed: true}
-		r = p.withExchange(r, &exchange{route: found, body: body, parent: p.callerOf(r)})
+		f.exchange = p.begin(r, &exchange{route: found, body: body, parent: p.callerOf(r)})
 	}
-	defer p.finishRequest(r)
-	if p.settings.RewriteCards {
-		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, body))
-	}
+	defer p.finish(f.exchange)
+	r = withForwarded(r, f) // only now: the span keeps its context, which must not keep the request
 	if r.Body != http.NoBody {
 		r.Body = body
 	}
@@ -229,8 +239,8 @@ func refuse(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// withExchange starts an exchange and returns the request with it.
-func (p *Proxy) withExchange(r *http.Request, x *exchange) *http.Request {
+// begin starts the exchange of a request, and returns it.
+func (p *Proxy) begin(r *http.Request, x *exchange) *exchange {
 	x.opened, x.length = p.now(), r.ContentLength
 	x.body.limit, x.body.memory = p.settings.BodyLimit, p.settings.RequestBudget
 	if x.span != nil {
@@ -242,12 +252,12 @@ func (p *Proxy) withExchange(r *http.Request, x *exchange) *http.Request {
 	if !x.continues {
 		x.firstFrame = p.order.expect(p.sessionOf(x))
 	}
-	return r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
+	return x
 }
 
-// finishRequest removes a finished request from the order, unless its answer is observed.
-func (p *Proxy) finishRequest(r *http.Request) {
-	if x, _ := r.Context().Value(exchangeKey{}).(*exchange); x != nil && x.firstFrame != nil && !x.isObserved {
+// finish removes a finished exchange from the order, unless its answer is observed. x may be nil.
+func (p *Proxy) finish(x *exchange) {
+	if x != nil && x.firstFrame != nil && !x.isObserved {
 		p.order.abandon(x.firstFrame)
 	}
 }

@@ -21,8 +21,6 @@ const (
 	permitNothing
 )
 
-type permissionKey struct{}
-
 // permission returns what a request may get: under the policy public, nothing by default.
 func (p *Proxy) permission(r *http.Request, found route) permission {
 	switch {
@@ -81,7 +79,7 @@ var publicHeaders = []string{
 
 // restrict removes from an answer the headers and the body that the request may not get.
 func (p *Proxy) restrict(resp *http.Response) error {
-	granted, _ := resp.Request.Context().Value(permissionKey{}).(permission)
+	granted := forwardedOf(resp.Request.Context()).granted
 	if granted == permitAll {
 		return nil
 	}

@@ -21,10 +21,9 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 		r.Out.Trailer = body.trailer
 	}
 	setForwarded(r)
-	x, _ := r.In.Context().Value(exchangeKey{}).(*exchange)
-	onRunPath, filters := x != nil && x.span != nil, p.settings.NewFilter != nil
-	granted, _ := r.In.Context().Value(permissionKey{}).(permission)
-	if granted != permitAll || filters && offersHTTP2(r.Out.Header) {
+	f := forwardedOf(r.In.Context())
+	onRunPath, filters := f.exchange != nil && f.exchange.span != nil, p.settings.NewFilter != nil
+	if f.granted != permitAll || filters && offersHTTP2(r.Out.Header) {
 		for _, name := range []string{"Connection", "Upgrade", "Http2-Settings"} {
 			r.Out.Header.Del(name)
 		}
@@ -33,7 +32,7 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 		// A stream is filtered as plain text, and a compressed one could be decoded only with a delay.
 		r.Out.Header.Set("Accept-Encoding", "identity")
 	}
-	if body, ok := r.In.Context().Value(requestKey{}).(*requestBody); ok && len(r.Out.Header["Accept-Encoding"]) > 0 && p.cardDialect(body) != nil {
+	if p.settings.RewriteCards && len(r.Out.Header["Accept-Encoding"]) > 0 && p.cardDialect(f.body) != nil {
 		r.Out.Header.Set("Accept-Encoding", "identity") // agent cards are rewritten even if streams are not filtered
 	}
 	if onRunPath && filters {
@@ -41,7 +40,7 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 		r.Out.Header.Del("If-Range")
 	}
 	if onRunPath {
-		x.span.propagate(r.Out.Header)
+		f.exchange.span.propagate(r.Out.Header)
 	}
 }
 

@@ -59,7 +59,7 @@ func (u *upstream) RoundTrip(r *http.Request) (*http.Response, error) {
 		_ = resp.Body.Close()
 		return nil, errNotHTTP
 	}
-	if granted, _ := r.Context().Value(permissionKey{}).(permission); granted != permitAll {
+	if forwardedOf(r.Context()).granted != permitAll {
 		bare := *resp // a copy, to which the transport cannot add trailers
 		return &bare, nil
 	}
@@ -93,7 +93,7 @@ func redact(err error, connected bool) error {
 // isRetryable reports whether the transport may send a request again if its connection was stale, as browsers
 // do.
 func isRetryable(r *http.Request) bool {
-	if _, mayBeRun := r.Context().Value(exchangeKey{}).(*exchange); mayBeRun || r.Body != nil {
+	if forwardedOf(r.Context()).exchange != nil || r.Body != nil {
 		return false
 	}
 	return slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace}, r.Method)
