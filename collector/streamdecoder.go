@@ -182,7 +182,7 @@ func (d *StreamDecoder) takeTurn(frame sse.Frame) {
 	}
 }
 
-// EndTurn lets others decode large frames. It is for use after a panic; otherwise call ReleaseLarge.
+// EndTurn lets other streams decode large frames. It is for use after a panic; otherwise call ReleaseLarge.
 func (d *StreamDecoder) EndTurn() { d.turn.End() }
 
 // ReleaseLarge drops the last batch if its frame is large, and ends its turn. The batch must not be used

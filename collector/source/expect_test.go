@@ -34,7 +34,7 @@ func TestExpectedContinueOfAgent(t *testing.T) {
 		}
 		r.Header.Set("Expect", "100-continue")
 		before := time.Now()
-		resp, err := u.RoundTrip(withForwarded(r, &forwarded{}))
+		resp, err := u.RoundTrip(withForwarded(r, &forwardedRequest{}))
 		if err != nil {
 			t.Fatal(err)
 		}

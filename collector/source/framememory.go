@@ -172,8 +172,8 @@ func (s *frameShare) await(n int) {
 	}
 }
 
-// admit lets a stream hold n bytes if there is room. Otherwise it disconnects stalled streams and returns a
-// channel that is closed when a stream releases memory.
+// admit records that a stream holds n bytes, if there is room for them. Otherwise it disconnects stalled streams and
+// returns a channel that is closed when a stream releases memory.
 func (m *FrameMemory) admit(s *frameShare, n int) (changed <-chan struct{}, admitted bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -44,9 +44,9 @@ type firstFrame struct {
 	done chan struct{} // closed once the frame has been observed, or when there will be none
 	once sync.Once     // for closing done
 
-	session   string                           // that the request has named, or ""
-	held      map[orderedQueue]<-chan struct{} // streams of the session that wait for the frame, with what fence returned
-	waitEnded chan struct{}                    // closed once these streams need not wait any longer; nil if there are none
+	session     string                           // that the request has named, or ""
+	heldStreams map[orderedQueue]<-chan struct{} // streams of the session that wait for the frame, with what fence returned
+	waitEnded   chan struct{}                    // closed once these streams need not wait any longer; nil if there are none
 }
 
 // maxHeld limits the streams of a session that wait for one request.
@@ -88,17 +88,17 @@ func (o *order) expect(session string) *firstFrame {
 // hold makes a stream wait for the first frame if both have the same session. All such streams stop waiting
 // maxRequestWait after the first of them has begun to.
 func (f *firstFrame) hold(q orderedQueue) {
-	if f.session == "" || q.state().session != f.session || len(f.held) == maxHeld {
+	if f.session == "" || q.state().session != f.session || len(f.heldStreams) == maxHeld {
 		return
 	}
 	if f.waitEnded == nil {
-		f.waitEnded, f.held = make(chan struct{}), map[orderedQueue]<-chan struct{}{}
+		f.waitEnded, f.heldStreams = make(chan struct{}), map[orderedQueue]<-chan struct{}{}
 		go func() {
 			defer close(f.waitEnded)
 			awaitFor([]<-chan struct{}{f.done}, maxRequestWait)
 		}()
 	}
-	f.held[q] = q.fence(f.waitEnded, false)
+	f.heldStreams[q] = q.fence(f.waitEnded, false)
 }
 
 // abandon removes a request that has ended without a stream.
@@ -124,7 +124,7 @@ func (o *order) add(q orderedQueue, s *event.Stream, own *firstFrame) (await fun
 	if listens || len(s.Answers) > 0 {
 		for other := range o.streams {
 			reached := other.fence(t.openObserved, true)
-			if earlier, held := own.held[other]; held { // what it has received since then waits for this stream
+			if earlier, held := own.heldStreams[other]; held { // what it has received since then waits for this stream
 				reached = earlier
 			}
 			before = append(before, reached)

@@ -86,7 +86,7 @@ func askLangGraph(p *Proxy, name, step string) *http.Request {
 	}
 	body := newRequestBody(r)
 	x := p.begin(r, &exchange{route: p.route(r), body: body})
-	r = withForwarded(r, &forwarded{body: body, exchange: x})
+	r = withForwarded(r, &forwardedRequest{body: body, exchange: x})
 	_, _ = io.ReadAll(body)
 	return r
 }

@@ -148,7 +148,7 @@ func askFor(t *testing.T, p *Proxy, step string) (agent *io.PipeWriter, client i
 	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(asked))
 	body := newRequestBody(r)
 	x := p.begin(r, &exchange{route: p.route(r), body: body})
-	r = withForwarded(r, &forwarded{body: body, exchange: x})
+	r = withForwarded(r, &forwardedRequest{body: body, exchange: x})
 	_, _ = io.ReadAll(body)
 	from, agent := io.Pipe()
 	ctx, leave := context.WithCancel(r.Context())

@@ -155,23 +155,25 @@ func (x *exchange) observeAnswer() *firstFrame {
 // isUnconfirmed reports whether the stream of the answer is unconfirmed: see Proxy.
 func (x *exchange) isUnconfirmed() bool { return x == nil || x.unconfirmed }
 
-// forwarded holds what the proxy knows of a request that it forwards.
-type forwarded struct {
+// forwardedRequest holds what the proxy knows about a request that it forwards.
+type forwardedRequest struct {
 	body     *requestBody
 	granted  permission
 	client   *disconnecter
 	exchange *exchange // nil if the request does not ask for an agent's stream
 }
 
-type forwardedKey struct{}
+type forwardedRequestKey struct{}
 
-// withForwarded returns a request with what the proxy knows of it.
-func withForwarded(r *http.Request, f *forwarded) *http.Request {
-	return r.WithContext(context.WithValue(r.Context(), forwardedKey{}, f))
+// withForwarded returns r with f in its context.
+func withForwarded(r *http.Request, f *forwardedRequest) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), forwardedRequestKey{}, f))
 }
 
-// forwardedOf returns what the proxy knows of the request with a context.
-func forwardedOf(ctx context.Context) *forwarded { return ctx.Value(forwardedKey{}).(*forwarded) }
+// forwardedOf returns the forwardedRequest in a context.
+func forwardedOf(ctx context.Context) *forwardedRequest {
+	return ctx.Value(forwardedRequestKey{}).(*forwardedRequest)
+}
 
 // ServeHTTP forwards a request to the agent and relays the answer.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -199,7 +201,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// stay unread.
 	_ = http.NewResponseController(w).EnableFullDuplex()
 	answer.restricted = granted != permitAll
-	f := &forwarded{body: body, granted: granted, client: &disconnecter{writer: w, cancel: done}}
+	f := &forwardedRequest{body: body, granted: granted, client: &disconnecter{writer: w, cancel: done}}
 	defer f.client.release()
 	switch {
 	case found.dialects != nil:

@@ -44,7 +44,7 @@ func TestAgentsWithHTTP2(t *testing.T) {
 			if body == "" {
 				r.Body = nil
 			}
-			resp, err := u.RoundTrip(withForwarded(r, &forwarded{}))
+			resp, err := u.RoundTrip(withForwarded(r, &forwardedRequest{}))
 			if err != nil {
 				t.Errorf("%s, HTTP/2 offered %t: %v", method, offersHTTP2, err)
 				continue
