@@ -278,11 +278,10 @@ func (m *FrameMemory) disconnectStalled() {
 // disconnect disconnects streams that have made no progress since a time, until the disconnected ones hold the missing
 // bytes. The caller holds the lock.
 func (m *FrameMemory) disconnect(missing int, since time.Time) {
-	if missing <= 0 {
-		return
-	}
-	for stalled := m.stalled(since.UnixNano()); missing > 0 && len(stalled) > 0; stalled = stalled[1:] {
-		s := stalled[0]
+	for _, s := range m.stalled(since.UnixNano()) {
+		if missing <= 0 {
+			return
+		}
 		missing -= int(s.bytes.Load())
 		m.leaving += int(s.bytes.Load())
 		s.leaving = true
