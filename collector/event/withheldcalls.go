@@ -47,6 +47,7 @@ func (w *Withheld) BeginCall(scope uint64, c WithheldCall) {
 		w.recentCalls = make(map[uint64]scopeCalls)
 	}
 	w.recentCalls[scope] = calls
+	delete(w.olderCalls, scope) // its list is the same
 	w.hasCalls.Store(true)
 }
 

@@ -51,3 +51,21 @@ func TestManyScopesOfCalls(t *testing.T) {
 		}
 	}
 }
+
+// TestEndsOfOldScopes ends the calls of a scope that was used before and after many others.
+func TestEndsOfOldScopes(t *testing.T) {
+	var w event.Withheld
+	for id := range uint64(3) {
+		w.BeginCall(1, event.WithheldCall{ID: id, Tool: 7})
+	}
+	for scope := range uint64(1500) {
+		w.BeginCall(2+scope, event.WithheldCall{ID: 1})
+	}
+	w.BeginCall(1, event.WithheldCall{ID: 3, Tool: 7})
+	for id := range uint64(4) {
+		w.EndCall(1, id)
+	}
+	if open, isFull := w.OpenCalls(1); len(open) > 0 || isFull {
+		t.Errorf("after the ends of all calls, %v are open, full: %v", open, isFull)
+	}
+}
