@@ -122,7 +122,7 @@ func (s *Deduplicator) Consume(b *event.Batch) {
 		if !l.run.consume(l, b, s.next) {
 			s.leaveEnded(b)
 			s.Consume(b)
-		} else if l.stream.JoinedSession != "" && hasEvent(b, event.KindRunEnded) {
+		} else if l.stream.JoinedSession != "" && b.Has(event.KindRunEnded) {
 			s.leave(l, b.Received)
 		}
 	case l != nil && !l.opened, b.Run == "" && b.Stream.JoinedRun+b.Stream.JoinedSession != "" && b.Rejected == "":

@@ -86,8 +86,8 @@ func (r *sharedRun) consume(l *listener, b *event.Batch, next event.Sink) bool {
 		l.next = r.forgotten + len(r.frames)
 	}
 	r.agentEndedAt = time.Time{}
-	r.state, r.statedEnd = cmp.Or(b.StateHash, r.state), r.statedEnd || hasEvent(b, event.KindRunEnded)
-	r.asks = r.asks || hasEvent(b, event.KindInputRequested)
+	r.state, r.statedEnd = cmp.Or(b.StateHash, r.state), r.statedEnd || b.Has(event.KindRunEnded)
+	r.asks = r.asks || b.Has(event.KindInputRequested)
 	b.Stream = r.stream
 	next.Consume(b)
 	return true
@@ -139,7 +139,3 @@ func (r *sharedRun) isKnown(l *listener, b *event.Batch) bool {
 	return false
 }
 
-// hasEvent reports whether a frame has an event of a kind.
-func hasEvent(b *event.Batch, kind event.Kind) bool {
-	return slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Kind == kind })
-}

@@ -153,6 +153,16 @@ func (b *Batch) Cut(part strictjson.Value) {
 	b.Cuts[part] = struct{}{}
 }
 
+// Has reports whether the batch has an event of a kind.
+func (b *Batch) Has(k Kind) bool {
+	for i := range b.Events {
+		if b.Events[i].Kind == k {
+			return true
+		}
+	}
+	return false
+}
+
 // EndsInFailure reports whether the frame states that its run has ended in a failure.
 func (b *Batch) EndsInFailure() bool {
 	return slices.ContainsFunc(b.Events, func(e Event) bool { return e.Kind == KindRunEnded && e.Error != NoFailure })

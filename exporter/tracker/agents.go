@@ -16,7 +16,7 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 		return op
 	}
 	worksForAnother := b.EnclosingCall != "" || b.ParentBranch != ""
-	if operationName(b) == "" && !worksForAnother && !hasEvent(b, event.KindAgentStarted) {
+	if operationName(b) == "" && !worksForAnother && !b.Has(event.KindAgentStarted) {
 		if known := r.agentByBranch[b.Branch]; known == nil || known.Name != "" {
 			return nil
 		}
@@ -85,7 +85,7 @@ func (r *openRun) beginAgent(b *event.Batch) *Operation {
 		return nil
 	}
 	op.node = r.tracker.newNode(node{lane: b.Branch, cause: above.causeOf(b.Branch)})
-	op.Branch, op.startStated = b.Branch, hasEvent(b, event.KindAgentStarted)
+	op.Branch, op.startStated = b.Branch, b.Has(event.KindAgentStarted)
 	if b.Step == "" {
 		op.Agent = b.Agent
 	}

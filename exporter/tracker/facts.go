@@ -70,7 +70,7 @@ func (r *openRun) addUsage(e *event.Event, b *event.Batch, agent *Operation) {
 	if op := r.awaitingUsage[responseKey{agent, b.Response}]; op != nil {
 		op.Response = &Response{op.Response.FinishReason, op.Response.Usage.Add(e.Usage), op.Response.FirstChunk}
 		op.Name = cmp.Or(e.Model, op.Name)
-		if e.UsageIncomplete || hasEvent(b, event.KindText) {
+		if e.UsageIncomplete || b.Has(event.KindText) {
 			op.Ended = r.now
 		}
 		return

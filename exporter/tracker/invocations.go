@@ -34,7 +34,7 @@ func (r *openRun) enclosingInvocation(above, last *Operation, n *event.Node) *Op
 // JavaScript control may come back from a transfer by itself, which shows as a frame that is no response.
 func (r *openRun) isNewInvocation(op *Operation, n *event.Node, b *event.Batch) bool {
 	switch {
-	case !hasEvent(b, event.KindModelStarted) && !hasEvent(b, event.KindModelEnded):
+	case !b.Has(event.KindModelStarted) && !b.Has(event.KindModelEnded):
 		return false
 	case op.node.taskReturned:
 		return op.node.usedModel

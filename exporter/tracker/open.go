@@ -119,11 +119,11 @@ func (r *openRun) apply(b *event.Batch) {
 		if !b.Partial {
 			r.noteReply(b.Branch, agent)
 		}
-	} else if hasEvent(b, event.KindModelEnded) || hasEvent(b, event.KindText) && !b.Partial {
+	} else if b.Has(event.KindModelEnded) || b.Has(event.KindText) && !b.Partial {
 		r.clearReply(b.Branch) // the run's own agent, which has no name
 	}
 	r.applyEvents(b, agent)
-	if !hasEvent(b, event.KindModelEnded) && !awaitsUsage(b) {
+	if !b.Has(event.KindModelEnded) && !awaitsUsage(b) {
 		r.endAwaitingUsage(responseKey{r.callerOf(b, agent), b.Response})
 	}
 	if !b.Partial {
@@ -174,7 +174,7 @@ func (r *openRun) callerOf(b *event.Batch, agent *Operation) *Operation {
 	switch {
 	case agent != nil:
 		return agent
-	case hasEvent(b, event.KindError) && r.agentInControl() != nil:
+	case b.Has(event.KindError) && r.agentInControl() != nil:
 		return r.current
 	}
 	return r.Root
@@ -314,16 +314,6 @@ func (r *openRun) clearFailures(lane string) {
 			delete(r.unrecovered, failing)
 		}
 	}
-}
-
-// hasEvent reports whether a frame has an event of a kind.
-func hasEvent(b *event.Batch, kind event.Kind) bool {
-	for i := range b.Events {
-		if b.Events[i].Kind == kind {
-			return true
-		}
-	}
-	return false
 }
 
 // awaitsUsage reports whether a frame states the usage of a response that later frames may add to.

@@ -47,7 +47,7 @@ func (t *Tracker) endOverdue(b *event.Batch, state *streamState, own *openRun) {
 			at = b.Received
 		}
 		late := state.frames-r.framesAtEnd > outcomeFrames || !at.IsZero() && !r.endStatedAt.At.IsZero() && at.Sub(r.endStatedAt.At) >= outcomeWait
-		follows := r.Session == b.Session && hasEvent(b, event.KindRunStarted) // an outcome comes before the session's next run
+		follows := r.Session == b.Session && b.Has(event.KindRunStarted) // an outcome comes before the session's next run
 		if r != own && r.stream == b.Stream && (late || follows) {
 			t.finish(r, ReasonStreamEnded, r.endStatedAt.At)
 		}
@@ -86,12 +86,12 @@ func (t *Tracker) EndAwaiting() {
 // and the frame only states the agent's end. Agents with a place are distinguished by the place
 // instead.
 func (r *openRun) endedAgent(b *event.Batch) *Operation {
-	if b.Place != nil || hasEvent(b, event.KindAgentStarted) {
+	if b.Place != nil || b.Has(event.KindAgentStarted) {
 		return nil
 	}
 	at := agentKey{operationName(b), b.Branch}
 	op := r.agents[at]
-	if op != nil && (op.endStated || !op.open && hasEvent(b, event.KindAgentEnded)) {
+	if op != nil && (op.endStated || !op.open && b.Has(event.KindAgentEnded)) {
 		return op
 	}
 	return nil

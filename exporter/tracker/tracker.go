@@ -259,7 +259,7 @@ func (t *Tracker) runOf(b *event.Batch, state *streamState) *openRun {
 		state.setRun(first, id)
 	}
 	r := state.runByID(id)
-	startsRun := hasEvent(b, event.KindRunStarted)
+	startsRun := b.Has(event.KindRunStarted)
 	if r != nil && r.endStated && startsRun && (r.ID != b.Run || r.awaitsOutcome()) {
 		t.finish(r, ReasonStreamEnded, r.lastActivity)
 		r = nil

@@ -83,7 +83,7 @@ func (op *Operation) noteSpeaker(b *event.Batch, kind event.NodeKind) {
 			at.parent.node.childHasOutput = true
 		}
 	}
-	above.node.looksLikeAgent = above.node.looksLikeAgent || !b.Output && hasEvent(b, event.KindModelEnded) && hasEvent(b, event.KindFinal)
+	above.node.looksLikeAgent = above.node.looksLikeAgent || !b.Output && b.Has(event.KindModelEnded) && b.Has(event.KindFinal)
 }
 
 // exitStaleLane corrects a place whose lane is out of date: it returns the node above the speaker, and
@@ -155,9 +155,9 @@ func (r *openRun) linkTaskCall(op *Operation, n *event.Node) {
 // correctKind corrects the kind that a node was given before it spoke.
 func (op *Operation) correctKind(n *event.Node, b *event.Batch) {
 	switch {
-	case n.Kind == event.NodeFunction && !op.node.usedModel && !op.node.receivedControl && !hasEvent(b, event.KindModelEnded):
+	case n.Kind == event.NodeFunction && !op.node.usedModel && !op.node.receivedControl && !b.Has(event.KindModelEnded):
 		op.Kind, op.Agent = InvokeNode, ""
-	case op.Kind != InvokeAgent && (n.Kind == event.NodeContainer || hasEvent(b, event.KindModelStarted) || hasEvent(b, event.KindModelEnded) || hasEvent(b, event.KindText)):
+	case op.Kind != InvokeAgent && (n.Kind == event.NodeContainer || b.Has(event.KindModelStarted) || b.Has(event.KindModelEnded) || b.Has(event.KindText)):
 		op.Kind, op.Agent = InvokeAgent, op.Name
 	}
 }
@@ -346,12 +346,12 @@ func (r *openRun) noteFrame(b *event.Batch, speaker *Operation) {
 // noteAnswer records whether an agent has transferred control, and whether it has given its final answer. A
 // final answer comes from its model or from a callback, or is a failure of its model.
 func (n *node) noteAnswer(b *event.Batch) {
-	answers, final := hasEvent(b, event.KindModelEnded), hasEvent(b, event.KindFinal)
-	n.usedModel, n.transferred = n.usedModel || answers, hasEvent(b, event.KindTransfer)
+	answers, final := b.Has(event.KindModelEnded), b.Has(event.KindFinal)
+	n.usedModel, n.transferred = n.usedModel || answers, b.Has(event.KindTransfer)
 	switch {
 	case !final:
 		n.gaveFinalAnswer = false
-	case answers || hasEvent(b, event.KindText):
-		n.gaveFinalAnswer = !hasEvent(b, event.KindToolStarted)
+	case answers || b.Has(event.KindText):
+		n.gaveFinalAnswer = !b.Has(event.KindToolStarted)
 	}
 }

@@ -38,7 +38,7 @@ const (
 func (t *statusTracker) observeFrame(b *event.Batch) {
 	t.frame++
 	t.pausedNow = t.pausedNow[:0]
-	if b.Partial || b.Agent == "" && !has(b, event.KindModelEnded) && !has(b, event.KindText) {
+	if b.Partial || b.Agent == "" && !b.Has(event.KindModelEnded) && !b.Has(event.KindText) {
 		return
 	}
 	t.expectations = slices.DeleteFunc(t.expectations, func(x expectation) bool { return x.branch == b.Branch || x.from != "" && x.from != b.Agent })
@@ -205,6 +205,3 @@ func (t *statusTracker) failureClass() event.Failure {
 	return t.failure
 }
 
-func has(b *event.Batch, kind event.Kind) bool {
-	return slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Kind == kind })
-}
