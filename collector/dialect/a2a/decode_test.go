@@ -133,9 +133,9 @@ func TestStates(t *testing.T) {
 		"input-required": `asking; input_requested call="t" clarification`,
 		"auth-required":  `asking; input_requested call="t" credential`,
 		"completed":      `status-update; final; run_ended awaits_outcome`,
-		"failed":         `status-update; error agent_error; run_ended agent_error awaits_outcome`,
-		"canceled":       `status-update; error canceled; run_ended canceled awaits_outcome`,
-		"rejected":       `status-update; error agent_error; run_ended agent_error awaits_outcome`,
+		"failed":         `working; error agent_error; run_ended agent_error awaits_outcome`,
+		"canceled":       `working; error canceled; run_ended canceled awaits_outcome`,
+		"rejected":       `working; error agent_error; run_ended agent_error awaits_outcome`,
 		"unknown":        `working; other`,
 		"whatever":       `working; other`,
 		"":               `working; other`,
@@ -146,7 +146,7 @@ func TestStates(t *testing.T) {
 			}
 		}
 	}
-	if got := factsOf(&event.Stream{}, statusIs("TASK_STATE_CANCELLED", "", "")); got != `status-update; error canceled; run_ended canceled awaits_outcome` {
+	if got := factsOf(&event.Stream{}, statusIs("TASK_STATE_CANCELLED", "", "")); got != `working; error canceled; run_ended canceled awaits_outcome` {
 		t.Errorf("a completed task over HTTP+JSON in 0.3 decodes to %s", got)
 	}
 }
@@ -159,7 +159,7 @@ func TestTasks(t *testing.T) {
 		{"a capture of two streams", []string{taskIs("submitted", ""), statusIs("completed", "", ""), taskIs("submitted", "")},
 			[]string{`working; run_started`, `status-update; final; run_ended awaits_outcome`, `working; run_started`}},
 		{"a text of a failed task", []string{statusIs("failed", text("secret"), "")},
-			[]string{`status-update; error agent_error; run_ended agent_error awaits_outcome`}},
+			[]string{`working; error agent_error; run_ended agent_error awaits_outcome`}},
 		{"an answer with the end", []string{statusIs("completed", text("hi"), "")},
 			[]string{`status-update; text "hi"; final; run_ended awaits_outcome`}},
 		{"an answer repeated at the end", []string{piece("a", text("hi"), last), statusIs("completed", text("hi"), "")},
@@ -244,7 +244,7 @@ func TestArtifacts(t *testing.T) {
 		{"completed by the end", []string{piece("a", text("one "), ""), piece("b", text("other"), last), piece("a", text("two"), more), statusIs("completed", "", "")},
 			[]string{`artifact-update partial; artifact id="a" other bytes=4; text "one "`, `artifact-update; artifact id="b" other bytes=5 complete; text "other"`, `artifact-update partial; artifact id="a" other bytes=3 append; text "two"`, `status-update; text "one two"; final; run_ended awaits_outcome`}},
 		{"not completed by a failure", []string{piece("a", text("one "), ""), statusIs("failed", "", "")},
-			[]string{`artifact-update partial; artifact id="a" other bytes=4; text "one "`, `status-update; error agent_error; run_ended agent_error awaits_outcome`}},
+			[]string{`artifact-update partial; artifact id="a" other bytes=4; text "one "`, `working; error agent_error; run_ended agent_error awaits_outcome`}},
 		{"replaced", []string{piece("a", text("one "), ""), piece("a", text("two "), ""), piece("a", text("three"), more), statusIs("completed", "", "")},
 			[]string{`artifact-update partial; artifact id="a" other bytes=4; text "one "`, `artifact-update partial; artifact id="a" other bytes=4; text "two "`, `artifact-update partial; artifact id="a" other bytes=5 append; text "three"`, `status-update; text "two three"; final; run_ended awaits_outcome`}},
 		{"replaced by the whole", []string{piece("a", text("one "), ""), piece("a", text("one two"), last), statusIs("completed", "", "")},

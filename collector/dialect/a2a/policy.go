@@ -16,7 +16,7 @@ const (
 	typeStatus   = "status-update"
 	typeArtifact = "artifact-update"
 	typeError    = "error"
-	typeWorking  = "working"  // a status or snapshot whose texts are about the work
+	typeWorking  = "working"  // a status or snapshot whose texts are about the work or its failure
 	typeAside    = "aside"    // an artifact or message whose texts may be thoughts or internal; the public gets nothing of it
 	typeQuestion = "asking"   // a status whose text is a question
 	typeWaiting  = "asked"    // a status that asks without a text that may leave
@@ -36,7 +36,7 @@ func (s status) typeOf(plain string) string {
 		return typeWaiting
 	case s.isWaiting():
 		return typeQuestion
-	case s.isFinal() && !fromUser(s.message):
+	case s.state == completed && !fromUser(s.message):
 		return typeOf(plain, s.parts)
 	case all(partCall, s.parts):
 		return typeCalls
@@ -50,7 +50,7 @@ func (s status) typeOf(plain string) string {
 // typeCalls or typeResults, whatever its status contains.
 func (s status) withArtifact(kind string, parts parts) string {
 	switch {
-	case (kind == typeCalls || kind == typeResults) && s.isFinal():
+	case (kind == typeCalls || kind == typeResults) && s.state == completed:
 		kind = typeTask
 	case kind == typeCalls || kind == typeResults:
 		kind = typeWorking

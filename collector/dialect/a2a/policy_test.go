@@ -99,6 +99,11 @@ func status(state, message string) string {
 	return ids + `,"status":{"state":"` + state + `","timestamp":"2026-01-01T00:00:00Z","message":` + message + `},"final":true`
 }
 
+// failedTask returns a snapshot with the error text and an artifact of a task.
+func failedTask(state, parts string) string {
+	return `"id":"t","status":{"state":"` + state + `","message":{"messageId":"m","role":"agent","parts":[` + parts + `]}},"artifacts":[` + answer + `]`
+}
+
 func message(role, parts string) string {
 	return `{"kind":"message","messageId":"m","role":"` + role + `","contextId":"c","taskId":"t","parts":[` + parts + `],"referenceTaskIds":["secret"],` + secrets + `}`
 }
@@ -126,9 +131,15 @@ var policyCases = []policyCase{
 		`"id":"t","status":{"state":"completed","message":{"messageId":"m","role":"agent","parts":[{"kind":"data","data":{}}]}},"artifacts":[{"artifactId":"a","parts":[{"kind":"data","data":{}}]}]`),
 	update("task", `"id":"t","status":{"state":"working","message":{"messageId":"m","role":"agent","parts":[`+called+`]}},"artifacts":[{"artifactId":"a","parts":[`+data+`]}]`, `"id":"t","status":{"state":"working"}`),
 
+	// Nothing leaves with the error text of a task that did not complete.
+	update("task", failedTask("failed", secret), `"id":"t","status":{"state":"failed"}`),
+	update("task", failedTask("TASK_STATE_CANCELED", secret), `"id":"t","status":{"state":"TASK_STATE_CANCELED"}`),
+	update("task", failedTask("rejected", thought+`,`+secret), `"id":"t","status":{"state":"rejected"}`),
+	update("task", failedTask("failed", called), `"id":"t","status":{"state":"failed"}`),
+	update("task", `"id":"t","status":{"state":"failed"},"artifacts":[`+answer+`],"metadata":{"adk_author":"a"}`, `"id":"t","status":{"state":"failed"},"metadata":{"adk_author":"a"}`),
+
 	// A thought in the history, or around a message of it, says nothing about the answer. One around the task does.
 	update("task", answered+`,"history":[`+message("user", secret)+`,`+message("agent", thought)+`]`, answered),
-	update("task", `"id":"t","status":{"state":"canceled"},"artifacts":[`+answer+`],"history":[`+message("agent", thought)+`]`, `"id":"t","status":{"state":"canceled"},"artifacts":[`+answer+`]`),
 	update("task", answered+`,"history":[{"messageId":"n","role":"agent","metadata":{"thought":true},"parts":[`+secret+`]}]`, answered),
 	update("task", answered+`,"history":[{"messageId":"n","role":"agent","parts":[{"text":"secret","metadata":{"kagent_thought":true}},`+called+`]}]`, answered),
 	update("task", `"id":"t","status":{"state":"completed"},"artifacts":[{"artifactId":"a","parts":[`+secret+`]}],"metadata":{"thought":true},"history":[]`, `"id":"t","status":{"state":"completed"}`),
