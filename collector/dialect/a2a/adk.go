@@ -265,25 +265,31 @@ func (d *decoder) addCall(t *task, p part, b *event.Batch) {
 	e.SetPayload(args)
 }
 
-// addResponse reports the first response to a call, and the transfer that it confirms.
+// addResponse reports the first response to a call, and the transfer that it confirms. If that is pending, another one
+// follows.
 func (d *decoder) addResponse(t *task, m adkMetadata, p part, b *event.Batch) {
 	name, id := d.name(p.data.Get("name")), dialect.Name(p.data.Get("id").String())
 	c, known := t.calls[id]
-	if c.answered {
+	response := p.data.Get("response")
+	isPending := b.Agent != "" && wire.IsPending(response)
+	if c.answered || isPending && c.acknowledged {
 		return
 	}
-	c.answered = true
+	c.answered, c.acknowledged = !isPending, isPending
 	if known || id != "" && len(t.calls) < maxCalls {
 		t.calls[id] = c
 	}
-	t.removePendingCall(id)
+	if !isPending {
+		t.removePendingCall(id)
+	}
 	if wire.IsInputRequest(name) {
 		b.Add(event.KindInputAnswered).CallID = id
 		return
 	}
 	e := b.Add(event.KindToolEnded)
 	e.Name, e.CallID, e.TurnMayEnd = name, id, c.longRunning
-	e.SetPayload(p.data.Get("response"))
+	e.Pending = isPending
+	e.SetPayload(response)
 	if wire.HasError(e.Payload()) {
 		e.Error, e.Code = event.ToolError, wire.ResponseCode(e.Payload())
 		return

@@ -20,9 +20,10 @@ const (
 	typeAside    = "aside"    // an artifact or message whose texts may be thoughts or internal; the public gets nothing of it
 	typeQuestion = "asking"   // a status whose text is a question
 	typeWaiting  = "asked"    // a status that asks without a text that may leave
+	typeAwaited  = "awaited"  // a status that asks for responses to calls
 	typeForeign  = "foreign"  // a message whose role is not an agent's
 	typeThoughts = "thoughts" // an answer that includes thoughts
-	typeCalls    = "calls"    // only tool calls of an ADK agent
+	typeCalls    = "calls"    // tool calls of an ADK agent; the public gets no text beside them
 	typeResults  = "results"  // only responses to such calls
 )
 
@@ -34,11 +35,13 @@ func (s status) typeOf(plain string) string {
 		return typeWorking
 	case s.isWaiting() && (fromUser(s.message) || s.parts.thought):
 		return typeWaiting
+	case s.isWaiting() && hasCalls(s.parts):
+		return typeAwaited
 	case s.isWaiting():
 		return typeQuestion
 	case s.state == completed && !fromUser(s.message):
 		return typeOf(plain, s.parts)
-	case all(partCall, s.parts):
+	case hasCalls(s.parts):
 		return typeCalls
 	case all(partResponse, s.parts):
 		return typeResults
@@ -46,14 +49,25 @@ func (s status) typeOf(plain string) string {
 	return typeWorking
 }
 
-// withArtifact returns the type of a snapshot with one more artifact. A snapshot with artifacts is never
-// typeCalls or typeResults, whatever its status contains.
+// hasCalls reports whether there is a call, and nothing besides other than texts and responses. So the data of each
+// part is that of a call or a response.
+func hasCalls(parts parts) bool {
+	return parts.contain(func(p part) bool { return p.kind == partCall }) &&
+		!parts.contain(func(p part) bool {
+			return p.isThought || p.kind != partCall && p.kind != partResponse && p.kind != partText
+		})
+}
+
+// withArtifact returns the type of a snapshot with one more artifact. A snapshot with artifacts never has a
+// type for calls, whatever its status contains.
 func (s status) withArtifact(kind string, parts parts) string {
 	switch {
 	case (kind == typeCalls || kind == typeResults) && s.state == completed:
 		kind = typeTask
 	case kind == typeCalls || kind == typeResults:
 		kind = typeWorking
+	case kind == typeAwaited:
+		kind = typeWaiting
 	}
 	switch {
 	case parts.thought && (kind == typeTask || kind == typeThoughts):
@@ -117,6 +131,7 @@ var table = event.Table{
 		typeThoughts: {Client: true, Words: &words, Public: frame(&publicThoughts, &publicState)},
 		typeQuestion: {Client: true, Words: &pastWords, Public: frame(&publicQuestion, &publicWaiting)},
 		typeWaiting:  {Client: true, Words: &pastWords, Public: frame(nil, &publicWaiting)},
+		typeAwaited:  {Client: true, Words: &words, Public: frame(&publicAwaited, &publicWaiting)},
 		typeForeign:  {Client: true, Words: &words, Public: frame(&publicForeign, &publicState)},
 		typeCalls:    {Client: true, Words: &words, Public: frame(&publicCall, &publicState)},
 		typeResults:  {Client: true, Words: &words, Public: frame(&publicResult, &publicState)},
@@ -197,8 +212,11 @@ var (
 		"kind": &scalar, "text": {Fact: event.KindText, Form: event.FormText, Required: true},
 		"file": &withheldPart, "data": &withheldPart, "raw": &withheldPart, "url": &withheldPart,
 	}}
-	publicCall   = event.Rule{AllowedTypes: knownKinds, Members: callRules(event.KindToolStarted)}
-	publicResult = event.Rule{AllowedTypes: knownKinds, Members: callRules(event.KindToolEnded)}
+	publicCall    = event.Rule{AllowedTypes: knownKinds, Members: merge(callRules(event.KindToolStarted), rules{"text": &withheldPart})}
+	publicResult  = event.Rule{AllowedTypes: knownKinds, Members: callRules(event.KindToolEnded)}
+	publicAwaited = event.Rule{AllowedTypes: knownKinds, Members: merge(callRules(event.KindToolStarted), rules{
+		"text": {Fact: event.KindInputRequested, Form: event.FormText, Required: true},
+	})}
 
 	// publicThoughts treats every part with metadata as a thought: metadata says so if the part
 	// itself does not.
@@ -227,7 +245,7 @@ func partRules(text event.Kind) rules {
 func callRules(fact event.Kind) rules {
 	return rules{
 		"kind":     &scalar,
-		"data":     {Members: rules{"id": &scalar, "name": {Fact: fact}}, Fallback: "{}"},
+		"data":     {Members: rules{"id": &scalar, "name": {Fact: fact}, "response": &wire.PublicResponse}, Fallback: "{}", OwnMarkers: true},
 		"metadata": members(rules{"adk_type": &scalar, "adk_is_long_running": &flag}),
 	}
 }

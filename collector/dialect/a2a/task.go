@@ -64,9 +64,10 @@ func (a *artifact) isIncomplete() bool { return a != nil && a.incomplete }
 
 // call is a tool call of an ADK agent.
 type call struct {
-	target      string // of a transfer
-	longRunning bool
-	answered    bool
+	target       string // of a transfer
+	longRunning  bool
+	acknowledged bool // it has a pending response
+	answered     bool
 }
 
 // task returns the state of a task, which it creates if necessary, and makes it the most recent

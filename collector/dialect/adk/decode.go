@@ -242,7 +242,7 @@ func (d *decoder) addPart(p part, fr *frame, b *event.Batch) {
 		d.pending.remove(id, name)
 		e := b.Add(event.KindToolEnded)
 		e.Name, e.CallID, e.TurnMayEnd = name, id, fr.mayEndTurn() || b.Output
-		e.Pending = b.Agent != "" && bytes.EqualFold(p.body.Get("status").Text(), []byte("pending"))
+		e.Pending = b.Agent != "" && wire.IsPending(p.body)
 		e.SetPayload(p.body)
 		if wire.HasError(p.body) {
 			e.Error, e.Code = event.ToolError, wire.ResponseCode(p.body)

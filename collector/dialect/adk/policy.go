@@ -155,8 +155,8 @@ var publicPart = event.Rule{
 		"thinking":          {Form: event.FormText}, // appears only in thoughts
 		"functionCall":      {Members: publicCall, Fact: event.KindToolStarted},
 		"function_call":     {Members: publicCall, Fact: event.KindToolStarted},
-		"functionResponse":  {Members: publicCall, Fact: event.KindToolEnded},
-		"function_response": {Members: publicCall, Fact: event.KindToolEnded},
+		"functionResponse":  {Members: publicResponse, Fact: event.KindToolEnded},
+		"function_response": {Members: publicResponse, Fact: event.KindToolEnded},
 		"name":              {Fact: event.KindToolStarted}, // Rust: a call without its wrapper
 		"id":                &scalar,
 
@@ -171,6 +171,9 @@ var (
 	foundResult = event.Rule{FindOnly: true, Fact: event.KindToolEnded}
 )
 
-var publicCall = map[string]*event.Rule{"id": &scalar, "name": &scalar}
+var (
+	publicCall     = map[string]*event.Rule{"id": &scalar, "name": &scalar}
+	publicResponse = map[string]*event.Rule{"id": &scalar, "name": &scalar, "response": &wire.PublicResponse}
+)
 
 var publicQuestion = event.Rule{Members: map[string]*event.Rule{"hint": {Form: event.FormText}}, Fact: event.KindInputRequested}

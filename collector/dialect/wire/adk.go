@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -73,6 +74,20 @@ var user = []string{"user"}
 func IsFailureCode(code strictjson.Value) bool {
 	return code.Exists() && !code.Is("") && !code.Is("STOP") && !code.Is("MAX_TOKENS")
 }
+
+// IsPending reports whether an agent's response only acknowledges a long-running call. Its status is the word of Google's
+// samples, in any case.
+func IsPending(response strictjson.Value) bool {
+	return bytes.EqualFold(response.Get("status").Text(), []byte(PendingStatus))
+}
+
+// PendingStatus is the status of a response that only acknowledges a call.
+const PendingStatus = "pending"
+
+// PublicResponse is the rule for a tool's response under the policy public: only whether it is pending leaves.
+var PublicResponse = event.Rule{Members: map[string]*event.Rule{
+	"status": {AllowedValues: []string{PendingStatus}, Members: map[string]*event.Rule{}},
+}}
 
 // HasError reports whether a tool's response reports an error. The ADK's convention is a non-empty member
 // `error`. The result of an MCP tool has `isError` (modelcontextprotocol.io, CallToolResult).
