@@ -125,8 +125,8 @@ func (c *calls) end(id string) (ended call) {
 // caller.
 func (d *decoder) toolStart(v strictjson.Value, b *event.Batch) {
 	begun := call{id: d.name(v.Get("toolCallId")), tool: d.name(v.Get("toolCallName")), caller: d.speaker(v)}
-	if parent := d.messages.byID(d.name(v.Get("parentMessageId"))); parent != nil && d.owner(v) == "" {
-		begun.caller = parent.speaker
+	if speaker, known := d.messages.speakerOf(d.name(v.Get("parentMessageId"))); known && d.owner(v) == "" {
+		begun.caller = speaker
 	}
 	begun.caller.apply(b)
 	e := b.Add(event.KindToolStarted)

@@ -3,6 +3,8 @@ package agui
 import (
 	"slices"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
@@ -33,6 +35,15 @@ type messages struct {
 	open       []*message
 	unreported []*message          // chunked messages that have ended and whose whole text is still to be reported
 	closed     map[string]*message // ended messages that were not answers: a later chunk may continue one without repeating its role
+	speakers   *simplelru.LRU[string, agent]
+}
+
+// speakerOf returns who speaks in a message, also if it has ended.
+func (m *messages) speakerOf(id string) (speaker agent, known bool) {
+	if m.speakers == nil || id == "" {
+		return agent{}, false
+	}
+	return m.speakers.Get(id)
 }
 
 func (m *messages) byID(id string) *message {
@@ -45,11 +56,15 @@ func (m *messages) byID(id string) *message {
 }
 
 func (m *messages) begin(begun *message) bool {
-	if len(m.open) < maxMessages {
-		m.open = append(m.open, begun)
-		return true
+	if len(m.open) >= maxMessages {
+		return false
 	}
-	return false
+	m.open = append(m.open, begun)
+	if m.speakers == nil {
+		m.speakers, _ = simplelru.NewLRU[string, agent](maxOpen, nil) // the only error is a size below one
+	}
+	m.speakers.Add(begun.id, begun.speaker)
+	return true
 }
 
 func (m *messages) end(ended *message) {
