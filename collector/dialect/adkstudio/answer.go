@@ -1,6 +1,10 @@
 package adkstudio
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+)
 
 // maxAnswer limits the kept text of a run, in bytes. No longer text is searched for confidence and
 // sources.
@@ -14,6 +18,8 @@ type answer struct {
 	reported   int  // length of the text that was already reported as a whole
 	equal      int  // number of equal chunks in a row with which the text started; 0 after any other frame
 	overflowed bool // the text exceeded maxAnswer, so chunks are no longer compared
+
+	authors, nodeAuthors wire.Set[string] // of the text, and of that since the last node started
 }
 
 // breakRow records a frame that was not a chunk. After it, a chunk that repeats the text is no new piece.
@@ -35,7 +41,35 @@ func (a *answer) isThirdInRow(chunk []byte) bool {
 
 // startNode records that a node starts. At the end, some servers repeat the text of the last node, and
 // others that of all nodes.
-func (a *answer) startNode() { a.nodeStart = len(a.text) }
+func (a *answer) startNode() { a.nodeStart, a.nodeAuthors = len(a.text), wire.Set[string]{} }
+
+// addAuthor adds the author of the last chunk.
+func (a *answer) addAuthor(name string) {
+	a.authors.Add(name)
+	a.nodeAuthors.Add(name)
+}
+
+// repeated returns the authors of the text that a chunk repeats, or may repeat.
+func (a *answer) repeated(chunk []byte) (authors wire.Set[string]) {
+	switch from := a.start(chunk); {
+	case a.overflowed, from == 0:
+		return a.authors
+	case from < len(a.text):
+		return a.nodeAuthors
+	}
+	return wire.Set[string]{}
+}
+
+// start returns where a chunk starts in the text.
+func (a *answer) start(chunk []byte) int {
+	switch {
+	case repeats(chunk, a.text):
+		return 0
+	case repeats(chunk, a.text[a.nodeStart:]):
+		return a.nodeStart
+	}
+	return len(a.text)
+}
 
 // add returns the new text in a chunk. If the chunk only repeats known text, whole is true and add returns
 // the part that was not yet reported as a whole.
@@ -48,20 +82,14 @@ func (a *answer) add(chunk []byte) (added []byte, whole bool) {
 		a.text, a.equal = append(a.text, again...), 0
 		return again, false
 	}
-	from := len(a.text) // where the chunk starts in the text
-	switch {
-	case repeats(chunk, a.text):
-		from = 0
-	case repeats(chunk, a.text[a.nodeStart:]):
-		from = a.nodeStart
-	}
+	from := a.start(chunk)
 	added = chunk[len(a.text)-from:]
 	switch {
 	case len(added) == 0:
 		added, a.reported = chunk[max(a.reported-from, 0):], len(a.text)
 		return added, true
 	case len(a.text)+len(added) > maxAnswer:
-		*a = answer{overflowed: true}
+		*a = answer{overflowed: true, authors: a.authors}
 	default:
 		a.text = append(a.text, added...)
 	}

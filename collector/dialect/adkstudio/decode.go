@@ -106,6 +106,8 @@ func (d *decoder) readSession(id []byte, b *event.Batch) {
 func (d *decoder) readChunk(text []byte, b *event.Batch) {
 	d.setSpeaker(d.nodes.current(), b)
 	d.authors.Add(b.Agent)
+	addAuthors(b.JSON, d.answer.repeated(text), b)
+	d.answer.addAuthor(b.Agent)
 	added, whole := d.answer.add(text)
 	b.Partial = !whole
 	if whole {
@@ -180,15 +182,15 @@ func (d *decoder) readTrace(v strictjson.Value, b *event.Batch) {
 		b.Type = typeRaw
 		d.readRaw(kind, name, v, b)
 	}
-	d.setAuthors(v, b)
+	addAuthors(v, d.authors, b) // the state may have texts of every node and agent so far
 }
 
-// setAuthors sets the authors of the state in a trace: every node and agent so far.
-func (d *decoder) setAuthors(v strictjson.Value, b *event.Batch) {
-	if d.authors.IsFull() {
+// addAuthors adds the authors of the texts in v.
+func addAuthors(v strictjson.Value, authors wire.Set[string], b *event.Batch) {
+	if authors.IsFull() {
 		b.AddAuthors(v, wire.UnknownAuthor)
 	}
-	b.AddAuthors(v, slices.Collect(d.authors.All())...)
+	b.AddAuthors(v, slices.Collect(authors.All())...)
 }
 
 // readDone ends the work. If the answer was repeated after the question, the question stays open.

@@ -145,6 +145,36 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// TestAuthorsOfChunks checks that a chunk that repeats texts leaves only if the settings list all of their authors.
+func TestAuthorsOfChunks(t *testing.T) {
+	begin := func(node string) string { return `trace {"type":"node_start","node":"` + node + `","step":0}` }
+	long := strings.Repeat("x", 64<<10)
+	for name, c := range map[string]struct {
+		sent   []string
+		leaves bool // with writer as the only author, whether the last chunk leaves
+	}{
+		"the first":             {[]string{begin("writer"), "chunk secret"}, true},
+		"its own text":          {[]string{begin("writer"), "chunk a", "chunk ab"}, true},
+		"another's text":        {[]string{begin("reader"), "chunk secret", begin("writer"), "chunk secret and"}, false},
+		"only another's text":   {[]string{begin("reader"), "chunk secret", begin("writer"), "chunk secret"}, false},
+		"its text after":        {[]string{begin("reader"), "chunk secret", begin("writer"), "chunk a", "chunk ab"}, true},
+		"both texts":            {[]string{begin("reader"), "chunk secret", begin("writer"), "chunk a", "chunk secreta"}, false},
+		"a text without a node": {[]string{"chunk secret", begin("writer"), "chunk secret"}, false},
+		"a text that it began":  {[]string{begin("writer"), "chunk a", begin("reader"), begin("writer"), "chunk ab"}, true},
+		"within one node":       {[]string{begin("writer"), begin("reader"), "chunk secret", `trace {"type":"message","node":"writer"}`, "chunk secret and"}, false},
+		"in JSON":               {[]string{begin("reader"), "chunk 12", begin("writer"), "chunk 123"}, false},
+		"of a text too long":    {[]string{begin("reader"), "chunk a", begin("writer"), "chunk " + long, "chunk b"}, false},
+	} {
+		for _, policy := range []event.Policy{event.PolicyClient, event.PolicyPublic} {
+			f, last := filter.New(filter.Settings{Policy: policy, Authors: []string{"writer"}}), filter.Passed
+			decodeAll(t, c.sent, func(b *event.Batch) { _, last = f.Apply(b) })
+			if (last == filter.Passed) != c.leaves {
+				t.Errorf("%s, %s: the last chunk is withheld: %q", name, policy, last)
+			}
+		}
+	}
+}
+
 // TestFailure checks that an unreadable error is decoded as one and replaced.
 func TestFailure(t *testing.T) {
 	if b := decode(t, "error \xff"); b.Rejected == "" || len(b.Events) != 1 || b.Events[0].Kind != event.KindError || b.Table.FailureData == "" {
