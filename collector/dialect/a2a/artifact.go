@@ -18,6 +18,8 @@ func (d *decoder) readArtifact(u update, b *event.Batch) {
 	b.Type = typeOf(typeArtifact, parts)
 	if d.missesStart(key, write.Append) {
 		b.Type, b.MissedStart, b.HasThoughts = typeAside, true, b.HasThoughts || !m.isEvent
+	} else if d.hiddenArtifacts.MayContain(key) {
+		b.Type = typeAside
 	}
 	t.resume(b)
 	id := d.name(artifact.Get("artifactId"))
@@ -55,9 +57,28 @@ func mayBePiece(parts parts) bool {
 // piece may have been internal or marked as a thought.
 func (d *decoder) missesStart(key artifactKey, piece bool) bool {
 	if !piece {
+		d.hiddenArtifacts.Remove(key)
+	}
+	if !piece || !d.resumed {
 		d.begunArtifacts.Add(key)
 	}
-	return piece && d.resumed && !d.begunArtifacts.Contains(key)
+	return !d.begunArtifacts.Contains(key) && d.resumed
+}
+
+// trackBeginnings remembers the artifacts that a snapshot brings, and those of which the public gets the beginning
+// neither from it nor from an earlier frame.
+func (d *decoder) trackBeginnings(task strictjson.Value, b *event.Batch) {
+	isHidden := b.Type == typeWorking || b.Type == typeWaiting
+	for artifact := range task.Get("artifacts").Elements() {
+		key := artifactKey{d.name(task.Get("id")), d.idOf(artifact, artifactIDs)}
+		switch {
+		case !isHidden:
+			d.hiddenArtifacts.Remove(key)
+		case artifact.Get("parts").Len() > 0 && !d.begunArtifacts.Contains(key):
+			d.hiddenArtifacts.Add(key)
+		}
+		d.begunArtifacts.Add(key)
+	}
 }
 
 // addWrite reports a write to an artifact. Tool calls are not part of an artifact.

@@ -20,7 +20,8 @@ type decoder struct {
 	joined   bool // the request subscribed to a task
 	resumed  bool // the stream may begin in the middle of a task
 
-	begunArtifacts   wire.Set[artifactKey] // on a resumed stream, artifacts whose beginning it brought
+	begunArtifacts   wire.Set[artifactKey] // artifacts whose beginning the stream brought
+	hiddenArtifacts  wire.Set[artifactKey] // those whose beginning the public did not get
 	thoughtArtifacts wire.Set[artifactKey]
 	thoughtMessages  wire.Set[string] // messages that are thoughts as a whole, by id
 	thoughtTexts     thoughtTexts
@@ -86,6 +87,9 @@ func (d *decoder) decode(f dialect.Frame, u update, b *event.Batch) {
 	if u.misplaced {
 		b.Type = typeWorking
 	}
+	if u.shape == shapeTask {
+		d.trackBeginnings(u.body, b)
+	}
 	if b.Type == typeWorking && (u.shape == shapeArtifact || u.shape == shapeMessage) {
 		b.Type = typeAside
 	}
@@ -145,11 +149,11 @@ func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
 	d.enterTask(t, st, b)
 	d.setSpeaker(readADKMetadata(v.Get("metadata"), st.message.Get("metadata")), b)
 	b.Type = st.typeOf(typeTask)
+	areThoughts, haveThoughts := false, false
 	for artifact := range v.Get("artifacts").Elements() {
 		id, key := d.name(artifact.Get("artifactId")), artifactKey{t.id, d.idOf(artifact, artifactIDs)}
-		d.begunArtifacts.Add(key)
 		parts := d.markArtifact(key, extentSnapshot, false, partsOfArtifact(artifact, v))
-		b.Type, b.HasThoughts = st.withArtifact(b.Type, parts), b.HasThoughts || parts.thought
+		areThoughts, haveThoughts = areThoughts || parts.thought, haveThoughts || hasMarkedThought(parts)
 		switch {
 		case sentBefore:
 			t.openArtifact(id).appendText(parts)
@@ -160,6 +164,9 @@ func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
 				addTexts(parts, b)
 			}
 		}
+	}
+	if v.Get("artifacts").Len() > 0 {
+		b.Type, b.HasThoughts = st.withArtifacts(b.Type, areThoughts, haveThoughts), b.HasThoughts || areThoughts
 	}
 	d.applyStatus(t, st, adkMetadata{}, b)
 }

@@ -254,7 +254,7 @@ func TestArtifacts(t *testing.T) {
 		{"an empty last piece", []string{piece("a", text("one"), ""), piece("a", "", more+last)},
 			[]string{`artifact-update partial; artifact id="a" other bytes=3; text "one"`, `artifact-update; artifact id="a" other append complete; text "one"`}},
 		{"after a resubscription", []string{taskIs("working", known), piece("a", text("two"), more), statusIs("completed", "", "")},
-			[]string{`working; other`, `artifact-update partial; artifact id="a" other bytes=3 append; text "two"`, `status-update; text "one two"; final; run_ended awaits_outcome`}},
+			[]string{`progress; other`, `artifact-update partial; artifact id="a" other bytes=3 append; text "two"`, `status-update; text "one two"; final; run_ended awaits_outcome`}},
 		{"repeated at the end", []string{piece("a", text("hi"), last), taskIs("completed", `,"artifacts":[{"artifactId":"a","parts":[`+text("hi")+`]}]`)},
 			[]string{`artifact-update; artifact id="a" other bytes=2 complete; text "hi"`, `task; final; run_ended`}},
 		{"after a resubscription to a waiting task", []string{taskIs("input-required", known), statusIs("working", "", "")},

@@ -17,6 +17,7 @@ const (
 	typeArtifact = "artifact-update"
 	typeError    = "error"
 	typeWorking  = "working"  // a status or snapshot whose texts are about the work or its failure
+	typeProgress = "progress" // a snapshot whose artifacts are answers, but not the text of its status
 	typeAside    = "aside"    // an artifact or message whose texts may be thoughts or internal; the public gets nothing of it
 	typeQuestion = "asking"   // a status whose text is a question
 	typeWaiting  = "asked"    // a status that asks without a text that may leave
@@ -58,24 +59,24 @@ func hasCalls(parts parts) bool {
 		})
 }
 
-// withArtifact returns the type of a snapshot with one more artifact. A snapshot with artifacts never has a
-// type for calls, whatever its status contains.
-func (s status) withArtifact(kind string, parts parts) string {
+// withArtifacts returns the type of a snapshot with artifacts. They are the answer, whatever the status is. areThoughts
+// says that something around the parts of one marks a thought, haveThoughts that a part itself does.
+func (s status) withArtifacts(kind string, areThoughts, haveThoughts bool) string {
 	switch {
-	case (kind == typeCalls || kind == typeResults) && s.state == completed:
-		kind = typeTask
-	case kind == typeCalls || kind == typeResults:
-		kind = typeWorking
-	case kind == typeAwaited:
-		kind = typeWaiting
-	}
-	switch {
-	case parts.thought && (kind == typeTask || kind == typeThoughts):
+	case isAmbiguous(s.message):
 		return typeWorking
-	case kind == typeTask && hasMarkedThought(parts):
+	case s.isWaiting() && areThoughts:
+		return typeWaiting
+	case s.isWaiting():
+		return kind
+	case areThoughts: // the filter removes the mark, so the thoughts would look like answers
+		return typeWorking
+	case kind == typeThoughts, kind != typeWorking && s.state == completed && haveThoughts:
 		return typeThoughts
+	case kind != typeWorking && s.state == completed:
+		return typeTask
 	}
-	return kind
+	return typeProgress
 }
 
 // typeOf returns the type of an answer, by its parts.
@@ -124,18 +125,19 @@ var table = event.Table{
 	FailureData:     `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"the run failed"}}`,
 	OversizeData:    `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"` + event.OversizeMessage + `"}}`,
 	Types: map[string]event.Type{
-		typeTask:     {Client: true, Words: &words, Public: frame(&publicAnswer, &publicState)},
-		typeMessage:  {Client: true, Words: &words, Public: frame(&publicAnswer, &publicState)},
-		typeStatus:   {Client: true, Words: &words, Public: frame(&publicAnswer, &publicState)},
-		typeArtifact: {Client: true, Words: &words, Public: frame(&publicAnswer, &publicState)},
-		typeThoughts: {Client: true, Words: &words, Public: frame(&publicThoughts, &publicState)},
-		typeQuestion: {Client: true, Words: &pastWords, Public: frame(&publicQuestion, &publicWaiting)},
-		typeWaiting:  {Client: true, Words: &pastWords, Public: frame(nil, &publicWaiting)},
-		typeAwaited:  {Client: true, Words: &words, Public: frame(&publicAwaited, &publicWaiting)},
-		typeForeign:  {Client: true, Words: &words, Public: frame(&publicForeign, &publicState)},
-		typeCalls:    {Client: true, Words: &words, Public: frame(&publicCall, &publicState)},
-		typeResults:  {Client: true, Words: &words, Public: frame(&publicResult, &publicState)},
-		typeWorking:  {Client: true, Words: &words, Public: frame(nil, &publicState)},
+		typeTask:     {Client: true, Words: &words, Public: frame(&publicAnswer, &publicAnswer, &publicState)},
+		typeMessage:  {Client: true, Words: &words, Public: frame(&publicAnswer, &publicAnswer, &publicState)},
+		typeStatus:   {Client: true, Words: &words, Public: frame(&publicAnswer, &publicAnswer, &publicState)},
+		typeArtifact: {Client: true, Words: &words, Public: frame(&publicAnswer, &publicAnswer, &publicState)},
+		typeThoughts: {Client: true, Words: &words, Public: frame(&publicThoughts, &publicThoughts, &publicState)},
+		typeQuestion: {Client: true, Words: &pastWords, Answer: true, Public: frame(&publicQuestion, &publicAnswer, &publicWaiting)},
+		typeWaiting:  {Client: true, Words: &pastWords, Public: frame(nil, nil, &publicWaiting)},
+		typeAwaited:  {Client: true, Words: &words, Answer: true, Public: frame(&publicAwaited, &publicAnswer, &publicWaiting)},
+		typeForeign:  {Client: true, Words: &words, Public: frame(&publicForeign, &publicForeign, &publicState)},
+		typeCalls:    {Client: true, Words: &words, Public: frame(&publicCall, &publicCall, &publicState)},
+		typeResults:  {Client: true, Words: &words, Public: frame(&publicResult, &publicResult, &publicState)},
+		typeWorking:  {Client: true, Words: &words, Public: frame(nil, nil, &publicState)},
+		typeProgress: {Client: true, Words: &words, Answer: true, Public: frame(nil, &publicAnswer, &publicState)},
 		typeAside:    {Client: true, Words: &words},
 		typeError: {Client: true, Public: &event.Rule{Fact: event.KindError, Members: rules{
 			"jsonrpc": {Form: event.FormEnum, AllowedValues: []string{"2.0"}},
@@ -256,21 +258,25 @@ var publicADKMetadata = event.Rule{Members: rules{
 }}
 
 // frame returns the rule for an update in each of its envelopes, without the history and other
-// metadata. If piece is nil, no text leaves.
-func frame(piece, state *event.Rule) *event.Rule {
+// metadata. piece is the rule for the parts of its message, artifactPiece for those of its artifacts; if it is nil,
+// they do not leave.
+func frame(piece, artifactPiece, state *event.Rule) *event.Rule {
 	update := rules{
 		"kind": &scalar, "id": &scalar, "contextId": &scalar, "taskId": &scalar,
 		"final": &flag, "append": &flag, "lastChunk": &flag, "metadata": &publicADKMetadata, "history": &pastMessages,
 	}
 	status := rules{"state": state, "timestamp": {Form: event.FormTime}}
 	if piece != nil {
-		artifact := rules{
-			"artifactId": &artifactID, "name": &artifactName, "parts": {Elements: piece, Fallback: "[]"}, "metadata": &publicADKMetadata,
-		}
 		status["message"] = members(message(piece))
-		update = merge(update, message(piece), rules{"artifact": needed(artifact), "artifacts": {Elements: members(artifact)}})
+		update = merge(update, message(piece))
 	}
-	update["status"] = needed(status)
+	if artifactPiece != nil {
+		artifact := rules{
+			"artifactId": &artifactID, "name": &artifactName, "parts": {Elements: artifactPiece, Fallback: "[]"}, "metadata": &publicADKMetadata,
+		}
+		update = merge(update, rules{"artifact": needed(artifact), "artifacts": {Elements: members(artifact)}})
+	}
+	update["status"] = &event.Rule{Members: status, Required: true, OwnMarkers: true}
 	wrapped := rules{"task": needed(update), "message": needed(update), "statusUpdate": needed(update), "artifactUpdate": needed(update)}
 	return members(merge(update, wrapped, rules{"jsonrpc": {Form: event.FormEnum, AllowedValues: []string{"2.0"}}, "result": needed(merge(update, wrapped))}))
 }

@@ -118,7 +118,7 @@ func publicMessage(role, rest string) string {
 var policyCases = []policyCase{
 	// States. A text leaves if it is the answer or the question.
 	update("task", `"id":"t","contextId":"c","status":{"state":"submitted"},"history":[`+message("user", secret)+`],`+secrets, `"id":"t","contextId":"c","status":{"state":"submitted"}`),
-	update("task", `"id":"t","contextId":"c","status":{"state":"working"},"artifacts":[{"artifactId":"a","parts":[`+secret+`]}]`, `"id":"t","contextId":"c","status":{"state":"working"}`),
+	update("task", `"id":"t","contextId":"c","status":{"state":"working","message":`+message("agent", secret)+`},"artifacts":[`+answer+`]`, `"id":"t","contextId":"c","status":{"state":"working"},"artifacts":[`+answer+`]`),
 	update("task", `"id":"t","status":{"state":"completed"},"artifacts":[{"artifactId":"a","name":"n","description":"secret","parts":[`+hi+`,`+file+`],`+secrets+`}]`,
 		`"id":"t","status":{"state":"completed"},"artifacts":[{"artifactId":"a","name":"n","parts":[{"kind":"text","text":"hi"},{"kind":"file","file":{"name":"n","mimeType":"m/t","uri":"about:blank","fileWithUri":"about:blank"}}]}]`),
 	update("task", `"id":"t","status":{"state":"completed"},"artifacts":[{"artifactId":"a","parts":[`+thought+`,`+hi+`]}]`,
@@ -132,17 +132,24 @@ var policyCases = []policyCase{
 		`"id":"t","status":{"state":"completed"},"artifacts":[{"artifactId":"a","parts":[]},{"artifactId":"b","parts":[]}]`),
 	update("task", `"id":"t","status":{"state":"completed","message":{"messageId":"m","role":"agent","parts":[`+called+`]}},"artifacts":[{"artifactId":"a","parts":[`+data+`]}]`,
 		`"id":"t","status":{"state":"completed","message":{"messageId":"m","role":"agent","parts":[{"kind":"data","data":{}}]}},"artifacts":[{"artifactId":"a","parts":[{"kind":"data","data":{}}]}]`),
-	update("task", `"id":"t","status":{"state":"working","message":{"messageId":"m","role":"agent","parts":[`+called+`]}},"artifacts":[{"artifactId":"a","parts":[`+data+`]}]`, `"id":"t","status":{"state":"working"}`),
+	update("task", `"id":"t","status":{"state":"working","message":{"messageId":"m","role":"agent","parts":[`+called+`]}},"artifacts":[{"artifactId":"a","parts":[`+data+`]}]`, `"id":"t","status":{"state":"working"},"artifacts":[{"artifactId":"a","parts":[{"kind":"data","data":{}}]}]`),
 
-	// Nothing leaves with the error text of a task that did not complete.
-	update("task", failedTask("failed", secret), `"id":"t","status":{"state":"failed"}`),
-	update("task", failedTask("TASK_STATE_CANCELED", secret), `"id":"t","status":{"state":"TASK_STATE_CANCELED"}`),
-	update("task", failedTask("rejected", thought+`,`+secret), `"id":"t","status":{"state":"rejected"}`),
-	update("task", failedTask("failed", called), `"id":"t","status":{"state":"failed"}`),
-	update("task", `"id":"t","status":{"state":"failed"},"artifacts":[`+answer+`],"metadata":{"adk_author":"a"}`, `"id":"t","status":{"state":"failed"},"metadata":{"adk_author":"a"}`),
+	// The artifacts of a task are an answer, whatever its status is.
+	update("task", failedTask("failed", secret), `"id":"t","status":{"state":"failed"},"artifacts":[`+answer+`]`),
+	update("task", failedTask("TASK_STATE_CANCELED", secret), `"id":"t","status":{"state":"TASK_STATE_CANCELED"},"artifacts":[`+answer+`]`),
+	update("task", failedTask("rejected", thought+`,`+secret), `"id":"t","status":{"state":"rejected"},"artifacts":[`+answer+`]`),
+	update("task", failedTask("failed", called), `"id":"t","status":{"state":"failed"},"artifacts":[`+answer+`]`),
+	update("task", failedTask("weird", secret), `"id":"t","status":{"state":"weird"},"artifacts":[`+answer+`]`),
+	update("task", failedTask("input-required", hi), `"id":"t","status":{"state":"input-required","message":{"messageId":"m","role":"agent","parts":[`+hi+`]}},"artifacts":[`+answer+`]`),
+	update("task", failedTask("working", secret)+`,"metadata":{"thought":true}`, `"id":"t","status":{"state":"working"}`),
+	update("task", failedTask("input-required", secret)+`,"metadata":{"thought":true}`, `"id":"t","status":{"state":"input-required"}`),
+	update("task", `"id":"t","status":{"state":"working"},"artifacts":[{"artifactId":"a","parts":[`+thought+`,`+hi+`]}]`, `"id":"t","status":{"state":"working"},"artifacts":[`+answer+`]`),
+	update("task", `"id":"t","status":{"state":"completed","message":`+message("user", secret)+`},"artifacts":[`+answer+`]`, `"id":"t","status":{"state":"completed"},"artifacts":[`+answer+`]`),
+	update("task", `"id":"t","status":{"state":"failed","message":{"messageId":"m","parts":[`+secret+`],"content":[`+secret+`]}},"artifacts":[`+answer+`]`, `"id":"t","status":{"state":"failed"}`),
 
 	// A thought in the history, or around a message of it, says nothing about the answer. One around the task does.
 	update("task", answered+`,"history":[`+message("user", secret)+`,`+message("agent", thought)+`]`, answered),
+	update("task", `"id":"t","status":{"state":"canceled"},"artifacts":[`+answer+`],"history":[`+message("agent", thought)+`]`, `"id":"t","status":{"state":"canceled"},"artifacts":[`+answer+`]`),
 	update("task", answered+`,"history":[{"messageId":"n","role":"agent","metadata":{"thought":true},"parts":[`+secret+`]}]`, answered),
 	update("task", answered+`,"history":[{"messageId":"n","role":"agent","parts":[{"text":"secret","metadata":{"kagent_thought":true}},`+called+`]}]`, answered),
 	update("task", `"id":"t","status":{"state":"completed"},"artifacts":[{"artifactId":"a","parts":[`+secret+`]}],"metadata":{"thought":true},"history":[]`, `"id":"t","status":{"state":"completed"}`),
@@ -167,7 +174,7 @@ var policyCases = []policyCase{
 	update("status-update", status("working", message("agent", secret+`,`+called)), ids+`,"status":{"state":"working","timestamp":"2026-01-01T00:00:00Z","message":`+publicMessage("agent", `,"parts":[`+publicCalled+`]`)+`},"final":true`),
 	update("status-update", status("working", message("agent", called+`,`+data)), ids+`,"status":{"state":"working","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
 	update("status-update", status("working", message("agent", called+`,`+thought)), ids+`,"status":{"state":"working","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
-	update("task", `"id":"t","status":{"state":"input-required","message":`+message("agent", called)+`},"artifacts":[{"artifactId":"a","parts":[`+data+`]}]`, `"id":"t","status":{"state":"input-required"}`),
+	update("task", `"id":"t","status":{"state":"input-required","message":`+message("agent", called)+`},"artifacts":[{"artifactId":"a","parts":[`+data+`]}]`, `"id":"t","status":{"state":"input-required","message":`+publicMessage("agent", `,"parts":[`+publicCalled+`]`)+`},"artifacts":[{"artifactId":"a","parts":[{"kind":"data","data":{}}]}]`),
 	update("artifact-update", ids+`,"artifact":{"artifactId":"a","parts":[`+toolResult+`]},"append":true`, ids+`,"artifact":{"artifactId":"a","parts":[{"kind":"data","data":{"id":"c1","name":"f"},"metadata":{"adk_type":"function_response"}}]},"append":true`),
 	update("artifact-update", ids+`,"artifact":{"artifactId":"a","parts":[`+hi+`,`+called+`]}`, ids+`,"artifact":{"artifactId":"a","parts":[`+hi+`,{"kind":"data","data":{}}]}`),
 

@@ -17,6 +17,9 @@ func TestResumedStreams(t *testing.T) {
 	const appended, byADK = `,"append":true`, `,"metadata":{"adk_author":"a"}`
 	working := envelopes["1.0"]("", "statusUpdate", ids+`,"status":{"state":"working"}`)
 	snapshot := envelopes["1.0"]("", "task", `"id":"t","contextId":"c","status":{"state":"working"},"artifacts":[{"artifactId":"a","parts":[]}]`)
+	begun := strings.ReplaceAll(snapshot, `"parts":[]`, `"parts":[`+hi+`]`)
+	completed := strings.ReplaceAll(begun, "working", "completed")
+	asking := strings.ReplaceAll(begun, `"working"`, `"input-required","message":{"messageId":"m","role":"user","parts":[]}`)
 	message := envelopes["1.0"]("", "message", `"messageId":"m","taskId":"t","role":"agent","parts":[`+secret+`]`)
 	subscribed := event.Stream{Live: true, Identity: event.Identity{JoinedRun: "t"}}
 	answers := event.Stream{Live: true, Identity: event.Identity{Answers: []string{"t"}}}
@@ -35,6 +38,14 @@ func TestResumedStreams(t *testing.T) {
 		"an event's piece":                          {subscribed, []string{piece(appended + byADK)}, false, true, true},
 		"a piece after a start":                     {subscribed, []string{piece(""), piece(appended)}, true, true, true},
 		"a piece after a snapshot":                  {subscribed, []string{snapshot, piece(appended)}, true, true, true},
+		"a piece after its beginning in a snapshot": {subscribed, []string{begun, piece(appended)}, true, true, true},
+		"a piece after a question":                  {subscribed, []string{asking, piece(appended)}, false, true, true},
+		"a piece after two questions":               {sends, []string{asking, piece(appended), asking, piece(appended)}, false, true, true},
+		"a piece after a question in a recording":   {event.Stream{}, []string{asking, piece(appended)}, false, true, true},
+		"a piece after a question and a start":      {subscribed, []string{asking, piece(""), piece(appended)}, true, true, true},
+		"a piece after a start and a question":      {subscribed, []string{piece(""), asking, piece(appended)}, true, true, true},
+		"a piece after a piece and a question":      {sends, []string{piece(appended), asking, piece(appended)}, true, true, true},
+		"a piece after the end of a task":           {subscribed, []string{asking, completed, piece(appended)}, true, true, true},
 		"a piece after an answer":                   {answers, []string{piece(appended)}, false, true, false},
 		"a piece after a request that is not known": {unread, []string{piece(appended)}, false, true, false},
 		"a piece of a new task":                     {sends, []string{piece(appended)}, true, true, true},
