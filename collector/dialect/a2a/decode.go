@@ -22,8 +22,8 @@ type decoder struct {
 
 	begunArtifacts   wire.Set[artifactKey] // artifacts whose beginning the stream brought
 	hiddenArtifacts  wire.Set[artifactKey] // those whose beginning the public did not get
-	thoughtArtifacts wire.Set[artifactKey]
-	thoughtMessages  wire.Set[string] // messages that are thoughts as a whole, by id
+	thoughtArtifacts wire.SharedSet        // artifacts that are thoughts, by thoughtID
+	thoughtMessages  wire.Set[string]      // messages that are thoughts as a whole, by id
 	thoughtTexts     thoughtTexts
 	authors          wire.Authors[contentKey]
 	thoughtBeside    bool                            // the current frame's envelope is marked as a thought

@@ -95,3 +95,34 @@ func TestWithheldOnAnotherStream(t *testing.T) {
 		}
 	}
 }
+
+// TestThoughtsOfAnotherStream marks an artifact as a thought around its first piece, and subscribes with another stream to
+// the task, whose snapshot lacks the mark.
+func TestThoughtsOfAnotherStream(t *testing.T) {
+	const mark = `,"metadata":{"adk_thought":true}`
+	piece := func(more string) string {
+		return envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[`+secret+`]}`+more)
+	}
+	snapshot := envelopes["1.0"]("", "task", `"id":"t","contextId":"c","status":{"state":"working"},"artifacts":[{"artifactId":"a","parts":[`+secret+`]}]`)
+	sends := event.Stream{Live: true, Identity: event.Identity{NewRun: true}}
+	subscribed := event.Stream{Live: true, Identity: event.Identity{JoinedRun: "t"}}
+	for name, c := range map[string]struct {
+		first  []string
+		then   string
+		leaves bool
+	}{
+		"a snapshot":                        {[]string{piece(mark)}, snapshot, false},
+		"a completed snapshot":              {[]string{piece(mark)}, strings.Replace(snapshot, "working", "completed", 1), false},
+		"a snapshot of another task":        {[]string{piece(mark)}, strings.Replace(snapshot, `"id":"t"`, `"id":"u"`, 1), true},
+		"a snapshot of what began again":    {[]string{piece(mark), piece("")}, snapshot, true},
+		"a snapshot of what was no thought": {[]string{piece("")}, snapshot, true},
+	} {
+		sends.Withheld = new(event.Withheld)
+		subscribed.Withheld = sends.Withheld
+		filterStreamOf(t, &sends, public, "data: "+strings.Join(c.first, "\n\ndata: ")+"\n\n")
+		got := filterStreamOf(t, &subscribed, public, "data: "+c.then+"\n\n")
+		if leaves := strings.Contains(got[0], "secret"); leaves != c.leaves {
+			t.Errorf("%s becomes %s", name, got[0])
+		}
+	}
+}

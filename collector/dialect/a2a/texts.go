@@ -39,7 +39,7 @@ func (d *decoder) readContents(u update) []content {
 	}
 	artifact := func(as extent, task string, v strictjson.Value) {
 		parts, id := d.withFrame(partsOfArtifact(v, u.body)), d.idOf(v, artifactIDs)
-		parts.thought = parts.thought || as != extentWhole && d.thoughtArtifacts.Contains(artifactKey{task, id})
+		parts.thought = parts.thought || as != extentWhole && d.thoughtArtifacts.Contains(d.thoughtID(artifactKey{task, id}))
 		all = append(all, content{contentKey{true, id}, parts, []strictjson.Value{u.body, v}, as})
 	}
 	switch u.shape {

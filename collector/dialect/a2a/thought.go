@@ -118,21 +118,28 @@ func (d *decoder) withFrame(p parts) parts {
 	return p
 }
 
-// markArtifact marks the parts of an artifact as thoughts if the artifact is a thought. It remembers that until the
-// artifact begins again, even if the task is forgotten or starts again before that. Only one piece may have the mark:
+// markArtifact marks the parts of an artifact as thoughts if the artifact is a thought. It remembers that for all
+// streams until the artifact begins again, even if the task is forgotten or starts again before that. Only one piece may have the mark:
 // any piece on the artifact or around it, or the first piece on the part that the next piece continues. marksParts says
 // that the mark of a part says nothing about the next piece.
 func (d *decoder) markArtifact(key artifactKey, as extent, marksParts bool, p parts) parts {
 	p = d.withFrame(p)
 	begins := as == extentWhole
-	if begins {
-		d.thoughtArtifacts.Remove(key)
+	id := d.thoughtID(key)
+	if begins && d.thoughtArtifacts.Contains(id) {
+		d.thoughtArtifacts.Remove(id)
 	}
-	p.thought = p.thought || d.thoughtArtifacts.Contains(key) || !begins && d.thoughtArtifacts.IsFull()
+	p.thought = p.thought || d.thoughtArtifacts.Contains(id) || !begins && d.thoughtArtifacts.IsFull()
 	if p.thought || begins && !marksParts && p.endsInThought() {
-		d.thoughtArtifacts.Add(key)
+		d.thoughtArtifacts.Add(id)
 	}
 	return p
+}
+
+// thoughtID returns the ID of an artifact in thoughtArtifacts, in the scope of its task.
+func (d *decoder) thoughtID(key artifactKey) string {
+	d.thoughtArtifacts.SetScopes(key.task)
+	return key.task + " " + key.id
 }
 
 // markMessage marks the parts of a message as thoughts if this frame or an earlier one says so, and remembers the
