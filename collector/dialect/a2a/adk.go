@@ -237,6 +237,8 @@ func (d *decoder) addPart(t *task, m adkMetadata, p part, failure event.Failure,
 		d.addCall(t, p, b)
 	case partResponse:
 		d.addResponse(t, m, p, b)
+	case partCode, partCodeResult:
+		t.addCode(m, p, b)
 	}
 }
 

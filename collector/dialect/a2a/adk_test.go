@@ -41,6 +41,15 @@ func TestADKEvents(t *testing.T) {
 			`artifact-update agent="a" partial; artifact id="a" other bytes=2 complete; text "hi"`,
 			`status-update agent="a"; final; run_ended awaits_outcome`,
 		}},
+		{"code", []string{
+			statusIs("working", `{"data":{"code":"1 / 0","language":"PYTHON"},"metadata":{"adk_type":"executable_code"}}`, adkEvent(`,"adk_event_id":"1"`+usage)),
+			statusIs("working", `{"data":{"outcome":"OUTCOME_FAILED","output":"x"},"metadata":{"adk_type":"code_execution_result"}}`, adkEvent(`,"adk_event_id":"2"`)),
+			piece("a", `{"data":{"outcome":"OUTCOME_FAILED","output":"x"},"metadata":{"adk_type":"code_execution_result"}},`+text("hi"), last+adkEvent(`,"adk_event_id":"2"`)),
+		}, []string{
+			`working agent="a"; ` + model + `; tool_started name="code_execution" {"code":"1 / 0","language":"PYTHON"}`,
+			`working agent="a"; tool_ended name="code_execution" tool_error code="OUTCOME_FAILED" settled {"outcome":"OUTCOME_FAILED","output":"x"}`,
+			`artifact-update agent="a"; artifact id="a" other bytes=2 complete; text "hi"`,
+		}},
 		{"a pending response", []string{
 			statusIs("working", calls("c", "f", true), adkEvent("")), statusIs("working", toolResult("c", "f", `{"status":"Pending"}`), adkEvent("")),
 			statusIs("working", toolResult("c", "f", `{"status":"pending"}`), adkEvent("")), statusIs("input-required", calls("c", "f", true), ""),
@@ -164,7 +173,7 @@ func TestADKEvents(t *testing.T) {
 			`working agent="a"; text "ho"`,
 		}},
 		{"thoughts, and code", []string{piece("x", `{"text":"hm","metadata":{"adk_thought":true}},{"data":{"code":"x"},"metadata":{"adk_type":"executable_code"}}`, last+adkEvent(`,"adk_usage_metadata":{"promptTokenCount":1,"thoughtsTokenCount":2,"toolUsePromptTokenCount":4,"cachedContentTokenCount":1,"totalTokenCount":7}`))},
-			[]string{`thoughts agent="a"; model_ended input=5 output=2 cached=1 reasoning=2; thought "hm"`}},
+			[]string{`thoughts agent="a"; model_ended input=5 output=2 cached=1 reasoning=2; thought "hm"; tool_started name="code_execution" {"code":"x"}`}},
 		{"counts that Go omits", []string{statusIs("working", text("hi"), adkEvent(`,"adk_usage_metadata":{"promptTokenCount":9,"totalTokenCount":9}`))},
 			[]string{`working agent="a"; model_ended input=9 output=0; text "hi"`}},
 		{"invalid usage", []string{statusIs("working", text("hi"), adkEvent(`,"adk_usage_metadata":"prompt_token_count=9"`))},

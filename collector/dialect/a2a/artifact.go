@@ -49,7 +49,7 @@ func (d *decoder) readArtifact(u update, b *event.Batch) {
 // something other than text is a whole event.
 func mayBePiece(parts parts) bool {
 	return !parts.contain(func(p part) bool {
-		return p.kind == partCall && !p.streamed || p.kind == partResponse || p.kind == partFile || p.kind == partData
+		return p.kind == partCall && !p.streamed || p.kind == partResponse || p.kind == partFile || p.kind == partData || p.kind == partCode || p.kind == partCodeResult
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -34,6 +35,7 @@ type task struct {
 	code         string      // error code of the last ADK event, or ""; a task that fails next has no code of its own
 
 	calls        map[string]call
+	codes        wire.Set[uint64] // hashes of the code and results that were reported
 	speakers     map[speaker]*response
 	pieceSpeaker speaker // of the last piece that is not marked as partial
 }

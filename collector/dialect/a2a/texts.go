@@ -245,3 +245,17 @@ func namesUser(objects ...strictjson.Value) bool {
 	}
 	return false
 }
+
+// joinedText returns the texts of the parts, one per line, without thoughts.
+func (p parts) joinedText() string {
+	var text []byte
+	for part := range p.all() {
+		if part.kind == partText && !part.isThought && len(text) <= event.MaxPrompt {
+			if len(text) > 0 {
+				text = append(text, '\n')
+			}
+			text = part.text.AppendText(text)
+		}
+	}
+	return string(text)
+}

@@ -265,20 +265,6 @@ func (p parts) each() iter.Seq2[strictjson.Value, part] {
 	}
 }
 
-// joinedText returns the texts of the parts, one per line, without thoughts.
-func (p parts) joinedText() string {
-	var text []byte
-	for part := range p.all() {
-		if part.kind == partText && !part.isThought && len(text) <= event.MaxPrompt {
-			if len(text) > 0 {
-				text = append(text, '\n')
-			}
-			text = part.text.AppendText(text)
-		}
-	}
-	return string(text)
-}
-
 // code returns the error code at the start of the first text, or "".
 func (p parts) code() string {
 	for one := range p.all() {
@@ -299,6 +285,8 @@ const (
 	partData
 	partCall     // an ADK agent's tool call
 	partResponse // the response to such a call
+	partCode     // code that an ADK agent's model executes
+	partCodeResult
 )
 
 // part is one part of a message or an artifact.
@@ -373,7 +361,11 @@ func readData(v, data, meta strictjson.Value) part {
 		p.streamed = data.First("partialArgs", "partial_args").Exists() || is(data, "willContinue") || is(data, "will_continue")
 	case kind.Is("function_response"):
 		p.kind = partResponse
-	case kind.Exists(): // executed code, or its result
+	case kind.Is("executable_code"):
+		p.kind = partCode
+	case kind.Is("code_execution_result"):
+		p.kind = partCodeResult
+	case kind.Exists():
 		p.kind = partOther
 	case data.Kind() != strictjson.Object || data.Len() > 0: // {} may replace data that was withheld
 		p.bytes = size(len(data.Raw()))

@@ -6,14 +6,10 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// codeTool is the name of the tool that executes code. The stream has no name for it; the Gemini
-// API and the ADK use this one.
-const codeTool = "code_execution"
-
 func (d *decoder) addCode(p part, b *event.Batch) {
 	e := b.Add(event.KindToolStarted)
-	e.Name, e.CallID = codeTool, dialect.Name(p.id.String())
-	d.pending.add(placeKey(b), e.CallID, codeTool)
+	e.Name, e.CallID = wire.CodeTool, dialect.Name(p.id.String())
+	d.pending.add(placeKey(b), e.CallID, wire.CodeTool)
 	e.SetPayload(p.body)
 }
 
@@ -21,17 +17,11 @@ func (d *decoder) addCode(p part, b *event.Batch) {
 // answer follows in the same frame, the model's API executed the code as part of its response.
 func (d *decoder) addCodeResult(p part, fr *frame, b *event.Batch) {
 	e := b.Add(event.KindToolEnded)
-	e.Name, e.CallID = codeTool, dialect.Name(p.id.String())
+	e.Name, e.CallID = wire.CodeTool, dialect.Name(p.id.String())
 	e.TurnMayEnd = fr.mayEndTurn() || b.Output || fr.isFinal()
-	d.pending.remove(e.CallID, codeTool)
+	d.pending.remove(e.CallID, wire.CodeTool)
 	e.SetPayload(p.body)
-	switch outcome := p.body.Get("outcome"); {
-	case len(outcome.Text()) == 0, outcome.Is("OUTCOME_OK"), outcome.Is("OUTCOME_UNSPECIFIED"):
-	case outcome.Is("OUTCOME_DEADLINE_EXCEEDED"):
-		e.Error, e.Code = event.FailureTimeout, wire.Code(outcome)
-	default:
-		e.Error, e.Code = event.ToolError, wire.Code(outcome)
-	}
+	e.Error, e.Code = wire.CodeFailure(p.body)
 }
 
 // awaitsCode reports whether the frame ends with code whose result has not been sent yet.

@@ -89,6 +89,22 @@ var PublicResponse = event.Rule{Members: map[string]*event.Rule{
 	"status": {AllowedValues: []string{PendingStatus}, Members: map[string]*event.Rule{}},
 }}
 
+// CodeTool is the name of the tool that executes code. The stream has no name for it; the Gemini API and the ADK use this
+// one.
+const CodeTool = "code_execution"
+
+// CodeFailure returns the failure and the error code that the result of executed code reports.
+func CodeFailure(result strictjson.Value) (event.Failure, string) {
+	switch outcome := result.Get("outcome"); {
+	case len(outcome.Text()) == 0, outcome.Is("OUTCOME_OK"), outcome.Is("OUTCOME_UNSPECIFIED"):
+		return event.NoFailure, ""
+	case outcome.Is("OUTCOME_DEADLINE_EXCEEDED"):
+		return event.FailureTimeout, Code(outcome)
+	default:
+		return event.ToolError, Code(outcome)
+	}
+}
+
 // HasError reports whether a tool's response reports an error. The ADK's convention is a non-empty member
 // `error`. The result of an MCP tool has `isError` (modelcontextprotocol.io, CallToolResult).
 func HasError(response strictjson.Value) bool {
