@@ -140,7 +140,7 @@ func a2aKinds() kindTable {
 	return kindTable{"a2a", a2aShapes, append([]kindCase{
 		{"task submitted", nil, begun},
 		{"task submitted again", done, begun},
-		{"task working", nil, of("working", a2aHush) + `,"artifacts":[{"artifactId":"a1","parts":[` + a2aHush + `]}]`},
+		{"task working", nil, of("working", a2aHush) + `,"artifacts":[{"artifactId":"a1","parts":[` + a2aHi + `]}]`},
 		{"task input-required", nil, of("input-required", a2aHi)},
 		{"task auth-required", nil, of("auth-required", a2aHi)},
 		{"task completed", nil, of("completed") + report},

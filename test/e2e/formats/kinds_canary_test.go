@@ -299,6 +299,7 @@ func TestNothingPlantedLeaves(t *testing.T) {
 					published = append(published, data...)
 					for _, frame := range data {
 						var v any
+						frame = strings.ReplaceAll(frame, `"response":{"status":"pending"}`, `"pending":true`) // only this leaves of a response
 						if err := json.Unmarshal([]byte(frame), &v); err != nil && frame != "[DONE]" {
 							t.Errorf("%s: %v", filepath.Base(file), err)
 						}
