@@ -138,4 +138,3 @@ func (r *sharedRun) isKnown(l *listener, b *event.Batch) bool {
 	}
 	return false
 }
-

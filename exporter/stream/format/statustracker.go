@@ -204,4 +204,3 @@ func (t *statusTracker) failureClass() event.Failure {
 	}
 	return t.failure
 }
-
