@@ -69,7 +69,7 @@ func TestHostOfAgent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in := httptest.NewRequest(http.MethodPost, "http://client.test/run_sse", http.NoBody)
+		in := withForwarded(httptest.NewRequest(http.MethodPost, "http://client.test/run_sse", http.NoBody), &forwardedRequest{})
 		out := in.Clone(t.Context())
 		p := &Proxy{settings: ProxySettings{Upstream: to}}
 		p.rewrite(&httputil.ProxyRequest{In: in, Out: out})
