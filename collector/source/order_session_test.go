@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -143,27 +142,28 @@ func TestManyOfSession(t *testing.T) {
 			o.add(q, &event.Stream{Identity: event.Identity{JoinedSession: "s"}}, newFirstFrame())()
 			all = append(all, q)
 		}
-		before := runtime.NumGoroutine()
 		var frames []*firstFrame
 		for range requests {
 			frames = append(frames, o.expect("s"))
 		}
-		if got := runtime.NumGoroutine() - before; got > requests {
-			t.Errorf("%d requests started %d goroutines, want at most one each", requests, got)
-		}
-		held := 0
+		held, waits := 0, map[<-chan struct{}]bool{} // a goroutine for each channel
 		for _, q := range all {
-			held += len(q.waiting)
+			for _, e := range q.waiting {
+				held++
+				waits[e.barrier.after] = true
+			}
 		}
-		if held != requests*maxHeld {
-			t.Errorf("%d streams wait for the requests, want %d for each", held, maxHeld)
+		if held != requests*maxHeld || len(waits) != requests {
+			t.Errorf("%d streams wait for %d channels, want %d for each of %d", held, len(waits), maxHeld, requests)
 		}
 		for _, f := range frames {
 			o.abandon(f)
 		}
 		synctest.Wait()
-		if got := runtime.NumGoroutine() - before; got != 0 {
-			t.Errorf("%d goroutines after the requests, want none", got)
+		for after := range waits {
+			if !isClosed(after) {
+				t.Error("a stream waits for a request that has ended")
+			}
 		}
 	})
 }
