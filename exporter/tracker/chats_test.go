@@ -95,6 +95,18 @@ invoke_workflow app ok 0-7
       invoke_agent w ok 0-4
         chat y ok 0-4
   chat app ok 0-6`},
+		{"one that is cut off before an answer is unfinished", proxied(), []*event.Batch{
+			says("app", begins("one")), says("app", response("2"), begins("two")), says("app", response("2"), responds("two"), final)}, `
+completed
+invoke_agent app ok 0-4
+  chat one unfinished 0-1
+  chat two ok 0-3`},
+		{"one that goes on after an answer is not cut off", proxied(), []*event.Batch{
+			says("app", begins("one")), says("app", response("2"), responds("two"), final), says("app", partial, text)}, `
+incomplete, stream_ended
+invoke_agent app unfinished 0-4
+  chat one unfinished 0-4
+  chat two ok 0-2`},
 		{"each whole frame ends one", proxied(), []*event.Batch{
 			says("app", begins("one")), says("app", responds("one")), says("app", responds("two"), final)}, `
 completed

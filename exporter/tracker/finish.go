@@ -102,8 +102,13 @@ func (r *openRun) runStatus(why StatusReason) (Status, StatusReason) {
 
 // pending reports whether a call, a response or an expected reply is still open.
 func (r *openRun) pending() bool {
-	open := slices.ContainsFunc(r.Operations, func(op *Operation) bool { return op.open && !op.Kind.Invokes() })
+	open := slices.ContainsFunc(r.Operations, func(op *Operation) bool { return op.open && !op.Kind.Invokes() && !op.isSuperseded() })
 	return open || len(r.pendingReplies) > 0
+}
+
+// isSuperseded reports whether an open operation is a response that was cut off, and whose agent gave a final answer later.
+func (op *Operation) isSuperseded() bool {
+	return op.lastPiece.Frame > 0 && op.parent.finalFrame > op.lastPiece.Frame
 }
 
 // endCalls ends the calls and responses that no frame ended.
@@ -126,10 +131,14 @@ func (r *openRun) endCalls() {
 // endUnfinished ends a call or a response that no frame ended.
 func (r *openRun) endUnfinished(op *Operation) {
 	status, why := r.unfinishedStatus(op)
+	superseded := op.isSuperseded()
 	r.end(op, status, why)
-	if status == OperationInterrupted {
+	switch {
+	case superseded:
+		op.Ended = op.lastPiece
+	case status == OperationInterrupted:
 		op.Ended.At = time.Time{} // no answer has ended it
-	} else {
+	default:
 		op.parent.hasUnfinished = true
 	}
 }
@@ -156,7 +165,7 @@ func (r *openRun) endInner(within *Operation) {
 				r.endAwaitingUsage(key)
 				return
 			}
-			op.parent.hasUnfinished = true
+			op.parent.hasUnfinished = op.parent.hasUnfinished || !op.isSuperseded()
 			if r.partialResponses[key] == op {
 				delete(r.partialResponses, key)
 			}

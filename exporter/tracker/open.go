@@ -126,6 +126,9 @@ func (r *openRun) apply(b *event.Batch) {
 	if !b.Has(event.KindModelEnded) && !awaitsUsage(b) {
 		r.endAwaitingUsage(responseKey{r.callerOf(b, agent), b.Response})
 	}
+	if op := r.partialResponses[responseKey{r.callerOf(b, agent), b.Response}]; b.Partial && op != nil {
+		op.lastPiece = r.now
+	}
 	if !b.Partial {
 		r.noteFrame(b, agent)
 	}
@@ -348,6 +351,7 @@ type openState struct {
 	pausedFrame  int       // the frame that paused it until an answer comes from outside
 	firstChunk   Timestamp // of a model's response
 	response     string    // of a model's response: Batch.Response
+	lastPiece    Timestamp // of a model's response: its last frame
 	spoke        bool
 	assumed      bool // see isAssumed
 	startUnknown bool // Started is only a lower bound

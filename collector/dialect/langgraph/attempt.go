@@ -27,7 +27,7 @@ func (d *decoder) beginAttempt(v strictjson.Value) {
 // graph's model answers again, so nothing resumes them.
 func (d *decoder) endAbandoned(sc *scope, b *event.Batch) {
 	for _, id := range slices.Sorted(maps.Keys(d.open)) {
-		if m := d.open[id]; m != nil && m.abandoned && m.scope == sc && m.started {
+		if m := d.open[id]; m != nil && m.abandoned && m.scope == sc && m.started && m.by.response == b.Response {
 			d.endModel(m, false, b)
 			b.Events[len(b.Events)-1].Error = event.FailureCanceled
 		}

@@ -213,9 +213,7 @@ func (d *decoder) begin(id string, sc *scope, metadata strictjson.Value) *messag
 	}
 	at := d.announcementOf(id, sc, metadata)
 	m = &message{scope: at.scope, by: at.scope.speaker(), model: at.model, marked: at.marked, step: at.step, task: at.task}
-	if d.isParallel(m) {
-		m.by.response = m.task
-	}
+	m.by.response = d.freeResponse(m, id)
 	return d.openMessage(id, m)
 }
 

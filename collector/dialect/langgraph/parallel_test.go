@@ -54,8 +54,9 @@ func TestParallelResponses(t *testing.T) {
 		{"one node twice", []string{piece("1", "1", "a:1", ""), piece("2", "1", "a:2", "")}, true},
 		{"two nodes, announced", []string{announced("1", "a:1"), partial("1"), announced("2", "b:2"), partial("2")}, true},
 		{"one after the other", []string{piece("1", "1", "a:1", last), piece("2", "1", "b:2", "")}, false},
-		{"after one that broke off in an earlier step", []string{piece("1", "1", "a:1", ""), piece("2", "2", "b:2", "")}, false},
-		{"after one that broke off in the same task", []string{piece("1", "1", "a:1", ""), piece("2", "1", "a:1", "")}, false},
+		{"after one that broke off in an earlier step", []string{piece("1", "1", "a:1", ""), piece("2", "2", "b:2", "")}, true},
+		{"after one that broke off in the same task", []string{piece("1", "1", "a:1", ""), piece("2", "1", "a:1", "")}, true},
+		{"after one that broke off in an earlier attempt", []string{piece("1", "1", "a:1", ""), frame("metadata", `{"run_id":`+runID+`,"attempt":1}`), frame("metadata", `{"run_id":`+runID+`,"attempt":2}`), piece("2", "1", "a:1", "")}, false},
 	} {
 		if got := strings.Contains(strings.Join(facts(nil, c.frames...), "\n"), " response="); got != c.isParallel {
 			t.Errorf("%s: parallel is %v", c.name, got)

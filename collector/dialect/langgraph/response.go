@@ -35,15 +35,21 @@ func (m *message) hasOnlyID() bool {
 	return !m.abandoned && !slices.ContainsFunc(m.ids, isRunID) && m.text.Len() == 0 && m.textLength == 0 && len(m.calls) == 0
 }
 
-// isParallel reports whether another task in the same step of the graph has an incomplete response. An incomplete response of an
-// earlier step was cut off.
-func (d *decoder) isParallel(m *message) bool {
+// freeResponse returns a value that distinguishes a new message from the incomplete ones of its graph: parallel ones, and those
+// that were cut off. Only a later attempt of the run takes the place of what the earlier one left open.
+func (d *decoder) freeResponse(m *message, id string) string {
+	var taken []string
 	for _, other := range d.open {
-		if m.isInStepOf(other) && other.task != m.task && !other.abandoned {
-			return true
+		if other.scope == m.scope && !other.abandoned {
+			taken = append(taken, other.by.response)
 		}
 	}
-	return false
+	for _, free := range []string{"", m.task} {
+		if !slices.Contains(taken, free) {
+			return free
+		}
+	}
+	return id
 }
 
 // isInStepOf reports whether two messages are known to be of the same step of a graph.

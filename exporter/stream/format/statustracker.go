@@ -52,9 +52,9 @@ func (t *statusTracker) observe(b *event.Batch, e *event.Event) {
 	case event.KindError:
 		t.observeError(b, e)
 	case event.KindModelStarted:
-		t.startOperation("model " + b.Branch + " " + b.Agent)
+		t.startOperation(modelKey(b))
 	case event.KindModelEnded:
-		t.endOperation("model " + b.Branch + " " + b.Agent)
+		t.endOperation(modelKey(b))
 	case event.KindToolStarted:
 		t.startOperation(callKey(e))
 		if e.LongRunning {
@@ -84,10 +84,14 @@ func (t *statusTracker) observe(b *event.Batch, e *event.Event) {
 	}
 }
 
-// observeFinal records a final frame. It ends the calls that invoked its agent, clears errors in
-// its branch and below, and drops questions that only the agent itself has acknowledged.
+func modelKey(b *event.Batch) string { return "model " + b.Branch + " " + b.Agent }
+
+// observeFinal records a final frame. It ends the calls that invoked its agent and the agent's responses that were cut off,
+// clears errors in its branch and below, and drops questions that only the agent itself has acknowledged.
 func (t *statusTracker) observeFinal(b *event.Batch) {
 	t.final = t.frame
+	cutOff := modelKey(b)
+	t.open = slices.DeleteFunc(t.open, func(key string) bool { return key == cutOff })
 	for _, call := range callsOf(b.Branch) { // a call that invokes an agent may have no other response
 		t.endOperation("call " + call)
 	}

@@ -43,6 +43,8 @@ func TestVerdicts(t *testing.T) {
 		{"a result that a model answers", []*event.Batch{frameOf("a", "", called("c")), frameOf("a", "", returned("c")), frameOf("a", "", text, final)}, event.EndOfStream, completed},
 		{"a result that a model answers in another branch", []*event.Batch{frameOf("a", "x", called("c")), frameOf("a", "x", returned("c")), frameOf("a", "y", text, final)}, event.EndOfStream, incomplete},
 		{"a result that needs no answer", []*event.Batch{frameOf("a", "", called("c")), frameOf("a", "", settled, final)}, event.EndOfStream, completed},
+		{"a response that was cut off before an answer", []*event.Batch{frameOf("a", "", of(event.KindModelStarted)), frameOf("a", "", of(event.KindModelStarted)), frameOf("a", "", text, of(event.KindModelEnded), final)}, event.EndOfStream, completed},
+		{"a response that was cut off before another agent's answer", []*event.Batch{frameOf("a", "a", of(event.KindModelStarted)), frameOf("b", "b", text, final)}, event.EndOfStream, incomplete},
 		{"a response that breaks off", []*event.Batch{frameOf("a", "", final), frameOf("a", "", of(event.KindModelStarted))}, event.EndOfStream, incomplete},
 		{"a transfer that nobody takes up", []*event.Batch{frameOf("a", "", of(event.KindTransfer), final)}, event.EndOfStream, incomplete},
 		{"a transfer that is taken up", []*event.Batch{frameOf("a", "", of(event.KindTransfer), final), frameOf("b", "p.b", text, final)}, event.EndOfStream, completed},

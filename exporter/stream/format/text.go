@@ -6,14 +6,14 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// speaker distinguishes texts that are interleaved: by their author, and thoughts from answers.
+// speaker distinguishes texts that are interleaved: by their author and response, and thoughts from answers.
 type speaker struct {
-	agent, branch, within string
-	thought               bool
+	agent, branch, within, response string
+	thought                         bool
 }
 
 func speakerOf(b *event.Batch, e *event.Event) speaker {
-	return speaker{b.Agent, b.Branch, b.EnclosingCall, e.Kind == event.KindThought}
+	return speaker{b.Agent, b.Branch, b.EnclosingCall, b.Response, e.Kind == event.KindThought}
 }
 
 // text is a text that arrives in pieces. The agent may repeat it as a whole, but a reader receives
