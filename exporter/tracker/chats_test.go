@@ -136,12 +136,31 @@ invoke_agent app unfinished 0-3
     chat m unfinished 0-3
   chat n unfinished 0-3`},
 		{"and an error where an error frame follows", proxied(), []*event.Batch{
+			says("a", begins("m")), says("", fails)}, `
+failed, error_frame
+invoke_agent app error agent_error 0-3
+  invoke_agent a error agent_error 0-2
+    chat m error model_error 0-2`},
+		{"but not where several are open", proxied(), []*event.Batch{
 			says("a", begins("m")), says("app", begins("n")), says("", fails)}, `
 failed, error_frame
 invoke_agent app error agent_error 0-4
-  invoke_agent a error agent_error 0-3
-    chat m error model_error 0-3
-  chat n error model_error 0-3`},
+  invoke_agent a unfinished 0-4
+    chat m unfinished 0-4
+  chat n unfinished 0-4`},
+		{"or a call that began before", proxied(), []*event.Batch{
+			says("app", calls("c1", "tool")), says("app", begins("n")), says("", fails)}, `
+failed, error_frame
+invoke_agent app error agent_error 0-4
+  execute_tool tool unfinished 1-4
+  chat n unfinished 1-4`},
+		{"and an error after one that was cut off", proxied(), []*event.Batch{
+			says("app", begins("m")), says("app", response("2"), responds("n"), final), says("app", response("2"), begins("n")), says("", fails)}, `
+failed, error_frame
+invoke_agent app error agent_error 0-5
+  chat m unfinished 0-1
+  chat n ok 0-2
+  chat n error model_error 2-4`},
 		{"but no error of an agent that goes on", proxied(), []*event.Batch{
 			says("a", begins("m")), says("", fails), says("a", final)}, `
 completed

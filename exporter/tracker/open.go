@@ -292,10 +292,31 @@ func (r *openRun) applyError(e *event.Event, b *event.Batch, caller *Operation) 
 		r.lastReason = ReasonAgentCanceled
 		return
 	}
-	for _, op := range r.takePartial() {
+	if op := r.onlyOpenResponse(); op != nil {
+		delete(r.partialResponses, op.responseKey())
 		op.parent.failedFrame, op.parent.failureCode = r.now.Frame, e.Code
 		r.end(op, OperationError, failure{event.ModelError, e.Code})
 	}
+}
+
+// onlyOpenResponse returns the open response, or nil if there are several, or calls that began before it: it is then unknown
+// which of them an error frame ended.
+func (r *openRun) onlyOpenResponse() (only *Operation) {
+	for _, op := range r.partialResponses {
+		switch {
+		case op.isSuperseded():
+		case only != nil:
+			return nil
+		default:
+			only = op
+		}
+	}
+	if only == nil || slices.ContainsFunc(r.Operations, func(op *Operation) bool {
+		return op.open && op.Kind == ExecuteTool && op.openChildren == 0 && !op.awaitsAnswer && op.firstFrame < only.firstFrame
+	}) {
+		return nil
+	}
+	return only
 }
 
 // failingOperation returns the operation that failed: op, or the container above it. When a container
