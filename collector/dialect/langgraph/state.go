@@ -119,6 +119,9 @@ func (d *decoder) readTask(sc *scope, v strictjson.Value, b *event.Batch) {
 			d.taskCall[id] = d.name(executed[0].Get("id"))
 		}
 		d.remember(sc, messagesOf(v.Get("input").Get("messages")), b)
+		if sc.call != "" && sc.agent != "" { // its chat begins with the task, not with the call
+			sc.speaker().claim(b)
+		}
 		return
 	}
 	d.readUpdate(sc, d.name(v.Get("name")), v.Get("result"), b)
