@@ -145,17 +145,20 @@ func (s *Deduplicator) listener(b *event.Batch) (l *listener, lost string) {
 	key := runKey{b.Stream.Source, b.Run}
 	run, known := s.runs.Get(key)
 	past, _ := s.ended.Get(key)
+	state, _ := s.states.Get(key)
 	lost = tracker.LostListener
 	switch {
 	case known && b.Stream.SingleRun:
 		return nil, "" // a request that does not name an open run begins another one
 	case known: // the stream joins an open run
+	case state == event.StateEnded && b.Stream.JoinedRun != "": // the run cannot continue
+		run = &sharedRun{key: key, closedAt: b.Received, state: state}
 	case past != nil && (b.Stream.JoinedSession != "" || b.Stream.JoinedRun != "" && (b.Stream.ReplayedRun != "" || b.Stream.OpenedAt.Before(past.closedAt))):
 		run = past // the stream repeats a run that was reported, or was opened before its end
 	default: // the first stream of the run
 		run, lost = &sharedRun{key: key, stream: b.Stream}, tracker.LostStream
 		if b.Stream.JoinedRun != "" {
-			run.state, _ = s.states.Get(key)
+			run.state = state
 		}
 	}
 	if l = s.join(run, b.Stream, true); l == nil {

@@ -33,7 +33,8 @@ func (s *transcript) Close(of *event.Stream, end event.End, at time.Time) {
 //   - "+a!" opens the answer to a message to the run
 //   - "+a%" opens the answer to a request in the background, and "+a?%" a stream that resumes its run
 //   - "a:x" is a frame of the run, "a:x^" a snapshot, and "a:x!" an error
-//   - "a:x=" is a frame that states the state x, and "a:x^=" a snapshot of that state
+//   - "a:x=" is a frame that states the state x, and "a:x^=" a snapshot of that state;
+//     "a:x=0" states that the run has ended for good
 //   - "a:x~" is a piece
 //   - "a:x<" is a frame that came before all others
 //   - "a:x?" is a frame that names no run
@@ -61,6 +62,9 @@ func TestListeners(t *testing.T) {
 		{"a listener to a run that is over, and its answer", "+a a:w= -a +b? b:w^= +c! b:y c:y c:z b:z -c -b", "+a a:w -a,0@3 +b b:y b:z -b,0@12 "},
 		{"a snapshot of another state", "+a a:w= -a +b? b:v^= -b +c? c:v^= -c", "+a a:w -a,0@3 +b b:v -b,0@6 +c -c,0@9 "},
 		{"a run begins with the state of one that is over", "+a a:w= -a +b b:w^= -b", "+a a:w -a,0@3 +b b:w -b,0@6 "},
+		{"a snapshot of a run that cannot continue", "+a a:w=0 -a +b? b:v^=0 b:y -b +c? c:w^= -c ... +d? d:v^=0 -d", "+a a:w -a,0@3 +b -b,0@7 +c -c,0@10 +d -d,0@14 "},
+		{"a snapshot of a run that could not continue, requested before its end", "+a a:w=0 -a +b?< b:v^=0 b:y -b", "+a a:w -a,0@3 +b -b,0@7 "},
+		{"a request begins a run that could not continue", "+a a:w=0 -a +b? b:v^=0 +c c:x c:v=0 b:y -c +d? d:w^=0 -d -b", "+a a:w -a,0@3 +b +c c:x c:v -c,0@10 +d -d,0@13 -b,0@14 "},
 		{"a snapshot of an unknown run", "+b? b:w^= -b", "+b b:w -b,0@3 "},
 		{"after all have left", "+a a:x -a. ... +b? b:s^ b:y -b", "+a a:x -a,1@3 +b b:s b:y -b,0@8 "},
 		{"the second is heard when all is over", "+a a:x +b? a:y a:z -a b:s^ b:y b:z -b", "+a a:x +b a:y a:z -b,0@10 -a,0@10 "},
@@ -178,6 +182,8 @@ func listened(steps string) string {
 			b.Partial = strings.HasSuffix(step, "~")
 			if strings.HasSuffix(step, "=") {
 				b.StateHash = b.ContentHash
+			} else if strings.HasSuffix(step, "=0") {
+				b.StateHash = event.StateEnded
 			}
 			if strings.HasSuffix(step, "?") {
 				b.Run, b.ContentHash = "", 0

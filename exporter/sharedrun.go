@@ -74,7 +74,7 @@ func (r *sharedRun) consume(l *listener, b *event.Batch, next event.Sink) bool {
 		return true
 	}
 	if !r.closedAt.IsZero() {
-		return b.Stream.ReplayedRun != "" || b.Stream.JoinedSession != "" // these streams do not begin the run again
+		return r.state == event.StateEnded || b.Stream.ReplayedRun != "" || b.Stream.JoinedSession != "" // the run does not begin again
 	}
 	behind := l.next < r.forgotten+len(r.frames)
 	r.frames = append(r.frames, seenFrame{b.ContentHash, l, b.Received})

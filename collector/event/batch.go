@@ -9,6 +9,9 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
+// StateEnded is the Batch.StateHash of every state that no run leaves.
+const StateEnded uint64 = 1
+
 // Batch holds one frame, its events and the time at which it was received. It owns all bytes and
 // values that it holds: they stay valid until Begin or Reset. The zero value is ready to use. A copy
 // of a Batch shares its memory.
@@ -41,7 +44,7 @@ type Batch struct {
 	ContentHash uint64
 
 	// StateHash is a hash of the run's state that is equal for every frame that states the same, a snapshot included. It
-	// is 0 if the frame states none.
+	// is 0 if the frame states none, and StateEnded if the run has ended for good.
 	StateHash uint64
 
 	Snapshot    bool   // the frame repeats the state of the run for a new subscriber

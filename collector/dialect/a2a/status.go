@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -56,8 +57,12 @@ func readStatus(around strictjson.Value) status {
 	return status{states[string(v.Get("state").Text())], message, partsOf(message, around, v), dialect.TextTime(v.Get("timestamp"))}
 }
 
-// hash returns a hash that is equal for the same status in an update and in a snapshot. It is never 0.
+// hash returns a hash that is equal for the same status in an update and in a snapshot. It is never 0. Servers may write
+// the status of an ended task anew, with another time or message.
 func (s status) hash() uint64 {
+	if s.isFinal() {
+		return event.StateEnded
+	}
 	id := s.message.Get("messageId").Text()
 	return maphash.Comparable(seed, struct {
 		state

@@ -34,6 +34,11 @@ func TestStateHash(t *testing.T) {
 			t.Errorf("%s has the same hash", sent)
 		}
 	}
+	for _, state := range []string{"completed", "failed", "canceled", "rejected", "TASK_STATE_CANCELLED"} {
+		if stateHash(t, update(strings.Replace(asks, "input-required", state, 1))) != event.StateEnded {
+			t.Errorf("a task that is %s has not ended for good", state)
+		}
+	}
 }
 
 func stateHash(t *testing.T, frame string) uint64 {
