@@ -18,6 +18,7 @@ type decoder struct {
 	parts          []part // of the current frame; reused
 	places         wire.Places
 	responses      map[string]*response // by the speaker's place, because parallel branches interleave
+	last           *response            // of the last event's speaker
 	pending        pending
 	errorReported  bool              // an event reported a failure, which an error frame may repeat
 	lastError      errorEvent        // the last event with an error code
@@ -129,6 +130,7 @@ func (d *decoder) runID(v strictjson.Value) string {
 		d.run = dialect.Name(v.String())
 		clear(d.responses)
 		clear(d.lastBranches)
+		d.last = nil
 		d.pending, d.transferTarget, d.errorReported, d.lastError, d.lastWholeID = nil, "", false, errorEvent{}, 0
 	}
 	return d.run
@@ -138,11 +140,15 @@ func (d *decoder) runID(v strictjson.Value) string {
 // which are incomplete and whose ids may differ from those of the whole frame. Nor does it report the usage,
 // which the whole frame repeats.
 func (d *decoder) addPartial(fr *frame, b *event.Batch) {
-	r := d.response(b)
+	r := d.speaker(fr, b)
 	if fr.model.Exists() {
 		r.model = cmp.Or(d.name(fr.model), r.model)
 	}
-	if !r.open && !fr.continuesUsage(r) {
+	switch {
+	case r.open || fr.continuesUsage(r):
+	case fr.followsSection && fr.hasCall():
+		b.Add(event.KindUsage).UsageIncomplete = true
+	default:
 		r.open = true
 		b.Add(event.KindModelStarted).Model = r.model
 	}
@@ -161,7 +167,7 @@ func (d *decoder) addWhole(fr *frame, b *event.Batch) {
 	if d.addSplitArtifacts(fr, b) {
 		return
 	}
-	r := d.response(b)
+	r := d.speaker(fr, b)
 	r.resume(fr)
 	var calls []pendingCall // the speaker's; collected only for a failure, because there may be many
 	if fr.hasErrorCode() {
@@ -202,14 +208,17 @@ func (d *decoder) addResponse(fr *frame, r *response, failure event.Failure, cod
 		e.FinishReason, e.Usage, e.Error = dialect.Name(fr.finishReason.String()), fr.usage, failure
 		e.Code = code
 		mayContinue := e.FinishReason == "" || failure != event.NoFailure
-		e.UsageIncomplete = e.FinishReason == "" && failure == event.NoFailure && fr.hasUsage && (r.open || fr.notPartial)
+		e.UsageIncomplete = e.FinishReason == "" && failure == event.NoFailure && (r.open || fr.hasUsage && fr.notPartial)
 		*r, answered = response{lastUsage: fr.usage, streamed: r.open, mayContinue: mayContinue, suspended: r.suspended}, true
+	case fr.completes():
+		b.Add(event.KindUsage).Usage = fr.usage
+		r.mayContinue, r.lastUsage = !fr.finishReason.Exists(), fr.usage
 	case fr.continues(r):
 		e := b.Add(event.KindUsage)
 		e.Usage.Output = event.Count{N: fr.usage.Output.N - r.lastUsage.Output.N, Known: true}
 		r.mayContinue, r.lastUsage = !fr.finishReason.Exists(), fr.usage
 		e.UsageIncomplete = r.mayContinue
-	case fr.repeats(r) && fr.isSection():
+	case (fr.repeats(r) || fr.followsSection) && fr.isSection():
 		b.Add(event.KindUsage).UsageIncomplete = true
 	default:
 		r.mayContinue = r.mayContinue && fr.partList.Len() == 0 && failure == event.NoFailure
@@ -359,6 +368,14 @@ func (d *decoder) response(b *event.Batch) *response {
 			d.responses[key] = r
 		}
 	}
+	return r
+}
+
+// speaker returns the response of an event's speaker, and sets followsSection.
+func (d *decoder) speaker(fr *frame, b *event.Batch) *response {
+	r := d.response(b)
+	fr.followsSection = r == d.last && r.lacksUsage() && !fr.hasErrorCode()
+	d.last = r
 	return r
 }
 

@@ -43,6 +43,7 @@ func parts(parts ...string) string { return `"content":{"parts":[` + strings.Joi
 // Parts and members of frames.
 const (
 	hi      = `{"text":"hi"}`
+	thought = `{"text":"hm","thought":true}`
 	call    = `{"functionCall":{"id":"c1","name":"look","args":{}}}`
 	answer  = `{"functionResponse":{"id":"c1","name":"look","response":{}}}`
 	stop    = `"finishReason":"STOP"`
@@ -120,8 +121,26 @@ func TestResponses(t *testing.T) {
 	runDecode(t, []decodeCase{
 		{"ended by a finish reason", []string{by(stop)}, []string{`model_ended finish="STOP"; final`}},
 		{"ended by usage", []string{by(used + "," + parts(hi))}, []string{`model_ended input=10 output=2; text "hi"; final`}},
+		{"text, then calls with the usage",
+			[]string{by(partial + "," + parts(hi)), by(parts(hi)), by(used + "," + stop + "," + parts(call)), by(parts(answer)), by(used + "," + stop + "," + parts(hi))},
+			[]string{`model_started; text "hi"`, `model_ended unmetered; text "hi"; final`, `usage input=10 output=2; tool_started name="look" call="c1" {}`, `tool_ended name="look" call="c1" {}`, ended + `; text "hi"; final`}},
+		{"a thought and text, then calls, which are also sent in a piece",
+			[]string{by(partial + "," + parts(thought)), by(partial + "," + parts(hi)), by(parts(thought)), by(parts(hi)), by(partial + "," + used + "," + parts(call)), by(whole + "," + used + "," + stop + "," + parts(call))},
+			[]string{`model_started; thought "hm"`, `text "hi"`, `model_ended unmetered; thought "hm"; final`, `usage unmetered; text "hi"; final`, "usage unmetered", `usage input=10 output=2; tool_started name="look" call="c1" {}`}},
+		{"a thought, then text with the usage",
+			[]string{by(partial + "," + parts(thought)), by(partial + "," + used + "," + parts(hi)), by(parts(thought)), by(used + "," + stop + "," + parts(hi)), by(used + "," + stop + "," + parts(hi))},
+			[]string{`model_started; thought "hm"`, `text "hi"`, `model_ended unmetered; thought "hm"; final`, `usage input=10 output=2; text "hi"; final`, ended + `; text "hi"; final`}},
+		{"a response without usage, another agent, and calls",
+			[]string{by(partial + "," + parts(hi)), by(parts(hi)), `{"invocationId":"e-1","author":"b",` + parts(hi) + "}", by(used + "," + stop + "," + parts(call))},
+			[]string{`model_started; text "hi"`, `model_ended unmetered; text "hi"; final`, `text "hi"; final`, ended + `; tool_started name="look" call="c1" {}`}},
+		{"two responses without usage that stream",
+			[]string{by(partial + "," + parts(hi)), by(parts(hi)), by(partial + "," + parts(hi)), by(parts(hi))},
+			[]string{`model_started; text "hi"`, `model_ended unmetered; text "hi"; final`, `model_started; text "hi"`, `model_ended unmetered; text "hi"; final`}},
+		{"a response without usage, and a failure",
+			[]string{by(partial + "," + parts(hi)), by(parts(hi)), by(used + "," + refused)},
+			[]string{`model_started; text "hi"`, `model_ended unmetered; text "hi"; final`, `model_ended finish="SAFETY" model_error code="SAFETY" input=10 output=2; error model_error code="SAFETY" from_code; final`}},
 		{"without either, and without partials", []string{by(parts(hi))}, []string{`text "hi"; final`}},
-		{"without either, after partials", []string{by(partial + "," + parts(hi)), by(parts(hi))}, []string{`model_started; text "hi"`, `model_ended; text "hi"; final`}},
+		{"without either, after partials", []string{by(partial + "," + parts(hi)), by(parts(hi))}, []string{`model_started; text "hi"`, `model_ended unmetered; text "hi"; final`}},
 		{"empty usage", []string{by(`"usageMetadata":{},` + parts(hi)), by(`"usageMetadata":null`)}, []string{`text "hi"; final`, "final"}},
 		{"the model only in partials",
 			[]string{by(partial + `,"modelVersion":"m"`), by(partial + "," + parts(hi)), by(stop), by(stop)},
@@ -131,7 +150,7 @@ func TestResponses(t *testing.T) {
 			[]string{"model_started"}},
 		{"parallel branches",
 			[]string{by(partial + `,"branch":"p.x"`), by(partial + `,"branch":"p.y"`), by(stop + `,"branch":"p.x"`), by(partial + `,"branch":"p.y"`), by(parts(hi) + `,"branch":"p.y"`)},
-			[]string{"model_started", "model_started", `model_ended finish="STOP"; final`, "", `model_ended; text "hi"; final`}},
+			[]string{"model_started", "model_started", `model_ended finish="STOP"; final`, "", `model_ended unmetered; text "hi"; final`}},
 		{"more usage in an empty frame", []string{by(partial + "," + parts(hi)), by(whole + `,"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":2,"totalTokenCount":12},` + parts(call)),
 			by(whole + "," + stop + `,"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":5,"totalTokenCount":15}`)},
 			[]string{`model_started; text "hi"`, `model_ended unmetered input=10 output=2; tool_started name="look" call="c1" {}`, "usage output=3; final"}},

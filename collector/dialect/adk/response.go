@@ -14,6 +14,12 @@ type response struct {
 	suspended []response // responses that transferred control and may end with an empty frame when control returns
 }
 
+// lacksUsage reports whether whole frames of a streamed response arrived, but none with its usage or finish reason.
+// A streaming Java server sends the thoughts and the text of a response like this, before the frame with the rest.
+func (r *response) lacksUsage() bool {
+	return !r.open && r.streamed && r.mayContinue && r.lastUsage == (event.Usage{})
+}
+
 // maxSuspended limits the remembered responses of a speaker that transferred control.
 const maxSuspended = 64
 

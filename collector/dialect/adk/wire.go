@@ -33,9 +33,10 @@ type frame struct {
 	otherRole      bool // the content's role is not the model's: tool responses, the user's text, or instructions
 
 	// Set by the decoder.
-	parts      []part // read from partList after the limits are checked
-	lacksModel bool   // the speaker is a function or a workflow
-	isStep     bool   // the author is an unnamed step of the container that the path names
+	parts          []part // read from partList after the limits are checked
+	lacksModel     bool   // the speaker is a function or a workflow
+	isStep         bool   // the author is an unnamed step of the container that the path names
+	followsSection bool   // the last event was a part of the speaker's response, whose usage is still unknown
 }
 
 func (f *frame) read(v strictjson.Value) {
@@ -242,7 +243,7 @@ func (f *frame) isModelResponse(r *response) bool {
 	switch {
 	case requests > 0 && requests == len(f.parts):
 		return false
-	case f.repeats(r), f.continues(r):
+	case f.repeats(r), f.continues(r), f.completes():
 		return false
 	case f.hasErrorCode():
 		return true
@@ -262,11 +263,20 @@ func (f *frame) continues(r *response) bool {
 	return (r.streamed || f.notPartial) && f.continuesUsage(r) && f.usage.Output.N > r.lastUsage.Output.N
 }
 
+// completes reports whether a frame is the rest of a response that began with frames without usage.
+func (f *frame) completes() bool {
+	return f.followsSection && (f.hasUsage || f.finishReason.Exists())
+}
+
 // isSection reports whether a frame has parts of a response that continues: no calls and no finish
 // reason.
 func (f *frame) isSection() bool {
-	called := slices.ContainsFunc(f.parts, func(p part) bool { return p.kind == partCall })
-	return len(f.parts) > 0 && !called && !f.finishReason.Exists()
+	return len(f.parts) > 0 && !f.hasCall() && !f.finishReason.Exists()
+}
+
+// hasCall reports whether the frame has a call or its response.
+func (f *frame) hasCall() bool {
+	return slices.ContainsFunc(f.parts, func(p part) bool { return p.kind == partCall || p.kind == partResponse })
 }
 
 // continuesUsage reports whether the token counts of a frame, which may be partial, are equal to or
