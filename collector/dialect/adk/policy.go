@@ -115,9 +115,12 @@ var publicEvent = event.Rule{ThoughtMarkers: thoughtMarkers, ThoughtMarkersIn: m
 		"artifact_delta": {AnyMember: &event.Rule{Fact: event.KindArtifact}},
 		"stateDelta":     {State: true, Fact: event.KindState},
 		"state_delta":    {State: true, Fact: event.KindState},
-		"escalate":       &flag,
-		"endInvocation":  &flag,
-		"end_invocation": &flag,
+		// A run that ends with a tool's response is over only if the event says so.
+		"skipSummarization":  &flag,
+		"skip_summarization": &flag,
+		"escalate":           &flag,
+		"endInvocation":      &flag,
+		"end_invocation":     &flag,
 		// The hint is the question to the user. The payload next to it is the tool's.
 		"requestedToolConfirmations":   {AnyMember: &publicQuestion},
 		"requested_tool_confirmations": {AnyMember: &publicQuestion},

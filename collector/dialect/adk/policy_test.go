@@ -83,7 +83,8 @@ var policyCases = []policyCase{
 
 	// Actions.
 	{`"actions":{"transferToAgent":"b","escalate":true,"endInvocation":true}`, `"actions":{"transferToAgent":"b","escalate":true,"endInvocation":true}`},
-	{`"actions":{"skipSummarization":true,"endOfAgent":true,"agentState":{"x":"secret"},"compaction":{"x":"secret"},"route":"secret","rewindBeforeInvocationId":"secret","deletedArtifactIds":["secret"]}`, nothing},
+	{`"actions":{"skipSummarization":true}`, `"actions":{"skipSummarization":true}`},
+	{`"actions":{"skipSummarization":{"x":"secret"},"endOfAgent":true,"agentState":{"x":"secret"},"compaction":{"x":"secret"},"route":"secret","rewindBeforeInvocationId":"secret","deletedArtifactIds":["secret"]}`, nothing},
 	{`"actions":{"stateDelta":{"temp:x":"secret","app:y":"secret","z":"secret"}}`, nothing},
 	{`"actions":{"stateDelta":{},"artifactDelta":{},"requestedAuthConfigs":{},"requestedToolConfirmations":{}}`, `"actions":{"stateDelta":{},"artifactDelta":{},"requestedToolConfirmations":{}}`},
 	{`"actions":{"stateDelta":null,"artifactDelta":null}`, nothing},
