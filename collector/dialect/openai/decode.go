@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -42,7 +43,7 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 	}
 	switch {
 	case b.Rejected != "":
-		if f.MayContainObject() {
+		if f.MayContainObject() && (!v.Exists() || namesMessage(v)) {
 			d.withheld.missFrame()
 		}
 	case len(b.Events) == 0:
@@ -110,7 +111,9 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 	named := v.Get("type")
 	k, known := kinds[string(named.Text())]
 	if !known {
-		d.withheld.withholdUnseen(d.at)
+		if strings.HasPrefix(named.String(), "response.") || namesMessage(f.JSON) {
+			d.withheld.withholdUnseen(d.at)
+		}
 		b.UnknownKind = dialect.UnknownKind(named.Text())
 		b.Add(event.KindOther)
 		return

@@ -49,7 +49,9 @@ func (d *decoder) modelEvent(f dialect.Frame, b *event.Batch) {
 	var at place
 	at.addID(data.First("itemId", "item_id"))
 	if !slices.Contains(modelEvents, data.Get("type").String()) {
-		d.withheld.withholdUnseen(at)
+		if namesMessage(f.JSON) {
+			d.withheld.withholdUnseen(at)
+		}
 		b.Type, b.UnknownKind = typeOrphan, dialect.UnknownKind([]byte(typeModel+"."+data.Get("type").String()))
 		return
 	}

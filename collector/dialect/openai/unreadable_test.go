@@ -46,3 +46,41 @@ func TestUnreadableBeginnings(t *testing.T) {
 		}
 	}
 }
+
+// TestForeignFrames sends frames of an application, which begin no message, before and between messages. Only these frames are withheld.
+func TestForeignFrames(t *testing.T) {
+	said, stop := choice(`{"index":0,"delta":{"content":"secret"}}`), choice(`{"index":0,"delta":{},"finish_reason":"stop"}`)
+	second := strings.NewReplacer(`"id":"c"`, `"id":"d"`)
+	raw := func(data string) string { return `{"type":"raw_response_event","data":` + data + `}` }
+	piece := `{"type":"raw_model_stream_event","data":{"type":"output_text_delta","delta":"secret"}}`
+	for _, foreign := range []string{
+		`{}`, `{"type":"ping"}`, `{"conversation_id":"c"}`, `{"sources":[{"document":["d"]}]}`, `{"event":{"type":"status"}}`, `{"id":"c","object":"status","created":1}`,
+		`{"type":"user_message","message":{"role":"user","content":"hello"}}`, `[{"type":"ping"}]`, `{"type":"tool_result","output":{"a":1}}`,
+		`{"type":"raw_model_stream_event","data":{"type":"progress"}}`, "{}\nevent: status",
+	} {
+		for _, c := range []struct {
+			texts int
+			sent  []string
+		}{
+			{1, []string{foreign, said, stop, "[DONE]"}},
+			{2, []string{said, foreign, said, stop, "[DONE]"}},
+			{2, []string{said, stop, foreign, second.Replace(said), second.Replace(stop), "[DONE]"}},
+			{1, []string{foreign, delta}},
+			{1, []string{foreign, raw(delta), "[DONE]"}},
+			{1, []string{raw(created), foreign, raw(delta), "[DONE]"}},
+			{1, []string{`{"type":"agent_updated_stream_event","agent":{"name":"a"}}`, foreign, piece}},
+		} {
+			if out := leaving(t, client, stream(c.sent...)); strings.Count(out, "secret") != c.texts {
+				t.Errorf("of %s this leaves:\n%s", strings.Join(c.sent, "\n"), out)
+			}
+		}
+	}
+	for _, foreign := range []string{
+		`{"type":"ping","choices":[{"delta":{"role":"system"}}]}`, `{"data":{"Choices":[{"delta":{"role":"system"}}]}}`, `[{"choices":[{"delta":{"role":"system"}}]}]`, `{"a":1,"a":2}`,
+	} {
+		checkStaysIn(t, []filter.Settings{client, public}, foreign, said)
+	}
+	for _, foreign := range []string{`{"type":"surprise","item":{"id":"i"}}`, `{"surprise":{"item_id":"i"}}`, `{"type":"surprise","data":{"output_index":0}}`, `{"type":"response.surprise"}`} {
+		checkStaysIn(t, []filter.Settings{client, public}, created, foreign, delta)
+	}
+}

@@ -22,7 +22,7 @@ type withheldSet struct {
 	shared   wire.SharedSet    // keys of withheld items, also those that other streams withheld
 	seen     wire.Set[string]  // items that began and were not withheld
 	natures  map[string]nature // of items, choices and parts other than answers; once it is full, any other text may be a thought
-	missed   bool              // a frame was unreadable or unknown, so it may have begun anything
+	missed   bool              // a frame may have begun anything: it was unreadable, or unknown and named a message
 }
 
 // maxNatures limits the keys in natures: enough for 1,024 items with a number and two IDs.
@@ -104,6 +104,30 @@ func (w *withheldSet) withholdUnseen(at place) {
 	if w.isOrphan(at) {
 		w.withhold(at)
 	}
+}
+
+// messageMembers contain or name a choice or an item.
+var messageMembers = []string{"choices", "item", "itemId", "item_id", "output_index", "raw_item", "rawItem", "providerData"}
+
+var messageNames = func() (p lenient.Prefilter) {
+	p.Add(messageMembers)
+	return p
+}()
+
+// namesMessage reports whether a frame contains or names a choice or an item at any depth. A frame of an application that does not
+// cannot begin one.
+func namesMessage(v strictjson.Value) bool {
+	for name, value := range v.Members() {
+		if text := name.Text(); messageNames.MayMatch(text) && lenient.MatchesAny(text, messageMembers) || namesMessage(value) {
+			return true
+		}
+	}
+	for element := range v.Elements() {
+		if namesMessage(element) {
+			return true
+		}
+	}
+	return false
 }
 
 // begin records that an item or a choice began and is not withheld.
