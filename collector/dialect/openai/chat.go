@@ -16,6 +16,7 @@ type chat struct {
 	started  bool
 	finished bool // its end was reported, and only usage may follow
 	ended    bool // the end of its run was reported
+	begunAt  int  // the frame at which it began
 	id       string
 	repeated bool   // several chunks have the ID, so another ID means another completion
 	reusesID bool   // an earlier completion had the ID
@@ -78,7 +79,8 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 		c.model = model
 	}
 	if !c.started {
-		c.started, c.id = true, id
+		c.started, c.begunAt, c.id = true, d.frames, id
+		d.nameResponse()
 		b.Add(event.KindModelStarted).Model = c.model
 	}
 	finishes := false

@@ -20,6 +20,8 @@ type decoder struct {
 	answer    string     // the ID of the single run
 	runState             // of the current run
 	others    []runState // the other open runs; the one that was current last is at the end
+	frames    int        // so far
+	responses int        // that have a name, see nameResponse
 	withheld  withheldSet
 	names     wire.NameCache
 	at        place // of the current event of a response
@@ -54,9 +56,11 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 // Decode decodes a frame. By the content hash, the frames of a response are recognized when another stream
 // repeats them.
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
+	d.frames++
 	if d.decode(f, b); !d.sdk.on {
 		b.Agent = d.agent
 	}
+	b.Response = d.responseName
 	if b.Run != "" && !d.chat.started {
 		b.ContentHash = wire.ContentHash(f)
 	}
@@ -185,7 +189,7 @@ func (d *decoder) end(failure event.Failure, code string, b *event.Batch) {
 	if !d.begun || d.ended {
 		return
 	}
-	if d.ended = true; d.chat.ended || d.singleRun && slices.ContainsFunc(d.others, func(r runState) bool { return !r.chat.finished }) {
+	if d.ended = true; d.chat.ended || d.singleRun && slices.ContainsFunc(d.others, d.goesOn) {
 		return // the end was reported before, or the stream's only run has other open responses
 	}
 	if d.singleRun {

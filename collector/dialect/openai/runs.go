@@ -3,6 +3,7 @@ package openai
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -13,7 +14,9 @@ import (
 type runState struct {
 	run, session string
 	begun, ended bool
-	failed       bool // an error ended it
+	failed       bool   // an error ended it
+	responseName string // see event.Batch.Response
+	left         int    // the frame at which another run became current
 	sdk          sdk
 	response     response
 	chat         chat
@@ -37,7 +40,26 @@ func (d *decoder) saveRun() {
 		if len(d.others) == maxOthers {
 			d.others = slices.Delete(d.others, 0, 1)
 		}
+		d.left = d.frames
 		d.others = append(d.others, d.runState)
+	}
+}
+
+// answers reports whether a model's answer is open in the run.
+func (r *runState) answers() bool { return r.response.open || r.chat.started && !r.chat.finished }
+
+// goesOn reports whether another open run may continue after the end of the current completion or response. A completion that was silent
+// since the current one began was cut off.
+func (d *decoder) goesOn(r runState) bool {
+	return !r.chat.finished && !(r.chat.started && d.chat.started && r.left <= d.chat.begunAt)
+}
+
+// nameResponse names a response or completion that begins. Once one has begun before the end of another in the same run, each has a name:
+// the other is parallel, or was cut off.
+func (d *decoder) nameResponse() {
+	if d.responses > 0 || d.sdk.on && d.response.open || d.singleRun && slices.ContainsFunc(d.others, func(r runState) bool { return r.answers() }) {
+		d.responses++
+		d.responseName = strconv.Itoa(d.responses)
 	}
 }
 

@@ -144,6 +144,12 @@ func TestInterleavedRuns(t *testing.T) {
 			map[string]string{"c": starts + `text "a"; text "a"; ` + stopped + begins + `text "x"; model_ended model="m" model_error code="server_error"; error agent_error code="server_error"; run_ended agent_error code="server_error"`}},
 		"completions at once": {[]string{says("c", `"role":"assistant","content":"a"`), says("d", `"role":"assistant","content":"x"`), stops("c", "stop", ""), stops("d", "stop", usage("7")), chunk("c", "", usage("5")), done},
 			map[string]string{"c": starts + `text "a"; ` + begins + `text "x"; text "a"; ` + stopped + `text "x"; ` + stopped + tokens("7") + "; " + tokens("5") + "; run_ended"}},
+		"one that was cut off": {[]string{says("c", `"role":"assistant","content":"a"`), says("d", `"role":"assistant","content":"x"`), stops("d", "stop", ""), done},
+			map[string]string{"c": starts + `text "a"; ` + begins + `text "x"; text "x"; ` + stopped + "run_ended"}},
+		"two that were cut off": {[]string{says("c", `"role":"assistant","content":"a"`), says("d", `"role":"assistant","content":"b"`), says("e", `"role":"assistant","content":"x"`), stops("e", "stop", ""), done},
+			map[string]string{"c": starts + `text "a"; ` + begins + `text "b"; ` + begins + `text "x"; text "x"; ` + stopped + "run_ended"}},
+		"a mark at the end of one of two": {[]string{says("c", `"role":"assistant","content":"a"`), says("d", `"role":"assistant","content":"x"`), says("c", `"content":"b"`), stops("d", "stop", ""), done, stops("c", "stop", ""), done},
+			map[string]string{"c": starts + `text "a"; ` + begins + `text "x"; text "b"; text "x"; ` + stopped + `text "ab"; ` + stopped + "run_ended"}},
 		"another ID in each chunk": {[]string{says("c", `"role":"assistant","content":"a"`), says("d", `"content":"b"`), stops("e", "stop", ""), chunk("f", "", usage("5")), done},
 			map[string]string{"c": starts + `text "a"; text "b"; text "ab"; ` + stopped + tokens("5") + "; run_ended"}},
 	} {
@@ -163,5 +169,46 @@ func TestManyInterleavedRuns(t *testing.T) {
 	last := func(r *runState) bool { return r.response.id == strconv.Itoa(10*maxOthers-1) }
 	if len(d.others) != maxOthers || !d.restoreRun(last, new(event.Batch)) || !last(&d.runState) || len(d.others) != maxOthers-1 {
 		t.Errorf("%d runs are remembered", len(d.others))
+	}
+}
+
+// TestResponseNames reads answers of a model that begin before the end of another: the model was called again, or at the same time. Each
+// frame belongs to its own answer.
+func TestResponseNames(t *testing.T) {
+	said := func(id, delta, rest string) string {
+		return `{"id":"` + id + `","object":"chat.completion.chunk","choices":[{"index":0,"delta":{` + delta + `}` + rest + `}]}`
+	}
+	of := func(envelope, kind, id string) string {
+		data := `{"type":"response.` + kind + `","response":{"id":"` + id + `"}}`
+		if envelope != "" {
+			data = `{"type":"` + envelope + `","data":` + data + `}`
+		}
+		return data
+	}
+	const begins, stops = `"role":"assistant","content":"x"`, `,"finish_reason":"stop"`
+	for name, c := range map[string]struct {
+		single bool
+		sent   []string
+		want   string
+	}{
+		"one after the other":         {true, []string{said("c", begins, stops), said("d", begins, stops), "[DONE]"}, ", , "},
+		"a completion cut off":        {true, []string{said("c", begins, ""), said("d", begins, ""), said("d", "", stops), said("e", begins, stops), "[DONE]"}, ", 1, 1, 2, 2"},
+		"completions at once":         {true, []string{said("c", begins, ""), said("d", begins, ""), said("c", "", stops), said("d", "", stops), "[DONE]"}, ", 1, , 1, 1"},
+		"runs at once":                {false, []string{said("c", begins, ""), said("d", begins, ""), said("c", "", stops)}, ", , "},
+		"a response cut off":          {true, []string{of("", "created", "r"), of("", "created", "s"), of("", "completed", "s")}, ", 1, 1"},
+		"a response of an agent":      {true, []string{of("raw_response_event", "created", "r"), of("raw_response_event", "created", "s"), of("raw_response_event", "completed", "s"), of("raw_response_event", "created", "t")}, ", 1, 1, 2"},
+		"a response of no known name": {false, []string{of("raw_response_event", "created", fakeID), of("raw_response_event", "created", fakeID), "[DONE]"}, ", 1, 1"},
+	} {
+		var got []string
+		for line := range strings.SplitSeq(dialecttest.Facts(Dialect{}, &event.Stream{SingleRun: c.single}, "data: "+strings.Join(c.sent, "\n\ndata: ")+"\n\n"), "\n") {
+			if line != "" && !strings.HasPrefix(line, " ") {
+				_, name, _ := strings.Cut(line, `response="`)
+				name, _, _ = strings.Cut(name, `"`)
+				got = append(got, name)
+			}
+		}
+		if all := strings.Join(got, ", "); all != c.want {
+			t.Errorf("%s: the names are %q, want %q", name, all, c.want)
+		}
 	}
 }
