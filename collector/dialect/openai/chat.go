@@ -48,6 +48,7 @@ type choice struct {
 type chatCall struct {
 	index      int64
 	id, name   string
+	namedAt    int    // the last frame with a name of it
 	completion string // the ID of its completion
 	args       []byte
 }
@@ -224,7 +225,7 @@ func (d *decoder) addCallPieces(c *choice, delta strictjson.Value, b *event.Batc
 func (d *decoder) addCallPiece(c *choice, index int64, id string, function strictjson.Value, b *event.Batch) {
 	name := d.name(function.Get("name"))
 	open := c.call
-	if open == nil || open.index != index || open.completion != d.chat.chunkID && d.withheld.missed || open.isOther(id, name) {
+	if open == nil || open.index != index || open.completion != d.chat.chunkID && d.withheld.missed || open.isOther(id, name, d.frames) {
 		if id == "" && name == "" {
 			b.Internal = b.Internal || d.withheld.missed
 			return
@@ -236,14 +237,18 @@ func (d *decoder) addCallPiece(c *choice, index int64, id string, function stric
 	if open.id = cmp.Or(open.id, id); name != open.name { // llama.cpp repeated the name with each piece, others send it in pieces
 		open.name = dialect.Name(open.name + name)
 	}
+	if name != "" {
+		open.namedAt = d.frames
+	}
 	args := function.First("arguments", "input").Text()
 	open.args = append(open.args, args[:min(len(args), maxArgs+1-len(open.args))]...)
 }
 
-// isOther reports whether a piece with the same index is of another call: it has another ID, or another name after the arguments. Some
-// servers send empty IDs.
-func (c *chatCall) isOther(id, name string) bool {
-	return id != "" && c.id != "" && id != c.id || name != "" && c.name != "" && name != c.name && len(c.args) > 0
+// isOther reports whether a piece with the same index is of another call: it has another ID, or a name although the same frame has named
+// this call, or another name after the arguments. Some servers send empty IDs, and the same index for all calls of a frame.
+func (c *chatCall) isOther(id, name string, frame int) bool {
+	sameID := id != "" && id == c.id
+	return id != "" && c.id != "" && !sameID || name != "" && c.name != "" && (c.namedAt == frame && !sameID || name != c.name && len(c.args) > 0)
 }
 
 func (c *chat) choiceAt(index int64) *choice {

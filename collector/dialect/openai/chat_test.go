@@ -60,6 +60,12 @@ func TestChats(t *testing.T) {
 			chunk(choice("0", `"tool_calls":[{"index":1,"id":"","function":{"name":"f","arguments":"{}"}}]`, "null"), ""),
 			chunk(choice("0", `"tool_calls":[{"index":1,"id":"","function":{"name":"g","arguments":"{}"}}]`, "null"), ""), chunk(choice("0", "", `"tool_calls"`), ""), done,
 		}, begins + `tool_started name="f" {}; tool_started name="f" {}; tool_started name="g" {}; model_ended model="m" finish="tool_calls" unmetered; final; run_ended`},
+		"calls without IDs and indexes": {[]string{ // Gemini
+			chunk(choice("0", `"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":""}},{"id":"","function":{"name":"g"}},{"index":0,"function":{"name":"g"}},{"index":0,"function":{"arguments":"{}"}}]`, `"tool_calls"`), ""), done,
+		}, begins + `tool_started name="f"; tool_started name="g"; tool_started name="g" {}; model_ended model="m" finish="tool_calls" unmetered; final; run_ended`},
+		"a call twice in a chunk": {[]string{
+			chunk(choice("0", `"role":"assistant","tool_calls":[{"index":0,"id":"a","function":{"name":"f"}},{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]`, `"tool_calls"`), ""), done,
+		}, begins + `tool_started name="f" call="a" {}; model_ended model="m" finish="tool_calls" unmetered; final; tool_paused call="a"; run_ended`},
 		"function_call": {[]string{
 			chunk(choice("0", `"role":"assistant","function_call":{"name":"f","arguments":""}`, "null"), ""),
 			chunk(choice("0", `"function_call":{"arguments":"{\"x\":1}"}`, "null"), ""), chunk(choice("0", "", `"function_call"`), ""), done,
