@@ -48,10 +48,12 @@ func TestJavaScript(t *testing.T) {
 		"an MCP server": {[]string{agentA, asksMCP, answersMCP, message, "[DONE]"}, begins + `; input_requested call="q" confirmation; input_answered call="q"; text "secret"; run_ended`},
 		"asked by a response": {[]string{ofModel(created), ofModel(`{"type":"response.output_item.done","output_index":0,"item":{"type":"mcp_approval_request","id":"q"}}`), ofModel(done), asksMCP, "[DONE]"},
 			begins + `; model_started model="m"; input_requested call="q" confirmation; model_ended model="m" finish="completed"; final; run_ended`},
-		"a handoff":      {[]string{agentA, asksB, toB, agentB, message, "[DONE]"}, begins + `; tool_ended call="h" settled; transfer name="B" call="h"; text "secret"; run_ended`},
-		"texts":          {[]string{agentA, started, piece, doneJS, message, "[DONE]"}, begins + `; text "secret"; text "secret"; run_ended`},
-		"responses":      {[]string{agentA, started, ofModel(created), ofModel(added), piece, ofModel(delta), doneJS, ofModel(done), message, "[DONE]"}, begins + "; " + chat},
-		"only responses": {[]string{ofModel(created), ofModel(added), ofModel(delta), ofModel(done), "[DONE]"}, begins + "; " + chat},
+		"a handoff": {[]string{agentA, asksB, toB, agentB, message, "[DONE]"},
+			begins + `; tool_started name="transfer_to_B" call="h" {}; tool_ended name="transfer_to_B" call="h" settled; transfer name="B" call="h"; text "secret"; run_ended`},
+		"the end of a handoff": {[]string{agentA, toB, agentB, message, "[DONE]"}, begins + `; tool_ended name="transfer_to_B" call="h" settled; transfer name="B" call="h"; text "secret"; run_ended`},
+		"texts":                {[]string{agentA, started, piece, doneJS, message, "[DONE]"}, begins + `; text "secret"; text "secret"; run_ended`},
+		"responses":            {[]string{agentA, started, ofModel(created), ofModel(added), piece, ofModel(delta), doneJS, ofModel(done), message, "[DONE]"}, begins + "; " + chat},
+		"only responses":       {[]string{ofModel(created), ofModel(added), ofModel(delta), ofModel(done), "[DONE]"}, begins + "; " + chat},
 	} {
 		var got []string
 		for _, line := range strings.Split(dialecttest.Facts(openai.Dialect{}, &event.Stream{SingleRun: true}, stream(c.sent...)), "\n") {
@@ -62,6 +64,7 @@ func TestJavaScript(t *testing.T) {
 		if facts := strings.Join(got, "; "); facts != c.want {
 			t.Errorf("%s:\n%s, want\n%s", name, facts, c.want)
 		}
+		checkTruth(t, name, stream(c.sent...))
 		if out := leaving(t, client, stream(c.sent...)); strings.Count(out, "\n") != len(c.sent) {
 			t.Errorf("%s: under client this leaves: %s", name, out)
 		}

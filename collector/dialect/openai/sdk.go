@@ -159,9 +159,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	id := d.name(callID(raw))
 	switch name := v.Get("name"); {
 	case name.Is("tool_called"):
-		if _, client := clientTools[raw.Get("type").String()]; client && id != "" && d.calls.byID(id) < 0 && !d.response.ended {
-			d.callDone(clientTools[raw.Get("type").String()], raw, b)
-		}
+		d.runCall(id, raw, b)
 	case name.Is("tool_output"):
 		if id != "" || len(d.calls) > 0 {
 			d.callEnded(raw, cmp.Or(item.Get("output"), raw.Get("output")), b)
@@ -177,12 +175,20 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		d.questionAnswered(raw, b)
 	case name.Is("handoff_requested"):
 		d.sdk.handoff = id
+		d.runCall(id, raw, b)
 	case name.Is("handoff_occured"), name.Is("handoff_occurred"): //nolint:misspell // as the SDK spells it
-		d.handoffOccurred(id, item, b)
+		d.handoffOccurred(id, item, raw, b)
 	case name.Is("message_output_created"):
 		if !d.response.ended {
 			d.reportMessage(raw, &itemState{text: kind != event.KindText || m.thinks}, b)
 		}
+	}
+}
+
+// runCall reports a call that the run executes, unless a response has shown it.
+func (d *decoder) runCall(id string, raw strictjson.Value, b *event.Batch) {
+	if tool, client := clientTools[raw.Get("type").String()]; client && id != "" && !d.response.ended {
+		d.callDone(tool, raw, b)
 	}
 }
 
@@ -196,11 +202,11 @@ func (d *decoder) approvalRequested(id string, b *event.Batch) {
 }
 
 // handoffOccurred ends the call that transfers control. An event with the new agent follows.
-func (d *decoder) handoffOccurred(id string, item strictjson.Value, b *event.Batch) {
+func (d *decoder) handoffOccurred(id string, item, raw strictjson.Value, b *event.Batch) {
 	if ended := d.calls.end(id, d.sdk.isHandoff); ended != (call{}) || id != "" {
 		id = cmp.Or(id, ended.id)
 		e := b.Add(event.KindToolEnded)
-		e.CallID, e.Name, e.TurnMayEnd = id, ended.tool, true
+		e.CallID, e.Name, e.TurnMayEnd = id, cmp.Or(ended.tool, d.name(raw.Get("name"))), true
 		d.sdk.handoffDone = id
 	}
 	if target := d.name(nameOf(item.First("target_agent", "targetAgent"))); target != "" && target != user {
