@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"bytes"
 	"unicode/utf8"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -31,6 +32,14 @@ func (t *TextTail) Reset() { *t = TextTail{text: t.text[:0]} }
 
 // Len returns the number of bytes that are kept.
 func (t *TextTail) Len() int { return len(t.text) }
+
+// Continuation returns what a text adds to t, or nil if it does not continue t.
+func (t *TextTail) Continuation(text []byte) []byte {
+	if t.truncated || len(t.text) == 0 || len(text) <= len(t.text) || !bytes.HasPrefix(text, t.text) {
+		return nil
+	}
+	return text[len(t.text):]
+}
 
 // Report adds the text to a batch, unless there is none. It reports whether there is one.
 func (t *TextTail) Report(b *event.Batch) bool {

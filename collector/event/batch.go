@@ -244,6 +244,15 @@ func (b *Batch) AddText(k Kind, v strictjson.Value) *Event {
 	return e
 }
 
+// NameTexts sets the Message of the texts and thoughts that have none. A dialect calls it after it has added those of a message.
+func (b *Batch) NameTexts(message string) {
+	for i := range b.Events {
+		if e := &b.Events[i]; e.Message == "" && (e.Kind == KindText || e.Kind == KindThought) {
+			e.Message = message
+		}
+	}
+}
+
 // MemorySize returns the approximate size of the batch in memory, in bytes. It can be many times the
 // size of the frame.
 func (b *Batch) MemorySize() int {

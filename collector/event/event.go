@@ -188,6 +188,7 @@ type State struct {
 type Event struct {
 	Kind            Kind
 	ID              string // of the frame (KindTransfer), the artifact, the thought or the child run
+	Message         string // KindText, KindThought: equal for the pieces of one text and the whole that repeats them, else different; "" if unknown
 	CallID          string // the same for a call and its response; "" if the wire has none
 	Name            string // of a tool, a target agent or an artifact, or the agent or tool that stated the fact
 	Model           string // as the stream names it, or ""
@@ -277,7 +278,7 @@ func (e *Event) owner() *memory {
 
 // size returns the approximate size of what the event refers to, in bytes, without the batch's memory.
 func (e *Event) size() int {
-	n := len(e.ID) + len(e.CallID) + len(e.Name) + len(e.Model) + len(e.FinishReason) + len(e.ThoughtType)
+	n := len(e.ID) + len(e.Message) + len(e.CallID) + len(e.Name) + len(e.Model) + len(e.FinishReason) + len(e.ThoughtType)
 	n += len(e.Confidence.Scope) + len(e.Confidence.Label) + len(e.Confidence.Topic)
 	n += len(e.Citation.Source) + len(e.Citation.Reference) + len(e.Citation.URI)
 	if e.question != nil {

@@ -129,7 +129,11 @@ func hasContent(v strictjson.Value) bool {
 func (d *decoder) collectText(t *task, id string, parts parts, write event.Artifact, b *event.Batch) {
 	missingStart := write.Append && t.artifact(id) == nil
 	a := t.openArtifact(id)
+	growth := a.growth(parts, write)
 	if !write.Append {
+		if a.incomplete && growth == nil && !write.Complete {
+			a.texts++
+		}
 		a.restart()
 	}
 	a.missingStart = a.missingStart || missingStart
@@ -139,14 +143,34 @@ func (d *decoder) collectText(t *task, id string, parts parts, write event.Artif
 		t.isNewText(parts)
 		addTexts(parts, b)
 	case write.Complete && !a.missingStart && a.text.Report(b):
+	case growth != nil:
+		b.Add(event.KindText).SetText(growth)
+		b.Partial = true
 	default:
 		b.Partial = addTexts(parts, b) || b.Partial
 	}
+	a.nameTexts(b)
 	a.incomplete = !write.Complete
 	if write.Complete {
 		a.text.Reset()
 		a.missingStart = false
+		a.texts++
 	}
+}
+
+// growth returns what a write adds to the pieces so far if it repeats them, else nil. Some servers send all text so far with
+// each write.
+func (a *artifact) growth(parts parts, write event.Artifact) []byte {
+	if write.Append || write.Complete || !a.incomplete || a.missingStart || parts.contain(func(p part) bool { return p.kind == partThought }) {
+		return nil
+	}
+	var text []byte
+	for p := range parts.all() {
+		if p.kind == partText {
+			text = p.text.AppendText(text)
+		}
+	}
+	return a.text.Continuation(text)
 }
 
 // appendText appends the text of parts to the artifact's text.

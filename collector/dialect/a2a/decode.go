@@ -162,6 +162,7 @@ func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
 			d.addWrite(artifact, parts, event.Artifact{Complete: true}, b)
 			if t.isNewText(parts) {
 				addTexts(parts, b)
+				t.openArtifact(id).nameTexts(b)
 			}
 		}
 	}
@@ -250,6 +251,7 @@ func (d *decoder) reportAnswer(t *task, st status, b *event.Batch) {
 	for _, a := range t.artifacts {
 		if a.incomplete && !a.missingStart && a.text.Report(b) {
 			reported = true
+			a.nameTexts(b)
 		}
 	}
 	if !fromUser(st.message) && st.parts.len() > 0 {
@@ -319,6 +321,7 @@ func (d *decoder) readPiece(t *task, v strictjson.Value, parts parts, b *event.B
 	message.appendText(parts)
 	message.incomplete = true
 	b.Partial = addTexts(parts, b)
+	message.nameTexts(b)
 }
 
 // taskOf returns the task that a message belongs to: the one that it names, else the only task of

@@ -3,6 +3,7 @@ package a2a
 import (
 	"hash/maphash"
 	"slices"
+	"strconv"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -43,6 +44,7 @@ type task struct {
 // artifact is an artifact whose text may arrive in pieces.
 type artifact struct {
 	id           string
+	texts        int // the number of texts that were complete, or replaced by others
 	text         dialect.TextTail
 	incomplete   bool // pieces arrived that no whole text has repeated yet
 	missingStart bool // the first piece was not seen
@@ -51,8 +53,15 @@ type artifact struct {
 
 // restart forgets the pieces of an artifact.
 func (a *artifact) restart() {
-	*a = artifact{id: a.id, text: a.text}
+	*a = artifact{id: a.id, texts: a.texts, text: a.text}
 	a.text.Reset()
+}
+
+// nameTexts names the texts in a batch after the artifact. The events of an ADK agent are texts of their own.
+func (a *artifact) nameTexts(b *event.Batch) {
+	if !a.ofEvents {
+		b.NameTexts(dialect.Name(strconv.Itoa(a.texts) + " " + a.id))
+	}
 }
 
 // hasArtifact reports whether the frames of an artifact, and not only of an agent's events in it, were seen.

@@ -315,6 +315,7 @@ func (d *decoder) other(strictjson.Value, *event.Batch) {}
 // thought reports a piece of a thought. No frame repeats the whole.
 func (d *decoder) thought(v strictjson.Value, b *event.Batch) {
 	b.AddText(event.KindThought, v.Get("delta"))
+	b.NameTexts(d.name(v.Get("messageId")))
 }
 
 // name returns a string of the wire, cut to dialect.MaxName.

@@ -212,6 +212,13 @@ func (m *message) addDelta(v strictjson.Value, b *event.Batch) {
 			m.text.Add(e.Text())
 		}
 	}
+	b.NameTexts(m.id)
+}
+
+// report reports the whole text.
+func (m *message) report(b *event.Batch) {
+	m.text.Report(b)
+	b.NameTexts(m.id)
 }
 
 // textEnd reports the whole text of a message.
@@ -226,7 +233,7 @@ func (d *decoder) textEnd(v strictjson.Value, b *event.Batch) {
 		b.Type = typeTextEnd
 	}
 	d.messages.end(m)
-	m.text.Report(b)
+	m.report(b)
 }
 
 // textChunk starts a message, continues it, or both.
@@ -260,7 +267,7 @@ func (d *decoder) reportClosed(b *event.Batch) {
 	d.messages.unreported = slices.DeleteFunc(d.messages.unreported, func(m *message) bool {
 		if m.speaker == by {
 			b.AddAuthors(b.JSON, d.authors.Of(messageKey(m.id))...)
-			m.text.Report(b)
+			m.report(b)
 		}
 		return m.speaker == by
 	})

@@ -30,6 +30,7 @@ type runState struct {
 	code        string // of the failure
 	step        stepState
 	parts       parts
+	texts       int // texts and thoughts so far
 	calls       calls
 	dataParts   dataParts
 	missedStart bool // an unknown or unreadable frame may have started anything

@@ -1,6 +1,8 @@
 package aisdk
 
 import (
+	"strconv"
+
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
@@ -14,11 +16,12 @@ const maxParts = 64
 // all, because clients fail on a piece of a part whose start they have not seen.
 type parts struct {
 	texts    map[string]*text
-	thoughts map[string]bool
+	thoughts map[string]string // the values are as text.name
 }
 
 // text is an open text.
 type text struct {
+	name    string           // see event.Event.Message
 	tail    dialect.TextTail // of the pieces so far
 	thought bool             // a frame of it has a thought marker
 }
@@ -47,7 +50,8 @@ func (d *decoder) textStart(v strictjson.Value, b *event.Batch) {
 	if d.parts.texts == nil {
 		d.parts.texts = make(map[string]*text)
 	}
-	d.parts.texts[id] = &text{thought: lenient.ContainsThoughtMarker(v)}
+	d.texts++
+	d.parts.texts[id] = &text{name: strconv.Itoa(d.texts), thought: lenient.ContainsThoughtMarker(v)}
 }
 
 func (d *decoder) textDelta(v strictjson.Value, b *event.Batch) {
@@ -63,6 +67,7 @@ func (d *decoder) textDelta(v strictjson.Value, b *event.Batch) {
 		b.Partial = true
 		open.tail.Add(e.Text())
 	}
+	b.NameTexts(open.name)
 }
 
 // textEnd reports the whole text.
@@ -76,6 +81,7 @@ func (d *decoder) textEnd(v strictjson.Value, b *event.Batch) {
 	}
 	delete(d.parts.texts, id)
 	open.tail.Report(b)
+	b.NameTexts(open.name)
 }
 
 func (d *decoder) reasoningStart(v strictjson.Value, b *event.Batch) {
@@ -86,25 +92,28 @@ func (d *decoder) reasoningStart(v strictjson.Value, b *event.Batch) {
 		return
 	}
 	if d.parts.thoughts == nil {
-		d.parts.thoughts = make(map[string]bool)
+		d.parts.thoughts = make(map[string]string)
 	}
-	d.parts.thoughts[id] = true
+	d.texts++
+	d.parts.thoughts[id] = strconv.Itoa(d.texts)
 }
 
 // reasoningDelta reports a piece of a thought. No frame repeats the whole thought.
 func (d *decoder) reasoningDelta(v strictjson.Value, b *event.Batch) {
 	d.continueResponse(b)
-	if !d.parts.thoughts[d.name(v.Get("id"))] {
+	name, open := d.parts.thoughts[d.name(v.Get("id"))]
+	if !open {
 		b.Type = typeOrphan
 		return
 	}
 	b.AddText(event.KindThought, v.Get("delta"))
+	b.NameTexts(name)
 }
 
 func (d *decoder) reasoningEnd(v strictjson.Value, b *event.Batch) {
 	d.continueResponse(b)
 	id := d.name(v.Get("id"))
-	if !d.parts.thoughts[id] {
+	if _, open := d.parts.thoughts[id]; !open {
 		b.Type = typeOrphan
 		return
 	}

@@ -95,7 +95,7 @@ func fieldError(e *event.Event) string {
 	case e.Inline && !kind(event.KindError), e.LongRunning && !kind(event.KindToolStarted), e.TurnMayEnd && !kind(event.KindToolEnded),
 		e.UsageIncomplete && !kind(event.KindModelEnded, event.KindUsage), e.Resumes && !kind(event.KindRunStarted), e.Routing != "" && !kind(event.KindInputRequested),
 		e.ExpiresIn.Known && !kind(event.KindInputRequested), e.Question() != (event.Question{}) && !kind(event.KindInputRequested), e.Plan != (event.Plan{}) && !kind(event.KindPlan),
-		(e.Verbosity != event.ThoughtsNone || e.ThoughtType != "") && !kind(event.KindThought),
+		e.Message != "" && !kind(event.KindText, event.KindThought), (e.Verbosity != event.ThoughtsNone || e.ThoughtType != "") && !kind(event.KindThought),
 		e.AwaitsOutcome && !kind(event.KindAgentEnded, event.KindRunEnded), e.Progress.Known && !kind(event.KindToolProgress),
 		e.Iterations.Known && !kind(event.KindAgentEnded, event.KindRunEnded, event.KindOutcome),
 		(e.CallsModel || e.Loop != event.Loop{}) && !kind(event.KindIteration),
@@ -186,6 +186,7 @@ func appendTexts(b *event.Batch, all []boundedText) []boundedText {
 	for i := range b.Events {
 		e := &b.Events[i]
 		add("id", e.ID, MaxString)
+		add("message", e.Message, MaxString)
 		add("call", e.CallID, MaxString)
 		add("name", e.Name, MaxString)
 		add("model", e.Model, MaxString)

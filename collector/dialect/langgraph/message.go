@@ -256,6 +256,7 @@ func (d *decoder) readChunk(sc *scope, v, metadata strictjson.Value, b *event.Ba
 			m.text.Add(e.Text())
 		}
 	}
+	b.NameTexts(m.ids[0])
 	last := v.Get("chunk_position").Is("last")
 	if last || m.finish != "" && !v.Get("chunk_position").Exists() && !hasMember(v, "chunk_position") {
 		d.finish(m, !last, b)
@@ -326,6 +327,7 @@ func (m *message) addCallPiece(d *decoder, piece strictjson.Value) {
 // finish reports a message whose last piece has arrived. mayGrow says that the usage may follow.
 func (d *decoder) finish(m *message, mayGrow bool, b *event.Batch) {
 	m.text.Report(b)
+	b.NameTexts(m.ids[0])
 	d.endModel(m, mayGrow, b)
 	for _, c := range m.calls {
 		var doc strictjson.Doc

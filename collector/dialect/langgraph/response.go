@@ -112,6 +112,7 @@ func (m *message) addGrowth(v strictjson.Value, b *event.Batch) {
 	}
 	m.textLength, m.thoughtLength = max(m.textLength, text), max(m.thoughtLength, thought)
 	dropEmpty(b)
+	b.NameTexts(m.ids[0])
 }
 
 // dropEmpty turns texts and thoughts without a valid character into KindOther.
@@ -185,6 +186,7 @@ func (m *message) reportText(v strictjson.Value, thoughts bool, b *event.Batch) 
 	if len(text) > 0 {
 		b.Add(event.KindText).SetText(text)
 	}
+	b.NameTexts(m.ids[0])
 }
 
 // startCalls reports the calls of a message. A message without calls is final.

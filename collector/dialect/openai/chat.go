@@ -3,6 +3,7 @@ package openai
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -36,6 +37,7 @@ type chat struct {
 // choices.
 type choice struct {
 	index      int64
+	name       string // see event.Event.Message
 	done       bool
 	finishedIn string // the key of the last completion in which it finished
 	reusesID   bool   // a choice of an earlier completion has the same key
@@ -140,6 +142,7 @@ func (d *decoder) choice(v strictjson.Value, m marks, partial bool, b *event.Bat
 		d.addContent(c, delta, partial, b)
 		d.addPiece(c, v.Get("text"), partial, b) // of the API for completions without messages
 	}
+	b.NameTexts(c.name)
 	d.addCallPieces(c, delta, b)
 	if reason := v.Get("finish_reason"); reason.Kind() == strictjson.String {
 		c.finishedIn = own.name()
@@ -260,7 +263,7 @@ func (c *chat) choiceAt(index int64) *choice {
 	if len(c.choices) >= maxChoices {
 		return nil
 	}
-	begun := &choice{index: index, reusesID: c.reusesID}
+	begun := &choice{index: index, name: dialect.Name(strconv.FormatInt(index, 10) + " " + c.id), reusesID: c.reusesID}
 	c.choices = append(c.choices, begun)
 	return begun
 }
@@ -268,6 +271,7 @@ func (c *chat) choiceAt(index int64) *choice {
 // endChoice reports the whole text of an answer and its calls.
 func (d *decoder) endChoice(c *choice, b *event.Batch) {
 	c.text.Report(b)
+	b.NameTexts(c.name)
 	d.reportCall(c, b)
 	c.text = dialect.TextTail{}
 }

@@ -132,14 +132,23 @@ func (a *a2a) writeWorking(r *run, b *event.Batch, part a2aPart) {
 
 // writeText writes a text as an artifact, which ends with its last chunk.
 func (a *a2a) writeText(r *run, b *event.Batch, e *event.Event) {
-	of, added, isLast := r.texts.add(speakerOf(b, e), e.Text(), b.Partial, a.out.newID)
+	of, added, isLast := r.texts.add(b, e, a.out.newID)
 	if of == nil {
 		return
 	}
-	if of.unfinished != nil {
-		a.writeChunk(r, b, of.unfinished, nil, true)
-	}
+	a.endUnfinished(r, b, of)
 	a.writeChunk(r, b, of, added, isLast)
+}
+
+// endUnfinished ends the text that another one supersedes. If both are the same message, the other replaces it.
+func (a *a2a) endUnfinished(r *run, b *event.Batch, by *text) {
+	switch ended := by.takeUnfinished(); {
+	case ended == nil:
+	case ended.key == by.key && by.key.message != "":
+		by.id = ended.id
+	default:
+		a.writeChunk(r, b, ended, nil, true)
+	}
 }
 
 // writeChunk writes a piece of a text. It writes an empty last chunk only to a reader that has received
@@ -159,7 +168,7 @@ func (a *a2a) writeChunk(r *run, b *event.Batch, of *text, added []byte, isLast 
 		TaskID: r.id, ContextID: r.session, Append: continues, LastChunk: isLast,
 		Artifact: a2aArtifact{ID: of.id, Parts: []a2aPart{textPart(string(added))}},
 	}
-	u.Metadata = a.updateMetadata(of.speaker.agent)
+	u.Metadata = a.updateMetadata(of.agent)
 	a.out.add(a.version.artifact(u))
 }
 
@@ -175,8 +184,11 @@ func (a *a2a) updateMetadata(author string) *updateMetadata {
 
 // writeThought writes a thought as a message about the work.
 func (a *a2a) writeThought(r *run, b *event.Batch, e *event.Event) {
-	of, added, _ := r.texts.add(speakerOf(b, e), e.Text(), b.Partial, a.out.newID)
-	if of == nil || len(added) == 0 {
+	of, added, _ := r.texts.add(b, e, a.out.newID)
+	if of == nil {
+		return
+	}
+	if a.endUnfinished(r, b, of); len(added) == 0 {
 		return
 	}
 	part := textPart(string(added))

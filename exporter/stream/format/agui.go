@@ -193,18 +193,22 @@ func (a *agui) endRun(r *run, outcome status) {
 
 // writeText writes the new part of a text. A thought becomes a reasoning message.
 func (a *agui) writeText(r *run, b *event.Batch, e *event.Event) {
-	of, added, isLast := r.texts.add(speakerOf(b, e), e.Text(), b.Partial, a.out.newID)
-	if of == nil || a.quiet {
+	of, added, isLast := r.texts.add(b, e, a.out.newID)
+	if of == nil {
 		return
 	}
-	if of.unfinished != nil {
-		a.endText(of.unfinished)
+	ended := of.takeUnfinished()
+	if a.quiet {
+		return
+	}
+	if ended != nil {
+		a.endText(ended)
 	}
 	if len(added) > 0 {
 		a.switchTo(r)
 		a.startText(of, b)
 		kind := "TEXT_MESSAGE_CONTENT"
-		if of.speaker.thought {
+		if of.key.thought {
 			kind = "REASONING_MESSAGE_CONTENT"
 		}
 		a.add(b, aguiEvent{Type: kind, MessageID: of.id, Delta: string(added)})
@@ -220,18 +224,18 @@ func (a *agui) startText(t *text, b *event.Batch) {
 		return
 	}
 	t.announced = true
-	if t.speaker.thought {
+	if t.key.thought {
 		a.out.add(aguiEvent{Type: "REASONING_START", MessageID: t.id})
 		a.add(b, aguiEvent{Type: "REASONING_MESSAGE_START", MessageID: t.id, Role: "reasoning"})
 		return
 	}
-	a.add(b, aguiEvent{Type: "TEXT_MESSAGE_START", MessageID: t.id, Role: "assistant", Name: t.speaker.agent})
+	a.add(b, aguiEvent{Type: "TEXT_MESSAGE_START", MessageID: t.id, Role: "assistant", Name: t.agent})
 }
 
 func (a *agui) endText(t *text) {
 	switch {
 	case !t.announced:
-	case t.speaker.thought:
+	case t.key.thought:
 		a.out.add(aguiEvent{Type: "REASONING_MESSAGE_END", MessageID: t.id})
 		a.out.add(aguiEvent{Type: "REASONING_END", MessageID: t.id})
 	default:

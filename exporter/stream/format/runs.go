@@ -295,7 +295,7 @@ func allowedAfterEnd(e *event.Event) bool {
 // dropDetails releases what an ended run no longer needs. It keeps the hashes of the last texts,
 // because the protocol may repeat these, and the class of a failure.
 func (r *run) dropDetails() {
-	r.texts = texts{answer: r.texts.answer, lastWhole: r.texts.lastWhole}
+	r.texts = texts{answer: r.texts.answer, unnamed: r.texts.unnamed, lastWhole: r.texts.lastWhole, lastNamed: r.texts.lastNamed}
 	r.steps, r.usage, r.models, r.calls = nil, nil, nil, nil
 	r.statusTracker = statusTracker{failure: r.failure}
 }

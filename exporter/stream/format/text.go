@@ -6,26 +6,37 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// speaker distinguishes texts that are interleaved: by their author and response, and thoughts from answers.
-type speaker struct {
-	agent, branch, within, response string
-	thought                         bool
+// textKey distinguishes texts that are open at the same time: by their message or, if it is unknown, by their author and response.
+// Thoughts are no part of an answer.
+type textKey struct {
+	message, agent, branch, within, response string
+	thought                                  bool
 }
 
-func speakerOf(b *event.Batch, e *event.Event) speaker {
-	return speaker{b.Agent, b.Branch, b.EnclosingCall, b.Response, e.Kind == event.KindThought}
+func keyOf(b *event.Batch, e *event.Event) textKey {
+	if e.Message != "" {
+		return textKey{message: e.Message, thought: e.Kind == event.KindThought}
+	}
+	return textKey{agent: b.Agent, branch: b.Branch, within: b.EnclosingCall, response: b.Response, thought: e.Kind == event.KindThought}
 }
 
 // text is a text that arrives in pieces. The agent may repeat it as a whole, but a reader receives
 // it once.
 type text struct {
-	id       string
-	speaker  speaker
-	received textDigest
-	isOpen   bool // more of it may follow
+	id, agent string
+	key       textKey
+	received  textDigest
+	repeats   int // further events of the frame that repeat the text
 
 	announced  bool  // started for the reader, and not yet ended
-	unfinished *text // an open text of the speaker that this whole text does not continue; the writer ends it
+	unfinished *text // an open text that ends without a whole text that repeats it; the writer ends it
+}
+
+// takeUnfinished returns t.unfinished, once.
+func (t *text) takeUnfinished() *text {
+	ended := t.unfinished
+	t.unfinished = nil
+	return ended
 }
 
 // textDigest identifies a text without storing it.
@@ -61,73 +72,109 @@ func (d *textDigest) remainder(whole []byte) ([]byte, bool) {
 	return nil, d.n > len(whole) && d.n > maxDecodedText
 }
 
-// maxTexts bounds the open texts of a run. Each further piece is a text of its own.
+// maxTexts bounds the open texts of a run. If there are more, the oldest one ends.
 const maxTexts = 64
 
 // texts holds the open texts of a run.
 type texts struct {
 	open      []*text
 	answer    textDigest // pieces of an answer, by any speaker, that no whole text has repeated yet
+	unnamed   bool       // the message of one of these pieces is unknown
 	lastWhole textDigest // the last answer that arrived whole
+	lastNamed string     // its message
 }
 
-// add adds what a speaker says: a whole text or, if partial, a piece of one. It returns the text that it belongs to, the
-// part that the reader does not have yet, and whether the text has ended. The text may be nil if there is nothing to write.
-func (t *texts) add(by speaker, words []byte, partial bool, id func() string) (of *text, added []byte, isLast bool) {
-	of = t.openText(by)
-	if partial {
-		return t.addPiece(of, by, words, id)
+// add adds a text of a frame: a whole one or, if the frame is partial, a piece of one. It returns the text that it belongs
+// to, the part that the reader does not have yet, and whether the text has ended. The text may be nil if there is nothing
+// to write.
+func (t *texts) add(b *event.Batch, e *event.Event, id func() string) (of *text, added []byte, isLast bool) {
+	if b.Partial {
+		return t.addPiece(b, e, id)
 	}
-	pieces := t.answer
-	if !by.thought {
-		t.answer, t.lastWhole = textDigest{}, textDigest{}
+	key, words := keyOf(b, e), e.Text()
+	of = t.openText(key)
+	if of != nil && of.repeats > 0 {
+		if of.repeats--; of.repeats == 0 {
+			t.close(of)
+		}
+		return of, nil, of.repeats == 0
+	}
+	pieces, isCompared := t.answer, key.message == "" || t.unnamed
+	if !key.thought {
+		t.answer, t.unnamed, t.lastWhole, t.lastNamed = textDigest{}, false, textDigest{}, key.message
 		t.lastWhole.add(words)
 	}
 	if of != nil {
-		t.close(of)
-		if rest, same := of.received.remainder(words); same {
+		rest, same := of.received.remainder(words)
+		if !same && of.isRepeatedBy(b) {
+			t.lastWhole = of.received
+			return of, nil, false
+		}
+		if t.close(of); same {
 			return of, rest, true
 		}
 	}
-	if rest, same := pieces.remainder(words); same && len(rest) == 0 && !by.thought {
+	if rest, same := pieces.remainder(words); same && len(rest) == 0 && !key.thought && isCompared {
 		return of, nil, true // it arrived in pieces of several texts, or under another name
 	}
-	return &text{id: id(), speaker: by, unfinished: of}, words, true
+	return &text{id: id(), agent: b.Agent, key: key, unfinished: of}, words, true
+}
+
+// isRepeatedBy reports whether the whole texts of a frame repeat the text together, and counts those after the first. Models
+// that execute code answer before and after it.
+func (t *text) isRepeatedBy(b *event.Batch) bool {
+	var whole textDigest
+	for i := range b.Events {
+		if e := &b.Events[i]; (e.Kind == event.KindText || e.Kind == event.KindThought) && keyOf(b, e) == t.key {
+			whole.add(e.Text())
+		}
+	}
+	if whole.n != t.received.n || whole.hash.Sum64() != t.received.hash.Sum64() {
+		return false
+	}
+	t.repeats = whole.pieces - 1
+	return t.repeats > 0
 }
 
 // addPiece adds a piece. A piece that starts a text and equals the last whole text adds nothing:
 // protocols repeat the answer at the end of a run.
-func (t *texts) addPiece(of *text, by speaker, piece []byte, id func() string) (*text, []byte, bool) {
+func (t *texts) addPiece(b *event.Batch, e *event.Event, id func() string) (*text, []byte, bool) {
+	key, piece := keyOf(b, e), e.Text()
+	of := t.openText(key)
 	if of == nil {
-		if rest, same := t.lastWhole.remainder(piece); same && len(rest) == 0 && !by.thought {
+		isOther := key.message != "" && t.lastNamed != "" && key.message != t.lastNamed
+		if rest, same := t.lastWhole.remainder(piece); same && len(rest) == 0 && !key.thought && !isOther {
 			return nil, nil, false
 		}
-		of = t.begin(by, id)
+		of = t.begin(b, key, id)
 	}
 	if rest, same := of.received.remainder(piece); same && len(rest) == 0 && of.received.pieces > 1 && len(piece) == of.received.n {
 		return of, nil, false // the stream repeats the text without marking it as whole
 	}
 	of.received.add(piece)
-	if !by.thought {
+	if !key.thought {
 		t.answer.add(piece)
+		t.unnamed = t.unnamed || key.message == ""
 	}
-	return of, piece, !of.isOpen
+	return of, piece, false
 }
 
-func (t *texts) openText(by speaker) *text {
+func (t *texts) openText(key textKey) *text {
 	for _, open := range t.open {
-		if open.speaker == by {
+		if open.key == key {
 			return open
 		}
 	}
 	return nil
 }
 
-func (t *texts) begin(by speaker, id func() string) *text {
-	begun := &text{id: id(), speaker: by, isOpen: len(t.open) < maxTexts}
-	if begun.isOpen {
-		t.open = append(t.open, begun)
+func (t *texts) begin(b *event.Batch, key textKey, id func() string) *text {
+	begun := &text{id: id(), agent: b.Agent, key: key}
+	if len(t.open) == maxTexts {
+		begun.unfinished = t.open[0]
+		t.close(t.open[0])
 	}
+	t.open = append(t.open, begun)
 	return begun
 }
 

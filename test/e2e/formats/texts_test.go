@@ -1,0 +1,136 @@
+package formats_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/test/e2e/harness"
+)
+
+// Streams with texts that are open at the same time, and with texts that are written anew.
+var (
+	a2aPiece = func(id string, more bool, text string) string {
+		return fmt.Sprintf(`data: {"jsonrpc":"2.0","id":1,"result":{"kind":"artifact-update","taskId":"t","contextId":"c","append":%t,"artifact":{"artifactId":%q,"parts":[{"kind":"text","text":%q}]}}}`+"\n\n", more, id, text)
+	}
+	a2aState = func(state string) string {
+		return fmt.Sprintf(`data: {"jsonrpc":"2.0","id":1,"result":{"kind":"status-update","taskId":"t","contextId":"c","status":{"state":%q}}}`+"\n\n", state)
+	}
+	a2aSnapshot = `data: {"jsonrpc":"2.0","id":1,"result":{"kind":"task","id":"t","contextId":"c","status":{"state":"working"},"artifacts":[{"artifactId":"a","parts":[{"kind":"text","text":"Alpha "}]}]}}` + "\n\n"
+	aguiEvents  = func(kind, id, more string) string {
+		return fmt.Sprintf(`data: {"type":"TEXT_MESSAGE_%s","messageId":%q%s}`+"\n\n", kind, id, more)
+	}
+	aisdkPart = func(kind, id, more string) string {
+		return fmt.Sprintf(`data: {"type":"text-%s","id":%q%s}`+"\n\n", kind, id, more)
+	}
+	chatChunk = func(index int, delta, finish string) string {
+		return fmt.Sprintf(`data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":%d,"delta":%s,"finish_reason":%s}]}`+"\n\n", index, delta, finish)
+	}
+	graphChunk = func(id, node, text, response string) string {
+		return fmt.Sprintf("event: messages\n"+`data: [{"type":"AIMessageChunk","id":%q,"content":%q,"response_metadata":%s},{"langgraph_node":%q,"langgraph_step":1,"langgraph_checkpoint_ns":"%[4]s:1"}]`+"\n\n", id, text, response, node)
+	}
+	adkParts = func(partial bool, parts string) string {
+		return fmt.Sprintf(`data: {"invocationId":"e-1","author":"root","id":"x","partial":%t,"content":{"role":"model","parts":[%s]},"usageMetadata":{"totalTokenCount":1}}`+"\n\n", partial, parts)
+	}
+)
+
+// TestTextsOfMessages checks that a text is followed by its message, and stated once.
+func TestTextsOfMessages(t *testing.T) {
+	two := []string{"Alpha one", "Beta two"}
+	for name, c := range map[string]struct {
+		stream    []string
+		want, a2a []string // a2a is nil if it is the same
+	}{
+		"a2a":           {[]string{a2aState("submitted"), a2aPiece("a", false, "Alpha "), a2aPiece("b", false, "Beta "), a2aPiece("a", true, "one"), a2aPiece("b", true, "two"), a2aState("completed")}, two, nil},
+		"a2a, whole":    {[]string{a2aState("submitted"), a2aPiece("a", false, "Alpha one"), a2aPiece("b", false, "Beta two"), a2aState("completed")}, two, nil},
+		"a2a, growing":  {[]string{a2aState("submitted"), a2aPiece("a", false, "Alpha "), a2aPiece("a", false, "Alpha o"), a2aPiece("a", false, "Alpha one"), a2aState("completed")}, two[:1], nil},
+		"a2a, replaced": {[]string{a2aState("submitted"), a2aPiece("a", false, "Alpha one"), a2aPiece("a", false, "Beta "), a2aPiece("a", true, "two"), a2aState("completed")}, two, nil},
+		"a2a, joined":   {[]string{a2aSnapshot, a2aPiece("a", true, "one"), a2aState("completed")}, []string{"one", "Alpha one"}, two[:1]},
+		"agui": {[]string{
+			`data: {"type":"RUN_STARTED","threadId":"t","runId":"r"}` + "\n\n", aguiEvents("START", "a", `,"role":"assistant"`), aguiEvents("START", "b", `,"role":"assistant"`),
+			aguiEvents("CONTENT", "a", `,"delta":"Alpha "`), aguiEvents("CONTENT", "b", `,"delta":"Beta "`), aguiEvents("CONTENT", "a", `,"delta":"one"`), aguiEvents("CONTENT", "b", `,"delta":"two"`),
+			aguiEvents("END", "b", ""), aguiEvents("END", "a", ""), `data: {"type":"RUN_FINISHED","threadId":"t","runId":"r"}` + "\n\n",
+		}, two, nil},
+		"aisdk": {[]string{
+			`data: {"type":"start","messageId":"m"}` + "\n\n", `data: {"type":"start-step"}` + "\n\n", aisdkPart("start", "0", ""), aisdkPart("start", "1", ""),
+			aisdkPart("delta", "0", `,"delta":"Alpha "`), aisdkPart("delta", "1", `,"delta":"Beta "`), aisdkPart("delta", "0", `,"delta":"one"`), aisdkPart("delta", "1", `,"delta":"two"`),
+			aisdkPart("end", "0", ""), aisdkPart("end", "1", ""), `data: {"type":"finish-step"}` + "\n\n", `data: {"type":"finish"}` + "\n\n", "data: [DONE]\n\n",
+		}, two, nil},
+		"openai": {[]string{
+			chatChunk(0, `{"role":"assistant","content":"Alpha "}`, "null"), chatChunk(1, `{"role":"assistant","content":"Beta "}`, "null"),
+			chatChunk(0, `{"content":"one"}`, "null"), chatChunk(1, `{"content":"two"}`, "null"), chatChunk(1, `{}`, `"stop"`), chatChunk(0, `{}`, `"stop"`), "data: [DONE]\n\n",
+		}, two, nil},
+		"langgraph": {[]string{
+			graphChunk("run--1", "a", "Alpha ", "{}"), graphChunk("run--2", "b", "Beta ", "{}"), graphChunk("run--1", "a", "one", "{}"), graphChunk("run--2", "b", "two", "{}"),
+			graphChunk("run--2", "b", "", `{"finish_reason":"stop"}`), graphChunk("run--1", "a", "", `{"finish_reason":"stop"}`),
+		}, two, nil},
+		"langgraph, unfinished": {[]string{graphChunk("run--1", "a", "Alpha one", "{}"), graphChunk("run--2", "b", "Beta ", "{}"), graphChunk("run--2", "b", "two", "{}")}, two, nil},
+		"adk": {[]string{
+			adkParts(true, `{"text":"Alpha "}`), adkParts(true, `{"text":"one"}`),
+			adkParts(false, `{"text":"Alpha "},{"executableCode":{"language":"PYTHON","code":"1"}},{"codeExecutionResult":{"outcome":"OUTCOME_OK","output":"1"}},{"text":"one"}`),
+		}, two[:1], nil},
+	} {
+		file := filepath.Join(t.TempDir(), "stream.sse")
+		if err := os.WriteFile(file, []byte(strings.Join(c.stream, "")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, format := range []string{"agui", "a2a", "a2a-0.3"} {
+			want := c.want
+			if c.a2a != nil && format != "agui" {
+				want = c.a2a
+			}
+			if got := statedTexts(t, harness.ReplayAs(t, "client", format, file)); !slices.Equal(got, want) {
+				t.Errorf("%s as %s: %q, want %q", name, format, got, want)
+			}
+		}
+	}
+}
+
+// statedTexts returns the texts of an output in AG-UI or A2A, in the order of their beginnings.
+func statedTexts(t *testing.T, output []byte) (all []string) {
+	t.Helper()
+	order := map[string]int{}
+	add := func(id string, more bool, text string) {
+		at, known := order[id]
+		if !known {
+			at, all = len(all), append(all, "")
+			order[id] = at
+		}
+		if !more {
+			all[at] = ""
+		}
+		all[at] += text
+	}
+	for _, f := range harness.Frames(t, output) {
+		type update struct {
+			Append   bool
+			Artifact struct {
+				ArtifactID string
+				Parts      []struct{ Text *string }
+			}
+		}
+		var e struct {
+			Type, MessageID, Delta string
+			Result                 struct {
+				update
+				ArtifactUpdate update
+			}
+		}
+		if err := json.Unmarshal(f.Data, &e); err != nil {
+			t.Fatal(err)
+		}
+		if e.Type == "TEXT_MESSAGE_CONTENT" {
+			add(e.MessageID, true, e.Delta)
+		}
+		for _, u := range []update{e.Result.update, e.Result.ArtifactUpdate} {
+			if len(u.Artifact.Parts) > 0 && u.Artifact.Parts[0].Text != nil {
+				add(u.Artifact.ArtifactID, u.Append, *u.Artifact.Parts[0].Text)
+			}
+		}
+	}
+	return all
+}
