@@ -42,7 +42,9 @@ func (a *agui) frame(f replay.Frame, b *event.Batch) {
 	for i := range b.Events {
 		e := &b.Events[i]
 		r.observe(b, e)
-		a.writeEvent(r, b, e)
+		if !isPlaceholder(b, e) {
+			a.writeEvent(r, b, e)
+		}
 		ended = ended || e.Kind == event.KindRunEnded
 	}
 	if ended { // the rest of the frame belongs to the run too

@@ -211,6 +211,13 @@ func (r *run) endedCallID(e *event.Event, id func() string) string {
 	return id()
 }
 
+// isPlaceholder reports whether an event is the result of a call that its frame pauses. It only says that the call waits.
+func isPlaceholder(b *event.Batch, e *event.Event) bool {
+	return e.Kind == event.KindToolEnded && e.CallID != "" && slices.ContainsFunc(b.Events, func(other event.Event) bool {
+		return other.Kind == event.KindToolPaused && other.CallID == e.CallID
+	})
+}
+
 // revisable is an object that is written more than once: a plan or an artifact.
 type revisable struct {
 	kind        event.Kind
