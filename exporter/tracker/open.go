@@ -126,11 +126,10 @@ func (r *openRun) apply(b *event.Batch) {
 	if !b.Has(event.KindModelEnded) && !awaitsUsage(b) {
 		r.endAwaitingUsage(responseKey{r.callerOf(b, agent), b.Response})
 	}
-	if op := r.partialResponses[responseKey{r.callerOf(b, agent), b.Response}]; b.Partial && op != nil {
-		op.lastPiece = r.now
-	}
 	if !b.Partial {
 		r.noteFrame(b, agent)
+	} else if op := r.partialResponses[responseKey{r.callerOf(b, agent), b.Response}]; op != nil {
+		op.lastPiece = r.now
 	}
 	r.flushEnded()
 }
