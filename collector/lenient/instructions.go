@@ -13,7 +13,7 @@ var (
 )
 
 // IsInstruction reports whether an object is a message that instructs models. It must have content. An object
-// without content may describe a person, whose role may be "developer".
+// without content may be about a person who is a developer by profession.
 func IsInstruction(i *event.Instructions, v strictjson.Value) bool {
 	instructs, content := false, false
 	for name, value := range v.Members() {

@@ -45,7 +45,7 @@ func (a *Artifact) add(e *event.Event) {
 	a.Name = cmp.Or(a.Name, e.Name)
 }
 
-// endAwaitingUsage ends a response whose usage was awaited, at the time at which it was complete.
+// endAwaitingUsage stops waiting for the usage of a response. The response ends when it was complete.
 func (r *openRun) endAwaitingUsage(key responseKey) {
 	op := r.awaitingUsage[key]
 	if op == nil {

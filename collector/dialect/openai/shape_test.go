@@ -13,7 +13,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
-// TestShapes sends chunks whose member object has the values of several servers: all are read, and leave, like OpenAI's own.
+// TestShapes sends chunks in which the member object has the values of several servers. All are read and leave, as OpenAI's own do.
 func TestShapes(t *testing.T) {
 	sent := stream(choice(`{"index":0,"delta":{"role":"assistant","content":"Hel"}}`), choice(`{"index":0,"delta":{"content":"lo"}}`), choice(`{"index":0,"delta":{},"finish_reason":"stop"}`),
 		choice(``), "[DONE]")

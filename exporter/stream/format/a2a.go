@@ -36,13 +36,14 @@ func (a *a2a) frame(f replay.Frame, b *event.Batch) {
 	r := a.runOf(f, b)
 	isOver, ended := r.ended && !r.failsLate(b), false
 	r.observeFrame(b)
+	paused := pausedBy(b)
 	for i := range b.Events {
 		e := &b.Events[i]
 		if isOver && !allowedAfterEnd(e) {
 			continue
 		}
 		r.observe(b, e)
-		if !isPlaceholder(b, e) {
+		if !paused.hasPlaceholder(e) {
 			a.writeEvent(r, b, e)
 		}
 		ended = ended || e.Kind == event.KindRunEnded

@@ -39,10 +39,11 @@ func (a *agui) frame(f replay.Frame, b *event.Batch) {
 	}
 	ended := false
 	r.observeFrame(b)
+	paused := pausedBy(b)
 	for i := range b.Events {
 		e := &b.Events[i]
 		r.observe(b, e)
-		if !isPlaceholder(b, e) {
+		if !paused.hasPlaceholder(e) {
 			a.writeEvent(r, b, e)
 		}
 		ended = ended || e.Kind == event.KindRunEnded

@@ -211,11 +211,27 @@ func (r *run) endedCallID(e *event.Event, id func() string) string {
 	return id()
 }
 
-// isPlaceholder reports whether an event is the result of a call that its frame pauses. It only says that the call waits.
-func isPlaceholder(b *event.Batch, e *event.Event) bool {
-	return e.Kind == event.KindToolEnded && e.CallID != "" && slices.ContainsFunc(b.Events, func(other event.Event) bool {
-		return other.Kind == event.KindToolPaused && other.CallID == e.CallID
-	})
+// pausedCalls are the IDs of the calls that a frame pauses.
+type pausedCalls map[string]struct{}
+
+func pausedBy(b *event.Batch) pausedCalls {
+	if !b.Has(event.KindToolPaused) {
+		return nil
+	}
+	paused := pausedCalls{}
+	for i := range b.Events {
+		if e := &b.Events[i]; e.Kind == event.KindToolPaused && e.CallID != "" {
+			paused[e.CallID] = struct{}{}
+		}
+	}
+	return paused
+}
+
+// hasPlaceholder reports whether an event of the frame is the result of a call that the frame pauses. Such a result only says that
+// the call waits.
+func (p pausedCalls) hasPlaceholder(e *event.Event) bool {
+	_, isPaused := p[e.CallID]
+	return isPaused && e.Kind == event.KindToolEnded
 }
 
 // revisable is an object that is written more than once: a plan or an artifact.
