@@ -25,8 +25,8 @@ func newA2A(s *Settings, out *output) *a2a {
 
 func (a *a2a) setQuiet(quiet bool) { a.quiet = quiet }
 
-// noteGap keeps the gap for the next snapshot or update: clients take every SSE event for a response,
-// whatever its name.
+// noteGap keeps the gap for the next snapshot or update. A frame of its own would not do: clients take every SSE event
+// for a response, whatever its name.
 func (a *a2a) noteGap(g *replay.Gap) bool {
 	a.pendingGap = gapOf(g)
 	return false
@@ -34,7 +34,8 @@ func (a *a2a) noteGap(g *replay.Gap) bool {
 
 func (a *a2a) frame(f replay.Frame, b *event.Batch) {
 	r := a.runOf(f, b)
-	isOver, ended := r.ended && !r.failsLate(b), false
+	isOver := r.ended && !r.failsLate(b)
+	ended := false
 	r.observeFrame(b)
 	paused := pausedBy(b)
 	for i := range b.Events {
@@ -91,8 +92,8 @@ type otherEvent struct {
 	*content
 }
 
-// ensureTask announces the task unless the reader knows it. It returns false if nothing is to be written, because
-// the frames are only reread.
+// ensureTask announces the task, unless the reader knows it. It returns false if the frames are only reread. Then the
+// caller must write nothing.
 func (a *a2a) ensureTask(r *run, b *event.Batch, now a2aState) bool {
 	if a.quiet || r.announced {
 		return !a.quiet
@@ -112,11 +113,9 @@ func (a *a2a) ensureTask(r *run, b *event.Batch, now a2aState) bool {
 
 func (a *a2a) writeStatus(r *run, b *event.Batch, now a2aState, final bool, parts ...a2aPart) {
 	u := a2aStatusUpdate{TaskID: r.id, ContextID: r.session, Status: a2aStatus{State: now, Timestamp: timestamp(b)}, Final: final}
-	if len(parts) > 0 {
-		u.Status.Message = &a2aMessage{MessageID: a.out.newMessageID(), TaskID: r.id, ContextID: r.session, Role: "agent", Parts: parts}
-	}
 	author := ""
 	if len(parts) > 0 {
+		u.Status.Message = &a2aMessage{MessageID: a.out.newMessageID(), TaskID: r.id, ContextID: r.session, Parts: parts}
 		author = b.Agent
 	}
 	u.Metadata = a.updateMetadata(author)
@@ -135,12 +134,12 @@ func (a *a2a) writeWorking(r *run, b *event.Batch, part a2aPart) {
 
 // writeText writes a text as an artifact, which ends with its last chunk.
 func (a *a2a) writeText(r *run, b *event.Batch, e *event.Event) {
-	of, added, isLast := r.texts.add(b, e, a.out.newID)
-	if of == nil {
+	t, added, isLast := r.texts.add(b, e, a.out.newID)
+	if t == nil {
 		return
 	}
-	a.endUnfinished(r, b, of)
-	a.writeChunk(r, b, of, added, isLast)
+	a.endUnfinished(r, b, t)
+	a.writeChunk(r, b, t, added, isLast)
 }
 
 // endUnfinished ends the text that another one supersedes. If both are the same message, the other replaces it.
@@ -156,22 +155,22 @@ func (a *a2a) endUnfinished(r *run, b *event.Batch, by *text) {
 
 // writeChunk writes a piece of a text. It writes an empty last chunk only to a reader that has received
 // an earlier chunk.
-func (a *a2a) writeChunk(r *run, b *event.Batch, of *text, added []byte, isLast bool) {
-	if len(added) == 0 && !(isLast && of.announced) {
+func (a *a2a) writeChunk(r *run, b *event.Batch, t *text, added []byte, isLast bool) {
+	if len(added) == 0 && !(isLast && t.announced) {
 		return
 	}
-	continues := of.announced
+	continues := t.announced
 	if a.quiet { // a resuming reader has the beginning
-		of.announced = a.settings.Resumed && !isLast
+		t.announced = a.settings.Resumed && !isLast
 		return
 	}
-	of.announced = !isLast
+	t.announced = !isLast
 	a.ensureTask(r, b, stateWorking)
 	u := a2aArtifactUpdate{
 		TaskID: r.id, ContextID: r.session, Append: continues, LastChunk: isLast,
-		Artifact: a2aArtifact{ID: of.id, Parts: []a2aPart{textPart(string(added))}},
+		Artifact: a2aArtifact{ID: t.id, Parts: []a2aPart{textPart(string(added))}},
 	}
-	u.Metadata = a.updateMetadata(of.agent)
+	u.Metadata = a.updateMetadata(t.agent)
 	a.out.add(a.version.artifact(u))
 }
 
@@ -187,11 +186,11 @@ func (a *a2a) updateMetadata(author string) *updateMetadata {
 
 // writeThought writes a thought as a message about the work.
 func (a *a2a) writeThought(r *run, b *event.Batch, e *event.Event) {
-	of, added, _ := r.texts.add(b, e, a.out.newID)
-	if of == nil {
+	t, added, _ := r.texts.add(b, e, a.out.newID)
+	if t == nil {
 		return
 	}
-	if a.endUnfinished(r, b, of); len(added) == 0 {
+	if a.endUnfinished(r, b, t); len(added) == 0 {
 		return
 	}
 	part := textPart(string(added))
@@ -202,7 +201,7 @@ func (a *a2a) writeThought(r *run, b *event.Batch, e *event.Event) {
 // writeQuestion writes a request for input. It is final only if the run ends with it.
 func (a *a2a) writeQuestion(r *run, b *event.Batch, asked input) {
 	if a.ensureTask(r, b, stateWorking) {
-		a.writeStatus(r, b, a.version.inputState(asked.Kind), false, inputParts(asked)...)
+		a.writeStatus(r, b, inputState(asked.Kind), false, inputParts(asked)...)
 	}
 }
 
@@ -217,18 +216,18 @@ func inputParts(asked input) []a2aPart {
 
 // writeArtifact writes an artifact. It appends only to content that the reader has.
 func (a *a2a) writeArtifact(r *run, b *event.Batch, e *event.Event) {
-	of := r.revisableOf(e, a.out.newID)
-	continues := e.Artifact.Append && of.contentSent
-	if of.contentSent = !a.quiet || a.settings.Resumed; !a.ensureTask(r, b, stateWorking) {
+	object := r.revisableOf(e, a.out.newID)
+	continues := e.Artifact.Append && object.contentSent
+	if object.contentSent = !a.quiet || a.settings.Resumed; !a.ensureTask(r, b, stateWorking) {
 		return
 	}
 	a.out.add(a.version.artifact(a2aArtifactUpdate{
 		TaskID: r.id, ContextID: r.session, Append: continues, LastChunk: e.Artifact.Complete,
-		Artifact: a2aArtifact{ID: cmp.Or(e.ID, of.id), Name: e.Name, Parts: a.version.parts(e)}, Metadata: a.updateMetadata(""),
+		Artifact: a2aArtifact{ID: cmp.Or(e.ID, object.id), Name: e.Name, Parts: a.version.parts(e)}, Metadata: a.updateMetadata(""),
 	}))
 }
 
-// endRun ends a run for good.
+// endRun writes the end of a run, and the end of its open texts.
 func (a *a2a) endRun(r *run, b *event.Batch, outcome status) {
 	last, parts := a.finalState(r, outcome)
 	if a.ensureTask(r, b, stateWorking) {
@@ -241,8 +240,8 @@ func (a *a2a) endRun(r *run, b *event.Batch, outcome status) {
 	r.dropDetails()
 }
 
-// finalState returns the last state of a task on its stream and its message. Open questions are repeated, because
-// clients only look at the final status.
+// finalState returns the last state of a task on its stream, and the parts of the message about it. The message repeats open
+// questions, because clients only look at the final status.
 func (a *a2a) finalState(r *run, outcome status) (a2aState, []a2aPart) {
 	switch outcome {
 	case interrupted:
@@ -250,7 +249,7 @@ func (a *a2a) finalState(r *run, outcome status) (a2aState, []a2aPart) {
 		for _, one := range r.inputs {
 			parts = append(parts, inputParts(one)...)
 		}
-		return a.version.inputState(r.inputs[0].Kind), parts
+		return inputState(r.inputs[0].Kind), parts
 	case completed:
 		return stateCompleted, nil
 	case canceled:
@@ -260,7 +259,7 @@ func (a *a2a) finalState(r *run, outcome status) (a2aState, []a2aPart) {
 	}
 	notice := textPart("the stream ended before the run did")
 	notice.Metadata = &partMetadata{Status: outcome}
-	return stateWorking, []a2aPart{notice} // the agent has not said that the task is over, and another stream may bring the rest
+	return stateWorking, []a2aPart{notice} // the agent has not ended the task, and another stream may bring the rest
 }
 
 // asStruct returns a value as an object, the form that the protocol requires for calls.

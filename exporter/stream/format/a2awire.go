@@ -39,7 +39,7 @@ var statesV1 = map[a2aState]a2aState{
 }
 
 // inputState returns the state of a task that waits for input.
-func (w a2aVersion) inputState(kind event.InputKind) a2aState {
+func inputState(kind event.InputKind) a2aState {
 	if kind == event.InputCredential {
 		return stateAuth
 	}
@@ -132,7 +132,7 @@ type (
 		Thought bool   `json:"adk_thought,omitempty"`
 		Kind    string `json:"delegraph_thought_type,omitempty"`
 		Status  status `json:"delegraph_run_status,omitempty"` // of a run that ended without a state of A2A
-		Wrapped bool   `json:"data_part_compat,omitempty"`     // marks, as the A2A project's SDKs do, data of 1.0 that 0.3 has no form for
+		Wrapped bool   `json:"data_part_compat,omitempty"`     // data of 1.0 that 0.3 has no form for; the SDKs of the A2A project mark it so too
 	}
 )
 
@@ -169,7 +169,7 @@ func (w a2aVersion) artifact(u a2aArtifactUpdate) response {
 	}{u})
 }
 
-// setNames replaces the names in a status by those of the version.
+// setNames sets the state, the role and the kinds to the names of the version.
 func (w a2aVersion) setNames(s *a2aStatus) {
 	if !w.v03 {
 		s.State = statesV1[s.State]
@@ -177,12 +177,14 @@ func (w a2aVersion) setNames(s *a2aStatus) {
 	if s.Message == nil {
 		return
 	}
-	if s.Message.Role = "ROLE_AGENT"; w.v03 {
+	s.Message.Role = "ROLE_AGENT"
+	if w.v03 {
 		s.Message.Kind, s.Message.Role = "message", "agent"
 	}
 	w.setKinds(s.Message.Parts)
 }
 
+// setKinds brings parts into the form of version 0.3.
 func (w a2aVersion) setKinds(parts []a2aPart) {
 	for i := range parts {
 		switch p := &parts[i]; {

@@ -30,7 +30,7 @@ func (a *agui) noteGap(g *replay.Gap) bool {
 
 func (a *agui) frame(f replay.Frame, b *event.Batch) {
 	r := a.runOf(f, b)
-	if a.isRepeated(r) {
+	if a.quiet && a.current == r { // a reread frame of the open run: it is from another stream, and the reader has it
 		return
 	}
 	if r.ended && !r.failsLate(b) {
@@ -71,10 +71,6 @@ func (a *agui) streamEnded(f replay.Frame, _ *event.Batch) {
 	}
 }
 
-// isRepeated reports whether the reader already has a frame of a run: the frame is reread, but the run is open for the
-// reader. It is from another stream of that run.
-func (a *agui) isRepeated(r *run) bool { return a.quiet && a.current == r }
-
 func (a *agui) writeEvent(r *run, b *event.Batch, e *event.Event) {
 	switch e.Kind {
 	case event.KindRunStarted:
@@ -98,7 +94,7 @@ func (a *agui) writeEvent(r *run, b *event.Batch, e *event.Event) {
 	case event.KindArtifact:
 		a.writeArtifact(r, b, e)
 	case event.KindPlan:
-		a.writeActivity(r, b, e, plan{e.Plan.Pending, e.Plan.InProgress, e.Plan.Completed, e.Plan.Canceled})
+		a.writeActivity(r, b, e, (*plan)(&e.Plan))
 	case event.KindChildRun:
 		a.adopt(e.ID, r)
 	case event.KindTransfer, event.KindInputRequested, event.KindInputAnswered, event.KindToolPaused, event.KindToolProgress,
@@ -107,14 +103,14 @@ func (a *agui) writeEvent(r *run, b *event.Batch, e *event.Event) {
 	}
 }
 
-// ensureCurrent starts a turn of the run if needed. It returns false if nothing is to be written, because the frames are
-// only reread.
+// ensureCurrent starts a turn of the run if needed. It returns false if the frames are only reread. Then the caller must
+// write nothing.
 func (a *agui) ensureCurrent(r *run) bool {
 	a.switchTo(r)
 	return !a.quiet
 }
 
-// switchTo makes a run the current one, and writes a gap before it.
+// switchTo makes a run the current one, and writes the pending gap.
 func (a *agui) switchTo(r *run) {
 	switch {
 	case a.quiet:
@@ -128,7 +124,7 @@ func (a *agui) switchTo(r *run) {
 // startTurn ends the turn of the current run and starts one of another. Open steps are started again.
 func (a *agui) startTurn(r *run) {
 	if a.current != nil {
-		a.endTurn(aguiEvent{Type: "RUN_FINISHED", Result: runStatus{"running"}})
+		a.endTurn(aguiEvent{Type: "RUN_FINISHED", Result: runStatus{running}})
 	}
 	a.current = r
 	a.out.add(aguiEvent{Type: "RUN_STARTED", ThreadID: r.session, RunID: r.id})
@@ -170,7 +166,7 @@ func (a *agui) endTurn(last aguiEvent) {
 	a.current = nil
 }
 
-// endRun ends a run for good.
+// endRun writes the end of a run, in a turn of that run.
 func (a *agui) endRun(r *run, outcome status) {
 	r.ended, r.outcome = true, outcome
 	defer r.dropDetails()
@@ -196,11 +192,11 @@ func (a *agui) endRun(r *run, outcome status) {
 
 // writeText writes the new part of a text. A thought becomes a reasoning message.
 func (a *agui) writeText(r *run, b *event.Batch, e *event.Event) {
-	of, added, isLast := r.texts.add(b, e, a.out.newID)
-	if of == nil {
+	t, added, isLast := r.texts.add(b, e, a.out.newID)
+	if t == nil {
 		return
 	}
-	ended := of.takeUnfinished()
+	ended := t.takeUnfinished()
 	if a.quiet {
 		return
 	}
@@ -209,15 +205,15 @@ func (a *agui) writeText(r *run, b *event.Batch, e *event.Event) {
 	}
 	if len(added) > 0 {
 		a.switchTo(r)
-		a.startText(of, b)
+		a.startText(t, b)
 		kind := "TEXT_MESSAGE_CONTENT"
-		if of.key.thought {
+		if t.key.thought {
 			kind = "REASONING_MESSAGE_CONTENT"
 		}
-		a.add(b, aguiEvent{Type: kind, MessageID: of.id, Delta: string(added)})
+		a.add(b, aguiEvent{Type: kind, MessageID: t.id, Delta: string(added)})
 	}
 	if isLast {
-		a.endText(of)
+		a.endText(t)
 	}
 }
 
@@ -282,17 +278,17 @@ func (a *agui) writeActivity(r *run, b *event.Batch, e *event.Event, content any
 
 // writeArtifact writes an artifact, or only what is added if the reader has part of its contents.
 func (a *agui) writeArtifact(r *run, b *event.Batch, e *event.Event) {
-	of, revision := r.revisableOf(e, a.out.newID), newArtifact(e, e.Pieces())
-	grows := e.Artifact.Append && of.contentSent
-	of.contentSent = grows || len(revision.Contents) > 0
+	object, revision := r.revisableOf(e, a.out.newID), newArtifact(e, e.Pieces())
+	grows := e.Artifact.Append && object.contentSent
+	object.contentSent = grows || len(revision.Contents) > 0
 	switch {
 	case a.quiet: // a resuming reader has the beginning
-		of.contentSent = of.contentSent && a.settings.Resumed
+		object.contentSent = object.contentSent && a.settings.Resumed
 	case !grows:
 		a.writeActivity(r, b, e, revision)
 	default:
 		a.switchTo(r)
-		a.add(b, aguiEvent{Type: "ACTIVITY_DELTA", MessageID: of.id, ActivityType: "delegraph.artifact", Patch: artifactPatch(revision)})
+		a.add(b, aguiEvent{Type: "ACTIVITY_DELTA", MessageID: object.id, ActivityType: "delegraph.artifact", Patch: artifactPatch(revision)})
 	}
 }
 

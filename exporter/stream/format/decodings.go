@@ -1,6 +1,7 @@
 package format
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -21,8 +22,8 @@ const (
 	maxWindow      = 1024
 	maxWindowBytes = 2 << 20
 
-	// The charge for a decoder is newDecoderBytes and the bytes that it has read, up to
-	// maxDecoderBytes: it keeps at most 64 open texts of 64 KiB.
+	// The charge for a decoder is newDecoderBytes plus the bytes that it has read. Of these it is charged at
+	// most maxDecoderBytes, because it keeps at most 64 open texts of 64 KiB.
 	maxDecoderBytes = 4 << 20
 	newDecoderBytes = 16 << 10
 )
@@ -32,7 +33,7 @@ const (
 // others take the batch from the decoding's window. A reader that has fallen behind the window
 // starts another decoding from the frames that the ring still holds, which others may share as well.
 // All memory is charged to one account. Beyond its limit, the least recently used decodings are
-// evicted until it is met or one is left. Their readers start new ones.
+// evicted until the limit is met or one decoding is left. Their readers start new ones.
 type Decodings struct {
 	newDecoder func(source, dialect string, response bool) Decoder
 	memory     *budget.Account
@@ -101,12 +102,7 @@ func (d *Decodings) addReaders(n int) {
 func (d *Decodings) onRemove(s *decoding, _ struct{}) {
 	d.memory.Release(s.charged)
 	s.charged = 0
-	others := make([]*decoding, 0, len(d.byKey[s.key]))
-	for _, other := range d.byKey[s.key] {
-		if other != s {
-			others = append(others, other)
-		}
-	}
+	others := slices.DeleteFunc(slices.Clone(d.byKey[s.key]), func(other *decoding) bool { return other == s })
 	if d.byKey[s.key] = others; len(others) == 0 {
 		delete(d.byKey, s.key)
 	}
@@ -123,8 +119,8 @@ func (d *Decodings) remove(key decodingKey, id uint64) {
 	}
 }
 
-// of returns the decodings of a key, which the caller must not change.
-func (d *Decodings) of(key decodingKey) []*decoding {
+// sharedBy returns the decodings of a key, which the caller must not change.
+func (d *Decodings) sharedBy(key decodingKey) []*decoding {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.byKey[key]
@@ -142,7 +138,7 @@ func (d *Decodings) start(key decodingKey, f replay.Frame) *decoding {
 	defer d.mu.Unlock()
 	d.started++
 	s.id = d.started
-	d.byKey[key] = append(d.byKey[key][:len(d.byKey[key]):len(d.byKey[key])], s)
+	d.byKey[key] = append(slices.Clip(d.byKey[key]), s)
 	d.all.Add(s, struct{}{})
 	return s
 }

@@ -92,7 +92,7 @@ func TestReadersBehindTheWindow(t *testing.T) {
 	for _, f := range frames {
 		first.Append(nil, f)
 	}
-	r.decodings.of(decodingKey{stream, "all"})[0].window = nil
+	r.decodings.sharedBy(decodingKey{stream, "all"})[0].window = nil
 	for _, f := range frames[1:] {
 		second.Append(nil, f)
 	}

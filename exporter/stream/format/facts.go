@@ -7,7 +7,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// The parts of events, as documented in docs/reference/events.md.
+// The types in this file are parts of events, as documented in docs/reference/events.md.
 
 type input struct {
 	ID      string          `json:"id,omitempty"`
@@ -31,8 +31,8 @@ func newInput(e *event.Event) input {
 // maxKeptQuestion is the size in bytes up to which a question is kept, to be repeated at the end of its run.
 const maxKeptQuestion = 4 << 10
 
-// bounded returns a copy that does not share memory with the batch. It leaves out a question that is too long: that
-// was written in full when it was asked.
+// bounded returns a copy that does not share memory with the batch. It leaves out a question that is too long. Such a
+// question was written in full when it was asked.
 func (in input) bounded() input {
 	out := input{ID: in.ID, Kind: in.Kind}
 	if len(in.Prompt)+len(in.Options)+len(in.Schema) <= maxKeptQuestion {
@@ -90,7 +90,7 @@ func newUsage(u event.Usage) *usage {
 	return &usage{count(u.Input), count(u.Output), count(u.CacheRead), count(u.Reasoning)}
 }
 
-// state names what changed. Its size is that of the whole state, of which the reader may see a part.
+// state names the keys that changed. It leaves out the size of the state, of which the reader may see only a part.
 type state struct {
 	Keys []string `json:"keys,omitempty"`
 }
@@ -113,6 +113,13 @@ type confidence struct {
 	Origin  event.Origin `json:"origin"`
 }
 
+func newConfidence(c *event.Confidence) *confidence {
+	return &confidence{
+		Value: optional(c.Value, c.Known), Low: optional(c.Low.Value, c.Low.Known), High: optional(c.High.Value, c.High.Known),
+		Scope: c.Scope, Label: c.Label, Topic: c.Topic, Overall: c.Overall, Origin: c.Origin,
+	}
+}
+
 type citation struct {
 	Source    string       `json:"source"`
 	Reference string       `json:"reference,omitempty"`
@@ -121,16 +128,17 @@ type citation struct {
 }
 
 func count(c event.Count) *int64 {
-	if !c.Known {
-		return nil
-	}
-	return &c.N
+	return optional(c.N, c.Known)
 }
 
 func seconds(d event.Duration) *float64 {
-	if !d.Known {
+	return optional(d.D.Seconds(), d.Known)
+}
+
+// optional returns a value, or nil if it is unknown.
+func optional[T any](value T, known bool) *T {
+	if !known {
 		return nil
 	}
-	s := d.D.Seconds()
-	return &s
+	return new(value)
 }

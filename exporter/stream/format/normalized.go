@@ -1,8 +1,8 @@
 package format
 
 import (
+	"cmp"
 	"encoding/json"
-	"time"
 
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -86,9 +86,7 @@ func (n *normalized) frame(f replay.Frame, b *event.Batch) {
 		}
 		result := n.begin(f, e.Kind.String(), b)
 		result.Agent, result.Step, result.Branch, result.Within, result.Parent = b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch
-		if !b.Time.IsZero() {
-			result.Time = b.Time.UTC().Format(time.RFC3339Nano)
-		}
+		result.Time = timestamp(b)
 		result.content = newContent(e, b.Partial)
 		n.out.add(result)
 	}
@@ -112,13 +110,9 @@ func (n *normalized) streamEnded(f replay.Frame, last *event.Batch) {
 
 // begin returns an event with the members that every event has.
 func (n *normalized) begin(f replay.Frame, kind string, b *event.Batch) normalizedEvent {
-	session := b.Session
-	if session == "" {
-		session = n.settings.Session
-	}
 	return normalizedEvent{
 		Kind: kind, Frame: n.out.frameID(), Index: len(n.out.ends), Source: f.Source, Dialect: f.Stream.Dialect,
-		Session: session, Run: b.Run,
+		Session: cmp.Or(b.Session, n.settings.Session), Run: b.Run,
 	}
 }
 
@@ -137,9 +131,7 @@ func newContent(e *event.Event, partial bool) *content {
 	case event.KindToolPaused:
 		c.Call = e.CallID
 	case event.KindToolProgress:
-		if c.Call = e.CallID; e.Progress.Known {
-			c.Progress = &e.Progress.Value
-		}
+		c.Call, c.Progress = e.CallID, optional(e.Progress.Value, e.Progress.Known)
 	case event.KindTransfer:
 		c.To, c.Call, c.Event = e.Name, e.CallID, e.ID
 	case event.KindInputRequested:
@@ -165,30 +157,18 @@ func (c *content) addResult(e *event.Event) {
 	case event.KindState:
 		c.State = &state{e.State().Keys}
 	case event.KindPlan:
-		c.Plan = &plan{e.Plan.Pending, e.Plan.InProgress, e.Plan.Completed, e.Plan.Canceled}
+		c.Plan = (*plan)(&e.Plan)
 	case event.KindConfidence:
-		c.By = e.Name
-		c.Confidence = &confidence{Scope: e.Confidence.Scope, Label: e.Confidence.Label, Topic: e.Confidence.Topic, Overall: e.Confidence.Overall, Origin: e.Confidence.Origin}
-		if e.Confidence.Known {
-			c.Confidence.Value = &e.Confidence.Value
-		}
-		if e.Confidence.Low.Known {
-			c.Confidence.Low = &e.Confidence.Low.Value
-		}
-		if e.Confidence.High.Known {
-			c.Confidence.High = &e.Confidence.High.Value
-		}
+		c.By, c.Confidence = e.Name, newConfidence(&e.Confidence)
 	case event.KindCitation:
-		c.By = e.Name
-		c.Citation = &citation{e.Citation.Source, e.Citation.Reference, e.Citation.URI, e.Citation.Origin}
+		c.By, c.Citation = e.Name, (*citation)(&e.Citation)
 	case event.KindReasoning:
-		c.By = e.Name
-		c.Steps = &e.Steps
+		c.By, c.Steps = e.Name, &e.Steps
 	}
 }
 
-// payload returns the arguments or the result of a call. An empty one counts as unknown: the filter may have put it in place of
-// what may not leave.
+// payload returns the arguments or the result of a call. An empty one counts as unknown, because the filter may have put it in
+// place of a value that may not leave.
 func payload(e *event.Event) json.RawMessage {
 	if v := e.Payload(); v.Len() > 0 || len(v.Text()) > 0 || v.Kind() == strictjson.Number || v.Kind() == strictjson.Bool {
 		return raw(v)

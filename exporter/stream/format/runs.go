@@ -63,15 +63,15 @@ func newRuns(s *Settings, out *output) runs {
 	return runs{settings: s, out: out, byKey: known}
 }
 
-// runOf returns the run of a frame, and begins one if none is known. An ended run that goes on counts as a new one if it is
-// on another stream or states its start again.
+// runOf returns the run of a frame, and begins one if none is known. It also begins one if the known run has ended, and the
+// frame is from another stream or starts a run.
 func (r *runs) runOf(f replay.Frame, b *event.Batch) *run {
 	key := runKey{source: f.Source, session: b.Session, run: b.Run}
 	if b.Run == "" {
 		key = runKey{source: f.Source, stream: f.Stream}
 	}
 	known, ok := r.byKey.Get(key)
-	if !ok || known.ended && (known.stream != f.Stream || startsRun(b)) {
+	if !ok || known.ended && (known.stream != f.Stream || b.Has(event.KindRunStarted)) {
 		if known = r.continueUnnamed(key, f.Stream); known == nil {
 			known = r.begin(key, b.Session)
 		}
@@ -81,8 +81,9 @@ func (r *runs) runOf(f replay.Frame, b *event.Batch) *run {
 	return known
 }
 
-// continueUnnamed returns the run of the frames before a stream's first run ID, which belong to the run with this ID, or
-// nil if there is none. Readers know the run by its derived ID if it stated something. Otherwise it begins with the new one.
+// continueUnnamed returns the run that a stream began without an ID, or nil. The frames before a stream's first run ID
+// belong to the run with that ID. If they stated a fact, readers know the run by a derived ID, which it keeps. If not, the
+// caller begins a run with the stated ID.
 func (r *runs) continueUnnamed(key runKey, stream *replay.Stream) *run {
 	open := r.openRuns(stream)
 	if key.run == "" || len(open) != 1 || open[0].key.run != "" {
@@ -107,27 +108,10 @@ func statesFact(b *event.Batch) bool {
 	return false
 }
 
-func startsRun(b *event.Batch) bool {
-	for i := range b.Events {
-		if b.Events[i].Kind == event.KindRunStarted {
-			return true
-		}
-	}
-	return false
-}
-
 // begin adds a run. Ids that the wire does not state are derived from the run's first frame.
 func (r *runs) begin(key runKey, session string) *run {
-	begun := &run{key: key, id: key.run, session: session}
-	if begun.session == "" {
-		begun.session = r.settings.Session
-	}
-	if begun.id == "" {
-		begun.id = r.out.frameID()
-	}
-	if begun.session == "" {
-		begun.session = begun.id
-	}
+	id := cmp.Or(key.run, r.out.frameID())
+	begun := &run{key: key, id: id, session: cmp.Or(session, r.settings.Session, id)}
 	r.byKey.Add(key, begun)
 	return begun
 }
@@ -197,18 +181,18 @@ func (r *run) startedCallID(e *event.Event, id func() string) string {
 	return begun.id
 }
 
-// endedCallID returns the id of a call that ends. A call that has none on the wire is the oldest open one of its tool.
+// endedCallID returns the id of a call that ends. A call without one on the wire is taken for the oldest open call of its tool.
 func (r *run) endedCallID(e *event.Event, id func() string) string {
 	if e.CallID != "" {
 		return e.CallID
 	}
-	for i, open := range r.calls {
-		if open.tool == e.Name {
-			r.calls = append(r.calls[:i], r.calls[i+1:]...)
-			return open.id
-		}
+	i := slices.IndexFunc(r.calls, func(open call) bool { return open.tool == e.Name })
+	if i < 0 {
+		return id()
 	}
-	return id()
+	ended := r.calls[i]
+	r.calls = slices.Delete(r.calls, i, i+1)
+	return ended.id
 }
 
 // pausedCalls are the IDs of the calls that a frame pauses.
@@ -272,7 +256,8 @@ const maxSteps = 256
 // open. It returns false if both names are taken.
 func (r *run) beginStep(agent, branch string, shown bool) (step, bool) {
 	for _, name := range []string{agent, branch} {
-		if name != "" && len(r.steps) < maxSteps && !r.stepNamed(name) {
+		isTaken := slices.ContainsFunc(r.steps, func(open step) bool { return open.name == name })
+		if name != "" && len(r.steps) < maxSteps && !isTaken {
 			begun := step{agent, branch, name, shown}
 			r.steps = append(r.steps, begun)
 			return begun, true
@@ -281,23 +266,15 @@ func (r *run) beginStep(agent, branch string, shown bool) (step, bool) {
 	return step{}, false
 }
 
-func (r *run) stepNamed(name string) bool {
-	for _, open := range r.steps {
-		if open.name == name {
-			return true
-		}
-	}
-	return false
-}
-
+// endStep removes a step. It returns false if the step is not open.
 func (r *run) endStep(agent, branch string) (step, bool) {
-	for i, open := range r.steps {
-		if open.agent == agent && open.branch == branch {
-			r.steps = append(r.steps[:i], r.steps[i+1:]...)
-			return open, true
-		}
+	i := slices.IndexFunc(r.steps, func(open step) bool { return open.agent == agent && open.branch == branch })
+	if i < 0 {
+		return step{}, false
 	}
-	return step{}, false
+	ended := r.steps[i]
+	r.steps = slices.Delete(r.steps, i, i+1)
+	return ended, true
 }
 
 // failsLate reports whether a frame says that a run has failed after it had ended otherwise.
@@ -315,8 +292,8 @@ func allowedAfterEnd(e *event.Event) bool {
 	return false
 }
 
-// dropDetails releases what an ended run no longer needs. It keeps the hashes of the last texts,
-// because the protocol may repeat these, and the class of a failure.
+// dropDetails releases what an ended run no longer needs. It keeps the class of a failure and the hashes of the last
+// texts, which the protocol may repeat.
 func (r *run) dropDetails() {
 	r.texts = texts{answer: r.texts.answer, unnamed: r.texts.unnamed, lastWhole: r.texts.lastWhole, lastNamed: r.texts.lastNamed}
 	r.steps, r.usage, r.models, r.calls = nil, nil, nil, nil

@@ -18,7 +18,7 @@ type statusTracker struct {
 	expectations   []expectation
 	inputs         []input
 	paused         []string // calls that wait for a person
-	pausedNow      []string // those named by the current frame
+	pausedNow      []string // calls that the current frame pauses
 }
 
 // expectation is an agent that must still speak: a model that received a result, or an agent that
@@ -61,7 +61,7 @@ func (t *statusTracker) observe(b *event.Batch, e *event.Event) {
 			t.addInput(input{ID: e.CallID, Kind: event.InputTool, agent: b.Agent})
 		}
 	case event.KindToolEnded:
-		t.toolEnded(b, e)
+		t.observeResult(b, e)
 	case event.KindTransfer:
 		t.expect(expectation{b.Branch, b.Agent})
 	case event.KindInputRequested:
@@ -111,8 +111,8 @@ func (t *statusTracker) observeError(b *event.Batch, e *event.Event) {
 	}
 }
 
-// toolEnded records a result. The placeholder result of a paused call does not count.
-func (t *statusTracker) toolEnded(b *event.Batch, e *event.Event) {
+// observeResult records the result of a call. The placeholder result of a paused call does not count.
+func (t *statusTracker) observeResult(b *event.Batch, e *event.Event) {
 	switch {
 	case slices.Contains(t.pausedNow, e.CallID):
 	case e.Pending:

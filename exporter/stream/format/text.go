@@ -2,12 +2,13 @@ package format
 
 import (
 	"hash/maphash"
+	"slices"
 
 	"github.com/delegraph/delegraph/collector/event"
 )
 
 // textKey distinguishes texts that are open at the same time: by their message or, if it is unknown, by their author and response.
-// Thoughts are no part of an answer.
+// A thought is never the same text as an answer.
 type textKey struct {
 	message, agent, branch, within, response string
 	thought                                  bool
@@ -29,7 +30,7 @@ type text struct {
 	repeats   int // further events of the frame that repeat the text
 
 	announced  bool  // started for the reader, and not yet ended
-	unfinished *text // an open text that ends without a whole text that repeats it; the writer ends it
+	unfinished *text // an open text that ends with the start of this one; the writer writes its end
 }
 
 // takeUnfinished returns t.unfinished, once.
@@ -56,8 +57,8 @@ func (d *textDigest) add(piece []byte) {
 	_, _ = d.hash.Write(piece) // never fails
 }
 
-// maxDecodedText is the number of bytes that decoders keep of a text that arrives in pieces. If it is longer, what they
-// report as the whole is only a part.
+// maxDecodedText is the number of bytes that decoders keep of a text that arrives in pieces. Of a longer text they report
+// only a part as the whole.
 const maxDecodedText = 64 << 10
 
 // remainder returns what a whole text adds to the pieces. It returns false if the pieces belong to
@@ -84,45 +85,45 @@ type texts struct {
 	lastNamed string     // its message
 }
 
-// add adds a text of a frame: a whole one or, if the frame is partial, a piece of one. It returns the text that it belongs
-// to, the part that the reader does not have yet, and whether the text has ended. The text may be nil if there is nothing
-// to write.
-func (t *texts) add(b *event.Batch, e *event.Event, id func() string) (of *text, added []byte, isLast bool) {
+// add adds a text of a frame: a whole text or, if the frame is partial, a piece of one. It returns the text to which that
+// belongs, the part that the reader does not have yet, and whether the text has ended. The text may be nil if there is
+// nothing to write.
+func (t *texts) add(b *event.Batch, e *event.Event, id func() string) (current *text, added []byte, isLast bool) {
 	if b.Partial {
 		return t.addPiece(b, e, id)
 	}
 	key, words := keyOf(b, e), e.Text()
-	of = t.openText(key)
-	if of != nil && of.repeats > 0 {
-		if of.repeats--; of.repeats == 0 {
-			t.close(of)
+	current = t.openText(key)
+	if current != nil && current.repeats > 0 {
+		if current.repeats--; current.repeats == 0 {
+			t.close(current)
 		}
-		return of, nil, of.repeats == 0
+		return current, nil, current.repeats == 0
 	}
 	pieces, isCompared := t.answer, key.message == "" || t.unnamed
 	if !key.thought {
 		t.answer, t.unnamed, t.lastWhole, t.lastNamed = textDigest{}, false, textDigest{}, key.message
 		t.lastWhole.add(words)
 	}
-	if of != nil {
-		rest, same := of.received.remainder(words)
-		if !same && of.isRepeatedBy(b) {
-			t.lastWhole = of.received
-			return of, nil, false
+	if current != nil {
+		rest, same := current.received.remainder(words)
+		if !same && current.countRepeats(b) {
+			t.lastWhole = current.received
+			return current, nil, false
 		}
-		if t.close(of); same {
-			return of, rest, true
+		if t.close(current); same {
+			return current, rest, true
 		}
 	}
 	if rest, same := pieces.remainder(words); same && len(rest) == 0 && !key.thought && isCompared {
-		return of, nil, true // it arrived in pieces of several texts, or under another name
+		return current, nil, true // it arrived in pieces of several texts, or under another name
 	}
-	return &text{id: id(), agent: b.Agent, key: key, unfinished: of}, words, true
+	return &text{id: id(), agent: b.Agent, key: key, unfinished: current}, words, true
 }
 
-// isRepeatedBy reports whether the whole texts of a frame repeat the text together, and counts those after the first. Models
-// that execute code answer before and after it.
-func (t *text) isRepeatedBy(b *event.Batch) bool {
+// countRepeats reports whether the whole texts of a frame repeat the text together, and sets t.repeats. A model that executes
+// code answers before and after it: its pieces make one text, which the frame has as several.
+func (t *text) countRepeats(b *event.Batch) bool {
 	var whole textDigest
 	for i := range b.Events {
 		if e := &b.Events[i]; (e.Kind == event.KindText || e.Kind == event.KindThought) && keyOf(b, e) == t.key {
@@ -140,30 +141,28 @@ func (t *text) isRepeatedBy(b *event.Batch) bool {
 // protocols repeat the answer at the end of a run.
 func (t *texts) addPiece(b *event.Batch, e *event.Event, id func() string) (*text, []byte, bool) {
 	key, piece := keyOf(b, e), e.Text()
-	of := t.openText(key)
-	if of == nil {
+	current := t.openText(key)
+	if current == nil {
 		isOther := key.message != "" && t.lastNamed != "" && key.message != t.lastNamed
 		if rest, same := t.lastWhole.remainder(piece); same && len(rest) == 0 && !key.thought && !isOther {
 			return nil, nil, false
 		}
-		of = t.begin(b, key, id)
+		current = t.begin(b, key, id)
 	}
-	if rest, same := of.received.remainder(piece); same && len(rest) == 0 && of.received.pieces > 1 && len(piece) == of.received.n {
-		return of, nil, false // the stream repeats the text without marking it as whole
+	if rest, same := current.received.remainder(piece); same && len(rest) == 0 && current.received.pieces > 1 && len(piece) == current.received.n {
+		return current, nil, false // the stream repeats the text without marking it as whole
 	}
-	of.received.add(piece)
+	current.received.add(piece)
 	if !key.thought {
 		t.answer.add(piece)
 		t.unnamed = t.unnamed || key.message == ""
 	}
-	return of, piece, false
+	return current, piece, false
 }
 
 func (t *texts) openText(key textKey) *text {
-	for _, open := range t.open {
-		if open.key == key {
-			return open
-		}
+	if i := slices.IndexFunc(t.open, func(open *text) bool { return open.key == key }); i >= 0 {
+		return t.open[i]
 	}
 	return nil
 }
@@ -179,10 +178,5 @@ func (t *texts) begin(b *event.Batch, key textKey, id func() string) *text {
 }
 
 func (t *texts) close(ended *text) {
-	for i, open := range t.open {
-		if open == ended {
-			t.open = append(t.open[:i], t.open[i+1:]...)
-			return
-		}
-	}
+	t.open = slices.DeleteFunc(t.open, func(open *text) bool { return open == ended })
 }

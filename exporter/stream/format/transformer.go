@@ -34,7 +34,7 @@ type Transformer struct {
 // position is the position of the reader in one stream.
 type position struct {
 	sequence uint64      // of the last frame; 0 before the first
-	started  uint64      // id of the decoding that the reader started; 0: none
+	started  uint64      // id of the decoding that the reader started and still uses; 0: none
 	last     event.Batch // of the last frame, with only its run and session
 }
 
@@ -71,7 +71,7 @@ func (t *Transformer) Append(dst []byte, f replay.Frame) []byte {
 // frame may be written; if not, the next event of a run reports the gap.
 func (t *Transformer) NoteGap(g *replay.Gap) bool { return t.writer.noteGap(g) }
 
-// decode returns the batch of the next frame of a stream, or nil if the writer gets nothing of the frame.
+// decode returns the batch of the next frame of a stream, or nil if the frame is not for the writer.
 func (t *Transformer) decode(p *position, f replay.Frame) *event.Batch {
 	b := t.next(p, f)
 	p.sequence = f.Sequence
@@ -86,7 +86,7 @@ func (t *Transformer) decode(p *position, f replay.Frame) *event.Batch {
 // unknown dialect.
 func (t *Transformer) next(p *position, f replay.Frame) *event.Batch {
 	decodings, key := t.settings.Decodings, decodingKey{f.Stream, t.settings.Selection}
-	for _, s := range decodings.of(key) {
+	for _, s := range decodings.sharedBy(key) {
 		if b, found := decodings.next(s, p.sequence, f); found {
 			if p.started != 0 && s.id != p.started { // the reader has caught up with an older decoding
 				decodings.remove(key, p.started)
