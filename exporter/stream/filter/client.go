@@ -6,8 +6,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// applyClient applies the policy client, which is for the protocol's own client. The frame passes unchanged,
-// except that members and messages that are internal to the agent are removed.
+// applyClient applies the policy client, which is for the protocol's own client. It removes members and messages
+// that are internal to the agent, and changes nothing else.
 func (f *Filter) applyClient(b *event.Batch, rules event.Type) (Frame, Reason) {
 	if !rules.Client {
 		return Frame{}, ReasonPolicy
@@ -41,8 +41,8 @@ func (f *Filter) applyClient(b *event.Batch, rules event.Type) (Frame, Reason) {
 	return Frame{Data: f.encoder.buf, Kinds: frameKinds(b)}, Passed
 }
 
-// cutter copies a frame. It leaves out the white space between members, and the members and messages
-// that no external reader may see.
+// cutter copies a frame without the members and messages that no external reader may see. It also leaves out
+// the white space between members.
 type cutter struct {
 	table    *event.Table
 	members  []string // hidden in frames of this type, in addition to the table's
@@ -110,7 +110,8 @@ func (c *cutter) value(dst []byte, v strictjson.Value) []byte {
 	return append(dst, v.Raw()...)
 }
 
-// member copies a member, unless it is withheld.
+// member copies a member, unless it is withheld. Members that Instructions.Skipped names are not searched for
+// instructions.
 func (c *cutter) member(dst []byte, name, value strictjson.Value) []byte {
 	instructs := c.instructs
 	c.instructs = instructs && !lenient.MatchesAny(name.Text(), c.table.Instructions.Skipped)

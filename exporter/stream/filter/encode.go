@@ -31,7 +31,7 @@ type encoder struct {
 
 	instructions *event.Instructions // of the frame's table
 
-	impliedBy map[*event.Rule]*implied
+	thoughtInfos map[*event.Rule]*thoughtInfo
 }
 
 // runBoundaries are the kinds for which a frame passes even if all its content is withheld. Without them a
@@ -80,8 +80,8 @@ func (e *encoder) begin() []byte {
 	return e.buf[:0]
 }
 
-// value appends the parts of v that the rule allows. It returns false, and dst unchanged, if
-// nothing may pass.
+// value appends the parts of v that the rule allows, or else the rule's fallback. It returns false, and dst
+// unchanged, if it appends nothing.
 func (e *encoder) value(dst []byte, v strictjson.Value, rule *event.Rule) ([]byte, bool) {
 	if !e.dryRun && (rule.FindOnly || rule.EndsResponse && !e.mayEndResponse) {
 		return dst, false
@@ -98,7 +98,7 @@ func (e *encoder) value(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 		e.lostContent = true
 		return e.placeholder(dst, rule)
 	}
-	if e.dryRun { // also if no part of the value has the form that the rule requires
+	if e.dryRun { // counts even if no part of the value has the form that the rule requires
 		e.outputKinds |= kinds
 	}
 	out, kept := e.byRule(dst, v, rule)
@@ -109,8 +109,8 @@ func (e *encoder) value(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 	return out, true
 }
 
-// placeholder appends the fallback for a value that may not pass, and reports whether there is one. State has
-// none if no state may pass.
+// placeholder appends the fallback for a value that may not pass, and reports whether there is one. State without
+// configured keys has no fallback.
 func (e *encoder) placeholder(dst []byte, rule *event.Rule) ([]byte, bool) {
 	if (rule.State || rule.Patch) && len(e.stateKeys) == 0 {
 		return dst, false
@@ -134,8 +134,8 @@ func (e *encoder) kindsOf(v strictjson.Value, rule *event.Rule) uint64 {
 	if kind == event.KindText && e.inThought {
 		kind = event.KindThought
 	}
-	if other, ok := refinements[kind]; ok && e.statedKinds&kindBit(other) != 0 {
-		return kindBit(other) | e.statedKinds&kindBit(kind)
+	if refined, ok := refinements[kind]; ok && e.statedKinds&kindBit(refined) != 0 {
+		return kindBit(refined) | e.statedKinds&kindBit(kind)
 	}
 	return kindBit(kind)
 }
@@ -254,13 +254,14 @@ func (e *encoder) whole(dst []byte, v strictjson.Value) ([]byte, bool) {
 	return scalar(dst, v, event.FormText)
 }
 
+// object writes the members for which there is a rule. Without a required member, it writes nothing.
 func (e *encoder) object(dst []byte, v strictjson.Value, ruleOf func(name, value strictjson.Value) *event.Rule) ([]byte, bool) {
 	if v.Kind() != strictjson.Object {
 		return dst, false
 	}
 	start, kinds := len(dst), e.outputKinds
 	dst = append(dst, '{')
-	kept, broken := false, false
+	kept, incomplete := false, false
 	for name, value := range v.Members() {
 		rule := ruleOf(name, value)
 		if rule == nil || rule.RenameTo != "" && v.Get(rule.RenameTo).Exists() {
@@ -271,13 +272,13 @@ func (e *encoder) object(dst []byte, v strictjson.Value, ruleOf func(name, value
 		var ok bool
 		if dst, ok = e.value(dst, value, rule); !ok {
 			dst = dst[:before]
-			broken = broken || rule.Required && value.Kind() != strictjson.Null
+			incomplete = incomplete || rule.Required && value.Kind() != strictjson.Null
 			continue
 		}
 		kept = true
 	}
 	switch {
-	case broken && !e.dryRun:
+	case incomplete && !e.dryRun:
 		e.outputKinds, e.lostContent = kinds, true
 		return dst[:start], false
 	case !kept && v.Len() > 0:

@@ -37,7 +37,7 @@ func Reasons() []Reason {
 
 // Settings narrow what a policy allows. Only StateKeys, Thoughts and the name "user" in Authors can allow
 // more. Under the policy client, a frame with an excluded kind is withheld. Under public, only the value that
-// states the kind is. A kind that no value states, such as KindFinal, then has no effect.
+// states the kind is withheld. If no value states it, as with KindFinal, the exclusion has no effect there.
 type Settings struct {
 	Policy        event.Policy
 	Include       []event.Kind // event kinds that may pass; nil: all
@@ -179,7 +179,7 @@ func (f *Filter) applyPolicy(b *event.Batch, rules event.Type) (Frame, Reason) {
 			return Frame{}, ReasonPolicy
 		}
 		f.encoder.hiddenKinds = f.hiddenKinds(b)
-		if f.excludesAuthor(b, b.JSON) { // the state may contain their words
+		if f.excludesAuthor(b, b.JSON) { // the state may contain the author's words
 			f.encoder.hiddenKinds |= kindBit(event.KindState)
 		}
 		if f.repeatsExcluded(b, rules) {
@@ -249,8 +249,8 @@ func (f *Filter) hiddenKinds(b *event.Batch) uint64 {
 	return hidden
 }
 
-// shownKinds returns the kinds that a frame shows: those that its decoder found, and those that only a lenient
-// reader might find, by the rules of its type.
+// shownKinds returns the kinds that a frame shows. The decoder found some of them. By the rules of the frame's type, a
+// lenient reader might find others.
 func (f *Filter) shownKinds(b *event.Batch, rules event.Type) uint64 {
 	shown := statedKinds(b)
 	if b.HasThoughts || lenient.ContainsThoughtMarker(b.JSON) {
@@ -269,8 +269,8 @@ func (f *Filter) shownKinds(b *event.Batch, rules event.Type) uint64 {
 const userAuthor = "user"
 
 // mayShowText reports whether the frame's text may pass. Text that the decoder reports belongs to an answer,
-// and so does that of a type with Answer set. Other text repeats an answer or comes from the user. It counts
-// as the user's if the frame names no agent.
+// as does text of a type with Answer set. Other text repeats an answer or comes from the user. If the frame
+// names no agent, it counts as the user's.
 func (f *Filter) mayShowText(b *event.Batch) bool {
 	answer, client := statedKinds(b)&kindBit(event.KindText) != 0, f.settings.Policy == event.PolicyClient
 	if f.settings.Authors == nil {
@@ -306,7 +306,7 @@ func (f *Filter) excludesAny(names []string) bool {
 // to pass, regardless of their author. If a minimum is set, thoughts without a confidence do not
 // pass.
 func (f *Filter) thoughtsAllowed(b *event.Batch) bool {
-	if f.settings.Thoughts < thoughtDetail(b) {
+	if f.settings.Thoughts < thoughtVerbosity(b) {
 		return false
 	}
 	confident := f.settings.MinConfidence == 0
@@ -323,9 +323,9 @@ func (f *Filter) thoughtsAllowed(b *event.Batch) bool {
 	return confident
 }
 
-// thoughtDetail returns the verbosity of the frame's most detailed thought. A thought without a
+// thoughtVerbosity returns the verbosity of the frame's most detailed thought. A thought without a
 // verbosity counts as detailed.
-func thoughtDetail(b *event.Batch) event.Verbosity {
+func thoughtVerbosity(b *event.Batch) event.Verbosity {
 	most := event.ThoughtsNone
 	for i := range b.Events {
 		if e := &b.Events[i]; e.Kind == event.KindThought {

@@ -26,9 +26,9 @@ func NewRelay(s Settings, counters Counters) *Relay {
 	return &Relay{filter: New(s), counters: counters}
 }
 
-// Append appends the filtered frame of a batch as a new SSE frame. Under the policy client it replaces
-// a frame over the size limit. Under any policy it replaces an error that is unreadable, internal or of an unknown
-// type, so that the client learns of the error.
+// Append appends the filtered frame of a batch as a new SSE frame. Some withheld frames are replaced, so that the
+// client learns of them. Under the policy client, that is a frame over the size limit. Under any policy, it is an error
+// that is unreadable, internal or of an unknown type.
 func (r *Relay) Append(dst []byte, b *event.Batch) []byte {
 	frame, why := r.filter.Apply(b)
 	if why != Passed {

@@ -6,25 +6,25 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// implied holds what follows from a rule for thoughts. It is computed once per rule.
-type implied struct {
+// thoughtInfo holds what a rule implies for thoughts. It is computed once per rule.
+type thoughtInfo struct {
 	statesText bool              // the rule allows text at any depth
 	markers    lenient.Prefilter // of the rule's thought markers, and of the members that may contain them
 }
 
-// implied returns what follows from a rule, and computes it if needed.
-func (e *encoder) implied(rule *event.Rule) *implied {
-	known := e.impliedBy[rule]
-	if known == nil {
-		known = &implied{statesText: statesText(rule, maxRuleDepth)}
-		known.markers.Add(rule.ThoughtMarkers)
-		known.markers.Add(rule.ThoughtMarkersIn)
-		if e.impliedBy == nil {
-			e.impliedBy = map[*event.Rule]*implied{}
+// thoughtInfo returns the thoughtInfo of a rule, and computes it if needed.
+func (e *encoder) thoughtInfo(rule *event.Rule) *thoughtInfo {
+	info := e.thoughtInfos[rule]
+	if info == nil {
+		info = &thoughtInfo{statesText: statesText(rule, maxRuleDepth)}
+		info.markers.Add(rule.ThoughtMarkers)
+		info.markers.Add(rule.ThoughtMarkersIn)
+		if e.thoughtInfos == nil {
+			e.thoughtInfos = map[*event.Rule]*thoughtInfo{}
 		}
-		e.impliedBy[rule] = known
+		e.thoughtInfos[rule] = info
 	}
-	return known
+	return info
 }
 
 // isThought reports whether any client might take an object for a thought.
@@ -32,7 +32,7 @@ func (e *encoder) isThought(v strictjson.Value, rule *event.Rule) bool {
 	if len(rule.ThoughtMarkers) == 0 {
 		return false
 	}
-	markers := &e.implied(rule).markers
+	markers := &e.thoughtInfo(rule).markers
 	for name, value := range v.Members() {
 		if !markers.MayMatch(name.Text()) {
 			continue
@@ -66,10 +66,10 @@ func hasThoughtMarker(v strictjson.Value) bool {
 }
 
 // hasGenericMarker reports whether an object that may have text has a thought marker that its own protocol does not
-// define. Then the text may be a thought instead of an answer. The marker may also be in a member without text, such as
-// the metadata of a model's provider.
+// define. Then the text may be a thought instead of an answer. The marker may also be inside a member that has no text, such
+// as the metadata of a model's provider.
 func (e *encoder) hasGenericMarker(v strictjson.Value, rule *event.Rule) bool {
-	if !e.implied(rule).statesText {
+	if !e.thoughtInfo(rule).statesText {
 		return false
 	}
 	if len(rule.ThoughtMarkers) > 0 {
@@ -82,7 +82,7 @@ func (e *encoder) hasGenericMarker(v strictjson.Value, rule *event.Rule) bool {
 		if !lenient.ContainsThoughtMarker(value) {
 			continue
 		}
-		if member := rule.Members[string(name.Text())]; member == nil || !member.OwnMarkers && !e.implied(member).statesText {
+		if member := rule.Members[string(name.Text())]; member == nil || !member.OwnMarkers && !e.thoughtInfo(member).statesText {
 			return true
 		}
 	}
@@ -90,7 +90,7 @@ func (e *encoder) hasGenericMarker(v strictjson.Value, rule *event.Rule) bool {
 }
 
 // hasForeignMarker reports whether an object, or a member that may contain its marker, has a marker that its protocol
-// does not define. Only the protocol's own markers leave with the thought.
+// does not define. The filter writes only the protocol's own markers, so the thought would leave without this one.
 func hasForeignMarker(v strictjson.Value, rule *event.Rule) bool {
 	for name, value := range v.Members() {
 		if lenient.IsThoughtMarker(name, value) && !lenient.MatchesAny(name.Text(), rule.ThoughtMarkers) {
@@ -124,8 +124,8 @@ func statesText(rule *event.Rule, depth int) bool {
 	return false
 }
 
-// marksThought reports whether any client might take a member for one of the thought markers: its name is one, and its
-// value is neither false nor null.
+// marksThought reports whether any client might take a member for a thought marker. It does if the name is one of the markers
+// and the value is neither false nor null.
 func marksThought(name, value strictjson.Value, markers []string) bool {
 	yes, isBool := value.Bool()
 	return (yes || !isBool && value.Kind() != strictjson.Null) && lenient.MatchesAny(name.Text(), markers)

@@ -8,9 +8,9 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// repeatsExcluded reports whether a frame repeats words that the settings exclude, from earlier frames or in the
-// members that event.Words lists. Under the policy public, the rules already withhold excluded kinds. So it only looks for
-// an excluded author that is named beside the words.
+// repeatsExcluded reports whether a frame repeats words that the settings exclude. They may come from earlier frames, or be in
+// the members that event.Words lists. Under the policy public, the rules already withhold excluded kinds. Then only an
+// excluded author that is named beside the words counts.
 func (f *Filter) repeatsExcluded(b *event.Batch, rules event.Type) bool {
 	switch s := &f.settings; {
 	case rules.Words == nil, !f.excludesAnything():
@@ -21,7 +21,7 @@ func (f *Filter) repeatsExcluded(b *event.Batch, rules event.Type) bool {
 		return false
 	}
 	w := wordScan{filter: f, batch: b, rules: rules.Words}
-	unknown := speaker{user: rules.Words.FromUser, textKind: event.KindText}
+	unknown := speaker{isUser: rules.Words.FromUser, textKind: event.KindText}
 	if rules.Words.OfNodes {
 		for _, node := range b.JSON.Members() {
 			if w.findsExcluded(node, unknown, true) {
@@ -43,12 +43,12 @@ type wordScan struct {
 type speaker struct {
 	hasAuthor         bool       // an author is named
 	hasExcludedAuthor bool       // the settings do not list one of the named authors
-	user              bool       // the role is that of a user
+	isUser            bool       // the role is that of a user
 	textKind          event.Kind // the kind that text counts as
 }
 
-// findsExcluded reports whether a value contains something that the settings exclude. by describes the author
-// according to the enclosing objects. isSpoken says that Words.Members applies to the value.
+// findsExcluded reports whether a value contains something that the settings exclude. The enclosing objects describe
+// its author as by. isSpoken says that Words.Members applies to the value.
 func (w *wordScan) findsExcluded(v strictjson.Value, by speaker, isSpoken bool) bool {
 	isClient := w.filter.settings.Policy == event.PolicyClient
 	isAnywhere := isClient && len(w.rules.Anywhere) > 0
@@ -110,7 +110,7 @@ func (w *wordScan) memberKind(member []byte, by speaker) (kind event.Kind, shows
 
 // updateSpeaker returns by, updated from the members of an object and of its metadata.
 func (w *wordScan) updateSpeaker(v strictjson.Value, by speaker) speaker {
-	thought := false
+	isThought := false
 	for name, value := range v.Members() {
 		text := name.Text()
 		switch {
@@ -120,14 +120,14 @@ func (w *wordScan) updateSpeaker(v strictjson.Value, by speaker) speaker {
 				by.hasExcludedAuthor = by.hasExcludedAuthor || value.Kind() != strictjson.String || !slices.Contains(w.filter.settings.Authors, value.String())
 			}
 		case w.rules.RoleMember != "" && lenient.MatchesAny(text, []string{w.rules.RoleMember}):
-			by.user = lenient.MatchesAny(value.Text(), w.rules.UserRoles)
+			by.isUser = lenient.MatchesAny(value.Text(), w.rules.UserRoles)
 			by.textKind = kindOf(value, w.rules.RoleKinds, by.textKind)
 		case lenient.MatchesAny(text, typeMembers):
 			by.textKind = kindOf(value, w.rules.TypeKinds, by.textKind)
 		case lenient.MatchesAny(text, w.rules.MetadataMembers):
 			by = w.updateSpeaker(value, by)
 		}
-		thought = thought || marksThought(name, value, w.rules.ThoughtMarkers) || lenient.IsThoughtMarker(name, value)
+		isThought = isThought || marksThought(name, value, w.rules.ThoughtMarkers) || lenient.IsThoughtMarker(name, value)
 	}
 	if len(w.batch.Authors[v]) > 0 {
 		by.hasAuthor, by.hasExcludedAuthor = true, by.hasExcludedAuthor || w.filter.excludesAuthor(w.batch, v)
@@ -135,7 +135,7 @@ func (w *wordScan) updateSpeaker(v strictjson.Value, by speaker) speaker {
 	if kind, listed := w.batch.TextKinds[v]; listed {
 		by.textKind = kind
 	}
-	if thought {
+	if isThought {
 		by.textKind = event.KindThought
 	}
 	return by
@@ -176,7 +176,7 @@ func (w *wordScan) maySpeak(by speaker) bool {
 	switch {
 	case by.hasExcludedAuthor:
 		return false
-	case by.user:
+	case by.isUser:
 		return slices.Contains(authors, userAuthor)
 	}
 	return by.hasAuthor || slices.Contains(authors, w.batch.Agent)
