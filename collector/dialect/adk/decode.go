@@ -71,11 +71,11 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 		b.Branch = d.branchOf(b.Agent, b.Branch, fr)
 		path := fr.node.Get("path")
 		b.Place = d.places.Of(wire.Speaker{
-			Author: b.Agent, Path: d.text(path, wire.MaxText), Branch: cmp.Or(d.text(fr.branch, wire.MaxText), b.Branch), Scope: d.name(fr.scope),
+			Author: b.Agent, Path: d.text(path, wire.MaxPath), Branch: cmp.Or(d.text(fr.branch, wire.MaxPath), b.Branch), Scope: d.name(fr.scope),
 			HasPath: path.Exists(), RunsNext: fr.actionsValue.First("agentState", "agent_state").Kind() == strictjson.Object, IsFunction: fr.isFunction(),
 		})
 		if b.Output = fr.node.First("outputFor", "output_for").Len() > 0; b.Output {
-			d.places.AddOutput(d.text(path, wire.MaxText))
+			d.places.AddOutput(d.text(path, wire.MaxPath))
 		}
 	}
 	b.Time = wire.Time(fr.timestamp)
@@ -85,7 +85,7 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 		d.transferTarget = ""
 	}
 	fr.interpret()
-	fr.lacksModel = b.Place.IsFunction() || fr.isBare() && d.places.IsWorkflow(d.text(fr.node.Get("path"), wire.MaxText))
+	fr.lacksModel = b.Place.IsFunction() || fr.isBare() && d.places.IsWorkflow(d.text(fr.node.Get("path"), wire.MaxPath))
 	fr.isStep = b.Place.IsStep()
 	if fr.exceedsLimits() {
 		b.Rejected = event.ReasonShape

@@ -36,8 +36,8 @@ func InputKind(name string, args strictjson.Value) event.InputKind {
 }
 
 // Question returns the question of one of the ADK's requests. hint is the hint of a confirmation if the
-// frame has it outside of the call. A request for a credential has no prompt, and its configuration
-// contains secrets, so its question is empty.
+// frame has it outside of the call. The question of a request for a credential is empty: the request has no
+// prompt, and its configuration contains secrets.
 func Question(name string, args, hint strictjson.Value) event.Question {
 	switch name {
 	case "adk_request_confirmation":
@@ -75,18 +75,18 @@ func IsFailureCode(code strictjson.Value) bool {
 	return code.Exists() && !code.Is("") && !code.Is("STOP") && !code.Is("MAX_TOKENS")
 }
 
-// IsPending reports whether an agent's response only acknowledges a long-running call. Its status is the word of Google's
-// samples, in any case.
+// IsPending reports whether an agent's response only acknowledges a long-running call. It does if its status is the one of
+// Google's samples, in upper or lower case.
 func IsPending(response strictjson.Value) bool {
-	return bytes.EqualFold(response.Get("status").Text(), []byte(PendingStatus))
+	return bytes.EqualFold(response.Get("status").Text(), []byte(pendingStatus))
 }
 
-// PendingStatus is the status of a response that only acknowledges a call.
-const PendingStatus = "pending"
+// pendingStatus is the status of a response that only acknowledges a call.
+const pendingStatus = "pending"
 
 // PublicResponse is the rule for a tool's response under the policy public: only whether it is pending leaves.
 var PublicResponse = event.Rule{Members: map[string]*event.Rule{
-	"status": {AllowedValues: []string{PendingStatus}, Members: map[string]*event.Rule{}},
+	"status": {AllowedValues: []string{pendingStatus}, Members: map[string]*event.Rule{}},
 }}
 
 // CodeTool is the name of the tool that executes code. The stream has no name for it; the Gemini API and the ADK use this
@@ -105,8 +105,8 @@ func CodeFailure(result strictjson.Value) (event.Failure, string) {
 	}
 }
 
-// HasError reports whether a tool's response reports an error. The ADK's convention is a non-empty member
-// `error`. The result of an MCP tool has `isError` (modelcontextprotocol.io, CallToolResult).
+// HasError reports whether a tool's response reports an error. By the ADK's convention, such a response has a
+// non-empty member `error`. The result of an MCP tool has `isError` (modelcontextprotocol.io, CallToolResult).
 func HasError(response strictjson.Value) bool {
 	for _, result := range []strictjson.Value{response, response.Get("result")} {
 		if failed, _ := result.Get("isError").Bool(); failed {
@@ -127,9 +127,9 @@ func HasError(response strictjson.Value) bool {
 	return e.Len() > 0
 }
 
-// GeminiUsage maps Gemini's counts to those of the GenAI conventions: tokens that tools add to the
-// prompt are input, and thoughts are output. The Go SDK omits a count of 0; the total, if present,
-// then gives the missing count.
+// GeminiUsage maps Gemini's counts to those of the GenAI conventions. Tokens that tools add to the prompt
+// are input, and thoughts are output. The Go SDK omits a count of 0. A missing output then follows from the
+// total, if there is one.
 func GeminiUsage(v strictjson.Value) event.Usage {
 	var prompt, tools, answer, thoughts, total, cached event.Count
 	for name, n := range v.Members() {

@@ -15,7 +15,7 @@ const (
 	UnknownAuthor = ""
 )
 
-// AddAuthor adds an author to those of a text. Every author beyond the limit counts as UnknownAuthor.
+// AddAuthor returns the authors of a text with another one added. Beyond the limit it adds UnknownAuthor instead.
 func AddAuthor(known []string, name string) []string {
 	if len(known) >= maxAuthors {
 		name = UnknownAuthor
@@ -29,16 +29,16 @@ func AddAuthor(known []string, name string) []string {
 // Authors remembers who wrote each of at most MaxSet texts. The zero value is empty.
 type Authors[K comparable] struct {
 	names map[K][]string
-	full  bool // a text did not fit
+	full  bool // a text was ignored
 }
 
 // Add adds authors of a text. It ignores a new text beyond the limit.
 func (a *Authors[K]) Add(text K, names ...string) {
-	known, is := a.names[text]
+	known, isKnown := a.names[text]
 	switch {
 	case len(names) == 0:
 		return
-	case !is && len(a.names) >= MaxSet:
+	case !isKnown && len(a.names) >= MaxSet:
 		a.full = true
 		return
 	case a.names == nil:
@@ -50,9 +50,9 @@ func (a *Authors[K]) Add(text K, names ...string) {
 	a.names[text] = known
 }
 
-// Of returns the authors of a text. If a text did not fit, an unknown text has the author UnknownAuthor.
+// Of returns the authors of a text. If Add has ignored a text, the author of any unknown text is UnknownAuthor.
 func (a *Authors[K]) Of(text K) []string {
-	if known, is := a.names[text]; is || !a.full {
+	if known, isKnown := a.names[text]; isKnown || !a.full {
 		return known
 	}
 	return []string{UnknownAuthor}

@@ -67,7 +67,7 @@ func ErrorCode(v strictjson.Value) string {
 		}
 	}
 	status := Code(v.Get("status"))
-	if !IsStatus(status) { // such as "failed"
+	if !IsStatus(status) { // a word such as "failed"
 		status = ""
 	}
 	return MostSpecific(status, Code(v.Get("code")))
@@ -96,8 +96,8 @@ func IsStatus(code string) bool {
 	return false
 }
 
-// maxText is how many bytes of an error's text are searched for a code.
-const maxText = 4 << 10
+// maxErrorText limits how many bytes of an error's text are searched for a code.
+const maxErrorText = 4 << 10
 
 // apiErrorText matches a failed model request as google-genai prints it, possibly after lines that ADK adds.
 // In Python these are the HTTP status, the name of the gRPC status and the response. In Go each value comes
@@ -109,7 +109,7 @@ var apiErrorText = regexp.MustCompile(`(?m)(?:^|: )(?:[1-5][0-9]{2} ([A-Z_]+)\. 
 // APIErrorCode returns the name of the gRPC status of a failed model request, or "" if the text does not
 // report one.
 func APIErrorCode(message []byte) string {
-	message = message[:min(len(message), maxText)]
+	message = message[:min(len(message), maxErrorText)]
 	if !mayBeAPIError(message) {
 		return ""
 	}
@@ -123,8 +123,8 @@ func APIErrorCode(message []byte) string {
 	return ""
 }
 
-// mayBeAPIError reports whether a match of apiErrorText may begin anywhere in a text, by its first character
-// and what comes before it. It is much faster than the expression.
+// mayBeAPIError reports whether a text may match apiErrorText. It looks only for the first character of a match
+// and what comes before it, which is much faster.
 func mayBeAPIError(text []byte) bool {
 	for i, c := range text {
 		if begins := c == 'E' || '1' <= c && c <= '5'; begins && (i == 0 || text[i-1] == '\n' || i > 1 && string(text[i-2:i]) == ": ") {
@@ -153,7 +153,7 @@ func TextCode(message []byte) string {
 	if status := APIErrorCode(message); status != "" {
 		return status
 	}
-	message = message[:min(len(message), maxText)]
+	message = message[:min(len(message), maxErrorText)]
 	for _, form := range []*regexp.Regexp{exceptionText, adkRustText, httpStatusText} {
 		if found := form.FindSubmatch(message); found != nil {
 			return checkCode(found[1])

@@ -150,7 +150,7 @@ func TestTextCode(t *testing.T) {
 		"500 None. {}": "", "503 BUSY. {}": "", "Error 503, Message: x, Status: BUSY, Details: []": "", "Timeout": "",
 		"HTTP 5031": "", "HTTP 700": "", "got HTTP 503": "",
 		"The ValueError: x": "", "ValueErrors: x": "", "ValueError=x": "", "tool.secret: x": "", "secret.internal: x": "", "ValueError\x00: x": "",
-		strings.Repeat("x", maxText) + "\n503 UNAVAILABLE. {}": "",
+		strings.Repeat("x", maxErrorText) + "\n503 UNAVAILABLE. {}": "",
 		"E" + strings.Repeat("x", 80) + "Error: x":             "",
 		"FehlerÜberError: x":                                   "",
 	} {

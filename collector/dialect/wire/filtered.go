@@ -5,8 +5,8 @@ import (
 	"github.com/delegraph/delegraph/collector/lenient"
 )
 
-// IsFiltered reports whether the filter withholds a frame because of a name in it. It must decide as the filter
-// does: otherwise the continuation of a withheld frame could leave. p must be the Prefilter of b.Table.
+// IsFiltered reports whether the filter withholds a frame because of a name in it. p must be the Prefilter of
+// b.Table. IsFiltered must decide as the filter does. Otherwise the continuation of a withheld frame could leave.
 func IsFiltered(b *event.Batch, p *lenient.Prefilter) bool {
 	return lenient.CheckNames(b, p) != event.NamesListed || lenient.IsInternal(b.Frame.Event) ||
 		!b.Table.IgnoreEventName && !b.Table.AllowsEvent(b.Frame.Event)

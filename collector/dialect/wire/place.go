@@ -9,9 +9,9 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// Places derives the places of a stream's speakers from ADK events, and caches them.
+// Places derives the places of a stream's speakers from ADK events, and caches the places.
 type Places struct {
-	known         map[Speaker]*event.Place
+	cached        map[Speaker]*event.Place
 	last          *event.Place // of lastKey; nil at first
 	lastKey       Speaker
 	branchParents map[string]string // maps a branch to the path above the node with which the branch began
@@ -36,9 +36,9 @@ type Speaker struct {
 // maxPlaces bounds each map of Places. A place beyond the limit is derived again for each frame.
 const maxPlaces = 256
 
-// MaxText is the maximum length of a path and of a branch, in bytes. The last segment of a longer one is
-// dropped, because it may be incomplete.
-const MaxText = 1024
+// MaxPath is the maximum length of a path and of a branch, in bytes. Callers truncate longer ones. The last
+// segment of such a path or branch is dropped, because it may be incomplete.
+const MaxPath = 1024
 
 // maxNodes bounds the depth of a place. Deeper nodes are dropped.
 const maxNodes = 64
@@ -52,15 +52,16 @@ func (p *Places) Of(key Speaker) *event.Place {
 	if p.last != nil && key == p.lastKey { // comparing the same strings is faster than hashing them
 		return p.last
 	}
-	place := p.known[key]
+	place := p.cached[key]
 	if place == nil {
 		place = p.newPlace(key)
-		remember(&p.known, key, place)
+		remember(&p.cached, key, place)
 	}
 	p.last, p.lastKey = place, key
 	return place
 }
 
+// remember adds a value to a map of Places, unless the map is full.
 func remember[K comparable, V any](in *map[K]V, key K, value V) {
 	if *in == nil {
 		*in = map[K]V{}
@@ -98,11 +99,11 @@ func (p *Places) newPlace(key Speaker) *event.Place {
 	}
 	end := len(w.nodes) - 1
 	switch owner := w.ownerOf(key.Author); {
-	case end >= 0 && w.nodes[end].Name == key.Author: // checked first: ADK keeps a parallel agent's branch on later events
+	case end >= 0 && w.nodes[end].Name == key.Author: // checked before the branch, in which ADK may leave a parallel agent
 		if w.nodes[end].Kind = event.NodeSpeaker; key.IsFunction {
 			w.nodes[end].Kind = event.NodeFunction
 		}
-	case owner >= 0 && w.nodes[end].Task: // a task belongs to an agent; ADK names the caller on a failure that comes first
+	case owner >= 0 && w.nodes[end].Task: // only agents run tasks; if a task fails at once, ADK names the caller as the author
 		w.nodes[end].Kind = event.NodeSpeaker
 	case owner >= 0: // the author is the workflow, and the nodes below it are functions
 		for i := owner + 1; i <= end; i++ {
@@ -123,13 +124,13 @@ func (p *Places) newPlace(key Speaker) *event.Place {
 	return &event.Place{Key: strings.Join([]string{key.Author, key.Path, key.Branch, key.Scope}, "\x00"), Nodes: w.nodes, Root: root}
 }
 
-// cutAtSegment cuts a string of MaxText bytes or more after its last complete segment, because the string
+// cutAtSegment cuts a string of MaxPath bytes or more after its last complete segment, because the string
 // may have been truncated.
 func cutAtSegment(s string, separator byte) string {
-	if len(s) < MaxText {
+	if len(s) < MaxPath {
 		return s
 	}
-	return s[:max(strings.LastIndexByte(s[:MaxText], separator), 0)]
+	return s[:max(strings.LastIndexByte(s[:MaxPath], separator), 0)]
 }
 
 // splitPath splits a path. In Python's form the first segment has a run, in JavaScript's form it has
@@ -205,7 +206,7 @@ func (w *pathWalk) ownSegments(path []string) []int {
 	for i := len(path) - 1; i >= 0; i-- {
 		name, run := cutRun(path[i])
 		for at := next; at > 0; at-- {
-			if same, id := cutRun(w.segments[at-1]); same == name && id != "" && (id == run || run == "" || isCall(id)) {
+			if owner, id := cutRun(w.segments[at-1]); owner == name && id != "" && (id == run || run == "" || isCall(id)) {
 				owned[i], next = at, at-1
 				break
 			}
@@ -214,15 +215,15 @@ func (w *pathWalk) ownSegments(path []string) []int {
 	return owned
 }
 
-// inherits reports whether a node below the path above continues in the lane of the branch's next segment,
-// which belongs to no node of the path. It does if above is also the parent of the node with which the
-// segment began. If that parent is unknown, only the speaker continues.
+// inherits reports whether a node continues in the lane of the branch's next segment, which belongs to no node
+// of the path. above is the path above the node. The node continues if the node with which the segment began
+// has the same path above it. If that path is unknown, only the speaker continues.
 func (w *pathWalk) inherits(above string, speaks bool) bool {
 	if above == "" || w.used == len(w.segments) || !strings.Contains(w.segments[w.used], "@") {
 		return false
 	}
-	from, known := w.places.branchParents[strings.Join(w.segments[:w.used+1], ".")]
-	return known && from == above || speaks && !known
+	parent, known := w.places.branchParents[strings.Join(w.segments[:w.used+1], ".")]
+	return known && parent == above || speaks && !known
 }
 
 // isLeftover reports whether the rest of the branch belongs to a parallel agent that ran in another place.
@@ -263,8 +264,8 @@ func (w *pathWalk) addBranchNodes() {
 	}
 }
 
-// ownerOf returns the index of the innermost node with the author's name, except for the last node, or
-// -1.
+// ownerOf returns the index of the innermost node with the author's name, or -1. It does not look at the
+// last node.
 func (w *pathWalk) ownerOf(author string) int {
 	for i := len(w.nodes) - 2; i >= 0; i-- {
 		if w.nodes[i].Name == author {

@@ -8,8 +8,8 @@ import (
 // MaxSet bounds the keys of a Set.
 const MaxSet = 1024
 
-// Set is a set of at most MaxSet keys. It ignores further keys and does not know which they were, so a full
-// set may contain any key (see MayContain). The zero value is an empty set.
+// Set is a set of at most MaxSet keys. It ignores further keys, so a full set may contain any key (see
+// MayContain). The zero value is an empty set.
 type Set[K comparable] struct{ keys map[K]struct{} }
 
 // Add adds a key, unless the set is full.
@@ -28,8 +28,8 @@ func (s *Set[K]) Remove(key K) { delete(s.keys, key) }
 
 // Contains reports whether a key was added.
 func (s *Set[K]) Contains(key K) bool {
-	_, is := s.keys[key]
-	return is
+	_, contains := s.keys[key]
+	return contains
 }
 
 // MayContain reports whether a key was added or the set is full.

@@ -12,12 +12,12 @@ type SharedSet struct {
 	memory *event.Withheld // of all streams of the agent; nil if they share nothing
 	kind   string
 	scopes []string          // see SetScopes
-	cached map[uint64]answer // of the memory, so that this stream asks it only once for most IDs
+	cached map[uint64]answer // answers of the memory; this stream asks it only once for most IDs
 }
 
-// answer says whether the memory had an ID at a revision.
+// answer says whether the memory contained an ID at a revision.
 type answer struct {
-	is       bool
+	contains bool
 	revision uint64
 }
 
@@ -26,8 +26,8 @@ func NewSharedSet(s *event.Stream, kind string) SharedSet {
 	return SharedSet{memory: s.Withheld, kind: kind}
 }
 
-// SetScopes sets the scopes of IDs without a UUID, such as the session and the run; empty ones are ignored. An ID is
-// added to the first and found in each. An ID with a UUID needs no scope: it is the same everywhere.
+// SetScopes sets the scopes of IDs without a UUID, such as the session and the run. It ignores empty scopes. An ID is added
+// to the first scope and found in each. An ID with a UUID needs no scope: it is the same everywhere.
 func (s *SharedSet) SetScopes(scopes ...string) {
 	s.scopes = s.scopes[:0]
 	for _, scope := range scopes {
@@ -46,7 +46,7 @@ func (s *SharedSet) Add(id string) {
 	if scopes := s.scopesOf(id); s.memory != nil && len(scopes) > 0 {
 		key := s.key(scopes[0], id)
 		s.memory.Add(key)
-		s.cache(key, answer{is: true})
+		s.cache(key, answer{contains: true})
 	}
 }
 
@@ -87,18 +87,18 @@ func (s *SharedSet) IsShared(id string) bool {
 	for _, scope := range s.scopesOf(id) {
 		key, revision := s.key(scope, id), s.memory.Revision()
 		known, cached := s.cached[key]
-		if !cached || !known.is && known.revision != revision {
+		if !cached || !known.contains && known.revision != revision {
 			known = answer{s.memory.Contains(key), revision}
 			s.cache(key, known)
 		}
-		if known.is {
+		if known.contains {
 			return true
 		}
 	}
 	return false
 }
 
-// cache keeps an answer of the memory. It forgets all of them when there are MaxSet.
+// cache keeps an answer of the memory. When it holds MaxSet answers, it first forgets all of them.
 func (s *SharedSet) cache(key uint64, known answer) {
 	if s.cached == nil || len(s.cached) >= MaxSet {
 		s.cached = make(map[uint64]answer)
@@ -130,7 +130,7 @@ func (s *SharedSet) key(scope, id string) uint64 {
 // uuidForm is the form of a UUID: x stands for a hexadecimal digit.
 const uuidForm = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
 
-// uuidDigits is the number of a UUID's digits. Without dashes, a longer number such as in the IDs of OpenAI is just as unique.
+// uuidDigits is the number of digits of a UUID. A longer number without dashes, as in the IDs of OpenAI, is just as unique.
 const uuidDigits = 32
 
 // containsUUID reports whether an ID contains a UUID, such as run-UUID-0, or as many hexadecimal digits in a row.

@@ -6,7 +6,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// SharedCalls are the withheld calls without a result, of all streams of an agent. The zero value shares nothing.
+// SharedCalls holds the withheld calls without a result of all streams of an agent. The zero value shares nothing.
 type SharedCalls struct {
 	memory *event.Withheld
 	scopes SharedSet // only its scopes and keys are used
@@ -17,8 +17,8 @@ func NewSharedCalls(s *event.Stream) SharedCalls {
 	return SharedCalls{memory: s.Withheld, scopes: NewSharedSet(s, "call")}
 }
 
-// SetScopes sets the scopes of the calls, such as the session and the run; empty ones are ignored. A call is added to the
-// first and found in each.
+// SetScopes sets the scopes of the calls, such as the session and the run. It ignores empty scopes. A call is added to the first
+// scope and found in each.
 func (c *SharedCalls) SetScopes(scopes ...string) { c.scopes.SetScopes(scopes...) }
 
 // Begin adds a call.

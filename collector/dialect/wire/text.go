@@ -63,7 +63,7 @@ func Time(v strictjson.Value) time.Time {
 	return time.Time{}
 }
 
-// NumberTime returns a time that is given as a number of seconds or milliseconds, or the zero time.
+// NumberTime returns a time that is given as a number of seconds or milliseconds since 1970, or the zero time.
 func NumberTime(v strictjson.Value) time.Time {
 	n, ok := v.Float()
 	if !ok || math.Abs(n) > 1e15 {

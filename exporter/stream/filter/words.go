@@ -47,8 +47,8 @@ type speaker struct {
 	textKind          event.Kind // the kind that text counts as
 }
 
-// findsExcluded reports whether a value contains something that the settings exclude. The enclosing objects describe
-// its author as by. isSpoken says that Words.Members applies to the value.
+// findsExcluded reports whether a value contains something that the settings exclude. by is its author
+// according to the enclosing objects. isSpoken says that Words.Members applies to the value.
 func (w *wordScan) findsExcluded(v strictjson.Value, by speaker, isSpoken bool) bool {
 	isClient := w.filter.settings.Policy == event.PolicyClient
 	isAnywhere := isClient && len(w.rules.Anywhere) > 0
