@@ -10,8 +10,8 @@ import (
 )
 
 // checkIndependent checks that later frames do not change a batch. It decodes a stream for two
-// observers: one keeps up, and the other reads the batches only at the end. Both must see the same. The
-// check is repeated with a stream that continues, after any complete text, with its own frames and other
+// observers. One keeps up, and the other reads the batches only at the end. Both must see the same. After
+// each frame with a whole text, the check is repeated with a stream that then repeats its frames with other
 // texts.
 func checkIndependent(d dialect.Dialect, c *capture) error {
 	for _, answer := range []bool{false, true} {

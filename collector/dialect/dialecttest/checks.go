@@ -26,7 +26,7 @@ var checks = []struct {
 	{"frame altered", checkHostileFrames},
 }
 
-// maxUndecided is how many frames the collector buffers while the dialect is unknown.
+// maxUndecided is the number of frames that the collector buffers while the dialect is unknown.
 const maxUndecided = 5
 
 // checkDetect checks that the stream is recognized in time and that Detect depends on nothing but its
@@ -79,6 +79,7 @@ func checkRepeatable(d dialect.Dialect, c *capture) error {
 	return nil
 }
 
+// checkDroppedFrame decodes the capture without each of its frames.
 func checkDroppedFrame(d dialect.Dialect, c *capture) error {
 	for i := range c.frames {
 		s := newSession(d, true)
@@ -92,6 +93,7 @@ func checkDroppedFrame(d dialect.Dialect, c *capture) error {
 	return nil
 }
 
+// checkRepeatedFrame decodes the capture with each of its frames repeated.
 func checkRepeatedFrame(d dialect.Dialect, c *capture) error {
 	for i := range c.frames {
 		s := newSession(d, false)
@@ -105,8 +107,8 @@ func checkRepeatedFrame(d dialect.Dialect, c *capture) error {
 	return nil
 }
 
-// checkHostileFrames alters a frame of each shape in every way. The altered frames must be decoded or
-// rejected, and the frames after them must decode as usual.
+// checkHostileFrames alters one frame of each shape in every way. An altered frame must be decoded or rejected.
+// The frames after it must be rejected for the same reasons as in the unaltered capture, or not at all.
 func checkHostileFrames(d dialect.Dialect, c *capture) error {
 	healthy := newSession(d, false)
 	var unaltered []decoded
@@ -150,6 +152,7 @@ func checkHostileFrames(d dialect.Dialect, c *capture) error {
 	return nil
 }
 
+// decodeAll decodes frames. first is the number of the first one in the capture.
 func (s *session) decodeAll(frames []sse.Frame, first int) error {
 	for i, f := range frames {
 		if _, err := s.decode(f); err != nil {
@@ -164,11 +167,11 @@ func checkName(d dialect.Dialect, dir string) error {
 	if !regexp.MustCompile(`^[a-z][a-z0-9]*$`).MatchString(d.Name()) {
 		return fmt.Errorf("name %q: want only lower-case letters and digits, because it is a label value and a configuration key", d.Name())
 	}
-	whole, err := filepath.Abs(dir)
+	absolute, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
-	if folder := filepath.Base(filepath.Dir(whole)); folder != d.Name() {
+	if folder := filepath.Base(filepath.Dir(absolute)); folder != d.Name() {
 		return fmt.Errorf("dialect %q is in the folder %q", d.Name(), folder)
 	}
 	return nil
@@ -191,7 +194,7 @@ func checkPaths(d dialect.Dialect) error {
 	return nil
 }
 
-// checkMeaninglessData checks that meaningless data decides nothing, because the first Yes is final.
+// checkMeaninglessData checks that Detect does not claim meaningless data. The first Yes would be final.
 func checkMeaninglessData(d dialect.Dialect) error {
 	s := newSession(d, false)
 	for _, data := range meaningless {

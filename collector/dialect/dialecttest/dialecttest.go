@@ -27,7 +27,7 @@ func Run(t *testing.T, d dialect.Dialect, dir string) {
 	t.Run("goldens", func(t *testing.T) { report(t, checkGoldens(dir)) })
 	for _, c := range captures {
 		t.Run(c.name, func(t *testing.T) {
-			t.Run("golden", func(t *testing.T) { Golden(t, filepath.Join(dir, c.name+".golden"), c.facts(d)) })
+			t.Run("golden", func(t *testing.T) { compareGolden(t, filepath.Join(dir, c.name+".golden"), c.facts(d)) })
 			for _, check := range checks {
 				t.Run(check.name, func(t *testing.T) { report(t, check.run(d, c)) })
 			}

@@ -58,7 +58,7 @@ func (d toy) Identify(r dialect.Request) event.Identity {
 	}
 	id := event.Identity{Session: cut(body.Get("session").String())}
 	for answer := range body.Get("answers").Elements() {
-		if len(id.Answers) < MaxAnswers {
+		if len(id.Answers) < maxAnswers {
 			id.Answers = append(id.Answers, cut(answer.String()))
 		}
 	}
@@ -88,7 +88,7 @@ func say(f dialect.Frame, b *event.Batch) {
 	}
 }
 
-func cut(s string) string { return strings.ToValidUTF8(s[:min(len(s), MaxString)], "") }
+func cut(s string) string { return strings.ToValidUTF8(s[:min(len(s), maxString)], "") }
 
 // borrow returns a string that shares the memory of b. A dialect must not do this with a frame.
 func borrow(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
@@ -184,7 +184,7 @@ func TestChecks(t *testing.T) {
 		"splits a rune": {toy{decode: func(f dialect.Frame, b *event.Batch) {
 			say(f, b)
 			run := f.JSON.Get("who").String()
-			b.Run = run[:min(len(run), MaxString)]
+			b.Run = run[:min(len(run), maxString)]
 		}}, "frame altered", "run is not UTF-8"},
 		"too many facts": {toy{decode: func(f dialect.Frame, b *event.Batch) {
 			say(f, b)

@@ -17,9 +17,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// Golden compares got with the content of a file. If the flag -update is set, it writes the file
-// instead.
-func Golden(t testing.TB, file, got string) {
+// compareGolden compares got with the content of a file. If the flag -update is set, it writes the file
+// first.
+func compareGolden(t testing.TB, file, got string) {
 	t.Helper()
 	if *update {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
@@ -35,7 +35,7 @@ func Golden(t testing.TB, file, got string) {
 	}
 }
 
-// checkGoldens returns an error for a golden file without a capture.
+// checkGoldens checks that each golden file has a capture.
 func checkGoldens(dir string) error {
 	goldens, err := filepath.Glob(filepath.Join(dir, "*.golden"))
 	if err != nil {
@@ -78,7 +78,7 @@ func (c *capture) facts(d dialect.Dialect) string {
 // formatShort describes a batch and shortens long texts and values.
 func formatShort(b *event.Batch) string { return format(b, shorten) }
 
-// formatFull describes all of a batch.
+// formatFull describes a batch and shortens nothing.
 func formatFull(b *event.Batch) string { return format(b, func(s string) string { return s }) }
 
 func format(b *event.Batch, cut func(string) string) string {
@@ -121,7 +121,7 @@ func format(b *event.Batch, cut func(string) string) string {
 
 type factWriter struct {
 	strings.Builder
-	cut func(string) string // shortens texts and values
+	cut func(string) string // shortens texts and values, or not
 }
 
 func (w *factWriter) put(name, value string) {
@@ -256,7 +256,7 @@ func formatPlace(p *event.Place) string {
 	if p == nil || p.Root == event.RootUnknown && len(p.Nodes) < 2 {
 		return ""
 	}
-	steps := []string{[...]string{"…", "", "-"}[p.Root]} // unknown, first and silent root
+	steps := []string{[...]string{"…", "", "-"}[p.Root]} // RootUnknown, RootFirst, RootSilent
 	for _, n := range p.Nodes {
 		step := n.Name
 		if n.Run != "" {

@@ -10,13 +10,13 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// longName is too long for a name and has a character across the limit of 256 bytes.
-var longName = `"x` + strings.Repeat("é", 2*MaxString) + `"`
+// longName is too long for a name. The byte at the limit is in the middle of a character.
+var longName = `"x` + strings.Repeat("é", 2*maxString) + `"`
 
-// hostile are JSON values of every type that replace any value.
+// hostile lists JSON values of every type, which replace any value.
 var hostile = []string{
 	`null`, `true`, `false`, `0`, `-1`, `1.5`, `1e999`, `9223372036854775808`, `-9223372036854775808`, `1767081391059`,
-	`""`, `"x"`, `"user"`, `"\u0000\ud83d\ude00"`, longName, `"` + strings.Repeat(`\u00e9`, 2*MaxString) + `"`,
+	`""`, `"x"`, `"user"`, `"\u0000\ud83d\ude00"`, longName, `"` + strings.Repeat(`\u00e9`, 2*maxString) + `"`,
 	`[]`, `{}`, `[null]`, `[[],{},"x",1]`, `{"":null}`, `{"x":{"x":[{"x":"x"}]}}`,
 	strings.Repeat("[", 100) + strings.Repeat("]", 100), strings.Repeat(`{"x":`, 100) + "1" + strings.Repeat("}", 100),
 }
@@ -24,13 +24,14 @@ var hostile = []string{
 // hostileNames replace the name of any member.
 var hostileNames = []string{`""`, `"x"`, longName}
 
-// meaningless is data of frames that no dialect sends.
+// meaningless lists data that no dialect sends in a frame.
 var meaningless = append([]string{
 	``, ` `, `x`, `{`, `{}{}`, `{"x":1,"x":2}`, `{"x":1,"X":2}`, "\"\xff\"", "\xef\xbb\xbf{}", `"\ud800"`, "\x00",
 	strings.Repeat("[", 10_000), strings.Repeat(`{"x":`, maxDepth+1) + "1" + strings.Repeat("}", maxDepth+1),
 }, hostile...)
 
-var hostileFields = []string{"", "message", "error", "end", "x", "INTERNAL:x", "\xff\x00", strings.Repeat("é", 2*MaxString)}
+// hostileFields replace the event name and the id of a frame.
+var hostileFields = []string{"", "message", "error", "end", "x", "INTERNAL:x", "\xff\x00", strings.Repeat("é", 2*maxString)}
 
 // hostileVariants yields every alteration of a frame, with a description.
 func hostileVariants(f sse.Frame) iter.Seq2[string, sse.Frame] {
@@ -65,8 +66,8 @@ func hostileVariants(f sse.Frame) iter.Seq2[string, sse.Frame] {
 	}
 }
 
-// jsonVariants yields a JSON document with each of its values replaced by each hostile one, each name
-// by each hostile name, and each array extended. It yields nothing for data that is not strict JSON.
+// jsonVariants yields every variant of a JSON document that has one part replaced, with a description. It yields
+// nothing for data that is not strict JSON.
 func jsonVariants(data []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		var doc strictjson.Doc
@@ -87,15 +88,15 @@ func jsonVariants(data []byte) iter.Seq2[string, []byte] {
 
 // part is a value of a document, or the name of a member.
 type part struct {
-	value strictjson.Value
-	name  bool
+	value  strictjson.Value
+	isName bool
 }
 
 // parts appends a value and everything in it, in order.
 func parts(v strictjson.Value, all []part) []part {
 	all = append(all, part{value: v})
 	for name, member := range v.Members() {
-		all = parts(member, append(all, part{name, true}))
+		all = parts(member, append(all, part{value: name, isName: true}))
 	}
 	for element := range v.Elements() {
 		all = parts(element, all)
@@ -109,18 +110,19 @@ func shapeOf(f sse.Frame) string {
 	if doc.Parse(f.Data, maxDepth) != nil {
 		return string(f.Event) + " " + string(f.Data)
 	}
-	shape := append([]byte(nil), f.Event...)
+	shape := bytes.Clone(f.Event)
 	for _, p := range parts(doc.Root(), nil) {
 		shape = append(shape, ' ', '0'+byte(p.value.Kind()))
-		if p.name || p.value.Kind() == strictjson.Bool {
+		if p.isName || p.value.Kind() == strictjson.Bool {
 			shape = append(shape, p.value.Raw()...)
 		}
 	}
 	return string(shape)
 }
 
+// replacements returns what replaces a part. An array of moderate size is also replaced by one with its elements repeated.
 func (p part) replacements() []string {
-	if p.name {
+	if p.isName {
 		return hostileNames
 	}
 	raw := p.value.Raw()
@@ -138,6 +140,7 @@ type edit struct {
 	by   string
 }
 
+// reached counts a part, and reports whether it is the one to replace.
 func (e *edit) reached() bool {
 	e.left--
 	return e.left == -1

@@ -26,8 +26,8 @@ func Filtered(d dialect.Dialect, stream string, filter Filter) string {
 	return string(out)
 }
 
-// Invented decodes a stream, and again the part of it that passes a filter, as the other formats of the external stream do. It
-// returns what only the filtered stream states about runs, models, tools, answers, questions and failures.
+// Invented decodes a stream, and then the part of it that passes a filter. The formats of the external stream decode that part,
+// too. Invented returns what only the filtered stream states about runs, models, tools, answers, questions and failures.
 func Invented(d dialect.Dialect, stream string, filter Filter) (all []string) {
 	stated, shown := statements{}, statements{}
 	eachBatch(d, stream, stated.add)
@@ -40,9 +40,9 @@ func Invented(d dialect.Dialect, stream string, filter Filter) (all []string) {
 	return all
 }
 
-// eachBatch decodes a stream.
+// eachBatch decodes a stream and calls each with every batch.
 func eachBatch(d dialect.Dialect, stream string, each func(*event.Batch)) {
-	frames, _ := readFrames([]byte(stream)) // the error is that there are none
+	frames, _ := readFrames([]byte(stream)) // an error means that there are none
 	s := &event.Stream{Dialect: d.Name()}
 	decoder := d.New(s)
 	for _, f := range frames {
@@ -55,7 +55,7 @@ func eachBatch(d dialect.Dialect, stream string, each func(*event.Batch)) {
 	}
 }
 
-// statements counts what a stream states.
+// statements counts what a stream states. A run counts once.
 type statements map[string]int
 
 func (s statements) add(b *event.Batch) {

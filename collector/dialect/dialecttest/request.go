@@ -31,7 +31,7 @@ func readRequest(t testing.TB, base string) *request {
 	return &request{strings.TrimSpace(string(target)), body}
 }
 
-// toDialect returns the request as a dialect gets it. Its body is parsed from own.
+// toDialect returns the request as a dialect gets it, with own parsed as its body.
 func (r request) toDialect(own []byte) (dialect.Request, error) {
 	request := dialect.Request{Method: http.MethodPost, Path: "/", Header: http.Header{}}
 	if r.target != "" {
@@ -84,12 +84,12 @@ func checkIdentify(d dialect.Dialect, requests []request) error {
 	}
 	for _, r := range all {
 		id, err := r.identify(d)
-		if err == nil && len(id.Answers) > MaxAnswers {
-			err = fmt.Errorf("%d answers, %d are allowed", len(id.Answers), MaxAnswers)
+		if err == nil && len(id.Answers) > maxAnswers {
+			err = fmt.Errorf("%d answers, %d are allowed", len(id.Answers), maxAnswers)
 		}
 		for _, value := range append([]string{id.App, id.User, id.Session, id.AnsweredRun}, id.Answers...) {
-			if err == nil && len(value) > MaxString {
-				err = fmt.Errorf("a name of %d bytes, %d are allowed", len(value), MaxString)
+			if err == nil && len(value) > maxString {
+				err = fmt.Errorf("a name of %d bytes, %d are allowed", len(value), maxString)
 			}
 		}
 		if err != nil {

@@ -20,13 +20,13 @@ type session struct {
 	dialect dialect.Dialect
 	decoder dialect.Decoder
 	stream  *event.Stream
-	frame   sse.Frame                 // the current frame, as lent by the reader
+	frame   sse.Frame                 // the current frame, in a buffer for reuse as in the reader
 	batch   *event.Batch              // of frame
 	write   func(*event.Batch) string // describes the facts; may be nil
-	keep    bool                      // each batch and its frame stay unchanged
+	keep    bool                      // batches and their frames are neither reused nor overwritten
 
 	texts         []boundedText // of the batch
-	before, after []byte        // the texts before and after the frame's bytes are overwritten
+	before, after []byte        // the texts, before and after the frame's bytes are overwritten
 }
 
 func newSession(d dialect.Dialect, answer bool) *session {
@@ -37,7 +37,7 @@ func newStreamSession(d dialect.Dialect, stream *event.Stream) *session {
 	return &session{dialect: d, decoder: d.New(stream), stream: stream, batch: new(event.Batch)}
 }
 
-// decoded is what remains of a frame after its bytes are overwritten.
+// decoded holds what a check needs of a frame after its bytes are overwritten.
 type decoded struct {
 	rejected event.Reason
 	object   bool   // the data is a JSON object
@@ -75,11 +75,12 @@ func (s *session) read(f sse.Frame) dialect.Frame {
 	s.frame.Data = append(s.frame.Data[:0], f.Data...)
 	s.frame.Size = f.Size
 	s.batch.Begin(s.stream, s.frame, time.Time{})
-	overwrite(s.frame) // as the reader does
-	refused := s.batch.Parse(maxDepth)
-	return dialect.Frame{Frame: s.batch.Frame, JSON: s.batch.JSON, Malformed: refused}
+	overwrite(s.frame) // as the reader does with the next frame
+	malformed := s.batch.Parse(maxDepth)
+	return dialect.Frame{Frame: s.batch.Frame, JSON: s.batch.JSON, Malformed: malformed}
 }
 
+// check verifies a batch. It then overwrites the frame's bytes, and checks that the batch does not refer to them.
 func (s *session) check(f sse.Frame, read dialect.Frame, b *event.Batch) error {
 	if !bytes.Equal(read.Data, f.Data) || !bytes.Equal(read.Event, f.Event) || !bytes.Equal(read.ID, f.ID) {
 		return errors.New("the decoder changed the frame's bytes, which the relay uses too")
@@ -88,7 +89,7 @@ func (s *session) check(f sse.Frame, read dialect.Frame, b *event.Batch) error {
 	if err := verify(b, s.texts); err != nil {
 		return err
 	}
-	if limit := 8 + len(f.Data); len(b.Events) > limit {
+	if len(b.Events) > 8+len(f.Data) {
 		return fmt.Errorf("%d facts from %d bytes", len(b.Events), len(f.Data))
 	}
 	if s.keep {
@@ -110,9 +111,9 @@ func join(texts []boundedText, all []byte) []byte {
 }
 
 func overwrite(f sse.Frame) {
-	for _, of := range [][]byte{f.ID, f.Event, f.Data} {
-		for i := range of {
-			of[i] = '#'
+	for _, field := range [][]byte{f.ID, f.Event, f.Data} {
+		for i := range field {
+			field[i] = '#'
 		}
 	}
 }

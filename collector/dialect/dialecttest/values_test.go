@@ -109,5 +109,5 @@ func TestValues(t *testing.T) {
 		}
 	}
 	slices.Sort(list)
-	Golden(t, filepath.Join("testdata", "free_text.golden"), strings.Join(slices.Compact(list), "\n")+"\n")
+	compareGolden(t, filepath.Join("testdata", "free_text.golden"), strings.Join(slices.Compact(list), "\n")+"\n")
 }

@@ -2,6 +2,7 @@ package dialecttest
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -15,16 +16,12 @@ import (
 
 // Limits of what a dialect returns. Much of it becomes span attributes and label values.
 const (
-	MaxString  = 256 // bytes of a name or an id
-	MaxAnswers = 128 // inputs that one request answers
-	MaxKeys    = 64  // names of state in one frame
+	maxString  = 256 // bytes of a name or an id
+	maxCode    = 64  // bytes of an error code
+	maxQuote   = 512 // bytes of a string in a confidence or a citation
+	maxAnswers = 128 // inputs that one request answers
+	maxKeys    = 64  // state keys in one frame
 )
-
-// maxCode bounds an error code.
-const maxCode = 64
-
-// maxQuote bounds the strings of a confidence or a citation.
-const maxQuote = 512
 
 var (
 	failures  = []event.Failure{event.NoFailure, event.ToolError, event.ModelError, event.AgentError, event.FailureTimeout, event.FailureCanceled, event.OtherFailure}
@@ -33,11 +30,11 @@ var (
 	artifacts = []event.ArtifactKind{event.ArtifactFile, event.ArtifactData, event.ArtifactDataset, event.ArtifactOther}
 )
 
-// codeForm matches an error code, which becomes a label as it is.
+// codeForm matches an error code, which becomes a label unchanged.
 var codeForm = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_.]{0,63}|[a-z]+(-[a-z]+)+|[1-5][0-9]{2}|-32[0-9]{3})$`)
 
-// Verify returns an error if a batch has an invalid value: one outside its closed set, a string that is
-// too long, or a field that does not belong to its fact.
+// Verify returns an error if a batch has a value outside its closed set, a string that is too long, or a
+// field that does not belong to its kind of fact.
 func Verify(b *event.Batch) error { return verify(b, appendTexts(b, nil)) }
 
 func verify(b *event.Batch, texts []boundedText) error {
@@ -51,7 +48,7 @@ func verify(b *event.Batch, texts []boundedText) error {
 	}
 	switch {
 	case b.Agent == "user":
-		return fmt.Errorf("the user is taken for an agent")
+		return errors.New("the user is taken for an agent")
 	case b.Time.Location() != time.UTC:
 		return fmt.Errorf("time %v is not in UTC", b.Time)
 	case b.Rejected != "" && !slices.Contains(event.Reasons(), b.Rejected):
@@ -69,6 +66,7 @@ func verify(b *event.Batch, texts []boundedText) error {
 	return nil
 }
 
+// fieldError describes what is wrong with a fact, or returns "".
 func fieldError(e *event.Event) string {
 	kind := func(kinds ...event.Kind) bool { return slices.Contains(kinds, e.Kind) }
 	switch {
@@ -109,8 +107,8 @@ func fieldError(e *event.Event) string {
 		return "a request for a credential with more than a prompt"
 	case !slices.Contains(routings, e.Routing):
 		return fmt.Sprintf("routing %q", e.Routing)
-	case len(e.State().Keys) > MaxKeys:
-		return fmt.Sprintf("%d keys of state, %d are allowed", len(e.State().Keys), MaxKeys)
+	case len(e.State().Keys) > maxKeys:
+		return fmt.Sprintf("%d keys of state, %d are allowed", len(e.State().Keys), maxKeys)
 	case e.Duration.D < 0 || e.ExpiresIn.D < 0 || !e.Duration.Known && e.Duration.D != 0 || !e.ExpiresIn.Known && e.ExpiresIn.D != 0:
 		return fmt.Sprintf("took %+v, expires %+v", e.Duration, e.ExpiresIn)
 	case e.Name == "" && kind(event.KindTransfer):
@@ -171,34 +169,34 @@ func appendTexts(b *event.Batch, all []boundedText) []boundedText {
 			all = append(all, boundedText{name, value, limit})
 		}
 	}
-	add("run", b.Run, MaxString)
-	add("agent", b.Agent, MaxString)
-	add("branch", b.Branch, MaxString)
-	add("type", b.Type, MaxString)
-	add("session", b.Session, MaxString)
-	add("tool call", b.EnclosingCall, MaxString)
-	add("parent", b.ParentBranch, MaxString)
-	add("response", b.Response, MaxString)
+	add("run", b.Run, maxString)
+	add("agent", b.Agent, maxString)
+	add("branch", b.Branch, maxString)
+	add("type", b.Type, maxString)
+	add("session", b.Session, maxString)
+	add("tool call", b.EnclosingCall, maxString)
+	add("parent", b.ParentBranch, maxString)
+	add("response", b.Response, maxString)
 	for up := b.Around; up != nil; up = up.Above {
-		add("around", up.Branch, MaxString)
-		add("around", cmp.Or(up.Step, up.Agent), MaxString)
+		add("around", up.Branch, maxString)
+		add("around", cmp.Or(up.Step, up.Agent), maxString)
 	}
 	for i := range b.Events {
 		e := &b.Events[i]
-		add("id", e.ID, MaxString)
-		add("message", e.Message, MaxString)
-		add("call", e.CallID, MaxString)
-		add("name", e.Name, MaxString)
-		add("model", e.Model, MaxString)
-		add("finish reason", e.FinishReason, MaxString)
+		add("id", e.ID, maxString)
+		add("message", e.Message, maxString)
+		add("call", e.CallID, maxString)
+		add("name", e.Name, maxString)
+		add("model", e.Model, maxString)
+		add("finish reason", e.FinishReason, maxString)
 		add("code", e.Code, maxCode)
-		add("thought", e.ThoughtType, MaxString)
+		add("thought", e.ThoughtType, maxString)
 		for _, key := range e.State().Keys {
-			add("key", key, MaxString)
+			add("key", key, maxString)
 		}
 		for _, p := range e.Pieces() {
-			add("file", p.Name, MaxString)
-			add("media type", p.Media, MaxString)
+			add("file", p.Name, maxString)
+			add("media type", p.Media, maxString)
 		}
 		add("scope", e.Confidence.Scope, maxQuote)
 		add("label", e.Confidence.Label, maxQuote)

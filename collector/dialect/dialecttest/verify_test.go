@@ -36,7 +36,7 @@ func TestVerify(t *testing.T) {
 	misplaced.Events[0].Kind = event.KindFinal
 	misplaced.Events[0].Artifact = event.Artifact{}
 	for want, b := range map[string]event.Batch{
-		"call has 257 bytes":   fact(event.Event{CallID: strings.Repeat("x", MaxString+1)}),
+		"call has 257 bytes":   fact(event.Event{CallID: strings.Repeat("x", maxString+1)}),
 		"model is not UTF-8":   fact(event.Event{Model: "\xff"}),
 		"source has 513":       fact(event.Event{Citation: event.Citation{Source: strings.Repeat("x", maxQuote+1)}}),
 		"not in UTC":           {Time: time.Unix(1e9, 0).In(time.FixedZone("", 3600))},
@@ -59,7 +59,7 @@ func TestVerify(t *testing.T) {
 		`a piece "rows"`:       fact(artifact(0, event.Piece{Kind: event.PieceRows, Value: doc.Root()})),
 		`a piece "text"`:       fact(artifact(0, event.Piece{Kind: event.PieceText})),
 		"a schema without":     fact(artifact(0, event.Piece{Kind: event.PieceData, Value: doc.Root(), Schema: doc.Root()})),
-		"file has 257":         fact(artifact(0, event.Piece{Kind: event.PieceText, Value: doc.Root(), Name: strings.Repeat("x", MaxString+1)})),
+		"file has 257":         fact(artifact(0, event.Piece{Kind: event.PieceText, Value: doc.Root(), Name: strings.Repeat("x", maxString+1)})),
 		"media type is not":    fact(artifact(0, event.Piece{Kind: event.PieceText, Value: doc.Root(), Media: "\xff"})),
 		"a field of another":   fact(event.Event{Kind: event.KindToolStarted, TurnMayEnd: true}),
 		"no target":            fact(event.Event{Kind: event.KindTransfer}),
