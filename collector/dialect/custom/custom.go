@@ -38,7 +38,7 @@ type path []string
 // unknown meaning reports nothing.
 func New(m Mapping) Dialect {
 	d := Dialect{typePath: parse(m.Paths[PathType]), failureStatuses: m.FailureStatuses, endMarker: m.EndMarker, frames: make(map[string]*frame, len(m.Frames))}
-	for _, name := range m.HiddenMembers { // the filter compares names in this form
+	for _, name := range m.HiddenMembers { // in the form in which the filter compares names
 		d.hiddenMembers = append(d.hiddenMembers, string(lenient.Text([]byte(name))))
 	}
 	for name, f := range m.Frames {

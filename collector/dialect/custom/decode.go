@@ -20,7 +20,7 @@ type decoder struct {
 	run     string
 	session string
 	names   wire.NameCache
-	failed  map[string]struct{} // ids of runs that ended with a failure
+	failed  map[string]struct{} // ids of runs that ended with a failure, at most maxFailed
 }
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
@@ -47,7 +47,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		return
 	}
 	r := reading{frame: mapped, json: f.JSON, decoder: d, b: b}
-	r.setRun()
+	r.setBatch()
 	r.report()
 }
 
@@ -55,7 +55,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 var typeMembers = []string{"type", "kind", "event"}
 
 // isInternal reports whether a frame is marked as internal, by its type or by an object in it at any
-// depth. Mapped arguments, results, errors and codes are data and are not searched.
+// depth. It does not search mapped arguments, results, errors and codes, because they are data.
 func (d *decoder) isInternal(name string, v strictjson.Value) bool {
 	var data []path
 	if f := d.frames[name]; f != nil {
@@ -103,9 +103,9 @@ func containsMark(v strictjson.Value, data []path, outermost bool) bool {
 type reading struct {
 	*frame
 	*decoder
-	json strictjson.Value
-	b    *event.Batch
-	user bool // the frame is from the user, whose text is not an answer
+	json   strictjson.Value
+	b      *event.Batch
+	isUser bool // the frame is from the user, whose text is neither an answer nor a thought
 }
 
 func (r *reading) value(name string) strictjson.Value { return r.paths[name].lookup(r.json) }
@@ -119,13 +119,14 @@ func (r *reading) name(member string) string {
 	return r.names.Name(v)
 }
 
-// setRun sets the run, session, agent and time of the batch.
-func (r *reading) setRun() {
+// setBatch sets what the frame says about the whole batch: its run, session, agent and time, whether it is partial, and its
+// proof layer.
+func (r *reading) setBatch() {
 	r.decoder.run = cmp.Or(r.name(pathRun), r.decoder.run)
 	r.decoder.session = cmp.Or(r.name(pathSession), r.decoder.session)
 	r.b.Run, r.b.Session = r.decoder.run, r.decoder.session
 	agent := r.value(pathAgent)
-	if r.user = wire.IsUser(agent); !r.user {
+	if r.isUser = wire.IsUser(agent); !r.isUser {
 		r.b.Agent = r.names.Name(agent)
 	}
 	if r.means == "run_started" {
@@ -175,7 +176,7 @@ func (r *reading) report() {
 		r.b.Add(event.KindInputAnswered).CallID = r.name(pathCall)
 	}
 	r.addConfidence()
-	if r.means == "answer" && !r.user {
+	if r.means == "answer" && !r.isUser {
 		r.b.Add(event.KindFinal)
 	}
 	if len(r.b.Events) == 0 {
@@ -184,7 +185,7 @@ func (r *reading) report() {
 }
 
 func (r *reading) addText(kind event.Kind) {
-	if !r.user {
+	if !r.isUser {
 		r.b.AddText(kind, r.value(pathText))
 	}
 }
@@ -195,7 +196,7 @@ func (r *reading) endRun() {
 	}
 }
 
-// addEnd adds an event for the end of something, with the error if the frame reports a failure.
+// addEnd adds an event for the end of something. If the frame reports a failure, the event has the error.
 func (r *reading) addEnd(kind event.Kind, class event.Failure) *event.Event {
 	e := r.b.Add(kind)
 	how := r.ending(class)

@@ -8,11 +8,11 @@ type ending struct {
 	code    string
 }
 
-// maxFailed limits the runs in decoder.failed.
+// maxFailed bounds decoder.failed. When it is full, all its runs are forgotten.
 const maxFailed = 64
 
-// addRunEnd adds the end of a run. If the run has failed before, it returns nil: the failure stands, and
-// the frame only ends the stream.
+// addRunEnd adds the end of a run. If the run has failed before, the failure stands and the frame only ends
+// the stream. It then returns nil.
 func (d *decoder) addRunEnd(b *event.Batch, how ending) *event.Event {
 	if _, failed := d.failed[b.Run]; failed {
 		b.Add(event.KindOther)

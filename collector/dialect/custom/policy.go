@@ -5,8 +5,8 @@ import (
 	"github.com/delegraph/delegraph/collector/lenient"
 )
 
-// newTable returns the rules for the external stream. Frames of mapped types leave. The public gets
-// only mapped members, without arguments, results, errors, codes, models and tokens.
+// newTable returns the rules for the external stream. Frames of mapped types leave. Under the policy public,
+// only the mapped members in publicMembers leave.
 func (d Dialect) newTable() *event.Table {
 	t := &event.Table{Types: map[string]event.Type{}, TypeIsEventName: d.typePath == nil, IgnoreEventName: d.typePath != nil}
 	if len(d.typePath) == 1 {
@@ -14,7 +14,7 @@ func (d Dialect) newTable() *event.Table {
 	}
 	for name, f := range d.frames {
 		if !lenient.IsInternal([]byte(name)) {
-			t.Types[name] = event.Type{Client: true, InternalMembers: d.hiddenMembers, Public: f.public(d.hiddenMembers)}
+			t.Types[name] = event.Type{Client: true, InternalMembers: d.hiddenMembers, Public: f.publicRule(d.hiddenMembers)}
 		}
 	}
 	if d.endMarker != "" {
@@ -23,7 +23,7 @@ func (d Dialect) newTable() *event.Table {
 	return t
 }
 
-// publicMembers are the rules for the members that the public may see.
+// publicMembers maps the paths that may leave under the policy public to their rules.
 var publicMembers = map[string]event.Rule{
 	PathType: {}, pathRun: {}, pathSession: {}, pathAgent: {}, pathStatus: {},
 	pathName: {}, pathCall: {}, pathTarget: {Fact: event.KindTransfer},
@@ -35,7 +35,8 @@ var publicMembers = map[string]event.Rule{
 // nameFacts maps meanings to the fact that the path "name" states.
 var nameFacts = map[string]event.Kind{"tool_started": event.KindToolStarted, "tool_ended": event.KindToolEnded, "tool_failed": event.KindToolEnded}
 
-func (f *frame) public(hidden []string) *event.Rule {
+// publicRule returns the rule for a frame under the policy public. hidden are the names of members that no rule may allow.
+func (f *frame) publicRule(hidden []string) *event.Rule {
 	root := &event.Rule{Members: map[string]*event.Rule{}}
 	if f.means == "thought" {
 		root.Fact = event.KindThought
@@ -61,12 +62,9 @@ func (f *frame) public(hidden []string) *event.Rule {
 func addRule(at *event.Rule, p path, rule event.Rule) {
 	for _, name := range p[:len(p)-1] {
 		next := at.Members[name]
-		if next == nil {
-			next = &event.Rule{}
+		if next == nil || next.Members == nil {
+			next = &event.Rule{Members: map[string]*event.Rule{}}
 			at.Members[name] = next
-		}
-		if next.Members == nil {
-			*next = event.Rule{Members: map[string]*event.Rule{}}
 		}
 		at = next
 	}
