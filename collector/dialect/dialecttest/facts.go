@@ -187,12 +187,7 @@ func (w *factWriter) fact(e *event.Event) {
 	w.count("cached", e.Usage.CacheRead)
 	w.count("reasoning", e.Usage.Reasoning)
 	if e.Kind == event.KindArtifact {
-		w.mark(string(e.Artifact.Kind), true)
-		w.count("bytes", e.Artifact.Bytes)
-		w.count("index", e.Artifact.Index)
-		w.mark("append", e.Artifact.Append)
-		w.mark("complete", e.Artifact.Complete)
-		w.pieces(e)
+		w.artifact(e)
 	}
 	if e.Kind == event.KindPlan {
 		fmt.Fprintf(w, " %+v", e.Plan)
@@ -214,7 +209,12 @@ func (w *factWriter) fact(e *event.Event) {
 	w.WriteString("\n")
 }
 
-func (w *factWriter) pieces(e *event.Event) {
+func (w *factWriter) artifact(e *event.Event) {
+	w.WriteString(" " + string(e.Artifact.Kind))
+	w.count("bytes", e.Artifact.Bytes)
+	w.count("index", e.Artifact.Index)
+	w.mark("append", e.Artifact.Append)
+	w.mark("complete", e.Artifact.Complete)
 	for _, p := range e.Pieces() {
 		fmt.Fprintf(w, " (%s", p.Kind)
 		w.put("name", p.Name)

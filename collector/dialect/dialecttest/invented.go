@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
@@ -43,15 +42,13 @@ func Invented(d dialect.Dialect, stream string, filter Filter) (all []string) {
 // eachBatch decodes a stream and calls each with every batch.
 func eachBatch(d dialect.Dialect, stream string, each func(*event.Batch)) {
 	frames, _ := readFrames([]byte(stream)) // an error means that there are none
-	s := &event.Stream{Dialect: d.Name()}
-	decoder := d.New(s)
+	s := newSession(d, false)
 	for _, f := range frames {
-		b := new(event.Batch)
-		b.Begin(s, f, time.Time{})
-		b.Table = d.Table()
-		malformed := b.Parse(maxDepth)
-		decoder.Decode(dialect.Frame{Frame: b.Frame, JSON: b.JSON, Malformed: malformed}, b)
-		each(b)
+		s.batch = new(event.Batch)
+		read := s.read(f)
+		s.batch.Table = d.Table()
+		s.decoder.Decode(read, s.batch)
+		each(s.batch)
 	}
 }
 

@@ -90,16 +90,7 @@ func fieldError(e *event.Event) string {
 		return fmt.Sprintf("input %q", e.Input)
 	case kind(event.KindArtifact) != slices.Contains(artifacts, e.Artifact.Kind):
 		return fmt.Sprintf("artifact %q", e.Artifact.Kind)
-	case e.Inline && !kind(event.KindError), e.LongRunning && !kind(event.KindToolStarted), e.TurnMayEnd && !kind(event.KindToolEnded),
-		e.UsageIncomplete && !kind(event.KindModelEnded, event.KindUsage), e.Resumes && !kind(event.KindRunStarted), e.Routing != "" && !kind(event.KindInputRequested),
-		e.ExpiresIn.Known && !kind(event.KindInputRequested), e.Question() != (event.Question{}) && !kind(event.KindInputRequested), e.Plan != (event.Plan{}) && !kind(event.KindPlan),
-		e.Message != "" && !kind(event.KindText, event.KindThought), (e.Verbosity != event.ThoughtsNone || e.ThoughtType != "") && !kind(event.KindThought),
-		e.AwaitsOutcome && !kind(event.KindAgentEnded, event.KindRunEnded), e.Progress.Known && !kind(event.KindToolProgress),
-		e.Iterations.Known && !kind(event.KindAgentEnded, event.KindRunEnded, event.KindOutcome),
-		(e.CallsModel || e.Loop != event.Loop{}) && !kind(event.KindIteration),
-		e.ToolCalls.Known && !kind(event.KindRunEnded),
-		e.Duration.Known && !kind(event.KindToolEnded, event.KindAgentEnded, event.KindRunEnded, event.KindOutcome),
-		(len(e.State().Keys) > 0 || e.State().Bytes.Known) && !kind(event.KindState):
+	case hasForeignField(e):
 		return "a field of another kind of fact"
 	case len(e.Question().Prompt) > event.MaxPrompt:
 		return fmt.Sprintf("a prompt of %d bytes", len(e.Question().Prompt))
@@ -133,6 +124,28 @@ func fieldError(e *event.Event) string {
 		}
 	}
 	return ""
+}
+
+// hasForeignField reports whether a fact has a field that belongs to other kinds of facts.
+func hasForeignField(e *event.Event) bool {
+	kind := func(kinds ...event.Kind) bool { return slices.Contains(kinds, e.Kind) }
+	asks := e.Routing != "" || e.ExpiresIn.Known || e.Question() != event.Question{}
+	return e.Inline && !kind(event.KindError) ||
+		e.LongRunning && !kind(event.KindToolStarted) ||
+		e.TurnMayEnd && !kind(event.KindToolEnded) ||
+		e.UsageIncomplete && !kind(event.KindModelEnded, event.KindUsage) ||
+		e.Resumes && !kind(event.KindRunStarted) ||
+		asks && !kind(event.KindInputRequested) ||
+		e.Plan != event.Plan{} && !kind(event.KindPlan) ||
+		e.Message != "" && !kind(event.KindText, event.KindThought) ||
+		(e.Verbosity != event.ThoughtsNone || e.ThoughtType != "") && !kind(event.KindThought) ||
+		e.AwaitsOutcome && !kind(event.KindAgentEnded, event.KindRunEnded) ||
+		e.Progress.Known && !kind(event.KindToolProgress) ||
+		e.Iterations.Known && !kind(event.KindAgentEnded, event.KindRunEnded, event.KindOutcome) ||
+		(e.CallsModel || e.Loop != event.Loop{}) && !kind(event.KindIteration) ||
+		e.ToolCalls.Known && !kind(event.KindRunEnded) ||
+		e.Duration.Known && !kind(event.KindToolEnded, event.KindAgentEnded, event.KindRunEnded, event.KindOutcome) ||
+		(len(e.State().Keys) > 0 || e.State().Bytes.Known) && !kind(event.KindState)
 }
 
 // pieceError describes what is wrong with a piece of an artifact, or returns "".
