@@ -151,8 +151,8 @@ func TestTextCode(t *testing.T) {
 		"HTTP 5031": "", "HTTP 700": "", "got HTTP 503": "",
 		"The ValueError: x": "", "ValueErrors: x": "", "ValueError=x": "", "tool.secret: x": "", "secret.internal: x": "", "ValueError\x00: x": "",
 		strings.Repeat("x", maxErrorText) + "\n503 UNAVAILABLE. {}": "",
-		"E" + strings.Repeat("x", 80) + "Error: x":             "",
-		"FehlerÜberError: x":                                   "",
+		"E" + strings.Repeat("x", 80) + "Error: x":                  "",
+		"FehlerÜberError: x":                                        "",
 	} {
 		if got := TextCode([]byte(text)); got != want {
 			t.Errorf("TextCode(%.60q) = %q, want %q", text, got, want)
