@@ -236,7 +236,7 @@ func (a *a2a) endRun(r *run, b *event.Batch, outcome status) {
 		}
 		a.writeStatus(r, b, last, true, parts...)
 	}
-	r.ended, r.finalState = true, last
+	r.ended, r.outcome, r.finalState = true, outcome, last
 	r.dropDetails()
 }
 

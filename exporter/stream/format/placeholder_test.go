@@ -33,3 +33,23 @@ func TestPlaceholderResults(t *testing.T) {
 		}
 	}
 }
+
+// TestRepeatedFailures ends a run three times in a failure. Readers learn of it once.
+func TestRepeatedFailures(t *testing.T) {
+	for as, failure := range map[Format]string{A2A: "TASK_STATE_FAILED", A2A03: `"failed"`, AGUI: "RUN_ERROR"} {
+		out := &output{appendID: func(dst []byte, n uint64) []byte { return fmt.Append(dst, "e-", n) }}
+		w := newWriter(&Settings{Format: as}, out)
+		stream := &replay.Stream{Dialect: "adk"}
+		written := ""
+		for n := range uint64(3) {
+			b := event.Batch{Run: "r", Agent: "a"}
+			b.Add(event.KindRunEnded).Error = event.AgentError
+			out.begin(n + 1)
+			w.frame(replay.Frame{Stream: stream}, &b)
+			written += out.json.String()
+		}
+		if n := strings.Count(written, failure); n != 1 {
+			t.Errorf("%s: the run failed %d times, want once: %s", as, n, written)
+		}
+	}
+}

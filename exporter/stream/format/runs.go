@@ -279,7 +279,7 @@ func (r *run) endStep(agent, branch string) (step, bool) {
 
 // failsLate reports whether a frame says that a run has failed after it had ended otherwise.
 func (r *run) failsLate(b *event.Batch) bool {
-	return r.ended && r.failed == 0 && b.EndsInFailure()
+	return r.ended && r.outcome != failed && b.EndsInFailure()
 }
 
 // allowedAfterEnd reports whether an event may follow the end of a run. Other events say that
