@@ -230,12 +230,18 @@ func TestOverlappingPaths(t *testing.T) {
 		table := custom.New(custom.Mapping{Paths: map[string]string{"type": "type", "agent": "a", "run": "a.b"}, Frames: map[string]custom.Frame{
 			"x": {Means: "tool_started", Paths: map[string]string{"name": "a.b.c", "call": "t"}},
 			"y": {Means: "answer", Paths: map[string]string{"text": "t", "agent": "t"}},
+			"z": {Means: "tool_started", Paths: map[string]string{"name": "t", "call": "t"}},
 		}}).Table()
 		if rule := table.Types["x"].Public.Members["a"].Members["b"]; rule.Members["c"] == nil || rule.Form != event.FormName {
 			t.Fatalf("the rule for a.b is %+v, want a name with the member c", rule)
 		}
 		if rule := table.Types["y"].Public.Members["t"]; rule.Form != event.FormName {
 			t.Fatalf("the rule for t is %+v, want a name", rule)
+		} else if rule.Fact != event.KindText {
+			t.Fatalf("the rule for t states %s, want a text", rule.Fact)
+		}
+		if rule := table.Types["z"].Public.Members["t"]; rule.Fact != event.KindToolStarted {
+			t.Fatalf("the rule for t states %s, want a call", rule.Fact)
 		}
 	}
 }

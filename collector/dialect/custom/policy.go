@@ -1,6 +1,10 @@
 package custom
 
 import (
+	"cmp"
+	"maps"
+	"slices"
+
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 )
@@ -41,7 +45,8 @@ func (f *frame) publicRule(hidden []string) *event.Rule {
 	if f.means == "thought" {
 		root.Fact = event.KindThought
 	}
-	for name, p := range f.paths {
+	for _, name := range slices.Sorted(maps.Keys(f.paths)) {
+		p := f.paths[name]
 		rule, ok := publicMembers[name]
 		if !ok || lenient.MatchesAny([]byte(p[0]), hidden) {
 			continue
@@ -58,7 +63,7 @@ func (f *frame) publicRule(hidden []string) *event.Rule {
 }
 
 // addRule adds a rule at a path. If one path is a prefix of another, only the value at the longer one
-// leaves. If two paths lead to the same value, the stricter rule applies.
+// leaves. If two paths lead to the same value, the stricter rule applies, with the fact that either states.
 func addRule(at *event.Rule, p path, rule event.Rule) {
 	for _, name := range p[:len(p)-1] {
 		next := at.Members[name]
@@ -69,7 +74,13 @@ func addRule(at *event.Rule, p path, rule event.Rule) {
 		at = next
 	}
 	last := p[len(p)-1]
-	if existing := at.Members[last]; existing == nil || existing.Members == nil && existing.Form == event.FormText {
+	switch existing := at.Members[last]; {
+	case existing == nil:
 		at.Members[last] = &rule
+	case existing.Members == nil:
+		if existing.Form == event.FormText {
+			existing.Form = rule.Form
+		}
+		existing.Fact = cmp.Or(existing.Fact, rule.Fact)
 	}
 }
