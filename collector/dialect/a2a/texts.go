@@ -206,17 +206,9 @@ var (
 func valuesOf(names []string, objects ...strictjson.Value) iter.Seq[strictjson.Value] {
 	return func(yield func(strictjson.Value) bool) {
 		for _, v := range objects {
-			for name, value := range v.Members() {
-				if lenient.MatchesAny(name.Text(), names) && !yield(value) {
+			for m := range wire.WithMetadata(v) {
+				if lenient.MatchesAny(m.Name.Text(), names) && !yield(m.Value) {
 					return
-				}
-				if !lenient.MatchesAny(name.Text(), metadata) {
-					continue
-				}
-				for name, value := range value.Members() {
-					if lenient.MatchesAny(name.Text(), names) && !yield(value) {
-						return
-					}
 				}
 			}
 		}

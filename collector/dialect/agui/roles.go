@@ -11,9 +11,8 @@ import (
 )
 
 var (
-	roleMembers     = []string{"role"}
-	metadataMembers = []string{"metadata"}
-	signPrefilter   = lenient.NewPrefilter(&event.Table{Labels: roleMembers, Envelopes: metadataMembers})
+	roleMembers   = []string{"role"}
+	rolePrefilter = lenient.NewPrefilter(&event.Table{Labels: roleMembers})
 
 	otherRoles = []string{"user", "tool", "activity"} // of messages that are neither instructions nor answers nor thoughts
 )
@@ -21,21 +20,10 @@ var (
 // roles yields the roles that a frame or message states. A role in its metadata is not its own.
 func roles(v strictjson.Value) iter.Seq2[strictjson.Value, bool] {
 	return func(yield func(role strictjson.Value, own bool) bool) {
-		for name, value := range v.Members() {
-			text := name.Text()
-			if !signPrefilter.MayMatch(text) {
-				continue
-			}
-			if lenient.MatchesAny(text, roleMembers) && value.Kind() > strictjson.Null && !yield(value, true) {
+		for m := range wire.WithMetadata(v) {
+			text := m.Name.Text()
+			if rolePrefilter.MayMatch(text) && lenient.MatchesAny(text, roleMembers) && m.Value.Kind() > strictjson.Null && !yield(m.Value, !m.InMetadata) {
 				return
-			}
-			if !lenient.MatchesAny(text, metadataMembers) {
-				continue
-			}
-			for name, value := range value.Members() {
-				if lenient.MatchesAny(name.Text(), roleMembers) && value.Kind() > strictjson.Null && !yield(value, false) {
-					return
-				}
 			}
 		}
 	}
@@ -80,17 +68,9 @@ var encryptedMembers = []string{"encryptedValue", "encrypted_value"}
 
 // hasMember reports whether a frame or message, or its metadata, has a member for which is returns true.
 func hasMember(v strictjson.Value, is func(name, value strictjson.Value) bool) bool {
-	for name, value := range v.Members() {
-		if is(name, value) {
+	for m := range wire.WithMetadata(v) {
+		if is(m.Name, m.Value) {
 			return true
-		}
-		if !lenient.MatchesAny(name.Text(), metadataMembers) {
-			continue
-		}
-		for name, value := range value.Members() {
-			if is(name, value) {
-				return true
-			}
 		}
 	}
 	return false
@@ -99,14 +79,9 @@ func hasMember(v strictjson.Value, is func(name, value strictjson.Value) bool) b
 // isMarkedInternal reports whether the metadata of a frame or message names an internal event, as other
 // protocols do. A type or kind there is found by lenient.CheckNames.
 func isMarkedInternal(v strictjson.Value) bool {
-	for name, metadata := range v.Members() {
-		if !signPrefilter.MayMatch(name.Text()) || !lenient.MatchesAny(name.Text(), metadataMembers) {
-			continue
-		}
-		for name, value := range metadata.Members() {
-			if lenient.MatchesAny(name.Text(), eventMembers) && lenient.ContainsInternal(value) {
-				return true
-			}
+	for m := range wire.WithMetadata(v) {
+		if m.InMetadata && lenient.MatchesAny(m.Name.Text(), eventMembers) && lenient.ContainsInternal(m.Value) {
+			return true
 		}
 	}
 	return false
