@@ -24,10 +24,9 @@ type Dialect struct{}
 // Name returns "a2a".
 func (Dialect) Name() string { return "a2a" }
 
-// Paths returns the paths of HTTP+JSON, which in 1.0 may have a tenant in front, and the usual
-// paths of JSON-RPC servers: the root, and the paths of the ADK's own servers (/a2a/invoke in Go,
-// /a2a/{app} in Python). Subscribing to a task over HTTP+JSON is not a run request; JSON-RPC uses
-// one path for both.
+// Paths returns the paths of HTTP+JSON and the usual paths of JSON-RPC servers. In 1.0, a tenant may precede a path of
+// HTTP+JSON. JSON-RPC servers use the root or, if they are the ADK's own, /a2a/invoke in Go and /a2a/{app} in Python.
+// Over HTTP+JSON, a client subscribes to a task on a path of its own. JSON-RPC has one path for all requests.
 func (Dialect) Paths() []dialect.Path {
 	return []dialect.Path{
 		{Method: http.MethodPost, Glob: "/", AllowOthers: true},
@@ -41,10 +40,9 @@ func (Dialect) Paths() []dialect.Path {
 	}
 }
 
-// Detect recognizes an update by its required members. It returns Maybe for a message without an
-// envelope and for an update next to other members, because both could belong to another protocol,
-// and for an error with a code and a message or of a class of A2A's SDK for Java. Other servers could send the
-// other errors.
+// Detect recognizes an update by its required members. It returns Maybe for what another protocol could send too: a
+// message without an envelope, an update next to other members, and an error that has a code and a message or names a
+// class of A2A's SDK for Java. It returns No for other errors, because any server could send them.
 func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	u := readUpdate(f)
 	switch {
@@ -64,7 +62,7 @@ var sendMethods = []string{"message/stream", "SendStreamingMessage"}
 // started.
 var subscribeMethods = []string{"tasks/resubscribe", "SubscribeToTask"}
 
-// Identify reads the message that is sent. A message to a task answers the task's request for
+// Identify reads the message in the request. A message to a task answers the task's request for
 // input, and the calls that it names. The user is not identified, because only the credentials name
 // the user.
 func (Dialect) Identify(r dialect.Request) event.Identity {
@@ -93,8 +91,8 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 // streamAction is the end of the path over HTTP+JSON.
 const streamAction = "message:stream"
 
-// startsTask reports whether a request surely starts a task: it sends a message that names none. Servers
-// that read Protobuf's JSON accept the name of a member in snake case too.
+// startsTask reports whether a request certainly starts a task: its message names no task. Servers
+// that read Protobuf's JSON also accept the names of members in snake case.
 func startsTask(r dialect.Request) bool {
 	var message strictjson.Value
 	switch name := path.Base(r.Path); {

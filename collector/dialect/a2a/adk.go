@@ -9,7 +9,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// adkMetadata holds an ADK agent's data about an event, from the metadata of the update that carries it.
+// adkMetadata is what an ADK agent states about an event in the metadata of the update that carries it.
 type adkMetadata struct {
 	author, branch, event, code strictjson.Value
 	usage, actions              strictjson.Value
@@ -73,8 +73,8 @@ func (m adkMetadata) failure() (class event.Failure, code string) {
 	return event.ModelError, wire.Code(m.code)
 }
 
-// statements returns an event's statements about its answer, which are not part of the content. The ADK writes
-// objects as JSON strings.
+// statements returns what an event states about its answer besides the content. The ADK writes objects as JSON
+// strings.
 func (m adkMetadata) statements(b *event.Batch) event.Statements {
 	layer := m.proofLayer
 	if !layer.Exists() {
@@ -98,7 +98,7 @@ type speaker struct{ agent, branch string }
 // response is the state of a speaker's current or last model response.
 type response struct {
 	streaming bool   // pieces of it arrived, but not the whole response
-	artifact  string // the artifact with the pieces, if they are not marked as partial
+	artifact  string // the artifact that has the pieces, if they are not marked as partial
 	lastEvent string // id of the last whole event
 	usage     event.Usage
 	failure   event.Failure
@@ -155,8 +155,8 @@ func (r *response) addPiece(m adkMetadata, b *event.Batch) {
 	r.streaming, r.artifact, r.usage = true, "", wire.GeminiUsage(m.usage)
 }
 
-// addUnmarkedPiece adds a piece that is not marked as partial. Servers mark the end of its event with lastChunk, or
-// put all events of the run in one artifact.
+// addUnmarkedPiece adds a piece that is not marked as partial. Some servers mark the end of an event with lastChunk.
+// Others put all events of the run in one artifact.
 func (t *task) addUnmarkedPiece(m adkMetadata, artifact string, b *event.Batch) {
 	by := speaker{b.Agent, b.Branch}
 	if a := t.artifact(artifact); a != nil && by != t.pieceSpeaker {
@@ -167,8 +167,8 @@ func (t *task) addUnmarkedPiece(m adkMetadata, artifact string, b *event.Batch) 
 	r.artifact, t.pieceSpeaker = artifact, by
 }
 
-// endPieces ends the response whose pieces an artifact has, when no more follow. The artifact "" stands for any.
-// If several agents have pieces, it ends only the last agent's response, because a frame can name only one agent.
+// endPieces ends the response whose pieces are in an artifact, because no more follow. The artifact "" stands for any
+// artifact. If several agents sent pieces, it ends only the last agent's response: a frame can name only one agent.
 func (d *decoder) endPieces(t *task, artifact string, b *event.Batch) {
 	by := t.pieceSpeaker
 	r := t.speakers[by]
@@ -184,18 +184,18 @@ func (d *decoder) endPieces(t *task, artifact string, b *event.Batch) {
 	}
 }
 
-// reportResponse reports the model response of an event. Tool responses are not model responses,
-// and an event that repeats the last one as the answer has no usage.
+// reportResponse reports the model response of an event. Tool responses are not model responses. Servers may send an
+// event again, for example as the answer, so its usage counts once.
 func (d *decoder) reportResponse(r *response, m adkMetadata, parts parts, failure event.Failure, code string, b *event.Batch) {
 	usage := wire.GeminiUsage(m.usage)
 	if usage == (event.Usage{}) && r.streaming {
 		usage = r.usage
 	}
-	again := m.usage.Exists() && len(m.event.Text()) > 0 && d.name(m.event) == r.lastEvent && failure == event.NoFailure
+	isRepeat := m.usage.Exists() && len(m.event.Text()) > 0 && d.name(m.event) == r.lastEvent && failure == event.NoFailure
 	switch {
-	case again && textOnly(parts):
+	case isRepeat && textOnly(parts):
 		r.update(usage, parts, b)
-	case again:
+	case isRepeat:
 		r.addUsage(usage, b)
 	case hasResponse(parts):
 	case m.usage.Len() > 0, failure != event.NoFailure, r.streaming && parts.len() > 0:
@@ -208,7 +208,7 @@ func (d *decoder) reportResponse(r *response, m adkMetadata, parts parts, failur
 }
 
 // update handles another event with the same id. Python executors without the ADK extension do not
-// mark partial events: the event is either the next piece of a response or, at the end, all of it. Its
+// mark partial events. Such an event has the next piece of a response or, at the end, the whole response. Its
 // usage includes the usage that was reported before.
 func (r *response) update(usage event.Usage, parts parts, b *event.Batch) {
 	if textHash(parts) != r.textHash.Sum64() {
@@ -219,7 +219,7 @@ func (r *response) update(usage event.Usage, parts parts, b *event.Batch) {
 	r.addUsage(usage, b)
 }
 
-// addUsage reports what a response's usage includes in addition to what was reported before.
+// addUsage reports by how much a response's usage exceeds the usage that was reported before.
 func (r *response) addUsage(usage event.Usage, b *event.Batch) {
 	if rest := usageSince(usage, r.usage); rest != (event.Usage{}) {
 		b.Add(event.KindUsage).Usage = rest
@@ -267,8 +267,8 @@ func (d *decoder) addCall(t *task, p part, b *event.Batch) {
 	e.SetPayload(args)
 }
 
-// addResponse reports the first response to a call, and the transfer that it confirms. If that is pending, another one
-// follows.
+// addResponse reports the first response to a call, and the transfer that it confirms. After a pending response, it
+// also reports the next one.
 func (d *decoder) addResponse(t *task, m adkMetadata, p part, b *event.Batch) {
 	name, id := d.name(p.data.Get("name")), dialect.Name(p.data.Get("id").String())
 	c, known := t.calls[id]

@@ -53,7 +53,7 @@ func mayBePiece(parts parts) bool {
 	})
 }
 
-// missesStart reports whether the stream brings a piece of an artifact that began before the stream. The first
+// missesStart reports whether a write to an artifact continues one whose first piece was sent before the stream. That
 // piece may have been internal or marked as a thought.
 func (d *decoder) missesStart(key artifactKey, piece bool) bool {
 	if !piece {
@@ -65,8 +65,8 @@ func (d *decoder) missesStart(key artifactKey, piece bool) bool {
 	return !d.begunArtifacts.Contains(key) && d.resumed
 }
 
-// trackBeginnings remembers the artifacts that a snapshot brings, and those of which the public gets the beginning
-// neither from it nor from an earlier frame.
+// trackBeginnings remembers the artifacts of a snapshot. An artifact is hidden if the public gets its beginning neither
+// from the snapshot nor from an earlier frame.
 func (d *decoder) trackBeginnings(task strictjson.Value, b *event.Batch) {
 	isHidden := b.Type == typeWorking || b.Type == typeWaiting
 	for artifact := range task.Get("artifacts").Elements() {
@@ -97,7 +97,7 @@ func (d *decoder) addWrite(artifact strictjson.Value, parts parts, write event.A
 		write.Bytes, counted = write.Bytes.Add(p.bytes), true
 		filtered = filtered || !p.bytes.Known && p.data.Exists() && !hasContent(p.data)
 	}
-	if filtered { // the rest is not the size of the write
+	if filtered { // content was removed, so the size of the rest says nothing
 		write.Bytes = event.Count{}
 	}
 	if !counted && (parts.len() > 0 || !write.Complete) {
@@ -123,9 +123,9 @@ func hasContent(v strictjson.Value) bool {
 	return v.Kind() > strictjson.Null
 }
 
-// collectText collects the text of an artifact from its pieces. The whole text is reported with the
-// last piece or, because few servers mark the last piece, at the end of the task. A piece after the
-// last one starts another text, so that no text is reported twice.
+// collectText collects the text of an artifact from its pieces. It reports the whole text with the
+// last piece. Few servers mark the last piece; for the others, reportAnswer reports the text when the task ends. A
+// piece after the last one starts another text, so that no text is reported twice.
 func (d *decoder) collectText(t *task, id string, parts parts, write event.Artifact, b *event.Batch) {
 	missingStart := write.Append && t.artifact(id) == nil
 	a := t.openArtifact(id)
@@ -140,7 +140,7 @@ func (d *decoder) collectText(t *task, id string, parts parts, write event.Artif
 	a.appendText(parts)
 	switch {
 	case write.Complete && !write.Append:
-		t.isNewText(parts)
+		t.isNewText(parts) // remembers the text, because the answer may repeat it
 		addTexts(parts, b)
 	case write.Complete && !a.missingStart && a.text.Report(b):
 	case growth != nil:
@@ -158,8 +158,8 @@ func (d *decoder) collectText(t *task, id string, parts parts, write event.Artif
 	}
 }
 
-// growth returns what a write adds to the pieces so far if it repeats them, else nil. Some servers send all text so far with
-// each write.
+// growth returns the text that a write adds if the write repeats the pieces so far, else nil. Some servers send all text
+// so far with each write.
 func (a *artifact) growth(parts parts, write event.Artifact) []byte {
 	if write.Append || write.Complete || !a.incomplete || a.missingStart || parts.contain(func(p part) bool { return p.kind == partThought }) {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// trackAuthors remembers the authors that an update names. A snapshot may name other authors or none for what it
-// repeats, so the batch gets those that are remembered.
+// trackAuthors remembers the authors that an update names. A snapshot may name other authors, or none, for what it
+// repeats. For a snapshot, trackAuthors adds the remembered authors to the batch.
 func (d *decoder) trackAuthors(c content, around []strictjson.Value, b *event.Batch) {
 	if c.extent == extentSnapshot {
 		b.AddAuthors(c.around[len(c.around)-1], d.authors.Of(c.id)...)

@@ -10,8 +10,9 @@ import (
 
 var (
 	// cardPaths are the paths of agent cards, including those of 0.2. Each may have a prefix.
+	cardPaths = []string{"/.well-known/agent-card.json", "/.well-known/agent.json", "/v1/card", "/extendedagentcard", "/agent/authenticatedextendedcard"}
+
 	// cardMethods are the JSON-RPC methods that return a card.
-	cardPaths   = []string{"/.well-known/agent-card.json", "/.well-known/agent.json", "/v1/card", "/extendedagentcard", "/agent/authenticatedextendedcard"}
 	cardMethods = []string{"GetExtendedAgentCard", "agent/getAuthenticatedExtendedCard", "agent/authenticatedExtendedCard"}
 )
 
@@ -23,9 +24,9 @@ func (Dialect) IsCard(r dialect.Request) bool {
 }
 
 // ReplaceURLs returns an agent card, or the JSON-RPC response that contains one, with the URLs of
-// the agent's interfaces replaced. It returns nil if nothing is to be replaced. It never changes a
-// signed card, because that would invalidate the signature; signed reports that a URL would have
-// been replaced.
+// the agent's interfaces replaced. It returns nil if there is nothing to replace. A change would invalidate the
+// signature of a signed card, so it returns nil for such a card too; signed then reports whether there was something
+// to replace.
 func (Dialect) ReplaceURLs(card strictjson.Value, replace func(string) string) (changed []byte, signed bool) {
 	w := cardWriter{replace: replace}
 	if result := card.Get("result"); result.Kind() == strictjson.Object {
@@ -79,8 +80,8 @@ func (w *cardWriter) interfaces(v strictjson.Value) bool {
 	return true
 }
 
-// object writes an object. For each member it calls member, which may write a replacement for the
-// value and then returns true. object returns false, and writes nothing, if v is not an object.
+// object writes an object and returns true. If v is not an object, it writes nothing and returns false. It calls member
+// for each member. If member returns true, it has written a replacement for the value.
 func (w *cardWriter) object(v strictjson.Value, member func(name string, v strictjson.Value) bool) bool {
 	if v.Kind() != strictjson.Object {
 		return false

@@ -8,8 +8,8 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// addCode reports executed code, or its result, once for an event: servers repeat an event as the answer. Beyond the limit
-// of a set, nothing more is reported.
+// addCode reports executed code, or its result, once per event, because servers repeat an event as the answer. Once the
+// set is full, it reports nothing more.
 func (t *task) addCode(m adkMetadata, p part, b *event.Batch) {
 	id := maphash.Comparable(seed, struct{ event, data string }{string(m.event.Raw()), string(p.data.Raw())})
 	if t.codes.MayContain(id) {

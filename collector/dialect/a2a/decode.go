@@ -20,8 +20,8 @@ type decoder struct {
 	joined   bool // the request subscribed to a task
 	resumed  bool // the stream may begin in the middle of a task
 
-	begunArtifacts   wire.Set[artifactKey] // artifacts whose beginning the stream brought
-	hiddenArtifacts  wire.Set[artifactKey] // those whose beginning the public did not get
+	begunArtifacts   wire.Set[artifactKey] // artifacts whose beginning was seen
+	hiddenArtifacts  wire.Set[artifactKey] // artifacts whose beginning the public did not get
 	thoughtArtifacts wire.SharedSet        // artifacts that are thoughts, by thoughtID
 	thoughtMessages  wire.Set[string]      // messages that are thoughts as a whole, by id
 	thoughtTexts     thoughtTexts
@@ -33,7 +33,7 @@ type decoder struct {
 	answers          []string                        // calls answered by a request that named no session; kept until the stream names it
 }
 
-// maxScratch bounds the capacity that the decoder keeps for the messages and artifacts of the next frame.
+// maxScratch bounds the capacity of the slices contents and contentIDs that the decoder keeps for the next frame.
 const maxScratch = 64
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
@@ -106,9 +106,8 @@ func (d *decoder) assignToLast(b *event.Batch) {
 	}
 }
 
-// setRun sets the run and the session of the batch. The first frame with a session also reports the
-// answers that the request brought: a request need not name the session, which the server knows
-// from the task.
+// setRun sets the run and the session of the batch. With the first frame that names the session, it also reports the
+// answers in the request. A request need not name the session, because the server knows it from the task.
 func (d *decoder) setRun(t *task, b *event.Batch) {
 	if b.Run, b.Session = t.id, t.session; b.Session == "" {
 		return
@@ -136,8 +135,8 @@ func (d *decoder) readFailure(v strictjson.Value, b *event.Batch) {
 	t.finish(event.AgentError, code, b)
 }
 
-// readTask reads a snapshot. If the task is not over, the artifacts of its first snapshot were sent before
-// this client subscribed. If it is over, the snapshot is the whole answer.
+// readTask reads a snapshot. If the task is not over, the artifacts in its first snapshot were sent before
+// this client subscribed. If the task is over, the snapshot is the whole answer.
 func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
 	t, st := d.task(v.Get("id"), v.Get("contextId")), readStatus(v)
 	sentBefore := !t.seen && !st.isFinal()
@@ -221,8 +220,8 @@ func (d *decoder) applyStatus(t *task, st status, m adkMetadata, b *event.Batch)
 	}
 }
 
-// readComment reads the message of a working status. For ADK agents it is an event of the run; for
-// others it only describes the work, and only thoughts are reported.
+// readComment reads the message of a working status. The message of an ADK agent is an event of the run. The message of
+// another agent only describes the work, so only its thoughts are reported.
 func (d *decoder) readComment(t *task, st status, m adkMetadata, b *event.Batch) {
 	switch {
 	case fromUser(st.message):
@@ -244,7 +243,7 @@ func (d *decoder) readComment(t *task, st status, m adkMetadata, b *event.Batch)
 }
 
 // reportAnswer reports the final text of a task, and the texts of artifacts whose last piece was
-// not marked as such.
+// not marked as the last.
 func (d *decoder) reportAnswer(t *task, st status, b *event.Batch) {
 	reported := false
 	d.endPieces(t, "", b)
@@ -278,9 +277,9 @@ func (d *decoder) reportModelFailure(t *task, m adkMetadata, b *event.Batch) {
 	e.Usage, e.Error, e.Code = usage, failure, code
 }
 
-// readMessage reads a message. Without a task it is the whole answer. In a stream about a task, a
+// readMessage reads a message. Without a task, the message is the whole answer. In a stream about a task, a
 // message that names no task ends the task, because the protocol allows a stream either one message or
-// updates of one task. A message that names its task does not end the task: a status does.
+// updates of one task. A message that names its task does not end the task. Only a status does.
 func (d *decoder) readMessage(v strictjson.Value, b *event.Batch) {
 	parts := d.markMessage(v, partsOf(v))
 	b.HasThoughts = b.HasThoughts || parts.thought
@@ -344,7 +343,7 @@ func (d *decoder) taskOf(v strictjson.Value) (*task, bool) {
 	return found, found != nil
 }
 
-// addTexts reports the texts and thoughts of the parts. It returns whether there was a text.
+// addTexts adds the texts and thoughts of the parts to the batch. It reports whether there was a text.
 func addTexts(parts parts, b *event.Batch) (any bool) {
 	for p := range parts.all() {
 		if p.kind == partText || p.kind == partThought {

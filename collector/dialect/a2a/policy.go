@@ -50,8 +50,8 @@ func (s status) typeOf(plain string) string {
 	return typeWorking
 }
 
-// hasCalls reports whether there is a call, and nothing besides other than texts and responses. So the data of each
-// part is that of a call or a response.
+// hasCalls reports whether the parts are texts, calls and responses, at least one of them a call. Then all data in them
+// belongs to calls and responses.
 func hasCalls(parts parts) bool {
 	return parts.contain(func(p part) bool { return p.kind == partCall }) &&
 		!parts.contain(func(p part) bool {
@@ -59,8 +59,8 @@ func hasCalls(parts parts) bool {
 		})
 }
 
-// withArtifacts returns the type of a snapshot with artifacts. They are the answer, whatever the status is. areThoughts
-// says that something around the parts of one marks a thought, haveThoughts that a part itself does.
+// withArtifacts returns the type of a snapshot with artifacts, which are the answer in every state. areThoughts: an object
+// around the parts of an artifact is marked as a thought. haveThoughts: a part itself is.
 func (s status) withArtifacts(kind string, areThoughts, haveThoughts bool) string {
 	switch {
 	case isAmbiguous(s.message):
@@ -99,8 +99,7 @@ func hasMarkedThought(parts parts) bool {
 	return parts.contain(func(p part) bool { return p.isThought && !p.hiddenMark })
 }
 
-// isAmbiguous reports whether a message has two lists of parts, of which readers could choose
-// either.
+// isAmbiguous reports whether a message has two lists of parts. Readers could choose either.
 func isAmbiguous(message strictjson.Value) bool {
 	return message.Get("parts").Exists() && message.Get("content").Exists()
 }
@@ -177,21 +176,20 @@ type rules = map[string]*event.Rule
 
 func members(m rules) *event.Rule { return &event.Rule{Members: m} }
 
-// needed returns the rule for an object that schemas require where it appears.
+// needed returns the rule for an object that the protocol's schemas require.
 func needed(m rules) *event.Rule { return &event.Rule{Members: m, Required: true} }
 
 var (
 	scalar       = event.Rule{}
 	flag         = event.Rule{Form: event.FormEnum}
-	mark         = event.Rule{Form: event.FormEnum, Fallback: "true"} // of a thought; a removed value becomes true, so that the thought stays one
+	mark         = event.Rule{Form: event.FormEnum, Fallback: "true"} // of a thought; a removed value becomes true, so that the part stays a thought
 	withheldPart = event.Rule{Members: rules{}, Required: true}       // withholds the part that has the member
 	pastMessages = event.Rule{Members: rules{}, OwnMarkers: true}     // messages that do not leave
 	artifactName = event.Rule{Fact: event.KindArtifact}
 	artifactID   = event.Rule{Fact: event.KindArtifact, Fallback: `"artifact"`}
 )
 
-// blankURI replaces the required contents of a file that does not leave, so that no reader mistakes
-// anything for its contents.
+// blankURI replaces the required contents of a file whose contents do not leave. No reader mistakes it for contents.
 const blankURI = `"about:blank"`
 
 // Rules for the state of a task.
@@ -204,10 +202,10 @@ var (
 )
 
 var (
-	// Rules for the parts of messages and artifacts. Of a file only the name leaves, not its
-	// contents or location; of a tool call only its name; of other data nothing. A part without a
-	// member that its schema requires does not leave. The decoder reports neither error texts, nor
-	// the user's texts, nor earlier texts as text of an answer.
+	// Rules for the parts of messages and artifacts. Of a file, only the name leaves, not its
+	// contents or location. Of a tool call, only the name leaves. Other data does not leave. A part without a
+	// member that its schema requires does not leave either. The decoder does not report error texts,
+	// the user's texts or earlier texts as text of an answer.
 	publicAnswer   = event.Rule{AllowedTypes: knownKinds, Members: partRules(event.KindText)}
 	publicQuestion = event.Rule{AllowedTypes: knownKinds, Members: partRules(event.KindInputRequested), ThoughtMarkers: signs}
 	publicForeign  = event.Rule{AllowedTypes: knownKinds, Members: rules{
@@ -220,8 +218,7 @@ var (
 		"text": {Fact: event.KindInputRequested, Form: event.FormText, Required: true},
 	})}
 
-	// publicThoughts treats every part with metadata as a thought: metadata says so if the part
-	// itself does not.
+	// publicThoughts treats every part with metadata as a thought, because the mark may be in the metadata.
 	publicThoughts = event.Rule{AllowedTypes: knownKinds, ThoughtMarkers: signs, Members: merge(partRules(event.KindText), publicMarks, rules{"metadata": members(publicMarks)})}
 	publicMarks    = rules{"adk_thought": &mark, "adk:thought": &mark, "adkThought": &mark, "thought": &mark}
 	signs          = slices.Concat(metadata, thoughtMarks, categories)
@@ -258,8 +255,8 @@ var publicADKMetadata = event.Rule{Members: rules{
 }}
 
 // frame returns the rule for an update in each of its envelopes, without the history and other
-// metadata. piece is the rule for the parts of its message, artifactPiece for those of its artifacts; if it is nil,
-// they do not leave.
+// metadata. piece is the rule for the parts of its message, and artifactPiece for those of its artifacts. Parts without
+// a rule do not leave.
 func frame(piece, artifactPiece, state *event.Rule) *event.Rule {
 	update := rules{
 		"kind": &scalar, "id": &scalar, "contextId": &scalar, "taskId": &scalar,

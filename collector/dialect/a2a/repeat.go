@@ -12,10 +12,11 @@ import (
 )
 
 // withheldIDs remembers the messages and artifacts of a stream that were withheld. If there are more than
-// wire.MaxSet, only those that are known to have left before leave, and no snapshot of a task does.
+// wire.MaxSet, it cannot know all of them. Then a message or artifact leaves only if a part of it left before, and no
+// snapshot of a task leaves.
 type withheldIDs struct {
-	whole      map[contentKey]bool  // whether all of it is withheld; if not, only a piece was, and later pieces may leave
-	others     wire.SharedSet       // IDs of those that this stream or another withheld as a whole
+	whole      map[contentKey]bool  // false if only a piece was withheld: later pieces may leave
+	others     wire.SharedSet       // IDs of messages and artifacts that this stream or another withheld as a whole
 	released   wire.Set[contentKey] // messages and artifacts of which a part left
 	overflowed bool                 // there were more than wire.MaxSet
 	unread     bool                 // a frame was unreadable, so its content is unknown
@@ -32,7 +33,7 @@ func (w *withheldIDs) add(id contentKey, whole bool) {
 	w.whole[id] = w.whole[id] || whole
 }
 
-// of reports whether a message or an artifact is withheld, and whether all of it is.
+// of reports whether any of a message or an artifact was withheld (known), and whether all of it is (whole).
 func (w *withheldIDs) of(id contentKey) (whole, known bool) {
 	if whole, known = w.whole[id]; whole {
 		return true, true
@@ -89,15 +90,15 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 }
 
 // withholdContents remembers the messages and artifacts of a withheld frame. If a snapshot is withheld
-// only because some of them are internal, the others may leave in other frames. Something that has
-// left before is withheld as a whole only if the frame repeats all of it.
+// only because some of them are internal, the others may leave in other frames. Content that left before is withheld as
+// a whole only if the frame repeats all of it.
 func (d *decoder) withholdContents(ids []contentID, f dialect.Frame, u update, piece bool) {
 	snapshot := u.shape == shapeTask
 	all := !snapshot || u.internalBeside || lenient.IsInternal(f.Event) ||
 		!slices.ContainsFunc(ids, func(one contentID) bool { return one.internal })
 	repeatsWhole := u.body.Exists() && !snapshot && !piece
 	for _, one := range ids {
-		if all || one.within || one.internal {
+		if all || one.inInternal || one.internal {
 			whole := repeatsWhole || snapshot && one.internal || !d.withheld.released.Contains(one.id)
 			d.withheld.add(one.id, whole)
 			if whole && u.body.Exists() {
@@ -115,8 +116,8 @@ var (
 	artifactIDs      = []string{"artifactId", "artifact_id"}
 )
 
-// outer is for checking whether an object is internal without the messages and artifacts in it.
-var outer = event.Table{
+// outerTable is for checking an object without the messages and artifacts in it.
+var outerTable = event.Table{
 	Discriminators: table.Discriminators, NameMembers: table.NameMembers, DeepMembers: table.DeepMembers,
 	Envelopes: []string{"adk_custom_metadata", "a2a:response", "event", "rawEvent"},
 }
@@ -137,31 +138,31 @@ func (k contentKey) text() string {
 
 // contentID is the id of a message or an artifact in a frame.
 type contentID struct {
-	id       contentKey
-	internal bool // the message or artifact is marked internal
-	within   bool // an object around it is marked internal
+	id         contentKey
+	internal   bool // the message or artifact is marked internal
+	inInternal bool // an object around it is marked internal
 }
 
 // contentReader finds the ids of the messages and artifacts in a frame.
 type contentReader struct {
 	d         *decoder
 	anyMember bool // the frame's shape is unknown: look into every member
-	findMarks bool // set contentID.internal and contentID.within
+	findMarks bool // set contentID.internal and contentID.inInternal
 	encoded   bool // with anyMember: a string was found that may be an encoded object
 	ids       []contentID
 }
 
-// read adds the ids in v. An id that is empty or neither a string nor a number is invalid; all such ids
-// count as the same.
-func (r *contentReader) read(v strictjson.Value, within bool) {
+// read adds the ids in v. inInternal says that v is in an object that is marked internal. All invalid ids count as the
+// same: those that are empty, and those that are neither a string nor a number.
+func (r *contentReader) read(v strictjson.Value, inInternal bool) {
 	r.encoded = r.encoded || r.anyMember && bytes.IndexByte(v.Text(), '{') >= 0
-	inside := within || r.findMarks && v.Kind() == strictjson.Object && lenient.HasInternalDiscriminator(&outer, v)
+	inside := inInternal || r.findMarks && v.Kind() == strictjson.Object && lenient.HasInternalDiscriminator(&outerTable, v)
 	for name, value := range v.Members() {
 		switch text := name.Text(); {
 		case lenient.MatchesAny(text, messageIDs):
-			r.add(contentKey{false, r.d.id(value)}, v, within)
+			r.add(contentKey{false, r.d.id(value)}, v, inInternal)
 		case lenient.MatchesAny(text, artifactIDs):
-			r.add(contentKey{true, r.d.id(value)}, v, within)
+			r.add(contentKey{true, r.d.id(value)}, v, inInternal)
 		case r.anyMember || lenient.MatchesAny(text, containerMembers):
 			r.read(value, inside)
 		}
@@ -171,6 +172,6 @@ func (r *contentReader) read(v strictjson.Value, within bool) {
 	}
 }
 
-func (r *contentReader) add(id contentKey, named strictjson.Value, within bool) {
-	r.ids = append(r.ids, contentID{id, r.findMarks && lenient.HasInternalDiscriminator(&table, named), within})
+func (r *contentReader) add(id contentKey, named strictjson.Value, inInternal bool) {
+	r.ids = append(r.ids, contentID{id, r.findMarks && lenient.HasInternalDiscriminator(&table, named), inInternal})
 }

@@ -24,8 +24,7 @@ const (
 	rejected
 )
 
-// states maps the spellings of 0.3, of 1.0, and of 0.3 over HTTP+JSON, which spells "canceled"
-// differently.
+// states maps the spellings of 0.3 and of 1.0. 0.3 over HTTP+JSON uses those of 1.0, but with "CANCELLED".
 var states = map[string]state{
 	"submitted": submitted, "TASK_STATE_SUBMITTED": submitted,
 	"working": working, "TASK_STATE_WORKING": working,
@@ -57,8 +56,8 @@ func readStatus(around strictjson.Value) status {
 	return status{states[string(v.Get("state").Text())], message, partsOf(message, around, v), dialect.TextTime(v.Get("timestamp"))}
 }
 
-// hash returns a hash that is equal for the same status in an update and in a snapshot. It is never 0. Servers may write
-// the status of an ended task anew, with another time or message.
+// hash returns a hash that is equal for the same status in an update and in a snapshot. It is never 0. All statuses of
+// ended tasks have the same hash, because servers may send one again with another time or message.
 func (s status) hash() uint64 {
 	if s.isFinal() {
 		return event.StateEnded

@@ -31,9 +31,9 @@ type task struct {
 
 	artifacts    []*artifact // in the order of their first piece
 	pendingCalls []string    // calls whose responses come from outside the run
-	awaited      []string    // while input or authentication is required: ids of the calls that wait for it, else the id of the task
+	awaited      []string    // while input or authentication is required: ids of the calls that wait for it or, without calls, the id of the task
 	lastText     uint64      // hash of the last whole text
-	code         string      // error code of the last ADK event, or ""; a task that fails next has no code of its own
+	code         string      // error code of the last ADK event, or ""; a task that fails after it has no code of its own
 
 	calls        map[string]call
 	codes        wire.Set[uint64] // hashes of the code and results that were reported
@@ -44,11 +44,11 @@ type task struct {
 // artifact is an artifact whose text may arrive in pieces.
 type artifact struct {
 	id           string
-	texts        int // the number of texts that were complete, or replaced by others
+	texts        int // the number of texts that were completed or replaced
 	text         dialect.TextTail
 	incomplete   bool // pieces arrived that no whole text has repeated yet
 	missingStart bool // the first piece was not seen
-	ofEvents     bool // it has an ADK agent's events, which a snapshot repeats as a whole
+	ofEvents     bool // it consists of an ADK agent's events, which a snapshot repeats as a whole
 }
 
 // restart forgets the pieces of an artifact.
@@ -119,7 +119,7 @@ func (t *task) finish(failure event.Failure, code string, b *event.Batch) {
 	e.Error, e.Code = failure, code
 }
 
-// requestInput handles a task that starts to wait for input. It waits for the open calls; if there
+// requestInput handles a task that starts to wait for input. The task waits for the open calls or, if there
 // are none, for an answer to the task itself.
 func (t *task) requestInput(st status, b *event.Batch) {
 	if len(t.awaited) > 0 {
@@ -138,7 +138,7 @@ func (t *task) requestInput(st status, b *event.Batch) {
 	}
 }
 
-// resume reports everything that the task waited for as answered: the task is being worked on
+// resume reports everything that the task waited for as answered, because the task is being worked on
 // again.
 func (t *task) resume(b *event.Batch) {
 	for _, id := range t.awaited {
@@ -162,10 +162,8 @@ func (t *task) removePendingCall(id string) {
 
 // artifact returns the known artifact with an id, or nil.
 func (t *task) artifact(id string) *artifact {
-	for _, a := range t.artifacts {
-		if a.id == id {
-			return a
-		}
+	if i := slices.IndexFunc(t.artifacts, func(a *artifact) bool { return a.id == id }); i >= 0 {
+		return t.artifacts[i]
 	}
 	return nil
 }

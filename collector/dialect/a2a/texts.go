@@ -75,7 +75,7 @@ func (u update) extent() extent {
 	return extentWhole
 }
 
-// idOf returns the id of a message or an artifact, in the first of the spellings or else in any.
+// idOf returns the id of a message or an artifact. The first spelling in names takes precedence over the others.
 func (d *decoder) idOf(v strictjson.Value, names []string) string {
 	if id := v.Get(names[0]); id.Exists() {
 		return d.id(id)
@@ -88,7 +88,7 @@ func (d *decoder) idOf(v strictjson.Value, names []string) string {
 	return ""
 }
 
-// id returns an id. A number counts as a string of its digits, because a lenient reader might not tell them apart.
+// id returns an id. A number counts as the string of its digits, because a lenient reader might not tell them apart.
 func (d *decoder) id(v strictjson.Value) string {
 	if n, whole := v.Int(); whole {
 		return strconv.FormatInt(n, 10)
@@ -102,23 +102,14 @@ func (d *decoder) id(v strictjson.Value) string {
 // maxTextKinds bounds the parts of a frame that are listed in Batch.TextKinds.
 const maxTextKinds = 1024
 
-// findTextKinds finds the parts whose text is not an answer although the part does not say so: repeats of
-// thoughts, and texts of tools and of the user. A frame with too many of them is withheld.
+// findTextKinds finds the parts whose text is not an answer although the part itself does not say so: repeats of
+// thoughts, and texts of tools and of the user. A frame with more than maxTextKinds of them is withheld.
 func (d *decoder) findTextKinds(frame strictjson.Value, u update, b *event.Batch) {
 	d.textKinds = nil
 	result := frame.Get("result")
 	contents := d.readContents(u)
 	for _, c := range contents {
-		var texts [][]byte
-		for v, p := range c.parts.each() {
-			if !p.isThought {
-				continue
-			}
-			if text := lenientText(v); len(text) > 0 {
-				texts = append(texts, text)
-			}
-		}
-		d.thoughtTexts.add(c, texts)
+		d.rememberThoughts(c)
 	}
 	for _, c := range contents {
 		around := slices.Concat(c.around, []strictjson.Value{frame, result})
@@ -155,6 +146,20 @@ func (d *decoder) findTextKinds(frame strictjson.Value, u update, b *event.Batch
 		}
 	}
 	d.textKinds = b.TextKinds
+}
+
+// rememberThoughts remembers the texts of a message or an artifact that are marked as thoughts.
+func (d *decoder) rememberThoughts(c content) {
+	var texts [][]byte
+	for v, p := range c.parts.each() {
+		if !p.isThought {
+			continue
+		}
+		if text := lenientText(v); len(text) > 0 {
+			texts = append(texts, text)
+		}
+	}
+	d.thoughtTexts.add(c, texts)
 }
 
 // repeatedParts returns the parts of a message or an artifact that are not marked but repeat its thoughts.
@@ -196,7 +201,7 @@ func isOtherContent(part strictjson.Value) bool {
 	return lenient.HasOtherValue(part, partKinds, []string{"text"})
 }
 
-// Members that say that a part is a tool's, and those that name the author.
+// toolTypes are the members that say that a part is a tool's. authorMembers are those that name the author.
 var (
 	toolTypes     = slices.Concat([]string{"adk_type", "adk:type", "adkType"}, partKinds)
 	authorMembers = []string{"adk_author", "adk:author", "adkAuthor"}
@@ -215,8 +220,8 @@ func valuesOf(names []string, objects ...strictjson.Value) iter.Seq[strictjson.V
 	}
 }
 
-// toolKind returns the kind of event of a part that is a tool's call or result. One of the objects, or its metadata,
-// says so.
+// toolKind returns the kind of event of a tool's call or result, if one of the objects, or its metadata, says that a part
+// is one.
 func toolKind(objects ...strictjson.Value) (kind event.Kind, is bool) {
 	for value := range valuesOf(toolTypes, objects...) {
 		for name, kind := range wire.ADKPartKinds {

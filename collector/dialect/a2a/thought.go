@@ -66,8 +66,8 @@ func markOf(v strictjson.Value) (name strictjson.Value, is bool) {
 	return strictjson.Value{}, false
 }
 
-// addThought reports that a frame contains a thought if no event does so yet: for example in a
-// history, or in a message that is not an agent's.
+// addThought reports that a frame contains a thought, for example in a history or in a message that is not an agent's.
+// It does nothing if an event of the frame already reports a thought.
 func addThought(frame strictjson.Value, b *event.Batch) {
 	for i := range b.Events {
 		if b.Events[i].Kind == event.KindThought {
@@ -75,7 +75,7 @@ func addThought(frame strictjson.Value, b *event.Batch) {
 		}
 	}
 	if mark, is := findMark(frame, true); is {
-		b.AddText(event.KindThought, mark) // only the text of an agent's new thought is reported; here it is the mark's name
+		b.AddText(event.KindThought, mark) // the name of the mark: only the text of an agent's new thought is reported
 	}
 }
 
@@ -111,17 +111,17 @@ func findMark(v strictjson.Value, own bool) (mark strictjson.Value, is bool) {
 // artifactKey identifies an artifact of a stream.
 type artifactKey struct{ task, id string }
 
-// withFrame returns parts with what the current frame says about them: the mark of its envelope, and what
+// withFrame returns parts with what the current frame says about them: the mark of its envelope, and the kinds that
 // findTextKinds found.
 func (d *decoder) withFrame(p parts) parts {
 	p.thought, p.kinds = p.thought || d.thoughtBeside, d.textKinds
 	return p
 }
 
-// markArtifact marks the parts of an artifact as thoughts if the artifact is a thought. It remembers that for all
-// streams until the artifact begins again, even if the task is forgotten or starts again before that. Only one piece may have the mark:
-// any piece on the artifact or around it, or the first piece on the part that the next piece continues. marksParts says
-// that the mark of a part says nothing about the next piece.
+// markArtifact marks the parts of an artifact as thoughts if the artifact is a thought. It remembers the artifact for
+// all streams until the artifact begins again, even if its task is forgotten or starts again before that. One mark is
+// enough: in any piece, on the artifact or on an object around it; in the first piece, also on the last part, which the
+// next piece continues. If marksParts is true, each part has its own mark, which says nothing about the next piece.
 func (d *decoder) markArtifact(key artifactKey, as extent, marksParts bool, p parts) parts {
 	p = d.withFrame(p)
 	begins := as == extentWhole
@@ -142,8 +142,8 @@ func (d *decoder) thoughtID(key artifactKey) string {
 	return key.task + " " + key.id
 }
 
-// markMessage marks the parts of a message as thoughts if this frame or an earlier one says so, and remembers the
-// message. The mark may be on the update around the message, and a history repeats only the message.
+// markMessage marks the parts of a message as thoughts if this frame or an earlier one says so. It remembers the
+// message, because the mark may be on the update around it, and a history repeats only the message.
 func (d *decoder) markMessage(message strictjson.Value, p parts) parts {
 	p = d.withFrame(p)
 	id := d.idOf(message, messageIDs)

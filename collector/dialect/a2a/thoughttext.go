@@ -10,7 +10,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// From these lengths on, in bytes without blanks, text that is also in a thought is a repeat and not a coincidence.
+// A text that is also in a thought is a repeat, and not a coincidence, from these lengths on, in bytes without blanks.
 const (
 	minRepeat  = 32  // of a piece, or at the beginning of a text
 	longRepeat = 128 // anywhere in a text
@@ -80,7 +80,7 @@ func (t *thoughtTexts) knows(id contentKey) bool {
 // thoughtText holds the thoughts of a message or an artifact.
 type thoughtText struct {
 	text      []byte              // the marked texts as lenient.PieceText returns them, one after the other
-	whole     map[int]int         // maps the start of each text of minRepeat bytes or more to its end, or to the first of several ends
+	whole     map[int]int         // maps the start of each text of minRepeat bytes or more to its end; of several texts, to the first end
 	short     map[string]struct{} // the shorter texts
 	blocks    map[block]int       // the first place of each block of text
 	last      span                // the last text
@@ -95,7 +95,8 @@ type span struct{ start, end int }
 // entrySize is the approximate size of an entry of whole, short or blocks in memory, in bytes.
 const entrySize = 40
 
-// block is one of the pieces of equal length of a thought, by which a common text is found.
+// block is a piece of a thought. A thought is divided into blocks of equal length. Text that is also in the thought is
+// found by its blocks.
 type block [minRepeat / 2]byte
 
 // size returns the approximate size in memory, in bytes.
@@ -133,8 +134,8 @@ func (t *thoughtText) endPieces() {
 	}
 }
 
-// place returns the place of a text, which it appends unless it is known. In an update, a short text may be a word
-// of a longer one, so its place among the others counts.
+// place returns the place of a text. It appends the text unless it is known. In an update, it also appends a short text
+// that is known, because that may only be a word of a longer text.
 func (t *thoughtText) place(text []byte, as extent) span {
 	if as == extentSnapshot || len(text) >= minRepeat {
 		if at := bytes.Index(t.text, text); at >= 0 {
@@ -170,8 +171,8 @@ func (t *thoughtText) append(text []byte) {
 	}
 }
 
-// findRepeats finds the texts of a frame that repeat the thought. They may continue the unmarked text of earlier frames,
-// even if they are no pieces: some servers send a message again for each piece.
+// findRepeats finds the texts of a frame that repeat the thought. They may continue the unmarked text of earlier frames
+// even if they are not pieces, because some servers send the message again with each piece.
 func (t *thoughtText) findRepeats(texts []unmarkedText, arePieces bool) {
 	t.endPieces()
 	end, begin := len(t.unmarked), 0
@@ -197,13 +198,13 @@ func (t *thoughtText) findRepeats(texts []unmarkedText, arePieces bool) {
 	}
 }
 
-// sharedRun is a part of the unmarked text that the thought has too, of minRepeat bytes or more.
+// sharedRun is a range of the unmarked text, of minRepeat bytes or more, that is also in the thought.
 type sharedRun struct {
 	span
-	isRepeat bool // it is no coincidence, wherever the parts are cut
+	isRepeat bool // it is no coincidence, even if it covers only a part of a text
 }
 
-// sharedRuns returns the parts of the unmarked text that the thought has too, in their order. begin is where the text of
+// sharedRuns returns the ranges of the unmarked text that are also in the thought, in order. begin is where the text of
 // the current frame begins, or 0 if it continues that of earlier frames.
 func (t *thoughtText) sharedRuns(begin int) (runs []sharedRun) {
 	for i := 0; i+len(block{}) <= len(t.unmarked); i++ {
@@ -211,7 +212,7 @@ func (t *thoughtText) sharedRuns(begin int) (runs []sharedRun) {
 		if !known {
 			continue
 		}
-		run, offset := span{i, i + len(block{})}, at-i // from a place in unmarked to that in text
+		run, offset := span{i, i + len(block{})}, at-i // offset leads from a place in unmarked to that in text
 		for run.start > max(0, -offset, i-longRepeat) && t.unmarked[run.start-1] == t.text[run.start-1+offset] {
 			run.start--
 		}
@@ -226,8 +227,8 @@ func (t *thoughtText) sharedRuns(begin int) (runs []sharedRun) {
 	return runs
 }
 
-// isRepeat reports whether a shared run, at an offset in the thought, is no coincidence: it is long, at the beginning of a
-// text, half of it, or contains a whole text of the thought.
+// isRepeat reports whether a shared run is no coincidence: it is long, begins the unmarked text, is half of that text,
+// or contains a whole text of the thought. offset leads from a place in the unmarked text to that in the thought.
 func (t *thoughtText) isRepeat(run span, offset, begin int) bool {
 	length, isAll := run.end-run.start, begin > 0 || !t.truncated
 	if length >= longRepeat || isAll && (run.start <= begin || 2*length >= len(t.unmarked)-begin) {
@@ -241,8 +242,8 @@ func (t *thoughtText) isRepeat(run span, offset, begin int) bool {
 	return false
 }
 
-// isRepeated reports whether a text at a place is a repeat, given the shared runs from that place on: all of it is
-// shared, or enough of it is no coincidence.
+// isRepeated reports whether the text at s is a repeat: one shared run covers all of it, or enough of it is in shared runs
+// that are no coincidence. runs are the shared runs from s on.
 func (s span) isRepeated(runs []sharedRun) bool {
 	repeated := 0
 	for _, run := range runs {

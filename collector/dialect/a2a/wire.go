@@ -31,10 +31,10 @@ type update struct {
 	body  strictjson.Value
 	kind  string // of shapeOther
 
-	unwrapped      bool // the update itself is the frame, or the form of the error is not A2A's alone
+	unwrapped      bool // the update is the frame itself, or other servers could send an error of this form
 	extraMembers   bool // the envelope has other members besides the update
 	internalBeside bool // a member beside the update is marked internal
-	misplaced      bool // it has content in members other than contentMembers
+	misplaced      bool // it has content in members other than those in contentMembers
 }
 
 // hasOtherContent reports whether v has content in members other than allowed.
@@ -99,8 +99,8 @@ func readUpdate(f dialect.Frame) update {
 	return u
 }
 
-// readKnown is readUpdate for a stream that is known to be A2A's. It takes problem details, or a code and a message, for
-// an error whatever the event's name: servers over HTTP+JSON send them as plain data.
+// readKnown is readUpdate for a stream that is known to be A2A's. It also accepts problem details, or a code and a
+// message, as an error in an event of any name, because servers over HTTP+JSON send them as plain data.
 func readKnown(f dialect.Frame) update {
 	u := readUpdate(f)
 	if u.shape != shapeNone {
@@ -117,8 +117,8 @@ func readKnown(f dialect.Frame) update {
 
 // readFailure returns the error in a frame, or an empty update. Over JSON-RPC and HTTP+JSON, the member error has a
 // code and a message. Servers of 0.3 over HTTP+JSON also send {"error":"…"}, in Java the class of the error with a
-// message beside it. Clients take any data of an event named error for one: a2a-js sends {"code":…,"message":…},
-// others the problem details of RFC 9457.
+// message beside it. Clients take any data of an event named error for an error. In such an event, a2a-js sends
+// {"code":…,"message":…} and others send the problem details of RFC 9457.
 func readFailure(f dialect.Frame) update {
 	frame, failure, message := f.JSON, f.JSON.Get("error"), f.JSON.Get("message")
 	u := update{shape: shapeFailure, body: failure}
@@ -305,7 +305,7 @@ type part struct {
 }
 
 var (
-	// partKinds are the members that name the kind of a part in 0.3 and before, and knownKinds
+	// partKinds are the members that name the kind of a part in 0.3 and before. knownKinds are
 	// their values. 1.0 has no such member.
 	partKinds  = []string{"kind", "type"}
 	knownKinds = []string{"text", "file", "data"}
