@@ -9,6 +9,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/sse"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -269,7 +270,7 @@ func TestInterrupts(t *testing.T) {
 
 // TestState checks that the keys and the size of state are reported, but no values.
 func TestState(t *testing.T) {
-	many := make([]string, maxKeys+1)
+	many := make([]string, wire.MaxKeys+1)
 	for i := range many {
 		many[i] = fmt.Sprintf(`"k%d":%d`, i, i)
 	}
@@ -284,8 +285,8 @@ func TestState(t *testing.T) {
 	} {
 		got := factsOf(t, session, trace(`"state",`+members))
 		if want == "many" {
-			if strings.Count(got, `"k`) != maxKeys {
-				t.Errorf("%d keys are reported, want %d", strings.Count(got, `"k`), maxKeys)
+			if strings.Count(got, `"k`) != wire.MaxKeys {
+				t.Errorf("%d keys are reported, want %d", strings.Count(got, `"k`), wire.MaxKeys)
 			}
 			continue
 		}

@@ -2,9 +2,8 @@ package adkstudio
 
 import (
 	"slices"
-	"strconv"
 
-	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 )
 
@@ -95,8 +94,7 @@ func branchOf(name string, step event.Count) string {
 	if !step.Known {
 		return name
 	}
-	number := "#" + strconv.FormatInt(step.N, 10)
-	return event.LimitText(name, dialect.MaxName-len(number)) + number
+	return wire.NumberedBranch(name, step.N)
 }
 
 // calls holds the tool calls without results. The protocol has no ids for them: results come in the

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -54,11 +55,8 @@ func stateOf(trace strictjson.Value) (s event.State, exists bool) {
 	return s, len(s.Keys) > 0
 }
 
-// maxKeys limits the keys of state that are reported per frame.
-const maxKeys = 64
-
 func appendKey(keys []string, key strictjson.Value) []string {
-	if name := dialect.Name(key.String()); name != "" && len(keys) < maxKeys {
+	if name := dialect.Name(key.String()); name != "" && len(keys) < wire.MaxKeys {
 		return append(keys, name)
 	}
 	return keys

@@ -2,10 +2,9 @@ package agui
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -176,7 +175,7 @@ func (d *decoder) stepStarted(v strictjson.Value, b *event.Batch) {
 		return
 	}
 	d.steps.started++
-	begun.agent = agent{name: name, branch: stepBranch(name, d.steps.started), parent: owner}
+	begun.agent = agent{name: name, branch: wire.NumberedBranch(name, int64(d.steps.started)), parent: owner}
 	if as, is := agentStep(name, nesting); is {
 		begun.agent.name = as
 	} else {
@@ -229,13 +228,6 @@ func agentStep(name string, attribution strictjson.Value) (agent string, is bool
 
 // attribution returns what CrewAI's adapter says about the place of a step in the tree of steps.
 func attribution(v strictjson.Value) strictjson.Value { return v.Get("rawEvent").Get("attribution") }
-
-// stepBranch returns the branch of a step, which is unique because it contains the step's number in
-// the run.
-func stepBranch(name string, number int) string {
-	end := "#" + strconv.Itoa(number)
-	return event.LimitText(name, dialect.MaxName-len(end)) + end
-}
 
 // subagentStarted starts a subagent. It may be the delegate of an open call. Otherwise it works within
 // the call and below the subagent that the frame names. The current step of that subagent, or of the run,

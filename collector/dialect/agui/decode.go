@@ -266,7 +266,7 @@ func (d *decoder) addUsage(usage strictjson.Value, b *event.Batch) {
 
 func (d *decoder) stateSnapshot(v strictjson.Value, b *event.Batch) {
 	if snapshot := v.Get("snapshot"); snapshot.Exists() {
-		b.Add(event.KindState).SetState(readState(snapshot))
+		b.Add(event.KindState).SetState(wire.StateOf(snapshot))
 	}
 }
 

@@ -1,6 +1,7 @@
 package agui
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -19,27 +20,11 @@ func readUsage(v strictjson.Value) event.Usage {
 	return wire.WithTotal(usage, dialect.Count(v.Get("totalTokens")))
 }
 
-// readState returns the keys and the size of a state.
-func readState(v strictjson.Value) event.State {
-	s := event.State{Bytes: event.Count{N: int64(len(v.Raw())), Known: true}}
-	for name := range v.Members() {
-		if len(s.Keys) < maxKeys {
-			s.Keys = append(s.Keys, dialect.Name(name.String()))
-		}
-	}
-	return s
-}
-
-// maxKeys limits the keys of state that are reported per frame.
-const maxKeys = 64
-
 // readPatch returns the keys that a JSON Patch changes.
 func readPatch(v strictjson.Value) (s event.State) {
-	known := make(map[string]bool)
 	for op := range v.Elements() {
 		key, _, _ := strings.Cut(strings.TrimPrefix(op.Get("path").String(), "/"), "/")
-		if key = dialect.Name(unescape.Replace(key)); key != "" && !known[key] && len(s.Keys) < maxKeys {
-			known[key] = true
+		if key = dialect.Name(unescape.Replace(key)); key != "" && len(s.Keys) < wire.MaxKeys && !slices.Contains(s.Keys, key) {
 			s.Keys = append(s.Keys, key)
 		}
 	}

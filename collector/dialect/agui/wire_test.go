@@ -63,30 +63,14 @@ func TestReadUsage(t *testing.T) {
 	}
 }
 
-// TestState checks that at most maxKeys keys are reported, each once.
-func TestState(t *testing.T) {
-	var members, patch []string
-	for i := range 3 * maxKeys {
-		members = append(members, fmt.Sprintf(`"k%d":0`, i))
+// TestPatch checks that at most wire.MaxKeys keys are reported, each once.
+func TestPatch(t *testing.T) {
+	var patch []string
+	for i := range 3 * wire.MaxKeys {
 		patch = append(patch, fmt.Sprintf(`{"path":"/k%d/x"}`, i/2))
 	}
-	if got := readState(parse(t, "{"+strings.Join(members, ",")+"}")); len(got.Keys) != maxKeys {
-		t.Errorf("readState() has %d keys, want %d", len(got.Keys), maxKeys)
-	}
-	if got := readPatch(parse(t, "["+strings.Join(patch, ",")+"]")); len(got.Keys) != maxKeys || got.Bytes.Known {
-		t.Errorf("readPatch() has %d keys and the size %+v, want %d keys and no size", len(got.Keys), got.Bytes, maxKeys)
-	}
-	for _, sent := range []string{"7", `"x"`, "null", "[]"} {
-		if got := readState(parse(t, sent)); len(got.Keys) != 0 || !got.Bytes.Known {
-			t.Errorf("readState(%s) = %+v, want no keys and a known size", sent, got)
-		}
-	}
-}
-
-// TestStepBranch checks that a branch is cut at the boundary of a character and keeps its number.
-func TestStepBranch(t *testing.T) {
-	if got := stepBranch(strings.Repeat("ä", dialect.MaxName), 12); len(got) > dialect.MaxName || !strings.HasSuffix(got, "ä#12") {
-		t.Errorf("stepBranch() has %d bytes and ends with %q, want at most %d and ä#12", len(got), got[len(got)-8:], dialect.MaxName)
+	if got := readPatch(parse(t, "["+strings.Join(patch, ",")+"]")); len(got.Keys) != wire.MaxKeys || got.Bytes.Known {
+		t.Errorf("readPatch() has %d keys and the size %+v, want %d keys and no size", len(got.Keys), got.Bytes, wire.MaxKeys)
 	}
 }
 

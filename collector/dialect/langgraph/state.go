@@ -24,7 +24,7 @@ func (d *decoder) readValues(sc *scope, v strictjson.Value, b *event.Batch) {
 	sc.hasValues = true
 	d.readState(sc, v, first, b)
 	if sc.above == nil && v.Kind() == strictjson.Object {
-		b.Add(event.KindState).SetState(stateOf(v))
+		b.Add(event.KindState).SetState(wire.StateOf(v))
 	}
 	d.readInterrupts(sc, interrupts, b)
 }
@@ -91,19 +91,6 @@ func (d *decoder) readPlan(todos strictjson.Value, b *event.Batch) {
 		d.plan = plan
 		b.Add(event.KindPlan).Plan = plan
 	}
-}
-
-// maxKeys limits the keys of state that are reported for a frame.
-const maxKeys = 64
-
-func stateOf(v strictjson.Value) event.State {
-	s := event.State{Bytes: event.Count{N: int64(len(v.Raw())), Known: true}}
-	for name := range v.Members() {
-		if len(s.Keys) < maxKeys {
-			s.Keys = append(s.Keys, dialect.Name(name.String()))
-		}
-	}
-	return s
 }
 
 // readTask reads the start or the end of a node's task.
