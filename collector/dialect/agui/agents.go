@@ -10,7 +10,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// agent is an agent that works in a run. The run's own agent has no branch; the protocol never names it.
+// agent is an agent that works in a run. The run's own agent has no branch, and the protocol never names it.
 type agent struct {
 	name   string
 	step   string // the step in which it works, or ""
@@ -19,11 +19,9 @@ type agent struct {
 	parent string // branch of the agent for which it works, or ""
 }
 
-// subAgent is the name of an agent of which only the id is known. user is the name of the human user, which
-// an agent must not have.
 const (
-	subAgent = "subagent"
-	user     = "user"
+	subAgent = "subagent" // the name of an agent of which only the id is known
+	user     = "user"     // the name of the human user, which an agent must not have
 )
 
 // apply makes the agent the speaker of a batch.
@@ -39,7 +37,7 @@ func agentOf(b *event.Batch) agent {
 // ownAgent returns the run's own agent, outside of steps.
 func (d *decoder) ownAgent() agent { return agent{name: d.ownName} }
 
-// maxOpen limits the subagents of a run, its open steps, and its open calls, each. Frames beyond
+// maxOpen limits the subagents of a run, its open steps and its open calls. Each has this limit. Frames beyond
 // the limit are decoded without that context.
 const maxOpen = 256
 
@@ -75,7 +73,7 @@ func (a *agents) byID(id string) agent {
 // step is a named part of the work of a run or a subagent.
 type step struct {
 	owner, name string
-	id, parent  string // if the producer says how steps are nested
+	id, parent  string // set if the producer says how steps are nested
 	agent       agent
 }
 
@@ -85,9 +83,9 @@ type steps struct {
 	started int
 }
 
-// index returns the index of an owner's open step with a name and an id or, if there is none, of the
-// last with the name. It is -1 if there is none either. The protocol lets an owner use a name only once
-// at a time, so of two steps with the same name the inner one is meant.
+// index returns the index of an owner's open step with a name and an id. If no step has the id, it returns the
+// index of the last step with the name, or -1. The protocol lets an owner use a name only once
+// at a time, so of two open steps with the same name the inner one is meant.
 func (s *steps) index(owner, name, id string) int {
 	last := -1
 	for i, open := range s.open {
@@ -110,8 +108,7 @@ func (s *steps) byID(id string) *step {
 	return nil
 }
 
-// current returns the agent of the innermost open step of an owner. If steps run side by side,
-// there is none.
+// current returns the agent of the innermost open step of an owner. It returns none if steps run side by side.
 func (s *steps) current(owner string) (agent, bool) {
 	found, any := agent{}, false
 	for _, open := range s.open {
@@ -138,8 +135,8 @@ func (d *decoder) owner(v strictjson.Value) string {
 	return ""
 }
 
-// speaker returns the agent that a frame belongs to, if its message or call does not say otherwise. It is
-// the delegate that LangChain's event names, else the current step, else the subagent.
+// speaker returns the agent that a frame belongs to, unless the frame's message or call has another one. It is
+// the delegate that LangChain's event names, else the agent of the current step, else the subagent.
 func (d *decoder) speaker(v strictjson.Value) agent {
 	if name := v.Get("rawEvent").Get("metadata").Get("lc_agent_name"); name.Exists() {
 		if at, known := d.calls.delegateNamed(d.name(name)); known {
@@ -217,7 +214,7 @@ func (d *decoder) markStepAgent(v strictjson.Value, b *event.Batch) {
 }
 
 // agentStep returns the agent that a step stands for. CrewAI marks such a step with the boundary
-// "agent"; Strands puts the kind of node in front of the step's name.
+// "agent". Strands puts the kind of node before the step's name.
 func agentStep(name string, attribution strictjson.Value) (agent string, is bool) {
 	if attribution.Get("boundary").Is("agent") {
 		return name, true
@@ -226,12 +223,11 @@ func agentStep(name string, attribution strictjson.Value) (agent string, is bool
 	return agent, is && agent != "" && agent != user
 }
 
-// attribution returns what CrewAI's adapter says about the place of a step in the tree of steps.
+// attribution returns the place of a step in the tree of steps, as CrewAI's adapter states it.
 func attribution(v strictjson.Value) strictjson.Value { return v.Get("rawEvent").Get("attribution") }
 
-// subagentStarted starts a subagent. It may be the delegate of an open call. Otherwise it works within
-// the call and below the subagent that the frame names. The current step of that subagent, or of the run,
-// comes in between.
+// subagentStarted starts a subagent. It may be the delegate of an open call. Otherwise it works within the call and below
+// the subagent that the frame names. If that subagent, or the run, has a current step, it works below the step.
 func (d *decoder) subagentStarted(v strictjson.Value, b *event.Batch) {
 	id, name := d.name(v.Get("subagentRunId")), d.name(v.Get("name"))
 	if id == "" {

@@ -52,8 +52,8 @@ func isBareError(v strictjson.Value) bool {
 }
 
 // Identify reads a RunAgentInput. Its resume entries answer interrupts. The tool results at the end
-// of its messages answer calls that an earlier run left to the client. A runtime of CopilotKit continues its
-// runs when their clients leave, and repeats all runs of a thread to a client that connects again.
+// of its messages answer calls that an earlier run left to the client. A runtime of CopilotKit continues a
+// run when the client leaves. It repeats all runs of a thread to a client that connects again.
 func (Dialect) Identify(r dialect.Request) event.Identity {
 	method, input := copilotRequest(r)
 	id := event.Identity{Session: dialect.Name(input.Get("threadId").String())}
@@ -91,7 +91,7 @@ const (
 )
 
 // copilotRequest returns the method of a request to CopilotKit's runtime, or "", and the RunAgentInput. The method
-// is at the end of the path, around the agent's ID, or in an envelope.
+// is in the path, which ends with agent/ID/run or agent/ID/connect, or in an envelope around the input.
 //
 // Source: CopilotKit, packages/runtime/src/v2/runtime/core/fetch-router.ts and endpoints/single-route-helpers.ts.
 func copilotRequest(r dialect.Request) (method string, input strictjson.Value) {

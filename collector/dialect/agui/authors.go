@@ -14,7 +14,7 @@ var authorMember = wire.NewAuthorMember("name")
 // authorNames returns the authors that a frame or message itself names.
 func (d *decoder) authorNames(v strictjson.Value) []string { return authorMember.Of(v, &d.names) }
 
-// setAuthors remembers the authors that a frame names. It adds to the batch the authors that other frames of the same
+// setAuthors remembers the authors that a frame names. It adds to the batch the authors that earlier frames of the same
 // message or thought named.
 func (d *decoder) setAuthors(k *kind, v strictjson.Value, b *event.Batch) {
 	switch {
@@ -53,7 +53,8 @@ func (d *decoder) setOwnAuthors(k *kind, v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// phaseAuthors adds the authors that a frame names to those of the owner's current phase of reasoning, and returns them all.
+// phaseAuthors adds the authors that a frame names to the authors of the owner's current phase of reasoning. It returns all
+// authors of the phase.
 func (d *decoder) phaseAuthors(k *kind, owner string, names []string) []string {
 	phase := key{entity: entityPhase, owner: owner}
 	if k.entity == entityPhase {
@@ -65,8 +66,8 @@ func (d *decoder) phaseAuthors(k *kind, owner string, names []string) []string {
 	return d.authors.Of(phase)
 }
 
-// setListedAuthors adds to the batch the authors of the messages in v, at any depth. Earlier frames named them, or the
-// messages of a list do.
+// setListedAuthors adds to the batch the authors of the messages in v, at any depth. These are the authors that earlier
+// frames named and, if the messages are in a list, those that the messages name. listed says that v is in a list.
 func (d *decoder) setListedAuthors(v strictjson.Value, listed bool, b *event.Batch) {
 	for name, value := range v.Members() {
 		text := name.Text()

@@ -43,10 +43,10 @@ var delegates = map[string]delegate{
 	}},
 }
 
-// Limits of the arguments of a delegation, in bytes and nesting. Longer arguments are not read.
+// Limits of the arguments of a delegation. Arguments beyond them are not read.
 const (
-	maxArgs      = 16 << 10
-	maxArgsDepth = 32
+	maxArgs      = 16 << 10 // in bytes
+	maxArgsDepth = 32       // in levels of nesting
 )
 
 // appendArgs keeps a piece of the arguments of a transfer or delegation.
@@ -110,7 +110,7 @@ func (c *calls) begin(begun call) {
 	}
 }
 
-// end removes and returns a call; it returns the zero call if the id is unknown.
+// end removes a call and returns it. It returns the zero call if the id is unknown.
 func (c *calls) end(id string) (ended call) {
 	*c = slices.DeleteFunc(*c, func(open call) bool {
 		if open.id == id {
@@ -143,8 +143,8 @@ func (d *decoder) toolArgs(v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// toolEnd handles the end of a call's arguments; only a result ends the call. A delegate starts to
-// work here. Nothing reports its end except the call's result.
+// toolEnd handles the end of a call's arguments. The call goes on until its result. A delegate starts to
+// work here. Its end is reported only by the call's result.
 func (d *decoder) toolEnd(v strictjson.Value, b *event.Batch) {
 	open := d.calls.byID(d.name(v.Get("toolCallId")))
 	if open == nil {
@@ -201,9 +201,9 @@ func (d *decoder) addTransfer(ended *call, failed bool, b *event.Batch) {
 	}
 }
 
-// addSnapshotResult ends a call whose result is a message of a snapshot: some integrations send it
-// nowhere else. It ends only open calls, so a result that was sent before or is repeated counts
-// once. Because a batch has one speaker, one snapshot ends only calls of one agent.
+// addSnapshotResult ends a call whose result is a message of a snapshot. Some integrations send results
+// nowhere else. It ends only open calls, so a repeated result counts once. Because a batch has one speaker, one
+// snapshot ends only calls of one agent.
 func (d *decoder) addSnapshotResult(message strictjson.Value, b *event.Batch) {
 	open := d.calls.byID(d.name(message.Get("toolCallId")))
 	if open == nil || !message.Get("role").Is("tool") {

@@ -6,10 +6,9 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// messagesSnapshot reads a snapshot of the whole conversation. It reports only tool results that
-// appear nowhere else. Messages with instructions for models are withheld, and so are messages that
-// repeat or belong to something withheld. If more was withheld than is remembered, the whole snapshot
-// is internal.
+// messagesSnapshot reads a snapshot of the whole conversation. It reports only the tool results that no earlier frame
+// had. It withholds messages with instructions for models, and messages that repeat or belong to something withheld. If
+// more was withheld than is remembered, the whole snapshot is internal.
 func (d *decoder) messagesSnapshot(v strictjson.Value, b *event.Batch) {
 	messages, ok := lenient.Messages(&conversationRule, v)
 	if !ok {

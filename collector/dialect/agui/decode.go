@@ -16,15 +16,15 @@ type decoder struct {
 	configured    string
 	shared        bool              // another stream may bring the same runs
 	ended         bool              // the run has ended; only an error may follow
-	missedStart   bool              // a withheld or unreadable frame may have started anything
+	missedStart   bool              // a withheld or unreadable frame may have started an entity
 	filtered      bool              // the filter withholds the current frame because of a name or a mark in it
-	startWithheld bool              // the current frame is withheld and may start something
+	startWithheld bool              // the current frame is withheld and may start an entity
 	unread        unread            // what unreadable frames may have started
 	withheld      withheldSet       // of all runs of the stream
-	staleState    bool              // a change or snapshot of the state was withheld, or may have been, and no snapshot left since
+	staleState    bool              // the client may not have the current state: a frame with it was withheld, or may have been, and no snapshot left since
 	markedState   bool              // something in the state is, or may be, marked as a thought
 	authors       wire.Authors[key] // of the messages and thoughts of all runs, by messageKey, and of each owner's phase of reasoning
-	thoughts      wire.Set[string]  // ids of messages that are thoughts, and of activities with thoughts, of all runs: a snapshot may repeat their text without a mark
+	thoughts      wire.Set[string]  // ids of messages that are thoughts and of activities with thoughts, in all runs; a snapshot may repeat their text without a mark
 	runState
 
 	names wire.NameCache
@@ -128,8 +128,7 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 	}
 }
 
-// isBrokenError reports whether data looks like a RUN_ERROR event whose message was inserted
-// without escaping.
+// isBrokenError reports whether data looks like a RUN_ERROR event whose message was not escaped.
 func isBrokenError(data []byte) bool {
 	const head = 256
 	data = data[:min(len(data), head)]
@@ -159,8 +158,8 @@ func (d *decoder) runStarted(v strictjson.Value, b *event.Batch) {
 	b.Add(event.KindRunStarted)
 }
 
-// nestedRun returns the run that a frame starts and the run that started it, and reports whether
-// the latter is part of the current run.
+// nestedRun returns the run that a frame starts and its parent, the run that started it. nested reports whether the parent
+// is the current run or a part of it.
 func (d *decoder) nestedRun(v strictjson.Value) (run, parent string, nested bool) {
 	run, parent = d.runLink(v, runIDs), d.runLink(v, parentRunIDs)
 	going := d.run != "" && !d.ended && run != d.run
@@ -284,8 +283,8 @@ func (d *decoder) activitySnapshot(v strictjson.Value, b *event.Batch) {
 	d.addActivity(v, event.Artifact{Bytes: size}, event.Piece{Kind: event.PieceData, Value: content}, b)
 }
 
-// activityDelta reports a change to an activity. The patch does not say how large the activity
-// becomes.
+// activityDelta reports a change to an activity. Its size is unknown, because the patch does not say how large the
+// activity becomes.
 func (d *decoder) activityDelta(v strictjson.Value, b *event.Batch) {
 	patch := event.Piece{Kind: event.PiecePatch}
 	if said := v.Get("patch"); said.Kind() == strictjson.Array {
@@ -294,8 +293,8 @@ func (d *decoder) activityDelta(v strictjson.Value, b *event.Batch) {
 	d.addActivity(v, event.Artifact{Append: true}, patch, b)
 }
 
-// addActivity reports a write to an activity. Empty content may be a placeholder for content that
-// was removed, and is left out.
+// addActivity reports a write to an activity. It leaves out empty content, which may be a placeholder for content that
+// was removed.
 func (d *decoder) addActivity(v strictjson.Value, a event.Artifact, piece event.Piece, b *event.Batch) {
 	e := b.Add(event.KindArtifact)
 	e.ID, e.Name = d.name(v.Get("messageId")), d.name(v.Get("activityType"))
@@ -312,7 +311,7 @@ func (d *decoder) raw(_ strictjson.Value, b *event.Batch) { b.Internal = true }
 
 func (d *decoder) other(strictjson.Value, *event.Batch) {}
 
-// thought reports a piece of a thought. No frame repeats the whole.
+// thought reports a piece of a thought. No frame repeats the whole thought.
 func (d *decoder) thought(v strictjson.Value, b *event.Batch) {
 	b.AddText(event.KindThought, v.Get("delta"))
 	b.NameTexts(d.name(v.Get("messageId")))

@@ -32,7 +32,7 @@ func (d *decoder) reportPendingCalls(pending strictjson.Value, b *event.Batch) {
 	}
 }
 
-// requestInputs reports the inputs that a run waits for. Without interrupts, any later run of the session
+// requestInputs reports the inputs that a run waits for. If it names no interrupts, any later run of the session
 // answers it.
 func (d *decoder) requestInputs(interrupts strictjson.Value, b *event.Batch) {
 	n := 0
@@ -59,8 +59,7 @@ func (d *decoder) requestInputs(interrupts strictjson.Value, b *event.Batch) {
 // outcomeMembers are the members of the run's last event that contain its questions.
 var outcomeMembers = []string{"outcome"}
 
-// hasWithheldQuestion reports whether the outcome of a run asks about something withheld. Then
-// the outcome is removed.
+// hasWithheldQuestion reports whether the outcome of a run asks about something withheld. The outcome is removed then.
 func (d *decoder) hasWithheldQuestion(outcome strictjson.Value) bool {
 	for v := range outcome.Get("interrupts").Elements() {
 		if d.repeatsWithheld(v) || isMarkedInternal(v) || lenient.HasInternalDiscriminator(&table, v.Get("metadata")) {
@@ -83,11 +82,11 @@ func remaining(until strictjson.Value, b *event.Batch) event.Duration {
 	return event.Duration{D: at.Sub(now), Known: true}
 }
 
-// maxExpiry bounds how long a question can be open; longer durations are ignored.
+// maxExpiry bounds how long a question can be open. Longer durations are ignored.
 const maxExpiry = 30 * 24 * time.Hour
 
-// inputOf returns the kind of input that an interrupt asks for. Its reason decides. If the reason
-// is a framework's own, an interrupt with a response schema asks for data.
+// inputOf returns the kind of input that an interrupt asks for, by its reason. With a reason of the framework's own, an
+// interrupt with a response schema asks for data.
 func inputOf(v strictjson.Value) event.InputKind {
 	switch reason := v.Get("reason"); {
 	case reason.Is("tool_call"), reason.Is("confirmation"):

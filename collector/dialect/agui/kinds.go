@@ -48,13 +48,13 @@ const (
 	typeThinkingTextEnd     = "THINKING_TEXT_MESSAGE_END"
 )
 
-// kind describes a type of event.
+// kind describes a type of event, and its part in an entity.
 type kind struct {
 	name          string
 	required      []string // required string members
 	ambiguous     bool     // other protocols could use this type
 	endsChunks    bool     // it ends the message that its agent sends in chunks
-	endsAllChunks bool     // it ends such messages of all agents
+	endsAllChunks bool     // it ends the messages that all agents send in chunks
 	entity        entity   // the entity that it is part of
 	idMember      string   // the member with the id of that entity
 	begins        bool     // it is the entity's first event

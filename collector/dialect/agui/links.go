@@ -8,9 +8,9 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// links are the members that say who speaks in a frame and what the frame is part of. otherLinks are
-// their names in Python.
 var (
+	// links are the members that say who speaks in a frame and what the frame is part of. otherLinks are
+	// their names in Python.
 	links      = []string{"role", "messageId", "toolCallId", "subagentRunId", "parentMessageId", "parentToolCallId", "parentSubagentRunId", "entityId"}
 	otherLinks = []string{"message_id", "tool_call_id", "subagent_run_id", "parent_message_id", "parent_tool_call_id", "parent_subagent_run_id", "entity_id"}
 	allLinks   = slices.Concat(links, otherLinks)
@@ -18,9 +18,8 @@ var (
 	linkPrefilter = lenient.NewPrefilter(&event.Table{Labels: allLinks})
 )
 
-// misspellsLink reports whether a lenient reader may find one of the links in a member that has
-// another name in the protocol. Readers then disagree about what the frame is part of. The events of
-// a run are part of nothing else.
+// misspellsLink reports whether a lenient reader may take a member for one of the links although the protocol spells the
+// link differently. Readers then disagree about what the frame is part of. The events of a run are part of nothing else.
 func misspellsLink(k *kind, v strictjson.Value) bool {
 	if k.name == typeRunStarted || k.name == typeRunFinished || k.name == typeRunError {
 		return false
@@ -40,8 +39,7 @@ var (
 	parentRunIDs = []string{"parentRunId", "parent_run_id"}
 )
 
-// runLink returns the id of a run in the first member that a lenient reader might take for one of
-// names.
+// runLink returns the id of a run, in the first member that a lenient reader might take for one of names.
 func (d *decoder) runLink(v strictjson.Value, names []string) string {
 	for name, value := range v.Members() {
 		if lenient.MatchesAny(name.Text(), names) {

@@ -20,7 +20,7 @@ type message struct {
 	isAnswer  bool // its role is assistant
 	internal  bool // it is withheld, such as instructions for a model
 	isThought bool // it is a model's thought
-	begun     bool // its start was an answer's, so its end must leave too
+	begun     bool // its start left as an answer's, so its end must leave too
 	text      dialect.TextTail
 }
 
@@ -33,12 +33,12 @@ const maxUnreported = 8
 
 type messages struct {
 	open       []*message
-	unreported []*message          // chunked messages that have ended and whose whole text is still to be reported
-	closed     map[string]*message // ended messages that were not answers: a later chunk may continue one without repeating its role
-	speakers   *simplelru.LRU[string, agent]
+	unreported []*message                    // chunked messages that have ended and whose whole text was not reported yet
+	closed     map[string]*message           // ended messages that were not answers: a later chunk may continue one without repeating its role
+	speakers   *simplelru.LRU[string, agent] // of open and ended messages, by id
 }
 
-// speakerOf returns who speaks in a message, also if it has ended.
+// speakerOf returns the speaker of a message, even if the message has ended.
 func (m *messages) speakerOf(id string) (speaker agent, known bool) {
 	if m.speakers == nil || id == "" {
 		return agent{}, false
@@ -72,7 +72,7 @@ func (m *messages) end(ended *message) {
 	m.open = slices.DeleteFunc(m.open, func(open *message) bool { return open == ended })
 }
 
-// remember keeps what is known of a message that was not an answer, without its text.
+// remember keeps the role and the marks of an ended message, unless it was an answer.
 func (m *messages) remember(ended *message) {
 	if ended.isAnswer && !ended.internal && !ended.isThought {
 		return
@@ -146,7 +146,7 @@ func (d *decoder) applyMessage(m *message, b *event.Batch) {
 	}
 }
 
-// mayRepeatThought reports whether a message of a list is one of the thoughts, or may be.
+// mayRepeatThought reports whether a message of a list is, or may be, one of the thoughts.
 func (d *decoder) mayRepeatThought(message strictjson.Value) bool {
 	if d.thoughts.Len() == 0 {
 		return false
@@ -274,7 +274,7 @@ func (d *decoder) reportClosed(b *event.Batch) {
 }
 
 // reportLastClosed makes the agent that last ended a chunked message the speaker, and reports its whole
-// texts. It is for the end of a run.
+// texts. It is called at the end of a run.
 func (d *decoder) reportLastClosed(b *event.Batch) {
 	if n := len(d.messages.unreported); n > 0 {
 		d.messages.unreported[n-1].speaker.apply(b)

@@ -22,8 +22,8 @@ func mayMarkThought(patch strictjson.Value) bool {
 	})
 }
 
-// sets reports whether an operation of a JSON Patch (RFC 6902) sets a member for which matches returns true. If the
-// value does not exist, the operation copies or moves one that the patch does not show.
+// sets reports whether an operation of a JSON Patch (RFC 6902) sets a member for which matches returns true. Copy and move
+// operations do not show the value, so for them the value does not exist.
 func sets(patch strictjson.Value, matches func(member []byte, value strictjson.Value) bool) bool {
 	for op := range patch.Elements() {
 		path := op.Get("path").String()

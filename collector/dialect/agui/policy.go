@@ -103,14 +103,14 @@ var table = event.Table{
 // Table returns the rules for the external stream.
 func (Dialect) Table() *event.Table { return &table }
 
-// conversationRule withholds messages that instruct models. Roles are read as leniently as those of
-// messages that arrive in pieces.
+// conversationRule withholds messages that instruct models. It reads roles as leniently as the decoder reads those of
+// messages in pieces.
 var conversationRule = event.Messages{ListMember: "messages", RoleMember: "role", InternalRoles: wire.InstructionRoles, PartMembers: []string{"content", "toolCalls", "tool_calls"}}
 
 var (
 	callKinds = []event.Kind{event.KindToolStarted}
 
-	// conversationWords finds the texts of messages that earlier events reported. resultWords also finds a
+	// conversationWords finds the texts of messages that earlier events reported. resultWords also finds the text of a
 	// result, which may contain messages.
 	conversationWords = wordsOf(nil)
 	resultWords       = wordsOf(map[string]event.Kind{"result": event.KindText})
@@ -139,8 +139,8 @@ func wordsOf(own map[string]event.Kind) event.Words {
 
 type rules = map[string]*event.Rule
 
-// frame adds the rules for members that every event may have. The source event (rawEvent) and its
-// metadata are for the client only.
+// frame returns the rule for an event. It adds to m the members that every event may have, except for rawEvent and
+// metadata, which are for the client only.
 func frame(m rules) *event.Rule {
 	m["type"], m["timestamp"], m["subagentRunId"] = &scalar, &timestamp, &scalar
 	return &event.Rule{Members: m}

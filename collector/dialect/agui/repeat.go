@@ -13,14 +13,14 @@ import (
 // snapshot must not repeat them.
 type withheldSet struct {
 	keys       wire.Set[key]
-	overflowed bool // more was withheld than is remembered, or something without an id; then no snapshot leaves
+	overflowed bool // more was withheld than is remembered, or an entity without an id; no snapshot leaves after that
 }
 
-// messageKey returns the key under which the authors of a message are remembered, and the message once it is withheld.
+// messageKey returns the key of a message in decoder.authors and in withheldSet.
 func messageKey(id string) key { return key{entity: entityListed, id: id} }
 
-// listedKey returns the key under which a withheld entity is remembered. Messages of all kinds share their ids, so
-// they get a messageKey.
+// listedKey returns the key of an entity in withheldSet. Messages, thoughts and activities share their ids, so they have
+// a messageKey.
 func listedKey(k key) key {
 	switch k.entity {
 	case entityMessage, entityPhase, entityThought, entityActivity:
@@ -48,8 +48,8 @@ func (d *decoder) withhold(all ...key) {
 	}
 }
 
-// rememberWithheld remembers the entity that a withheld frame is part of. Of a result it remembers
-// only the result, because the call itself may have left.
+// rememberWithheld remembers the entity that a withheld frame is part of. For the result of a call, it does not remember
+// the call, which may have left.
 func (d *decoder) rememberWithheld(k *kind, v strictjson.Value) {
 	id := ""
 	if k.idMember != "" {
@@ -62,14 +62,14 @@ func (d *decoder) rememberWithheld(k *kind, v strictjson.Value) {
 	case k.entity == entityMessage:
 		d.rememberMessage(k, id, d.owner(v))
 	case k.chunk && id == "":
-		d.withheld.overflowed = true // it is unknown which entity it continues
+		d.withheld.overflowed = true // it is unknown which entity the frame continues
 	case k.entity != noEntity && k.entity != entitySubagent:
 		d.withheld.add(key{entity: k.entity, id: id})
 	}
 }
 
 // rememberMessage remembers the message that a withheld frame is part of. If the frame starts the
-// message or makes it internal, everything that names the message is withheld too.
+// message or makes it internal, all later frames that name the message are withheld too.
 func (d *decoder) rememberMessage(k *kind, id, owner string) {
 	m := d.messages.byID(id)
 	if id == "" {
@@ -107,8 +107,7 @@ var (
 	subagentIDs = []string{"subagentRunId", "subagent_run_id"}
 )
 
-// repeatsWithheld reports whether a message of a list, or a question, was withheld before or belongs to
-// something that was.
+// repeatsWithheld reports whether a message of a list, or a question, was withheld before or belongs to an entity that was.
 func (d *decoder) repeatsWithheld(message strictjson.Value) bool {
 	if d.withheld.keys.Len() == 0 {
 		return false
@@ -150,20 +149,20 @@ func (d *decoder) callsIn(message strictjson.Value) iter.Seq[string] {
 	}
 }
 
-// withholdMessages returns the messages in a list that are withheld: instructions for models, messages
-// that repeat something withheld, and the results of calls in either. Later frames that continue a
-// withheld instruction are withheld too.
+// withholdMessages returns the messages in a list that are withheld: messages that are internal by themselves, messages
+// that repeat something withheld, and the results of calls in both. It also withholds later frames that continue an
+// internal message.
 func (d *decoder) withholdMessages(messages strictjson.Value) (withheld []strictjson.Value) {
 	calls := map[string]bool{}
 	for one := range messages.Elements() {
-		inner := isInternalMessage(one)
-		if inner {
+		isInternal := isInternalMessage(one)
+		if isInternal {
 			d.withholdListed(messageKey(d.name(one.Get("id"))))
 		}
-		if inner || d.repeatsWithheld(one) {
+		if isInternal || d.repeatsWithheld(one) {
 			for id := range d.callsIn(one) {
 				calls[id] = true
-				if inner {
+				if isInternal {
 					d.withholdListed(key{entity: entityCall, id: id})
 				}
 			}
@@ -195,7 +194,7 @@ func (d *decoder) withholdListed(k key) {
 }
 
 // hasWithheldInput reports whether the request in a run's first event contains withheld messages or
-// thoughts. Then the request is removed. The client sent most of it itself and loses nothing.
+// thoughts. The request is removed then. The client sent most of it itself and loses nothing.
 func (d *decoder) hasWithheldInput(v strictjson.Value) bool {
 	withheld := isInstruction(v)
 	for name, input := range v.Members() {
@@ -211,9 +210,9 @@ func (d *decoder) hasWithheldInput(v strictjson.Value) bool {
 	return withheld
 }
 
-// withholdResult withholds the result of a run or subagent if it calls itself internal, contains instructions for models,
-// or repeats something withheld. The rest of the frame leaves: a client must learn of the end.
-// In another frame, which has no result, such a member withholds the frame.
+// withholdResult withholds the result of a run or subagent if it is marked internal, contains instructions for models,
+// or repeats something withheld. The rest of the frame leaves, because a client must learn of the end.
+// Other frames have no result, so a result that is marked internal withholds the whole frame.
 func (d *decoder) withholdResult(k *kind, v strictjson.Value, b *event.Batch) {
 	for name, result := range v.Members() {
 		if text := name.Text(); !resultPrefilter.MayMatch(text) || !lenient.MatchesAny(text, resultMembers) {
@@ -256,7 +255,7 @@ func (d *decoder) containsWithheld(v strictjson.Value, listed bool) bool {
 		(instructs || isMarkedInternal(v) || lenient.IsInternalMessage(&table, &valueRule, v) || d.repeatsWithheld(v) || d.withheld.overflowed)
 }
 
-// valueRule is conversationRule for an object in a value of the application, which may have no role.
+// valueRule is conversationRule for a message in an application's value, which may have no role.
 var valueRule = func() event.Messages {
 	rule := conversationRule
 	rule.RoleOptional = true

@@ -29,8 +29,8 @@ func roles(v strictjson.Value) iter.Seq2[strictjson.Value, bool] {
 	}
 }
 
-// isInstruction reports whether the role of a frame or message withholds it: it instructs a model,
-// calls itself internal, or is not a string.
+// isInstruction reports whether a role of a frame or message is that of an instruction for a model, calls itself
+// internal, or is unreadable.
 func isInstruction(v strictjson.Value) bool {
 	for role := range roles(v) {
 		if wire.IsInstruction(role) {
@@ -40,8 +40,8 @@ func isInstruction(v strictjson.Value) bool {
 	return false
 }
 
-// isAnswerRole reports whether a role lets a message be an answer. An unknown role does not, except in metadata,
-// where agents keep names of their own.
+// isAnswerRole reports whether a message with a role can be an answer. With an unknown role it cannot, except for a role
+// in metadata, where agents use names of their own.
 func isAnswerRole(role strictjson.Value, own bool) bool {
 	return strings.TrimSpace(role.String()) == "assistant" || !own && !lenient.MatchesAny(role.Text(), otherRoles)
 }
@@ -77,7 +77,7 @@ func hasMember(v strictjson.Value, is func(name, value strictjson.Value) bool) b
 }
 
 // isMarkedInternal reports whether the metadata of a frame or message names an internal event, as other
-// protocols do. A type or kind there is found by lenient.CheckNames.
+// protocols do. lenient.CheckNames finds a type or kind there.
 func isMarkedInternal(v strictjson.Value) bool {
 	for m := range wire.WithMetadata(v) {
 		if m.InMetadata && lenient.MatchesAny(m.Name.Text(), eventMembers) && lenient.ContainsInternal(m.Value) {

@@ -9,12 +9,12 @@ import (
 // unread tracks what an unreadable frame may have started. In the protocol, a chunk continues only the
 // entity of its owner's last chunk.
 type unread struct {
-	any   bool            // there was an unreadable frame
-	ended map[string]bool // owners that have ended their chunks since the last unreadable frame
+	any   bool             // there was an unreadable frame
+	ended wire.Set[string] // owners that have ended their chunks since the last unreadable frame
 }
 
 // addUnread records an unreadable frame. It may have been a piece of any message, so no snapshot
-// of messages leaves after it, and it may have stated the state. Data without an object cannot be an event.
+// of messages leaves after it. It may also have changed the state. Data without an object cannot be an event.
 func (d *decoder) addUnread(f dialect.Frame) {
 	if f.MayContainObject() {
 		d.unread = unread{any: true}
@@ -24,22 +24,18 @@ func (d *decoder) addUnread(f dialect.Frame) {
 
 // endChunks records that an owner has ended what it sends in chunks.
 func (u *unread) endChunks(owner string) {
-	if !u.any || len(u.ended) >= wire.MaxSet {
-		return
+	if u.any {
+		u.ended.Add(owner)
 	}
-	if u.ended == nil {
-		u.ended = make(map[string]bool)
-	}
-	u.ended[owner] = true
 }
 
 // mayContinueUnread reports whether a chunk with an id may continue an entity whose first chunk was
-// unreadable: its start was not seen, and it lacks the member that a first chunk must have. Agents
+// unreadable: no start was seen, and the chunk lacks the member that a first chunk must have. Agents
 // may repeat that member in every chunk, so it counts only after the owner has ended its chunks.
 func (d *decoder) mayContinueUnread(k *kind, this key, v strictjson.Value) bool {
 	if !d.unread.any || !k.chunk || d.isKnown(this) {
 		return false
 	}
 	isFirst := k.firstMember != "" && v.Get(k.firstMember).Kind() == strictjson.String
-	return !isFirst || !d.unread.ended[d.owner(v)]
+	return !isFirst || !d.unread.ended.Contains(d.owner(v))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// entity is a kind of thing that several frames form together, such as a message. If its first frame is
+// entity is a kind of object that several frames make up, such as a message. If its first frame is
 // withheld, so are the others.
 type entity uint8
 
@@ -35,11 +35,11 @@ type key struct {
 	id, owner string
 }
 
-// starts remembers for each entity of a run whether its start was withheld. The rest of the entity is then
+// starts remembers for each entity of a run whether its start was withheld. If it was, the rest of the entity is
 // withheld too. Once the set withheld is full, every new entity is withheld.
 type starts struct {
 	withheld wire.Set[key]
-	seen     wire.Set[key] // started and not withheld; of messages only those in chunks, because other pieces never leave without a start
+	seen     wire.Set[key] // entities that started and are not withheld; no messages except those in chunks, because other pieces never leave without a start
 }
 
 func (s *starts) withhold(all ...key) {
@@ -69,8 +69,7 @@ const (
 	verdictOrphan           // it may be part of something withheld: its start was not seen
 )
 
-// checkStart remembers the start of an entity, and returns whether a frame may leave, given the
-// frames before it.
+// checkStart returns whether a frame may leave, given the frames before it. It remembers the start of an entity.
 func (d *decoder) checkStart(k *kind, f dialect.Frame) verdict {
 	v, owner := f.JSON, d.owner(f.JSON)
 	switch k.name {
@@ -130,7 +129,7 @@ func (d *decoder) checkNext(k *kind, f dialect.Frame, this, last key, withheld, 
 	withheld = withheld || this.id == "" && d.starts.mayBeWithheld(k.entity, last.owner)
 	switch {
 	case !withheld && isNew && d.filtered:
-		d.withhold(this) // the start was not seen; it may have been this frame
+		d.withhold(this) // the start was not seen; this frame may be the start
 		d.missedStart, withheld = true, true
 	case instructs && k.name != typeToolResult, k.entity == entityActivity && d.filtered:
 		d.withhold(this) // whatever its start said
@@ -148,8 +147,8 @@ func (d *decoder) checkNext(k *kind, f dialect.Frame, this, last key, withheld, 
 	return verdictPass
 }
 
-// checkRun remembers a withheld run within the current one, as a subagent. Top-level runs are
-// handled by runStarted, because each one resets the state of the one before.
+// checkRun is checkStart for the start of a run. It remembers a withheld run within the current one, as a subagent.
+// runStarted remembers a withheld top-level run, after it has reset the state of the run before.
 func (d *decoder) checkRun(f dialect.Frame) verdict {
 	run, parent, nested := d.nestedRun(f.JSON)
 	if nested && (d.starts.withheld.Contains(key{entity: entityRun}) || d.filtered) || d.isWithheldRun(parent) {
@@ -164,8 +163,8 @@ func (d *decoder) isWithheldRun(run string) bool {
 	return run != "" && d.withheld.keys.Contains(key{entity: entitySubagent, id: run})
 }
 
-// reusesWithheld reports whether an entity that begins has the id of one that was withheld before. The earlier one may
-// belong to another run, or be another kind of message.
+// reusesWithheld reports whether an entity that begins has the id of an entity that was withheld before. The earlier
+// entity may be in another run, or another kind of message.
 func (d *decoder) reusesWithheld(this key) bool {
 	return this.id != "" && this.entity != entityStep && !d.isKnown(this) && d.withheld.keys.Contains(listedKey(this))
 }
@@ -214,9 +213,9 @@ var idMembers = []struct {
 	entities []entity
 }{{messageIDs, []entity{entityMessage, entityPhase, entityThought, entityActivity}}, {callIDs, []entity{entityCall}}, {subagentIDs, []entity{entitySubagent}}}
 
-// withholdUnknown handles a withheld frame if it is unknown which entities it starts. It withholds the
-// entities that the frame names, unless their start was seen. After this, a continuation passes only if
-// its start was seen, except for messages. A chunk without an id never passes.
+// withholdUnknown handles a withheld frame that may start any entity. It withholds the
+// entities that the frame names, unless their start was seen. After this frame, a frame that continues an entity passes
+// only if the start of the entity was seen. Messages are an exception. A chunk without an id never passes.
 func (d *decoder) withholdUnknown(v strictjson.Value) {
 	d.missedStart = true
 	for name, value := range v.Members() {
