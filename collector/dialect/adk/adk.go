@@ -23,8 +23,8 @@ func (Dialect) Paths() []dialect.Path {
 	return []dialect.Path{{Glob: "/run_sse"}, {Glob: "/api/run_sse"}}
 }
 
-// Detect recognizes an event by its author and invocation id. It returns Maybe for an error frame,
-// which any server could send.
+// Detect recognizes an event by its invocation id and its author or actions. It returns Maybe for an event without an
+// invocation id, and for an error frame, which any server could send.
 func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	v := unwrap(f.JSON)
 	author := v.Get("author").Kind() == strictjson.String
@@ -33,9 +33,7 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	switch {
 	case invocation && (author || actions):
 		return dialect.Sure
-	case author && (actions || v.Get("content").Kind() == strictjson.Object):
-		return dialect.Maybe
-	case isErrorFrame(v) || !v.Exists() && isBrokenError(f.Data):
+	case author && (actions || v.Get("content").Kind() == strictjson.Object), isErrorFrame(v), !v.Exists() && isBrokenError(f.Data):
 		return dialect.Maybe
 	}
 	return dialect.No
@@ -74,10 +72,9 @@ func unwrap(v strictjson.Value) strictjson.Value {
 	return v
 }
 
-// isErrorFrame reports whether v is {"error":…}, possibly with error_details, and not an event.
+// isErrorFrame reports whether v is {"error":…}, possibly with error_details, and has no member of an event.
 func isErrorFrame(v strictjson.Value) bool {
-	e := v.Get("error")
-	return e.Exists() && e.Kind() != strictjson.Null &&
+	return v.Get("error").Kind() > strictjson.Null &&
 		!v.Get("author").Exists() && !v.Get("content").Exists() && !v.First("invocationId", "invocation_id").Exists()
 }
 
@@ -85,5 +82,5 @@ func isErrorFrame(v strictjson.Value) bool {
 // error's text between quotes without escaping it.
 func isBrokenError(data []byte) bool { return bytes.HasPrefix(data, brokenError) }
 
-// brokenError is the start of such a frame, up to the text.
+// brokenError is the start of an error frame, up to the text.
 var brokenError = []byte(`{"error": "`)

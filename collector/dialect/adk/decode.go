@@ -104,7 +104,7 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 	}
 }
 
-// branchOf returns an event's branch. JavaScript leaves it out of an error, which then belongs to
+// branchOf returns an event's branch. JavaScript leaves the branch out of an error. Such an error belongs to
 // the branch in which the agent spoke last.
 func (d *decoder) branchOf(agent, branch string, fr *frame) string {
 	last, known := d.lastBranches[agent]
@@ -119,7 +119,7 @@ func (d *decoder) branchOf(agent, branch string, fr *frame) string {
 
 // runID returns the id of the stream's run, given an event's invocation id. The answer to a run request has
 // only one run. In other streams, another id with the usual prefix starts another run. An id without the
-// prefix does not: Python of mid-2025 gave the merged response of parallel calls a new id of eight characters.
+// prefix does not, because Python of mid-2025 gave the merged response of parallel calls a new id of eight characters.
 func (d *decoder) runID(v strictjson.Value) string {
 	switch {
 	case d.run != "" && (d.singleRun || v.Is(d.run)):
@@ -136,9 +136,9 @@ func (d *decoder) runID(v strictjson.Value) string {
 	return d.run
 }
 
-// addPartial reports the text of a partial frame, and that a model is responding. It does not report calls,
-// which are incomplete and whose ids may differ from those of the whole frame. Nor does it report the usage,
-// which the whole frame repeats.
+// addPartial reports the text of a partial frame, and that a model is responding. It does not report calls: they
+// are incomplete, and their ids may differ from those in the whole frame. It does not report the usage either, because
+// the whole frame repeats it.
 func (d *decoder) addPartial(fr *frame, b *event.Batch) {
 	r := d.speaker(fr, b)
 	if fr.model.Exists() {
@@ -146,7 +146,7 @@ func (d *decoder) addPartial(fr *frame, b *event.Batch) {
 	}
 	switch {
 	case r.open || fr.continuesUsage(r):
-	case fr.followsSection && fr.hasCall():
+	case fr.followsSection && fr.usesTool():
 		b.Add(event.KindUsage).UsageIncomplete = true
 	default:
 		r.open = true
@@ -337,8 +337,8 @@ func (d *decoder) rejectsTarget(fr *frame) bool {
 		bytes.Contains(fr.errorMessage.Text(), []byte(d.transferTarget))
 }
 
-// addErrorFrame reports an error of the run. If calls have no response, the error is about one of them
-// (failedCall). If the message names the target of the last transfer, that agent does not exist.
+// addErrorFrame reports an error of the run. If calls have no response, the error is about one of them (see
+// failedCall). If the message names the target of the last transfer, that agent does not exist.
 func (d *decoder) addErrorFrame(message []byte, code string, b *event.Batch) {
 	if len(d.pending) > 0 {
 		d.failCall(d.pending, message, code, b)

@@ -7,7 +7,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// errorEvent is what refine needs of the last event with an error code.
+// errorEvent is what is kept of an event with an error code, for refine.
 type errorEvent struct {
 	code    string
 	message uint64 // hash of the message; 0 if there is none
@@ -24,8 +24,8 @@ func newErrorEvent(code string, message strictjson.Value) errorEvent {
 }
 
 // refine returns the most specific code of an error frame, given the code in the frame. ADK 2 reports
-// most errors twice, first as an event. Both have the same message, but the frame has only the class of
-// the exception.
+// most errors twice: as an event and then as an error frame. Both have the same message, but the code in the frame is
+// only the class of the exception.
 func (e errorEvent) refine(code string, message strictjson.Value) string {
 	if frame := newErrorEvent(code, message); frame.message != e.message || e.message == 0 {
 		return code

@@ -150,7 +150,7 @@ func isTrue(v strictjson.Value) bool {
 	return on
 }
 
-// partMetadata are the members of a part with an agent's or a converter's own data.
+// partMetadata are the members of a part that hold an agent's or a converter's own data.
 var partMetadata = []string{"partMetadata", "part_metadata"}
 
 // isMarkedThought reports whether a part is marked as a thought other than by the protocol's own
@@ -161,7 +161,7 @@ func isMarkedThought(v strictjson.Value) bool {
 }
 
 // unknownMember returns the name of the first member that is not in the protocol's definition of a
-// part. It does not exist if there is none.
+// part. The name does not exist if all members are in it.
 func unknownMember(v strictjson.Value) strictjson.Value {
 	for name := range v.Members() {
 		switch string(name.Text()) {

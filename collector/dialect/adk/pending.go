@@ -35,7 +35,7 @@ func (p pending) byPlace(place string) []pendingCall {
 	return slices.DeleteFunc(slices.Clone(p), func(c pendingCall) bool { return c.place != place })
 }
 
-// failedCall returns the call that an error is about: the only call, else the only one whose name
+// failedCall returns the call that an error is about: the only call or, of several, the only one whose name
 // is in the error's message. Between a call and its response only a tool can fail.
 func failedCall(calls []pendingCall, message []byte) (pendingCall, bool) {
 	if len(calls) == 1 {

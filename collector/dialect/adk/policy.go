@@ -19,7 +19,7 @@ var table = event.Table{
 	// value is one of the types below.
 	Discriminators: []string{"kind", "type"},
 	NameMembers:    []string{"event"},
-	// The custom metadata contains the request to a remote agent (A2A) and its answer, which may contain
+	// The custom metadata contains the request to a remote agent (A2A) and its answer. Both may contain
 	// all that A2A allows.
 	Envelopes: []string{
 		"event", "result", "rawEvent", "raw_event", "customMetadata", "custom_metadata", "a2a:request", "a2a:response", "params",
@@ -129,16 +129,14 @@ var publicEvent = event.Rule{ThoughtMarkers: thoughtMarkers, ThoughtMarkersIn: m
 
 // publicCode is an error code. Servers put finish reasons there, but also names of exceptions,
 // which are replaced.
-var publicCode = event.Rule{
-	Replacement: `"ERROR"`, Fact: event.KindError, AllowedValues: finishReasons,
-}
+var publicCode = event.Rule{Replacement: `"ERROR"`, Fact: event.KindError, AllowedValues: finishReasons}
 
 // thoughtMarkers are the members that mark a thought. The protocol defines them for parts; an agent
 // or a converter may put them into the objects around or within parts.
 var thoughtMarkers = []string{"thought", "thinking", "adk_thought"}
 
-// metadataMembers are the members with an agent's or a converter's own data, which may mark the object
-// around them.
+// metadataMembers are the members that hold an agent's or a converter's own data. They may mark the object
+// around them as a thought.
 var metadataMembers = slices.Concat(partMetadata, []string{"metadata", "customMetadata", "custom_metadata"})
 
 // publicThoughtMarker keeps the mark of a thought that may leave.

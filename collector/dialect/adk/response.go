@@ -4,14 +4,14 @@ import "github.com/delegraph/delegraph/collector/event"
 
 // response is the state of a speaker's current or last model response.
 type response struct {
-	open        bool // partial frames arrived, but the whole frame has not
+	open        bool // partial frames arrived, but not the whole frame
 	model       string
 	lastUsage   event.Usage
 	streamed    bool // partial frames preceded the last response
 	mayContinue bool // the last response had no finish reason or was refused: a second frame of it may follow
 	answered    bool // the last response was a final answer
 
-	suspended []response // responses that transferred control and may end with an empty frame when control returns
+	suspended []response // responses that transferred control; an empty frame may end one when control returns
 }
 
 // lacksUsage reports whether whole frames of a streamed response arrived, but none with its usage or finish reason.
@@ -24,15 +24,15 @@ func (r *response) lacksUsage() bool {
 const maxSuspended = 64
 
 // suspend remembers the last response, which transferred control. The speaker's next response may belong to
-// another invocation of it, after which this response may still end.
+// another invocation. The remembered response may end after that.
 func (r *response) suspend() {
 	if len(r.suspended) < maxSuspended {
 		r.suspended = append(r.suspended, response{lastUsage: r.lastUsage, streamed: r.streamed, mayContinue: r.mayContinue})
 	}
 }
 
-// resume returns to the suspended response that an empty frame ends. A streaming JavaScript server
-// sends that frame after everything that the response caused, including other invocations of the
+// resume makes the suspended response that an empty frame ends the current one. A streaming JavaScript server
+// sends the empty frame after everything that the response caused, including other invocations of the
 // agent.
 func (r *response) resume(fr *frame) {
 	if !fr.hasUsage || fr.partList.Len() > 0 || fr.repeats(r) || fr.continues(r) {

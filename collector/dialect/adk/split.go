@@ -7,10 +7,9 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// addSplitArtifacts handles the second frame of an event that was sent as two frames, and reports
-// whether fr is one. Python's server splits an event with content and artifacts: the first frame
-// lacks the artifacts, the second lacks the content. Both have everything else, so only the
-// artifacts are new.
+// addSplitArtifacts reports whether fr is the second frame of an event that was sent as two frames, and adds its
+// artifacts to the batch. Python's server splits an event with content and artifacts. The first frame lacks the
+// artifacts, and the second lacks the content. Both have everything else, so only the artifacts are new.
 //
 // Source: google/adk/cli/api_server.py of google-adk 2.13.
 func (d *decoder) addSplitArtifacts(fr *frame, b *event.Batch) bool {

@@ -19,8 +19,8 @@ type frame struct {
 	errorCode, errorMessage, errorDetails                                     strictjson.Value
 	proofLayer, customMetadata, grounding, citations                          strictjson.Value
 	output, nodeError, errorType                                              strictjson.Value // JavaScript only; errorType is an exception's class
-	thought                                                                   strictjson.Value // the protocol defines it for parts only
-	errorValue                                                                strictjson.Value // the member error, of a frame that is not an event
+	thought                                                                   strictjson.Value // the protocol defines it only for parts
+	errorValue                                                                strictjson.Value // the member error; events do not have it
 
 	// Set by interpret.
 	usage          event.Usage
@@ -36,7 +36,7 @@ type frame struct {
 	parts          []part // read from partList after the limits are checked
 	lacksModel     bool   // the speaker is a function or a workflow
 	isStep         bool   // the author is an unnamed step of the container that the path names
-	followsSection bool   // the last event was a part of the speaker's response, whose usage is still unknown
+	followsSection bool   // the last event was a section of the speaker's response, whose usage is still unknown (see lacksUsage)
 }
 
 func (f *frame) read(v strictjson.Value) {
@@ -171,8 +171,8 @@ func (f *frame) isPlugin() bool {
 		!f.model.Exists() && !f.finishReason.Exists() && f.usageMetadata.Len() == 0 && !f.errorCode.Exists()
 }
 
-// isFunction reports whether an event is from a function in a JavaScript workflow: the function
-// failed, or the event has an output that is not a model's.
+// isFunction reports whether an event is from a function in a JavaScript workflow: it is the function's failure,
+// or it has an output that is not a model's.
 func (f *frame) isFunction() bool {
 	return isTrue(f.nodeError) ||
 		f.output.Exists() && !isTrue(f.node.Get("messageAsOutput")) && !f.usageMetadata.Exists() && !f.finishReason.Exists()
@@ -257,8 +257,8 @@ func (f *frame) writesCode() bool {
 }
 
 // continues reports whether a frame belongs to a response that another frame started. A streaming
-// JavaScript server sends one frame per kind of part. Only the last has a finish reason, which after a
-// call is sent in an empty frame. All frames count the same prompt tokens.
+// JavaScript server sends one frame per kind of part. Only the last frame has a finish reason. After a
+// call, the last frame is empty. All frames count the same prompt tokens.
 func (f *frame) continues(r *response) bool {
 	return (r.streamed || f.notPartial) && f.continuesUsage(r) && f.usage.Output.N > r.lastUsage.Output.N
 }
@@ -268,36 +268,36 @@ func (f *frame) completes() bool {
 	return f.followsSection && (f.hasUsage || f.finishReason.Exists())
 }
 
-// isSection reports whether a frame has parts of a response that continues: no calls and no finish
+// isSection reports whether a frame has parts of a response that continues: it has neither calls nor a finish
 // reason.
 func (f *frame) isSection() bool {
-	return len(f.parts) > 0 && !f.hasCall() && !f.finishReason.Exists()
+	return len(f.parts) > 0 && !f.usesTool() && !f.finishReason.Exists()
 }
 
-// hasCall reports whether the frame has a call or its response.
-func (f *frame) hasCall() bool {
+// usesTool reports whether the frame has a call or the response to one.
+func (f *frame) usesTool() bool {
 	return slices.ContainsFunc(f.parts, func(p part) bool { return p.kind == partCall || p.kind == partResponse })
 }
 
-// continuesUsage reports whether the token counts of a frame, which may be partial, are equal to or
-// extend those of a response without a finish reason.
+// continuesUsage reports whether the token counts of a frame continue those of a response without a finish reason: as many
+// prompt tokens, and as many output tokens or more. The frame may be partial.
 func (f *frame) continuesUsage(r *response) bool {
 	prompt, answer := f.usage.Input, f.usage.Output
 	return !r.open && r.mayContinue && f.hasUsage && !f.hasErrorCode() &&
 		prompt.Known && prompt == r.lastUsage.Input && answer.Known && r.lastUsage.Output.Known && answer.N >= r.lastUsage.Output.N
 }
 
-// repeats reports whether a streaming server sent the usage of the last response again: in an empty
-// frame after the response or after the results of its calls, or in the second of two frames of a
-// response. Such a response has text and then calls. JavaScript also sends a refusal twice. Without
-// streaming nothing is repeated, and equal usage belongs to another response.
+// repeats reports whether a streaming server sent the usage of the last response again. It does so in an empty
+// frame after the response or after the results of its calls, and in the second frame of a response with text and then
+// calls. JavaScript also sends a refusal twice. Without streaming, no usage is repeated, and equal usage belongs to
+// another response.
 func (f *frame) repeats(r *response) bool {
 	return !r.open && (r.streamed || f.notPartial) && f.hasUsage && f.usage == r.lastUsage &&
 		(r.mayContinue || f.partList.Len() == 0 && !f.hasErrorCode())
 }
 
-// isFinal reports whether the frame is a final response, as is_final_response() of the servers does. It is
-// the same in Python, JavaScript, Go and Java.
+// isFinal reports whether the frame is a final response, as is_final_response() does in the servers for Python,
+// JavaScript, Go and Java.
 func (f *frame) isFinal() bool {
 	if f.actions.skipsSummary || f.longRunning.Len() > 0 {
 		return true
