@@ -24,8 +24,8 @@ func (Dialect) Paths() []dialect.Path {
 	return []dialect.Path{{Glob: "/api/projects/*/stream"}}
 }
 
-// Identify reads the project and the session. It reads nothing else of the query, which also
-// contains the user's text, an API key and a path on the server's disk.
+// Identify reads the project and the session. The query also contains the user's text, an API key and a path on the
+// server's disk, which it does not read.
 func (Dialect) Identify(r dialect.Request) event.Identity {
 	return event.Identity{App: dialect.Name(project(r.Path)), Session: dialect.Name(r.Query.Get("session_id"))}
 }
@@ -41,8 +41,8 @@ func project(path string) string {
 }
 
 // Detect recognizes a frame by its SSE event name and the shape of its data. It returns Maybe for a
-// frame that other protocols could send too. Every stream starts with a session id, for which Detect
-// returns only Yes: outside of an agent's path the frame could be anything.
+// frame that other protocols could send too. Every stream starts with a session id. Detect returns only Yes for it,
+// because outside of an agent's path any text could be one.
 func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	v := f.JSON
 	is := func(kind strictjson.Kind, name string) bool { return v.Get(name).Kind() == kind }

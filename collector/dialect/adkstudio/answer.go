@@ -6,26 +6,26 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 )
 
-// maxAnswer limits the kept text of a run, in bytes. No longer text is searched for confidence and
+// maxAnswer limits the kept text of a run, in bytes. Longer text is not searched for confidence and
 // sources.
 const maxAnswer = 64 << 10
 
-// answer is the text of a run. Some servers send each piece of a text and then the whole text. Others
-// send the whole text so far in each chunk. answer finds the new text in a chunk.
+// answer is the text of a run. It finds the new text in a chunk. Some servers send each piece of a text and then the
+// whole text. Others send the whole text so far in each chunk.
 type answer struct {
 	text       []byte
 	nodeStart  int  // offset of the text since the last node started
 	reported   int  // length of the text that was already reported as a whole
-	equal      int  // number of equal chunks in a row with which the text started; 0 after any other frame
+	equal      int  // number of equal chunks in a row that the text starts with; 0 after any other frame
 	overflowed bool // the text exceeded maxAnswer, so chunks are no longer compared
 
-	authors, nodeAuthors wire.Set[string] // of the text, and of that since the last node started
+	authors, nodeAuthors wire.Set[string] // of the whole text, and of the text since the last node started
 }
 
-// breakRow records a frame that was not a chunk. After it, a chunk that repeats the text is no new piece.
+// breakRow records a frame that was not a chunk. After it, a chunk that is equal to the text repeats the text.
 func (a *answer) breakRow() { a.equal = 0 }
 
-// isThirdInRow reports whether a chunk is the third of equal chunks in a row with which the text starts.
+// isThirdInRow reports whether a chunk is the third of three equal chunks in a row that the text starts with.
 // A server repeats a text at most once in a row, so three equal chunks are pieces.
 func (a *answer) isThirdInRow(chunk []byte) bool {
 	switch {
@@ -39,8 +39,8 @@ func (a *answer) isThirdInRow(chunk []byte) bool {
 	return a.equal == 3
 }
 
-// startNode records that a node starts. At the end, some servers repeat the text of the last node, and
-// others that of all nodes.
+// startNode records that a node starts. At the end, some servers repeat the text of the last node. Others repeat the text
+// of all nodes.
 func (a *answer) startNode() { a.nodeStart, a.nodeAuthors = len(a.text), wire.Set[string]{} }
 
 // addAuthor adds the author of the last chunk.
@@ -77,7 +77,7 @@ func (a *answer) add(chunk []byte) (added []byte, whole bool) {
 	if a.overflowed || len(chunk) == 0 {
 		return chunk, false
 	}
-	if a.isThirdInRow(chunk) { // the second was new too
+	if a.isThirdInRow(chunk) { // the second chunk was new too
 		again := bytes.Repeat(chunk, 2)
 		a.text, a.equal = append(a.text, again...), 0
 		return again, false

@@ -18,7 +18,7 @@ import (
 type decoder struct {
 	running  bool
 	session  string
-	failure  event.Failure // of the first error; everything after it only ends the run
+	failure  event.Failure // of the first error; the frames after it only end the run
 	code     string        // of the failure
 	nodes    nodes
 	calls    calls
@@ -35,7 +35,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	if name != typeChunk && name != typeDebug && name != typeLog {
 		d.answer.breakRow()
 	}
-	if read, known := texts[name]; known {
+	if read, known := textReaders[name]; known {
 		b.Type = name
 		if !utf8.Valid(f.Data) {
 			b.Rejected = event.Reason(strictjson.InvalidUTF8)
@@ -50,7 +50,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		read(d, f.Data, b)
 		return
 	}
-	read, known := objects[name]
+	read, known := objectReaders[name]
 	switch {
 	case !known:
 		b.UnknownKind = dialect.UnknownKind([]byte(cmp.Or(name, "message")))
@@ -66,8 +66,8 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	}
 }
 
-// texts reads the frames whose data is text, even if it looks like JSON.
-var texts = map[string]func(*decoder, []byte, *event.Batch){
+// textReaders read the frames whose data is text, even if it looks like JSON.
+var textReaders = map[string]func(*decoder, []byte, *event.Batch){
 	typeSession: (*decoder).readSession,
 	typeChunk:   (*decoder).readChunk,
 	typeAgent:   (*decoder).readAgent,
@@ -75,8 +75,8 @@ var texts = map[string]func(*decoder, []byte, *event.Batch){
 	typeEnd:     (*decoder).readEnd,
 }
 
-// objects reads the frames whose data is a JSON object.
-var objects = map[string]func(*decoder, strictjson.Value, *event.Batch){
+// objectReaders read the frames whose data is a JSON object.
+var objectReaders = map[string]func(*decoder, strictjson.Value, *event.Batch){
 	typeTrace:      (*decoder).readTrace,
 	typeToolCall:   (*decoder).readToolCall,
 	typeToolResult: (*decoder).readToolResult,
@@ -193,7 +193,7 @@ func addAuthors(v strictjson.Value, authors wire.Set[string], b *event.Batch) {
 	b.AddAuthors(v, slices.Collect(authors.All())...)
 }
 
-// readDone ends the work. If the answer was repeated after the question, the question stays open.
+// readDone reports the end of the work. If the answer was repeated after the question, the question stays open.
 func (d *decoder) readDone(v strictjson.Value, b *event.Batch) {
 	if !d.repeated {
 		d.inputAnswered(b)
@@ -267,8 +267,7 @@ func (d *decoder) readThinking(v strictjson.Value, b *event.Batch) {
 	b.AddText(event.KindThought, v.Get("content"))
 }
 
-// readLog reports nothing. A log line says that a model is called, but the protocol does not show the
-// response.
+// readLog reports nothing. A log line says that a model is called, but no frame shows the response.
 func (d *decoder) readLog(strictjson.Value, *event.Batch) {}
 
 func (d *decoder) readInterrupt(v strictjson.Value, b *event.Batch) {
@@ -283,7 +282,7 @@ func (d *decoder) requestInput(name string, prompt strictjson.Value, b *event.Ba
 	caller := d.nodes.activate(name)
 	d.setSpeaker(caller, b)
 	if d.question != "" {
-		return // the server and its graph library both report it
+		return // the server and its graph library both report the question
 	}
 	d.question, d.repeated = cmp.Or(caller.branch, name, typeInterrupt), false
 	e := b.Add(event.KindInputRequested)
@@ -300,7 +299,7 @@ func (d *decoder) inputAnswered(b *event.Batch) {
 	}
 }
 
-// readDebug looks for a failed tool in a line of the program's log. No other frame reports it.
+// readDebug looks for the failure of a tool in a line of the program's log. No other frame reports the failure.
 func (d *decoder) readDebug(v strictjson.Value, b *event.Batch) {
 	fields := v.Get("detail").Get("fields")
 	if failure, ok := toolFailures[fields.Get("message").String()]; ok && d.running {
@@ -311,8 +310,7 @@ func (d *decoder) readDebug(v strictjson.Value, b *event.Batch) {
 // user is the name of the human user. An agent must not have it.
 const user = "user"
 
-// setSpeaker sets the speaker of the batch to the node or, if there is none, to the agent that was named
-// last.
+// setSpeaker sets the speaker of the batch to a node or, if it is the zero node, to the agent of the last agent frame.
 func (d *decoder) setSpeaker(n node, b *event.Batch) {
 	if n = cmp.Or(n, d.speaker); n.name != user && n.name != "" {
 		b.Agent, b.Branch = n.name, n.branch

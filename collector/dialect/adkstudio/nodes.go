@@ -37,8 +37,8 @@ func (n *nodes) begin(name string, step event.Count) node {
 	return started
 }
 
-// end removes a node: that of the step, else the latest with the name. Ends may come late, in any order,
-// and without a start.
+// end removes a node and returns it. It is the node of the step or, if there is none, the latest with the name. Ends may
+// come late, in any order, and without a start.
 func (n *nodes) end(name string, step event.Count) node {
 	ended := node{name, branchOf(name, step)}
 	i := slices.Index(n.open, ended)
@@ -53,8 +53,7 @@ func (n *nodes) end(name string, step event.Count) node {
 	return ended
 }
 
-// activate returns the latest open node with a name, and makes it the most recently active one. It
-// returns the zero node if there is none.
+// activate is touch for the latest open node with a name.
 func (n *nodes) activate(name string) node {
 	if i := n.latest(name); i >= 0 {
 		return n.touch(n.open[i].branch)
@@ -62,7 +61,7 @@ func (n *nodes) activate(name string) node {
 	return node{}
 }
 
-// current returns the most recently active node. A frame that names no node counts as this node's.
+// current returns the most recently active node. A frame that names no node belongs to this node.
 func (n *nodes) current() node {
 	if len(n.open) == 0 {
 		return node{}
@@ -70,6 +69,8 @@ func (n *nodes) current() node {
 	return n.open[len(n.open)-1]
 }
 
+// touch returns the open node with a branch, and makes it the most recently active one. It returns the zero node if there
+// is none.
 func (n *nodes) touch(branch string) node {
 	i := slices.IndexFunc(n.open, func(o node) bool { return o.branch == branch })
 	if i < 0 {
@@ -89,7 +90,7 @@ func (n *nodes) latest(name string) int {
 	return -1
 }
 
-// branchOf returns the branch of a node's execution. Its step makes it unique.
+// branchOf returns the branch of a node's execution. The step makes the branch unique.
 func branchOf(name string, step event.Count) string {
 	if !step.Known {
 		return name

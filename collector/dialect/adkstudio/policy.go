@@ -26,7 +26,7 @@ const (
 
 var table = event.Table{
 	Discriminators:  []string{"type", "kind"},
-	Labels:          []string{"event"},                          // no frame of the protocol has this member; another protocol would name its frame there
+	Labels:          []string{"event"},                          // no frame of the protocol has this member; other protocols name their frames there
 	Envelopes:       []string{"event", "rawEvent", "raw_event"}, // and resultTable's
 	TypeIsEventName: true,
 	FailureData:     "the run failed",
@@ -75,7 +75,7 @@ var table = event.Table{
 	},
 }
 
-// resultTable also searches results. It applies to all frames except those of results, which are the
+// resultTable also searches the member result. It applies to all frames except tool results, whose content is the
 // user's data.
 var resultTable = event.Table{Discriminators: table.Discriminators, Envelopes: append([]string{"result"}, table.Envelopes...)}
 

@@ -35,8 +35,8 @@ var toolFailures = map[string]event.Failure{
 	"tool timed out, retrying":        event.FailureTimeout,
 }
 
-// stateOf returns the state that a trace shows: a node's output or input, else the state or its updates.
-// If there are only keys, it returns these.
+// stateOf returns the state that a trace shows: a node's output or input, else the state or its updates, else only the keys
+// that the trace lists.
 func stateOf(trace strictjson.Value) (s event.State, exists bool) {
 	snapshot := trace.Get("state_snapshot")
 	for _, state := range []strictjson.Value{snapshot.Get("output"), snapshot.Get("input"), trace.Get("state"), trace.Get("updates")} {
