@@ -216,7 +216,7 @@ func (l *tail) Write(p []byte) (int, error) {
 	defer l.mu.Unlock()
 	l.buf = append(l.buf, p...)
 	if extra := len(l.buf) - limit; extra > 0 {
-		l.buf = append([]byte(nil), l.buf[extra:]...)
+		l.buf = slices.Clone(l.buf[extra:])
 	}
 	return len(p), nil
 }
