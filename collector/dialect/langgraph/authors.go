@@ -18,6 +18,10 @@ var (
 // userTypes are the types and roles of the user's messages.
 var userTypes = []string{"human", "user", "HumanMessage", "HumanMessageChunk"}
 
+func isOfUser(message strictjson.Value) bool {
+	return lenient.MatchesAny(message.First("type", "role").Text(), userTypes)
+}
+
 // setAuthors sets the authors of a frame and of its messages: those that this frame and earlier ones name, else the agent
 // of the graph. If the graph has no agent, the author is unknown.
 func (d *decoder) setAuthors(mode string, sc *scope, v strictjson.Value, b *event.Batch) {
@@ -26,13 +30,13 @@ func (d *decoder) setAuthors(mode string, sc *scope, v strictjson.Value, b *even
 			d.authors.Add(d.name(id), metadataAuthor.Of(entry.Get("metadata"), &d.names)...)
 		}
 	}
-	if len(d.found) == 0 {
+	if len(d.messages) == 0 {
 		return
 	}
 	var all []string
 	metadata, outputs := metadataOf(mode, v), outputsOf(mode, v, false)
-	for _, m := range d.found {
-		if kind := m.First("type", "role").Text(); isToolResult(m) || lenient.MatchesAny(kind, userTypes) {
+	for _, m := range d.messages {
+		if isToolResult(m) || isOfUser(m) {
 			continue
 		}
 		names, graph := messageAuthor.Of(m, &d.names), sc
@@ -53,7 +57,7 @@ func (d *decoder) setAuthors(mode string, sc *scope, v strictjson.Value, b *even
 	if !isOnlyAuthor(b.Agent, all) {
 		b.AddAuthors(b.JSON, all...)
 	}
-	d.found = d.found[:0]
+	d.messages = d.messages[:0]
 }
 
 // mayShowWords reports whether a message has content, or thoughts beside it.
@@ -69,7 +73,7 @@ func isOnlyAuthor(agent string, authors []string) bool {
 	return len(authors) == 0 || len(authors) == 1 && authors[0] == agent && agent != wire.UnknownAuthor
 }
 
-// authorsOf returns the authors of a message in a graph. The current frame states names.
+// authorsOf returns the authors of a message in a graph. names are those that the current frame states.
 func (d *decoder) authorsOf(m strictjson.Value, names []string, graph *scope) []string {
 	if len(names) == 0 && graph.above != nil && graph.agent != "" { // the graphs above may repeat the message
 		names = append(names, graph.agent)

@@ -1,6 +1,7 @@
 package langgraph
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -67,6 +68,30 @@ var refusals = []string{
 	"You are a subagent and cannot delegate to another subagent.",
 	"Error invoking tool 'task' with kwargs",
 	"Error: task is not a valid tool",
+}
+
+// callsOf returns the calls of a message, and all blocks of its content, because some are calls.
+func callsOf(message strictjson.Value) iter.Seq[strictjson.Value] {
+	return func(yield func(strictjson.Value) bool) {
+		for _, list := range []strictjson.Value{
+			message.Get("tool_calls"), message.Get("tool_call_chunks"), message.Get("invalid_tool_calls"), message.Get("content"),
+			message.Get("content_blocks"), message.Get("additional_kwargs").Get("tool_calls"),
+		} {
+			for c := range list.Elements() {
+				if !yield(c) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// toolOf returns the tool of a call, in LangChain's form or OpenAI's.
+func toolOf(c strictjson.Value) strictjson.Value {
+	if function := c.Get("function"); function.Kind() == strictjson.Object {
+		return function.Get("name")
+	}
+	return c.First("name", "action")
 }
 
 // startCall reports a call of a new message.

@@ -13,27 +13,27 @@ type decoder struct {
 	resumes       bool   // the request resumes the thread's interrupted run
 	names         wire.NameCache
 	withheld      wire.SharedSet     // messages that were withheld, and their calls; interrupts of internal nodes
-	reused        wire.SharedSet     // IDs of withheld calls that later calls have; see reuseCalls
+	reused        wire.SharedSet     // IDs that a withheld call had before another call; see reuseCalls
 	withheldTools wire.SharedSet     // the tools of calls in withheld messages
 	unnamed       wire.SharedSet     // hashes of the contents of withheld messages without an ID, until a state gives them one
 	internalWork  wire.SharedSet     // LangChain's runs and LangGraph's tasks that are internal, or may be
 	thoughts      wire.SharedSet     // messages that are thoughts as a whole
 	named         []string           // contents of unnamed to which the current frame gives an ID
 	marked        []strictjson.Value // messages of the current frame in which every text is a thought
-	found         []strictjson.Value // messages of the current frame
+	messages      []strictjson.Value // of the current frame
 	examination
 	resumption
-	authors wire.Authors[string] // of messages, by id
-	shown   shown
-	hidden  hiddenCalls
+	authors       wire.Authors[string] // of messages, by id
+	shown         shown
+	withheldCalls withheldCalls
 	runState
 }
 
 // runState is the state of the current run.
 type runState struct {
 	started bool
-	// showsReturns says that the stream shows each return of a node. After the first attempt it does not: a node that the
-	// attempt has left never returns.
+	// showsReturns says that the stream shows each return of a node. It is false after the first attempt, because the nodes
+	// that a failed attempt was running never return.
 	showsReturns bool
 
 	repeatsModel bool // the update being read has responses of an earlier run
@@ -110,7 +110,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	d.check(f.Event, mode, v, b)
 	d.readStart(mode, v, b)
 	hash := wire.ContentHash(f)
-	if d.isRepeated(f, hash) { // it has the same events again, but does not count
+	if d.isRepeated(f, hash) { // it has the same events again, but does not change the state
 		kept := d.runState
 		defer func() { d.runState = kept }()
 		d.runState = runState{started: true}
@@ -133,7 +133,7 @@ func (d *decoder) readStart(mode string, v strictjson.Value, b *event.Batch) {
 	if mode == modeMetadata {
 		if run := d.name(v.Get("run_id")); run != "" && run != d.run {
 			d.run, d.runState = run, runState{}
-			d.hidden.forgetEnded()
+			d.withheldCalls.forgetEnded()
 			d.setScopes()
 		}
 	}
@@ -158,7 +158,8 @@ func (d *decoder) readEnd(_ *scope, _ strictjson.Value, b *event.Batch) { b.Add(
 
 func (d *decoder) readOther(*scope, strictjson.Value, *event.Batch) {}
 
-// Errors of a run with a meaning of their own. Another request has canceled the run, or the graph has taken too many steps.
+// Classes of errors with a special meaning: another request canceled the run, the run took too long, or the graph took too
+// many steps.
 const (
 	userInterrupt  = "UserInterrupt"
 	userRollback   = "UserRollback"

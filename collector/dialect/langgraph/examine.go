@@ -25,7 +25,7 @@ func (f *findings) add(other findings) {
 	f.hasThought, f.doubtful = f.hasThought || other.hasThought, f.doubtful || other.doubtful
 }
 
-// maxScan is how deep values are searched for messages. Deeper values count as internal.
+// maxScan limits the depth to which values are searched for messages. Deeper values count as internal.
 const maxScan = 100
 
 // examine returns what a value contains, and records its messages.
@@ -59,7 +59,7 @@ var (
 	idMembers    = []string{"id", "tool_call_id", "interrupt_id"}
 	scopeMembers = []string{"langgraph_node", "lc_agent_name", "langgraph_checkpoint_ns", "checkpoint_ns", "langgraph_path", "ns"}
 	refMembers   = []string{"message_id", "messageId", "parent_message_id", "parentMessageId"} // name the message to which an object belongs
-	// callMembers make an object a message of a model, resultMembers the result of a call, whatever its type.
+	// An object with callMembers is a model's message, and one with resultMembers is the result of a call, whatever its type.
 	callMembers, resultMembers = []string{"tool_calls"}, []string{"tool_call_id"}
 	// A call has argumentMembers, an interrupt questionMembers, and what is sent to a node sendMembers. Source:
 	// langgraph/types.py, Interrupt and Send.
@@ -80,7 +80,7 @@ var (
 type traits struct {
 	isMessage, isResponse, isResult, isCall, isQuestion, isSend bool
 
-	isUsers       bool // a user's message
+	isOfUser      bool // a user's message
 	isInstruction bool // it has the type, role or class of a message that instructs a model
 	isPrompt      bool // it has the type or class of a prompt
 	isLabeled     bool // it has an internal type or name
@@ -125,7 +125,7 @@ func (d *decoder) examineObject(v strictjson.Value, at place) (is traits, found 
 
 // addName adds what the name of a member says.
 func (is *traits) addName(name []byte, value strictjson.Value) {
-	is.isMessage = is.isMessage || lenient.MatchesAny(name, messageMembers) || lenient.MatchesAny(name, savedMembers) && hasAny(value, messageMembers)
+	is.isMessage = is.isMessage || lenient.MatchesAny(name, messageMembers) || lenient.MatchesAny(name, savedMembers) && lenient.HasMember(value, messageMembers)
 	is.isResponse = is.isResponse || lenient.MatchesAny(name, callMembers)
 	is.isResult = is.isResult || lenient.MatchesAny(name, resultMembers)
 	is.isCall = is.isCall || lenient.MatchesAny(name, argumentMembers)
@@ -139,7 +139,7 @@ func (is *traits) addType(v strictjson.Value) {
 	is.isPrompt = is.isPrompt || isPromptType(v)
 	is.isLabeled = is.isLabeled || lenient.ContainsInternal(v)
 	is.isResponse = is.isResponse || lenient.MatchesAny(v.Text(), responseTypes)
-	is.isUsers = is.isUsers || lenient.MatchesAny(v.Text(), userTypes)
+	is.isOfUser = is.isOfUser || lenient.MatchesAny(v.Text(), userTypes)
 	is.isInterface = is.isInterface || lenient.MatchesAny(v.Text(), interfaceTypes)
 }
 
@@ -158,7 +158,7 @@ func (d *decoder) conclude(is traits, v strictjson.Value, at place, found *findi
 		d.marked = append(d.marked, v)
 	}
 	if is.isMessage {
-		d.found = append(d.found, v)
+		d.messages = append(d.messages, v)
 		d.markBlocks(v, found)
 	}
 	if at == inData {
@@ -166,7 +166,7 @@ func (d *decoder) conclude(is traits, v strictjson.Value, at place, found *findi
 		return
 	}
 	if is.isResult {
-		d.hidden.end(d, v)
+		d.withheldCalls.end(d, v)
 	}
 	found.internal, found.instructs = is.isScoped, at < inBody && (is.isPrompt || is.instructs(v))
 	switch {
@@ -176,7 +176,7 @@ func (d *decoder) conclude(is traits, v strictjson.Value, at place, found *findi
 		d.checkInterface(is, v, found)
 	case !is.isMessage:
 		found.internal = found.internal || is.isWithheld && (is.isCall || is.isQuestion) || is.isQuestion && d.repeatsUnnamed(v) || is.isSend && lenient.IsInternal(v.Get("node").Text())
-		found.doubtful = is.isCall && d.mayBeHiddenCall(v)
+		found.doubtful = is.isCall && d.mayBeWithheldCall(v)
 	case is.isLabeled || is.isWithheld:
 		found.internal = true
 		d.withholdMessage(v, is.isLabeled || is.isShared)
@@ -190,7 +190,7 @@ func (d *decoder) conclude(is traits, v strictjson.Value, at place, found *findi
 	}
 }
 
-// markBlocks records the blocks of a message that are thoughts. Not all readers see that by the type of a block.
+// markBlocks records the blocks of a message that are thoughts. Some readers do not recognize a thought by the type of its block.
 func (d *decoder) markBlocks(message strictjson.Value, found *findings) {
 	for _, content := range []strictjson.Value{message.Get("content"), message.Get("content_blocks")} {
 		for _, block := range append(elementsOf(content), content) {
@@ -220,12 +220,7 @@ func isInternalScope(v strictjson.Value) bool {
 	if v.Kind() == strictjson.String {
 		return anySegment(v.Text(), lenient.IsInternal)
 	}
-	for element := range v.Elements() {
-		if isInternalScope(element) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(elementsOf(v), isInternalScope)
 }
 
 // hasInternalScope reports whether LangGraph's metadata names an internal node, agent or namespace.
@@ -251,7 +246,7 @@ var instructions = event.Instructions{Roles: instructionRoles}
 // instructs reports whether an object is a message that instructs a model. LangChain's has a type or a class, and content.
 // Those of other frameworks have other members for the content.
 func (is *traits) instructs(v strictjson.Value) bool {
-	return is.isInstruction && (is.isMessage || hasAny(v, otherContent)) || lenient.IsInstruction(&instructions, v)
+	return is.isInstruction && (is.isMessage || lenient.HasMember(v, otherContent)) || lenient.IsInstruction(&instructions, v)
 }
 
 // otherContent are the members that hold the content of a message of other frameworks.
@@ -260,15 +255,6 @@ var otherContent = []string{"parts", "text", "blocks"}
 // namesInstruction reports whether the path of a class contains the name of an instruction's class.
 func namesInstruction(class strictjson.Value) bool {
 	return class.Kind() == strictjson.Array && slices.ContainsFunc(elementsOf(class), isInstruction)
-}
-
-func hasAny(v strictjson.Value, names []string) bool {
-	for name := range v.Members() {
-		if lenient.MatchesAny(name.Text(), names) {
-			return true
-		}
-	}
-	return false
 }
 
 // isInstructionPair reports whether v is a message that instructs a model in LangChain's other form: a list

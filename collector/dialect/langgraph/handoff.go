@@ -76,8 +76,8 @@ func (d *decoder) readHandoffBack(sc *scope, m strictjson.Value, b *event.Batch)
 	d.transfer(to, id, b)
 }
 
-// agentOfReturn returns the only known agent to which a tool returns control, or "". Not all readers see the text of the tool's
-// result, which has the agent's own name.
+// agentOfReturn returns the only known agent to which a tool returns control, or "". The text of the tool's result has the
+// agent's exact name, but a filtered stream lacks the text.
 func (d *decoder) agentOfReturn(tool string) (found string) {
 	for _, sc := range d.scopes {
 		switch {

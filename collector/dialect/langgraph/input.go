@@ -28,7 +28,7 @@ func (d *decoder) readInterrupts(sc *scope, list strictjson.Value, b *event.Batc
 		d.pauseCalls(v.Get("value"), b)
 		e := b.Add(event.KindInputRequested)
 		e.CallID, e.Input = id, event.InputClarification
-		if _, is := approvals(v.Get("value")); is {
+		if _, isApproval := approvals(v.Get("value")); isApproval {
 			e.Input = event.InputConfirmation
 		}
 		e.SetQuestion(questionOf(v.Get("value")))
@@ -64,11 +64,12 @@ func (d *decoder) readBreakpoint(sc *scope, list strictjson.Value, b *event.Batc
 // approval is a request for a decision about a tool call.
 type approval struct{ tool, description, decisions strictjson.Value }
 
-// approvals returns the requests in the value of an interrupt that asks for decisions about tool calls, and whether it does.
+// approvals returns the requests for decisions about tool calls in the value of an interrupt, and reports whether the value
+// has the form of such requests.
 //
 // Source: langchain/agents/middleware/human_in_the_loop.py, HITLRequest; langgraph/prebuilt/interrupt.py, HumanInterrupt, alone or
 // in a list.
-func approvals(value strictjson.Value) (all []approval, is bool) {
+func approvals(value strictjson.Value) (all []approval, isApproval bool) {
 	requests := value.Get("action_requests")
 	decisions := elementsOf(value.Get("review_configs"))
 	for i, request := range elementsOf(requests) {
@@ -110,7 +111,7 @@ func (d *decoder) pauseCalls(value strictjson.Value, b *event.Batch) {
 // questionOf returns the question in the value of an interrupt. The agent's code chooses the value: a
 // text, an object that contains one, or a request for a decision.
 func questionOf(value strictjson.Value) (q event.Question) {
-	if requests, is := approvals(value); is {
+	if requests, isApproval := approvals(value); isApproval {
 		if len(requests) > 0 {
 			q.Prompt, q.Options = requests[0].description.String(), requests[0].decisions
 		}

@@ -168,7 +168,7 @@ func (Dialect) New(s *event.Stream) dialect.Decoder {
 		run: s.JoinedRun, session: s.Session, configured: s.ConfiguredAgent, resumes: slices.Contains(s.Answers, resumes),
 		withheld: wire.NewSharedSet(s, "message"), withheldTools: wire.NewSharedSet(s, "tool"), unnamed: wire.NewSharedSet(s, "content"),
 		internalWork: wire.NewSharedSet(s, "work"), thoughts: wire.NewSharedSet(s, "thought"), reused: wire.NewSharedSet(s, "reused"),
-		resumption: newResumption(s), hidden: hiddenCalls{shared: wire.NewSharedCalls(s), continues: s.JoinedRun != "" || s.JoinedSession != "" || len(s.Answers) > 0},
+		resumption: newResumption(s), withheldCalls: withheldCalls{shared: wire.NewSharedCalls(s), continues: s.JoinedRun != "" || s.JoinedSession != "" || len(s.Answers) > 0},
 	}
 	d.setScopes()
 	return d
@@ -183,7 +183,7 @@ func (d *decoder) setScopes() {
 	for _, set := range []*wire.SharedSet{&d.withheld, &d.unnamed, &d.internalWork, &d.thoughts, &d.reused} {
 		set.SetScopes(thread, run)
 	}
-	d.hidden.shared.SetScopes(thread, run)
+	d.withheldCalls.shared.SetScopes(thread, run)
 	d.withheldTools.SetScopes(run)
 }
 

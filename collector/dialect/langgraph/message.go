@@ -168,7 +168,8 @@ func (d *decoder) announcementOf(id string, sc *scope, metadata strictjson.Value
 	return next
 }
 
-// readPartial reads unfinished messages. Each frame repeats the text that earlier frames sent, of graphs in JavaScript as a piece.
+// readPartial reads unfinished messages. Each frame repeats the text of earlier frames, even in an AIMessageChunk, as graphs in
+// JavaScript send it.
 func (d *decoder) readPartial(sc *scope, v strictjson.Value, b *event.Batch) {
 	for m := range v.Elements() {
 		if kind := m.Get("type"); kind.Is("ai") || kind.Is("AIMessageChunk") {
@@ -217,8 +218,8 @@ func (d *decoder) begin(id string, sc *scope, metadata strictjson.Value) *messag
 	return d.openMessage(id, m)
 }
 
-// isFromModel reports whether a model wrote a complete message, and not the code of a node. Such a message has the id of the
-// model's run, or says which model wrote it, why it ended or how many tokens it took.
+// isFromModel reports whether a model, and not the code of a node, wrote a complete message. A model's message has the id of the
+// model's run, or it states the model, the finish reason or the usage.
 func isFromModel(m strictjson.Value) bool {
 	response := m.Get("response_metadata")
 	return isRunID(m.Get("id").String()) || modelOf(response).Exists() || finishOf(response).Exists() || readUsage(m.Get("usage_metadata")) != (event.Usage{})
@@ -258,7 +259,7 @@ func (d *decoder) readChunk(sc *scope, v, metadata strictjson.Value, b *event.Ba
 	}
 	b.NameTexts(m.ids[0])
 	last := v.Get("chunk_position").Is("last")
-	if last || m.finish != "" && !v.Get("chunk_position").Exists() && !hasMember(v, "chunk_position") {
+	if last || m.finish != "" && !v.Get("chunk_position").Exists() {
 		d.finish(m, !last, b)
 	}
 }
@@ -284,16 +285,6 @@ func (m *message) start(d *decoder, b *event.Batch) {
 		m.started = true
 		b.Add(event.KindModelStarted)
 	}
-}
-
-// hasMember reports whether an object has a member, even null.
-func hasMember(v strictjson.Value, name string) bool {
-	for member := range v.Members() {
-		if member.Is(name) {
-			return true
-		}
-	}
-	return false
 }
 
 // readResponse reads the model and the finish reason from a piece.

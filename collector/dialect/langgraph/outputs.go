@@ -11,20 +11,20 @@ import (
 
 // withholdOutputs records the messages that an internal node has made, for other streams too: their ids, or the contents
 // of messages without an id. isOfInternal says that the frame is the node's own. The node may also return messages of
-// earlier runs, but only before the user's last message.
+// earlier runs, but these precede the user's last message.
 //
 // Source: langgraph/graph/message.py, add_messages, which gives an id to messages without one.
 func (d *decoder) withholdOutputs(mode string, v strictjson.Value, isOfInternal bool) {
 	for _, output := range outputsOf(mode, v, isOfInternal) {
 		messages := messagesIn(output, false, 0)
-		lastUsers := -1
+		lastOfUser := -1
 		for i, m := range messages {
 			if m.Get("type").Is("human") {
-				lastUsers = i
+				lastOfUser = i
 			}
 		}
 		for i, m := range messages {
-			isNew := d.shown.knowsHistory() || mode == modeMessages || mode != modeValues && i > lastUsers
+			isNew := d.shown.knowsHistory() || mode == modeMessages || mode != modeValues && i > lastOfUser
 			switch id := m.Get("id"); {
 			case len(id.Text()) == 0:
 				if mode != modeValues {

@@ -7,7 +7,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// place says what a value is a part of. From inBody on, nothing is an instruction, because models, users and tools have written it.
+// place says what a value is a part of. From inBody on, models, users and tools wrote the value, so nothing in it is an instruction.
 type place uint8
 
 const (
@@ -81,7 +81,7 @@ var (
 
 // placeOfMember returns the place of a member of an object.
 func (d *decoder) placeOfMember(v strictjson.Value, is traits, at place, name, value strictjson.Value) place {
-	isSpoken := is.isMessage && !is.isInstruction && (is.isResponse || is.isUsers)
+	isSpoken := is.isMessage && !is.isInstruction && (is.isResponse || is.isOfUser)
 	switch text := name.Text(); {
 	case at == inData, value == d.toolOutput, v == d.toolInput && !isInjected(name, value):
 		return inData
@@ -113,7 +113,7 @@ func isToolEvent(v strictjson.Value) bool {
 }
 
 // isInjected reports whether an argument of a tool is from the graph and not from the model: the graph's state, or what
-// contains it. Only messages of a state have all members.
+// contains it. The messages of a state are complete, those that a model writes as an argument are not.
 //
 // Source: langgraph/prebuilt/tool_node.py, InjectedState and ToolRuntime.
 func isInjected(name, value strictjson.Value) bool {

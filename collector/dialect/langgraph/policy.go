@@ -134,8 +134,8 @@ var (
 		AllowedTypes: []string{"tool_call_chunk"}, Members: rules{"name": &scalar, "id": &scalar, "index": &number, "type": &scalar, "args": {Replacement: `""`}},
 	}}
 
-	// publicMessage is a model's message.
-	publicMessage = rules{
+	// publicMessageMembers is a model's message.
+	publicMessageMembers = rules{
 		"type": &scalar, "id": &scalar, "name": &scalar, "content": &publicContent, "tool_calls": &publicCalls, "tool_call_chunks": &publicPieces,
 		"additional_kwargs": {Members: rules{
 			"reasoning_content": &thought, "reasoning": &foundThought, "reasoning_details": &foundThought, "thinking_blocks": &foundThought,
@@ -153,8 +153,8 @@ var (
 		"finish_reason": &finishReason, "stop_reason": &finishReason, "done_reason": &finishReason, "stopReason": &finishReason, "finishReason": &finishReason,
 	}
 
-	// publicOne is a message. Only its type says that a model wrote it. Messages that instruct models do not leave.
-	publicOne = event.Rule{AllowedTypes: publicTypes, TypeRequired: true, Members: publicMessage, ByType: merged(publicResult, publicUser)}
+	// publicMessage is a message. Only its type says that a model wrote it. Messages that instruct models do not leave.
+	publicMessage = event.Rule{AllowedTypes: publicTypes, TypeRequired: true, Members: publicMessageMembers, ByType: merged(publicResult, publicUser)}
 
 	// publicUser is a message of the user without its words, in LangChain's form or in OpenAI's. It shows which of the other
 	// messages are from earlier runs.
@@ -172,11 +172,11 @@ var (
 	// publicHandoff says that a message transfers control, and is neither an answer nor a call.
 	publicHandoff = rules{destinationKey: &scalar, handoffBackKey: &number}
 
-	publicMessages = event.Rule{Elements: &publicOne, Fallback: `[]`}
+	publicMessages = event.Rule{Elements: &publicMessage, Fallback: `[]`}
 
 	// publicWritten is what a node writes to the messages: a list, a single message, or an Overwrite. See messagesOf.
 	publicWritten = event.Rule{
-		Elements: &publicOne, AllowedTypes: publicTypes, TypeRequired: true, Members: publicMessage, Fallback: `[]`,
+		Elements: &publicMessage, AllowedTypes: publicTypes, TypeRequired: true, Members: publicMessageMembers, Fallback: `[]`,
 		ByType: merged(publicResult, rules{"": {Members: publicOverwrite}, overwriteKey: {Members: merged(publicOverwrite, rules{"type": &scalar})}}),
 	}
 	publicOverwrite = rules{overwriteValue: &publicMessages, overwriteKey: &publicMessages}
@@ -189,7 +189,7 @@ var (
 	// publicTuple is either of the two elements of a frame of the mode messages-tuple: a message, which has a
 	// type, or its metadata, to which applications add their own.
 	publicTuple = event.Rule{AllowedTypes: publicTypes, Members: publicMetadata, ByType: merged(publicResult, rules{
-		"ai": &publicOne, "AIMessageChunk": &publicOne,
+		"ai": &publicMessage, "AIMessageChunk": &publicMessage,
 	})}
 
 	publicInterrupts = event.Rule{Fact: event.KindInputRequested, Elements: &event.Rule{Members: rules{

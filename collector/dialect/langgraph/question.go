@@ -20,7 +20,7 @@ func (d *decoder) withholdQuestions(v strictjson.Value, isOfInternal bool, depth
 	for name, member := range v.Members() {
 		if lenient.MatchesAny(name.Text(), questionLists) {
 			for _, question := range questionsIn(member) {
-				if isOfInternal || d.isGraphOfHiddenCall(namespaceOf(question), "") {
+				if isOfInternal || d.isGraphOfWithheldCall(namespaceOf(question), "") {
 					d.withholdQuestion(question)
 					found = true
 				}
@@ -47,12 +47,12 @@ func questionsIn(list strictjson.Value) []strictjson.Value {
 func (d *decoder) isInternalTask(v strictjson.Value) bool {
 	name, id := v.Get("name"), v.Get("id")
 	switch {
-	case !hasAny(v, questionLists):
+	case !lenient.HasMember(v, questionLists):
 		return false
 	case lenient.IsInternal(name.Text()), mayName(&d.internalWork, id):
 		return true
 	}
-	return name.Is(toolNode) && len(id.Text()) > 0 && d.isOfHiddenCall([]byte(toolNode+":"+id.String()), "", false)
+	return name.Is(toolNode) && len(id.Text()) > 0 && d.isTaskOfWithheldCall([]byte(toolNode+":"+id.String()), "", false)
 }
 
 // namespaceOf returns the namespace of the graph that asks a question, or none. Only servers before LangGraph 0.6 send it.

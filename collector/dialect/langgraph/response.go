@@ -10,8 +10,9 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// openMessage opens a message with an id. If its task has an open message without anything but an id of the model's server, it
-// is the same: the first piece has the server's id, and further ones that of LangChain's run.
+// openMessage opens a message under an id. The first piece of a message may have the id of the model's server, and further
+// pieces that of LangChain's run. So an open message of the same task of which only the server's id is known is the same
+// message.
 //
 // Source: langchain_core/language_models/chat_models.py and langchain_openai, response.created.
 func (d *decoder) openMessage(id string, m *message) *message {
@@ -30,13 +31,13 @@ func (d *decoder) openMessage(id string, m *message) *message {
 	return m
 }
 
-// hasOnlyID reports whether nothing is known of a message but the id that the model's server has given it.
+// hasOnlyID reports whether only the id that the model's server gave a message is known of it.
 func (m *message) hasOnlyID() bool {
 	return !m.abandoned && !slices.ContainsFunc(m.ids, isRunID) && m.text.Len() == 0 && m.textLength == 0 && len(m.calls) == 0
 }
 
-// freeResponse returns a value that distinguishes a new message from the incomplete ones of its graph: parallel ones, and those
-// that were cut off. Only a later attempt of the run takes the place of what the earlier one left open.
+// freeResponse returns the value of event.Batch.Response for a new message: one that no incomplete message of the graph has.
+// Incomplete messages are parallel or were cut off. Those that an earlier attempt of the run left open do not count.
 func (d *decoder) freeResponse(m *message, id string) string {
 	var taken []string
 	for _, other := range d.open {
@@ -200,8 +201,7 @@ func (d *decoder) startCalls(sc *scope, v strictjson.Value, by speaker, b *event
 	}
 }
 
-// Members of a message's response_metadata with the model and with the reason why the response ended, as models' servers name
-// them.
+// Members of a message's response_metadata that hold the model and the finish reason. Models' servers name them differently.
 var (
 	modelMembers  = []string{"model_name", "model", "model_id"}
 	finishMembers = []string{"finish_reason", "stop_reason", "done_reason", "stopReason", "finishReason"}

@@ -21,7 +21,7 @@ type knowledge struct {
 // repeat them, for example one that resumes after an approval.
 type reported map[uint64]uint64
 
-// maxReported limits a reported. When it is full, it forgets all messages.
+// maxReported limits the messages of a reported. A full one forgets all of them.
 const maxReported = 1024
 
 func (r *reported) add(id, run string) {
@@ -69,8 +69,8 @@ func newResumption(s *event.Stream) resumption {
 	return resumption{states: s.States, thread: s.Source + " " + uuidKey(s.Session), joined: uuidKey(s.JoinedRun)}
 }
 
-// takeOver takes what earlier streams of the thread knew, before the first frame. The state of a run goes to the stream
-// that joins it.
+// takeOver loads what earlier streams of the thread knew. It does so once, before the first frame. The state of a run goes to
+// the stream that joins the run.
 func (d *decoder) takeOver() {
 	if d.begun {
 		return
@@ -83,7 +83,7 @@ func (d *decoder) takeOver() {
 		}
 		if d.reported = maps.Clone(k.reported); k.run == d.joined && d.joined != "" {
 			d.runState, d.mayRepeat = k.state, true
-			d.started = false
+			d.started = false // the new stream reports a start of its own
 			k.run, k.state = "", runState{}
 		}
 		return k
@@ -133,11 +133,11 @@ func (s *runState) size() int {
 	return n
 }
 
-// maxFrames limits the frames of which a run's state has a hash.
+// maxFrames limits the frames whose hashes are kept in a run's state.
 const maxFrames = 1024
 
-// isRepeated reports whether the stream that is continued has already brought a frame: a client that comes back may ask for
-// frames that it did not get. The server sends them in order and with their IDs.
+// isRepeated reports whether the stream that this one continues already contained a frame. A client that reconnects may ask
+// for frames that it did not get. The server sends them in order and with their IDs.
 func (d *decoder) isRepeated(f dialect.Frame, contentHash uint64) bool {
 	if len(f.ID) == 0 || d.states == nil {
 		return false

@@ -6,28 +6,28 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// numberedID matches the IDs of calls that a model's server only counts, such as functions.search:0 or call_0. Later calls
-// may have the same ID. Other IDs are unique.
+// numberedID matches IDs of calls with a small number, such as functions.search:0 or call_0. Some models' servers only count
+// calls, so a later call may have the same ID. Other IDs are unique.
 var numberedID = regexp.MustCompile(`(^|[^0-9A-Za-z])[0-9]{1,6}$`)
 
-// reuseCalls lets the calls of a message that was not withheld have the IDs of withheld calls that have their results. From
-// then on, such an ID names the new call.
+// reuseCalls handles the calls of a message that was not withheld. If such a call has the ID of a withheld call with a result,
+// the ID names the new call from then on.
 func (d *decoder) reuseCalls(message strictjson.Value) {
 	if id := d.name(message.Get("id")); id == "" || d.withheld.MayContain(id) {
 		return
 	}
 	for c := range callsOf(message) {
 		id := d.name(c.Get("id"))
-		if d.withheld.Contains(id) && numberedID.MatchString(id) && !d.reused.IsFull() && d.hidden.hasEnded(id) {
+		if d.withheld.Contains(id) && numberedID.MatchString(id) && !d.reused.IsFull() && d.withheldCalls.hasEnded(id) {
 			d.withheld.Remove(id)
-			d.hidden.forget(id)
+			d.withheldCalls.forget(id)
 			d.reused.Add(id)
 		}
 	}
 }
 
-// repeatsReused reports whether a message or result without an ID names a call whose ID a withheld call had before. Only the
-// ID of a message says which of the calls it belongs to.
+// repeatsReused reports whether a message or result without an ID names a call whose ID a withheld call had before. Without
+// the message's ID, it is unknown which of the two calls it means.
 func (d *decoder) repeatsReused(message strictjson.Value) bool {
 	if d.reused.IsEmpty() || d.name(message.Get("id")) != "" {
 		return false

@@ -115,7 +115,7 @@ func (s *shown) noteMessage(v strictjson.Value) {
 	}
 }
 
-// knowsHistory reports whether any message that was not shown is of the current run and not of an earlier one.
+// knowsHistory reports whether all messages of earlier runs were shown, so that any other message is of the current run.
 func (s *shown) knowsHistory() bool {
 	return s.isWhole && s.missed == missedNothing && len(s.ids) < maxSeen
 }
@@ -145,12 +145,12 @@ var responseTypes = []string{
 }
 
 // isFromMissed reports whether a message may be from an unreadable frame, or the result of a call in one. For a
-// result, the call must have been shown: its metadata is only that of the node that runs the tool.
+// result, only the call decides: the server's metadata is that of the node that executes the tool.
 func (s *shown) isFromMissed(v strictjson.Value, isResponse, isResult bool) bool {
 	switch {
 	case s.missed == missedNothing || !isResponse && !isResult || s.contains(v.Get("id")):
 		return false
-	case isResult || lenient.MatchesAny(v.First("type", "role").Text(), resultTypes):
+	case isResult || isToolResult(v):
 		return !s.contains(v.Get("tool_call_id"))
 	}
 	return !slices.Contains(s.vouched, v)
@@ -158,3 +158,7 @@ func (s *shown) isFromMissed(v strictjson.Value, isResponse, isResult bool) bool
 
 // resultTypes are those of the responseTypes that are results of tools.
 var resultTypes = []string{"tool", "ToolMessage", "ToolMessageChunk", "function", "FunctionMessage", "FunctionMessageChunk"}
+
+func isToolResult(message strictjson.Value) bool {
+	return lenient.MatchesAny(message.First("type", "role").Text(), resultTypes)
+}

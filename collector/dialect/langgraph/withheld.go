@@ -19,23 +19,23 @@ func mayName(set *wire.SharedSet, id strictjson.Value) bool {
 // check decides whether a frame is internal, which parts of it are cut, and whether it has thoughts. It runs
 // before the rest of the decoder, because the rest adds the frame's messages to the set of seen ones.
 func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.Batch) {
-	d.found = d.found[:0]
+	d.messages = d.messages[:0]
 	isInternalGraph := anySegment(name, lenient.IsInternal)
 	d.shown.begin(mode, v, !d.unnamed.IsEmpty())
 	d.beginExamination(mode, v)
 	found := d.examine(v, places[mode], 0)
 	inDoubt, instructs := found.doubtful, found.instructs || showsPrompt(mode, v, found)
 	isNamed := d.namesInternal(mode, v)
-	isPlaced := isInternalGraph || d.isWithinHiddenCall(name, mode, v)
+	isPlaced := isInternalGraph || d.isWithinWithheldCall(name, mode, v)
 	isOfInternal := isNamed || isPlaced
 	isInternal := found.internal || isOfInternal
-	if isOfInternal || !d.internalWork.IsEmpty() || !d.hidden.isNone() {
+	if isOfInternal || !d.internalWork.IsEmpty() || !d.withheldCalls.isNone() {
 		isInternal = d.withholdQuestions(v, isPlaced || isNamed && !isCheckpoint(mode, v), 0) || isInternal
 	}
 	if mode == modeEvents {
-		isHidden, mayBeHidden := d.checkTool(v)
-		d.noteRun(v, isOfInternal || isHidden, mayBeHidden)
-		inDoubt = inDoubt || mayBeHidden
+		isWithheld, mayBeWithheld := d.checkTool(v)
+		d.noteRun(v, isOfInternal || isWithheld, mayBeWithheld)
+		inDoubt = inDoubt || mayBeWithheld
 	}
 	b.HasThoughts, b.Internal = found.hasThought, isInternal || inDoubt || instructs
 	if b.Internal {
@@ -120,8 +120,8 @@ func add(set *wire.SharedSet, name string, shared bool) {
 func (d *decoder) withholdMessage(v strictjson.Value, shared bool) {
 	d.reuseCalls(v)
 	d.withholdID(v.Get("id"), shared)
-	d.hidden.begin(d, v)
-	d.hidden.end(d, v)
+	d.withheldCalls.begin(d, v)
+	d.withheldCalls.end(d, v)
 	for c := range callsOf(v) {
 		d.withholdID(c.Get("id"), shared)
 		add(&d.withheldTools, d.name(toolOf(c)), shared)

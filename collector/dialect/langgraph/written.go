@@ -2,7 +2,6 @@ package langgraph
 
 import (
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -45,12 +44,12 @@ func (d *decoder) readMessages(sc *scope, written strictjson.Value, b *event.Bat
 	}
 }
 
-// countOld returns how many messages at the start of a list are from before the run. They end with the last user message
-// that was in an input. If none was, but the list has several user messages, the last of them is the run's input.
+// countOld returns how many messages at the start of a list are from before the run. The last of them is the last user message
+// that was in an input. If no such message was, but the list has several, the last one is the run's input.
 func (d *decoder) countOld(messages []strictjson.Value) (old int) {
 	users, last := 0, 0
 	for i, m := range messages {
-		if !lenient.MatchesAny(m.First("type", "role").Text(), userTypes) {
+		if !isOfUser(m) {
 			continue
 		}
 		if users, last = users+1, i+1; d.seen.contains(seenInput, d.name(m.Get("id"))) {
@@ -78,7 +77,7 @@ func (d *decoder) remember(sc *scope, messages []strictjson.Value, b *event.Batc
 		}
 		id := d.name(m.Get("id"))
 		d.repeats(id, m, b)
-		if d.seen.add(seenMessage, id); lenient.MatchesAny(m.First("type", "role").Text(), userTypes) {
+		if d.seen.add(seenMessage, id); isOfUser(m) {
 			d.seen.add(seenInput, id)
 		}
 		if result := d.name(m.Get("tool_call_id")); result != "" {

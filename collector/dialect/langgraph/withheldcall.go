@@ -1,0 +1,147 @@
+package langgraph
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// withheldCalls holds the withheld calls of a stream. Streams share the calls without a result, because a client may rejoin a
+// run or resume a thread.
+type withheldCalls struct {
+	begun     map[string]event.WithheldCall // by ID, at most wire.MaxSet
+	ended     wire.Set[string]              // the IDs of those with a result
+	shared    wire.SharedCalls
+	continues bool // the stream continues work that another stream may have begun
+}
+
+// callTypes are the types of content blocks that are calls of the application's tools.
+var callTypes = []string{"tool_use", "tool_call", "tool_call_chunk", "function_call"}
+
+// begin records the calls of a withheld message. A model's server executes calls of other types itself.
+func (h *withheldCalls) begin(d *decoder, message strictjson.Value) {
+	for c := range callsOf(message) {
+		kind, id := c.Get("type").Text(), d.name(c.First("call_id", "id"))
+		if id == "" || len(kind) > 0 && !lenient.MatchesAny(kind, callTypes) && !c.Get("function").Exists() {
+			continue
+		}
+		call := event.WithheldCall{ID: wire.Hash(id), Tool: wire.Hash(d.name(toolOf(c)))}
+		if target := c.Get("args").Get("subagent_type"); message.Get("type").Is("ai") { // a piece may have only a part of it
+			call.Target = wire.Hash(d.name(target))
+		}
+		h.add(id, call)
+	}
+}
+
+func (h *withheldCalls) add(id string, call event.WithheldCall) {
+	if _, known := h.begun[id]; known || len(h.begun) < wire.MaxSet {
+		if h.begun == nil {
+			h.begun = make(map[string]event.WithheldCall)
+		}
+		h.begun[id] = event.WithheldCall{ID: call.ID, Tool: cmp.Or(call.Tool, h.begun[id].Tool), Target: cmp.Or(call.Target, h.begun[id].Target)}
+	}
+	if !h.ended.Contains(id) {
+		h.shared.Begin(call)
+	}
+}
+
+// end records the result of a call.
+func (h *withheldCalls) end(d *decoder, message strictjson.Value) {
+	id := d.name(message.Get("tool_call_id"))
+	if id == "" || !message.Get("content").Exists() || !isToolResult(message) {
+		return
+	}
+	if _, is := h.begun[id]; is {
+		h.ended.Add(id)
+	}
+	h.shared.End(wire.Hash(id))
+}
+
+// forgetEnded forgets the calls with a result when another run begins, because its calls may have the same IDs.
+func (h *withheldCalls) forgetEnded() {
+	for id := range h.ended.All() {
+		delete(h.begun, id)
+	}
+	h.ended = wire.Set[string]{}
+}
+
+// hasEnded reports whether a withheld call has its result.
+func (h *withheldCalls) hasEnded(id string) bool {
+	if _, is := h.begun[id]; is {
+		return h.ended.Contains(id)
+	}
+	open, isFull := h.shared.Open() // it was withheld on another stream, or by an earlier run
+	return !isFull && !slices.ContainsFunc(open, func(c event.WithheldCall) bool { return c.ID == wire.Hash(id) })
+}
+
+// forget forgets a call with a result.
+func (h *withheldCalls) forget(id string) {
+	delete(h.begun, id)
+	h.ended.Remove(id)
+}
+
+// isNone reports whether no call was withheld.
+func (h *withheldCalls) isNone() bool {
+	open, isFull := h.open(false)
+	return len(open) == 0 && !isFull
+}
+
+// open returns the withheld calls without a result. If orEnded is set, it returns those with one too. isFull says that there
+// may be others.
+func (h *withheldCalls) open(orEnded bool) (open []event.WithheldCall, isFull bool) {
+	if h.continues {
+		open, isFull = h.shared.Open()
+	}
+	for id, call := range h.begun {
+		if orEnded || !h.ended.Contains(id) {
+			open = append(open, call)
+		}
+	}
+	return open, isFull || len(h.begun) >= wire.MaxSet
+}
+
+// mayBeWithheldCall reports whether an object with arguments may repeat a call that was withheld or unreadable. A task
+// executes a call. A question asks whether to execute it, and has no id.
+func (d *decoder) mayBeWithheldCall(v strictjson.Value) bool {
+	if id := v.Get("id"); len(id.Text()) > 0 {
+		return d.shown.missed != missedNothing && !d.shown.contains(id)
+	}
+	tool := toolOf(v)
+	return len(tool.Text()) > 0 && d.mayBeWithheldCallOf(d.name(tool))
+}
+
+// checkTool reports whether an event is of a tool that executes a withheld call, and whether it may be one. For an event that
+// does not name the call, the tool decides.
+func (d *decoder) checkTool(v strictjson.Value) (isWithheld, mayBeWithheld bool) {
+	if !isToolEvent(v) {
+		return false, false
+	}
+	data := v.Get("data")
+	places := []strictjson.Value{data, data.Get("output"), data.Get("input"), data.Get("input").Get("runtime"), v.Get("metadata")}
+	isWithheld = slices.ContainsFunc(places, func(place strictjson.Value) bool { return mayName(&d.withheld, place.Get("tool_call_id")) })
+	isNamed := data.Get("tool_call_id").Exists() || data.Get("output").Get("tool_call_id").Exists() // the model chooses the input
+	return isWithheld, !isNamed && d.mayBeWithheldCallOf(d.name(v.Get("name")))
+}
+
+// mayBeWithheldCallOf reports whether a call of a tool may be a call that was withheld or unreadable. If all open calls of the
+// tool were shown, it is not.
+func (d *decoder) mayBeWithheldCallOf(tool string) bool {
+	if withheld, isFull := d.withheldCalls.open(false); isFull || slices.ContainsFunc(withheld, func(c event.WithheldCall) bool { return c.Tool == wire.Hash(tool) }) {
+		return true
+	}
+	isOpen := false
+	for _, c := range d.calls {
+		switch {
+		case c.tool != tool:
+		case d.withheld.MayContain(c.id), d.shown.missed != missedNothing && !d.shown.containsText([]byte(c.id)):
+			return true
+		default:
+			isOpen = true
+		}
+	}
+	return !isOpen && (d.shown.missed != missedNothing || d.withheldTools.MayContain(tool))
+}
