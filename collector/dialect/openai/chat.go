@@ -25,7 +25,7 @@ type chat struct {
 	model    string
 	reason   string      // the first finish reason
 	usage    event.Usage // so far
-	reported event.Usage // of it
+	reported event.Usage // the part of it that was reported
 	failure  event.Failure
 	code     string // of the failure
 	choices  []*choice
@@ -102,22 +102,22 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 	d.endFinished(b)
 }
 
-// choice reads a piece of an answer. m is what the chunk says about the message. partial says that the piece is reported.
-// A chunk that finishes a choice reports the whole text instead.
+// choice reads a piece of an answer. m is what the chunk says about the message. partial says whether to report the piece. In a chunk
+// that finishes a choice, the whole text is reported instead.
 func (d *decoder) choice(v strictjson.Value, m marks, partial bool, b *event.Batch) {
 	index, _ := v.Get("index").Int()
 	c := d.chat.choiceAt(index)
 	delta, message, at := v.Get("delta"), v.Get("message"), choicePlace(v)
 	m.add(marksOf(v, delta, message))
 	m.shows = m.shows || hasDeeperThought(v, delta, message, v.Get("messages"))
-	own := d.messagePlace(c, at, m.named)
+	own := d.messagePlace(c, at, m.hasRole)
 	switch {
 	case m.instructs || !isReadable(v) || !isReadable(delta) || !isReadable(message) || d.withheld.isWithheld(at) || d.withheld.isWithheld(own):
 		b.Internal = true
 		d.withheld.withhold(at)
 		d.withheld.withhold(own)
 		return
-	case m.named:
+	case m.hasRole:
 		d.beginChoice(c, at, own)
 	case d.withheld.missed && !d.withheld.saw(own):
 		if b.Internal = true; c != nil { // the frame with its role may have been unreadable
@@ -247,18 +247,16 @@ func (d *decoder) addCallPiece(c *choice, index int64, id string, function stric
 	open.args = append(open.args, args[:min(len(args), maxArgs+1-len(open.args))]...)
 }
 
-// isOther reports whether a piece with the same index is of another call: it has another ID, or a name although the same frame has named
-// this call, or another name after the arguments. Some servers send empty IDs, and the same index for all calls of a frame.
+// isOther reports whether a piece with the same index is of another call. Such a piece has another ID, or a name although the same frame
+// has named this call, or another name after the arguments. Some servers send empty IDs, and the same index for all calls of a frame.
 func (c *chatCall) isOther(id, name string, frame int) bool {
 	sameID := id != "" && id == c.id
 	return id != "" && c.id != "" && !sameID || name != "" && c.name != "" && (c.namedAt == frame && !sameID || name != c.name && len(c.args) > 0)
 }
 
 func (c *chat) choiceAt(index int64) *choice {
-	for _, one := range c.choices {
-		if one.index == index {
-			return one
-		}
+	if i := slices.IndexFunc(c.choices, func(known *choice) bool { return known.index == index }); i >= 0 {
+		return c.choices[i]
 	}
 	if len(c.choices) >= maxChoices {
 		return nil
@@ -293,7 +291,7 @@ func (d *decoder) reportCall(c *choice, b *event.Batch) {
 
 const maxArgsDepth = 32
 
-// endChat ends the model's answer. The number of tokens may follow.
+// endChat ends the model's answer. Its usage may follow.
 func (d *decoder) endChat(b *event.Batch) {
 	d.chat.finished = true
 	e := b.Add(event.KindModelEnded)
@@ -331,7 +329,7 @@ func (d *decoder) finishChat(b *event.Batch) {
 	d.endChat(b)
 }
 
-// readUsage reads the tokens so far. They are beside the choices, in a choice (Moonshot), or in x_groq, and may come before the end.
+// readUsage reads the tokens so far, which may come before the end. They are beside the choices, in a choice (Moonshot), or in x_groq.
 //
 // Source: openai/types/completion_usage.py of openai 3.54.
 func (c *chat) readUsage(v strictjson.Value) {
@@ -342,7 +340,7 @@ func (c *chat) readUsage(v strictjson.Value) {
 	}
 }
 
-// addUsage adds the tokens that were not known. Some servers send the usage so far in every chunk.
+// addUsage adds the tokens that earlier chunks did not count. Some servers send the usage so far in every chunk.
 func (c *chat) addUsage(v strictjson.Value) {
 	c.usage = c.usage.Add(increases(wire.WithTotal(event.Usage{
 		Input: dialect.Count(v.Get("prompt_tokens")), Output: dialect.Count(v.Get("completion_tokens")),

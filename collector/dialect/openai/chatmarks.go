@@ -8,9 +8,9 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// messagePlace returns the place of the message that a chunk adds to: usually that of the choice in the chunk's completion. Some
-// servers give each chunk another ID. So a chunk without an ID, or with one under which no message began, continues the last message
-// of the choice.
+// messagePlace returns the place of the message that a chunk adds to. It is usually that of the choice in the chunk's completion. Some
+// servers give each chunk another ID. So a chunk without an ID, or with an ID under which no message began, continues the choice's last
+// message.
 func (d *decoder) messagePlace(c *choice, at place, begins bool) place {
 	own := at.within(d.chat.chunkID)
 	switch {
@@ -40,7 +40,7 @@ func (d *decoder) markChoice(c *choice, v strictjson.Value, m marks, at, own pla
 	d.withheld.mark(at.keys, m)
 	d.withheld.mark(own.keys, m)
 	if c != nil && d.chat.chunkID == "" {
-		m.named = false
+		m.hasRole = false
 		d.withheld.mark(c.message.keys, m)
 	}
 	kind := d.withheld.textKind(own)

@@ -21,7 +21,7 @@ type decoder struct {
 	runState             // of the current run
 	others    []runState // the other open runs; the one that was current last is at the end
 	frames    int        // so far
-	responses int        // that have a name, see nameResponse
+	responses int        // the number of those with a name, see nameResponse
 	withheld  withheldSet
 	names     wire.NameCache
 	at        place // of the current event of a response
@@ -53,8 +53,8 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 	}
 }
 
-// Decode decodes a frame. By the content hash, the frames of a response are recognized when another stream
-// repeats them.
+// Decode decodes a frame. The content hash lets other parts recognize a frame of a response that another stream
+// repeats.
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	d.frames++
 	if d.decode(f, b); !d.sdk.on {
@@ -143,7 +143,7 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 	} else {
 		d.checkOutput(f, m, v.Get("response"), b)
 	}
-	if d.isAnswer(v, b) {
+	if d.repeatsAnswer(v, b) {
 		b.Type = withAnswer(b.Type)
 	}
 }
@@ -189,7 +189,7 @@ func (d *decoder) end(failure event.Failure, code string, b *event.Batch) {
 	if !d.begun || d.ended {
 		return
 	}
-	if d.ended = true; d.chat.ended || d.singleRun && slices.ContainsFunc(d.others, d.goesOn) {
+	if d.ended = true; d.chat.ended || d.singleRun && slices.ContainsFunc(d.others, d.mayContinue) {
 		return // the end was reported before, or the stream's only run has other open responses
 	}
 	if d.singleRun {

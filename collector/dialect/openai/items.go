@@ -22,19 +22,19 @@ const maxCalls = 128
 type calls []call
 
 func (c *calls) begin(begun call) {
-	if len(*c) < maxCalls && begun.id != "" && c.byID(begun.id) < 0 {
+	if len(*c) < maxCalls && begun.id != "" && c.indexOf(begun.id) < 0 {
 		*c = append(*c, begun)
 	}
 }
 
-func (c *calls) byID(id string) int {
+func (c *calls) indexOf(id string) int {
 	return slices.IndexFunc(*c, func(open call) bool { return open.id == id })
 }
 
 // end removes and returns the call with an id or, without an id, the oldest call that matches. It returns
 // the zero call if there is none.
 func (c *calls) end(id string, matches func(call) bool) (ended call) {
-	i := c.byID(id)
+	i := c.indexOf(id)
 	if id == "" {
 		i = slices.IndexFunc(*c, matches)
 	}
@@ -89,7 +89,7 @@ func (d *decoder) itemDone(v strictjson.Value, b *event.Batch) {
 func (d *decoder) setItemType(item strictjson.Value, b *event.Batch) {
 	kind := item.Get("type").String()
 	switch {
-	case isHiddenItem(item):
+	case isInternalItem(item):
 		b.Internal = true
 	case d.withheld.itemKind(item, d.at) == event.KindThought:
 		b.Type = withThoughts(b.Type)
@@ -244,7 +244,7 @@ func (d *decoder) beginMissedCall(item, output strictjson.Value, b *event.Batch)
 }
 
 func (d *decoder) beginCall(begun call, args strictjson.Value, b *event.Batch) {
-	if begun.id != "" && d.calls.byID(begun.id) >= 0 {
+	if begun.id != "" && d.calls.indexOf(begun.id) >= 0 {
 		return // repeated
 	}
 	d.calls.begin(begun)
@@ -255,7 +255,7 @@ func (d *decoder) beginCall(begun call, args strictjson.Value, b *event.Batch) {
 	}
 }
 
-// callEnded reports the result of a call: an item, and its output as the API or the Agents SDK names it.
+// callEnded reports the result of a call. item is the item with the result. output is the result as the API or the Agents SDK names it.
 func (d *decoder) callEnded(item, output strictjson.Value, b *event.Batch) {
 	id := d.name(callID(item))
 	ended := d.calls.end(id, func(open call) bool { return !d.sdk.isHandoff(open) })
@@ -272,8 +272,8 @@ func (d *decoder) callEnded(item, output strictjson.Value, b *event.Batch) {
 	e.SetPayload(output)
 }
 
-// outcomeOf returns how a tool ended: the failure, if any, that the item with its result states, and the failure's code. hasEnded is
-// false for a result that is not whole. An exit code is a result, not a failure.
+// outcomeOf returns the failure that the item with a tool's result states, if any, and the failure's code. hasEnded is false if the
+// result is not whole. An exit code is a result, not a failure.
 //
 // Source: the items in openai/types/responses/response_item.py of openai 3.54, and agents/run_internal/tool_actions.py of openai-agents
 // 0.24.
@@ -292,7 +292,7 @@ func outcomeOf(item, output strictjson.Value, tool string) (failure event.Failur
 	return failure, code, !status.Is("incomplete") && !status.Is("in_progress")
 }
 
-// toolFailed is how the output of a function begins that failed in the Agents SDK.
+// toolFailed begins the output of a function that failed in the Agents SDK.
 const toolFailed = "An error occurred while running the tool. Please try again."
 
 // toolFailure returns the failure that a function's output states in the words of the Agents SDK.

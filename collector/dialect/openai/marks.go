@@ -9,10 +9,10 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// marks hold what the objects around a text say about its message. Such an object is a frame, a choice, a delta, a message, an event, an
-// item or a part of one.
+// marks hold what the objects around a text say about its message. Such an object is a frame, a choice, a delta, a message, an event, or
+// an item or its part.
 type marks struct {
-	named     bool       // there is a role
+	hasRole   bool
 	instructs bool       // a role is that of an instruction, or unreadable
 	kind      event.Kind // of the text, by its role
 	thinks    bool       // the text is a thought
@@ -20,8 +20,8 @@ type marks struct {
 	shows     bool       // there is a thought besides the text
 }
 
-// Members that mark a message, and the values that say whether it is a thought. gpt-oss models name a channel, and some servers relay it.
-// OpenAI names the phase of a message, and others name its type. See also reasoningMembers.
+// Members that mark a message, and the values that say whether it is a thought. gpt-oss models state a channel, which some servers relay.
+// OpenAI states the phase of a message, and other servers state its type. See also reasoningMembers.
 var (
 	roleMembers    = []string{"role"}
 	authorMembers  = []string{"author"}
@@ -82,7 +82,7 @@ func (m *marks) readMember(name, value strictjson.Value) {
 }
 
 func (m *marks) readRole(role strictjson.Value) {
-	m.named = m.named || len(role.Text()) > 0
+	m.hasRole = m.hasRole || len(role.Text()) > 0
 	switch {
 	case wire.IsInstruction(role):
 		m.instructs, m.kind = true, event.KindOther
@@ -119,7 +119,7 @@ func isReadable(v strictjson.Value) bool {
 	return v.Kind() <= strictjson.Null || v.Kind() == strictjson.Object
 }
 
-// nature is the result of all marks of a message.
+// nature is what all marks of a message together say about its text.
 type nature struct {
 	kind   event.Kind // of the text, by the message's type or role
 	thinks bool       // the text is a thought
@@ -137,7 +137,7 @@ func (n nature) textKind() event.Kind {
 
 // add adds what another object says about the same message.
 func (m *marks) add(other marks) {
-	m.named, m.instructs = m.named || other.named, m.instructs || other.instructs
+	m.hasRole, m.instructs = m.hasRole || other.hasRole, m.instructs || other.instructs
 	m.thinks, m.answers, m.shows = m.thinks || other.thinks, m.answers || other.answers, m.shows || other.shows
 	if other.kind != event.KindText {
 		m.kind = other.kind
@@ -152,7 +152,7 @@ func (n nature) updated(m marks) nature {
 	case m.answers:
 		n.thinks = false
 	}
-	if m.named || m.kind != event.KindText {
+	if m.hasRole || m.kind != event.KindText {
 		n.kind = m.kind
 	}
 	return n

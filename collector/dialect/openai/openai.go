@@ -20,8 +20,8 @@ type Dialect struct{}
 // Name returns "openai".
 func (Dialect) Name() string { return "openai" }
 
-// Paths returns the paths of OpenAI's API. LiteLLM and Foundry also serve them without the version, and Azure, Groq and LiteLLM below
-// /openai. A GET retrieves a response that another request started.
+// Paths returns the paths of OpenAI's API. LiteLLM and Foundry also serve them without the version. Azure, Groq and LiteLLM serve them
+// below /openai. A GET retrieves a response that another request started.
 //
 // Source: openai/lib/azure.py of openai 3.54.
 func (Dialect) Paths() []dialect.Path {
@@ -78,9 +78,9 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	return dialect.No
 }
 
-// isChunk reports whether a frame is a chunk of a completion. Its choices tell, because clients do not read the member object, and
-// servers fill it differently: "extensions.chat.completion.chunk" (Azure), "chat.reasoning" (Perplexity), "text_completion", "" or not
-// at all. A chunk with the usage may lack the choices.
+// isChunk reports whether a frame is a chunk of a completion. A chunk has choices, but one with the usage may lack them. The member
+// object is no criterion. Clients do not read it, and servers send different values: "extensions.chat.completion.chunk" (Azure),
+// "chat.reasoning" (Perplexity), "text_completion", "" or none.
 func isChunk(v strictjson.Value) bool {
 	choices, named := v.Get("choices"), v.Get("type")
 	lacksChoices := choices.Kind() <= strictjson.Null && !named.Exists() && (v.Get("object").Is(typeChunk) || v.Get("usage").Kind() == strictjson.Object)

@@ -10,9 +10,9 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// isAnswer reports whether an event repeats an answer. It sets the kind of a response's other messages, so that they do not leave with
-// the answer.
-func (d *decoder) isAnswer(v strictjson.Value, b *event.Batch) bool {
+// repeatsAnswer reports whether an event repeats an answer. It sets the kind of a response's other messages, so that they do not leave
+// with the answer.
+func (d *decoder) repeatsAnswer(v strictjson.Value, b *event.Batch) bool {
 	switch b.Type {
 	case typePartDone:
 		return partTextKind(v.Get("part")) == event.KindText && d.withheld.itemTextKind(d.at) == event.KindText
@@ -33,8 +33,8 @@ func (d *decoder) isAnswer(v strictjson.Value, b *event.Batch) bool {
 	return answers > 0 && !d.resumed
 }
 
-// checkOutput checks whether the items of a response are internal or thoughts. If the response is withheld, so are later events about
-// the items that it begins. Instructions do not withhold it, because the filter cuts them.
+// checkOutput checks whether the items of a response are internal or thoughts. If the response is withheld, later events about the
+// items that it begins are withheld too. An instruction does not withhold the response, because the filter cuts it out.
 func (d *decoder) checkOutput(f dialect.Frame, m marks, response strictjson.Value, b *event.Batch) {
 	b.Internal = b.Internal || m.instructs
 	for message := range response.Get("output_messages").Elements() { // vLLM
@@ -62,7 +62,7 @@ func (d *decoder) checkOutput(f dialect.Frame, m marks, response strictjson.Valu
 			continue
 		}
 		known := place{keys: at.keys[:max(ids, 1)]} // in the Agents SDK, items of chats have no ID
-		b.Internal = b.Internal || isHiddenItem(item) || d.withheld.isWithheld(known) || d.withheld.isOrphan(known)
+		b.Internal = b.Internal || isInternalItem(item) || d.withheld.isWithheld(known) || d.withheld.isOrphan(known)
 		thinks = thinks || d.withheld.itemKind(item, known) == event.KindThought
 		begins = append(begins, at)
 		said := itemMarks(item)

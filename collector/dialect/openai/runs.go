@@ -16,7 +16,7 @@ type runState struct {
 	begun, ended bool
 	failed       bool   // an error ended it
 	responseName string // see event.Batch.Response
-	left         int    // the frame at which another run became current
+	leftAt       int    // the frame at which another run became current
 	sdk          sdk
 	response     response
 	chat         chat
@@ -24,7 +24,8 @@ type runState struct {
 	serverCalls  calls
 }
 
-// maxOthers limits the open runs besides the current one. Beyond it, the oldest is forgotten, and its later frames count as another run.
+// maxOthers limits the open runs besides the current one. When there are more, the oldest is forgotten, and its later frames count as
+// another run.
 const maxOthers = 15
 
 // resetRun saves the current run and makes an empty one current.
@@ -40,24 +41,24 @@ func (d *decoder) saveRun() {
 		if len(d.others) == maxOthers {
 			d.others = slices.Delete(d.others, 0, 1)
 		}
-		d.left = d.frames
+		d.leftAt = d.frames
 		d.others = append(d.others, d.runState)
 	}
 }
 
-// answers reports whether a model's answer is open in the run.
-func (r *runState) answers() bool { return r.response.open || r.chat.started && !r.chat.finished }
+// isAnswering reports whether a model's answer is open in the run.
+func (r *runState) isAnswering() bool { return r.response.open || r.chat.started && !r.chat.finished }
 
-// goesOn reports whether another open run may continue after the end of the current completion or response. A completion that was silent
-// since the current one began was cut off.
-func (d *decoder) goesOn(r runState) bool {
-	return !r.chat.finished && !(r.chat.started && d.chat.started && r.left <= d.chat.begunAt)
+// mayContinue reports whether another open run may continue after the end of the current completion or response. If a completion has
+// sent nothing since the current one began, it was cut off.
+func (d *decoder) mayContinue(r runState) bool {
+	return !r.chat.finished && !(r.chat.started && d.chat.started && r.leftAt <= d.chat.begunAt)
 }
 
-// nameResponse names a response or completion that begins. Once one has begun before the end of another in the same run, each has a name:
-// the other is parallel, or was cut off.
+// nameResponse names a response or completion that begins before the end of another one in the same run. The other one is parallel, or
+// it was cut off. From then on, each one gets a name.
 func (d *decoder) nameResponse() {
-	if d.responses > 0 || d.sdk.on && d.response.open || d.singleRun && slices.ContainsFunc(d.others, func(r runState) bool { return r.answers() }) {
+	if d.responses > 0 || d.sdk.on && d.response.open || d.singleRun && slices.ContainsFunc(d.others, func(r runState) bool { return r.isAnswering() }) {
 		d.responses++
 		d.responseName = strconv.Itoa(d.responses)
 	}
@@ -95,8 +96,9 @@ func (d *decoder) selectResponse(v strictjson.Value, b *event.Batch) {
 	switch {
 	case d.sdk.on || id == fakeID:
 	case id == "":
-		_ = d.response.containsItem(d.at) || d.restoreRun(func(r *runState) bool { return r.response.containsItem(d.at) }, b) ||
-			d.ended && d.restoreRun(func(r *runState) bool { return r.response.open }, b)
+		if !d.response.containsItem(d.at) && !d.restoreRun(func(r *runState) bool { return r.response.containsItem(d.at) }, b) && d.ended {
+			d.restoreRun(func(r *runState) bool { return r.response.open }, b)
+		}
 	case id == d.response.id, d.restoreRun(func(r *runState) bool { return r.response.id == id }, b):
 	case d.response.open && d.response.id != "" && d.joined == "" && !d.singleRun:
 		d.startResponse(v.Get("response"), b)
@@ -148,8 +150,8 @@ func (d *decoder) endFinished(b *event.Batch) {
 	e.Error, e.Code, e.AwaitsOutcome = d.chat.failure, d.chat.code, true
 }
 
-// beginsAgain reports whether a chunk with the ID of a finished completion begins another one: some servers give all completions the
-// same ID or none. OpenRouter repeats the role beside the usage.
+// beginsAgain reports whether a chunk with the ID of a finished completion begins another one. Some servers give all completions the
+// same ID or none. A chunk with the usage begins none, although it has a role on OpenRouter.
 func beginsAgain(v strictjson.Value) bool {
 	begins := v.Get("usage").Kind() <= strictjson.Null
 	for one := range v.Get("choices").Elements() {
@@ -158,7 +160,7 @@ func beginsAgain(v strictjson.Value) bool {
 	return begins
 }
 
-// addsNothing reports whether no choice of a chunk says anything: the chunk has the usage, or what a filter found.
+// addsNothing reports whether a chunk adds nothing to its choices. Such a chunk has the usage, or the results of a content filter.
 func addsNothing(v strictjson.Value) bool {
 	for one := range v.Get("choices").Elements() {
 		if one.Get("finish_reason").Kind() == strictjson.String || hasText(one) {

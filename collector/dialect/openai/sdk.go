@@ -17,7 +17,7 @@ import (
 // Source: agents/stream_events.py, run_internal/streaming.py and items.py of openai-agents 0.24; packages/agents-core/src/events.ts and
 // items.ts of @openai/agents 0.17.
 type sdk struct {
-	on          bool
+	on          bool   // the stream has events of the SDK
 	agent       string // that has control
 	handoff     string // the id of the call that transfers control next, or ""
 	handoffDone string // the id of the call that transferred control
@@ -32,8 +32,8 @@ var modelEvents = []string{"model", textOfModel, "response_started", "response_d
 
 const textOfModel = "output_text_delta"
 
-// modelEvent reads an event about a model's answer from the SDK for JavaScript. What is not an event of a response names no item reliably,
-// so it is withheld once anything was.
+// modelEvent reads an event about a model's answer from the SDK for JavaScript. An event that wraps no event of a response does not
+// reliably name its item. So it is withheld if anything was withheld before.
 func (d *decoder) modelEvent(f dialect.Frame, b *event.Batch) {
 	b.Type = typeModel
 	data := f.JSON.Get("data")
@@ -146,7 +146,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	orphan := (d.response.open || d.response.ended) && len(at.keys) > 0 && d.withheld.isOrphan(at)
 	m := marksOf(v, item)
 	m.add(itemMarks(raw))
-	if orphan || raw.Kind() != strictjson.String && isHiddenItem(raw) || m.instructs || d.withheld.isWithheld(at) {
+	if orphan || raw.Kind() != strictjson.String && isInternalItem(raw) || m.instructs || d.withheld.isWithheld(at) {
 		b.Internal = true
 		d.withheld.withhold(at)
 		return
@@ -196,7 +196,7 @@ func (d *decoder) runCall(id string, raw strictjson.Value, b *event.Batch) {
 func (d *decoder) approvalRequested(id string, b *event.Batch) {
 	e := b.Add(event.KindInputRequested)
 	e.CallID, e.Input = id, event.InputConfirmation
-	if i := d.calls.byID(id); i >= 0 {
+	if i := d.calls.indexOf(id); i >= 0 {
 		d.calls[i].asked = true
 	}
 }

@@ -65,7 +65,7 @@ func (w *withheldSet) forget(matches func(string) bool) {
 	maps.DeleteFunc(w.natures, func(key string, _ nature) bool { return matches(key) })
 }
 
-// Parts of keys. Each response or completion uses the numbers again.
+// Parts of keys. Each response or completion uses the numbers of items and choices again.
 const (
 	itemNumber   = "#"
 	choiceNumber = "choice "
@@ -165,7 +165,7 @@ var unnamed = []string{""}
 // markItem records what a frame says about an item. Unlike the role of a choice, the role of an item does not turn an earlier kind
 // into KindText.
 func (w *withheldSet) markItem(at place, m marks) {
-	m.named = false
+	m.hasRole = false
 	w.mark(at.keys, m)
 }
 
@@ -375,7 +375,7 @@ func itemMarks(item strictjson.Value) marks {
 
 var prefilter = lenient.NewPrefilter(&table)
 
-// isHiddenItem reports whether an item is an instruction or cannot be read.
-func isHiddenItem(item strictjson.Value) bool {
+// isInternalItem reports whether an item is an instruction or cannot be read.
+func isInternalItem(item strictjson.Value) bool {
 	return !isReadable(item) || marksOf(item).instructs || item.Get("role").Kind() == strictjson.Null && item.Get("type").Is("message")
 }
