@@ -90,9 +90,9 @@ func (d *decoder) advance(v strictjson.Value, state callState) (id string, leave
 	return id, true
 }
 
-// continues returns the call of a frame, which is nil if an earlier answer made it, and whether the frame
-// may leave. If the filter withholds the frame, later frames of the call are withheld too.
-func (d *decoder) continues(v strictjson.Value) (known *call, leaves bool) {
+// continueCall returns the call of a frame, or nil if an earlier answer made the call. leaves says whether the
+// frame may leave. If the filter withholds the frame, later frames of the call are withheld too.
+func (d *decoder) continueCall(v strictjson.Value) (known *call, leaves bool) {
 	id := d.name(v.Get("toolCallId"))
 	if known = d.calls.byID(id); known != nil {
 		leaves = !known.withheld
@@ -116,12 +116,12 @@ func (d *decoder) toolInputStart(v strictjson.Value, b *event.Batch) {
 
 func (d *decoder) toolInputDelta(v strictjson.Value, b *event.Batch) {
 	d.continueResponse(b)
-	if _, leaves := d.continues(v); !leaves {
+	if _, leaves := d.continueCall(v); !leaves {
 		b.Type = typeOrphan
 	}
 }
 
-// toolInput starts a call, whose arguments are now complete.
+// toolInput starts a call whose arguments are now complete.
 func (d *decoder) toolInput(v strictjson.Value, b *event.Batch) {
 	id, leaves := d.advance(v, callRunning)
 	if !leaves {
@@ -155,7 +155,7 @@ func (d *decoder) toolInputError(v strictjson.Value, b *event.Batch) {
 
 // approvalRequest reports that a call waits for a person. Since 7.0 the server may decide by itself.
 func (d *decoder) approvalRequest(v strictjson.Value, b *event.Batch) {
-	known, leaves := d.continues(v)
+	known, leaves := d.continueCall(v)
 	if !leaves {
 		b.Type = typeOrphan
 		return
@@ -192,7 +192,7 @@ func (d *decoder) approvalResponse(v strictjson.Value, b *event.Batch) {
 // toolOutput ends a call. A preliminary result is only progress, such as the message of another agent that
 // works in the call.
 func (d *decoder) toolOutput(v strictjson.Value, b *event.Batch) {
-	known, leaves := d.continues(v)
+	known, leaves := d.continueCall(v)
 	d.toolReturned(b)
 	id := d.name(v.Get("toolCallId"))
 	preliminary, _ := v.Get("preliminary").Bool()
@@ -207,7 +207,7 @@ func (d *decoder) toolOutput(v strictjson.Value, b *event.Batch) {
 }
 
 func (d *decoder) toolOutputError(v strictjson.Value, b *event.Batch) {
-	known, leaves := d.continues(v)
+	known, leaves := d.continueCall(v)
 	d.toolReturned(b)
 	switch {
 	case !leaves:
@@ -220,7 +220,7 @@ func (d *decoder) toolOutputError(v strictjson.Value, b *event.Batch) {
 // toolOutputDenied ends a call that a person did not allow. It reports nothing for a call of an earlier
 // answer, which did not run in this one.
 func (d *decoder) toolOutputDenied(v strictjson.Value, b *event.Batch) {
-	known, leaves := d.continues(v)
+	known, leaves := d.continueCall(v)
 	d.toolReturned(b)
 	switch {
 	case !leaves:
@@ -230,7 +230,7 @@ func (d *decoder) toolOutputDenied(v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// end ends a call, and reports whether it was open. A call of an earlier answer is nil and counts as open.
+// end ends a call and reports whether it was open. A nil call is of an earlier answer and counts as open.
 func (c *call) end() bool {
 	if c == nil {
 		return true

@@ -10,7 +10,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// data reports a part of the application's own as an artifact. A later part with the same name and ID
+// data reports a part that the application defines as an artifact. A later part with the same name and ID
 // replaces it. A transient part is not reported, because the message does not keep it.
 func (d *decoder) data(v strictjson.Value, b *event.Batch) {
 	name := v.Get("type").Text()[len(dataPrefix):]
@@ -37,10 +37,10 @@ func (d *decoder) data(v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// dataKey names a part of the application's own. The SDK replaces a part by a later one with the same key.
+// dataKey identifies a part that the application defines. The SDK replaces a part by a later one with the same key.
 type dataKey struct{ name, id string }
 
-// dataParts holds the parts of the application's own that may be replaced.
+// dataParts holds the parts that the application defines and may replace.
 type dataParts struct {
 	shown, withheld wire.Set[dataKey]
 	missed          bool // an unreadable frame may have been such a part

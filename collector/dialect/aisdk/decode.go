@@ -30,7 +30,7 @@ type runState struct {
 	code        string // of the failure
 	step        stepState
 	parts       parts
-	texts       int // texts and thoughts so far
+	partCount   int // of the answer so far
 	calls       calls
 	dataParts   dataParts
 	missedStart bool // an unknown or unreadable frame may have started anything
@@ -93,8 +93,8 @@ func isBrokenError(data []byte) bool {
 
 var prefilter = lenient.NewPrefilter(&table)
 
-// start reads the ID of the message: the first one that a start has names the run. Merged answers have several starts,
-// and an answer may begin with parts of the application.
+// start reads the ID of the message. The first ID that a start has names the run. Merged answers have several starts,
+// and an answer may begin with parts that the application defines.
 func (d *decoder) start(v strictjson.Value, b *event.Batch) {
 	if d.run == "" {
 		d.run = d.name(v.Get("messageId"))

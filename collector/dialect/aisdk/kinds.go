@@ -45,10 +45,10 @@ const (
 
 // Types of frames that the protocol does not name.
 const (
-	dataPrefix = "data-"          // an application's own part; it chooses the rest
+	dataPrefix = "data-"          // a part that the application defines; it chooses the rest of the name
 	typeData   = dataPrefix + "*" // any such part
 	typeDone   = "[DONE]"         // the end of the stream, which is not JSON
-	typeOrphan = "stray part"     // a piece of a part whose start was not seen; not in the table, so that it is withheld
+	typeOrphan = "stray part"     // a piece of a part whose start was not seen; it is withheld because the table lacks this type
 )
 
 // kind describes a type of chunk.
@@ -60,7 +60,7 @@ type kind struct {
 	decode    func(*decoder, strictjson.Value, *event.Batch)
 }
 
-// dataKind describes the application's own parts, whose types begin with dataPrefix.
+// dataKind describes the parts that the application defines. Their types begin with dataPrefix.
 var dataKind = kind{name: typeData, present: []string{"data"}, ambiguous: true, decode: (*decoder).data}
 
 // kinds holds the other types of chunks, by name.
@@ -72,12 +72,12 @@ var kinds = wire.IndexByName(func(k *kind) string { return k.name },
 	kind{name: typeStartStep, decode: (*decoder).startStep},
 	kind{name: typeFinishStep, decode: (*decoder).finishStep},
 	kind{name: typeResetStep, decode: (*decoder).resetStep},
-	kind{name: typeTextStart, required: []string{"id"}, decode: (*decoder).textStart},
-	kind{name: typeTextDelta, required: []string{"id", "delta"}, decode: (*decoder).textDelta},
-	kind{name: typeTextEnd, required: []string{"id"}, decode: (*decoder).textEnd},
-	kind{name: typeReasoningStart, required: []string{"id"}, decode: (*decoder).reasoningStart},
-	kind{name: typeReasoningDelta, required: []string{"id", "delta"}, decode: (*decoder).reasoningDelta},
-	kind{name: typeReasoningEnd, required: []string{"id"}, decode: (*decoder).reasoningEnd},
+	kind{name: typeTextStart, required: []string{"id"}, decode: (*decoder).partStart},
+	kind{name: typeTextDelta, required: []string{"id", "delta"}, decode: (*decoder).partDelta},
+	kind{name: typeTextEnd, required: []string{"id"}, decode: (*decoder).partEnd},
+	kind{name: typeReasoningStart, required: []string{"id"}, decode: (*decoder).partStart},
+	kind{name: typeReasoningDelta, required: []string{"id", "delta"}, decode: (*decoder).partDelta},
+	kind{name: typeReasoningEnd, required: []string{"id"}, decode: (*decoder).partEnd},
 	kind{name: typeReasoningFile, required: []string{"url", "mediaType"}, decode: (*decoder).modelPart},
 	kind{name: typeToolInputStart, required: []string{"toolCallId", "toolName"}, decode: (*decoder).toolInputStart},
 	kind{name: typeToolInputDelta, required: []string{"toolCallId", "inputTextDelta"}, decode: (*decoder).toolInputDelta},

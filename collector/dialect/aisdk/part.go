@@ -1,6 +1,7 @@
 package aisdk
 
 import (
+	"bytes"
 	"strconv"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -9,54 +10,55 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// maxParts limits the open texts and thoughts of a step. Pieces of further ones are withheld.
+// maxParts limits the open parts of a step. Further parts are withheld.
 const maxParts = 64
 
-// parts holds the open texts and thoughts of a step, by their ID. A part leaves with its start or not at
-// all, because clients fail on a piece of a part whose start they have not seen.
-type parts struct {
-	texts    map[string]*text
-	thoughts map[string]string // the values are as text.name
+// parts holds the open parts of a step: texts and thoughts. A part leaves with its start or not at all,
+// because clients fail on a piece of a part whose start they have not seen.
+type parts map[partKey]*part
+
+// partKey identifies a part. A thought may have the ID of a text.
+type partKey struct {
+	isReasoning bool
+	id          string
 }
 
-// text is an open text.
-type text struct {
+// part is an open text or thought.
+type part struct {
 	name    string           // see event.Event.Message
-	tail    dialect.TextTail // of the pieces so far
-	thought bool             // a frame of it has a thought marker
+	tail    dialect.TextTail // of the pieces of a text so far
+	thought bool             // it is reasoning, or a frame of it has a thought marker
+}
+
+func (d *decoder) partKey(v strictjson.Value) partKey {
+	return partKey{bytes.HasPrefix(v.Get("type").Text(), []byte("reasoning-")), d.name(v.Get("id"))}
 }
 
 // clearParts forgets the open parts at the end of a step, unless that frame is withheld.
 func (d *decoder) clearParts() {
 	if !d.withheld {
-		d.parts = parts{}
+		d.parts = nil
 	}
 }
 
-func (p *parts) anyOpen() bool { return len(p.texts)+len(p.thoughts) > 0 }
-
-// mayStart reports whether the current frame may start a part.
-func (d *decoder) mayStart() bool {
-	return !d.withheld && len(d.parts.texts)+len(d.parts.thoughts) < maxParts
-}
-
-func (d *decoder) textStart(v strictjson.Value, b *event.Batch) {
+func (d *decoder) partStart(v strictjson.Value, b *event.Batch) {
 	d.continueResponse(b)
-	id := d.name(v.Get("id"))
-	if delete(d.parts.texts, id); !d.mayStart() {
+	key := d.partKey(v)
+	if delete(d.parts, key); d.withheld || len(d.parts) >= maxParts {
 		b.Type = typeOrphan
 		return
 	}
-	if d.parts.texts == nil {
-		d.parts.texts = make(map[string]*text)
+	if d.parts == nil {
+		d.parts = make(parts)
 	}
-	d.texts++
-	d.parts.texts[id] = &text{name: strconv.Itoa(d.texts), thought: lenient.ContainsThoughtMarker(v)}
+	d.partCount++
+	d.parts[key] = &part{name: strconv.Itoa(d.partCount), thought: key.isReasoning || lenient.ContainsThoughtMarker(v)}
 }
 
-func (d *decoder) textDelta(v strictjson.Value, b *event.Batch) {
+// partDelta reports a piece of a text or a thought. No frame repeats a whole thought.
+func (d *decoder) partDelta(v strictjson.Value, b *event.Batch) {
 	d.continueResponse(b)
-	open := d.parts.texts[d.name(v.Get("id"))]
+	open := d.parts[d.partKey(v)]
 	if open == nil {
 		b.Type = typeOrphan
 		return
@@ -70,52 +72,16 @@ func (d *decoder) textDelta(v strictjson.Value, b *event.Batch) {
 	b.NameTexts(open.name)
 }
 
-// textEnd reports the whole text.
-func (d *decoder) textEnd(v strictjson.Value, b *event.Batch) {
+// partEnd reports the whole text, if the part is one.
+func (d *decoder) partEnd(v strictjson.Value, b *event.Batch) {
 	d.continueResponse(b)
-	id := d.name(v.Get("id"))
-	open := d.parts.texts[id]
+	key := d.partKey(v)
+	open := d.parts[key]
 	if open == nil {
 		b.Type = typeOrphan
 		return
 	}
-	delete(d.parts.texts, id)
+	delete(d.parts, key)
 	open.tail.Report(b)
 	b.NameTexts(open.name)
-}
-
-func (d *decoder) reasoningStart(v strictjson.Value, b *event.Batch) {
-	d.continueResponse(b)
-	id := d.name(v.Get("id"))
-	if delete(d.parts.thoughts, id); !d.mayStart() {
-		b.Type = typeOrphan
-		return
-	}
-	if d.parts.thoughts == nil {
-		d.parts.thoughts = make(map[string]string)
-	}
-	d.texts++
-	d.parts.thoughts[id] = strconv.Itoa(d.texts)
-}
-
-// reasoningDelta reports a piece of a thought. No frame repeats the whole thought.
-func (d *decoder) reasoningDelta(v strictjson.Value, b *event.Batch) {
-	d.continueResponse(b)
-	name, open := d.parts.thoughts[d.name(v.Get("id"))]
-	if !open {
-		b.Type = typeOrphan
-		return
-	}
-	b.AddText(event.KindThought, v.Get("delta"))
-	b.NameTexts(name)
-}
-
-func (d *decoder) reasoningEnd(v strictjson.Value, b *event.Batch) {
-	d.continueResponse(b)
-	id := d.name(v.Get("id"))
-	if _, open := d.parts.thoughts[id]; !open {
-		b.Type = typeOrphan
-		return
-	}
-	delete(d.parts.thoughts, id)
 }

@@ -62,7 +62,7 @@ func (d *decoder) endResponse(b *event.Batch) {
 	switch {
 	case d.step == responded:
 		d.continueResponse(b)
-	case d.step == responding && !d.parts.anyOpen() && !d.calls.anyStreaming():
+	case d.step == responding && len(d.parts) == 0 && !d.calls.anyStreaming():
 		b.Add(event.KindModelEnded).UsageIncomplete = true
 		d.step = responded
 	}
@@ -71,7 +71,7 @@ func (d *decoder) endResponse(b *event.Batch) {
 // toolReturned records a result. The model's response has ended before it, unless a part of it is
 // open.
 func (d *decoder) toolReturned(b *event.Batch) {
-	if d.parts.anyOpen() || d.calls.anyStreaming() {
+	if len(d.parts) > 0 || d.calls.anyStreaming() {
 		d.continueResponse(b)
 	} else if d.step == responded {
 		d.step = executing
