@@ -24,7 +24,7 @@ type decoder struct {
 	examination
 	resumption
 	authors       wire.Authors[string] // of messages, by id
-	shown         shown
+	shown         shownSet
 	withheldCalls withheldCalls
 	runState
 }

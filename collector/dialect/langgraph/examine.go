@@ -152,7 +152,7 @@ func (is *traits) addID(withheld *wire.SharedSet, id strictjson.Value) {
 	}
 }
 
-// conclude adds to the findings what an object is, and records its ids. Only a withheld object counts in the data of tools.
+// conclude adds to the findings what an object is, and records its ids. In the data of tools, only a withheld object counts.
 func (d *decoder) conclude(is traits, v strictjson.Value, at place, found *findings) {
 	if is.isMessage && (mayName(&d.thoughts, v.Get("id")) || isMarked(v)) {
 		d.marked = append(d.marked, v)
@@ -243,8 +243,8 @@ func isInstruction(role strictjson.Value) bool {
 // instructions are messages that instruct a model in the forms of other frameworks.
 var instructions = event.Instructions{Roles: instructionRoles}
 
-// instructs reports whether an object is a message that instructs a model. LangChain's has a type or a class, and content.
-// Those of other frameworks have other members for the content.
+// instructs reports whether an object is a message that instructs a model. Such a message of LangChain has a type or a class, and
+// content. Other frameworks have other members for the content.
 func (is *traits) instructs(v strictjson.Value) bool {
 	return is.isInstruction && (is.isMessage || lenient.HasMember(v, otherContent)) || lenient.IsInstruction(&instructions, v)
 }
@@ -258,7 +258,7 @@ func namesInstruction(class strictjson.Value) bool {
 }
 
 // isInstructionPair reports whether v is a message that instructs a model in LangChain's other form: a list
-// of the role, the text and optionally an object with more.
+// of the role, the text and, optionally, an object with more members.
 func isInstructionPair(v strictjson.Value) bool {
 	if n := v.Len(); n != 2 && n != 3 {
 		return false

@@ -93,7 +93,7 @@ func (d *decoder) placeOfMember(v strictjson.Value, is traits, at place, name, v
 		return inBody
 	case isSpoken && lenient.MatchesAny(text, kwargsMembers):
 		return inKwargs
-	case at == inState && (name.Is("messages") || name.Is(interfaceKey)) && (value.Kind() == strictjson.Array || overwritten(value).Exists()), at == inMessages && value == overwritten(v):
+	case at == inState && (name.Is("messages") || name.Is(interfaceKey)) && (value.Kind() == strictjson.Array || overwriteContent(value).Exists()), at == inMessages && value == overwriteContent(v):
 		return inMessages
 	case at == inState && !name.Is(interruptKey):
 		return inPart

@@ -142,7 +142,7 @@ var (
 			"tool_calls": &foundCall, "function_call": &foundCall,
 		}},
 		"invalid_tool_calls": &foundCall,
-		"response_metadata":  {Members: merged(publicHandoff, publicResponse)},
+		"response_metadata":  {Members: mergeRules(publicHandoff, publicResponse)},
 		"chunk_position":     {Form: event.FormEnum, AllowedValues: []string{"last"}},
 	}
 	publicTypes = []string{"ai", "AIMessageChunk"}
@@ -154,7 +154,7 @@ var (
 	}
 
 	// publicMessage is a message. Only its type says that a model wrote it. Messages that instruct models do not leave.
-	publicMessage = event.Rule{AllowedTypes: publicTypes, TypeRequired: true, Members: publicMessageMembers, ByType: merged(publicResult, publicUser)}
+	publicMessage = event.Rule{AllowedTypes: publicTypes, TypeRequired: true, Members: publicMessageMembers, ByType: mergeRules(publicResult, publicUser)}
 
 	// publicUser is a message of the user without its words, in LangChain's form or in OpenAI's. It shows which of the other
 	// messages are from earlier runs.
@@ -177,7 +177,7 @@ var (
 	// publicWritten is what a node writes to the messages: a list, a single message, or an Overwrite. See messagesOf.
 	publicWritten = event.Rule{
 		Elements: &publicMessage, AllowedTypes: publicTypes, TypeRequired: true, Members: publicMessageMembers, Fallback: `[]`,
-		ByType: merged(publicResult, rules{"": {Members: publicOverwrite}, overwriteKey: {Members: merged(publicOverwrite, rules{"type": &scalar})}}),
+		ByType: mergeRules(publicResult, rules{"": {Members: publicOverwrite}, overwriteKey: {Members: mergeRules(publicOverwrite, rules{"type": &scalar})}}),
 	}
 	publicOverwrite = rules{overwriteValue: &publicMessages, overwriteKey: &publicMessages}
 
@@ -188,12 +188,12 @@ var (
 
 	// publicTuple is either of the two elements of a frame of the mode messages-tuple: a message, which has a
 	// type, or its metadata, to which applications add their own.
-	publicTuple = event.Rule{AllowedTypes: publicTypes, Members: publicMetadata, ByType: merged(publicResult, rules{
+	publicTuple = event.Rule{AllowedTypes: publicTypes, Members: publicMetadata, ByType: mergeRules(publicResult, rules{
 		"ai": &publicMessage, "AIMessageChunk": &publicMessage,
 	})}
 
 	publicInterrupts = event.Rule{Fact: event.KindInputRequested, Elements: &event.Rule{Members: rules{
-		"id": &scalar, "value": {String: &question, Elements: &event.Rule{Members: publicRequest}, Members: merged(publicRequest, rules{
+		"id": &scalar, "value": {String: &question, Elements: &event.Rule{Members: publicRequest}, Members: mergeRules(publicRequest, rules{
 			"question": &question, "prompt": &question, "message": &question, "options": {Elements: &question},
 			"action_requests": {Elements: &event.Rule{Members: rules{"name": &scalar}}},
 			"review_configs":  {Elements: &event.Rule{Members: rules{"action_name": &scalar, "allowed_decisions": {Elements: &decision}}}},
@@ -212,8 +212,8 @@ var (
 	}}
 )
 
-// merged returns the members of two rules.
-func merged(a, b rules) rules {
+// mergeRules returns the members of two rules. Those of b override those of a.
+func mergeRules(a, b rules) rules {
 	all := maps.Clone(a)
 	maps.Copy(all, b)
 	return all

@@ -14,30 +14,30 @@ import (
 type knowledge struct {
 	run      string   // uuidKey of the last run
 	state    runState // of that run; empty if another stream has continued it
-	reported reported
+	reported reportedMessages
 }
 
-// reported maps hashes of the ids of models' messages to those of the runs in which they were reported. A later run may
+// reportedMessages maps hashes of the ids of models' messages to those of the runs in which they were reported. A later run may
 // repeat them, for example one that resumes after an approval.
-type reported map[uint64]uint64
+type reportedMessages map[uint64]uint64
 
-// maxReported limits the messages of a reported. A full one forgets all of them.
+// maxReported limits a reportedMessages. When it is full, it forgets all messages.
 const maxReported = 1024
 
-func (r *reported) add(id, run string) {
+func (r *reportedMessages) add(id, run string) {
 	if run == "" {
 		return
 	}
 	if *r == nil || len(*r) >= maxReported {
-		*r = make(reported)
+		*r = make(reportedMessages)
 	}
 	(*r)[maphash.String(seed, id)] = maphash.String(seed, uuidKey(run))
 }
 
 // merge adds the messages of another map while there is room.
-func (r *reported) merge(other reported) {
+func (r *reportedMessages) merge(other reportedMessages) {
 	if *r == nil {
-		*r = make(reported)
+		*r = make(reportedMessages)
 	}
 	for id, run := range other {
 		if _, known := (*r)[id]; !known && len(*r) < maxReported {
@@ -47,7 +47,7 @@ func (r *reported) merge(other reported) {
 }
 
 // isEarlier reports whether a run other than the given one has reported a message.
-func (r reported) isEarlier(id, run string) bool {
+func (r reportedMessages) isEarlier(id, run string) bool {
 	by, is := r[maphash.String(seed, id)]
 	return is && run != "" && by != maphash.String(seed, uuidKey(run))
 }
@@ -59,7 +59,7 @@ type resumption struct {
 	joined    string        // uuidKey of the run that the request joins, or ""
 	begun     bool          // a frame was decoded
 	mayRepeat bool          // the frames so far repeat those of the stream that is continued
-	reported  reported
+	reported  reportedMessages
 }
 
 func newResumption(s *event.Stream) resumption {

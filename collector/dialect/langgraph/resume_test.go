@@ -151,11 +151,11 @@ func TestResumeBounds(t *testing.T) {
 		frames = append(frames, frame("updates|"+strings.Repeat("a", maxStateSize/maxScopes)+strconv.Itoa(i), `{}`))
 	}
 	end(s, frames...)
-	var r reported
+	var r reportedMessages
 	for i := range 2*maxReported + 1 {
 		r.add(strconv.Itoa(i), "r")
 	}
-	r.merge(reported{1: 1})
+	r.merge(reportedMessages{1: 1})
 	s.States.Update(newResumption(s).thread, func(kept event.KeptState) event.KeptState {
 		if k := kept.(*knowledge); k.run != "" || k.state.scopes != nil || len(r) > maxReported || r[1] != 1 {
 			t.Errorf("%d graphs of the run %q, and %d messages are kept", len(k.state.scopes), k.run, len(r))

@@ -9,27 +9,27 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// shown tracks the messages and calls that were read and not withheld. After an unreadable frame, any other
-// message or call may be from that frame. It counts as internal unless the server's metadata comes with it.
-type shown struct {
+// shownSet holds the messages and calls that were read and not withheld. After an unreadable frame, any other
+// message or call may be from that frame, so it counts as internal unless the server's metadata comes with it.
+type shownSet struct {
 	ids     map[uint64]struct{} // hashes of the ids of messages and calls, at most maxSeen
 	noted   []uint64            // hashes that the current frame has added to ids
 	vouched []strictjson.Value  // messages of the current frame that cannot be from an unreadable one
-	missed  missed
+	missed  missedContent
 	isWhole bool // the whole state of the run's own graph was shown, so a message that was not in it is new
 }
 
-// missed says what the unreadable frames so far may contain.
-type missed uint8
+// missedContent says what the unreadable frames so far may contain.
+type missedContent uint8
 
 const (
-	missedNothing missed = iota
-	missedUpdates        // only updates of the run's own graph
+	missedNothing missedContent = iota
+	missedUpdates               // only updates of the run's own graph
 	missedAnything
 )
 
 // addUnreadable records an unreadable frame.
-func (s *shown) addUnreadable(f dialect.Frame) {
+func (s *shownSet) addUnreadable(f dialect.Frame) {
 	switch mode, namespace := splitEvent(f.Event); {
 	case !f.MayContainObject():
 	case mode == modeMetadata, mode == modeError, mode == modeEnd, mode == modeFeedback: // without messages
@@ -43,7 +43,7 @@ func (s *shown) addUnreadable(f dialect.Frame) {
 }
 
 // begin starts a frame. If something is in doubt, it finds the messages that come with the server's metadata.
-func (s *shown) begin(mode string, v strictjson.Value, inDoubt bool) {
+func (s *shownSet) begin(mode string, v strictjson.Value, inDoubt bool) {
 	s.noted, s.vouched = s.noted[:0], s.vouched[:0]
 	if s.missed == missedNothing && !inDoubt && mode != modeMessagesMetadata {
 		return
@@ -77,7 +77,7 @@ func isServerMetadata(v strictjson.Value) bool {
 // vouchForUpdates accepts the only message of a node's update. A node that repeats other messages usually sends
 // several. It may also repeat only the last message of a subgraph, so vouchForUpdates accepts nothing if a
 // frame that may be a subgraph's was unreadable.
-func (s *shown) vouchForUpdates(v strictjson.Value) {
+func (s *shownSet) vouchForUpdates(v strictjson.Value) {
 	if s.missed == missedAnything {
 		return
 	}
@@ -95,7 +95,7 @@ func (s *shown) vouchForUpdates(v strictjson.Value) {
 }
 
 // note records an id, which counts as shown unless forget removes it.
-func (s *shown) note(id strictjson.Value) {
+func (s *shownSet) note(id strictjson.Value) {
 	if id.Kind() != strictjson.String || len(s.ids) >= maxSeen || s.contains(id) {
 		return
 	}
@@ -108,7 +108,7 @@ func (s *shown) note(id strictjson.Value) {
 }
 
 // noteMessage records the ids of a message and of its calls.
-func (s *shown) noteMessage(v strictjson.Value) {
+func (s *shownSet) noteMessage(v strictjson.Value) {
 	s.note(v.Get("id"))
 	for c := range callsOf(v) {
 		s.note(c.Get("id"))
@@ -116,12 +116,12 @@ func (s *shown) noteMessage(v strictjson.Value) {
 }
 
 // knowsHistory reports whether all messages of earlier runs were shown, so that any other message is of the current run.
-func (s *shown) knowsHistory() bool {
+func (s *shownSet) knowsHistory() bool {
 	return s.isWhole && s.missed == missedNothing && len(s.ids) < maxSeen
 }
 
 // forget removes the ids from an index of noted on, because their messages do not leave.
-func (s *shown) forget(from int) {
+func (s *shownSet) forget(from int) {
 	for _, key := range s.noted[from:] {
 		delete(s.ids, key)
 	}
@@ -129,11 +129,11 @@ func (s *shown) forget(from int) {
 }
 
 // contains reports whether an id was shown, or noted before.
-func (s *shown) contains(id strictjson.Value) bool {
+func (s *shownSet) contains(id strictjson.Value) bool {
 	return id.Kind() == strictjson.String && s.containsText(id.Text())
 }
 
-func (s *shown) containsText(id []byte) bool {
+func (s *shownSet) containsText(id []byte) bool {
 	_, is := s.ids[maphash.Bytes(seed, id)]
 	return is
 }
@@ -146,7 +146,7 @@ var responseTypes = []string{
 
 // isFromMissed reports whether a message may be from an unreadable frame, or the result of a call in one. For a
 // result, only the call decides: the server's metadata is that of the node that executes the tool.
-func (s *shown) isFromMissed(v strictjson.Value, isResponse, isResult bool) bool {
+func (s *shownSet) isFromMissed(v strictjson.Value, isResponse, isResult bool) bool {
 	switch {
 	case s.missed == missedNothing || !isResponse && !isResult || s.contains(v.Get("id")):
 		return false

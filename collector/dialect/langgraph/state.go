@@ -50,13 +50,14 @@ func (d *decoder) readUpdates(sc *scope, v strictjson.Value, b *event.Batch) {
 			d.readBreakpoint(sc, update, b)
 			continue
 		}
-		d.readUpdate(sc, d.name(name), update, b)
-		d.endNode(sc, d.name(name), "", b)
+		node := d.name(name)
+		d.readUpdate(sc, node, update, b)
+		d.endNode(sc, node, "", b)
 	}
 }
 
 // readUpdate reads one or several updates of a node. A hook before an agent may repeat the messages of earlier runs. If a run
-// resumes with the hook after a model, the hook returns a response of the run that has waited.
+// resumes with the hook after a model, the hook returns a response of the interrupted run.
 //
 // Source: langchain/agents/factory.py (names of hooks), middleware/human_in_the_loop.py.
 func (d *decoder) readUpdate(sc *scope, node string, update strictjson.Value, b *event.Batch) {
@@ -97,21 +98,12 @@ func (d *decoder) readPlan(todos strictjson.Value, b *event.Batch) {
 //
 // Source: langgraph/pregel/debug.py, TaskPayload and TaskResultPayload.
 func (d *decoder) readTask(sc *scope, v strictjson.Value, b *event.Batch) {
-	id := d.name(v.Get("id"))
+	id, node := d.name(v.Get("id")), d.name(v.Get("name"))
 	if v.Get("triggers").Exists() || !v.Get("interrupts").Exists() && !v.Get("result").Exists() {
-		if executed, isCertain := executedBy(v); isCertain && len(executed) == 1 && id != "" && len(d.taskCall) < maxOpenCalls {
-			if d.taskCall == nil {
-				d.taskCall = make(map[string]string)
-			}
-			d.taskCall[id] = d.name(executed[0].Get("id"))
-		}
-		d.remember(sc, messagesOf(v.Get("input").Get("messages")), b)
-		if sc.call != "" && sc.agent != "" { // its chat begins with the task, not with the call
-			sc.speaker().claim(b)
-		}
+		d.startTask(sc, id, v, b)
 		return
 	}
-	d.readUpdate(sc, d.name(v.Get("name")), v.Get("result"), b)
+	d.readUpdate(sc, node, v.Get("result"), b)
 	for write := range v.Get("result").Elements() { // of servers before 0.7: pairs of channel and value
 		if channel, value := tuple(write); channel.Is("messages") {
 			d.readMessages(sc, value, b)
@@ -122,7 +114,21 @@ func (d *decoder) readTask(sc *scope, v strictjson.Value, b *event.Batch) {
 		d.failCall(d.calls.byID(d.taskCall[id]), event.ToolError, reprCode(failed), b)
 	}
 	delete(d.taskCall, id)
-	d.endNode(sc, d.name(v.Get("name")), id, b)
+	d.endNode(sc, node, id, b)
+}
+
+// startTask records the call that a task executes, if it is certain, and the messages of the task's input.
+func (d *decoder) startTask(sc *scope, id string, v strictjson.Value, b *event.Batch) {
+	if executed, isCertain := executedBy(v); isCertain && len(executed) == 1 && id != "" && len(d.taskCall) < maxOpenCalls {
+		if d.taskCall == nil {
+			d.taskCall = make(map[string]string)
+		}
+		d.taskCall[id] = d.name(executed[0].Get("id"))
+	}
+	d.remember(sc, messagesOf(v.Get("input").Get("messages")), b)
+	if sc.call != "" && sc.agent != "" { // its chat begins with the task, not with the call
+		sc.speaker().claim(b)
+	}
 }
 
 // reprCode returns the class of an exception that is printed as ValueError('text').

@@ -29,7 +29,7 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	isPlaced := isInternalGraph || d.isWithinWithheldCall(name, mode, v)
 	isOfInternal := isNamed || isPlaced
 	isInternal := found.internal || isOfInternal
-	if isOfInternal || !d.internalWork.IsEmpty() || !d.withheldCalls.isNone() {
+	if isOfInternal || !d.internalWork.IsEmpty() || d.withheldCalls.mayBeOpen() {
 		isInternal = d.withholdQuestions(v, isPlaced || isNamed && !isCheckpoint(mode, v), 0) || isInternal
 	}
 	if mode == modeEvents {
@@ -168,7 +168,7 @@ func (d *decoder) isWithinInternalRun(v strictjson.Value) bool {
 }
 
 // noteRun records the run of an event that is or may be internal, because its other events, and those of runs within it,
-// may not show that. An event of the application names the run that sends it, which need not be internal.
+// may not show that. An event of the application names the run that sends it. That run need not be internal.
 func (d *decoder) noteRun(v strictjson.Value, isInternal, isDoubtful bool) {
 	switch run := d.name(v.Get("run_id")); {
 	case run == "" || isCustomEvent(v):

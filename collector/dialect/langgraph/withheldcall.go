@@ -78,20 +78,20 @@ func (h *withheldCalls) hasEnded(id string) bool {
 	return !isFull && !slices.ContainsFunc(open, func(c event.WithheldCall) bool { return c.ID == wire.Hash(id) })
 }
 
-// forget forgets a call with a result.
+// forget forgets a call that has its result.
 func (h *withheldCalls) forget(id string) {
 	delete(h.begun, id)
 	h.ended.Remove(id)
 }
 
-// isNone reports whether no call was withheld.
-func (h *withheldCalls) isNone() bool {
+// mayBeOpen reports whether a withheld call may have no result yet.
+func (h *withheldCalls) mayBeOpen() bool {
 	open, isFull := h.open(false)
-	return len(open) == 0 && !isFull
+	return len(open) > 0 || isFull
 }
 
-// open returns the withheld calls without a result. If orEnded is set, it returns those with one too. isFull says that there
-// may be others.
+// open returns the withheld calls without a result. If orEnded is set, it also returns those with a result. isFull says that
+// there may be others.
 func (h *withheldCalls) open(orEnded bool) (open []event.WithheldCall, isFull bool) {
 	if h.continues {
 		open, isFull = h.shared.Open()

@@ -15,7 +15,7 @@ const (
 
 // messagesOf returns the messages that a node writes: a list, a single one, or an Overwrite.
 func messagesOf(written strictjson.Value) []strictjson.Value {
-	if all := overwritten(written); all.Exists() {
+	if all := overwriteContent(written); all.Exists() {
 		written = all
 	}
 	if written.Kind() == strictjson.Object {
@@ -24,8 +24,8 @@ func messagesOf(written strictjson.Value) []strictjson.Value {
 	return elementsOf(written)
 }
 
-// overwritten returns the content of an Overwrite. The result does not exist if v is not an Overwrite.
-func overwritten(v strictjson.Value) strictjson.Value {
+// overwriteContent returns the content of an Overwrite. The result does not exist if v is not an Overwrite.
+func overwriteContent(v strictjson.Value) strictjson.Value {
 	if v.Get("content").Exists() {
 		return strictjson.Value{}
 	}
