@@ -17,7 +17,7 @@ type decoder struct {
 	agent     string     // the configured name: only the Agents SDK names agents
 	joined    string     // the ID of the response that the request retrieves, or ""
 	resumed   bool       // the stream begins after that response's first event
-	answer    string     // the ID of the single run
+	firstRun  string     // the ID of the single run
 	runState             // of the current run
 	others    []runState // the other open runs; the one that was current last is at the end
 	frames    int        // so far
@@ -174,8 +174,8 @@ func (d *decoder) begin(run, session string, b *event.Batch) {
 		return
 	}
 	if d.singleRun {
-		d.answer = cmp.Or(d.answer, run)
-		run = d.answer
+		d.firstRun = cmp.Or(d.firstRun, run)
+		run = d.firstRun
 	}
 	d.begun, d.run, d.session = true, run, session
 	b.Run, b.Session, b.Agent = run, session, ""

@@ -48,8 +48,7 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	name := v.Get("type").String()
 	switch {
 	case name == typeRaw:
-		v = v.Get("data")
-		if kinds[v.Get("type").String()].decode != nil {
+		if kinds[v.Get("data").Get("type").String()].decode != nil {
 			return dialect.Sure
 		}
 	case name == typeModel && slices.Contains(modelEvents, v.Get("data").Get("type").String()):

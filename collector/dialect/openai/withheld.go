@@ -210,12 +210,12 @@ func (w *withheldSet) saw(at place) bool { return w.seen.Contains(at.name()) }
 // textKind returns the kind of the text of an item, a choice or a part. It is KindText for an answer, KindThought for a thought, and
 // another kind for any other text.
 func (w *withheldSet) textKind(at place) event.Kind {
+	if len(w.natures) == 0 {
+		return event.KindText
+	}
 	kind := event.KindText
 	if len(w.natures) >= maxNatures {
 		kind = event.KindThought
-	}
-	if len(w.natures) == 0 {
-		return kind
 	}
 	for _, key := range slices.Concat(at.keys, at.partKeys()) {
 		switch is, known := w.natures[key]; {
@@ -251,7 +251,7 @@ func (w *withheldSet) itemKind(item strictjson.Value, at place) event.Kind {
 	return kind
 }
 
-// check marks a part of an item internal if the item is withheld, or if its start was not seen.
+// check marks a part of an item internal if the item is withheld. If the item's start was not seen, the part is an orphan.
 func (w *withheldSet) check(k kind, f dialect.Frame, at place, b *event.Batch) {
 	switch {
 	case b.Internal || wire.IsFiltered(b, prefilter) || w.isWithheld(at):
