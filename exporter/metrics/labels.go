@@ -77,7 +77,7 @@ var closedValues = map[string][]string{
 }
 
 var (
-	buffers    = []string{"observe_queues", "requests", "span_queue", "runs", "content", "replay", "decodings", "subscribers", "large_frames", "relays", "log_and_ended_runs", "streams"}
+	buffers    = []string{"observe_queues", "headers", "requests", "span_queue", "runs", "content", "replay", "decodings", "subscribers", "large_frames", "relays", "log_and_ended_runs", "streams"}
 	inputKinds = words([]event.InputKind{
 		event.InputConfirmation, event.InputClarification, event.InputSelection, event.InputData, event.InputCredential, event.InputTool,
 	})

@@ -92,7 +92,7 @@ func (s *Sidecar) prepareProxy(next *change, configured config.Source) error {
 	var p *port
 	if i >= 0 {
 		p = s.proxies[i]
-	} else if p, err = openPort(configured.Name, configured.Proxy.Listen, s.panics, s.logger); err != nil {
+	} else if p, err = openPort(configured.Name, configured.Proxy.Listen, s.memory.headers, s.panics, s.logger); err != nil {
 		return fmt.Errorf("source %s: %w", configured.Name, err)
 	} else {
 		next.newPorts = append(next.newPorts, p)

@@ -15,11 +15,12 @@ import (
 //   - The replay buffer shrinks when nine tenths are used.
 //   - An open request to an agent takes memory in any case. Up to three quarters of the budget are set aside for
 //     open requests, so that telemetry is dropped in time. The rest stays for frames.
+//   - Large request headers are refused when they take an eighth of the budget.
 //   - Frames on the way to clients of the agents are never dropped. If there is no room for a large frame, the
 //     proxy does not read from its agent for a while (source.FrameMemory).
 type memory struct {
 	*budget.Budget
-	observe, requests, spans, runs, content, replay, decodings, subscribers, fixed *budget.Account
+	observe, headers, requests, spans, runs, content, replay, decodings, subscribers, fixed *budget.Account
 
 	streams   *budget.Account // nil if the budget is no share of a memory limit of the process
 	turns     *budget.Turns
@@ -53,6 +54,7 @@ func newMemory(c config.Limits, fixed, unlimited config.Bytes) *memory {
 	m := &memory{
 		Budget:    b,
 		observe:   b.Account("observe_queues", 0.25, 0.75),
+		headers:   b.Account("headers", 0.125, 1),
 		requests:  b.Account("requests", 0.125, 0.75),
 		spans:     b.Account("span_queue", 0.25, 0.75),
 		runs:      b.Account("runs", 0.25, 0.75),

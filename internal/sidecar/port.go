@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/source"
 )
@@ -37,22 +38,19 @@ type generation struct {
 	requests sync.WaitGroup
 }
 
-// maxHeaderBytes bounds the memory that a connection takes before its request is complete. The limits of
-// agents' own servers are lower: Node.js 16 KiB, Envoy 60 KiB, uvicorn 64 KiB. Only Go's default is higher,
-// 1 MiB.
-const maxHeaderBytes = 128 << 10
-
-func openPort(name, listen string, panics *recovery.Recorder, logger *slog.Logger) (*port, error) {
+// openPort listens at an address. headers is charged for the request headers.
+func openPort(name, listen string, headers *budget.Account, panics *recovery.Recorder, logger *slog.Logger) (*port, error) {
 	listener, err := net.Listen("tcp", listen)
 	if err != nil {
 		return nil, err
 	}
-	p := &port{name: name, listen: listen, listener: listener, earlier: map[*generation]struct{}{}}
+	p := &port{name: name, listen: listen, listener: headerListener{listener, headers}, earlier: map[*generation]struct{}{}}
 	// No write timeout: an answer lasts as long as the agent sends.
 	p.server = &http.Server{
 		Handler: panics.Handler(recovery.Proxy, p), ReadHeaderTimeout: 30 * time.Second, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 		MaxHeaderBytes:               maxHeaderBytes,
-		ConnContext:                  source.ConnContext,
+		ConnContext:                  connContext,
+		ConnState:                    releaseHeader,
 		DisableGeneralOptionsHandler: true, // "OPTIONS *" is the agent's to answer
 	}
 	return p, nil
@@ -60,6 +58,7 @@ func openPort(name, listen string, panics *recovery.Recorder, logger *slog.Logge
 
 // ServeHTTP passes the request to the current proxy.
 func (p *port) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	headerIsComplete(r)
 	p.mu.RLock()
 	g := p.current
 	g.requests.Add(1)

@@ -2,6 +2,7 @@ package sidecar
 
 import (
 	"bufio"
+	"context"
 	"io"
 	"log/slog"
 	"net"
@@ -17,7 +18,7 @@ import (
 // TestHeadersAreBounded checks that the port answers 431 to a header of more than maxHeaderBytes before it is complete.
 func TestHeadersAreBounded(t *testing.T) {
 	logger := slog.New(slog.DiscardHandler)
-	p, err := openPort("a", "127.0.0.1:0", recovery.New(logger, func(recovery.Component) {}), logger)
+	p, err := openPort("a", "127.0.0.1:0", nil, recovery.New(logger, func(recovery.Component) {}), logger)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,14 +45,16 @@ func TestHeadersAreBounded(t *testing.T) {
 // TestProxiesGetConnections checks that a proxy gets the connections of its clients.
 func TestProxiesGetConnections(t *testing.T) {
 	logger := slog.New(slog.DiscardHandler)
-	p, err := openPort("a", "127.0.0.1:0", recovery.New(logger, func(recovery.Component) {}), logger)
+	p, err := openPort("a", "127.0.0.1:0", nil, recovery.New(logger, func(recovery.Component) {}), logger)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.close()
 	client, _ := net.Pipe()
 	defer client.Close()
-	if got, want := p.server.ConnContext(t.Context(), client), source.ConnContext(t.Context(), client); !reflect.DeepEqual(got, want) {
+	conn := &headerConn{Conn: client}
+	want := source.ConnContext(context.WithValue(t.Context(), headerKey{}, conn), client)
+	if got := p.server.ConnContext(t.Context(), conn); !reflect.DeepEqual(got, want) {
 		t.Errorf("the context of a request is %v, want %v", got, want)
 	}
 }
