@@ -23,6 +23,7 @@ type decoder struct {
 	begunArtifacts   wire.Set[artifactKey] // artifacts whose beginning was seen
 	hiddenArtifacts  wire.Set[artifactKey] // artifacts whose beginning the public did not get
 	thoughtArtifacts wire.SharedSet        // artifacts that are thoughts, by thoughtID
+	thoughtEnds      wire.Set[artifactKey] // artifacts whose last snapshot ends in a thought, until their next piece
 	thoughtMessages  wire.Set[string]      // messages that are thoughts as a whole, by id
 	thoughtTexts     thoughtTexts
 	authors          wire.Authors[contentKey]

@@ -111,7 +111,14 @@ func TestMarkedArtifacts(t *testing.T) {
 	const marked, author = `,"metadata":{"thought":true}`, `,"metadata":{"adk_author":"a"}`
 	const partial = `,"metadata":{"adk_author":"a","adk_partial":true}`
 	snapshot := envelopes["1.0"]("", "task", `"id":"t","contextId":"c","status":{"state":"completed"},"artifacts":[{"artifactId":"a","parts":[`+secret+`]}]`)
+	working := func(parts string) string {
+		return envelopes["1.0"]("", "task", `"id":"t","contextId":"c","status":{"state":"working"},"artifacts":[{"artifactId":"a","parts":[`+parts+`]}]`)
+	}
+	const thought = `{"text":"one"` + marked + `}`
 	for _, sent := range [][]string{
+		{working(thought), artifact("a", "secret", "", `,"append":true`), artifact("a", "secret", "", `,"append":true`), snapshot},
+		{working(`{"text":"zero"},` + thought), artifact("a", "secret", "", `,"append":true`)},
+		{artifact("a", "one", marked, author), working(thought), artifact("a", "secret", "", `,"append":true`)},
 		{artifact("a", "one", marked, ""), artifact("a", "secret", "", `,"append":true`)},
 		{artifact("a", "one", "", marked), artifact("a", "secret", "", `,"append":true`)},
 		{strings.Replace(artifact("a", "one", "", ""), `"one"`, `"one"`+marked, 1), artifact("a", "secret", "", `,"append":true`), artifact("a", "secret", "", `,"append":true`), snapshot},
@@ -162,6 +169,9 @@ func TestMarkedArtifacts(t *testing.T) {
 	thoughtPart := strings.Replace(artifact("a", "one", "", author), `"one"`, `"one"`+marked, 1)
 	if got := filterStream(t, public, "data: "+thoughtPart+"\n\ndata: "+artifact("a", "two", "", `,"append":true`+author)+"\n\n"); !strings.Contains(got[1], "two") {
 		t.Errorf("of an ADK agent's artifact this leaves: %q", got)
+	}
+	if got := filterStream(t, public, "data: "+thoughtPart+"\n\ndata: "+working(thought)+"\n\ndata: "+artifact("a", "two", "", `,"append":true`+author)+"\n\n"); !strings.Contains(got[len(got)-1], "two") {
+		t.Errorf("of an ADK agent's artifact this leaves after a snapshot: %q", got)
 	}
 }
 

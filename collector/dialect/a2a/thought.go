@@ -120,8 +120,9 @@ func (d *decoder) withFrame(p parts) parts {
 
 // markArtifact marks the parts of an artifact as thoughts if the artifact is a thought. It remembers the artifact for
 // all streams until the artifact begins again, even if its task is forgotten or starts again before that. One mark is
-// enough: in any piece, on the artifact or on an object around it; in the first piece, also on the last part, which the
-// next piece continues. If marksParts is true, each part has its own mark, which says nothing about the next piece.
+// enough: in any piece, on the artifact or on an object around it; in the first piece and in a snapshot, also on the
+// last part, which the next piece continues. If marksParts is true, each part has its own mark, which says nothing about
+// the next piece.
 func (d *decoder) markArtifact(key artifactKey, as extent, marksParts bool, p parts) parts {
 	p = d.withFrame(p)
 	begins := as == extentWhole
@@ -129,7 +130,12 @@ func (d *decoder) markArtifact(key artifactKey, as extent, marksParts bool, p pa
 	if begins && d.thoughtArtifacts.Contains(id) {
 		d.thoughtArtifacts.Remove(id)
 	}
-	p.thought = p.thought || d.thoughtArtifacts.Contains(id) || !begins && d.thoughtArtifacts.IsFull()
+	p.thought = p.thought || d.thoughtArtifacts.Contains(id) || !begins && d.thoughtArtifacts.IsFull() ||
+		as == extentPiece && !marksParts && d.thoughtEnds.MayContain(key)
+	d.thoughtEnds.Remove(key)
+	if as == extentSnapshot && p.endsInThought() {
+		d.thoughtEnds.Add(key)
+	}
 	if p.thought || begins && !marksParts && p.endsInThought() {
 		d.thoughtArtifacts.Add(id)
 	}
