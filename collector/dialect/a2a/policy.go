@@ -124,9 +124,9 @@ var table = event.Table{
 	FailureData:     `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"the run failed"}}`,
 	OversizeData:    `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"` + event.OversizeMessage + `"}}`,
 	Types: map[string]event.Type{
-		typeTask:     {Client: true, Words: &words, Public: frame(&publicAnswer, &publicAnswer, &publicState)},
+		typeTask:     {Client: true, Words: &words, Answer: true, Public: frame(&publicAnswer, &publicAnswer, &publicState)},
 		typeMessage:  {Client: true, Words: &words, Public: frame(&publicAnswer, &publicAnswer, &publicState)},
-		typeStatus:   {Client: true, Words: &words, Public: frame(&publicAnswer, &publicAnswer, &publicState)},
+		typeStatus:   {Client: true, Words: &words, Answer: true, Public: frame(&publicAnswer, &publicAnswer, &publicState)},
 		typeArtifact: {Client: true, Words: &words, Public: frame(&publicAnswer, &publicAnswer, &publicState)},
 		typeThoughts: {Client: true, Words: &words, Public: frame(&publicThoughts, &publicThoughts, &publicState)},
 		typeQuestion: {Client: true, Words: &pastWords, Answer: true, Public: frame(&publicQuestion, &publicAnswer, &publicWaiting)},
