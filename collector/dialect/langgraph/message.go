@@ -250,16 +250,20 @@ func (d *decoder) readChunk(sc *scope, v, metadata strictjson.Value, b *event.Ba
 		m.addCallPiece(d, piece)
 	}
 	m.start(d, b)
+	last := v.Get("chunk_position").Is("last")
+	ends := last || m.finish != "" && !v.Get("chunk_position").Exists()
 	for part := range contentOf(v, m.marked) {
-		if part.thought {
+		switch {
+		case part.thought:
 			b.AddText(event.KindThought, part.text)
-		} else if e := b.AddText(event.KindText, part.text); e != nil {
-			m.text.Add(e.Text())
+			continue
+		case !ends: // otherwise finish reports the whole text
+			b.AddText(event.KindText, part.text)
 		}
+		m.text.Add(part.text.Text())
 	}
 	b.NameTexts(m.ids[0])
-	last := v.Get("chunk_position").Is("last")
-	if last || m.finish != "" && !v.Get("chunk_position").Exists() {
+	if ends {
 		d.finish(m, !last, b)
 	}
 }

@@ -96,7 +96,8 @@ func (d *decoder) repeats(id string, v strictjson.Value, b *event.Batch) bool {
 	return true
 }
 
-// addGrowth reports the text and the thoughts that earlier frames did not contain.
+// addGrowth reports the thoughts that earlier frames did not contain, and the text unless the message has finished: then its
+// whole text is reported.
 func (m *message) addGrowth(v strictjson.Value, b *event.Batch) {
 	text, thought := 0, 0
 	m.marked = m.marked || isMarked(v)
@@ -107,7 +108,7 @@ func (m *message) addGrowth(v strictjson.Value, b *event.Batch) {
 			kind, at, before = event.KindThought, &thought, m.thoughtLength
 		}
 		from := min(max(before-*at, 0), len(all))
-		if *at += len(all); len(all) > from {
+		if *at += len(all); len(all) > from && (part.thought || m.finish == "") {
 			b.Add(kind).SetText([]byte(strings.ToValidUTF8(string(all[from:]), "")))
 		}
 	}

@@ -69,19 +69,47 @@ func checkOneResponse(t *testing.T, name string, facts []string, all bool) {
 	if started, ended := count("model_started"), count("model_ended"); ended > 1 || started > ended || all && ended != 1 {
 		t.Errorf("%s starts %d responses and ends %d: %q", name, started, ended, facts)
 	}
-	var said string // the pieces, and then the whole text
+	var pieces, last string // the last one is the whole text
 	for _, line := range facts {
 		if text, is := strings.CutPrefix(line, "text "); is {
-			said += strings.Trim(text, `"`)
+			pieces, last = pieces+last, strings.Trim(text, `"`)
 		}
 	}
-	if said != "hello" && said != "hellohello" && (all || said != "") {
-		t.Errorf("%s says %q: %q", name, said, facts)
+	if (last != "hello" || !strings.HasPrefix("hello", pieces)) && (all || last != "") {
+		t.Errorf("%s says %q and then %q: %q", name, pieces, last, facts)
 	}
 	if used := count("usage") + len(slices.DeleteFunc(slices.Clone(facts), func(line string) bool {
 		return !strings.HasPrefix(line, "model_ended") || !strings.Contains(line, "input=7 output=8")
 	})); all && used != 1 {
 		t.Errorf("%s states the tokens %d times: %q", name, used, facts)
+	}
+}
+
+// TestLastPieces checks that the last piece of a text, in a frame that ends the message, is reported only within the whole text.
+func TestLastPieces(t *testing.T) {
+	chunk := func(content, more string) string {
+		return `{"type":"AIMessageChunk","id":"lc_run--1","content":` + content + more + `}`
+	}
+	tuple := func(m string) string { return frame("messages", `[`+m+`,{"langgraph_node":"model"}]`) }
+	grown := func(text, more string) string {
+		return frame("messages/partial", `[{"type":"ai","id":"lc_run--1","content":"`+text+`"`+more+`}]`)
+	}
+	const finish, last = `,"response_metadata":{"finish_reason":"STOP"}`, `,"chunk_position":"last"`
+	for name, c := range map[string]struct{ stream, want string }{
+		"a finish reason":  {tuple(chunk(`"He"`, "")) + tuple(chunk(`"llo"`, finish)), `text "He"; text "Hello"`},
+		"a position":       {tuple(chunk(`"He"`, "")) + tuple(chunk(`"llo"`, last)), `text "He"; text "Hello"`},
+		"blocks":           {tuple(chunk(`"He"`, "")) + tuple(chunk(`[{"type":"text","text":"l"},{"type":"text","text":"lo"}]`, finish)), `text "He"; text "Hello"`},
+		"the only piece":   {tuple(chunk(`"Hello"`, finish)), `text "Hello"`},
+		"an empty piece":   {tuple(chunk(`"He"`, "")) + tuple(chunk(`"llo"`, "")) + tuple(chunk(`""`, finish)), `text "He"; text "llo"; text "Hello"`},
+		"a thought":        {tuple(chunk(`[{"type":"thinking","thinking":"Hm"},{"type":"text","text":"Hello"}]`, finish)), `thought "Hm"; text "Hello"`},
+		"messages/partial": {grown("He", "") + grown("Hello", finish), `text "He"; text "Hello"`},
+	} {
+		got := slices.DeleteFunc(facts(nil, c.stream), func(line string) bool {
+			return !strings.HasPrefix(line, "text ") && !strings.HasPrefix(line, "thought ")
+		})
+		if strings.Join(got, "; ") != c.want {
+			t.Errorf("%s: the facts are %q, want %s", name, got, c.want)
+		}
 	}
 }
 
