@@ -35,9 +35,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	v := unwrap(f.JSON)
 	var fr frame
 	fr.read(v)
-	if b.Type = typeEvent; v != f.JSON {
-		b.Type = typeWrapped
-	}
+	b.Type = fr.typeOf(v != f.JSON)
 	switch {
 	case !f.JSON.Exists():
 		b.Rejected = f.Malformed
@@ -157,7 +155,7 @@ func (d *decoder) addPartial(fr *frame, b *event.Batch) {
 			addText(p, fr, b)
 		}
 	}
-	if fr.hasErrorCode() {
+	if fr.reportsFailure() {
 		addErrorCode(fr.failure(r, len(d.pending.byPlace(placeKey(b)))), fr.code(), b)
 	}
 }
@@ -170,7 +168,7 @@ func (d *decoder) addWhole(fr *frame, b *event.Batch) {
 	r := d.speaker(fr, b)
 	r.resume(fr)
 	var calls []pendingCall // the speaker's; collected only for a failure, because there may be many
-	if fr.hasErrorCode() {
+	if fr.reportsFailure() {
 		calls = d.pending.byPlace(placeKey(b))
 	}
 	failure, code := fr.failure(r, len(calls)), ""
@@ -374,7 +372,7 @@ func (d *decoder) response(b *event.Batch) *response {
 // speaker returns the response of an event's speaker, and sets followsSection.
 func (d *decoder) speaker(fr *frame, b *event.Batch) *response {
 	r := d.response(b)
-	fr.followsSection = r == d.last && r.lacksUsage() && !fr.hasErrorCode()
+	fr.followsSection = r == d.last && r.lacksUsage() && !fr.reportsFailure()
 	d.last = r
 	return r
 }

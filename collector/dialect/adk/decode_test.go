@@ -251,6 +251,8 @@ func TestErrors(t *testing.T) {
 		{"a code", []string{by(raised)}, []string{modelRaised}},
 		{"codes that are no failures", []string{by(`"errorCode":"STOP",` + stop), by(`"errorCode":"MAX_TOKENS","finishReason":"MAX_TOKENS",` + parts(hi)), by(`"errorCode":""`)},
 			[]string{`model_ended finish="STOP"; final`, `model_ended finish="MAX_TOKENS"; text "hi"; final`, "final"}},
+		{"a message without a code", []string{by(`"errorMessage":"boom"`), by(`"errorCode":null,"errorMessage":"boom",` + parts(hi)), by(`"errorMessage":""`)},
+			[]string{"error agent_error from_code; final", `text "hi"; error agent_error from_code; final`, "final"}},
 		{"a code in a partial", []string{by(partial + "," + refused), by(refused)},
 			[]string{`model_started; error model_error code="SAFETY" from_code`, `model_ended finish="SAFETY" model_error code="SAFETY"; error model_error code="SAFETY" from_code; final`}},
 		{"the model fails in a response", []string{by(partial), by(raised)}, []string{"model_started", modelRaised}},

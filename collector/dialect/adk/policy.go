@@ -1,6 +1,7 @@
 package adk
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -9,9 +10,11 @@ import (
 
 // Types of frames. The protocol has no names for them.
 const (
-	typeEvent   = "event"
-	typeWrapped = "wrapped" // an event in the envelope of Rust servers
-	typeError   = "error"
+	typeEvent         = "event"
+	typeWrapped       = "wrapped" // an event in the envelope of Rust servers
+	typeFailed        = "failed"  // an event with an error message and no error code
+	typeWrappedFailed = "wrapped failed"
+	typeError         = "error"
 )
 
 var table = event.Table{
@@ -34,7 +37,10 @@ var table = event.Table{
 	Types: map[string]event.Type{
 		typeEvent:   {Client: true, Public: &publicEvent, Words: &words},
 		typeWrapped: {Client: true, Words: &words, Public: &event.Rule{Members: map[string]*event.Rule{"ui_protocol": &scalar, "event": &publicEvent}}},
-		typeError:   {Client: true, Public: &event.Rule{Members: map[string]*event.Rule{"error": {Replacement: `"the run failed"`, Fact: event.KindError}}}},
+		// The error message of such an event is all that says that its agent failed.
+		typeFailed:        {Client: true, Words: &words, Public: &publicFailed},
+		typeWrappedFailed: {Client: true, Words: &words, Public: &event.Rule{Members: map[string]*event.Rule{"ui_protocol": &scalar, "event": &publicFailed}}},
+		typeError:         {Client: true, Public: &event.Rule{Members: map[string]*event.Rule{"error": {Replacement: `"the run failed"`, Fact: event.KindError}}}},
 	},
 }
 
@@ -126,6 +132,15 @@ var publicEvent = event.Rule{ThoughtMarkers: thoughtMarkers, ThoughtMarkersIn: m
 		"requested_tool_confirmations": {AnyMember: &publicQuestion},
 	}},
 }}
+
+// publicFailed is publicEvent with an error message in place of the agent's.
+var publicFailed = func() event.Rule {
+	message := &event.Rule{Replacement: `"the agent failed"`, Fact: event.KindError, AllowedValues: []string{""}}
+	failed := publicEvent
+	failed.Members = maps.Clone(failed.Members)
+	failed.Members["errorMessage"], failed.Members["error_message"] = message, message
+	return failed
+}()
 
 // publicCode is an error code. Servers put finish reasons there, but also names of exceptions,
 // which are replaced.

@@ -100,6 +100,9 @@ var policyCases = []policyCase{
 	{`"errorCode":{"x":"secret"}`, `"errorCode":"ERROR"`},
 	{`"errorCode":""`, `"errorCode":""`},
 	{`"errorCode":null`, `"errorCode":null`},
+	{`"errorMessage":"secret"`, `"errorMessage":"the agent failed"`},
+	{`"errorCode":"","errorMessage":"secret"`, `"errorCode":"","errorMessage":"the agent failed"`},
+	{`"errorCode":"","errorMessage":""`, `"errorCode":""`},
 	{`"errorDetails":{"stacktrace":"secret"}`, nothing},
 
 	// Usage and metadata.

@@ -183,12 +183,36 @@ func isModel(role strictjson.Value) bool {
 	return role.Kind() <= strictjson.Null || role.Is("") || role.Is("model") || role.Is("assistant")
 }
 
-// hasErrorCode reports whether the event has an error code that means failure.
-func (f *frame) hasErrorCode() bool { return wire.IsFailureCode(f.errorCode) }
+// reportsFailure reports whether the event has an error code that means failure, or only an error message.
+func (f *frame) reportsFailure() bool {
+	return wire.IsFailureCode(f.errorCode) || f.hasOnlyErrorMessage()
+}
+
+// hasOnlyErrorMessage reports whether the event has an error message and no code, as that of an agent that asks another one
+// over A2A.
+//
+// Source: google/adk/agents/remote_a2a_agent.py; agent/remoteagent/a2a_agent.go of adk-go, toErrorEvent.
+func (f *frame) hasOnlyErrorMessage() bool {
+	return (f.errorCode.Kind() <= strictjson.Null || f.errorCode.Is("")) && len(f.errorMessage.Text()) > 0
+}
+
+// typeOf returns the type of the frame.
+func (f *frame) typeOf(isWrapped bool) string {
+	switch fails := f.hasOnlyErrorMessage(); {
+	case fails && isWrapped:
+		return typeWrappedFailed
+	case fails:
+		return typeFailed
+	case isWrapped:
+		return typeWrapped
+	}
+	return typeEvent
+}
 
 // failure returns the class of the failure that an error code reports. pending is the number of the
 // agent's calls without a response.
 //
+//   - A message without a code is an agent error: models and tools have codes.
 //   - The code of a function is an agent error.
 //   - After a final answer, an exception is an agent error: it comes from a callback or, if the path names
 //     only a container, from another step of that container.
@@ -198,8 +222,10 @@ func (f *frame) hasErrorCode() bool { return wire.IsFailureCode(f.errorCode) }
 //   - Any other code is a model error.
 func (f *frame) failure(r *response, pending int) event.Failure {
 	switch {
-	case !f.hasErrorCode():
+	case !f.reportsFailure():
 		return event.NoFailure
+	case f.hasOnlyErrorMessage():
+		return event.AgentError
 	case f.lacksModel && !wire.IsStatus(f.errorCode.String()):
 		return event.AgentError
 	case r.answered && f.isBare() && (f.isStep && !wire.IsStatus(f.errorCode.String()) || isClass(f.errorCode.Text())):
@@ -212,7 +238,7 @@ func (f *frame) failure(r *response, pending int) event.Failure {
 
 // isBare reports whether the frame has an error code and nothing else of a model response.
 func (f *frame) isBare() bool {
-	return f.hasErrorCode() && !f.hasUsage && !f.finishReason.Exists() && !f.model.Exists() && f.partList.Len() == 0
+	return f.reportsFailure() && !f.hasUsage && !f.finishReason.Exists() && !f.model.Exists() && f.partList.Len() == 0
 }
 
 // isClass reports whether an error code is the name of an exception. Names of statuses and finish
@@ -228,7 +254,7 @@ func (f *frame) code() string {
 // isModelResponse reports whether a whole frame ends a model response. Tool responses, the ADK's
 // own requests, and frames that repeat or continue a response do not.
 func (f *frame) isModelResponse(r *response) bool {
-	if f.lacksModel && !f.hasErrorCode() {
+	if f.lacksModel && !f.reportsFailure() {
 		return false
 	}
 	requests := 0
@@ -245,7 +271,7 @@ func (f *frame) isModelResponse(r *response) bool {
 		return false
 	case f.repeats(r), f.continues(r), f.completes():
 		return false
-	case f.hasErrorCode():
+	case f.reportsFailure():
 		return true
 	}
 	return f.finishReason.Exists() || f.hasUsage || (r.open || f.model.Exists() || f.writesCode()) && len(f.parts) > 0
@@ -283,7 +309,7 @@ func (f *frame) usesTool() bool {
 // prompt tokens, and as many output tokens or more. The frame may be partial.
 func (f *frame) continuesUsage(r *response) bool {
 	prompt, answer := f.usage.Input, f.usage.Output
-	return !r.open && r.mayContinue && f.hasUsage && !f.hasErrorCode() &&
+	return !r.open && r.mayContinue && f.hasUsage && !f.reportsFailure() &&
 		prompt.Known && prompt == r.lastUsage.Input && answer.Known && r.lastUsage.Output.Known && answer.N >= r.lastUsage.Output.N
 }
 
@@ -293,7 +319,7 @@ func (f *frame) continuesUsage(r *response) bool {
 // another response.
 func (f *frame) repeats(r *response) bool {
 	return !r.open && (r.streamed || f.notPartial) && f.hasUsage && f.usage == r.lastUsage &&
-		(r.mayContinue || f.partList.Len() == 0 && !f.hasErrorCode())
+		(r.mayContinue || f.partList.Len() == 0 && !f.reportsFailure())
 }
 
 // isFinal reports whether the frame is a final response, as is_final_response() does in the servers for Python,
