@@ -179,9 +179,10 @@ func (d *decoder) startNested(run, parent string, b *event.Batch) {
 	b.Add(event.KindAgentStarted)
 }
 
-// runFinished ends a run with its outcome. A run without an outcome succeeded.
+// runFinished ends a run with its outcome. A run without an outcome succeeded. An outcome that is not known does not say how the
+// run ended.
 func (d *decoder) runFinished(v strictjson.Value, b *event.Batch) {
-	if d.hasWithheldQuestion(v.Get("outcome")) || isInstruction(v) {
+	if d.hasWithheldQuestion(v) || isInstruction(v) {
 		b.Type = typeRunWithQuestion
 	}
 	if d.endNested(v, b) {
@@ -191,20 +192,39 @@ func (d *decoder) runFinished(v strictjson.Value, b *event.Batch) {
 		d.run, d.session, d.ended = run, d.name(v.Get("threadId")), false // the start was not seen
 		b.Run, b.Session = d.run, d.session
 	}
-	outcome := v.Get("outcome")
 	failure := event.NoFailure
-	switch {
-	case outcome.Get("type").Is("cancelled"):
-		failure = event.FailureCanceled
-		b.Add(event.KindError).Error = failure
-	case outcome.Get("type").Is("interrupt"):
-		d.requestInputs(outcome.Get("interrupts"), b)
-	default:
+	switch outcomeOf(v) {
+	case "success":
 		d.reportLastClosed(b)
 		d.requestLegacyInput(b)
-		d.reportPendingCalls(outcome.Get("pendingToolCallIds"), b)
+		d.reportPendingCalls(v.Get("outcome").Get("pendingToolCallIds"), b)
+	case "cancelled", "canceled":
+		failure = event.FailureCanceled
+		b.Add(event.KindError).Error = failure
+	case "interrupt":
+		d.requestInputs(v, b)
+	default:
+		d.addUsage(v.Get("usage"), b)
+		d.reset()
+		d.ended = true
+		return
 	}
 	d.end(failure, "", v, b)
+}
+
+// outcomeOf returns the outcome of a run: since 1.0 the type of an object, in the draft before a string or only the interrupt.
+func outcomeOf(v strictjson.Value) string {
+	outcome := v.Get("outcome")
+	if outcome.Kind() == strictjson.Object {
+		outcome = outcome.Get("type")
+	}
+	switch {
+	case outcome.Kind() > strictjson.Null:
+		return outcome.String()
+	case v.Get("interrupt").Kind() > strictjson.Null:
+		return "interrupt"
+	}
+	return "success"
 }
 
 // endNested ends a run within the current one, and reports whether the frame did so. The usage of

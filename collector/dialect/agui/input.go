@@ -1,6 +1,7 @@
 package agui
 
 import (
+	"iter"
 	"time"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -32,15 +33,43 @@ func (d *decoder) reportPendingCalls(pending strictjson.Value, b *event.Batch) {
 	}
 }
 
+// interrupts returns the questions with which a run ends. The draft before 1.0 had one beside the outcome; Microsoft's Agent
+// Framework sent a list there, with the ids of calls.
+//
+// Source: docs.ag-ui.com/drafts/interrupts; github.com/microsoft/agent-framework/pull/6925.
+func interrupts(v strictjson.Value) iter.Seq[strictjson.Value] {
+	return func(yield func(strictjson.Value) bool) {
+		for one := range v.Get("outcome").Get("interrupts").Elements() {
+			if !yield(one) {
+				return
+			}
+		}
+		draft := v.Get("interrupt")
+		if draft.Kind() == strictjson.Object {
+			yield(draft)
+			return
+		}
+		for one := range draft.Elements() {
+			if !yield(one) {
+				return
+			}
+		}
+	}
+}
+
 // requestInputs reports the inputs that a run waits for. If it names no interrupts, any later run of the session
 // answers it.
-func (d *decoder) requestInputs(interrupts strictjson.Value, b *event.Batch) {
+func (d *decoder) requestInputs(run strictjson.Value, b *event.Batch) {
 	n := 0
-	for v := range interrupts.Elements() {
+	for v := range interrupts(run) {
 		if n++; n > maxPending {
 			break
 		}
-		if call := d.name(v.Get("toolCallId")); call != "" {
+		call := d.name(v.Get("toolCallId"))
+		if id := d.name(v.Get("id")); call == "" && d.calls.byID(id) != nil {
+			call = id
+		}
+		if call != "" {
 			b.Add(event.KindToolPaused).CallID = call
 		}
 		e := b.Add(event.KindInputRequested)
@@ -57,11 +86,11 @@ func (d *decoder) requestInputs(interrupts strictjson.Value, b *event.Batch) {
 }
 
 // outcomeMembers are the members of the run's last event that contain its questions.
-var outcomeMembers = []string{"outcome"}
+var outcomeMembers = []string{"outcome", "interrupt"}
 
 // hasWithheldQuestion reports whether the outcome of a run asks about something withheld. The outcome is removed then.
-func (d *decoder) hasWithheldQuestion(outcome strictjson.Value) bool {
-	for v := range outcome.Get("interrupts").Elements() {
+func (d *decoder) hasWithheldQuestion(run strictjson.Value) bool {
+	for v := range interrupts(run) {
 		if d.repeatsWithheld(v) || isMarkedInternal(v) || lenient.HasInternalDiscriminator(&table, v.Get("metadata")) {
 			return true
 		}

@@ -38,7 +38,7 @@ var table = event.Table{
 	Types: map[string]event.Type{
 		typeRunStarted:      {Client: true, Public: publicRun, Words: &conversationWords},
 		typeRunWithInput:    {Client: true, InternalMembers: inputMembers, Public: publicRun},
-		typeRunFinished:     {Client: true, Words: &resultWords, Public: frame(rules{"threadId": &scalar, "runId": &scalar, "outcome": &publicOutcome})},
+		typeRunFinished:     {Client: true, Words: &resultWords, Public: frame(rules{"threadId": &scalar, "runId": &scalar, "outcome": &publicOutcome, "interrupt": &publicDraftInterrupt})},
 		typeRunWithQuestion: {Client: true, Words: &resultWords, InternalMembers: outcomeMembers, Public: frame(rules{"threadId": &scalar, "runId": &scalar})},
 		typeRunError:        {Client: true, Public: frame(rules{"message": &publicFailure})},
 		typeError:           {Client: true, Public: &event.Rule{Fact: event.KindError, Replacement: failure}}, // this error is not an event of the protocol
@@ -167,7 +167,7 @@ var (
 	}).Members}
 
 	// publicOutcome keeps the members of questions that a person needs to answer them.
-	publicOutcome = event.Rule{Members: rules{
+	publicOutcome = event.Rule{String: &scalar, Members: rules{
 		"type":               &scalar,
 		"pendingToolCallIds": {Elements: &scalar},
 		"interrupts": {Fact: event.KindInputRequested, Elements: &event.Rule{Members: rules{
@@ -175,6 +175,8 @@ var (
 			"responseSchema": schema(4), "expiresAt": &timestamp,
 		}}},
 	}}
+	publicDraftInterrupt = event.Rule{Fact: event.KindInputRequested, Members: draftInterrupt, Elements: &event.Rule{Members: draftInterrupt}}
+	draftInterrupt       = rules{"id": &scalar, "reason": &publicQuestionText}
 )
 
 // schema returns the rule for the schema of an answer, down to a depth. It leaves out defaults and
