@@ -28,8 +28,7 @@ func (d *decoder) beginAttempt(v strictjson.Value) {
 func (d *decoder) endAbandoned(sc *scope, b *event.Batch) {
 	for _, id := range slices.Sorted(maps.Keys(d.open)) {
 		if m := d.open[id]; m != nil && m.abandoned && m.scope == sc && m.started && m.by.response == b.Response {
-			d.endModel(m, false, b)
-			b.Events[len(b.Events)-1].Error = event.FailureCanceled
+			d.endModel(m, false, b).Error = event.FailureCanceled
 		}
 	}
 	for _, c := range slices.Clone(d.calls) {

@@ -337,8 +337,8 @@ func (d *decoder) finish(m *message, mayGrow bool, b *event.Batch) {
 	}
 }
 
-// endModel reports the end of a model's response.
-func (d *decoder) endModel(m *message, mayGrow bool, b *event.Batch) {
+// endModel reports the end of a model's response, and returns the event.
+func (d *decoder) endModel(m *message, mayGrow bool, b *event.Batch) *event.Event {
 	for _, id := range m.ids {
 		d.seen.add(seenMessage, id)
 		d.reported.add(id, d.run)
@@ -354,4 +354,5 @@ func (d *decoder) endModel(m *message, mayGrow bool, b *event.Batch) {
 		d.unmetered[m.ids[0]] = m.by
 	}
 	b.Partial = false
+	return e
 }
