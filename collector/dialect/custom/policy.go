@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
@@ -34,10 +35,17 @@ var publicMembers = map[string]event.Rule{
 	pathTime:       {Form: event.FormTime},
 	pathConfidence: {Fact: event.KindConfidence},
 	pathText:       {Form: event.FormText, Fact: event.KindText},
+	pathError:      {Form: event.FormEnum, AllowedValues: []string{""}}, // "" and false say that nothing failed
 }
 
 // nameFacts maps meanings to the fact that the path "name" states.
 var nameFacts = map[string]event.Kind{"tool_started": event.KindToolStarted, "tool_ended": event.KindToolEnded, "tool_failed": event.KindToolEnded}
+
+// failureText returns the JSON that replaces an error under the policy public, such as "the run failed".
+func (f *frame) failureText() string {
+	what, _, _ := strings.Cut(f.means, "_")
+	return `"the ` + what + ` failed"`
+}
 
 // publicRule returns the rule for a frame under the policy public. hidden are the names of members that no rule may allow.
 func (f *frame) publicRule(hidden []string) *event.Rule {
@@ -51,8 +59,11 @@ func (f *frame) publicRule(hidden []string) *event.Rule {
 		if !ok || lenient.MatchesAny([]byte(p[0]), hidden) {
 			continue
 		}
-		if name == pathName {
+		switch name {
+		case pathName:
 			rule.Fact = nameFacts[f.means]
+		case pathError:
+			rule.Fallback = f.failureText()
 		}
 		if name == pathText && f.means == "thought" {
 			rule.Fact, root.ThoughtMarkers = event.KindThought, []string{p[0]}

@@ -35,3 +35,31 @@ func TestHiddenSpellings(t *testing.T) {
 		}
 	}
 }
+
+// TestPublicFailures checks that a decoder of the public stream finds the failures that the frames state, and no others.
+func TestPublicFailures(t *testing.T) {
+	d, public := custom.New(mapping()), filter.New(filter.Settings{Policy: event.PolicyPublic})
+	for _, what := range []string{"run", "agent", "tool", "model"} {
+		for member, want := range map[string]string{
+			`"error":"ValueError: secret"`: `"error":"the ` + what + ` failed"`, `"error":"x"`: `"error":"the ` + what + ` failed"`,
+			`"error":{"code":"secret"}`: `"error":"the ` + what + ` failed"`, `"error":{}`: `"error":"the ` + what + ` failed"`,
+			`"error":["secret"]`: `"error":"the ` + what + ` failed"`,
+			`"error":true`:       `"error":true`, `"error":503`: `"error":503`, `"error":0`: `"error":0`,
+			`"error":""`: `"error":""`, `"error":false`: `"error":false`, `"error":null`: `"error":null`,
+			`"status":"error"`: `"status":"error"`, `"status":"ok"`: `"status":"ok"`,
+		} {
+			before := decode(d, "", `{"type":"`+what+`_ended","name":"n",`+member+`}`)
+			frame, why := public.Apply(before)
+			if why != filter.Passed || !strings.Contains(string(frame.Data), want) {
+				t.Errorf("%s with %s leaves as %s (%q)", what, member, frame.Data, why)
+				continue
+			}
+			after := decode(d, "", string(frame.Data))
+			for i := range before.Events {
+				if after.Events[i].Kind != before.Events[i].Kind || after.Events[i].Error != before.Events[i].Error {
+					t.Errorf("%s with %s leaves as %s, which states %s %q", what, member, frame.Data, after.Events[i].Kind, after.Events[i].Error)
+				}
+			}
+		}
+	}
+}
