@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -114,6 +115,27 @@ func TestChats(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestLeftCalls checks that each call that an answer leaves to the client is reported as paused.
+func TestLeftCalls(t *testing.T) {
+	for _, n := range []int{1, 7, maxCalls} {
+		var pieces, items []string
+		for i := range n {
+			id := strconv.Itoa(i)
+			pieces = append(pieces, `{"index":`+id+`,"id":"c`+id+`","function":{"name":"f","arguments":"{}"}}`)
+			items = append(items, `{"type":"function_call","id":"i`+id+`","call_id":"c`+id+`","name":"f","arguments":"{}"}`)
+		}
+		for _, sent := range []string{
+			`{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"assistant","tool_calls":[` + strings.Join(pieces, ",") + `]},"finish_reason":"tool_calls"}]}` + "\n\ndata: [DONE]",
+			`{"type":"response.completed","response":{"id":"r","status":"completed","output":[` + strings.Join(items, ",") + `]}}`,
+		} {
+			facts := dialecttest.Facts(Dialect{}, &event.Stream{SingleRun: true}, "data: "+sent+"\n\n")
+			if started, paused := strings.Count(facts, "tool_started"), strings.Count(facts, "tool_paused"); started != n || paused != n {
+				t.Errorf("of %d calls, %d start and %d are paused", n, started, paused)
+			}
+		}
 	}
 }
 

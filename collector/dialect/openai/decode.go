@@ -215,13 +215,9 @@ func (d *decoder) streamDone(b *event.Batch) {
 	}
 }
 
-// maxPaused limits the calls that are reported as left to the client. One is enough to recognize the
-// request with the results.
-const maxPaused = 4
-
 // pauseCalls reports the calls that the client has to execute. Its next request contains the results.
 func (d *decoder) pauseCalls(b *event.Batch) {
-	for _, open := range d.calls[:min(len(d.calls), maxPaused)] {
+	for _, open := range d.calls {
 		b.Add(event.KindToolPaused).CallID = open.id
 	}
 	d.calls = nil

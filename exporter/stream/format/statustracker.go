@@ -29,8 +29,8 @@ type expectation struct {
 }
 
 const (
-	maxInputs = 32  // open questions and paused calls of a run, each
-	maxOpen   = 256 // open operations, expectations and failed branches of a run, each; further ones are not recorded
+	maxInputs = 32  // open questions of a run
+	maxOpen   = 256 // open operations, paused calls, expectations and failed branches of a run, each; further ones are not recorded
 )
 
 // observeFrame starts a frame. An agent that speaks meets the expectations of its branch. It also meets each expectation
@@ -72,7 +72,7 @@ func (t *statusTracker) observe(b *event.Batch, e *event.Event) {
 		t.removeInput(e.CallID)
 	case event.KindToolPaused:
 		t.pausedNow = append(t.pausedNow, e.CallID)
-		if len(t.paused) < maxInputs && !slices.Contains(t.paused, e.CallID) {
+		if len(t.paused) < maxOpen && !slices.Contains(t.paused, e.CallID) {
 			t.paused = append(t.paused, e.CallID)
 		}
 	case event.KindRunEnded:

@@ -85,7 +85,7 @@ func TestVerdictIsBounded(t *testing.T) {
 		}
 		v.expect(expectation{branch: id})
 	}
-	if len(v.open) != maxOpen || len(v.expectations) != maxOpen || len(v.failedBranches) != maxOpen || len(v.inputs) != maxInputs || len(v.paused) != maxInputs {
+	if len(v.open) != maxOpen || len(v.expectations) != maxOpen || len(v.failedBranches) != maxOpen || len(v.inputs) != maxInputs || len(v.paused) != maxOpen {
 		t.Errorf("kept: %d, %d, %d, %d and %d", len(v.open), len(v.expectations), len(v.failedBranches), len(v.inputs), len(v.paused))
 	}
 }
