@@ -47,6 +47,7 @@ var types = func() map[string]event.Type {
 		typeAgentUpdated:          {Client: true, Public: members(rules{"type": &scalar, "new_agent": &scalar, "agent": &scalar})},
 		typeAgentObject:           {Client: true, Public: members(rules{"type": &scalar, "new_agent": agentObject, "agent": agentObject})},
 		typeRunItem:               {Client: true, Words: &itemWords, Public: runItemRule(nil)},
+		withAnswer(typeRunItem):   {Client: true, Words: &itemWords, Public: answerItemRule()},
 		typeFailedItem:            {Client: true, Words: &itemWords, Public: runItemRule(rules{"output": {Replacement: `"` + toolFailed + `"`}})},
 		withThoughts(typeRunItem): {Client: true, Words: &event.Words{Members: map[string]event.Kind{"item": event.KindThought}}, Public: runItemRule(nil)},
 		typeResumed:               {Client: true, AnyFact: true}, // it is unknown whether the item's start left
@@ -177,6 +178,7 @@ var (
 	status       = event.Rule{Form: event.FormEnum, AllowedValues: []string{"queued", "in_progress", "searching", "interpreting", "generating", "calling", "completed", "incomplete", "failed", "cancelled"}}
 
 	agentObject    = members(rules{"name": &scalar})
+	agentName      = event.Rule{String: &scalar, Members: agentObject.Members}
 	publicResponse = responseRule(&noList) // other events have shown the items
 	// publicAnswer shows the items again, because OpenAI's clients take the final answer from them.
 	publicAnswer = responseRule(&event.Rule{
@@ -262,9 +264,20 @@ func runItemRule(own rules) *event.Rule {
 	for kind := range clientTools { // the SDK for JavaScript says "result"
 		byType[kind], byType[kind+"_output"], byType[kind+"_result"] = call, call, call
 	}
-	item := rules{"type": &scalar, "agent": &scalar, "raw_item": {ByType: byType}, "rawItem": {ByType: byType}}
+	item := rules{"type": &scalar, "agent": &agentName, "raw_item": {ByType: byType}, "rawItem": {ByType: byType}}
 	maps.Copy(item, own)
-	return members(rules{"type": &scalar, "name": &scalar, "agent": &scalar, "item": members(item)})
+	return members(rules{"type": &scalar, "name": &scalar, "agent": &agentName, "item": members(item)})
+}
+
+// answerItemRule is runItemRule for an item with an answer that no response has shown.
+func answerItemRule() *event.Rule {
+	rule, message := runItemRule(nil), rules{"message": &publicItem}
+	item := rule.Members["item"]
+	item.ByType = message // an application may forward the object from which the SDK made the item
+	for _, name := range []string{"raw_item", "rawItem"} {
+		item.Members[name] = &event.Rule{ByType: message}
+	}
+	return rule
 }
 
 // responseRule returns the rule for a response whose output has the given rule.

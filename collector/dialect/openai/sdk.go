@@ -181,6 +181,9 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	case name.Is("message_output_created"):
 		if !d.response.ended {
 			d.reportMessage(raw, &itemState{text: kind != event.KindText || m.thinks}, b)
+			if b.Has(event.KindText) {
+				b.Type = withAnswer(typeRunItem)
+			}
 		}
 	}
 }
