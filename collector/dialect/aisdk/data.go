@@ -110,5 +110,5 @@ func readUsage(metadata strictjson.Value) event.Usage {
 	if known := dialect.Count(v.Get("outputTokenDetails").Get("reasoningTokens")); known.Known {
 		usage.Reasoning = known
 	}
-	return usage
+	return wire.WithTotal(usage, dialect.Count(v.Get("totalTokens")))
 }

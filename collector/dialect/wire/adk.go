@@ -151,14 +151,6 @@ func GeminiUsage(v strictjson.Value) event.Usage {
 	return WithTotal(event.Usage{Input: prompt.Add(tools), Output: answer.Add(thoughts), CacheRead: cached, Reasoning: thoughts}, total)
 }
 
-// WithTotal returns the usage with a missing output filled in as the total minus the input.
-func WithTotal(usage event.Usage, total event.Count) event.Usage {
-	if !usage.Output.Known && usage.Input.Known && total.Known && total.N >= usage.Input.N {
-		usage.Output = event.Count{N: total.N - usage.Input.N, Known: true}
-	}
-	return usage
-}
-
 // ADKPartKinds maps the `adk_type` of an ADK agent's A2A part (in some versions `adk:type`) to the kind of
 // event that the part reports. Source: google/adk/a2a/converters/part_converter.py.
 var ADKPartKinds = map[string]event.Kind{
