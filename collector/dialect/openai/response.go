@@ -96,7 +96,7 @@ func (d *decoder) responseEnded(v strictjson.Value, b *event.Batch) {
 	e.Usage = responseUsage(r.Get("usage"))
 	e.Error, e.Code = responseFailure(v, r)
 	failure, code := e.Error, e.Code
-	d.response.open, d.response.ended = false, true
+	d.response.open, d.response.ended, d.sdk.answered = false, true, true
 	switch {
 	case d.sdk.on:
 		d.endTurn(failure, code, b)

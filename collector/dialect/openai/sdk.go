@@ -22,6 +22,7 @@ type sdk struct {
 	handoff     string // the id of the call that transfers control next, or ""
 	handoffDone string // the id of the call that transferred control
 	responses   bool   // the application sends events of responses
+	answered    bool   // a response has ended, so the items of messages repeat what responses show
 }
 
 // modelEvents are the types of what a raw_model_stream_event contains. A "model" event has an event of the model's API, which the others
@@ -179,7 +180,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	case name.Is("handoff_occured"), name.Is("handoff_occurred"): //nolint:misspell // as the SDK spells it
 		d.handoffOccurred(id, item, raw, b)
 	case name.Is("message_output_created"):
-		if !d.response.ended {
+		if !d.sdk.answered {
 			d.reportMessage(raw, &itemState{text: kind != event.KindText || m.thinks}, b)
 			if b.Has(event.KindText) {
 				b.Type = withAnswer(typeRunItem)
