@@ -36,6 +36,7 @@ type Batch struct {
 	IsParallel    bool      // another agent with the same name, directly below the run itself, works at the same time
 	Time          time.Time // as reported on the wire, in UTC, or zero
 	Partial       bool      // another frame repeats the text of this one in full
+	Repeats       bool      // an earlier frame has reported the text in full
 	Output        bool      // the frame is the speaker's output to its caller
 	Events        []Event
 
@@ -244,10 +245,13 @@ func (b *Batch) AddText(k Kind, v strictjson.Value) *Event {
 	return e
 }
 
+// IsText reports whether the event is a text or a thought.
+func (e *Event) IsText() bool { return e.Kind == KindText || e.Kind == KindThought }
+
 // NameTexts sets the Message of the texts and thoughts that have none. A dialect calls it after it has added those of a message.
 func (b *Batch) NameTexts(message string) {
 	for i := range b.Events {
-		if e := &b.Events[i]; e.Message == "" && (e.Kind == KindText || e.Kind == KindThought) {
+		if e := &b.Events[i]; e.Message == "" && e.IsText() {
 			e.Message = message
 		}
 	}

@@ -110,6 +110,7 @@ func format(b *event.Batch, cut func(string) string) string {
 		w.WriteString(" " + b.Time.Format(time.RFC3339Nano))
 	}
 	w.mark("partial", b.Partial)
+	w.mark("repeats", b.Repeats)
 	w.mark("internal", b.Internal)
 	w.mark("rejected="+string(b.Rejected), b.Rejected != "")
 	w.WriteString("\n")

@@ -210,11 +210,11 @@ func (d *decoder) addOutcome(t *task, fr frame, b *event.Batch) {
 	}
 }
 
-// addAnswer reports the text of a task's answer. It is partial if content-complete has reported it
-// before.
+// addAnswer reports the text of a task's answer, which content-complete may have reported.
 func (t *task) addAnswer(fr frame, b *event.Batch) {
 	if e := b.AddText(event.KindText, fr.data.Get("content")); e != nil {
-		b.Partial = !t.isNewText(e.Text())
+		b.Repeats = !t.isNewText(e.Text())
+		b.Partial = b.Repeats
 	}
 }
 

@@ -218,7 +218,7 @@ func TestResponses(t *testing.T) {
 	whole := `content-complete` + head + `; model_ended finish="stop" unmetered; text "hi"; final`
 	runDecode(t, []decodeCase{
 		{"usage after the response", []string{newTask, by("content-complete", stop), by("llm-usage", usage), by("task-complete", `"content":"hi"`)},
-			[]string{newTaskFacts, whole, `llm-usage` + head + `; usage model="m"` + used, `task-complete` + head + ` partial; text "hi"; run_ended`}},
+			[]string{newTaskFacts, whole, `llm-usage` + head + `; usage model="m"` + used, `task-complete` + head + ` partial repeats; text "hi"; run_ended`}},
 		{"usage before the end of the response", []string{newTask, by("content-delta", `"delta":"hi"`), by("llm-usage", usage), by("content-complete", stop)},
 			[]string{newTaskFacts, `content-delta` + head + ` partial; model_started; text "hi"`, `llm-usage` + head + `; other`,
 				`content-complete` + head + `; model_ended model="m" finish="stop"` + used + `; text "hi"; final`}},
@@ -274,7 +274,7 @@ func TestEnds(t *testing.T) {
 		{"failed, then completed", []string{newTask, failed, done, failed},
 			[]string{newTaskFacts, `task-status` + head + `; error agent_error; run_ended agent_error awaits_outcome`, `task-complete` + head + `; text "hi"; outcome took=5ms`, `task-status` + head + `; other`}},
 		{"a repeated answer", []string{newTask, answer, done},
-			[]string{newTaskFacts, answered, `task-complete` + head + ` partial; text "hi"; run_ended took=5ms`}},
+			[]string{newTaskFacts, answered, `task-complete` + head + ` partial repeats; text "hi"; run_ended took=5ms`}},
 		{"another answer", []string{newTask, answer, by("task-complete", `"content":"hi there"`)},
 			[]string{newTaskFacts, answered, `task-complete` + head + `; text "hi there"; run_ended`}},
 		{"an answer without an end", []string{newTask, by("task-status", working), answer},

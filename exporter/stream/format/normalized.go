@@ -81,7 +81,7 @@ func (n *normalized) frame(f replay.Frame, b *event.Batch) {
 	paused := pausedBy(b)
 	for i := range b.Events {
 		e := &b.Events[i]
-		if e.Kind == event.KindOther || e.Kind == event.KindIteration || paused.hasPlaceholder(e) || n.settings.Kinds != 0 && n.settings.Kinds&replay.KindsOf(e.Kind) == 0 {
+		if e.Kind == event.KindOther || e.Kind == event.KindIteration || paused.hasPlaceholder(e) || b.Repeats && e.IsText() || n.settings.Kinds != 0 && n.settings.Kinds&replay.KindsOf(e.Kind) == 0 {
 			continue
 		}
 		result := n.begin(f, e.Kind.String(), b)
