@@ -23,7 +23,6 @@ type chat struct {
 	reusesID bool   // an earlier completion had the ID
 	chunkID  string // the ID in the current chunk
 	model    string
-	reason   string      // the first finish reason
 	usage    event.Usage // so far
 	reported event.Usage // the part of it that was reported
 	failure  event.Failure
@@ -39,6 +38,8 @@ type choice struct {
 	index      int64
 	name       string // see event.Event.Message
 	done       bool
+	reason     string // why it finished, as on the wire
+	code       string // of the error with which it finished
 	finishedIn string // the key of the last completion in which it finished
 	reusesID   bool   // a choice of an earlier completion has the same key
 	message    place  // of its last message
@@ -150,19 +151,6 @@ func (d *decoder) choice(v strictjson.Value, m marks, partial bool, b *event.Bat
 	}
 }
 
-// finishChoice ends a choice. The last one ends the answer.
-func (d *decoder) finishChoice(c *choice, reason strictjson.Value, b *event.Batch) {
-	if c.done {
-		return
-	}
-	c.done = true
-	d.chat.reason = cmp.Or(d.chat.reason, d.name(reason))
-	d.endChoice(c, b)
-	if !slices.ContainsFunc(d.chat.choices, func(other *choice) bool { return !other.done }) {
-		d.endChat(b)
-	}
-}
-
 // addThoughts reports a model's reasoning. OpenAI's own API does not show it. vLLM, DeepSeek and LiteLLM
 // send it as reasoning_content. OpenRouter and newer versions of vLLM send it as reasoning. Most servers
 // repeat it in a list, and some send only the list. Mistral sends it in the content.
@@ -266,14 +254,6 @@ func (c *chat) choiceAt(index int64) *choice {
 	return begun
 }
 
-// endChoice reports the whole text of an answer and its calls.
-func (d *decoder) endChoice(c *choice, b *event.Batch) {
-	c.text.Report(b)
-	b.NameTexts(c.name)
-	d.reportCall(c, b)
-	c.text = dialect.TextTail{}
-}
-
 // reportCall reports the last call of a choice, whose arguments are complete.
 func (d *decoder) reportCall(c *choice, b *event.Batch) {
 	open := c.call
@@ -290,44 +270,6 @@ func (d *decoder) reportCall(c *choice, b *event.Batch) {
 }
 
 const maxArgsDepth = 32
-
-// endChat ends the model's answer. Its usage may follow.
-func (d *decoder) endChat(b *event.Batch) {
-	d.chat.finished = true
-	e := b.Add(event.KindModelEnded)
-	e.Model, e.FinishReason, e.UsageIncomplete = d.chat.model, d.chat.reason, true
-	switch d.chat.reason {
-	case contentFilter:
-		e.Error, e.Code = event.ModelError, contentFilter
-	case "error": // OpenRouter, vLLM
-		e.Error, e.Code = event.ModelError, d.chat.chunkError
-	}
-	if d.chat.failure, d.chat.code = e.Error, e.Code; e.Error == event.NoFailure {
-		b.Add(event.KindFinal)
-		return
-	}
-	e = b.Add(event.KindError)
-	e.Error, e.Code, e.Inline = d.chat.failure, d.chat.code, true
-}
-
-// maxUnfinished limits the choices without a finish reason whose texts are reported whole.
-const maxUnfinished = 2
-
-// finishChat ends an answer in which some choices have no finish reason. LiteLLM sends one only for the
-// first choice.
-func (d *decoder) finishChat(b *event.Batch) {
-	if !d.chat.started || d.chat.finished {
-		return
-	}
-	n := 0
-	for _, c := range d.chat.choices {
-		if !c.done && n < maxUnfinished {
-			d.endChoice(c, b)
-			n++
-		}
-	}
-	d.endChat(b)
-}
 
 // readUsage reads the tokens so far, which may come before the end. They are beside the choices, in a choice (Moonshot), or in x_groq.
 //

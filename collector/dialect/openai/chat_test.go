@@ -118,6 +118,27 @@ func TestChats(t *testing.T) {
 	}
 }
 
+// TestOutcomeOfChoices ends two choices in either order. The answer fails only if both do.
+func TestOutcomeOfChoices(t *testing.T) {
+	finish := func(index int, reason string) string {
+		return `data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":` + strconv.Itoa(index) + `,"delta":{},"finish_reason":"` + reason + `"}]}` + "\n\n"
+	}
+	const begins = `data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"assistant","content":"A"}},{"index":1,"delta":{"role":"assistant","content":"B"}}]}` + "\n\n"
+	for reasons, want := range map[[2]string]string{
+		{"stop", "content_filter"}: `finish="stop" unmetered`, {"content_filter", "stop"}: `finish="stop" unmetered`, {"stop", "length"}: `finish="stop" unmetered`,
+		{"error", "length"}:                  `finish="length" unmetered`,
+		{"content_filter", "content_filter"}: `finish="content_filter" model_error code="content_filter" unmetered`,
+		{"content_filter", "error"}:          `finish="content_filter" model_error code="content_filter" unmetered`,
+	} {
+		for _, ends := range []string{finish(0, reasons[0]) + finish(1, reasons[1]), finish(1, reasons[1]) + finish(0, reasons[0])} {
+			facts := dialecttest.Facts(Dialect{}, &event.Stream{SingleRun: true}, begins+ends+"data: [DONE]\n\n")
+			if !strings.Contains(facts, "model_ended "+want) || strings.Contains(facts, "run_ended model_error") != strings.Contains(want, "model_error") {
+				t.Errorf("%s: want %s:\n%s", ends, want, facts)
+			}
+		}
+	}
+}
+
 // TestLeftCalls checks that each call that an answer leaves to the client is reported as paused.
 func TestLeftCalls(t *testing.T) {
 	for _, n := range []int{1, 7, maxCalls} {

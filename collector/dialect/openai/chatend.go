@@ -1,0 +1,89 @@
+package openai
+
+import (
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// finishChoice ends a choice. The last one ends the answer.
+func (d *decoder) finishChoice(c *choice, reason strictjson.Value, b *event.Batch) {
+	if c.done {
+		return
+	}
+	c.done, c.reason, c.code = true, d.name(reason), d.chat.chunkError
+	d.endChoice(c, b)
+	if !slices.ContainsFunc(d.chat.choices, func(other *choice) bool { return !other.done }) {
+		d.endChat(b)
+	}
+}
+
+// endChoice reports the whole text of an answer and its calls.
+func (d *decoder) endChoice(c *choice, b *event.Batch) {
+	c.text.Report(b)
+	b.NameTexts(c.name)
+	d.reportCall(c, b)
+	c.text = dialect.TextTail{}
+}
+
+// endChat ends the model's answer. Its usage may follow.
+func (d *decoder) endChat(b *event.Batch) {
+	d.chat.finished = true
+	how := d.chat.outcome()
+	e := b.Add(event.KindModelEnded)
+	e.Model, e.FinishReason, e.UsageIncomplete = d.chat.model, how.reason, true
+	e.Error, e.Code = how.failure()
+	if d.chat.failure, d.chat.code = e.Error, e.Code; e.Error == event.NoFailure {
+		b.Add(event.KindFinal)
+		return
+	}
+	e = b.Add(event.KindError)
+	e.Error, e.Code, e.Inline = d.chat.failure, d.chat.code, true
+}
+
+// outcome returns the choice that says how the answer ended: the first one that did not fail, else the first one. The order in which
+// choices finish does not matter.
+func (c *chat) outcome() (best choice) {
+	for _, one := range c.choices {
+		failure, _ := one.failure()
+		ofBest, _ := best.failure()
+		switch {
+		case one.reason == "":
+		case best.reason == "", failure == event.NoFailure && ofBest != event.NoFailure, failure == ofBest && one.index < best.index:
+			best = *one
+		}
+	}
+	return best
+}
+
+// failure returns the failure with which a choice finished, and its code.
+func (c *choice) failure() (event.Failure, string) {
+	switch c.reason {
+	case contentFilter:
+		return event.ModelError, contentFilter
+	case "error": // OpenRouter, vLLM
+		return event.ModelError, c.code
+	}
+	return event.NoFailure, ""
+}
+
+// maxUnfinished limits the choices without a finish reason whose texts are reported whole.
+const maxUnfinished = 2
+
+// finishChat ends an answer in which some choices have no finish reason. LiteLLM sends one only for the
+// first choice.
+func (d *decoder) finishChat(b *event.Batch) {
+	if !d.chat.started || d.chat.finished {
+		return
+	}
+	n := 0
+	for _, c := range d.chat.choices {
+		if !c.done && n < maxUnfinished {
+			d.endChoice(c, b)
+			n++
+		}
+	}
+	d.endChat(b)
+}
