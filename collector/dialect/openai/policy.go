@@ -223,12 +223,14 @@ var (
 		"reasoning_content", "reasoning", "reasoning_text", "reasoning_opaque", "reasoning_details", "reasoning_summary", "reasoning_steps", "encrypted_reasoning",
 		"thinking", "thinking_blocks", "thinking_content", "thoughts", "thought_content", "chain_of_thought", "cot", "analysis",
 	}
-	publicChoice = event.Rule{Members: rules{
+	calledFunction = members(rules{"name": {Fact: event.KindToolStarted}})
+	publicChoice   = event.Rule{Members: rules{
 		"index":         &number,
 		"finish_reason": {Form: event.FormEnum, AllowedValues: []string{"stop", "length", "tool_calls", "function_call", contentFilter, "error"}, Fallback: `"other"`},
 		"delta": {Fallback: "{}", Members: rules{
 			"role": &assistant, "content": &text, "refusal": &text, "reasoning_content": &thought, "reasoning": &thought,
-			"tool_calls": {Elements: members(rules{"index": &number, "id": &scalar, "type": &scalar, "function": members(rules{"name": {Fact: event.KindToolStarted}})})},
+			"tool_calls":    {Elements: members(rules{"index": &number, "id": &scalar, "type": &scalar, "function": calledFunction})},
+			"function_call": calledFunction, // the API's form before tool_calls
 		}},
 	}}
 

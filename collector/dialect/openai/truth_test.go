@@ -41,14 +41,21 @@ func statements(t *testing.T, single bool, sent string) map[string]int {
 	}
 }
 
-// checkTruth checks that what leaves of a stream under public states nothing that the stream does not. Formats are written from it.
+// checkTruth checks that what leaves of a stream under public states nothing that the stream does not, and all calls that it states.
+// Formats are written from it.
 func checkTruth(t *testing.T, name, sent string) {
 	t.Helper()
 	for _, single := range []bool{true, false} {
 		inside := statements(t, single, sent)
-		for stated, n := range statements(t, single, stream(strings.Split(strings.TrimSpace(leaving(t, public, sent)), "\n")...)) {
+		outside := statements(t, single, stream(strings.Split(strings.TrimSpace(leaving(t, public, sent)), "\n")...))
+		for stated, n := range outside {
 			if n > inside[stated] {
 				t.Errorf("%s, single run %t: what leaves states %d times, not %d: %s", name, single, n, inside[stated], stated)
+			}
+		}
+		for stated, n := range inside {
+			if strings.HasPrefix(stated, "tool_started") && n > outside[stated] {
+				t.Errorf("%s, single run %t: what leaves states %d times, not %d: %s", name, single, outside[stated], n, stated)
 			}
 		}
 	}
@@ -117,6 +124,8 @@ func TestTruth(t *testing.T) {
 		{begun, finished, strings.Replace(usage(``), `"choices":[]`, `"choices":null`, 1), "[DONE]"},
 		{begun, finished, strings.Replace(usage(``), `"choices":[]`, `"x":0`, 1), "[DONE]"},
 		{usage(`{"index":0,"delta":{"role":"assistant","content":"Hi"}}`), usage(`{"index":0,"delta":{},"finish_reason":"stop"}`), usage(``), "[DONE]"}, // vLLM
+		{choice(`{"index":0,"delta":{"role":"assistant","content":null,"function_call":{"name":"f","arguments":""}}}`), choice(`{"index":0,"delta":{"function_call":{"arguments":"{\"x\":1}"}}}`),
+			choice(`{"index":0,"delta":{},"finish_reason":"function_call"}`), "[DONE]"},
 		{agentA, called, asks, "[DONE]"},
 		{agentA, called, asks, output, message, "[DONE]"},
 		{agentA, asksB, toB, agentB, called, output, message, "[DONE]"},
