@@ -30,6 +30,7 @@ type chat struct {
 	choices  []*choice
 
 	chunkError string // the code of an error next to the choices of the current chunk (OpenRouter)
+	stopped    bool   // an error of the server ended it
 }
 
 // choice is one of the answers of a chat completion. Its pieces arrive in order, but between those of other
@@ -64,7 +65,7 @@ const (
 
 // chunk reads a chunk of a chat completion, which is a run.
 //
-// Source: openai/types/chat/chat_completion_chunk.py of openai 3.54.
+// Source: openai/types/chat/chat_completion_chunk.py of openai 3.54, and groq/types/chat/chat_completion_chunk.py, XGroq.error, of groq.
 func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 	v := f.JSON
 	id, m := d.name(v.Get("id")), marksOf(v)
@@ -92,11 +93,18 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 		finishes = finishes || one.Get("finish_reason").Kind() == strictjson.String
 	}
 	c.chunkError, _ = errorCode(v.Get("error"))
+	if fault := v.Get("x_groq").Get("error"); !isBlank(fault) {
+		c.stopped = true
+		c.chunkError, _ = errorCode(fault)
+	}
 	for one := range v.Get("choices").Elements() {
 		d.choice(one, m, !finishes, b)
 	}
 	if v.Get("choices").Len() == 0 && m != marksOf() {
 		d.choice(strictjson.Value{}, m, true, b)
+	}
+	if c.stopped {
+		d.finishChat(b)
 	}
 	c.readUsage(v)
 	d.reportUsage(b)

@@ -37,8 +37,10 @@ func TestChats(t *testing.T) {
 		"choices null":         {[]string{hello, stop, strings.Replace(usage, `[]`, `null`, 1), done}, begins + `text "Hello"; text "Hello"; ` + ends + `; usage model="m" unmetered input=5 output=2; run_ended`},
 		"no choices":           {[]string{hello, stop, `{"id":"c","usage":{"prompt_tokens":5,"completion_tokens":2}}`, done}, begins + `text "Hello"; text "Hello"; ` + ends + `; usage model="m" unmetered input=5 output=2; run_ended`},
 		"Groq":                 {[]string{hello, strings.Replace(stop, `]}`, `],"x_groq":{"id":"r","usage":{"prompt_tokens":5,"completion_tokens":2,"total_time":0.1}}}`, 1), done}, begins + `text "Hello"; text "Hello"; ` + ends + `; usage model="m" unmetered input=5 output=2; run_ended`},
-		"Moonshot":             {[]string{hello, strings.Replace(stop, `"stop"}`, `"stop","usage":{"prompt_tokens":5,"completion_tokens":2}}`, 1), done}, begins + `text "Hello"; text "Hello"; ` + ends + `; usage model="m" unmetered input=5 output=2; run_ended`},
-		"without [DONE]":       {[]string{hello, stop, usage}, begins + `text "Hello"; text "Hello"; ` + ends + `; usage model="m" unmetered input=5 output=2`},
+		"Groq's error": {[]string{hello, chunk(choice("0", "", "null"), `,"x_groq":{"id":"r","error":"over capacity"}`), done},
+			begins + `text "Hello"; text "Hello"; model_ended model="m" model_error unmetered; error model_error from_code; run_ended model_error`},
+		"Moonshot":       {[]string{hello, strings.Replace(stop, `"stop"}`, `"stop","usage":{"prompt_tokens":5,"completion_tokens":2}}`, 1), done}, begins + `text "Hello"; text "Hello"; ` + ends + `; usage model="m" unmetered input=5 output=2; run_ended`},
+		"without [DONE]": {[]string{hello, stop, usage}, begins + `text "Hello"; text "Hello"; ` + ends + `; usage model="m" unmetered input=5 output=2`},
 		"calls in two choices": {[]string{
 			chunk(choice("0", `"role":"assistant","tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}]`, "null")+","+
 				choice("1", `"role":"assistant","tool_calls":[{"index":0,"id":"b","function":{"name":"f","arguments":"{}"}}]`, "null"), ""),

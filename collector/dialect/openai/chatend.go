@@ -34,7 +34,9 @@ func (d *decoder) endChat(b *event.Batch) {
 	how := d.chat.outcome()
 	e := b.Add(event.KindModelEnded)
 	e.Model, e.FinishReason, e.UsageIncomplete = d.chat.model, how.reason, true
-	e.Error, e.Code = how.failure()
+	if e.Error, e.Code = how.failure(); d.chat.stopped {
+		e.Error, e.Code = event.ModelError, d.chat.chunkError
+	}
 	if d.chat.failure, d.chat.code = e.Error, e.Code; e.Error == event.NoFailure {
 		b.Add(event.KindFinal)
 		return

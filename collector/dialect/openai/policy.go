@@ -173,6 +173,7 @@ var (
 	noText       = event.Rule{Replacement: "null"}
 	emptyText    = event.Rule{Replacement: `""`}
 	toolError    = event.Rule{Replacement: `"the tool failed"`}
+	stopped      = event.Rule{Fact: event.KindError, Replacement: `"the run failed"`, AllowedValues: []string{""}} // why Groq stopped an answer
 	noList       = event.Rule{Replacement: "[]"}
 	assistant    = event.Rule{Form: event.FormEnum, AllowedValues: []string{"assistant"}}
 	status       = event.Rule{Form: event.FormEnum, AllowedValues: []string{"queued", "in_progress", "searching", "interpreting", "generating", "calling", "completed", "incomplete", "failed", "cancelled"}}
@@ -295,7 +296,7 @@ func responseRule(output *event.Rule) event.Rule {
 
 // chunkRule returns the rule for a chunk whose choices have the given rule.
 func chunkRule(choices event.Rule) *event.Rule {
-	return members(rules{"id": &scalar, "object": &scalar, "created": &number, "model": &scalar, "choices": &choices})
+	return members(rules{"id": &scalar, "object": &scalar, "created": &number, "model": &scalar, "choices": &choices, "x_groq": members(rules{"error": &stopped})})
 }
 
 // itemMembers returns the members of items that hold texts, arguments and results, and those in more.

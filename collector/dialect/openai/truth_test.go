@@ -117,6 +117,7 @@ func TestTruth(t *testing.T) {
 		return strings.Replace(choice(choices), `"choices"`, `"usage":{"prompt_tokens":3,"completion_tokens":9},"choices"`, 1)
 	}
 	for _, sent := range [][]string{
+		{begun, strings.Replace(choice(`{"index":0,"delta":{},"finish_reason":null}`), `"choices"`, `"x_groq":{"id":"r","error":"over capacity"},"choices"`, 1), "[DONE]"},
 		{begun, finished, usage(`{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}`), "[DONE]"}, // OpenRouter
 		{begun, finished, usage(`{"index":0,"delta":{"content":""},"finish_reason":null}`), "[DONE]"},
 		{begun, finished, usage(`{"index":0,"delta":{"role":"assistant"},"finish_reason":"stop"}`), "[DONE]"},
