@@ -70,8 +70,8 @@ var otherItems = []string{
 func (d *decoder) itemAdded(v strictjson.Value, b *event.Batch) {
 	item := v.Get("item")
 	d.setItemType(item, b)
-	if kind := item.Get("type").String(); serverTools[kind] != "" {
-		d.serverToolStarted(kind, item, b)
+	if kind, tool := d.serverCall(item); kind != "" {
+		d.serverToolStarted(tool, item, b)
 	}
 }
 
@@ -143,7 +143,7 @@ func (d *decoder) reportItem(item strictjson.Value, known *itemState, b *event.B
 	case kind == "reasoning":
 		d.reportReasoning(item, known, b)
 	case serverTools[kind] != "":
-		d.serverToolEnded(kind, item, b)
+		d.serverToolEnded(item, b)
 	case client:
 		d.callDone(own, item, b)
 	case isOutput(kind):
@@ -189,8 +189,25 @@ func (d *decoder) itemID(item strictjson.Value) string {
 	return ""
 }
 
-func (d *decoder) serverToolStarted(kind string, item strictjson.Value, b *event.Batch) {
-	started := call{id: d.itemID(item), tool: cmp.Or(d.name(item.Get("name")), serverTools[kind])}
+// serverCall returns the type and the tool of a call that the server executes, or "" for another item. The Agents SDK for JavaScript
+// has the type in `name`, and the item of the response in `providerData`.
+//
+// Source: packages/agents-core/src/types/protocol.ts, HostedToolCallItem, of @openai/agents 0.17.
+func (d *decoder) serverCall(item strictjson.Value) (kind, tool string) {
+	kind, name := item.Get("type").String(), item.Get("name")
+	if kind == hostedCall {
+		kind, name = name.String(), item.Get("providerData").Get("name")
+	}
+	if serverTools[kind] == "" {
+		return "", ""
+	}
+	return kind, cmp.Or(d.name(name), serverTools[kind])
+}
+
+const hostedCall = "hosted_tool_call"
+
+func (d *decoder) serverToolStarted(tool string, item strictjson.Value, b *event.Batch) {
+	started := call{id: d.itemID(item), tool: tool}
 	d.questionAnswered(item, b) // the approval precedes the call
 	e := b.Add(event.KindToolStarted)
 	e.CallID, e.Name = started.id, started.tool
@@ -207,11 +224,12 @@ func (d *decoder) questionAnswered(item strictjson.Value, b *event.Batch) {
 }
 
 // serverToolEnded ends a call that the server has executed.
-func (d *decoder) serverToolEnded(kind string, item strictjson.Value, b *event.Batch) {
+func (d *decoder) serverToolEnded(item strictjson.Value, b *event.Batch) {
+	kind, tool := d.serverCall(item)
 	id, isOfKind := d.itemID(item), func(open call) bool { return open.tool == serverTools[kind] }
 	ended := d.serverCalls.end(id, isOfKind)
 	if ended == (call{}) {
-		d.serverToolStarted(kind, item, b)
+		d.serverToolStarted(tool, item, b)
 		ended = d.serverCalls.end(id, isOfKind)
 	}
 	failure, code, hasEnded := outcomeOf(item, item.Get("output"), ended.tool)
@@ -278,7 +296,7 @@ func (d *decoder) callEnded(item, output strictjson.Value, b *event.Batch) {
 // Source: the items in openai/types/responses/response_item.py of openai 3.54, and agents/run_internal/tool_actions.py of openai-agents
 // 0.24.
 func outcomeOf(item, output strictjson.Value, tool string) (failure event.Failure, code string, hasEnded bool) {
-	status, fault := item.Get("status"), item.Get("error")
+	status, fault := item.Get("status"), cmp.Or(item.Get("error"), item.Get("providerData").Get("error"))
 	failure = toolFailure(output, tool)
 	if failure == event.NoFailure && (status.Is("failed") || fault.Kind() > strictjson.Null) {
 		failure = event.ToolError

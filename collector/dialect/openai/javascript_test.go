@@ -12,17 +12,19 @@ import (
 
 // Events of the Agents SDK for JavaScript, as JSON.stringify writes them.
 const (
-	agentA  = `{"type":"agent_updated_stream_event","agent":{"name":"A"}}`
-	agentB  = `{"type":"agent_updated_stream_event","agent":{"name":"B"}}`
-	called  = `{"type":"run_item_stream_event","name":"tool_called","item":{"type":"tool_call_item","rawItem":{"type":"function_call","id":"f","callId":"c","name":"w","status":"completed","arguments":"{}","providerData":{}},"agent":{"name":"A"}}}`
-	output  = `{"type":"run_item_stream_event","name":"tool_output","item":{"type":"tool_call_output_item","rawItem":{"type":"function_call_result","name":"w","callId":"c","status":"completed","output":{"type":"text","text":"o"}},"agent":{"name":"A"},"output":"o"}}`
-	asksB   = `{"type":"run_item_stream_event","name":"handoff_requested","item":{"type":"handoff_call_item","rawItem":{"type":"function_call","id":"g","callId":"h","name":"transfer_to_B","status":"completed","arguments":"{}"},"agent":{"name":"A"}}}`
-	toB     = `{"type":"run_item_stream_event","name":"handoff_occurred","item":{"type":"handoff_output_item","rawItem":{"type":"function_call_result","name":"transfer_to_B","callId":"h","status":"completed","output":{"type":"text","text":"{}"}},"sourceAgent":{"name":"A"},"targetAgent":{"name":"B"}}}`
-	asks    = `{"type":"run_item_stream_event","name":"tool_approval_requested","item":{"type":"tool_approval_item","rawItem":{"type":"function_call","id":"f","callId":"c","name":"w","status":"completed","arguments":"{}"},"agent":{"name":"A"},"toolName":"w"}}`
-	message = `{"type":"run_item_stream_event","name":"message_output_created","item":{"type":"message_output_item","rawItem":{"id":"i","type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":"secret","providerData":{}}]},"agent":{"name":"A"}}}`
-	piece   = `{"type":"raw_model_stream_event","data":{"type":"output_text_delta","delta":"secret","itemId":"i","providerData":{"type":"response.output_text.delta","item_id":"i","output_index":0}}}`
-	started = `{"type":"raw_model_stream_event","data":{"type":"response_started","providerData":{"type":"response.created","response":{"id":"r"}}}}`
-	doneJS  = `{"type":"raw_model_stream_event","data":{"type":"response_done","response":{"id":"r","usage":{"inputTokens":5,"outputTokens":2},"output":[{"id":"i","type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":"secret"}]}]}}}`
+	agentA   = `{"type":"agent_updated_stream_event","agent":{"name":"A"}}`
+	agentB   = `{"type":"agent_updated_stream_event","agent":{"name":"B"}}`
+	called   = `{"type":"run_item_stream_event","name":"tool_called","item":{"type":"tool_call_item","rawItem":{"type":"function_call","id":"f","callId":"c","name":"w","status":"completed","arguments":"{}","providerData":{}},"agent":{"name":"A"}}}`
+	output   = `{"type":"run_item_stream_event","name":"tool_output","item":{"type":"tool_call_output_item","rawItem":{"type":"function_call_result","name":"w","callId":"c","status":"completed","output":{"type":"text","text":"o"}},"agent":{"name":"A"},"output":"o"}}`
+	asksB    = `{"type":"run_item_stream_event","name":"handoff_requested","item":{"type":"handoff_call_item","rawItem":{"type":"function_call","id":"g","callId":"h","name":"transfer_to_B","status":"completed","arguments":"{}"},"agent":{"name":"A"}}}`
+	toB      = `{"type":"run_item_stream_event","name":"handoff_occurred","item":{"type":"handoff_output_item","rawItem":{"type":"function_call_result","name":"transfer_to_B","callId":"h","status":"completed","output":{"type":"text","text":"{}"}},"sourceAgent":{"name":"A"},"targetAgent":{"name":"B"}}}`
+	searched = `{"type":"run_item_stream_event","name":"tool_called","item":{"type":"tool_call_item","rawItem":{"type":"hosted_tool_call","id":"s","name":"web_search_call","status":"completed","output":"o","arguments":"o"},"agent":{"name":"A"}}}`
+	usedMCP  = `{"type":"run_item_stream_event","name":"tool_called","item":{"type":"tool_call_item","rawItem":{"type":"hosted_tool_call","id":"t","name":"mcp_call","status":"completed","providerData":{"type":"mcp_call","name":"w","error":"o","server_label":"o"}},"agent":{"name":"A"}}}`
+	asks     = `{"type":"run_item_stream_event","name":"tool_approval_requested","item":{"type":"tool_approval_item","rawItem":{"type":"function_call","id":"f","callId":"c","name":"w","status":"completed","arguments":"{}"},"agent":{"name":"A"},"toolName":"w"}}`
+	message  = `{"type":"run_item_stream_event","name":"message_output_created","item":{"type":"message_output_item","rawItem":{"id":"i","type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":"secret","providerData":{}}]},"agent":{"name":"A"}}}`
+	piece    = `{"type":"raw_model_stream_event","data":{"type":"output_text_delta","delta":"secret","itemId":"i","providerData":{"type":"response.output_text.delta","item_id":"i","output_index":0}}}`
+	started  = `{"type":"raw_model_stream_event","data":{"type":"response_started","providerData":{"type":"response.created","response":{"id":"r"}}}}`
+	doneJS   = `{"type":"raw_model_stream_event","data":{"type":"response_done","response":{"id":"r","usage":{"inputTokens":5,"outputTokens":2},"output":[{"id":"i","type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":"secret"}]}]}}}`
 )
 
 // ofModel returns an event of a response as the SDK for JavaScript wraps it.
@@ -42,7 +44,13 @@ func TestJavaScript(t *testing.T) {
 		sent []string
 		want string
 	}{
-		"items":         {[]string{agentA, called, output, message, "[DONE]"}, begins + "; " + tool + `; text "secret"; run_ended`},
+		"items": {[]string{agentA, called, output, message, "[DONE]"}, begins + "; " + tool + `; text "secret"; run_ended`},
+		"a tool of the server": {[]string{agentA, searched, usedMCP, message, "[DONE]"},
+			begins + `; tool_started name="web_search" call="s"; tool_ended name="web_search" call="s" settled "o"; tool_started name="w" call="t"; tool_ended name="w" call="t" tool_error settled; text "secret"; run_ended`},
+		"a tool of the server in Python": {[]string{agentA, strings.NewReplacer(`rawItem`, `raw_item`, `hosted_tool_call`, `web_search_call`, `"name":"web_search_call",`, ``).Replace(searched), "[DONE]"},
+			begins + `; tool_started name="web_search" call="s"; tool_ended name="web_search" call="s" settled "o"; run_ended`},
+		"a tool of the server in a response": {[]string{ofModel(created), ofModel(`{"type":"response.output_item.done","output_index":0,"item":{"type":"web_search_call","id":"s","status":"completed"}}`), searched, ofModel(done), searched, "[DONE]"},
+			begins + `; model_started model="m"; tool_started name="web_search" call="s"; tool_ended name="web_search" call="s" settled; model_ended model="m" finish="completed"; final; run_ended`},
 		"an approval":   {[]string{agentA, called, asks, "[DONE]"}, begins + `; tool_started name="w" call="c" {}; input_requested call="c" confirmation; run_ended`},
 		"an answer":     {[]string{agentA, called, asks, output, message, "[DONE]"}, begins + `; tool_started name="w" call="c" {}; input_requested call="c" confirmation; input_answered call="c"; tool_ended name="w" call="c" "o"; text "secret"; run_ended`},
 		"an MCP server": {[]string{agentA, asksMCP, answersMCP, message, "[DONE]"}, begins + `; input_requested call="q" confirmation; input_answered call="q"; text "secret"; run_ended`},

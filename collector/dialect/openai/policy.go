@@ -263,7 +263,15 @@ var (
 func runItemRule(own rules) *event.Rule {
 	call := members(rules{"type": &scalar, "call_id": &scalar, "callId": &scalar, "name": {Fact: event.KindToolStarted}, "status": &status, "error": &toolError})
 	maps.Copy(call.Members, own)
+	serverCall := members(rules{
+		"type": &scalar, "id": &scalar, "name": {Fact: event.KindToolStarted}, "status": &status, "error": &toolError,
+		"providerData": members(rules{"name": {Fact: event.KindToolStarted}, "error": &toolError}),
+	})
 	byType := rules{"mcp_approval_request": members(rules{"type": &scalar, "id": &scalar}), "mcp_approval_response": members(rules{"type": &scalar, "approval_request_id": &scalar})}
+	for kind := range serverTools {
+		byType[kind] = serverCall
+	}
+	byType[hostedCall] = serverCall
 	for kind := range clientTools { // the SDK for JavaScript says "result"
 		byType[kind], byType[kind+"_output"], byType[kind+"_result"] = call, call, call
 	}

@@ -189,8 +189,12 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// runCall reports a call that the run executes, unless a response has shown it.
+// runCall reports a call that the run or the server executes, unless a response has shown it.
 func (d *decoder) runCall(id string, raw strictjson.Value, b *event.Batch) {
+	if kind, _ := d.serverCall(raw); kind != "" && !d.sdk.answered && !d.response.hasItems {
+		d.serverToolEnded(raw, b)
+		return
+	}
 	if tool, client := clientTools[raw.Get("type").String()]; client && id != "" && !d.response.ended {
 		d.callDone(tool, raw, b)
 	}
