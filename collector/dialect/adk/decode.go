@@ -107,7 +107,7 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 func (d *decoder) branchOf(agent, branch string, fr *frame) string {
 	last, known := d.lastBranches[agent]
 	switch {
-	case branch == "" && fr.errorCode.Exists() && !fr.node.Exists():
+	case branch == "" && fr.reportsFailure() && !fr.node.Exists():
 		return last
 	case known || branch != "" && len(d.lastBranches) < maxSpeakers:
 		d.lastBranches[agent] = branch

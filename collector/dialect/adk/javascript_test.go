@@ -55,6 +55,7 @@ func TestErrorsWithoutBranch(t *testing.T) {
 		{by(raised), ""},
 		{by(`"branch":"p.a",` + parts(hi)), "p.a"},
 		{by(raised), "p.a"},
+		{by(`"errorMessage":"boom"`), "p.a"},
 		{by(`"nodeInfo":{"path":"a@1"},` + raised), ""}, // from Python, which states the branch
 		{by(parts(hi)), ""},
 		{by(raised), ""},

@@ -212,7 +212,7 @@ func (f *frame) typeOf(isWrapped bool) string {
 // failure returns the class of the failure that an error code reports. pending is the number of the
 // agent's calls without a response.
 //
-//   - A message without a code is an agent error: models and tools have codes.
+//   - A message without a code, usage and finish reason is an agent error, because no model sends it.
 //   - The code of a function is an agent error.
 //   - After a final answer, an exception is an agent error: it comes from a callback or, if the path names
 //     only a container, from another step of that container.
@@ -224,7 +224,7 @@ func (f *frame) failure(r *response, pending int) event.Failure {
 	switch {
 	case !f.reportsFailure():
 		return event.NoFailure
-	case f.hasOnlyErrorMessage():
+	case f.hasOnlyErrorMessage() && !f.hasUsage && !f.finishReason.Exists():
 		return event.AgentError
 	case f.lacksModel && !wire.IsStatus(f.errorCode.String()):
 		return event.AgentError
