@@ -368,3 +368,17 @@ func TestBounds(t *testing.T) {
 		t.Errorf("%d questions and %d texts at the end, want %d and %d", asked, told, maxPendingCalls, maxArtifacts)
 	}
 }
+
+// TestRepeatBeyondLimit checks that the response to a call beyond the limit that was repeated ends its wait.
+func TestRepeatBeyondLimit(t *testing.T) {
+	var frames []string
+	for i := range maxCalls {
+		frames = append(frames, statusIs("working", calls(fmt.Sprint("c", i), "f", false), adkEvent("")))
+	}
+	call := calls("c", "f", true)
+	frames = append(frames, statusIs("working", call, adkEvent("")), statusIs("working", call, adkEvent("")),
+		statusIs("working", toolResult("c", "f", `{}`), adkEvent("")), statusIs("input-required", "", ""))
+	if got := factsOf(&event.Stream{}, frames...); !strings.HasSuffix(got, `input_requested call="t" clarification`) {
+		t.Errorf("the last facts are %q, want a question of the task", got[max(0, len(got)-300):])
+	}
+}

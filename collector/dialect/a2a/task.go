@@ -148,8 +148,9 @@ func (t *task) resume(b *event.Batch) {
 	t.awaited = t.awaited[:0]
 }
 
+// addPendingCall adds a call once: a repeat of a call beyond maxCalls is not recognized.
 func (t *task) addPendingCall(id string) {
-	if id != "" && len(t.pendingCalls) < maxPendingCalls {
+	if id != "" && len(t.pendingCalls) < maxPendingCalls && !slices.Contains(t.pendingCalls, id) {
 		t.pendingCalls = append(t.pendingCalls, id)
 	}
 }
