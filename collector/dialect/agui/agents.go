@@ -280,21 +280,16 @@ func (a agents) within(call, name string) (only agent, known bool) {
 
 // subagentFinished ends a subagent, unless it is suspended: then a later run continues it.
 func (d *decoder) subagentFinished(v strictjson.Value, b *event.Batch) {
-	if !v.Get("outcome").Get("type").Is("suspended") {
-		d.endSubagent(v, event.NoFailure, "", b)
+	if id := d.name(v.Get("subagentRunId")); id != "" {
+		d.agents.byID(id).apply(b)
+		outcomeOf(v).endAgent(b)
 	}
 }
 
 func (d *decoder) subagentError(v strictjson.Value, b *event.Batch) {
-	d.endSubagent(v, event.AgentError, errorCode(v), b)
-}
-
-func (d *decoder) endSubagent(v strictjson.Value, failure event.Failure, code string, b *event.Batch) {
-	id := d.name(v.Get("subagentRunId"))
-	if id == "" {
-		return
+	if id := d.name(v.Get("subagentRunId")); id != "" {
+		d.agents.byID(id).apply(b)
+		e := b.Add(event.KindAgentEnded)
+		e.Error, e.Code = event.AgentError, errorCode(v)
 	}
-	d.agents.byID(id).apply(b)
-	e := b.Add(event.KindAgentEnded)
-	e.Error, e.Code = failure, code
 }

@@ -179,8 +179,7 @@ func (d *decoder) startNested(run, parent string, b *event.Batch) {
 	b.Add(event.KindAgentStarted)
 }
 
-// runFinished ends a run with its outcome. A run without an outcome succeeded. An outcome that is not known does not say how the
-// run ended.
+// runFinished ends a run with its outcome. A run with an unknown outcome stays incomplete.
 func (d *decoder) runFinished(v strictjson.Value, b *event.Batch) {
 	if d.hasWithheldQuestion(v) || isInstruction(v) {
 		b.Type = typeRunWithQuestion
@@ -192,39 +191,24 @@ func (d *decoder) runFinished(v strictjson.Value, b *event.Batch) {
 		d.run, d.session, d.ended = run, d.name(v.Get("threadId")), false // the start was not seen
 		b.Run, b.Session = d.run, d.session
 	}
-	failure := event.NoFailure
-	switch outcomeOf(v) {
-	case "success":
+	outcome := outcomeOf(v)
+	switch outcome {
+	case outcomeInterrupted:
+		d.requestInputs(v, b)
+	case outcomeSucceeded, outcomeUnknown:
 		d.reportLastClosed(b)
 		d.requestLegacyInput(b)
 		d.reportPendingCalls(v.Get("outcome").Get("pendingToolCallIds"), b)
-	case "cancelled", "canceled":
-		failure = event.FailureCanceled
-		b.Add(event.KindError).Error = failure
-	case "interrupt":
-		d.requestInputs(v, b)
 	default:
+		b.Add(event.KindError).Error = outcome.failure()
+	}
+	if outcome == outcomeUnknown {
 		d.addUsage(v.Get("usage"), b)
 		d.reset()
 		d.ended = true
 		return
 	}
-	d.end(failure, "", v, b)
-}
-
-// outcomeOf returns the outcome of a run: since 1.0 the type of an object, in the draft before a string or only the interrupt.
-func outcomeOf(v strictjson.Value) string {
-	outcome := v.Get("outcome")
-	if outcome.Kind() == strictjson.Object {
-		outcome = outcome.Get("type")
-	}
-	switch {
-	case outcome.Kind() > strictjson.Null:
-		return outcome.String()
-	case v.Get("interrupt").Kind() > strictjson.Null:
-		return "interrupt"
-	}
-	return "success"
+	d.end(outcome.failure(), "", v, b)
 }
 
 // endNested ends a run within the current one, and reports whether the frame did so. The usage of
@@ -238,7 +222,7 @@ func (d *decoder) endNested(v strictjson.Value, b *event.Batch) bool {
 	d.nestedRuns = slices.Delete(d.nestedRuns, i, i+1)
 	d.agents.byID(run).apply(b)
 	d.addUsage(v.Get("usage"), b)
-	b.Add(event.KindAgentEnded)
+	outcomeOf(v).endAgent(b)
 	return true
 }
 

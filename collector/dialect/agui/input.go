@@ -1,7 +1,6 @@
 package agui
 
 import (
-	"iter"
 	"time"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -33,43 +32,15 @@ func (d *decoder) reportPendingCalls(pending strictjson.Value, b *event.Batch) {
 	}
 }
 
-// interrupts returns the questions with which a run ends. The draft before 1.0 had one beside the outcome; Microsoft's Agent
-// Framework sent a list there, with the ids of calls.
-//
-// Source: docs.ag-ui.com/drafts/interrupts; github.com/microsoft/agent-framework/pull/6925.
-func interrupts(v strictjson.Value) iter.Seq[strictjson.Value] {
-	return func(yield func(strictjson.Value) bool) {
-		for one := range v.Get("outcome").Get("interrupts").Elements() {
-			if !yield(one) {
-				return
-			}
-		}
-		draft := v.Get("interrupt")
-		if draft.Kind() == strictjson.Object {
-			yield(draft)
-			return
-		}
-		for one := range draft.Elements() {
-			if !yield(one) {
-				return
-			}
-		}
-	}
-}
-
-// requestInputs reports the inputs that a run waits for. If it names no interrupts, any later run of the session
-// answers it.
-func (d *decoder) requestInputs(run strictjson.Value, b *event.Batch) {
+// requestInputs reports the inputs that an ended run waits for. If it names no interrupts, any later run of the
+// session answers it.
+func (d *decoder) requestInputs(end strictjson.Value, b *event.Batch) {
 	n := 0
-	for v := range interrupts(run) {
+	for v := range interrupts(end) {
 		if n++; n > maxPending {
 			break
 		}
-		call := d.name(v.Get("toolCallId"))
-		if id := d.name(v.Get("id")); call == "" && d.calls.byID(id) != nil {
-			call = id
-		}
-		if call != "" {
+		if call := d.name(v.Get("toolCallId")); call != "" {
 			b.Add(event.KindToolPaused).CallID = call
 		}
 		e := b.Add(event.KindInputRequested)
@@ -89,8 +60,8 @@ func (d *decoder) requestInputs(run strictjson.Value, b *event.Batch) {
 var outcomeMembers = []string{"outcome", "interrupt"}
 
 // hasWithheldQuestion reports whether the outcome of a run asks about something withheld. The outcome is removed then.
-func (d *decoder) hasWithheldQuestion(run strictjson.Value) bool {
-	for v := range interrupts(run) {
+func (d *decoder) hasWithheldQuestion(end strictjson.Value) bool {
+	for v := range interrupts(end) {
 		if d.repeatsWithheld(v) || isMarkedInternal(v) || lenient.HasInternalDiscriminator(&table, v.Get("metadata")) {
 			return true
 		}
@@ -118,7 +89,7 @@ const maxExpiry = 30 * 24 * time.Hour
 // interrupt with a response schema asks for data.
 func inputOf(v strictjson.Value) event.InputKind {
 	switch reason := v.Get("reason"); {
-	case reason.Is("tool_call"), reason.Is("confirmation"):
+	case reason.Is("tool_call"), reason.Is("confirmation"), reason.Is("human_approval"):
 		return event.InputConfirmation
 	case reason.Is("input_required"), v.Get("responseSchema").Kind() == strictjson.Object:
 		return event.InputData

@@ -2,6 +2,7 @@ package agui
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
@@ -38,7 +39,7 @@ var table = event.Table{
 	Types: map[string]event.Type{
 		typeRunStarted:      {Client: true, Public: publicRun, Words: &conversationWords},
 		typeRunWithInput:    {Client: true, InternalMembers: inputMembers, Public: publicRun},
-		typeRunFinished:     {Client: true, Words: &resultWords, Public: frame(rules{"threadId": &scalar, "runId": &scalar, "outcome": &publicOutcome, "interrupt": &publicDraftInterrupt})},
+		typeRunFinished:     {Client: true, Words: &resultWords, Public: frame(rules{"threadId": &scalar, "runId": &scalar, "outcome": &publicOutcome, "interrupt": &publicInterrupts})},
 		typeRunWithQuestion: {Client: true, Words: &resultWords, InternalMembers: outcomeMembers, Public: frame(rules{"threadId": &scalar, "runId": &scalar})},
 		typeRunError:        {Client: true, Public: frame(rules{"message": &publicFailure})},
 		typeError:           {Client: true, Public: &event.Rule{Fact: event.KindError, Replacement: failure}}, // this error is not an event of the protocol
@@ -49,7 +50,7 @@ var table = event.Table{
 			"name": &scalar, "parentSubagentRunId": &scalar, "parentToolCallId": &scalar, "parentMessageId": &scalar,
 		})},
 		typeSubagentFinished: {Client: true, Words: &resultWords, Public: frame(rules{
-			"outcome": {Members: rules{"type": &scalar, "interruptIds": {Elements: &scalar}}},
+			"outcome": {String: &outcomeName, Members: rules{"type": &outcomeName, "interruptIds": {Elements: &scalar}}},
 		})},
 		typeSubagentError: {Client: true, Public: frame(rules{"message": {Replacement: `"the subagent failed"`}})},
 
@@ -167,16 +168,17 @@ var (
 	}).Members}
 
 	// publicOutcome keeps the members of questions that a person needs to answer them.
-	publicOutcome = event.Rule{String: &scalar, Members: rules{
-		"type":               &scalar,
-		"pendingToolCallIds": {Elements: &scalar},
-		"interrupts": {Fact: event.KindInputRequested, Elements: &event.Rule{Members: rules{
-			"id": &scalar, "reason": &publicQuestionText, "message": &publicQuestionText, "toolCallId": &scalar, "subagentRunId": &scalar,
-			"responseSchema": schema(4), "expiresAt": &timestamp,
-		}}},
+	publicOutcome = event.Rule{String: &outcomeName, Members: rules{
+		"type": &outcomeName, "pendingToolCallIds": {Elements: &scalar}, "interrupts": {Fact: event.KindInputRequested, Elements: publicInterrupts.Elements},
 	}}
-	publicDraftInterrupt = event.Rule{Fact: event.KindInputRequested, Members: draftInterrupt, Elements: &event.Rule{Members: draftInterrupt}}
-	draftInterrupt       = rules{"id": &scalar, "reason": &publicQuestionText}
+	publicInterrupts = event.Rule{Fact: event.KindInputRequested, Members: publicQuestion, Elements: &event.Rule{Members: publicQuestion}}
+	publicQuestion   = rules{
+		"id": &scalar, "reason": &publicQuestionText, "message": &publicQuestionText, "toolCallId": &scalar, "subagentRunId": &scalar,
+		"responseSchema": schema(4), "expiresAt": &timestamp,
+	}
+
+	// outcomeName keeps that an outcome is unknown, because a reader takes an event without an outcome for a success.
+	outcomeName = event.Rule{Form: event.FormEnum, DropNull: true, AllowedValues: slices.Sorted(maps.Keys(outcomes)), Fallback: `"unknown"`}
 )
 
 // schema returns the rule for the schema of an answer, down to a depth. It leaves out defaults and

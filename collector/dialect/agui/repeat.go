@@ -79,6 +79,9 @@ func (d *decoder) rememberMessage(k *kind, id, owner string) {
 	if m != nil {
 		id, isWithheld = m.id, m.internal
 	}
+	if id == "" && k.name != typeTextEnd {
+		d.withheld.overflowed = true // it is unknown which message the text is part of
+	}
 	if isWithheld {
 		d.withhold(key{entity: entityMessage, id: id})
 	} else {

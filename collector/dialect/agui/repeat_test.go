@@ -34,6 +34,28 @@ func lists(message string) map[string]string {
 	}
 }
 
+// TestListsAfterTextWithoutID checks that no list leaves after a withheld text that names no message: it might repeat
+// the text.
+func TestListsAfterTextWithoutID(t *testing.T) {
+	const (
+		start = `{"type":"RUN_STARTED","threadId":"t","runId":"r"}`
+		list  = `{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"m","role":"assistant","content":"CANARY"}]}`
+	)
+	for _, text := range []string{
+		`{"type":"TEXT_MESSAGE_CHUNK","delta":"CANARY"}`,
+		`{"type":"TEXT_MESSAGE_CHUNK","kind":"internal","delta":"CANARY"}`,
+		`{"type":"TEXT_MESSAGE_START","kind":"internal","role":"assistant"}`,
+		`{"type":"TEXT_MESSAGE_CONTENT","delta":"CANARY"}`,
+	} {
+		if got := filterFrames(t, allSettings[0], start, text, list); got[1] != withheld || got[2] != withheld {
+			t.Errorf("after %s the list leaves: %q", text, got[1:])
+		}
+	}
+	if got := last(filterFrames(t, allSettings[0], start, `{"type":"TEXT_MESSAGE_END"}`, list)); got != list {
+		t.Errorf("after an end without an id the list becomes %s", got)
+	}
+}
+
 // TestListsRepeatNothing checks that a message that was withheld is removed from a list, in the same run
 // and in the next one.
 func TestListsRepeatNothing(t *testing.T) {

@@ -48,7 +48,7 @@ const maxNodes = 64
 // Sources: google/adk/events/_node_path_builder.py, _branch_path.py and agents/parallel_agent.py of
 // google-adk 2.13.
 func (p *Places) Of(key Speaker) *event.Place {
-	key.Path, key.Branch, key.Scope = cutAtSegment(key.Path, '/'), cutAtSegment(key.Branch, '.'), dialect.Name(key.Scope)
+	key.Path, key.Branch, key.Scope = cutPath(key.Path), cutAtSegment(key.Branch, '.'), dialect.Name(key.Scope)
 	if p.last != nil && key == p.lastKey { // comparing the same strings is faster than hashing them
 		return p.last
 	}
@@ -74,7 +74,7 @@ func remember[K comparable, V any](in *map[K]V, key K, value V) {
 // AddOutput records that the node at a path has an output. The node above it is then a workflow,
 // unless a call invoked the node.
 func (p *Places) AddOutput(path string) {
-	path = cutAtSegment(path, '/')
+	path = cutPath(path)
 	if _, run := cutRun(path); isCall(run) {
 		return
 	}
@@ -84,7 +84,7 @@ func (p *Places) AddOutput(path string) {
 }
 
 // IsWorkflow reports whether the node at a path has run a step with an output.
-func (p *Places) IsWorkflow(path string) bool { return p.workflows[cutAtSegment(path, '/')] }
+func (p *Places) IsWorkflow(path string) bool { return p.workflows[cutPath(path)] }
 
 func (p *Places) newPlace(key Speaker) *event.Place {
 	path := splitPath(key.Path)
@@ -133,13 +133,19 @@ func cutAtSegment(s string, separator byte) string {
 	return s[:max(strings.LastIndexByte(s[:MaxPath], separator), 0)]
 }
 
-// splitPath splits a path. In Python's form the first segment has a run, in JavaScript's form it has
-// none.
-func splitPath(path string) []string {
+// cutPath is cutAtSegment for a path.
+func cutPath(path string) string { return cutAtSegment(path, separatorOf(path)) }
+
+// splitPath splits a path into its segments.
+func splitPath(path string) []string { return split(path, string(separatorOf(path))) }
+
+// separatorOf returns the separator of a path's segments. In Python's form the first segment has a run, in
+// JavaScript's form it has none.
+func separatorOf(path string) byte {
 	if first, _, _ := strings.Cut(path, "."); strings.Contains(first, "@") || strings.Contains(path, "/") {
-		return split(path, "/")
+		return '/'
 	}
-	return split(path, ".")
+	return '.'
 }
 
 func split(s, separator string) []string {

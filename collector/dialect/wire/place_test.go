@@ -35,3 +35,15 @@ func TestLeftoverBranch(t *testing.T) {
 		})
 	}
 }
+
+// TestLongPaths checks that the place of a speaker with a long path has the nodes of the complete segments.
+func TestLongPaths(t *testing.T) {
+	for _, c := range []struct{ run, separator string }{{"", "."}, {"@1", "/"}} {
+		path := "root" + c.run + c.separator + "step" + c.run + c.separator
+		path += strings.Repeat("x", wire.MaxPath-len(path))
+		nodes := new(wire.Places).Of(wire.Speaker{Author: "a", Path: path, HasPath: true}).Nodes
+		if len(nodes) != 3 || nodes[0].Name != "root" || nodes[1].Name != "step" || nodes[2].Name != "a" {
+			t.Errorf("%.12s has the nodes %v, want root, step and a", path, nodes)
+		}
+	}
+}
