@@ -132,7 +132,8 @@ func (d *decoder) readEvent(t *task, m adkMetadata, parts parts, b *event.Batch)
 		return
 	}
 	t.code = code
-	b.Partial = !t.isNewText(parts) && textOnly(parts) && parts.len() > 0 // the answer repeats the last event
+	b.Repeats = !t.isNewText(parts) && textOnly(parts) && parts.len() > 0 // the answer repeats the last event
+	b.Partial = b.Repeats
 	d.addPauses(m, b)
 	for p := range parts.all() {
 		d.addPart(t, m, p, failure, b)

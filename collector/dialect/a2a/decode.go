@@ -256,7 +256,8 @@ func (d *decoder) reportAnswer(t *task, st status, b *event.Batch) {
 	}
 	if !fromUser(st.message) && st.parts.len() > 0 {
 		if isNew := t.isNewText(st.parts); isNew || !reported {
-			b.Partial = !isNew
+			b.Repeats = !isNew
+			b.Partial = b.Repeats
 			addTexts(st.parts, b)
 		}
 	}

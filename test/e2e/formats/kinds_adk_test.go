@@ -99,6 +99,7 @@ func TestKindsOfADK(t *testing.T) {
 		{"error code", said, `"errorCode":"SAFETY","errorMessage":"secret"`},
 		{"error code that is none", said, `"errorCode":"MAX_TOKENS","errorMessage":"secret"`},
 		{"error code of a tool that raised", called, `"errorCode":"ValueErrorSecret","errorMessage":"secret"`},
+		{"error message", said, `"errorCode":"","errorMessage":"secret"`},
 		{"answer cut at its limit", nil, parts(`{"text":"Hi"}`) + `,"finishReason":"MAX_TOKENS"`},
 		{"nothing", said, `"id":"f1"`},
 
