@@ -92,3 +92,15 @@ func TestExecutedCode(t *testing.T) {
 			[]string{`model_ended; ` + started + `; final`, `tool_ended name="code_execution" ` + toolRaised}},
 	})
 }
+
+// TestMessagesWithoutCode checks the errors of agents that call a remote agent.
+func TestMessagesWithoutCode(t *testing.T) {
+	runDecode(t, []decodeCase{
+		{"a message without a code", []string{by(`"errorMessage":"boom"`), by(`"errorCode":null,"errorMessage":"boom",` + parts(hi)), by(`"errorMessage":""`)},
+			[]string{"error agent_error from_code; final", `text "hi"; error agent_error from_code; final`, "final"}},
+		{"messages that are no failures", []string{by(`"errorCode":"MAX_TOKENS","errorMessage":"too long","finishReason":"MAX_TOKENS",` + parts(hi)), by(`"errorMessage":null`), `{"author":"user","partial":true,"errorMessage":"too large"}`},
+			[]string{`model_ended finish="MAX_TOKENS"; text "hi"; final`, "final", ""}},
+		{"a message without a code beside an open call", []string{by(stop + "," + parts(call)), by(`"errorMessage":"boom"`)},
+			[]string{`model_ended finish="STOP"; tool_started name="look" call="c1" {}`, "error agent_error from_code; final"}},
+	})
+}
