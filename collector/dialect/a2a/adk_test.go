@@ -38,7 +38,7 @@ func TestADKEvents(t *testing.T) {
 			`calls agent="a"; ` + model + `; tool_started name="f" call="c" ` + args,
 			`results agent="a"; tool_ended name="f" call="c" {"x":1}`,
 			`working agent="a"; ` + model + `; text "hi"`,
-			`artifact-update agent="a" partial; artifact id="a" other bytes=2 complete; text "hi"`,
+			`artifact-update agent="a" partial repeats; artifact id="a" other bytes=2 complete; text "hi"`,
 			`status-update agent="a"; final; run_ended awaits_outcome`,
 		}},
 		{"code", []string{

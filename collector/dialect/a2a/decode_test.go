@@ -163,7 +163,7 @@ func TestTasks(t *testing.T) {
 		{"an answer with the end", []string{statusIs("completed", text("hi"), "")},
 			[]string{`status-update; text "hi"; final; run_ended awaits_outcome`}},
 		{"an answer repeated at the end", []string{piece("a", text("hi"), last), statusIs("completed", text("hi"), "")},
-			[]string{`artifact-update; artifact id="a" other bytes=2 complete; text "hi"`, `status-update partial; text "hi"; final; run_ended awaits_outcome`}},
+			[]string{`artifact-update; artifact id="a" other bytes=2 complete; text "hi"`, `status-update partial repeats; text "hi"; final; run_ended awaits_outcome`}},
 		{"a text of a working task", []string{statusIs("working", text("looking"), "")},
 			[]string{`working; other`}},
 		{"a thought of a working task", []string{statusIs("working", `{"text":"hm","metadata":{"adk_thought":true}}`, "")},
