@@ -114,6 +114,7 @@ func TestAnswerItems(t *testing.T) {
 		{[]string{said("raw_item", part), "[DONE]"}, 1},
 		{[]string{agentA, said("rawItem", part), "[DONE]"}, 1},
 		{[]string{agentA, `{"type":"run_item_stream_event","name":"message_output_created","item":{"id":"i","type":"message","role":"assistant","content":[` + part + `]}}`, "[DONE]"}, 1},
+		{[]string{agentA, `{"type":"run_item_stream_event","name":"message_output_created","item":{"type":"tool_call_output_item","raw_item":{"id":"i","type":"message","role":"assistant","content":[` + part + `]}}}`, "[DONE]"}, 0},
 		{[]string{agentA, said("rawItem", part+","+refusal), "[DONE]"}, 2},
 		{[]string{agentA, said("rawItem", `{"type":"output_text","text":"secret","thought":true}`), "[DONE]"}, 0},
 		{[]string{agentA, strings.Replace(said("rawItem", strings.Replace(part, "open", "secret", 1)), "assistant", "user", 1), "[DONE]"}, 0},

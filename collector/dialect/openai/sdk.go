@@ -180,7 +180,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	case name.Is("handoff_occured"), name.Is("handoff_occurred"): //nolint:misspell // as the SDK spells it
 		d.handoffOccurred(id, item, raw, b)
 	case name.Is("message_output_created"):
-		if !d.sdk.answered {
+		if of := item.Get("type"); !d.sdk.answered && (of.Is("message_output_item") || of.Is("message")) {
 			d.reportMessage(raw, &itemState{text: kind != event.KindText || m.thinks}, b)
 			if b.Has(event.KindText) {
 				b.Type = withAnswer(typeRunItem)
