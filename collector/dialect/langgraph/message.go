@@ -252,20 +252,30 @@ func (d *decoder) readChunk(sc *scope, v, metadata strictjson.Value, b *event.Ba
 	m.start(d, b)
 	last := v.Get("chunk_position").Is("last")
 	ends := last || m.finish != "" && !v.Get("chunk_position").Exists()
+	if ends && m.text.Len() == 0 { // the frame has the whole text
+		m.reportText(v, true, b)
+	} else {
+		m.addPieces(v, ends, b)
+	}
+	if ends {
+		d.finish(m, !last, b)
+	}
+}
+
+// addPieces reports the pieces of the thoughts and of the text. If the message ends, finish reports its last piece of text within
+// the whole text.
+func (m *message) addPieces(v strictjson.Value, ends bool, b *event.Batch) {
 	for part := range contentOf(v, m.marked) {
 		switch {
 		case part.thought:
 			b.AddText(event.KindThought, part.text)
 			continue
-		case !ends: // otherwise finish reports the whole text
+		case !ends:
 			b.AddText(event.KindText, part.text)
 		}
 		m.text.Add(part.text.Text())
 	}
 	b.NameTexts(m.ids[0])
-	if ends {
-		d.finish(m, !last, b)
-	}
 }
 
 // claim makes the message's agent the speaker of the batch. It returns false if the message must not be

@@ -1,12 +1,14 @@
 package langgraph
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
 )
 
@@ -110,6 +112,10 @@ func TestLastPieces(t *testing.T) {
 		if strings.Join(got, "; ") != c.want {
 			t.Errorf("%s: the facts are %q, want %s", name, got, c.want)
 		}
+	}
+	long := strings.Repeat("x", 2*dialect.MaxTextTail+1)
+	if got := strings.Join(facts(nil, tuple(chunk(`"`+long+`"`, finish))), "; "); !strings.Contains(got, fmt.Sprint(len(long)+len(`""`), " bytes")) {
+		t.Errorf("of a text of %d bytes in one piece, the facts are %s", len(long), got)
 	}
 }
 
