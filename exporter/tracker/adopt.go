@@ -1,8 +1,6 @@
 package tracker
 
-import (
-	"github.com/delegraph/delegraph/collector/event"
-)
+import "github.com/delegraph/delegraph/collector/event"
 
 // announce notifies the observers of a run's start, unless it has done so. From then on the run can no
 // longer become an agent of another run.
@@ -67,9 +65,7 @@ func (r *openRun) adoptAgent(root, parent *Operation, e *event.Event) {
 func (r *openRun) adoptOperations(child *openRun) {
 	child.compact()
 	for _, op := range child.Operations {
-		count := &r.counts[op.Kind.order()]
-		op.ordinal = *count
-		*count++
+		r.setOrdinal(op)
 		op.repliesDue = 0 // they were expected in the other run
 		if op.Kind == ExecuteTool && op.Branch == "" {
 			op.Branch = child.Root.Branch

@@ -139,10 +139,7 @@ func (r *openRun) callIn(branch, id string) *Operation {
 
 // call returns the last call of an id in a branch, else in any branch.
 func (r *openRun) call(branch, id string) *Operation {
-	if op := r.callIn(branch, id); op != nil {
-		return op
-	}
-	return r.calls[id]
+	return cmp.Or(r.callIn(branch, id), r.calls[id])
 }
 
 // parentOf returns the parent of an author's operation: the tool call in which it works, else the
@@ -162,7 +159,7 @@ func (r *openRun) parentOf(b *event.Batch) *Operation {
 	return r.Root
 }
 
-// beginAround begins what works around a speaker and has not spoken yet.
+// beginAround begins the agent or step in which a speaker works, and which has not spoken yet.
 func (r *openRun) beginAround(at *event.Around) *Operation {
 	silent := event.Batch{Agent: at.Agent, Step: at.Step, Branch: at.Branch, EnclosingCall: at.EnclosingCall, Around: at.Above}
 	if at.Above != nil {
@@ -170,12 +167,12 @@ func (r *openRun) beginAround(at *event.Around) *Operation {
 	}
 	op := r.beginAgent(&silent)
 	if op != nil {
-		op.spoke, op.assumed = true, at.Step != "" // what works within it has spoken
+		op.spoke, op.assumed = true, at.Step != "" // an operation within it has spoken
 	}
 	return op
 }
 
-// isAssumed reports whether the open operation of a branch began with what works within it, as a step. Its first frame may
+// isAssumed reports whether the open operation of a branch is a step that beginAround began. Its first frame may
 // name an agent.
 func (r *openRun) isAssumed(branch string) bool {
 	op := r.agentByBranch[branch]

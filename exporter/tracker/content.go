@@ -2,6 +2,7 @@ package tracker
 
 import (
 	"bytes"
+	"cmp"
 
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -40,21 +41,21 @@ func (r *openRun) reserveContent(op *Operation, wanted int) int {
 		d.Content = &Content{}
 	}
 	c := d.Content
-	given := min(wanted, limits.MaxContent-c.size)
-	if free := max(limits.MaxContentTotal-r.tracker.contentBytes, 0); free < given {
+	granted := min(wanted, limits.MaxContent-c.size)
+	if free := max(limits.MaxContentTotal-r.tracker.contentBytes, 0); free < granted {
 		r.tracker.losses.CountEvicted(LostContent)
-		given = free
+		granted = free
 	}
-	if given < wanted {
+	if granted < wanted {
 		c.Truncated = true
 	}
-	if given > 0 && !limits.Memory.Reserve(given) {
+	if granted > 0 && !limits.Memory.Reserve(granted) {
 		r.tracker.losses.CountEvicted(LostContent)
-		given, c.Truncated = 0, true
+		granted, c.Truncated = 0, true
 	}
-	c.size += given
-	r.tracker.contentBytes += given
-	return given
+	c.size += granted
+	r.tracker.contentBytes += granted
+	return granted
 }
 
 // releaseContent drops an operation's content.
@@ -106,10 +107,7 @@ func (r *openRun) keepOutput(e *event.Event, b *event.Batch, agent *Operation) {
 // chatOf returns the model response that a frame's text belongs to, or nil.
 func (r *openRun) chatOf(agent *Operation, response string) *Operation {
 	key := responseKey{agent, response}
-	if op := r.partialResponses[key]; op != nil {
-		return op
-	}
-	if op := r.awaitingUsage[key]; op != nil {
+	if op := cmp.Or(r.partialResponses[key], r.awaitingUsage[key]); op != nil {
 		return op
 	}
 	for _, op := range r.ended {

@@ -8,8 +8,9 @@ import (
 
 // enclosingInvocation returns the invocation to which control has returned, or nil. An agent may have an
 // invocation within another one, as after transfers from a to b and back to a. If its last invocation is
-// below the agent in control, the enclosing invocation speaks. So it does if the place names the inner
-// invocation of a, where b has none. Invocations with numbers have places of their own.
+// below the agent in control, the enclosing invocation speaks. If the place puts b below the inner invocation
+// of a, and b has no invocation there, the enclosing one speaks too. Invocations with numbers have places of
+// their own.
 func (r *openRun) enclosingInvocation(above, last *Operation, n *event.Node) *Operation {
 	from := r.current
 	switch {
@@ -31,7 +32,7 @@ func (r *openRun) enclosingInvocation(above, last *Operation, n *event.Node) *Op
 // isNewInvocation reports whether a node speaks in a new invocation. If the protocol numbers invocations,
 // only a task's caller gets a new one under the same number. Otherwise a model that answers again after its
 // final answer, after a transfer or after another agent has spoken starts a new invocation. In ADK for
-// JavaScript control may come back from a transfer by itself, which shows as a frame that is no response.
+// JavaScript, control may return from a transfer by itself. A frame of the agent that is no response shows this.
 func (r *openRun) isNewInvocation(op *Operation, n *event.Node, b *event.Batch) bool {
 	switch {
 	case !b.Has(event.KindModelStarted) && !b.Has(event.KindModelEnded):
@@ -69,8 +70,7 @@ func (r *openRun) turnIntoNode(call *Operation, key nodeKey) *Operation {
 	call.Started = latest(call.Started, call.runner().node.lastTaskAnswer) // ADK runs the tasks of one answer one after the other
 	call.node = &node{key: key, lane: key.lane, cause: call.Started}
 	r.reparent(call, call.parent)
-	call.ordinal = r.counts[InvokeAgent.order()]
-	r.counts[InvokeAgent.order()]++
+	r.setOrdinal(call)
 	r.indexInvocation(call)
 	put(&r.nodes, key, call)
 	put(&r.lastInLane, laneKey{call.runner(), key.lane}, call)

@@ -298,8 +298,8 @@ func (r *openRun) applyError(e *event.Event, b *event.Batch, caller *Operation) 
 	}
 }
 
-// onlyOpenResponse returns the open response, or nil if there are several, or calls that began before it: it is then unknown
-// which of them an error frame ended.
+// onlyOpenResponse returns the open response. It returns nil if there are several, or if a call that began earlier
+// is open: it is then unknown which of them an error frame ended.
 func (r *openRun) onlyOpenResponse() (only *Operation) {
 	for _, op := range r.partialResponses {
 		switch {
@@ -332,11 +332,9 @@ func (op *Operation) failingOperation(e event.Failure) *Operation {
 // clearFailures removes the failures that a final frame cancels: those in its lane and in lanes below
 // it, but not in parallel lanes.
 func (r *openRun) clearFailures(lane string) {
-	for failing := range r.unrecovered {
-		if lane == "" || failing == lane || strings.HasPrefix(failing, lane+".") {
-			delete(r.unrecovered, failing)
-		}
-	}
+	maps.DeleteFunc(r.unrecovered, func(failing string, _ modelFailure) bool {
+		return lane == "" || failing == lane || strings.HasPrefix(failing, lane+".")
+	})
 }
 
 // awaitsUsage reports whether a frame states the usage of a response that later frames may add to.

@@ -19,19 +19,24 @@ func (r *openRun) begin(kind OperationKind, name string, parent *Operation) *Ope
 	case parent.node != nil:
 		parent.node.hasOwnWork = true
 	}
-	count := &r.counts[kind.order()]
 	op := &Operation{
 		Kind: kind, Name: name, Started: r.now, firstFrame: uint32(r.now.Frame), open: true,
 		openState: r.tracker.openStates.take(),
 	}
-	op.ordinal = *count
-	*count++
+	r.setOrdinal(op)
 	op.attach(parent)
 	if kind.Invokes() {
 		op.updateHeights()
 	}
 	r.Operations = append(r.Operations, op)
 	return op
+}
+
+// setOrdinal gives an operation the next ordinal of its kind.
+func (r *openRun) setOrdinal(op *Operation) {
+	count := &r.counts[op.Kind.order()]
+	op.ordinal = *count
+	*count++
 }
 
 // hasRoom reports whether the run has room for one more operation, and counts a loss if not.
@@ -248,8 +253,8 @@ func (op *Operation) estimateTimes() {
 
 // applyReportedDuration sets the times from the duration that the protocol reports. It returns false if the
 // end is unknown. The operation ends with its last frame, or earlier if its start is known and the duration is
-// shorter. From there, the duration determines its start, but no start before that of the run. At last, the
-// operation is extended to contain its children.
+// shorter. Its start is its end minus the duration, but not before the start of the run. Finally, the operation
+// is extended to contain its children.
 func (r *openRun) applyReportedDuration(op *Operation) bool {
 	if op.Ended.At.IsZero() {
 		return false
@@ -267,9 +272,7 @@ func (r *openRun) applyReportedDuration(op *Operation) bool {
 	if !op.innerStart.IsZero() && op.innerStart.Before(op.Started.At) {
 		op.Started.At = op.innerStart
 	}
-	if op.innerEnd.After(op.Ended.At) {
-		op.Ended.At = op.innerEnd
-	}
+	op.Ended.At = later(op.innerEnd, op.Ended.At)
 	return true
 }
 
@@ -308,9 +311,7 @@ func (op *Operation) extendAround(child *Operation) {
 	if at := child.Started.At; !at.IsZero() && (op.Started.At.IsZero() || at.Before(op.Started.At)) {
 		op.Started.At = at
 	}
-	if child.Ended.At.After(op.Ended.At) {
-		op.Ended.At = child.Ended.At
-	}
+	op.Ended.At = later(child.Ended.At, op.Ended.At)
 	op.Started.Frame = min(op.Started.Frame, child.Started.Frame)
 	op.Ended.Frame = max(op.Ended.Frame, child.Ended.Frame)
 }
@@ -320,12 +321,9 @@ func (op *Operation) noteInnerTimes(from, to time.Time) {
 	if from.IsZero() {
 		from = to
 	}
-	to = later(from, to)
+	op.innerEnd = later(later(from, to), op.innerEnd)
 	if !from.IsZero() && (op.innerStart.IsZero() || from.Before(op.innerStart)) {
 		op.innerStart = from
-	}
-	if to.After(op.innerEnd) {
-		op.innerEnd = to
 	}
 }
 
