@@ -326,7 +326,7 @@ func (r *openRun) abandonInputs(owner *Operation) {
 	}
 }
 
-// resolve makes the owner no longer wait for the request. An abandoned request was resolved before.
+// resolve ends the owner's wait for the request. An abandoned request is already resolved.
 func (in *InputRequest) resolve() {
 	if !in.abandoned {
 		in.owner.openInputs--

@@ -45,16 +45,16 @@ func (a *Artifact) add(e *event.Event) {
 	a.Name = cmp.Or(a.Name, e.Name)
 }
 
-// endAwaitingUsage stops waiting for the usage of a response. The response ends when it was complete.
+// endAwaitingUsage stops waiting for the usage of a response. The response keeps the end that it had.
 func (r *openRun) endAwaitingUsage(key responseKey) {
 	op := r.awaitingUsage[key]
 	if op == nil {
 		return
 	}
 	delete(r.awaitingUsage, key)
-	whole := op.Ended
+	ended := op.Ended
 	r.end(op, op.Status, failure{op.Failure, op.ErrorCode})
-	op.Ended = whole
+	op.Ended = ended
 }
 
 // endAllAwaitingUsage ends the responses of all agents, in the order in which they began.

@@ -25,7 +25,7 @@ func endReason(e event.End) StatusReason {
 // finish ends a run and everything in it, children before parents.
 func (t *Tracker) finish(r *openRun, why StatusReason, at time.Time) {
 	defer r.release()
-	leftAtEnd := why == ReasonClientLeft && r.endStatedAt.Frame == r.now.Frame // clients may leave when they have the end
+	leftAtEnd := why == ReasonClientLeft && r.endStatedAt.Frame == r.now.Frame // a client may leave once it has the end
 	if r.endStated && (!r.answersRequest || leftAtEnd) {                       // later frames do not change a stated end
 		why, at, r.now = ReasonStreamEnded, r.endStatedAt.At, r.endStatedAt
 	}
@@ -106,7 +106,8 @@ func (r *openRun) pending() bool {
 	return open || len(r.pendingReplies) > 0
 }
 
-// isSuperseded reports whether an open operation is a response that was cut off, and whose agent gave a final answer later.
+// isSuperseded reports whether an open operation is a response that was cut off, and whose agent gave a final
+// answer later.
 func (op *Operation) isSuperseded() bool {
 	return op.lastPiece.Frame > 0 && op.parent.finalFrame > op.lastPiece.Frame
 }

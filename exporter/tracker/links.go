@@ -2,8 +2,9 @@ package tracker
 
 import "slices"
 
-// questionKey identifies a request for input within a session. Without a session, it does so among the requests of a user, or of all
-// those whose user is unknown: there, another run may have used the same id. It identifies a request within a run if the run is set.
+// questionKey identifies a request for input by its id within a run, if run is set, else within a session.
+// Without a session, it does so among the requests of a user, or among all those without a known user. There,
+// another run may have used the same id.
 type questionKey struct{ source, session, user, run, id string }
 
 // sessionKey identifies a session of a source.
@@ -50,8 +51,8 @@ func (r *openRun) questionKey(id string) questionKey {
 	return questionKey{source: r.Source, user: r.stream.User, id: id}
 }
 
-// askerOf returns the run that waits for the input with an id, or nil if that is unknown. If the request names the run, no other one is
-// meant.
+// askerOf returns the run that waits for the input with an id, or nil if that is unknown. If the stream's request
+// names the run, the result is that run or nil.
 func (r *openRun) askerOf(id string) *asker {
 	key, isNamed := r.questionKey(id), r.stream.AnsweredRun != ""
 	if isNamed {

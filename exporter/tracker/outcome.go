@@ -39,7 +39,8 @@ func (t *Tracker) awaitOutcome(r *openRun, state *streamState) {
 	}
 }
 
-// endOverdue ends the runs of a frame's stream whose outcome is overdue or no longer comes, except for the frame's own run.
+// endOverdue ends the runs of a frame's stream whose outcome is overdue or can no longer come, except for the
+// frame's own run.
 func (t *Tracker) endOverdue(b *event.Batch, state *streamState, own *openRun) {
 	for _, r := range slices.Clone(t.outcomesPending) {
 		at := b.Time

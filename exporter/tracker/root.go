@@ -34,8 +34,8 @@ func (r *openRun) decideRoot(kind event.RootKind, first *event.Node) {
 	r.nameRoot()
 }
 
-// makeRootAgent turns a root that was taken for a workflow into an agent when it speaks, which is when a
-// frame's only node has the root's name.
+// makeRootAgent turns a root that was taken for a workflow into an agent when it speaks. It speaks if a frame's
+// only node has its name.
 func (r *openRun) makeRootAgent(nodes []event.Node) {
 	n := &nodes[0]
 	key := nodeKey{nil, n.Name, "", n.Lane}

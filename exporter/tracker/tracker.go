@@ -48,11 +48,11 @@ const (
 	LostInput  = "input"
 	LostReport = "report" // an ended operation, dropped from the run's report only
 	LostReply  = "reply"  // an expected reply: the run may count as completed without it
-	// LostDepth is the true parent of an operation that is nested too deeply, and an ancestor becomes its
-	// parent. It is also the oldest part of a long chain of transfers: a loop back to it is not detected.
+	// LostDepth is the true parent of an operation that is nested too deeply: an ancestor takes its place. It
+	// is also the oldest part of a long chain of transfers: a loop back to that part is not detected.
 	LostDepth   = "depth"
 	LostLink    = "link"
-	LostOrphan  = "orphan"  // a run that was reported on its own because its parent run had not been seen in time
+	LostOrphan  = "orphan"  // a run that was reported on its own, because its parent run came too late or had no room
 	LostContent = "content" // content that was not kept because the limit was reached
 
 	// These two are counted by exporter.Deduplicator. A listener is one of the streams that bring the same run.

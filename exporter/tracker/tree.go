@@ -88,8 +88,8 @@ func (op *Operation) noteSpeaker(b *event.Batch, kind event.NodeKind) {
 
 // exitStaleLane corrects a place whose lane is out of date: it returns the node above the speaker, and
 // the speaker with its true lane. After a parallel agent within a path, ADK leaves the branch of its last
-// agent on the frames of the nodes that follow. Such a place puts the speaker below that agent, which cannot
-// be: an agent with a model runs others only by calls and transfers.
+// agent on the frames of the nodes that follow. Such a place puts the speaker below that agent. This is
+// wrong, because an agent with a model runs others only by calls and transfers.
 func (r *openRun) exitStaleLane(at *Operation, n *event.Node) (*Operation, *event.Node) {
 	if at == nil || !at.node.usedModel || r.nodes[nodeKey{at, n.Name, "", n.Lane}] != nil || r.runnerOf(at, n) != at {
 		return at, n
@@ -224,9 +224,9 @@ func kindOf(n *event.Node) OperationKind {
 }
 
 // runnerOf returns the parent of a new node. above is the node before it in its place, or nil for the run.
-// If the place may leave out nodes between the two, the parent is the nearest of these to the agent in
-// control. It must be in the same lane and have no model, and must have got control by a transfer or state
-// that it runs others.
+// If the place may leave out nodes between the two, the parent is the first suitable one on the way up from
+// the agent in control. It is suitable if it is in the same lane, has no model, and has got control by a
+// transfer or states that it runs others.
 func (r *openRun) runnerOf(above *Operation, n *event.Node) *Operation {
 	if n.Run == "" && (n.Kind == event.NodeDescendant || n.Kind == event.NodeContainer) {
 		for up := r.controlBelow(above); up != nil && up != above; up = up.parent {
@@ -248,7 +248,7 @@ func (r *openRun) runnerOf(above *Operation, n *event.Node) *Operation {
 }
 
 // controlBelow returns the agent in control, or, if that is not below an operation, the last node that began
-// there. Control may be in another lane. The operation is nil for the run.
+// there. Control may be in another lane. above is nil for the run.
 func (r *openRun) controlBelow(above *Operation) *Operation {
 	if above == nil || r.current != nil && r.current.isBelow(above) {
 		return r.current
