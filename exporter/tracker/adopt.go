@@ -76,7 +76,7 @@ func (r *openRun) adoptOperations(child *openRun) {
 		r.renumber(op)
 	}
 	r.Operations = append(r.Operations, child.Operations...)
-	r.ended = append(child.ended, r.ended...)
+	r.ended, r.endedEarlier = append(child.ended, r.ended...), r.endedEarlier+len(child.ended)
 	r.endedKept += child.endedKept
 	r.outcomesPending += child.outcomesPending
 	r.hasForgotten = r.hasForgotten || child.hasForgotten

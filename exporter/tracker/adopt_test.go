@@ -3,6 +3,7 @@ package tracker_test
 import (
 	"maps"
 	"testing"
+	"time"
 
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/tracker"
@@ -145,5 +146,39 @@ func TestIDsAfterAdoption(t *testing.T) {
 				t.Errorf("%d operations", len(ids))
 			}
 		})
+	}
+}
+
+// TestContentBeforeAdoption checks that each response of a run that waits for its parent keeps its own text.
+func TestContentBeforeAdoption(t *testing.T) {
+	settings := tracker.Settings{MaxOpenRuns: 100, MaxOperations: 100, MaxFacts: 100, IdleTimeout: time.Hour}
+	keepContent(1000, 1000)(&settings)
+	r, stream := &reader{scene: watch()}, tailed()
+	r.Tracker = tracker.New(settings, r.scene, r)
+	r.feed(stream,
+		says("app", of("t1"), calls("c1", "ask_analyst")),
+		says("analyst", of("t2"), orphan, responds("one"), lastText(event.KindText, "first")),
+		says("analyst", of("t2"), orphan, responds("two"), lastText(event.KindText, "second")),
+		says("app", of("t1"), adopts("t2", "", "c1")),
+		says("app", of("t1"), runOver))
+	equal(t, lines(r.content...), lines(`one said text "first"`, `two said text "second"`))
+}
+
+// TestTransferBeforeAdoption checks that a transfer in a run that waits for its parent is that of its frame's call, if earlier
+// calls had no ID either.
+func TestTransferBeforeAdoption(t *testing.T) {
+	s, stream := watch(), tailed()
+	s.feed(stream,
+		says("app", of("t1"), calls("c1", "ask_analyst")),
+		says("analyst", of("t2"), orphan, calls("", "search")),
+		says("analyst", of("t2"), orphan, returns("", "search")),
+		says("analyst", of("t2"), orphan, calls("", "transfer_to_agent")),
+		says("analyst", of("t2"), orphan, returns("", "transfer_to_agent"), handsOver("", "b")),
+		says("app", of("t1"), adopts("t2", "", "c1")),
+		says("app", of("t1"), runOver))
+	for _, op := range s.only(t).Operations {
+		if want := op.Name == "transfer_to_agent"; (op.Details.OrZero().HandoffTarget == "b") != want {
+			t.Errorf("%s hands over to %q", op.Name, op.Details.OrZero().HandoffTarget)
+		}
 	}
 }

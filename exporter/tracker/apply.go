@@ -251,11 +251,12 @@ func (r *openRun) transferCall(e *event.Event) *Operation {
 		return r.calls[e.CallID]
 	}
 	unnamed := func(op *Operation) bool { return op.Kind == ExecuteTool && op.CallID == "" }
-	i := slices.IndexFunc(r.ended, unnamed)
-	if i < 0 || slices.ContainsFunc(r.ended[i+1:], unnamed) {
+	ended := r.endedNow()
+	i := slices.IndexFunc(ended, unnamed)
+	if i < 0 || slices.ContainsFunc(ended[i+1:], unnamed) {
 		return nil // none, or more than one
 	}
-	return r.ended[i]
+	return ended[i]
 }
 
 // transferTarget begins or finds the operation of a transfer's target. In a protocol with places, each

@@ -110,7 +110,7 @@ func (r *openRun) chatOf(agent *Operation, response string) *Operation {
 	if op := cmp.Or(r.partialResponses[key], r.awaitingUsage[key]); op != nil {
 		return op
 	}
-	for _, op := range r.ended {
+	for _, op := range r.endedNow() {
 		if op.Kind == Chat {
 			return op
 		}

@@ -38,7 +38,8 @@ type openRun struct {
 	modelRequests    map[*Operation]request     // by agent: requests whose response has not begun
 	artifactIndex    map[string]int             // index in Artifacts, by id
 	aliases          []string                   // ids of runs that turned out to be agents of this one
-	ended            []*Operation               // operations that the current frame ended, before observers are notified
+	ended            []*Operation               // operations that have ended, before observers are notified
+	endedEarlier     int                        // how many of them earlier frames ended: all are kept until the run is announced
 	answersRequest   bool                       // it answers the run request of its stream
 	isAnnounced      bool                       // observers have been notified of its start
 	rootDecided      bool                       // the kind of the root operation is decided
@@ -105,6 +106,7 @@ func put[K comparable, V any](to *map[K]V, key K, value V) {
 
 // apply applies one frame, then notifies the observers of the operations that it ended.
 func (r *openRun) apply(b *event.Batch) {
+	r.endedEarlier = len(r.ended)
 	r.applyHeader(b)
 	if agent := r.endedAgent(b); agent != nil || r.awaitsOutcome() {
 		r.applyAfterEnd(b, agent)

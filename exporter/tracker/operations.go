@@ -140,8 +140,10 @@ func (r *openRun) vacate(op *Operation) {
 	}
 }
 
-// flushEnded notifies the observers of the operations that the current frame ended. Children come
-// before their parents.
+// endedNow returns the operations that the current frame ended.
+func (r *openRun) endedNow() []*Operation { return r.ended[r.endedEarlier:] }
+
+// flushEnded notifies the observers of the operations that have ended. Children come before their parents.
 func (r *openRun) flushEnded() {
 	if !r.isAnnounced {
 		if len(r.ended) < r.tracker.settings.MaxOperations {
@@ -154,7 +156,7 @@ func (r *openRun) flushEnded() {
 		r.finalize(op)
 		r.notifyEnded(op)
 	}
-	r.ended = r.ended[:0]
+	r.ended, r.endedEarlier = r.ended[:0], 0
 }
 
 // notifyEnded notifies the observers of an ended operation and drops its open state.
