@@ -118,6 +118,8 @@ func TestMarkedArtifacts(t *testing.T) {
 	for _, sent := range [][]string{
 		{working(thought), artifact("a", "secret", "", `,"append":true`), artifact("a", "secret", "", `,"append":true`), snapshot},
 		{working(`{"text":"zero"},` + thought), artifact("a", "secret", "", `,"append":true`)},
+		{working(thought + `,{"text":""}`), artifact("a", "secret", "", `,"append":true`)},
+		{strings.Replace(artifact("a", "", "", ""), `{"text":""}`, thought+`,{"text":""}`, 1), artifact("a", "secret", "", `,"append":true`)},
 		{artifact("a", "one", marked, author), working(thought), artifact("a", "secret", "", `,"append":true`)},
 		{artifact("a", "one", marked, ""), artifact("a", "secret", "", `,"append":true`)},
 		{artifact("a", "one", "", marked), artifact("a", "secret", "", `,"append":true`)},

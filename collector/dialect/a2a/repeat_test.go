@@ -158,3 +158,27 @@ func TestRepeatsOfUnreadable(t *testing.T) {
 		}
 	}
 }
+
+// TestRepeatedAnswers checks that an answer leaves again in the snapshot that ends its task.
+func TestRepeatedAnswers(t *testing.T) {
+	artifact, said := `"artifact":{"artifactId":"a","parts":[`+hi+`]}`, message("agent", hi)
+	snapshot := func(more string) string {
+		return envelopes["1.0"]("", "task", `"id":"t","contextId":"c",`+more)
+	}
+	const ended = `"status":{"state":"completed"}`
+	whole := snapshot(ended + `,"artifacts":[{"artifactId":"a","parts":[` + hi + `]}]`)
+	last := envelopes["1.0"]("", "artifactUpdate", ids+`,`+artifact+`,"lastChunk":true`)
+	for name, sent := range map[string][]string{
+		"an artifact":                          {last, whole},
+		"an artifact of an ended task":         {last, envelopes["1.0"]("", "statusUpdate", ids+`,`+ended), whole},
+		"a snapshot":                           {whole, whole},
+		"an artifact of a snapshot":            {snapshot(`"status":{"state":"working"},"artifacts":[{"artifactId":"a","parts":[` + hi + `]}]`), whole},
+		"a message":                            {envelopes["1.0"]("", "statusUpdate", status("completed", said)), snapshot(`"status":{"state":"completed","message":` + said + `}`)},
+		"a message that the status says again": {envelopes["1.0"]("", "statusUpdate", status("completed", said)), envelopes["1.0"]("", "statusUpdate", status("completed", said))},
+	} {
+		got := filterStream(t, public, "data: "+strings.Join(sent, "\n\ndata: ")+"\n\n")
+		if !strings.Contains(got[len(got)-1], `"hi"`) {
+			t.Errorf("%s does not leave again: %q", name, got)
+		}
+	}
+}

@@ -159,10 +159,12 @@ func (d *decoder) markMessage(message strictjson.Value, p parts) parts {
 	return p
 }
 
-// endsInThought reports whether the last of the parts is a thought.
+// endsInThought reports whether the last of the parts is a thought. An empty text ends nothing.
 func (p parts) endsInThought() (is bool) {
 	for one := range p.all() {
-		is = one.isThought
+		if one.kind != partText || len(one.text.Text()) > 0 {
+			is = one.isThought
+		}
 	}
 	return is
 }
