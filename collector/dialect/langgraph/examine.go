@@ -34,7 +34,7 @@ func (d *decoder) examine(v strictjson.Value, at place, depth int) (found findin
 		return findings{internal: v.Kind() >= strictjson.Array}
 	}
 	var is traits
-	if v.Kind() == strictjson.Object && (at != inState || depth > 0) { // the members of a state have names of the application
+	if v.Kind() == strictjson.Object && (at != inState || depth > 0 || mayBeLoneMessage(v)) { // the members of a state have names of the application
 		is, found = d.examineObject(v, at)
 	}
 	found.instructs = found.instructs || v.Kind() == strictjson.Array && at < inBody && isInstructionPair(v)
@@ -45,6 +45,11 @@ func (d *decoder) examine(v strictjson.Value, at place, depth int) (found findin
 		found.add(d.examinePart(element, at.ofElement(), depth+1))
 	}
 	return found
+}
+
+// mayBeLoneMessage reports whether a state may be a message. A graph that is written as a function returns what it likes.
+func mayBeLoneMessage(state strictjson.Value) bool {
+	return state.Get("content").Exists() && state.First("id", "type", "role").Exists() || lenient.IsInstruction(&instructions, state)
 }
 
 // Members that examineObject looks for.
