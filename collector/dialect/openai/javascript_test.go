@@ -61,7 +61,9 @@ func TestJavaScript(t *testing.T) {
 		"the end of a handoff": {[]string{agentA, toB, agentB, message, "[DONE]"}, begins + `; tool_ended name="transfer_to_B" call="h" settled; transfer name="B" call="h"; text "secret"; run_ended`},
 		"texts":                {[]string{agentA, started, piece, doneJS, message, "[DONE]"}, begins + `; text "secret"; text "secret"; run_ended`},
 		"responses":            {[]string{agentA, started, ofModel(created), ofModel(added), piece, ofModel(delta), doneJS, ofModel(done), message, "[DONE]"}, begins + "; " + chat},
-		"only responses":       {[]string{ofModel(created), ofModel(added), ofModel(delta), ofModel(done), "[DONE]"}, begins + "; " + chat},
+		"two providers": {[]string{agentA, started, ofModel(created), ofModel(done), asksB, toB, agentB, started, called, output, started, piece, message, "[DONE]"},
+			begins + `; model_started model="m"; text "secret"; model_ended model="m" finish="completed"; final; tool_ended name="transfer_to_B" call="h" settled; transfer name="B" call="h"; ` + tool + `; text "secret"; text "secret"; run_ended`},
+		"only responses": {[]string{ofModel(created), ofModel(added), ofModel(delta), ofModel(done), "[DONE]"}, begins + "; " + chat},
 	} {
 		var got []string
 		for _, line := range strings.Split(dialecttest.Facts(openai.Dialect{}, &event.Stream{SingleRun: true}, stream(c.sent...)), "\n") {

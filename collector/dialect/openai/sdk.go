@@ -29,9 +29,9 @@ type sdk struct {
 // repeat in the SDK's own form.
 //
 // Source: packages/agents-core/src/types/protocol.ts of @openai/agents 0.17.
-var modelEvents = []string{"model", textOfModel, "response_started", "response_done"}
+var modelEvents = []string{"model", textOfModel, startOfModel, "response_done"}
 
-const textOfModel = "output_text_delta"
+const textOfModel, startOfModel = "output_text_delta", "response_started"
 
 // modelEvent reads an event about a model's answer from the SDK for JavaScript. An event that wraps no event of a response does not
 // reliably name its item. So it is withheld if anything was withheld before.
@@ -63,6 +63,8 @@ func (d *decoder) modelEvent(f dialect.Frame, b *event.Batch) {
 		d.withheld.withhold(at)
 	case d.withheld.missed, d.withheld.withheld.Len() > 0:
 		b.Type = typeOrphan
+	case data.Get("type").Is(startOfModel):
+		d.forgetResponse()
 	case data.Get("type").Is(textOfModel) && !d.sdk.responses:
 		b.Partial = b.AddText(event.KindText, data.Get("delta")) != nil
 	}
@@ -116,6 +118,14 @@ func (d *decoder) beginSDK(b *event.Batch) {
 	b.Agent = d.sdk.agent
 }
 
+// forgetResponse states that another model may answer next. It may be of another provider, whose answers are no responses of
+// the API. Then only items show its texts and calls.
+func (d *decoder) forgetResponse() {
+	if !d.response.open {
+		d.sdk.responses, d.sdk.answered, d.response.ended, d.response.hasItems = false, false, false, false
+	}
+}
+
 func (d *decoder) transfer(to string, b *event.Batch) {
 	switch d.sdk.agent {
 	case to:
@@ -123,6 +133,7 @@ func (d *decoder) transfer(to string, b *event.Batch) {
 	case "":
 		b.Agent = to
 	default:
+		d.forgetResponse()
 		e := b.Add(event.KindTransfer)
 		e.Name, e.CallID = to, d.sdk.handoffDone
 	}
