@@ -39,8 +39,8 @@ func (t *Tracker) awaitOutcome(r *openRun, state *streamState) {
 	}
 }
 
-// endOverdue ends the runs of a frame's stream whose outcome is overdue or can no longer come, except for the
-// frame's own run.
+// endOverdue ends runs of a frame's stream that have waited too long for their outcome, or can no longer get one.
+// It does not end own, the run of the frame.
 func (t *Tracker) endOverdue(b *event.Batch, state *streamState, own *openRun) {
 	for _, r := range slices.Clone(t.outcomesPending) {
 		at := b.Time

@@ -201,9 +201,8 @@ func (d *decoder) addTransfer(ended *call, failed bool, b *event.Batch) {
 	}
 }
 
-// addSnapshotResult ends a call whose result is a message of a snapshot. Some integrations send results
-// nowhere else. It ends only open calls, so a repeated result counts once. Because a batch has one speaker, one
-// snapshot ends only calls of one agent.
+// addSnapshotResult ends the call of a result in a snapshot, if the call is open. Some integrations send results nowhere
+// else. A repeated result counts once. A batch has one speaker, so a snapshot ends the calls of one agent only.
 func (d *decoder) addSnapshotResult(message strictjson.Value, b *event.Batch) {
 	open := d.calls.byID(d.name(message.Get("toolCallId")))
 	if open == nil || !message.Get("role").Is("tool") {

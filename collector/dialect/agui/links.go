@@ -9,8 +9,8 @@ import (
 )
 
 var (
-	// links are the members that say who speaks in a frame and what the frame is part of. otherLinks are
-	// their names in Python.
+	// links are the members that name the speaker of a frame, or the message, call or run of the frame.
+	// otherLinks are the same members as Python names them.
 	links      = []string{"role", "messageId", "toolCallId", "subagentRunId", "parentMessageId", "parentToolCallId", "parentSubagentRunId", "entityId"}
 	otherLinks = []string{"message_id", "tool_call_id", "subagent_run_id", "parent_message_id", "parent_tool_call_id", "parent_subagent_run_id", "entity_id"}
 	allLinks   = slices.Concat(links, otherLinks)

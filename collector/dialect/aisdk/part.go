@@ -13,8 +13,8 @@ import (
 // maxParts limits the open parts of a step. Further parts are withheld.
 const maxParts = 64
 
-// parts holds the open parts of a step: texts and thoughts. A part leaves with its start or not at all,
-// because clients fail on a piece of a part whose start they have not seen.
+// parts holds the open parts of a step: texts and thoughts. If the start of a part was withheld, so are its
+// pieces: clients fail on a piece without a start.
 type parts map[partKey]*part
 
 // partKey identifies a part. A thought may have the ID of a text.

@@ -133,7 +133,7 @@ func (s *runState) size() int {
 	return n
 }
 
-// maxFrames limits the frames whose hashes are kept in a run's state.
+// maxFrames limits how many frames the state of a run has hashes of.
 const maxFrames = 1024
 
 // isRepeated reports whether the stream that this one continues already contained a frame. A client that reconnects may ask

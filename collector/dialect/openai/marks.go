@@ -20,8 +20,8 @@ type marks struct {
 	shows     bool       // there is a thought besides the text
 }
 
-// Members that mark a message, and the values that say whether it is a thought. gpt-oss models state a channel, which some servers relay.
-// OpenAI states the phase of a message, and other servers state its type. See also reasoningMembers.
+// Members that mark a message, and their values for a thought and for an answer. gpt-oss models state a channel, and some servers
+// pass it on. OpenAI states a phase, other servers a type. See also reasoningMembers.
 var (
 	roleMembers    = []string{"role"}
 	authorMembers  = []string{"author"}
