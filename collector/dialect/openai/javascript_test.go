@@ -1,6 +1,7 @@
 package openai_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -109,4 +110,14 @@ func TestJavaScriptStaysIn(t *testing.T) {
 	noCalls := filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed, Exclude: []event.Kind{event.KindToolStarted, event.KindToolEnded}}
 	call := strings.NewReplacer(`"{}"`, `"secret"`, `"o"`, `"secret"`)
 	checkStaysIn(t, []filter.Settings{noCalls}, agentA, call.Replace(called), call.Replace(output), call.Replace(asksB))
+}
+
+// TestItemsAfterUnreadable checks that an item does not leave after an unreadable frame that may have had it, whether the
+// application sends responses or only items, and also if another model answers next.
+func TestItemsAfterUnreadable(t *testing.T) {
+	const unreadable = `{"type":"raw_model_stream_event","data":{"type":"model","event":{"type":"response.output_item.added","item":{"id":"i","type":"internal:note",`
+	const done = `{"type":"response.completed","response":{"id":"r","status":"completed","output":[]}}`
+	for _, before := range [][]string{{agentA}, {agentA, ofModel(created), ofModel(done)}, {agentA, ofModel(created), ofModel(done), agentB}, {agentA, ofModel(created), ofModel(done), started}} {
+		checkStaysIn(t, []filter.Settings{client, public}, append(slices.Clone(before), unreadable, message)...)
+	}
 }

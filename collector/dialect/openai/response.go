@@ -67,7 +67,7 @@ func (d *decoder) startResponse(r strictjson.Value, b *event.Batch) {
 	d.withheld.nextResponse()
 	d.withheld.shared.SetScopes(id)
 	d.nameResponse()
-	d.response = response{id: id, model: d.name(r.Get("model")), open: true}
+	d.response, d.sdk.shown = response{id: id, model: d.name(r.Get("model")), open: true}, true
 	b.Add(event.KindModelStarted).Model = d.response.model
 }
 

@@ -22,6 +22,7 @@ type sdk struct {
 	handoff     string // the id of the call that transfers control next, or ""
 	handoffDone string // the id of the call that transferred control
 	responses   bool   // the application sends events of responses
+	shown       bool   // a response has begun in this run
 	answered    bool   // a response has ended, so the items of messages repeat what responses show
 }
 
@@ -154,8 +155,9 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	}
 	var at place
 	at.addItem(raw)
-	// An application that sends responses has shown the beginning of each item that a response has.
-	orphan := (d.response.open || d.response.ended) && len(at.keys) > 0 && d.withheld.isOrphan(at)
+	// An application that sends responses has shown the beginning of each item that a response has. One that sends only items has shown
+	// none, so only an unreadable frame matters: it may have had the item.
+	orphan := len(at.keys) > 0 && d.withheld.isOrphan(at) && (d.sdk.shown || d.withheld.missed)
 	m := marksOf(v, item)
 	m.add(itemMarks(raw))
 	if orphan || raw.Kind() != strictjson.String && isInternalItem(raw) || m.instructs || d.withheld.isWithheld(at) {
