@@ -86,6 +86,18 @@ const maxQuote = 512
 // source reports a source that the model used.
 func (d *decoder) source(v strictjson.Value, b *event.Batch) {
 	d.continueResponse(b)
+	d.cite(v, v.Get("sourceId"), b)
+}
+
+// cite reports a source, unless the answer has named it before.
+func (d *decoder) cite(v, id strictjson.Value, b *event.Batch) {
+	name := d.name(id)
+	if d.cited.Contains(name) {
+		return
+	}
+	if !d.withheld {
+		d.cited.Add(name)
+	}
 	e := b.Add(event.KindCitation)
 	e.Name = d.agent
 	e.Citation = event.Citation{

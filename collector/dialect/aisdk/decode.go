@@ -33,7 +33,8 @@ type runState struct {
 	partCount   int // of the answer so far
 	calls       calls
 	dataParts   dataParts
-	missedStart bool // an unknown or unreadable frame may have started anything
+	cited       wire.Set[string] // IDs of the sources that the answer has named
+	missedStart bool             // an unknown or unreadable frame may have started anything
 }
 
 // Decode decodes a chunk. A stream that resumes an answer repeats the answer's chunks.

@@ -84,4 +84,9 @@ func (d *decoder) partEnd(v strictjson.Value, b *event.Batch) {
 	delete(d.parts, key)
 	open.tail.Report(b)
 	b.NameTexts(open.name)
+	for citation := range v.Get("citations").Elements() { // since 7.0
+		if source := citation.Get("source"); source.Get("id").Kind() == strictjson.String {
+			d.cite(source, source.Get("id"), b)
+		}
+	}
 }

@@ -14,7 +14,7 @@ var table = event.Table{
 	NameMembers: []string{"kind"},
 	// Applications put anything into these members, such as another protocol's events. Arguments and results of
 	// tools are not searched, because they are the user's data.
-	DeepMembers:     []string{"data", "event", "result", "rawEvent", "raw_event", "messageMetadata", "providerMetadata", "toolMetadata"},
+	DeepMembers:     []string{"citations", "data", "event", "result", "rawEvent", "raw_event", "messageMetadata", "providerMetadata", "toolMetadata"},
 	IgnoreEventName: true, // the SDK reads only the data
 	FailureData:     failure,
 	OversizeData:    `{"type":"error","errorText":"` + event.OversizeMessage + `"}`,
@@ -60,7 +60,7 @@ var table = event.Table{
 		typeApprovalRequest:  {Client: true, Public: members(rules{"approvalId": {Fact: event.KindInputRequested, Required: true}, "toolCallId": &scalar, "isAutomatic": &flag})},
 		typeApprovalResponse: {Client: true, Public: members(rules{"approvalId": {Fact: event.KindInputAnswered, Required: true}, "approved": &flag})},
 
-		// Sources are for readers. Of a file, the public only learns that it exists.
+		// Sources are for readers, but not those in a text-end: a setting that excludes them would withhold the end of a text. Of a file, the public only learns that it exists.
 		typeSourceURL:      {Client: true, Public: members(rules{"sourceId": &citationID, "url": &citationText, "title": &citationText})},
 		typeSourceDocument: {Client: true, Public: members(rules{"sourceId": &citationID, "mediaType": &scalar, "title": &citationText, "filename": &citationText})},
 		typeFile:           {Client: true, Public: members(rules{"mediaType": {Fact: event.KindArtifact, Required: true}, "url": {Replacement: `"data:,"`}})},
