@@ -121,6 +121,14 @@ func (c Count) Add(d Count) Count {
 	return Count{N: c.N + d.N, Known: c.Known || d.Known}
 }
 
+// since returns by how much a count exceeds an earlier one. It is unknown if it does not, except for the first count of 0.
+func (c Count) since(earlier Count) Count {
+	if !c.Known || earlier.Known && c.N <= earlier.N {
+		return Count{}
+	}
+	return Count{N: c.N - earlier.N, Known: true}
+}
+
 // Duration is a time span that may be missing on the wire. It is never derived from timestamps.
 type Duration struct {
 	D     time.Duration
@@ -140,6 +148,16 @@ func (u Usage) Add(v Usage) Usage {
 		Output:    u.Output.Add(v.Output),
 		CacheRead: u.CacheRead.Add(v.CacheRead),
 		Reasoning: u.Reasoning.Add(v.Reasoning),
+	}
+}
+
+// Since returns by how much each count exceeds an earlier one.
+func (u Usage) Since(earlier Usage) Usage {
+	return Usage{
+		Input:     u.Input.since(earlier.Input),
+		Output:    u.Output.since(earlier.Output),
+		CacheRead: u.CacheRead.since(earlier.CacheRead),
+		Reasoning: u.Reasoning.since(earlier.Reasoning),
 	}
 }
 

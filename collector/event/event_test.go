@@ -45,6 +45,14 @@ func TestCounts(t *testing.T) {
 			t.Errorf("%v.Add(%v) = %v, want %v", c.a, c.b, got, c.want)
 		}
 	}
+	for _, c := range []struct{ now, earlier, want Count }{
+		{unknown, unknown, unknown}, {unknown, two, unknown}, {two, unknown, two}, {Count{0, true}, unknown, Count{0, true}},
+		{three, two, Count{1, true}}, {two, two, unknown}, {two, three, unknown},
+	} {
+		if got := (Usage{Input: c.now, Output: c.now, CacheRead: c.now, Reasoning: c.now}).Since(Usage{Input: c.earlier, Output: c.earlier, CacheRead: c.earlier, Reasoning: c.earlier}); got != (Usage{Input: c.want, Output: c.want, CacheRead: c.want, Reasoning: c.want}) {
+			t.Errorf("%v since %v is %v, want %v", c.now, c.earlier, got, c.want)
+		}
+	}
 	sum := Usage{Input: two, Output: three}.Add(Usage{Input: two, CacheRead: two, Reasoning: three})
 	if want := (Usage{Input: Count{4, true}, Output: three, CacheRead: two, Reasoning: three}); sum != want {
 		t.Errorf("Usage.Add() = %+v, want %+v", sum, want)

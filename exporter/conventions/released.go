@@ -6,7 +6,7 @@ import "go.opentelemetry.io/otel/attribute"
 // names and the one that backends read today. Names that it lacks are taken from Latest.
 func Released() Table {
 	const usage = "gen_ai.client.token.usage"
-	const usageHelp = "Tokens of a model response, or of a run if usage is only reported per run."
+	const usageHelp = "Tokens of a model response, or those of a run that no response states."
 	const tokenType = attribute.Key("gen_ai.token.type")
 	return Table{
 		Version:         "1.41.0",

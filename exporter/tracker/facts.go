@@ -75,16 +75,16 @@ func (r *openRun) addUsage(e *event.Event, b *event.Batch, agent *Operation) {
 		}
 		return
 	}
-	r.addUnattributedUsage(e)
+	r.addUnattributedUsage(e.Model, e.Usage)
 }
 
-func (r *openRun) addUnattributedUsage(e *event.Event) {
-	if e.Usage != (event.Usage{}) {
-		keepFact(r, &r.UnattributedUsage, event.KindUsage.String(), UnattributedUsage{e.Model, e.Usage})
+func (r *openRun) addUnattributedUsage(model string, used event.Usage) {
+	if used != (event.Usage{}) {
+		keepFact(r, &r.UnattributedUsage, event.KindUsage.String(), UnattributedUsage{model, used})
 	}
 }
 
-// runEnded records that the protocol stated the run's end.
+// runEnded records that the protocol stated the run's end. The usage there is the run's total, which includes that of its responses.
 func (r *openRun) runEnded(e *event.Event) {
 	r.endStated, r.outcomePending, r.endStatedAt = true, e.AwaitsOutcome, r.now
 	r.ReportedDuration, r.ReportedToolCalls = e.Duration, e.ToolCalls
@@ -92,8 +92,9 @@ func (r *openRun) runEnded(e *event.Event) {
 	if e.Error == event.NoFailure {
 		r.lastFinal = r.now.Frame
 	}
-	r.Usage = r.Usage.Add(e.Usage)
-	r.addUnattributedUsage(e)
+	rest := e.Usage.Since(r.Usage)
+	r.Usage = r.Usage.Add(rest)
+	r.addUnattributedUsage(e.Model, rest)
 }
 
 // addThought counts a thought by its type, once for all its pieces.

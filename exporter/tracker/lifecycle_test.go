@@ -341,6 +341,41 @@ m {N:0 Known:false}
 all {N:0 Known:false}, 0 metered`)
 }
 
+// TestUsageOfRun ends runs with their total. Only what the responses have not stated is added.
+func TestUsageOfRun(t *testing.T) {
+	used := func(in, out int64) event.Usage {
+		return event.Usage{Input: event.Count{N: in, Known: true}, Output: event.Count{N: out, Known: true}}
+	}
+	chat := func(in, out int64) fact {
+		return func(b *event.Batch) { b.Add(event.KindModelEnded).Usage = used(in, out) }
+	}
+	total := func(in, out int64) fact {
+		return func(b *event.Batch) { b.Add(event.KindRunEnded).Usage = used(in, out) }
+	}
+	onlyOutput := event.Usage{Output: event.Count{N: 2, Known: true}}
+	for name, c := range map[string]struct {
+		frames []*event.Batch
+		all    event.Usage
+		rest   []event.Usage
+	}{
+		"no response":             {[]*event.Batch{says("app", final), says("app", total(10, 5))}, used(10, 5), []event.Usage{used(10, 5)}},
+		"the same total":          {[]*event.Batch{says("app", chat(4, 2)), says("app", chat(6, 3), final), says("app", total(10, 5))}, used(10, 5), nil},
+		"a response is missing":   {[]*event.Batch{says("app", chat(4, 2), final), says("app", total(10, 5))}, used(10, 5), []event.Usage{used(6, 3)}},
+		"less output":             {[]*event.Batch{says("app", chat(4, 2), final), says("app", total(4, 4))}, used(4, 4), []event.Usage{onlyOutput}},
+		"a total that is smaller": {[]*event.Batch{says("app", chat(4, 2), final), says("app", total(1, 1))}, used(4, 2), nil},
+		"twice":                   {[]*event.Batch{says("app", final), says("app", total(10, 5), total(10, 5))}, used(10, 5), []event.Usage{used(10, 5)}},
+	} {
+		r := follow(t, proxied(), c.frames...)
+		var rest []event.Usage
+		for _, u := range r.UnattributedUsage {
+			rest = append(rest, u.Usage)
+		}
+		if r.Usage != c.all || !slices.Equal(rest, c.rest) {
+			t.Errorf("%s: the run used %+v, of which %+v outside its responses, want %+v and %+v", name, r.Usage, rest, c.all, c.rest)
+		}
+	}
+}
+
 // TestArtifactsByChunk checks that the chunks of an artifact are joined.
 func TestArtifactsByChunk(t *testing.T) {
 	chunk := func(id string, index, size int64, last bool) fact {

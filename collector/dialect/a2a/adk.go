@@ -222,7 +222,7 @@ func (r *response) update(usage event.Usage, parts parts, b *event.Batch) {
 
 // addUsage reports by how much a response's usage exceeds the usage that was reported before.
 func (r *response) addUsage(usage event.Usage, b *event.Batch) {
-	if rest := usageSince(usage, r.usage); rest != (event.Usage{}) {
+	if rest := usage.Since(r.usage); rest != (event.Usage{}) {
 		b.Add(event.KindUsage).Usage = rest
 		r.usage = usage
 	}
@@ -326,18 +326,4 @@ func textOnly(parts parts) bool {
 
 func hasResponse(parts parts) bool {
 	return parts.contain(func(p part) bool { return p.kind == partResponse })
-}
-
-// usageSince returns how much u exceeds v, per count.
-func usageSince(u, v event.Usage) event.Usage {
-	rest := func(a, b event.Count) event.Count {
-		if a.Known && a.N > b.N {
-			return event.Count{N: a.N - b.N, Known: true}
-		}
-		return event.Count{}
-	}
-	return event.Usage{
-		Input: rest(u.Input, v.Input), Output: rest(u.Output, v.Output),
-		CacheRead: rest(u.CacheRead, v.CacheRead), Reasoning: rest(u.Reasoning, v.Reasoning),
-	}
 }

@@ -253,8 +253,12 @@ func errorCode(v strictjson.Value) string {
 // maxModels limits the models whose tokens are reported per run.
 const maxModels = 32
 
-// addUsage reports the usage per model of a run. The protocol has no usage per response.
+// addUsage reports the usage per model of a run, unless the run has ended: a second end or a late error states the same total. The
+// protocol has no usage per response.
 func (d *decoder) addUsage(usage strictjson.Value, b *event.Batch) {
+	if d.ended {
+		return
+	}
 	n := 0
 	for entry := range usage.Elements() {
 		used := readUsage(entry)

@@ -141,6 +141,7 @@ func TestTypes(t *testing.T) {
 func TestRuns(t *testing.T) {
 	other := ev("RUN_STARTED", `"threadId":"t"`, `"runId":"r2"`, `"parentRunId":"r"`)
 	otherEnd := ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r2"`, `"usage":[{"inputTokens":1}]`)
+	metered := ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"usage":[{"inputTokens":1}]`)
 	runDecode(t, []decodeCase{
 		{"one run", []string{start, finish}, []string{startFacts, finishFacts}},
 		{"one after the other", []string{start, finish, other, otherEnd},
@@ -157,6 +158,8 @@ func TestRuns(t *testing.T) {
 		{"an error", []string{start, ev("RUN_ERROR", `"message":"x"`, `"usage":[{"model":"m","inputTokens":3,"totalTokens":5}]`)},
 			[]string{startFacts, "RUN_ERROR" + runFields + `; error agent_error; usage model="m" input=3 output=2; run_ended agent_error`}},
 		{"an error after the end", []string{start, finish, ev("RUN_ERROR", `"message":"x"`)}, []string{startFacts, finishFacts, "RUN_ERROR" + runFields + "; error agent_error; run_ended agent_error"}},
+		{"the tokens of the end again", []string{start, metered, metered, ev("RUN_ERROR", `"message":"x"`, `"usage":[{"inputTokens":1}]`)},
+			[]string{startFacts, "RUN_FINISHED" + runFields + "; usage input=1; run_ended awaits_outcome", "RUN_FINISHED" + runFields + "; other", "RUN_ERROR" + runFields + "; error agent_error; run_ended agent_error"}},
 		{"canceled", []string{start, ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"cancelled"}`)},
 			[]string{startFacts, "RUN_FINISHED" + runFields + "; error canceled; run_ended canceled"}},
 		{"interrupted without a reason", []string{start, ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"r"`, `"outcome":{"type":"interrupt","interrupts":[]}`)},

@@ -69,7 +69,7 @@ var (
 
 var meanings = []Meaning{
 	{"run_started", "A run starts. Its agent is the root: by the path, else the source's `agent`, else its name.", nil, nil},
-	{"run_ended", "The run has ended, or failed if status or error says so.", nil, slices.Concat(outcome, usage, statements)},
+	{"run_ended", "The run has ended, or failed if status or error says so. Its tokens are the total of the run.", nil, slices.Concat(outcome, usage, statements)},
 	{"run_failed", "The run failed.", nil, []string{pathCode}},
 	{"agent_started", "An agent starts.", nil, nil},
 	{"agent_ended", "An agent has ended.", nil, slices.Concat(outcome, statements)},

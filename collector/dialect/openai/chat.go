@@ -292,16 +292,16 @@ func (c *chat) readUsage(v strictjson.Value) {
 
 // addUsage adds the tokens that earlier chunks did not count. Some servers send the usage so far in every chunk.
 func (c *chat) addUsage(v strictjson.Value) {
-	c.usage = c.usage.Add(increases(wire.WithTotal(event.Usage{
+	c.usage = c.usage.Add(wire.WithTotal(event.Usage{
 		Input: dialect.Count(v.Get("prompt_tokens")), Output: dialect.Count(v.Get("completion_tokens")),
 		CacheRead: dialect.Count(v.Get("prompt_tokens_details").Get("cached_tokens")),
 		Reasoning: dialect.Count(v.Get("completion_tokens_details").Get("reasoning_tokens")),
-	}, dialect.Count(v.Get("total_tokens"))), c.usage))
+	}, dialect.Count(v.Get("total_tokens"))).Since(c.usage))
 }
 
 // unreported returns the tokens that were not reported before.
 func (c *chat) unreported() event.Usage {
-	added := increases(c.usage, c.reported)
+	added := c.usage.Since(c.reported)
 	c.reported = c.usage
 	return added
 }
@@ -315,20 +315,4 @@ func (d *decoder) reportUsage(b *event.Batch) {
 		e := b.Add(event.KindUsage)
 		e.Model, e.Usage, e.UsageIncomplete = d.chat.model, added, true
 	}
-}
-
-// increases returns by how much counts exceed earlier ones.
-func increases(now, before event.Usage) event.Usage {
-	return event.Usage{
-		Input: increase(now.Input, before.Input), Output: increase(now.Output, before.Output),
-		CacheRead: increase(now.CacheRead, before.CacheRead), Reasoning: increase(now.Reasoning, before.Reasoning),
-	}
-}
-
-// increase returns by how much a count exceeds an earlier one.
-func increase(now, before event.Count) event.Count {
-	if !now.Known || before.Known && now.N <= before.N {
-		return event.Count{}
-	}
-	return event.Count{N: now.N - before.N, Known: true}
 }
