@@ -203,8 +203,10 @@ func (d *decoder) addResponse(fr *frame, r *response, failure event.Failure, cod
 	case fr.isModelResponse(r):
 		e := b.Add(event.KindModelEnded)
 		e.Model = cmp.Or(d.name(fr.model), r.model)
-		e.FinishReason, e.Usage, e.Error = dialect.Name(fr.finishReason.String()), fr.usage, failure
-		e.Code = code
+		e.FinishReason, e.Usage, e.Error, e.Code = dialect.Name(fr.finishReason.String()), fr.usage, failure, code
+		if failure == event.NoFailure { // the agent goes on with what there is of the answer
+			e.Error, e.Code = wire.FinishFailure(e.FinishReason)
+		}
 		mayContinue := e.FinishReason == "" || failure != event.NoFailure
 		e.UsageIncomplete = e.FinishReason == "" && failure == event.NoFailure && (r.open || fr.hasUsage && fr.notPartial)
 		*r, answered = response{lastUsage: fr.usage, streamed: r.open, mayContinue: mayContinue, suspended: r.suspended}, true

@@ -224,6 +224,7 @@ func TestResponses(t *testing.T) {
 func TestUsage(t *testing.T) {
 	for usage, want := range map[string]string{
 		`{"promptTokenCount":10,"candidatesTokenCount":2,"thoughtsTokenCount":3,"totalTokenCount":15}`: "input=10 output=5 reasoning=3",
+		`{"promptTokenCount":10,"candidatesTokenCount":2,"thoughtsTokenCount":3}`:                      "input=10 output=5 reasoning=3",
 		`{"promptTokenCount":10,"totalTokenCount":10}`:                                                 "input=10 output=0",
 		`{"promptTokenCount":10,"totalTokenCount":17}`:                                                 "input=10 output=7",
 		`{"promptTokenCount":10}`:                                                                      "input=10",
@@ -251,6 +252,8 @@ func TestErrors(t *testing.T) {
 		{"a code", []string{by(raised)}, []string{modelRaised}},
 		{"codes that are no failures", []string{by(`"errorCode":"STOP",` + stop), by(`"errorCode":"MAX_TOKENS","finishReason":"MAX_TOKENS",` + parts(hi)), by(`"errorCode":""`)},
 			[]string{`model_ended finish="STOP"; final`, `model_ended finish="MAX_TOKENS"; text "hi"; final`, "final"}},
+		{"a finish reason that is a failure", []string{by(`"finishReason":"SAFETY",` + parts(hi)), by(`"finishReason":"OTHER",` + parts(hi))},
+			[]string{`model_ended finish="SAFETY" model_error code="SAFETY"; text "hi"; final`, `model_ended finish="OTHER"; text "hi"; final`}},
 		{"a code in a partial", []string{by(partial + "," + refused), by(refused)},
 			[]string{`model_started; error model_error code="SAFETY" from_code`, `model_ended finish="SAFETY" model_error code="SAFETY"; error model_error code="SAFETY" from_code; final`}},
 		{"the model fails in a response", []string{by(partial), by(raised)}, []string{"model_started", modelRaised}},

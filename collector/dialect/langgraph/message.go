@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -357,6 +358,7 @@ func (d *decoder) endModel(m *message, mayGrow bool, b *event.Batch) *event.Even
 	}
 	e := b.Add(event.KindModelEnded)
 	e.Model, e.FinishReason, e.Usage = m.model, m.finish, m.usage
+	e.Error, e.Code = wire.FinishFailure(m.finish)
 	if e.UsageIncomplete = mayGrow && m.usage == (event.Usage{}); e.UsageIncomplete && len(d.unmetered) < maxOpen {
 		if d.unmetered == nil {
 			d.unmetered = make(map[string]speaker)

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 )
 
@@ -102,10 +103,10 @@ var (
 	decision = event.Rule{Form: event.FormEnum, AllowedValues: []string{"approve", "edit", "reject", "respond"}}
 
 	// finishReason has the words of the models' servers.
-	finishReason = event.Rule{Form: event.FormEnum, Fallback: `"other"`, DropNull: true, AllowedValues: []string{
-		"stop", "length", "tool_calls", "function_call", "content_filter", "completed", "incomplete", "end_turn", "max_tokens", "stop_sequence", "tool_use",
-		"pause_turn", "refusal", "guardrail_intervened", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "MALFORMED_FUNCTION_CALL", "COMPLETE", "load",
-	}}
+	finishReason = event.Rule{Form: event.FormEnum, Fallback: `"other"`, DropNull: true, AllowedValues: append(wire.FailedReasons(),
+		"stop", "length", "tool_calls", "function_call", "completed", "incomplete", "end_turn", "max_tokens", "max_output_tokens", "stop_sequence", "tool_use",
+		"pause_turn", "STOP", "MAX_TOKENS", "COMPLETE", "load",
+	)}
 
 	// publicContent has the blocks of a message that contain text. A block with a thought counts as a
 	// thought, whatever its type is.
@@ -151,6 +152,7 @@ var (
 	publicResponse = rules{
 		"model_name": &scalar, "model": &scalar, "model_id": &scalar, "status": {Form: event.FormEnum, AllowedValues: finalStates, DropNull: true},
 		"finish_reason": &finishReason, "stop_reason": &finishReason, "done_reason": &finishReason, "stopReason": &finishReason, "finishReason": &finishReason,
+		"incomplete_details": {Members: rules{"reason": &finishReason}, DropNull: true},
 	}
 
 	// publicMessage is a message. Only its type says that a model wrote it. Messages that instruct models do not leave.

@@ -206,7 +206,7 @@ func (d *decoder) startCalls(sc *scope, v strictjson.Value, by speaker, b *event
 var (
 	modelMembers  = []string{"model_name", "model", "model_id"}
 	finishMembers = []string{"finish_reason", "stop_reason", "done_reason", "stopReason", "finishReason"}
-	// finalStates are the states of a complete response in OpenAI's Responses API, which gives no reason.
+	// finalStates are the states of a response in OpenAI's Responses API, which gives a reason only for an incomplete one.
 	finalStates = []string{"completed", "incomplete"}
 )
 
@@ -217,8 +217,10 @@ func modelOf(response strictjson.Value) strictjson.Value {
 
 // finishOf returns the reason why a response ended, or its final state. Neither exists in the pieces before the last.
 func finishOf(response strictjson.Value) strictjson.Value {
-	if finish := textOf(response.First(finishMembers...)); finish.Exists() {
-		return finish
+	for _, finish := range []strictjson.Value{response.First(finishMembers...), response.Get("incomplete_details").Get("reason")} {
+		if isText(finish) {
+			return finish
+		}
 	}
 	if state := response.Get("status"); slices.ContainsFunc(finalStates, state.Is) {
 		return state

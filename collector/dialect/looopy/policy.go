@@ -123,7 +123,7 @@ var (
 	flag          = event.Rule{Form: event.FormEnum}
 	timestamp     = event.Rule{Form: event.FormTime}
 	answerText    = event.Rule{Fact: event.KindText, Form: event.FormText}
-	reason        = event.Rule{Replacement: `"other"`, AllowedValues: []string{"stop", "length", "tool_calls", "content_filter", "error", "completed", "canceled", "max_iterations"}}
+	reason        = event.Rule{Replacement: `"other"`, AllowedValues: append(wire.FailedReasons(), "stop", "length", "tool_calls", "completed", "max_iterations")}
 	toolStarted   = event.Rule{Fact: event.KindToolStarted}
 	inputID       = event.Rule{Fact: event.KindInputRequested}
 	inputText     = event.Rule{Fact: event.KindInputRequested, Form: event.FormText}

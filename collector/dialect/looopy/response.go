@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -49,6 +50,9 @@ func (t *task) modelName() string { return cmp.Or(t.usageModel, t.model) }
 func (t *task) closeResponse(finish strictjson.Value, failure event.Failure, code string, b *event.Batch) *event.Event {
 	e := b.Add(event.KindModelEnded)
 	e.Model, e.FinishReason, e.Usage, e.Error, e.Code = t.modelName(), dialect.Name(finish.String()), t.usage, failure, code
+	if failure == event.NoFailure {
+		e.Error, e.Code = wire.FinishFailure(e.FinishReason)
+	}
 	t.response = response{stage: hasUsage}
 	return e
 }

@@ -76,8 +76,11 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 	}
 	d.begin(id, "", b)
 	c := &d.chat
-	if c.finished && addsNothing(v) {
+	switch {
+	case c.finished && addsNothing(v):
 		b.Type = typeTrailer
+	case isFailure(v):
+		b.Type = typeFailedChunk
 	}
 	c.chunkID, c.repeated = id, c.repeated || c.started && id != "" && id == c.id
 	if model := d.name(v.Get("model")); model != "" {

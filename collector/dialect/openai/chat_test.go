@@ -75,6 +75,14 @@ func TestChats(t *testing.T) {
 		}, begins + `tool_started name="f" {"x":1}; model_ended model="m" finish="function_call" unmetered; final; run_ended`},
 		"content filter": {[]string{hello, chunk(choice("0", "", `"content_filter"`), ""), done},
 			begins + `text "Hello"; text "Hello"; model_ended model="m" finish="content_filter" model_error code="content_filter" unmetered; error model_error code="content_filter" from_code; run_ended model_error code="content_filter"`},
+		"a filter in Gemini's words": {[]string{hello, chunk(choice("0", "", `"content_filter: RECITATION"`), ""), done},
+			begins + `text "Hello"; text "Hello"; model_ended model="m" finish="content_filter: RECITATION" model_error code="RECITATION" unmetered; error model_error code="RECITATION" from_code; run_ended model_error code="RECITATION"`},
+		"DeepSeek": {[]string{hello, chunk(choice("0", "", `"insufficient_system_resource"`), ""), done},
+			begins + `text "Hello"; text "Hello"; model_ended model="m" finish="insufficient_system_resource" model_error code="insufficient_system_resource" unmetered; error model_error code="insufficient_system_resource" from_code; run_ended model_error code="insufficient_system_resource"`},
+		"SGLang": {[]string{hello, chunk(choice("0", "", `"abort"`), ""), done},
+			begins + `text "Hello"; text "Hello"; model_ended model="m" finish="abort" canceled unmetered; error canceled from_code; run_ended canceled`},
+		"Mistral's limit": {[]string{hello, chunk(choice("0", "", `"model_length"`), ""), done},
+			begins + `text "Hello"; text "Hello"; model_ended model="m" finish="model_length" unmetered; final; run_ended`},
 		"Azure": {[]string{
 			`{"choices":[],"created":0,"id":"","model":"","object":"","prompt_filter_results":[{"prompt_index":0,"content_filter_results":{"hate":{"filtered":false,"severity":"safe"}}}]}`, hello, stop, done,
 		}, begins + `text "Hello"; text "Hello"; ` + ends + `; run_ended`},
@@ -130,11 +138,13 @@ func TestOutcomeOfChoices(t *testing.T) {
 		{"stop", "content_filter"}: `finish="stop" unmetered`, {"content_filter", "stop"}: `finish="stop" unmetered`, {"stop", "length"}: `finish="stop" unmetered`,
 		{"error", "length"}:                  `finish="length" unmetered`,
 		{"content_filter", "content_filter"}: `finish="content_filter" model_error code="content_filter" unmetered`,
+		{"abort", "length"}:                  `finish="length" unmetered`,
+		{"abort", "content_filter"}:          `finish="abort" canceled unmetered`,
 		{"content_filter", "error"}:          `finish="content_filter" model_error code="content_filter" unmetered`,
 	} {
 		for _, ends := range []string{finish(0, reasons[0]) + finish(1, reasons[1]), finish(1, reasons[1]) + finish(0, reasons[0])} {
 			facts := dialecttest.Facts(Dialect{}, &event.Stream{SingleRun: true}, begins+ends+"data: [DONE]\n\n")
-			if !strings.Contains(facts, "model_ended "+want) || strings.Contains(facts, "run_ended model_error") != strings.Contains(want, "model_error") {
+			if !strings.Contains(facts, "model_ended "+want) || strings.Contains(facts, "run_ended model_error") != strings.Contains(want, "model_error") || strings.Contains(facts, "run_ended canceled") != strings.Contains(want, "canceled") {
 				t.Errorf("%s: want %s:\n%s", ends, want, facts)
 			}
 		}

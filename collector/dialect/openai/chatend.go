@@ -1,9 +1,11 @@
 package openai
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -49,11 +51,9 @@ func (d *decoder) endChat(b *event.Batch) {
 // choices finish does not matter.
 func (c *chat) outcome() (best choice) {
 	for _, one := range c.choices {
-		failure, _ := one.failure()
-		ofBest, _ := best.failure()
 		switch {
 		case one.reason == "":
-		case best.reason == "", failure == event.NoFailure && ofBest != event.NoFailure, failure == ofBest && one.index < best.index:
+		case best.reason == "", best.hasFailed() && !one.hasFailed(), best.hasFailed() == one.hasFailed() && one.index < best.index:
 			best = *one
 		}
 	}
@@ -62,13 +62,29 @@ func (c *chat) outcome() (best choice) {
 
 // failure returns the failure with which a choice finished, and its code.
 func (c *choice) failure() (event.Failure, string) {
-	switch c.reason {
-	case contentFilter:
-		return event.ModelError, contentFilter
-	case "error": // OpenRouter, vLLM
-		return event.ModelError, c.code
+	failure, code := wire.FinishFailure(c.reason)
+	if failure == event.ModelError {
+		code = cmp.Or(code, c.code)
 	}
-	return event.NoFailure, ""
+	return failure, code
+}
+
+func (c *choice) hasFailed() bool {
+	failure, _ := c.failure()
+	return failure != event.NoFailure
+}
+
+// isFailure reports whether all choices that finish in a chunk fail.
+func isFailure(chunk strictjson.Value) (fails bool) {
+	for one := range chunk.Get("choices").Elements() {
+		if reason := one.Get("finish_reason"); reason.Kind() == strictjson.String {
+			if failure, _ := wire.FinishFailure(reason.String()); failure == event.NoFailure {
+				return false
+			}
+			fails = true
+		}
+	}
+	return fails
 }
 
 // maxUnfinished limits the choices without a finish reason whose texts are reported whole.

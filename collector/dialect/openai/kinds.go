@@ -40,6 +40,7 @@ const (
 const (
 	typeDone        = "[DONE]"
 	typeTrailer     = "trailer"         // a chunk that adds nothing to a completion that has finished
+	typeFailedChunk = "failed chunk"    // a chunk with which choices fail
 	typeServerError = "server error"    // an error without a type
 	typeFailedItem  = "failed run item" // a run_item_stream_event with the result of a call that failed
 	typeForeign     = "foreign message" // a message that is not an assistant's

@@ -40,7 +40,8 @@ type rules = map[string]*event.Rule
 
 var types = func() map[string]event.Type {
 	all := map[string]event.Type{
-		typeChunk:                 {Client: true, Words: &chunkWords, Public: chunkRule(event.Rule{Elements: &publicChoice})},
+		typeChunk:                 {Client: true, Words: &chunkWords, Public: chunkRule(event.Rule{Elements: choiceRule("other")})},
+		typeFailedChunk:           {Client: true, Words: &chunkWords, Public: chunkRule(event.Rule{Elements: choiceRule("error")})},
 		typeTrailer:               {Client: true, Words: &chunkWords, Public: chunkRule(noList)}, // else a role in it would begin a completion
 		typeDone:                  {Text: true, Client: true, Public: &event.Rule{AllowedValues: []string{typeDone}, Form: event.FormEnum}},
 		typeServerError:           {Client: true, Public: &event.Rule{Fact: event.KindError, Replacement: failure}},
@@ -225,15 +226,6 @@ var (
 		"thinking", "thinking_blocks", "thinking_content", "thoughts", "thought_content", "chain_of_thought", "cot", "analysis",
 	}
 	calledFunction = members(rules{"name": {Fact: event.KindToolStarted}})
-	publicChoice   = event.Rule{Members: rules{
-		"index":         &number,
-		"finish_reason": {Form: event.FormEnum, AllowedValues: []string{"stop", "length", "tool_calls", "function_call", contentFilter, "error"}, Fallback: `"other"`},
-		"delta": {Fallback: "{}", Members: rules{
-			"role": &assistant, "content": &text, "refusal": &text, "reasoning_content": &thought, "reasoning": &thought,
-			"tool_calls":    {Elements: members(rules{"index": &number, "id": &scalar, "type": &scalar, "function": calledFunction})},
-			"function_call": calledFunction, // the API's form before tool_calls
-		}},
-	}}
 
 	// itemWords finds the texts of items that only the client gets.
 	itemWords = event.Words{
@@ -301,6 +293,22 @@ func responseRule(output *event.Rule) event.Rule {
 		"output":             output,
 	}}
 }
+
+// choiceRule returns the rule for a choice. Instead of a finish reason of a server's own, the public gets the given one.
+func choiceRule(otherReason string) *event.Rule {
+	return members(rules{
+		"index":         &number,
+		"finish_reason": {Form: event.FormEnum, AllowedValues: finishReasons, Fallback: `"` + otherReason + `"`},
+		"delta": {Fallback: "{}", Members: rules{
+			"role": &assistant, "content": &text, "refusal": &text, "reasoning_content": &thought, "reasoning": &thought,
+			"tool_calls":    {Elements: members(rules{"index": &number, "id": &scalar, "type": &scalar, "function": calledFunction})},
+			"function_call": calledFunction, // the API's form before tool_calls
+		}},
+	})
+}
+
+// finishReasons are those that several servers send.
+var finishReasons = []string{"stop", "length", "tool_calls", "function_call", contentFilter, "error", "abort", "cancelled", "timeout"}
 
 // chunkRule returns the rule for a chunk whose choices have the given rule.
 func chunkRule(choices event.Rule) *event.Rule {

@@ -116,6 +116,14 @@ func TestTruth(t *testing.T) {
 	usage := func(choices string) string {
 		return strings.Replace(choice(choices), `"choices"`, `"usage":{"prompt_tokens":3,"completion_tokens":9},"choices"`, 1)
 	}
+	for _, reason := range []string{"content_filter", "SAFETY", "content_filter: RECITATION", "network_error", "abort", "Cancelled", "TIMEOUT", "ERROR", "secret"} {
+		failing, good := choice(`{"index":0,"delta":{},"finish_reason":"`+reason+`"}`), choice(`{"index":0,"delta":{},"finish_reason":"`+reason+`"},{"index":1,"delta":{},"finish_reason":"stop"}`)
+		checkTruth(t, reason, stream(begun, failing, "[DONE]"))
+		checkTruth(t, reason, stream(begun, choice(`{"index":1,"delta":{"role":"assistant","content":"Ho"}}`), good, "[DONE]"))
+		if out := leaving(t, public, stream(begun, failing, "[DONE]")); strings.Contains(out, "secret") || strings.Contains(out, "RECITATION") {
+			t.Errorf("with the reason %s this leaves: %s", reason, out)
+		}
+	}
 	for _, sent := range [][]string{
 		{begun, strings.Replace(choice(`{"index":0,"delta":{},"finish_reason":null}`), `"choices"`, `"x_groq":{"id":"r","error":"over capacity"},"choices"`, 1), "[DONE]"},
 		{begun, finished, usage(`{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}`), "[DONE]"}, // OpenRouter
