@@ -67,11 +67,11 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 }
 
 func (d *decoder) decodeObject(f dialect.Frame, b *event.Batch) {
-	v := f.JSON
+	v, failure := f.JSON, errorOf(f)
 	switch named := v.Get("type"); {
-	case isError(v):
+	case failure.Exists():
 		b.Type, b.StreamError = typeServerError, true
-		d.fail(v.Get("error"), b)
+		d.fail(failure, b)
 	case !named.Is(typeError) && namesOther(f):
 		b.Rejected = event.ReasonShape
 	case isChunk(v):

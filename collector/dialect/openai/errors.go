@@ -2,7 +2,9 @@ package openai
 
 import (
 	"regexp"
+	"slices"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -12,6 +14,40 @@ import (
 //
 // Source: openai/_base_client.py, _make_status_error_from_response, of openai 3.54.
 var statusText = regexp.MustCompile(`^Error code: ([1-5][0-9]{2})\b`)
+
+// errorOf returns the error that is all that a frame contains, or a value that does not exist: the object that OpenAI, vLLM and LiteLLM
+// send, or the text of an application. In older versions of vLLM and in Mistral, the frame itself is that object. An application may send
+// another one under the name "error".
+//
+// Source: vllm/entrypoints/openai/protocol.py, ErrorResponse, of vllm 0.9.
+func errorOf(f dialect.Frame) strictjson.Value {
+	v := f.JSON
+	e, named := v.Get("error"), v.Get("type")
+	_, isFrame := types[named.String()]
+	switch {
+	case v.Get("choices").Len() > 0:
+	case e.Len() > 0, len(e.Text()) > 0:
+		if !named.Exists() || named.Is(typeError) {
+			return e
+		}
+	case (v.Get("object").Is(typeError) || string(f.Event) == typeError) && !isFrame && isPlainError(v):
+		return v
+	}
+	return strictjson.Value{}
+}
+
+// errorMembers are the members of an error. A frame with any other may have text of the agent.
+var errorMembers = []string{"object", "message", "detail", "type", "param", "code", "status", "raw_status_code"}
+
+// isPlainError reports whether an object is an error with a text, and nothing else.
+func isPlainError(v strictjson.Value) bool {
+	for name, value := range v.Members() {
+		if !slices.ContainsFunc(errorMembers, name.Is) || value.Kind() >= strictjson.Array {
+			return false
+		}
+	}
+	return len(v.First("message", "detail").Text()) > 0
+}
 
 // fail ends the run with an error of the server. The model's answer fails too if one is open, or if the error
 // is that of a request to the model. A run that has ended stays as it is.
@@ -68,7 +104,7 @@ func errorCode(v strictjson.Value) (code string, ofModel bool) {
 			return code, false
 		}
 	}
-	if code = wire.TextCode(v.Get("message").Text()); code == "" {
+	if code = wire.TextCode(v.First("message", "detail").Text()); code == "" {
 		code = status
 	}
 	return code, false

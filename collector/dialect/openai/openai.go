@@ -68,13 +68,15 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 		return dialect.Maybe
 	case name == typeError && v.Get("message").Kind() == strictjson.String && v.Get("sequence_number").Kind() == strictjson.Number:
 		return dialect.Yes
-	case isError(v) && v.Get("error").Get("message").Kind() == strictjson.String && !v.Get("jsonrpc").Exists():
-		if e := v.Get("error"); e.Get("type").Exists() && e.Get("param").Exists() && e.Get("code").Exists() {
-			return dialect.Yes
-		}
-		return dialect.Maybe
 	}
-	return dialect.No
+	e := errorOf(dialect.Frame{JSON: v}) // other protocols have an event "error" too
+	switch {
+	case e.Get("message").Kind() != strictjson.String, v.Get("jsonrpc").Exists():
+		return dialect.No
+	case e.Get("type").Exists() && e.Get("param").Exists() && e.Get("code").Exists():
+		return dialect.Yes
+	}
+	return dialect.Maybe
 }
 
 // isChunk reports whether a frame is a chunk of a completion. A chunk has choices, but one with the usage may lack them. The member
@@ -94,13 +96,6 @@ func hasDelta(v strictjson.Value) bool {
 		}
 	}
 	return false
-}
-
-// isError reports whether a frame contains only an error: the object that OpenAI, vLLM and LiteLLM send,
-// or the text of an application.
-func isError(v strictjson.Value) bool {
-	e, named := v.Get("error"), v.Get("type")
-	return (e.Len() > 0 || len(e.Text()) > 0) && (!named.Exists() || named.Is(typeError)) && v.Get("choices").Len() == 0
 }
 
 // Identify reads the path or the body of a request. The results at the end of the body answer calls that an
