@@ -295,11 +295,27 @@ func (c *chat) readUsage(v strictjson.Value) {
 
 // addUsage adds the tokens that earlier chunks did not count. Some servers send the usage so far in every chunk.
 func (c *chat) addUsage(v strictjson.Value) {
-	c.usage = c.usage.Add(wire.WithTotal(event.Usage{
+	total := dialect.Count(v.Get("total_tokens"))
+	used := wire.WithTotal(event.Usage{
 		Input: dialect.Count(v.Get("prompt_tokens")), Output: dialect.Count(v.Get("completion_tokens")),
 		CacheRead: dialect.Count(v.Get("prompt_tokens_details").Get("cached_tokens")),
 		Reasoning: dialect.Count(v.Get("completion_tokens_details").Get("reasoning_tokens")),
-	}, dialect.Count(v.Get("total_tokens"))).Since(c.usage))
+	}, total)
+	if strings.Contains(c.model, "gemini") {
+		used = countThoughts(used, total)
+	}
+	c.usage = c.usage.Add(used.Since(c.usage))
+}
+
+// countThoughts adds Gemini's thoughts to the output. Its API for OpenAI's clients counts them only in the total. The total of another
+// model may exceed the sum for other reasons, such as tokens of a cache.
+//
+// Source: https://github.com/Clarifai/clarifai-python/pull/978, with counts of that API.
+func countThoughts(used event.Usage, total event.Count) event.Usage {
+	if used.Input.Known && used.Output.Known && !used.Reasoning.Known && total.N > used.Input.N+used.Output.N {
+		used.Output.N = total.N - used.Input.N
+	}
+	return used
 }
 
 // unreported returns the tokens that were not reported before.

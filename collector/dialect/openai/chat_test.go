@@ -24,6 +24,7 @@ func TestChats(t *testing.T) {
 	stop := chunk(choice("0", "", `"stop"`), "")
 	hello := chunk(choice("0", `"role":"assistant","content":"Hello"`, "null"), "")
 	const begins, ends = `run_started; model_started model="m"; `, `model_ended model="m" finish="stop" unmetered; final`
+	gemini := strings.NewReplacer(`"m"`, `"models/gemini-3-flash"`, `"total_tokens":7`, `"total_tokens":100`)
 	for name, c := range map[string]struct {
 		sent []string
 		want string
@@ -36,7 +37,10 @@ func TestChats(t *testing.T) {
 		"usage and an error":   {[]string{hello, usage, `{"error":{"message":"broken","type":"server_error"}}`}, begins + `text "Hello"; model_ended model="m" model_error code="server_error" input=5 output=2; error agent_error code="server_error"; run_ended agent_error code="server_error"`},
 		"choices null":         {[]string{hello, stop, strings.Replace(usage, `[]`, `null`, 1), done}, begins + `text "Hello"; text "Hello"; ` + ends + `; usage model="m" unmetered input=5 output=2; run_ended`},
 		"no choices":           {[]string{hello, stop, `{"id":"c","usage":{"prompt_tokens":5,"completion_tokens":2}}`, done}, begins + `text "Hello"; text "Hello"; ` + ends + `; usage model="m" unmetered input=5 output=2; run_ended`},
-		"Groq":                 {[]string{hello, strings.Replace(stop, `]}`, `],"x_groq":{"id":"r","usage":{"prompt_tokens":5,"completion_tokens":2,"total_time":0.1}}}`, 1), done}, begins + `text "Hello"; text "Hello"; ` + ends + `; usage model="m" unmetered input=5 output=2; run_ended`},
+		"Gemini's thoughts": {[]string{gemini.Replace(hello), gemini.Replace(stop), gemini.Replace(usage), done},
+			strings.ReplaceAll(begins+`text "Hello"; text "Hello"; `+ends+`; usage model="m" unmetered input=5 output=95; run_ended`, `"m"`, `"models/gemini-3-flash"`)},
+		"another's greater total": {[]string{hello, stop, strings.Replace(usage, ":7", ":100", 1), done}, begins + `text "Hello"; text "Hello"; ` + ends + `; usage model="m" unmetered input=5 output=2; run_ended`},
+		"Groq":                    {[]string{hello, strings.Replace(stop, `]}`, `],"x_groq":{"id":"r","usage":{"prompt_tokens":5,"completion_tokens":2,"total_time":0.1}}}`, 1), done}, begins + `text "Hello"; text "Hello"; ` + ends + `; usage model="m" unmetered input=5 output=2; run_ended`},
 		"Groq's error": {[]string{hello, chunk(choice("0", "", "null"), `,"x_groq":{"id":"r","error":"over capacity"}`), done},
 			begins + `text "Hello"; text "Hello"; model_ended model="m" model_error unmetered; error model_error from_code; run_ended model_error`},
 		"Moonshot":       {[]string{hello, strings.Replace(stop, `"stop"}`, `"stop","usage":{"prompt_tokens":5,"completion_tokens":2}}`, 1), done}, begins + `text "Hello"; text "Hello"; ` + ends + `; usage model="m" unmetered input=5 output=2; run_ended`},

@@ -23,14 +23,13 @@ var statusText = regexp.MustCompile(`^Error code: ([1-5][0-9]{2})\b`)
 func errorOf(f dialect.Frame) strictjson.Value {
 	v := f.JSON
 	e, named := v.Get("error"), v.Get("type")
-	_, isFrame := types[named.String()]
 	switch {
 	case v.Get("choices").Len() > 0:
 	case e.Len() > 0, len(e.Text()) > 0:
 		if !named.Exists() || named.Is(typeError) {
 			return e
 		}
-	case (v.Get("object").Is(typeError) || string(f.Event) == typeError) && !isFrame && isPlainError(v):
+	case (v.Get("object").Is(typeError) || string(f.Event) == typeError) && isPlainError(v):
 		return v
 	}
 	return strictjson.Value{}
@@ -39,14 +38,15 @@ func errorOf(f dialect.Frame) strictjson.Value {
 // errorMembers are the members of an error. A frame with any other may have text of the agent.
 var errorMembers = []string{"object", "message", "detail", "type", "param", "code", "status", "raw_status_code"}
 
-// isPlainError reports whether an object is an error with a text, and nothing else.
+// isPlainError reports whether a frame is an error with a text, and nothing else.
 func isPlainError(v strictjson.Value) bool {
 	for name, value := range v.Members() {
 		if !slices.ContainsFunc(errorMembers, name.Is) || value.Kind() >= strictjson.Array {
 			return false
 		}
 	}
-	return len(v.First("message", "detail").Text()) > 0
+	_, isOther := types[v.Get("type").String()]
+	return !isOther && len(v.First("message", "detail").Text()) > 0
 }
 
 // fail ends the run with an error of the server. The model's answer fails too if one is open, or if the error

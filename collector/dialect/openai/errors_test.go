@@ -82,6 +82,7 @@ func TestNoErrors(t *testing.T) {
 	before := stream(created, strings.Replace(added, `"message"`, `"internal_note"`, 1))
 	for _, sent := range []string{
 		`data: {"object":"error","message":"secret","type":"response.output_text.delta","output_index":0,"item_id":"i"}`,
+		`data: {"object":"error","message":"x","type":"response.in_progress"}`,
 		`data: {"object":"error","message":"secret","delta":"secret"}`,
 		`data: {"object":"error","message":{"role":"assistant","content":"secret"}}`,
 		`data: {"object":"error","message":""}`,
