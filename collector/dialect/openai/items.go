@@ -277,7 +277,8 @@ func (d *decoder) beginCall(begun call, args strictjson.Value, b *event.Batch) {
 func (d *decoder) callEnded(item, output strictjson.Value, b *event.Batch) {
 	id := d.name(callID(item))
 	ended := d.calls.end(id, func(open call) bool { return !d.sdk.isHandoff(open) })
-	failure, code, hasEnded := outcomeOf(item, output, ended.tool)
+	tool := cmp.Or(ended.tool, d.name(item.Get("name")), toolOfOutput(item))
+	failure, code, hasEnded := outcomeOf(item, output, tool)
 	if !hasEnded {
 		return
 	}
@@ -285,9 +286,18 @@ func (d *decoder) callEnded(item, output strictjson.Value, b *event.Batch) {
 		b.Add(event.KindInputAnswered).CallID = ended.id
 	}
 	e := b.Add(event.KindToolEnded)
-	e.CallID, e.Name = cmp.Or(id, ended.id), ended.tool
+	e.CallID, e.Name = cmp.Or(id, ended.id), tool
 	e.Error, e.Code = failure, code
 	e.SetPayload(output)
+}
+
+// toolOfOutput returns the tool of an item with a result, if its type says it. The call may be in an earlier stream, whose run waited for
+// an approval. The SDK for JavaScript also repeats the name of a function.
+//
+// Source: packages/agents-core/src/types/protocol.ts, FunctionCallResultItem and ComputerCallResultItem, of @openai/agents 0.17.
+func toolOfOutput(item strictjson.Value) string {
+	kind := item.Get("type").String()
+	return clientTools[strings.TrimSuffix(strings.TrimSuffix(kind, "_output"), "_result")]
 }
 
 // outcomeOf returns the failure that the item with a tool's result states, if any, and the failure's code. hasEnded is false if the
