@@ -84,7 +84,7 @@ func TestChats(t *testing.T) {
 		"DeepSeek": {[]string{hello, chunk(choice("0", "", `"insufficient_system_resource"`), ""), done},
 			begins + `text "Hello"; text "Hello"; model_ended model="m" finish="insufficient_system_resource" model_error code="insufficient_system_resource" unmetered; error model_error code="insufficient_system_resource" from_code; run_ended model_error code="insufficient_system_resource"`},
 		"SGLang": {[]string{hello, chunk(choice("0", "", `"abort"`), ""), done},
-			begins + `text "Hello"; text "Hello"; model_ended model="m" finish="abort" canceled unmetered; error canceled from_code; run_ended canceled`},
+			begins + `text "Hello"; text "Hello"; model_ended model="m" finish="abort" canceled unmetered; error canceled; run_ended canceled`},
 		"Mistral's limit": {[]string{hello, chunk(choice("0", "", `"model_length"`), ""), done},
 			begins + `text "Hello"; text "Hello"; model_ended model="m" finish="model_length" unmetered; final; run_ended`},
 		"Azure": {[]string{

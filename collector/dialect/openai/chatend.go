@@ -44,7 +44,7 @@ func (d *decoder) endChat(b *event.Batch) {
 		return
 	}
 	e = b.Add(event.KindError)
-	e.Error, e.Code, e.Inline = d.chat.failure, d.chat.code, true
+	e.Error, e.Code, e.Inline = d.chat.failure, d.chat.code, d.chat.failure != event.FailureCanceled // a canceled answer cancels its run
 }
 
 // outcome returns the choice that says how the answer ended: the first one that did not fail, else the first one. The order in which
