@@ -12,6 +12,7 @@ type route struct {
 	dialects    []dialect.Dialect // the dialects that the stream may have; nil if the path is no run path
 	pattern     string            // the matching glob: of the configuration, else of the first dialect
 	continues   bool              // the stream continues from run to run
+	shared      bool              // other protocols' servers use the path too, and the configuration names neither path nor dialect
 	unconfirmed bool              // see Proxy
 	ambiguous   bool              // only some servers would treat the path as a run path
 }
@@ -64,12 +65,13 @@ func (p *Proxy) routeAmong(dialects []dialect.Dialect, method string, asked inte
 			continue
 		}
 		shared := configured < 0 && !slices.ContainsFunc(paths, func(at dialect.Path) bool { return !at.AllowOthers })
-		found.unconfirmed = shared && p.settings.Dialect == "" && !p.settings.Public && (found.unconfirmed || found.dialects == nil)
+		found.shared = shared && p.settings.Dialect == "" && (found.shared || found.dialects == nil)
 		found.dialects = append(found.dialects, d)
 		found.continues = found.continues || slices.ContainsFunc(paths, func(at dialect.Path) bool { return at.MultipleRuns })
 		if found.pattern == "" {
 			found.pattern = paths[0].Glob
 		}
 	}
+	found.unconfirmed = found.shared && !p.settings.Public
 	return found
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
@@ -27,17 +29,11 @@ import (
 // Recordings are also sent in two other forms. The first starts at a frame that no dialect recognizes for sure, as
 // the stream of a client that resumes may begin. The second starts after a frame that clients may not get.
 func TestOpenPathLeaksNothing(t *testing.T) {
-	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		sent, _ := io.ReadAll(r.Body)
-		w.Header().Set("Content-Type", "text/event-stream")
-		_, _ = w.Write(sent)
-	}))
-	t.Cleanup(agent.Close)
 	service := harness.Launch(t, fmt.Sprintf(`
 sources:
   - {name: open, proxy: {listen: "127.0.0.1:0", upstream: %[1]q}}
   - {name: own, proxy: {listen: "127.0.0.1:0", upstream: %[1]q, paths: [/own]}}
-`, agent.URL), map[string]string{"OTEL_TRACES_EXPORTER": "none"})
+`, newEcho(t).URL), map[string]string{"OTEL_TRACES_EXPORTER": "none"})
 	recorded, behind := recordedStreams(t), map[string]bool{}
 	for _, file := range slices.Sorted(maps.Keys(recorded)) {
 		cuts, dialect := unsureCuts(recorded[file])
@@ -59,6 +55,38 @@ sources:
 		}
 	}
 	service.Stop()
+}
+
+// TestSharedPathsUnderPublic sends recordings to a public proxy, on a path that the configuration names, and on paths that agents of any
+// protocol have. The same leaves.
+func TestSharedPathsUnderPublic(t *testing.T) {
+	service := harness.Launch(t, fmt.Sprintf(`
+sources:
+  - {name: shared, proxy: {listen: "127.0.0.1:0", upstream: %[1]q}, policy: public}
+  - {name: own, proxy: {listen: "127.0.0.1:0", upstream: %[1]q, paths: [/own]}, policy: public}
+`, newEcho(t).URL), map[string]string{"OTEL_TRACES_EXPORTER": "none"})
+	recorded := recordedStreams(t)
+	for _, file := range slices.Sorted(maps.Keys(recorded)) {
+		own := echo(t, service, 1, "/own", recorded[file])
+		for _, path := range []string{"/", "/invocations"} {
+			if diff := cmp.Diff(dataOf(own), dataOf(echo(t, service, 0, path, recorded[file]))); diff != "" {
+				t.Errorf("%s: on %s leaves something else than on /own: %.600s", file, path, diff)
+			}
+		}
+	}
+	service.Stop()
+}
+
+// newEcho starts an agent that answers with what it is sent.
+func newEcho(t *testing.T) *httptest.Server {
+	t.Helper()
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent, _ := io.ReadAll(r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = w.Write(sent)
+	}))
+	t.Cleanup(agent.Close)
+	return agent
 }
 
 // echo sends a stream to the agent and returns what comes back through the proxy.
