@@ -48,8 +48,14 @@ func (e *encoder) encode(b *event.Batch, rule *event.Rule) (Frame, Reason) {
 	if e.outputKinds == 0 && e.hiddenKinds&kindBit(event.KindOther) != 0 {
 		return Frame{}, ReasonSetting
 	}
-	return Frame{Data: e.buf, Kinds: orOtherKind(e.outputKinds)}, Passed
+	return Frame{Data: e.buf, Kinds: orOtherKind(factKinds(b) &^ e.hiddenKinds & (e.outputKinds | typeKinds))}, Passed
 }
+
+// typeKinds are the kinds that a frame states by its type or by its place in the stream, not by a value that a rule may drop. Text is
+// one of them: the end of a text states the whole text.
+var typeKinds = kindBit(event.KindText) | kindBit(event.KindThought) | kindBit(event.KindFinal) | kindBit(event.KindOutcome) |
+	kindBit(event.KindModelStarted) | kindBit(event.KindModelEnded) | kindBit(event.KindToolPaused) | kindBit(event.KindChildRun) |
+	kindBit(event.KindAgentStarted) | kindBit(event.KindAgentEnded) | kindBit(event.KindRunStarted) | kindBit(event.KindRunEnded)
 
 // findKinds returns the event kinds that a rule finds in a frame.
 func (e *encoder) findKinds(b *event.Batch, rule *event.Rule) uint64 {

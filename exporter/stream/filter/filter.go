@@ -351,8 +351,16 @@ func statedKinds(b *event.Batch) (kinds uint64) {
 	return kinds
 }
 
+// factKinds returns the kinds of the facts that a frame states, without the text that it only repeats.
+func factKinds(b *event.Batch) uint64 {
+	if b.Repeats {
+		return statedKinds(b) &^ (kindBit(event.KindText) | kindBit(event.KindThought))
+	}
+	return statedKinds(b)
+}
+
 // frameKinds returns the kinds of a frame that passes whole.
-func frameKinds(b *event.Batch) uint64 { return orOtherKind(statedKinds(b)) }
+func frameKinds(b *event.Batch) uint64 { return orOtherKind(factKinds(b)) }
 
 // orOtherKind returns kinds, or the bit of KindOther if kinds is empty.
 func orOtherKind(kinds uint64) uint64 {

@@ -156,6 +156,15 @@ func TestKindsTogether(t *testing.T) {
 	}
 }
 
+func kindsIn(f filter.Frame) (all []event.Kind) {
+	for _, k := range event.Kinds() {
+		if f.Kinds&(1<<k) != 0 {
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
 // TestFactsOfFrames checks the kinds reported for a frame, by which subscribers select.
 func TestFactsOfFrames(t *testing.T) {
 	for _, test := range []struct {
@@ -163,24 +172,24 @@ func TestFactsOfFrames(t *testing.T) {
 		want []event.Kind
 	}{
 		{adkEvent(adkParts(hi, call), `"actions":{"stateDelta":{"k":1},"artifactDelta":{}}`), []event.Kind{event.KindText, event.KindToolStarted}},
-		{adkEvent(adkParts(hi, thinking)), []event.Kind{event.KindText}},
+		{adkEvent(adkParts(hi, thinking)), []event.Kind{event.KindText, event.KindFinal}},
 		{adkEvent(adkParts(ask), `"actions":{"transferToAgent":null,"artifactDelta":{"a.txt":0}}`), []event.Kind{event.KindInputRequested, event.KindArtifact}},
 		{`{"invocationId":"e-1","author":"user",` + adkParts(approve) + `}`, []event.Kind{event.KindInputAnswered}},
 		{`{"error":"quota"}`, []event.Kind{event.KindError}},
 		{`{"error":""}`, []event.Kind{event.KindError}},
-		{adkEvent(`"errorCode":null`), []event.Kind{event.KindOther}},
+		{adkEvent(`"errorCode":null`), []event.Kind{event.KindFinal}},
+		{adkEvent(adkParts(`{"functionCall":{"id":"c","name":"f"}}`), `"usageMetadata":{"promptTokenCount":1}`), []event.Kind{event.KindModelEnded, event.KindToolStarted}},
 	} {
 		f := filter.New(filter.Settings{Policy: event.PolicyPublic})
 		for b := range adkBatches(t, strings.NewReader(data(test.sent))) {
 			frame, why := f.Apply(b)
-			var got []event.Kind
-			for _, k := range event.Kinds() {
-				if frame.Kinds&(1<<k) != 0 {
-					got = append(got, k)
-				}
-			}
-			if !slices.Equal(got, test.want) {
+			if got := kindsIn(frame); !slices.Equal(got, test.want) {
 				t.Errorf("%s: %v (%s), want %v", test.sent, got, why, test.want)
+			}
+			b.Repeats = true
+			frame, _ = f.Apply(b)
+			if got := kindsIn(frame); slices.Contains(got, event.KindText) {
+				t.Errorf("%s, which repeats its text: %v", test.sent, got)
 			}
 		}
 	}

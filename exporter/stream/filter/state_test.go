@@ -164,6 +164,7 @@ func TestSchemas(t *testing.T) {
 			var doc strictjson.Doc
 			b := decode(sse.Frame{Data: []byte(c.sent)}, &table, &doc)
 			b.Add(event.KindText).SetText([]byte("a")) // it is an answer's
+			b.Add(event.KindArtifact)
 			if frame, why := filter.New(s).Apply(b); why != filter.Passed {
 				got = string(why)
 			} else if got = string(frame.Data); frame.Kinds&(1<<event.KindArtifact) != 0 != strings.Contains(got, `"n"`) {
