@@ -230,6 +230,7 @@ func TestReceived(t *testing.T) {
 // TestBadFrames checks that a frame that cannot be decoded does not affect the others.
 func TestBadFrames(t *testing.T) {
 	clientLeft := func() event.End { return event.EndClientLeft }
+	broken := func() event.End { return event.EndBroken }
 	huge := `{"n":"` + strings.Repeat("x", limits.MaxFrame) + `"}`
 	for _, c := range []struct {
 		name, stream string
@@ -246,7 +247,10 @@ func TestBadFrames(t *testing.T) {
 		{"too many events", stream(yesX, fmt.Sprintf(`{"n":"full","facts":%d}`, event.MaxEvents+1), none), nil, []string{"x yes", "x shape: 0 events", "x none", "closed 0"}},
 		{"panic in a buffered frame", stream(`{"panic":1}`, yesX), nil, []string{"x panic: 0 events", "x yes", "closed 0"}},
 		{"truncated", stream(yesX) + "data: {", nil, []string{"x yes", "x truncated: 0 events", "closed 0"}},
-		{"truncated before the blank line", stream(yesX) + "data: " + none + "\n", nil, []string{"x yes", "x truncated: 0 events", "closed 0"}},
+		{"ended before the blank line", stream(yesX) + "data: " + none + "\n", nil, []string{"x yes", "x none", "closed 0"}},
+		{"ended before the end of the line", stream(yesX) + "data: " + none, nil, []string{"x yes", "x none", "closed 0"}},
+		{"broken before the blank line", stream(yesX) + "data: " + none + "\n", broken, []string{"x yes", "x truncated: 0 events", "closed 4"}},
+		{"truncated in a name", stream(yesX) + "data: " + none + "\nevent: inter", nil, []string{"x yes", "x truncated: 0 events", "closed 0"}},
 		{"truncated because the client left", stream(yesX) + "data: {", clientLeft, []string{"x yes", "closed 1"}},
 		{"truncated in a comment", stream(yesX) + ": keep-al", nil, []string{"x yes", "closed 0"}},
 		{"truncated before the dialect is known", stream(maybeX) + "data: {", nil, []string{"x maybe", "x truncated: 0 events", "closed 0"}},

@@ -96,7 +96,7 @@ func (d *StreamDecoder) Next() (*event.Batch, error) {
 			return d.nextPending(), nil
 		case d.truncated:
 			d.truncated = false
-			return d.reject(sse.Frame{}, d.input.ReceivedAt(), event.ReasonTruncated), nil
+			return d.lastFrame(), nil
 		case d.err != nil:
 			d.closeDecoder()
 			d.recycleLast()
@@ -221,6 +221,18 @@ func (d *StreamDecoder) finish(err error) {
 	}
 	d.flushing = len(d.pending)
 	d.truncated = d.reader.TruncatedBytes() > 0 && (d.end == event.EndOfStream || d.end == event.EndBroken)
+}
+
+// lastFrame returns the batch of a frame whose blank line is missing. It is truncated unless it can be decoded.
+func (d *StreamDecoder) lastFrame() *event.Batch {
+	if frame, hasData := d.reader.Unended(); hasData && d.decoder != nil && d.end == event.EndOfStream {
+		d.takeTurn(frame)
+		if b := d.decode(frame, d.input.ReceivedAt()); b.Rejected == "" {
+			d.offset = d.reader.Offset()
+			return b
+		}
+	}
+	return d.reject(sse.Frame{}, d.input.ReceivedAt(), event.ReasonTruncated)
 }
 
 // begin starts the batch of a frame.

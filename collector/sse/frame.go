@@ -22,6 +22,9 @@ type Frame struct {
 	// line that ends in CRLF counts as one byte, because the frame is dispatched before the LF
 	// arrives. AppendFrame ignores Size.
 	Size int
+	// Unended means that the stream ended before the block's blank line. Readers that follow the standard drop such a frame. Others, such
+	// as @ag-ui/client, do not.
+	Unended bool
 }
 
 // Type returns the event's type as in a browser: Event, or "message".

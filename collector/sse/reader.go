@@ -62,6 +62,7 @@ type Reader struct {
 	resumeID       []byte // the newest id that a reconnect can send
 	retry          time.Duration
 	truncatedBytes int
+	unended        Frame
 }
 
 // NewReader returns a Reader of src. A frame may have at most limit bytes on the wire, or DefaultLimit
@@ -135,6 +136,10 @@ func (r *Reader) MemorySize() int {
 // stream, whatever the error. Comments and retry lines alone do not count, and neither does a block
 // over the limit, which was already reported.
 func (r *Reader) TruncatedBytes() int { return r.truncatedBytes }
+
+// Unended returns the frame of the incomplete block at the end of the stream, and whether the block has data. The data may lack its end.
+// The caller owns it.
+func (r *Reader) Unended() (Frame, bool) { return r.unended, r.unended.Unended }
 
 // Next returns the next frame with data. A *TooLargeError stands for one frame, and ErrComment for one
 // comment: the stream continues after them. Any other error is final. It is the error of the source,
@@ -359,11 +364,23 @@ func (r *Reader) discardBlock() error {
 	return &TooLargeError{Limit: r.limit, Size: r.size}
 }
 
-// finish ends the stream. An incomplete block is discarded with its id, and counted.
+// finish ends the stream. An incomplete block is counted. Its id does not become the last event ID.
 func (r *Reader) finish(err error) error {
 	rest := r.buf[r.line:r.end]
 	if r.hasData || r.hasID || len(r.event) > 0 || len(rest) > 0 && rest[0] != ':' {
 		r.truncatedBytes = r.size + len(rest)
+	}
+	if isData := bytes.HasPrefix(rest, []byte("data")); isData {
+		r.field(rest)
+	} else if len(rest) > 0 {
+		r.hasData = false // the line may have been the name of the event
+	}
+	if r.hasData {
+		r.unended = Frame{ID: r.id, Event: r.event, Data: r.buf[r.data:r.dataEnd:r.dataEnd], Size: r.size + len(rest), Unended: true}
+		if r.hasID {
+			r.unended.ID = r.newID
+		}
+		r.offset = r.base + int64(r.end)
 	}
 	r.buffer = buffer{err: err}
 	r.lineEnds, r.lookahead = lineEnds{}, lookahead{}

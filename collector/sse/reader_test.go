@@ -187,6 +187,29 @@ func TestDataIsBorrowed(t *testing.T) {
 	}
 }
 
+// TestUnended reads streams that end within a block.
+func TestUnended(t *testing.T) {
+	for sent, want := range map[string]string{
+		"data: a": "a", "data: a\n": "a", "data: a\r": "a", "data: a\ndata: b": "a\nb", "id: 1\nevent: e\ndata: a": "1 e a", "data": "",
+		"data: a\n\n": "none", "event: e": "none", "data: a\nevent: inter": "none", "data: a\n: comm": "none", "data: a\nretry: 1": "none", "": "none",
+	} {
+		r := NewReader(strings.NewReader("id: 0\ndata: before\n\n"+sent), 0)
+		for err := error(nil); err == nil; {
+			_, err = r.Next()
+		}
+		got := "none"
+		if f, ok := r.Unended(); ok {
+			got = strings.TrimSpace(string(f.Event) + " " + string(f.Data))
+			if string(f.ID) != "0" {
+				got = string(f.ID) + " " + got
+			}
+		}
+		if got != want || r.LastEventID() != "0" {
+			t.Errorf("%q ends with %q and the id %s, want %q", sent, got, r.LastEventID(), want)
+		}
+	}
+}
+
 // TestSourceErrors checks that an error of the source is returned after all complete frames, and is final.
 func TestSourceErrors(t *testing.T) {
 	broken := errors.New("connection reset")

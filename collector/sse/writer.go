@@ -12,7 +12,7 @@ var (
 	errEvent = errors.New("sse: write frame: the event name contains CR, LF or NUL; write the frame with another name")
 )
 
-// AppendFrame appends f as one block that a reader dispatches as exactly one frame. If f.ID or f.Event
+// AppendFrame appends f as one block that a reader dispatches as exactly one frame, unless it is Unended. If f.ID or f.Event
 // contains CR, LF or NUL, it returns dst unchanged and an error.
 //
 // The reader gets f.Data back byte for byte, including leading spaces and LF at either end, if it
@@ -33,6 +33,9 @@ func AppendFrame(dst []byte, f Frame) ([]byte, error) {
 		dst = appendLines(dst, "event: ", f.Event)
 	}
 	dst = appendLines(dst, "data: ", f.Data)
+	if f.Unended {
+		return dst, nil
+	}
 	return append(dst, '\n'), nil
 }
 

@@ -45,7 +45,7 @@ func (r *Relay) Append(dst []byte, b *event.Batch) []byte {
 	if why == Passed && b.Table.TypeIsEventName || slices.Contains(b.Table.KeptEvents, string(b.Frame.Event)) {
 		frame.Name = string(b.Frame.Event)
 	}
-	out := sse.Frame{ID: b.Frame.ID, Event: []byte(frame.Name), Data: frame.Data}
+	out := sse.Frame{ID: b.Frame.ID, Event: []byte(frame.Name), Data: frame.Data, Unended: b.Frame.Unended}
 	if len(out.ID) > 0 && !isPlainID(string(out.ID)) {
 		r.counters.CountRemovedID(b.Stream.Source)
 		out.ID = nil

@@ -179,3 +179,39 @@ func mayBeOf(data string) bool {
 
 // withheldFrame is a frame that AG-UI's policy withholds but that cannot be recognized as AG-UI's on its own.
 const withheldFrame = "data: {\"type\":\"RAW\",\"event\":{\"x\":\"CANARY\"}}\n\n"
+
+// TestUnendedEvent ends a stream without the blank line after its last event, as servers do that join their events. Clients such as
+// @ag-ui/client read it, so it passes without a blank line, and the run has ended.
+func TestUnendedEvent(t *testing.T) {
+	service := harness.Launch(t, fmt.Sprintf(`
+sources:
+  - {name: filtered, proxy: {listen: "127.0.0.1:0", upstream: %[1]q, paths: [/agui]}, dialect: agui}
+  - {name: verbatim, proxy: {listen: "127.0.0.1:0", upstream: %[1]q, paths: [/agui]}, dialect: agui, relay: verbatim}
+`, newEcho(t).URL), map[string]string{"OTEL_TRACES_EXPORTER": "none"})
+	const begun = `data: {"type":"RUN_STARTED","threadId":"t","runId":"r"}` + "\n\n"
+	for last, passes := range map[string]bool{
+		`data: {"type":"RUN_FINISHED","threadId":"t","runId":"r"}` + "\n":                  true,
+		`data: {"type":"RUN_FINISHED","threadId":"t","runId":"r"`:                          false,
+		`data: {"type":"RUN_FINISHED","threadId":"t","runId":"r"}` + "\nevent: intern":     false,
+		`data: {"type":"internal:x","threadId":"t","runId":"r"}` + "\n":                    false,
+		"event: internal:x\n" + `data: {"type":"RUN_FINISHED","threadId":"t","runId":"r"}`: false,
+	} {
+		want := begun
+		if passes {
+			want += `data: {"type":"RUN_FINISHED","threadId":"t","runId":"r"}` + "\n"
+		}
+		if got := string(echo(t, service, 0, "/agui", []byte(begun+last))); got != want {
+			t.Errorf("after %q the client has %q", last, got)
+		}
+		echo(t, service, 1, "/agui", []byte(begun+last))
+	}
+	service.Stop()
+	ended := map[string]int{}
+	for _, r := range service.Recent.Reports() {
+		ended[fmt.Sprint(r.Source, " ", r.Status)]++
+	}
+	want := map[string]int{"filtered completed": 2, "filtered incomplete": 3, "verbatim completed": 2, "verbatim incomplete": 3}
+	if diff := cmp.Diff(want, ended); diff != "" {
+		t.Error(diff)
+	}
+}
