@@ -34,6 +34,7 @@ func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
 	if op == nil {
 		return
 	}
+	op.startUnknown = op.startUnknown || r.mayFollowCutOff(op)
 	op.Name, op.Response = cmp.Or(e.Model, op.Name), &Response{e.FinishReason, e.Usage, op.firstChunk}
 	status := OperationOK
 	if e.Error != event.NoFailure {
@@ -46,6 +47,18 @@ func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
 		return
 	}
 	r.end(op, status, failureOf(e))
+}
+
+// mayFollowCutOff reports whether another response of the agent has been silent since before the first piece of op. If it was cut
+// off, op was requested after that, and else at the same time.
+func (r *openRun) mayFollowCutOff(op *Operation) bool {
+	first := cmp.Or(op.firstChunk.Frame, r.now.Frame)
+	for key, other := range r.partialResponses {
+		if key.agent == op.parent && other.lastPiece.Frame > 0 && other.lastPiece.Frame < first {
+			return true
+		}
+	}
+	return false
 }
 
 // chat begins a model's response. The response starts at the last frame that can have caused the
