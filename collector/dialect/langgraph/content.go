@@ -15,36 +15,81 @@ type part struct {
 }
 
 // contentOf returns the texts and thoughts of a message. Its content is a string, a block or a list of
-// blocks. For some models, LangChain puts the thought beside the content. In a marked message, every text
-// is a thought.
+// blocks. For some models, LangChain puts the thought beside the content, and may repeat it as a block. In a
+// marked message, every text is a thought.
 //
-// Source: langchain_core/messages/content.py; langchain_deepseek/chat_models.py (reasoning_content);
-// langchain_openai/chat_models/base.py (reasoning).
+// Source: langchain_core/messages/content.py.
 func contentOf(message strictjson.Value, marked bool) iter.Seq[part] {
 	marked = marked || isMarked(message)
 	return func(yield func(part) bool) {
-		beside := message.Get("additional_kwargs")
-		if thought := beside.Get("reasoning_content"); isText(thought) && !yield(part{thought, true}) {
-			return
-		}
-		for summary := range beside.Get("reasoning").Get("summary").Elements() {
-			if thought := summary.Get("text"); isText(thought) && !yield(part{thought, true}) {
-				return
+		parts, hasThought := readContent(message.Get("content"), marked)
+		if !hasThought {
+			for _, thought := range firstThoughts(message.Get("additional_kwargs"), besideMembers) {
+				if !yield(part{thought, true}) {
+					return
+				}
 			}
 		}
-		content := message.Get("content")
-		if content.Kind() != strictjson.Array {
-			if found := readBlock(content, marked); isText(found.text) {
-				yield(found)
-			}
-			return
-		}
-		for block := range content.Elements() {
-			if found := readBlock(block, marked); isText(found.text) && !yield(found) {
+		for _, found := range parts {
+			if !yield(found) {
 				return
 			}
 		}
 	}
+}
+
+// readContent returns the texts and thoughts of a content, and reports whether a block is a thought.
+func readContent(content strictjson.Value, marked bool) (parts []part, hasThought bool) {
+	blocks := []strictjson.Value{content}
+	if content.Kind() == strictjson.Array {
+		blocks = elementsOf(content)
+	}
+	for _, block := range blocks {
+		switch {
+		case isText(block):
+			parts = append(parts, part{block, marked})
+		case isThoughtBlock(block):
+			for _, thought := range firstThoughts(block, thoughtBodies) {
+				parts, hasThought = append(parts, part{thought, true}), true
+			}
+		case block.Get("type").Is("text") && isText(block.Get("text")):
+			parts = append(parts, part{block.Get("text"), marked})
+		}
+	}
+	return parts, hasThought
+}
+
+// thoughtBodies are the members of a block that hold its thought: a text, a block or a list of these. Several may hold the
+// same thought. besideMembers are those of a message's additional_kwargs.
+//
+// Source: langchain_openai/chat_models/base.py (reasoning, summary, content), langchain_aws/chat_models/bedrock_converse.py
+// (reasoning_content), langchain_deepseek/chat_models.py (reasoning_content beside the content).
+var (
+	thoughtBodies = []string{"thinking", "reasoning", "reasoning_content", "summary", "content", "text"}
+	besideMembers = []string{"reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"}
+)
+
+// firstThoughts returns the texts in the first of the members that has any.
+func firstThoughts(v strictjson.Value, members []string) (texts []strictjson.Value) {
+	for _, name := range members {
+		if texts = thoughtsIn(v.Get(name)); len(texts) > 0 {
+			break
+		}
+	}
+	return texts
+}
+
+func thoughtsIn(v strictjson.Value) (texts []strictjson.Value) {
+	switch {
+	case isText(v):
+		return []strictjson.Value{v}
+	case v.Kind() == strictjson.Object:
+		return firstThoughts(v, thoughtBodies)
+	}
+	for element := range v.Elements() {
+		texts = append(texts, thoughtsIn(element)...)
+	}
+	return texts
 }
 
 // isMarked reports whether a message says that it is a thought.
@@ -85,21 +130,4 @@ func isThoughtType(kind strictjson.Value) bool {
 func isThoughtBlock(block strictjson.Value) bool {
 	kind := block.Get("type")
 	return isThoughtType(kind) || lenient.MatchesAny(kind.Text(), analysisTypes) || lenient.ContainsThoughtMarker(block)
-}
-
-func readBlock(block strictjson.Value, marked bool) part {
-	switch {
-	case block.Kind() == strictjson.String:
-		return part{block, marked}
-	case block.Get("type").Is("reasoning_content"): // langchain_aws/chat_models/bedrock_converse.py
-		if nested := block.Get("reasoning_content").Get("text"); nested.Exists() {
-			return part{nested, true}
-		}
-		return part{block.Get("text"), true}
-	case isThoughtBlock(block):
-		return part{block.First("thinking", "reasoning", "text"), true}
-	case block.Get("type").Is("text"):
-		return part{block.Get("text"), marked}
-	}
-	return part{}
 }

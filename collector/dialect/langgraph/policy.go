@@ -114,15 +114,18 @@ var (
 		String: &text, AllowedTypes: []string{"text"}, ThoughtMarkers: []string{"thinking", "reasoning", "reasoning_content", "summary", "signature", "thought", "adk_thought"},
 		Members: rules{"type": &scalar, "text": &text, "thinking": &thought, "reasoning": &thought, "index": &scalar},
 		ByType: rules{
-			"thinking": &publicThought, "reasoning": &publicThought,
+			"thinking": &publicThought, "reasoning": &publicThought, "reasoning_content": &publicThought,
 			"redacted_thinking": &foundThought, "tool_use": &foundCall, "server_tool_use": &foundCall, "input_json_delta": &foundCall, "function_call": &foundCall,
 			"tool_call": &foundCall, "tool_call_chunk": &foundCall, "invalid_tool_call": &foundCall, "server_tool_call": &foundCall, "server_tool_call_chunk": &foundCall,
 			"server_tool_result": &foundResult,
 		},
 	}}
 	publicThought = event.Rule{
-		Fact: event.KindThought, AllowedTypes: []string{"thinking", "reasoning"},
-		Members: rules{"type": &scalar, "text": &thought, "thinking": &thought, "reasoning": &thought, "index": &scalar},
+		Fact: event.KindThought, AllowedTypes: []string{"thinking", "reasoning", "reasoning_content"},
+		Members: rules{
+			"type": &scalar, "text": &thought, "thinking": &thought, "reasoning": &thought, "index": &scalar,
+			"summary": {Elements: &event.Rule{Members: rules{"type": &scalar, "text": &thought, "index": &number}}}, "reasoning_content": {Members: rules{"text": &thought}},
+		},
 	}
 	foundThought = event.Rule{FindOnly: true, Fact: event.KindThought}
 	foundCall    = event.Rule{FindOnly: true, Fact: event.KindToolStarted}
