@@ -78,7 +78,7 @@ func TestDecode(t *testing.T) {
 			chunk("", `"content":"par"`), frame("updates", `{"a":{"messages":[{"type":"ai","id":"run-3","content":"","tool_calls":[{"name":"f","id":"c1","args":{}}]}]}}`),
 			frame("metadata", `{"run_id":`+runID+`,"attempt":2}`), frame("updates", `{"a":{"messages":[{"type":"ai","id":"run-4","content":"Hi"}]}}`),
 		}, []string{
-			"2 messages partial", "model_started", `text "par"`, "3 updates", "model_ended", `tool_started name="f" call="c1" {}`, "4 metadata",
+			"2 messages partial", "model_started", `text "par"`, `3 updates response="run-3"`, "model_ended", `tool_started name="f" call="c1" {}`, "4 metadata",
 			"5 updates", "model_ended canceled", `tool_ended name="f" call="c1" canceled settled`, `text "Hi"`, "model_ended", "final",
 		}},
 		{"an attempt that resumes a call", []string{

@@ -141,7 +141,10 @@ func (d *decoder) readWhole(sc *scope, v, metadata strictjson.Value, b *event.Ba
 	if !inPieces {
 		at := d.announcementOf(id, sc, metadata)
 		d.setAgent(at.scope, v.Get("name"))
-		m = &message{ids: []string{id}, scope: at.scope, by: at.scope.speakerNamed(d.name(v.Get("name"))), model: at.model, marked: at.marked}
+		m = &message{ids: []string{id}, scope: at.scope, by: at.scope.speakerNamed(d.name(v.Get("name"))), model: at.model, marked: at.marked, task: at.task}
+		if isFromModel(v) {
+			m.by.response = d.freeResponse(m, id)
+		}
 	}
 	d.noteThought(id, m.marked || isMarked(v))
 	if !m.by.claim(b) {

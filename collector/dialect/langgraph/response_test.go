@@ -130,3 +130,35 @@ func TestSimultaneousResponses(t *testing.T) {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }
+
+// TestAfterCutOff has a model fail amid its response. A further one answers, in pieces or as a whole: its response is another one.
+func TestAfterCutOff(t *testing.T) {
+	piece := func(id, text, more string) string {
+		return frame("messages", `[{"type":"AIMessageChunk","id":"`+id+`","content":"`+text+`"`+more+`},{"langgraph_node":"model","langgraph_step":1,"langgraph_checkpoint_ns":"model:t1"}]`)
+	}
+	grown := func(text, more string) string {
+		return frame("messages/partial", `[{"type":"ai","id":"lc_run--2","content":"`+text+`"`+more+`}]`)
+	}
+	const finish = `,"response_metadata":{"finish_reason":"stop"}`
+	whole := `{"type":"ai","id":"lc_run--2","content":"Hello"` + finish + `}`
+	for name, stream := range map[string]string{
+		"in pieces":            piece("lc_run--2", "Hel", "") + piece("lc_run--2", "lo", finish),
+		"in messages/partial":  grown("Hel", "") + grown("Hello", finish),
+		"whole in messages":    frame("messages", `[`+whole+`,{"langgraph_node":"model","langgraph_step":1,"langgraph_checkpoint_ns":"model:t1"}]`),
+		"whole in complete":    frame("messages/complete", `[`+whole+`]`),
+		"whole in updates":     frame("updates", `{"model":{"messages":[`+whole+`]}}`),
+		"whole in a function":  frame("updates", `{"ask":`+whole+`}`),
+		"whole in the task":    frame("tasks", `{"id":"t1","name":"model","result":{"messages":[`+whole+`]},"interrupts":[]}`),
+		"the result of events": frame("events", `{"event":"on_chat_model_end","run_id":"2","metadata":{"langgraph_checkpoint_ns":"model:t1"},"data":{"output":`+whole+`}}`),
+	} {
+		for _, line := range facts(nil, piece("lc_run--1", "Hel", ""), stream)[3:] {
+			if line != "" && line[0] >= '0' && line[0] <= '9' && !strings.Contains(line, ` response="`) {
+				t.Errorf("%s: the frame %s continues the response that was cut off", name, line)
+			}
+		}
+	}
+	code := facts(nil, piece("lc_run--1", "Hel", ""), frame("updates", `{"model":{"messages":[{"type":"ai","id":"u1","content":"Sorry."}]}}`))
+	if diff := cmp.Diff([]string{"2 messages partial", "model_started", `text "Hel"`, "3 updates", `text "Sorry."`, "final"}, code); diff != "" {
+		t.Errorf("a node's own answer (-want +got):\n%s", diff)
+	}
+}
