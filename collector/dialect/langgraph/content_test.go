@@ -36,13 +36,14 @@ func TestThoughtForms(t *testing.T) {
 		piece := strings.Replace(message, `"ai"`, `"AIMessageChunk"`, 1)
 		asked := sent{"values", `{"messages":[{"type":"human","id":"h1","content":"?"}]}`}
 		for mode, stream := range map[string][]sent{
-			"in a piece":    {inTuple(piece, ""), inTuple(`{"type":"AIMessageChunk","id":"lc_run--1","content":"","chunk_position":"last"}`, "")},
-			"in a last one": {inTuple(strings.Replace(piece, `"id"`, `"chunk_position":"last","id"`, 1), "")},
-			"partial":       {{"messages/partial", `[` + message + `]`}},
-			"complete":      {{"messages/complete", `[` + message + `]`}},
-			"updates":       {{"updates", `{"a":{"messages":[` + message + `]}}`}},
-			"values":        {asked, {"values", `{"messages":[{"type":"human","id":"h1","content":"?"},` + message + `]}`}},
-			"tasks":         {{"tasks", `{"id":"t1","name":"model","result":{"messages":[` + message + `]},"interrupts":[]}`}},
+			"in a piece":     {inTuple(piece, ""), inTuple(`{"type":"AIMessageChunk","id":"lc_run--1","content":"","chunk_position":"last"}`, "")},
+			"in a last one":  {inTuple(strings.Replace(piece, `"id"`, `"chunk_position":"last","id"`, 1), "")},
+			"partial":        {{"messages/partial", `[` + message + `]`}},
+			"complete":       {{"messages/complete", `[` + message + `]`}},
+			"updates":        {{"updates", `{"a":{"messages":[` + message + `]}}`}},
+			"values":         {asked, {"values", `{"messages":[{"type":"human","id":"h1","content":"?"},` + message + `]}`}},
+			"tasks":          {{"tasks", `{"id":"t1","name":"model","result":{"messages":[` + message + `]},"interrupts":[]}`}},
+			"the functional": {{"updates", `{"a":` + message + `}`}},
 		} {
 			var frames []string
 			for _, f := range stream {

@@ -127,9 +127,27 @@ func (d *decoder) graphOf(metadata strictjson.Value, given *scope) *scope {
 	}
 	if at := metadata.Get("langgraph_checkpoint_ns"); len(at.Text()) > 0 {
 		outer, _ := splitLast(at.Text())
+		for caller := callerOf(metadata.Get("langgraph_path")); caller.Exists(); caller = callerOf(caller) {
+			outer, _ = splitLast(outer)
+		}
 		return d.scopeOf(outer)
 	}
 	return given
+}
+
+// callerOf returns the path of what calls a function of LangGraph (`@task`), or a value that does not exist. The function runs
+// in its caller's graph, but its namespace is within that of its caller.
+//
+// Source: langgraph/pregel/_messages.py, graph_namespace.
+func callerOf(path strictjson.Value) strictjson.Value {
+	parts := elementsOf(path)
+	if len(parts) != 4 || !parts[0].Is("__pregel_push") {
+		return strictjson.Value{}
+	}
+	if isCall, _ := parts[3].Bool(); !isCall {
+		return strictjson.Value{}
+	}
+	return parts[1]
 }
 
 // setAgent sets the name of a graph's agent, once.

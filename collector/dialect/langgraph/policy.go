@@ -30,7 +30,7 @@ var table = event.Table{
 	OversizeData: `{"error":"Error","message":"` + event.OversizeMessage + `"}`,
 	Types: map[string]event.Type{
 		modeMetadata:         {Client: true, Public: &event.Rule{Members: rules{"run_id": &scalar, "attempt": &number, "status": {AllowedValues: []string{"run_done"}, Form: event.FormEnum}}}},
-		modeValues:           {Client: true, Answer: true, AnyJSON: true, Messages: &conversation, Words: &words, Public: &event.Rule{Members: rules{"messages": &publicMessages, interruptKey: &publicInterrupts}}},
+		modeValues:           {Client: true, Answer: true, AnyJSON: true, Messages: &conversation, Words: &words, Public: &publicValues},
 		modeUpdates:          {Client: true, Answer: true, AnyJSON: true, Words: &nodeWords, Public: &publicUpdates},
 		modeMessages:         {Client: true, Answer: true, AnyJSON: true, Public: &event.Rule{Elements: &publicTuple}},
 		modeMessagesPartial:  {Client: true, Answer: true, AnyJSON: true, Words: &words, Public: &publicMessages},
@@ -211,10 +211,19 @@ var (
 		"config":         {Members: rules{"allow_ignore": &number, "allow_respond": &number, "allow_edit": &number, "allow_accept": &number}},
 	}
 
-	// publicUpdates has the names of nodes, and the messages of models.
+	// publicReturned has the messages that a node may return as they are, instead of in a state.
+	publicReturned = mergeRules(publicResult, rules{"ai": &publicMessage, "AIMessageChunk": &publicMessage, "human": publicUser["human"]})
+
+	// publicValues is a state: an object, a message or a list of messages.
+	publicValues = event.Rule{
+		Members: rules{"messages": &publicMessages, interruptKey: &publicInterrupts}, Elements: &publicMessage, ByType: publicReturned,
+	}
+
+	// publicUpdates has the names of nodes, and what they return: a message, an update of the state, or a list of these.
 	publicUpdates = event.Rule{Members: rules{interruptKey: &publicInterrupts}, AnyMember: &event.Rule{
-		Members: rules{"messages": &publicWritten}, Elements: &event.Rule{Members: rules{"messages": &publicWritten}}, Fallback: "null",
+		Members: publicUpdate, Elements: &event.Rule{Members: publicUpdate, ByType: publicReturned}, ByType: publicReturned, Fallback: "null",
 	}}
+	publicUpdate = rules{"messages": &publicWritten}
 )
 
 // mergeRules returns the members of two rules. Those of b override those of a.

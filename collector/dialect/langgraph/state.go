@@ -13,17 +13,17 @@ import (
 const interruptKey = "__interrupt__"
 
 // readValues reads a whole state. The first state of a graph contains messages of earlier runs or of the
-// graph above.
+// graph above. A single message is no first state: it is what a graph that is written as a function returns.
 func (d *decoder) readValues(sc *scope, v strictjson.Value, b *event.Batch) {
 	interrupts := v.Get(interruptKey)
 	if interrupts.Exists() && v.Len() == 1 { // sent in place of an update
 		d.readInterrupts(sc, interrupts, b)
 		return
 	}
-	first := !sc.hasValues
+	first := !sc.hasValues && !isMessage(v)
 	sc.hasValues = true
 	d.readState(sc, v, first, b)
-	if sc.above == nil && v.Kind() == strictjson.Object {
+	if sc.above == nil && v.Kind() == strictjson.Object && !isMessage(v) {
 		b.Add(event.KindState).SetState(wire.StateOf(v))
 	}
 	d.readInterrupts(sc, interrupts, b)
@@ -33,11 +33,11 @@ func (d *decoder) readValues(sc *scope, v strictjson.Value, b *event.Batch) {
 // are only recorded.
 func (d *decoder) readState(sc *scope, v strictjson.Value, first bool, b *event.Batch) {
 	if first {
-		d.remember(sc, messagesOf(v.Get("messages")), b)
+		d.remember(sc, returnedMessages(v), b)
 		return
 	}
 	d.active = d.name(v.Get(activeAgentKey))
-	d.readMessages(sc, v.Get("messages"), b)
+	d.readMessages(sc, returnedMessages(v), b)
 	d.active = ""
 	d.readPlan(v.Get("todos"), b)
 }
@@ -65,7 +65,9 @@ func (d *decoder) readUpdate(sc *scope, node string, update strictjson.Value, b 
 	d.repeatsModel = strings.HasSuffix(node, ".after_model") && !sc.spoke
 	d.readState(sc, update, first, b)
 	for one := range update.Elements() {
-		d.readState(sc, one, first, b)
+		if !isMessage(one) {
+			d.readState(sc, one, first, b)
+		}
 	}
 	d.repeatsModel = false
 }
@@ -94,6 +96,12 @@ func (d *decoder) readPlan(todos strictjson.Value, b *event.Batch) {
 	}
 }
 
+// returnChannels are the members of a task's result with what a function has returned, or what a node has for a state that is
+// a single value.
+//
+// Source: langgraph/_internal/_constants.py (RETURN), langgraph/constants.py (END), langgraph/graph/state.py (__root__).
+var returnChannels = []string{"__return__", "__end__", "__root__"}
+
 // readTask reads the start or the end of a node's task.
 //
 // Source: langgraph/pregel/debug.py, TaskPayload and TaskResultPayload.
@@ -103,10 +111,14 @@ func (d *decoder) readTask(sc *scope, v strictjson.Value, b *event.Batch) {
 		d.startTask(sc, id, v, b)
 		return
 	}
-	d.readUpdate(sc, node, v.Get("result"), b)
-	for write := range v.Get("result").Elements() { // of servers before 0.7: pairs of channel and value
+	result := v.Get("result")
+	d.readUpdate(sc, node, result, b)
+	for _, channel := range returnChannels {
+		d.readUpdate(sc, node, result.Get(channel), b)
+	}
+	for write := range result.Elements() { // of servers before 0.7: pairs of channel and value
 		if channel, value := tuple(write); channel.Is("messages") {
-			d.readMessages(sc, value, b)
+			d.readMessages(sc, messagesOf(value), b)
 		}
 	}
 	d.readInterrupts(sc, v.Get("interrupts"), b)
@@ -125,7 +137,7 @@ func (d *decoder) startTask(sc *scope, id string, v strictjson.Value, b *event.B
 		}
 		d.taskCall[id] = d.name(executed[0].Get("id"))
 	}
-	d.remember(sc, messagesOf(v.Get("input").Get("messages")), b)
+	d.remember(sc, returnedMessages(v.Get("input")), b)
 	if sc.call != "" && sc.agent != "" { // its chat begins with the task, not with the call
 		sc.speaker().claim(b)
 	}
@@ -176,7 +188,7 @@ func (d *decoder) readEvent(sc *scope, v strictjson.Value, b *event.Batch) {
 	case "on_chat_model_end":
 		d.readMessage(at, data.Get("output"), metadata, b)
 	case "on_tool_end":
-		d.readMessages(at, data.Get("output"), b)
+		d.readMessages(at, messagesOf(data.Get("output")), b)
 		d.readState(at, data.Get("output").Get("update"), false, b) // of a Command
 	case "on_tool_error":
 		failed := d.calls.byID(d.name(data.Get("tool_call_id")))

@@ -1,6 +1,8 @@
 package langgraph
 
 import (
+	"slices"
+
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -24,6 +26,19 @@ func messagesOf(written strictjson.Value) []strictjson.Value {
 	return elementsOf(written)
 }
 
+// returnedMessages returns the messages of a state, or of what a node returns: itself, those in a list, or the member "messages".
+//
+// Source: langgraph/pregel/_messages.py, _find_and_emit_messages.
+func returnedMessages(v strictjson.Value) []strictjson.Value {
+	switch {
+	case isMessage(v):
+		return []strictjson.Value{v}
+	case v.Kind() == strictjson.Array:
+		return slices.DeleteFunc(elementsOf(v), func(one strictjson.Value) bool { return !isMessage(one) })
+	}
+	return messagesOf(v.Get("messages"))
+}
+
 // overwriteContent returns the content of an Overwrite. The result does not exist if v is not an Overwrite.
 func overwriteContent(v strictjson.Value) strictjson.Value {
 	if v.Get("content").Exists() {
@@ -33,8 +48,7 @@ func overwriteContent(v strictjson.Value) strictjson.Value {
 }
 
 // readMessages reads the messages of a state or of a node's update, which may include messages of earlier runs.
-func (d *decoder) readMessages(sc *scope, written strictjson.Value, b *event.Batch) {
-	messages := messagesOf(written)
+func (d *decoder) readMessages(sc *scope, messages []strictjson.Value, b *event.Batch) {
 	old := d.countOld(messages)
 	d.remember(sc, messages[:old], b)
 	for i, m := range messages {

@@ -7,6 +7,7 @@ from langchain.agents.middleware import HumanInTheLoopMiddleware, TodoListMiddle
 from langchain_core.tools import ToolException, tool
 from langchain_openai import ChatOpenAI
 from langgraph.config import get_stream_writer
+from langgraph.func import entrypoint, task
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import interrupt
 from langgraph_supervisor import create_supervisor
@@ -54,6 +55,16 @@ def ask(state):
 def report(state):
     get_stream_writer()({"type": "progress", "done": 0.5})
     return {"messages": [model.invoke(state["messages"])]}
+
+
+@task
+def answer(messages):
+    return model.invoke(messages)
+
+
+@entrypoint()
+def functional(inputs: dict):
+    return answer(inputs["messages"]).result()
 
 
 deep = create_deep_agent(

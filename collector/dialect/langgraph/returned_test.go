@@ -1,0 +1,97 @@
+package langgraph
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
+)
+
+const (
+	madeByModel = `{"type":"ai","id":"lc_run--1","content":"Hi","response_metadata":{"finish_reason":"stop","model_name":"m"},"tool_calls":[]}`
+	madeByCode  = `{"type":"ai","id":null,"content":"code","tool_calls":[]}`
+)
+
+// TestReturnedMessages has a node or a function return messages that are in no state. An entrypoint repeats what its task has
+// returned. The public reads the same.
+func TestReturnedMessages(t *testing.T) {
+	asked := `{"type":"human","id":"h1","content":"?"}`
+	for name, c := range map[string]struct{ mode, data, public string }{
+		"a message":                 {"updates", `{"ask":%}`, `{"ask":%}`},
+		"a list":                    {"updates", `{"ask":[%]}`, `{"ask":[%]}`},
+		"a list with a node's own":  {"updates", `{"ask":[` + madeByCode + `,%]}`, `{"ask":[{"type":"ai","content":"code","tool_calls":[]},%]}`},
+		"a tuple":                   {"updates", `{"ask":[%,3]}`, `{"ask":[%]}`},
+		"a state":                   {"updates", `{"ask":{"messages":[%],"n":"x"}}`, `{"ask":{"messages":[%]}}`},
+		"updates and a message":     {"updates", `{"ask":[{"n":"x"},{"messages":%},%]}`, `{"ask":[{"messages":%},%]}`},
+		"the end of a function":     {"values", `%`, `%`},
+		"a state that is a list":    {"values", `[` + asked + `,%]`, `[{"type":"human","id":"h1","content":""},%]`},
+		"the task of a function":    {"tasks", `{"id":"t1","name":"ask","result":{"__return__":%},"interrupts":[]}`, ""},
+		"the task of an entrypoint": {"tasks", `{"id":"t1","name":"flow","result":{"__end__":[%]},"interrupts":[]}`, ""},
+		"the task of a node":        {"debug", `{"type":"task_result","step":1,"timestamp":"2026-01-01T00:00:00Z","payload":{"id":"t1","name":"a","result":{"__root__":[%]},"interrupts":[]}}`, ""},
+	} {
+		one := sent{c.mode, strings.ReplaceAll(c.data, "%", madeByModel)}
+		stream := []string{frame(one.name, one.data)}
+		if strings.Contains(one.data, asked) {
+			stream = append([]string{frame("values", `[`+asked+`]`)}, stream...)
+		}
+		isOther := func(line string) bool { return !strings.HasPrefix(line, "text") && !strings.HasPrefix(line, "model") }
+		for range 2 {
+			if diff := cmp.Diff([]string{`text "Hi"`, `model_ended model="m" finish="stop"`}, slices.DeleteFunc(facts(nil, stream...), isOther)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", name, diff)
+			}
+			stream = append(stream, frame("updates", `{"flow":`+madeByModel+`}`))
+		}
+		want := ""
+		if c.public != "" {
+			want = c.mode + " " + strings.ReplaceAll(c.public, "%", madeByModel) + "\n"
+		}
+		if out := leaving(public, one); !strings.HasSuffix(out, "}\n"+want) || want == "" && strings.Contains(out, "Hi") {
+			t.Errorf("%s: this leaves to the public, not %s:\n%s", name, want, out)
+		}
+		if found := dialecttest.Invented(Dialect{}, frame("metadata", started)+strings.Join(stream, ""), through(public.Policy)); len(found) > 0 {
+			t.Errorf("%s: the public stream states %q", name, found)
+		}
+	}
+}
+
+// TestReturnedInternals returns what must not leave.
+func TestReturnedInternals(t *testing.T) {
+	hidden := filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed, Authors: []string{"other"}}
+	noText := filter.Settings{Policy: event.PolicyPublic, Exclude: []event.Kind{event.KindText}}
+	for _, of := range []string{said(""), `[` + said("") + `]`, `[` + said("") + `,3]`} {
+		for _, one := range []sent{{"updates", `{"flow":` + of + `}`}, {"values", of}} {
+			checkStaysIn(t, []filter.Settings{client, public}, sent{"updates", `{"internal_check":` + of + `}`}, one)
+			checkStaysIn(t, []filter.Settings{client, public}, sent{"updates", `{"a":` + strings.ReplaceAll(of, `"ai"`, `"system"`) + `}`}, one)
+			checkStaysIn(t, []filter.Settings{hidden, noText}, one)
+			checkStaysIn(t, []filter.Settings{client, public}, sent{one.name, strings.ReplaceAll(one.data, `"id":"m1"`, `"id":"m1","name":"internal_x"`)})
+		}
+	}
+	result := `{"type":"tool","id":"t1","tool_call_id":"c1","content":"secret"}`
+	for _, one := range []sent{{"updates", `{"f":` + result + `}`}, {"updates", `{"f":[` + result + `]}`}, {"values", result}, {"values", `[` + result + `]`}, {"updates", `{"f":"secret"}`}, {"values", `"secret"`}} {
+		checkStaysIn(t, []filter.Settings{public}, one)
+	}
+}
+
+// TestFunctionsOfGraph checks that a function runs in the graph of its caller, and a node that is sent work in its own.
+func TestFunctionsOfGraph(t *testing.T) {
+	const send, call = `["__pregel_push",0,false]`, `["__pregel_push",["__pregel_push",["__pregel_pull","flow"],0,true],0,true]`
+	for _, c := range []struct{ path, namespace, want string }{
+		{`["__pregel_push",["__pregel_pull","flow"],0,true]`, "flow:1|ask:2", "2 messages partial"},
+		{call, "flow:1|nested:2|ask:3", "2 messages partial"},
+		{call, "desk:0|flow:1|nested:2|ask:3", `2 messages step="desk" branch="desk:0" partial`},
+		{send, "desk:1|ask:2", `2 messages step="desk" branch="desk:1" partial`},
+		{`["__pregel_push",["__pregel_pull","flow"],0,false]`, "desk:1|ask:2", `2 messages step="desk" branch="desk:1" partial`},
+		{`["__pregel_pull","ask"]`, "desk:1|ask:2", `2 messages step="desk" branch="desk:1" partial`},
+		{`null`, "desk:1|ask:2", `2 messages step="desk" branch="desk:1" partial`},
+	} {
+		got := facts(nil, frame("messages", `[{"type":"AIMessageChunk","id":"lc_run--1","content":"Hi"},{"langgraph_path":`+c.path+`,"langgraph_checkpoint_ns":"`+c.namespace+`"}]`))
+		if got[0] != c.want {
+			t.Errorf("at %s in %s: %s, not %s", c.path, c.namespace, got[0], c.want)
+		}
+	}
+}
