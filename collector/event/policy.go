@@ -222,6 +222,7 @@ type Rule struct {
 	Patch            bool             // a JSON Patch (RFC 6902) of session state, with the same restriction
 	AllowAny         bool             // the value is allowed as it is
 	EndsResponse     bool             // the value is dropped from a frame that only repeats the end of a model's response
+	StatedOnly       bool             // the value is dropped unless the decoder found Fact in the frame
 	FindOnly         bool             // the value is dropped; the rule only finds the facts that the client would see in it
 	OwnMarkers       bool             // thought markers in the value are about its own texts, not about those beside it
 

@@ -39,6 +39,10 @@ func (d *decoder) examine(v strictjson.Value, at place, depth int) (found findin
 	}
 	found.instructs = found.instructs || v.Kind() == strictjson.Array && at < inBody && isInstructionPair(v)
 	for name, member := range v.Members() {
+		if at == inState && name.Is(activeAgentKey) && isInternalScope(member) {
+			d.cuts = append(d.cuts, member)
+			continue
+		}
 		found.add(d.examinePart(member, d.placeOfMember(v, is, at, name, member), depth+1))
 	}
 	for element := range v.Elements() {

@@ -10,6 +10,7 @@ import (
 // handoffState is the state of transfers between agents.
 type handoffState struct {
 	active    string // the agent that the state or update being read names as active, or ""
+	isLast    bool   // the message being read is the last of its list
 	returning string // the agent that gives control back with the next result, or ""
 	last      *scope // the graph whose model spoke last
 }
@@ -28,11 +29,14 @@ const (
 // handoffTarget returns the agent to which a tool's result transfers control, or "". The result of a
 // supervisor names the agent in its metadata. The result of a swarm has only a text, so the state must
 // name the agent too.
+//
+// The public's stream has no text, but it names the agent only where there is a transfer; see publicTarget. The result is then the
+// last message, because the tool of a swarm adds it to all others.
 func (d *decoder) handoffTarget(result strictjson.Value) string {
 	if to := result.Get("response_metadata").Get(destinationKey); to.Kind() == strictjson.String {
 		return d.name(to)
 	}
-	if d.active != "" && result.Get("content").Is(transferred+d.active) {
+	if content := result.Get("content"); content.Is(transferred+d.active) || d.isLast && content.Is("") && !result.Get("additional_kwargs").Exists() {
 		return d.active
 	}
 	return ""

@@ -10,6 +10,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
 const handoffCall = `{"model":{"messages":[{"type":"ai","id":"lc_run--1","content":"","name":"boss","tool_calls":[{"name":"go","id":"c1","args":{}}]}]}}`
@@ -31,6 +32,8 @@ func TestHandoff(t *testing.T) {
 		{"a swarm's text and state", []string{handoffResult("Successfully transferred to expert", "", `,"active_agent":"expert"`)}, []string{`transfer name="expert" call="c1"`}},
 		{"a swarm's text alone", []string{handoffResult("Successfully transferred to expert", "", "")}, nil},
 		{"a swarm's state alone", []string{handoffResult("Hi", "", `,"active_agent":"expert"`)}, nil},
+		{"a result without a text", []string{handoffResult("", "", `,"active_agent":"expert"`)}, []string{`transfer name="expert" call="c1"`}}, // of a public stream
+		{"a tool without a text", []string{frame("updates", `{"boss":{"messages":[{"type":"tool","tool_call_id":"c1","content":"","additional_kwargs":{}}],"active_agent":"expert"}}`)}, nil},
 		{"another agent in the state", []string{handoffResult("Successfully transferred to expert", "", `,"active_agent":"boss"`)}, nil},
 		{"to itself", []string{handoffResult("Successfully transferred to boss", "", `,"active_agent":"boss"`)}, nil},
 		{"a tool that failed", []string{frame("updates", `{"boss":{"messages":[{"type":"tool","status":"error","tool_call_id":"c1","content":"","response_metadata":{"__handoff_destination":"expert"}}]}}`)}, nil},
@@ -67,6 +70,47 @@ func TestHandoffBack(t *testing.T) {
 		shown := facts(&event.Stream{}, dialecttest.Filtered(Dialect{}, strings.Join(stream, ""), through(event.PolicyPublic)))
 		if diff := cmp.Diff(slices.DeleteFunc(lines, isOther), slices.DeleteFunc(shown, isOther)); diff != "" {
 			t.Errorf("back to %s: the public stream states something else (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestPublicSwarm checks that the public reads the transfers of a swarm, and of its state nothing else.
+func TestPublicSwarm(t *testing.T) {
+	result := func(id, content string) string {
+		return `{"type":"tool","id":"t` + id + `","name":"go","tool_call_id":"c` + id + `","content":"` + content + `","additional_kwargs":{}}`
+	}
+	called := `{"type":"ai","id":"lc_run--1","content":"","name":"boss","tool_calls":[{"name":"f","id":"c0","args":{}},{"name":"go","id":"c1","args":{}}]}`
+	begun := sent{"updates|boss:t1", `{"model":{"messages":[` + called + `]}}`}
+	first, moved := sent{"values", `{"messages":[]}`}, called+`,`+result("0", "")+`,`+result("1", "Successfully transferred to expert")
+	for name, stream := range map[string][]sent{
+		"updates":            {begun, {"updates", `{"boss":{"messages":[` + moved + `],"active_agent":"expert"}}`}},
+		"a list of updates":  {begun, {"updates", `{"boss":[{"messages":[` + moved + `],"active_agent":"expert"}]}`}},
+		"values":             {first, begun, {"values", `{"messages":[` + moved + `],"active_agent":"expert"}`}},
+		"values after those": {begun, {"updates", `{"boss":{"messages":[` + moved + `],"active_agent":"expert"}}`}, {"values", `{"messages":[` + moved + `],"active_agent":"expert"}`}},
+	} {
+		for _, policy := range []event.Policy{event.PolicyClient, event.PolicyPublic} {
+			var all string
+			for _, one := range stream {
+				all += frame(one.name, one.data)
+			}
+			got := slices.DeleteFunc(facts(nil, dialecttest.Filtered(Dialect{}, all, through(policy))), func(line string) bool { return !strings.HasPrefix(line, "transfer") })
+			if diff := cmp.Diff([]string{`transfer name="expert" call="c1"`}, got); diff != "" {
+				t.Errorf("%s, %s (-want +got):\n%s", name, policy, diff)
+			}
+		}
+	}
+	for _, stream := range [][]sent{
+		{begun, {"updates", `{"boss":{"messages":[` + called + `,` + result("1", "Hi") + `],"active_agent":"secret"}}`}},
+		{begun, {"updates", `{"boss":{"messages":[` + moved + `],"active_agent":"secret"}}`}},
+		{{"values", `{"messages":[],"active_agent":"secret"}`}, {"values", `{"messages":[` + moved + `],"active_agent":"secret"}`}},
+	} {
+		checkStaysIn(t, []filter.Settings{public}, stream...)
+	}
+	hidden := strings.ReplaceAll(moved, "to expert", "to internal_secret")
+	for _, one := range []sent{{"values", `{"messages":[` + hidden + `],"active_agent":"internal_secret"}`}, {"updates", `{"boss":{"messages":[` + hidden + `],"active_agent":"internal_secret"}}`}} {
+		checkStaysIn(t, []filter.Settings{public}, first, begun, one)
+		if out := leaving(client, first, begun, one); strings.Contains(out, `"active_agent"`) {
+			t.Errorf("an internal agent leaves in %s", out)
 		}
 	}
 }

@@ -177,6 +177,9 @@ var (
 	// publicHandoff says that a message transfers control, and is neither an answer nor a call.
 	publicHandoff = rules{destinationKey: &scalar, handoffBackKey: &number}
 
+	// publicTarget is the agent to which a swarm transfers control. In other frames, the application decides what it is.
+	publicTarget = event.Rule{Fact: event.KindTransfer, StatedOnly: true}
+
 	publicMessages = event.Rule{Elements: &publicMessage, Fallback: `[]`}
 
 	// publicWritten is what a node writes to the messages: a list, a single message, or an Overwrite. See messagesOf.
@@ -216,14 +219,14 @@ var (
 
 	// publicValues is a state: an object, a message or a list of messages.
 	publicValues = event.Rule{
-		Members: rules{"messages": &publicMessages, interruptKey: &publicInterrupts}, Elements: &publicMessage, ByType: publicReturned,
+		Members: rules{"messages": &publicMessages, activeAgentKey: &publicTarget, interruptKey: &publicInterrupts}, Elements: &publicMessage, ByType: publicReturned,
 	}
 
 	// publicUpdates has the names of nodes, and what they return: a message, an update of the state, or a list of these.
 	publicUpdates = event.Rule{Members: rules{interruptKey: &publicInterrupts}, AnyMember: &event.Rule{
 		Members: publicUpdate, Elements: &event.Rule{Members: publicUpdate, ByType: publicReturned}, ByType: publicReturned, Fallback: "null",
 	}}
-	publicUpdate = rules{"messages": &publicWritten}
+	publicUpdate = rules{"messages": &publicWritten, activeAgentKey: &publicTarget}
 )
 
 // mergeRules returns the members of two rules. Those of b override those of a.

@@ -52,7 +52,7 @@ func (d *decoder) readMessages(sc *scope, messages []strictjson.Value, b *event.
 	old := d.countOld(messages)
 	d.remember(sc, messages[:old], b)
 	for i, m := range messages {
-		if i >= old || d.isOfRun(m) {
+		if d.isLast = i == len(messages)-1; i >= old || d.isOfRun(m) {
 			d.readMessage(sc, m, strictjson.Value{}, b)
 		}
 	}

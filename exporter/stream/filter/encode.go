@@ -89,7 +89,8 @@ func (e *encoder) begin() []byte {
 // value appends the parts of v that the rule allows, or else the rule's fallback. It returns false, and dst
 // unchanged, if it appends nothing.
 func (e *encoder) value(dst []byte, v strictjson.Value, rule *event.Rule) ([]byte, bool) {
-	if !e.dryRun && (rule.FindOnly || rule.EndsResponse && !e.mayEndResponse) {
+	isUnstated := rule.StatedOnly && e.statedKinds&kindBit(rule.Fact) == 0
+	if isUnstated || !e.dryRun && (rule.FindOnly || rule.EndsResponse && !e.mayEndResponse) {
 		return dst, false
 	}
 	if slices.ContainsFunc(rule.AllowedValues, v.Is) {
