@@ -16,9 +16,12 @@ type agui struct {
 	current    *run // the run that is open for the reader
 	quiet      bool
 	pendingGap *gap
+	callOwners callOwners
 }
 
-func newAGUI(s *Settings, out *output) *agui { return &agui{runs: newRuns(s, out)} }
+func newAGUI(s *Settings, out *output) *agui {
+	return &agui{runs: newRuns(s, out), callOwners: newCallOwners()}
+}
 
 func (a *agui) setQuiet(quiet bool) { a.quiet = quiet }
 
@@ -99,7 +102,9 @@ func (a *agui) writeEvent(r *run, b *event.Batch, e *event.Event) {
 		a.adopt(e.ID, r)
 	case event.KindTransfer, event.KindInputRequested, event.KindInputAnswered, event.KindToolPaused, event.KindToolProgress,
 		event.KindConfidence, event.KindCitation, event.KindReasoning:
-		a.writeCustom(r, b, "delegraph."+e.Kind.String(), newContent(e, b.Partial))
+		c := newContent(e, b.Partial)
+		c.Call = a.callID(r, c.Call)
+		a.writeCustom(r, b, "delegraph."+e.Kind.String(), c)
 	}
 }
 
@@ -177,7 +182,7 @@ func (a *agui) endRun(r *run, outcome status) {
 	last := aguiEvent{Type: "RUN_FINISHED", Usage: aguiUsage(r), Result: runStatus{outcome}}
 	switch outcome {
 	case completed:
-		last.Outcome = &aguiOutcome{Type: "success", Pending: r.paused}
+		last.Outcome = &aguiOutcome{Type: "success", Pending: a.callIDs(r, r.paused)}
 	case canceled:
 		last.Outcome = &aguiOutcome{Type: "cancelled"}
 	case interrupted:
@@ -243,9 +248,18 @@ func (a *agui) endText(t *text) {
 	t.announced = false
 }
 
+func (a *agui) callIDs(r *run, onWire []string) (all []string) {
+	for _, id := range onWire {
+		all = append(all, a.callID(r, id))
+	}
+	return all
+}
+
+func (a *agui) callID(r *run, onWire string) string { return a.callOwners.idOf(r, onWire, a.out.newID) }
+
 // writeToolCall writes a complete call: its arguments arrive at once.
 func (a *agui) writeToolCall(r *run, b *event.Batch, e *event.Event) {
-	id := r.startedCallID(e, a.out.newID)
+	id := a.callID(r, r.startedCallID(e, a.out.newID))
 	if !a.ensureCurrent(r) {
 		return
 	}
@@ -257,7 +271,7 @@ func (a *agui) writeToolCall(r *run, b *event.Batch, e *event.Event) {
 }
 
 func (a *agui) writeToolResult(r *run, b *event.Batch, e *event.Event) {
-	id := r.endedCallID(e, a.out.newID)
+	id := a.callID(r, r.endedCallID(e, a.out.newID))
 	if !a.ensureCurrent(r) {
 		return
 	}

@@ -39,16 +39,28 @@ type run struct {
 	steps      []step
 	usage      map[string]event.Usage
 	models     []string
-	calls      []call // calls without an id on the wire
+	calls      []call // open calls without an id on the wire
+	renamed    []renamedCall
 	revisables []revisable
 	announced  bool // announced to the reader on this connection
 	hasFacts   bool // see statesFact
 }
 
-// runKey identifies a run. Without an id on the wire, a stream has one run at a time.
+// runKey identifies a run. Without an id on the wire, a stream has one run at a time. An answer to a run request has a run
+// of its own, whatever its id: some servers give all of them the same one.
 type runKey struct {
 	source, session, run string
-	stream               *replay.Stream
+	stream               *replay.Stream // nil: the run may continue on another stream
+}
+
+func keyOfRun(f replay.Frame, b *event.Batch) runKey {
+	switch {
+	case b.Run == "":
+		return runKey{source: f.Source, stream: f.Stream}
+	case f.Stream.SingleRun:
+		return runKey{f.Source, b.Session, b.Run, f.Stream}
+	}
+	return runKey{source: f.Source, session: b.Session, run: b.Run}
 }
 
 // runs holds the most recent runs.
@@ -66,10 +78,7 @@ func newRuns(s *Settings, out *output) runs {
 // runOf returns the run of a frame, and begins one if none is known. It also begins one if the known run has ended, and the
 // frame is from another stream or starts a run.
 func (r *runs) runOf(f replay.Frame, b *event.Batch) *run {
-	key := runKey{source: f.Source, session: b.Session, run: b.Run}
-	if b.Run == "" {
-		key = runKey{source: f.Source, stream: f.Stream}
-	}
+	key := keyOfRun(f, b)
 	known, ok := r.byKey.Get(key)
 	if !ok || known.ended && (known.stream != f.Stream || b.Has(event.KindRunStarted)) {
 		if known = r.continueUnnamed(key, f.Stream); known == nil {
@@ -108,9 +117,13 @@ func statesFact(b *event.Batch) bool {
 	return false
 }
 
-// begin adds a run. Ids that the wire does not state are derived from the run's first frame.
+// begin adds a run. Ids that the wire does not state are derived from the run's first frame. So is the id of a run that an open
+// run has too.
 func (r *runs) begin(key runKey, session string) *run {
 	id := cmp.Or(key.run, r.out.frameID())
+	if slices.ContainsFunc(r.byKey.Values(), func(other *run) bool { return other.id == id && !other.ended && other.key != key }) {
+		id += "." + r.out.frameID()
+	}
 	begun := &run{key: key, id: id, session: cmp.Or(session, r.settings.Session, id)}
 	r.byKey.Add(key, begun)
 	return begun
@@ -161,61 +174,6 @@ func (r *run) addUsage(e *event.Event) {
 		r.models = append(r.models, e.Model)
 	}
 	r.usage[e.Model] = used.Add(e.Usage)
-}
-
-// call is a tool call without an id on the wire.
-type call struct{ id, tool string }
-
-// maxCalls bounds a run's open calls without an id.
-const maxCalls = 256
-
-// startedCallID returns the id of a call that starts. id makes one for a call that has none on the wire.
-func (r *run) startedCallID(e *event.Event, id func() string) string {
-	if e.CallID != "" {
-		return e.CallID
-	}
-	begun := call{id(), e.Name}
-	if len(r.calls) < maxCalls {
-		r.calls = append(r.calls, begun)
-	}
-	return begun.id
-}
-
-// endedCallID returns the id of a call that ends. A call without one on the wire is taken for the oldest open call of its tool.
-func (r *run) endedCallID(e *event.Event, id func() string) string {
-	if e.CallID != "" {
-		return e.CallID
-	}
-	i := slices.IndexFunc(r.calls, func(open call) bool { return open.tool == e.Name })
-	if i < 0 {
-		return id()
-	}
-	ended := r.calls[i]
-	r.calls = slices.Delete(r.calls, i, i+1)
-	return ended.id
-}
-
-// pausedCalls are the IDs of the calls that a frame pauses.
-type pausedCalls map[string]struct{}
-
-func pausedBy(b *event.Batch) pausedCalls {
-	if !b.Has(event.KindToolPaused) {
-		return nil
-	}
-	paused := pausedCalls{}
-	for i := range b.Events {
-		if e := &b.Events[i]; e.Kind == event.KindToolPaused && e.CallID != "" {
-			paused[e.CallID] = struct{}{}
-		}
-	}
-	return paused
-}
-
-// hasPlaceholder reports whether an event of the frame is the result of a call that the frame pauses. Such a result only says that
-// the call waits.
-func (p pausedCalls) hasPlaceholder(e *event.Event) bool {
-	_, isPaused := p[e.CallID]
-	return isPaused && e.Kind == event.KindToolEnded
 }
 
 // revisable is an object that is written more than once: a plan or an artifact.
@@ -296,6 +254,6 @@ func allowedAfterEnd(e *event.Event) bool {
 // texts, which the protocol may repeat.
 func (r *run) dropDetails() {
 	r.texts = texts{answer: r.texts.answer, unnamed: r.texts.unnamed, lastWhole: r.texts.lastWhole, lastNamed: r.texts.lastNamed}
-	r.steps, r.usage, r.models, r.calls = nil, nil, nil, nil
+	r.steps, r.usage, r.models, r.calls, r.renamed = nil, nil, nil, nil, nil
 	r.statusTracker = statusTracker{failure: r.failure}
 }
