@@ -134,7 +134,7 @@ func (d *decoder) readEvent(t *task, m adkMetadata, parts parts, b *event.Batch)
 	t.code = code
 	b.Repeats = !t.isNewText(parts) && textOnly(parts) && parts.len() > 0 // the answer repeats the last event
 	b.Partial = b.Repeats
-	d.addPauses(m, b)
+	t.addPauses(m, b)
 	for p := range parts.all() {
 		d.addPart(t, m, p, failure, b)
 	}
@@ -258,6 +258,7 @@ func (d *decoder) addCall(t *task, p part, b *event.Batch) {
 		e := b.Add(event.KindInputRequested)
 		e.CallID, e.Input = id, wire.InputKind(name, args)
 		e.SetQuestion(wire.Question(name, args, strictjson.Value{}))
+		t.pauses.Ask(id, name, args)
 		return
 	}
 	if p.longRunning {
@@ -278,7 +279,12 @@ func (d *decoder) addResponse(t *task, m adkMetadata, p part, b *event.Batch) {
 	if c.answered || isPending && c.acknowledged {
 		return
 	}
-	c.answered, c.acknowledged = !isPending, isPending
+	if t.pauses.Take(id) { // an older ADK, or the policy public, leaves out the action that says so
+		b.Add(event.KindToolPaused).CallID = id
+		c.paused = true
+	}
+	c.acknowledged = isPending || c.paused
+	c.answered, c.paused = !c.acknowledged, false
 	if known || id != "" && len(t.calls) < maxCalls {
 		t.calls[id] = c
 	}
@@ -309,13 +315,20 @@ func (d *decoder) addResponse(t *task, m adkMetadata, p part, b *event.Batch) {
 
 // addPauses reports the calls that wait for a confirmation or a credential. It runs before the
 // responses are read: the response of such a call contains an error text that is not an error.
-func (d *decoder) addPauses(m adkMetadata, b *event.Batch) {
-	for _, asked := range []strictjson.Value{
-		m.actions.First("requestedToolConfirmations", "requested_tool_confirmations"),
-		m.actions.First("requestedAuthConfigs", "requested_auth_configs"),
-	} {
-		for call := range asked.Members() {
-			b.Add(event.KindToolPaused).CallID = dialect.Name(call.String())
+func (t *task) addPauses(m adkMetadata, b *event.Batch) {
+	confirmations := m.actions.First("requestedToolConfirmations", "requested_tool_confirmations")
+	if b.Type == typeResults && confirmations.Len() > 0 {
+		b.Type = typeWaits
+	}
+	for _, asked := range []strictjson.Value{confirmations, m.actions.First("requestedAuthConfigs", "requested_auth_configs")} {
+		for name := range asked.Members() {
+			id := dialect.Name(name.String())
+			b.Add(event.KindToolPaused).CallID = id
+			t.pauses.Take(id)
+			if c, known := t.calls[id]; known {
+				c.paused = true
+				t.calls[id] = c
+			}
 		}
 	}
 }

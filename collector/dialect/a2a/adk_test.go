@@ -13,6 +13,11 @@ func calls(id, name string, long bool) string {
 	return `{"kind":"data","data":{"id":"` + id + `","name":"` + name + `","args":{"agent_name":"x"}},"metadata":{"adk_type":"function_call"` + mark + `}}`
 }
 
+// pauses returns a request that pauses a call.
+func pauses(id, name, args string) string {
+	return strings.Replace(calls(id, name, true), `"agent_name":"x"`, args, 1)
+}
+
 func toolResult(id, name, response string) string {
 	return `{"kind":"data","data":{"id":"` + id + `","name":"` + name + `","response":` + response + `},"metadata":{"adk_type":"function_response"}}`
 }
@@ -153,7 +158,26 @@ func TestADKEvents(t *testing.T) {
 		{"a call that waits for a credential", []string{statusIs("working", toolResult("c", "f", `{"error":"sign in"}`), adkEvent(`,"adk_actions":{"requestedAuthConfigs":{"c":{}}}`))},
 			[]string{`results agent="a"; tool_paused call="c"; tool_ended name="f" call="c" tool_error {"error":"sign in"}`}},
 		{"a call that waits for a confirmation", []string{statusIs("working", toolResult("c", "f", `{"error":"confirm"}`), adkEvent(`,"adk_actions":{"requestedToolConfirmations":{"c":{"hint":"?"}}}`))},
-			[]string{`results agent="a"; tool_paused call="c"; tool_ended name="f" call="c" tool_error {"error":"confirm"}`}},
+			[]string{`waits agent="a"; tool_paused call="c"; tool_ended name="f" call="c" tool_error {"error":"confirm"}`}},
+		{"a call whose request says that it waits", []string{
+			statusIs("working", calls("c", "f", false), adkEvent("")),
+			statusIs("working", pauses("q", "adk_request_confirmation", `"originalFunctionCall":{"id":"c"}`), adkEvent("")),
+			statusIs("working", toolResult("c", "f", `{"error":"confirm"}`), adkEvent("")),
+			statusIs("input-required", pauses("q", "adk_request_confirmation", `"originalFunctionCall":{"id":"c"}`), adkEvent("")),
+			statusIs("working", toolResult("c", "f", `{"error":"no"}`), adkEvent("")),
+		}, []string{
+			`calls agent="a"; tool_started name="f" call="c" ` + args, `pauses agent="a"; input_requested call="q" confirmation`,
+			`results agent="a"; tool_paused call="c"; tool_ended name="f" call="c" tool_error {"error":"confirm"}`, `awaited agent="a"; other`,
+			`results agent="a"; input_answered call="q"; tool_ended name="f" call="c" tool_error {"error":"no"}`,
+		}},
+		{"a call whose request for a credential says so", []string{
+			statusIs("working", pauses("q", "adk_request_credential", `"function_call_id":"c"`), adkEvent("")),
+			statusIs("working", toolResult("c", "f", `{}`)+","+toolResult("d", "g", `{}`), adkEvent("")),
+		}, []string{`pauses agent="a"; input_requested call="q" credential`, `results agent="a"; tool_paused call="c"; tool_ended name="f" call="c" {}; tool_ended name="g" call="d" {}`}},
+		{"a request that was answered first", []string{
+			statusIs("working", pauses("q", "adk_request_credential", `"functionCallId":"c"`), adkEvent("")),
+			statusIs("working", toolResult("q", "adk_request_credential", `{}`), adkEvent("")), statusIs("working", toolResult("c", "f", `{}`), adkEvent("")),
+		}, []string{`pauses agent="a"; input_requested call="q" credential`, `results agent="a"; input_answered call="q"`, `results agent="a"; tool_ended name="f" call="c" {}`}},
 		{"the user's part", []string{bindings["0.3, JSON-RPC"]("status-update", `"taskId":"t","contextId":"c","status":{"state":"working","message":{"role":"user","parts":[`+text("secret")+`,`+toolResult("c", "f", `{}`)+`]}},"metadata":{"adk_author":"user"}`)},
 			[]string{`working; tool_ended name="f" call="c" {}`}},
 		{"a refusal", []string{statusIs("working", text("secret"), adkEvent(usage+`,"adk_error_code":"SAFETY"`)), statusIs("failed", text("secret"), adkEvent(`,"adk_error_code":"SAFETY"`))},

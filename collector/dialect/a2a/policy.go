@@ -25,7 +25,9 @@ const (
 	typeForeign  = "foreign"  // a message whose role is not an agent's
 	typeThoughts = "thoughts" // an answer that includes thoughts
 	typeCalls    = "calls"    // tool calls of an ADK agent; the public gets no text beside them
+	typePauses   = "pauses"   // only requests that pause such calls
 	typeResults  = "results"  // only responses to such calls
+	typeWaits    = "waits"    // only responses, of which some say that their calls wait for a confirmation
 )
 
 // typeOf returns the type of a frame that states the status of a task. plain is the type of an
@@ -42,6 +44,8 @@ func (s status) typeOf(plain string) string {
 		return typeQuestion
 	case s.state == completed && !fromUser(s.message):
 		return typeOf(plain, s.parts)
+	case pauseCalls(s.parts):
+		return typePauses
 	case hasCalls(s.parts):
 		return typeCalls
 	case all(partResponse, s.parts):
@@ -57,6 +61,13 @@ func hasCalls(parts parts) bool {
 		!parts.contain(func(p part) bool {
 			return p.isThought || p.kind != partCall && p.kind != partResponse && p.kind != partText
 		})
+}
+
+// pauseCalls reports whether the parts are nothing but an ADK agent's requests that pause calls.
+func pauseCalls(parts parts) bool {
+	return parts.len() > 0 && !parts.contain(func(p part) bool {
+		return p.kind != partCall || p.isThought || !wire.PausesCall(p.data.Get("name").String())
+	})
 }
 
 // withArtifacts returns the type of a snapshot with artifacts, which are the answer in every state. areThoughts: an object
@@ -82,6 +93,8 @@ func (s status) withArtifacts(kind string, areThoughts, haveThoughts bool) strin
 // typeOf returns the type of an answer, by its parts.
 func typeOf(plain string, parts parts) string {
 	switch {
+	case pauseCalls(parts):
+		return typePauses
 	case all(partCall, parts):
 		return typeCalls
 	case all(partResponse, parts):
@@ -134,7 +147,9 @@ var table = event.Table{
 		typeAwaited:  {Client: true, Words: &words, Answer: true, Public: frame(&publicAwaited, &publicAnswer, &publicWaiting)},
 		typeForeign:  {Client: true, Words: &words, Public: frame(&publicForeign, &publicForeign, &publicState)},
 		typeCalls:    {Client: true, Words: &words, Public: frame(&publicCall, &publicCall, &publicState)},
+		typePauses:   {Client: true, Words: &words, Public: frame(&publicPause, &publicPause, &publicState)},
 		typeResults:  {Client: true, Words: &words, Public: frame(&publicResult, &publicResult, &publicState)},
+		typeWaits:    {Client: true, Words: &words, Public: frameWith(&waitsMetadata, &publicResult, &publicResult, &publicState)},
 		typeWorking:  {Client: true, Words: &words, Public: frame(nil, nil, &publicState)},
 		typeProgress: {Client: true, Words: &words, Answer: true, Public: frame(nil, &publicAnswer, &publicState)},
 		typeAside:    {Client: true, Words: &words},
@@ -212,7 +227,10 @@ var (
 		"kind": &scalar, "text": {Fact: event.KindText, Form: event.FormText, Required: true},
 		"file": &withheldPart, "data": &withheldPart, "raw": &withheldPart, "url": &withheldPart,
 	}}
-	publicCall    = event.Rule{AllowedTypes: knownKinds, Members: merge(callRules(event.KindToolStarted), rules{"text": &withheldPart})}
+	publicCall  = event.Rule{AllowedTypes: knownKinds, Members: merge(callRules(event.KindToolStarted), rules{"text": &withheldPart})}
+	publicPause = event.Rule{AllowedTypes: knownKinds, Members: merge(callRules(event.KindToolStarted), rules{"text": &withheldPart}, rules{"data": {
+		Members: rules{"id": &scalar, "name": {Fact: event.KindToolStarted}, "args": &wire.PublicPause}, Fallback: "{}", OwnMarkers: true,
+	}})}
 	publicResult  = event.Rule{AllowedTypes: knownKinds, Members: callRules(event.KindToolEnded)}
 	publicAwaited = event.Rule{AllowedTypes: knownKinds, Members: merge(callRules(event.KindToolStarted), rules{
 		"text": {Fact: event.KindInputRequested, Form: event.FormText, Required: true},
@@ -249,27 +267,38 @@ func callRules(fact event.Kind) rules {
 	}
 }
 
-// publicADKMetadata keeps an ADK agent's metadata about the author of an update.
-var publicADKMetadata = event.Rule{Members: rules{
-	"adk_author": &scalar, "adk_branch": &scalar, "adk_invocation_id": &scalar, "adk_partial": &flag,
-}}
+// publicADKMetadata keeps an ADK agent's metadata about the author of an update. waitsMetadata also keeps the IDs of the calls whose
+// responses only say that they wait for a confirmation.
+var (
+	publicADKMetadata = event.Rule{Members: rules{
+		"adk_author": &scalar, "adk_branch": &scalar, "adk_invocation_id": &scalar, "adk_partial": &flag,
+	}}
+	waitsMetadata = event.Rule{Members: merge(publicADKMetadata.Members, rules{
+		"adk_actions": members(rules{"requestedToolConfirmations": &confirmations, "requested_tool_confirmations": &confirmations}),
+	})}
+	confirmations = event.Rule{AnyMember: &event.Rule{Members: rules{}, Fallback: "{}", Fact: event.KindInputRequested}}
+)
 
 // frame returns the rule for an update in each of its envelopes, without the history and other
 // metadata. piece is the rule for the parts of its message, and artifactPiece for those of its artifacts. Parts without
 // a rule do not leave.
 func frame(piece, artifactPiece, state *event.Rule) *event.Rule {
+	return frameWith(&publicADKMetadata, piece, artifactPiece, state)
+}
+
+func frameWith(metadata, piece, artifactPiece, state *event.Rule) *event.Rule {
 	update := rules{
 		"kind": &scalar, "id": &scalar, "contextId": &scalar, "taskId": &scalar,
-		"final": &flag, "append": &flag, "lastChunk": &flag, "metadata": &publicADKMetadata, "history": &pastMessages,
+		"final": &flag, "append": &flag, "lastChunk": &flag, "metadata": metadata, "history": &pastMessages,
 	}
 	status := rules{"state": state, "timestamp": {Form: event.FormTime}}
 	if piece != nil {
-		status["message"] = members(message(piece))
-		update = merge(update, message(piece))
+		status["message"] = members(message(metadata, piece))
+		update = merge(update, message(metadata, piece))
 	}
 	if artifactPiece != nil {
 		artifact := rules{
-			"artifactId": &artifactID, "name": &artifactName, "parts": {Elements: artifactPiece, Fallback: "[]"}, "metadata": &publicADKMetadata,
+			"artifactId": &artifactID, "name": &artifactName, "parts": {Elements: artifactPiece, Fallback: "[]"}, "metadata": metadata,
 		}
 		update = merge(update, rules{"artifact": needed(artifact), "artifacts": {Elements: members(artifact)}})
 	}
@@ -278,10 +307,10 @@ func frame(piece, artifactPiece, state *event.Rule) *event.Rule {
 	return members(merge(update, wrapped, rules{"jsonrpc": {Form: event.FormEnum, AllowedValues: []string{"2.0"}}, "result": needed(merge(update, wrapped))}))
 }
 
-func message(piece *event.Rule) rules {
+func message(metadata, piece *event.Rule) rules {
 	return rules{
 		"kind": &scalar, "messageId": &scalar, "contextId": &scalar, "taskId": &scalar, "role": {Form: event.FormEnum, AllowedValues: []string{"agent", "user", "ROLE_AGENT", "ROLE_USER"}},
-		"parts": {Elements: piece, Required: true}, "content": {Elements: piece, Required: true}, "metadata": &publicADKMetadata,
+		"parts": {Elements: piece, Required: true}, "content": {Elements: piece, Required: true}, "metadata": metadata,
 	}
 }
 

@@ -107,6 +107,11 @@ func failedTask(state, parts string) string {
 	return `"id":"t","status":{"state":"` + state + `","message":{"messageId":"m","role":"agent","parts":[` + parts + `]}},"artifacts":[` + answer + `]`
 }
 
+// paused returns an ADK agent's request that pauses a call, with arguments.
+func paused(name, args string) string {
+	return `{"kind":"data","data":{"id":"q","name":"` + name + `"` + args + `},"metadata":{"adk_type":"function_call"}}`
+}
+
 func message(role, parts string) string {
 	return `{"kind":"message","messageId":"m","role":"` + role + `","contextId":"c","taskId":"t","parts":[` + parts + `],"referenceTaskIds":["secret"],` + secrets + `}`
 }
@@ -177,6 +182,11 @@ var policyCases = []policyCase{
 	update("task", `"id":"t","status":{"state":"input-required","message":`+message("agent", called)+`},"artifacts":[{"artifactId":"a","parts":[`+data+`]}]`, `"id":"t","status":{"state":"input-required","message":`+publicMessage("agent", `,"parts":[`+publicCalled+`]`)+`},"artifacts":[{"artifactId":"a","parts":[{"kind":"data","data":{}}]}]`),
 	update("artifact-update", ids+`,"artifact":{"artifactId":"a","parts":[`+toolResult+`]},"append":true`, ids+`,"artifact":{"artifactId":"a","parts":[{"kind":"data","data":{"id":"c1","name":"f"},"metadata":{"adk_type":"function_response"}}]},"append":true`),
 	update("artifact-update", ids+`,"artifact":{"artifactId":"a","parts":[`+hi+`,`+called+`]}`, ids+`,"artifact":{"artifactId":"a","parts":[`+hi+`,{"kind":"data","data":{}}]}`),
+	update("status-update", status("working", message("agent", paused("adk_request_credential", `,"args":{"functionCallId":"c1","authConfig":{"x":"secret"}}`)+`,`+paused("adk_request_confirmation", `,"args":{"originalFunctionCall":{"id":"c1","name":"secret","args":{"x":"secret"}},"toolConfirmation":{"hint":"secret"}}`))),
+		ids+`,"status":{"state":"working","timestamp":"2026-01-01T00:00:00Z","message":`+publicMessage("agent", `,"parts":[`+paused("adk_request_credential", `,"args":{"functionCallId":"c1"}`)+`,`+paused("adk_request_confirmation", `,"args":{"originalFunctionCall":{"id":"c1"}}`)+`]`)+`},"final":true`),
+	update("status-update", status("working", message("agent", paused("adk_request_credential", `,"args":{"functionCallId":"secret"}`)+`,`+called)), ids+`,"status":{"state":"working","timestamp":"2026-01-01T00:00:00Z","message":`+publicMessage("agent", `,"parts":[`+paused("adk_request_credential", "")+`,`+publicCalled+`]`)+`},"final":true`),
+	update("status-update", status("working", message("agent", toolResult))+`,"metadata":{"adk_author":"a","adk_actions":{"stateDelta":{"x":"secret"},"requestedToolConfirmations":{"c1":{"hint":"secret","payload":{"x":"secret"}}},"requestedAuthConfigs":{"c1":{"x":"secret"}}}}`,
+		ids+`,"status":{"state":"working","timestamp":"2026-01-01T00:00:00Z","message":`+publicMessage("agent", `,"parts":[{"kind":"data","data":{"id":"c1","name":"f"},"metadata":{"adk_type":"function_response"}}]`)+`},"final":true,"metadata":{"adk_author":"a","adk_actions":{"requestedToolConfirmations":{"c1":{}}}}`),
 
 	// Answers.
 	update("artifact-update", ids+`,"artifact":{"artifactId":"a","name":"n","description":"secret","parts":[`+hi+`],`+secrets+`},"append":false,"lastChunk":true,`+secrets, ids+`,"artifact":{"artifactId":"a","name":"n","parts":[`+hi+`]},"append":false,"lastChunk":true`),

@@ -32,6 +32,7 @@ type task struct {
 	artifacts    []*artifact // in the order of their first piece
 	pendingCalls []string    // calls whose responses come from outside the run
 	awaited      []string    // while input or authentication is required: ids of the calls that wait for it or, without calls, the id of the task
+	pauses       wire.Pauses // calls that wait for a confirmation or a credential
 	lastText     uint64      // hash of the last whole text
 	code         string      // error code of the last ADK event, or ""; a task that fails after it has no code of its own
 
@@ -77,7 +78,8 @@ func (a *artifact) isIncomplete() bool { return a != nil && a.incomplete }
 type call struct {
 	target       string // of a transfer
 	longRunning  bool
-	acknowledged bool // it has a pending response
+	paused       bool // it waits for a confirmation or a credential, and its next response only says so
+	acknowledged bool // it has a response that says that it waits
 	answered     bool
 }
 
@@ -156,6 +158,7 @@ func (t *task) addPendingCall(id string) {
 }
 
 func (t *task) removePendingCall(id string) {
+	t.pauses.Answer(id)
 	if i := slices.Index(t.pendingCalls, id); i >= 0 {
 		t.pendingCalls = slices.Delete(t.pendingCalls, i, i+1)
 	}

@@ -20,6 +20,7 @@ type decoder struct {
 	responses      map[string]*response // by the speaker's place, because parallel branches interleave
 	last           *response            // of the last event's speaker
 	pending        pending
+	pauses         wire.Pauses
 	errorReported  bool              // an event reported a failure, which an error frame may repeat
 	lastError      errorEvent        // the last event with an error code
 	lastBranches   map[string]string // each agent's last branch
@@ -91,7 +92,9 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 	}
 	d.parts = appendParts(d.parts, fr.partList)
 	defer func() { clear(d.parts) }() // they would keep a large frame in memory until the next one
-	fr.parts = d.parts
+	if fr.parts = d.parts; fr.pausesCalls() {
+		b.Type = cmp.Or(pausesTypes[b.Type], b.Type)
+	}
 	switch {
 	case user:
 		d.addResponses(fr, b)
@@ -130,6 +133,7 @@ func (d *decoder) runID(v strictjson.Value) string {
 		clear(d.lastBranches)
 		d.last = nil
 		d.pending, d.transferTarget, d.errorReported, d.lastError, d.lastWholeID = nil, "", false, errorEvent{}, 0
+		d.pauses = wire.Pauses{}
 	}
 	return d.run
 }
@@ -245,6 +249,7 @@ func (d *decoder) addPart(p part, fr *frame, b *event.Batch) {
 	case partResponse:
 		name, id := d.name(p.name), dialect.Name(p.id.String())
 		if wire.IsInputRequest(name) {
+			d.pauses.Answer(id)
 			b.Add(event.KindInputAnswered).CallID = id
 			return
 		}
@@ -275,6 +280,7 @@ func (d *decoder) addCall(p part, fr *frame, b *event.Batch) {
 		e.CallID, e.Input = id, wire.InputKind(name, p.body)
 		confirmed := p.body.First("originalFunctionCall", "original_function_call").Get("id").String()
 		e.SetQuestion(wire.Question(name, p.body, fr.actions.confirmations.Get(confirmed).Get("hint")))
+		d.pauses.Ask(id, name, p.body)
 		return
 	}
 	e := b.Add(event.KindToolStarted)
@@ -282,16 +288,6 @@ func (d *decoder) addCall(p part, fr *frame, b *event.Batch) {
 		d.pending.add(placeKey(b), id, name)
 	}
 	e.SetPayload(p.body)
-}
-
-// addPauses reports the calls that wait for a confirmation or a credential. It runs before the
-// responses are read: the response of such a call contains an error text that is not an error.
-func (d *decoder) addPauses(fr *frame, b *event.Batch) {
-	for _, requests := range []strictjson.Value{fr.actions.confirmations, fr.actions.credentials} {
-		for call := range requests.Members() {
-			b.Add(event.KindToolPaused).CallID = dialect.Name(call.String())
-		}
-	}
 }
 
 func (d *decoder) addActions(fr *frame, b *event.Batch) {

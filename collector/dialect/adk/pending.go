@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 // pending holds the calls that have no response yet, at most maxPending. It does not hold long-running calls,
@@ -57,4 +59,21 @@ func (d *decoder) failCall(calls []pendingCall, message []byte, code string, b *
 	d.pending.remove(c.id, c.name)
 	e := b.Add(event.KindToolEnded)
 	e.CallID, e.Name, e.Error, e.Code = c.id, c.name, event.ToolError, code
+}
+
+// addPauses reports the calls that wait for a confirmation or a credential. It runs before the
+// responses are read: the response of such a call contains an error text that is not an error.
+func (d *decoder) addPauses(fr *frame, b *event.Batch) {
+	for _, requests := range []strictjson.Value{fr.actions.confirmations, fr.actions.credentials} {
+		for call := range requests.Members() {
+			id := dialect.Name(call.String())
+			d.pauses.Take(id)
+			b.Add(event.KindToolPaused).CallID = id
+		}
+	}
+	for _, p := range fr.parts { // under the policy public, a request for a credential is only in the call
+		if id := dialect.Name(p.id.String()); p.kind == partResponse && d.pauses.Take(id) {
+			b.Add(event.KindToolPaused).CallID = id
+		}
+	}
 }

@@ -11,11 +11,16 @@ import (
 // Types of frames. The protocol has no names for them.
 const (
 	typeEvent         = "event"
+	typePauses        = "pauses"  // an event with nothing but requests that pause calls
 	typeWrapped       = "wrapped" // an event in the envelope of Rust servers
-	typeFailed        = "failed"  // an event with an error message and no error code
+	typeWrappedPauses = "wrapped pauses"
+	typeFailed        = "failed" // an event with an error message and no error code
 	typeWrappedFailed = "wrapped failed"
 	typeError         = "error"
 )
+
+// pausesTypes maps a type to that of an event with nothing but requests that pause calls.
+var pausesTypes = map[string]string{typeEvent: typePauses, typeWrapped: typeWrappedPauses}
 
 var table = event.Table{
 	// ADK events have neither member. A frame with one of them belongs to another protocol, unless its
@@ -35,8 +40,10 @@ var table = event.Table{
 	// event, and treat it neither as an answer nor as the end. No agent has the name "user".
 	OversizeData: `{"author":"user","partial":true,"errorMessage":"` + event.OversizeMessage + `"}`,
 	Types: map[string]event.Type{
-		typeEvent:   {Client: true, Public: &publicEvent, Words: &words},
-		typeWrapped: {Client: true, Words: &words, Public: &event.Rule{Members: map[string]*event.Rule{"ui_protocol": &scalar, "event": &publicEvent}}},
+		typeEvent:         {Client: true, Public: &publicEvent, Words: &words},
+		typePauses:        {Client: true, Public: &publicPauses, Words: &words},
+		typeWrapped:       {Client: true, Words: &words, Public: &event.Rule{Members: map[string]*event.Rule{"ui_protocol": &scalar, "event": &publicEvent}}},
+		typeWrappedPauses: {Client: true, Words: &words, Public: &event.Rule{Members: map[string]*event.Rule{"ui_protocol": &scalar, "event": &publicPauses}}},
 		// The error message of such an event is all that says that its agent failed.
 		typeFailed:        {Client: true, Words: &words, Public: &publicFailed},
 		typeWrappedFailed: {Client: true, Words: &words, Public: &event.Rule{Members: map[string]*event.Rule{"ui_protocol": &scalar, "event": &publicFailed}}},
@@ -140,6 +147,18 @@ var publicFailed = func() event.Rule {
 	failed.Members = maps.Clone(failed.Members)
 	failed.Members["errorMessage"], failed.Members["error_message"] = message, message
 	return failed
+}()
+
+// publicPauses is publicEvent with the IDs of the calls that are paused.
+var publicPauses = func() event.Rule {
+	call := &event.Rule{Members: maps.Clone(publicCall), Fact: event.KindToolStarted}
+	call.Members["args"] = &wire.PublicPause
+	part, content, pauses := publicPart, *publicEvent.Members["content"], publicEvent
+	part.Members, content.Members, pauses.Members = maps.Clone(part.Members), maps.Clone(content.Members), maps.Clone(pauses.Members)
+	part.Members["functionCall"], part.Members["function_call"] = call, call
+	content.Members["parts"] = &event.Rule{Elements: &part}
+	pauses.Members["content"] = &content
+	return pauses
 }()
 
 // publicCode is an error code. Servers put finish reasons there, but also names of exceptions,

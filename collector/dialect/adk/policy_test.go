@@ -80,6 +80,10 @@ var policyCases = []policyCase{
 	{`"content":{"parts":[{"functionResponse":{"name":"f","response":"secret"},"id":"c1"}]}`, `"content":{"parts":[{"functionResponse":{"name":"f"},"id":"c1"}]}`},
 	{`"content":{"parts":[{"functionCall":{"id":"c1","name":"adk_request_input","args":{"message":"secret","payload":"secret"}}}]}`, `"content":{"parts":[{"functionCall":{"id":"c1","name":"adk_request_input"}}]}`},
 	{`"content":{"parts":[{"functionCall":{"id":"c1","name":"adk_request_credential","args":{"authConfig":{"rawAuthCredential":{"oauth2":{"clientSecret":"secret"}}}}}}]}`, `"content":{"parts":[{"functionCall":{"id":"c1","name":"adk_request_credential"}}]}`},
+	{`"content":{"parts":[{"functionCall":{"id":"q","name":"adk_request_credential","args":{"functionCallId":"c1","authConfig":{"x":"secret"}}}},{"function_call":{"id":"q","name":"adk_request_confirmation","args":{"originalFunctionCall":{"id":"c1","name":"secret","args":{"x":"secret"}},"toolConfirmation":{"hint":"secret"}}}}]}`,
+		`"content":{"parts":[{"functionCall":{"id":"q","name":"adk_request_credential","args":{"functionCallId":"c1"}}},{"function_call":{"id":"q","name":"adk_request_confirmation","args":{"originalFunctionCall":{"id":"c1"}}}}]}`},
+	{`"content":{"parts":[{"functionCall":{"id":"q","name":"adk_request_credential","args":{"functionCallId":"secret"}}},{"functionCall":{"id":"c1","name":"f","args":{"functionCallId":"secret"}}}]}`,
+		`"content":{"parts":[{"functionCall":{"id":"q","name":"adk_request_credential"}},{"functionCall":{"id":"c1","name":"f"}}]}`},
 
 	// Actions.
 	{`"actions":{"transferToAgent":"b","escalate":true,"endInvocation":true}`, `"actions":{"transferToAgent":"b","escalate":true,"endInvocation":true}`},

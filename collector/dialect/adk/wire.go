@@ -209,6 +209,11 @@ func (f *frame) typeOf(isWrapped bool) string {
 	return typeEvent
 }
 
+// pausesCalls reports whether the frame has parts, all of them requests that pause calls.
+func (f *frame) pausesCalls() bool {
+	return len(f.parts) > 0 && !slices.ContainsFunc(f.parts, func(p part) bool { return p.kind != partCall || !wire.PausesCall(p.name.String()) })
+}
+
 // failure returns the class of the failure that an error code reports. pending is the number of the
 // agent's calls without a response.
 //

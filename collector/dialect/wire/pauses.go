@@ -1,0 +1,57 @@
+package wire
+
+import (
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// PausesCall reports whether a function call is one of the ADK's requests that pause another call.
+func PausesCall(name string) bool {
+	return name == "adk_request_confirmation" || name == "adk_request_credential"
+}
+
+// PublicPause is the rule for the arguments of a request that pauses a call, under the policy public. Only the ID of that call leaves:
+// without it, the call's first response looks like a result. The rest includes the call's arguments and secrets.
+var PublicPause = event.Rule{Members: map[string]*event.Rule{
+	"functionCallId": {}, "function_call_id": {}, "originalFunctionCall": &pausedCall, "original_function_call": &pausedCall,
+}}
+
+var pausedCall = event.Rule{Members: map[string]*event.Rule{"id": {}}}
+
+// maxPauses bounds the paused calls that are remembered.
+const maxPauses = 256
+
+// Pauses holds the calls that wait for a confirmation or a credential and have no response yet. The ADK sends the request first. Then
+// it sends a response to the call that only says that the call waits. The zero value holds no calls.
+type Pauses struct{ calls map[string]string } // by the ID of the request
+
+// Ask adds the call that a request pauses.
+func (p *Pauses) Ask(request, name string, args strictjson.Value) {
+	id := args.First("originalFunctionCall", "original_function_call").Get("id")
+	if name == "adk_request_credential" {
+		id = args.First("functionCallId", "function_call_id")
+	}
+	call := dialect.Name(id.String())
+	if !PausesCall(name) || call == "" || len(p.calls) >= maxPauses {
+		return
+	}
+	if p.calls == nil {
+		p.calls = make(map[string]string)
+	}
+	p.calls[request] = call
+}
+
+// Answer forgets a request: the next response to the call is its result.
+func (p *Pauses) Answer(request string) { delete(p.calls, request) }
+
+// Take reports whether a response to a call only says that the call waits, and forgets the call.
+func (p *Pauses) Take(call string) bool {
+	for request, paused := range p.calls {
+		if paused == call {
+			delete(p.calls, request)
+			return true
+		}
+	}
+	return false
+}
