@@ -125,10 +125,20 @@ func hasContent(v strictjson.Value) bool {
 
 // collectText collects the text of an artifact from its pieces. It reports the whole text with the
 // last piece. Few servers mark the last piece; for the others, reportAnswer reports the text when the task ends. A
-// piece after the last one starts another text, so that no text is reported twice.
+// piece after the last one starts another text, so that no text is reported twice. A write that replaces the texts with the same
+// texts adds nothing.
 func (d *decoder) collectText(t *task, id string, parts parts, write event.Artifact, b *event.Batch) {
 	missingStart := write.Append && t.artifact(id) == nil
 	a := t.openArtifact(id)
+	if !write.Append && a.holds(parts) && !(a.incomplete && write.Complete) {
+		t.isNewText(parts) // remembers the text, because the answer may repeat it
+		before := len(b.Events)
+		addTexts(parts, b)
+		b.Repeats = len(b.Events) > before
+		b.Partial = b.Repeats
+		a.nameTexts(b)
+		return
+	}
 	growth := a.growth(parts, write)
 	if !write.Append {
 		if a.incomplete && growth == nil && !write.Complete {
@@ -138,6 +148,7 @@ func (d *decoder) collectText(t *task, id string, parts parts, write event.Artif
 	}
 	a.missingStart = a.missingStart || missingStart
 	a.appendText(parts)
+	a.hash(parts, write)
 	switch {
 	case write.Complete && !write.Append:
 		t.isNewText(parts) // remembers the text, because the answer may repeat it
@@ -156,6 +167,14 @@ func (d *decoder) collectText(t *task, id string, parts parts, write event.Artif
 		a.missingStart = false
 		a.texts++
 	}
+}
+
+// hash adds the texts of a write to the hash of the artifact's texts.
+func (a *artifact) hash(parts parts, write event.Artifact) {
+	if !write.Append {
+		a.written.SetSeed(seed)
+	}
+	hashTexts(&a.written, parts)
 }
 
 // growth returns the text that a write adds if the write repeats the pieces so far, else nil. Some servers send all text

@@ -47,15 +47,21 @@ type artifact struct {
 	id           string
 	texts        int // the number of texts that were completed or replaced
 	text         dialect.TextTail
-	incomplete   bool // pieces arrived that no whole text has repeated yet
-	missingStart bool // the first piece was not seen
-	ofEvents     bool // it consists of an ADK agent's events, which a snapshot repeats as a whole
+	written      maphash.Hash // of all texts since the last write that replaced the contents; without one, its seed is random
+	incomplete   bool         // pieces arrived that no whole text has repeated yet
+	missingStart bool         // the first piece was not seen
+	ofEvents     bool         // it consists of an ADK agent's events, which a snapshot repeats as a whole
 }
 
 // restart forgets the pieces of an artifact.
 func (a *artifact) restart() {
 	*a = artifact{id: a.id, texts: a.texts, text: a.text}
 	a.text.Reset()
+}
+
+// holds reports whether the artifact's texts are those of parts.
+func (a *artifact) holds(parts parts) bool {
+	return a.written.Sum64() == textHash(parts)
 }
 
 // nameTexts names the texts in a batch after the artifact. The events of an ADK agent are texts of their own.

@@ -54,14 +54,14 @@ func TestRepeatedFailures(t *testing.T) {
 	}
 }
 
-// TestRepeatedTexts writes a text that the frame only repeats. Readers get it once.
+// TestRepeatedTexts writes a text, or a piece of one, that the next frame only repeats. Readers get it once.
 func TestRepeatedTexts(t *testing.T) {
-	for _, as := range []Format{Normalized, A2A, A2A03, AGUI} {
+	for i, as := range []Format{Normalized, A2A, A2A03, AGUI, Normalized, A2A, A2A03, AGUI} {
 		out := &output{appendID: func(dst []byte, n uint64) []byte { return fmt.Append(dst, "e-", n) }}
 		w := newWriter(&Settings{Format: as}, out)
 		written := ""
 		for n, repeats := range []bool{false, true} {
-			b := event.Batch{Run: "r", Agent: "a", Partial: repeats, Repeats: repeats, Events: []event.Event{{Kind: event.KindText}}}
+			b := event.Batch{Run: "r", Agent: "a", Partial: repeats || i > 3, Repeats: repeats, Events: []event.Event{{Kind: event.KindText}}}
 			b.Events[0].SetText([]byte("secret"))
 			out.begin(uint64(n) + 1)
 			w.frame(replay.Frame{Stream: &replay.Stream{Dialect: "looopy"}}, &b)

@@ -87,9 +87,12 @@ type texts struct {
 
 // add adds a text of a frame: a whole text or, if the frame is partial, a piece of one. It returns the text to which that
 // belongs, the part that the reader does not have yet, and whether the text has ended. The text may be nil if there is
-// nothing to write.
+// nothing to write, as for a frame that repeats the text of an earlier one.
 func (t *texts) add(b *event.Batch, e *event.Event, id func() string) (current *text, added []byte, isLast bool) {
-	if b.Partial {
+	switch {
+	case b.Repeats:
+		return nil, nil, false
+	case b.Partial:
 		return t.addPiece(b, e, id)
 	}
 	key, words := keyOf(b, e), e.Text()
