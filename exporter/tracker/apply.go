@@ -131,7 +131,11 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	default:
 		r.answerInput(e.CallID)
 	}
-	if op == nil {
+	switch {
+	case op != nil:
+	case e.CallID == "" && r.unnamed.wasMade(e.Name):
+		return // another part of a result, or a repeat
+	default:
 		if op = r.beginPausedEarlier(e, b, caller); op == nil {
 			return
 		}

@@ -77,6 +77,13 @@ invoke_agent app ok 0-3
 completed
 invoke_agent app ok 0-5
   execute_tool tool ok 1-2`},
+		{"without ids answered again are as they were", proxied(), []*event.Batch{
+			says("app", calls("", "tool")), says("app", returns("", "tool")), says("app", returns("", "tool"), wrong(event.ToolError)),
+			says("app", calls("", "tool")), says("app", returns("", "tool")), says("app", final)}, `
+completed
+invoke_agent app ok 0-7
+  execute_tool tool ok 1-2
+  execute_tool tool ok 4-5`},
 		{"fail without their agent", proxied(), []*event.Batch{
 			says("a", calls("c1", "tool")), says("a", returns("c1", "tool"), wrong(event.ToolError)), says("a", final)}, `
 completed

@@ -9,9 +9,13 @@ import (
 // constant time.
 type unnamedCalls struct {
 	queues  map[unnamedKey][]*Operation
-	length  int // of all queues, including ended calls
-	sweepAt int // length at which ended calls are removed
+	made    map[string]struct{} // names of calls, at most maxUnnamed
+	length  int                 // of all queues, including ended calls
+	sweepAt int                 // length at which ended calls are removed
 }
+
+// maxUnnamed bounds unnamedCalls.made.
+const maxUnnamed = 64
 
 // unnamedKey identifies a queue: of one branch, or of all branches.
 type unnamedKey struct {
@@ -23,10 +27,19 @@ func (u *unnamedCalls) add(op *Operation) {
 	if u.length >= u.sweepAt {
 		u.sweep()
 	}
+	if len(u.made) < maxUnnamed {
+		put(&u.made, op.Name, struct{}{})
+	}
 	for _, key := range []unnamedKey{{op.Name, op.Branch, false}, {op.Name, "", true}} {
 		put(&u.queues, key, append(u.queues[key], op))
 		u.length++
 	}
+}
+
+// wasMade reports whether a call of a name was added, even if it has ended.
+func (u *unnamedCalls) wasMade(name string) bool {
+	_, made := u.made[name]
+	return made
 }
 
 // sweep removes ended calls. It runs when the length has doubled since the last time, so that its

@@ -96,6 +96,7 @@ func TestMeanings(t *testing.T) {
 		{`{"type":"transfer","target":"b","call":7}`, `transfer name="b" call="7"`},
 		{`{"type":"transfer"}`, `other`},
 		{`{"type":"tool_started","name":"f","call":"c","arguments":{"x":1}}`, `tool_started name="f" call="c" {"x":1}`},
+		{`{"type":"tool_progress","call":"c","result":[1]}`, `tool_progress call="c"`},
 		{`{"type":"tool_ended","call":"c","result":[1]}`, `tool_ended call="c" settled [1]`},
 		{`{"type":"tool_ended","name":"f","error":{"code":"E_BUSY"}}`, `tool_ended name="f" tool_error code="E_BUSY" settled`},
 		{`{"type":"tool_failed","name":"f"}`, `tool_ended name="f" tool_error settled`},

@@ -158,6 +158,8 @@ func (r *reading) report() {
 		e := r.b.Add(event.KindToolStarted)
 		e.Name, e.CallID = r.name(pathName), r.name(pathCall)
 		e.SetPayload(r.value(pathArguments))
+	case "tool_progress":
+		r.b.Add(event.KindToolProgress).CallID = r.name(pathCall)
 	case "tool_ended", "tool_failed":
 		e := r.addEnd(event.KindToolEnded, event.ToolError)
 		e.Name, e.CallID, e.TurnMayEnd = r.name(pathName), r.name(pathCall), true
