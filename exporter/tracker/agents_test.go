@@ -73,9 +73,12 @@ invoke_agent a ok 1-2`},
 completed
 invoke_agent a ok 1-2`},
 		{"lasts from the earliest reported time to the latest", file(), []*event.Batch{
-			says("a", reported(5)), says("a", reported(2)), says("a", undated), says("a", final, reported(4))}, `
+			says("a", reported(4)), says("a", reported(2)), says("a", reported(6)), says("a", undated), says("a", final, reported(5))}, `
 completed
-invoke_agent a ok 2-5`},
+invoke_agent a ok 2-6`},
+		{"has no end if the clock was set back", file(), []*event.Batch{says("a", reported(4)), says("a", reported(5)), says("a", final, reported(2))}, `
+completed
+invoke_agent a ok 2-?`},
 		{"has no end where the last frame has no time", file(), []*event.Batch{says("a", reported(2)), says("a", reported(5)), says("a", final, undated)}, `
 completed
 invoke_agent a ok 2-?`},

@@ -90,11 +90,11 @@ completed
 invoke_agent app ok 0-4
   invoke_agent a ok 1-3
     execute_tool tool error tool_error 1-2`},
-		{"end no earlier than they start", file(), []*event.Batch{
+		{"that end before they start have no known end", file(), []*event.Batch{
 			says("app", calls("c1", "tool"), reported(5)), says("app", returns("c1", "tool"), reported(3)), says("app", final, reported(6))}, `
 completed
 invoke_agent app ok 3-6
-  execute_tool tool ok 5-5`},
+  execute_tool tool ok 5-?`},
 		{"without an answer leave the run incomplete", proxied(), []*event.Batch{says("a", calls("c1", "tool"), final)}, `
 incomplete, stream_ended
 invoke_agent app unfinished 0-2

@@ -376,7 +376,8 @@ type openState struct {
 	assumed      bool // see isAssumed
 	startUnknown bool // Started is only a lower bound
 
-	undatedStart, undatedEnd bool // its first or last frame has no time
+	undatedStart, undatedEnd bool      // its first frame has no time; its last one has none, or an earlier one than the first
+	firstTime                time.Time // its start, before other frames and operations below it moved that
 
 	startStated          bool           // the protocol stated its start
 	outcomePending       bool           // its end was stated, and its outcome may follow

@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -116,6 +117,7 @@ func (r *openRun) end(op *Operation, status OperationStatus, why failure) {
 	}
 	if !op.Kind.Invokes() {
 		op.Ended = r.now
+		op.undatedEnd = !r.now.At.IsZero() && r.now.At.Before(cmp.Or(op.firstTime, op.Started.At))
 	}
 	r.ended = append(r.ended, op)
 	if op.parent != nil {
@@ -192,8 +194,8 @@ func (r *openRun) finalize(op *Operation) {
 			above.node.hasOwnWork = true
 		}
 	}
-	if op.Ended.At.Before(op.Started.At) && !op.Ended.At.IsZero() {
-		op.Ended.At = op.Started.At
+	if op.Ended.At.Before(op.Started.At) {
+		op.Ended.At = time.Time{} // the agent's clock was set back, or its frames are out of order: how long it took is unknown
 	}
 	if op.Ended.At.Before(op.innerEnd) && !op.Ended.At.IsZero() {
 		op.Ended.At = op.innerEnd // end replaces what children that ended earlier have set
@@ -244,6 +246,7 @@ func (op *Operation) estimateTimes() {
 	details.EstimatedStart, details.EstimatedEnd = op.innerStart, op.innerEnd
 	if above := op.parent; above != nil {
 		above.noteInnerTimes(op.innerStart, op.innerEnd)
+		above.firstTime = cmp.Or(above.firstTime, above.Started.At)
 		if op.innerStart.Before(above.Started.At) {
 			above.Started.At = op.innerStart
 		}
@@ -279,15 +282,16 @@ func (r *openRun) applyReportedDuration(op *Operation) bool {
 }
 
 // extendTo extends an operation to a frame of its own. If its first or last frame has no time, its
-// start or end is unknown.
+// start or end is unknown. The end is also unknown if the last frame is before the first: the agent's clock was set back.
 func (op *Operation) extendTo(frame Timestamp) {
 	if op.Started.Frame == 0 && op.Started.At.IsZero() {
 		op.Started.Frame, op.undatedStart = frame.Frame, frame.At.IsZero()
 	}
+	op.firstTime = cmp.Or(op.firstTime, op.Started.At, frame.At)
+	op.Ended.Frame, op.undatedEnd = frame.Frame, frame.At.IsZero() || frame.At.Before(op.firstTime)
 	if op.Started.At.IsZero() || frame.At.Before(op.Started.At) && !frame.At.IsZero() {
 		op.Started.At = frame.At
 	}
-	op.Ended.Frame, op.undatedEnd = frame.Frame, frame.At.IsZero()
 	op.Ended.At = later(op.Ended.At, frame.At)
 }
 
@@ -310,6 +314,7 @@ func (op *Operation) clearUndated() {
 // extendAround extends an operation to contain a child.
 func (op *Operation) extendAround(child *Operation) {
 	op.noteInnerTimes(child.Started.At, child.Ended.At)
+	op.firstTime = cmp.Or(op.firstTime, op.Started.At)
 	if at := child.Started.At; !at.IsZero() && (op.Started.At.IsZero() || at.Before(op.Started.At)) {
 		op.Started.At = at
 	}

@@ -70,7 +70,7 @@ func (r *openRun) raiseRoot() {
 		Kind: InvokeWorkflow, Name: r.App, Started: below.Started, Ended: below.Ended, open: true,
 		openState: &openState{
 			spoke: true, openChildren: 1, lastChild: below, height: below.height + 1,
-			undatedStart: below.undatedStart, undatedEnd: below.undatedEnd,
+			undatedStart: below.undatedStart, undatedEnd: below.undatedEnd, firstTime: below.firstTime,
 			failedFrame: below.failedFrame, failureCode: below.failureCode, finalFrame: below.finalFrame,
 			node: &node{
 				lane: below.node.lane, cause: below.node.cause,

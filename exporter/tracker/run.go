@@ -159,10 +159,10 @@ func (op *Operation) Duration() (time.Duration, Timing) {
 // was streamed and its start is known.
 func (op *Operation) FirstChunk() (took time.Duration, known bool) {
 	first := op.Response.OrZero().FirstChunk.At
-	if first.IsZero() || op.Timing != TimingObserved && op.Timing != TimingReported {
+	if first.IsZero() || first.Before(op.Started.At) || op.Timing != TimingObserved && op.Timing != TimingReported {
 		return 0, false
 	}
-	return max(first.Sub(op.Started.At), 0), true
+	return first.Sub(op.Started.At), true
 }
 
 // Details holds facts that few operations have.

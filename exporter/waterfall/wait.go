@@ -26,7 +26,8 @@ func (c Chart) Waits(run *tracker.Run) (waits []Wait) {
 		}
 		w := Wait{Input: in, From: from, To: 1}
 		if to, answered := c.Position(in.Answered.At); answered {
-			w.To, w.Duration, w.Answered = max(from, to), max(in.Answered.At.Sub(in.Requested.At), 0), true
+			w.To = max(from, to)
+			w.Duration, w.Answered = in.Wait()
 		}
 		waits = append(waits, w)
 	}
