@@ -74,10 +74,13 @@ func (f *frame) publicRule(hidden []string) *event.Rule {
 }
 
 // addRule adds a rule at a path. If one path is a prefix of another, only the value at the longer one
-// leaves. If two paths lead to the same value, the stricter rule applies, with the fact that either states.
+// leaves. An error is an exception: nothing within it leaves, because an error without its other members looks like none. If two paths lead to the same value, the stricter rule applies, with the fact that either states.
 func addRule(at *event.Rule, p path, rule event.Rule) {
 	for _, name := range p[:len(p)-1] {
 		next := at.Members[name]
+		if next != nil && next.Fallback != "" {
+			return
+		}
 		if next == nil || next.Members == nil {
 			next = &event.Rule{Members: map[string]*event.Rule{}}
 			at.Members[name] = next
@@ -86,7 +89,7 @@ func addRule(at *event.Rule, p path, rule event.Rule) {
 	}
 	last := p[len(p)-1]
 	switch existing := at.Members[last]; {
-	case existing == nil:
+	case existing == nil, existing.Members != nil && rule.Fallback != "":
 		at.Members[last] = &rule
 	case existing.Members == nil:
 		if existing.Form == event.FormText {

@@ -36,6 +36,26 @@ func TestHiddenSpellings(t *testing.T) {
 	}
 }
 
+// TestPublicFailuresWithin maps values within an error. Under the policy public, the error leaves as the sentence, and what is no error
+// as it came.
+func TestPublicFailuresWithin(t *testing.T) {
+	for _, member := range []string{"agent", "status", "time"} { // before and after "error" in the order of their names
+		m := custom.Mapping{Paths: map[string]string{"type": "type"}, Frames: map[string]custom.Frame{
+			"end": {Means: "tool_ended", Paths: map[string]string{"name": "name", "error": "e", member: "e.inner.x"}},
+		}}
+		d, public := custom.New(m), filter.New(filter.Settings{Policy: event.PolicyPublic})
+		for sent, want := range map[string]string{
+			`{"message":"secret"}`: `"the tool failed"`, `{"message":"secret","inner":{"x":"ok"}}`: `"the tool failed"`, `{}`: `"the tool failed"`,
+			`"secret"`: `"the tool failed"`, `null`: `null`, `false`: `false`, `""`: `""`,
+		} {
+			frame, why := public.Apply(decode(d, "", `{"type":"end","name":"f","e":`+sent+`}`))
+			if want := `{"type":"end","name":"f","e":` + want + `}`; why != filter.Passed || string(frame.Data) != want {
+				t.Errorf("with %s within it, the error %s leaves as %s (%q), want %s", member, sent, frame.Data, why, want)
+			}
+		}
+	}
+}
+
 // TestPublicFailures checks that a decoder of the public stream finds the failures that the frames state, and no others.
 func TestPublicFailures(t *testing.T) {
 	d, public := custom.New(mapping()), filter.New(filter.Settings{Policy: event.PolicyPublic})
