@@ -55,7 +55,7 @@ func (a *a2a) frame(f replay.Frame, b *event.Batch) {
 }
 
 func (a *a2a) streamEnded(f replay.Frame, last *event.Batch) {
-	for _, r := range a.openRuns(f.Stream) {
+	for _, r := range a.runsEndedBy(f.Stream) {
 		a.endRun(r, last, r.finalStatus(false, f.End))
 	}
 }

@@ -69,7 +69,7 @@ func (a *agui) writeAfterEnd(r *run, b *event.Batch) {
 }
 
 func (a *agui) streamEnded(f replay.Frame, _ *event.Batch) {
-	for _, r := range a.openRuns(f.Stream) {
+	for _, r := range a.runsEndedBy(f.Stream) {
 		a.endRun(r, r.finalStatus(false, f.End))
 	}
 }

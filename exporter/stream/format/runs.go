@@ -28,8 +28,8 @@ const (
 // run is the state of one run.
 type run struct {
 	key         runKey
-	id, session string // as shown to the reader
-	stream      *replay.Stream
+	id, session string           // as shown to the reader
+	streams     []*replay.Stream // that have brought frames of it and have not ended, at most maxRunStreams
 
 	statusTracker
 	ended      bool
@@ -50,7 +50,7 @@ type run struct {
 // of its own, whatever its id: some servers give all of them the same one.
 type runKey struct {
 	source, session, run string
-	stream               *replay.Stream // nil: the run may continue on another stream
+	stream               *replay.Stream // nil: the run did not begin with the answer to its request
 }
 
 func keyOfRun(f replay.Frame, b *event.Batch) runKey {
@@ -79,15 +79,41 @@ func newRuns(s *Settings, out *output) runs {
 // frame is from another stream or starts a run.
 func (r *runs) runOf(f replay.Frame, b *event.Batch) *run {
 	key := keyOfRun(f, b)
-	known, ok := r.byKey.Get(key)
-	if !ok || known.ended && (known.stream != f.Stream || b.Has(event.KindRunStarted)) {
+	known := r.find(key)
+	if known == nil || known.ended && (!slices.Contains(known.streams, f.Stream) || b.Has(event.KindRunStarted)) {
 		if known = r.continueUnnamed(key, f.Stream); known == nil {
 			known = r.begin(key, b.Session)
 		}
 	}
-	known.stream = f.Stream
+	known.joinedBy(f.Stream)
 	known.hasFacts = known.hasFacts || statesFact(b)
 	return known
+}
+
+// find returns the run with a key, or nil. A run may also be open on a stream that answers its request and on one that listens to
+// it. Either may bring the first frame.
+func (r *runs) find(key runKey) *run {
+	if known, ok := r.byKey.Get(key); ok {
+		return known
+	}
+	for _, open := range slices.Backward(r.byKey.Values()) {
+		same := open.key.source == key.source && open.key.session == key.session && open.key.run == key.run
+		if key.run == "" || open.ended || !same || key.stream != nil && open.key.stream != nil {
+			continue
+		}
+		if key.stream != nil { // the answer to the run's request
+			r.rename(open, key)
+		}
+		return open
+	}
+	return nil
+}
+
+// rename changes the key of a run.
+func (r *runs) rename(open *run, key runKey) {
+	r.byKey.Remove(open.key)
+	open.key = key
+	r.byKey.Add(key, open)
 }
 
 // continueUnnamed returns the run that a stream began without an ID, or nil. The frames before a stream's first run ID
@@ -98,12 +124,11 @@ func (r *runs) continueUnnamed(key runKey, stream *replay.Stream) *run {
 	if key.run == "" || len(open) != 1 || open[0].key.run != "" {
 		return nil
 	}
-	r.byKey.Remove(open[0].key)
 	if !open[0].hasFacts {
+		r.byKey.Remove(open[0].key)
 		return nil
 	}
-	open[0].key = key
-	r.byKey.Add(key, open[0])
+	r.rename(open[0], key)
 	return open[0]
 }
 
@@ -138,14 +163,38 @@ func (r *runs) adopt(id string, parent *run) {
 	}
 }
 
+// maxRunStreams bounds the streams of a run that are known. A forgotten one does not keep the run open.
+const maxRunStreams = 16
+
+// joinedBy records that a stream brings frames of the run.
+func (r *run) joinedBy(stream *replay.Stream) {
+	if slices.Contains(r.streams, stream) {
+		return
+	}
+	if len(r.streams) == maxRunStreams {
+		r.streams = slices.Delete(r.streams, 0, 1)
+	}
+	r.streams = append(r.streams, stream)
+}
+
 // openRuns returns the runs of a stream that have not ended.
 func (r *runs) openRuns(stream *replay.Stream) (open []*run) {
 	for _, known := range r.byKey.Values() {
-		if known.stream == stream && !known.ended {
+		if !known.ended && slices.Contains(known.streams, stream) {
 			open = append(open, known)
 		}
 	}
 	return open
+}
+
+// runsEndedBy records that a stream has ended. It returns the open runs that have no other stream.
+func (r *runs) runsEndedBy(stream *replay.Stream) (ended []*run) {
+	for _, known := range r.openRuns(stream) {
+		if known.streams = slices.DeleteFunc(known.streams, func(s *replay.Stream) bool { return s == stream }); len(known.streams) == 0 {
+			ended = append(ended, known)
+		}
+	}
+	return ended
 }
 
 // observe records what an event says about the run.

@@ -121,6 +121,8 @@ func TestSameIDs(t *testing.T) {
 		{"of two sources", []step{text(first, "a"), text(other, "x"), text(first, "b"), text(other, "y")}, "ab xy", "", 2},
 		{"of two tails", []step{text(tail, "a"), text(otherTail, "x"), text(tail, "b"), text(otherTail, "y")}, "ab xy", "", 2},
 		{"one after the other", []step{text(first, "a"), final(first, ""), {of: first}, text(second, "x"), final(second, "")}, "a x", "", 1},
+		{"of one run on two streams", []step{text(first, "a"), text(tail, "b"), text(first, "c"), {of: first}, text(tail, "d"), final(tail, "")}, "abcd", "", 1},
+		{"of one run whose listener comes first", []step{text(tail, "a"), text(first, "b"), text(tail, "c"), final(first, "")}, "abc", "", 1},
 		{"thoughts", []step{thought(first, "a"), thought(second, "x"), thought(first, "b"), thought(second, "y")}, "ab xy", "", 2},
 		{"calls at once", []step{call(first, "", "a"), call(second, "", "x"), result(second, "", "y"), result(first, "", "b")}, "", "ab xy", 2},
 		{"calls of a session at once", []step{call(first, "1", "a"), call(second, "1", "x"), result(second, "1", "y"), result(first, "1", "b")}, "", "ab xy", 2},
