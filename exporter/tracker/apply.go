@@ -217,15 +217,6 @@ func (r *openRun) taskEnded(op *Operation, e *event.Event, b *event.Batch) {
 	r.expectReply(b.Branch, caller)
 }
 
-// callOf returns the call of a response: by id, or, if the stream has no ids, the first open call
-// of that name, those of the same branch first.
-func (r *openRun) callOf(e *event.Event, b *event.Batch) *Operation {
-	if e.CallID != "" {
-		return r.call(b.Branch, e.CallID)
-	}
-	return r.unnamed.first(e.Name, b.Branch)
-}
-
 // transfer transfers control. The target's operation begins here, as a child of the agent that had
 // control.
 func (r *openRun) transfer(e *event.Event, b *event.Batch, from *Operation) {

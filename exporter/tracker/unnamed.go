@@ -3,6 +3,8 @@ package tracker
 import (
 	"cmp"
 	"slices"
+
+	"github.com/delegraph/delegraph/collector/event"
 )
 
 // unnamedCalls finds open calls without an id by name and branch, first in, first out, in amortized
@@ -76,4 +78,13 @@ func (u *unnamedCalls) head(key unnamedKey) *Operation {
 	}
 	u.queues[key] = queue
 	return queue[0]
+}
+
+// callOf returns the call of a response: by id, or, if the stream has no ids, the first open call
+// of that name, those of the same branch first.
+func (r *openRun) callOf(e *event.Event, b *event.Batch) *Operation {
+	if e.CallID != "" {
+		return r.call(b.Branch, e.CallID)
+	}
+	return r.unnamed.first(e.Name, b.Branch)
 }
