@@ -77,12 +77,15 @@ func (c calls) pending() (ids []string) {
 func (d *decoder) advance(v strictjson.Value, state callState) (id string, leaves bool) {
 	id = d.name(v.Get("toolCallId"))
 	known := d.calls.byID(id)
+	if d.withheld {
+		d.withhold(sharedCall(id))
+	}
 	switch {
 	case known != nil && known.withheld:
 		return id, false
 	case known != nil:
 		known.state, known.withheld = state, d.withheld
-	case !d.calls.makeRoom():
+	case !d.withheld && d.isWithheldElsewhere(sharedCall(id)), !d.calls.makeRoom():
 		return id, false
 	default:
 		d.calls = append(d.calls, call{id: id, tool: d.name(v.Get("toolName")), state: state, withheld: d.withheld})
@@ -94,13 +97,18 @@ func (d *decoder) advance(v strictjson.Value, state callState) (id string, leave
 // frame may leave. If the filter withholds the frame, later frames of the call are withheld too.
 func (d *decoder) continueCall(v strictjson.Value) (known *call, leaves bool) {
 	id := d.name(v.Get("toolCallId"))
-	if known = d.calls.byID(id); known != nil {
+	known = d.calls.byID(id)
+	missed := known == nil && d.mayBeWithheld(sharedCall(id))
+	if d.withheld || missed {
+		d.withhold(sharedCall(id))
+	}
+	if known != nil {
 		leaves = !known.withheld
 		known.withheld = known.withheld || d.withheld
 		return known, leaves
 	}
 	hasRoom := d.calls.makeRoom()
-	leaves = !d.missedStart && hasRoom && (id != "" || !d.calls.anyWithheld())
+	leaves = !missed && hasRoom && (id != "" || !d.calls.anyWithheld())
 	if d.withheld && hasRoom {
 		d.calls = append(d.calls, call{id: id, state: callEnded, withheld: true})
 	}
@@ -156,11 +164,14 @@ func (d *decoder) toolInputError(v strictjson.Value, b *event.Batch) {
 // approvalRequest reports that a call waits for a person. Since 7.0 the server may decide by itself.
 func (d *decoder) approvalRequest(v strictjson.Value, b *event.Batch) {
 	known, leaves := d.continueCall(v)
+	approval := d.name(v.Get("approvalId"))
+	if d.withheld || !leaves {
+		d.withhold(sharedApproval(approval))
+	}
 	if !leaves {
 		b.Type = typeOrphan
 		return
 	}
-	approval := d.name(v.Get("approvalId"))
 	if known != nil {
 		known.approval = approval
 	}
@@ -178,8 +189,9 @@ func (d *decoder) approvalRequest(v strictjson.Value, b *event.Batch) {
 // approvalResponse reports the answer to a request of this answer.
 func (d *decoder) approvalResponse(v strictjson.Value, b *event.Batch) {
 	id := d.name(v.Get("approvalId"))
+	missed := d.mayBeWithheld(sharedApproval(id)) || d.calls.anyWithheld()
 	switch i := slices.IndexFunc(d.calls, func(known call) bool { return id != "" && known.approval == id }); {
-	case i < 0 && (d.missedStart || d.calls.anyWithheld()), i >= 0 && d.calls[i].withheld: // the request may have been withheld
+	case i < 0 && missed, i >= 0 && d.calls[i].withheld:
 		b.Type = typeOrphan
 	case i >= 0:
 		if d.calls[i].state == callAsking {

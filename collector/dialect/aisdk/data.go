@@ -18,8 +18,12 @@ func (d *decoder) data(v strictjson.Value, b *event.Batch) {
 	if id := v.Get("id"); id.Kind() > strictjson.Null {
 		key.id = dialect.Name(string(id.Raw()))
 	}
-	b.Internal = lenient.IsInternal(name) || d.dataParts.replacesWithheld(key)
-	if d.dataParts.add(key, d.withheld || b.Internal); b.Internal {
+	b.Internal = lenient.IsInternal(name) || d.dataParts.replacesWithheld(key) || d.isWithheldElsewhere(key.shared())
+	d.dataParts.add(key, d.withheld || b.Internal)
+	if key.id != "" && (d.withheld || b.Internal) {
+		d.withhold(key.shared())
+	}
+	if b.Internal {
 		return
 	}
 	if transient, _ := v.Get("transient").Bool(); transient {
@@ -39,6 +43,8 @@ func (d *decoder) data(v strictjson.Value, b *event.Batch) {
 
 // dataKey identifies a part that the application defines. The SDK replaces a part by a later one with the same key.
 type dataKey struct{ name, id string }
+
+func (k dataKey) shared() sharedID { return sharedID{dataPrefix + k.name, k.id} }
 
 // dataParts holds the parts that the application defines and may replace.
 type dataParts struct {

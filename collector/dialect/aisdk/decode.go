@@ -15,6 +15,7 @@ type decoder struct {
 
 	withheld bool // the filter will withhold the current frame
 	runState
+	withholding
 
 	atEnd   bool   // the last chunk was the end of an answer
 	lastRun string // the last run that has ended
@@ -34,7 +35,7 @@ type runState struct {
 	calls       calls
 	dataParts   dataParts
 	cited       wire.Set[string] // IDs of the sources that the answer has named
-	missedStart bool             // an unknown or unreadable frame may have started anything
+	missedStart bool             // a frame that was withheld may have started anything
 }
 
 // Decode decodes a chunk. A stream that resumes an answer repeats the answer's chunks.
@@ -101,6 +102,7 @@ func (d *decoder) start(v strictjson.Value, b *event.Batch) {
 		d.run = d.name(v.Get("messageId"))
 		b.Run = d.run
 	}
+	d.continues = d.answers
 	if !d.started {
 		d.started = true
 		b.Add(event.KindRunStarted)
@@ -153,7 +155,7 @@ func (d *decoder) done(b *event.Batch) {
 		b.Add(event.KindOther)
 		return
 	}
-	d.atEnd, d.lastRun = true, d.run
+	d.atEnd, d.lastRun, d.continues = true, d.run, d.answers
 	e := b.Add(event.KindRunEnded)
 	e.Error, e.Code = d.failure, d.code
 	d.runState = runState{}

@@ -48,7 +48,10 @@ const (
 	dataPrefix = "data-"          // a part that the application defines; it chooses the rest of the name
 	typeData   = dataPrefix + "*" // any such part
 	typeDone   = "[DONE]"         // the end of the stream, which is not JSON
-	typeOrphan = "stray part"     // a piece of a part whose start was not seen; it is withheld because the table lacks this type
+	typeOrphan = "stray part"     // a piece of a part whose start was or may have been withheld; the table lacks this type
+
+	typeContinuedText    = "text of an earlier stream" // a piece of a text whose start was on another stream
+	typeContinuedThought = "thought of an earlier stream"
 )
 
 // kind describes a type of chunk.

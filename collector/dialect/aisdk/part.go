@@ -2,6 +2,7 @@ package aisdk
 
 import (
 	"bytes"
+	"maps"
 	"strconv"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -10,11 +11,10 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// maxParts limits the open parts of a step. Further parts are withheld.
+// maxParts limits the open parts of an answer. Further parts are withheld.
 const maxParts = 64
 
-// parts holds the open parts of a step: texts and thoughts. If the start of a part was withheld, so are its
-// pieces: clients fail on a piece without a start.
+// parts holds the open parts of an answer: texts and thoughts. If the start of a part was withheld, so are its pieces.
 type parts map[partKey]*part
 
 // partKey identifies a part. A thought may have the ID of a text.
@@ -23,66 +23,146 @@ type partKey struct {
 	id          string
 }
 
+func (k partKey) shared() sharedID {
+	if k.isReasoning {
+		return sharedID{"reasoning", k.id}
+	}
+	return sharedID{"text", k.id}
+}
+
 // part is an open text or thought.
 type part struct {
-	name    string           // see event.Event.Message
-	tail    dialect.TextTail // of the pieces of a text so far
-	thought bool             // it is reasoning, or a frame of it has a thought marker
+	name      string           // see event.Event.Message
+	tail      dialect.TextTail // of the pieces of a text so far
+	thought   bool             // it is reasoning, or a frame of it has a thought marker
+	continued bool             // another stream had its start
+	stepEnded bool             // a step has ended since its start
 }
 
 func (d *decoder) partKey(v strictjson.Value) partKey {
 	return partKey{bytes.HasPrefix(v.Get("type").Text(), []byte("reasoning-")), d.name(v.Get("id"))}
 }
 
-// clearParts forgets the open parts at the end of a step, unless that frame is withheld.
-func (d *decoder) clearParts() {
-	if !d.withheld {
-		d.parts = nil
+// endStep records the end of a step. In merged streams, parts of another step go on.
+func (p parts) endStep() {
+	for _, open := range p {
+		open.stepEnded = true
 	}
 }
 
-func (d *decoder) partStart(v strictjson.Value, b *event.Batch) {
-	d.continueResponse(b)
-	key := d.partKey(v)
-	if delete(d.parts, key); d.withheld || len(d.parts) >= maxParts {
-		b.Type = typeOrphan
-		return
+// anyOpen reports whether a part of the current step is open.
+func (p parts) anyOpen() bool {
+	for _, open := range p {
+		if !open.stepEnded {
+			return true
+		}
+	}
+	return false
+}
+
+// open adds a part, or returns nil if there is no room. If there is none, it first forgets the parts of earlier steps, because
+// some servers do not end them.
+func (d *decoder) open(key partKey) *part {
+	if len(d.parts) >= maxParts {
+		maps.DeleteFunc(d.parts, func(_ partKey, open *part) bool { return open.stepEnded })
+	}
+	if len(d.parts) >= maxParts {
+		return nil
 	}
 	if d.parts == nil {
 		d.parts = make(parts)
 	}
 	d.partCount++
-	d.parts[key] = &part{name: strconv.Itoa(d.partCount), thought: key.isReasoning || lenient.ContainsThoughtMarker(v)}
+	open := &part{name: strconv.Itoa(d.partCount), thought: key.isReasoning}
+	d.parts[key] = open
+	return open
+}
+
+func (d *decoder) partStart(v strictjson.Value, b *event.Batch) {
+	d.continueResponse(b)
+	key := d.partKey(v)
+	delete(d.parts, key)
+	if d.withheld {
+		d.withhold(key.shared())
+	} else if open := d.open(key); open != nil {
+		d.markThought(key, open, v)
+		return
+	} else {
+		d.knownIDs.AddOwn(key.shared().String())
+	}
+	b.Type = typeOrphan
+}
+
+// markThought records that a text with a thought marker is a thought. Another stream may continue it without a marker.
+func (d *decoder) markThought(key partKey, open *part, v strictjson.Value) {
+	if !open.thought && lenient.ContainsThoughtMarker(v) {
+		open.thought = true
+		d.knownIDs.Add(markedText(key.id).String())
+	}
+}
+
+// continuePart returns the part that a frame continues, or nil if its start was withheld or may have been. Without a start, it
+// began on another stream: a client may read the rest of an answer after a broken connection.
+//
+// Source: workflow-chat-transport.ts of @ai-sdk/workflow.
+func (d *decoder) continuePart(key partKey, v strictjson.Value, b *event.Batch) *part {
+	open := d.parts[key]
+	switch {
+	case open != nil:
+	case d.withheld || d.mayBeWithheld(key.shared()):
+		d.withhold(key.shared())
+	default:
+		if open = d.open(key); open != nil {
+			open.continued = true
+			open.thought = open.thought || d.knownIDs.MayContain(markedText(key.id).String())
+		} else {
+			d.knownIDs.AddOwn(key.shared().String())
+		}
+	}
+	if open == nil {
+		b.Type = typeOrphan
+		return nil
+	}
+	d.markThought(key, open, v)
+	switch {
+	case open.continued && open.thought:
+		b.Type = typeContinuedThought
+	case open.continued:
+		b.Type = typeContinuedText
+	}
+	return open
 }
 
 // partDelta reports a piece of a text or a thought. No frame repeats a whole thought.
 func (d *decoder) partDelta(v strictjson.Value, b *event.Batch) {
 	d.continueResponse(b)
-	open := d.parts[d.partKey(v)]
-	if open == nil {
-		b.Type = typeOrphan
+	open := d.continuePart(d.partKey(v), v, b)
+	switch {
+	case open == nil:
 		return
-	}
-	if open.thought = open.thought || lenient.ContainsThoughtMarker(v); open.thought {
+	case open.thought:
 		b.AddText(event.KindThought, v.Get("delta"))
-	} else if e := b.AddText(event.KindText, v.Get("delta")); e != nil {
-		b.Partial = true
-		open.tail.Add(e.Text())
+	default:
+		if e := b.AddText(event.KindText, v.Get("delta")); e != nil {
+			b.Partial = true
+			open.tail.Add(e.Text())
+		}
 	}
 	b.NameTexts(open.name)
 }
 
-// partEnd reports the whole text, if the part is one.
+// partEnd reports the whole text, if the part is one and its start was seen.
 func (d *decoder) partEnd(v strictjson.Value, b *event.Batch) {
 	d.continueResponse(b)
 	key := d.partKey(v)
-	open := d.parts[key]
+	open := d.continuePart(key, v, b)
 	if open == nil {
-		b.Type = typeOrphan
 		return
 	}
 	delete(d.parts, key)
-	open.tail.Report(b)
+	if !open.continued {
+		open.tail.Report(b)
+	}
 	b.NameTexts(open.name)
 	for citation := range v.Get("citations").Elements() { // since 7.0
 		if source := citation.Get("source"); source.Get("id").Kind() == strictjson.String {

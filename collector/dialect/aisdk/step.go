@@ -20,7 +20,7 @@ const (
 // startStep starts a response. It does not end the parts of an unfinished step, because an application may merge
 // several streams.
 //
-// Source: ai/src/ui/process-ui-message-stream.ts of ai 5.0, which forgets parts at finish-step.
+// Source: ai/src/ui/process-ui-message-stream.ts. Since ai 7.0, finish-step ends no parts either.
 func (d *decoder) startStep(_ strictjson.Value, b *event.Batch) {
 	d.step = responding
 	b.Add(event.KindModelStarted)
@@ -34,7 +34,7 @@ func (d *decoder) finishStep(_ strictjson.Value, b *event.Batch) {
 	}
 	b.Partial = d.step != responding
 	d.step = noStep
-	d.clearParts()
+	d.parts.endStep()
 }
 
 // resetStep ends the response. The client discards it.
@@ -43,7 +43,7 @@ func (d *decoder) resetStep(_ strictjson.Value, b *event.Batch) {
 		b.Add(event.KindModelEnded).Error = event.ModelError
 		d.step = noStep
 	}
-	d.clearParts()
+	d.parts.endStep()
 }
 
 // modelPart handles a part of the response that states no fact.
@@ -62,7 +62,7 @@ func (d *decoder) endResponse(b *event.Batch) {
 	switch {
 	case d.step == responded:
 		d.continueResponse(b)
-	case d.step == responding && len(d.parts) == 0 && !d.calls.anyStreaming():
+	case d.step == responding && !d.parts.anyOpen() && !d.calls.anyStreaming():
 		b.Add(event.KindModelEnded).UsageIncomplete = true
 		d.step = responded
 	}
@@ -71,7 +71,7 @@ func (d *decoder) endResponse(b *event.Batch) {
 // toolReturned records a result. The model's response has ended before it, unless a part of it is
 // open.
 func (d *decoder) toolReturned(b *event.Batch) {
-	if len(d.parts) > 0 || d.calls.anyStreaming() {
+	if d.parts.anyOpen() || d.calls.anyStreaming() {
 		d.continueResponse(b)
 	} else if d.step == responded {
 		d.step = executing

@@ -71,7 +71,7 @@ func TestReplacedData(t *testing.T) {
 		{`{"type":"\u0064ata-note","id":"q","id":"q","data":{"type":"internal:x"}}`, part},
 		{strings.Replace(inner, `"q"`, `7`, 1), strings.Replace(part, `"q"`, `7`, 1)},
 	} {
-		if got := last(leaves(t, event.PolicyClient, sent...)); got != withheld {
+		if got := last(leavesOf(t, newAnswer(), event.PolicyClient, sent...)); got != withheld {
 			t.Errorf("%s: the last leaves as %s", strings.Join(sent, "\n"), got)
 		}
 	}
@@ -88,8 +88,86 @@ func TestReplacedData(t *testing.T) {
 		{inner, "[DONE]", part},
 		{unreadable, strings.Replace(part, `"id":"q",`, "", 1)},
 	} {
-		if got := last(leaves(t, event.PolicyClient, sent...)); got != unchanged {
+		if got := last(leavesOf(t, newAnswer(), event.PolicyClient, sent...)); got != unchanged {
 			t.Errorf("%s: the last leaves as %s", strings.Join(sent, "\n"), got)
 		}
+	}
+}
+
+// TestContinuedStreams continues an answer whose stream broke off. Nothing is missing for the client, but what continues
+// something withheld is withheld too.
+func TestContinuedStreams(t *testing.T) {
+	const (
+		text, rest, end = `{"type":"text-start","id":"0"}`, `{"type":"text-delta","id":"0","delta":"x"}`, `{"type":"text-end","id":"0"}`
+		thought, more   = `{"type":"reasoning-start","id":"0"}`, `{"type":"reasoning-delta","id":"0","delta":"x"}`
+		call, arguments = `{"type":"tool-input-start","toolCallId":"c","toolName":"f"}`, `{"type":"tool-input-delta","toolCallId":"c","inputTextDelta":"x"}`
+		part            = `{"type":"data-note","id":"q","data":{}}`
+		ask, answer     = `{"type":"tool-approval-request","approvalId":"a","toolCallId":"c"}`, `{"type":"tool-approval-response","approvalId":"a","approved":true,"reason":"x"}`
+		start           = `{"type":"start","messageId":"m"}`
+	)
+	internal := func(frame string) string { return strings.TrimSuffix(frame, "}") + `,"event":"internal:x"}` }
+	marked := strings.TrimSuffix(text, "}") + `,"providerMetadata":{"google":{"thought":true}}}`
+	resumed, answering := event.Identity{JoinedRun: "r"}, event.Identity{Answers: []string{"a"}}
+	for _, c := range []struct {
+		first, then    []string
+		as             event.Identity
+		client, public string // what leaves of the last frame
+	}{
+		{[]string{start, text, rest}, []string{rest}, resumed, unchanged, withheld},
+		{[]string{start, text, rest}, []string{rest, rest, end}, resumed, unchanged, withheld},
+		{[]string{start, thought}, []string{more}, resumed, unchanged, withheld},
+		{[]string{start, thought}, []string{`{"type":"reasoning-end","id":"0"}`}, resumed, unchanged, withheld},
+		{[]string{start, call}, []string{arguments}, resumed, unchanged, withheld},
+		{[]string{start, marked}, []string{rest}, resumed, unchanged, withheld},
+		{[]string{start, internal(thought)}, []string{rest}, resumed, unchanged, withheld},
+		{[]string{start, internal(text), rest}, []string{text, rest}, resumed, unchanged, rest},
+		{[]string{internal(part)}, []string{start, part}, event.Identity{}, unchanged, withheld},
+		{[]string{internal(part)}, []string{part}, newAnswer().Identity, unchanged, withheld},
+
+		{[]string{start, internal(text)}, []string{rest}, resumed, withheld, withheld},
+		{[]string{start, internal(text)}, []string{end}, resumed, withheld, withheld},
+		{[]string{start, `{"type":`, rest}, []string{rest}, resumed, withheld, withheld},
+		{[]string{start, internal(thought)}, []string{more}, resumed, withheld, withheld},
+		{[]string{start, internal(call)}, []string{arguments}, resumed, withheld, withheld},
+		{[]string{start, internal(call)}, []string{started}, resumed, withheld, withheld},
+		{[]string{start, internal(call)}, []string{start, result}, answering, withheld, withheld},
+		{[]string{start, call, internal(arguments)}, []string{result}, resumed, withheld, withheld},
+		{[]string{start, `{"type":`, result}, []string{result}, resumed, withheld, withheld},
+		{[]string{start, call, internal(ask)}, []string{answer}, resumed, withheld, withheld},
+		{[]string{start, internal(call), ask}, []string{answer}, resumed, withheld, withheld},
+		{[]string{internal(part)}, []string{part}, resumed, withheld, withheld},
+		{[]string{internal(part)}, []string{start, part}, answering, withheld, withheld},
+	} {
+		for policy, want := range map[event.Policy]string{event.PolicyClient: c.client, event.PolicyPublic: c.public} {
+			memory := new(event.Withheld)
+			leavesOf(t, &event.Stream{Withheld: memory}, policy, c.first...)
+			if got := last(leavesOf(t, &event.Stream{Withheld: memory, Identity: c.as}, policy, c.then...)); got != want {
+				t.Errorf("%s: after %s, the last of %s is %s, want %s", policy, c.first, c.then, got, want)
+			}
+		}
+	}
+}
+
+// TestExcludedContinuations excludes a kind that the rest of an answer contains.
+func TestExcludedContinuations(t *testing.T) {
+	const text = `{"type":"text-delta","id":"0","delta":"secret"}`
+	marked := `{"type":"text-start","id":"0","providerMetadata":{"google":{"thought":true}}}`
+	for _, c := range []struct {
+		first, then string
+		kind        event.Kind
+	}{
+		{`{"type":"text-start","id":"0"}`, text, event.KindText},
+		{marked, text, event.KindThought},
+		{`{"type":"reasoning-start","id":"0"}`, `{"type":"reasoning-delta","id":"0","delta":"secret"}`, event.KindThought},
+		{`{"type":"reasoning-start","id":"0"}`, `{"type":"reasoning-end","id":"0"}`, event.KindThought},
+	} {
+		memory := new(event.Withheld)
+		eachOf(t, &event.Stream{Withheld: memory}, []string{c.first}, func(*event.Batch) {})
+		f := filter.New(filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed, Exclude: []event.Kind{c.kind}})
+		eachOf(t, &event.Stream{Withheld: memory}, []string{c.then}, func(b *event.Batch) {
+			if _, why := f.Apply(b); why != filter.ReasonSetting {
+				t.Errorf("%s: %q", c.then, why)
+			}
+		})
 	}
 }
