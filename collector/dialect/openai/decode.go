@@ -18,6 +18,7 @@ type decoder struct {
 	joined    string     // the ID of the response that the request retrieves, or ""
 	resumed   bool       // the stream begins after that response's first event
 	firstRun  string     // the ID of the single run
+	hasBegun  bool       // the single run has begun
 	runState             // of the current run
 	others    []runState // the other open runs; the one that was current last is at the end
 	frames    int        // so far
@@ -179,9 +180,10 @@ func (d *decoder) begin(run, session string, b *event.Batch) {
 	}
 	d.begun, d.run, d.session = true, run, session
 	b.Run, b.Session, b.Agent = run, session, ""
-	if !d.singleRun || len(d.others) == 0 {
+	if !d.singleRun || !d.hasBegun {
 		b.Add(event.KindRunStarted)
 	}
+	d.hasBegun = true
 }
 
 // end ends the run.

@@ -33,6 +33,9 @@ func (a *a2a) noteGap(g *replay.Gap) bool {
 }
 
 func (a *a2a) frame(f replay.Frame, b *event.Batch) {
+	for _, over := range a.runsEndedBefore(f, b) {
+		a.endRun(over, b, over.finalStatus(event.EndOfStream))
+	}
 	r := a.runOf(f, b)
 	isOver := r.ended && !r.failsLate(b)
 	ended := false
@@ -47,16 +50,16 @@ func (a *a2a) frame(f replay.Frame, b *event.Batch) {
 		if !paused.hasPlaceholder(e) {
 			a.writeEvent(r, b, e)
 		}
-		ended = ended || e.Kind == event.KindRunEnded
+		ended = ended || endsRun(f, e)
 	}
 	if ended { // the rest of the frame belongs to the run too
-		a.endRun(r, b, r.finalStatus(true, event.EndOfStream))
+		a.endRun(r, b, r.finalStatus(event.EndOfStream))
 	}
 }
 
 func (a *a2a) streamEnded(f replay.Frame, last *event.Batch) {
 	for _, r := range a.runsEndedBy(f.Stream) {
-		a.endRun(r, last, r.finalStatus(false, f.End))
+		a.endRun(r, last, r.finalStatus(f.End))
 	}
 }
 

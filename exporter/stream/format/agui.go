@@ -32,6 +32,9 @@ func (a *agui) noteGap(g *replay.Gap) bool {
 }
 
 func (a *agui) frame(f replay.Frame, b *event.Batch) {
+	for _, over := range a.runsEndedBefore(f, b) {
+		a.endRun(over, over.finalStatus(event.EndOfStream))
+	}
 	r := a.runOf(f, b)
 	if a.quiet && a.current == r { // a reread frame of the open run: it is from another stream, and the reader has it
 		return
@@ -49,10 +52,10 @@ func (a *agui) frame(f replay.Frame, b *event.Batch) {
 		if !paused.hasPlaceholder(e) {
 			a.writeEvent(r, b, e)
 		}
-		ended = ended || e.Kind == event.KindRunEnded
+		ended = ended || endsRun(f, e)
 	}
 	if ended { // the rest of the frame belongs to the run too
-		a.endRun(r, r.finalStatus(true, event.EndOfStream))
+		a.endRun(r, r.finalStatus(event.EndOfStream))
 	}
 }
 
@@ -70,7 +73,7 @@ func (a *agui) writeAfterEnd(r *run, b *event.Batch) {
 
 func (a *agui) streamEnded(f replay.Frame, _ *event.Batch) {
 	for _, r := range a.runsEndedBy(f.Stream) {
-		a.endRun(r, r.finalStatus(false, f.End))
+		a.endRun(r, r.finalStatus(f.End))
 	}
 }
 

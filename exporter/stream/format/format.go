@@ -65,5 +65,5 @@ func newWriter(s *Settings, out *output) writer {
 	case AGUI:
 		return newAGUI(s, out)
 	}
-	return &normalized{settings: s, out: out}
+	return newNormalized(s, out)
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 	"github.com/delegraph/delegraph/exporter/stream/replay"
@@ -14,6 +16,13 @@ type normalized struct {
 	settings *Settings
 	out      *output
 	quiet    bool
+	ends     *simplelru.LRU[*replay.Stream, normalizedEvent] // stated ends of runs that answer a request, see endsRun
+}
+
+func newNormalized(s *Settings, out *output) *normalized {
+	n := &normalized{settings: s, out: out}
+	n.ends, _ = simplelru.NewLRU(maxRuns, n.writeEnd) // the only error is a size below one
+	return n
 }
 
 // normalizedEvent is one frame of the format, as documented in docs/reference/events.md.
@@ -75,12 +84,16 @@ func (n *normalized) setQuiet(quiet bool)      { n.quiet = quiet }
 func (n *normalized) noteGap(*replay.Gap) bool { return true }
 
 func (n *normalized) frame(f replay.Frame, b *event.Batch) {
-	if n.quiet {
-		return
+	stated, open := n.ends.Get(f.Stream)
+	if open && stated.Run != b.Run && (b.Has(event.KindRunStarted) || b.Has(event.KindRunEnded)) {
+		n.ends.Remove(f.Stream)
 	}
 	paused := pausedBy(b)
 	for i := range b.Events {
 		e := &b.Events[i]
+		if n.quiet && e.Kind != event.KindRunEnded {
+			continue
+		}
 		if e.Kind == event.KindOther || e.Kind == event.KindIteration || paused.hasPlaceholder(e) || b.Repeats && e.IsText() || n.settings.Kinds != 0 && n.settings.Kinds&replay.KindsOf(e.Kind) == 0 {
 			continue
 		}
@@ -88,7 +101,20 @@ func (n *normalized) frame(f replay.Frame, b *event.Batch) {
 		result.Agent, result.Step, result.Branch, result.Within, result.Parent = b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch
 		result.Time = timestamp(b)
 		result.content = newContent(e, b.Partial)
-		n.out.add(result)
+		switch {
+		case e.Kind == event.KindRunEnded && !endsRun(f, e):
+			n.ends.Add(f.Stream, result)
+		case !n.quiet:
+			n.out.add(result)
+		}
+	}
+}
+
+// writeEnd writes the stated end of a run that has ended.
+func (n *normalized) writeEnd(_ *replay.Stream, end normalizedEvent) {
+	if !n.quiet {
+		end.Frame, end.Index = n.out.frameID(), len(n.out.ends)
+		n.out.add(end)
 	}
 }
 
@@ -100,6 +126,7 @@ var endNames = map[event.End]string{
 }
 
 func (n *normalized) streamEnded(f replay.Frame, last *event.Batch) {
+	n.ends.Remove(f.Stream)
 	if n.settings.Kinds != 0 {
 		return
 	}

@@ -187,10 +187,33 @@ func (r *runs) openRuns(stream *replay.Stream) (open []*run) {
 	return open
 }
 
-// runsEndedBy records that a stream has ended. It returns the open runs that have no other stream.
+// endsRun reports whether an event ends its run at once. A run that answers a request ends with its stream, because another
+// response of the run may follow.
+func endsRun(f replay.Frame, e *event.Event) bool {
+	return e.Kind == event.KindRunEnded && !f.Stream.SingleRun
+}
+
+// runsEndedBefore returns the runs of answers whose end was stated, and which end because a frame begins another run: on the same
+// stream, or with the same ID on another one.
+func (r *runs) runsEndedBefore(f replay.Frame, b *event.Batch) (ended []*run) {
+	key := keyOfRun(f, b)
+	if r.byKey.Contains(key) {
+		return nil
+	}
+	for _, known := range r.byKey.Values() {
+		follows := b.Has(event.KindRunStarted) && slices.Contains(known.streams, f.Stream)
+		repeats := key.stream != nil && known.key.source == key.source && known.key.run == key.run && key.run != ""
+		if known.endStated > 0 && !known.ended && (follows || repeats) {
+			ended = append(ended, known)
+		}
+	}
+	return ended
+}
+
+// runsEndedBy records that a stream has ended. It returns the open runs that have no other stream, or whose end was stated.
 func (r *runs) runsEndedBy(stream *replay.Stream) (ended []*run) {
 	for _, known := range r.openRuns(stream) {
-		if known.streams = slices.DeleteFunc(known.streams, func(s *replay.Stream) bool { return s == stream }); len(known.streams) == 0 {
+		if known.streams = slices.DeleteFunc(known.streams, func(s *replay.Stream) bool { return s == stream }); len(known.streams) == 0 || known.endStated > 0 {
 			ended = append(ended, known)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 type statusTracker struct {
 	frame          int // number of the current frame
 	final, failed  int // numbers of the last final frame and of the last frame with an error; 0: none
+	endStated      int // number of the last frame that states the end of the run; 0: none
 	failure        event.Failure
 	failedBranches []string // branches with a model failure and no final frame after it
 	open           []string // calls and model responses that have started and not ended
@@ -52,6 +53,9 @@ func (t *statusTracker) observe(b *event.Batch, e *event.Event) {
 	case event.KindError:
 		t.observeError(b, e)
 	case event.KindModelStarted:
+		if t.endStated > 0 { // the run continues, so the paused calls were answered
+			t.paused = nil
+		}
 		t.startOperation(modelKey(b))
 	case event.KindModelEnded:
 		t.endOperation(modelKey(b))
@@ -76,6 +80,7 @@ func (t *statusTracker) observe(b *event.Batch, e *event.Event) {
 			t.paused = append(t.paused, e.CallID)
 		}
 	case event.KindRunEnded:
+		t.endStated = t.frame
 		if e.Error == event.NoFailure {
 			t.final = t.frame
 		} else {
@@ -182,20 +187,20 @@ func (t *statusTracker) removeInput(id string) {
 	}
 }
 
-// finalStatus returns the status of an ended run. If explicit is set, the protocol ended it;
-// otherwise its stream ended as end says.
-func (t *statusTracker) finalStatus(explicit bool, end event.End) status {
+// finalStatus returns the status of a run whose stream ended as end says. A client may leave once it has the end of the run.
+func (t *statusTracker) finalStatus(end event.End) status {
+	if end == event.EndClientLeft && t.endStated > 0 && t.endStated == t.frame || end == event.EndBroken && t.endStated > 0 {
+		end = event.EndOfStream
+	}
 	hasFailed := t.failed > 0 && (t.final <= t.failed || len(t.failedBranches) > 0)
 	switch {
-	case !explicit && end == event.EndClientLeft, hasFailed && t.failure == event.FailureCanceled:
+	case end == event.EndClientLeft, hasFailed && t.failure == event.FailureCanceled:
 		return canceled
 	case hasFailed:
 		return failed
 	case len(t.inputs) > 0:
 		return interrupted
-	case explicit:
-		return completed
-	case end != event.EndOfStream || t.final == 0 || len(t.open)+len(t.expectations) > 0:
+	case end != event.EndOfStream, t.final == 0, t.endStated == 0 && len(t.open)+len(t.expectations) > 0:
 		return incomplete
 	}
 	return completed

@@ -65,7 +65,7 @@ func TestVerdicts(t *testing.T) {
 					v.observe(b, &b.Events[i])
 				}
 			}
-			if got := v.finalStatus(false, c.end); got != c.want {
+			if got := v.finalStatus(c.end); got != c.want {
 				t.Errorf("it is %s, want %s", got, c.want)
 			}
 		})

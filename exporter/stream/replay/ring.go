@@ -169,6 +169,9 @@ func (r *Ring) Publish(e Entry) Drop {
 	if len(wire)+names > r.settings.Bytes {
 		return TooLarge
 	}
+	if e.StreamEnded {
+		e.Kinds |= KindsOf(event.KindRunEnded) // the run of the stream may end with it
+	}
 	now := r.now(&next)
 	next.add(wire, frame{
 		time: now, marker: e.marker(), kinds: e.Kinds,
