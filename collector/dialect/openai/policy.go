@@ -225,7 +225,10 @@ var (
 		"reasoning_content", "reasoning", "reasoning_text", "reasoning_opaque", "reasoning_details", "reasoning_summary", "reasoning_steps", "encrypted_reasoning",
 		"thinking", "thinking_blocks", "thinking_content", "thoughts", "thought_content", "chain_of_thought", "cot", "analysis",
 	}
-	calledFunction = members(rules{"name": {Fact: event.KindToolStarted}})
+	// OpenAI's clients and the AI SDK need these objects in each chunk of a call. They join the arguments of all chunks.
+	calledFunction = calledRule("arguments", `""`)
+	calledCustom   = calledRule("input", `""`)
+	calledBefore   = calledRule("arguments", `" "`) // the API's form before tool_calls; the openai package of JavaScript takes an empty text for none
 
 	// itemWords finds the texts of items that only the client gets.
 	itemWords = event.Words{
@@ -249,6 +252,11 @@ var (
 		Members:    map[string]event.Kind{"output": event.KindThought},
 	}
 )
+
+// calledRule returns the rule for what a chunk says of a call, whose arguments are in the given member.
+func calledRule(arguments, replacement string) *event.Rule {
+	return &event.Rule{Fallback: "{}", Members: rules{"name": {Fact: event.KindToolStarted}, arguments: {Fact: event.KindToolStarted, Replacement: replacement}}}
+}
 
 // runItemRule returns the rule for an event with an item of the Agents SDK, which shows which call the item is about. The item and the
 // object from which the SDK made it have the given members too.
@@ -301,8 +309,8 @@ func choiceRule(otherReason string) *event.Rule {
 		"finish_reason": {Form: event.FormEnum, AllowedValues: finishReasons, Fallback: `"` + otherReason + `"`},
 		"delta": {Fallback: "{}", Members: rules{
 			"role": &assistant, "content": &text, "refusal": &text, "reasoning_content": &thought, "reasoning": &thought,
-			"tool_calls":    {Elements: members(rules{"index": &number, "id": &scalar, "type": &scalar, "function": calledFunction})},
-			"function_call": calledFunction, // the API's form before tool_calls
+			"tool_calls":    {Elements: members(rules{"index": &number, "id": &scalar, "type": &scalar, "function": calledFunction, "custom": calledCustom})},
+			"function_call": calledBefore,
 		}},
 	})
 }

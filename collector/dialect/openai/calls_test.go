@@ -1,0 +1,36 @@
+package openai_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// TestPublicCalls reads calls in chunks. The public gets the members that clients require, without the arguments.
+//
+// Source: openai/lib/streaming/chat/_completions.py of openai 3.54; lib/ChatCompletionStream.ts, finalizeChatCompletion, of the openai
+// package for JavaScript; the schema of a chunk in @ai-sdk/openai-compatible.
+func TestPublicCalls(t *testing.T) {
+	excluding := public
+	excluding.Exclude = []event.Kind{event.KindToolStarted}
+	for _, c := range []struct{ sent, want string }{
+		{`"tool_calls":[{"index":0,"id":"x","type":"function","function":{"name":"f","arguments":""}}]`, "="},
+		{`"tool_calls":[{"index":0,"function":{"arguments":"{\"secret\":"}},{"index":1,"function":{}}]`, `"tool_calls":[{"index":0,"function":{"arguments":""}},{"index":1,"function":{}}]`},
+		{`"tool_calls":[{"index":0,"function":{"arguments":null}},{"index":0,"function":{"arguments":{"secret":1}}}]`, `"tool_calls":[{"index":0,"function":{"arguments":null}},{"index":0,"function":{"arguments":""}}]`},
+		{`"tool_calls":[{"index":0,"id":"x","type":"custom","custom":{"name":"f","input":"secret"}}]`, `"tool_calls":[{"index":0,"id":"x","type":"custom","custom":{"name":"f","input":""}}]`},
+		{`"function_call":{"name":"f","arguments":""}`, `"function_call":{"name":"f","arguments":" "}`},
+		{`"function_call":{"arguments":"{\"secret\":1}"}`, `"function_call":{"arguments":" "}`},
+	} {
+		chunk := func(delta string) string {
+			return `{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{` + delta + `},"finish_reason":null}]}`
+		}
+		begins := chunk(`"role":"assistant"`)
+		if got, want := leaving(t, public, stream(begins, chunk(c.sent))), chunk(strings.Replace(c.want, "=", c.sent, 1)); got != begins+"\n"+want+"\n" {
+			t.Errorf("%s leaves as\n%swant %s", c.sent, got, want)
+		}
+		if got := leaving(t, excluding, stream(begins, chunk(c.sent))); got != begins+"\n" {
+			t.Errorf("%s leaves although calls are excluded:\n%s", c.sent, got)
+		}
+	}
+}
