@@ -66,6 +66,11 @@ func (r *openRun) nameAfterAuthor(b *event.Batch) {
 	if b.Agent != "" {
 		r.Root.Kind = InvokeAgent
 		r.nameRoot()
+		r.Root.eachBelow(func(op *Operation) { // calls that the agent made before its name was known
+			if op.parent == r.Root && !op.Kind.Invokes() && r.Root.Name == b.Agent {
+				op.Agent = cmp.Or(op.Agent, b.Agent)
+			}
+		})
 	}
 }
 

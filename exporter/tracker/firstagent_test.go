@@ -1,6 +1,7 @@
 package tracker_test
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -49,4 +50,21 @@ invoke_agent me ok 1-3
     chat m ok 1-1
   chat m ok 2-3`},
 	})
+}
+
+// TestNamedAfterItsCalls names an agent after it has made calls.
+func TestNamedAfterItsCalls(t *testing.T) {
+	named := func(stream *event.Stream) map[string]string {
+		agents := map[string]string{}
+		for _, op := range follow(t, stream, says("", calls("c", "look")), says("a", calls("d", "find")), says("a", returns("c", "look")), says("a", final)).Operations {
+			agents[op.Name] = op.Agent
+		}
+		return agents
+	}
+	if got, want := named(file()), map[string]string{"a": "a", "look": "a", "find": "a"}; !maps.Equal(got, want) {
+		t.Errorf("the operations are of %v, want %v", got, want)
+	}
+	if got := named(proxied())["look"]; got != "" {
+		t.Errorf("a call of an application is of %q", got)
+	}
 }

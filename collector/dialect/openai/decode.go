@@ -58,7 +58,7 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 // repeats.
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	d.frames++
-	if d.decode(f, b); !d.sdk.on {
+	if d.decode(f, b); !d.sdk.wrapped {
 		b.Agent = d.agent
 	}
 	b.Response = d.responseName
@@ -88,7 +88,7 @@ func (d *decoder) decodeObject(f dialect.Frame, b *event.Batch) {
 		b.Type = typeRunItem
 		d.runItem(v, b)
 	case named.Is(typeRaw):
-		d.sdk.on = true
+		d.sdk.on, d.sdk.wrapped = true, true
 		b.Type = typeRaw
 		if d.responseEvent(f, v.Get("data"), b); b.Type != typeRaw && b.Type != typeOrphan {
 			b.Type = wrapped(typeRaw, b.Type)

@@ -66,6 +66,8 @@ func TestJavaScript(t *testing.T) {
 			begins + `; model_started model="m"; input_requested call="q" confirmation; model_ended model="m" finish="completed"; final; run_ended`},
 		"a handoff": {[]string{agentA, asksB, toB, agentB, message, "[DONE]"},
 			begins + `; tool_started name="transfer_to_B" call="h" {}; tool_ended name="transfer_to_B" call="h" settled; transfer name="B" call="h"; text "secret"; run_ended`},
+		"a handoff of an agent that only its items name": {[]string{started, asksB, toB, agentB, message, "[DONE]"},
+			begins + `; tool_started name="transfer_to_B" call="h" {}; tool_ended name="transfer_to_B" call="h" settled; transfer name="B" call="h"; text "secret"; run_ended`},
 		"the end of a handoff": {[]string{agentA, toB, agentB, message, "[DONE]"}, begins + `; tool_ended name="transfer_to_B" call="h" settled; transfer name="B" call="h"; text "secret"; run_ended`},
 		"texts":                {[]string{agentA, started, piece, doneJS, message, "[DONE]"}, begins + `; text "secret"; text "secret"; run_ended`},
 		"responses":            {[]string{agentA, started, ofModel(created), ofModel(added), piece, ofModel(delta), doneJS, ofModel(done), message, "[DONE]"}, begins + "; " + chat},
@@ -126,5 +128,33 @@ func TestItemsAfterUnreadable(t *testing.T) {
 	const done = `{"type":"response.completed","response":{"id":"r","status":"completed","output":[]}}`
 	for _, before := range [][]string{{agentA}, {agentA, ofModel(created), ofModel(done)}, {agentA, ofModel(created), ofModel(done), agentB}, {agentA, ofModel(created), ofModel(done), started}} {
 		checkStaysIn(t, []filter.Settings{client, public}, append(slices.Clone(before), unreadable, message)...)
+	}
+}
+
+// TestAgentNames reads streams that name their agents late or never.
+func TestAgentNames(t *testing.T) {
+	fake := strings.Replace(created, `"id":"r"`, `"id":"__fake_id__"`, 1)
+	wrapped := `{"type":"raw_response_event","data":` + fake + `}`
+	for name, c := range map[string]struct {
+		sent []string
+		want string // the agent of each frame
+	}{
+		"a response":                          {[]string{created, ended, "[DONE]"}, "own own own"},
+		"a response of the SDK for Python":    {[]string{fake, strings.Replace(ended, `"id":"r"`, `"id":"__fake_id__"`, 1), "[DONE]"}, "own own own"},
+		"an agent that comes later":           {[]string{wrapped, called, wrapped, agentB, wrapped}, " A A A B"},
+		"an agent that only items name":       {[]string{started, ofModel(created), called, output, started, ofModel(created)}, "  A A A A"},
+		"the next run of the same connection": {[]string{agentA, "[DONE]", fake}, "A A own"},
+	} {
+		var got []string
+		for line := range strings.SplitSeq(dialecttest.Facts(openai.Dialect{}, &event.Stream{SingleRun: true, ConfiguredAgent: "own"}, stream(c.sent...)), "\n") {
+			if line != "" && !strings.HasPrefix(line, " ") {
+				_, agent, _ := strings.Cut(line, `agent="`)
+				agent, _, _ = strings.Cut(agent, `"`)
+				got = append(got, agent)
+			}
+		}
+		if all := strings.Join(got, " "); all != c.want {
+			t.Errorf("%s: the agents are %q, want %q", name, all, c.want)
+		}
 	}
 }

@@ -17,7 +17,8 @@ import (
 // Source: agents/stream_events.py, run_internal/streaming.py and items.py of openai-agents 0.24; packages/agents-core/src/events.ts and
 // items.ts of @openai/agents 0.17.
 type sdk struct {
-	on          bool   // the stream has events of the SDK
+	on          bool   // the run is one of the SDK
+	wrapped     bool   // the application sends events of the SDK, not only those of responses; only they name agents
 	agent       string // that has control
 	handoff     string // the id of the call that transfers control next, or ""
 	handoffDone string // the id of the call that transferred control
@@ -41,7 +42,7 @@ func (d *decoder) modelEvent(f dialect.Frame, b *event.Batch) {
 	data := f.JSON.Get("data")
 	inner := data.Get("event")
 	if data.Get("type").Is("model") && strings.HasPrefix(inner.Get("type").String(), "response.") {
-		d.sdk.on, d.sdk.responses = true, true
+		d.sdk.on, d.sdk.wrapped, d.sdk.responses = true, true, true
 		b.Type = typeOrphan
 		if d.responseEvent(f, inner, b); b.Type != typeOrphan {
 			b.Type = wrapped(typeModel, b.Type)
@@ -114,7 +115,7 @@ func (d *decoder) beginSDK(b *event.Batch) {
 		d.resetRun()
 		b.Run, b.Session, b.Agent = "", "", ""
 	}
-	d.sdk.on = true
+	d.sdk.on, d.sdk.wrapped = true, true
 	d.begin("", "", b)
 	b.Agent = d.sdk.agent
 }
@@ -148,6 +149,9 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	item := v.Get("item")
 	if by := d.name(nameOf(cmp.Or(item.Get("agent"), v.Get("agent")))); by != "" && by != user {
 		b.Agent = by
+		if d.sdk.agent == "" { // the SDK for JavaScript names the first agent nowhere else
+			d.sdk.agent = by
+		}
 	}
 	raw := item
 	if said := item.First("raw_item", "rawItem"); said.Kind() > strictjson.Null {
