@@ -16,7 +16,7 @@ func TestPublicCalls(t *testing.T) {
 	excluding.Exclude = []event.Kind{event.KindToolStarted}
 	for _, c := range []struct{ sent, want string }{
 		{`"tool_calls":[{"index":0,"id":"x","type":"function","function":{"name":"f","arguments":""}}]`, "="},
-		{`"tool_calls":[{"index":0,"function":{"arguments":"{\"secret\":"}},{"index":1,"function":{}}]`, `"tool_calls":[{"index":0,"function":{"arguments":""}},{"index":1,"function":{}}]`},
+		{`"tool_calls":[{"index":0,"function":{"arguments":"{\"secret\":"}},{"index":1,"function":{"secret":1}}]`, `"tool_calls":[{"index":0,"function":{"arguments":""}},{"index":1,"function":{}}]`},
 		{`"tool_calls":[{"index":0,"function":{"arguments":null}},{"index":0,"function":{"arguments":{"secret":1}}}]`, `"tool_calls":[{"index":0,"function":{"arguments":null}},{"index":0,"function":{"arguments":""}}]`},
 		{`"tool_calls":[{"index":0,"id":"x","type":"custom","custom":{"name":"f","input":"secret"}}]`, `"tool_calls":[{"index":0,"id":"x","type":"custom","custom":{"name":"f","input":""}}]`},
 		{`"function_call":{"name":"f","arguments":""}`, `"function_call":{"name":"f","arguments":" "}`},
