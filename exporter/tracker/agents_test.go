@@ -293,6 +293,19 @@ func TestTransferFacts(t *testing.T) {
 			}
 		})
 	}
+	for name, c := range map[string]struct {
+		frames []*event.Batch
+		from   string
+	}{
+		"of nobody":                                {[]*event.Batch{says("", handsOver("", "a"))}, ""},
+		"of the root agent":                        {[]*event.Batch{says("r", text), says("", handsOver("", "a"))}, "r"},
+		"while another agent is in control":        {[]*event.Batch{says("r", text), says("r", handsOver("", "b")), says("", handsOver("", "a"))}, ""},
+		"of a workflow above the first two agents": {[]*event.Batch{says("r", mayBeRoot("")), says("b", mayBeRoot("")), says("", handsOver("", "a"))}, ""},
+	} {
+		if r := follow(t, file(), c.frames...); r.Transfers[len(r.Transfers)-1].From != c.from {
+			t.Errorf("a transfer %s: %+v", name, r.Transfers)
+		}
+	}
 	t.Run("without a call id, alone in its frame", func(t *testing.T) {
 		r := follow(t, proxied(), says("app", calls("", "transfer_to_agent")), says("app", returns("", "transfer_to_agent"), handsOver("", "a")), says("a", final))
 		if call := findOperation(t, r, tracker.ExecuteTool, "transfer_to_agent"); !slices.Equal(findOperation(t, r, tracker.InvokeAgent, "a").Details.OrZero().Links, []tracker.SpanID{call.ID}) {

@@ -1,5 +1,11 @@
 package tracker
 
+import (
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
+
 // DelegationDepth returns the largest number of agent invocations above an agent invocation, or
 // above a call of a tool that the configuration names as an agent. It is known if the run shows an
 // agent.
@@ -56,4 +62,88 @@ func (c *transferChain) last(n int) *transferChain {
 		return &transferChain{c.name, nil, 1}
 	}
 	return &transferChain{c.name, c.before.last(n - 1), n}
+}
+
+// transfer transfers control. The target's operation begins here, as a child of the agent that had
+// control.
+func (r *openRun) transfer(e *event.Event, b *event.Batch, from *Operation) {
+	var chain *transferChain
+	if from.node != nil {
+		chain = from.node.chain
+	}
+	source := r.transferSource(b, from)
+	if source != "" {
+		before := chain
+		if chain = chain.with(source); before != nil && chain.count < before.count {
+			r.tracker.losses.CountEvicted(LostDepth)
+		}
+	}
+	keepFact(r, &r.Transfers, event.KindTransfer.String(), Transfer{From: source, To: e.Name, EventID: e.ID, Loop: chain.contains(e.Name)})
+	for up := from.runner(); up != nil; up = up.runner() {
+		up.node.looksLikeAgent = up.node.looksLikeAgent || up.Name == e.Name // an agent, not a workflow: control goes only to agents
+	}
+	target := r.transferTarget(e.Name, b, from)
+	r.expectReply(b.Branch, target)
+	if target != nil {
+		r.current, target.node.chain = target, chain
+	}
+	call := r.transferCall(e)
+	if call == nil {
+		return
+	}
+	details := call.details()
+	details.HandoffSource, details.HandoffTarget = source, e.Name
+	if target != nil && len(target.Details.OrZero().Links) < r.tracker.settings.MaxFacts {
+		r.fixTrace()
+		details := target.details()
+		details.Links = append(details.Links, r.identify(call))
+	}
+}
+
+// transferSource returns the name of the agent that transfers control, or "". If the frame does not name it, it is the root agent, as
+// long as no other agent is in control.
+func (r *openRun) transferSource(b *event.Batch, from *Operation) string {
+	if b.Agent == "" && from == r.Root && (r.current == nil || r.current == r.Root) {
+		return r.Root.agentName()
+	}
+	return b.Agent
+}
+
+// transferCall returns the call that transfers control. Without an id, that is the only call
+// without an id that the frame ends.
+func (r *openRun) transferCall(e *event.Event) *Operation {
+	if e.CallID != "" {
+		return r.calls[e.CallID]
+	}
+	unnamed := func(op *Operation) bool { return op.Kind == ExecuteTool && op.CallID == "" }
+	ended := r.endedNow()
+	i := slices.IndexFunc(ended, unnamed)
+	if i < 0 || slices.ContainsFunc(ended[i+1:], unnamed) {
+		return nil // none, or more than one
+	}
+	return ended[i]
+}
+
+// transferTarget begins or finds the operation of a transfer's target. In a protocol with places, each
+// transfer begins a new invocation, unless the last target of that name has not spoken yet.
+func (r *openRun) transferTarget(name string, b *event.Batch, from *Operation) *Operation {
+	last := r.agents[agentKey{name, b.Branch}]
+	switch silent := r.silentTargets[name]; {
+	case b.Place != nil && silent != nil:
+		return silent
+	case b.Place != nil:
+	case name == r.Root.Name:
+		return r.Root
+	case last != nil && last.open:
+		return last
+	}
+	op := r.begin(InvokeAgent, name, from)
+	if op == nil {
+		return nil
+	}
+	op.Agent, op.Branch = name, b.Branch
+	op.node = r.tracker.newNode(node{lane: from.laneOr(b.Branch), cause: r.now, receivedControl: true})
+	put(&r.silentTargets, name, op)
+	r.indexInvocation(op)
+	return op
 }
