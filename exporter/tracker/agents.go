@@ -57,7 +57,7 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 // nameAfterAuthor names the run after its first author, unless that author has a branch or got control
 // by a transfer.
 func (r *openRun) nameAfterAuthor(b *event.Batch) {
-	if r.Agent != "" || b.Branch != "" || r.silentTargets[b.Agent] != nil || r.agents[agentKey{b.Agent, b.Branch}] != nil {
+	if r.Agent != "" || r.rootRaised || b.Branch != "" || r.silentTargets[b.Agent] != nil || r.agents[agentKey{b.Agent, b.Branch}] != nil {
 		return
 	}
 	if r.Agent = b.Agent; r.Root.Name == "" {

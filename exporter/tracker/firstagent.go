@@ -21,7 +21,7 @@ func (r *openRun) rootAgentOf(b *event.Batch) (op *Operation, decided bool) {
 		r.nameRoot()
 		r.speakAsRoot(key)
 		return r.Root, true
-	case !r.rootIsFirst:
+	case !r.rootIsFirst, b.EnclosingCall != "" && known == nil:
 		return nil, false
 	case known == r.Root:
 		return known, true
@@ -41,7 +41,9 @@ func (r *openRun) rootAgentOf(b *event.Batch) (op *Operation, decided bool) {
 func (r *openRun) speakAsRoot(key agentKey) {
 	r.Root.spoke = true
 	put(&r.agents, key, r.Root)
-	put(&r.agentByBranch, key.branch, r.Root)
+	if key.branch != "" {
+		put(&r.agentByBranch, key.branch, r.Root)
+	}
 	r.clearReplies(r.Root)
 }
 

@@ -49,6 +49,22 @@ invoke_agent me ok 1-3
   invoke_agent a ok 1-2
     chat m ok 1-1
   chat m ok 2-3`},
+		{"another agent without a branch", file(), []*event.Batch{
+			says("a", mayBeRoot(""), fresh(event.KindRunStarted)), says("b", mayBeRoot("")), says("", responds("m")), says("a", mayBeRoot(""), responds("m"), final)}, `
+completed
+invoke_workflow  ok 1-4
+  invoke_agent a ok 1-4
+    chat m ok 3-4
+  invoke_agent b ok 2-2
+  chat m ok 2-3`},
+		{"an agent in a call without a branch", file(), []*event.Batch{
+			says("a", mayBeRoot(""), calls("c", "ask")), says("b", at("", "c", ""), responds("m")), says("a", mayBeRoot(""), returns("c", "ask")), says("a", mayBeRoot(""), responds("m"), final)}, `
+completed
+invoke_agent a ok 1-4
+  execute_tool ask ok 1-3
+    invoke_agent b ok 1-2
+      chat m ok 1-2
+  chat m ok 3-4`},
 	})
 }
 
