@@ -30,7 +30,7 @@ type decoder struct {
 
 func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 	v := f.JSON
-	b.Run, b.Session, b.Agent = d.run, d.session, d.sdk.agent
+	b.Run, b.Session, b.Agent = d.run, d.session, d.sdk.agents.speaker()
 	switch {
 	case bytes.Equal(bytes.TrimSpace(f.Data), []byte(typeDone)):
 		b.Type = typeDone
@@ -58,7 +58,9 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 // repeats.
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	d.frames++
-	if d.decode(f, b); !d.sdk.wrapped {
+	if d.decode(f, b); d.sdk.wrapped {
+		d.sdk.agents.placeIn(b)
+	} else {
 		b.Agent = d.agent
 	}
 	b.Response = d.responseName
@@ -132,11 +134,16 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 	m := marksOf(f.JSON, f.JSON.Get("data"), v, v.Get("delta"), v.Get("response"))
 	if k.part {
 		if !d.ended {
-			d.openResponse(strictjson.Value{}, b)
+			d.openAnswer(b)
 		}
 		d.markPart(k, v, m, b)
 	}
+	d.setAuthor(b)
 	k.decode(d, v, b)
+	if d.setAuthor(b); d.sdk.on && k.part && d.responses > 0 && isID(d.at.name()) {
+		b.NameTexts(d.at.name()) // a response that is open too may have the item
+	}
+	d.response.sequence, _ = v.Get("sequence_number").Int()
 	if k.part {
 		if d.withheld.check(k, f, d.at, b); d.resumed && b.Type != typeOrphan && !d.withheld.saw(d.at) {
 			b.Type = typeResumed
@@ -153,6 +160,8 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 func (d *decoder) markPart(k kind, v strictjson.Value, m marks, b *event.Batch) {
 	if k.begins {
 		d.withheld.beginItem(d.at)
+	}
+	if k.begins || d.sdk.on {
 		d.response.addItem(d.at)
 	}
 	if item := v.Get("item"); item.Exists() {
@@ -210,7 +219,8 @@ func (d *decoder) streamDone(b *event.Batch) {
 	if d.begun && !d.ended && (d.sdk.on || !d.response.open) {
 		d.finishChat(b)
 		d.reportUsage(b)
-		if !d.sdk.on {
+		d.setAuthor(b)
+		if d.endImplied(b); !d.sdk.on {
 			d.pauseCalls(b)
 		}
 		d.end(d.chat.failure, d.chat.code, b)

@@ -60,8 +60,9 @@ func (d *decoder) fail(v strictjson.Value, b *event.Batch) {
 	if b.StreamError {
 		run = "" // the response may not exist
 	}
-	if d.begin(run, "", b); d.sdk.agent != "" {
-		b.Agent = d.sdk.agent
+	if d.begin(run, "", b); d.sdk.on {
+		b.Agent = d.sdk.agents.speaker()
+		d.setAuthor(b)
 	}
 	if d.response.open || ofModel || d.chat.started && !d.chat.finished {
 		e := b.Add(event.KindModelEnded)

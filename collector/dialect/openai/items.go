@@ -13,7 +13,10 @@ import (
 // call is a call without a result so far.
 type call struct {
 	id, tool string
-	asked    bool // a person was asked to allow it
+	asked    bool   // a person was asked to allow it
+	agent    string // that made it, or ""
+	shown    bool   // an item shows it, so another one shows its end
+	earlier  bool   // a later response of the agent has begun, so it has ended
 }
 
 // maxCalls limits the open calls. Results of further calls are reported without their names.
@@ -83,6 +86,11 @@ func (d *decoder) itemDone(v strictjson.Value, b *event.Batch) {
 	known.text = known.text || d.withheld.itemKind(item, d.at) != event.KindText
 	d.reportItem(item, known, b)
 	d.response.hasItems = true
+	for _, key := range d.at.keys {
+		if d.sdk.on && isID(key) {
+			d.sdk.done.Add(key)
+		}
+	}
 }
 
 // setItemType sets the batch's type for an item that is no answer, and reports an unknown type of item.
@@ -265,6 +273,7 @@ func (d *decoder) beginCall(begun call, args strictjson.Value, b *event.Batch) {
 	if begun.id != "" && d.calls.indexOf(begun.id) >= 0 {
 		return // repeated
 	}
+	begun.agent, d.sdk.agents.finished, d.response.hasCalls = b.Agent, false, true
 	d.calls.begin(begun)
 	e := b.Add(event.KindToolStarted)
 	e.CallID, e.Name = begun.id, begun.tool

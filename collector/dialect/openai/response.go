@@ -2,6 +2,7 @@ package openai
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -21,8 +22,12 @@ type response struct {
 	id       string
 	model    string
 	open     bool
-	ended    bool // it has ended, and no other has started
-	hasItems bool // an item was reported, so the end of the response only repeats the items
+	ended    bool   // it has ended, and no other has started
+	hasItems bool   // an item was reported, so the end of the response only repeats the items
+	hasCalls bool   // it has calls that the client or the Agents SDK executes
+	implied  bool   // only parts of it were seen so far
+	author   string // the agent that it is of, or ""
+	sequence int64  // the number of its last event
 	items    map[int64]*itemState
 	itemKeys wire.Set[string] // the keys of the IDs of its items
 }
@@ -57,7 +62,8 @@ func (d *decoder) startResponse(r strictjson.Value, b *event.Batch) {
 	}
 	if d.sdk.on {
 		d.begin("", "", b)
-		b.Agent = d.sdk.agent
+		d.saveAnswer()
+		d.sdk.agents.finished = false
 	} else {
 		if d.begun && (d.chat.started || id != cmp.Or(d.response.id, d.run)) {
 			d.resetRun() // each response is a run
@@ -67,7 +73,10 @@ func (d *decoder) startResponse(r strictjson.Value, b *event.Batch) {
 	d.withheld.nextResponse()
 	d.withheld.shared.SetScopes(id)
 	d.nameResponse()
-	d.response, d.sdk.shown = response{id: id, model: d.name(r.Get("model")), open: true}, true
+	d.response, d.sdk.shown = response{id: id, model: d.name(r.Get("model")), open: true, author: d.sdk.agents.speaker()}, true
+	for i := range d.calls { // an agent asks its model again once its calls have ended
+		d.calls[i].earlier = d.calls[i].earlier || d.calls[i].agent == d.response.author && !d.calls[i].shown
+	}
 	b.Add(event.KindModelStarted).Model = d.response.model
 }
 
@@ -81,12 +90,16 @@ func (d *decoder) responseEnded(v strictjson.Value, b *event.Batch) {
 	r := v.Get("response")
 	d.openResponse(r, b)
 	for item := range r.Get("output").Elements() {
+		_, isCall := clientTools[item.Get("type").String()]
+		d.response.hasCalls = d.response.hasCalls || isCall
 		switch {
 		case d.resumed:
 			d.beginMissedCall(item, r.Get("output"), b)
 		case !d.response.hasItems:
 			var at place
-			at.addItem(item)
+			if at.addItem(item); slices.ContainsFunc(at.keys, d.sdk.done.Contains) {
+				continue // its number is one of another response that was open too
+			}
 			d.reportItem(item, &itemState{text: d.withheld.itemKind(item, at) != event.KindText}, b)
 		}
 	}
@@ -122,8 +135,9 @@ func (d *decoder) endTurn(failure event.Failure, code string, b *event.Batch) {
 	case failure != event.NoFailure:
 		e := b.Add(event.KindError)
 		e.Error, e.Code, e.Inline = failure, code, true
-	case len(d.calls) == 0:
+	case !d.response.hasCalls:
 		b.Add(event.KindFinal)
+		d.sdk.agents.finished = true
 	}
 }
 

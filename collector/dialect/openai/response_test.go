@@ -50,7 +50,7 @@ func TestConfiguredAgent(t *testing.T) {
 		sdk + raw: `agent="triage"`, raw: "",
 	} {
 		facts := dialecttest.Facts(Dialect{}, &event.Stream{ConfiguredAgent: "root"}, frames)
-		if !strings.Contains(facts, want) || want == "" && strings.Contains(facts, "agent=") || want != `agent="root"` && strings.Contains(facts, "root") {
+		if !strings.Contains(facts, want) || want == "" && strings.Contains(facts, "agent=") || want != `agent="root"` && strings.Contains(facts, `"root"`) {
 			t.Errorf("want %s in\n%s", want, facts)
 		}
 	}

@@ -17,14 +17,17 @@ import (
 // Source: agents/stream_events.py, run_internal/streaming.py and items.py of openai-agents 0.24; packages/agents-core/src/events.ts and
 // items.ts of @openai/agents 0.17.
 type sdk struct {
-	on          bool   // the run is one of the SDK
-	wrapped     bool   // the application sends events of the SDK, not only those of responses; only they name agents
-	agent       string // that has control
-	handoff     string // the id of the call that transfers control next, or ""
-	handoffDone string // the id of the call that transferred control
-	responses   bool   // the application sends events of responses
-	shown       bool   // a response has begun in this run
-	answered    bool   // a response has ended, so the items of messages repeat what responses show
+	on          bool // the run is one of the SDK
+	wrapped     bool // the application sends events of the SDK, not only those of responses; only they name agents
+	agents      agents
+	handoff     string           // the id of the call that transfers control next, or ""
+	handoffDone string           // the id of the call that transferred control
+	handsOff    bool             // an item says that control is transferred
+	responses   bool             // the application sends events of responses
+	shown       bool             // a response has begun in this run
+	answered    bool             // a response has ended, so the items of messages repeat what responses show
+	done        wire.Set[string] // the keys of the IDs of items of responses that were reported
+	others      []otherAnswer    // the other open responses
 }
 
 // modelEvents are the types of what a raw_model_stream_event contains. A "model" event has an event of the model's API, which the others
@@ -95,8 +98,8 @@ func newAgent(v strictjson.Value) strictjson.Value { return v.First("new_agent",
 // user is the author of the user's messages. No agent may have this name.
 const user = "user"
 
-// agentUpdated reports the agent that has control now. It is the first one of the run, or the target of a
-// handoff.
+// agentUpdated reports the agent that has control now: the first one of a run, or the target of a handoff. An application may pass on
+// several runs on one stream. So only a handoff is a transfer.
 func (d *decoder) agentUpdated(v strictjson.Value, b *event.Batch) {
 	d.beginSDK(b)
 	next := newAgent(v)
@@ -104,8 +107,15 @@ func (d *decoder) agentUpdated(v strictjson.Value, b *event.Batch) {
 		b.Type = typeAgentObject
 	}
 	name := d.name(nameOf(next))
-	if name != "" && name != user {
+	switch {
+	case name == "" || name == user:
+	case d.isHandedOffTo(name):
 		d.transfer(name, b)
+	default:
+		if name != d.sdk.agents.current {
+			d.forgetResponse()
+		}
+		d.speak(name, b)
 	}
 }
 
@@ -117,7 +127,7 @@ func (d *decoder) beginSDK(b *event.Batch) {
 	}
 	d.sdk.on, d.sdk.wrapped = true, true
 	d.begin("", "", b)
-	b.Agent = d.sdk.agent
+	b.Agent = d.sdk.agents.speaker()
 }
 
 // forgetResponse states that another model may answer next. It may be of another provider, whose answers are no responses of
@@ -128,35 +138,17 @@ func (d *decoder) forgetResponse() {
 	}
 }
 
-func (d *decoder) transfer(to string, b *event.Batch) {
-	switch d.sdk.agent {
-	case to:
-		return
-	case "":
-		b.Agent = to
-	default:
-		d.forgetResponse()
-		e := b.Add(event.KindTransfer)
-		e.Name, e.CallID = to, d.sdk.handoffDone
-	}
-	d.sdk.agent, d.sdk.handoff, d.sdk.handoffDone = to, "", ""
-}
-
 // runItem reads an item that the run made from a response. If the application sends the response too, the
 // item's calls and texts were reported with it.
 func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	d.beginSDK(b)
 	item := v.Get("item")
-	if by := d.name(nameOf(cmp.Or(item.Get("agent"), v.Get("agent")))); by != "" && by != user {
-		b.Agent = by
-		if d.sdk.agent == "" { // the SDK for JavaScript names the first agent nowhere else
-			d.sdk.agent = by
-		}
-	}
 	raw := item
 	if said := item.First("raw_item", "rawItem"); said.Kind() > strictjson.Null {
 		raw = said // without it, the application may have sent only the item's type, a string
 	}
+	id := d.name(callID(raw))
+	d.itemAuthor(d.name(nameOf(cmp.Or(item.First("agent", "source_agent", "sourceAgent"), v.Get("agent")))), id, b)
 	var at place
 	at.addItem(raw)
 	// An application that sends responses has shown the beginning of each item that a response has. One that sends only items has shown
@@ -174,14 +166,15 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	if b.HasThoughts = m.shows; kind == event.KindThought || m.thinks {
 		b.Type = withThoughts(typeRunItem)
 	}
-	id := d.name(callID(raw))
 	switch name := v.Get("name"); {
 	case name.Is("tool_called"):
 		d.runCall(id, raw, b)
 	case name.Is("tool_output"):
+		d.endImplied(b)
 		if id != "" || len(d.calls) > 0 {
 			d.callEnded(raw, cmp.Or(item.Get("output"), raw.Get("output")), b)
 		}
+		d.sdk.agents.callEnded(id, len(d.openCallsOf(b.Agent)) > 0)
 		if b.Type == typeRunItem && slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Error != event.NoFailure }) {
 			b.Type = typeFailedItem
 		}
@@ -192,7 +185,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	case name.Is("mcp_approval_response"):
 		d.questionAnswered(raw, b)
 	case name.Is("handoff_requested"):
-		d.sdk.handoff = id
+		d.sdk.handoff, d.sdk.handsOff = id, true
 		d.runCall(id, raw, b)
 	case name.Is("handoff_occured"), name.Is("handoff_occurred"): //nolint:misspell // as the SDK spells it
 		d.handoffOccurred(id, item, raw, b)
@@ -203,6 +196,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 				b.Type = withAnswer(typeRunItem)
 			}
 		}
+		d.endImplied(b)
 	}
 }
 
@@ -214,6 +208,9 @@ func (d *decoder) runCall(id string, raw strictjson.Value, b *event.Batch) {
 	}
 	if tool, client := clientTools[raw.Get("type").String()]; client && id != "" && !d.response.ended {
 		d.callDone(tool, raw, b)
+	}
+	if i := d.calls.indexOf(id); i >= 0 {
+		d.calls[i].shown = true
 	}
 }
 
@@ -228,12 +225,14 @@ func (d *decoder) approvalRequested(id string, b *event.Batch) {
 
 // handoffOccurred ends the call that transfers control. An event with the new agent follows.
 func (d *decoder) handoffOccurred(id string, item, raw strictjson.Value, b *event.Batch) {
+	d.endImplied(b)
 	if ended := d.calls.end(id, d.sdk.isHandoff); ended != (call{}) || id != "" {
 		id = cmp.Or(id, ended.id)
 		e := b.Add(event.KindToolEnded)
 		e.CallID, e.Name, e.TurnMayEnd = id, cmp.Or(ended.tool, d.name(raw.Get("name"))), true
 		d.sdk.handoffDone = id
 	}
+	d.sdk.handsOff = true
 	if target := d.name(nameOf(item.First("target_agent", "targetAgent"))); target != "" && target != user {
 		d.transfer(target, b)
 	}
