@@ -57,6 +57,9 @@ type Batch struct {
 	// Cuts are parts of the frame, at any depth, that must be withheld.
 	Cuts map[strictjson.Value]struct{}
 
+	// Substitutes maps parts of the frame to the JSON that replaces them under the policy public.
+	Substitutes map[strictjson.Value]string
+
 	// HasThoughts says that the frame contains a model's thought, even if no event reports it.
 	HasThoughts bool
 
@@ -155,6 +158,14 @@ func (b *Batch) Cut(part strictjson.Value) {
 		b.Cuts = make(map[strictjson.Value]struct{})
 	}
 	b.Cuts[part] = struct{}{}
+}
+
+// Substitute replaces a part of the frame under the policy public. The substitute is JSON and a constant.
+func (b *Batch) Substitute(part strictjson.Value, substitute string) {
+	if b.Substitutes == nil {
+		b.Substitutes = make(map[strictjson.Value]string)
+	}
+	b.Substitutes[part] = substitute
 }
 
 // Has reports whether the batch has an event of a kind.
@@ -261,7 +272,7 @@ func (b *Batch) NameTexts(message string) {
 // size of the frame.
 func (b *Batch) MemorySize() int {
 	n := int(unsafe.Sizeof(*b)) + b.memory.size() + cap(b.Events)*int(unsafe.Sizeof(Event{}))
-	n += 48*(len(b.Cuts)+len(b.TextKinds)) + 96*len(b.Authors) + 16*len(b.InputAuthors)
+	n += 48*(len(b.Cuts)+len(b.TextKinds)) + 64*len(b.Substitutes) + 96*len(b.Authors) + 16*len(b.InputAuthors)
 	n += len(b.Run) + len(b.Session) + len(b.Agent) + len(b.Branch) + len(b.Step) + len(b.EnclosingCall) + len(b.ParentBranch) + len(b.Response) + len(b.Type) + len(b.UnknownKind)
 	for i := range b.Events {
 		n += b.Events[i].size()

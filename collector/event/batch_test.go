@@ -168,6 +168,11 @@ func TestMemorySize(t *testing.T) {
 				b.Cuts[v] = struct{}{}
 			}
 		}},
+		"substitutes": {list, 18*n + 56*n, func(b *Batch) {
+			for v := range b.JSON.Elements() {
+				b.Substitute(v, "1")
+			}
+		}},
 		"kinds of texts": {list, 18*n + 40*n, func(b *Batch) {
 			b.TextKinds = map[strictjson.Value]Kind{}
 			for v := range b.JSON.Elements() {

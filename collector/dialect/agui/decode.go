@@ -184,6 +184,9 @@ func (d *decoder) runFinished(v strictjson.Value, b *event.Batch) {
 	if d.hasWithheldQuestion(v) || isInstruction(v) {
 		b.Type = typeRunWithQuestion
 	}
+	current, legacy := questionLists(v)
+	hideArguments(current, b)
+	hideArguments(legacy, b)
 	if d.endNested(v, b) {
 		return
 	}

@@ -61,13 +61,45 @@ var outcomeMembers = []string{"outcome", "interrupt"}
 
 // hasWithheldQuestion reports whether the outcome of a run asks about something withheld. The outcome is removed then.
 func (d *decoder) hasWithheldQuestion(end strictjson.Value) bool {
-	for v := range interrupts(end) {
+	current, legacy := questionLists(end)
+	return d.asksWithheld(current) || d.asksWithheld(legacy)
+}
+
+func (d *decoder) asksWithheld(questions strictjson.Value) bool {
+	for v := range elementsOf(questions) {
 		if d.repeatsWithheld(v) || isMarkedInternal(v) || lenient.HasInternalDiscriminator(&table, v.Get("metadata")) {
 			return true
 		}
 	}
 	return false
 }
+
+// hideArguments replaces the messages of questions about tool calls. Pydantic AI writes the arguments into them.
+//
+// Source: pydantic_ai/ui/ag_ui/_interrupt.py of pydantic-ai 2.
+func hideArguments(questions strictjson.Value, b *event.Batch) {
+	for v := range elementsOf(questions) {
+		if asksAboutCall(v) {
+			b.Substitute(v.Get("message"), `"Approve the tool call?"`)
+		}
+	}
+}
+
+// asksAboutCall reports whether a question names a call or says that it is about one.
+func asksAboutCall(question strictjson.Value) bool {
+	for name, value := range question.Members() {
+		text := name.Text()
+		if lenient.MatchesAny(text, callIDs) && value.Kind() > strictjson.Null || lenient.MatchesAny(text, reasonMembers) && lenient.MatchesAny(value.Text(), callReasons) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	reasonMembers = []string{"reason"}
+	callReasons   = []string{"tool_call"}
+)
 
 // remaining returns how long a question is open, from the time it was asked.
 func remaining(until strictjson.Value, b *event.Batch) event.Duration {

@@ -43,21 +43,24 @@ func outcomeOf(v strictjson.Value) outcome {
 
 // interrupts returns the questions at the end of a run. Before 1.0, they are in the member interrupt: one, or a list.
 func interrupts(v strictjson.Value) iter.Seq[strictjson.Value] {
-	questions := v.Get("outcome").Get("interrupts")
-	if legacy := v.Get("interrupt"); questions.Len() == 0 {
-		questions = legacy
+	current, legacy := questionLists(v)
+	if current.Len() == 0 {
+		current = legacy
 	}
-	return func(yield func(strictjson.Value) bool) {
-		if questions.Kind() == strictjson.Object {
-			yield(questions)
-			return
-		}
-		for one := range questions.Elements() {
-			if !yield(one) {
-				return
-			}
-		}
+	return elementsOf(current)
+}
+
+// questionLists returns the questions at the end of a run in both forms. A reader may take either.
+func questionLists(v strictjson.Value) (current, legacy strictjson.Value) {
+	return v.Get("outcome").Get("interrupts"), v.Get("interrupt")
+}
+
+// elementsOf yields the elements of a list, or an object itself.
+func elementsOf(v strictjson.Value) iter.Seq[strictjson.Value] {
+	if v.Kind() == strictjson.Object {
+		return func(yield func(strictjson.Value) bool) { yield(v) }
 	}
+	return v.Elements()
 }
 
 func (o outcome) failure() event.Failure {

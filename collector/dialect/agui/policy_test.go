@@ -29,8 +29,8 @@ func TestPoliciesOfRuns(t *testing.T) {
 		{`{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":"secret"}`, unchanged, `{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":"unknown"}`},
 		{`{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"success","pendingToolCallIds":["c"]}}`, unchanged,
 			`{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"success","pendingToolCallIds":["c"]}}`},
-		{`{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt","interrupts":[{"id":"i","reason":"tool_call","message":"Send?","toolCallId":"c","responseSchema":{"type":"object","title":"Sure?","default":{"x":"secret"},"examples":["secret"],"properties":{"ok":{"type":"boolean","default":"secret","enum":[true,false],"const":"secret"}},"required":["ok"]},"expiresAt":"2026-11-21T00:00:00Z","metadata":{"checkpoint":"secret"}}]}}`, unchanged,
-			`{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt","interrupts":[{"id":"i","reason":"tool_call","message":"Send?","toolCallId":"c","responseSchema":{"type":"object","title":"Sure?","properties":{"ok":{"type":"boolean","enum":[true,false]}},"required":["ok"]},"expiresAt":"2026-11-21T00:00:00Z"}]}}`},
+		{`{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt","interrupts":[{"id":"i","reason":"input_required","message":"Send?","responseSchema":{"type":"object","title":"Sure?","default":{"x":"secret"},"examples":["secret"],"properties":{"ok":{"type":"boolean","default":"secret","enum":[true,false],"const":"secret"}},"required":["ok"]},"expiresAt":"2026-11-21T00:00:00Z","metadata":{"checkpoint":"secret"}}]}}`, unchanged,
+			`{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt","interrupts":[{"id":"i","reason":"input_required","message":"Send?","responseSchema":{"type":"object","title":"Sure?","properties":{"ok":{"type":"boolean","enum":[true,false]}},"required":["ok"]},"expiresAt":"2026-11-21T00:00:00Z"}]}}`},
 		{`{"type":"RUN_ERROR","message":"secret","code":"secret","usage":[]}`, unchanged, `{"type":"RUN_ERROR","message":"the run failed"}`},
 		{`{"error":"secret"}`, unchanged, `{"type":"RUN_ERROR","message":"the run failed"}`},
 		{`{"type":"STEP_STARTED","stepName":"a","metadata":{"x":"secret"}}`, unchanged, `{"type":"STEP_STARTED","stepName":"a"}`},
@@ -41,6 +41,36 @@ func TestPoliciesOfRuns(t *testing.T) {
 			`{"type":"SUBAGENT_FINISHED","subagentRunId":"s","outcome":{"type":"suspended","interruptIds":["i"]}}`},
 		{`{"type":"SUBAGENT_ERROR","subagentRunId":"s","message":"secret","code":"secret"}`, unchanged, `{"type":"SUBAGENT_ERROR","subagentRunId":"s","message":"the subagent failed"}`},
 	})
+}
+
+// TestArgumentsInQuestions checks that the policy public replaces the message of a question about a call, and no other.
+func TestArgumentsInQuestions(t *testing.T) {
+	const neutral = `"message":"Approve the tool call?"`
+	lists := []func(string) string{
+		func(asked string) string { return `"outcome":{"type":"interrupt","interrupts":[` + asked + `]}` },
+		func(asked string) string { return `"outcome":"interrupt","interrupt":` + asked },
+		func(asked string) string { return `"interrupt":[{"id":"other","message":"Which?"},` + asked + `]` },
+		func(asked string) string {
+			return `"outcome":{"type":"interrupt","interrupts":[{"id":"other","message":"Which?"}]},"interrupt":` + asked
+		},
+	}
+	for _, list := range lists {
+		end := func(members string) string {
+			return `{"type":"RUN_FINISHED","threadId":"t","runId":"r",` + list(`{"id":"i",`+members+`}`) + `}`
+		}
+		const secret = `"message":"Approve pay({\"n\":\"secret\"})?"`
+		testPolicies(t, nil, []policyCase{
+			{end(`"reason":"tool_call",` + secret + `,"toolCallId":"c"`), unchanged, end(`"reason":"tool_call",` + neutral + `,"toolCallId":"c"`)},
+			{end(`"reason":"tool_call",` + secret), unchanged, end(`"reason":"tool_call",` + neutral)},
+			{end(secret + `,"toolCallId":"c"`), unchanged, end(neutral + `,"toolCallId":"c"`)},
+			{end(secret + `,"tool_call_id":"c"`), unchanged, end(neutral)},
+			{end(`"Reason":"Tool_Call",` + secret), unchanged, end(neutral)},
+			{end(`"toolCallId":"c","message":{"x":"secret"}`), unchanged, end(`"toolCallId":"c",` + neutral)},
+			{end(`"toolCallId":"c","message":null`), unchanged, end(`"toolCallId":"c"`)},
+			{end(`"toolCallId":null,"message":"Go on?"`), unchanged, end(`"message":"Go on?"`)},
+			{end(`"reason":"confirmation","message":"Go on?"`), unchanged, end(`"reason":"confirmation","message":"Go on?"`)},
+		})
+	}
 }
 
 // TestPoliciesOfContent checks the output for messages, tool calls and activities.

@@ -27,7 +27,8 @@ type encoder struct {
 	textKinds      map[strictjson.Value]event.Kind // of the frame's batch
 	dryRun         bool                            // collect outputKinds only; the output is not used
 
-	cuts map[strictjson.Value]struct{} // parts of the frame that may not pass
+	cuts        map[strictjson.Value]struct{} // parts of the frame that may not pass
+	substitutes map[strictjson.Value]string   // JSON that replaces parts of the frame
 
 	instructions *event.Instructions // of the frame's table
 
@@ -73,7 +74,7 @@ func (e *encoder) apply(b *event.Batch, rule *event.Rule) (kept bool) {
 	if e.discriminators = b.Table.Discriminators; len(b.Table.PartDiscriminators) > 0 {
 		e.discriminators = b.Table.PartDiscriminators
 	}
-	e.textKinds, e.hasThoughts, e.cuts, e.instructions = b.TextKinds, b.HasThoughts, b.Cuts, b.Table.Instructions
+	e.textKinds, e.hasThoughts, e.cuts, e.substitutes, e.instructions = b.TextKinds, b.HasThoughts, b.Cuts, b.Substitutes, b.Table.Instructions
 	e.buf, kept = e.value(e.begin(), b.JSON, rule)
 	return kept
 }
@@ -107,6 +108,10 @@ func (e *encoder) value(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 	}
 	if e.dryRun { // counts even if no part of the value has the form that the rule requires
 		e.outputKinds |= kinds
+	}
+	if substitute, ok := e.substitutes[v]; ok {
+		e.outputKinds |= kinds
+		return append(dst, substitute...), true
 	}
 	out, kept := e.byRule(dst, v, rule)
 	if !kept {
