@@ -21,7 +21,11 @@ func (d *decoder) messagesSnapshot(v strictjson.Value, b *event.Batch) {
 	b.Internal = b.Internal || d.withheld.overflowed
 	for one := range messages.Elements() {
 		b.HasThoughts = b.HasThoughts || d.mayRepeatThought(one) || statesThought(one)
-		if _, isCut := b.Cuts[one]; !isCut {
+		switch _, isCut := b.Cuts[one]; {
+		case isCut:
+		case d.cutNested(one, "id", b):
+			b.Cut(one)
+		default:
 			d.addSnapshotResult(one, b)
 		}
 	}

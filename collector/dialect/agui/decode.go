@@ -24,6 +24,7 @@ type decoder struct {
 	staleState    bool              // the client may not have the current state: a frame with it was withheld, or may have been, and no snapshot left since
 	markedState   bool              // something in the state is, or may be, marked as a thought
 	authors       wire.Authors[key] // of the messages and thoughts of all runs, by messageKey, and of each owner's phase of reasoning
+	cutActivities wire.Set[string]  // ids of activities of which the client lacks a message
 	thoughts      wire.Set[string]  // ids of messages that are thoughts and of activities with thoughts, in all runs; a snapshot may repeat their text without a mark
 	runState
 
@@ -112,7 +113,7 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 		b.Type = typeOrphan
 	}
 	d.setAuthors(k, v, b)
-	d.withholdResult(k, v, b)
+	d.withholdAtEnd(k, v, b)
 	b.Internal = b.Internal || isMarkedInternal(v)
 	if k.state && d.withholdsState(k, f, b) {
 		b.Type = typeOrphan
@@ -291,6 +292,7 @@ func (d *decoder) activitySnapshot(v strictjson.Value, b *event.Batch) {
 	if content.Exists() {
 		size = event.Count{N: int64(len(content.Raw())), Known: true}
 	}
+	b.Internal = d.cutNested(v, "messageId", b)
 	d.addActivity(v, event.Artifact{Bytes: size}, event.Piece{Kind: event.PieceData, Value: content}, b)
 }
 

@@ -4,7 +4,6 @@ import (
 	"iter"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
-	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -207,68 +206,11 @@ func (d *decoder) hasWithheldInput(v strictjson.Value) bool {
 		messages, ok := lenient.Messages(&conversationRule, input)
 		withheld = withheld || !ok || input.Kind() != strictjson.Object || len(d.withholdMessages(messages)) > 0 || d.withheld.overflowed
 		for one := range messages.Elements() {
-			withheld = withheld || statesThought(one) || d.mayRepeatThought(one)
+			withheld = withheld || statesThought(one) || d.mayRepeatThought(one) || d.nestsWithheld(one)
 		}
 	}
 	return withheld
 }
-
-// withholdResult withholds the result of a run or subagent if it is marked internal, contains instructions for models,
-// or repeats something withheld. The rest of the frame leaves, because a client must learn of the end.
-// Other frames have no result, so a result that is marked internal withholds the whole frame.
-func (d *decoder) withholdResult(k *kind, v strictjson.Value, b *event.Batch) {
-	for name, result := range v.Members() {
-		if text := name.Text(); !resultPrefilter.MayMatch(text) || !lenient.MatchesAny(text, resultMembers) {
-			continue
-		}
-		isInternal := lenient.HasInternalDiscriminator(&table, result)
-		switch {
-		case k.name != typeRunFinished && k.name != typeSubagentFinished:
-			b.Internal = b.Internal || isInternal
-		case isInternal || isInstruction(v) || d.containsWithheld(result, false):
-			b.Cut(result)
-		}
-	}
-}
-
-var (
-	resultMembers   = []string{"result"}
-	resultPrefilter = lenient.NewPrefilter(&event.Table{Labels: resultMembers})
-)
-
-// containsWithheld reports whether a value contains a message that is withheld, at any depth. Applications
-// choose the value, so an object counts as a message only in a list of messages or with the members of one.
-func (d *decoder) containsWithheld(v strictjson.Value, listed bool) bool {
-	isMessage, instructs := listed, isInstruction(v)
-	for name, value := range v.Members() {
-		text := name.Text()
-		if d.containsWithheld(value, lenient.MatchesAny(text, listMembers)) {
-			return true
-		}
-		isMessage = isMessage || lenient.MatchesAny(text, contentMembers)
-		// LangChain's messages have their role in their type.
-		instructs = instructs || lenient.MatchesAny(text, table.Discriminators) && lenient.MatchesAny(value.Text(), wire.InstructionRoles)
-	}
-	for element := range v.Elements() {
-		if d.containsWithheld(element, listed) {
-			return true
-		}
-	}
-	return isMessage && v.Kind() == strictjson.Object &&
-		(instructs || isMarkedInternal(v) || lenient.IsInternalMessage(&table, &valueRule, v) || d.repeatsWithheld(v) || d.withheld.overflowed)
-}
-
-// valueRule is conversationRule for a message in an application's value, which may have no role.
-var valueRule = func() event.Messages {
-	rule := conversationRule
-	rule.RoleOptional = true
-	return rule
-}()
-
-var (
-	listMembers    = []string{"messages"}
-	contentMembers = []string{"content"}
-)
 
 // inputMembers are the members of the run's first event that contain the request.
 var inputMembers = []string{"input"}

@@ -89,7 +89,7 @@ func (d *decoder) checkStart(k *kind, f dialect.Frame) verdict {
 		this.owner = "" // ids are unique across owners
 	}
 	instructs := k.entity != entityMessage && k.name != typeRunFinished && isInstruction(v) || // a message has its own role, and the end of a run leaves without its result
-		k.name == typeActivityDelta && mayMakeInternal(v.Get("patch"))
+		k.name == typeActivityDelta && (mayMakeInternal(v.Get("patch")) || d.mayInstruct(this.id, v.Get("patch")))
 	withheld := instructs || d.starts.withheld.Contains(key{entity: entityRun}) || owner != "" && d.starts.withheld.Contains(key{entity: entitySubagent, id: owner}) ||
 		this.id != "" && d.starts.withheld.Contains(this) || d.continuesListed(k, this, d.name(v.Get("messageId"))) || d.isPartOfWithheld(k, v, owner)
 	switch {

@@ -1,0 +1,153 @@
+package agui
+
+import (
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// withholdAtEnd withholds the result of a run or subagent if it is marked internal, contains instructions for models,
+// or repeats something withheld. Of an outcome it withholds only such messages, because a client needs the questions. The
+// rest of the frame leaves, because a client must learn of the end. Other frames have no result, so a result that is
+// marked internal withholds the whole frame.
+func (d *decoder) withholdAtEnd(k *kind, v strictjson.Value, b *event.Batch) {
+	ends := k.name == typeRunFinished || k.name == typeSubagentFinished
+	for name, value := range v.Members() {
+		text := name.Text()
+		if !endPrefilter.MayMatch(text) {
+			continue
+		}
+		switch isResult := lenient.MatchesAny(text, resultMembers); {
+		case isResult && !ends:
+			b.Internal = b.Internal || lenient.HasInternalDiscriminator(&table, value)
+		case isResult && (lenient.HasInternalDiscriminator(&table, value) || isInstruction(v) || d.containsWithheld(value, false)):
+			b.Cut(value)
+		case ends && lenient.MatchesAny(text, outcomeMembers):
+			for message := range d.withheldIn(value, false) {
+				b.Cut(message)
+			}
+		}
+	}
+}
+
+var (
+	resultMembers = []string{"result"}
+	endPrefilter  = lenient.NewPrefilter(&event.Table{Labels: slices.Concat(outcomeMembers, resultMembers)})
+)
+
+// withheldIn yields the messages in a value that are withheld, at any depth. listed says that the value is a list of
+// messages, or in one.
+func (d *decoder) withheldIn(v strictjson.Value, listed bool) iter.Seq[strictjson.Value] {
+	return func(yield func(strictjson.Value) bool) { d.yieldWithheld(v, listed, yield) }
+}
+
+func (d *decoder) yieldWithheld(v strictjson.Value, listed bool, yield func(strictjson.Value) bool) (more bool) {
+	if d.isWithheldMessage(v, listed) {
+		return yield(v)
+	}
+	for name, value := range v.Members() {
+		if !d.yieldWithheld(value, lenient.MatchesAny(name.Text(), listMembers), yield) {
+			return false
+		}
+	}
+	for element := range v.Elements() {
+		if !d.yieldWithheld(element, listed, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// containsWithheld reports whether a value contains a message that is withheld, at any depth.
+func (d *decoder) containsWithheld(v strictjson.Value, listed bool) bool {
+	for range d.withheldIn(v, listed) {
+		return true
+	}
+	return false
+}
+
+// isWithheldMessage reports whether a value is a message that is withheld. Applications choose the value, so an object
+// counts as a message only in a list of messages or with the members of one.
+func (d *decoder) isWithheldMessage(v strictjson.Value, listed bool) bool {
+	if v.Kind() != strictjson.Object {
+		return false
+	}
+	isMessage, instructs, hasRole := listed, isInstruction(v), listed
+	for name, value := range v.Members() {
+		text := name.Text()
+		hasRole = hasRole || lenient.MatchesAny(text, roleMembers)
+		isMessage = isMessage || lenient.MatchesAny(text, contentMembers)
+		// LangChain's messages have their role in their type.
+		instructs = instructs || lenient.MatchesAny(text, table.Discriminators) && lenient.MatchesAny(value.Text(), wire.InstructionRoles)
+	}
+	return isMessage && (instructs || isMarkedInternal(v) || lenient.IsInternalMessage(&table, &valueRule, v) || d.repeatsWithheld(v) || hasRole && d.withheld.overflowed)
+}
+
+// valueRule is conversationRule for a message in an application's value, which may have no role.
+var valueRule = func() event.Messages {
+	rule := conversationRule
+	rule.RoleOptional = true
+	return rule
+}()
+
+var (
+	listMembers    = []string{"messages"}
+	contentMembers = []string{"content"}
+)
+
+// nestsWithheld reports whether a member of a message or an activity contains a message that is withheld.
+func (d *decoder) nestsWithheld(outer strictjson.Value) bool {
+	for name, value := range outer.Members() {
+		if d.containsWithheld(value, lenient.MatchesAny(name.Text(), listMembers)) {
+			return true
+		}
+	}
+	return false
+}
+
+// cutNested withholds the messages in the content of an activity that may not leave: that of a frame, or of a message
+// in a snapshot. It returns true if nothing would remain of the content, because a reader requires one.
+func (d *decoder) cutNested(activity strictjson.Value, idMember string, b *event.Batch) (whole bool) {
+	id, cut := d.name(activity.Get(idMember)), false
+	for name, value := range activity.Members() {
+		if lenient.MatchesAny(name.Text(), table.InternalMembers) {
+			continue // no reader gets it
+		}
+		for message := range d.withheldIn(value, lenient.MatchesAny(name.Text(), listMembers)) {
+			b.Cut(message)
+			cut, whole = true, whole || message == value
+		}
+	}
+	if replaces, stated := activity.Get("replace").Bool(); cut {
+		d.cutActivities.Add(id)
+	} else if replaces || !stated { // otherwise the reader keeps what it has
+		d.cutActivities.Remove(id)
+	}
+	return whole
+}
+
+// mayInstruct reports whether a change of an activity may add a message that is withheld, or may change one that the
+// reader does not have.
+func (d *decoder) mayInstruct(id string, patch strictjson.Value) bool {
+	if d.cutActivities.MayContain(id) || d.containsWithheld(patch, false) {
+		return true
+	}
+	for op := range patch.Elements() {
+		listed, last := false, []byte(nil)
+		for name := range strings.SplitSeq(op.Get("path").String(), "/") {
+			last = []byte(unescape.Replace(name))
+			listed = listed || lenient.MatchesAny(last, listMembers)
+		}
+		value := op.Get("value")
+		isRole := lenient.MatchesAny(last, roleMembers) && !op.Get("op").Is("remove")
+		if listed && (isRole && (!value.Exists() || wire.IsInstruction(value)) || d.containsWithheld(value, true)) {
+			return true
+		}
+	}
+	return false
+}
