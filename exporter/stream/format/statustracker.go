@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
 )
 
 // statusTracker derives the final status of a run. It applies the rules of package tracker (V1 to
@@ -25,8 +26,9 @@ type statusTracker struct {
 // expectation is an agent that must still speak: a model that received a result, or an agent that
 // received control.
 type expectation struct {
-	branch string
-	from   string // the agent that transferred control; "" for a result
+	branch     string
+	isTransfer bool
+	from       string // the agent that transferred control; "" for one without a name, and for a result
 }
 
 const (
@@ -42,7 +44,7 @@ func (t *statusTracker) observeFrame(b *event.Batch) {
 	if b.Partial || b.Agent == "" && !b.Has(event.KindModelEnded) && !b.Has(event.KindText) {
 		return
 	}
-	t.expectations = slices.DeleteFunc(t.expectations, func(x expectation) bool { return x.branch == b.Branch || x.from != "" && x.from != b.Agent })
+	t.expectations = slices.DeleteFunc(t.expectations, func(x expectation) bool { return x.branch == b.Branch || x.isTransfer && x.from != b.Agent })
 }
 
 // observe records what an event of the current frame says about the status.
@@ -67,7 +69,9 @@ func (t *statusTracker) observe(b *event.Batch, e *event.Event) {
 	case event.KindToolEnded:
 		t.observeResult(b, e)
 	case event.KindTransfer:
-		t.expect(expectation{b.Branch, b.Agent})
+		if !lenient.IsInternal([]byte(e.Name)) { // the reader gets no frame of an internal agent
+			t.expect(expectation{branch: b.Branch, isTransfer: true, from: b.Agent})
+		}
 	case event.KindInputRequested:
 		asked := newInput(e).bounded()
 		asked.agent = b.Agent
