@@ -37,6 +37,7 @@ type runState struct {
 	showsReturns bool
 
 	repeatsModel bool // the update being read has responses of an earlier run
+	isCached     bool // the update being read is from LangGraph's cache: no model or tool has run
 
 	attempt   float64           // the number of the last attempt, from 1; 0 if none was stated
 	scopes    map[string]*scope // by namespace

@@ -39,6 +39,13 @@ func chunk(namespace, message string) string {
 
 const delegation = `{"model":{"messages":[{"type":"ai","id":"lc_run--1","content":"","name":"boss","tool_calls":[{"name":"task","id":"c1","args":{"subagent_type":"expert"}}]}]}}`
 
+const chainResult = `{"type":"tool","id":"m1","tool_call_id":"c1","content":"no","status":"error"}`
+
+// chain is an event of a node, with a member of its data.
+func chain(kind, member, data string) string {
+	return frame("events", `{"event":"`+kind+`","name":"tools","data":{"`+member+`":`+data+`},"metadata":{"langgraph_node":"tools","langgraph_checkpoint_ns":"tools:1"}}`)
+}
+
 func TestDecode(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -119,6 +126,23 @@ func TestDecode(t *testing.T) {
 			`2 updates step="c" branch="c:3" parent="b:2" around="b:2" around="a:1"`, `text "x"`, `model_ended`, `final`,
 			`3 updates step="b" branch="b:2" parent="a:1" around="a:1"`, `agent_ended`, `4 updates step="a" branch="a:1"`, `agent_ended`,
 		}},
+		{"a result from the cache", []string{frame("updates", `{"a":{"messages":[{"type":"ai","id":"run-1","content":"","tool_calls":[{"name":"f","id":"c1","args":{}}]},{"type":"tool","id":"m1","tool_call_id":"c1","content":"x"},`+
+			`{"type":"ai","id":"run-2","content":"Hi","usage_metadata":{"input_tokens":1}}]},"__metadata__":{"cached":true}}`), frame("updates", `{"a":{"messages":[`+by("", "run-3", "x")+`]}}`)},
+			[]string{"2 updates", `text "Hi"`, "final", "3 updates", `text "x"`, "model_ended", "final"}},
+		{"a result that only the event of a node has", []string{
+			frame("updates", delegation), chain("on_chain_stream", "chunk", `{"messages":[`+chainResult+`]}`), chain("on_chain_end", "output", `{"messages":[`+chainResult+`]}`)},
+			[]string{
+				`2 updates agent="boss"`, "model_ended", `tool_started name="task" call="c1" {"subagent_type":"expert"}`,
+				`3 events agent="boss"`, `tool_ended name="task" call="c1" tool_error settled "no"`, "4 events",
+			}},
+		{"a result in a command that only the event of a node has", []string{frame("updates", delegation), chain("on_chain_end", "output", `[{"update":{"messages":[`+chainResult+`]}}]`)},
+			[]string{
+				`2 updates agent="boss"`, "model_ended", `tool_started name="task" call="c1" {"subagent_type":"expert"}`,
+				`3 events agent="boss"`, `tool_ended name="task" call="c1" tool_error settled "no"`,
+			}},
+		{"a result of another call, and one in the input", []string{
+			frame("updates", delegation), chain("on_chain_end", "output", `{"messages":[`+strings.Replace(chainResult, "c1", "c2", 1)+`]}`), chain("on_chain_end", "input", `{"messages":[`+chainResult+`]}`)},
+			[]string{`2 updates agent="boss"`, "model_ended", `tool_started name="task" call="c1" {"subagent_type":"expert"}`, "3 events", "4 events"}},
 		{"an internal namespace", []string{frame("updates|internal:1", `{}`)}, []string{"2 updates internal"}},
 		{"an internal node", []string{frame("updates", `{"Internal_check":{}}`)}, []string{"2 updates internal"}},
 		{"an instruction", []string{frame("updates", `{"a":{"messages":[{"type":"system","content":"x"}]}}`), frame("custom", `[["system","x"]]`)}, []string{"2 updates", "3 custom internal"}},

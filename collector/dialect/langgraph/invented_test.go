@@ -36,6 +36,7 @@ func TestFilteredStreamsInventNothing(t *testing.T) {
 		"a message before the input":             {frame("values", `{"messages":[{"type":"human","id":"h1","content":"q1"}]}`), frame("updates", `{"a":{"messages":[{"type":"ai","id":"lc_run--0","content":"OLD"},`+newTurn+`]}}`)},
 		"a state after an update of the history": {frame("updates", `{"boss":{"messages":[`+oldTurn+`,`+newTurn+`]}}`), frame("values", `{}`), frame("values", `{"messages":[`+oldTurn+`,`+newTurn+`]}`)},
 		"an Overwrite":                           {frame("updates", `{"boss":{"messages":{"value":[`+oldTurn+`,`+newTurn+`]}}}`)},
+		"a result from the cache":                {frame("updates", `{"a":{"messages":[`+by("", "run-1", "x")+`]},"__metadata__":{"cached":true}}`)},
 		"a canceled run":                         {frame("error", `{"error":"UserInterrupt","message":"User interrupted the run"}`)},
 		"a run that is rolled back":              {frame("error", `{"error":"UserRollback","message":"a reason"}`)},
 		"a timeout":                              {frame("error", `{"error":"TimeoutError","message":"late"}`)},

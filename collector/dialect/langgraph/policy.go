@@ -223,7 +223,7 @@ var (
 	}
 
 	// publicUpdates has the names of nodes, and what they return: a message, an update of the state, or a list of these.
-	publicUpdates = event.Rule{Members: rules{interruptKey: &publicInterrupts}, AnyMember: &event.Rule{
+	publicUpdates = event.Rule{Members: rules{interruptKey: &publicInterrupts, metadataKey: {Members: rules{"cached": &number}}}, AnyMember: &event.Rule{
 		Members: publicUpdate, Elements: &event.Rule{Members: publicUpdate, ByType: publicReturned}, ByType: publicReturned, Fallback: "null",
 	}}
 	publicUpdate = rules{"messages": &publicWritten, activeAgentKey: &publicTarget}

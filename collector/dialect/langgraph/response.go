@@ -138,11 +138,12 @@ func (d *decoder) readWhole(sc *scope, v, metadata strictjson.Value, b *event.Ba
 	}
 	m := d.open[id]
 	inPieces := m != nil
+	byModel := inPieces || isFromModel(v) && !d.isCached
 	if !inPieces {
 		at := d.announcementOf(id, sc, metadata)
 		d.setAgent(at.scope, v.Get("name"))
 		m = &message{ids: []string{id}, scope: at.scope, by: at.scope.speakerNamed(d.name(v.Get("name"))), model: at.model, marked: at.marked, task: at.task}
-		if isFromModel(v) {
+		if byModel {
 			m.by.response = d.freeResponse(m, id)
 		}
 	}
@@ -151,7 +152,6 @@ func (d *decoder) readWhole(sc *scope, v, metadata strictjson.Value, b *event.Ba
 		return
 	}
 	m.scope.noteSpeech()
-	byModel := inPieces || isFromModel(v)
 	if d.last = m.scope; !inPieces && byModel {
 		d.endAbandoned(m.scope, b)
 	}

@@ -42,9 +42,19 @@ func (d *decoder) readState(sc *scope, v strictjson.Value, first bool, b *event.
 	d.readPlan(v.Get("todos"), b)
 }
 
+// metadataKey is the member of an update that says whether its nodes have run, or their results are from the cache.
+//
+// Source: langgraph/pregel/_io.py, map_output_updates.
+const metadataKey = "__metadata__"
+
 // readUpdates reads what nodes have added to the state.
 func (d *decoder) readUpdates(sc *scope, v strictjson.Value, b *event.Batch) {
+	d.isCached, _ = v.Get(metadataKey).Get("cached").Bool()
+	defer func() { d.isCached = false }()
 	for name, update := range v.Members() {
+		if name.Is(metadataKey) {
+			continue
+		}
 		if name.Is(interruptKey) {
 			d.readInterrupts(sc, update, b)
 			d.readBreakpoint(sc, update, b)
@@ -170,8 +180,8 @@ func (d *decoder) readDebug(sc *scope, v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// readEvent reads an event of LangChain's astream_events. Events of chains only repeat others, together
-// with all their input.
+// readEvent reads an event of LangChain's astream_events. Events of chains repeat others, together with all their input, but
+// only they have the results of calls that no tool executed.
 //
 // Source: langchain_core/tracers/event_stream.py.
 func (d *decoder) readEvent(sc *scope, v strictjson.Value, b *event.Batch) {
@@ -179,6 +189,7 @@ func (d *decoder) readEvent(sc *scope, v strictjson.Value, b *event.Batch) {
 	kind := v.Get("event").String()
 	if strings.HasPrefix(kind, "on_chain_") { // a graph's event has the graph's agent, but the namespace of the graph above
 		d.graphOf(metadata, sc)
+		d.readChainResults(data, b)
 		return
 	}
 	at := d.scopeAt(metadata, sc)
@@ -197,5 +208,20 @@ func (d *decoder) readEvent(sc *scope, v strictjson.Value, b *event.Batch) {
 			failed = d.calls.only(func(c *call) bool { return c.scope == at && c.tool == tool })
 		}
 		d.failCall(failed, event.ToolError, reprCode(data.Get("error")), b)
+	}
+}
+
+// readChainResults reads the results of open calls in what a node returns. LangChain's agents answer some calls themselves: of an
+// unknown tool, above a limit, and those with the structured output.
+func (d *decoder) readChainResults(data strictjson.Value, b *event.Batch) {
+	if len(d.calls) == 0 {
+		return
+	}
+	for _, output := range []strictjson.Value{data.Get("chunk"), data.Get("output")} {
+		for _, m := range messagesIn(output, false, 0) {
+			if c := d.calls.byID(d.name(m.Get("tool_call_id"))); c != nil && m.Get("type").Is("tool") {
+				d.readResult(c.scope, m, b)
+			}
+		}
 	}
 }

@@ -52,10 +52,19 @@ func (d *decoder) readMessages(sc *scope, messages []strictjson.Value, b *event.
 	old := d.countOld(messages)
 	d.remember(sc, messages[:old], b)
 	for i, m := range messages {
+		if d.isCached && !isAnswer(m) {
+			d.remember(sc, []strictjson.Value{m}, b)
+			continue
+		}
 		if d.isLast = i == len(messages)-1; i >= old || d.isOfRun(m) {
 			d.readMessage(sc, m, strictjson.Value{}, b)
 		}
 	}
+}
+
+// isAnswer reports whether a message has a text for the user: it is a model's and calls no tool.
+func isAnswer(m strictjson.Value) bool {
+	return m.Get("type").Is("ai") && m.Get("tool_calls").Len() == 0
 }
 
 // countOld returns how many messages at the start of a list are from before the run. The last of them is the last user message
