@@ -39,6 +39,10 @@ type Table struct {
 	// depth.
 	DeepMembers []string
 
+	// EncodedMembers are envelopes that may hold their JSON in a string. A string that is not strict JSON may
+	// call itself internal to a more lenient reader, so the frame is withheld if the string could contain that.
+	EncodedMembers []string
+
 	// Events are the SSE event names that are allowed if the protocol does not put the frame's type there.
 	// "message" is always allowed, because it means the same as no name. A frame with any other event name
 	// is withheld.

@@ -47,7 +47,7 @@ func checkNames(t *event.Table, p *Prefilter, frame strictjson.Value) event.Name
 			return event.NamesInternal
 		}
 		deep := t.DeepEnvelopes || MatchesAny(text, t.DeepMembers)
-		if (deep || MatchesAny(text, t.Envelopes)) && namesInternal(t, value, deep) {
+		if (deep || MatchesAny(text, t.Envelopes)) && namesInternal(t, value, deep) || encodesInternal(t, text, value, deep) {
 			return event.NamesInternal
 		}
 	}
@@ -76,7 +76,7 @@ func namesInternal(t *event.Table, v strictjson.Value, deep bool) bool {
 		// Search each member only once, even if it is an envelope for two reasons: the effort would be
 		// 2^depth.
 		within := deep || MatchesAny(text, t.DeepMembers)
-		if (within || MatchesAny(text, t.Envelopes)) && namesInternal(t, value, within) {
+		if (within || MatchesAny(text, t.Envelopes)) && namesInternal(t, value, within) || encodesInternal(t, text, value, within) {
 			return true
 		}
 	}
@@ -105,7 +105,7 @@ func NewPrefilter(t *event.Table) *Prefilter {
 		return &Prefilter{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 	}
 	p := new(Prefilter)
-	for _, names := range [][]string{t.Discriminators, t.Labels, t.NameMembers, t.Envelopes, t.DeepMembers} {
+	for _, names := range [][]string{t.Discriminators, t.Labels, t.NameMembers, t.Envelopes, t.DeepMembers, t.EncodedMembers} {
 		p.Add(names)
 	}
 	return p

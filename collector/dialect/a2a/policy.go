@@ -132,6 +132,7 @@ var table = event.Table{
 	},
 	TypePrefixes:    []string{"https://a2a-protocol.org/errors/", "about:blank"}, // of problem details
 	DeepMembers:     []string{"error", "params", "metadata"},
+	EncodedMembers:  wire.ADKEncodedMembers,
 	IgnoreEventName: true,              // Agno uses class names as event names
 	KeptEvents:      []string{"error"}, // the Python SDK (1.3) and the JavaScript SDK over HTTP+JSON raise an error on this event name
 	FailureData:     `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"the run failed"}}`,

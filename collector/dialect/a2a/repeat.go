@@ -63,6 +63,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	withheld := !u.body.Exists() || u.internalBeside || wire.IsFiltered(b, prefilter)
 	content := contentReader{d: d, anyMember: !u.body.Exists(), findMarks: withheld, ids: d.contentIDs[:0]}
 	content.read(f.JSON, false)
+	content.addEvents(u)
 	if cap(content.ids) <= maxScratch {
 		d.contentIDs = content.ids
 	}
@@ -76,12 +77,16 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 		switch {
 		case known && (whole || snapshot || !piece), snapshot && w.unread:
 			b.Internal = true
+		case one.id.kind == contentEvent: // the message or artifact decides
 		case !known && !w.released.Contains(one.id) && (w.overflowed || w.unread && piece):
 			b.Internal = true
 			w.add(one.id, true)
 		}
 	}
 	if b.Internal {
+		if !snapshot { // the rest of an artifact, and snapshots, may not name the event
+			d.withholdContents(content.ids, f, u, piece)
+		}
 		return
 	}
 	for _, one := range content.ids {
@@ -119,22 +124,27 @@ var (
 // outerTable is for checking an object without the messages and artifacts in it.
 var outerTable = event.Table{
 	Discriminators: table.Discriminators, NameMembers: table.NameMembers, DeepMembers: table.DeepMembers,
-	Envelopes: []string{"adk_custom_metadata", "a2a:response", "event", "rawEvent"},
+	EncodedMembers: table.EncodedMembers,
+	Envelopes:      []string{"adk_custom_metadata", "a2a:response", "event", "rawEvent"},
 }
 
-// contentKey identifies a message or an artifact of a stream.
+// contentKey identifies a message or an artifact of a stream, or an ADK agent's event. The agent sends one event
+// as a message and again as an artifact, and marks only the message.
 type contentKey struct {
-	isArtifact bool
-	id         string
+	kind contentKind
+	id   string
 }
+
+type contentKind string
+
+const (
+	contentMessage  contentKind = "message"
+	contentArtifact contentKind = "artifact"
+	contentEvent    contentKind = "event"
+)
 
 // text returns the key as an ID for other streams.
-func (k contentKey) text() string {
-	if k.isArtifact {
-		return "artifact " + k.id
-	}
-	return "message " + k.id
-}
+func (k contentKey) text() string { return string(k.kind) + " " + k.id }
 
 // contentID is the id of a message or an artifact in a frame.
 type contentID struct {
@@ -160,15 +170,28 @@ func (r *contentReader) read(v strictjson.Value, inInternal bool) {
 	for name, value := range v.Members() {
 		switch text := name.Text(); {
 		case lenient.MatchesAny(text, messageIDs):
-			r.add(contentKey{false, r.d.id(value)}, v, inInternal)
+			r.add(contentKey{contentMessage, r.d.id(value)}, v, inInternal)
 		case lenient.MatchesAny(text, artifactIDs):
-			r.add(contentKey{true, r.d.id(value)}, v, inInternal)
+			r.add(contentKey{contentArtifact, r.d.id(value)}, v, inInternal)
 		case r.anyMember || lenient.MatchesAny(text, containerMembers):
 			r.read(value, inside)
 		}
 	}
 	for element := range v.Elements() {
 		r.read(element, inside)
+	}
+}
+
+// addEvents adds the ID of the event that an update with a message or an artifact carries. A snapshot names only the
+// event that changed it last.
+func (r *contentReader) addEvents(u update) {
+	if len(r.ids) == 0 || u.shape == shapeTask {
+		return
+	}
+	for _, around := range []strictjson.Value{u.body, u.body.Get("status").Get("message"), u.body.Get("artifact")} {
+		if id := r.d.id(around.Get("metadata").Get("adk_event_id")); id != "" {
+			r.ids = append(r.ids, contentID{id: contentKey{contentEvent, id}})
+		}
 	}
 }
 

@@ -33,6 +33,16 @@ func TestRepeats(t *testing.T) {
 	numbered := func(id, parts string) [3]string {
 		return [3]string{"artifact-update", "artifactUpdate", ids + `,"artifact":{"artifactId":` + id + `,"parts":` + parts + `}`}
 	}
+	const (
+		event1 = `,"metadata":{"adk_event_id":"1"}`
+		event2 = `,"metadata":{"adk_event_id":"2"}`
+		marked = `,"metadata":{"adk_event_id":"1","adk_custom_metadata":"{\"kind\": \"internal\"}"}`
+	)
+	stated := func(id, more string) [3]string {
+		frame := state(said(id, canary))
+		frame[2] += more
+		return frame
+	}
 	inTask := task(`,"artifacts":[{"artifactId":"a","parts":` + canary + `}]`)
 	inHistory := task(`,"history":[` + said("n", "[]") + `,` + said("m", canary) + `]`)
 	const more, begins = `,"append":true`, `,"append":false`
@@ -40,6 +50,11 @@ func TestRepeats(t *testing.T) {
 		sent   [][3]string
 		leaves bool // under the policy client
 	}{
+		"an event again":                  {[][3]string{stated("m", marked), artifact("a", canary, event1)}, false},
+		"an event's artifact":             {[][3]string{stated("m", marked), artifact("a", canary, `,"x":1`+event1), inTask}, false},
+		"an event's artifact continued":   {[][3]string{stated("m", marked), artifact("a", canary, event1), artifact("a", canary, more)}, false},
+		"an event, marked inside":         {[][3]string{artifact("b", canary+marked, ""), stated("m", event1)}, false},
+		"another event":                   {[][3]string{stated("m", marked), artifact("a", canary, event2)}, true},
 		"an artifact continued":           {[][3]string{artifact("a", "["+internal+"]", begins), artifact("a", canary, more)}, false},
 		"an artifact again":               {[][3]string{artifact("a", "["+internal+"]", ""), artifact("a", canary, "")}, false},
 		"an artifact in a snapshot":       {[][3]string{artifact("a", "["+internal+"]", ""), inTask}, false},

@@ -35,12 +35,12 @@ func (d *decoder) readContents(u update) []content {
 	all := d.contents[:0]
 	message := func(as extent, v strictjson.Value, around ...strictjson.Value) {
 		around = append(around, v)
-		all = append(all, content{contentKey{false, d.idOf(v, messageIDs)}, d.withFrame(partsOf(v, around...)), around, as})
+		all = append(all, content{contentKey{contentMessage, d.idOf(v, messageIDs)}, d.withFrame(partsOf(v, around...)), around, as})
 	}
 	artifact := func(as extent, task string, v strictjson.Value) {
 		parts, id := d.withFrame(partsOfArtifact(v, u.body)), d.idOf(v, artifactIDs)
 		parts.thought = parts.thought || as != extentWhole && d.thoughtArtifacts.Contains(d.thoughtID(artifactKey{task, id}))
-		all = append(all, content{contentKey{true, id}, parts, []strictjson.Value{u.body, v}, as})
+		all = append(all, content{contentKey{contentArtifact, id}, parts, []strictjson.Value{u.body, v}, as})
 	}
 	switch u.shape {
 	case shapeMessage:

@@ -33,6 +33,7 @@ var table = event.Table{
 		"event", "result", "rawEvent", "raw_event", "customMetadata", "custom_metadata", "a2a:request", "a2a:response", "params",
 		"task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "history", "parts", "metadata", "adk_custom_metadata",
 	},
+	EncodedMembers:  wire.ADKEncodedMembers,
 	IgnoreEventName: true,              // the ADK's clients read only the data
 	KeptEvents:      []string{"error"}, // the Go server names its error frames
 	FailureData:     `{"error":"the run failed"}`,

@@ -14,6 +14,14 @@ import (
 // arguments.
 const TransferTool = "transfer_to_agent"
 
+// ADKEncodedMembers are the members that ADK servers write as objects or as JSON in a string.
+//
+// Source: google/adk/a2a/converters/event_converter.py of google-adk 2.13, _serialize_metadata_value.
+var ADKEncodedMembers = []string{
+	"customMetadata", "custom_metadata", "a2a:request", "a2a:response", "adk_custom_metadata", "adk_actions", "adk_usage_metadata",
+	"adk_grounding_metadata", "adk_citation_metadata",
+}
+
 // IsInputRequest reports whether a function call is one of the ADK's requests for input instead of a
 // tool.
 func IsInputRequest(name string) bool { return strings.HasPrefix(name, "adk_request_") }
