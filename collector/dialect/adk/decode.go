@@ -84,6 +84,12 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 		d.transferTarget = ""
 	}
 	fr.interpret()
+	if !user {
+		fr.remote = readRemote(b.Embedded(fr.customMetadata.Get("a2a:response")))
+	}
+	if fr.remote.failure != event.NoFailure {
+		b.Type = cmp.Or(failedTypes[b.Type], b.Type)
+	}
 	fr.lacksModel = b.Place.IsFunction() || fr.isBare() && d.places.IsWorkflow(d.text(fr.node.Get("path"), wire.MaxPath))
 	fr.isStep = b.Place.IsStep()
 	if fr.exceedsLimits() {
@@ -92,7 +98,9 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 	}
 	d.parts = appendParts(d.parts, fr.partList)
 	defer func() { clear(d.parts) }() // they would keep a large frame in memory until the next one
-	if fr.parts = d.parts; fr.pausesCalls() {
+	fr.parts = d.parts
+	fr.applyRemote(b)
+	if fr.pausesCalls() {
 		b.Type = cmp.Or(pausesTypes[b.Type], b.Type)
 	}
 	switch {

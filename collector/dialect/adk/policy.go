@@ -147,6 +147,10 @@ var publicFailed = func() event.Rule {
 	failed := publicEvent
 	failed.Members = maps.Clone(failed.Members)
 	failed.Members["errorMessage"], failed.Members["error_message"] = message, message
+	// The metadata may be all that says that a remote agent failed.
+	camel, snake := *message, *message
+	camel.RenameTo, snake.RenameTo = "errorMessage", "error_message"
+	failed.Members["customMetadata"], failed.Members["custom_metadata"] = &camel, &snake
 	return failed
 }()
 

@@ -26,6 +26,7 @@ type frame struct {
 	usage          event.Usage
 	actions        actions
 	partList       strictjson.Value
+	remote         remoteAnswer
 	longRunningIDs map[string]bool // the ids in longRunning
 	hasUsage       bool
 	notPartial     bool // partial is explicitly false; without streaming it is usually absent
@@ -185,7 +186,7 @@ func isModel(role strictjson.Value) bool {
 
 // reportsFailure reports whether the event has an error code that means failure, or only an error message.
 func (f *frame) reportsFailure() bool {
-	return wire.IsFailureCode(f.errorCode) || f.hasOnlyErrorMessage()
+	return f.remote.failure != event.NoFailure || wire.IsFailureCode(f.errorCode) || f.hasOnlyErrorMessage()
 }
 
 // hasOnlyErrorMessage reports whether the event has an error message and no code, as that of an agent that asks another one
@@ -229,6 +230,8 @@ func (f *frame) failure(r *response, pending int) event.Failure {
 	switch {
 	case !f.reportsFailure():
 		return event.NoFailure
+	case f.remote.failure != event.NoFailure:
+		return f.remote.failure
 	case f.hasOnlyErrorMessage() && !f.hasUsage && !f.finishReason.Exists():
 		return event.AgentError
 	case f.lacksModel && !wire.IsStatus(f.errorCode.String()):
@@ -253,7 +256,7 @@ func isClass(code []byte) bool { return !bytes.Equal(code, bytes.ToUpper(code)) 
 // code returns the frame's most specific error code. The message may have one from the model's API,
 // while the error code is only the class of an exception.
 func (f *frame) code() string {
-	return wire.MostSpecific(wire.Code(f.errorCode), wire.Code(f.errorType), wire.TextCode(f.errorMessage.Text()))
+	return wire.MostSpecific(wire.Code(f.errorCode), wire.Code(f.remote.code), wire.Code(f.errorType), wire.TextCode(f.errorMessage.Text()))
 }
 
 // isModelResponse reports whether a whole frame ends a model response. Tool responses, the ADK's
