@@ -19,6 +19,7 @@ func (d *decoder) beginAttempt(v strictjson.Value) {
 		for _, c := range d.calls {
 			c.abandoned = true
 		}
+		d.working = nil
 	}
 	d.attempt = max(d.attempt, attempt)
 }

@@ -51,6 +51,7 @@ type runState struct {
 	shownWork wire.Set[string]  // tasks that do not work within a withheld call
 	plan      event.Plan
 	handoffState
+	internalState
 }
 
 // kind describes the frames of a stream mode.

@@ -10,11 +10,11 @@ import (
 // questionLists are the members that list the questions of a task, a state or an update.
 var questionLists = []string{"interrupts", interruptKey}
 
-// withholdQuestions reports whether v contains a question of an internal task or graph. It records such questions, because
-// other frames repeat them without their place. isOfInternal says that all of v is internal.
-func (d *decoder) withholdQuestions(v strictjson.Value, isOfInternal bool, depth int) (found bool) {
+// withholdQuestions reports whether v contains a question that is or may be of an internal task or graph. It records those
+// that are, because other frames repeat them without their place. isOfInternal says that all of v is internal.
+func (d *decoder) withholdQuestions(v strictjson.Value, isOfInternal bool, depth int) (found findings) {
 	if depth > maxScan {
-		return false // examine withholds the frame
+		return found // examine withholds the frame
 	}
 	isOfInternal = isOfInternal || d.isInternalTask(v)
 	for name, member := range v.Members() {
@@ -22,15 +22,16 @@ func (d *decoder) withholdQuestions(v strictjson.Value, isOfInternal bool, depth
 			for _, question := range questionsIn(member) {
 				if isOfInternal || d.isGraphOfWithheldCall(namespaceOf(question), "") {
 					d.withholdQuestion(question)
-					found = true
+					found.internal = true
 				}
+				found.doubtful = found.doubtful || d.mayAskWithin(question)
 			}
 			continue
 		}
-		found = d.withholdQuestions(member, isOfInternal, depth+1) || found
+		found.add(d.withholdQuestions(member, isOfInternal, depth+1))
 	}
 	for element := range v.Elements() {
-		found = d.withholdQuestions(element, isOfInternal, depth+1) || found
+		found.add(d.withholdQuestions(element, isOfInternal, depth+1))
 	}
 	return found
 }
@@ -68,9 +69,11 @@ func namespaceOf(question strictjson.Value) []byte {
 
 // withholdQuestion records a question by its ID or, without one, by its content.
 func (d *decoder) withholdQuestion(v strictjson.Value) {
-	if id := v.First("id", "interrupt_id"); len(id.Text()) == 0 {
+	if id := questionID(v); len(id.Text()) == 0 {
 		d.withholdContent(v)
 	} else {
 		d.withholdID(id, true)
 	}
 }
+
+func questionID(v strictjson.Value) strictjson.Value { return v.First("id", "interrupt_id") }

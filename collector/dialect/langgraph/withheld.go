@@ -29,14 +29,29 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	isPlaced := isInternalGraph || d.isWithinWithheldCall(name, mode, v)
 	isOfInternal := isNamed || isPlaced
 	isInternal := found.internal || isOfInternal
-	if isOfInternal || !d.internalWork.IsEmpty() || d.withheldCalls.mayBeOpen() {
-		isInternal = d.withholdQuestions(v, isPlaced || isNamed && !isCheckpoint(mode, v), 0) || isInternal
+	repeatsFailure := d.repeatsFailure(mode, v)
+	switch mode {
+	case modeTasks:
+		d.trackTask(name, v, isPlaced)
+	case modeDebug:
+		d.trackTask(name, v.Get("payload"), isPlaced)
 	}
+	if isOfInternal || !d.internalWork.IsEmpty() || d.withheldCalls.mayBeOpen() {
+		questions := d.withholdQuestions(v, isPlaced || isNamed && !isCheckpoint(mode, v), 0)
+		isInternal, inDoubt = isInternal || questions.internal, inDoubt || questions.doubtful
+	}
+	isOfFailed := isOfInternal || repeatsFailure
 	if mode == modeEvents {
 		isWithheld, mayBeWithheld := d.checkTool(v)
 		d.noteRun(v, isOfInternal || isWithheld, mayBeWithheld)
-		inDoubt = inDoubt || mayBeWithheld
+		d.trackRun(v, isOfInternal || isWithheld || mayBeWithheld)
+		inDoubt, isOfFailed = inDoubt || mayBeWithheld, isOfFailed || isWithheld || mayBeWithheld
 	}
+	if isOfFailed {
+		d.noteFailure(mode, v)
+	}
+	b.PublicForm = repeatsFailure && mode == modeError
+	inDoubt = inDoubt || repeatsFailure && mode != modeError
 	b.HasThoughts, b.Internal = found.hasThought, isInternal || inDoubt || instructs
 	if b.Internal {
 		d.shown.forget(0)

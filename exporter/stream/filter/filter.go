@@ -171,7 +171,11 @@ func (f *Filter) applyPolicy(b *event.Batch, rules event.Type) (Frame, Reason) {
 	case rules.Text:
 		return f.applyText(b, rules)
 	}
-	switch f.settings.Policy {
+	policy := f.settings.Policy
+	if b.PublicForm && policy == event.PolicyClient {
+		policy = event.PolicyPublic
+	}
+	switch policy {
 	case event.PolicyClient:
 		return f.applyClient(b, rules)
 	case event.PolicyPublic:

@@ -1,0 +1,140 @@
+package langgraph
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// internalState is what a run's stream has shown of internal work that other frames may repeat without its place.
+type internalState struct {
+	working  map[string][]string // internal tasks and runs of LangChain that have not ended, and those around them; at most wire.MaxSet
+	failures wire.Set[string]    // hashes of the errors of internal work
+	placed   wire.Set[string]    // questions of tasks that are not internal
+}
+
+// maxAround limits how many tasks or runs around an internal one are kept. If there are more, any may be around it.
+const maxAround = 64
+
+// beginWork records that an internal task or run works.
+func (s *internalState) beginWork(id string, around []string) {
+	if id == "" || len(s.working) >= wire.MaxSet {
+		return
+	}
+	if s.working == nil {
+		s.working = make(map[string][]string)
+	}
+	s.working[id] = around[:min(len(around), maxAround)]
+}
+
+// endWork records that a task or a run has ended, and with it what worked within it. An exception may end that without a frame.
+func (s *internalState) endWork(id string) {
+	maps.DeleteFunc(s.working, func(inner string, around []string) bool { return inner == id || slices.Contains(around, id) })
+}
+
+// mayBeAround reports whether an internal task or run may work within a task or a run.
+func (s *internalState) mayBeAround(id string) bool {
+	for _, around := range s.working {
+		if len(around) == maxAround || slices.Contains(around, id) {
+			return true
+		}
+	}
+	return len(s.working) >= wire.MaxSet
+}
+
+// trackTask records the beginning or the end of a task. Only the end has a list of questions.
+//
+// Source: langgraph/pregel/debug.py, map_debug_tasks and map_debug_task_results.
+func (d *decoder) trackTask(name []byte, task strictjson.Value, isInternal bool) {
+	id, questions := d.name(task.Get("id")), task.Get("interrupts")
+	isInternal = isInternal || mayName(&d.internalWork, task.Get("id"))
+	switch hasEnded := questions.Kind() == strictjson.Array; {
+	case !hasEnded && isInternal:
+		d.beginWork(id, d.tasksAround(name))
+	case hasEnded:
+		d.endWork(id)
+		for question := range questions.Elements() {
+			if asked := d.name(questionID(question)); asked != "" && !isInternal {
+				d.placed.Add(asked)
+			}
+		}
+	}
+}
+
+// tasksAround returns the tasks in the namespace of an SSE event name.
+func (d *decoder) tasksAround(name []byte) (around []string) {
+	for i, segment := range bytes.Split(name, []byte("|")) {
+		if i > 0 {
+			_, task := splitSegment(segment)
+			around = append(around, task)
+		}
+	}
+	return around
+}
+
+// trackRun records the beginning or the end of a run of LangChain.
+func (d *decoder) trackRun(v strictjson.Value, isInternal bool) {
+	id, kind := d.name(v.Get("run_id")), v.Get("event").Text()
+	switch {
+	case isCustomEvent(v):
+	case lenient.HasSuffix(kind, "end", "error"):
+		d.endWork(id)
+	case isInternal && lenient.HasSuffix(kind, "start"):
+		var around []string
+		for above := range v.Get("parent_ids").Elements() {
+			around = append(around, d.name(above))
+		}
+		d.beginWork(id, around)
+	}
+}
+
+// errorIn returns the error in a frame, and the task or run that it ends. The error of the whole run has none.
+func (d *decoder) errorIn(mode string, v strictjson.Value) (err strictjson.Value, ended string) {
+	switch mode {
+	case modeError:
+		return v, ""
+	case modeDebug:
+		v = v.Get("payload")
+		return v.Get("error"), d.name(v.Get("id"))
+	case modeTasks:
+		return v.Get("error"), d.name(v.Get("id"))
+	case modeEvents:
+		return v.Get("data").Get("error"), d.name(v.Get("run_id"))
+	}
+	return err, ""
+}
+
+// noteFailure records an error of internal work, because the errors of what is around the work repeat it.
+func (d *decoder) noteFailure(mode string, v strictjson.Value) {
+	err, _ := d.errorIn(mode, v)
+	if key := errorKey(err); key != "" {
+		d.failures.Add(key)
+	}
+}
+
+// repeatsFailure reports whether a frame has, or may have, the error of internal work.
+func (d *decoder) repeatsFailure(mode string, v strictjson.Value) bool {
+	err, ended := d.errorIn(mode, v)
+	if err.Kind() <= strictjson.Null {
+		return false
+	}
+	key := errorKey(err)
+	return key != "" && d.failures.MayContain(key) || mode == modeError && len(d.working) > 0 || d.mayBeAround(ended)
+}
+
+// errorKey returns a hash of the text of an error, or "" if there is none.
+func errorKey(err strictjson.Value) string {
+	if message := err.Get("message"); message.Exists() {
+		err = message
+	}
+	return contentKey(err)
+}
+
+// mayAskWithin reports whether a question may be of an internal task that works. Without a namespace, only its ID places it.
+func (d *decoder) mayAskWithin(question strictjson.Value) bool {
+	return len(d.working) > 0 && !d.placed.Contains(d.name(questionID(question)))
+}
