@@ -25,9 +25,22 @@ func (d *decoder) checkInterface(is traits, v strictjson.Value, found *findings)
 		found.internal = found.internal || lenient.MatchesAny(name.Text(), nameMembers) && lenient.ContainsInternal(value) ||
 			lenient.MatchesAny(name.Text(), refMembers) && mayName(&d.withheld, value)
 	}
-	if id := v.Get("id"); found.internal {
+	switch id := v.Get("id"); {
+	case found.internal:
 		d.withholdID(id, true)
-	} else {
+	case d.isPushed && d.mayBeOfInternal(v):
+		found.doubtful = true
+	default:
 		d.shown.note(id)
 	}
+}
+
+// mayBeOfInternal reports whether an element that a node has just pushed may be of an internal one. A node pushes an element
+// before it returns the message to which the element belongs, so a message that was not shown may still turn out to be internal.
+func (d *decoder) mayBeOfInternal(element strictjson.Value) bool {
+	message := element.Get("metadata").Get("message_id")
+	if message.Kind() == strictjson.String {
+		return !d.shown.contains(message)
+	}
+	return len(d.working) > 0
 }

@@ -28,12 +28,13 @@ var places = map[string]place{modeValues: inState, modeUpdates: inNodes, modeMes
 type examination struct {
 	cuts       []strictjson.Value // parts that do not leave with the frame
 	cutsAll    bool               // a part is cut for any finding that withholds a frame; else only for instructions
+	isPushed   bool               // a node sends the frame while it works
 	toolInput  strictjson.Value   // of an event of a tool
 	toolOutput strictjson.Value   // of an event of a tool, if it is neither a message nor a Command
 }
 
 func (d *decoder) beginExamination(mode string, v strictjson.Value) {
-	d.examination = examination{cuts: d.cuts[:0], cutsAll: mode == modeValues}
+	d.examination = examination{cuts: d.cuts[:0], cutsAll: mode == modeValues, isPushed: mode == modeCustom}
 	if mode == modeEvents && isToolEvent(v) {
 		data := v.Get("data")
 		d.toolInput = data.Get("input")

@@ -169,6 +169,7 @@ func TestInterfaces(t *testing.T) {
 		return `{"type":"ui","id":"` + id + `","name":"card","props":{"t":"` + text + `"},"metadata":{` + metadata + `}}`
 	}
 	ofNode, ofMessage, unmarked := ui("u1", "secret", `"name":"internal_x"`), ui("u1", "secret", `"message_id":"m1"`), ui("u1", "secret", `"name":"a","merge":true`)
+	const answer = `{"type":"ai","id":"m2","content":"answer"}`
 	shown := ui("u2", "shown", `"name":"a","message_id":"m2"`)
 	state := func(one string) sent { return sent{"values", `{"messages":[],"ui":[` + one + `,` + shown + `]}`} }
 	for _, first := range [][]sent{
@@ -177,10 +178,17 @@ func TestInterfaces(t *testing.T) {
 		{state(ofNode)}, {hidden, state(ofMessage)}, {{"tasks", `{"id":"1","name":"a","result":{"ui":[` + ofNode + `]},"interrupts":[]}`}},
 		{{"checkpoints", `{"values":{"ui":[` + ofNode + `]},"tasks":[]}`}}, {hidden, {"custom", `{"progress":"secret","messageId":"m1"}`}, {"custom", ofMessage}},
 	} {
-		stream := append(first[:len(first):len(first)], state(unmarked), sent{"custom", unmarked}, sent{"updates", `{"a":{"ui":[` + unmarked + `]}}`}, sent{"custom", shown})
+		stream := append(first[:len(first):len(first)], state(unmarked), sent{"custom", unmarked}, sent{"updates", `{"a":{"ui":[` + unmarked + `]}}`}, inTuple(answer, ""), sent{"custom", shown})
 		checkStaysIn(t, []filter.Settings{client, public}, stream...)
 		if out := leaving(client, stream...); !strings.Contains(out, `"ui":[`+shown+`]`) || !strings.Contains(out, `custom `+shown) {
 			t.Errorf("after %v what another node pushed does not leave:\n%s", first, out)
 		}
+	}
+	begun, _ := tasksOf("t1", "internal_x", "")
+	checkStaysIn(t, []filter.Settings{client, public}, sent{"custom", ofMessage}, hidden, state(ofMessage))
+	checkStaysIn(t, []filter.Settings{client, public}, begun[0], sent{"custom", ui("u1", "secret", `"name":null`)})
+	returned := sent{"updates", `{"a":{"ui":` + shown + `,"messages":[` + answer + `]}}`}
+	if out := leaving(client, sent{"custom", shown}, returned, sent{"custom", shown}); strings.Count(out, "shown") != 2 {
+		t.Errorf("an element that came before its message does not leave with it and after it: %s", out)
 	}
 }
