@@ -20,6 +20,16 @@ type internalState struct {
 // maxAround limits how many tasks or runs around an internal one are kept. If there are more, any may be around it.
 const maxAround = 64
 
+// size returns the approximate size in bytes.
+func (s *internalState) size() int {
+	const ofID, ofEntry = 64, 256
+	n := ofEntry*len(s.working) + ofID*(s.failures.Len()+s.placed.Len())
+	for _, around := range s.working {
+		n += ofID * len(around)
+	}
+	return n
+}
+
 // beginWork records that an internal task or run works.
 func (s *internalState) beginWork(id string, around []string) {
 	if id == "" || len(s.working) >= wire.MaxSet {
