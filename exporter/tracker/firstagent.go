@@ -24,6 +24,7 @@ func (r *openRun) rootAgentOf(b *event.Batch) (op *Operation, decided bool) {
 	case !r.rootIsFirst, b.EnclosingCall != "" && known == nil:
 		return nil, false
 	case known == r.Root:
+		r.clearReplies(r.Root) // control may have come back to the same branch
 		return known, true
 	case b.MayBeRoot && !b.IsParallel && b.Agent == r.Root.Name && r.current == r.Root: // control came back
 		r.speakAsRoot(key)

@@ -26,6 +26,15 @@ invoke_agent a ok 1-5
   invoke_agent b ok 3-4
     chat m ok 3-4
   chat m ok 4-5`},
+		{"control comes back to the same branch", file(), []*event.Batch{
+			says("a", mayBeRoot("a"), calls("t1", "go")), says("a", mayBeRoot("a"), returns("t1", "go"), settles, handsOver("t1", "b")),
+			says("b", mayBeRoot("b"), responds("m"), handsOver("", "a")), says("a", mayBeRoot("a"), responds("m"), final)}, `
+completed
+invoke_agent a ok 1-4
+  execute_tool go ok 1-2
+  invoke_agent b ok 2-3
+    chat m ok 2-3
+  chat m ok 3-4`},
 		{"another agent follows without a transfer", file(), []*event.Batch{
 			says("a", mayBeRoot("a:1"), responds("m")), says("b", mayBeRoot("b:1"), responds("m")), says("b", mayBeRoot("b:1"), final)}, `
 completed

@@ -83,9 +83,17 @@ func (d *decoder) authorsOf(m strictjson.Value, names []string, graph *scope) []
 		names = d.authors.Of(id)
 	}
 	if len(names) == 0 {
-		return []string{graph.speaker().agent}
+		return []string{graph.author()}
 	}
 	return names
+}
+
+// author returns the agent that wrote what has no stated author, or "".
+func (sc *scope) author() string {
+	if sc.isAssumed {
+		return ""
+	}
+	return sc.speaker().agent
 }
 
 // metadataOf returns LangGraph's metadata of a frame of some modes.

@@ -17,6 +17,12 @@ func by(author, id, text string) string {
 	return `{"type":"ai","id":"` + id + `"` + name + `,"content":"` + text + `"}`
 }
 
+// announcedIn is the announcement of a message of a task.
+func announcedIn(id, task string) sent {
+	node, _, _ := strings.Cut(task, ":")
+	return sent{"messages/metadata", `{"` + id + `":{"metadata":{"langgraph_node":"` + node + `","langgraph_checkpoint_ns":"` + task + `"}}}`}
+}
+
 // TestAuthors sends the text of bob where alice is the only author that may be shown.
 func TestAuthors(t *testing.T) {
 	alice, bob, nameless := by("alice", "m6", "x"), by("bob", "m5", "secret"), by("", "m5", "secret")
@@ -53,7 +59,11 @@ func TestAuthors(t *testing.T) {
 		{announced, first, {"values", `{"messages":[` + alice + `,` + nameless + `]}`}},
 		{within, {"updates|tools:1", `{"model":{"messages":[` + nameless + `]}}`}, aliceSays, {"updates", `{"n1":{"messages":[` + alice + `,` + nameless + `]}}`}},
 		{{"updates", `{"n1":{"messages":[` + bob + `]}}`}, inTuple(piece(""), of("alice"))},
-		{{"updates", `{"n1":{"messages":[` + nameless + `]}}`}, {"updates", `{"n2":{"messages":[` + nameless + `]}}`}}, // of an unknown agent
+		{{"updates", `{"n1":{"messages":[` + nameless + `]}}`}, {"updates", `{"n2":{"messages":[` + nameless + `]}}`}},        // of an unknown agent
+		{{"updates", `{"research":{"messages":[` + alice + `]}}`}, {"updates", `{"writer":{"messages":[` + nameless + `]}}`}}, // of another node
+		{{"values", `{"messages":[` + userAsks + `,` + alice + `]}`}, {"values", `{"messages":[` + userAsks + `,` + alice + `,` + nameless + `]}`}},
+		{inTuple(by("alice", "m6", "x"), `,"langgraph_checkpoint_ns":"research:1"`), inTuple(piece(""), `,"langgraph_checkpoint_ns":"writer:2"`)},
+		{announcedIn("m6", "research:1"), {"messages/complete", `[` + alice + `]`}, announcedIn("m5", "writer:2"), {"messages/partial", `[` + nameless + `]`}},
 	} {
 		checkStaysIn(t, readers, append([]sent{first}, stream...)...)
 	}

@@ -36,8 +36,9 @@ type runState struct {
 	// that a failed attempt was running never return.
 	showsReturns bool
 
-	repeatsModel bool // the update being read has responses of an earlier run
-	isCached     bool // the update being read is from LangGraph's cache: no model or tool has run
+	repeatsModel bool   // the update being read has responses of an earlier run
+	node         string // the node whose update is being read, or its task as in a namespace; "" if unknown
+	isCached     bool   // the update being read is from LangGraph's cache: no model or tool has run
 
 	attempt   float64           // the number of the last attempt, from 1; 0 if none was stated
 	scopes    map[string]*scope // by namespace

@@ -43,11 +43,11 @@ func (d *decoder) setInputAuthors(sc *scope, v strictjson.Value, id string, b *e
 	}
 	question := "input " + cmp.Or(id, contentKey(v))
 	if sc.above != nil {
-		d.authors.Add(question, sc.speaker().agent)
+		d.authors.Add(question, sc.author())
 	}
 	names := d.authors.Of(question)
 	if len(names) == 0 {
-		names = []string{sc.speaker().agent}
+		names = []string{sc.author()}
 	}
 	b.InputAuthors = append(b.InputAuthors, names...)
 }

@@ -55,6 +55,7 @@ type scope struct {
 	task       string // the id of that node's task, which distinguishes parallel ones
 	branch     string // "" for the run's own graph
 	agent      string // "" if unknown
+	isAssumed  bool   // the agent's name is from a message of an unknown node, so another agent may have written it
 	configured string // the agent's name if the stream does not name it, or ""
 	call       string // the tool call in which the subgraph works, or ""
 	mayBeRoot  bool   // see event.Batch
@@ -114,9 +115,8 @@ func splitLast(namespace []byte) (outer, last []byte) {
 // Source: langgraph/pregel/_algo.py (langgraph_checkpoint_ns), langchain/agents/factory.py
 // (lc_agent_name).
 func (d *decoder) scopeAt(metadata strictjson.Value, given *scope) *scope {
-	sc := d.graphOf(metadata, given)
-	d.setAgent(sc, metadata.Get("lc_agent_name"))
-	return sc
+	_, task := splitLast(metadata.Get("langgraph_checkpoint_ns").Text())
+	return d.nameAgent(d.graphOf(metadata, given), string(task), metadata.Get("lc_agent_name"))
 }
 
 // graphOf is scopeAt without the agent's name.

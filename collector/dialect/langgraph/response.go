@@ -1,6 +1,7 @@
 package langgraph
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -141,7 +142,7 @@ func (d *decoder) readWhole(sc *scope, v, metadata strictjson.Value, b *event.Ba
 	byModel := inPieces || isFromModel(v) && !d.isCached
 	if !inPieces {
 		at := d.announcementOf(id, sc, metadata)
-		d.setAgent(at.scope, v.Get("name"))
+		at.scope = d.nameAgent(at.scope, cmp.Or(at.task, d.node), v.Get("name"))
 		m = &message{ids: []string{id}, scope: at.scope, by: at.scope.speakerNamed(d.name(v.Get("name"))), model: at.model, marked: at.marked, task: at.task}
 		if byModel {
 			m.by.response = d.freeResponse(m, id)

@@ -50,7 +50,7 @@ const metadataKey = "__metadata__"
 // readUpdates reads what nodes have added to the state.
 func (d *decoder) readUpdates(sc *scope, v strictjson.Value, b *event.Batch) {
 	d.isCached, _ = v.Get(metadataKey).Get("cached").Bool()
-	defer func() { d.isCached = false }()
+	defer func() { d.isCached, d.node = false, "" }()
 	for name, update := range v.Members() {
 		if name.Is(metadataKey) {
 			continue
@@ -61,6 +61,7 @@ func (d *decoder) readUpdates(sc *scope, v strictjson.Value, b *event.Batch) {
 			continue
 		}
 		node := d.name(name)
+		d.node = node
 		d.readUpdate(sc, node, update, b)
 		d.endNode(sc, node, "", b)
 	}
@@ -121,6 +122,8 @@ func (d *decoder) readTask(sc *scope, v strictjson.Value, b *event.Batch) {
 		d.startTask(sc, id, v, b)
 		return
 	}
+	d.node = node + ":" + id
+	defer func() { d.node = "" }()
 	result := v.Get("result")
 	d.readUpdate(sc, node, result, b)
 	for _, channel := range returnChannels {

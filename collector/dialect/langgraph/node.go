@@ -1,0 +1,49 @@
+package langgraph
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// agentNodes are the nodes of LangChain's agents. hooks are suffixes of nodes that their middleware adds.
+//
+// Source: langchain/agents/factory.py, langgraph/prebuilt/chat_agent_executor.py.
+var (
+	agentNodes = []string{"model", "agent", toolNode, "generate_structured_response", "pre_model_hook", "post_model_hook"}
+	hooks      = []string{".before_agent", ".before_model", ".after_model", ".after_agent"}
+)
+
+// nameAgent sets the name of the agent in a graph, and returns the agent's graph. The name is from a message, or its metadata,
+// of a node or a task in the given graph. Without stream_subgraphs, the graph of an agent that a node of the run's own graph
+// invokes has no frames. Then the message is of the graph in that node.
+func (d *decoder) nameAgent(sc *scope, node string, named strictjson.Value) *scope {
+	name := d.name(named)
+	switch isOwn := isAgentNode(node); {
+	case sc.above != nil || name == "":
+	case isOwn:
+		sc.isAssumed = false
+	case node == "":
+		sc.isAssumed = sc.isAssumed || sc.agent == ""
+	case name != sc.agent:
+		sc = d.graphIn(node, name)
+	}
+	d.setAgent(sc, named)
+	return sc
+}
+
+// graphIn returns the graph of an agent in a node or a task. If an update named the agent first, which names no task, that graph is
+// also that of the node's later tasks.
+func (d *decoder) graphIn(task, agent string) *scope {
+	node, _, _ := strings.Cut(task, ":")
+	if known := d.scopes[node]; known != nil && known.agent == agent {
+		return known
+	}
+	return d.scopeOf([]byte(task))
+}
+
+func isAgentNode(task string) bool {
+	node, _, _ := strings.Cut(task, ":")
+	return slices.Contains(agentNodes, node) || slices.ContainsFunc(hooks, func(suffix string) bool { return strings.HasSuffix(node, suffix) })
+}
