@@ -228,7 +228,7 @@ func (d *StreamDecoder) lastFrame() *event.Batch {
 	if frame, hasData := d.reader.Unended(); hasData && d.decoder != nil && d.end == event.EndOfStream {
 		d.takeTurn(frame)
 		if b := d.decode(frame, d.input.ReceivedAt()); b.Rejected == "" {
-			d.offset = d.reader.Offset()
+			d.offset += int64(d.reader.TruncatedBytes())
 			return b
 		}
 	}

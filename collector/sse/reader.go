@@ -380,7 +380,6 @@ func (r *Reader) finish(err error) error {
 		if r.hasID {
 			r.unended.ID = r.newID
 		}
-		r.offset = r.base + int64(r.end)
 	}
 	r.buffer = buffer{err: err}
 	r.lineEnds, r.lookahead = lineEnds{}, lookahead{}
