@@ -74,7 +74,8 @@ func (f *frame) publicRule(hidden []string) *event.Rule {
 }
 
 // addRule adds a rule at a path. If one path is a prefix of another, only the value at the longer one
-// leaves. An error is an exception: nothing within it leaves, because an error without its other members looks like none. If two paths lead to the same value, the stricter rule applies, with the fact that either states.
+// leaves. Nothing within an error leaves, because an error without its other members looks like none. If two paths lead
+// to the same value, the stricter rule applies, with the fact that either states.
 func addRule(at *event.Rule, p path, rule event.Rule) {
 	for _, name := range p[:len(p)-1] {
 		next := at.Members[name]

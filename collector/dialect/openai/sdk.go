@@ -130,8 +130,8 @@ func (d *decoder) beginSDK(b *event.Batch) {
 	b.Agent = d.sdk.agents.speaker()
 }
 
-// forgetResponse states that another model may answer next. It may be of another provider, whose answers are no responses of
-// the API. Then only items show its texts and calls.
+// forgetResponse prepares for an answer of another model. A model of another provider sends no events of the Responses API, so only
+// items show its texts and calls.
 func (d *decoder) forgetResponse() {
 	if !d.response.open {
 		d.sdk.responses, d.sdk.answered, d.response.ended, d.response.hasItems = false, false, false, false

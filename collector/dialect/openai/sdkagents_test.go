@@ -59,7 +59,7 @@ func deltaOf(n int, id string) string {
 	return raw(n, "output_text.delta", `"output_index":0,"item_id":"`+id+`","delta":"`+id+`"`)
 }
 
-// whoDid lists the events of a stream, each with the agent whose it is, the call or branch in which the agent works, and the response.
+// whoDid lists the events of a stream. Each has its agent, the call or branch in which the agent works, and its response.
 func whoDid(sent ...string) string {
 	var got []string
 	var at string

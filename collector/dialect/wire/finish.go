@@ -8,8 +8,8 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// finishFailures maps the finish reasons with which a model's answer failed to failures. Any other reason is none: the answer is whole,
-// has calls or reached a limit, or nobody but the server knows what the reason means. The keys are in lower case and have underscores.
+// finishFailures maps finish reasons to failures of a model's answer. A reason that is not listed is no failure: the answer is whole, has
+// calls or reached a limit, or the meaning of the reason is unknown. The keys are in lower case and have underscores.
 //
 // Source: openai/types/chat/chat_completion_chunk.py of openai 3.54; litellm/litellm_core_utils/core_helpers.py, _FINISH_REASON_MAP, of
 // litellm 1.110; google/genai/types.py, FinishReason, of google-genai; vllm/v1/engine/__init__.py, FINISH_REASON_STRINGS;

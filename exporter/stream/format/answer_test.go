@@ -44,7 +44,7 @@ func boundary(t *testing.T, data []byte) string {
 	return ""
 }
 
-// TestEndOfAnswers reads answers whose protocol states the end of a run more than once. As in spans, the run ends with its answer.
+// TestEndOfAnswers reads answers in which the protocol states the end of the run more than once. The run ends with the answer, as in spans.
 func TestEndOfAnswers(t *testing.T) {
 	answer := replay.Frame{Source: "s", Stream: &replay.Stream{SingleRun: true}}
 	other := replay.Frame{Source: "s", Stream: &replay.Stream{SingleRun: true}}

@@ -193,8 +193,8 @@ func endsRun(f replay.Frame, e *event.Event) bool {
 	return e.Kind == event.KindRunEnded && !f.Stream.SingleRun
 }
 
-// runsEndedBefore returns the runs of answers whose end was stated, and which end because a frame begins another run: on the same
-// stream, or with the same ID on another one.
+// runsEndedBefore returns the runs that end because a frame begins another run. Each is an answer to a request, its protocol has stated
+// its end, and the other run is on the same stream or has the same ID.
 func (r *runs) runsEndedBefore(f replay.Frame, b *event.Batch) (ended []*run) {
 	key := keyOfRun(f, b)
 	if r.byKey.Contains(key) {
@@ -210,7 +210,8 @@ func (r *runs) runsEndedBefore(f replay.Frame, b *event.Batch) (ended []*run) {
 	return ended
 }
 
-// runsEndedBy records that a stream has ended. It returns the open runs that have no other stream, or whose end was stated.
+// runsEndedBy records that a stream has ended. It returns the runs that end with it: those that have no other stream, and those whose
+// protocol has stated the end.
 func (r *runs) runsEndedBy(stream *replay.Stream) (ended []*run) {
 	for _, known := range r.openRuns(stream) {
 		if known.streams = slices.DeleteFunc(known.streams, func(s *replay.Stream) bool { return s == stream }); len(known.streams) == 0 || known.endStated > 0 {

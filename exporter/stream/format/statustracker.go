@@ -191,7 +191,8 @@ func (t *statusTracker) removeInput(id string) {
 	}
 }
 
-// finalStatus returns the status of a run whose stream ended as end says. A client may leave once it has the end of the run.
+// finalStatus returns the status of a run at the end of its stream; end says how the stream ended. A client that leaves after it has
+// received the stated end of the run does not cancel the run.
 func (t *statusTracker) finalStatus(end event.End) status {
 	if end == event.EndClientLeft && t.endStated > 0 && t.endStated == t.frame || end == event.EndBroken && t.endStated > 0 {
 		end = event.EndOfStream
