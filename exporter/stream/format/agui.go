@@ -33,10 +33,12 @@ func (a *agui) noteGap(g *replay.Gap) bool {
 
 func (a *agui) frame(f replay.Frame, b *event.Batch) {
 	for _, over := range a.runsEndedBefore(f, b) {
-		a.endRun(over, over.finalStatus(event.EndOfStream))
+		if !a.isOpenElsewhere(over) {
+			a.endRun(over, over.finalStatus(event.EndOfStream))
+		}
 	}
 	r := a.runOf(f, b)
-	if a.quiet && a.current == r { // a reread frame of the open run: it is from another stream, and the reader has it
+	if a.isOpenElsewhere(r) {
 		return
 	}
 	if r.ended && !r.failsLate(b) {
@@ -58,6 +60,10 @@ func (a *agui) frame(f replay.Frame, b *event.Batch) {
 		a.endRun(r, r.finalStatus(event.EndOfStream))
 	}
 }
+
+// isOpenElsewhere reports whether a frame is only reread, and the run is open for the reader. Then the frame is from another stream
+// of the run, and what it says must not change what the reader has open.
+func (a *agui) isOpenElsewhere(r *run) bool { return a.quiet && a.current == r }
 
 // writeAfterEnd writes events after the end of a run, as another turn of that run.
 func (a *agui) writeAfterEnd(r *run, b *event.Batch) {

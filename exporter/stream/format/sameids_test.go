@@ -151,3 +151,35 @@ func TestSameIDs(t *testing.T) {
 		}
 	}
 }
+
+// TestRereadFrameEndsNoOpenRun rereads a frame of a second run with the same id. What it says of the first run must not close what the
+// reader has open without telling the reader.
+func TestRereadFrameEndsNoOpenRun(t *testing.T) {
+	out := &output{appendID: func(dst []byte, n uint64) []byte { return fmt.Append(dst, "e-", n) }}
+	w := newAGUI(&Settings{}, out)
+	first, second, third := &replay.Stream{SingleRun: true}, &replay.Stream{SingleRun: true}, &replay.Stream{SingleRun: true}
+	var stream []byte
+	write := func(n uint64, s *replay.Stream, run string, kinds ...event.Kind) {
+		b := event.Batch{Run: run, Partial: true}
+		for _, k := range kinds {
+			e := b.Add(k)
+			e.SetText([]byte("hello"))
+		}
+		out.begin(n)
+		w.frame(replay.Frame{Stream: s}, &b)
+		stream = out.appendTo(stream)
+	}
+	write(1, first, "r", event.KindRunStarted, event.KindText, event.KindRunEnded)
+	w.setQuiet(true)
+	write(2, second, "r", event.KindRunStarted)
+	w.setQuiet(false)
+	write(3, third, "other", event.KindRunStarted)
+	var order verifier
+	all := read(t, stream)
+	for _, data := range all {
+		order.take(t, data)
+	}
+	if len(all) < 6 {
+		t.Errorf("%d events, want those of two runs", len(all))
+	}
+}
