@@ -153,6 +153,8 @@ func TestADKEvents(t *testing.T) {
 			`awaited agent="a"; input_requested call="c" credential; input_requested call="d" confirmation; input_requested call="e" clarification`,
 			`results agent="a"; input_answered call="c"; input_answered call="d"; input_answered call="e"; input_answered call="c"`,
 		}},
+		{"a question of a remote agent", []string{statusIs("input-required", strings.Replace(calls("c", "mock_function_call_for_required_user_auth", true), `"agent_name":"x"`, `"auth_required":"Log in."`, 1), adkEvent(""))},
+			[]string{`awaited agent="a"; input_requested call="c" credential prompt="Log in."`}},
 		{"a question with a schema", []string{statusIs("input-required", strings.Replace(calls("e", "adk_request_input", true), `"agent_name":"x"`, `"response_schema":{}`, 1), adkEvent(""))},
 			[]string{`awaited agent="a"; input_requested call="e" data`}},
 		{"a call that waits for a credential", []string{statusIs("working", toolResult("c", "f", `{"error":"sign in"}`), adkEvent(`,"adk_actions":{"requestedAuthConfigs":{"c":{}}}`))},

@@ -22,9 +22,19 @@ var ADKEncodedMembers = []string{
 	"adk_grounding_metadata", "adk_citation_metadata",
 }
 
+// Calls that an agent makes if the remote agent that it asks waits for input or a credential. No tool has these names.
+//
+// Source: google/adk/a2a/converters/to_adk_event.py of google-adk 2.13.
+const (
+	remoteInput      = "mock_function_call_for_required_user_input"
+	remoteCredential = "mock_function_call_for_required_user_auth"
+)
+
 // IsInputRequest reports whether a function call is one of the ADK's requests for input instead of a
 // tool.
-func IsInputRequest(name string) bool { return strings.HasPrefix(name, "adk_request_") }
+func IsInputRequest(name string) bool {
+	return strings.HasPrefix(name, "adk_request_") || name == remoteInput || name == remoteCredential
+}
 
 // InputKind returns what one of the ADK's requests asks for. A request whose arguments have a schema
 // asks for data: the answer is validated against the schema, as that of adk_request_input is.
@@ -32,7 +42,7 @@ func IsInputRequest(name string) bool { return strings.HasPrefix(name, "adk_requ
 // Source: google/adk/workflow/utils/_workflow_hitl_utils.py of google-adk 2.13.
 func InputKind(name string, args strictjson.Value) event.InputKind {
 	switch name {
-	case "adk_request_credential":
+	case "adk_request_credential", remoteCredential:
 		return event.InputCredential
 	case "adk_request_confirmation":
 		return event.InputConfirmation
@@ -44,7 +54,7 @@ func InputKind(name string, args strictjson.Value) event.InputKind {
 }
 
 // Question returns the question of one of the ADK's requests. hint is the hint of a confirmation if the
-// frame has it outside of the call. The question of a request for a credential is empty: the request has no
+// frame has it outside of the call. The question of adk_request_credential is empty: the request has no
 // prompt, and its configuration contains secrets.
 func Question(name string, args, hint strictjson.Value) event.Question {
 	switch name {
@@ -55,6 +65,8 @@ func Question(name string, args, hint strictjson.Value) event.Question {
 		return event.Question{Prompt: hint.String()}
 	case "adk_request_input":
 		return event.Question{Prompt: args.Get("message").String(), Schema: args.First("responseSchema", "response_schema")}
+	case remoteInput, remoteCredential:
+		return event.Question{Prompt: args.First("input_required", "auth_required").String()}
 	}
 	return event.Question{}
 }

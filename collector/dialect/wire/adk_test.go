@@ -23,12 +23,14 @@ func TestInputKind(t *testing.T) {
 		{"adk_request_input", `{"response_schema":null}`, event.InputClarification},
 		{"adk_request_input", `{"message":"Go on?"}`, event.InputClarification},
 		{"adk_request_new", `null`, event.InputClarification},
+		{"mock_function_call_for_required_user_input", `{"input_required":"When?"}`, event.InputClarification},
+		{"mock_function_call_for_required_user_auth", `{"auth_required":"Log in."}`, event.InputCredential},
 	} {
 		if got := InputKind(c.name, value(t, c.args)); got != c.want {
 			t.Errorf("InputKind(%s, %s) = %v, want %v", c.name, c.args, got, c.want)
 		}
 	}
-	for name, want := range map[string]bool{"adk_request_input": true, "adk_request_": true, "adk_requests": false, "transfer_to_agent": false} {
+	for name, want := range map[string]bool{"adk_request_input": true, "adk_request_": true, "adk_requests": false, "transfer_to_agent": false, "mock_function_call_for_required_user_auth": true, "mock_function_call_for_required_user_input": true, "mock_function_call": false} {
 		if got := IsInputRequest(name); got != want {
 			t.Errorf("IsInputRequest(%s) = %t, want %t", name, got, want)
 		}
