@@ -42,13 +42,17 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		b.Rejected = f.Malformed
 		if message, ok := bytes.CutPrefix(f.Data, brokenError); ok {
 			b.Run = d.run
-			d.addErrorFrame(message, wire.TextCode(message), b)
+			d.addErrorFrame(message, wire.TextCode(message), false, b)
 		}
 	case fr.errorValue.Exists() && isErrorFrame(v):
 		b.Run, b.Type = d.run, typeError
 		b.Time = wire.Time(fr.errorDetails.Get("timestamp"))
 		code := wire.MostSpecific(wire.Code(fr.errorDetails.Get("error_type")), wire.ErrorCode(fr.errorValue))
-		d.addErrorFrame(fr.errorValue.Text(), d.lastError.refine(code, fr.errorDetails.Get("error_message")), b)
+		repeats := d.lastError.isRepeatedBy(fr.errorDetails.Get("error_message"))
+		if repeats { // the code in the frame is only the class of the exception
+			code = wire.MostSpecific(d.lastError.code, code)
+		}
+		d.addErrorFrame(fr.errorValue.Text(), code, repeats && d.lastError.ofTool, b)
 	case !fr.isEvent():
 		b.Rejected = event.ReasonShape
 	default:
@@ -189,7 +193,7 @@ func (d *decoder) addWhole(fr *frame, b *event.Batch) {
 	}
 	if failure != event.NoFailure {
 		code = fr.code()
-		d.errorReported, d.lastError = true, newErrorEvent(code, fr.errorMessage)
+		d.errorReported, d.lastError = true, newErrorEvent(failure, code, fr.errorMessage)
 	}
 	d.addResponse(fr, r, failure, code, calls, b)
 	d.addPauses(fr, b)
@@ -323,36 +327,6 @@ func addText(p part, fr *frame, b *event.Batch) {
 		b.AddText(event.KindThought, p.text)
 	default:
 		b.AddText(event.KindText, p.text)
-	}
-}
-
-func addErrorCode(failure event.Failure, code string, b *event.Batch) *event.Event {
-	if failure == event.NoFailure {
-		return nil
-	}
-	e := b.Add(event.KindError)
-	e.Error, e.Code, e.Inline = failure, code, true
-	return e
-}
-
-// rejectsTarget reports whether an error says that the target of the last transfer does not exist.
-func (d *decoder) rejectsTarget(fr *frame) bool {
-	return d.transferTarget != "" && !fr.hasUsage && !fr.finishReason.Exists() && fr.partList.Len() == 0 &&
-		bytes.Contains(fr.errorMessage.Text(), []byte(d.transferTarget))
-}
-
-// addErrorFrame reports an error of the run. If calls have no response, the error is about one of them (see
-// failedCall). If the message names the target of the last transfer, that agent does not exist.
-func (d *decoder) addErrorFrame(message []byte, code string, b *event.Batch) {
-	if len(d.pending) > 0 {
-		d.failCall(d.pending, message, code, b)
-	} else if wire.APIErrorCode(message) != "" && !d.errorReported {
-		e := b.Add(event.KindModelEnded)
-		e.Error, e.Code = event.ModelError, code
-	}
-	e := b.Add(event.KindError)
-	if e.Error, e.Code = event.AgentError, code; d.transferTarget != "" && bytes.Contains(message, []byte(d.transferTarget)) {
-		e.Name = d.transferTarget
 	}
 }
 

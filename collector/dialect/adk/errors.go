@@ -1,34 +1,66 @@
 package adk
 
 import (
+	"bytes"
 	"hash/maphash"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// errorEvent is what is kept of an event with an error code, for refine.
+// errorEvent is what is kept of an event with an error code, for isRepeatedBy.
 type errorEvent struct {
 	code    string
 	message uint64 // hash of the message; 0 if there is none
+	ofTool  bool   // a tool failed, even if it is not known which
 }
 
 var seed = maphash.MakeSeed()
 
-func newErrorEvent(code string, message strictjson.Value) errorEvent {
-	e := errorEvent{code: code}
+func newErrorEvent(failure event.Failure, code string, message strictjson.Value) errorEvent {
+	e := errorEvent{code: code, ofTool: failure == event.ToolError}
 	if text := message.Text(); len(text) > 0 {
 		e.message = maphash.Bytes(seed, text)
 	}
 	return e
 }
 
-// refine returns the most specific code of an error frame, given the code in the frame. ADK 2 reports
-// most errors twice: as an event and then as an error frame. Both have the same message, but the code in the frame is
-// only the class of the exception.
-func (e errorEvent) refine(code string, message strictjson.Value) string {
-	if frame := newErrorEvent(code, message); frame.message != e.message || e.message == 0 {
-		return code
+// isRepeatedBy reports whether an error frame with a message repeats the event. ADK 2 reports most errors twice: as an
+// event and then as an error frame.
+func (e errorEvent) isRepeatedBy(message strictjson.Value) bool {
+	return e.message != 0 && newErrorEvent(event.NoFailure, "", message).message == e.message
+}
+
+func addErrorCode(failure event.Failure, code string, b *event.Batch) *event.Event {
+	if failure == event.NoFailure {
+		return nil
 	}
-	return wire.MostSpecific(e.code, code)
+	e := b.Add(event.KindError)
+	e.Error, e.Code, e.Inline = failure, code, true
+	return e
+}
+
+// rejectsTarget reports whether an error says that the target of the last transfer does not exist.
+func (d *decoder) rejectsTarget(fr *frame) bool {
+	return d.transferTarget != "" && !fr.hasUsage && !fr.finishReason.Exists() && fr.partList.Len() == 0 &&
+		bytes.Contains(fr.errorMessage.Text(), []byte(d.transferTarget))
+}
+
+// addErrorFrame reports an error of the run. If calls have no response, the error is about one of them (see
+// failedCall), unless it only repeats a tool's. If the message names the target of the last transfer, that agent does
+// not exist.
+func (d *decoder) addErrorFrame(message []byte, code string, repeatsTool bool, b *event.Batch) {
+	switch {
+	case repeatsTool:
+	case len(d.pending) > 0:
+		d.failCall(d.pending, message, code, b)
+	case wire.APIErrorCode(message) != "" && !d.errorReported:
+		e := b.Add(event.KindModelEnded)
+		e.Error, e.Code = event.ModelError, code
+	}
+	e := b.Add(event.KindError)
+	if e.Error, e.Code = event.AgentError, code; d.transferTarget != "" && bytes.Contains(message, []byte(d.transferTarget)) {
+		e.Name = d.transferTarget
+	}
 }

@@ -43,12 +43,29 @@ func failedCall(calls []pendingCall, message []byte) (pendingCall, bool) {
 	if len(calls) == 1 {
 		return calls[0], true
 	}
-	named := slices.DeleteFunc(slices.Clone(calls), func(c pendingCall) bool { return c.name == "" || !bytes.Contains(message, []byte(c.name)) })
+	named := slices.DeleteFunc(slices.Clone(calls), func(c pendingCall) bool { return !mentions(message, c.name) })
 	if len(named) != 1 {
 		return pendingCall{}, false
 	}
 	return named[0], true
 }
+
+// mentions reports whether a message contains a name as a whole word.
+func mentions(message []byte, name string) bool {
+	for name != "" {
+		before, after, found := bytes.Cut(message, []byte(name))
+		if !found {
+			return false
+		}
+		if !bytes.ContainsAny(before[max(len(before)-1, 0):], wordBytes) && !bytes.ContainsAny(after[:min(len(after), 1)], wordBytes) {
+			return true
+		}
+		message = message[len(before)+1:]
+	}
+	return false
+}
+
+const wordBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 // failCall reports the failure of a tool whose only response is the error.
 func (d *decoder) failCall(calls []pendingCall, message []byte, code string, b *event.Batch) {

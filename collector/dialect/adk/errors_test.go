@@ -1,0 +1,26 @@
+package adk
+
+import "testing"
+
+// TestRepeatedErrors checks that an error frame that repeats an event's error fails no other call.
+func TestRepeatedErrors(t *testing.T) {
+	const (
+		two     = `{"functionCall":{"id":"c2","name":"nap","args":{}}}`
+		started = `model_ended finish="STOP"; tool_started name="look" call="c1" {}; tool_started name="nap" call="c2" {}`
+		failed  = `error agent_error code="ValueError"`
+	)
+	raise := func(message string) string { return by(raised + `,"errorMessage":"` + message + `"`) }
+	frame := func(message string) string {
+		return `{"error":"ValueError: ` + message + `","error_details":{"error_type":"ValueError","error_message":"` + message + `"}}`
+	}
+	calls := by(stop + "," + parts(call, two))
+	ambiguous := `error tool_error code="ValueError" from_code; final`
+	runDecode(t, []decodeCase{
+		{"of a call that it names", []string{calls, raise("look failed"), frame("look failed")}, []string{started, `tool_ended name="look" call="c1" ` + toolRaised, failed}},
+		{"of an unknown call", []string{calls, raise("no luck"), frame("no luck")}, []string{started, ambiguous, failed}},
+		{"of another error", []string{calls, raise("look failed"), frame("no luck")}, []string{started, `tool_ended name="look" call="c1" ` + toolRaised, `tool_ended name="nap" call="c2" tool_error code="ValueError"; ` + failed}},
+		{"of a word in a longer one", []string{calls, raise("outlook of looks"), frame("x")}, []string{started, ambiguous, failed}},
+		{"of a word after a longer one", []string{calls, raise("outlook: 'look'")}, []string{started, `tool_ended name="look" call="c1" ` + toolRaised}},
+		{"of a model", []string{by(raised + `,"errorMessage":"m"`), frame("m")}, []string{modelRaised, failed}},
+	})
+}
