@@ -36,7 +36,9 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	v := unwrap(f.JSON)
 	var fr frame
 	fr.read(v)
-	b.Type = fr.typeOf(v != f.JSON)
+	if b.Type = typeEvent; v != f.JSON {
+		b.Type = typeWrapped
+	}
 	switch {
 	case !f.JSON.Exists():
 		b.Rejected = f.Malformed
@@ -75,7 +77,7 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 		path := fr.node.Get("path")
 		b.Place = d.places.Of(wire.Speaker{
 			Author: b.Agent, Path: d.text(path, wire.MaxPath), Branch: cmp.Or(d.text(fr.branch, wire.MaxPath), b.Branch), Scope: d.name(fr.scope),
-			HasPath: path.Exists(), RunsNext: fr.actionsValue.First("agentState", "agent_state").Kind() == strictjson.Object, IsFunction: fr.isFunction(),
+			HasPath: path.Exists(), RunsNext: fr.hasAgentState() && fr.longRunning.Len() == 0, IsPaused: fr.isPauseRecord(), IsFunction: fr.isFunction(),
 		})
 		if b.Output = fr.node.First("outputFor", "output_for").Len() > 0; b.Output {
 			d.places.AddOutput(d.text(path, wire.MaxPath))
@@ -91,10 +93,7 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 	if !user {
 		fr.remote = readRemote(b.Embedded(fr.customMetadata.Get("a2a:response")))
 	}
-	if fr.remote.failure != event.NoFailure {
-		b.Type = cmp.Or(failedTypes[b.Type], b.Type)
-	}
-	fr.lacksModel = b.Place.IsFunction() || fr.isBare() && d.places.IsWorkflow(d.text(fr.node.Get("path"), wire.MaxPath))
+	fr.lacksModel = b.Place.IsFunction() || fr.isRelayed() || fr.isBare() && d.places.IsWorkflow(d.text(fr.node.Get("path"), wire.MaxPath))
 	fr.isStep = b.Place.IsStep()
 	if fr.exceedsLimits() {
 		b.Rejected = event.ReasonShape
@@ -104,9 +103,7 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 	defer func() { clear(d.parts) }() // they would keep a large frame in memory until the next one
 	fr.parts = d.parts
 	fr.applyRemote(b)
-	if fr.pausesCalls() {
-		b.Type = cmp.Or(pausesTypes[b.Type], b.Type)
-	}
+	b.Type = fr.typeOf(b.Type == typeWrapped)
 	switch {
 	case user:
 		d.addResponses(fr, b)
@@ -159,7 +156,7 @@ func (d *decoder) addPartial(fr *frame, b *event.Batch) {
 		r.model = cmp.Or(d.name(fr.model), r.model)
 	}
 	switch {
-	case r.open || fr.continuesUsage(r):
+	case r.open || fr.lacksModel || fr.continuesUsage(r):
 	case fr.followsSection && fr.usesTool():
 		b.Add(event.KindUsage).UsageIncomplete = true
 	default:

@@ -43,6 +43,31 @@ func TestJavaScript(t *testing.T) {
 	})
 }
 
+// TestJavaScriptPauses checks that the author of a question is the function that asks, and that the workflow that waits
+// for the answer has not spoken.
+func TestJavaScriptPauses(t *testing.T) {
+	const state, waits = `"actions":{"agentState":{"input":"x"}},`, `"longRunningToolIds":["q"],`
+	at := func(path, members string) string {
+		return by(`"nodeInfo":{"path":"` + path + `"},` + members + `"id":"x"`)
+	}
+	asks := func(args string) string {
+		return parts(`{"functionCall":{"id":"q","name":"adk_request_input","args":`+args+`}}`) + ","
+	}
+	for _, c := range []struct{ frame, want string }{
+		{at("w.a", state+waits+asks(`{"interruptId":"q"}`)), `place="/w:workflow/a:function"`},
+		{at("w.a", state+waits+asks(`{"interruptId":"q"}`)+used+","), `place="/w:workflow/a"`},
+		{at("w.a", state+waits+asks(`{"message":"?"}`)), `place="/w:workflow/a"`},
+		{at("w.a", state+waits), `place="/w:workflow/a:workflow"`},
+		{at("a", state+waits), `place="/a:workflow"`},
+		{at("a", state), `place="/a:container"`},
+		{at("a", waits), `place="/a"`},
+	} {
+		if got := headersOf(&event.Stream{}, c.frame)[0]; got != `1 event run="e-1" agent="a" `+c.want {
+			t.Errorf("%s decodes to %q, want %s", c.frame, got, c.want)
+		}
+	}
+}
+
 // TestErrorsWithoutBranch checks that an error without a branch gets the last branch of its agent.
 func TestErrorsWithoutBranch(t *testing.T) {
 	d := Dialect{}.New(&event.Stream{})

@@ -10,17 +10,43 @@ import (
 
 // Types of frames. The protocol has no names for them.
 const (
-	typeEvent         = "event"
-	typePauses        = "pauses"  // an event with nothing but requests that pause calls
-	typeWrapped       = "wrapped" // an event in the envelope of Rust servers
-	typeWrappedPauses = "wrapped pauses"
-	typeFailed        = "failed" // an event with an error message and no error code
-	typeWrappedFailed = "wrapped failed"
-	typeError         = "error"
+	typeEvent   = "event"
+	typePauses  = "pauses"  // an event with nothing but requests that pause calls
+	typeFailed  = "failed"  // an event with an error message and no error code
+	typeRelayed = "relayed" // an event of a remote agent (see frame.isRelayed)
+	typeOutput  = "output"  // an event that repeats its output (see frame.showsStepOutput)
+	typeError   = "error"
+
+	// The same in the envelope of Rust servers.
+	typeWrapped        = "wrapped"
+	typeWrappedPauses  = "wrapped pauses"
+	typeWrappedFailed  = "wrapped failed"
+	typeWrappedRelayed = "wrapped relayed"
+	typeWrappedOutput  = "wrapped output"
 )
 
-// pausesTypes maps a type to that of an event with nothing but requests that pause calls.
-var pausesTypes = map[string]string{typeEvent: typePauses, typeWrapped: typeWrappedPauses}
+var wrappedTypes = map[string]string{
+	typeEvent: typeWrapped, typePauses: typeWrappedPauses, typeFailed: typeWrappedFailed, typeRelayed: typeWrappedRelayed, typeOutput: typeWrappedOutput,
+}
+
+// typeOf returns the type of an event.
+func (f *frame) typeOf(isWrapped bool) string {
+	kind := typeEvent
+	switch {
+	case f.showsStepOutput():
+		kind = typeOutput
+	case f.remote.failure != event.NoFailure, f.hasOnlyErrorMessage():
+		kind = typeFailed
+	case f.pausesCalls():
+		kind = typePauses
+	case f.isRelayed():
+		kind = typeRelayed
+	}
+	if isWrapped {
+		return wrappedTypes[kind]
+	}
+	return kind
+}
 
 var table = event.Table{
 	// ADK events have neither member. A frame with one of them belongs to another protocol, unless its
@@ -41,19 +67,28 @@ var table = event.Table{
 	// event, and treat it neither as an answer nor as the end. No agent has the name "user".
 	OversizeData: `{"author":"user","partial":true,"errorMessage":"` + event.OversizeMessage + `"}`,
 	Types: map[string]event.Type{
-		typeEvent:         {Client: true, Public: &publicEvent, Words: &words},
-		typePauses:        {Client: true, Public: &publicPauses, Words: &words},
-		typeWrapped:       {Client: true, Words: &words, Public: &event.Rule{Members: map[string]*event.Rule{"ui_protocol": &scalar, "event": &publicEvent}}},
-		typeWrappedPauses: {Client: true, Words: &words, Public: &event.Rule{Members: map[string]*event.Rule{"ui_protocol": &scalar, "event": &publicPauses}}},
+		typeEvent:         {Client: true, Words: &words, Public: &publicEvent},
+		typeWrapped:       {Client: true, Words: &words, Public: wrapped(&publicEvent)},
+		typePauses:        {Client: true, Words: &words, Public: &publicPauses},
+		typeWrappedPauses: {Client: true, Words: &words, Public: wrapped(&publicPauses)},
 		// The error message of such an event is all that says that its agent failed.
-		typeFailed:        {Client: true, Words: &words, Public: &publicFailed},
-		typeWrappedFailed: {Client: true, Words: &words, Public: &event.Rule{Members: map[string]*event.Rule{"ui_protocol": &scalar, "event": &publicFailed}}},
-		typeError:         {Client: true, Public: &event.Rule{Members: map[string]*event.Rule{"error": {Replacement: `"the run failed"`, Fact: event.KindError}}}},
+		typeFailed:         {Client: true, Words: &words, Public: &publicFailed},
+		typeWrappedFailed:  {Client: true, Words: &words, Public: wrapped(&publicFailed)},
+		typeRelayed:        {Client: true, Words: &words, Public: &publicRelayed},
+		typeWrappedRelayed: {Client: true, Words: &words, Public: wrapped(&publicRelayed)},
+		typeOutput:         {Client: true, Words: &words, Public: &publicOutput},
+		typeWrappedOutput:  {Client: true, Words: &words, Public: wrapped(&publicOutput)},
+		typeError:          {Client: true, Public: &event.Rule{Members: map[string]*event.Rule{"error": {Replacement: `"the run failed"`, Fact: event.KindError}}}},
 	},
 }
 
 // Table returns the rules for the external stream.
 func (Dialect) Table() *event.Table { return &table }
+
+// wrapped returns the rule for an event in the envelope of Rust servers.
+func wrapped(rule *event.Rule) *event.Rule {
+	return &event.Rule{Members: map[string]*event.Rule{"ui_protocol": &scalar, "event": rule}}
+}
 
 // words finds the texts outside of an event's content: transcripts, a node's output, and the
 // answers of remote agents.
@@ -152,6 +187,23 @@ var publicFailed = func() event.Rule {
 	camel.RenameTo, snake.RenameTo = "errorMessage", "error_message"
 	failed.Members["customMetadata"], failed.Members["custom_metadata"] = &camel, &snake
 	return failed
+}()
+
+// publicOutput is publicEvent without the content.
+var publicOutput = func() event.Rule {
+	output := publicEvent
+	output.Members = maps.Clone(output.Members)
+	delete(output.Members, "content")
+	return output
+}()
+
+// publicRelayed is publicEvent with the mark of a remote agent's event. Without it, the event looks like that of a model.
+var publicRelayed = func() event.Rule {
+	relayed := publicEvent
+	relayed.Members = maps.Clone(relayed.Members)
+	mark := &event.Rule{Replacement: `{"` + remotePrefix + `response":{}}`}
+	relayed.Members["customMetadata"], relayed.Members["custom_metadata"] = mark, mark
+	return relayed
 }()
 
 // publicPauses is publicEvent with the IDs of the calls that are paused.

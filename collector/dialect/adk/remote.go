@@ -16,8 +16,6 @@ var remoteFailures = map[string]event.Failure{
 	"canceled": event.AgentError, "TASK_STATE_CANCELED": event.AgentError, "TASK_STATE_CANCELLED": event.AgentError,
 }
 
-var failedTypes = map[string]string{typeEvent: typeFailed, typeWrapped: typeWrappedFailed}
-
 // remoteAnswer is what an event says about the answer of a remote agent that it passes on.
 type remoteAnswer struct {
 	failure  event.Failure

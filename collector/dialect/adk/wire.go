@@ -35,7 +35,7 @@ type frame struct {
 
 	// Set by the decoder.
 	parts          []part // read from partList after the limits are checked
-	lacksModel     bool   // the speaker is a function or a workflow
+	lacksModel     bool   // the speaker is a function or a workflow, or relays the answer of a remote agent
 	isStep         bool   // the author is an unnamed step of the container that the path names
 	followsSection bool   // the last event was a section of the speaker's response, whose usage is still unknown (see lacksUsage)
 }
@@ -172,13 +172,6 @@ func (f *frame) isPlugin() bool {
 		!f.model.Exists() && !f.finishReason.Exists() && f.usageMetadata.Len() == 0 && !f.errorCode.Exists()
 }
 
-// isFunction reports whether an event is from a function in a JavaScript workflow: it is the function's failure,
-// or it has an output that is not a model's.
-func (f *frame) isFunction() bool {
-	return isTrue(f.nodeError) ||
-		f.output.Exists() && !isTrue(f.node.Get("messageAsOutput")) && !f.usageMetadata.Exists() && !f.finishReason.Exists()
-}
-
 // isModel reports whether a role is the model's, or absent.
 func isModel(role strictjson.Value) bool {
 	return role.Kind() <= strictjson.Null || role.Is("") || role.Is("model") || role.Is("assistant")
@@ -195,19 +188,6 @@ func (f *frame) reportsFailure() bool {
 // Source: google/adk/agents/remote_a2a_agent.py; agent/remoteagent/a2a_agent.go of adk-go, toErrorEvent.
 func (f *frame) hasOnlyErrorMessage() bool {
 	return (f.errorCode.Kind() <= strictjson.Null || f.errorCode.Is("")) && len(f.errorMessage.Text()) > 0
-}
-
-// typeOf returns the type of the frame.
-func (f *frame) typeOf(isWrapped bool) string {
-	switch fails := f.hasOnlyErrorMessage(); {
-	case fails && isWrapped:
-		return typeWrappedFailed
-	case fails:
-		return typeFailed
-	case isWrapped:
-		return typeWrapped
-	}
-	return typeEvent
 }
 
 // pausesCalls reports whether the frame has parts, all of them requests that pause calls.
@@ -234,7 +214,7 @@ func (f *frame) failure(r *response, pending int) event.Failure {
 		return f.remote.failure
 	case f.hasOnlyErrorMessage() && !f.hasUsage && !f.finishReason.Exists():
 		return event.AgentError
-	case f.lacksModel && !wire.IsStatus(f.errorCode.String()):
+	case f.lacksModel && (f.isRelayed() || !wire.IsStatus(f.errorCode.String())):
 		return event.AgentError
 	case r.answered && f.isBare() && (f.isStep && !wire.IsStatus(f.errorCode.String()) || isClass(f.errorCode.Text())):
 		return event.AgentError

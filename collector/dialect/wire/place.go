@@ -28,6 +28,8 @@ type Speaker struct {
 	HasPath  bool   // Path was present: an empty path means that the event is below a root that is not a node
 	RunsNext bool   // the event says which agent the author runs next (actions.agentState)
 
+	IsPaused bool // the event only says that the node at Path waits
+
 	// IsFunction says that the author is not an agent. In Python, the author of a function's event is its
 	// workflow. In JavaScript, it is the function itself.
 	IsFunction bool
@@ -117,6 +119,9 @@ func (p *Places) newPlace(key Speaker) *event.Place {
 			w.addBranchNodes()
 		}
 		w.addSpeaker(key.Author)
+	}
+	if key.IsPaused && end >= 0 && w.lastName() == key.Author {
+		w.nodes[end].Kind = event.NodeWorkflow
 	}
 	if last := len(w.nodes) - 1; key.RunsNext && last >= 0 && w.nodes[last].Kind != event.NodeFunction {
 		w.nodes[last].Kind = event.NodeContainer

@@ -1,0 +1,90 @@
+package adk
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// isFunction reports whether an event is from a function in a JavaScript workflow: it is the function's failure,
+// output or question.
+func (f *frame) isFunction() bool {
+	return isTrue(f.nodeError) || f.isNodeOutput() || f.isNodeQuestion()
+}
+
+// isNodeOutput reports whether an event has an output that is not a model's.
+func (f *frame) isNodeOutput() bool {
+	return f.output.Exists() && !isTrue(f.node.First("messageAsOutput", "message_as_output")) && !f.hasModelData()
+}
+
+// showsStepOutput reports whether the content of an event is the output of a function within a JavaScript workflow,
+// which may be no more than the input of the next step. JavaScript's servers send each output as content too. They mark
+// only an output that a function passes on as that of the workflow.
+//
+// Source: dist/esm/workflow/nodes/function_node.js and node_runner.js of @google/adk 2.0.
+func (f *frame) showsStepOutput() bool {
+	root, _, isStep := strings.Cut(f.node.Get("path").String(), ".")
+	if !isStep || strings.ContainsAny(root, "@/") || !f.isNodeOutput() { // Python's paths have run numbers
+		return false
+	}
+	for of := range f.node.First("outputFor", "output_for").Elements() {
+		if of.Is(root) {
+			return false
+		}
+	}
+	return true
+}
+
+// isNodeQuestion reports whether an event is the question of a function. Only such a call has the ID of the interrupt
+// in its arguments. An agent's call of the tool of the same name does not.
+//
+// Source: dist/esm/workflow/utils/hitl_utils.js of @google/adk 2.0.
+func (f *frame) isNodeQuestion() bool {
+	if f.hasModelData() {
+		return false
+	}
+	for part := range f.content.Get("parts").Elements() {
+		call := part.First("functionCall", "function_call")
+		if id := call.Get("id"); call.Get("name").Is("adk_request_input") && len(id.Text()) > 0 && call.Get("args").Get("interruptId").Is(id.String()) {
+			return true
+		}
+	}
+	return false
+}
+
+// isPauseRecord reports whether an event only says that the node at its path waits, as a JavaScript workflow does when
+// a step of it asks. The node's author has not spoken.
+func (f *frame) isPauseRecord() bool {
+	return f.hasAgentState() && f.longRunning.Len() > 0 && !f.content.Exists() && !f.hasModelData()
+}
+
+// hasAgentState reports whether an event has state of its author. A container in Python stores there which agent it runs
+// next. A node in JavaScript stores its input there if it waits.
+func (f *frame) hasAgentState() bool {
+	return f.actionsValue.First("agentState", "agent_state").Kind() == strictjson.Object
+}
+
+// hasModelData reports whether an event has data of a model besides its content.
+func (f *frame) hasModelData() bool {
+	return f.usageMetadata.Exists() || f.finishReason.Exists() || f.model.Exists()
+}
+
+// remotePrefix begins the members of the custom metadata in which an agent stores what it exchanged with a remote agent.
+const remotePrefix = "a2a:"
+
+// isRelayed reports whether the event passes on what a remote agent sent over A2A, and no model of this server
+// answered.
+//
+// Source: google/adk/a2a/agent/_remote_a2a_agent.py of google-adk 2.13.
+func (f *frame) isRelayed() bool {
+	if f.hasModelData() {
+		return false
+	}
+	for name := range f.customMetadata.Members() {
+		if bytes.HasPrefix(name.Text(), []byte(remotePrefix)) {
+			return true
+		}
+	}
+	return false
+}

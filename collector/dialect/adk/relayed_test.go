@@ -1,0 +1,21 @@
+package adk
+
+import "testing"
+
+// TestRelayedEvents checks that what a remote agent sent is no response of a model of this server, unless the event has
+// data of a model. Without the metadata, such an event looks like that of a model.
+func TestRelayedEvents(t *testing.T) {
+	const remote, code = `"customMetadata":{"a2a:task_id":"t"},`, `"errorCode":"UNAVAILABLE"`
+	runDecode(t, []decodeCase{
+		{"pieces", []string{by(remote + partial + "," + parts(hi)), by(remote + partial + "," + parts(thought)), by(remote + whole + "," + parts(hi)), by(remote + parts(hi))},
+			[]string{`text "hi"`, `thought "hm"`, `text "hi"; final`, `text "hi"; final`}},
+		{"pieces with usage", []string{by(remote + partial + "," + used + "," + parts(hi)), by(remote + used + "," + stop + "," + parts(hi))},
+			[]string{`model_started; text "hi"`, ended + `; text "hi"; final`}},
+		{"other metadata", []string{by(`"customMetadata":{"a2a":1},` + partial + "," + parts(hi))}, []string{`model_started; text "hi"`}},
+		{"pieces of a function", []string{`{"author":"w","nodeInfo":{"path":"w@1/f@1"},` + partial + "," + parts(hi) + `}`}, []string{`text "hi"`}},
+		{"an error", []string{by(remote + code)}, []string{`error agent_error code="UNAVAILABLE" from_code; final`}},
+		{"an error after a piece", []string{by(remote + partial + "," + parts(hi)), by(remote + raised)}, []string{`text "hi"`, agentRaised}},
+		{"a question", []string{by(remote + `"longRunningToolIds":["q"],` + parts(hi, `{"functionCall":{"id":"q","name":"mock_function_call_for_required_user_input","args":{"input_required":"When?"}}}`))},
+			[]string{`text "hi"; input_requested call="q" clarification prompt="When?"; final`}},
+	})
+}
