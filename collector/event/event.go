@@ -218,7 +218,7 @@ type Event struct {
 	Truncated       bool   // KindText: the text was too long to be kept, and its beginning is missing
 	LongRunning     bool   // KindToolStarted: the response comes from outside the run
 	Pending         bool   // KindToolEnded: the agent only acknowledges a long-running call; its response is still to come
-	TurnMayEnd      bool   // KindToolEnded: the agent's turn may end here, without another model response
+	TurnMayEnd      bool   // KindToolStarted, KindToolEnded: the agent's turn may end here, as with a call that hands control over
 	AgentNotFound   bool   // KindToolEnded: the agent that the call names does not exist
 	Resumes         bool   // KindRunStarted: it resumes the session's last run that was left waiting
 	UsageIncomplete bool   // KindModelEnded, KindUsage: a later frame may add to the response's Usage

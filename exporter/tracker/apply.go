@@ -89,7 +89,7 @@ func (r *openRun) toolStarted(e *event.Event, b *event.Batch, caller *Operation)
 	if op == nil {
 		return
 	}
-	if e.CallID == "" {
+	if op.endsTurn = e.TurnMayEnd; e.CallID == "" {
 		r.unnamed.add(op)
 	}
 	r.keepPayload(op, e)

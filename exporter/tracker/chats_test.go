@@ -101,6 +101,14 @@ completed
 invoke_agent app ok 0-4
   chat one unfinished 0-1
   chat two ok 0-3`},
+		{"one that is cut off before the answer of the agent above is unfinished", proxied(), []*event.Batch{
+			says("app", calls("c1", "ask")), says("helper", branch("ask@c1"), begins("one")), says("app", returns("c1", "ask")), says("app", responds("two"), final)}, `
+completed
+invoke_workflow app ok 0-5
+  execute_tool ask ok 1-3
+  invoke_agent helper ok 1-2
+    chat one unfinished 1-2
+  chat two ok 3-4`},
 		{"one that goes on after an answer is not cut off", proxied(), []*event.Batch{
 			says("app", begins("one")), says("app", response("2"), responds("two"), final), says("app", partial, text)}, `
 incomplete, stream_ended

@@ -102,14 +102,22 @@ func (r *openRun) runStatus(why StatusReason) (Status, StatusReason) {
 
 // pending reports whether a call, a response or an expected reply is still open.
 func (r *openRun) pending() bool {
-	open := slices.ContainsFunc(r.Operations, func(op *Operation) bool { return op.open && !op.Kind.Invokes() && !op.isSuperseded() })
+	open := slices.ContainsFunc(r.Operations, func(op *Operation) bool { return op.open && !op.Kind.Invokes() && !r.isSuperseded(op) })
 	return open || len(r.pendingReplies) > 0
 }
 
-// isSuperseded reports whether an open operation is a response that was cut off, and whose agent gave a final
-// answer later.
-func (op *Operation) isSuperseded() bool {
-	return op.lastPiece.Frame > 0 && op.parent.finalFrame > op.lastPiece.Frame
+// isSuperseded reports whether an open operation was left behind: it is a response that was cut off, and its agent or one
+// above gave a final answer later; or it is a call with which its agent's turn may end, and any agent did.
+func (r *openRun) isSuperseded(op *Operation) bool {
+	if op.endsTurn {
+		return r.lastFinal > int(op.firstFrame)
+	}
+	for up := op.parent; up != nil && op.lastPiece.Frame > 0; up = up.parent {
+		if up.openState != nil && up.finalFrame > op.lastPiece.Frame {
+			return true
+		}
+	}
+	return false
 }
 
 // endCalls ends the calls and responses that no frame ended.
@@ -132,11 +140,12 @@ func (r *openRun) endCalls() {
 // endUnfinished ends a call or a response that no frame ended.
 func (r *openRun) endUnfinished(op *Operation) {
 	status, why := r.unfinishedStatus(op)
-	superseded := op.isSuperseded()
+	superseded := r.isSuperseded(op)
 	r.end(op, status, why)
 	switch {
-	case superseded:
+	case superseded && op.Kind == Chat:
 		op.Ended = op.lastPiece
+	case superseded:
 	case status == OperationInterrupted:
 		op.Ended.At = time.Time{} // no answer has ended it
 	default:
@@ -166,7 +175,7 @@ func (r *openRun) endInner(within *Operation) {
 				r.endAwaitingUsage(key)
 				return
 			}
-			op.parent.hasUnfinished = op.parent.hasUnfinished || !op.isSuperseded()
+			op.parent.hasUnfinished = op.parent.hasUnfinished || !r.isSuperseded(op)
 			if r.partialResponses[key] == op {
 				delete(r.partialResponses, key)
 			}

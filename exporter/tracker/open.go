@@ -305,7 +305,7 @@ func (r *openRun) applyError(e *event.Event, b *event.Batch, caller *Operation) 
 func (r *openRun) onlyOpenResponse() (only *Operation) {
 	for _, op := range r.partialResponses {
 		switch {
-		case op.isSuperseded():
+		case r.isSuperseded(op):
 		case only != nil:
 			return nil
 		default:
@@ -375,6 +375,7 @@ type openState struct {
 	spoke        bool
 	assumed      bool // see isAssumed
 	startUnknown bool // Started is only a lower bound
+	endsTurn     bool // of a call: the agent's turn may end with it
 
 	undatedStart, undatedEnd bool      // its first frame has no time; its last one has none, or an earlier one than the first
 	firstTime                time.Time // its start, before other frames and operations below it moved that

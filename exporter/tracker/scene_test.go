@@ -185,6 +185,14 @@ func calls(id, tool string) fact {
 	}
 }
 
+// endsTurn is a call with which its agent's turn may end.
+func endsTurn(id string) fact {
+	return func(b *event.Batch) {
+		calls(id, "transfer")(b)
+		b.Events[len(b.Events)-1].TurnMayEnd = true
+	}
+}
+
 func callsOutside(id, tool string) fact {
 	return func(b *event.Batch) {
 		calls(id, tool)(b)

@@ -61,6 +61,9 @@ func TestVerdicts(t *testing.T) {
 			map[tracker.StatusReason]string{tracker.ReasonStreamEnded: "completed"}},
 		{"not finished", func() []*event.Batch { return []*event.Batch{says("a", text)} }, nil},
 		{"finished with a call open", func() []*event.Batch { return []*event.Batch{says("a", calls("c1", "tool")), says("a", final)} }, nil},
+		{"a call that ends a turn, and another agent's answer", func() []*event.Batch { return []*event.Batch{says("a", endsTurn("c1")), says("b", final)} },
+			map[tracker.StatusReason]string{tracker.ReasonStreamEnded: "completed"}},
+		{"a call that ends a turn, in the last answer", func() []*event.Batch { return []*event.Batch{says("a", endsTurn("c1"), final)} }, nil},
 		{"finished with a result that nobody took up", func() []*event.Batch {
 			return []*event.Batch{says("a", calls("c1", "tool")), says("a", returns("c1", "tool"), final)}
 		}, nil},

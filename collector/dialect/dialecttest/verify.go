@@ -132,7 +132,7 @@ func hasForeignField(e *event.Event) bool {
 	asks := e.Routing != "" || e.ExpiresIn.Known || e.Question() != event.Question{}
 	return e.Inline && !kind(event.KindError) ||
 		e.LongRunning && !kind(event.KindToolStarted) ||
-		e.TurnMayEnd && !kind(event.KindToolEnded) ||
+		e.TurnMayEnd && !kind(event.KindToolStarted, event.KindToolEnded) ||
 		e.UsageIncomplete && !kind(event.KindModelEnded, event.KindUsage) ||
 		e.Resumes && !kind(event.KindRunStarted) ||
 		asks && !kind(event.KindInputRequested) ||

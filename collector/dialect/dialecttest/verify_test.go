@@ -61,7 +61,7 @@ func TestVerify(t *testing.T) {
 		"a schema without":     fact(artifact(0, event.Piece{Kind: event.PieceData, Value: doc.Root(), Schema: doc.Root()})),
 		"file has 257":         fact(artifact(0, event.Piece{Kind: event.PieceText, Value: doc.Root(), Name: strings.Repeat("x", maxString+1)})),
 		"media type is not":    fact(artifact(0, event.Piece{Kind: event.PieceText, Value: doc.Root(), Media: "\xff"})),
-		"a field of another":   fact(event.Event{Kind: event.KindToolStarted, TurnMayEnd: true}),
+		"a field of another":   fact(event.Event{Kind: event.KindModelStarted, TurnMayEnd: true}),
 		"no target":            fact(event.Event{Kind: event.KindTransfer}),
 		"tokens outside":       fact(event.Event{Kind: event.KindFinal, Usage: event.Usage{Input: known}}),
 		"negative number":      fact(event.Event{Kind: event.KindReasoning, Steps: -1}),
@@ -74,7 +74,7 @@ func TestVerify(t *testing.T) {
 	}
 	good := event.Batch{Run: "r", Agent: "a", Time: time.Unix(1e9, 0).UTC(), Events: []event.Event{
 		text(event.KindText, "hi"), {Kind: event.KindModelEnded, Usage: event.Usage{Input: known}, Error: event.ModelError},
-		{Kind: event.KindToolStarted, LongRunning: true}, {Kind: event.KindToolEnded, TurnMayEnd: true, Error: event.ToolError},
+		{Kind: event.KindToolStarted, LongRunning: true, TurnMayEnd: true}, {Kind: event.KindToolEnded, TurnMayEnd: true, Error: event.ToolError},
 		{Kind: event.KindInputRequested, Input: event.InputData}, {Kind: event.KindArtifact, Artifact: event.Artifact{Kind: event.ArtifactFile, Bytes: known}},
 		{Kind: event.KindTransfer, Name: "b"}, {Kind: event.KindError, Error: event.AgentError, Code: "SAFETY", Inline: true}, {Kind: event.KindReasoning, Steps: 3}, artifact(0, piece),
 		artifact(2, slices.Repeat([]event.Piece{piece}, event.MaxPieces)...),

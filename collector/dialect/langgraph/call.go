@@ -103,7 +103,7 @@ func (d *decoder) startCall(id, tool string, args strictjson.Value, sc *scope, b
 		return
 	}
 	e := b.Add(event.KindToolStarted)
-	e.CallID, e.Name = id, tool
+	e.CallID, e.Name, e.TurnMayEnd = id, tool, strings.HasPrefix(tool, handoffTool)
 	e.SetPayload(args)
 	by.response = ""
 	begun := &call{id: id, tool: tool, scope: sc, by: by}

@@ -24,6 +24,7 @@ const (
 	handoffBackKey = "__is_handoff_back"
 	transferred    = "Successfully transferred to "
 	returnTool     = "transfer_back_to_" // followed by toolForm of the agent
+	handoffTool    = "transfer_to_"      // of the tools' default names; in some stream modes their results are missing
 )
 
 // handoffTarget returns the agent to which a tool's result transfers control, or "". The result of a
@@ -64,10 +65,10 @@ func (d *decoder) readHandoffBack(sc *scope, m strictjson.Value, b *event.Batch)
 		return
 	}
 	id := d.name(m.Get("tool_call_id"))
-	to := d.agentOfReturn(m.Get("name").String())
-	if to == "" || d.returning == "" || d.seen.mustSkip(seenResult, id) {
+	if d.returning == "" || d.seen.mustSkip(seenResult, id) {
 		return
 	}
+	to := d.agentOfReturn(m.Get("name").String())
 	by := sc.speaker()
 	if by.agent, by.step = d.returning, ""; d.last != nil && d.last.above == sc && d.last.agent == d.returning {
 		by = d.last.speaker()
@@ -75,7 +76,7 @@ func (d *decoder) readHandoffBack(sc *scope, m strictjson.Value, b *event.Batch)
 	if !by.claim(b) {
 		return
 	}
-	d.seen.add(seenResult, id)
+	d.seen.add(seenResult, id) // also if the agent is not known yet: later states repeat the message when other agents have spoken
 	d.returning = ""
 	d.transfer(to, id, b)
 }

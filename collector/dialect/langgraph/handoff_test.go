@@ -114,3 +114,29 @@ func TestPublicSwarm(t *testing.T) {
 		}
 	}
 }
+
+// TestUnansweredHandoff checks that the turn of an agent may end with a call that hands control over: in messages, nothing answers it.
+func TestUnansweredHandoff(t *testing.T) {
+	for tool, want := range map[string]bool{"transfer_to_expert": true, "weather": false} {
+		call := `{"model":{"messages":[{"type":"ai","id":"lc_run--1","content":"","name":"boss","tool_calls":[{"name":"` + tool + `","id":"c1","args":{}}]}]}}`
+		lines := facts(&event.Stream{}, frame("updates|boss:t1", call))
+		started := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "tool_started") })
+		if started < 0 || strings.Contains(lines[started], " settled") != want {
+			t.Errorf("a call of %s: %q", tool, lines)
+		}
+	}
+}
+
+// TestLateHandoffBack checks that a return of control to an agent that is not known yet is no transfer once a later state repeats it.
+func TestLateHandoffBack(t *testing.T) {
+	back := `{"type":"ai","id":"u1","name":"expert","content":"","tool_calls":[{"name":"transfer_back_to_boss","id":"c2","args":{}}],"response_metadata":{"__is_handoff_back":true}},` +
+		`{"type":"tool","name":"transfer_back_to_boss","tool_call_id":"c2","content":"","response_metadata":{"__is_handoff_back":true}}`
+	lines := facts(&event.Stream{},
+		frame("updates|expert:t1", `{"model":{"messages":[{"type":"ai","id":"lc_run--1","content":"Four","name":"expert"}]}}`),
+		frame("updates", `{"expert":{"messages":[`+back+`]}}`),
+		frame("updates|boss:t2", `{"model":{"messages":[{"type":"ai","id":"lc_run--2","content":"Done","name":"boss"}]}}`),
+		frame("updates", `{"boss":{"messages":[`+back+`]}}`))
+	if slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, "transfer") }) {
+		t.Errorf("a transfer: %q", lines)
+	}
+}

@@ -16,11 +16,18 @@ type statusTracker struct {
 	endStated      int // number of the last frame that states the end of the run; 0: none
 	failure        event.Failure
 	failedBranches []string // branches with a model failure and no final frame after it
-	open           []string // calls and model responses that have started and not ended
+	open           []operation
 	expectations   []expectation
 	inputs         []input
 	paused         []string // calls that wait for a person
 	pausedNow      []string // calls that the current frame pauses
+}
+
+// operation is a call or a model's response that has started and not ended.
+type operation struct {
+	key, agent, branch   string
+	frame                int  // that started it
+	isResponse, endsTurn bool // endsTurn: the agent's turn may end with the call
 }
 
 // expectation is an agent that must still speak: a model that received a result, or an agent that
@@ -58,11 +65,11 @@ func (t *statusTracker) observe(b *event.Batch, e *event.Event) {
 		if t.endStated > 0 { // the run continues, so the paused calls were answered
 			t.paused = nil
 		}
-		t.startOperation(modelKey(b))
+		t.startOperation(operation{modelKey(b), b.Agent, b.Branch, t.frame, true, false})
 	case event.KindModelEnded:
 		t.endOperation(modelKey(b))
 	case event.KindToolStarted:
-		t.startOperation(callKey(e))
+		t.startOperation(operation{callKey(e), b.Agent, b.Branch, t.frame, false, e.TurnMayEnd})
 		if e.LongRunning {
 			t.addInput(input{ID: e.CallID, Kind: event.InputTool, agent: b.Agent})
 		}
@@ -95,19 +102,27 @@ func (t *statusTracker) observe(b *event.Batch, e *event.Event) {
 
 func modelKey(b *event.Batch) string { return "model " + b.Branch + " " + b.Agent }
 
-// observeFinal records a final frame. It ends the calls that invoked its agent and the agent's responses that were cut off,
-// clears errors in its branch and below, and drops questions that only the agent itself has acknowledged.
+// observeFinal records a final frame. It ends the calls that invoked its agent, calls with which an agent's turn may end, and
+// responses of the agent and those below it that were cut off. It clears errors in its branch and below, and drops questions that
+// only the agent itself has acknowledged.
 func (t *statusTracker) observeFinal(b *event.Batch) {
 	t.final = t.frame
-	cutOff := modelKey(b)
-	t.open = slices.DeleteFunc(t.open, func(key string) bool { return key == cutOff })
+	t.open = slices.DeleteFunc(t.open, func(op operation) bool {
+		isCutOff := op.isResponse && isWithin(op.branch, b.Branch) && (op.branch != b.Branch || op.agent == b.Agent)
+		return isCutOff || op.endsTurn && op.frame < t.frame
+	})
 	for _, call := range callsOf(b.Branch) { // a call that invokes an agent may have no other response
 		t.endOperation("call " + call)
 	}
 	t.failedBranches = slices.DeleteFunc(t.failedBranches, func(failed string) bool {
-		return b.Branch == "" || failed == b.Branch || strings.HasPrefix(failed, b.Branch+".")
+		return isWithin(failed, b.Branch)
 	})
 	t.inputs = slices.DeleteFunc(t.inputs, func(in input) bool { return in.acknowledged && in.agent == b.Agent })
+}
+
+// isWithin reports whether a branch is another one or below it.
+func isWithin(branch, other string) bool {
+	return other == "" || branch == other || strings.HasPrefix(branch, other+".")
 }
 
 func (t *statusTracker) observeError(b *event.Batch, e *event.Event) {
@@ -157,15 +172,15 @@ func callKey(e *event.Event) string {
 	return "tool " + e.Name
 }
 
-func (t *statusTracker) startOperation(key string) {
+func (t *statusTracker) startOperation(op operation) {
 	if len(t.open) < maxOpen {
-		t.open = append(t.open, key)
+		t.open = append(t.open, op)
 	}
 }
 
 // endOperation ends an operation and reports whether it had started.
 func (t *statusTracker) endOperation(key string) bool {
-	i := slices.Index(t.open, key)
+	i := slices.IndexFunc(t.open, func(op operation) bool { return op.key == key })
 	if i >= 0 {
 		t.open = slices.Delete(t.open, i, i+1)
 	}

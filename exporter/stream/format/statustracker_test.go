@@ -24,6 +24,7 @@ func TestVerdicts(t *testing.T) {
 	paused := event.Event{Kind: event.KindToolPaused, CallID: "c"}
 	asked := event.Event{Kind: event.KindInputRequested, CallID: "c"}
 	settled := event.Event{Kind: event.KindToolEnded, Name: "look", CallID: "c", TurnMayEnd: true}
+	handsOver := event.Event{Kind: event.KindToolStarted, CallID: "c", TurnMayEnd: true}
 	for _, c := range []struct {
 		name   string
 		frames []*event.Batch
@@ -45,6 +46,10 @@ func TestVerdicts(t *testing.T) {
 		{"a result that needs no answer", []*event.Batch{frameOf("a", "", called("c")), frameOf("a", "", settled, final)}, event.EndOfStream, completed},
 		{"a response that was cut off before an answer", []*event.Batch{frameOf("a", "", of(event.KindModelStarted)), frameOf("a", "", of(event.KindModelStarted)), frameOf("a", "", text, of(event.KindModelEnded), final)}, event.EndOfStream, completed},
 		{"a response that was cut off before another agent's answer", []*event.Batch{frameOf("a", "a", of(event.KindModelStarted)), frameOf("b", "b", text, final)}, event.EndOfStream, incomplete},
+		{"a response that was cut off before an answer above it", []*event.Batch{frameOf("a", "p.a", of(event.KindModelStarted)), frameOf("p", "p", text, final)}, event.EndOfStream, completed},
+		{"a call that ends a turn, and another agent's answer", []*event.Batch{frameOf("a", "a", handsOver), frameOf("b", "b", text, final)}, event.EndOfStream, completed},
+		{"a call that ends a turn, and no answer after it", []*event.Batch{frameOf("a", "a", text, handsOver, final)}, event.EndOfStream, incomplete},
+		{"another call, and another agent's answer", []*event.Batch{frameOf("a", "a", called("c")), frameOf("b", "b", text, final)}, event.EndOfStream, incomplete},
 		{"a response that breaks off", []*event.Batch{frameOf("a", "", final), frameOf("a", "", of(event.KindModelStarted))}, event.EndOfStream, incomplete},
 		{"a transfer that nobody takes up", []*event.Batch{frameOf("a", "", of(event.KindTransfer), final)}, event.EndOfStream, incomplete},
 		{"a transfer that is taken up", []*event.Batch{frameOf("a", "", of(event.KindTransfer), final), frameOf("b", "p.b", text, final)}, event.EndOfStream, completed},

@@ -9,6 +9,7 @@ from langgraph_sdk import get_client
 
 SUBAGENT = 'call task {"description":"call weather {\\"city\\":\\"Oslo\\"}\\nIt is sunny there.","subagent_type":"expert"}\nThe expert knows.'
 TWO_TOOLS = 'call weather {"city":"Rome"} & call weather {"city":"Oslo"}\nSunny in both.'
+HANDOFFS = [("swarm", "call transfer_to_agent\nStay inside."), ("supervisor", "call transfer_to_expert\nStay inside.")]
 ALL = ["values", "updates", "messages-tuple", "custom", "tasks", "checkpoints", "debug"]
 
 
@@ -19,6 +20,7 @@ async def main():
         ("tools", TWO_TOOLS, ["messages-tuple"]), ("tools", TWO_TOOLS, ["updates"]), ("tools", TWO_TOOLS, ["values"]), ("tools", TWO_TOOLS, ["tasks"]),
         ("tools", 'call broken {"reason":"rain"}', ["updates", "values"]),
         ("deep", SUBAGENT, ["updates", "messages-tuple"]), ("deep", SUBAGENT, ["values"]), ("deep", SUBAGENT, ["debug"]), ("deep", SUBAGENT, ["events"]),
+        *[(graph, say, modes) for graph, say in HANDOFFS for modes in (["messages-tuple"], ["messages"], ["updates"], ["values"], ["tasks"], ["updates", "messages-tuple"])],
         ("nested", "Hello there.", ALL), ("plain", "think hard", ["messages-tuple"]), ("plain", "fail", ["values"]),
     ]:
         print(f"# {graph} {modes} {say!r}")
@@ -107,7 +109,7 @@ def said(text):
 def anonymous(text):
     text = text.replace('"id": null', '"id": "ID"')  # the server gives some messages their id while it sends them
     text = re.sub(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}", "ID", text)
-    text = re.sub(r"call_[a-z]+_\d_\d+", "CALL", text)
+    text = re.sub(r"call_[a-z_]+_\d_\d+", "CALL", text)
     text = re.sub(r"\d{4}-\d\d-\d\dT[0-9:.]+(\+00:00|Z)?", "TIME", text)
     text = re.sub(r'_ms__": \d+', '_ms__": 0', text)
     return re.sub(r"127\.0\.0\.1:\d+|00000000-0000-[0-9a-f-]+", "ADDRESS", text)
