@@ -65,14 +65,6 @@ func readADKMetadata(sources ...strictjson.Value) (m adkMetadata) {
 	return m
 }
 
-// failure returns the failure and the error code of the model response.
-func (m adkMetadata) failure() (class event.Failure, code string) {
-	if len(m.code.Text()) == 0 || !wire.IsFailureCode(m.code) {
-		return event.NoFailure, ""
-	}
-	return event.ModelError, wire.Code(m.code)
-}
-
 // statements returns what an event states about its answer besides the content. The ADK writes objects as JSON
 // strings.
 func (m adkMetadata) statements(b *event.Batch) event.Statements {
@@ -126,7 +118,7 @@ func (d *decoder) readEvent(t *task, m adkMetadata, parts parts, b *event.Batch)
 		return
 	}
 	b.Statements = m.statements(b)
-	failure, code := m.failure()
+	failure, code := t.failure(r, m, parts, b)
 	if d.reportResponse(r, m, parts, failure, code, b); b.Partial {
 		addTexts(parts, b)
 		return
@@ -199,7 +191,7 @@ func (d *decoder) reportResponse(r *response, m adkMetadata, parts parts, failur
 	case isRepeat:
 		r.addUsage(usage, b)
 	case hasResponse(parts):
-	case m.usage.Len() > 0, failure != event.NoFailure, r.streaming && parts.len() > 0:
+	case m.usage.Len() > 0, failure == event.ModelError, r.streaming && parts.len() > 0:
 		e := b.Add(event.KindModelEnded)
 		e.Usage, e.Error, e.Code = usage, failure, code
 		*r = response{lastEvent: d.name(m.event), usage: usage, failure: failure}
@@ -251,14 +243,17 @@ func (d *decoder) addCall(t *task, p part, b *event.Batch) {
 	}
 	args := p.data.Get("args")
 	if id != "" && len(t.calls) < maxCalls {
-		t.calls[id] = call{longRunning: p.longRunning, target: d.name(wire.TransferTarget(args))}
+		t.calls[id] = call{tool: name, by: speaker{b.Agent, b.Branch}, longRunning: p.longRunning, target: d.name(wire.TransferTarget(args))}
 	}
 	if wire.IsInputRequest(name) {
 		t.addPendingCall(id)
 		e := b.Add(event.KindInputRequested)
 		e.CallID, e.Input = id, wire.InputKind(name, args)
 		e.SetQuestion(wire.Question(name, args, strictjson.Value{}))
-		t.pauses.Ask(id, name, args)
+		paused := t.pauses.Ask(id, name, args)
+		if c, known := t.calls[paused]; known && !c.answered {
+			b.Add(event.KindToolPaused).CallID = paused // JavaScript's agents send no response that says so
+		}
 		return
 	}
 	if p.longRunning {
@@ -311,6 +306,38 @@ func (d *decoder) addResponse(t *task, m adkMetadata, p part, b *event.Batch) {
 		e := b.Add(event.KindTransfer)
 		e.Name, e.ID, e.CallID = target, dialect.Name(m.event.String()), id
 	}
+}
+
+// waitingCalls returns the IDs of an agent's calls that have no response, except those whose response comes from outside the run.
+func (t *task) waitingCalls(by speaker) (ids []string) {
+	for id, c := range t.calls {
+		if c.by == by && !c.answered && !c.acknowledged && !c.longRunning && !wire.IsInputRequest(c.tool) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// failure returns the failure that an event states, and its code. If calls of the event's agent wait for their response, it is that of a
+// tool, because the model is asked only after the response; failure then reports the end of the call. Else it counts as that of a model.
+func (t *task) failure(r *response, m adkMetadata, parts parts, b *event.Batch) (event.Failure, string) {
+	if len(m.code.Text()) == 0 || !wire.IsFailureCode(m.code) {
+		return event.NoFailure, ""
+	}
+	code, waiting := wire.Code(m.code), t.waitingCalls(speaker{b.Agent, b.Branch})
+	if len(waiting) == 0 || r.streaming || m.usage.Len() > 0 {
+		return event.ModelError, code
+	}
+	r.failure = event.ToolError
+	i := wire.FailedCall(len(waiting), func(i int) string { return t.calls[waiting[i]].tool }, []byte(parts.joinedText()))
+	if i >= 0 {
+		failed := t.calls[waiting[i]]
+		failed.answered = true
+		t.calls[waiting[i]] = failed
+		e := b.Add(event.KindToolEnded)
+		e.Name, e.CallID, e.Error, e.Code = failed.tool, waiting[i], event.ToolError, code
+	}
+	return event.ToolError, code
 }
 
 // addPauses reports the calls that wait for a confirmation or a credential. It runs before the

@@ -168,7 +168,7 @@ func TestADKEvents(t *testing.T) {
 			statusIs("input-required", pauses("q", "adk_request_confirmation", `"originalFunctionCall":{"id":"c"}`), adkEvent("")),
 			statusIs("working", toolResult("c", "f", `{"error":"no"}`), adkEvent("")),
 		}, []string{
-			`calls agent="a"; tool_started name="f" call="c" ` + args, `pauses agent="a"; input_requested call="q" confirmation`,
+			`calls agent="a"; tool_started name="f" call="c" ` + args, `pauses agent="a"; input_requested call="q" confirmation; tool_paused call="c"`,
 			`results agent="a"; tool_paused call="c"; tool_ended name="f" call="c" tool_error {"error":"confirm"}`, `awaited agent="a"; other`,
 			`results agent="a"; input_answered call="q"; tool_ended name="f" call="c" tool_error {"error":"no"}`,
 		}},
@@ -187,6 +187,28 @@ func TestADKEvents(t *testing.T) {
 				`working agent="a"; error agent_error code="SAFETY"; run_ended agent_error code="SAFETY" awaits_outcome`}},
 		{"a refusal at the end", []string{statusIs("failed", text("secret"), adkEvent(usage+`,"adk_error_code":"SAFETY"`))},
 			[]string{`working agent="a"; model_ended model_error code="SAFETY" input=3 output=2; error agent_error code="SAFETY"; run_ended agent_error code="SAFETY" awaits_outcome`}},
+		{"an error while a call waits", []string{
+			statusIs("working", calls("c", "f", false), adkEvent("")), statusIs("working", text("secret"), adkEvent(`,"adk_error_code":"ValueError"`)),
+			statusIs("failed", text("secret"), adkEvent(`,"adk_error_code":"ValueError"`)),
+		}, []string{`calls agent="a"; tool_started name="f" call="c" ` + args,
+			`working agent="a"; tool_ended name="f" call="c" tool_error code="ValueError"; error tool_error code="ValueError" from_code`,
+			`working agent="a"; error agent_error code="ValueError"; run_ended agent_error code="ValueError" awaits_outcome`}},
+		{"an error at the end while a call waits", []string{
+			statusIs("working", calls("c", "f", false), adkEvent("")), statusIs("failed", text("secret"), adkEvent(`,"adk_error_code":"ValueError"`)),
+		}, []string{`calls agent="a"; tool_started name="f" call="c" ` + args,
+			`working agent="a"; tool_ended name="f" call="c" tool_error code="ValueError"; error agent_error code="ValueError"; run_ended agent_error code="ValueError" awaits_outcome`}},
+		{"an error while two calls wait", []string{
+			statusIs("working", calls("c", "f", false), adkEvent("")), statusIs("working", calls("d", "g", false), adkEvent("")), statusIs("working", text("f broke"), adkEvent(`,"adk_error_code":"ValueError"`)),
+		}, []string{`calls agent="a"; tool_started name="f" call="c" ` + args, `calls agent="a"; tool_started name="g" call="d" ` + args,
+			`working agent="a"; tool_ended name="f" call="c" tool_error code="ValueError"; error tool_error code="ValueError" from_code`}},
+		{"an error while two calls wait, that names none", []string{
+			statusIs("working", calls("c", "f", false), adkEvent("")), statusIs("working", calls("d", "g", false), adkEvent("")), statusIs("working", text("offline"), adkEvent(`,"adk_error_code":"ValueError"`)),
+		}, []string{`calls agent="a"; tool_started name="f" call="c" ` + args, `calls agent="a"; tool_started name="g" call="d" ` + args,
+			`working agent="a"; error tool_error code="ValueError" from_code`}},
+		{"an error with usage while a call waits", []string{
+			statusIs("working", calls("c", "f", false), adkEvent("")), statusIs("working", text("secret"), adkEvent(usage+`,"adk_error_code":"SAFETY"`)),
+		}, []string{`calls agent="a"; tool_started name="f" call="c" ` + args,
+			`working agent="a"; model_ended model_error code="SAFETY" input=3 output=2; error model_error code="SAFETY" from_code`}},
 		{"a code that is no failure", []string{statusIs("working", text("hi"), adkEvent(`,"adk_error_code":"MAX_TOKENS"`))},
 			[]string{`working agent="a"; text "hi"`}},
 		{"branches", []string{statusIs("working", text("hi"), adkEvent(`,"adk_branch":"team.a"`))},

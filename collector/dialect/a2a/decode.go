@@ -216,7 +216,7 @@ func (d *decoder) applyStatus(t *task, st status, m adkMetadata, b *event.Batch)
 	case st.state == canceled:
 		t.finish(event.FailureCanceled, "", b)
 	default:
-		d.reportModelFailure(t, m, b)
+		t.reportLastFailure(m, st.parts, b)
 		t.finish(event.AgentError, wire.MostSpecific(wire.Code(m.code), st.parts.code(), t.code), b)
 	}
 }
@@ -263,20 +263,16 @@ func (d *decoder) reportAnswer(t *task, st status, b *event.Batch) {
 	}
 }
 
-// reportModelFailure reports the failed model response that ended the task, unless an earlier
-// update reported it.
-func (d *decoder) reportModelFailure(t *task, m adkMetadata, b *event.Batch) {
-	failure, code := m.failure()
-	if failure == event.NoFailure {
-		return
-	}
-	usage := wire.GeminiUsage(m.usage)
-	r := t.response(b)
+// reportLastFailure reports the failed model response or call that ended the task, unless an earlier update reported it.
+func (t *task) reportLastFailure(m adkMetadata, parts parts, b *event.Batch) {
+	r, usage := t.response(b), wire.GeminiUsage(m.usage)
 	if r.failure != event.NoFailure && (r.usage == usage || usage == (event.Usage{})) {
 		return
 	}
-	e := b.Add(event.KindModelEnded)
-	e.Usage, e.Error, e.Code = usage, failure, code
+	if failure, code := t.failure(r, m, parts, b); failure == event.ModelError {
+		e := b.Add(event.KindModelEnded)
+		e.Usage, e.Error, e.Code = usage, failure, code
+	}
 }
 
 // readMessage reads a message. Without a task, the message is the whole answer. In a stream about a task, a

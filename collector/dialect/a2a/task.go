@@ -82,6 +82,8 @@ func (a *artifact) isIncomplete() bool { return a != nil && a.incomplete }
 
 // call is a tool call of an ADK agent.
 type call struct {
+	tool         string
+	by           speaker
 	target       string // of a transfer
 	longRunning  bool
 	paused       bool // it waits for a confirmation or a credential, and its next response only says so

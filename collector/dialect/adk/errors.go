@@ -48,7 +48,7 @@ func (d *decoder) rejectsTarget(fr *frame) bool {
 }
 
 // addErrorFrame reports an error of the run. If calls have no response, the error is about one of them (see
-// failedCall), unless it only repeats a tool's. If the message names the target of the last transfer, that agent does
+// wire.FailedCall), unless it only repeats a tool's. If the message names the target of the last transfer, that agent does
 // not exist.
 func (d *decoder) addErrorFrame(message []byte, code string, repeatsTool bool, b *event.Batch) {
 	switch {

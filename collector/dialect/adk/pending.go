@@ -1,10 +1,10 @@
 package adk
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -37,42 +37,13 @@ func (p pending) byPlace(place string) []pendingCall {
 	return slices.DeleteFunc(slices.Clone(p), func(c pendingCall) bool { return c.place != place })
 }
 
-// failedCall returns the call that an error is about: the only call or, of several, the only one whose name
-// is in the error's message. Between a call and its response only a tool can fail.
-func failedCall(calls []pendingCall, message []byte) (pendingCall, bool) {
-	if len(calls) == 1 {
-		return calls[0], true
-	}
-	named := slices.DeleteFunc(slices.Clone(calls), func(c pendingCall) bool { return !mentions(message, c.name) })
-	if len(named) != 1 {
-		return pendingCall{}, false
-	}
-	return named[0], true
-}
-
-// mentions reports whether a message contains a name as a whole word.
-func mentions(message []byte, name string) bool {
-	for name != "" {
-		before, after, found := bytes.Cut(message, []byte(name))
-		if !found {
-			return false
-		}
-		if !bytes.ContainsAny(before[max(len(before)-1, 0):], wordBytes) && !bytes.ContainsAny(after[:min(len(after), 1)], wordBytes) {
-			return true
-		}
-		message = message[len(before)+1:]
-	}
-	return false
-}
-
-const wordBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
-
 // failCall reports the failure of a tool whose only response is the error.
 func (d *decoder) failCall(calls []pendingCall, message []byte, code string, b *event.Batch) {
-	c, known := failedCall(calls, message)
-	if !known {
+	i := wire.FailedCall(len(calls), func(i int) string { return calls[i].name }, message)
+	if i < 0 {
 		return
 	}
+	c := calls[i]
 	d.pending.remove(c.id, c.name)
 	e := b.Add(event.KindToolEnded)
 	e.CallID, e.Name, e.Error, e.Code = c.id, c.name, event.ToolError, code

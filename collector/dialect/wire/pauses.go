@@ -26,20 +26,21 @@ const maxPauses = 256
 // it sends a response to the call that only says that the call waits. The zero value holds no calls.
 type Pauses struct{ calls map[string]string } // by the ID of the request
 
-// Ask adds the call that a request pauses.
-func (p *Pauses) Ask(request, name string, args strictjson.Value) {
+// Ask adds the call that a request pauses, and returns its ID, or "".
+func (p *Pauses) Ask(request, name string, args strictjson.Value) string {
 	id := args.First("originalFunctionCall", "original_function_call").Get("id")
 	if name == "adk_request_credential" {
 		id = args.First("functionCallId", "function_call_id")
 	}
 	call := dialect.Name(id.String())
 	if !PausesCall(name) || call == "" || len(p.calls) >= maxPauses {
-		return
+		return ""
 	}
 	if p.calls == nil {
 		p.calls = make(map[string]string)
 	}
 	p.calls[request] = call
+	return call
 }
 
 // Answer forgets a request: the next response to the call is its result.

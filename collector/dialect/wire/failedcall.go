@@ -1,0 +1,40 @@
+package wire
+
+import "bytes"
+
+// FailedCall returns the index of the call that an error of ADK's agents is about, of n calls that wait for their response: the only
+// call or, of several, the only one whose tool's name is a word of the message. Between a call and its response only a tool can
+// fail. It returns -1 if no call is known to have failed.
+func FailedCall(n int, tool func(int) string, message []byte) int {
+	if n == 1 {
+		return 0
+	}
+	named := -1
+	for i := range n {
+		switch {
+		case !mentions(message, tool(i)):
+		case named >= 0:
+			return -1
+		default:
+			named = i
+		}
+	}
+	return named
+}
+
+// mentions reports whether a message contains a name as a whole word.
+func mentions(message []byte, name string) bool {
+	for name != "" {
+		before, after, found := bytes.Cut(message, []byte(name))
+		if !found {
+			return false
+		}
+		if !bytes.ContainsAny(before[max(len(before)-1, 0):], wordBytes) && !bytes.ContainsAny(after[:min(len(after), 1)], wordBytes) {
+			return true
+		}
+		message = message[len(before)+1:]
+	}
+	return false
+}
+
+const wordBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
