@@ -53,7 +53,7 @@ func (d *decoder) isInternalTask(v strictjson.Value) bool {
 	case lenient.IsInternal(name.Text()), mayName(&d.internalWork, id):
 		return true
 	}
-	return name.Is(toolNode) && len(id.Text()) > 0 && d.isTaskOfWithheldCall([]byte(toolNode+":"+id.String()), "", false)
+	return name.Is(toolNode) && len(id.Text()) > 0 && d.isTaskOfWithheldCall(taskPlace{segment: []byte(toolNode + ":" + id.String()), outerUnknown: true}, "")
 }
 
 // namespaceOf returns the namespace of the graph that asks a question, or none. Only servers before LangGraph 0.6 send it.

@@ -20,6 +20,7 @@ func mayName(set *wire.SharedSet, id strictjson.Value) bool {
 // before the rest of the decoder, because the rest adds the frame's messages to the set of seen ones.
 func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.Batch) {
 	d.messages = d.messages[:0]
+	d.withheldCalls.place(name, mode, v)
 	isInternalGraph := anySegment(name, lenient.IsInternal)
 	d.shown.begin(mode, v, !d.unnamed.IsEmpty())
 	d.beginExamination(mode, v)

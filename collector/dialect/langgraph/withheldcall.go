@@ -1,9 +1,11 @@
 package langgraph
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
@@ -13,10 +15,71 @@ import (
 // withheldCalls holds the withheld calls of a stream. Streams share the calls without a result, because a client may rejoin a
 // run or resume a thread.
 type withheldCalls struct {
-	begun     map[string]event.WithheldCall // by ID, at most wire.MaxSet
-	ended     wire.Set[string]              // the IDs of those with a result
+	begun     map[string]withheldCall // by ID, at most wire.MaxSet
+	ended     wire.Set[string]        // the IDs of those with a result
 	shared    wire.SharedCalls
 	continues bool // the stream continues work that another stream may have begun
+
+	within   uint64            // of the frame being read: see withheldCall
+	messages map[string]uint64 // the same of messages whose metadata came in an earlier frame, by ID; at most wire.MaxSet
+}
+
+// withheldCall is a withheld call of this stream.
+type withheldCall struct {
+	event.WithheldCall
+	within uint64 // hash of the namespace of the innermost tool that made the call; 0 if none did, or it is unknown
+}
+
+// place records where the frame being read is from.
+func (h *withheldCalls) place(name []byte, mode string, v strictjson.Value) {
+	_, namespace, _ := bytes.Cut(name, []byte("|"))
+	switch mode {
+	case modeMessages:
+		_, metadata := tuple(v)
+		namespace = namespaceIn(metadata)
+	case modeEvents:
+		namespace = namespaceIn(v.Get("metadata"))
+	case modeMessagesMetadata:
+		for id, entry := range v.Members() {
+			if within := withinTool(namespaceIn(entry.Get("metadata"))); within != 0 && len(h.messages) < wire.MaxSet {
+				if h.messages == nil {
+					h.messages = make(map[string]uint64)
+				}
+				h.messages[dialect.Name(id.String())] = within
+			}
+		}
+	}
+	h.within = withinTool(namespace)
+}
+
+// namespaceIn returns the namespace of a node in LangGraph's metadata, or nothing.
+func namespaceIn(metadata strictjson.Value) []byte {
+	return metadata.First(namespaceMembers...).Text()
+}
+
+// withinTool returns a hash of a namespace up to its last task of the node that executes tools, or 0 if it has none.
+func withinTool(namespace []byte) uint64 {
+	for len(namespace) > 0 {
+		outer, last := splitLast(namespace)
+		if node, _ := splitSegment(last); string(node) == toolNode {
+			return wire.Hash(string(namespace))
+		}
+		namespace = outer
+	}
+	return 0
+}
+
+// mayRunIn reports whether a task may execute the call. A call that was made in a tool runs within that tool.
+func (c withheldCall) mayRunIn(t taskPlace) bool {
+	if c.within == 0 || t.outerUnknown {
+		return true
+	}
+	for outer := t.outer; len(outer) > 0; outer, _ = splitLast(outer) {
+		if wire.Hash(string(outer)) == c.within {
+			return true
+		}
+	}
+	return false
 }
 
 // callTypes are the types of content blocks that are calls of the application's tools.
@@ -29,7 +92,7 @@ func (h *withheldCalls) begin(d *decoder, message strictjson.Value) {
 		if id == "" || len(kind) > 0 && !lenient.MatchesAny(kind, callTypes) && !c.Get("function").Exists() {
 			continue
 		}
-		call := event.WithheldCall{ID: wire.Hash(id), Tool: wire.Hash(d.name(toolOf(c)))}
+		call := withheldCall{event.WithheldCall{ID: wire.Hash(id), Tool: wire.Hash(d.name(toolOf(c)))}, cmp.Or(h.within, h.messages[d.name(message.Get("id"))])}
 		if target := c.Get("args").Get("subagent_type"); message.Get("type").Is("ai") { // a piece may have only a part of it
 			call.Target = wire.Hash(d.name(target))
 		}
@@ -37,15 +100,20 @@ func (h *withheldCalls) begin(d *decoder, message strictjson.Value) {
 	}
 }
 
-func (h *withheldCalls) add(id string, call event.WithheldCall) {
-	if _, known := h.begun[id]; known || len(h.begun) < wire.MaxSet {
+func (h *withheldCalls) add(id string, call withheldCall) {
+	earlier, known := h.begun[id]
+	if known || len(h.begun) < wire.MaxSet {
 		if h.begun == nil {
-			h.begun = make(map[string]event.WithheldCall)
+			h.begun = make(map[string]withheldCall)
 		}
-		h.begun[id] = event.WithheldCall{ID: call.ID, Tool: cmp.Or(call.Tool, h.begun[id].Tool), Target: cmp.Or(call.Target, h.begun[id].Target)}
+		if known && earlier.within != call.within {
+			call.within = 0
+		}
+		call.Tool, call.Target = cmp.Or(call.Tool, earlier.Tool), cmp.Or(call.Target, earlier.Target)
+		h.begun[id] = call
 	}
 	if !h.ended.Contains(id) {
-		h.shared.Begin(call)
+		h.shared.Begin(call.WithheldCall)
 	}
 }
 
@@ -92,9 +160,13 @@ func (h *withheldCalls) mayBeOpen() bool {
 
 // open returns the withheld calls without a result. If orEnded is set, it also returns those with a result. isFull says that
 // there may be others.
-func (h *withheldCalls) open(orEnded bool) (open []event.WithheldCall, isFull bool) {
+func (h *withheldCalls) open(orEnded bool) (open []withheldCall, isFull bool) {
 	if h.continues {
-		open, isFull = h.shared.Open()
+		var shared []event.WithheldCall
+		shared, isFull = h.shared.Open()
+		for _, c := range shared {
+			open = append(open, withheldCall{WithheldCall: c})
+		}
 	}
 	for id, call := range h.begun {
 		if orEnded || !h.ended.Contains(id) {
@@ -130,7 +202,7 @@ func (d *decoder) checkTool(v strictjson.Value) (isWithheld, mayBeWithheld bool)
 // mayBeWithheldCallOf reports whether a call of a tool may be a call that was withheld or unreadable. If all open calls of the
 // tool were shown, it is not.
 func (d *decoder) mayBeWithheldCallOf(tool string) bool {
-	if withheld, isFull := d.withheldCalls.open(false); isFull || slices.ContainsFunc(withheld, func(c event.WithheldCall) bool { return c.Tool == wire.Hash(tool) }) {
+	if withheld, isFull := d.withheldCalls.open(false); isFull || slices.ContainsFunc(withheld, func(c withheldCall) bool { return c.Tool == wire.Hash(tool) }) {
 		return true
 	}
 	isOpen := false

@@ -7,7 +7,6 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
-	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -18,14 +17,21 @@ const doubtful = "doubtful "
 // namespaceMembers are the members of LangGraph's metadata that have the namespace of a node.
 var namespaceMembers = []string{"langgraph_checkpoint_ns", "checkpoint_ns"}
 
-// mayWorkInWithheldCall reports whether a task of a node may work within one of the calls that open returns. If a shown call
-// names the task's agent, withheld calls that name another agent are ruled out.
-func (d *decoder) mayWorkInWithheldCall(node []byte, agent string, orEnded bool) bool {
+// taskPlace is where a task works: its segment of a namespace, and the namespace around it.
+type taskPlace struct {
+	segment, outer []byte
+	outerUnknown   bool
+}
+
+// mayWorkInWithheldCall reports whether a task may work within one of the calls that open returns. If a shown call names the
+// task's agent, withheld calls that name another agent are ruled out.
+func (d *decoder) mayWorkInWithheldCall(t taskPlace, agent string, orEnded bool) bool {
 	isNamed := d.isShownAgent(agent)
+	node, _ := splitSegment(t.segment)
 	open, isFull := d.withheldCalls.open(orEnded)
-	return isFull || slices.ContainsFunc(open, func(c event.WithheldCall) bool {
+	return isFull || slices.ContainsFunc(open, func(c withheldCall) bool {
 		isInNode := string(node) == toolNode || c.Target != 0 || c.Tool == wire.Hash(taskTool)
-		return isInNode && (!isNamed || c.Target == 0 || c.Target == wire.Hash(agent))
+		return isInNode && c.mayRunIn(t) && (!isNamed || c.Target == 0 || c.Target == wire.Hash(agent))
 	})
 }
 
@@ -34,18 +40,18 @@ func (d *decoder) isShownAgent(name string) bool {
 	return name != "" && slices.ContainsFunc(d.calls, func(c *call) bool { return c.target == name && !d.withheld.MayContain(c.id) })
 }
 
-// isTaskOfWithheldCall reports whether the task of a namespace's segment works or may work within a withheld call. If no such
-// call is open at the task's first frame, it does not. A doubt ends when the task's agent is one that a shown call names. In
-// a nested graph, only the node that executes tools is in doubt.
-func (d *decoder) isTaskOfWithheldCall(segment []byte, agent string, isNested bool) bool {
-	node, task := splitSegment(segment)
+// isTaskOfWithheldCall reports whether a task works or may work within a withheld call. If no such call is open at the task's
+// first frame, it does not. A doubt ends when the task's agent is one that a shown call names. In a nested graph, only the
+// node that executes tools is in doubt.
+func (d *decoder) isTaskOfWithheldCall(t taskPlace, agent string) bool {
+	node, task := splitSegment(t.segment)
 	isInDoubt := d.internalWork.Contains(doubtful + task)
 	switch {
 	case d.internalWork.MayContain(task):
 		return true
 	case d.shownWork.Contains(task):
 		return false
-	case isInDoubt && !d.isShownAgent(agent), (!isNested || string(node) == toolNode) && d.mayWorkInWithheldCall(node, agent, isInDoubt):
+	case isInDoubt && !d.isShownAgent(agent), (len(t.outer) == 0 || string(node) == toolNode) && d.mayWorkInWithheldCall(t, agent, isInDoubt):
 		d.internalWork.Add(doubtful + task) // other streams may not show the call
 		return true
 	}
@@ -96,7 +102,7 @@ func (d *decoder) isPlacedInWithheldCall(graph []byte, metadata strictjson.Value
 			return true
 		}
 		node, task := splitSegment(own)
-		if task != "" && d.internalWork.MayContain(task) || byPlace && string(node) == toolNode && d.isTaskOfWithheldCall(own, "", len(outer) > 0) {
+		if task != "" && d.internalWork.MayContain(task) || byPlace && string(node) == toolNode && d.isTaskOfWithheldCall(taskPlace{segment: own, outer: outer}, "") {
 			return true
 		}
 	}
@@ -105,16 +111,15 @@ func (d *decoder) isPlacedInWithheldCall(graph []byte, metadata strictjson.Value
 
 // isGraphOfWithheldCall is isWithinWithheldCall for the namespace of a graph. agent is the graph's agent, or "".
 func (d *decoder) isGraphOfWithheldCall(namespace []byte, agent string) bool {
-	for isNested := false; len(namespace) > 0; isNested = true {
-		segment, rest, _ := bytes.Cut(namespace, []byte("|"))
-		innermost := ""
-		if len(rest) == 0 {
+	for rest := namespace; len(rest) > 0; {
+		segment, inner, _ := bytes.Cut(rest, []byte("|"))
+		outer, innermost := bytes.TrimSuffix(namespace[:len(namespace)-len(rest)], []byte("|")), ""
+		if rest = inner; len(rest) == 0 {
 			innermost = agent
 		}
-		if d.isTaskOfWithheldCall(segment, innermost, isNested) {
+		if d.isTaskOfWithheldCall(taskPlace{segment: segment, outer: outer}, innermost) {
 			return true
 		}
-		namespace = rest
 	}
 	return false
 }

@@ -101,6 +101,32 @@ func TestUndecidedGraphs(t *testing.T) {
 	}
 }
 
+// TestWorkBesideInternalAgent runs two agents in tools side by side. What the internal one calls can only run in its own tool, so the
+// other's work leaves.
+func TestWorkBesideInternalAgent(t *testing.T) {
+	const internal = `{"langgraph_node":"model","langgraph_checkpoint_ns":"tools:U1|model:9","lc_agent_name":"internal_auditor"}`
+	called := `{"type":"ai","id":"mX","content":"","tool_calls":[` + callX + `]}`
+	tuple := sent{"messages|tools:U1", `[` + called + `,` + internal + `]`}
+	older := []sent{{"messages/metadata", `{"mX":{"metadata":` + internal + `}}`}, {"messages/partial", `[` + called + `]`}}
+	for _, asked := range [][]sent{{tuple}, older} {
+		for _, work := range workOf("U2") {
+			if out := leaving(client, append(asked[:len(asked):len(asked)], work)...); !strings.Contains(out, "secret") {
+				t.Errorf("%v does not leave after %v", work, asked)
+			}
+		}
+		checkStaysIn(t, []filter.Settings{client, public}, append(asked[:len(asked):len(asked)], sent{"values|tools:U1|tools:U2", `{"messages":[` + wholeX + `]}`})...)
+	}
+	for _, asked := range [][]sent{
+		{tuple, {"values", `{"messages":[` + called + `]}`}},                                    // the run's own graph has the call too
+		{{"messages|internal_x:1", strings.ReplaceAll(tuple.data, "tools:U1", "internal_x:1")}}, // the graph around it may execute the call
+		{{"messages", `[` + called + `,{"langgraph_node":"internal_x"}]`}},
+	} {
+		for _, work := range workOf("U2") {
+			checkStaysIn(t, []filter.Settings{client, public}, append(asked[:len(asked):len(asked)], work)...)
+		}
+	}
+}
+
 // decodeFrame decodes a frame.
 func decodeFrame(d dialect.Decoder, one sent) {
 	b, s := new(event.Batch), new(event.Stream)
