@@ -81,8 +81,8 @@ func (d *StreamDecoder) isForeign(f dialect.Frame) bool {
 }
 
 // MustWithhold reports whether a client must not get the last frame although no dialect recognized it.
-// There are two cases: a dialect that the frame may belong to withholds it from clients, or the frame has
-// one of that dialect's internal members. MustWithhold returns true after a panic.
+// This is so if, for a dialect that the frame may belong to, it is internal, or of a type that clients do not get, or has one of
+// the internal members. MustWithhold returns true after a panic.
 func (d *StreamDecoder) MustWithhold() (withholds bool) {
 	defer d.settings.Panics.Recover(recovery.Detector, func() { withholds = true })
 	for _, candidate := range d.detector.Candidates() {
@@ -91,7 +91,8 @@ func (d *StreamDecoder) MustWithhold() (withholds bool) {
 		table := candidate.Table()
 		b.Table = table
 		candidate.New(d.stream).Decode(d.parse(b), b)
-		withholds = b.Rejected == "" && !table.Types[b.Type].Client || lenient.HasMember(b.JSON, table.InternalMembers)
+		isInternal := b.Internal || lenient.CheckNames(b, lenient.NewPrefilter(table)) == event.NamesInternal
+		withholds = isInternal || b.Rejected == "" && !table.Types[b.Type].Client || lenient.HasMember(b.JSON, table.InternalMembers)
 		recycle(b)
 		if withholds {
 			return true

@@ -15,15 +15,20 @@ import (
 // clients.
 func TestMustWithhold(t *testing.T) {
 	for data, want := range map[string]bool{
-		`{"type":"RAW","event":{"prompt":"x"}}`:              true,
-		`{"type":"CUSTOM","name":"x","value":1}`:             false, // a client of AG-UI gets it
-		`{"type":"RUN_ERROR","message":"x"}`:                 false,
-		`{"type":"raw","event":1}`:                           false,
-		`{"author":"a","content":{"parts":[{"text":"hi"}]}}`: false,
-		`{"choices":[{"delta":{"content":"hi"},"index":0}]}`: false,
-		`{"error":{"code":429,"message":"too many"}}`:        false,
-		`{"type":"error","error":"x"}`:                       false,
-		`plain text`:                                         false,
+		`{"type":"RAW","event":{"prompt":"x"}}`:                  true,
+		`{"type":"CUSTOM","name":"x","value":1}`:                 false, // a client of AG-UI gets it
+		`{"type":"RUN_ERROR","message":"x"}`:                     false,
+		`{"type":"raw","event":1}`:                               false,
+		`{"author":"a","content":{"parts":[{"text":"hi"}]}}`:     false,
+		`{"choices":[{"delta":{"content":"hi"},"index":0}]}`:     false,
+		`{"error":{"code":429,"message":"too many"}}`:            false,
+		`{"type":"error","error":"x"}`:                           false,
+		`{"type":"data-internal-x","data":{"a":1}}`:              true,
+		`{"type":"data-x","data":{"a":[{"kind":"internal:x"}]}}`: true,
+		`{"type":"data-x","data":{"a":[{"kind":"x"}]}}`:          false,
+		`{"type":"start","messageMetadata":{"type":"internal"}}`: true,
+		`{"type":"custom","kind":"acme.x","name":"internal-x"}`:  true,
+		`plain text`: false,
 	} {
 		in := collector.Input{Reader: strings.NewReader("data: " + data + "\n\n"), ReceivedAt: time.Now, RequireSure: true}
 		decoder := collector.New(collector.Dialects(), collector.Settings{MaxFrame: 1 << 20, MaxJSONDepth: 64}, nil).Decode(&event.Stream{}, in)

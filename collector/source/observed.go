@@ -149,7 +149,7 @@ func (p *Proxy) describeStream(x *exchange) (*event.Stream, []string) {
 	}
 	s.Identity = identity
 	switch {
-	case (x.shared || x.unconfirmed) && identity.RequestDialect != "": // the request body names the dialect, the path does not
+	case (x.shared || x.unconfirmed || len(names) > 1) && identity.RequestDialect != "": // the request body names the dialect, the path does not
 		x.unconfirmed, names = false, []string{identity.RequestDialect}
 	case x.unconfirmed, x.shared && len(names) > 1: // any dialect
 		names = []string{p.settings.Dialect}

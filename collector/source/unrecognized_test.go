@@ -74,24 +74,30 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-// TestRequestNamesProtocol checks that, on an open path, a request body selects a dialect only if no other protocol has such requests.
+// TestRequestNamesProtocol checks that, on an open path and on a run path of several dialects, a request body selects a dialect only if
+// no other protocol has such requests.
 func TestRequestNamesProtocol(t *testing.T) {
 	for body, asks := range map[string]string{
 		`{"jsonrpc":"2.0","id":1,"method":"message/stream","params":{"message":{"messageId":"m"}}}`: "a2a",
 		`{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage","params":{}}`:                      "a2a",
 		`{"jsonrpc":"2.0","id":1,"method":"tasks/resubscribe","params":{"id":"t"}}`:                 "a2a",
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`:                                "",
+		`{"id":"c","trigger":"submit-message","messages":[]}`:                                       "aisdk",
 		`{"model":"m","stream":true,"messages":[]}`:                                                 "",
 	} {
-		p := &Proxy{settings: ProxySettings{JSONDepth: 64}, dialects: collector.Dialects(), now: time.Now}
-		r := httptest.NewRequest(http.MethodPost, "/jsonrpc", strings.NewReader(body))
-		x := &exchange{route: route{dialects: p.dialects, unconfirmed: true}, body: newRequestBody(r), length: r.ContentLength}
-		x.body.limit = len(body)
-		if _, err := io.ReadAll(x.body); err != nil {
-			t.Fatal(err)
-		}
-		if s, names := p.describeStream(x); s.Dialect != asks || x.unconfirmed != (asks == "") || !slices.Equal(names, []string{asks}) {
-			t.Errorf("%s selects the dialect %q of %q, open: %t", body, s.Dialect, names, x.unconfirmed)
+		for _, isOpen := range []bool{true, false} {
+			p := &Proxy{settings: ProxySettings{JSONDepth: 64}, dialects: collector.Dialects(), now: time.Now}
+			r := httptest.NewRequest(http.MethodPost, "/jsonrpc", strings.NewReader(body))
+			x := &exchange{route: route{dialects: p.dialects, unconfirmed: isOpen}, body: newRequestBody(r), length: r.ContentLength}
+			x.body.limit = len(body)
+			if _, err := io.ReadAll(x.body); err != nil {
+				t.Fatal(err)
+			}
+			s, names := p.describeStream(x)
+			isKnown := slices.Equal(names, []string{asks})
+			if s.Dialect != asks || x.unconfirmed != (isOpen && asks == "") || isKnown != (isOpen || asks != "") {
+				t.Errorf("%s selects the dialect %q of %q, open: %t", body, s.Dialect, names, x.unconfirmed)
+			}
 		}
 	}
 }
