@@ -28,7 +28,7 @@ func (p *Proxy) permission(r *http.Request, found route) permission {
 		return permitAll
 	case slices.ContainsFunc(p.settings.PublicPaths, func(glob string) bool { return isCanonical(r) && matchGlob(glob, r.URL.Path) }):
 		return permitAll
-	case found.dialects != nil && !found.ambiguous && r.Method != http.MethodOptions:
+	case found.isPlainly(r) && r.Method != http.MethodOptions:
 		return permitStream
 	case p.isPreflight(r):
 		return permitPreflight
@@ -44,8 +44,13 @@ func (p *Proxy) isPreflight(r *http.Request) bool {
 	}
 	other := *r
 	other.Method = method
-	found := p.route(&other)
-	return found.dialects != nil && !found.ambiguous
+	return p.route(&other).isPlainly(r)
+}
+
+// isPlainly reports whether every server reads the path of a request as the run path of the route. Of another spelling, the answer
+// would be withheld, but the agent might do what another path asks for.
+func (found route) isPlainly(r *http.Request) bool {
+	return found.dialects != nil && isCanonical(r) && matchGlob(found.pattern, path.Clean(r.URL.Path))
 }
 
 // isCanonical reports whether every server reads a request's path in the same way: it has no dot

@@ -14,7 +14,6 @@ type route struct {
 	continues   bool              // the stream continues from run to run
 	shared      bool              // other protocols' servers use the path too, and the configuration names neither path nor dialect
 	unconfirmed bool              // see Proxy
-	ambiguous   bool              // only some servers would treat the path as a run path
 }
 
 // route finds the dialects that a path selects. If the configuration names paths, only these are run paths. If no
@@ -26,8 +25,7 @@ func (p *Proxy) route(r *http.Request) route {
 		return found
 	}
 	all := p.routeAs(r.Method, paths)
-	all.ambiguous = found.dialects == nil
-	if !all.ambiguous {
+	if found.dialects != nil {
 		all.pattern = found.pattern
 	}
 	return all
