@@ -119,6 +119,7 @@ var (
 	containerMembers = []string{"result", "task", "statusUpdate", "status_update", "artifactUpdate", "artifact_update", "status", "message", "history", "artifact", "artifacts"}
 	messageIDs       = []string{"messageId", "message_id"}
 	artifactIDs      = []string{"artifactId", "artifact_id"}
+	artifactMembers  = []string{"artifact", "artifacts"}
 )
 
 // outerTable is for checking an object without the messages and artifacts in it.
@@ -163,7 +164,7 @@ type contentReader struct {
 }
 
 // read adds the ids in v. inInternal says that v is in an object that is marked internal. All invalid ids count as the
-// same: those that are empty, and those that are neither a string nor a number.
+// same: those that are empty, those that are neither a string nor a number, and those of artifacts without any.
 func (r *contentReader) read(v strictjson.Value, inInternal bool) {
 	r.encoded = r.encoded || r.anyMember && bytes.IndexByte(v.Text(), '{') >= 0
 	inside := inInternal || r.findMarks && v.Kind() == strictjson.Object && lenient.HasInternalDiscriminator(&outerTable, v)
@@ -174,6 +175,9 @@ func (r *contentReader) read(v strictjson.Value, inInternal bool) {
 		case lenient.MatchesAny(text, artifactIDs):
 			r.add(contentKey{contentArtifact, r.d.id(value)}, v, inInternal)
 		case r.anyMember || lenient.MatchesAny(text, containerMembers):
+			if lenient.MatchesAny(text, artifactMembers) && value.Kind() == strictjson.Object && !lenient.HasMember(value, artifactIDs) {
+				r.add(contentKey{kind: contentArtifact}, value, inside)
+			}
 			r.read(value, inside)
 		}
 	}

@@ -20,6 +20,9 @@ func TestRepeats(t *testing.T) {
 	artifact := func(id, parts, more string) [3]string {
 		return [3]string{"artifact-update", "artifactUpdate", ids + `,"artifact":{"artifactId":"` + id + `","parts":` + parts + `}` + more}
 	}
+	nameless := func(parts, more string) [3]string {
+		return [3]string{"artifact-update", "artifactUpdate", ids + `,"artifact":{"parts":` + parts + `}` + more}
+	}
 	said := func(id, parts string) string {
 		return `{"kind":"message","role":"agent","messageId":"` + id + `","parts":` + parts + `}`
 	}
@@ -55,6 +58,9 @@ func TestRepeats(t *testing.T) {
 		"an event's artifact continued":   {[][3]string{stated("m", marked), artifact("a", canary, event1), artifact("a", canary, more)}, false},
 		"an event, marked inside":         {[][3]string{artifact("b", canary+marked, ""), stated("m", event1)}, false},
 		"another event":                   {[][3]string{stated("m", marked), artifact("a", canary, event2)}, true},
+		"an artifact without an id":       {[][3]string{nameless("["+internal+"]", ""), nameless(canary, more)}, false},
+		"one in a marked update":          {[][3]string{nameless("[]", `,"metadata":{"type":"internal"}`), nameless(canary, more)}, false},
+		"an artifact without an id alone": {[][3]string{artifact("a", "["+internal+"]", ""), nameless(canary, "")}, true},
 		"an artifact continued":           {[][3]string{artifact("a", "["+internal+"]", begins), artifact("a", canary, more)}, false},
 		"an artifact again":               {[][3]string{artifact("a", "["+internal+"]", ""), artifact("a", canary, "")}, false},
 		"an artifact in a snapshot":       {[][3]string{artifact("a", "["+internal+"]", ""), inTask}, false},

@@ -93,7 +93,7 @@ func (d *decoder) checkStart(k *kind, f dialect.Frame) verdict {
 	withheld := instructs || d.starts.withheld.Contains(key{entity: entityRun}) || owner != "" && d.starts.withheld.Contains(key{entity: entitySubagent, id: owner}) ||
 		this.id != "" && d.starts.withheld.Contains(this) || d.continuesListed(k, this, d.name(v.Get("messageId"))) || d.isPartOfWithheld(k, v, owner)
 	switch {
-	case k.entity == noEntity, this.id == "" && k.entity == entityMessage: // chunkTarget finds the message of a chunk without an id
+	case k.entity == noEntity, this.id == "" && k.entity == entityMessage && k.chunk: // chunkTarget finds its message
 	case k.begins || k.chunk && this.id != "":
 		return d.checkFirst(k, f, this, last, withheld)
 	default:

@@ -322,6 +322,12 @@ func TestContinuationsWithoutID(t *testing.T) {
 	if got[0] == withheld || last(got) != withheld {
 		t.Errorf("got %q, want the first frame but not the last", got)
 	}
+	for _, id := range []string{``, `,"messageId":""`, `,"messageId":7`} {
+		got := filterFrames(t, allSettings[0], `{"type":"TEXT_MESSAGE_START","role":"assistant","name":"internal-x"`+id+`}`, `{"type":"TEXT_MESSAGE_CONTENT","delta":"x"`+id+`}`)
+		if got[1] != withheld {
+			t.Errorf("a message with %q: got %q", id, got)
+		}
+	}
 }
 
 // TestChunksAfterUnreadable checks that, after an unreadable frame, only chunks leave that cannot continue
