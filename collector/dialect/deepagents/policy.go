@@ -73,7 +73,7 @@ func public(fact event.Kind, own members) event.Type {
 // withCommon adds the members that every frame has.
 func withCommon(own members) members {
 	all := members{
-		"v": &scalar, "type": &scalar, "id": &scalar, "ts": &timestamp,
+		"v": &number, "type": &scalar, "id": &scalar, "ts": &timestamp,
 		"agent_type": &scalar, "agent_id": &scalar, "parent_call_id": &scalar,
 	}
 	maps.Copy(all, own)

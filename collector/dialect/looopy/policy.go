@@ -55,7 +55,7 @@ var table = event.Table{
 		// Tools: names and ids without arguments, results, or texts about them.
 		"tool-call":     {Client: true, Public: public(rules{"toolCallId": &scalar, "toolName": &toolStarted})},
 		"tool-start":    {Client: true, Public: public(rules{"toolCallId": &scalar, "toolName": &toolStarted})},
-		"tool-progress": {Client: true, Public: public(rules{"toolCallId": &scalar, "progress": {Fact: event.KindToolProgress}})},
+		"tool-progress": {Client: true, Public: public(rules{"toolCallId": &scalar, "progress": {Fact: event.KindToolProgress, Form: event.FormEnum}})},
 		"tool-complete": {Client: true, Public: public(rules{
 			"toolCallId": &scalar, "toolName": {Fact: event.KindToolEnded}, "success": &flag,
 		})},
@@ -87,7 +87,7 @@ var table = event.Table{
 			"artifactId": &artifactField, "name": &artifactField, "mimeType": &scalar, "index": &flag, "complete": &flag,
 		})},
 		"data-write": {Client: true, Public: public(rules{
-			"artifactId": &artifactField, "name": &artifactField, "metadata": members(rules{"version": &scalar}),
+			"artifactId": &artifactField, "name": &artifactField, "metadata": members(rules{"version": &flag}),
 		})},
 		"dataset-write": {Client: true, Public: public(rules{
 			"artifactId": &artifactField, "name": &artifactField, "index": &flag, "complete": &flag,
@@ -132,7 +132,7 @@ var (
 	artifactField = event.Rule{Fact: event.KindArtifact}
 
 	// inputMetadata keeps the urgency of a question and its timeout in seconds.
-	inputMetadata = event.Rule{Members: rules{"urgency": &scalar, "timeout": &scalar, "expiresIn": &scalar, "toolCallId": &scalar, "toolName": &scalar}}
+	inputMetadata = event.Rule{Members: rules{"urgency": &scalar, "timeout": &flag, "expiresIn": &flag, "toolCallId": &scalar, "toolName": &scalar}}
 )
 
 // publicThought keeps a thought without the alternatives that were considered.

@@ -69,6 +69,11 @@ var policyCases = []policyCase{
 	{"task-complete", `"content":"hi","artifacts":["a"],"metadata":{"duration":1,"iterations":2,"tokensUsed":"secret","finishReason":"stop","x":"secret"}`, `"content":"hi","artifacts":["a"],"metadata":{"duration":1,"iterations":2,"finishReason":"stop"}`},
 	{"subtask-created", `"subtaskId":"s","agentId":"a","prompt":"secret"`, `"subtaskId":"s","agentId":"a"`},
 
+	// Only numbers.
+	{"tool-progress", `"toolCallId":"c1","progress":"secret"`, `"toolCallId":"c1"`},
+	{"data-write", `"artifactId":"a","metadata":{"version":"secret"}`, `"artifactId":"a"`},
+	{"input-required", `"inputId":"i1","metadata":{"timeout":"secret","expiresIn":"secret"}`, `"inputId":"i1"`},
+
 	// The model.
 	{"content-delta", `"delta":"hi","index":0`, `"delta":"hi","index":0`},
 	{"content-complete", `"content":"hi","finishReason":"stop"`, `"content":"hi","finishReason":"stop"`},
