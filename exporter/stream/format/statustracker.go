@@ -69,7 +69,9 @@ func (t *statusTracker) observe(b *event.Batch, e *event.Event) {
 	case event.KindModelEnded:
 		t.endOperation(modelKey(b))
 	case event.KindToolStarted:
-		t.startOperation(operation{callKey(e), b.Agent, b.Branch, t.frame, false, e.TurnMayEnd})
+		if !lenient.IsInternal([]byte(e.Name)) { // the reader may get the call, but not the result
+			t.startOperation(operation{callKey(e), b.Agent, b.Branch, t.frame, false, e.TurnMayEnd})
+		}
 		if e.LongRunning {
 			t.addInput(input{ID: e.CallID, Kind: event.InputTool, agent: b.Agent})
 		}
