@@ -34,3 +34,28 @@ func TestPublicCalls(t *testing.T) {
 		}
 	}
 }
+
+// TestPublicCallItems reads calls in items of the Agents SDK. As in a response, the public gets the members that hold arguments, empty.
+func TestPublicCallItems(t *testing.T) {
+	const agent = `{"type":"agent_updated_stream_event","new_agent":{"name":"A"}}`
+	excluding := public
+	excluding.Exclude = []event.Kind{event.KindToolStarted}
+	for _, c := range []struct{ sent, want string }{
+		{`"raw_item":{"type":"function_call","call_id":"c","name":"f","arguments":"{\"secret\":1}"}`, `"raw_item":{"type":"function_call","call_id":"c","name":"f","arguments":""}`},
+		{`"rawItem":{"type":"function_call","callId":"c","name":"f","arguments":{"secret":1}}`, `"rawItem":{"type":"function_call","callId":"c","name":"f","arguments":""}`},
+		{`"raw_item":{"type":"custom_tool_call","call_id":"c","name":"f","input":"secret"}`, `"raw_item":{"type":"custom_tool_call","call_id":"c","name":"f","input":""}`},
+		{`"raw_item":{"type":"mcp_call","id":"c","name":"f","arguments":"secret"}`, `"raw_item":{"type":"mcp_call","id":"c","name":"f","arguments":""}`},
+		{`"rawItem":{"type":"hosted_tool_call","id":"c","name":"f","arguments":"secret"}`, `"rawItem":{"type":"hosted_tool_call","id":"c","name":"f","arguments":""}`},
+		{`"raw_item":{"type":"function_call","call_id":"c","name":"f"}`, `"raw_item":{"type":"function_call","call_id":"c","name":"f"}`},
+	} {
+		item := func(members string) string {
+			return `{"type":"run_item_stream_event","name":"tool_called","item":{"type":"tool_call_item",` + members + `}}`
+		}
+		if got, want := leaving(t, public, stream(agent, item(c.sent))), agent+"\n"+item(c.want)+"\n"; got != want {
+			t.Errorf("%s leaves as\n%swant %s", c.sent, got, want)
+		}
+		if got := leaving(t, excluding, stream(agent, item(c.sent))); got != agent+"\n" {
+			t.Errorf("%s leaves although calls are excluded:\n%s", c.sent, got)
+		}
+	}
+}

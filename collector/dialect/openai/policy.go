@@ -261,13 +261,13 @@ func calledRule(arguments, replacement string) *event.Rule {
 // runItemRule returns the rule for an event with an item of the Agents SDK, which shows which call the item is about. The item and the
 // object from which the SDK made it have the given members too.
 func runItemRule(own rules) *event.Rule {
-	call := members(rules{"type": &scalar, "call_id": &scalar, "callId": &scalar, "name": {Fact: event.KindToolStarted}, "status": &status, "error": &toolError})
+	call := members(rules{"type": &scalar, "call_id": &scalar, "callId": &scalar, "name": {Fact: event.KindToolStarted}, "status": &status, "error": &toolError, "arguments": &emptyText, "input": &emptyText})
 	maps.Copy(call.Members, own)
 	serverCall := members(rules{
-		"type": &scalar, "id": &scalar, "name": {Fact: event.KindToolStarted}, "status": &status, "error": &toolError,
+		"type": &scalar, "id": &scalar, "name": {Fact: event.KindToolStarted}, "status": &status, "error": &toolError, "arguments": &emptyText,
 		"providerData": members(rules{"name": {Fact: event.KindToolStarted}, "error": &toolError}),
 	})
-	byType := rules{"mcp_approval_request": members(rules{"type": &scalar, "id": &scalar}), "mcp_approval_response": members(rules{"type": &scalar, "approval_request_id": &scalar})}
+	byType := rules{"mcp_approval_request": members(rules{"type": &scalar, "id": &scalar, "arguments": &emptyText}), "mcp_approval_response": members(rules{"type": &scalar, "approval_request_id": &scalar})}
 	for kind := range serverTools {
 		byType[kind] = serverCall
 	}
