@@ -15,10 +15,14 @@ func (passValid) Append(dst []byte, b *event.Batch) []byte {
 	return dst
 }
 
+func (passValid) AppendID(dst, _ []byte) []byte { return dst }
+
 // constantFilter replaces each frame with the same text.
 type constantFilter struct{}
 
 func (constantFilter) Append(dst []byte, _ *event.Batch) []byte { return append(dst, "data: 1\n\n"...) }
+
+func (constantFilter) AppendID(dst, _ []byte) []byte { return dst }
 
 // passAll is a filter that passes all frames.
 type passAll struct{}
@@ -27,3 +31,5 @@ func (passAll) Append(dst []byte, b *event.Batch) []byte {
 	dst, _ = sse.AppendFrame(dst, b.Frame)
 	return dst
 }
+
+func (passAll) AppendID(dst, _ []byte) []byte { return dst }

@@ -125,6 +125,8 @@ func (j panickyFilter) Append(dst []byte, b *event.Batch) []byte {
 	return passValid{}.Append(dst, b)
 }
 
+func (panickyFilter) AppendID(dst, _ []byte) []byte { return dst }
+
 // TestFilterPanics checks that the client's stream ends before the frame on which the filter panics.
 func TestFilterPanics(t *testing.T) {
 	s := &proxyRecorder{}

@@ -23,6 +23,8 @@ type Filter interface {
 	// Append appends the part of a frame that may pass, as an SSE frame. It appends nothing if the frame is
 	// withheld.
 	Append(dst []byte, b *event.Batch) []byte
+	// AppendID appends a block without data that sets the client's last event ID, or nothing if the ID may not pass.
+	AppendID(dst, id []byte) []byte
 }
 
 // filteredBody is a stream as the client gets it: the parts of its frames that the filter lets pass. An
@@ -46,6 +48,8 @@ type filteredBody struct {
 	observedBytes int64 // bytes of upstream that were put into the queue or counted as lost
 	memory        *frameShare
 	retry         time.Duration // the last reconnection time that was sent to the client
+	hasRetry      bool          // one was sent
+	unended       bool          // the last frame lacks its blank line, so no block may follow
 	endReason     event.End     // set before the queue is closed
 	err           error
 }
@@ -254,16 +258,33 @@ func (r *filteredBody) relay(b *event.Batch) {
 		r.block.passThrough, r.block.bytes = true, nil
 		r.block = nil // a dialect has recognized the stream
 	}
-	if retry, asked := r.decoding.Retry(); asked && retry != r.retry {
-		r.retry = retry
-		r.out = sse.AppendRetry(r.out, retry)
-	}
+	r.relayRetry()
+	r.unended = b.Frame.Unended
 	if size := len(b.Frame.Data); size >= event.LargeFrame {
 		r.out = slices.Grow(r.out, size+size/16) // at once: to grow in steps leaves garbage
 	}
 	r.out = r.filter.Append(r.out, b)
 	if r.queue != nil {
 		r.observe()
+	}
+}
+
+// relayRetry appends the reconnection time that the agent asked for, if it is a new one.
+func (r *filteredBody) relayRetry() {
+	if retry, asked := r.decoding.Retry(); asked && (retry != r.retry || !r.hasRetry) {
+		r.retry, r.hasRetry = retry, true
+		r.out = sse.AppendRetry(r.out, retry)
+	}
+}
+
+// relayLastFields appends what the blocks without data after the last frame have set.
+func (r *filteredBody) relayLastFields() {
+	if r.unended {
+		return
+	}
+	r.relayRetry()
+	if id, alone := r.decoding.IDAlone(); alone {
+		r.out = r.filter.AppendID(r.out, id)
 	}
 }
 
@@ -279,6 +300,8 @@ func (r *filteredBody) finish(err error) {
 		if internal = r.block.dropping || blockDeclaresInternal(rest); !internal {
 			r.out = append(r.out, rest...)
 		}
+	} else {
+		r.relayLastFields()
 	}
 	if !errors.Is(err, errBlockTooLong) {
 		r.stop(err)

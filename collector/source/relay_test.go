@@ -3,6 +3,7 @@ package source
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -32,6 +33,8 @@ func (wordFilter) Append(dst []byte, b *event.Batch) []byte {
 	dst, _ = sse.AppendFrame(dst, sse.Frame{Data: b.Frame.Data})
 	return dst
 }
+
+func (wordFilter) AppendID(dst, id []byte) []byte { return fmt.Appendf(dst, "id: %s\n\n", id) }
 
 // ignoreLoss is a countLost function without effect.
 func ignoreLoss(string, int) {}
@@ -72,6 +75,15 @@ func TestRelayed(t *testing.T) {
 		{"closed, too large", long + "\n\n" + yes, false, yes},
 		{"closed, incomplete", yes + "data: {", false, yes},
 		{"closed, empty", "", false, ""},
+		{"closed, times as sent", "retry: 0\n" + yes + "retry: 5\n" + yes + "retry: 600000\n\n", false, "retry: 0\n\n" + yes + "retry: 5\n\n" + yes + "retry: 600000\n\n"},
+		{"closed, ID alone at the end", yes + "id: 7\n\nid: 8\n\n: c\n\n", false, yes + ": \n\nid: 8\n\n"},
+		{"closed, ID alone, then a frame", "id: 7\n\n" + yes, false, yes},
+		{"closed, ID alone, then a withheld frame", yes + "id: 7\n\n" + no, false, yes},
+		{"closed, ID alone in an unended block", yes + "id: 7\n", false, yes},
+		{"closed, ID alone in a named block", yes + "event: internal\nid: 7\n\n", false, yes},
+		{"closed, ID alone, then an unended frame", yes + "id: 7\n\n" + yes[:len(yes)-1], false, yes + yes},
+		{"closed, ID alone, then a frame that is too large", yes + "id: 7\n\n" + long + "\n\n", false, yes},
+		{"open, recognized, ID alone at the end", yes + "id: 7\n\n", true, yes + "id: 7\n\n"},
 		{"open, never recognized", ": c\n:d\n\ndata: no\r\n\r\nretry: 1\n\nid: 3\n\nevent: x\ndata\n\nhalf", true, ": c\n:d\n\ndata: no\r\n\r\nretry: 1\n\nid: 3\n\nevent: x\ndata\n\nhalf"},
 		{"open, recognized", "\xef\xbb\xbfdata: 1\n\n: c\n" + no + yes + ": d\n", true, "\xef\xbb\xbfdata: 1\n\n: c\n" + yes + ": \n\n"},
 		{"open, too large", yes[:0] + "data: 1\n\n" + long + "\n\n" + no, true, "data: 1\n\n" + long + "\n\n"},
@@ -139,6 +151,8 @@ func (passAll) Append(dst []byte, b *event.Batch) []byte {
 	dst, _ = sse.AppendFrame(dst, sse.Frame{Data: b.Frame.Data})
 	return dst
 }
+
+func (passAll) AppendID(dst, _ []byte) []byte { return dst }
 
 type randomReads struct {
 	io.Reader

@@ -81,10 +81,7 @@ func oracle(stream string, limit int) (want outcome, due []int) {
 			}
 		case "retry":
 			if n, ok := new(big.Int).SetString(value, 10); ok && strings.Trim(value, "0123456789") == "" && n.IsInt64() {
-				retry = 5 * time.Minute
-				if n.Cmp(big.NewInt(300_000)) < 0 {
-					retry = max(100*time.Millisecond, time.Duration(n.Int64())*time.Millisecond)
-				}
+				retry = time.Duration(min(n.Int64(), maxRetry)) * time.Millisecond
 			}
 		}
 	}

@@ -12,10 +12,7 @@ const (
 	// maxResumeID bounds the id that a reconnect sends: servers answer 431 to a long Last-Event-ID
 	// header, every time.
 	maxResumeID = 1 << 10
-	// minRetry keeps "retry:0" from causing a busy loop, maxRetry a huge value from silencing the
-	// stream.
-	minRetry = 100 * time.Millisecond
-	maxRetry = 5 * time.Minute
+	maxRetry    = math.MaxInt64 / int64(time.Millisecond) // in milliseconds, as far as a time.Duration can hold it
 )
 
 var (
@@ -51,7 +48,8 @@ type Reader struct {
 	event         []byte
 	newID         []byte
 	hasID         bool
-	oldRetry      time.Duration // retry before the block
+	oldRetry      time.Duration // retry and hasRetry before the block
+	hadRetry      bool
 
 	lookahead lookahead
 
@@ -60,7 +58,9 @@ type Reader struct {
 
 	id             []byte // the last event ID
 	resumeID       []byte // the newest id that a reconnect can send
+	idAlone        bool   // a block since the last frame has set id
 	retry          time.Duration
+	hasRetry       bool
 	truncatedBytes int
 	unended        Frame
 }
@@ -79,7 +79,7 @@ func NewReader(src io.Reader, limit int) *Reader {
 func (r *Reader) Resume(src io.Reader) {
 	*r = Reader{
 		limit: r.limit, buffer: buffer{src: src, beforeGrow: r.beforeGrow}, reportComments: r.reportComments,
-		id: r.id, resumeID: r.resumeID, retry: r.retry,
+		id: r.id, resumeID: r.resumeID, retry: r.retry, hasRetry: r.hasRetry,
 	}
 }
 
@@ -96,9 +96,11 @@ func (r *Reader) StopReading() {
 // header.
 func (r *Reader) LastEventID() string { return string(r.resumeID) }
 
-// Retry returns the reconnection time that the stream asked for last, limited to between 100 ms and 5
-// minutes, and whether it asked for one.
-func (r *Reader) Retry() (time.Duration, bool) { return r.retry, r.retry > 0 }
+// IDAlone returns the last event ID, and whether a block without data and without a name has set it after the last frame.
+func (r *Reader) IDAlone() ([]byte, bool) { return r.id, r.idAlone }
+
+// Retry returns the reconnection time that the stream asked for last, of any length, and whether it asked for one.
+func (r *Reader) Retry() (time.Duration, bool) { return r.retry, r.hasRetry }
 
 // ReportComments makes Next return ErrComment for each comment line between blocks.
 func (r *Reader) ReportComments(on bool) { r.reportComments = on }
@@ -176,7 +178,7 @@ func (r *Reader) Next() (Frame, error) {
 func (r *Reader) beginBlock() {
 	r.size, r.onlyComments, r.hasData, r.hasID = 0, true, false, false
 	r.event, r.newID = reuse(r.event), reuse(r.newID)
-	r.oldRetry = r.retry
+	r.oldRetry, r.hadRetry = r.retry, r.hasRetry
 }
 
 // reuse returns an empty b, or nil if a long field has made b large.
@@ -285,7 +287,7 @@ func (r *Reader) field(line []byte) {
 		}
 	case "retry":
 		if d, ok := parseRetry(value); ok {
-			r.retry = d
+			r.retry, r.hasRetry = d, true
 		}
 	}
 }
@@ -301,8 +303,7 @@ func parseRetry(value []byte) (time.Duration, bool) {
 		}
 		ms = 10*ms + digit
 	}
-	ms = min(ms, maxRetry.Milliseconds())
-	return max(time.Duration(ms)*time.Millisecond, minRetry), len(value) > 0
+	return time.Duration(min(ms, maxRetry)) * time.Millisecond, len(value) > 0
 }
 
 // addData adds a value, which is at index at of the buffer, to the data. The LF that joins it to the
@@ -325,8 +326,9 @@ func (r *Reader) dispatch() (Frame, bool) {
 		if len(r.id) <= maxResumeID {
 			r.resumeID = append(r.resumeID[:0], r.id...)
 		}
+		r.idAlone = len(r.event) == 0
 	}
-	if !r.hasData {
+	if r.idAlone = r.idAlone && !r.hasData; !r.hasData {
 		return Frame{}, false
 	}
 	return Frame{
@@ -339,8 +341,8 @@ func (r *Reader) dispatch() (Frame, bool) {
 
 // discardBlock skips the rest of a block over the limit.
 func (r *Reader) discardBlock() error {
-	r.hasData = false
-	r.retry = r.oldRetry
+	r.hasData, r.idAlone = false, false
+	r.retry, r.hasRetry = r.oldRetry, r.hadRetry
 	for inLine := false; ; { // inLine: a part of the current line has been skipped
 		r.skipLF()
 		i := r.lineEnds.next(r.buf[:r.end], r.line)

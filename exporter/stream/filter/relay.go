@@ -58,6 +58,21 @@ func (r *Relay) Append(dst []byte, b *event.Batch) []byte {
 	return dst
 }
 
+// AppendID appends a block without data that sets the client's last event ID. An empty one clears it, and so does one that not all clients
+// can send back.
+func (r *Relay) AppendID(dst, id []byte) []byte {
+	switch {
+	case isPlainID(string(id)):
+		r.lastHadID = true
+		dst = append(append(dst, "id: "...), id...)
+		return append(dst, "\n\n"...)
+	case r.lastHadID:
+		r.lastHadID = false
+		dst = append(dst, "id\n\n"...)
+	}
+	return dst
+}
+
 // replacement returns the data that replaces a withheld frame, or "" for none.
 func (r *Relay) replacement(b *event.Batch, why Reason) string {
 	switch {
