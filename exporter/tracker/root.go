@@ -27,7 +27,7 @@ func (r *openRun) decideRoot(kind event.RootKind, first *event.Node) {
 	if !isFirst || isSilent && !firstSpeaks || first.Kind == event.NodeWorkflow {
 		r.Root.Kind = InvokeWorkflow
 	}
-	r.rootGuessed = isFirst && kind == event.RootUnknown
+	r.rootGuessed = isFirst && kind != event.RootFirst
 	if r.Agent = first.Name; isSilent {
 		r.Agent = r.Root.Name
 	}

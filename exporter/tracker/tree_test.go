@@ -53,6 +53,16 @@ invoke_workflow  ok 0-3
     chat m ok 0-1
   invoke_agent writer ok 1-2
     chat m ok 1-2`},
+		{"a workflow where an agent follows parallel ones", unnamed, []*event.Batch{at2("p1", "-", "fan.p1", concludes), at2("p2", "-", "fan.p2", concludes), at2("merge", "-", "", concludes)}, `
+completed
+invoke_workflow  ok 0-4
+  invoke_agent fan ok 0-2
+    invoke_agent p1 ok 0-1
+      chat m ok 0-1
+    invoke_agent p2 ok 0-2
+      chat m ok 0-2
+  invoke_agent merge ok 2-3
+    chat m ok 2-3`},
 		{"the agent that speaks by the application's name", proxied(), []*event.Batch{at2("a", "-", "", concludes), at2("app", "-", "", text, final)}, `
 completed
 invoke_agent app ok 0-3
