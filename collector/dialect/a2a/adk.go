@@ -75,6 +75,13 @@ func (m adkMetadata) statements(b *event.Batch) event.Statements {
 	return event.Statements{Layer: layer, Grounding: b.Embedded(m.grounding), Citations: b.Embedded(m.citations)}
 }
 
+// endsTurn reports whether the agent asks no model after the tool's response in an event.
+func (m adkMetadata) endsTurn() bool {
+	skips, _ := m.actions.First("skipSummarization", "skip_summarization").Bool()
+	escalates, _ := m.actions.Get("escalate").Bool()
+	return skips || escalates || len(m.actions.First("transferToAgent", "transfer_to_agent").Text()) > 0
+}
+
 // setSpeaker sets the agent, branch and place of the batch.
 func (d *decoder) setSpeaker(m adkMetadata, b *event.Batch) {
 	if wire.IsUser(m.author) {
@@ -93,8 +100,9 @@ type response struct {
 	artifact  string // the artifact that has the pieces, if they are not marked as partial
 	lastEvent string // id of the last whole event
 	usage     event.Usage
-	failure   event.Failure
-	textHash  maphash.Hash // hash of the text so far
+	failure   event.Failure // that was reported, unless it is not known what failed
+	asksModel bool          // the last event has a tool's response, after which the agent asks its model
+	textHash  maphash.Hash  // hash of the text so far
 }
 
 func (t *task) response(b *event.Batch) *response {
@@ -123,8 +131,8 @@ func (d *decoder) readEvent(t *task, m adkMetadata, parts parts, b *event.Batch)
 		addTexts(parts, b)
 		return
 	}
-	t.code = code
-	b.Repeats = !t.isNewText(parts) && textOnly(parts) && parts.len() > 0 // the answer repeats the last event
+	t.failed, t.code, r.asksModel = failure != event.NoFailure, code, hasResponse(parts) && !m.endsTurn()
+	b.Repeats = failure == event.NoFailure && !t.isNewText(parts) && textOnly(parts) && parts.len() > 0 // the answer repeats the last event
 	b.Partial = b.Repeats
 	t.addPauses(m, b)
 	for p := range parts.all() {
@@ -252,6 +260,8 @@ func (d *decoder) addCall(t *task, p part, b *event.Batch) {
 		e.SetQuestion(wire.Question(name, args, strictjson.Value{}))
 		paused := t.pauses.Ask(id, name, args)
 		if c, known := t.calls[paused]; known && !c.answered {
+			c.acknowledged = true
+			t.calls[paused] = c
 			b.Add(event.KindToolPaused).CallID = paused // JavaScript's agents send no response that says so
 		}
 		return
@@ -308,46 +318,15 @@ func (d *decoder) addResponse(t *task, m adkMetadata, p part, b *event.Batch) {
 	}
 }
 
-// waitingCalls returns the IDs of an agent's calls that have no response, except those whose response comes from outside the run.
-func (t *task) waitingCalls(by speaker) (ids []string) {
-	for id, c := range t.calls {
-		if c.by == by && !c.answered && !c.acknowledged && !c.longRunning && !wire.IsInputRequest(c.tool) {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
-// failure returns the failure that an event states, and its code. If calls of the event's agent wait for their response, it is that of a
-// tool, because the model is asked only after the response; failure then reports the end of the call. Else it counts as that of a model.
-func (t *task) failure(r *response, m adkMetadata, parts parts, b *event.Batch) (event.Failure, string) {
-	if len(m.code.Text()) == 0 || !wire.IsFailureCode(m.code) {
-		return event.NoFailure, ""
-	}
-	code, waiting := wire.Code(m.code), t.waitingCalls(speaker{b.Agent, b.Branch})
-	if len(waiting) == 0 || r.streaming || m.usage.Len() > 0 {
-		return event.ModelError, code
-	}
-	r.failure = event.ToolError
-	i := wire.FailedCall(len(waiting), func(i int) string { return t.calls[waiting[i]].tool }, []byte(parts.joinedText()))
-	if i >= 0 {
-		failed := t.calls[waiting[i]]
-		failed.answered = true
-		t.calls[waiting[i]] = failed
-		e := b.Add(event.KindToolEnded)
-		e.Name, e.CallID, e.Error, e.Code = failed.tool, waiting[i], event.ToolError, code
-	}
-	return event.ToolError, code
-}
-
 // addPauses reports the calls that wait for a confirmation or a credential. It runs before the
 // responses are read: the response of such a call contains an error text that is not an error.
 func (t *task) addPauses(m adkMetadata, b *event.Batch) {
 	confirmations := m.actions.First("requestedToolConfirmations", "requested_tool_confirmations")
-	if b.Type == typeResults && confirmations.Len() > 0 {
+	credentials := m.actions.First("requestedAuthConfigs", "requested_auth_configs")
+	if b.Type == typeResults && confirmations.Len()+credentials.Len() > 0 {
 		b.Type = typeWaits
 	}
-	for _, asked := range []strictjson.Value{confirmations, m.actions.First("requestedAuthConfigs", "requested_auth_configs")} {
+	for _, asked := range []strictjson.Value{confirmations, credentials} {
 		for name := range asked.Members() {
 			id := dialect.Name(name.String())
 			b.Add(event.KindToolPaused).CallID = id

@@ -158,7 +158,7 @@ func TestADKEvents(t *testing.T) {
 		{"a question with a schema", []string{statusIs("input-required", strings.Replace(calls("e", "adk_request_input", true), `"agent_name":"x"`, `"response_schema":{}`, 1), adkEvent(""))},
 			[]string{`awaited agent="a"; input_requested call="e" data`}},
 		{"a call that waits for a credential", []string{statusIs("working", toolResult("c", "f", `{"error":"sign in"}`), adkEvent(`,"adk_actions":{"requestedAuthConfigs":{"c":{}}}`))},
-			[]string{`results agent="a"; tool_paused call="c"; tool_ended name="f" call="c" tool_error {"error":"sign in"}`}},
+			[]string{`waits agent="a"; tool_paused call="c"; tool_ended name="f" call="c" tool_error {"error":"sign in"}`}},
 		{"a call that waits for a confirmation", []string{statusIs("working", toolResult("c", "f", `{"error":"confirm"}`), adkEvent(`,"adk_actions":{"requestedToolConfirmations":{"c":{"hint":"?"}}}`))},
 			[]string{`waits agent="a"; tool_paused call="c"; tool_ended name="f" call="c" tool_error {"error":"confirm"}`}},
 		{"a call whose request says that it waits", []string{

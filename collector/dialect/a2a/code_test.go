@@ -18,7 +18,7 @@ func TestCodes(t *testing.T) {
 		return statusIs("working", "", `,"metadata":{"adk_author":"a","adk_invocation_id":"i","adk_error_code":"`+code+`"}`)
 	}
 	said := func(code string) string {
-		return `working agent="a"; model_ended model_error` + with(code) + "; error model_error" + with(code) + " from_code"
+		return `working agent="a"; error agent_error` + with(code) + " from_code"
 	}
 	for _, c := range []struct {
 		failure, code string

@@ -263,18 +263,6 @@ func (d *decoder) reportAnswer(t *task, st status, b *event.Batch) {
 	}
 }
 
-// reportLastFailure reports the failed model response or call that ended the task, unless an earlier update reported it.
-func (t *task) reportLastFailure(m adkMetadata, parts parts, b *event.Batch) {
-	r, usage := t.response(b), wire.GeminiUsage(m.usage)
-	if r.failure != event.NoFailure && (r.usage == usage || usage == (event.Usage{})) {
-		return
-	}
-	if failure, code := t.failure(r, m, parts, b); failure == event.ModelError {
-		e := b.Add(event.KindModelEnded)
-		e.Usage, e.Error, e.Code = usage, failure, code
-	}
-}
-
 // readMessage reads a message. Without a task, the message is the whole answer. In a stream about a task, a
 // message that names no task ends the task, because the protocol allows a stream either one message or
 // updates of one task. A message that names its task does not end the task. Only a status does.

@@ -27,7 +27,7 @@ const (
 	typeCalls    = "calls"    // tool calls of an ADK agent; the public gets no text beside them
 	typePauses   = "pauses"   // only requests that pause such calls
 	typeResults  = "results"  // only responses to such calls
-	typeWaits    = "waits"    // only responses, of which some say that their calls wait for a confirmation
+	typeWaits    = "waits"    // only responses, of which some say that their calls wait for a confirmation or a credential
 )
 
 // typeOf returns the type of a frame that states the status of a task. plain is the type of an
@@ -269,15 +269,18 @@ func callRules(fact event.Kind) rules {
 }
 
 // publicADKMetadata keeps an ADK agent's metadata about the author of an update. waitsMetadata also keeps the IDs of the calls whose
-// responses only say that they wait for a confirmation.
+// responses only say that they wait for a confirmation or a credential.
 var (
 	publicADKMetadata = event.Rule{Members: rules{
 		"adk_author": &scalar, "adk_branch": &scalar, "adk_invocation_id": &scalar, "adk_partial": &flag,
 	}}
 	waitsMetadata = event.Rule{Members: merge(publicADKMetadata.Members, rules{
-		"adk_actions": members(rules{"requestedToolConfirmations": &confirmations, "requested_tool_confirmations": &confirmations}),
+		"adk_actions": members(rules{
+			"requestedToolConfirmations": &pausedCalls, "requested_tool_confirmations": &pausedCalls,
+			"requestedAuthConfigs": &pausedCalls, "requested_auth_configs": &pausedCalls,
+		}),
 	})}
-	confirmations = event.Rule{AnyMember: &event.Rule{Members: rules{}, Fallback: "{}", Fact: event.KindInputRequested}}
+	pausedCalls = event.Rule{AnyMember: &event.Rule{Members: rules{}, Fallback: "{}", Fact: event.KindInputRequested}}
 )
 
 // frame returns the rule for an update in each of its envelopes, without the history and other

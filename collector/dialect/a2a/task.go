@@ -34,6 +34,7 @@ type task struct {
 	awaited      []string    // while input or authentication is required: ids of the calls that wait for it or, without calls, the id of the task
 	pauses       wire.Pauses // calls that wait for a confirmation or a credential
 	lastText     uint64      // hash of the last whole text
+	failed       bool        // the last ADK event reported a failure
 	code         string      // error code of the last ADK event, or ""; a task that fails after it has no code of its own
 
 	calls        map[string]call
@@ -87,7 +88,7 @@ type call struct {
 	target       string // of a transfer
 	longRunning  bool
 	paused       bool // it waits for a confirmation or a credential, and its next response only says so
-	acknowledged bool // it has a response that says that it waits
+	acknowledged bool // a response or a request says that it waits
 	answered     bool
 }
 

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -93,6 +94,19 @@ var user = []string{"user"}
 // finish reason of an empty or truncated answer, which is not a failure.
 func IsFailureCode(code strictjson.Value) bool {
 	return code.Exists() && !code.Is("") && !code.Is("STOP") && !code.Is("MAX_TOKENS")
+}
+
+// IsModelError reports whether the code or the text of an error is that of a model's API: the name of a gRPC status, an HTTP status, a
+// reason why the model did not answer, or the text of an SDK for models. An exception's class and UNKNOWN_ERROR say nothing about where the
+// error happened.
+//
+// Source: google/genai/types.py, FinishReason and BlockedReason, of google-genai; litellm/exceptions.py of litellm 1.110.
+func IsModelError(code strictjson.Value, message []byte) bool {
+	name := Code(code)
+	_, reason := FinishFailure(name) // "" for a word such as "error", which any step of a workflow could send
+	_, notNumber := strconv.Atoi(name)
+	return reason != "" || name == "OTHER" || name == "JAILBREAK" || IsStatus(name) || notNumber == nil ||
+		APIErrorCode(message) != "" || bytes.HasPrefix(message, []byte("litellm."))
 }
 
 // IsPending reports whether an agent's response only acknowledges a long-running call. It does if its status is the one of

@@ -63,6 +63,24 @@ func TestIsFailureCode(t *testing.T) {
 	}
 }
 
+// TestIsModelError checks which errors only a model's API sends.
+func TestIsModelError(t *testing.T) {
+	const apiError = "503 UNAVAILABLE. {'error': {'code': 503}}"
+	for code, want := range map[string]bool{
+		`"SAFETY"`: true, `"OTHER"`: true, `"JAILBREAK"`: true, `"UNAVAILABLE"`: true, `"429"`: true, `429`: true,
+		`"ValueError"`: false, `"UNKNOWN_ERROR"`: false, `"ERROR"`: false, `"timeout"`: false, `"ECONNREFUSED"`: false, `"INVOCATION_ABORTED"`: false,
+	} {
+		if got := IsModelError(value(t, code), []byte("no 429 here")); got != want {
+			t.Errorf("IsModelError(%s) = %t, want %t", code, got, want)
+		}
+	}
+	for text, want := range map[string]bool{apiError: true, "litellm.RateLimitError: x": true, "no litellm.RateLimitError": false, "": false} {
+		if got := IsModelError(value(t, `"ClientError"`), []byte(text)); got != want {
+			t.Errorf("IsModelError of %q = %t, want %t", text, got, want)
+		}
+	}
+}
+
 // TestGeminiUsage checks that a missing count is derived only from the total.
 func TestGeminiUsage(t *testing.T) {
 	n := func(n int64) event.Count { return event.Count{N: n, Known: true} }

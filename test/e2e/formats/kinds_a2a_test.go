@@ -255,6 +255,7 @@ func adkCases(working []string) (all []kindCase) {
 			{"response", called, event("", answer)},
 			{"response, failed", called, event("", failed)},
 			{"response that waits for a confirmation", called, event(`,"adk_actions":{"requestedToolConfirmations":{"c1":{"payload":"secret"}}}`, failed)},
+			{"response that waits for a credential", called, event(`,"adk_actions":{"requestedAuthConfigs":{"c1":{"x":"secret"}}}`, failed)},
 			{"request for a confirmation", called, event(usage, confirm)},
 			{"transfer, called", working, event(usage, handing)},
 			{"transfer", append(working[:2:2], as.of(handing)+by("helper", "f1")+usage+"}"), event(`,"adk_actions":{"transferToAgent":"advisor"}`, handed)},

@@ -1,0 +1,51 @@
+package a2a
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestADKErrors checks which operation an error of an ADK agent ends. Over A2A, an error has at most a code and a text.
+func TestADKErrors(t *testing.T) {
+	const (
+		code     = `,"adk_error_code":"ValueError"`
+		call     = `calls agent="a"; tool_started name="f" call="c" {"agent_name":"x"}`
+		raised   = `working agent="a"; tool_ended name="f" call="c" tool_error code="ValueError"; error tool_error code="ValueError" from_code`
+		agent    = `working agent="a"; error agent_error code="ValueError" from_code`
+		model    = `working agent="a"; model_ended model_error code="ValueError"; error model_error code="ValueError" from_code`
+		result   = `results agent="a"; tool_ended name="f" call="c" {}`
+		transfer = `results agent="a"; tool_ended name="transfer_to_agent" call="c" {}; transfer name="b" call="c"`
+		ended    = `working; error agent_error; run_ended agent_error awaits_outcome`
+		failed   = `working; tool_ended name="f" call="c" tool_error; error agent_error; run_ended agent_error awaits_outcome`
+	)
+	fails := func(message, metadata string) string { return statusIs("working", text(message), adkEvent(metadata)) }
+	asks, answers := statusIs("working", calls("c", "f", false), adkEvent("")), statusIs("working", toolResult("c", "f", `{}`), adkEvent(""))
+	runDecode(t, []decodeCase{
+		{"an exception that anything may have raised", []string{fails("x", code), fails("x", code)}, []string{agent, agent}},
+		{"an exception of an agent that got a tool's response", []string{asks, answers, fails("x", code)}, []string{call, result, model}},
+		{"another agent's exception", []string{asks, answers, statusIs("working", text("x"), `,"metadata":{"adk_author":"b"`+code+`}`)},
+			[]string{call, result, `working agent="b"; error agent_error code="ValueError" from_code`}},
+		{"an exception after an agent handed control over", []string{
+			statusIs("working", toolResult("c", "transfer_to_agent", `{}`), adkEvent(`,"adk_actions":{"transferToAgent":"b"}`)), fails("x", code),
+		}, []string{transfer, agent}},
+		{"an exception after a tool's response that ends the turn", []string{asks, statusIs("working", toolResult("c", "f", `{}`), adkEvent(`,"adk_actions":{"skipSummarization":true}`)), fails("x", code)},
+			[]string{call, result, agent}},
+		{"an exception in a response", []string{statusIs("working", text("h"), adkEvent(`,"adk_partial":true`)), fails("x", code)},
+			[]string{`working agent="a" partial; model_started; text "h"`, model}},
+		{"the status of a model's API", []string{fails("x", `,"adk_error_code":"UNAVAILABLE"`)},
+			[]string{`working agent="a"; model_ended model_error code="UNAVAILABLE"; error model_error code="UNAVAILABLE" from_code`}},
+		{"the text of an SDK for models", []string{fails("litellm.InternalServerError: x", code)}, []string{model}},
+		{"the text of an SDK for models, only in the last status", []string{statusIs("working", "", adkEvent(code)), statusIs("failed", text("litellm.X: x"), adkEvent(code))},
+			[]string{agent, `working agent="a"; model_ended model_error code="ValueError"; error agent_error code="ValueError"; run_ended agent_error code="ValueError" awaits_outcome`}},
+		{"an error with the responses of calls", []string{asks, statusIs("working", toolResult("c", "f", `{"error":"x"}`), adkEvent(`,"adk_error_code":"INVOCATION_ABORTED"`))},
+			[]string{call, `results agent="a"; tool_ended name="f" call="c" tool_error {"error":"x"}; error agent_error code="INVOCATION_ABORTED" from_code`}},
+		{"the status of a model's API, raised by a tool", []string{asks, fails("x", `,"adk_error_code":"UNAVAILABLE"`), statusIs("failed", text("x"), adkEvent(`,"adk_error_code":"UNAVAILABLE"`))},
+			[]string{call, strings.ReplaceAll(raised, "ValueError", "UNAVAILABLE"), `working agent="a"; error agent_error code="UNAVAILABLE"; run_ended agent_error code="UNAVAILABLE" awaits_outcome`}},
+		{"a status without a code", []string{asks, statusIs("failed", text("x"), "")}, []string{call, failed}},
+		{"a status that repeats an error", []string{asks, statusIs("working", calls("d", "g", false), adkEvent("")), fails("f broke", code), statusIs("failed", text("f broke"), "")},
+			[]string{call, `calls agent="a"; tool_started name="g" call="d" {"agent_name":"x"}`, raised, `working; error agent_error code="ValueError"; run_ended agent_error code="ValueError" awaits_outcome`}},
+		{"a status without a code while a call waits for a confirmation", []string{
+			asks, statusIs("working", pauses("q", "adk_request_confirmation", `"originalFunctionCall":{"id":"c"}`), adkEvent("")), statusIs("failed", text("x"), ""),
+		}, []string{call, `pauses agent="a"; input_requested call="q" confirmation; tool_paused call="c"`, ended}},
+	})
+}

@@ -1,0 +1,73 @@
+package a2a
+
+import (
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// waitingCalls returns the IDs of the calls without a response, of one agent or, if by is nil, of all, except calls whose response comes
+// from outside the run.
+func (t *task) waitingCalls(by *speaker) (ids []string) {
+	for id, c := range t.calls {
+		if (by == nil || c.by == *by) && !c.answered && !c.acknowledged && !c.longRunning && !wire.IsInputRequest(c.tool) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// failure returns the failure that an event states, and its code. An event with an error has at most a code and a text.
+//
+//   - If pieces of a response arrived, or the event has usage, the model failed.
+//   - If calls of the event's agent have no response, a tool failed, because the model is asked only after the response. failure then
+//     reports the end of the call, if it is known which one failed.
+//   - If the code or the text is that of a model's API, or the agent has just got a tool's response, the model failed.
+//   - Otherwise, a callback, a step of a workflow or a model may have failed, so it is a failure of the agent.
+func (t *task) failure(r *response, m adkMetadata, parts parts, b *event.Batch) (event.Failure, string) {
+	if !wire.IsFailureCode(m.code) {
+		return event.NoFailure, ""
+	}
+	code, message, waiting := wire.Code(m.code), []byte(parts.joinedText()), t.waitingCalls(&speaker{b.Agent, b.Branch})
+	switch {
+	case r.streaming, m.usage.Len() > 0:
+		return event.ModelError, code
+	case len(waiting) > 0 && !hasResponse(parts):
+		if t.failCall(waiting, message, code, b) {
+			r.failure = event.ToolError
+		}
+		return event.ToolError, code
+	case r.asksModel, wire.IsModelError(m.code, message):
+		return event.ModelError, code
+	}
+	return event.AgentError, code
+}
+
+// failCall reports the failure of a tool whose only response is the error. It reports whether it is known which of the calls failed.
+func (t *task) failCall(calls []string, message []byte, code string, b *event.Batch) bool {
+	i := wire.FailedCall(len(calls), func(i int) string { return t.calls[calls[i]].tool }, message)
+	if i < 0 {
+		return false
+	}
+	failed := t.calls[calls[i]]
+	failed.answered = true
+	t.calls[calls[i]] = failed
+	e := b.Add(event.KindToolEnded)
+	e.Name, e.CallID, e.Error, e.Code = failed.tool, calls[i], event.ToolError, code
+	return true
+}
+
+// reportLastFailure reports the failed model response or call that ended the task, unless an earlier update reported it. Some servers
+// report the exception of a tool only in the text of the status (google-adk 1.38, @google/adk 2.0).
+func (t *task) reportLastFailure(m adkMetadata, parts parts, b *event.Batch) {
+	r, usage := t.response(b), wire.GeminiUsage(m.usage)
+	if r.failure != event.NoFailure && (r.usage == usage || usage == (event.Usage{})) {
+		return
+	}
+	switch failure, code := t.failure(r, m, parts, b); {
+	case failure == event.ModelError:
+		e := b.Add(event.KindModelEnded)
+		e.Usage, e.Error, e.Code = usage, failure, code
+	case failure == event.NoFailure && !t.failed:
+		t.failCall(t.waitingCalls(nil), []byte(parts.joinedText()), parts.code(), b)
+	}
+}
