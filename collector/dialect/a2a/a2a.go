@@ -119,7 +119,7 @@ func streamRequest(body strictjson.Value) string {
 // New starts a stream. Most streams hold one task.
 func (Dialect) New(s *event.Stream) dialect.Decoder {
 	tasks, _ := simplelru.NewLRU[string, *task](maxTasks, nil) // the only error is a size below one
-	d := &decoder{tasks: tasks, joined: s.JoinedRun != "", resumed: s.Live && !s.NewRun}
+	d := &decoder{tasks: tasks, answer: s.SingleRun, joined: s.JoinedRun != "", resumed: s.Live && !s.NewRun}
 	d.withheld.others, d.thoughtArtifacts = wire.NewSharedSet(s, "content"), wire.NewSharedSet(s, "thought")
 	if s.Session == "" {
 		d.answers = s.Answers

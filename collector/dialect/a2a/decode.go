@@ -17,8 +17,10 @@ type decoder struct {
 	names    wire.NameCache
 	places   wire.Places
 	withheld withheldIDs
-	joined   bool // the request subscribed to a task
-	resumed  bool // the stream may begin in the middle of a task
+	request  strictjson.Value // id of the JSON-RPC request that the current frame answers
+	answer   bool             // the stream is the answer to one request
+	joined   bool             // the request subscribed to a task
+	resumed  bool             // the stream may begin in the middle of a task
 
 	begunArtifacts   wire.Set[artifactKey] // artifacts whose beginning was seen
 	hiddenArtifacts  wire.Set[artifactKey] // artifacts whose beginning the public did not get
@@ -39,6 +41,7 @@ const maxScratch = 64
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	u := readKnown(f)
+	d.request = f.JSON.Get("id")
 	b.Snapshot, b.StreamError = u.shape == shapeTask && d.last == nil, u.shape == shapeFailure
 	d.thoughtBeside = isMarkedThought(f.JSON) || isMarkedThought(f.JSON.Get("result"))
 	d.findTextKinds(f.JSON, u, b)
@@ -103,14 +106,14 @@ func (d *decoder) decode(f dialect.Frame, u update, b *event.Batch) {
 // assignToLast assigns a frame that does not name a task to the most recent one.
 func (d *decoder) assignToLast(b *event.Batch) {
 	if d.last != nil {
-		b.Run, b.Session = d.last.id, d.last.session
+		b.Run, b.Session = d.last.run(), d.last.session
 	}
 }
 
 // setRun sets the run and the session of the batch. With the first frame that names the session, it also reports the
 // answers in the request. A request need not name the session, because the server knows it from the task.
 func (d *decoder) setRun(t *task, b *event.Batch) {
-	if b.Run, b.Session = t.id, t.session; b.Session == "" {
+	if b.Run, b.Session = t.run(), t.session; b.Session == "" {
 		return
 	}
 	for _, id := range d.answers {
@@ -189,6 +192,9 @@ func (d *decoder) readStatus(v strictjson.Value, b *event.Batch) {
 // enterTask sets the run, the session and the time of the batch and starts the task if it was
 // submitted. A task that is over stays over, unless it is submitted again.
 func (d *decoder) enterTask(t *task, st status, b *event.Batch) {
+	if t.begins(st.state) {
+		t.within = ""
+	}
 	d.setRun(t, b)
 	b.Time, b.StateHash = st.time, st.hash()
 	t.begin(st.state, b)

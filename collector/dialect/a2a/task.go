@@ -1,6 +1,7 @@
 package a2a
 
 import (
+	"cmp"
 	"hash/maphash"
 	"slices"
 	"strconv"
@@ -25,6 +26,8 @@ const (
 // task is the state of a run: an A2A task, or a message without a task.
 type task struct {
 	id, session string
+	request     string // the JSON-RPC request that the task's first frame answers
+	within      string // the run, if it is not the task's own
 
 	seen  bool // a frame of the task was decoded
 	ended bool // the task has ended
@@ -98,7 +101,10 @@ func (d *decoder) task(id, session strictjson.Value) *task {
 	name := d.name(id)
 	t, known := d.tasks.Get(name)
 	if !known {
-		t = &task{id: name, calls: make(map[string]call), speakers: make(map[speaker]*response)}
+		t = &task{id: name, request: requestOf(d.request), calls: make(map[string]call), speakers: make(map[speaker]*response)}
+		if d.continuesAnswer(t.request, session) {
+			t.within = d.last.run()
+		}
 		d.tasks.Add(name, t)
 	}
 	if len(session.Text()) > 0 {
@@ -108,10 +114,31 @@ func (d *decoder) task(id, session strictjson.Value) *task {
 	return t
 }
 
+// run returns the ID of the task's run.
+func (t *task) run() string { return cmp.Or(t.within, t.id) }
+
+// requestOf returns the ID of a JSON-RPC request, which may be a string or a number, or "".
+func requestOf(id strictjson.Value) string {
+	if id.Kind() <= strictjson.Null {
+		return ""
+	}
+	return dialect.Name(string(id.Raw()))
+}
+
+// continuesAnswer reports whether a task of which nothing is known continues the answer of the last one. Agno's answers change the ID of
+// their task when a member of a team, or the agent of a step, begins. Live, an answer is one run anyway.
+func (d *decoder) continuesAnswer(request string, session strictjson.Value) bool {
+	return !d.answer && d.last != nil && !d.last.ended && len(d.last.awaited) == 0 &&
+		request != "" && request == d.last.request && len(session.Text()) > 0 && d.name(session) == d.last.session
+}
+
+// begins reports whether a state starts a run.
+func (t *task) begins(s state) bool { return s == submitted && (!t.seen || t.ended) }
+
 // begin marks a task as seen. A submitted task starts a run.
 func (t *task) begin(s state, b *event.Batch) {
-	if s == submitted && (!t.seen || t.ended) {
-		*t = task{id: t.id, session: t.session, calls: make(map[string]call), speakers: make(map[speaker]*response)}
+	if t.begins(s) {
+		*t = task{id: t.id, session: t.session, request: t.request, calls: make(map[string]call), speakers: make(map[speaker]*response)}
 		b.Add(event.KindRunStarted)
 	}
 	t.seen = true
