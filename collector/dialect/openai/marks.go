@@ -49,7 +49,7 @@ func marksOf(levels ...strictjson.Value) marks {
 
 func (m *marks) read(v strictjson.Value) {
 	for name, value := range v.Members() {
-		if text := name.Text(); markNames.MayMatch(text) {
+		if text := name.Text(); markNames.MayMatch(text) || lenient.NamesThoughtMarker(text) {
 			m.readMember(name, value)
 		}
 	}

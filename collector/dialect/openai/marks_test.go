@@ -41,7 +41,7 @@ func TestRolesOfChoices(t *testing.T) {
 func TestMarkedChoices(t *testing.T) {
 	for _, level := range chatLevels {
 		for _, member := range []string{
-			`"channel":"analysis"`, `"Channel":"Analysis"`, `"phase":"analysis"`, `"thought":true`, `"adk_thought":1`, `"type":"thinking"`, `"type":"reasoning"`, `"role":"tool"`, `"role":"user"`,
+			`"channel":"analysis"`, `"Channel":"Analysis"`, `"phase":"analysis"`, `"thought":true`, `"adk_thought":1`, `"x-thought":true`, `"type":"thinking"`, `"type":"reasoning"`, `"role":"tool"`, `"role":"user"`,
 			`"role":"assistant","channel":"analysis"`,
 		} {
 			settings := []filter.Settings{public, withoutThoughts}
