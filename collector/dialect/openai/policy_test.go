@@ -119,6 +119,18 @@ func TestPublicKeepsSecrets(t *testing.T) {
 	}
 }
 
+// TestItemsAsText sends an object of the Agents SDK as a text, as Python's str and JSON.stringify write it.
+func TestItemsAsText(t *testing.T) {
+	for _, name := range []string{"tool_called", "tool_output", "message_output_created", "mcp_approval_requested"} {
+		for _, member := range []string{"raw_item", "rawItem"} {
+			item := `{"type":"run_item_stream_event","name":"` + name + `","item":{"type":"tool_call_item","` + member + `":"ResponseFunctionToolCall(arguments='secret')"}}`
+			if out := leaving(t, public, stream(item)); strings.Contains(out, "secret") || !strings.Contains(out, "tool_call_item") {
+				t.Errorf("of %s this leaves: %s", item, out)
+			}
+		}
+	}
+}
+
 // TestExcludedThoughts reads recordings as a client that gets no thoughts, wherever an event repeats them.
 func TestExcludedThoughts(t *testing.T) {
 	for _, name := range []string{"chat-reasoning", "responses-reasoning", "sdk-reasoning", "made-builtin"} {

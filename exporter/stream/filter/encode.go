@@ -179,6 +179,8 @@ func (e *encoder) byRule(dst []byte, v strictjson.Value, rule *event.Rule) ([]by
 		return e.members(dst, v, rule)
 	case rule.AnyMember != nil:
 		return e.object(dst, v, func(name, value strictjson.Value) *event.Rule { return anyMember(rule, name, value) })
+	case rule.ByType != nil: // of objects only
+		return dst, false
 	case rule.State:
 		return e.state(dst, v)
 	case rule.Patch:
