@@ -14,7 +14,7 @@ import (
 // findings says what a value contains at any depth.
 type findings struct {
 	internal   bool // a message that is internal or was withheld, or data of an internal node; what is beside it may be internal too
-	instructs  bool // a message that instructs a model, or a prompt
+	instructs  bool // a message that instructs a model, a prompt, or the removal of a withheld message; what is beside it may leave
 	prompts    bool // the texts that a completion model gets
 	hasThought bool // a model's thought
 	doubtful   bool // a message or call that may be from an unreadable frame, or arguments that may belong to a withheld call
@@ -144,7 +144,7 @@ func (is *traits) addName(name []byte, value strictjson.Value) {
 
 // addType adds what a type or a role says.
 func (is *traits) addType(v strictjson.Value) {
-	is.isInstruction = is.isInstruction || isInstruction(v)
+	is.isInstruction = is.isInstruction || isInstruction(v) || namesInstruction(v)
 	is.isPrompt = is.isPrompt || isPromptType(v)
 	is.isLabeled = is.isLabeled || lenient.ContainsInternal(v)
 	is.isResponse = is.isResponse || lenient.MatchesAny(v.Text(), responseTypes)
@@ -186,6 +186,8 @@ func (d *decoder) conclude(is traits, v strictjson.Value, at place, found *findi
 	case !is.isMessage:
 		found.internal = found.internal || is.isWithheld && (is.isCall || is.isQuestion) || is.isQuestion && d.repeatsUnnamed(v) || is.isSend && lenient.IsInternal(v.Get("node").Text())
 		found.doubtful = is.isCall && d.mayBeWithheldCall(v)
+	case is.isWithheld && !is.isLabeled && v.Get("type").Is("remove"): // RemoveMessage, which has only the ID
+		found.instructs = true
 	case is.isLabeled || is.isWithheld:
 		found.internal = true
 		d.withholdMessage(v, is.isLabeled || is.isShared)
@@ -226,10 +228,12 @@ func holdsThought(v strictjson.Value) bool {
 
 // isInternalScope reports whether a node, an agent, a namespace or a path of nodes is internal.
 func isInternalScope(v strictjson.Value) bool {
-	if v.Kind() == strictjson.String {
-		return anySegment(v.Text(), lenient.IsInternal)
+	for name, member := range v.Members() {
+		if lenient.IsInternal(name.Text()) || isInternalScope(member) {
+			return true
+		}
 	}
-	return slices.ContainsFunc(elementsOf(v), isInternalScope)
+	return slices.ContainsFunc(elementsOf(v), isInternalScope) || anySegment(v.Text(), lenient.IsInternal)
 }
 
 // hasInternalScope reports whether LangGraph's metadata names an internal node, agent or namespace.
@@ -261,9 +265,9 @@ func (is *traits) instructs(v strictjson.Value) bool {
 // otherContent are the members that hold the content of a message of other frameworks.
 var otherContent = []string{"parts", "text", "blocks"}
 
-// namesInstruction reports whether the path of a class contains the name of an instruction's class.
-func namesInstruction(class strictjson.Value) bool {
-	return class.Kind() == strictjson.Array && slices.ContainsFunc(elementsOf(class), isInstruction)
+// namesInstruction reports whether the path of a class, or a list of types, contains that of an instruction.
+func namesInstruction(names strictjson.Value) bool {
+	return names.Kind() == strictjson.Array && slices.ContainsFunc(elementsOf(names), isInstruction)
 }
 
 // isInstructionPair reports whether v is a message that instructs a model in LangChain's other form: a list

@@ -20,10 +20,10 @@ func isInterface(v strictjson.Value) bool {
 // checkInterface decides whether an element is of an internal node or of a withheld message. It records the element's ID,
 // because a later element with the same ID may be merged with it.
 func (d *decoder) checkInterface(is traits, v strictjson.Value, found *findings) {
-	found.internal = found.internal || is.isLabeled || is.isWithheld
-	for name, value := range v.Get("metadata").Members() {
-		found.internal = found.internal || lenient.MatchesAny(name.Text(), nameMembers) && lenient.ContainsInternal(value) ||
-			lenient.MatchesAny(name.Text(), refMembers) && mayName(&d.withheld, value)
+	metadata := v.Get("metadata")
+	found.internal = found.internal || is.isLabeled || is.isWithheld || hasInternalName(metadata)
+	for name, value := range metadata.Members() {
+		found.internal = found.internal || lenient.MatchesAny(name.Text(), refMembers) && mayName(&d.withheld, value)
 	}
 	switch id := v.Get("id"); {
 	case found.internal:

@@ -46,14 +46,14 @@ func questionsIn(list strictjson.Value) []strictjson.Value {
 
 // isInternalTask reports whether a task with a list of questions is internal, or may work within a withheld call.
 func (d *decoder) isInternalTask(v strictjson.Value) bool {
-	name, id := v.Get("name"), v.Get("id")
+	id := v.Get("id")
 	switch {
 	case !lenient.HasMember(v, questionLists):
 		return false
-	case lenient.IsInternal(name.Text()), mayName(&d.internalWork, id):
+	case hasInternalName(v), mayName(&d.internalWork, id):
 		return true
 	}
-	return name.Is(toolNode) && len(id.Text()) > 0 && d.isTaskOfWithheldCall(taskPlace{segment: []byte(toolNode + ":" + id.String()), outerUnknown: true}, "")
+	return v.Get("name").Is(toolNode) && len(id.Text()) > 0 && d.isTaskOfWithheldCall(taskPlace{segment: []byte(toolNode + ":" + id.String()), outerUnknown: true}, "")
 }
 
 // namespaceOf returns the namespace of the graph that asks a question, or none. Only servers before LangGraph 0.6 send it.

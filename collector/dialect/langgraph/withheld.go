@@ -202,13 +202,23 @@ func isCustomEvent(v strictjson.Value) bool {
 // isInternalWork reports whether a run or a task is internal: it has an internal name, or it had one in an earlier frame.
 func (d *decoder) isInternalWork(v strictjson.Value, idMember string) bool {
 	id := v.Get(idMember)
-	if lenient.IsInternal(v.Get("name").Text()) {
+	if hasInternalName(v) {
 		if !isCustomEvent(v) {
 			add(&d.internalWork, d.name(id), true)
 		}
 		return true
 	}
 	return mayName(&d.internalWork, id)
+}
+
+// hasInternalName reports whether a task, a run or the node in metadata has an internal name.
+func hasInternalName(v strictjson.Value) bool {
+	for name, value := range v.Members() {
+		if lenient.MatchesAny(name.Text(), nameMembers) && lenient.ContainsInternal(value) {
+			return true
+		}
+	}
+	return false
 }
 
 // customNames are the members that name an event of the application, at any depth.

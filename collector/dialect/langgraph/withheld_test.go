@@ -109,6 +109,11 @@ func TestInternalNames(t *testing.T) {
 		{{"values", `{"messages":[],"__interrupt__":[{"value":"secret","id":"1","ns":["a:1","internal:1"]}]}`}},
 		{{"events", `{"event":"on_chat_model_stream","name":"m","data":{"chunk":` + said(`,"name":"internal:x"`) + `},"metadata":{}}`}},
 		{{"checkpoints", `{"values":{},"tasks":[{"id":"1","name":"internal:x","state":"secret"}]}`}},
+		{{"checkpoints", `{"values":{},"tasks":[{"id":"1","name":["internal:x"],"state":"secret"}]}`}},
+		{{"tasks", `{"id":"1","Name":"internal:x","input":"secret","triggers":[]}`}, {"tasks", `{"id":"1","name":"x","result":"secret","interrupts":[]}`}},
+		{{"events", `{"event":"on_chain_end","name":{"a":"internal:x"},"run_id":"1","data":{"output":"secret"},"metadata":{}}`}},
+		{inTuple(said(""), `,"lc_agent_name":{"name":"internal:x"}`)},
+		{inTuple(said(""), `,"checkpoint_ns":{"internal:x":1}`)},
 		{{"checkpoints", `{"values":{},"metadata":{"writes":{"internal:x":"secret"}},"tasks":[]}`}},
 		{{"debug", `{"type":"checkpoint","payload":{"metadata":{"writes":{"internal:x":"secret"}}}}`}},
 		{{"custom", `{"type":"internal:x","x":"secret"}`}},
@@ -131,6 +136,7 @@ func TestInstructions(t *testing.T) {
 		{{"values", system}},
 		{{"values|n:1", `{"role":"developer","content":"secret"}`}},
 		{{"values", `{"role":"system","parts":[{"text":"secret"}]}`}},
+		{{"updates", `{"a":{"messages":[` + strings.Replace(system, `"system"`, `["system"]`, 1) + `]}}`}},
 		{{"updates", `{"a":{"messages":[` + strings.Replace(system, "system", "DeveloperMessage", 1) + `]}}`}},
 		{inTuple(strings.Replace(system, "secret", "", 1), ""), {"values", `{"messages":[` + said("") + `]}`}},
 		{inTuple(`{"type":"SystemMessageChunk","id":"m1","content":""}`, ""), inTuple(`{"type":"AIMessageChunk","id":"m1","content":"secret"}`, "")},
@@ -207,6 +213,23 @@ func TestNeighborsLeave(t *testing.T) {
 	if !strings.Contains(out, `values {"messages":[`+answer+`]}`) {
 		t.Errorf("a message that has left before does not leave again: %s", out)
 	}
+}
+
+// TestRemovals has a public node remove what an internal node wrote. The node's own answer leaves, now and in later states.
+func TestRemovals(t *testing.T) {
+	internal := sent{"updates", `{"internal:x":{"messages":[` + said("") + `]}}`}
+	answered := func(removed string) []sent {
+		messages := removed + `,{"type":"ai","id":"m2","content":"answer"}]`
+		return []sent{internal, {"updates", `{"a":{"messages":[` + messages + `}}`}, {"values", `{"messages":[{"type":"ai","id":"m2","content":"answer"}]}`}}
+	}
+	const removal = `{"type":"remove","id":"m1","content":""}`
+	for _, reader := range []filter.Settings{client, public} {
+		if out := leaving(reader, answered(removal)...); strings.Count(out, "answer") != 2 || strings.Contains(out, "m1") {
+			t.Errorf("%s: beside a removal this leaves:\n%s", reader.Policy, out)
+		}
+	}
+	checkStaysIn(t, []filter.Settings{client, public}, answered(`{"type":"remove","id":"m1","content":"secret"}`)...)
+	checkStaysIn(t, []filter.Settings{client, public}, answered(`{"type":"remove","id":"m1","content":"","name":"internal:x"},`+said(""))...)
 }
 
 // TestManyWithheld withholds more messages than are remembered: then no message leaves.
