@@ -30,6 +30,7 @@ type runState struct {
 	failure     event.Failure
 	code        string // of the failure
 	step        stepState
+	stepFailed  bool // an error came since the step began
 	parts       parts
 	partCount   int // of the answer so far
 	calls       calls
@@ -144,6 +145,7 @@ func (d *decoder) addFailure(failure event.Failure, code string, b *event.Batch)
 	if d.failure == event.NoFailure {
 		d.failure, d.code = failure, code
 	}
+	d.stepFailed = true
 	e := b.Add(event.KindError)
 	e.Error, e.Code = failure, code
 }

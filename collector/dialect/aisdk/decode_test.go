@@ -93,6 +93,7 @@ func TestResponses(t *testing.T) {
 		"a result before a call":      {[]string{step, call("c"), input("d"), output("c"), call("d"), output("d")}, []string{"model_started", "model_ended unmetered", "usage unmetered", "usage unmetered", "usage unmetered", ""}},
 		"a call of the provider":      {[]string{step, `{"type":"tool-input-available","toolCallId":"c","toolName":"f","providerExecuted":true}`, output("c"), `{"type":"finish-step"}`}, []string{"model_started", "", "", "model_ended"}},
 		"a failure within a response": {[]string{step, `{"type":"error","errorText":"x"}`, `{"type":"finish-step"}`}, []string{"model_started", "", ""}},
+		"a response after a failure":  {[]string{step, `{"type":"error","errorText":"x"}`, `{"type":"finish-step"}`, step, `{"type":"finish-step"}`}, []string{"model_started", "", "", "model_started", "model_ended"}},
 		"a response that starts over": {[]string{step, `{"type":"reset-step"}`, `{"type":"finish-step"}`}, []string{"model_started", "model_ended model_error", ""}},
 		"a call without a step":       {[]string{call("c"), output("c")}, []string{"", ""}},
 	} {

@@ -22,14 +22,14 @@ const (
 //
 // Source: ai/src/ui/process-ui-message-stream.ts. Since ai 7.0, finish-step ends no parts either.
 func (d *decoder) startStep(_ strictjson.Value, b *event.Batch) {
-	d.step = responding
+	d.step, d.stepFailed = responding, false
 	b.Add(event.KindModelStarted)
 }
 
 // finishStep ends the response if no call has ended it. After calls the frame counts as partial, so that it
 // is not taken for the cause of the next response: pydantic-ai sends it when that response begins.
 func (d *decoder) finishStep(_ strictjson.Value, b *event.Batch) {
-	if d.step == responding && d.failure == event.NoFailure {
+	if d.step == responding && !d.stepFailed {
 		b.Add(event.KindModelEnded)
 	}
 	b.Partial = d.step != responding

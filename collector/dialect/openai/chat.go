@@ -152,7 +152,9 @@ func (d *decoder) choice(v strictjson.Value, m marks, partial bool, b *event.Bat
 		addThought(delta.Get("content"), b)
 	case event.KindText:
 		d.addContent(c, delta, partial, b)
-		d.addPiece(c, v.Get("text"), partial, b) // of the API for completions without messages
+		if delta.Get("content").Kind() != strictjson.String { // Together repeats the piece
+			d.addPiece(c, v.Get("text"), partial, b) // of the API for completions without messages
+		}
 	}
 	b.NameTexts(c.name)
 	d.addCallPieces(c, delta, b)

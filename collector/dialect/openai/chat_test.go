@@ -29,8 +29,9 @@ func TestChats(t *testing.T) {
 		sent []string
 		want string
 	}{
-		"usage at the end":     {[]string{hello, stop, usage, done}, begins + `text "Hello"; text "Hello"; ` + ends + `; usage model="m" unmetered input=5 output=2; run_ended`},
-		"usage before the end": {[]string{hello, usage, stop, done}, begins + `text "Hello"; text "Hello"; ` + ends + `; usage model="m" unmetered input=5 output=2; run_ended`},
+		"a piece that is repeated": {[]string{strings.Replace(hello, `"index":0,`, `"index":0,"text":"Hello",`, 1), stop, done}, begins + `text "Hello"; text "Hello"; ` + ends + `; run_ended`},
+		"usage at the end":         {[]string{hello, stop, usage, done}, begins + `text "Hello"; text "Hello"; ` + ends + `; usage model="m" unmetered input=5 output=2; run_ended`},
+		"usage before the end":     {[]string{hello, usage, stop, done}, begins + `text "Hello"; text "Hello"; ` + ends + `; usage model="m" unmetered input=5 output=2; run_ended`},
 		"usage in every chunk": {[]string{strings.Replace(usage, `[]`, `[`+choice("0", `"role":"assistant","content":"Hello"`, "null")+`]`, 1), strings.Replace(usage, `[]`, `[`+choice("0", "", `"stop"`)+`]`, 1), usage, done},
 			begins + `text "Hello"; text "Hello"; ` + ends + `; usage model="m" unmetered input=5 output=2; run_ended`},
 		"usage without an end": {[]string{hello, usage, done}, begins + `text "Hello"; text "Hello"; model_ended model="m" unmetered; final; usage model="m" unmetered input=5 output=2; run_ended`},

@@ -285,8 +285,11 @@ func (a *agui) writeToolResult(r *run, b *event.Batch, e *event.Event) {
 		return
 	}
 	content := string(e.Payload().Raw())
-	if e.Payload().Kind() == strictjson.String {
+	switch {
+	case e.Payload().Kind() == strictjson.String:
 		content = e.Payload().String()
+	case content == "" && e.Error != event.NoFailure: // the protocol has no other place for it
+		content = string(e.Error)
 	}
 	a.add(b, aguiEvent{Type: "TOOL_CALL_RESULT", MessageID: a.out.newMessageID(), ToolCallID: id, Content: &content, Role: "tool"})
 }

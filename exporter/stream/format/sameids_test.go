@@ -152,6 +152,22 @@ func TestSameIDs(t *testing.T) {
 	}
 }
 
+// TestFailedCallOfAGUI checks that the result of a call that failed without a result says so.
+func TestFailedCallOfAGUI(t *testing.T) {
+	out := &output{appendID: func(dst []byte, n uint64) []byte { return fmt.Append(dst, "e-", n) }}
+	w := newAGUI(&Settings{}, out)
+	b := event.Batch{Run: "r"}
+	for _, failure := range []event.Failure{event.ToolError, event.NoFailure} {
+		e := b.Add(event.KindToolEnded)
+		e.CallID, e.Error = "c"+string(failure), failure
+	}
+	out.begin(1)
+	w.frame(replay.Frame{Stream: &replay.Stream{}}, &b)
+	if said := out.json.String(); !strings.Contains(said, `"content":"tool_error"`) || strings.Count(said, `"content":""`) != 1 {
+		t.Errorf("got %s", said)
+	}
+}
+
 // TestRereadFrameEndsNoOpenRun rereads a frame of a second run with the same id. What it says of the first run must not close what the
 // reader has open without telling the reader.
 func TestRereadFrameEndsNoOpenRun(t *testing.T) {
