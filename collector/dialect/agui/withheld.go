@@ -90,7 +90,7 @@ func (d *decoder) checkStart(k *kind, f dialect.Frame) verdict {
 	}
 	instructs := k.entity != entityMessage && k.name != typeRunFinished && isInstruction(v) || // a message has its own role, and the end of a run leaves without its result
 		k.name == typeActivityDelta && (mayMakeInternal(v.Get("patch")) || d.mayInstruct(this.id, v.Get("patch")))
-	withheld := instructs || d.starts.withheld.Contains(key{entity: entityRun}) || owner != "" && d.starts.withheld.Contains(key{entity: entitySubagent, id: owner}) ||
+	withheld := instructs || d.starts.withheld.Contains(key{entity: entityRun}) || d.isWithheldRun(owner) ||
 		this.id != "" && d.starts.withheld.Contains(this) || d.continuesListed(k, this, d.name(v.Get("messageId"))) || d.isPartOfWithheld(k, v, owner)
 	switch {
 	case k.entity == noEntity, this.id == "" && k.entity == entityMessage && k.chunk: // chunkTarget finds its message
@@ -158,9 +158,12 @@ func (d *decoder) checkRun(f dialect.Frame) verdict {
 	return verdictPass
 }
 
-// isWithheldRun reports whether a run of this stream was withheld.
+// isWithheldRun reports whether a run or a subagent of this stream was withheld. A later run may continue a subagent that was suspended.
+//
+// Source: ag_ui/_generated/models.py, SubagentFinishedSuspendedOutcome, of ag-ui-protocol 1.0.
 func (d *decoder) isWithheldRun(run string) bool {
-	return run != "" && d.withheld.keys.Contains(key{entity: entitySubagent, id: run})
+	this := key{entity: entitySubagent, id: run}
+	return run != "" && (d.starts.withheld.Contains(this) || d.withheld.keys.Contains(this))
 }
 
 // reusesWithheld reports whether an entity that begins has the id of an entity that was withheld before. The earlier

@@ -308,9 +308,16 @@ func TestWithheldRuns(t *testing.T) {
 // stream too.
 func TestWithheldInNextRun(t *testing.T) {
 	call := startCases["a call"]
-	got := filterFrames(t, allSettings[0], evasions["kind"](call[0]), `{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`, `{"type":"RUN_STARTED","threadId":"t","runId":"q"}`, call[3])
-	if last(got) != withheld {
-		t.Errorf("got %q, want the last frame withheld", got)
+	const end, next = `{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`, `{"type":"RUN_STARTED","threadId":"t","runId":"q"}`
+	subagent := []string{`{"type":"SUBAGENT_STARTED","subagentRunId":"s1","name":"internal_sub"}`, `{"type":"SUBAGENT_FINISHED","subagentRunId":"s1","outcome":{"type":"suspended"}}`}
+	for _, sent := range [][]string{
+		{evasions["kind"](call[0]), end, next, call[3]},
+		append(slices.Clone(subagent), end, next, `{"type":"TEXT_MESSAGE_START","messageId":"o","role":"assistant","subagentRunId":"s1"}`),
+		append(slices.Clone(subagent), end, next, `{"type":"TOOL_CALL_START","toolCallId":"o","toolCallName":"f","subagentRunId":"s1"}`),
+	} {
+		if got := filterFrames(t, allSettings[0], sent...); last(got) != withheld {
+			t.Errorf("got %q, want the last frame withheld", got)
+		}
 	}
 }
 

@@ -131,6 +131,15 @@ func TestItemsAfterUnreadable(t *testing.T) {
 	}
 }
 
+// TestResultOfInternalItem checks that the result of a call stays in if only the item of the call says that it is internal.
+func TestResultOfInternalItem(t *testing.T) {
+	for _, names := range []struct{ raw, id, result string }{{"raw_item", "call_id", "function_call_output"}, {"rawItem", "callId", "function_call_result"}} {
+		called := `{"type":"run_item_stream_event","name":"tool_called","item":{"type":"tool_call_item","kind":"internal","` + names.raw + `":{"type":"function_call","` + names.id + `":"c9","name":"f","arguments":"secret"}}}`
+		output := `{"type":"run_item_stream_event","name":"tool_output","item":{"type":"tool_call_output_item","output":"secret","` + names.raw + `":{"type":"` + names.result + `","` + names.id + `":"c9","output":"secret"}}}`
+		checkStaysIn(t, []filter.Settings{client, public}, agentA, called, output)
+	}
+}
+
 // TestAgentNames reads streams that name their agents late or never.
 func TestAgentNames(t *testing.T) {
 	fake := strings.Replace(created, `"id":"r"`, `"id":"__fake_id__"`, 1)

@@ -156,7 +156,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	orphan := len(at.keys) > 0 && d.withheld.isOrphan(at) && (d.sdk.shown || d.withheld.missed)
 	m := marksOf(v, item)
 	m.add(itemMarks(raw))
-	if orphan || raw.Kind() != strictjson.String && isInternalItem(raw) || m.instructs || d.withheld.isWithheld(at) {
+	if orphan || raw.Kind() != strictjson.String && isInternalItem(raw) || m.instructs || wire.IsFiltered(b, prefilter) || d.withheld.isWithheld(at) {
 		b.Internal = true
 		d.withheld.withhold(at)
 		return
