@@ -23,8 +23,9 @@ type Publisher struct {
 // streamState is the state of one agent stream.
 type streamState struct {
 	stream       replay.Stream
-	run, session string // of the last published frame
-	frames       uint64 // published ones
+	run, session string     // of the last published frame
+	frames       uint64     // published ones
+	work         event.Work // stated by the last frame, which may be withheld
 }
 
 // NewPublisher returns a Publisher with the given filter settings. It calls withheld for each frame
@@ -53,10 +54,14 @@ func (p *Publisher) Consume(b *event.Batch) {
 	defer filters.Put(f)
 	frame, why := f.Apply(b)
 	if why != filter.Passed {
+		if known, ok := p.streams.Load(b.Stream); ok {
+			known.(*streamState).work = b.Work
+		}
 		p.withheld(why)
 		return
 	}
 	state := p.state(b.Stream)
+	state.work = b.Work
 	state.run, state.session = b.Run, cmp.Or(b.Session, b.Stream.Session)
 	state.frames++
 	p.publish(replay.Entry{
@@ -87,6 +92,9 @@ func (p *Publisher) Close(s *event.Stream, end event.End, _ time.Time) {
 		return
 	}
 	state := known.(*streamState)
+	if end == event.EndOfStream && state.work == event.WorkLeft {
+		end = event.EndUnfinished
+	}
 	p.publish(replay.Entry{
 		Source: s.Source, Run: state.run, Session: state.session, Stream: &state.stream, StreamEnded: true, End: end,
 		Ordinal: state.frames + 1,

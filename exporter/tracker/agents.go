@@ -201,7 +201,11 @@ func (r *openRun) moveToBranch(op *Operation, branch string) {
 // agentEnded records that the protocol states an agent's end. The agent ends once it has no open children and
 // no longer waits for an outcome.
 func (r *openRun) agentEnded(e *event.Event, agent *Operation) {
-	if agent == nil || agent == r.Root || agent.endStated {
+	if agent == nil {
+		return
+	}
+	agent.endFrame = r.now.Frame
+	if agent == r.Root || agent.endStated {
 		return
 	}
 	agent.endStated, agent.statedFailure, agent.failureCode, agent.statedDuration = true, e.Error, e.Code, e.Duration

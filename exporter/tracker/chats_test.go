@@ -109,6 +109,14 @@ invoke_workflow app ok 0-5
   invoke_agent helper ok 1-2
     chat one unfinished 1-2
   chat two ok 3-4`},
+		{"one that is cut off before the end of its agent is unfinished", proxied(), []*event.Batch{
+			says("a", branch("a"), begins("one")), says("a", branch("a"), ends), says("b", branch("b"), responds("two"), final)}, `
+completed
+invoke_workflow app ok 0-4
+  invoke_agent a ok 0-2
+    chat one unfinished 0-1
+  invoke_agent b ok 2-3
+    chat two ok 2-3`},
 		{"one that goes on after an answer is not cut off", proxied(), []*event.Batch{
 			says("app", begins("one")), says("app", response("2"), responds("two"), final), says("app", partial, text)}, `
 incomplete, stream_ended

@@ -100,20 +100,20 @@ func (r *openRun) runStatus(why StatusReason) (Status, StatusReason) {
 	return Completed, NoReason
 }
 
-// pending reports whether a call, a response or an expected reply is still open.
+// pending reports whether a call, a response, an expected reply or stated work is still open.
 func (r *openRun) pending() bool {
 	open := slices.ContainsFunc(r.Operations, func(op *Operation) bool { return op.open && !op.Kind.Invokes() && !r.isSuperseded(op) })
-	return open || len(r.pendingReplies) > 0
+	return open || len(r.pendingReplies) > 0 || r.work == event.WorkLeft
 }
 
 // isSuperseded reports whether an open operation was left behind: it is a response that was cut off, and its agent or one
-// above gave a final answer later; or it is a call with which its agent's turn may end, and any agent did.
+// above gave a final answer or ended later; or it is a call with which its agent's turn may end, and any agent did.
 func (r *openRun) isSuperseded(op *Operation) bool {
 	if op.endsTurn {
 		return r.lastFinal > int(op.firstFrame)
 	}
 	for up := op.parent; up != nil && op.lastPiece.Frame > 0; up = up.parent {
-		if up.openState != nil && up.finalFrame > op.lastPiece.Frame {
+		if up.openState != nil && max(up.finalFrame, up.endFrame) > op.lastPiece.Frame {
 			return true
 		}
 	}

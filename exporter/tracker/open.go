@@ -58,6 +58,7 @@ type openRun struct {
 	dropped              int                     // operations that did not happen but are still in the report
 	outcomesPending      int                     // agents whose end was stated and whose outcome may follow
 	lastFinal, lastError int                     // frame numbers
+	work                 event.Work              // stated by the last frame
 	unrecovered          map[string]modelFailure // by lane: model failures without a later final frame
 	mostUnrecovered      int                     // the largest size of unrecovered
 	lastText             lastText
@@ -108,6 +109,7 @@ func put[K comparable, V any](to *map[K]V, key K, value V) {
 func (r *openRun) apply(b *event.Batch) {
 	r.endedEarlier = len(r.ended)
 	r.applyHeader(b)
+	r.work = b.Work
 	if agent := r.endedAgent(b); agent != nil || r.awaitsOutcome() {
 		r.applyAfterEnd(b, agent)
 		r.flushEnded()
@@ -368,6 +370,7 @@ type openState struct {
 	failedFrame  int       // the last frame that states a failure
 	failureCode  string    // code of that failure in the stream
 	finalFrame   int       // its last final frame
+	endFrame     int       // the last frame that states its end
 	pausedFrame  int       // the frame that paused it until an answer comes from outside
 	firstChunk   Timestamp // of a model's response
 	response     string    // of a model's response: Batch.Response

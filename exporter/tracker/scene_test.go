@@ -240,6 +240,8 @@ func handsOver(call, to string) fact {
 	}
 }
 
+func workLeft(b *event.Batch) { b.Work = event.WorkLeft }
+
 func fails(b *event.Batch)     { b.Add(event.KindError).Error = event.AgentError }
 func gaveUp(b *event.Batch)    { b.Add(event.KindError).Error = event.FailureCanceled }
 func errorCode(b *event.Batch) { fails(b); b.Events[len(b.Events)-1].Inline = true }

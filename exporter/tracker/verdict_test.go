@@ -64,6 +64,11 @@ func TestVerdicts(t *testing.T) {
 		{"a call that ends a turn, and another agent's answer", func() []*event.Batch { return []*event.Batch{says("a", endsTurn("c1")), says("b", final)} },
 			map[tracker.StatusReason]string{tracker.ReasonStreamEnded: "completed"}},
 		{"a call that ends a turn, in the last answer", func() []*event.Batch { return []*event.Batch{says("a", endsTurn("c1"), final)} }, nil},
+		{"finished with work left", func() []*event.Batch { return []*event.Batch{says("a", text), says("a", final, workLeft)} }, nil},
+		{"finished after work was left", func() []*event.Batch { return []*event.Batch{says("a", text, workLeft), says("a", final)} },
+			map[tracker.StatusReason]string{tracker.ReasonStreamEnded: "completed"}},
+		{"a question with work left", func() []*event.Batch { return []*event.Batch{says("a", asks("q", event.InputData), final, workLeft)} },
+			map[tracker.StatusReason]string{tracker.ReasonIdle: "timed_out, idle", "": "interrupted, awaiting_input"}},
 		{"finished with a result that nobody took up", func() []*event.Batch {
 			return []*event.Batch{says("a", calls("c1", "tool")), says("a", returns("c1", "tool"), final)}
 		}, nil},

@@ -123,6 +123,7 @@ const kindStreamEnded = "stream_ended"
 
 var endNames = map[event.End]string{
 	event.EndOfStream: "closed", event.EndBroken: "broken_off", event.EndClientLeft: "client_left", event.EndShutdown: "stopped", event.EndUnobserved: "unobserved",
+	event.EndUnfinished: "unfinished",
 }
 
 func (n *normalized) streamEnded(f replay.Frame, last *event.Batch) {

@@ -68,6 +68,8 @@ func (t *statusTracker) observe(b *event.Batch, e *event.Event) {
 		t.startOperation(operation{modelKey(b), b.Agent, b.Branch, t.frame, true, false})
 	case event.KindModelEnded:
 		t.endOperation(modelKey(b))
+	case event.KindAgentEnded:
+		t.open = slices.DeleteFunc(t.open, func(op operation) bool { return op.isResponse && op.branch == b.Branch && op.agent == b.Agent })
 	case event.KindToolStarted:
 		if !lenient.IsInternal([]byte(e.Name)) { // the reader may get the call, but not the result
 			t.startOperation(operation{callKey(e), b.Agent, b.Branch, t.frame, false, e.TurnMayEnd})
@@ -211,7 +213,7 @@ func (t *statusTracker) removeInput(id string) {
 // finalStatus returns the status of a run at the end of its stream; end says how the stream ended. A client that leaves after it has
 // received the stated end of the run does not cancel the run.
 func (t *statusTracker) finalStatus(end event.End) status {
-	if end == event.EndClientLeft && t.endStated > 0 && t.endStated == t.frame || end == event.EndBroken && t.endStated > 0 {
+	if end == event.EndClientLeft && t.endStated > 0 && t.endStated == t.frame || (end == event.EndBroken || end == event.EndUnfinished) && t.endStated > 0 {
 		end = event.EndOfStream
 	}
 	hasFailed := t.failed > 0 && (t.final <= t.failed || len(t.failedBranches) > 0)

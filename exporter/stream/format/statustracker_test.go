@@ -47,6 +47,8 @@ func TestVerdicts(t *testing.T) {
 		{"a response that was cut off before an answer", []*event.Batch{frameOf("a", "", of(event.KindModelStarted)), frameOf("a", "", of(event.KindModelStarted)), frameOf("a", "", text, of(event.KindModelEnded), final)}, event.EndOfStream, completed},
 		{"a response that was cut off before another agent's answer", []*event.Batch{frameOf("a", "a", of(event.KindModelStarted)), frameOf("b", "b", text, final)}, event.EndOfStream, incomplete},
 		{"a response that was cut off before an answer above it", []*event.Batch{frameOf("a", "p.a", of(event.KindModelStarted)), frameOf("p", "p", text, final)}, event.EndOfStream, completed},
+		{"a response that was cut off before its agent's end", []*event.Batch{frameOf("a", "a", of(event.KindModelStarted)), frameOf("a", "a", of(event.KindAgentEnded)), frameOf("b", "b", text, final)}, event.EndOfStream, completed},
+		{"a response that was cut off before another agent's end", []*event.Batch{frameOf("a", "a", of(event.KindModelStarted)), frameOf("b", "b", text, final, of(event.KindAgentEnded))}, event.EndOfStream, incomplete},
 		{"a call that ends a turn, and another agent's answer", []*event.Batch{frameOf("a", "a", handsOver), frameOf("b", "b", text, final)}, event.EndOfStream, completed},
 		{"a call that ends a turn, and no answer after it", []*event.Batch{frameOf("a", "a", text, handsOver, final)}, event.EndOfStream, incomplete},
 		{"another call, and another agent's answer", []*event.Batch{frameOf("a", "a", called("c")), frameOf("b", "b", text, final)}, event.EndOfStream, incomplete},
@@ -65,6 +67,9 @@ func TestVerdicts(t *testing.T) {
 		{"a call that waits for a yes", []*event.Batch{frameOf("a", "", called("c")), frameOf("a", "", paused, asked, settled)}, event.EndOfStream, interrupted},
 		{"a client that leaves", []*event.Batch{frameOf("a", "", final)}, event.EndClientLeft, canceled},
 		{"a connection that breaks", []*event.Batch{frameOf("a", "", final)}, event.EndBroken, incomplete},
+		{"an answer with work left", []*event.Batch{frameOf("a", "", text, final)}, event.EndUnfinished, incomplete},
+		{"a question with work left", []*event.Batch{frameOf("a", "", asked)}, event.EndUnfinished, interrupted},
+		{"a stated end with work left", []*event.Batch{frameOf("a", "", of(event.KindRunEnded))}, event.EndUnfinished, completed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var v statusTracker

@@ -123,7 +123,7 @@ func TestOrigins(t *testing.T) {
 func TestOriginsOfEnds(t *testing.T) {
 	o := newMessageIDs()
 	s := &replay.Stream{Dialect: "looopy"}
-	for end, want := range map[event.End]bool{event.EndOfStream: true, event.EndShutdown: false, event.EndBroken: false} {
+	for end, want := range map[event.End]bool{event.EndOfStream: true, event.EndUnfinished: true, event.EndShutdown: false, event.EndBroken: false} {
 		e := heardFrame("c", "1", "a")
 		e.Stream = s
 		o.id(&e)

@@ -61,7 +61,7 @@ func sessionSubjects(session string) string { return prefix + "*." + subjectToke
 // ends lists the names of stream ends in messages. They must not change.
 var ends = map[event.End]string{
 	event.EndOfStream: "closed", event.EndClientLeft: "client_left", event.EndShutdown: "stopped",
-	event.EndUnobserved: "unobserved", event.EndBroken: "broken_off",
+	event.EndUnobserved: "unobserved", event.EndBroken: "broken_off", event.EndUnfinished: "unfinished",
 }
 
 var endsByName = func() map[string]event.End {

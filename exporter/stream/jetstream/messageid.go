@@ -67,7 +67,7 @@ func (m *messageIDs) id(e *replay.Entry) string {
 	}
 	if e.StreamEnded {
 		m.shared.Remove(e.Stream)
-		if e.End != event.EndOfStream || s.last == "" {
+		if e.End != event.EndOfStream && e.End != event.EndUnfinished || s.last == "" {
 			return ""
 		}
 		return s.last + "-over"
