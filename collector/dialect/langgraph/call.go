@@ -2,6 +2,7 @@ package langgraph
 
 import (
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -167,6 +168,25 @@ func (d *decoder) failCall(c *call, failure event.Failure, code string, b *event
 	d.seen.add(seenResult, c.id)
 	e := b.Add(event.KindToolEnded)
 	e.CallID, e.Name, e.Error, e.Code, e.TurnMayEnd = c.id, c.tool, failure, code, true
+}
+
+// printedID matches the ID in an interrupt that is printed as Interrupt(value='text', id='0…').
+var printedID = regexp.MustCompile(`, id='([0-9a-f]{32})'`)
+
+// pauseCall reports that a call waits for an answer. The question is printed, its value first.
+func (d *decoder) pauseCall(c *call, question string, b *event.Batch) {
+	if c == nil || !c.by.claim(b) {
+		return
+	}
+	b.Add(event.KindToolPaused).CallID = c.id
+	id := c.id
+	if found := printedID.FindAllStringSubmatch(question, -1); len(found) > 0 {
+		id = found[len(found)-1][1]
+	}
+	if d.seen.add(seenInterrupt, id) {
+		e := b.Add(event.KindInputRequested)
+		e.CallID, e.Input = id, event.InputClarification
+	}
 }
 
 // failInnermostCall reports the innermost call that the error of the run ended. A tool's exception that

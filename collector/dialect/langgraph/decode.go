@@ -52,6 +52,7 @@ type runState struct {
 	shownWork wire.Set[string]  // tasks that do not work within a withheld call
 	plan      event.Plan
 	handoffState
+	workLeft
 	internalState
 }
 
@@ -88,6 +89,7 @@ func init() {
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	v := f.JSON
 	d.takeOver()
+	defer func() { b.Work = d.workLeft.state() }()
 	b.Run, b.Session = d.run, d.session
 	mode, namespace := splitEvent(f.Event)
 	k, known := kinds[mode]

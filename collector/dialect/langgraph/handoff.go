@@ -1,6 +1,7 @@
 package langgraph
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -13,6 +14,16 @@ type handoffState struct {
 	isLast    bool   // the message being read is the last of its list
 	returning string // the agent that gives control back with the next result, or ""
 	last      *scope // the graph whose model spoke last
+	offers    []offer
+}
+
+// offer is a transfer in an event of a tool that runs beside others. If several of them transfer control, LangGraph may run the
+// target of only one. So the transfer is reported when its target starts.
+//
+// Source: langgraph/pregel/_runner.py: the first ParentCommand ends the other tasks.
+type offer struct {
+	to, call string
+	by       speaker
 }
 
 // Keys and texts that the libraries for transfers write into states and messages.
@@ -43,12 +54,33 @@ func (d *decoder) handoffTarget(result strictjson.Value) string {
 	return ""
 }
 
-func (d *decoder) transfer(to, call string, b *event.Batch) {
+func (d *decoder) transfer(to, id string, b *event.Batch) {
 	if to == "" || to == user || to == b.Agent {
 		return
 	}
+	isBeside := func(c *call) bool { return c.by.branch == b.Branch }
+	if b.Type != modeEvents || len(d.offers) == 0 && !slices.ContainsFunc(d.calls, isBeside) {
+		addTransfer(to, id, b)
+	} else if len(d.offers) < maxOpenCalls {
+		d.offers = append(d.offers, offer{to, id, speakerOf(b)})
+	}
+}
+
+func addTransfer(to, call string, b *event.Batch) {
 	e := b.Add(event.KindTransfer)
 	e.Name, e.CallID = to, call
+}
+
+// readNodeStart reports the last transfer to a node that starts.
+func (d *decoder) readNodeStart(node string, b *event.Batch) {
+	isTo := func(o offer) bool { return o.to == node }
+	for _, o := range slices.Backward(d.offers) {
+		if isTo(o) && o.by.claim(b) {
+			addTransfer(o.to, o.call, b)
+			break
+		}
+	}
+	d.offers = slices.DeleteFunc(d.offers, isTo)
 }
 
 // isHandoffBack reports whether a message returns control to a supervisor. The code of a node writes such

@@ -140,3 +140,37 @@ func TestLateHandoffBack(t *testing.T) {
 		t.Errorf("a transfer: %q", lines)
 	}
 }
+
+// TestParallelHandoffs checks that of two calls that hand control over at the same time only the one whose agent starts is a transfer.
+func TestParallelHandoffs(t *testing.T) {
+	call := func(to string) string {
+		return `{"name":"transfer_to_` + to + `","id":"` + to + `1","args":{}}`
+	}
+	result := func(to string) string {
+		return `{"type":"tool","tool_call_id":"` + to + `1","content":"Successfully transferred to ` + to + `","response_metadata":{"__handoff_destination":"` + to + `"}}`
+	}
+	ends := func(to string) string {
+		return frame("events", `{"event":"on_tool_end","name":"transfer_to_`+to+`","metadata":{"langgraph_node":"tools","langgraph_checkpoint_ns":"boss:1|tools:`+to+`"},`+
+			`"data":{"output":{"graph":"__parent__","update":null,"goto":[{"node":"`+to+`","args":{"messages":[`+result(to)+`]}}]}}}`)
+	}
+	starts := func(to string) string { return node("start", to, "r1", "2", "") }
+	both := frame("updates|boss:1", `{"model":{"messages":[{"type":"ai","id":"lc_run--1","content":"","name":"boss","tool_calls":[`+call("a")+`,`+call("b")+`]}]}}`)
+	one := frame("updates|boss:1", `{"model":{"messages":[{"type":"ai","id":"lc_run--1","content":"","name":"boss","tool_calls":[`+call("a")+`]}]}}`)
+	for name, c := range map[string]struct {
+		frames []string
+		want   []string
+	}{
+		"the first agent starts":      {[]string{both, ends("a"), ends("b"), starts("a")}, []string{`transfer name="a" call="a1"`}},
+		"the second agent starts":     {[]string{both, ends("a"), ends("b"), starts("b")}, []string{`transfer name="b" call="b1"`}},
+		"both agents start":           {[]string{both, ends("a"), ends("b"), starts("b"), starts("a"), starts("a")}, []string{`transfer name="b" call="b1"`, `transfer name="a" call="a1"`}},
+		"no agent starts":             {[]string{both, ends("a"), ends("b")}, nil},
+		"a single call":               {[]string{one, ends("a"), starts("a")}, []string{`transfer name="a" call="a1"`}},
+		"the first state of an agent": {[]string{both, frame("values|b:2", `{"messages":[`+result("b")+`]}`)}, []string{`transfer name="b" call="b1"`}},
+	} {
+		lines := facts(&event.Stream{}, c.frames...)
+		lines = slices.DeleteFunc(lines, func(line string) bool { return !strings.HasPrefix(line, "transfer") })
+		if diff := cmp.Diff(c.want, lines, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}

@@ -68,7 +68,8 @@ type scope struct {
 	returned map[string]int // how often each of at most maxScopes nodes has returned, as shown by the stream
 
 	// A first state may repeat messages of earlier runs, so its messages are not reported.
-	hasValues, hasCheckpoint bool // the first state of the mode was seen
+	hasValues, hasCheckpoint bool   // the first state of the mode was seen
+	loaded                   string // the ID of the first checkpoint, which may be that of the run that this one resumes
 }
 
 // maxScopes limits the graphs of a run. Frames of further ones are decoded as those of the graph
@@ -251,9 +252,14 @@ func (s speaker) apply(b *event.Batch) {
 	b.Around, b.Response, b.MayBeRoot, b.IsParallel = s.around, s.response, s.mayBeRoot, s.isParallel
 }
 
+// speakerOf returns the speaker of a batch.
+func speakerOf(b *event.Batch) speaker {
+	return speaker{b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.Response, b.Around, b.MayBeRoot, b.IsParallel}
+}
+
 // claim makes s the speaker of the batch. It returns false if the batch has another speaker.
 func (s speaker) claim(b *event.Batch) bool {
-	if hasSpeaker(b) && s != (speaker{b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.Response, b.Around, b.MayBeRoot, b.IsParallel}) {
+	if hasSpeaker(b) && s != speakerOf(b) {
 		return false
 	}
 	s.apply(b)
@@ -272,13 +278,18 @@ func hasSpeaker(b *event.Batch) bool {
 	return false
 }
 
-// endNode ends the step of a node after its update. If the node has several open steps, only the task's id says
-// which one ended. Without an id, none ends.
+// endNode counts a node's update, and ends the node's step.
 func (d *decoder) endNode(above *scope, node, task string, b *event.Batch) {
 	if above.returned == nil || len(above.returned) >= maxScopes {
 		above.returned = make(map[string]int)
 	}
 	above.returned[node]++
+	d.endStep(above, node, task, b)
+}
+
+// endStep ends the step of a node. If the node has several open steps, only the task's id says which one ended. Without an id,
+// none ends.
+func (d *decoder) endStep(above *scope, node, task string, b *event.Batch) {
 	var found *scope
 	for _, sc := range d.scopes {
 		if sc.above != above || sc.node != node || sc.ended || sc.call != "" || task != "" && sc.task != task {

@@ -1,6 +1,7 @@
 package langgraph
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -34,6 +35,7 @@ func (d *decoder) readValues(sc *scope, v strictjson.Value, b *event.Batch) {
 func (d *decoder) readState(sc *scope, v strictjson.Value, first bool, b *event.Batch) {
 	if first {
 		d.remember(sc, returnedMessages(v), b)
+		d.readResultsIn(v.Get("messages"), b)
 		return
 	}
 	d.active = d.name(v.Get(activeAgentKey))
@@ -165,8 +167,20 @@ func reprCode(printed strictjson.Value) string {
 // readCheckpoint reads a saved state.
 func (d *decoder) readCheckpoint(sc *scope, v strictjson.Value, b *event.Batch) {
 	first := !sc.hasCheckpoint
-	sc.hasCheckpoint = true
+	if sc.hasCheckpoint = true; sc.above == nil {
+		defer func() { d.node = "" }()
+		if ran := d.noteNext(elementsOf(v.Get("next"))); b.Type == modeCheckpoints { // in debug, tasks say so, too
+			d.node = ran
+		}
+	}
 	d.readState(sc, v.Get("values"), first, b)
+	id := d.name(v.Get("config").Get("configurable").Get("checkpoint_id"))
+	if first {
+		sc.loaded = id
+	}
+	if first || id != "" && id == sc.loaded {
+		return // its questions are those of the run that this one resumes
+	}
 	for task := range v.Get("tasks").Elements() {
 		d.readInterrupts(sc, task.Get("interrupts"), b)
 	}
@@ -192,9 +206,14 @@ func (d *decoder) readEvent(sc *scope, v strictjson.Value, b *event.Batch) {
 	kind := v.Get("event").String()
 	if strings.HasPrefix(kind, "on_chain_") { // a graph's event has the graph's agent, but the namespace of the graph above
 		d.graphOf(metadata, sc)
+		if name := v.Get("name"); kind == "on_chain_start" && name.Is(metadata.Get("langgraph_node").String()) {
+			d.readNodeStart(d.name(name), b)
+		}
 		d.readChainResults(data, b)
+		d.trackNode(kind, v, metadata, b)
 		return
 	}
+	d.trackNode(kind, v, metadata, b)
 	at := d.scopeAt(metadata, sc)
 	switch kind {
 	case "on_chat_model_stream":
@@ -204,27 +223,36 @@ func (d *decoder) readEvent(sc *scope, v strictjson.Value, b *event.Batch) {
 	case "on_tool_end":
 		d.readMessages(at, messagesOf(data.Get("output")), b)
 		d.readState(at, data.Get("output").Get("update"), false, b) // of a Command
+		d.readResultsIn(data.Get("output").Get("goto"), b)
 	case "on_tool_error":
 		failed := d.calls.byID(d.name(data.Get("tool_call_id")))
 		if failed == nil {
 			tool := d.name(v.Get("name"))
 			failed = d.calls.only(func(c *call) bool { return c.scope == at && c.tool == tool })
 		}
-		d.failCall(failed, event.ToolError, reprCode(data.Get("error")), b)
+		if err := data.Get("error"); isInterrupt(err) {
+			d.pauseCall(failed, cmp.Or(err.Get("message").String(), err.String()), b)
+		} else {
+			d.failCall(failed, event.ToolError, reprCode(err), b)
+		}
 	}
 }
 
 // readChainResults reads the results of open calls in what a node returns. LangChain's agents answer some calls themselves: of an
 // unknown tool, above a limit, and those with the structured output.
 func (d *decoder) readChainResults(data strictjson.Value, b *event.Batch) {
+	d.readResultsIn(data.Get("chunk"), b)
+	d.readResultsIn(data.Get("output"), b)
+}
+
+// readResultsIn reads the results of open calls anywhere in a value.
+func (d *decoder) readResultsIn(v strictjson.Value, b *event.Batch) {
 	if len(d.calls) == 0 {
 		return
 	}
-	for _, output := range []strictjson.Value{data.Get("chunk"), data.Get("output")} {
-		for _, m := range messagesIn(output, false, 0) {
-			if c := d.calls.byID(d.name(m.Get("tool_call_id"))); c != nil && m.Get("type").Is("tool") {
-				d.readResult(c.scope, m, b)
-			}
+	for _, m := range messagesIn(v, false, 0) {
+		if c := d.calls.byID(d.name(m.Get("tool_call_id"))); c != nil && m.Get("type").Is("tool") {
+			d.readResult(c.scope, m, b)
 		}
 	}
 }

@@ -1,0 +1,83 @@
+package langgraph
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// workLeft is what the stream shows of the work that a run's own graph still has to do. The server ends the stream of a run that
+// waits for an answer like that of a complete run, and not all modes have the question.
+type workLeft struct {
+	hasNext bool   // the last checkpoint names the nodes that run next
+	next    string // the name if it is only one, or ""
+
+	lastStep float64           // the graph's step in which nodes started last
+	running  map[string]string // the run of LangChain of each node of that step that has not ended, by the node's namespace
+}
+
+func (w *workLeft) state() event.Work {
+	if w.hasNext || len(w.running) > 0 {
+		return event.WorkLeft
+	}
+	return event.WorkUnknown
+}
+
+// noteNext records the nodes that run after a checkpoint, and returns the only one that has run before it, or "".
+func (w *workLeft) noteNext(nodes []strictjson.Value) (ran string) {
+	ran, w.next, w.hasNext = w.next, "", len(nodes) > 0
+	if len(nodes) == 1 {
+		w.next = dialect.Name(nodes[0].String())
+	}
+	return ran
+}
+
+// errorHandler is the part of a path that says that a node handles the error of another.
+//
+// Source: langgraph/pregel/_algo.py, prepare_node_error_handler_task.
+const errorHandler = "node_error_handler"
+
+// trackNode records the start or the end of a node of the run's own graph. A node that fails, or hands control to another one,
+// has no end. Others of its step have ended too when the next step begins.
+func (d *decoder) trackNode(kind string, v, metadata strictjson.Value, b *event.Batch) {
+	run, namespace := v.Get("run_id"), d.name(metadata.Get("langgraph_checkpoint_ns"))
+	switch isNode := v.Get("parent_ids").Len() == 1; {
+	case commandsParent(v.Get("data")):
+		if outer, _ := splitLast(metadata.Get("langgraph_checkpoint_ns").Text()); len(outer) > 0 {
+			delete(d.running, string(outer))
+		}
+	case !isNode || namespace == "":
+	case kind == "on_chain_start":
+		step, _ := metadata.Get("langgraph_step").Float()
+		handlesError := slices.ContainsFunc(elementsOf(metadata.Get("langgraph_path")), func(part strictjson.Value) bool { return part.Is(errorHandler) })
+		if step != d.lastStep || handlesError || d.running == nil || len(d.running) >= maxScopes {
+			d.lastStep, d.running = step, make(map[string]string)
+		}
+		d.running[namespace] = d.name(run)
+	case kind == "on_chain_end" && run.Is(d.running[namespace]):
+		delete(d.running, namespace)
+		own, task, _ := strings.Cut(namespace, ":")
+		d.endStep(d.scopeOf(nil), own, task, b)
+	}
+}
+
+// commandsParent reports whether the data of an event has a command to the graph above. Such a command ends the node around it.
+//
+// Source: langgraph/types.py, Command.PARENT.
+func commandsParent(data strictjson.Value) bool {
+	for _, output := range []strictjson.Value{data.Get("chunk"), data.Get("output")} {
+		if slices.ContainsFunc(append(elementsOf(output), output), func(one strictjson.Value) bool { return one.Get("graph").Is("__parent__") }) {
+			return true
+		}
+	}
+	return false
+}
+
+// isInterrupt reports whether the error of an event is not a failure: the run waits for an answer.
+func isInterrupt(failed strictjson.Value) bool {
+	return failed.Get("error").Is("GraphInterrupt") || strings.HasPrefix(failed.String(), "GraphInterrupt(")
+}
