@@ -6,7 +6,6 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
-
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
