@@ -324,3 +324,21 @@ func TestOrdinals(t *testing.T) {
 		t.Errorf("the agent from %d to %d, the run from %d to %d", op.Started.Frame, op.Ended.Frame, r.Root.Started.Frame, r.Root.Ended.Frame)
 	}
 }
+
+// TestPendingInputs checks requests for input that the agent itself acknowledges.
+func TestPendingInputs(t *testing.T) {
+	pending := func(b *event.Batch) {
+		returns("c1", "approve")(b)
+		b.Events[len(b.Events)-1].Pending = true
+	}
+	asked := at2("app", "app@1", "", responds("m"), callsOutside("c1", "approve"), final)
+	waits := follow(t, proxied(), asked, at2("app", "app@1", "", pending))
+	if waits.Status != "interrupted" || waits.Inputs[0].Status != "open" {
+		t.Errorf("%s, input %s", waits.Status, waits.Inputs[0].Status)
+	}
+	asked = at2("app", "app@1", "", responds("m"), callsOutside("c1", "approve"), final)
+	goesOn := follow(t, proxied(), asked, at2("app", "app@1", "", pending), at2("app", "app@1", "", concludes))
+	if goesOn.Status != "completed" || goesOn.Inputs[0].Status != "open" {
+		t.Errorf("%s, input %s", goesOn.Status, goesOn.Inputs[0].Status)
+	}
+}

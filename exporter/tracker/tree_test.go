@@ -381,21 +381,3 @@ invoke_workflow app ok 0-4
     chat m ok 1-3`},
 	})
 }
-
-// TestPendingInputs checks requests for input that the agent itself acknowledges.
-func TestPendingInputs(t *testing.T) {
-	pending := func(b *event.Batch) {
-		returns("c1", "approve")(b)
-		b.Events[len(b.Events)-1].Pending = true
-	}
-	asked := at2("app", "app@1", "", responds("m"), callsOutside("c1", "approve"), final)
-	waits := follow(t, proxied(), asked, at2("app", "app@1", "", pending))
-	if waits.Status != "interrupted" || waits.Inputs[0].Status != "open" {
-		t.Errorf("%s, input %s", waits.Status, waits.Inputs[0].Status)
-	}
-	asked = at2("app", "app@1", "", responds("m"), callsOutside("c1", "approve"), final)
-	goesOn := follow(t, proxied(), asked, at2("app", "app@1", "", pending), at2("app", "app@1", "", concludes))
-	if goesOn.Status != "completed" || goesOn.Inputs[0].Status != "open" {
-		t.Errorf("%s, input %s", goesOn.Status, goesOn.Inputs[0].Status)
-	}
-}

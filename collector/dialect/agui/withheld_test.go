@@ -304,39 +304,6 @@ func TestWithheldRuns(t *testing.T) {
 	}
 }
 
-// TestWithheldInNextRun checks that continuations of a withheld entity are withheld in the next run of the
-// stream too.
-func TestWithheldInNextRun(t *testing.T) {
-	call := startCases["a call"]
-	const end, next = `{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`, `{"type":"RUN_STARTED","threadId":"t","runId":"q"}`
-	subagent := []string{`{"type":"SUBAGENT_STARTED","subagentRunId":"s1","name":"internal_sub"}`, `{"type":"SUBAGENT_FINISHED","subagentRunId":"s1","outcome":{"type":"suspended"}}`}
-	for _, sent := range [][]string{
-		{evasions["kind"](call[0]), end, next, call[3]},
-		append(slices.Clone(subagent), end, next, `{"type":"TEXT_MESSAGE_START","messageId":"o","role":"assistant","subagentRunId":"s1"}`),
-		append(slices.Clone(subagent), end, next, `{"type":"TOOL_CALL_START","toolCallId":"o","toolCallName":"f","subagentRunId":"s1"}`),
-	} {
-		if got := filterFrames(t, allSettings[0], sent...); last(got) != withheld {
-			t.Errorf("got %q, want the last frame withheld", got)
-		}
-	}
-}
-
-// TestContinuationsWithoutID checks that frames without an id are withheld if they may continue a withheld
-// entity.
-func TestContinuationsWithoutID(t *testing.T) {
-	thought := startCases["a thinking message"]
-	got := filterFrames(t, allSettings[0], thought[0], with(`"subagentRunId":"s","kind":"internal"`)(thought[0]), thought[1])
-	if got[0] == withheld || last(got) != withheld {
-		t.Errorf("got %q, want the first frame but not the last", got)
-	}
-	for _, id := range []string{``, `,"messageId":""`, `,"messageId":7`} {
-		got := filterFrames(t, allSettings[0], `{"type":"TEXT_MESSAGE_START","role":"assistant","name":"internal-x"`+id+`}`, `{"type":"TEXT_MESSAGE_CONTENT","delta":"x"`+id+`}`)
-		if got[1] != withheld {
-			t.Errorf("a message with %q: got %q", id, got)
-		}
-	}
-}
-
 // TestChunksAfterUnreadable checks that, after an unreadable frame, only chunks leave that cannot continue
 // an entity that the frame may have started.
 func TestChunksAfterUnreadable(t *testing.T) {
