@@ -12,15 +12,6 @@ import (
 // StateEnded is the Batch.StateHash of every state that no run leaves.
 const StateEnded uint64 = 1
 
-// Work says whether a run has work left that the agent has stated. A run whose stream ends with such work is not complete.
-type Work uint8
-
-// The values of Work.
-const (
-	WorkUnknown Work = iota
-	WorkLeft
-)
-
 // Batch holds one frame, its events and the time at which it was received. It owns all bytes and
 // values that it holds: they stay valid until Begin or Reset. The zero value is ready to use. A copy
 // of a Batch shares its memory.
@@ -47,7 +38,7 @@ type Batch struct {
 	Partial       bool      // another frame repeats the text of this one in full
 	Repeats       bool      // an earlier frame has reported the text in full
 	Output        bool      // the frame is the speaker's output to its caller
-	Work          Work      // whether the frames so far show that the run has work left
+	WorkLeft      bool      // the frames so far show that the run still has work to do: if the stream ends now, the run is not complete
 	Events        []Event
 
 	// ContentHash is a hash of the frame's content that is equal on every stream of the run. It is 0

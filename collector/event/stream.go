@@ -57,7 +57,7 @@ const (
 	EndShutdown              // Delegraph is stopping
 	EndUnobserved            // Delegraph fell behind and dropped the later frames
 	EndBroken                // the connection to the agent broke
-	EndUnfinished            // the agent ended it with work left (Batch.Work); only for readers
+	EndUnfinished            // the agent ended it with work left (Batch.WorkLeft); only for readers
 )
 
 // Sink receives the batches of streams. Calls for one stream are sequential. Calls for different streams

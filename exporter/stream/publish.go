@@ -23,9 +23,9 @@ type Publisher struct {
 // streamState is the state of one agent stream.
 type streamState struct {
 	stream       replay.Stream
-	run, session string     // of the last published frame
-	frames       uint64     // published ones
-	work         event.Work // stated by the last frame, which may be withheld
+	run, session string // of the last published frame
+	frames       uint64 // published ones
+	workLeft     bool   // stated by the last frame, which may be withheld
 }
 
 // NewPublisher returns a Publisher with the given filter settings. It calls withheld for each frame
@@ -55,13 +55,13 @@ func (p *Publisher) Consume(b *event.Batch) {
 	frame, why := f.Apply(b)
 	if why != filter.Passed {
 		if known, ok := p.streams.Load(b.Stream); ok {
-			known.(*streamState).work = b.Work
+			known.(*streamState).workLeft = b.WorkLeft
 		}
 		p.withheld(why)
 		return
 	}
 	state := p.state(b.Stream)
-	state.work = b.Work
+	state.workLeft = b.WorkLeft
 	state.run, state.session = b.Run, cmp.Or(b.Session, b.Stream.Session)
 	state.frames++
 	p.publish(replay.Entry{
@@ -92,7 +92,7 @@ func (p *Publisher) Close(s *event.Stream, end event.End, _ time.Time) {
 		return
 	}
 	state := known.(*streamState)
-	if end == event.EndOfStream && state.work == event.WorkLeft {
+	if end == event.EndOfStream && state.workLeft {
 		end = event.EndUnfinished
 	}
 	p.publish(replay.Entry{

@@ -10,12 +10,11 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// TestUnfinishedEnd checks that the end of a stream says whether the run has work left, also if the reader does not get the frame
-// that shows so.
+// TestUnfinishedEnd checks that the end of a stream says whether the run has work left. The frame that shows it may be withheld.
 func TestUnfinishedEnd(t *testing.T) {
 	table := event.Table{Discriminators: []string{"type"}, Types: map[string]event.Type{"t": {Client: true}}}
-	shown := event.Batch{Work: event.WorkLeft}
-	withheld := func(work event.Work) event.Batch { return event.Batch{Work: work, Internal: true} }
+	shown := event.Batch{WorkLeft: true}
+	withheld := func(workLeft bool) event.Batch { return event.Batch{WorkLeft: workLeft, Internal: true} }
 	for name, c := range map[string]struct {
 		batches []event.Batch
 		end     event.End
@@ -23,8 +22,8 @@ func TestUnfinishedEnd(t *testing.T) {
 	}{
 		"work left":                              {[]event.Batch{shown}, event.EndOfStream, event.EndUnfinished},
 		"no work left":                           {[]event.Batch{shown, {}}, event.EndOfStream, event.EndOfStream},
-		"work left by a withheld frame":          {[]event.Batch{{}, withheld(event.WorkLeft)}, event.EndOfStream, event.EndUnfinished},
-		"no work left, by a withheld frame":      {[]event.Batch{shown, withheld(event.WorkUnknown)}, event.EndOfStream, event.EndOfStream},
+		"work left by a withheld frame":          {[]event.Batch{{}, withheld(true)}, event.EndOfStream, event.EndUnfinished},
+		"no work left, by a withheld frame":      {[]event.Batch{shown, withheld(false)}, event.EndOfStream, event.EndOfStream},
 		"a connection that breaks in the middle": {[]event.Batch{shown}, event.EndBroken, event.EndBroken},
 	} {
 		var got *replay.Entry

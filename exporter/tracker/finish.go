@@ -103,7 +103,7 @@ func (r *openRun) runStatus(why StatusReason) (Status, StatusReason) {
 // pending reports whether a call, a response, an expected reply or stated work is still open.
 func (r *openRun) pending() bool {
 	open := slices.ContainsFunc(r.Operations, func(op *Operation) bool { return op.open && !op.Kind.Invokes() && !r.isSuperseded(op) })
-	return open || len(r.pendingReplies) > 0 || r.work == event.WorkLeft
+	return open || len(r.pendingReplies) > 0 || r.workLeft
 }
 
 // isSuperseded reports whether an open operation was left behind: it is a response that was cut off, and its agent or one

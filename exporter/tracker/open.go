@@ -58,7 +58,7 @@ type openRun struct {
 	dropped              int                     // operations that did not happen but are still in the report
 	outcomesPending      int                     // agents whose end was stated and whose outcome may follow
 	lastFinal, lastError int                     // frame numbers
-	work                 event.Work              // stated by the last frame
+	workLeft             bool                    // see event.Batch.WorkLeft
 	unrecovered          map[string]modelFailure // by lane: model failures without a later final frame
 	mostUnrecovered      int                     // the largest size of unrecovered
 	lastText             lastText
@@ -109,7 +109,7 @@ func put[K comparable, V any](to *map[K]V, key K, value V) {
 func (r *openRun) apply(b *event.Batch) {
 	r.endedEarlier = len(r.ended)
 	r.applyHeader(b)
-	r.work = b.Work
+	r.workLeft = b.WorkLeft
 	if agent := r.endedAgent(b); agent != nil || r.awaitsOutcome() {
 		r.applyAfterEnd(b, agent)
 		r.flushEnded()

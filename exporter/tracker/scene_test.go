@@ -240,7 +240,7 @@ func handsOver(call, to string) fact {
 	}
 }
 
-func workLeft(b *event.Batch) { b.Work = event.WorkLeft }
+func workLeft(b *event.Batch) { b.WorkLeft = true }
 
 func fails(b *event.Batch)     { b.Add(event.KindError).Error = event.AgentError }
 func gaveUp(b *event.Batch)    { b.Add(event.KindError).Error = event.FailureCanceled }

@@ -5,8 +5,8 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// waitingCalls returns the IDs of the calls without a response, of one agent or, if by is nil, of all, except calls whose response comes
-// from outside the run.
+// waitingCalls returns the IDs of the calls that have no response yet. If by is not nil, it returns only those of one agent. It leaves out
+// calls whose response comes from outside the run.
 func (t *task) waitingCalls(by *speaker) (ids []string) {
 	for id, c := range t.calls {
 		if (by == nil || c.by == *by) && !c.answered && !c.acknowledged && !c.longRunning && !wire.IsInputRequest(c.tool) {
@@ -42,7 +42,7 @@ func (t *task) failure(r *response, m adkMetadata, parts parts, b *event.Batch) 
 	return event.AgentError, code
 }
 
-// failCall reports the failure of a tool whose only response is the error. It reports whether it is known which of the calls failed.
+// failCall reports the failure of a tool whose only response is the error. It returns false if it is unknown which of the calls failed.
 func (t *task) failCall(calls []string, message []byte, code string, b *event.Batch) bool {
 	i := wire.FailedCall(len(calls), func(i int) string { return t.calls[calls[i]].tool }, message)
 	if i < 0 {

@@ -111,7 +111,7 @@ func format(b *event.Batch, cut func(string) string) string {
 	}
 	w.mark("partial", b.Partial)
 	w.mark("repeats", b.Repeats)
-	w.mark("work left", b.Work == event.WorkLeft)
+	w.mark("work left", b.WorkLeft)
 	w.mark("internal", b.Internal)
 	w.mark("rejected="+string(b.Rejected), b.Rejected != "")
 	w.WriteString("\n")

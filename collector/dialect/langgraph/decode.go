@@ -89,7 +89,7 @@ func init() {
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	v := f.JSON
 	d.takeOver()
-	defer func() { b.Work = d.workLeft.state() }()
+	defer func() { b.WorkLeft = d.hasWorkLeft() }()
 	b.Run, b.Session = d.run, d.session
 	mode, namespace := splitEvent(f.Event)
 	k, known := kinds[mode]

@@ -19,12 +19,7 @@ type workLeft struct {
 	running  map[string]string // the run of LangChain of each node of that step that has not ended, by the node's namespace
 }
 
-func (w *workLeft) state() event.Work {
-	if w.hasNext || len(w.running) > 0 {
-		return event.WorkLeft
-	}
-	return event.WorkUnknown
-}
+func (w *workLeft) hasWorkLeft() bool { return w.hasNext || len(w.running) > 0 }
 
 // noteNext records the nodes that run after a checkpoint, and returns the only one that has run before it, or "".
 func (w *workLeft) noteNext(nodes []strictjson.Value) (ran string) {

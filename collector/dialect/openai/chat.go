@@ -152,8 +152,8 @@ func (d *decoder) choice(v strictjson.Value, m marks, partial bool, b *event.Bat
 		addThought(delta.Get("content"), b)
 	case event.KindText:
 		d.addContent(c, delta, partial, b)
-		if delta.Get("content").Kind() != strictjson.String { // Together repeats the piece
-			d.addPiece(c, v.Get("text"), partial, b) // of the API for completions without messages
+		if text := v.Get("text"); !text.Is(delta.Get("content").String()) { // Together repeats the piece
+			d.addPiece(c, text, partial, b) // of the API for completions without messages
 		}
 	}
 	b.NameTexts(c.name)

@@ -104,8 +104,8 @@ func IsFailureCode(code strictjson.Value) bool {
 func IsModelError(code strictjson.Value, message []byte) bool {
 	name := Code(code)
 	_, reason := FinishFailure(name) // "" for a word such as "error", which any step of a workflow could send
-	_, notNumber := strconv.Atoi(name)
-	return reason != "" || name == "OTHER" || name == "JAILBREAK" || IsStatus(name) || notNumber == nil ||
+	_, notANumber := strconv.Atoi(name)
+	return reason != "" || name == "OTHER" || name == "JAILBREAK" || IsStatus(name) || notANumber == nil ||
 		APIErrorCode(message) != "" || bytes.HasPrefix(message, []byte("litellm."))
 }
 

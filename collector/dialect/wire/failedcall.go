@@ -2,9 +2,9 @@ package wire
 
 import "bytes"
 
-// FailedCall returns the index of the call that an error of ADK's agents is about, of n calls that wait for their response: the only
-// call or, of several, the only one whose tool's name is a word of the message. Between a call and its response only a tool can
-// fail. It returns -1 if no call is known to have failed.
+// FailedCall returns the index of the call that an error of an ADK agent is about. n calls wait for their response, and as long as they
+// do, only a tool can fail. If there are several, it is the call whose tool the message names, as a whole word. FailedCall returns -1
+// if the message names none of them, or more than one.
 func FailedCall(n int, tool func(int) string, message []byte) int {
 	if n == 1 {
 		return 0

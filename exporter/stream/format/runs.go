@@ -210,8 +210,8 @@ func (r *runs) runsEndedBefore(f replay.Frame, b *event.Batch) (ended []*run) {
 	return ended
 }
 
-// runsEndedBy records that a stream has ended. It returns the runs that end with it: those that have no other stream, and those whose
-// protocol has stated the end.
+// runsEndedBy records that a stream has ended, and returns the runs that end with it. These are runs without another stream, and runs
+// whose end the protocol has stated.
 func (r *runs) runsEndedBy(stream *replay.Stream) (ended []*run) {
 	for _, known := range r.openRuns(stream) {
 		if known.streams = slices.DeleteFunc(known.streams, func(s *replay.Stream) bool { return s == stream }); len(known.streams) == 0 || known.endStated > 0 {
