@@ -113,11 +113,11 @@ func (d *decoder) cite(v, id strictjson.Value, b *event.Batch) {
 }
 
 // readUsage reads the SDK's token counts of an answer from an application's metadata, if it names them as
-// the SDK does. Cached and reasoning tokens are included in the others.
+// the SDK does. Cached and reasoning tokens are included in the others. The usage beside a total is that of the last step.
 //
 // Source: ai/src/types/usage.ts, LanguageModelUsage.
 func readUsage(metadata strictjson.Value) event.Usage {
-	v := metadata.First("usage", "totalUsage")
+	v := metadata.First("totalUsage", "usage")
 	usage := event.Usage{
 		Input: dialect.Count(v.Get("inputTokens")), Output: dialect.Count(v.Get("outputTokens")),
 		CacheRead: dialect.Count(v.Get("cachedInputTokens")), Reasoning: dialect.Count(v.Get("reasoningTokens")),

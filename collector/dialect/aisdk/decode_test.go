@@ -127,6 +127,7 @@ func TestEnds(t *testing.T) {
 		"with an exception":     {`{"type":"error","errorText":"TimeoutError: x"}`, `error agent_error code="TimeoutError"; run_ended agent_error code="TimeoutError"`},
 		"stopped":               {`{"type":"abort"}`, "error canceled; run_ended canceled"},
 		"with usage":            {`{"type":"finish","messageMetadata":{"totalUsage":{"inputTokens":5,"outputTokens":2,"inputTokenDetails":{"cacheReadTokens":4},"reasoningTokens":1}}}`, "usage input=5 output=2 cached=4 reasoning=1; final; run_ended"},
+		"with usage of a step":  {`{"type":"finish","messageMetadata":{"usage":{"inputTokens":5,"outputTokens":2},"totalUsage":{"inputTokens":9,"outputTokens":4}}}`, "usage input=9 output=4; final; run_ended"},
 		"with other metadata":   {`{"type":"finish","messageMetadata":{"usage":"high","tokens":5}}`, "final; run_ended"},
 		"with calls to execute": {`{"type":"tool-input-available","toolCallId":"c","toolName":"f"}` + "\n\ndata: " + `{"type":"finish","finishReason":"tool-calls"}`, `tool_started name="f" call="c"; tool_paused call="c"; final; run_ended`},
 	} {
