@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -82,6 +83,12 @@ var publicHeaders = []string{
 	"Access-Control-Max-Age", "Access-Control-Expose-Headers", "Date", "Retry-After", "Vary",
 }
 
+// plainLocation matches a Content-Location that may pass: a path of names and IDs. LangGraph's clients read the IDs of the thread and the
+// run from it.
+//
+// Source: langgraph_api/api/runs.py of langgraph-api 0.16; libs/sdk-js/src/client.ts of @langchain/langgraph-sdk, getRunMetadataFromResponse.
+var plainLocation = regexp.MustCompile(`^(?:/[A-Za-z0-9_-]{1,64})+$`)
+
 // restrict removes from an answer the headers and the body that the request may not get.
 func (p *Proxy) restrict(resp *http.Response) error {
 	granted := forwardedOf(resp.Request.Context()).granted
@@ -96,13 +103,18 @@ func (p *Proxy) restrict(resp *http.Response) error {
 			kept[name] = values
 		}
 	}
+	headers := resp.Header
 	resp.Header, resp.Trailer = kept, nil
 	switch status := resp.StatusCode; {
 	case status == http.StatusSwitchingProtocols:
 		return errNotPublic
 	case isStream:
 		kept.Set("Content-Type", "text/event-stream")
-		kept.Set("Cache-Control", "no-cache")
+		kept.Set("Cache-Control", "no-cache, no-transform")
+		kept.Set("X-Accel-Buffering", "no")
+		if location := headers.Get("Content-Location"); plainLocation.MatchString(location) {
+			kept.Set("Content-Location", location)
+		}
 		kept.Set("X-Content-Type-Options", "nosniff")
 		kept["Content-Encoding"] = encoding // until the stream has been filtered
 		if encoding == nil || resp.Request.Method == http.MethodHead {

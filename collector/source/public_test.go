@@ -100,6 +100,29 @@ func TestPublic(t *testing.T) {
 	}
 }
 
+// TestPublicHeaders checks that a public stream has the headers with which proxies pass it on at once, and its location only if that is
+// a path of names and IDs.
+func TestPublicHeaders(t *testing.T) {
+	for location, want := range map[string]bool{
+		"/threads/5b0c-1/runs/1f0_2": true, "/runs/1": true,
+		"": false, "runs/1": false, "//host/runs": false, "http://host/runs/1": false, "/runs/1?key=secret": false, "/a b": false, "/../admin": false, "/" + strings.Repeat("a", 65): false,
+	} {
+		address, _ := startPublic(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.Header().Set("Cache-Control", "max-age=60")
+			w.Header().Set("Content-Location", location)
+			fmt.Fprintf(w, frame, 1)
+		}, source.ProxySettings{})
+		got := sendRaw(t, address, "POST /run_sse HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}", false)
+		if !strings.Contains(got, "\r\nCache-Control: no-cache, no-transform\r\n") || !strings.Contains(got, "\r\nX-Accel-Buffering: no\r\n") {
+			t.Errorf("the client gets %q", got)
+		}
+		if left := strings.Contains(got, "\r\nContent-Location: "+location+"\r\n"); left != want {
+			t.Errorf("the location %q leaves: %t, want %t", location, left, want)
+		}
+	}
+}
+
 // TestPublicPaths checks that requests reach the agent only in the canonical spelling of a listed path.
 func TestPublicPaths(t *testing.T) {
 	address, asked := startPublic(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "told") }, source.ProxySettings{
