@@ -30,7 +30,7 @@ type decoder struct {
 
 func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 	v := f.JSON
-	b.Run, b.Session, b.Agent = d.run, d.session, d.sdk.agents.speaker()
+	b.Run, b.Session, b.Agent = d.run, d.session, d.speaker()
 	switch {
 	case bytes.Equal(bytes.TrimSpace(f.Data), []byte(typeDone)):
 		b.Type = typeDone
@@ -219,6 +219,9 @@ func (d *decoder) streamDone(b *event.Batch) {
 	if d.begun && !d.ended && (d.sdk.on || !d.response.open) {
 		d.finishChat(b)
 		d.reportUsage(b)
+		if len(d.sdk.agents.active) == 0 {
+			b.Agent = d.sdk.agents.current // it has finished the run
+		}
 		d.setAuthor(b)
 		if d.endImplied(b); !d.sdk.on {
 			d.pauseCalls(b)

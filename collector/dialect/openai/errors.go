@@ -61,10 +61,10 @@ func (d *decoder) fail(v strictjson.Value, b *event.Batch) {
 		run = "" // the response may not exist
 	}
 	if d.begin(run, "", b); d.sdk.on {
-		b.Agent = d.sdk.agents.speaker()
+		b.Agent = d.speaker()
 		d.setAuthor(b)
 	}
-	if d.response.open || ofModel || d.chat.started && !d.chat.finished {
+	if isOne := d.selectOnly(); isOne || ofModel || d.chat.started && !d.chat.finished {
 		e := b.Add(event.KindModelEnded)
 		e.Model, e.Error, e.Code, e.Usage = d.model(), event.ModelError, code, d.chat.unreported()
 	}

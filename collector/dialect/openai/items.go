@@ -82,7 +82,7 @@ func (d *decoder) itemAdded(v strictjson.Value, b *event.Batch) {
 func (d *decoder) itemDone(v strictjson.Value, b *event.Batch) {
 	item := v.Get("item")
 	d.setItemType(item, b)
-	known := d.response.item(v)
+	known := d.response.item(d.at)
 	known.text = known.text || d.withheld.itemKind(item, d.at) != event.KindText
 	d.reportItem(item, known, b)
 	d.response.hasItems = true
@@ -125,10 +125,16 @@ type itemState struct {
 
 // item returns the state of the item that an event is part of. If there are maxItems others, it forgets
 // them.
-func (r *response) item(v strictjson.Value) *itemState {
-	key, _ := v.Get("output_index").Int()
+func (r *response) item(at place) *itemState {
+	key := ""
+	switch {
+	case r.shared: // several have the same number
+		key = at.name()
+	case len(at.keys) > 0 && isNumber(at.keys[0]):
+		key = at.keys[0]
+	}
 	if r.items == nil {
-		r.items = make(map[int64]*itemState)
+		r.items = make(map[string]*itemState)
 	}
 	if r.items[key] == nil {
 		if len(r.items) >= maxItems {
@@ -273,7 +279,8 @@ func (d *decoder) beginCall(begun call, args strictjson.Value, b *event.Batch) {
 	if begun.id != "" && d.calls.indexOf(begun.id) >= 0 {
 		return // repeated
 	}
-	begun.agent, d.sdk.agents.finished, d.response.hasCalls = b.Agent, false, true
+	begun.agent, d.response.hasCalls = b.Agent, true
+	d.sdk.agents.activate(b.Agent)
 	d.calls.begin(begun)
 	e := b.Add(event.KindToolStarted)
 	e.CallID, e.Name = begun.id, begun.tool

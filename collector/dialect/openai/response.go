@@ -26,9 +26,10 @@ type response struct {
 	hasItems bool   // an item was reported, so the end of the response only repeats the items
 	hasCalls bool   // it has calls that the client or the Agents SDK executes
 	implied  bool   // only parts of it were seen so far
-	author   string // the agent that it is of, or ""
+	shared   bool   // it stands for several open responses of which one has the item
+	author   string // the agent that it is of, or "". It does not change, so that the response ends where it began
 	sequence int64  // the number of its last event
-	items    map[int64]*itemState
+	items    map[string]*itemState
 	itemKeys wire.Set[string] // the keys of the IDs of its items
 }
 
@@ -63,7 +64,7 @@ func (d *decoder) startResponse(r strictjson.Value, b *event.Batch) {
 	if d.sdk.on {
 		d.begin("", "", b)
 		d.saveAnswer()
-		d.sdk.agents.finished = false
+		d.forgetShared()
 	} else {
 		if d.begun && (d.chat.started || id != cmp.Or(d.response.id, d.run)) {
 			d.resetRun() // each response is a run
@@ -73,10 +74,8 @@ func (d *decoder) startResponse(r strictjson.Value, b *event.Batch) {
 	d.withheld.nextResponse()
 	d.withheld.shared.SetScopes(id)
 	d.nameResponse()
-	d.response, d.sdk.shown = response{id: id, model: d.name(r.Get("model")), open: true, author: d.sdk.agents.speaker()}, true
-	for i := range d.calls { // an agent asks its model again once its calls have ended
-		d.calls[i].earlier = d.calls[i].earlier || d.calls[i].agent == d.response.author && !d.calls[i].shown
-	}
+	d.response, d.sdk.shown = response{id: id, model: d.name(r.Get("model")), open: true, author: d.speaker()}, true
+	d.endEarlierCalls()
 	b.Add(event.KindModelStarted).Model = d.response.model
 }
 
@@ -97,8 +96,8 @@ func (d *decoder) responseEnded(v strictjson.Value, b *event.Batch) {
 			d.beginMissedCall(item, r.Get("output"), b)
 		case !d.response.hasItems:
 			var at place
-			if at.addItem(item); slices.ContainsFunc(at.keys, d.sdk.done.Contains) {
-				continue // its number is one of another response that was open too
+			if at.addItem(item); slices.ContainsFunc(at.keys, d.sdk.done.Contains) || len(at.keys) == 0 && d.sharesItems() {
+				continue // an earlier event of another response or of the shared one has reported it
 			}
 			d.reportItem(item, &itemState{text: d.withheld.itemKind(item, at) != event.KindText}, b)
 		}
@@ -112,7 +111,7 @@ func (d *decoder) responseEnded(v strictjson.Value, b *event.Batch) {
 	d.response.open, d.response.ended, d.sdk.answered = false, true, true
 	switch {
 	case d.sdk.on:
-		d.endTurn(failure, code, b)
+		d.endTurn(r.Get("output"), failure, code, b)
 	case r.Get("status").Is("cancelled"):
 		b.Add(event.KindError).Error = event.FailureCanceled
 		d.calls = nil
@@ -130,14 +129,14 @@ func (d *decoder) responseEnded(v strictjson.Value, b *event.Batch) {
 }
 
 // endTurn ends a turn of the Agents SDK. The run continues if the response has calls.
-func (d *decoder) endTurn(failure event.Failure, code string, b *event.Batch) {
+func (d *decoder) endTurn(output strictjson.Value, failure event.Failure, code string, b *event.Batch) {
 	switch {
 	case failure != event.NoFailure:
 		e := b.Add(event.KindError)
 		e.Error, e.Code, e.Inline = failure, code, true
-	case !d.response.hasCalls:
+	case !d.response.hasCalls && (d.response.hasItems || output.Len() > 0 || !d.sharesItems()): // else the calls may be among the shared items
 		b.Add(event.KindFinal)
-		d.sdk.agents.finished = true
+		d.finish(output)
 	}
 }
 
@@ -180,7 +179,7 @@ func (d *decoder) textDelta(v strictjson.Value, b *event.Batch) {
 // textDone reports a whole text.
 func (d *decoder) textDone(v strictjson.Value, b *event.Batch) {
 	if kind := d.withheld.itemTextKind(d.at); isAnswerOrThought(kind) && b.AddText(kind, v.First("text", "refusal")) != nil {
-		known := d.response.item(v)
+		known := d.response.item(d.at)
 		known.texts, known.text = known.texts+1, true
 	}
 }
@@ -201,7 +200,7 @@ func (d *decoder) partAdded(v strictjson.Value, _ *event.Batch) {
 // models that it calls by the Chat Completions API.
 func (d *decoder) partDone(v strictjson.Value, b *event.Batch) {
 	d.partAdded(v, b)
-	known := d.response.item(v)
+	known := d.response.item(d.at)
 	if known.texts > 0 {
 		known.texts--
 		return
@@ -246,6 +245,6 @@ func (d *decoder) thoughtDelta(v strictjson.Value, b *event.Batch) {
 
 func (d *decoder) thoughtDone(v strictjson.Value, b *event.Batch) {
 	if b.AddText(event.KindThought, v.Get("text")) != nil {
-		d.response.item(v).thoughts = true
+		d.response.item(d.at).thoughts = true
 	}
 }

@@ -82,7 +82,7 @@ func (d *decoder) restoreRun(matches func(*runState) bool, b *event.Batch) bool 
 				d.withheld.nextResponse()
 			}
 			d.withheld.shared.SetScopes(d.response.id)
-			b.Run, b.Session, b.Agent = d.run, d.session, d.sdk.agents.speaker()
+			b.Run, b.Session, b.Agent = d.run, d.session, d.speaker()
 			return true
 		}
 	}
@@ -94,9 +94,9 @@ func (d *decoder) restoreRun(matches func(*runState) bool, b *event.Batch) bool 
 func (d *decoder) selectResponse(v strictjson.Value, b *event.Batch) {
 	id := d.name(cmp.Or(v.Get("response").Get("id"), v.Get("response_id")))
 	switch {
-	case id == fakeID:
 	case d.sdk.on:
 		d.selectAnswer(id, v)
+	case id == fakeID:
 	case id == "":
 		if !d.response.containsItem(d.at) && !d.restoreRun(func(r *runState) bool { return r.response.containsItem(d.at) }, b) && d.ended {
 			d.restoreRun(func(r *runState) bool { return r.response.open }, b)

@@ -116,6 +116,7 @@ func (d *decoder) agentUpdated(v strictjson.Value, b *event.Batch) {
 			d.forgetResponse()
 		}
 		d.speak(name, b)
+		d.sdk.agents.activate(name)
 	}
 }
 
@@ -127,7 +128,7 @@ func (d *decoder) beginSDK(b *event.Batch) {
 	}
 	d.sdk.on, d.sdk.wrapped = true, true
 	d.begin("", "", b)
-	b.Agent = d.sdk.agents.speaker()
+	b.Agent = d.speaker()
 }
 
 // forgetResponse prepares for an answer of another model. A model of another provider sends no events of the Responses API, so only
@@ -148,9 +149,9 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		raw = said // without it, the application may have sent only the item's type, a string
 	}
 	id := d.name(callID(raw))
-	d.itemAuthor(d.name(nameOf(cmp.Or(item.First("agent", "source_agent", "sourceAgent"), v.Get("agent")))), id, b)
 	var at place
 	at.addItem(raw)
+	d.itemAuthor(d.name(nameOf(cmp.Or(item.First("agent", "source_agent", "sourceAgent"), v.Get("agent")))), id, at, b)
 	// An application that sends responses has shown the beginning of each item that a response has. One that sends only items has shown
 	// none, so only an unreadable frame matters: it may have had the item.
 	orphan := len(at.keys) > 0 && d.withheld.isOrphan(at) && (d.sdk.shown || d.withheld.missed)
@@ -174,7 +175,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		if id != "" || len(d.calls) > 0 {
 			d.callEnded(raw, cmp.Or(item.Get("output"), raw.Get("output")), b)
 		}
-		d.sdk.agents.callEnded(id, len(d.openCallsOf(b.Agent)) > 0)
+		d.sdk.agents.callEnded(id)
 		if b.Type == typeRunItem && slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Error != event.NoFailure }) {
 			b.Type = typeFailedItem
 		}

@@ -6,96 +6,183 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 // agents are the agents of a run of the Agents SDK. Items name their agents, and events of responses do not.
 type agents struct {
-	current  string // the last one that is known to have worked, or to have got control
-	finished bool   // its last answer had no calls
-	parallel bool   // another one began before the current one had finished, so it is unknown whose the next response is
-	known    wire.Set[string]
-	inner    map[string]string // those that work in a call of another, with the call's ID. It is "" if it may be any of several calls
+	current string   // the last one that is known to have worked, or to have got control
+	active  []string // those that have begun, and are not known to have finished or to have handed over
+	known   wire.Set[string]
+	inner   map[string]workplace // those that work in a call of another
+	finals  wire.Set[string]     // the keys of the items of last responses whose agents are not known
 }
 
-// speaker returns the agent that an event belongs to if it names none, or "" if that is unknown.
-func (a *agents) speaker() string {
-	if a.parallel {
-		return ""
-	}
-	return a.current
+// workplace says in which call an agent works: one of these, of which those that have ended are removed.
+type workplace struct {
+	calls    []string
+	isUnsure bool // there were several
 }
 
 // placeIn sets the position of the batch's agent in the run.
 func (a *agents) placeIn(b *event.Batch) {
-	call, isInner := a.inner[b.Agent]
+	at, isInner := a.inner[b.Agent]
 	switch {
 	case b.Agent == "":
 	case !isInner:
 		b.MayBeRoot = true
-	case call == "":
+	case at.isUnsure:
 		b.Branch = b.Agent
 	default:
-		b.EnclosingCall = call
+		b.EnclosingCall = at.calls[0]
 	}
 }
 
 // addBeside records that an agent works at the same level as another.
 func (a *agents) addBeside(name, other string) {
-	if call, isInner := a.inner[other]; isInner {
-		a.addInner(name, call)
+	if at, isInner := a.inner[other]; isInner {
+		a.addInner(name, workplace{slices.Clone(at.calls), at.isUnsure})
 	}
 }
 
-func (a *agents) addInner(name, call string) {
+func (a *agents) addInner(name string, at workplace) {
 	if a.inner == nil {
-		a.inner = make(map[string]string)
+		a.inner = make(map[string]workplace)
 	}
 	if len(a.inner) < wire.MaxSet {
-		a.inner[name] = call
+		a.inner[name] = at
 	}
 }
 
-// callEnded forgets the agents that have worked in a call. open says whether other calls of the same agent are open.
-func (a *agents) callEnded(id string, open bool) {
-	for name, call := range a.inner {
-		if call == id && id != "" || call == "" && !open {
+// activate records that an agent may send the next response.
+func (a *agents) activate(name string) {
+	if name != "" && name != user && len(a.active) < wire.MaxSet && !slices.Contains(a.active, name) {
+		a.active = append(a.active, name)
+	}
+}
+
+// finish records that an agent sends no response until it begins again.
+func (a *agents) finish(name string) {
+	a.active = slices.DeleteFunc(a.active, func(other string) bool { return other == name })
+}
+
+// callEnded forgets the agents that have worked in a call.
+func (a *agents) callEnded(id string) {
+	for name, at := range a.inner {
+		if i := slices.Index(at.calls, id); i >= 0 {
+			if at.calls = slices.Delete(at.calls, i, i+1); len(at.calls) > 0 {
+				a.inner[name] = at
+				continue
+			}
 			delete(a.inner, name)
 			a.known.Remove(name)
-			a.parallel = a.parallel && len(a.inner) > 0
+			a.finish(name)
 		}
 	}
 }
 
-// speak reports that an agent works. If it begins without a transfer, it works in a call of the current agent, or after or beside it.
+// worksIn reports whether an active agent works in a call, and whether it is certain.
+func (a *agents) worksIn(call string) (works, certain bool) {
+	for _, name := range a.active {
+		at := a.inner[name]
+		here := slices.Contains(at.calls, call)
+		works, certain = works || here, certain || here && !at.isUnsure
+	}
+	return works, certain
+}
+
+// speaker returns the agent of an event or a response that names none: the only active one that does not wait for a call. It returns ""
+// if there are none or several.
+func (d *decoder) speaker() (name string) {
+	for _, active := range d.sdk.agents.active {
+		switch {
+		case d.isWaiting(active):
+		case name != "":
+			return ""
+		default:
+			name = active
+		}
+	}
+	return name
+}
+
+// isWaiting reports whether an agent waits for a call. An item that shows a call will show its result too.
+func (d *decoder) isWaiting(agent string) bool {
+	return slices.ContainsFunc(d.openCallsOf(agent), func(open call) bool {
+		works, _ := d.sdk.agents.worksIn(open.id)
+		return open.shown || works
+	})
+}
+
+// endEarlierCalls records that the calls of the current response's agent have ended, unless items will show it: the agent asks its model
+// again only then.
+func (d *decoder) endEarlierCalls() {
+	for i, open := range d.calls {
+		if open.agent == d.response.author && !open.shown && !open.earlier {
+			d.calls[i].earlier = true
+			d.sdk.agents.callEnded(open.id)
+		}
+	}
+}
+
+// finish records that the agent of the current response has sent its last one.
+func (d *decoder) finish(output strictjson.Value) {
+	a := &d.sdk.agents
+	if d.response.author != "" {
+		a.finish(d.response.author)
+		return
+	}
+	for item := range output.Elements() {
+		var at place
+		at.addItem(item)
+		for _, key := range at.keys {
+			a.finals.Add(key)
+		}
+	}
+}
+
+// speak reports that an agent works. If it begins without a transfer, it works in an open call, or after or beside the current agent.
 func (d *decoder) speak(name string, b *event.Batch) {
 	if name == "" || name == user {
 		return
 	}
 	a := &d.sdk.agents
-	if !a.known.Contains(name) && a.current != "" {
-		switch waiting := d.openCallsOf(a.current); {
-		case len(waiting) == 1:
-			a.addInner(name, waiting[0].id)
-		case len(waiting) > 1:
-			a.addInner(name, "")
-		default:
-			a.parallel = a.parallel || !a.finished
-			a.addBeside(name, a.current)
+	if !a.known.Contains(name) {
+		if a.current != "" {
+			d.place(name)
 		}
+		a.activate(name)
 	}
 	d.control(name, b)
+}
+
+// place finds out where an agent works that begins.
+func (d *decoder) place(name string) {
+	a := &d.sdk.agents
+	_, isInner := a.inner[a.current]
+	var calls []string
+	for _, open := range d.calls {
+		if _, taken := a.worksIn(open.id); open.agent != name && !open.earlier && !d.sdk.isHandoff(open) && !taken {
+			calls = append(calls, open.id)
+		}
+	}
+	if len(calls) > 0 && (isInner || len(d.openCallsOf(a.current)) > 0) {
+		a.addInner(name, workplace{calls, len(calls) > 1})
+		return
+	}
+	a.addBeside(name, a.current)
 }
 
 // control makes an agent the current one.
 func (d *decoder) control(name string, b *event.Batch) {
 	a := &d.sdk.agents
-	a.finished = a.finished && a.current == name
 	a.known.Add(name)
 	a.current, b.Agent = name, name
 }
 
 // itemAuthor reports the agent of an item. name is "" if the item does not say it. Then the call decides that the item is about, if any.
-func (d *decoder) itemAuthor(name, call string, b *event.Batch) {
+// An agent with a call will send another response.
+func (d *decoder) itemAuthor(name, call string, at place, b *event.Batch) {
 	i := d.calls.indexOf(call)
 	switch {
 	case i < 0 || name == user:
@@ -105,6 +192,11 @@ func (d *decoder) itemAuthor(name, call string, b *event.Batch) {
 		d.calls[i].agent = name
 	}
 	d.speak(name, b)
+	if a := &d.sdk.agents; call != "" {
+		a.activate(name)
+	} else if slices.ContainsFunc(at.keys, a.finals.Contains) {
+		a.finish(name)
+	}
 }
 
 // openCallsOf returns the calls that an agent waits for, without those that transfer control.
@@ -147,6 +239,8 @@ func handoffTo(agent string) string {
 func (d *decoder) transfer(to string, b *event.Batch) {
 	from := b.Agent
 	d.sdk.agents.addBeside(to, from)
+	d.sdk.agents.finish(from)
+	d.sdk.agents.activate(to)
 	if d.control(to, b); from != "" && from != to {
 		d.forgetResponse()
 		b.Agent = from

@@ -96,7 +96,7 @@ func TestAgentsOfRun(t *testing.T) {
 			"a: model_started; a: model_ended; a: final; b: model_started; b: model_ended; b: final"},
 		"at the same time": {[]string{begins("a"), begins("b"), createdOf("r"), createdOf("s"), messageOf(1, "added", "i"), messageOf(2, "done", "i"), messageOf(1, "added", "j"), messageOf(2, "done", "j"),
 			completedOf(3, "r", message("i")), completedOf(3, "s", message("j")), messageItem("a", "i"), messageItem("b", "j")},
-			`?: model_started; ?#1: model_started; ?#1: text "i"; ?: text "j"; ?: model_ended; ?: final; ?#1: model_ended; ?#1: final`},
+			`?: model_started; ?#1: model_started; ?#shared: text "i"; ?#shared: text "j"; ?: model_ended; ?: final; ?#1: model_ended; ?#1: final`},
 		"the second one begins later": {[]string{begins("a"), createdOf("r"), deltaOf(1, "i"), begins("b"), createdOf("s"), messageOf(2, "done", "i"), completedOf(3, "r", ""), completedOf(1, "s", "")},
 			`a: model_started; a: text "i"; ?#1: model_started; a: text "i"; a: model_ended; a: final; ?#1: model_ended; ?#1: final`},
 		"calls at the same time": {[]string{begins("a"), begins("b"), callItem("a", "c", "w"), callItem("b", "d", "w"), outputItem("a", "c"), outputItem("", "d"), messageItem("a", "i"), messageItem("b", "j")},

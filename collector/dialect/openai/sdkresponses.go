@@ -1,7 +1,7 @@
 package openai
 
 import (
-	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -14,40 +14,146 @@ type otherAnswer struct {
 	name string // see event.Batch.Response
 }
 
-// selectAnswer makes the response current that an event names, or that has the event's item. The first event of an item names no response.
-// If several are open, it belongs to the one whose numbers it continues.
+// selectAnswer makes the response current that an event names, or that has the event's item. The first event of an item names no
+// response. If several are open, it belongs to the one whose numbers it continues. If that is not clear either, the item is of the
+// shared response. Responses of models that the SDK calls by the Chat Completions API have no IDs, only numbers.
 func (d *decoder) selectAnswer(id string, v strictjson.Value) {
 	n, _ := v.Get("sequence_number").Int()
+	continued := func(r *response) bool { return r.sequence+1 == n }
 	switch {
+	case id == fakeID && v.Get("type").Is(typeCreated):
 	case id == fakeID:
-	case id != "" && id != d.response.id:
-		d.restoreAnswer(func(r otherAnswer) bool { return r.id == id })
-	case id != "" || d.response.containsItem(d.at):
-	case kinds[v.Get("type").String()].begins:
-		if d.response.sequence+1 != n {
-			d.restoreAnswer(func(r otherAnswer) bool { return r.sequence+1 == n })
-		}
-	default:
-		d.restoreAnswer(func(r otherAnswer) bool { return r.containsItem(d.at) })
+		d.selectNamed(func(r *response) bool { return isUnnamed(r) && continued(r) }, isUnnamed)
+	case id != "":
+		d.selectNamed(func(r *response) bool { return r.id == id })
+	case d.response.containsItem(d.at), d.restoreAnswer(func(r *response) bool { return r.containsItem(d.at) }):
+	case len(d.sdk.others) > 0:
+		d.selectOpen(continued)
 	}
 }
 
-func (d *decoder) restoreAnswer(matches func(otherAnswer) bool) {
-	i := slices.IndexFunc(d.sdk.others, matches)
-	if i < 0 {
-		return
+// isUnnamed reports whether a response has no ID.
+func isUnnamed(r *response) bool { return r.id == "" && !r.shared }
+
+// selectNamed makes the response current that matches the first of the functions that any matches. If there is none, the current one
+// stays, unless it is the shared one.
+func (d *decoder) selectNamed(functions ...func(*response) bool) {
+	for _, matches := range functions {
+		if matches(&d.response) || d.restoreAnswer(matches) {
+			return
+		}
 	}
-	found := d.sdk.others[i]
-	d.sdk.others = slices.Delete(d.sdk.others, i, i+1)
-	d.saveAnswer()
-	d.response, d.responseName = found.response, found.name
-	d.withheld.nextResponse()
-	d.withheld.shared.SetScopes(d.response.id)
+	if d.response.shared {
+		d.saveAnswer()
+		d.response = response{}
+	}
+}
+
+// selectOpen makes the open response current that matches or, if none does, that is the only one. If it may be one of several, it makes
+// the shared response current.
+func (d *decoder) selectOpen(matches func(*response) bool) {
+	var open, matching []*response
+	for r := range d.openAnswers() {
+		if r.shared {
+			continue
+		}
+		open = append(open, r)
+		if matches(r) {
+			matching = append(matching, r)
+		}
+	}
+	if len(matching) == 0 {
+		matching = open
+	}
+	switch {
+	case len(matching) > 1:
+		d.shareAnswer(open)
+	case len(matching) == 1 && matching[0] != &d.response:
+		d.restoreAnswer(func(r *response) bool { return r == matching[0] })
+	}
+}
+
+// selectOnly makes the only open response current. It returns false if there are none or several.
+func (d *decoder) selectOnly() bool {
+	if len(d.sdk.others) == 0 {
+		return d.response.open
+	}
+	d.selectOpen(func(*response) bool { return true })
+	return d.response.open && !d.response.shared
+}
+
+// forgetShared forgets the shared response once all others have ended.
+func (d *decoder) forgetShared() {
+	if len(d.sdk.others) == 1 && d.sdk.others[0].shared {
+		d.sdk.others = nil
+	}
+}
+
+// sharesItems reports whether the shared response has items that were reported.
+func (d *decoder) sharesItems() bool {
+	for r := range d.openAnswers() {
+		if r.shared {
+			return r.hasItems
+		}
+	}
+	return false
+}
+
+// openAnswers returns the current response, if it is open, and the others.
+func (d *decoder) openAnswers() iter.Seq[*response] {
+	return func(yield func(*response) bool) {
+		if d.response.open && !yield(&d.response) {
+			return
+		}
+		for i := range d.sdk.others {
+			if !yield(&d.sdk.others[i].response) {
+				return
+			}
+		}
+	}
+}
+
+// shareAnswer makes the response current that stands for the open ones. It has an author only as long as they all have the same.
+func (d *decoder) shareAnswer(open []*response) {
+	author := open[0].author
+	for _, r := range open {
+		if r.author != author {
+			author = ""
+		}
+	}
+	if !d.response.shared && !d.restoreAnswer(func(r *response) bool { return r.shared }) {
+		d.saveAnswer()
+		d.response, d.responseName = response{open: true, shared: true, author: author}, sharedName
+		d.withheld.nextResponse()
+	}
+	if d.response.author != author {
+		d.response.author = ""
+	}
+}
+
+// sharedName is the name of the shared response, see event.Batch.Response.
+const sharedName = "shared"
+
+// restoreAnswer makes the first other response current that matches. It returns false if there is none.
+func (d *decoder) restoreAnswer(matches func(*response) bool) bool {
+	for i := range d.sdk.others {
+		if !matches(&d.sdk.others[i].response) {
+			continue
+		}
+		found := d.sdk.others[i]
+		d.sdk.others = slices.Delete(d.sdk.others, i, i+1)
+		d.saveAnswer()
+		d.response, d.responseName = found.response, found.name
+		d.withheld.nextResponse()
+		d.withheld.shared.SetScopes(d.response.id)
+		return true
+	}
+	return false
 }
 
 // saveAnswer adds the current response to the other open ones. Another one begins, or goes on.
 func (d *decoder) saveAnswer() {
-	if !d.response.open || d.response.id == "" {
+	if !d.response.open || d.response.implied {
 		return
 	}
 	if len(d.sdk.others) == maxOthers {
@@ -62,7 +168,9 @@ func (d *decoder) endImplied(b *event.Batch) {
 	if r := &d.response; r.open && r.implied && (r.author == "" || r.author == b.Agent) {
 		b.Add(event.KindModelEnded)
 		d.response = response{}
-		d.sdk.agents.finished = len(d.openCallsOf(b.Agent)) == 0
+		if len(d.openCallsOf(b.Agent)) == 0 {
+			d.sdk.agents.finish(b.Agent)
+		}
 	}
 }
 
@@ -70,14 +178,13 @@ func (d *decoder) endImplied(b *event.Batch) {
 func (d *decoder) openAnswer(b *event.Batch) {
 	if !d.response.open {
 		d.openResponse(strictjson.Value{}, b)
-		d.response.implied, d.response.author = true, d.sdk.agents.current
+		d.response.implied = true
 	}
 }
 
-// setAuthor sets the batch's agent to that of the current response. An item may have named it since the response began.
+// setAuthor sets the batch's agent to that of the current response.
 func (d *decoder) setAuthor(b *event.Batch) {
 	if d.sdk.on && d.response.open {
-		d.response.author = cmp.Or(d.response.author, d.sdk.agents.speaker())
 		b.Agent = d.response.author
 	}
 }
