@@ -59,3 +59,12 @@ func TestPublicCallItems(t *testing.T) {
 		}
 	}
 }
+
+// TestPublicApprovalItem checks that the public sees for which tool a person is asked.
+func TestPublicApprovalItem(t *testing.T) {
+	want := strings.Replace(asksMCP, `"{}"`, `""`, 1)
+	want = strings.Replace(want, `,"server_label":"s"`, "", 1)
+	if got := leaving(t, public, stream(agentA, asksMCP)); got != agentA+"\n"+want+"\n" {
+		t.Errorf("this leaves:\n%swant %s", got, want)
+	}
+}

@@ -301,6 +301,9 @@ func (d *decoder) callEnded(item, output strictjson.Value, b *event.Batch) {
 	if ended.asked {
 		b.Add(event.KindInputAnswered).CallID = ended.id
 	}
+	if ended == (call{}) && isRejection(output) {
+		return // it is of an earlier stream, and did not run in this one
+	}
 	e := b.Add(event.KindToolEnded)
 	e.CallID, e.Name = cmp.Or(id, ended.id), tool
 	e.Error, e.Code = failure, code
@@ -339,14 +342,30 @@ func outcomeOf(item, output strictjson.Value, tool string) (failure event.Failur
 // toolFailed begins the output of a function that failed in the Agents SDK.
 const toolFailed = "An error occurred while running the tool. Please try again."
 
+// toolRejected is the output of a function that a person did not allow, unless the application sets another one.
+//
+// Source: agents/tool.py, DEFAULT_APPROVAL_REJECTION_MESSAGE, of openai-agents 0.24; packages/agents-core/src/runner/approvalRejection.ts of
+// @openai/agents 0.20.
+const toolRejected = "Tool execution was not approved."
+
+func isRejection(output strictjson.Value) bool { return outputText(output) == toolRejected }
+
+// outputText returns the text of a function's output. In the SDK for JavaScript, it may be in an object.
+func outputText(output strictjson.Value) string {
+	if output.Kind() == strictjson.Object {
+		return output.Get("text").String()
+	}
+	return output.String()
+}
+
 // toolFailure returns the failure that a function's output states in the words of the Agents SDK.
 //
 // Source: agents/tool.py, default_tool_error_function and default_tool_timeout_error_message, of
 // openai-agents 0.24.
 func toolFailure(output strictjson.Value, tool string) event.Failure {
-	said := output.String()
+	said := outputText(output)
 	switch {
-	case strings.HasPrefix(said, toolFailed):
+	case strings.HasPrefix(said, toolFailed), isRejection(output):
 		return event.ToolError
 	case tool != "" && strings.HasPrefix(said, "Tool '"+tool+"' timed out after "):
 		return event.FailureTimeout

@@ -17,6 +17,7 @@ const (
 	agentB   = `{"type":"agent_updated_stream_event","agent":{"name":"B"}}`
 	called   = `{"type":"run_item_stream_event","name":"tool_called","item":{"type":"tool_call_item","rawItem":{"type":"function_call","id":"f","callId":"c","name":"w","status":"completed","arguments":"{}","providerData":{}},"agent":{"name":"A"}}}`
 	output   = `{"type":"run_item_stream_event","name":"tool_output","item":{"type":"tool_call_output_item","rawItem":{"type":"function_call_result","name":"w","callId":"c","status":"completed","output":{"type":"text","text":"o"}},"agent":{"name":"A"},"output":"o"}}`
+	rejected = `{"type":"run_item_stream_event","name":"tool_output","item":{"type":"tool_call_output_item","rawItem":{"type":"function_call_result","name":"w","callId":"c","status":"completed","output":{"type":"text","text":"Tool execution was not approved."}},"agent":{"name":"A"},"output":"Tool execution was not approved."}}`
 	asksB    = `{"type":"run_item_stream_event","name":"handoff_requested","item":{"type":"handoff_call_item","rawItem":{"type":"function_call","id":"g","callId":"h","name":"transfer_to_B","status":"completed","arguments":"{}"},"agent":{"name":"A"}}}`
 	toB      = `{"type":"run_item_stream_event","name":"handoff_occurred","item":{"type":"handoff_output_item","rawItem":{"type":"function_call_result","name":"transfer_to_B","callId":"h","status":"completed","output":{"type":"text","text":"{}"}},"sourceAgent":{"name":"A"},"targetAgent":{"name":"B"}}}`
 	searched = `{"type":"run_item_stream_event","name":"tool_called","item":{"type":"tool_call_item","rawItem":{"type":"hosted_tool_call","id":"s","name":"web_search_call","status":"completed","output":"o","arguments":"o"},"agent":{"name":"A"}}}`
@@ -52,16 +53,19 @@ func TestJavaScript(t *testing.T) {
 			begins + `; tool_started name="web_search" call="s"; tool_ended name="web_search" call="s" settled "o"; run_ended`},
 		"a tool of the server in a response": {[]string{ofModel(created), ofModel(`{"type":"response.output_item.done","output_index":0,"item":{"type":"web_search_call","id":"s","status":"completed"}}`), searched, ofModel(done), searched, "[DONE]"},
 			begins + `; model_started model="m"; tool_started name="web_search" call="s"; tool_ended name="web_search" call="s" settled; model_ended model="m" finish="completed"; final; run_ended`},
-		"an approval":      {[]string{agentA, called, asks, "[DONE]"}, begins + `; tool_started name="w" call="c" {}; input_requested call="c" confirmation; run_ended`},
-		"an answer":        {[]string{agentA, called, asks, output, message, "[DONE]"}, begins + `; tool_started name="w" call="c" {}; input_requested call="c" confirmation; input_answered call="c"; tool_ended name="w" call="c" "o"; text "secret"; run_ended`},
+		"an approval":      {[]string{agentA, called, asks, "[DONE]"}, begins + `; tool_started name="w" call="c" {}; input_requested call="c" confirmation; tool_paused call="c"; run_ended`},
+		"an answer":        {[]string{agentA, called, asks, output, message, "[DONE]"}, begins + `; tool_started name="w" call="c" {}; input_requested call="c" confirmation; tool_paused call="c"; input_answered call="c"; tool_ended name="w" call="c" "o"; text "secret"; run_ended`},
 		"an approved call": {[]string{agentA, output, message, "[DONE]"}, begins + `; tool_ended name="w" call="c" "o"; text "secret"; run_ended`},
 		"an approved call that failed": {[]string{agentA, strings.Replace(output, `,"output":"o"}`, `,"output":"Tool 'w' timed out after 5 seconds."}`, 1), "[DONE]"},
 			begins + `; tool_ended name="w" call="c" timeout "Tool 'w' timed out after 5 seconds."; run_ended`},
 		"an approved call of a shell": {[]string{agentA, strings.NewReplacer(`function_call_result`, `shell_call_output`, `"name":"w",`, ``).Replace(output), "[DONE]"}, begins + `; tool_ended name="shell" call="c" "o"; run_ended`},
 		"an approved call of a computer": {[]string{agentA, strings.NewReplacer(`function_call_result`, `computer_call_result`, `"name":"w",`, ``).Replace(output), "[DONE]"},
 			begins + `; tool_ended name="computer" call="c" "o"; run_ended`},
-		"an approved call in Python": {[]string{agentA, strings.NewReplacer(`function_call_result`, `function_call_output`, `"name":"w",`, ``).Replace(output), "[DONE]"}, begins + `; tool_ended call="c" "o"; run_ended`},
-		"an MCP server":              {[]string{agentA, asksMCP, answersMCP, message, "[DONE]"}, begins + `; input_requested call="q" confirmation; input_answered call="q"; text "secret"; run_ended`},
+		"an approved call in Python":     {[]string{agentA, strings.NewReplacer(`function_call_result`, `function_call_output`, `"name":"w",`, ``).Replace(output), "[DONE]"}, begins + `; tool_ended call="c" "o"; run_ended`},
+		"a rejection":                    {[]string{agentA, called, asks, rejected, message, "[DONE]"}, begins + `; tool_started name="w" call="c" {}; input_requested call="c" confirmation; tool_paused call="c"; input_answered call="c"; tool_ended name="w" call="c" tool_error "Tool execution was not approved."; text "secret"; run_ended`},
+		"a rejection of an earlier call": {[]string{agentA, rejected, message, "[DONE]"}, begins + `; text "secret"; run_ended`},
+		"a rejection in the API's words": {[]string{agentA, strings.Replace(rejected, `,"output":"Tool execution was not approved."`, "", 1), message, "[DONE]"}, begins + `; text "secret"; run_ended`},
+		"an MCP server":                  {[]string{agentA, asksMCP, answersMCP, message, "[DONE]"}, begins + `; input_requested call="q" confirmation; input_answered call="q"; text "secret"; run_ended`},
 		"asked by a response": {[]string{ofModel(created), ofModel(`{"type":"response.output_item.done","output_index":0,"item":{"type":"mcp_approval_request","id":"q"}}`), ofModel(done), asksMCP, "[DONE]"},
 			begins + `; model_started model="m"; input_requested call="q" confirmation; model_ended model="m" finish="completed"; final; run_ended`},
 		"a handoff": {[]string{agentA, asksB, toB, agentB, message, "[DONE]"},

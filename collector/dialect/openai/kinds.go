@@ -43,6 +43,7 @@ const (
 	typeFailedChunk = "failed chunk"    // a chunk with which choices fail
 	typeServerError = "server error"    // an error without a type
 	typeFailedItem  = "failed run item" // a run_item_stream_event with the result of a call that failed
+	typeRefusedItem = "rejected item"   // the same, of a call that a person did not allow
 	typeForeign     = "foreign message" // a message that is not an assistant's
 	typeAgentObject = "agent object"    // an agent_updated_stream_event with the agent as an object
 	typeResumed     = "resumed item"    // a part of an item that began before the stream of a retrieved response

@@ -50,6 +50,7 @@ var types = func() map[string]event.Type {
 		typeRunItem:               {Client: true, Words: &itemWords, Public: runItemRule(nil)},
 		withAnswer(typeRunItem):   {Client: true, Words: &itemWords, Public: answerItemRule()},
 		typeFailedItem:            {Client: true, Words: &itemWords, Public: runItemRule(rules{"output": {Replacement: `"` + toolFailed + `"`}})},
+		typeRefusedItem:           {Client: true, Words: &itemWords, Public: runItemRule(rules{"output": {Replacement: `"` + toolRejected + `"`}})},
 		withThoughts(typeRunItem): {Client: true, Words: &event.Words{Members: map[string]event.Kind{"item": event.KindThought}}, Public: runItemRule(nil)},
 		typeResumed:               {Client: true, AnyFact: true}, // it is unknown whether the item's start left
 		typeRaw:                   {},                            // the wrapped event is unknown
@@ -267,7 +268,7 @@ func runItemRule(own rules) *event.Rule {
 		"type": &scalar, "id": &scalar, "name": {Fact: event.KindToolStarted}, "status": &status, "error": &toolError, "arguments": &emptyText,
 		"providerData": members(rules{"name": {Fact: event.KindToolStarted}, "error": &toolError}),
 	})
-	byType := rules{"mcp_approval_request": members(rules{"type": &scalar, "id": &scalar, "arguments": &emptyText}), "mcp_approval_response": members(rules{"type": &scalar, "approval_request_id": &scalar})}
+	byType := rules{"mcp_approval_request": members(rules{"type": &scalar, "id": &scalar, "name": {Fact: event.KindToolStarted}, "arguments": &emptyText}), "mcp_approval_response": members(rules{"type": &scalar, "approval_request_id": &scalar})}
 	for kind := range serverTools {
 		byType[kind] = serverCall
 	}

@@ -171,14 +171,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	case name.Is("tool_called"):
 		d.runCall(id, raw, b)
 	case name.Is("tool_output"):
-		d.endImplied(b)
-		if id != "" || len(d.calls) > 0 {
-			d.callEnded(raw, cmp.Or(item.Get("output"), raw.Get("output")), b)
-		}
-		d.sdk.agents.callEnded(id)
-		if b.Type == typeRunItem && slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Error != event.NoFailure }) {
-			b.Type = typeFailedItem
-		}
+		d.runOutput(id, cmp.Or(item.Get("output"), raw.Get("output")), raw, b)
 	case name.Is("tool_approval_requested"), name.Is("mcp_approval_requested"): // the first only from the SDK for JavaScript
 		if id != "" || !d.response.ended {
 			d.approvalRequested(cmp.Or(id, d.itemID(raw)), b)
@@ -198,6 +191,22 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 			}
 		}
 		d.endImplied(b)
+	}
+}
+
+// runOutput reports the result of a call.
+func (d *decoder) runOutput(id string, output, raw strictjson.Value, b *event.Batch) {
+	d.endImplied(b)
+	if id != "" || len(d.calls) > 0 {
+		d.callEnded(raw, output, b)
+	}
+	d.sdk.agents.callEnded(id)
+	switch {
+	case b.Type != typeRunItem:
+	case isRejection(output):
+		b.Type = typeRefusedItem
+	case slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Error != event.NoFailure }):
+		b.Type = typeFailedItem
 	}
 }
 
@@ -221,6 +230,7 @@ func (d *decoder) approvalRequested(id string, b *event.Batch) {
 	e.CallID, e.Input = id, event.InputConfirmation
 	if i := d.calls.indexOf(id); i >= 0 {
 		d.calls[i].asked = true
+		b.Add(event.KindToolPaused).CallID = id
 	}
 }
 
