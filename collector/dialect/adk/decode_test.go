@@ -230,6 +230,8 @@ func TestErrors(t *testing.T) {
 		{"a code", []string{by(raised)}, []string{modelRaised}},
 		{"codes that are no failures", []string{by(`"errorCode":"STOP",` + stop), by(`"errorCode":"MAX_TOKENS","finishReason":"MAX_TOKENS",` + parts(hi)), by(`"errorCode":""`)},
 			[]string{`model_ended finish="STOP"; final`, `model_ended finish="MAX_TOKENS"; text "hi"; final`, "final"}},
+		{"empty finish reasons", []string{by(`"finishReason":"",` + parts(hi)), by(`"finish_reason":"null",` + parts(hi))},
+			[]string{`text "hi"; final`, `text "hi"; final`}},
 		{"a finish reason that is a failure", []string{by(`"finishReason":"SAFETY",` + parts(hi)), by(`"finishReason":"OTHER",` + parts(hi))},
 			[]string{`model_ended finish="SAFETY" model_error code="SAFETY"; text "hi"; final`, `model_ended finish="OTHER"; text "hi"; final`}},
 		{"a code in a partial", []string{by(partial + "," + refused), by(refused)},

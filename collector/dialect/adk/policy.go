@@ -118,7 +118,7 @@ var (
 
 	// publicReason is why a model stopped. Any other value might be a message and is replaced by
 	// "OTHER".
-	publicReason = event.Rule{Replacement: `"OTHER"`, AllowedValues: slices.Concat(finishReasons, wire.FailedReasons()), EndsResponse: true}
+	publicReason = event.Rule{Replacement: `"OTHER"`, AllowedValues: slices.Concat(finishReasons, wire.FailedReasons(), wire.NoReasons), EndsResponse: true}
 )
 
 // finishReasons are the finish reasons of Gemini, and of models that use the protocols of OpenAI or

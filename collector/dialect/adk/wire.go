@@ -75,9 +75,9 @@ func (f *frame) read(v strictjson.Value) {
 		case "model_version":
 			f.model = firstOf(f.model, value)
 		case "finishReason":
-			f.finishReason = value
+			f.finishReason = wire.FinishReason(value)
 		case "finish_reason":
-			f.finishReason = firstOf(f.finishReason, value)
+			f.finishReason = firstOf(f.finishReason, wire.FinishReason(value))
 		case "errorCode":
 			f.errorCode = value
 		case "error_code":

@@ -103,7 +103,7 @@ var (
 	decision = event.Rule{Form: event.FormEnum, AllowedValues: []string{"approve", "edit", "reject", "respond"}}
 
 	// finishReason has the words of the models' servers.
-	finishReason = event.Rule{Form: event.FormEnum, Fallback: `"other"`, DropNull: true, AllowedValues: append(wire.FailedReasons(),
+	finishReason = event.Rule{Form: event.FormEnum, Fallback: `"other"`, DropNull: true, AllowedValues: append(slices.Concat(wire.FailedReasons(), wire.NoReasons),
 		"stop", "length", "tool_calls", "function_call", "completed", "incomplete", "end_turn", "max_tokens", "max_output_tokens", "stop_sequence", "tool_use",
 		"pause_turn", "STOP", "MAX_TOKENS", "COMPLETE", "load",
 	)}

@@ -221,10 +221,13 @@ func modelOf(response strictjson.Value) strictjson.Value {
 
 // finishOf returns the reason why a response ended, or its final state. Neither exists in the pieces before the last.
 func finishOf(response strictjson.Value) strictjson.Value {
-	for _, finish := range []strictjson.Value{response.First(finishMembers...), response.Get("incomplete_details").Get("reason")} {
-		if isText(finish) {
+	for _, name := range finishMembers {
+		if finish := wire.FinishReason(response.Get(name)); finish.Exists() {
 			return finish
 		}
+	}
+	if finish := wire.FinishReason(response.Get("incomplete_details").Get("reason")); finish.Exists() {
+		return finish
 	}
 	if state := response.Get("status"); slices.ContainsFunc(finalStates, state.Is) {
 		return state

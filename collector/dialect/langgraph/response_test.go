@@ -100,6 +100,8 @@ func TestLastPieces(t *testing.T) {
 	for name, c := range map[string]struct{ stream, want string }{
 		"a finish reason":  {tuple(chunk(`"He"`, "")) + tuple(chunk(`"llo"`, finish)), `text "He"; text "Hello"`},
 		"a position":       {tuple(chunk(`"He"`, "")) + tuple(chunk(`"llo"`, last)), `text "He"; text "Hello"`},
+		"an empty reason":  {tuple(chunk(`"He"`, strings.ReplaceAll(finish, "STOP", ""))) + tuple(chunk(`"llo"`, finish)), `text "He"; text "Hello"`},
+		"null as a reason": {tuple(chunk(`"He"`, strings.ReplaceAll(finish, "STOP", "null"))) + tuple(chunk(`"llo"`, finish)), `text "He"; text "Hello"`},
 		"blocks":           {tuple(chunk(`"He"`, "")) + tuple(chunk(`[{"type":"text","text":"l"},{"type":"text","text":"lo"}]`, finish)), `text "He"; text "Hello"`},
 		"the only piece":   {tuple(chunk(`"Hello"`, finish)), `text "Hello"`},
 		"an empty piece":   {tuple(chunk(`"He"`, "")) + tuple(chunk(`"llo"`, "")) + tuple(chunk(`""`, finish)), `text "He"; text "llo"; text "Hello"`},

@@ -179,7 +179,7 @@ func (d *decoder) end(t *task, fr frame, failure event.Failure, b *event.Batch) 
 		if responseFailure == event.AgentError {
 			responseFailure = event.ModelError
 		}
-		t.closeResponse(fr.metadata.Get("finishReason"), responseFailure, code, b)
+		t.closeResponse(wire.FinishReason(fr.metadata.Get("finishReason")), responseFailure, code, b)
 	}
 	t.addAnswer(fr, b)
 	d.conclude(t, failure, code)

@@ -109,6 +109,8 @@ func TestKinds(t *testing.T) {
 		{"content-complete", `"content":"hi"`, head + `; model_ended unmetered; text "hi"`},
 		{"content-complete", `"content":"hi","finishReason":"stop"`, head + `; model_ended finish="stop" unmetered; text "hi"; final`},
 		{"content-complete", `"content":"hi","finishReason":"length"`, head + `; model_ended finish="length" unmetered; text "hi"; final`},
+		{"content-complete", `"content":"hi","finishReason":""`, head + `; model_ended unmetered; text "hi"`},
+		{"content-complete", `"content":"hi","finishReason":"null"`, head + `; model_ended unmetered; text "hi"`},
 		{"content-complete", `"content":"hi","finishReason":"content_filter"`, head + `; model_ended finish="content_filter" model_error code="content_filter" unmetered; text "hi"; final`},
 		{"content-complete", `"content":"","finishReason":"tool_calls","toolCalls":[{"id":"c1"}]`, head + `; model_ended finish="tool_calls" unmetered`},
 		{"tool-call", call + `,"arguments":{"x":1}`, head + ` partial; model_started`},

@@ -1,6 +1,8 @@
 package looopy
 
 import (
+	"slices"
+
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 )
@@ -123,7 +125,7 @@ var (
 	flag          = event.Rule{Form: event.FormEnum}
 	timestamp     = event.Rule{Form: event.FormTime}
 	answerText    = event.Rule{Fact: event.KindText, Form: event.FormText}
-	reason        = event.Rule{Replacement: `"other"`, AllowedValues: append(wire.FailedReasons(), "stop", "length", "tool_calls", "completed", "max_iterations")}
+	reason        = event.Rule{Replacement: `"other"`, AllowedValues: append(slices.Concat(wire.FailedReasons(), wire.NoReasons), "stop", "length", "tool_calls", "completed", "max_iterations")}
 	toolStarted   = event.Rule{Fact: event.KindToolStarted}
 	inputID       = event.Rule{Fact: event.KindInputRequested}
 	inputText     = event.Rule{Fact: event.KindInputRequested, Form: event.FormText}

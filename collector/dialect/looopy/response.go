@@ -71,7 +71,7 @@ func (d *decoder) contentComplete(t *task, fr frame, b *event.Batch) {
 		d.addOutcome(t, fr, b)
 		return
 	}
-	finish := fr.data.Get("finishReason")
+	finish := wire.FinishReason(fr.data.Get("finishReason"))
 	if e := t.closeResponse(finish, event.NoFailure, "", b); e.Usage == (event.Usage{}) {
 		e.UsageIncomplete, t.stage = true, awaitsUsage
 	}
@@ -79,7 +79,7 @@ func (d *decoder) contentComplete(t *task, fr frame, b *event.Batch) {
 	if e := b.AddText(event.KindText, fr.data.Get("content")); e != nil {
 		t.isNewText(e.Text())
 	}
-	if t.final = len(finish.Text()) > 0 && !finish.Is("tool_calls"); t.final {
+	if t.final = finish.Exists() && !finish.Is("tool_calls"); t.final {
 		b.Add(event.KindFinal)
 	}
 }

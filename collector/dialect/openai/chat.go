@@ -93,7 +93,10 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 	}
 	finishes := false
 	for one := range v.Get("choices").Elements() {
-		finishes = finishes || one.Get("finish_reason").Kind() == strictjson.String
+		finishes = finishes || finishReason(one).Exists()
+		if none := one.Get("finish_reason"); none.Kind() == strictjson.String && !finishReason(one).Exists() {
+			b.Substitute(none, "null") // clients that check only for null would stop
+		}
 	}
 	c.chunkError, _ = errorCode(v.Get("error"))
 	if fault := v.Get("x_groq").Get("error"); !isBlank(fault) {
@@ -158,7 +161,7 @@ func (d *decoder) choice(v strictjson.Value, m marks, partial bool, b *event.Bat
 	}
 	b.NameTexts(c.name)
 	d.addCallPieces(c, delta, b)
-	if reason := v.Get("finish_reason"); reason.Kind() == strictjson.String {
+	if reason := finishReason(v); reason.Exists() {
 		c.finishedIn = own.name()
 		d.finishChoice(c, reason, b)
 	}

@@ -86,6 +86,12 @@ func TestChats(t *testing.T) {
 			begins + `text "Hello"; text "Hello"; model_ended model="m" finish="insufficient_system_resource" model_error code="insufficient_system_resource" unmetered; error model_error code="insufficient_system_resource" from_code; run_ended model_error code="insufficient_system_resource"`},
 		"SGLang": {[]string{hello, chunk(choice("0", "", `"abort"`), ""), done},
 			begins + `text "Hello"; text "Hello"; model_ended model="m" finish="abort" canceled unmetered; error canceled; run_ended canceled`},
+		"an empty reason until the end": {[]string{chunk(choice("0", `"role":"assistant","content":"Hel"`, `""`), ""), chunk(choice("0", `"content":"lo"`, `""`), ""), stop, done}, begins + `text "Hel"; text "lo"; text "Hello"; ` + ends + `; run_ended`},
+		"null as a text until the end": {[]string{chunk(choice("0", `"role":"assistant","content":"Hello"`, `"null"`), ""), chunk(choice("0", `"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]`, `"null"`), ""), chunk(choice("0", "", `"content_filter"`), ""), done},
+			begins + `text "Hello"; text "Hello"; tool_started name="f" call="a" {}; model_ended model="m" finish="content_filter" model_error code="content_filter" unmetered; error model_error code="content_filter" from_code; tool_paused call="a"; run_ended model_error code="content_filter"`},
+		"more after a reason": {[]string{hello, stop, chunk(choice("0", `"content":" you"`, "null"), ""), chunk(choice("0", `"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]`, "null"), ""), done},
+			begins + `text "Hello"; text "Hello"; ` + ends + `; text " you"; text " you"; tool_started name="f" call="a" {}; tool_paused call="a"; run_ended`},
+		"more after a reason, and the reason again": {[]string{hello, stop, chunk(choice("0", `"content":" you"`, `"stop"`), ""), done}, begins + `text "Hello"; text "Hello"; ` + ends + `; text " you"; run_ended`},
 		"Mistral's limit": {[]string{hello, chunk(choice("0", "", `"model_length"`), ""), done},
 			begins + `text "Hello"; text "Hello"; model_ended model="m" finish="model_length" unmetered; final; run_ended`},
 		"Azure": {[]string{

@@ -10,9 +10,15 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
+// finishReason returns why a choice finishes in a chunk, or a value that does not exist if it does not.
+func finishReason(choice strictjson.Value) strictjson.Value {
+	return wire.FinishReason(choice.Get("finish_reason"))
+}
+
 // finishChoice ends a choice. The last one ends the answer.
 func (d *decoder) finishChoice(c *choice, reason strictjson.Value, b *event.Batch) {
 	if c.done {
+		d.endChoice(c, b) // some servers send more after a reason
 		return
 	}
 	c.done, c.reason, c.code = true, d.name(reason), d.chat.chunkError
@@ -77,7 +83,7 @@ func (c *choice) hasFailed() bool {
 // isFailure reports whether all choices that finish in a chunk fail.
 func isFailure(chunk strictjson.Value) (fails bool) {
 	for one := range chunk.Get("choices").Elements() {
-		if reason := one.Get("finish_reason"); reason.Kind() == strictjson.String {
+		if reason := finishReason(one); reason.Exists() {
 			if failure, _ := wire.FinishFailure(reason.String()); failure == event.NoFailure {
 				return false
 			}
@@ -87,21 +93,23 @@ func isFailure(chunk strictjson.Value) (fails bool) {
 	return fails
 }
 
-// maxUnfinished limits the choices without a finish reason whose texts are reported whole.
+// maxUnfinished limits the choices whose texts finishChat reports whole.
 const maxUnfinished = 2
 
-// finishChat ends an answer in which some choices have no finish reason. LiteLLM sends one only for the
-// first choice.
+// finishChat ends an answer in which some choices have no finish reason, and reports what others sent after theirs. LiteLLM sends a
+// reason only for the first choice.
 func (d *decoder) finishChat(b *event.Batch) {
-	if !d.chat.started || d.chat.finished {
+	if !d.chat.started {
 		return
 	}
 	n := 0
 	for _, c := range d.chat.choices {
-		if !c.done && n < maxUnfinished {
+		if (!c.done || c.call != nil || c.text.Len() > 0) && n < maxUnfinished {
 			d.endChoice(c, b)
 			n++
 		}
 	}
-	d.endChat(b)
+	if !d.chat.finished {
+		d.endChat(b)
+	}
 }

@@ -271,3 +271,13 @@ func TestEventsOfThoughts(t *testing.T) {
 		}
 	}
 }
+
+// TestPublicNoReason checks that an empty reason leaves as null, because clients that check only for null would stop.
+func TestPublicNoReason(t *testing.T) {
+	for _, none := range []string{`null`, `""`, `"null"`} {
+		out := leaving(t, public, stream(choice(`{"index":0,"delta":{"role":"assistant","content":"open"},"finish_reason":`+none+`}`)))
+		if !strings.Contains(out, `"open"},"finish_reason":null`) {
+			t.Errorf("with %s this leaves: %s", none, out)
+		}
+	}
+}

@@ -157,7 +157,7 @@ func (d *decoder) endFinished(b *event.Batch) {
 func beginsAgain(v strictjson.Value) bool {
 	begins := v.Get("usage").Kind() <= strictjson.Null
 	for one := range v.Get("choices").Elements() {
-		begins = begins && one.Get("delta").Get("role").Kind() == strictjson.String && one.Get("finish_reason").Kind() != strictjson.String
+		begins = begins && one.Get("delta").Get("role").Kind() == strictjson.String && !finishReason(one).Exists()
 	}
 	return begins
 }
@@ -165,7 +165,7 @@ func beginsAgain(v strictjson.Value) bool {
 // addsNothing reports whether a chunk adds nothing to its choices. Such a chunk has the usage, or the results of a content filter.
 func addsNothing(v strictjson.Value) bool {
 	for one := range v.Get("choices").Elements() {
-		if one.Get("finish_reason").Kind() == strictjson.String || hasText(one) {
+		if finishReason(one).Exists() || hasText(one) {
 			return false
 		}
 		for name, value := range one.Get("delta").Members() {

@@ -135,6 +135,7 @@ func TestTruth(t *testing.T) {
 		{usage(`{"index":0,"delta":{"role":"assistant","content":"Hi"}}`), usage(`{"index":0,"delta":{},"finish_reason":"stop"}`), usage(``), "[DONE]"}, // vLLM
 		{choice(`{"index":0,"delta":{"role":"assistant","content":null,"function_call":{"name":"f","arguments":""}}}`), choice(`{"index":0,"delta":{"function_call":{"arguments":"{\"x\":1}"}}}`),
 			choice(`{"index":0,"delta":{},"finish_reason":"function_call"}`), "[DONE]"},
+		{choice(`{"index":0,"delta":{"role":"assistant","content":"Hi"},"finish_reason":""}`), choice(`{"index":0,"delta":{"content":" you"},"finish_reason":"null"}`), finished, "[DONE]"},
 		{agentA, called, asks, "[DONE]"},
 		{agentA, called, asks, output, message, "[DONE]"},
 		{agentA, called, asks, rejected, message, "[DONE]"},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 // finishFailures maps finish reasons to failures of a model's answer. A reason that is not listed is no failure: the answer is whole, has
@@ -42,6 +43,19 @@ func FailedReasons() []string {
 		all = append(all, name, strings.ToUpper(name))
 	}
 	return all
+}
+
+// NoReasons are what some servers send instead of null until an answer ends: LocalAI, SGLang and Ollama an empty text, KoboldCpp "null".
+//
+// Source: issue 5102 of mudler/LocalAI, 3912 of sgl-project/sglang, 4357 of ollama/ollama.
+var NoReasons = []string{"", "null"}
+
+// FinishReason returns the finish reason in a value, or a value that does not exist if the answer goes on.
+func FinishReason(v strictjson.Value) strictjson.Value {
+	if v.Kind() != strictjson.String || slices.ContainsFunc(NoReasons, v.Is) {
+		return strictjson.Value{}
+	}
+	return v
 }
 
 // FinishFailure returns the failure that a finish reason states, and its code. Servers spell reasons in upper or lower case, and with

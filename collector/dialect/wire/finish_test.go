@@ -5,6 +5,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 // TestFinishFailure checks which finish reasons are failures. An unknown one is none.
@@ -27,6 +28,19 @@ func TestFinishFailure(t *testing.T) {
 	} {
 		if failure, code := wire.FinishFailure(reason); failure != want.failure || code != want.code {
 			t.Errorf("%q is the failure %q with the code %q, want %q and %q", reason, failure, code, want.failure, want.code)
+		}
+	}
+}
+
+// TestFinishReason checks what is no finish reason.
+func TestFinishReason(t *testing.T) {
+	for data, want := range map[string]bool{`null`: false, `""`: false, `"null"`: false, `0`: false, `"stop"`: true, `"x"`: true} {
+		var doc strictjson.Doc
+		if err := doc.Parse([]byte(data), 1); err != nil {
+			t.Fatal(err)
+		}
+		if got := wire.FinishReason(doc.Root()).Exists(); got != want {
+			t.Errorf("%s is a reason: %t", data, got)
 		}
 	}
 }
