@@ -233,6 +233,6 @@ type Rule struct {
 	// The rest keeps the output valid for readers that check a schema.
 	DropNull bool   // null is dropped, because the schema does not allow it
 	Required bool   // if the value is dropped and is not null, the object that contains it is dropped too
-	Fallback string // JSON that replaces a value of which nothing is allowed
+	Fallback string // JSON that replaces a value of which nothing is allowed, unless it is null
 	RenameTo string // the name of the member in the output, unless the object has another member of that name
 }

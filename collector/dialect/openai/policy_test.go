@@ -281,3 +281,15 @@ func TestPublicNoReason(t *testing.T) {
 		}
 	}
 }
+
+// TestPublicNull checks that no null becomes an object or a list: clients would take it for a call. The frame is a chunk as the openai
+// package for Python writes it.
+func TestPublicNull(t *testing.T) {
+	const nulls = `"audio":null,"content":null,"function_call":null,"refusal":null,"role":null,"tool_calls":null`
+	for _, delta := range []string{`{` + nulls + `}`, `null`, `{"tool_calls":[{"index":0,"id":"a","type":"function","function":null,"custom":null}]}`} {
+		out := leaving(t, public, stream(choice(`{"delta":`+delta+`,"index":0,"finish_reason":"stop","logprobs":null}`)))
+		if strings.Contains(out, "{}") || strings.Contains(out, "[]") || !strings.Contains(out, `"delta":`) {
+			t.Errorf("of %s this leaves: %s", delta, out)
+		}
+	}
+}

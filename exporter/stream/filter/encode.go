@@ -104,7 +104,7 @@ func (e *encoder) value(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 	kinds := e.kindsOf(v, rule)
 	if isCut || kinds&e.hiddenKinds != 0 || e.instructions != nil && v.Kind() == strictjson.Object && lenient.IsInstruction(e.instructions, v) {
 		e.lostContent = true
-		return e.placeholder(dst, rule)
+		return e.placeholder(dst, v, rule)
 	}
 	if e.dryRun { // counts even if no part of the value has the form that the rule requires
 		e.outputKinds |= kinds
@@ -115,19 +115,22 @@ func (e *encoder) value(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 	}
 	out, kept := e.byRule(dst, v, rule)
 	if !kept {
-		return e.placeholder(out, rule)
+		return e.placeholder(out, v, rule)
 	}
 	e.outputKinds |= kinds
 	return out, true
 }
 
 // placeholder appends the fallback for a value that may not pass, and reports whether there is one. State without
-// configured keys has no fallback.
-func (e *encoder) placeholder(dst []byte, rule *event.Rule) ([]byte, bool) {
-	if (rule.State || rule.Patch) && len(e.stateKeys) == 0 {
+// configured keys has no fallback. Null stays null: an empty object in its place would state a call that did not happen.
+func (e *encoder) placeholder(dst []byte, v strictjson.Value, rule *event.Rule) ([]byte, bool) {
+	switch {
+	case rule.Fallback == "", (rule.State || rule.Patch) && len(e.stateKeys) == 0:
 		return dst, false
+	case v.Kind() == strictjson.Null:
+		return append(dst, v.Raw()...), true
 	}
-	return append(dst, rule.Fallback...), rule.Fallback != ""
+	return append(dst, rule.Fallback...), true
 }
 
 // refinements maps kinds that rules find to more specific kinds, which only the decoder finds.
