@@ -128,3 +128,24 @@ func TestAnswerItems(t *testing.T) {
 		}
 	}
 }
+
+// TestRepeatedItems ends a response that has no answer. The public gets its items again, because clients take calls from there.
+func TestRepeatedItems(t *testing.T) {
+	const thought = `,{"id":"t","type":"reasoning","summary":[{"type":"summary_text","text":"secret"}]},{"id":"m","type":"message","role":"user","content":[{"type":"output_text","text":"secret"}]}`
+	for _, kind := range []string{"function_call", "custom_tool_call", "computer_call", "shell_call", "web_search_call", "mcp_call", "mcp_approval_request", "compaction"} {
+		item := `{"id":"i","type":"` + kind + `","call_id":"c","name":"f","arguments":"secret","input":"secret","action":{"x":"secret"},"output":"secret","status":"completed"}`
+		done := `{"type":"response.output_item.done","output_index":0,"item":` + item + `}`
+		for _, beside := range []string{"", thought} {
+			end := `{"type":"response.completed","response":{"id":"r","output":[` + item + beside + `]}}`
+			for _, sent := range [][]string{{created, done, end}, {`{"type":"raw_response_event","data":` + created + `}`, `{"type":"raw_response_event","data":` + done + `}`, `{"type":"raw_response_event","data":` + end + `}`}} {
+				for _, settings := range []filter.Settings{public, {Policy: event.PolicyPublic, Exclude: []event.Kind{event.KindText}}} {
+					out := leaving(t, settings, stream(sent...))
+					if strings.Contains(out, "secret") || strings.Count(out, `"type":"`+kind+`"`) != 2 || !strings.Contains(out, `"response.completed"`) {
+						t.Errorf("of %s\nthis leaves: %s", strings.Join(sent, "\n"), out)
+					}
+				}
+				checkTruth(t, kind, stream(sent...))
+			}
+		}
+	}
+}

@@ -151,9 +151,7 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 	} else {
 		d.checkOutput(f, m, v.Get("response"), b)
 	}
-	if d.repeatsAnswer(v, b) {
-		b.Type = withAnswer(b.Type)
-	}
+	b.Type += d.repeated(v, b)
 }
 
 // markPart records what an event says about the item that it is part of.

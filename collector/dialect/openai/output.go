@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -10,27 +11,43 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// repeatsAnswer reports whether an event repeats an answer. It sets the kind of a response's other messages, so that they do not leave
-// with the answer.
-func (d *decoder) repeatsAnswer(v strictjson.Value, b *event.Batch) bool {
+// repeated returns the suffix of the type of an event that repeats an answer, or other items of a response.
+func (d *decoder) repeated(v strictjson.Value, b *event.Batch) string {
+	answers := false
 	switch b.Type {
 	case typePartDone:
-		return partTextKind(v.Get("part")) == event.KindText && d.withheld.itemTextKind(d.at) == event.KindText
+		answers = partTextKind(v.Get("part")) == event.KindText && d.withheld.itemTextKind(d.at) == event.KindText
 	case typeItemDone:
-		return d.withheld.itemKind(v.Get("item"), d.at) == event.KindText
+		answers = d.withheld.itemKind(v.Get("item"), d.at) == event.KindText
+	default:
+		return d.repeatedOutput(v.Get("response").Get("output"), b)
 	}
-	answers := 0
-	for item := range v.Get("response").Get("output").Elements() {
+	if answers {
+		return answerSuffix
+	}
+	return ""
+}
+
+// repeatedOutput is repeated for the output of a response. It sets the kind of messages that are no answers, so that they do not leave
+// with the other items. In a response that a client resumes, items may have been withheld before.
+func (d *decoder) repeatedOutput(output strictjson.Value, b *event.Batch) (suffix string) {
+	for item := range output.Elements() {
 		var at place
 		at.addItem(item)
+		isReasoning := item.Get("type").Is("reasoning")
 		switch kind := d.withheld.itemKind(item, at); {
 		case kind == event.KindText:
-			answers++
-		case !item.Get("type").Is("reasoning") && !isBlank(item.Get("content")):
+			suffix = answerSuffix
+		case !isReasoning && !isBlank(item.Get("content")):
 			b.SetTextKind(item, kind)
+		case !isReasoning && !item.Get("type").Is("message"):
+			suffix = cmp.Or(suffix, itemsSuffix)
 		}
 	}
-	return answers > 0 && !d.resumed
+	if d.resumed {
+		return ""
+	}
+	return suffix
 }
 
 // checkOutput checks whether the items of a response are internal or thoughts. If the response is withheld, later events about the

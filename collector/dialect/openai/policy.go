@@ -57,7 +57,7 @@ var types = func() map[string]event.Type {
 		typeModel:                 {Client: true, AnyFact: true}, // texts and items in other words, or a chunk
 	}
 	for name, public := range responseRules() {
-		t := event.Type{Client: true, Public: public, Words: wordsOf(strings.TrimSuffix(name, answerSuffix)), Shows: shownBy(name), Answer: strings.HasSuffix(name, answerSuffix)}
+		t := event.Type{Client: true, Public: public, Words: wordsOf(strings.TrimSuffix(strings.TrimSuffix(name, answerSuffix), itemsSuffix)), Shows: shownBy(name), Answer: strings.HasSuffix(name, answerSuffix)}
 		all[name] = t
 		t.Public = nil
 		if public != nil {
@@ -116,6 +116,7 @@ func withAnswer(name string) string { return name + answerSuffix }
 const (
 	thoughtsSuffix = " with thoughts"
 	answerSuffix   = " of an answer"
+	itemsSuffix    = " of items" // a response that has no answer, but repeats calls
 )
 
 // responseRules returns the rules for the events of a response.
@@ -133,7 +134,9 @@ func responseRules() map[string]*event.Rule {
 		all[name] = members(rules{"type": &scalar, "sequence_number": &number, "response": &publicResponse})
 		all[withThoughts(name)] = all[name]
 		all[withAnswer(name)] = members(rules{"type": &scalar, "sequence_number": &number, "response": &publicAnswer})
-		all[withAnswer(withThoughts(name))] = all[withAnswer(name)]
+		for _, repeats := range []string{withThoughts(name) + answerSuffix, name + itemsSuffix, withThoughts(name) + itemsSuffix} {
+			all[repeats] = all[withAnswer(name)]
+		}
 	}
 	all[withAnswer(typePartDone)], all[withAnswer(typeItemDone)] = all[typePartDone], all[typeItemDone]
 	for _, name := range thoughtDeltas {
@@ -182,8 +185,8 @@ var (
 
 	agentObject    = members(rules{"name": &scalar})
 	agentName      = event.Rule{String: &scalar, Members: agentObject.Members}
-	publicResponse = responseRule(&noList) // other events have shown the items
-	// publicAnswer shows the items again, because OpenAI's clients take the final answer from them.
+	publicResponse = responseRule(&noList)
+	// publicAnswer shows the items again, because OpenAI's clients take the final answer and the calls from them.
 	publicAnswer = responseRule(&event.Rule{
 		Fallback: "[]",
 		Elements: &event.Rule{ByType: rules{"reasoning": &publicReasoning, "shell_call_output": &publicShellOutput}, Members: publicItem.Members},
