@@ -58,7 +58,9 @@ func (p *Publisher) Consume(b *event.Batch) {
 			known.(*streamState).workLeft = b.WorkLeft
 		}
 		p.withheld(why)
-		return
+		if frame = filter.FailureFrame(b, why); len(frame.Data) == 0 || f.Excludes(frame) {
+			return
+		}
 	}
 	state := p.state(b.Stream)
 	state.workLeft = b.WorkLeft

@@ -44,3 +44,35 @@ func TestUnfinishedEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestWithheldFailures checks that a failure is published in the words of its table if the frame itself is withheld. Otherwise readers of
+// other formats would take the run for a completed one.
+func TestWithheldFailures(t *testing.T) {
+	for name, c := range map[string]struct {
+		data     string
+		batch    event.Batch
+		settings filter.Settings
+		want     string
+	}{
+		"of an unknown type":           {`{"type":"BadRequestError"}`, event.Batch{StreamError: true}, filter.Settings{}, "failed"},
+		"internal":                     {`{}`, event.Batch{StreamError: true, Internal: true}, filter.Settings{}, "failed"},
+		"unreadable":                   {`{`, event.Batch{Events: []event.Event{{Kind: event.KindError}}}, filter.Settings{}, "failed"},
+		"unreadable, and no failure":   {`{`, event.Batch{}, filter.Settings{}, ""},
+		"internal, and no failure":     {`{}`, event.Batch{Internal: true}, filter.Settings{}, ""},
+		"of a kind that is not wanted": {`{}`, event.Batch{StreamError: true, Internal: true}, filter.Settings{Exclude: []event.Kind{event.KindError}}, ""},
+	} {
+		for _, policy := range []event.Policy{event.PolicyClient, event.PolicyPublic} {
+			table := event.Table{Discriminators: []string{"type"}, FailureData: "failed", FailureType: "error", Namespaces: true, Types: map[string]event.Type{"t": {Client: true, Public: &event.Rule{AllowAny: true}}}}
+			got, sseName, dropped := "", "", 0
+			c.settings.Policy = policy
+			p := NewPublisher(c.settings, func(e replay.Entry) { got, sseName = string(e.Data), e.Name }, func(filter.Reason) { dropped++ })
+			b := c.batch
+			b.Dialect, b.Type, b.Table, b.Stream, b.Frame = "d", "t", &table, &event.Stream{Source: "s"}, sse.Frame{Data: []byte(c.data)}
+			b.Rejected = b.Parse(8)
+			p.Consume(&b)
+			if got != c.want || dropped != 1 || got != "" && sseName != "error" {
+				t.Errorf("%s, %s: %q %q is published and %d frames are dropped, want %q", name, policy, sseName, got, dropped, c.want)
+			}
+		}
+	}
+}

@@ -37,7 +37,8 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 		d.streamDone(b)
 	case !v.Exists():
 		if b.Rejected = f.Malformed; isBrokenError(f.Data) {
-			b.Add(event.KindError).Error = event.AgentError
+			b.StreamError = true
+			d.fail(strictjson.Value{}, b)
 		}
 	case v.Kind() != strictjson.Object:
 		b.Rejected = event.ReasonShape

@@ -231,6 +231,9 @@ func (f *Filter) applyText(b *event.Batch, rules event.Type) (Frame, Reason) {
 	return Frame{Data: data, Kinds: frameKinds(b)}, Passed
 }
 
+// Excludes reports whether the settings exclude each fact of a frame.
+func (f *Filter) Excludes(frame Frame) bool { return frame.Kinds&^f.alwaysHidden == 0 }
+
 // excludesAnything reports whether the settings exclude a fact of any kind under the policy client.
 func (f *Filter) excludesAnything() bool {
 	s := &f.settings

@@ -26,20 +26,14 @@ func NewRelay(s Settings, counters Counters) *Relay {
 	return &Relay{filter: New(s), counters: counters}
 }
 
-// Append appends the filtered frame of a batch as a new SSE frame. Some withheld frames are replaced, so that the
-// client learns of them. Under the policy client, that is a frame over the size limit. Under any policy, it is an error
-// that is unreadable, internal or of an unknown type.
+// Append appends the filtered frame of a batch as a new SSE frame. Some withheld frames are replaced, so that the client learns of them:
+// failures, and under the policy client a frame over the size limit.
 func (r *Relay) Append(dst []byte, b *event.Batch) []byte {
 	frame, why := r.filter.Apply(b)
 	if why != Passed {
 		r.counters.CountWithheld(b.Stream.Source, why)
-		instead := r.replacement(b, why)
-		if instead == "" {
+		if frame = r.replacement(b, why); len(frame.Data) == 0 {
 			return dst
-		}
-		frame = Frame{Data: []byte(instead)}
-		if b.Table.TypeIsEventName || b.Table.Namespaces {
-			frame.Name = b.Table.FailureType
 		}
 	}
 	if why == Passed && b.Table.TypeIsEventName || slices.Contains(b.Table.KeptEvents, string(b.Frame.Event)) {
@@ -73,20 +67,31 @@ func (r *Relay) AppendID(dst, id []byte) []byte {
 	return dst
 }
 
-// replacement returns the data that replaces a withheld frame, or "" for none.
-func (r *Relay) replacement(b *event.Batch, why Reason) string {
-	switch {
-	case b.Rejected == event.ReasonTooLarge && b.Table != nil && r.filter.settings.Policy == event.PolicyClient:
-		return b.Table.OversizeData
-	case why == ReasonUnreadable && statesFailure(b), (why == ReasonInternal || why == ReasonUnknown) && b.StreamError && b.Table != nil:
-		return b.Table.FailureData
+// replacement returns the frame that replaces a withheld one. It has no data if there is none.
+func (r *Relay) replacement(b *event.Batch, why Reason) Frame {
+	if b.Rejected == event.ReasonTooLarge && b.Table != nil && r.filter.settings.Policy == event.PolicyClient {
+		return errorFrame(b.Table, b.Table.OversizeData)
 	}
-	return ""
+	return FailureFrame(b, why)
 }
 
-// statesFailure reports whether an unreadable frame states a failure.
-func statesFailure(b *event.Batch) bool {
-	return !b.JSON.Exists() && b.Table != nil && statedKinds(b)&kindBit(event.KindError) != 0
+// FailureFrame returns the frame that replaces a withheld failure, so that readers do not take the run for a completed one. why is the
+// reason that Apply returned. An unreadable, an internal and an unknown frame may be a failure. The result has no data if it is none.
+func FailureFrame(b *event.Batch, why Reason) Frame {
+	isUnreadable := why == ReasonUnreadable && !b.JSON.Exists() && statedKinds(b)&kindBit(event.KindError) != 0
+	if b.Table == nil || !isUnreadable && (why != ReasonInternal && why != ReasonUnknown || !b.StreamError) {
+		return Frame{}
+	}
+	return errorFrame(b.Table, b.Table.FailureData)
+}
+
+// errorFrame returns a frame with data of the table that is an error.
+func errorFrame(t *event.Table, data string) Frame {
+	frame := Frame{Data: []byte(data), Kinds: kindBit(event.KindError)}
+	if t.TypeIsEventName || t.Namespaces {
+		frame.Name = t.FailureType
+	}
+	return frame
 }
 
 // isPlainID reports whether any client can send the id back: 1 to 128 of [A-Za-z0-9._:-].
