@@ -217,6 +217,7 @@ type Event struct {
 	Inline          bool   // KindError: the error code was in an ordinary frame, not in an error frame
 	Truncated       bool   // KindText: the text was too long to be kept, and its beginning is missing
 	LongRunning     bool   // KindToolStarted: the response comes from outside the run
+	ReusesID        bool   // KindToolStarted: another call of the run had the CallID
 	Pending         bool   // KindToolEnded: the agent only acknowledges a long-running call; its response is still to come
 	TurnMayEnd      bool   // KindToolStarted, KindToolEnded: the agent's turn may end here, as with a call that hands control over
 	AgentNotFound   bool   // KindToolEnded: the agent that the call names does not exist

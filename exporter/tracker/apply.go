@@ -82,7 +82,7 @@ func (r *openRun) chat(model string, b *event.Batch, agent *Operation) *Operatio
 }
 
 func (r *openRun) toolStarted(e *event.Event, b *event.Batch, caller *Operation) {
-	if last := r.callIn(b.Branch, e.CallID); last != nil && last.open {
+	if last := r.callIn(b.Branch, e.CallID); last != nil && last.open && !e.ReusesID {
 		return // a repeated call
 	}
 	op := r.beginTool(e, b, caller)

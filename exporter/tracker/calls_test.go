@@ -36,6 +36,12 @@ completed
 invoke_agent app ok 0-6
   execute_tool tool ok 1-2
   execute_tool tool ok 3-4`},
+		{"with an id that an open call has are two, if the stream says so", proxied(), []*event.Batch{
+			says("app", calls("c1", "first")), says("app", calls("c1", "second"), reuses), says("app", returns("c1", "second")), says("app", final)}, `
+incomplete, stream_ended
+invoke_agent app unfinished 0-5
+  execute_tool first unfinished 1-5
+  execute_tool second ok 2-3`},
 		{"with one id in two branches are two", proxied(), []*event.Batch{
 			says("a", branch("p.a"), calls("c1", "tool")), says("b", branch("p.b"), calls("c1", "tool")),
 			says("a", branch("p.a"), returns("c1", "tool")), says("b", branch("p.b"), returns("c1", "tool")),

@@ -210,6 +210,9 @@ func returns(id, tool string) fact {
 // settles marks the response before it as one that the agent need not answer.
 func settles(b *event.Batch) { b.Events[len(b.Events)-1].TurnMayEnd = true }
 
+// reuses says of the call before it that another call had its id.
+func reuses(b *event.Batch) { b.Events[len(b.Events)-1].ReusesID = true }
+
 // wrong makes the fact before it a failure.
 func wrong(f event.Failure) fact {
 	return func(b *event.Batch) { b.Events[len(b.Events)-1].Error = f }

@@ -163,6 +163,7 @@ func (w *factWriter) fact(e *event.Event) {
 	w.mark("from_code", e.Inline)
 	w.mark("truncated", e.Truncated)
 	w.mark("long_running", e.LongRunning)
+	w.mark("reuses_id", e.ReusesID)
 	w.mark("pending", e.Pending)
 	w.mark("settled", e.TurnMayEnd)
 	w.mark("no_agent", e.AgentNotFound)

@@ -70,6 +70,10 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 	v := f.JSON
 	id, m := d.name(v.Get("id")), marksOf(v)
 	m.instructs, m.shows = m.instructs || wire.IsFiltered(b, prefilter), m.shows || hasDeeperThought(v)
+	if d.inResults = d.areResults(v); d.inResults {
+		d.chunkResults(id, v, m, b)
+		return
+	}
 	d.selectChat(id, v, b)
 	if (!d.begun || d.ended) && id == "" && v.Get("choices").Len() == 0 && m == marksOf() {
 		return // Azure's first chunk: the next one has the ID
@@ -120,10 +124,12 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 // choice reads a piece of an answer. m is what the chunk says about the message. partial says whether to report the piece. In a chunk
 // that finishes a choice, the whole text is reported instead.
 func (d *decoder) choice(v strictjson.Value, m marks, partial bool, b *event.Batch) {
-	index, _ := v.Get("index").Int()
-	c := d.chat.choiceAt(index)
 	delta, message, at := v.Get("delta"), v.Get("message"), choicePlace(v)
 	m.add(marksOf(v, delta, message))
+	var c *choice
+	if index, _ := v.Get("index").Int(); !d.inResults { // the result of a call is no part of an answer
+		c = d.chat.choiceAt(index)
+	}
 	m.shows = m.shows || hasDeeperThought(v, delta, message, v.Get("messages"))
 	own := d.messagePlace(c, at, m.hasRole)
 	switch {
@@ -141,7 +147,7 @@ func (d *decoder) choice(v strictjson.Value, m marks, partial bool, b *event.Bat
 		return
 	}
 	kind := d.markChoice(c, v, m, at, own)
-	if c == nil {
+	if c == nil && kind == event.KindText {
 		kind = event.KindThought // it may have been one
 	}
 	texts := markTexts(kind, b, b.JSON, v, delta, message)
@@ -251,11 +257,22 @@ func (d *decoder) addCallPiece(c *choice, index int64, id string, function stric
 	open.args = append(open.args, args[:min(len(args), maxArgs+1-len(open.args))]...)
 }
 
-// isOther reports whether a piece with the same index is of another call. Such a piece has another ID, or a name although the same frame
-// has named this call, or another name after the arguments. Some servers send empty IDs, and the same index for all calls of a frame.
+// isOther reports whether a piece with the same index is of another call. Such a piece has a name, and another ID, or the same frame has
+// named this call, or it is another name after the arguments. Some servers send empty IDs, and the same index for all calls of a frame.
+// Others send a new ID in each piece of a call (vLLM, LiteLLM).
+//
+// Source: pull request 23522 of vllm-project/vllm, 28223 of BerriAI/litellm.
 func (c *chatCall) isOther(id, name string, frame int) bool {
-	sameID := id != "" && id == c.id
-	return id != "" && c.id != "" && !sameID || name != "" && c.name != "" && (c.namedAt == frame && !sameID || name != c.name && len(c.args) > 0)
+	switch sameID := id != "" && id == c.id; {
+	case name == "":
+		return false
+	case id != "" && c.id != "" && !sameID:
+		return true
+	case c.name == "":
+		return false
+	default:
+		return c.namedAt == frame && !sameID || name != c.name && len(c.args) > 0
+	}
 }
 
 func (c *chat) choiceAt(index int64) *choice {
@@ -278,7 +295,10 @@ func (d *decoder) reportCall(c *choice, b *event.Batch) {
 	}
 	d.calls.begin(call{id: open.id, tool: open.name})
 	e := b.Add(event.KindToolStarted)
-	e.CallID, e.Name = open.id, open.name
+	e.CallID, e.Name, e.ReusesID = open.id, open.name, d.callIDs.Contains(d.run+" "+open.id)
+	if open.id != "" {
+		d.callIDs.Add(d.run + " " + open.id)
+	}
 	var doc strictjson.Doc
 	if len(open.args) <= maxArgs && doc.Parse(open.args, maxArgsDepth) == nil {
 		e.SetPayload(doc.Root())

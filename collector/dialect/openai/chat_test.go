@@ -62,6 +62,14 @@ func TestChats(t *testing.T) {
 			chunk(choice("0", `"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"\"x\":"}}]`, "null"), ""),
 			chunk(choice("0", `"tool_calls":[{"index":0,"id":"","function":{"name":"f","arguments":"1}"}}]`, "null"), ""), chunk(choice("0", "", `"tool_calls"`), ""), done,
 		}, begins + `tool_started name="f" call="a" {"x":1}; model_ended model="m" finish="tool_calls" unmetered; final; tool_paused call="a"; run_ended`},
+		"a new ID in each piece of a call": {[]string{
+			chunk(choice("0", `"role":"assistant","tool_calls":[{"index":0,"id":"a","function":{"name":"f"}}]`, "null"), ""),
+			chunk(choice("0", `"tool_calls":[{"index":0,"id":"b","function":{"arguments":"{\"x\":"}}]`, "null"), ""),
+			chunk(choice("0", `"tool_calls":[{"index":0,"id":"d","function":{"name":null,"arguments":"1}"}}]`, "null"), ""), chunk(choice("0", "", `"tool_calls"`), ""), done,
+		}, begins + `tool_started name="f" call="a" {"x":1}; model_ended model="m" finish="tool_calls" unmetered; final; tool_paused call="a"; run_ended`},
+		"one ID for two calls": {[]string{
+			chunk(choice("0", `"role":"assistant","tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"1"}},{"index":1,"id":"a","function":{"name":"f","arguments":"2"}}]`, `"tool_calls"`), ""), done,
+		}, begins + `tool_started name="f" call="a" 1; tool_started name="f" call="a" reuses_id 2; model_ended model="m" finish="tool_calls" unmetered; final; tool_paused call="a"; run_ended`},
 		"empty IDs": {[]string{
 			chunk(choice("0", `"role":"assistant","tool_calls":[{"index":0,"id":"","function":{"name":"f","arguments":"{"}}]`, "null"), ""),
 			chunk(choice("0", `"tool_calls":[{"index":0,"id":"","function":{"name":"","arguments":"}"}}]`, "null"), ""),

@@ -25,7 +25,9 @@ type decoder struct {
 	responses int        // the number of those with a name, see nameResponse
 	withheld  withheldSet
 	names     wire.NameCache
-	at        place // of the current event of a response
+	inResults bool             // the last chunk had results of calls
+	callIDs   wire.Set[string] // the runs and IDs of the calls of completions
+	at        place            // of the current event of a response
 }
 
 func (d *decoder) decode(f dialect.Frame, b *event.Batch) {

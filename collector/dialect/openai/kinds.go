@@ -39,15 +39,16 @@ const (
 // Types of frames that the protocol does not name.
 const (
 	typeDone        = "[DONE]"
-	typeTrailer     = "trailer"         // a chunk that adds nothing to a completion that has finished
-	typeFailedChunk = "failed chunk"    // a chunk with which choices fail
-	typeServerError = "server error"    // an error without a type
-	typeFailedItem  = "failed run item" // a run_item_stream_event with the result of a call that failed
-	typeRefusedItem = "rejected item"   // the same, of a call that a person did not allow
-	typeForeign     = "foreign message" // a message that is not an assistant's
-	typeAgentObject = "agent object"    // an agent_updated_stream_event with the agent as an object
-	typeResumed     = "resumed item"    // a part of an item that began before the stream of a retrieved response
-	typeOrphan      = "orphan"          // a part of an item whose start was not seen; it is withheld because the table lacks this type
+	typeTrailer     = "trailer"          // a chunk that adds nothing to a completion that has finished
+	typeFailedChunk = "failed chunk"     // a chunk with which choices fail
+	typeResults     = "results of calls" // a chunk with messages of tools
+	typeServerError = "server error"     // an error without a type
+	typeFailedItem  = "failed run item"  // a run_item_stream_event with the result of a call that failed
+	typeRefusedItem = "rejected item"    // the same, of a call that a person did not allow
+	typeForeign     = "foreign message"  // a message that is not an assistant's
+	typeAgentObject = "agent object"     // an agent_updated_stream_event with the agent as an object
+	typeResumed     = "resumed item"     // a part of an item that began before the stream of a retrieved response
+	typeOrphan      = "orphan"           // a part of an item whose start was not seen; it is withheld because the table lacks this type
 )
 
 // kind describes an event of a response.

@@ -13,7 +13,7 @@ import (
 
 // repeated returns the suffix of the type of an event that repeats an answer, or other items of a response.
 func (d *decoder) repeated(v strictjson.Value, b *event.Batch) string {
-	answers := false
+	var answers bool
 	switch b.Type {
 	case typePartDone:
 		answers = partTextKind(v.Get("part")) == event.KindText && d.withheld.itemTextKind(d.at) == event.KindText

@@ -43,6 +43,7 @@ var types = func() map[string]event.Type {
 		typeChunk:                 {Client: true, Words: &chunkWords, Public: chunkRule(event.Rule{Elements: choiceRule("other")})},
 		typeFailedChunk:           {Client: true, Words: &chunkWords, Public: chunkRule(event.Rule{Elements: choiceRule("error")})},
 		typeTrailer:               {Client: true, Words: &chunkWords, Public: chunkRule(noList)}, // else a role in it would begin a completion
+		typeResults:               {Client: true, Words: &chunkWords},
 		typeDone:                  {Text: true, Client: true, Public: &event.Rule{AllowedValues: []string{typeDone}, Form: event.FormEnum}},
 		typeServerError:           {Client: true, Public: &event.Rule{Fact: event.KindError, Replacement: failure}},
 		typeAgentUpdated:          {Client: true, Public: members(rules{"type": &scalar, "new_agent": &scalar, "agent": &scalar})},

@@ -177,7 +177,7 @@ func addsNothing(v strictjson.Value) bool {
 	return true
 }
 
-// beginsMessage reports whether a chunk has a role, or a call with the index but not the ID of an open call.
+// beginsMessage reports whether a chunk has a role, or the name of a call with the index but not the ID of an open call.
 func (d *decoder) beginsMessage(v strictjson.Value) bool {
 	for one := range v.Get("choices").Elements() {
 		delta := one.Get("delta")
@@ -188,7 +188,7 @@ func (d *decoder) beginsMessage(v strictjson.Value) bool {
 		for piece := range delta.Get("tool_calls").Elements() {
 			within, _ := piece.Get("index").Int()
 			id := d.name(piece.Get("id"))
-			if id != "" && slices.ContainsFunc(d.chat.choices, func(c *choice) bool {
+			if id != "" && !isBlank(piece.Get("function").Get("name")) && slices.ContainsFunc(d.chat.choices, func(c *choice) bool {
 				return c.index == index && c.call != nil && c.call.index == within && c.call.id != "" && c.call.id != id
 			}) {
 				return true

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
 	"github.com/delegraph/delegraph/collector/dialect/openai"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
 // statements counts what a stream states about runs, model calls, tool calls and answers.
@@ -99,6 +101,35 @@ func TestFailedCalls(t *testing.T) {
 	}
 }
 
+// callOf returns a chunk of a completion with a call, and callsEnd the chunk that ends the completion.
+func callOf(completion, id, tool string) string {
+	return strings.Replace(choice(`{"index":0,"delta":{"role":"assistant","tool_calls":[{"index":0,"id":"`+id+`","function":{"name":"`+tool+`","arguments":"{}"}}]}}`), `"c"`, `"`+completion+`"`, 1)
+}
+
+func callsEnd(completion string) string {
+	return strings.Replace(choice(`{"index":0,"delta":{},"finish_reason":"tool_calls"}`), `"c"`, `"`+completion+`"`, 1)
+}
+
+// TestResults sends the results of calls between completions, whole and in pieces. None of them leaves as an answer.
+func TestResults(t *testing.T) {
+	result := func(id, delta string) string {
+		return strings.Replace(choice(`{"index":0,"delta":{`+delta+`}}`), `"c"`, `"`+id+`"`, 1)
+	}
+	without := filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed, Exclude: []event.Kind{event.KindToolEnded}}
+	for _, pieces := range [][]string{
+		{result("k", `"role":"tool","tool_call_id":"k","content":"secret"`)}, {result("k", `"role":"Tool","content":"secret"`)},
+		{result("k", `"role":"tool","content":""`), result("k", `"content":"secret"`)}, {result("k", `"role":"tool"`), result("l", `"content":"secret"`)},
+		{result("", `"role":"tool","content":"secret"`), result("", `"content":"secret"`)}, {result("c", `"role":"tool","content":"secret"`), result("c", `"content":"secret"`)},
+	} {
+		sent := slices.Concat([]string{callOf("c", "k", "f"), callsEnd("c")}, pieces, []string{callOf("d", "l", "g"), callsEnd("d"), "[DONE]"})
+		checkStaysIn(t, []filter.Settings{public, without}, sent...)
+		checkTruth(t, strings.Join(pieces, "\n"), stream(sent...))
+		if out := leaving(t, client, stream(sent...)); !strings.Contains(out, "secret") {
+			t.Errorf("the client does not get %s", pieces)
+		}
+	}
+}
+
 // TestTruth reads what leaves of the recordings, and of streams whose ends depend on members that do not leave.
 func TestTruth(t *testing.T) {
 	captures, err := filepath.Glob("testdata/*.sse")
@@ -136,6 +167,7 @@ func TestTruth(t *testing.T) {
 		{choice(`{"index":0,"delta":{"role":"assistant","content":null,"function_call":{"name":"f","arguments":""}}}`), choice(`{"index":0,"delta":{"function_call":{"arguments":"{\"x\":1}"}}}`),
 			choice(`{"index":0,"delta":{},"finish_reason":"function_call"}`), "[DONE]"},
 		{choice(`{"index":0,"delta":{"role":"assistant","content":"Hi"},"finish_reason":""}`), choice(`{"index":0,"delta":{"content":" you"},"finish_reason":"null"}`), finished, "[DONE]"},
+		{callOf("c", "0", "f"), callsEnd("c"), strings.Replace(choice(`{"index":0,"delta":{"role":"tool","tool_call_id":"0","content":"secret"}}`), `"c"`, `"0"`, 1), callOf("d", "0", "g"), callsEnd("d"), "[DONE]"},
 		{agentA, called, asks, "[DONE]"},
 		{agentA, called, asks, output, message, "[DONE]"},
 		{agentA, called, asks, rejected, message, "[DONE]"},

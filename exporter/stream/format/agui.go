@@ -268,6 +268,9 @@ func (a *agui) callID(r *run, onWire string) string { return a.callOwners.idOf(r
 
 // writeToolCall writes a complete call: its arguments arrive at once.
 func (a *agui) writeToolCall(r *run, b *event.Batch, e *event.Event) {
+	if e.ReusesID {
+		r.rename(e.CallID, a.out.newID())
+	}
 	id := a.callID(r, r.startedCallID(e, a.out.newID))
 	if !a.ensureCurrent(r) {
 		return

@@ -63,7 +63,7 @@ func (p pausedCalls) hasPlaceholder(e *event.Event) bool {
 	return isPaused && e.Kind == event.KindToolEnded
 }
 
-// renamedCall is a call whose id on the wire is that of another run's call.
+// renamedCall is a call whose id on the wire is that of another call.
 type renamedCall struct{ id, onWire string }
 
 // callOwners knows which run an id of a call belongs to. Some models number the calls of each answer, and so their runs have the
@@ -78,7 +78,15 @@ func newCallOwners() callOwners {
 	return callOwners{known}
 }
 
-// idOf returns the id of a run's call for readers. It differs from the one on the wire if that belongs to a call of another run.
+// rename gives a call another id for readers, because another call of its run had the id on the wire.
+func (r *run) rename(onWire, id string) {
+	r.renamed = slices.DeleteFunc(r.renamed, func(known renamedCall) bool { return known.onWire == onWire })
+	if len(r.renamed) < maxCalls {
+		r.renamed = append(r.renamed, renamedCall{id, onWire})
+	}
+}
+
+// idOf returns the id of a run's call for readers. It differs from the one on the wire if that belongs to another call.
 // An earlier run of the session has the same call: its result often comes with the next run.
 func (c callOwners) idOf(r *run, onWire string, id func() string) string {
 	if i := slices.IndexFunc(r.renamed, func(known renamedCall) bool { return known.onWire == onWire }); i >= 0 {

@@ -168,6 +168,34 @@ func TestFailedCallOfAGUI(t *testing.T) {
 	}
 }
 
+// TestReusedCallIDs checks that a call whose ID another call of the run had is a call of its own for readers of AG-UI.
+func TestReusedCallIDs(t *testing.T) {
+	out := &output{appendID: func(dst []byte, n uint64) []byte { return fmt.Append(dst, "e-", n) }}
+	w, got := newAGUI(&Settings{}, out), newReceived()
+	for n, text := range []string{"a", "b", "c"} {
+		b := event.Batch{Run: "r"}
+		for _, kind := range []event.Kind{event.KindToolStarted, event.KindToolEnded} {
+			e := b.Add(kind)
+			e.CallID, e.ReusesID = "call_0", n > 0 && kind == event.KindToolStarted
+			var doc strictjson.Doc
+			if err := doc.Parse(fmt.Appendf(nil, "%q", text), 1); err != nil {
+				t.Fatal(err)
+			}
+			e.SetPayload(doc.Root())
+		}
+		out.begin(uint64(n))
+		w.frame(replay.Frame{Stream: &replay.Stream{}}, &b)
+		start := 0
+		for _, end := range out.ends {
+			got.takeAGUI(t, bytes.Clone(out.json.Bytes()[start:end]))
+			start = end
+		}
+	}
+	if calls := summary(got.calls); calls != "aa bb cc" {
+		t.Errorf("the calls are %s", calls)
+	}
+}
+
 // TestRereadFrameEndsNoOpenRun rereads a frame of a second run with the same id. What it says of the first run must not close what the
 // reader has open without telling the reader.
 func TestRereadFrameEndsNoOpenRun(t *testing.T) {

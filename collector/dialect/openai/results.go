@@ -1,0 +1,47 @@
+package openai
+
+import (
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// areResults reports whether all choices of a chunk are messages of tools, or may continue such messages. Servers that run a loop send
+// them between two completions. In a completion that is open, such a role is only a mark of its message.
+//
+// Source: packages/tiny-agents/src/lib/webServer.ts of huggingface/huggingface.js.
+func (d *decoder) areResults(chunk strictjson.Value) bool {
+	choices := chunk.Get("choices")
+	for one := range choices.Elements() {
+		delta := one.Get("delta")
+		role := delta.Get("role").Text()
+		continues := d.inResults && len(role) == 0 && isBlank(delta.Get("tool_calls")) && isBlank(delta.Get("function_call"))
+		if !continues && !lenient.MatchesAny(role, toolRoles) {
+			return false
+		}
+	}
+	return choices.Len() > 0 && (!d.chat.started || d.chat.finished)
+}
+
+// chunkResults reads a chunk with the results of calls, which belongs to no completion. The chunk or its choice names the call.
+func (d *decoder) chunkResults(id string, chunk strictjson.Value, m marks, b *event.Batch) {
+	b.Type, d.chat.chunkID = typeResults, id
+	for one := range chunk.Get("choices").Elements() {
+		d.choice(one, m, false, b)
+	}
+	if b.Internal || !d.begun || d.ended || d.chat.ended {
+		return
+	}
+	for one := range chunk.Get("choices").Elements() {
+		delta := one.Get("delta")
+		call := d.name(delta.Get("tool_call_id"))
+		if call == "" && d.calls.indexOf(id) >= 0 {
+			call = id
+		}
+		if content := delta.Get("content"); call != "" && !isBlank(content) {
+			e := b.Add(event.KindToolEnded)
+			e.CallID, e.Name = call, d.calls.end(call, nil).tool
+			e.SetPayload(content)
+		}
+	}
+}
