@@ -124,6 +124,10 @@ func (d *decoder) readResult(sc *scope, v strictjson.Value, b *event.Batch) {
 	if d.seen.mustSkip(seenResult, id) || d.seen.contains(seenMessage, message) {
 		return
 	}
+	if d.reported.isEarlier(message, d.run) {
+		d.remember(sc, []strictjson.Value{v}, b)
+		return
+	}
 	ended := d.calls.byID(id)
 	by := sc.speaker()
 	if ended != nil {
@@ -135,6 +139,7 @@ func (d *decoder) readResult(sc *scope, v strictjson.Value, b *event.Batch) {
 	d.calls.end(id)
 	d.seen.add(seenResult, id)
 	d.seen.add(seenMessage, message)
+	d.reported.add(message, d.run)
 	content := v.Get("content")
 	e := b.Add(event.KindToolEnded)
 	e.CallID, e.Name = id, d.name(v.Get("name"))

@@ -17,15 +17,15 @@ type knowledge struct {
 	reported reportedMessages
 }
 
-// reportedMessages maps hashes of the ids of models' messages to those of the runs in which they were reported. A later run may
-// repeat them, for example one that resumes after an approval.
+// reportedMessages maps hashes of the ids of models' messages and of results to those of the runs in which they were reported. A
+// later run may repeat them. For example, the run that resumes after a question starts with what ended beside the question.
 type reportedMessages map[uint64]uint64
 
 // maxReported limits a reportedMessages. When it is full, it forgets all messages.
 const maxReported = 1024
 
 func (r *reportedMessages) add(id, run string) {
-	if run == "" {
+	if id == "" || run == "" {
 		return
 	}
 	if *r == nil || len(*r) >= maxReported {

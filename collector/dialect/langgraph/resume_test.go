@@ -143,6 +143,39 @@ func TestResumedHook(t *testing.T) {
 	}
 }
 
+// TestEarlierResults has a run resume after a question. Its state begins with the result of a call beside the question, which ended
+// in the run before.
+func TestEarlierResults(t *testing.T) {
+	const (
+		asks   = `{"type":"ai","id":"lc_run--1","content":"","tool_calls":[{"name":"f","id":"c1","args":{}},{"name":"g","id":"c2","args":{}}]}`
+		f, g   = `{"type":"tool","id":"m1","tool_call_id":"c1","name":"f","content":""}`, `{"type":"tool","id":"m2","tool_call_id":"c2","name":"g","content":""}`
+		states = `{"config":{"configurable":{"checkpoint_id":"ID"}},"values":{"messages":[MESSAGES]},"next":["tools"],"tasks":[TASKS]}`
+	)
+	values := func(messages string) string { return frame("values", `{"messages":[`+messages+`]}`) }
+	checkpoint := func(id, messages, tasks string) string {
+		return frame("checkpoints", strings.NewReplacer("ID", id, "MESSAGES", messages, "TASKS", tasks).Replace(states))
+	}
+	task := func(result string) string { return `{"id":"1","name":"tools","result":{"messages":[` + result + `]}}` }
+	for _, c := range []struct {
+		name          string
+		first, second []string
+		counts        bool
+	}{
+		{"the result that the first run has shown", []string{values(asks + "," + f)}, []string{values(asks), values(asks + "," + f + "," + g)}, false},
+		{"another result of the call", []string{values(asks + "," + f)}, []string{values(asks), values(asks + "," + strings.Replace(f, "m1", "m3", 1) + "," + g)}, true},
+		{"a result without an ID", []string{frame("updates", `{"tools":{"messages":[`+strings.Replace(f, `"id":"m1",`, "", 1)+`]}}`)}, []string{values(asks), values(asks + "," + f + "," + g)}, true},
+		{"the loaded checkpoint", nil, []string{checkpoint("1", asks, task(f)), checkpoint("2", asks+","+f+","+g, "")}, false},
+		{"a later checkpoint", nil, []string{checkpoint("1", asks, ""), checkpoint("2", asks+","+f+","+g, task(f))}, true},
+	} {
+		s := &event.Stream{States: new(event.States), Identity: inThread(threadID, "")}
+		end(s, append([]string{frame("metadata", begin), values("")}, c.first...)...)
+		got := strings.Join(facts(s, append([]string{frame("metadata", nextRun)}, c.second...)...), "\n")
+		if strings.Contains(got, `tool_ended name="f"`) != c.counts || !strings.Contains(got, `tool_ended name="g"`) {
+			t.Errorf("%s: facts are\n%s", c.name, got)
+		}
+	}
+}
+
 // TestResumeBounds keeps no more of a run and its messages than fits.
 func TestResumeBounds(t *testing.T) {
 	s := &event.Stream{States: new(event.States), Identity: inThread(threadID, "")}

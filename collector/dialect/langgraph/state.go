@@ -178,10 +178,12 @@ func (d *decoder) readCheckpoint(sc *scope, v strictjson.Value, b *event.Batch) 
 	if first {
 		sc.loaded = id
 	}
-	if first || id != "" && id == sc.loaded {
-		return // its questions are those of the run that this one resumes
-	}
+	isLoaded := first || id != "" && id == sc.loaded
 	for task := range v.Get("tasks").Elements() {
+		if isLoaded { // its questions and results are those of the run that this one resumes
+			d.remember(sc, returnedMessages(task.Get("result")), b)
+			continue
+		}
 		d.readInterrupts(sc, task.Get("interrupts"), b)
 	}
 }
