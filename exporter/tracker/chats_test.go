@@ -164,6 +164,12 @@ invoke_agent app error agent_error 0-4
   invoke_agent a unfinished 0-4
     chat m unfinished 0-4
   chat n unfinished 0-4`},
+		{"or where something else failed", proxied(), []*event.Batch{
+			says("a", begins("m")), says("", elsewhere)}, `
+failed, error_frame
+invoke_agent app error agent_error 0-3
+  invoke_agent a unfinished 0-3
+    chat m unfinished 0-3`},
 		{"or a call that began before", proxied(), []*event.Batch{
 			says("app", calls("c1", "tool")), says("app", begins("n")), says("", fails)}, `
 failed, error_frame

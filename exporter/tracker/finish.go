@@ -289,3 +289,23 @@ func (r *openRun) errorCode() string {
 func reportOrder(a, b *Operation) int {
 	return cmp.Or(cmp.Compare(a.firstFrame, b.firstFrame), a.Kind.order()-b.Kind.order())
 }
+
+// onlyOpenResponse returns the open response. It returns nil if there are several, or if a call that began earlier
+// is open: it is then unknown which of them an error frame ended.
+func (r *openRun) onlyOpenResponse() (only *Operation) {
+	for _, op := range r.partialResponses {
+		switch {
+		case r.isSuperseded(op):
+		case only != nil:
+			return nil
+		default:
+			only = op
+		}
+	}
+	if only == nil || slices.ContainsFunc(r.Operations, func(op *Operation) bool {
+		return op.open && op.Kind == ExecuteTool && op.openChildren == 0 && !op.awaitsAnswer && op.firstFrame < only.firstFrame
+	}) {
+		return nil
+	}
+	return only
+}

@@ -288,6 +288,9 @@ func (r *openRun) applyError(e *event.Event, b *event.Batch, caller *Operation) 
 		}
 		return
 	}
+	if e.Elsewhere {
+		return
+	}
 	if agent := r.agentInControl(); agent != nil {
 		agent.failedFrame, agent.failureCode = r.now.Frame, e.Code
 	}
@@ -300,26 +303,6 @@ func (r *openRun) applyError(e *event.Event, b *event.Batch, caller *Operation) 
 		op.parent.failedFrame, op.parent.failureCode = r.now.Frame, e.Code
 		r.end(op, OperationError, failure{event.ModelError, e.Code})
 	}
-}
-
-// onlyOpenResponse returns the open response. It returns nil if there are several, or if a call that began earlier
-// is open: it is then unknown which of them an error frame ended.
-func (r *openRun) onlyOpenResponse() (only *Operation) {
-	for _, op := range r.partialResponses {
-		switch {
-		case r.isSuperseded(op):
-		case only != nil:
-			return nil
-		default:
-			only = op
-		}
-	}
-	if only == nil || slices.ContainsFunc(r.Operations, func(op *Operation) bool {
-		return op.open && op.Kind == ExecuteTool && op.openChildren == 0 && !op.awaitsAnswer && op.firstFrame < only.firstFrame
-	}) {
-		return nil
-	}
-	return only
 }
 
 // failingOperation returns the operation that failed: op, or the container above it. When a container

@@ -247,6 +247,7 @@ func workLeft(b *event.Batch) { b.WorkLeft = true }
 
 func fails(b *event.Batch)     { b.Add(event.KindError).Error = event.AgentError }
 func gaveUp(b *event.Batch)    { b.Add(event.KindError).Error = event.FailureCanceled }
+func elsewhere(b *event.Batch) { fails(b); b.Events[len(b.Events)-1].Elsewhere = true }
 func errorCode(b *event.Batch) { fails(b); b.Events[len(b.Events)-1].Inline = true }
 
 // outline returns a run's status, then the tree of its operations with their times in seconds.

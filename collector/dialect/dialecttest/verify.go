@@ -130,7 +130,7 @@ func fieldError(e *event.Event) string {
 func hasForeignField(e *event.Event) bool {
 	kind := func(kinds ...event.Kind) bool { return slices.Contains(kinds, e.Kind) }
 	asks := e.Routing != "" || e.ExpiresIn.Known || e.Question() != event.Question{}
-	return e.Inline && !kind(event.KindError) ||
+	return (e.Inline || e.Elsewhere) && !kind(event.KindError) ||
 		e.LongRunning && !kind(event.KindToolStarted) ||
 		e.TurnMayEnd && !kind(event.KindToolStarted, event.KindToolEnded) ||
 		e.UsageIncomplete && !kind(event.KindModelEnded, event.KindUsage) ||
