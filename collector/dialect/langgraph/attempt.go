@@ -19,7 +19,7 @@ func (d *decoder) beginAttempt(v strictjson.Value) {
 		for _, c := range d.calls {
 			c.abandoned = true
 		}
-		d.working = nil
+		d.working, d.origins = nil, nil
 	}
 	d.attempt = max(d.attempt, attempt)
 }
@@ -33,7 +33,10 @@ func (d *decoder) endAbandoned(sc *scope, b *event.Batch) {
 		}
 	}
 	for _, c := range slices.Clone(d.calls) {
-		if c.abandoned && c.scope == sc {
+		switch isOver := c.abandoned && c.scope == sc; {
+		case isOver && c.failed:
+			d.failCall(c, event.ToolError, c.code, b)
+		case isOver:
 			d.failCall(c, event.FailureCanceled, "", b)
 		}
 	}

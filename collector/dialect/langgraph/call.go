@@ -20,6 +20,9 @@ type call struct {
 	abandoned bool   // an earlier attempt of the run left it open
 	earlier   bool   // it began before the run
 	bound     bool   // the graph that works within the call is known
+
+	failed         bool   // its tool has raised an exception; see readToolError
+	failedIn, code string // the namespace of the tool's task, and the exception's class
 }
 
 // calls holds the open calls, in the order in which they started.
@@ -150,6 +153,9 @@ func (d *decoder) readResult(sc *scope, v strictjson.Value, b *event.Batch) {
 	e.AgentNotFound = ended != nil && ended.isRefused(content)
 	if v.Get("status").Is("error") || e.AgentNotFound {
 		e.Error, e.Code = event.ToolError, wire.TextCode(content.Text())
+		if e.Code == "" && ended != nil {
+			e.Code = ended.code
+		}
 	}
 	e.SetPayload(b.Embedded(content))
 	if e.Error == event.NoFailure {
@@ -178,12 +184,14 @@ func (d *decoder) failCall(c *call, failure event.Failure, code string, b *event
 // printedID matches the ID in an interrupt that is printed as Interrupt(value='text', id='0…').
 var printedID = regexp.MustCompile(`, id='([0-9a-f]{32})'`)
 
-// pauseCall reports that a call waits for an answer. The question is printed, its value first.
+// pauseCall reports that a call, which may have no ID, waits for an answer. The question is printed, its value first.
 func (d *decoder) pauseCall(c *call, question string, b *event.Batch) {
-	if c == nil || !c.by.claim(b) {
+	if !c.by.claim(b) {
 		return
 	}
-	b.Add(event.KindToolPaused).CallID = c.id
+	if c.id != "" {
+		b.Add(event.KindToolPaused).CallID = c.id
+	}
 	id := c.id
 	if found := printedID.FindAllStringSubmatch(question, -1); len(found) > 0 {
 		id = found[len(found)-1][1]

@@ -49,6 +49,7 @@ type runState struct {
 	unmetered map[string]speaker      // of responses that ended without their usage, by id
 	calls     calls
 	taskCall  map[string]string // the call that a task executes, by the task's id
+	origins   map[uint64]origin // of exceptions, by exceptionKey; at most maxOpen
 	shownWork wire.Set[string]  // tasks that do not work within a withheld call
 	plan      event.Plan
 	handoffState
@@ -98,7 +99,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		b.Rejected = f.Malformed
 		d.shown.addUnreadable(f)
 		if mode == modeError {
-			d.fail(event.AgentError, "", b)
+			d.fail(event.AgentError, "", false, b)
 		}
 		return
 	case len(f.Event) == 0, known && k.shape != 0 && k.shape != v.Kind():
@@ -180,21 +181,21 @@ var knownErrors = []string{userInterrupt, userRollback, userTimeout, timeoutErro
 // Source: langgraph_api/serde.py, default.
 func (d *decoder) readError(_ *scope, v strictjson.Value, b *event.Batch) {
 	class := wire.Code(v.Get("error"))
-	failure := event.AgentError
+	failure, elsewhere := event.AgentError, false
 	switch class {
 	case userInterrupt, userRollback: // langgraph_api/errors.py
 		failure, class = event.FailureCanceled, ""
 	case userTimeout, timeoutError:
 		failure = event.FailureTimeout
 	default:
-		d.failInnermostCall(class, b)
+		elsewhere = d.failOpen(v, class, b)
 	}
-	d.fail(failure, class, b)
+	d.fail(failure, class, elsewhere, b)
 }
 
-func (d *decoder) fail(failure event.Failure, code string, b *event.Batch) {
+func (d *decoder) fail(failure event.Failure, code string, elsewhere bool, b *event.Batch) {
 	e := b.Add(event.KindError)
-	e.Error, e.Code = failure, code
+	e.Error, e.Code, e.Elsewhere = failure, code, elsewhere
 	e = b.Add(event.KindRunEnded)
 	e.Error, e.Code = failure, code
 }

@@ -74,7 +74,9 @@ func TestInterruptedTool(t *testing.T) {
 		"a text":              {[]string{failed(`"GraphInterrupt((Interrupt(value='x', id='` + id + `'),))"`)}, paused},
 		"a question that was": {[]string{question, failed(`{"error":"GraphInterrupt","message":"(Interrupt(value='x', id='` + id + `'),)"}`)}, []string{`input_requested call="` + id + `" clarification prompt="Sure?"`, `tool_paused call="c1"`}},
 		"an old server":       {[]string{failed(`{"error":"GraphInterrupt","message":"x"}`)}, []string{`tool_paused call="c1"`, `input_requested call="c1" clarification`}},
-		"a failure":           {[]string{failed(`"ValueError('x')"`)}, []string{`tool_ended name="ask" call="c1" tool_error code="ValueError" settled`}},
+		"a call of the run before": {[]string{strings.NewReplacer(`"c1"`, `"c0"`, `"ask"`, `"other"`).Replace(failed(`{"error":"GraphInterrupt","message":"(Interrupt(value='x', id='` + id + `'),)"}`))},
+			[]string{`input_requested call="` + id + `" clarification`}},
+		"a failure": {[]string{failed(`"ValueError('x')"`), toolEvent("on_chain_end", "tools", "tools:1", "{}")}, []string{`tool_ended name="ask" call="c1" tool_error code="ValueError" settled`}},
 	} {
 		lines := facts(&event.Stream{}, append([]string{called}, c.frames...)...)
 		lines = slices.DeleteFunc(lines, func(line string) bool {

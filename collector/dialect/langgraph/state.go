@@ -1,7 +1,6 @@
 package langgraph
 
 import (
-	"cmp"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -137,8 +136,10 @@ func (d *decoder) readTask(sc *scope, v strictjson.Value, b *event.Batch) {
 		}
 	}
 	d.readInterrupts(sc, v.Get("interrupts"), b)
-	if failed := v.Get("error"); failed.Kind() == strictjson.String {
-		d.failCall(d.calls.byID(d.taskCall[id]), event.ToolError, reprCode(failed), b)
+	if exception := v.Get("error"); exception.Kind() > strictjson.Null && !isInterrupt(exception) {
+		executed := d.calls.byID(d.taskCall[id])
+		d.noteOrigin(joinNamespace(sc, d.node), executed != nil, exception)
+		d.failCall(executed, event.ToolError, exceptionCode(exception), b)
 	}
 	delete(d.taskCall, id)
 	d.endNode(sc, node, id, b)
@@ -156,12 +157,6 @@ func (d *decoder) startTask(sc *scope, id string, v strictjson.Value, b *event.B
 	if sc.call != "" && sc.agent != "" { // its chat begins with the task, not with the call
 		sc.speaker().claim(b)
 	}
-}
-
-// reprCode returns the class of an exception that is printed as ValueError('text').
-func reprCode(printed strictjson.Value) string {
-	class, _, _ := strings.Cut(printed.String(), "(")
-	return wire.TextCode([]byte(class + ":"))
 }
 
 // readCheckpoint reads a saved state.
@@ -208,10 +203,15 @@ func (d *decoder) readEvent(sc *scope, v strictjson.Value, b *event.Batch) {
 	kind := v.Get("event").String()
 	if strings.HasPrefix(kind, "on_chain_") { // a graph's event has the graph's agent, but the namespace of the graph above
 		d.graphOf(metadata, sc)
-		if name := v.Get("name"); kind == "on_chain_start" && name.Is(metadata.Get("langgraph_node").String()) {
+		name := v.Get("name")
+		isNode := name.Is(metadata.Get("langgraph_node").String())
+		if isNode && kind == "on_chain_start" {
 			d.readNodeStart(d.name(name), b)
 		}
 		d.readChainResults(data, b)
+		if isNode && kind == "on_chain_end" {
+			d.endNodeCalls(d.name(metadata.Get("langgraph_checkpoint_ns")), b)
+		}
 		d.trackNode(kind, v, metadata, b)
 		return
 	}
@@ -227,16 +227,7 @@ func (d *decoder) readEvent(sc *scope, v strictjson.Value, b *event.Batch) {
 		d.readState(at, data.Get("output").Get("update"), false, b) // of a Command
 		d.readResultsIn(data.Get("output").Get("goto"), b)
 	case "on_tool_error":
-		failed := d.calls.byID(d.name(data.Get("tool_call_id")))
-		if failed == nil {
-			tool := d.name(v.Get("name"))
-			failed = d.calls.only(func(c *call) bool { return c.scope == at && c.tool == tool })
-		}
-		if err := data.Get("error"); isInterrupt(err) {
-			d.pauseCall(failed, cmp.Or(err.Get("message").String(), err.String()), b)
-		} else {
-			d.failCall(failed, event.ToolError, reprCode(err), b)
-		}
+		d.readToolError(at, v, b)
 	}
 }
 

@@ -1,0 +1,129 @@
+package langgraph
+
+import (
+	"cmp"
+	"hash/maphash"
+	"slices"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// origin says where in a run an exception was raised first.
+type origin struct {
+	namespace string // of the node or the task
+	isOfCall  bool   // a call failed with it
+}
+
+// noteOrigin records where an exception was raised. Inner graphs report it before outer ones.
+func (d *decoder) noteOrigin(namespace string, isOfCall bool, exception strictjson.Value) {
+	key := exceptionKey(exception)
+	if _, isKnown := d.origins[key]; isKnown || key == 0 || len(d.origins) >= maxOpen {
+		return
+	}
+	if d.origins == nil {
+		d.origins = make(map[uint64]origin)
+	}
+	d.origins[key] = origin{namespace, isOfCall}
+}
+
+// exceptionKey returns a hash of an exception's class and message. It returns 0 for a printed exception.
+func exceptionKey(v strictjson.Value) uint64 {
+	if v.Get("error").Kind() != strictjson.String {
+		return 0
+	}
+	return maphash.Bytes(seed, v.Get("error").Text()) ^ 3*maphash.Bytes(seed, v.Get("message").Text())
+}
+
+// exceptionCode returns the class of an exception: of an object, or of one that is printed as ValueError('text').
+//
+// Source: langgraph_api/serde.py, default; langgraph/pregel/debug.py.
+func exceptionCode(v strictjson.Value) string {
+	if class := v.Get("error"); class.Kind() == strictjson.String {
+		return wire.Code(class)
+	}
+	class, _, _ := strings.Cut(v.String(), "(")
+	return wire.TextCode([]byte(class + ":"))
+}
+
+// readToolError reads an exception that left a tool. If middleware runs the tool again, the call may still succeed. So the failure is
+// reported when nothing more can run the tool: at the end of its node, when a tool around it fails, or with the error of the run.
+//
+// Source: langchain/agents/middleware/tool_retry.py.
+func (d *decoder) readToolError(at *scope, v strictjson.Value, b *event.Batch) {
+	data, namespace := v.Get("data"), d.name(v.Get("metadata").Get("langgraph_checkpoint_ns"))
+	exception, id, tool := data.Get("error"), d.name(data.Get("tool_call_id")), d.name(v.Get("name"))
+	c := d.calls.byID(id)
+	if c == nil {
+		c = d.calls.only(func(c *call) bool { return c.scope == at && c.tool == tool })
+	}
+	switch {
+	case isInterrupt(exception):
+		if c == nil { // a run that resumes waits again, and the stream does not show the call's beginning
+			c = &call{by: at.speaker()}
+		}
+		d.pauseCall(c, cmp.Or(exception.Get("message").String(), exception.String()), b)
+	case c != nil:
+		c.failed, c.failedIn, c.code = true, namespace, exceptionCode(exception)
+		d.noteOrigin(namespace, true, exception)
+	}
+	if namespace != "" {
+		d.failCallsIn(b, func(c *call) bool { return strings.HasPrefix(c.failedIn, namespace+"|") })
+	}
+}
+
+// failCallsIn reports the matching calls whose tools have failed, and reports whether there are any.
+func (d *decoder) failCallsIn(b *event.Batch, matches func(*call) bool) (found bool) {
+	for _, c := range slices.Clone(d.calls) {
+		if c.failed && matches(c) {
+			d.failCall(c, event.ToolError, c.code, b)
+			found = true
+		}
+	}
+	return found
+}
+
+// endNodeCalls reports the failed calls that a node left without a result.
+func (d *decoder) endNodeCalls(namespace string, b *event.Batch) {
+	if namespace != "" {
+		d.failCallsIn(b, func(c *call) bool {
+			return c.failedIn == namespace || strings.HasPrefix(c.failedIn, namespace+"|")
+		})
+	}
+}
+
+// failOpen reports the calls that the error of the run ended. It also reports whether the only open response did not fail, or may not
+// have: the exception was raised elsewhere, or several nodes were running.
+func (d *decoder) failOpen(exception strictjson.Value, code string, b *event.Batch) (elsewhere bool) {
+	hasFailed := d.failCallsIn(b, func(*call) bool { return true })
+	from, isKnown := d.origins[exceptionKey(exception)]
+	isUnclear := !isKnown && len(d.running) > 1
+	switch {
+	case hasFailed, from.isOfCall, isUnclear:
+	case !isKnown, isToolTask(from.namespace):
+		d.failInnermostCall(code, b)
+	}
+	return len(d.open) > 0 && (isUnclear || isKnown && !d.hasOpenIn(from.namespace))
+}
+
+func isToolTask(namespace string) bool {
+	_, last := splitLast([]byte(namespace))
+	return strings.HasPrefix(string(last), toolNode+":")
+}
+
+// hasOpenIn reports whether an open response is, or may be, of a task or of what works within it.
+func (d *decoder) hasOpenIn(namespace string) bool {
+	for _, m := range d.open {
+		if m.task == "" || strings.HasPrefix(joinNamespace(m.scope, m.task)+"|", namespace+"|") {
+			return true
+		}
+	}
+	return false
+}
+
+// joinNamespace returns the namespace of a task in a graph.
+func joinNamespace(sc *scope, task string) string {
+	return strings.TrimPrefix(sc.namespace+"|"+task, "|")
+}

@@ -1,0 +1,113 @@
+package langgraph
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// asksTwice has the calls c1 and c2.
+var asksTwice = frame("updates", `{"model":{"messages":[{"type":"ai","id":"lc_run--1","content":"","tool_calls":[{"name":"f","id":"c1","args":{}},{"name":"g","id":"c2","args":{}}]}]}}`)
+
+const raised = `{"error":"ValueError","message":"x"}`
+
+// toolEvent is an event of a tool or a node in a namespace.
+func toolEvent(kind, name, namespace, data string) string {
+	return frame("events", `{"event":"`+kind+`","name":"`+name+`","run_id":"r","data":`+data+`,"metadata":{"langgraph_node":"tools","langgraph_checkpoint_ns":"`+namespace+`"}}`)
+}
+
+// lastFacts returns the facts of the frames without those of the first ones and without what starts operations.
+func lastFacts(frames []string, kinds ...string) []string {
+	return slices.DeleteFunc(facts(&event.Stream{}, frames...), func(line string) bool {
+		kind, _, _ := strings.Cut(line, " ")
+		return !slices.Contains(kinds, kind)
+	})
+}
+
+// TestRepeatedTool checks when the exception of a tool is the end of its call.
+func TestRepeatedTool(t *testing.T) {
+	failed := func(call, namespace string) string {
+		return toolEvent("on_tool_error", "f", namespace, `{"tool_call_id":"`+call+`","error":`+raised+`}`)
+	}
+	result := func(status string) string {
+		return `{"output":{"type":"tool","id":"m1","tool_call_id":"c1","name":"f","content":"","status":"` + status + `"}}`
+	}
+	inner := strings.NewReplacer(`"updates"`, `"updates|tools:1"`, "event: updates", "event: updates|tools:1", "c1", "c3", "c2", "c4", "run--1", "run--2").Replace(asksTwice)
+	const ended = `tool_ended name="f" call="c1" tool_error code="ValueError" settled`
+	for _, c := range []struct {
+		name   string
+		frames []string
+		want   []string
+	}{
+		{"a later success", []string{failed("c1", "tools:1"), failed("c1", "tools:1"), toolEvent("on_tool_end", "f", "tools:1", result("success"))}, []string{`tool_ended name="f" call="c1" settled ""`}},
+		{"a result that says so", []string{failed("c1", "tools:1"), toolEvent("on_tool_end", "f", "tools:1", result("error"))}, []string{ended + ` ""`}},
+		{"nothing more", []string{failed("c1", "tools:1")}, nil},
+		{"the end of its node", []string{failed("c1", "tools:1"), toolEvent("on_chain_end", "tools", "tools:1", `{"output":{}}`)}, []string{ended}},
+		{"the end of another node", []string{failed("c1", "tools:1"), toolEvent("on_chain_end", "tools", "tools:2", `{"output":{}}`)}, nil},
+		{"the end of what its node runs", []string{failed("c1", "tools:1"), toolEvent("on_chain_end", "prompt", "tools:1", `{"output":{}}`)}, nil},
+		{"the error of the run", []string{failed("c1", "tools:1"), frame("error", raised)}, []string{ended}},
+		{"another attempt", []string{
+			failed("c1", "tools:1"), frame("metadata", `{"run_id":`+runID+`,"attempt":2}`), frame("updates", `{"model":{"messages":[{"type":"ai","id":"lc_run--9","content":"Hi"}]}}`),
+		}, []string{ended, `tool_ended name="g" call="c2" canceled settled`}},
+		{"the tool around it", []string{inner, failed("c3", "tools:1|tools:2"), failed("c1", "tools:1"), frame("error", raised)}, []string{strings.Replace(ended, "c1", "c3", 1), ended}},
+		{"the end of a node around it", []string{inner, failed("c3", "tools:1|tools:2"), toolEvent("on_chain_end", "tools", "tools:1", `{"output":{}}`)}, []string{strings.Replace(ended, "c1", "c3", 1)}},
+	} {
+		if diff := cmp.Diff(c.want, lastFacts(append([]string{asksTwice}, c.frames...), "tool_ended"), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+// TestOriginOfError checks which call or response the error of a run ends.
+func TestOriginOfError(t *testing.T) {
+	taskFailed := func(name, id, exception string) string {
+		return frame("tasks", `{"id":"`+id+`","name":"`+name+`","error":`+exception+`,"result":{},"interrupts":[]}`)
+	}
+	task := func(id, call string) string {
+		return frame("tasks", `{"id":"`+id+`","name":"tools","triggers":["__pregel_push"],"input":{"__type":"tool_call_with_context","tool_call":{"name":"f","id":"`+call+`","args":{},"type":"tool_call"}}}`)
+	}
+	piece := frame("messages", `[{"type":"AIMessageChunk","id":"lc_run--2","content":"Hi"},{"langgraph_node":"ok","langgraph_step":1,"langgraph_checkpoint_ns":"ok:1"}]`)
+	failed := toolEvent("on_tool_error", "f", "tools:1", `{"tool_call_id":"c1","error":`+raised+`}`)
+	result := frame("updates", `{"tools":{"messages":[{"type":"tool","id":"m2","tool_call_id":"c2","name":"g","content":""}]}}`)
+	const (
+		f, g = `tool_ended name="f" call="c1" tool_error code="ValueError" settled`, `tool_ended name="g" call="c2" tool_error code="ValueError" settled`
+		ends = `error agent_error code="ValueError"`
+	)
+	both := []string{asksTwice, task("1", "c1"), task("2", "c2")}
+	for _, c := range []struct {
+		name   string
+		frames []string
+		want   []string
+	}{
+		{"the tool of another call", []string{asksTwice, failed}, []string{f, ends}},
+		{"the task of another call", append(both, taskFailed("tools", "1", raised)), []string{f, ends}},
+		{"the only call", []string{asksTwice, result}, []string{`tool_ended name="g" call="c2" settled ""`, f, ends}},
+		{"the only call, in a node of tools", []string{asksTwice, result, taskFailed("tools", "1", raised)}, []string{`tool_ended name="g" call="c2" settled ""`, f, ends}},
+		{"another node beside the only call", []string{asksTwice, result, taskFailed("bad", "1", raised)}, []string{`tool_ended name="g" call="c2" settled ""`, ends}},
+		{"another exception of another node", []string{asksTwice, result, taskFailed("bad", "1", `{"error":"ValueError","message":"y"}`)}, []string{`tool_ended name="g" call="c2" settled ""`, f, ends}},
+		{"a printed exception", append(both, taskFailed("tools", "2", `"ValueError('x')"`)), []string{g, f, ends}},
+		{"the only response", []string{piece}, []string{ends}},
+		{"another node", []string{piece, taskFailed("bad", "1", raised)}, []string{ends + " elsewhere"}},
+		{"another exception before", []string{piece, taskFailed("bad", "1", `{"error":"KeyError","message":"x"}`)}, []string{ends}},
+		{"another attempt", []string{piece, taskFailed("bad", "1", raised), frame("metadata", `{"run_id":`+runID+`,"attempt":2}`)}, []string{ends}},
+		{"the node of the response", []string{piece, taskFailed("ok", "1", raised)}, []string{ends}},
+		{"another task of the node", []string{piece, taskFailed("ok", "11", raised)}, []string{ends + " elsewhere"}},
+		{"nodes that run at the same time", []string{node("start", "ok", "1", "1", ""), node("start", "bad", "2", "1", ""), piece}, []string{ends + " elsewhere"}},
+		{"a node after another", []string{node("start", "bad", "2", "1", ""), node("end", "bad", "2", "1", ""), node("start", "ok", "1", "1", ""), piece}, []string{ends}},
+		{"what waits is no failure", []string{piece, taskFailed("bad", "1", `{"error":"GraphInterrupt","message":"x"}`), frame("error", `{"error":"GraphInterrupt","message":"x"}`)},
+			[]string{`error agent_error code="GraphInterrupt"`}},
+	} {
+		frames := append(slices.Clip(c.frames), frame("error", raised))
+		if strings.Contains(c.frames[len(c.frames)-1], "event: error") {
+			frames = c.frames
+		}
+		if diff := cmp.Diff(c.want, lastFacts(frames, "tool_ended", "error")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
