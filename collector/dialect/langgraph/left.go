@@ -59,6 +59,15 @@ func (d *decoder) trackNode(kind string, v, metadata strictjson.Value, b *event.
 	}
 }
 
+// endGraph reports the end of the run's own graph if a response was cut off. A node has caught the exception of the model, and the
+// run is complete without that response.
+func (d *decoder) endGraph(kind string, v strictjson.Value, b *event.Batch) {
+	isOwn := v.Get("parent_ids").Kind() == strictjson.Array && v.Get("parent_ids").Len() == 0
+	if kind == "on_chain_end" && isOwn && len(d.open) > 0 && d.running != nil && !d.hasWorkLeft() && d.scopeOf(nil).speaker().claim(b) {
+		b.Add(event.KindFinal)
+	}
+}
+
 // commandsParent reports whether the data of an event has a command to the graph above. Such a command ends the node around it.
 //
 // Source: langgraph/types.py, Command.PARENT.

@@ -133,3 +133,28 @@ func TestNodeOfCheckpoint(t *testing.T) {
 		}
 	}
 }
+
+// TestCaughtException checks that a run whose node has caught the exception of a model is complete.
+func TestCaughtException(t *testing.T) {
+	graph := func(kind string) string {
+		return frame("events", `{"event":"on_chain_`+kind+`","name":"g","run_id":"0","parent_ids":[],"metadata":{}}`)
+	}
+	started, ended := node("start", "ok", "1", "1", ""), node("end", "ok", "1", "1", "")
+	piece := frame("events", `{"event":"on_chat_model_stream","data":{"chunk":{"type":"AIMessageChunk","id":"lc_run--2","content":"Hi"}},"metadata":{"langgraph_node":"ok","langgraph_step":1,"langgraph_checkpoint_ns":"ok:1"}}`)
+	last := strings.Replace(piece, `"content":"Hi"`, `"content":"","chunk_position":"last"`, 1)
+	for _, c := range []struct {
+		name   string
+		frames []string
+		finals int
+	}{
+		{"a response that was cut off", []string{started, piece, ended, graph("end")}, 1},
+		{"a run that waits", []string{started, piece, graph("end")}, 0},
+		{"a graph within", []string{started, piece, ended, strings.Replace(graph("end"), "[]", `["0"]`, 1)}, 0},
+		{"a stream without the nodes", []string{piece, graph("end")}, 0},
+		{"a whole response", []string{started, piece, last, ended, graph("end")}, 1}, // of the response
+	} {
+		if got := lastFacts(c.frames, "final"); len(got) != c.finals {
+			t.Errorf("%s: %d final events, want %d", c.name, len(got), c.finals)
+		}
+	}
+}

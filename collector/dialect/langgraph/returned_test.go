@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
 	"github.com/delegraph/delegraph/collector/event"
@@ -92,6 +93,43 @@ func TestFunctionsOfGraph(t *testing.T) {
 		got := facts(nil, frame("messages", `[{"type":"AIMessageChunk","id":"lc_run--1","content":"Hi"},{"langgraph_path":`+c.path+`,"langgraph_checkpoint_ns":"`+c.namespace+`"}]`))
 		if got[0] != c.want {
 			t.Errorf("at %s in %s: %s, not %s", c.path, c.namespace, got[0], c.want)
+		}
+	}
+}
+
+// TestReturnedAnswers checks which answers in the output of a node count in the mode events.
+func TestReturnedAnswers(t *testing.T) {
+	const (
+		answer = `{"type":"ai","id":"x","content":"Sorry"}`
+		asks   = `{"type":"ai","id":"x","content":"Sorry","tool_calls":[{"name":"f","id":"c1","args":{}}]}`
+		model  = `{"type":"ai","id":"lc_run--1","content":"Sorry"}`
+	)
+	list := func(messages string) string { return `{"messages":[` + messages + `]}` }
+	for _, c := range []struct {
+		name, kind, input, output string
+		counts                    bool
+	}{
+		{"an answer", "end", list(""), list(answer), true},
+		{"an answer in a command", "end", list(""), `[{"graph":null,"update":` + list(answer) + `}]`, true},
+		{"a single message", "end", list(""), answer, true},
+		{"an answer of the input", "end", list(answer), list(answer), false},
+		{"an answer, without the input", "end", "", list(answer), false},
+		{"a piece of the output", "stream", list(""), list(answer), false},
+		{"a model's answer", "end", list(""), list(model), false},
+		{"a call", "end", list(""), list(asks), false},
+		{"a message that is no answer", "end", list(""), list(`{"type":"human","id":"x","content":"Sorry"}`), false},
+	} {
+		data := `"data":{"output":` + c.output + `,"input":` + c.input + `},`
+		if c.input == "" {
+			data = `"data":{"output":` + c.output + `},`
+		}
+		got := lastFacts([]string{node(c.kind, "ok", "1", "1", data), node(c.kind, "ok", "1", "1", data)}, "text", "model_ended", "tool_started")
+		want := []string{}
+		if c.counts {
+			want = []string{`text "Sorry"`}
+		}
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package langgraph
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -195,7 +196,7 @@ func (d *decoder) readDebug(sc *scope, v strictjson.Value, b *event.Batch) {
 }
 
 // readEvent reads an event of LangChain's astream_events. Events of chains repeat others, together with all their input, but
-// only they have the results of calls that no tool executed.
+// only they have the results of calls that no tool executed, and the answers that no model wrote.
 //
 // Source: langchain_core/tracers/event_stream.py.
 func (d *decoder) readEvent(sc *scope, v strictjson.Value, b *event.Batch) {
@@ -210,9 +211,11 @@ func (d *decoder) readEvent(sc *scope, v strictjson.Value, b *event.Batch) {
 		}
 		d.readChainResults(data, b)
 		if isNode && kind == "on_chain_end" {
+			d.readReturned(sc, v, b)
 			d.endNodeCalls(d.name(metadata.Get("langgraph_checkpoint_ns")), b)
 		}
 		d.trackNode(kind, v, metadata, b)
+		d.endGraph(kind, v, b)
 		return
 	}
 	d.trackNode(kind, v, metadata, b)
@@ -236,6 +239,28 @@ func (d *decoder) readEvent(sc *scope, v strictjson.Value, b *event.Batch) {
 func (d *decoder) readChainResults(data strictjson.Value, b *event.Batch) {
 	d.readResultsIn(data.Get("chunk"), b)
 	d.readResultsIn(data.Get("output"), b)
+}
+
+// readReturned reads the answers in what a node returns that its code wrote. A node may also return messages of its input.
+func (d *decoder) readReturned(sc *scope, v strictjson.Value, b *event.Batch) {
+	data, metadata := v.Get("data"), v.Get("metadata")
+	var answers []strictjson.Value
+	for _, one := range append(elementsOf(data.Get("output")), data.Get("output")) {
+		answers = append(append(answers, returnedMessages(one)...), returnedMessages(one.Get("update"))...)
+	}
+	answers = slices.DeleteFunc(answers, func(m strictjson.Value) bool { return !isAnswer(m) || isFromModel(m) })
+	if len(answers) == 0 || !data.Get("input").Exists() {
+		return
+	}
+	var old []string
+	for _, m := range messagesIn(data.Get("input"), false, 0) {
+		old = append(old, m.Get("id").String())
+	}
+	for _, m := range answers {
+		if !slices.Contains(old, m.Get("id").String()) {
+			d.readWhole(d.graphOf(metadata, sc), m, metadata, b)
+		}
+	}
 }
 
 // readResultsIn reads the results of open calls anywhere in a value.
