@@ -164,8 +164,15 @@ func (r *openRun) parentOf(b *event.Batch) *Operation {
 	return r.Root
 }
 
-// beginAround begins the agent or step in which a speaker works, and which has not spoken yet.
+// beginAround begins the agent or step in which a speaker works, and which has not spoken yet. The target of a
+// transfer has begun with the transfer.
 func (r *openRun) beginAround(at *event.Around) *Operation {
+	if target := r.silentTargets[at.Agent]; at.Step == "" && target != nil {
+		delete(r.silentTargets, at.Agent)
+		r.moveToBranch(target, at.Branch)
+		target.spoke = true
+		return target
+	}
 	silent := event.Batch{Agent: at.Agent, Step: at.Step, Branch: at.Branch, EnclosingCall: at.EnclosingCall, Around: at.Above}
 	if at.Above != nil {
 		silent.ParentBranch = at.Above.Branch

@@ -85,7 +85,7 @@ func (r *openRun) transfer(e *event.Event, b *event.Batch, from *Operation) {
 	target := r.transferTarget(e.Name, b, from)
 	r.expectReply(b.Branch, target)
 	if target != nil {
-		r.current, target.node.chain = target, chain
+		r.current, target.node.chain, target.node.receivedControl = target, chain, true
 	}
 	call := r.transferCall(e)
 	if call == nil {
@@ -125,7 +125,8 @@ func (r *openRun) transferCall(e *event.Event) *Operation {
 }
 
 // transferTarget begins or finds the operation of a transfer's target. In a protocol with places, each
-// transfer begins a new invocation, unless the last target of that name has not spoken yet.
+// transfer begins a new invocation, unless the last target of that name has not spoken yet. In other
+// protocols, an agent above the one that transfers gets control back.
 func (r *openRun) transferTarget(name string, b *event.Batch, from *Operation) *Operation {
 	last := r.agents[agentKey{name, b.Branch}]
 	switch silent := r.silentTargets[name]; {
@@ -136,14 +137,29 @@ func (r *openRun) transferTarget(name string, b *event.Batch, from *Operation) *
 		return r.Root
 	case last != nil && last.open:
 		return last
+	default:
+		if above := from.enclosingAgent(name); above != nil {
+			put(&r.silentTargets, name, above) // it may speak in another branch
+			return above
+		}
 	}
 	op := r.begin(InvokeAgent, name, from)
 	if op == nil {
 		return nil
 	}
 	op.Agent, op.Branch = name, b.Branch
-	op.node = r.tracker.newNode(node{lane: from.laneOr(b.Branch), cause: r.now, receivedControl: true})
+	op.node = r.tracker.newNode(node{lane: from.laneOr(b.Branch), cause: r.now})
 	put(&r.silentTargets, name, op)
 	r.indexInvocation(op)
 	return op
+}
+
+// enclosingAgent returns the nearest agent of a name above an operation that can get control back, or nil.
+func (op *Operation) enclosingAgent(name string) *Operation {
+	for up := op.runner(); up != nil; up = up.runner() {
+		if up.Kind == InvokeAgent && up.Name == name && up.open && !up.endStated {
+			return up
+		}
+	}
+	return nil
 }

@@ -24,7 +24,6 @@ func (r *openRun) rootAgentOf(b *event.Batch) (op *Operation, decided bool) {
 	case !r.rootIsFirst, b.EnclosingCall != "" && known == nil:
 		return nil, false
 	case known == r.Root:
-		r.clearReplies(r.Root) // control may have come back to the same branch
 		return known, true
 	case b.MayBeRoot && !b.IsParallel && b.Agent == r.Root.Name && r.current == r.Root: // control came back
 		r.speakAsRoot(key)
@@ -45,7 +44,6 @@ func (r *openRun) speakAsRoot(key agentKey) {
 	if key.branch != "" {
 		put(&r.agentByBranch, key.branch, r.Root)
 	}
-	r.clearReplies(r.Root)
 }
 
 // operationOfRun returns the operation of a frame of the run itself, or nil. If the frame shows that the

@@ -15,15 +15,15 @@ func (r *openRun) expectReply(branch string, agent *Operation) {
 	put(&r.pendingReplies, branch, agent)
 }
 
-// noteReply records that an agent spoke. Its branch no longer has a pending reply, and neither do the
-// agents above it that received control by a transfer.
+// noteReply records that an agent spoke. Its branch no longer has a pending reply. If a transfer gave it control, it has none
+// in any branch, because it may have got control in another one. The same holds for the agents above it that have no model.
 func (r *openRun) noteReply(branch string, agent *Operation) {
 	if len(r.pendingReplies) == 0 {
 		return
 	}
 	r.clearReply(branch)
 	for up := agent; up != nil; up = up.runner() {
-		if up.node.receivedControl {
+		if up.node.receivedControl && (up == agent || !up.node.usedModel) {
 			r.clearReplies(up)
 		}
 	}

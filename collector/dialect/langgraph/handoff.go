@@ -15,7 +15,12 @@ type handoffState struct {
 	returning string // the agent that gives control back with the next result, or ""
 	last      *scope // the graph whose model spoke last
 	offers    []offer
+	targets   map[string]int // how often control was transferred to each of at most maxScopes nodes, which are therefore agents; see targetKey
+	passedTo  []string       // targets of the transfers in the last state of the run's own graph, at most two
 }
+
+// targetKey identifies a node of a graph by the graph's branch.
+func targetKey(branch, node string) string { return branch + "|" + node }
 
 // offer is a transfer in an event of a tool that runs beside others. If several of them transfer control, LangGraph may run the
 // target of only one. So the transfer is reported when its target starts.
@@ -60,15 +65,29 @@ func (d *decoder) transfer(to, id string, b *event.Batch) {
 	}
 	isBeside := func(c *call) bool { return c.by.branch == b.Branch }
 	if b.Type != modeEvents || len(d.offers) == 0 && !slices.ContainsFunc(d.calls, isBeside) {
-		addTransfer(to, id, b)
+		d.handOver(to, id, b)
 	} else if len(d.offers) < maxOpenCalls {
 		d.offers = append(d.offers, offer{to, id, speakerOf(b)})
 	}
 }
 
-func addTransfer(to, call string, b *event.Batch) {
+// handOver reports a transfer to a new invocation of a node in the graph around the speaker's.
+func (d *decoder) handOver(to, call string, b *event.Batch) {
+	if d.targets == nil {
+		d.targets = make(map[string]int)
+	}
+	if key := targetKey(b.ParentBranch, to); d.targets[key] > 0 || len(d.targets) < maxScopes {
+		d.targets[key]++
+	}
+	d.addTransfer(to, call, b)
+}
+
+func (d *decoder) addTransfer(to, call string, b *event.Batch) {
 	e := b.Add(event.KindTransfer)
 	e.Name, e.CallID = to, call
+	if b.Type == modeValues && b.ParentBranch == "" && len(d.passedTo) < 2 {
+		d.passedTo = append(d.passedTo, to)
+	}
 }
 
 // readNodeStart reports the last transfer to a node that starts.
@@ -76,11 +95,21 @@ func (d *decoder) readNodeStart(node string, b *event.Batch) {
 	isTo := func(o offer) bool { return o.to == node }
 	for _, o := range slices.Backward(d.offers) {
 		if isTo(o) && o.by.claim(b) {
-			addTransfer(o.to, o.call, b)
+			d.handOver(o.to, o.call, b)
 			break
 		}
 	}
 	d.offers = slices.DeleteFunc(d.offers, isTo)
+}
+
+// takeTarget returns the node whose work the next state in the mode values has: the target of the only transfer in the last one. If
+// there is none, or several, it returns "".
+func (d *decoder) takeTarget() (node string) {
+	if len(d.passedTo) == 1 {
+		node = d.passedTo[0]
+	}
+	d.passedTo = nil
+	return node
 }
 
 // isHandoffBack reports whether a message returns control to a supervisor. The code of a node writes such
@@ -101,16 +130,21 @@ func (d *decoder) readHandoffBack(sc *scope, m strictjson.Value, b *event.Batch)
 		return
 	}
 	to := d.agentOfReturn(m.Get("name").String())
-	by := sc.speaker()
-	if by.agent, by.step = d.returning, ""; d.last != nil && d.last.above == sc && d.last.agent == d.returning {
-		by = d.last.speaker()
+	by := sc.speakerNamed(d.returning)
+	for up := d.last; up != nil && up != sc; up = up.above {
+		if up.name() == d.returning {
+			by = up.speaker()
+		}
 	}
-	if !by.claim(b) {
+	claimed := by.claim(b)
+	if isWithin := by.branch != "" && b.ParentBranch == by.branch; !claimed && !isWithin {
 		return
 	}
 	d.seen.add(seenResult, id) // also if the agent is not known yet: later states repeat the message when other agents have spoken
 	d.returning = ""
-	d.transfer(to, id, b)
+	if claimed && to != "" && to != b.Agent {
+		d.addTransfer(to, id, b)
+	}
 }
 
 // agentOfReturn returns the only known agent to which a tool returns control, or "". The text of the tool's result has the

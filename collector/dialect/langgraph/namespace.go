@@ -56,7 +56,7 @@ type scope struct {
 	branch     string // "" for the run's own graph
 	agent      string // "" if unknown
 	isAssumed  bool   // the agent's name is from a message of an unknown node, so another agent may have written it
-	configured string // the agent's name if the stream does not name it, or ""
+	fallback   string // the agent's name if no message or metadata names it, or ""
 	call       string // the tool call in which the subgraph works, or ""
 	mayBeRoot  bool   // see event.Batch
 	isParallel bool   // see event.Batch
@@ -82,7 +82,7 @@ func (d *decoder) scopeOf(namespace []byte) *scope {
 		return sc
 	}
 	if d.scopes == nil {
-		d.scopes = map[string]*scope{"": {configured: d.configured}}
+		d.scopes = map[string]*scope{"": {fallback: d.configured}}
 	}
 	if len(namespace) == 0 || len(namespace) > maxNamespace {
 		return d.scopes[""]
@@ -94,6 +94,9 @@ func (d *decoder) scopeOf(namespace []byte) *scope {
 	}
 	node, task, _ := strings.Cut(string(last), ":")
 	sc.node, sc.task, sc.branch = dialect.Name(node), dialect.Name(task), dialect.Name(string(last))
+	if d.targets[targetKey(sc.above.branch, sc.node)] > 0 {
+		sc.fallback = sc.node
+	}
 	d.scopes[sc.namespace] = sc
 	d.bindCall(sc)
 	return sc
@@ -211,19 +214,22 @@ type speaker struct {
 // speaker returns the speaker for a graph. A graph that is not known to be an agent is a step of the
 // agent around it.
 func (sc *scope) speaker() speaker {
-	s := speaker{agent: cmp.Or(sc.agent, sc.configured), branch: sc.branch, call: sc.call, mayBeRoot: sc.mayBeRoot, isParallel: sc.isParallel}
+	s := speaker{agent: sc.name(), branch: sc.branch, call: sc.call, mayBeRoot: sc.mayBeRoot, isParallel: sc.isParallel}
 	if sc.above == nil {
 		return s
 	}
 	s.above, s.around = sc.above.branch, sc.above.placeAround()
-	if sc.agent == "" {
+	if s.agent == "" {
 		s.step = sc.node
 		for up := sc.above; up != nil && s.agent == ""; up = up.above {
-			s.agent = cmp.Or(up.agent, up.configured)
+			s.agent = up.name()
 		}
 	}
 	return s
 }
+
+// name returns the name of the graph's agent, or "".
+func (sc *scope) name() string { return cmp.Or(sc.agent, sc.fallback) }
 
 // noteSpeech records that a model has spoken in a graph and so in the subgraphs around it.
 func (sc *scope) noteSpeech() {

@@ -2,6 +2,7 @@ package langgraph
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -34,13 +35,30 @@ func (d *decoder) nameAgent(sc *scope, node string, named strictjson.Value) *sco
 }
 
 // graphIn returns the graph of an agent in a node or a task. If an update named the agent first, which names no task, that graph is
-// also that of the node's later tasks.
+// also that of the node's later tasks, until control is transferred to the node again. If the node is an agent of another name, the
+// agent works within it.
 func (d *decoder) graphIn(task, agent string) *scope {
-	node, _, _ := strings.Cut(task, ":")
-	if known := d.scopes[node]; known != nil && known.agent == agent {
+	node, id, isTask := strings.Cut(task, ":")
+	last := node
+	if n := d.targets[targetKey("", node)]; n > 1 {
+		last += ":" + strconv.Itoa(n)
+	}
+	if known := d.scopes[last]; known != nil && known.agent == agent {
 		return known
 	}
-	return d.scopeOf([]byte(task))
+	if !isTask {
+		_, id, isTask = strings.Cut(last, ":")
+		task = last
+	}
+	sc := d.scopeOf([]byte(task))
+	if sc.fallback == "" || sc.fallback == agent || strings.Contains(agent, "|") {
+		return sc
+	}
+	within := task + "|" + agent
+	if isTask {
+		within += ":" + id // distinguishes it from the agent in another task of the node
+	}
+	return d.scopeOf([]byte(within))
 }
 
 func isAgentNode(task string) bool {

@@ -22,7 +22,10 @@ func (d *decoder) readValues(sc *scope, v strictjson.Value, b *event.Batch) {
 		return
 	}
 	first := !sc.hasValues && !isMessage(v)
-	sc.hasValues = true
+	if sc.hasValues = true; sc.above == nil {
+		d.node = d.takeTarget()
+		defer func() { d.node = "" }()
+	}
 	d.readState(sc, v, first, b)
 	if sc.above == nil && v.Kind() == strictjson.Object && !isMessage(v) {
 		b.Add(event.KindState).SetState(wire.StateOf(v))
