@@ -15,7 +15,7 @@ import (
 // wire.MaxSet, it cannot know all of them. Then a message or artifact leaves only if a part of it left before, and no
 // snapshot of a task leaves.
 type withheldIDs struct {
-	whole      map[contentKey]bool  // false if only a piece was withheld: later pieces may leave
+	whole      map[contentKey]bool  // false if other events of the artifact may leave
 	others     wire.SharedSet       // IDs of messages and artifacts that this stream or another withheld as a whole
 	released   wire.Set[contentKey] // messages and artifacts of which a part left
 	overflowed bool                 // there were more than wire.MaxSet
@@ -95,16 +95,17 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 }
 
 // withholdContents remembers the messages and artifacts of a withheld frame. If a snapshot is withheld
-// only because some of them are internal, the others may leave in other frames. Content that left before is withheld as
-// a whole only if the frame repeats all of it.
+// only because some of them are internal, the others may leave in other frames. An artifact that left before is withheld as
+// a whole, unless the frame is a snapshot or a piece by an ADK agent: such an agent marks each of an artifact's events.
 func (d *decoder) withholdContents(ids []contentID, f dialect.Frame, u update, piece bool) {
 	snapshot := u.shape == shapeTask
 	all := !snapshot || u.internalBeside || lenient.IsInternal(f.Event) ||
 		!slices.ContainsFunc(ids, func(one contentID) bool { return one.internal })
-	repeatsWhole := u.body.Exists() && !snapshot && !piece
+	ofEvent := readADKMetadata(u.body.Get("metadata"), u.body.Get("artifact").Get("metadata")).isEvent
+	isWhole := u.body.Exists() && !snapshot && !(piece && ofEvent)
 	for _, one := range ids {
 		if all || one.inInternal || one.internal {
-			whole := repeatsWhole || snapshot && one.internal || !d.withheld.released.Contains(one.id)
+			whole := isWhole || snapshot && one.internal || !d.withheld.released.Contains(one.id)
 			d.withheld.add(one.id, whole)
 			if whole && u.body.Exists() {
 				d.withheld.others.Add(one.id.text())

@@ -39,6 +39,7 @@ func TestRepeats(t *testing.T) {
 	const (
 		event1 = `,"metadata":{"adk_event_id":"1"}`
 		event2 = `,"metadata":{"adk_event_id":"2"}`
+		event3 = `,"metadata":{"adk_author":"x"}`
 		marked = `,"metadata":{"adk_event_id":"1","adk_custom_metadata":"{\"kind\": \"internal\"}"}`
 	)
 	stated := func(id, more string) [3]string {
@@ -65,7 +66,9 @@ func TestRepeats(t *testing.T) {
 		"an artifact again":               {[][3]string{artifact("a", "["+internal+"]", ""), artifact("a", canary, "")}, false},
 		"an artifact in a snapshot":       {[][3]string{artifact("a", "["+internal+"]", ""), inTask}, false},
 		"a piece in a snapshot":           {[][3]string{artifact("a", "["+hi+"]", ""), artifact("a", "["+internal+"]", more), inTask}, false},
-		"a piece, and the next":           {[][3]string{artifact("a", "["+hi+"]", ""), artifact("a", "["+internal+"]", more), artifact("a", canary, more)}, true},
+		"a piece, and the next":           {[][3]string{artifact("a", "["+hi+"]", ""), artifact("a", "["+internal+"]", more), artifact("a", canary, more)}, false},
+		"an event, and the next":          {[][3]string{artifact("a", "["+hi+"]", ""), artifact("a", "["+internal+"]", more+event3), artifact("a", canary, more)}, true},
+		"an event's artifact again":       {[][3]string{artifact("a", "["+hi+"]", ""), artifact("a", "["+internal+"]", more+event3), artifact("a", canary, "")}, false},
 		"another artifact":                {[][3]string{artifact("b", "["+internal+"]", ""), artifact("a", canary, "")}, true},
 		"a message again":                 {[][3]string{state(said("m", "["+internal+"]")), state(said("m", canary))}, false},
 		"a message in a history":          {[][3]string{state(said("m", "["+internal+"]")), inHistory}, false},

@@ -71,7 +71,7 @@ func TestWithheldOnAnotherStream(t *testing.T) {
 	message := func(more string) string {
 		return envelopes["1.0"]("", "statusUpdate", ids+`,"status":{"state":"input-required","message":{"messageId":"a","role":"agent","parts":[`+secret+`]`+more+`}}`)
 	}
-	const appended, internal = `},"append":true`, `,"metadata":{"type":"internal"}`
+	const appended, internal, marked = `},"append":true`, `,"metadata":{"type":"internal"}`, `,"metadata":{"type":"internal","adk_author":"x"}`
 	sends := event.Stream{Live: true, Identity: event.Identity{NewRun: true}}
 	subscribed := event.Stream{Live: true, Identity: event.Identity{JoinedRun: "t"}}
 	client := filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed}
@@ -84,7 +84,8 @@ func TestWithheldOnAnotherStream(t *testing.T) {
 		"of another task":                    {artifact(internal + "}"), strings.ReplaceAll(artifact(appended), `"taskId":"t"`, `"taskId":"u"`), true},
 		"an internal message":                {message(internal), message(""), false},
 		"an artifact with a message's ID":    {message(internal), artifact(appended), true},
-		"an artifact with an internal piece": {artifact("}") + "\n\ndata: " + artifact(internal+appended), artifact(appended), true},
+		"an artifact with an internal piece": {artifact("}") + "\n\ndata: " + artifact(internal+appended), artifact(appended), false},
+		"an artifact with an internal event": {artifact("}") + "\n\ndata: " + artifact(marked+appended), artifact(appended), true},
 	} {
 		sends.Withheld = new(event.Withheld)
 		subscribed.Withheld = sends.Withheld
