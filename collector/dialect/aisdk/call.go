@@ -87,6 +87,9 @@ func (d *decoder) advance(v strictjson.Value, state callState) (id string, leave
 		known.state, known.withheld = state, d.withheld
 	case !d.withheld && d.isWithheldElsewhere(sharedCall(id)), !d.calls.makeRoom():
 		return id, false
+	case state != callStreaming && d.missed.calls:
+		d.withhold(sharedCall(id))
+		return id, false
 	default:
 		d.calls = append(d.calls, call{id: id, tool: d.name(v.Get("toolName")), state: state, withheld: d.withheld})
 	}

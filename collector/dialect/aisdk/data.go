@@ -18,7 +18,7 @@ func (d *decoder) data(v strictjson.Value, b *event.Batch) {
 	if id := v.Get("id"); id.Kind() > strictjson.Null {
 		key.id = dialect.Name(string(id.Raw()))
 	}
-	b.Internal = lenient.IsInternal(name) || d.dataParts.replacesWithheld(key) || d.isWithheldElsewhere(key.shared())
+	b.Internal = lenient.IsInternal(name) || d.dataParts.replacesWithheld(key, d.missed.data) || d.isWithheldElsewhere(key.shared())
 	d.dataParts.add(key, d.withheld || b.Internal)
 	if key.id != "" && (d.withheld || b.Internal) {
 		d.withhold(key.shared())
@@ -49,12 +49,12 @@ func (k dataKey) shared() sharedID { return sharedID{dataPrefix + k.name, k.id} 
 // dataParts holds the parts that the application defines and may replace.
 type dataParts struct {
 	shown, withheld wire.Set[dataKey]
-	missed          bool // an unreadable frame may have been such a part
 }
 
-// replacesWithheld reports whether a part may replace a withheld one. A part without an ID replaces no other.
-func (p *dataParts) replacesWithheld(key dataKey) bool {
-	return key.id != "" && (p.withheld.MayContain(key) || p.missed && !p.shown.Contains(key))
+// replacesWithheld reports whether a part may replace a withheld one. missed says that an unreadable frame may have been such a
+// part. A part without an ID replaces no other.
+func (p *dataParts) replacesWithheld(key dataKey, missed bool) bool {
+	return key.id != "" && (p.withheld.MayContain(key) || missed && !p.shown.Contains(key))
 }
 
 func (p *dataParts) add(key dataKey, withheld bool) {
@@ -65,11 +65,6 @@ func (p *dataParts) add(key dataKey, withheld bool) {
 	default:
 		p.shown.Add(key)
 	}
-}
-
-// miss records an unreadable frame, unless it cannot have been such a part. An escape may hide the prefix.
-func (p *dataParts) miss(data []byte) {
-	p.missed = p.missed || len(data) == 0 || bytes.Contains(data, []byte(dataPrefix)) || bytes.Contains(data, []byte(`\u`))
 }
 
 // file reports a file as an artifact. Its size is known only if its URL contains it.

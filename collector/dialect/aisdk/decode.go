@@ -37,6 +37,7 @@ type runState struct {
 	dataParts   dataParts
 	cited       wire.Set[string] // IDs of the sources that the answer has named
 	missedStart bool             // a frame that was withheld may have started anything
+	missed      missed
 }
 
 // Decode decodes a chunk. A stream that resumes an answer repeats the answer's chunks.
@@ -59,8 +60,7 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 	case !f.JSON.Exists():
 		b.Rejected = f.Malformed
 		if f.MayContainObject() {
-			d.missedStart = true
-			d.dataParts.miss(f.Data)
+			d.miss(f.Data)
 		}
 		if isBrokenError(f.Data) {
 			b.Add(event.KindError).Error = event.AgentError
@@ -68,8 +68,7 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 		return
 	case f.JSON.Get("type").Kind() != strictjson.String:
 		b.Rejected = event.ReasonShape
-		d.missedStart = true
-		d.dataParts.miss(f.Data)
+		d.miss(f.Data)
 		return
 	}
 	k := kindOf(f.JSON)

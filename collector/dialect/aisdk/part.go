@@ -37,6 +37,7 @@ type part struct {
 	thought   bool             // it is reasoning, or a frame of it has a thought marker
 	continued bool             // another stream had its start
 	stepEnded bool             // a step has ended since its start
+	withheld  bool             // a piece of it was withheld
 }
 
 func (d *decoder) partKey(v strictjson.Value) partKey {
@@ -101,14 +102,19 @@ func (d *decoder) markThought(key partKey, open *part, v strictjson.Value) {
 	}
 }
 
-// continuePart returns the part that a frame continues, or nil if its start was withheld or may have been. Without a start, it
+// continuePart returns the part that a frame continues, or nil if its start or a piece was withheld or may have been. Without a start, it
 // began on another stream: a client may read the rest of an answer after a broken connection.
 //
 // Source: workflow-chat-transport.ts of @ai-sdk/workflow.
 func (d *decoder) continuePart(key partKey, v strictjson.Value, b *event.Batch) *part {
 	open := d.parts[key]
 	switch {
+	case open != nil && open.withheld:
+		open = nil
 	case open != nil:
+		if open.withheld = d.withheld; d.withheld {
+			d.withhold(key.shared())
+		}
 	case d.withheld || d.mayBeWithheld(key.shared()):
 		d.withhold(key.shared())
 	default:
@@ -156,10 +162,10 @@ func (d *decoder) partEnd(v strictjson.Value, b *event.Batch) {
 	d.continueResponse(b)
 	key := d.partKey(v)
 	open := d.continuePart(key, v, b)
+	delete(d.parts, key)
 	if open == nil {
 		return
 	}
-	delete(d.parts, key)
 	if !open.continued {
 		open.tail.Report(b)
 	}

@@ -1,6 +1,8 @@
 package aisdk
 
 import (
+	"bytes"
+
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 )
@@ -34,6 +36,25 @@ func (s sharedID) String() string { return s.kind + " " + s.id }
 func (d *decoder) withhold(s sharedID) {
 	d.knownIDs.Add(s.String())
 	d.missedStart = d.missedStart || s.id == ""
+}
+
+// missed says what may have started in unreadable frames, although later frames could start it too.
+type missed struct {
+	data  bool // a part that the application defines
+	calls bool // a call whose arguments arrive in pieces
+}
+
+// miss records an unreadable frame.
+func (d *decoder) miss(data []byte) {
+	d.missedStart = true
+	d.missed.data = d.missed.data || mayContain(data, dataPrefix)
+	d.missed.calls = d.missed.calls || mayContain(data, typeToolInputStart)
+}
+
+// mayContain reports whether an unreadable frame may contain a word. An escape may hide it, and of a frame over the size limit no
+// data is known.
+func mayContain(data []byte, word string) bool {
+	return len(data) == 0 || bytes.Contains(data, []byte(word)) || bytes.Contains(data, []byte(`\u`))
 }
 
 // mayBeWithheld reports whether the start of something whose start is unknown may have been withheld.

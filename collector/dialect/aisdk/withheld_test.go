@@ -38,6 +38,52 @@ func TestCallsOfWithheldFrames(t *testing.T) {
 	}
 }
 
+// TestCallsOfUnreadable starts a call whose first frame may have been unreadable.
+func TestCallsOfUnreadable(t *testing.T) {
+	const (
+		unreadable = `{"type":"tool-input-start","toolCallId":"c","toolName":"f","x":1,"X":1}`
+		escaped    = `{"type":"\u0074ool-input-start","toolCallId":"c","toolName":"f","x":1,"X":1}`
+		start      = `{"type":"tool-input-start","toolCallId":"c","toolName":"f"}`
+		refused    = `{"type":"tool-input-error","toolCallId":"c","toolName":"f","input":1,"errorText":"x"}`
+	)
+	for _, c := range []struct {
+		sent   []string
+		leaves bool
+	}{
+		{[]string{unreadable, started}, false},
+		{[]string{unreadable, started, result}, false},
+		{[]string{unreadable, refused}, false},
+		{[]string{escaped, started}, false},
+		{[]string{`{"type":["tool-input-start"],"toolCallId":"c"}`, started}, false},
+		{[]string{unreadable, start, started}, true},
+		{[]string{start, unreadable, started}, true},
+		{[]string{started, unreadable, result}, true},
+		{[]string{`{"type":"tool-output-available","toolCallId":"d","output":{"a":1,"A":2}}`, started}, true},
+		{[]string{unreadable, "[DONE]", started}, true},
+	} {
+		got := last(leaves(t, event.PolicyClient, c.sent...))
+		if (got == unchanged) != c.leaves || !c.leaves && got != withheld {
+			t.Errorf("%s: the last leaves as %s", strings.Join(c.sent, "\n"), got)
+		}
+	}
+}
+
+// TestRestOfWithheldPieces continues a text of which a piece was withheld.
+func TestRestOfWithheldPieces(t *testing.T) {
+	for _, part := range []string{"text", "reasoning"} {
+		start, piece, end := `{"type":"`+part+`-start","id":"t"}`, `{"type":"`+part+`-delta","id":"t","delta":"secret"}`, `{"type":"`+part+`-end","id":"t"}`
+		marked := strings.TrimSuffix(piece, "}") + `,"providerMetadata":{"x":{"type":"internal:x"}}}`
+		for _, sent := range [][]string{{start, marked, piece}, {start, piece, marked, piece, end}, {start, marked, end, piece}, {piece, marked, piece}} {
+			if got := last(leavesOf(t, newAnswer(), event.PolicyClient, sent...)); got != withheld {
+				t.Errorf("%s: the last leaves as %s", strings.Join(sent, "\n"), got)
+			}
+		}
+		if got := last(leavesOf(t, newAnswer(), event.PolicyClient, start, marked, end, start, piece)); got != unchanged {
+			t.Errorf("the next %s with the same ID leaves as %s", part, got)
+		}
+	}
+}
+
 // TestMarkedTexts sends texts that say that they are thoughts.
 func TestMarkedTexts(t *testing.T) {
 	const start, piece, end = `{"type":"text-start","id":"t"}`, `{"type":"text-delta","id":"t","delta":"secret"}`, `{"type":"text-end","id":"t"}`
