@@ -1,6 +1,7 @@
 package agui
 
 import (
+	"encoding/json"
 	"iter"
 	"slices"
 	"strings"
@@ -85,7 +86,7 @@ func (d *decoder) isWithheldMessage(v strictjson.Value, listed bool) bool {
 		// LangChain's messages have their role in their type.
 		instructs = instructs || lenient.MatchesAny(text, table.Discriminators) && lenient.MatchesAny(value.Text(), wire.InstructionRoles)
 	}
-	return isMessage && (instructs || isMarkedInternal(v) || lenient.IsInternalMessage(&table, &valueRule, v) || d.repeatsWithheld(v) || hasRole && d.withheld.overflowed)
+	return isMessage && (instructs || isMarkedMessage(v) || lenient.IsInternalMessage(&table, &valueRule, v) || d.repeatsWithheld(v) || hasRole && d.withheld.overflowed)
 }
 
 // valueRule is conversationRule for a message in an application's value, which may have no role.
@@ -138,16 +139,44 @@ func (d *decoder) mayInstruct(id string, patch strictjson.Value) bool {
 		return true
 	}
 	for op := range patch.Elements() {
+		if op.Get("op").Is("remove") {
+			continue
+		}
 		listed, last := false, []byte(nil)
 		for name := range strings.SplitSeq(op.Get("path").String(), "/") {
 			last = []byte(unescape.Replace(name))
 			listed = listed || lenient.MatchesAny(last, listMembers)
 		}
 		value := op.Get("value")
-		isRole := lenient.MatchesAny(last, roleMembers) && !op.Get("op").Is("remove")
-		if listed && (isRole && (!value.Exists() || wire.IsInstruction(value)) || d.containsWithheld(value, true)) {
+		if listed && d.containsWithheld(value, true) || d.makesWithheld(last, value) {
 			return true
 		}
 	}
 	return false
 }
+
+// makesWithheld reports whether a change of a member may make the object that contains it a message that is withheld. The change does
+// not show the other members, so the object counts as a message, also if it is the metadata of one.
+func (d *decoder) makesWithheld(member []byte, value strictjson.Value) bool {
+	switch {
+	case !changePrefilter.MayMatch(member):
+		return false
+	case !value.Exists(): // copied
+		return lenient.MatchesAny(member, roleMembers)
+	}
+	encoded, err := json.Marshal(map[string]any{"content": "", string(member): json.RawMessage(value.Raw())})
+	var doc strictjson.Doc
+	return err != nil || doc.Parse(encoded, maxChangeDepth) != nil || d.isWithheldMessage(doc.Root(), false)
+}
+
+// maxChangeDepth bounds the levels of nesting in a member that a change sets. Deeper ones are withheld.
+const maxChangeDepth = 128
+
+var (
+	metadataMembers = []string{"metadata"}
+
+	// changePrefilter finds the members of a message that say whether it is withheld.
+	changePrefilter = lenient.NewPrefilter(&event.Table{Labels: slices.Concat(
+		roleMembers, metadataMembers, table.Discriminators, table.Labels, ownIDs, callIDs, callLists, subagentIDs,
+	)})
+)

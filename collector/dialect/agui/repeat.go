@@ -184,7 +184,22 @@ func (d *decoder) withholdMessages(messages strictjson.Value) (withheld []strict
 
 // isInternalMessage reports whether a message of a list is withheld because of what it says about itself.
 func isInternalMessage(message strictjson.Value) bool {
-	return lenient.IsInternalMessage(&table, &conversationRule, message) || isInstruction(message) || isMarkedInternal(message)
+	return lenient.IsInternalMessage(&table, &conversationRule, message) || isInstruction(message) || isMarkedMessage(message)
+}
+
+// isMarkedMessage reports whether the metadata of a message, or of one of its calls or parts, names an internal event.
+func isMarkedMessage(message strictjson.Value) bool {
+	for name, parts := range message.Members() {
+		if !lenient.MatchesAny(name.Text(), conversationRule.PartMembers) {
+			continue
+		}
+		for part := range elementsOf(parts) {
+			if isMarkedInternal(part) {
+				return true
+			}
+		}
+	}
+	return isMarkedInternal(message)
 }
 
 // withholdListed remembers a withheld message of a list, or a call in one.
