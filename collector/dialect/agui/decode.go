@@ -147,6 +147,7 @@ func (d *decoder) runStarted(v strictjson.Value, b *event.Batch) {
 	if d.hasWithheldInput(v) {
 		b.Type = typeRunWithInput
 	}
+	d.starts.named.Add(key{entity: entitySubagent, id: run})
 	if nested {
 		d.startNested(run, parent, b)
 		return

@@ -46,7 +46,7 @@ func (d *decoder) requestInputs(end strictjson.Value, b *event.Batch) {
 		e := b.Add(event.KindInputRequested)
 		e.CallID, e.Input = d.name(v.Get("id")), inputOf(v)
 		e.ExpiresIn = remaining(v.Get("expiresAt"), b)
-		if !d.repeatsWithheld(v) {
+		if !d.isWithheldQuestion(v) {
 			e.SetQuestion(event.Question{Prompt: v.Get("message").String(), Schema: v.Get("responseSchema")})
 		}
 	}
@@ -56,8 +56,32 @@ func (d *decoder) requestInputs(end strictjson.Value, b *event.Batch) {
 	}
 }
 
-// outcomeMembers are the members of the run's last event that contain its questions.
-var outcomeMembers = []string{"outcome", "interrupt"}
+// outcomeMembers are the members of the run's last event that contain its questions. questionIDs name questions at the end of a
+// subagent: only the end of the run contains them.
+//
+// Source: ag_ui/_generated/models.py, SubagentFinishedSuspendedOutcome and RunFinishedInterruptOutcome, of ag-ui-protocol 1.0.
+var (
+	outcomeMembers = []string{"outcome", "interrupt"}
+	questionIDs    = []string{"interruptIds", "interrupt_ids"}
+)
+
+// rememberQuestions remembers the questions at the end of a withheld run or subagent. The end of the run around it need not say
+// whose they are.
+func (d *decoder) rememberQuestions(end strictjson.Value) {
+	current, legacy := questionLists(end)
+	for _, questions := range [...]strictjson.Value{current, legacy} {
+		for question := range elementsOf(questions) {
+			d.withheld.add(key{entity: entityQuestion, id: d.name(question.Get("id"))})
+		}
+	}
+	for name, ids := range end.Get("outcome").Members() {
+		if lenient.MatchesAny(name.Text(), questionIDs) {
+			for id := range ids.Elements() {
+				d.withheld.add(key{entity: entityQuestion, id: d.name(id)})
+			}
+		}
+	}
+}
 
 // hasWithheldQuestion reports whether the outcome of a run asks about something withheld. The outcome is removed then.
 func (d *decoder) hasWithheldQuestion(end strictjson.Value) bool {
@@ -67,11 +91,24 @@ func (d *decoder) hasWithheldQuestion(end strictjson.Value) bool {
 
 func (d *decoder) asksWithheld(questions strictjson.Value) bool {
 	for v := range elementsOf(questions) {
-		if d.repeatsWithheld(v) || isMarkedInternal(v) || lenient.HasInternalDiscriminator(&table, v.Get("metadata")) {
+		if d.isWithheldQuestion(v) {
 			return true
 		}
 	}
 	return false
+}
+
+// isWithheldQuestion reports whether a question was withheld before, is marked internal, or is about something that was, or may
+// have been, withheld.
+func (d *decoder) isWithheldQuestion(v strictjson.Value) bool {
+	for name, value := range v.Members() {
+		text, id := name.Text(), d.name(value)
+		if lenient.MatchesAny(text, ownIDs) && d.withheld.keys.MayContain(key{entity: entityQuestion, id: id}) ||
+			lenient.MatchesAny(text, callIDs) && d.mayBeUnread(id, entityCall) || lenient.MatchesAny(text, subagentIDs) && d.mayBeUnread(id, entitySubagent) {
+			return true
+		}
+	}
+	return d.repeatsWithheld(v) || isMarkedInternal(v) || lenient.HasInternalDiscriminator(&table, v.Get("metadata"))
 }
 
 // hideArguments replaces the messages of questions about tool calls. Pydantic AI writes the arguments into them.

@@ -139,8 +139,11 @@ func (m *message) apply(b *event.Batch) {
 	}
 }
 
-// applyMessage applies a message to a frame of it, and remembers the message if it is a thought.
-func (d *decoder) applyMessage(m *message, b *event.Batch) {
+// applyMessage applies to a message what a frame of it states, and then the message to the frame. It remembers the message if it is
+// a thought.
+func (d *decoder) applyMessage(m *message, v strictjson.Value, b *event.Batch) {
+	m.addSigns(v)
+	m.internal = m.internal || d.startWithheld || d.filtered
 	if m.apply(b); m.isThought && m.id != "" {
 		d.thoughts.Add(m.id)
 	}
@@ -178,14 +181,13 @@ func (d *decoder) newMessage(v strictjson.Value, chunked bool) *message {
 
 func (d *decoder) textStart(v strictjson.Value, b *event.Batch) {
 	m := d.messages.byID(d.name(v.Get("messageId")))
-	if m != nil {
-		m.addSigns(v)
-		m.internal = m.internal || d.startWithheld
-	} else if m = d.newMessage(v, false); !d.messages.begin(m) {
-		b.Type = typeOrphan
-		return
+	if m == nil {
+		if m = d.newMessage(v, false); !d.messages.begin(m) {
+			b.Type = typeOrphan
+			return
+		}
 	}
-	d.applyMessage(m, b)
+	d.applyMessage(m, v, b)
 	m.begun = m.begun || b.Type == typeTextStart && !b.Internal
 }
 
@@ -195,8 +197,7 @@ func (d *decoder) textContent(v strictjson.Value, b *event.Batch) {
 		b.Type = typeOrphan
 		return
 	}
-	m.addSigns(v)
-	d.applyMessage(m, b)
+	d.applyMessage(m, v, b)
 	m.addDelta(v, b)
 }
 
@@ -221,19 +222,21 @@ func (m *message) report(b *event.Batch) {
 	b.NameTexts(m.id)
 }
 
-// textEnd reports the whole text of a message.
+// textEnd reports the whole text of a message. If the client saw the message start and not all of it, the end leaves without the text.
 func (d *decoder) textEnd(v strictjson.Value, b *event.Batch) {
 	m := d.messages.byID(d.name(v.Get("messageId")))
 	if m == nil {
 		b.Type = typeOrphan
 		return
 	}
-	m.addSigns(v)
-	if d.applyMessage(m, b); m.begun {
-		b.Type = typeTextEnd
+	d.applyMessage(m, v, b)
+	isCutOff := m.begun && m.internal
+	if m.begun {
+		b.Type, b.Internal = typeTextEnd, isInstruction(v)
 	}
-	d.messages.end(m)
-	m.report(b)
+	if d.messages.end(m); !isCutOff {
+		m.report(b)
+	}
 }
 
 // textChunk starts a message, continues it, or both.
@@ -245,8 +248,6 @@ func (d *decoder) textChunk(v strictjson.Value, b *event.Batch) {
 	}
 	switch {
 	case m != nil:
-		m.addSigns(v)
-		m.internal = m.internal || d.startWithheld
 	case id == "":
 		b.Type = typeOrphan
 		return
@@ -257,7 +258,7 @@ func (d *decoder) textChunk(v strictjson.Value, b *event.Batch) {
 			return
 		}
 	}
-	d.applyMessage(m, b)
+	d.applyMessage(m, v, b)
 	m.addDelta(v, b)
 }
 

@@ -54,6 +54,9 @@ func (d *decoder) rememberWithheld(k *kind, v strictjson.Value) {
 	if k.idMember != "" {
 		id = d.name(v.Get(k.idMember))
 	}
+	if k.name == typeRunFinished || k.name == typeSubagentFinished {
+		d.rememberQuestions(v)
+	}
 	switch {
 	case k.name == typeToolResult:
 		d.withheld.add(key{entity: entityResult, id: id})

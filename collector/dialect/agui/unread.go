@@ -9,8 +9,9 @@ import (
 // unread tracks what an unreadable frame may have started. In the protocol, a chunk continues only the
 // entity of its owner's last chunk.
 type unread struct {
-	any   bool             // there was an unreadable frame
-	ended wire.Set[string] // owners that have ended their chunks since the last unreadable frame
+	any    bool             // there was an unreadable frame
+	ended  wire.Set[string] // owners that have ended their chunks since the last unreadable frame
+	phases wire.Set[string] // owners that have begun a phase of reasoning since
 }
 
 // addUnread records an unreadable frame. It may have been a piece of any message, so no snapshot
@@ -38,4 +39,49 @@ func (d *decoder) mayContinueUnread(k *kind, this key, v strictjson.Value) bool 
 	}
 	isFirst := k.firstMember != "" && v.Get(k.firstMember).Kind() == strictjson.String
 	return !isFirst || !d.unread.ended.Contains(d.owner(v))
+}
+
+// addNamed remembers the entity that a frame that leaves starts, and the entities that it is part of: some producers never send the
+// start of a message or a subagent.
+func (d *decoder) addNamed(this key, v strictjson.Value) {
+	if this.id != "" && this.entity != entityStep {
+		d.starts.named.Add(listedKey(this))
+	}
+	for _, parent := range parents {
+		id := d.name(v.Get(parent.member))
+		for _, kind := range parent.entities {
+			if id != "" {
+				d.starts.named.Add(listedKey(key{entity: kind, id: id}))
+			}
+		}
+	}
+}
+
+// mayMissStarts reports whether something may have been withheld whose id is not remembered.
+func (d *decoder) mayMissStarts() bool {
+	return d.unread.any || d.starts.withheld.IsFull() || d.withheld.keys.IsFull()
+}
+
+// isPartOfUnread reports whether a frame is part of an entity that may have started in an unreadable frame.
+func (d *decoder) isPartOfUnread(k *kind, v strictjson.Value, owner string) bool {
+	if !d.mayMissStarts() {
+		return false
+	}
+	for _, parent := range parents {
+		if !(k.begins && k.idMember == parent.member) && d.mayBeUnread(d.name(v.Get(parent.member)), parent.entities...) {
+			return true
+		}
+	}
+	isThought := k.entity == entityThought || k.entity == entityThinking
+	return isThought && k.begins && d.unread.any && !d.unread.phases.Contains(owner)
+}
+
+// mayBeUnread reports whether an entity with an id may have started in an unreadable frame.
+func (d *decoder) mayBeUnread(id string, entities ...entity) bool {
+	for _, kind := range entities {
+		if d.starts.named.Contains(listedKey(key{entity: kind, id: id})) {
+			return false
+		}
+	}
+	return id != "" && d.mayMissStarts()
 }

@@ -25,8 +25,9 @@ const (
 	entitySubagent
 	entityStep
 	entityRun
-	entityResult // the result of a call
-	entityListed // a message of a snapshot, and every withheld message that has an id (see messageKey)
+	entityResult   // the result of a call
+	entityListed   // a message of a snapshot, and every withheld message that has an id (see messageKey)
+	entityQuestion // a question at the end of a run
 )
 
 // key identifies an entity. Without an id it means the owner's latest entity of that kind.
@@ -40,6 +41,8 @@ type key struct {
 type starts struct {
 	withheld wire.Set[key]
 	seen     wire.Set[key] // entities that started and are not withheld; no messages except those in chunks, because other pieces never leave without a start
+	cutOff   wire.Set[key] // entities that the client saw start and not end, of which the rest is withheld
+	named    wire.Set[key] // entities that cannot have started in an unreadable frame (see addNamed), by listedKey
 }
 
 func (s *starts) withhold(all ...key) {
@@ -91,7 +94,8 @@ func (d *decoder) checkStart(k *kind, f dialect.Frame) verdict {
 	instructs := k.entity != entityMessage && k.name != typeRunFinished && isInstruction(v) || // a message has its own role, and the end of a run leaves without its result
 		k.name == typeActivityDelta && (mayMakeInternal(v.Get("patch")) || d.mayInstruct(this.id, v.Get("patch")))
 	withheld := instructs || d.starts.withheld.Contains(key{entity: entityRun}) || d.isWithheldRun(owner) ||
-		this.id != "" && d.starts.withheld.Contains(this) || d.continuesListed(k, this, d.name(v.Get("messageId"))) || d.isPartOfWithheld(k, v, owner)
+		this.id != "" && d.starts.withheld.Contains(this) && !d.mustEnd(k, this) || d.continuesListed(k, this, d.name(v.Get("messageId"))) ||
+		d.isPartOfWithheld(k, v, owner) || d.isPartOfUnread(k, v, owner)
 	switch {
 	case k.entity == noEntity, this.id == "" && k.entity == entityMessage && k.chunk: // chunkTarget finds its message
 	case k.begins || k.chunk && this.id != "":
@@ -102,6 +106,7 @@ func (d *decoder) checkStart(k *kind, f dialect.Frame) verdict {
 	if withheld {
 		return verdictInternal
 	}
+	d.addNamed(this, v)
 	return verdictPass
 }
 
@@ -119,22 +124,28 @@ func (d *decoder) checkFirst(k *kind, f dialect.Frame, this, last key, withheld 
 	if k.chunk || k.entity != entityMessage {
 		d.starts.seen.Add(this)
 	}
+	if k.entity == entityPhase {
+		d.unread.phases.Add(last.owner)
+	}
+	d.addNamed(this, f.JSON)
 	return verdictPass
 }
 
 // checkNext is checkStart for a frame that continues an entity.
 func (d *decoder) checkNext(k *kind, f dialect.Frame, this, last key, withheld, instructs bool) verdict {
-	isNew := k.entity != entityMessage && !d.starts.seen.Contains(this)
+	mustEnd := d.mustEnd(k, this)
+	isNew := k.entity != entityMessage && !d.starts.seen.Contains(this) && !mustEnd
 	unseen := d.missedStart && isNew
-	withheld = withheld || this.id == "" && d.starts.mayBeWithheld(k.entity, last.owner)
+	withheld = withheld || this.id == "" && d.starts.mayBeWithheld(k.entity, last.owner) && !mustEnd
 	switch {
 	case !withheld && isNew && d.filtered:
 		d.withhold(this) // the start was not seen; this frame may be the start
 		d.missedStart, withheld = true, true
-	case instructs && k.name != typeToolResult, k.entity == entityActivity && d.filtered:
-		d.withhold(this) // whatever its start said
+	case (instructs || d.filtered) && k.name != typeToolResult && k.entity != entityStep: // the name of a step is no id
+		d.cutOffRest(this)
 	}
 	if k.ends {
+		d.starts.cutOff.Remove(this)
 		d.starts.seen.Remove(this)
 		d.starts.withheld.Remove(last)
 	}
@@ -145,6 +156,26 @@ func (d *decoder) checkNext(k *kind, f dialect.Frame, this, last key, withheld, 
 		return verdictOrphan
 	}
 	return verdictPass
+}
+
+// cutOffRest withholds the rest of an entity, whatever its start said.
+func (d *decoder) cutOffRest(this key) {
+	if d.starts.seen.Contains(this) {
+		d.starts.cutOff.Add(this)
+	}
+	d.withhold(this)
+}
+
+// mustEnd reports whether a frame is the end of an entity that was cut off. A client accepts no end of a run while it waits for
+// that of a message, call or thought.
+//
+// Source: sdks/typescript/packages/client/src/verify/verify.ts of AG-UI.
+func (d *decoder) mustEnd(k *kind, this key) bool {
+	if k.name == typeTextEnd {
+		m := d.messages.byID(this.id)
+		return m != nil && m.begun
+	}
+	return (k.ends || k.name == typeToolEnd) && d.starts.cutOff.Contains(this)
 }
 
 // checkRun is checkStart for the start of a run. It remembers a withheld run within the current one, as a subagent.
@@ -177,18 +208,22 @@ func (d *decoder) isKnown(this key) bool {
 	return d.starts.seen.Contains(this) || this.entity == entityMessage && d.messages.byID(this.id) != nil
 }
 
+// parents lists the members that name an entity that a frame is part of.
+var parents = [...]struct {
+	member   string
+	entities []entity
+}{
+	{"subagentRunId", []entity{entitySubagent}}, {"parentSubagentRunId", []entity{entitySubagent}}, {"parentToolCallId", []entity{entityCall}},
+	{"parentMessageId", []entity{entityMessage, entityPhase, entityThought, entityActivity, entityListed}},
+	{"entityId", []entity{entityMessage, entityCall, entityPhase, entityThought, entityActivity, entityListed}},
+}
+
 // isPartOfWithheld reports whether a frame is part of another entity that is withheld.
 func (d *decoder) isPartOfWithheld(k *kind, v strictjson.Value, owner string) bool {
 	if d.starts.withheld.Len()+d.withheldListed.Len() == 0 {
 		return false
 	}
-	for _, parent := range [...]struct {
-		member   string
-		entities []entity
-	}{
-		{"parentMessageId", []entity{entityMessage, entityPhase, entityThought, entityActivity, entityListed}}, {"parentToolCallId", []entity{entityCall}}, {"parentSubagentRunId", []entity{entitySubagent}},
-		{"entityId", []entity{entityMessage, entityCall, entityPhase, entityThought, entityActivity, entityListed}},
-	} {
+	for _, parent := range parents {
 		id := d.name(v.Get(parent.member))
 		for _, kind := range parent.entities {
 			if this := (key{entity: kind, id: id}); id != "" && (d.starts.withheld.Contains(this) || d.withheldListed.Contains(this)) {

@@ -1,0 +1,63 @@
+package agui_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestWithheldQuestions checks that the end of a run leaves without its outcome if it asks about something withheld.
+func TestWithheldQuestions(t *testing.T) {
+	finish := func(link string) string {
+		return `{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt","interrupts":[{"id":"j","reason":"x"},{"id":"i","reason":"tool_call","message":"secret",` + link + `}]}}`
+	}
+	for name, c := range map[string]struct{ start, link string }{
+		"a call":                   {startCases["a call"][0], `"toolCallId":"c"`},
+		"a call, in Python's case": {startCases["a call"][0], `"tool_call_id":"c"`},
+		"a call of a subagent":     {startCases["a subagent"][0], `"subagentRunId":"s"`},
+	} {
+		for _, s := range allSettings {
+			const start = `{"type":"RUN_STARTED","threadId":"t","runId":"r"}`
+			if got := last(filterFrames(t, s, start, evasions["kind"](c.start), finish(c.link))); got != `{"type":"RUN_FINISHED","threadId":"t","runId":"r"}` {
+				t.Errorf("%s, %s: got %s, want it without its outcome", name, s.Policy, got)
+			}
+			if got := last(filterFrames(t, s, start, c.start, finish(c.link))); !strings.Contains(got, `"id":"i"`) {
+				t.Errorf("%s that leaves, %s: got %s, want it with its question", name, s.Policy, got)
+			}
+		}
+	}
+}
+
+// TestQuestionsOfWithheldAgents checks that the end of a run leaves without its outcome if a withheld subagent or nested run asked
+// the question, or may have asked it.
+func TestQuestionsOfWithheldAgents(t *testing.T) {
+	const start, bare = `{"type":"RUN_STARTED","threadId":"t","runId":"r"}`, `{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`
+	const subagent, suspended = `{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"n"}`, `{"type":"SUBAGENT_FINISHED","subagentRunId":"s","outcome":{"type":"suspended","interruptIds":["j","i"]}}`
+	const nested = `{"type":"RUN_STARTED","threadId":"t","runId":"n","parentRunId":"r"}`
+	asking := func(link string) string {
+		return `{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt","interrupts":[{"id":"i","reason":"x","message":"secret"` + link + `}]}}`
+	}
+	internal, unreadable := evasions["kind"], evasions["unreadable"]
+	for name, c := range map[string]struct {
+		sent   []string
+		leaves bool
+	}{
+		"a subagent":                   {[]string{subagent, suspended, asking("")}, true},
+		"a withheld subagent":          {[]string{internal(subagent), suspended, asking("")}, false},
+		"Python's names":               {[]string{internal(subagent), strings.Replace(suspended, "interruptIds", "interrupt_ids", 1), asking("")}, false},
+		"another question":             {[]string{internal(subagent), strings.Replace(suspended, `"i"`, `"k"`, 1), asking("")}, true},
+		"an internal end":              {[]string{subagent, internal(suspended), asking("")}, false},
+		"an unreadable subagent":       {[]string{unreadable(subagent), suspended, asking("")}, false},
+		"that it names":                {[]string{unreadable(subagent), asking(`,"subagentRunId":"s"`)}, false},
+		"an unreadable call":           {[]string{unreadable(startCases["a call"][0]), asking(`,"toolCallId":"c"`)}, false},
+		"a call before unreadable":     {[]string{startCases["a call"][0], unreadable(subagent), asking(`,"toolCallId":"c"`)}, true},
+		"a nested run":                 {[]string{nested, strings.Replace(asking(""), `"r"`, `"n"`, 1), asking("")}, true},
+		"a withheld nested run":        {[]string{internal(nested), strings.Replace(asking(""), `"r"`, `"n"`, 1), asking("")}, false},
+		"a withheld nested run, draft": {[]string{internal(nested), `{"type":"RUN_FINISHED","threadId":"t","runId":"n","outcome":"interrupt","interrupt":{"id":"i"}}`, asking("")}, false},
+	} {
+		for _, s := range allSettings {
+			if got := last(filterFrames(t, s, append([]string{start}, c.sent...)...)); c.leaves != strings.Contains(got, `"id":"i"`) || !c.leaves && got != bare {
+				t.Errorf("%s, %s: the end becomes %s, want it with its question: %t", name, s.Policy, got, c.leaves)
+			}
+		}
+	}
+}
