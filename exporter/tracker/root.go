@@ -1,7 +1,6 @@
 package tracker
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -20,7 +19,7 @@ func (r *openRun) decideRoot(kind event.RootKind, first *event.Node) {
 	isFirst := first.Name == r.App || r.App == "" && !(isSilent && firstSpeaks)
 	if isFirst {
 		r.Root.Name = first.Name
-		r.Root.node.key = nodeKey{nil, first.Name, cmp.Or(first.Call, first.Run), first.Lane}
+		r.Root.node.key, r.Root.node.isContainer = keyBelow(nil, first), first.Kind == event.NodeContainer
 		put(&r.nodes, r.Root.node.key, r.Root)
 	}
 	r.Root.Kind = InvokeAgent

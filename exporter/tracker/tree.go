@@ -38,6 +38,10 @@ type nodeKey struct {
 	name, run, lane string     // run is the number of the invocation, or the id of its call
 }
 
+func keyBelow(above *Operation, n *event.Node) nodeKey {
+	return nodeKey{above, n.Name, cmp.Or(n.Call, n.Run), n.Lane}
+}
+
 // laneKey identifies a lane below an operation.
 type laneKey struct {
 	above *Operation
@@ -53,6 +57,9 @@ func (r *openRun) operationAt(b *event.Batch) *Operation {
 	}
 	r.decideRoot(b.Place.Root, &nodes[0])
 	r.makeRootAgent(nodes)
+	if !r.repeatEndedParallel(b.Place) {
+		return nil
+	}
 	var at *Operation
 	for i := range nodes {
 		n := &nodes[i]
@@ -98,7 +105,7 @@ func (r *openRun) exitStaleLane(at *Operation, n *event.Node) (*Operation, *even
 	for up != nil && up.node.lane == n.Lane {
 		up = up.node.key.above
 	}
-	if !up.runsInLane(n.Lane) {
+	if !r.runsInLane(up, n.Lane) {
 		return at, n
 	}
 	left := *n
@@ -108,7 +115,7 @@ func (r *openRun) exitStaleLane(at *Operation, n *event.Node) (*Operation, *even
 
 // childNode finds or begins the operation of a node below another.
 func (r *openRun) childNode(above *Operation, n *event.Node, speaks bool, b *event.Batch) *Operation {
-	key := nodeKey{above, n.Name, cmp.Or(n.Call, n.Run), n.Lane}
+	key := keyBelow(above, n)
 	op := r.nodes[key]
 	switch silent := r.silentTargets[n.Name]; {
 	case silent != nil:
@@ -121,8 +128,8 @@ func (r *openRun) childNode(above *Operation, n *event.Node, speaks bool, b *eve
 	case !speaks: // only the speaker can run again
 	case failureIn(b) != event.NoFailure && op.failingOperation(failureIn(b)) != op: // the frame names the last speaker, but its container failed
 	case r.isNewInvocation(op, n, b):
-		if n.Run == "" && above.runsInLane(n.Lane) { // a parallel agent runs each child once, so it runs again too
-			if above = r.beginNode(above.node.key, above.asNode()); above == nil {
+		if n.Run == "" && r.runsInLane(above, n.Lane) { // a parallel agent runs each child once, so it runs again too
+			if above = r.repeatFor(op, above); above == nil {
 				return nil
 			}
 			key.above = above
@@ -137,11 +144,6 @@ func (r *openRun) childNode(above *Operation, n *event.Node, speaks bool, b *eve
 		r.linkTaskCall(op, n)
 	}
 	return op
-}
-
-// runsInLane reports whether an operation is a parallel agent that runs a lane. The operation may be nil.
-func (op *Operation) runsInLane(lane string) bool {
-	return op != nil && op.Kind == InvokeAgent && op.node.isContainer && op.node.lane != lane
 }
 
 // linkTaskCall links an invocation to its call, so that the response ends it.
@@ -170,11 +172,6 @@ func (op *Operation) runner() *Operation {
 		}
 	}
 	return nil
-}
-
-// asNode returns the event.Node with which a container can begin again.
-func (op *Operation) asNode() *event.Node {
-	return &event.Node{Name: op.Name, Run: op.node.key.run, Lane: op.node.lane, Kind: event.NodeContainer}
 }
 
 // beginNode begins the operation of a node's next invocation.

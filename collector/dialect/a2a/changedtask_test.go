@@ -7,7 +7,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// TestChangedTasks checks that in a recording, an answer that changes the ID of its task stays one run. A task that certainly begins, or
+// TestChangedTasks checks that an answer that changes the ID of its task stays one run. A task that certainly begins, or
 // that follows the end of another or a question, is a run of its own.
 func TestChangedTasks(t *testing.T) {
 	second := strings.NewReplacer(`"taskId":"t"`, `"taskId":"t2"`, `"id":"t"`, `"id":"t2"`).Replace
@@ -22,7 +22,9 @@ func TestChangedTasks(t *testing.T) {
 		{"in one answer", event.Stream{}, []string{works, changed, second(completes)}, "t t t"},
 		{"in one answer, back and forth", event.Stream{}, []string{works, changed, works, changed}, "t t t t"},
 		{"in one answer, before an error", event.Stream{}, []string{works, changed, data(failure)}, "t t t"},
-		{"in a live answer", event.Stream{SingleRun: true}, []string{works, changed, data(failure)}, "t t2 t2"},
+		{"in a live answer", event.Stream{SingleRun: true}, []string{works, changed, data(failure)}, "t t t"},
+		{"in a live answer without a request or context", event.Stream{SingleRun: true}, []string{strings.Replace(works, `"id":1`, `"id":null`, 1), strings.Replace(changed, `"contextId":"c"`, `"x":"c"`, 1)}, "t t"},
+		{"in a live answer, after the end", event.Stream{SingleRun: true}, []string{completes, changed}, "t t2"},
 		{"in the answer to another request", event.Stream{}, []string{works, strings.Replace(changed, `"id":1`, `"id":2`, 1)}, "t t2"},
 		{"in answers without the ID of a request", event.Stream{}, []string{strings.Replace(works, `"id":1`, `"id":null`, 1), strings.Replace(changed, `"id":1`, `"id":null`, 1)}, "t t2"},
 		{"in another context", event.Stream{}, []string{works, strings.Replace(changed, `"contextId":"c"`, `"contextId":"d"`, 1)}, "t t2"},

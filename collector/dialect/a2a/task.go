@@ -126,10 +126,12 @@ func requestOf(id strictjson.Value) string {
 }
 
 // continuesAnswer reports whether a task of which nothing is known continues the answer of the last one. Agno's answers change the ID of
-// their task when a member of a team, or the agent of a step, begins. Live, an answer is one run anyway.
+// their task when a member of a team, or the agent of a step, begins. A recording may hold several answers.
 func (d *decoder) continuesAnswer(request string, session strictjson.Value) bool {
-	return !d.answer && d.last != nil && !d.last.ended && len(d.last.awaited) == 0 &&
-		request != "" && request == d.last.request && len(session.Text()) > 0 && d.name(session) == d.last.session
+	if d.last == nil || d.last.ended || len(d.last.awaited) > 0 {
+		return false
+	}
+	return d.answer || request != "" && request == d.last.request && len(session.Text()) > 0 && d.name(session) == d.last.session
 }
 
 // begins reports whether a state starts a run.

@@ -1,0 +1,100 @@
+package tracker
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// runsInLane reports whether an operation is a parallel agent that runs a lane. The operation may be nil. It is a workflow as
+// long as it seems to be the root.
+func (r *openRun) runsInLane(op *Operation, lane string) bool {
+	return op != nil && (op.Kind == InvokeAgent || op == r.Root && r.rootGuessed) && op.node.isContainer && op.node.lane != lane
+}
+
+// repeatEndedParallel begins the outermost parallel agent of a place again if it has ended. It returns false if the run has
+// no room for it.
+func (r *openRun) repeatEndedParallel(p *event.Place) bool {
+	var above, ended *Operation
+	for i := range p.Nodes {
+		n := &p.Nodes[i]
+		op := r.nodes[keyBelow(above, n)]
+		if op == nil {
+			if p.Root == event.RootFirst {
+				return true // the branch may be out of date, see exitStaleLane
+			}
+			break
+		}
+		isParallel := n.Kind == event.NodeContainer && n.Run == "" && i+1 < len(p.Nodes) && r.runsInLane(op, p.Nodes[i+1].Lane)
+		if ended == nil && isParallel && op.hasSuccessor() {
+			ended = op
+		}
+		above = op
+	}
+	return ended == nil || r.beginNode(ended.node.key, ended.asContainer()) != nil
+}
+
+// hasSuccessor reports whether another node has spoken in the operation's own lane since it began. Nodes of a lane follow
+// one another, so the operation has ended.
+func (op *Operation) hasSuccessor() bool {
+	above := op.runner()
+	if above == nil || above.node.lane != op.node.lane || above.node.lastInLane.Frame <= int(op.firstFrame) {
+		return false
+	}
+	last := above.node.lastChild
+	return last != op && (last != above || above.node.claimsChildren)
+}
+
+// repeatFor begins the next invocation of a parallel agent, because a child of it runs again. It returns nil if the run has no room
+// for it. Agents that began after the child's earlier invocation had ended, and whose responses are open, belong to the next
+// invocation, and did not begin before it: nothing of the earlier one is open.
+func (r *openRun) repeatFor(child, earlier *Operation) *Operation {
+	next := r.beginNode(earlier.node.key, earlier.asContainer())
+	if next == nil {
+		return nil
+	}
+	for _, response := range slices.SortedFunc(maps.Values(r.partialResponses), byOrdinal) {
+		if agent := response.parent; int(agent.firstFrame) > child.node.lastBelow.Frame && r.moveToNext(agent, earlier, next) {
+			for up := response; up != next; up = up.parent {
+				up.Started = latest(up.Started, child.node.lastBelow)
+			}
+		}
+	}
+	return next
+}
+
+// moveToNext moves an agent from one invocation of a parallel agent to the next, with the nodes above it that began with it.
+// It begins the containers again that have run something before. It returns false if the agent is elsewhere, or if the run has no
+// room for a container.
+func (r *openRun) moveToNext(agent, from, to *Operation) bool {
+	var path []*Operation // from the agent up to the node below the parallel agent
+	for up := agent; up != from; up = up.node.key.above {
+		if up == nil || up.node == nil {
+			return false
+		}
+		path = append(path, up)
+	}
+	for i, op := range slices.Backward(path) {
+		if i == 0 || !op.node.isContainer || op.firstFrame == path[i-1].firstFrame {
+			r.vacate(op)
+			op.node.key.above = to
+			r.reparent(op, to)
+			put(&r.nodes, op.node.key, op)
+			put(&r.lastInLane, laneKey{op.runner(), op.node.lane}, op)
+			return true
+		}
+		n := op.asContainer()
+		key := keyBelow(to, n)
+		if r.nodes[key] == nil && r.beginNode(key, n) == nil {
+			return false
+		}
+		to = r.nodes[key]
+	}
+	return false
+}
+
+// asContainer returns the event.Node with which a container can begin again.
+func (op *Operation) asContainer() *event.Node {
+	return &event.Node{Name: op.Name, Run: op.node.key.run, Lane: op.node.lane, Kind: event.NodeContainer}
+}
