@@ -24,7 +24,7 @@ type FrameDecoder struct {
 // NewFrameDecoder returns a decoder for one stream. If singleRun is set, all frames of the stream
 // belong to one session.
 func NewFrameDecoder(d dialect.Dialect, singleRun bool, settings Settings) *FrameDecoder {
-	stream := &event.Stream{Dialect: d.Name(), SingleRun: singleRun}
+	stream := &event.Stream{Dialect: d.Name(), SingleRun: singleRun, ForReaders: true}
 	return &FrameDecoder{settings: settings, stream: stream, table: d.Table(), decoder: d.New(stream)}
 }
 

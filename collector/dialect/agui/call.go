@@ -16,7 +16,8 @@ type call struct {
 	caller    agent
 	delegate  agent  // the agent that works within the call; the zero agent if there is none
 	announced bool   // the delegate is a subagent with an id
-	args      []byte // arguments of a delegation received so far
+	args      []byte // arguments received so far, if they are read
+	unstated  bool   // no event has reported it yet, see decoder.wholeCalls
 }
 
 // delegate describes a function with which an agent makes another agent work within the call.
@@ -43,28 +44,52 @@ var delegates = map[string]delegate{
 	}},
 }
 
-// Limits of the arguments of a delegation. Arguments beyond them are not read.
+// Limits of the arguments of a call. Arguments beyond them are not read.
 const (
 	maxArgs      = 16 << 10 // in bytes
 	maxArgsDepth = 32       // in levels of nesting
 )
 
-// appendArgs keeps a piece of the arguments of a transfer or delegation.
+// appendArgs keeps a piece of the arguments of a transfer or delegation, and of a call that is not reported yet.
 func (c *call) appendArgs(piece strictjson.Value) {
-	if c.tool == wire.TransferTool || delegates[c.tool].argument != "" {
+	if c.unstated || c.namesAgent() {
 		c.args = append(c.args, piece.Text()[:min(len(piece.Text()), maxArgs+1-len(c.args))]...)
+	}
+}
+
+// namesAgent reports whether the call is a transfer or delegation.
+func (c *call) namesAgent() bool {
+	return c.tool == wire.TransferTool || delegates[c.tool].argument != ""
+}
+
+// arguments returns the arguments, or a value that does not exist if they are not whole.
+func (c *call) arguments() strictjson.Value {
+	var doc strictjson.Doc
+	if len(c.args) == 0 || len(c.args) > maxArgs || doc.Parse(c.args, maxArgsDepth) != nil {
+		return strictjson.Value{}
+	}
+	return doc.Root()
+}
+
+// state reports that the call has started.
+func (c *call) state(b *event.Batch) {
+	c.unstated = false
+	e := b.Add(event.KindToolStarted)
+	e.CallID, e.Name = c.id, c.tool
+	if args := c.arguments(); args.Exists() {
+		e.SetPayload(args)
+	}
+	if !c.namesAgent() {
+		c.args = nil
 	}
 }
 
 // target returns the agent that a transfer or delegation names, or "".
 func (c *call) target() string {
-	var doc strictjson.Doc
-	if len(c.args) == 0 || len(c.args) > maxArgs || doc.Parse(c.args, maxArgsDepth) != nil {
-		return ""
-	}
-	named := wire.TransferTarget(doc.Root())
+	args := c.arguments()
+	named := wire.TransferTarget(args)
 	if argument := delegates[c.tool].argument; argument != "" {
-		named = doc.Root().Get(argument)
+		named = args.Get(argument)
 	}
 	if name := dialect.Name(named.String()); name != user {
 		return name
@@ -104,10 +129,13 @@ func (c calls) delegateNamed(name string) (only agent, known bool) {
 	return only, known
 }
 
-func (c *calls) begin(begun call) {
-	if len(*c) < maxOpen && begun.id != "" && c.byID(begun.id) == nil {
-		*c = append(*c, begun)
+// begin adds a call unless it is known, or has no id. It returns the call, or nil if it was not added.
+func (c *calls) begin(begun call) *call {
+	if len(*c) >= maxOpen || begun.id == "" || c.byID(begun.id) != nil {
+		return nil
 	}
+	*c = append(*c, begun)
+	return &(*c)[len(*c)-1]
 }
 
 // end removes a call and returns it. It returns the zero call if the id is unknown.
@@ -129,10 +157,18 @@ func (d *decoder) toolStart(v strictjson.Value, b *event.Batch) {
 		begun.caller = speaker
 	}
 	begun.caller.apply(b)
-	e := b.Add(event.KindToolStarted)
-	e.CallID, e.Name = begun.id, begun.tool
-	begun.appendArgs(v.Get("delta")) // only chunks have a delta here
-	d.calls.begin(begun)
+	open := d.calls.begin(begun)
+	if open == nil {
+		begun.state(b)
+		return
+	}
+	if open.unstated = d.wholeCalls; !open.unstated {
+		open.state(b)
+	}
+	open.appendArgs(v.Get("delta")) // only chunks have a delta here
+	if open.unstated && b.Type == typeToolChunk {
+		open.state(b) // nothing says where the arguments of chunks end
+	}
 }
 
 // toolArgs reads a piece of a call's arguments.
@@ -151,11 +187,16 @@ func (d *decoder) toolEnd(v strictjson.Value, b *event.Batch) {
 		return
 	}
 	open.caller.apply(b)
+	if open.unstated {
+		open.state(b)
+	}
 	if member := open.target(); member != "" && delegates[open.tool].argument != "" {
 		if open.delegate, open.announced = d.agents.within(open.id, member); !open.announced {
 			open.delegate = agent{name: member, branch: open.id, within: open.id, parent: open.caller.branch}
 		}
-		open.delegate.apply(b)
+		if !d.wholeCalls {
+			open.delegate.apply(b)
+		}
 	}
 }
 
@@ -227,6 +268,9 @@ func (d *decoder) addSnapshotResult(message strictjson.Value, b *event.Batch) {
 }
 
 func addResult(ended *call, id string, v strictjson.Value, b *event.Batch) *event.Event {
+	if ended.unstated {
+		ended.state(b)
+	}
 	e := b.Add(event.KindToolEnded)
 	e.CallID, e.Name = id, ended.tool
 	if e.AgentNotFound = ended.isRefused(v.Get("content")); e.AgentNotFound {

@@ -14,6 +14,7 @@ type decoder struct {
 	run, session  string
 	ownName       string // name of the run's own agent: the configured one until a transfer
 	configured    string
+	wholeCalls    bool              // a call is reported with its arguments, when they are whole
 	shared        bool              // another stream may bring the same runs
 	ended         bool              // the run has ended; only an error may follow
 	missedStart   bool              // a withheld or unreadable frame may have started an entity
