@@ -6,6 +6,10 @@ type Place struct {
 	Key   string // equal for equal places of one stream
 	Nodes []Node // from the outermost node to the speaker
 	Root  RootKind
+
+	// FinalsUnmarked says that the protocol does not mark the final answer of an agent's turn. It is then the first response
+	// that asks for nothing.
+	FinalsUnmarked bool
 }
 
 // RootKind says how the first node of a Place relates to the root of the run.

@@ -181,10 +181,13 @@ func (r *openRun) beginNode(key nodeKey, n *event.Node) *Operation {
 	if inCall && n.Task && call.Name == n.Name {
 		return r.turnIntoNode(call, key)
 	}
-	parent := r.runnerOf(key.above, n)
-	cause := r.causeIn(parent, n.Lane)
+	var parent *Operation
+	var cause Timestamp
 	if inCall {
 		parent, cause = call, call.Started
+	} else {
+		parent = r.runnerOf(key.above, n)
+		cause = r.causeIn(parent, n.Lane)
 	}
 	op := r.begin(kindOf(n), n.Name, parent)
 	if op == nil {
@@ -343,7 +346,8 @@ func (r *openRun) noteFrame(b *event.Batch, speaker *Operation) {
 // noteAnswer records whether an agent has transferred control, and whether it has given its final answer. A
 // final answer comes from its model or from a callback, or is a failure of its model.
 func (n *node) noteAnswer(b *event.Batch) {
-	answers, final := b.Has(event.KindModelEnded), b.Has(event.KindFinal)
+	answers := b.Has(event.KindModelEnded)
+	final := b.Has(event.KindFinal) || b.Place != nil && b.Place.FinalsUnmarked && answers && !asksForMore(b)
 	n.usedModel, n.transferred = n.usedModel || answers, b.Has(event.KindTransfer)
 	switch {
 	case !final:
@@ -351,4 +355,9 @@ func (n *node) noteAnswer(b *event.Batch) {
 	case answers || b.Has(event.KindText):
 		n.gaveFinalAnswer = !b.Has(event.KindToolStarted)
 	}
+}
+
+// asksForMore reports whether an agent continues after the response of its model in a frame.
+func asksForMore(b *event.Batch) bool {
+	return b.Has(event.KindToolStarted) || b.Has(event.KindToolEnded) || b.Has(event.KindInputRequested)
 }

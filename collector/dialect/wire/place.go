@@ -28,7 +28,8 @@ type Speaker struct {
 	HasPath  bool   // Path was present: an empty path means that the event is below a root that is not a node
 	RunsNext bool   // the event says which agent the author runs next (actions.agentState)
 
-	IsPaused bool // the event only says that the node at Path waits
+	FinalsUnmarked bool // see event.Place
+	IsPaused       bool // the event only says that the node at Path waits
 
 	// IsFunction says that the author is not an agent. In Python, the author of a function's event is its
 	// workflow. In JavaScript, it is the function itself.
@@ -116,7 +117,7 @@ func (p *Places) newPlace(key Speaker) *event.Place {
 			w.nodes[end].Kind = event.NodeContainer // a workflow runs only agents that are nodes
 		}
 		if !w.isLeftover(path, key.Author) {
-			w.addBranchNodes()
+			w.addBranchNodes(key.Author, len(path) > 0)
 		}
 		w.addSpeaker(key.Author)
 	}
@@ -126,7 +127,7 @@ func (p *Places) newPlace(key Speaker) *event.Place {
 	if last := len(w.nodes) - 1; key.RunsNext && last >= 0 && w.nodes[last].Kind != event.NodeFunction {
 		w.nodes[last].Kind = event.NodeContainer
 	}
-	return &event.Place{Key: strings.Join([]string{key.Author, key.Path, key.Branch, key.Scope}, "\x00"), Nodes: w.nodes, Root: root}
+	return &event.Place{Key: strings.Join([]string{key.Author, key.Path, key.Branch, key.Scope}, "\x00"), Nodes: w.nodes, Root: root, FinalsUnmarked: key.FinalsUnmarked}
 }
 
 // cutAtSegment cuts a string of MaxPath bytes or more after its last complete segment, because the string
@@ -257,11 +258,11 @@ func (w *pathWalk) isLeftover(path []string, author string) bool {
 }
 
 // addBranchNodes adds the containers and their children that appear only in the branch.
-func (w *pathWalk) addBranchNodes() {
+func (w *pathWalk) addBranchNodes(author string, hasPath bool) {
 	for w.used < len(w.segments) {
 		container := w.segments[w.used]
-		if strings.Contains(container, "@") { // the branch of a tool's message, whose author is the calling agent
-			w.used++
+		if strings.Contains(container, "@") {
+			w.addRunSegment(author, hasPath)
 			continue
 		}
 		if w.lastName() != container {
@@ -273,6 +274,26 @@ func (w *pathWalk) addBranchNodes() {
 			w.nodes = append(w.nodes, event.Node{Name: dialect.Name(w.segments[w.used-1]), Lane: w.lane, Kind: event.NodeContainer})
 		}
 	}
+}
+
+// addRunSegment adds the next segment of the branch, which is `name@run` or `name@call`. A path has all such nodes. Without
+// one, as over A2A, the segment is a node if it names the author, or if it has a call and the branch continues. The others
+// belong to a node that has ended, to a function of the author, or to a tool's message, whose author is the calling agent.
+//
+// Source: google/adk/events/_branch_path.py of google-adk 2.13, is_tool_branch.
+func (w *pathWalk) addRunSegment(author string, hasPath bool) {
+	name, run := cutRun(w.segments[w.used])
+	invokes := isCall(run) && w.used < len(w.segments)-1
+	if hasPath || name != author && !invokes {
+		w.used++
+		return
+	}
+	w.advance(1)
+	node := event.Node{Name: dialect.Name(name), Run: dialect.Name(run), Lane: w.lane, Kind: event.NodeWorkflow}
+	if isCall(run) {
+		node.Call = node.Run
+	}
+	w.nodes = append(w.nodes, node)
 }
 
 // ownerOf returns the index of the innermost node with the author's name, or -1. It does not look at the

@@ -47,3 +47,29 @@ func TestLongPaths(t *testing.T) {
 		}
 	}
 }
+
+// TestBranchWithoutPath checks the nodes of a branch where no path says which nodes there are. A node with a call or a run has it
+// after its name, and its lane in brackets.
+func TestBranchWithoutPath(t *testing.T) {
+	for _, c := range []struct{ author, branch, want string }{
+		{"a", "a@c1", "a@c1[a@c1]"},
+		{"b", "a@c1.b@c2", "a@c1[a@c1] b@c2[a@c1.b@c2]"},
+		{"a", "a@c1.tool@c2", "a@c1[a@c1]"},
+		{"a", "tool@c2", "a[]"},
+		{"left", "left@1", "left@1[left@1]"},
+		{"next", "left@1", "next[]"},
+		{"x", "a@c1.fan.x", "a@c1[a@c1] fan[a@c1] x[a@c1.fan.x]"},
+	} {
+		var got []string
+		for _, n := range new(wire.Places).Of(wire.Speaker{Author: c.author, Branch: c.branch}).Nodes {
+			name := n.Name
+			if n.Run != "" {
+				name += "@" + n.Run
+			}
+			got = append(got, name+"["+n.Lane+"]")
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s in the branch %s: the nodes %q, want %s", c.author, c.branch, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package tracker_test
+
+import (
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// overA2A returns a frame of ADK over A2A, which has a branch, but no path and no mark of a final answer.
+func overA2A(agent, branch string, facts ...fact) *event.Batch {
+	b := says(agent)
+	b.Branch, b.Place = branch, new(wire.Places).Of(wire.Speaker{Author: agent, Branch: branch, FinalsUnmarked: true})
+	for _, add := range facts {
+		add(b)
+	}
+	return b
+}
+
+// replies adds a whole model response that the protocol does not mark as final.
+func replies(b *event.Batch) { responds("m")(b); text(b) }
+
+// TestInvocationsOverA2A checks that each invocation is an operation where frames have no path and no mark of a final answer.
+func TestInvocationsOverA2A(t *testing.T) {
+	unnamed := proxied()
+	unnamed.App = ""
+	tell(t, []story{
+		{"rounds of one agent", proxied(), []*event.Batch{overA2A("w", "", replies), overA2A("w", "", replies), overA2A("w", "", replies, final)}, `
+completed
+invoke_workflow app ok 0-4
+  invoke_agent w ok 0-1
+    chat m ok 0-1
+  invoke_agent w ok 1-2
+    chat m ok 1-2
+  invoke_agent w ok 2-3
+    chat m ok 2-3`},
+		{"a response that asks is not final", proxied(), []*event.Batch{overA2A("w", "", replies, asks("q", event.InputData)), overA2A("w", "", answers("q"), concludes)}, `
+completed
+invoke_workflow app ok 0-3
+  invoke_agent w ok 0-2
+    chat m ok 0-1
+    chat m ok 1-2`},
+		{"rounds of a parallel agent that the run began with", unnamed, []*event.Batch{
+			overA2A("a", "p.a", replies), overA2A("a", "p.a", replies), overA2A("a", "p.a", replies, final)}, `
+completed
+invoke_workflow  ok 0-4
+  invoke_agent p ok 0-1
+    invoke_agent a ok 0-1
+      chat m ok 0-1
+  invoke_agent p ok 1-2
+    invoke_agent a ok 1-2
+      chat m ok 1-2
+  invoke_agent p ok 2-3
+    invoke_agent a ok 2-3
+      chat m ok 2-3`},
+		{"rounds of a parallel agent and another", unnamed, []*event.Batch{
+			overA2A("a", "p.a", replies), overA2A("w", "", replies), overA2A("a", "p.a", replies), overA2A("w", "", replies, final)}, `
+completed
+invoke_workflow  ok 0-5
+  invoke_agent p ok 0-1
+    invoke_agent a ok 0-1
+      chat m ok 0-1
+  invoke_agent w ok 1-2
+    chat m ok 1-2
+  invoke_agent p ok 2-3
+    invoke_agent a ok 2-3
+      chat m ok 2-3
+  invoke_agent w ok 3-4
+    chat m ok 3-4`},
+		{"rounds of a parallel agent of which a child is a container", unnamed, []*event.Batch{
+			overA2A("a", "p.s", replies), overA2A("b", "p.s", replies), overA2A("w", "", replies), overA2A("a", "p.s", replies), overA2A("b", "p.s", replies, final)}, `
+completed
+invoke_workflow  ok 0-6
+  invoke_agent p ok 0-2
+    invoke_agent s ok 0-2
+      invoke_agent a ok 0-1
+        chat m ok 0-1
+      invoke_agent b ok 1-2
+        chat m ok 1-2
+  invoke_agent w ok 2-3
+    chat m ok 2-3
+  invoke_agent p ok 3-5
+    invoke_agent s ok 3-5
+      invoke_agent a ok 3-4
+        chat m ok 3-4
+      invoke_agent b ok 4-5
+        chat m ok 4-5`},
+		{"rounds of a loop in a parallel agent", unnamed, []*event.Batch{
+			overA2A("w", "", replies), overA2A("a", "p.s", replies), overA2A("a", "p.s", replies, final)}, `
+completed
+invoke_workflow  ok 0-4
+  invoke_agent w ok 0-1
+    chat m ok 0-1
+  invoke_agent p ok 1-3
+    invoke_agent s ok 1-3
+      invoke_agent a ok 1-2
+        chat m ok 1-2
+      invoke_agent a ok 2-3
+        chat m ok 2-3`},
+		{"by calls", unnamed, []*event.Batch{
+			overA2A("boss", "", responds("m"), calls("c1", "kid"), calls("c2", "kid")), overA2A("kid", "kid@c1", replies), overA2A("kid", "kid@c2", replies),
+			overA2A("boss", "", returns("c1", "kid"), returns("c2", "kid")), overA2A("boss", "", concludes)}, `
+completed
+invoke_agent boss ok 0-6
+  chat m ok 0-1
+  execute_tool kid ok 1-2
+    invoke_agent kid ok 1-2
+      chat m ok 1-2
+  execute_tool kid ok 1-3
+    invoke_agent kid ok 1-3
+      chat m ok 1-3
+  chat m ok 4-5`},
+	})
+}
