@@ -19,6 +19,7 @@ type adkMetadata struct {
 	isEvent    bool // the update carries an event
 	hasPartial bool // the metadata says whether the event is partial
 	partial    bool
+	inArtifact bool // the event is in an artifact, not in a status
 }
 
 // readADKMetadata reads the metadata of an update and of the objects in it. Servers put
@@ -132,7 +133,7 @@ func (d *decoder) readEvent(t *task, m adkMetadata, parts parts, b *event.Batch)
 		return
 	}
 	t.failed, t.code, r.asksModel = failure != event.NoFailure, code, hasResponse(parts) && !m.endsTurn()
-	b.Repeats = failure == event.NoFailure && !t.isNewText(parts) && textOnly(parts) && parts.len() > 0 // the answer repeats the last event
+	b.Repeats = d.repeatsEvent(t, m, parts) && failure == event.NoFailure
 	b.Partial = b.Repeats
 	t.addPauses(m, b)
 	for p := range parts.all() {
@@ -163,6 +164,18 @@ func (t *task) addUnmarkedPiece(m adkMetadata, artifact string, b *event.Batch) 
 	if a := t.artifact(artifact); a != nil && by != t.pieceSpeaker {
 		a.restart()
 	}
+// repeatsEvent reports whether a whole event has the text of the last one and is not an event of its own: it has the same id,
+// or Python's server repeats in an artifact what it sent in a status. That artifact has the id of the run's last event, which
+// may have had no text.
+//
+// Source: google/adk/a2a/executor/a2a_agent_executor.py of google-adk 2.13.
+func (d *decoder) repeatsEvent(t *task, m adkMetadata, parts parts) bool {
+	id := d.name(m.event)
+	again := id != "" && id == t.lastEvent || m.inArtifact && !t.lastInArtifact
+	t.lastEvent, t.lastInArtifact = id, m.inArtifact
+	return !t.isNewText(parts) && again && textOnly(parts) && parts.len() > 0
+}
+
 	r := t.response(b)
 	r.addPiece(m, b)
 	r.artifact, t.pieceSpeaker = artifact, by
