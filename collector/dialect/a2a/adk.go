@@ -83,13 +83,30 @@ func (m adkMetadata) endsTurn() bool {
 	return skips || escalates || len(m.actions.First("transferToAgent", "transfer_to_agent").Text()) > 0
 }
 
-// setSpeaker sets the agent, branch and place of the batch.
-func (d *decoder) setSpeaker(m adkMetadata, b *event.Batch) {
+// setSpeaker sets the agent, branch and place of the batch. Python's server leaves the branch out of a task's answer and end.
+// These belong to the branch in which the agent spoke last. Servers that send events in artifacts leave long-running calls out
+// of them, so a response there may ask for something that is not seen.
+//
+// Source: google/adk/a2a/converters/long_running_functions.py of google-adk 2.13.
+func (d *decoder) setSpeaker(t *task, m adkMetadata, b *event.Batch) {
 	if wire.IsUser(m.author) {
 		return
 	}
 	b.Agent, b.Branch = d.name(m.author), d.name(m.branch)
-	b.Place = d.places.Of(wire.Speaker{Author: b.Agent, Branch: m.branch.String()})
+	b.Place = d.places.Of(wire.Speaker{Author: b.Agent, Branch: m.branch.String(), FinalsUnmarked: !m.inArtifact})
+	last, known := t.lastPlaces[b.Agent]
+	switch {
+	case known && b.Branch == "" && !m.actions.Exists() && m.usage.Len() == 0:
+		b.Branch, b.Place = last.branch, last.place
+	case known || b.Branch != "" && len(t.lastPlaces) < maxSpeakers:
+		t.lastPlaces[b.Agent] = agentPlace{b.Branch, b.Place}
+	}
+}
+
+// agentPlace is where an agent spoke.
+type agentPlace struct {
+	branch string
+	place  *event.Place
 }
 
 // speaker identifies who makes a model response. Responses of parallel branches interleave.
@@ -145,6 +162,18 @@ func (d *decoder) readEvent(t *task, m adkMetadata, parts parts, b *event.Batch)
 	}
 }
 
+// repeatsEvent reports whether a whole event has the text of the last one and is not an event of its own: it has the same id,
+// or Python's server repeats in an artifact what it sent in a status. That artifact has the id of the run's last event, which
+// may have had no text.
+//
+// Source: google/adk/a2a/executor/a2a_agent_executor.py of google-adk 2.13.
+func (d *decoder) repeatsEvent(t *task, m adkMetadata, parts parts) bool {
+	id := d.name(m.event)
+	again := id != "" && id == t.lastEvent || m.inArtifact && !t.lastInArtifact
+	t.lastEvent, t.lastInArtifact = id, m.inArtifact
+	return !t.isNewText(parts) && again && textOnly(parts) && parts.len() > 0
+}
+
 // addPiece adds a piece of a response. The response begins with the first piece that is marked as partial or states
 // usage. Other pieces need not be a model's.
 func (r *response) addPiece(m adkMetadata, b *event.Batch) {
@@ -164,18 +193,6 @@ func (t *task) addUnmarkedPiece(m adkMetadata, artifact string, b *event.Batch) 
 	if a := t.artifact(artifact); a != nil && by != t.pieceSpeaker {
 		a.restart()
 	}
-// repeatsEvent reports whether a whole event has the text of the last one and is not an event of its own: it has the same id,
-// or Python's server repeats in an artifact what it sent in a status. That artifact has the id of the run's last event, which
-// may have had no text.
-//
-// Source: google/adk/a2a/executor/a2a_agent_executor.py of google-adk 2.13.
-func (d *decoder) repeatsEvent(t *task, m adkMetadata, parts parts) bool {
-	id := d.name(m.event)
-	again := id != "" && id == t.lastEvent || m.inArtifact && !t.lastInArtifact
-	t.lastEvent, t.lastInArtifact = id, m.inArtifact
-	return !t.isNewText(parts) && again && textOnly(parts) && parts.len() > 0
-}
-
 	r := t.response(b)
 	r.addPiece(m, b)
 	r.artifact, t.pieceSpeaker = artifact, by

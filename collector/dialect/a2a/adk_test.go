@@ -213,6 +213,15 @@ func TestADKEvents(t *testing.T) {
 			[]string{`working agent="a"; text "hi"`}},
 		{"branches", []string{statusIs("working", text("hi"), adkEvent(`,"adk_branch":"team.a"`))},
 			[]string{`working agent="a" branch="team.a" place="…/team:container/a[team.a]"; text "hi"`}},
+		{"an answer from a branch", []string{
+			statusIs("working", text("hi"), adkEvent(`,"adk_branch":"team.a"`+usage)), piece("x", text("hi"), last+adkEvent("")), statusIs("completed", "", adkEvent("")),
+		}, []string{
+			`working agent="a" branch="team.a" place="…/team:container/a[team.a]"; ` + model + `; text "hi"`,
+			`artifact-update agent="a" branch="team.a" place="…/team:container/a[team.a]" partial repeats; artifact id="x" other bytes=2 complete; text "hi"`,
+			`status-update agent="a" branch="team.a" place="…/team:container/a[team.a]"; final; run_ended awaits_outcome`,
+		}},
+		{"an event without a branch, after one in a branch", []string{statusIs("working", text("hi"), adkEvent(`,"adk_branch":"team.a"`)), statusIs("working", text("ho"), adkEvent(usage)), statusIs("completed", "", adkEvent(""))},
+			[]string{`working agent="a" branch="team.a" place="…/team:container/a[team.a]"; text "hi"`, `working agent="a"; ` + model + `; text "ho"`, `status-update agent="a"; final; run_ended awaits_outcome`}},
 		{"metadata in the artifact or the message", []string{
 			bindings["1.0, HTTP+JSON"]("artifact-update", `"taskId":"t","contextId":"c","artifact":{"artifactId":"x","metadata":{"adk_author":"a"`+usage+`},"parts":[{"text":"hi"}]},"lastChunk":true`),
 			bindings["1.0, HTTP+JSON"]("status-update", `"taskId":"t","contextId":"c","status":{"state":"working","message":{"role":"ROLE_AGENT","metadata":{"adk_author":"a"},"parts":[{"text":"ho"}]}},"metadata":{"adk_author":null}`),

@@ -12,7 +12,7 @@ func (d *decoder) readArtifact(u update, b *event.Batch) {
 	t.seen = true
 	m := readADKMetadata(v.Get("metadata"), artifact.Get("metadata"))
 	m.inArtifact = true
-	d.setSpeaker(m, b)
+	d.setSpeaker(t, m, b)
 	key, write := artifactKey{t.id, d.idOf(artifact, artifactIDs)}, event.Artifact{Append: mayBeTrue(v.Get("append")), Complete: is(v, "lastChunk")}
 	parts := d.markArtifact(key, u.extent(), m.isEvent, partsOfArtifact(artifact, v)) // ADK agents mark each part
 	b.HasThoughts = b.HasThoughts || parts.thought

@@ -150,7 +150,7 @@ func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
 		b.HasThoughts = b.HasThoughts || d.thoughtMessages.Len() > 0 && d.thoughtMessages.MayContain(d.idOf(message, messageIDs))
 	}
 	d.enterTask(t, st, b)
-	d.setSpeaker(readADKMetadata(v.Get("metadata"), st.message.Get("metadata")), b)
+	d.setSpeaker(t, readADKMetadata(v.Get("metadata"), st.message.Get("metadata")), b)
 	b.Type = st.typeOf(typeTask)
 	areThoughts, haveThoughts := false, false
 	for artifact := range v.Get("artifacts").Elements() {
@@ -181,7 +181,7 @@ func (d *decoder) readStatus(v strictjson.Value, b *event.Batch) {
 	b.HasThoughts = b.HasThoughts || st.parts.thought
 	d.enterTask(t, st, b)
 	m := readADKMetadata(v.Get("metadata"), st.message.Get("metadata"))
-	d.setSpeaker(m, b)
+	d.setSpeaker(t, m, b)
 	b.Type = st.typeOf(typeStatus)
 	d.applyStatus(t, st, m, b)
 	if n := len(b.Events); n > 0 && b.Events[n-1].Kind == event.KindRunEnded {
@@ -283,7 +283,7 @@ func (d *decoder) readMessage(v strictjson.Value, b *event.Batch) {
 	}
 	t, known := d.taskOf(v)
 	if !known {
-		t = &task{id: d.name(v.First("taskId", "messageId")), session: d.name(v.Get("contextId"))}
+		t = newTask(d.name(v.First("taskId", "messageId")), d.name(v.Get("contextId")), "")
 	}
 	d.setRun(t, b)
 	switch {
@@ -295,7 +295,7 @@ func (d *decoder) readMessage(v strictjson.Value, b *event.Batch) {
 	case !known:
 		b.Add(event.KindRunStarted)
 	}
-	d.setSpeaker(readADKMetadata(v.Get("metadata")), b)
+	d.setSpeaker(t, readADKMetadata(v.Get("metadata")), b)
 	addTexts(parts, b)
 	t.finish(event.NoFailure, "", b)
 }
@@ -304,7 +304,7 @@ func (d *decoder) readMessage(v strictjson.Value, b *event.Batch) {
 // each message has more of the text under the same id, and the end of the task repeats the whole
 // text.
 func (d *decoder) readPiece(t *task, v strictjson.Value, parts parts, b *event.Batch) {
-	d.setSpeaker(readADKMetadata(v.Get("metadata")), b)
+	d.setSpeaker(t, readADKMetadata(v.Get("metadata")), b)
 	if d.joined { // an earlier piece may have said that the message is a thought
 		b.Type, b.HasThoughts, b.MissedStart = typeAside, true, true
 	}

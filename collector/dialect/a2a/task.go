@@ -45,7 +45,8 @@ type task struct {
 	calls        map[string]call
 	codes        wire.Set[uint64] // hashes of the code and results that were reported
 	speakers     map[speaker]*response
-	pieceSpeaker speaker // of the last piece that is not marked as partial
+	lastPlaces   map[string]agentPlace // of the agents that spoke in a branch, by name
+	pieceSpeaker speaker               // of the last piece that is not marked as partial
 }
 
 // artifact is an artifact whose text may arrive in pieces.
@@ -97,13 +98,20 @@ type call struct {
 	answered     bool
 }
 
+func newTask(id, session, request string) *task {
+	return &task{
+		id: id, session: session, request: request,
+		calls: make(map[string]call), speakers: make(map[speaker]*response), lastPlaces: make(map[string]agentPlace),
+	}
+}
+
 // task returns the state of a task, which it creates if necessary, and makes it the most recent
 // one.
 func (d *decoder) task(id, session strictjson.Value) *task {
 	name := d.name(id)
 	t, known := d.tasks.Get(name)
 	if !known {
-		t = &task{id: name, request: requestOf(d.request), calls: make(map[string]call), speakers: make(map[speaker]*response)}
+		t = newTask(name, "", requestOf(d.request))
 		if d.continuesAnswer(t.request, session) {
 			t.within = d.last.run()
 		}
@@ -142,7 +150,7 @@ func (t *task) begins(s state) bool { return s == submitted && (!t.seen || t.end
 // begin marks a task as seen. A submitted task starts a run.
 func (t *task) begin(s state, b *event.Batch) {
 	if t.begins(s) {
-		*t = task{id: t.id, session: t.session, request: t.request, calls: make(map[string]call), speakers: make(map[speaker]*response)}
+		*t = *newTask(t.id, t.session, t.request)
 		b.Add(event.KindRunStarted)
 	}
 	t.seen = true
