@@ -38,7 +38,7 @@ func (s *transcript) Close(of *event.Stream, end event.End, at time.Time) {
 //   - "a:x~" is a piece
 //   - "a:x<" is a frame that came before all others
 //   - "a:x?" is a frame that names no run
-//   - "a:E" is the end of the run, and "a:Q" a question
+//   - "a:E" is the end of the run, and "a:Q" states that it waits for input
 //   - "-a" is a stream that the agent ends, "-a/" one whose connection breaks, and "-a." one whose client leaves
 //   - "..." is the time that a run waits for a client to come back
 func TestListeners(t *testing.T) {
@@ -94,6 +94,8 @@ func TestListeners(t *testing.T) {
 		{"in the background, a connection breaks", "+a% a:x -a/ +b?% b:y b:E -b", "+a a:x +b a:y a:E -b,0@7 -a,0@7 "},
 		{"in the background, streams break off twice", "+a% a:x -a +b?% b:x -b +c?% c:y c:E -c ...", "+a a:x +b -b,0@6 +c a:y a:E -c,0@10 -a,0@10 "},
 		{"in the background, a stream ends with a question", "+a% a:Q -a +b! b:y -b", "+a a:Q -a,0@3 +b b:y -b,0@6 "},
+		{"in the background, a client leaves when it has the question", "+a% a:Q -a. +b! b:y -b", "+a a:Q -a,1@3 +b b:y -b,0@6 "},
+		{"in the background, a question is answered and the stream breaks off", "+a% a:Q a:x= -a +b?% b:y b:E -b", "+a a:Q a:x +b a:y a:E -b,0@8 -a,0@8 "},
 		{"in the background, nobody resumes", "+a% a:x -a ...", "+a a:x -a,0@3 "},
 		{"in the background, a connection breaks and nobody resumes", "+a% a:x -a/ ...", "+a a:x -a,4@3 "},
 		{"in the background, a run that is over", "+a% a:E -a +b?% b:E -b", "+a a:E -a,0@3 +b -b,0@6 "},
@@ -176,7 +178,7 @@ func listened(steps string) string {
 			case "E":
 				b.Add(event.KindRunEnded)
 			case "Q":
-				b.Add(event.KindInputRequested)
+				b.StateHash, b.AwaitsInput = b.ContentHash, true
 			}
 			b.Snapshot, b.StreamError = strings.Contains(step, "^"), strings.HasSuffix(step, "!")
 			b.Partial = strings.HasSuffix(step, "~")

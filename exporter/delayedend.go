@@ -20,10 +20,11 @@ type delayedEnd struct {
 }
 
 // delayEnd delays the end of a run whose last stream has ended, and reports whether it does. The run ends at once if the
-// agent has stated its end or ended another stream of it, or if too many ends are delayed. The caller holds both locks.
+// agent has stated its end, waits for input, or has ended another stream of it, or if too many ends are delayed. The
+// caller holds both locks.
 func (s *Deduplicator) delayEnd(r *sharedRun, stream *event.Stream, end event.End, at time.Time) bool {
-	mayReturn := end == event.EndClientLeft || stream.InBackground && !r.asks && (end == event.EndOfStream || end == event.EndBroken)
-	if !mayReturn || r.statedEnd || !r.agentEndedAt.IsZero() || r.stream.JoinedSession != "" || len(s.delayed) >= maxDelayed {
+	mayReturn := end == event.EndClientLeft || stream.InBackground && (end == event.EndOfStream || end == event.EndBroken)
+	if !mayReturn || r.statedEnd || r.waits || !r.agentEndedAt.IsZero() || r.stream.JoinedSession != "" || len(s.delayed) >= maxDelayed {
 		return false
 	}
 	d := &delayedEnd{end: end, at: at}

@@ -1,7 +1,6 @@
 package exporter
 
 import (
-	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -22,7 +21,7 @@ type sharedRun struct {
 	state        uint64    // the last StateHash of a frame; before the first one, that of an earlier run with the same id
 	agentEndedAt time.Time // when the agent last ended one of the streams, if no new frame came since
 	statedEnd    bool      // a frame has stated the end of the run
-	asks         bool      // a frame has asked for input: the agent ends its streams and waits for the answer
+	waits        bool      // in its state, the run waits for input: Batch.AwaitsInput
 }
 
 // seenFrame is a frame that was passed on.
@@ -86,8 +85,10 @@ func (r *sharedRun) consume(l *listener, b *event.Batch, next event.Sink) bool {
 		l.next = r.forgotten + len(r.frames)
 	}
 	r.agentEndedAt = time.Time{}
-	r.state, r.statedEnd = cmp.Or(b.StateHash, r.state), r.statedEnd || b.Has(event.KindRunEnded)
-	r.asks = r.asks || b.Has(event.KindInputRequested)
+	if b.StateHash != 0 {
+		r.state, r.waits = b.StateHash, b.AwaitsInput
+	}
+	r.statedEnd = r.statedEnd || b.Has(event.KindRunEnded)
 	b.Stream = r.stream
 	next.Consume(b)
 	return true

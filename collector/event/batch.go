@@ -49,6 +49,10 @@ type Batch struct {
 	// is 0 if the frame states none, and StateEnded if the run has ended for good.
 	StateHash uint64
 
+	// AwaitsInput says that the run waits for input in the state of StateHash. The agent ends its streams then. The answer
+	// is another request.
+	AwaitsInput bool
+
 	Snapshot    bool   // the frame repeats the state of the run for a new subscriber
 	MissedStart bool   // the frame continues something that began before the stream
 	StreamError bool   // the frame is an error that may concern only its stream

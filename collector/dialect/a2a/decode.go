@@ -196,7 +196,7 @@ func (d *decoder) enterTask(t *task, st status, b *event.Batch) {
 		t.within = ""
 	}
 	d.setRun(t, b)
-	b.Time, b.StateHash = st.time, st.hash()
+	b.Time, b.StateHash, b.AwaitsInput = st.time, st.hash(), st.isWaiting()
 	t.begin(st.state, b)
 }
 

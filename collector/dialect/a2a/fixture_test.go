@@ -23,6 +23,7 @@ import (
 	"github.com/delegraph/delegraph/collector/proof"
 	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/source"
+	"github.com/delegraph/delegraph/exporter"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
@@ -30,6 +31,7 @@ import (
 type fixture struct {
 	url   string
 	proxy *source.Proxy
+	dedup *exporter.Deduplicator
 
 	mu   sync.Mutex
 	runs []string
@@ -49,8 +51,9 @@ func newFixture(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	runs := tracker.New(tracker.Settings{MaxOpenRuns: 100, MaxOperations: 1000, MaxFacts: 100, IdleTimeout: time.Hour}, s, s)
+	s.dedup = exporter.NewDeduplicator(runs, s)
 	dialects := []dialect.Dialect{a2a.Dialect{}}
-	pipeline := collector.New(dialects, collector.Settings{MaxFrame: 1 << 20, MaxJSONDepth: 64, Proof: proof.Limits{MaxText: 1 << 16, MaxFindings: 32}}, runs)
+	pipeline := collector.New(dialects, collector.Settings{MaxFrame: 1 << 20, MaxJSONDepth: 64, Proof: proof.Limits{MaxText: 1 << 16, MaxFindings: 32}}, s.dedup)
 	settings := source.ProxySettings{Name: "agent", Upstream: target, BodyLimit: 1 << 10, JSONDepth: 64, QueueLimit: 1 << 20, FrameLimit: 1 << 20}
 	settings.Panics = recovery.New(slog.New(slog.DiscardHandler), func(recovery.Component) { s.addLine("a panic") })
 	s.proxy = source.NewProxy(settings, pipeline, dialects, source.Tracing{Tracer: noop.NewTracerProvider().Tracer(""), Propagator: propagation.TraceContext{}},
@@ -112,6 +115,7 @@ func (s *fixture) RunEnded(r *tracker.Run) {
 // waitForRuns waits until all traffic is observed and returns the observed runs.
 func (s *fixture) waitForRuns() string {
 	s.proxy.Wait()
+	s.dedup.EndDelayed()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.Join(s.runs, "\n")

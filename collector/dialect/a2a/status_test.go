@@ -11,18 +11,19 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// TestStateHash checks that an update and a snapshot have the same hash if, and only if, they state the same.
+// TestStateHash checks that an update and a snapshot have the same hash if, and only if, they state the same, and which states
+// wait for input.
 func TestStateHash(t *testing.T) {
 	update := func(status string) string {
 		return `{"jsonrpc":"2.0","id":1,"result":{"statusUpdate":{"taskId":"t","contextId":"c","status":` + status + `}}}`
 	}
 	const asks = `{"state":"input-required","timestamp":"2026-01-01T00:00:00Z","message":{"messageId":"m","role":"agent","parts":[]}}`
-	first := stateHash(t, update(asks))
+	first := decodeState(t, update(asks)).StateHash
 	for _, same := range []string{
 		update(strings.Replace(asks, `"input-required"`, `"TASK_STATE_INPUT_REQUIRED"`, 1)),
 		`{"jsonrpc":"2.0","id":2,"result":{"kind":"task","id":"t","contextId":"c","status":` + asks + `,"artifacts":[],"history":[]}}`,
 	} {
-		if stateHash(t, same) != first || first == 0 {
+		if decodeState(t, same).StateHash != first || first == 0 {
 			t.Errorf("%s has another hash than the update", same)
 		}
 	}
@@ -30,23 +31,28 @@ func TestStateHash(t *testing.T) {
 		name, _, _ := strings.Cut(other, ":")
 		before, after, _ := strings.Cut(asks, name+":")
 		_, after, _ = strings.Cut(after, ",")
-		if sent := update(before + other + "," + after); stateHash(t, sent) == first {
+		if sent := update(before + other + "," + after); decodeState(t, sent).StateHash == first {
 			t.Errorf("%s has the same hash", sent)
 		}
 	}
 	for _, state := range []string{"completed", "failed", "canceled", "rejected", "TASK_STATE_CANCELLED"} {
-		if stateHash(t, update(strings.Replace(asks, "input-required", state, 1))) != event.StateEnded {
-			t.Errorf("a task that is %s has not ended for good", state)
+		if b := decodeState(t, update(strings.Replace(asks, "input-required", state, 1))); b.StateHash != event.StateEnded || b.AwaitsInput {
+			t.Errorf("a task that is %s has not ended for good, or waits for input", state)
+		}
+	}
+	for state, waits := range map[string]bool{"submitted": false, "working": false, "input-required": true, "TASK_STATE_AUTH_REQUIRED": true} {
+		if b := decodeState(t, update(strings.Replace(asks, "input-required", state, 1))); b.AwaitsInput != waits {
+			t.Errorf("a task that is %s waits for input: %t", state, b.AwaitsInput)
 		}
 	}
 }
 
-func stateHash(t *testing.T, frame string) uint64 {
+func decodeState(t *testing.T, frame string) *event.Batch {
 	t.Helper()
 	input := collector.Input{Reader: strings.NewReader("data: " + frame + "\n\n"), ReceivedAt: func() time.Time { return time.Time{} }}
 	b, err := collector.New([]dialect.Dialect{a2a.Dialect{}}, collector.Settings{MaxFrame: 1 << 20, MaxJSONDepth: 128}, nil).Decode(&event.Stream{}, input, "a2a").Next()
 	if err != nil || b.Rejected != "" {
 		t.Fatalf("%s is not read: %v %s", frame, err, b.Rejected)
 	}
-	return b.StateHash
+	return b
 }
