@@ -221,6 +221,7 @@ type Event struct {
 	ReusesID        bool   // KindToolStarted: another call of the run had the CallID
 	Pending         bool   // KindToolEnded: the agent only acknowledges a long-running call; its response is still to come
 	TurnMayEnd      bool   // KindToolStarted, KindToolEnded: the agent's turn may end here, as with a call that hands control over
+	EndsAgent       bool   // KindToolEnded: the call is the invocation of the agent that it names, not a tool
 	AgentNotFound   bool   // KindToolEnded: the agent that the call names does not exist
 	Resumes         bool   // KindRunStarted: it resumes the session's last run that was left waiting
 	UsageIncomplete bool   // KindModelEnded, KindUsage: a later frame may add to the response's Usage

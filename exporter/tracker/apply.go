@@ -120,6 +120,9 @@ func (r *openRun) beginTool(e *event.Event, b *event.Batch, caller *Operation) *
 
 func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	op := r.callOf(e, b)
+	if e.EndsAgent {
+		op = cmp.Or(r.taskInControl(e.CallID), op)
+	}
 	if op != nil && e.CallID == "" {
 		op.ResponseInferred = true
 	}
@@ -208,6 +211,7 @@ func answersSeveral(b *event.Batch) bool {
 // taskEnded ends an agent that was invoked by a call, and gives control back to its caller.
 func (r *openRun) taskEnded(op *Operation, e *event.Event, b *event.Batch) {
 	r.endWithin(op)
+	r.clearReplies(op) // its last call needs no reply
 	if op.endStated, op.failureCode = true, e.Code; e.Error != event.NoFailure {
 		op.statedFailure = event.AgentError
 	}

@@ -42,6 +42,7 @@ func (t *Tracker) finish(r *openRun, why StatusReason, at time.Time) {
 	t.countLosses(r, why)
 	r.fixTrace()
 	t.removeRun(r)
+	r.mergeOpenTasks()
 	r.endCalls()
 	r.dropUninvoked()
 	r.compact()

@@ -67,7 +67,7 @@ func (op *Operation) isRetryStart(cause Timestamp) bool {
 func (r *openRun) turnIntoNode(call *Operation, key nodeKey) *Operation {
 	r.releaseContent(call)
 	call.Kind, call.Agent, call.Branch = InvokeAgent, call.Name, key.lane
-	call.Started = latest(call.Started, call.runner().node.lastTaskAnswer) // ADK runs the tasks of one answer one after the other
+	call.Started = r.taskStart(call)
 	call.node = &node{key: key, lane: key.lane, cause: call.Started}
 	r.reparent(call, call.parent)
 	r.setOrdinal(call)
@@ -75,4 +75,60 @@ func (r *openRun) turnIntoNode(call *Operation, key nodeKey) *Operation {
 	put(&r.nodes, key, call)
 	put(&r.lastInLane, laneKey{call.runner(), key.lane}, call)
 	return call
+}
+
+// taskStart returns the frame that started what works in a call. ADK runs the tasks of one answer one after the other, and after
+// all other calls.
+func (r *openRun) taskStart(call *Operation) Timestamp {
+	return latest(call.Started, call.runner().node.lastTaskAnswer)
+}
+
+// taskInControl returns the invocation of a task that a call's response ends, or nil. The protocol may say only with the
+// response that a call is a task. ADK runs tasks one after the other, so its agent is in control, or above the agent that is.
+func (r *openRun) taskInControl(id string) *Operation {
+	for up := r.current; up != nil && id != ""; up = up.runner() {
+		if up.node == nil || up.node.key.run != id {
+			continue
+		}
+		if up == r.Root && r.rootGuessed && r.hasRoom(InvokeWorkflow) {
+			r.raiseRoot() // something called it
+		}
+		if r.mergeTask(up) {
+			return up
+		}
+	}
+	return nil
+}
+
+// mergeOpenTasks merges the calls of a completed run that have no response with the agents that work in them: such a
+// call is a task, whose agent has asked the user and continues with the next message.
+func (r *openRun) mergeOpenTasks() {
+	if r.Status != Completed {
+		return
+	}
+	for _, op := range r.Operations {
+		if op.open && op.node != nil && op != r.Root && op.parent.Kind == ExecuteTool {
+			r.mergeTask(op)
+		}
+	}
+}
+
+// mergeTask makes an agent the invocation that its call is, and drops the call's operation. It returns false if the agent is
+// not the call's only work.
+func (r *openRun) mergeTask(op *Operation) bool {
+	call, id := op.parent, op.node.key.run
+	switch {
+	case op == r.Root || op.Kind != InvokeAgent || op.CallID != "":
+		return false
+	case call == nil || call.Kind != ExecuteTool: // an earlier run made the call
+	case call.CallID != id || call.Name != op.Name || call.openChildren != 1 || call.ID != SpanID{}:
+		return false
+	default:
+		r.releaseContent(call)
+		r.reparent(op, call.parent)
+		r.drop(call)
+	}
+	op.CallID = id
+	r.indexCall(op)
+	return true
 }

@@ -158,7 +158,7 @@ func (d *drive) batch(s *event.Stream) *event.Batch {
 			e.Duration = event.Duration{D: time.Duration(d.IntN(5000)) * time.Millisecond, Known: true}
 			e.ExpiresIn = e.Duration
 		}
-		e.LongRunning, e.TurnMayEnd, e.Inline = d.IntN(4) == 0, d.IntN(3) == 0, d.IntN(2) == 0
+		e.LongRunning, e.TurnMayEnd, e.Inline, e.EndsAgent = d.IntN(4) == 0, d.IntN(3) == 0, d.IntN(2) == 0, d.IntN(4) == 0
 		e.Input, e.Confidence.Origin = event.InputData, one(d, event.OriginText, event.OriginThought)
 		e.Confidence.Value, e.Confidence.Known = 0.9, d.IntN(2) == 0
 	}

@@ -128,7 +128,9 @@ func (r *openRun) drop(op *Operation) {
 	r.dropped++
 	op.detach()
 	r.forget(op)
-	r.vacate(op)
+	if op.node != nil {
+		r.vacate(op)
+	}
 }
 
 // compact removes the dropped operations from the run.

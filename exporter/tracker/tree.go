@@ -184,7 +184,7 @@ func (r *openRun) beginNode(key nodeKey, n *event.Node) *Operation {
 	var parent *Operation
 	var cause Timestamp
 	if inCall {
-		parent, cause = call, call.Started
+		parent, cause = call, r.taskStart(call)
 	} else {
 		parent = r.runnerOf(key.above, n)
 		cause = r.causeIn(parent, n.Lane)

@@ -84,7 +84,7 @@ func (m adkMetadata) endsTurn() bool {
 }
 
 // setSpeaker sets the agent, branch and place of the batch. Python's server leaves the branch out of a task's answer and end.
-// These belong to the branch in which the agent spoke last. Servers that send events in artifacts leave long-running calls out
+// These have the id of the agent's last event, or none. Servers that send events in artifacts leave long-running calls out
 // of them, so a response there may ask for something that is not seen.
 //
 // Source: google/adk/a2a/converters/long_running_functions.py of google-adk 2.13.
@@ -95,16 +95,17 @@ func (d *decoder) setSpeaker(t *task, m adkMetadata, b *event.Batch) {
 	b.Agent, b.Branch = d.name(m.author), d.name(m.branch)
 	b.Place = d.places.Of(wire.Speaker{Author: b.Agent, Branch: m.branch.String(), FinalsUnmarked: !m.inArtifact})
 	last, known := t.lastPlaces[b.Agent]
-	switch {
-	case known && b.Branch == "" && !m.actions.Exists() && m.usage.Len() == 0:
+	switch id := d.name(m.event); {
+	case known && b.Branch == "" && id == last.event && (id != "" || !m.actions.Exists() && m.usage.Len() == 0):
 		b.Branch, b.Place = last.branch, last.place
 	case known || b.Branch != "" && len(t.lastPlaces) < maxSpeakers:
-		t.lastPlaces[b.Agent] = agentPlace{b.Branch, b.Place}
+		t.lastPlaces[b.Agent] = agentPlace{id, b.Branch, b.Place}
 	}
 }
 
-// agentPlace is where an agent spoke.
+// agentPlace is the last ADK event of an agent, and where it spoke.
 type agentPlace struct {
+	event  string // its id
 	branch string
 	place  *event.Place
 }
@@ -305,7 +306,9 @@ func (d *decoder) addCall(t *task, p part, b *event.Batch) {
 }
 
 // addResponse reports the first response to a call, and the transfer that it confirms. After a pending response, it
-// also reports the next one.
+// also reports the next one. The ADK answers the call of a task in the user's name when the task's agent is done.
+//
+// Source: google/adk/workflow/_llm_agent_wrapper.py of google-adk 2.13, _synthesize_task_fr_event.
 func (d *decoder) addResponse(t *task, m adkMetadata, p part, b *event.Batch) {
 	name, id := d.name(p.data.Get("name")), dialect.Name(p.data.Get("id").String())
 	c, known := t.calls[id]
@@ -332,7 +335,7 @@ func (d *decoder) addResponse(t *task, m adkMetadata, p part, b *event.Batch) {
 	}
 	e := b.Add(event.KindToolEnded)
 	e.Name, e.CallID, e.TurnMayEnd = name, id, c.longRunning
-	e.Pending = isPending
+	e.Pending, e.EndsAgent = isPending, wire.IsUser(m.author)
 	e.SetPayload(response)
 	if wire.HasError(e.Payload()) {
 		e.Error, e.Code = event.ToolError, wire.ResponseCode(e.Payload())

@@ -181,7 +181,14 @@ func TestADKEvents(t *testing.T) {
 			statusIs("working", toolResult("q", "adk_request_credential", `{}`), adkEvent("")), statusIs("working", toolResult("c", "f", `{}`), adkEvent("")),
 		}, []string{`pauses agent="a"; input_requested call="q" credential`, `results agent="a"; input_answered call="q"`, `results agent="a"; tool_ended name="f" call="c" {}`}},
 		{"the user's part", []string{bindings["0.3, JSON-RPC"]("status-update", `"taskId":"t","contextId":"c","status":{"state":"working","message":{"role":"user","parts":[`+text("secret")+`,`+toolResult("c", "f", `{}`)+`]}},"metadata":{"adk_author":"user"}`)},
-			[]string{`working; tool_ended name="f" call="c" {}`}},
+			[]string{`working; tool_ended name="f" call="c" ends_agent {}`}},
+		{"a repeat without the branch of the event", []string{
+			statusIs("working", text("hi"), adkEvent(usage+`,"adk_event_id":"1","adk_branch":"p.a"`)), piece("x", text("hi"), last+adkEvent(`,"adk_event_id":"1"`)),
+			statusIs("working", text("ho"), adkEvent(`,"adk_event_id":"2"`)),
+		}, []string{
+			`working agent="a" branch="p.a" place="…/p:container/a[p.a]"; ` + model + `; text "hi"`, `artifact-update agent="a" branch="p.a" place="…/p:container/a[p.a]" partial repeats; artifact id="x" other bytes=2 complete; text "hi"`,
+			`working agent="a"; text "ho"`,
+		}},
 		{"a refusal", []string{statusIs("working", text("secret"), adkEvent(usage+`,"adk_error_code":"SAFETY"`)), statusIs("failed", text("secret"), adkEvent(`,"adk_error_code":"SAFETY"`))},
 			[]string{`working agent="a"; model_ended model_error code="SAFETY" input=3 output=2; error model_error code="SAFETY" from_code`,
 				`working agent="a"; error agent_error code="SAFETY"; run_ended agent_error code="SAFETY" awaits_outcome`}},

@@ -167,6 +167,7 @@ func (w *factWriter) fact(e *event.Event) {
 	w.mark("reuses_id", e.ReusesID)
 	w.mark("pending", e.Pending)
 	w.mark("settled", e.TurnMayEnd)
+	w.mark("ends_agent", e.EndsAgent)
 	w.mark("no_agent", e.AgentNotFound)
 	w.mark("unmetered", e.UsageIncomplete)
 	w.mark("awaits_outcome", e.AwaitsOutcome)

@@ -133,6 +133,7 @@ func hasForeignField(e *event.Event) bool {
 	return (e.Inline || e.Elsewhere) && !kind(event.KindError) ||
 		e.LongRunning && !kind(event.KindToolStarted) ||
 		e.TurnMayEnd && !kind(event.KindToolStarted, event.KindToolEnded) ||
+		e.EndsAgent && !kind(event.KindToolEnded) ||
 		e.UsageIncomplete && !kind(event.KindModelEnded, event.KindUsage) ||
 		e.Resumes && !kind(event.KindRunStarted) ||
 		asks && !kind(event.KindInputRequested) ||
