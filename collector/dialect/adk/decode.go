@@ -296,6 +296,7 @@ func (d *decoder) addCall(p part, fr *frame, b *event.Batch) {
 	if e.Name, e.CallID, e.LongRunning = name, id, fr.isLongRunning(p.id); !e.LongRunning {
 		d.pending.add(placeKey(b), id, name)
 	}
+	e.TurnMayEnd = fr.isRelayed() // a remote task completes while a task of its agent waits for the next message
 	e.SetPayload(p.body)
 }
 

@@ -15,6 +15,7 @@ func TestRelayedEvents(t *testing.T) {
 		{"pieces of a function", []string{`{"author":"w","nodeInfo":{"path":"w@1/f@1"},` + partial + "," + parts(hi) + `}`}, []string{`text "hi"`}},
 		{"an error", []string{by(remote + code)}, []string{`error agent_error code="UNAVAILABLE" from_code; final`}},
 		{"an error after a piece", []string{by(remote + partial + "," + parts(hi)), by(remote + raised)}, []string{`text "hi"`, agentRaised}},
+		{"a call", []string{by(remote + parts(call)), by(parts(call))}, []string{`tool_started name="look" call="c1" settled {}`, `tool_started name="look" call="c1" {}`}},
 		{"a question", []string{by(remote + `"longRunningToolIds":["q"],` + parts(hi, `{"functionCall":{"id":"q","name":"mock_function_call_for_required_user_input","args":{"input_required":"When?"}}}`))},
 			[]string{`text "hi"; input_requested call="q" clarification prompt="When?"; final`}},
 	})
