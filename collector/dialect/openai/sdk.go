@@ -28,6 +28,8 @@ type sdk struct {
 	answered    bool             // a response has ended, so the items of messages repeat what responses show
 	done        wire.Set[string] // the keys of the IDs of items of responses that were reported
 	others      []otherAnswer    // the other open responses
+	left        wire.Set[string] // the keys of the items of the last response that another agent's beginning has ended
+	leftBy      string           // the agent of that response
 }
 
 // modelEvents are the types of what a raw_model_stream_event contains. A "model" event has an event of the model's API, which the others
@@ -112,11 +114,16 @@ func (d *decoder) agentUpdated(v strictjson.Value, b *event.Batch) {
 	case d.isHandedOffTo(name):
 		d.transfer(name, b)
 	default:
+		from, left := b.Agent, false
 		if name != d.sdk.agents.current {
+			left = d.leaveImplied(b)
 			d.forgetResponse()
 		}
 		d.speak(name, b)
 		d.sdk.agents.activate(name)
+		if left {
+			b.Agent = from // whose response has ended; the other one begins with its own first event
+		}
 	}
 }
 

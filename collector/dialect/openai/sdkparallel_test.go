@@ -46,6 +46,10 @@ func TestParallelAgents(t *testing.T) {
 		"JavaScript, in a call": {[]string{called, ofModel(createdJS("s")), ofModel(strings.Replace(ended, `"id":"r"`, `"id":"s"`, 1))}, `A: tool_started name="w" call="c" {}; ?: model_started model="m"; ?: text "secret"; ?: model_ended model="m"; ?: final`},
 		"nothing announces the second one": {[]string{callItem("a", "c", "ask"), createdOf("r"), calledOf(1, "m", "w"), completedOf(2, "r", callOf("m")), callItem("b", "m", "w"), outputItem("b", "m"), createdOf("s")},
 			`a: tool_started name="ask" call="c"; ?: model_started; ?: tool_started name="w" call="m" ""; ?: model_ended; b@c: tool_ended name="w" call="m" "o"; b@c: model_started`},
+		"only pieces, one after the other": {[]string{begins("a"), deltaOf(2, "i"), deltaOf(3, "i"), begins("b"), deltaOf(2, "j"), "[DONE]"},
+			`a: model_started; a: text "i"; a: text "i"; a: model_ended; b: model_started; b: text "j"; b: model_ended`},
+		"only pieces, beside each other": {[]string{begins("a"), deltaOf(2, "i"), begins("b"), deltaOf(3, "i"), deltaOf(2, "j"), deltaOf(4, "i")},
+			`a: model_started; a: text "i"; a: model_ended; ?#shared: text "i"; ?#shared: text "j"; ?#shared: text "i"`},
 		"an error": {[]string{begins("a"), begins("b"), createdOf("r"), inProgress("r"), createdOf("s"), inProgress("s"), messageOf(2, "added", "i"), `{"type":"error","error":{"message":"m"}}`}, `?: model_started; ?#1: model_started; ?#shared: error agent_error; ?#shared: run_ended agent_error`},
 	} {
 		if got := whoDid(c.sent...); got != c.want {
@@ -63,6 +67,8 @@ func TestParallelAuthors(t *testing.T) {
 	for _, sent := range [][]string{
 		{begins("a"), begins("b"), createdOf("r"), createdOf("s"), messageOf(1, "added", "i"), deltaOf(2, "i"), completedOf(3, "r", ""), messageItem("a", "i"), secret(messageOf(1, "added", "j")), secret(deltaOf(2, "j")), secret(messageOf(3, "done", "j"))},
 		{begins("a"), begins("b"), messageItem("a", "i"), secret(deltaOf(2, "j"))},
+		{begins("a"), deltaOf(2, "i"), begins("b"), secret(deltaOf(2, "j"))},
+		{begins("b"), deltaOf(2, "i"), begins("a"), strings.Replace(deltaOf(3, "i"), `"delta":"i"`, `"delta":"secret"`, 1)},
 		{begins("a"), callItem("a", "c", "ask"), callItem("a", "d", "w"), begins("b"), outputItem("a", "d"), createdOf("r"), secret(deltaOf(1, "j"))},
 		{begins("a"), createdOf("r"), completedOf(1, "r", ""), begins("b"), begins("a"), createdOf("s"), secret(deltaOf(1, "j"))},
 		{called, ofModel(createdJS("s")), ofModel(delta)},

@@ -26,6 +26,9 @@ func (d *decoder) selectAnswer(id string, v strictjson.Value) {
 		d.selectNamed(func(r *response) bool { return isUnnamed(r) && continued(r) }, isUnnamed)
 	case id != "":
 		d.selectNamed(func(r *response) bool { return r.id == id })
+	case slices.ContainsFunc(d.at.keys, d.sdk.left.Contains): // another agent has begun, but the one before goes on
+		d.sdk.agents.activate(d.sdk.leftBy)
+		d.shareAnswer(nil)
 	case d.response.containsItem(d.at), d.restoreAnswer(func(r *response) bool { return r.containsItem(d.at) }):
 	case len(d.sdk.others) > 0:
 		d.selectOpen(continued)
@@ -115,8 +118,11 @@ func (d *decoder) openAnswers() iter.Seq[*response] {
 
 // shareAnswer makes the response current that stands for the open ones. It has an author only as long as they all have the same.
 func (d *decoder) shareAnswer(open []*response) {
-	author := open[0].author
-	for _, r := range open {
+	author := ""
+	for i, r := range open {
+		if i == 0 {
+			author = r.author
+		}
 		if r.author != author {
 			author = ""
 		}
@@ -162,16 +168,30 @@ func (d *decoder) saveAnswer() {
 	d.sdk.others = append(d.sdk.others, otherAnswer{d.response, d.responseName})
 }
 
-// endImplied ends the current response if the application shows only parts of it. The item of a whole message shows its end, and so
-// does the result of a call.
-func (d *decoder) endImplied(b *event.Batch) {
-	if r := &d.response; r.open && r.implied && (r.author == "" || r.author == b.Agent) {
-		b.Add(event.KindModelEnded)
-		d.response = response{}
-		if len(d.openCallsOf(b.Agent)) == 0 {
-			d.sdk.agents.finish(b.Agent)
-		}
+// endImplied ends the current response if the application shows only parts of it, and reports whether it did. The item of a whole
+// message shows its end, and so does the result of a call.
+func (d *decoder) endImplied(b *event.Batch) bool {
+	r := &d.response
+	if !r.open || !r.implied || r.author != "" && r.author != b.Agent {
+		return false
 	}
+	b.Add(event.KindModelEnded)
+	d.response = response{}
+	if len(d.openCallsOf(b.Agent)) == 0 {
+		d.sdk.agents.finish(b.Agent)
+	}
+	return true
+}
+
+// leaveImplied is endImplied where another agent begins. An application may pass on several runs at once: then parts of the response
+// follow, which have no agent.
+func (d *decoder) leaveImplied(b *event.Batch) bool {
+	keys, author := d.response.itemKeys, d.response.author
+	if !d.endImplied(b) {
+		return false
+	}
+	d.sdk.left, d.sdk.leftBy = keys, author
+	return true
 }
 
 // openAnswer is openResponse for a part of a response whose beginning is not on the stream.
