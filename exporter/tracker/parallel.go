@@ -21,10 +21,7 @@ func (r *openRun) repeatEndedParallel(p *event.Place) bool {
 		n := &p.Nodes[i]
 		op := r.nodes[keyBelow(above, n)]
 		if op == nil {
-			if p.Root == event.RootFirst {
-				return true // the branch may be out of date, see exitStaleLane
-			}
-			break
+			return true // it has not run before, or the branch is out of date, see exitStaleLane
 		}
 		isParallel := n.Kind == event.NodeContainer && n.Run == "" && i+1 < len(p.Nodes) && r.runsInLane(op, p.Nodes[i+1].Lane)
 		if ended == nil && isParallel && op.hasSuccessor() {

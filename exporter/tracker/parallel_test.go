@@ -86,6 +86,15 @@ invoke_workflow app ok 0-6
         chat m ok 1-4
     invoke_agent c ok 1-5
       chat m ok 1-5`},
+		{"a branch that failed is beside the others", proxied(), []*event.Batch{whole("a", "p.a"), at2("x", "-", "", errorCode), whole("b", "p.b")}, `
+failed, error_code
+invoke_workflow app error agent_error 0-4
+  invoke_agent p ok 0-3
+    invoke_agent a ok 0-1
+      chat m ok 0-1
+    invoke_agent b ok 0-3
+      chat m ok 0-3
+  invoke_agent x error agent_error 1-2`},
 		{"a response was cut off in the round before", proxied(), []*event.Batch{
 			piece("a", "p.s"), whole("c", "p.c"), piece("c", "p.c"), whole("c", "p.c")}, `
 incomplete, stream_ended
