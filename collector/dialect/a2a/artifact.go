@@ -153,8 +153,9 @@ func (d *decoder) collectText(t *task, id string, parts parts, write event.Artif
 	switch {
 	case write.Complete && !write.Append:
 		t.isNewText(parts) // remembers the text, because the answer may repeat it
+		t.addAnswer(a)
 		addTexts(parts, b)
-	case write.Complete && !a.missingStart && a.text.Report(b):
+	case write.Complete && t.reportText(a, b):
 	case growth != nil:
 		b.Add(event.KindText).SetText(growth)
 		b.Partial = true
@@ -195,9 +196,41 @@ func (a *artifact) growth(parts parts, write event.Artifact) []byte {
 
 // appendText appends the text of parts to the artifact's text.
 func (a *artifact) appendText(parts parts) {
+	if a.text.Len() == 0 {
+		a.textHash.SetSeed(seed)
+	}
 	for p := range parts.all() {
 		if p.kind == partText {
 			a.text.Add(p.text.Text())
+			_, _ = a.textHash.Write(p.text.Text()) // it never fails
 		}
 	}
+}
+
+// reportText reports the whole text of an artifact, whose pieces were reported. It reports whether there is one.
+func (t *task) reportText(a *artifact, b *event.Batch) bool {
+	if a.missingStart || !a.text.Report(b) {
+		return false
+	}
+	t.addAnswer(a)
+	return true
+}
+
+// addAnswer remembers the whole text of an artifact, which the end of the task may repeat.
+func (t *task) addAnswer(a *artifact) {
+	if a.text.Len() > 0 {
+		t.answers.Add(a.textHash.Sum64())
+	}
+}
+
+// isAnswer reports whether the text of parts, without thoughts, is the whole text of one of the task's artifacts.
+func (t *task) isAnswer(parts parts) bool {
+	return t.answers.Contains(wholeArtifact(parts).textHash.Sum64())
+}
+
+// wholeArtifact returns an artifact with the text of parts.
+func wholeArtifact(parts parts) *artifact {
+	a := new(artifact)
+	a.appendText(parts)
+	return a
 }

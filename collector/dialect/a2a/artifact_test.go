@@ -49,3 +49,34 @@ func TestRewrittenArtifacts(t *testing.T) {
 		}},
 	})
 }
+
+// TestRepeatedAnswers checks that the message that ends a task states no text of an artifact again.
+func TestRepeatedAnswers(t *testing.T) {
+	hm := `{"text":"hm","metadata":{"adk_thought":true}}`
+	completed := func(said string) string { return statusIs("completed", text(said), "") }
+	const (
+		first, lastPiece = `artifact-update partial; artifact id="a" other bytes=1; text "h"`, `artifact-update; artifact id="a" other bytes=1 append complete; text "hi"`
+		openPiece        = `artifact-update partial; artifact id="a" other bytes=1 append; text "i"`
+		end              = `final; run_ended awaits_outcome`
+		repeated         = `status-update partial repeats; text "hi"; ` + end
+	)
+	runDecode(t, []decodeCase{
+		{"in pieces", []string{piece("a", text("h"), ""), piece("a", text("i"), more+last), completed("hi")}, []string{first, lastPiece, repeated}},
+		{"in pieces without lastChunk", []string{piece("a", text("h"), ""), piece("a", text("i"), more), completed("hi")},
+			[]string{first, openPiece, `status-update; text "hi"; ` + end}},
+		{"another text", []string{piece("a", text("h"), ""), piece("a", text("i"), more), completed("ho")},
+			[]string{first, openPiece, `status-update; text "hi"; text "ho"; ` + end}},
+		{"after another artifact", []string{piece("a", text("h"), ""), piece("a", text("i"), more+last), piece("b", text("ho"), last), completed("hi")},
+			[]string{first, lastPiece, `artifact-update; artifact id="b" other bytes=2 complete; text "ho"`, repeated}},
+		{"after a thought", []string{piece("a", hm+","+text("h"), ""), piece("a", text("i"), more+last), completed("hi")},
+			[]string{`thoughts partial; artifact id="a" other bytes=1; thought "hm"; text "h"`, lastPiece, repeated}},
+		{"of a snapshot", []string{taskIs("working", ""), taskIs("working", `,"artifacts":[{"artifactId":"a","parts":[`+text("hi")+`]},{"artifactId":"b","parts":[`+text("ho")+`]}]`), completed("hi")},
+			[]string{`working; other`, `progress; artifact id="a" other bytes=2 complete; text "hi"; artifact id="b" other bytes=2 complete; text "ho"`, repeated}},
+		{"of which the beginning is unknown", []string{piece("a", text("hi"), more+last), completed("hi")},
+			[]string{`artifact-update partial; artifact id="a" other bytes=2 append complete; text "hi"`, `status-update; text "hi"; ` + end}},
+		{"a longer text that continues an artifact", []string{piece("a", text("h"), ""), piece("a", text("hi"), ""), completed("hi")},
+			[]string{first, `artifact-update partial; artifact id="a" other bytes=2; text "i"`, `status-update; text "hi"; ` + end}},
+		{"messages of a task", []string{taskIs("submitted", ""), messageOfTask("n", "", "h"), messageOfTask("n", "", "i"), completed("hi")},
+			[]string{`working; run_started`, `message partial; text "h"`, `message partial; text "i"`, `status-update; text "hi"; ` + end}},
+	})
+}

@@ -167,6 +167,7 @@ func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
 				addTexts(parts, b)
 				t.openArtifact(id).nameTexts(b)
 			}
+			t.addAnswer(wholeArtifact(parts))
 		}
 	}
 	if v.Get("artifacts").Len() > 0 {
@@ -255,13 +256,13 @@ func (d *decoder) reportAnswer(t *task, st status, b *event.Batch) {
 	reported := false
 	d.endPieces(t, "", b)
 	for _, a := range t.artifacts {
-		if a.incomplete && !a.missingStart && a.text.Report(b) {
+		if a.incomplete && t.reportText(a, b) {
 			reported = true
 			a.nameTexts(b)
 		}
 	}
 	if !fromUser(st.message) && st.parts.len() > 0 {
-		if isNew := t.isNewText(st.parts); isNew || !reported {
+		if isNew := t.isNewText(st.parts) && !t.isAnswer(st.parts); isNew || !reported {
 			b.Repeats = !isNew
 			b.Partial = b.Repeats
 			addTexts(st.parts, b)

@@ -32,15 +32,16 @@ type task struct {
 	seen  bool // a frame of the task was decoded
 	ended bool // the task has ended
 
-	artifacts      []*artifact // in the order of their first piece
-	pendingCalls   []string    // calls whose responses come from outside the run
-	awaited        []string    // while input or authentication is required: ids of the calls that wait for it or, without calls, the id of the task
-	pauses         wire.Pauses // calls that wait for a confirmation or a credential
-	lastText       uint64      // hash of the last whole text
-	lastEvent      string      // id of the last whole ADK event
-	lastInArtifact bool        // the last whole ADK event was in an artifact
-	failed         bool        // the last ADK event reported a failure
-	code           string      // error code of the last ADK event, or ""; a task that fails after it has no code of its own
+	artifacts      []*artifact      // in the order of their first piece
+	pendingCalls   []string         // calls whose responses come from outside the run
+	awaited        []string         // while input or authentication is required: ids of the calls that wait for it or, without calls, the id of the task
+	pauses         wire.Pauses      // calls that wait for a confirmation or a credential
+	lastText       uint64           // hash of the last whole text
+	answers        wire.Set[uint64] // hashes of the artifacts' whole texts, without thoughts
+	lastEvent      string           // id of the last whole ADK event
+	lastInArtifact bool             // the last whole ADK event was in an artifact
+	failed         bool             // the last ADK event reported a failure
+	code           string           // error code of the last ADK event, or ""; a task that fails after it has no code of its own
 
 	calls        map[string]call
 	codes        wire.Set[uint64] // hashes of the code and results that were reported
@@ -54,6 +55,7 @@ type artifact struct {
 	id           string
 	texts        int // the number of texts that were completed or replaced
 	text         dialect.TextTail
+	textHash     maphash.Hash // of text, also if it is too long to be kept
 	written      maphash.Hash // of all texts since the last write that replaced the contents; without one, its seed is random
 	incomplete   bool         // pieces arrived that no whole text has repeated yet
 	missingStart bool         // the first piece was not seen
