@@ -118,8 +118,9 @@ func (r *openRun) apply(b *event.Batch) {
 	agent := r.agentOf(b) // first, because it may put another root above the present one
 	r.Root.extendTo(r.now)
 	if agent != nil {
-		r.current = agent
-		agent.extendTo(r.now)
+		if r.current = agent; !agent.mayHaveEnded(b) {
+			agent.extendTo(r.now)
+		}
 		if !b.Partial {
 			r.noteReply(b.Branch, agent)
 		}

@@ -34,6 +34,27 @@ invoke_workflow app ok 0-4
     chat m ok 1-2
   invoke_agent w ok 2-3
     chat m ok 2-3`},
+		{"rounds in pieces, of which only the last has usage", proxied(), []*event.Batch{
+			overA2A("w", "", text), overA2A("w", "", replies), overA2A("c", "", text), overA2A("c", "", replies),
+			overA2A("w", "", text), overA2A("w", "", replies), overA2A("c", "", text), overA2A("c", "", replies, final)}, `
+completed
+invoke_workflow app ok 0-9
+  invoke_agent w ok 0-2
+    chat m ok 1-2
+  invoke_agent c ok 2-4
+    chat m ok 3-4
+  invoke_agent w ok 4-6
+    chat m ok 4-6
+  invoke_agent c ok 6-8
+    chat m ok 6-8`},
+		{"a text of a callback between the rounds of one agent", proxied(), []*event.Batch{
+			overA2A("w", "", replies), overA2A("w", "", text), overA2A("w", "", replies), overA2A("w", "", text, final)}, `
+completed
+invoke_workflow app ok 0-5
+  invoke_agent w ok 0-1
+    chat m ok 0-1
+  invoke_agent w ok 1-4
+    chat m ok 1-3`},
 		{"a response that asks is not final", proxied(), []*event.Batch{overA2A("w", "", replies, asks("q", event.InputData)), overA2A("w", "", answers("q"), concludes)}, `
 completed
 invoke_workflow app ok 0-3

@@ -320,8 +320,12 @@ func latest(a, b Timestamp) Timestamp {
 	return b
 }
 
-// noteFrame records a whole frame for its speaker and the nodes above it.
+// noteFrame records a whole frame for its speaker and the nodes above it. It skips a frame that may be the first piece of
+// a response in the speaker's next invocation.
 func (r *openRun) noteFrame(b *event.Batch, speaker *Operation) {
+	if speaker.mayHaveEnded(b) {
+		return
+	}
 	lane := b.Branch
 	if speaker == nil {
 		speaker = r.Root
@@ -355,6 +359,13 @@ func (n *node) noteAnswer(b *event.Batch) {
 	case answers || b.Has(event.KindText):
 		n.gaveFinalAnswer = !b.Has(event.KindToolStarted)
 	}
+}
+
+// mayHaveEnded reports whether a frame of an agent may belong to its next invocation, although no response of a model in it
+// says so. The agent has given its final answer, and the protocol marks neither final answers nor pieces.
+func (op *Operation) mayHaveEnded(b *event.Batch) bool {
+	return op != nil && op.node != nil && op.node.gaveFinalAnswer && b.Place != nil && b.Place.FinalsUnmarked &&
+		!b.Has(event.KindModelEnded) && !b.Has(event.KindFinal) && !asksForMore(b)
 }
 
 // asksForMore reports whether an agent continues after the response of its model in a frame.
