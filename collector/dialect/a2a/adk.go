@@ -117,7 +117,8 @@ type speaker struct{ agent, branch string }
 type response struct {
 	streaming bool   // pieces of it arrived, but not the whole response
 	artifact  string // the artifact that has the pieces, if they are not marked as partial
-	lastEvent string // id of the last whole event
+	lastEvent string // id of the last event that is not marked as partial
+	reported  bool   // the end of the response in lastEvent was reported
 	usage     event.Usage
 	failure   event.Failure // that was reported, unless it is not known what failed
 	asksModel bool          // the last event has a tool's response, after which the agent asks its model
@@ -223,32 +224,36 @@ func (d *decoder) reportResponse(r *response, m adkMetadata, parts parts, failur
 	if usage == (event.Usage{}) && r.streaming {
 		usage = r.usage
 	}
-	isRepeat := m.usage.Exists() && len(m.event.Text()) > 0 && d.name(m.event) == r.lastEvent && failure == event.NoFailure
+	id := d.name(m.event)
+	isRepeat := id != "" && id == r.lastEvent && (m.usage.Exists() || !m.inArtifact) && failure == event.NoFailure
 	switch {
-	case isRepeat && textOnly(parts):
-		r.update(usage, parts, b)
-	case isRepeat:
+	case isRepeat && textOnly(parts) && textHash(parts) != r.textHash.Sum64():
+		r.addTextOfPiece(parts, b)
+	case isRepeat && r.reported:
 		r.addUsage(usage, b)
 	case hasResponse(parts):
 	case m.usage.Len() > 0, failure == event.ModelError, r.streaming && parts.len() > 0:
 		e := b.Add(event.KindModelEnded)
 		e.Usage, e.Error, e.Code = usage, failure, code
-		*r = response{lastEvent: d.name(m.event), usage: usage, failure: failure}
+		*r = response{lastEvent: id, reported: true, usage: usage, failure: failure}
+		r.textHash.SetSeed(seed)
+		hashTexts(&r.textHash, parts)
+	case !m.inArtifact && !m.hasPartial && textOnly(parts): // it may be the first piece of a response
+		r.lastEvent, r.reported = id, false
 		r.textHash.SetSeed(seed)
 		hashTexts(&r.textHash, parts)
 	}
 }
 
-// update handles another event with the same id. Python executors without the ADK extension do not
-// mark partial events. Such an event has the next piece of a response or, at the end, the whole response. Its
-// usage includes the usage that was reported before.
-func (r *response) update(usage event.Usage, parts parts, b *event.Batch) {
-	if textHash(parts) != r.textHash.Sum64() {
-		hashTexts(&r.textHash, parts)
-		b.Partial = true
-		return
+// addTextOfPiece handles another text with the same event id. Python executors without the ADK extension do not mark partial
+// events. Such an event has the next piece of a response or, at the end, the whole response. Its usage includes the usage
+// that was reported before. Only the second piece shows that the first one, if it had no usage, was a model's.
+func (r *response) addTextOfPiece(parts parts, b *event.Batch) {
+	hashTexts(&r.textHash, parts)
+	if b.Partial = true; !r.reported && !r.streaming {
+		r.streaming, r.artifact, r.usage = true, "", event.Usage{}
+		b.Add(event.KindModelStarted)
 	}
-	r.addUsage(usage, b)
 }
 
 // addUsage reports by how much a response's usage exceeds the usage that was reported before.
@@ -266,7 +271,7 @@ func (d *decoder) addPart(t *task, m adkMetadata, p part, failure event.Failure,
 			addText(p, b)
 		}
 	case partCall:
-		d.addCall(t, p, b)
+		d.addCall(t, m, p, b)
 	case partResponse:
 		d.addResponse(t, m, p, b)
 	case partCode, partCodeResult:
@@ -274,15 +279,23 @@ func (d *decoder) addPart(t *task, m adkMetadata, p part, failure event.Failure,
 	}
 }
 
-// addCall reports a call once. A status that waits for input repeats the call.
-func (d *decoder) addCall(t *task, p part, b *event.Batch) {
-	name, id := d.name(p.data.Get("name")), dialect.Name(p.data.Get("id").String())
-	if _, known := t.calls[id]; known || p.streamed {
+// isRepeatedBy reports whether a call in an event is the same call again, and not another one with its ID. Some models count
+// their calls anew with each response. A repeat comes before the call's response, in an event with the same id, or in
+// Python's artifact of what was sent in a status.
+func (c call) isRepeatedBy(event string, m adkMetadata) bool {
+	return !c.answered || !m.isEvent || c.inArtifact != m.inArtifact || event != "" && event == c.event
+}
+
+// addCall reports a call once. A status that waits for input repeats the call, whatever event it names.
+func (d *decoder) addCall(t *task, m adkMetadata, p part, b *event.Batch) {
+	name, id, by := d.name(p.data.Get("name")), dialect.Name(p.data.Get("id").String()), d.name(m.event)
+	earlier, known := t.calls[id]
+	if p.streamed || known && earlier.isRepeatedBy(by, m) {
 		return
 	}
 	args := p.data.Get("args")
-	if id != "" && len(t.calls) < maxCalls {
-		t.calls[id] = call{tool: name, by: speaker{b.Agent, b.Branch}, longRunning: p.longRunning, target: d.name(wire.TransferTarget(args))}
+	if id != "" && (known || len(t.calls) < maxCalls) {
+		t.calls[id] = call{event: by, inArtifact: m.inArtifact, tool: name, by: speaker{b.Agent, b.Branch}, longRunning: p.longRunning, target: d.name(wire.TransferTarget(args))}
 	}
 	if wire.IsInputRequest(name) {
 		t.addPendingCall(id)
@@ -301,7 +314,7 @@ func (d *decoder) addCall(t *task, p part, b *event.Batch) {
 		t.addPendingCall(id)
 	}
 	e := b.Add(event.KindToolStarted)
-	e.Name, e.CallID, e.LongRunning = name, id, p.longRunning
+	e.Name, e.CallID, e.LongRunning, e.ReusesID = name, id, p.longRunning, known
 	e.SetPayload(args)
 }
 

@@ -35,6 +35,7 @@ func TestADKEvents(t *testing.T) {
 		args  = `{"agent_name":"x"}`
 		model = `model_ended input=3 output=2`
 	)
+	id := func(id string) string { return adkEvent(`,"adk_event_id":"` + id + `"`) }
 	runDecode(t, []decodeCase{
 		{"a call and its response", []string{
 			statusIs("working", calls("c", "f", false), adkEvent(usage)), statusIs("working", toolResult("c", "f", `{"x":1}`), adkEvent("")), statusIs("working", text("hi"), adkEvent(usage)),
@@ -65,6 +66,28 @@ func TestADKEvents(t *testing.T) {
 			`results agent="a"; other`,
 			`awaited; other`,
 			`results agent="a"; input_answered call="c"; tool_ended name="f" call="c" settled {"status":"approved"}`,
+		}},
+		{"another call with the ID of an answered one", []string{
+			statusIs("working", calls("c", "f", false), id("1")), statusIs("working", toolResult("c", "f", `{"x":1}`), id("2")), statusIs("working", calls("c", "f", false), id("1")),
+			statusIs("working", calls("c", "f", false), id("3")), statusIs("working", calls("c", "f", false), id("3")), statusIs("working", toolResult("c", "f", `{"error":2}`), id("4")),
+			piece("a", calls("c", "f", false), last+id("5")), statusIs("input-required", calls("c", "f", false), id("6")),
+		}, []string{
+			`calls agent="a"; tool_started name="f" call="c" ` + args,
+			`results agent="a"; tool_ended name="f" call="c" {"x":1}`,
+			`calls agent="a"; other`,
+			`calls agent="a"; tool_started name="f" call="c" reuses_id ` + args,
+			`calls agent="a"; other`,
+			`results agent="a"; tool_ended name="f" call="c" tool_error {"error":2}`,
+			`calls agent="a"; other`,
+			`awaited agent="a"; input_requested call="t" clarification`,
+		}},
+		{"another call with the ID of an answered one, in artifacts without event ids", []string{
+			piece("a", calls("c", "f", false), adkEvent("")), piece("a", toolResult("c", "f", `{}`), more+adkEvent("")), piece("a", calls("c", "f", false), more+adkEvent("")), piece("a", toolResult("c", "f", `{}`), more+adkEvent("")),
+		}, []string{
+			`calls agent="a"; tool_started name="f" call="c" ` + args,
+			`results agent="a"; tool_ended name="f" call="c" {}`,
+			`calls agent="a"; tool_started name="f" call="c" reuses_id ` + args,
+			`results agent="a"; tool_ended name="f" call="c" {}`,
 		}},
 		{"repeated calls", []string{
 			piece("a", calls("c", "f", false), adkEvent(usage)), piece("a", calls("c", "f", false)+","+text("hm"), adkEvent("")),
@@ -130,6 +153,20 @@ func TestADKEvents(t *testing.T) {
 			`working agent="a"; usage output=3; text "hi"`,
 			`working agent="a"; ` + model + `; text "ho"`,
 		}},
+		{"pieces without a mark, of which only the last has usage", []string{
+			statusIs("working", text("h"), id("1")), statusIs("working", text("i"), id("1")), statusIs("working", text("!"), id("1")), statusIs("working", text("hi!"), adkEvent(usage+`,"adk_event_id":"1"`)),
+			statusIs("working", text("ho"), id("2")), statusIs("working", text("ho"), adkEvent(usage+`,"adk_event_id":"2"`)), piece("a", text("ho"), last+id("2")),
+		}, []string{
+			`working agent="a"; text "h"`,
+			`working agent="a" partial; model_started; text "i"`,
+			`working agent="a" partial; text "!"`,
+			`working agent="a"; ` + model + `; text "hi!"`,
+			`working agent="a"; text "ho"`,
+			`working agent="a" partial repeats; ` + model + `; text "ho"`,
+			`artifact-update agent="a" partial repeats; artifact id="a" other bytes=2 complete; text "ho"`,
+		}},
+		{"pieces without a mark or usage", []string{statusIs("working", text("h"), id("1")), statusIs("working", text("i"), id("1")), statusIs("working", text("hi"), id("1"))},
+			[]string{`working agent="a"; text "h"`, `working agent="a" partial; model_started; text "i"`, `working agent="a"; model_ended; text "hi"`}},
 		{"a transfer, by the call's arguments", []string{
 			statusIs("working", calls("c", "transfer_to_agent", false), adkEvent("")), statusIs("working", toolResult("c", "transfer_to_agent", `{"result":null}`), adkEvent(`,"adk_event_id":"7"`)),
 			statusIs("completed", "", `,"metadata":{"adk_transfer_to_agent":"x"}`),

@@ -209,7 +209,7 @@ func (d *decoder) applyStatus(t *task, st status, m adkMetadata, b *event.Batch)
 	case st.isWaiting():
 		for p := range st.parts.all() {
 			if p.kind == partCall { // responses in this message only acknowledge that the calls wait
-				d.addCall(t, p, b)
+				d.addCall(t, adkMetadata{}, p, b)
 			}
 		}
 		d.endPieces(t, "", b)

@@ -91,6 +91,8 @@ func (a *artifact) isIncomplete() bool { return a != nil && a.incomplete }
 
 // call is a tool call of an ADK agent.
 type call struct {
+	event        string // id of the event that made it
+	inArtifact   bool   // the event was in an artifact
 	tool         string
 	by           speaker
 	target       string // of a transfer
