@@ -137,7 +137,7 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 	m := marksOf(f.JSON, f.JSON.Get("data"), v, v.Get("delta"), v.Get("response"))
 	if k.part {
 		if !d.ended {
-			d.openAnswer(b)
+			d.openAnswer(v.Get("item"), b)
 		}
 		d.markPart(k, v, m, b)
 	}
@@ -212,12 +212,12 @@ func (d *decoder) end(failure event.Failure, code string, b *event.Batch) {
 }
 
 // streamDone handles [DONE], which ends a run of the Agents SDK or a chat completion. A response ends with
-// its own event.
+// its own event, unless the server shows only parts of it.
 func (d *decoder) streamDone(b *event.Batch) {
 	if d.ended || !d.singleRun && d.chat.started && !d.chat.finished { // [DONE] belongs to a completion that has finished
 		d.restoreRun(func(r *runState) bool { return r.chat.finished }, b)
 	}
-	if d.begun && !d.ended && (d.sdk.on || !d.response.open) {
+	if d.begun && !d.ended && (d.sdk.on || !d.response.open || d.response.implied) {
 		d.finishChat(b)
 		d.reportUsage(b)
 		if len(d.sdk.agents.active) == 0 {

@@ -126,11 +126,8 @@ type itemState struct {
 // item returns the state of the item that an event is part of. If there are maxItems others, it forgets
 // them.
 func (r *response) item(at place) *itemState {
-	key := ""
-	switch {
-	case r.shared: // several have the same number
-		key = at.name()
-	case len(at.keys) > 0 && isNumber(at.keys[0]):
+	key := at.name()
+	if !r.shared && len(at.keys) > 0 && isNumber(at.keys[0]) { // of a shared response, several have the same number
 		key = at.keys[0]
 	}
 	if r.items == nil {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
 	"github.com/delegraph/delegraph/collector/event"
@@ -141,6 +143,50 @@ func TestAzurePaths(t *testing.T) {
 		})
 		if joined := (Dialect{}).Identify(r).JoinedRun; !known || joined == "r" != (r.Method == "GET") {
 			t.Errorf("%s %s: known %v, retrieves %q", r.Method, r.Path, known, joined)
+		}
+	}
+}
+
+// TestPartsOfResponses reads streams that show only parts of responses, as a ResponsesAgent of MLflow sends them. The result of a call ends
+// the response with the call, and [DONE] the last one. A response that a client resumes has its own end.
+func TestPartsOfResponses(t *testing.T) {
+	const (
+		called = `{"type":"response.output_item.done","item":{"id":"f","type":"function_call","call_id":"c","name":"w","arguments":"{}"}}`
+		other  = `{"type":"response.output_item.done","item":{"id":"g","type":"function_call","call_id":"d","name":"w","arguments":"{}"}}`
+		result = `{"type":"response.output_item.done","item":{"type":"function_call_output","call_id":"c","output":"r"}}`
+		second = `{"type":"response.output_item.done","item":{"type":"function_call_output","call_id":"d","output":"r"}}`
+		piece  = `{"type":"response.output_text.delta","item_id":"i","delta":"Hi"}`
+		whole  = `{"type":"response.output_item.done","item":{"id":"i","type":"message","role":"assistant","content":[{"type":"output_text","text":"Hi"}]}}`
+		ended  = `{"type":"response.completed","response":{"id":"r","status":"completed","output":[]}}`
+
+		starts, says           = `model_started; `, `text "Hi"; text "Hi"; `
+		calls, calls2, returns = `tool_started name="w" call="c" {}; `, `tool_started name="w" call="d" {}; `, `tool_ended name="w" call="c" "r"; `
+	)
+	for _, c := range []struct {
+		sent   []string
+		joined string
+		want   string
+	}{
+		{[]string{called, result, piece, whole, "[DONE]"}, "", starts + calls + `model_ended; ` + returns + starts + says + `model_ended; run_ended`},
+		{[]string{called, other, result, second, piece, whole, "[DONE]"}, "", starts + calls + calls2 + `model_ended; ` + returns + `tool_ended name="w" call="d" "r"; ` + starts + says + `model_ended; run_ended`},
+		{[]string{piece, whole, called, result, "[DONE]"}, "", starts + says + calls + `model_ended; ` + returns + `run_ended`},
+		{[]string{called, "[DONE]"}, "", starts + calls + `model_ended; tool_paused call="c"; run_ended`},
+		{[]string{result, piece, whole, "[DONE]"}, "", `tool_ended call="c" "r"; ` + starts + says + `model_ended; run_ended`},
+		{[]string{piece, whole, ended, "[DONE]"}, "", starts + says + `model_ended finish="completed"; final; run_ended`},
+		{[]string{piece, whole}, "", starts + strings.TrimSuffix(says, "; ")},
+		{[]string{called, result, piece, whole, "[DONE]"}, "r", starts + calls + returns + strings.TrimSuffix(says, "; ")},
+		{[]string{called, piece, whole, "[DONE]"}, "", starts + calls + says + `model_ended; tool_paused call="c"; run_ended`},
+	} {
+		s := &event.Stream{SingleRun: true, Identity: event.Identity{JoinedRun: c.joined, ReplayedRun: c.joined}}
+		facts := dialecttest.Facts(Dialect{}, s, "data: "+strings.Join(c.sent, "\n\ndata: ")+"\n\n")
+		var got []string
+		for line := range strings.SplitSeq(facts, "\n") {
+			if fact := strings.TrimSpace(line); strings.HasPrefix(line, " ") && fact != "other" && fact != "run_started" {
+				got = append(got, fact)
+			}
+		}
+		if diff := cmp.Diff(c.want, strings.Join(got, "; ")); diff != "" {
+			t.Errorf("%s: %s", strings.Join(c.sent, "\n"), diff)
 		}
 	}
 }

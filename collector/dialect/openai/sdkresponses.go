@@ -168,8 +168,8 @@ func (d *decoder) saveAnswer() {
 	d.sdk.others = append(d.sdk.others, otherAnswer{d.response, d.responseName})
 }
 
-// endImplied ends the current response if the application shows only parts of it, and reports whether it did. The item of a whole
-// message shows its end, and so does the result of a call.
+// endImplied ends the current response if the application shows only parts of it, and reports whether it did. The Agents SDK's item of a
+// whole message shows its end, and so does the result of a call.
 func (d *decoder) endImplied(b *event.Batch) bool {
 	r := &d.response
 	if !r.open || !r.implied || r.author != "" && r.author != b.Agent {
@@ -194,11 +194,21 @@ func (d *decoder) leaveImplied(b *event.Batch) bool {
 	return true
 }
 
-// openAnswer is openResponse for a part of a response whose beginning is not on the stream.
-func (d *decoder) openAnswer(b *event.Batch) {
-	if !d.response.open {
+// openAnswer is openResponse for a part of a response whose beginning is not on the stream. item is the whole item of the part, if any. If
+// only parts are shown, an item with the result of a call is of no response: it ends the one with the call. A response that a client
+// resumes also lacks its beginning, but it has its end.
+//
+// Source: mlflow/types/responses.py, ResponsesAgentStreamEvent, of mlflow 3.
+func (d *decoder) openAnswer(item strictjson.Value, b *event.Batch) {
+	showsParts := d.joined == ""
+	isResult := showsParts && !d.sdk.on && isOutput(item.Get("type").String())
+	switch {
+	case isResult && d.endImplied(b), d.response.open:
+	case isResult:
+		d.begin("", "", b)
+	default:
 		d.openResponse(strictjson.Value{}, b)
-		d.response.implied = true
+		d.response.implied = showsParts
 	}
 }
 
