@@ -75,8 +75,11 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 		return
 	}
 	d.selectChat(id, v, b)
-	if (!d.begun || d.ended) && id == "" && v.Get("choices").Len() == 0 && m == marksOf() {
-		return // Azure's first chunk: the next one has the ID
+	if id == "" && v.Get("choices").Len() == 0 && m == marksOf() { // Azure's first chunk: the next one has the ID
+		defer func() { b.Partial = len(b.Events) == 0 }() // the model was asked before it
+		if !d.begun || d.ended {
+			return
+		}
 	}
 	d.begin(id, "", b)
 	c := &d.chat

@@ -98,3 +98,29 @@ func TestOtherTexts(t *testing.T) {
 		t.Errorf("of a completion without messages, these are the facts:\n%s", facts)
 	}
 }
+
+// TestPrefaces sends what Azure's filter found in the prompt, before each of two completions. It is no whole frame, so the model was asked
+// before it.
+func TestPrefaces(t *testing.T) {
+	const preface = `{"choices":[],"created":0,"id":"","model":"","object":"","prompt_filter_results":[{"prompt_index":0,"content_filter_results":{}}]}`
+	said, stop := choice(`{"index":0,"delta":{"role":"assistant","content":"a"}}`), choice(`{"index":0,"delta":{},"finish_reason":"stop"}`)
+	usage := `{"choices":[],"id":"","usage":{"prompt_tokens":5}}`
+	for _, sent := range []string{
+		stream(preface, said, stop, usage, preface, strings.ReplaceAll(said, `"c"`, `"d"`), stop, "[DONE]"),
+		leavingAsSent(t, preface, said),
+	} {
+		facts := dialecttest.Facts(openai.Dialect{}, &event.Stream{SingleRun: true}, sent)
+		if strings.Contains(facts, " partial\n  usage") {
+			t.Errorf("the usage is partial:\n%s", facts)
+		}
+		if want := strings.Count(sent, `"choices":[]`) - strings.Count(sent, "usage"); strings.Count(facts, " partial\n  other\n") != want {
+			t.Errorf("of %s\nnot %d prefaces are partial:\n%s", sent, want, facts)
+		}
+	}
+}
+
+// leavingAsSent returns what leaves of frames under public, as on the wire.
+func leavingAsSent(t *testing.T, sent ...string) string {
+	t.Helper()
+	return stream(strings.Split(strings.TrimSpace(leaving(t, public, stream(sent...))), "\n")...)
+}
