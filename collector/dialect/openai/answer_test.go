@@ -58,6 +58,32 @@ func TestRepeatedAnswers(t *testing.T) {
 	checkStaysIn(t, []filter.Settings{{Policy: event.PolicyPublic, Exclude: []event.Kind{event.KindText}}, {Policy: event.PolicyPublic, Authors: []string{"other"}}}, created, added, start, piece, whole, part, done, end)
 }
 
+// TestWholeBeginnings begins an item with its whole text, as LiteLLM does. The public gets the beginning without the text, because clients
+// add the pieces to it.
+func TestWholeBeginnings(t *testing.T) {
+	const said = `[{"type":"output_text","text":"secret","annotations":[],"logprobs":null}]`
+	begun := strings.Replace(added, `[]`, said, 1)
+	part := `{"type":"response.content_part.added","output_index":0,"item_id":"i","content_index":0,"part":` + strings.Trim(said, "[]") + `}`
+	for _, kind := range []string{"text", "refusal"} {
+		named := strings.NewReplacer(`"text"`, `"`+kind+`"`, "output_text", map[string]string{"text": "output_text", "refusal": "refusal"}[kind])
+		for _, form := range []string{"%", `{"type":"raw_response_event","data":%}`} {
+			wrap := func(frame string) string { return strings.Replace(form, "%", named.Replace(frame), 1) }
+			out := leaving(t, public, stream(wrap(created), wrap(begun), wrap(part)))
+			if strings.Contains(out, "secret") || strings.Count(out, `"`+kind+`":""`) != 2 {
+				t.Errorf("of %s\nthis leaves: %s", wrap(begun), out)
+			}
+		}
+	}
+	thought := filter.Settings{Policy: event.PolicyPublic, Thoughts: event.ThoughtsDetailed}
+	reasoning := strings.Replace(begun, `"type":"message","role":"assistant"`, `"type":"reasoning"`, 1)
+	if out := leaving(t, public, stream(created, reasoning)); strings.Contains(out, "reasoning") {
+		t.Errorf("without thoughts this leaves: %s", out)
+	}
+	if out := leaving(t, thought, stream(created, begun, part)); strings.Contains(out, "secret") {
+		t.Errorf("with thoughts this leaves: %s", out)
+	}
+}
+
 // TestAnswersBesideOthers repeats an answer beside items that do not leave. Readers get the end of the response without these items.
 func TestAnswersBesideOthers(t *testing.T) {
 	const (

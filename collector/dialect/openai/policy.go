@@ -123,9 +123,9 @@ const (
 // responseRules returns the rules for the events of a response.
 func responseRules() map[string]*event.Rule {
 	all := map[string]*event.Rule{
-		typeItemAdded: part(rules{"item": &publicItem}), typeItemDone: part(rules{"item": &publicItem}),
+		typeItemAdded: part(rules{"item": &begunItem}), typeItemDone: part(rules{"item": &publicItem}),
 		withThoughts(typeItemAdded): part(rules{"item": &publicReasoning}), withThoughts(typeItemDone): part(rules{"item": &publicReasoning}),
-		typePartAdded: part(rules{"part": &publicPart}), typePartDone: part(rules{"part": &publicPart}),
+		typePartAdded: part(rules{"part": &begunPart}), typePartDone: part(rules{"part": &publicPart}),
 		typeTextDelta: part(rules{"delta": &text}), typeRefusalDelta: part(rules{"delta": &text}),
 		typeTextDone: part(rules{"text": &text}), typeRefusalDone: part(rules{"refusal": &text}),
 		typeAnnotation: nil, typeAnnotation2: nil, typeForeign: nil, typeKeepAlive: members(rules{"type": &scalar, "sequence_number": &number}),
@@ -194,11 +194,9 @@ var (
 	})
 
 	// publicItem shows that an item exists, and the text of an answer.
-	publicItem = event.Rule{Members: rules{
-		"id": &scalar, "type": {Fact: event.KindOther}, "status": &status, "role": &assistant,
-		"call_id": &scalar, "name": {Fact: event.KindToolStarted}, "server_label": &scalar, "arguments": &emptyText, "input": &emptyText, "error": &toolError,
-		"content": {Elements: &publicPart}, "summary": &noList,
-	}, ByType: rules{"shell_call_output": &publicShellOutput}}
+	publicItem = itemRule(&publicPart)
+	// begunItem is publicItem for the first event of an item. LiteLLM writes the whole text in it, but clients add the pieces that follow.
+	begunItem = itemRule(&begunPart)
 	// publicShellOutput shows which commands of a shell timed out.
 	publicShellOutput = event.Rule{Members: rules{
 		"id": &scalar, "type": &scalar, "status": &status, "call_id": &scalar,
@@ -209,9 +207,8 @@ var (
 		"id": &scalar, "type": {Fact: event.KindThought, Required: true}, "status": &status,
 		"summary": {Elements: members(rules{"type": &scalar, "text": &thought})}, "content": {Elements: members(rules{"type": &scalar, "text": &thought})},
 	}}
-	publicPart = event.Rule{AllowedTypes: []string{"output_text", "refusal"}, Members: rules{
-		"type": &scalar, "text": &repeatedText, "refusal": &repeatedText, "annotations": &noList,
-	}}
+	publicPart = partRule(&repeatedText)
+	begunPart  = partRule(&emptyText)
 	// repeatedText leaves only if it is an answer.
 	repeatedText = event.Rule{Fact: event.KindText, Form: event.FormText, Fallback: `""`}
 
@@ -294,6 +291,22 @@ func answerItemRule() *event.Rule {
 		item.Members[name] = &event.Rule{ByType: message}
 	}
 	return rule
+}
+
+// itemRule returns the rule for an item of a response whose parts have the given rule.
+func itemRule(part *event.Rule) event.Rule {
+	return event.Rule{Members: rules{
+		"id": &scalar, "type": {Fact: event.KindOther}, "status": &status, "role": &assistant,
+		"call_id": &scalar, "name": {Fact: event.KindToolStarted}, "server_label": &scalar, "arguments": &emptyText, "input": &emptyText, "error": &toolError,
+		"content": {Elements: part}, "summary": &noList,
+	}, ByType: rules{"shell_call_output": &publicShellOutput}}
+}
+
+// partRule returns the rule for a part of a message whose text has the given rule.
+func partRule(said *event.Rule) event.Rule {
+	return event.Rule{AllowedTypes: []string{"output_text", "refusal"}, Members: rules{
+		"type": &scalar, "text": said, "refusal": said, "annotations": &noList,
+	}}
 }
 
 // responseRule returns the rule for a response whose output has the given rule.
