@@ -31,14 +31,9 @@ func IsInstruction(i *event.Instructions, v strictjson.Value) bool {
 	return instructs && content
 }
 
-// isInstructionRole reports whether a role, or one in a list, is that of an instruction.
+// isInstructionRole reports whether a role may be that of an instruction. A role that is neither a string nor null may be.
 func isInstructionRole(i *event.Instructions, role strictjson.Value) bool {
-	for one := range role.Elements() {
-		if isInstructionRole(i, one) {
-			return true
-		}
-	}
-	return MatchesAny(role.Text(), i.Roles)
+	return role.Kind() > strictjson.Null && role.Kind() != strictjson.String || MatchesAny(role.Text(), i.Roles)
 }
 
 // ContainsInstruction reports whether a value contains instructions at any depth.
