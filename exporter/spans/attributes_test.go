@@ -102,7 +102,7 @@ var sections = []struct {
 	{"Model responses", "Tokens on a run's span are those of the whole run.", []row{
 		{names.RequestModel, attribute.STRING, onChats, "the model asked", "gemini-2.5-flash"},
 		{names.ResponseModel, attribute.STRING, onChats, "the model that answered", "gemini-2.5-flash"},
-		{names.FinishReasons, attribute.STRINGSLICE, onChats, "why the model stopped; `error` if the response failed or was cut", `["STOP"]`},
+		{names.FinishReasons, attribute.STRINGSLICE, onChats, "why the model stopped, if the stream says it with a code; `error` if the response failed or was cut", `["STOP"]`},
 		{names.InputTokens, attribute.INT64, onUsage, "including cached tokens", "100"},
 		{names.OutputTokens, attribute.INT64, onUsage, "including reasoning", "20"},
 		{names.CacheReadTokens, attribute.INT64, onUsage, "on a run's span, not by the newest conventions", "50"},

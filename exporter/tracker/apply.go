@@ -3,6 +3,7 @@ package tracker
 import (
 	"cmp"
 	"math"
+	"regexp"
 	"slices"
 	"time"
 
@@ -35,7 +36,7 @@ func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
 		return
 	}
 	op.startUnknown = op.startUnknown || r.mayFollowCutOff(op)
-	op.Name, op.Response = cmp.Or(e.Model, op.Name), &Response{e.FinishReason, e.Usage, op.firstChunk}
+	op.Name, op.Response = cmp.Or(e.Model, op.Name), &Response{reasonCode(e.FinishReason), e.Usage, op.firstChunk}
 	status := OperationOK
 	if e.Error != event.NoFailure {
 		status = OperationError
@@ -47,6 +48,21 @@ func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
 		return
 	}
 	r.end(op, status, failureOf(e))
+}
+
+// reasonPattern matches a finish reason: a word, or Gemini's own behind another ("content_filter: RECITATION").
+var reasonPattern = regexp.MustCompile(`^(?:[a-z_]+_filter: )?[A-Za-z0-9_.:-]+$`)
+
+// maxReason is the maximum length of a finish reason, in bytes.
+const maxReason = 64
+
+// reasonCode returns a finish reason, or "" if it does not look like one. Anything else could be free text, which spans have only with
+// their content.
+func reasonCode(reason string) string {
+	if len(reason) > maxReason || !reasonPattern.MatchString(reason) {
+		return ""
+	}
+	return reason
 }
 
 // mayFollowCutOff reports whether another response of the agent has been silent since before the first piece of op. If it was cut

@@ -3,6 +3,7 @@ package tracker_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -63,6 +64,33 @@ invoke_agent app ok 0-2
   chat m ok 0-1
 m {N:0 Known:false}
 all {N:0 Known:false}, 0 metered`)
+}
+
+// TestFinishReasons checks that a finish reason is a code, because it becomes an attribute of a span. A sentence is none.
+func TestFinishReasons(t *testing.T) {
+	for _, reason := range []string{"stop", "MAX_TOKENS", "tool-calls", "content_filter: RECITATION", "function_call_filter: MALFORMED_FUNCTION_CALL", "FinishReason.STOP", "1"} {
+		if got := reasonOf(t, reason); got != reason {
+			t.Errorf("%q is the reason %q", reason, got)
+		}
+	}
+	for _, sentence := range []string{"", "the user said secret", "note: secret", "content_filter: two words", "stop\n", "終", strings.Repeat("a", 65)} {
+		if got := reasonOf(t, sentence); got != "" {
+			t.Errorf("%q is the reason %q", sentence, got)
+		}
+	}
+}
+
+// reasonOf returns the finish reason of a response that a stream ends with the given one.
+func reasonOf(t *testing.T, reason string) string {
+	t.Helper()
+	r := follow(t, proxied(), says("app", func(b *event.Batch) { b.Add(event.KindModelEnded).FinishReason = reason }, final))
+	for _, op := range r.Operations {
+		if op.Kind == tracker.Chat {
+			return op.Response.FinishReason
+		}
+	}
+	t.Fatal("there is no chat")
+	return ""
 }
 
 // TestUsageOfRun ends runs with their total. Only what the responses have not stated is added.
