@@ -130,6 +130,7 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 	}
 	b.Type = d.names.Name(named)
 	d.selectResponse(v, b)
+	d.at.shared = d.response.shared
 	if d.ended && (d.response.id != "" && d.name(v.Get("response").Get("id")) == d.response.id || d.failed && named.Is(typeFailed)) {
 		return // the response or its failure is repeated, and its end has reported everything
 	}

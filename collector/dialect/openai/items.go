@@ -75,6 +75,8 @@ func (d *decoder) itemAdded(v strictjson.Value, b *event.Batch) {
 	d.setItemType(item, b)
 	if kind, tool := d.serverCall(item); kind != "" {
 		d.serverToolStarted(tool, item, b)
+	} else if _, client := clientTools[item.Get("type").String()]; client {
+		d.sdk.added = call{tool: d.name(item.Get("name")), agent: b.Agent}
 	}
 }
 
@@ -273,6 +275,7 @@ func (d *decoder) beginMissedCall(item, output strictjson.Value, b *event.Batch)
 }
 
 func (d *decoder) beginCall(begun call, args strictjson.Value, b *event.Batch) {
+	d.sdk.added = call{}
 	if begun.id != "" && d.calls.indexOf(begun.id) >= 0 {
 		return // repeated
 	}

@@ -38,7 +38,7 @@ type response struct {
 // Source: openai/types/responses/response.py of openai 3.54.
 func (d *decoder) responseCreated(v strictjson.Value, b *event.Batch) {
 	r := v.Get("response")
-	if id := d.name(r.Get("id")); d.response.open && id != "" && id == d.response.id && id != fakeID {
+	if id := d.name(r.Get("id")); d.response.open && id != "" && id == d.response.id && !d.sdk.on {
 		return // repeated
 	}
 	d.startResponse(r, b)
@@ -64,7 +64,7 @@ func (d *decoder) startResponse(r strictjson.Value, b *event.Batch) {
 	if d.sdk.on {
 		d.begin("", "", b)
 		d.saveAnswer()
-		d.forgetShared()
+		d.forgetOver()
 	} else {
 		if d.begun && (d.chat.started || id != cmp.Or(d.response.id, d.run)) {
 			d.resetRun() // each response is a run
@@ -76,6 +76,7 @@ func (d *decoder) startResponse(r strictjson.Value, b *event.Batch) {
 	d.nameResponse()
 	d.response, d.sdk.shown = response{id: id, model: d.name(r.Get("model")), open: true, author: d.speaker()}, true
 	d.endEarlierCalls()
+	d.sdk.added = call{}
 	b.Add(event.KindModelStarted).Model = d.response.model
 }
 

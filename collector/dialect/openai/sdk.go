@@ -23,6 +23,8 @@ type sdk struct {
 	handoff     string           // the id of the call that transfers control next, or ""
 	handoffDone string           // the id of the call that transferred control
 	handsOff    bool             // an item says that control is transferred
+	handoffBy   string           // the agent that handoff, handoffDone and handsOff are about, or ""
+	added       call             // the last one of which only the beginning was seen; it may transfer control
 	responses   bool             // the application sends events of responses
 	shown       bool             // a response has begun in this run
 	answered    bool             // a response has ended, so the items of messages repeat what responses show
@@ -109,9 +111,11 @@ func (d *decoder) agentUpdated(v strictjson.Value, b *event.Batch) {
 		b.Type = typeAgentObject
 	}
 	name := d.name(nameOf(next))
+	by, isHandoff := d.handedOverBy(name)
 	switch {
 	case name == "" || name == user:
-	case d.isHandedOffTo(name):
+	case isHandoff:
+		b.Agent = by
 		d.transfer(name, b)
 	default:
 		from, left := b.Agent, false
@@ -119,6 +123,7 @@ func (d *decoder) agentUpdated(v strictjson.Value, b *event.Batch) {
 			left = d.leaveImplied(b)
 			d.forgetResponse()
 		}
+		d.sdk.agents.beginAgain(name)
 		d.speak(name, b)
 		d.sdk.agents.activate(name)
 		if left {
@@ -186,7 +191,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	case name.Is("mcp_approval_response"):
 		d.questionAnswered(raw, b)
 	case name.Is("handoff_requested"):
-		d.sdk.handoff, d.sdk.handsOff = id, true
+		d.sdk.handoff, d.sdk.handsOff, d.sdk.handoffBy = id, true, b.Agent
 		d.runCall(id, raw, b)
 	case name.Is("handoff_occured"), name.Is("handoff_occurred"): //nolint:misspell // as the SDK spells it
 		d.handoffOccurred(id, item, raw, b)
@@ -243,6 +248,7 @@ func (d *decoder) approvalRequested(id string, b *event.Batch) {
 
 // handoffOccurred ends the call that transfers control. An event with the new agent follows.
 func (d *decoder) handoffOccurred(id string, item, raw strictjson.Value, b *event.Batch) {
+	d.sdk.handoffBy = b.Agent
 	d.endImplied(b)
 	if ended := d.calls.end(id, d.sdk.isHandoff); ended != (call{}) || id != "" {
 		id = cmp.Or(id, ended.id)

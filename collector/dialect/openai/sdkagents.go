@@ -14,6 +14,7 @@ type agents struct {
 	current string   // the last one that is known to have worked, or to have got control
 	active  []string // those that have begun, and are not known to have finished or to have handed over
 	known   wire.Set[string]
+	twice   wire.Set[string]     // those that began again before their end: two with one name may work at the same time
 	inner   map[string]workplace // those that work in a call of another
 	finals  wire.Set[string]     // the keys of the items of last responses whose agents are not known
 }
@@ -58,6 +59,13 @@ func (a *agents) addInner(name string, at workplace) {
 func (a *agents) activate(name string) {
 	if name != "" && name != user && len(a.active) < wire.MaxSet && !slices.Contains(a.active, name) {
 		a.active = append(a.active, name)
+	}
+}
+
+// beginAgain records that an agent begins.
+func (a *agents) beginAgain(name string) {
+	if slices.Contains(a.active, name) {
+		a.twice.Add(name)
 	}
 }
 
@@ -209,18 +217,25 @@ func (d *decoder) openCallsOf(agent string) (waiting calls) {
 	return waiting
 }
 
-// isHandedOffTo reports whether the current agent has handed control over to another one. It does so once its other calls have ended.
-func (d *decoder) isHandedOffTo(name string) bool {
+// handedOverBy returns the agent that has handed control over to another one, or "" if it is not known, and whether one has. An agent
+// does so once its other calls have ended.
+func (d *decoder) handedOverBy(name string) (by string, isHandoff bool) {
 	s := &d.sdk
 	if s.agents.current == "" || s.agents.current == name {
-		return false
+		return "", false
 	}
+	isOwn := func(open call) bool { return open.agent == s.agents.current && s.isHandoff(open) }
 	isNamed := func(open call) bool {
 		return open.agent == s.agents.current && strings.EqualFold(open.tool, handoffTo(name))
 	}
-	isHandoff := func(open call) bool { return open.agent == s.agents.current && s.isHandoff(open) }
-	return s.handoffDone != "" || slices.ContainsFunc(d.calls, isNamed) ||
-		len(d.openCallsOf(s.agents.current)) == 0 && (s.handsOff || slices.ContainsFunc(d.calls, isHandoff))
+	isFree := len(d.openCallsOf(s.agents.current)) == 0
+	switch {
+	case slices.ContainsFunc(d.calls, isNamed), isNamed(s.added):
+		return s.agents.current, true
+	case s.handoffDone != "", isFree && s.handsOff:
+		return s.handoffBy, true
+	}
+	return s.agents.current, isFree && slices.ContainsFunc(d.calls, isOwn)
 }
 
 // handoffTo returns the default name of the function that transfers control to an agent, but for the case of its letters.
@@ -248,5 +263,5 @@ func (d *decoder) transfer(to string, b *event.Batch) {
 		e.Name, e.CallID = to, d.sdk.handoffDone
 	}
 	d.calls = slices.DeleteFunc(d.calls, func(open call) bool { return open.agent == from && d.sdk.isHandoff(open) })
-	d.sdk.handoff, d.sdk.handoffDone, d.sdk.handsOff = "", "", false
+	d.sdk.handoff, d.sdk.handoffDone, d.sdk.handsOff, d.sdk.handoffBy, d.sdk.added = "", "", false, "", call{}
 }

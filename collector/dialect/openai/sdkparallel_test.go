@@ -41,6 +41,16 @@ func TestParallelAgents(t *testing.T) {
 			`?: model_started; ?#1: model_started; ?#shared: text "__fake_id__"; ?: model_ended; ?#1: text "__fake_id__"; ?#1: model_ended; ?#1: final`},
 		"without IDs, one longer": {[]string{begins("a"), begins("b"), createdOf(fake), createdOf(fake), messageOf(1, "added", fake), messageOf(1, "added", fake), messageOf(2, "done", fake), completedOf(3, fake, ""), messageOf(2, "done", fake), completedOf(3, fake, "")},
 			`?: model_started; ?#1: model_started; ?#shared: text "__fake_id__"; ?: model_ended; ?#1: text "__fake_id__"; ?#1: model_ended; ?#1: final`},
+		"without IDs, the first one has no end": {[]string{begins("a"), createdOf(fake), messageOf(1, "added", fake), createdOf(fake), messageOf(1, "added", fake), deltaOf(2, fake), completedOf(3, fake, ""), "[DONE]"},
+			`a: model_started; a#1: model_started; a#1: text "__fake_id__"; a#1: model_ended; a#1: final`},
+		"without IDs, a handoff has no end": {[]string{begins("a"), createdOf(fake), raw(1, "output_item.added", `"output_index":0,"item":{"type":"function_call","id":"`+fake+`","call_id":"h","name":"transfer_to_b"}`), begins("b"), createdOf(fake), messageOf(1, "added", fake), deltaOf(2, fake), completedOf(3, fake, "")},
+			`a: model_started; a: transfer name="b"; b#1: model_started; b#1: text "__fake_id__"; b#1: model_ended; b#1: final`},
+		"without IDs, one name": {[]string{begins("a"), begins("a"), createdOf(fake), createdOf(fake), messageOf(1, "added", fake), deltaOf(2, fake), completedOf(3, fake, ""), deltaOf(2, fake), completedOf(3, fake, "")},
+			`a: model_started; a#1: model_started; a#shared: text "__fake_id__"; a: model_ended; a: final; a#1: text "__fake_id__"; a#1: model_ended; a#1: final`},
+		"one ID for all": {[]string{begins("a"), begins("a"), createdOf("r"), createdOf("r"), inProgress("r"), inProgress("r"), messageOf(2, "added", "i"), addedOf("h"), messageOf(3, "done", "i"), calledOf(3, "h", "transfer_to_b"), completedOf(4, "r", callOf("h")),
+			item("handoff_requested", "a", `"type":"function_call","call_id":"h","name":"transfer_to_b"`), item("handoff_occurred", "a", `"type":"function_call_output","call_id":"h"`), begins("b"), createdOf("r"), completedOf(1, "r", ""), completedOf(4, "r", "")},
+			`a: model_started; a#1: model_started; a#shared: text "i"; a#shared: tool_started name="transfer_to_b" call="h" ""; a#1: model_ended; a#1: tool_ended name="transfer_to_b" call="h" settled; a#1: transfer name="b" call="h"; b#2: model_started; b#2: model_ended; a: model_ended`},
+		"one number":            {[]string{begins("a"), begins("b"), createdOf("r"), inProgress("r"), createdOf("s"), inProgress("s"), messageOf(2, "added", "i"), addedOf("m"), deltaOf(3, "i")}, `?: model_started; ?#1: model_started; ?#shared: text "i"`},
 		"the first one again":   {[]string{begins("a"), callItem("a", "c", "ask"), callItem("a", "d", "w"), begins("b"), outputItem("a", "d"), createdOf("r"), completedOf(1, "r", "")}, `a: tool_started name="ask" call="c"; a: tool_started name="w" call="d"; a: tool_ended name="w" call="d" "o"; b@?b: model_started; b@?b: model_ended; b@?b: final`},
 		"one begins again":      {[]string{begins("a"), createdOf("r"), completedOf(1, "r", ""), begins("b"), begins("a"), createdOf("s"), completedOf(1, "s", "")}, `a: model_started; a: model_ended; a: final; ?: model_started; ?: model_ended; ?: final`},
 		"JavaScript, in a call": {[]string{called, ofModel(createdJS("s")), ofModel(strings.Replace(ended, `"id":"r"`, `"id":"s"`, 1))}, `A: tool_started name="w" call="c" {}; ?: model_started model="m"; ?: text "secret"; ?: model_ended model="m"; ?: final`},
@@ -79,5 +89,41 @@ func TestParallelAuthors(t *testing.T) {
 	const open = "open"
 	if out := leaving(t, onlyA, stream(begins("a"), begins("b"), createdOf("r"), messageItem("a", open))); !strings.Contains(out, `"text":"open"`) {
 		t.Errorf("the text of the agent does not leave: %s", out)
+	}
+}
+
+// TestParallelItems sends responses at the same time whose items have only numbers, or numbers and IDs. What continues a withheld item
+// stays in, and an item with an ID leaves, whatever the other response has under its number.
+func TestParallelItems(t *testing.T) {
+	const fake = "__fake_id__"
+	system := func(id string) string { return strings.Replace(messageOf(1, "added", id), "assistant", "system", 1) }
+	thought := strings.Replace(messageOf(1, "added", fake), `"role"`, `"phase":"analysis","role"`, 1)
+	secret := func(n int, id string) string {
+		return strings.Replace(deltaOf(n, id), `"delta":"`+id, `"delta":"secret`, 1)
+	}
+	bare := strings.Replace(secret(2, "j"), `"item_id":"j",`, "", 1)
+	for _, sent := range [][]string{
+		{createdOf(fake), system(fake), createdOf(fake), messageOf(1, "added", fake), secret(2, fake)},
+		{createdOf(fake), system(fake), createdOf(fake), secret(2, fake)},
+		{createdOf(fake), system(fake), createdOf(fake), messageOf(1, "added", fake), deltaOf(2, fake), secret(2, fake)},
+		{createdOf(fake), createdOf(fake), messageOf(1, "added", fake), system(fake), secret(2, fake), secret(2, fake)},
+		{createdOf(fake), thought, createdOf(fake), messageOf(1, "added", fake), secret(2, fake)},
+		{createdOf("r"), system(fake), createdOf("r"), messageOf(1, "added", fake), secret(2, fake)},
+		{createdOf("r"), createdOf("s"), messageOf(1, "added", "i"), system("j"), secret(2, "j")},
+		{createdOf("r"), createdOf("s"), messageOf(1, "added", "i"), system("j"), bare},
+	} {
+		for _, second := range []string{"a", "b"} {
+			checkStaysIn(t, []filter.Settings{public, withoutThoughts}, append([]string{begins("a"), begins(second)}, sent...)...)
+		}
+	}
+	call := raw(2, "output_item.added", `"output_index":0,"item":{"type":"function_call","id":"c","call_id":"c","name":"w","arguments":""}`)
+	for _, sent := range [][]string{
+		{begins("a"), begins("b"), createdOf("r"), createdOf("s"), messageOf(1, "added", "i"), call, secret(2, "i")},
+		{begins("a"), createdOf(fake), `{`, createdOf(fake), messageOf(1, "added", fake), secret(2, fake)},
+		{begins("a"), createdOf(fake), strings.ReplaceAll(call, `"id":"c"`, `"id":"`+fake+`"`), `{`, createdOf(fake), messageOf(1, "added", fake), secret(2, fake)},
+	} {
+		if out := leaving(t, public, stream(sent...)); !strings.Contains(out, "secret") {
+			t.Errorf("the answer does not leave of %s\nbut this: %s", strings.Join(sent, "\n"), out)
+		}
 	}
 }

@@ -16,16 +16,19 @@ type otherAnswer struct {
 
 // selectAnswer makes the response current that an event names, or that has the event's item. The first event of an item names no
 // response. If several are open, it belongs to the one whose numbers it continues. If that is not clear either, the item is of the
-// shared response. Responses of models that the SDK calls by the Chat Completions API have no IDs, only numbers.
+// shared response. Responses of models that the SDK calls by the Chat Completions API have no IDs, only numbers. Other models may give
+// all responses one ID.
 func (d *decoder) selectAnswer(id string, v strictjson.Value) {
 	n, _ := v.Get("sequence_number").Int()
 	continued := func(r *response) bool { return r.sequence+1 == n }
 	switch {
-	case id == fakeID && v.Get("type").Is(typeCreated):
-	case id == fakeID:
-		d.selectNamed(func(r *response) bool { return isUnnamed(r) && continued(r) }, isUnnamed)
+	case v.Get("type").Is(typeCreated): // another one
 	case id != "":
-		d.selectNamed(func(r *response) bool { return r.id == id })
+		if id == fakeID {
+			id = ""
+		}
+		named := func(r *response) bool { return r.open && r.id == id && !r.shared }
+		d.selectNamed(func(r *response) bool { return named(r) && continued(r) }, named)
 	case slices.ContainsFunc(d.at.keys, d.sdk.left.Contains): // another agent has begun, but the one before goes on
 		d.sdk.agents.activate(d.sdk.leftBy)
 		d.shareAnswer(nil)
@@ -34,9 +37,6 @@ func (d *decoder) selectAnswer(id string, v strictjson.Value) {
 		d.selectOpen(continued)
 	}
 }
-
-// isUnnamed reports whether a response has no ID.
-func isUnnamed(r *response) bool { return r.id == "" && !r.shared }
 
 // selectNamed makes the response current that matches the first of the functions that any matches. If there is none, the current one
 // stays, unless it is the shared one.
@@ -85,8 +85,13 @@ func (d *decoder) selectOnly() bool {
 	return d.response.open && !d.response.shared
 }
 
-// forgetShared forgets the shared response once all others have ended.
-func (d *decoder) forgetShared() {
+// forgetOver forgets the other responses without an ID whose agent asks its model again or works no more: their ends are missing. Otherwise
+// they would count as parallel to the next one. It also forgets the shared response once all others have ended.
+func (d *decoder) forgetOver() {
+	a, speaker := &d.sdk.agents, d.speaker()
+	d.sdk.others = slices.DeleteFunc(d.sdk.others, func(o otherAnswer) bool {
+		return o.id == "" && !o.shared && o.author != "" && !a.twice.Contains(o.author) && (o.author == speaker || !slices.Contains(a.active, o.author))
+	})
 	if len(d.sdk.others) == 1 && d.sdk.others[0].shared {
 		d.sdk.others = nil
 	}
@@ -162,6 +167,7 @@ func (d *decoder) saveAnswer() {
 	if !d.response.open || d.response.implied {
 		return
 	}
+	d.withheld.leaveNumbers()
 	if len(d.sdk.others) == maxOthers {
 		d.sdk.others = slices.Delete(d.sdk.others, 0, 1)
 	}

@@ -36,6 +36,16 @@ func (w *withheldSet) nextResponse() {
 	w.forget(isNumber)
 }
 
+// leaveNumbers records that another response uses the numbers of items that may go on and may have no IDs.
+func (w *withheldSet) leaveNumbers() {
+	for key := range w.withheld.All() {
+		w.missed = w.missed || isNumber(key)
+	}
+	for key, is := range w.natures {
+		w.missed = w.missed || isNumber(key) && is.kind == event.KindText // a message with a thought
+	}
+}
+
 // missFrame records that a frame was unreadable. It may have begun another response, so it is unknown which items later
 // numbers mean.
 func (w *withheldSet) missFrame() {
@@ -217,6 +227,9 @@ func (w *withheldSet) textKind(at place) event.Kind {
 	if len(w.natures) >= maxNatures {
 		kind = event.KindThought
 	}
+	if at.shared && isID(at.name()) && w.knows(at.name()) {
+		at.keys = slices.DeleteFunc(slices.Clone(at.keys), isNumber)
+	}
 	for _, key := range slices.Concat(at.keys, at.partKeys()) {
 		switch is, known := w.natures[key]; {
 		case known && is.textKind() == event.KindThought:
@@ -270,6 +283,7 @@ type place struct {
 	keys    []string
 	part    string // partNumber and the number of the part of an item, or "" for none
 	unclear bool   // a number is not an integer, so readers may understand it differently
+	shared  bool   // items of other responses may have its number
 }
 
 // name returns the most specific key: an ID if there is one, else a number.
