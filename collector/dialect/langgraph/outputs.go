@@ -71,7 +71,8 @@ func messagesIn(v strictjson.Value, inList bool, depth int) (all []strictjson.Va
 			all = append(all, member)
 			continue
 		}
-		all = append(all, messagesIn(member, name.Is("messages"), depth+1)...)
+		isList := name.Is("messages") || inList && (name.Is(writesKey) || name.Is(overwriteKey) || name.Is(overwriteValue))
+		all = append(all, messagesIn(member, isList, depth+1)...)
 	}
 	for element := range v.Elements() {
 		all = append(all, messagesIn(element, inList, depth+1)...)

@@ -33,6 +33,10 @@ func TestReturnedMessages(t *testing.T) {
 		"a state that is a list":    {"values", `[` + asked + `,%]`, `[{"type":"human","id":"h1","content":""},%]`},
 		"the task of a function":    {"tasks", `{"id":"t1","name":"ask","result":{"__return__":%},"interrupts":[]}`, ""},
 		"the task of an entrypoint": {"tasks", `{"id":"t1","name":"flow","result":{"__end__":[%]},"interrupts":[]}`, ""},
+		"several writes":            {"tasks", `{"id":"t1","name":"ask","result":{"messages":{"$writes":[` + madeByCode + `,[%]]}},"interrupts":[]}`, ""},
+		"writes with an Overwrite":  {"tasks", `{"id":"t1","name":"ask","result":{"messages":{"$writes":[{"type":"__overwrite__","value":[%]},` + madeByCode + `]}},"interrupts":[]}`, ""},
+		"several writes of a root":  {"tasks", `{"id":"t1","name":"ask","result":{"__root__":{"$writes":[3,[%]]}},"interrupts":[]}`, ""},
+		"several writes in debug":   {"debug", `{"type":"task_result","step":1,"timestamp":"2026-01-01T00:00:00Z","payload":{"id":"t1","name":"a","result":{"messages":{"$writes":[%,[]]}},"interrupts":[]}}`, ""},
 		"the task of a node":        {"debug", `{"type":"task_result","step":1,"timestamp":"2026-01-01T00:00:00Z","payload":{"id":"t1","name":"a","result":{"__root__":[%]},"interrupts":[]}}`, ""},
 	} {
 		one := sent{c.mode, strings.ReplaceAll(c.data, "%", madeByModel)}
@@ -71,6 +75,14 @@ func TestReturnedInternals(t *testing.T) {
 			checkStaysIn(t, []filter.Settings{hidden, noText}, one)
 			checkStaysIn(t, []filter.Settings{client, public}, sent{one.name, strings.ReplaceAll(one.data, `"id":"m1"`, `"id":"m1","name":"internal_x"`)})
 		}
+	}
+	const repeated = `{"messages":[{"type":"human","id":"h1","content":"secret"}]}` // the text without the name of its node
+	for _, messages := range []string{`["secret"]`, `{"type":"__overwrite__","value":["secret"]}`, `{"__overwrite__":["secret"]}`, `{"$writes":["secret",[]]}`, `{"$writes":[["secret"],` + said("") + `]}`} {
+		checkStaysIn(t, []filter.Settings{client, public}, sent{"tasks", `{"id":"1","name":"internal_check","result":{"messages":` + messages + `},"interrupts":[]}`}, sent{"values", repeated})
+	}
+	for _, one := range []string{`{"type":"system","content":"secret"}`, `["system","secret"]`, said(`,"name":"internal_x"`)} {
+		checkStaysIn(t, []filter.Settings{client, public}, sent{"tasks", `{"id":"1","name":"a","result":{"messages":{"$writes":[` + one + `,[]]}},"interrupts":[]}`})
+		checkStaysIn(t, []filter.Settings{client, public}, sent{"tasks", `{"id":"1","name":"a","result":{"messages":{"$writes":[[],[` + one + `]]}},"interrupts":[]}`})
 	}
 	result := `{"type":"tool","id":"t1","tool_call_id":"c1","content":"secret"}`
 	for _, one := range []sent{{"updates", `{"f":` + result + `}`}, {"updates", `{"f":[` + result + `]}`}, {"values", result}, {"values", `[` + result + `]`}, {"updates", `{"f":"secret"}`}, {"values", `"secret"`}} {

@@ -15,28 +15,49 @@ const (
 	overwriteValue = "value"
 )
 
+// writesKey is the member with all that a task has written to a channel, if it has written to it several times.
+//
+// Source: langgraph/pregel/debug.py, map_task_result_writes.
+const writesKey = "$writes"
+
+// writesOf returns what a task has written to a channel.
+func writesOf(channel strictjson.Value) []strictjson.Value {
+	if all := channel.Get(writesKey); all.Kind() == strictjson.Array {
+		return elementsOf(all)
+	}
+	return []strictjson.Value{channel}
+}
+
 // messagesOf returns the messages that a node writes: a list, a single one, or an Overwrite.
-func messagesOf(written strictjson.Value) []strictjson.Value {
-	if all := overwriteContent(written); all.Exists() {
-		written = all
+func messagesOf(written strictjson.Value) (messages []strictjson.Value) {
+	for _, one := range writesOf(written) {
+		if all := overwriteContent(one); all.Exists() {
+			one = all
+		}
+		if one.Kind() == strictjson.Object {
+			messages = append(messages, one)
+		} else {
+			messages = slices.AppendSeq(messages, one.Elements())
+		}
 	}
-	if written.Kind() == strictjson.Object {
-		return []strictjson.Value{written}
-	}
-	return elementsOf(written)
+	return messages
 }
 
 // returnedMessages returns the messages of a state, or of what a node returns: itself, those in a list, or the member "messages".
 //
 // Source: langgraph/pregel/_messages.py, _find_and_emit_messages.
-func returnedMessages(v strictjson.Value) []strictjson.Value {
-	switch {
-	case isMessage(v):
-		return []strictjson.Value{v}
-	case v.Kind() == strictjson.Array:
-		return slices.DeleteFunc(elementsOf(v), func(one strictjson.Value) bool { return !isMessage(one) })
+func returnedMessages(v strictjson.Value) (messages []strictjson.Value) {
+	for _, one := range writesOf(v) {
+		switch {
+		case isMessage(one):
+			messages = append(messages, one)
+		case one.Kind() == strictjson.Array:
+			messages = append(messages, slices.DeleteFunc(elementsOf(one), func(m strictjson.Value) bool { return !isMessage(m) })...)
+		default:
+			messages = append(messages, messagesOf(one.Get("messages"))...)
+		}
 	}
-	return messagesOf(v.Get("messages"))
+	return messages
 }
 
 // overwriteContent returns the content of an Overwrite. The result does not exist if v is not an Overwrite.
