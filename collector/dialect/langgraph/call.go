@@ -172,13 +172,30 @@ func (c *call) isRefused(content strictjson.Value) bool {
 
 // failCall reports a call that failed without a result.
 func (d *decoder) failCall(c *call, failure event.Failure, code string, b *event.Batch) {
-	if c == nil || !c.by.claim(b) {
-		return
+	if c != nil && c.by.claim(b) {
+		d.endCall(c, failure, code, b)
 	}
+}
+
+func (d *decoder) endCall(c *call, failure event.Failure, code string, b *event.Batch) {
 	d.calls.end(c.id)
 	d.seen.add(seenResult, c.id)
 	e := b.Add(event.KindToolEnded)
 	e.CallID, e.Name, e.Error, e.Code, e.TurnMayEnd = c.id, c.tool, failure, code, true
+}
+
+// endWithoutResult reports the end of the only open call in a graph, of the given tool or of any. The tool has returned a command to
+// the graph above, which may contain an answer in place of a result. If the graph shows its frames, an answer in its agent's name that
+// only the graph above gets is from such a command.
+//
+// Source: langgraph_supervisor/handoff.py, create_forward_message_tool.
+func (d *decoder) endWithoutResult(sc *scope, tool string, b *event.Batch) {
+	c := d.calls.only(func(c *call) bool {
+		return c.scope == sc && (tool == "" || c.tool == tool) && !c.abandoned && !c.earlier
+	})
+	if c != nil && (c.by.claim(b) || c.by.branch == b.Branch) { // the answer may name the agent first
+		d.endCall(c, event.NoFailure, "", b)
+	}
 }
 
 // printedID matches the ID in an interrupt that is printed as Interrupt(value='text', id='0…').

@@ -122,6 +122,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		d.runState = runState{started: true}
 	}
 	sc := d.scopeOf(namespace)
+	sc.isShown = true
 	d.showsReturns = d.attempt <= 1 && (d.showsReturns || mode == modeUpdates || mode == modeTasks || mode == modeDebug)
 	k.read(d, sc, v, b)
 	d.setAuthors(mode, sc, v, b)

@@ -102,11 +102,11 @@ func (d *decoder) readNodeStart(node string, b *event.Batch) {
 	d.offers = slices.DeleteFunc(d.offers, isTo)
 }
 
-// takeTarget returns the node whose work the next state in the mode values has: the target of the only transfer in the last one. If
-// there is none, or several, it returns "".
+// takeTarget returns the node, or its task, whose work the next state in the mode values has: the target of the only transfer in the
+// last one. If there is none, or several, it returns "".
 func (d *decoder) takeTarget() (node string) {
 	if len(d.passedTo) == 1 {
-		node = d.passedTo[0]
+		node = d.taskOf(d.passedTo[0])
 	}
 	d.passedTo = nil
 	return node

@@ -174,3 +174,58 @@ func TestParallelHandoffs(t *testing.T) {
 		}
 	}
 }
+
+// TestCommandWithoutResult has a tool return a command to the graph above with an answer and without a result.
+func TestCommandWithoutResult(t *testing.T) {
+	const (
+		ended  = `tool_ended name="go" call="c1" settled`
+		answer = `{"type":"ai","id":"x1","name":"boss","content":"Hi"}`
+	)
+	within := func(task, update string) string { return frame("updates|boss:"+task, update) }
+	update := func(message string) string { return frame("updates", `{"boss":{"messages":[`+message+`]}}`) }
+	checkpoint := func(next, messages string) string {
+		return frame("checkpoints", `{"config":{"configurable":{"thread_id":"t"}},"values":{"messages":[`+messages+`]},"next":[`+next+`]}`)
+	}
+	state := func(messages string) string { return frame("values", `{"messages":[`+messages+`]}`) }
+	const to = `{"type":"tool","tool_call_id":"c0","id":"r0","content":"","response_metadata":{"__handoff_destination":"boss"}}`
+	onTool := func(graph string) string {
+		return frame("events", `{"event":"on_tool_end","name":"go","data":{"output":{"graph":`+graph+`,"update":{"messages":[`+answer+`]}}},"metadata":{"langgraph_node":"tools","langgraph_checkpoint_ns":"boss:t1|tools:2"}}`)
+	}
+	begun, nameless := within("t1", handoffCall), within("t1", strings.Replace(handoffCall, `"name":"boss",`, "", 1))
+	second := within("t2", strings.NewReplacer("c1", "c2", "run--1", "run--2").Replace(handoffCall))
+	returned := update(`{"type":"tool","tool_call_id":"c2","id":"r2","content":""}`)
+	const own = `agent="boss" branch="boss:t1"`
+	for _, c := range []struct {
+		name   string
+		frames []string
+		ends   bool
+		by     string
+	}{
+		{"an update", []string{begun, update(answer)}, true, own},
+		{"an update of an agent without a name", []string{nameless, update(answer)}, true, `step="boss" branch="boss:t1"`},
+		{"a task", []string{begun, frame("tasks", `{"id":"t1","name":"boss","result":{"messages":[`+answer+`]},"interrupts":[]}`)}, true, own},
+		{"a checkpoint", []string{checkpoint(`"boss"`, ""), begun, checkpoint("", answer)}, true, own},
+		{"a state after a transfer", []string{state(""), state(to), begun, state(answer)}, true, own},
+		{"an event", []string{begun, onTool(`"__parent__"`)}, true, own},
+		{"a node that has returned before", []string{second, returned, begun, update(answer)}, true, own},
+		{"a command to the same graph", []string{begun, onTool("null")}, false, own},
+		{"two tasks", []string{begun, second, update(answer)}, false, `agent="boss" branch="boss"`},
+		{"two calls", []string{within("t1", strings.Replace(handoffCall, `{"name":"go"`, `{"name":"go","id":"c3"},{"name":"go"`, 1)), update(answer)}, false, own},
+		{"an answer in the graph itself", []string{begun, within("t1", `{"limit.before_model":{"messages":[`+answer+`]}}`)}, false, own},
+		{"an answer of a model", []string{begun, update(strings.Replace(answer, "x1", "lc_run--9", 1))}, false, own},
+		{"another agent", []string{begun, update(strings.Replace(answer, "boss", "other", 1))}, false, `agent="other" branch="boss"`},
+		{"another attempt", []string{begun, frame("metadata", strings.Replace(started, `"attempt":1`, `"attempt":2`, 1)), update(answer)}, false, own},
+	} {
+		lines := facts(nil, c.frames...)
+		if ends := slices.Contains(lines, ended); ends != c.ends {
+			t.Errorf("%s: the call ends %t, want %t: %q", c.name, ends, c.ends, lines)
+		}
+		at := slices.Index(lines, `text "Hi"`)
+		for at > 0 && !strings.Contains(lines[at], "branch=") {
+			at--
+		}
+		if at < 0 || !strings.Contains(lines[at]+" ", " "+c.by+" ") {
+			t.Errorf("%s: the answer is not of %s: %q", c.name, c.by, lines)
+		}
+	}
+}

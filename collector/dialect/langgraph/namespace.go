@@ -61,7 +61,8 @@ type scope struct {
 	mayBeRoot  bool   // see event.Batch
 	isParallel bool   // see event.Batch
 	spoke      bool   // a model's message in it or in one of its subgraphs was read
-	ended      bool   // the end of its step was reported
+	isShown    bool   // a frame of the graph itself was read
+	ended      bool   // the end of its step was reported, or its task has returned
 
 	around *event.Around // see placeAround
 
@@ -306,10 +307,13 @@ func (d *decoder) endStep(above *scope, node, task string, b *event.Batch) {
 		}
 		found = sc
 	}
-	if found == nil || hasSpeaker(b) || !found.spoke {
+	if found == nil {
 		return
 	}
-	found.ended = true
+	isReported := !hasSpeaker(b) && found.spoke
+	if found.ended = isReported || found.task != ""; !isReported { // without a task, it is also the graph of later ones
+		return
+	}
 	found.speaker().apply(b)
 	b.Add(event.KindAgentEnded)
 }

@@ -47,6 +47,9 @@ func (d *decoder) graphIn(task, agent string) *scope {
 		return known
 	}
 	if !isTask {
+		if shown := d.runningIn(node); shown != nil && (shown.agent == "" || shown.agent == agent) {
+			return shown
+		}
 		_, id, isTask = strings.Cut(last, ":")
 		task = last
 	}
@@ -59,6 +62,35 @@ func (d *decoder) graphIn(task, agent string) *scope {
 		within += ":" + id // distinguishes it from the agent in another task of the node
 	}
 	return d.scopeOf([]byte(within))
+}
+
+// runningIn returns the only graph in a node of the run's own graph that has shown frames and has not returned, or nil.
+func (d *decoder) runningIn(node string) (found *scope) {
+	for _, sc := range d.scopes {
+		switch {
+		case !sc.isShownIn(node) || sc.ended:
+		case found != nil:
+			return nil
+		default:
+			found = sc
+		}
+	}
+	return found
+}
+
+// taskOf returns the task of a node of the run's own graph that ran alone before a state, if its graph shows its frames, else the node.
+func (d *decoder) taskOf(node string) string {
+	for up := d.last; up != nil; up = up.above {
+		if up.isShownIn(node) {
+			return up.branch
+		}
+	}
+	return node
+}
+
+// isShownIn reports whether a graph runs in a node of the run's own graph and has shown frames.
+func (sc *scope) isShownIn(node string) bool {
+	return sc.isShown && sc.above != nil && sc.above.above == nil && sc.node == node && sc.task != ""
 }
 
 func isAgentNode(task string) bool {

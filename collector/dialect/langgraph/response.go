@@ -152,6 +152,9 @@ func (d *decoder) readWhole(sc *scope, v, metadata strictjson.Value, b *event.Ba
 	if !m.by.claim(b) {
 		return
 	}
+	if !byModel && m.scope != sc && m.scope.isShown {
+		d.endWithoutResult(m.scope, "", b)
+	}
 	m.scope.noteSpeech()
 	if d.last = m.scope; !inPieces && byModel {
 		d.endAbandoned(m.scope, b)

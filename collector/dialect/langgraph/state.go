@@ -169,7 +169,7 @@ func (d *decoder) readCheckpoint(sc *scope, v strictjson.Value, b *event.Batch) 
 	if sc.hasCheckpoint = true; sc.above == nil {
 		defer func() { d.node = "" }()
 		if ran := d.noteNext(elementsOf(v.Get("next"))); b.Type == modeCheckpoints { // in debug, tasks say so, too
-			d.node = ran
+			d.node = d.taskOf(ran)
 		}
 	}
 	d.readState(sc, v.Get("values"), first, b)
@@ -232,6 +232,9 @@ func (d *decoder) readEvent(sc *scope, v strictjson.Value, b *event.Batch) {
 		d.readMessages(at, messagesOf(data.Get("output")), b)
 		d.readState(at, data.Get("output").Get("update"), false, b) // of a Command
 		d.readResultsIn(data.Get("output").Get("goto"), b)
+		if commandsParent(data) {
+			d.endWithoutResult(at, d.name(v.Get("name")), b)
+		}
 	case "on_tool_error":
 		d.readToolError(at, v, b)
 	}
