@@ -85,6 +85,9 @@ func (d *decoder) handOver(to, call string, b *event.Batch) {
 func (d *decoder) addTransfer(to, call string, b *event.Batch) {
 	e := b.Add(event.KindTransfer)
 	e.Name, e.CallID = to, call
+	for _, sc := range d.scopes {
+		sc.handedOver = sc.handedOver || sc.above != nil && sc.branch == b.Branch && sc.above.branch == b.ParentBranch
+	}
 	if b.Type == modeValues && b.ParentBranch == "" && len(d.passedTo) < 2 {
 		d.passedTo = append(d.passedTo, to)
 	}

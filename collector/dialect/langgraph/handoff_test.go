@@ -229,3 +229,25 @@ func TestCommandWithoutResult(t *testing.T) {
 		}
 	}
 }
+
+// TestEndAfterTransfer checks that an agent whose transfer its own graph has shown does not end again with its node.
+func TestEndAfterTransfer(t *testing.T) {
+	const back = `"response_metadata":{"__is_handoff_back":true}`
+	begun := frame("debug|a:t1", `{"type":"task_result","payload":{"id":"x","name":"model","result":{"messages":[`+by("a", "lc_run--1", "Hi")+`]},"interrupts":[]}}`)
+	shown := frame("debug|a:t1", `{"type":"checkpoint","payload":{"values":{"messages":[{"type":"ai","id":"b1","name":"a","content":"",`+back+`},{"type":"tool","id":"b2","name":"transfer_back_to_boss","tool_call_id":"c9","content":"",`+back+`}]}}}`)
+	first := frame("debug|a:t1", `{"type":"checkpoint","payload":{"values":{}}}`)
+	ended := frame("debug", `{"type":"task_result","payload":{"id":"t1","name":"a","result":{},"interrupts":[]}}`)
+	boss := frame("debug|boss:t0", `{"type":"task_result","payload":{"id":"y","name":"model","result":{"messages":[`+by("boss", "lc_run--0", "Go")+`]},"interrupts":[]}}`)
+	for name, c := range map[string]struct {
+		frames []string
+		want   []string
+	}{
+		"a transfer":    {[]string{boss, first, begun, shown, ended}, []string{`transfer name="boss" call="c9"`}},
+		"no transfer":   {[]string{boss, first, begun, ended}, []string{"agent_ended"}},
+		"a second task": {[]string{boss, first, begun, shown, ended, strings.NewReplacer("a:t1", "a:t2", "run--1", "run--2").Replace(begun), strings.Replace(ended, "t1", "t2", 1)}, []string{`transfer name="boss" call="c9"`, "agent_ended"}},
+	} {
+		if diff := cmp.Diff(c.want, lastFacts(c.frames, "transfer", "agent_ended")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}

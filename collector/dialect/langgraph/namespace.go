@@ -63,6 +63,7 @@ type scope struct {
 	spoke      bool   // a model's message in it or in one of its subgraphs was read
 	isShown    bool   // a frame of the graph itself was read
 	ended      bool   // the end of its step was reported, or its task has returned
+	handedOver bool   // its agent has transferred control since it began or last returned, so it has ended
 
 	around *event.Around // see placeAround
 
@@ -310,7 +311,8 @@ func (d *decoder) endStep(above *scope, node, task string, b *event.Batch) {
 	if found == nil {
 		return
 	}
-	isReported := !hasSpeaker(b) && found.spoke
+	isReported := !hasSpeaker(b) && found.spoke && !found.handedOver
+	found.handedOver = false
 	if found.ended = isReported || found.task != ""; !isReported { // without a task, it is also the graph of later ones
 		return
 	}
