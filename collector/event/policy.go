@@ -201,10 +201,14 @@ const (
 	FormText             // any string: text that is meant for readers
 	FormTime             // a date and time of RFC 3339
 	FormEnum             // only Rule.AllowedValues
+	FormCode             // an identifier or words with dashes, such as tool_call, perhaps after namespaces with colons: at most MaxCode bytes
 )
 
 // MaxName is the maximum length of a string of FormName, in bytes.
 const MaxName = 256
+
+// MaxCode is the maximum length of a string of FormCode, in bytes.
+const MaxCode = 64
 
 // Rule says which parts of a JSON value may leave. The zero Rule allows a scalar: a name, number,
 // boolean or null.

@@ -155,6 +155,7 @@ var (
 	publicText         = event.Rule{Fact: event.KindText, Form: event.FormText, DropNull: true}
 	thoughtRole        = event.Rule{Form: event.FormEnum, DropNull: true, AllowedValues: []string{"reasoning"}, Fallback: `"reasoning"`}
 	publicQuestionText = event.Rule{Form: event.FormText, DropNull: true}
+	publicReason       = event.Rule{Form: event.FormCode, DropNull: true, Fallback: `"other"`} // clients require it; agents of LangGraph choose it freely
 	publicArtifact     = event.Rule{Fact: event.KindArtifact}
 	publicFailure      = event.Rule{Fact: event.KindError, Replacement: `"the run failed"`}
 
@@ -173,7 +174,7 @@ var (
 	}}
 	publicInterrupts = event.Rule{Fact: event.KindInputRequested, Members: publicQuestion, Elements: &event.Rule{Members: publicQuestion}}
 	publicQuestion   = rules{
-		"id": &scalar, "reason": &publicQuestionText, "message": &publicQuestionText, "toolCallId": &scalar, "subagentRunId": &scalar,
+		"id": &scalar, "reason": &publicReason, "message": &publicQuestionText, "toolCallId": &scalar, "subagentRunId": &scalar,
 		"responseSchema": schema(4), "expiresAt": &timestamp,
 	}
 

@@ -1,6 +1,7 @@
 package agui_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -70,6 +71,22 @@ func TestArgumentsInQuestions(t *testing.T) {
 			{end(`"toolCallId":null,"message":"Go on?"`), unchanged, end(`"message":"Go on?"`)},
 			{end(`"reason":"confirmation","message":"Go on?"`), unchanged, end(`"reason":"confirmation","message":"Go on?"`)},
 		})
+	}
+}
+
+// TestReasonsOfQuestions checks that under the policy public the reason of a question leaves only if it is a code.
+func TestReasonsOfQuestions(t *testing.T) {
+	for reason, public := range map[string]string{
+		`"tool_call"`: `"tool_call"`, `"input_required"`: `"input_required"`, `"human-approval"`: `"human-approval"`, `"langgraph:database_modification"`: `"langgraph:database_modification"`,
+		`"Approve rm?"`: `"other"`, `"{\"path\":\"secret\"}"`: `"other"`, `"langgraph:rm secret"`: `"other"`, `"secret@example.org"`: `"other"`, `"/secret"`: `"other"`, `"secret\n"`: `"other"`, `""`: `"other"`,
+		`"` + strings.Repeat("secret", 11) + `"`: `"other"`, `{"x":"secret"}`: `"other"`, `["secret"]`: `"other"`,
+	} {
+		for _, list := range []string{`"outcome":{"type":"interrupt","interrupts":[{"id":"i","reason":%s}]}}`, `"outcome":"interrupt","interrupt":{"id":"i","reason":%s}}`, `"interrupt":[{"id":"i","reason":%s}]}`} {
+			end := func(reason string) string {
+				return `{"type":"RUN_FINISHED","threadId":"t","runId":"r",` + fmt.Sprintf(list, reason)
+			}
+			testPolicies(t, nil, []policyCase{{end(reason), unchanged, end(public)}})
+		}
 	}
 }
 

@@ -102,7 +102,9 @@ func TestValues(t *testing.T) {
 				case free:
 					segments := strings.Split(p.path, ".")
 					list = append(list, d.Name()+" "+strings.Join(segments[max(0, len(segments)-2):], ".")) // A2A nests them in many ways
-				case leaves(long) || leaves(canary+"\n") || leaves(canary+"\x7f") || p.rule.Form != event.FormName && leaves(canary):
+				case p.rule.Form == event.FormCode && leaves(canary+" x"):
+					t.Errorf("%s: %s lets text out, want only codes", d.Name(), p.path)
+				case leaves(long) || leaves(canary+"\n") || leaves(canary+"\x7f") || p.rule.Form != event.FormName && p.rule.Form != event.FormCode && leaves(canary):
 					t.Errorf("%s: %s lets text out", d.Name(), p.path)
 				}
 			}

@@ -2,6 +2,7 @@ package filter
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"time"
 	"unicode"
@@ -363,9 +364,14 @@ func hasForm(form event.Form, text []byte) bool {
 	case event.FormTime:
 		_, err := time.Parse(time.RFC3339, string(text))
 		return err == nil
+	case event.FormCode:
+		return len(text) <= event.MaxCode && codePattern.Match(text)
 	}
 	return false
 }
+
+// codePattern matches a string of FormCode.
+var codePattern = regexp.MustCompile(`^(?:[a-z][a-z0-9_-]*:)*(?:[A-Za-z_][A-Za-z0-9_.]*|[a-z]+(?:-[a-z]+)+)$`)
 
 // hasControl reports whether text has a Unicode control character.
 func hasControl(text []byte) bool {
