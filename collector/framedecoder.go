@@ -22,9 +22,9 @@ type FrameDecoder struct {
 }
 
 // NewFrameDecoder returns a decoder for one stream. If singleRun is set, all frames of the stream
-// belong to one session.
-func NewFrameDecoder(d dialect.Dialect, singleRun bool, settings Settings) *FrameDecoder {
-	stream := &event.Stream{Dialect: d.Name(), SingleRun: singleRun, ForReaders: true}
+// belong to one session. wholeCalls is not set if the filter removes the arguments of calls: then none are waited for.
+func NewFrameDecoder(d dialect.Dialect, singleRun, wholeCalls bool, settings Settings) *FrameDecoder {
+	stream := &event.Stream{Dialect: d.Name(), SingleRun: singleRun, WholeCalls: wholeCalls}
 	return &FrameDecoder{settings: settings, stream: stream, table: d.Table(), decoder: d.New(stream)}
 }
 

@@ -39,7 +39,7 @@ type Stream struct {
 	Live            bool   // frames have a time of receipt
 	SingleRun       bool   // the stream answers one run request: it contains one run, and both end together
 	OpenedAt        time.Time
-	ForReaders      bool   // its events are written in another format: a tool call is reported when its arguments are known, not when it is announced
+	WholeCalls      bool   // a tool call is reported when its arguments are known, not when it is announced
 	ConfiguredAgent string // the configured name of an agent that the stream does not name, or ""
 	Identity
 	Withheld   *Withheld              // of the agent; nil if its streams share nothing

@@ -104,7 +104,11 @@ func (e *external) open(whole config.Config, memory *memory, counters *metrics.S
 	decoding.Panics = e.panics
 	served.Panics = e.panics
 	served.DecoderMemory, served.Memory, served.Turns = memory.decodings, memory.subscribers, memory.turns
-	served.Decoder = settings.Decoder(decoding, func(source string) dialect.Dialect { return (*e.customDialects.Load())[source] })
+	policy := ""
+	if e.store == nil { // other processes may write to a store, under other policies
+		policy = c.Policy
+	}
+	served.Decoder = settings.Decoder(decoding, policy, func(source string) dialect.Dialect { return (*e.customDialects.Load())[source] })
 	if e.store != nil {
 		served.Store = e.store
 	}

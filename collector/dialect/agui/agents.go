@@ -194,6 +194,7 @@ func (d *decoder) stepFinished(v strictjson.Value, b *event.Batch) {
 		return
 	}
 	d.steps.open[i].agent.apply(b)
+	d.reportUnended(b)
 	b.Add(event.KindAgentEnded)
 	d.steps.open = slices.Delete(d.steps.open, i, i+1)
 }
@@ -282,6 +283,7 @@ func (a agents) within(call, name string) (only agent, known bool) {
 func (d *decoder) subagentFinished(v strictjson.Value, b *event.Batch) {
 	if id := d.name(v.Get("subagentRunId")); id != "" {
 		d.agents.byID(id).apply(b)
+		d.reportUnended(b)
 		outcomeOf(v).endAgent(b)
 	}
 }
@@ -289,6 +291,7 @@ func (d *decoder) subagentFinished(v strictjson.Value, b *event.Batch) {
 func (d *decoder) subagentError(v strictjson.Value, b *event.Batch) {
 	if id := d.name(v.Get("subagentRunId")); id != "" {
 		d.agents.byID(id).apply(b)
+		d.reportUnended(b)
 		e := b.Add(event.KindAgentEnded)
 		e.Error, e.Code = event.AgentError, errorCode(v)
 	}

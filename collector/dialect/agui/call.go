@@ -159,7 +159,9 @@ func (d *decoder) toolStart(v strictjson.Value, b *event.Batch) {
 	begun.caller.apply(b)
 	open := d.calls.begin(begun)
 	if open == nil {
-		begun.state(b)
+		if known := d.calls.byID(begun.id); known == nil || !known.unstated {
+			begun.state(b)
+		}
 		return
 	}
 	if open.unstated = d.wholeCalls; !open.unstated {
@@ -196,6 +198,23 @@ func (d *decoder) toolEnd(v strictjson.Value, b *event.Batch) {
 		}
 		if !d.wholeCalls {
 			open.delegate.apply(b)
+		}
+	}
+}
+
+// reportUnended reports the calls of the batch's agent whose arguments have not ended, because its work has. An agent without a
+// branch may have made them under the name of a message.
+func (d *decoder) reportUnended(b *event.Batch) {
+	for _, open := range slices.Backward(d.calls) {
+		if open.unstated && open.caller.branch == b.Branch && len(b.Events) == 0 {
+			open.caller.apply(b)
+			break
+		}
+	}
+	by := agentOf(b)
+	for i := range d.calls {
+		if open := &d.calls[i]; open.unstated && open.caller == by {
+			open.state(b)
 		}
 	}
 }

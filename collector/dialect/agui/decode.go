@@ -198,11 +198,14 @@ func (d *decoder) runFinished(v strictjson.Value, b *event.Batch) {
 		b.Run, b.Session = d.run, d.session
 	}
 	outcome := outcomeOf(v)
+	if outcome == outcomeSucceeded || outcome == outcomeUnknown {
+		d.reportLastClosed(b)
+	}
+	d.reportUnended(b)
 	switch outcome {
 	case outcomeInterrupted:
 		d.requestInputs(v, b)
 	case outcomeSucceeded, outcomeUnknown:
-		d.reportLastClosed(b)
 		d.requestLegacyInput(b)
 		d.reportPendingCalls(v.Get("outcome").Get("pendingToolCallIds"), b)
 	default:
@@ -227,6 +230,7 @@ func (d *decoder) endNested(v strictjson.Value, b *event.Batch) bool {
 	}
 	d.nestedRuns = slices.Delete(d.nestedRuns, i, i+1)
 	d.agents.byID(run).apply(b)
+	d.reportUnended(b)
 	d.addUsage(v.Get("usage"), b)
 	outcomeOf(v).endAgent(b)
 	return true
@@ -246,6 +250,7 @@ func (d *decoder) end(failure event.Failure, code string, v strictjson.Value, b 
 
 // runError ends the run with an error.
 func (d *decoder) runError(v strictjson.Value, b *event.Batch) {
+	d.reportUnended(b)
 	e := b.Add(event.KindError)
 	e.Error, e.Code = event.AgentError, errorCode(v)
 	d.end(event.AgentError, e.Code, v, b)
