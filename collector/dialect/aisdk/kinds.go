@@ -50,6 +50,9 @@ const (
 	typeDone   = "[DONE]"         // the end of the stream, which is not JSON
 	typeOrphan = "stray part"     // a piece of a part whose start was or may have been withheld; the table lacks this type
 
+	typeCutOffTextEnd      = "end of a cut-off text" // the end of a part whose start left and of which a piece was withheld
+	typeCutOffReasoningEnd = "end of a cut-off thought"
+
 	typeContinuedText    = "text of an earlier stream" // a piece of a text whose start was on another stream
 	typeContinuedThought = "thought of an earlier stream"
 )

@@ -157,10 +157,19 @@ func (d *decoder) partDelta(v strictjson.Value, b *event.Batch) {
 	b.NameTexts(open.name)
 }
 
-// partEnd reports the whole text, if the part is one and its start was seen.
+// partEnd reports the whole text, if the part is one and its start was seen. If a piece was withheld, the end leaves without content:
+// a client shows a part without an end as one that is still written.
 func (d *decoder) partEnd(v strictjson.Value, b *event.Batch) {
 	d.continueResponse(b)
 	key := d.partKey(v)
+	if open := d.parts[key]; open != nil && open.withheld && !open.continued && !d.withheld {
+		b.Type = typeCutOffTextEnd
+		if key.isReasoning {
+			b.Type = typeCutOffReasoningEnd
+		}
+		delete(d.parts, key)
+		return
+	}
 	open := d.continuePart(key, v, b)
 	delete(d.parts, key)
 	if open == nil {

@@ -33,6 +33,9 @@ var table = event.Table{
 		typeTextDelta: {Client: true, Public: members(rules{"id": &scalar, "delta": {Fact: event.KindText, Form: event.FormText, Required: true}})},
 		typeTextEnd:   {Client: true, Public: members(rules{"id": &scalar})},
 
+		typeCutOffTextEnd:      {Client: true, InternalMembers: contentMembers, Public: members(rules{"id": &scalar})},
+		typeCutOffReasoningEnd: {Client: true, InternalMembers: contentMembers, Public: &event.Rule{ThoughtMarkers: []string{"type"}, Members: members(rules{"id": &scalar}).Members}},
+
 		typeReasoningStart: {Client: true, Public: &publicThought},
 		typeReasoningDelta: {Client: true, Public: &publicThought},
 		typeReasoningEnd:   {Client: true, Public: &publicThought},
@@ -103,6 +106,9 @@ var (
 	publicThought = event.Rule{ThoughtMarkers: []string{"type"}, Members: members(rules{
 		"id": &scalar, "delta": {Fact: event.KindThought, Form: event.FormText, Required: true},
 	}).Members}
+
+	// contentMembers are the members of an end that may be about the withheld content.
+	contentMembers = []string{"citations", "providerMetadata"}
 
 	fileWords     = event.Words{Members: map[string]event.Kind{"url": event.KindThought}}
 	steeringWords = event.Words{Containers: []string{"parts"}, Members: map[string]event.Kind{"text": event.KindText}, FromUser: true}

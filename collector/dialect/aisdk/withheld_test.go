@@ -72,14 +72,48 @@ func TestCallsOfUnreadable(t *testing.T) {
 func TestRestOfWithheldPieces(t *testing.T) {
 	for _, part := range []string{"text", "reasoning"} {
 		start, piece, end := `{"type":"`+part+`-start","id":"t"}`, `{"type":"`+part+`-delta","id":"t","delta":"secret"}`, `{"type":"`+part+`-end","id":"t"}`
-		marked := strings.TrimSuffix(piece, "}") + `,"providerMetadata":{"x":{"type":"internal:x"}}}`
-		for _, sent := range [][]string{{start, marked, piece}, {start, piece, marked, piece, end}, {start, marked, end, piece}, {piece, marked, piece}} {
+		mark := func(frame string) string {
+			return strings.TrimSuffix(frame, "}") + `,"providerMetadata":{"x":{"type":"internal:x"}}}`
+		}
+		marked := mark(piece)
+		for _, sent := range [][]string{{start, marked, piece}, {start, piece, marked, piece, mark(end)}, {start, marked, end, piece}, {piece, marked, piece}} {
 			if got := last(leavesOf(t, newAnswer(), event.PolicyClient, sent...)); got != withheld {
 				t.Errorf("%s: the last leaves as %s", strings.Join(sent, "\n"), got)
 			}
 		}
 		if got := last(leavesOf(t, newAnswer(), event.PolicyClient, start, marked, end, start, piece)); got != unchanged {
 			t.Errorf("the next %s with the same ID leaves as %s", part, got)
+		}
+	}
+}
+
+// TestEndsOfCutOffParts ends a text or thought of which a piece was withheld. The end leaves without content if the start left.
+func TestEndsOfCutOffParts(t *testing.T) {
+	for part, public := range map[string]bool{"text": true, "reasoning": false} {
+		start, piece, end := `{"type":"`+part+`-start","id":"t"}`, `{"type":"`+part+`-delta","id":"t","delta":"secret"}`, `{"type":"`+part+`-end","id":"t"}`
+		internal := func(frame string) string { return strings.TrimSuffix(frame, "}") + `,"kind":"internal"}` }
+		full := strings.TrimSuffix(end, "}") + `,"providerMetadata":{"x":{"y":"secret"}},"citations":[{"source":{"id":"secret"}}]}`
+		for _, c := range []struct {
+			sent   []string
+			leaves bool
+		}{
+			{[]string{start, internal(piece), end}, true},
+			{[]string{start, piece, internal(piece), piece, full}, true},
+			{[]string{start, internal(piece), internal(end)}, false},
+			{[]string{internal(start), piece, end}, false},
+			{[]string{internal(piece), end}, false},
+			{[]string{piece, internal(piece), end}, false},
+			{[]string{start, internal(piece), end, end}, false},
+		} {
+			for policy, shows := range map[event.Policy]bool{event.PolicyClient: true, event.PolicyPublic: public} {
+				want := withheld
+				if c.leaves && shows {
+					want = end
+				}
+				if got := last(leavesOf(t, newAnswer(), policy, c.sent...)); got != want && !(got == unchanged && want == last(c.sent)) {
+					t.Errorf("%s: the last of %s leaves as %s, want %s", policy, c.sent, got, want)
+				}
+			}
 		}
 	}
 }
