@@ -117,6 +117,7 @@ func TestChats(t *testing.T) {
 			begins + `text "Hello"; model_ended model="m" model_error code="BadRequestError"; error agent_error code="BadRequestError"; run_ended agent_error code="BadRequestError"`},
 		"an unreadable error": {[]string{hello, `{"error":{"message":"no "x" here"}}`, done},
 			begins + `text "Hello"; model_ended model="m" model_error; error agent_error; run_ended agent_error`},
+		"only an unreadable error": {[]string{`{"error":{"message":"no "x" here"}}`, done}, `error agent_error`},
 		"Mistral's error": {[]string{hello, `{"object":"error","message":"broken","code":429}`},
 			begins + `text "Hello"; model_ended model="m" model_error code="429"; error agent_error code="429"; run_ended agent_error code="429"`},
 		"LiteLLM's error": {[]string{hello, `{"error":{"message":"litellm.RateLimitError: broken","type":"None","param":"None","code":"429"}}`},

@@ -38,9 +38,13 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 		b.Type = typeDone
 		d.streamDone(b)
 	case !v.Exists():
-		if b.Rejected = f.Malformed; isBrokenError(f.Data) {
+		b.Rejected = f.Malformed
+		switch isError := isBrokenError(f.Data); {
+		case isError && d.begun:
 			b.StreamError = true
 			d.fail(strictjson.Value{}, b)
+		case isError: // a frame that cannot be read begins no run
+			b.Add(event.KindError).Error = event.AgentError
 		}
 	case v.Kind() != strictjson.Object:
 		b.Rejected = event.ReasonShape
