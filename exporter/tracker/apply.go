@@ -3,8 +3,8 @@ package tracker
 import (
 	"cmp"
 	"math"
-	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -50,19 +50,30 @@ func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
 	r.end(op, status, failureOf(e))
 }
 
-// reasonPattern matches a finish reason: a word, or Gemini's own behind another ("content_filter: RECITATION").
-var reasonPattern = regexp.MustCompile(`^(?:[a-z_]+_filter: )?[A-Za-z0-9_.:-]+$`)
-
 // maxReason is the maximum length of a finish reason, in bytes.
 const maxReason = 64
 
-// reasonCode returns a finish reason, or "" if it does not look like one. Anything else could be free text, which spans have only with
-// their content.
+// reasonCode returns a finish reason, or "" if it is not a word, or Gemini's own behind another ("content_filter: RECITATION"). Anything
+// else could be free text, which spans have only with their content.
 func reasonCode(reason string) string {
-	if len(reason) > maxReason || !reasonPattern.MatchString(reason) {
+	own := reason
+	if filter, behind, found := strings.Cut(reason, "_filter: "); found && isWord(filter) {
+		own = behind
+	}
+	if len(reason) > maxReason || !isWord(own) {
 		return ""
 	}
 	return reason
+}
+
+func isWord(s string) bool {
+	for _, c := range []byte(s) {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && (c < '0' || c > ':') && c != '.' && c != '_' && c != '-' {
+			return false
+		}
+	}
+	return s != ""
 }
 
 // mayFollowCutOff reports whether another response of the agent has been silent since before the first piece of op. If it was cut
