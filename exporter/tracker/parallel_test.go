@@ -6,7 +6,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// TestRoundsOfStreams checks rounds of parallel agents whose responses arrive in pieces.
+// TestRoundsOfStreams checks parallel agents in a loop. Their responses arrive in pieces.
 func TestRoundsOfStreams(t *testing.T) {
 	piece := func(agent, branch string) *event.Batch { return at2(agent, "-", branch, begins("m")) }
 	whole := func(agent, branch string) *event.Batch { return at2(agent, "-", branch, concludes) }

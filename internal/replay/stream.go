@@ -48,7 +48,7 @@ func newStreamPrinter(c config.Config, mapped dialect.Dialect, policy, as string
 	}
 	p := &streamPrinter{ring: ring, cursor: ring.Head(), out: out}
 	if as != NativeFormat {
-		p.format = format.New(format.Settings{Format: format.Format(as), Decodings: format.NewDecodings(settings.Decoder(settings.Collector(c), policy, func(string) dialect.Dialect { return mapped }), nil), AppendID: ring.AppendID})
+		p.format = format.New(format.Settings{Format: format.Format(as), Decodings: format.NewDecodings(settings.Decoder(settings.Collector(c), func() bool { return policy != config.PolicyPublic }, func(string) dialect.Dialect { return mapped }), nil), AppendID: ring.AppendID})
 	}
 	filtering := settings.Filter(c.Stream)
 	if policy == config.PolicyClient {

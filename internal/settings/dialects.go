@@ -38,8 +38,9 @@ func CustomDialects(c config.Config) map[string]dialect.Dialect {
 
 // Decoder returns a function that makes decoders of filtered frames, for readers that want another format. The function
 // takes the source of a stream, its dialect, and whether it answers one request. customs returns the dialect of a source
-// that has a mapping, or nil. policy is the one under which all frames passed the filter, or "" if it is unknown.
-func Decoder(c collector.Settings, policy string, customs func(source string) dialect.Dialect) func(source, name string, answer bool) format.Decoder {
+// that has a mapping, or nil. wholeCalls says whether the frames
+// of a stream that begins may have arguments.
+func Decoder(c collector.Settings, wholeCalls func() bool, customs func(source string) dialect.Dialect) func(source, name string, answer bool) format.Decoder {
 	dialects := map[string]dialect.Dialect{}
 	for _, d := range collector.Dialects() {
 		dialects[d.Name()] = d
@@ -52,7 +53,7 @@ func Decoder(c collector.Settings, policy string, customs func(source string) di
 		if d == nil {
 			return nil
 		}
-		return collector.NewFrameDecoder(d, answer, policy != config.PolicyPublic, c)
+		return collector.NewFrameDecoder(d, answer, wholeCalls(), c)
 	}
 }
 

@@ -38,6 +38,7 @@ type external struct {
 	panics         *recovery.Recorder
 	logger         *slog.Logger
 	customDialects atomic.Pointer[map[string]dialect.Dialect] // by source
+	isPublic       atomic.Bool                                // the policy in force is public
 	drainDelay     time.Duration                              // from the signal to stop until subscribers are disconnected
 	stopping       atomic.Bool                                // the signal to stop was received
 }
@@ -104,11 +105,7 @@ func (e *external) open(whole config.Config, memory *memory, counters *metrics.S
 	decoding.Panics = e.panics
 	served.Panics = e.panics
 	served.DecoderMemory, served.Memory, served.Turns = memory.decodings, memory.subscribers, memory.turns
-	policy := ""
-	if e.store == nil { // other processes may write to a store, under other policies
-		policy = c.Policy
-	}
-	served.Decoder = settings.Decoder(decoding, policy, func(source string) dialect.Dialect { return (*e.customDialects.Load())[source] })
+	served.Decoder = settings.Decoder(decoding, e.mayHaveArguments, func(source string) dialect.Dialect { return (*e.customDialects.Load())[source] })
 	if e.store != nil {
 		served.Store = e.store
 	}
@@ -154,8 +151,12 @@ func hubSettings(c config.Stream, memory *budget.Account, gate *access.Authorize
 	}
 }
 
+// mayHaveArguments reports whether calls may leave with arguments. Other processes may write to a store, under other policies.
+func (e *external) mayHaveArguments() bool { return e.store != nil || !e.isPublic.Load() }
+
 // filterSettings returns the settings of the stream's filter.
 func (e *external) filterSettings(c config.Stream) filter.Settings {
+	e.isPublic.Store(c.Policy == config.PolicyPublic)
 	s := settings.Filter(c)
 	s.Panics = e.panics
 	return s

@@ -57,7 +57,7 @@ func (d *decoder) addNamed(this key, v strictjson.Value) {
 	}
 }
 
-// mayMissStarts reports whether something may have been withheld whose id is not remembered.
+// mayMissStarts reports whether an entity may have been withheld although its id is not in d.withheld.
 func (d *decoder) mayMissStarts() bool {
 	return d.unread.any || d.starts.withheld.IsFull() || d.withheld.keys.IsFull()
 }

@@ -38,7 +38,7 @@ func TestCallsOfWithheldFrames(t *testing.T) {
 	}
 }
 
-// TestCallsOfUnreadable starts a call whose first frame may have been unreadable.
+// TestCallsOfUnreadable checks a call after an unreadable frame, which may have begun it.
 func TestCallsOfUnreadable(t *testing.T) {
 	const (
 		unreadable = `{"type":"tool-input-start","toolCallId":"c","toolName":"f","x":1,"X":1}`

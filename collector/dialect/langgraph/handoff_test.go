@@ -141,7 +141,7 @@ func TestLateHandoffBack(t *testing.T) {
 	}
 }
 
-// TestParallelHandoffs checks two calls that hand control over at the same time. Only the one whose agent starts is a transfer.
+// TestParallelHandoffs checks two calls that hand control over at the same time. Only one of them is a transfer: the one to the agent that starts.
 func TestParallelHandoffs(t *testing.T) {
 	call := func(to string) string {
 		return `{"name":"transfer_to_` + to + `","id":"` + to + `1","args":{}}`

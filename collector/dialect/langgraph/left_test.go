@@ -134,7 +134,7 @@ func TestNodeOfCheckpoint(t *testing.T) {
 	}
 }
 
-// TestCaughtException checks that a run whose node has caught the exception of a model is complete.
+// TestCaughtException checks that a run is complete if a node has caught a model's exception.
 func TestCaughtException(t *testing.T) {
 	graph := func(kind string) string {
 		return frame("events", `{"event":"on_chain_`+kind+`","name":"g","run_id":"0","parent_ids":[],"metadata":{}}`)

@@ -293,7 +293,7 @@ func answerItemRule() *event.Rule {
 	return rule
 }
 
-// itemRule returns the rule for an item of a response whose parts have the given rule.
+// itemRule returns the rule for an item of a response. part is the rule for each of its parts.
 func itemRule(part *event.Rule) event.Rule {
 	return event.Rule{Members: rules{
 		"id": &scalar, "type": {Fact: event.KindOther}, "status": &status, "role": &assistant,
@@ -302,7 +302,7 @@ func itemRule(part *event.Rule) event.Rule {
 	}, ByType: rules{"shell_call_output": &publicShellOutput}}
 }
 
-// partRule returns the rule for a part of a message whose text has the given rule.
+// partRule returns the rule for a part of a message. said is the rule for its text.
 func partRule(said *event.Rule) event.Rule {
 	return event.Rule{AllowedTypes: []string{"output_text", "refusal"}, Members: rules{
 		"type": &scalar, "text": said, "refusal": said, "annotations": &noList,

@@ -124,13 +124,11 @@ func (d *decoder) openAnswers() iter.Seq[*response] {
 // shareAnswer makes the response current that stands for the open ones. It has an author only as long as they all have the same.
 func (d *decoder) shareAnswer(open []*response) {
 	author := ""
-	for i, r := range open {
-		if i == 0 {
-			author = r.author
-		}
-		if r.author != author {
-			author = ""
-		}
+	if len(open) > 0 {
+		author = open[0].author
+	}
+	if slices.ContainsFunc(open, func(r *response) bool { return r.author != author }) {
+		author = ""
 	}
 	if !d.response.shared && !d.restoreAnswer(func(r *response) bool { return r.shared }) {
 		d.saveAnswer()

@@ -277,8 +277,8 @@ func (w *pathWalk) addBranchNodes(author string, hasPath bool) {
 }
 
 // addRunSegment adds the next segment of the branch, which is `name@run` or `name@call`. A path has all such nodes. Without
-// one, as over A2A, the segment is a node if it names the author, or if it has a call and the branch continues. The others
-// belong to a node that has ended, to a function of the author, or to a tool's message, whose author is the calling agent.
+// one, as over A2A, the segment is a node if it names the author, or if it has a call and the branch continues. Any
+// other segment is of a node that has ended, of a function of the author, or of a tool's message. Its author is the calling agent.
 //
 // Source: google/adk/events/_branch_path.py of google-adk 2.13, is_tool_branch.
 func (w *pathWalk) addRunSegment(author string, hasPath bool) {

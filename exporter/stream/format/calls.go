@@ -63,7 +63,7 @@ func (p pausedCalls) hasPlaceholder(e *event.Event) bool {
 	return isPaused && e.Kind == event.KindToolEnded
 }
 
-// renamedCall is a call whose id on the wire is that of another call.
+// renamedCall is a call that has another id for readers than on the wire, because another call has that one.
 type renamedCall struct{ id, onWire string }
 
 // callOwners knows which run an id of a call belongs to. Some models number the calls of each answer, and so their runs have the

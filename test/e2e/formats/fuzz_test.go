@@ -29,7 +29,7 @@ func FuzzNativeFrames(f *testing.F) {
 		f.Add(content)
 	}
 	f.Add([]byte("data: {\"type\":\"RUN_STARTED\",\"threadId\":\"\",\"runId\":\"\"}\n\nevent: chunk\ndata: a\n\n"))
-	decoder := settings.Decoder(settings.Collector(config.Default()), "", nil)
+	decoder := settings.Decoder(settings.Collector(config.Default()), func() bool { return true }, nil)
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		frames := blocksOf(stream)
 		for _, dialect := range settings.DialectNames() {

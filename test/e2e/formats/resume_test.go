@@ -63,7 +63,7 @@ func newServedWithin(t *testing.T, policy string, frames int, memory *budget.Acc
 		Replay:   replay.Settings{Frames: frames, Bytes: 64 << 20, Age: time.Hour, Epoch: "e"},
 		Observer: m.Stream(), MaxSubscribers: 10, MaxSubscribersPerToken: 10,
 		Heartbeat: time.Hour, WriteDeadline: time.Minute, MaxLifetime: time.Hour, RecheckInterval: time.Hour,
-		Decoder: settings.Decoder(settings.Collector(c), policy, nil), Memory: memory,
+		Decoder: settings.Decoder(settings.Collector(c), func() bool { return policy != config.PolicyPublic }, nil), Memory: memory,
 	})
 	if err != nil {
 		t.Fatal(err)
