@@ -154,7 +154,7 @@ func hubSettings(c config.Stream, memory *budget.Account, gate *access.Authorize
 // mayHaveArguments reports whether calls may leave with arguments. Other processes may write to a store, under other policies.
 func (e *external) mayHaveArguments() bool { return e.store != nil || !e.isPublic.Load() }
 
-// filterSettings returns the settings of the stream's filter.
+// filterSettings returns the settings of the stream's filter, and records which policy is in force.
 func (e *external) filterSettings(c config.Stream) filter.Settings {
 	e.isPublic.Store(c.Policy == config.PolicyPublic)
 	s := settings.Filter(c)
