@@ -25,6 +25,9 @@ type remoteAnswer struct {
 
 // readRemote reads an A2A task, message or update.
 func readRemote(v strictjson.Value) (r remoteAnswer) {
+	if !v.Exists() {
+		return r
+	}
 	status := v.Get("status")
 	r.failure = remoteFailures[string(status.Get("state").Text())]
 	r.code = firstOf(status.Get("message").Get("metadata").Get("adk_error_code"), v.Get("metadata").Get("adk_error_code"))
@@ -73,9 +76,10 @@ func isRemoteThought(v strictjson.Value) bool {
 // applyRemote withholds the parts that a remote agent calls a thought, and all parts if it failed.
 func (f *frame) applyRemote(b *event.Batch) {
 	failed := f.remote.failure != event.NoFailure
-	if failed {
-		f.otherRole = true
+	if !failed && len(f.remote.thoughts) == 0 {
+		return
 	}
+	f.otherRole = f.otherRole || failed
 	i := 0
 	for element := range f.partList.Elements() {
 		switch p := &f.parts[i]; {
