@@ -3,7 +3,6 @@ package source
 import (
 	"context"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 )
@@ -57,18 +56,15 @@ func (p *Proxy) frameShare(ctx context.Context) *frameShare {
 // answerWriter writes the agent's answer to the client without the headers that net/http would add.
 type answerWriter struct {
 	http.ResponseWriter
-	request       *requestBody
-	client        context.Context // done when the client has left
-	span          *serverSpan     // nil if the request has none
-	complete      bool            // the whole answer was sent
-	sendsContinue bool            // net/http sends "100 Continue" when the body of the request is first read
-
-	restricted bool // the policy public limits the answer
+	request    *requestBody
+	client     context.Context // done when the client has left
+	span       *serverSpan     // nil if the request has none
+	complete   bool            // the whole answer was sent
+	restricted bool            // the policy public limits the answer
 }
 
 func newAnswerWriter(w http.ResponseWriter, r *http.Request, body *requestBody) *answerWriter {
-	sendsContinue := r.ContentLength != 0 && strings.EqualFold(r.Header.Get("Expect"), "100-continue")
-	return &answerWriter{ResponseWriter: w, request: body, client: r.Context(), sendsContinue: sendsContinue}
+	return &answerWriter{ResponseWriter: w, request: body, client: r.Context()}
 }
 
 // fail records why the request failed.
@@ -85,11 +81,14 @@ func (w *answerWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // server close the connection after the answer. Otherwise the server would read the rest of the request
 // and panic at the next one (golang/go#68560).
 func (w *answerWriter) WriteHeader(status int) {
+	if status == http.StatusContinue || status >= http.StatusOK {
+		defer w.request.expected.meet()
+	}
 	if w.restricted && status < http.StatusOK && status != http.StatusSwitchingProtocols {
 		return // informational answers carry the agent's headers
 	}
-	if status == http.StatusContinue && w.sendsContinue {
-		return // net/http sends its own when the transport reads the body, which it does after the agent's
+	if status == http.StatusContinue && w.request.expected != nil {
+		return // net/http sends its own when the transport reads the body
 	}
 	if w.span != nil {
 		w.span.recordStatus(status)

@@ -43,6 +43,14 @@ func (p *Proxy) replaceCard(resp *http.Response) {
 	if cards == nil || replace == nil {
 		return
 	}
+	if resp.Request.Method == http.MethodHead {
+		p.replaceBody(resp, resp.Body) // a GET may get a changed card, so nothing is said of its bytes
+		addCardVary(resp.Header)
+		return
+	}
+	if resp.Body == nil || resp.Body == http.NoBody {
+		return
+	}
 	if resp.ContentLength > maxCard {
 		p.reportUnchangedCard(CardTooLarge)
 		return
@@ -71,9 +79,16 @@ func (p *Proxy) replaceCard(resp *http.Response) {
 		return
 	}
 	p.replaceBody(resp, replacedBody{bytes.NewReader(changed), original})
-	resp.ContentLength = int64(len(changed))
-	resp.Header.Set("Content-Length", strconv.Itoa(len(changed)))
-	resp.Header.Add("Vary", "Forwarded, X-Forwarded-Host, X-Forwarded-Proto")
+	if len(resp.Trailer) == 0 { // trailers need chunks
+		resp.ContentLength = int64(len(changed))
+		resp.Header.Set("Content-Length", strconv.Itoa(len(changed)))
+	}
+	addCardVary(resp.Header)
+}
+
+// addCardVary says on which headers of the request a card depends.
+func addCardVary(h http.Header) {
+	h.Add("Vary", "Forwarded, X-Forwarded-Host, X-Forwarded-Proto")
 }
 
 // reportUnchangedCard counts a card that passes unchanged, and logs the first one for each reason.

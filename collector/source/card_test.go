@@ -111,3 +111,38 @@ func TestCards(t *testing.T) {
 		}
 	}
 }
+
+// TestCardHeaders checks that HEAD says nothing of bytes that GET replaces, and that a changed card keeps its trailers.
+func TestCardHeaders(t *testing.T) {
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("ETag", `"1"`)
+		w.Header().Set("Trailer", "X-Checked")
+		_, _ = io.WriteString(w, `{"url":"http://`+r.Host+`/a"}`)
+		w.Header().Set("X-Checked", "yes")
+	}))
+	defer agent.Close()
+	p := newProxy(t, &proxyRecorder{}, agent.URL, source.ProxySettings{RewriteCards: true})
+	client := http.Client{Transport: &http.Transport{DisableCompression: true}}
+	defer client.CloseIdleConnections()
+	for _, method := range []string{http.MethodHead, http.MethodGet} {
+		r, err := http.NewRequestWithContext(t.Context(), method, front(t, p, p)+"/.well-known/agent-card.json", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = strings.TrimPrefix(agent.URL, "http://")
+		r.Header.Set("X-Forwarded-Host", "front.test")
+		resp, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if resp.Header.Get("ETag") != "" || resp.ContentLength > 0 || !strings.Contains(resp.Header.Get("Vary"), "X-Forwarded-Host") {
+			t.Errorf("%s: the headers are %v, with %d bytes announced", method, resp.Header, resp.ContentLength)
+		}
+		if method == http.MethodGet && (string(body) != `{"url":"http://front.test/a"}` || resp.Trailer.Get("X-Checked") != "yes") {
+			t.Errorf("the card is %s, and the trailers are %v", body, resp.Trailer)
+		}
+	}
+}

@@ -35,11 +35,11 @@ func (p *Proxy) prepareAnswer(resp *http.Response) error {
 	if isBinaryEvents(resp.Header) && p.settings.NewFilter != nil {
 		return mediaTypeError(binaryEvents)
 	}
-	if resp.Body == nil || resp.Body == http.NoBody {
-		return nil
-	}
 	if !mayBeStream(resp.Header) {
 		p.replaceCard(resp)
+		return nil
+	}
+	if resp.Body == nil || resp.Body == http.NoBody {
 		return nil
 	}
 	if x != nil && x.span != nil {

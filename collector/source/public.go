@@ -8,6 +8,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -125,7 +126,7 @@ func (p *Proxy) restrict(resp *http.Response) error {
 		replaceText(resp, "")
 		return nil
 	case status >= http.StatusBadRequest:
-		replaceText(resp, "delegraph: the agent answered "+http.StatusText(status)+"; the policy public withholds the text\n")
+		replaceText(resp, "delegraph: the agent answered "+strings.TrimSpace(strconv.Itoa(status)+" "+http.StatusText(status))+"; the policy public withholds the text\n")
 		return nil
 	}
 	return errNotPublic

@@ -31,3 +31,40 @@ func TestRefusedBody(t *testing.T) {
 		}
 	})
 }
+
+// TestRefusedBodyOfOpenConnection checks the same with an agent that refuses after a while and leaves its connection open. The
+// transport then reads the body as soon as the refusal has arrived.
+func TestRefusedBodyOfOpenConnection(t *testing.T) {
+	agent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = agent.Close() })
+	go func() {
+		for {
+			c, err := agent.Accept()
+			if err != nil {
+				return
+			}
+			if _, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
+				_, _ = io.WriteString(c, "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n")
+			}
+		}
+	}()
+	for _, policy := range []source.ProxySettings{{}, {NewFilter: func() source.Filter { return passValid{} }}, {Public: true, NewFilter: func() source.Filter { return passValid{} }}} {
+		p := newProxy(t, &proxyRecorder{}, "http://"+agent.Addr().String(), policy)
+		address := strings.TrimPrefix(front(t, p, p), "http://")
+		for range 60 {
+			client, err := net.Dial("tcp", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = io.WriteString(client, "POST /run_sse HTTP/1.1\r\nHost: agent\r\nExpect: 100-continue\r\nContent-Length: 5000000\r\n\r\n")
+			first, err := bufio.NewReader(client).ReadString('\n')
+			_ = client.Close()
+			if err != nil || !strings.Contains(first, " 401 ") {
+				t.Fatalf("public %t: the client gets %q (%v), want the refusal", policy.Public, first, err)
+			}
+		}
+	}
+}

@@ -33,6 +33,7 @@ type requestBody struct {
 	request    *http.Request   // the server's request; it gets its trailers at the end of the body
 	trailer    http.Header     // for the agent; complete after the end of the body
 	onComplete func()          // called after the end of the body; may be nil
+	expected   *expectation    // nil if the client does not wait to be asked
 
 	mu       sync.Mutex
 	copy     []byte
@@ -42,7 +43,7 @@ type requestBody struct {
 }
 
 func newRequestBody(r *http.Request) *requestBody {
-	b := &requestBody{ReadCloser: r.Body, request: r, trailer: r.Trailer.Clone(), complete: r.Body == http.NoBody}
+	b := &requestBody{ReadCloser: r.Body, request: r, trailer: r.Trailer.Clone(), complete: r.Body == http.NoBody, expected: newExpectation(r)}
 	if b.trailer == nil {
 		b.trailer = http.Header{} // trailers may come without being announced
 	}
@@ -50,6 +51,7 @@ func newRequestBody(r *http.Request) *requestBody {
 }
 
 func (b *requestBody) Read(p []byte) (int, error) {
+	b.expected.wait()
 	n, err := b.ReadCloser.Read(p)
 	b.record(p[:n], err)
 	if err == io.EOF && b.onComplete != nil {

@@ -19,7 +19,7 @@ var (
 // IsCard reports whether the answer to a request may be an agent card.
 func (Dialect) IsCard(r dialect.Request) bool {
 	path := strings.ToLower(r.Path)
-	return r.Method == "GET" && slices.ContainsFunc(cardPaths, func(end string) bool { return strings.HasSuffix(path, end) }) ||
+	return (r.Method == "GET" || r.Method == "HEAD") && slices.ContainsFunc(cardPaths, func(end string) bool { return strings.HasSuffix(path, end) }) ||
 		slices.ContainsFunc(cardMethods, r.Body.Get("method").Is)
 }
 

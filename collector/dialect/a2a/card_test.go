@@ -22,6 +22,7 @@ func TestIsCard(t *testing.T) {
 		{"GET", "/extendedAgentCard", "", true},
 		{"GET", "/agent/authenticatedExtendedCard", "", true},
 		{"GET", "/acme/extendedAgentCard", "", true},
+		{"HEAD", "/v1/card", "", true},
 		{"POST", "/", `{"jsonrpc":"2.0","id":1,"method":"GetExtendedAgentCard"}`, true},
 		{"POST", "/a2a/x", `{"jsonrpc":"2.0","id":1,"method":"agent/getAuthenticatedExtendedCard"}`, true},
 		{"POST", "/", `{"jsonrpc":"2.0","id":1,"method":"message/send"}`, false},

@@ -1,0 +1,49 @@
+package source
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// expectation is that of a client which sends the body of its request only when it is asked ("Expect: 100-continue"). net/http
+// asks it when the body is first read. The transport reads the body when the agent has asked for it, but also when the agent
+// has answered instead, before the client has that answer.
+type expectation struct {
+	once  sync.Once
+	met   chan struct{} // closed when the body may be read
+	until time.Time     // from then on it may be read too
+}
+
+// expectTimeout is how long a client waits for an agent that neither asks nor answers. The transport waits as long, from a
+// little later.
+var expectTimeout = http.DefaultTransport.(*http.Transport).ExpectContinueTimeout
+
+// newExpectation returns nil if the client does not wait, so that the body may be read at once.
+func newExpectation(r *http.Request) *expectation {
+	if r.ContentLength == 0 || !strings.EqualFold(r.Header.Get("Expect"), "100-continue") {
+		return nil
+	}
+	return &expectation{met: make(chan struct{}), until: time.Now().Add(expectTimeout)}
+}
+
+// meet lets the body be read: the agent has asked for it, or the client has the beginning of the answer.
+func (e *expectation) meet() {
+	if e != nil {
+		e.once.Do(func() { close(e.met) })
+	}
+}
+
+// wait returns when the body may be read.
+func (e *expectation) wait() {
+	if e == nil {
+		return
+	}
+	timeout := time.NewTimer(time.Until(e.until))
+	defer timeout.Stop()
+	select {
+	case <-e.met:
+	case <-timeout.C:
+	}
+}
