@@ -264,8 +264,8 @@ func TestHostileMapping(t *testing.T) {
 	}
 }
 
-// TestFailureWins ends runs that have failed, as a stream does that always ends in the same way.
-func TestFailureWins(t *testing.T) {
+// TestRunEnds states the end of a run several times, as a stream does that always ends in the same way. A failure stands.
+func TestRunEnds(t *testing.T) {
 	const failed = `run_ended agent_error code="E_QUOTA"`
 	for _, c := range []struct {
 		frames []string
@@ -276,7 +276,10 @@ func TestFailureWins(t *testing.T) {
 		{[]string{`{"type":"run_failed","code":"E_QUOTA"}`, `{"type":"run_failed","code":"E_OTHER"}`}, failed},
 		{[]string{`{"type":"run_failed","run":"1","code":"E_QUOTA"}`, `{"type":"run_ended","run":"2"}`, `{"type":"run_ended","run":"1"}`, `[DONE]`}, failed + "; run_ended"},
 		{[]string{`{"type":"run_failed","code":"E_QUOTA"}`, `{"type":"run_started"}`, `[DONE]`}, failed + "; run_ended"},
-		{[]string{`{"type":"run_ended"}`, `[DONE]`}, "run_ended; run_ended"},
+		{[]string{`{"type":"run_ended"}`, `[DONE]`}, "run_ended"},
+		{[]string{`{"type":"run_ended","run":"1"}`, `{"type":"run_ended","run":"2"}`, `{"type":"run_ended","run":"1"}`, `[DONE]`}, "run_ended; run_ended"},
+		{[]string{`{"type":"run_ended"}`, `{"type":"run_started"}`, `{"type":"run_ended"}`}, "run_ended; run_ended"},
+		{[]string{`{"type":"run_ended"}`, `{"type":"run_failed","code":"E_QUOTA"}`, `[DONE]`}, "run_ended; " + failed},
 	} {
 		var ends []string
 		for _, fact := range factsOf(custom.New(mapping()), c.frames...) {

@@ -20,7 +20,7 @@ type decoder struct {
 	run     string
 	session string
 	names   wire.NameCache
-	failed  map[string]struct{} // ids of runs that ended with a failure, at most maxFailed
+	ended   map[string]bool // ids of runs that have ended, at most maxEnded, and whether they failed
 }
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
@@ -141,7 +141,7 @@ func (r *reading) setBatch() {
 func (r *reading) report() {
 	switch r.means {
 	case "run_started":
-		delete(r.failed, r.b.Run)
+		delete(r.ended, r.b.Run)
 		r.b.Add(event.KindRunStarted)
 	case "run_ended", "run_failed":
 		r.endRun()

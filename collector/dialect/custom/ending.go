@@ -8,21 +8,22 @@ type ending struct {
 	code    string
 }
 
-// maxFailed bounds decoder.failed. When it is full, all its runs are forgotten.
-const maxFailed = 64
+// maxEnded bounds decoder.ended. When it is full, all its runs are forgotten.
+const maxEnded = 64
 
-// addRunEnd adds the end of a run. If the run has failed before, the failure stands and the frame only ends
-// the stream. It then returns nil.
+// addRunEnd adds the end of a run. It returns nil if an earlier frame has stated that end, as before the marker that ends the
+// stream. Only the first failure of a run that has succeeded changes its end.
 func (d *decoder) addRunEnd(b *event.Batch, how ending) *event.Event {
-	if _, failed := d.failed[b.Run]; failed {
+	hasFailed, hasEnded := d.ended[b.Run]
+	if hasEnded && (hasFailed || how.failure == event.NoFailure) {
 		b.Add(event.KindOther)
 		return nil
 	}
+	if d.ended == nil || len(d.ended) >= maxEnded {
+		d.ended = make(map[string]bool)
+	}
+	d.ended[b.Run] = how.failure != event.NoFailure
 	if how.failure != event.NoFailure {
-		if d.failed == nil || len(d.failed) >= maxFailed {
-			d.failed = make(map[string]struct{})
-		}
-		d.failed[b.Run] = struct{}{}
 		e := b.Add(event.KindError)
 		e.Error, e.Code = how.failure, how.code
 	}
