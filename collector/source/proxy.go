@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/delegraph/delegraph/collector"
@@ -273,7 +272,7 @@ func mayRequestRun(r *http.Request) bool {
 
 // callerOf returns the span of the caller from the request's headers.
 func (p *Proxy) callerOf(r *http.Request) event.SpanContext {
-	return spanContext(trace.SpanContextFromContext(p.tracing.Propagator.Extract(context.Background(), propagation.HeaderCarrier(r.Header))))
+	return spanContext(trace.SpanContextFromContext(p.tracing.extract(context.Background(), r.Header)))
 }
 
 // fail answers a request that could not be forwarded, or whose answer may not be relayed.

@@ -27,6 +27,17 @@ type Tracing struct {
 	Methods    []string // the HTTP methods that spans may name; nil for those of the conventions
 }
 
+// extract returns a context with the span and the baggage of the caller. More than one traceparent is none.
+//
+// Source: test_traceparent_duplicated in test/test.py of w3c/trace-context.
+func (t Tracing) extract(ctx context.Context, h http.Header) context.Context {
+	if len(h.Values("Traceparent")) > 1 {
+		h = h.Clone()
+		h.Del("Traceparent")
+	}
+	return t.Propagator.Extract(ctx, propagation.HeaderCarrier(h))
+}
+
 // conventionalMethods lists the methods that the OpenTelemetry conventions name: those of RFC 9110 and
 // RFC 5789, and QUERY.
 var conventionalMethods = []string{
@@ -61,7 +72,7 @@ type serverSpan struct {
 
 // startSpan continues the caller's trace, or begins one.
 func (p *Proxy) startSpan(r *http.Request, pattern string) *serverSpan {
-	ctx := p.tracing.Propagator.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
+	ctx := p.tracing.extract(r.Context(), r.Header)
 	name, attributes := p.describe(r, pattern)
 	s := &serverSpan{started: p.now(), continuesTrace: trace.SpanContextFromContext(ctx).IsValid()}
 	s.users.Store(1)

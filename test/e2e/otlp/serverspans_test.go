@@ -90,6 +90,16 @@ func TestTraceContextOfOthers(t *testing.T) {
 		e.checkTelemetry(t, false)
 		e.checkHeaders(t, false, false)
 	})
+	t.Run("two and sampled by us", func(t *testing.T) {
+		e := exchangeWith(t, nil, harness.SampledCaller, harness.UnsampledCaller)
+		e.checkTelemetry(t, true)
+		e.checkHeaders(t, true, false)
+	})
+	t.Run("two and not sampled", func(t *testing.T) {
+		e := exchangeWith(t, sampler("always_off", ""), harness.SampledCaller, harness.SampledCaller)
+		e.checkTelemetry(t, false)
+		e.checkHeaders(t, false, false)
+	})
 	for _, propagators := range []string{"none", "baggage"} {
 		t.Run("propagators "+propagators, func(t *testing.T) {
 			e := exchangeWith(t, map[string]string{"OTEL_PROPAGATORS": propagators}, harness.SampledCaller)
@@ -118,15 +128,15 @@ type tracedRun struct {
 	traces    map[string]harness.SpanTree
 }
 
-// exchangeWith runs once with the caller's traceparent, or without one if it is "".
-func exchangeWith(t *testing.T, env map[string]string, caller string) *tracedRun {
+// exchangeWith runs once with the caller's headers traceparent, or without one if it is "".
+func exchangeWith(t *testing.T, env map[string]string, callers ...string) *tracedRun {
 	t.Helper()
 	agent, receiver := recorded.NewAgent(t), harness.NewReceiver(t)
 	e := &tracedRun{sent: http.Header{}, begun: time.Now()}
 	e.service = harness.Launch(t, fmt.Sprintf(harness.Verbatim, agent.URL), receiver.Environment(env))
-	if caller != "" {
+	if callers[0] != "" {
 		e.sent = http.Header{
-			"Traceparent": {caller},
+			"Traceparent": callers,
 			"Tracestate":  {"congo=t61rcWkgMzE", "rojo=00f067aa0ba902b7 , x=1"},
 			"Baggage":     {"a=b;p , c=%20"},
 		}
