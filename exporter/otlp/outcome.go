@@ -5,13 +5,16 @@ import (
 	"errors"
 	"net"
 	"net/url"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 )
 
 // Outcome classifies the result of an attempt to deliver a batch.
@@ -31,8 +34,9 @@ const (
 // Result is an outcome and its details.
 type Result struct {
 	Outcome
-	Rejected int    // rejected spans or series of a delivered batch
-	Cause    string // of a failure, in our own words: error texts contain URLs and responses of the backend
+	Rejected   int           // rejected spans or series of a delivered batch
+	Cause      string        // of a failure, in our own words: error texts contain URLs and responses of the backend
+	RetryAfter time.Duration // how long the backend asks to wait before the next attempt; 0 if it does not ask
 }
 
 // The SDK's OTLP exporters give an HTTP backend's response only as text, and a partial success only as
@@ -57,7 +61,7 @@ func Classify(err error) Result {
 	if part := partialSuccess.FindStringSubmatch(text); part != nil {
 		// A count over int is one over the batch.
 		rejected, _ := strconv.Atoi(part[1])
-		return Result{Delivered, max(rejected, 0), "some of a batch"}
+		return Result{Outcome: Delivered, Rejected: max(rejected, 0), Cause: "some of a batch"}
 	}
 	var answer interface{ GRPCStatus() *status.Status } // status.FromError would use the wrapper's text
 	if errors.As(err, &answer) {
@@ -72,9 +76,11 @@ func Classify(err error) Result {
 	case errors.As(err, &network):
 		return classifyNetwork(network)
 	case retryableStatus.MatchString(text):
-		return Result{Outcome: Unreachable, Cause: "HTTP status 429, 502, 503 or 504"}
+		return Result{Outcome: Unreachable, Cause: "HTTP status 429, 502, 503 or 504", RetryAfter: retryAfter(err)}
 	case unencodable.MatchString(text):
 		return Result{Outcome: Malformed, Cause: "cannot be encoded"}
+	case errors.Is(err, proto.Error): // the answer cannot be decoded, but its status says that the backend has the batch
+		return Result{Outcome: Delivered}
 	case clientLimit.MatchString(text):
 		return Result{Outcome: TooLarge, Cause: "too large for the exporter"}
 	}
@@ -90,9 +96,27 @@ func Classify(err error) Result {
 	return Result{Outcome: Refused, Cause: "HTTP status " + code[1]}
 }
 
+// retryAfter returns the Retry-After header of an HTTP backend's response. The SDK's error has it in an unexported field.
+func retryAfter(err error) time.Duration {
+	var temporary interface{ As(target any) bool } // only this error of the SDK has the method
+	if !errors.As(err, &temporary) {
+		return 0
+	}
+	if wait := reflect.Indirect(reflect.ValueOf(temporary)).FieldByName("throttle"); wait.IsValid() && wait.CanInt() {
+		return time.Duration(wait.Int())
+	}
+	return 0
+}
+
 // classifyStatus follows the OTLP specification's table of what is retryable.
 func classifyStatus(answer *status.Status) Result {
 	v := Result{Outcome: Refused, Cause: "gRPC status " + answer.Code().String()}
+	mayRetry := false
+	for _, detail := range answer.Details() {
+		if info, ok := detail.(*errdetails.RetryInfo); ok {
+			mayRetry, v.RetryAfter = true, max(info.GetRetryDelay().AsDuration(), 0)
+		}
+	}
 	switch answer.Code() {
 	case codes.Unavailable:
 		if strings.HasPrefix(answer.Message(), "connection error: ") || strings.HasPrefix(answer.Message(), "name resolver error: ") {
@@ -112,11 +136,8 @@ func classifyStatus(answer *status.Status) Result {
 	case codes.ResourceExhausted:
 		// Without retry information, the message is too large: grpc returns this code for a message
 		// over its limit.
-		v.Outcome = TooLarge
-		for _, detail := range answer.Details() {
-			if _, ok := detail.(*errdetails.RetryInfo); ok {
-				v.Outcome = Unreachable
-			}
+		if v.Outcome = TooLarge; mayRetry {
+			v.Outcome = Unreachable
 		}
 	}
 	return v

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -24,6 +25,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/delegraph/delegraph/exporter/otlp"
 )
@@ -93,7 +95,7 @@ func TestJudgeHTTP(t *testing.T) {
 		"200, in part":              {partly(3, "bad"), "s", otlp.Delivered, 3, "some of a batch"},
 		"200, in part, no reason":   {partly(3, ""), "s", otlp.Delivered, 3, "some of a batch"},
 		"200, with a warning":       {partly(0, "a (7 spans rejected)\nwarning"), "s", otlp.Delivered, 0, "some of a batch"},
-		"200, not understood":       {speaks([]byte("\xff")), "s", otlp.Unclassified, 0, "unknown error"},
+		"200, not understood":       {speaks([]byte("\xff")), "s", otlp.Delivered, 0, ""},
 		"400":                       {says(400, "bad\nspan"), "s", otlp.Malformed, 0, "HTTP status 400"},
 		"400, which deceives":       {says(400, deceit), "s", otlp.Malformed, 0, "HTTP status 400"},
 		"401":                       {says(401, ""), "s", otlp.Refused, 0, "HTTP status 401"},
@@ -118,6 +120,43 @@ func TestJudgeHTTP(t *testing.T) {
 				t.Errorf("%+v; want %d with %d rejected and the cause %q, of the error %v", v, c.want, c.rejected, c.cause, err)
 			}
 		})
+	}
+}
+
+// TestUnreadableAnswers checks that a batch counts as delivered if only the body of the answer cannot be read.
+func TestUnreadableAnswers(t *testing.T) {
+	for _, body := range []string{"[]", "1", "OK", "{"} {
+		e := httpExporter(t, handlerTransport(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, body)
+		}))
+		if v := otlp.Classify(e.ExportSpans(t.Context(), []sdktrace.ReadOnlySpan{span("s")})); v != (otlp.Result{}) {
+			t.Errorf("after the answer %s: %+v", body, v)
+		}
+	}
+}
+
+// TestRetryAfter checks the wait that a backend asks for, in the errors of the real exporters.
+func TestRetryAfter(t *testing.T) {
+	for header, want := range map[string]time.Duration{"": 0, "0": 0, "7": 7 * time.Second, "-7": 0, "soon": 0, "99999999999": math.MaxInt64, time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat): 0} {
+		e := httpExporter(t, handlerTransport(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", header)
+			w.WriteHeader(503)
+		}))
+		if v := otlp.Classify(e.ExportSpans(t.Context(), []sdktrace.ReadOnlySpan{span("s")})); v.Outcome != otlp.Unreachable || v.RetryAfter != want {
+			t.Errorf("Retry-After: %s is %+v, want %s", header, v, want)
+		}
+	}
+	for _, code := range []codes.Code{codes.Unavailable, codes.ResourceExhausted} {
+		for delay, want := range map[time.Duration]time.Duration{0: 0, 7 * time.Second: 7 * time.Second, -time.Second: 0} {
+			later, err := status.New(code, "later").WithDetails(&errdetails.RetryInfo{RetryDelay: durationpb.New(delay)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v := otlp.Classify(exportGRPC(t, service{err: later.Err()}, "s")); v.Outcome != otlp.Unreachable || v.RetryAfter != want {
+				t.Errorf("%s with the delay %s is %+v", code, delay, v)
+			}
+		}
 	}
 }
 

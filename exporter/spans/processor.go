@@ -32,6 +32,7 @@ func DropReasons() []string {
 const (
 	shortestPause = time.Second / 4 // between attempts; during a shutdown, every pause
 	longestPause  = 30 * time.Second
+	maxRetryAfter = 5 * time.Minute // of a pause that the backend asks for
 	absentWait    = 2 * time.Second // how long a shutdown waits for a backend to accept a connection
 	maxGuesses    = 5               // attempts to deliver a batch whose failures cannot be classified
 )
@@ -62,10 +63,11 @@ type Processor struct {
 	halt     context.CancelFunc // cancels the current attempt
 
 	// Used by the delivering goroutine only.
-	batch    int       // maximum size of the next attempt
-	split    split     // of a batch that was rejected as malformed
-	guesses  int       // attempts to deliver the oldest batch with a failure that could not be classified
-	rejected time.Time // time of the last rejection; see logRejected
+	batch    int           // maximum size of the next attempt
+	split    split         // of a batch that was rejected as malformed
+	guesses  int           // attempts to deliver the oldest batch with a failure that could not be classified
+	rejected time.Time     // time of the last rejection; see logRejected
+	asked    time.Duration // pause that the backend asked for in its last response
 
 	mu       sync.Mutex
 	queue    []sdktrace.ReadOnlySpan
@@ -241,7 +243,7 @@ func (p *Processor) deliverAll(ctx context.Context, minQueued int) bool {
 			continue
 		}
 		// Jitter, so that the sidecars of many agents do not retry at the same time.
-		if !pauseFor(pause/2+rand.N(pause/2), p.stop) {
+		if !pauseFor(max(pause/2, min(p.asked, maxRetryAfter))+rand.N(pause/2), p.stop) {
 			return false
 		}
 		pause = min(2*pause, longestPause)
@@ -251,7 +253,8 @@ func (p *Processor) deliverAll(ctx context.Context, minQueued int) bool {
 
 // deliverLast delivers during the shutdown. For a backend that is slow, overloaded or restarting behind a
 // proxy it tries until the context is done. It gives up a backend that accepts no connection for
-// absentWait: such a backend is unlikely to return in time, and the agent's pod would wait for it.
+// absentWait: such a backend is unlikely to return in time, and the agent's pod would wait for it. It does not wait as long as
+// an overloaded backend asks, because the spans would be lost.
 func (p *Processor) deliverLast(ctx context.Context) {
 	var absent time.Time // when the backend was first found absent
 	for p.queued() > 0 {
@@ -299,6 +302,7 @@ func (p *Processor) queued() int {
 func (p *Processor) deliver(ctx context.Context) otlp.Outcome {
 	batch := p.next()
 	v := p.attempt(ctx, batch)
+	p.asked = v.RetryAfter
 	switch {
 	case v.Outcome == otlp.TooLarge && len(batch) > 1:
 		p.batch = len(batch) / 2

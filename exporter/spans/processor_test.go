@@ -3,6 +3,7 @@ package spans
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -11,6 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
 )
 
 // TestBatches checks that full batches are sent at once and others after the delay.
@@ -108,6 +113,34 @@ func TestOutage(t *testing.T) {
 			}
 		}
 		shut(t, p, time.Second)
+	})
+}
+
+// TestPauseThatIsAskedFor checks that the next attempt waits as long as the backend asks, within a limit, and that a shutdown does not.
+func TestPauseThatIsAskedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asks := func(delay time.Duration) error {
+			later, err := status.New(codes.Unavailable, "later").WithDetails(&errdetails.RetryInfo{RetryDelay: durationpb.New(delay)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return later.Err()
+		}
+		b := &backend{answer: inTurn(asks(time.Minute), asks(time.Hour), errDown, asks(time.Hour), nil)}
+		p := NewProcessor(b, settings(t, 10))
+		hand(p, 0, 5)
+		time.Sleep(time.Hour / 2)
+		tried := b.tried()
+		for i, least := range []time.Duration{time.Minute, maxRetryAfter, 0, maxRetryAfter} {
+			if pause := tried[i+1].Sub(tried[i]); pause < least || pause > least+longestPause {
+				t.Errorf("pause %d is %s; want %s and up to %s more", i, pause, least, longestPause)
+			}
+		}
+		check(t, p, 5, 0, 0, 0, 0)
+		b.answer = inTurn(slices.Repeat([]error{asks(time.Hour)}, 7)...)
+		hand(p, 5, 6)
+		shut(t, p, time.Second)
+		check(t, p, 6, 0, 0, 0, 0)
 	})
 }
 
