@@ -131,3 +131,21 @@ func TestEndsAreBounded(t *testing.T) {
 		t.Errorf("%d ends are kept and %d written", n.ends.Len(), written)
 	}
 }
+
+// TestClassesOfFailures checks that a failed run has the class that its span has.
+func TestClassesOfFailures(t *testing.T) {
+	for failure, want := range map[event.Failure]event.Failure{
+		event.ModelError: event.AgentError, event.ToolError: event.AgentError, event.NoFailure: event.AgentError, event.FailureTimeout: event.FailureTimeout,
+	} {
+		out := &output{appendID: func(dst []byte, n uint64) []byte { return fmt.Append(dst, "e-", n) }}
+		b := &event.Batch{Run: "r"}
+		b.Add(event.KindError).Error = failure
+		w := newAGUI(&Settings{}, out)
+		f := replay.Frame{Stream: &replay.Stream{}}
+		w.frame(f, b)
+		w.streamEnded(f, b)
+		if got := out.json.String(); !strings.Contains(got, fmt.Sprintf(`"code":%q`, want)) {
+			t.Errorf("a run that failed with %q ends as %s, want %s", failure, got, want)
+		}
+	}
+}

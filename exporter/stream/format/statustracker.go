@@ -131,9 +131,6 @@ func isWithin(branch, other string) bool {
 
 func (t *statusTracker) observeError(b *event.Batch, e *event.Event) {
 	t.failed, t.failure = t.frame, e.Error
-	if t.failure == event.NoFailure {
-		t.failure = event.OtherFailure
-	}
 	if e.Inline && len(t.failedBranches) < maxOpen && !slices.Contains(t.failedBranches, b.Branch) {
 		t.failedBranches = append(t.failedBranches, b.Branch)
 	}
@@ -230,10 +227,10 @@ func (t *statusTracker) finalStatus(end event.End) status {
 	return completed
 }
 
-// failureClass returns why a run failed.
+// failureClass returns the class of a failed run.
 func (t *statusTracker) failureClass() event.Failure {
-	if t.failure == event.NoFailure {
-		return event.OtherFailure
+	if t.failure == event.FailureTimeout {
+		return t.failure
 	}
-	return t.failure
+	return event.AgentError
 }
