@@ -13,6 +13,7 @@ import (
 // call is a tool call that has no result yet.
 type call struct {
 	id, tool  string
+	owner     string // of its start; agents that run in parallel may use the same ids
 	caller    agent
 	delegate  agent  // the agent that works within the call; the zero agent if there is none
 	announced bool   // the delegate is a subagent with an id
@@ -108,11 +109,19 @@ func (c *call) isRefused(content strictjson.Value) bool {
 // calls holds the open calls, in the order in which they started.
 type calls []call
 
-func (c calls) byID(id string) *call {
-	if i := slices.IndexFunc(c, func(open call) bool { return open.id == id }); i >= 0 && id != "" {
-		return &c[i]
+// find returns the open call with an id that an owner started. If there is none, it returns the first one with the id, because later
+// frames of a call need not name its owner.
+func (c calls) find(id, owner string) (found *call) {
+	for i := range c {
+		switch open := &c[i]; {
+		case id == "" || open.id != id:
+		case open.owner == owner:
+			return open
+		case found == nil:
+			found = open
+		}
 	}
-	return nil
+	return found
 }
 
 // delegateNamed returns the agent with a name that works within an open call, if there is exactly
@@ -131,35 +140,33 @@ func (c calls) delegateNamed(name string) (only agent, known bool) {
 
 // begin adds a call unless it is known, or has no id. It returns the call, or nil if it was not added.
 func (c *calls) begin(begun call) *call {
-	if len(*c) >= maxOpen || begun.id == "" || c.byID(begun.id) != nil {
+	if known := c.find(begun.id, begun.owner); len(*c) >= maxOpen || begun.id == "" || known != nil && known.owner == begun.owner {
 		return nil
 	}
 	*c = append(*c, begun)
 	return &(*c)[len(*c)-1]
 }
 
-// end removes a call and returns it. It returns the zero call if the id is unknown.
-func (c *calls) end(id string) (ended call) {
-	*c = slices.DeleteFunc(*c, func(open call) bool {
-		if open.id == id {
-			ended = open
-		}
-		return open.id == id
-	})
+// end removes a call and returns it. It returns the zero call if the call is unknown.
+func (c *calls) end(id, owner string) (ended call) {
+	if open := c.find(id, owner); open != nil {
+		ended = *open
+		*c = slices.DeleteFunc(*c, func(other call) bool { return other.id == id && other.owner == ended.owner })
+	}
 	return ended
 }
 
 // toolStart starts a call. If the frame names no subagent, the agent of the parent message is the
 // caller.
 func (d *decoder) toolStart(v strictjson.Value, b *event.Batch) {
-	begun := call{id: d.name(v.Get("toolCallId")), tool: d.name(v.Get("toolCallName")), caller: d.speaker(v)}
-	if speaker, known := d.messages.speakerOf(d.name(v.Get("parentMessageId"))); known && d.owner(v) == "" {
+	begun := call{id: d.name(v.Get("toolCallId")), tool: d.name(v.Get("toolCallName")), owner: d.owner(v), caller: d.speaker(v)}
+	if speaker, known := d.messages.speakerOf(d.name(v.Get("parentMessageId"))); known && begun.owner == "" {
 		begun.caller = speaker
 	}
 	begun.caller.apply(b)
 	open := d.calls.begin(begun)
 	if open == nil {
-		if known := d.calls.byID(begun.id); known == nil || !known.unstated {
+		if known := d.calls.find(begun.id, begun.owner); known == nil || !known.unstated {
 			begun.state(b)
 		}
 		return
@@ -175,7 +182,7 @@ func (d *decoder) toolStart(v strictjson.Value, b *event.Batch) {
 
 // toolArgs reads a piece of a call's arguments.
 func (d *decoder) toolArgs(v strictjson.Value, b *event.Batch) {
-	if open := d.calls.byID(d.name(v.Get("toolCallId"))); open != nil {
+	if open := d.calls.find(d.name(v.Get("toolCallId")), d.owner(v)); open != nil {
 		open.caller.apply(b)
 		open.appendArgs(v.Get("delta"))
 	}
@@ -184,7 +191,7 @@ func (d *decoder) toolArgs(v strictjson.Value, b *event.Batch) {
 // toolEnd handles the end of a call's arguments. The call goes on until its result. A delegate starts to
 // work here. Its end is reported only by the call's result.
 func (d *decoder) toolEnd(v strictjson.Value, b *event.Batch) {
-	open := d.calls.byID(d.name(v.Get("toolCallId")))
+	open := d.calls.find(d.name(v.Get("toolCallId")), d.owner(v))
 	if open == nil {
 		return
 	}
@@ -222,13 +229,13 @@ func (d *decoder) reportUnended(b *event.Batch) {
 // toolChunk starts a call or continues its arguments. A chunk without an id continues the previous
 // call.
 func (d *decoder) toolChunk(v strictjson.Value, b *event.Batch) {
-	id := d.name(v.Get("toolCallId"))
-	if id == "" || d.calls.byID(id) != nil {
+	id, owner := d.name(v.Get("toolCallId")), d.owner(v)
+	if known := d.calls.find(id, owner); id == "" || known != nil && (known.owner == owner || owner == "") {
 		b.Type = typeToolArgs
 		d.toolArgs(v, b)
 		return
 	}
-	d.messages.closeChunked(d.owner(v), false)
+	d.messages.closeChunked(owner, false)
 	d.toolStart(v, b)
 }
 
@@ -239,7 +246,7 @@ func (d *decoder) toolResult(v strictjson.Value, b *event.Batch) {
 	if d.answeredBySnapshot[id] {
 		return
 	}
-	ended := d.calls.end(id)
+	ended := d.calls.end(id, d.owner(v))
 	if ended.caller != (agent{}) {
 		ended.caller.apply(b)
 	}
@@ -264,14 +271,14 @@ func (d *decoder) addTransfer(ended *call, failed bool, b *event.Batch) {
 // addSnapshotResult ends the call of a result in a snapshot, if the call is open. Some integrations send results nowhere
 // else. A repeated result counts once. A batch has one speaker, so a snapshot ends the calls of one agent only.
 func (d *decoder) addSnapshotResult(message strictjson.Value, b *event.Batch) {
-	open := d.calls.byID(d.name(message.Get("toolCallId")))
+	open := d.calls.find(d.name(message.Get("toolCallId")), "")
 	if open == nil || !message.Get("role").Is("tool") {
 		return
 	}
 	if len(b.Events) > 0 && open.caller != agentOf(b) {
 		return
 	}
-	ended := d.calls.end(open.id)
+	ended := d.calls.end(open.id, open.owner)
 	if d.answeredBySnapshot == nil {
 		d.answeredBySnapshot = make(map[string]bool)
 	}

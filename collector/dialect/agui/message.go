@@ -46,13 +46,19 @@ func (m *messages) speakerOf(id string) (speaker agent, known bool) {
 	return m.speakers.Get(id)
 }
 
-func (m *messages) byID(id string) *message {
+// find returns the open message with an id that an owner started. If there is none, it returns the first one with the id, because
+// later frames of a message need not name its owner.
+func (m *messages) find(id, owner string) (found *message) {
 	for _, open := range m.open {
-		if open.id == id {
+		switch {
+		case open.id != id:
+		case open.owner == owner:
 			return open
+		case found == nil:
+			found = open
 		}
 	}
-	return nil
+	return found
 }
 
 func (m *messages) begin(begun *message) bool {
@@ -166,7 +172,11 @@ func (d *decoder) mayRepeatThought(message strictjson.Value) bool {
 // name is the speaker's name.
 func (d *decoder) newMessage(v strictjson.Value, chunked bool) *message {
 	m := &message{id: d.name(v.Get("messageId")), owner: d.owner(v), speaker: d.speaker(v), chunked: chunked, isAnswer: true, internal: d.startWithheld}
-	if before := d.messages.closed[m.id]; before != nil {
+	before := d.messages.closed[m.id]
+	if before == nil {
+		before = d.messages.find(m.id, m.owner) // of another owner
+	}
+	if before != nil {
 		m.internal, m.isThought, m.isAnswer = m.internal || before.internal, before.isThought, before.isAnswer
 	} else if len(d.messages.closed) >= wire.MaxSet {
 		m.isAnswer = false // it may continue any forgotten message
@@ -180,8 +190,9 @@ func (d *decoder) newMessage(v strictjson.Value, chunked bool) *message {
 }
 
 func (d *decoder) textStart(v strictjson.Value, b *event.Batch) {
-	m := d.messages.byID(d.name(v.Get("messageId")))
-	if m == nil {
+	owner := d.owner(v)
+	m := d.messages.find(d.name(v.Get("messageId")), owner)
+	if m == nil || m.owner != owner {
 		if m = d.newMessage(v, false); !d.messages.begin(m) {
 			b.Type = typeOrphan
 			return
@@ -192,7 +203,7 @@ func (d *decoder) textStart(v strictjson.Value, b *event.Batch) {
 }
 
 func (d *decoder) textContent(v strictjson.Value, b *event.Batch) {
-	m := d.messages.byID(d.name(v.Get("messageId")))
+	m := d.messages.find(d.name(v.Get("messageId")), d.owner(v))
 	if m == nil {
 		b.Type = typeOrphan
 		return
@@ -224,7 +235,7 @@ func (m *message) report(b *event.Batch) {
 
 // textEnd reports the whole text of a message. If the client saw the message start and not all of it, the end leaves without the text.
 func (d *decoder) textEnd(v strictjson.Value, b *event.Batch) {
-	m := d.messages.byID(d.name(v.Get("messageId")))
+	m := d.messages.find(d.name(v.Get("messageId")), d.owner(v))
 	if m == nil {
 		b.Type = typeOrphan
 		return
@@ -244,10 +255,10 @@ func (d *decoder) textChunk(v strictjson.Value, b *event.Batch) {
 	owner, id := d.owner(v), d.name(v.Get("messageId"))
 	m := d.messages.chunkTarget(owner)
 	if id != "" {
-		m = d.messages.byID(id)
+		m = d.messages.find(id, owner)
 	}
 	switch {
-	case m != nil:
+	case m != nil && (m.owner == owner || owner == ""):
 	case id == "":
 		b.Type = typeOrphan
 		return

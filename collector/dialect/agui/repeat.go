@@ -73,7 +73,7 @@ func (d *decoder) rememberWithheld(k *kind, v strictjson.Value) {
 // rememberMessage remembers the message that a withheld frame is part of. If the frame starts the
 // message or makes it internal, all later frames that name the message are withheld too.
 func (d *decoder) rememberMessage(k *kind, id, owner string) {
-	m := d.messages.byID(id)
+	m := d.messages.find(id, owner)
 	if id == "" {
 		m = d.messages.chunkTarget(owner)
 	}
@@ -94,7 +94,7 @@ func (d *decoder) rememberMessage(k *kind, id, owner string) {
 // continuesListed reports whether a frame continues a withheld message of a snapshot, or a call in such
 // a message. It also reports true for an activity or a call's result with the id of a withheld message.
 func (d *decoder) continuesListed(k *kind, this key, message string) bool {
-	if m := d.messages.byID(message); k.name == typeToolResult && (m != nil && m.internal || m == nil && d.withheld.keys.Contains(messageKey(message))) {
+	if m := d.messages.find(message, ""); k.name == typeToolResult && (m != nil && m.internal || m == nil && d.withheld.keys.Contains(messageKey(message))) {
 		return true
 	}
 	listed := messageKey(this.id)

@@ -172,7 +172,7 @@ func (d *decoder) cutOffRest(this key) {
 // Source: sdks/typescript/packages/client/src/verify/verify.ts of AG-UI.
 func (d *decoder) mustEnd(k *kind, this key) bool {
 	if k.name == typeTextEnd {
-		m := d.messages.byID(this.id)
+		m := d.messages.find(this.id, this.owner)
 		return m != nil && m.begun
 	}
 	return (k.ends || k.name == typeToolEnd) && d.starts.cutOff.Contains(this)
@@ -205,7 +205,7 @@ func (d *decoder) reusesWithheld(this key) bool {
 
 // isKnown reports whether the start of an entity was seen and not withheld.
 func (d *decoder) isKnown(this key) bool {
-	return d.starts.seen.Contains(this) || this.entity == entityMessage && d.messages.byID(this.id) != nil
+	return d.starts.seen.Contains(this) || this.entity == entityMessage && d.messages.find(this.id, "") != nil
 }
 
 // parents lists the members that name an entity that a frame is part of.
@@ -279,7 +279,7 @@ func (d *decoder) withholdNamed(id string, entities []entity, v strictjson.Value
 		known := id == "" || d.starts.seen.Contains(this) || d.starts.withheld.IsFull()
 		switch kind {
 		case entityMessage:
-			known = known || d.messages.byID(id) != nil
+			known = known || d.messages.find(id, "") != nil
 		case entitySubagent: // most frames name the subagent that they belong to
 			known = known || d.agents.known(id) || !strings.Contains(strings.ToLower(v.Get("type").String()), "subagent")
 		}

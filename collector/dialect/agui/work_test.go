@@ -33,6 +33,31 @@ func TestCalls(t *testing.T) {
 	})
 }
 
+// TestSameIDsOfAgents checks that the calls and messages of two agents stay apart if they have the same ids.
+func TestSameIDsOfAgents(t *testing.T) {
+	by := func(owner, kind string, members ...string) string {
+		return ev(kind, append(members, `"subagentRunId":"`+owner+`"`)...)
+	}
+	call, chunk := []string{`"toolCallId":"c"`, `"toolCallName":"f"`}, []string{`"messageId":"m"`, `"role":"assistant"`}
+	result := func(content string) []string { return []string{`"toolCallId":"c"`, `"content":"` + content + `"`} }
+	piece := func(delta string) []string { return []string{`"messageId":"m"`, `"delta":"` + delta + `"`} }
+	const one, two = ` agent="subagent" branch="1"; `, ` agent="subagent" branch="2"; `
+	partly := func(speaker string) string { return strings.TrimSuffix(speaker, "; ") + " partial; " }
+	const begun, whole, other = `tool_started name="f" call="c"`, `tool_ended name="f" call="c" settled `, "other"
+	runDecode(t, []decodeCase{
+		{"calls", []string{by("1", "TOOL_CALL_START", call...), by("2", "TOOL_CALL_START", call...), by("2", "TOOL_CALL_RESULT", result("x")...), ev("TOOL_CALL_RESULT", result("y")...)},
+			[]string{"TOOL_CALL_START" + one + begun, "TOOL_CALL_START" + two + begun, "TOOL_CALL_RESULT" + two + whole + `"x"`, "TOOL_CALL_RESULT" + one + whole + `"y"`}},
+		{"calls in chunks", []string{by("1", "TOOL_CALL_CHUNK", call...), by("2", "TOOL_CALL_CHUNK", call...), by("1", "TOOL_CALL_CHUNK", `"toolCallId":"c"`, `"delta":"{"`)},
+			[]string{"TOOL_CALL_CHUNK" + one + begun, "TOOL_CALL_CHUNK" + two + begun, "TOOL_CALL_ARGS" + one + other}},
+		{"messages", []string{by("1", "TEXT_MESSAGE_START", chunk...), by("2", "TEXT_MESSAGE_START", chunk...), by("2", "TEXT_MESSAGE_CONTENT", piece("x")...), by("1", "TEXT_MESSAGE_CONTENT", piece("y")...), by("2", "TEXT_MESSAGE_END", `"messageId":"m"`), ev("TEXT_MESSAGE_END", `"messageId":"m"`)},
+			[]string{"TEXT_MESSAGE_START" + one + other, "TEXT_MESSAGE_START" + two + other, "TEXT_MESSAGE_CONTENT" + partly(two) + `text "x"`, "TEXT_MESSAGE_CONTENT" + partly(one) + `text "y"`, "TEXT_MESSAGE_END" + two + `text "x"`, "TEXT_MESSAGE_END" + one + `text "y"`}},
+		{"messages in chunks", []string{by("1", "TEXT_MESSAGE_CHUNK", append(chunk, `"delta":"x"`)...), by("2", "TEXT_MESSAGE_CHUNK", append(chunk, `"delta":"y"`)...), by("1", "TEXT_MESSAGE_CHUNK", `"delta":"z"`)},
+			[]string{"TEXT_MESSAGE_CHUNK" + partly(one) + `text "x"`, "TEXT_MESSAGE_CHUNK" + partly(two) + `text "y"`, "TEXT_MESSAGE_CHUNK" + partly(one) + `text "z"`}},
+		{"a message under the id of another role's", []string{by("1", "TEXT_MESSAGE_START", `"messageId":"m"`, `"role":"user"`), by("2", "TEXT_MESSAGE_CHUNK", piece("x")...)},
+			[]string{typeNonAnswer + one + other, typeNonAnswer + two + other}},
+	})
+}
+
 // TestAgents checks the parents of agents and steps.
 func TestAgents(t *testing.T) {
 	step := func(kind, name string, more ...string) string {

@@ -17,10 +17,11 @@ type a2a struct {
 	version    a2aVersion
 	quiet      bool
 	pendingGap *gap
+	callOwners callOwners
 }
 
 func newA2A(s *Settings, out *output) *a2a {
-	return &a2a{runs: newRuns(s, out), version: a2aVersion{v03: s.Format == A2A03}}
+	return &a2a{runs: newRuns(s, out), version: a2aVersion{v03: s.Format == A2A03}, callOwners: newCallOwners(true)}
 }
 
 func (a *a2a) setQuiet(quiet bool) { a.quiet = quiet }
@@ -72,10 +73,10 @@ func (a *a2a) writeEvent(r *run, b *event.Batch, e *event.Event) {
 	case event.KindThought:
 		a.writeThought(r, b, e)
 	case event.KindToolStarted:
-		id := r.startedCallID(e, a.out.newID)
+		id := a.callOwners.started(r, b, e, a.out.newID)
 		a.writeWorking(r, b, a2aPart{Data: toolPart{ID: id, Name: e.Name, Args: asStruct(e.Payload())}, Metadata: &partMetadata{Type: "function_call", Long: e.LongRunning}})
 	case event.KindToolEnded:
-		id := r.endedCallID(e, a.out.newID)
+		id := a.callOwners.ended(r, b, e, a.out.newID)
 		a.writeWorking(r, b, a2aPart{Data: toolPart{ID: id, Name: e.Name, Response: toolResult(e)}, Metadata: &partMetadata{Type: "function_response"}})
 	case event.KindInputRequested:
 		a.writeQuestion(r, b, newInput(e))
@@ -85,7 +86,9 @@ func (a *a2a) writeEvent(r *run, b *event.Batch, e *event.Event) {
 		a.adopt(e.ID, r)
 	case event.KindTransfer, event.KindInputAnswered, event.KindAgentStarted, event.KindAgentEnded, event.KindToolProgress, event.KindPlan,
 		event.KindConfidence, event.KindCitation, event.KindReasoning:
-		a.writeWorking(r, b, a2aPart{Data: otherEvent{Kind: e.Kind.String(), content: newContent(e, b.Partial)}})
+		c := newContent(e, b.Partial)
+		c.Call = a.callOwners.idOf(r, b.Branch, c.Call, a.out.newID)
+		a.writeWorking(r, b, a2aPart{Data: otherEvent{Kind: e.Kind.String(), content: c}})
 	}
 }
 

@@ -20,7 +20,7 @@ type agui struct {
 }
 
 func newAGUI(s *Settings, out *output) *agui {
-	return &agui{runs: newRuns(s, out), callOwners: newCallOwners()}
+	return &agui{runs: newRuns(s, out), callOwners: newCallOwners(false)}
 }
 
 func (a *agui) setQuiet(quiet bool) { a.quiet = quiet }
@@ -112,7 +112,7 @@ func (a *agui) writeEvent(r *run, b *event.Batch, e *event.Event) {
 	case event.KindTransfer, event.KindInputRequested, event.KindInputAnswered, event.KindToolPaused, event.KindToolProgress,
 		event.KindConfidence, event.KindCitation, event.KindReasoning:
 		c := newContent(e, b.Partial)
-		c.Call = a.callID(r, c.Call)
+		c.Call = a.callOwners.idOf(r, b.Branch, c.Call, a.out.newID)
 		a.writeCustom(r, b, "delegraph."+e.Kind.String(), c)
 	}
 }
@@ -259,19 +259,14 @@ func (a *agui) endText(t *text) {
 
 func (a *agui) callIDs(r *run, onWire []string) (all []string) {
 	for _, id := range onWire {
-		all = append(all, a.callID(r, id))
+		all = append(all, a.callOwners.idOf(r, "", id, a.out.newID))
 	}
 	return all
 }
 
-func (a *agui) callID(r *run, onWire string) string { return a.callOwners.idOf(r, onWire, a.out.newID) }
-
 // writeToolCall writes a complete call: its arguments arrive at once.
 func (a *agui) writeToolCall(r *run, b *event.Batch, e *event.Event) {
-	if e.ReusesID {
-		r.rename(e.CallID, a.out.newID())
-	}
-	id := a.callID(r, r.startedCallID(e, a.out.newID))
+	id := a.callOwners.started(r, b, e, a.out.newID)
 	if !a.ensureCurrent(r) {
 		return
 	}
@@ -283,7 +278,7 @@ func (a *agui) writeToolCall(r *run, b *event.Batch, e *event.Event) {
 }
 
 func (a *agui) writeToolResult(r *run, b *event.Batch, e *event.Event) {
-	id := a.callID(r, r.endedCallID(e, a.out.newID))
+	id := a.callOwners.ended(r, b, e, a.out.newID)
 	if !a.ensureCurrent(r) {
 		return
 	}

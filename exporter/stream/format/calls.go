@@ -11,27 +11,21 @@ import (
 // call is a tool call without an id on the wire.
 type call struct{ id, tool string }
 
-// maxCalls bounds a run's open calls without an id.
+// maxCalls bounds a run's open calls without an id, and its renamed calls.
 const maxCalls = 256
 
-// startedCallID returns the id of a call that starts. id makes one for a call that has none on the wire.
-func (r *run) startedCallID(e *event.Event, id func() string) string {
-	if e.CallID != "" {
-		return e.CallID
-	}
-	begun := call{id(), e.Name}
+// startUnnamed returns the id of a call that starts without one on the wire.
+func (r *run) startUnnamed(tool string, id func() string) string {
+	begun := call{id(), tool}
 	if len(r.calls) < maxCalls {
 		r.calls = append(r.calls, begun)
 	}
 	return begun.id
 }
 
-// endedCallID returns the id of a call that ends. A call without one on the wire is taken for the oldest open call of its tool.
-func (r *run) endedCallID(e *event.Event, id func() string) string {
-	if e.CallID != "" {
-		return e.CallID
-	}
-	i := slices.IndexFunc(r.calls, func(open call) bool { return open.tool == e.Name })
+// endUnnamed returns the id of a call that ends without one on the wire. It is taken for the oldest open call of its tool.
+func (r *run) endUnnamed(tool string, id func() string) string {
+	i := slices.IndexFunc(r.calls, func(open call) bool { return open.tool == tool })
 	if i < 0 {
 		return id()
 	}
@@ -64,42 +58,112 @@ func (p pausedCalls) hasPlaceholder(e *event.Event) bool {
 }
 
 // renamedCall is a call that has another id for readers than on the wire, because another call has that one.
-type renamedCall struct{ id, onWire string }
+type renamedCall struct{ id, onWire, branch string }
 
-// callOwners knows which run an id of a call belongs to. Some models number the calls of each answer, and so their runs have the
-// same ids. Readers of AG-UI keep calls by their id over all runs.
-type callOwners struct{ byID *simplelru.LRU[string, *run] }
-
-// maxOwnedCalls bounds the ids whose run is known. A forgotten one counts as new.
-const maxOwnedCalls = 1024
-
-func newCallOwners() callOwners {
-	known, _ := simplelru.NewLRU[string, *run](maxOwnedCalls, nil) // the only error is a size below one
-	return callOwners{known}
-}
-
-// rename gives a call another id for readers, because another call of its run had the id on the wire.
-func (r *run) rename(onWire, id string) {
-	r.renamed = slices.DeleteFunc(r.renamed, func(known renamedCall) bool { return known.onWire == onWire })
-	if len(r.renamed) < maxCalls {
-		r.renamed = append(r.renamed, renamedCall{id, onWire})
-	}
-}
-
-// idOf returns the id of a run's call for readers. It differs from the one on the wire if that belongs to another call.
-// An earlier run of the session has the same call: its result often comes with the next run.
-func (c callOwners) idOf(r *run, onWire string, id func() string) string {
-	if i := slices.IndexFunc(r.renamed, func(known renamedCall) bool { return known.onWire == onWire }); i >= 0 {
-		return r.renamed[i].id
-	}
-	owner, known := c.byID.Get(onWire)
-	if onWire == "" || known && owner == r {
+// rename gives a call of a branch another id for readers, instead of an earlier one.
+func (r *run) rename(branch, onWire, id string) string {
+	r.renamed = slices.DeleteFunc(r.renamed, func(known renamedCall) bool { return known.onWire == onWire && known.branch == branch })
+	if len(r.renamed) == maxCalls {
 		return onWire
 	}
-	if known && !(owner.ended && owner.session == r.session) && len(r.renamed) < maxCalls {
-		r.renamed = append(r.renamed, renamedCall{id(), onWire})
-		return r.renamed[len(r.renamed)-1].id
+	r.renamed = append(r.renamed, renamedCall{id, onWire, branch})
+	return id
+}
+
+// renamedCall returns the renamed call with an id in a branch, else the last one in any branch, or nil.
+func (r *run) renamedCall(branch, onWire string) (found *renamedCall) {
+	for i := range r.renamed {
+		switch known := &r.renamed[i]; {
+		case known.onWire != onWire:
+		case known.branch == branch:
+			return known
+		default:
+			found = known
+		}
 	}
-	c.byID.Add(onWire, r)
+	return found
+}
+
+// callOwners knows which call an id of the wire belongs to. Some models number the calls of each answer, so runs, and agents that work
+// in parallel, may have the same ids. Readers of AG-UI keep calls by their id over all runs, and readers of A2A within a task.
+type callOwners struct {
+	byID   *simplelru.LRU[callIDKey, callOwner]
+	perRun bool
+}
+
+// callIDKey is an id of the wire, in one run or in all (nil).
+type callIDKey struct {
+	run    *run
+	onWire string
+}
+
+// callOwner is the call that has an id: its run, and the branch that started it if that was seen.
+type callOwner struct {
+	run     *run
+	branch  string
+	started bool
+}
+
+// maxOwnedCalls bounds the ids whose call is known. A forgotten one counts as new.
+const maxOwnedCalls = 1024
+
+func newCallOwners(perRun bool) callOwners {
+	known, _ := simplelru.NewLRU[callIDKey, callOwner](maxOwnedCalls, nil) // the only error is a size below one
+	return callOwners{known, perRun}
+}
+
+func (c callOwners) keyOf(r *run, onWire string) callIDKey {
+	if c.perRun {
+		return callIDKey{r, onWire}
+	}
+	return callIDKey{nil, onWire}
+}
+
+// started returns the id for readers of a call that starts.
+func (c callOwners) started(r *run, b *event.Batch, e *event.Event, id func() string) string {
+	if e.CallID == "" {
+		return r.startUnnamed(e.Name, id)
+	}
+	key := c.keyOf(r, e.CallID)
+	owner, _ := c.byID.Get(key)
+	renamed := r.renamedCall(b.Branch, e.CallID)
+	isNew := renamed == nil || renamed.branch != b.Branch
+	if e.ReusesID || isNew && owner.run == r && owner.started && owner.branch != b.Branch {
+		return r.rename(b.Branch, e.CallID, id())
+	}
+	onReader := c.idOf(r, b.Branch, e.CallID, id)
+	if onReader == e.CallID {
+		c.byID.Add(key, callOwner{r, b.Branch, true})
+	}
+	return onReader
+}
+
+// ended returns the id for readers of a call that ends.
+func (c callOwners) ended(r *run, b *event.Batch, e *event.Event, id func() string) string {
+	if e.CallID == "" {
+		return r.endUnnamed(e.Name, id)
+	}
+	return c.idOf(r, b.Branch, e.CallID, id)
+}
+
+// idOf returns the id for readers of a run's call, which a frame of a branch names. It differs from the one on the wire if that belongs
+// to another call. A call that no frame of the branch started is the last one with its id, as in spans. An earlier run of the session
+// has the same call: its result often comes with the next run.
+func (c callOwners) idOf(r *run, branch, onWire string, id func() string) string {
+	key := c.keyOf(r, onWire)
+	owner, known := c.byID.Get(key)
+	isOwn := known && owner.run == r
+	renamed := r.renamedCall(branch, onWire)
+	switch {
+	case onWire == "":
+		return ""
+	case renamed != nil && (renamed.branch == branch || !isOwn || owner.branch != branch):
+		return renamed.id
+	case isOwn:
+		return onWire
+	case known && !(owner.run.ended && owner.run.session == r.session):
+		return r.rename(branch, onWire, id())
+	}
+	c.byID.Add(key, callOwner{run: r, branch: branch})
 	return onWire
 }

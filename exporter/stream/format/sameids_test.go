@@ -111,6 +111,10 @@ func TestSameIDs(t *testing.T) {
 	call := func(f replay.Frame, session, s string) step { return of(f, session, event.KindToolStarted, s) }
 	result := func(f replay.Frame, session, s string) step { return of(f, session, event.KindToolEnded, s) }
 	final := func(f replay.Frame, session string) step { return of(f, session, event.KindRunEnded, "") }
+	by := func(branch string, s step) step {
+		s.b.Agent, s.b.Branch = branch, branch
+		return s
+	}
 	for _, c := range []struct {
 		name         string
 		steps        []step
@@ -127,6 +131,12 @@ func TestSameIDs(t *testing.T) {
 		{"calls at once", []step{call(first, "", "a"), call(second, "", "x"), result(second, "", "y"), result(first, "", "b")}, "", "ab xy", 2},
 		{"calls of a session at once", []step{call(first, "1", "a"), call(second, "1", "x"), result(second, "1", "y"), result(first, "1", "b")}, "", "ab xy", 2},
 		{"calls of two sessions", []step{call(first, "1", "a"), result(first, "1", "b"), final(first, "1"), call(second, "2", "x"), result(second, "2", "y")}, "", "ab xy", 1},
+		{"texts of two agents", []step{by("1", text(first, "a")), by("2", text(first, "x")), by("1", text(first, "b")), by("2", text(first, "y"))}, "ab xy", "", 1},
+		{"calls of two agents at once", []step{by("1", call(first, "", "a")), by("2", call(first, "", "x")), by("1", result(first, "", "b")), by("2", result(first, "", "y"))}, "", "ab xy", 1},
+		{"calls of two agents, one after the other", []step{by("1", call(first, "", "a")), by("1", result(first, "", "b")), by("2", call(first, "", "x")), by("2", result(first, "", "y"))}, "", "ab xy", 1},
+		{"a result that does not name its agent", []step{by("1", call(first, "", "a")), result(first, "", "b")}, "", "ab", 1},
+		{"a result that names neither agent", []step{by("1", call(first, "", "a")), by("2", call(first, "", "x")), result(first, "", "y")}, "", "a xy", 1},
+		{"a call of an agent that is announced again", []step{by("1", call(first, "", "a")), by("2", call(first, "", "x")), by("2", call(first, "", "y"))}, "", "a xy", 1},
 		{"a call that the next run of its session answers", []step{call(first, "1", "a"), final(first, "1"), result(second, "1", "b")}, "", "ab", 1},
 	} {
 		for as, take := range map[Format]func(received, *testing.T, []byte){AGUI: received.takeAGUI, A2A03: received.takeA2A} {

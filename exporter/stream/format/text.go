@@ -7,8 +7,8 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// textKey distinguishes texts that are open at the same time: by their message or, if it is unknown, by their author and response.
-// A thought is never the same text as an answer.
+// textKey distinguishes texts that are open at the same time: by their message and branch or, if the message is unknown, by their
+// author and response. A thought is never the same text as an answer.
 type textKey struct {
 	message, agent, branch, within, response string
 	thought                                  bool
@@ -16,7 +16,7 @@ type textKey struct {
 
 func keyOf(b *event.Batch, e *event.Event) textKey {
 	if e.Message != "" {
-		return textKey{message: e.Message, thought: e.Kind == event.KindThought}
+		return textKey{message: e.Message, branch: b.Branch, thought: e.Kind == event.KindThought}
 	}
 	return textKey{agent: b.Agent, branch: b.Branch, within: b.EnclosingCall, response: b.Response, thought: e.Kind == event.KindThought}
 }

@@ -38,9 +38,9 @@ var (
 	}
 )
 
-// TestTextsOfMessages checks that a text is followed by its message, and stated once.
+// TestTextsOfMessages checks that a text is followed by its message, and stated once, also for AG-UI's own client.
 func TestTextsOfMessages(t *testing.T) {
-	two := []string{"Alpha one", "Beta two"}
+	p, two := newPlayer(t), []string{"Alpha one", "Beta two"}
 	for name, c := range map[string]struct {
 		stream    []string
 		want, a2a []string // a2a is nil if it is the same
@@ -54,6 +54,12 @@ func TestTextsOfMessages(t *testing.T) {
 			`data: {"type":"RUN_STARTED","threadId":"t","runId":"r"}` + "\n\n", aguiEvents("START", "a", `,"role":"assistant"`), aguiEvents("START", "b", `,"role":"assistant"`),
 			aguiEvents("CONTENT", "a", `,"delta":"Alpha "`), aguiEvents("CONTENT", "b", `,"delta":"Beta "`), aguiEvents("CONTENT", "a", `,"delta":"one"`), aguiEvents("CONTENT", "b", `,"delta":"two"`),
 			aguiEvents("END", "b", ""), aguiEvents("END", "a", ""), `data: {"type":"RUN_FINISHED","threadId":"t","runId":"r"}` + "\n\n",
+		}, two, nil},
+		"agui, of two agents": {[]string{
+			`data: {"type":"RUN_STARTED","threadId":"t","runId":"r"}` + "\n\n", aguiEvents("START", "a", `,"role":"assistant","subagentRunId":"1"`), aguiEvents("START", "a", `,"role":"assistant","subagentRunId":"2"`),
+			aguiEvents("CONTENT", "a", `,"delta":"Alpha ","subagentRunId":"1"`), aguiEvents("CONTENT", "a", `,"delta":"Beta ","subagentRunId":"2"`),
+			aguiEvents("CONTENT", "a", `,"delta":"one","subagentRunId":"1"`), aguiEvents("CONTENT", "a", `,"delta":"two","subagentRunId":"2"`),
+			aguiEvents("END", "a", `,"subagentRunId":"1"`), aguiEvents("END", "a", `,"subagentRunId":"2"`), `data: {"type":"RUN_FINISHED","threadId":"t","runId":"r"}` + "\n\n",
 		}, two, nil},
 		"aisdk": {[]string{
 			`data: {"type":"start","messageId":"m"}` + "\n\n", `data: {"type":"start-step"}` + "\n\n", aisdkPart("start", "0", ""), aisdkPart("start", "1", ""),
@@ -83,8 +89,15 @@ func TestTextsOfMessages(t *testing.T) {
 			if c.a2a != nil && format != "agui" {
 				want = c.a2a
 			}
-			if got := statedTexts(t, harness.ReplayAs(t, "client", format, file)); !slices.Equal(got, want) {
+			stream := harness.ReplayAs(t, "client", format, file)
+			if got := statedTexts(t, stream); !slices.Equal(got, want) {
 				t.Errorf("%s as %s: %q, want %q", name, format, got, want)
+			}
+			if format != "agui" {
+				continue
+			}
+			if said := p.file(stream); said.Fault != "" || said.Errors == 0 && assistantText(said) != strings.Join(want, "") {
+				t.Errorf("%s: AG-UI's client has %+v, want %q", name, said, want)
 			}
 		}
 	}
