@@ -23,6 +23,7 @@ func TestArguments(t *testing.T) {
 		"none":              {[]string{begins("f"), ends}, begun + `TOOL_CALL_END; tool_started name="f" call="c"`},
 		"cut off":           {[]string{begins("f"), piece(`{\"a\"`), ends}, begun + more + `TOOL_CALL_END; tool_started name="f" call="c"`},
 		"without their end": {[]string{begins("f"), piece("{}"), result}, begun + more + `TOOL_CALL_RESULT; tool_started name="f" call="c" {}; tool_ended name="f" call="c" settled "x"`},
+		"after their end":   {[]string{begins("f"), piece(`{\"a\"`), ends, piece(":1}")}, begun + more + `TOOL_CALL_END; tool_started name="f" call="c"` + "\nTOOL_CALL_ARGS; other"},
 		"of a delegation": {
 			[]string{begins("task"), piece(`{\"subagent_type\":\"b\"}`), ends}, begun + more + `TOOL_CALL_END; tool_started name="task" call="c" {"subagent_type":"b"}`,
 		},
@@ -66,6 +67,9 @@ func TestUnendedArguments(t *testing.T) {
 		"a node":                    {[]string{node, begins(), piece, ev("STEP_FINISHED", `"stepName":"n"`)}, call + "; agent_ended"},
 		"a nested run":              {[]string{nested, begins(), piece, strings.Replace(finish, `"r"`, `"n"`, 1)}, call + "; agent_ended"},
 		"another agent":             {[]string{subagent, begins(), piece, ev("SUBAGENT_FINISHED", tag)}, "agent_ended"},
+		"a run with open agents":    {[]string{subagent, begins(tag), node, begins(), fails}, call + "; " + call + "; error agent_error; run_ended agent_error"},
+		"a node of a nested run":    {[]string{nested, node, begins(), strings.Replace(finish, `"r"`, `"n"`, 1), finish}, call + `; tool_paused call="c"; run_ended awaits_outcome`},
+		"a run with an open text":   {[]string{subagent, begins(tag), ev("TEXT_MESSAGE_CHUNK", `"messageId":"m"`, `"role":"assistant"`, `"delta":"x"`), finish}, `text "x"; tool_paused call="c"; run_ended awaits_outcome`},
 		"a call announced again":    {[]string{begins(), begins(), piece, ev("TOOL_CALL_END", `"toolCallId":"c"`)}, call},
 		"a call with its end":       {[]string{begins(), ev("TOOL_CALL_END", `"toolCallId":"c"`), finish}, `tool_paused call="c"; run_ended awaits_outcome`},
 		"a call announced twice":    {[]string{begins(), begins()}, "other"},

@@ -226,6 +226,18 @@ func (d *decoder) reportUnended(b *event.Batch) {
 	}
 }
 
+// reportAllUnended is reportUnended for the end of the run, which ends the work of all agents. A batch has one speaker, so calls of
+// other agents have none.
+func (d *decoder) reportAllUnended(b *event.Batch) {
+	d.reportUnended(b)
+	for i := range d.calls {
+		if open := &d.calls[i]; open.unstated && !slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.IsText() }) {
+			agent{}.apply(b)
+			open.state(b)
+		}
+	}
+}
+
 // toolChunk starts a call or continues its arguments. A chunk without an id continues the previous
 // call.
 func (d *decoder) toolChunk(v strictjson.Value, b *event.Batch) {

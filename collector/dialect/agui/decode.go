@@ -201,7 +201,7 @@ func (d *decoder) runFinished(v strictjson.Value, b *event.Batch) {
 	if outcome == outcomeSucceeded || outcome == outcomeUnknown {
 		d.reportLastClosed(b)
 	}
-	d.reportUnended(b)
+	d.reportAllUnended(b)
 	switch outcome {
 	case outcomeInterrupted:
 		d.requestInputs(v, b)
@@ -250,7 +250,7 @@ func (d *decoder) end(failure event.Failure, code string, v strictjson.Value, b 
 
 // runError ends the run with an error.
 func (d *decoder) runError(v strictjson.Value, b *event.Batch) {
-	d.reportUnended(b)
+	d.reportAllUnended(b)
 	e := b.Add(event.KindError)
 	e.Error, e.Code = event.AgentError, errorCode(v)
 	d.end(event.AgentError, e.Code, v, b)
