@@ -236,6 +236,19 @@ func (r *openRun) endIfDone(agent *Operation) {
 	}
 }
 
+// failWithin marks the agents in a call that has failed. An agent without a final answer has not completed its work. It failed
+// itself if its own last result was the same failure: the exception has passed through it.
+func (r *openRun) failWithin(call *Operation, code string) {
+	for op := call.lastChild; op != nil; op = op.prevSibling {
+		if !op.Kind.Invokes() || op.finalFrame > 0 {
+			continue
+		}
+		if op.hasUnfinished = true; code != "" && op.lastResult == (failure{event.ToolError, code}) {
+			op.failedFrame, op.failureCode = r.now.Frame, code
+		}
+	}
+}
+
 // endWithin ends the open operations below a call whose response has arrived.
 func (r *openRun) endWithin(call *Operation) {
 	if call.openChildren == 0 {

@@ -183,6 +183,9 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 		r.dropMissingWithin(op)
 	}
 	answered := r.answeredWithin(op)
+	if op.parent.lastResult = failureOf(e); e.Error != event.NoFailure {
+		r.failWithin(op, e.Code)
+	}
 	r.endWithin(op)
 	switch {
 	case paused:

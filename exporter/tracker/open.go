@@ -353,6 +353,7 @@ type openState struct {
 	ordinal      int       // position among the operations of the run with the same OperationKind.order
 	failedFrame  int       // the last frame that states a failure
 	failureCode  string    // code of that failure in the stream
+	lastResult   failure   // of its last call that has ended; empty if that has not failed
 	finalFrame   int       // its last final frame
 	endFrame     int       // the last frame that states its end
 	pausedFrame  int       // the frame that paused it until an answer comes from outside
