@@ -133,6 +133,11 @@ func (d *decoder) readHandoffBack(sc *scope, m strictjson.Value, b *event.Batch)
 		return
 	}
 	to := d.agentOfReturn(m.Get("name").String())
+	if to == "" { // later states repeat the message when other agents have spoken
+		d.seen.add(seenResult, id)
+		d.returning = ""
+		return
+	}
 	by := sc.speakerNamed(d.returning)
 	for up := d.last; up != nil && up != sc; up = up.above {
 		if up.name() == d.returning {
@@ -143,9 +148,9 @@ func (d *decoder) readHandoffBack(sc *scope, m strictjson.Value, b *event.Batch)
 	if isWithin := by.branch != "" && b.ParentBranch == by.branch; !claimed && !isWithin {
 		return
 	}
-	d.seen.add(seenResult, id) // also if the agent is not known yet: later states repeat the message when other agents have spoken
+	d.seen.add(seenResult, id)
 	d.returning = ""
-	if claimed && to != "" && to != b.Agent {
+	if claimed && to != b.Agent {
 		d.addTransfer(to, id, b)
 	}
 }

@@ -141,6 +141,22 @@ func TestLateHandoffBack(t *testing.T) {
 	}
 }
 
+// TestReturnOfUnknownAgent checks that an agent whose graph has no name is not the run's own agent because it returns control.
+func TestReturnOfUnknownAgent(t *testing.T) {
+	var frames []string
+	for i, m := range strings.Split(strings.ReplaceAll(returnsTo("expert", "boss", 1), `,{"type"`, "\n"+`{"type"`), "\n") {
+		if i == 0 {
+			frames = append(frames, frame("messages", `[{"type":"AIMessageChunk","id":"lc_run--1","content":"Four","chunk_position":"last"},{"langgraph_checkpoint_ns":"expert:1|agent:2"}]`))
+		}
+		frames = append(frames, frame("messages", `[`+m+`,{"langgraph_checkpoint_ns":"expert:1"}]`))
+	}
+	for _, line := range facts(nil, frames...) {
+		if strings.Contains(line, `agent="expert"`) {
+			t.Errorf("%s", line)
+		}
+	}
+}
+
 // TestParallelHandoffs checks two calls that hand control over at the same time. Only one of them is a transfer: the one to the agent that starts.
 func TestParallelHandoffs(t *testing.T) {
 	call := func(to string) string {
