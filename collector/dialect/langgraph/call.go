@@ -1,6 +1,7 @@
 package langgraph
 
 import (
+	"cmp"
 	"iter"
 	"regexp"
 	"slices"
@@ -184,15 +185,21 @@ func (d *decoder) endCall(c *call, failure event.Failure, code string, b *event.
 	e.CallID, e.Name, e.Error, e.Code, e.TurnMayEnd = c.id, c.tool, failure, code, true
 }
 
-// endWithoutResult reports the end of the only open call in a graph, of the given tool or of any. The tool has returned a command to
-// the graph above, which may contain an answer in place of a result. If the graph shows its frames, an answer in its agent's name that
-// only the graph above gets is from such a command.
+// forwardTool is the default name of the tool with which langgraph-supervisor returns the message of an agent as its answer.
 //
 // Source: langgraph_supervisor/handoff.py, create_forward_message_tool.
+const forwardTool = "forward_message"
+
+// endWithoutResult reports the end of the only open call in a graph, of the given tool or of any; of several calls, of the only one of
+// forwardTool. The tool has returned a command to the graph above, which may contain an answer in place of a result. If the graph shows
+// its frames, an answer in its agent's name that only the graph above gets is from such a command.
 func (d *decoder) endWithoutResult(sc *scope, tool string, b *event.Batch) {
-	c := d.calls.only(func(c *call) bool {
-		return c.scope == sc && (tool == "" || c.tool == tool) && !c.abandoned && !c.earlier
-	})
+	only := func(tool string) *call {
+		return d.calls.only(func(c *call) bool {
+			return c.scope == sc && (tool == "" || c.tool == tool) && !c.abandoned && !c.earlier
+		})
+	}
+	c := cmp.Or(only(tool), only(cmp.Or(tool, forwardTool)))
 	if c != nil && (c.by.claim(b) || c.by.branch == b.Branch) { // the answer may name the agent first
 		d.endCall(c, event.NoFailure, "", b)
 	}
