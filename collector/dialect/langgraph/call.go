@@ -228,13 +228,14 @@ func (d *decoder) pauseCall(c *call, question string, b *event.Batch) {
 
 // failInnermostCall reports the innermost call that the error of the run ended. A tool's exception that
 // no node handles ends every call around it, but a batch has only one speaker. If the innermost graph
-// has several open calls, it is unknown which one failed, and none is reported.
-func (d *decoder) failInnermostCall(code string, b *event.Batch) {
+// has several open calls, or something else may have raised the error, it is unknown what failed, and none
+// is reported. isOfTool says that a tool raised the error.
+func (d *decoder) failInnermostCall(isOfTool bool, code string, b *event.Batch) {
 	if len(d.open) > 0 || code == recursionError {
 		return
 	}
 	deepest := d.innermost()
-	if c := d.calls.only(func(c *call) bool { return c.scope == deepest }); c != nil {
+	if c := d.calls.only(func(c *call) bool { return c.scope == deepest }); c != nil && (isOfTool || d.isAlone(deepest, toolNode, c)) {
 		d.failCall(c, event.ToolError, code, b)
 	}
 }

@@ -94,18 +94,50 @@ func (d *decoder) endNodeCalls(namespace string, b *event.Batch) {
 	}
 }
 
-// failOpen reports the calls that the error of the run ended. It also reports whether the only open response did not fail, or may not
-// have: the exception was raised elsewhere, or several nodes were running.
+// failOpen reports the calls that the error of the run ended. It also reports whether an open response did not fail, or may not
+// have: the exception was raised elsewhere, or may have been.
 func (d *decoder) failOpen(exception strictjson.Value, code string, b *event.Batch) (elsewhere bool) {
 	hasFailed := d.failCallsIn(b, func(*call) bool { return true })
 	from, isKnown := d.origins[exceptionKey(exception)]
-	isUnclear := !isKnown && len(d.running) > 1
-	switch {
-	case hasFailed, from.isOfCall, isUnclear:
-	case !isKnown, isToolTask(from.namespace):
-		d.failInnermostCall(code, b)
+	switch showsTools := d.running != nil || len(d.taskCall) > 0; { // events and tasks show each exception of a tool
+	case hasFailed, from.isOfCall:
+	case isKnown && isToolTask(from.namespace), !isKnown && !showsTools:
+		d.failInnermostCall(isKnown, code, b)
 	}
-	return len(d.open) > 0 && (isUnclear || isKnown && !d.hasOpenIn(from.namespace))
+	if isKnown {
+		return len(d.open) > 0 && !d.hasOpenIn(from.namespace)
+	}
+	for _, m := range d.open {
+		elsewhere = elsewhere || !d.isAlone(m.scope, m.task, nil)
+	}
+	return elsewhere
+}
+
+// isAlone reports whether nothing but a task of a graph can have raised the error of the run. LangChain's agents run one node at
+// a time. Of other graphs, the stream does not show which nodes run, except in events those of the run's own graph. An open call
+// may have raised the error too, unless it is the given one, or the task works within it.
+func (d *decoder) isAlone(sc *scope, task string, executed *call) bool {
+	for _, c := range d.calls {
+		if c != executed && !c.earlier && !c.abandoned && !sc.isWithin(c) {
+			return false
+		}
+	}
+	for ; sc.above != nil; sc, task = sc.above, sc.branch {
+		if !isAgentNode(task) {
+			return false
+		}
+	}
+	return len(d.running) == 1 || len(d.running) == 0 && isAgentNode(task)
+}
+
+// isWithin reports whether a graph works within a call.
+func (sc *scope) isWithin(c *call) bool {
+	for up := sc; up != nil; up = up.above {
+		if up.call == c.id {
+			return true
+		}
+	}
+	return false
 }
 
 func isToolTask(namespace string) bool {

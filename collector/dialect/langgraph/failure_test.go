@@ -71,7 +71,14 @@ func TestOriginOfError(t *testing.T) {
 	task := func(id, call string) string {
 		return frame("tasks", `{"id":"`+id+`","name":"tools","triggers":["__pregel_push"],"input":{"__type":"tool_call_with_context","tool_call":{"name":"f","id":"`+call+`","args":{},"type":"tool_call"}}}`)
 	}
-	piece := frame("messages", `[{"type":"AIMessageChunk","id":"lc_run--2","content":"Hi"},{"langgraph_node":"ok","langgraph_step":1,"langgraph_checkpoint_ns":"ok:1"}]`)
+	pieceIn := func(namespace string) string {
+		return frame("messages", `[{"type":"AIMessageChunk","id":"lc_run--2","content":"Hi"},{"langgraph_node":"ok","langgraph_step":1,"langgraph_checkpoint_ns":"`+namespace+`"}]`)
+	}
+	piece, agentPiece := pieceIn("ok:1"), pieceIn("model:1")
+	within := func(graph string) string {
+		return strings.NewReplacer("event: updates", "event: updates|"+graph, `,{"name":"g","id":"c2","args":{}}`, "", "c1", "c3", "run--1", "run--3").Replace(asksTwice)
+	}
+	asksOnce := within("tools:9")
 	failed := toolEvent("on_tool_error", "f", "tools:1", `{"tool_call_id":"c1","error":`+raised+`}`)
 	result := frame("updates", `{"tools":{"messages":[{"type":"tool","id":"m2","tool_call_id":"c2","name":"g","content":""}]}}`)
 	const (
@@ -90,16 +97,25 @@ func TestOriginOfError(t *testing.T) {
 		{"the only call, in a node of tools", []string{asksTwice, result, taskFailed("tools", "1", raised)}, []string{`tool_ended name="g" call="c2" settled ""`, f, ends}},
 		{"another node beside the only call", []string{asksTwice, result, taskFailed("bad", "1", raised)}, []string{`tool_ended name="g" call="c2" settled ""`, ends}},
 		{"another exception of another node", []string{asksTwice, result, taskFailed("bad", "1", `{"error":"ValueError","message":"y"}`)}, []string{`tool_ended name="g" call="c2" settled ""`, f, ends}},
-		{"a printed exception", append(both, taskFailed("tools", "2", `"ValueError('x')"`)), []string{g, f, ends}},
-		{"the only response", []string{piece}, []string{ends}},
+		{"a printed exception", append(both, taskFailed("tools", "2", `"ValueError('x')"`)), []string{g, ends}},
+		{"the only call, whose tool has no event with an exception", []string{node("start", "tools", "1", "1", ""), asksTwice, result}, []string{`tool_ended name="g" call="c2" settled ""`, ends}},
+		{"a call of an agent in the only call", []string{asksTwice, result, asksOnce}, []string{`tool_ended name="g" call="c2" settled ""`, strings.Replace(f, "c1", "c3", 1), ends}},
+		{"a call of an agent in one of two calls", []string{asksTwice, asksOnce}, []string{ends}},
+		{"a call of an agent in a node", []string{within("research:9")}, []string{ends}},
+		{"the only response of an agent", []string{agentPiece}, []string{ends}},
+		{"the only response of an agent in a call", []string{asksTwice, result, pieceIn("tools:9|model:1")}, []string{`tool_ended name="g" call="c2" settled ""`, ends}},
+		{"the only response of an agent in one of two calls", []string{asksTwice, pieceIn("tools:9|model:1")}, []string{ends + " elsewhere"}},
+		{"the only response of an agent in a node", []string{pieceIn("research:9|model:1")}, []string{ends + " elsewhere"}},
+		{"the only response of a node in a call", []string{asksTwice, result, pieceIn("tools:9|ok:1")}, []string{`tool_ended name="g" call="c2" settled ""`, ends + " elsewhere"}},
+		{"the only response of a node", []string{piece}, []string{ends + " elsewhere"}},
 		{"another node", []string{piece, taskFailed("bad", "1", raised)}, []string{ends + " elsewhere"}},
-		{"another exception before", []string{piece, taskFailed("bad", "1", `{"error":"KeyError","message":"x"}`)}, []string{ends}},
-		{"another attempt", []string{piece, taskFailed("bad", "1", raised), frame("metadata", `{"run_id":`+runID+`,"attempt":2}`)}, []string{ends}},
+		{"another exception before", []string{agentPiece, taskFailed("bad", "1", `{"error":"KeyError","message":"x"}`)}, []string{ends}},
+		{"another attempt", []string{agentPiece, taskFailed("bad", "1", raised), frame("metadata", `{"run_id":`+runID+`,"attempt":2}`)}, []string{ends}},
 		{"the node of the response", []string{piece, taskFailed("ok", "1", raised)}, []string{ends}},
 		{"another task of the node", []string{piece, taskFailed("ok", "11", raised)}, []string{ends + " elsewhere"}},
 		{"nodes that run at the same time", []string{node("start", "ok", "1", "1", ""), node("start", "bad", "2", "1", ""), piece}, []string{ends + " elsewhere"}},
 		{"a node after another", []string{node("start", "bad", "2", "1", ""), node("end", "bad", "2", "1", ""), node("start", "ok", "1", "1", ""), piece}, []string{ends}},
-		{"what waits is no failure", []string{piece, taskFailed("bad", "1", `{"error":"GraphInterrupt","message":"x"}`), frame("error", `{"error":"GraphInterrupt","message":"x"}`)},
+		{"what waits is no failure", []string{agentPiece, taskFailed("bad", "1", `{"error":"GraphInterrupt","message":"x"}`), frame("error", `{"error":"GraphInterrupt","message":"x"}`)},
 			[]string{`error agent_error code="GraphInterrupt"`}},
 	} {
 		frames := append(slices.Clip(c.frames), frame("error", raised))
