@@ -226,33 +226,18 @@ func (d *decoder) pauseCall(c *call, question string, b *event.Batch) {
 	}
 }
 
-// failInnermostCall reports the innermost call that the error of the run ended. A tool's exception that
-// no node handles ends every call around it, but a batch has only one speaker. If the innermost graph
-// has several open calls, or something else may have raised the error, it is unknown what failed, and none
-// is reported. isOfTool says that a tool raised the error.
-func (d *decoder) failInnermostCall(isOfTool bool, code string, b *event.Batch) {
+// failInnermostCall reports the call that the error of the run ended. A tool's exception that no node handles ends every call around
+// it, but a batch has only one speaker. task is the namespace of the task that raised the error, or "" if it is unknown. If several
+// calls are possible, none is reported.
+func (d *decoder) failInnermostCall(task, code string, b *event.Batch) {
 	if len(d.open) > 0 || code == recursionError {
 		return
 	}
-	deepest := d.innermost()
-	if c := d.calls.only(func(c *call) bool { return c.scope == deepest }); c != nil && (isOfTool || d.isAlone(deepest, toolNode, c)) {
-		d.failCall(c, event.ToolError, code, b)
-	}
-}
-
-// innermost returns the deepest graph with an open call, or nil.
-func (d *decoder) innermost() (deepest *scope) {
-	for _, c := range d.calls {
-		if deepest == nil || c.scope.depth() > deepest.depth() {
-			deepest = c.scope
+	graph, _ := splitLast([]byte(task))
+	d.failCall(d.calls.only(func(c *call) bool {
+		if task != "" {
+			return c.scope.namespace == string(graph)
 		}
-	}
-	return deepest
-}
-
-func (sc *scope) depth() (n int) {
-	for up := sc.above; up != nil; up = up.above {
-		n++
-	}
-	return n
+		return d.isAlone(c.scope, toolNode, c)
+	}), event.ToolError, code, b)
 }

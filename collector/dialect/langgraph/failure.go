@@ -102,7 +102,7 @@ func (d *decoder) failOpen(exception strictjson.Value, code string, b *event.Bat
 	switch showsTools := d.running != nil || len(d.taskCall) > 0; { // events and tasks show each exception of a tool
 	case hasFailed, from.isOfCall:
 	case isKnown && isToolTask(from.namespace), !isKnown && !showsTools:
-		d.failInnermostCall(isKnown, code, b)
+		d.failInnermostCall(from.namespace, code, b)
 	}
 	if isKnown {
 		return len(d.open) > 0 && !d.hasOpenIn(from.namespace)

@@ -134,11 +134,6 @@ func (d *decoder) readTask(sc *scope, v strictjson.Value, b *event.Batch) {
 	for _, channel := range returnChannels {
 		d.readUpdate(sc, node, result.Get(channel), b)
 	}
-	for write := range result.Elements() { // of servers before 0.7: pairs of channel and value
-		if channel, value := tuple(write); channel.Is("messages") {
-			d.readMessages(sc, messagesOf(value), b)
-		}
-	}
 	d.readInterrupts(sc, v.Get("interrupts"), b)
 	if exception := v.Get("error"); exception.Kind() > strictjson.Null && !isInterrupt(exception) {
 		executed := d.calls.byID(d.taskCall[id])
