@@ -18,6 +18,7 @@ type marks struct {
 	thinks    bool       // the text is a thought
 	answers   bool       // the text is not a thought; thinks takes precedence
 	shows     bool       // there is a thought besides the text
+	foreign   bool       // an item is a message, but not an assistant's
 }
 
 // Members that mark a message, and their values for a thought and for an answer. gpt-oss models state a channel, and some servers
@@ -121,8 +122,9 @@ func isReadable(v strictjson.Value) bool {
 
 // nature is what all marks of a message together say about its text.
 type nature struct {
-	kind   event.Kind // of the text, by the message's type or role
-	thinks bool       // the text is a thought
+	kind    event.Kind // of the text, by the message's type or role
+	thinks  bool       // the text is a thought
+	foreign bool       // see marks
 }
 
 // answer is the nature of a message without marks.
@@ -137,7 +139,7 @@ func (n nature) textKind() event.Kind {
 
 // add adds what another object says about the same message.
 func (m *marks) add(other marks) {
-	m.hasRole, m.instructs = m.hasRole || other.hasRole, m.instructs || other.instructs
+	m.hasRole, m.instructs, m.foreign = m.hasRole || other.hasRole, m.instructs || other.instructs, m.foreign || other.foreign
 	m.thinks, m.answers, m.shows = m.thinks || other.thinks, m.answers || other.answers, m.shows || other.shows
 	if other.kind != event.KindText {
 		m.kind = other.kind
@@ -155,5 +157,6 @@ func (n nature) updated(m marks) nature {
 	if m.hasRole || m.kind != event.KindText {
 		n.kind = m.kind
 	}
+	n.foreign = n.foreign || m.foreign
 	return n
 }

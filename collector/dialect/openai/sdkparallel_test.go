@@ -108,6 +108,8 @@ func TestParallelItems(t *testing.T) {
 		{createdOf(fake), system(fake), createdOf(fake), messageOf(1, "added", fake), deltaOf(2, fake), secret(2, fake)},
 		{createdOf(fake), createdOf(fake), messageOf(1, "added", fake), system(fake), secret(2, fake), secret(2, fake)},
 		{createdOf(fake), thought, createdOf(fake), messageOf(1, "added", fake), secret(2, fake)},
+		{createdOf(fake), strings.Replace(system(fake), "system", "tool", 1), createdOf(fake), secret(2, fake)},
+		{createdOf(fake), strings.Replace(system(fake), "system", "user", 1), createdOf(fake), messageOf(1, "added", fake), secret(2, fake)},
 		{createdOf("r"), system(fake), createdOf("r"), messageOf(1, "added", fake), secret(2, fake)},
 		{createdOf("r"), createdOf("s"), messageOf(1, "added", "i"), system("j"), secret(2, "j")},
 		{createdOf("r"), createdOf("s"), messageOf(1, "added", "i"), system("j"), bare},

@@ -42,7 +42,7 @@ func (w *withheldSet) leaveNumbers() {
 		w.missed = w.missed || isNumber(key)
 	}
 	for key, is := range w.natures {
-		w.missed = w.missed || isNumber(key) && is.kind == event.KindText // a message with a thought
+		w.missed = w.missed || isNumber(key) && (is.foreign || is.kind == event.KindText) // a text that is no answer, or a thought
 	}
 }
 
@@ -384,6 +384,7 @@ func itemMarks(item strictjson.Value) marks {
 	case !kind.Is("message"), len(item.Get("role").Text()) == 0: // all servers name the role of a message
 		m.kind = event.KindOther
 	}
+	m.foreign = m.kind != event.KindText && item.Get("type").Is("message")
 	return m
 }
 
