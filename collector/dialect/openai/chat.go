@@ -297,6 +297,7 @@ func (d *decoder) reportCall(c *choice, b *event.Batch) {
 		return
 	}
 	d.calls.begin(call{id: open.id, tool: open.name})
+	d.response.hasCalls = true
 	e := b.Add(event.KindToolStarted)
 	e.CallID, e.Name, e.ReusesID = open.id, open.name, d.callIDs.Contains(d.run+" "+open.id)
 	if open.id != "" {

@@ -46,7 +46,9 @@ func (d *decoder) endChat(b *event.Batch) {
 		e.Error, e.Code = event.ModelError, d.chat.chunkError
 	}
 	if d.chat.failure, d.chat.code = e.Error, e.Code; e.Error == event.NoFailure {
-		b.Add(event.KindFinal)
+		if !d.response.hasCalls { // else they are left to be executed
+			b.Add(event.KindFinal)
+		}
 		return
 	}
 	e = b.Add(event.KindError)

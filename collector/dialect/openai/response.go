@@ -24,7 +24,7 @@ type response struct {
 	open     bool
 	ended    bool   // it has ended, and no other has started
 	hasItems bool   // an item was reported, so the end of the response only repeats the items
-	hasCalls bool   // it has calls that the client or the Agents SDK executes
+	hasCalls bool   // it, or the completion, has calls that the client or the Agents SDK executes
 	implied  bool   // only parts of it were seen so far
 	shared   bool   // it stands for several open responses of which one has the item
 	author   string // the agent that it is of, or "". It does not change, so that the response ends where it began
@@ -123,7 +123,9 @@ func (d *decoder) responseEnded(v strictjson.Value, b *event.Batch) {
 		d.calls = nil
 		d.end(event.AgentError, code, b)
 	default:
-		b.Add(event.KindFinal)
+		if len(d.calls) == 0 { // else they are left to be executed
+			b.Add(event.KindFinal)
+		}
 		d.pauseCalls(b)
 		d.end(event.NoFailure, "", b)
 	}

@@ -62,7 +62,7 @@ func TestInterleavedRuns(t *testing.T) {
 		succeeds = `model_ended model="m" finish="completed" input=5 output=6; final; run_ended`
 		fails    = `model_ended model="m" finish="failed" model_error code="server_error"; error agent_error code="server_error"; run_ended agent_error code="server_error"`
 		stopped  = `model_ended model="m" finish="stop" unmetered; final; `
-		called   = `model_ended model="m" finish="tool_calls" unmetered; final; `
+		called   = `model_ended model="m" finish="tool_calls" unmetered; `
 		ended    = `run_ended awaits_outcome`
 	)
 	tokens := func(n string) string { return `usage model="m" unmetered input=` + n + ` output=` + n }
