@@ -26,6 +26,11 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 		return r.Root
 	}
 	op := r.agents[agentKey{operationName(b), b.Branch}]
+	if r.startsAgain(op, b) {
+		op.endStated = true
+		r.endIfDone(op)
+		op = nil
+	}
 	switch {
 	case op != nil && op.open:
 	case b.Step == "" && r.silentTargets[b.Agent] != nil:
@@ -52,6 +57,11 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 		op.Kind, op.Agent = InvokeAgent, b.Agent // the step turns out to be an agent
 	}
 	return op
+}
+
+// startsAgain reports whether a frame starts an agent that has given its final answer: it is invoked again.
+func (r *openRun) startsAgain(op *Operation, b *event.Batch) bool {
+	return op != nil && op.open && op.finalFrame > 0 && b.Has(event.KindAgentStarted)
 }
 
 // nameAfterAuthor names the run after its first author, unless that author has a branch or got control

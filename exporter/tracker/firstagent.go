@@ -23,6 +23,9 @@ func (r *openRun) rootAgentOf(b *event.Batch) (op *Operation, decided bool) {
 		return r.Root, true
 	case !r.rootIsFirst, b.EnclosingCall != "" && known == nil:
 		return nil, false
+	case b.MayBeRoot && r.startsAgain(known, b) && r.hasRoom(InvokeWorkflow):
+		r.rootIsFirst = false
+		r.raiseRoot()
 	case known == r.Root:
 		return known, true
 	case b.MayBeRoot && !b.IsParallel && b.Agent == r.Root.Name && r.current == r.Root: // control came back

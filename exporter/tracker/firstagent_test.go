@@ -74,8 +74,36 @@ invoke_agent a ok 1-4
     invoke_agent b ok 1-2
       chat m ok 1-2
   chat m ok 3-4`},
+		{"agents start again after their final answers", file(), []*event.Batch{
+			says("a", mayBeRoot(""), responds("m"), final), says("b", mayBeRoot(""), responds("m"), final),
+			says("a", mayBeRoot(""), starts), says("a", mayBeRoot(""), responds("m"), final), says("b", mayBeRoot(""), starts), says("b", mayBeRoot(""), responds("m"), final)}, `
+completed
+invoke_workflow  ok 1-6
+  invoke_agent a ok 1-1
+    chat m ok 1-1
+  invoke_agent b ok 1-2
+    chat m ok 1-2
+  invoke_agent a ok 3-4
+    chat m ok 3-4
+  invoke_agent b ok 5-6
+    chat m ok 5-6`},
+		{"the root starts again after its final answer", file(), []*event.Batch{
+			says("a", mayBeRoot(""), responds("m"), final), says("a", mayBeRoot(""), starts), says("a", mayBeRoot(""), responds("m"), final)}, `
+completed
+invoke_workflow  ok 1-3
+  invoke_agent a ok 1-1
+    chat m ok 1-1
+  invoke_agent a ok 2-3
+    chat m ok 2-3`},
+		{"an agent starts twice before its final answer", file(), []*event.Batch{
+			says("a", mayBeRoot(""), starts), says("a", mayBeRoot(""), starts), says("a", mayBeRoot(""), responds("m"), final)}, `
+completed
+invoke_agent a ok 1-3
+  chat m ok 2-3`},
 	})
 }
+
+var starts = fresh(event.KindAgentStarted)
 
 // TestNamedAfterItsCalls names an agent after it has made calls.
 func TestNamedAfterItsCalls(t *testing.T) {

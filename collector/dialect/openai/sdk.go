@@ -118,7 +118,7 @@ func (d *decoder) agentUpdated(v strictjson.Value, b *event.Batch) {
 		b.Agent = by
 		d.transfer(name, b)
 	default:
-		from, left := b.Agent, false
+		from, left, again := b.Agent, false, d.sdk.agents.hasFinished(name)
 		if name != d.sdk.agents.current {
 			left = d.leaveImplied(b)
 			d.forgetResponse()
@@ -129,6 +129,8 @@ func (d *decoder) agentUpdated(v strictjson.Value, b *event.Batch) {
 		if left {
 			b.Agent = from // whose response has ended; the other one begins with its own first event
 		}
+		case again:
+			b.Add(event.KindAgentStarted)
 	}
 }
 

@@ -69,6 +69,11 @@ func (a *agents) beginAgain(name string) {
 	}
 }
 
+// hasFinished reports whether an agent has begun, and sends no response until it begins again.
+func (a *agents) hasFinished(name string) bool {
+	return a.known.Contains(name) && !slices.Contains(a.active, name)
+}
+
 // finish records that an agent sends no response until it begins again.
 func (a *agents) finish(name string) {
 	a.active = slices.DeleteFunc(a.active, func(other string) bool { return other == name })

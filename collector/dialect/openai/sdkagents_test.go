@@ -94,6 +94,8 @@ func TestAgentsOfRun(t *testing.T) {
 	}{
 		"one after the other": {[]string{begins("a"), createdOf("r"), completedOf(1, "r", ""), begins("b"), createdOf("s"), completedOf(1, "s", "")},
 			"a: model_started; a: model_ended; a: final; b: model_started; b: model_ended; b: final"},
+		"one after the other, twice": {[]string{begins("a"), createdOf("r"), completedOf(1, "r", ""), begins("b"), createdOf("s"), completedOf(1, "s", ""), begins("a"), createdOf("u"), completedOf(1, "u", ""), begins("b"), createdOf("x")},
+			"a: model_started; a: model_ended; a: final; b: model_started; b: model_ended; b: final; a: agent_started; a: model_started; a: model_ended; a: final; b: agent_started; b: model_started"},
 		"at the same time": {[]string{begins("a"), begins("b"), createdOf("r"), createdOf("s"), messageOf(1, "added", "i"), messageOf(2, "done", "i"), messageOf(1, "added", "j"), messageOf(2, "done", "j"),
 			completedOf(3, "r", message("i")), completedOf(3, "s", message("j")), messageItem("a", "i"), messageItem("b", "j")},
 			`?: model_started; ?#1: model_started; ?#shared: text "i"; ?#shared: text "j"; ?: model_ended; ?: final; ?#1: model_ended; ?#1: final`},
