@@ -25,6 +25,8 @@ type Batch struct {
 	Orphan        bool      // the run may turn out to be an agent of another run (KindChildRun)
 	Session       string    // the conversation's id on the wire, or ""
 	Agent         string    // the speaker, or ""; never the user
+	AgentUnknown  bool      // the speaker is an agent that the stream has not named yet, not the run itself
+	Sent          *Sent     // what the agent has sent before the stream named it as the sender; nil if nothing
 	Branch        string    // the agent's position in a workflow, or a value that distinguishes agents with the same name; or ""
 	Step          string    // the step of the agent that works in Branch, if it is not the agent itself; or ""
 	Place         *Place    // of the speaker in the run's tree; nil if the protocol has no places
@@ -97,6 +99,12 @@ type Batch struct {
 
 	overflow *Event // receives the events beyond MaxEvents; nil if there are none
 	memory   memory
+}
+
+// Sent identifies a response of a model, and a call in it, that were AgentUnknown.
+type Sent struct {
+	Response string // as Batch.Response
+	Call     string // the ID of the call, or ""
 }
 
 // NameCheck says what the names in a frame allow.

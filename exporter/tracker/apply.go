@@ -25,7 +25,9 @@ func (r *openRun) modelStarted(e *event.Event, b *event.Batch, agent *Operation)
 func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
 	agent = agent.failingOperation(e.Error).firstOpen()
 	key := responseKey{agent, b.Response}
-	r.endAwaitingUsage(key)
+	if r.endAwaitingUsage(key); b.AgentUnknown {
+		r.endAllAwaitingUsage() // a later frame names only the agent of the last one
+	}
 	op := r.partialResponses[key]
 	if op == nil {
 		op = r.chat(e.Model, b, agent)
@@ -41,7 +43,7 @@ func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
 	if e.Error != event.NoFailure {
 		status = OperationError
 	}
-	if e.UsageIncomplete {
+	if e.UsageIncomplete || b.AgentUnknown {
 		op.Status, op.Failure, op.ErrorCode, op.Ended = status, e.Error, e.Code, r.now
 		op.response = b.Response
 		put(&r.awaitingUsage, key, op)
@@ -96,7 +98,7 @@ func (r *openRun) chat(model string, b *event.Batch, agent *Operation) *Operatio
 	if op == nil {
 		return nil
 	}
-	op.Agent, op.Branch = agent.agentName(), b.Branch
+	op.Agent, op.Branch = senderOf(b, agent), b.Branch
 	r.keepRequest(op, agent)
 	op.Started, op.startUnknown = r.Root.Started, !r.answersRequest
 	if cause := agent.causeOf(agent.laneOr(b.Branch)); cause.Frame > 0 {
@@ -131,7 +133,7 @@ func (r *openRun) beginTool(e *event.Event, b *event.Batch, caller *Operation) *
 	if op == nil {
 		return nil
 	}
-	op.Agent, op.CallID, op.Branch = caller.agentName(), e.CallID, b.Branch
+	op.Agent, op.CallID, op.Branch = senderOf(b, caller), e.CallID, b.Branch
 	if b.Step != "" {
 		op.Agent = b.Agent
 	}

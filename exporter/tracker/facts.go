@@ -57,6 +57,33 @@ func (r *openRun) endAwaitingUsage(key responseKey) {
 	op.Ended = ended
 }
 
+// attribute attributes a response and a call to the agent that has sent them, once the stream names it.
+func (r *openRun) attribute(sent *event.Sent, agent *Operation) {
+	for key, op := range r.awaitingUsage {
+		if key.response == sent.Response && op.Agent == "" {
+			r.attributeTo(agent, op)
+			r.endAwaitingUsage(key)
+			break
+		}
+	}
+	if call := r.calls[sent.Call]; call != nil && call.open && call.Agent == "" {
+		r.attributeTo(agent, call)
+	}
+}
+
+func (r *openRun) attributeTo(agent, op *Operation) {
+	op.Agent = agent.agentName()
+	r.reparent(op, agent)
+}
+
+// senderOf returns the name of the agent that sends a response or a call, or "" if it is not known.
+func senderOf(b *event.Batch, speaker *Operation) string {
+	if b.AgentUnknown {
+		return ""
+	}
+	return speaker.agentName()
+}
+
 // endAllAwaitingUsage ends the responses of all agents, in the order in which they began.
 func (r *openRun) endAllAwaitingUsage() {
 	for _, op := range slices.SortedFunc(maps.Values(r.awaitingUsage), byOrdinal) {

@@ -56,7 +56,7 @@ func (r *openRun) operationOfRun(b *event.Batch) *Operation {
 	works := slices.ContainsFunc(b.Events, func(e event.Event) bool {
 		return e.Kind == event.KindModelStarted || e.Kind == event.KindModelEnded || e.Kind == event.KindToolStarted
 	})
-	if !works || !r.hasRoom(InvokeWorkflow) {
+	if !works || b.AgentUnknown || !r.hasRoom(InvokeWorkflow) {
 		return nil
 	}
 	r.rootIsFirst = false

@@ -2,9 +2,12 @@ package tracker_test
 
 import (
 	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
 // mayBeRoot puts a frame's agent directly below the run.
@@ -104,6 +107,52 @@ invoke_agent a ok 1-3
 }
 
 var starts = fresh(event.KindAgentStarted)
+
+// TestNamedLate names the agent of a response after the response has ended. Until then, neither the response nor its call is the root's.
+func TestNamedLate(t *testing.T) {
+	unknown := func(response string) fact {
+		return func(b *event.Batch) { b.AgentUnknown, b.Response = true, response }
+	}
+	sent := func(response, call string) fact {
+		return func(b *event.Batch) { b.Sent = &event.Sent{Response: response, Call: call} }
+	}
+	for name, c := range map[string]struct {
+		frames []*event.Batch
+		want   string
+	}{
+		"by the next frame": {[]*event.Batch{says("", unknown(""), begins("n")), says("", unknown(""), calls("d", "w")), says("", unknown(""), responds("n")), says("b", at("", "c", ""), sent("", "d"))},
+			"ask of a below a; n of b below b; w of b below b"},
+		"never": {[]*event.Batch{says("", unknown(""), begins("n")), says("", unknown(""), calls("d", "w")), says("", unknown(""), responds("n")), says("b", at("", "c", ""))},
+			"ask of a below a; n of  below a; w of  below a"},
+		"beside another response": {[]*event.Batch{says("", unknown(""), begins("n")), says("", unknown("1"), begins("o")), says("", unknown("1"), responds("o")), says("b", at("", "c", ""), sent("1", "")), says("", unknown(""), responds("n")), says("e", at("", "c", ""), sent("", ""))},
+			"ask of a below a; n of e below e; o of b below b"},
+		"after another response": {[]*event.Batch{says("", unknown(""), begins("n")), says("", unknown("1"), begins("o")), says("", unknown(""), responds("n")), says("", unknown("1"), responds("o")), says("b", at("", "c", ""), sent("", ""))},
+			"ask of a below a; n of  below a; o of  below a"},
+	} {
+		for _, stream := range []*event.Stream{file(), proxied()} {
+			frames := append([]*event.Batch{says("a", mayBeRoot(""), calls("c", "ask"))}, c.frames...)
+			run := follow(t, stream, frames...)
+			names := map[tracker.SpanID]string{}
+			for _, op := range run.Operations {
+				names[op.ID] = op.Name
+			}
+			var got []string
+			for _, op := range run.Operations {
+				if !op.Kind.Invokes() {
+					got = append(got, op.Name+" of "+op.Agent+" below "+names[op.Parent])
+				}
+			}
+			slices.Sort(got)
+			want := c.want
+			if stream.App != "" {
+				want = strings.NewReplacer("n of  below a", "n of  below app", "w of  below a", "w of  below app", "o of  below a", "o of  below app").Replace(want)
+			}
+			if all := strings.Join(got, "; "); all != want {
+				t.Errorf("%s, app %q:\n%s, want\n%s", name, stream.App, all, want)
+			}
+		}
+	}
+}
 
 // TestNamedAfterItsCalls names an agent after it has made calls.
 func TestNamedAfterItsCalls(t *testing.T) {

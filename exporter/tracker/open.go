@@ -34,7 +34,7 @@ type openRun struct {
 	pendingReplies   map[string]*Operation      // by branch: the agent from which a model response is still expected
 	mostReplies      int                        // the largest size of pendingReplies
 	current          *Operation                 // the open agent in control: the last frame's agent, or the target of a later transfer
-	awaitingUsage    map[responseKey]*Operation // complete responses whose usage may follow
+	awaitingUsage    map[responseKey]*Operation // complete responses whose usage or agent may follow
 	modelRequests    map[*Operation]request     // by agent: requests whose response has not begun
 	artifactIndex    map[string]int             // index in Artifacts, by id
 	aliases          []string                   // ids of runs that turned out to be agents of this one
@@ -126,6 +126,9 @@ func (r *openRun) apply(b *event.Batch) {
 		}
 	} else if b.Has(event.KindModelEnded) || b.Has(event.KindText) && !b.Partial {
 		r.clearReply(b.Branch) // the run's own agent, which has no name
+	}
+	if b.Sent != nil && agent != nil {
+		r.attribute(b.Sent, agent)
 	}
 	r.applyEvents(b, agent)
 	if !b.Has(event.KindModelEnded) && !awaitsUsage(b) {

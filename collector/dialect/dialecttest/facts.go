@@ -104,6 +104,10 @@ func format(b *event.Batch, cut func(string) string) string {
 		w.put("around", up.Branch)
 	}
 	w.put("response", b.Response)
+	w.mark("agent unknown", b.AgentUnknown)
+	if b.Sent != nil {
+		fmt.Fprintf(&w, " sent=%q", strings.TrimSpace(b.Sent.Response+" "+b.Sent.Call))
+	}
 	w.mark("may be root", b.MayBeRoot)
 	w.mark("parallel", b.IsParallel)
 	if !b.Time.IsZero() {

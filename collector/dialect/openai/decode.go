@@ -67,6 +67,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	d.frames++
 	if d.decode(f, b); d.sdk.wrapped {
 		d.sdk.agents.placeIn(b)
+		b.AgentUnknown = b.Agent == ""
 	} else {
 		b.Agent = d.agent
 	}

@@ -144,6 +144,44 @@ func TestResultOfInternalItem(t *testing.T) {
 	}
 }
 
+// TestLateNames checks that an item names the agent of a response that has ended before.
+func TestLateNames(t *testing.T) {
+	asked := ofModel(`{"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","id":"f","call_id":"c","name":"w","arguments":"{}"}}`)
+	called2 := strings.NewReplacer(`"A"`, `"B"`, `"f"`, `"g"`, `"c"`, `"d"`)
+	for name, c := range map[string]struct {
+		sent []string
+		want string // of each frame: the agent, ? for one that is not known yet, and what it has sent before
+	}{
+		"the first agent":             {[]string{ofModel(created), asked, ofModel(ended), called, output}, `? ? ? A="c" A="c"`},
+		"a message":                   {[]string{ofModel(created), ofModel(added), ofModel(ended), message}, `? ? ? A=""`},
+		"an agent in a call":          {[]string{called, ofModel(createdJS("s")), called2.Replace(asked), ofModel(strings.Replace(ended, `"id":"r"`, `"id":"s"`, 1)), called2.Replace(called)}, `A ? ? ? B="d"`},
+		"an item of another":          {[]string{ofModel(created), asked, ofModel(ended), called2.Replace(called)}, `? ? ? B`},
+		"one of two at the same time": {[]string{begins("a"), begins("b"), createdOf("r"), createdOf("s"), calledOf(1, "m", "w"), completedOf(2, "r", `{"type":"function_call","id":"fm","call_id":"m","name":"w"}`), callItem("a", "m", "w")}, `a b ? ? ? ? a="m"`},
+		"before its end":              {[]string{ofModel(created), asked, called}, `? ? A`},
+		"of a known agent":            {[]string{agentA, ofModel(created), asked, ofModel(ended), called}, `A A A A A`},
+	} {
+		var got []string
+		for line := range strings.SplitSeq(dialecttest.Facts(openai.Dialect{}, &event.Stream{SingleRun: true}, stream(c.sent...)), "\n") {
+			if line == "" || strings.HasPrefix(line, " ") {
+				continue
+			}
+			_, agent, _ := strings.Cut(line, ` agent="`)
+			agent, _, _ = strings.Cut(agent, `"`)
+			if strings.Contains(line, " agent unknown") {
+				agent = "?"
+			}
+			if _, what, sent := strings.Cut(line, ` sent="`); sent {
+				what, _, _ = strings.Cut(what, `"`)
+				agent += `="` + what + `"`
+			}
+			got = append(got, agent)
+		}
+		if all := strings.Join(got, " "); all != c.want {
+			t.Errorf("%s: %s, want %s", name, all, c.want)
+		}
+	}
+}
+
 // TestAgentNames reads streams that name their agents late or never.
 func TestAgentNames(t *testing.T) {
 	fake := strings.Replace(created, `"id":"r"`, `"id":"__fake_id__"`, 1)

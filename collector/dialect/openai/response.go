@@ -92,12 +92,14 @@ func (d *decoder) responseEnded(v strictjson.Value, b *event.Batch) {
 	for item := range r.Get("output").Elements() {
 		_, isCall := clientTools[item.Get("type").String()]
 		d.response.hasCalls = d.response.hasCalls || isCall
+		var at place
+		at.addItem(item)
+		d.response.addItem(at) // its events may be those of the shared response
 		switch {
 		case d.resumed:
 			d.beginMissedCall(item, r.Get("output"), b)
 		case !d.response.hasItems:
-			var at place
-			if at.addItem(item); slices.ContainsFunc(at.keys, d.sdk.done.Contains) || len(at.keys) == 0 && d.sharesItems() {
+			if slices.ContainsFunc(at.keys, d.sdk.done.Contains) || len(at.keys) == 0 && d.sharesItems() {
 				continue // an earlier event of another response or of the shared one has reported it
 			}
 			d.reportItem(item, &itemState{text: d.withheld.itemKind(item, at) != event.KindText}, b)
