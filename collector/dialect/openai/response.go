@@ -25,6 +25,7 @@ type response struct {
 	ended    bool   // it has ended, and no other has started
 	hasItems bool   // an item was reported, so the end of the response only repeats the items
 	hasCalls bool   // it, or the completion, has calls that the client or the Agents SDK executes
+	final    bool   // its agent sends no other
 	implied  bool   // only parts of it were seen so far
 	shared   bool   // it stands for several open responses of which one has the item
 	author   string // the agent that it is of, or "". It does not change, so that the response ends where it began
@@ -141,7 +142,8 @@ func (d *decoder) endTurn(output strictjson.Value, failure event.Failure, code s
 		e.Error, e.Code, e.Inline = failure, code, true
 	case !d.response.hasCalls && (d.response.hasItems || output.Len() > 0 || !d.sharesItems()): // else the calls may be among the shared items
 		b.Add(event.KindFinal)
-		d.finish(output)
+		d.response.final = true
+		d.sdk.agents.finish(d.response.author)
 	}
 }
 

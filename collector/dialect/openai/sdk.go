@@ -167,9 +167,6 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	var at place
 	at.addItem(raw)
 	d.itemAuthor(d.name(nameOf(cmp.Or(item.First("agent", "source_agent", "sourceAgent"), v.Get("agent")))), id, at, b)
-	if r := &d.response; r.ended && r.author == "" && !r.shared && b.Agent != "" && r.containsItem(at) {
-		b.Sent = &event.Sent{Response: d.responseName, Call: id}
-	}
 	// An application that sends responses has shown the beginning of each item that a response has. One that sends only items has shown
 	// none, so only an unreadable frame matters: it may have had the item.
 	orphan := len(at.keys) > 0 && d.withheld.isOrphan(at) && (d.sdk.shown || d.withheld.missed)

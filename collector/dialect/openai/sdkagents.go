@@ -6,7 +6,6 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 // agents are the agents of a run of the Agents SDK. Items name their agents, and events of responses do not.
@@ -16,7 +15,6 @@ type agents struct {
 	known   wire.Set[string]
 	twice   wire.Set[string]     // those that began again before their end: two with one name may work at the same time
 	inner   map[string]workplace // those that work in a call of another
-	finals  wire.Set[string]     // the keys of the items of last responses whose agents are not known
 }
 
 // workplace says in which call an agent works: one of these, of which those that have ended are removed.
@@ -138,22 +136,6 @@ func (d *decoder) endEarlierCalls() {
 	}
 }
 
-// finish records that the agent of the current response has sent its last one.
-func (d *decoder) finish(output strictjson.Value) {
-	a := &d.sdk.agents
-	if d.response.author != "" {
-		a.finish(d.response.author)
-		return
-	}
-	for item := range output.Elements() {
-		var at place
-		at.addItem(item)
-		for _, key := range at.keys {
-			a.finals.Add(key)
-		}
-	}
-}
-
 // speak reports that an agent works. If it begins without a transfer, it works in an open call, or after or beside the current agent.
 func (d *decoder) speak(name string, b *event.Batch) {
 	if name == "" || name == user {
@@ -205,9 +187,14 @@ func (d *decoder) itemAuthor(name, call string, at place, b *event.Batch) {
 		d.calls[i].agent = name
 	}
 	d.speak(name, b)
-	if a := &d.sdk.agents; call != "" {
+	a, r := &d.sdk.agents, &d.response
+	isOfLast := r.ended && r.author == "" && !r.shared && r.containsItem(at)
+	if isOfLast && b.Agent != "" {
+		b.Sent = &event.Sent{Response: d.responseName, Call: call}
+	}
+	if call != "" {
 		a.activate(name)
-	} else if slices.ContainsFunc(at.keys, a.finals.Contains) {
+	} else if isOfLast && r.final {
 		a.finish(name)
 	}
 }
