@@ -269,9 +269,9 @@ func (r *openRun) endWithin(call *Operation) {
 	r.endInner(call)
 }
 
-// laneOr returns the lane of a node, or the given lane if the operation is no node.
+// laneOr returns the lane of a node, or the given lane if the operation is no node or nil.
 func (op *Operation) laneOr(lane string) string {
-	if op.node == nil {
+	if op == nil || op.node == nil {
 		return lane
 	}
 	return op.node.lane

@@ -304,17 +304,17 @@ func (in *InputRequest) resolve() {
 	}
 }
 
-func (r *openRun) pauseCall(id string) {
-	if op := r.calls[id]; op != nil && op.open {
+func (r *openRun) pauseCall(branch, id string) {
+	if op := r.call(branch, id); op != nil && op.open {
 		op.awaitsAnswer, op.pausedFrame = true, r.now.Frame
 		r.rememberQuestion(id)
 	}
 }
 
 // addProof adds a statement about an answer to the run and to the operation that stated it.
-func (r *openRun) addProof(e *event.Event, caller *Operation) {
+func (r *openRun) addProof(e *event.Event, b *event.Batch, caller *Operation) {
 	op := caller
-	if call := r.calls[e.CallID]; call != nil {
+	if call := r.call(b.Branch, e.CallID); call != nil {
 		op = call
 	}
 	d := op.details()

@@ -42,6 +42,17 @@ incomplete, stream_ended
 invoke_agent app unfinished 0-5
   execute_tool first unfinished 1-5
   execute_tool second ok 2-3`},
+		{"with one id in two branches, of which the first is paused", proxied(), []*event.Batch{
+			says("a", branch("p.a"), calls("c1", "tool")), says("b", branch("p.b"), calls("c1", "tool")),
+			says("a", branch("p.a"), asks("q", event.InputConfirmation), pauses("c1")), says("b", branch("p.b"), returns("c1", "tool")),
+			says("b", branch("p.b"), final)}, `
+interrupted, awaiting_input
+invoke_workflow app interrupted 0-6
+  invoke_agent p interrupted 0-5
+    invoke_agent a interrupted 0-3
+      execute_tool tool interrupted 1-?
+    invoke_agent b ok 0-5
+      execute_tool tool ok 2-4`},
 		{"with one id in two branches are two", proxied(), []*event.Batch{
 			says("a", branch("p.a"), calls("c1", "tool")), says("b", branch("p.b"), calls("c1", "tool")),
 			says("a", branch("p.a"), returns("c1", "tool")), says("b", branch("p.b"), returns("c1", "tool")),

@@ -87,7 +87,7 @@ func (r *openRun) transfer(e *event.Event, b *event.Batch, from *Operation) {
 	if target != nil {
 		r.current, target.node.chain, target.node.receivedControl = target, chain, true
 	}
-	call := r.transferCall(e)
+	call := r.transferCall(e, b)
 	if call == nil {
 		return
 	}
@@ -111,9 +111,9 @@ func (r *openRun) transferSource(b *event.Batch, from *Operation) string {
 
 // transferCall returns the call that transfers control. Without an id, that is the only call
 // without an id that the frame ends.
-func (r *openRun) transferCall(e *event.Event) *Operation {
+func (r *openRun) transferCall(e *event.Event, b *event.Batch) *Operation {
 	if e.CallID != "" {
-		return r.calls[e.CallID]
+		return r.call(b.Branch, e.CallID)
 	}
 	unnamed := func(op *Operation) bool { return op.Kind == ExecuteTool && op.CallID == "" }
 	ended := r.endedNow()

@@ -233,7 +233,7 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 		r.toolStarted(e, b, caller)
 		r.keepOutput(e, b, caller)
 	case event.KindToolPaused:
-		r.pauseCall(e.CallID)
+		r.pauseCall(b.Branch, e.CallID)
 	case event.KindToolProgress:
 		r.noteProgress(e, b)
 	case event.KindToolEnded:
@@ -274,7 +274,7 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 	case event.KindError:
 		r.applyError(e, b, caller)
 	case event.KindConfidence, event.KindCitation, event.KindReasoning:
-		r.addProof(e, caller)
+		r.addProof(e, b, caller)
 	}
 }
 

@@ -176,7 +176,7 @@ func (op *Operation) runner() *Operation {
 
 // beginNode begins the operation of a node's next invocation.
 func (r *openRun) beginNode(key nodeKey, n *event.Node) *Operation {
-	call := r.calls[n.Call]
+	call := r.call(key.above.laneOr(""), n.Call)
 	inCall := call != nil && call.open && call.Kind == ExecuteTool // otherwise it may have become an earlier invocation
 	if inCall && n.Task && call.Name == n.Name {
 		return r.turnIntoNode(call, key)

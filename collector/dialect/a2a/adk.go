@@ -281,31 +281,31 @@ func (d *decoder) addPart(t *task, m adkMetadata, p part, failure event.Failure,
 
 // isRepeatedBy reports whether a call in an event is the same call again, and not another one with its ID. Some models count
 // their calls anew with each response. A repeat comes before the call's response, in an event with the same id, or in
-// Python's artifact of what was sent in a status.
-func (c call) isRepeatedBy(event string, m adkMetadata) bool {
+// Python's artifact of what was sent in a status. It is not in another branch.
+func (c *call) isRepeatedBy(event, branch string, m adkMetadata) bool {
+	if m.isEvent && branch != "" && branch != c.by.branch {
+		return false
+	}
 	return !c.answered || !m.isEvent || c.inArtifact != m.inArtifact || event != "" && event == c.event
 }
 
 // addCall reports a call once. A status that waits for input repeats the call, whatever event it names.
 func (d *decoder) addCall(t *task, m adkMetadata, p part, b *event.Batch) {
 	name, id, by := d.name(p.data.Get("name")), dialect.Name(p.data.Get("id").String()), d.name(m.event)
-	earlier, known := t.calls[id]
-	if p.streamed || known && earlier.isRepeatedBy(by, m) {
+	earlier := t.callOf(id, b.Branch)
+	if p.streamed || earlier != nil && earlier.isRepeatedBy(by, b.Branch, m) {
 		return
 	}
 	args := p.data.Get("args")
-	if id != "" && (known || len(t.calls) < maxCalls) {
-		t.calls[id] = call{event: by, inArtifact: m.inArtifact, tool: name, by: speaker{b.Agent, b.Branch}, longRunning: p.longRunning, target: d.name(wire.TransferTarget(args))}
-	}
+	t.keepCall(&call{id: id, event: by, inArtifact: m.inArtifact, tool: name, by: speaker{b.Agent, b.Branch}, longRunning: p.longRunning, target: d.name(wire.TransferTarget(args))})
 	if wire.IsInputRequest(name) {
 		t.addPendingCall(id)
 		e := b.Add(event.KindInputRequested)
 		e.CallID, e.Input = id, wire.InputKind(name, args)
 		e.SetQuestion(wire.Question(name, args, strictjson.Value{}))
 		paused := t.pauses.Ask(id, name, args)
-		if c, known := t.calls[paused]; known && !c.answered {
+		if c := t.callOf(paused, b.Branch); c != nil && !c.answered {
 			c.acknowledged = true
-			t.calls[paused] = c
 			b.Add(event.KindToolPaused).CallID = paused // JavaScript's agents send no response that says so
 		}
 		return
@@ -314,7 +314,7 @@ func (d *decoder) addCall(t *task, m adkMetadata, p part, b *event.Batch) {
 		t.addPendingCall(id)
 	}
 	e := b.Add(event.KindToolStarted)
-	e.Name, e.CallID, e.LongRunning, e.ReusesID = name, id, p.longRunning, known
+	e.Name, e.CallID, e.LongRunning, e.ReusesID = name, id, p.longRunning, earlier != nil
 	e.SetPayload(args)
 }
 
@@ -324,7 +324,11 @@ func (d *decoder) addCall(t *task, m adkMetadata, p part, b *event.Batch) {
 // Source: google/adk/workflow/_llm_agent_wrapper.py of google-adk 2.13, _synthesize_task_fr_event.
 func (d *decoder) addResponse(t *task, m adkMetadata, p part, b *event.Batch) {
 	name, id := d.name(p.data.Get("name")), dialect.Name(p.data.Get("id").String())
-	c, known := t.calls[id]
+	c := t.callOf(id, b.Branch)
+	if c == nil { // an earlier run made the call
+		c = &call{id: id, by: speaker{b.Agent, b.Branch}}
+		t.keepCall(c)
+	}
 	response := p.data.Get("response")
 	isPending := b.Agent != "" && wire.IsPending(response)
 	if c.answered || isPending && c.acknowledged {
@@ -336,9 +340,6 @@ func (d *decoder) addResponse(t *task, m adkMetadata, p part, b *event.Batch) {
 	}
 	c.acknowledged = isPending || c.paused
 	c.answered, c.paused = !c.acknowledged, false
-	if known || id != "" && len(t.calls) < maxCalls {
-		t.calls[id] = c
-	}
 	if !isPending {
 		t.removePendingCall(id)
 	}
@@ -377,9 +378,8 @@ func (t *task) addPauses(m adkMetadata, b *event.Batch) {
 			id := dialect.Name(name.String())
 			b.Add(event.KindToolPaused).CallID = id
 			t.pauses.Take(id)
-			if c, known := t.calls[id]; known {
+			if c := t.callOf(id, b.Branch); c != nil {
 				c.paused = true
-				t.calls[id] = c
 			}
 		}
 	}

@@ -5,15 +5,17 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// waitingCalls returns the IDs of the calls that have no response yet. If by is not nil, it returns only those of one agent. It leaves out
-// calls whose response comes from outside the run.
-func (t *task) waitingCalls(by *speaker) (ids []string) {
-	for id, c := range t.calls {
-		if (by == nil || c.by == *by) && !c.answered && !c.acknowledged && !c.longRunning && !wire.IsInputRequest(c.tool) {
-			ids = append(ids, id)
+// waitingCalls returns the calls that have no response yet. If by is not nil, it returns only those of one agent. It leaves out calls
+// whose response comes from outside the run.
+func (t *task) waitingCalls(by *speaker) (waiting []*call) {
+	for _, same := range t.calls {
+		for _, c := range same {
+			if (by == nil || c.by == *by) && !c.answered && !c.acknowledged && !c.longRunning && !wire.IsInputRequest(c.tool) {
+				waiting = append(waiting, c)
+			}
 		}
 	}
-	return ids
+	return waiting
 }
 
 // failure returns the failure that an event states, and its code. An event with an error has at most a code and a text.
@@ -32,7 +34,7 @@ func (t *task) failure(r *response, m adkMetadata, parts parts, b *event.Batch) 
 	case r.streaming, m.usage.Len() > 0:
 		return event.ModelError, code
 	case len(waiting) > 0 && !hasResponse(parts):
-		if t.failCall(waiting, message, code, b) {
+		if failCall(waiting, message, code, b) {
 			r.failure = event.ToolError
 		}
 		return event.ToolError, code
@@ -43,16 +45,14 @@ func (t *task) failure(r *response, m adkMetadata, parts parts, b *event.Batch) 
 }
 
 // failCall reports the failure of a tool whose only response is the error. It returns false if it is unknown which of the calls failed.
-func (t *task) failCall(calls []string, message []byte, code string, b *event.Batch) bool {
-	i := wire.FailedCall(len(calls), func(i int) string { return t.calls[calls[i]].tool }, message)
+func failCall(calls []*call, message []byte, code string, b *event.Batch) bool {
+	i := wire.FailedCall(len(calls), func(i int) string { return calls[i].tool }, message)
 	if i < 0 {
 		return false
 	}
-	failed := t.calls[calls[i]]
-	failed.answered = true
-	t.calls[calls[i]] = failed
+	calls[i].answered = true
 	e := b.Add(event.KindToolEnded)
-	e.Name, e.CallID, e.Error, e.Code = failed.tool, calls[i], event.ToolError, code
+	e.Name, e.CallID, e.Error, e.Code = calls[i].tool, calls[i].id, event.ToolError, code
 	return true
 }
 
@@ -68,6 +68,6 @@ func (t *task) reportLastFailure(m adkMetadata, parts parts, b *event.Batch) {
 		e := b.Add(event.KindModelEnded)
 		e.Usage, e.Error, e.Code = usage, failure, code
 	case failure == event.NoFailure && !t.failed:
-		t.failCall(t.waitingCalls(nil), []byte(parts.joinedText()), parts.code(), b)
+		failCall(t.waitingCalls(nil), []byte(parts.joinedText()), parts.code(), b)
 	}
 }

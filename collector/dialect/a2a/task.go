@@ -43,7 +43,8 @@ type task struct {
 	failed         bool             // the last ADK event reported a failure
 	code           string           // error code of the last ADK event, or ""; a task that fails after it has no code of its own
 
-	calls        map[string]call
+	calls        map[string][]*call // by id; those with the same id are in different branches
+	callCount    int
 	codes        wire.Set[uint64] // hashes of the code and results that were reported
 	speakers     map[speaker]*response
 	lastPlaces   map[string]agentPlace // of the agents that spoke in a branch, by name
@@ -89,8 +90,9 @@ func (t *task) hasArtifact(id string) bool {
 // isIncomplete reports whether pieces of an artifact arrived that no whole text has repeated yet.
 func (a *artifact) isIncomplete() bool { return a != nil && a.incomplete }
 
-// call is a tool call of an ADK agent.
+// call is a tool call of an ADK agent. Some models count their calls, so those of agents in different branches may have the same id.
 type call struct {
+	id           string
 	event        string // id of the event that made it
 	inArtifact   bool   // the event was in an artifact
 	tool         string
@@ -102,10 +104,36 @@ type call struct {
 	answered     bool
 }
 
+// callOf returns the last call with an id in a branch, else one in another branch that has no response yet, else any other, or nil.
+func (t *task) callOf(id, branch string) (found *call) {
+	for _, c := range t.calls[id] {
+		if c.by.branch == branch {
+			return c
+		}
+		if found == nil || found.answered {
+			found = c
+		}
+	}
+	return found
+}
+
+// keepCall remembers a call instead of the one with the same id in the same branch.
+func (t *task) keepCall(c *call) {
+	same := t.calls[c.id]
+	i := slices.IndexFunc(same, func(other *call) bool { return other.by.branch == c.by.branch })
+	switch {
+	case i >= 0:
+		same[i] = c
+	case c.id != "" && t.callCount < maxCalls:
+		t.calls[c.id] = append(same, c)
+		t.callCount++
+	}
+}
+
 func newTask(id, session, request string) *task {
 	return &task{
 		id: id, session: session, request: request,
-		calls: make(map[string]call), speakers: make(map[speaker]*response), lastPlaces: make(map[string]agentPlace),
+		calls: make(map[string][]*call), speakers: make(map[speaker]*response), lastPlaces: make(map[string]agentPlace),
 	}
 }
 

@@ -206,6 +206,42 @@ func TestReusedCallIDs(t *testing.T) {
 	}
 }
 
+// TestCallIDsOfBranches checks that open calls with one ID in different branches are calls of their own for readers of AG-UI.
+func TestCallIDsOfBranches(t *testing.T) {
+	out := &output{appendID: func(dst []byte, n uint64) []byte { return fmt.Append(dst, "e-", n) }}
+	w, got := newAGUI(&Settings{}, out), newReceived()
+	frames := uint64(0)
+	frame := func(run, branch string, kind event.Kind, text string) {
+		b := event.Batch{Run: run, Branch: branch}
+		e := b.Add(kind)
+		e.CallID = "call_0"
+		var doc strictjson.Doc
+		if err := doc.Parse(fmt.Appendf(nil, "%q", text), 1); err != nil {
+			t.Fatal(err)
+		}
+		e.SetPayload(doc.Root())
+		frames++
+		out.begin(frames)
+		w.frame(replay.Frame{Stream: &replay.Stream{}}, &b)
+		start := 0
+		for _, end := range out.ends {
+			got.takeAGUI(t, bytes.Clone(out.json.Bytes()[start:end]))
+			start = end
+		}
+	}
+	for _, run := range []string{"1", "2"} {
+		for _, branch := range []string{"a", "b", "c"} {
+			frame(run, branch, event.KindToolStarted, branch+run)
+		}
+		for _, branch := range []string{"c", "a", "b"} {
+			frame(run, branch, event.KindToolEnded, branch)
+		}
+	}
+	if calls := summary(got.calls); calls != "a1a a2a b1b b2b c1c c2c" {
+		t.Errorf("the calls are %s", calls)
+	}
+}
+
 // TestRereadFrameEndsNoOpenRun rereads a frame of a second run with the same id. What it says of the first run must not close what the
 // reader has open without telling the reader.
 func TestRereadFrameEndsNoOpenRun(t *testing.T) {
