@@ -62,6 +62,10 @@ func TestRepeatedAnswers(t *testing.T) {
 	)
 	runDecode(t, []decodeCase{
 		{"in pieces", []string{piece("a", text("h"), ""), piece("a", text("i"), more+last), completed("hi")}, []string{first, lastPiece, repeated}},
+		{"in pieces, with other white space", []string{piece("a", text("h"), ""), piece("a", text("i"), more+last), completed(`\n hi\n`)},
+			[]string{first, lastPiece, `status-update partial repeats; text "\n hi\n"; ` + end}},
+		{"at once, with other white space", []string{piece("a", text(`hi\n`), last), completed("hi")},
+			[]string{`artifact-update; artifact id="a" other bytes=3 complete; text "hi\n"`, repeated}},
 		{"in pieces without lastChunk", []string{piece("a", text("h"), ""), piece("a", text("i"), more), completed("hi")},
 			[]string{first, openPiece, `status-update; text "hi"; ` + end}},
 		{"another text", []string{piece("a", text("h"), ""), piece("a", text("i"), more), completed("ho")},

@@ -1,6 +1,7 @@
 package a2a
 
 import (
+	"bytes"
 	"cmp"
 	"hash/maphash"
 	"slices"
@@ -289,7 +290,14 @@ func textHash(parts parts) uint64 {
 func hashTexts(h *maphash.Hash, parts parts) {
 	for p := range parts.all() {
 		if p.kind == partText || p.kind == partThought {
-			_, _ = h.Write(p.text.Text()) // it never fails
+			hashText(h, p.text.Text())
 		}
+	}
+}
+
+// hashText adds a text to a hash, without white space: some agents trim the text that they repeat.
+func hashText(h *maphash.Hash, text []byte) {
+	for word := range bytes.FieldsSeq(text) {
+		_, _ = h.Write(word) // it never fails
 	}
 }
