@@ -191,9 +191,12 @@ func (r *openRun) endInner(within *Operation) {
 }
 
 // propagateStatus applies the status of an ended child to its container. A container has no frames of
-// its own from which its status could be derived.
+// its own from which its status could be derived. A call waits if an agent that works in it does.
 func (r *openRun) propagateStatus(op *Operation) {
 	above := op.parent
+	if above.Kind == ExecuteTool && op.Status == OperationInterrupted {
+		above.awaitsAnswer = true
+	}
 	if above.node == nil || !above.node.isContainer || above == r.Root {
 		return
 	}

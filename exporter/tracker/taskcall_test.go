@@ -107,6 +107,14 @@ invoke_agent app ok 0-4
   execute_tool other unfinished 1-4
     invoke_agent sub unfinished 1-2
       chat m ok 1-2`},
+		{"not in a run that waits, because a tool's agent may wait too", proxied(), []*event.Batch{asks(), sub(callsOutside("w", "wait"))}, `
+interrupted, awaiting_input
+invoke_agent app interrupted 0-3
+  chat m ok 0-1
+  execute_tool sub interrupted 1-2
+    invoke_agent sub interrupted 1-2
+      chat m ok 1-2
+      execute_tool wait interrupted 2-?`},
 		{"not in a run that was cut off", proxied(), []*event.Batch{asks(), sub(text)}, `
 incomplete, stream_ended
 invoke_agent app unfinished 0-3
