@@ -33,8 +33,13 @@ func (r *openRun) enclosingInvocation(above, last *Operation, n *event.Node) *Op
 // only a task's caller gets a new one under the same number. Otherwise a model that answers again after its
 // final answer, after a transfer or after another agent has spoken starts a new invocation. In ADK for
 // JavaScript, control may return from a transfer by itself. A frame of the agent that is no response shows this.
+// A parallel agent states once for each invocation that it runs others.
+//
+// Source: google/adk/agents/parallel_agent.py of google-adk 2.13.
 func (r *openRun) isNewInvocation(op *Operation, n *event.Node, b *event.Batch) bool {
 	switch {
+	case n.Kind == event.NodeContainer && n.Run == "" && op.lastChild != nil && r.runsInLane(op, op.lastChild.laneOr(op.node.lane)):
+		return op.node.claimsChildren
 	case !b.Has(event.KindModelStarted) && !b.Has(event.KindModelEnded):
 		return false
 	case op.node.taskReturned:

@@ -122,6 +122,21 @@ invoke_workflow app ok 0-5
       invoke_agent s3 ok 3-4
         chat m ok 3-4
     chat m ok 0-1`},
+		{"a loop that says which agent it runs next", unnamedRun(), []*event.Batch{
+			at2("loop", "-", "", runsNext), at2("p", "-", "", runsNext), whole("a", "p.a"), whole("b", "p.b"),
+			at2("loop", "-", "", runsNext), at2("p", "-", "", runsNext), whole("b", "p.b"), whole("a", "p.a")}, `
+completed
+invoke_agent loop ok 0-9
+  invoke_agent p ok 1-4
+    invoke_agent a ok 2-3
+      chat m ok 2-3
+    invoke_agent b ok 2-4
+      chat m ok 2-4
+  invoke_agent p ok 5-8
+    invoke_agent b ok 6-7
+      chat m ok 6-7
+    invoke_agent a ok 6-8
+      chat m ok 6-8`},
 		{"rounds below a path", proxied(), []*event.Batch{at2("boss", "boss@1", "", responds("m"), handsOver("", "pipe")),
 			at2("p1", "boss@1/pipe@1", "par.p1", concludes), at2("s2", "boss@1/pipe@1", "par.p1", concludes), at2("p1", "boss@1/pipe@1", "par.p1", concludes), at2("s2", "boss@1/pipe@1", "par.p1", concludes)}, `
 completed
