@@ -58,7 +58,10 @@ func (p pausedCalls) hasPlaceholder(e *event.Event) bool {
 }
 
 // renamedCall is a call that has another id for readers than on the wire, because another call has that one.
-type renamedCall struct{ id, onWire, branch string }
+type renamedCall struct {
+	id, onWire, branch string
+	started            bool // its start was seen
+}
 
 // rename gives a call of a branch another id for readers, instead of an earlier one.
 func (r *run) rename(branch, onWire, id string) string {
@@ -66,7 +69,7 @@ func (r *run) rename(branch, onWire, id string) string {
 	if len(r.renamed) == maxCalls {
 		return onWire
 	}
-	r.renamed = append(r.renamed, renamedCall{id, onWire, branch})
+	r.renamed = append(r.renamed, renamedCall{id: id, onWire: onWire, branch: branch})
 	return id
 }
 
@@ -128,12 +131,17 @@ func (c callOwners) started(r *run, b *event.Batch, e *event.Event, id func() st
 	owner, _ := c.byID.Get(key)
 	renamed := r.renamedCall(b.Branch, e.CallID)
 	isNew := renamed == nil || renamed.branch != b.Branch
-	if e.ReusesID || isNew && owner.run == r && owner.started && owner.branch != b.Branch {
-		return r.rename(b.Branch, e.CallID, id())
+	startedElsewhere := owner.run == r && owner.started && owner.branch != b.Branch || renamed != nil && renamed.started
+	onReader := ""
+	if e.ReusesID || isNew && startedElsewhere {
+		onReader = r.rename(b.Branch, e.CallID, id())
+	} else {
+		onReader = c.idOf(r, b.Branch, e.CallID, id)
 	}
-	onReader := c.idOf(r, b.Branch, e.CallID, id)
 	if onReader == e.CallID {
 		c.byID.Add(key, callOwner{r, b.Branch, true})
+	} else if renamed = r.renamedCall(b.Branch, e.CallID); renamed != nil {
+		renamed.started = true
 	}
 	return onReader
 }
