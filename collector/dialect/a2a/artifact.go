@@ -1,6 +1,7 @@
 package a2a
 
 import (
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -13,7 +14,7 @@ func (d *decoder) readArtifact(u update, b *event.Batch) {
 	m := readADKMetadata(v.Get("metadata"), artifact.Get("metadata"))
 	m.inArtifact = true
 	d.setSpeaker(t, m, b)
-	key, write := artifactKey{t.id, d.idOf(artifact, artifactIDs)}, event.Artifact{Append: mayBeTrue(v.Get("append")), Complete: is(v, "lastChunk")}
+	key, write := artifactKey{t.id, d.idOf(artifact, artifactIDs)}, event.Artifact{Append: wire.MayBeTrue(v.Get("append")), Complete: is(v, "lastChunk")}
 	parts := d.markArtifact(key, u.extent(), m.isEvent, partsOfArtifact(artifact, v)) // ADK agents mark each part
 	b.HasThoughts = b.HasThoughts || parts.thought
 	b.Type = typeOf(typeArtifact, parts)

@@ -30,6 +30,7 @@ type decoder struct {
 	thoughtTexts     thoughtTexts
 	authors          wire.Authors[contentKey]
 	thoughtBeside    bool                            // the current frame's envelope is marked as a thought
+	relayed          wire.RelayedThoughts            // of the current frame
 	textKinds        map[strictjson.Value]event.Kind // of the current frame
 	contents         []content                       // scratch of readContents
 	contentIDs       []contentID                     // scratch of withholdRepeats
@@ -43,7 +44,8 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	u := readKnown(f)
 	d.request = f.JSON.Get("id")
 	b.Snapshot, b.StreamError = u.shape == shapeTask && d.last == nil, u.shape == shapeFailure
-	d.thoughtBeside = isMarkedThought(f.JSON) || isMarkedThought(f.JSON.Get("result"))
+	d.thoughtBeside = wire.IsMarkedThought(f.JSON) || wire.IsMarkedThought(f.JSON.Get("result"))
+	d.readRelayed(u, b)
 	d.findTextKinds(f.JSON, u, b)
 	d.decode(f, u, b)
 	d.withholdRepeats(f, u, b)

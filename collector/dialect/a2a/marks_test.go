@@ -15,7 +15,7 @@ func TestMarks(t *testing.T) {
 		`"adk_thought":true`, `"adk_thought":"true"`, `"adk_thought":"yes"`, `"adk_thought":1`, `"ADK_Thought":true`, `"ADK_THOUGHT":{"x":1}`,
 		`"thought":true`, `"adk_\u200bthought":true`, `"ａdk_thought":true`, `"adk_thoughT":"x"`, `"adk:thought":true`, `"adkThought":true`,
 		`"kagent_thought":true`, `"isThought":1`, `"x-thought":"true"`, `"google.adk.thought":true`, `"adk_thoughts":true`, `"reasoning":true`, `"isThinking":true`,
-		`"category":"thinking"`, `"contentType":"reasoning"`,
+		`"category":"thinking"`, `"agno_content_category":"plan"`, `"contentType":"reasoning"`,
 	}
 	text := func(metadata string) string { return `{"text":"secret","metadata":{` + metadata + `}}` }
 	for _, mark := range marks {

@@ -180,7 +180,7 @@ func wordsIn(members ...string) event.Words {
 		Members:    map[string]event.Kind{"text": event.KindText},
 		Containers: members, ClientContainers: []string{"history"},
 		AuthorMembers: authorMembers, RoleMember: "role", UserRoles: []string{"user", "ROLE_USER"},
-		ThoughtMarkers: thoughtMarks, MetadataMembers: metadata,
+		ThoughtMarkers: wire.ThoughtMarkers, MetadataMembers: []string{"metadata"},
 		TypedMembers: []string{"data"}, TypeKinds: wire.ADKPartKinds,
 	}
 }
@@ -240,7 +240,7 @@ var (
 	// publicThoughts treats every part with metadata as a thought, because the mark may be in the metadata.
 	publicThoughts = event.Rule{AllowedTypes: knownKinds, ThoughtMarkers: signs, Members: merge(partRules(event.KindText), publicMarks, rules{"metadata": members(publicMarks)})}
 	publicMarks    = rules{"adk_thought": &mark, "adk:thought": &mark, "adkThought": &mark, "thought": &mark}
-	signs          = slices.Concat(metadata, thoughtMarks, categories)
+	signs          = slices.Concat([]string{"metadata"}, wire.ThoughtMarkers, wire.ThoughtCategories)
 )
 
 func partRules(text event.Kind) rules {

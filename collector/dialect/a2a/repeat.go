@@ -59,7 +59,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	}
 	w.others.SetScopes(b.Run)
 	b.Internal = b.Internal || u.internalBeside || snapshot && w.overflowed
-	piece := mayBeTrue(u.body.Get("append"))
+	piece := wire.MayBeTrue(u.body.Get("append"))
 	withheld := !u.body.Exists() || u.internalBeside || wire.IsFiltered(b, prefilter)
 	content := contentReader{d: d, anyMember: !u.body.Exists(), findMarks: withheld, ids: d.contentIDs[:0]}
 	content.read(f.JSON, false)

@@ -68,7 +68,7 @@ func (u update) extent() extent {
 	switch {
 	case u.shape == shapeTask:
 		return extentSnapshot
-	case mayBeTrue(u.body.Get("append")), u.shape == shapeMessage && len(u.body.Get("taskId").Text()) > 0,
+	case wire.MayBeTrue(u.body.Get("append")), u.shape == shapeMessage && len(u.body.Get("taskId").Text()) > 0,
 		readADKMetadata(u.body.Get("metadata"), u.body.Get("artifact").Get("metadata")).partial:
 		return extentPiece
 	}

@@ -1,69 +1,22 @@
 package a2a
 
 import (
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-var (
-	thoughtMarks = []string{"adk_thought", "adk:thought", "adkThought", "thought"} // members that mark a thought
-	metadata     = []string{"metadata"}                                            // the member that may contain them
-	categories   = []string{"agno_content_category"}                               // Agno's mark: "content" for an answer, "reasoning" for a thought
-	typeNames    = []string{"kind", "type", "category"}                            // ends of the names of members that hold a type
-)
-
-// isMarkedThought reports whether a part, or an object with parts, is marked as a model's thought,
-// in its metadata or directly. Any value except null and false counts as a mark.
-func isMarkedThought(v strictjson.Value) bool {
-	for name, value := range v.Members() {
-		if _, marked := markInMetadata(value); marked && lenient.MatchesAny(name.Text(), metadata) {
-			return true
-		}
-	}
-	_, outside := markOf(v)
-	return outside
-}
-
 // hasVisibleMark reports whether the filter keeps a mark of a part.
 func hasVisibleMark(v strictjson.Value) bool {
 	for _, object := range []strictjson.Value{v, v.Get("metadata")} {
-		for _, name := range thoughtMarks {
-			if mayBeTrue(object.Get(name)) {
+		for _, name := range wire.ThoughtMarkers {
+			if wire.MayBeTrue(object.Get(name)) {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-// markInMetadata returns the name of a mark in metadata or in an object directly in it.
-func markInMetadata(meta strictjson.Value) (name strictjson.Value, is bool) {
-	if name, is = markOf(meta); is {
-		return name, true
-	}
-	for _, value := range meta.Members() {
-		if name, is = markOf(value); is {
-			return name, true
-		}
-	}
-	return strictjson.Value{}, false
-}
-
-// markOf returns the name of the member of v that marks a thought.
-func markOf(v strictjson.Value) (name strictjson.Value, is bool) {
-	for name, value := range v.Members() {
-		if lenient.MatchesAny(name.Text(), categories) && value.Kind() > strictjson.Null && !value.Is("content") {
-			return name, true
-		}
-		if lenient.HasSuffix(name.Text(), typeNames...) && lenient.IsThoughtType(value.Text()) {
-			return name, true
-		}
-		if mayBeTrue(value) && lenient.MatchesAny(name.Text(), thoughtMarks) || lenient.IsThoughtFlag(name, value) {
-			return name, true
-		}
-	}
-	return strictjson.Value{}, false
 }
 
 // addThought reports that a frame contains a thought, for example in a history or in a message that is not an agent's.
@@ -74,47 +27,42 @@ func addThought(frame strictjson.Value, b *event.Batch) {
 			return
 		}
 	}
-	if mark, is := findMark(frame, true); is {
+	if mark, is := wire.FindThoughtMark(frame); is {
 		b.AddText(event.KindThought, mark) // the name of the mark: only the text of an agent's new thought is reported
 	}
 }
 
-// findMark looks for a mark in metadata at any depth. own also finds marks outside of metadata.
-func findMark(v strictjson.Value, own bool) (mark strictjson.Value, is bool) {
-	if own {
-		if mark, is = markOf(v); is {
-			return mark, true
-		}
-	}
-	for name, value := range v.Members() {
-		if string(name.Text()) == "data" { // arguments and results of tools are not judged
-			continue
-		}
-		inside := lenient.MatchesAny(name.Text(), metadata)
-		if inside {
-			if mark, is = markInMetadata(value); is {
-				return mark, true
+// readRelayed finds the thoughts of remote agents whose answers ADK agents pass on.
+func (d *decoder) readRelayed(u update, b *event.Batch) {
+	d.relayed = wire.RelayedThoughts{BesideOthers: u.shape == shapeTask}
+	status := u.body.Get("status")
+	add := func(v strictjson.Value) {
+		for m := range wire.WithMetadata(v) {
+			if m.InMetadata && lenient.MatchesAny(m.Name.Text(), customMetadata) {
+				d.relayed.Add(b.Embedded(b.Embedded(m.Value).Get("a2a:response")))
 			}
 		}
-		if mark, is = findMark(value, own && !inside); is {
-			return mark, true
+	}
+	for _, v := range []strictjson.Value{u.body, status, status.Get("message"), u.body.Get("artifact")} {
+		add(v)
+	}
+	for _, list := range []strictjson.Value{u.body.Get("artifacts"), u.body.Get("history")} {
+		for v := range list.Elements() {
+			add(v)
 		}
 	}
-	for element := range v.Elements() {
-		if mark, is = findMark(element, own); is {
-			return mark, true
-		}
-	}
-	return mark, false
+	b.HasThoughts = b.HasThoughts || d.relayed.Any()
 }
+
+var customMetadata = []string{"adk_custom_metadata"}
 
 // artifactKey identifies an artifact of a stream.
 type artifactKey struct{ task, id string }
 
-// withFrame returns parts with what the current frame says about them: the mark of its envelope, and the kinds that
-// findTextKinds found.
+// withFrame returns parts with what the current frame says about them: the mark of its envelope, the thoughts of remote
+// agents, and the kinds that findTextKinds found.
 func (d *decoder) withFrame(p parts) parts {
-	p.thought, p.kinds = p.thought || d.thoughtBeside, d.textKinds
+	p.thought, p.kinds, p.relayed = p.thought || d.thoughtBeside, d.textKinds, &d.relayed
 	return p
 }
 

@@ -208,6 +208,7 @@ type parts struct {
 	list    strictjson.Value
 	thought bool                            // something around the parts marks them as a model's thought
 	kinds   map[strictjson.Value]event.Kind // Batch.TextKinds
+	relayed *wire.RelayedThoughts
 }
 
 // partsOf returns the parts of a message. 0.3 over HTTP+JSON calls them content.
@@ -220,7 +221,7 @@ func partsOfArtifact(artifact strictjson.Value, around ...strictjson.Value) part
 }
 
 func readParts(list strictjson.Value, around ...strictjson.Value) parts {
-	return parts{list: list, thought: slices.ContainsFunc(around, isMarkedThought)}
+	return parts{list: list, thought: slices.ContainsFunc(around, wire.IsMarkedThought)}
 }
 
 func (p parts) len() int { return p.list.Len() }
@@ -250,7 +251,7 @@ func (p parts) each() iter.Seq2[strictjson.Value, part] {
 	return func(yield func(strictjson.Value, part) bool) {
 		for v := range p.list.Elements() {
 			one := readPart(v)
-			isMarked := isMarkedThought(v)
+			isMarked := wire.IsMarkedThought(v) || p.relayed != nil && p.relayed.Contain(one.text)
 			one.hiddenMark = isMarked && !hasVisibleMark(v)
 			kind, listed := p.kinds[v]
 			if one.isThought = p.thought || isMarked; (one.isThought || kind == event.KindThought) && one.kind == partText {
@@ -314,7 +315,7 @@ var (
 // isForeign reports whether a part has a kind that the protocol does not define. A thought is not
 // foreign.
 func isForeign(v strictjson.Value) bool {
-	_, thought := markOf(v)
+	_, thought := wire.ThoughtMark(v)
 	return !thought && lenient.HasOtherValue(v, partKinds, knownKinds)
 }
 
@@ -376,12 +377,6 @@ func readData(v, data, meta strictjson.Value) part {
 func is(v strictjson.Value, name string) bool {
 	on, _ := v.Get(name).Bool()
 	return on
-}
-
-// mayBeTrue reports whether some reader might take a value for true.
-func mayBeTrue(v strictjson.Value) bool {
-	on, isBool := v.Bool()
-	return on || !isBool && v.Kind() > strictjson.Null
 }
 
 func size(n int) event.Count { return event.Count{N: int64(n), Known: true} }

@@ -1,6 +1,7 @@
 package adk
 
 import (
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -98,6 +99,8 @@ type part struct {
 	id, name strictjson.Value
 	body     strictjson.Value // arguments or response; the whole part for code and its result
 	unknown  strictjson.Value // name of the member with the content, if the kind is unknown
+
+	isForeignThought bool // only a remote agent's mark says that it is a thought
 }
 
 // maxReusedParts limits the memory for parts that is reused for the next frame.
@@ -124,11 +127,13 @@ func readPart(v strictjson.Value) part {
 		return part{kind: partResponse, id: firstOf(r.Get("id"), v.Get("id")), name: r.Get("name"), body: r.Get("response")}
 	}
 	if t := v.Get("text"); t.Kind() == strictjson.String {
-		kind := partText
-		if isTrue(v.Get("thought")) || isMarkedThought(v) {
-			kind = partThought
+		switch {
+		case isTrue(v.Get("thought")) || isMarkedThought(v):
+			return part{kind: partThought, text: t}
+		case isForeignThought(v):
+			return part{kind: partThought, text: t, isForeignThought: true}
 		}
-		return part{kind: kind, text: t}
+		return part{kind: partText, text: t}
 	}
 	if t := v.Get("thinking"); t.Kind() == strictjson.String { // Rust
 		return part{kind: partThought, text: t}
@@ -158,6 +163,13 @@ var partMetadata = []string{"partMetadata", "part_metadata"}
 func isMarkedThought(v strictjson.Value) bool {
 	metadata := v.First(partMetadata...)
 	return isTrue(v.Get("adk_thought")) || isTrue(metadata.Get("adk_thought")) || isTrue(metadata.Get("thought"))
+}
+
+// isForeignThought reports whether a part has a mark that the ADK does not know. The ADK keeps the metadata of a remote
+// agent's parts.
+func isForeignThought(v strictjson.Value) bool {
+	_, is := wire.ThoughtMark(v)
+	return is || wire.HasThoughtMetadata(v, metadataMembers)
 }
 
 // unknownMember returns the name of the first member that is not in the protocol's definition of a

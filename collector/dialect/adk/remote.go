@@ -1,8 +1,8 @@
 package adk
 
 import (
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -20,7 +20,7 @@ var remoteFailures = map[string]event.Failure{
 type remoteAnswer struct {
 	failure  event.Failure
 	code     strictjson.Value
-	thoughts map[string]bool // texts of messages and artifacts that are thoughts as a whole; the event's parts lack the mark
+	thoughts wire.RelayedThoughts
 }
 
 // readRemote reads an A2A task, message or update.
@@ -31,64 +31,29 @@ func readRemote(v strictjson.Value) (r remoteAnswer) {
 	status := v.Get("status")
 	r.failure = remoteFailures[string(status.Get("state").Text())]
 	r.code = firstOf(status.Get("message").Get("metadata").Get("adk_error_code"), v.Get("metadata").Get("adk_error_code"))
-	r.addThoughts(v)
-	r.addThoughts(status.Get("message"))
-	r.addThoughts(v.Get("artifact"), v)
-	for artifact := range v.Get("artifacts").Elements() {
-		r.addThoughts(artifact)
-	}
+	r.thoughts.Add(v)
 	return r
 }
 
-// addThoughts adds the texts of a message or an artifact if it, or an object around it, is marked as a thought.
-func (r *remoteAnswer) addThoughts(v strictjson.Value, around ...strictjson.Value) {
-	marked := isRemoteThought(v)
-	for _, outer := range around {
-		marked = marked || isRemoteThought(outer)
-	}
-	if !marked {
-		return
-	}
-	if r.thoughts == nil {
-		r.thoughts = make(map[string]bool)
-	}
-	var all []byte
-	for part := range v.Get("parts").Elements() {
-		if text := part.Get("text"); len(text.Text()) > 0 {
-			all = append(all, text.Text()...)
-			r.thoughts[text.String()] = true
-		}
-	}
-	r.thoughts[string(all)] = len(all) > 0 // some agents join the pieces
-}
-
-func isRemoteThought(v strictjson.Value) bool {
-	for _, object := range []strictjson.Value{v, v.Get("metadata")} {
-		for name, value := range object.Members() {
-			if lenient.IsThoughtFlag(name, value) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// applyRemote withholds the parts that a remote agent calls a thought, and all parts if it failed.
+// applyRemote withholds the parts that are a remote agent's thoughts, and all parts if it failed. The filter removes the
+// agent's mark of a thought, so the thought would leave as an answer.
 func (f *frame) applyRemote(b *event.Batch) {
 	failed := f.remote.failure != event.NoFailure
-	if !failed && len(f.remote.thoughts) == 0 {
-		return
-	}
 	f.otherRole = f.otherRole || failed
+	b.HasThoughts = b.HasThoughts || f.remote.thoughts.Any()
 	i := 0
 	for element := range f.partList.Elements() {
-		switch p := &f.parts[i]; {
+		p := &f.parts[i]
+		i++
+		if p.kind != partText && p.kind != partThought {
+			continue
+		}
+		switch {
 		case failed:
 			b.SetTextKind(element, event.KindError)
-		case f.remote.thoughts[p.text.String()]:
+		case p.isForeignThought, p.kind == partText && f.remote.thoughts.Contain(p.text):
 			p.kind, b.HasThoughts = partThought, true
 			b.SetTextKind(element, event.KindThought)
 		}
-		i++
 	}
 }

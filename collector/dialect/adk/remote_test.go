@@ -1,12 +1,63 @@
 package adk_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
+
+// TestRelayedThoughts puts each mark of a thought at each place in which an agent that asks a remote one has it.
+func TestRelayedThoughts(t *testing.T) {
+	const part = `{"text":"secret"}`
+	of := func(parts, response string) string {
+		return `{"invocationId":"e-1","author":"a","content":{"role":"model","parts":[` + parts + `]},"customMetadata":{"a2a:response":` + response + `}}`
+	}
+	for _, mark := range dialecttest.ThoughtMarks {
+		meta := `"metadata":{` + mark + `}`
+		marked := `{"text":"secret",` + meta + `}`
+		for _, sent := range []string{
+			of(`{"text":"secret","partMetadata":{`+mark+`}},{"text":"answer"}`, `{"parts":[`+marked+`,{"text":"answer"}]}`),
+			of(part+`,{"text":"answer"}`, `{"parts":[`+marked+`,{"text":"answer"}]}`), // Vertex AI has no partMetadata
+			of(part, `{"messageId":"m","parts":[`+part+`],`+meta+`}`),
+			of(part, `{"messageId":"m","parts":[{"text":"sec"},{"text":"ret"}],`+meta+`}`),
+			of(part, `{"messageId":"m","parts":[{"text":"sec"},{"text":"ret",`+meta+`}]}`),
+			of(part, `{"status":{"state":"working","message":{"parts":[`+part+`],`+meta+`}}}`),
+			of(part, `{"status":{"state":"working","message":{"parts":[`+part+`]}},`+meta+`}`),
+			of(part, `{"artifact":{"parts":[`+part+`],`+meta+`}}`),
+			of(part, `{"artifact":{"parts":[`+part+`]},`+meta+`}`),
+			of(part, `{"artifactUpdate":{"artifact":{"parts":[`+marked+`]}}}`),
+			of(part+`,{"text":"answer"}`, `{"status":{"state":"working"},"artifacts":[{"parts":[`+part+`],`+meta+`},{"parts":[{"text":"ans"},{"text":"wer"}]}]}`),
+			of(part, `{"status":{"state":"working"},"history":[{"parts":[`+marked+`]}]}`),
+			of(`{"text":"answer"}`, `{"status":{"state":"working"},"artifacts":[{"parts":[{"text":"answer"}]}],"history":[{"parts":[`+marked+`]}]}`),
+			of(part, strconv.Quote(`{"parts":[`+marked+`]}`)),
+		} {
+			for name, spell := range spellings {
+				data := spell(sent)
+				for _, thoughts := range []event.Verbosity{event.ThoughtsNone, event.ThoughtsDetailed} {
+					got := filterFrame(t, filter.Settings{Policy: event.PolicyPublic, Thoughts: thoughts}, data)
+					shown := thoughts != event.ThoughtsNone && strings.Contains(data, `etadata":{"adk_thought"`)
+					if !shown && strings.Contains(got, "secret") || strings.Contains(sent, `{"text":"answer"}`) != strings.Contains(got, "answer") {
+						t.Errorf("%s: %s leaves under public as %s", name, data, got)
+					}
+				}
+				if got := filterFrame(t, filter.Settings{Policy: event.PolicyClient}, data); strings.Contains(got, "secret") {
+					t.Errorf("%s: %s leaves under client as %s", name, data, got)
+				}
+				if got := filterFrame(t, filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed}, data); got != data {
+					t.Errorf("%s: %s leaves under client with thoughts as %s", name, data, got)
+				}
+			}
+		}
+	}
+	sent := of(part, `{"messageId":"m","parts":[`+part+`],"metadata":{"agno_content_category":"content"}}`)
+	if got := filterFrame(t, filter.Settings{Policy: event.PolicyPublic}, sent); !strings.Contains(got, "secret") {
+		t.Errorf("an answer leaves as %s", got)
+	}
+}
 
 // TestRemoteAnswers checks that the error or the thought of a remote agent does not leave as the answer of the agent that
 // asked it.

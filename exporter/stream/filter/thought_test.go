@@ -42,5 +42,9 @@ func TestForeignMarkers(t *testing.T) {
 		if got := leavesADK(t, filter.Settings{Policy: event.PolicyClient}, sent); strings.Contains(got, "secret") {
 			t.Errorf("%s, client without thoughts: %s", mark, got)
 		}
+		around := strings.Replace(adkEvent(adkParts(part("secret", ""))), `"parts"`, mark+`,"parts"`, 1)
+		if got := leavesADK(t, filter.Settings{Policy: event.PolicyPublic, Thoughts: event.ThoughtsDetailed}, around); strings.Contains(got, "secret") {
+			t.Errorf("%s around the parts: %s", mark, got)
+		}
 	}
 }

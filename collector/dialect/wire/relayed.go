@@ -1,0 +1,67 @@
+package wire
+
+import (
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// RelayedThoughts tells which texts are thoughts of a remote agent, whose A2A answer an ADK agent passes on. The ADK agent
+// repeats the answer in its metadata. Its own parts lack the marks around the texts and, with Vertex AI, those of the parts.
+//
+// Source: google/adk/a2a/converters/part_converter.py of google-adk 2.13, convert_a2a_part_to_genai_part.
+type RelayedThoughts struct {
+	BesideOthers bool // the frame may also have texts that are not in the answers
+
+	thoughts map[string]bool // whether a text of the answers is a thought; nil if the answers have no mark
+}
+
+// Add adds the texts of an A2A task, message or update.
+func (r *RelayedThoughts) Add(answer strictjson.Value) {
+	if _, is := FindThoughtMark(answer); !is {
+		return
+	}
+	if r.thoughts == nil {
+		r.thoughts = make(map[string]bool)
+	}
+	r.addTexts(answer, false)
+}
+
+// Any reports whether an answer has a mark.
+func (r *RelayedThoughts) Any() bool { return r.thoughts != nil }
+
+// Contain reports whether a text is, or may be, a thought.
+func (r *RelayedThoughts) Contain(text strictjson.Value) bool {
+	if !r.Any() || len(text.Text()) == 0 {
+		return false
+	}
+	isThought, known := r.thoughts[text.String()]
+	return isThought || !known && !r.BesideOthers
+}
+
+// addTexts adds the texts at any depth of v. isThought: an object around v is marked as a thought.
+func (r *RelayedThoughts) addTexts(v strictjson.Value, isThought bool) {
+	isThought = isThought || IsMarkedThought(v)
+	for name, value := range v.Members() {
+		switch text := name.Text(); {
+		case string(text) == "text":
+			r.addText(value.String(), isThought)
+		case string(text) != "data" && !lenient.MatchesAny(name.Text(), metadata):
+			r.addTexts(value, isThought)
+		}
+	}
+	var answer []byte
+	for part := range v.Elements() {
+		r.addTexts(part, isThought)
+		if !isThought && !IsMarkedThought(part) {
+			answer = part.Get("text").AppendText(answer)
+		}
+	}
+	r.addText(string(answer), isThought) // some agents join the parts
+}
+
+// addText adds a text. A text that is both a thought and an answer is a thought.
+func (r *RelayedThoughts) addText(text string, isThought bool) {
+	if text != "" {
+		r.thoughts[text] = r.thoughts[text] || isThought
+	}
+}
