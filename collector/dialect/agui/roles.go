@@ -46,14 +46,15 @@ func isAnswerRole(role strictjson.Value, own bool) bool {
 	return strings.TrimSpace(role.String()) == "assistant" || !own && !lenient.MatchesAny(role.Text(), otherRoles)
 }
 
-// statesThought reports whether the role or a mark of a frame or message says that it is a model's thought.
+// statesThought reports whether the role or a mark of a frame or message says that it is a model's thought. A mark counts at
+// any depth, and one that an agent may have from another protocol counts in the metadata.
 func statesThought(v strictjson.Value) bool {
 	for role := range roles(v) {
 		if isThoughtRole(role.Text()) {
 			return true
 		}
 	}
-	return hasMember(v, lenient.IsThoughtMarker)
+	return lenient.ContainsThoughtMarker(v) || wire.HasThoughtMetadata(v, metadataMembers)
 }
 
 // hasEncrypted reports whether a frame contains encrypted reasoning.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
@@ -29,6 +30,33 @@ func TestMarkedOnce(t *testing.T) {
 	}
 	if got := filterFrames(t, allSettings[0], sent...); got[4] != sent[4] {
 		t.Errorf("with thoughts, the snapshot becomes %s", got[4])
+	}
+}
+
+// TestNestedMarks marks one frame of a message within another member, and then continues the message.
+func TestNestedMarks(t *testing.T) {
+	const start, plain = `{"type":"RUN_STARTED","threadId":"t","runId":"r"}`, `{"type":"TEXT_MESSAGE_START","messageId":"m","role":"assistant"}`
+	var marks []string
+	for _, mark := range dialecttest.ThoughtMarks {
+		marks = append(marks, `"metadata":{`+mark+`}`)
+	}
+	marks = append(marks, `"metadata":{"x":{"y":[{"thought":true}]}}`, `"extra":{"thought":true}`, `"rawEvent":{"content":{"parts":[{"thought":true}]}}`)
+	for _, mark := range marks {
+		for how, frames := range map[string][]string{
+			"a start": {strings.Replace(plain, `"role"`, mark+`,"role"`, 1), `{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"secret"}`},
+			"a piece": {plain, `{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"secret",` + mark + `}`, `{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"secret"}`},
+			"a chunk": {`{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","delta":"secret",` + mark + `}`, `{"type":"TEXT_MESSAGE_CHUNK","delta":"secret"}`},
+			"a list":  {`{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"m","role":"assistant","content":"secret",` + mark + `}]}`},
+		} {
+			all := append([]string{start}, frames...)
+			for _, policy := range []event.Policy{event.PolicyClient, event.PolicyPublic} {
+				for i, got := range filterFrames(t, filter.Settings{Policy: policy}, all...) {
+					if strings.Contains(got, "secret") {
+						t.Errorf("%s, %s, under %s, of %s this leaves: %s", how, mark, policy, all[i], got)
+					}
+				}
+			}
+		}
 	}
 }
 
