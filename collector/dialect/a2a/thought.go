@@ -3,7 +3,6 @@ package a2a
 import (
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -36,25 +35,16 @@ func addThought(frame strictjson.Value, b *event.Batch) {
 func (d *decoder) readRelayed(u update, b *event.Batch) {
 	d.relayed = wire.RelayedThoughts{BesideOthers: u.shape == shapeTask}
 	status := u.body.Get("status")
-	add := func(v strictjson.Value) {
-		for m := range wire.WithMetadata(v) {
-			if m.InMetadata && lenient.MatchesAny(m.Name.Text(), customMetadata) {
-				d.relayed.Add(b.Embedded(b.Embedded(m.Value).Get("a2a:response")))
-			}
-		}
-	}
 	for _, v := range []strictjson.Value{u.body, status, status.Get("message"), u.body.Get("artifact")} {
-		add(v)
+		d.relayed.AddMetadata(b, v)
 	}
 	for _, list := range []strictjson.Value{u.body.Get("artifacts"), u.body.Get("history")} {
 		for v := range list.Elements() {
-			add(v)
+			d.relayed.AddMetadata(b, v)
 		}
 	}
 	b.HasThoughts = b.HasThoughts || d.relayed.Any()
 }
-
-var customMetadata = []string{"adk_custom_metadata"}
 
 // artifactKey identifies an artifact of a stream.
 type artifactKey struct{ task, id string }

@@ -91,7 +91,7 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 	}
 	fr.interpret()
 	if !user {
-		fr.remote = readRemote(b.Embedded(fr.customMetadata.Get("a2a:response")))
+		fr.remote = readRemote(b, fr.customMetadata)
 	}
 	fr.lacksModel = b.Place.IsFunction() || fr.isRelayed() || fr.isBare() && d.places.IsWorkflow(d.text(fr.node.Get("path"), wire.MaxPath))
 	fr.isStep = b.Place.IsStep()

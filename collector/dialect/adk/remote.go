@@ -23,15 +23,16 @@ type remoteAnswer struct {
 	thoughts wire.RelayedThoughts
 }
 
-// readRemote reads an A2A task, message or update.
-func readRemote(v strictjson.Value) (r remoteAnswer) {
+// readRemote reads the A2A task, message or update in an event's custom metadata.
+func readRemote(b *event.Batch, custom strictjson.Value) (r remoteAnswer) {
+	v := b.Embedded(custom.Get("a2a:response"))
 	if !v.Exists() {
 		return r
 	}
 	status := v.Get("status")
 	r.failure = remoteFailures[string(status.Get("state").Text())]
 	r.code = firstOf(status.Get("message").Get("metadata").Get("adk_error_code"), v.Get("metadata").Get("adk_error_code"))
-	r.thoughts.Add(v)
+	r.thoughts.AddCustom(b, custom)
 	return r
 }
 

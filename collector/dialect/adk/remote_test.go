@@ -33,6 +33,8 @@ func TestRelayedThoughts(t *testing.T) {
 			of(part+`,{"text":"answer"}`, `{"status":{"state":"working"},"artifacts":[{"parts":[`+part+`],`+meta+`},{"parts":[{"text":"ans"},{"text":"wer"}]}]}`),
 			of(part, `{"status":{"state":"working"},"history":[{"parts":[`+marked+`]}]}`),
 			of(`{"text":"answer"}`, `{"status":{"state":"working"},"artifacts":[{"parts":[{"text":"answer"}]}],"history":[{"parts":[`+marked+`]}]}`),
+			of(part, `{"artifact":{"parts":[`+part+`],"metadata":{"adk_custom_metadata":{"a2a:response":{"parts":[`+part+`],`+meta+`}}}}}`),
+			of(part, `{"parts":[`+part+`],"metadata":{"adk_custom_metadata":`+strconv.Quote(`{"a2a:response":{"parts":[`+part+`],`+meta+`}}`)+`}}`),
 			of(part, strconv.Quote(`{"parts":[`+marked+`]}`)),
 		} {
 			for name, spell := range spellings {

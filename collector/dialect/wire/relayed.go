@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -12,22 +13,31 @@ import (
 type RelayedThoughts struct {
 	BesideOthers bool // the frame may also have texts that are not in the answers
 
-	thoughts map[string]bool // whether a text of the answers is a thought; nil if the answers have no mark
+	isMarked bool            // an answer has a mark
+	thoughts map[string]bool // whether a text of the answers is a thought
 }
 
-// Add adds the texts of an A2A task, message or update.
-func (r *RelayedThoughts) Add(answer strictjson.Value) {
-	if _, is := FindThoughtMark(answer); !is {
-		return
+// AddMetadata adds the answer in the metadata of an A2A task, message, artifact or update that an ADK agent sent.
+func (r *RelayedThoughts) AddMetadata(b *event.Batch, v strictjson.Value) {
+	for m := range WithMetadata(v) {
+		if m.InMetadata && lenient.MatchesAny(m.Name.Text(), customMetadata) {
+			r.AddCustom(b, m.Value)
+		}
 	}
-	if r.thoughts == nil {
-		r.thoughts = make(map[string]bool)
-	}
-	r.addTexts(answer, false)
+}
+
+var customMetadata = []string{"adk_custom_metadata"}
+
+// AddCustom adds the answer, an A2A task, message or update, in the custom metadata of an ADK event.
+func (r *RelayedThoughts) AddCustom(b *event.Batch, custom strictjson.Value) {
+	answer := b.Embedded(b.Embedded(custom).Get("a2a:response"))
+	_, isMarked := FindThoughtMark(answer)
+	r.isMarked = r.isMarked || isMarked
+	r.addTexts(b, answer, false)
 }
 
 // Any reports whether an answer has a mark.
-func (r *RelayedThoughts) Any() bool { return r.thoughts != nil }
+func (r *RelayedThoughts) Any() bool { return r.isMarked }
 
 // Contain reports whether a text is, or may be, a thought.
 func (r *RelayedThoughts) Contain(text strictjson.Value) bool {
@@ -39,19 +49,20 @@ func (r *RelayedThoughts) Contain(text strictjson.Value) bool {
 }
 
 // addTexts adds the texts at any depth of v. isThought: an object around v is marked as a thought.
-func (r *RelayedThoughts) addTexts(v strictjson.Value, isThought bool) {
+func (r *RelayedThoughts) addTexts(b *event.Batch, v strictjson.Value, isThought bool) {
 	isThought = isThought || IsMarkedThought(v)
+	r.AddMetadata(b, v) // the remote agent may pass on an answer too
 	for name, value := range v.Members() {
 		switch text := name.Text(); {
 		case string(text) == "text":
 			r.addText(value.String(), isThought)
 		case string(text) != "data" && !lenient.MatchesAny(name.Text(), metadata):
-			r.addTexts(value, isThought)
+			r.addTexts(b, value, isThought)
 		}
 	}
 	var answer []byte
 	for part := range v.Elements() {
-		r.addTexts(part, isThought)
+		r.addTexts(b, part, isThought)
 		if !isThought && !IsMarkedThought(part) {
 			answer = part.Get("text").AppendText(answer)
 		}
@@ -61,6 +72,9 @@ func (r *RelayedThoughts) addTexts(v strictjson.Value, isThought bool) {
 
 // addText adds a text. A text that is both a thought and an answer is a thought.
 func (r *RelayedThoughts) addText(text string, isThought bool) {
+	if r.thoughts == nil {
+		r.thoughts = make(map[string]bool)
+	}
 	if text != "" {
 		r.thoughts[text] = r.thoughts[text] || isThought
 	}
