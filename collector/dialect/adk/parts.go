@@ -128,7 +128,7 @@ func readPart(v strictjson.Value) part {
 	}
 	if t := v.Get("text"); t.Kind() == strictjson.String {
 		switch {
-		case isTrue(v.Get("thought")) || isMarkedThought(v):
+		case wire.MayBeTrue(v.Get("thought")) || isMarkedThought(v):
 			return part{kind: partThought, text: t}
 		case isForeignThought(v):
 			return part{kind: partThought, text: t, isForeignThought: true}
