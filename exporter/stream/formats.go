@@ -39,18 +39,23 @@ func (h *Hub) checkFormat(params url.Values) error {
 	return nil
 }
 
+// isConverted reports whether a subscriber gets another format than the native one.
+func isConverted(params url.Values) bool {
+	chosen := params.Get("format")
+	return chosen != "" && chosen != nativeFormat
+}
+
 // transformer returns the transformer for the requested format, or nil for native frames. It moves the kinds from the
 // query to the transformer. A transformer has to read every frame that the subscriber may see, because the meaning of a
 // frame often depends on earlier ones.
 func (h *Hub) transformer(s *subscriber, params url.Values, session, lastEventID string, query *replay.Query) *format.Transformer {
-	chosen := params.Get("format")
-	if chosen == "" || chosen == nativeFormat {
+	if !isConverted(params) {
 		return nil
 	}
 	kinds := query.Kinds
 	query.Kinds = 0
 	return format.New(format.Settings{
-		Format: format.Format(chosen), Session: session, Resumed: lastEventID != "", Kinds: kinds,
+		Format: format.Format(params.Get("format")), Session: session, Resumed: lastEventID != "", Kinds: kinds,
 		Decodings: h.decodings,
 		// Subscribers with an equal Selection see the same frames and share their decodings.
 		Selection: fmt.Sprintf("%p%#v%#v%#v", s.attachment.Ring, query.Sources, query.Runs, query.Sessions),

@@ -77,7 +77,7 @@ func (h *Hub) serve(w http.ResponseWriter, r *http.Request) {
 func (s *subscriber) subscribe(w http.ResponseWriter, r *http.Request, params url.Values) (detached bool) {
 	query := queryFor(params, r.PathValue("session"), s.grant)
 	last := lastEventID(r.Header, params)
-	at, why := s.hub.store.Attach(r.Context(), Request{Query: query, Shard: params.Get("shard"), LastEventID: last})
+	at, why := s.hub.store.Attach(r.Context(), Request{Query: query, Shard: params.Get("shard"), LastEventID: last, Earlier: isConverted(params)})
 	switch why {
 	case NotRefused:
 	case OtherShard, ShardRequired, UnknownShard:

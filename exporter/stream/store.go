@@ -26,6 +26,7 @@ type Request struct {
 	Query       replay.Query
 	Shard       string // name of the shard to read; "": the shard of the query's session
 	LastEventID string // the reader starts after this id; "": at the end of the store
+	Earlier     bool   // the reader needs the frames before its position (replay.Ring.EarlierFrames)
 }
 
 // Attachment is the position at which a reader starts.

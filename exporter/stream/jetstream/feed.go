@@ -19,16 +19,20 @@ const (
 	maxPulled         = 128 // messages per pull request
 	pullHeartbeat     = 5 * time.Second
 	inactiveThreshold = time.Minute // after which NATS removes an unused consumer
+
+	defaultEarlierTime = 5 * time.Second // less than the default heartbeat
 )
 
 // feed copies the messages of some subjects after a number, in order, into a ring until it has no
 // readers. Whenever its consumer in NATS may have missed messages, the feed replaces it with one
-// that starts after the last message.
+// that starts after the last message. With place.earlier, the feed begins with older messages, from which
+// the formats learn which runs are in progress.
 type feed struct {
 	connection   *connection
 	streams      *streamRegistry
 	observer     Observer
-	subjects     []string // empty: the feed receives nothing
+	place               // without subjects, the feed receives nothing
+	after        uint64 // readers get the messages after this number
 	epoch        string
 	ring         *replay.Ring
 	gaps         gapDetector
@@ -38,13 +42,12 @@ type feed struct {
 	ctx      context.Context
 	end      context.CancelFunc // ends ctx
 
-	key     string      // guarded by feeds.mu
 	readers int         // guarded by feeds.mu
 	linger  *time.Timer // guarded by feeds.mu
 }
 
 // newFeed returns a feed of the messages after a number, which ends with the context. The caller starts it with run.
-func newFeed(ctx context.Context, s *Settings, c *connection, streams *streamRegistry, subjects []string, epoch string, after uint64) *feed {
+func newFeed(ctx context.Context, s *Settings, c *connection, streams *streamRegistry, p place, epoch string, after uint64) *feed {
 	bounds := s.Ring
 	bounds.Epoch, bounds.After = epoch, after
 	ring, err := replay.New(bounds)
@@ -52,11 +55,24 @@ func newFeed(ctx context.Context, s *Settings, c *connection, streams *streamReg
 		panic("jetstream: " + err.Error()) // Open has checked the settings
 	}
 	f := &feed{
-		connection: c, streams: streams, observer: s.Observer, subjects: subjects, epoch: epoch, ring: ring,
-		gaps: newGapDetector(subjects, after), backpressure: newBackpressure(func() int { return ring.Share() / 4 }),
+		connection: c, streams: streams, observer: s.Observer, place: p, after: after, epoch: epoch, ring: ring,
+		gaps: newGapDetector(p.subjects, after), backpressure: newBackpressure(func() int { return ring.Share() / 4 }),
 	}
+	f.gaps.last = f.begin(s.Ring.Frames)
 	f.ctx, f.end = context.WithCancel(ctx)
 	return f
+}
+
+// begin returns the number before the first message that the feed asks for. NATS bounds the messages of a session, and
+// the ring keeps the newest ones. The messages of all sessions have consecutive numbers, so the ring's limit bounds them.
+func (f *feed) begin(frames int) uint64 {
+	switch {
+	case !f.earlier:
+		return f.after
+	case f.gaps.allSubjects:
+		return f.after - min(f.after, uint64(frames))
+	}
+	return 0
 }
 
 // run receives messages until the feed is ended or the stream is recreated.
@@ -97,7 +113,7 @@ func (f *feed) consume(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if now.epoch != f.epoch || now.last < f.gaps.last {
+	if now.epoch != f.epoch || now.last < max(f.after, f.gaps.last) {
 		return errRestarted
 	}
 	consumer, err := f.connection.jet.CreateConsumer(ctx, f.connection.settings.Stream, jetstream.ConsumerConfig{
@@ -119,6 +135,7 @@ func (f *feed) consume(ctx context.Context) error {
 		return err
 	}
 	defer messages.Stop()
+	begun := time.Now()
 	for delivered := uint64(1); ; delivered++ {
 		m, err := messages.Next(jetstream.NextContext(ctx))
 		if err != nil {
@@ -135,6 +152,14 @@ func (f *feed) consume(ctx context.Context) error {
 		if adjacent = metadata.NumPending == 0; adjacent {
 			f.caughtUp.Store(true)
 		}
+		if f.gaps.last <= f.after {
+			if adjacent {
+				adjacent = f.nothingMissed(ctx, now)
+			} else if time.Since(begun) > f.connection.settings.maxEarlierTime {
+				f.skipEarlier()
+				return errSkipped
+			}
+		}
 		if !f.backpressure.wait(ctx, f.gaps.last, len(m.Data())) {
 			return ctx.Err()
 		}
@@ -142,8 +167,8 @@ func (f *feed) consume(ctx context.Context) error {
 }
 
 // nothingMissed reports whether the feed has certainly missed no message after its last one, although NATS may
-// remove messages before the feed reads them. Call it when a new consumer has nothing pending. The argument before
-// is the state of the stream from before the consumer was created.
+// remove messages before the feed reads them. Call it when a new consumer has nothing pending that readers get. The
+// argument before is the state of the stream from before the consumer was created.
 func (f *feed) nothingMissed(ctx context.Context, before *streamState) bool {
 	if has := max(f.gaps.start, f.gaps.last); before.last > has {
 		after, err := f.connection.refresh(ctx)
@@ -153,6 +178,12 @@ func (f *feed) nothingMissed(ctx context.Context, before *streamState) bool {
 	}
 	f.gaps.start = max(f.gaps.start, before.last)
 	return true
+}
+
+// skipEarlier gives up reading earlier messages, because readers wait. A part of them could mislead the formats.
+func (f *feed) skipEarlier() {
+	f.gaps.last = f.after
+	f.ring.EvictEarlier()
 }
 
 // deleteConsumer removes a consumer early; NATS would do so itself after a while.
@@ -175,10 +206,15 @@ func (f *feed) receive(m jetstream.Msg, number uint64, adjacent bool) {
 		f.gaps.advance(m.Subject(), number)
 		return // another program's message; the next message of the subject names it as its previous one
 	}
+	if d.entry.Number = number; number <= f.after {
+		f.gaps.advance(m.Subject(), number)
+		d.entry.Earlier = true
+		f.ring.Publish(d.entry) // readers have received it, so a dropped one is no gap
+		return
+	}
 	if why := f.gaps.observe(m.Subject(), number, &d, adjacent); why != "" {
 		f.publishGap(why, number-1, d.entry.Session)
 	}
-	d.entry.Number = number
 	if drop := f.ring.Publish(d.entry); drop != replay.NotDropped {
 		f.observer.CountDroppedFeedFrame(drop)
 		f.publishGap(replay.GapLost, number, d.entry.Session)

@@ -65,11 +65,18 @@ func subjectsOf(q replay.Query) []string {
 // Attach returns a position in a feed that holds all frames that the reader has missed, or opens a feed that
 // starts there.
 func (s *Store) Attach(ctx context.Context, r stream.Request) (stream.Attachment, stream.Refusal) {
-	return s.feeds.attach(ctx, subjectsOf(r.Query), r.LastEventID)
+	subjects := subjectsOf(r.Query)
+	return s.feeds.attach(ctx, place{subjects, strings.Join(subjects, " "), r.Earlier}, r.LastEventID)
 }
 
-func (f *feeds) attach(ctx context.Context, subjects []string, lastEventID string) (stream.Attachment, stream.Refusal) {
-	key := strings.Join(subjects, " ")
+// place says what a reader needs from a feed.
+type place struct {
+	subjects []string
+	key      string // the subjects in one string
+	earlier  bool   // see stream.Request
+}
+
+func (f *feeds) attach(ctx context.Context, p place, lastEventID string) (stream.Attachment, stream.Refusal) {
 	now := f.connection.state.Load()
 	if now == nil {
 		return stream.Attachment{}, stream.Unavailable
@@ -77,10 +84,10 @@ func (f *feeds) attach(ctx context.Context, subjects []string, lastEventID strin
 	number, why := replay.ParseID(lastEventID, now.epoch)
 	if lastEventID == "" || why == "" {
 		f.mu.Lock()
-		place, found := f.join(key, lastEventID, nil)
+		at, found := f.join(p, lastEventID, nil)
 		f.mu.Unlock()
 		if found {
-			return place, stream.NotRefused
+			return at, stream.NotRefused
 		}
 	}
 	if lastEventID == "" || why != "" || number > now.last {
@@ -93,23 +100,23 @@ func (f *feeds) attach(ctx context.Context, subjects []string, lastEventID strin
 	}
 	switch {
 	case lastEventID == "":
-		return f.start(key, subjects, now.epoch, now.last, nil)
+		return f.start(p, now.epoch, now.last, nil)
 	case why == "":
-		return f.start(key, subjects, now.epoch, number, nil)
+		return f.start(p, now.epoch, number, nil)
 	}
 	oldest := ""
 	if now.first <= now.last {
 		oldest = string(replay.AppendID(nil, now.epoch, now.first))
 	}
 	gap := replay.NewGap(why, lastEventID, oldest, string(replay.AppendID(nil, now.epoch, now.last)))
-	return f.start(key, subjects, now.epoch, now.first-1, gap)
+	return f.start(p, now.epoch, now.first-1, gap)
 }
 
 // join returns a position in an open feed, if one can serve the reader. The caller holds the lock.
-func (f *feeds) join(key, lastEventID string, gap *replay.Gap) (stream.Attachment, bool) {
-	for _, open := range slices.Backward(f.open[key]) {
+func (f *feeds) join(p place, lastEventID string, gap *replay.Gap) (stream.Attachment, bool) {
+	for _, open := range slices.Backward(f.open[p.key]) {
 		switch {
-		case open.ctx.Err() != nil:
+		case open.ctx.Err() != nil, p.earlier && !open.earlier:
 		case lastEventID != "":
 			if cursor, missed := open.ring.Resume(lastEventID); missed == nil {
 				return f.attachTo(open, cursor, gap), true
@@ -122,21 +129,20 @@ func (f *feeds) join(key, lastEventID string, gap *replay.Gap) (stream.Attachmen
 }
 
 // start opens a feed for a reader, unless another caller has just opened one that can serve it.
-func (f *feeds) start(key string, subjects []string, epoch string, after uint64, gap *replay.Gap) (stream.Attachment, stream.Refusal) {
+func (f *feeds) start(p place, epoch string, after uint64, gap *replay.Gap) (stream.Attachment, stream.Refusal) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if place, found := f.join(key, string(replay.AppendID(nil, epoch, after)), gap); found {
-		return place, stream.NotRefused
+	if at, found := f.join(p, string(replay.AppendID(nil, epoch, after)), gap); found {
+		return at, stream.NotRefused
 	}
 	if f.n >= f.settings.MaxFeeds && !f.removeIdle() {
 		return stream.Attachment{}, stream.FeedLimit
 	}
-	added := newFeed(f.ctx, &f.settings, f.connection, f.streams, subjects, epoch, after)
-	f.open[key] = append(f.open[key], added)
+	added := newFeed(f.ctx, &f.settings, f.connection, f.streams, p, epoch, after)
+	f.open[p.key] = append(f.open[p.key], added)
 	f.n++
-	added.key = key
 	beginning := added.ring.Head() // before run adds messages
-	if len(subjects) > 0 {
+	if len(p.subjects) > 0 {
 		f.work.Go(added.run)
 	}
 	return f.attachTo(added, beginning, gap), stream.NotRefused

@@ -28,7 +28,7 @@ func (g *gapDetector) observe(subject string, number uint64, d *decoded, adjacen
 	previous := d.previous
 	switch {
 	case g.allSubjects:
-		received, previous = g.last, number-1
+		received, previous = max(g.start, g.last), number-1
 	case d.alone && adjacent:
 		previous = received
 	}

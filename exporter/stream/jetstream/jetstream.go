@@ -35,6 +35,8 @@ type Settings struct {
 	Ring         replay.Settings // of each feed
 	Publish      bool            // false: this process only reads
 
+	maxEarlierTime time.Duration // for which a feed reads messages before its readers' positions; 0: the default
+
 	messageIDs *messageIDs // shared by all shards of a process, so that an id does not depend on the shard; nil: the store's own
 
 	Observer Observer
@@ -95,6 +97,7 @@ func Open(s Settings) (*Store, error) {
 	if s.Ring.Budget == nil {
 		s.Ring.Budget = replay.NewBudget(s.FeedBytes)
 	}
+	s.maxEarlierTime = cmp.Or(s.maxEarlierTime, defaultEarlierTime)
 	streams, err := lru.New[streamKey, *replay.Stream](maxStreams)
 	if err != nil {
 		return nil, fmt.Errorf("jetstream: %w", err)

@@ -84,7 +84,7 @@ func TestGapAfterAPanic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newFeed(t.Context(), &settings, &connection{settings: settings}, &streamRegistry{streams: streams}, []string{sessionSubjects("c1")}, "j1", 0)
+	f := newFeed(t.Context(), &settings, &connection{settings: settings}, &streamRegistry{streams: streams}, place{subjects: []string{sessionSubjects("c1")}}, "j1", 0)
 	large := encode(&replay.Entry{Source: "a", Session: "c1", Data: make([]byte, 2000)}, "1")
 	large.Header[previousHeader] = []string{"0"}
 	f.receive(storedMessage{message: large}, 1, true)

@@ -172,6 +172,7 @@ func (r *Ring) readView(v *view, expired time.Duration, c Cursor, s *Selection, 
 
 // findFrames calls take, unless the answer is known without looking at single frames.
 func (r *Ring) findFrames(v *view, expired time.Duration, after uint64, s *Selection, take func(*view, time.Duration, uint64) Batch) Batch {
+	after = max(after, v.earlier)
 	if v.head <= after {
 		return Batch{Next: Cursor{sequence: after}}
 	}

@@ -66,6 +66,10 @@ type Entry struct {
 	EventID []byte
 	Ordinal uint64
 
+	// Earlier is set if the entry precedes everything that readers get. Its number is at most Settings.After, and it
+	// comes before all other entries. Only EarlierFrames returns it.
+	Earlier bool
+
 	// StreamEnded is set if the entry is not a frame but the end of Stream; End says how it ended.
 	// Read skips it. It has an id like a frame and counts as one.
 	StreamEnded bool
@@ -155,13 +159,10 @@ func (r *Ring) Publish(e Entry) Drop {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	next := *r.view.Load()
-	number := e.Number
-	if number == 0 && e.Gap == nil {
-		number = next.lastNumber + 1
-	} else if number < next.lastNumber || number == next.lastNumber && e.Gap == nil {
+	number, wanted := next.place(&e)
+	if !wanted {
 		return NotDropped
 	}
-	next.head, next.lastNumber = next.head+1, number
 	wire, err := r.encode(number, &e)
 	if err != nil {
 		return BadName
@@ -173,7 +174,7 @@ func (r *Ring) Publish(e Entry) Drop {
 		e.Kinds |= KindsOf(event.KindRunEnded) // the run of the stream may end with it
 	}
 	now := r.now(&next)
-	next.add(wire, frame{
+	next.add(number, wire, frame{
 		time: now, marker: e.marker(), kinds: e.Kinds,
 		source: unique.Make(e.Source), run: unique.Make(e.Run), session: unique.Make(e.Session),
 		stream: e.Stream,
@@ -184,6 +185,9 @@ func (r *Ring) Publish(e Entry) Drop {
 	r.evict(&next, now)
 	r.sessions[session].published.Store(next.head) // before a reader can see the frame
 	r.setView(&next)
+	if e.Earlier {
+		return NotDropped
+	}
 	r.notifier.notify()
 	r.sessions[session].notifier.notify()
 	return NotDropped
@@ -215,15 +219,36 @@ func (r *Ring) evict(v *view, now time.Duration) {
 		if v.bytes > limit && v.bytes <= r.settings.Bytes {
 			r.settings.Memory.CountShed()
 		}
-		r.sessions[bucketOf(f.session.Value())].evicted.Store(v.oldest) // before a reader can miss the frame
-		v.bytes -= segment.size(i)
-		v.evictedThrough = segment.resumeNumber(i)
-		if f.isStreamEnd() {
-			v.streamEnds--
-		}
-		v.oldest++
+		r.evictFrame(v, segment, i)
 	}
 	v.dropSegments()
+}
+
+// evictFrame removes the oldest frame, which is in a segment at an index. The caller holds the lock.
+func (r *Ring) evictFrame(v *view, segment *segment, i int) {
+	f := &segment.frames[i]
+	r.sessions[bucketOf(f.session.Value())].evicted.Store(v.oldest) // before a reader can miss the frame
+	v.bytes -= segment.size(i)
+	if v.oldest > v.earlier {
+		v.evictedThrough = segment.resumeNumber(i)
+	}
+	if f.isStreamEnd() {
+		v.streamEnds--
+	}
+	v.oldest++
+}
+
+// EvictEarlier removes the entries that no reader gets (Entry.Earlier).
+func (r *Ring) EvictEarlier() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	next := *r.view.Load()
+	for next.oldest <= next.earlier {
+		segment, i := next.find(next.oldest)
+		r.evictFrame(&next, segment, i)
+	}
+	next.dropSegments()
+	r.setView(&next)
 }
 
 // now returns the time since the ring started. It never decreases, so frames are ordered by time.

@@ -14,6 +14,7 @@ import (
 type view struct {
 	sealed         []*segment
 	active         segment // being filled; newly added data is beyond what earlier views see
+	earlier        uint64  // the sequence of the last entry that no reader gets (Entry.Earlier); 0 if there was none
 	oldest         uint64  // the sequence of the oldest frame; head+1 if there is none
 	head           uint64  // the last assigned sequence
 	lastNumber     uint64  // the last assigned number
@@ -87,7 +88,7 @@ func (s *segment) number(i int) uint64 {
 
 // minResumeNumber returns the lowest number of a reader that has read every frame before sequence.
 func (v *view) minResumeNumber(sequence uint64) uint64 {
-	if sequence <= v.oldest {
+	if sequence <= max(v.oldest, v.earlier+1) {
 		return v.evictedThrough
 	}
 	s, i := v.find(sequence - 1)
@@ -122,17 +123,37 @@ func (v *view) find(sequence uint64) (*segment, int) {
 	return s, int(sequence - s.first)
 }
 
-// oldestYoungerThan returns the oldest sequence whose frame is younger than age, or head+1.
+// oldestYoungerThan returns the oldest sequence that readers get and whose frame is younger than age, or head+1.
 func (v *view) oldestYoungerThan(now, age time.Duration) uint64 {
 	n := sort.Search(v.frames(), func(n int) bool {
 		s, i := v.find(v.oldest + uint64(n))
 		return now-s.frames[i].time < age
 	})
-	return v.oldest + uint64(n)
+	return max(v.oldest+uint64(n), v.earlier+1)
 }
 
-// add appends the frame with the newest sequence and number. segmentSize is the size in bytes of a new segment.
-func (v *view) add(wire []byte, f frame, segmentSize int) {
+// place moves the head to a new entry and returns its number. It returns false if the entry comes too late.
+func (v *view) place(e *Entry) (number uint64, wanted bool) {
+	number = e.Number
+	switch {
+	case e.Earlier:
+		if number > v.lastNumber || v.earlier < v.head {
+			return 0, false
+		}
+		v.head++
+		v.earlier = v.head
+		return number, true
+	case number == 0 && e.Gap == nil:
+		number = v.lastNumber + 1
+	case number < v.lastNumber || number == v.lastNumber && e.Gap == nil:
+		return 0, false
+	}
+	v.head, v.lastNumber = v.head+1, number
+	return number, true
+}
+
+// add appends the frame with the newest sequence. segmentSize is the size in bytes of a new segment.
+func (v *view) add(number uint64, wire []byte, f frame, segmentSize int) {
 	if v.active.data == nil || len(v.active.data)+len(wire) > cap(v.active.data) {
 		before := len(v.active.frames) // the next segment will have about as many
 		v.seal()
@@ -140,14 +161,14 @@ func (v *view) add(wire []byte, f frame, segmentSize int) {
 	}
 	v.active.data = append(v.active.data, wire...)
 	f.end = len(v.active.data)
-	if s := &v.active; v.lastNumber != v.head && s.numbers == nil {
+	if s := &v.active; number != v.head && s.numbers == nil {
 		s.numbers = make([]uint64, len(s.frames), len(s.frames)+1)
 		for i := range s.numbers {
 			s.numbers[i] = s.first + uint64(i)
 		}
 	}
 	if v.active.numbers != nil {
-		v.active.numbers = append(v.active.numbers, v.lastNumber)
+		v.active.numbers = append(v.active.numbers, number)
 	}
 	v.active.frames = append(v.active.frames, f)
 	if f.isStreamEnd() {

@@ -44,6 +44,7 @@ type served struct {
 	server *httptest.Server
 	sink   event.Sink
 	counts *prometheus.Registry
+	epoch  string
 	head   int // the last sequence
 }
 
@@ -55,16 +56,20 @@ func newServed(t *testing.T, policy string, frames int) *served {
 // newServedWithin charges the subscribers to an account.
 func newServedWithin(t *testing.T, policy string, frames int, memory *budget.Account) *served {
 	t.Helper()
+	return newServedFrom(t, policy, stream.Settings{Replay: replay.Settings{Frames: frames, Bytes: 64 << 20, Age: time.Hour, Epoch: "e"}, Memory: memory})
+}
+
+// newServedFrom takes the store of the settings, and their memory account.
+func newServedFrom(t *testing.T, policy string, set stream.Settings) *served {
+	t.Helper()
 	c := config.Default()
-	s := &served{t: t, counts: prometheus.NewRegistry()}
+	s := &served{t: t, counts: prometheus.NewRegistry(), epoch: "e"}
 	m := metrics.New(s.counts, settings.Metrics(c, conventions.Released()))
 	var err error
-	s.hub, err = stream.New(stream.Settings{
-		Replay:   replay.Settings{Frames: frames, Bytes: 64 << 20, Age: time.Hour, Epoch: "e"},
-		Observer: m.Stream(), MaxSubscribers: 10, MaxSubscribersPerToken: 10,
-		Heartbeat: time.Hour, WriteDeadline: time.Minute, MaxLifetime: time.Hour, RecheckInterval: time.Hour,
-		Decoder: settings.Decoder(settings.Collector(c), func() bool { return policy != config.PolicyPublic }, nil), Memory: memory,
-	})
+	set.Observer, set.MaxSubscribers, set.MaxSubscribersPerToken = m.Stream(), 10, 10
+	set.Heartbeat, set.WriteDeadline, set.MaxLifetime, set.RecheckInterval = time.Hour, time.Minute, time.Hour, time.Hour
+	set.Decoder = settings.Decoder(settings.Collector(c), func() bool { return policy != config.PolicyPublic }, nil)
+	s.hub, err = stream.New(set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +97,7 @@ func (s *served) play(file string) {
 	}
 }
 
-// read returns what a subscriber gets that resumes after a sequence, up to the newest frame.
+// read returns what a subscriber gets that resumes after a sequence, up to the newest frame. All ids are of the epoch "e".
 func (s *served) read(query string, after int) []byte {
 	s.t.Helper()
 	ctx, stop := context.WithCancel(s.t.Context())
@@ -101,7 +106,7 @@ func (s *served) read(query string, after int) []byte {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	request.Header.Set("Last-Event-ID", fmt.Sprintf("e-%d", after))
+	request.Header.Set("Last-Event-ID", fmt.Sprintf("%s-%d", s.epoch, after))
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		s.t.Fatal(err)
@@ -110,7 +115,7 @@ func (s *served) read(query string, after int) []byte {
 	if response.StatusCode != http.StatusOK {
 		s.t.Fatal(response.Status)
 	}
-	last := fmt.Sprintf("id: e-%d\n", s.head)
+	last := fmt.Sprintf("id: %s-%d\n", s.epoch, s.head)
 	var all bytes.Buffer
 	lines := bufio.NewReader(response.Body)
 	for seen := false; ; {
@@ -120,7 +125,7 @@ func (s *served) read(query string, after int) []byte {
 		}
 		all.WriteString(line)
 		if seen = seen || line == last; seen && line == "\n" {
-			return all.Bytes()
+			return bytes.ReplaceAll(all.Bytes(), []byte(s.epoch+"-"), []byte("e-"))
 		}
 	}
 }
