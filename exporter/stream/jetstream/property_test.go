@@ -57,6 +57,14 @@ func newSite(t *testing.T, store stream.Store) *site {
 	return &site{store: store, server: httptest.NewServer(hub.Handler())}
 }
 
+// earlierStore is a store that most readers ask for earlier frames, which they must not get.
+type earlierStore struct{ stream.Store }
+
+func (s earlierStore) Attach(ctx context.Context, r stream.Request) (stream.Attachment, stream.Refusal) {
+	r.Earlier = rand.IntN(3) > 0
+	return s.Store.Attach(ctx, r)
+}
+
 func (s *site) close() {
 	s.server.CloseClientConnections()
 	s.server.Close()
@@ -152,7 +160,7 @@ func inJetStream(t *testing.T, seed uint64) *world {
 	stores := make([]*Store, 2)
 	begin := func(i int) *site {
 		stores[i], _ = s.open(func(set *Settings) { set.Limits.MaxMessagesPerSubject = perSubject })
-		return newSite(t, stores[i])
+		return newSite(t, earlierStore{stores[i]})
 	}
 	w.sites = []*site{begin(0), begin(1)}
 	jet, err := jetstream.New(s.raw())
