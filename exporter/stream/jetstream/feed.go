@@ -105,6 +105,8 @@ func (f *feed) run() {
 var (
 	errRestarted = errors.New("the stream was recreated")
 	errSkipped   = errors.New("the consumer skipped a message")
+
+	errEarlierRead = errors.New("the earlier messages were read")
 )
 
 // consume receives messages with one consumer until that fails.
@@ -149,16 +151,15 @@ func (f *feed) consume(ctx context.Context) error {
 			return errSkipped
 		}
 		f.receive(m, metadata.Sequence.Stream, adjacent)
-		if adjacent = metadata.NumPending == 0; adjacent {
+		adjacent = metadata.NumPending == 0
+		switch tooLong := time.Since(begun) > f.connection.settings.maxEarlierTime; {
+		case f.gaps.last <= f.after && (adjacent || tooLong):
+			f.endEarlier(adjacent)
+			return errEarlierRead
+		case f.gaps.last <= f.after:
+			adjacent = false
+		case adjacent:
 			f.caughtUp.Store(true)
-		}
-		if f.gaps.last <= f.after {
-			if adjacent {
-				adjacent = f.nothingMissed(ctx, now)
-			} else if time.Since(begun) > f.connection.settings.maxEarlierTime {
-				f.skipEarlier()
-				return errSkipped
-			}
 		}
 		if !f.backpressure.wait(ctx, f.gaps.last, len(m.Data())) {
 			return ctx.Err()
@@ -167,8 +168,8 @@ func (f *feed) consume(ctx context.Context) error {
 }
 
 // nothingMissed reports whether the feed has certainly missed no message after its last one, although NATS may
-// remove messages before the feed reads them. Call it when a new consumer has nothing pending that readers get. The
-// argument before is the state of the stream from before the consumer was created.
+// remove messages before the feed reads them. Call it when a new consumer has nothing pending. The argument before
+// is the state of the stream from before the consumer was created.
 func (f *feed) nothingMissed(ctx context.Context, before *streamState) bool {
 	if has := max(f.gaps.start, f.gaps.last); before.last > has {
 		after, err := f.connection.refresh(ctx)
@@ -180,10 +181,13 @@ func (f *feed) nothingMissed(ctx context.Context, before *streamState) bool {
 	return true
 }
 
-// skipEarlier gives up reading earlier messages, because readers wait. A part of them could mislead the formats.
-func (f *feed) skipEarlier() {
+// endEarlier ends reading earlier messages. The next consumer starts after them, because only a new one tells reliably
+// that nothing is pending. A part of the earlier messages could mislead the formats, so they are kept only if complete.
+func (f *feed) endEarlier(complete bool) {
 	f.gaps.last = f.after
-	f.ring.EvictEarlier()
+	if !complete {
+		f.ring.EvictEarlier()
+	}
 }
 
 // deleteConsumer removes a consumer early; NATS would do so itself after a while.
