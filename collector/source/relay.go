@@ -50,6 +50,7 @@ type filteredBody struct {
 	retry         time.Duration // the last reconnection time that was sent to the client
 	hasRetry      bool          // one was sent
 	unended       bool          // the last frame lacks its blank line, so no block may follow
+	quietSince    time.Time     // when the first frame arrived that was withheld since something has left; zero if none was
 	endReason     event.End     // set before the queue is closed
 	err           error
 }
@@ -105,6 +106,7 @@ func (r *filteredBody) Read(p []byte) (int, error) {
 			r.step()
 		}
 	}
+	r.quietSince = time.Time{}
 	r.updateMemory()
 	r.memory.enter(writingClient, 0)
 	r.lastRead = copy(p, r.out[r.sent:])
@@ -206,7 +208,9 @@ func (r *filteredBody) step() {
 			r.out = append(r.out, block...)
 		}
 	default:
+		received := b.Received
 		r.relay(b)
+		r.keepAlive(received)
 	}
 	decoding.ReleaseLarge()
 }
@@ -266,6 +270,21 @@ func (r *filteredBody) relay(b *event.Batch) {
 	r.out = r.filter.Append(r.out, b)
 	if r.queue != nil {
 		r.observe()
+	}
+}
+
+// maxQuiet is how long a client gets nothing while the agent sends frames. Idle timeouts of proxies and balancers are longer.
+const maxQuiet = 10 * time.Second
+
+// keepAlive appends an empty comment after a withheld frame if the client has got nothing for maxQuiet. Otherwise an idle timeout
+// before it would end the stream of an agent that is not idle, such as a model that reasons.
+func (r *filteredBody) keepAlive(received time.Time) {
+	switch {
+	case len(r.out) > 0, r.unended:
+	case r.quietSince.IsZero():
+		r.quietSince = received
+	case received.Sub(r.quietSince) >= maxQuiet:
+		r.out = append(r.out, emptyComment...)
 	}
 }
 

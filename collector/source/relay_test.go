@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -321,5 +322,34 @@ func TestManyComments(t *testing.T) {
 	}
 	if !bytes.HasPrefix(out, emptyComment) || !bytes.HasSuffix(out, emptyComment) {
 		t.Errorf("the comments before and after the frame are not in %.60q", out)
+	}
+}
+
+// TestQuietStream checks that a client whose agent sends only what is withheld gets an empty comment now and then.
+func TestQuietStream(t *testing.T) {
+	for name, test := range map[string]struct {
+		frames []string // one every 4 s
+		want   string
+	}{
+		"withheld frames":         {slices.Repeat([]string{no}, 8), strings.Repeat(": \n\n", 2)},
+		"others between them":     {[]string{no, no, yes, no, no, no, yes, no}, yes + yes},
+		"comments between them":   {[]string{no, no, ": c\n", no, no, no, no}, strings.Repeat(": \n\n", 2)},
+		"the last one is unended": {[]string{no, no, no, strings.TrimSuffix(no, "\n")}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				in, agent := io.Pipe()
+				go func() {
+					for _, frame := range test.frames {
+						_, _ = io.WriteString(agent, frame)
+						time.Sleep(4 * time.Second)
+					}
+					_ = agent.Close()
+				}()
+				if got, err := io.ReadAll(relay(in, false)); err != nil || string(got) != test.want {
+					t.Errorf("the client gets %q, %v, want %q", got, err, test.want)
+				}
+			})
+		})
 	}
 }
