@@ -28,13 +28,15 @@ var places = map[string]place{modeValues: inState, modeUpdates: inNodes, modeMes
 type examination struct {
 	cuts       []strictjson.Value // parts that do not leave with the frame
 	cutsAll    bool               // a part is cut for any finding that withholds a frame; else only for instructions
+	lostPart   bool               // such a part was cut
+	keptPart   bool               // a part leaves with the frame
 	isPushed   bool               // a node sends the frame while it works
 	toolInput  strictjson.Value   // of an event of a tool
 	toolOutput strictjson.Value   // of an event of a tool, if it is neither a message nor a Command
 }
 
 func (d *decoder) beginExamination(mode string, v strictjson.Value) {
-	d.examination = examination{cuts: d.cuts[:0], cutsAll: mode == modeValues, isPushed: mode == modeCustom}
+	d.examination = examination{cuts: d.cuts[:0], cutsAll: mode == modeValues || mode == modeUpdates, isPushed: mode == modeCustom}
 	if mode == modeEvents && isToolEvent(v) {
 		data := v.Get("data")
 		d.toolInput = data.Get("input")
@@ -53,8 +55,10 @@ func (d *decoder) examinePart(v strictjson.Value, at place, depth int) findings 
 	found := d.examine(v, at, depth)
 	isCut := found.instructs && !found.internal && !found.doubtful || d.cutsAll && (found.internal || found.instructs || found.doubtful)
 	if !isCut {
+		d.keptPart = true
 		return found
 	}
+	d.lostPart = d.lostPart || !found.instructs
 	d.shown.forget(noted)
 	d.cuts = append(d.cuts, v)
 	return findings{hasThought: found.hasThought, prompts: found.prompts}

@@ -25,6 +25,7 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	d.shown.begin(mode, v, !d.unnamed.IsEmpty())
 	d.beginExamination(mode, v)
 	found := d.examine(v, places[mode], 0)
+	found.internal = found.internal || mode == modeUpdates && d.lostPart && !d.keptPart // nothing else is in it
 	inDoubt, instructs := found.doubtful, found.instructs || showsPrompt(mode, v, found)
 	isNamed := d.namesInternal(mode, v)
 	isPlaced := isInternalGraph || d.isWithinWithheldCall(name, mode, v)
