@@ -112,7 +112,7 @@ func (d *decoder) startCall(id, tool string, args strictjson.Value, sc *scope, b
 	e.SetPayload(args)
 	by.response = ""
 	begun := &call{id: id, tool: tool, scope: sc, by: by}
-	if target := d.name(args.Get("subagent_type")); tool == taskTool && target != user {
+	if target := d.name(args.Get(subagentMember)); tool == taskTool && target != user {
 		begun.target = target
 	}
 	if len(d.calls) < maxOpenCalls {

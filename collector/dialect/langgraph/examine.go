@@ -39,6 +39,9 @@ func (d *decoder) examine(v strictjson.Value, at place, depth int) (found findin
 	}
 	found.instructs = found.instructs || v.Kind() == strictjson.Array && at < inBody && isInstructionPair(v)
 	for name, member := range v.Members() {
+		if d.isCutCall(member) {
+			continue
+		}
 		if at == inState && name.Is(activeAgentKey) && isInternalScope(member) {
 			d.cuts = append(d.cuts, member)
 			continue
@@ -46,7 +49,9 @@ func (d *decoder) examine(v strictjson.Value, at place, depth int) (found findin
 		found.add(d.examinePart(member, d.placeOfMember(v, is, at, name, member), depth+1))
 	}
 	for element := range v.Elements() {
-		found.add(d.examinePart(element, at.ofElement(), depth+1))
+		if !d.isCutCall(element) {
+			found.add(d.examinePart(element, at.ofElement(), depth+1))
+		}
 	}
 	return found
 }
@@ -185,7 +190,10 @@ func (d *decoder) conclude(is traits, v strictjson.Value, at place, found *findi
 		d.checkInterface(is, v, found)
 	case !is.isMessage:
 		found.internal = found.internal || is.isWithheld && (is.isCall || is.isQuestion) || is.isQuestion && d.repeatsUnnamed(v) || is.isSend && lenient.IsInternal(v.Get("node").Text())
-		found.doubtful = is.isCall && d.mayBeWithheldCall(v)
+		if found.doubtful = is.isCall && d.mayBeWithheldCall(v); is.isCall && asksInternal(v) {
+			found.internal = true
+			d.withholdCallID(d.name(v.First("call_id", "id")))
+		}
 	case is.isWithheld && !is.isLabeled && v.Get("type").Is("remove"): // RemoveMessage, which has only the ID
 		found.instructs = true
 	case is.isLabeled || is.isWithheld:
@@ -198,6 +206,7 @@ func (d *decoder) conclude(is traits, v strictjson.Value, at place, found *findi
 	default:
 		d.reuseCalls(v)
 		d.shown.noteMessage(v)
+		d.withholdInternalCalls(v)
 	}
 }
 

@@ -342,6 +342,9 @@ func (d *decoder) finish(m *message, mayGrow bool, b *event.Batch) {
 			args = doc.Root()
 		}
 		d.startCall(c.id, c.tool, args, m.scope, m.by, b)
+		if c.tooLong && c.tool == taskTool || textNamesInternalSubagent(c.args) {
+			d.withholdCallID(c.id) // its pieces have left
+		}
 	}
 	if len(m.calls) == 0 {
 		b.Add(event.KindFinal)

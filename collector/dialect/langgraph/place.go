@@ -26,13 +26,14 @@ var places = map[string]place{modeValues: inState, modeUpdates: inNodes, modeMes
 
 // examination is the state of the examination of a frame.
 type examination struct {
-	cuts       []strictjson.Value // parts that do not leave with the frame
-	cutsAll    bool               // a part is cut for any finding that withholds a frame; else only for instructions
-	lostPart   bool               // such a part was cut
-	keptPart   bool               // a part leaves with the frame
-	isPushed   bool               // a node sends the frame while it works
-	toolInput  strictjson.Value   // of an event of a tool
-	toolOutput strictjson.Value   // of an event of a tool, if it is neither a message nor a Command
+	cuts       []strictjson.Value            // parts that do not leave with the frame
+	cutsAll    bool                          // a part is cut for any finding that withholds a frame; else only for instructions
+	lostPart   bool                          // such a part was cut
+	keptPart   bool                          // a part leaves with the frame
+	cutCalls   map[strictjson.Value]struct{} // those of cuts that are calls
+	isPushed   bool                          // a node sends the frame while it works
+	toolInput  strictjson.Value              // of an event of a tool
+	toolOutput strictjson.Value              // of an event of a tool, if it is neither a message nor a Command
 }
 
 func (d *decoder) beginExamination(mode string, v strictjson.Value) {
@@ -58,7 +59,7 @@ func (d *decoder) examinePart(v strictjson.Value, at place, depth int) findings 
 		d.keptPart = true
 		return found
 	}
-	d.lostPart = d.lostPart || !found.instructs
+	d.lostPart = d.lostPart || found.internal || found.doubtful
 	d.shown.forget(noted)
 	d.cuts = append(d.cuts, v)
 	return findings{hasThought: found.hasThought, prompts: found.prompts}

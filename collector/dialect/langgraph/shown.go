@@ -128,6 +128,9 @@ func (s *shownSet) forget(from int) {
 	s.noted = s.noted[:from]
 }
 
+// remove removes an id, because what it names does not leave.
+func (s *shownSet) remove(id string) { delete(s.ids, maphash.String(seed, id)) }
+
 // contains reports whether an id was shown, or noted before.
 func (s *shownSet) contains(id strictjson.Value) bool {
 	return id.Kind() == strictjson.String && s.containsText(id.Text())

@@ -160,7 +160,7 @@ func (d *decoder) namesInternal(mode string, v strictjson.Value) bool {
 		d.noteTask(v)
 		return d.isInternalWork(v, "id")
 	case modeEvents:
-		return d.isWithinInternalRun(v) || isCustomEvent(v) && isInternalCustom(v.Get("data"))
+		return d.isWithinInternalRun(v) || isCustomEvent(v) && isInternalCustom(v.Get("data")) || isToolEvent(v) && namesInternalSubagent(v.Get("data").Get("input"))
 	case modeDebug:
 		payload := v.Get("payload")
 		d.noteTask(payload)

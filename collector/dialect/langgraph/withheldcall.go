@@ -88,16 +88,21 @@ var callTypes = []string{"tool_use", "tool_call", "tool_call_chunk", "function_c
 // begin records the calls of a withheld message. A model's server executes calls of other types itself.
 func (h *withheldCalls) begin(d *decoder, message strictjson.Value) {
 	for c := range callsOf(message) {
-		kind, id := c.Get("type").Text(), d.name(c.First("call_id", "id"))
-		if id == "" || len(kind) > 0 && !lenient.MatchesAny(kind, callTypes) && !c.Get("function").Exists() {
-			continue
-		}
-		call := withheldCall{event.WithheldCall{ID: wire.Hash(id), Tool: wire.Hash(d.name(toolOf(c)))}, cmp.Or(h.within, h.messages[d.name(message.Get("id"))])}
-		if target := c.Get("args").Get("subagent_type"); message.Get("type").Is("ai") { // a piece may have only a part of it
-			call.Target = wire.Hash(d.name(target))
-		}
-		h.add(id, call)
+		h.beginCall(d, message, c)
 	}
+}
+
+// beginCall records one of the calls of a message.
+func (h *withheldCalls) beginCall(d *decoder, message, c strictjson.Value) {
+	kind, id := c.Get("type").Text(), d.name(c.First("call_id", "id"))
+	if id == "" || len(kind) > 0 && !lenient.MatchesAny(kind, callTypes) && !c.Get("function").Exists() {
+		return
+	}
+	call := withheldCall{event.WithheldCall{ID: wire.Hash(id), Tool: wire.Hash(d.name(toolOf(c)))}, cmp.Or(h.within, h.messages[d.name(message.Get("id"))])}
+	if target := c.Get("args").Get(subagentMember); message.Get("type").Is("ai") { // a piece may have only a part of it
+		call.Target = wire.Hash(d.name(target))
+	}
+	h.add(id, call)
 }
 
 func (h *withheldCalls) add(id string, call withheldCall) {

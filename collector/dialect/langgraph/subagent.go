@@ -1,0 +1,85 @@
+package langgraph
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// subagentMember is the argument of a call that names the subagent. internalSubagent is how it begins in a text with arguments if the
+// subagent is internal, as lenient.Text returns it.
+//
+// Source: deepagents/middleware/subagents.py, TaskToolSchema.
+const (
+	subagentMember   = "subagent_type"
+	internalSubagent = `"` + subagentMember + `":"internal`
+)
+
+var subagentMembers = []string{subagentMember}
+
+// asksInternal reports whether the arguments of a call name an internal subagent. In a piece, they are a text.
+func asksInternal(c strictjson.Value) bool {
+	for _, args := range []strictjson.Value{c.Get("args"), c.Get("input"), c.Get("arguments"), c.Get("function").Get("arguments")} {
+		if namesInternalSubagent(args) || textNamesInternalSubagent(args.Text()) {
+			return true
+		}
+	}
+	return false
+}
+
+func textNamesInternalSubagent(args []byte) bool {
+	return bytes.Contains(args, []byte(subagentMember)) && bytes.Contains(lenient.Text(args), []byte(internalSubagent))
+}
+
+func namesInternalSubagent(args strictjson.Value) bool {
+	for name, value := range args.Members() {
+		if lenient.MatchesAny(name.Text(), subagentMembers) && lenient.ContainsInternal(value) {
+			return true
+		}
+	}
+	return false
+}
+
+// withholdInternalCalls cuts the calls of a message that ask internal subagents, in each form in which the message has them. Their
+// results repeat what the subagents say.
+func (d *decoder) withholdInternalCalls(message strictjson.Value) {
+	var ids []string
+	for c := range callsOf(message) {
+		if asksInternal(c) {
+			id := d.name(c.First("call_id", "id"))
+			d.cutCall(c)
+			d.withholdCallID(id)
+			d.withheldCalls.beginCall(d, message, c)
+			ids = append(ids, id)
+		}
+	}
+	for c := range callsOf(message) {
+		if id := d.name(c.First("call_id", "id")); id != "" && slices.Contains(ids, id) {
+			d.cutCall(c)
+		}
+	}
+}
+
+// withholdCallID records the ID of a call that asks an internal subagent.
+func (d *decoder) withholdCallID(id string) {
+	add(&d.withheld, id, true)
+	d.shown.remove(id)
+}
+
+// cutCall cuts a call from its message. examine does not read it.
+func (d *decoder) cutCall(c strictjson.Value) {
+	if d.cutCalls == nil {
+		d.cutCalls = make(map[strictjson.Value]struct{})
+	}
+	if _, isCut := d.cutCalls[c]; !isCut {
+		d.cutCalls[c] = struct{}{}
+		d.cuts = append(d.cuts, c)
+	}
+}
+
+func (d *decoder) isCutCall(v strictjson.Value) bool {
+	_, isCut := d.cutCalls[v]
+	return isCut
+}
