@@ -169,9 +169,14 @@ func (d *decoder) namesInternal(mode string, v strictjson.Value) bool {
 		return d.isInternalCheckpoint(v)
 	case modeCustom:
 		return isInternalCustom(v)
+	case modeError:
+		return lenient.HasInternalDiscriminator(&errorNames, v)
 	}
 	return false
 }
+
+// errorNames are the members that name the type of an error.
+var errorNames = event.Table{Discriminators: []string{"type", "kind"}}
 
 // isWithinInternalRun reports whether an event is of an internal run or of a run within one. The run's name or its place
 // in the graph may be internal.

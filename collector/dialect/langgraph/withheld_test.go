@@ -119,6 +119,8 @@ func TestInternalNames(t *testing.T) {
 		{{"custom", `{"type":"internal:x","x":"secret"}`}},
 		{{"custom", `[{"kind":"internal:x","x":"secret"}]`}},
 		{{"state_update", `{"internal:x":"secret"}`}},
+		{{"error", `{"error":"ValueError","message":"secret","kind":"internal"}`}},
+		{{"error", `{"error":"ValueError","message":"secret","Type":"Internal:x"}`}},
 		{{"messages|internal:1", `[` + said("") + `,{}]`}, {"values", `{"messages":[` + said("") + `]}`}},
 	} {
 		checkStaysIn(t, []filter.Settings{client, public}, stream...)
