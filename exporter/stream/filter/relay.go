@@ -79,10 +79,18 @@ func (r *Relay) replacement(b *event.Batch, why Reason) Frame {
 // reason that Apply returned. An unreadable, an internal and an unknown frame may be a failure. The result has no data if it is none.
 func FailureFrame(b *event.Batch, why Reason) Frame {
 	isUnreadable := why == ReasonUnreadable && !b.JSON.Exists() && statedKinds(b)&kindBit(event.KindError) != 0
-	if b.Table == nil || !isUnreadable && (why != ReasonInternal && why != ReasonUnknown || !b.StreamError) {
+	if b.Table == nil || !isUnreadable && (why != ReasonInternal && why != ReasonUnknown || !b.StreamError && !failsRun(b)) {
 		return Frame{}
 	}
 	return errorFrame(b.Table, b.Table.FailureData)
+}
+
+// failsRun reports whether a frame is an error or ends a run in a failure. An error in an ordinary frame may be one from which the run
+// recovers, and a run that was canceled has not failed.
+func failsRun(b *event.Batch) bool {
+	return slices.ContainsFunc(b.Events, func(e event.Event) bool {
+		return (e.Kind == event.KindError && !e.Inline || e.Kind == event.KindRunEnded && e.Error != event.NoFailure) && e.Error != event.FailureCanceled
+	})
 }
 
 // errorFrame returns a frame with data of the table that is an error.
