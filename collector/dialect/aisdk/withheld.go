@@ -57,9 +57,10 @@ func mayContain(data []byte, word string) bool {
 	return len(data) == 0 || bytes.Contains(data, []byte(word)) || bytes.Contains(data, []byte(`\u`))
 }
 
-// mayBeWithheld reports whether the start of something whose start is unknown may have been withheld.
+// mayBeWithheld reports whether the start of something whose start is unknown may have been withheld. Without an ID that is a string, it
+// may be anything that was.
 func (d *decoder) mayBeWithheld(s sharedID) bool {
-	return d.missedStart || d.knownIDs.MayContain(s.String())
+	return d.missedStart || d.knownIDs.MayContain(s.String()) || s.id == "" && !d.knownIDs.IsEmpty()
 }
 
 // isWithheldElsewhere reports whether a start repeats or replaces something that an earlier stream withheld. A stream that has the

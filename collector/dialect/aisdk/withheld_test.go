@@ -251,3 +251,15 @@ func TestExcludedContinuations(t *testing.T) {
 		})
 	}
 }
+
+// TestPiecesWithoutID continues a withheld text with a piece whose ID is no string. Some readers take a number for the same ID.
+func TestPiecesWithoutID(t *testing.T) {
+	for _, id := range []string{`"id":1,`, `"id":null,`, ``, `"id":["1"],`} {
+		for _, kind := range []string{"text", "reasoning"} {
+			sent := []string{`{"type":"` + kind + `-start","id":"1","kind":"internal"}`, `{"type":"` + kind + `-delta",` + id + `"delta":"secret"}`}
+			if got := last(leaves(t, event.PolicyClient, sent...)); got != withheld {
+				t.Errorf("%s: the last leaves as %s", strings.Join(sent, "\n"), got)
+			}
+		}
+	}
+}
