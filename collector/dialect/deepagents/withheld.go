@@ -55,6 +55,8 @@ func (s *starts) isOrphan(kind, call, text string, b *event.Batch) bool {
 		return true
 	case b.Branch != "" && kind != typeSubagentStart && !s.shown.Contains(agentKey(b.Branch)):
 		return true
+	case kind == typeSubagentEnd && b.Branch == "": // it names no subagent
+		return true
 	case kind == typeToolEnd:
 		return !s.shown.Contains(call)
 	}

@@ -41,6 +41,7 @@ func TestWithheldStarts(t *testing.T) {
 		for _, stream := range [][]string{
 			{hide(textStart), text}, {hide(textStart), strings.Replace(textEnd, "}", `,"md":"shown"}`, 1)}, {textStart, textEnd, hide(textStart), text},
 			{hide(callStart), result}, {hide(callStart), agentStart, insideStart, inside}, {callStart, hide(agentStart), insideStart, inside},
+			{callStart, hide(agentStart), `{"v":2,"type":"subagent_end","result":"shown"}`}, {callStart, hide(agentStart), `{"v":2,"type":"subagent_end","result":"shown"` + by + `}`},
 		} {
 			for _, policy := range []event.Policy{event.PolicyClient, event.PolicyPublic} {
 				if out := leaving(policy, stream...); strings.Contains(out, "shown") {
