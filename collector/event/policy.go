@@ -197,7 +197,7 @@ type Form uint8
 
 // The forms.
 const (
-	FormName Form = iota // a name or an id: at most MaxName bytes, without control characters
+	FormName Form = iota // a name or an id: at most MaxName bytes, without control characters, and no printed object
 	FormText             // any string: text that is meant for readers
 	FormTime             // a date and time of RFC 3339
 	FormEnum             // only Rule.AllowedValues

@@ -220,6 +220,12 @@ func isPlain(name []byte) bool {
 // IsInternal reports whether a name begins with "internal".
 func IsInternal(name []byte) bool { return HasPrefix(name, "internal") }
 
+// IsPrintedObject reports whether a text is an object as a program prints it, such as Agent(name='a', instructions='b'). It is no name.
+func IsPrintedObject(text []byte) bool {
+	_, rest, found := bytes.Cut(text, []byte("="))
+	return found && len(rest) > 0 && (bytes.ContainsAny(rest[:1], "'\"[{(") || IsPrintedObject(rest))
+}
+
 // HasPrefix reports whether a lenient reader might read a name as beginning with word, which must be in
 // lower case.
 func HasPrefix(name []byte, word string) bool {

@@ -8,6 +8,7 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -88,10 +89,14 @@ func (s *sdk) isHandoff(c call) bool {
 	return s.handoff == c.id || s.handoff == "" && strings.HasPrefix(c.tool, handoffTool)
 }
 
-// nameOf returns the name of an agent, which is an object or only its name.
+// nameOf returns the name of an agent, which is an object or only its name. An application may have printed the object, with the agent's
+// instructions.
 func nameOf(v strictjson.Value) strictjson.Value {
-	if v.Kind() == strictjson.Object {
+	switch {
+	case v.Kind() == strictjson.Object:
 		return v.Get("name")
+	case lenient.IsPrintedObject(v.Text()):
+		return strictjson.Value{}
 	}
 	return v
 }

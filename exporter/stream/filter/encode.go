@@ -358,7 +358,7 @@ func scalar(dst []byte, v strictjson.Value, form event.Form) ([]byte, bool) {
 func hasForm(form event.Form, text []byte) bool {
 	switch form {
 	case event.FormName:
-		return len(text) <= event.MaxName && !hasControl(text)
+		return len(text) <= event.MaxName && !hasControl(text) && !lenient.IsPrintedObject(text)
 	case event.FormText:
 		return true
 	case event.FormTime:
