@@ -3,6 +3,7 @@ package openai
 import (
 	"bytes"
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -39,11 +40,11 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 		d.streamDone(b)
 	case !v.Exists():
 		b.Rejected = f.Malformed
-		switch isError := isBrokenError(f.Data); {
-		case isError && d.begun:
-			b.StreamError = true
+		switch isError, isFailed := isBrokenError(f.Data), isBrokenFailure(f); {
+		case (isError || isFailed) && d.begun:
+			b.StreamError = isError
 			d.fail(strictjson.Value{}, b)
-		case isError: // a frame that cannot be read begins no run
+		case isError || isFailed: // a frame that cannot be read begins no run
 			b.Add(event.KindError).Error = event.AgentError
 		}
 	case v.Kind() != strictjson.Object:
@@ -248,6 +249,14 @@ func (d *decoder) pauseCalls(b *event.Batch) {
 // isBrokenError reports whether data that is not JSON looks like an error with an unescaped text.
 func isBrokenError(data []byte) bool {
 	return bytes.HasPrefix(data, []byte(`{"error":`))
+}
+
+// brokenFailure matches the beginning of the event of a failed response.
+var brokenFailure = regexp.MustCompile(`^\s*\{\s*"type"\s*:\s*"` + regexp.QuoteMeta(typeFailed) + `"`)
+
+// isBrokenFailure reports whether a frame that cannot be read says that a response has failed.
+func isBrokenFailure(f dialect.Frame) bool {
+	return string(f.Event) == typeFailed || brokenFailure.Match(f.Data)
 }
 
 // name returns a string of the wire, cut to dialect.MaxName.

@@ -18,8 +18,14 @@ import (
 // leaving returns what leaves of a stream, given as on the wire.
 func leaving(t *testing.T, s filter.Settings, stream string) string {
 	t.Helper()
+	return leavingOf(t, s, &event.Stream{SingleRun: true}, stream)
+}
+
+// leavingOf is leaving for a stream that the caller describes.
+func leavingOf(t *testing.T, s filter.Settings, of *event.Stream, stream string) string {
+	t.Helper()
 	c := collector.New([]dialect.Dialect{openai.Dialect{}}, collector.Settings{MaxFrame: 1 << 20, MaxJSONDepth: 128}, nil)
-	d := c.Decode(&event.Stream{SingleRun: true}, collector.Input{Reader: strings.NewReader(stream), ReceivedAt: time.Now}, "openai")
+	d := c.Decode(of, collector.Input{Reader: strings.NewReader(stream), ReceivedAt: time.Now}, "openai")
 	f := filter.New(s)
 	var out strings.Builder
 	for {

@@ -134,7 +134,7 @@ func (d *decoder) selectChat(id string, v strictjson.Value, b *event.Batch) {
 	case id != "" && id != c.id && d.restoreRun(func(r *runState) bool { return r.chat.id == id }, b):
 	case c.started && v.Get("choices").Len() > 0 && (c.finished || c.repeated || c.id != "" && d.beginsMessage(v)):
 		d.saveRun()
-		if !d.singleRun { // else a client may add the chunk to the message of an earlier completion
+		if !d.singleRun && (c.finished || d.beginsMessage(v)) { // else a client may add the chunk to the message of an earlier completion
 			d.withheld.nextRun(d.continues)
 		}
 		d.runState = runState{chat: chat{reusesID: id == c.id}}

@@ -4,6 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
+	"github.com/delegraph/delegraph/collector/dialect/openai"
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
@@ -82,5 +85,53 @@ func TestForeignFrames(t *testing.T) {
 	}
 	for _, foreign := range []string{`{"type":"surprise","item":{"id":"i"}}`, `{"surprise":{"item_id":"i"}}`, `{"type":"surprise","data":{"output_index":0}}`, `{"type":"response.surprise"}`} {
 		checkStaysIn(t, []filter.Settings{client, public}, created, foreign, delta)
+	}
+}
+
+// TestChoicesOfOtherCompletions continues a withheld choice under the ID of another completion. The choice may go on, because it has not
+// finished and no role begins another message.
+func TestChoicesOfOtherCompletions(t *testing.T) {
+	other := strings.NewReplacer(`"id":"c"`, `"id":"d"`)
+	open, system := choice(`{"index":1,"delta":{"role":"assistant","content":"x"}}`), choice(`{"index":0,"delta":{"role":"system","content":"secret"}}`)
+	said, begun := other.Replace(choice(`{"index":0,"delta":{"content":"secret"}}`)), other.Replace(choice(`{"index":0,"delta":{"role":"assistant","content":"answer"}}`))
+	for _, sent := range [][]string{{open, system, said}, {system, system, said}, {open, system, begun, begun}} {
+		for _, s := range []filter.Settings{client, public} {
+			out := leavingOf(t, s, &event.Stream{}, stream(sent...))
+			if strings.Contains(out, "secret") || strings.Contains(sent[2], "answer") && !strings.Contains(out, "answer") {
+				t.Errorf("%s: of %v this leaves: %s", s.Policy, sent, out)
+			}
+		}
+	}
+}
+
+// TestUnreadableFailures checks that an unreadable event of a failed response ends the run in a failure.
+func TestUnreadableFailures(t *testing.T) {
+	const data = `{"type":"response.failed","response":{"id":"r","status":"failed","a":1,"A":2}}`
+	for _, failed := range []string{data, "{\"a\":1,\"A\":2}\nevent: response.failed", ` { "type" : "response.failed","a":1,"A":2}`} {
+		facts := dialecttest.Facts(openai.Dialect{}, &event.Stream{}, stream(created, failed))
+		if !strings.Contains(facts, "run_ended agent_error") {
+			t.Errorf("%s states:\n%s", failed, facts)
+		}
+	}
+	if facts := dialecttest.Facts(openai.Dialect{}, &event.Stream{}, stream(created, `{"type":"response.output_text.delta","delta":"\"type\":\"response.failed\"","a":1,"A":2}`)); strings.Contains(facts, "run_ended") {
+		t.Errorf("a text fails the run:\n%s", facts)
+	}
+}
+
+// TestPrintedAgents checks that an agent that the application has printed as text has no name.
+func TestPrintedAgents(t *testing.T) {
+	for _, printed := range []string{`Agent(name='A', instructions='secret')`, `Agent(tools=[], instructions=\"secret\")`} {
+		for _, sent := range []string{
+			`{"type":"agent_updated_stream_event","new_agent":"` + printed + `"}`,
+			`{"type":"run_item_stream_event","name":"tool_called","item":{"type":"tool_call_item","agent":"` + printed + `","raw_item":{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}}}`,
+		} {
+			checkStaysIn(t, []filter.Settings{public}, sent)
+			if facts := dialecttest.Facts(openai.Dialect{}, &event.Stream{}, stream(sent)); strings.Contains(facts, "secret") {
+				t.Errorf("%s states:\n%s", sent, facts)
+			}
+		}
+	}
+	if out := leaving(t, public, stream(`{"type":"agent_updated_stream_event","new_agent":"Team (EU), a=b"}`)); !strings.Contains(out, "Team (EU), a=b") {
+		t.Errorf("the name of an agent does not leave: %s", out)
 	}
 }
