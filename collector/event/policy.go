@@ -177,6 +177,7 @@ type Words struct {
 	Containers       []string        // members that contain Members, at any depth and through lists, even if they are Members themselves
 	ClientContainers []string        // the same, for members that only the client gets
 	OfNodes          bool            // the frame's own members contain Members too, whatever their names
+	OnlyNested       bool            // the frame's own members are no Members
 	Anywhere         []string        // members of objects that contain Members wherever they are in a client's frame
 	Lists            []string        // Containers in which a string, or a list of strings, is text of the speaker
 	TypedMembers     []string        // members that state a fact of the kind that TypeKinds or RoleKinds give for the object, if they give one

@@ -24,6 +24,7 @@ func (d *decoder) setAuthors(k *kind, v strictjson.Value, b *event.Batch) {
 		b.AddAuthors(v, d.authors.Of(messageKey(d.name(v.Get("entityId"))))...)
 	case k.entity == entityActivity, k.name == typeToolResult:
 		d.authors.Add(messageKey(d.name(v.Get("messageId"))), d.authorNames(v)...) // a message may have the same ID
+		d.setListedAuthors(v, false, b)
 	case table.Types[b.Type].Words != nil:
 		d.setListedAuthors(v, false, b)
 	}

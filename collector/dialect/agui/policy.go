@@ -37,7 +37,7 @@ var table = event.Table{
 	// The run goes on, but after RUN_ERROR the protocol's client accepts no more of its events.
 	OversizeData: `{"type":"CUSTOM","name":"delegraph.oversize","value":"` + event.OversizeMessage + `"}`,
 	Types: map[string]event.Type{
-		typeRunStarted:      {Client: true, Public: publicRun, Words: &conversationWords},
+		typeRunStarted:      {Client: true, Public: publicRun, Words: &requestWords},
 		typeRunWithInput:    {Client: true, InternalMembers: inputMembers, Public: publicRun},
 		typeRunFinished:     {Client: true, Words: &resultWords, Public: frame(rules{"threadId": &scalar, "runId": &scalar, "outcome": &publicOutcome, "interrupt": &publicInterrupts})},
 		typeRunWithQuestion: {Client: true, Words: &resultWords, InternalMembers: outcomeMembers, Public: frame(rules{"threadId": &scalar, "runId": &scalar})},
@@ -87,10 +87,10 @@ var table = event.Table{
 		typeStateSnapshot:    {Client: true, Public: frame(rules{"snapshot": {Fact: event.KindState, State: true, Fallback: "{}", Required: true}})},
 		typeStateDelta:       {Client: true, Public: frame(rules{"delta": {Fact: event.KindState, Patch: true, Required: true}})},
 		typeMessagesSnapshot: {Client: true, Messages: &conversationRule, Words: &conversationWords}, // the whole conversation
-		typeActivitySnapshot: {Client: true, Public: frame(rules{
+		typeActivitySnapshot: {Client: true, Words: &activityWords, Public: frame(rules{
 			"messageId": &publicArtifact, "activityType": &publicArtifact, "content": {Replacement: "{}"}, "replace": &flag,
 		})},
-		typeActivityDelta: {Client: true, Public: frame(rules{
+		typeActivityDelta: {Client: true, Words: &activityWords, Public: frame(rules{
 			"messageId": &publicArtifact, "activityType": &publicArtifact, "patch": {Replacement: "[]"},
 		})},
 
@@ -111,11 +111,17 @@ var conversationRule = event.Messages{ListMember: "messages", RoleMember: "role"
 var (
 	callKinds = []event.Kind{event.KindToolStarted}
 
-	// conversationWords finds the texts of messages that earlier events reported. resultWords also finds the text of a
-	// result, which may contain messages.
+	// conversationWords finds the texts of messages that earlier events reported. requestWords also finds what else a request
+	// states, and resultWords the text of a result, which may contain messages.
 	conversationWords = wordsOf(nil)
+	requestWords      = wordsOf(map[string]event.Kind{"state": event.KindState, "resume": event.KindInputAnswered})
 	resultWords       = wordsOf(map[string]event.Kind{"result": event.KindText})
-	userWords         = event.Words{Members: map[string]event.Kind{"delta": event.KindText}, FromUser: true}
+	activityWords     = func() event.Words {
+		w := wordsOf(nil)
+		w.OnlyNested = true // an activity is an artifact; messages may be in it
+		return w
+	}()
+	userWords = event.Words{Members: map[string]event.Kind{"delta": event.KindText}, FromUser: true}
 )
 
 // wordsOf returns the rules for an event that contains messages. own are members of the event itself.
@@ -127,12 +133,14 @@ func wordsOf(own map[string]event.Kind) event.Words {
 	maps.Copy(members, own)
 	return event.Words{
 		Containers: []string{"input", "messages", "content", "result", "toolCalls", "tool_calls", "function", "metadata"}, Members: members,
+		Anywhere:      []string{"role"}, // applications put messages into activities and questions
 		AuthorMembers: []string{"name", "subagentRunId", "subagent_run_id"},
 		RoleMember:    "role",
 		UserRoles:     []string{"user"},
 		RoleKinds: map[string]event.Kind{
 			"reasoning": event.KindThought, "tool": event.KindToolEnded, "activity": event.KindArtifact,
 			"system": event.KindOther, "developer": event.KindOther,
+			"assistant": event.KindText, "user": event.KindText, // also in an activity
 		},
 		TypeKinds: map[string]event.Kind{"reasoning": event.KindThought, "thinking": event.KindThought},
 	}

@@ -29,7 +29,7 @@ func (f *Filter) repeatsExcluded(b *event.Batch, rules event.Type) bool {
 			}
 		}
 	}
-	return w.findsExcluded(b.JSON, unknown, true)
+	return w.findsExcluded(b.JSON, unknown, !rules.Words.OnlyNested)
 }
 
 // wordScan looks for excluded words in a frame.
