@@ -41,7 +41,7 @@ func (f *frame) showsStepOutput() bool {
 //
 // Source: dist/esm/workflow/utils/hitl_utils.js of @google/adk 2.0.
 func (f *frame) isNodeQuestion() bool {
-	if f.hasModelData() {
+	if !f.node.Exists() || f.hasModelData() {
 		return false
 	}
 	for part := range f.content.Get("parts").Elements() {

@@ -119,6 +119,9 @@ func appendParts(parts []part, list strictjson.Value) []part {
 }
 
 func readPart(v strictjson.Value) part {
+	if t := v.Get("text"); v.Len() == 1 && t.Kind() == strictjson.String {
+		return part{kind: partText, text: t} // as most are
+	}
 	if c := v.First("functionCall", "function_call"); c.Exists() {
 		return part{kind: partCall, id: c.Get("id"), name: c.Get("name"), body: c.Get("args")}
 	}
