@@ -133,3 +133,21 @@ invoke_agent boss ok 0-6
   chat m ok 4-5`},
 	})
 }
+
+// TestWorkersOverA2A checks that the parallel workers of a node begin together.
+func TestWorkersOverA2A(t *testing.T) {
+	unnamed := proxied()
+	unnamed.App = ""
+	tell(t, []story{{"workers", unnamed, []*event.Batch{
+		overA2A("w", "w@1", replies), overA2A("w", "w@2", replies), overA2A("w", "w@3", replies), overA2A("next", "", replies, final)}, `
+completed
+invoke_workflow  ok 0-5
+  invoke_agent w ok 0-1
+    chat m ok 0-1
+  invoke_agent w ok 0-2
+    chat m ok 0-2
+  invoke_agent w ok 0-3
+    chat m ok 0-3
+  invoke_agent next ok 3-4
+    chat m ok 3-4`}})
+}

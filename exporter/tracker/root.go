@@ -19,7 +19,7 @@ func (r *openRun) decideRoot(kind event.RootKind, first *event.Node) {
 	isFirst := first.Name == r.App || r.App == "" && !(isSilent && firstSpeaks)
 	if isFirst {
 		r.Root.Name = first.Name
-		r.Root.node.key, r.Root.node.isContainer = keyBelow(nil, first), first.Kind == event.NodeContainer
+		r.Root.node.key, r.Root.node.lane, r.Root.node.isContainer = keyBelow(nil, first), first.Lane, first.Kind == event.NodeContainer
 		put(&r.nodes, r.Root.node.key, r.Root)
 	}
 	r.Root.Kind = InvokeAgent
@@ -71,11 +71,11 @@ func (r *openRun) raiseRoot() {
 			spoke: true, openChildren: 1, lastChild: below, height: below.height + 1,
 			undatedStart: below.undatedStart, undatedEnd: below.undatedEnd, firstTime: below.firstTime,
 			failedFrame: below.failedFrame, failureCode: below.failureCode, finalFrame: below.finalFrame,
-			node: &node{
-				lane: below.node.lane, cause: below.node.cause,
-				lastBelow: below.node.lastBelow, lastInLane: below.node.lastInLane, lastChild: below,
-			},
+			node: &node{cause: below.node.cause, lastBelow: below.node.lastBelow},
 		},
+	}
+	if below.node.lane == "" {
+		above.node.lastInLane, above.node.lastChild = below.node.lastInLane, below
 	}
 	below.parent, below.wasRoot = above, true
 	below.Kind, below.Agent = InvokeAgent, below.Name
