@@ -176,11 +176,12 @@ func (r *openRun) endInner(within *Operation) {
 				r.endAwaitingUsage(key)
 				return
 			}
-			op.parent.hasUnfinished = op.parent.hasUnfinished || !r.isSuperseded(op)
 			if r.partialResponses[key] == op {
 				delete(r.partialResponses, key)
 			}
-			r.endUnfinished(op)
+			if r.endUnfinished(op); op.Status == OperationInterrupted {
+				op.parent.awaitsAnswer = true // for the agent that works in the call
+			}
 			return
 		}
 		op.awaitsAnswer, op.hasUnfinished = op.awaitsAnswer || op.openInputs > 0, op.hasUnfinished || op.repliesDue > 0
@@ -194,7 +195,7 @@ func (r *openRun) endInner(within *Operation) {
 // its own from which its status could be derived. A call waits if an agent that works in it does.
 func (r *openRun) propagateStatus(op *Operation) {
 	above := op.parent
-	if above.Kind == ExecuteTool && op.Status == OperationInterrupted {
+	if op.Status == OperationInterrupted && (above.Kind == ExecuteTool || op.CallID != "") {
 		above.awaitsAnswer = true
 	}
 	if above.node == nil || !above.node.isContainer || above == r.Root {

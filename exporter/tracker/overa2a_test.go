@@ -151,3 +151,29 @@ invoke_workflow  ok 0-5
   invoke_agent next ok 3-4
     chat m ok 3-4`}})
 }
+
+// TestCallerWaits checks that an agent waits if one that it called does.
+func TestCallerWaits(t *testing.T) {
+	asksIn := func(more ...fact) *event.Batch {
+		return at2("sub", "app@1/boss@1/sub@1", "sub@t1", append(more, responds("m"), asks("q", event.InputConfirmation))...)
+	}
+	calls := func() *event.Batch { return at2("boss", "app@1/boss@1", "", responds("m"), calls("t1", "sub")) }
+	inTask := task("sub", "app@1/boss@1/sub@t1", "sub@t1", "t1", responds("m"), asks("q", event.InputConfirmation))
+	tell(t, []story{
+		{"by a tool", proxied(), []*event.Batch{calls(), asksIn()}, `
+interrupted, awaiting_input
+invoke_workflow app interrupted 0-3
+  invoke_agent boss interrupted 0-2
+    chat m ok 0-1
+    execute_tool sub interrupted 1-2
+      invoke_agent sub interrupted 1-2
+        chat m ok 1-2`},
+		{"as a task", proxied(), []*event.Batch{calls(), inTask}, `
+interrupted, awaiting_input
+invoke_workflow app interrupted 0-3
+  invoke_agent boss interrupted 0-2
+    invoke_agent sub interrupted 1-2
+      chat m ok 1-2
+    chat m ok 0-1`},
+	})
+}
