@@ -216,9 +216,12 @@ func (r *openRun) propagateStatus(op *Operation) {
 	}
 }
 
+// hasFailed reports whether an operation has failed, and no final frame of its own followed.
+func (op *Operation) hasFailed() bool { return op.failedFrame > 0 && op.finalFrame <= op.failedFrame }
+
 // agentStatus derives an agent's status from its own frames.
 func (r *openRun) agentStatus(op *Operation) (OperationStatus, failure) {
-	failed := op.failedFrame > 0 && op.finalFrame <= op.failedFrame
+	failed := op.hasFailed()
 	switch {
 	case failed && r.Reason != ReasonAgentCanceled:
 		return OperationError, failure{event.AgentError, op.failureCode}

@@ -116,6 +116,9 @@ func (r *openRun) apply(b *event.Batch) {
 		return
 	}
 	agent := r.agentOf(b) // first, because it may put another root above the present one
+	if agent == nil && b.Has(event.KindError) {
+		r.raiseFinishedRoot()
+	}
 	r.Root.extendTo(r.now)
 	if agent != nil {
 		if r.current = agent; !agent.mayHaveEnded(b) {
@@ -193,7 +196,7 @@ func (r *openRun) callerOf(b *event.Batch, agent *Operation) *Operation {
 // agentInControl returns the agent in control, or nil if none is known or it has given its final answer
 // since its last failure.
 func (r *openRun) agentInControl() *Operation {
-	if at := r.current; at != nil && (at.node == nil || !at.node.gaveFinalAnswer || at.finalFrame <= at.failedFrame) {
+	if at := r.current; at != nil && (at.node == nil || !at.node.gaveFinalAnswer || at.hasFailed()) {
 		return at
 	}
 	return nil
@@ -295,8 +298,8 @@ func (r *openRun) applyError(e *event.Event, b *event.Batch, caller *Operation) 
 	if e.Elsewhere {
 		return
 	}
-	if agent := r.agentInControl(); agent != nil {
-		agent.failedFrame, agent.failureCode = r.now.Frame, e.Code
+	if op := cmp.Or(r.agentInControl(), r.runningParallel()); op != nil {
+		op.failedFrame, op.failureCode = r.now.Frame, e.Code
 	}
 	if e.Error == event.FailureCanceled {
 		r.lastReason = ReasonAgentCanceled

@@ -134,6 +134,69 @@ invoke_agent boss ok 0-6
 	})
 }
 
+// TestFailuresOverA2A checks what an error without an agent hits.
+func TestFailuresOverA2A(t *testing.T) {
+	unnamed, named := proxied(), proxied()
+	unnamed.App, named.App = "", "a"
+	first := `
+  invoke_agent a ok 0-1
+    chat m ok 0-1`
+	parallel := func() *event.Batch { return overA2A("a", "p.a", replies) }
+	tell(t, []story{
+		{"another agent than the first, which has answered", unnamed, []*event.Batch{overA2A("a", "", replies), says("", fails)}, `
+failed, error_frame
+invoke_workflow  error agent_error 0-3` + first},
+		{"the same, by the error of a workflow", unnamed, []*event.Batch{overA2A("a", "", replies), says("", errorCode), says("", fails)}, `
+failed, error_frame
+invoke_workflow  error agent_error 0-4` + first},
+		{"the same in a round of a loop", unnamed, []*event.Batch{overA2A("a", "", replies), overA2A("a", "", replies), says("", fails)}, `
+failed, error_frame
+invoke_workflow  error agent_error 0-4` + first + `
+  invoke_agent a ok 1-2
+    chat m ok 1-2`},
+		{"another agent than the first was canceled", unnamed, []*event.Batch{overA2A("a", "", replies), says("", gaveUp)}, `
+canceled, agent_canceled
+invoke_workflow  unfinished canceled 0-3` + first},
+		{"the agent that the request names", named, []*event.Batch{overA2A("a", "", replies), says("", fails)}, `
+failed, error_frame
+invoke_agent a error agent_error 0-3
+  chat m ok 0-1`},
+		{"an agent that has not answered", unnamed, []*event.Batch{overA2A("a", "", responds("m"), calls("c", "tool")), says("", fails)}, `
+failed, error_frame
+invoke_agent a error agent_error 0-3
+  chat m ok 0-1
+  execute_tool tool unfinished 1-3`},
+		{"the target of a transfer, after the root's answer", unnamed, []*event.Batch{overA2A("a", "", replies, handsOver("", "b")), says("", fails)}, `
+failed, error_frame
+invoke_agent a error agent_error 0-3
+  invoke_agent b error agent_error 1-?
+  chat m ok 0-1`},
+		{"a parallel agent of which one agent has spoken", proxied(), []*event.Batch{parallel(), says("", fails)}, `
+failed, error_frame
+invoke_workflow app error agent_error 0-3
+  invoke_agent p error agent_error 0-1
+    invoke_agent a ok 0-1
+      chat m ok 0-1`},
+		{"a parallel agent of which another agent has not answered", proxied(), []*event.Batch{overA2A("b", "p.b", responds("m"), calls("c", "tool")), parallel(), says("", fails)}, `
+failed, error_frame
+invoke_workflow app error agent_error 0-4
+  invoke_agent p error agent_error 0-4
+    invoke_agent b unfinished 0-4
+      chat m ok 0-1
+      execute_tool tool unfinished 1-4
+    invoke_agent a ok 0-2
+      chat m ok 0-2`},
+		{"not a parallel agent that may have ended", proxied(), []*event.Batch{overA2A("b", "p.b", replies), parallel(), says("", fails)}, `
+failed, error_frame
+invoke_workflow app error agent_error 0-4
+  invoke_agent p ok 0-2
+    invoke_agent b ok 0-1
+      chat m ok 0-1
+    invoke_agent a ok 0-2
+      chat m ok 0-2`},
+	})
+}
+
 // TestWorkersOverA2A checks that the parallel workers of a node begin together.
 func TestWorkersOverA2A(t *testing.T) {
 	unnamed := proxied()

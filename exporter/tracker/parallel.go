@@ -13,6 +13,28 @@ func (r *openRun) runsInLane(op *Operation, lane string) bool {
 	return op != nil && (op.Kind == InvokeAgent || op == r.Root && r.rootGuessed) && op.node.isContainer && op.node.lane != lane
 }
 
+// runningParallel returns the innermost parallel agent around the agent in control that has certainly not ended, or nil: only one
+// of its agents has spoken, or another one has not given its final answer.
+func (r *openRun) runningParallel() *Operation {
+	for at := r.current; at != nil; at = at.runner() {
+		if up := at.runner(); at.node != nil && r.runsInLane(up, at.node.lane) {
+			others := 0
+			for op := up.lastChild; op != nil; op = op.prevSibling {
+				if op == at || op.node == nil {
+					continue
+				}
+				if others++; op.node.usedModel && !op.node.gaveFinalAnswer {
+					return up
+				}
+			}
+			if others == 0 {
+				return up
+			}
+		}
+	}
+	return nil
+}
+
 // repeatEndedParallel begins the outermost parallel agent of a place again if it has ended. It returns false if the run has
 // no room for it.
 func (r *openRun) repeatEndedParallel(p *event.Place) bool {

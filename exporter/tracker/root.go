@@ -62,6 +62,15 @@ func (op *Operation) agentName() string {
 	return op.Name
 }
 
+// raiseFinishedRoot puts a workflow above the agent that was taken for the root, because of an error that names no agent:
+// if the agent has given its final answer, something else failed.
+func (r *openRun) raiseFinishedRoot() {
+	at := r.Root
+	if r.rootGuessed && r.current == at && at.Name != r.App && at.node.gaveFinalAnswer && !at.hasFailed() && r.hasRoom(InvokeWorkflow) {
+		r.raiseRoot()
+	}
+}
+
 // raiseRoot puts a workflow above the first root, because something runs beside it.
 func (r *openRun) raiseRoot() {
 	below := r.Root
