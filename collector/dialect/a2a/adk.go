@@ -160,7 +160,7 @@ func (d *decoder) readEvent(t *task, m adkMetadata, parts parts, b *event.Batch)
 	}
 	if failure != event.NoFailure {
 		e := b.Add(event.KindError)
-		e.Error, e.Code, e.Inline = failure, code, true
+		e.Error, e.Code, e.Inline = failure, code, failure != event.FailureCanceled // a canceled run did not fail
 	}
 }
 

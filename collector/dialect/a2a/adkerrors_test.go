@@ -19,12 +19,27 @@ func TestADKErrors(t *testing.T) {
 		failed   = `working; tool_ended name="f" call="c" tool_error; error agent_error; run_ended agent_error awaits_outcome`
 	)
 	fails := func(message, metadata string) string { return statusIs("working", text(message), adkEvent(metadata)) }
+	by := func(author, metadata string) string {
+		return `,"metadata":{"adk_author":"` + author + `"` + metadata + `}`
+	}
 	asks, answers := statusIs("working", calls("c", "f", false), adkEvent("")), statusIs("working", toolResult("c", "f", `{}`), adkEvent(""))
 	runDecode(t, []decodeCase{
 		{"an exception that anything may have raised", []string{fails("x", code), fails("x", code)}, []string{agent, agent}},
 		{"an exception of an agent that got a tool's response", []string{asks, answers, fails("x", code)}, []string{call, result, model}},
-		{"another agent's exception", []string{asks, answers, statusIs("working", text("x"), `,"metadata":{"adk_author":"b"`+code+`}`)},
-			[]string{call, result, `working agent="b"; error agent_error code="ValueError" from_code`}},
+		{"another agent's exception", []string{asks, answers, statusIs("working", text("x"), by("b", "")), statusIs("working", text("y"), by("b", code))},
+			[]string{call, result, `working agent="b"; text "x"`, `working agent="b"; error agent_error code="ValueError" from_code`}},
+		{"a status of another agent's model", []string{asks, answers, statusIs("working", text("x"), by("b", `,"adk_error_code":"SAFETY"`))},
+			[]string{call, result, `working agent="b"; model_ended model_error code="SAFETY"; error model_error code="SAFETY" from_code`}},
+		{"an exception of an agent that was called", []string{statusIs("working", calls("c", "b", false), adkEvent("")), statusIs("working", text("x"), by("b", code))},
+			[]string{strings.Replace(call, `"f"`, `"b"`, 1), `working agent="b"; error agent_error code="ValueError" from_code`}},
+		{"an exception of an agent that got control", []string{
+			statusIs("working", `{"kind":"data","data":{"id":"c","name":"transfer_to_agent","args":{"agent_name":"b"}},"metadata":{"adk_type":"function_call"}}`, adkEvent("")),
+			statusIs("working", toolResult("c", "transfer_to_agent", `{}`), adkEvent("")), statusIs("working", text("x"), by("b", code)),
+		}, []string{strings.NewReplacer(`"f"`, `"transfer_to_agent"`, `:"x"`, `:"b"`).Replace(call), transfer, `working agent="b"; error agent_error code="ValueError" from_code`}},
+		{"the limit of model calls after a tool's response", []string{asks, answers, fails("x", `,"adk_error_code":"LlmCallsLimitExceededError"`)},
+			[]string{call, result, strings.ReplaceAll(agent, "ValueError", "LlmCallsLimitExceededError")}},
+		{"a canceled run", []string{asks, answers, fails("x", `,"adk_error_code":"INVOCATION_ABORTED"`)},
+			[]string{call, result, `working agent="a"; error canceled code="INVOCATION_ABORTED"`}},
 		{"an exception after an agent handed control over", []string{
 			statusIs("working", toolResult("c", "transfer_to_agent", `{}`), adkEvent(`,"adk_actions":{"transferToAgent":"b"}`)), fails("x", code),
 		}, []string{transfer, agent}},
@@ -38,7 +53,7 @@ func TestADKErrors(t *testing.T) {
 		{"the text of an SDK for models, only in the last status", []string{statusIs("working", "", adkEvent(code)), statusIs("failed", text("litellm.X: x"), adkEvent(code))},
 			[]string{agent, `working agent="a"; model_ended model_error code="ValueError"; error agent_error code="ValueError"; run_ended agent_error code="ValueError" awaits_outcome`}},
 		{"an error with the responses of calls", []string{asks, statusIs("working", toolResult("c", "f", `{"error":"x"}`), adkEvent(`,"adk_error_code":"INVOCATION_ABORTED"`))},
-			[]string{call, `results agent="a"; tool_ended name="f" call="c" tool_error {"error":"x"}; error agent_error code="INVOCATION_ABORTED" from_code`}},
+			[]string{call, `results agent="a"; tool_ended name="f" call="c" tool_error {"error":"x"}; error canceled code="INVOCATION_ABORTED"`}},
 		{"the status of a model's API, raised by a tool", []string{asks, fails("x", `,"adk_error_code":"UNAVAILABLE"`), statusIs("failed", text("x"), adkEvent(`,"adk_error_code":"UNAVAILABLE"`))},
 			[]string{call, strings.ReplaceAll(raised, "ValueError", "UNAVAILABLE"), `working agent="a"; error agent_error code="UNAVAILABLE"; run_ended agent_error code="UNAVAILABLE" awaits_outcome`}},
 		{"a status without a code", []string{asks, statusIs("failed", text("x"), "")}, []string{call, failed}},

@@ -23,6 +23,7 @@ func (t *task) waitingCalls(by *speaker) (waiting []*call) {
 //   - If pieces of a response arrived, or the event has usage, the model failed.
 //   - If calls of the event's agent have no response, a tool failed, because the model is asked only after the response. failure then
 //     reports the end of the call, if it is known which one failed.
+//   - If ADK itself stopped the run or raised the error, neither a tool nor a model failed.
 //   - If the code or the text is that of a model's API, or the agent has just got a tool's response, the model failed.
 //   - Otherwise, a callback, a step of a workflow or a model may have failed, so it is a failure of the agent.
 func (t *task) failure(r *response, m adkMetadata, parts parts, b *event.Batch) (event.Failure, string) {
@@ -30,7 +31,9 @@ func (t *task) failure(r *response, m adkMetadata, parts parts, b *event.Batch) 
 		return event.NoFailure, ""
 	}
 	code, message, waiting := wire.Code(m.code), []byte(parts.joinedText()), t.waitingCalls(&speaker{b.Agent, b.Branch})
-	switch {
+	switch own := wire.OwnFailure(m.code); {
+	case own == event.FailureCanceled:
+		return own, code
 	case r.streaming, m.usage.Len() > 0:
 		return event.ModelError, code
 	case len(waiting) > 0 && !hasResponse(parts):
@@ -38,6 +41,8 @@ func (t *task) failure(r *response, m adkMetadata, parts parts, b *event.Batch) 
 			r.failure = event.ToolError
 		}
 		return event.ToolError, code
+	case own != event.NoFailure:
+		return own, code
 	case r.asksModel, wire.IsModelError(m.code, message):
 		return event.ModelError, code
 	}

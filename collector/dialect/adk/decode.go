@@ -212,7 +212,7 @@ func (d *decoder) addResponse(fr *frame, r *response, failure event.Failure, cod
 	switch {
 	case failure == event.ToolError:
 		d.failCall(calls, fr.errorMessage.Text(), code, b)
-	case failure == event.AgentError:
+	case failure == event.AgentError, failure == event.FailureCanceled:
 	case fr.isModelResponse(r):
 		e := b.Add(event.KindModelEnded)
 		e.Model = cmp.Or(d.name(fr.model), r.model)

@@ -37,7 +37,7 @@ func addErrorCode(failure event.Failure, code string, b *event.Batch) *event.Eve
 		return nil
 	}
 	e := b.Add(event.KindError)
-	e.Error, e.Code, e.Inline = failure, code, true
+	e.Error, e.Code, e.Inline = failure, code, failure != event.FailureCanceled // a canceled run did not fail
 	return e
 }
 

@@ -1,7 +1,6 @@
 package adk
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -200,6 +199,8 @@ func (f *frame) pausesCalls() bool {
 //
 //   - A message without a code, usage and finish reason is an agent error, because no model sends it.
 //   - The code of a function is an agent error.
+//   - A code that says that ADK canceled the run is no failure of a model or tool, and neither is the class of an exception
+//     of ADK itself, unless a response has begun or a call has no response yet.
 //   - After a final answer, an exception is an agent error: it comes from a callback or, if the path names
 //     only a container, from another step of that container.
 //   - If a call has no response yet, the code is a tool error, because the model is asked only after the
@@ -214,12 +215,16 @@ func (f *frame) failure(r *response, pending int) event.Failure {
 		return f.remote.failure
 	case f.hasOnlyErrorMessage() && !f.hasUsage && !f.finishReason.Exists():
 		return event.AgentError
+	case wire.OwnFailure(f.errorCode) == event.FailureCanceled:
+		return event.FailureCanceled
 	case f.lacksModel && (f.isRelayed() || !wire.IsStatus(f.errorCode.String())):
 		return event.AgentError
-	case r.answered && f.isBare() && (f.isStep && !wire.IsStatus(f.errorCode.String()) || isClass(f.errorCode.Text())):
+	case r.answered && f.isBare() && (f.isStep && !wire.IsStatus(f.errorCode.String()) || wire.IsClass(f.errorCode.Text())):
 		return event.AgentError
 	case pending > 0 && !r.open && !f.hasUsage && !f.finishReason.Exists() && f.partList.Len() == 0:
 		return event.ToolError
+	case !r.open && wire.OwnFailure(f.errorCode) != event.NoFailure:
+		return event.AgentError
 	}
 	return event.ModelError
 }
@@ -228,10 +233,6 @@ func (f *frame) failure(r *response, pending int) event.Failure {
 func (f *frame) isBare() bool {
 	return f.reportsFailure() && !f.hasUsage && !f.finishReason.Exists() && !f.model.Exists() && f.partList.Len() == 0
 }
-
-// isClass reports whether an error code is the name of an exception. Names of statuses and finish
-// reasons have only upper-case letters.
-func isClass(code []byte) bool { return !bytes.Equal(code, bytes.ToUpper(code)) }
 
 // code returns the frame's most specific error code. The message may have one from the model's API,
 // while the error code is only the class of an exception.

@@ -109,6 +109,29 @@ func IsModelError(code strictjson.Value, message []byte) bool {
 		APIErrorCode(message) != "" || bytes.HasPrefix(message, []byte("litellm."))
 }
 
+// OwnFailure returns the class of a failure that ADK itself states by an error code, and not a model or a tool: it canceled the run,
+// or raised an exception of its own. For another code it returns NoFailure.
+//
+// Sources: google/adk/events/_abort_events.py, agents/invocation_context.py, sessions/state.py, workflow/_errors.py and
+// plugins/_tool_call_integrity_plugin.py of google-adk 2.13.
+func OwnFailure(code strictjson.Value) event.Failure { return ownFailures[string(code.Text())] }
+
+// ownFailures leaves out NodeTimeoutError, because a model or a tool may have taken the time.
+var ownFailures = map[string]event.Failure{
+	"INVOCATION_ABORTED":         event.FailureCanceled,
+	"LlmCallsLimitExceededError": event.AgentError, // raised instead of asking the model
+	"StateSchemaError":           event.AgentError,
+	"ToolCallIntegrityError":     event.AgentError,
+	"GraphValidationError":       event.AgentError,
+	"WorkflowConfigurationError": event.AgentError,
+	"WorkflowDataError":          event.AgentError,
+	"WorkflowInvariantError":     event.AgentError,
+}
+
+// IsClass reports whether an error code is the name of an exception. Names of statuses and finish reasons have only upper-case
+// letters.
+func IsClass(code []byte) bool { return !bytes.Equal(code, bytes.ToUpper(code)) }
+
 // IsPending reports whether an agent's response only acknowledges a long-running call. It does if its status is the one of
 // Google's samples, in upper or lower case.
 func IsPending(response strictjson.Value) bool {
