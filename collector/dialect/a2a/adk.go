@@ -89,7 +89,7 @@ func (m adkMetadata) endsTurn() bool {
 //
 // Source: google/adk/a2a/converters/long_running_functions.py of google-adk 2.13.
 func (d *decoder) setSpeaker(t *task, m adkMetadata, b *event.Batch) {
-	if wire.IsUser(m.author) {
+	if wire.IsUser(m.author) || d.isOfWorkflow(t, m) {
 		return
 	}
 	b.Agent, b.Branch = d.name(m.author), d.name(m.branch)

@@ -49,6 +49,30 @@ func (t *task) failure(r *response, m adkMetadata, parts parts, b *event.Batch) 
 	return event.AgentError, code
 }
 
+// isOfWorkflow reports whether an event is an error of a workflow or one of its steps, which has the workflow's name as its author: it
+// has the class of an exception, others have spoken, and nothing has given control to an agent of that name.
+//
+// Source: google/adk/workflow/_node_runner.py of google-adk 2.13, _enrich_event.
+func (d *decoder) isOfWorkflow(t *task, m adkMetadata) bool {
+	if !wire.IsFailureCode(m.code) || !wire.IsClass(m.code.Text()) || len(t.speakers) == 0 {
+		return false
+	}
+	author := d.name(m.author)
+	for by := range t.speakers {
+		if by.agent == author {
+			return false
+		}
+	}
+	for _, same := range t.calls {
+		for _, c := range same {
+			if c.target == author || c.tool == author {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // failCall reports the failure of a tool whose only response is the error. It returns false if it is unknown which of the calls failed.
 func failCall(calls []*call, message []byte, code string, b *event.Batch) bool {
 	i := wire.FailedCall(len(calls), func(i int) string { return calls[i].tool }, message)
