@@ -1,6 +1,7 @@
 package agui
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -184,12 +185,40 @@ func (d *decoder) toolStart(v strictjson.Value, b *event.Batch) {
 func (d *decoder) toolArgs(v strictjson.Value, b *event.Batch) {
 	if open := d.calls.find(d.name(v.Get("toolCallId")), d.owner(v)); open != nil {
 		open.caller.apply(b)
-		open.appendArgs(v.Get("delta"))
+		d.addArgs(open, v.Get("delta"), b)
 	}
 }
 
-// toolEnd handles the end of a call's arguments. The call goes on until its result. A delegate starts to
-// work here. Its end is reported only by the call's result.
+// addArgs adds a piece to a call's arguments. If the piece completes them, the delegate starts to work. Agno sends
+// TOOL_CALL_END only when the delegate has finished.
+func (d *decoder) addArgs(open *call, piece strictjson.Value, b *event.Batch) {
+	open.appendArgs(piece)
+	if bytes.HasSuffix(bytes.TrimSpace(piece.Text()), []byte("}")) {
+		d.startDelegate(open, b)
+	}
+}
+
+// startDelegate makes the agent that a delegation names the speaker of the batch. Only the call's result reports that the
+// agent has finished.
+func (d *decoder) startDelegate(open *call, b *event.Batch) {
+	if delegates[open.tool].argument == "" {
+		return
+	}
+	if open.delegate.name == "" {
+		member := open.target()
+		if member == "" {
+			return
+		}
+		if open.delegate, open.announced = d.agents.within(open.id, member); !open.announced {
+			open.delegate = agent{name: member, branch: open.id, within: open.id, parent: open.caller.branch}
+		}
+	}
+	if !d.wholeCalls {
+		open.delegate.apply(b)
+	}
+}
+
+// toolEnd handles the end of a call's arguments. The call goes on until its result.
 func (d *decoder) toolEnd(v strictjson.Value, b *event.Batch) {
 	open := d.calls.find(d.name(v.Get("toolCallId")), d.owner(v))
 	if open == nil {
@@ -199,14 +228,7 @@ func (d *decoder) toolEnd(v strictjson.Value, b *event.Batch) {
 	if open.unstated {
 		open.state(b)
 	}
-	if member := open.target(); member != "" && delegates[open.tool].argument != "" {
-		if open.delegate, open.announced = d.agents.within(open.id, member); !open.announced {
-			open.delegate = agent{name: member, branch: open.id, within: open.id, parent: open.caller.branch}
-		}
-		if !d.wholeCalls {
-			open.delegate.apply(b)
-		}
-	}
+	d.startDelegate(open, b)
 }
 
 // reportUnended reports the calls of the batch's agent whose arguments have not ended, because its work has. An agent without a

@@ -138,7 +138,7 @@ func TestDelegations(t *testing.T) {
 		if !strings.HasPrefix(result, "tool_error") {
 			result = "settled " + result
 		}
-		return []string{`TOOL_CALL_START agent="me"; tool_started name="` + tool + `" call="c"`, `TOOL_CALL_ARGS agent="me"; other`, `TOOL_CALL_ARGS agent="me"; other`,
+		return []string{`TOOL_CALL_START agent="me"; tool_started name="` + tool + `" call="c"`, `TOOL_CALL_ARGS agent="me"; other`, `TOOL_CALL_ARGS agent="` + end,
 			`TOOL_CALL_END agent="` + end, `TOOL_CALL_RESULT agent="me"; tool_ended name="` + tool + `" call="c" ` + result, `CUSTOM agent="` + after + `"; other`}
 	}
 	const to, member = `{\"agent_name\":\"billing\"}`, `{\"member_id\":\"writer\",\"task\":\"x\"}`
@@ -175,6 +175,26 @@ func TestDelegations(t *testing.T) {
 	})
 }
 
+// TestStartsOfDelegates checks that a delegate starts with the last piece of the arguments. Agno ends a call's arguments only after
+// the delegate's work.
+func TestStartsOfDelegates(t *testing.T) {
+	piece := func(delta string) string { return ev("TOOL_CALL_ARGS", `"toolCallId":"c"`, `"delta":"`+delta+`"`) }
+	chunk := func(more string) string { return ev("TOOL_CALL_CHUNK", `"toolCallId":"c"`+more) }
+	call, named := ev("TOOL_CALL_START", `"toolCallId":"c"`, `"toolCallName":"delegate_task_to_member"`), `,"toolCallName":"delegate_task_to_member"`
+	end, result := ev("TOOL_CALL_END", `"toolCallId":"c"`), ev("TOOL_CALL_RESULT", `"toolCallId":"c"`, `"content":"1"`)
+	const begun, others, writer = `; tool_started name="delegate_task_to_member" call="c"`, "TOOL_CALL_ARGS; other", ` agent="writer" branch="c" within="c"; other`
+	const ended = `TOOL_CALL_RESULT; tool_ended name="delegate_task_to_member" call="c" settled 1`
+	runDecode(t, []decodeCase{
+		{"before the call's end", []string{call, piece(`{\"member_id\":\"writer\"}`), ev("CUSTOM", `"name":"x"`), end, result},
+			[]string{"TOOL_CALL_START" + begun, "TOOL_CALL_ARGS" + writer, "CUSTOM; other", "TOOL_CALL_END" + writer, ended}},
+		{"not with an inner brace", []string{call, piece(`{\"x\":{}`), piece(`,\"member_id\":\"writer\"} `), result},
+			[]string{"TOOL_CALL_START" + begun, others, "TOOL_CALL_ARGS" + writer, ended}},
+		{"in the last chunk", []string{chunk(named + `,"delta":"{\"member_id\":"`), chunk(`,"delta":"\"writer\"}"`), result},
+			[]string{"TOOL_CALL_CHUNK" + begun, "TOOL_CALL_ARGS" + writer, ended}},
+		{"not in the chunk that begins the call", []string{chunk(named + `,"delta":"{\"member_id\":\"writer\"}"`), result}, []string{"TOOL_CALL_CHUNK" + begun, ended}},
+	})
+}
+
 // TestAnnouncedDelegates announces the agent of a delegation as a subagent too: both are one.
 func TestAnnouncedDelegates(t *testing.T) {
 	task := func(id, name string) []string {
@@ -182,7 +202,7 @@ func TestAnnouncedDelegates(t *testing.T) {
 			ev("TOOL_CALL_ARGS", `"toolCallId":"`+id+`"`, `"delta":"{\"subagent_type\":\"`+name+`\"}"`), ev("TOOL_CALL_END", `"toolCallId":"`+id+`"`)}
 	}
 	begun := func(id, speaker string) []string {
-		return []string{`TOOL_CALL_START; tool_started name="task" call="` + id + `"`, `TOOL_CALL_ARGS; other`, `TOOL_CALL_END agent=` + speaker + `; other`}
+		return []string{`TOOL_CALL_START; tool_started name="task" call="` + id + `"`, `TOOL_CALL_ARGS agent=` + speaker + `; other`, `TOOL_CALL_END agent=` + speaker + `; other`}
 	}
 	announced := func(id, name, more string) string {
 		return ev("SUBAGENT_STARTED", `"subagentRunId":"`+id+`"`, `"name":"`+name+`"`+more)
@@ -212,7 +232,7 @@ func TestLangChainAgents(t *testing.T) {
 			ev("TOOL_CALL_ARGS", `"toolCallId":"`+id+`"`, `"delta":"{\"subagent_type\":\"expert\"}"`), ev("TOOL_CALL_END", `"toolCallId":"`+id+`"`)}
 	}
 	begun := func(id string) []string {
-		return []string{`TOOL_CALL_START agent="me"; tool_started name="task" call="` + id + `"`, `TOOL_CALL_ARGS agent="me"; other`,
+		return []string{`TOOL_CALL_START agent="me"; tool_started name="task" call="` + id + `"`, `TOOL_CALL_ARGS agent="expert" branch="` + id + `" within="` + id + `"; other`,
 			`TOOL_CALL_END agent="expert" branch="` + id + `" within="` + id + `"; other`}
 	}
 	by := func(name string) string {
