@@ -88,6 +88,7 @@ func TestListeners(t *testing.T) {
 		{"a client left and nobody comes", "+a a:x -a.", "+a a:x -a,1@3 "},
 		{"a client leaves when it has the end", "+a a:x a:E -a. +b?r b:x b:E -b", "+a a:x a:E -a,1@4 +b -b,0@8 "},
 		{"a client that left subscribes", "+a a:x -a. +b? b:s^ b:y -b", "+a a:x +b a:s a:y -b,0@7 -a,0@7 "},
+		{"a client that left subscribes, and the state is the same", "+a a:w= a:x -a. +b? b:w^= b:y -b", "+a a:w a:x +b a:w a:y -b,0@8 -a,0@8 "},
 		{"a client that left sends a message", "+a a:x -a. +b! b:y -b", "+a a:x a:y -a,0@6 "},
 		{"a client left before the first frame", "+a -a.", "+a -a,1@2 "},
 		{"in the background, a stream breaks off", "+a% a:x -a +b?% b:x b:y b:E -b", "+a a:x +b a:y a:E -b,0@8 -a,0@8 "},

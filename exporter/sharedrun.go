@@ -99,7 +99,7 @@ func (r *sharedRun) ignores(l *listener, b *event.Batch) bool {
 	l.missedStart = l.missedStart || b.MissedStart
 	alone := len(r.listeners) == 1 && r.closedAt.IsZero() && r.agentEndedAt.IsZero()
 	switch {
-	case b.Snapshot && (!alone || b.StateHash != 0 && b.StateHash == r.state):
+	case b.Snapshot && (!alone || len(r.frames) == 0 && b.StateHash != 0 && b.StateHash == r.state):
 		return true // it repeats known frames, or the state in which an earlier run with the same id ended
 	case b.StreamError && l != r.listeners[0]:
 		return true // only an error of the first stream concerns the run

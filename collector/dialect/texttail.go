@@ -33,6 +33,9 @@ func (t *TextTail) Reset() { *t = TextTail{text: t.text[:0]} }
 // Len returns the number of bytes that are kept.
 func (t *TextTail) Len() int { return len(t.text) }
 
+// IsTruncated reports whether the beginning of the text is missing.
+func (t *TextTail) IsTruncated() bool { return t.truncated }
+
 // Continuation returns what a text adds to t, or nil if it does not continue t.
 func (t *TextTail) Continuation(text []byte) []byte {
 	if t.truncated || len(t.text) == 0 || len(text) <= len(t.text) || !bytes.HasPrefix(text, t.text) {

@@ -157,11 +157,18 @@ func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
 	areThoughts, haveThoughts := false, false
 	for artifact := range v.Get("artifacts").Elements() {
 		id, key := d.name(artifact.Get("artifactId")), artifactKey{t.id, d.idOf(artifact, artifactIDs)}
-		parts := d.markArtifact(key, extentSnapshot, false, partsOfArtifact(artifact, v))
+		known, parts := t.artifact(id), d.markArtifact(key, extentSnapshot, false, partsOfArtifact(artifact, v))
 		areThoughts, haveThoughts = areThoughts || parts.thought, haveThoughts || hasMarkedThought(parts)
 		switch {
 		case sentBefore:
-			t.openArtifact(id).appendText(parts)
+			a := t.openArtifact(id)
+			a.appendText(parts)
+			a.hash(parts, event.Artifact{})
+			if d.joined {
+				d.addWrite(artifact, parts, event.Artifact{}, b)
+			}
+		case !t.ended && known.isIncomplete() && (!known.ofEvents || !st.isFinal()):
+			d.catchUp(known, t, st, artifact, parts, b)
 		case !t.ended && !t.hasArtifact(id):
 			t.openArtifact(id).ofEvents = false
 			d.addWrite(artifact, parts, event.Artifact{Complete: true}, b)
@@ -176,6 +183,25 @@ func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
 		b.Type, b.HasThoughts = st.withArtifacts(b.Type, areThoughts, haveThoughts), b.HasThoughts || areThoughts
 	}
 	d.applyStatus(t, st, adkMetadata{}, b)
+}
+
+// catchUp reads an artifact of a snapshot of which pieces were seen. A client that lost its connection subscribes again, and
+// the snapshot has what was sent in the meantime. reportAnswer reports the text of a completed task.
+func (d *decoder) catchUp(a *artifact, t *task, st status, snapshot strictjson.Value, parts parts, b *event.Batch) {
+	write := event.Artifact{Complete: st.state == completed}
+	switch {
+	case !a.ofEvents && a.holds(parts):
+	case write.Complete:
+		a.restart()
+		a.appendText(parts)
+		a.incomplete = true
+		d.addWrite(snapshot, parts, write, b)
+	case a.ofEvents || a.text.IsTruncated() || parts.contain(func(p part) bool { return p.kind == partThought }):
+		a.missingStart = true // nothing shows which part is new, so no whole text is reported
+	default:
+		d.addWrite(snapshot, parts, write, b)
+		d.collectText(t, a.id, parts, write, b)
+	}
 }
 
 func (d *decoder) readStatus(v strictjson.Value, b *event.Batch) {
@@ -200,7 +226,7 @@ func (d *decoder) enterTask(t *task, st status, b *event.Batch) {
 	}
 	d.setRun(t, b)
 	b.Time, b.StateHash, b.AwaitsInput = st.time, st.hash(), st.isWaiting()
-	t.begin(st.state, b)
+	t.begin(st.state, d.joined && b.Snapshot, b)
 }
 
 // applyStatus reports that a task works, waits for input, or has ended, with the texts and calls that the

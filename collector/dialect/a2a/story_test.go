@@ -12,7 +12,7 @@ import (
 const resubscribed = `
 completed
 invoke_agent : ok  <
-artifact other 32 bytes
+artifact other 64 bytes
 `
 
 // TestStories checks the runs observed on whole streams, played over HTTP through one proxy.

@@ -180,9 +180,9 @@ func (d *decoder) continuesAnswer(request string, session strictjson.Value) bool
 // begins reports whether a state starts a run.
 func (t *task) begins(s state) bool { return s == submitted && (!t.seen || t.ended) }
 
-// begin marks a task as seen. A submitted task starts a run.
-func (t *task) begin(s state, b *event.Batch) {
-	if t.begins(s) {
+// begin marks a task as seen. A submitted task starts a run, unless a client subscribes to it.
+func (t *task) begin(s state, subscribed bool, b *event.Batch) {
+	if t.begins(s) && !subscribed {
 		*t = *newTask(t.id, t.session, t.request)
 		b.Add(event.KindRunStarted)
 	}
