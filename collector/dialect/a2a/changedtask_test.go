@@ -48,3 +48,30 @@ func TestChangedTasks(t *testing.T) {
 		})
 	}
 }
+
+// TestTextsOfMembers checks that the answer of Agno's teams and workflows is the last text. The texts of all members and steps have the ID
+// of one message.
+func TestTextsOfMembers(t *testing.T) {
+	piece := func(task, said string) string {
+		return strings.ReplaceAll(messageOfTask("m", "", said), `"taskId":"t"`, `"taskId":"`+task+`"`)
+	}
+	works, ended := statusIs("working", "", ""), strings.ReplaceAll(statusIs("completed", "", ""), `"taskId":"t"`, `"taskId":"u"`)
+	of := func(kind, tool string) string {
+		return statusIs("working", "", `,"metadata":{"agno_event_type":"`+kind+`","tool_name":"`+tool+`"}`)
+	}
+	inU := func(frame string) string { return strings.ReplaceAll(frame, `"taskId":"t"`, `"taskId":"u"`) }
+	for name, c := range map[string]struct {
+		frames []string
+		want   string
+	}{
+		"of a workflow":            {[]string{works, piece("t", "one"), inU(works), piece("u", "two")}, "two"},
+		"of a team":                {[]string{works, inU(works), piece("u", "one"), inU(of("tool_call_completed", "delegate_task_to_member")), piece("u", "two")}, "two"},
+		"after another tool":       {[]string{works, inU(works), piece("u", "one"), inU(of("tool_call_completed", "look")), piece("u", "two")}, "onetwo"},
+		"while the member answers": {[]string{works, inU(works), piece("u", "one"), inU(of("tool_call_started", "delegate_task_to_member")), piece("u", "two")}, "onetwo"},
+	} {
+		got := factsOf(&event.Stream{SingleRun: true}, append(c.frames, ended)...)
+		if want := `; text "` + c.want + `"; final; run_ended awaits_outcome`; !strings.HasSuffix(got, want) {
+			t.Errorf("the answer %s is not %q:\n%s", name, c.want, got)
+		}
+	}
+}

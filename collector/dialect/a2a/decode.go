@@ -212,10 +212,18 @@ func (d *decoder) readStatus(v strictjson.Value, b *event.Batch) {
 	m := readADKMetadata(v.Get("metadata"), st.message.Get("metadata"))
 	d.setSpeaker(t, m, b)
 	b.Type = st.typeOf(typeStatus)
+	if isDelegationEnd(v.Get("metadata")) {
+		t.endTexts()
+	}
 	d.applyStatus(t, st, m, b)
 	if n := len(b.Events); n > 0 && b.Events[n-1].Kind == event.KindRunEnded {
 		b.Events[n-1].AwaitsOutcome = true // some agents send the artifact after the final status
 	}
+}
+
+// isDelegationEnd reports whether Agno's metadata of a status says that a member of a team has done its task.
+func isDelegationEnd(metadata strictjson.Value) bool {
+	return metadata.Get("agno_event_type").Is("tool_call_completed") && metadata.Get("tool_name").Is("delegate_task_to_member")
 }
 
 // enterTask sets the run, the session and the time of the batch and starts the task if it was

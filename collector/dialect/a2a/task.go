@@ -55,7 +55,8 @@ type task struct {
 // artifact is an artifact whose text may arrive in pieces.
 type artifact struct {
 	id           string
-	texts        int // the number of texts that were completed or replaced
+	task         string // its task, if an answer has changed the task's ID
+	texts        int    // the number of texts that were completed or replaced
 	text         dialect.TextTail
 	textHash     maphash.Hash // of text, also if it is too long to be kept
 	written      maphash.Hash // of all texts since the last write that replaced the contents; without one, its seed is random
@@ -66,7 +67,7 @@ type artifact struct {
 
 // restart forgets the pieces of an artifact.
 func (a *artifact) restart() {
-	*a = artifact{id: a.id, texts: a.texts, text: a.text}
+	*a = artifact{id: a.id, task: a.task, texts: a.texts, text: a.text}
 	a.text.Reset()
 }
 
@@ -75,10 +76,11 @@ func (a *artifact) holds(parts parts) bool {
 	return a.written.Sum64() == textHash(parts)
 }
 
-// nameTexts names the texts in a batch after the artifact. The events of an ADK agent are texts of their own.
+// nameTexts names the texts in a batch after the artifact. The events of an ADK agent are texts of their own. Agno gives the
+// texts of all members of a team, and of all steps of a workflow, the ID of one message.
 func (a *artifact) nameTexts(b *event.Batch) {
 	if !a.ofEvents {
-		b.NameTexts(dialect.Name(strconv.Itoa(a.texts) + " " + a.id))
+		b.NameTexts(dialect.Name(strconv.Itoa(a.texts) + " " + a.task + a.id))
 	}
 }
 
@@ -86,6 +88,14 @@ func (a *artifact) nameTexts(b *event.Batch) {
 func (t *task) hasArtifact(id string) bool {
 	a := t.artifact(id)
 	return a != nil && !a.ofEvents
+}
+
+// endTexts ends the texts of a member of a team, because others continue under the same ID.
+func (t *task) endTexts() {
+	for _, a := range t.artifacts {
+		a.texts++
+		a.restart()
+	}
 }
 
 // isIncomplete reports whether pieces of an artifact arrived that no whole text has repeated yet.
@@ -264,6 +274,9 @@ func (t *task) openArtifact(id string) *artifact {
 		t.artifacts = slices.Delete(t.artifacts, oldest, oldest+1)
 	}
 	a := &artifact{id: id}
+	if t.within != "" {
+		a.task = t.id + " "
+	}
 	t.artifacts = append(t.artifacts, a)
 	return a
 }

@@ -21,7 +21,14 @@ var (
 		return fmt.Sprintf(`data: {"jsonrpc":"2.0","id":1,"result":{"kind":"status-update","taskId":"t","contextId":"c","status":{"state":%q}}}`+"\n\n", state)
 	}
 	a2aSnapshot = `data: {"jsonrpc":"2.0","id":1,"result":{"kind":"task","id":"t","contextId":"c","status":{"state":"working"},"artifacts":[{"artifactId":"a","parts":[{"kind":"text","text":"Alpha "}]}]}}` + "\n\n"
-	aguiEvents  = func(kind, id, more string) string {
+	a2aMissed   = strings.Replace(a2aSnapshot, `"Alpha "}`, `"Alpha "},{"kind":"text","text":"o"}`, 1)
+	agnoText    = func(task, text string) string {
+		return fmt.Sprintf(`data: {"jsonrpc":"2.0","id":1,"result":{"kind":"message","messageId":"m","taskId":%q,"contextId":"c","role":"agent","parts":[{"kind":"text","text":%q}]}}`+"\n\n", task, text)
+	}
+	agnoState = func(task, state, metadata string) string {
+		return fmt.Sprintf(`data: {"jsonrpc":"2.0","id":1,"result":{"kind":"status-update","taskId":%q,"contextId":"c","status":{"state":%q},"metadata":{%s}}}`+"\n\n", task, state, metadata)
+	}
+	aguiEvents = func(kind, id, more string) string {
 		return fmt.Sprintf(`data: {"type":"TEXT_MESSAGE_%s","messageId":%q%s}`+"\n\n", kind, id, more)
 	}
 	aisdkPart = func(kind, id, more string) string {
@@ -45,11 +52,14 @@ func TestTextsOfMessages(t *testing.T) {
 		stream    []string
 		want, a2a []string // a2a is nil if it is the same
 	}{
-		"a2a":           {[]string{a2aState("submitted"), a2aPiece("a", false, "Alpha "), a2aPiece("b", false, "Beta "), a2aPiece("a", true, "one"), a2aPiece("b", true, "two"), a2aState("completed")}, two, nil},
-		"a2a, whole":    {[]string{a2aState("submitted"), a2aPiece("a", false, "Alpha one"), a2aPiece("b", false, "Beta two"), a2aState("completed")}, two, nil},
-		"a2a, growing":  {[]string{a2aState("submitted"), a2aPiece("a", false, "Alpha "), a2aPiece("a", false, "Alpha o"), a2aPiece("a", false, "Alpha one"), a2aState("completed")}, two[:1], nil},
-		"a2a, replaced": {[]string{a2aState("submitted"), a2aPiece("a", false, "Alpha one"), a2aPiece("a", false, "Beta "), a2aPiece("a", true, "two"), a2aState("completed")}, two, nil},
-		"a2a, joined":   {[]string{a2aSnapshot, a2aPiece("a", true, "one"), a2aState("completed")}, []string{"one", "Alpha one"}, two[:1]},
+		"a2a":                  {[]string{a2aState("submitted"), a2aPiece("a", false, "Alpha "), a2aPiece("b", false, "Beta "), a2aPiece("a", true, "one"), a2aPiece("b", true, "two"), a2aState("completed")}, two, nil},
+		"a2a, whole":           {[]string{a2aState("submitted"), a2aPiece("a", false, "Alpha one"), a2aPiece("b", false, "Beta two"), a2aState("completed")}, two, nil},
+		"a2a, growing":         {[]string{a2aState("submitted"), a2aPiece("a", false, "Alpha "), a2aPiece("a", false, "Alpha o"), a2aPiece("a", false, "Alpha one"), a2aState("completed")}, two[:1], nil},
+		"a2a, replaced":        {[]string{a2aState("submitted"), a2aPiece("a", false, "Alpha one"), a2aPiece("a", false, "Beta "), a2aPiece("a", true, "two"), a2aState("completed")}, two, nil},
+		"a2a, joined":          {[]string{a2aSnapshot, a2aPiece("a", true, "one"), a2aState("completed")}, []string{"one", "Alpha one"}, two[:1]},
+		"a2a, missed":          {[]string{a2aState("submitted"), a2aPiece("a", false, "Alpha "), a2aMissed, a2aPiece("a", true, "ne"), a2aState("completed")}, two[:1], nil},
+		"a2a, Agno's workflow": {[]string{agnoState("t", "working", ""), agnoText("t", "Alpha "), agnoText("t", "one"), agnoState("u", "working", ""), agnoText("u", "Beta "), agnoText("u", "two"), agnoState("u", "completed", "")}, two, nil},
+		"a2a, Agno's team":     {[]string{agnoState("t", "working", ""), agnoState("u", "working", ""), agnoText("u", "Alpha "), agnoText("u", "one"), agnoState("u", "working", `"agno_event_type":"tool_call_completed","tool_name":"delegate_task_to_member"`), agnoText("u", "Beta "), agnoText("u", "two"), agnoState("u", "completed", "")}, two, nil},
 		"agui": {[]string{
 			`data: {"type":"RUN_STARTED","threadId":"t","runId":"r"}` + "\n\n", aguiEvents("START", "a", `,"role":"assistant"`), aguiEvents("START", "b", `,"role":"assistant"`),
 			aguiEvents("CONTENT", "a", `,"delta":"Alpha "`), aguiEvents("CONTENT", "b", `,"delta":"Beta "`), aguiEvents("CONTENT", "a", `,"delta":"one"`), aguiEvents("CONTENT", "b", `,"delta":"two"`),
