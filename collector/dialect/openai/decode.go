@@ -28,6 +28,7 @@ type decoder struct {
 	names     wire.NameCache
 	inResults bool             // the last chunk had results of calls
 	callIDs   wire.Set[string] // the runs and IDs of the calls of completions
+	done      wire.Set[string] // the keys of the IDs of items that were reported since responses have been open at the same time
 	at        place            // of the current event of a response
 }
 
@@ -150,7 +151,7 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 	}
 	d.setAuthor(b)
 	k.decode(d, v, b)
-	if d.setAuthor(b); d.sdk.on && k.part && d.responses > 0 && isID(d.at.name()) {
+	if d.setAuthor(b); k.part && d.responses > 0 && isID(d.at.name()) {
 		b.NameTexts(d.at.name()) // a response that is open too may have the item
 	}
 	d.response.sequence, _ = v.Get("sequence_number").Int()

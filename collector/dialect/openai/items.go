@@ -89,8 +89,8 @@ func (d *decoder) itemDone(v strictjson.Value, b *event.Batch) {
 	d.reportItem(item, known, b)
 	d.response.hasItems = true
 	for _, key := range d.at.keys {
-		if d.sdk.on && isID(key) {
-			d.sdk.done.Add(key)
+		if d.responses > 0 && isID(key) {
+			d.done.Add(key)
 		}
 	}
 }

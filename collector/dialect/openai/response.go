@@ -32,6 +32,7 @@ type response struct {
 	sequence int64  // the number of its last event
 	items    map[string]*itemState
 	itemKeys wire.Set[string] // the keys of the IDs of its items
+	pieces   pieces           // of the last text
 }
 
 // responseCreated starts a response. Without the Agents SDK it is a run.
@@ -78,6 +79,9 @@ func (d *decoder) startResponse(r strictjson.Value, b *event.Batch) {
 	d.response, d.sdk.shown = response{id: id, model: d.name(r.Get("model")), open: true, author: d.speaker()}, true
 	d.endEarlierCalls()
 	d.sdk.added = call{}
+	if len(d.sdk.others) == 0 && !d.answersElsewhere() {
+		d.done = wire.Set[string]{} // only the end of an open response repeats items
+	}
 	b.Add(event.KindModelStarted).Model = d.response.model
 }
 
@@ -100,7 +104,7 @@ func (d *decoder) responseEnded(v strictjson.Value, b *event.Batch) {
 		case d.resumed:
 			d.beginMissedCall(item, r.Get("output"), b)
 		case !d.response.hasItems:
-			if slices.ContainsFunc(at.keys, d.sdk.done.Contains) || len(at.keys) == 0 && d.sharesItems() {
+			if slices.ContainsFunc(at.keys, d.done.Contains) || len(at.keys) == 0 && d.sharesItems() {
 				continue // an earlier event of another response or of the shared one has reported it
 			}
 			d.reportItem(item, &itemState{text: d.withheld.itemKind(item, at) != event.KindText}, b)
@@ -126,12 +130,24 @@ func (d *decoder) responseEnded(v strictjson.Value, b *event.Batch) {
 		d.calls = nil
 		d.end(event.AgentError, code, b)
 	default:
-		if len(d.calls) == 0 { // else they are left to be executed
+		if !d.leavesCalls(r.Get("output")) {
 			b.Add(event.KindFinal)
 		}
 		d.pauseCalls(b)
 		d.end(event.NoFailure, "", b)
 	}
+}
+
+// leavesCalls reports whether a response that has ended left calls to be executed. If several responses are open, another one may have
+// shown them.
+func (d *decoder) leavesCalls(output strictjson.Value) bool {
+	for item := range output.Elements() {
+		id := d.name(callID(item))
+		if slices.ContainsFunc(d.others, func(r runState) bool { return r.calls.indexOf(id) >= 0 }) {
+			return true
+		}
+	}
+	return len(d.calls) > 0
 }
 
 // endTurn ends a turn of the Agents SDK. The run continues if the response has calls.
@@ -178,8 +194,9 @@ func responseUsage(v strictjson.Value) event.Usage {
 
 // textDelta reports a piece of an answer. A refusal is an answer too.
 func (d *decoder) textDelta(v strictjson.Value, b *event.Batch) {
-	if kind := d.withheld.itemTextKind(d.at); isAnswerOrThought(kind) {
+	if kind := d.withheld.itemTextKind(d.at); isAnswerOrThought(kind) && d.isOfOne() {
 		b.Partial = b.AddText(kind, v.Get("delta")) != nil
+		d.response.pieces.add(v.Get("delta").Text())
 	}
 }
 
@@ -196,8 +213,14 @@ func isAnswerOrThought(kind event.Kind) bool {
 	return kind == event.KindText || kind == event.KindThought
 }
 
-// partAdded records the kind of a part's text.
+// partAdded begins a part.
 func (d *decoder) partAdded(v strictjson.Value, _ *event.Batch) {
+	d.response.pieces = pieces{}
+	d.markTextOfPart(v)
+}
+
+// markTextOfPart records the kind of a part's text.
+func (d *decoder) markTextOfPart(v strictjson.Value) {
 	if kind := partTextKind(v.Get("part")); kind != event.KindText {
 		d.withheld.mark(d.at.partKeys(), marks{kind: kind})
 	}
@@ -206,7 +229,7 @@ func (d *decoder) partAdded(v strictjson.Value, _ *event.Batch) {
 // partDone reports a part's text unless it was reported. The Agents SDK sends no other whole text for
 // models that it calls by the Chat Completions API.
 func (d *decoder) partDone(v strictjson.Value, b *event.Batch) {
-	d.partAdded(v, b)
+	d.markTextOfPart(v)
 	known := d.response.item(d.at)
 	if known.texts > 0 {
 		known.texts--
@@ -247,7 +270,7 @@ func (d *decoder) thoughtDelta(v strictjson.Value, b *event.Batch) {
 	if piece.Kind() == strictjson.Object {
 		piece = piece.Get("text")
 	}
-	b.Partial = b.AddText(event.KindThought, piece) != nil
+	b.Partial = d.isOfOne() && b.AddText(event.KindThought, piece) != nil
 }
 
 func (d *decoder) thoughtDone(v strictjson.Value, b *event.Batch) {

@@ -49,6 +49,11 @@ func (d *decoder) saveRun() {
 // isAnswering reports whether a model's answer is open in the run.
 func (r *runState) isAnswering() bool { return r.response.open || r.chat.started && !r.chat.finished }
 
+// answersElsewhere reports whether a model's answer is open in another run.
+func (d *decoder) answersElsewhere() bool {
+	return slices.ContainsFunc(d.others, func(r runState) bool { return r.isAnswering() })
+}
+
 // mayContinue reports whether another open run may continue after the end of the current completion or response. If a completion has
 // sent nothing since the current one began, it was cut off.
 func (d *decoder) mayContinue(r runState) bool {
@@ -58,7 +63,7 @@ func (d *decoder) mayContinue(r runState) bool {
 // nameResponse names a response or completion that begins before the end of another one in the same run. The other one is parallel, or
 // it was cut off. From then on, each one gets a name.
 func (d *decoder) nameResponse() {
-	if d.responses > 0 || d.sdk.on && d.response.open || d.singleRun && slices.ContainsFunc(d.others, func(r runState) bool { return r.isAnswering() }) {
+	if d.responses > 0 || d.sdk.on && d.response.open || d.singleRun && d.answersElsewhere() {
 		d.responses++
 		d.responseName = strconv.Itoa(d.responses)
 	}

@@ -40,6 +40,13 @@ func TestInterleavedRuns(t *testing.T) {
 	item := func(id string) string {
 		return `{"type":"response.output_item.added","output_index":0,"item":{"id":"` + id + `","type":"message","role":"assistant","content":[]}}`
 	}
+	message := func(id string) string {
+		return `{"id":"` + id + `","type":"message","role":"assistant","content":[{"type":"output_text","text":"` + id + `"}]}`
+	}
+	whole := func(id string) string {
+		return `{"type":"response.output_item.done","output_index":0,"item":` + message(id) + `}`
+	}
+	const call = `{"id":"i","type":"function_call","call_id":"k","name":"f"}`
 	chunk := func(id, choices, rest string) string {
 		return `{"id":"` + id + `","object":"chat.completion.chunk","model":"m","choices":[` + choices + `]` + rest + `}`
 	}
@@ -121,6 +128,11 @@ func TestInterleavedRuns(t *testing.T) {
 		"a server changes the ID": {[]string{response("created", "r", ""), response("completed", "s", used)}, map[string]string{"r": starts + succeeds}},
 		"two responses": {[]string{response("created", "r", ""), response("created", "s", ""), response("completed", "r", used), response("failed", "s", failed)},
 			map[string]string{"r": starts + begins + strings.TrimSuffix(succeeds, "; run_ended") + "; " + fails}},
+		"items of two responses": {[]string{response("created", "r", ""), response("created", "s", ""), item("i"), item("j"), part("output_text.delta", "i", `,"delta":"I"`), part("output_text.delta", "j", `,"delta":"J"`),
+			whole("i"), whole("j"), response("completed", "r", used+`,"output":[`+message("i")+`]`), response("completed", "s", used+`,"output":[`+message("j")+`]`)},
+			map[string]string{"r": starts + begins + `text "I"; text "J"; text "i"; text "j"; ` + strings.TrimSuffix(succeeds, "run_ended") + succeeds}},
+		"calls of two responses": {[]string{response("created", "r", ""), response("created", "s", ""), `{"type":"response.output_item.done","output_index":0,"item":` + call + `}`, response("completed", "r", used+`,"output":[`+call+`]`), response("completed", "s", used+`,"output":[]`)},
+			map[string]string{"r": starts + begins + `tool_started name="f" call="k"; ` + strings.TrimSuffix(succeeds, "; final; run_ended") + `; ` + strings.Replace(succeeds, "final", `tool_paused call="k"`, 1)}},
 		"a loop of responses": {[]string{response("created", "r", ""), response("completed", "r", used), response("created", "s", ""), response("completed", "s", used), response("completed", "s", used)},
 			map[string]string{"r": starts + succeeds + "; " + begins + succeeds}},
 		"a failure twice": {[]string{`{"type":"error","code":"server_error","message":"x","sequence_number":1}`, response("failed", "r", failed)},

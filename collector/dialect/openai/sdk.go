@@ -29,7 +29,6 @@ type sdk struct {
 	responses   bool             // the application sends events of responses
 	shown       bool             // a response has begun in this run
 	answered    bool             // a response has ended, so the items of messages repeat what responses show
-	done        wire.Set[string] // the keys of the IDs of items of responses that were reported
 	others      []otherAnswer    // the other open responses
 	left        wire.Set[string] // the keys of the items of the last response that another agent's beginning has ended
 	leftBy      string           // the agent of that response
@@ -182,7 +181,9 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		d.withheld.withhold(at)
 		return
 	}
-	d.withheld.markItem(at, m)
+	if raw != item || len(at.keys) > 0 || m.thinks || m.hasRole || !strings.HasSuffix(item.Get("type").String(), "_item") {
+		d.withheld.markItem(at, m) // the filter leaves only the SDK's own object, which says nothing of any text
+	}
 	kind := d.withheld.itemKind(raw, at)
 	if b.HasThoughts = m.shows; kind == event.KindThought || m.thinks {
 		b.Type = withThoughts(typeRunItem)

@@ -46,7 +46,15 @@ func TestParallelAgents(t *testing.T) {
 		"without IDs, a handoff has no end": {[]string{begins("a"), createdOf(fake), raw(1, "output_item.added", `"output_index":0,"item":{"type":"function_call","id":"`+fake+`","call_id":"h","name":"transfer_to_b"}`), begins("b"), createdOf(fake), messageOf(1, "added", fake), deltaOf(2, fake), completedOf(3, fake, "")},
 			`a: model_started; a: transfer name="b"; b#1: model_started; b#1: text "__fake_id__"; b#1: model_ended; b#1: final`},
 		"without IDs, one name": {[]string{begins("a"), begins("a"), createdOf(fake), createdOf(fake), messageOf(1, "added", fake), deltaOf(2, fake), completedOf(3, fake, ""), deltaOf(2, fake), completedOf(3, fake, "")},
-			`a: model_started; a#1: model_started; a#shared: text "__fake_id__"; a: model_ended; a: final; a#1: text "__fake_id__"; a#1: model_ended; a#1: final`},
+			`a: model_started; a#1: model_started; a: model_ended; a: final; a#1: text "__fake_id__"; a#1: model_ended; a#1: final`},
+		"without IDs, one name, two texts": {append([]string{begins("a"), begins("a")}, twoTexts...),
+			`a: model_started; a: text "x "; a: text "one"; a#1: model_started; a#1: text "x "; a#1: text "two"; a#1: text "x two"; a#1: model_ended; a#1: final; a: text "x one"; a: model_ended; a: final`},
+		"without IDs, one name, pieces of either": {[]string{begins("a"), begins("a"), createdOf(fake), createdOf(fake), messageOf(1, "added", fake), messageOf(1, "added", fake), pieceOf(2, "x"), pieceOf(2, "y"), wholePart(3, "y"), completedOf(4, fake, ""), wholePart(3, "x"), completedOf(4, fake, "")},
+			`a: model_started; a#1: model_started; a#shared: text "y"; a: model_ended; a: final; a#1: text "x"; a#1: model_ended; a#1: final`},
+		"without IDs, one name, some pieces of either": {[]string{begins("a"), begins("a"), createdOf(fake), messageOf(1, "added", fake), pieceOf(2, "x "), createdOf(fake), messageOf(1, "added", fake), pieceOf(2, "y "), pieceOf(3, "one"), pieceOf(3, "two"), wholePart(4, "x one"), completedOf(5, fake, ""), wholePart(4, "y two"), completedOf(5, fake, "")},
+			`a: model_started; a: text "x "; a#1: model_started; a#1: text "y "; a: text "x one"; a: model_ended; a: final; a#1: text "y two"; a#1: model_ended; a#1: final`},
+		"without IDs, two names, one text": {[]string{begins("a"), createdOf(fake), messageOf(1, "added", fake), pieceOf(2, "x"), begins("b"), createdOf(fake), messageOf(1, "added", fake), pieceOf(2, "x"), wholePart(3, "x")},
+			`a: model_started; a: text "x"; ?#1: model_started; ?#1: text "x"; ?#shared: text "x"`},
 		"one ID for all": {[]string{begins("a"), begins("a"), createdOf("r"), createdOf("r"), inProgress("r"), inProgress("r"), messageOf(2, "added", "i"), addedOf("h"), messageOf(3, "done", "i"), calledOf(3, "h", "transfer_to_b"), completedOf(4, "r", callOf("h")),
 			item("handoff_requested", "a", `"type":"function_call","call_id":"h","name":"transfer_to_b"`), item("handoff_occurred", "a", `"type":"function_call_output","call_id":"h"`), begins("b"), createdOf("r"), completedOf(1, "r", ""), completedOf(4, "r", "")},
 			`a: model_started; a#1: model_started; a#shared: text "i"; a#shared: tool_started name="transfer_to_b" call="h" ""; a#1: model_ended; a#1: tool_ended name="transfer_to_b" call="h" settled; a#1: transfer name="b" call="h"; b#2: model_started; b#2: model_ended; a: model_ended`},
@@ -66,6 +74,33 @@ func TestParallelAgents(t *testing.T) {
 			t.Errorf("%s:\n%s, want\n%s", name, got, c.want)
 		}
 		checkTruth(t, name, stream(c.sent...))
+	}
+}
+
+func pieceOf(n int, text string) string {
+	return raw(n, "output_text.delta", `"output_index":0,"item_id":"__fake_id__","delta":"`+text+`"`)
+}
+
+func wholePart(n int, text string) string {
+	return raw(n, "content_part.done", `"output_index":0,"item_id":"__fake_id__","content_index":0,"part":{"type":"output_text","text":"`+text+`"}`)
+}
+
+// twoTexts are two responses at the same time of models that the SDK calls by the Chat Completions API.
+var twoTexts = func() []string {
+	fake := "__fake_id__"
+	return []string{
+		createdOf(fake), messageOf(1, "added", fake), pieceOf(2, "x "), pieceOf(3, "one"), createdOf(fake), messageOf(1, "added", fake), pieceOf(2, "x "), pieceOf(3, "two"),
+		wholePart(4, "x two"), completedOf(5, fake, ""), item("message_output_created", "a", ""), wholePart(4, "x one"), completedOf(5, fake, ""), item("message_output_created", "a", ""),
+	}
+}()
+
+// TestParallelTexts checks that the texts of responses at the same time are no thoughts, whatever calls came before.
+func TestParallelTexts(t *testing.T) {
+	sent := append([]string{begins("b"), callItem("b", "c", "ask"), begins("a"), begins("a")}, twoTexts...)
+	for _, settings := range []filter.Settings{public, withoutThoughts} {
+		if out := leaving(t, settings, stream(sent...)); !strings.Contains(out, `"text":"x one"`) || !strings.Contains(out, `"text":"x two"`) {
+			t.Errorf("the answers do not leave: %s", out)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 
@@ -11,7 +12,8 @@ import (
 // otherAnswer is an open response of a run of the Agents SDK besides the current one.
 type otherAnswer struct {
 	response
-	name string // see event.Batch.Response
+	name    string // see event.Batch.Response
+	numbers numbers
 }
 
 // selectAnswer makes the response current that an event names, or that has the event's item. The first event of an item names no
@@ -34,7 +36,7 @@ func (d *decoder) selectAnswer(id string, v strictjson.Value) {
 		d.shareAnswer(nil)
 	case d.response.containsItem(d.at), d.restoreAnswer(func(r *response) bool { return r.containsItem(d.at) }):
 	case len(d.sdk.others) > 0:
-		d.selectOpen(continued)
+		d.selectOpen(continued, cmp.Or(v.Get("text"), v.Get("part").First("text", "refusal")).Text())
 	}
 }
 
@@ -52,9 +54,9 @@ func (d *decoder) selectNamed(functions ...func(*response) bool) {
 	}
 }
 
-// selectOpen makes the open response current that matches or, if none does, that is the only one. If it may be one of several, it makes
-// the shared response current.
-func (d *decoder) selectOpen(matches func(*response) bool) {
+// selectOpen makes the open response current that matches or, if none does, that is the only one. Of several, it is the one whose pieces
+// begin the event's whole text, if any. If it may still be one of several, it makes the shared response current.
+func (d *decoder) selectOpen(matches func(*response) bool, whole []byte) {
 	var open, matching []*response
 	for r := range d.openAnswers() {
 		if r.shared {
@@ -68,6 +70,9 @@ func (d *decoder) selectOpen(matches func(*response) bool) {
 	if len(matching) == 0 {
 		matching = open
 	}
+	if begun := begunOf(matching, whole); begun != nil {
+		matching = []*response{begun}
+	}
 	switch {
 	case len(matching) > 1:
 		d.shareAnswer(open)
@@ -76,12 +81,57 @@ func (d *decoder) selectOpen(matches func(*response) bool) {
 	}
 }
 
+// begunOf returns the response whose pieces begin a whole text, or nil if it may be of several agents. Which one it is of those of one
+// agent does not matter: each of them will have one whole text.
+func begunOf(all []*response, whole []byte) (begun *response) {
+	for _, r := range all {
+		switch {
+		case !r.pieces.begin(whole):
+		case begun == nil:
+			begun = r
+		case r.author != begun.author:
+			return nil
+		}
+	}
+	return begun
+}
+
+// pieces are the pieces of a text so far.
+type pieces struct {
+	length int
+	sum    uint64 // the FNV-1 hash of the text
+}
+
+func (p *pieces) add(piece []byte) {
+	if p.length == 0 {
+		p.sum = 14695981039346656037
+	}
+	for _, c := range piece {
+		p.sum = p.sum*1099511628211 ^ uint64(c)
+	}
+	p.length += len(piece)
+}
+
+// begin reports whether a whole text begins with the pieces.
+func (p *pieces) begin(whole []byte) bool {
+	if p.length == 0 || p.length > len(whole) {
+		return false
+	}
+	var same pieces
+	same.add(whole[:p.length])
+	return same == *p
+}
+
+// isOfOne reports whether it is known which response the current piece belongs to. Else it would join pieces of several texts. The whole
+// text follows.
+func (d *decoder) isOfOne() bool { return !d.response.shared || isID(d.at.name()) }
+
 // selectOnly makes the only open response current. It returns false if there are none or several.
 func (d *decoder) selectOnly() bool {
 	if len(d.sdk.others) == 0 {
 		return d.response.open
 	}
-	d.selectOpen(func(*response) bool { return true })
+	d.selectOpen(func(*response) bool { return true }, nil)
 	return d.response.open && !d.response.shared
 }
 
@@ -153,7 +203,7 @@ func (d *decoder) restoreAnswer(matches func(*response) bool) bool {
 		d.sdk.others = slices.Delete(d.sdk.others, i, i+1)
 		d.saveAnswer()
 		d.response, d.responseName = found.response, found.name
-		d.withheld.nextResponse()
+		d.withheld.returnTo(found.numbers)
 		d.withheld.shared.SetScopes(d.response.id)
 		return true
 	}
@@ -165,11 +215,11 @@ func (d *decoder) saveAnswer() {
 	if !d.response.open || d.response.implied {
 		return
 	}
-	d.withheld.leaveNumbers()
+	left := d.withheld.leaveNumbers()
 	if len(d.sdk.others) == maxOthers {
 		d.sdk.others = slices.Delete(d.sdk.others, 0, 1)
 	}
-	d.sdk.others = append(d.sdk.others, otherAnswer{d.response, d.responseName})
+	d.sdk.others = append(d.sdk.others, otherAnswer{d.response, d.responseName, left})
 }
 
 // endImplied ends the current response if the application shows only parts of it, and reports whether it did. The Agents SDK's item of a

@@ -43,6 +43,33 @@ func statements(t *testing.T, single bool, sent string) map[string]int {
 	}
 }
 
+// TestTextsOfTwoResponses checks that the pieces of two open responses are not joined.
+func TestTextsOfTwoResponses(t *testing.T) {
+	part := func(kind, id, members string) string {
+		return `{"type":"response.` + kind + `","output_index":0` + strings.NewReplacer("ID", id).Replace(members) + `}`
+	}
+	const added, piece = `,"item":{"id":"ID","type":"message","role":"assistant","content":[]}`, `,"item_id":"ID","delta":"ID"`
+	sent := stream(createdJS("r"), createdJS("s"), part("output_item.added", "i", added), part("output_item.added", "j", added),
+		part("output_text.delta", "i", piece), part("output_text.delta", "j", piece), part("output_text.delta", "i", piece))
+	c := collector.New([]dialect.Dialect{openai.Dialect{}}, collector.Settings{MaxFrame: 1 << 20, MaxJSONDepth: 128}, nil)
+	d := c.Decode(&event.Stream{SingleRun: true}, collector.Input{Reader: strings.NewReader(sent), ReceivedAt: time.Now}, "openai")
+	texts := map[string]string{}
+	for {
+		b, err := d.Next()
+		if err != nil {
+			break
+		}
+		for _, e := range b.Events {
+			if e.Kind == event.KindText {
+				texts[e.Message] += string(e.Text())
+			}
+		}
+	}
+	if len(texts) != 2 || texts["id i"] != "ii" || texts["id j"] != "j" {
+		t.Errorf("the texts are %q", texts)
+	}
+}
+
 // checkTruth checks that what leaves of a stream under public states nothing that the stream does not, and all calls that it states.
 // Formats are written from it.
 func checkTruth(t *testing.T, name, sent string) {
