@@ -15,7 +15,7 @@ func (r *openRun) rootAgentOf(b *event.Batch) (op *Operation, decided bool) {
 	key := agentKey{b.Agent, b.Branch}
 	known := r.agents[key]
 	switch {
-	case b.MayBeRoot && !r.rootDecided && r.Root.Name == "" && !r.Root.spoke && len(r.Operations) == 1:
+	case b.MayBeRoot && !r.rootDecided && r.Root.Name == "" && !r.Root.spoke && !r.ownWork:
 		r.rootDecided, r.rootIsFirst = true, true
 		r.Agent, r.Root.Name, r.Root.Kind = b.Agent, b.Agent, InvokeAgent
 		r.nameRoot()

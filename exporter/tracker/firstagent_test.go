@@ -15,6 +15,16 @@ func mayBeRoot(place string) fact {
 	return func(b *event.Batch) { b.Branch, b.MayBeRoot = place, true }
 }
 
+// responseOf is a frame of a response whose agent is not known yet.
+func responseOf(response string) fact {
+	return func(b *event.Batch) { b.AgentUnknown, b.Response = true, response }
+}
+
+// sentBy names the agent of a response and a call.
+func sentBy(response, call string) fact {
+	return func(b *event.Batch) { b.Sent = &event.Sent{Response: response, Call: call} }
+}
+
 func inParallel(b *event.Batch) { b.IsParallel = true }
 
 // TestFirstAgent checks that the first agent of a graph of agents is the root, unless something runs beside it.
@@ -46,6 +56,14 @@ invoke_workflow  ok 1-3
     chat m ok 1-1
   invoke_agent b ok 1-3
     chat m ok 1-2`},
+		{"another agent follows, and responses name no agent", file(), []*event.Batch{
+			says("", responseOf(""), begins("m")), says("", responseOf(""), responds("m")), says("a", mayBeRoot(""), sentBy("", "")), says("", responseOf(""), begins("n")), says("", responseOf(""), responds("n")), says("b", mayBeRoot(""), sentBy("", "")), says("b", mayBeRoot(""), final)}, `
+completed
+invoke_workflow  ok 1-7
+  invoke_agent a ok 1-5
+    chat m ok 1-2
+  invoke_agent b ok 3-7
+    chat n ok 3-5`},
 		{"an agent works twice at the same time", file(), []*event.Batch{
 			says("a", mayBeRoot("a:1"), responds("m")), says("a", mayBeRoot("a:2"), inParallel, responds("m")), says("a", mayBeRoot("a:1"), final)}, `
 completed
@@ -110,23 +128,17 @@ var starts = fresh(event.KindAgentStarted)
 
 // TestNamedLate names the agent of a response after the response has ended. Until then, neither the response nor its call is the root's.
 func TestNamedLate(t *testing.T) {
-	unknown := func(response string) fact {
-		return func(b *event.Batch) { b.AgentUnknown, b.Response = true, response }
-	}
-	sent := func(response, call string) fact {
-		return func(b *event.Batch) { b.Sent = &event.Sent{Response: response, Call: call} }
-	}
 	for name, c := range map[string]struct {
 		frames []*event.Batch
 		want   string
 	}{
-		"by the next frame": {[]*event.Batch{says("", unknown(""), begins("n")), says("", unknown(""), calls("d", "w")), says("", unknown(""), responds("n")), says("b", at("", "c", ""), sent("", "d"))},
+		"by the next frame": {[]*event.Batch{says("", responseOf(""), begins("n")), says("", responseOf(""), calls("d", "w")), says("", responseOf(""), responds("n")), says("b", at("", "c", ""), sentBy("", "d"))},
 			"ask of a below a; n of b below b; w of b below b"},
-		"never": {[]*event.Batch{says("", unknown(""), begins("n")), says("", unknown(""), calls("d", "w")), says("", unknown(""), responds("n")), says("b", at("", "c", ""))},
+		"never": {[]*event.Batch{says("", responseOf(""), begins("n")), says("", responseOf(""), calls("d", "w")), says("", responseOf(""), responds("n")), says("b", at("", "c", ""))},
 			"ask of a below a; n of  below a; w of  below a"},
-		"beside another response": {[]*event.Batch{says("", unknown(""), begins("n")), says("", unknown("1"), begins("o")), says("", unknown("1"), responds("o")), says("b", at("", "c", ""), sent("1", "")), says("", unknown(""), responds("n")), says("e", at("", "c", ""), sent("", ""))},
+		"beside another response": {[]*event.Batch{says("", responseOf(""), begins("n")), says("", responseOf("1"), begins("o")), says("", responseOf("1"), responds("o")), says("b", at("", "c", ""), sentBy("1", "")), says("", responseOf(""), responds("n")), says("e", at("", "c", ""), sentBy("", ""))},
 			"ask of a below a; n of e below e; o of b below b"},
-		"after another response": {[]*event.Batch{says("", unknown(""), begins("n")), says("", unknown("1"), begins("o")), says("", unknown(""), responds("n")), says("", unknown("1"), responds("o")), says("b", at("", "c", ""), sent("", ""))},
+		"after another response": {[]*event.Batch{says("", responseOf(""), begins("n")), says("", responseOf("1"), begins("o")), says("", responseOf(""), responds("n")), says("", responseOf("1"), responds("o")), says("b", at("", "c", ""), sentBy("", ""))},
 			"ask of a below a; n of  below a; o of  below a"},
 	} {
 		for _, stream := range []*event.Stream{file(), proxied()} {

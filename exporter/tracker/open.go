@@ -44,6 +44,7 @@ type openRun struct {
 	isAnnounced      bool                       // observers have been notified of its start
 	rootDecided      bool                       // the kind of the root operation is decided
 	rootGuessed      bool                       // the protocol does not say what the root is: something may still run beside it
+	ownWork          bool                       // an operation is of a speaker that is known, or of the run itself
 	rootIsFirst      bool                       // the root is the first agent directly below the run; the run itself has not spoken
 	rootRaised       bool                       // a workflow was put above the first root
 	endStated        bool                       // the protocol stated its end
@@ -115,6 +116,7 @@ func (r *openRun) apply(b *event.Batch) {
 		r.flushEnded()
 		return
 	}
+	known := len(r.Operations)
 	agent := r.agentOf(b) // first, because it may put another root above the present one
 	if agent == nil && b.Has(event.KindError) {
 		r.raiseFinishedRoot()
@@ -134,6 +136,7 @@ func (r *openRun) apply(b *event.Batch) {
 		r.attribute(b.Sent, agent)
 	}
 	r.applyEvents(b, agent)
+	r.ownWork = r.ownWork || len(r.Operations) > known && !b.AgentUnknown
 	if !b.Has(event.KindModelEnded) && !awaitsUsage(b) {
 		r.endAwaitingUsage(responseKey{r.callerOf(b, agent), b.Response})
 	}

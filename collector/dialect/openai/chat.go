@@ -231,17 +231,18 @@ func (d *decoder) addCallPieces(c *choice, delta strictjson.Value, b *event.Batc
 		if piece.Get("custom").Kind() == strictjson.Object {
 			function = piece.Get("custom")
 		}
-		d.addCallPiece(c, index, d.name(piece.Get("id")), function, b)
+		d.addCallPiece(c, index, piece.Get("id"), function, b)
 	}
 	if function := delta.Get("function_call"); function.Kind() == strictjson.Object { // the API's form before tool_calls
-		d.addCallPiece(c, 0, "", function, b)
+		d.addCallPiece(c, 0, strictjson.Value{}, function, b)
 	}
 }
 
-func (d *decoder) addCallPiece(c *choice, index int64, id string, function strictjson.Value, b *event.Batch) {
-	name := d.name(function.Get("name"))
+func (d *decoder) addCallPiece(c *choice, index int64, stated, function strictjson.Value, b *event.Batch) {
+	id, name := d.name(stated), d.name(function.Get("name"))
+	isWhole := stated.Is("") && function.Get("arguments").Exists() // the filter may have removed the arguments
 	open := c.call
-	if open == nil || open.index != index || open.completion != d.chat.chunkID && d.withheld.missed || open.isOther(id, name, d.frames) {
+	if open == nil || open.index != index || open.completion != d.chat.chunkID && d.withheld.missed || open.isOther(id, name, isWhole, d.frames) {
 		if id == "" && name == "" {
 			b.Internal = b.Internal || d.withheld.missed
 			return
@@ -261,11 +262,11 @@ func (d *decoder) addCallPiece(c *choice, index int64, id string, function stric
 }
 
 // isOther reports whether a piece with the same index is of another call. Such a piece has a name, and another ID, or the same frame has
-// named this call, or it is another name after the arguments. Some servers send empty IDs, and the same index for all calls of a frame.
+// named this call, or it is another name after the arguments. Some servers send empty IDs, and the same index for all calls (Gemini).
 // Others send a new ID in each piece of a call (vLLM, LiteLLM).
 //
 // Source: pull request 23522 of vllm-project/vllm, 28223 of BerriAI/litellm.
-func (c *chatCall) isOther(id, name string, frame int) bool {
+func (c *chatCall) isOther(id, name string, isWhole bool, frame int) bool {
 	switch sameID := id != "" && id == c.id; {
 	case name == "":
 		return false
@@ -274,7 +275,7 @@ func (c *chatCall) isOther(id, name string, frame int) bool {
 	case c.name == "":
 		return false
 	default:
-		return c.namedAt == frame && !sameID || name != c.name && len(c.args) > 0
+		return c.namedAt == frame && !sameID || name != c.name && (isWhole || len(c.args) > 0)
 	}
 }
 

@@ -76,6 +76,10 @@ func TestChats(t *testing.T) {
 			chunk(choice("0", `"tool_calls":[{"index":1,"id":"","function":{"name":"f","arguments":"{}"}}]`, "null"), ""),
 			chunk(choice("0", `"tool_calls":[{"index":1,"id":"","function":{"name":"g","arguments":"{}"}}]`, "null"), ""), chunk(choice("0", "", `"tool_calls"`), ""), done,
 		}, begins + `tool_started name="f" {}; tool_started name="f" {}; tool_started name="g" {}; model_ended model="m" finish="tool_calls" unmetered; run_ended`},
+		"empty IDs, under public": {[]string{ // Gemini
+			chunk(choice("0", `"role":"assistant","tool_calls":[{"index":0,"id":"","function":{"name":"f","arguments":""}}]`, "null"), ""),
+			chunk(choice("0", `"tool_calls":[{"index":0,"id":"","function":{"name":"g","arguments":""}}]`, `"tool_calls"`), ""), done,
+		}, begins + `tool_started name="f"; tool_started name="g"; model_ended model="m" finish="tool_calls" unmetered; run_ended`},
 		"calls without IDs and indexes": {[]string{ // Gemini
 			chunk(choice("0", `"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":""}},{"id":"","function":{"name":"g"}},{"index":0,"function":{"name":"g"}},{"index":0,"function":{"arguments":"{}"}}]`, `"tool_calls"`), ""), done,
 		}, begins + `tool_started name="f"; tool_started name="g"; tool_started name="g" {}; model_ended model="m" finish="tool_calls" unmetered; run_ended`},

@@ -25,11 +25,13 @@ type decoder struct {
 	frames    int        // so far
 	responses int        // the number of those with a name, see nameResponse
 	withheld  withheldSet
-	names     wire.NameCache
-	inResults bool             // the last chunk had results of calls
-	callIDs   wire.Set[string] // the runs and IDs of the calls of completions
-	done      wire.Set[string] // the keys of the IDs of items that were reported since responses have been open at the same time
-	at        place            // of the current event of a response
+
+	begunResponses int
+	names          wire.NameCache
+	inResults      bool             // the last chunk had results of calls
+	callIDs        wire.Set[string] // the runs and IDs of the calls of completions
+	done           wire.Set[string] // the keys of the IDs of items that were reported since responses have been open at the same time
+	at             place            // of the current event of a response
 }
 
 func (d *decoder) decode(f dialect.Frame, b *event.Batch) {

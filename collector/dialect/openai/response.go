@@ -30,6 +30,7 @@ type response struct {
 	shared   bool   // it stands for several open responses of which one has the item
 	author   string // the agent that it is of, or "". It does not change, so that the response ends where it began
 	sequence int64  // the number of its last event
+	number   int    // counts the responses of a stream; 0 if it is not known which response it is
 	items    map[string]*itemState
 	itemKeys wire.Set[string] // the keys of the IDs of its items
 	pieces   pieces           // of the last text
@@ -76,7 +77,8 @@ func (d *decoder) startResponse(r strictjson.Value, b *event.Batch) {
 	d.withheld.nextResponse()
 	d.withheld.shared.SetScopes(id)
 	d.nameResponse()
-	d.response, d.sdk.shown = response{id: id, model: d.name(r.Get("model")), open: true, author: d.speaker()}, true
+	d.begunResponses++
+	d.response, d.sdk.shown = response{id: id, number: d.begunResponses, model: d.name(r.Get("model")), open: true, author: d.speaker()}, true
 	d.endEarlierCalls()
 	d.sdk.added = call{}
 	if len(d.sdk.others) == 0 && !d.answersElsewhere() {

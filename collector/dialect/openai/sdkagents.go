@@ -20,7 +20,8 @@ type agents struct {
 // workplace says in which call an agent works: one of these, of which those that have ended are removed.
 type workplace struct {
 	calls    []string
-	isUnsure bool // there were several
+	isUnsure bool   // there were several
+	within   string // the call in which the agent of all these calls works, or ""
 }
 
 // placeIn sets the position of the batch's agent in the run.
@@ -31,7 +32,7 @@ func (a *agents) placeIn(b *event.Batch) {
 	case !isInner:
 		b.MayBeRoot = true
 	case at.isUnsure:
-		b.Branch = b.Agent
+		b.Branch, b.EnclosingCall = b.Agent, at.within
 	default:
 		b.EnclosingCall = at.calls[0]
 	}
@@ -40,7 +41,19 @@ func (a *agents) placeIn(b *event.Batch) {
 // addBeside records that an agent works at the same level as another.
 func (a *agents) addBeside(name, other string) {
 	if at, isInner := a.inner[other]; isInner {
-		a.addInner(name, workplace{slices.Clone(at.calls), at.isUnsure})
+		a.addInner(name, workplace{slices.Clone(at.calls), at.isUnsure, at.within})
+	}
+}
+
+// enclosing returns the call in which agents work if they are one that works in a known call, else "".
+func (a *agents) enclosing(names []string) string {
+	switch at := a.inner[names[0]]; {
+	case len(slices.Compact(slices.Clone(names))) > 1:
+		return ""
+	case at.isUnsure || len(at.calls) == 0:
+		return at.within
+	default:
+		return at.calls[0]
 	}
 }
 
@@ -155,14 +168,14 @@ func (d *decoder) speak(name string, b *event.Batch) {
 func (d *decoder) place(name string) {
 	a := &d.sdk.agents
 	_, isInner := a.inner[a.current]
-	var calls []string
+	var calls, callers []string
 	for _, open := range d.calls {
 		if _, taken := a.worksIn(open.id); open.agent != name && !open.earlier && !d.sdk.isHandoff(open) && !taken {
-			calls = append(calls, open.id)
+			calls, callers = append(calls, open.id), append(callers, open.agent)
 		}
 	}
 	if len(calls) > 0 && (isInner || len(d.openCallsOf(a.current)) > 0) {
-		a.addInner(name, workplace{calls, len(calls) > 1})
+		a.addInner(name, workplace{calls, len(calls) > 1, a.enclosing(callers)})
 		return
 	}
 	a.addBeside(name, a.current)
@@ -178,17 +191,20 @@ func (d *decoder) control(name string, b *event.Batch) {
 // itemAuthor reports the agent of an item. name is "" if the item does not say it. Then the call decides that the item is about, if any.
 // An agent with a call will send another response.
 func (d *decoder) itemAuthor(name, call string, at place, b *event.Batch) {
-	i := d.calls.indexOf(call)
-	switch {
-	case i < 0 || name == user:
-	case name == "":
-		name = d.calls[i].agent
-	default:
-		d.calls[i].agent = name
-	}
-	d.speak(name, b)
 	a, r := &d.sdk.agents, &d.response
 	isOfLast := r.ended && r.author == "" && !r.shared && r.containsItem(at)
+	i := d.calls.indexOf(call)
+	switch {
+	case name == user:
+	case i >= 0 && name == "":
+		name = d.calls[i].agent
+	case i >= 0:
+		d.calls[i].agent = name
+		d.nameCaller(d.calls[i].response, name)
+	case isOfLast:
+		d.nameCaller(r.number, name)
+	}
+	d.speak(name, b)
 	if isOfLast && b.Agent != "" {
 		b.Sent = &event.Sent{Response: d.responseName, Call: call}
 	}
@@ -196,6 +212,15 @@ func (d *decoder) itemAuthor(name, call string, at place, b *event.Batch) {
 		a.activate(name)
 	} else if isOfLast && r.final {
 		a.finish(name)
+	}
+}
+
+// nameCaller records the agent of the calls of a response, see response.number.
+func (d *decoder) nameCaller(number int, agent string) {
+	for i, open := range d.calls {
+		if number != 0 && open.response == number && open.agent == "" {
+			d.calls[i].agent = agent
+		}
 	}
 }
 
