@@ -31,7 +31,7 @@ func (d *decoder) checkInterface(is traits, v strictjson.Value, found *findings)
 	case d.isPushed && d.mayBeOfInternal(v):
 		found.doubtful = true
 	default:
-		d.shown.note(id)
+		d.shown.note(id, 0)
 	}
 }
 

@@ -30,7 +30,7 @@ func (d *decoder) withholdOutputs(mode string, v strictjson.Value, isOfInternal 
 				if mode != modeValues {
 					d.withholdContent(m)
 				}
-			case isNew && !d.shown.contains(id):
+			case isNew && !d.shown.contains(id), d.shown.replaces(m):
 				d.withholdMessage(m, true)
 			}
 		}

@@ -12,11 +12,18 @@ import (
 // shownSet holds the messages and calls that were read and not withheld. After an unreadable frame, any other
 // message or call may be from that frame, so it counts as internal unless the server's metadata comes with it.
 type shownSet struct {
-	ids     map[uint64]struct{} // hashes of the ids of messages and calls, at most maxSeen
-	noted   []uint64            // hashes that the current frame has added to ids
-	vouched []strictjson.Value  // messages of the current frame that cannot be from an unreadable one
-	missed  missedContent
-	isWhole bool // the whole state of the run's own graph was shown, so a message that was not in it is new
+	ids      map[uint64]uint64  // the last fingerprint of each message and call, or 0, by the hash of the id; at most maxSeen
+	noted    []notedID          // what the current frame has changed in ids
+	vouched  []strictjson.Value // messages of the current frame that cannot be from an unreadable one
+	missed   missedContent
+	isWhole  bool // the whole state of the run's own graph was shown, so a message that was not in it is new
+	isPieces bool // the current frame has pieces of messages
+}
+
+// notedID is an entry of shownSet.ids as it was before the current frame.
+type notedID struct {
+	key, before uint64
+	wasShown    bool
 }
 
 // missedContent says what the unreadable frames so far may contain.
@@ -45,6 +52,7 @@ func (s *shownSet) addUnreadable(f dialect.Frame) {
 // begin starts a frame. If something is in doubt, it finds the messages that come with the server's metadata.
 func (s *shownSet) begin(mode string, v strictjson.Value, inDoubt bool) {
 	s.noted, s.vouched = s.noted[:0], s.vouched[:0]
+	s.isPieces = mode == modeMessages || mode == modeMessagesPartial
 	if s.missed == missedNothing && !inDoubt && mode != modeMessagesMetadata {
 		return
 	}
@@ -60,7 +68,7 @@ func (s *shownSet) begin(mode string, v strictjson.Value, inDoubt bool) {
 	case modeMessagesMetadata:
 		for id, entry := range v.Members() {
 			if isServerMetadata(entry.Get("metadata")) {
-				s.note(id)
+				s.note(id, 0)
 			}
 		}
 	case modeUpdates:
@@ -94,25 +102,54 @@ func (s *shownSet) vouchForUpdates(v strictjson.Value) {
 	}
 }
 
-// note records an id, which counts as shown unless forget removes it.
-func (s *shownSet) note(id strictjson.Value) {
-	if id.Kind() != strictjson.String || len(s.ids) >= maxSeen || s.contains(id) {
+// note records an id, which counts as shown unless forget removes it, and the fingerprint of its message if it is known.
+func (s *shownSet) note(id strictjson.Value, fingerprint uint64) {
+	if id.Kind() != strictjson.String {
+		return
+	}
+	key := maphash.Bytes(seed, id.Text())
+	before, wasShown := s.ids[key]
+	if wasShown && (fingerprint == 0 || fingerprint == before) || !wasShown && len(s.ids) >= maxSeen {
 		return
 	}
 	if s.ids == nil {
-		s.ids = make(map[uint64]struct{})
+		s.ids = make(map[uint64]uint64)
 	}
-	key := maphash.Bytes(seed, id.Text())
-	s.ids[key] = struct{}{}
-	s.noted = append(s.noted, key)
+	s.ids[key] = fingerprint
+	s.noted = append(s.noted, notedID{key, before, wasShown})
 }
 
 // noteMessage records the ids of a message and of its calls.
 func (s *shownSet) noteMessage(v strictjson.Value) {
-	s.note(v.Get("id"))
-	for c := range callsOf(v) {
-		s.note(c.Get("id"))
+	var content uint64
+	if !s.isPieces && !lenient.HasSuffix(v.Get("type").Text(), "chunk") {
+		content = fingerprint(v)
 	}
+	s.note(v.Get("id"), content)
+	for c := range callsOf(v) {
+		s.note(c.Get("id"), 0)
+	}
+}
+
+// fingerprint returns a hash of what a message says. It is never 0.
+func fingerprint(message strictjson.Value) uint64 {
+	hash := hashOf(message.Get("content"))
+	for i, name := range []string{"tool_calls", "additional_kwargs", "artifact"} {
+		if member := message.Get(name); member.Len() > 0 || len(member.Text()) > 0 {
+			hash += uint64(2*i+3) * hashOf(member)
+		}
+	}
+	return hash | 1
+}
+
+// repeats reports whether a message is one that was shown, with the same content.
+func (s *shownSet) repeats(v strictjson.Value) bool {
+	return s.contains(v.Get("id")) && s.ids[maphash.Bytes(seed, v.Get("id").Text())] == fingerprint(v)
+}
+
+// replaces reports whether a message has another content than the one that was shown with its id.
+func (s *shownSet) replaces(v strictjson.Value) bool {
+	return s.contains(v.Get("id")) && !slices.Contains([]uint64{0, fingerprint(v)}, s.ids[maphash.Bytes(seed, v.Get("id").Text())])
 }
 
 // knowsHistory reports whether all messages of earlier runs were shown, so that any other message is of the current run.
@@ -122,8 +159,12 @@ func (s *shownSet) knowsHistory() bool {
 
 // forget removes the ids from an index of noted on, because their messages do not leave.
 func (s *shownSet) forget(from int) {
-	for _, key := range s.noted[from:] {
-		delete(s.ids, key)
+	for _, n := range slices.Backward(s.noted[from:]) {
+		if n.wasShown {
+			s.ids[n.key] = n.before
+		} else {
+			delete(s.ids, n.key)
+		}
 	}
 	s.noted = s.noted[:from]
 }

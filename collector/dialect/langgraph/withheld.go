@@ -23,13 +23,14 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	d.withheldCalls.place(name, mode, v)
 	isInternalGraph := anySegment(name, lenient.IsInternal)
 	d.shown.begin(mode, v, !d.unnamed.IsEmpty())
+	d.withholdUnseen(name, mode, v)
 	d.beginExamination(mode, v)
 	found := d.examine(v, places[mode], 0)
 	found.internal = found.internal || mode == modeUpdates && d.lostPart && !d.keptPart // nothing else is in it
 	inDoubt, instructs := found.doubtful, found.instructs || showsPrompt(mode, v, found)
 	isNamed := d.namesInternal(mode, v)
 	isPlaced := isInternalGraph || d.isWithinWithheldCall(name, mode, v)
-	isOfInternal := isNamed || isPlaced
+	isOfInternal := isNamed || isPlaced || d.mayReturnInternal(name, mode, v)
 	isInternal := found.internal || isOfInternal
 	repeatsFailure := d.repeatsFailure(mode, v)
 	switch mode {
@@ -37,8 +38,12 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 		d.trackTask(name, v, isPlaced)
 	case modeDebug:
 		d.trackTask(name, v.Get("payload"), isPlaced)
+	case modeCheckpoints:
+		d.trackCheckpoint(name, v)
+	case modeCustom: // any task that works may have written it
+		inDoubt = inDoubt || len(d.working) > 0
 	}
-	if isOfInternal || !d.internalWork.IsEmpty() || d.withheldCalls.mayBeOpen() {
+	if isOfInternal || len(d.working) > 0 || !d.internalWork.IsEmpty() || d.withheldCalls.mayBeOpen() {
 		questions := d.withholdQuestions(v, isPlaced || isNamed && !isCheckpoint(mode, v), 0)
 		isInternal, inDoubt = isInternal || questions.internal, inDoubt || questions.doubtful
 	}
@@ -61,6 +66,12 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	if isInternal { // instructions do not make what is beside them internal
 		d.withholdFrame(mode, v)
 		d.withholdOutputs(mode, v, isOfInternal)
+	}
+	d.noteRead(mode, v)
+	if isState := mode == modeValues || mode == modeCheckpoints; !isState {
+		d.hasSpoken = d.hasSpoken || isInternal
+	} else if len(name) == len(mode) {
+		d.hasSpoken = false
 	}
 	for _, part := range d.cuts {
 		b.Cut(part)
@@ -105,7 +116,7 @@ func (d *decoder) withholdNew(v strictjson.Value, depth int) {
 		return
 	}
 	if (mayBeMessage(v) || isInterface(v)) && !v.Get("type").Is("human") {
-		if !d.shown.contains(v.Get("id")) {
+		if !d.shown.contains(v.Get("id")) || d.shown.replaces(v) {
 			d.withholdMessage(v, false)
 		}
 		return
@@ -137,6 +148,7 @@ func add(set *wire.SharedSet, name string, shared bool) {
 func (d *decoder) withholdMessage(v strictjson.Value, shared bool) {
 	d.reuseCalls(v)
 	d.withholdID(v.Get("id"), shared)
+	d.shown.remove(v.Get("id").String())
 	d.withheldCalls.begin(d, v)
 	d.withheldCalls.end(d, v)
 	for c := range callsOf(v) {

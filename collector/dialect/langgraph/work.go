@@ -15,6 +15,10 @@ type internalState struct {
 	working  map[string][]string // internal tasks and runs of LangChain that have not ended, and those around them; at most wire.MaxSet
 	failures wire.Set[string]    // hashes of the errors of internal work
 	placed   wire.Set[string]    // questions of tasks that are not internal
+
+	hasWorked bool                // internal work has begun, as events show
+	hasSpoken bool                // an internal frame came after the last state of the run's own graph
+	read      map[uint64]struct{} // messages in checkpoints and events, by messageKey; at most maxSeen
 }
 
 // maxAround limits how many tasks or runs around an internal one are kept. If there are more, any may be around it.
@@ -23,7 +27,7 @@ const maxAround = 64
 // size returns the approximate size in bytes.
 func (s *internalState) size() int {
 	const ofID, ofEntry = 64, 256
-	n := ofEntry*len(s.working) + ofID*(s.failures.Len()+s.placed.Len())
+	n := ofEntry*len(s.working) + ofID*(s.failures.Len()+s.placed.Len()+len(s.read))
 	for _, around := range s.working {
 		n += ofID * len(around)
 	}
@@ -64,7 +68,8 @@ func (d *decoder) trackTask(name []byte, task strictjson.Value, isInternal bool)
 	isInternal = isInternal || mayName(&d.internalWork, task.Get("id"))
 	switch hasEnded := questions.Kind() == strictjson.Array; {
 	case !hasEnded && isInternal:
-		d.beginWork(id, d.tasksAround(name))
+		_, namespace, _ := bytes.Cut(name, []byte("|"))
+		d.beginWork(id, d.placesAround(namespace))
 	case hasEnded:
 		d.endWork(id)
 		for question := range questions.Elements() {
@@ -75,15 +80,33 @@ func (d *decoder) trackTask(name []byte, task strictjson.Value, isInternal bool)
 	}
 }
 
-// tasksAround returns the tasks in the namespace of an SSE event name.
-func (d *decoder) tasksAround(name []byte) (around []string) {
-	for i, segment := range bytes.Split(name, []byte("|")) {
-		if i > 0 {
-			_, task := splitSegment(segment)
-			around = append(around, task)
-		}
+// Prefixes of what is around internal work besides tasks and runs: a node of a graph, and the next step of a graph.
+const (
+	nodePrefix = "node "
+	nextPrefix = "next "
+)
+
+// placesAround returns the tasks and the nodes of a namespace, and the next steps of the graphs around its own.
+func (d *decoder) placesAround(namespace []byte) (around []string) {
+	for rest := namespace; len(rest) > 0; {
+		outer := string(bytes.TrimSuffix(namespace[:len(namespace)-len(rest)], []byte("|")))
+		segment, inner, _ := bytes.Cut(rest, []byte("|"))
+		node, task := splitSegment(segment)
+		around = append(around, task, nodePrefix+outer+"|"+string(node), nextPrefix+outer)
+		rest = inner
 	}
 	return around
+}
+
+// trackCheckpoint records whether an internal node runs after a saved state. It and what works within it end with the next state of
+// the graph.
+func (d *decoder) trackCheckpoint(name []byte, state strictjson.Value) {
+	_, namespace, _ := bytes.Cut(name, []byte("|"))
+	next := nextPrefix + string(namespace)
+	d.endWork(next)
+	if isInternalScope(state.Get("next")) {
+		d.beginWork(next, d.placesAround(namespace))
+	}
 }
 
 // trackRun records the beginning or the end of a run of LangChain.
@@ -94,7 +117,9 @@ func (d *decoder) trackRun(v strictjson.Value, isInternal bool) {
 	case lenient.HasSuffix(kind, "end", "error"):
 		d.endWork(id)
 	case isInternal && lenient.HasSuffix(kind, "start"):
-		var around []string
+		d.hasWorked = true
+		outer, _ := splitLast(v.Get("metadata").Get("langgraph_checkpoint_ns").Text())
+		around := d.placesAround(outer)
 		for above := range v.Get("parent_ids").Elements() {
 			around = append(around, d.name(above))
 		}

@@ -1,0 +1,112 @@
+package langgraph
+
+import (
+	"bytes"
+	"hash/maphash"
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// mayReturnInternal reports whether a frame has what a task or a node returns in which internal work has not ended. An internal
+// node may end with a command to the graph above. Then its own task has no end, and the task around it returns what it wrote.
+//
+// Source: langgraph/types.py, Command.PARENT; langgraph/pregel/_retry.py.
+func (d *decoder) mayReturnInternal(name []byte, mode string, v strictjson.Value) bool {
+	if len(d.working) == 0 {
+		return false
+	}
+	switch mode {
+	case modeDebug:
+		return d.mayEndInternal(v.Get("payload"))
+	case modeTasks:
+		return d.mayEndInternal(v)
+	case modeUpdates:
+		_, namespace, _ := bytes.Cut(name, []byte("|"))
+		for node, update := range v.Members() {
+			if d.mayBeAround(nodePrefix+string(namespace)+"|"+node.String()) && !d.isShown(update) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mayEndInternal reports whether a frame has the result of a task around internal work.
+func (d *decoder) mayEndInternal(task strictjson.Value) bool {
+	return task.Get("result").Kind() > strictjson.Null && d.mayBeAround(d.name(task.Get("id")))
+}
+
+// isShown reports whether an update has only messages that were shown. Another task of the same node may have returned them.
+func (d *decoder) isShown(update strictjson.Value) bool {
+	messages := messagesIn(update, false, 0)
+	return len(messages) > 0 && !slices.ContainsFunc(messages, func(m strictjson.Value) bool { return !d.shown.repeats(m) })
+}
+
+// withholdUnseen records the messages of a state that an internal node must have written: they are new since a checkpoint that
+// named the node, or have another content than before. Of events, the input of a node has the state. A message that no event
+// before has shown was pushed, or written by a node without an end.
+//
+// Source: langgraph/graph/message.py, push_message.
+func (d *decoder) withholdUnseen(name []byte, mode string, v strictjson.Value) {
+	_, namespace, _ := bytes.Cut(name, []byte("|"))
+	next := nextPrefix + string(namespace)
+	_, mayBeNew := d.working[next]
+	mayBeNew = mayBeNew || d.mayBeAround(next)
+	switch {
+	case mode == modeValues:
+	case mode == modeCheckpoints:
+		v = v.Get("values")
+	case mode == modeEvents && v.Get("event").Is("on_chain_start"):
+		v, mayBeNew = v.Get("data").Get("input"), d.hasWorked
+	default:
+		return
+	}
+	if !mayBeNew && !d.hasSpoken {
+		return
+	}
+	for _, m := range messagesIn(v, false, 0) {
+		isUnseen := mayBeNew && !d.wasRead(m) && !d.shown.repeats(m)
+		switch hasID := len(m.Get("id").Text()) > 0; {
+		case !isUnseen && (mode == modeEvents || !d.shown.replaces(m)):
+		case !hasID && mode == modeEvents: // what a graph is given, not a state
+		case !hasID:
+			d.withholdContent(m)
+		default:
+			d.withholdMessage(m, true)
+		}
+	}
+}
+
+// noteRead records the messages of a frame of checkpoints or events, whether it leaves or not.
+func (d *decoder) noteRead(mode string, v strictjson.Value) {
+	if mode != modeCheckpoints && mode != modeEvents {
+		return
+	}
+	for _, m := range messagesIn(v, false, 0) {
+		if len(d.read) < maxSeen {
+			if d.read == nil {
+				d.read = make(map[uint64]struct{})
+			}
+			d.read[messageKey(m.Get("id"), m)] = struct{}{}
+		}
+	}
+}
+
+// wasRead reports whether checkpoints or events had a message before, or one without an ID with the same content.
+func (d *decoder) wasRead(m strictjson.Value) bool {
+	_, is := d.read[messageKey(m.Get("id"), m)]
+	_, isUnnamed := d.read[messageKey(strictjson.Value{}, m)]
+	return is || isUnnamed
+}
+
+func messageKey(id, message strictjson.Value) uint64 {
+	content := message.Get("content")
+	switch message.Kind() {
+	case strictjson.String:
+		content = message
+	case strictjson.Array:
+		_, content = tuple(message)
+	}
+	return maphash.Bytes(seed, id.Text()) ^ 3*hashOf(content)
+}

@@ -1,0 +1,170 @@
+package langgraph
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/exporter/stream/filter"
+)
+
+// messagesState returns a state with messages.
+func messagesState(messages ...string) string {
+	return `{"messages":[` + strings.Join(messages, ",") + `]}`
+}
+
+// ai returns a message of a model.
+func ai(id, content string) string {
+	return `{"type":"ai","id":` + id + `,"content":"` + content + `"}`
+}
+
+const (
+	askedBefore = `{"type":"human","id":"h1","content":"?"}`
+	uuidOfTeam  = "7a9700de-5c39-ce4b-bf68-b1040c4307c7"
+)
+
+func begins(graph, id, node string) sent {
+	return sent{"tasks" + graph, `{"id":"` + id + `","name":"` + node + `","input":{},"triggers":[]}`}
+}
+
+func returns(graph, id, node, result string) sent {
+	return sent{"tasks" + graph, `{"id":"` + id + `","name":"` + node + `","error":null,"result":` + result + `,"interrupts":[]}`}
+}
+
+// saved is a checkpoint.
+func saved(graph, next, messages string) sent {
+	return sent{"checkpoints" + graph, `{"config":{"configurable":{"thread_id":"t"}},"values":` + messages + `,"next":[` + next + `],"tasks":[]}`}
+}
+
+// ofNode is an event of a node of the run's own graph.
+func ofNode(kind, run, node, data string) sent {
+	return sent{"events", `{"event":"on_chain_` + kind + `","name":"` + node + `","run_id":"` + run + `","data":` + data + `,"parent_ids":["r"],"metadata":{"langgraph_node":"` + node + `","langgraph_checkpoint_ns":"` + node + `:` + run + `"}}`}
+}
+
+// TestReplacedMessages has an internal node replace a message that left before, and return one that it does not change.
+func TestReplacedMessages(t *testing.T) {
+	draft, state := sent{"updates", `{"a":` + messagesState(ai(`"m1"`, "draft")) + `}`}, sent{"values", messagesState(askedBefore, ai(`"m1"`, "draft"))}
+	replaced := messagesState(askedBefore, ai(`"m1"`, "secret"))
+	for _, internal := range []sent{
+		{"updates", `{"internal_x":` + messagesState(ai(`"m1"`, "secret")) + `}`},
+		{"updates", `{"internal_x":` + replaced + `}`},
+		{"tasks", `{"id":"1","name":"internal_x","result":` + replaced + `,"interrupts":[]}`},
+		{"debug", `{"type":"task_result","payload":{"id":"1","name":"internal_x","result":` + replaced + `,"interrupts":[]}}`},
+		ofNode("end", "1", "internal_x", `{"output":`+replaced+`}`),
+		{"messages", `[{"type":"AIMessageChunk","id":"m2","content":"sec"},{"langgraph_node":"internal_x"}]`},
+	} {
+		checkStaysIn(t, []filter.Settings{client, public}, draft, state, internal, sent{"values", replaced}, sent{"values", replaced})
+		checkStaysIn(t, []filter.Settings{client, public}, state, internal, sent{"values", replaced})
+		if internal.name != "messages" {
+			checkStaysIn(t, []filter.Settings{client, public}, state, internal, sent{"tasks", `{"id":"2","name":"a","input":` + replaced + `,"triggers":[]}`})
+		}
+	}
+	stream := []sent{saved("", `"a"`, state.data), {"custom", `{"type":"internal:x"}`}, saved("", `"a"`, state.data), saved("", `"a"`, strings.Replace(state.data, "draft", "edited", 1))}
+	if out := leaving(client, stream...); !strings.Contains(out, "edited") {
+		t.Errorf("a message that changes a step after an internal frame does not leave:\n%s", out)
+	}
+	for _, repeated := range []string{messagesState(ai(`"m1"`, "draft")), `{}`} {
+		stream := []sent{draft, state, {"updates", `{"internal_x":` + repeated + `}`}, {"values", messagesState(askedBefore, ai(`"m1"`, "draft"), ai(`"m2"`, "more"))}}
+		if out := leaving(client, stream...); strings.Count(out, "draft") != 3 || !strings.Contains(out, "more") {
+			t.Errorf("a message that an internal node did not change does not leave:\n%s", out)
+		}
+	}
+	piece := func(node, id, text string) sent {
+		return sent{"messages", `[{"type":"AIMessageChunk","id":"` + id + `","content":"` + text + `"},{"langgraph_node":"` + node + `"}]`}
+	}
+	stream = []sent{piece("internal_x", "m2", "x"), piece("a", "m1", "dr"), piece("a", "m1", "aft"), state}
+	if out := leaving(client, stream...); !strings.Contains(out, `"draft"`) {
+		t.Errorf("a message that came in pieces does not leave:\n%s", out)
+	}
+}
+
+// TestReturnedByCommand has an internal node in a subgraph end with a command to the graph above, so that the task around it returns
+// the node's message.
+func TestReturnedByCommand(t *testing.T) {
+	const within = "|team:" + uuidOfTeam
+	result, state := messagesState(ai("null", "secret")), sent{"values", messagesState(askedBefore, ai(`"m1"`, "secret"))}
+	input := begins("", "2", "agent")
+	input.data = strings.Replace(input.data, "{}", state.data, 1)
+	internal := []sent{begins("", uuidOfTeam, "team"), begins(within, "1", "internal_x")}
+	updated, ended := sent{"updates", `{"team":` + result + `}`}, returns("", uuidOfTeam, "team", result)
+	for _, rest := range [][]sent{{updated, ended, state, input}, {ended, state, input}, {updated, state}, {updated, state, ended}} {
+		checkStaysIn(t, []filter.Settings{client, public}, append(internal, rest...)...)
+	}
+	const metadata = `"metadata":{"langgraph_node":"internal_x","langgraph_checkpoint_ns":"team:` + uuidOfTeam + `|internal_x:1"}`
+	event := sent{"events", `{"event":"on_chain_start","name":"internal_x","run_id":"1","data":{},"parent_ids":["r","2"],` + metadata + `}`}
+	for _, rest := range [][]sent{{updated, ended, state}, {ofNode("start", "3", "agent", `{"input":`+state.data+`}`), state}} {
+		checkStaysIn(t, []filter.Settings{client, public}, append([]sent{event}, rest...)...)
+	}
+	checkStaysIn(t, []filter.Settings{client, public}, saved("", `"team"`, messagesState(askedBefore)), saved(within, `"internal_x"`, messagesState(askedBefore)), state, saved("", `"agent"`, state.data))
+
+	// Another task of the node returns what its own nodes have shown, and the next tasks are not internal work.
+	shown := messagesState(ai(`"m2"`, "shown"))
+	stream := append(internal, sent{"updates|team:2", `{"a":` + shown + `}`}, sent{"updates", `{"team":` + shown + `}`}, ended, sent{"updates", `{"team":` + messagesState(ai(`"m3"`, "later")) + `}`})
+	if out := leaving(client, stream...); strings.Count(out, "shown") != 2 || !strings.Contains(out, "later") {
+		t.Errorf("what other tasks return does not leave:\n%s", out)
+	}
+	stream = append(internal, returns(within, "1", "internal_x", `{}`), sent{"updates", `{"team":` + shown + `}`}, returns("", uuidOfTeam, "team", shown))
+	if out := leaving(client, stream...); strings.Count(out, "shown") != 2 {
+		t.Errorf("what a graph returns after its internal node has ended does not leave:\n%s", out)
+	}
+}
+
+// TestNextInternal names an internal node only as the next one of a checkpoint.
+func TestNextInternal(t *testing.T) {
+	before, after := messagesState(askedBefore, ai(`"m0"`, "old")), messagesState(askedBefore, ai(`"m0"`, "old"), ai(`"m1"`, "secret"))
+	next := []sent{saved("", `"__start__"`, before), saved("", `"internal_x"`, before)}
+	for _, rest := range [][]sent{
+		{saved("", `"a"`, after), saved("", ``, after)},
+		{{"values", after}, saved("", `"a"`, after), {"values", after}},
+		{saved("", `"a"`, messagesState(askedBefore, ai(`"m0"`, "secret")))},
+		{saved("", `"a"`, messagesState(askedBefore, ai("null", "secret"))), {"values", after}},
+		{{"error", `{"error":"ValueError","message":"secret"}`}},
+		{{"custom", `{"text":"secret"}`}},
+		{{"values", `{"__interrupt__":[{"value":"secret","id":"i1"}]}`}},
+	} {
+		checkStaysIn(t, []filter.Settings{client, public}, append(next, rest...)...)
+	}
+	more := messagesState(askedBefore, ai(`"m0"`, "old"), ai(`"m2"`, "more"))
+	for _, rest := range [][]sent{
+		{saved("", `"a"`, before), saved("", ``, more)},
+		{{"values", before}, saved("", `"a"`, before), {"values", more}},
+		{saved("", `"a"`, before), {"error", `{"error":"ValueError","message":"more"}`}},
+		{saved("", `"a"`, before), {"custom", `{"text":"more"}`}},
+	} {
+		if out := leaving(client, append(next, rest...)...); !strings.Contains(out, "more") {
+			t.Errorf("of %v, what comes after the internal node does not leave:\n%s", rest, out)
+		}
+	}
+}
+
+// TestCustomOfInternal has an internal task write an event without a mark.
+func TestCustomOfInternal(t *testing.T) {
+	custom := sent{"custom", `{"text":"secret"}`}
+	checkStaysIn(t, []filter.Settings{client}, begins("", "1", "internal_x"), custom)
+	stream := []sent{begins("", "1", "internal_x"), returns("", "1", "internal_x", `{}`), begins("", "2", "a"), custom}
+	if out := leaving(client, stream...); !strings.Contains(out, "secret") {
+		t.Errorf("an event of a later task does not leave:\n%s", out)
+	}
+}
+
+// TestPushedMessages has an internal node push a message, so that events show it first in the input of the next node.
+func TestPushedMessages(t *testing.T) {
+	asked := `{"input":` + messagesState(askedBefore) + `}`
+	internal := []sent{ofNode("start", "1", "internal_x", asked), ofNode("end", "1", "internal_x", `{"output":{}}`)}
+	for _, m := range []string{ai(`"m1"`, "secret"), `{"type":"human","id":"h2","content":"secret"}`} {
+		pushed := messagesState(askedBefore, m)
+		checkStaysIn(t, []filter.Settings{client}, append(internal, ofNode("start", "2", "a", `{"input":`+pushed+`}`), ofNode("end", "2", "a", `{"input":`+pushed+`,"output":{}}`))...)
+	}
+	for _, given := range []string{`{"role":"user","content":"task"}`, `["user","task"]`, `"task"`} {
+		stream := append(internal, ofNode("start", "2", "a", `{"input":{"messages":[`+given+`]}}`), ofNode("start", "3", "b", `{"input":`+messagesState(`{"type":"human","id":"h2","content":"task"}`)+`}`))
+		if out := leaving(client, stream...); strings.Count(out, "task") != 2 {
+			t.Errorf("what another graph is given does not leave:\n%s", out)
+		}
+	}
+	for _, id := range []string{`"m2"`, "null"} {
+		stream := append(internal, ofNode("start", "2", "a", asked), ofNode("end", "2", "a", `{"output":`+messagesState(ai(id, "more"))+`}`),
+			ofNode("start", "3", "b", `{"input":`+messagesState(askedBefore, ai(`"m2"`, "more"))+`}`))
+		if out := leaving(client, stream...); strings.Count(out, "more") != 2 {
+			t.Errorf("the message of another node does not leave:\n%s", out)
+		}
+	}
+}
