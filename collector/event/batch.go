@@ -36,6 +36,7 @@ type Batch struct {
 	Response      string    // distinguishes model responses of the speaker that arrive at the same time; "" for the first
 	MayBeRoot     bool      // the agent is directly below the run itself, which has not spoken
 	IsParallel    bool      // another agent with the same name, directly below the run itself, works at the same time
+	OrderUnknown  bool      // the agents directly below the same one, or the run, may work one after the other or at the same time
 	Time          time.Time // as reported on the wire, in UTC, or zero
 	Partial       bool      // another frame repeats the text of this one in full
 	Repeats       bool      // an earlier frame has reported the text in full

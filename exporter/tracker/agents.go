@@ -99,7 +99,9 @@ func (r *openRun) beginAgent(b *event.Batch) *Operation {
 	if op == nil {
 		return nil
 	}
-	op.node = r.tracker.newNode(node{lane: b.Branch, cause: above.causeOf(b.Branch)})
+	cause := above.causeOf(b.Branch)
+	op.node = r.tracker.newNode(node{lane: b.Branch, cause: cause, delayUnknown: b.OrderUnknown && above.spokeAfter(cause)})
+	op.startUnknown = op.node.delayUnknown
 	op.Branch, op.startStated = b.Branch, b.Has(event.KindAgentStarted)
 	if b.Step == "" {
 		op.Agent = b.Agent

@@ -101,12 +101,12 @@ func (r *openRun) chat(model string, b *event.Batch, agent *Operation) *Operatio
 	op.Agent, op.Branch = senderOf(b, agent), b.Branch
 	r.keepRequest(op, agent)
 	op.Started, op.startUnknown = r.Root.Started, !r.answersRequest
-	if cause := agent.causeOf(agent.laneOr(b.Branch)); cause.Frame > 0 {
-		op.startUnknown = agent.isRetryStart(cause)
-		if cause.Frame > op.Started.Frame {
-			op.Started = cause
-		}
+	cause, isLater := agent.causeOfChat(b)
+	if cause.Frame > 0 {
+		op.startUnknown = isLater
+		op.Started = latest(cause, op.Started)
 	}
+	op.startUnknown = op.startUnknown || isLater
 	return op
 }
 

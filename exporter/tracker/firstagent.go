@@ -24,16 +24,14 @@ func (r *openRun) rootAgentOf(b *event.Batch) (op *Operation, decided bool) {
 	case !r.rootIsFirst, b.EnclosingCall != "" && known == nil:
 		return nil, false
 	case b.MayBeRoot && r.startsAgain(known, b) && r.hasRoom(InvokeWorkflow):
-		r.rootIsFirst = false
-		r.raiseRoot()
+		r.raiseFirst()
 	case known == r.Root:
 		return known, true
 	case b.MayBeRoot && !b.IsParallel && b.Agent == r.Root.Name && r.current == r.Root: // control came back
 		r.speakAsRoot(key)
 		return r.Root, true
 	case b.MayBeRoot && known == nil && r.silentTargets[b.Agent] == nil && r.hasRoom(InvokeWorkflow):
-		r.rootIsFirst = false
-		r.raiseRoot()
+		r.raiseFirst()
 	case b.Branch == "" && r.silentTargets[b.Agent] == nil && known == nil:
 		return r.operationOfRun(b), true
 	}
@@ -42,10 +40,25 @@ func (r *openRun) rootAgentOf(b *event.Batch) (op *Operation, decided bool) {
 
 // speakAsRoot makes the root agent the speaker in a branch.
 func (r *openRun) speakAsRoot(key agentKey) {
-	r.Root.spoke = true
+	r.Root.spoke, r.rootLane = true, key.branch
 	put(&r.agents, key, r.Root)
 	if key.branch != "" {
 		put(&r.agentByBranch, key.branch, r.Root)
+	}
+}
+
+// raiseFirst puts a workflow above the first agent. From now on, the lane of the agent is its branch, and its frames are not
+// those of the run's lane.
+func (r *openRun) raiseFirst() {
+	first := r.Root
+	r.rootIsFirst = false
+	if r.raiseRoot(); r.rootLane == "" {
+		return
+	}
+	first.node.lane, r.Root.node.lastInLane = r.rootLane, r.lastOwn
+	if failed, isFailed := r.unrecovered[""]; isFailed {
+		delete(r.unrecovered, "")
+		r.unrecovered[r.rootLane] = failed
 	}
 }
 
@@ -59,8 +72,7 @@ func (r *openRun) operationOfRun(b *event.Batch) *Operation {
 	if !works || b.AgentUnknown || !r.hasRoom(InvokeWorkflow) {
 		return nil
 	}
-	r.rootIsFirst = false
-	if r.raiseRoot(); b.Agent == "" {
+	if r.raiseFirst(); b.Agent == "" {
 		return nil
 	}
 	r.Agent, r.Root.Name, r.Root.Kind = b.Agent, b.Agent, InvokeAgent

@@ -61,10 +61,14 @@ func failureIn(b *event.Batch) event.Failure {
 	return b.Events[i].Error
 }
 
-// isRetryStart reports whether cause is the frame before a retry. The pause before a retry has an unknown
-// length, so the retry did not start at cause.
-func (op *Operation) isRetryStart(cause Timestamp) bool {
-	return op.node != nil && op.node.isRetry && op.node.cause == cause
+// startsLater reports whether cause is that of an operation which started at an unknown time after it.
+func (op *Operation) startsLater(cause Timestamp) bool {
+	return op.node != nil && op.node.delayUnknown && op.node.cause == cause
+}
+
+// spokeAfter reports whether something in any lane of an operation has sent a whole frame after cause.
+func (op *Operation) spokeAfter(cause Timestamp) bool {
+	return op.node != nil && op.node.lastBelow.Frame > cause.Frame
 }
 
 // turnIntoNode turns a task's call into the invocation of the agent that it names. The protocol identifies

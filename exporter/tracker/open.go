@@ -47,6 +47,8 @@ type openRun struct {
 	ownWork          bool                       // an operation is of a speaker that is known, or of the run itself
 	rootIsFirst      bool                       // the root is the first agent directly below the run; the run itself has not spoken
 	rootRaised       bool                       // a workflow was put above the first root
+	rootLane         string                     // the branch in which the first agent spoke last while it was the root
+	lastOwn          Timestamp                  // the last whole frame without a speaker
 	endStated        bool                       // the protocol stated its end
 	outcomePending   bool                       // its end was stated, and its outcome may follow
 	endStatedAt      Timestamp                  // when its end was stated

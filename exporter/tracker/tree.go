@@ -26,7 +26,7 @@ type node struct {
 	looksLikeAgent  bool // a child gave a final answer that is not an output, or control was transferred to its name
 	transferred     bool // its last frame transferred control
 	taskReturned    bool // got control back from a task
-	isRetry         bool // started again after a pause of unknown length
+	delayUnknown    bool // started at an unknown time after its cause: it is a retry, or works beside others in unknown order
 	receivedControl bool // got control by a transfer
 	usedModel       bool // a model answered for it
 	gaveFinalAnswer bool // its model's last answer was final
@@ -205,8 +205,8 @@ func (r *openRun) beginNode(key nodeKey, n *event.Node) *Operation {
 	r.linkTaskCall(op, n)
 	previous := r.nodes[key]
 	op.node = r.tracker.newNode(node{key: key, lane: n.Lane, cause: cause, isContainer: n.Kind == event.NodeContainer || n.Kind == event.NodeWorkflow})
-	op.node.isRetry = n.Run != "" && previous != nil && previous.failedFrame > 0 || parent.isRetryStart(cause)
-	op.startUnknown = op.node.isRetry
+	op.node.delayUnknown = n.Run != "" && previous != nil && previous.failedFrame > 0 || parent.startsLater(cause)
+	op.startUnknown = op.node.delayUnknown
 	put(&r.nodes, key, op)
 	put(&r.lastInLane, laneKey{op.runner(), n.Lane}, op)
 	r.indexInvocation(op)
@@ -304,6 +304,18 @@ func (op *Operation) causeOf(lane string) Timestamp {
 	return latest(op.node.cause, top.node.lastBelow)
 }
 
+// causeOfChat returns the frame after which an agent can ask a model, and reports whether it asked at an unknown time after it.
+// An agent that has given its final answer is invoked again by what runs it.
+func (op *Operation) causeOfChat(b *event.Batch) (cause Timestamp, isLater bool) {
+	cause = op.causeOf(op.laneOr(b.Branch))
+	above := op.runner()
+	if b.OrderUnknown && above != nil && above.node.lane != op.node.lane && op.finalFrame > 0 && op.finalFrame == op.node.lastBelow.Frame {
+		cause = latest(cause, above.node.lastInLane)
+		return cause, above.spokeAfter(cause)
+	}
+	return cause, op.startsLater(cause)
+}
+
 // causeIn returns the frame after which an operation can run the next node in a lane. It is the last frame of
 // the lane's previous node, if there is one. Otherwise it is the result of causeOf.
 func (r *openRun) causeIn(above *Operation, lane string) Timestamp {
@@ -328,7 +340,7 @@ func (r *openRun) noteFrame(b *event.Batch, speaker *Operation) {
 	}
 	lane := b.Branch
 	if speaker == nil {
-		speaker = r.Root
+		speaker, r.lastOwn = r.Root, r.now
 	}
 	if speaker.node != nil {
 		lane = speaker.node.lane

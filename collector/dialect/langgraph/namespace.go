@@ -3,6 +3,7 @@ package langgraph
 import (
 	"bytes"
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -62,6 +63,7 @@ type scope struct {
 	isParallel bool   // see event.Batch
 	spoke      bool   // a model's message in it or in one of its subgraphs was read
 	isShown    bool   // a frame of the graph itself was read
+	showsSteps bool   // its frames show when its nodes begin
 	ended      bool   // the end of its step was reported, or its task has returned
 	handedOver bool   // its agent has transferred control since it began or last returned, so it has ended
 
@@ -211,6 +213,7 @@ type speaker struct {
 	response                         string // see event.Batch
 	around                           *event.Around
 	mayBeRoot, isParallel            bool
+	orderUnknown                     bool // see event.Batch
 }
 
 // speaker returns the speaker for a graph. A graph that is not known to be an agent is a step of the
@@ -221,6 +224,7 @@ func (sc *scope) speaker() speaker {
 		return s
 	}
 	s.above, s.around = sc.above.branch, sc.above.placeAround()
+	s.orderUnknown = s.call == "" && !(sc.above.above == nil && sc.above.showsSteps)
 	if s.agent == "" {
 		s.step = sc.node
 		for up := sc.above; up != nil && s.agent == ""; up = up.above {
@@ -258,11 +262,12 @@ func (sc *scope) placeAround() *event.Around {
 func (s speaker) apply(b *event.Batch) {
 	b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch = s.agent, s.step, s.branch, s.call, s.above
 	b.Around, b.Response, b.MayBeRoot, b.IsParallel = s.around, s.response, s.mayBeRoot, s.isParallel
+	b.OrderUnknown = s.orderUnknown
 }
 
 // speakerOf returns the speaker of a batch.
 func speakerOf(b *event.Batch) speaker {
-	return speaker{b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.Response, b.Around, b.MayBeRoot, b.IsParallel}
+	return speaker{b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.Response, b.Around, b.MayBeRoot, b.IsParallel, b.OrderUnknown}
 }
 
 // claim makes s the speaker of the batch. It returns false if the batch has another speaker.
@@ -295,9 +300,12 @@ func (d *decoder) endNode(above *scope, node, task string, b *event.Batch) {
 	d.endStep(above, node, task, b)
 }
 
-// endStep ends the step of a node. If the node has several open steps, only the task's id says which one ended. Without an id,
-// none ends.
+// endStep ends the step of a node. If the node has several open steps, or the tools of several calls run, only the task's id says
+// which one ended. Without an id, none ends.
 func (d *decoder) endStep(above *scope, node, task string, b *event.Batch) {
+	if task == "" && node == toolNode && slices.ContainsFunc(d.calls, func(c *call) bool { return c.scope == above }) {
+		return // each call has a task of its own
+	}
 	var found *scope
 	for _, sc := range d.scopes {
 		if sc.above != above || sc.node != node || sc.ended || sc.call != "" || task != "" && sc.task != task {

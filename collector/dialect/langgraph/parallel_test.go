@@ -3,6 +3,10 @@ package langgraph
 import (
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
 )
 
 // TestParallelAgents has one agent work twice, at the same time or one after the other.
@@ -61,5 +65,58 @@ func TestParallelResponses(t *testing.T) {
 		if got := strings.Contains(strings.Join(facts(nil, c.frames...), "\n"), " response="); got != c.isParallel {
 			t.Errorf("%s: parallel is %v", c.name, got)
 		}
+	}
+}
+
+// TestOrderOfNodes checks which modes show whether an agent begins after another one or beside it.
+func TestOrderOfNodes(t *testing.T) {
+	own := sent{"updates", `{"x":{"messages":[` + by("x", "run-1", "x") + `]}}`}
+	within := sent{"updates|x:1", `{"model":{"messages":[` + by("x", "run-1", "x") + `]}}`}
+	nested := sent{"updates|team:1|x:1", `{"model":{"messages":[` + by("x", "run-1", "x") + `]}}`}
+	tool := sent{"updates|tools:1", `{"model":{"messages":[` + by("x", "run-1", "x") + `]}}`}
+	call := sent{"updates", `{"model":{"messages":[{"type":"ai","id":"run-0","content":"","name":"boss","tool_calls":[{"name":"ask","id":"c1","args":{}}]}]}}`}
+	for _, c := range []struct {
+		name      string
+		frames    []sent
+		isUnknown bool
+	}{
+		{"updates", []sent{own}, true},
+		{"updates of a subgraph", []sent{within}, true},
+		{"with values", []sent{{"values", `{"messages":[]}`}, within}, false},
+		{"with tasks", []sent{{"tasks", `{"id":"1","name":"x","input":{},"triggers":[]}`}, within}, false},
+		{"in a subgraph, with values", []sent{{"values", `{"messages":[]}`}, nested}, true},
+		{"in a call", []sent{call, tool}, false},
+	} {
+		d, b := (Dialect{}).New(&event.Stream{}), new(event.Batch)
+		for _, one := range append([]sent{{"metadata", started}}, c.frames...) {
+			b.Begin(new(event.Stream), frameOf(one.name, one.data).Frame, time.Time{})
+			b.Parse(200)
+			d.Decode(dialect.Frame{Frame: b.Frame, JSON: b.JSON}, b)
+		}
+		if b.Agent != "x" || b.OrderUnknown != c.isUnknown {
+			t.Errorf("%s: the order of %q is unknown: %v", c.name, b.Agent, b.OrderUnknown)
+		}
+	}
+}
+
+// TestOneOfSeveralTools ends a tool while a subagent works in another one. The subagent goes on.
+func TestOneOfSeveralTools(t *testing.T) {
+	result := func(id string) string {
+		return frame("updates", `{"tools":{"messages":[{"type":"tool","id":"m-`+id+`","tool_call_id":"`+id+`","content":"4"}]}}`)
+	}
+	calls := frame("updates", `{"model":{"messages":[{"type":"ai","id":"run-0","content":"","name":"boss","tool_calls":[{"name":"ask","id":"c1","args":{}},{"name":"add","id":"c2","args":{}}]}]}}`)
+	inner := frame("updates|tools:1", `{"model":{"messages":[`+by("x", "run-1", "x")+`]}}`)
+	if got := strings.Join(facts(nil, calls, inner, result("c2")), "\n"); strings.Contains(got, "agent_ended") {
+		t.Errorf("another tool ended the subagent:\n%s", got)
+	}
+}
+
+// TestResultBeforeName reads the result of a call of an earlier run before a message names the agent. The configured name is not its.
+func TestResultBeforeName(t *testing.T) {
+	s := &event.Stream{Identity: event.Identity{NewRun: true}, ConfiguredAgent: "source"}
+	got := strings.Join(facts(s, frame("updates", `{"tools":{"messages":[{"type":"tool","id":"m1","tool_call_id":"c1","content":"4"}]}}`),
+		frame("updates", `{"model":{"messages":[`+by("boss", "run-1", "x")+`]}}`)), "\n")
+	if strings.Contains(got, "source") || !strings.Contains(got, "boss") {
+		t.Errorf("the configured name is of another agent:\n%s", got)
 	}
 }

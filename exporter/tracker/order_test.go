@@ -1,0 +1,53 @@
+package tracker_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// TestOrderUnknown has agents work beside each other in an order that the protocol does not say.
+func TestOrderUnknown(t *testing.T) {
+	unordered := func(place string) fact {
+		return func(b *event.Batch) { b.Branch, b.MayBeRoot, b.OrderUnknown = place, true, true }
+	}
+	request := says("", fresh(event.KindRunStarted))
+	a, b := says("a", unordered("a"), responds("m1"), final), says("b", unordered("b"), responds("m2"), final)
+	for name, c := range map[string]struct {
+		frames []*event.Batch
+		want   string // the timing of the last chat, and its lower bound
+	}{
+		"the first":                      {[]*event.Batch{request, a}, "observed 1"},
+		"after another":                  {[]*event.Batch{request, a, b}, "unknown 1"},
+		"after two others":               {[]*event.Batch{request, a, b, says("c", unordered("c"), responds("m3"))}, "unknown 1"},
+		"beside one that has not ended":  {[]*event.Batch{request, says("a", unordered("a"), begins("m1")), b}, "observed 1"},
+		"after a frame of the run":       {[]*event.Batch{request, a, says("", text), b}, "observed 3"},
+		"after its own call":             {[]*event.Batch{request, says("a", unordered("a"), calls("c", "t")), says("a", unordered("a"), returns("c", "t")), b, a}, "observed 3"},
+		"again after its final answer":   {[]*event.Batch{request, a, b, says("a", unordered("a"), responds("m3"))}, "unknown 2"},
+		"again after a frame of the run": {[]*event.Batch{request, a, b, says("", text), says("a", unordered("a"), responds("m3"))}, "observed 4"},
+		"the order is known":             {[]*event.Batch{request, a, says("b", mayBeRoot("b"), responds("m2"))}, "observed 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, app := range []string{"app", ""} { // without an application, the first agent seems to be the root
+				frames := slices.Clone(c.frames)
+				for i, b := range frames {
+					frames[i] = new(*b)
+				}
+				stream := proxied()
+				stream.App = app
+				var chat *tracker.Operation
+				for _, op := range follow(t, stream, frames...).Operations {
+					if op.Kind == tracker.Chat && (chat == nil || op.Ended.Frame > chat.Ended.Frame) {
+						chat = op
+					}
+				}
+				if got := fmt.Sprint(chat.Timing, " ", chat.Started.Frame); got != c.want {
+					t.Errorf("of the application %q: %s, want %s", app, got, c.want)
+				}
+			}
+		})
+	}
+}
