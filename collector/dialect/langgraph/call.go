@@ -134,8 +134,11 @@ func (d *decoder) readResult(sc *scope, v strictjson.Value, b *event.Batch) {
 	}
 	ended := d.calls.byID(id)
 	by := sc.speaker()
-	if ended != nil {
+	switch {
+	case ended != nil:
 		by = ended.by
+	case sc.above == nil: // of a call that an earlier run made: a message of its agent may follow and name it
+		by.agent = sc.agent
 	}
 	if !by.claim(b) {
 		return
