@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -17,6 +18,10 @@ import (
 //   - When any stream closes, the frames that listening streams received earlier are observed first. The
 //     frames that they receive later are observed after the close.
 //   - When a listening stream closes, the previous rule applies to the frames of all streams.
+//   - When any other stream of a session opens, the frames and ends that earlier streams of the session have
+//     brought are observed first: the client may have asked for its next turn because of them. A stream
+//     counts for every session if its request has named none, because the answer may name it. At most
+//     maxEarlier streams of either kind count.
 //   - The frames that a session's stream receives while a request of the session has no answer yet are
 //     observed after the first frame of the answer, because they may be of the run that the request begins.
 //     For each request, this applies to at most maxHeld streams.
@@ -29,13 +34,14 @@ type order struct {
 	streams   map[orderedQueue]struct{} // streams that are being observed
 	listening map[orderedQueue]struct{} // the listening ones among them
 	sessions  map[orderedQueue]struct{} // those among them that bring the runs of a session
+	bySession map[string][]orderedQueue // the streams by the session that the request has named, or "", in order of their start
 	pending   map[*firstFrame]struct{}  // of the requests that may begin a run
 }
 
 func newOrder() order {
 	return order{
 		streams: map[orderedQueue]struct{}{}, listening: map[orderedQueue]struct{}{}, sessions: map[orderedQueue]struct{}{},
-		pending: map[*firstFrame]struct{}{},
+		bySession: map[string][]orderedQueue{}, pending: map[*firstFrame]struct{}{},
 	}
 }
 
@@ -51,6 +57,9 @@ type firstFrame struct {
 
 // maxHeld limits the streams of a session that wait for one request.
 const maxHeld = 16
+
+// maxEarlier limits the earlier streams of a session that a stream waits for.
+const maxEarlier = 64
 
 func newFirstFrame() *firstFrame { return &firstFrame{done: make(chan struct{})} }
 
@@ -115,7 +124,7 @@ func (o *order) add(q orderedQueue, s *event.Stream, own *firstFrame) (await fun
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	t, listens := q.state(), s.JoinedRun != ""
-	t.order, t.firstFrame, t.session = o, own, s.JoinedSession
+	t.order, t.firstFrame, t.session, t.joinsSession = o, own, cmp.Or(s.JoinedSession, s.Session), s.JoinedSession != ""
 	if listens {
 		delete(o.pending, own)
 		own.close()
@@ -129,8 +138,10 @@ func (o *order) add(q orderedQueue, s *event.Stream, own *firstFrame) (await fun
 			}
 			before = append(before, reached)
 		}
+	} else if t.session != "" {
+		before = append(o.received(t.session, own), o.received("", own)...)
 	}
-	if t.session != "" {
+	if t.joinsSession {
 		for other := range o.pending {
 			other.hold(q)
 		}
@@ -143,10 +154,25 @@ func (o *order) add(q orderedQueue, s *event.Stream, own *firstFrame) (await fun
 		o.listening[q] = struct{}{}
 	}
 	o.streams[q] = struct{}{}
+	o.bySession[t.session] = append(o.bySession[t.session], q)
 	return func() {
 		awaitFor(first, maxRequestWait)
 		awaitAll(before)
 	}
+}
+
+// received returns the channels that are closed once everything has been observed that the latest streams of a
+// session have received. If they wait for the request of own, only what they received before it counts.
+func (o *order) received(session string, own *firstFrame) (observed []<-chan struct{}) {
+	streams := o.bySession[session]
+	for _, q := range streams[max(len(streams)-maxEarlier, 0):] {
+		reached, held := own.heldStreams[q]
+		if !held {
+			reached = q.fence(nil, false)
+		}
+		observed = append(observed, reached)
+	}
+	return observed
 }
 
 // end calls finish for a stream that has ended. before are the channels that must be closed before the end of
@@ -176,6 +202,11 @@ func (o *order) remove(q orderedQueue) {
 	delete(o.streams, q)
 	delete(o.listening, q)
 	delete(o.sessions, q)
+	session := q.state().session
+	o.bySession[session] = slices.DeleteFunc(o.bySession[session], func(other orderedQueue) bool { return other == q })
+	if len(o.bySession[session]) == 0 {
+		delete(o.bySession, session)
+	}
 	delete(o.pending, q.state().firstFrame)
 	q.release()
 }
@@ -186,7 +217,8 @@ type orderState struct {
 
 	openObserved, closeObserved chan struct{} // closed once the open and the close have been observed
 	firstFrame                  *firstFrame   // closed once the first element has been observed
-	session                     string        // event.Identity.JoinedSession
+	session                     string        // that the request has named, or ""
+	joinsSession                bool          // the stream brings the runs of the session
 
 	awaited   []<-chan struct{} // the observer waits for these channels before it observes the close
 	requested int               // number of elements that the observer has asked for, at most 2

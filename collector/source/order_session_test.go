@@ -139,7 +139,7 @@ func TestManyOfSession(t *testing.T) {
 		var all []*queue[chunk]
 		for range streams {
 			q := newQueue[chunk](1<<20, nil, time.Now, func(string, int) {})
-			o.add(q, &event.Stream{Identity: event.Identity{JoinedSession: "s"}}, newFirstFrame())()
+			o.add(q, &event.Stream{Identity: event.Identity{JoinedSession: "s"}}, newFirstFrame()) // nothing is observed
 			all = append(all, q)
 		}
 		var frames []*firstFrame
@@ -148,9 +148,16 @@ func TestManyOfSession(t *testing.T) {
 		}
 		held, waits := 0, map[<-chan struct{}]bool{} // a goroutine for each channel
 		for _, q := range all {
+			before := held
 			for _, e := range q.waiting {
+				if e.barrier.after == nil {
+					continue
+				}
 				held++
 				waits[e.barrier.after] = true
+			}
+			if waiting := len(q.waiting) - (held - before); waiting > maxEarlier {
+				t.Errorf("%d later streams wait for one, want at most %d", waiting, maxEarlier)
 			}
 		}
 		if held != requests*maxHeld || len(waits) != requests {

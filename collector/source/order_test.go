@@ -25,6 +25,7 @@ import (
 //   - "+a" requests a run
 //   - "+b?" subscribes to the run
 //   - "+c!" answers the run's question
+//   - "+d@" requests a run of a session, "+e#" one of another session
 //   - "a:1" is a frame
 //   - "-a" is the end of a stream
 //   - "-a." is a client that leaves
@@ -42,6 +43,10 @@ func TestObservationKeepsOrder(t *testing.T) {
 		{"an unrelated request", "+a +d a:1 d:1 +b? b:2 -d -a -b", 2},
 		{"a subscriber after the end", "+a a:1 -a +b? b:2 -b", 1},
 		{"an answer", "+a a:1 +c! c:2 a:3 -a -c", 4},
+		{"the next turn of a session", "+a@ a:1 -a +b@ b:2 -b", 1},
+		{"the next turn of a session that the agent has named", "+a a:1 -a +b@ b:2 -b", 1},
+		{"the next turn while the first stream is still open", "+a@ a:1 +b@ b:2 -a -b", 3},
+		{"a turn of another session", "+a@ a:1 -a +d# d:2 -d", 20},
 		{"a subscriber that is served first", "+a +b? b:2 a:1 a:3 b:3 -a -b", 4},
 		{"a subscriber that is served long before", "+a +b? b:2 ~ a:1 a:3 b:3 -a -b", 8},
 	} {
@@ -76,7 +81,7 @@ func outOfOrder(steps, order []string) string {
 			if a == b || a == "~" || b == "~" {
 				continue
 			}
-			matters := later[0] == '+' && strings.ContainsAny(later, "?!") || // the client may request it because of earlier frames
+			matters := later[0] == '+' && strings.ContainsAny(later, "?!@") || // the client may request it because of earlier frames
 				earlier[0] == '+' && strings.ContainsAny(earlier, "?!") && later[0] == '-' ||
 				(earlier[0] == '-' || later[0] == '-') && (listens(a) || listens(b)) && earlier[0] != '+'
 			if matters && slices.Index(order, earlier) > slices.Index(order, later) {
@@ -87,7 +92,7 @@ func outOfOrder(steps, order []string) string {
 	return ""
 }
 
-func streamOf(step string) string { return strings.Trim(step, "+-.?!:0123456789") }
+func streamOf(step string) string { return strings.Trim(step, "+-.?!@#:0123456789") }
 
 // observeIn relays the steps and returns the order in which they were observed. If several streams can be observed next, a choice selects
 // one. The next choices are nil after the last order.
@@ -144,6 +149,8 @@ func askFor(t *testing.T, p *Proxy, step string) (agent *io.PipeWriter, client i
 		asked = `{"jsonrpc":"2.0","id":1,"method":"SubscribeToTask","params":{"id":"t"}}`
 	case strings.HasSuffix(step, "!"):
 		asked = `{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage","params":{"message":{"taskId":"t"}}}`
+	case strings.ContainsAny(step, "@#"):
+		asked = fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage","params":{"message":{"contextId":%q}}}`, step[len(step)-1:])
 	}
 	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(asked))
 	body := newRequestBody(r)
