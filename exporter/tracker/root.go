@@ -62,11 +62,11 @@ func (op *Operation) agentName() string {
 	return op.Name
 }
 
-// raiseFinishedRoot puts a workflow above the agent that was taken for the root, because of an error that names no agent:
-// if the agent has given its final answer, something else failed.
+// raiseFinishedRoot puts a workflow above the agent that was taken for the root, because of an error that names no agent: if the
+// agent has answered without a mark of its final answer, something else failed. After a marked one, a callback of its own may have.
 func (r *openRun) raiseFinishedRoot() {
 	at := r.Root
-	if r.rootGuessed && r.current == at && at.Name != r.App && at.node.gaveFinalAnswer && !at.hasFailed() && r.hasRoom(InvokeWorkflow) {
+	if r.rootGuessed && r.current == at && at.Name != r.App && at.node.gaveFinalAnswer && at.node.finalsUnmarked && !at.hasFailed() && r.hasRoom(InvokeWorkflow) {
 		r.raiseRoot()
 	}
 }

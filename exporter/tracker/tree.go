@@ -30,6 +30,7 @@ type node struct {
 	receivedControl bool // got control by a transfer
 	usedModel       bool // a model answered for it
 	gaveFinalAnswer bool // its model's last answer was final
+	finalsUnmarked  bool // see event.Place
 }
 
 // nodeKey identifies a node by its place.
@@ -363,7 +364,8 @@ func (r *openRun) noteFrame(b *event.Batch, speaker *Operation) {
 // final answer comes from its model or from a callback, or is a failure of its model.
 func (n *node) noteAnswer(b *event.Batch) {
 	answers := b.Has(event.KindModelEnded)
-	final := b.Has(event.KindFinal) || b.Place != nil && b.Place.FinalsUnmarked && answers && !asksForMore(b)
+	n.finalsUnmarked = b.Place != nil && b.Place.FinalsUnmarked
+	final := b.Has(event.KindFinal) || n.finalsUnmarked && answers && !asksForMore(b)
 	n.usedModel, n.transferred = n.usedModel || answers, b.Has(event.KindTransfer)
 	switch {
 	case !final:

@@ -67,7 +67,7 @@ func TestFilteredRelay(t *testing.T) {
 		{"an event without a blank line", "/run_sse", "data: " + adkFrame, "data: " + adkFrame + "\n"},
 		{"an error frame", "/run_sse", "event: error\ndata: {\"error\":\"quota\"}\n\n", "event: error\ndata: {\"error\":\"quota\"}\n\n"},
 		{"an error nobody can read", "/run_sse", "data: {\"error\": \"said \"secret\" and died\"}\n\n", "data: {\"error\":\"the run failed\"}\n\n"},
-		{"an internal error nobody can read", "/run_sse", "event: internal:x\ndata: {\"error\": \"said \"secret\" and died\"}\n\n", ""},
+		{"an internal error nobody can read", "/run_sse", "event: internal:x\ndata: {\"error\": \"said \"secret\" and died\"}\n\n", "data: {\"error\":\"the run failed\"}\n\n"},
 		{"an application's stream", "/news", ": hi\r\n\r\nevent: tick\r\ndata: {\"kind\":\"internal:x\"}\r\n\r\ndata: \xff\xfe\n\nid: 1\n\ndata: cut", ": hi\r\ndata: \xff\xfe\n\nid: 1\n\ndata: cut"},
 		{"an agent's stream elsewhere", "/news", "event: tick\ndata: 1\n\nevent: internal:x\ndata: " + adkFrame + "\n\ndata: {\"kind\":\"internal:x\"}\n\n", "event: tick\ndata: 1\n\n"},
 		{"an internal block without its end", "/news", "data: 1\n\nevent: internal:x\ndata: CANARY", "data: 1\n\n"},
