@@ -198,15 +198,22 @@ type Form uint8
 
 // The forms.
 const (
-	FormName Form = iota // a name or an id: at most MaxName bytes, without control characters, and no printed object
-	FormText             // any string: text that is meant for readers
-	FormTime             // a date and time of RFC 3339
-	FormEnum             // only Rule.AllowedValues
-	FormCode             // an identifier or words with dashes, such as tool_call, perhaps after namespaces with colons: at most MaxCode bytes
+	FormName  Form = iota // a name or an id: at most MaxName bytes, without control characters, and no printed object
+	FormText              // any string: text that is meant for readers
+	FormTime              // a date and time of RFC 3339
+	FormEnum              // only Rule.AllowedValues
+	FormID                // a name, but what is longer than MaxName leaves as a hash: the ID of a call, a message or a part, which several frames have
+	FormTool              // a tool's name: letters, digits, blanks and _.:/@#|~+$&*'-, at most MaxTool bytes; "unknown" replaces any other
+	FormURL               // any string, but of a URL without user and password
+	FormMedia             // a media type
+	FormCode              // an identifier or words with dashes, such as tool_call, perhaps after namespaces with colons: at most MaxCode bytes
 )
 
 // MaxName is the maximum length of a string of FormName, in bytes.
 const MaxName = 256
+
+// MaxTool is the maximum length of a string of FormTool, in bytes.
+const MaxTool = 128
 
 // MaxCode is the maximum length of a string of FormCode, in bytes.
 const MaxCode = 64

@@ -220,10 +220,18 @@ func isPlain(name []byte) bool {
 // IsInternal reports whether a name begins with "internal".
 func IsInternal(name []byte) bool { return HasPrefix(name, "internal") }
 
-// IsPrintedObject reports whether a text is an object as a program prints it, such as Agent(name='a', instructions='b'). It is no name.
+// IsPrintedObject reports whether a text is an object as a program prints it, such as Agent(name=a), {'a': 'b'}, [a] or <Agent at 0x7f>.
+// It is no name.
 func IsPrintedObject(text []byte) bool {
-	_, rest, found := bytes.Cut(text, []byte("="))
-	return found && len(rest) > 0 && (bytes.ContainsAny(rest[:1], "'\"[{(") || IsPrintedObject(rest))
+	before, rest, found := bytes.Cut(text, []byte("="))
+	switch {
+	case bytes.ContainsAny(text, `{}<"`), bytes.HasPrefix(text, []byte("[")) && bytes.HasSuffix(text, []byte("]")):
+		return true
+	case !found || len(rest) == 0:
+		return false
+	}
+	isArgument := bytes.LastIndexByte(before, '(') > bytes.LastIndexByte(before, ')')
+	return isArgument || bytes.ContainsAny(rest[:1], "'[(") || IsPrintedObject(rest)
 }
 
 // HasPrefix reports whether a lenient reader might read a name as beginning with word, which must be in

@@ -197,6 +197,8 @@ func needed(m rules) *event.Rule { return &event.Rule{Members: m, Required: true
 
 var (
 	scalar       = event.Rule{}
+	id           = event.Rule{Form: event.FormID}
+	mediaType    = event.Rule{Form: event.FormMedia}
 	flag         = event.Rule{Form: event.FormEnum}
 	mark         = event.Rule{Form: event.FormEnum, Fallback: "true"} // of a thought; a removed value becomes true, so that the part stays a thought
 	withheldPart = event.Rule{Members: rules{}, Required: true}       // withholds the part that has the member
@@ -230,7 +232,7 @@ var (
 	}}
 	publicCall  = event.Rule{AllowedTypes: knownKinds, Members: merge(callRules(event.KindToolStarted), rules{"text": &withheldPart})}
 	publicPause = event.Rule{AllowedTypes: knownKinds, Members: merge(callRules(event.KindToolStarted), rules{"text": &withheldPart}, rules{"data": {
-		Members: rules{"id": &scalar, "name": {Fact: event.KindToolStarted}, "args": &wire.PublicPause}, Fallback: "{}", OwnMarkers: true,
+		Members: rules{"id": &id, "name": {Fact: event.KindToolStarted, Form: event.FormTool}, "args": &wire.PublicPause}, Fallback: "{}", OwnMarkers: true,
 	}})}
 	publicResult  = event.Rule{AllowedTypes: knownKinds, Members: callRules(event.KindToolEnded)}
 	publicAwaited = event.Rule{AllowedTypes: knownKinds, Members: merge(callRules(event.KindToolStarted), rules{
@@ -249,11 +251,11 @@ func partRules(text event.Kind) rules {
 		"text":      {Fact: text, Form: event.FormText, Required: true},
 		"data":      {Replacement: "{}"},
 		"filename":  &artifactName,
-		"mediaType": &scalar,
+		"mediaType": &mediaType,
 		"raw":       {RenameTo: "url", Replacement: blankURI},
 		"url":       {Replacement: blankURI},
 		"file": members(rules{
-			"name": &artifactName, "mimeType": &scalar,
+			"name": &artifactName, "mimeType": &mediaType,
 			"bytes": {RenameTo: "uri", Replacement: blankURI}, "fileWithBytes": {RenameTo: "fileWithUri", Replacement: blankURI},
 			"uri": {Replacement: blankURI}, "fileWithUri": {Replacement: blankURI},
 		}),
@@ -263,7 +265,7 @@ func partRules(text event.Kind) rules {
 func callRules(fact event.Kind) rules {
 	return rules{
 		"kind":     &scalar,
-		"data":     {Members: rules{"id": &scalar, "name": {Fact: fact}, "response": &wire.PublicResponse}, Fallback: "{}", OwnMarkers: true},
+		"data":     {Members: rules{"id": &id, "name": {Fact: fact, Form: event.FormTool}, "response": &wire.PublicResponse}, Fallback: "{}", OwnMarkers: true},
 		"metadata": members(rules{"adk_type": &scalar, "adk_is_long_running": &flag}),
 	}
 }
@@ -313,7 +315,7 @@ func frameWith(metadata, piece, artifactPiece, state *event.Rule) *event.Rule {
 
 func message(metadata, piece *event.Rule) rules {
 	return rules{
-		"kind": &scalar, "messageId": &scalar, "contextId": &scalar, "taskId": &scalar, "role": {Form: event.FormEnum, AllowedValues: []string{"agent", "user", "ROLE_AGENT", "ROLE_USER"}},
+		"kind": &scalar, "messageId": &id, "contextId": &scalar, "taskId": &scalar, "role": {Form: event.FormEnum, AllowedValues: []string{"agent", "user", "ROLE_AGENT", "ROLE_USER"}},
 		"parts": {Elements: piece, Required: true}, "content": {Elements: piece, Required: true}, "metadata": metadata,
 	}
 }

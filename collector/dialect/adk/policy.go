@@ -110,6 +110,8 @@ var words = event.Words{
 
 var (
 	scalar    = event.Rule{}
+	id        = event.Rule{Form: event.FormID}
+	toolName  = event.Rule{Form: event.FormTool}
 	flag      = event.Rule{Form: event.FormEnum}
 	timestamp = event.Rule{Form: event.FormTime}
 
@@ -154,8 +156,8 @@ var publicEvent = event.Rule{ThoughtMarkers: thoughtMarkers, ThoughtMarkersIn: m
 		"thought": &publicThoughtMarker,
 		"parts":   {Elements: &publicPart},
 	}},
-	"longRunningToolIds":    {Elements: &scalar},
-	"long_running_tool_ids": {Elements: &scalar},
+	"longRunningToolIds":    {Elements: &id},
+	"long_running_tool_ids": {Elements: &id},
 	"actions": {Members: map[string]*event.Rule{
 		"transferToAgent":   {Fact: event.KindTransfer},
 		"transfer_to_agent": {Fact: event.KindTransfer},
@@ -249,8 +251,8 @@ var publicPart = event.Rule{
 		"function_call":     {Members: publicCall, Fact: event.KindToolStarted},
 		"functionResponse":  {Members: publicResponse, Fact: event.KindToolEnded},
 		"function_response": {Members: publicResponse, Fact: event.KindToolEnded},
-		"name":              {Fact: event.KindToolStarted}, // Rust: a call without its wrapper
-		"id":                &scalar,
+		"name":              {Fact: event.KindToolStarted, Form: event.FormTool}, // Rust: a call without its wrapper
+		"id":                &id,
 
 		"executableCode": &foundCall, "executable_code": &foundCall, "toolCall": &foundCall, "tool_call": &foundCall,
 		"codeExecutionResult": &foundResult, "code_execution_result": &foundResult, "toolResponse": &foundResult, "tool_response": &foundResult,
@@ -264,8 +266,8 @@ var (
 )
 
 var (
-	publicCall     = map[string]*event.Rule{"id": &scalar, "name": &scalar}
-	publicResponse = map[string]*event.Rule{"id": &scalar, "name": &scalar, "response": &wire.PublicResponse}
+	publicCall     = map[string]*event.Rule{"id": &id, "name": &toolName}
+	publicResponse = map[string]*event.Rule{"id": &id, "name": &toolName, "response": &wire.PublicResponse}
 )
 
 var publicQuestion = event.Rule{Members: map[string]*event.Rule{"hint": {Form: event.FormText}}, Fact: event.KindInputRequested}

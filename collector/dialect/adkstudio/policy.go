@@ -87,7 +87,7 @@ var (
 	timestamp   = event.Rule{Form: event.FormTime}
 	number      = event.Rule{Form: event.FormEnum}
 	publicState = event.Rule{State: true, Fact: event.KindState}
-	publicCall  = map[string]*event.Rule{"name": &scalar}
+	publicCall  = map[string]*event.Rule{"name": {Form: event.FormTool}}
 
 	// words finds thoughts, and the texts of all nodes in the workflow's state.
 	words = event.Words{

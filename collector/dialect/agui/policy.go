@@ -47,26 +47,26 @@ var table = event.Table{
 		typeStepStarted:  {Client: true, Public: frame(rules{"stepName": &scalar})},
 		typeStepFinished: {Client: true, Public: frame(rules{"stepName": &scalar})},
 		typeSubagentStarted: {Client: true, Public: frame(rules{
-			"name": &scalar, "parentSubagentRunId": &scalar, "parentToolCallId": &scalar, "parentMessageId": &scalar,
+			"name": &scalar, "parentSubagentRunId": &scalar, "parentToolCallId": &id, "parentMessageId": &id,
 		})},
 		typeSubagentFinished: {Client: true, Words: &resultWords, Public: frame(rules{
 			"outcome": {String: &outcomeName, Members: rules{"type": &outcomeName, "interruptIds": {Elements: &scalar}}},
 		})},
 		typeSubagentError: {Client: true, Public: frame(rules{"message": {Replacement: `"the subagent failed"`}})},
 
-		typeTextStart:      {Client: true, Public: frame(rules{"messageId": &scalar, "role": &publicRole, "name": &scalar})},
-		typeTextContent:    {Client: true, Public: frame(rules{"messageId": &scalar, "delta": &publicText})},
-		typeTextEnd:        {Client: true, Public: frame(rules{"messageId": &scalar})},
-		typeTextChunk:      {Client: true, Public: frame(rules{"messageId": &scalar, "role": &publicRole, "name": &scalar, "delta": &publicText})},
+		typeTextStart:      {Client: true, Public: frame(rules{"messageId": &id, "role": &publicRole, "name": &scalar})},
+		typeTextContent:    {Client: true, Public: frame(rules{"messageId": &id, "delta": &publicText})},
+		typeTextEnd:        {Client: true, Public: frame(rules{"messageId": &id})},
+		typeTextChunk:      {Client: true, Public: frame(rules{"messageId": &id, "role": &publicRole, "name": &scalar, "delta": &publicText})},
 		typeNonAnswer:      {Client: true, Words: &userWords},
 		typeThoughtMessage: {Client: true, Public: &publicThought},
 
 		typeToolStart: {Client: true, Public: &publicCall},
 		typeToolArgs:  {Client: true, Shows: callKinds},
-		typeToolEnd:   {Client: true, Shows: callKinds, Public: frame(rules{"toolCallId": &scalar})}, // the end of the arguments
+		typeToolEnd:   {Client: true, Shows: callKinds, Public: frame(rules{"toolCallId": &id})}, // the end of the arguments
 		typeToolChunk: {Client: true, Shows: callKinds, Public: &publicCall},
 		typeToolResult: {Client: true, Public: frame(rules{
-			"messageId": &scalar, "toolCallId": {Fact: event.KindToolEnded}, "role": &publicRole, "content": {Replacement: `""`},
+			"messageId": &id, "toolCallId": {Fact: event.KindToolEnded, Form: event.FormID}, "role": &publicRole, "content": {Replacement: `""`},
 		})},
 
 		typeReasoningStart:          {Client: true, Public: &publicThought},
@@ -157,6 +157,7 @@ func frame(m rules) *event.Rule {
 
 var (
 	scalar             = event.Rule{DropNull: true} // integrations write null for members that they leave out
+	id                 = event.Rule{Form: event.FormID, DropNull: true}
 	timestamp          = event.Rule{Form: event.FormTime, DropNull: true}
 	flag               = event.Rule{Form: event.FormEnum, DropNull: true}
 	publicRole         = event.Rule{Form: event.FormEnum, DropNull: true, AllowedValues: []string{"assistant", "user", "tool", "reasoning"}}
@@ -168,21 +169,21 @@ var (
 	publicFailure      = event.Rule{Fact: event.KindError, Replacement: `"the run failed"`}
 
 	publicRun  = frame(rules{"threadId": &scalar, "runId": &scalar, "protocolVersion": &scalar, "parentRunId": &scalar})
-	publicCall = *frame(rules{"toolCallId": &scalar, "toolCallName": {Fact: event.KindToolStarted, DropNull: true}, "parentMessageId": &scalar})
+	publicCall = *frame(rules{"toolCallId": &id, "toolCallName": {Fact: event.KindToolStarted, Form: event.FormTool, DropNull: true}, "parentMessageId": &id})
 
 	// publicThought treats every event about reasoning as a thought, so that a thought leaves with
 	// its start and end or not at all.
 	publicThought = event.Rule{ThoughtMarkers: []string{"type"}, Members: frame(rules{
-		"messageId": &scalar, "role": &thoughtRole, "title": {Fact: event.KindThought, Form: event.FormText, DropNull: true}, "delta": {Fact: event.KindThought, Form: event.FormText, DropNull: true},
+		"messageId": &id, "role": &thoughtRole, "title": {Fact: event.KindThought, Form: event.FormText, DropNull: true}, "delta": {Fact: event.KindThought, Form: event.FormText, DropNull: true},
 	}).Members}
 
 	// publicOutcome keeps the members of questions that a person needs to answer them.
 	publicOutcome = event.Rule{String: &outcomeName, Members: rules{
-		"type": &outcomeName, "pendingToolCallIds": {Elements: &scalar}, "interrupts": {Fact: event.KindInputRequested, Elements: publicInterrupts.Elements},
+		"type": &outcomeName, "pendingToolCallIds": {Elements: &id}, "interrupts": {Fact: event.KindInputRequested, Elements: publicInterrupts.Elements},
 	}}
 	publicInterrupts = event.Rule{Fact: event.KindInputRequested, Members: publicQuestion, Elements: &event.Rule{Members: publicQuestion}}
 	publicQuestion   = rules{
-		"id": &scalar, "reason": &publicReason, "message": &publicQuestionText, "toolCallId": &scalar, "subagentRunId": &scalar,
+		"id": &scalar, "reason": &publicReason, "message": &publicQuestionText, "toolCallId": &id, "subagentRunId": &scalar,
 		"responseSchema": schema(4), "expiresAt": &timestamp,
 	}
 

@@ -20,7 +20,7 @@ var table = event.Table{
 	OversizeData:    `{"type":"error","errorText":"` + event.OversizeMessage + `"}`,
 
 	Types: map[string]event.Type{
-		typeStart:      {Client: true, Public: members(rules{"messageId": &scalar})},
+		typeStart:      {Client: true, Public: members(rules{"messageId": &messageID})},
 		typeFinish:     {Client: true, Public: members(rules{"finishReason": &finishReason})},
 		typeAbort:      {Client: true, Public: members(rules{})}, // without the reason, which is the server's own text
 		typeError:      {Client: true, Public: members(rules{"errorText": {Fact: event.KindError, Replacement: `"the run failed"`}})},
@@ -29,12 +29,12 @@ var table = event.Table{
 		typeResetStep:  {Client: true, Public: members(rules{})},
 		typeDone:       {Client: true, Text: true, Public: &event.Rule{Form: event.FormEnum, AllowedValues: []string{typeDone}}},
 
-		typeTextStart: {Client: true, Public: members(rules{"id": &scalar})},
-		typeTextDelta: {Client: true, Public: members(rules{"id": &scalar, "delta": {Fact: event.KindText, Form: event.FormText, Required: true}})},
-		typeTextEnd:   {Client: true, Public: members(rules{"id": &scalar})},
+		typeTextStart: {Client: true, Public: members(rules{"id": &id})},
+		typeTextDelta: {Client: true, Public: members(rules{"id": &id, "delta": {Fact: event.KindText, Form: event.FormText, Required: true}})},
+		typeTextEnd:   {Client: true, Public: members(rules{"id": &id})},
 
-		typeCutOffTextEnd:      {Client: true, InternalMembers: contentMembers, Public: members(rules{"id": &scalar})},
-		typeCutOffReasoningEnd: {Client: true, InternalMembers: contentMembers, Public: &event.Rule{ThoughtMarkers: []string{"type"}, Members: members(rules{"id": &scalar}).Members}},
+		typeCutOffTextEnd:      {Client: true, InternalMembers: contentMembers, Public: members(rules{"id": &id})},
+		typeCutOffReasoningEnd: {Client: true, InternalMembers: contentMembers, Public: &event.Rule{ThoughtMarkers: []string{"type"}, Members: members(rules{"id": &id}).Members}},
 
 		typeReasoningStart: {Client: true, Public: &publicThought},
 		typeReasoningDelta: {Client: true, Public: &publicThought},
@@ -43,13 +43,13 @@ var table = event.Table{
 
 		// Tools: names and IDs without arguments, results and titles. A client needs the members that are
 		// replaced.
-		typeToolInputStart: {Client: true, Public: members(rules{"toolCallId": &scalar, "toolName": &toolStarted, "providerExecuted": &flag, "dynamic": &flag})},
+		typeToolInputStart: {Client: true, Public: members(rules{"toolCallId": &id, "toolName": &toolStarted, "providerExecuted": &flag, "dynamic": &flag})},
 		typeToolInputDelta: {Client: true, Shows: []event.Kind{event.KindToolStarted}},
 		typeToolInput: {Client: true, Public: members(rules{
-			"toolCallId": &scalar, "toolName": &toolStarted, "providerExecuted": &flag, "dynamic": &flag, "input": {Replacement: "{}"},
+			"toolCallId": &id, "toolName": &toolStarted, "providerExecuted": &flag, "dynamic": &flag, "input": {Replacement: "{}"},
 		})},
 		typeToolInputError: {Client: true, Public: members(rules{
-			"toolCallId": &scalar, "toolName": &toolStarted, "providerExecuted": &flag, "dynamic": &flag, "input": {Replacement: "{}"}, "errorText": &toolFailure,
+			"toolCallId": &id, "toolName": &toolStarted, "providerExecuted": &flag, "dynamic": &flag, "input": {Replacement: "{}"}, "errorText": &toolFailure,
 		})},
 		typeToolOutput: {Client: true, Public: members(rules{
 			"toolCallId": &toolEnded, "providerExecuted": &flag, "dynamic": &flag, "preliminary": &flag, "output": {Replacement: "{}"},
@@ -60,13 +60,13 @@ var table = event.Table{
 		typeToolOutputDenied: {Client: true, Public: members(rules{"toolCallId": &toolEnded})},
 
 		// Questions, without the signature that proves to the server that it asked.
-		typeApprovalRequest:  {Client: true, Public: members(rules{"approvalId": {Fact: event.KindInputRequested, Required: true}, "toolCallId": &scalar, "isAutomatic": &flag})},
+		typeApprovalRequest:  {Client: true, Public: members(rules{"approvalId": {Fact: event.KindInputRequested, Required: true}, "toolCallId": &id, "isAutomatic": &flag})},
 		typeApprovalResponse: {Client: true, Public: members(rules{"approvalId": {Fact: event.KindInputAnswered, Required: true}, "approved": &flag})},
 
 		// Sources are for readers, but not those in a text-end: a setting that excludes them would withhold the end of a text. Of a file, the public only learns that it exists.
-		typeSourceURL:      {Client: true, Public: members(rules{"sourceId": &citationID, "url": &citationText, "title": &citationText})},
-		typeSourceDocument: {Client: true, Public: members(rules{"sourceId": &citationID, "mediaType": &scalar, "title": &citationText, "filename": &citationText})},
-		typeFile:           {Client: true, Public: members(rules{"mediaType": {Fact: event.KindArtifact, Required: true}, "url": {Replacement: `"data:,"`}})},
+		typeSourceURL:      {Client: true, Public: members(rules{"sourceId": &citationID, "url": &citationURL, "title": &citationText})},
+		typeSourceDocument: {Client: true, Public: members(rules{"sourceId": &citationID, "mediaType": &mediaType, "title": &citationText, "filename": &citationText})},
+		typeFile:           {Client: true, Public: members(rules{"mediaType": {Fact: event.KindArtifact, Form: event.FormMedia, Required: true}, "url": {Replacement: `"data:,"`}})},
 
 		// Content of the application, of a provider, and of the user.
 		typeData:     {Client: true},
@@ -95,16 +95,20 @@ var (
 	scalar       = event.Rule{DropNull: true}
 	flag         = event.Rule{Form: event.FormEnum, DropNull: true}
 	finishReason = event.Rule{Form: event.FormEnum, DropNull: true, AllowedValues: []string{"stop", "length", "content-filter", "tool-calls", "error", "interrupted", "other"}}
-	toolStarted  = event.Rule{Fact: event.KindToolStarted, Required: true}
-	toolEnded    = event.Rule{Fact: event.KindToolEnded, Required: true}
+	id           = event.Rule{Form: event.FormID, DropNull: true, Required: true} // without it, clients fail at the next chunk of the call or part
+	messageID    = event.Rule{Form: event.FormID, DropNull: true}
+	toolStarted  = event.Rule{Fact: event.KindToolStarted, Form: event.FormTool, Required: true}
+	toolEnded    = event.Rule{Fact: event.KindToolEnded, Form: event.FormID, Required: true}
 	toolFailure  = event.Rule{Replacement: `"the tool failed"`}
-	citationID   = event.Rule{Fact: event.KindCitation, Required: true}
+	citationID   = event.Rule{Fact: event.KindCitation, Form: event.FormID, Required: true}
 	citationText = event.Rule{Fact: event.KindCitation, Form: event.FormText, DropNull: true}
+	citationURL  = event.Rule{Fact: event.KindCitation, Form: event.FormURL, DropNull: true}
+	mediaType    = event.Rule{Form: event.FormMedia, DropNull: true, Fallback: `"application/octet-stream"`} // clients require it
 
 	// publicThought treats every chunk of reasoning as a thought, so that a thought leaves with its
 	// start and end or not at all.
 	publicThought = event.Rule{ThoughtMarkers: []string{"type"}, Members: members(rules{
-		"id": &scalar, "delta": {Fact: event.KindThought, Form: event.FormText, Required: true},
+		"id": &id, "delta": {Fact: event.KindThought, Form: event.FormText, Required: true},
 	}).Members}
 
 	// contentMembers are the members of an end that may be about the withheld content.

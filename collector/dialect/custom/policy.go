@@ -31,7 +31,7 @@ func (d Dialect) newTable() *event.Table {
 // publicMembers maps the paths that may leave under the policy public to their rules.
 var publicMembers = map[string]event.Rule{
 	PathType: {}, pathRun: {}, pathSession: {}, pathAgent: {}, pathStatus: {},
-	pathName: {}, pathCall: {}, pathTarget: {Fact: event.KindTransfer},
+	pathName: {}, pathCall: {Form: event.FormID}, pathTarget: {Fact: event.KindTransfer},
 	pathTime:       {Form: event.FormTime},
 	pathConfidence: {Fact: event.KindConfidence},
 	pathText:       {Form: event.FormText, Fact: event.KindText},
@@ -61,7 +61,9 @@ func (f *frame) publicRule(hidden []string) *event.Rule {
 		}
 		switch name {
 		case pathName:
-			rule.Fact = nameFacts[f.means]
+			if rule.Fact = nameFacts[f.means]; rule.Fact != event.KindOther {
+				rule.Form = event.FormTool
+			}
 		case pathError:
 			rule.Fallback = f.failureText()
 		}

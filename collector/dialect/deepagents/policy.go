@@ -39,8 +39,8 @@ var table = event.Table{
 		// The texts of the items are the agent's own plan. Their number and status are progress.
 		typePlan: public(event.KindPlan, members{"items": {Elements: &event.Rule{Members: members{"id": &scalar, "status": &itemStatus}}}}),
 		// The arguments, raw or for display, may quote the user.
-		typeToolStart:     public(event.KindToolStarted, members{"name": &scalar, "call_id": &scalar}),
-		typeToolEnd:       public(event.KindToolEnded, members{"name": &scalar, "call_id": &scalar, "status": &toolStatus, "ms": &number}),
+		typeToolStart:     public(event.KindToolStarted, members{"name": &toolName, "call_id": &id}),
+		typeToolEnd:       public(event.KindToolEnded, members{"name": &toolName, "call_id": &id, "status": &toolStatus, "ms": &number}),
 		typeSubagentStart: public(event.KindOther, nil), // the description is a prompt
 		typeSubagentEnd:   public(event.KindOther, members{"ms": &number}),
 		typeContentStart:  public(event.KindOther, nil),
@@ -74,7 +74,7 @@ func public(fact event.Kind, own members) event.Type {
 func withCommon(own members) members {
 	all := members{
 		"v": &number, "type": &scalar, "id": &scalar, "ts": &timestamp,
-		"agent_type": &scalar, "agent_id": &scalar, "parent_call_id": &scalar,
+		"agent_type": &scalar, "agent_id": &scalar, "parent_call_id": &id,
 	}
 	maps.Copy(all, own)
 	return all
@@ -82,6 +82,8 @@ func withCommon(own members) members {
 
 var (
 	scalar    = event.Rule{}
+	id        = event.Rule{Form: event.FormID}
+	toolName  = event.Rule{Form: event.FormTool}
 	number    = event.Rule{Form: event.FormEnum}
 	timestamp = event.Rule{Form: event.FormTime}
 )

@@ -96,6 +96,8 @@ type rules = map[string]*event.Rule
 
 var (
 	scalar   = event.Rule{DropNull: true}
+	id       = event.Rule{Form: event.FormID, DropNull: true}
+	toolName = event.Rule{Form: event.FormTool, DropNull: true}
 	number   = event.Rule{Form: event.FormEnum}
 	text     = event.Rule{Fact: event.KindText, Form: event.FormText}
 	thought  = event.Rule{Fact: event.KindThought, Form: event.FormText}
@@ -132,15 +134,15 @@ var (
 	foundResult  = event.Rule{FindOnly: true, Fact: event.KindToolEnded}
 
 	publicCalls = event.Rule{Fact: event.KindToolStarted, Elements: &event.Rule{
-		AllowedTypes: []string{"tool_call", "tool_call_chunk"}, Members: rules{"name": &scalar, "id": &scalar, "index": &number, "type": &scalar, "args": {Replacement: `{}`}},
+		AllowedTypes: []string{"tool_call", "tool_call_chunk"}, Members: rules{"name": &toolName, "id": &id, "index": &number, "type": &scalar, "args": {Replacement: `{}`}},
 	}}
 	publicPieces = event.Rule{Fact: event.KindToolStarted, Elements: &event.Rule{
-		AllowedTypes: []string{"tool_call_chunk"}, Members: rules{"name": &scalar, "id": &scalar, "index": &number, "type": &scalar, "args": {Replacement: `""`}},
+		AllowedTypes: []string{"tool_call_chunk"}, Members: rules{"name": &toolName, "id": &id, "index": &number, "type": &scalar, "args": {Replacement: `""`}},
 	}}
 
 	// publicMessageMembers is a model's message.
 	publicMessageMembers = rules{
-		"type": &scalar, "id": &scalar, "name": &scalar, "content": &publicContent, "tool_calls": &publicCalls, "tool_call_chunks": &publicPieces,
+		"type": &scalar, "id": &id, "name": &scalar, "content": &publicContent, "tool_calls": &publicCalls, "tool_call_chunks": &publicPieces,
 		"additional_kwargs": {Members: rules{
 			"reasoning_content": &thought, "reasoning": &foundThought, "reasoning_details": &foundThought, "thinking_blocks": &foundThought,
 			"tool_calls": &foundCall, "function_call": &foundCall,
@@ -164,13 +166,13 @@ var (
 	// publicUser is a message of the user without its words, in LangChain's form or in OpenAI's. It shows which of the other
 	// messages are from earlier runs.
 	publicUser = rules{
-		"human": {AllowedTypes: userTypes, Members: rules{"type": &scalar, "id": &scalar, "content": {Replacement: `""`}}},
-		"":      {AllowedTypes: userTypes, TypeRequired: true, Members: rules{"role": &scalar, "id": &scalar, "content": {Replacement: `""`}}},
+		"human": {AllowedTypes: userTypes, Members: rules{"type": &scalar, "id": &id, "content": {Replacement: `""`}}},
+		"":      {AllowedTypes: userTypes, TypeRequired: true, Members: rules{"role": &scalar, "id": &id, "content": {Replacement: `""`}}},
 	}
 
 	// publicResult is the result of a tool, without its content.
 	publicResult = map[string]*event.Rule{"tool": {Fact: event.KindToolEnded, AllowedTypes: []string{"tool"}, Members: rules{
-		"type": &scalar, "id": &scalar, "name": &scalar, "tool_call_id": &scalar, "content": {Replacement: `""`},
+		"type": &scalar, "id": &id, "name": &toolName, "tool_call_id": &id, "content": {Replacement: `""`},
 		"status": {Form: event.FormEnum, AllowedValues: []string{"success", "error"}}, "response_metadata": {Members: publicHandoff},
 	}}}
 
@@ -203,14 +205,14 @@ var (
 	publicInterrupts = event.Rule{Fact: event.KindInputRequested, Elements: &event.Rule{Members: rules{
 		"id": &scalar, "value": {String: &question, Elements: &event.Rule{Members: publicRequest}, Members: mergeRules(publicRequest, rules{
 			"question": &question, "prompt": &question, "message": &question, "options": {Elements: &question},
-			"action_requests": {Elements: &event.Rule{Members: rules{"name": &scalar}}},
-			"review_configs":  {Elements: &event.Rule{Members: rules{"action_name": &scalar, "allowed_decisions": {Elements: &decision}}}},
+			"action_requests": {Elements: &event.Rule{Members: rules{"name": &toolName}}},
+			"review_configs":  {Elements: &event.Rule{Members: rules{"action_name": &toolName, "allowed_decisions": {Elements: &decision}}}},
 		})},
 	}}}
 
 	// publicRequest is a request for a decision about a tool call in the form of LangChain's inbox.
 	publicRequest = rules{
-		"action_request": {Members: rules{"action": &scalar}},
+		"action_request": {Members: rules{"action": &toolName}},
 		"config":         {Members: rules{"allow_ignore": &number, "allow_respond": &number, "allow_edit": &number, "allow_accept": &number}},
 	}
 

@@ -29,7 +29,7 @@ var table = event.Table{
 			"metadata": members(rules{
 				"blockedBy":        &scalar,
 				"pendingInputIds":  {Elements: &scalar},
-				"pendingToolNames": {Elements: &scalar},
+				"pendingToolNames": {Elements: &toolName},
 				"pendingAuths":     {Elements: members(rules{"authId": &scalar, "authType": &scalar, "provider": &scalar})},
 			}),
 		}), Words: &statusWords},
@@ -47,7 +47,7 @@ var table = event.Table{
 			"content":      &answerText,
 			"finishReason": &reason,
 			"toolCalls": {Elements: members(rules{
-				"id": &scalar, "type": &scalar, "function": members(rules{"name": &scalar}),
+				"id": &id, "type": &scalar, "function": members(rules{"name": &toolName}),
 			}), Fact: event.KindToolStarted},
 		}), Words: &responseWords},
 		"thought-stream": {Client: true, Public: &publicThought},
@@ -55,16 +55,16 @@ var table = event.Table{
 		kindMessage:      {Client: true, Words: &words},
 
 		// Tools: names and ids without arguments, results, or texts about them.
-		"tool-call":     {Client: true, Public: public(rules{"toolCallId": &scalar, "toolName": &toolStarted})},
-		"tool-start":    {Client: true, Public: public(rules{"toolCallId": &scalar, "toolName": &toolStarted})},
-		"tool-progress": {Client: true, Public: public(rules{"toolCallId": &scalar, "progress": {Fact: event.KindToolProgress, Form: event.FormEnum}})},
+		"tool-call":     {Client: true, Public: public(rules{"toolCallId": &id, "toolName": &toolStarted})},
+		"tool-start":    {Client: true, Public: public(rules{"toolCallId": &id, "toolName": &toolStarted})},
+		"tool-progress": {Client: true, Public: public(rules{"toolCallId": &id, "progress": {Fact: event.KindToolProgress, Form: event.FormEnum}})},
 		"tool-complete": {Client: true, Public: public(rules{
-			"toolCallId": &scalar, "toolName": {Fact: event.KindToolEnded}, "success": &flag,
+			"toolCallId": &id, "toolName": {Fact: event.KindToolEnded, Form: event.FormTool}, "success": &flag,
 		})},
 
 		// Questions: only what the person who answers needs.
 		"tool-input-required": {Client: true, Public: public(rules{
-			"toolCallId": &scalar, "toolName": &scalar, "inputId": &inputID, "requireUser": &flag, "inputType": &scalar,
+			"toolCallId": &id, "toolName": &toolName, "inputId": &inputID, "requireUser": &flag, "inputType": &scalar,
 			"prompt": &inputText, "schema": &inputWhole, "options": &inputWhole, "metadata": &inputMetadata,
 		})},
 		"input-required": {Client: true, Public: public(rules{
@@ -73,8 +73,8 @@ var table = event.Table{
 		})},
 		"auth-required": {Client: true, Public: public(rules{
 			"authId": &inputID, "authType": &scalar, "provider": &scalar, "scopes": {Elements: &scalar}, "prompt": &inputText,
-			"authUrl": &inputText, "infoUrl": &inputText,
-			"authorizationEndpoint": &inputText, "clientId": &scalar, "codeChallenge": &scalar, "codeChallengeMethod": &scalar,
+			"authUrl": &inputURL, "infoUrl": &inputURL,
+			"authorizationEndpoint": &inputURL, "clientId": &scalar, "codeChallenge": &scalar, "codeChallengeMethod": &scalar,
 			// The user's client encrypts its answer with this public key. Other members, such as
 			// those of a private key, are removed.
 			"encryptionKey": members(rules{"kty": &scalar, "crv": &scalar, "x": {Form: event.FormText}, "y": {Form: event.FormText}, "kid": &scalar, "alg": &scalar}),
@@ -86,7 +86,7 @@ var table = event.Table{
 
 		// Artifacts: names and progress without contents.
 		"file-write": {Client: true, Public: public(rules{
-			"artifactId": &artifactField, "name": &artifactField, "mimeType": &scalar, "index": &flag, "complete": &flag,
+			"artifactId": &artifactField, "name": &artifactField, "mimeType": {Form: event.FormMedia}, "index": &flag, "complete": &flag,
 		})},
 		"data-write": {Client: true, Public: public(rules{
 			"artifactId": &artifactField, "name": &artifactField, "metadata": members(rules{"version": &flag}),
@@ -122,19 +122,22 @@ type rules = map[string]*event.Rule
 
 var (
 	scalar        = event.Rule{}
+	id            = event.Rule{Form: event.FormID}
+	toolName      = event.Rule{Form: event.FormTool}
 	flag          = event.Rule{Form: event.FormEnum}
 	timestamp     = event.Rule{Form: event.FormTime}
 	answerText    = event.Rule{Fact: event.KindText, Form: event.FormText}
 	reason        = event.Rule{Replacement: `"other"`, AllowedValues: append(slices.Concat(wire.FailedReasons(), wire.NoReasons), "stop", "length", "tool_calls", "completed", "max_iterations")}
-	toolStarted   = event.Rule{Fact: event.KindToolStarted}
+	toolStarted   = event.Rule{Fact: event.KindToolStarted, Form: event.FormTool}
 	inputID       = event.Rule{Fact: event.KindInputRequested}
 	inputText     = event.Rule{Fact: event.KindInputRequested, Form: event.FormText}
+	inputURL      = event.Rule{Fact: event.KindInputRequested, Form: event.FormURL}
 	inputWhole    = event.Rule{Fact: event.KindInputRequested, AllowAny: true}
 	answeredID    = event.Rule{Fact: event.KindInputAnswered}
 	artifactField = event.Rule{Fact: event.KindArtifact}
 
 	// inputMetadata keeps the urgency of a question and its timeout in seconds.
-	inputMetadata = event.Rule{Members: rules{"urgency": &scalar, "timeout": &flag, "expiresIn": &flag, "toolCallId": &scalar, "toolName": &scalar}}
+	inputMetadata = event.Rule{Members: rules{"urgency": &scalar, "timeout": &flag, "expiresIn": &flag, "toolCallId": &id, "toolName": &toolName}}
 )
 
 // publicThought keeps a thought without the alternatives that were considered.

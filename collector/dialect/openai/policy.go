@@ -162,16 +162,18 @@ func members(m rules) *event.Rule { return &event.Rule{Members: m} }
 
 // part returns the rule for an event about an item. Its members are those that locate the item, and own.
 func part(own rules) *event.Rule {
-	all := rules{"type": &scalar, "sequence_number": &number, "output_index": &number, "content_index": &number, "item_id": &scalar}
+	all := rules{"type": &scalar, "sequence_number": &number, "output_index": &number, "content_index": &number, "item_id": &id}
 	maps.Copy(all, own)
 	return members(all)
 }
 
 var (
-	scalar  = event.Rule{}
-	number  = event.Rule{Form: event.FormEnum}
-	text    = event.Rule{Fact: event.KindText, Form: event.FormText}
-	thought = event.Rule{Fact: event.KindThought, Form: event.FormText}
+	scalar   = event.Rule{}
+	id       = event.Rule{Form: event.FormID}
+	toolName = event.Rule{Fact: event.KindToolStarted, Form: event.FormTool}
+	number   = event.Rule{Form: event.FormEnum}
+	text     = event.Rule{Fact: event.KindText, Form: event.FormText}
+	thought  = event.Rule{Fact: event.KindThought, Form: event.FormText}
 	// thoughtEvent is the type of an event about a thought. Even without a text, it leaves only where thoughts may.
 	thoughtEvent = event.Rule{Fact: event.KindThought, Required: true}
 	// thoughtPiece may be an object: before openai 1.92, the type of the member was "object".
@@ -199,12 +201,12 @@ var (
 	begunItem = itemRule(&begunPart)
 	// publicShellOutput shows which commands of a shell timed out.
 	publicShellOutput = event.Rule{Members: rules{
-		"id": &scalar, "type": &scalar, "status": &status, "call_id": &scalar,
+		"id": &id, "type": &scalar, "status": &status, "call_id": &id,
 		"output": {Elements: members(rules{"stdout": &emptyText, "stderr": &emptyText, "outcome": members(rules{"type": {Form: event.FormEnum, AllowedValues: []string{"timeout", "exit"}}})})},
 	}}
 	// publicReasoning shows reasoning items only where thoughts are shown.
 	publicReasoning = event.Rule{Members: rules{
-		"id": &scalar, "type": {Fact: event.KindThought, Required: true}, "status": &status,
+		"id": &id, "type": {Fact: event.KindThought, Required: true}, "status": &status,
 		"summary": {Elements: members(rules{"type": &scalar, "text": &thought})}, "content": {Elements: members(rules{"type": &scalar, "text": &thought})},
 	}}
 	publicPart = partRule(&repeatedText)
@@ -257,19 +259,19 @@ var (
 
 // calledRule returns the rule for what a chunk says of a call, whose arguments are in the given member.
 func calledRule(arguments, replacement string) *event.Rule {
-	return &event.Rule{Fallback: "{}", Members: rules{"name": {Fact: event.KindToolStarted}, arguments: {Fact: event.KindToolStarted, Replacement: replacement}}}
+	return &event.Rule{Fallback: "{}", Members: rules{"name": &toolName, arguments: {Fact: event.KindToolStarted, Replacement: replacement}}}
 }
 
 // runItemRule returns the rule for an event with an item of the Agents SDK, which shows which call the item is about. The item and the
 // object from which the SDK made it have the given members too.
 func runItemRule(own rules) *event.Rule {
-	call := members(rules{"type": &scalar, "call_id": &scalar, "callId": &scalar, "name": {Fact: event.KindToolStarted}, "status": &status, "error": &toolError, "arguments": &emptyText, "input": &emptyText})
+	call := members(rules{"type": &scalar, "call_id": &id, "callId": &id, "name": &toolName, "status": &status, "error": &toolError, "arguments": &emptyText, "input": &emptyText})
 	maps.Copy(call.Members, own)
 	serverCall := members(rules{
-		"type": &scalar, "id": &scalar, "name": {Fact: event.KindToolStarted}, "status": &status, "error": &toolError, "arguments": &emptyText,
-		"providerData": members(rules{"name": {Fact: event.KindToolStarted}, "error": &toolError}),
+		"type": &scalar, "id": &id, "name": &toolName, "status": &status, "error": &toolError, "arguments": &emptyText,
+		"providerData": members(rules{"name": &toolName, "error": &toolError}),
 	})
-	byType := rules{"mcp_approval_request": members(rules{"type": &scalar, "id": &scalar, "name": {Fact: event.KindToolStarted}, "arguments": &emptyText}), "mcp_approval_response": members(rules{"type": &scalar, "approval_request_id": &scalar})}
+	byType := rules{"mcp_approval_request": members(rules{"type": &scalar, "id": &scalar, "name": &toolName, "arguments": &emptyText}), "mcp_approval_response": members(rules{"type": &scalar, "approval_request_id": &scalar})}
 	for kind := range serverTools {
 		byType[kind] = serverCall
 	}
@@ -296,8 +298,8 @@ func answerItemRule() *event.Rule {
 // itemRule returns the rule for an item of a response. part is the rule for each of its parts.
 func itemRule(part *event.Rule) event.Rule {
 	return event.Rule{Members: rules{
-		"id": &scalar, "type": {Fact: event.KindOther}, "status": &status, "role": &assistant,
-		"call_id": &scalar, "name": {Fact: event.KindToolStarted}, "server_label": &scalar, "arguments": &emptyText, "input": &emptyText, "error": &toolError,
+		"id": &id, "type": {Fact: event.KindOther}, "status": &status, "role": &assistant,
+		"call_id": &id, "name": &toolName, "server_label": &scalar, "arguments": &emptyText, "input": &emptyText, "error": &toolError,
 		"content": {Elements: part}, "summary": &noList,
 	}, ByType: rules{"shell_call_output": &publicShellOutput}}
 }
@@ -327,7 +329,7 @@ func choiceRule(otherReason string) *event.Rule {
 		"finish_reason": {Form: event.FormEnum, AllowedValues: finishReasons, Fallback: `"` + otherReason + `"`},
 		"delta": {Fallback: "{}", Members: rules{
 			"role": &assistant, "content": &text, "refusal": &text, "reasoning_content": &thought, "reasoning": &thought,
-			"tool_calls":    {Elements: members(rules{"index": &number, "id": &scalar, "type": &scalar, "function": calledFunction, "custom": calledCustom})},
+			"tool_calls":    {Elements: members(rules{"index": &number, "id": &id, "type": &scalar, "function": calledFunction, "custom": calledCustom})},
 			"function_call": calledBefore,
 		}},
 	})

@@ -14,10 +14,13 @@ func PausesCall(name string) bool {
 // PublicPause is the rule for the arguments of a request that pauses a call, under the policy public. Only the ID of that call leaves:
 // without it, the call's first response looks like a result. The rest includes the call's arguments and secrets.
 var PublicPause = event.Rule{Members: map[string]*event.Rule{
-	"functionCallId": {}, "function_call_id": {}, "originalFunctionCall": &pausedCall, "original_function_call": &pausedCall,
+	"functionCallId": &pausedID, "function_call_id": &pausedID, "originalFunctionCall": &pausedCall, "original_function_call": &pausedCall,
 }}
 
-var pausedCall = event.Rule{Members: map[string]*event.Rule{"id": {}}}
+var (
+	pausedID   = event.Rule{Form: event.FormID}
+	pausedCall = event.Rule{Members: map[string]*event.Rule{"id": &pausedID}}
+)
 
 // maxPauses bounds the paused calls that are remembered.
 const maxPauses = 256

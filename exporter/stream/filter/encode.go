@@ -1,11 +1,7 @@
 package filter
 
 import (
-	"bytes"
-	"regexp"
 	"slices"
-	"time"
-	"unicode"
 
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
@@ -339,46 +335,4 @@ func (e *encoder) array(dst []byte, v strictjson.Value, ruleOf func(element stri
 		return dst[:start], false
 	}
 	return append(dst, ']'), true
-}
-
-func scalar(dst []byte, v strictjson.Value, form event.Form) ([]byte, bool) {
-	switch v.Kind() {
-	case strictjson.String:
-		if !hasForm(form, v.Text()) {
-			return dst, false
-		}
-		return v.AppendQuoted(dst), true
-	case strictjson.Number, strictjson.Bool, strictjson.Null:
-		return append(dst, v.Raw()...), true
-	}
-	return dst, false
-}
-
-// hasForm reports whether text has the given form.
-func hasForm(form event.Form, text []byte) bool {
-	switch form {
-	case event.FormName:
-		return len(text) <= event.MaxName && !hasControl(text) && !lenient.IsPrintedObject(text)
-	case event.FormText:
-		return true
-	case event.FormTime:
-		_, err := time.Parse(time.RFC3339, string(text))
-		return err == nil
-	case event.FormCode:
-		return len(text) <= event.MaxCode && codePattern.Match(text)
-	}
-	return false
-}
-
-// codePattern matches a string of FormCode.
-var codePattern = regexp.MustCompile(`^(?:[a-z][a-z0-9_-]*:)*(?:[A-Za-z_][A-Za-z0-9_.]*|[a-z]+(?:-[a-z]+)+)$`)
-
-// hasControl reports whether text has a Unicode control character.
-func hasControl(text []byte) bool {
-	for _, c := range text {
-		if c < ' ' || c >= 0x7f {
-			return bytes.ContainsFunc(text, unicode.IsControl)
-		}
-	}
-	return false
 }
