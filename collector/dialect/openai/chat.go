@@ -261,9 +261,9 @@ func (d *decoder) addCallPiece(c *choice, index int64, stated, function strictjs
 	open.args = append(open.args, args[:min(len(args), maxArgs+1-len(open.args))]...)
 }
 
-// isOther reports whether a piece with the same index is of another call. Such a piece has a name, and another ID, or the same frame has
-// named this call, or it is another name after the arguments. Some servers send empty IDs, and the same index for all calls (Gemini).
-// Others send a new ID in each piece of a call (vLLM, LiteLLM).
+// isOther reports whether a piece with the same index is of another call. Such a piece has a name, and one of these holds: its ID is
+// another one, the same frame has already named this call, or its name differs and this call has arguments. Some servers send empty
+// IDs, and the same index for all calls (Gemini). Others send a new ID in each piece of a call (vLLM, LiteLLM).
 //
 // Source: pull request 23522 of vllm-project/vllm, 28223 of BerriAI/litellm.
 func (c *chatCall) isOther(id, name string, isWhole bool, frame int) bool {

@@ -29,8 +29,8 @@ type decoder struct {
 	begunResponses int
 	names          wire.NameCache
 	inResults      bool             // the last chunk had results of calls
-	callIDs        wire.Set[string] // the runs and IDs of the calls of completions
-	done           wire.Set[string] // the keys of the IDs of items that were reported since responses have been open at the same time
+	callIDs        wire.Set[string] // the run and the ID of each call of a completion
+	done           wire.Set[string] // the keys of the IDs of items that were reported since several responses were open
 	at             place            // of the current event of a response
 }
 

@@ -144,13 +144,13 @@ func TestResultOfInternalItem(t *testing.T) {
 	}
 }
 
-// TestLateNames checks that an item names the agent of a response that has ended before.
+// TestLateNames checks that an item names the agent of a response that has already ended.
 func TestLateNames(t *testing.T) {
 	asked := ofModel(`{"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","id":"f","call_id":"c","name":"w","arguments":"{}"}}`)
 	called2 := strings.NewReplacer(`"A"`, `"B"`, `"f"`, `"g"`, `"c"`, `"d"`)
 	for name, c := range map[string]struct {
 		sent []string
-		want string // of each frame: the agent, ? for one that is not known yet, and what it has sent before
+		want string // for each frame: the agent (? if it is not known yet), and the response and call that it has sent before
 	}{
 		"the first agent":             {[]string{ofModel(created), asked, ofModel(ended), called, output}, `? ? ? A="c" A="c"`},
 		"a message":                   {[]string{ofModel(created), ofModel(added), ofModel(ended), message}, `? ? ? A=""`},

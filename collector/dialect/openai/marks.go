@@ -18,7 +18,7 @@ type marks struct {
 	thinks    bool       // the text is a thought
 	answers   bool       // the text is not a thought; thinks takes precedence
 	shows     bool       // there is a thought besides the text
-	foreign   bool       // an item is a message, but not an assistant's
+	foreign   bool       // a message is not an assistant's
 }
 
 // Members that mark a message, and their values for a thought and for an answer. gpt-oss models state a channel, and some servers

@@ -2,13 +2,14 @@ package openai
 
 import "github.com/delegraph/delegraph/collector/event"
 
-// numbers are what is known of the numbered items of a response.
+// numbers holds what is known of the items of a response that are identified by their numbers.
 type numbers struct {
 	withheld, seen []string
 	natures        map[string]nature
 }
 
-// leaveNumbers returns what is known of the numbers, which another response uses next. Items that may go on may have no IDs.
+// leaveNumbers returns what is known of the numbered items before another response uses the same numbers. If one of the items is
+// withheld, a thought or no answer, it sets missed, because later pieces of that item may have no ID.
 func (w *withheldSet) leaveNumbers() (left numbers) {
 	left.natures = make(map[string]nature)
 	for key := range w.withheld.All() {
@@ -24,13 +25,14 @@ func (w *withheldSet) leaveNumbers() (left numbers) {
 	for key, is := range w.natures {
 		if isNumber(key) {
 			left.natures[key] = is
-			w.missed = w.missed || is.foreign || is.kind == event.KindText // a text that is no answer, or a thought
+			w.missed = w.missed || is.foreign || is.kind == event.KindText // the text is a thought, or the message is not an assistant's
 		}
 	}
 	return left
 }
 
-// returnTo makes the numbers those of a response that goes on. If a frame is missing, it may be another response.
+// returnTo restores the numbered items of a response that goes on. If a frame is missing, the response may be another one. Then no item
+// counts as seen.
 func (w *withheldSet) returnTo(left numbers) {
 	w.nextResponse()
 	for _, key := range left.withheld {

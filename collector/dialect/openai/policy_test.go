@@ -21,7 +21,7 @@ func leaving(t *testing.T, s filter.Settings, stream string) string {
 	return leavingOf(t, s, &event.Stream{SingleRun: true}, stream)
 }
 
-// leavingOf is leaving for a stream that the caller describes.
+// leavingOf is leaving for a stream with the given description.
 func leavingOf(t *testing.T, s filter.Settings, of *event.Stream, stream string) string {
 	t.Helper()
 	c := collector.New([]dialect.Dialect{openai.Dialect{}}, collector.Settings{MaxFrame: 1 << 20, MaxJSONDepth: 128}, nil)

@@ -24,8 +24,8 @@ type response struct {
 	open     bool
 	ended    bool   // it has ended, and no other has started
 	hasItems bool   // an item was reported, so the end of the response only repeats the items
-	hasCalls bool   // it, or the completion, has calls that the client or the Agents SDK executes
-	final    bool   // its agent sends no other
+	hasCalls bool   // it or the completion has calls that the client or the Agents SDK executes
+	final    bool   // its agent sends no further response
 	implied  bool   // only parts of it were seen so far
 	shared   bool   // it stands for several open responses of which one has the item
 	author   string // the agent that it is of, or "". It does not change, so that the response ends where it began
@@ -140,8 +140,8 @@ func (d *decoder) responseEnded(v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// leavesCalls reports whether a response that has ended left calls to be executed. If several responses are open, another one may have
-// shown them.
+// leavesCalls reports whether a response that has ended left calls to be executed. If several responses are open, the calls may be
+// recorded in the run of another one.
 func (d *decoder) leavesCalls(output strictjson.Value) bool {
 	for item := range output.Elements() {
 		id := d.name(callID(item))

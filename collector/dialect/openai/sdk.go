@@ -88,8 +88,8 @@ func (s *sdk) isHandoff(c call) bool {
 	return s.handoff == c.id || s.handoff == "" && strings.HasPrefix(c.tool, handoffTool)
 }
 
-// nameOf returns the name of an agent, which is an object or only its name. An application may have printed the object, with the agent's
-// instructions.
+// nameOf returns the name of an agent, which is an object or only its name. It returns no name for an object that an application has
+// printed as a text, because the text contains the agent's instructions.
 func nameOf(v strictjson.Value) strictjson.Value {
 	switch {
 	case v.Kind() == strictjson.Object:
@@ -182,7 +182,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		return
 	}
 	if raw != item || len(at.keys) > 0 || m.thinks || m.hasRole || !strings.HasSuffix(item.Get("type").String(), "_item") {
-		d.withheld.markItem(at, m) // the filter leaves only the SDK's own object, which says nothing of any text
+		d.withheld.markItem(at, m) // the filter lets out only the SDK's own object, which does not mark any text
 	}
 	kind := d.withheld.itemKind(raw, at)
 	if b.HasThoughts = m.shows; kind == event.KindThought || m.thinks {

@@ -17,11 +17,11 @@ type agents struct {
 	inner   map[string]workplace // those that work in a call of another
 }
 
-// workplace says in which call an agent works: one of these, of which those that have ended are removed.
+// workplace says in which call an agent works: one of calls, from which those that have ended are removed.
 type workplace struct {
 	calls    []string
 	isUnsure bool   // there were several
-	within   string // the call in which the agent of all these calls works, or ""
+	within   string // the call in which the agent that made all of calls works, or ""
 }
 
 // placeIn sets the position of the batch's agent in the run.
@@ -45,7 +45,7 @@ func (a *agents) addBeside(name, other string) {
 	}
 }
 
-// enclosing returns the call in which agents work if they are one that works in a known call, else "".
+// enclosing returns the call in which an agent works, or "" if names has several agents or the call is unknown.
 func (a *agents) enclosing(names []string) string {
 	switch at := a.inner[names[0]]; {
 	case len(slices.Compact(slices.Clone(names))) > 1:
@@ -80,7 +80,7 @@ func (a *agents) beginAgain(name string) {
 	}
 }
 
-// hasFinished reports whether an agent has begun, and sends no response until it begins again.
+// hasFinished reports whether an agent has begun, and will send no response until it begins again.
 func (a *agents) hasFinished(name string) bool {
 	return a.known.Contains(name) && !slices.Contains(a.active, name)
 }
@@ -215,7 +215,7 @@ func (d *decoder) itemAuthor(name, call string, at place, b *event.Batch) {
 	}
 }
 
-// nameCaller records the agent of the calls of a response, see response.number.
+// nameCaller records the agent of the open calls of a response; number is response.number.
 func (d *decoder) nameCaller(number int, agent string) {
 	for i, open := range d.calls {
 		if number != 0 && open.response == number && open.agent == "" {

@@ -54,8 +54,8 @@ func (d *decoder) selectNamed(functions ...func(*response) bool) {
 	}
 }
 
-// selectOpen makes the open response current that matches or, if none does, that is the only one. Of several, it is the one whose pieces
-// begin the event's whole text, if any. If it may still be one of several, it makes the shared response current.
+// selectOpen makes the matching open response current, or the only open one if none matches. Of several, it chooses the one whose pieces
+// the event's whole text begins with. If it may still be one of several, it makes the shared response current.
 func (d *decoder) selectOpen(matches func(*response) bool, whole []byte) {
 	var open, matching []*response
 	for r := range d.openAnswers() {
@@ -81,8 +81,8 @@ func (d *decoder) selectOpen(matches func(*response) bool, whole []byte) {
 	}
 }
 
-// begunOf returns the response whose pieces begin a whole text, or nil if it may be of several agents. Which one it is of those of one
-// agent does not matter: each of them will have one whole text.
+// begunOf returns the response whose pieces a whole text begins with. It returns nil if responses of several agents match. If several of
+// one agent match, any will do: each of them gets one whole text.
 func begunOf(all []*response, whole []byte) (begun *response) {
 	for _, r := range all {
 		switch {
@@ -96,7 +96,7 @@ func begunOf(all []*response, whole []byte) (begun *response) {
 	return begun
 }
 
-// pieces are the pieces of a text so far.
+// pieces identifies the part of a text that has arrived so far.
 type pieces struct {
 	length int
 	sum    uint64 // the FNV-1 hash of the text
@@ -122,8 +122,8 @@ func (p *pieces) begin(whole []byte) bool {
 	return same == *p
 }
 
-// isOfOne reports whether it is known which response the current piece belongs to. Else it would join pieces of several texts. The whole
-// text follows.
+// isOfOne reports whether it is known which response the current piece belongs to. Other pieces are not reported, because they would mix
+// several texts. The whole text follows.
 func (d *decoder) isOfOne() bool { return !d.response.shared || isID(d.at.name()) }
 
 // selectOnly makes the only open response current. It returns false if there are none or several.
