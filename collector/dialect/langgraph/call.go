@@ -137,7 +137,7 @@ func (d *decoder) readResult(sc *scope, v strictjson.Value, b *event.Batch) {
 	switch {
 	case ended != nil:
 		by = ended.by
-	case sc.above == nil: // of a call that an earlier run made: a message of its agent may follow and name it
+	case sc.above == nil: // an earlier run made the call: a message of its agent may follow and name it
 		by.agent = sc.agent
 	}
 	if !by.claim(b) {
@@ -193,9 +193,10 @@ func (d *decoder) endCall(c *call, failure event.Failure, code string, b *event.
 // Source: langgraph_supervisor/handoff.py, create_forward_message_tool.
 const forwardTool = "forward_message"
 
-// endWithoutResult reports the end of the only open call in a graph, of the given tool or of any; of several calls, of the only one of
-// forwardTool. The tool has returned a command to the graph above, which may contain an answer in place of a result. If the graph shows
-// its frames, an answer in its agent's name that only the graph above gets is from such a command.
+// endWithoutResult reports the end of the only open call in a graph, of the given tool or, if that is "", of any. If several calls are
+// open and no tool is given, it is the only call of forwardTool. The tool has returned a command to the graph above, which may contain an
+// answer in place of a result. If the graph shows its frames, an answer in its agent's name that only the graph above gets is from such
+// a command.
 func (d *decoder) endWithoutResult(sc *scope, tool string, b *event.Batch) {
 	only := func(tool string) *call {
 		return d.calls.only(func(c *call) bool {

@@ -94,8 +94,8 @@ func (d *decoder) endNodeCalls(namespace string, b *event.Batch) {
 	}
 }
 
-// failOpen reports the calls that the error of the run ended. It also reports whether an open response did not fail, or may not
-// have: the exception was raised elsewhere, or may have been.
+// failOpen reports the calls that the error of the run ended. If a response is open, it also reports
+// whether something else may have raised the exception.
 func (d *decoder) failOpen(exception strictjson.Value, code string, b *event.Batch) (elsewhere bool) {
 	hasFailed := d.failCallsIn(b, func(*call) bool { return true })
 	from, isKnown := d.origins[exceptionKey(exception)]
@@ -113,9 +113,9 @@ func (d *decoder) failOpen(exception strictjson.Value, code string, b *event.Bat
 	return elsewhere
 }
 
-// isAlone reports whether nothing but a task of a graph can have raised the error of the run. LangChain's agents run one node at
-// a time. Of other graphs, the stream does not show which nodes run, except in events those of the run's own graph. An open call
-// may have raised the error too, unless it is the given one, or the task works within it.
+// isAlone reports whether only the given task of a graph can have raised the error of the run. LangChain's agents run one node at a
+// time. Of other graphs, only events show which nodes run, and only for the run's own graph. An open call may have raised the error
+// too, unless it is executed or the task works within it.
 func (d *decoder) isAlone(sc *scope, task string, executed *call) bool {
 	for _, c := range d.calls {
 		if c != executed && !c.earlier && !c.abandoned && !sc.isWithin(c) {

@@ -300,8 +300,8 @@ func (d *decoder) endNode(above *scope, node, task string, b *event.Batch) {
 	d.endStep(above, node, task, b)
 }
 
-// endStep ends the step of a node. If the node has several open steps, or the tools of several calls run, only the task's id says
-// which one ended. Without an id, none ends.
+// endStep ends the step of a node. If the node has several open steps, or runs several calls, only the task's id says which step
+// ended. Without an id, none ends.
 func (d *decoder) endStep(above *scope, node, task string, b *event.Batch) {
 	if task == "" && node == toolNode && slices.ContainsFunc(d.calls, func(c *call) bool { return c.scope == above }) {
 		return // each call has a task of its own

@@ -27,10 +27,10 @@ var places = map[string]place{modeValues: inState, modeUpdates: inNodes, modeMes
 // examination is the state of the examination of a frame.
 type examination struct {
 	cuts       []strictjson.Value            // parts that do not leave with the frame
-	cutsAll    bool                          // a part is cut for any finding that withholds a frame; else only for instructions
-	lostPart   bool                          // such a part was cut
+	cutsAll    bool                          // every finding that withholds a frame cuts a part; else only instructions do
+	lostPart   bool                          // a part was cut from a frame with cutsAll
 	keptPart   bool                          // a part leaves with the frame
-	cutCalls   map[strictjson.Value]struct{} // those of cuts that are calls
+	cutCalls   map[strictjson.Value]struct{} // the calls among cuts
 	isPushed   bool                          // a node sends the frame while it works
 	toolInput  strictjson.Value              // of an event of a tool
 	toolOutput strictjson.Value              // of an event of a tool, if it is neither a message nor a Command

@@ -12,7 +12,7 @@ import (
 // shownSet holds the messages and calls that were read and not withheld. After an unreadable frame, any other
 // message or call may be from that frame, so it counts as internal unless the server's metadata comes with it.
 type shownSet struct {
-	ids      map[uint64]uint64  // the last fingerprint of each message and call, or 0, by the hash of the id; at most maxSeen
+	ids      map[uint64]uint64  // by the hash of an id: the last fingerprint of its message, or 0 if it is unknown; at most maxSeen
 	noted    []notedID          // what the current frame has changed in ids
 	vouched  []strictjson.Value // messages of the current frame that cannot be from an unreadable one
 	missed   missedContent
@@ -20,7 +20,7 @@ type shownSet struct {
 	isPieces bool // the current frame has pieces of messages
 }
 
-// notedID is an entry of shownSet.ids as it was before the current frame.
+// notedID holds the value that an entry of shownSet.ids had before the current frame.
 type notedID struct {
 	key, before uint64
 	wasShown    bool
@@ -102,7 +102,7 @@ func (s *shownSet) vouchForUpdates(v strictjson.Value) {
 	}
 }
 
-// note records an id, which counts as shown unless forget removes it, and the fingerprint of its message if it is known.
+// note records an id and the fingerprint of its message, if that is known. The id counts as shown unless forget removes it.
 func (s *shownSet) note(id strictjson.Value, fingerprint uint64) {
 	if id.Kind() != strictjson.String {
 		return
@@ -142,12 +142,12 @@ func fingerprint(message strictjson.Value) uint64 {
 	return hash | 1
 }
 
-// repeats reports whether a message is one that was shown, with the same content.
+// repeats reports whether a message was shown before with the same content.
 func (s *shownSet) repeats(v strictjson.Value) bool {
 	return s.contains(v.Get("id")) && s.ids[maphash.Bytes(seed, v.Get("id").Text())] == fingerprint(v)
 }
 
-// replaces reports whether a message has another content than the one that was shown with its id.
+// replaces reports whether the message that was last shown with the same id had another content.
 func (s *shownSet) replaces(v strictjson.Value) bool {
 	return s.contains(v.Get("id")) && !slices.Contains([]uint64{0, fingerprint(v)}, s.ids[maphash.Bytes(seed, v.Get("id").Text())])
 }
@@ -169,7 +169,7 @@ func (s *shownSet) forget(from int) {
 	s.noted = s.noted[:from]
 }
 
-// remove removes an id, because what it names does not leave.
+// remove makes an id count as not shown, because what it names does not leave.
 func (s *shownSet) remove(id string) { delete(s.ids, maphash.String(seed, id)) }
 
 // contains reports whether an id was shown, or noted before.

@@ -8,8 +8,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// subagentMember is the argument of a call that names the subagent. internalSubagent is how it begins in a text with arguments if the
-// subagent is internal, as lenient.Text returns it.
+// subagentMember is the argument of a call that names the subagent. internalSubagent is how this argument of an internal subagent begins
+// in arguments that are a text, after lenient.Text.
 //
 // Source: deepagents/middleware/subagents.py, TaskToolSchema.
 const (
@@ -19,7 +19,7 @@ const (
 
 var subagentMembers = []string{subagentMember}
 
-// asksInternal reports whether the arguments of a call name an internal subagent. In a piece, they are a text.
+// asksInternal reports whether the arguments of a call name an internal subagent. In a piece of a message, the arguments are a text.
 func asksInternal(c strictjson.Value) bool {
 	for _, args := range []strictjson.Value{c.Get("args"), c.Get("input"), c.Get("arguments"), c.Get("function").Get("arguments")} {
 		if namesInternalSubagent(args) || textNamesInternalSubagent(args.Text()) {
@@ -42,8 +42,8 @@ func namesInternalSubagent(args strictjson.Value) bool {
 	return false
 }
 
-// withholdInternalCalls cuts the calls of a message that ask internal subagents, in each form in which the message has them. Their
-// results repeat what the subagents say.
+// withholdInternalCalls cuts calls of internal subagents from a message, in each form in which the message has them. It also withholds
+// their results, which repeat what the subagents say.
 func (d *decoder) withholdInternalCalls(message strictjson.Value) {
 	var ids []string
 	for c := range callsOf(message) {
@@ -68,7 +68,7 @@ func (d *decoder) withholdCallID(id string) {
 	d.shown.remove(id)
 }
 
-// cutCall cuts a call from its message. examine does not read it.
+// cutCall cuts a call from its message. After that, examine skips it.
 func (d *decoder) cutCall(c strictjson.Value) {
 	if d.cutCalls == nil {
 		d.cutCalls = make(map[strictjson.Value]struct{})

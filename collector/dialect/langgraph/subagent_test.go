@@ -7,7 +7,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
-// TestInternalSubagents checks that a call of an internal subagent does not leave, nor its result. What is beside it leaves.
+// TestInternalSubagents checks that neither a call of an internal subagent nor its result leaves, and that everything beside them does.
 func TestInternalSubagents(t *testing.T) {
 	const (
 		id     = "call_0123456789abcdef0123456789abcdef"
@@ -50,7 +50,7 @@ func TestInternalSubagents(t *testing.T) {
 	}
 }
 
-// TestPiecesOfInternalCall checks that the result of a call of an internal subagent does not leave if no frame has all its arguments.
+// TestPiecesOfInternalCall checks that the result of a call of an internal subagent does not leave if its arguments come in pieces.
 func TestPiecesOfInternalCall(t *testing.T) {
 	piece := func(args, more string) sent {
 		return inTuple(`{"type":"AIMessageChunk","id":"m1","content":"","tool_call_chunks":[{`+args+`,"index":0}]`+more+`}`, "")

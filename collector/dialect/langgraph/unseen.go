@@ -8,8 +8,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// mayReturnInternal reports whether a frame has what a task or a node returns in which internal work has not ended. An internal
-// node may end with a command to the graph above. Then its own task has no end, and the task around it returns what it wrote.
+// mayReturnInternal reports whether a frame has the result of a task or a node in which internal work has not ended. An internal
+// node may end with a command to the graph above. Then its own task shows no end, and the task around it returns what it wrote.
 //
 // Source: langgraph/types.py, Command.PARENT; langgraph/pregel/_retry.py.
 func (d *decoder) mayReturnInternal(name []byte, mode string, v strictjson.Value) bool {
@@ -37,15 +37,15 @@ func (d *decoder) mayEndInternal(task strictjson.Value) bool {
 	return task.Get("result").Kind() > strictjson.Null && d.mayBeAround(d.name(task.Get("id")))
 }
 
-// isShown reports whether an update has only messages that were shown. Another task of the same node may have returned them.
+// isShown reports whether an update has messages, all of which were shown. Then another task of the same node may have returned them.
 func (d *decoder) isShown(update strictjson.Value) bool {
 	messages := messagesIn(update, false, 0)
 	return len(messages) > 0 && !slices.ContainsFunc(messages, func(m strictjson.Value) bool { return !d.shown.repeats(m) })
 }
 
-// withholdUnseen records the messages of a state that an internal node must have written: they are new since a checkpoint that
-// named the node, or have another content than before. Of events, the input of a node has the state. A message that no event
-// before has shown was pushed, or written by a node without an end.
+// withholdUnseen withholds the messages of a state that an internal node must have written. They are new since a checkpoint that
+// named the node, or their content has changed. In events, the input of a node has the state. A message that no earlier event has
+// shown was pushed, or written by a node that shows no end.
 //
 // Source: langgraph/graph/message.py, push_message.
 func (d *decoder) withholdUnseen(name []byte, mode string, v strictjson.Value) {
@@ -69,7 +69,7 @@ func (d *decoder) withholdUnseen(name []byte, mode string, v strictjson.Value) {
 		isUnseen := mayBeNew && !d.wasRead(m) && !d.shown.repeats(m)
 		switch hasID := len(m.Get("id").Text()) > 0; {
 		case !isUnseen && (mode == modeEvents || !d.shown.replaces(m)):
-		case !hasID && mode == modeEvents: // what a graph is given, not a state
+		case !hasID && mode == modeEvents: // the input of a graph, not a state
 		case !hasID:
 			d.withholdContent(m)
 		default:
@@ -93,7 +93,7 @@ func (d *decoder) noteRead(mode string, v strictjson.Value) {
 	}
 }
 
-// wasRead reports whether checkpoints or events had a message before, or one without an ID with the same content.
+// wasRead reports whether earlier checkpoints or events had a message, or one with the same content and no ID.
 func (d *decoder) wasRead(m strictjson.Value) bool {
 	_, is := d.read[messageKey(m.Get("id"), m)]
 	_, isUnnamed := d.read[messageKey(strictjson.Value{}, m)]

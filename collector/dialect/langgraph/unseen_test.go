@@ -30,17 +30,17 @@ func returns(graph, id, node, result string) sent {
 	return sent{"tasks" + graph, `{"id":"` + id + `","name":"` + node + `","error":null,"result":` + result + `,"interrupts":[]}`}
 }
 
-// saved is a checkpoint.
+// saved returns a checkpoint.
 func saved(graph, next, messages string) sent {
 	return sent{"checkpoints" + graph, `{"config":{"configurable":{"thread_id":"t"}},"values":` + messages + `,"next":[` + next + `],"tasks":[]}`}
 }
 
-// ofNode is an event of a node of the run's own graph.
+// ofNode returns an event of a node of the run's own graph.
 func ofNode(kind, run, node, data string) sent {
 	return sent{"events", `{"event":"on_chain_` + kind + `","name":"` + node + `","run_id":"` + run + `","data":` + data + `,"parent_ids":["r"],"metadata":{"langgraph_node":"` + node + `","langgraph_checkpoint_ns":"` + node + `:` + run + `"}}`}
 }
 
-// TestReplacedMessages has an internal node replace a message that left before, and return one that it does not change.
+// TestReplacedMessages has an internal node replace a message that has left, and return another one unchanged.
 func TestReplacedMessages(t *testing.T) {
 	draft, state := sent{"updates", `{"a":` + messagesState(ai(`"m1"`, "draft")) + `}`}, sent{"values", messagesState(askedBefore, ai(`"m1"`, "draft"))}
 	replaced := messagesState(askedBefore, ai(`"m1"`, "secret"))
@@ -77,8 +77,8 @@ func TestReplacedMessages(t *testing.T) {
 	}
 }
 
-// TestReturnedByCommand has an internal node in a subgraph end with a command to the graph above, so that the task around it returns
-// the node's message.
+// TestReturnedByCommand has an internal node in a subgraph end with a command to the graph above. So the task around it returns the
+// node's message.
 func TestReturnedByCommand(t *testing.T) {
 	const within = "|team:" + uuidOfTeam
 	result, state := messagesState(ai("null", "secret")), sent{"values", messagesState(askedBefore, ai(`"m1"`, "secret"))}
@@ -108,7 +108,7 @@ func TestReturnedByCommand(t *testing.T) {
 	}
 }
 
-// TestNextInternal names an internal node only as the next one of a checkpoint.
+// TestNextInternal names an internal node only as the next node of a checkpoint.
 func TestNextInternal(t *testing.T) {
 	before, after := messagesState(askedBefore, ai(`"m0"`, "old")), messagesState(askedBefore, ai(`"m0"`, "old"), ai(`"m1"`, "secret"))
 	next := []sent{saved("", `"__start__"`, before), saved("", `"internal_x"`, before)}

@@ -26,7 +26,7 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	d.withholdUnseen(name, mode, v)
 	d.beginExamination(mode, v)
 	found := d.examine(v, places[mode], 0)
-	found.internal = found.internal || mode == modeUpdates && d.lostPart && !d.keptPart // nothing else is in it
+	found.internal = found.internal || mode == modeUpdates && d.lostPart && !d.keptPart // nothing is left of it
 	inDoubt, instructs := found.doubtful, found.instructs || showsPrompt(mode, v, found)
 	isNamed := d.namesInternal(mode, v)
 	isPlaced := isInternalGraph || d.isWithinWithheldCall(name, mode, v)
@@ -40,7 +40,7 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 		d.trackTask(name, v.Get("payload"), isPlaced)
 	case modeCheckpoints:
 		d.trackCheckpoint(name, v)
-	case modeCustom: // any task that works may have written it
+	case modeCustom: // an internal task may have written it
 		inDoubt = inDoubt || len(d.working) > 0
 	}
 	if isOfInternal || len(d.working) > 0 || !d.internalWork.IsEmpty() || d.withheldCalls.mayBeOpen() {

@@ -80,13 +80,13 @@ func (d *decoder) trackTask(name []byte, task strictjson.Value, isInternal bool)
 	}
 }
 
-// Prefixes of what is around internal work besides tasks and runs: a node of a graph, and the next step of a graph.
+// Prefixes of places around internal work that are neither tasks nor runs: a node of a graph, and the next step of a graph.
 const (
 	nodePrefix = "node "
 	nextPrefix = "next "
 )
 
-// placesAround returns the tasks and the nodes of a namespace, and the next steps of the graphs around its own.
+// placesAround returns the tasks and nodes in a namespace, and the next steps of the graphs around the graph of the namespace.
 func (d *decoder) placesAround(namespace []byte) (around []string) {
 	for rest := namespace; len(rest) > 0; {
 		outer := string(bytes.TrimSuffix(namespace[:len(namespace)-len(rest)], []byte("|")))
@@ -98,8 +98,8 @@ func (d *decoder) placesAround(namespace []byte) (around []string) {
 	return around
 }
 
-// trackCheckpoint records whether an internal node runs after a saved state. It and what works within it end with the next state of
-// the graph.
+// trackCheckpoint records whether an internal node runs after a saved state. The node, and what works within it, ends with the graph's
+// next state.
 func (d *decoder) trackCheckpoint(name []byte, state strictjson.Value) {
 	_, namespace, _ := bytes.Cut(name, []byte("|"))
 	next := nextPrefix + string(namespace)
