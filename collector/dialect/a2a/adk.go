@@ -281,7 +281,7 @@ func (d *decoder) addPart(t *task, m adkMetadata, p part, failure event.Failure,
 
 // isRepeatedBy reports whether a call in an event is the same call again, and not another one with its ID. Some models count
 // their calls anew with each response. A repeat comes before the call's response, in an event with the same id, or in
-// Python's artifact of what was sent in a status. It is not in another branch.
+// Python's artifact of what was sent in a status, and never in another branch.
 func (c *call) isRepeatedBy(event, branch string, m adkMetadata) bool {
 	if m.isEvent && branch != "" && branch != c.by.branch {
 		return false

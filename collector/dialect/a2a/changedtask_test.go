@@ -49,8 +49,8 @@ func TestChangedTasks(t *testing.T) {
 	}
 }
 
-// TestTextsOfMembers checks that the answer of Agno's teams and workflows is the last text. The texts of all members and steps have the ID
-// of one message.
+// TestTextsOfMembers checks that the answer of Agno's teams and workflows is the last text, although the texts of all members and steps
+// have the ID of one message.
 func TestTextsOfMembers(t *testing.T) {
 	piece := func(task, said string) string {
 		return strings.ReplaceAll(messageOfTask("m", "", said), `"taskId":"t"`, `"taskId":"`+task+`"`)

@@ -185,8 +185,8 @@ func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
 	d.applyStatus(t, st, adkMetadata{}, b)
 }
 
-// catchUp reads an artifact of a snapshot of which pieces were seen. A client that lost its connection subscribes again, and
-// the snapshot has what was sent in the meantime. reportAnswer reports the text of a completed task.
+// catchUp reads an artifact in a snapshot if earlier frames had pieces of the artifact. A client that lost its connection
+// subscribes again, and the snapshot has what was sent in the meantime. reportAnswer reports the text of a completed task.
 func (d *decoder) catchUp(a *artifact, t *task, st status, snapshot strictjson.Value, parts parts, b *event.Batch) {
 	write := event.Artifact{Complete: st.state == completed}
 	switch {
@@ -221,7 +221,7 @@ func (d *decoder) readStatus(v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// isDelegationEnd reports whether Agno's metadata of a status says that a member of a team has done its task.
+// isDelegationEnd reports whether Agno's metadata of a status says that a member of a team has finished its task.
 func isDelegationEnd(metadata strictjson.Value) bool {
 	return metadata.Get("agno_event_type").Is("tool_call_completed") && metadata.Get("tool_name").Is("delegate_task_to_member")
 }

@@ -49,8 +49,8 @@ func (t *task) failure(r *response, m adkMetadata, parts parts, b *event.Batch) 
 	return event.AgentError, code
 }
 
-// isOfWorkflow reports whether an event is an error of a workflow or one of its steps, which has the workflow's name as its author: it
-// has the class of an exception, others have spoken, and nothing has given control to an agent of that name.
+// isOfWorkflow reports whether an event is an error of a workflow or one of its steps. Its author is then the workflow. The event has
+// the class of an exception, only others have spoken before, and no call or transfer names the author.
 //
 // Source: google/adk/workflow/_node_runner.py of google-adk 2.13, _enrich_event.
 func (d *decoder) isOfWorkflow(t *task, m adkMetadata) bool {

@@ -8,7 +8,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// TestMissedPieces checks what a snapshot adds to the pieces of an artifact, if pieces were sent while no client was connected.
+// TestMissedPieces checks what a snapshot adds to an artifact whose other pieces were sent while no client was connected.
 func TestMissedPieces(t *testing.T) {
 	snapshot := func(state, parts string) string {
 		return taskIs(state, `,"artifacts":[{"artifactId":"a","parts":[`+parts+`]}]`)

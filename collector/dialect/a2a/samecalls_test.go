@@ -2,7 +2,7 @@ package a2a
 
 import "testing"
 
-// TestSameCallIDs checks calls with one id by agents in different branches, whose models count their calls.
+// TestSameCallIDs checks calls with the same id by agents in different branches, whose models number their calls.
 func TestSameCallIDs(t *testing.T) {
 	const (
 		args     = `{"agent_name":"x"}`

@@ -55,7 +55,7 @@ type task struct {
 // artifact is an artifact whose text may arrive in pieces.
 type artifact struct {
 	id           string
-	task         string // its task, if an answer has changed the task's ID
+	task         string // the ID of its task, if an answer has changed the ID
 	texts        int    // the number of texts that were completed or replaced
 	text         dialect.TextTail
 	textHash     maphash.Hash // of text, also if it is too long to be kept
@@ -76,8 +76,8 @@ func (a *artifact) holds(parts parts) bool {
 	return a.written.Sum64() == textHash(parts)
 }
 
-// nameTexts names the texts in a batch after the artifact. The events of an ADK agent are texts of their own. Agno gives the
-// texts of all members of a team, and of all steps of a workflow, the ID of one message.
+// nameTexts names the texts in a batch after the artifact, unless it holds the events of an ADK agent, each of which is a text
+// of its own. The number tells the texts of Agno's members and steps apart, which all have the ID of one message.
 func (a *artifact) nameTexts(b *event.Batch) {
 	if !a.ofEvents {
 		b.NameTexts(dialect.Name(strconv.Itoa(a.texts) + " " + a.task + a.id))
@@ -90,7 +90,7 @@ func (t *task) hasArtifact(id string) bool {
 	return a != nil && !a.ofEvents
 }
 
-// endTexts ends the texts of a member of a team, because others continue under the same ID.
+// endTexts ends the texts of a member of a team, because other texts continue under the same ID.
 func (t *task) endTexts() {
 	for _, a := range t.artifacts {
 		a.texts++
@@ -115,7 +115,8 @@ type call struct {
 	answered     bool
 }
 
-// callOf returns the last call with an id in a branch, else one in another branch that has no response yet, else any other, or nil.
+// callOf returns the call with an id in a branch. If there is none, it prefers a call in another branch without a response. It
+// returns nil if no call has the id.
 func (t *task) callOf(id, branch string) (found *call) {
 	for _, c := range t.calls[id] {
 		if c.by.branch == branch {
@@ -128,7 +129,7 @@ func (t *task) callOf(id, branch string) (found *call) {
 	return found
 }
 
-// keepCall remembers a call instead of the one with the same id in the same branch.
+// keepCall remembers a call and forgets the one with the same id in the same branch.
 func (t *task) keepCall(c *call) {
 	same := t.calls[c.id]
 	i := slices.IndexFunc(same, func(other *call) bool { return other.by.branch == c.by.branch })
@@ -311,6 +312,6 @@ func hashTexts(h *maphash.Hash, parts parts) {
 // hashText adds a text to a hash, without white space: some agents trim the text that they repeat.
 func hashText(h *maphash.Hash, text []byte) {
 	for word := range bytes.FieldsSeq(text) {
-		_, _ = h.Write(word) // it never fails
+		_, _ = h.Write(word) // never fails
 	}
 }

@@ -49,8 +49,8 @@ func (d *decoder) readRelayed(u update, b *event.Batch) {
 // artifactKey identifies an artifact of a stream.
 type artifactKey struct{ task, id string }
 
-// withFrame returns parts with what the current frame says about them: the mark of its envelope, the thoughts of remote
-// agents, and the kinds that findTextKinds found.
+// withFrame adds to parts what the current frame says about them: the mark of its envelope, the thoughts of remote agents,
+// and the kinds that findTextKinds found.
 func (d *decoder) withFrame(p parts) parts {
 	p.thought, p.kinds, p.relayed = p.thought || d.thoughtBeside, d.textKinds, &d.relayed
 	return p

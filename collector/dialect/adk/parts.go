@@ -168,8 +168,8 @@ func isMarkedThought(v strictjson.Value) bool {
 	return isTrue(v.Get("adk_thought")) || isTrue(metadata.Get("adk_thought")) || isTrue(metadata.Get("thought"))
 }
 
-// isForeignThought reports whether a part has a mark that the ADK does not know. The ADK keeps the metadata of a remote
-// agent's parts.
+// isForeignThought reports whether a part is marked as a thought in a way that the ADK does not know. The ADK keeps the metadata of a
+// remote agent's parts.
 func isForeignThought(v strictjson.Value) bool {
 	_, is := wire.ThoughtMark(v)
 	return is || wire.HasThoughtMetadata(v, metadataMembers)

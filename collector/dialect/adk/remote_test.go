@@ -10,7 +10,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
-// TestRelayedThoughts puts each mark of a thought at each place in which an agent that asks a remote one has it.
+// TestRelayedThoughts puts each mark of a thought at each place in which an event with a remote agent's answer may have it.
 func TestRelayedThoughts(t *testing.T) {
 	const part = `{"text":"secret"}`
 	of := func(parts, response string) string {

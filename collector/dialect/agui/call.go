@@ -14,7 +14,7 @@ import (
 // call is a tool call that has no result yet.
 type call struct {
 	id, tool  string
-	owner     string // of its start; agents that run in parallel may use the same ids
+	owner     string // the owner of its start; parallel agents may use the same ids
 	caller    agent
 	delegate  agent  // the agent that works within the call; the zero agent if there is none
 	announced bool   // the delegate is a subagent with an id
@@ -110,8 +110,8 @@ func (c *call) isRefused(content strictjson.Value) bool {
 // calls holds the open calls, in the order in which they started.
 type calls []call
 
-// find returns the open call with an id that an owner started. If there is none, it returns the first one with the id, because later
-// frames of a call need not name its owner.
+// find returns an owner's open call with an id. If there is none, it returns the first call with the id, because later frames of a
+// call need not name its owner.
 func (c calls) find(id, owner string) (found *call) {
 	for i := range c {
 		switch open := &c[i]; {
@@ -248,8 +248,8 @@ func (d *decoder) reportUnended(b *event.Batch) {
 	}
 }
 
-// reportAllUnended is reportUnended for the end of the run, which ends the work of all agents. A batch has one speaker, so calls of
-// other agents have none.
+// reportAllUnended is reportUnended for the end of the run, which ends the calls of all agents. A batch has one speaker, so it reports
+// the calls of other agents without a speaker.
 func (d *decoder) reportAllUnended(b *event.Batch) {
 	d.reportUnended(b)
 	for i := range d.calls {

@@ -46,8 +46,8 @@ func (m *messages) speakerOf(id string) (speaker agent, known bool) {
 	return m.speakers.Get(id)
 }
 
-// find returns the open message with an id that an owner started. If there is none, it returns the first one with the id, because
-// later frames of a message need not name its owner.
+// find returns an owner's open message with an id. If there is none, it returns the first message with the id, because later frames
+// of a message need not name its owner.
 func (m *messages) find(id, owner string) (found *message) {
 	for _, open := range m.open {
 		switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
-// TestExcludedInAnyFrame puts messages that a setting excludes into each frame that may contain messages.
+// TestExcludedInAnyFrame puts messages that a setting excludes into each type of frame that may contain messages.
 func TestExcludedInAnyFrame(t *testing.T) {
 	client := func(change func(*filter.Settings)) filter.Settings {
 		s := filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed}

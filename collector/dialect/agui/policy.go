@@ -118,7 +118,7 @@ var (
 	resultWords       = wordsOf(map[string]event.Kind{"result": event.KindText})
 	activityWords     = func() event.Words {
 		w := wordsOf(nil)
-		w.OnlyNested = true // an activity is an artifact; messages may be in it
+		w.OnlyNested = true // an activity is an artifact and may contain messages
 		return w
 	}()
 	userWords = event.Words{Members: map[string]event.Kind{"delta": event.KindText}, FromUser: true}

@@ -57,8 +57,8 @@ func mayContain(data []byte, word string) bool {
 	return len(data) == 0 || bytes.Contains(data, []byte(word)) || bytes.Contains(data, []byte(`\u`))
 }
 
-// mayBeWithheld reports whether the start of something whose start is unknown may have been withheld. Without an ID that is a string, it
-// may be anything that was.
+// mayBeWithheld reports whether something whose start the stream did not show may have been withheld. If its ID is no string, it may be
+// anything that was withheld.
 func (d *decoder) mayBeWithheld(s sharedID) bool {
 	return d.missedStart || d.knownIDs.MayContain(s.String()) || s.id == "" && !d.knownIDs.IsEmpty()
 }

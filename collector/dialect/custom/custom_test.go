@@ -264,7 +264,7 @@ func TestHostileMapping(t *testing.T) {
 	}
 }
 
-// TestRunEnds states the end of a run several times, as a stream does that always ends in the same way. A failure stands.
+// TestRunEnds states the end of a run several times, as a stream does that always ends in the same way. A later end does not undo a failure.
 func TestRunEnds(t *testing.T) {
 	const failed = `run_ended agent_error code="E_QUOTA"`
 	for _, c := range []struct {

@@ -11,8 +11,8 @@ type ending struct {
 // maxEnded bounds decoder.ended. When it is full, all its runs are forgotten.
 const maxEnded = 64
 
-// addRunEnd adds the end of a run. It returns nil if an earlier frame has stated that end, as before the marker that ends the
-// stream. Only the first failure of a run that has succeeded changes its end.
+// addRunEnd adds the end of a run. It returns nil if an earlier frame has stated the end, such as one before the stream's end
+// marker. But the first failure of a run that had succeeded changes its end.
 func (d *decoder) addRunEnd(b *event.Batch, how ending) *event.Event {
 	hasFailed, hasEnded := d.ended[b.Run]
 	if hasEnded && (hasFailed || how.failure == event.NoFailure) {

@@ -109,8 +109,8 @@ func IsModelError(code strictjson.Value, message []byte) bool {
 		APIErrorCode(message) != "" || bytes.HasPrefix(message, []byte("litellm."))
 }
 
-// OwnFailure returns the class of a failure that ADK itself states by an error code, and not a model or a tool: it canceled the run,
-// or raised an exception of its own. For another code it returns NoFailure.
+// OwnFailure returns the class of a failure of ADK itself, which canceled the run or raised an exception of its own. It returns
+// NoFailure for the code of any other error, such as one of a model or a tool.
 //
 // Sources: google/adk/events/_abort_events.py, agents/invocation_context.py, sessions/state.py, workflow/_errors.py and
 // plugins/_tool_call_integrity_plugin.py of google-adk 2.13.
@@ -128,8 +128,8 @@ var ownFailures = map[string]event.Failure{
 	"WorkflowInvariantError":     event.AgentError,
 }
 
-// IsClass reports whether an error code is the name of an exception. Names of statuses and finish reasons have only upper-case
-// letters.
+// IsClass reports whether an error code is the name of an exception. The letters in names of statuses and finish reasons are all
+// upper-case.
 func IsClass(code []byte) bool { return !bytes.Equal(code, bytes.ToUpper(code)) }
 
 // IsPending reports whether an agent's response only acknowledges a long-running call. It does if its status is the one of

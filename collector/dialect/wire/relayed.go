@@ -6,15 +6,16 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// RelayedThoughts tells which texts are thoughts of a remote agent, whose A2A answer an ADK agent passes on. The ADK agent
-// repeats the answer in its metadata. Its own parts lack the marks around the texts and, with Vertex AI, those of the parts.
+// RelayedThoughts tells which texts are thoughts of a remote agent whose A2A answer an ADK agent passes on. The ADK agent
+// repeats the answer in its metadata. Its own parts lack marks of the objects around the texts and, with Vertex AI, marks of the
+// parts.
 //
 // Source: google/adk/a2a/converters/part_converter.py of google-adk 2.13, convert_a2a_part_to_genai_part.
 type RelayedThoughts struct {
 	BesideOthers bool // the frame may also have texts that are not in the answers
 
-	isMarked bool            // an answer has a mark
-	thoughts map[string]bool // whether a text of the answers is a thought
+	isMarked bool            // an answer has a mark of a thought
+	thoughts map[string]bool // by text of the answers: it is a thought
 }
 
 // AddMetadata adds the answer in the metadata of an A2A task, message, artifact or update that an ADK agent sent.
@@ -36,7 +37,7 @@ func (r *RelayedThoughts) AddCustom(b *event.Batch, custom strictjson.Value) {
 	r.addTexts(b, answer, false)
 }
 
-// Any reports whether an answer has a mark.
+// Any reports whether an answer has a mark of a thought.
 func (r *RelayedThoughts) Any() bool { return r.isMarked }
 
 // Contain reports whether a text is, or may be, a thought.
@@ -48,7 +49,7 @@ func (r *RelayedThoughts) Contain(text strictjson.Value) bool {
 	return isThought || !known && !r.BesideOthers
 }
 
-// addTexts adds the texts at any depth of v. isThought: an object around v is marked as a thought.
+// addTexts adds the texts at any depth of v. isThought says that an object around v is marked as a thought.
 func (r *RelayedThoughts) addTexts(b *event.Batch, v strictjson.Value, isThought bool) {
 	isThought = isThought || IsMarkedThought(v)
 	r.AddMetadata(b, v) // the remote agent may pass on an answer too

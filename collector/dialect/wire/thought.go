@@ -24,7 +24,7 @@ var (
 	ThoughtMarkers    = []string{"adk_thought", "adk:thought", "adkThought", "thought"} // members that mark a thought
 	ThoughtCategories = []string{"agno_content_category"}                               // Agno's mark: "content" for an answer, "reasoning" for a thought
 
-	thoughtTypes = []string{"kind", "type", "category"} // ends of the names of members that hold a type
+	thoughtTypes = []string{"kind", "type", "category"} // suffixes of the names of members that hold a type
 )
 
 // IsMarkedThought reports whether a part, or an object with parts, is marked as a model's thought,
