@@ -26,7 +26,7 @@ type Batch struct {
 	Session       string    // the conversation's id on the wire, or ""
 	Agent         string    // the speaker, or ""; never the user
 	AgentUnknown  bool      // the speaker is an agent that the stream has not named yet, not the run itself
-	Sent          *Sent     // what the agent has sent before the stream named it as the sender; nil if nothing
+	Sent          *Sent     // what the agent sent before the stream named it; nil if nothing
 	Branch        string    // the agent's position in a workflow, or a value that distinguishes agents with the same name; or ""
 	Step          string    // the step of the agent that works in Branch, if it is not the agent itself; or ""
 	Place         *Place    // of the speaker in the run's tree; nil if the protocol has no places
@@ -36,7 +36,7 @@ type Batch struct {
 	Response      string    // distinguishes model responses of the speaker that arrive at the same time; "" for the first
 	MayBeRoot     bool      // the agent is directly below the run itself, which has not spoken
 	IsParallel    bool      // another agent with the same name, directly below the run itself, works at the same time
-	OrderUnknown  bool      // the agents directly below the same one, or the run, may work one after the other or at the same time
+	OrderUnknown  bool      // agents with the same parent may work one after the other or at the same time
 	Time          time.Time // as reported on the wire, in UTC, or zero
 	Partial       bool      // another frame repeats the text of this one in full
 	Repeats       bool      // an earlier frame has reported the text in full
@@ -102,7 +102,7 @@ type Batch struct {
 	memory   memory
 }
 
-// Sent identifies a response of a model, and a call in it, that were AgentUnknown.
+// Sent identifies a model's response and a call in it whose batches were AgentUnknown.
 type Sent struct {
 	Response string // as Batch.Response
 	Call     string // the ID of the call, or ""

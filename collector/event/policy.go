@@ -177,7 +177,7 @@ type Words struct {
 	Containers       []string        // members that contain Members, at any depth and through lists, even if they are Members themselves
 	ClientContainers []string        // the same, for members that only the client gets
 	OfNodes          bool            // the frame's own members contain Members too, whatever their names
-	OnlyNested       bool            // the frame's own members are no Members
+	OnlyNested       bool            // only nested objects have Members, not the frame itself
 	Anywhere         []string        // members of objects that contain Members wherever they are in a client's frame
 	Lists            []string        // Containers in which a string, or a list of strings, is text of the speaker
 	TypedMembers     []string        // members that state a fact of the kind that TypeKinds or RoleKinds give for the object, if they give one
@@ -202,9 +202,9 @@ const (
 	FormText              // any string: text that is meant for readers
 	FormTime              // a date and time of RFC 3339
 	FormEnum              // only Rule.AllowedValues
-	FormID                // a name, but what is longer than MaxName leaves as a hash: the ID of a call, a message or a part, which several frames have
+	FormID                // the ID of a call, a message or a part, which several frames have: a name, but a hash replaces one longer than MaxName
 	FormTool              // a tool's name: letters, digits, blanks and _.:/@#|~+$&*'-, at most MaxTool bytes; "unknown" replaces any other
-	FormURL               // any string, but of a URL without user and password
+	FormURL               // any string; a URL leaves without user and password
 	FormMedia             // a media type
 	FormCode              // an identifier or words with dashes, such as tool_call, perhaps after namespaces with colons: at most MaxCode bytes
 )

@@ -44,7 +44,7 @@ func (p *Proxy) replaceCard(resp *http.Response) {
 		return
 	}
 	if resp.Request.Method == http.MethodHead {
-		p.replaceBody(resp, resp.Body) // a GET may get a changed card, so nothing is said of its bytes
+		p.replaceBody(resp, resp.Body) // a GET may get a changed card, so its length and hash are unknown
 		addCardVary(resp.Header)
 		return
 	}
@@ -86,7 +86,7 @@ func (p *Proxy) replaceCard(resp *http.Response) {
 	addCardVary(resp.Header)
 }
 
-// addCardVary says on which headers of the request a card depends.
+// addCardVary names the request headers on which a card depends.
 func addCardVary(h http.Header) {
 	h.Add("Vary", "Forwarded, X-Forwarded-Host, X-Forwarded-Proto")
 }

@@ -112,7 +112,7 @@ func TestCards(t *testing.T) {
 	}
 }
 
-// TestCardHeaders checks that HEAD says nothing of bytes that GET replaces, and that a changed card keeps its trailers.
+// TestCardHeaders checks that the answer to HEAD does not describe bytes that GET replaces, and that a changed card keeps its trailers.
 func TestCardHeaders(t *testing.T) {
 	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// expectation is that of a client which sends the body of its request only when it is asked ("Expect: 100-continue"). net/http
-// asks it when the body is first read. The transport reads the body when the agent has asked for it, but also when the agent
-// has answered instead, before the client has that answer.
+// expectation delays reading the body of a request whose client sends it only when asked ("Expect: 100-continue"). net/http asks
+// the client when the body is first read. The transport reads the body when the agent asks for it, but also when the agent
+// answers instead, before the client has that answer.
 type expectation struct {
 	once  sync.Once
 	met   chan struct{} // closed when the body may be read
-	until time.Time     // from then on it may be read too
+	until time.Time     // when the body may be read in any case
 }
 
-// expectTimeout is how long a client waits for an agent that neither asks nor answers. The transport waits as long, from a
-// little later.
+// expectTimeout is how long a client waits for an agent that neither asks nor answers. The transport waits equally long, but
+// starts a little later.
 var expectTimeout = http.DefaultTransport.(*http.Transport).ExpectContinueTimeout
 
-// newExpectation returns nil if the client does not wait, so that the body may be read at once.
+// newExpectation returns nil if the client does not wait. Then the body may be read at once.
 func newExpectation(r *http.Request) *expectation {
 	if r.ContentLength == 0 || !strings.EqualFold(r.Header.Get("Expect"), "100-continue") {
 		return nil
@@ -28,14 +28,14 @@ func newExpectation(r *http.Request) *expectation {
 	return &expectation{met: make(chan struct{}), until: time.Now().Add(expectTimeout)}
 }
 
-// meet lets the body be read: the agent has asked for it, or the client has the beginning of the answer.
+// meet allows reading the body, because the agent has asked for it or the client has the beginning of the answer.
 func (e *expectation) meet() {
 	if e != nil {
 		e.once.Do(func() { close(e.met) })
 	}
 }
 
-// wait returns when the body may be read.
+// wait blocks until the body may be read.
 func (e *expectation) wait() {
 	if e == nil {
 		return

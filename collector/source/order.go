@@ -19,9 +19,9 @@ import (
 //     frames that they receive later are observed after the close.
 //   - When a listening stream closes, the previous rule applies to the frames of all streams.
 //   - When any other stream of a session opens, the frames and ends that earlier streams of the session have
-//     brought are observed first: the client may have asked for its next turn because of them. A stream
-//     counts for every session if its request has named none, because the answer may name it. At most
-//     maxEarlier streams of either kind count.
+//     brought are observed first: the client may have asked for its next turn because of them. A stream whose
+//     request names no session counts for every session, because its answer may name any. At most maxEarlier
+//     streams with the session, and as many without one, count.
 //   - The frames that a session's stream receives while a request of the session has no answer yet are
 //     observed after the first frame of the answer, because they may be of the run that the request begins.
 //     For each request, this applies to at most maxHeld streams.
@@ -34,7 +34,7 @@ type order struct {
 	streams   map[orderedQueue]struct{} // streams that are being observed
 	listening map[orderedQueue]struct{} // the listening ones among them
 	sessions  map[orderedQueue]struct{} // those among them that bring the runs of a session
-	bySession map[string][]orderedQueue // the streams by the session that the request has named, or "", in order of their start
+	bySession map[string][]orderedQueue // the streams in order of their start, by the session that their request names, or ""
 	pending   map[*firstFrame]struct{}  // of the requests that may begin a run
 }
 
@@ -161,8 +161,8 @@ func (o *order) add(q orderedQueue, s *event.Stream, own *firstFrame) (await fun
 	}
 }
 
-// received returns the channels that are closed once everything has been observed that the latest streams of a
-// session have received. If they wait for the request of own, only what they received before it counts.
+// received returns channels that are closed once everything that the latest streams of a session have received is
+// observed. For streams that wait for the request of own, only what they received before that request counts.
 func (o *order) received(session string, own *firstFrame) (observed []<-chan struct{}) {
 	streams := o.bySession[session]
 	for _, q := range streams[max(len(streams)-maxEarlier, 0):] {

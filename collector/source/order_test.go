@@ -81,7 +81,7 @@ func outOfOrder(steps, order []string) string {
 			if a == b || a == "~" || b == "~" {
 				continue
 			}
-			matters := later[0] == '+' && strings.ContainsAny(later, "?!@") || // the client may request it because of earlier frames
+			matters := later[0] == '+' && strings.ContainsAny(later, "?!@") || // earlier frames may be the reason for the request
 				earlier[0] == '+' && strings.ContainsAny(earlier, "?!") && later[0] == '-' ||
 				(earlier[0] == '-' || later[0] == '-') && (listens(a) || listens(b)) && earlier[0] != '+'
 			if matters && slices.Index(order, earlier) > slices.Index(order, later) {

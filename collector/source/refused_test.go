@@ -32,8 +32,8 @@ func TestRefusedBody(t *testing.T) {
 	})
 }
 
-// TestRefusedBodyOfOpenConnection checks the same with an agent that refuses after a while and leaves its connection open. The
-// transport then reads the body as soon as the refusal has arrived.
+// TestRefusedBodyOfOpenConnection checks that the client gets a refusal that the agent sends late, on a connection that stays open.
+// The transport then reads the body as soon as the refusal has arrived.
 func TestRefusedBodyOfOpenConnection(t *testing.T) {
 	agent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

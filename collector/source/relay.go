@@ -50,7 +50,7 @@ type filteredBody struct {
 	retry         time.Duration // the last reconnection time that was sent to the client
 	hasRetry      bool          // one was sent
 	unended       bool          // the last frame lacks its blank line, so no block may follow
-	quietSince    time.Time     // when the first frame arrived that was withheld since something has left; zero if none was
+	quietSince    time.Time     // when the first frame arrived that was withheld since the last output; zero if there was none
 	endReason     event.End     // set before the queue is closed
 	err           error
 }
@@ -273,11 +273,11 @@ func (r *filteredBody) relay(b *event.Batch) {
 	}
 }
 
-// maxQuiet is how long a client gets nothing while the agent sends frames. Idle timeouts of proxies and balancers are longer.
+// maxQuiet is how long a client may get nothing while the agent sends frames. Idle timeouts of proxies and balancers are longer.
 const maxQuiet = 10 * time.Second
 
 // keepAlive appends an empty comment after a withheld frame if the client has got nothing for maxQuiet. Otherwise an idle timeout
-// before it would end the stream of an agent that is not idle, such as a model that reasons.
+// between the two could end the stream although the agent is not idle, for example while its model reasons.
 func (r *filteredBody) keepAlive(received time.Time) {
 	switch {
 	case len(r.out) > 0, r.unended:

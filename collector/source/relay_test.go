@@ -325,7 +325,7 @@ func TestManyComments(t *testing.T) {
 	}
 }
 
-// TestQuietStream checks that a client whose agent sends only what is withheld gets an empty comment now and then.
+// TestQuietStream checks that a client gets empty comments while all frames of its agent are withheld.
 func TestQuietStream(t *testing.T) {
 	for name, test := range map[string]struct {
 		frames []string // one every 4 s

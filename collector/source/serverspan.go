@@ -27,7 +27,7 @@ type Tracing struct {
 	Methods    []string // the HTTP methods that spans may name; nil for those of the conventions
 }
 
-// extract returns a context with the span and the baggage of the caller. More than one traceparent is none.
+// extract returns a context with the span and the baggage of the caller. Several traceparent headers count as none.
 //
 // Source: test_traceparent_duplicated in test/test.py of w3c/trace-context.
 func (t Tracing) extract(ctx context.Context, h http.Header) context.Context {
