@@ -79,7 +79,7 @@ func Classify(err error) Result {
 		return Result{Outcome: Unreachable, Cause: "HTTP status 429, 502, 503 or 504", RetryAfter: retryAfter(err)}
 	case unencodable.MatchString(text):
 		return Result{Outcome: Malformed, Cause: "cannot be encoded"}
-	case errors.Is(err, proto.Error): // the answer cannot be decoded, but its status says that the backend has the batch
+	case errors.Is(err, proto.Error): // the answer cannot be decoded, but its status is a success
 		return Result{Outcome: Delivered}
 	case clientLimit.MatchString(text):
 		return Result{Outcome: TooLarge, Cause: "too large for the exporter"}

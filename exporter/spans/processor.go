@@ -32,7 +32,7 @@ func DropReasons() []string {
 const (
 	shortestPause = time.Second / 4 // between attempts; during a shutdown, every pause
 	longestPause  = 30 * time.Second
-	maxRetryAfter = 5 * time.Minute // of a pause that the backend asks for
+	maxRetryAfter = 5 * time.Minute // maximum pause that the backend can ask for
 	absentWait    = 2 * time.Second // how long a shutdown waits for a backend to accept a connection
 	maxGuesses    = 5               // attempts to deliver a batch whose failures cannot be classified
 )
@@ -67,7 +67,7 @@ type Processor struct {
 	split    split         // of a batch that was rejected as malformed
 	guesses  int           // attempts to deliver the oldest batch with a failure that could not be classified
 	rejected time.Time     // time of the last rejection; see logRejected
-	asked    time.Duration // pause that the backend asked for in its last response
+	asked    time.Duration // pause that the backend's last response asked for
 
 	mu       sync.Mutex
 	queue    []sdktrace.ReadOnlySpan
@@ -253,8 +253,8 @@ func (p *Processor) deliverAll(ctx context.Context, minQueued int) bool {
 
 // deliverLast delivers during the shutdown. For a backend that is slow, overloaded or restarting behind a
 // proxy it tries until the context is done. It gives up a backend that accepts no connection for
-// absentWait: such a backend is unlikely to return in time, and the agent's pod would wait for it. It does not wait as long as
-// an overloaded backend asks, because the spans would be lost.
+// absentWait: such a backend is unlikely to return in time, and the agent's pod would wait for it. It ignores the pause
+// that an overloaded backend asks for, because the spans would be lost.
 func (p *Processor) deliverLast(ctx context.Context) {
 	var absent time.Time // when the backend was first found absent
 	for p.queued() > 0 {

@@ -59,7 +59,7 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 	return op
 }
 
-// startsAgain reports whether a frame starts an agent that has given its final answer: it is invoked again.
+// startsAgain reports whether a frame invokes an agent again that has given its final answer.
 func (r *openRun) startsAgain(op *Operation, b *event.Batch) bool {
 	return op != nil && op.open && op.finalFrame > 0 && b.Has(event.KindAgentStarted)
 }
@@ -248,8 +248,8 @@ func (r *openRun) endIfDone(agent *Operation) {
 	}
 }
 
-// failWithin marks the agents in a call that has failed. An agent without a final answer has not completed its work. It failed
-// itself if its own last result was the same failure: the exception has passed through it.
+// failWithin marks the agents without a final answer in a failed call as unfinished. An agent whose own last call failed with the
+// same code has failed too, because the exception has passed through it.
 func (r *openRun) failWithin(call *Operation, code string) {
 	for op := call.lastChild; op != nil; op = op.prevSibling {
 		if !op.Kind.Invokes() || op.finalFrame > 0 {
@@ -271,7 +271,7 @@ func (r *openRun) endWithin(call *Operation) {
 	r.endInner(call)
 }
 
-// laneOr returns the lane of a node, or the given lane if the operation is no node or nil.
+// laneOr returns the lane of an operation. It returns the given lane if the operation is nil or no node.
 func (op *Operation) laneOr(lane string) string {
 	if op == nil || op.node == nil {
 		return lane

@@ -26,7 +26,7 @@ func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
 	agent = agent.failingOperation(e.Error).firstOpen()
 	key := responseKey{agent, b.Response}
 	if r.endAwaitingUsage(key); b.AgentUnknown {
-		r.endAllAwaitingUsage() // a later frame names only the agent of the last one
+		r.endAllAwaitingUsage() // a later frame names only the agent of the last response
 	}
 	op := r.partialResponses[key]
 	if op == nil {

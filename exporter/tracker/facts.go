@@ -57,7 +57,7 @@ func (r *openRun) endAwaitingUsage(key responseKey) {
 	op.Ended = ended
 }
 
-// attribute attributes a response and a call to the agent that has sent them, once the stream names it.
+// attribute moves a response and a call to the agent that the stream has now named as their sender.
 func (r *openRun) attribute(sent *event.Sent, agent *Operation) {
 	for key, op := range r.awaitingUsage {
 		if key.response == sent.Response && op.Agent == "" {

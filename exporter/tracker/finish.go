@@ -192,7 +192,7 @@ func (r *openRun) endInner(within *Operation) {
 }
 
 // propagateStatus applies the status of an ended child to its container. A container has no frames of
-// its own from which its status could be derived. A call waits if an agent that works in it does.
+// its own from which its status could be derived. A call waits if an agent that works in it waits.
 func (r *openRun) propagateStatus(op *Operation) {
 	above := op.parent
 	if op.Status == OperationInterrupted && (above.Kind == ExecuteTool || op.CallID != "") {

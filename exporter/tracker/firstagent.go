@@ -47,8 +47,8 @@ func (r *openRun) speakAsRoot(key agentKey) {
 	}
 }
 
-// raiseFirst puts a workflow above the first agent. From now on, the lane of the agent is its branch, and its frames are not
-// those of the run's lane.
+// raiseFirst puts a workflow above the first agent. From then on, the agent's frames are in the lane of its branch, and no longer in
+// the run's lane.
 func (r *openRun) raiseFirst() {
 	first := r.Root
 	r.rootIsFirst = false

@@ -15,12 +15,12 @@ func mayBeRoot(place string) fact {
 	return func(b *event.Batch) { b.Branch, b.MayBeRoot = place, true }
 }
 
-// responseOf is a frame of a response whose agent is not known yet.
+// responseOf returns a frame of a response whose agent is not known yet.
 func responseOf(response string) fact {
 	return func(b *event.Batch) { b.AgentUnknown, b.Response = true, response }
 }
 
-// sentBy names the agent of a response and a call.
+// sentBy returns the frame that names the agent of a response and a call.
 func sentBy(response, call string) fact {
 	return func(b *event.Batch) { b.Sent = &event.Sent{Response: response, Call: call} }
 }
@@ -126,7 +126,7 @@ invoke_agent a ok 1-3
 
 var starts = fresh(event.KindAgentStarted)
 
-// TestNamedLate names the agent of a response after the response has ended. Until then, neither the response nor its call is the root's.
+// TestNamedLate names the agent of a response after the response has ended. Until then, neither the response nor its call belongs to the root.
 func TestNamedLate(t *testing.T) {
 	for name, c := range map[string]struct {
 		frames []*event.Batch

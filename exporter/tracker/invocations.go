@@ -33,7 +33,7 @@ func (r *openRun) enclosingInvocation(above, last *Operation, n *event.Node) *Op
 // only a task's caller gets a new one under the same number. Otherwise a model that answers again after its
 // final answer, after a transfer or after another agent has spoken starts a new invocation. In ADK for
 // JavaScript, control may return from a transfer by itself. A frame of the agent that is no response shows this.
-// A parallel agent states once for each invocation that it runs others.
+// A parallel agent has one frame in each invocation, which says that it runs other agents.
 //
 // Source: google/adk/agents/parallel_agent.py of google-adk 2.13.
 func (r *openRun) isNewInvocation(op *Operation, n *event.Node, b *event.Batch) bool {
@@ -61,12 +61,12 @@ func failureIn(b *event.Batch) event.Failure {
 	return b.Events[i].Error
 }
 
-// startsLater reports whether cause is that of an operation which started at an unknown time after it.
+// startsLater reports whether cause is the operation's own cause, and the operation started at an unknown time after it.
 func (op *Operation) startsLater(cause Timestamp) bool {
 	return op.node != nil && op.node.delayUnknown && op.node.cause == cause
 }
 
-// spokeAfter reports whether something in any lane of an operation has sent a whole frame after cause.
+// spokeAfter reports whether any lane of an operation has a whole frame after cause.
 func (op *Operation) spokeAfter(cause Timestamp) bool {
 	return op.node != nil && op.node.lastBelow.Frame > cause.Frame
 }

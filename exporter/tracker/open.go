@@ -44,10 +44,10 @@ type openRun struct {
 	isAnnounced      bool                       // observers have been notified of its start
 	rootDecided      bool                       // the kind of the root operation is decided
 	rootGuessed      bool                       // the protocol does not say what the root is: something may still run beside it
-	ownWork          bool                       // an operation is of a speaker that is known, or of the run itself
+	ownWork          bool                       // a known speaker, or the run itself, has an operation
 	rootIsFirst      bool                       // the root is the first agent directly below the run; the run itself has not spoken
 	rootRaised       bool                       // a workflow was put above the first root
-	rootLane         string                     // the branch in which the first agent spoke last while it was the root
+	rootLane         string                     // the branch in which the first agent last spoke as the root
 	lastOwn          Timestamp                  // the last whole frame without a speaker
 	endStated        bool                       // the protocol stated its end
 	outcomePending   bool                       // its end was stated, and its outcome may follow
@@ -364,7 +364,7 @@ type openState struct {
 	ordinal      int       // position among the operations of the run with the same OperationKind.order
 	failedFrame  int       // the last frame that states a failure
 	failureCode  string    // code of that failure in the stream
-	lastResult   failure   // of its last call that has ended; empty if that has not failed
+	lastResult   failure   // of the call that ended last; empty if that call did not fail
 	finalFrame   int       // its last final frame
 	endFrame     int       // the last frame that states its end
 	pausedFrame  int       // the frame that paused it until an answer comes from outside

@@ -9,7 +9,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// TestOrderUnknown has agents work beside each other in an order that the protocol does not say.
+// TestOrderUnknown has agents work beside each other in an order that the protocol does not state.
 func TestOrderUnknown(t *testing.T) {
 	unordered := func(place string) fact {
 		return func(b *event.Batch) { b.Branch, b.MayBeRoot, b.OrderUnknown = place, true, true }

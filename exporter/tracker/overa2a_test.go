@@ -134,7 +134,7 @@ invoke_agent boss ok 0-6
 	})
 }
 
-// TestFailuresOverA2A checks what an error without an agent hits.
+// TestFailuresOverA2A checks which operation an error without an agent hits.
 func TestFailuresOverA2A(t *testing.T) {
 	unnamed, named := proxied(), proxied()
 	unnamed.App, named.App = "", "a"
@@ -215,7 +215,7 @@ invoke_workflow  ok 0-5
     chat m ok 3-4`}})
 }
 
-// TestCallerWaits checks that an agent waits if one that it called does.
+// TestCallerWaits checks that an agent waits if an agent that it called waits.
 func TestCallerWaits(t *testing.T) {
 	asksIn := func(more ...fact) *event.Batch {
 		return at2("sub", "app@1/boss@1/sub@1", "sub@t1", append(more, responds("m"), asks("q", event.InputConfirmation))...)

@@ -13,8 +13,8 @@ func (r *openRun) runsInLane(op *Operation, lane string) bool {
 	return op != nil && (op.Kind == InvokeAgent || op == r.Root && r.rootGuessed) && op.node.isContainer && op.node.lane != lane
 }
 
-// runningParallel returns the innermost parallel agent around the agent in control that has certainly not ended, or nil: only one
-// of its agents has spoken, or another one has not given its final answer.
+// runningParallel returns the innermost parallel agent around the agent in control that has certainly not ended, or nil. It has not if
+// only one of its agents has spoken, or if another one has not given its final answer.
 func (r *openRun) runningParallel() *Operation {
 	for at := r.current; at != nil; at = at.runner() {
 		if up := at.runner(); at.node != nil && r.runsInLane(up, at.node.lane) {

@@ -62,8 +62,8 @@ func (op *Operation) agentName() string {
 	return op.Name
 }
 
-// raiseFinishedRoot puts a workflow above the agent that was taken for the root, because of an error that names no agent: if the
-// agent has answered without a mark of its final answer, something else failed. After a marked one, a callback of its own may have.
+// raiseFinishedRoot puts a workflow above the agent that was taken for the root when an error names no agent. If the agent has
+// answered, and its protocol does not mark final answers, something else failed. After a marked one, its own callback may have failed.
 func (r *openRun) raiseFinishedRoot() {
 	at := r.Root
 	if r.rootGuessed && r.current == at && at.Name != r.App && at.node.gaveFinalAnswer && at.node.finalsUnmarked && !at.hasFailed() && r.hasRoom(InvokeWorkflow) {

@@ -26,7 +26,7 @@ type node struct {
 	looksLikeAgent  bool // a child gave a final answer that is not an output, or control was transferred to its name
 	transferred     bool // its last frame transferred control
 	taskReturned    bool // got control back from a task
-	delayUnknown    bool // started at an unknown time after its cause: it is a retry, or works beside others in unknown order
+	delayUnknown    bool // started at an unknown time after its cause: it is a retry, or the order of agents is unknown
 	receivedControl bool // got control by a transfer
 	usedModel       bool // a model answered for it
 	gaveFinalAnswer bool // its model's last answer was final
@@ -305,8 +305,8 @@ func (op *Operation) causeOf(lane string) Timestamp {
 	return latest(op.node.cause, top.node.lastBelow)
 }
 
-// causeOfChat returns the frame after which an agent can ask a model, and reports whether it asked at an unknown time after it.
-// An agent that has given its final answer is invoked again by what runs it.
+// causeOfChat returns the frame after which an agent can ask a model. isLater reports whether it asked at an unknown time after
+// that frame. If the agent has given its final answer, what runs it has invoked it again.
 func (op *Operation) causeOfChat(b *event.Batch) (cause Timestamp, isLater bool) {
 	cause = op.causeOf(op.laneOr(b.Branch))
 	above := op.runner()

@@ -13,7 +13,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// scalar appends a value that has the form, or what stands for it.
+// scalar appends a value that has the form, or its replacement.
 func scalar(dst []byte, v strictjson.Value, form event.Form) ([]byte, bool) {
 	switch v.Kind() {
 	case strictjson.String:

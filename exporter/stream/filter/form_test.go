@@ -18,7 +18,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
-// TestForms sends values to the public in places for names, IDs, URLs and media types.
+// TestForms checks what leaves under the policy public for names, IDs, URLs and media types.
 func TestForms(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	const hashed = "sha256-0d4e2ca9e9cbced7a7a5380eb29e1a37"
@@ -93,8 +93,8 @@ func dialectNamed(t *testing.T, name string) interface{ Table() *event.Table } {
 // callKinds are the kinds of facts about calls.
 var callKinds = []event.Kind{event.KindToolStarted, event.KindToolPaused, event.KindToolProgress, event.KindToolEnded}
 
-// TestOddCalls renames the tools and calls of recordings. Where a name or an ID may not leave as it is, the public learns the same of the
-// calls as with another: no frame about a call leaves without its beginning.
+// TestOddCalls renames the tools and calls of recordings. Even if a name or an ID may not leave as it is, the same frames about calls
+// leave: none leaves without the beginning of its call.
 func TestOddCalls(t *testing.T) {
 	files, err := filepath.Glob("../../../collector/dialect/*/testdata/*.sse")
 	if err != nil || len(files) == 0 {
@@ -135,7 +135,7 @@ func TestOddCalls(t *testing.T) {
 	}
 }
 
-// callsLeft renames strings and returns what the public learns of calls: the kinds of facts, and the position of the call.
+// callsLeft renames strings and returns what leaves of calls under the policy public: the kinds of facts, and the position of the call.
 func callsLeft(t *testing.T, dialect, wire string, old []string, to string) (left []string) {
 	t.Helper()
 	slices.Sort(old)

@@ -85,8 +85,8 @@ func FailureFrame(b *event.Batch, why Reason) Frame {
 	return errorFrame(b.Table, b.Table.FailureData)
 }
 
-// failsRun reports whether a frame is an error or ends a run in a failure. An error in an ordinary frame may be one from which the run
-// recovers, and a run that was canceled has not failed.
+// failsRun reports whether a frame is an error or ends a run in a failure. A run may recover from an error in an ordinary frame, and a
+// canceled run has not failed.
 func failsRun(b *event.Batch) bool {
 	return slices.ContainsFunc(b.Events, func(e event.Event) bool {
 		return (e.Kind == event.KindError && !e.Inline || e.Kind == event.KindRunEnded && e.Error != event.NoFailure) && e.Error != event.FailureCanceled

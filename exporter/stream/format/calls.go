@@ -23,7 +23,7 @@ func (r *run) startUnnamed(tool string, id func() string) string {
 	return begun.id
 }
 
-// endUnnamed returns the id of a call that ends without one on the wire. It is taken for the oldest open call of its tool.
+// endUnnamed returns the id of a call that ends without one on the wire: that of the oldest open call of its tool.
 func (r *run) endUnnamed(tool string, id func() string) string {
 	i := slices.IndexFunc(r.calls, func(open call) bool { return open.tool == tool })
 	if i < 0 {
@@ -63,7 +63,7 @@ type renamedCall struct {
 	started            bool // its start was seen
 }
 
-// rename gives a call of a branch another id for readers, instead of an earlier one.
+// rename gives a call of a branch another id for readers. It replaces an earlier renaming of the same id in the branch.
 func (r *run) rename(branch, onWire, id string) string {
 	r.renamed = slices.DeleteFunc(r.renamed, func(known renamedCall) bool { return known.onWire == onWire && known.branch == branch })
 	if len(r.renamed) == maxCalls {
@@ -73,7 +73,7 @@ func (r *run) rename(branch, onWire, id string) string {
 	return id
 }
 
-// renamedCall returns the renamed call with an id in a branch, else the last one in any branch, or nil.
+// renamedCall returns the renamed call with an id in a branch. If there is none, it returns the last one in any branch, or nil.
 func (r *run) renamedCall(branch, onWire string) (found *renamedCall) {
 	for i := range r.renamed {
 		switch known := &r.renamed[i]; {
@@ -87,20 +87,20 @@ func (r *run) renamedCall(branch, onWire string) (found *renamedCall) {
 	return found
 }
 
-// callOwners knows which call an id of the wire belongs to. Some models number the calls of each answer, so runs, and agents that work
-// in parallel, may have the same ids. Readers of AG-UI keep calls by their id over all runs, and readers of A2A within a task.
+// callOwners records which call an id on the wire belongs to. Some models number the calls of each answer. So several runs, or parallel
+// agents, may have the same ids. Readers of AG-UI identify calls by id across all runs, and readers of A2A within a task.
 type callOwners struct {
 	byID   *simplelru.LRU[callIDKey, callOwner]
 	perRun bool
 }
 
-// callIDKey is an id of the wire, in one run or in all (nil).
+// callIDKey is an id on the wire, in one run or in all (nil).
 type callIDKey struct {
 	run    *run
 	onWire string
 }
 
-// callOwner is the call that has an id: its run, and the branch that started it if that was seen.
+// callOwner is the call that has an id: its run, and the branch that started it if the start was seen.
 type callOwner struct {
 	run     *run
 	branch  string
@@ -122,7 +122,7 @@ func (c callOwners) keyOf(r *run, onWire string) callIDKey {
 	return callIDKey{nil, onWire}
 }
 
-// started returns the id for readers of a call that starts.
+// started returns a starting call's id for readers.
 func (c callOwners) started(r *run, b *event.Batch, e *event.Event, id func() string) string {
 	if e.CallID == "" {
 		return r.startUnnamed(e.Name, id)
@@ -146,7 +146,7 @@ func (c callOwners) started(r *run, b *event.Batch, e *event.Event, id func() st
 	return onReader
 }
 
-// ended returns the id for readers of a call that ends.
+// ended returns an ending call's id for readers.
 func (c callOwners) ended(r *run, b *event.Batch, e *event.Event, id func() string) string {
 	if e.CallID == "" {
 		return r.endUnnamed(e.Name, id)
@@ -154,9 +154,9 @@ func (c callOwners) ended(r *run, b *event.Batch, e *event.Event, id func() stri
 	return c.idOf(r, b.Branch, e.CallID, id)
 }
 
-// idOf returns the id for readers of a run's call, which a frame of a branch names. It differs from the one on the wire if that belongs
-// to another call. A call that no frame of the branch started is the last one with its id, as in spans. An earlier run of the session
-// has the same call: its result often comes with the next run.
+// idOf returns the id for readers of a run's call that a frame of a branch names. It differs from the id on the wire if that belongs to
+// another call. If no frame of the branch started the call, it is the last one with its id, as in spans. If an earlier run of the session
+// has the id, it is the same call, because the result of a call often comes with the next run.
 func (c callOwners) idOf(r *run, branch, onWire string, id func() string) string {
 	key := c.keyOf(r, onWire)
 	owner, known := c.byID.Get(key)

@@ -8,7 +8,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// converted is a reader that also needs the frames before its position.
+// converted returns a reader that also needs the frames before its position.
 func converted(t *testing.T, s *Store, lastEventID string, q replay.Query) *reader {
 	t.Helper()
 	at, refused := s.Attach(t.Context(), stream.Request{Query: q, LastEventID: lastEventID, Earlier: true})
@@ -111,8 +111,8 @@ func TestEarlierNeedsAFeed(t *testing.T) {
 	}
 }
 
-// TestEarlierSkipped reads earlier frames for too long. Readers get the frames after their position, and none before it
-// is left.
+// TestEarlierSkipped reads earlier frames for too long. Readers get the frames after their position, and the ring keeps
+// none before it.
 func TestEarlierSkipped(t *testing.T) {
 	s := newServer(t, "")
 	store, seen := s.open(func(set *Settings) { set.maxEarlierTime = 1 })
@@ -127,7 +127,7 @@ func TestEarlierSkipped(t *testing.T) {
 	}
 }
 
-// TestEarlierGap removes messages before and after a reader's position. It gets a gap only for those after it.
+// TestEarlierGap removes messages before and after a reader's position. The reader gets a gap only for those after it.
 func TestEarlierGap(t *testing.T) {
 	s := newServer(t, "")
 	store, _ := s.open(nil)

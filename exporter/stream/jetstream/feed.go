@@ -32,7 +32,7 @@ type feed struct {
 	streams      *streamRegistry
 	observer     Observer
 	place               // without subjects, the feed receives nothing
-	after        uint64 // readers get the messages after this number
+	after        uint64 // readers get only messages after this number
 	epoch        string
 	ring         *replay.Ring
 	gaps         gapDetector
@@ -181,8 +181,8 @@ func (f *feed) nothingMissed(ctx context.Context, before *streamState) bool {
 	return true
 }
 
-// endEarlier ends reading earlier messages. The next consumer starts after them, because only a new one tells reliably
-// that nothing is pending. A part of the earlier messages could mislead the formats, so they are kept only if complete.
+// endEarlier stops reading earlier messages. The next consumer starts after them, because only a new consumer reliably
+// reports that nothing is pending. Incomplete earlier messages are dropped, because they could mislead the formats.
 func (f *feed) endEarlier(complete bool) {
 	f.gaps.last = f.after
 	if !complete {

@@ -35,7 +35,7 @@ type Settings struct {
 	Ring         replay.Settings // of each feed
 	Publish      bool            // false: this process only reads
 
-	maxEarlierTime time.Duration // for which a feed reads messages before its readers' positions; 0: the default
+	maxEarlierTime time.Duration // how long a feed reads messages before its readers' positions; 0: the default
 
 	messageIDs *messageIDs // shared by all shards of a process, so that an id does not depend on the shard; nil: the store's own
 

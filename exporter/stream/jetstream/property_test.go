@@ -57,7 +57,7 @@ func newSite(t *testing.T, store stream.Store) *site {
 	return &site{store: store, server: httptest.NewServer(hub.Handler())}
 }
 
-// earlierStore is a store that most readers ask for earlier frames, which they must not get.
+// earlierStore is a store that requests earlier frames for most readers, which must not get them.
 type earlierStore struct{ stream.Store }
 
 func (s earlierStore) Attach(ctx context.Context, r stream.Request) (stream.Attachment, stream.Refusal) {

@@ -66,8 +66,8 @@ type Entry struct {
 	EventID []byte
 	Ordinal uint64
 
-	// Earlier is set if the entry precedes everything that readers get. Its number is at most Settings.After, and it
-	// comes before all other entries. Only EarlierFrames returns it.
+	// Earlier is set if the entry precedes everything that readers get. Its number is at most Settings.After, and the
+	// ring gets it before all other entries. Only EarlierFrames returns it.
 	Earlier bool
 
 	// StreamEnded is set if the entry is not a frame but the end of Stream; End says how it ended.
@@ -224,7 +224,7 @@ func (r *Ring) evict(v *view, now time.Duration) {
 	v.dropSegments()
 }
 
-// evictFrame removes the oldest frame, which is in a segment at an index. The caller holds the lock.
+// evictFrame removes the oldest frame, which is at index i of a segment. The caller holds the lock.
 func (r *Ring) evictFrame(v *view, segment *segment, i int) {
 	f := &segment.frames[i]
 	r.sessions[bucketOf(f.session.Value())].evicted.Store(v.oldest) // before a reader can miss the frame

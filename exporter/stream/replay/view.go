@@ -123,7 +123,7 @@ func (v *view) find(sequence uint64) (*segment, int) {
 	return s, int(sequence - s.first)
 }
 
-// oldestYoungerThan returns the oldest sequence that readers get and whose frame is younger than age, or head+1.
+// oldestYoungerThan returns the oldest sequence that readers may get and whose frame is younger than age, or head+1.
 func (v *view) oldestYoungerThan(now, age time.Duration) uint64 {
 	n := sort.Search(v.frames(), func(n int) bool {
 		s, i := v.find(v.oldest + uint64(n))

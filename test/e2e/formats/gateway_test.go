@@ -24,7 +24,7 @@ import (
 	"github.com/delegraph/delegraph/test/subprocess"
 )
 
-// uncounted is an observer of a store.
+// uncounted is an observer of a store that does nothing.
 type uncounted struct{}
 
 func (uncounted) CountPublished()                   {}

@@ -59,7 +59,7 @@ func newServedWithin(t *testing.T, policy string, frames int, memory *budget.Acc
 	return newServedFrom(t, policy, stream.Settings{Replay: replay.Settings{Frames: frames, Bytes: 64 << 20, Age: time.Hour, Epoch: "e"}, Memory: memory})
 }
 
-// newServedFrom takes the store of the settings, and their memory account.
+// newServedFrom is newServed with the store and the memory account of the settings.
 func newServedFrom(t *testing.T, policy string, set stream.Settings) *served {
 	t.Helper()
 	c := config.Default()

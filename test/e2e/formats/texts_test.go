@@ -45,7 +45,7 @@ var (
 	}
 )
 
-// TestTextsOfMessages checks that a text is followed by its message, and stated once, also for AG-UI's own client.
+// TestTextsOfMessages checks that a text is recognized by its message and stated once, also for AG-UI's own client.
 func TestTextsOfMessages(t *testing.T) {
 	p, two := newPlayer(t), []string{"Alpha one", "Beta two"}
 	for name, c := range map[string]struct {
