@@ -36,6 +36,19 @@ func TestPoliciesOfText(t *testing.T) {
 	})
 }
 
+// TestPublicEnd checks that the end of a run leaves publicly, without a text that may not.
+func TestPublicEnd(t *testing.T) {
+	f, got := filter.New(filter.Settings{Policy: event.PolicyPublic}), ""
+	decodeAll(t, []string{"session u", `end {"secret":"x"}`}, func(b *event.Batch) {
+		if frame, why := f.Apply(b); why == filter.Passed {
+			got += frame.Name + " " + string(frame.Data)
+		}
+	})
+	if got != "end " {
+		t.Errorf("%q leaves, want the end without its text", got)
+	}
+}
+
 // TestEqualChunks checks that every chunk leaves, also one that repeats the answer, and that a reader of
 // events gets equal chunks that begin an answer.
 func TestEqualChunks(t *testing.T) {

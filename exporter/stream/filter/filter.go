@@ -213,7 +213,10 @@ func (f *Filter) applyText(b *event.Batch, rules event.Type) (Frame, Reason) {
 		case slices.Contains(rules.Public.AllowedValues, string(data)):
 		case rules.Public.Replacement != "":
 			data = []byte(rules.Public.Replacement)
-		case !hasForm(rules.Public.Form, data):
+		case hasForm(rules.Public.Form, data):
+		case kinds&kindBit(event.KindRunEnded) != 0:
+			data = nil // the run ends, whatever the text
+		default:
 			return Frame{}, ReasonEmpty
 		}
 	default:
