@@ -132,7 +132,7 @@ func (c callOwners) started(r *run, b *event.Batch, e *event.Event, id func() st
 	renamed := r.renamedCall(b.Branch, e.CallID)
 	isNew := renamed == nil || renamed.branch != b.Branch
 	startedElsewhere := owner.run == r && owner.started && owner.branch != b.Branch || renamed != nil && renamed.started
-	onReader := ""
+	var onReader string
 	if e.ReusesID || isNew && startedElsewhere {
 		onReader = r.rename(b.Branch, e.CallID, id())
 	} else {
