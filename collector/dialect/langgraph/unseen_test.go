@@ -56,6 +56,7 @@ func TestReplacedMessages(t *testing.T) {
 		checkStaysIn(t, []filter.Settings{client, public}, state, internal, sent{"values", replaced})
 		if internal.name != "messages" {
 			checkStaysIn(t, []filter.Settings{client, public}, state, internal, sent{"tasks", `{"id":"2","name":"a","input":` + replaced + `,"triggers":[]}`})
+			checkStaysIn(t, []filter.Settings{client, public}, state, internal, state, sent{"values", replaced})
 		}
 	}
 	stream := []sent{saved("", `"a"`, state.data), {"custom", `{"type":"internal:x"}`}, saved("", `"a"`, state.data), saved("", `"a"`, strings.Replace(state.data, "draft", "edited", 1))}
