@@ -18,10 +18,10 @@ import (
 //   - When any stream closes, the frames that listening streams received earlier are observed first. The
 //     frames that they receive later are observed after the close.
 //   - When a listening stream closes, the previous rule applies to the frames of all streams.
-//   - When any other stream of a session opens, the frames and ends that earlier streams of the session have
-//     brought are observed first: the client may have asked for its next turn because of them. A stream whose
-//     request names no session counts for every session, because its answer may name any. At most maxEarlier
-//     streams with the session, and as many without one, count.
+//   - When any other stream of a session opens, everything that earlier streams of the session have received is
+//     observed first, because the client may have waited for it. If the request of an earlier stream names no
+//     session, its answer may name any, so it counts too. At most maxEarlier streams with the session, and as
+//     many without one, count.
 //   - The frames that a session's stream receives while a request of the session has no answer yet are
 //     observed after the first frame of the answer, because they may be of the run that the request begins.
 //     For each request, this applies to at most maxHeld streams.

@@ -38,7 +38,7 @@ func CustomDialects(c config.Config) map[string]dialect.Dialect {
 
 // Decoder returns a function that makes decoders of filtered frames, for readers that want another format. The function
 // takes the source of a stream, its dialect, and whether it answers one request. customs returns the dialect of a source
-// that has a mapping, or nil. wholeCalls says whether the frames of a stream that begins now may have arguments of calls.
+// that has a mapping, or nil. wholeCalls is called when a stream begins, and says whether its frames may have arguments of calls.
 func Decoder(c collector.Settings, wholeCalls func() bool, customs func(source string) dialect.Dialect) func(source, name string, answer bool) format.Decoder {
 	dialects := map[string]dialect.Dialect{}
 	for _, d := range collector.Dialects() {

@@ -54,8 +54,8 @@ func (d *decoder) selectNamed(functions ...func(*response) bool) {
 	}
 }
 
-// selectOpen makes the matching open response current, or the only open one if none matches. Of several, it chooses the one whose pieces
-// the event's whole text begins with. If it may still be one of several, it makes the shared response current.
+// selectOpen makes the matching open response current. If none matches, it takes the only open one. If several match, it takes the one
+// whose pieces are the beginning of the event's whole text. If several remain, it makes the shared response current.
 func (d *decoder) selectOpen(matches func(*response) bool, whole []byte) {
 	var open, matching []*response
 	for r := range d.openAnswers() {

@@ -6,9 +6,9 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// RelayedThoughts tells which texts are thoughts of a remote agent whose A2A answer an ADK agent passes on. The ADK agent
-// repeats the answer in its metadata. Its own parts lack marks of the objects around the texts and, with Vertex AI, marks of the
-// parts.
+// RelayedThoughts finds the thoughts of a remote agent in what an ADK agent passes on. The remote agent's A2A answer is in
+// the metadata, with all its marks. The ADK agent's own parts lack the marks that stand around texts and, with Vertex AI,
+// those of parts.
 //
 // Source: google/adk/a2a/converters/part_converter.py of google-adk 2.13, convert_a2a_part_to_genai_part.
 type RelayedThoughts struct {

@@ -107,7 +107,7 @@ type callOwner struct {
 	started bool
 }
 
-// maxOwnedCalls bounds the ids whose call is known. A forgotten one counts as new.
+// maxOwnedCalls is the most ids whose calls are remembered. If an id was forgotten, its call counts as new.
 const maxOwnedCalls = 1024
 
 func newCallOwners(perRun bool) callOwners {
