@@ -122,7 +122,7 @@ func TestRunbookReasons(t *testing.T) {
 	for page, metric := range map[string]string{
 		"DelegraphParseErrorBudgetBurn": "delegraph_parse_errors_total", "DelegraphSpansDropped": "delegraph_spans_dropped_total",
 	} {
-		row := regexp.MustCompile("(?m)^- `reason` of `" + metric + "`: (.*)$").FindSubmatch(content)
+		row := regexp.MustCompile("(?m)^- `" + metric + "{.* `reason`: (.*)[.]$").FindSubmatch(content)
 		if row == nil {
 			t.Fatalf("metrics.md has no reasons of %s", metric)
 		}

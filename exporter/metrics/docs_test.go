@@ -48,6 +48,7 @@ func lists(t *testing.T) string {
 		kinds[f.GetName()] = f.GetType()
 	}
 	var b strings.Builder
+	used := labelUses()
 	for _, section := range append(table[:len(table):len(table)], newest()) {
 		fmt.Fprintf(&b, "### %s\n\n", section.title)
 		for _, m := range section.metrics {
@@ -58,12 +59,18 @@ func lists(t *testing.T) string {
 			if kinds[m.name] != dto.MetricType_COUNTER {
 				kind = " (" + strings.ToLower(kinds[m.name].String()) + ")"
 			}
-			fmt.Fprintf(&b, "- `%s%s`%s: %s\n", m.name, labels, kind, m.help)
+			fmt.Fprintf(&b, "- `%s%s`%s: %s", m.name, labels, kind, m.help)
+			for _, label := range m.labels {
+				if values := valuesOf(m, label); used[values].isOwn() {
+					fmt.Fprintf(&b, " `%s`: %s.", label, values)
+				}
+			}
+			b.WriteString("\n")
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("### Names over OTLP\n\nMetrics of the conventions, with their units: " + strings.Join(sentNames(), ", ") + ".\n")
-	b.WriteString("\n### Labels\n\n")
+	b.WriteString("### Names over OTLP\n\nMetrics of the conventions: " + strings.Join(sentNames(), ", ") + ".\n")
+	b.WriteString("\n### Labels\n\nThose that several metrics have, or whose values are open:\n\n")
 	for _, line := range labelLines() {
 		b.WriteString(line)
 	}
@@ -71,10 +78,10 @@ func lists(t *testing.T) string {
 	return b.String()
 }
 
-// sentNames returns the names and units of the conventions' metrics.
+// sentNames returns the names of the conventions' metrics.
 func sentNames() (names []string) {
 	for _, m := range append(released.all(), latest.all()...) {
-		name := fmt.Sprintf("`%s` (%s)", m.sent, m.unit)
+		name := "`" + m.sent + "`"
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -82,34 +89,59 @@ func sentNames() (names []string) {
 	return names
 }
 
-// labelLines returns a line for each list of label values, with the labels that have it. If a label has several lists, its lines name
-// the metrics.
-func labelLines() (lines []string) {
-	labels, metrics, lists := map[string][]string{}, map[string][]string{}, map[string]map[string]bool{}
+// labelUse is the use of a list of label values: the labels and the metrics that have it.
+type labelUse struct{ labels, metrics []string }
+
+// isOwn reports whether the list is closed and belongs to one label of one metric. Such a list stands beside its metric.
+func (u labelUse) isOwn() bool {
+	if len(u.labels) > 1 || len(u.metrics) > 1 {
+		return false
+	}
+	return closedValues[u.labels[0]] != nil || closedValues[u.metrics[0]+" "+u.labels[0]] != nil
+}
+
+// labelUses returns the use of each list of label values, as valuesOf describes it.
+func labelUses() map[string]labelUse {
+	all := map[string]labelUse{}
 	for _, section := range append(table[:len(table):len(table)], newest()) {
 		for _, m := range section.metrics {
 			for _, label := range m.labels {
 				values := valuesOf(m, label)
-				if !slices.Contains(labels[values], label) {
-					labels[values] = append(labels[values], label)
+				u := all[values]
+				if !slices.Contains(u.labels, label) {
+					u.labels = append(u.labels, label)
 				}
-				metrics[values] = append(metrics[values], m.name)
-				if lists[label] == nil {
-					lists[label] = map[string]bool{}
+				if !slices.Contains(u.metrics, m.name) {
+					u.metrics = append(u.metrics, m.name)
 				}
-				lists[label][values] = true
+				all[values] = u
 			}
 		}
 	}
-	for values, of := range labels {
+	return all
+}
+
+// labelLines returns a line for each list of label values that no metric has for itself, with the labels that have it. If a label has
+// several lists, its lines name the metrics.
+func labelLines() (lines []string) {
+	uses, lists := labelUses(), map[string]int{}
+	for _, u := range uses {
+		for _, label := range u.labels {
+			lists[label]++
+		}
+	}
+	for values, u := range uses {
+		if u.isOwn() {
+			continue
+		}
 		names := ""
-		if len(lists[of[0]]) > 1 {
-			names = " of " + quoted(metrics[values])
-			if len(metrics[values]) > 4 {
+		if lists[u.labels[0]] > 1 {
+			names = " of " + quoted(u.metrics)
+			if len(u.metrics) > 4 {
 				names = " of the others"
 			}
 		}
-		lines = append(lines, fmt.Sprintf("- %s%s: %s\n", quoted(of), names, values))
+		lines = append(lines, fmt.Sprintf("- %s%s: %s\n", quoted(u.labels), names, values))
 	}
 	slices.Sort(lines)
 	return lines
@@ -117,12 +149,12 @@ func labelLines() (lines []string) {
 
 // valuesOf describes the values that a label can have.
 func valuesOf(m metric, label string) string {
-	switch class := fromWire[label]; class {
+	switch fromWire[label] {
 	case "":
 	case "error":
 		return quoted(alwaysAdmitted[label]) + ", or a code of an error, capped"
 	default:
-		return "names of " + class + "s, capped"
+		return "names, capped"
 	}
 	if values := m.values(label); values != nil {
 		return quoted(values)
