@@ -97,13 +97,23 @@ func tables() string {
 			fmt.Fprintf(&b, " All are of %s.", of)
 		}
 		b.WriteString("\n\n")
-		for _, row := range section.rows {
-			fmt.Fprintf(&b, "- `%s`%s", row.key, typeWords[row.kind])
+		for i, row := range section.rows {
+			if i > 0 && alike(section.rows[i-1], row) {
+				continue
+			}
+			keys := "`" + string(row.key) + "`"
+			for _, next := range section.rows[i+1:] {
+				if !alike(row, next) {
+					break
+				}
+				keys += ", `" + string(next.key) + "`"
+			}
+			b.WriteString("- " + keys + typeWords[row.kind])
 			if mixed {
 				b.WriteString(" of " + strings.Join(quoted(row.places), ", "))
 			}
 			b.WriteString(": " + row.when)
-			if row.when == "always" || row.when == "as stated" || strings.ContainsAny(row.example[:1], "[{") {
+			if showsExample(row) {
 				fmt.Fprintf(&b, " (`%s`)", row.example)
 			}
 			b.WriteString("\n")
@@ -111,6 +121,16 @@ func tables() string {
 	}
 	b.WriteString("\n")
 	return b.String()
+}
+
+// alike reports whether two rows differ only in their names and in examples that are not shown. They share a line.
+func alike(a, b row) bool {
+	return a.kind == b.kind && a.when == b.when && slices.Equal(a.places, b.places) && !showsExample(a) && !showsExample(b)
+}
+
+// showsExample reports whether the documentation shows the example, because the description does not say how the value looks.
+func showsExample(r row) bool {
+	return r.when == "always" || r.when == "as stated" || r.kind == attribute.STRINGSLICE || strings.HasPrefix(r.example, "[{")
 }
 
 // quoted returns places with the names among them as code. All operations together are "operations".

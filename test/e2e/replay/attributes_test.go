@@ -19,9 +19,9 @@ import (
 	"github.com/delegraph/delegraph/test/e2e/harness"
 )
 
-// attributeItem matches an attribute in docs/reference/attributes.md: its name, its type unless it is a string, its places unless its
-// section names them, and when it is there.
-var attributeItem = regexp.MustCompile("^- `([a-z0-9_.]+)`(?: \\((int|double|boolean|string\\[\\])\\))?(?: of ([^:]+))?: (.*)$")
+// attributeItem matches attributes in docs/reference/attributes.md: their names, their type unless it is a string, their places unless
+// the section names them, and when they are there.
+var attributeItem = regexp.MustCompile("^- (`[a-z0-9_.]+`(?:, `[a-z0-9_.]+`)*)(?: \\((int|double|boolean|string\\[\\])\\))?(?: of ([^:]+))?: (.*)$")
 
 // documentedAttribute is an attribute as documented.
 type documentedAttribute struct {
@@ -59,7 +59,9 @@ func documentedAttributes(t *testing.T) map[string]documentedAttribute {
 		if places == "operations" {
 			d.places = []string{"invoke_workflow", "invoke_agent", "invoke_node", "execute_tool", "chat"}
 		}
-		all[m[1]] = d
+		for name := range strings.SplitSeq(strings.ReplaceAll(m[1], "`", ""), ", ") {
+			all[name] = d
+		}
 	}
 	if len(all) < 50 {
 		t.Fatalf("%d attributes are documented", len(all))
