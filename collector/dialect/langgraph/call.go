@@ -101,6 +101,7 @@ func toolOf(c strictjson.Value) strictjson.Value {
 
 // startCall reports a call of a new message.
 func (d *decoder) startCall(id, tool string, args strictjson.Value, sc *scope, by speaker, b *event.Batch) {
+	delete(d.leftCalls, id)
 	if numberedID.MatchString(id) {
 		d.seen.forget(seenResult, id)
 	}

@@ -50,9 +50,10 @@ type runState struct {
 	announced map[string]announcement // of messages that follow, by id
 	unmetered map[string]speaker      // of responses that ended without their usage, by id
 	calls     calls
-	taskCall  map[string]string // the call that a task executes, by the task's id
-	origins   map[uint64]origin // of exceptions, by exceptionKey; at most maxOpen
-	shownWork wire.Set[string]  // tasks that do not work within a withheld call
+	leftCalls map[string]leftCall // by ID; at most maxOpenCalls
+	taskCall  map[string]string   // the call that a task executes, by the task's id
+	origins   map[uint64]origin   // of exceptions, by exceptionKey; at most maxOpen
+	shownWork wire.Set[string]    // tasks that do not work within a withheld call
 	plan      event.Plan
 	handoffState
 	workLeft

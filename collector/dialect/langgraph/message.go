@@ -83,6 +83,7 @@ type partialCall struct {
 	id, tool string
 	args     []byte
 	tooLong  bool
+	left     bool // its first piece has left
 }
 
 // Limits of the messages that arrive in pieces.
@@ -248,7 +249,7 @@ func (d *decoder) readChunk(sc *scope, v, metadata strictjson.Value, b *event.Ba
 	d.noteThoughts(m)
 	m.usage = m.usage.Add(readUsage(v.Get("usage_metadata")))
 	for piece := range v.Get("tool_call_chunks").Elements() {
-		m.addCallPiece(d, piece)
+		m.addCallPiece(d, piece, b)
 	}
 	m.start(d, b)
 	last := v.Get("chunk_position").Is("last")
@@ -314,9 +315,9 @@ func (m *message) readResponse(d *decoder, v strictjson.Value) {
 }
 
 // addCallPiece adds a piece of a call. A piece with an id starts a call; one without continues the last.
-func (m *message) addCallPiece(d *decoder, piece strictjson.Value) {
+func (m *message) addCallPiece(d *decoder, piece strictjson.Value, b *event.Batch) {
 	if id := d.name(piece.Get("id")); id != "" && len(m.calls) < maxCalls && (len(m.calls) == 0 || m.calls[len(m.calls)-1].id != id) {
-		m.calls = append(m.calls, partialCall{id: id})
+		m.calls = append(m.calls, partialCall{id: id, left: !b.Internal && !d.isCutCall(piece)})
 	}
 	if len(m.calls) == 0 {
 		return
@@ -343,7 +344,7 @@ func (d *decoder) finish(m *message, mayGrow bool, b *event.Batch) {
 		}
 		d.startCall(c.id, c.tool, args, m.scope, m.by, b)
 		if c.tooLong && c.tool == taskTool || textNamesInternalSubagent(c.args) {
-			d.withholdCallID(c.id) // its pieces have left
+			d.noteLeftCall(c, args, m.scope.namespace)
 		}
 	}
 	if len(m.calls) == 0 {

@@ -1,6 +1,7 @@
 package langgraph
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,11 +51,91 @@ func TestInternalSubagents(t *testing.T) {
 	}
 }
 
-// TestPiecesOfInternalCall checks that the result of a call of an internal subagent does not leave if its arguments come in pieces.
-func TestPiecesOfInternalCall(t *testing.T) {
-	piece := func(args, more string) sent {
-		return inTuple(`{"type":"AIMessageChunk","id":"m1","content":"","tool_call_chunks":[{`+args+`,"index":0}]`+more+`}`, "")
+// pieces are the frames of a call of an internal subagent whose arguments come in pieces.
+func pieces(mode, id, metadata string, args ...string) (frames []sent) {
+	for i, part := range args {
+		more := `,"id":null`
+		if i == 0 {
+			more = `,"name":"task","id":"` + id + `"`
+		}
+		position := `null`
+		if i == len(args)-1 {
+			position = `"last"`
+		}
+		m := `{"type":"AIMessageChunk","id":"m1","content":"","tool_call_chunks":[{"args":"` + part + `","index":0` + more + `}],"chunk_position":` + position + `}`
+		if mode == modeEvents {
+			frames = append(frames, sent{mode, `{"event":"on_chat_model_stream","name":"m","run_id":"r1","parent_ids":["r0"],"data":{"chunk":` + m + `},"metadata":` + metadata + `}`})
+			continue
+		}
+		frames = append(frames, sent{mode, `[` + m + `,` + metadata + `]`})
 	}
-	checkStaysIn(t, []filter.Settings{client, public}, piece(`"name":"task","args":"","id":"c1"`, ""), piece(`"args":"{\"subagent_type\": \"inter","id":null`, ""), piece(`"args":"nal-critic\"}","id":null`, `,"chunk_position":"last"`),
-		inTuple(`{"type":"tool","id":"m2","name":"task","tool_call_id":"c1","content":"secret"}`, ""))
+	return frames
+}
+
+// Arguments of a call of an internal subagent, in pieces. The name of the subagent is in two of them.
+var dividedArgs = []string{"", `{\"subagent_type\": \"inter`, `nal-critic\"}`}
+
+const atModel, atTools = `{"langgraph_node":"model","langgraph_checkpoint_ns":"model:1"}`, `{"langgraph_node":"tools","langgraph_checkpoint_ns":"tools:2"}`
+
+// TestPiecesOfInternalCall checks that a call of an internal subagent ends for readers if its arguments come in pieces, because the first
+// ones leave. Of its result, nothing else leaves.
+func TestPiecesOfInternalCall(t *testing.T) {
+	const result = `{"type":"tool","id":"m2","name":"task","tool_call_id":"c1","content":"secret","artifact":"secret","additional_kwargs":{"a":"secret"},"status":"success"}`
+	tool := func(output string) sent {
+		return sent{"events", `{"event":"on_tool_end","name":"task","run_id":"r3","tags":["secret"],"parent_ids":["r0","r2"],"data":{"input":{"description":"secret","subagent_type":"internal-critic"},"output":` + output + `},"metadata":` + atTools + `}`}
+	}
+	other := `{"type":"tool","id":"m3","name":"secret","tool_call_id":"c9","content":"secret"}`
+	for _, c := range []struct {
+		call   []sent
+		result sent
+	}{
+		{pieces("messages", "c1", atModel, dividedArgs...), sent{"messages", `[` + result + `,` + atTools + `]`}},
+		{pieces("messages", "c1", `{"langgraph_node":"model"}`, dividedArgs...), sent{"messages", `[` + result + `,{"langgraph_node":"tools"}]`}},
+		{pieces("messages|tools:1", "c1", `{"langgraph_checkpoint_ns":"tools:1|model:1"}`, dividedArgs...), sent{"messages|tools:1", `[` + result + `,{"langgraph_checkpoint_ns":"tools:1|tools:2"}]`}},
+		{pieces("events", "c1", atModel, dividedArgs...), tool(result)},
+		{pieces("events", "c1", atModel, dividedArgs...), tool(`{"update":{"files":"secret","messages":[` + other + `,` + result + `]},"goto":"secret"}`)},
+	} {
+		for _, reader := range []filter.Settings{client, public} {
+			stream := append(c.call, c.result, sent{"updates", `{"tools":{"messages":[` + result + `]}}`}, sent{"values", `{"messages":[` + result + `]}`})
+			checkStaysIn(t, []filter.Settings{reader}, stream...)
+			frames := strings.Split(leaving(reader, stream...), "\n")
+			ends := slices.ContainsFunc(frames, func(frame string) bool {
+				return strings.Contains(frame, `"tool_call_id":"c1"`) && strings.Contains(frame, `"type":"tool"`)
+			})
+			if leaves := c.result.name != "events" || reader.Policy == client.Policy; ends != leaves {
+				t.Errorf("%s, %v: the call ends for readers: %v: %s", reader.Policy, c.result, ends, frames)
+			}
+			if out := strings.Join(frames, ""); strings.Contains(out, "goto") || strings.Contains(out, "tags") || strings.Contains(out, "c9") {
+				t.Errorf("%s, %v: more than the end leaves: %s", reader.Policy, c.result, out)
+			}
+		}
+	}
+}
+
+// TestWithinInternalCall checks that nothing leaves that works within a call of an internal subagent whose arguments come in pieces.
+func TestWithinInternalCall(t *testing.T) {
+	frames := pieces("messages", "c1", atModel, dividedArgs...)
+	const inner = `{"langgraph_node":"tools","langgraph_checkpoint_ns":"tools:2|tools:3","lc_agent_name":"critic"}`
+	result := func(more string) string {
+		return `{"type":"tool","id":"m2","tool_call_id":"c1","content":"hello"` + more + `}`
+	}
+	called := `{"event":"on_chain_start","name":"internal_step","run_id":"r2","parent_ids":["r0"],"data":{},"metadata":` + atTools + `}`
+	end := func(more string) string {
+		return `{"event":"on_tool_end","name":"task","run_id":"r3","parent_ids":["r0","r2"],"data":{"output":` + result(more) + `},"metadata":`
+	}
+	for what, stream := range map[string][]sent{
+		"an answer":                    append(frames[:3:3], sent{"messages|tools:2", `[{"type":"ai","id":"m5","content":"secret"},{"langgraph_node":"model","langgraph_checkpoint_ns":"tools:2|model:3","lc_agent_name":"critic"}]`}),
+		"a call of the same ID":        append(frames[:3:3], sent{"messages|tools:2", `[` + result(`,"name":"task","status":"secret"`) + `,` + inner + `]`}),
+		"a result of another tool":     append(frames[:3:3], sent{"messages", `[` + result(`,"name":"secret"`) + `,` + atTools + `]`}),
+		"a result of an internal node": append(frames[:3:3], sent{"messages", `[` + result("") + `,{"langgraph_node":"internal_secret","langgraph_checkpoint_ns":"internal_secret:3"}]`}),
+		"a call that never left":       append(pieces("messages", "c1", atModel, `{\"subagent_type\": \"internal-critic\"}`), sent{"messages", `[` + result(`,"name":"task"`) + `,{"langgraph_node":"tools","langgraph_checkpoint_ns":"tools:2","run_id":"secret"}]`}),
+		"an event in an internal run":  append(pieces("events", "c1", atModel, dividedArgs...), sent{"events", called}, sent{"events", end(`,"name":"task"`) + `{"langgraph_checkpoint_ns":"tools:2","run_id":"secret"}}`}),
+		"an event of another tool":     append(pieces("events", "c1", atModel, dividedArgs...), sent{"events", strings.Replace(end(""), `"task"`, `"secret"`, 1) + atTools + `}`}),
+	} {
+		for _, reader := range []filter.Settings{client, public} {
+			if out := leaving(reader, stream...); strings.Contains(out, "secret") || strings.Contains(out, `"type":"tool"`) {
+				t.Errorf("%s, %s: this leaves: %s", what, reader.Policy, out)
+			}
+		}
+	}
 }

@@ -73,6 +73,11 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	} else if len(name) == len(mode) {
 		d.hasSpoken = false
 	}
+	if b.Internal {
+		_, namespace := splitEvent(name)
+		leaves, inPublicForm := d.keepEnd(mode, namespace, v)
+		b.Internal, b.PublicForm = !leaves, b.PublicForm || inPublicForm
+	}
 	for _, part := range d.cuts {
 		b.Cut(part)
 	}
@@ -196,7 +201,12 @@ func (d *decoder) isWithinInternalRun(v strictjson.Value) bool {
 	if d.isInternalWork(v, "run_id") || hasInternalScope(v.Get("metadata")) {
 		return true
 	}
-	return slices.ContainsFunc(elementsOf(v.Get("parent_ids")), func(above strictjson.Value) bool {
+	return d.isWithinInternal(v.Get("parent_ids"))
+}
+
+// isWithinInternal reports whether one of the runs around an event is or may be internal.
+func (d *decoder) isWithinInternal(parents strictjson.Value) bool {
+	return slices.ContainsFunc(elementsOf(parents), func(above strictjson.Value) bool {
 		return mayName(&d.internalWork, above) || d.internalWork.Contains(doubtful+d.name(above))
 	})
 }
