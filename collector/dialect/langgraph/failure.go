@@ -3,6 +3,7 @@ package langgraph
 import (
 	"cmp"
 	"hash/maphash"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -27,6 +28,21 @@ func (d *decoder) noteOrigin(namespace string, isOfCall bool, exception strictjs
 		d.origins = make(map[uint64]origin)
 	}
 	d.origins[key] = origin{namespace, isOfCall}
+}
+
+// modelFailure matches the beginning of an answer that LangChain's middleware writes if each attempt to ask a model has failed. The text
+// of the exception follows.
+//
+// Source: langchain/agents/middleware/model_retry.py and langchain/dist/agents/middleware/modelRetry.js, on failure "continue".
+var modelFailure = regexp.MustCompile(`^Model call failed after [0-9]+ attempts? with `)
+
+// hideFailures replaces the answers in a frame that have the text of an exception, because the policy public does not show errors.
+func (d *decoder) hideFailures(b *event.Batch) {
+	for _, m := range d.messages {
+		if content := m.Get("content"); !isFromModel(m) && modelFailure.Match(appendTexts(nil, content)) {
+			b.Substitute(content, `""`)
+		}
+	}
 }
 
 // exceptionKey returns a hash of an exception's class and message. It returns 0 for a printed exception.

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
 // asksTwice has the calls c1 and c2.
@@ -124,6 +125,39 @@ func TestOriginOfError(t *testing.T) {
 		}
 		if diff := cmp.Diff(c.want, lastFacts(frames, "tool_ended", "error")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+// TestModelFailure checks that the policy public hides the exception in an answer that LangChain's middleware writes if a model fails, and
+// that this answer is no chat.
+func TestModelFailure(t *testing.T) {
+	message := func(id, text string) string {
+		return `{"type":"ai","id":"` + id + `","name":"helper","content":` + text + `,"tool_calls":[],"response_metadata":{}}`
+	}
+	const failed, once = `"Model call failed after 3 attempts with ValueError: secret"`, `[{"type":"text","text":"Model call failed after 1 attempt with ValueError: secret"}]`
+	in := func(m string) []sent {
+		return []sent{fromServer(m, "model"), {"messages/complete", `[` + m + `]`}, {"updates", `{"model":{"messages":[` + m + `]}}`}, {"values", `{"messages":[` + userAsks + `,` + m + `]}`}, {"values", m}}
+	}
+	for _, text := range []string{failed, once} {
+		for _, one := range in(message("m1", text)) {
+			checkStaysIn(t, []filter.Settings{public}, one)
+			if out := leaving(public, one); !strings.Contains(out, `"content":""`) {
+				t.Errorf("the message does not leave without its text: %s", out)
+			}
+			if out := leaving(client, one); !strings.Contains(out, "secret") {
+				t.Errorf("the client does not get %v", one)
+			}
+			if got := lastFacts([]string{frame(one.name, one.data)}, "model_ended"); len(got) > 0 {
+				t.Errorf("%v is a chat: %q", one, got)
+			}
+		}
+	}
+	for _, m := range []string{message("lc_run--1", failed), message("m1", `"No model call failed after 3 attempts with secret"`), message("m1", `"Model call failed after a secret"`)} {
+		for _, one := range in(m) {
+			if out := leaving(public, one); !strings.Contains(out, "secret") {
+				t.Errorf("%v does not leave: %s", one, out)
+			}
 		}
 	}
 }

@@ -81,6 +81,7 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	for _, part := range d.cuts {
 		b.Cut(part)
 	}
+	d.hideFailures(b)
 	d.shown.isWhole = d.shown.isWhole || mode == modeValues && len(name) == len(modeValues) && !b.Internal
 	d.forgetNamed()
 	d.listThoughts(mode, v, b)
