@@ -87,6 +87,7 @@ func (d *decoder) readToolError(at *scope, v strictjson.Value, b *event.Batch) {
 	}
 	if namespace != "" {
 		d.failCallsIn(b, func(c *call) bool { return strings.HasPrefix(c.failedIn, namespace+"|") })
+		endNoTurn(b)
 	}
 }
 
@@ -101,6 +102,13 @@ func (d *decoder) failCallsIn(b *event.Batch, matches func(*call) bool) (found b
 	return found
 }
 
+// endNoTurn says that no agent's turn ends with the calls that a frame ends, because their exceptions have ended the agents' graphs.
+func endNoTurn(b *event.Batch) {
+	for i := range b.Events {
+		b.Events[i].TurnMayEnd = false
+	}
+}
+
 // endNodeCalls reports the failed calls that a node left without a result.
 func (d *decoder) endNodeCalls(namespace string, b *event.Batch) {
 	if namespace != "" {
@@ -113,6 +121,7 @@ func (d *decoder) endNodeCalls(namespace string, b *event.Batch) {
 // failOpen reports the calls that the error of the run ended. If a response is open, it also reports
 // whether something else may have raised the exception.
 func (d *decoder) failOpen(exception strictjson.Value, code string, b *event.Batch) (elsewhere bool) {
+	defer endNoTurn(b)
 	hasFailed := d.failCallsIn(b, func(*call) bool { return true })
 	from, isKnown := d.origins[exceptionKey(exception)]
 	switch showsTools := d.running != nil || len(d.taskCall) > 0; { // events and tasks show each exception of a tool
@@ -126,7 +135,25 @@ func (d *decoder) failOpen(exception strictjson.Value, code string, b *event.Bat
 	for _, m := range d.open {
 		elsewhere = elsewhere || !d.isAlone(m.scope, m.task, nil)
 	}
-	return elsewhere
+	return elsewhere || len(d.open) == 0 && !hasFailed && d.isSpeakerInDoubt()
+}
+
+// isSpeakerInDoubt reports whether the error of the run may not be that of the agent that spoke last.
+func (d *decoder) isSpeakerInDoubt() bool {
+	at := d.last
+	return at != nil && at.above != nil && slices.ContainsFunc(d.calls, func(c *call) bool {
+		return !c.earlier && !c.abandoned && !at.isWithin(c) && !c.scope.isIn(at)
+	})
+}
+
+// isIn reports whether a graph is another one or works within it.
+func (sc *scope) isIn(other *scope) bool {
+	for up := sc; up != nil; up = up.above {
+		if up == other {
+			return true
+		}
+	}
+	return false
 }
 
 // isAlone reports whether only the given task of a graph can have raised the error of the run. LangChain's agents run one node at a

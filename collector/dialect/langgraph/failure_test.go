@@ -39,7 +39,8 @@ func TestRepeatedTool(t *testing.T) {
 		return `{"output":{"type":"tool","id":"m1","tool_call_id":"c1","name":"f","content":"","status":"` + status + `"}}`
 	}
 	inner := strings.NewReplacer(`"updates"`, `"updates|tools:1"`, "event: updates", "event: updates|tools:1", "c1", "c3", "c2", "c4", "run--1", "run--2").Replace(asksTwice)
-	const ended = `tool_ended name="f" call="c1" tool_error code="ValueError" settled`
+	const left = `tool_ended name="f" call="c1" tool_error code="ValueError"` // the exception has left the graph
+	const ended = left + ` settled`
 	for _, c := range []struct {
 		name   string
 		frames []string
@@ -51,11 +52,11 @@ func TestRepeatedTool(t *testing.T) {
 		{"the end of its node", []string{failed("c1", "tools:1"), toolEvent("on_chain_end", "tools", "tools:1", `{"output":{}}`)}, []string{ended}},
 		{"the end of another node", []string{failed("c1", "tools:1"), toolEvent("on_chain_end", "tools", "tools:2", `{"output":{}}`)}, nil},
 		{"the end of what its node runs", []string{failed("c1", "tools:1"), toolEvent("on_chain_end", "prompt", "tools:1", `{"output":{}}`)}, nil},
-		{"the error of the run", []string{failed("c1", "tools:1"), frame("error", raised)}, []string{ended}},
+		{"the error of the run", []string{failed("c1", "tools:1"), frame("error", raised)}, []string{left}},
 		{"another attempt", []string{
 			failed("c1", "tools:1"), frame("metadata", `{"run_id":`+runID+`,"attempt":2}`), frame("updates", `{"model":{"messages":[{"type":"ai","id":"lc_run--9","content":"Hi"}]}}`),
 		}, []string{ended, `tool_ended name="g" call="c2" canceled settled`}},
-		{"the tool around it", []string{inner, failed("c3", "tools:1|tools:2"), failed("c1", "tools:1"), frame("error", raised)}, []string{strings.Replace(ended, "c1", "c3", 1), ended}},
+		{"the tool around it", []string{inner, failed("c3", "tools:1|tools:2"), failed("c1", "tools:1"), frame("error", raised)}, []string{strings.Replace(left, "c1", "c3", 1), left}},
 		{"the end of a node around it", []string{inner, failed("c3", "tools:1|tools:2"), toolEvent("on_chain_end", "tools", "tools:1", `{"output":{}}`)}, []string{strings.Replace(ended, "c1", "c3", 1)}},
 	} {
 		if diff := cmp.Diff(c.want, lastFacts(append([]string{asksTwice}, c.frames...), "tool_ended"), cmpopts.EquateEmpty()); diff != "" {
@@ -76,6 +77,9 @@ func TestOriginOfError(t *testing.T) {
 		return frame("messages", `[{"type":"AIMessageChunk","id":"lc_run--2","content":"Hi"},{"langgraph_node":"ok","langgraph_step":1,"langgraph_checkpoint_ns":"`+namespace+`"}]`)
 	}
 	piece, agentPiece := pieceIn("ok:1"), pieceIn("model:1")
+	chunkOf := func(graph string) string {
+		return frame("updates|"+graph, `{"model":{"messages":[{"type":"ai","id":"lc_run--4","content":"Hi"}]}}`)
+	}
 	within := func(graph string) string {
 		return strings.NewReplacer("event: updates", "event: updates|"+graph, `,{"name":"g","id":"c2","args":{}}`, "", "c1", "c3", "run--1", "run--3").Replace(asksTwice)
 	}
@@ -83,7 +87,7 @@ func TestOriginOfError(t *testing.T) {
 	failed := toolEvent("on_tool_error", "f", "tools:1", `{"tool_call_id":"c1","error":`+raised+`}`)
 	result := frame("updates", `{"tools":{"messages":[{"type":"tool","id":"m2","tool_call_id":"c2","name":"g","content":""}]}}`)
 	const (
-		f, g = `tool_ended name="f" call="c1" tool_error code="ValueError" settled`, `tool_ended name="g" call="c2" tool_error code="ValueError" settled`
+		f, g = `tool_ended name="f" call="c1" tool_error code="ValueError"`, `tool_ended name="g" call="c2" tool_error code="ValueError"`
 		ends = `error agent_error code="ValueError"`
 	)
 	both := []string{asksTwice, task("1", "c1"), task("2", "c2")}
@@ -93,15 +97,19 @@ func TestOriginOfError(t *testing.T) {
 		want   []string
 	}{
 		{"the tool of another call", []string{asksTwice, failed}, []string{f, ends}},
-		{"the task of another call", append(both, taskFailed("tools", "1", raised)), []string{f, ends}},
+		{"the task of another call", append(both, taskFailed("tools", "1", raised)), []string{f + " settled", ends}},
 		{"the only call", []string{asksTwice, result}, []string{`tool_ended name="g" call="c2" settled ""`, f, ends}},
 		{"the only call, in a node of tools", []string{asksTwice, result, taskFailed("tools", "1", raised)}, []string{`tool_ended name="g" call="c2" settled ""`, f, ends}},
 		{"another node beside the only call", []string{asksTwice, result, taskFailed("bad", "1", raised)}, []string{`tool_ended name="g" call="c2" settled ""`, ends}},
 		{"another exception of another node", []string{asksTwice, result, taskFailed("bad", "1", `{"error":"ValueError","message":"y"}`)}, []string{`tool_ended name="g" call="c2" settled ""`, f, ends}},
-		{"a printed exception", append(both, taskFailed("tools", "2", `"ValueError('x')"`)), []string{g, ends}},
+		{"a printed exception", append(both, taskFailed("tools", "2", `"ValueError('x')"`)), []string{g + " settled", ends}},
 		{"the only call, whose tool has no event with an exception", []string{node("start", "tools", "1", "1", ""), asksTwice, result}, []string{`tool_ended name="g" call="c2" settled ""`, ends}},
 		{"a call of an agent in the only call", []string{asksTwice, result, asksOnce}, []string{`tool_ended name="g" call="c2" settled ""`, strings.Replace(f, "c1", "c3", 1), ends}},
-		{"a call of an agent in one of two calls", []string{asksTwice, asksOnce}, []string{ends}},
+		{"a call of an agent in one of two calls", []string{asksTwice, asksOnce}, []string{ends + " elsewhere"}},
+		{"an agent in one of two calls", []string{asksTwice, chunkOf("tools:9")}, []string{ends + " elsewhere"}},
+		{"an agent in the only call", []string{asksTwice, result, chunkOf("tools:9")}, []string{`tool_ended name="g" call="c2" settled ""`, f, ends}},
+		{"an agent with two calls", []string{asksTwice}, []string{ends}},
+		{"an agent in the only call, with two calls", []string{asksTwice, result, strings.NewReplacer("updates", "updates|tools:9", "c1", "c3", "c2", "c4", "run--1", "run--3").Replace(asksTwice)}, []string{`tool_ended name="g" call="c2" settled ""`, ends}},
 		{"a call of an agent in a node", []string{within("research:9")}, []string{ends}},
 		{"the only response of an agent", []string{agentPiece}, []string{ends}},
 		{"the only response of an agent in a call", []string{asksTwice, result, pieceIn("tools:9|model:1")}, []string{`tool_ended name="g" call="c2" settled ""`, ends}},
