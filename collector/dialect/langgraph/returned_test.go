@@ -145,3 +145,31 @@ func TestReturnedAnswers(t *testing.T) {
 		}
 	}
 }
+
+// TestRejectedCall checks that the mode events has the result of a call that a reviewer rejected, in the run that resumes.
+func TestRejectedCall(t *testing.T) {
+	const (
+		asked    = `{"type":"ai","id":"lc_run--1","content":"","tool_calls":[{"name":"f","id":"c1","args":{}},{"name":"g","id":"c2","args":{}}]}`
+		rejected = `{"type":"tool","id":"m2","name":"f","tool_call_id":"c1","content":"no","status":"error"}`
+		ended    = `tool_ended name="f" call="c1" tool_error settled "no"`
+	)
+	for _, c := range []struct {
+		name, input, output string
+		want                []string
+	}{
+		{"a rejected call", asked, asked + `,` + rejected, []string{ended}},
+		{"a result of the input", asked + `,` + rejected, asked + `,` + rejected, nil},
+		{"a result of another call", asked, asked + `,` + strings.Replace(rejected, "c1", "c3", 1), nil},
+		{"a result without its response", asked, rejected, nil},
+		{"a result of a new response", "", asked + `,` + rejected, nil},
+	} {
+		data := `"data":{"output":{"messages":[` + c.output + `]},"input":{"messages":[` + c.input + `]}},`
+		one := node("end", "HumanInTheLoopMiddleware.after_model", "1", "1", data)
+		if got := lastFacts([]string{node("end", "other", "1", "1", data)}, "tool_ended"); len(got) > 0 {
+			t.Errorf("%s, in a node that is no hook: %q", c.name, got)
+		}
+		if diff := cmp.Diff(c.want, lastFacts([]string{one, one}, "tool_ended"), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}

@@ -242,26 +242,44 @@ func (d *decoder) readChainResults(data strictjson.Value, b *event.Batch) {
 	d.readResultsIn(data.Get("output"), b)
 }
 
-// readReturned reads the answers in what a node returns that its code wrote. A node may also return messages of its input.
+// readReturned reads what the code of a node wrote, in what the node returns: answers, and a hook's results of calls in a response of its
+// input, such as one that a reviewer rejected. A node may also return messages of its input.
+//
+// Source: langchain/agents/middleware/human_in_the_loop.py, which returns the response again, with the rejected calls.
 func (d *decoder) readReturned(sc *scope, v strictjson.Value, b *event.Batch) {
 	data, metadata := v.Get("data"), v.Get("metadata")
-	var answers []strictjson.Value
+	var returned []strictjson.Value
 	for _, one := range append(elementsOf(data.Get("output")), data.Get("output")) {
-		answers = append(append(answers, returnedMessages(one)...), returnedMessages(one.Get("update"))...)
+		returned = append(append(returned, returnedMessages(one)...), returnedMessages(one.Get("update"))...)
 	}
-	answers = slices.DeleteFunc(answers, func(m strictjson.Value) bool { return !isAnswer(m) || isFromModel(m) })
-	if len(answers) == 0 || !data.Get("input").Exists() {
+	isHook := isAgentNode(v.Get("name").String())
+	isWritten := func(m strictjson.Value) bool {
+		return isAnswer(m) && !isFromModel(m) || isHook && m.Get("type").Is("tool")
+	}
+	if !slices.ContainsFunc(returned, isWritten) || !data.Get("input").Exists() {
 		return
 	}
 	var old []string
 	for _, m := range messagesIn(data.Get("input"), false, 0) {
 		old = append(old, m.Get("id").String())
 	}
-	for _, m := range answers {
-		if !slices.Contains(old, m.Get("id").String()) {
+	isOld := func(m strictjson.Value) bool { return slices.Contains(old, m.Get("id").String()) }
+	for _, m := range returned {
+		switch isResult := m.Get("type").Is("tool"); {
+		case !isWritten(m) || isOld(m):
+		case !isResult:
 			d.readWhole(d.graphOf(metadata, sc), m, metadata, b)
+		case slices.ContainsFunc(returned, func(response strictjson.Value) bool { return isOld(response) && hasCallOf(response, m) }):
+			d.readResult(d.scopeAt(metadata, sc), m, b)
 		}
 	}
+}
+
+// hasCallOf reports whether a message has the call of a result.
+func hasCallOf(message, result strictjson.Value) bool {
+	return slices.ContainsFunc(elementsOf(message.Get("tool_calls")), func(c strictjson.Value) bool {
+		return c.Get("id").Is(result.Get("tool_call_id").String())
+	})
 }
 
 // readResultsIn reads the results of open calls anywhere in a value.
