@@ -139,3 +139,40 @@ func TestWithinInternalCall(t *testing.T) {
 		}
 	}
 }
+
+// TestBesideInternalCall runs a subagent beside an internal one. In events, the call of a tool has no ID when it begins, but its input names
+// the subagent.
+func TestBesideInternalCall(t *testing.T) {
+	called := func(calls string) sent {
+		return fromServer(`{"type":"ai","id":"m1","content":"","tool_calls":[`+calls+`]}`, "model")
+	}
+	internalCall := func(name string) sent { // only in a block, which starts no call
+		return fromServer(`{"type":"ai","id":"mX","content":[{"type":"tool_call","name":"task","args":{`+name+`},"id":"cX"}]}`, "internal_x")
+	}
+	begins := func(agent string) []sent {
+		const metadata = `{"langgraph_node":"tools","langgraph_checkpoint_ns":"tools:2"}`
+		return []sent{
+			{"events", `{"event":"on_tool_start","name":"task","run_id":"r3","parent_ids":["r0"],"data":{"input":{"description":"secret","subagent_type":"` + agent + `"}},"metadata":` + metadata + `}`},
+			{"events", `{"event":"on_chain_stream","name":"model","run_id":"r4","parent_ids":["r0","r3"],"data":{"chunk":{"a":"secret"}},"metadata":{"langgraph_node":"model","langgraph_checkpoint_ns":"tools:2|model:3","lc_agent_name":"` + agent + `"}}`},
+		}
+	}
+	const asked = `{"name":"task","args":{"subagent_type":"internal-critic"},"id":"c1","type":"tool_call"}`
+	for _, c := range []struct {
+		name   string
+		calls  []sent
+		agent  string
+		leaves bool
+	}{
+		{"another subagent than the internal one", []sent{called(asked + `,` + callV)}, "writer", true},
+		{"another subagent than the one of an internal agent", []sent{called(callV), internalCall(`"subagent_type":"expert"`)}, "writer", true},
+		{"the subagent of an internal agent", []sent{called(callV), internalCall(`"subagent_type":"expert"`)}, "expert", false},
+		{"the same subagent as of an internal agent", []sent{called(callV), internalCall(`"subagent_type":"writer"`)}, "writer", false},
+		{"any subagent of an internal agent", []sent{called(callV), internalCall(``)}, "writer", false},
+		{"a subagent that no call names", []sent{called(asked)}, "writer", false},
+	} {
+		stream := append(c.calls, begins(c.agent)...)
+		if out := leaving(client, stream...); strings.Count(out, "secret") == 2 != c.leaves || !c.leaves && strings.Contains(out, "secret") {
+			t.Errorf("%s: this leaves: %s", c.name, out)
+		}
+	}
+}

@@ -188,7 +188,7 @@ func (d *decoder) mayBeWithheldCall(v strictjson.Value) bool {
 		return d.shown.missed != missedNothing && !d.shown.contains(id)
 	}
 	tool := toolOf(v)
-	return len(tool.Text()) > 0 && d.mayBeWithheldCallOf(d.name(tool))
+	return len(tool.Text()) > 0 && d.mayBeWithheldCallOf(d.name(tool), "")
 }
 
 // checkTool reports whether an event is of a tool that executes a withheld call, and whether it may be one. For an event that
@@ -201,19 +201,23 @@ func (d *decoder) checkTool(v strictjson.Value) (isWithheld, mayBeWithheld bool)
 	places := []strictjson.Value{data, data.Get("output"), data.Get("input"), data.Get("input").Get("runtime"), v.Get("metadata")}
 	isWithheld = slices.ContainsFunc(places, func(place strictjson.Value) bool { return mayName(&d.withheld, place.Get("tool_call_id")) })
 	isNamed := data.Get("tool_call_id").Exists() || data.Get("output").Get("tool_call_id").Exists() // the model chooses the input
-	return isWithheld, !isNamed && d.mayBeWithheldCallOf(d.name(v.Get("name")))
+	return isWithheld, !isNamed && d.mayBeWithheldCallOf(d.name(v.Get("name")), d.name(data.Get("input").Get(subagentMember)))
 }
 
 // mayBeWithheldCallOf reports whether a call of a tool may be a call that was withheld or unreadable. If all open calls of the
-// tool were shown, it is not.
-func (d *decoder) mayBeWithheldCallOf(tool string) bool {
-	if withheld, isFull := d.withheldCalls.open(false); isFull || slices.ContainsFunc(withheld, func(c withheldCall) bool { return c.Tool == wire.Hash(tool) }) {
+// tool were shown, it is not. If a shown call names the same agent, calls that name another one are ruled out.
+func (d *decoder) mayBeWithheldCallOf(tool, agent string) bool {
+	isNamed := d.isShownAgent(agent)
+	withheld, isFull := d.withheldCalls.open(false)
+	if isFull || slices.ContainsFunc(withheld, func(c withheldCall) bool {
+		return c.Tool == wire.Hash(tool) && (!isNamed || c.Target == 0 || c.Target == wire.Hash(agent))
+	}) {
 		return true
 	}
 	isOpen := false
 	for _, c := range d.calls {
 		switch {
-		case c.tool != tool:
+		case c.tool != tool, isNamed && c.target != "" && c.target != agent:
 		case d.withheld.MayContain(c.id), d.shown.missed != missedNothing && !d.shown.containsText([]byte(c.id)):
 			return true
 		default:
