@@ -210,7 +210,7 @@ func (d *decoder) mayBeWithheldCallOf(tool, agent string) bool {
 	isNamed := d.isShownAgent(agent)
 	withheld, isFull := d.withheldCalls.open(false)
 	if isFull || slices.ContainsFunc(withheld, func(c withheldCall) bool {
-		return c.Tool == wire.Hash(tool) && (!isNamed || c.Target == 0 || c.Target == wire.Hash(agent))
+		return c.Tool == wire.Hash(tool) && (c.Target == 0 || c.Target == wire.Hash(agent) || !isNamed)
 	}) {
 		return true
 	}
