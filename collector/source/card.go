@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -22,6 +24,7 @@ const (
 	CardTooLarge   = "too_large"
 	CardUnreadable = "unreadable" // not strict JSON, or in an unsupported content encoding
 	CardSigned     = "signed"
+	CardMemory     = "memory" // the memory budget had no room for the card
 )
 
 // cardWarnings maps a reason to the warning that is logged once.
@@ -29,6 +32,7 @@ var cardWarnings = map[string]string{
 	CardTooLarge:   "the agent card is larger than 1 MiB and passes unchanged; it may lead clients around the proxy; give the agent its public URL",
 	CardUnreadable: "the agent card is not strict JSON or has an unsupported content encoding, and passes unchanged; it may lead clients around the proxy; give the agent its public URL",
 	CardSigned:     "the agent card is signed and leads clients around the proxy; give the agent its public URL",
+	CardMemory:     "the memory budget has no room for the agent card, which passes unchanged; it may lead clients around the proxy; give the agent its public URL",
 }
 
 // replaceCard replaces the agent's URLs in an agent card with the address that the client used, so
@@ -55,35 +59,58 @@ func (p *Proxy) replaceCard(resp *http.Response) {
 		p.reportUnchangedCard(CardTooLarge)
 		return
 	}
-	content, err := io.ReadAll(io.LimitReader(resp.Body, maxCard+1))
-	original := resp.Body
-	resp.Body = replacedBody{io.MultiReader(bytes.NewReader(content), remainder(original, err)), original}
-	if err != nil {
+	card := &cardBody{original: resp.Body, copy: bodyCopy{limit: maxCard + 1, memory: p.settings.RequestBudget}}
+	err := card.read()
+	resp.Body = card
+	if err != nil && !errors.Is(err, errNoMemory) {
 		return // the client gets what was read, and then the error
 	}
-	plain, err := io.ReadAll(io.LimitReader(decompress(bytes.NewReader(content), contentEncoding(resp.Header)), maxCard+1))
-	var doc strictjson.Doc
-	switch {
-	case len(content) > maxCard, len(plain) > maxCard:
-		p.reportUnchangedCard(CardTooLarge)
-		return
-	case err != nil, doc.Parse(plain, p.settings.JSONDepth) != nil:
-		p.reportUnchangedCard(CardUnreadable)
-		return
-	}
-	changed, signed := cards.ReplaceURLs(doc.Root(), replace)
-	if signed {
-		p.reportUnchangedCard(CardSigned)
+	changed, unchanged := p.changeCard(cards, card.copy.data, err, contentEncoding(resp.Header), replace)
+	if unchanged != "" {
+		p.reportUnchangedCard(unchanged)
 	}
 	if changed == nil {
 		return
 	}
-	p.replaceBody(resp, replacedBody{bytes.NewReader(changed), original})
+	card.replace(changed)
+	p.replaceBody(resp, card)
 	if len(resp.Trailer) == 0 { // trailers need chunks
 		resp.ContentLength = int64(len(changed))
 		resp.Header.Set("Content-Length", strconv.Itoa(len(changed)))
 	}
 	addCardVary(resp.Header)
+}
+
+// changeCard returns a card with replaced URLs, or nil if it passes unchanged. The second result is the reason to count, or "". The
+// memory that it takes while it works is charged to the budget.
+func (p *Proxy) changeCard(cards dialect.CardRewriter, content []byte, err error, encoding string, replace func(string) string) (changed []byte, unchanged string) {
+	memory := p.settings.RequestBudget
+	plain := bodyCopy{limit: maxCard + 1, memory: memory}
+	defer plain.release()
+	if err == nil && len(content) <= maxCard {
+		err = plain.readFrom(decompress(bytes.NewReader(content), encoding))
+	}
+	decoding := event.DecodingSize(plain.data)
+	switch {
+	case errors.Is(err, errNoMemory):
+		return nil, CardMemory
+	case len(content) > maxCard, len(plain.data) > maxCard:
+		return nil, CardTooLarge
+	case err != nil:
+		return nil, CardUnreadable
+	case !memory.Reserve(decoding):
+		return nil, CardMemory
+	}
+	defer memory.Release(decoding)
+	var doc strictjson.Doc
+	if doc.Parse(plain.data, p.settings.JSONDepth) != nil {
+		return nil, CardUnreadable
+	}
+	changed, signed := cards.ReplaceURLs(doc.Root(), replace)
+	if signed {
+		unchanged = CardSigned
+	}
+	return changed, unchanged
 }
 
 // addCardVary names the request headers on which a card depends.
@@ -99,10 +126,34 @@ func (p *Proxy) reportUnchangedCard(reason string) {
 	}
 }
 
-// replacedBody is a body with other content. Closing it closes the original body.
-type replacedBody struct {
+// cardBody is the body of an answer whose beginning was read. Its memory is charged until it is closed.
+type cardBody struct {
 	io.Reader
-	io.Closer
+	original io.ReadCloser
+	copy     bodyCopy
+}
+
+// read reads the body up to the limit of a card. Readers of the card get what was read and then the rest, or the error of reading.
+func (c *cardBody) read() error {
+	err := c.copy.readFrom(c.original)
+	failed := err
+	if errors.Is(err, errNoMemory) {
+		failed = nil
+	}
+	c.Reader = io.MultiReader(bytes.NewReader(c.copy.data), remainder(c.original, failed))
+	return err
+}
+
+// replace replaces the whole body.
+func (c *cardBody) replace(content []byte) {
+	c.copy.release()
+	c.copy.memory.Charge(cap(content))
+	c.copy.data, c.Reader = content, bytes.NewReader(content)
+}
+
+func (c *cardBody) Close() error {
+	c.copy.release()
+	return c.original.Close()
 }
 
 // errorReader is a reader that returns only an error.

@@ -243,7 +243,7 @@ func refuse(w http.ResponseWriter, r *http.Request) bool {
 // begin starts the exchange of a request, and returns it.
 func (p *Proxy) begin(r *http.Request, x *exchange) *exchange {
 	x.opened, x.length = p.now(), r.ContentLength
-	x.body.limit, x.body.memory = p.settings.BodyLimit, p.settings.RequestBudget
+	x.body.copy.limit, x.body.copy.memory = p.settings.BodyLimit, p.settings.RequestBudget
 	if x.span != nil {
 		x.opened = x.span.started // a common start: the run's span cannot end after the request's span
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -28,15 +27,13 @@ const (
 // nor changes the request.
 type requestBody struct {
 	io.ReadCloser
-	limit      int
-	memory     *budget.Account // pays for the copy
 	request    *http.Request   // the server's request; it gets its trailers at the end of the body
 	trailer    http.Header     // for the agent; complete after the end of the body
 	onComplete func()          // called after the end of the body; may be nil
 	expected   *expectation    // nil if the client does not wait to be asked
 
 	mu       sync.Mutex
-	copy     []byte
+	copy     bodyCopy
 	complete bool
 	noCopy   string // why there is no copy: UnreadTooLarge, UnreadMemory, UnreadIncomplete after discard; or ""
 	broken   bool   // reading failed because of the client
@@ -74,35 +71,23 @@ func (b *requestBody) record(p []byte, err error) {
 	}
 }
 
-// minCopy is the initial capacity of a copy in bytes.
-const minCopy = 512
-
-// keep adds p to the copy, or drops the copy if there is no room. The copy grows with what arrives, because
-// a client may announce a large body and stop.
+// keep adds p to the copy, or drops the copy if there is no room.
 func (b *requestBody) keep(p []byte) {
-	size := len(b.copy) + len(p)
 	switch {
 	case b.noCopy != "" || len(p) == 0:
-		return
-	case size > b.limit:
+	case len(b.copy.data)+len(p) > b.copy.limit:
 		b.release(UnreadTooLarge)
-		return
-	case size > cap(b.copy):
-		grown := min(max(size, 2*cap(b.copy), minCopy), b.limit)
-		if !b.memory.Reserve(grown) {
-			b.release(UnreadMemory)
-			return
-		}
-		b.memory.Release(cap(b.copy))
-		b.copy = append(make([]byte, 0, grown), b.copy...)
+	case !b.copy.grow(len(p)):
+		b.release(UnreadMemory)
+	default:
+		b.copy.data = append(b.copy.data, p...)
 	}
-	b.copy = append(b.copy, p...)
 }
 
 // release frees the copy and records the reason. No copy is kept from then on.
 func (b *requestBody) release(reason string) {
-	b.memory.Release(cap(b.copy))
-	b.noCopy, b.copy = reason, nil
+	b.copy.release()
+	b.noCopy = reason
 }
 
 // discard frees the copy once it is no longer needed.
@@ -132,11 +117,11 @@ func (b *requestBody) identify(dialects []dialect.Dialect, length int64, depth i
 	switch {
 	case b.noCopy != "":
 		return event.Identity{}, b.noCopy
-	case !b.complete && int64(len(b.copy)) != length:
+	case !b.complete && int64(len(b.copy.data)) != length:
 		return event.Identity{}, UnreadIncomplete
 	}
 	var doc strictjson.Doc
-	if len(b.copy) > 0 && doc.Parse(b.copy, depth) != nil {
+	if len(b.copy.data) > 0 && doc.Parse(b.copy.data, depth) != nil {
 		return event.Identity{}, UnreadMalformed
 	}
 	request := b.describe(&doc)
@@ -167,7 +152,7 @@ func (b *requestBody) describe(doc *strictjson.Doc) dialect.Request {
 func (b *requestBody) describeEarly(doc *strictjson.Doc, depth int) dialect.Request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.copy) == 0 || doc.Parse(b.copy, depth) != nil {
+	if len(b.copy.data) == 0 || doc.Parse(b.copy.data, depth) != nil {
 		*doc = strictjson.Doc{}
 	}
 	return b.describe(doc)

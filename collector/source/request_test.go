@@ -50,7 +50,7 @@ func TestRequestKeepsToTheMemory(t *testing.T) {
 			text := `{"appName":"a","sessionId":"s","newMessage":"` + strings.Repeat("x", length) + `"}`
 			request := httptest.NewRequest("POST", "/run_sse", strings.NewReader(text))
 			b := newRequestBody(request)
-			b.limit, b.memory = 1<<20, memory.Account("requests", 1, 1)
+			b.copy.limit, b.copy.memory = 1<<20, memory.Account("requests", 1, 1)
 			got := make([]byte, len(text))
 			if _, err := io.ReadFull(b, got[:10]); err != nil {
 				t.Fatal(err)
@@ -73,7 +73,7 @@ func TestRequestKeepsToTheMemory(t *testing.T) {
 			}
 			b.discard()
 			b.record([]byte("more"), nil) // the transport may read on
-			if used := memory.Usage()[0].Bytes; used != 0 || b.copy != nil {
+			if used := memory.Usage()[0].Bytes; used != 0 || b.copy.data != nil {
 				t.Errorf("%d bytes are charged after the request", used)
 			}
 		})

@@ -89,7 +89,7 @@ func TestRequestNamesProtocol(t *testing.T) {
 			p := &Proxy{settings: ProxySettings{JSONDepth: 64}, dialects: collector.Dialects(), now: time.Now}
 			r := httptest.NewRequest(http.MethodPost, "/jsonrpc", strings.NewReader(body))
 			x := &exchange{route: route{dialects: p.dialects, unconfirmed: isOpen}, body: newRequestBody(r), length: r.ContentLength}
-			x.body.limit = len(body)
+			x.body.copy.limit = len(body)
 			if _, err := io.ReadAll(x.body); err != nil {
 				t.Fatal(err)
 			}

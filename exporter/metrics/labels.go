@@ -66,7 +66,7 @@ var closedValues = map[string][]string{
 	unobservedBytes.of("reason"):   {"queue_full", "memory", "panic", "encoding"},
 	unreadable.of("reason"):        words(event.UnreadableReasons()),
 	unreadRequests.of("reason"):    {"too_large", "malformed", "incomplete", "session", "panic", "memory"},
-	cardsUnchanged.of("reason"):    {"too_large", "unreadable", "signed"},
+	cardsUnchanged.of("reason"):    {"too_large", "unreadable", "signed", "memory"},
 	relayWithheld.of("reason"):     words(filter.Reasons()),
 	spansDropped.of("reason"):      {"queue_full", "rejected", "shutdown", "queue_bytes", "memory"},
 	streamDropped.of("reason"):     slices.Concat(words(filter.Reasons()), words(replay.Drops())),
