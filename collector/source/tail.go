@@ -66,7 +66,7 @@ type Tail struct {
 func NewTail(s TailSettings, c *collector.Collector, counters TailCounters, logger *slog.Logger, now func() time.Time) *Tail {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableCompression = true // gzipStream does not delay events
-	transport.ResponseHeaderTimeout = headerTimeout
+	transport.ResponseHeaderTimeout, transport.MaxResponseHeaderBytes = headerTimeout, maxAnswerHeader
 	transport.DialContext = (&net.Dialer{Timeout: headerTimeout, KeepAliveConfig: keepAlive}).DialContext
 	t := &Tail{
 		settings: s, collector: c, counters: counters, logger: logger.With("name", s.Name), now: now, pause: pause,

@@ -234,7 +234,7 @@ func TestInvalidAnswers(t *testing.T) {
 		"incomplete":     {"HTTP/1.1 200 OK\r\nX-S3cr3t: s3c", "unexpected EOF"},
 		"not HTTP":       {"\x15\x03\x01 s3cr3t\r\n\r\n", "its answer is not HTTP"},
 		"no headers":     {"HTTP/1.1 200 OK\r\ns3cr3t\r\n\r\n", "its answer is not HTTP"},
-		"long headers":   {"HTTP/1.1 200 OK\r\n" + strings.Repeat("X: s3cr3t\r\n", 11<<20/11) + "\r\n", "its answer is not HTTP"},
+		"long headers":   {"HTTP/1.1 200 OK\r\n" + strings.Repeat("X: s3cr3t\r\n", 2<<20/11) + "\r\n", "its answer is not HTTP"},
 		"unknown coding": {"HTTP/1.1 200 OK\r\nTransfer-Encoding: s3cr3t\r\n\r\n", "its answer is not HTTP"},
 	} {
 		a := runTail(t, 2, nil, raw(c.answer))

@@ -18,8 +18,13 @@ type upstream struct {
 	single *http.Transport // its connections serve one request each
 }
 
+// maxAnswerHeader is the maximum size of the header of an agent's answer, in bytes. While the header is incomplete, it is in memory that
+// no budget counts.
+const maxAnswerHeader = 1 << 20
+
 func newUpstream() *upstream {
 	reused := http.DefaultTransport.(*http.Transport).Clone()
+	reused.MaxResponseHeaderBytes = maxAnswerHeader
 	reused.Proxy = nil
 	reused.DisableCompression = true // otherwise the transport asks for gzip by itself, which changes the bytes
 	reused.MaxIdleConnsPerHost = 100

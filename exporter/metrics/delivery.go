@@ -169,7 +169,7 @@ func newOTLP(ctx context.Context, env otlp.Environment, client *http.Client) (ex
 		exporter, err = otlpmetricgrpc.New(ctx, otlpmetricgrpc.WithRetry(otlpmetricgrpc.RetryConfig{}),
 			otlpmetricgrpc.WithDialOption(grpc.WithUnaryInterceptor(otlp.ResetBackoff)))
 	default:
-		exporter, err = otlpmetrichttp.New(ctx, otlpmetrichttp.WithRetry(otlpmetrichttp.RetryConfig{}))
+		exporter, err = otlpmetrichttp.New(ctx, otlpmetrichttp.WithRetry(otlpmetrichttp.RetryConfig{}), otlpmetrichttp.WithProxy(otlp.Proxy))
 	}
 	return exporter, env.Backend(otlp.Metrics, protocol), err
 }

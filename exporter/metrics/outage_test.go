@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"testing"
 
 	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetricgrpc"
@@ -126,4 +127,21 @@ func checkCause(t *testing.T, e sdkmetric.Exporter, want string) {
 	if err := e.Shutdown(t.Context()); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestRedirectedMetrics checks that a page that answers the GET after a redirect does not count as delivery.
+func TestRedirectedMetrics(t *testing.T) {
+	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/login" {
+			http.Redirect(w, r, "/login", http.StatusFound)
+		}
+	}))
+	defer backend.Close()
+	t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", backend.URL)
+	e, _, err := newOTLP(t.Context(), os.Getenv, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkCause(t, e, "redirect without the telemetry")
 }

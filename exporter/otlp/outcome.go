@@ -73,6 +73,8 @@ func Classify(err error) Result {
 		return Result{Outcome: Unreachable, Cause: "canceled"}
 	case errors.Is(err, context.DeadlineExceeded):
 		return Result{Outcome: Unreachable, Cause: timedOut}
+	case errors.Is(err, errRedirected):
+		return Result{Outcome: Refused, Cause: "redirect without the telemetry"}
 	case errors.As(err, &network):
 		return classifyNetwork(network)
 	case retryableStatus.MatchString(text):

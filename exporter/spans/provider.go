@@ -45,7 +45,7 @@ func NewExporter(ctx context.Context, env Environment) (sdktrace.SpanExporter, e
 }
 
 func newHTTP(ctx context.Context, encoding otlptracehttp.Encoding) (sdktrace.SpanExporter, error) {
-	return otlptracehttp.New(ctx, otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}), otlptracehttp.WithEncoding(encoding))
+	return otlptracehttp.New(ctx, otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}), otlptracehttp.WithEncoding(encoding), otlptracehttp.WithProxy(otlp.Proxy))
 }
 
 // NewInProcessExporter returns an exporter that sends its OTLP requests through client. The client's
