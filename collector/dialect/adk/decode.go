@@ -26,6 +26,7 @@ type decoder struct {
 	lastBranches   map[string]string // each agent's last branch
 	transferTarget string            // target of the last transfer until it speaks
 	lastWholeID    uint64            // hash of the id of the last event that was not partial; 0 if it had none
+	withheld       withheld
 }
 
 // maxSpeakers limits the speakers that are remembered per stream. Frames of further speakers are decoded
@@ -59,6 +60,9 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		b.Rejected = event.ReasonShape
 	default:
 		d.decodeEvent(&fr, b)
+	}
+	if b.Rejected != "" {
+		d.withheld.calls.Miss(f)
 	}
 }
 
@@ -104,6 +108,7 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 	fr.parts = d.parts
 	fr.applyRemote(b)
 	b.Type = fr.typeOf(b.Type == typeWrapped)
+	d.withheld.check(fr, d.text(fr.branch, wire.MaxPath), b)
 	switch {
 	case user:
 		d.addResponses(fr, b)

@@ -376,7 +376,7 @@ func TestTooManyParts(t *testing.T) {
 		`{"author":"a","invocationId":"e-1","longRunningToolIds":[` + ids + `],"content":{"parts":[` + parts + `]}}`,
 		`{"author":"a","invocationId":"e-1","content":{"parts":[` + strings.Repeat(`{},`, 100_000) + `{}]}}`,
 	} {
-		b := &event.Batch{}
+		b := &event.Batch{Table: &table}
 		Dialect{}.New(&event.Stream{}).Decode(dialect.Frame{JSON: value(t, frame)}, b)
 		if b.Rejected != event.ReasonShape || len(b.Events) > 0 {
 			t.Errorf("Rejected = %q with %d events, want %q and none", b.Rejected, len(b.Events), event.ReasonShape)

@@ -72,7 +72,7 @@ func TestJavaScriptPauses(t *testing.T) {
 func TestErrorsWithoutBranch(t *testing.T) {
 	d := Dialect{}.New(&event.Stream{})
 	branchOf := func(frame string) string {
-		b := &event.Batch{}
+		b := &event.Batch{Table: &table}
 		d.Decode(dialect.Frame{JSON: value(t, frame)}, b)
 		return b.Branch
 	}

@@ -19,6 +19,7 @@ func TestDecoderReleasesFrames(t *testing.T) {
 		data := append(make([]byte, 0, 1<<10), `{"invocationId":"e-1","author":"a","content":{"parts":[{"functionResponse":{"id":"c","name":"t","response":{"rows":[[]]}}}]}}`...)
 		b := new(event.Batch)
 		b.BeginOwned(s, sse.Frame{Data: data}, time.Time{})
+		b.Table = &table
 		b.Parse(64)
 		if d.Decode(dialect.Frame{Frame: b.Frame, JSON: b.JSON}, b); b.Rejected != "" || len(b.Events) == 0 {
 			t.Fatalf("the frame has %d events and is rejected for %q", len(b.Events), b.Rejected)

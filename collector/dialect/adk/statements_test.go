@@ -47,7 +47,7 @@ func TestStatementsOfTwoFrames(t *testing.T) {
 		{by(sources + "," + parts(hi)), true},
 		{by(sources + "," + written), false},
 	} {
-		b := &event.Batch{}
+		b := &event.Batch{Table: &table}
 		d.Decode(dialect.Frame{JSON: value(t, c.frame)}, b)
 		if got := b.Statements.Grounding.Exists(); got != c.hasSources {
 			t.Errorf("sources are read from %s: %t, want %t", c.frame, got, c.hasSources)

@@ -162,7 +162,7 @@ func TestLimits(t *testing.T) {
 	d := Dialect{}.New(stream).(*decoder)
 	for i := range 3 * maxSpeakers {
 		data := fmt.Sprintf(`{"invocationId":"e-1","author":"a%d","branch":"b%d","partial":true,"modelVersion":"m%d"}`, i, i, i)
-		b := event.Batch{Stream: stream}
+		b := event.Batch{Stream: stream, Table: &table}
 		d.Decode(dialect.Frame{JSON: value(t, data)}, &b)
 		if want := fmt.Sprint("a", i); b.Agent != want || len(b.Events) != 1 || b.Events[0].Model != fmt.Sprint("m", i) {
 			t.Fatalf("frame %d: agent %q with the events %+v, want agent %q and one event with its model", i, b.Agent, b.Events, want)
@@ -172,7 +172,7 @@ func TestLimits(t *testing.T) {
 		t.Errorf("the decoder keeps %d names and %d responses, want %d and %d", d.names.Len(), len(d.responses), wire.MaxCachedNames, maxSpeakers)
 	}
 	// Beyond the limit, a response is recognized from its own frame alone.
-	b := event.Batch{Stream: stream}
+	b := event.Batch{Stream: stream, Table: &table}
 	d.Decode(dialect.Frame{JSON: value(t, `{"invocationId":"e-1","author":"late","finishReason":"STOP"}`)}, &b)
 	if len(b.Events) != 2 || b.Events[0].Kind != event.KindModelEnded {
 		t.Errorf("beyond the limit, the events are %+v, want the end of a response", b.Events)
@@ -184,7 +184,7 @@ func TestLongNames(t *testing.T) {
 	stream := &event.Stream{}
 	d := Dialect{}.New(stream).(*decoder)
 	long := strings.Repeat("x", dialect.MaxName-1) + "é"
-	b := event.Batch{Stream: stream}
+	b := event.Batch{Stream: stream, Table: &table}
 	d.Decode(dialect.Frame{JSON: value(t, fmt.Sprintf(`{"invocationId":"e-1","author":%q}`, long))}, &b)
 	if b.Agent != long[:dialect.MaxName-1] {
 		t.Errorf("the agent has %d bytes, want %d", len(b.Agent), dialect.MaxName-1)
@@ -211,6 +211,7 @@ func TestDeltaCosts(t *testing.T) {
 		var b event.Batch
 		n := testing.AllocsPerRun(100, func() {
 			b.Begin(stream, frame, time.Time{})
+			b.Table = &table
 			if refused := b.Parse(128); refused != "" {
 				t.Fatal(refused)
 			}
