@@ -121,6 +121,7 @@ func (Dialect) New(s *event.Stream) dialect.Decoder {
 	tasks, _ := simplelru.NewLRU[string, *task](maxTasks, nil) // the only error is a size below one
 	d := &decoder{tasks: tasks, answer: s.SingleRun, joined: s.JoinedRun != "", resumed: s.Live && !s.NewRun}
 	d.withheld.others, d.thoughtArtifacts = wire.NewSharedSet(s, "content"), wire.NewSharedSet(s, "thought")
+	d.calls = wire.NewWithheldCalls(s)
 	if s.Session == "" {
 		d.answers = s.Answers
 	}

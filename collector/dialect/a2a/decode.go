@@ -17,6 +17,7 @@ type decoder struct {
 	names    wire.NameCache
 	places   wire.Places
 	withheld withheldIDs
+	calls    wire.WithheldCalls
 	request  strictjson.Value // id of the JSON-RPC request that the current frame answers
 	answer   bool             // the stream is the answer to one request
 	joined   bool             // the request subscribed to a task
@@ -34,6 +35,7 @@ type decoder struct {
 	textKinds        map[strictjson.Value]event.Kind // of the current frame
 	contents         []content                       // scratch of readContents
 	contentIDs       []contentID                     // scratch of withholdRepeats
+	named            []wire.NamedCall                // scratch of withholdRepeats
 	answers          []string                        // calls answered by a request that named no session; kept until the stream names it
 }
 

@@ -51,6 +51,9 @@ var prefilter = lenient.NewPrefilter(&table)
 // something withheld.
 func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	w, snapshot := &d.withheld, u.shape == shapeTask
+	if b.Rejected != "" {
+		d.calls.Miss(f)
+	}
 	if f.JSON.Kind() != strictjson.Object {
 		w.unread = w.unread || f.MayContainObject()
 	}
@@ -58,18 +61,24 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 		return
 	}
 	w.others.SetScopes(b.Run)
+	d.calls.SetScope(b.Run)
 	b.Internal = b.Internal || u.internalBeside || snapshot && w.overflowed
 	piece := wire.MayBeTrue(u.body.Get("append"))
 	withheld := !u.body.Exists() || u.internalBeside || wire.IsFiltered(b, prefilter)
-	content := contentReader{d: d, anyMember: !u.body.Exists(), findMarks: withheld, ids: d.contentIDs[:0]}
+	content := contentReader{d: d, anyMember: !u.body.Exists(), findMarks: withheld, isSnapshot: snapshot, ids: d.contentIDs[:0], calls: d.named[:0]}
 	content.read(f.JSON, false)
 	content.addEvents(u)
+	content.addADK(u, b)
 	if cap(content.ids) <= maxScratch {
 		d.contentIDs = content.ids
+	}
+	if cap(content.calls) <= maxScratch {
+		d.named = content.calls
 	}
 	w.unread = w.unread || content.encoded
 	if withheld {
 		d.withholdContents(content.ids, f, u, piece)
+		d.calls.Check(content.calls, true)
 		return
 	}
 	for _, one := range content.ids {
@@ -83,6 +92,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 			w.add(one.id, true)
 		}
 	}
+	b.Internal = d.calls.Check(content.calls, b.Internal) || b.Internal
 	if b.Internal {
 		if !snapshot { // the rest of an artifact, and snapshots, may not name the event
 			d.withholdContents(content.ids, f, u, piece)
@@ -121,6 +131,7 @@ var (
 	messageIDs       = []string{"messageId", "message_id"}
 	artifactIDs      = []string{"artifactId", "artifact_id"}
 	artifactMembers  = []string{"artifact", "artifacts"}
+	partMembers      = []string{"parts", "content"}
 )
 
 // outerTable is for checking an object without the messages and artifacts in it.
@@ -155,21 +166,26 @@ type contentID struct {
 	inInternal bool // an object around it is marked internal
 }
 
-// contentReader finds the ids of the messages and artifacts in a frame.
+// contentReader finds the ids of the messages and artifacts in a frame, and the calls of an ADK agent.
 type contentReader struct {
-	d         *decoder
-	anyMember bool // the frame's shape is unknown: look into every member
-	findMarks bool // set contentID.internal and contentID.inInternal
-	encoded   bool // with anyMember: a string was found that may be an encoded object
-	ids       []contentID
+	d          *decoder
+	anyMember  bool // the frame's shape is unknown: look into every member
+	findMarks  bool // set contentID.internal and contentID.inInternal
+	isSnapshot bool
+	encoded    bool // with anyMember: a string was found that may be an encoded object
+	ids        []contentID
+	calls      []wire.NamedCall
 }
 
-// read adds the ids in v. inInternal says that v is in an object that is marked internal. All invalid ids count as the
+// read adds the ids and the calls in v. inInternal says that v is in an object that is marked internal. All invalid ids count as the
 // same: those that are empty, those that are neither a string nor a number, and those of artifacts without any.
 func (r *contentReader) read(v strictjson.Value, inInternal bool) {
 	r.encoded = r.encoded || r.anyMember && bytes.IndexByte(v.Text(), '{') >= 0
 	inside := inInternal || r.findMarks && v.Kind() == strictjson.Object && lenient.HasInternalDiscriminator(&outerTable, v)
 	for name, value := range v.Members() {
+		if lenient.MatchesAny(name.Text(), partMembers) {
+			r.addCalls(value, v, inside)
+		}
 		switch text := name.Text(); {
 		case lenient.MatchesAny(text, messageIDs):
 			r.add(contentKey{contentMessage, r.d.id(value)}, v, inInternal)

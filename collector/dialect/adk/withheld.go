@@ -22,12 +22,12 @@ type withheld struct {
 }
 
 func newWithheld(s *event.Stream) withheld {
-	scope := ""
-	if s.Session != "" {
-		scope = s.App + "\x00" + s.User + "\x00" + s.Session
-	}
 	events, _ := simplelru.NewLRU[uint64, struct{}](maxWithheldEvents, nil) // the only error is a size below one
-	return withheld{calls: wire.NewWithheldCalls(s, scope), events: events}
+	w := withheld{calls: wire.NewWithheldCalls(s), events: events}
+	if s.Session != "" {
+		w.calls.SetScope(s.App + "\x00" + s.User + "\x00" + s.Session)
+	}
+	return w
 }
 
 var prefilter = lenient.NewPrefilter(&table)

@@ -19,11 +19,9 @@ type WithheldCalls struct {
 	missed bool        // an unreadable frame may have had an internal call
 }
 
-// NewWithheldCalls returns an empty set of calls. scope is that of IDs without a UUID, or "".
-func NewWithheldCalls(s *event.Stream, scope string) WithheldCalls {
-	c := WithheldCalls{others: NewSharedSet(s, "adk call")}
-	c.SetScope(scope)
-	return c
+// NewWithheldCalls returns an empty set of calls.
+func NewWithheldCalls(s *event.Stream) WithheldCalls {
+	return WithheldCalls{others: NewSharedSet(s, "adk call")}
 }
 
 // SetScope sets the scope of IDs without a UUID. If it is empty, only this stream knows them.

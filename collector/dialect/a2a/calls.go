@@ -1,0 +1,42 @@
+package a2a
+
+import (
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// addCalls adds the calls in the parts of an object, such as a message. isInside says that the object, or one around it, is marked
+// internal. Of a snapshot, only what is marked is withheld for later frames too.
+func (r *contentReader) addCalls(list, object strictjson.Value, isInside bool) {
+	isMarked := r.isSnapshot && r.findMarks && (isInside || lenient.HasInternalDiscriminator(&table, object))
+	for v := range list.Elements() {
+		meta := v.Get("metadata")
+		call, as := readData(v, v.Get("data"), meta).data, wire.CallRepeated
+		switch kind := meta.First("adk_type", "adk:type"); {
+		case kind.Is("function_call"):
+			as = wire.CallBegins
+		case !kind.Is("function_response"):
+			continue
+		}
+		if r.isSnapshot {
+			if as = wire.CallAround; isMarked {
+				as = wire.CallRepeated
+			}
+		}
+		r.calls = wire.AppendCall(r.calls, as, call.Get("id"), call.Get("name"), call.Get("args"))
+	}
+}
+
+// addADK adds the calls that the metadata of an ADK agent's event names.
+func (r *contentReader) addADK(u update, b *event.Batch) {
+	m := readADKMetadata(u.body.Get("metadata"), u.body.Get("status").Get("message").Get("metadata"), u.body.Get("artifact").Get("metadata"))
+	if m.actions.Exists() && !r.isSnapshot {
+		actions := b.Embedded(m.actions)
+		r.calls = wire.AppendPaused(r.calls, actions.First("requestedToolConfirmations", "requested_tool_confirmations"), actions.First("requestedAuthConfigs", "requested_auth_configs"))
+	}
+	if !r.d.calls.IsEmpty() {
+		r.calls = wire.AppendBranch(r.calls, m.branch.String())
+	}
+}

@@ -1,0 +1,108 @@
+package a2a_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
+)
+
+// Parts and metadata of an ADK agent's events.
+const (
+	markedEvent  = `,"metadata":{"adk_author":"a","adk_custom_metadata":"{\"kind\": \"internal:payment\"}"}`
+	callMetadata = `"metadata":{"adk_type":"function_call"}`
+	hiddenCall   = `{"kind":"data","data":{"id":"c","name":"pay","args":{"x":"CANARY"}},"metadata":{"adk_type":"function_call","kind":"internal"}}`
+	plainCall    = `{"kind":"data","data":{"id":"c","name":"pay","args":{"x":"CANARY"}},` + callMetadata + `}`
+	otherCall    = `{"kind":"data","data":{"id":"d","name":"look"},` + callMetadata + `}`
+	confirmation = `{"kind":"data","data":{"id":"q","name":"adk_request_confirmation","args":{"originalFunctionCall":{"id":"c","args":{"x":"CANARY"}},"toolConfirmation":{"hint":"CANARY"}}},` + callMetadata + `}`
+	credential   = `{"kind":"data","data":{"id":"q","name":"adk_request_credential","args":{"functionCallId":"c","x":"CANARY"}},` + callMetadata + `}`
+)
+
+func respondedTo(id string) string {
+	return `{"kind":"data","data":{"id":"` + id + `","name":"pay","response":{"r":"CANARY"}},"metadata":{"adk_type":"function_response"}}`
+}
+
+// The updates of a task of an ADK agent.
+func stateOf(state, id, parts, more string) [3]string {
+	return [3]string{"status-update", "statusUpdate", ids + `,"status":{"state":"` + state + `","message":{"kind":"message","role":"agent","messageId":"` + id + `","parts":[` + parts + `]}}` + more}
+}
+
+func artifactOf(parts, more string) [3]string {
+	return [3]string{"artifact-update", "artifactUpdate", ids + `,"artifact":{"artifactId":"a","parts":[` + parts + `]}` + more}
+}
+
+func taskOf(more string) [3]string {
+	return [3]string{"task", "task", `"id":"t","contextId":"c","status":{"state":"working"}` + more}
+}
+
+// TestCallsOfWithheldEvents checks what repeats or answers a call that was withheld. It may be marked as a part, or with its event.
+func TestCallsOfWithheldEvents(t *testing.T) {
+	marked := stateOf("working", "m", plainCall, markedEvent)
+	part := stateOf("working", "m", hiddenCall, "")
+	inHistory := func(parts string) [3]string {
+		return taskOf(`,"history":[{"kind":"message","role":"agent","messageId":"h","parts":[` + parts + `]}]`)
+	}
+	unreadable := [3]string{"status-update", "statusUpdate", ids + `,"US":1,"us":2,"metadata":{"kind":"internal"}`}
+	for name, c := range map[string]struct {
+		sent   [][3]string
+		leaves bool // the last frame, under client
+	}{
+		"the response":                        {[][3]string{part, stateOf("working", "n", respondedTo("c"), "")}, false},
+		"the response to a marked event":      {[][3]string{marked, stateOf("working", "n", respondedTo("c"), "")}, false},
+		"the response in an artifact":         {[][3]string{marked, artifactOf(respondedTo("c"), "")}, false},
+		"a confirmation":                      {[][3]string{part, stateOf("working", "n", confirmation, "")}, false},
+		"a confirmation of a marked event":    {[][3]string{marked, stateOf("input-required", "n", confirmation, "")}, false},
+		"a credential":                        {[][3]string{marked, stateOf("auth-required", "n", credential, "")}, false},
+		"the call in the question":            {[][3]string{marked, stateOf("input-required", "n", plainCall, "")}, false},
+		"the call in an artifact":             {[][3]string{marked, artifactOf(plainCall, "")}, false},
+		"the call in a snapshot":              {[][3]string{marked, inHistory(plainCall)}, false},
+		"a hint in the actions":               {[][3]string{marked, stateOf("working", "n", "", `,"metadata":{"adk_actions":{"requestedToolConfirmations":{"c":{"hint":"CANARY"}}}}`)}, false},
+		"a hint in encoded actions":           {[][3]string{marked, stateOf("working", "n", "", `,"metadata":{"adk_actions":"{\"requestedToolConfirmations\":{\"c\":{\"hint\":\"CANARY\"}}}"}`)}, false},
+		"an agent that the call runs":         {[][3]string{marked, stateOf("working", "n", `{"kind":"text","text":"CANARY"}`, `,"metadata":{"adk_author":"b","adk_branch":"pay@c"}`)}, false},
+		"the response after its confirmation": {[][3]string{marked, stateOf("working", "n", confirmation, ""), stateOf("working", "o", respondedTo("q"), "")}, false},
+		"of a marked snapshot":                {[][3]string{inHistory(hiddenCall), stateOf("working", "n", respondedTo("c"), "")}, false},
+		"of a marked message of one":          {[][3]string{taskOf(`,"history":[{"messageId":"h","kind":"message","role":"agent","metadata":{"kind":"internal"},"parts":[` + plainCall + `]}]`), stateOf("working", "n", respondedTo("c"), "")}, false},
+		"of an unknown kind":                  {[][3]string{{"weird", "weird", `"x":{"y":{"parts":[` + plainCall + `]}}`}, stateOf("working", "n", respondedTo("c"), "")}, false},
+		"after an unreadable frame":           {[][3]string{unreadable, stateOf("working", "n", respondedTo("c"), "")}, false},
+		"a known call after one":              {[][3]string{stateOf("working", "m", plainCall, ""), unreadable, stateOf("working", "n", respondedTo("c"), "")}, true},
+		"another response":                    {[][3]string{marked, stateOf("working", "n", otherCall, ""), stateOf("working", "o", strings.ReplaceAll(respondedTo("d"), "pay", "look"), "")}, true},
+		"beside a marked message of one":      {[][3]string{taskOf(`,"history":[{"messageId":"h","role":"agent","parts":[` + strings.ReplaceAll(hiddenCall, `"c"`, `"e"`) + `]},{"messageId":"i","role":"agent","parts":[` + plainCall + `]}]`), stateOf("working", "n", respondedTo("c"), "")}, true},
+		"the call of an internal response":    {[][3]string{stateOf("working", "m", plainCall, ""), stateOf("working", "n", respondedTo("c"), markedEvent), stateOf("working", "o", confirmation, "")}, true},
+		"a response without its call":         {[][3]string{stateOf("working", "n", respondedTo("c"), "")}, true},
+	} {
+		for envelope, wrap := range envelopes {
+			var stream strings.Builder
+			for _, one := range c.sent {
+				stream.WriteString("data: " + wrap(one[0], one[1], one[2]) + "\n\n")
+			}
+			for _, s := range []filter.Settings{client, public} {
+				got := filterStream(t, s, stream.String())
+				last := got[len(got)-1]
+				if isWithheld := strings.HasPrefix(last, withheld); !isWithheld && !c.leaves || isWithheld && c.leaves && s.Policy == client.Policy {
+					t.Errorf("%s, %s, under %s: the output is %q", name, envelope, s.Policy, got)
+				}
+			}
+		}
+	}
+}
+
+// TestCallsOfOtherStreams answers a withheld call on another stream of its task, or of another one.
+func TestCallsOfOtherStreams(t *testing.T) {
+	const unique = "adk-11111111-2222-4333-8444-555555555555"
+	wrap := envelopes["1.0"]
+	frame := func(task string, update [3]string) string {
+		return "data: " + strings.ReplaceAll(wrap(update[0], update[1], update[2]), `"taskId":"t"`, `"taskId":"`+task+`"`) + "\n\n"
+	}
+	for _, c := range []struct {
+		id, task string
+		leaves   bool
+	}{{"c", "t", false}, {"c", "u", true}, {unique, "t", false}, {unique, "u", false}} {
+		memory := new(event.Withheld)
+		filterStreamOf(t, &event.Stream{Withheld: memory}, client, frame("t", stateOf("working", "m", strings.ReplaceAll(plainCall, `"c"`, `"`+c.id+`"`), markedEvent)))
+		got := filterStreamOf(t, &event.Stream{Withheld: memory}, client, frame(c.task, stateOf("working", "n", respondedTo(c.id), "")))[0]
+		if leaves := !strings.HasPrefix(got, withheld); leaves != c.leaves {
+			t.Errorf("the response to %q of task %s leaves as %s", c.id, c.task, got)
+		}
+	}
+}
