@@ -56,3 +56,32 @@ func TestKindsAroundParts(t *testing.T) {
 		}
 	}
 }
+
+// TestCodes checks that the policy public lets out states, kinds and codes only if they are codes, because an agent may write anything
+// into them.
+func TestCodes(t *testing.T) {
+	call := strings.Replace(called, "function_call", "%", 1)
+	for _, c := range []struct{ kind, wrapper, sent string }{
+		{"status-update", "statusUpdate", ids + `,"status":{"state":"%"},"final":true`},
+		{"task", "task", `"id":"t","contextId":"c","status":{"state":"%"}`},
+		{"status-update", "statusUpdate", status("completed", `{"kind":"%","messageId":"m","role":"agent","parts":[`+hi+`]}`)},
+		{"message", "message", `"messageId":"m","role":"agent","parts":[` + called + `,` + call + `]`},
+	} {
+		for name, wrap := range envelopes {
+			for text, leaves := range map[string]bool{"paused": true, "TASK_STATE_PAUSED": true, "secret words": false, "secret: 1": false, strings.Repeat("secret", 20): false} {
+				sent := strings.Replace(wrap(c.kind, c.wrapper, c.sent), "%", text, 1)
+				if got := filterStream(t, public, "data: "+sent+"\n\n")[0]; strings.Contains(got, text) && !leaves {
+					t.Errorf("%s: under public, filtering %s gives %s", name, sent, got)
+				}
+			}
+		}
+	}
+	for _, failure := range []string{`{"error":{"code":"secret words","message":"x"}}`, `{"code":5,"status":"secret words","message":"x"}`, `{"error":{"code":5,"status":"secret words","message":"x"}}`} {
+		if got := filterStream(t, public, "data: "+envelopes["1.0"]("", "statusUpdate", ids+`,"status":{"state":"working"}`)+"\n\ndata: "+failure+"\n\n"); strings.Contains(got[1], "secret") {
+			t.Errorf("under public, filtering %s gives %s", failure, got[1])
+		}
+	}
+	if got := filterStream(t, public, "data: "+envelopes["0.3"]("status-update", "", ids+`,"status":{"state":"paused"}`)+"\n\n")[0]; !strings.Contains(got, "paused") {
+		t.Errorf("a state that is not known yet leaves as %s", got)
+	}
+}

@@ -158,13 +158,13 @@ var table = event.Table{
 			"jsonrpc": {Form: event.FormEnum, AllowedValues: []string{"2.0"}},
 			"id":      &scalar,
 			"error":   {String: &failureText, Required: true, Members: publicError},
-			"code":    &scalar, "status": &scalar, "message": &failureText, "title": &failureText, "detail": &failureText, // without an envelope
+			"code":    &code, "status": &code, "message": &failureText, "title": &failureText, "detail": &failureText, // without an envelope
 		}}},
 	},
 }
 
 // publicError allows what an error states about its kind.
-var publicError = rules{"code": &scalar, "status": &scalar, "message": &failureText}
+var publicError = rules{"code": &code, "status": &code, "message": &failureText}
 
 var failureText = event.Rule{Replacement: `"the run failed"`}
 
@@ -198,6 +198,7 @@ func needed(m rules) *event.Rule { return &event.Rule{Members: m, Required: true
 var (
 	scalar       = event.Rule{}
 	id           = event.Rule{Form: event.FormID}
+	code         = event.Rule{Form: event.FormCode} // of a kind, type or error
 	mediaType    = event.Rule{Form: event.FormMedia}
 	flag         = event.Rule{Form: event.FormEnum}
 	mark         = event.Rule{Form: event.FormEnum, Fallback: "true"} // of a thought; a removed value becomes true, so that the part stays a thought
@@ -212,11 +213,11 @@ const blankURI = `"about:blank"`
 
 // Rules for the state of a task.
 var (
-	publicState = event.Rule{Fact: event.KindError, Required: true, AllowedValues: []string{
+	publicState = event.Rule{Form: event.FormCode, Fact: event.KindError, Required: true, AllowedValues: []string{
 		"submitted", "working", "completed", "unknown",
 		"TASK_STATE_SUBMITTED", "TASK_STATE_WORKING", "TASK_STATE_COMPLETED", "TASK_STATE_UNSPECIFIED",
 	}}
-	publicWaiting = event.Rule{Fact: event.KindInputRequested, Required: true}
+	publicWaiting = event.Rule{Form: event.FormCode, Fact: event.KindInputRequested, Required: true}
 )
 
 var (
@@ -227,7 +228,7 @@ var (
 	publicAnswer   = event.Rule{AllowedTypes: knownKinds, Members: partRules(event.KindText)}
 	publicQuestion = event.Rule{AllowedTypes: knownKinds, Members: partRules(event.KindInputRequested), ThoughtMarkers: signs}
 	publicForeign  = event.Rule{AllowedTypes: knownKinds, Members: rules{
-		"kind": &scalar, "text": {Fact: event.KindText, Form: event.FormText, Required: true},
+		"kind": &code, "text": {Fact: event.KindText, Form: event.FormText, Required: true},
 		"file": &withheldPart, "data": &withheldPart, "raw": &withheldPart, "url": &withheldPart,
 	}}
 	publicCall  = event.Rule{AllowedTypes: knownKinds, Members: merge(callRules(event.KindToolStarted), rules{"text": &withheldPart})}
@@ -247,7 +248,7 @@ var (
 
 func partRules(text event.Kind) rules {
 	return rules{
-		"kind":      &scalar,
+		"kind":      &code,
 		"text":      {Fact: text, Form: event.FormText, Required: true},
 		"data":      {Replacement: "{}"},
 		"filename":  &artifactName,
@@ -264,9 +265,9 @@ func partRules(text event.Kind) rules {
 
 func callRules(fact event.Kind) rules {
 	return rules{
-		"kind":     &scalar,
+		"kind":     &code,
 		"data":     {Members: rules{"id": &id, "name": {Fact: fact, Form: event.FormTool}, "response": &wire.PublicResponse}, Fallback: "{}", OwnMarkers: true},
-		"metadata": members(rules{"adk_type": &scalar, "adk_is_long_running": &flag}),
+		"metadata": members(rules{"adk_type": &code, "adk_is_long_running": &flag}),
 	}
 }
 
@@ -294,7 +295,7 @@ func frame(piece, artifactPiece, state *event.Rule) *event.Rule {
 
 func frameWith(metadata, piece, artifactPiece, state *event.Rule) *event.Rule {
 	update := rules{
-		"kind": &scalar, "id": &scalar, "contextId": &scalar, "taskId": &scalar,
+		"kind": &code, "id": &scalar, "contextId": &scalar, "taskId": &scalar,
 		"final": &flag, "append": &flag, "lastChunk": &flag, "metadata": metadata, "history": &pastMessages,
 	}
 	status := rules{"state": state, "timestamp": {Form: event.FormTime}}
@@ -315,7 +316,7 @@ func frameWith(metadata, piece, artifactPiece, state *event.Rule) *event.Rule {
 
 func message(metadata, piece *event.Rule) rules {
 	return rules{
-		"kind": &scalar, "messageId": &id, "contextId": &scalar, "taskId": &scalar, "role": {Form: event.FormEnum, AllowedValues: []string{"agent", "user", "ROLE_AGENT", "ROLE_USER"}},
+		"kind": &code, "messageId": &id, "contextId": &scalar, "taskId": &scalar, "role": {Form: event.FormEnum, AllowedValues: []string{"agent", "user", "ROLE_AGENT", "ROLE_USER"}},
 		"parts": {Elements: piece, Required: true}, "content": {Elements: piece, Required: true}, "metadata": metadata,
 	}
 }
