@@ -172,11 +172,36 @@ const onInterrupt = "on_interrupt"
 
 // custom reads custom events that say how a run ends or that a step is an agent.
 func (d *decoder) custom(v strictjson.Value, b *event.Batch) {
+	value, isWithheld := b.Embedded(v.Get("value")), d.repeatsWithheld
 	if v.Get("name").Is(onInterrupt) {
-		b.Type = typeInterrupt
-		d.interrupted, d.interruptPrompt = true, promptOf(b.Embedded(v.Get("value")))
+		b.Type, isWithheld = typeInterrupt, d.isWithheldQuestion
+	}
+	b.Internal = anyObject(v, isWithheld) || anyObject(value, isWithheld)
+	if b.Type == typeInterrupt {
+		d.interrupted, d.interruptPrompt = true, ""
+		if !b.Internal && !d.filtered {
+			d.interruptPrompt = promptOf(value)
+		}
 	}
 	d.markStepAgent(v, b)
+}
+
+// anyObject reports whether an object at any depth of v matches.
+func anyObject(v strictjson.Value, matches func(strictjson.Value) bool) bool {
+	if v.Kind() == strictjson.Object && matches(v) {
+		return true
+	}
+	for _, member := range v.Members() {
+		if anyObject(member, matches) {
+			return true
+		}
+	}
+	for element := range v.Elements() {
+		if anyObject(element, matches) {
+			return true
+		}
+	}
+	return false
 }
 
 // requestLegacyInput reports the question of an on_interrupt event. Its answer names no question.

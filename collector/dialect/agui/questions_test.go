@@ -61,3 +61,31 @@ func TestQuestionsOfWithheldAgents(t *testing.T) {
 		}
 	}
 }
+
+// TestCustomEventsOfWithheldCalls checks that a custom event is withheld if it names something withheld.
+func TestCustomEventsOfWithheldCalls(t *testing.T) {
+	call, message := startCases["a call"][0], startCases["a message"][0]
+	const interrupt, other = `{"type":"CUSTOM","name":"on_interrupt","value":`, `{"type":"CUSTOM","name":"progress","value":`
+	internal, unreadable := evasions["kind"], evasions["unreadable"]
+	for name, c := range map[string]struct {
+		sent   []string
+		leaves bool
+	}{
+		"a question about a call":           {[]string{internal(call), interrupt + `{"toolCallId":"c","message":"secret"}}`}, false},
+		"a question in a list":              {[]string{internal(call), interrupt + `[{"value":{"tool_call_id":"c","message":"secret"}}]}`}, false},
+		"a question as text":                {[]string{internal(call), interrupt + `"{\"toolCallId\":\"c\"}"}`}, false},
+		"a question that names it beside":   {[]string{internal(call), `{"type":"CUSTOM","name":"on_interrupt","toolCallId":"c","value":"secret"}`}, false},
+		"a question with the call":          {[]string{internal(call), interrupt + `{"toolCalls":[{"id":"c","function":{"arguments":"secret"}}]}}`}, false},
+		"another event":                     {[]string{internal(call), other + `{"toolCallId":"c","x":"secret"}}`}, false},
+		"another event about a message":     {[]string{internal(message), other + `{"messageId":"n"},"id":"m"}`}, false},
+		"a question after unreadable":       {[]string{unreadable(call), interrupt + `{"toolCallId":"c"}}`}, false},
+		"a question about another call":     {[]string{internal(call), interrupt + `{"toolCallId":"d"}}`}, true},
+		"a question about a call that left": {[]string{call, interrupt + `{"toolCallId":"c"}}`}, true},
+		"a question about no call":          {[]string{internal(call), interrupt + `"Go on?"}`}, true},
+	} {
+		got := last(filterFrames(t, allSettings[0], append([]string{`{"type":"RUN_STARTED","threadId":"t","runId":"r"}`}, c.sent...)...))
+		if (got == c.sent[len(c.sent)-1]) != c.leaves || !c.leaves && got != withheld {
+			t.Errorf("%s: the last frame leaves as %s", name, got)
+		}
+	}
+}
