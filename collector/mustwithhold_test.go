@@ -29,8 +29,14 @@ func TestMustWithhold(t *testing.T) {
 		`{"type":"start","messageMetadata":{"type":"internal"}}`: true,
 		`{"type":"custom","kind":"acme.x","name":"internal-x"}`:  true,
 		`plain text`: false,
+		"event: debug\ndata: " + `{"level":"debug","category":"llm","summary":"x","detail":{"prompt":"x"}}`: true,
+		"event: debug\ndata: " + `{"level":"debug","message":"x"}`:                                          false,
 	} {
-		in := collector.Input{Reader: strings.NewReader("data: " + data + "\n\n"), ReceivedAt: time.Now, RequireSure: true}
+		frame := data
+		if !strings.HasPrefix(frame, "event: ") {
+			frame = "data: " + frame
+		}
+		in := collector.Input{Reader: strings.NewReader(frame + "\n\n"), ReceivedAt: time.Now, RequireSure: true}
 		decoder := collector.New(collector.Dialects(), collector.Settings{MaxFrame: 1 << 20, MaxJSONDepth: 64}, nil).Decode(&event.Stream{}, in)
 		b, err := decoder.Next()
 		if err != nil || b.Table != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -58,6 +59,7 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 		if is(strictjson.String, "level") && is(strictjson.String, "category") && is(strictjson.String, "summary") && is(strictjson.Number, "timestamp") {
 			return dialect.Sure
 		}
+		maybe = lenient.HasMember(v, debugMembers)
 	case typeToolCall:
 		maybe = is(strictjson.String, "name") && v.Get("args").Exists()
 	case typeToolResult:
@@ -78,6 +80,10 @@ func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	}
 	return dialect.No
 }
+
+// debugMembers are members of a debug frame that the logs of other programs rarely have. A frame with one of them may be a debug frame of
+// another version, so it must not leave before the dialect is certain.
+var debugMembers = []string{"category", "summary"}
 
 func detectTrace(v strictjson.Value) dialect.Match {
 	kind := v.Get("type")
