@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -24,6 +25,7 @@ type Dialect struct {
 	hiddenMembers   []string
 	frames          map[string]*frame
 	table           *event.Table
+	prefilter       *lenient.Prefilter
 }
 
 // frame describes a type of frame: its meaning and its parsed paths.
@@ -51,6 +53,7 @@ func New(m Mapping) Dialect {
 		d.frames[name] = &frame{means: f.Means, paths: paths}
 	}
 	d.table = d.newTable()
+	d.prefilter = lenient.NewPrefilter(d.table)
 	return d
 }
 
@@ -106,5 +109,5 @@ func (d Dialect) Table() *event.Table { return d.table }
 
 // New returns a decoder.
 func (d Dialect) New(s *event.Stream) dialect.Decoder {
-	return &decoder{Dialect: d, ownName: s.ConfiguredAgent}
+	return &decoder{Dialect: d, ownName: s.ConfiguredAgent, calls: wire.NewWithheldCalls(s)}
 }

@@ -20,6 +20,7 @@ type decoder struct {
 	run     string
 	session string
 	names   wire.NameCache
+	calls   wire.WithheldCalls
 	ended   map[string]bool // ids of runs that have ended, at most maxEnded, and whether they failed
 }
 
@@ -32,6 +33,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 			return
 		}
 		b.Rejected = f.Malformed
+		d.calls.Miss(f)
 		return
 	}
 	if f.JSON.Kind() != strictjson.Object {
@@ -49,6 +51,20 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	r := reading{frame: mapped, json: f.JSON, decoder: d, b: b}
 	r.setBatch()
 	r.report()
+	r.checkCall()
+}
+
+// checkCall marks a frame as internal if it is of a tool call that was withheld.
+func (r *reading) checkCall() {
+	call := wire.NamedCall{ID: r.name(pathCall), Tool: r.name(pathName), As: wire.CallRepeated}
+	if r.means == "tool_started" {
+		call.As = wire.CallBegins
+	}
+	if call.ID == "" && !strings.HasPrefix(r.means, "tool_") {
+		return
+	}
+	r.calls.SetScope(r.b.Session)
+	r.b.Internal = r.calls.Check([]wire.NamedCall{call}, r.b.Internal || wire.IsFiltered(r.b, r.prefilter)) || r.b.Internal
 }
 
 // typeMembers are members with which many protocols name the type of an object.

@@ -4,8 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/custom"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/sse"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
@@ -80,6 +82,47 @@ func TestPublicFailures(t *testing.T) {
 					t.Errorf("%s with %s leaves as %s, which states %s %q", what, member, frame.Data, after.Events[i].Kind, after.Events[i].Error)
 				}
 			}
+		}
+	}
+}
+
+// TestCallsOfInternalFrames checks that what a call's other frames say of it is withheld if its start was.
+func TestCallsOfInternalFrames(t *testing.T) {
+	const (
+		started  = `{"type":"tool_started","name":"pay","call":"c","arguments":"secret"}`
+		hidden   = `{"type":"tool_started","name":"pay","call":"c","arguments":"secret","x":{"kind":"internal"}}`
+		nameless = `{"type":"tool_started","name":"pay","x":{"kind":"internal"}}`
+		ended    = `{"type":"tool_ended","name":"pay","call":"c","result":"secret"}`
+	)
+	for _, c := range []struct {
+		sent   []string
+		leaves bool // the last frame
+	}{
+		{[]string{started, ended}, true},
+		{[]string{hidden, ended}, false},
+		{[]string{hidden, `{"type":"tool_progress","call":"c","text":"secret"}`}, false},
+		{[]string{hidden, `{"type":"input_requested","call":"c","text":"secret"}`}, false},
+		{[]string{hidden, `{"type":"tool_ended","name":"pay","result":"secret"}`}, false},
+		{[]string{nameless, `{"type":"tool_ended","name":"pay","result":"secret"}`}, false},
+		{[]string{`{"type":"internal","a":1,"a":2}`, ended}, false},
+		{[]string{`{"type":"x","a":1,"a":2}`, ended}, true},
+		{[]string{hidden, `{"type":"tool_started","name":"pay","call":"d"}`, `{"type":"tool_ended","name":"pay","call":"d"}`}, true},
+		{[]string{hidden, `{"type":"answer","text":"hi"}`}, true},
+	} {
+		d, s := custom.New(mapping()), &event.Stream{}
+		decoder := d.New(s)
+		client := filter.New(filter.Settings{Policy: event.PolicyClient})
+		var why filter.Reason
+		for _, data := range c.sent {
+			b := &event.Batch{}
+			b.Begin(s, sse.Frame{Data: []byte(data)}, b.Received)
+			b.Table = d.Table()
+			malformed := b.Parse(32)
+			decoder.Decode(dialect.Frame{Frame: b.Frame, JSON: b.JSON, Malformed: malformed}, b)
+			_, why = client.Apply(b)
+		}
+		if (why == filter.Passed) != c.leaves {
+			t.Errorf("%s: the last frame is withheld for %q", strings.Join(c.sent, "\n"), why)
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// WithheldCalls finds the frames of an ADK agent that repeat or answer a call that was withheld: requests to confirm it,
-// responses, and what an agent says that the call runs. They do not repeat the mark that the call had.
+// WithheldCalls finds the frames that repeat or answer a call that was withheld. Of an ADK agent, these are requests to confirm it,
+// responses, and what an agent says that the call runs. They lack the mark that the call had.
 type WithheldCalls struct {
 	own    Set[string] // calls of this stream, and the names of their tools for responses without an ID
 	others SharedSet   // calls of all streams of the agent
