@@ -19,7 +19,7 @@ func (d *decoder) beginAttempt(v strictjson.Value) {
 		for _, c := range d.calls {
 			c.abandoned = true
 		}
-		d.working, d.origins = nil, nil
+		d.working, d.steps, d.origins = nil, nil, nil
 	}
 	d.attempt = max(d.attempt, attempt)
 }

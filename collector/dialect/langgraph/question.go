@@ -10,13 +10,22 @@ import (
 // questionLists are the members that list the questions of a task, a state or an update.
 var questionLists = []string{"interrupts", interruptKey}
 
+// asker is the graph and the task that ask a question. The task is "" if the frame does not name it.
+type asker struct {
+	graph []byte
+	task  string
+}
+
 // withholdQuestions reports whether v contains a question that is or may be of an internal task or graph. It records those
 // that are, because other frames repeat them without their place. isOfInternal says that all of v is internal.
-func (d *decoder) withholdQuestions(v strictjson.Value, isOfInternal bool, depth int) (found findings) {
+func (d *decoder) withholdQuestions(v strictjson.Value, by asker, isOfInternal bool, depth int) (found findings) {
 	if depth > maxScan {
 		return found // examine withholds the frame
 	}
 	isOfInternal = isOfInternal || d.isInternalTask(v)
+	if lenient.HasMember(v, questionLists) && v.Get("name").Exists() {
+		by.task = d.name(v.Get("id"))
+	}
 	for name, member := range v.Members() {
 		if lenient.MatchesAny(name.Text(), questionLists) {
 			for _, question := range questionsIn(member) {
@@ -24,14 +33,14 @@ func (d *decoder) withholdQuestions(v strictjson.Value, isOfInternal bool, depth
 					d.withholdQuestion(question)
 					found.internal = true
 				}
-				found.doubtful = found.doubtful || d.mayAskWithin(question)
+				found.doubtful = found.doubtful || d.mayAskWithin(question, by)
 			}
 			continue
 		}
-		found.add(d.withholdQuestions(member, isOfInternal, depth+1))
+		found.add(d.withholdQuestions(member, by, isOfInternal, depth+1))
 	}
 	for element := range v.Elements() {
-		found.add(d.withholdQuestions(element, isOfInternal, depth+1))
+		found.add(d.withholdQuestions(element, by, isOfInternal, depth+1))
 	}
 	return found
 }

@@ -24,7 +24,11 @@ func (d *decoder) mayReturnInternal(name []byte, mode string, v strictjson.Value
 	case modeUpdates:
 		_, namespace, _ := bytes.Cut(name, []byte("|"))
 		for node, update := range v.Members() {
-			if d.mayBeAround(nodePrefix+string(namespace)+"|"+node.String()) && !d.isShown(update) {
+			counts := isOfTask
+			if node.Is(toolNode) {
+				counts = work.isStated // what a tool returns is its own
+			}
+			if d.mayBeAround(nodePlace(namespace, node.Text()), counts) && !d.isShown(update) {
 				return true
 			}
 		}
@@ -34,8 +38,10 @@ func (d *decoder) mayReturnInternal(name []byte, mode string, v strictjson.Value
 
 // mayEndInternal reports whether a frame has the result of a task around internal work.
 func (d *decoder) mayEndInternal(task strictjson.Value) bool {
-	return task.Get("result").Kind() > strictjson.Null && d.mayBeAround(d.name(task.Get("id")))
+	return task.Get("result").Kind() > strictjson.Null && d.mayBeAround(d.name(task.Get("id")), isOfTask)
 }
+
+func isOfTask(w work) bool { return !w.isAgent }
 
 // isShown reports whether an update has messages, all of which were shown. Then another task of the same node may have returned them.
 func (d *decoder) isShown(update strictjson.Value) bool {
@@ -52,7 +58,7 @@ func (d *decoder) withholdUnseen(name []byte, mode string, v strictjson.Value) {
 	_, namespace, _ := bytes.Cut(name, []byte("|"))
 	next := nextPrefix + string(namespace)
 	_, mayBeNew := d.working[next]
-	mayBeNew = mayBeNew || d.mayBeAround(next)
+	mayBeNew = mayBeNew || d.mayBeAround(next, work.isStated)
 	switch {
 	case mode == modeValues:
 	case mode == modeCheckpoints:

@@ -19,7 +19,9 @@ func mayName(set *wire.SharedSet, id strictjson.Value) bool {
 // check decides whether a frame is internal, which parts of it are cut, and whether it has thoughts. It runs
 // before the rest of the decoder, because the rest adds the frame's messages to the set of seen ones.
 func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.Batch) {
+	_, namespace := splitEvent(name)
 	d.messages = d.messages[:0]
+	d.notePlaces(namespace, mode, v)
 	d.withheldCalls.place(name, mode, v)
 	isInternalGraph := anySegment(name, lenient.IsInternal)
 	d.shown.begin(mode, v, !d.unnamed.IsEmpty())
@@ -29,23 +31,21 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	found.internal = found.internal || mode == modeUpdates && d.lostPart && !d.keptPart // nothing is left of it
 	inDoubt, instructs := found.doubtful, found.instructs || showsPrompt(mode, v, found)
 	isNamed := d.namesInternal(mode, v)
-	isPlaced := isInternalGraph || d.isWithinWithheldCall(name, mode, v)
+	isPlaced := isInternalGraph || d.isPlacedInAgent(namespace, mode, v) || d.isWithinWithheldCall(name, mode, v)
 	isOfInternal := isNamed || isPlaced || d.mayReturnInternal(name, mode, v)
 	isInternal := found.internal || isOfInternal
-	repeatsFailure := d.repeatsFailure(mode, v)
-	switch mode {
-	case modeTasks:
-		d.trackTask(name, v, isPlaced)
-	case modeDebug:
-		d.trackTask(name, v.Get("payload"), isPlaced)
-	case modeCheckpoints:
-		d.trackCheckpoint(name, v)
-	case modeCustom: // an internal task may have written it
-		inDoubt = inDoubt || len(d.working) > 0
-	}
-	if isOfInternal || len(d.working) > 0 || !d.internalWork.IsEmpty() || d.withheldCalls.mayBeOpen() {
-		questions := d.withholdQuestions(v, isPlaced || isNamed && !isCheckpoint(mode, v), 0)
+	repeatsFailure := d.repeatsFailure(namespace, mode, v)
+	inDoubt = inDoubt || mode == modeCustom && d.mayBeOf(namespace) // an internal task may have written it
+	task := taskIn(mode, v)
+	d.placeQuestions(namespace, task, isPlaced)
+	if isOfInternal || len(d.working) > 0 || d.doubted.Len() > 0 || !d.internalWork.IsEmpty() || d.withheldCalls.mayBeOpen() {
+		questions := d.withholdQuestions(v, asker{graph: namespace}, isPlaced || isNamed && !isCheckpoint(mode, v), 0)
 		isInternal, inDoubt = isInternal || questions.internal, inDoubt || questions.doubtful
+	}
+	d.trackTask(namespace, task, isPlaced)
+	d.endShown(namespace, mode, v)
+	if mode == modeCheckpoints {
+		d.trackCheckpoint(namespace, v)
 	}
 	isOfFailed := isOfInternal || repeatsFailure
 	if mode == modeEvents {
@@ -74,7 +74,6 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 		d.hasSpoken = false
 	}
 	if b.Internal {
-		_, namespace := splitEvent(name)
 		leaves, inPublicForm := d.keepEnd(mode, namespace, v)
 		b.Internal, b.PublicForm = !leaves, b.PublicForm || inPublicForm
 	}
@@ -85,6 +84,17 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	d.shown.isWhole = d.shown.isWhole || mode == modeValues && len(name) == len(modeValues) && !b.Internal
 	d.forgetNamed()
 	d.listThoughts(mode, v, b)
+}
+
+// taskIn returns the task whose beginning or end a frame shows, or nothing.
+func taskIn(mode string, v strictjson.Value) (task strictjson.Value) {
+	switch mode {
+	case modeTasks:
+		return v
+	case modeDebug:
+		return v.Get("payload")
+	}
+	return task
 }
 
 // listThoughts lists the messages of a frame in which every text is a thought, as stated by the message, by its metadata or

@@ -12,14 +12,27 @@ import (
 
 // internalState is what a run's stream has shown of internal work that other frames may repeat without its place.
 type internalState struct {
-	working  map[string][]string // internal tasks and runs of LangChain that have not ended, and those around them; at most wire.MaxSet
-	failures wire.Set[string]    // hashes of the errors of internal work
-	placed   wire.Set[string]    // questions of tasks that are not internal
+	working  map[string]work  // internal tasks, agents and runs of LangChain that have not ended, by ID; at most wire.MaxSet
+	steps    steps            // all tasks whose end no frame has shown
+	failures wire.Set[string] // hashes of the errors of internal work
+	placed   wire.Set[string] // questions of tasks that are not internal
+	doubted  wire.Set[string] // questions that were withheld because they may be of internal work
 
 	hasWorked bool                // internal work has begun, as events show
 	hasSpoken bool                // an internal frame came after the last state of the run's own graph
 	read      map[uint64]struct{} // messages in checkpoints and events, by messageKey; at most maxSeen
 }
+
+// work is internal work that has not ended.
+type work struct {
+	around  []string // the tasks, nodes, runs and next steps around it; at most maxAround
+	graph   string   // the namespace of its graph
+	node    string   // its nodePlace if an update or a state shows its end, else "": then the server shows its beginning and end
+	isAgent bool     // the agent in a task, not a task
+}
+
+// isStated reports whether the server shows the beginning and the end of the work.
+func (w work) isStated() bool { return w.node == "" && !w.isAgent }
 
 // maxAround limits how many tasks or runs around an internal one are kept. If there are more, any may be around it.
 const maxAround = 64
@@ -27,72 +40,107 @@ const maxAround = 64
 // size returns the approximate size in bytes.
 func (s *internalState) size() int {
 	const ofID, ofEntry = 64, 256
-	n := ofEntry*len(s.working) + ofID*(s.failures.Len()+s.placed.Len()+len(s.read))
-	for _, around := range s.working {
-		n += ofID * len(around)
+	n := ofEntry*(len(s.working)+len(s.steps)) + ofID*(s.failures.Len()+s.placed.Len()+s.doubted.Len()+len(s.read))
+	for _, w := range s.working {
+		n += ofID * len(w.around)
+	}
+	for _, one := range s.steps {
+		n += ofID * len(one.tasks)
 	}
 	return n
 }
 
-// beginWork records that an internal task or run works.
-func (s *internalState) beginWork(id string, around []string) {
-	if id == "" || len(s.working) >= wire.MaxSet {
+// beginWork records that internal work has begun. What the server states about it outweighs what other frames show.
+func (s *internalState) beginWork(id string, w work) {
+	if _, known := s.working[id]; id == "" || known && !w.isStated() || !known && len(s.working) >= wire.MaxSet {
 		return
 	}
 	if s.working == nil {
-		s.working = make(map[string][]string)
+		s.working = make(map[string]work)
 	}
-	s.working[id] = around[:min(len(around), maxAround)]
+	w.around = w.around[:min(len(w.around), maxAround)]
+	s.working[id] = w
 }
 
 // endWork records that a task or a run has ended, and with it what worked within it. An exception may end that without a frame.
 func (s *internalState) endWork(id string) {
-	maps.DeleteFunc(s.working, func(inner string, around []string) bool { return inner == id || slices.Contains(around, id) })
+	maps.DeleteFunc(s.working, func(inner string, w work) bool { return inner == id || slices.Contains(w.around, id) })
 }
 
-// mayBeAround reports whether an internal task or run may work within a task or a run.
-func (s *internalState) mayBeAround(id string) bool {
-	for _, around := range s.working {
-		if len(around) == maxAround || slices.Contains(around, id) {
+// mayBeAround reports whether internal work that counts may be within a task, a node, a run or a graph's next step.
+func (s *internalState) mayBeAround(place string, counts func(work) bool) bool {
+	for _, w := range s.working {
+		if counts(w) && (len(w.around) == maxAround || slices.Contains(w.around, place)) {
 			return true
 		}
 	}
 	return len(s.working) >= wire.MaxSet
 }
 
+func anyWork(work) bool { return true }
+
+// mayBeAroundTask reports whether internal work may be within a task of a graph, or the task may have called it.
+func (s *internalState) mayBeAroundTask(graph []byte, id string) bool {
+	return s.mayBeAround(id, anyWork) || s.mayBeAround(calledPrefix+string(graph), anyWork)
+}
+
 // trackTask records the beginning or the end of a task. Only the end has a list of questions.
 //
 // Source: langgraph/pregel/debug.py, map_debug_tasks and map_debug_task_results.
-func (d *decoder) trackTask(name []byte, task strictjson.Value, isInternal bool) {
-	id, questions := d.name(task.Get("id")), task.Get("interrupts")
-	isInternal = isInternal || mayName(&d.internalWork, task.Get("id"))
-	switch hasEnded := questions.Kind() == strictjson.Array; {
-	case !hasEnded && isInternal:
-		_, namespace, _ := bytes.Cut(name, []byte("|"))
-		d.beginWork(id, d.placesAround(namespace))
+func (d *decoder) trackTask(namespace []byte, task strictjson.Value, isInternal bool) {
+	id := d.name(task.Get("id"))
+	switch hasEnded := task.Get("interrupts").Kind() == strictjson.Array; {
 	case hasEnded:
 		d.endWork(id)
-		for question := range questions.Elements() {
-			if asked := d.name(questionID(question)); asked != "" && !isInternal {
-				d.placed.Add(asked)
-			}
+	case isInternal || mayName(&d.internalWork, task.Get("id")):
+		around := d.placesAround(namespace)
+		if isCalled(task) {
+			around = append(around, calledPrefix+string(namespace))
+		}
+		d.beginWork(id, work{around: around, graph: string(namespace)})
+	}
+}
+
+const pushTrigger = "__pregel_push"
+
+// isCalled reports whether another task of the graph called a task. Its input is the arguments: a list and an object.
+//
+// Source: langgraph/pregel/_algo.py, prepare_push_task_functional.
+func isCalled(task strictjson.Value) bool {
+	args, named := tuple(task.Get("input"))
+	return args.Kind() == strictjson.Array && named.Kind() == strictjson.Object && slices.ContainsFunc(elementsOf(task.Get("triggers")), func(t strictjson.Value) bool { return t.Is(pushTrigger) })
+}
+
+// placeQuestions records the questions of a task that ends, unless the task is internal or repeats a question of internal work.
+func (d *decoder) placeQuestions(graph []byte, task strictjson.Value, isInternal bool) {
+	id := task.Get("id")
+	if isInternal || mayName(&d.internalWork, id) || d.mayBeAroundTask(graph, d.name(id)) {
+		return
+	}
+	for question := range task.Get("interrupts").Elements() {
+		if asked := d.name(questionID(question)); asked != "" {
+			d.placed.Add(asked)
 		}
 	}
 }
 
-// Prefixes of places around internal work that are neither tasks nor runs: a node of a graph, and the next step of a graph.
+// Prefixes of places around internal work that are neither tasks nor runs: a node of a graph, the next step of a graph, and any task of a
+// graph that may have called another one.
 const (
-	nodePrefix = "node "
-	nextPrefix = "next "
+	nodePrefix   = "node "
+	nextPrefix   = "next "
+	calledPrefix = "called "
 )
+
+func nodePlace(graph, node []byte) string { return nodePrefix + string(graph) + "|" + string(node) }
 
 // placesAround returns the tasks and nodes in a namespace, and the next steps of the graphs around the graph of the namespace.
 func (d *decoder) placesAround(namespace []byte) (around []string) {
-	for rest := namespace; len(rest) > 0; {
-		outer := string(bytes.TrimSuffix(namespace[:len(namespace)-len(rest)], []byte("|")))
+	for rest := namespace; len(rest) > 0 && len(around) < maxAround; {
+		outer := bytes.TrimSuffix(namespace[:len(namespace)-len(rest)], []byte("|"))
 		segment, inner, _ := bytes.Cut(rest, []byte("|"))
 		node, task := splitSegment(segment)
-		around = append(around, task, nodePrefix+outer+"|"+string(node), nextPrefix+outer)
+		around = append(around, task, nodePlace(outer, node), nextPrefix+string(outer))
 		rest = inner
 	}
 	return around
@@ -100,12 +148,11 @@ func (d *decoder) placesAround(namespace []byte) (around []string) {
 
 // trackCheckpoint records whether an internal node runs after a saved state. The node, and what works within it, ends with the graph's
 // next state.
-func (d *decoder) trackCheckpoint(name []byte, state strictjson.Value) {
-	_, namespace, _ := bytes.Cut(name, []byte("|"))
+func (d *decoder) trackCheckpoint(namespace []byte, state strictjson.Value) {
 	next := nextPrefix + string(namespace)
 	d.endWork(next)
 	if isInternalScope(state.Get("next")) {
-		d.beginWork(next, d.placesAround(namespace))
+		d.beginWork(next, work{around: d.placesAround(namespace), graph: string(namespace)})
 	}
 }
 
@@ -123,7 +170,7 @@ func (d *decoder) trackRun(v strictjson.Value, isInternal bool) {
 		for above := range v.Get("parent_ids").Elements() {
 			around = append(around, d.name(above))
 		}
-		d.beginWork(id, around)
+		d.beginWork(id, work{around: around, graph: string(outer)})
 	}
 }
 
@@ -152,13 +199,13 @@ func (d *decoder) noteFailure(mode string, v strictjson.Value) {
 }
 
 // repeatsFailure reports whether a frame has, or may have, the error of internal work.
-func (d *decoder) repeatsFailure(mode string, v strictjson.Value) bool {
+func (d *decoder) repeatsFailure(graph []byte, mode string, v strictjson.Value) bool {
 	err, ended := d.errorIn(mode, v)
 	if err.Kind() <= strictjson.Null {
 		return false
 	}
 	key := errorKey(err)
-	return key != "" && d.failures.MayContain(key) || mode == modeError && len(d.working) > 0 || d.mayBeAround(ended)
+	return key != "" && d.failures.MayContain(key) || mode == modeError && len(d.working) > 0 || d.mayBeAroundTask(graph, ended)
 }
 
 // errorKey returns a hash of the text of an error, or "" if there is none.
@@ -169,7 +216,35 @@ func errorKey(err strictjson.Value) string {
 	return contentKey(err)
 }
 
-// mayAskWithin reports whether a question may be of an internal task that works. Without a namespace, only its ID places it.
-func (d *decoder) mayAskWithin(question strictjson.Value) bool {
-	return len(d.working) > 0 && !d.placed.Contains(d.name(questionID(question)))
+// mayAskWithin reports whether a question may be of internal work. A task repeats the question of what works within it. Without a task,
+// only its ID places it.
+func (d *decoder) mayAskWithin(question strictjson.Value, by asker) bool {
+	id := d.name(questionID(question))
+	if d.placed.Contains(id) {
+		return false
+	}
+	isWithin := d.mayBeOf(by.graph)
+	if by.task != "" {
+		isWithin = d.mayBeAroundTask(by.graph, by.task)
+	}
+	switch {
+	case id == "":
+	case isWithin:
+		d.doubted.Add(id)
+	case len(by.graph) > 0: // the graphs around it repeat the question
+		d.placed.Add(id)
+	}
+	return isWithin || d.doubted.Contains(id)
+}
+
+// mayBeOf reports whether what a graph sends may be of internal work. The run's own graph may repeat what all others send.
+func (d *decoder) mayBeOf(graph []byte) bool {
+	outer, last := splitLast(graph)
+	_, caller := splitSegment(last)
+	for _, w := range d.working {
+		if isWithinGraph(w.graph, string(graph)) || len(w.around) == maxAround || slices.Contains(w.around, caller) || slices.Contains(w.around, calledPrefix+string(outer)) {
+			return true
+		}
+	}
+	return len(d.working) >= wire.MaxSet
 }

@@ -1,0 +1,303 @@
+package langgraph
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// graphPrefix is the prefix in internalWork and in working of the graphs of internal agents.
+const graphPrefix = "graph "
+
+var (
+	nodeNames  = []string{"langgraph_node", "langgraph_path"}
+	agentNames = []string{"lc_agent_name"}
+)
+
+// namesScope reports whether LangGraph's metadata has an internal name in one of the given members.
+func namesScope(metadata strictjson.Value, members []string) bool {
+	for name, value := range metadata.Members() {
+		if lenient.MatchesAny(name.Text(), members) && isInternalScope(value) {
+			return true
+		}
+	}
+	return false
+}
+
+// notePlaces records the tasks that the namespace and the metadata of a frame show, and which of them are of internal nodes and agents.
+// Other modes do not say when such work begins.
+func (d *decoder) notePlaces(namespace []byte, mode string, v strictjson.Value) {
+	d.noteNamespace(namespace, nil)
+	switch mode {
+	case modeMessages:
+		_, metadata := tuple(v)
+		d.noteMetadata(metadata)
+	case modeMessagesMetadata:
+		for _, entry := range v.Members() {
+			d.noteMetadata(entry.Get("metadata"))
+		}
+	case modeEvents:
+		d.noteGraphRun(v)
+	case modeTasks:
+		d.noteTaskOfAgent(namespace, v)
+	case modeDebug:
+		d.noteTaskOfAgent(namespace, v.Get("payload"))
+	}
+}
+
+// noteMetadata records the work of a node that the server's metadata describes.
+func (d *decoder) noteMetadata(metadata strictjson.Value) {
+	place := namespaceIn(metadata)
+	isOfAgent, isOfNode := namesScope(metadata, agentNames), namesScope(metadata, nodeNames)
+	if len(place) == 0 {
+		if isOfAgent || isOfNode {
+			d.beginNode(metadata.Get("langgraph_node").Text(), nil, nil)
+		}
+		return
+	}
+	graph, own := graphOfTask(place, metadata.Get("langgraph_path"))
+	switch isKnown := d.noteNamespace(place, graph); {
+	case isKnown:
+	case isOfNode:
+		d.beginNode(own, place[:len(place)-len(own)], graph)
+	case isOfAgent:
+		d.noteAgent(place)
+	}
+}
+
+// graphOfTask splits the namespace of a task into the namespace of its graph and its own segment. A task that calls another one is
+// around it in the namespace, but both are of the same graph.
+//
+// Source: langgraph/pregel/_algo.py, prepare_push_task_functional.
+func graphOfTask(place []byte, path strictjson.Value) (graph, own []byte) {
+	graph, own = splitLast(place)
+	for parts := elementsOf(path); len(parts) > 2; parts = elementsOf(parts[1]) {
+		if isCall, _ := parts[len(parts)-1].Bool(); !isCall {
+			break
+		}
+		graph, _ = splitLast(graph)
+	}
+	return place[:len(graph)], own // not nil, even for the run's own graph
+}
+
+// noteNamespace records the tasks of a namespace, and reports whether one is of an internal node. The last task is of the given graph, if
+// it is not nil, else of that of the segments before.
+func (d *decoder) noteNamespace(namespace, ofLast []byte) (isInternal bool) {
+	depth := 0
+	for rest := namespace; len(rest) > 0; {
+		before := namespace[:len(namespace)-len(rest)]
+		segment, inner, _ := bytes.Cut(rest, []byte("|"))
+		graph := bytes.TrimSuffix(before, []byte("|"))
+		if rest = inner; len(rest) == 0 && ofLast != nil {
+			graph = ofLast
+		}
+		if depth++; depth <= maxAround {
+			d.steps.note(graph, segment)
+		}
+		if !isInternal && lenient.IsInternal(segment) {
+			isInternal = true
+			d.beginNode(segment, before, graph)
+		}
+	}
+	return isInternal
+}
+
+// beginNode records that an internal node of a graph works. before is what is before its segment in a namespace.
+func (d *decoder) beginNode(segment, before, graph []byte) {
+	node, task := splitSegment(segment)
+	d.beginWork(task, work{around: d.placesAround(bytes.TrimSuffix(before, []byte("|"))), node: nodePlace(graph, node), graph: string(graph)})
+}
+
+// noteAgent records that an internal agent works in a task, which is one of its own graph. Only in the run's own graph may a node that
+// is none of LangChain's agents ask the agent itself.
+func (d *decoder) noteAgent(place []byte) {
+	graph, own := splitLast(place)
+	if len(graph) == 0 && !isAgentNode(string(own)) {
+		d.noteInternalGraph(place, nil)
+		return
+	}
+	d.noteInternalGraph(graph, nil)
+	d.beginNode(own, graph, graph)
+}
+
+// noteTaskOfAgent records the graph of an internal agent that the metadata of a task names.
+func (d *decoder) noteTaskOfAgent(graph []byte, task strictjson.Value) {
+	name, id := task.Get("name").Text(), d.name(task.Get("id"))
+	if id == "" || !namesScope(task.Get("metadata"), agentNames) {
+		return
+	}
+	add(&d.internalWork, id, true)
+	if len(graph) == 0 && !isAgentNode(string(name)) {
+		graph = []byte(string(name) + ":" + id)
+	}
+	d.noteInternalGraph(graph, nil)
+}
+
+// noteGraphRun records the graph of an internal agent when its own run begins, which has the metadata of the node around it.
+func (d *decoder) noteGraphRun(v strictjson.Value) {
+	metadata := v.Get("metadata")
+	if !namesScope(metadata, agentNames) || !v.Get("name").Is(metadata.Get("lc_agent_name").String()) || !lenient.HasSuffix(v.Get("event").Text(), "start") {
+		return
+	}
+	d.noteInternalGraph(namespaceIn(metadata), []string{d.name(v.Get("run_id"))})
+}
+
+// noteInternalGraph records the graph of an internal agent. All that it sends is internal. The agent counts as working until the task
+// around it ends, because that task may repeat its error or its question.
+func (d *decoder) noteInternalGraph(graph []byte, runs []string) {
+	d.internalWork.Add(d.graphKey(graph))
+	d.beginWork(graphPrefix+string(graph), work{around: append(d.placesAround(graph), runs...), graph: string(graphAround(graph)), isAgent: true})
+}
+
+// graphKey returns the key of a graph in internalWork. The run's own graph has no namespace of its own.
+func (d *decoder) graphKey(graph []byte) string {
+	if len(graph) == 0 {
+		return graphPrefix + uuidKey(d.run)
+	}
+	return graphPrefix + string(graph)
+}
+
+// isPlacedInAgent reports whether a frame is of the graph of an internal agent, or of one within it.
+func (d *decoder) isPlacedInAgent(namespace []byte, mode string, v strictjson.Value) bool {
+	if d.internalWork.IsEmpty() || slices.Contains(runModes, mode) {
+		return false
+	}
+	ofMetadata := func(metadata strictjson.Value) bool {
+		graph, _ := splitLast(namespaceIn(metadata))
+		return d.isInAgent(graph)
+	}
+	switch mode {
+	case modeMessages:
+		_, metadata := tuple(v)
+		return d.isInAgent(namespace) || ofMetadata(metadata)
+	case modeMessagesMetadata:
+		return anyMember(v, func(entry strictjson.Value) bool { return ofMetadata(entry.Get("metadata")) })
+	case modeEvents:
+		return d.isInAgent(namespace) || ofMetadata(v.Get("metadata"))
+	}
+	return d.isInAgent(namespace)
+}
+
+func anyMember(v strictjson.Value, matches func(strictjson.Value) bool) bool {
+	for _, member := range v.Members() {
+		if matches(member) {
+			return true
+		}
+	}
+	return false
+}
+
+// runModes are the frames of a run as a whole.
+var runModes = []string{modeMetadata, modeError, modeEnd, modeFeedback}
+
+// isInAgent reports whether a graph is of an internal agent, or within one. A graph within too many others may be.
+func (d *decoder) isInAgent(graph []byte) bool {
+	for range maxAround {
+		if d.internalWork.Contains(d.graphKey(graph)) {
+			return true
+		}
+		if len(graph) == 0 {
+			return false
+		}
+		graph = graphAround(graph)
+	}
+	return true
+}
+
+// graphAround returns the namespace of the graph around another. Of several graphs in a task, all but the first have a number as the last
+// segment.
+//
+// Source: langgraph/pregel/_loop.py, PregelLoop.__init__, subgraph_counter.
+func graphAround(graph []byte) []byte {
+	outer, last := splitLast(graph)
+	if isCounter(last) {
+		outer, _ = splitLast(outer)
+	}
+	return outer
+}
+
+func isCounter(segment []byte) bool {
+	return len(segment) > 0 && len(bytes.Trim(segment, "0123456789")) == 0
+}
+
+// steps holds the tasks of nodes whose end no frame has shown yet, by nodePlace. An update does not name its task, so a node's work has
+// ended only when as many updates of the node came as tasks were seen.
+type steps map[string]*step
+
+type step struct {
+	tasks []string // at most maxAround
+	ended int
+}
+
+// maxSteps limits a steps. The work of further nodes ends with the next state of their graph.
+const maxSteps = 256
+
+// note records a task of a graph.
+func (s *steps) note(graph, segment []byte) {
+	node, task := splitSegment(segment)
+	place := nodePlace(graph, node)
+	known := (*s)[place]
+	if known == nil {
+		if len(*s) >= maxSteps {
+			return
+		}
+		if *s == nil {
+			*s = make(steps)
+		}
+		known = new(step)
+		(*s)[place] = known
+	}
+	if !slices.Contains(known.tasks, task) && len(known.tasks) < maxAround {
+		known.tasks = append(known.tasks, task)
+	}
+}
+
+// end records the update of a node, and reports whether all tasks of the node have ended.
+func (s *steps) end(place string) bool {
+	known := (*s)[place]
+	if known == nil {
+		return false
+	}
+	if known.ended++; known.ended < len(known.tasks) || len(known.tasks) == maxAround {
+		return false
+	}
+	delete(*s, place)
+	return true
+}
+
+// endShown ends the work whose end an update or a state shows. A state with a question may come before the end.
+func (d *decoder) endShown(namespace []byte, mode string, v strictjson.Value) {
+	switch {
+	case mode == modeUpdates:
+		for node := range v.Members() {
+			if place := nodePlace(namespace, node.Text()); d.steps.end(place) {
+				maps.DeleteFunc(d.working, func(_ string, w work) bool {
+					return !w.isStated() && (w.node == place || slices.Contains(w.around, place))
+				})
+			}
+		}
+	case mode == modeValues && !v.Get(interruptKey).Exists(), mode == modeCheckpoints && !hasQuestions(v):
+		maps.DeleteFunc(d.working, func(id string, w work) bool {
+			return !w.isStated() && id != graphPrefix && isWithinGraph(w.graph, string(namespace))
+		})
+		maps.DeleteFunc(d.steps, func(place string, _ *step) bool {
+			return len(namespace) == 0 || strings.HasPrefix(place, nodePlace(namespace, nil))
+		})
+	}
+}
+
+// hasQuestions reports whether a saved state has a task with a question.
+func hasQuestions(checkpoint strictjson.Value) bool {
+	return slices.ContainsFunc(elementsOf(checkpoint.Get("tasks")), func(task strictjson.Value) bool { return task.Get("interrupts").Len() > 0 })
+}
+
+// isWithinGraph reports whether a graph is another one, or works within a task of it.
+func isWithinGraph(graph, of string) bool {
+	inner, isInner := strings.CutPrefix(graph, of+"|")
+	next, _, _ := strings.Cut(inner, "|")
+	return of == "" || graph == of || isInner && !isCounter([]byte(next))
+}

@@ -1,0 +1,148 @@
+package langgraph
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/exporter/stream/filter"
+)
+
+// at is a piece of a message from a task, with more metadata.
+func at(namespace, place, more string) sent {
+	name := "messages"
+	if namespace != "" {
+		name += "|" + namespace
+	}
+	segment := place[strings.LastIndexByte(place, '|')+1:]
+	node, _, _ := strings.Cut(segment, ":")
+	return sent{name, `[{"type":"AIMessageChunk","id":"m` + place + `","content":"x"},{"langgraph_node":"` + node + `","langgraph_checkpoint_ns":"` + place + `"` + more + `}]`}
+}
+
+const ofCritic = `,"lc_agent_name":"internal_critic"`
+
+var (
+	inNode     = at("", "internal_x:U", "")
+	inAgent    = at("critic:U", "critic:U|model:V", ofCritic)
+	inCall     = at("", "ask:T|internal_q:V", `,"langgraph_path":["__pregel_push",["__pregel_pull","ask"],0,true]`)
+	asks       = sent{"updates", `{"__interrupt__":[{"value":"secret","id":"i1"}]}`}
+	asksState  = sent{"values", `{"messages":[],"__interrupt__":[{"value":"secret","id":"i1"}]}`}
+	fails      = sent{"error", `{"error":"ValueError","message":"secret"}`}
+	writes     = sent{"custom", `{"a":"secret"}`}
+	noQuestion = sent{"values", `{"messages":[]}`}
+)
+
+// TestWorkInMetadata shows internal work only in the metadata of messages. Until a frame shows its end, what may be of it stays in.
+func TestWorkInMetadata(t *testing.T) {
+	begun := map[string]sent{
+		"node": inNode, "agent": inAgent, "call": inCall, "path": at("", "x:U", `,"langgraph_path":["__pregel_pull","internal_x"]`),
+		"metadata": {"messages/metadata", `{"m1":{"metadata":{"langgraph_node":"internal_x","langgraph_checkpoint_ns":"internal_x:U"}}}`},
+		"graph":    {"updates|internal_x:U", `{"a":null}`}, "tagged": at("", "a:U", ofCritic), "nested": at("a:T", "a:T|internal_x:U", ""),
+		"without a namespace": inTuple(said(""), ofCritic), "second": at("critic:U|1", "critic:U|1|model:V", ofCritic), "own": at("", "model:V", ofCritic),
+	}
+	for name, first := range begun {
+		for _, then := range []sent{asks, asksState, fails, writes} {
+			checkStaysIn(t, []filter.Settings{client, public}, first, then)
+			checkStaysIn(t, []filter.Settings{client, public}, first, at("", "b:W", ""), sent{"updates", `{"b":null}`}, then)
+			if name != "own" && strings.Count(leaving(client, first, noQuestion, then), "secret") != 1 {
+				t.Errorf("%s: after a state, %v does not leave", name, then)
+			}
+		}
+	}
+	for _, c := range []struct {
+		first []sent
+		ended []sent
+	}{
+		{[]sent{inNode}, []sent{{"updates", `{"internal_x":null}`}}},
+		{[]sent{inCall}, []sent{{"updates", `{"internal_q":null}`}}},
+		{[]sent{inAgent}, []sent{{"updates", `{"critic":null}`}}},
+		{[]sent{at("a:T", "a:T|internal_x:U", "")}, []sent{{"updates|a:T", `{"internal_x":null}`}}},
+		{[]sent{at("a:T", "a:T|internal_x:U", "")}, []sent{{"updates", `{"a":null}`}}},
+		{[]sent{inNode, at("", "internal_x:W", "")}, []sent{{"updates", `{"internal_x":null}`}, {"updates", `{"internal_x":null}`}}},
+		{[]sent{at("tools:U", "tools:U|model:V", ofCritic), at("", "tools:W", "")}, []sent{{"updates", `{"tools":null}`}, {"updates", `{"tools":null}`}}},
+		{[]sent{inNode}, []sent{{"checkpoints", `{"values":{},"next":[],"tasks":[]}`}}},
+	} {
+		for _, then := range []sent{asks, fails, writes} {
+			stream := append(c.first[:len(c.first):len(c.first)], c.ended[:len(c.ended)-1]...)
+			checkStaysIn(t, []filter.Settings{client, public}, append(stream[:len(stream):len(stream)], then)...)
+			if out := leaving(client, append(stream[:len(stream):len(stream)], c.ended[len(c.ended)-1], then)...); !strings.Contains(out, "secret") {
+				t.Errorf("after the end of %v this does not leave: %v", c.first, then)
+			}
+		}
+	}
+	elsewhere := sent{"updates|b:W", asks.data}
+	for _, stream := range [][]sent{{inNode, elsewhere, asks}, {inNode, {"custom|b:W", writes.data}}, {inAgent, elsewhere}} {
+		if out := leaving(client, stream...); strings.Count(out, "secret") < len(stream)-1 {
+			t.Errorf("of %v this leaves: %s", stream, out)
+		}
+	}
+}
+
+// TestGraphsOfInternalAgents sends what the graph of an internal agent sends without the agent's name.
+func TestGraphsOfInternalAgents(t *testing.T) {
+	const start = `{"id":"V","name":"model","input":{"messages":[]},"triggers":["x"],"metadata":{"lc_agent_name":"internal_critic"}}`
+	graphRun := sent{"events", `{"event":"on_chain_start","name":"internal_critic","run_id":"r2","parent_ids":["r1"],"data":{},"metadata":{"langgraph_node":"critic","langgraph_checkpoint_ns":"critic:U","lc_agent_name":"internal_critic"}}`}
+	debug := func(ns, kind, payload string) sent {
+		return sent{"debug" + ns, `{"type":"` + kind + `","step":1,"payload":` + payload + `}`}
+	}
+	ends := []string{
+		`"error":{"error":"E","message":"secret"},"result":{},"interrupts":[]`, `"error":null,"result":{"plan":"secret"},"interrupts":[]`,
+		`"error":null,"result":{},"interrupts":[{"value":"secret","id":"i1"}]`,
+	}
+	for _, first := range []sent{inAgent, {"tasks|critic:U", start}, debug("|critic:U", "task", start), graphRun} {
+		var streams [][]sent
+		for i, end := range ends {
+			own, around := `{"id":"V","name":"model",`+end+`}`, `{"id":"U","name":"critic",`+end+`}`
+			streams = append(streams, []sent{{"tasks|critic:U", own}}, []sent{debug("|critic:U", "task_result", own)})
+			if i != 1 { // the task around it has its own result
+				streams = append(streams, []sent{{"tasks", around}}, []sent{debug("", "task_result", around)}, []sent{{"tasks|critic:U", own}, {"tasks", around}})
+			}
+		}
+		for _, one := range []sent{
+			{"custom|critic:U", writes.data}, {"updates|critic:U", `{"model":{"plan":"secret"}}`}, {"values|critic:U", `{"plan":"secret"}`}, {"custom|critic:U|tools:W", writes.data},
+			{"messages|critic:U", at("critic:U", "critic:U|tools:W", "").data}, {"tasks|critic:U", `{"id":"W","name":"tools","input":"secret","triggers":[]}`},
+			{"checkpoints|critic:U", `{"values":{"plan":"secret"},"tasks":[]}`}, {"checkpoints", `{"values":{},"tasks":[{"id":"U","name":"critic","interrupts":[{"value":"secret","id":"i1"}]}]}`},
+		} {
+			streams = append(streams, []sent{{one.name, strings.Replace(one.data, `"content":"x"`, `"content":"secret"`, 1)}})
+		}
+		for _, then := range streams {
+			checkStaysIn(t, []filter.Settings{client, public}, append([]sent{first}, then...)...)
+			checkStaysIn(t, []filter.Settings{client, public}, append([]sent{first, at("critic:U", "critic:U|tools:W", "")}, then...)...)
+			if strings.Contains(then[0].name, "|") {
+				checkStaysIn(t, []filter.Settings{client, public}, append([]sent{first, noQuestion}, then[0])...)
+			}
+		}
+		for _, other := range []sent{
+			{"custom|critic:W", writes.data}, {"custom|critic:U|1", writes.data}, {"values", `{"plan":"secret"}`}, {"tasks", `{"id":"W","name":"b",` + ends[2] + `}`},
+		} {
+			if out := leaving(client, first, other); !strings.Contains(out, "secret") && !(first.name == "events" || strings.HasPrefix(first.name, "messages")) {
+				t.Errorf("after %v this does not leave: %v", first, other)
+			}
+		}
+	}
+	result := sent{"updates", `{"tools":{"messages":[{"type":"tool","id":"t1","tool_call_id":"c1","name":"ask","content":"secret"}]}}`}
+	if out := leaving(client, at("tools:U", "tools:U|model:V", ofCritic), result); !strings.Contains(out, "secret") {
+		t.Errorf("the result of a tool that asked an internal agent does not leave: %s", out)
+	}
+	if out := leaving(client, at("", "model:V", ofCritic), sent{"metadata", nextRun}, sent{"values", `{"plan":"secret"}`}); !strings.Contains(out, "secret") {
+		t.Errorf("after a run of an internal agent, the next one does not leave: %s", out)
+	}
+}
+
+// TestQuestionsOfFunctions has an internal function ask, and the task that called it repeat the question.
+func TestQuestionsOfFunctions(t *testing.T) {
+	called := sent{"tasks", `{"id":"V","name":"internal_q","input":[["q"],{}],"triggers":["__pregel_push"]}`}
+	asked := sent{"tasks", `{"id":"T","name":"ask","error":null,"result":{},"interrupts":[{"value":"secret","id":"i1"}]}`}
+	failed := sent{"tasks", `{"id":"T","name":"ask","error":{"error":"E","message":"secret"},"result":{},"interrupts":[]}`}
+	debugged := func(one sent, kind string) sent {
+		return sent{"debug", `{"type":"` + kind + `","step":1,"payload":` + one.data + `}`}
+	}
+	for _, then := range [][]sent{{asked}, {asks, asked}, {asked, asks}, {failed, fails}, {debugged(asked, "task_result")}} {
+		checkStaysIn(t, []filter.Settings{client, public}, append([]sent{called}, then...)...)
+		checkStaysIn(t, []filter.Settings{client, public}, append([]sent{debugged(called, "task")}, then...)...)
+		checkStaysIn(t, []filter.Settings{client, public}, append([]sent{inCall}, then...)...)
+	}
+	sentTo := sent{"tasks", `{"id":"V","name":"internal_x","input":{"messages":[]},"triggers":["__pregel_push"]}`}
+	if out := leaving(client, sentTo, asks, asked, asks); strings.Count(out, "secret") != 2 {
+		t.Errorf("beside an internal task, the question of another one does not leave after its task: %s", out)
+	}
+}
