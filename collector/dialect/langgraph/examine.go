@@ -76,8 +76,8 @@ var (
 	// An object with callMembers is a model's message, and one with resultMembers is the result of a call, whatever its type.
 	callMembers, resultMembers = []string{"tool_calls"}, []string{"tool_call_id"}
 	// A call has argumentMembers, an interrupt questionMembers, and what is sent to a node sendMembers. Source:
-	// langgraph/types.py, Interrupt and Send.
-	argumentMembers, questionMembers, sendMembers = []string{"args"}, []string{"value"}, []string{"arg"}
+	// langgraph/types.py, Interrupt and Send; langgraph_api/serde.py, default.
+	argumentMembers, questionMembers, sendMembers = []string{"args"}, []string{"value"}, []string{"arg", "args"}
 	// thoughtMembers hold thoughts. Source: langchain_core/messages/content.py, langchain_deepseek,
 	// langchain_openai and langchain_aws, chat_models.
 	thoughtMembers = []string{"thinking", "reasoning", "reasoning_content", "reasoningContent", "redacted_thinking", "thought", "adk_thought"}
@@ -189,7 +189,7 @@ func (d *decoder) conclude(is traits, v strictjson.Value, at place, found *findi
 	case !is.isMessage && is.isInterface:
 		d.checkInterface(is, v, found)
 	case !is.isMessage:
-		found.internal = found.internal || is.isWithheld && (is.isCall || is.isQuestion) || is.isQuestion && d.repeatsUnnamed(v) || is.isSend && lenient.IsInternal(v.Get("node").Text())
+		found.internal = found.internal || is.isWithheld && (is.isCall || is.isQuestion) || is.isQuestion && d.repeatsUnnamed(v) || is.isSend && sendsToInternal(v)
 		if found.doubtful = is.isCall && d.mayBeWithheldCall(v); is.isCall && asksInternal(v) {
 			found.internal = true
 			d.withholdCallID(d.name(v.First("call_id", "id")))
@@ -209,6 +209,18 @@ func (d *decoder) conclude(is traits, v strictjson.Value, at place, found *findi
 		d.withholdInternalCalls(v)
 	}
 }
+
+// sendsToInternal reports whether what is sent to a node is for an internal one.
+func sendsToInternal(v strictjson.Value) bool {
+	for name, value := range v.Members() {
+		if lenient.MatchesAny(name.Text(), sendTargets) && lenient.ContainsInternal(value) {
+			return true
+		}
+	}
+	return false
+}
+
+var sendTargets = []string{"node"}
 
 // markBlocks records the blocks of a message that are thoughts. Some readers do not recognize a thought by the type of its block.
 func (d *decoder) markBlocks(message strictjson.Value, found *findings) {

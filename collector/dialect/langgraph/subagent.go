@@ -19,8 +19,12 @@ const (
 
 var subagentMembers = []string{subagentMember}
 
-// asksInternal reports whether the arguments of a call name an internal subagent. In a piece of a message, the arguments are a text.
+// asksInternal reports whether a call is of an internal tool, or its arguments name an internal subagent. In a piece of a message, the
+// arguments are a text.
 func asksInternal(c strictjson.Value) bool {
+	if c.First("args", "input", "arguments", "function").Exists() && lenient.ContainsInternal(toolOf(c)) {
+		return true
+	}
 	for _, args := range []strictjson.Value{c.Get("args"), c.Get("input"), c.Get("arguments"), c.Get("function").Get("arguments")} {
 		if namesInternalSubagent(args) || textNamesInternalSubagent(args.Text()) {
 			return true
@@ -42,7 +46,16 @@ func namesInternalSubagent(args strictjson.Value) bool {
 	return false
 }
 
-// withholdInternalCalls cuts calls of internal subagents from a message, in each form in which the message has them. It also withholds
+// continuesInternal reports whether a piece of a message continues the call of an internal tool. Only the first piece names the tool.
+func (d *decoder) continuesInternal(message, c strictjson.Value) bool {
+	m := d.open[d.name(message.Get("id"))]
+	if m == nil || len(m.calls) == 0 || len(c.First("call_id", "id").Text()) > 0 || c.Get("type").Is("text") {
+		return false
+	}
+	return lenient.IsInternal([]byte(m.calls[len(m.calls)-1].tool))
+}
+
+// withholdInternalCalls cuts calls of internal tools and subagents from a message, in each form in which the message has them. It also withholds
 // their results, which repeat what the subagents say.
 func (d *decoder) withholdInternalCalls(message strictjson.Value) {
 	var ids []string
@@ -53,6 +66,8 @@ func (d *decoder) withholdInternalCalls(message strictjson.Value) {
 			d.withholdCallID(id)
 			d.withheldCalls.beginCall(d, message, c)
 			ids = append(ids, id)
+		} else if d.continuesInternal(message, c) {
+			d.cutCall(c)
 		}
 	}
 	for c := range callsOf(message) {
@@ -62,7 +77,7 @@ func (d *decoder) withholdInternalCalls(message strictjson.Value) {
 	}
 }
 
-// withholdCallID records the ID of a call that asks an internal subagent.
+// withholdCallID records the ID of a call of an internal tool or subagent.
 func (d *decoder) withholdCallID(id string) {
 	add(&d.withheld, id, true)
 	d.shown.remove(id)

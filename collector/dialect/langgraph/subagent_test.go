@@ -176,3 +176,38 @@ func TestBesideInternalCall(t *testing.T) {
 		}
 	}
 }
+
+// TestCallsOfInternalTools has a model call an internal tool. The arguments stay in, and the rest of the message leaves.
+func TestCallsOfInternalTools(t *testing.T) {
+	const call = `{"name":"internal_lookup","args":{"q":"secret"},"id":"c1","type":"tool_call"}`
+	message := `{"type":"ai","id":"m1","content":"shown","tool_calls":[` + call + `]}`
+	for _, one := range []sent{
+		{"updates", `{"model":{"messages":[` + message + `]}}`}, {"values", `{"messages":[` + message + `]}`}, {"messages/complete", `[` + message + `]`},
+		fromServer(message, "model"), fromServer(`{"type":"ai","id":"m1","content":["shown",{"type":"tool_use","name":"internal_lookup","id":"c1","input":{"q":"secret"}}]}`, "model"),
+		fromServer(`{"type":"ai","id":"m1","content":"shown","additional_kwargs":{"tool_calls":[{"id":"c1","function":{"name":"internal_lookup","arguments":"secret"}}]}}`, "model"),
+	} {
+		for _, reader := range []filter.Settings{client, public} {
+			if out := leaving(reader, one); strings.Contains(out, "secret") || strings.Contains(out, "c1") || !strings.Contains(out, "shown") {
+				t.Errorf("%s: of %v this leaves: %s", reader.Policy, one, out)
+			}
+		}
+	}
+	checkStaysIn(t, []filter.Settings{client, public}, sent{"tasks", `{"id":"U","name":"tools","input":[` + call + `],"triggers":[]}`})
+	piece := func(more string) sent {
+		return fromServer(`{"type":"AIMessageChunk","id":"m1","content":""`+more+`}`, "model")
+	}
+	chunk := func(name, args, id string) string {
+		return `{"name":` + name + `,"args":"` + args + `","id":` + id + `,"index":0,"type":"tool_call_chunk"}`
+	}
+	first := piece(`,"tool_call_chunks":[` + chunk(`"internal_lookup"`, "", `"c1"`) + `]`)
+	for _, next := range []string{
+		`,"tool_call_chunks":[` + chunk("null", "secret", "null") + `]`, `,"invalid_tool_calls":[{"name":null,"args":"secret","id":null}]`,
+		`,"additional_kwargs":{"tool_calls":[{"index":0,"id":null,"function":{"name":null,"arguments":"secret"}}]}`,
+	} {
+		checkStaysIn(t, []filter.Settings{client, public}, first, piece(next), piece(next))
+		other := piece(`,"tool_call_chunks":[` + chunk(`"search"`, "", `"c2"`) + `]`)
+		if out := leaving(client, first, other, piece(next)); !strings.Contains(out, "secret") {
+			t.Errorf("the next call does not leave: %s", out)
+		}
+	}
+}
