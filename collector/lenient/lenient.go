@@ -60,6 +60,11 @@ func isKnownType(t *event.Table, name []byte) bool {
 	return known || slices.ContainsFunc(t.TypePrefixes, func(prefix string) bool { return bytes.HasPrefix(name, []byte(prefix)) })
 }
 
+// isInternalType reports whether a type is internal, or the rest of it after one of the table's prefixes.
+func isInternalType(t *event.Table, v strictjson.Value) bool {
+	return ContainsInternal(v) || slices.ContainsFunc(t.TypePrefixes, func(prefix string) bool { return HasPrefix(v.Text(), prefix+"internal") })
+}
+
 // HasInternalDiscriminator reports whether a discriminator of an envelope, or of an envelope within
 // it, is internal.
 func HasInternalDiscriminator(t *event.Table, v strictjson.Value) bool {
@@ -70,7 +75,7 @@ func HasInternalDiscriminator(t *event.Table, v strictjson.Value) bool {
 func namesInternal(t *event.Table, v strictjson.Value, deep bool) bool {
 	for name, value := range v.Members() {
 		text := name.Text()
-		if MatchesAny(text, t.Discriminators) && ContainsInternal(value) || hasInternalName(t, text, value) {
+		if MatchesAny(text, t.Discriminators) && isInternalType(t, value) || hasInternalName(t, text, value) {
 			return true
 		}
 		// Search each member only once, even if it is an envelope for two reasons: the effort would be

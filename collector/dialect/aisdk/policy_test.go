@@ -66,7 +66,8 @@ func TestPolicies(t *testing.T) {
 func TestInternal(t *testing.T) {
 	for _, sent := range [][]string{
 		{`{"type":"internal:start-step"}`}, {`{"type":"surprise"}`}, {`{"Type":"start-step"}`}, {`{"type":["start-step"]}`},
-		{`{"type":"data-internal:x","data":1}`}, {`{"type":"data-INTERNAL","data":1}`}, {`{"type":"data-x","data":{"type":"internal:x"}}`}, {`{"type":"data-x","data":{"x":[{"y":{"kind":"Internal:x"}}]}}`},
+		{`{"type":"data-internal:x","data":1}`}, {`{"type":"data-INTERNAL","data":1}`}, {`{"type":"data-x","data":{"type":"internal:x"}}`},
+		{`{"type":"data-x","data":{"type":"Data-Internal-x"}}`}, {`{"type":"data-x","data":{"role":"assistant","parts":[{"type":"data-internal","data":1}]}}`}, {`{"type":"data-x","data":{"x":[{"y":{"kind":"Internal:x"}}]}}`},
 		{`{"type":"start","messageId":"m","messageMetadata":{"x":{"kind":"internal"}}}`}, {`{"type":"start-step","rawEvent":{"type":"internal:x"}}`},
 		{`{"type":"message-metadata","messageMetadata":{"type":"internal:x"}}`}, {`{"type":"custom","kind":"internal.x"}`},
 		{`{"type":"start-step","citations":[{"source":{"providerMetadata":{"x":{"type":"internal:x"}}}}]}`},
