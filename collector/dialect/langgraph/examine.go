@@ -46,10 +46,12 @@ func (d *decoder) examine(v strictjson.Value, at place, depth int) (found findin
 			d.cuts = append(d.cuts, member)
 			continue
 		}
-		found.add(d.examinePart(member, d.placeOfMember(v, is, at, name, member), depth+1))
+		if to := d.placeOfMember(v, is, at, name, member); !d.cutSend(member, to) {
+			found.add(d.examinePart(member, to, depth+1))
+		}
 	}
 	for element := range v.Elements() {
-		if !d.isCutCall(element) {
+		if !d.isCutCall(element) && !d.cutSend(element, at.ofElement()) {
 			found.add(d.examinePart(element, at.ofElement(), depth+1))
 		}
 	}
@@ -208,6 +210,16 @@ func (d *decoder) conclude(is traits, v strictjson.Value, at place, found *findi
 		d.shown.noteMessage(v)
 		d.withholdInternalCalls(v)
 	}
+}
+
+// cutSend cuts what is sent to an internal node, and reports whether v is that. What is sent to other nodes beside it may leave.
+func (d *decoder) cutSend(v strictjson.Value, at place) bool {
+	if at == inData || !v.Get("node").Exists() || !lenient.HasMember(v, sendMembers) || !sendsToInternal(v) {
+		return false
+	}
+	d.withholdNew(v, 0)
+	d.cutCall(v)
+	return true
 }
 
 // sendsToInternal reports whether what is sent to a node is for an internal one.

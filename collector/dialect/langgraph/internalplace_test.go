@@ -146,3 +146,15 @@ func TestQuestionsOfFunctions(t *testing.T) {
 		t.Errorf("beside an internal task, the question of another one does not leave after its task: %s", out)
 	}
 }
+
+// TestSends has a node send data to an internal node and to another one. Only the data of the other one leaves, now and as its input.
+func TestSends(t *testing.T) {
+	const other = `{"node":"b","args":{"messages":[{"type":"human","id":null,"content":"shown"}]}}`
+	for _, data := range []string{`{"chunk":{"goto":[SENT,` + other + `]}}`, `{"output":[` + other + `,SENT]}`} {
+		sends := ofEvents("on_chain_stream", "a", strings.Replace(data, "SENT", `{"node":"internal_x","args":{"messages":[{"type":"human","content":"secret"}]}}`, 1), "")
+		begins := ofEvents("on_chain_start", "b", `{"input":{"messages":[{"type":"human","id":null,"content":"shown"}]}}`, `,"run_id":"r7"`)
+		if out := leaving(client, sends, begins); strings.Contains(out, "secret") || strings.Count(out, "shown") != 2 {
+			t.Errorf("of %v this leaves: %s", sends, out)
+		}
+	}
+}
