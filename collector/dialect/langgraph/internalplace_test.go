@@ -43,6 +43,7 @@ func TestWorkInMetadata(t *testing.T) {
 		for _, then := range []sent{asks, asksState, fails, writes} {
 			checkStaysIn(t, []filter.Settings{client, public}, first, then)
 			checkStaysIn(t, []filter.Settings{client, public}, first, at("", "b:W", ""), sent{"updates", `{"b":null}`}, then)
+			checkStaysIn(t, []filter.Settings{client, public}, first, asksState, then)
 			if name != "own" && strings.Count(leaving(client, first, noQuestion, then), "secret") != 1 {
 				t.Errorf("%s: after a state, %v does not leave", name, then)
 			}
