@@ -3,35 +3,64 @@ package source
 import (
 	"hash/maphash"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
-
+	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/collector/sse"
 )
 
-// maxRemembered is the number of frames of a stream that are remembered: more than any known server sends
-// again.
-const maxRemembered = 1000
+const (
+	maxRecent = 16 << 10 // frames of a stream that are always remembered, more than known servers keep
+	tallySize = 48       // approximate size of a remembered frame in bytes
+)
 
-// repeatDetector recognizes frames that a server sends again after a reconnection. An id alone is not
-// enough: some servers restart at one in each turn. A frame is repeated if an earlier connection had the same id, event
+// repeatDetector recognizes frames that a server sends again after a reconnection: some servers send all frames of a stream. An id alone
+// is not enough: some servers restart at one in each turn. A frame is repeated if an earlier connection had the same id, event
 // and data at least as often as the current one so far.
 type repeatDetector struct {
-	seed       maphash.Seed
-	tallies    *simplelru.LRU[uint64, tally] // by hash of the frame
-	connection int
+	seed          maphash.Seed
+	memory        *budget.Account
+	recent, older map[uint64]tally // by hash of the frame; at most maxRecent each
+	connection    uint32
 }
 
 // tally counts the occurrences of a frame on connections.
 type tally struct {
-	before     int // the maximum on an earlier connection
-	current    int // on the last connection that had the frame
-	connection int // number of that connection
+	before     uint32 // the maximum on an earlier connection
+	current    uint32 // on the last connection that had the frame
+	connection uint32 // number of that connection
 }
 
-func newRepeatDetector() *repeatDetector {
-	// The only error is a size below one.
-	tallies, _ := simplelru.NewLRU[uint64, tally](maxRemembered, nil)
-	return &repeatDetector{seed: maphash.MakeSeed(), tallies: tallies}
+// newRepeatDetector returns a detector that charges its memory to an account until it is closed.
+func newRepeatDetector(memory *budget.Account) *repeatDetector {
+	return &repeatDetector{seed: maphash.MakeSeed(), memory: memory, recent: map[uint64]tally{}}
+}
+
+func (r *repeatDetector) close() {
+	r.memory.Release(tallySize * (len(r.recent) + len(r.older)))
+	r.recent, r.older = nil, nil
+}
+
+func (r *repeatDetector) get(key uint64) tally {
+	if t, ok := r.recent[key]; ok {
+		return t
+	}
+	return r.older[key]
+}
+
+// set remembers a frame. Only frames that are not known yet push others out. Otherwise, a server that sends its history again would push
+// out the frames that follow.
+func (r *repeatDetector) set(key uint64, t tally) {
+	if _, isOlder := r.older[key]; isOlder {
+		r.older[key] = t
+		return
+	}
+	if _, isRecent := r.recent[key]; !isRecent {
+		if len(r.recent) == maxRecent {
+			r.memory.Release(tallySize * len(r.older))
+			r.older, r.recent = r.recent, map[uint64]tally{}
+		}
+		r.memory.Charge(tallySize)
+	}
+	r.recent[key] = t
 }
 
 // startConnection starts a connection. The returned function remembers a frame and reports whether it is
@@ -50,12 +79,12 @@ func (r *repeatDetector) startConnection(repeated func()) func(sse.Frame) bool {
 		sum.WriteByte(0)
 		sum.Write(f.Data)
 		key := sum.Sum64()
-		t, _ := r.tallies.Peek(key)
+		t := r.get(key)
 		if t.connection != r.connection {
 			t = tally{before: max(t.before, t.current), connection: r.connection}
 		}
 		t.current++
-		r.tallies.Add(key, t)
+		r.set(key, t)
 		if t.current > t.before {
 			return false
 		}

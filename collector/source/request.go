@@ -27,10 +27,10 @@ const (
 // nor changes the request.
 type requestBody struct {
 	io.ReadCloser
-	request    *http.Request   // the server's request; it gets its trailers at the end of the body
-	trailer    http.Header     // for the agent; complete after the end of the body
-	onComplete func()          // called after the end of the body; may be nil
-	expected   *expectation    // nil if the client does not wait to be asked
+	request    *http.Request // the server's request; it gets its trailers at the end of the body
+	trailer    http.Header   // for the agent; complete after the end of the body
+	onComplete func()        // called after the end of the body; may be nil
+	expected   *expectation  // nil if the client does not wait to be asked
 
 	mu       sync.Mutex
 	copy     bodyCopy

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/recovery"
 )
@@ -41,7 +42,8 @@ type TailSettings struct {
 	Dialect            string                            // "" to detect it
 	Agent              string                            // the name of the agent if its stream does not give it
 	MaxSessions        int
-	IdleTimeout        time.Duration // after which a silent stream of a session is closed
+	IdleTimeout        time.Duration   // after which a silent stream of a session is closed
+	Memory             *budget.Account // pays for what is remembered of each stream
 	Panics             *recovery.Recorder
 }
 
@@ -142,11 +144,12 @@ func (t *Tail) PerSession() bool {
 // stream if each session has its own. Run calls onBytes whenever bytes arrive.
 func (t *Tail) Run(ctx context.Context, session string, onBytes func()) {
 	defer t.settings.Panics.Recover(recovery.Tail, nil)
-	s := &subscription{Tail: t, ctx: ctx, url: t.settings.URL, onBytes: onBytes, repeats: newRepeatDetector()}
+	s := &subscription{Tail: t, ctx: ctx, url: t.settings.URL, onBytes: onBytes, repeats: newRepeatDetector(t.settings.Memory)}
 	if t.PerSession() {
 		s.url = strings.ReplaceAll(s.url, t.settings.SessionPlaceholder, url.PathEscape(session))
 	}
 	defer s.close()
+	defer s.repeats.close()
 	stream := &event.Stream{
 		Source: t.settings.Name, Dialect: t.settings.Dialect, ConfiguredAgent: t.settings.Agent, Nonce: rand.Text(), Live: true, OpenedAt: t.now(),
 		Identity: event.Identity{Session: session}, Withheld: &t.withheld,

@@ -97,7 +97,7 @@ func (s *Sidecar) announce(configured config.Source, p *port) {
 func (s *Sidecar) newTail(configured config.Source) *subscription {
 	return newSubscription(configured, source.NewTail(source.TailSettings{
 		Name: configured.Name, URL: configured.Tail.URL, SessionPlaceholder: config.TailSession, Headers: headers(configured.Tail.Headers),
-		Dialect: dialectOf(configured), Agent: cmp.Or(configured.Agent, configured.Name), MaxSessions: configured.Tail.MaxSessions, IdleTimeout: configured.Tail.IdleTimeout,
+		Dialect: dialectOf(configured), Agent: cmp.Or(configured.Agent, configured.Name), MaxSessions: configured.Tail.MaxSessions, IdleTimeout: configured.Tail.IdleTimeout, Memory: s.memory.streams,
 		Panics: s.panics,
 	}, s.newCollector(settings.Dialects(configured)), upRecorder{s.metrics, s.Sources}, s.logger, time.Now))
 }

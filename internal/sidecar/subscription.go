@@ -2,6 +2,7 @@ package sidecar
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"strings"
 
@@ -100,7 +101,11 @@ func headers(configured map[string]config.Header) map[string]func() (string, err
 				return h.Value, nil
 			}
 			content, err := os.ReadFile(h.File)
-			return strings.TrimSpace(string(content)), err
+			value := strings.TrimSpace(string(content))
+			if err == nil && value == "" { // it is being replaced
+				err = fmt.Errorf("%s is empty", h.File)
+			}
+			return value, err
 		}
 	}
 	return out
