@@ -61,11 +61,12 @@ pictures: ## take the pictures in the documentation again; with REVIEW=DIR one o
 	.ci/install/readers
 	PATH="$${XDG_CACHE_HOME:-$$HOME/.cache}/delegraph/bin:$$PATH" DELEGRAPH_REQUIRE=all go test ./test/e2e/page -run '^TestPictures$$' -count 1 -v $(if $(REVIEW),-pictures=$(abspath $(REVIEW)),-update)
 
-# Pass -update only to packages that have the flag. The ADK captures are recordings of real servers, not goldens; see
-# their README.
+# Pass -update only to packages that have the flag. In adkserver and adkshapes it records real servers again; their READMEs
+# say how. In page it takes the pictures, as make pictures does.
 update: ## rewrite goldens, reference pages, dashboards and the chart's copies; then read the diff
 	go run ./dashboards/generate -out dashboards
-	go test ./collector/dialect/dialecttest $$(grep -rl --include='*_test.go' 'flag.Bool("update"\|harness.Update\|dialecttest.Run' collector dashboards exporter test | xargs -n1 dirname | sort -u | grep -v /adkserver$$ | sed 's|^|./|') -update
+	go test ./collector/dialect/dialecttest $$(grep -rl --include='*_test.go' 'flag.Bool("update"\|harness.Update\|dialecttest.Run' collector dashboards exporter test | xargs -n1 dirname | sort -u | grep -vE '/(adkserver|adkshapes|page)$$' | sed 's|^|./|') -update
+	go test ./test/agents/adkshapes -run '^TestFacts$$' -update
 	go -C .ci/scale test . -update
 	helm/copy-files
 	go -C helm/tests test . -update
