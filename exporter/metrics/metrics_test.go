@@ -129,7 +129,7 @@ func TestSourcesAreApart(t *testing.T) {
 			}
 			named := slices.ContainsFunc(mt.labels, func(label string) bool { return fromWire[label] != "" })
 			if named && of["one"] == 0 {
-				t.Errorf("%s has no source label", mt.name)
+				t.Errorf("%s has no series with the source one: if it has the label, add what it counts to this test", mt.name)
 			}
 		}
 	}

@@ -79,6 +79,6 @@ func TestFactsSurvive(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(table.String(), "\n")); diff != "" {
-		t.Error(diff)
+		t.Errorf("%s is out of date; rewrite it by -update (-want +got):\n%s", golden, diff)
 	}
 }

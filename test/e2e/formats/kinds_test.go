@@ -88,7 +88,7 @@ func (k kindTable) test(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := gocmp.Diff(strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")); diff != "" {
-		t.Error(diff)
+		t.Errorf("%s is out of date; rewrite it by -update (-want +got):\n%s", golden, diff)
 	}
 }
 

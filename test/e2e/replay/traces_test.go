@@ -41,7 +41,7 @@ func TestTraces(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := gocmp.Diff(strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")); diff != "" {
-				t.Error(diff)
+				t.Errorf("%s is out of date; rewrite it by -update (-want +got):\n%s", golden, diff)
 			}
 		})
 	}
