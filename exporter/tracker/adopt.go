@@ -12,7 +12,7 @@ func (r *openRun) announce() {
 }
 
 // adopt makes another run of the stream an agent of this run. It does nothing if observers have been
-// notified of that run.
+// notified of that run. If this run has no room, it counts a loss.
 func (r *openRun) adopt(e *event.Event, caller *Operation) {
 	state := r.tracker.streams[r.stream]
 	child := state.runByID(e.ID)
@@ -101,11 +101,11 @@ func (r *openRun) adoptOperations(child *openRun) {
 	r.endIfDone(child.Root)
 }
 
-// renumber gives an adopted operation a number that no operation of this run with the same name and
-// branch, or the same call id, has.
+// renumber gives an adopted operation a number of its own among the operations of this run that have the
+// same name and branch, or the same call id.
 func (r *openRun) renumber(op *Operation) {
 	switch {
-	case op.Kind.Invokes() && r.agents[agentKey{op.Name, op.Branch}] == op: // numbered before
+	case op.Kind.Invokes() && r.agents[agentKey{op.Name, op.Branch}] == op: // adoptAgent has numbered it
 	case op.Kind.Invokes():
 		r.indexInvocation(op)
 	case op.Kind == ExecuteTool && r.calls[op.CallID] != nil:

@@ -7,7 +7,7 @@ import (
 )
 
 // agentOf finds or begins the operation of a frame's author. It returns nil if the frame belongs to the
-// run itself, or if the run has no room. If the request did not name the run, the first author does.
+// run itself, or if the run has no room. It may name the run after the author, see nameAfterAuthor.
 func (r *openRun) agentOf(b *event.Batch) *Operation {
 	if b.Place != nil {
 		return r.operationAt(b)
@@ -59,13 +59,13 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 	return op
 }
 
-// startsAgain reports whether a frame invokes an agent again that has given its final answer.
+// startsAgain reports whether a frame starts an open agent again. The agent must have given its final answer.
 func (r *openRun) startsAgain(op *Operation, b *event.Batch) bool {
 	return op != nil && op.open && op.finalFrame > 0 && b.Has(event.KindAgentStarted)
 }
 
 // nameAfterAuthor names the run after its first author, unless that author has a branch or got control
-// by a transfer.
+// by a transfer. The root operation keeps the name of the application, if it has one.
 func (r *openRun) nameAfterAuthor(b *event.Batch) {
 	if r.Agent != "" || r.rootRaised || b.Branch != "" || r.silentTargets[b.Agent] != nil || r.agents[agentKey{b.Agent, b.Branch}] != nil {
 		return
@@ -113,8 +113,8 @@ func (r *openRun) beginAgent(b *event.Batch) *Operation {
 	return op
 }
 
-// indexInvocation records an invocation as the last one of its name and branch. It numbers it among these, so
-// that its id is unique. An id that is already fixed does not change.
+// indexInvocation records an invocation as the last one of its name and branch. It also numbers the
+// invocations of one name and branch, so that their ids differ. An id that is already fixed does not change.
 func (r *openRun) indexInvocation(op *Operation) {
 	key := agentKey{op.Name, op.Branch}
 	put(&r.agents, key, op)
@@ -127,7 +127,8 @@ func (r *openRun) indexInvocation(op *Operation) {
 	}
 }
 
-// numberCall numbers a call among those with the same call id. Earlier ones may have been dropped.
+// numberCall numbers the calls with the same call id. If earlier ones may have been dropped, the number is
+// the ordinal, which is unique.
 func (r *openRun) numberCall(op *Operation) {
 	switch last := r.calls[op.CallID]; {
 	case last != nil:
@@ -176,8 +177,8 @@ func (r *openRun) parentOf(b *event.Batch) *Operation {
 	return r.Root
 }
 
-// beginAround begins the agent or step in which a speaker works, and which has not spoken yet. The target of a
-// transfer has begun with the transfer.
+// beginAround begins the agent or step that encloses a speaker and has not spoken yet. If it is the target of a
+// transfer, the transfer has begun it.
 func (r *openRun) beginAround(at *event.Around) *Operation {
 	if target := r.silentTargets[at.Agent]; at.Step == "" && target != nil {
 		delete(r.silentTargets, at.Agent)
@@ -248,14 +249,14 @@ func (r *openRun) endIfDone(agent *Operation) {
 	}
 }
 
-// failWithin marks the agents without a final answer in a failed call as unfinished. An agent whose own last call failed with the
-// same code has failed too, because the exception has passed through it.
+// failWithin marks the agents in a failed call as unfinished, unless they have given a final answer. If the last call of such
+// an agent failed with the same code, the agent has failed too, because the exception has passed through it.
 func (r *openRun) failWithin(call *Operation, code string) {
 	for op := call.lastChild; op != nil; op = op.prevSibling {
 		if !op.Kind.Invokes() || op.finalFrame > 0 {
 			continue
 		}
-		if op.hasUnfinished = true; code != "" && op.lastResult == (failure{event.ToolError, code}) {
+		if op.hasUnfinished = true; code != "" && op.lastCallFailure == (failure{event.ToolError, code}) {
 			op.failedFrame, op.failureCode = r.now.Frame, code
 		}
 	}

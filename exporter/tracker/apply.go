@@ -55,8 +55,8 @@ func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
 // maxReason is the maximum length of a finish reason, in bytes.
 const maxReason = 64
 
-// reasonCode returns a finish reason, or "" if it is not a word, or Gemini's own behind another ("content_filter: RECITATION"). Anything
-// else could be free text, which spans have only with their content.
+// reasonCode returns a finish reason if it is one word, or a filter and Gemini's reason ("content_filter: RECITATION").
+// Otherwise it returns "". Anything else could be free text, which is content.
 func reasonCode(reason string) string {
 	own := reason
 	if filter, behind, found := strings.Cut(reason, "_filter: "); found && isWord(filter) {
@@ -78,8 +78,8 @@ func isWord(s string) bool {
 	return s != ""
 }
 
-// mayFollowCutOff reports whether another response of the agent has been silent since before the first piece of op. If it was cut
-// off, op was requested after that, and else at the same time.
+// mayFollowCutOff reports whether another open response of the agent had its last piece before the first piece of op. That
+// response may have been cut off or may still continue. Only in the first case, op was requested after it.
 func (r *openRun) mayFollowCutOff(op *Operation) bool {
 	first := cmp.Or(op.firstChunk.Frame, r.now.Frame)
 	for key, other := range r.partialResponses {
@@ -165,7 +165,7 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	}
 	switch {
 	case op != nil:
-	case e.CallID == "" && r.unnamed.wasMade(e.Name):
+	case e.CallID == "" && r.unnamed.wasAdded(e.Name):
 		return // another part of a result, or a repeat
 	default:
 		if op = r.beginPausedEarlier(e, b, caller); op == nil {
@@ -185,7 +185,7 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 		r.dropMissingWithin(op)
 	}
 	answered := r.answeredWithin(op)
-	if op.parent.lastResult = failureOf(e); e.Error != event.NoFailure {
+	if op.parent.lastCallFailure = failureOf(e); e.Error != event.NoFailure {
 		r.failWithin(op, e.Code)
 	}
 	r.endWithin(op)
@@ -253,7 +253,7 @@ func (r *openRun) taskEnded(op *Operation, e *event.Event, b *event.Batch) {
 	r.expectReply(b.Branch, caller)
 }
 
-// requestInput opens a request for input, which its owner waits for.
+// requestInput opens a request for input. owner is the operation that waits for the answer.
 func (r *openRun) requestInput(e *event.Event, owner *Operation) {
 	if in := r.inputs[e.CallID]; in != nil && in.Status == InputOpen {
 		return
@@ -311,7 +311,7 @@ func (r *openRun) pauseCall(branch, id string) {
 	}
 }
 
-// addProof adds a statement about an answer to the run and to the operation that stated it.
+// addProof adds a confidence, a citation or a reasoning chain to the run and to the operation that stated it.
 func (r *openRun) addProof(e *event.Event, b *event.Batch, caller *Operation) {
 	op := caller
 	if call := r.call(b.Branch, e.CallID); call != nil {
@@ -349,9 +349,9 @@ func (r *openRun) restates(e *event.Event) bool {
 		return false
 	}
 	return slices.ContainsFunc(r.Confidence, func(s Confidence) bool {
-		return s.Known && s.Agent != e.Name && math.Abs(s.Value-e.Confidence.Value) < sameValue
+		return s.Known && s.Agent != e.Name && math.Abs(s.Value-e.Confidence.Value) < confidenceTolerance
 	})
 }
 
-// sameValue is the tolerance for comparing confidences: "33.3%" is divided by 100 and "0.333" is not.
-const sameValue = 1e-9
+// confidenceTolerance is the largest difference of equal confidences: "33.3%" is divided by 100 and "0.333" is not.
+const confidenceTolerance = 1e-9

@@ -67,7 +67,6 @@ func (r *openRun) releaseContent(op *Operation) {
 	}
 }
 
-// keepsContent reports whether content is kept.
 func (r *openRun) keepsContent() bool { return r.tracker.settings.MaxContent > 0 }
 
 // keepPayload keeps the arguments or the result of a call.
@@ -83,7 +82,7 @@ func (r *openRun) keepPayload(op *Operation, e *event.Event) {
 	*to = appendCut(nil, e.Payload(), room)
 }
 
-// keepOutput keeps a part of the model response that a frame shows or ends.
+// keepOutput adds a text, a thought or a call to the output of the model response that the frame belongs to.
 func (r *openRun) keepOutput(e *event.Event, b *event.Batch, agent *Operation) {
 	if !r.keepsContent() {
 		return
@@ -141,7 +140,7 @@ func (r *openRun) keepToolCall(op *Operation, e *event.Event) {
 	}
 }
 
-// cutText returns the beginning of a text, without splitting a character.
+// cutText returns the beginning of a text, at most room bytes, without splitting a character.
 func cutText(text []byte, room int) []byte {
 	if len(text) <= room {
 		return text

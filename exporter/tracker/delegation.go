@@ -26,8 +26,8 @@ func (r *Run) DelegationDepth() (depth int, known bool) {
 }
 
 // transferChain is a linked list of the agents that transferred control on the way to an agent,
-// newest first. It holds no name twice and at most maxDepth names, so that loops up to that length
-// are detected.
+// newest first. It holds no name twice and at most maxDepth names. A longer chain loses its older half,
+// so loops of up to maxDepth/2 agents are always detected.
 type transferChain struct {
 	name   string
 	before *transferChain
@@ -100,8 +100,8 @@ func (r *openRun) transfer(e *event.Event, b *event.Batch, from *Operation) {
 	}
 }
 
-// transferSource returns the name of the agent that transfers control, or "". If the frame does not name it, it is the root agent, as
-// long as no other agent is in control.
+// transferSource returns the name of the agent that transfers control, or "". If the frame names none, it is the root agent, unless
+// another agent is in control.
 func (r *openRun) transferSource(b *event.Batch, from *Operation) string {
 	if b.Agent == "" && from == r.Root && (r.current == nil || r.current == r.Root) {
 		return r.Root.agentName()
@@ -109,8 +109,8 @@ func (r *openRun) transferSource(b *event.Batch, from *Operation) string {
 	return b.Agent
 }
 
-// transferCall returns the call that transfers control. Without an id, that is the only call
-// without an id that the frame ends.
+// transferCall returns the call that transfers control, or nil. If the transfer names no call, it is the
+// call without an id that the frame ends, if there is exactly one.
 func (r *openRun) transferCall(e *event.Event, b *event.Batch) *Operation {
 	if e.CallID != "" {
 		return r.call(b.Branch, e.CallID)
@@ -154,7 +154,8 @@ func (r *openRun) transferTarget(name string, b *event.Batch, from *Operation) *
 	return op
 }
 
-// enclosingAgent returns the nearest agent of a name above an operation that can get control back, or nil.
+// enclosingAgent returns the nearest agent of a name above an operation, or nil. It skips agents that have
+// ended, because they cannot get control back.
 func (op *Operation) enclosingAgent(name string) *Operation {
 	for up := op.runner(); up != nil; up = up.runner() {
 		if up.Kind == InvokeAgent && up.Name == name && up.open && !up.endStated {

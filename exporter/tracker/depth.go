@@ -1,7 +1,7 @@
 package tracker
 
-// maxDepth bounds the nesting of invocations. A frame updates all ancestors of its speaker, so that
-// a chain of n delegations would otherwise cost n² steps.
+// maxDepth bounds the nesting of invocations. Each frame updates all ancestors of its speaker. Without a
+// bound, a chain of n delegations would cost n² steps.
 const maxDepth = 128
 
 // depth returns the number of an operation's ancestors.

@@ -111,7 +111,8 @@ func (r *openRun) addUnattributedUsage(model string, used event.Usage) {
 	}
 }
 
-// runEnded records that the protocol stated the run's end. The usage there is the run's total, which includes that of its responses.
+// runEnded records that the protocol stated the run's end. The event's usage is the run's total. The part of it that no
+// response reported is unattributed.
 func (r *openRun) runEnded(e *event.Event) {
 	r.endStated, r.outcomePending, r.endStatedAt = true, e.AwaitsOutcome, r.now
 	r.ReportedDuration, r.ReportedToolCalls = e.Duration, e.ToolCalls
@@ -163,8 +164,8 @@ func keepFact[T any](r *openRun, to *[]T, kind string, fact T) bool {
 	return fits
 }
 
-// hasRoomForFact reports whether the run has room for another fact of a kind of which it has n, and counts
-// a loss if not.
+// hasRoomForFact reports whether a run that has n facts of a kind has room for another one. If not, it
+// counts a loss.
 func (r *openRun) hasRoomForFact(n int, kind string) bool {
 	if n < r.tracker.settings.MaxFacts && r.reserve(factSize) {
 		return true

@@ -107,8 +107,9 @@ func (r *openRun) pending() bool {
 	return open || len(r.pendingReplies) > 0 || r.workLeft
 }
 
-// isSuperseded reports whether an open operation was left behind: it is a response that was cut off, and its agent or one
-// above gave a final answer or ended later; or it is a call with which its agent's turn may end, and any agent did.
+// isSuperseded reports whether the run went on without the end of an open operation. It did so without a response that was
+// cut off if the agent, or one above it, gave a final answer or ended later. It did so without a call with which the agent's
+// turn may end if any final frame followed.
 func (r *openRun) isSuperseded(op *Operation) bool {
 	if op.endsTurn {
 		return r.lastFinal > int(op.firstFrame)
@@ -154,7 +155,7 @@ func (r *openRun) endUnfinished(op *Operation) {
 	}
 }
 
-// unfinishedStatus returns the status of an operation that nothing has ended: it follows from the run's.
+// unfinishedStatus returns the status of an operation that nothing has ended. It depends on the status of the run.
 func (r *openRun) unfinishedStatus(op *Operation) (OperationStatus, failure) {
 	switch {
 	case op.awaitsAnswer && r.Status == Interrupted:
@@ -298,8 +299,8 @@ func reportOrder(a, b *Operation) int {
 	return cmp.Or(cmp.Compare(a.firstFrame, b.firstFrame), a.Kind.order()-b.Kind.order())
 }
 
-// onlyOpenResponse returns the open response. It returns nil if there are several, or if a call that began earlier
-// is open: it is then unknown which of them an error frame ended.
+// onlyOpenResponse returns the open response that an error frame ends. It returns nil if there are several, or if a
+// call that began earlier is open. It is then unknown which of them the error ended.
 func (r *openRun) onlyOpenResponse() (only *Operation) {
 	for _, op := range r.partialResponses {
 		switch {

@@ -6,11 +6,10 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// enclosingInvocation returns the invocation to which control has returned, or nil. An agent may have an
-// invocation within another one, as after transfers from a to b and back to a. If its last invocation is
-// below the agent in control, the enclosing invocation speaks. If the place puts b below the inner invocation
-// of a, and b has no invocation there, the enclosing one speaks too. Invocations with numbers have places of
-// their own.
+// enclosingInvocation returns the outer one of two nested invocations of an agent if control has returned to
+// it, else nil. Transfers from a to b and back to a nest two invocations of a. Control is back in the outer
+// one if the inner one is below the agent in control. If the place then puts b below the inner a, where b has
+// no invocation, control is back in the outer b. Invocations with numbers have places of their own.
 func (r *openRun) enclosingInvocation(above, last *Operation, n *event.Node) *Operation {
 	from := r.current
 	switch {
@@ -32,8 +31,9 @@ func (r *openRun) enclosingInvocation(above, last *Operation, n *event.Node) *Op
 // isNewInvocation reports whether a node speaks in a new invocation. If the protocol numbers invocations,
 // only a task's caller gets a new one under the same number. Otherwise a model that answers again after its
 // final answer, after a transfer or after another agent has spoken starts a new invocation. In ADK for
-// JavaScript, control may return from a transfer by itself. A frame of the agent that is no response shows this.
-// A parallel agent has one frame in each invocation, which says that it runs other agents.
+// JavaScript, control may return from a transfer without a new invocation. Then a frame of the agent that is no
+// response comes first, and noteAnswer clears node.transferred. A parallel agent has one frame in each invocation,
+// which says that it runs other agents.
 //
 // Source: google/adk/agents/parallel_agent.py of google-adk 2.13.
 func (r *openRun) isNewInvocation(op *Operation, n *event.Node, b *event.Batch) bool {
@@ -61,12 +61,12 @@ func failureIn(b *event.Batch) event.Failure {
 	return b.Events[i].Error
 }
 
-// startsLater reports whether cause is the operation's own cause, and the operation started at an unknown time after it.
+// startsLater reports whether an operation started at an unknown time after its cause, and cause is that cause.
 func (op *Operation) startsLater(cause Timestamp) bool {
 	return op.node != nil && op.node.delayUnknown && op.node.cause == cause
 }
 
-// spokeAfter reports whether any lane of an operation has a whole frame after cause.
+// spokeAfter reports whether an operation or a descendant, in any lane, has a whole frame after cause.
 func (op *Operation) spokeAfter(cause Timestamp) bool {
 	return op.node != nil && op.node.lastBelow.Frame > cause.Frame
 }
@@ -86,14 +86,15 @@ func (r *openRun) turnIntoNode(call *Operation, key nodeKey) *Operation {
 	return call
 }
 
-// taskStart returns the frame that started what works in a call. ADK runs the tasks of one answer one after the other, and after
-// all other calls.
+// taskStart returns the frame after which the agents in a call start. ADK runs the tasks of one answer one after the other, and
+// after all other calls.
 func (r *openRun) taskStart(call *Operation) Timestamp {
 	return latest(call.Started, call.runner().node.lastTaskAnswer)
 }
 
-// taskInControl returns the invocation of a task that a call's response ends, or nil. The protocol may say only with the
-// response that a call is a task. ADK runs tasks one after the other, so its agent is in control, or above the agent that is.
+// taskInControl returns the invocation of the task that a response to a call ends, or nil. It merges the call into that
+// invocation, because the protocol may say only with the response that the call is a task. ADK runs tasks one after the other,
+// so the task's agent is in control or is above the agent in control.
 func (r *openRun) taskInControl(id string) *Operation {
 	for up := r.current; up != nil && id != ""; up = up.runner() {
 		if up.node == nil || up.node.key.run != id {
@@ -122,8 +123,8 @@ func (r *openRun) mergeOpenTasks() {
 	}
 }
 
-// mergeTask makes an agent the invocation that its call is, and drops the call's operation. It returns false if the agent is
-// not the call's only work.
+// mergeTask merges the operation of a task's call into that of the agent that works in it, because both are one invocation. It
+// returns false if the agent is not the call's only work.
 func (r *openRun) mergeTask(op *Operation) bool {
 	call, id := op.parent, op.node.key.run
 	switch {

@@ -3,8 +3,8 @@ package tracker
 import "slices"
 
 // questionKey identifies a request for input by its id within a run, if run is set, else within a session.
-// Without a session, it does so among the requests of a user, or among all those without a known user. There,
-// another run may have used the same id.
+// Without a session, it identifies the request among those of a user, or among those of unknown users. In
+// that case, another run may have used the same id.
 type questionKey struct{ source, session, user, run, id string }
 
 // sessionKey identifies a session of a source.
@@ -18,13 +18,13 @@ type asker struct {
 	ambiguous bool // another run may wait for an answer with the same id
 }
 
-// linkResumes is the kind of a link to the run whose question a run answers.
+// linkResumes is the kind of a link from a run that brings an answer to the run that asked for it.
 const linkResumes = "resumes"
 
 // rememberQuestion remembers which run made a request for input. Beyond the limit it forgets the oldest
 // request, and the answer to that one gets no link. It does not remember a run whose id may still come.
 // If two runs of a session use the same id, the later one waits for the answer. Without a session, such an
-// id identifies neither run, unless the later one continues the earlier one.
+// id identifies neither run, unless the earlier request was answered or the later run continues the earlier one.
 func (r *openRun) rememberQuestion(id string) {
 	if id == "" || r.ID == "" && !r.stream.SingleRun {
 		return
@@ -65,7 +65,7 @@ func (r *openRun) askerOf(id string) *asker {
 	return by
 }
 
-// resumesLink returns the link of a run that brings the input for which this one waits.
+// resumesLink returns the link that a run gets if it brings the input for which this run waits.
 func (r *openRun) resumesLink() Link {
 	return Link{Kind: linkResumes, Run: r.ID, Trace: r.Trace, Root: r.Root.ID, Sampled: r.Sampled}
 }

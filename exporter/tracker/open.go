@@ -44,7 +44,7 @@ type openRun struct {
 	isAnnounced      bool                       // observers have been notified of its start
 	rootDecided      bool                       // the kind of the root operation is decided
 	rootGuessed      bool                       // the protocol does not say what the root is: something may still run beside it
-	ownWork          bool                       // a known speaker, or the run itself, has an operation
+	ownWork          bool                       // the run itself or a known speaker has begun an operation
 	rootIsFirst      bool                       // the root is the first agent directly below the run; the run itself has not spoken
 	rootRaised       bool                       // a workflow was put above the first root
 	rootLane         string                     // the branch in which the first agent last spoke as the root
@@ -176,7 +176,7 @@ func (r *openRun) applyHeader(b *event.Batch) {
 	r.measureOffset(b)
 }
 
-// measureOffset compares the agent's clock with ours.
+// measureOffset updates ClockOffset.
 func (r *openRun) measureOffset(b *event.Batch) {
 	if !r.Live || b.Time.IsZero() || b.Received.IsZero() {
 		return
@@ -336,7 +336,7 @@ func (r *openRun) clearFailures(lane string) {
 	})
 }
 
-// awaitsUsage reports whether a frame states the usage of a response that later frames may add to.
+// awaitsUsage reports whether a frame states a part of a response's usage, to which later frames may add.
 func awaitsUsage(b *event.Batch) bool {
 	return slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Kind == event.KindUsage && e.UsageIncomplete })
 }
@@ -361,23 +361,24 @@ func byOrdinal(a, b *Operation) int { return a.ordinal - b.ordinal }
 
 // openState is bookkeeping of an operation. It is dropped once the observers have seen the operation end.
 type openState struct {
-	ordinal      int       // position among the operations of the run with the same OperationKind.order
-	failedFrame  int       // the last frame that states a failure
-	failureCode  string    // code of that failure in the stream
-	lastResult   failure   // of the call that ended last; empty if that call did not fail
-	finalFrame   int       // its last final frame
-	endFrame     int       // the last frame that states its end
-	pausedFrame  int       // the frame that paused it until an answer comes from outside
-	firstChunk   Timestamp // of a model's response
-	response     string    // of a model's response: Batch.Response
-	lastPiece    Timestamp // of a model's response: its last frame
-	spoke        bool
-	assumed      bool // see isAssumed
-	startUnknown bool // Started is only a lower bound
-	endsTurn     bool // of a call: the agent's turn may end with it
+	ordinal         int       // position among the operations of the run with the same OperationKind.order
+	failedFrame     int       // the last frame that states a failure
+	failureCode     string    // code of that failure in the stream
+	lastCallFailure failure   // of its call that ended last; empty if that call did not fail
+	finalFrame      int       // its last final frame
+	endFrame        int       // the last frame that states its end
+	pausedFrame     int       // the frame that paused it until an answer comes from outside
+	firstChunk      Timestamp // of a model's response
+	response        string    // of a model's response: Batch.Response
+	lastPiece       Timestamp // of a model's response: its last frame
+	spoke           bool      // a frame of it, or of an operation below it, was seen
+	assumed         bool      // see isAssumed
+	startUnknown    bool      // Started is only a lower bound
+	endsTurn        bool      // of a call: the agent's turn may end with it
 
-	undatedStart, undatedEnd bool      // its first frame has no time; its last one has none, or an earlier one than the first
-	firstTime                time.Time // its start, before other frames and operations below it moved that
+	undatedStart bool      // its first frame has no time
+	undatedEnd   bool      // its last frame has no time, or an earlier one than the first
+	firstTime    time.Time // its start as first set, before later frames or children changed it
 
 	startStated          bool           // the protocol stated its start
 	outcomePending       bool           // its end was stated, and its outcome may follow

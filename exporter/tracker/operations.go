@@ -63,7 +63,7 @@ func (op *Operation) firstOpen() *Operation {
 }
 
 // makeRoom removes the oldest ended operations from the run, at most half of all its operations, and
-// reports whether there is room now. Observers have seen them end; only the run's report loses them.
+// reports whether it removed any. Observers are notified of them all the same. Only the run's report loses them.
 func (r *openRun) makeRoom() bool {
 	if r.endedKept+r.dropped < max(len(r.Operations)/16, 1) {
 		return false // otherwise each new operation would scan all open ones
@@ -113,7 +113,7 @@ func (r *openRun) end(op *Operation, status OperationStatus, why failure) {
 	op.open, op.Status, op.Failure, op.ErrorCode = false, status, why.class, why.code
 	r.endedKept++
 	if op.node != nil {
-		r.vacate(op)
+		r.unindexNode(op)
 	}
 	if !op.Kind.Invokes() {
 		op.Ended = r.now
@@ -126,8 +126,8 @@ func (r *openRun) end(op *Operation, status OperationStatus, why failure) {
 	}
 }
 
-// vacate removes a node that is no longer open from the run's references to open nodes.
-func (r *openRun) vacate(op *Operation) {
+// unindexNode removes a node that is no longer open from the indexes of open nodes.
+func (r *openRun) unindexNode(op *Operation) {
 	if r.current == op {
 		r.current = nil
 	}
@@ -282,7 +282,8 @@ func (r *openRun) applyReportedDuration(op *Operation) bool {
 }
 
 // extendTo extends an operation to a frame of its own. If its first or last frame has no time, its
-// start or end is unknown. The end is also unknown if the last frame is before the first: the agent's clock was set back.
+// start or end is unknown. If the last frame is before the first, the agent's clock was set back, and the end is
+// unknown too.
 func (op *Operation) extendTo(frame Timestamp) {
 	if op.Started.Frame == 0 && op.Started.At.IsZero() {
 		op.Started.Frame, op.undatedStart = frame.Frame, frame.At.IsZero()

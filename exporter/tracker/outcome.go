@@ -20,8 +20,8 @@ const (
 
 func (r *openRun) awaitsOutcome() bool { return r.outcomePending && !r.answersRequest }
 
-// Due returns a channel that receives a value when Expire should be called before the time that it has
-// returned.
+// Due returns a channel that receives a value when Expire should be called earlier than the last call of
+// Expire has returned.
 func (t *Tracker) Due() <-chan struct{} { return t.due }
 
 // awaitOutcome keeps a run whose end was stated open until its outcome comes.

@@ -7,14 +7,14 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// runsInLane reports whether an operation is a parallel agent that runs a lane. The operation may be nil. It is a workflow as
-// long as it seems to be the root.
+// runsInLane reports whether an operation is a parallel agent that runs a lane. The operation may be nil. A root counts too while
+// its kind is only guessed, because a parallel agent that seems to be the root is taken for a workflow.
 func (r *openRun) runsInLane(op *Operation, lane string) bool {
 	return op != nil && (op.Kind == InvokeAgent || op == r.Root && r.rootGuessed) && op.node.isContainer && op.node.lane != lane
 }
 
-// runningParallel returns the innermost parallel agent around the agent in control that has certainly not ended, or nil. It has not if
-// only one of its agents has spoken, or if another one has not given its final answer.
+// runningParallel returns the innermost parallel agent around the agent in control that has certainly not ended, or nil. That is
+// certain if none of its other agents is open, or if the model of one of these has not given its final answer.
 func (r *openRun) runningParallel() *Operation {
 	for at := r.current; at != nil; at = at.runner() {
 		if up := at.runner(); at.node != nil && r.runsInLane(up, at.node.lane) {
@@ -35,8 +35,8 @@ func (r *openRun) runningParallel() *Operation {
 	return nil
 }
 
-// repeatEndedParallel begins the outermost parallel agent of a place again if it has ended. It returns false if the run has
-// no room for it.
+// repeatEndedParallel begins the outermost ended parallel agent of a place again, if there is one. It returns false if the run
+// has no room for it.
 func (r *openRun) repeatEndedParallel(p *event.Place) bool {
 	var above, ended *Operation
 	for i := range p.Nodes {
@@ -66,8 +66,8 @@ func (op *Operation) hasSuccessor() bool {
 }
 
 // repeatFor begins the next invocation of a parallel agent, because a child of it runs again. It returns nil if the run has no room
-// for it. Agents that began after the child's earlier invocation had ended, and whose responses are open, belong to the next
-// invocation, and did not begin before it: nothing of the earlier one is open.
+// for it. A parallel agent runs again only after all its children have ended. So an agent whose response is open, and which began
+// after the child's last frame, belongs to the next invocation. repeatFor moves it there and starts it no earlier than that frame.
 func (r *openRun) repeatFor(child, earlier *Operation) *Operation {
 	next := r.beginNode(earlier.node.key, earlier.asContainer())
 	if next == nil {
@@ -83,8 +83,8 @@ func (r *openRun) repeatFor(child, earlier *Operation) *Operation {
 	return next
 }
 
-// moveToNext moves an agent from one invocation of a parallel agent to the next, with the nodes above it that began with it.
-// It begins the containers again that have run something before. It returns false if the agent is elsewhere, or if the run has no
+// moveToNext moves an agent from one invocation of a parallel agent to the next, with the containers above it that began in the
+// same frame. It begins the containers again that began earlier. It returns false if the agent is elsewhere, or if the run has no
 // room for a container.
 func (r *openRun) moveToNext(agent, from, to *Operation) bool {
 	var path []*Operation // from the agent up to the node below the parallel agent
@@ -96,7 +96,7 @@ func (r *openRun) moveToNext(agent, from, to *Operation) bool {
 	}
 	for i, op := range slices.Backward(path) {
 		if i == 0 || !op.node.isContainer || op.firstFrame == path[i-1].firstFrame {
-			r.vacate(op)
+			r.unindexNode(op)
 			op.node.key.above = to
 			r.reparent(op, to)
 			put(&r.nodes, op.node.key, op)

@@ -26,7 +26,7 @@ func (p *pool[T]) put(v *T) {
 	}
 }
 
-// newNode returns bookkeeping for an operation that runs others.
+// newNode returns a pooled copy of n.
 func (t *Tracker) newNode(n node) *node {
 	pooled := t.nodes.take()
 	*pooled = n

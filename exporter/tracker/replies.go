@@ -15,8 +15,9 @@ func (r *openRun) expectReply(branch string, agent *Operation) {
 	put(&r.pendingReplies, branch, agent)
 }
 
-// noteReply records that an agent spoke. Its branch no longer has a pending reply. If a transfer gave it control, it has none
-// in any branch, because it may have got control in another one. The same holds for the agents above it that have no model.
+// noteReply records that an agent spoke, which clears the pending reply of the branch. If a transfer gave it control, its replies in
+// all branches are cleared, because it may have got control in another branch. The same holds for agents above it that got control
+// and have no model.
 func (r *openRun) noteReply(branch string, agent *Operation) {
 	if len(r.pendingReplies) == 0 {
 		return
@@ -41,7 +42,7 @@ func (r *openRun) clearReply(branch string) {
 func (r *openRun) clearReplies(agent *Operation) {
 	for branch, other := range r.pendingReplies {
 		if agent.repliesDue == 0 {
-			return // few agents reply, and there may be many branches
+			return // most agents owe no reply, and there may be many branches
 		}
 		if other == agent {
 			r.clearReply(branch)

@@ -7,8 +7,9 @@ import (
 )
 
 // decideRoot decides at the run's first place what the root operation is. It is the place's first node if
-// that has the application's name, or if no application is known. Else it is a workflow named after the
-// application, with the first node below it. A root that never speaks is a workflow too.
+// that has the application's name. If no application is known, it is the first node too, unless that node
+// speaks and the root never does. Otherwise it is a workflow named after the application, with the first node
+// below it. A root that never speaks is a workflow too.
 func (r *openRun) decideRoot(kind event.RootKind, first *event.Node) {
 	if r.rootDecided {
 		return
@@ -62,8 +63,9 @@ func (op *Operation) agentName() string {
 	return op.Name
 }
 
-// raiseFinishedRoot puts a workflow above the agent that was taken for the root when an error names no agent. If the agent has
-// answered, and its protocol does not mark final answers, something else failed. After a marked one, its own callback may have failed.
+// raiseFinishedRoot puts a workflow above the agent that was taken for the root, because an error names no agent and that agent has
+// given its final answer: something else failed. If the protocol marks final answers, it does nothing, because a callback of the
+// agent may have failed after its answer.
 func (r *openRun) raiseFinishedRoot() {
 	at := r.Root
 	if r.rootGuessed && r.current == at && at.Name != r.App && at.node.gaveFinalAnswer && at.node.finalsUnmarked && !at.hasFailed() && r.hasRoom(InvokeWorkflow) {
@@ -131,14 +133,14 @@ func (r *openRun) reattachChildren() {
 	}
 }
 
-// drop removes an operation that turned out not to have happened.
+// drop marks an operation that turned out not to have happened. compact removes it from the run.
 func (r *openRun) drop(op *Operation) {
 	op.open, op.dropped = false, true
 	r.dropped++
 	op.detach()
 	r.forget(op)
 	if op.node != nil {
-		r.vacate(op)
+		r.unindexNode(op)
 	}
 }
 

@@ -55,7 +55,7 @@ const (
 	LostOrphan  = "orphan"  // a run that was reported on its own, because its parent run came too late or had no room
 	LostContent = "content" // content that was not kept because the limit was reached
 
-	// These two are counted by exporter.Deduplicator. A listener is one of the streams that bring the same run.
+	// exporter.Deduplicator counts these two. A listener is one of several streams that carry the same run.
 
 	LostStream   = "stream"   // a frame or a run that is no longer deduplicated
 	LostListener = "listener" // a frame of a listener beyond the limit on a run's streams

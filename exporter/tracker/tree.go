@@ -20,7 +20,7 @@ type node struct {
 	chain *transferChain // agents that transferred control on the way to it
 
 	isContainer     bool // the place names it as a container or workflow
-	hasOwnWork      bool // has calls or responses of its own
+	hasOwnWork      bool // a call or response of its own has begun, or an operation directly below it has ended
 	claimsChildren  bool // states that it runs others
 	childHasOutput  bool // a child had an output or is a function
 	looksLikeAgent  bool // a child gave a final answer that is not an output, or control was transferred to its name
@@ -248,8 +248,8 @@ func (r *openRun) runnerOf(above *Operation, n *event.Node) *Operation {
 	return r.Root
 }
 
-// controlBelow returns the agent in control, or, if that is not below an operation, the last node that began
-// there. Control may be in another lane. above is nil for the run.
+// controlBelow returns the agent in control if it is below an operation. Otherwise control may be in another
+// lane, and the result is the last node that began below the operation. above is nil for the run.
 func (r *openRun) controlBelow(above *Operation) *Operation {
 	if above == nil || r.current != nil && r.current.isBelow(above) {
 		return r.current
@@ -306,7 +306,7 @@ func (op *Operation) causeOf(lane string) Timestamp {
 }
 
 // causeOfChat returns the frame after which an agent can ask a model. isLater reports whether it asked at an unknown time after
-// that frame. If the agent has given its final answer, what runs it has invoked it again.
+// that frame. If the agent has just given its final answer, its runner has invoked it again.
 func (op *Operation) causeOfChat(b *event.Batch) (cause Timestamp, isLater bool) {
 	cause = op.causeOf(op.laneOr(b.Branch))
 	above := op.runner()
@@ -375,8 +375,9 @@ func (n *node) noteAnswer(b *event.Batch) {
 	}
 }
 
-// mayHaveEnded reports whether a frame of an agent may belong to its next invocation, although no response of a model in it
-// says so. The agent has given its final answer, and the protocol marks neither final answers nor pieces.
+// mayHaveEnded reports whether an agent's invocation may have ended before a frame, so that the frame belongs to the next one.
+// This is unknown if the agent has given its final answer, the protocol does not mark final answers, and the frame has neither
+// the end of a response, nor a final answer, nor a call.
 func (op *Operation) mayHaveEnded(b *event.Batch) bool {
 	return op != nil && op.node != nil && op.node.gaveFinalAnswer && b.Place != nil && b.Place.FinalsUnmarked &&
 		!b.Has(event.KindModelEnded) && !b.Has(event.KindFinal) && !asksForMore(b)

@@ -11,12 +11,12 @@ import (
 // constant time.
 type unnamedCalls struct {
 	queues  map[unnamedKey][]*Operation
-	made    map[string]struct{} // names of calls, at most maxUnnamed
+	names   map[string]struct{} // names of all calls so far, at most maxUnnamed
 	length  int                 // of all queues, including ended calls
 	sweepAt int                 // length at which ended calls are removed
 }
 
-// maxUnnamed bounds unnamedCalls.made.
+// maxUnnamed bounds unnamedCalls.names.
 const maxUnnamed = 64
 
 // unnamedKey identifies a queue: of one branch, or of all branches.
@@ -29,8 +29,8 @@ func (u *unnamedCalls) add(op *Operation) {
 	if u.length >= u.sweepAt {
 		u.sweep()
 	}
-	if len(u.made) < maxUnnamed {
-		put(&u.made, op.Name, struct{}{})
+	if len(u.names) < maxUnnamed {
+		put(&u.names, op.Name, struct{}{})
 	}
 	for _, key := range []unnamedKey{{op.Name, op.Branch, false}, {op.Name, "", true}} {
 		put(&u.queues, key, append(u.queues[key], op))
@@ -38,10 +38,10 @@ func (u *unnamedCalls) add(op *Operation) {
 	}
 }
 
-// wasMade reports whether a call of a name was added, even if it has ended.
-func (u *unnamedCalls) wasMade(name string) bool {
-	_, made := u.made[name]
-	return made
+// wasAdded reports whether a call of a name was added, even if it has ended. It knows at most maxUnnamed names.
+func (u *unnamedCalls) wasAdded(name string) bool {
+	_, added := u.names[name]
+	return added
 }
 
 // sweep removes ended calls. It runs when the length has doubled since the last time, so that its

@@ -12,7 +12,8 @@ type lastText struct {
 	finalSeen    bool // the protocol marked a text as final
 }
 
-// countUnrated counts a frame's text if the protocol marks it as final and it states no confidence.
+// countUnrated counts a frame's text if the protocol marks it as final and it states no confidence. It also
+// updates lastText.
 func (r *openRun) countUnrated(b *event.Batch) {
 	text, rated, final, begins := false, false, false, false
 	for i := range b.Events {
