@@ -100,13 +100,8 @@ func (r *openRun) chat(model string, b *event.Batch, agent *Operation) *Operatio
 	}
 	op.Agent, op.Branch = senderOf(b, agent), b.Branch
 	r.keepRequest(op, agent)
-	op.Started, op.startUnknown = r.Root.Started, !r.answersRequest
 	cause, isLater := agent.causeOfChat(b)
-	if cause.Frame > 0 {
-		op.startUnknown = isLater
-		op.Started = latest(cause, op.Started)
-	}
-	op.startUnknown = op.startUnknown || isLater
+	op.Started, op.startUnknown = latest(cause, r.Root.Started), isLater || cause.Frame == 0 && !r.answersRequest
 	return op
 }
 
