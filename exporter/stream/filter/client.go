@@ -16,7 +16,7 @@ func (f *Filter) applyClient(b *event.Batch, rules event.Type) (Frame, Reason) {
 		return Frame{}, ReasonSetting
 	}
 	if hidden := f.hiddenKinds(b); hidden != 0 && hidden&f.shownKinds(b, rules) != 0 {
-		return Frame{}, ReasonSetting // this policy passes a frame whole or not at all
+		return Frame{}, ReasonSetting // this policy does not remove a kind from a frame
 	}
 	if f.repeatsExcluded(b, rules) {
 		return Frame{}, ReasonSetting
@@ -50,10 +50,10 @@ type cutter struct {
 	list     strictjson.Value // the list of messages
 
 	cuts      map[strictjson.Value]struct{} // parts of this frame that are withheld, at any depth
-	instructs bool                          // the frame contains instructions for models, at any depth
+	instructs bool                          // the value that is copied may contain instructions for models, at any depth
 }
 
-// hasCuts reports whether there is something to leave out.
+// hasCuts reports whether the frame has a part to leave out.
 func (c *cutter) hasCuts(frame strictjson.Value) bool {
 	if lenient.HasMember(frame, c.members) || lenient.HasMember(frame, c.table.InternalMembers) {
 		return true

@@ -8,8 +8,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// encoder writes a new value with the parts of the source that a rule allows. Of the source's bytes it copies
-// only those of numbers, booleans and null, which strict parsing has checked.
+// encoder writes a new value with the parts of the source that a rule allows. It copies bytes of the source only
+// for numbers, booleans and null, which strict parsing has checked.
 type encoder struct {
 	stateKeys      []string
 	discriminators []string // the discriminator members of the frame's table
@@ -49,8 +49,8 @@ func (e *encoder) encode(b *event.Batch, rule *event.Rule) (Frame, Reason) {
 	return Frame{Data: e.buf, Kinds: orOtherKind(factKinds(b) &^ e.hiddenKinds & (e.outputKinds | typeKinds))}, Passed
 }
 
-// typeKinds are the kinds that a frame states by its type or by its place in the stream, not by a value that a rule may drop. Text is
-// one of them: the end of a text states the whole text.
+// typeKinds are the kinds that a frame may state by its type or by its place in the stream, not by a value that a rule may drop. Text
+// is one of them, because the frame that ends a text states the whole text.
 var typeKinds = kindBit(event.KindText) | kindBit(event.KindThought) | kindBit(event.KindFinal) | kindBit(event.KindOutcome) |
 	kindBit(event.KindModelStarted) | kindBit(event.KindModelEnded) | kindBit(event.KindToolPaused) | kindBit(event.KindChildRun) |
 	kindBit(event.KindAgentStarted) | kindBit(event.KindAgentEnded) | kindBit(event.KindRunStarted) | kindBit(event.KindRunEnded)
@@ -179,7 +179,7 @@ func (e *encoder) byRule(dst []byte, v strictjson.Value, rule *event.Rule) ([]by
 		return e.members(dst, v, rule)
 	case rule.AnyMember != nil:
 		return e.object(dst, v, func(name, value strictjson.Value) *event.Rule { return anyMember(rule, name, value) })
-	case rule.ByType != nil: // of objects only
+	case rule.ByType != nil: // no rule for this type, or for a value that is no object
 		return dst, false
 	case rule.State:
 		return e.state(dst, v)

@@ -107,7 +107,7 @@ func (f *Filter) checkAdmission(b *event.Batch) Reason {
 		return ReasonInternal
 	case b.Rejected == event.ReasonUnrecognized || b.Rejected == event.ReasonForeign:
 		return ReasonUndecided
-	case b.Rejected != "" || b.JSON.Kind() != strictjson.Object && !isTextFrame(b) && !mayBeAnyJSON(b):
+	case b.Rejected != "" || b.JSON.Kind() != strictjson.Object && !isTextFrame(b) && !isAnyJSONFrame(b):
 		return ReasonUnreadable
 	case b.Table == nil:
 		return ReasonUndecided
@@ -139,8 +139,8 @@ func isTextFrame(b *event.Batch) bool {
 	return b.Table != nil && b.Table.Types[b.Type].Text && utf8.Valid(b.Frame.Data)
 }
 
-// mayBeAnyJSON reports whether the frame's data is JSON and its type allows any value.
-func mayBeAnyJSON(b *event.Batch) bool {
+// isAnyJSONFrame reports whether the frame's data is JSON and its type allows any value.
+func isAnyJSONFrame(b *event.Batch) bool {
 	return b.Table != nil && b.Table.Types[b.Type].AnyJSON && b.JSON.Exists()
 }
 
@@ -194,7 +194,8 @@ func (f *Filter) applyPolicy(b *event.Batch, rules event.Type) (Frame, Reason) {
 	return Frame{}, ReasonPolicy
 }
 
-// applyText returns the text unchanged, or the replacement of its rule.
+// applyText returns the text unchanged, or the replacement of its rule. The end of a run passes without a text
+// that may not leave.
 func (f *Filter) applyText(b *event.Batch, rules event.Type) (Frame, Reason) {
 	data, kinds := b.Frame.Data, statedKinds(b)
 	if rules.Public != nil {
@@ -234,7 +235,7 @@ func (f *Filter) applyText(b *event.Batch, rules event.Type) (Frame, Reason) {
 	return Frame{Data: data, Kinds: frameKinds(b)}, Passed
 }
 
-// Excludes reports whether the settings exclude each fact of a frame.
+// Excludes reports whether the settings exclude all facts of a frame.
 func (f *Filter) Excludes(frame Frame) bool { return frame.Kinds&^f.alwaysHidden == 0 }
 
 // excludesAnything reports whether the settings exclude a fact of any kind under the policy client.
@@ -253,14 +254,14 @@ func (f *Filter) hiddenKinds(b *event.Batch) uint64 {
 	if !f.mayShowThoughts(b) {
 		hidden |= kindBit(event.KindThought)
 	}
-	if f.excludesAny(b.InputAuthors) {
+	if f.excludesAnyAuthor(b.InputAuthors) {
 		hidden |= kindBit(event.KindInputRequested)
 	}
 	return hidden
 }
 
-// shownKinds returns the kinds that a frame shows. The decoder found some of them. By the rules of the frame's type, a
-// lenient reader might find others.
+// shownKinds returns the kinds that a frame shows: those that the decoder found, and those that a lenient reader might
+// find by the rules of the frame's type.
 func (f *Filter) shownKinds(b *event.Batch, rules event.Type) uint64 {
 	shown := statedKinds(b)
 	if b.HasThoughts || lenient.ContainsThoughtMarker(b.JSON) {
@@ -303,11 +304,11 @@ func (f *Filter) mayShowThoughts(b *event.Batch) bool {
 
 // excludesAuthor reports whether the settings exclude one of the authors that other frames name for an object.
 func (f *Filter) excludesAuthor(b *event.Batch, object strictjson.Value) bool {
-	return f.excludesAny(b.Authors[object])
+	return f.excludesAnyAuthor(b.Authors[object])
 }
 
-// excludesAny reports whether the settings exclude one of the authors in names.
-func (f *Filter) excludesAny(names []string) bool {
+// excludesAnyAuthor reports whether the settings exclude one of the authors in names.
+func (f *Filter) excludesAnyAuthor(names []string) bool {
 	authors := f.settings.Authors
 	return authors != nil && slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(authors, name) })
 }
@@ -361,7 +362,7 @@ func statedKinds(b *event.Batch) (kinds uint64) {
 	return kinds
 }
 
-// factKinds returns the kinds of the facts that a frame states, without the text that it only repeats.
+// factKinds returns the kinds of the facts that a frame states. Text and thoughts that it only repeats do not count.
 func factKinds(b *event.Batch) uint64 {
 	if b.Repeats {
 		return statedKinds(b) &^ (kindBit(event.KindText) | kindBit(event.KindThought))

@@ -52,8 +52,8 @@ func (r *Relay) Append(dst []byte, b *event.Batch) []byte {
 	return dst
 }
 
-// AppendID appends a block without data that sets the client's last event ID. An empty one clears it, and so does one that not all clients
-// can send back.
+// AppendID appends a block without data that sets the client's last event ID. An ID that is empty, or that some clients cannot send
+// back, clears it.
 func (r *Relay) AppendID(dst, id []byte) []byte {
 	switch {
 	case isPlainID(string(id)):
@@ -76,7 +76,8 @@ func (r *Relay) replacement(b *event.Batch, why Reason) Frame {
 }
 
 // FailureFrame returns the frame that replaces a withheld failure, so that readers do not take the run for a completed one. why is the
-// reason that Apply returned. An unreadable, an internal and an unknown frame may be a failure. The result has no data if it is none.
+// reason that Apply returned. Only a frame that was withheld as unreadable, internal or unknown is replaced. If b is no such failure,
+// the result has no data.
 func FailureFrame(b *event.Batch, why Reason) Frame {
 	isUnreadable := why == ReasonUnreadable && !b.JSON.Exists() && statedKinds(b)&kindBit(event.KindError) != 0
 	if b.Table == nil || !isUnreadable && (why != ReasonInternal && why != ReasonUnknown || !b.StreamError && !failsRun(b)) {
@@ -85,15 +86,15 @@ func FailureFrame(b *event.Batch, why Reason) Frame {
 	return errorFrame(b.Table, b.Table.FailureData)
 }
 
-// failsRun reports whether a frame is an error or ends a run in a failure. A run may recover from an error in an ordinary frame, and a
-// canceled run has not failed.
+// failsRun reports whether a frame is an error or ends a run in a failure. An error code in an ordinary frame does not count, because
+// the run may recover. A canceled run has not failed.
 func failsRun(b *event.Batch) bool {
 	return slices.ContainsFunc(b.Events, func(e event.Event) bool {
 		return (e.Kind == event.KindError && !e.Inline || e.Kind == event.KindRunEnded && e.Error != event.NoFailure) && e.Error != event.FailureCanceled
 	})
 }
 
-// errorFrame returns a frame with data of the table that is an error.
+// errorFrame returns an error frame with data from the table.
 func errorFrame(t *event.Table, data string) Frame {
 	frame := Frame{Data: []byte(data), Kinds: kindBit(event.KindError)}
 	if t.TypeIsEventName || t.Namespaces {

@@ -22,8 +22,8 @@ func (e *encoder) state(dst []byte, v strictjson.Value) ([]byte, bool) {
 	})
 }
 
-// operationRule is the rule for an operation of a JSON Patch. One that changes no configured key, or loses a member, is
-// left out entirely.
+// operationRule is the rule for an operation of a JSON Patch that changes a configured key. An operation that would lose
+// a member is left out.
 var operationRule = event.Rule{Members: map[string]*event.Rule{
 	"op": {Required: true}, "path": {Form: event.FormText, Required: true}, "from": {Form: event.FormText, Required: true}, "value": {AllowAny: true, Required: true},
 }}

@@ -90,7 +90,7 @@ func (e *encoder) hasGenericMarker(v strictjson.Value, rule *event.Rule) bool {
 }
 
 // hasForeignMarker reports whether an object, or a member that may contain its marker, has a marker that its protocol
-// does not define. The filter writes only the protocol's own markers, so the thought would leave without this one.
+// does not define. The filter writes only the protocol's own markers, so the thought would leave unmarked.
 func hasForeignMarker(v strictjson.Value, rule *event.Rule) bool {
 	for name, value := range v.Members() {
 		if lenient.IsThoughtMarker(name, value) && !lenient.MatchesAny(name.Text(), rule.ThoughtMarkers) {
@@ -124,8 +124,8 @@ func statesText(rule *event.Rule, depth int) bool {
 	return false
 }
 
-// marksThought reports whether any client might take a member for a thought marker. It does if the name is one of the markers
-// and the value is neither false nor null.
+// marksThought reports whether any client might take a member for a thought marker. A client may if the name is one of the
+// markers and the value is neither false nor null.
 func marksThought(name, value strictjson.Value, markers []string) bool {
 	yes, isBool := value.Bool()
 	return (yes || !isBool && value.Kind() != strictjson.Null) && lenient.MatchesAny(name.Text(), markers)

@@ -48,11 +48,11 @@ type speaker struct {
 }
 
 // findsExcluded reports whether a value contains something that the settings exclude. by is its author
-// according to the enclosing objects. isSpoken says that Words.Members applies to the value.
-func (w *wordScan) findsExcluded(v strictjson.Value, by speaker, isSpoken bool) bool {
+// according to the enclosing objects. hasWords says that Words.Members applies to the value.
+func (w *wordScan) findsExcluded(v strictjson.Value, by speaker, hasWords bool) bool {
 	isClient := w.filter.settings.Policy == event.PolicyClient
 	isAnywhere := isClient && len(w.rules.Anywhere) > 0
-	if isSpoken = isSpoken || isAnywhere && lenient.HasMember(v, w.rules.Anywhere); isSpoken {
+	if hasWords = hasWords || isAnywhere && lenient.HasMember(v, w.rules.Anywhere); hasWords {
 		outer := by.textKind
 		if by = w.updateSpeaker(v, by); by.textKind == event.KindThought && outer != by.textKind && w.isExcluded(by.textKind, by) {
 			return true // even without words it shows that there was a thought
@@ -60,7 +60,7 @@ func (w *wordScan) findsExcluded(v strictjson.Value, by speaker, isSpoken bool) 
 	}
 	for name, value := range v.Members() {
 		text := name.Text()
-		if isSpoken && w.isExcludedMember(text, value, by) || lenient.MatchesAny(text, w.rules.Lists) && hasString(value) && w.isExcluded(by.textKind, by) {
+		if hasWords && w.isExcludedMember(text, value, by) || lenient.MatchesAny(text, w.rules.Lists) && hasString(value) && w.isExcluded(by.textKind, by) {
 			return true
 		}
 		contains := isClient && lenient.MatchesAny(text, w.rules.ClientContainers) || lenient.MatchesAny(text, w.rules.Containers)
@@ -69,7 +69,7 @@ func (w *wordScan) findsExcluded(v strictjson.Value, by speaker, isSpoken bool) 
 		}
 	}
 	for element := range v.Elements() {
-		if w.findsExcluded(element, by, isSpoken) {
+		if w.findsExcluded(element, by, hasWords) {
 			return true
 		}
 	}
