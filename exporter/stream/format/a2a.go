@@ -128,6 +128,7 @@ func (a *a2a) writeStatus(r *run, b *event.Batch, now a2aState, final bool, part
 	a.out.add(a.version.status(u))
 }
 
+// writeWorking writes a part in the message of a status. The state is working, or the final one if the run has ended.
 func (a *a2a) writeWorking(r *run, b *event.Batch, part a2aPart) {
 	switch {
 	case !a.ensureTask(r, b, stateWorking):
@@ -148,7 +149,7 @@ func (a *a2a) writeText(r *run, b *event.Batch, e *event.Event) {
 	a.writeChunk(r, b, t, added, isLast)
 }
 
-// endUnfinished ends the text that another one supersedes. If both are the same message, the other replaces it.
+// endUnfinished ends the text that by supersedes. If both are the same message, by replaces it under the same id.
 func (a *a2a) endUnfinished(r *run, b *event.Batch, by *text) {
 	switch ended := by.takeUnfinished(); {
 	case ended == nil:
@@ -204,7 +205,7 @@ func (a *a2a) writeThought(r *run, b *event.Batch, e *event.Event) {
 	a.writeWorking(r, b, part)
 }
 
-// writeQuestion writes a request for input. It is final only if the run ends with it.
+// writeQuestion writes a request for input. The update is not final. If the run ends with the request, endRun repeats it.
 func (a *a2a) writeQuestion(r *run, b *event.Batch, asked input) {
 	if a.ensureTask(r, b, stateWorking) {
 		a.writeStatus(r, b, inputState(asked.Kind), false, inputParts(asked)...)

@@ -57,13 +57,14 @@ func (p pausedCalls) hasPlaceholder(e *event.Event) bool {
 	return isPaused && e.Kind == event.KindToolEnded
 }
 
-// renamedCall is a call that has another id for readers than on the wire, because another call has that one.
+// renamedCall is a call whose id for readers differs from its id on the wire, because another call has that id.
 type renamedCall struct {
 	id, onWire, branch string
 	started            bool // its start was seen
 }
 
-// rename gives a call of a branch another id for readers. It replaces an earlier renaming of the same id in the branch.
+// rename gives a call of a branch another id for readers, and returns it. It replaces an earlier renaming of the same id in
+// the branch. Beyond maxCalls, the call keeps its id on the wire.
 func (r *run) rename(branch, onWire, id string) string {
 	r.renamed = slices.DeleteFunc(r.renamed, func(known renamedCall) bool { return known.onWire == onWire && known.branch == branch })
 	if len(r.renamed) == maxCalls {
@@ -132,18 +133,18 @@ func (c callOwners) started(r *run, b *event.Batch, e *event.Event, id func() st
 	renamed := r.renamedCall(b.Branch, e.CallID)
 	isNew := renamed == nil || renamed.branch != b.Branch
 	startedElsewhere := owner.run == r && owner.started && owner.branch != b.Branch || renamed != nil && renamed.started
-	var onReader string
+	var shown string
 	if e.ReusesID || isNew && startedElsewhere {
-		onReader = r.rename(b.Branch, e.CallID, id())
+		shown = r.rename(b.Branch, e.CallID, id())
 	} else {
-		onReader = c.idOf(r, b.Branch, e.CallID, id)
+		shown = c.idOf(r, b.Branch, e.CallID, id)
 	}
-	if onReader == e.CallID {
+	if shown == e.CallID {
 		c.byID.Add(key, callOwner{r, b.Branch, true})
 	} else if renamed = r.renamedCall(b.Branch, e.CallID); renamed != nil {
 		renamed.started = true
 	}
-	return onReader
+	return shown
 }
 
 // ended returns an ending call's id for readers.
@@ -154,9 +155,10 @@ func (c callOwners) ended(r *run, b *event.Batch, e *event.Event, id func() stri
 	return c.idOf(r, b.Branch, e.CallID, id)
 }
 
-// idOf returns the id for readers of a run's call that a frame of a branch names. It differs from the id on the wire if that belongs to
-// another call. If no frame of the branch started the call, it is the last one with its id, as in spans. If an earlier run of the session
-// has the id, it is the same call, because the result of a call often comes with the next run.
+// idOf returns the id under which readers know a call of a run. onWire is the id in a frame of the branch. If it belongs to another
+// call, the two ids differ. If no frame of the branch started a call with the id, the last call with the id is meant, as in spans.
+// If the id belongs to a call of an earlier run of the session, it is the same call, because the result of a call often comes with
+// the next run.
 func (c callOwners) idOf(r *run, branch, onWire string, id func() string) string {
 	key := c.keyOf(r, onWire)
 	owner, known := c.byID.Get(key)

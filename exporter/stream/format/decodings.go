@@ -66,7 +66,7 @@ type decoding struct {
 	windowBytes int
 }
 
-// keptBatch is the batch of a frame. It is not changed.
+// keptBatch is the batch of a frame. Readers share it and must not change it.
 type keptBatch struct {
 	sequence uint64
 	batch    *event.Batch

@@ -142,8 +142,8 @@ func statesFact(b *event.Batch) bool {
 	return false
 }
 
-// begin adds a run. Ids that the wire does not state are derived from the run's first frame. So is the id of a run that an open
-// run has too.
+// begin adds a run. Ids that the wire does not state are derived from the run's first frame. If an open run has the same id, the
+// id of the first frame is appended.
 func (r *runs) begin(key runKey, session string) *run {
 	id := cmp.Or(key.run, r.out.frameID())
 	if slices.ContainsFunc(r.byKey.Values(), func(other *run) bool { return other.id == id && !other.ended && other.key != key }) {
@@ -249,7 +249,7 @@ func (r *run) addUsage(e *event.Event) {
 	r.usage[e.Model] = used.Add(e.Usage)
 }
 
-// revisable is an object that is written more than once: a plan or an artifact.
+// revisable is an object that may be written more than once: a plan or an artifact.
 type revisable struct {
 	kind        event.Kind
 	name, id    string

@@ -106,9 +106,9 @@ func (t *statusTracker) observe(b *event.Batch, e *event.Event) {
 
 func modelKey(b *event.Batch) string { return "model " + b.Branch + " " + b.Agent }
 
-// observeFinal records a final frame. It ends the calls that invoked its agent, calls with which an agent's turn may end, and
-// responses of the agent and those below it that were cut off. It clears errors in its branch and below, and drops questions that
-// only the agent itself has acknowledged.
+// observeFinal records a final frame. The frame ends the calls that invoked its agent and the calls with which an agent's turn may
+// end. It also ends open responses of its agent and of agents below it, which were cut off. It clears errors in its branch and below,
+// and drops questions that only the agent itself has acknowledged.
 func (t *statusTracker) observeFinal(b *event.Batch) {
 	t.final = t.frame
 	t.open = slices.DeleteFunc(t.open, func(op operation) bool {
@@ -227,7 +227,7 @@ func (t *statusTracker) finalStatus(end event.End) status {
 	return completed
 }
 
-// failureClass returns the class of a failed run.
+// failureClass returns the class of the failure of a failed run.
 func (t *statusTracker) failureClass() event.Failure {
 	if t.failure == event.FailureTimeout {
 		return t.failure

@@ -7,7 +7,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// textKey distinguishes texts that are open at the same time: by their message and branch or, if the message is unknown, by their
+// textKey distinguishes texts that are open at the same time. It names their message and branch or, if the message is unknown, their
 // author and response. A thought is never the same text as an answer.
 type textKey struct {
 	message, agent, branch, within, response string
@@ -124,8 +124,8 @@ func (t *texts) add(b *event.Batch, e *event.Event, id func() string) (current *
 	return &text{id: id(), agent: b.Agent, key: key, unfinished: current}, words, true
 }
 
-// countRepeats reports whether the whole texts of a frame repeat the text together, and sets t.repeats. A model that executes
-// code answers before and after it: its pieces make one text, which the frame has as several.
+// countRepeats reports whether several whole texts of a frame together repeat the text, and sets t.repeats. A model that executes
+// code writes before and after it. All its pieces have one key here, but the whole frame has a text on each side of the code.
 func (t *text) countRepeats(b *event.Batch) bool {
 	var whole textDigest
 	for i := range b.Events {
