@@ -25,7 +25,7 @@ func (r *openRun) adopt(e *event.Event, caller *Operation) {
 		return
 	}
 	r.charged, child.charged = r.charged+child.charged, 0
-	r.tracker.discard(child, state)
+	r.tracker.discard(child)
 	state.setRun(r, e.ID)
 	r.aliases = append(append(r.aliases, e.ID), child.aliases...)
 	for _, alias := range child.aliases {
@@ -43,7 +43,7 @@ func (r *openRun) adopt(e *event.Event, caller *Operation) {
 }
 
 // discard removes a run without notifying the observers.
-func (t *Tracker) discard(child *openRun, state *streamState) {
+func (t *Tracker) discard(child *openRun) {
 	child.release()
 	t.open.Remove(child)
 	t.removeRun(child)

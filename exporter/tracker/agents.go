@@ -26,7 +26,7 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 		return r.Root
 	}
 	op := r.agents[agentKey{operationName(b), b.Branch}]
-	if r.startsAgain(op, b) {
+	if op.startsAgain(b) {
 		op.endStated = true
 		r.endIfDone(op)
 		op = nil
@@ -59,8 +59,9 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 	return op
 }
 
-// startsAgain reports whether a frame starts an open agent again. The agent must have given its final answer.
-func (r *openRun) startsAgain(op *Operation, b *event.Batch) bool {
+// startsAgain reports whether a frame starts an agent again that is open, but has given its final answer. The
+// agent may be nil.
+func (op *Operation) startsAgain(b *event.Batch) bool {
 	return op != nil && op.open && op.finalFrame > 0 && b.Has(event.KindAgentStarted)
 }
 

@@ -179,7 +179,7 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	if e.AgentNotFound {
 		r.dropMissingWithin(op)
 	}
-	answered := r.answeredWithin(op)
+	answered := op.answeredWithin()
 	if op.parent.lastCallFailure = failureOf(e); e.Error != event.NoFailure {
 		r.failWithin(op, e.Code)
 	}
@@ -212,12 +212,12 @@ func (r *openRun) beginPausedEarlier(e *event.Event, b *event.Batch, caller *Ope
 	return op
 }
 
-// answeredWithin returns the last frame of the agents within a call that have given their final
+// answeredWithin returns the last frame of the agents within the call op that have given their final
 // answer, or the zero value.
-func (r *openRun) answeredWithin(call *Operation) (at Timestamp) {
-	for op := call.lastChild; op != nil; op = op.prevSibling {
-		if op.node != nil && op.node.gaveFinalAnswer {
-			at = latest(at, op.node.lastBelow)
+func (op *Operation) answeredWithin() (at Timestamp) {
+	for agent := op.lastChild; agent != nil; agent = agent.prevSibling {
+		if agent.node != nil && agent.node.gaveFinalAnswer {
+			at = latest(at, agent.node.lastBelow)
 		}
 	}
 	return at

@@ -23,7 +23,7 @@ func (r *openRun) rootAgentOf(b *event.Batch) (op *Operation, decided bool) {
 		return r.Root, true
 	case !r.rootIsFirst, b.EnclosingCall != "" && known == nil:
 		return nil, false
-	case b.MayBeRoot && r.startsAgain(known, b) && r.hasRoom(InvokeWorkflow):
+	case b.MayBeRoot && known.startsAgain(b) && r.hasRoom(InvokeWorkflow):
 		r.raiseFirst()
 	case known == r.Root:
 		return known, true

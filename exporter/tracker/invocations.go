@@ -76,7 +76,7 @@ func (op *Operation) spokeAfter(cause Timestamp) bool {
 func (r *openRun) turnIntoNode(call *Operation, key nodeKey) *Operation {
 	r.releaseContent(call)
 	call.Kind, call.Agent, call.Branch = InvokeAgent, call.Name, key.lane
-	call.Started = r.taskStart(call)
+	call.Started = call.taskStart()
 	call.node = &node{key: key, lane: key.lane, cause: call.Started}
 	r.reparent(call, call.parent)
 	r.setOrdinal(call)
@@ -86,10 +86,10 @@ func (r *openRun) turnIntoNode(call *Operation, key nodeKey) *Operation {
 	return call
 }
 
-// taskStart returns the frame after which the agents in a call start. ADK runs the tasks of one answer one after the other, and
+// taskStart returns the frame after which the agents in the call op start. ADK runs the tasks of one answer one after the other, and
 // after all other calls.
-func (r *openRun) taskStart(call *Operation) Timestamp {
-	return latest(call.Started, call.runner().node.lastTaskAnswer)
+func (op *Operation) taskStart() Timestamp {
+	return latest(op.Started, op.runner().node.lastTaskAnswer)
 }
 
 // taskInControl returns the invocation of the task that a response to a call ends, or nil. It merges the call into that

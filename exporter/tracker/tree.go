@@ -185,7 +185,7 @@ func (r *openRun) beginNode(key nodeKey, n *event.Node) *Operation {
 	var parent *Operation
 	var cause Timestamp
 	if inCall {
-		parent, cause = call, r.taskStart(call)
+		parent, cause = call, call.taskStart()
 	} else {
 		parent = r.runnerOf(key.above, n)
 		cause = r.causeIn(parent, n.Lane)

@@ -236,7 +236,7 @@ func (a *a2a) writeArtifact(r *run, b *event.Batch, e *event.Event) {
 
 // endRun writes the end of a run, and the end of its open texts.
 func (a *a2a) endRun(r *run, b *event.Batch, outcome status) {
-	last, parts := a.finalState(r, outcome)
+	last, parts := lastState(r, outcome)
 	if a.ensureTask(r, b, stateWorking) {
 		for _, open := range r.texts.open {
 			a.writeChunk(r, b, open, nil, true)
@@ -247,9 +247,9 @@ func (a *a2a) endRun(r *run, b *event.Batch, outcome status) {
 	r.dropDetails()
 }
 
-// finalState returns the last state of a task on its stream, and the parts of the message about it. The message repeats open
+// lastState returns the last state of a task on its stream, and the parts of the message about it. The message repeats open
 // questions, because clients only look at the final status.
-func (a *a2a) finalState(r *run, outcome status) (a2aState, []a2aPart) {
+func lastState(r *run, outcome status) (a2aState, []a2aPart) {
 	switch outcome {
 	case interrupted:
 		parts := make([]a2aPart, 0, len(r.inputs))
