@@ -48,7 +48,7 @@ func (p *Proxy) replaceCard(resp *http.Response) {
 		return
 	}
 	if resp.Request.Method == http.MethodHead {
-		p.replaceBody(resp, resp.Body) // a GET may get a changed card, so its length and hash are unknown
+		replaceBody(resp, resp.Body) // a GET may get a changed card, so its length and hash are unknown
 		addCardVary(resp.Header)
 		return
 	}
@@ -73,7 +73,7 @@ func (p *Proxy) replaceCard(resp *http.Response) {
 		return
 	}
 	card.replace(changed)
-	p.replaceBody(resp, card)
+	replaceBody(resp, card)
 	if len(resp.Trailer) == 0 { // trailers need chunks
 		resp.ContentLength = int64(len(changed))
 		resp.Header.Set("Content-Length", strconv.Itoa(len(changed)))

@@ -22,7 +22,7 @@ func (p *Proxy) prepareAnswer(resp *http.Response) error {
 	if p.lastFailure.Load() != nil && p.lastFailure.Swap(nil) != nil {
 		p.logger.Info("the agent is back", "name", p.settings.Name)
 	}
-	if err := p.restrict(resp); err != nil {
+	if err := restrict(resp); err != nil {
 		return err
 	}
 	x := forwardedOf(resp.Request.Context()).exchange
@@ -114,12 +114,12 @@ func (p *Proxy) insertFilter(resp *http.Response, body *observedBody) (r *filter
 	r = newFilteredBody(body, p.settings.NewFilter(), p.settings.Panics)
 	r.memory = p.frameShare(resp.Request.Context())
 	body.memory = r.memory
-	p.replaceBody(resp, r)
+	replaceBody(resp, r)
 	return r, plain
 }
 
 // replaceBody replaces the body of an answer and removes the headers that described the original one.
-func (p *Proxy) replaceBody(resp *http.Response, body io.ReadCloser) {
+func replaceBody(resp *http.Response, body io.ReadCloser) {
 	resp.Body, resp.ContentLength = body, -1
 	for _, name := range []string{"Content-Length", "Content-Encoding", "Content-Digest", "Repr-Digest", "Digest", "Content-MD5", "ETag"} {
 		resp.Header.Del(name)
@@ -172,8 +172,8 @@ func (p *Proxy) identify(x *exchange) (identity event.Identity, reason string) {
 	return x.body.identify(x.dialects, x.length, p.settings.JSONDepth)
 }
 
-// sessionOf returns the session that a run request names before its body has arrived, or "".
-func (p *Proxy) sessionOf(x *exchange) (session string) {
+// earlySession returns the session that a run request names before its body has arrived, or "".
+func (x *exchange) earlySession() (session string) {
 	var unrecorded *recovery.Recorder // identify records the panic
 	defer unrecorded.Recover(recovery.Request, func() { session = "" })
 	if x.unconfirmed {

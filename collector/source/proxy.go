@@ -251,7 +251,7 @@ func (p *Proxy) begin(r *http.Request, x *exchange) *exchange {
 		x.body.onComplete = func() { p.active.Go(func() { p.reportSession(x) }) }
 	}
 	if !x.continues {
-		x.firstFrame = p.order.expect(p.sessionOf(x))
+		x.firstFrame = p.order.expect(x.earlySession())
 	}
 	return x
 }

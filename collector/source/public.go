@@ -91,7 +91,7 @@ var publicHeaders = []string{
 var plainLocation = regexp.MustCompile(`^(?:/[A-Za-z0-9_-]{1,64})+$`)
 
 // restrict removes from an answer the headers and the body that the request may not get.
-func (p *Proxy) restrict(resp *http.Response) error {
+func restrict(resp *http.Response) error {
 	granted := forwardedOf(resp.Request.Context()).granted
 	if granted == permitAll {
 		return nil
