@@ -35,7 +35,7 @@ func (c *bodyCopy) grow(n int) bool {
 // errNoMemory says that the memory budget had no room.
 var errNoMemory = errors.New("the memory budget has no room")
 
-// readFrom reads up to the end of r or the limit. It returns errNoMemory if the budget has no room for more; r has the rest then.
+// readFrom reads up to the end of r or the limit. It returns errNoMemory if the budget has no room for more. Then r still has the rest.
 func (c *bodyCopy) readFrom(r io.Reader) error {
 	for len(c.data) < c.limit {
 		if !c.grow(1) {

@@ -81,8 +81,8 @@ func (p *Proxy) replaceCard(resp *http.Response) {
 	addCardVary(resp.Header)
 }
 
-// changeCard returns a card with replaced URLs, or nil if it passes unchanged. The second result is the reason to count, or "". The
-// memory that it takes while it works is charged to the budget.
+// changeCard returns a card with replaced URLs, or nil if it passes unchanged. err is the error of reading the card. The second result
+// is the reason to count, or "". The memory that changeCard takes while it works is charged to the budget.
 func (p *Proxy) changeCard(cards dialect.CardRewriter, content []byte, err error, encoding string, replace func(string) string) (changed []byte, unchanged string) {
 	memory := p.settings.RequestBudget
 	plain := bodyCopy{limit: maxCard + 1, memory: memory}
@@ -133,7 +133,8 @@ type cardBody struct {
 	copy     bodyCopy
 }
 
-// read reads the body up to the limit of a card. Readers of the card get what was read and then the rest, or the error of reading.
+// read reads the body up to the limit of a card. A reader of the cardBody gets what was read, and then the rest of the body or the
+// error.
 func (c *cardBody) read() error {
 	err := c.copy.readFrom(c.original)
 	failed := err

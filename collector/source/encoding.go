@@ -48,7 +48,7 @@ type drainingReader struct {
 	tap      *tap
 	maxFrame int // maximum bytes of a frame that are held
 
-	readable int   // bytes of the tap that were read before the error; 0 if none could be decoded
+	readable int   // bytes of the tap that were read before an error; 0 if none of them could be decoded
 	total    int64 // decoded bytes
 	consumed int64 // decoded bytes of frames that were observed
 	charged  int   // decoded bytes of other frames that are charged

@@ -60,10 +60,10 @@ type FrameMemory struct {
 	mu      sync.Mutex
 	held    int                 // bytes of all frames
 	used    [len(tiers)]int     // for each tier, bytes of all frames over its size
-	wanted  [len(tiers) + 1]int // bytes that streams wait for, by the number of tiers that their frames are in
+	wanted  [len(tiers) + 1]int // bytes that streams wait for, by level: see the function level
 	leaving int                 // bytes of the streams that are being disconnected
 	changed chan struct{}       // closed and replaced when a stream releases memory
-	checked time.Time           // when stalled streams were last looked for
+	checked time.Time           // the time of the last search for stalled streams
 	holders []*frameShare       // streams that hold memory
 	extra   *frameShare         // the stream that may exceed the limits, or nil
 }
@@ -87,7 +87,7 @@ type frameShare struct {
 	entered  int64        // when enter was last called while memory was held; only for the stream's goroutine
 	moved    int          // bytes that were sent or taken since progress; only for the stream's goroutine
 	wanted   int          // bytes that the stream waits for; guarded by the lock of memory
-	level    int          // the index in FrameMemory.wanted at which the wanted bytes count
+	level    int          // the index of the wanted bytes in FrameMemory.wanted
 	leaving  bool         // the stream is being disconnected; guarded by the lock of memory
 }
 
@@ -194,15 +194,15 @@ func (m *FrameMemory) want(s *frameShare, n, level int) {
 	s.wanted, s.level = n, level
 }
 
-// wantedBelow returns the bytes that streams wait for, if their frames are in fewer than a number of tiers.
-func (m *FrameMemory) wantedBelow(levels int) (n int) {
-	for _, wanted := range m.wanted[:levels] {
+// wantedBelow returns the bytes that streams wait for at levels below a number.
+func (m *FrameMemory) wantedBelow(level int) (n int) {
+	for _, wanted := range m.wanted[:level] {
 		n += wanted
 	}
 	return n
 }
 
-// level returns the number of tiers that a frame of n bytes is in.
+// level returns the number of tiers that a frame of n bytes is in. The smallest frames have level 0.
 func level(n int) (l int) {
 	for i := range tiers {
 		if inTier(i, n) > 0 {

@@ -14,7 +14,7 @@ import (
 // depends on it. A listening stream is one that joins the run of another request
 // (event.Identity.JoinedRun). The rules are:
 //   - When a listening stream opens, or a stream that answers a run's question, everything received earlier
-//     is observed first. The ends of streams that end later are observed after the open.
+//     is observed first. If a stream ends later, its end is observed after the open.
 //   - When any stream closes, the frames that listening streams received earlier are observed first. The
 //     frames that they receive later are observed after the close.
 //   - When a listening stream closes, the previous rule applies to the frames of all streams.
@@ -73,9 +73,9 @@ type orderedQueue interface {
 	release()
 }
 
-// maxRequestWait is how long a listening stream waits for the first frames of earlier requests. An agent
-// may send a listener its first frame before it answers the request that began the run: A2A agents
-// notify subscribers of a task before they answer.
+// maxRequestWait is how long a listening stream, or one that brings the runs of a session, waits for the first
+// frames of the answers to requests. An agent may send a listener its first frame before it answers the request
+// that began the run: A2A agents notify subscribers of a task before they answer.
 const maxRequestWait = time.Second
 
 // expect registers a request that may begin a run. session is the one that the request has named so far, or "". The
@@ -211,15 +211,16 @@ func (o *order) remove(q orderedQueue) {
 	q.release()
 }
 
-// orderState is the state of a stream in the order. The lock of its queue guards it.
+// orderState is the state of a stream in the order.
 type orderState struct {
-	order *order // nil if the stream takes no part
-
+	// These fields do not change once the stream is observed.
+	order                       *order        // nil if the stream takes no part
 	openObserved, closeObserved chan struct{} // closed once the open and the close have been observed
 	firstFrame                  *firstFrame   // closed once the first element has been observed
 	session                     string        // that the request has named, or ""
 	joinsSession                bool          // the stream brings the runs of the session
 
+	// The lock of the stream's queue guards these fields.
 	awaited   []<-chan struct{} // the observer waits for these channels before it observes the close
 	requested int               // number of elements that the observer has asked for, at most 2
 	idle      bool              // the observer waits for the next element
@@ -231,8 +232,7 @@ func newOrderState() orderState {
 
 func (t *orderState) state() *orderState { return t }
 
-// advance records that the observer asks for an element. At that time it has observed the open and all earlier
-// elements.
+// advance records that the observer asks for an element: it has observed the open and all earlier elements.
 func (t *orderState) advance() {
 	switch t.requested {
 	case 0:

@@ -139,7 +139,7 @@ type exchange struct {
 	span       *serverSpan       // nil if the path is no run path
 	parent     event.SpanContext // of the run's spans
 	firstFrame *firstFrame       // of the answer; nil if the request begins no run
-	isObserved bool              // the answer is observed; the observation closes firstFrame
+	isObserved bool              // the answer is observed, so the observation closes firstFrame
 }
 
 // observeAnswer records that the answer is observed. It returns the first frame, which the observation closes.

@@ -30,7 +30,7 @@ func (p *Proxy) permission(r *http.Request, found route) permission {
 		return permitAll
 	case slices.ContainsFunc(p.settings.PublicPaths, func(glob string) bool { return isCanonical(r) && matchGlob(glob, r.URL.Path) }):
 		return permitAll
-	case found.isPlainly(r) && r.Method != http.MethodOptions:
+	case found.isUnambiguous(r) && r.Method != http.MethodOptions:
 		return permitStream
 	case p.isPreflight(r):
 		return permitPreflight
@@ -46,12 +46,12 @@ func (p *Proxy) isPreflight(r *http.Request) bool {
 	}
 	other := *r
 	other.Method = method
-	return p.route(&other).isPlainly(r)
+	return p.route(&other).isUnambiguous(r)
 }
 
-// isPlainly reports whether every server reads the path of a request as the run path of the route. Of another spelling, the answer
-// would be withheld, but the agent might do what another path asks for.
-func (found route) isPlainly(r *http.Request) bool {
+// isUnambiguous reports whether every server reads the path of a request as the run path of the route. The agent might read another
+// spelling as a different path, and act on it. To withhold its answer would be too late.
+func (found route) isUnambiguous(r *http.Request) bool {
 	return found.dialects != nil && isCanonical(r) && matchGlob(found.pattern, path.Clean(r.URL.Path))
 }
 

@@ -27,7 +27,7 @@ type queue[E any] struct {
 	mu           sync.Mutex
 	ready        sync.Cond
 	waiting      []queued[E]
-	current      queued[E] // the element that next returned last
+	current      queued[E] // the last element that next has returned
 	cost         int
 	closed       bool
 	rest         int         // bytes of the stream after the last element

@@ -35,7 +35,7 @@ type requestBody struct {
 	mu       sync.Mutex
 	copy     bodyCopy
 	complete bool
-	noCopy   string // why there is no copy: UnreadTooLarge, UnreadMemory, UnreadIncomplete after discard; or ""
+	noCopy   string // why there is no copy: UnreadTooLarge, UnreadMemory, or UnreadIncomplete after discard; "" if there is one
 	broken   bool   // reading failed because of the client
 }
 

@@ -6,9 +6,9 @@ import (
 )
 
 const (
-	countingIDs = 10      // number of consecutive ids after which ids are assumed to number the frames
-	maxMissed   = 1 << 20 // a larger jump means that the numbering has changed
-	maxIDDigits = 18      // digits that always fit into an int64
+	minConsecutive = 10      // number of consecutive ids after which ids are assumed to number the frames
+	maxMissed      = 1 << 20 // a larger jump means that the numbering has changed
+	maxIDDigits    = 18      // digits that always fit into an int64
 )
 
 // idSequence counts the frames that a tail missed between two connections, using ids that end in consecutive
@@ -25,7 +25,7 @@ type idSequence struct {
 // resume records that the next frame comes on a new connection.
 func (q *idSequence) resume() { q.resumed = true }
 
-// countMissed takes the last event id at a frame and returns the number of frames missed before it.
+// countMissed returns the number of frames that were missed before a frame. id is the last event id at that frame.
 func (q *idSequence) countMissed(id []byte) (frames int64) {
 	if q.unusable || len(id) == 0 {
 		return 0
@@ -43,7 +43,7 @@ func (q *idSequence) countMissed(id []byte) (frames int64) {
 		return 0 // the frame has no id of its own
 	case same && skipped == 0:
 		q.length++
-	case same && q.resumed && skipped > 0 && skipped <= maxMissed && q.length >= countingIDs:
+	case same && q.resumed && skipped > 0 && skipped <= maxMissed && q.length >= minConsecutive:
 		frames = skipped
 		q.length++
 	case q.length > 0 && !q.resumed:

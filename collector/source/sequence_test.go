@@ -57,7 +57,7 @@ func TestMissedFrames(t *testing.T) {
 // TestTailCountsMissedFrames checks that a tail counts frames that the server drops during an interruption.
 func TestTailCountsMissedFrames(t *testing.T) {
 	var before []string
-	for i := 1; i <= countingIDs; i++ {
+	for i := 1; i <= minConsecutive; i++ {
 		before = append(before, says(fmt.Sprint(i), "a"))
 	}
 	a := runTail(t, 5, nil, streams(before...), streams(says("13", "a"), says("14", "a")), answers(http.StatusNoContent))

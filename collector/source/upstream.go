@@ -71,7 +71,8 @@ func (u *upstream) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// traceConnection returns a context for a request. connected says whether the request has a connection.
+// traceConnection returns a context for a request. While the request runs, it sets *connected to whether the
+// request has a connection.
 func traceConnection(ctx context.Context) (traced context.Context, connected *bool) {
 	connected = new(bool)
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
