@@ -84,8 +84,8 @@ func (m adkMetadata) endsTurn() bool {
 }
 
 // setSpeaker sets the agent, branch and place of the batch. Python's server leaves the branch out of a task's answer and end.
-// These have the id of the agent's last event, or none. Servers that send events in artifacts leave long-running calls out
-// of them, so a response there may ask for something that is not seen.
+// These have the id of the agent's last event, or none, and get the branch of that event. Servers that send events in artifacts
+// leave long-running calls out of them. So a response in an artifact that asks for nothing need not be final (FinalsUnmarked).
 //
 // Source: google/adk/a2a/converters/long_running_functions.py of google-adk 2.13.
 func (d *decoder) setSpeaker(t *task, m adkMetadata, b *event.Batch) {
@@ -120,7 +120,7 @@ type response struct {
 	lastEvent string // id of the last event that is not marked as partial
 	reported  bool   // the end of the response in lastEvent was reported
 	usage     event.Usage
-	failure   event.Failure // that was reported, unless it is not known what failed
+	failure   event.Failure // the reported failure of the model or a tool; none if it is unknown which of them failed
 	asksModel bool          // the last event has a tool's response, after which the agent asks its model
 	textHash  maphash.Hash  // hash of the text so far
 }
@@ -164,9 +164,9 @@ func (d *decoder) readEvent(t *task, m adkMetadata, parts parts, b *event.Batch)
 	}
 }
 
-// repeatsEvent reports whether a whole event has the text of the last one and is not an event of its own: it has the same id,
-// or Python's server repeats in an artifact what it sent in a status. That artifact has the id of the run's last event, which
-// may have had no text.
+// repeatsEvent reports whether a whole event only repeats the last one. It must have the same text. It must also have the same id,
+// or be in an artifact if the last one was in a status: Python's server repeats in an artifact what it sent in a status. That
+// artifact has the id of the run's last event, which may have had no text.
 //
 // Source: google/adk/a2a/executor/a2a_agent_executor.py of google-adk 2.13.
 func (d *decoder) repeatsEvent(t *task, m adkMetadata, parts parts) bool {
@@ -247,7 +247,8 @@ func (d *decoder) reportResponse(r *response, m adkMetadata, parts parts, failur
 
 // addTextOfPiece handles another text with the same event id. Python executors without the ADK extension do not mark partial
 // events. Such an event has the next piece of a response or, at the end, the whole response. Its usage includes the usage
-// that was reported before. Only the second piece shows that the first one, if it had no usage, was a model's.
+// that was reported before. If the first piece had no usage, only the second one shows that both are a model's, so the
+// response starts here.
 func (r *response) addTextOfPiece(parts parts, b *event.Batch) {
 	hashTexts(&r.textHash, parts)
 	if b.Partial = true; !r.reported && !r.streaming {
@@ -279,9 +280,9 @@ func (d *decoder) addPart(t *task, m adkMetadata, p part, failure event.Failure,
 	}
 }
 
-// isRepeatedBy reports whether a call in an event is the same call again, and not another one with its ID. Some models count
-// their calls anew with each response. A repeat comes before the call's response, in an event with the same id, or in
-// Python's artifact of what was sent in a status, and never in another branch.
+// isRepeatedBy reports whether a call in an event is the same call again, and not another one with its ID: some models count
+// their calls anew with each response. A repeat is never in another branch. It comes before the call's response, or in an event
+// with the same id, or in the artifact in which Python's server repeats a status.
 func (c *call) isRepeatedBy(event, branch string, m adkMetadata) bool {
 	if m.isEvent && branch != "" && branch != c.by.branch {
 		return false

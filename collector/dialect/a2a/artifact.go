@@ -55,8 +55,8 @@ func mayBePiece(parts parts) bool {
 	})
 }
 
-// missesStart reports whether a write to an artifact continues one whose first piece was sent before the stream. That
-// piece may have been internal or marked as a thought.
+// missesStart reports whether a write to an artifact continues one whose first piece was sent before the stream began. That
+// piece may have been internal or marked as a thought. missesStart also remembers that the artifact has begun.
 func (d *decoder) missesStart(key artifactKey, piece bool) bool {
 	if !piece {
 		d.hiddenArtifacts.Remove(key)
@@ -172,7 +172,7 @@ func (d *decoder) collectText(t *task, id string, parts parts, write event.Artif
 	}
 }
 
-// hash adds the texts of a write to the hash of the artifact's texts.
+// hash adds the texts of a write to the hash of the artifact's texts, or starts the hash again if the write replaces them.
 func (a *artifact) hash(parts parts, write event.Artifact) {
 	if !write.Append {
 		a.written.SetSeed(seed)
@@ -180,8 +180,8 @@ func (a *artifact) hash(parts parts, write event.Artifact) {
 	hashTexts(&a.written, parts)
 }
 
-// growth returns the text that a write adds if the write repeats the pieces so far, else nil. Some servers send all text
-// so far with each write.
+// growth returns the text that a write adds if it begins with all pieces so far, else nil. Some servers send all text so far
+// with each write.
 func (a *artifact) growth(parts parts, write event.Artifact) []byte {
 	if write.Append || write.Complete || !a.incomplete || a.missingStart || parts.contain(func(p part) bool { return p.kind == partThought }) {
 		return nil
@@ -208,7 +208,7 @@ func (a *artifact) appendText(parts parts) {
 	}
 }
 
-// reportText reports the whole text of an artifact, whose pieces were reported. It reports whether there is one.
+// reportText adds the whole text of an artifact, whose pieces were reported, to the batch. It returns false if there is none.
 func (t *task) reportText(a *artifact, b *event.Batch) bool {
 	if a.missingStart || !a.text.Report(b) {
 		return false

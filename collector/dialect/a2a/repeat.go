@@ -15,7 +15,7 @@ import (
 // wire.MaxSet, it cannot know all of them. Then a message or artifact leaves only if a part of it left before, and no
 // snapshot of a task leaves.
 type withheldIDs struct {
-	whole      map[contentKey]bool  // false if other events of the artifact may leave
+	whole      map[contentKey]bool  // what was withheld; the value is false if other events of the artifact may leave
 	others     wire.SharedSet       // IDs of messages and artifacts that this stream or another withheld as a whole
 	released   wire.Set[contentKey] // messages and artifacts of which a part left
 	overflowed bool                 // there were more than wire.MaxSet
@@ -33,7 +33,7 @@ func (w *withheldIDs) add(id contentKey, whole bool) {
 	w.whole[id] = w.whole[id] || whole
 }
 
-// of reports whether any of a message or an artifact was withheld (known), and whether all of it is (whole).
+// of reports what is known of a message or an artifact. known: something of it was withheld. whole: nothing of it may leave.
 func (w *withheldIDs) of(id contentKey) (whole, known bool) {
 	if whole, known = w.whole[id]; whole {
 		return true, true
@@ -177,8 +177,8 @@ type contentReader struct {
 	calls      []wire.NamedCall
 }
 
-// read adds the ids and the calls in v. inInternal says that v is in an object that is marked internal. All invalid ids count as the
-// same: those that are empty, those that are neither a string nor a number, and those of artifacts without any.
+// read adds the ids and the calls in v. inInternal says that v is in an object that is marked internal. All invalid ids count as
+// one id: empty ones, and those that are neither a string nor a number. An artifact without an id has it too.
 func (r *contentReader) read(v strictjson.Value, inInternal bool) {
 	r.encoded = r.encoded || r.anyMember && bytes.IndexByte(v.Text(), '{') >= 0
 	inside := inInternal || r.findMarks && v.Kind() == strictjson.Object && lenient.HasInternalDiscriminator(&outerTable, v)

@@ -59,7 +59,7 @@ type artifact struct {
 	texts        int    // the number of texts that were completed or replaced
 	text         dialect.TextTail
 	textHash     maphash.Hash // of text, also if it is too long to be kept
-	written      maphash.Hash // of all texts since the last write that replaced the contents; without one, its seed is random
+	written      maphash.Hash // of all texts since the last write that replaced the contents; without one, it equals no other hash
 	incomplete   bool         // pieces arrived that no whole text has repeated yet
 	missingStart bool         // the first piece was not seen
 	ofEvents     bool         // it consists of an ADK agent's events, which a snapshot repeats as a whole
@@ -84,7 +84,7 @@ func (a *artifact) nameTexts(b *event.Batch) {
 	}
 }
 
-// hasArtifact reports whether the frames of an artifact, and not only of an agent's events in it, were seen.
+// hasArtifact reports whether an artifact was seen that does not consist of an ADK agent's events.
 func (t *task) hasArtifact(id string) bool {
 	a := t.artifact(id)
 	return a != nil && !a.ofEvents

@@ -25,9 +25,9 @@ type content struct {
 type extent uint8
 
 const (
-	extentWhole    extent = iota // they replace them
-	extentPiece                  // they are appended to them
-	extentSnapshot               // they repeat them
+	extentWhole    extent = iota // the parts replace earlier ones
+	extentPiece                  // the parts are appended to earlier ones
+	extentSnapshot               // the parts repeat earlier ones
 )
 
 // readContents returns the messages and artifacts in an update. The result is valid until the next call.
@@ -220,8 +220,8 @@ func valuesOf(names []string, objects ...strictjson.Value) iter.Seq[strictjson.V
 	}
 }
 
-// toolKind returns the kind of event of a tool's call or result, if one of the objects, or its metadata, says that a part
-// is one.
+// toolKind returns KindToolStarted or KindToolEnded if one of the objects, or its metadata, says that a part is a tool's call or
+// result.
 func toolKind(objects ...strictjson.Value) (kind event.Kind, is bool) {
 	for value := range valuesOf(toolTypes, objects...) {
 		for name, kind := range wire.ADKPartKinds {

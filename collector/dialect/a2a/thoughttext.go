@@ -10,7 +10,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// A text that is also in a thought is a repeat, and not a coincidence, from these lengths on, in bytes without blanks.
+// The shortest texts, in bytes without blanks, that count as repeats if they are also in a thought. A shorter one may be there by
+// coincidence.
 const (
 	minRepeat  = 32  // of a piece, or at the beginning of a text
 	longRepeat = 128 // anywhere in a text
@@ -201,7 +202,7 @@ func (t *thoughtText) findRepeats(texts []unmarkedText, arePieces bool) {
 // sharedRun is a range of the unmarked text, of minRepeat bytes or more, that is also in the thought.
 type sharedRun struct {
 	span
-	isRepeat bool // it is no coincidence, even if it covers only a part of a text
+	isRepeat bool // it is no coincidence, so it counts even if it covers only a part of a text
 }
 
 // sharedRuns returns the ranges of the unmarked text that are also in the thought, in order. begin is where the text of

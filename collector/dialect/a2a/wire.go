@@ -294,7 +294,7 @@ const (
 type part struct {
 	kind        partKind
 	text        strictjson.Value
-	data        strictjson.Value // of a file, its bytes or its URI; may not exist
+	data        strictjson.Value // the content of a part that is no text: of a file, its bytes or its URI; may be missing
 	form        event.PieceKind  // the form of data
 	name        strictjson.Value // of a file
 	media       strictjson.Value
