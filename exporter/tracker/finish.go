@@ -8,6 +8,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
+// endReason returns the reason for runs that end with their stream.
 func endReason(e event.End) StatusReason {
 	switch e {
 	case event.EndClientLeft:

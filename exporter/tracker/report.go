@@ -9,8 +9,8 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// Report is a run as printed by `replay --format=json` and the admin API. Every key is always
-// present, lists are never null, and null means unknown.
+// Report is a run as printed by `replay --format=json` and the admin API. Its own keys are always
+// present, lists are never null, and null means unknown or none.
 type Report struct {
 	Run          *string            `json:"run"`
 	Dialect      string             `json:"dialect"`

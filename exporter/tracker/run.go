@@ -270,7 +270,7 @@ type InputRequest struct {
 	Routing      event.Routing
 	Requested    Timestamp
 	Answered     Timestamp
-	Operation    SpanID    // the operation that waits; zero until an observer sees the run
+	Operation    SpanID    // the operation that waits; set before RunEnded and by RunView.Copy
 	Question     *Question // nil if none is kept; cleared once the observers have seen the root operation end
 	expires      event.Duration
 	owner        *Operation
