@@ -6,8 +6,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// applyClient applies the policy client, which is for the protocol's own client. It removes members and messages
-// that are internal to the agent, and changes nothing else.
+// applyClient applies the policy client, which is for the protocol's own client. It removes members, messages and
+// other parts that are internal to the agent, and changes nothing else.
 func (f *Filter) applyClient(b *event.Batch, rules event.Type) (Frame, Reason) {
 	if !rules.Client {
 		return Frame{}, ReasonPolicy
