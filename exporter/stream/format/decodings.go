@@ -38,7 +38,8 @@ type Decodings struct {
 	newDecoder func(source, dialect string, response bool) Decoder
 	memory     *budget.Account
 
-	decoded, evicted atomic.Uint64
+	decoded atomic.Uint64 // frames that were decoded, for tests
+	evicted atomic.Uint64 // see Evicted
 
 	mu      sync.Mutex // may be taken while a decoding is locked, not the other way round
 	readers int
@@ -81,9 +82,6 @@ func NewDecodings(newDecoder func(source, dialect string, response bool) Decoder
 	d.all, _ = simplelru.NewLRU[*decoding, struct{}](maxDecodings, d.onRemove) // the only error is a size below one
 	return d
 }
-
-// Decoded returns how many frames were decoded.
-func (d *Decodings) Decoded() uint64 { return d.decoded.Load() }
 
 // Evicted returns how often a reader had to start a new decoding in the middle of a stream, or
 // forgot its position in one.

@@ -63,12 +63,12 @@ func TestDecodingsAreShared(t *testing.T) {
 			t.Errorf("reader %d got %d bytes, the first %d", i, len(got), len(want))
 		}
 	}
-	if n := r.decodings.Decoded(); n != 100 {
+	if n := r.decodings.decoded.Load(); n != 100 {
 		t.Errorf("%d frames were decoded for 40 readers, want 100", n)
 	}
 	others := r.reader("others")
 	others.Append(nil, frames[0])
-	if n := r.decodings.Decoded(); n != 101 {
+	if n := r.decodings.decoded.Load(); n != 101 {
 		t.Error("a reader with another selection shares a decoding")
 	}
 	if r.budget.Usage()[0].Bytes == 0 {
@@ -99,7 +99,7 @@ func TestReadersBehindTheWindow(t *testing.T) {
 	if n := r.decodings.Evicted(); n != 1 {
 		t.Errorf("%d decodings were started in the middle of the stream, want 1", n)
 	}
-	if n := r.decodings.Decoded(); n != 400 {
+	if n := r.decodings.decoded.Load(); n != 400 {
 		t.Errorf("%d frames were decoded, want 400", n)
 	}
 }
@@ -144,7 +144,7 @@ func BenchmarkDecodings(b *testing.B) {
 					out = reader.Append(out[:0], frames[0])
 				}
 			}
-			b.ReportMetric(float64(decodings.Decoded())/float64(b.N), "decodings/frame")
+			b.ReportMetric(float64(decodings.decoded.Load())/float64(b.N), "decodings/frame")
 			b.ReportMetric(float64(memory.Usage()[0].Bytes), "charged-B")
 		})
 	}

@@ -48,7 +48,7 @@ func New(s Settings) *Transformer {
 	return t
 }
 
-// Close releases the decodings that no other reader uses.
+// Close removes the reader. With the last reader, all decodings are released.
 func (t *Transformer) Close() { t.settings.Decodings.addReaders(-1) }
 
 // Append appends the frames that a native frame becomes, if any.
