@@ -53,7 +53,7 @@ func (p *Proxy) frameShare(ctx context.Context) *frameShare {
 	})
 }
 
-// answerWriter writes the agent's answer to the client without the headers that net/http would add.
+// answerWriter writes the agent's answer to the client. It keeps net/http from guessing a Content-Type.
 type answerWriter struct {
 	http.ResponseWriter
 	request    *requestBody

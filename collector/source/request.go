@@ -23,8 +23,8 @@ const (
 	UnreadMemory     = "memory"     // the memory budget had no room for the request
 )
 
-// requestBody relays the body of a request to the agent, and keeps a copy up to a limit. It neither delays
-// nor changes the request.
+// requestBody relays the body of a request to the agent, and keeps a copy up to a limit. It does not change the
+// body, and delays it only as expectation describes.
 type requestBody struct {
 	io.ReadCloser
 	request    *http.Request // the server's request; it gets its trailers at the end of the body
