@@ -15,7 +15,7 @@ func (r *openRun) rootAgentOf(b *event.Batch) (op *Operation, decided bool) {
 	key := agentKey{b.Agent, b.Branch}
 	known := r.agents[key]
 	switch {
-	case b.MayBeRoot && !r.rootDecided && r.Root.Name == "" && !r.Root.spoke && !r.ownWork:
+	case b.MayBeRoot && !r.rootDecided && r.Root.Name == "" && !r.Root.spoke && !r.hasWork:
 		r.rootDecided, r.rootIsFirst = true, true
 		r.Agent, r.Root.Name, r.Root.Kind = b.Agent, b.Agent, InvokeAgent
 		r.nameRoot()
@@ -55,7 +55,7 @@ func (r *openRun) raiseFirst() {
 	if r.raiseRoot(); r.rootLane == "" {
 		return
 	}
-	first.node.lane, r.Root.node.lastInLane = r.rootLane, r.lastOwn
+	first.node.lane, r.Root.node.lastInLane = r.rootLane, r.lastWithoutSpeaker
 	if failed, isFailed := r.unrecovered[""]; isFailed {
 		delete(r.unrecovered, "")
 		r.unrecovered[r.rootLane] = failed

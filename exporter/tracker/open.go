@@ -19,43 +19,43 @@ type openRun struct {
 	key          string // see runKey; "" until an id is needed
 	lastActivity time.Time
 
-	now              Timestamp // of the current frame
-	counts           [3]int    // of operations, by OperationKind.order
-	agents           map[agentKey]*Operation
-	agentByBranch    map[string]*Operation  // the last agent of each branch
-	silentTargets    map[string]*Operation  // open targets of transfers that have not spoken yet, by name
-	calls            map[string]*Operation  // the last call of each id
-	shadowedCalls    map[callKey]*Operation // the last call of an id in a branch, if another branch has used the id since
-	unnamed          unnamedCalls
-	inputs           map[string]*InputRequest
-	partialResponses map[responseKey]*Operation // responses with only partial frames so far
-	nodes            map[nodeKey]*Operation     // the last open one of each place
-	lastInLane       map[laneKey]*Operation     // the last open node of each lane below an operation
-	pendingReplies   map[string]*Operation      // by branch: the agent from which a model response is still expected
-	mostReplies      int                        // the largest size of pendingReplies
-	current          *Operation                 // the open agent in control: the last frame's agent, or the target of a later transfer
-	awaitingUsage    map[responseKey]*Operation // complete responses whose usage or agent may follow
-	modelRequests    map[*Operation]request     // by agent: requests whose response has not begun
-	artifactIndex    map[string]int             // index in Artifacts, by id
-	aliases          []string                   // ids of runs that turned out to be agents of this one
-	ended            []*Operation               // operations that have ended, before observers are notified
-	endedEarlier     int                        // how many of them earlier frames ended: all are kept until the run is announced
-	answersRequest   bool                       // it answers the run request of its stream
-	isAnnounced      bool                       // observers have been notified of its start
-	rootDecided      bool                       // the kind of the root operation is decided
-	rootGuessed      bool                       // the protocol does not say what the root is: something may still run beside it
-	ownWork          bool                       // the run itself or a known speaker has begun an operation
-	rootIsFirst      bool                       // the root is the first agent directly below the run; the run itself has not spoken
-	rootRaised       bool                       // a workflow was put above the first root
-	rootLane         string                     // the branch in which the first agent last spoke as the root
-	lastOwn          Timestamp                  // the last whole frame without a speaker
-	endStated        bool                       // the protocol stated its end
-	outcomePending   bool                       // its end was stated, and its outcome may follow
-	endStatedAt      Timestamp                  // when its end was stated
-	framesAtEnd      int                        // number of frames of the stream at that time
-	charged          int                        // bytes charged to Settings.RunMemory
-	hasForgotten     bool                       // makeRoom removed ended operations, so it is unknown how often their names and ids were used
-	invocations      map[agentKey]uint32        // how often a name was used in a branch; cleared by makeRoom
+	now                Timestamp // of the current frame
+	counts             [3]int    // of operations, by OperationKind.order
+	agents             map[agentKey]*Operation
+	agentByBranch      map[string]*Operation  // the last agent of each branch
+	silentTargets      map[string]*Operation  // open targets of transfers that have not spoken yet, by name
+	calls              map[string]*Operation  // the last call of each id
+	shadowedCalls      map[callKey]*Operation // the last call of an id in a branch, if another branch has used the id since
+	unnamed            unnamedCalls
+	inputs             map[string]*InputRequest
+	partialResponses   map[responseKey]*Operation // responses with only partial frames so far
+	nodes              map[nodeKey]*Operation     // the last open one of each place
+	lastInLane         map[laneKey]*Operation     // the last open node of each lane below an operation
+	pendingReplies     map[string]*Operation      // by branch: the agent from which a model response is still expected
+	mostReplies        int                        // the largest size of pendingReplies
+	current            *Operation                 // the open agent in control: the last frame's agent, or the target of a later transfer
+	awaitingUsage      map[responseKey]*Operation // complete responses whose usage or agent may follow
+	modelRequests      map[*Operation]request     // by agent: requests whose response has not begun
+	artifactIndex      map[string]int             // index in Artifacts, by id
+	aliases            []string                   // ids of runs that turned out to be agents of this one
+	ended              []*Operation               // operations that have ended, before observers are notified
+	endedEarlier       int                        // how many of them earlier frames ended: all are kept until the run is announced
+	answersRequest     bool                       // it answers the run request of its stream
+	isAnnounced        bool                       // observers have been notified of its start
+	rootDecided        bool                       // the kind of the root operation is decided
+	rootGuessed        bool                       // the protocol does not say what the root is: something may still run beside it
+	hasWork            bool                       // the run itself or a known speaker has begun an operation
+	rootIsFirst        bool                       // the root is the first agent directly below the run; the run itself has not spoken
+	rootRaised         bool                       // a workflow was put above the first root
+	rootLane           string                     // the branch in which the first agent last spoke as the root
+	lastWithoutSpeaker Timestamp                  // the last whole frame without a speaker
+	endStated          bool                       // the protocol stated its end
+	outcomePending     bool                       // its end was stated, and its outcome may follow
+	endStatedAt        Timestamp                  // when its end was stated
+	framesAtEnd        int                        // number of frames of the stream at that time
+	charged            int                        // bytes charged to Settings.RunMemory
+	hasForgotten       bool                       // makeRoom removed ended operations, so it is unknown how often their names and ids were used
+	invocations        map[agentKey]uint32        // how often a name was used in a branch; cleared by makeRoom
 
 	endedKept            int                     // ended operations still in the report
 	dropped              int                     // operations that did not happen but are still in the report
@@ -138,7 +138,7 @@ func (r *openRun) apply(b *event.Batch) {
 		r.attribute(b.Sent, agent)
 	}
 	r.applyEvents(b, agent)
-	r.ownWork = r.ownWork || len(r.Operations) > known && !b.AgentUnknown
+	r.hasWork = r.hasWork || len(r.Operations) > known && !b.AgentUnknown
 	if !b.Has(event.KindModelEnded) && !awaitsUsage(b) {
 		r.endAwaitingUsage(responseKey{r.callerOf(b, agent), b.Response})
 	}

@@ -341,7 +341,7 @@ func (r *openRun) noteFrame(b *event.Batch, speaker *Operation) {
 	}
 	lane := b.Branch
 	if speaker == nil {
-		speaker, r.lastOwn = r.Root, r.now
+		speaker, r.lastWithoutSpeaker = r.Root, r.now
 	}
 	if speaker.node != nil {
 		lane = speaker.node.lane
