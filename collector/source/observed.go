@@ -74,9 +74,9 @@ func (p *Proxy) copyStream(resp *http.Response, body *observedBody, s *event.Str
 
 // startObserver calls observe in a goroutine, once the order lets the stream be opened.
 func (p *Proxy) startObserver(q orderedQueue, s *event.Stream, x *exchange, observe func()) {
-	await, observed := p.order.add(q, s, x.observeAnswer()), p.keepSpan(x)
+	await, releaseSpan := p.order.add(q, s, x.observeAnswer()), p.keepSpan(x)
 	p.active.Go(func() {
-		defer observed()
+		defer releaseSpan()
 		defer p.order.remove(q)
 		await()
 		observe()

@@ -206,7 +206,7 @@ func (p *Proxy) endSpan(answer *answerWriter) {
 // keepSpan keeps the span of a request open until the returned function is called, after the answer has been
 // observed. The run in the answer may fail although the status is 200, and the observation may be behind
 // the relay.
-func (p *Proxy) keepSpan(x *exchange) (done func()) {
+func (p *Proxy) keepSpan(x *exchange) (release func()) {
 	if x == nil || x.span == nil {
 		return func() {}
 	}
