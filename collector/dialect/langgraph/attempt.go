@@ -19,7 +19,8 @@ func (d *decoder) beginAttempt(v strictjson.Value) {
 		for _, c := range d.calls {
 			c.abandoned = true
 		}
-		d.working, d.steps, d.origins = nil, nil, nil
+		maps.DeleteFunc(d.working, func(_ string, w work) bool { return w.kind != workOfCall })
+		d.steps, d.origins = nil, nil
 	}
 	d.attempt = max(d.attempt, attempt)
 }

@@ -109,7 +109,7 @@ func (d *decoder) noteNamespace(namespace, ofLast []byte) (isInternal bool) {
 // beginNode records that an internal node of a graph works. before is what is before its segment in a namespace.
 func (d *decoder) beginNode(segment, before, graph []byte) {
 	node, task := splitSegment(segment)
-	d.beginWork(task, work{around: d.placesAround(bytes.TrimSuffix(before, []byte("|"))), node: nodePlace(graph, node), graph: string(graph)})
+	d.beginWork(task, work{around: d.placesAround(bytes.TrimSuffix(before, []byte("|"))), node: nodePlace(graph, node), graph: string(graph), kind: workOfNode})
 }
 
 // noteAgent records that an internal agent works in a task, which is one of its own graph. Only in the run's own graph may a node that
@@ -150,7 +150,7 @@ func (d *decoder) noteGraphRun(v strictjson.Value) {
 // around it ends, because that task may repeat its error or its question.
 func (d *decoder) noteInternalGraph(graph []byte, runs []string) {
 	d.internalWork.Add(d.graphKey(graph))
-	d.beginWork(graphPrefix+string(graph), work{around: append(d.placesAround(graph), runs...), graph: string(graphAround(graph)), isAgent: true})
+	d.beginWork(graphPrefix+string(graph), work{around: append(d.placesAround(graph), runs...), graph: string(graphAround(graph)), kind: workOfAgent})
 }
 
 // graphKey returns the key of a graph in internalWork. The run's own graph has no namespace of its own.
@@ -282,7 +282,7 @@ func (d *decoder) endShown(namespace []byte, mode string, v strictjson.Value) {
 		}
 	case mode == modeValues && !v.Get(interruptKey).Exists(), mode == modeCheckpoints && !hasQuestions(v):
 		maps.DeleteFunc(d.working, func(id string, w work) bool {
-			return !w.isStated() && id != graphPrefix && isWithinGraph(w.graph, string(namespace))
+			return !w.isStated() && id != graphPrefix && isWithinGraph(w.graph, string(namespace)) && (w.kind != workOfCall || w.graph != string(namespace))
 		})
 		maps.DeleteFunc(d.steps, func(place string, _ *step) bool {
 			return len(namespace) == 0 || strings.HasPrefix(place, nodePlace(namespace, nil))

@@ -20,6 +20,7 @@ func (d *decoder) noteLeftCall(c partialCall, args strictjson.Value, graph strin
 	d.withholdCallID(c.id)
 	target := d.name(args.Get(subagentMember))
 	d.withheldCalls.add(c.id, withheldCall{event.WithheldCall{ID: wire.Hash(c.id), Tool: wire.Hash(c.tool), Target: wire.Hash(target)}, d.withheldCalls.within})
+	d.beginWorkOfCall(c.id, graph)
 	if !c.left || len(d.leftCalls) >= maxOpenCalls {
 		return
 	}

@@ -211,3 +211,43 @@ func TestCallsOfInternalTools(t *testing.T) {
 		}
 	}
 }
+
+// TestWorkOfInternalCalls has a call of an internal subagent or tool without a result. Until it has one, what may be of it stays in.
+func TestWorkOfInternalCalls(t *testing.T) {
+	const result = `{"type":"tool","id":"t1","tool_call_id":"c1","name":"task","content":"done"}`
+	asked := func(m string) sent { return sent{"values", `{"messages":[` + m + `]}`} }
+	for name, c := range map[string]string{
+		"subagent": `{"name":"task","args":{"subagent_type":"internal_x"},"id":"c1","type":"tool_call"}`, "tool": `{"name":"internal_x","args":{},"id":"c1","type":"tool_call"}`,
+	} {
+		message := `{"type":"ai","id":"m1","content":"","tool_calls":[` + c + `]}`
+		next := `{"type":"human","id":"h2","content":"?"},` + ai(`"m2"`, "ok")
+		for _, first := range []sent{fromServer(message, "model"), asked(message), {"updates", `{"model":{"messages":[` + message + `]}}`}} {
+			for _, then := range []sent{asks, fails, writes, {"values", `{"messages":[` + message + `],"__interrupt__":[{"value":"secret","id":"i1"}]}`}} {
+				checkStaysIn(t, []filter.Settings{client}, first, then)
+				checkStaysIn(t, []filter.Settings{client}, first, asked(message), then)
+				checkStaysIn(t, []filter.Settings{client}, sent{"metadata", `{"run_id":"r","attempt":1}`}, first, sent{"metadata", `{"run_id":"r","attempt":2}`}, then)
+				for _, end := range []sent{{"updates", `{"tools":{"messages":[` + result + `]}}`}, asked(message + "," + result), asked(message + "," + next)} {
+					out := leaving(client, first, end, sent{"custom", writes.data}, asks)
+					if then.name != "values" && strings.Count(out, "secret") != 2 {
+						t.Errorf("%s: after %v and %v, what is not of the call does not leave: %s", name, first, end, out)
+					}
+				}
+			}
+		}
+		within := inTuple(message, `,"langgraph_checkpoint_ns":"team:U|model:V"`)
+		for _, then := range []sent{{"custom|team:U", writes.data}, asks, {"tasks", `{"id":"U","name":"team","error":null,"result":{},"interrupts":[{"value":"secret","id":"i1"}]}`}} {
+			checkStaysIn(t, []filter.Settings{client}, within, then)
+		}
+		if out := leaving(client, within, sent{"updates", `{"team":null}`}, writes); !strings.Contains(out, "secret") {
+			t.Errorf("%s: after the graph of the call has ended, this does not leave: %s", name, out)
+		}
+	}
+
+	// The answer of an internal node is a call, but no state shows that a tool executes it.
+	structured := inTuple(`{"type":"ai","id":"m1","content":"","tool_calls":[{"name":"Route","args":{},"id":"c1","type":"tool_call"}]}`, `,"langgraph_node":"internal_x","langgraph_checkpoint_ns":"internal_x:U"`)
+	if out := leaving(client, structured, sent{"updates", `{"internal_x":{"next":"a"}}`}, asks); !strings.Contains(out, "secret") {
+		t.Errorf("after a structured output of an internal node, the question of another one does not leave: %s", out)
+	}
+	written := sent{"updates", `{"internal_x":{"messages":[{"type":"ai","id":"m1","content":"","tool_calls":[{"name":"f","args":{},"id":"c1","type":"tool_call"}]}]}}`}
+	checkStaysIn(t, []filter.Settings{client}, written, asks)
+}

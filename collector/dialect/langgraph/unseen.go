@@ -41,7 +41,7 @@ func (d *decoder) mayEndInternal(task strictjson.Value) bool {
 	return task.Get("result").Kind() > strictjson.Null && d.mayBeAround(d.name(task.Get("id")), isOfTask)
 }
 
-func isOfTask(w work) bool { return !w.isAgent }
+func isOfTask(w work) bool { return w.kind <= workOfNode }
 
 // isShown reports whether an update has messages, all of which were shown. Then another task of the same node may have returned them.
 func (d *decoder) isShown(update strictjson.Value) bool {

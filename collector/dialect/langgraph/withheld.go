@@ -29,6 +29,12 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	d.beginExamination(mode, v)
 	found := d.examine(v, places[mode], 0)
 	found.internal = found.internal || mode == modeUpdates && d.lostPart && !d.keptPart // nothing is left of it
+	switch mode {
+	case modeValues:
+		d.endPassedCalls(v)
+	case modeCheckpoints:
+		d.endPassedCalls(v.Get("values"))
+	}
 	inDoubt, instructs := found.doubtful, found.instructs || showsPrompt(mode, v, found)
 	isNamed := d.namesInternal(mode, v)
 	isPlaced := isInternalGraph || d.isPlacedInAgent(namespace, mode, v) || d.isWithinWithheldCall(name, mode, v)

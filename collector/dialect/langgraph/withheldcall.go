@@ -20,6 +20,8 @@ type withheldCalls struct {
 	shared    wire.SharedCalls
 	continues bool // the stream continues work that another stream may have begun
 
+	graph    string            // namespace of the graph of the frame being read
+	inState  bool              // the frame being read shows what a node wrote to the state
 	within   uint64            // of the frame being read: see withheldCall
 	messages map[string]uint64 // the same of messages whose metadata came in an earlier frame, by ID; at most wire.MaxSet
 }
@@ -33,10 +35,13 @@ type withheldCall struct {
 // place records where the frame being read is from.
 func (h *withheldCalls) place(name []byte, mode string, v strictjson.Value) {
 	_, namespace, _ := bytes.Cut(name, []byte("|"))
+	graph := namespace
 	switch mode {
 	case modeMessages:
 		_, metadata := tuple(v)
-		namespace = namespaceIn(metadata)
+		if namespace = namespaceIn(metadata); len(namespace) > 0 {
+			graph, _ = splitLast(namespace)
+		}
 	case modeEvents:
 		namespace = namespaceIn(v.Get("metadata"))
 	case modeMessagesMetadata:
@@ -49,7 +54,8 @@ func (h *withheldCalls) place(name []byte, mode string, v strictjson.Value) {
 			}
 		}
 	}
-	h.within = withinTool(namespace)
+	h.within, h.graph = withinTool(namespace), string(graph)
+	h.inState = mode == modeUpdates || mode == modeValues || mode == modeCheckpoints
 }
 
 // namespaceIn returns the namespace of a node in LangGraph's metadata, or nothing.
@@ -103,6 +109,33 @@ func (h *withheldCalls) beginCall(d *decoder, message, c strictjson.Value) {
 		call.Target = wire.Hash(d.name(target))
 	}
 	h.add(id, call)
+	if h.inState || asksInternal(c) { // else the message may not be in the state, as a structured output
+		d.beginWorkOfCall(id, h.graph)
+	}
+}
+
+// beginWorkOfCall records that a withheld call of a graph is open.
+func (d *decoder) beginWorkOfCall(id, graph string) {
+	if !d.withheldCalls.ended.Contains(id) {
+		d.beginWork(callPrefix+id, work{around: d.placesAround([]byte(graph)), graph: graph, kind: workOfCall})
+	}
+}
+
+// endPassedCalls ends the calls of a state that no result follows but a user's message and a model's answer. They were canceled.
+func (d *decoder) endPassedCalls(state strictjson.Value) {
+	if len(d.working) == 0 {
+		return
+	}
+	isAnswer, isPassed := false, false
+	for _, m := range slices.Backward(elementsOf(state.Get("messages"))) {
+		if isPassed {
+			for c := range callsOf(m) {
+				delete(d.working, callPrefix+d.name(c.First("call_id", "id")))
+			}
+		}
+		isPassed = isPassed || isAnswer && m.Get("type").Is("human")
+		isAnswer = isAnswer || m.Get("type").Is("ai")
+	}
 }
 
 func (h *withheldCalls) add(id string, call withheldCall) {
@@ -132,6 +165,7 @@ func (h *withheldCalls) end(d *decoder, message strictjson.Value) {
 		h.ended.Add(id)
 	}
 	h.shared.End(wire.Hash(id))
+	delete(d.working, callPrefix+id)
 }
 
 // forgetEnded forgets the calls with a result when another run begins, because its calls may have the same IDs.

@@ -25,14 +25,24 @@ type internalState struct {
 
 // work is internal work that has not ended.
 type work struct {
-	around  []string // the tasks, nodes, runs and next steps around it; at most maxAround
-	graph   string   // the namespace of its graph
-	node    string   // its nodePlace if an update or a state shows its end, else "": then the server shows its beginning and end
-	isAgent bool     // the agent in a task, not a task
+	around []string // the tasks, nodes, runs and next steps around it; at most maxAround
+	graph  string   // the namespace of its graph
+	node   string   // its nodePlace if kind is workOfNode
+	kind   workKind
 }
 
+// workKind says what internal work is, and what shows its end.
+type workKind uint8
+
+const (
+	workOfTask  workKind = iota // a task, a run or a next step: the server shows its beginning and its end
+	workOfNode                  // a node that only metadata or a namespace shows: an update or a state
+	workOfAgent                 // the agent in a task: the same
+	workOfCall                  // a withheld call: its result, or what ends its graph
+)
+
 // isStated reports whether the server shows the beginning and the end of the work.
-func (w work) isStated() bool { return w.node == "" && !w.isAgent }
+func (w work) isStated() bool { return w.kind == workOfTask }
 
 // maxAround limits how many tasks or runs around an internal one are kept. If there are more, any may be around it.
 const maxAround = 64
@@ -124,9 +134,10 @@ func (d *decoder) placeQuestions(graph []byte, task strictjson.Value, isInternal
 	}
 }
 
-// Prefixes of places around internal work that are neither tasks nor runs: a node of a graph, the next step of a graph, and any task of a
-// graph that may have called another one.
+// Prefixes of places around internal work that are neither tasks nor runs: a node of a graph, the next step of a graph, any task of a
+// graph that may have called another one, and a withheld call.
 const (
+	callPrefix   = "call "
 	nodePrefix   = "node "
 	nextPrefix   = "next "
 	calledPrefix = "called "
