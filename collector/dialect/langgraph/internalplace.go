@@ -2,9 +2,7 @@ package langgraph
 
 import (
 	"bytes"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -59,8 +57,15 @@ func (d *decoder) noteMetadata(metadata strictjson.Value) {
 		}
 		return
 	}
-	graph, own := graphOfTask(place, metadata.Get("langgraph_path"))
-	switch isKnown := d.noteNamespace(place, graph); {
+	path := metadata.Get("langgraph_path")
+	graph, own := graphOfTask(place, path)
+	step, _ := metadata.Get("langgraph_step").Float()
+	d.endSentBefore(graph, step)
+	isKnown := d.noteNamespace(place, graph)
+	if isSent(path) {
+		d.steps.noteSent(graph, own, step)
+	}
+	switch {
 	case isKnown:
 	case isOfNode:
 		d.beginNode(own, place[:len(place)-len(own)], graph)
@@ -222,82 +227,4 @@ func graphAround(graph []byte) []byte {
 
 func isCounter(segment []byte) bool {
 	return len(segment) > 0 && len(bytes.Trim(segment, "0123456789")) == 0
-}
-
-// steps holds the tasks of nodes whose end no frame has shown yet, by nodePlace. An update does not name its task, so a node's work has
-// ended only when as many updates of the node came as tasks were seen.
-type steps map[string]*step
-
-type step struct {
-	tasks []string // at most maxAround
-	ended int
-}
-
-// maxSteps limits a steps. The work of further nodes ends with the next state of their graph.
-const maxSteps = 256
-
-// note records a task of a graph.
-func (s *steps) note(graph, segment []byte) {
-	node, task := splitSegment(segment)
-	place := nodePlace(graph, node)
-	known := (*s)[place]
-	if known == nil {
-		if len(*s) >= maxSteps {
-			return
-		}
-		if *s == nil {
-			*s = make(steps)
-		}
-		known = new(step)
-		(*s)[place] = known
-	}
-	if !slices.Contains(known.tasks, task) && len(known.tasks) < maxAround {
-		known.tasks = append(known.tasks, task)
-	}
-}
-
-// end records the update of a node, and reports whether all tasks of the node have ended.
-func (s *steps) end(place string) bool {
-	known := (*s)[place]
-	if known == nil {
-		return false
-	}
-	if known.ended++; known.ended < len(known.tasks) || len(known.tasks) == maxAround {
-		return false
-	}
-	delete(*s, place)
-	return true
-}
-
-// endShown ends the work whose end an update or a state shows. A state with a question may come before the end.
-func (d *decoder) endShown(namespace []byte, mode string, v strictjson.Value) {
-	switch {
-	case mode == modeUpdates:
-		for node := range v.Members() {
-			if place := nodePlace(namespace, node.Text()); d.steps.end(place) {
-				maps.DeleteFunc(d.working, func(_ string, w work) bool {
-					return !w.isStated() && (w.node == place || slices.Contains(w.around, place))
-				})
-			}
-		}
-	case mode == modeValues && !v.Get(interruptKey).Exists(), mode == modeCheckpoints && !hasQuestions(v):
-		maps.DeleteFunc(d.working, func(id string, w work) bool {
-			return !w.isStated() && id != graphPrefix && isWithinGraph(w.graph, string(namespace)) && (w.kind != workOfCall || w.graph != string(namespace))
-		})
-		maps.DeleteFunc(d.steps, func(place string, _ *step) bool {
-			return len(namespace) == 0 || strings.HasPrefix(place, nodePlace(namespace, nil))
-		})
-	}
-}
-
-// hasQuestions reports whether a saved state has a task with a question.
-func hasQuestions(checkpoint strictjson.Value) bool {
-	return slices.ContainsFunc(elementsOf(checkpoint.Get("tasks")), func(task strictjson.Value) bool { return task.Get("interrupts").Len() > 0 })
-}
-
-// isWithinGraph reports whether a graph is another one, or works within a task of it.
-func isWithinGraph(graph, of string) bool {
-	inner, isInner := strings.CutPrefix(graph, of+"|")
-	next, _, _ := strings.Cut(inner, "|")
-	return of == "" || graph == of || isInner && !isCounter([]byte(next))
 }

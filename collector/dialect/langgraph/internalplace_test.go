@@ -78,6 +78,32 @@ func TestWorkInMetadata(t *testing.T) {
 	}
 }
 
+// TestUnseenTasks ends one of several tasks of a node. The others work on, even if no frame has shown them.
+func TestUnseenTasks(t *testing.T) {
+	sentTo := at("", "internal_x:U", `,"langgraph_path":["__pregel_push",0,false],"langgraph_step":2`)
+	nextStep, sameStep := at("", "b:W", `,"langgraph_path":["__pregel_pull","b"],"langgraph_step":3`), at("", "b:W", `,"langgraph_step":2`)
+	within := at("b:W", "b:W|c:Z", `,"langgraph_step":3`)
+	calls := fromServer(`{"type":"ai","id":"m1","content":"","tool_calls":[{"name":"ask","args":{},"id":"c1","type":"tool_call"},{"name":"f","args":{},"id":"c2","type":"tool_call"}]}`, "model")
+	result := func(call string) sent {
+		return sent{"updates", `{"tools":{"messages":[{"type":"tool","id":"t` + call + `","tool_call_id":"` + call + `","content":"done"}]}}`}
+	}
+	ended := sent{"updates", `{"internal_x":null}`}
+	for _, c := range []struct {
+		open []sent
+		end  sent
+	}{
+		{[]sent{sentTo, ended}, nextStep}, {[]sent{sentTo, ended, sameStep}, noQuestion}, {[]sent{sentTo, ended, ended, within}, noQuestion},
+		{[]sent{calls, at("tools:U", "tools:U|model:V", ofCritic), result("c2")}, result("c1")},
+	} {
+		for _, then := range []sent{asks, fails, writes} {
+			checkStaysIn(t, []filter.Settings{client, public}, append(c.open[:len(c.open):len(c.open)], then)...)
+			if out := leaving(client, append(c.open[:len(c.open):len(c.open)], c.end, then)...); !strings.Contains(out, "secret") {
+				t.Errorf("after %v and %v this does not leave: %v", c.open, c.end, then)
+			}
+		}
+	}
+}
+
 // TestGraphsOfInternalAgents sends what the graph of an internal agent sends without the agent's name.
 func TestGraphsOfInternalAgents(t *testing.T) {
 	const start = `{"id":"V","name":"model","input":{"messages":[]},"triggers":["x"],"metadata":{"lc_agent_name":"internal_critic"}}`

@@ -244,7 +244,7 @@ func TestWorkOfInternalCalls(t *testing.T) {
 	}
 
 	// The answer of an internal node is a call, but no state shows that a tool executes it.
-	structured := inTuple(`{"type":"ai","id":"m1","content":"","tool_calls":[{"name":"Route","args":{},"id":"c1","type":"tool_call"}]}`, `,"langgraph_node":"internal_x","langgraph_checkpoint_ns":"internal_x:U"`)
+	structured := fromServer(`{"type":"ai","id":"m1","content":"","tool_calls":[{"name":"Route","args":{},"id":"c1","type":"tool_call"}]}`, "internal_x")
 	if out := leaving(client, structured, sent{"updates", `{"internal_x":{"next":"a"}}`}, asks); !strings.Contains(out, "secret") {
 		t.Errorf("after a structured output of an internal node, the question of another one does not leave: %s", out)
 	}
