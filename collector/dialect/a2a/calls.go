@@ -1,6 +1,7 @@
 package a2a
 
 import (
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
@@ -13,10 +14,14 @@ func (r *contentReader) addCalls(list, object strictjson.Value, isInside bool) {
 	isMarked := r.isSnapshot && r.findMarks && (isInside || lenient.HasInternalDiscriminator(&table, object))
 	for v := range list.Elements() {
 		meta := v.Get("metadata")
-		call, as := readData(v, v.Get("data"), meta).data, wire.CallRepeated
+		call, as, isCode := readData(v, v.Get("data"), meta).data, wire.CallRepeated, false
 		switch kind := meta.First("adk_type", "adk:type"); {
 		case kind.Is("function_call"):
 			as = wire.CallBegins
+		case kind.Is("executable_code"):
+			as, isCode = wire.CallBegins, true
+		case kind.Is("code_execution_result"):
+			isCode = true
 		case !kind.Is("function_response"):
 			continue
 		}
@@ -24,6 +29,10 @@ func (r *contentReader) addCalls(list, object strictjson.Value, isInside bool) {
 			if as = wire.CallAround; isMarked {
 				as = wire.CallRepeated
 			}
+		}
+		if isCode { // without an ID, any result may be that of a piece of code
+			r.calls = append(r.calls, wire.NamedCall{ID: dialect.Name(call.Get("id").String()), Tool: wire.CodeTool, As: as})
+			continue
 		}
 		r.calls = wire.AppendCall(r.calls, as, call.Get("id"), call.Get("name"), call.Get("args"))
 	}
@@ -36,7 +45,5 @@ func (r *contentReader) addADK(u update, b *event.Batch) {
 		actions := b.Embedded(m.actions)
 		r.calls = wire.AppendPaused(r.calls, actions.First("requestedToolConfirmations", "requested_tool_confirmations"), actions.First("requestedAuthConfigs", "requested_auth_configs"))
 	}
-	if !r.d.calls.IsEmpty() {
-		r.calls = wire.AppendBranch(r.calls, m.branch.String())
-	}
+	r.calls = wire.AppendWithin(r.calls, m.branch.String())
 }

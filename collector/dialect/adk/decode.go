@@ -62,7 +62,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		d.decodeEvent(&fr, b)
 	}
 	if b.Rejected != "" {
-		d.withheld.calls.Miss(f)
+		d.withheld.miss(f)
 	}
 }
 
@@ -108,7 +108,7 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 	fr.parts = d.parts
 	fr.applyRemote(b)
 	b.Type = fr.typeOf(b.Type == typeWrapped)
-	d.withheld.check(fr, d.text(fr.branch, wire.MaxPath), b)
+	d.withheld.check(fr, b)
 	switch {
 	case user:
 		d.addResponses(fr, b)

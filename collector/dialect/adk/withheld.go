@@ -1,7 +1,9 @@
 package adk
 
 import (
+	"bytes"
 	"hash/maphash"
+	"regexp"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
@@ -9,6 +11,7 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 // maxWithheldEvents bounds the events that are remembered. The pieces of an event follow one another, so the latest suffice.
@@ -32,14 +35,28 @@ func newWithheld(s *event.Stream) withheld {
 
 var prefilter = lenient.NewPrefilter(&table)
 
+// miss records a frame that cannot be read. Its event may go on in other frames, with the same ID.
+func (w *withheld) miss(f dialect.Frame) {
+	w.calls.Miss(f)
+	for _, id := range eventID.FindAllSubmatch(f.Data, maxWithheldEvents) {
+		w.events.Add(maphash.Bytes(seed, id[1]), struct{}{})
+	}
+}
+
+// eventID finds IDs in data that is not strict JSON.
+var eventID = regexp.MustCompile(`"id"\s*:\s*"([^"]+)"`)
+
 // check marks an event as internal if it repeats or continues one that was withheld, or is of a call in one. The pieces of
 // an event, and the event that repeats them, have the same ID.
 //
 // Source: google/adk/flows/llm_flows/base_llm_flow.py of google-adk 2.13.
-func (w *withheld) check(fr *frame, branch string, b *event.Batch) {
+func (w *withheld) check(fr *frame, b *event.Batch) {
 	id := maphash.Bytes(seed, fr.id.Text())
 	isPiece := len(fr.id.Text()) > 0 && w.events.Contains(id)
-	w.named = fr.appendCalls(w.named[:0], b, !w.calls.IsEmpty(), branch)
+	w.named = fr.appendCalls(w.named[:0], b)
+	if !w.calls.IsEmpty() {
+		w.named = fr.appendRemote(w.named, b)
+	}
 	isFiltered := wire.IsFiltered(b, prefilter)
 	b.Internal = w.calls.Check(w.named, isPiece || isFiltered) || isPiece
 	if (b.Internal || isFiltered) && len(fr.id.Text()) > 0 {
@@ -50,24 +67,72 @@ func (w *withheld) check(fr *frame, branch string, b *event.Batch) {
 	}
 }
 
-// appendCalls appends the calls that an event names. With all set, these include the calls that may run its agent, and those in
-// the answer of a remote agent.
-func (f *frame) appendCalls(calls []wire.NamedCall, b *event.Batch, all bool, branch string) []wire.NamedCall {
-	for _, p := range f.parts {
-		switch p.kind {
-		case partCall:
-			calls = wire.AppendCall(calls, wire.CallBegins, p.id, p.name, p.body)
-		case partResponse:
-			calls = wire.AppendCall(calls, wire.CallRepeated, p.id, p.name, p.body)
-		}
+// appendCalls appends the calls that an event names, and those that may run its agent.
+func (f *frame) appendCalls(calls []wire.NamedCall, b *event.Batch) []wire.NamedCall {
+	isWhole := !b.Partial && f.actions.confirmations.Len()+f.actions.credentials.Len() == 0
+	for part := range f.partList.Elements() {
+		calls = appendPart(calls, part, isWhole, b)
 	}
 	calls = wire.AppendPaused(calls, f.actions.confirmations, f.actions.credentials)
-	if !all {
+	for id := range f.longRunning.Elements() {
+		calls = append(calls, wire.NamedCall{ID: dialect.Name(id.String()), As: wire.CallRepeated})
+	}
+	for _, place := range []strictjson.Value{f.branch, f.node.Get("path"), f.node.First("outputFor", "output_for")} {
+		calls = appendWithin(calls, place)
+		for one := range place.Elements() {
+			calls = appendWithin(calls, one)
+		}
+	}
+	return wire.AppendScope(calls, f.scope.String())
+}
+
+func appendWithin(calls []wire.NamedCall, place strictjson.Value) []wire.NamedCall {
+	if bytes.IndexByte(place.Text(), '@') < 0 { // as most
 		return calls
 	}
-	calls = append(wire.AppendBranch(calls, branch), wire.NamedCall{ID: dialect.Name(f.scope.String()), As: wire.CallAround})
+	return wire.AppendWithin(calls, place.String())
+}
+
+// appendRemote appends the calls in the answer of a remote agent.
+func (f *frame) appendRemote(calls []wire.NamedCall, b *event.Batch) []wire.NamedCall {
 	for _, value := range b.Embedded(f.customMetadata).Members() {
 		calls = wire.AppendNested(calls, b.Embedded(value))
+	}
+	return calls
+}
+
+// calling are the members of a part that hold a call or its result.
+var calling = map[string]struct {
+	as   wire.CallRole
+	tool string // the member with the tool's name, or ""
+}{
+	"functionCall": {wire.CallBegins, "name"}, "function_call": {wire.CallBegins, "name"},
+	"functionResponse": {wire.CallRepeated, "name"}, "function_response": {wire.CallRepeated, "name"},
+	"toolCall": {wire.CallBegins, "toolType"}, "tool_call": {wire.CallBegins, "tool_type"},
+	"toolResponse": {wire.CallRepeated, "toolType"}, "tool_response": {wire.CallRepeated, "tool_type"},
+	"executableCode": {wire.CallBegins, ""}, "executable_code": {wire.CallBegins, ""},
+	"codeExecutionResult": {wire.CallRepeated, ""}, "code_execution_result": {wire.CallRepeated, ""},
+}
+
+// appendPart appends the calls in a part. An agent runs one piece of code after the other, and need not give it an ID. isWhole
+// says that a response is neither a piece nor pauses its call.
+func appendPart(calls []wire.NamedCall, part strictjson.Value, isWhole bool, b *event.Batch) []wire.NamedCall {
+	for name, value := range part.Members() {
+		member, is := calling[string(name.Text())]
+		if !is {
+			continue
+		}
+		id, n := firstOf(value.Get("id"), part.Get("id")), len(calls)
+		if member.tool != "" {
+			calls = wire.AppendCall(calls, member.as, id, value.Get(member.tool), value.Get("args"))
+		} else {
+			calls = append(calls, wire.NamedCall{ID: dialect.Name(id.String()), Tool: "code " + placeKey(b), As: member.as})
+		}
+		isOnly := calls[n].ID != "" || member.tool == "" // several calls without an ID may be open
+		calls[n].Ends = member.as == wire.CallRepeated && isWhole && isOnly && !wire.IsPending(value.Get("response"))
+	}
+	if part.Get("name").Kind() == strictjson.String && part.Get("args").Exists() { // Rust
+		calls = wire.AppendCall(calls, wire.CallBegins, part.Get("id"), part.Get("name"), part.Get("args"))
 	}
 	return calls
 }

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
@@ -15,7 +16,8 @@ import (
 type WithheldCalls struct {
 	own    Set[string] // calls of this stream, and the names of their tools for responses without an ID
 	others SharedSet   // calls of all streams of the agent
-	shown  Set[string] // calls that left on this stream
+	ended  Set[string] // calls in own of which a response was withheld
+	shown  Set[string] // calls that left on this stream, and the places of work that did, by placeKey
 	missed bool        // an unreadable frame may have had an internal call
 }
 
@@ -29,9 +31,10 @@ func (c *WithheldCalls) SetScope(scope string) { c.others.SetScopes(scope) }
 
 // NamedCall is a call that a frame names.
 type NamedCall struct {
-	ID   string // "" if the frame has none
+	ID   string // "" if the frame has none; of a CallWithin, the text that begins with it
 	Tool string // "" if the frame does not name it
 	As   CallRole
+	Ends bool // a CallRepeated is the last response: another call that begins may have the same ID
 }
 
 // CallRole says what a frame has of a call.
@@ -41,7 +44,8 @@ type CallRole uint8
 const (
 	CallBegins   CallRole = iota // the call itself
 	CallRepeated                 // a response, a request for a confirmation or a credential, or a repeat
-	CallAround                   // the work of an agent that the call may run
+	CallWithin                   // the work of an agent that the call runs (see AppendWithin)
+	CallAround                   // something that has the ID of a call, perhaps of another agent
 )
 
 // key returns the key of a call. Calls and responses without an ID count as those of their tool.
@@ -65,47 +69,134 @@ func (c *WithheldCalls) Miss(f dialect.Frame) {
 // Check reports whether a frame is of a withheld call, given the calls that it names. It remembers them. isWithheld says that
 // the frame is withheld anyway. A withheld response does not withhold its call, which has left.
 func (c *WithheldCalls) Check(named []NamedCall, isWithheld bool) (isOfWithheld bool) {
-	isOfWithheld = slices.ContainsFunc(named, c.isWithheld)
+	isOfWithheld = slices.ContainsFunc(named, func(one NamedCall) bool { return c.isWithheld(one, named) })
 	for _, one := range named {
-		switch key := one.key(); {
+		switch {
 		case isWithheld || isOfWithheld:
-			if one.As == CallBegins || one.As == CallRepeated && !c.shown.Contains(key) {
-				c.add(one)
-			}
+			c.withhold(one)
 		case one.As == CallBegins:
-			c.shown.Add(key)
+			c.show(one)
+		case one.As == CallWithin && !isNumber(firstSegment(one.ID)):
+			c.shown.Add(placeKey(one))
 		}
 	}
 	return isOfWithheld
 }
 
-func (c *WithheldCalls) add(call NamedCall) {
-	c.own.Add(call.key())
+// withhold remembers a call that a withheld frame names.
+func (c *WithheldCalls) withhold(call NamedCall) {
+	key := call.key()
+	switch {
+	case call.As == CallBegins:
+		c.ended.Remove(key)
+	case call.As != CallRepeated || c.shown.Contains(key):
+		return
+	case call.Ends:
+		c.ended.Add(key)
+	}
+	c.own.Add(key)
 	if call.ID != "" {
-		c.others.Add(call.ID)
 		c.own.Add(toolKey(call.Tool))
+		c.others.Add(call.ID)
+		if isNumber(call.ID) {
+			c.own.Add(workKey(call.Tool, call.ID))
+			c.others.Add(workKey(call.Tool, call.ID))
+		}
 	}
 }
 
-// isWithheld reports whether a call was withheld. Some models count their calls, so a call that begins is another one unless
-// this stream has withheld it.
-func (c *WithheldCalls) isWithheld(call NamedCall) bool {
+// show remembers a call that leaves. If an ended call had the same ID, this is another one.
+func (c *WithheldCalls) show(call NamedCall) {
+	if key := call.key(); c.hasEnded(key) {
+		c.own.Remove(key)
+		c.own.Remove(workKey(call.Tool, call.ID))
+		c.ended.Remove(key)
+	}
+	c.shown.Add(call.key())
+	if isNumber(call.ID) {
+		c.shown.Add(workKey(call.Tool, call.ID))
+	}
+}
+
+// hasEnded reports whether a withheld call has ended. A full set stays full, because there are calls that it does not contain.
+func (c *WithheldCalls) hasEnded(key string) bool { return c.ended.Contains(key) && !c.own.IsFull() }
+
+// mayMiss reports whether there may be withheld calls that are not in the sets.
+func (c *WithheldCalls) mayMiss() bool { return c.missed || c.own.IsFull() }
+
+// isWithheld reports whether a call was withheld, or may have been. Some models count their calls, so a call that begins is
+// another one unless this stream has withheld it. named are all calls that its frame names.
+func (c *WithheldCalls) isWithheld(call NamedCall, named []NamedCall) bool {
 	key := call.key()
 	switch {
+	case call.As == CallWithin:
+		return c.isOfWork(call)
 	case call.ID == "" && call.As != CallRepeated:
 		return false
 	case c.own.Contains(key):
-		return true
+		return call.As != CallBegins || !c.hasEnded(key)
 	case call.As == CallBegins || c.shown.Contains(key):
 		return false
+	case call.ID != "" && c.others.Contains(call.ID):
+		return true
 	}
-	return call.ID != "" && c.others.Contains(call.ID) || call.As == CallRepeated && (c.missed || c.own.IsFull())
+	return call.As == CallRepeated && c.mayMiss() && !slices.ContainsFunc(named, func(other NamedCall) bool { return other.As == CallBegins && other.key() == key })
 }
+
+// isOfWork reports whether the work at a place is of a withheld call, or may be. The ID of a call may contain dots too, so each
+// part of the place that begins with the ID may be it.
+func (c *WithheldCalls) isOfWork(call NamedCall) bool {
+	if len(call.ID) > maxWithin {
+		return true
+	}
+	first := firstSegment(call.ID)
+	isKnown := call.Tool != "" && isNumber(first) || c.shown.Contains(placeKey(call))
+	for end := len(first); ; end++ {
+		if end < len(call.ID) && !isSeparator(call.ID[end]) {
+			continue
+		}
+		key := workKey(call.Tool, dialect.Name(call.ID[:end]))
+		isShown := c.shown.Contains(key)
+		if c.own.Contains(key) || !isShown && c.others.Contains(key) {
+			return true
+		}
+		isKnown = isKnown || isShown
+		if end >= len(call.ID) || end > dialect.MaxName { // longer IDs have the same name
+			return !isKnown && c.mayMiss()
+		}
+	}
+}
+
+// workKey returns the key of the work that a call runs. A place also has the numbers of invocations, so a number counts as an ID
+// only with the name of the tool, which the agent has.
+func workKey(tool, id string) string {
+	if tool != "" && isNumber(id) {
+		return tool + "@" + id
+	}
+	return id
+}
+
+// placeKey returns the key of a place that left.
+func placeKey(work NamedCall) string {
+	return work.Tool + "/" + dialect.Name(firstSegment(work.ID))
+}
+
+// firstSegment returns the start of a place up to the first separator.
+func firstSegment(place string) string {
+	if end := strings.IndexAny(place, "./"); end >= 0 {
+		return place[:end]
+	}
+	return place
+}
+
+func isSeparator(c byte) bool { return c == '.' || c == '/' }
+
+func isNumber(id string) bool { return id != "" && strings.Trim(id, "0123456789") == "" }
 
 // AppendCall appends a call and, of a request for input, the call that it is about.
 func AppendCall(calls []NamedCall, as CallRole, id, tool, args strictjson.Value) []NamedCall {
 	name := dialect.Name(tool.String())
-	calls = append(calls, NamedCall{dialect.Name(id.String()), name, as})
+	calls = append(calls, NamedCall{ID: dialect.Name(id.String()), Tool: name, As: as})
 	if !IsInputRequest(name) {
 		return calls
 	}
@@ -128,22 +219,40 @@ func AppendPaused(calls []NamedCall, requests ...strictjson.Value) []NamedCall {
 	return calls
 }
 
-// AppendBranch appends the calls that may run the agents of a branch, which has segments of the form NAME@CALL. The ID of a call
-// may contain dots too.
+// maxWithin bounds the length of a place. What is at a longer one is withheld.
+const maxWithin = 4 * MaxPath
+
+// AppendWithin appends the calls that may run the agents of a place: a branch or a path, which has segments of the form
+// NAME@CALL or NAME@NUMBER.
 //
-// Source: google/adk/tools/agent_tool.py and workflow/_llm_agent_wrapper.py of google-adk 2.13.
-func AppendBranch(calls []NamedCall, branch string) []NamedCall {
-	for i := range len(branch) {
-		if branch[i] != '@' {
-			continue
-		}
-		for j := i + 1; j <= len(branch); j++ {
-			if j == len(branch) || branch[j] == '.' {
-				calls = append(calls, NamedCall{ID: dialect.Name(branch[i+1 : j]), As: CallAround})
+// Source: google/adk/tools/agent_tool.py, _node_tool.py and workflow/_llm_agent_wrapper.py of google-adk 2.13.
+func AppendWithin(calls []NamedCall, place string) []NamedCall {
+	start := 0 // of the segment
+	for i := range len(place) {
+		switch {
+		case isSeparator(place[i]):
+			start = i + 1
+		case place[i] == '@':
+			calls = append(calls, NamedCall{ID: place[i+1:], Tool: dialect.Name(place[start:i]), As: CallWithin})
+			if len(place)-i > maxWithin {
+				return calls
 			}
 		}
 	}
 	return calls
+}
+
+// AppendScope appends the call that an isolation scope is about. The scope of a task that no call started is a path.
+//
+// Source: google/adk/workflow/_dynamic_node_scheduler.py of google-adk 2.13.
+func AppendScope(calls []NamedCall, scope string) []NamedCall {
+	switch {
+	case scope == "":
+		return calls
+	case !strings.Contains(scope, "@"):
+		return append(calls, NamedCall{ID: scope, As: CallWithin})
+	}
+	return AppendWithin(append(calls, NamedCall{ID: dialect.Name(scope), As: CallAround}), scope)
 }
 
 // AppendNested appends what may be calls in messages of a remote agent: objects with an ID and a name, at any depth.

@@ -1,0 +1,134 @@
+package adk_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// unread is an internal event with the call u that cannot be read.
+var unread = by("a", `"id":"e",`+internal+content(called("u", "secret"))+`,"US":1,"us":2`)
+
+// checkLast checks whether the last of some frames leaves under client.
+func checkLast(t *testing.T, name string, leaves bool, sent ...string) {
+	t.Helper()
+	for spelling, spelled := range spellings {
+		frames := make([]string, len(sent))
+		for i, frame := range sent {
+			frames[i] = spelled(frame)
+		}
+		got := leavesOf(t, &event.Stream{}, event.PolicyClient, frames...)
+		if last := got[len(got)-1]; (last == frames[len(frames)-1]) != leaves || !leaves && last != withheld {
+			t.Errorf("%s, %s: the last frame leaves as %s", name, spelling, last)
+		}
+	}
+}
+
+// TestWorkOfUnreadCalls checks what is withheld after an unreadable event that may have an internal call.
+func TestWorkOfUnreadCalls(t *testing.T) {
+	text := content(`{"text":"hi"}`)
+	known := by("a", content(called("c", "1")))
+	for name, c := range map[string]struct {
+		sent   []string
+		leaves bool // the last frame
+	}{
+		"its branch":             {[]string{unread, by("b", `"branch":"a.pay@u.d@1",`+text)}, false},
+		"its scope":              {[]string{unread, by("b", `"isolationScope":"u",`+text)}, false},
+		"a scope that counts":    {[]string{by("a", `"branch":"a@1",`+text), unread, by("b", `"isolationScope":"1",`+text)}, false},
+		"its path":               {[]string{unread, by("b", `"nodeInfo":{"path":"a@1/pay@u"},`+text)}, false},
+		"a scope with its path":  {[]string{unread, by("b", `"isolationScope":"a@1/pay@u",`+text)}, false},
+		"its output":             {[]string{unread, by("b", `"nodeInfo":{"path":"a@1","outputFor":["a@1/pay@u"]},`+text)}, false},
+		"its confirmation":       {[]string{unread, by("a", `"actions":{"requestedToolConfirmations":{"u":{"hint":"x"}}}`)}, false},
+		"its long-running ID":    {[]string{unread, by("a", `"longRunningToolIds":["u"],`+text)}, false},
+		"its event":              {[]string{unread, by("a", `"id":"e",`+text)}, false},
+		"its built-in tool":      {[]string{unread, by("a", content(`{"toolResponse":{"id":"u","response":{"x":"secret"}}}`))}, false},
+		"its code":               {[]string{unread, by("a", content(`{"codeExecutionResult":{"output":"secret"}}`))}, false},
+		"another event":          {[]string{unread, by("a", `"id":"f",`+text)}, true},
+		"a known branch":         {[]string{known, unread, by("b", `"branch":"a.pay@c",`+text)}, true},
+		"a later call's branch":  {[]string{unread, known, by("b", `"branch":"a.pay@c.d@1",`+text)}, true},
+		"a known scope":          {[]string{known, unread, by("b", `"isolationScope":"c",`+text)}, true},
+		"a known path":           {[]string{known, unread, by("b", `"nodeInfo":{"path":"a@1/pay@c/d@2"},`+text)}, true},
+		"a place that left":      {[]string{by("b", `"nodeInfo":{"path":"a@order"},`+text), unread, by("b", `"nodeInfo":{"path":"a@order/d@1"},`+text)}, true},
+		"numbers":                {[]string{unread, by("b", `"branch":"a@1.b@2","nodeInfo":{"path":"a@1/b@2","outputFor":["a@1"]},`+text)}, true},
+		"a long-running call":    {[]string{unread, by("a", `"longRunningToolIds":["d"],`+content(called("d", "1")))}, true},
+		"another protocol's ID":  {[]string{unread, by("a", `"customMetadata":{"a2a:response":{"history":[{"parts":[{"data":{"id":"r","name":"pay"}}]}]}},`+text)}, true},
+		"without such an event":  {[]string{known, by("b", `"branch":"a.pay@u","isolationScope":"u",`+text)}, true},
+		"a path of a known call": {[]string{by("a", internal+content(called("c", "secret"))), by("b", `"nodeInfo":{"path":"a@1/pay@c"},`+text)}, false},
+		"a long place":           {[]string{by("a", internal+content(called("c", "secret"))), by("b", `"branch":"a@`+strings.Repeat("1.a@", 2000)+`c",`+text)}, false},
+	} {
+		checkLast(t, name, c.leaves, c.sent...)
+	}
+	frames := []string{}
+	for i := range 1024 {
+		frames = append(frames, by("a", internal+content(called(fmt.Sprintf("i%d", i), "secret"))))
+	}
+	checkLast(t, "beyond the limit", false, append(frames, by("b", `"branch":"pay@i1023",`+text))...)
+}
+
+// TestResultsOfServerTools withholds the results of tools that the model's server runs.
+func TestResultsOfServerTools(t *testing.T) {
+	call := func(id string) string {
+		return `{"toolCall":{"id":"` + id + `","toolType":"GOOGLE_SEARCH_WEB","args":{"x":1}}}`
+	}
+	result := func(id string) string {
+		return `{"toolResponse":{"id":"` + id + `","toolType":"GOOGLE_SEARCH_WEB","response":{"x":"secret"}}}`
+	}
+	code := func(id string) string { return `{"executableCode":{` + id + `"code":"x"}}` }
+	output := func(id string) string {
+		return `{"codeExecutionResult":{` + id + `"outcome":"OUTCOME_OK","output":"secret"}}`
+	}
+	hidden := by("a", internal+content(code("")))
+	for name, c := range map[string]struct {
+		sent   []string
+		leaves bool // the last frame
+	}{
+		"the response":                 {[]string{by("a", internal+content(call("s"))), by("a", content(result("s")))}, false},
+		"beside a text":                {[]string{by("a", internal+content(call("s"))), by("a", content(`{"text":"x","toolResponse":{"id":"s"}}`))}, false},
+		"the response of another":      {[]string{by("a", internal+content(call("s"))), by("a", content(call("t"))), by("a", content(result("t")))}, true},
+		"code with an ID":              {[]string{by("a", internal+content(code(`"id":"k",`))), by("a", content(output(`"id":"k",`)))}, false},
+		"code without an ID":           {[]string{hidden, by("a", content(output("")))}, false},
+		"in pieces":                    {[]string{hidden, by("a", `"partial":true,`+content(output(""))), by("a", content(output("")))}, false},
+		"of another agent":             {[]string{hidden, by("b", content(code(""))), by("b", content(output("")))}, true},
+		"of another branch":            {[]string{by("a", `"branch":"p.q",`+internal+content(code(""))), by("a", `"branch":"p.r",`+content(output("")))}, true},
+		"of the next code":             {[]string{hidden, by("a", content(output(""))), by("a", content(code(""))), by("a", content(output("")))}, true},
+		"of code beside a waiting one": {[]string{hidden, by("a", content(code(""))), by("a", content(output("")))}, false},
+	} {
+		checkLast(t, name, c.leaves, c.sent...)
+	}
+}
+
+// TestReusedIDs begins a call with the ID of an internal one, as models do that count the calls of an answer.
+func TestReusedIDs(t *testing.T) {
+	hidden, ended, visible := by("a", internal+content(called("0", "secret"))), by("a", content(responded("0"))), by("a", content(called("0", "1")))
+	pending := by("a", content(`{"functionResponse":{"id":"0","name":"pay","response":{"status":"pending"}}}`))
+	paused := by("a", content(responded("0"))+`,"actions":{"requestedToolConfirmations":{"0":{"hint":"secret"}}}`)
+	branch := by("b", `"branch":"pay@0",`+content(`{"text":"hi"}`))
+	many := []string{hidden, ended}
+	for i := range 1024 {
+		many = append(many, by("a", internal+content(called(fmt.Sprintf("i%d", i), "secret"))))
+	}
+	for name, c := range map[string]struct {
+		sent   []string
+		leaves bool // the last frame
+	}{
+		"the call":                    {[]string{hidden, ended, visible}, true},
+		"its response":                {[]string{hidden, ended, visible, ended}, true},
+		"its branch":                  {[]string{hidden, ended, visible, branch}, true},
+		"before it":                   {[]string{hidden, ended, branch}, false},
+		"a repeat":                    {[]string{hidden, visible}, false},
+		"after a piece":               {[]string{hidden, by("a", `"partial":true,`+content(responded("0"))), visible}, false},
+		"while it waits":              {[]string{hidden, pending, visible}, false},
+		"while it is to be confirmed": {[]string{hidden, paused, visible}, false},
+		"another internal one":        {[]string{hidden, ended, hidden, visible}, false},
+		"its response, internal":      {[]string{hidden, ended, visible, ended, hidden, ended}, false},
+		"after a request":             {[]string{hidden, by("a", content(confirmation("0"))), visible}, false},
+		"calls without an ID":         {[]string{by("a", internal+content(`{"functionCall":{"name":"pay"}}`)), by("a", content(`{"functionResponse":{"name":"pay"}}`)), by("a", content(`{"functionCall":{"name":"pay"}}`)), by("a", content(`{"functionResponse":{"name":"pay"}}`))}, false},
+		"beyond the limit":            {append(many, visible), false},
+		"an invocation's number":      {[]string{by("a", internal+content(called("1", "secret"))), by("b", `"branch":"root@1","nodeInfo":{"path":"root@1"},`+content(`{"text":"hi"}`))}, true},
+		"a call's number":             {[]string{by("a", internal+content(called("1", "secret"))), by("b", `"branch":"root@1.pay@1",`+content(`{"text":"hi"}`))}, false},
+	} {
+		checkLast(t, name, c.leaves, c.sent...)
+	}
+}
