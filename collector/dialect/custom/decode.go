@@ -57,8 +57,11 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 // checkCall marks a frame as internal if it is of a tool call that was withheld.
 func (r *reading) checkCall() {
 	call := wire.NamedCall{ID: r.name(pathCall), Tool: r.name(pathName), As: wire.CallRepeated}
-	if r.means == "tool_started" {
+	switch r.means {
+	case "tool_started":
 		call.As = wire.CallBegins
+	case "tool_ended", "tool_failed":
+		call.Ends = call.ID != "" // without an ID, several may be open
 	}
 	if call.ID == "" && !strings.HasPrefix(r.means, "tool_") {
 		return

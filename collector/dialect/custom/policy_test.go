@@ -107,6 +107,9 @@ func TestCallsOfInternalFrames(t *testing.T) {
 		{[]string{`{"type":"internal","a":1,"a":2}`, ended}, false},
 		{[]string{`{"type":"x","a":1,"a":2}`, ended}, true},
 		{[]string{hidden, `{"type":"tool_started","name":"pay","call":"d"}`, `{"type":"tool_ended","name":"pay","call":"d"}`}, true},
+		{[]string{hidden, ended, started, ended}, true},
+		{[]string{hidden, `{"type":"tool_progress","call":"c"}`, started}, false},
+		{[]string{nameless, `{"type":"tool_ended","name":"pay","result":"secret"}`, `{"type":"tool_started","name":"pay"}`, `{"type":"tool_ended","name":"pay","result":"secret"}`}, false},
 		{[]string{hidden, `{"type":"answer","text":"hi"}`}, true},
 	} {
 		d, s := custom.New(mapping()), &event.Stream{}
