@@ -25,6 +25,7 @@ type decoder struct {
 	staleState    bool              // the client may not have the current state: a frame with it was withheld, or may have been, and no snapshot left since
 	markedState   bool              // something in the state is, or may be, marked as a thought
 	authors       wire.Authors[key] // of the messages and thoughts of all runs, by messageKey, and of each owner's phase of reasoning
+	shownMessages wire.Set[string]  // ids of messages of which text left, in all runs
 	cutActivities wire.Set[string]  // ids of activities of which the client lacks a message
 	thoughts      wire.Set[string]  // ids of messages that are thoughts and of activities with thoughts, in all runs; a snapshot may repeat their text without a mark
 	runState
@@ -121,6 +122,8 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 	}
 	if b.Internal || b.Type == typeOrphan || d.filtered {
 		d.rememberWithheld(k, v)
+	} else if k.entity == entityMessage {
+		d.shownMessages.Add(d.name(v.Get("messageId")))
 	}
 	if !b.Partial {
 		d.reportClosed(b)

@@ -2,6 +2,7 @@ package agui
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/lenient"
@@ -114,6 +115,19 @@ var (
 
 // repeatsWithheld reports whether a message of a list, or a question, was withheld before or belongs to an entity that was.
 func (d *decoder) repeatsWithheld(message strictjson.Value) bool {
+	if d.isWithheldEntity(message) {
+		return true
+	}
+	for id := range d.callsIn(message) {
+		if d.withheld.keys.Contains(key{entity: entityCall, id: id}) {
+			return true
+		}
+	}
+	return false
+}
+
+// isWithheldEntity is repeatsWithheld without the calls in a message.
+func (d *decoder) isWithheldEntity(message strictjson.Value) bool {
 	if d.withheld.keys.Len() == 0 {
 		return false
 	}
@@ -128,11 +142,6 @@ func (d *decoder) repeatsWithheld(message strictjson.Value) bool {
 			return true
 		}
 	}
-	for id := range d.callsIn(message) {
-		if d.withheld.keys.Contains(key{entity: entityCall, id: id}) {
-			return true
-		}
-	}
 	return false
 }
 
@@ -144,19 +153,27 @@ func (d *decoder) callsIn(message strictjson.Value) iter.Seq[string] {
 				continue
 			}
 			for call := range calls.Elements() {
-				for name, value := range call.Members() {
-					if lenient.MatchesAny(name.Text(), ownIDs) && !yield(d.name(value)) {
-						return
-					}
+				if id, hasID := d.callID(call); hasID && !yield(id) {
+					return
 				}
 			}
 		}
 	}
 }
 
-// withholdMessages returns the messages in a list that are withheld: messages that are internal by themselves, messages
-// that repeat something withheld, and the results of calls in both. It also withholds later frames that continue an
-// internal message.
+// callID returns the ID of a call in a message.
+func (d *decoder) callID(call strictjson.Value) (id string, hasID bool) {
+	for name, value := range call.Members() {
+		if lenient.MatchesAny(name.Text(), ownIDs) {
+			return d.name(value), true
+		}
+	}
+	return "", false
+}
+
+// withholdMessages returns what is withheld of a list: messages that are internal by themselves, messages that repeat something
+// withheld, the results of calls in both, and the withheld calls of other messages. It also withholds later frames that continue
+// an internal message.
 func (d *decoder) withholdMessages(messages strictjson.Value) (withheld []strictjson.Value) {
 	calls := map[string]bool{}
 	for one := range messages.Elements() {
@@ -164,12 +181,13 @@ func (d *decoder) withholdMessages(messages strictjson.Value) (withheld []strict
 		if isInternal {
 			d.withholdListed(messageKey(d.name(one.Get("id"))))
 		}
-		if isInternal || d.repeatsWithheld(one) {
-			for id := range d.callsIn(one) {
+		isWhole := isInternal || d.isWithheldEntity(one)
+		for id := range d.callsIn(one) {
+			if isWhole || d.withheld.keys.Contains(key{entity: entityCall, id: id}) {
 				calls[id] = true
-				if isInternal {
-					d.withholdListed(key{entity: entityCall, id: id})
-				}
+			}
+			if isInternal {
+				d.withholdListed(key{entity: entityCall, id: id})
 			}
 		}
 	}
@@ -178,11 +196,63 @@ func (d *decoder) withholdMessages(messages strictjson.Value) (withheld []strict
 		for name, value := range one.Members() {
 			answers = answers || lenient.MatchesAny(name.Text(), callIDs) && calls[d.name(value)]
 		}
-		if answers || d.repeatsWithheld(one) || isInternalMessage(one) {
+		if answers || d.isWithheldEntity(one) || isInternalMessage(one) {
 			withheld = append(withheld, one)
+		} else {
+			withheld = append(withheld, d.withheldCalls(one, calls)...)
 		}
 	}
 	return withheld
+}
+
+// withheldCalls returns those calls in a message of a list that are among the given ones. It returns the message itself if
+// nothing else remains of it, if its text did not leave before, or if another part of it names such a call and may repeat it.
+func (d *decoder) withheldCalls(message strictjson.Value, calls map[string]bool) (withheld []strictjson.Value) {
+	remains, repeats := false, false
+	id := d.name(message.Get("id"))
+	hasLeft := id != "" && d.shownMessages.Contains(id)
+	for name, value := range message.Members() {
+		switch text := name.Text(); {
+		case lenient.MatchesAny(text, callLists):
+			for call := range value.Elements() {
+				id, hasID := d.callID(call)
+				if calls[id] || !hasID {
+					withheld = append(withheld, call)
+				} else {
+					remains, repeats = true, repeats || d.namesAny(call, calls)
+				}
+			}
+		default:
+			hasText := lenient.MatchesAny(text, contentMembers) && len(value.Text())+value.Len() > 0
+			remains, repeats = remains || hasText, repeats || hasText && !hasLeft || d.namesAny(value, calls)
+		}
+	}
+	isAny := slices.ContainsFunc(withheld, func(call strictjson.Value) bool { id, _ := d.callID(call); return calls[id] })
+	switch {
+	case !isAny:
+		return nil
+	case repeats || !remains:
+		return []strictjson.Value{message}
+	}
+	return withheld
+}
+
+// namesAny reports whether a value has the ID of one of the calls, at any depth.
+func (d *decoder) namesAny(v strictjson.Value, calls map[string]bool) bool {
+	if v.Kind() == strictjson.String {
+		return calls[d.name(v)]
+	}
+	for _, member := range v.Members() {
+		if d.namesAny(member, calls) {
+			return true
+		}
+	}
+	for element := range v.Elements() {
+		if d.namesAny(element, calls) {
+			return true
+		}
+	}
+	return false
 }
 
 // isInternalMessage reports whether a message of a list is withheld because of what it says about itself.

@@ -16,7 +16,7 @@ var repeatsInLists = map[string][]string{
 	"a message in chunks": {`{"id":"m","role":"assistant","content":"CANARY"}`},
 	"a call": {
 		`{"id":"x","role":"tool","toolCallId":"c","content":"CANARY"}`, `{"id":"x","role":"tool","tool_call_id":"c","content":"CANARY"}`,
-		`{"id":"x","role":"assistant","toolCalls":[{"id":"d"},{"id":"c","type":"function","function":{"name":"f","arguments":"CANARY"}}]}`,
+		`{"id":"x","role":"assistant","toolCalls":[{"id":"c","type":"function","function":{"name":"f","arguments":"CANARY"}}]}`,
 	},
 	"a call in chunks": {`{"id":"x","role":"tool","toolCallId":"c","content":"CANARY"}`},
 	"a thought":        {`{"id":"m","role":"reasoning","content":"CANARY"}`},
@@ -201,5 +201,43 @@ func TestInternalInResults(t *testing.T) {
 	const question = `{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt","interrupts":[{"id":"i","reason":"r","message":"secret","metadata":{"type":"internal"}}]}}`
 	if got := last(filterFrames(t, allSettings[0], `{"type":"RUN_STARTED","threadId":"t","runId":"r"}`, question)); strings.Contains(got, "secret") {
 		t.Errorf("an internal question becomes %s", got)
+	}
+}
+
+// TestCallsInLists removes a withheld call from a message of a list, and keeps the rest of the message.
+func TestCallsInLists(t *testing.T) {
+	const (
+		run    = `{"type":"RUN_STARTED","threadId":"t","runId":"r"}`
+		hidden = `{"type":"TOOL_CALL_START","kind":"internal","toolCallId":"c","toolCallName":"f"}`
+		text   = `{"type":"TEXT_MESSAGE_START","messageId":"a","role":"assistant"}`
+		other  = `{"type":"TOOL_CALL_START","toolCallId":"d","toolCallName":"g"}`
+		c      = `{"id":"c","type":"function","function":{"name":"f","arguments":"CANARY"}}`
+		d      = `{"id":"d","type":"function","function":{"name":"g","arguments":"{}"}}`
+		end    = `,{"id":"x","role":"tool","toolCallId":"d","content":"1"}`
+	)
+	list := func(message string) string {
+		return `{"type":"MESSAGES_SNAPSHOT","messages":[` + strings.TrimPrefix(message+end, ",") + `]}`
+	}
+	assistant := func(content, calls string) string {
+		return `{"id":"a","role":"assistant"` + content + `,"toolCalls":[` + calls + `]}`
+	}
+	result := `,{"id":"y","role":"tool","toolCallId":"c","content":"CANARY"}`
+	for sent, want := range map[string]string{
+		assistant(`,"content":"hi"`, c+","+d) + result:                              assistant(`,"content":"hi"`, d),
+		assistant(`,"content":"hi"`, c) + result:                                    assistant(`,"content":"hi"`, ""),
+		assistant(`,"content":[{"type":"text","text":"hi"}]`, c):                    assistant(`,"content":[{"type":"text","text":"hi"}]`, ""),
+		assistant("", d+","+c) + result:                                             assistant("", d),
+		strings.Replace(assistant(`,"content":"CANARY"`, c+","+d), `"a"`, `"b"`, 1): "",
+		assistant("", c) + result:                                                   "",
+		assistant(`,"content":""`, c):                                               "",
+		assistant(`,"content":null`, c):                                             "",
+		assistant("", d+`,{"function":{"name":"f","arguments":"CANARY"}},`+c):       assistant("", d),
+		assistant(`,"content":"hi","x":{"tool_calls":[`+c+`]}`, c+","+d):            "",
+		assistant("", strings.Replace(d, "{", `{"next":["c"],`, 1)+","+c):           "",
+		assistant(`,"content":"hi"`, d):                                             assistant(`,"content":"hi"`, d),
+	} {
+		if got := last(filterFrames(t, allSettings[0], run, text, hidden, other, list(sent))); got != list(want) {
+			t.Errorf("the list %s becomes %s", list(sent), got)
+		}
 	}
 }
