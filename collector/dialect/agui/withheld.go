@@ -37,7 +37,7 @@ type key struct {
 }
 
 // starts remembers for each entity of a run whether its start was withheld. If it was, the rest of the entity is
-// withheld too. Once the set withheld is full, every new entity is withheld.
+// withheld too. Once the set withheld is full, a new entity is withheld unless isOwnStart.
 type starts struct {
 	withheld wire.Set[key]
 	seen     wire.Set[key] // entities that started and are not withheld; no messages except those in chunks, because other pieces never leave without a start
@@ -112,7 +112,7 @@ func (d *decoder) checkStart(k *kind, f dialect.Frame) verdict {
 
 // checkFirst is checkStart for a frame that starts an entity, or may start one.
 func (d *decoder) checkFirst(k *kind, f dialect.Frame, this, last key, withheld bool) verdict {
-	if withheld || d.reusesWithheld(this) || d.filtered || d.mayContinueUnread(k, this, f.JSON) || d.starts.withheld.IsFull() || d.withheldListed.IsFull() {
+	if withheld || d.reusesWithheld(this) || d.filtered || d.mayContinueUnread(k, this, f.JSON) || d.starts.withheld.IsFull() && !isOwnStart(k, last.owner) || d.withheldListed.IsFull() {
 		d.withhold(this, last)
 		d.missedStart = true
 		return verdictInternal
@@ -129,6 +129,12 @@ func (d *decoder) checkFirst(k *kind, f dialect.Frame, this, last key, withheld 
 	}
 	d.addNamed(this, f.JSON)
 	return verdictPass
+}
+
+// isOwnStart reports whether a frame shows all that an entity is part of. Other entities may continue earlier ones, or be part of a
+// subagent or a phase.
+func isOwnStart(k *kind, owner string) bool {
+	return k.begins && (k.entity == entityMessage || k.entity == entityCall) && owner == ""
 }
 
 // checkNext is checkStart for a frame that continues an entity.
