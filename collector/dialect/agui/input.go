@@ -98,17 +98,25 @@ func (d *decoder) asksWithheld(questions strictjson.Value) bool {
 	return false
 }
 
-// isWithheldQuestion reports whether a question was withheld before, is marked internal, or is about something that was, or may
-// have been, withheld.
+// isWithheldQuestion reports whether a question was withheld before, is marked internal, or is about something withheld.
 func (d *decoder) isWithheldQuestion(v strictjson.Value) bool {
 	for name, value := range v.Members() {
-		text, id := name.Text(), d.name(value)
-		if lenient.MatchesAny(text, ownIDs) && d.withheld.keys.MayContain(key{entity: entityQuestion, id: id}) ||
-			lenient.MatchesAny(text, callIDs) && d.mayBeUnread(id, entityCall) || lenient.MatchesAny(text, subagentIDs) && d.mayBeUnread(id, entitySubagent) {
+		if lenient.MatchesAny(name.Text(), ownIDs) && d.withheld.keys.MayContain(key{entity: entityQuestion, id: d.name(value)}) {
 			return true
 		}
 	}
-	return d.repeatsWithheld(v) || isMarkedInternal(v) || lenient.HasInternalDiscriminator(&table, v.Get("metadata"))
+	return d.isAboutWithheld(v) || isMarkedInternal(v) || lenient.HasInternalDiscriminator(&table, v.Get("metadata"))
+}
+
+// isAboutWithheld reports whether a question or an object of an application is about something that was, or may have been, withheld.
+func (d *decoder) isAboutWithheld(v strictjson.Value) bool {
+	for name, value := range v.Members() {
+		text, id := name.Text(), d.name(value)
+		if lenient.MatchesAny(text, callIDs) && d.mayBeUnread(id, entityCall) || lenient.MatchesAny(text, subagentIDs) && d.mayBeUnread(id, entitySubagent) {
+			return true
+		}
+	}
+	return d.repeatsWithheld(v)
 }
 
 // hideArguments replaces the messages of questions about tool calls. Pydantic AI writes the arguments into them.
@@ -172,7 +180,7 @@ const onInterrupt = "on_interrupt"
 
 // custom reads custom events that say how a run ends or that a step is an agent.
 func (d *decoder) custom(v strictjson.Value, b *event.Batch) {
-	value, isWithheld := b.Embedded(v.Get("value")), d.repeatsWithheld
+	value, isWithheld := b.Embedded(v.Get("value")), d.isAboutWithheld
 	if v.Get("name").Is(onInterrupt) {
 		b.Type, isWithheld = typeInterrupt, d.isWithheldQuestion
 	}

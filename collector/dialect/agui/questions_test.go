@@ -79,6 +79,8 @@ func TestCustomEventsOfWithheldCalls(t *testing.T) {
 		"another event":                     {[]string{internal(call), other + `{"toolCallId":"c","x":"secret"}}`}, false},
 		"another event about a message":     {[]string{internal(message), other + `{"messageId":"n"},"id":"m"}`}, false},
 		"a question after unreadable":       {[]string{unreadable(call), interrupt + `{"toolCallId":"c"}}`}, false},
+		"another event after unreadable":    {[]string{unreadable(call), other + `{"toolCallId":"c"}}`}, false},
+		"another event about a known call":  {[]string{call, unreadable(message), other + `{"toolCallId":"c"}}`}, true},
 		"a question about another call":     {[]string{internal(call), interrupt + `{"toolCallId":"d"}}`}, true},
 		"a question about a call that left": {[]string{call, interrupt + `{"toolCallId":"c"}}`}, true},
 		"a question about no call":          {[]string{internal(call), interrupt + `"Go on?"}`}, true},
