@@ -127,6 +127,8 @@ func TestReusedIDs(t *testing.T) {
 		"calls without an ID":         {[]string{by("a", internal+content(`{"functionCall":{"name":"pay"}}`)), by("a", content(`{"functionResponse":{"name":"pay"}}`)), by("a", content(`{"functionCall":{"name":"pay"}}`)), by("a", content(`{"functionResponse":{"name":"pay"}}`))}, false},
 		"beyond the limit":            {append(many, visible), false},
 		"an invocation's number":      {[]string{by("a", internal+content(called("1", "secret"))), by("b", `"branch":"root@1","nodeInfo":{"path":"root@1"},`+content(`{"text":"hi"}`))}, true},
+		"no invocation's number":      {[]string{hidden, by("b", `"branch":"root@0",`+content(`{"text":"hi"}`))}, false},
+		"a long number":               {[]string{by("a", internal+content(called("12345", "secret"))), by("b", `"branch":"root@12345",`+content(`{"text":"hi"}`))}, false},
 		"a call's number":             {[]string{by("a", internal+content(called("1", "secret"))), by("b", `"branch":"root@1.pay@1",`+content(`{"text":"hi"}`))}, false},
 	} {
 		checkLast(t, name, c.leaves, c.sent...)

@@ -76,7 +76,7 @@ func (c *WithheldCalls) Check(named []NamedCall, isWithheld bool) (isOfWithheld 
 			c.withhold(one)
 		case one.As == CallBegins:
 			c.show(one)
-		case one.As == CallWithin && !isNumber(firstSegment(one.ID)):
+		case one.As == CallWithin && !mayBeInvocation(firstSegment(one.ID)):
 			c.shown.Add(placeKey(one))
 		}
 	}
@@ -98,7 +98,7 @@ func (c *WithheldCalls) withhold(call NamedCall) {
 	if call.ID != "" {
 		c.own.Add(toolKey(call.Tool))
 		c.others.Add(call.ID)
-		if isNumber(call.ID) {
+		if mayBeInvocation(call.ID) {
 			c.own.Add(workKey(call.Tool, call.ID))
 			c.others.Add(workKey(call.Tool, call.ID))
 		}
@@ -113,7 +113,7 @@ func (c *WithheldCalls) show(call NamedCall) {
 		c.ended.Remove(key)
 	}
 	c.shown.Add(call.key())
-	if isNumber(call.ID) {
+	if mayBeInvocation(call.ID) {
 		c.shown.Add(workKey(call.Tool, call.ID))
 	}
 }
@@ -150,7 +150,7 @@ func (c *WithheldCalls) isOfWork(call NamedCall) bool {
 		return true
 	}
 	first := firstSegment(call.ID)
-	isKnown := call.Tool != "" && isNumber(first) || c.shown.Contains(placeKey(call))
+	isKnown := call.Tool != "" && mayBeInvocation(first) || c.shown.Contains(placeKey(call))
 	for end := len(first); ; end++ {
 		if end < len(call.ID) && !isSeparator(call.ID[end]) {
 			continue
@@ -167,10 +167,10 @@ func (c *WithheldCalls) isOfWork(call NamedCall) bool {
 	}
 }
 
-// workKey returns the key of the work that a call runs. A place also has the numbers of invocations, so a number counts as an ID
-// only with the name of the tool, which the agent has.
+// workKey returns the key of the work that a call runs. A place also has the numbers of invocations, so a small number counts as an
+// ID only with the name of the tool, which the agent has.
 func workKey(tool, id string) string {
-	if tool != "" && isNumber(id) {
+	if tool != "" && mayBeInvocation(id) {
 		return tool + "@" + id
 	}
 	return id
@@ -191,7 +191,13 @@ func firstSegment(place string) string {
 
 func isSeparator(c byte) bool { return c == '.' || c == '/' }
 
-func isNumber(id string) bool { return id != "" && strings.Trim(id, "0123456789") == "" }
+// mayBeInvocation reports whether an ID may be the number of an invocation. Invocations are counted from one.
+func mayBeInvocation(id string) bool {
+	return id != "" && len(id) <= maxInvocation && id[0] != '0' && strings.Trim(id, "0123456789") == ""
+}
+
+// maxInvocation bounds the digits of an invocation's number. A longer number is an ID.
+const maxInvocation = 4
 
 // AppendCall appends a call and, of a request for input, the call that it is about.
 func AppendCall(calls []NamedCall, as CallRole, id, tool, args strictjson.Value) []NamedCall {
