@@ -24,11 +24,11 @@ func (d *decoder) mayReturnInternal(name []byte, mode string, v strictjson.Value
 	case modeUpdates:
 		_, namespace, _ := bytes.Cut(name, []byte("|"))
 		for node, update := range v.Members() {
-			counts := isOfTask
+			counts, isKnown := isOfTask, d.shown.repeats
 			if node.Is(toolNode) {
-				counts = work.isStated // what a tool returns is its own
+				counts, isKnown = work.isStated, d.isResultOfKnownCall // what a tool returns is its own
 			}
-			if d.mayBeAround(nodePlace(namespace, node.Text()), counts) && !d.isShown(update) {
+			if d.mayBeAround(nodePlace(namespace, node.Text()), counts) && !hasOnly(update, isKnown) {
 				return true
 			}
 		}
@@ -43,10 +43,16 @@ func (d *decoder) mayEndInternal(task strictjson.Value) bool {
 
 func isOfTask(w work) bool { return w.kind <= workOfNode }
 
-// isShown reports whether an update has messages, all of which were shown. Then another task of the same node may have returned them.
-func (d *decoder) isShown(update strictjson.Value) bool {
+// hasOnly reports whether an update has messages, all of which are known. Then another task of the same node may have returned them.
+func hasOnly(update strictjson.Value, isKnown func(strictjson.Value) bool) bool {
 	messages := messagesIn(update, false, 0)
-	return len(messages) > 0 && !slices.ContainsFunc(messages, func(m strictjson.Value) bool { return !d.shown.repeats(m) })
+	return len(messages) > 0 && !slices.ContainsFunc(messages, func(m strictjson.Value) bool { return !isKnown(m) })
+}
+
+// isResultOfKnownCall reports whether a message was shown before, or is the result of a call that was shown or withheld.
+func (d *decoder) isResultOfKnownCall(m strictjson.Value) bool {
+	call := m.Get("tool_call_id")
+	return d.shown.repeats(m) || isToolResult(m) && (d.shown.contains(call) || mayName(&d.withheld, call))
 }
 
 // withholdUnseen withholds the messages of a state that an internal node must have written. They are new since a checkpoint that

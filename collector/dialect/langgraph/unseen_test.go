@@ -90,6 +90,8 @@ func TestReturnedByCommand(t *testing.T) {
 	for _, rest := range [][]sent{{updated, ended, state, input}, {ended, state, input}, {updated, state}, {updated, state, ended}} {
 		checkStaysIn(t, []filter.Settings{client, public}, append(internal, rest...)...)
 	}
+	named := sent{"updates", `{"team":` + messagesState(ai(`"m1"`, "secret")) + `}`}
+	checkStaysIn(t, []filter.Settings{client, public}, append(internal, named, returns("", uuidOfTeam, "team", messagesState(ai(`"m1"`, "secret"))), input, state)...)
 	const metadata = `"metadata":{"langgraph_node":"internal_x","langgraph_checkpoint_ns":"team:` + uuidOfTeam + `|internal_x:1"}`
 	event := sent{"events", `{"event":"on_chain_start","name":"internal_x","run_id":"1","data":{},"parent_ids":["r","2"],` + metadata + `}`}
 	for _, rest := range [][]sent{{updated, ended, state}, {ofNode("start", "3", "agent", `{"input":`+state.data+`}`), state}} {
@@ -106,6 +108,18 @@ func TestReturnedByCommand(t *testing.T) {
 	stream = append(internal, returns(within, "1", "internal_x", `{}`), sent{"updates", `{"team":` + shown + `}`}, returns("", uuidOfTeam, "team", shown))
 	if out := leaving(client, stream...); strings.Count(out, "shown") != 2 {
 		t.Errorf("what a graph returns after its internal node has ended does not leave:\n%s", out)
+	}
+}
+
+// TestToolsBesideInternal has two calls in the node tools. An internal task works within one of them.
+func TestToolsBesideInternal(t *testing.T) {
+	called := sent{"updates", `{"model":{"messages":[{"type":"ai","id":"m1","content":"","tool_calls":[{"id":"c1","name":"f","args":{}},{"id":"c2","name":"g","args":{}}]}]}}`}
+	internal := []sent{called, begins("", uuidOfTeam, toolNode), begins("|tools:"+uuidOfTeam, "1", "internal_x")}
+	update := func(message string) sent { return sent{"updates", `{"tools":` + messagesState(message) + `}`} }
+	checkStaysIn(t, []filter.Settings{client, public}, append(internal, update(ai(`"m2"`, "secret")))...)
+	checkStaysIn(t, []filter.Settings{client, public}, append(internal, update(`{"type":"tool","id":"secret","tool_call_id":"c3","content":"secret"}`))...)
+	if out := leaving(client, append(internal, update(`{"type":"tool","id":"m3","tool_call_id":"c2","content":"result"}`))...); !strings.Contains(out, "result") {
+		t.Errorf("the result of the other call does not leave:\n%s", out)
 	}
 }
 

@@ -26,6 +26,7 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	isInternalGraph := anySegment(name, lenient.IsInternal)
 	d.shown.begin(mode, v, !d.unnamed.IsEmpty())
 	d.withholdUnseen(name, mode, v)
+	mayReturnInternal := d.mayReturnInternal(name, mode, v) // before examine notes the frame's own messages
 	d.beginExamination(mode, v)
 	found := d.examine(v, places[mode], 0)
 	found.internal = found.internal || mode == modeUpdates && d.lostPart && !d.keptPart // nothing is left of it
@@ -38,7 +39,7 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	inDoubt, instructs := found.doubtful, found.instructs || showsPrompt(mode, v, found)
 	isNamed := d.namesInternal(mode, v)
 	isPlaced := isInternalGraph || d.isPlacedInAgent(namespace, mode, v) || d.isWithinWithheldCall(name, mode, v)
-	isOfInternal := isNamed || isPlaced || d.mayReturnInternal(name, mode, v)
+	isOfInternal := isNamed || isPlaced || mayReturnInternal
 	isInternal := found.internal || isOfInternal
 	repeatsFailure := d.repeatsFailure(namespace, mode, v)
 	inDoubt = inDoubt || mode == modeCustom && d.mayBeOf(namespace) // an internal task may have written it
