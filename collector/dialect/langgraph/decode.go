@@ -19,6 +19,7 @@ type decoder struct {
 	withheldTools wire.SharedSet     // the tools of calls in withheld messages
 	unnamed       wire.SharedSet     // hashes of the contents of withheld messages without an ID, until a state gives them one
 	internalWork  wire.SharedSet     // LangChain's runs and LangGraph's tasks that are internal, or may be
+	doubted       wire.SharedSet     // questions that were withheld because they may be of internal work
 	thoughts      wire.SharedSet     // messages that are thoughts as a whole
 	named         []string           // contents of unnamed to which the current frame gives an ID
 	marked        []strictjson.Value // messages of the current frame in which every text is a thought

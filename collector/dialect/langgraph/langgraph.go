@@ -167,7 +167,7 @@ func (Dialect) New(s *event.Stream) dialect.Decoder {
 	d := &decoder{
 		run: s.JoinedRun, session: s.Session, configured: s.ConfiguredAgent, resumes: slices.Contains(s.Answers, resumes),
 		withheld: wire.NewSharedSet(s, "message"), withheldTools: wire.NewSharedSet(s, "tool"), unnamed: wire.NewSharedSet(s, "content"),
-		internalWork: wire.NewSharedSet(s, "work"), thoughts: wire.NewSharedSet(s, "thought"), reused: wire.NewSharedSet(s, "reused"),
+		internalWork: wire.NewSharedSet(s, "work"), doubted: wire.NewSharedSet(s, "question"), thoughts: wire.NewSharedSet(s, "thought"), reused: wire.NewSharedSet(s, "reused"),
 		resumption: newResumption(s), withheldCalls: withheldCalls{shared: wire.NewSharedCalls(s), continues: s.JoinedRun != "" || s.JoinedSession != "" || len(s.Answers) > 0},
 	}
 	d.setScopes()
@@ -180,7 +180,7 @@ func (d *decoder) setScopes() {
 	if len(run) != uuidDigits { // the run's id may not be unique
 		run = ""
 	}
-	for _, set := range []*wire.SharedSet{&d.withheld, &d.unnamed, &d.internalWork, &d.thoughts, &d.reused} {
+	for _, set := range []*wire.SharedSet{&d.withheld, &d.unnamed, &d.internalWork, &d.doubted, &d.thoughts, &d.reused} {
 		set.SetScopes(thread, run)
 	}
 	d.withheldCalls.shared.SetScopes(thread, run)

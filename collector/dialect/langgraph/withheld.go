@@ -45,7 +45,7 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	inDoubt = inDoubt || mode == modeCustom && d.mayBeOf(namespace) // an internal task may have written it
 	task := taskIn(mode, v)
 	d.placeQuestions(namespace, task, isPlaced)
-	if isOfInternal || len(d.working) > 0 || d.doubted.Len() > 0 || !d.internalWork.IsEmpty() || d.withheldCalls.mayBeOpen() {
+	if isOfInternal || len(d.working) > 0 || !d.doubted.IsEmpty() || !d.internalWork.IsEmpty() || d.withheldCalls.mayBeOpen() {
 		questions := d.withholdQuestions(v, asker{graph: namespace}, isPlaced || isNamed && !isCheckpoint(mode, v), 0)
 		isInternal, inDoubt = isInternal || questions.internal, inDoubt || questions.doubtful
 	}

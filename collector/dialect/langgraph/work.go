@@ -16,7 +16,6 @@ type internalState struct {
 	steps    steps            // all tasks whose end no frame has shown
 	failures wire.Set[string] // hashes of the errors of internal work
 	placed   wire.Set[string] // questions of tasks that are not internal
-	doubted  wire.Set[string] // questions that were withheld because they may be of internal work
 
 	hasWorked bool                // internal work has begun, as events show
 	hasSpoken bool                // an internal frame came after the last state of the run's own graph
@@ -50,7 +49,7 @@ const maxAround = 64
 // size returns the approximate size in bytes.
 func (s *internalState) size() int {
 	const ofID, ofEntry = 64, 256
-	n := ofEntry*(len(s.working)+len(s.steps)) + ofID*(s.failures.Len()+s.placed.Len()+s.doubted.Len()+len(s.read))
+	n := ofEntry*(len(s.working)+len(s.steps)) + ofID*(s.failures.Len()+s.placed.Len()+len(s.read))
 	for _, w := range s.working {
 		n += ofID * len(w.around)
 	}
@@ -130,6 +129,7 @@ func (d *decoder) placeQuestions(graph []byte, task strictjson.Value, isInternal
 	for question := range task.Get("interrupts").Elements() {
 		if asked := d.name(questionID(question)); asked != "" {
 			d.placed.Add(asked)
+			d.doubted.Remove(asked)
 		}
 	}
 }

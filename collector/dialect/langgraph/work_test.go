@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
@@ -44,6 +45,29 @@ func TestQuestionsOfOpenTasks(t *testing.T) {
 	answer := sent{"values", `{"messages":[{"type":"ai","id":"m9","content":"answer"}]}`}
 	if out := leaving(client, begun[0], asked[1], answer); !strings.Contains(out, answer.data) {
 		t.Errorf("after a question in doubt the answer does not leave: %s", out)
+	}
+}
+
+// TestQuestionsOfEarlierRuns withholds a question in doubt. The run that resumes begins with a saved state that repeats it.
+func TestQuestionsOfEarlierRuns(t *testing.T) {
+	const question = `[{"value":"secret","id":"474d8daa6fce60d40ddf63dba24ae14a"}]`
+	const state = `{"values":null,"next":["flow"],"tasks":[{"id":"t0","name":"flow","interrupts":` + question + `}]}`
+	begun, ended := tasksOf("t1", "internal_x", `"error":null,"result":{},"interrupts":[]`)
+	_, placed := tasksOf("t0", "flow", `"error":null,"result":{},"interrupts":`+question)
+	asked := sent{"updates", `{"__interrupt__":` + question + `}`}
+	for _, repeated := range []sent{{"checkpoints", state}, {"debug", `{"type":"checkpoint","step":-1,"payload":` + state + `}`}} {
+		for _, then := range []event.Identity{{Session: threadID, Answers: []string{resumes}}, {Session: threadID, JoinedSession: threadID}} {
+			for _, c := range []struct {
+				first []sent
+				leave bool
+			}{{[]sent{begun[0], asked}, false}, {[]sent{begun[0], asked, ended[0], placed[0]}, true}, {[]sent{asked}, true}} {
+				memory := new(event.Withheld)
+				leavingOf(client, &event.Stream{Identity: inThread(threadID, ""), Withheld: memory}, append([]sent{{"metadata", begin}}, c.first...)...)
+				if out := leavingOf(client, &event.Stream{Identity: then, Withheld: memory}, sent{"metadata", nextRun}, repeated); strings.Contains(out, "secret") != c.leave {
+					t.Errorf("after %v this leaves of the next run, expected the question %t: %s", c.first, c.leave, out)
+				}
+			}
+		}
 	}
 }
 
