@@ -24,13 +24,14 @@ func (d *decoder) withholdOutputs(mode string, v strictjson.Value, isOfInternal 
 			}
 		}
 		for i, m := range messages {
+			isOld := mode == modeCheckpoints && (len(d.read) == 0 || d.wasRead(m)) // a stream that joins a run has read nothing
 			isNew := d.shown.knowsHistory() || mode == modeMessages || mode != modeValues && i > lastOfUser
 			switch id := m.Get("id"); {
 			case len(id.Text()) == 0:
-				if mode != modeValues {
+				if mode != modeValues && !isOld {
 					d.withholdContent(m)
 				}
-			case isNew && !d.shown.contains(id), d.shown.replaces(m):
+			case isNew && !isOld && !d.shown.contains(id), d.shown.replaces(m):
 				d.withholdMessage(m, true)
 			}
 		}
@@ -49,6 +50,8 @@ func outputsOf(mode string, v strictjson.Value, isOfInternal bool) []strictjson.
 	case !isOfInternal:
 	case mode == modeUpdates, mode == modeValues:
 		return []strictjson.Value{v}
+	case mode == modeCheckpoints:
+		return []strictjson.Value{v.Get("values")}
 	case mode == modeTasks:
 		return []strictjson.Value{v.Get("result")}
 	case mode == modeDebug:

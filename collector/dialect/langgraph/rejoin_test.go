@@ -66,6 +66,7 @@ func TestOtherStreams(t *testing.T) {
 			"debug":        {{"debug", `{"type":"task_result","step":1,"payload":{"id":"1","name":"internal_x","result":{"messages":[` + whole + `]}}}`}},
 			"event":        {{"events", `{"event":"on_chat_model_stream","name":"m","data":{"chunk":` + piece + `},"metadata":{"langgraph_node":"internal_x"}}`}},
 			"graph":        {{"values", `{"messages":[` + userAsks + `]}`}, {"values|internal_x:1", `{"messages":[` + userAsks + `,` + whole + `]}`}},
+			"saved graph":  {saved("", `"internal_x"`, `{"messages":[`+userAsks+`]}`), saved("|internal_x:1", ``, `{"messages":[`+userAsks+`,`+whole+`]}`)},
 			"call, result": {{"updates", `{"internal_x":{"messages":[{"type":"ai","id":"m0","content":"","tool_calls":[{"id":"c1","name":"f","args":{}}]}]}}`}, {"updates", `{"tools":{"messages":[{"type":"tool","id":"` + id + `","tool_call_id":"c1","content":""}]}}`}},
 		} {
 			for _, reader := range []filter.Settings{client, public} {
@@ -127,16 +128,18 @@ func TestOtherMarks(t *testing.T) {
 func TestHistoryLeaves(t *testing.T) {
 	earlier := `{"type":"ai","id":"m8","content":"shown"}`
 	list := `{"messages":[` + userAsks + `,` + earlier + `,{"type":"human","id":"h2","content":"again"}]}`
-	for _, first := range []sent{
-		{"tasks", `{"id":"1","name":"internal_x","input":` + list + `,"triggers":[]}`},
-		{"tasks", `{"id":"1","name":"internal_x","result":` + list + `,"interrupts":[]}`},
-		{"updates", `{"internal_x":` + list + `}`}, {"values|internal_x:1", list},
-		{"debug", `{"type":"checkpoint","step":1,"payload":{"next":["internal_x"],"values":` + list + `}}`},
-		{"updates", `{"internal_x":{"messages":[{"type":"remove","id":"m8","content":""}]}}`},
-		{"updates", `{"a":{"messages":[{"type":"system","id":"s","content":"x"},` + earlier + `]}}`},
+	latest := `{"messages":[` + userAsks + `,` + earlier + `]}`
+	for _, first := range [][]sent{
+		{saved("|internal_x:1", ``, list)}, {saved("|internal_x:1", ``, latest)}, {saved("", `"a"`, `{"messages":[`+userAsks+`]}`), saved("", `"internal_x"`, latest), saved("|internal_x:1", ``, latest)},
+		{{"tasks", `{"id":"1","name":"internal_x","input":` + list + `,"triggers":[]}`}},
+		{{"tasks", `{"id":"1","name":"internal_x","result":` + list + `,"interrupts":[]}`}},
+		{{"updates", `{"internal_x":` + list + `}`}}, {{"values|internal_x:1", list}},
+		{{"debug", `{"type":"checkpoint","step":1,"payload":{"next":["internal_x"],"values":` + list + `}}`}},
+		{{"updates", `{"internal_x":{"messages":[{"type":"remove","id":"m8","content":""}]}}`}},
+		{{"updates", `{"a":{"messages":[{"type":"system","id":"s","content":"x"},` + earlier + `]}}`}},
 	} {
 		memory := new(event.Withheld)
-		leavingOf(client, &event.Stream{Identity: inThread(threadID, ""), Withheld: memory}, sent{"metadata", begin}, first)
+		leavingOf(client, &event.Stream{Identity: inThread(threadID, ""), Withheld: memory}, append([]sent{{"metadata", begin}}, first...)...)
 		out := leavingOf(client, &event.Stream{Identity: inThread(threadID, ""), Withheld: memory}, sent{"metadata", nextRun}, sent{"values", list})
 		if !strings.Contains(out, "shown") {
 			t.Errorf("after %v the next run does not show its history: %s", first, out)

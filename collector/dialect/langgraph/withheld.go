@@ -72,7 +72,7 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	}
 	if isInternal { // instructions do not make what is beside them internal
 		d.withholdFrame(mode, v)
-		d.withholdOutputs(mode, v, isOfInternal)
+		d.withholdOutputs(mode, v, isPlaced || isOfInternal && mode != modeCheckpoints)
 	}
 	d.noteRead(mode, v)
 	if isState := mode == modeValues || mode == modeCheckpoints; !isState {
