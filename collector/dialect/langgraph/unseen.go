@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"slices"
 
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -41,7 +42,13 @@ func (d *decoder) mayEndInternal(task strictjson.Value) bool {
 	return task.Get("result").Kind() > strictjson.Null && d.mayBeAround(d.name(task.Get("id")), isOfTask)
 }
 
-func isOfTask(w work) bool { return w.kind <= workOfNode }
+func isOfTask(w work) bool { return w.kind <= workOfNode || w.mayReturnAbove() }
+
+// mayReturnAbove reports whether the graph around the work may return what the work wrote, although no frame shows the work's end: a task,
+// or a call in a graph that is itself in no tool.
+func (w work) mayReturnAbove() bool {
+	return w.isStated() || w.kind == workOfCall && withinTool([]byte(w.graph)) == 0
+}
 
 // hasOnly reports whether an update has messages, all of which are known. Then another task of the same node may have returned them.
 func hasOnly(update strictjson.Value, isKnown func(strictjson.Value) bool) bool {
@@ -67,6 +74,7 @@ func (d *decoder) withholdUnseen(name []byte, mode string, v strictjson.Value) {
 	mayBeNew = mayBeNew || d.mayBeAround(next, work.isStated)
 	switch {
 	case mode == modeValues:
+		mayBeNew = mayBeNew || d.shown.knowsHistory() && (len(namespace) == 0 && d.hasSpokenAlone() || d.mayBeAround(next, work.mayReturnAbove))
 	case mode == modeCheckpoints:
 		v = v.Get("values")
 	case mode == modeEvents && v.Get("event").Is("on_chain_start"):
@@ -89,6 +97,36 @@ func (d *decoder) withholdUnseen(name []byte, mode string, v strictjson.Value) {
 		}
 	}
 }
+
+// speakers says which nodes of the run's own graph have sent messages since its last state.
+type speakers struct{ internal, others bool }
+
+// noteSpeakers records the nodes of the run's own graph that a frame of messages names.
+func (d *decoder) noteSpeakers(mode string, v strictjson.Value) {
+	note := func(metadata strictjson.Value) {
+		node, _, _ := bytes.Cut(metadata.First(slices.Concat(namespaceMembers, nodeNames)...).Text(), []byte("|"))
+		switch {
+		case len(node) == 0:
+		case lenient.IsInternal(node):
+			d.speakers.internal = true
+		default:
+			d.speakers.others = true
+		}
+	}
+	switch mode {
+	case modeMessages:
+		_, metadata := tuple(v)
+		note(metadata)
+	case modeMessagesMetadata:
+		for _, entry := range v.Members() {
+			note(entry.Get("metadata"))
+		}
+	}
+}
+
+// hasSpokenAlone reports whether only internal nodes have sent messages since the last state of the run's own graph. A new message in the
+// next state is one that such a node wrote without a model.
+func (s speakers) hasSpokenAlone() bool { return s.internal && !s.others }
 
 // noteRead records the messages of a frame of checkpoints or events, whether it leaves or not.
 func (d *decoder) noteRead(mode string, v strictjson.Value) {

@@ -123,6 +123,43 @@ func TestToolsBesideInternal(t *testing.T) {
 	}
 }
 
+// TestReturnedByTool has the tool of an internal agent end with a command to the graph above. Only the agent's open call shows that.
+func TestReturnedByTool(t *testing.T) {
+	call := at("team:U", "team:U|model:V", ofCritic)
+	answer := messagesState(`{"type":"ai","id":"m1","content":"","tool_calls":[{"id":"c1","name":"hand","args":{}}]}`)
+	asked := sent{"updates|team:U", `{"model":` + answer + `}`}
+	result := `{"type":"tool","id":"m3","tool_call_id":"c1","content":"x"}`
+	updated, state := sent{"updates", `{"team":` + messagesState(ai("null", "secret"), result) + `}`}, sent{"values", messagesState(askedBefore, ai(`"m2"`, "secret"), result)}
+	before := sent{"values", messagesState(askedBefore)}
+	for _, rest := range [][]sent{{asked, updated, state}, {asked, state, state}, {{"values|team:U", answer}, state}} {
+		checkStaysIn(t, []filter.Settings{client, public}, append([]sent{before, call}, rest...)...)
+	}
+	inTool := []sent{before, at("tools:U", "tools:U|model:V", ofCritic), {"updates|tools:U", asked.data}, {"updates", `{"a":` + messagesState(ai(`"m2"`, "shown")) + `}`}, {"values", messagesState(askedBefore, ai(`"m4"`, "more"))}}
+	ended := []sent{before, call, asked, {"updates|team:U", `{"tools":` + messagesState(result) + `}`}, {"updates", `{"team":` + messagesState(ai(`"m2"`, "shown")) + `}`}, {"values", messagesState(askedBefore, ai(`"m4"`, "more"))}}
+	for _, stream := range [][]sent{inTool, ended} {
+		if out := leaving(client, stream...); !strings.Contains(out, "shown") || !strings.Contains(out, "more") {
+			t.Errorf("of %v, what is not of the agent does not leave:\n%s", stream, out)
+		}
+	}
+}
+
+// TestWrittenWithoutModel has an internal node write a message that no model sent, so only the next state shows it.
+func TestWrittenWithoutModel(t *testing.T) {
+	before, after := sent{"values", messagesState(askedBefore)}, sent{"values", messagesState(askedBefore, ai(`"m9"`, "secret"))}
+	if out := leaving(client, inNode, after); !strings.Contains(out, "secret") {
+		t.Errorf("a stream that joins the run does not show its history:\n%s", out)
+	}
+	announced := sent{"messages/metadata", `{"m1":{"metadata":{"langgraph_node":"internal_x","langgraph_checkpoint_ns":"internal_x:U"}}}`}
+	for _, internal := range []sent{inNode, announced, at("internal_x:U", "internal_x:U|model:V", "")} {
+		checkStaysIn(t, []filter.Settings{client, public}, before, internal, after, after)
+		for _, other := range [][]sent{{at("", "a:T", ""), internal, after}, {internal, at("a:T", "a:T|model:V", ""), after}, {internal, before, after}, {at("a:T", "a:T|internal_x:U", ""), after}} {
+			if out := leaving(client, append([]sent{before}, other...)...); !strings.Contains(out, "secret") {
+				t.Errorf("of %v, what another node may have written does not leave:\n%s", other, out)
+			}
+		}
+	}
+}
+
 // TestNextInternal names an internal node only as the next node of a checkpoint.
 func TestNextInternal(t *testing.T) {
 	before, after := messagesState(askedBefore, ai(`"m0"`, "old")), messagesState(askedBefore, ai(`"m0"`, "old"), ai(`"m1"`, "secret"))

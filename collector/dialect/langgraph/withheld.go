@@ -75,10 +75,14 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 		d.withholdOutputs(mode, v, isPlaced || isOfInternal && mode != modeCheckpoints)
 	}
 	d.noteRead(mode, v)
+	d.noteSpeakers(mode, v)
 	if isState := mode == modeValues || mode == modeCheckpoints; !isState {
 		d.hasSpoken = d.hasSpoken || isInternal
 	} else if len(name) == len(mode) {
 		d.hasSpoken = false
+		if mode == modeValues {
+			d.speakers = speakers{}
+		}
 	}
 	if b.Internal {
 		leaves, inPublicForm := d.keepEnd(mode, namespace, v)

@@ -17,9 +17,10 @@ type internalState struct {
 	failures wire.Set[string] // hashes of the errors of internal work
 	placed   wire.Set[string] // questions of tasks that are not internal
 
-	hasWorked bool                // internal work has begun, as events show
-	hasSpoken bool                // an internal frame came after the last state of the run's own graph
-	read      map[uint64]struct{} // messages in checkpoints and events, by messageKey; at most maxSeen
+	hasWorked bool // internal work has begun, as events show
+	hasSpoken bool // an internal frame came after the last state of the run's own graph
+	speakers
+	read map[uint64]struct{} // messages in checkpoints and events, by messageKey; at most maxSeen
 }
 
 // work is internal work that has not ended.
