@@ -7,6 +7,22 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
+// TestStateOfWithheldCalls has an update with the result of a withheld call, and with what the call's tool wrote to the state.
+func TestStateOfWithheldCalls(t *testing.T) {
+	called := sent{"updates", `{"model":{"messages":[{"type":"ai","id":"m1","content":"","tool_calls":[{"id":"c1","name":"task","args":{"subagent_type":"internal_x"}},{"id":"c2","name":"task","args":{"subagent_type":"x"}}]}]}}`}
+	result := func(call string) string {
+		return `{"type":"tool","id":"m` + call + `","tool_call_id":"` + call + `","content":"done"}`
+	}
+	for _, update := range []string{`{"files":"secret","messages":[` + result("c1") + `]}`, `[{"files":"secret"},{"messages":[` + result("c1") + `]}]`} {
+		checkStaysIn(t, []filter.Settings{client}, called, sent{"updates", `{"tools":` + update + `}`})
+	}
+	for _, messages := range []string{result("c2"), result("c1") + `,` + result("c2"), ""} {
+		if out := leaving(client, called, sent{"updates", `{"tools":{"files":"shown","messages":[` + messages + `]}}`}); !strings.Contains(out, "shown") {
+			t.Errorf("beside %q, the state does not leave:\n%s", messages, out)
+		}
+	}
+}
+
 // TestUpdatesLosePartsOnly checks that an update of a node leaves without its internal messages, and that a frame with nothing else does
 // not leave.
 func TestUpdatesLosePartsOnly(t *testing.T) {

@@ -58,8 +58,12 @@ func hasOnly(update strictjson.Value, isKnown func(strictjson.Value) bool) bool 
 
 // isResultOfKnownCall reports whether a message was shown before, or is the result of a call that was shown or withheld.
 func (d *decoder) isResultOfKnownCall(m strictjson.Value) bool {
-	call := m.Get("tool_call_id")
-	return d.shown.repeats(m) || isToolResult(m) && (d.shown.contains(call) || mayName(&d.withheld, call))
+	return d.shown.repeats(m) || isToolResult(m) && d.shown.contains(m.Get("tool_call_id")) || d.isWithheldResult(m)
+}
+
+// isWithheldResult reports whether a message is the result of a withheld call. What its tool wrote to the state is in the same update.
+func (d *decoder) isWithheldResult(m strictjson.Value) bool {
+	return isToolResult(m) && mayName(&d.withheld, m.Get("tool_call_id"))
 }
 
 // withholdUnseen withholds the messages of a state that an internal node must have written. They are new since a checkpoint that

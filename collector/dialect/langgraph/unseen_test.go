@@ -69,6 +69,7 @@ func TestReplacedMessages(t *testing.T) {
 			t.Errorf("a message that an internal node did not change does not leave:\n%s", out)
 		}
 	}
+	checkStaysIn(t, []filter.Settings{client, public}, state, at("", "a:T", ""), inNode, sent{"values", replaced})
 	piece := func(node, id, text string) sent {
 		return sent{"messages", `[{"type":"AIMessageChunk","id":"` + id + `","content":"` + text + `"},{"langgraph_node":"` + node + `"}]`}
 	}
