@@ -108,6 +108,9 @@ type traits struct {
 
 // examineObject returns what the members of an object say about it, and records the object if it is a message or a result.
 func (d *decoder) examineObject(v strictjson.Value, at place) (is traits, found findings) {
+	if at < inBody && d.withheldCalls.unnamed.Len() > 0 {
+		d.clearResult(v)
+	}
 	for name, value := range v.Members() {
 		text := name.Text()
 		if !memberPrefilter.MayMatch(text) {

@@ -95,5 +95,9 @@ func (sc *scope) isShownIn(node string) bool {
 
 func isAgentNode(task string) bool {
 	node, _, _ := strings.Cut(task, ":")
-	return slices.Contains(agentNodes, node) || slices.ContainsFunc(hooks, func(suffix string) bool { return strings.HasSuffix(node, suffix) })
+	return slices.Contains(agentNodes, node) || isHook(node)
+}
+
+func isHook(node string) bool {
+	return slices.ContainsFunc(hooks, func(suffix string) bool { return strings.HasSuffix(node, suffix) })
 }

@@ -39,6 +39,9 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	inDoubt, instructs := found.doubtful, found.instructs || showsPrompt(mode, v, found)
 	isNamed := d.namesInternal(mode, v)
 	isPlaced := isInternalGraph || d.isPlacedInAgent(namespace, mode, v) || d.isWithinWithheldCall(name, mode, v)
+	if mode == modeMessagesMetadata && !isPlaced && !found.internal {
+		found.internal = d.noteUnnamed(v)
+	}
 	isOfInternal := isNamed || isPlaced || mayReturnInternal
 	isInternal := found.internal || isOfInternal
 	repeatsFailure := d.repeatsFailure(namespace, mode, v)
@@ -174,6 +177,7 @@ func add(set *wire.SharedSet, name string, shared bool) {
 // withholdMessage records a message that is withheld, and the calls in it.
 func (d *decoder) withholdMessage(v strictjson.Value, shared bool) {
 	d.reuseCalls(v)
+	d.withheldCalls.unnamed.Remove(d.name(v.Get("id")))
 	d.withholdID(v.Get("id"), shared)
 	d.shown.remove(v.Get("id").String())
 	d.withheldCalls.begin(d, v)

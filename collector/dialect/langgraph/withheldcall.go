@@ -24,6 +24,7 @@ type withheldCalls struct {
 	inState  bool              // the frame being read shows what a node wrote to the state
 	within   uint64            // of the frame being read: see withheldCall
 	messages map[string]uint64 // the same of messages whose metadata came in an earlier frame, by ID; at most wire.MaxSet
+	unnamed  wire.Set[string]  // messages, by ID, of which only the metadata came: a withheld call may have made them, and a result names its call
 }
 
 // withheldCall is a withheld call of this stream.

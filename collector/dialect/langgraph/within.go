@@ -78,7 +78,7 @@ func (d *decoder) isWithinWithheldCall(name []byte, mode string, v strictjson.Va
 		return d.isPlacedInWithheldCall(namespace, metadata, !isToolResult(message))
 	case modeMessagesMetadata:
 		for _, entry := range v.Members() {
-			if d.isPlacedInWithheldCall(namespace, entry.Get("metadata"), true) {
+			if d.isPlacedInWithheldCall(namespace, entry.Get("metadata"), false) {
 				return true
 			}
 		}
@@ -87,6 +87,29 @@ func (d *decoder) isWithinWithheldCall(name []byte, mode string, v strictjson.Va
 		return d.isPlacedInWithheldCall(namespace, v.Get("metadata"), lenient.HasPrefix(kind, "on_chat_model_") || lenient.HasPrefix(kind, "on_llm_"))
 	}
 	return d.isPlacedInWithheldCall(namespace, strictjson.Value{}, false)
+}
+
+// noteUnnamed reports whether metadata is of the node that executes tools while a withheld call may run in it. It records the messages that
+// follow, because one may be the result of another call.
+func (d *decoder) noteUnnamed(announced strictjson.Value) (mayBeWithin bool) {
+	for id, entry := range announced.Members() {
+		if d.isPlacedInWithheldCall(nil, entry.Get("metadata"), true) {
+			mayBeWithin = true
+			if !mayName(&d.withheld, id) {
+				d.withheldCalls.unnamed.Add(d.name(id))
+			}
+		}
+	}
+	return mayBeWithin
+}
+
+// clearResult ends the doubt about a message that is the result of a call that was shown.
+func (d *decoder) clearResult(message strictjson.Value) {
+	id, call := d.name(message.Get("id")), message.Get("tool_call_id")
+	if d.withheldCalls.unnamed.Contains(id) && isToolResult(message) && d.shown.contains(call) && !mayName(&d.withheld, call) {
+		d.withheldCalls.unnamed.Remove(id)
+		d.withheld.Remove(id)
+	}
 }
 
 // isPlacedInWithheldCall is isWithinWithheldCall for the namespace of a graph and the metadata of a node in it. byPlace says
@@ -157,6 +180,9 @@ func executedBy(task strictjson.Value) (calls []strictjson.Value, isCertain bool
 	}
 	if len(calls) > 0 {
 		return calls, true
+	}
+	if isHook(task.Get("name").String()) { // it gets the state too, and may answer a call, but executes none
+		return nil, false
 	}
 	var last strictjson.Value
 	for message := range cmp.Or(input.Get("messages"), input).Elements() {
