@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
@@ -69,5 +70,46 @@ func TestRejectedInternalCalls(t *testing.T) {
 	executes := task("U3", "my_tools", `{"messages":[`+asked+`]}`)
 	if out := leaving(client, executes); strings.Contains(out, "my_tools") {
 		t.Errorf("a task that may execute an internal call leaves: %s", out)
+	}
+}
+
+// TestEmptiedMessages withholds the only call of a message. The end of the response leaves where it stood, and is no final answer for a
+// decoder that reads what leaves.
+func TestEmptiedMessages(t *testing.T) {
+	const calls = `"tool_calls":[{"name":"internal_read","args":{},"id":"cX","type":"tool_call"}]`
+	message := func(kind, more string) string {
+		return `{"type":"` + kind + `","id":"lc_run--1","content":"",` + calls + more + `,"response_metadata":{"finish_reason":"tool_calls"}}`
+	}
+	const pieces = `,"tool_call_chunks":[{"name":"internal_read","args":"{}","id":"cX","index":0,"type":"tool_call_chunk"}]`
+	unfinished := strings.ReplaceAll(message("ai", ""), `"finish_reason":"tool_calls"`, "")
+	for _, c := range []struct {
+		frame  sent
+		leaves bool // under the policy public; under client all do
+	}{
+		{sent{"messages/complete", `[` + message("ai", "") + `]`}, true}, {sent{"messages/partial", `[` + message("ai", "") + `]`}, true},
+		{sent{"messages/partial", `[` + message("AIMessageChunk", "") + `]`}, true}, {sent{"updates", `{"model":{"messages":[` + message("ai", "") + `]}}`}, true},
+		{fromServer(message("ai", ""), "model"), true}, {fromServer(message("AIMessageChunk", pieces+`,"chunk_position":"last"`), "model"), true},
+		{sent{"messages/complete", `[` + unfinished + `]`}, true}, {sent{"messages/partial", `[` + unfinished + `]`}, false},
+		{fromServer(strings.ReplaceAll(message("AIMessageChunk", pieces), `"finish_reason":"tool_calls"`, ""), "model"), false},
+	} {
+		for _, reader := range []filter.Settings{client, public} {
+			out := leaving(reader, c.frame)
+			if leaves := strings.Contains(out, `"tool_calls":[]`); leaves != (c.leaves || reader.Policy == client.Policy) || strings.Contains(out, "cX") {
+				t.Errorf("%s: of %v this leaves:\n%s", reader.Policy, c.frame, out)
+			}
+		}
+	}
+	for data, want := range map[string]bool{
+		`[` + strings.Replace(message("ai", ""), calls, `"tool_calls":[]`, 1) + `]`:                                                                      false,
+		`[` + strings.Replace(message("ai", ""), calls, `"tool_calls":[],"invalid_tool_calls":[{"name":"f","args":"{","id":"c1","error":"e"}]`, 1) + `]`: true,
+		`[{"type":"ai","id":"lc_run--1","content":"","tool_calls":[],"response_metadata":{"finish_reason":"stop"}}]`:                                     true,
+		`[{"type":"ai","id":"lc_run--1","content":"","tool_calls":[]}]`:                                                                                  true,
+		`[{"type":"ai","id":"lc_run--1","content":"","tool_calls":[],"response_metadata":{"stop_reason":"tool_use"}}]`:                                   false,
+	} {
+		d := (Dialect{}).New(&event.Stream{})
+		decodeFrame(d, sent{"metadata", started})
+		if got := decodeFrame(d, sent{"messages/complete", data}).Has(event.KindFinal); got != want {
+			t.Errorf("%s: final is %t, want %t", data, got, want)
+		}
 	}
 }

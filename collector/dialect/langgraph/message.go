@@ -347,7 +347,7 @@ func (d *decoder) finish(m *message, mayGrow bool, b *event.Batch) {
 			d.noteLeftCall(c, args, m.scope.namespace)
 		}
 	}
-	if len(m.calls) == 0 {
+	if len(m.calls) == 0 && !m.lostCalls() {
 		b.Add(event.KindFinal)
 	}
 }

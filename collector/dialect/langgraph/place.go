@@ -31,13 +31,17 @@ type examination struct {
 	lostPart   bool                          // a part was cut from a frame with cutsAll
 	keptPart   bool                          // a part leaves with the frame
 	cutCalls   map[strictjson.Value]struct{} // the calls among cuts
+	emptied    []strictjson.Value            // the lists of calls of complete messages from which all calls were cut
+	mayGrow    bool                          // the messages of the frame may be unfinished
 	isPushed   bool                          // a node sends the frame while it works
 	toolInput  strictjson.Value              // of an event of a tool
 	toolOutput strictjson.Value              // of an event of a tool, if it is neither a message nor a Command
 }
 
 func (d *decoder) beginExamination(mode string, v strictjson.Value) {
-	d.examination = examination{cuts: d.cuts[:0], cutsAll: mode == modeValues || mode == modeUpdates, isPushed: mode == modeCustom}
+	d.examination = examination{
+		cuts: d.cuts[:0], emptied: d.emptied[:0], cutsAll: mode == modeValues || mode == modeUpdates, mayGrow: mode == modeMessagesPartial, isPushed: mode == modeCustom,
+	}
 	if mode == modeEvents && isToolEvent(v) {
 		data := v.Get("data")
 		d.toolInput = data.Get("input")

@@ -80,7 +80,7 @@ func (d *decoder) readGrown(sc *scope, v strictjson.Value, b *event.Batch) {
 	}
 	m.reportText(v, false, b)
 	d.endModel(m, true, b)
-	d.startCalls(m.scope, v, m.by, b)
+	d.startCalls(m, v, b)
 }
 
 // repeats reports whether a message, or a piece of one, must be skipped. If the message ended without its usage and v has
@@ -168,7 +168,7 @@ func (d *decoder) readWhole(sc *scope, v, metadata strictjson.Value, b *event.Ba
 	}
 	d.seen.add(seenMessage, id)
 	delete(d.announced, id)
-	d.startCalls(m.scope, v, m.by, b)
+	d.startCalls(m, v, b)
 }
 
 // speakerNamed returns the speaker of a message in a graph. The message has the given name, or "". LangChain's
@@ -199,15 +199,21 @@ func (m *message) reportText(v strictjson.Value, thoughts bool, b *event.Batch) 
 }
 
 // startCalls reports the calls of a message. A message without calls is final.
-func (d *decoder) startCalls(sc *scope, v strictjson.Value, by speaker, b *event.Batch) {
+func (d *decoder) startCalls(m *message, v strictjson.Value, b *event.Batch) {
 	calls := v.Get("tool_calls")
 	for c := range calls.Elements() {
-		d.startCall(d.name(c.Get("id")), d.name(c.Get("name")), c.Get("args"), sc, by, b)
+		d.startCall(d.name(c.Get("id")), d.name(c.Get("name")), c.Get("args"), m.scope, m.by, b)
 	}
-	if calls.Len() == 0 {
+	if calls.Len() == 0 && (v.Get("invalid_tool_calls").Len() > 0 || !m.lostCalls()) {
 		b.Add(event.KindFinal)
 	}
 }
+
+// callReasons are the finish reasons of responses with calls.
+var callReasons = []string{"tool_calls", "tool_call", "tool_use", "function_call"}
+
+// lostCalls reports whether a message without calls had some: its finish reason says so. The filter has withheld them.
+func (m *message) lostCalls() bool { return slices.Contains(callReasons, strings.ToLower(m.finish)) }
 
 // Members of a message's response_metadata that hold the model and the finish reason. Models' servers name them differently.
 var (

@@ -75,6 +75,16 @@ func (d *decoder) withholdInternalCalls(message strictjson.Value) {
 			d.cutCall(c)
 		}
 	}
+	d.noteEmptied(message)
+}
+
+// noteEmptied records the list of calls of a complete message if all were cut.
+func (d *decoder) noteEmptied(message strictjson.Value) {
+	calls := message.Get("tool_calls")
+	isComplete := finishOf(message.Get("response_metadata")).Exists() || !d.mayGrow && message.Get("type").Is("ai")
+	if isComplete && calls.Len() > 0 && !slices.ContainsFunc(elementsOf(calls), func(c strictjson.Value) bool { return !d.isCutCall(c) }) {
+		d.emptied = append(d.emptied, calls)
+	}
 }
 
 // withholdCallID records the ID of a call of an internal tool or subagent.

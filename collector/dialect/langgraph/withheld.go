@@ -94,6 +94,9 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	for _, part := range d.cuts {
 		b.Cut(part)
 	}
+	for _, calls := range d.emptied { // the end of the response leaves, even if the message has nothing else
+		b.Substitute(calls, "[]")
+	}
 	d.hideFailures(b)
 	d.shown.isWhole = d.shown.isWhole || mode == modeValues && len(name) == len(modeValues) && !b.Internal
 	d.forgetNamed()

@@ -128,11 +128,12 @@ func TestWorkBesideInternalAgent(t *testing.T) {
 }
 
 // decodeFrame decodes a frame.
-func decodeFrame(d dialect.Decoder, one sent) {
+func decodeFrame(d dialect.Decoder, one sent) *event.Batch {
 	b, s := new(event.Batch), new(event.Stream)
 	b.Begin(s, frameOf(one.name, one.data).Frame, time.Time{})
 	b.Parse(200)
 	d.Decode(dialect.Frame{Frame: b.Frame, JSON: b.JSON}, b)
+	return b
 }
 
 // TestTaskOfCall links the graph of a task with the only call that the task executes.

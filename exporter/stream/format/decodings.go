@@ -161,12 +161,27 @@ func (d *Decodings) next(s *decoding, previous uint64, f replay.Frame) (*event.B
 func (d *Decodings) decode(s *decoding, f replay.Frame) *event.Batch {
 	data, _ := f.Data(nil) // without a buffer for reuse, because the batch is kept
 	b := s.decoder.Decode(sse.Frame{Event: f.Name(), Data: data})
+	dropFinals(b, f.Kinds)
 	d.decoded.Add(1)
 	s.last, s.read = f.Sequence, s.read+len(data)
 	size := b.MemorySize()
 	s.window, s.windowBytes = append(s.window, keptBatch{f.Sequence, b, size}), s.windowBytes+size
 	d.charge(s)
 	return b
+}
+
+// dropFinals turns the marks of final responses in a batch into KindOther, if the whole frame had the end of a response but no mark. Such a
+// response has calls that the filter withheld, and its finish reason may not say so.
+func dropFinals(b *event.Batch, whole replay.Kinds) {
+	if whole&replay.KindsOf(event.KindModelEnded) == 0 || whole&replay.KindsOf(event.KindFinal) != 0 {
+		return
+	}
+	ended := slices.IndexFunc(b.Events, func(e event.Event) bool { return e.Kind == event.KindModelEnded })
+	for i := max(ended, 0); ended >= 0 && i < len(b.Events); i++ {
+		if b.Events[i].Kind == event.KindFinal {
+			b.Events[i].Kind = event.KindOther
+		}
+	}
 }
 
 // charge bounds the window of a decoding and charges what the decoding holds. The caller has locked

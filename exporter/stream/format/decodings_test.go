@@ -182,3 +182,31 @@ func TestWindowOwnsItsFrames(t *testing.T) {
 		}
 	}
 }
+
+// TestFinalsOfWithheldCalls checks that a response whose calls were withheld is no final response. The start of a run keeps its mark.
+func TestFinalsOfWithheldCalls(t *testing.T) {
+	for _, c := range []struct {
+		whole replay.Kinds
+		want  int
+	}{
+		{replay.KindsOf(event.KindModelEnded, event.KindToolStarted), 1},
+		{replay.KindsOf(event.KindModelEnded, event.KindFinal), 2},
+		{replay.KindsOf(event.KindText), 2}, // another frame had the end of the response
+		{0, 2},
+	} {
+		var b event.Batch
+		for _, k := range []event.Kind{event.KindRunStarted, event.KindFinal, event.KindModelEnded, event.KindFinal} {
+			b.Add(k)
+		}
+		dropFinals(&b, c.whole)
+		got := 0
+		for _, e := range b.Events {
+			if e.Kind == event.KindFinal {
+				got++
+			}
+		}
+		if got != c.want {
+			t.Errorf("of a frame with the kinds %b, %d marks remain, want %d", c.whole, got, c.want)
+		}
+	}
+}

@@ -17,6 +17,7 @@ type Frame struct {
 	Stream      *Stream
 	StreamEnded bool // the entry is not a frame but the end of Stream
 	End         event.End
+	Kinds       Kinds // see Entry.Kinds
 
 	wire []byte
 }
@@ -78,7 +79,7 @@ func (r *Ring) EarlierFrames(stream *Stream, before uint64, s *Selection, limit 
 func (s *segment) frame(i int) Frame {
 	f := &s.frames[i]
 	shown := Frame{
-		Sequence: s.first + uint64(i), Number: s.number(i), Source: f.source.Value(), Stream: f.stream,
+		Sequence: s.first + uint64(i), Number: s.number(i), Source: f.source.Value(), Stream: f.stream, Kinds: f.kinds,
 		wire: s.data[s.start(i):f.end:f.end],
 	}
 	if f.marker != nil {
