@@ -26,6 +26,7 @@ type streamState struct {
 	run, session string // of the last published frame
 	frames       uint64 // published ones
 	workLeft     bool   // stated by the last frame, which may be withheld
+	asksInside   bool   // the run has asked an internal question: to readers, it waits for nothing
 }
 
 // NewPublisher returns a Publisher with the given filter settings. It calls withheld for each frame
@@ -55,7 +56,7 @@ func (p *Publisher) Consume(b *event.Batch) {
 	frame, why := f.Apply(b)
 	if why != filter.Passed {
 		if known, ok := p.streams.Load(b.Stream); ok {
-			known.(*streamState).workLeft = b.WorkLeft
+			known.(*streamState).observe(b, why)
 		}
 		p.withheld(why)
 		if frame = filter.FailureFrame(b, why); len(frame.Data) == 0 || f.Excludes(frame) {
@@ -63,7 +64,7 @@ func (p *Publisher) Consume(b *event.Batch) {
 		}
 	}
 	state := p.state(b.Stream)
-	state.workLeft = b.WorkLeft
+	state.observe(b, why)
 	state.run, state.session = b.Run, cmp.Or(b.Session, b.Stream.Session)
 	state.frames++
 	p.publish(replay.Entry{
@@ -71,6 +72,12 @@ func (p *Publisher) Consume(b *event.Batch) {
 		Kinds: replay.Kinds(frame.Kinds), Name: frame.Name, Data: frame.Data, Stream: &state.stream,
 		EventID: b.Frame.ID, Ordinal: state.frames,
 	})
+}
+
+// observe records what a frame says about the end of the run, whether the frame leaves or not.
+func (s *streamState) observe(b *event.Batch, why filter.Reason) {
+	s.workLeft = b.WorkLeft
+	s.asksInside = s.asksInside && !b.Has(event.KindRunStarted) || why == filter.ReasonInternal && b.Has(event.KindInputRequested)
 }
 
 // state returns the state of a stream. Calls for the same stream must not be concurrent.
@@ -94,7 +101,7 @@ func (p *Publisher) Close(s *event.Stream, end event.End, _ time.Time) {
 		return
 	}
 	state := known.(*streamState)
-	if end == event.EndOfStream && state.workLeft {
+	if end == event.EndOfStream && state.workLeft && !state.asksInside {
 		end = event.EndUnfinished
 	}
 	p.publish(replay.Entry{

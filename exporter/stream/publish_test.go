@@ -15,6 +15,9 @@ func TestUnfinishedEnd(t *testing.T) {
 	table := event.Table{Discriminators: []string{"type"}, Types: map[string]event.Type{"t": {Client: true}}}
 	shown := event.Batch{WorkLeft: true}
 	withheld := func(workLeft bool) event.Batch { return event.Batch{WorkLeft: workLeft, Internal: true} }
+	of := func(isInternal bool, k event.Kind) event.Batch {
+		return event.Batch{WorkLeft: true, Internal: isInternal, Events: []event.Event{{Kind: k}}}
+	}
 	for name, c := range map[string]struct {
 		batches []event.Batch
 		end     event.End
@@ -24,6 +27,11 @@ func TestUnfinishedEnd(t *testing.T) {
 		"no work left":                           {[]event.Batch{shown, {}}, event.EndOfStream, event.EndOfStream},
 		"work left by a withheld frame":          {[]event.Batch{{}, withheld(true)}, event.EndOfStream, event.EndUnfinished},
 		"no work left, by a withheld frame":      {[]event.Batch{shown, withheld(false)}, event.EndOfStream, event.EndOfStream},
+		"a question":                             {[]event.Batch{shown, of(false, event.KindInputRequested)}, event.EndOfStream, event.EndUnfinished},
+		"an internal question":                   {[]event.Batch{shown, of(true, event.KindInputRequested), shown}, event.EndOfStream, event.EndOfStream},
+		"an internal question of a run before":   {[]event.Batch{shown, of(true, event.KindInputRequested), of(false, event.KindRunStarted)}, event.EndOfStream, event.EndUnfinished},
+		"another internal frame":                 {[]event.Batch{shown, of(true, event.KindText)}, event.EndOfStream, event.EndUnfinished},
+		"an internal question, and a break":      {[]event.Batch{shown, of(true, event.KindInputRequested)}, event.EndBroken, event.EndBroken},
 		"a connection that breaks in the middle": {[]event.Batch{shown}, event.EndBroken, event.EndBroken},
 	} {
 		var got *replay.Entry
