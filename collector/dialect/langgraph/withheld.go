@@ -180,8 +180,8 @@ func add(set *wire.SharedSet, name string, shared bool) {
 // withholdMessage records a message that is withheld, and the calls in it.
 func (d *decoder) withholdMessage(v strictjson.Value, shared bool) {
 	d.reuseCalls(v)
-	d.withheldCalls.unnamed.Remove(d.name(v.Get("id")))
 	d.withholdID(v.Get("id"), shared)
+	d.withheldCalls.unnamed.Remove(d.name(v.Get("id")))
 	d.shown.remove(v.Get("id").String())
 	d.withheldCalls.begin(d, v)
 	d.withheldCalls.end(d, v)
