@@ -25,6 +25,7 @@ type Account struct {
 	budget     *Budget
 	ownLimit   int64 // maximum bytes of this account
 	totalLimit int64 // maximum bytes of all accounts together for this one to reserve more
+	guaranteed int64 // bytes that the account may take however much other accounts take
 	used       atomic.Int64
 	shed       atomic.Uint64
 }
@@ -37,13 +38,20 @@ func (b *Budget) Account(name string, own, total float64) *Account {
 	return a
 }
 
+// Guarantee lets the account take a share of the budget, up to its own limit, however much other accounts take. Call it before the budget
+// is used. It returns the account.
+func (a *Account) Guarantee(share float64) *Account {
+	a.guaranteed = int64(share * float64(a.budget.limit))
+	return a
+}
+
 // Reserve takes n bytes. If there is no room for them, it counts a refusal and returns false.
 func (a *Account) Reserve(n int) bool {
 	if a == nil {
 		return true
 	}
 	own, total := a.used.Add(int64(n)), a.budget.used.Add(int64(n))
-	if own > a.ownLimit || total > a.totalLimit {
+	if own > a.ownLimit || own > a.guaranteed && total > a.totalLimit {
 		a.Charge(-n)
 		a.shed.Add(1)
 		return false
@@ -91,7 +99,8 @@ func (a *Account) Remaining() int {
 	if a == nil {
 		return math.MaxInt
 	}
-	return int(min(a.ownLimit-a.used.Load(), a.totalLimit-a.budget.used.Load()))
+	own := a.used.Load()
+	return int(min(a.ownLimit-own, max(a.guaranteed-own, a.totalLimit-a.budget.used.Load())))
 }
 
 // CountShed counts an item that was dropped to make room.

@@ -39,6 +39,23 @@ func TestReserve(t *testing.T) {
 	}
 }
 
+// TestGuarantee checks that an account gets its guaranteed share when others have taken the rest, and no more.
+func TestGuarantee(t *testing.T) {
+	b := New(1000)
+	readers, other := b.Account("readers", 0.5, 0.6).Guarantee(0.05), b.Account("other", 1, 1)
+	other.Charge(700)
+	if got := readers.Remaining(); got != 50 {
+		t.Errorf("Remaining() = %d, want 50", got)
+	}
+	if !readers.Reserve(50) || readers.Reserve(1) || readers.Remaining() != 0 {
+		t.Errorf("Reserve must succeed up to the guaranteed share and no further; %d remain", readers.Remaining())
+	}
+	other.Release(700)
+	if got := readers.Remaining(); got != 450 || !readers.Reserve(450) || readers.Reserve(1) {
+		t.Errorf("without others, %d remain, want 450", got)
+	}
+}
+
 // TestRemaining checks that Remaining respects the limits of the account and of the total.
 func TestRemaining(t *testing.T) {
 	b := New(1000)

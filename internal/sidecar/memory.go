@@ -10,7 +10,8 @@ import (
 // memory is the memory budget of the process with the accounts of its queues and buffers. An account has two
 // limits: the part of the budget that it may use, and the part that all accounts together may use before it
 // gets no more. Thus queues leave room for the replay buffer, and the replay buffer leaves room for queues.
-//   - Subscribers are refused, and wait for memory, when two thirds of the budget are used: the rest stays for telemetry.
+//   - Subscribers are refused, and wait for memory, when two thirds of the budget are used: the rest stays for telemetry. A twentieth is
+//     always theirs.
 //   - Queues and open runs hold telemetry. It is dropped when three quarters of the budget are used.
 //   - The replay buffer shrinks when nine tenths are used.
 //   - An open request to an agent takes memory in any case. Up to three quarters of the budget are set aside for
@@ -31,10 +32,13 @@ type memory struct {
 const defaultBudget config.Bytes = 400 << 20
 
 // subscribersShare is the share of the budget that subscribers and the frames copied for them may take. They get no more
-// when all accounts together use subscribersTotal.
+// when all accounts together use subscribersTotal, except for the first ones, which get subscribersGuaranteed: telemetry must not keep all
+// readers out.
 const (
 	subscribersShare = 0.6
 	subscribersTotal = 0.66
+
+	subscribersGuaranteed = 0.05
 )
 
 // budgetOfSubscribers returns the budget in which all allowed subscribers have room.
@@ -60,7 +64,7 @@ func newMemory(c config.Limits, fixed, unlimited config.Bytes) *memory {
 		runs:      b.Account("runs", 0.25, 0.75),
 		content:   b.Account("content", 0.25, 0.75),
 		replay:    b.Account("replay", 0.5, 0.9),
-		decodings: b.Account("decodings", 0.25, subscribersTotal), subscribers: b.Account("subscribers", subscribersShare, subscribersTotal),
+		decodings: b.Account("decodings", 0.25, subscribersTotal), subscribers: b.Account("subscribers", subscribersShare, subscribersTotal).Guarantee(subscribersGuaranteed),
 		turns:     budget.NewTurns(b.Account("large_frames", 1, 1), limit/4),
 		frames:    source.NewFrameMemory(b.Account("relays", 1, 1)),
 		observers: source.NewObserverSlots(),
