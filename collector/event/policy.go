@@ -35,6 +35,9 @@ type Table struct {
 	Envelopes     []string
 	DeepEnvelopes bool
 
+	// OwnEnvelopes maps the name of an envelope to members that are envelopes in it, but hold other data elsewhere.
+	OwnEnvelopes map[string][]string
+
 	// DeepMembers are the members of a frame or an envelope in which discriminators are checked at any
 	// depth.
 	DeepMembers []string

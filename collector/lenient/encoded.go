@@ -25,7 +25,7 @@ func textNamesInternal(t *event.Table, text []byte, deep bool) bool {
 		return bytes.Contains(Text(text), []byte("internal")) || bytes.IndexByte(text, '\\') >= 0
 	}
 	if root := doc.Root(); root.Kind() != strictjson.String {
-		return namesInternal(t, root, deep)
+		return namesInternal(t, root, deep, nil)
 	}
 	return textNamesInternal(t, doc.Root().Text(), deep)
 }

@@ -47,7 +47,7 @@ func checkNames(t *event.Table, p *Prefilter, frame strictjson.Value) event.Name
 			return event.NamesInternal
 		}
 		deep := t.DeepEnvelopes || MatchesAny(text, t.DeepMembers)
-		if (deep || MatchesAny(text, t.Envelopes)) && namesInternal(t, value, deep) || encodesInternal(t, text, value, deep) {
+		if (deep || MatchesAny(text, t.Envelopes)) && namesInternal(t, value, deep, ownEnvelopes(t, text)) || encodesInternal(t, text, value, deep) {
 			return event.NamesInternal
 		}
 	}
@@ -68,11 +68,22 @@ func isInternalType(t *event.Table, v strictjson.Value) bool {
 // HasInternalDiscriminator reports whether a discriminator of an envelope, or of an envelope within
 // it, is internal.
 func HasInternalDiscriminator(t *event.Table, v strictjson.Value) bool {
-	return namesInternal(t, v, t.DeepEnvelopes)
+	return namesInternal(t, v, t.DeepEnvelopes, nil)
 }
 
-// namesInternal is HasInternalDiscriminator. If deep is set, every member is an envelope.
-func namesInternal(t *event.Table, v strictjson.Value, deep bool) bool {
+// ownEnvelopes returns the members that are envelopes in the envelope with this name, in addition to those of the table.
+func ownEnvelopes(t *event.Table, name []byte) (own []string) {
+	for in, members := range t.OwnEnvelopes {
+		if MatchesAny(name, []string{in}) {
+			own = append(own, members...)
+		}
+	}
+	return own
+}
+
+// namesInternal is HasInternalDiscriminator. own are further members that are envelopes in v. If deep is set, every member is an
+// envelope.
+func namesInternal(t *event.Table, v strictjson.Value, deep bool, own []string) bool {
 	for name, value := range v.Members() {
 		text := name.Text()
 		if MatchesAny(text, t.Discriminators) && isInternalType(t, value) || hasInternalName(t, text, value) {
@@ -81,12 +92,12 @@ func namesInternal(t *event.Table, v strictjson.Value, deep bool) bool {
 		// Search each member only once, even if it is an envelope for two reasons: the effort would be
 		// 2^depth.
 		within := deep || MatchesAny(text, t.DeepMembers)
-		if (within || MatchesAny(text, t.Envelopes)) && namesInternal(t, value, within) || encodesInternal(t, text, value, within) {
+		if (within || MatchesAny(text, t.Envelopes) || MatchesAny(text, own)) && namesInternal(t, value, within, ownEnvelopes(t, text)) || encodesInternal(t, text, value, within) {
 			return true
 		}
 	}
 	for element := range v.Elements() {
-		if namesInternal(t, element, deep) {
+		if namesInternal(t, element, deep, own) {
 			return true
 		}
 	}

@@ -17,9 +17,11 @@ var table = event.Table{
 	// No frame of the protocol has the member "event", but other protocols name their events in it.
 	Labels: []string{"name", "event", "object"},
 	// An error is not an envelope: its type may be "internal_server_error" (LiteLLM) or "InternalServerError" (vLLM).
-	Envelopes:  []string{"response", "item", "part", "output", "content", "summary", "data", "event", "providerData", "raw_item", "rawItem", "result", "choices", "delta", "tool_calls", "annotation"},
-	Events:     eventNames,
-	KeptEvents: eventNames, // OpenAI's client for JavaScript raises an exception for "error"
+	Envelopes: []string{"response", "item", "part", "content", "summary", "data", "event", "providerData", "raw_item", "rawItem", "result", "choices", "delta", "tool_calls", "annotation"},
+	// The output of a response has items. The output of an item is the result of a tool, whose members the tool chooses.
+	OwnEnvelopes: map[string][]string{"response": {"output"}},
+	Events:       eventNames,
+	KeptEvents:   eventNames, // OpenAI's client for JavaScript raises an exception for "error"
 	// An instruction may be in any object, except where users choose the members' names. vLLM's input_messages hold the text of the prompt.
 	Instructions: &event.Instructions{Roles: wire.InstructionRoles, Members: []string{"input_messages"}, Skipped: []string{"instructions", "tools", "metadata", "variables", "attributes"}},
 	FailureData:  failure,

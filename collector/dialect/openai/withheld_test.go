@@ -83,6 +83,29 @@ func TestResultsOfWithheldCalls(t *testing.T) {
 	}
 }
 
+// TestResultsAreData sends results and arguments that a tool or a model chooses. Their members are no marks. The items of a response are
+// not chosen by a tool.
+func TestResultsAreData(t *testing.T) {
+	for _, result := range []string{`{"type":"internal","x":"secret"}`, `{"kind":"internal_transfer","x":"secret"}`, `[{"type":"internal","x":"secret"}]`, `{"data":[{"kind":"internal","x":"secret"}]}`} {
+		for _, sent := range []string{
+			`{"type":"run_item_stream_event","name":"tool_output","item":{"type":"tool_call_output_item","output":` + result + `,"raw_item":{"type":"function_call_output","call_id":"c","output":"x"}}}`,
+			`{"type":"run_item_stream_event","name":"tool_output","item":{"type":"tool_call_output_item","rawItem":{"type":"function_call_result","callId":"c","output":` + result + `}}}`,
+			`{"type":"run_item_stream_event","name":"tool_called","item":{"type":"tool_call_item","raw_item":{"type":"function_call","call_id":"c","name":"f","arguments":` + result + `}}}`,
+			`{"type":"response.output_item.done","output_index":1,"item":{"type":"mcp_call","id":"c","name":"f","arguments":"","output":` + result + `}}`,
+			`{"type":"response.completed","response":{"id":"r","output":[{"type":"function_call_output","id":"o","call_id":"c","output":` + result + `}]}}`,
+		} {
+			if out := leaving(t, client, stream(created, sent, strings.Replace(added, `"output_index":0`, `"output_index":2`, 1))); !strings.Contains(out, sent) || !strings.Contains(out, `"id":"i"`) {
+				t.Errorf("of %s this leaves: %s", sent, out)
+			}
+		}
+	}
+	for _, output := range []string{`[{"type":"internal","x":"secret"}]`, `[[{"type":"function_call","kind":"internal","x":"secret"}]]`, `{"type":"internal","x":"secret"}`} {
+		checkStaysIn(t, []filter.Settings{client, public}, created,
+			`{"type":"response.completed","response":{"id":"r","Output":`+output+`}}`,
+			`{"type":"raw_model_stream_event","data":{"type":"response_done","response":{"id":"r","output":`+output+`}}}`)
+	}
+}
+
 // TestUnclearMessages sends messages with a role or form that the protocol does not have.
 func TestUnclearMessages(t *testing.T) {
 	checkStaysIn(t, []filter.Settings{client, public}, created, strings.Replace(added, `"assistant"`, "null", 1), delta)
