@@ -196,6 +196,11 @@ func (d *decoder) reportReasoning(item strictjson.Value, known *itemState, b *ev
 // callID returns the ID of a call, as the API or the Agents SDK for JavaScript names it.
 func callID(item strictjson.Value) strictjson.Value { return item.First("call_id", "callId") }
 
+// approvalOf returns the ID of the approval request that an item answers. The Agents SDK for JavaScript has it in `providerData`.
+func approvalOf(item strictjson.Value) strictjson.Value {
+	return cmp.Or(item.Get("approval_request_id"), item.Get("providerData").Get("approval_request_id"))
+}
+
 func (d *decoder) itemID(item strictjson.Value) string {
 	if id := d.name(item.Get("id")); id != fakeID {
 		return id

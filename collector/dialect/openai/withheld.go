@@ -191,11 +191,10 @@ func (w *withheldSet) knows(key string) bool {
 	return known || w.seen.Contains(key)
 }
 
-// isWithheld reports whether a place is withheld, or may be.
+// isWithheld reports whether a place, or the approval request that it answers, is withheld, or may be.
 func (w *withheldSet) isWithheld(at place) bool {
-	return w.withheld.IsFull() || at.unclear && w.withheld.Len() > 0 || slices.ContainsFunc(at.keys, func(key string) bool {
-		return w.withheld.Contains(key) || w.shared.IsShared(key)
-	})
+	contains := func(key string) bool { return w.withheld.Contains(key) || w.shared.IsShared(key) }
+	return w.withheld.IsFull() || at.unclear && w.withheld.Len() > 0 || at.asked != "" && contains(at.asked) || slices.ContainsFunc(at.keys, contains)
 }
 
 // isOrphan reports whether the item at a place may have begun in a frame that was withheld or unreadable.
@@ -271,6 +270,7 @@ func (w *withheldSet) check(k kind, f dialect.Frame, at place, b *event.Batch) {
 // use any of them.
 type place struct {
 	keys    []string
+	asked   string // key of the approval request that the item answers, or ""
 	part    string // partNumber and the number of the part of an item, or "" for none
 	unclear bool   // a number is not an integer, so readers may understand it differently
 	shared  bool   // items of other responses may have its number
@@ -332,12 +332,21 @@ func choicePlace(choice strictjson.Value) (at place) {
 func (at *place) addItem(item strictjson.Value) {
 	at.addID(item.Get("id"))
 	at.addID(callID(item))
+	at.asked = idKey(approvalOf(item))
 }
 
 func (at *place) addID(id strictjson.Value) {
-	if s := id.String(); s != "" && s != fakeID {
-		at.keys = append(at.keys, itemID+dialect.Name(s))
+	if key := idKey(id); key != "" {
+		at.keys = append(at.keys, key)
 	}
+}
+
+// idKey returns the key of an item's ID, or "" for none.
+func idKey(id strictjson.Value) string {
+	if s := id.String(); s != "" && s != fakeID {
+		return itemID + dialect.Name(s)
+	}
+	return ""
 }
 
 // addNumber adds a number as a key. All spellings of a number give the same key.

@@ -83,6 +83,30 @@ func TestResultsOfWithheldCalls(t *testing.T) {
 	}
 }
 
+// TestAnswersOfWithheldApprovals sends the answer to a withheld approval request, and the call that it allows. Those of another one leave.
+func TestAnswersOfWithheldApprovals(t *testing.T) {
+	const call = `{"id":"c","type":"mcp_call","name":"f","arguments":"secret","output":"secret","approval_request_id":"q"}`
+	asked := `{"type":"response.output_item.added","output_index":0,"item":{"id":"q","type":"mcp_approval_request","name":"f","arguments":"secret","kind":"internal"}}`
+	askedItem := `{"type":"run_item_stream_event","name":"mcp_approval_requested","item":{"type":"mcp_approval_request_item","raw_item":{"id":"q","type":"mcp_approval_request","name":"f","arguments":"secret","kind":"internal"}}}`
+	for _, next := range [][]string{
+		{`{"type":"response.output_item.added","output_index":1,"item":` + call + `}`},
+		{`{"type":"response.output_item.added","output_index":1,"item":` + call + `}`, `{"type":"response.mcp_call_arguments.done","output_index":1,"item_id":"c","arguments":"secret"}`},
+		{`{"type":"response.output_item.done","output_index":1,"item":{"id":"a","type":"mcp_approval_response","approval_request_id":"q","approve":false,"reason":"secret"}}`},
+		{`{"type":"response.output_item.added","output_index":1,"item":{"id":"c","type":"mcp_call","name":"f","arguments":""}}`, `{"type":"response.completed","response":{"id":"r","output":[` + call + `]}}`},
+		{`{"type":"run_item_stream_event","name":"tool_called","item":{"type":"tool_call_item","raw_item":` + call + `}}`},
+		{`{"type":"run_item_stream_event","name":"tool_called","item":{"type":"tool_call_item","rawItem":{"id":"c","type":"hosted_tool_call","name":"mcp_call","output":"secret","providerData":{"type":"mcp_call","approval_request_id":"q"}}}}`},
+		{`{"type":"run_item_stream_event","name":"mcp_approval_response","item":{"type":"mcp_approval_response_item","raw_item":{"type":"mcp_approval_response","approval_request_id":"q","approve":false,"reason":"secret"}}}`},
+	} {
+		for _, first := range []string{asked, askedItem} {
+			checkStaysIn(t, []filter.Settings{client, public}, append([]string{created, first}, next...)...)
+		}
+	}
+	other := `{"type":"response.output_item.added","output_index":1,"item":` + strings.Replace(call, `"q"`, `"p"`, 1) + `}`
+	if out := leaving(t, client, stream(created, asked, other)); !strings.Contains(out, other) {
+		t.Errorf("of the call that another request allows this leaves: %s", out)
+	}
+}
+
 // TestResultsAreData sends results and arguments that a tool or a model chooses. Their members are no marks. The items of a response are
 // not chosen by a tool.
 func TestResultsAreData(t *testing.T) {
