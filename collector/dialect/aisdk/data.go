@@ -2,6 +2,7 @@ package aisdk
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -14,16 +15,12 @@ import (
 // replaces it. A transient part is not reported, because the message does not keep it.
 func (d *decoder) data(v strictjson.Value, b *event.Batch) {
 	name := v.Get("type").Text()[len(dataPrefix):]
-	key := dataKey{name: d.names.Truncate(name, dialect.MaxName)}
+	key := contentKey{kind: dataPrefix + d.names.Truncate(name, dialect.MaxName)}
 	if id := v.Get("id"); id.Kind() > strictjson.Null {
 		key.id = dialect.Name(string(id.Raw()))
 	}
-	b.Internal = lenient.IsInternal(name) || d.dataParts.replacesWithheld(key, d.missed.data) || d.isWithheldElsewhere(key.shared())
-	d.dataParts.add(key, d.withheld || b.Internal)
-	if key.id != "" && (d.withheld || b.Internal) {
-		d.withhold(key.shared())
-	}
-	if b.Internal {
+	b.Internal = lenient.IsInternal(name)
+	if d.checkContent(key, d.missed.data, b); b.Internal {
 		return
 	}
 	if transient, _ := v.Get("transient").Bool(); transient {
@@ -31,7 +28,7 @@ func (d *decoder) data(v strictjson.Value, b *event.Batch) {
 	}
 	content := v.Get("data")
 	e := b.Add(event.KindArtifact)
-	e.ID, e.Name = d.name(v.Get("id")), key.name
+	e.ID, e.Name = d.name(v.Get("id")), strings.TrimPrefix(key.kind, dataPrefix)
 	e.Artifact.Kind = event.ArtifactData
 	if content.Exists() {
 		e.Artifact.Bytes = event.Count{N: int64(len(content.Raw())), Known: true}
@@ -41,36 +38,13 @@ func (d *decoder) data(v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// dataKey identifies a part that the application defines. The SDK replaces a part by a later one with the same key.
-type dataKey struct{ name, id string }
-
-func (k dataKey) shared() sharedID { return sharedID{dataPrefix + k.name, k.id} }
-
-// dataParts holds the parts that the application defines and may replace.
-type dataParts struct {
-	shown, withheld wire.Set[dataKey]
-}
-
-// replacesWithheld reports whether a part may replace a withheld one. missed says that an unreadable frame may have been such a
-// part. A part without an ID replaces no other.
-func (p *dataParts) replacesWithheld(key dataKey, missed bool) bool {
-	return key.id != "" && (p.withheld.MayContain(key) || missed && !p.shown.Contains(key))
-}
-
-func (p *dataParts) add(key dataKey, withheld bool) {
-	switch {
-	case key.id == "":
-	case withheld:
-		p.withheld.Add(key)
-	default:
-		p.shown.Add(key)
-	}
-}
-
 // file reports a file as an artifact. Its size is known only if its URL contains it.
 func (d *decoder) file(v strictjson.Value, b *event.Batch) {
 	d.continueResponse(b)
 	url := v.Get("url")
+	if d.checkContent(fileKey(url), d.missed.files, b); b.Internal {
+		return
+	}
 	e := b.Add(event.KindArtifact)
 	e.Artifact.Kind, e.Artifact.Complete = event.ArtifactFile, true
 	if _, digits, isData := bytes.Cut(url.Text(), []byte(";base64,")); isData && bytes.HasPrefix(url.Text(), []byte("data:")) {
@@ -81,13 +55,21 @@ func (d *decoder) file(v strictjson.Value, b *event.Batch) {
 	}
 }
 
+// reasoningFile reads a file that a model made while it was thinking.
+func (d *decoder) reasoningFile(v strictjson.Value, b *event.Batch) {
+	d.modelPart(v, b)
+	d.checkContent(fileKey(v.Get("url")), d.missed.files, b)
+}
+
 // maxQuote bounds the texts of a citation, in bytes.
 const maxQuote = 512
 
 // source reports a source that the model used.
 func (d *decoder) source(v strictjson.Value, b *event.Batch) {
 	d.continueResponse(b)
-	d.cite(v, v.Get("sourceId"), b)
+	if d.checkContent(sourceKey(v.Get("sourceId")), d.missed.sources, b); !b.Internal {
+		d.cite(v, v.Get("sourceId"), b)
+	}
 }
 
 // cite reports a source, unless the answer has named it before.

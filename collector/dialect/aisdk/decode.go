@@ -34,7 +34,7 @@ type runState struct {
 	parts       parts
 	partCount   int // of the answer so far
 	calls       calls
-	dataParts   dataParts
+	contents    contents
 	cited       wire.Set[string] // IDs of the sources that the answer has named
 	missedStart bool             // a frame that was withheld may have started anything
 	missed      missed

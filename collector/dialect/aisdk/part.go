@@ -157,16 +157,21 @@ func (d *decoder) partDelta(v strictjson.Value, b *event.Batch) {
 	b.NameTexts(open.name)
 }
 
+// cutOffEnd returns the type of an end that leaves without content.
+func cutOffEnd(key partKey) string {
+	if key.isReasoning {
+		return typeCutOffReasoningEnd
+	}
+	return typeCutOffTextEnd
+}
+
 // partEnd reports the whole text, if the part is one and its start was seen. If a piece was withheld, the end leaves without content:
 // a client shows a part without an end as one that is still written.
 func (d *decoder) partEnd(v strictjson.Value, b *event.Batch) {
 	d.continueResponse(b)
 	key := d.partKey(v)
 	if open := d.parts[key]; open != nil && open.withheld && !open.continued && !d.withheld {
-		b.Type = typeCutOffTextEnd
-		if key.isReasoning {
-			b.Type = typeCutOffReasoningEnd
-		}
+		b.Type = cutOffEnd(key)
 		delete(d.parts, key)
 		return
 	}
@@ -180,6 +185,12 @@ func (d *decoder) partEnd(v strictjson.Value, b *event.Batch) {
 	}
 	b.NameTexts(open.name)
 	for citation := range v.Get("citations").Elements() { // since 7.0
+		if d.citesWithheld(citation) {
+			if b.Type = typeOrphan; !open.continued {
+				b.Type = cutOffEnd(key) // no rule cuts a single citation
+			}
+			continue
+		}
 		if source := citation.Get("source"); source.Get("id").Kind() == strictjson.String {
 			d.cite(source, source.Get("id"), b)
 		}

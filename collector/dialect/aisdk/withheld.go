@@ -40,14 +40,18 @@ func (d *decoder) withhold(s sharedID) {
 
 // missed says what may have started in unreadable frames, although later frames could start it too.
 type missed struct {
-	data  bool // a part that the application defines
-	calls bool // a call whose arguments arrive in pieces
+	data    bool // a part that the application defines
+	sources bool
+	files   bool
+	calls   bool // a call whose arguments arrive in pieces
 }
 
 // miss records an unreadable frame.
 func (d *decoder) miss(data []byte) {
 	d.missedStart = true
 	d.missed.data = d.missed.data || mayContain(data, dataPrefix)
+	d.missed.sources = d.missed.sources || mayContain(data, typeSourceURL) || mayContain(data, typeSourceDocument)
+	d.missed.files = d.missed.files || mayContain(data, `"file"`) || mayContain(data, typeReasoningFile)
 	d.missed.calls = d.missed.calls || mayContain(data, typeToolInputStart)
 }
 

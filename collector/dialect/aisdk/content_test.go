@@ -1,0 +1,86 @@
+package aisdk_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// TestRepeatedContents repeats a source or a file that was withheld or unreadable. Another one leaves.
+func TestRepeatedContents(t *testing.T) {
+	const (
+		url      = `{"type":"source-url","sourceId":"s","url":"https://example.org"}`
+		document = `{"type":"source-document","sourceId":"s","mediaType":"text/plain","title":"T"}`
+		file     = `{"type":"file","url":"https://example.org/f","mediaType":"text/plain"}`
+		thought  = `{"type":"reasoning-file","url":"https://example.org/f","mediaType":"text/plain"}`
+	)
+	internal := func(frame string) string {
+		return strings.TrimSuffix(frame, "}") + `,"providerMetadata":{"x":{"kind":"internal"}}}`
+	}
+	unreadable := func(frame string) string { return strings.TrimSuffix(frame, "}") + `,"x":1,"X":1}` }
+	another := strings.NewReplacer(`"s"`, `"r"`, "/f", "/g")
+	for _, c := range []struct {
+		first, then string
+		leaves      bool
+	}{
+		{internal(url), url, false},
+		{internal(url), document, false},
+		{internal(document), url, false},
+		{internal(file), file, false},
+		{internal(file), thought, false},
+		{internal(thought), file, false},
+		{strings.Replace(internal(url), `"s"`, "7", 1), strings.Replace(url, `"s"`, `"7"`, 1), false},
+		{unreadable(url), url, false},
+		{unreadable(document), document, false},
+		{unreadable(file), file, false},
+
+		{url, url, true},
+		{internal(url), another.Replace(url), true},
+		{internal(url), file, true},
+		{internal(file), another.Replace(file), true},
+		{unreadable(url), file, true},
+		{unreadable(file), url, true},
+		{`{"type":"tool-output-available","toolCallId":"c","output":{"a":1,"A":2}}`, url, true},
+	} {
+		for _, policy := range []event.Policy{event.PolicyClient, event.PolicyPublic} {
+			sent := []string{c.first, c.then}
+			if got := last(leavesOf(t, newAnswer(), policy, sent...)); (got != withheld) != c.leaves {
+				t.Errorf("%s: the last of %s leaves as %s", policy, sent, got)
+			}
+		}
+	}
+	if got := last(leavesOf(t, newAnswer(), event.PolicyClient, internal(url), url, "[DONE]", url)); got != unchanged {
+		t.Errorf("the source of the next answer leaves as %s", got)
+	}
+}
+
+// TestCitedContents ends a text that cites a withheld source. The end leaves without its citations.
+func TestCitedContents(t *testing.T) {
+	const start, piece, source = `{"type":"text-start","id":"t"}`, `{"type":"text-delta","id":"t","delta":"x"}`, `{"type":"source-url","sourceId":"s","url":"https://example.org"}`
+	internal := strings.TrimSuffix(source, "}") + `,"providerMetadata":{"x":{"kind":"internal"}}}`
+	for _, citation := range []string{`{"source":{"sourceType":"url","id":"s","url":"secret"},"citedText":"secret"}`, `{"sourceId":"s","citedText":"secret"}`, `{"source":{"sourceId":"s","url":"secret"}}`} {
+		end := `{"type":"text-end","id":"t","citations":[{"source":{"id":"r"}},` + citation + `]}`
+		for _, c := range []struct {
+			sent []string
+			want string
+		}{
+			{[]string{start, source, piece, end}, unchanged},
+			{[]string{start, internal, piece, end}, `{"type":"text-end","id":"t"}`},
+			{[]string{internal, piece, end}, withheld},
+		} {
+			if got := last(leavesOf(t, newAnswer(), event.PolicyClient, c.sent...)); got != c.want {
+				t.Errorf("the last of %s leaves as %s, want %s", c.sent, got, c.want)
+			}
+		}
+		each(t, []string{start, internal, piece, end}, func(b *event.Batch) {
+			if strings.HasPrefix(b.Type, "end") {
+				for _, e := range b.Events {
+					if e.Citation.URI == "secret" {
+						t.Errorf("a withheld source is reported beside an end that leaves")
+					}
+				}
+			}
+		})
+	}
+}
