@@ -58,6 +58,9 @@ func (c NamedCall) key() string {
 
 func toolKey(name string) string { return "tool " + name }
 
+// laterIDKey returns the key of a tool of which a call without an ID began. Its response may have the ID. The key of "" stands for any tool.
+func laterIDKey(tool string) string { return "later ID " + tool }
+
 // IsEmpty reports whether no frame can be of a withheld call.
 func (c *WithheldCalls) IsEmpty() bool { return c.own.Len() == 0 && c.others.IsEmpty() && !c.missed }
 
@@ -95,7 +98,12 @@ func (c *WithheldCalls) withhold(call NamedCall) {
 		c.ended.Add(key)
 	}
 	c.own.Add(key)
-	if call.ID != "" {
+	switch {
+	case call.ID == "" && call.As == CallBegins:
+		c.missed = c.missed || call.Tool == ""
+		c.own.Add(laterIDKey(call.Tool))
+		c.own.Add(laterIDKey(""))
+	case call.ID != "":
 		c.own.Add(toolKey(call.Tool))
 		c.others.Add(call.ID)
 		if mayBeInvocation(call.ID) {
@@ -137,7 +145,7 @@ func (c *WithheldCalls) isWithheld(call NamedCall, named []NamedCall) bool {
 		return call.As != CallBegins || !c.hasEnded(key)
 	case call.As == CallBegins || c.shown.Contains(key):
 		return false
-	case call.ID != "" && c.others.Contains(call.ID):
+	case call.ID != "" && c.others.Contains(call.ID), (call.Ends || call.Tool != "") && c.own.Contains(laterIDKey(call.Tool)):
 		return true
 	}
 	return call.As == CallRepeated && c.mayMiss() && !slices.ContainsFunc(named, func(other NamedCall) bool { return other.As == CallBegins && other.key() == key })
