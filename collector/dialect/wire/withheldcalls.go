@@ -141,6 +141,8 @@ func (c *WithheldCalls) isWithheld(call NamedCall, named []NamedCall) bool {
 		return c.isOfWork(call)
 	case call.ID == "" && call.As != CallRepeated:
 		return false
+	case call.ID == "" && call.Tool == "": // it may be of any call
+		return c.own.Len() > 0 || c.missed
 	case c.own.Contains(key):
 		return call.As != CallBegins || !c.hasEnded(key)
 	case call.As == CallBegins || c.shown.Contains(key):
