@@ -99,8 +99,11 @@ func (a *Account) Remaining() int {
 	if a == nil {
 		return math.MaxInt
 	}
-	own := a.used.Load()
-	return int(min(a.ownLimit-own, max(a.guaranteed-own, a.totalLimit-a.budget.used.Load())))
+	own, shared := a.used.Load(), a.totalLimit-a.budget.used.Load()
+	if a.guaranteed > 0 {
+		shared = max(shared, a.guaranteed-own)
+	}
+	return int(min(a.ownLimit-own, shared))
 }
 
 // CountShed counts an item that was dropped to make room.

@@ -47,6 +47,11 @@ func TestGuarantee(t *testing.T) {
 	if got := readers.Remaining(); got != 50 {
 		t.Errorf("Remaining() = %d, want 50", got)
 	}
+	other.Charge(1000)
+	if got := other.Remaining(); got != -700 {
+		t.Errorf("without a guarantee, Remaining() = %d, want -700", got)
+	}
+	other.Release(1000)
 	if !readers.Reserve(50) || readers.Reserve(1) || readers.Remaining() != 0 {
 		t.Errorf("Reserve must succeed up to the guaranteed share and no further; %d remain", readers.Remaining())
 	}
