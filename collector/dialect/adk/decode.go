@@ -49,6 +49,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		}
 	case fr.errorValue.Exists() && isErrorFrame(v):
 		b.Run, b.Type = d.run, typeError
+		b.PublicForm = d.withheld.mayQuote(fr.errorValue, fr.errorDetails.Get("error_message"))
 		b.Time = wire.Time(fr.errorDetails.Get("timestamp"))
 		code := wire.MostSpecific(wire.Code(fr.errorDetails.Get("error_type")), wire.ErrorCode(fr.errorValue))
 		repeats := d.lastError.isRepeatedBy(fr.errorDetails.Get("error_message"))

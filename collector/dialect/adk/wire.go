@@ -181,6 +181,11 @@ func (f *frame) reportsFailure() bool {
 	return f.remote.failure != event.NoFailure || wire.IsFailureCode(f.errorCode) || f.hasOnlyErrorMessage()
 }
 
+// hasError reports whether the event has a failure or the message of an error.
+func (f *frame) hasError() bool {
+	return f.reportsFailure() || f.errorMessage.Exists() && !f.errorMessage.Is("")
+}
+
 // hasOnlyErrorMessage reports whether the event has an error message and no code, as that of an agent that asks another one
 // over A2A.
 //

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"hash/maphash"
 	"regexp"
+	"slices"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
@@ -21,6 +22,7 @@ const maxWithheldEvents = 256
 type withheld struct {
 	calls  wire.WithheldCalls
 	events *simplelru.LRU[uint64, struct{}] // hashes of IDs
+	errors wire.Set[uint64]                 // hashes of the messages of events
 	named  []wire.NamedCall                 // by the current frame; reused
 }
 
@@ -62,9 +64,24 @@ func (w *withheld) check(fr *frame, b *event.Batch) {
 	if (b.Internal || isFiltered) && len(fr.id.Text()) > 0 {
 		w.events.Add(id, struct{}{})
 	}
+	b.PublicForm = fr.hasError() && w.mayQuote(fr.errorMessage)
+	if text := fr.errorMessage.Text(); (b.Internal || isFiltered) && len(text) > 0 {
+		w.errors.Add(maphash.Bytes(seed, text))
+	}
 	if cap(w.named) > maxReusedParts {
 		w.named = nil
 	}
+}
+
+// mayQuote reports whether an error may be of something withheld. An exception of a tool ends the run without a response of the
+// call, and its message often quotes the arguments.
+//
+// Source: google/adk/flows/llm_flows/functions.py and cli/api_server.py of google-adk 2.13.
+func (w *withheld) mayQuote(messages ...strictjson.Value) bool {
+	return w.calls.MayBeOpen() || slices.ContainsFunc(messages, func(message strictjson.Value) bool {
+		text := message.Text()
+		return len(text) > 0 && w.errors.MayContain(maphash.Bytes(seed, text))
+	})
 }
 
 // appendCalls appends the calls that an event names, and those that may run its agent.
@@ -129,6 +146,7 @@ func appendPart(calls []wire.NamedCall, part strictjson.Value, isWhole bool, b *
 			calls = append(calls, wire.NamedCall{ID: dialect.Name(id.String()), Tool: "code " + placeKey(b), As: member.as})
 		}
 		isOnly := calls[n].ID != "" || member.tool == "" // several calls without an ID may be open
+		calls[n].IsPiece = b.Partial
 		calls[n].Ends = member.as == wire.CallRepeated && isWhole && isOnly && !wire.IsPending(value.Get("response"))
 	}
 	if part.Get("name").Kind() == strictjson.String && part.Get("args").Exists() { // Rust

@@ -17,6 +17,7 @@ type WithheldCalls struct {
 	own    Set[string] // calls of this stream, and the names of their tools for responses without an ID
 	others SharedSet   // calls of all streams of the agent
 	ended  Set[string] // calls in own of which a response was withheld
+	open   Set[string] // calls in own that have no last response
 	shown  Set[string] // calls that left on this stream, and the places of work that did, by placeKey
 	missed bool        // an unreadable frame may have had an internal call
 }
@@ -35,6 +36,8 @@ type NamedCall struct {
 	Tool string // "" if the frame does not name it
 	As   CallRole
 	Ends bool // a CallRepeated is the last response: another call that begins may have the same ID
+
+	IsPiece bool // a CallBegins is a piece of a call, which may have another ID
 }
 
 // CallRole says what a frame has of a call.
@@ -64,6 +67,9 @@ func laterIDKey(tool string) string { return "later ID " + tool }
 // IsEmpty reports whether no frame can be of a withheld call.
 func (c *WithheldCalls) IsEmpty() bool { return c.own.Len() == 0 && c.others.IsEmpty() && !c.missed }
 
+// MayBeOpen reports whether a withheld call has, or may have, no response. An error may quote its arguments then.
+func (c *WithheldCalls) MayBeOpen() bool { return c.missed || c.open.Len() > 0 }
+
 // Miss records a frame that cannot be read.
 func (c *WithheldCalls) Miss(f dialect.Frame) {
 	c.missed = c.missed || f.Malformed == event.ReasonTooLarge || bytes.Contains(f.Data, []byte(`\u`)) || bytes.Contains(lenient.Text(f.Data), []byte("internal"))
@@ -92,10 +98,16 @@ func (c *WithheldCalls) withhold(call NamedCall) {
 	switch {
 	case call.As == CallBegins:
 		c.ended.Remove(key)
+		if !call.IsPiece {
+			c.open.Add(key)
+		}
 	case call.As != CallRepeated || c.shown.Contains(key):
 		return
 	case call.Ends:
 		c.ended.Add(key)
+		if !c.open.IsFull() { // a full set lacks calls
+			c.open.Remove(key)
+		}
 	}
 	c.own.Add(key)
 	switch {

@@ -1,0 +1,67 @@
+package adk_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// TestErrorsOfWithheldCalls ends a run with an exception while an internal call has no response. The exception may quote the
+// arguments of the call.
+func TestErrorsOfWithheldCalls(t *testing.T) {
+	hidden, visible := by("a", internal+content(called("c", "secret"))), by("a", content(called("d", "1")))
+	code := content(`{"executableCode":{"id":"k","code":"x"}}`)
+	raised := by("a", `"errorCode":"ValueError","errorMessage":"secret"`)
+	ended := `{"error":"ValueError: secret","error_details":{"error_type":"ValueError","error_message":"secret"}}`
+	refused := by("a", `"finishReason":"SAFETY","errorMessage":"secret"`)
+	many := []string{}
+	for i := range 1024 {
+		many = append(many, by("a", internal+content(called(fmt.Sprintf("i%d", i), "secret"))))
+	}
+	many = append(many, hidden)
+	for i := range 1024 {
+		many = append(many, by("a", content(responded(fmt.Sprintf("i%d", i)))))
+	}
+	for name, c := range map[string]struct {
+		sent   []string
+		leaves bool // the last frame, unchanged
+	}{
+		"an event":                  {[]string{hidden, raised}, false},
+		"of another agent":          {[]string{hidden, strings.Replace(raised, `"a"`, `"b"`, 1)}, false},
+		"without a code":            {[]string{hidden, by("a", `"errorMessage":"secret"`)}, false},
+		"in a piece":                {[]string{hidden, by("a", `"partial":true,"errorCode":"X","errorMessage":"secret"`)}, false},
+		"with a finish reason":      {[]string{hidden, refused}, false},
+		"the end":                   {[]string{hidden, ended}, false},
+		"the end after an event":    {[]string{hidden, raised, ended}, false},
+		"an end without details":    {[]string{hidden, `{"error":"secret"}`}, false},
+		"beside a visible call":     {[]string{hidden, visible, by("a", content(responded("d"))), ended}, false},
+		"of code":                   {[]string{by("a", internal+code), ended}, false},
+		"of a call without an ID":   {[]string{by("a", internal+content(`{"functionCall":{"name":"pay"}}`)), ended}, false},
+		"after a piece of a result": {[]string{hidden, by("a", `"partial":true,`+content(responded("c"))), ended}, false},
+		"after an unread call":      {[]string{unread, ended}, false},
+		"beyond the limit":          {append(many, ended), false},
+		"a repeat of an event":      {[]string{by("a", internal+`"errorCode":"X","errorMessage":"secret"`), ended}, false},
+		"a repeat by a parent":      {[]string{by("a", internal+`"errorCode":"X","errorMessage":"secret"`), raised}, false},
+		"another error":             {[]string{by("a", internal+`"errorCode":"X","errorMessage":"other"`), ended}, true},
+		"after the response":        {[]string{hidden, by("a", content(responded("c"))), ended}, true},
+		"after a piece of the call": {[]string{by("a", `"partial":true,`+internal+content(called("p", "secret"))), hidden, by("a", content(responded("c"))), ended}, true},
+		"of a visible call":         {[]string{visible, raised, ended}, true},
+		"a code alone":              {[]string{hidden, by("a", `"finishReason":"STOP","errorMessage":"",`+content(`{"text":"hi"}`))}, true},
+	} {
+		for spelling, spelled := range spellings {
+			frames := make([]string, len(c.sent))
+			for i, frame := range c.sent {
+				if frames[i] = frame; strings.Contains(frame, "invocationId") {
+					frames[i] = spelled(frame)
+				}
+			}
+			got := leavesOf(t, &event.Stream{}, event.PolicyClient, frames...)
+			last := got[len(got)-1]
+			if (last == frames[len(frames)-1]) != c.leaves || !c.leaves && (last == withheld || strings.Contains(last, "secret")) {
+				t.Errorf("%s, %s: the last frame leaves as %s", name, spelling, last)
+			}
+		}
+	}
+}
