@@ -1,6 +1,7 @@
 package agui
 
 import (
+	"slices"
 	"time"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -105,19 +106,41 @@ func (d *decoder) isWithheldQuestion(v strictjson.Value) bool {
 			return true
 		}
 	}
-	return d.isAboutWithheld(v) || isMarkedInternal(v) || lenient.HasInternalDiscriminator(&table, v.Get("metadata"))
+	return d.isAboutWithheld(v) || d.namesWithheld(v) || isMarkedInternal(v) || lenient.HasInternalDiscriminator(&table, v.Get("metadata"))
 }
 
 // isAboutWithheld reports whether a question or an object of an application is about something that was, or may have been, withheld.
 func (d *decoder) isAboutWithheld(v strictjson.Value) bool {
 	for name, value := range v.Members() {
 		text, id := name.Text(), d.name(value)
-		if lenient.MatchesAny(text, callIDs) && d.mayBeUnread(id, entityCall) || lenient.MatchesAny(text, subagentIDs) && d.mayBeUnread(id, entitySubagent) {
-			return true
+		for _, link := range applicationLinks {
+			if lenient.MatchesAny(text, link.names) && d.mayBeUnread(id, link.entity) {
+				return true
+			}
 		}
 	}
 	return d.repeatsWithheld(v)
 }
+
+// applicationLinks are the members with which applications name what an object is about.
+var applicationLinks = []struct {
+	names  []string
+	entity entity
+}{
+	{slices.Concat(messageIDs, []string{"parentMessageId", "parent_message_id"}), entityMessage},
+	{slices.Concat(callIDs, []string{"parentToolCallId", "parent_tool_call_id", "callId", "call_id"}), entityCall},
+	{slices.Concat(subagentIDs, []string{"parentSubagentRunId", "parent_subagent_run_id"}), entitySubagent},
+}
+
+// namesWithheld reports whether a value has the ID of something withheld, at any depth. Applications choose the members.
+func (d *decoder) namesWithheld(v strictjson.Value) bool {
+	return d.withheld.keys.Len() > 0 && namesAny(v, func(id string) bool {
+		return slices.ContainsFunc(identified, func(kind entity) bool { return d.withheld.keys.Contains(key{entity: kind, id: id}) })
+	})
+}
+
+// identified are the kinds of entities in withheldSet.
+var identified = []entity{entityListed, entityCall, entityResult, entitySubagent, entityQuestion}
 
 // hideArguments replaces the messages of questions about tool calls. Pydantic AI writes the arguments into them.
 //
@@ -184,7 +207,7 @@ func (d *decoder) custom(v strictjson.Value, b *event.Batch) {
 	if v.Get("name").Is(onInterrupt) {
 		b.Type, isWithheld = typeInterrupt, d.isWithheldQuestion
 	}
-	b.Internal = anyObject(v, isWithheld) || anyObject(value, isWithheld)
+	b.Internal = anyObject(v, isWithheld) || anyObject(value, isWithheld) || d.namesWithheld(v) || d.namesWithheld(value)
 	if b.Type == typeInterrupt {
 		d.interrupted, d.interruptPrompt = true, ""
 		if !b.Internal && !d.filtered {

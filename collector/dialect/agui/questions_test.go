@@ -14,6 +14,7 @@ func TestWithheldQuestions(t *testing.T) {
 		"a call":                   {startCases["a call"][0], `"toolCallId":"c"`},
 		"a call, in Python's case": {startCases["a call"][0], `"tool_call_id":"c"`},
 		"a call of a subagent":     {startCases["a subagent"][0], `"subagentRunId":"s"`},
+		"a call in its metadata":   {startCases["a call"][0], `"metadata":{"call":{"id":"c"}}`},
 	} {
 		for _, s := range allSettings {
 			const start = `{"type":"RUN_STARTED","threadId":"t","runId":"r"}`
@@ -88,6 +89,40 @@ func TestCustomEventsOfWithheldCalls(t *testing.T) {
 		got := last(filterFrames(t, allSettings[0], append([]string{`{"type":"RUN_STARTED","threadId":"t","runId":"r"}`}, c.sent...)...))
 		if (got == c.sent[len(c.sent)-1]) != c.leaves || !c.leaves && got != withheld {
 			t.Errorf("%s: the last frame leaves as %s", name, got)
+		}
+	}
+}
+
+// TestCustomEventsThatName checks that a custom event is withheld if any part of it is the ID of something withheld.
+func TestCustomEventsThatName(t *testing.T) {
+	internal, unreadable := evasions["kind"], evasions["unreadable"]
+	const start = `{"type":"RUN_STARTED","threadId":"t","runId":"r"}`
+	for name, c := range map[string]struct {
+		of     string // the case in startCases
+		id     string
+		values []string // each has the ID as ID
+		unread []string // also withheld after an unreadable start
+	}{
+		"a message": {"a message", "m", []string{`{"id":"ID","x":1}`, `{"a":[["ID"]]}`}, []string{`{"messageId":"ID"}`, `{"message_id":"ID"}`, `[{"parentMessageId":"ID"}]`}},
+		"a call": {"a call", "c", []string{`{"id":"ID"}`, `{"toolCall":{"id":"ID"}}`, `{"toolCallIds":["ID"]}`, `{"calls":{"ID":{"args":"secret"}}}`, `"ID"`, `"[\"ID\"]"`},
+			[]string{`{"parentToolCallId":"ID"}`, `{"parent_tool_call_id":"ID"}`, `{"call_id":"ID"}`, `{"callId":"ID"}`}},
+		"a subagent": {"a subagent", "s", []string{`{"subagent":{"id":"ID"}}`}, []string{`{"subagentRunId":"ID"}`, `{"parent_subagent_run_id":"ID"}`}},
+	} {
+		for i, value := range append(c.values, c.unread...) {
+			named := `{"type":"CUSTOM","name":"progress","value":` + strings.ReplaceAll(value, "ID", c.id) + `}`
+			other := `{"type":"CUSTOM","name":"progress","value":` + strings.ReplaceAll(value, "ID", "z") + `}`
+			first := startCases[c.of][0]
+			if got := last(filterFrames(t, allSettings[0], start, internal(first), named)); got != withheld {
+				t.Errorf("%s: %s leaves", name, got)
+			}
+			if got := last(filterFrames(t, allSettings[0], start, unreadable(first), named)); i >= len(c.values) && got != withheld {
+				t.Errorf("%s, unreadable: %s leaves", name, got)
+			}
+			for _, sent := range [][]string{{start, first, named}, {start, internal(first), other}} {
+				if got := last(filterFrames(t, allSettings[0], sent...)); got != sent[2] {
+					t.Errorf("%s: %s becomes %s", name, sent[2], got)
+				}
+			}
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -209,6 +210,7 @@ func (d *decoder) withholdMessages(messages strictjson.Value) (withheld []strict
 // nothing else remains of it, if its text did not leave before, or if another part of it names such a call and may repeat it.
 func (d *decoder) withheldCalls(message strictjson.Value, calls map[string]bool) (withheld []strictjson.Value) {
 	remains, repeats := false, false
+	isOne := func(id string) bool { return calls[id] }
 	id := d.name(message.Get("id"))
 	hasLeft := id != "" && d.shownMessages.Contains(id)
 	for name, value := range message.Members() {
@@ -219,12 +221,12 @@ func (d *decoder) withheldCalls(message strictjson.Value, calls map[string]bool)
 				if calls[id] || !hasID {
 					withheld = append(withheld, call)
 				} else {
-					remains, repeats = true, repeats || d.namesAny(call, calls)
+					remains, repeats = true, repeats || namesAny(call, isOne)
 				}
 			}
 		default:
 			hasText := lenient.MatchesAny(text, contentMembers) && len(value.Text())+value.Len() > 0
-			remains, repeats = remains || hasText, repeats || hasText && !hasLeft || d.namesAny(value, calls)
+			remains, repeats = remains || hasText, repeats || hasText && !hasLeft || namesAny(value, isOne)
 		}
 	}
 	isAny := slices.ContainsFunc(withheld, func(call strictjson.Value) bool { id, _ := d.callID(call); return calls[id] })
@@ -237,18 +239,18 @@ func (d *decoder) withheldCalls(message strictjson.Value, calls map[string]bool)
 	return withheld
 }
 
-// namesAny reports whether a value has the ID of one of the calls, at any depth.
-func (d *decoder) namesAny(v strictjson.Value, calls map[string]bool) bool {
+// namesAny reports whether a value has an ID that matches, at any depth: as a text or as the name of a member.
+func namesAny(v strictjson.Value, matches func(id string) bool) bool {
 	if v.Kind() == strictjson.String {
-		return calls[d.name(v)]
+		return matches(dialect.Name(v.String()))
 	}
-	for _, member := range v.Members() {
-		if d.namesAny(member, calls) {
+	for name, member := range v.Members() {
+		if matches(dialect.Name(name.String())) || namesAny(member, matches) {
 			return true
 		}
 	}
 	for element := range v.Elements() {
-		if d.namesAny(element, calls) {
+		if namesAny(element, matches) {
 			return true
 		}
 	}
