@@ -94,14 +94,23 @@ func (d *decoder) rememberMessage(k *kind, id, owner string) {
 }
 
 // continuesListed reports whether a frame continues a withheld message of a snapshot, or a call in such
-// a message. It also reports true for an activity or a call's result with the id of a withheld message.
+// a message. It also reports true for an activity or a call's result with the id of a withheld message, and for another result of a
+// call whose first one was withheld.
 func (d *decoder) continuesListed(k *kind, this key, message string) bool {
-	if m := d.messages.find(message, ""); k.name == typeToolResult && (m != nil && m.internal || m == nil && d.withheld.keys.Contains(messageKey(message))) {
+	if k.name == typeToolResult && (d.withheld.keys.Contains(key{entity: entityResult, id: this.id}) || d.isWithheldMessageID(message)) {
 		return true
 	}
 	listed := messageKey(this.id)
 	return k.name == typeActivitySnapshot && d.withheld.keys.Contains(listed) || k.idMember == "messageId" && d.withheldListed.Contains(listed) ||
 		k.entity == entityCall && d.withheldListed.Contains(key{entity: entityCall, id: this.id})
+}
+
+// isWithheldMessageID reports whether an ID is that of a withheld message.
+func (d *decoder) isWithheldMessageID(id string) bool {
+	if m := d.messages.find(id, ""); m != nil {
+		return m.internal
+	}
+	return d.withheld.keys.Contains(messageKey(id))
 }
 
 var (

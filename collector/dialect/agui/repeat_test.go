@@ -241,3 +241,27 @@ func TestCallsInLists(t *testing.T) {
 		}
 	}
 }
+
+// TestSecondResults sends a second result of a call whose first one is internal, with another message.
+func TestSecondResults(t *testing.T) {
+	const start, call = `{"type":"RUN_STARTED","threadId":"t","runId":"r"}`, `{"type":"TOOL_CALL_START","toolCallId":"c","toolCallName":"f"}`
+	const end, next = `{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`, `{"type":"RUN_STARTED","threadId":"t","runId":"q"}`
+	result := func(call, message string) string {
+		return `{"type":"TOOL_CALL_RESULT","messageId":"` + message + `","toolCallId":"` + call + `","content":"x"}`
+	}
+	for name, c := range map[string]struct {
+		sent   []string
+		leaves bool // the last frame
+	}{
+		"a mark":         {[]string{evasions["kind"](result("c", "m")), result("c", "n")}, false},
+		"a name":         {[]string{strings.Replace(result("c", "m"), `"content"`, `"name":"internal_f","content"`, 1), result("c", "n")}, false},
+		"in a later run": {[]string{evasions["kind"](result("c", "m")), end, next, result("c", "n")}, false},
+		"another call":   {[]string{evasions["kind"](result("c", "m")), result("d", "n")}, true},
+		"no mark":        {[]string{result("c", "m"), result("c", "n")}, true},
+	} {
+		got := last(filterFrames(t, allSettings[0], append([]string{start, call}, c.sent...)...))
+		if (got == c.sent[len(c.sent)-1]) != c.leaves || !c.leaves && got != withheld {
+			t.Errorf("%s: the last result leaves as %s", name, got)
+		}
+	}
+}
