@@ -31,10 +31,12 @@ func (r *contentReader) addCalls(list, object strictjson.Value, isInside bool) {
 			}
 		}
 		if isCode { // without an ID, any result may be that of a piece of code
-			r.calls = append(r.calls, wire.NamedCall{ID: dialect.Name(call.Get("id").String()), Tool: wire.CodeTool, As: as})
+			r.calls = append(r.calls, wire.NamedCall{ID: dialect.Name(call.Get("id").String()), Tool: wire.CodeTool, As: as, Answers: as == wire.CallRepeated})
 			continue
 		}
+		n := len(r.calls)
 		r.calls = wire.AppendCall(r.calls, as, call.Get("id"), call.Get("name"), call.Get("args"))
+		r.calls[n].Answers = as == wire.CallRepeated && r.calls[n].ID != "" && !wire.IsPending(call.Get("response"))
 	}
 }
 

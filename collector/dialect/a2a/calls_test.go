@@ -113,3 +113,33 @@ func TestCallsOfOtherStreams(t *testing.T) {
 		}
 	}
 }
+
+// TestErrorsOfWithheldCalls fails a task while an internal call has no response. The error may quote the arguments of the call.
+func TestErrorsOfWithheldCalls(t *testing.T) {
+	marked, text := stateOf("working", "m", plainCall, markedEvent), `{"kind":"text","text":"CANARY"}`
+	failed, working := stateOf("failed", "n", text, ""), stateOf("working", "n", text, `,"metadata":{"adk_author":"a","adk_error_code":"ValueError"}`)
+	for name, c := range map[string]struct {
+		sent   [][3]string
+		leaves bool // the text of the last frame, under client
+	}{
+		"the end":                  {[][3]string{marked, failed}, false},
+		"the error of an event":    {[][3]string{marked, working}, false},
+		"the end after an event":   {[][3]string{marked, working, failed}, false},
+		"of a marked part":         {[][3]string{stateOf("working", "m", hiddenCall, ""), failed}, false},
+		"after a pending response": {[][3]string{marked, stateOf("working", "r", strings.Replace(respondedTo("c"), `"r":"CANARY"`, `"status":"pending"`, 1), ""), failed}, false},
+		"after the response":       {[][3]string{marked, stateOf("working", "r", respondedTo("c"), ""), failed}, true},
+		"of a visible call":        {[][3]string{stateOf("working", "m", otherCall, ""), failed}, true},
+		"no error":                 {[][3]string{marked, stateOf("completed", "n", text, "")}, true},
+	} {
+		for envelope, wrap := range envelopes {
+			var stream strings.Builder
+			for _, one := range c.sent {
+				stream.WriteString("data: " + wrap(one[0], one[1], one[2]) + "\n\n")
+			}
+			got := filterStream(t, client, stream.String())
+			if last := got[len(got)-1]; strings.HasPrefix(last, withheld) || strings.Contains(last, "CANARY") != c.leaves {
+				t.Errorf("%s, %s: the last frame leaves as %s", name, envelope, last)
+			}
+		}
+	}
+}

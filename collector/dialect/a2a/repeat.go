@@ -60,6 +60,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	if !f.JSON.Exists() {
 		return
 	}
+	b.PublicForm = d.calls.MayBeOpen() && statesError(b)
 	w.others.SetScopes(b.Run)
 	d.calls.SetScope(b.Run)
 	b.Internal = b.Internal || u.internalBeside || snapshot && w.overflowed
@@ -102,6 +103,11 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	for _, one := range content.ids {
 		w.released.Add(one.id)
 	}
+}
+
+// statesError reports whether a frame states an error. Its text may quote the arguments of a call that has no response.
+func statesError(b *event.Batch) bool {
+	return slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Kind == event.KindError })
 }
 
 // withholdContents remembers the messages and artifacts of a withheld frame. If a snapshot is withheld

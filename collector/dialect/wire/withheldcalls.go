@@ -38,6 +38,7 @@ type NamedCall struct {
 	Ends bool // a CallRepeated is the last response: another call that begins may have the same ID
 
 	IsPiece bool // a CallBegins is a piece of a call, which may have another ID
+	Answers bool // a CallRepeated is the last response, but no other call may have the same ID
 }
 
 // CallRole says what a frame has of a call.
@@ -105,9 +106,9 @@ func (c *WithheldCalls) withhold(call NamedCall) {
 		return
 	case call.Ends:
 		c.ended.Add(key)
-		if !c.open.IsFull() { // a full set lacks calls
-			c.open.Remove(key)
-		}
+	}
+	if (call.Ends || call.Answers) && !c.open.IsFull() { // a full set lacks calls
+		c.open.Remove(key)
 	}
 	c.own.Add(key)
 	switch {
