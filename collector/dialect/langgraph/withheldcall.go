@@ -22,6 +22,7 @@ type withheldCalls struct {
 
 	graph    string            // namespace of the graph of the frame being read
 	inState  bool              // the frame being read shows what a node wrote to the state
+	results  wire.Set[string]  // the IDs of calls whose result the frame being read has shown
 	within   uint64            // of the frame being read: see withheldCall
 	messages map[string]uint64 // the same of messages whose metadata came in an earlier frame, by ID; at most wire.MaxSet
 	unnamed  wire.Set[string]  // messages, by ID, of which only the metadata came: a withheld call may have made them, and a result names its call
@@ -55,7 +56,7 @@ func (h *withheldCalls) place(name []byte, mode string, v strictjson.Value) {
 			}
 		}
 	}
-	h.within, h.graph = withinTool(namespace), string(graph)
+	h.within, h.graph, h.results = withinTool(namespace), string(graph), wire.Set[string]{}
 	h.inState = mode == modeUpdates || mode == modeValues || mode == modeCheckpoints
 }
 
@@ -109,6 +110,10 @@ func (h *withheldCalls) beginCall(d *decoder, message, c strictjson.Value) {
 	if target := c.Get("args").Get(subagentMember); message.Get("type").Is("ai") { // a piece may have only a part of it
 		call.Target = wire.Hash(d.name(target))
 	}
+	if h.results.Contains(id) { // some models number the calls of each answer, so this one has the ID of an earlier one
+		h.ended.Remove(id)
+		h.results.Remove(id)
+	}
 	h.add(id, call)
 	if h.inState || asksInternal(c) { // else the message may not be in the state, as a structured output
 		d.beginWorkOfCall(id, h.graph)
@@ -128,10 +133,14 @@ func (d *decoder) endPassedCalls(state strictjson.Value) {
 		return
 	}
 	isAnswer, isPassed := false, false
+	var later wire.Set[string] // calls that are not passed, which may have the same IDs
 	for _, m := range slices.Backward(elementsOf(state.Get("messages"))) {
-		if isPassed {
-			for c := range callsOf(m) {
-				delete(d.working, callPrefix+d.name(c.First("call_id", "id")))
+		for c := range callsOf(m) {
+			switch id := d.name(c.First("call_id", "id")); {
+			case !isPassed:
+				later.Add(id)
+			case !later.MayContain(id):
+				delete(d.working, callPrefix+id)
 			}
 		}
 		isPassed = isPassed || isAnswer && m.Get("type").Is("human")
@@ -164,6 +173,7 @@ func (h *withheldCalls) end(d *decoder, message strictjson.Value) {
 	}
 	if _, is := h.begun[id]; is {
 		h.ended.Add(id)
+		h.results.Add(id)
 	}
 	h.shared.End(wire.Hash(id))
 	delete(d.working, callPrefix+id)
