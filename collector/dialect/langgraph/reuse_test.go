@@ -85,19 +85,20 @@ func TestReusedCallIDInThread(t *testing.T) {
 	}
 }
 
-// TestReusedCallIDInState gives an internal call the ID of one of an earlier turn, which the states repeat with its result.
+// TestReusedCallIDInState gives internal calls the IDs of those of an earlier turn, which the states repeat with their results.
 func TestReusedCallIDInState(t *testing.T) {
 	asking := func(id string) string {
-		return fmt.Sprintf(`{"type":"ai","id":%q,"content":"","tool_calls":[{"name":"task","args":{"subagent_type":"internal_r","description":"d"},"id":"call_0"}]}`, id)
+		const call = `{"name":"task","args":{"subagent_type":%q,"description":"d"},"id":"call_898e205c2a1d4d62be92730%d"}`
+		return fmt.Sprintf(`{"type":"ai","id":%q,"content":"","tool_calls":[`+call+`,`+call+`,`+call+`]}`, id, "internal_r", 0, "internal_r", 1, "writer", 2)
 	}
 	human := func(id string) string { return fmt.Sprintf(`{"type":"human","id":%q,"content":"x"}`, id) }
 	answer := `{"type":"ai","id":"a1","content":"done"}`
-	history := strings.Join([]string{human("h1"), asking("i1"), resulting("t1", "secret", "call_0"), answer, human("h2")}, ",")
+	history := strings.Join([]string{human("h1"), asking("i1"), resulting("t1", "secret", "call_898e205c2a1d4d62be927300"), resulting("u1", "secret", "call_898e205c2a1d4d62be927301"), resulting("v1", "x", "call_898e205c2a1d4d62be927302"), answer, human("h2")}, ",")
 	within := sent{"values|tools:11111111-2222-3333-4444-555555555555", `{"messages":[{"type":"human","id":"w","content":"secret"}]}`}
 	state := func(messages string) sent { return sent{"values", `{"messages":[` + messages + `]}`} }
 	custom := sent{"custom", `{"progress":"secret"}`}
 	checkStaysIn(t, []filter.Settings{client, public}, state(history), state(history+","+asking("i2")), within, custom)
-	done := state(history + "," + asking("i2") + "," + resulting("t2", "secret", "call_0"))
+	done := state(history + "," + asking("i2") + "," + resulting("t2", "secret", "call_898e205c2a1d4d62be927300") + "," + resulting("u2", "secret", "call_898e205c2a1d4d62be927301") + "," + resulting("v2", "x", "call_898e205c2a1d4d62be927302"))
 	checkStaysIn(t, []filter.Settings{client, public}, state(history), state(history+","+asking("i2")), done)
 	if out := leaving(client, state(history), state(history+","+asking("i2")), done, sent{"custom", `{"progress":"visible"}`}); !strings.Contains(out, "visible") {
 		t.Errorf("after the result nothing leaves:\n%s", out)
