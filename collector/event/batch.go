@@ -102,7 +102,7 @@ type Batch struct {
 	memory   memory
 }
 
-// Sent identifies a model's response and a call in it whose batches were AgentUnknown.
+// Sent identifies a response of a model, and optionally one call in it. Earlier batches had them without an agent (AgentUnknown).
 type Sent struct {
 	Response string // as Batch.Response
 	Call     string // the ID of the call, or ""

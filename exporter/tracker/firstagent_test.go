@@ -15,7 +15,7 @@ func mayBeRoot(place string) fact {
 	return func(b *event.Batch) { b.Branch, b.MayBeRoot = place, true }
 }
 
-// responseOf returns a frame of a response whose agent is not known yet.
+// responseOf returns a fact: the frame belongs to a response, and no frame has named the response's agent yet.
 func responseOf(response string) fact {
 	return func(b *event.Batch) { b.AgentUnknown, b.Response = true, response }
 }

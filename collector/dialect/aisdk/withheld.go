@@ -61,8 +61,8 @@ func mayContain(data []byte, word string) bool {
 	return len(data) == 0 || bytes.Contains(data, []byte(word)) || bytes.Contains(data, []byte(`\u`))
 }
 
-// mayBeWithheld reports whether something whose start the stream did not show may have been withheld. If its ID is no string, it may be
-// anything that was withheld.
+// mayBeWithheld reports whether a part may belong to something withheld. Use it for a part whose start the stream did not show. A part
+// whose ID is not a string may belong to any of them.
 func (d *decoder) mayBeWithheld(s sharedID) bool {
 	return d.missedStart || d.knownIDs.MayContain(s.String()) || s.id == "" && !d.knownIDs.IsEmpty()
 }

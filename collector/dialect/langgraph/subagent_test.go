@@ -51,7 +51,7 @@ func TestInternalSubagents(t *testing.T) {
 	}
 }
 
-// pieces are the frames of a call of an internal subagent whose arguments come in pieces.
+// pieces returns frames with one call. Each frame has one piece of the call's arguments.
 func pieces(mode, id, metadata string, args ...string) (frames []sent) {
 	for i, part := range args {
 		more := `,"id":null`
