@@ -92,6 +92,9 @@ func graphOfTask(place []byte, path strictjson.Value) (graph, own []byte) {
 // noteNamespace records the tasks of a namespace, and reports whether one is of an internal node. The last task is of the given graph, if
 // it is not nil, else of that of the segments before.
 func (d *decoder) noteNamespace(namespace, ofLast []byte) (isInternal bool) {
+	if len(namespace) > maxNamespace {
+		return false
+	}
 	depth := 0
 	for rest := namespace; len(rest) > 0; {
 		before := namespace[:len(namespace)-len(rest)]
@@ -154,6 +157,9 @@ func (d *decoder) noteGraphRun(v strictjson.Value) {
 // noteInternalGraph records the graph of an internal agent. All that it sends is internal. The agent counts as working until the task
 // around it ends, because that task may repeat its error or its question.
 func (d *decoder) noteInternalGraph(graph []byte, runs []string) {
+	if len(graph) > maxNamespace { // isInAgent knows it without
+		return
+	}
 	d.internalWork.Add(d.graphKey(graph))
 	d.beginWork(graphPrefix+string(graph), work{around: append(d.placesAround(graph), runs...), graph: string(graphAround(graph)), kind: workOfAgent})
 }
@@ -168,7 +174,7 @@ func (d *decoder) graphKey(graph []byte) string {
 
 // isPlacedInAgent reports whether a frame is of the graph of an internal agent, or of one within it.
 func (d *decoder) isPlacedInAgent(namespace []byte, mode string, v strictjson.Value) bool {
-	if d.internalWork.IsEmpty() || slices.Contains(runModes, mode) {
+	if slices.Contains(runModes, mode) {
 		return false
 	}
 	ofMetadata := func(metadata strictjson.Value) bool {
@@ -199,8 +205,15 @@ func anyMember(v strictjson.Value, matches func(strictjson.Value) bool) bool {
 // runModes are the frames of a run as a whole.
 var runModes = []string{modeMetadata, modeError, modeEnd, modeFeedback}
 
-// isInAgent reports whether a graph is of an internal agent, or within one. A graph within too many others may be.
+// isInAgent reports whether a graph is of an internal agent, or within one. A graph whose namespace is not remembered, or that is within
+// too many others, may be.
 func (d *decoder) isInAgent(graph []byte) bool {
+	switch {
+	case len(graph) > maxNamespace:
+		return true
+	case d.internalWork.IsEmpty():
+		return false
+	}
 	for range maxAround {
 		if d.internalWork.Contains(d.graphKey(graph)) {
 			return true

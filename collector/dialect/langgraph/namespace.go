@@ -106,7 +106,7 @@ func (d *decoder) scopeOf(namespace []byte) *scope {
 	return sc
 }
 
-// maxNamespace limits a namespace, in bytes.
+// maxNamespace limits a namespace that is remembered, in bytes. LangGraph's have about 50 for each graph.
 const maxNamespace = 4 << 10
 
 // splitLast splits a namespace before its last segment.

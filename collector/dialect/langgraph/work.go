@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -29,6 +30,7 @@ type work struct {
 	graph  string   // the namespace of its graph
 	node   string   // its nodePlace if kind is workOfNode
 	kind   workKind
+	bytes  int // approximate size of all its texts
 }
 
 // workKind says what internal work is, and what shows its end.
@@ -47,15 +49,18 @@ func (w work) isStated() bool { return w.kind == workOfTask }
 // maxAround limits how many tasks or runs around an internal one are kept. If there are more, any may be around it.
 const maxAround = 64
 
+// anywhere says that any task, node, run or step may be around some work.
+var anywhere = make([]string, maxAround)
+
 // size returns the approximate size in bytes.
 func (s *internalState) size() int {
 	const ofID, ofEntry = 64, 256
 	n := ofEntry*(len(s.working)+len(s.steps)) + ofID*(s.failures.Len()+s.placed.Len()+len(s.read))
 	for _, w := range s.working {
-		n += ofID * len(w.around)
+		n += w.bytes
 	}
-	for _, one := range s.steps {
-		n += ofID * len(one.tasks)
+	for place, one := range s.steps {
+		n += len(place) + len(one.graph) + ofID*len(one.tasks)
 	}
 	return n
 }
@@ -68,7 +73,14 @@ func (s *internalState) beginWork(id string, w work) {
 	if s.working == nil {
 		s.working = make(map[string]work)
 	}
+	if len(w.graph) > maxNamespace {
+		id, w.graph, w.node, w.around = dialect.Name(id), "", "", anywhere
+	}
 	w.around = w.around[:min(len(w.around), maxAround)]
+	w.bytes = len(id) + len(w.graph) + len(w.node)
+	for _, place := range w.around {
+		w.bytes += len(place)
+	}
 	s.working[id] = w
 }
 
@@ -148,6 +160,9 @@ func nodePlace(graph, node []byte) string { return nodePrefix + string(graph) + 
 
 // placesAround returns the tasks and nodes in a namespace, and the next steps of the graphs around the graph of the namespace.
 func (d *decoder) placesAround(namespace []byte) (around []string) {
+	if len(namespace) > maxNamespace {
+		return anywhere
+	}
 	for rest := namespace; len(rest) > 0 && len(around) < maxAround; {
 		outer := bytes.TrimSuffix(namespace[:len(namespace)-len(rest)], []byte("|"))
 		segment, inner, _ := bytes.Cut(rest, []byte("|"))
