@@ -26,6 +26,7 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	isInternalGraph := anySegment(name, lenient.IsInternal)
 	d.shown.begin(mode, v, !d.unnamed.IsEmpty())
 	d.withholdUnseen(name, mode, v)
+	d.withholdBesideResults(mode, v)
 	mayReturnInternal := d.mayReturnInternal(name, mode, v) // before examine notes the frame's own messages
 	d.beginExamination(mode, v)
 	found := d.examine(v, places[mode], 0)

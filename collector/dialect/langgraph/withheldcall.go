@@ -25,6 +25,7 @@ type withheldCalls struct {
 	results  wire.Set[string]  // the IDs of calls whose result the frame being read has shown
 	within   uint64            // of the frame being read: see withheldCall
 	messages map[string]uint64 // the same of messages whose metadata came in an earlier frame, by ID; at most wire.MaxSet
+	returned wire.Set[string]  // the tasks that have sent a result of a withheld call
 	unnamed  wire.Set[string]  // messages, by ID, of which only the metadata came: a withheld call may have made them, and a result names its call
 }
 

@@ -106,10 +106,24 @@ func (d *decoder) noteUnnamed(announced strictjson.Value) (mayBeWithin bool) {
 // clearResult ends the doubt about a message that is the result of a call that was shown.
 func (d *decoder) clearResult(message strictjson.Value) {
 	id, call := d.name(message.Get("id")), message.Get("tool_call_id")
-	if d.withheldCalls.unnamed.Contains(id) && isToolResult(message) && d.shown.contains(call) && !mayName(&d.withheld, call) {
+	if d.withheldCalls.unnamed.Contains(id) && isToolResult(message) && d.isShownCall(call) {
 		d.withheldCalls.unnamed.Remove(id)
 		d.withheld.Remove(id)
 	}
+}
+
+// isShownCall reports whether a call left, on this stream or on the one that it continues. Streams share the withheld calls without a result.
+func (d *decoder) isShownCall(id strictjson.Value) bool {
+	switch {
+	case mayName(&d.withheld, id):
+		return false
+	case d.shown.contains(id):
+		return true
+	case len(id.Text()) == 0 || !d.withheldCalls.continues || d.shown.missed != missedNothing:
+		return false
+	}
+	open, isFull := d.withheldCalls.open(true)
+	return !isFull && !slices.ContainsFunc(open, func(c withheldCall) bool { return c.ID == wire.Hash(d.name(id)) })
 }
 
 // isPlacedInWithheldCall is isWithinWithheldCall for the namespace of a graph and the metadata of a node in it. byPlace says
@@ -125,7 +139,8 @@ func (d *decoder) isPlacedInWithheldCall(graph []byte, metadata strictjson.Value
 			return true
 		}
 		node, task := splitSegment(own)
-		if task != "" && d.internalWork.MayContain(task) || byPlace && string(node) == toolNode && d.isTaskOfWithheldCall(taskPlace{segment: own, outer: outer}, "") {
+		isExecuting := byPlace && string(node) == toolNode
+		if task != "" && d.internalWork.MayContain(task) || isExecuting && (d.withheldCalls.returned.MayContain(task) || d.isTaskOfWithheldCall(taskPlace{segment: own, outer: outer}, "")) {
 			return true
 		}
 	}
@@ -156,7 +171,7 @@ func (d *decoder) noteTask(task strictjson.Value) {
 			add(&d.internalWork, id, true)
 			return
 		}
-		isShown = isShown && d.shown.contains(c.Get("id"))
+		isShown = isShown && d.isShownCall(c.Get("id"))
 	}
 	if isShown {
 		d.shownWork.Add(id)
