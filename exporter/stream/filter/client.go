@@ -7,7 +7,8 @@ import (
 )
 
 // applyClient applies the policy client, which is for the protocol's own client. It removes members, messages and
-// other parts that are internal to the agent, and changes nothing else.
+// other parts that are internal to the agent. In a frame with such parts it also removes white space between
+// members. It changes nothing else.
 func (f *Filter) applyClient(b *event.Batch, rules event.Type) (Frame, Reason) {
 	if !rules.Client {
 		return Frame{}, ReasonPolicy
@@ -16,7 +17,7 @@ func (f *Filter) applyClient(b *event.Batch, rules event.Type) (Frame, Reason) {
 		return Frame{}, ReasonSetting
 	}
 	if hidden := f.hiddenKinds(b); hidden != 0 && hidden&f.shownKinds(b, rules) != 0 {
-		return Frame{}, ReasonSetting // this policy does not remove a kind from a frame
+		return Frame{}, ReasonSetting // this policy does not remove values by kind
 	}
 	if f.repeatsExcluded(b, rules) {
 		return Frame{}, ReasonSetting
@@ -32,7 +33,7 @@ func (f *Filter) applyClient(b *event.Batch, rules event.Type) (Frame, Reason) {
 		if lenient.IsInstruction(i, b.JSON) {
 			return Frame{}, ReasonInternal
 		}
-		c.instructs = lenient.ContainsInstruction(i, b.JSON)
+		c.mayHaveInstructions = lenient.ContainsInstruction(i, b.JSON)
 	}
 	if !c.hasCuts(b.JSON) {
 		return Frame{Data: b.Frame.Data, Kinds: frameKinds(b)}, Passed
@@ -49,8 +50,8 @@ type cutter struct {
 	messages *event.Messages
 	list     strictjson.Value // the list of messages
 
-	cuts      map[strictjson.Value]struct{} // parts of this frame that are withheld, at any depth
-	instructs bool                          // the value that is copied may contain instructions for models, at any depth
+	cuts                map[strictjson.Value]struct{} // parts of this frame that are withheld, at any depth
+	mayHaveInstructions bool                          // the value that is copied may contain instructions for models, at any depth
 }
 
 // hasCuts reports whether the frame has a part to leave out.
@@ -63,7 +64,7 @@ func (c *cutter) hasCuts(frame strictjson.Value) bool {
 			return true
 		}
 	}
-	return c.instructs || len(c.cuts) > 0
+	return c.mayHaveInstructions || len(c.cuts) > 0
 }
 
 func (c *cutter) isHidden(name strictjson.Value) bool {
@@ -80,7 +81,7 @@ func (c *cutter) frame(dst []byte, v strictjson.Value) []byte {
 		switch {
 		case c.isHidden(name):
 		case c.list.Exists() && name.Is(c.messages.ListMember):
-			dst = c.elements(append(append(separate(dst), name.Raw()...), ':'))
+			dst = c.messageList(append(append(separate(dst), name.Raw()...), ':'))
 		default:
 			dst = c.member(dst, name, value)
 		}
@@ -91,7 +92,7 @@ func (c *cutter) frame(dst []byte, v strictjson.Value) []byte {
 // value copies a value without the parts that are withheld.
 func (c *cutter) value(dst []byte, v strictjson.Value) []byte {
 	switch kind := v.Kind(); {
-	case !c.instructs && len(c.cuts) == 0:
+	case !c.mayHaveInstructions && len(c.cuts) == 0:
 	case kind == strictjson.Object:
 		dst = append(dst, '{')
 		for name, value := range v.Members() {
@@ -113,22 +114,23 @@ func (c *cutter) value(dst []byte, v strictjson.Value) []byte {
 // member copies a member, unless it is withheld. Members that Instructions.Skipped names are not searched for
 // instructions.
 func (c *cutter) member(dst []byte, name, value strictjson.Value) []byte {
-	instructs := c.instructs
-	c.instructs = instructs && !lenient.MatchesAny(name.Text(), c.table.Instructions.Skipped)
-	if !c.isCut(value) && (!c.instructs || !lenient.MatchesAny(name.Text(), c.table.Instructions.Members)) {
+	outer := c.mayHaveInstructions
+	c.mayHaveInstructions = outer && !lenient.MatchesAny(name.Text(), c.table.Instructions.Skipped)
+	if !c.isCut(value) && (!c.mayHaveInstructions || !lenient.MatchesAny(name.Text(), c.table.Instructions.Members)) {
 		dst = c.value(append(append(separate(dst), name.Raw()...), ':'), value)
 	}
-	c.instructs = instructs
+	c.mayHaveInstructions = outer
 	return dst
 }
 
 // isCut reports whether a value is withheld.
 func (c *cutter) isCut(v strictjson.Value) bool {
 	_, isCut := c.cuts[v]
-	return isCut || c.instructs && lenient.IsInstruction(c.table.Instructions, v)
+	return isCut || c.mayHaveInstructions && lenient.IsInstruction(c.table.Instructions, v)
 }
 
-func (c *cutter) elements(dst []byte) []byte {
+// messageList copies the list of messages without those that are withheld.
+func (c *cutter) messageList(dst []byte) []byte {
 	dst = append(dst, '[')
 	for message := range c.list.Elements() {
 		if !c.isCut(message) && !lenient.IsInternalMessage(c.table, c.messages, message) {

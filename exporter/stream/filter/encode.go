@@ -101,7 +101,7 @@ func (e *encoder) value(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 	kinds := e.kindsOf(v, rule)
 	if isCut || kinds&e.hiddenKinds != 0 || e.instructions != nil && v.Kind() == strictjson.Object && lenient.IsInstruction(e.instructions, v) {
 		e.lostContent = true
-		return e.placeholder(dst, v, rule)
+		return e.fallback(dst, v, rule)
 	}
 	if e.dryRun { // counts even if no part of the value has the form that the rule requires
 		e.outputKinds |= kinds
@@ -112,15 +112,15 @@ func (e *encoder) value(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 	}
 	out, kept := e.byRule(dst, v, rule)
 	if !kept {
-		return e.placeholder(out, v, rule)
+		return e.fallback(out, v, rule)
 	}
 	e.outputKinds |= kinds
 	return out, true
 }
 
-// placeholder appends the fallback for a value that may not pass, and reports whether there is one. State without
+// fallback appends the fallback of a value's rule for a value that may not pass, and reports whether there is one. State without
 // configured keys has no fallback. Null stays null: an empty object in its place would state a call that did not happen.
-func (e *encoder) placeholder(dst []byte, v strictjson.Value, rule *event.Rule) ([]byte, bool) {
+func (e *encoder) fallback(dst []byte, v strictjson.Value, rule *event.Rule) ([]byte, bool) {
 	switch {
 	case rule.Fallback == "", (rule.State || rule.Patch) && len(e.stateKeys) == 0:
 		return dst, false
@@ -214,18 +214,18 @@ func (e *encoder) members(dst []byte, v strictjson.Value, rule *event.Rule) ([]b
 		return dst, false
 	}
 	kind, listed := e.textKinds[v]
-	if listed && !e.dryRun {
+	if listed && !e.dryRun { // see Batch.TextKinds
 		e.lostContent = true
 		return dst, false
 	}
 	if listed && kind != event.KindThought {
 		e.outputKinds |= kindBit(kind)
 	}
-	generic := kind == event.KindThought || e.hasGenericMarker(v, rule)
-	if e.inThought || !generic && !e.isThought(v, rule) {
+	foreign := kind == event.KindThought || e.hasForeignMarker(v, rule)
+	if e.inThought || !foreign && !e.isThought(v, rule) {
 		return e.object(dst, v, byName)
 	}
-	if e.hidesThoughts() || generic && !e.dryRun {
+	if e.hidesThoughts() || foreign && !e.dryRun {
 		// Without its marker, the thought would look like an answer.
 		e.lostContent = true
 		return dst, false

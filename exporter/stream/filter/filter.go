@@ -1,5 +1,12 @@
 // Package filter decides what part of a frame may be sent to a reader, by the table of the frame's
 // dialect and the reader's policy. In doubt, nothing is sent.
+//
+// The policy client removes internal parts from a frame and sends the rest as it is. The policy public
+// writes a new frame of the values that a rule of the table (event.Rule) allows.
+//
+// The settings may exclude facts by their kind (event.Kind). A frame states the facts that its decoder reports.
+// In addition, a lenient reader (package lenient) may take parts of it for facts that the decoder does not report,
+// such as thoughts. The settings apply to these too.
 package filter
 
 import (
@@ -40,12 +47,12 @@ func Reasons() []Reason {
 // states the kind is withheld. If no value states it, as with KindFinal, the exclusion has no effect there.
 type Settings struct {
 	Policy        event.Policy
-	Include       []event.Kind // event kinds that may pass; nil: all
-	Exclude       []event.Kind // event kinds that may not pass
-	Authors       []string     // agents whose text and thoughts may pass, and "user"; nil: all agents, and under the policy client also the user
-	Thoughts      event.Verbosity
-	MinConfidence float64  // the lowest confidence that a thought must state to pass; 0: any thought passes
-	StateKeys     []string // session state keys that may pass under the policy public
+	Include       []event.Kind    // event kinds that may pass; nil: all
+	Exclude       []event.Kind    // event kinds that may not pass
+	Authors       []string        // agents whose text and thoughts may pass, and "user"; nil: all agents, and under the policy client also the user
+	Thoughts      event.Verbosity // the most detailed thoughts that may pass; zero: none
+	MinConfidence float64         // the lowest confidence that a thought must state to pass; 0: any thought passes
+	StateKeys     []string        // session state keys that may pass under the policy public
 
 	Panics *recovery.Recorder // nil recovers panics without a record
 }
@@ -194,8 +201,8 @@ func (f *Filter) applyPolicy(b *event.Batch, rules event.Type) (Frame, Reason) {
 	return Frame{}, ReasonPolicy
 }
 
-// applyText returns the text unchanged, or the replacement of its rule. The end of a run passes without a text
-// that may not leave.
+// applyText returns the text unchanged, or the replacement of its rule. Under the policy public, a
+// frame that ends a run passes without its text if the text may not pass.
 func (f *Filter) applyText(b *event.Batch, rules event.Type) (Frame, Reason) {
 	data, kinds := b.Frame.Data, statedKinds(b)
 	if rules.Public != nil {
@@ -280,7 +287,7 @@ func (f *Filter) shownKinds(b *event.Batch, rules event.Type) uint64 {
 const userAuthor = "user"
 
 // mayShowText reports whether the frame's text may pass. Text that the decoder reports belongs to an answer,
-// as does text of a type with Answer set. Other text repeats an answer or comes from the user. If the frame
+// as does text of a type with Answer set. Other text repeats an answer or comes from the user. In a frame that
 // names no agent, it counts as the user's.
 func (f *Filter) mayShowText(b *event.Batch) bool {
 	answer, client := statedKinds(b)&kindBit(event.KindText) != 0, f.settings.Policy == event.PolicyClient

@@ -13,7 +13,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// scalar appends a value that has the form, or its replacement.
+// scalar appends a number, a boolean or null, or what text appends for a string.
 func scalar(dst []byte, v strictjson.Value, form event.Form) ([]byte, bool) {
 	switch v.Kind() {
 	case strictjson.String:
@@ -24,6 +24,8 @@ func scalar(dst []byte, v strictjson.Value, form event.Form) ([]byte, bool) {
 	return dst, false
 }
 
+// text appends a string that has the form. Otherwise it may append something in its place: a URL without user and password,
+// a hash of a long id, or "unknown" for a tool.
 func text(dst []byte, v strictjson.Value, form event.Form) ([]byte, bool) {
 	s := v.Text()
 	if form == event.FormURL {

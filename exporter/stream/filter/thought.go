@@ -65,15 +65,15 @@ func hasThoughtMarker(v strictjson.Value) bool {
 	return false
 }
 
-// hasGenericMarker reports whether an object that may have text has a thought marker that its own protocol does not
+// hasForeignMarker reports whether an object that may have text has a thought marker that its own protocol does not
 // define. Then the text may be a thought instead of an answer. The marker may also be inside a member that has no text, such
 // as the metadata of a model's provider.
-func (e *encoder) hasGenericMarker(v strictjson.Value, rule *event.Rule) bool {
+func (e *encoder) hasForeignMarker(v strictjson.Value, rule *event.Rule) bool {
 	if !e.thoughtInfo(rule).statesText {
 		return false
 	}
 	if len(rule.ThoughtMarkers) > 0 {
-		return hasForeignMarker(v, rule)
+		return hasUnlistedMarker(v, rule)
 	}
 	for name, value := range v.Members() {
 		if lenient.IsThoughtMarker(name, value) {
@@ -89,14 +89,14 @@ func (e *encoder) hasGenericMarker(v strictjson.Value, rule *event.Rule) bool {
 	return false
 }
 
-// hasForeignMarker reports whether an object, or a member that may contain its marker, has a marker that its protocol
+// hasUnlistedMarker reports whether an object, or a member that may contain its marker, has a marker that its protocol
 // does not define. The filter writes only the protocol's own markers, so the thought would leave unmarked.
-func hasForeignMarker(v strictjson.Value, rule *event.Rule) bool {
+func hasUnlistedMarker(v strictjson.Value, rule *event.Rule) bool {
 	for name, value := range v.Members() {
 		if lenient.IsThoughtMarker(name, value) && !lenient.MatchesAny(name.Text(), rule.ThoughtMarkers) {
 			return true
 		}
-		if lenient.MatchesAny(name.Text(), rule.ThoughtMarkersIn) && hasForeignMarker(value, rule) {
+		if lenient.MatchesAny(name.Text(), rule.ThoughtMarkersIn) && hasUnlistedMarker(value, rule) {
 			return true
 		}
 	}

@@ -51,8 +51,8 @@ type speaker struct {
 // according to the enclosing objects. hasWords says that Words.Members applies to the value.
 func (w *wordScan) findsExcluded(v strictjson.Value, by speaker, hasWords bool) bool {
 	isClient := w.filter.settings.Policy == event.PolicyClient
-	isAnywhere := isClient && len(w.rules.Anywhere) > 0
-	if hasWords = hasWords || isAnywhere && lenient.HasMember(v, w.rules.Anywhere); hasWords {
+	searchesAll := isClient && len(w.rules.Anywhere) > 0
+	if hasWords = hasWords || searchesAll && lenient.HasMember(v, w.rules.Anywhere); hasWords {
 		outer := by.textKind
 		if by = w.updateSpeaker(v, by); by.textKind == event.KindThought && outer != by.textKind && w.isExcluded(by.textKind, by) {
 			return true // even without words it shows that there was a thought
@@ -64,7 +64,7 @@ func (w *wordScan) findsExcluded(v strictjson.Value, by speaker, hasWords bool) 
 			return true
 		}
 		contains := isClient && lenient.MatchesAny(text, w.rules.ClientContainers) || lenient.MatchesAny(text, w.rules.Containers)
-		if (contains || isAnywhere) && w.findsExcluded(value, by, contains) {
+		if (contains || searchesAll) && w.findsExcluded(value, by, contains) {
 			return true
 		}
 	}
