@@ -6,8 +6,8 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// agentOf finds or begins the operation of a frame's author. It returns nil if the frame belongs to the
-// run itself, or if the run has no room. It may name the run after the author, see nameAfterAuthor.
+// agentOf finds or begins the operation of a frame's speaker. It returns nil if the frame belongs to the
+// run itself, or if the run has no room. It may name the run after the speaker, see nameAfterSpeaker.
 func (r *openRun) agentOf(b *event.Batch) *Operation {
 	if b.Place != nil {
 		return r.operationAt(b)
@@ -21,7 +21,7 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 			return nil
 		}
 	}
-	r.nameAfterAuthor(b)
+	r.nameAfterSpeaker(b)
 	if b.Agent == r.Root.Name && b.Agent != "" && !worksForAnother && b.Branch == "" {
 		return r.Root
 	}
@@ -65,10 +65,10 @@ func (op *Operation) startsAgain(b *event.Batch) bool {
 	return op != nil && op.open && op.finalFrame > 0 && b.Has(event.KindAgentStarted)
 }
 
-// nameAfterAuthor names the run after its first author, unless that author has a branch or got control
+// nameAfterSpeaker names the run after its first speaker, unless that speaker has a branch or got control
 // by a transfer. The root operation keeps the name of the application, if it has one.
-func (r *openRun) nameAfterAuthor(b *event.Batch) {
-	if r.Agent != "" || r.rootRaised || b.Branch != "" || r.silentTargets[b.Agent] != nil || r.agents[agentKey{b.Agent, b.Branch}] != nil {
+func (r *openRun) nameAfterSpeaker(b *event.Batch) {
+	if r.Agent != "" || r.hasAddedRoot || b.Branch != "" || r.silentTargets[b.Agent] != nil || r.agents[agentKey{b.Agent, b.Branch}] != nil {
 		return
 	}
 	if r.Agent = b.Agent; r.Root.Name == "" {
@@ -89,7 +89,7 @@ func (r *openRun) nameAfterAuthor(b *event.Batch) {
 // one, else the agent.
 func operationName(b *event.Batch) string { return cmp.Or(b.Step, b.Agent) }
 
-// beginAgent begins the operation of an author.
+// beginAgent begins the operation of a frame's speaker.
 func (r *openRun) beginAgent(b *event.Batch) *Operation {
 	above := r.parentOf(b).firstOpen()
 	kind := InvokeAgent
@@ -161,7 +161,7 @@ func (r *openRun) call(branch, id string) *Operation {
 	return cmp.Or(r.callIn(branch, id), r.calls[id])
 }
 
-// parentOf returns the parent of an author's operation: the tool call in which it works, else the
+// parentOf returns the parent of a speaker's operation: the tool call in which it works, else the
 // agent for which it works, else the root.
 func (r *openRun) parentOf(b *event.Batch) *Operation {
 	if call := r.call(b.ParentBranch, b.EnclosingCall); call != nil {

@@ -26,7 +26,7 @@ func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
 	agent = agent.failingOperation(e.Error).firstOpen()
 	key := responseKey{agent, b.Response}
 	if r.endAwaitingUsage(key); b.AgentUnknown {
-		r.endAllAwaitingUsage() // a later frame names only the agent of the last response
+		r.endAllAwaitingUsage() // a later frame names the agent, but only that of the last response
 	}
 	op := r.partialResponses[key]
 	if op == nil {
@@ -78,8 +78,8 @@ func isWord(s string) bool {
 	return s != ""
 }
 
-// mayFollowCutOff reports whether another open response of the agent had its last piece before the first piece of op. That
-// response may have been cut off or may still continue. Only in the first case, op was requested after it.
+// mayFollowCutOff reports whether another open response of the agent had its last piece before the first piece of op. If that
+// response was cut off, op was requested after it. If it still continues, op may have been requested earlier.
 func (r *openRun) mayFollowCutOff(op *Operation) bool {
 	first := cmp.Or(op.firstChunk.Frame, r.now.Frame)
 	for key, other := range r.partialResponses {
@@ -100,8 +100,8 @@ func (r *openRun) chat(model string, b *event.Batch, agent *Operation) *Operatio
 	}
 	op.Agent, op.Branch = senderOf(b, agent), b.Branch
 	r.keepRequest(op, agent)
-	cause, isLater := agent.causeOfChat(b)
-	op.Started, op.startUnknown = latest(cause, r.Root.Started), isLater || cause.Frame == 0 && !r.answersRequest
+	cause, delayUnknown := agent.causeOfChat(b)
+	op.Started, op.startUnknown = latest(cause, r.Root.Started), delayUnknown || cause.Frame == 0 && !r.answersRequest
 	return op
 }
 
@@ -200,8 +200,8 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	}
 }
 
-// beginPausedEarlier begins the call that a response answers, if an earlier run made it and paused.
-// Its start is unknown here.
+// beginPausedEarlier begins a call of which this run shows only the response, because an earlier run made the call and
+// paused. Its start is unknown here.
 func (r *openRun) beginPausedEarlier(e *event.Event, b *event.Batch, caller *Operation) *Operation {
 	tool := r.linkToAsker(e.CallID)
 	op := r.beginTool(e, b, caller)
@@ -348,5 +348,6 @@ func (r *openRun) restates(e *event.Event) bool {
 	})
 }
 
-// confidenceTolerance is the largest difference of equal confidences: "33.3%" is divided by 100 and "0.333" is not.
+// confidenceTolerance is the largest difference of confidences that count as equal. "33.3%" and "0.333" may differ by a
+// rounding error, because only the first is divided by 100.
 const confidenceTolerance = 1e-9

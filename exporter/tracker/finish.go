@@ -108,9 +108,10 @@ func (r *openRun) pending() bool {
 	return open || len(r.pendingReplies) > 0 || r.workLeft
 }
 
-// isSuperseded reports whether the run went on without the end of an open operation. It did so without a response that was
-// cut off if the agent, or one above it, gave a final answer or ended later. It did so without a call with which the agent's
-// turn may end if any final frame followed.
+// isSuperseded reports whether later frames show that an open call or response no longer needs an end:
+//   - A call with which its agent's turn may end needs none after a later final frame of any agent.
+//   - A response was cut off, and needs none, if its agent or one above gave a final answer or ended after the
+//     response's last piece.
 func (r *openRun) isSuperseded(op *Operation) bool {
 	if op.endsTurn {
 		return r.lastFinal > int(op.firstFrame)
@@ -182,7 +183,7 @@ func (r *openRun) endInner(within *Operation) {
 				delete(r.partialResponses, key)
 			}
 			if r.endUnfinished(op); op.Status == OperationInterrupted {
-				op.parent.awaitsAnswer = true // for the agent that works in the call
+				op.parent.awaitsAnswer = true // the agent that made the call waits too
 			}
 			return
 		}
@@ -194,7 +195,8 @@ func (r *openRun) endInner(within *Operation) {
 }
 
 // propagateStatus applies the status of an ended child to its container. A container has no frames of
-// its own from which its status could be derived. A call waits if an agent that works in it waits.
+// its own from which its status could be derived. A call, or the caller of a task, waits if the agent
+// that it runs waits.
 func (r *openRun) propagateStatus(op *Operation) {
 	above := op.parent
 	if op.Status == OperationInterrupted && (above.Kind == ExecuteTool || op.CallID != "") {
@@ -208,8 +210,9 @@ func (r *openRun) propagateStatus(op *Operation) {
 		if r.Status == Failed {
 			above.failedFrame, above.failureCode = max(r.lastError, 1), op.ErrorCode
 		}
+		// If the run goes on, a call around the container has ended. The container failed if nothing in it ran after the failure.
 		if r.Status == Running && op.failedFrame >= above.node.lastBelow.Frame {
-			above.failedFrame, above.failureCode = op.failedFrame, op.ErrorCode // within a call; nothing ran after the failure
+			above.failedFrame, above.failureCode = op.failedFrame, op.ErrorCode
 		}
 	case OperationInterrupted:
 		above.awaitsAnswer = true
@@ -297,7 +300,7 @@ func (r *openRun) errorCode() string {
 // reportOrder orders operations by the first frame that shows them. Within a frame, an agent comes
 // before its response, and the response before its calls.
 func reportOrder(a, b *Operation) int {
-	return cmp.Or(cmp.Compare(a.firstFrame, b.firstFrame), a.Kind.order()-b.Kind.order())
+	return cmp.Or(cmp.Compare(a.firstFrame, b.firstFrame), a.Kind.rank()-b.Kind.rank())
 }
 
 // onlyOpenResponse returns the open response that an error frame ends. It returns nil if there are several, or if a

@@ -24,14 +24,14 @@ func (r *openRun) rootAgentOf(b *event.Batch) (op *Operation, decided bool) {
 	case !r.rootIsFirst, b.EnclosingCall != "" && known == nil:
 		return nil, false
 	case b.MayBeRoot && known.startsAgain(b) && r.hasRoom(InvokeWorkflow):
-		r.raiseFirst()
+		r.addRootAboveFirst()
 	case known == r.Root:
 		return known, true
 	case b.MayBeRoot && !b.IsParallel && b.Agent == r.Root.Name && r.current == r.Root: // control came back
 		r.speakAsRoot(key)
 		return r.Root, true
 	case b.MayBeRoot && known == nil && r.silentTargets[b.Agent] == nil && r.hasRoom(InvokeWorkflow):
-		r.raiseFirst()
+		r.addRootAboveFirst()
 	case b.Branch == "" && r.silentTargets[b.Agent] == nil && known == nil:
 		return r.operationOfRun(b), true
 	}
@@ -47,12 +47,12 @@ func (r *openRun) speakAsRoot(key agentKey) {
 	}
 }
 
-// raiseFirst puts a workflow above the first agent. From then on, the agent's frames are in the lane of its branch, and no longer in
+// addRootAboveFirst puts a workflow above the first agent. From then on, the agent's frames are in the lane of its branch, and no longer in
 // the run's lane.
-func (r *openRun) raiseFirst() {
+func (r *openRun) addRootAboveFirst() {
 	first := r.Root
 	r.rootIsFirst = false
-	if r.raiseRoot(); r.rootLane == "" {
+	if r.addRoot(); r.rootLane == "" {
 		return
 	}
 	first.node.lane, r.Root.node.lastInLane = r.rootLane, r.lastWithoutSpeaker
@@ -72,7 +72,7 @@ func (r *openRun) operationOfRun(b *event.Batch) *Operation {
 	if !works || b.AgentUnknown || !r.hasRoom(InvokeWorkflow) {
 		return nil
 	}
-	if r.raiseFirst(); b.Agent == "" {
+	if r.addRootAboveFirst(); b.Agent == "" {
 		return nil
 	}
 	r.Agent, r.Root.Name, r.Root.Kind = b.Agent, b.Agent, InvokeAgent

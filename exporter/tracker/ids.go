@@ -85,7 +85,7 @@ func (r *openRun) idOf(op *Operation) SpanID {
 	switch {
 	case op.ID != SpanID{}:
 		return op.ID
-	case op == r.Root && r.rootRaised:
+	case op == r.Root && r.hasAddedRoot:
 		return spanID(r.key, "workflow")
 	case op == r.Root, op.openState != nil && op.wasRoot:
 		return spanID(r.key, "run")

@@ -7,9 +7,10 @@ import (
 )
 
 // enclosingInvocation returns the outer one of two nested invocations of an agent if control has returned to
-// it, else nil. Transfers from a to b and back to a nest two invocations of a. Control is back in the outer
-// one if the inner one is below the agent in control. If the place then puts b below the inner a, where b has
-// no invocation, control is back in the outer b. Invocations with numbers have places of their own.
+// it, else nil. For example, agent a transfers to b, and b transfers back to a. Then an inner invocation of a is
+// below b, and b is below the outer a. If a speaks and the inner a is below the agent in control, the speaker is
+// the outer a. The place of b may put it below the inner a. If b has no invocation there, the speaker is the b
+// above the inner a. If the protocol numbers invocations, their places differ, and the result is nil.
 func (r *openRun) enclosingInvocation(above, last *Operation, n *event.Node) *Operation {
 	from := r.current
 	switch {
@@ -28,17 +29,21 @@ func (r *openRun) enclosingInvocation(above, last *Operation, n *event.Node) *Op
 	return nil
 }
 
-// isNewInvocation reports whether a node speaks in a new invocation. If the protocol numbers invocations,
-// only a task's caller gets a new one under the same number. Otherwise a model that answers again after its
-// final answer, after a transfer or after another agent has spoken starts a new invocation. In ADK for
-// JavaScript, control may return from a transfer without a new invocation. Then a frame of the agent that is no
-// response comes first, and noteAnswer clears node.transferred. A parallel agent has one frame in each invocation,
-// which says that it runs other agents.
+// isNewInvocation reports whether a node speaks in a new invocation:
+//   - A parallel agent has one frame in each invocation, which says that it runs other agents. A second such frame
+//     starts a new invocation.
+//   - If the protocol numbers invocations, only an agent that continues after a task that it called gets a new
+//     invocation under the same number.
+//   - Otherwise a model that answers again after its final answer, after a transfer or after another agent has
+//     spoken starts a new invocation.
+//
+// In ADK for JavaScript, control may return from a transfer without a new invocation. Then a frame of the agent
+// that is no response comes first, and noteAnswer clears node.transferred.
 //
 // Source: google/adk/agents/parallel_agent.py of google-adk 2.13.
 func (r *openRun) isNewInvocation(op *Operation, n *event.Node, b *event.Batch) bool {
 	switch {
-	case n.Kind == event.NodeContainer && n.Run == "" && op.lastChild != nil && r.runsInLane(op, op.lastChild.laneOr(op.node.lane)):
+	case n.Kind == event.NodeContainer && n.Run == "" && op.lastChild != nil && r.runsLaneInParallel(op, op.lastChild.laneOr(op.node.lane)):
 		return op.node.claimsChildren
 	case !b.Has(event.KindModelStarted) && !b.Has(event.KindModelEnded):
 		return false
@@ -48,7 +53,7 @@ func (r *openRun) isNewInvocation(op *Operation, n *event.Node, b *event.Batch) 
 		return false
 	}
 	above := op.runner()
-	anotherSpoke := above != nil && above.node.lane == op.node.lane && above.node.lastChild != op
+	anotherSpoke := above != nil && above.node.lane == op.node.lane && above.node.lastActive != op
 	return op.node.gaveFinalAnswer || op.node.transferred || op.node.usedModel && anotherSpoke
 }
 
@@ -61,8 +66,8 @@ func failureIn(b *event.Batch) event.Failure {
 	return b.Events[i].Error
 }
 
-// startsLater reports whether an operation started at an unknown time after its cause, and cause is that cause.
-func (op *Operation) startsLater(cause Timestamp) bool {
+// hasUnknownDelay reports whether cause is the cause of an operation's start, and the time between the two is unknown.
+func (op *Operation) hasUnknownDelay(cause Timestamp) bool {
 	return op.node != nil && op.node.delayUnknown && op.node.cause == cause
 }
 
@@ -101,7 +106,7 @@ func (r *openRun) taskInControl(id string) *Operation {
 			continue
 		}
 		if up == r.Root && r.rootGuessed && r.hasRoom(InvokeWorkflow) {
-			r.raiseRoot() // something called it
+			r.addRoot() // something called it
 		}
 		if r.mergeTask(up) {
 			return up
@@ -123,8 +128,9 @@ func (r *openRun) mergeOpenTasks() {
 	}
 }
 
-// mergeTask merges the operation of a task's call into that of the agent that works in it, because both are one invocation. It
-// returns false if the agent is not the call's only work.
+// mergeTask merges the operation of a task's call into that of the agent that works in it, because both are one invocation. If
+// an earlier run made the call, the agent only gets the call's id. mergeTask returns false if op is not the task's agent, if
+// the call has other open children, or if the call's id is fixed.
 func (r *openRun) mergeTask(op *Operation) bool {
 	call, id := op.parent, op.node.key.run
 	switch {

@@ -5,7 +5,7 @@ package tracker
 const (
 	runSize       = 1 << 10
 	operationSize = 1 << 10
-	factSize      = 256 // also of an entry of an index that is not about an operation
+	factSize      = 256 // also charged for an index entry that belongs to no operation
 )
 
 // smallRun is the size in bytes below which a run may use all memory of open runs. A larger one may not use

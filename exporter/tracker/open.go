@@ -20,7 +20,7 @@ type openRun struct {
 	lastActivity time.Time
 
 	now                Timestamp // of the current frame
-	counts             [3]int    // of operations, by OperationKind.order
+	counts             [3]int    // of operations, by OperationKind.rank
 	agents             map[agentKey]*Operation
 	agentByBranch      map[string]*Operation  // the last agent of each branch
 	silentTargets      map[string]*Operation  // open targets of transfers that have not spoken yet, by name
@@ -39,14 +39,14 @@ type openRun struct {
 	artifactIndex      map[string]int             // index in Artifacts, by id
 	aliases            []string                   // ids of runs that turned out to be agents of this one
 	ended              []*Operation               // operations that have ended, before observers are notified
-	endedEarlier       int                        // how many of them earlier frames ended: all are kept until the run is announced
+	endedEarlier       int                        // how many of them ended in earlier frames; ended operations are kept until the run is announced
 	answersRequest     bool                       // it answers the run request of its stream
 	isAnnounced        bool                       // observers have been notified of its start
 	rootDecided        bool                       // the kind of the root operation is decided
 	rootGuessed        bool                       // the protocol does not say what the root is: something may still run beside it
 	hasWork            bool                       // the run itself or a known speaker has begun an operation
 	rootIsFirst        bool                       // the root is the first agent directly below the run; the run itself has not spoken
-	rootRaised         bool                       // a workflow was put above the first root
+	hasAddedRoot       bool                       // a workflow was put above the first root
 	rootLane           string                     // the branch in which the first agent last spoke as the root
 	lastWithoutSpeaker Timestamp                  // the last whole frame without a speaker
 	endStated          bool                       // the protocol stated its end
@@ -121,7 +121,7 @@ func (r *openRun) apply(b *event.Batch) {
 	known := len(r.Operations)
 	agent := r.agentOf(b) // first, because it may put another root above the present one
 	if agent == nil && b.Has(event.KindError) {
-		r.raiseFinishedRoot()
+		r.addRootAboveFinished()
 	}
 	r.Root.extendTo(r.now)
 	if agent != nil {
@@ -361,7 +361,7 @@ func byOrdinal(a, b *Operation) int { return a.ordinal - b.ordinal }
 
 // openState is bookkeeping of an operation. It is dropped once the observers have seen the operation end.
 type openState struct {
-	ordinal         int       // position among the operations of the run with the same OperationKind.order
+	ordinal         int       // position among the operations of the run with the same OperationKind.rank
 	failedFrame     int       // the last frame that states a failure
 	failureCode     string    // code of that failure in the stream
 	lastCallFailure failure   // of its call that ended last; empty if that call did not fail
@@ -370,7 +370,7 @@ type openState struct {
 	pausedFrame     int       // the frame that paused it until an answer comes from outside
 	firstChunk      Timestamp // of a model's response
 	response        string    // of a model's response: Batch.Response
-	lastPiece       Timestamp // of a model's response: its last frame
+	lastPiece       Timestamp // of a model's response: its last partial frame
 	spoke           bool      // a frame of it, or of an operation below it, was seen
 	assumed         bool      // see isAssumed
 	startUnknown    bool      // Started is only a lower bound

@@ -35,7 +35,7 @@ func (r *openRun) begin(kind OperationKind, name string, parent *Operation) *Ope
 
 // setOrdinal gives an operation the next ordinal of its kind.
 func (r *openRun) setOrdinal(op *Operation) {
-	count := &r.counts[op.Kind.order()]
+	count := &r.counts[op.Kind.rank()]
 	op.ordinal = *count
 	*count++
 }
@@ -198,7 +198,7 @@ func (r *openRun) finalize(op *Operation) {
 		op.Ended.At = time.Time{} // the agent's clock was set back, or its frames are out of order: how long it took is unknown
 	}
 	if op.Ended.At.Before(op.innerEnd) && !op.Ended.At.IsZero() {
-		op.Ended.At = op.innerEnd // end replaces what children that ended earlier have set
+		op.Ended.At = op.innerEnd // children that ended earlier have set it, but the function end replaced it
 	}
 	op.Ended.Frame = max(op.Ended.Frame, op.Started.Frame)
 	op.clearUndated()
@@ -296,8 +296,8 @@ func (op *Operation) extendTo(frame Timestamp) {
 	op.Ended.At = later(op.Ended.At, frame.At)
 }
 
-// clearUndated clears the start if the first frame has no time, and the end if the last one has none.
-// extendTo has set them from other frames.
+// clearUndated clears the start if the first frame has no time, and the end if the last one has none or
+// an earlier one. extendTo has set them from other frames.
 func (op *Operation) clearUndated() {
 	if !op.undatedStart && !op.undatedEnd {
 		return

@@ -20,8 +20,8 @@ const (
 
 func (r *openRun) awaitsOutcome() bool { return r.outcomePending && !r.answersRequest }
 
-// Due returns a channel that receives a value when Expire should be called earlier than the last call of
-// Expire has returned.
+// Due returns a channel that receives a value when Expire should be called before the time that its last call
+// returned.
 func (t *Tracker) Due() <-chan struct{} { return t.due }
 
 // awaitOutcome keeps a run whose end was stated open until its outcome comes.
@@ -143,7 +143,7 @@ func (r *openRun) applyFactAfterEnd(e *event.Event, b *event.Batch, op *Operatio
 		event.KindAgentStarted, event.KindRunStarted:
 		return false
 	}
-	return true // the remaining kinds state the end again
+	return true // the remaining kinds state the end again or are ignored
 }
 
 // addOutcome applies the outcome of an end that was stated before.

@@ -7,9 +7,10 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// runsInLane reports whether an operation is a parallel agent that runs a lane. The operation may be nil. A root counts too while
-// its kind is only guessed, because a parallel agent that seems to be the root is taken for a workflow.
-func (r *openRun) runsInLane(op *Operation, lane string) bool {
+// runsLaneInParallel reports whether an operation is a parallel agent around a lane. The lane is that of a node below the operation,
+// which may be nil. A root counts too while its kind is only guessed, because a parallel agent that seems to be the root is taken
+// for a workflow.
+func (r *openRun) runsLaneInParallel(op *Operation, lane string) bool {
 	return op != nil && (op.Kind == InvokeAgent || op == r.Root && r.rootGuessed) && op.node.isContainer && op.node.lane != lane
 }
 
@@ -17,7 +18,7 @@ func (r *openRun) runsInLane(op *Operation, lane string) bool {
 // certain if none of its other agents is open, or if the model of one of these has not given its final answer.
 func (r *openRun) runningParallel() *Operation {
 	for at := r.current; at != nil; at = at.runner() {
-		if up := at.runner(); at.node != nil && r.runsInLane(up, at.node.lane) {
+		if up := at.runner(); at.node != nil && r.runsLaneInParallel(up, at.node.lane) {
 			others := 0
 			for op := up.lastChild; op != nil; op = op.prevSibling {
 				if op == at || op.node == nil {
@@ -45,7 +46,7 @@ func (r *openRun) repeatEndedParallel(p *event.Place) bool {
 		if op == nil {
 			return true // it has not run before, or the branch is out of date, see exitStaleLane
 		}
-		isParallel := n.Kind == event.NodeContainer && n.Run == "" && i+1 < len(p.Nodes) && r.runsInLane(op, p.Nodes[i+1].Lane)
+		isParallel := n.Kind == event.NodeContainer && n.Run == "" && i+1 < len(p.Nodes) && r.runsLaneInParallel(op, p.Nodes[i+1].Lane)
 		if ended == nil && isParallel && op.hasSuccessor() {
 			ended = op
 		}
@@ -61,7 +62,7 @@ func (op *Operation) hasSuccessor() bool {
 	if above == nil || above.node.lane != op.node.lane || above.node.lastInLane.Frame <= int(op.firstFrame) {
 		return false
 	}
-	last := above.node.lastChild
+	last := above.node.lastActive
 	return last != op && (last != above || above.node.claimsChildren)
 }
 

@@ -74,8 +74,8 @@ type TransferReport struct {
 	Loop  bool    `json:"loop,omitempty"`
 }
 
-// ConfidenceReport is one stated confidence, from 0 to 1, or null if the stream gives only words or
-// a range.
+// ConfidenceReport is one stated confidence. Value, Low and High are from 0 to 1. Value is null if the stream
+// gives only words or a range.
 type ConfidenceReport struct {
 	Agent   *string      `json:"agent"`
 	Value   *float64     `json:"value"`

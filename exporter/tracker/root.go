@@ -39,7 +39,7 @@ func (r *openRun) decideRoot(kind event.RootKind, first *event.Node) {
 func (r *openRun) makeRootAgent(nodes []event.Node) {
 	n := &nodes[0]
 	key := nodeKey{nil, n.Name, "", n.Lane}
-	if len(nodes) > 1 || n.Kind != event.NodeDescendant || n.Name != r.Root.Name || r.Root.Kind != InvokeWorkflow || r.rootRaised || r.silentTargets[n.Name] != nil {
+	if len(nodes) > 1 || n.Kind != event.NodeDescendant || n.Name != r.Root.Name || r.Root.Kind != InvokeWorkflow || r.hasAddedRoot || r.silentTargets[n.Name] != nil {
 		return
 	}
 	if r.nodes[key] == nil {
@@ -63,18 +63,18 @@ func (op *Operation) agentName() string {
 	return op.Name
 }
 
-// raiseFinishedRoot puts a workflow above the agent that was taken for the root, because an error names no agent and that agent has
+// addRootAboveFinished puts a workflow above the agent that was taken for the root, because an error names no agent and that agent has
 // given its final answer: something else failed. If the protocol marks final answers, it does nothing, because a callback of the
 // agent may have failed after its answer.
-func (r *openRun) raiseFinishedRoot() {
+func (r *openRun) addRootAboveFinished() {
 	at := r.Root
 	if r.rootGuessed && r.current == at && at.Name != r.App && at.node.gaveFinalAnswer && at.node.finalsUnmarked && !at.hasFailed() && r.hasRoom(InvokeWorkflow) {
-		r.raiseRoot()
+		r.addRoot()
 	}
 }
 
-// raiseRoot puts a workflow above the first root, because something runs beside it.
-func (r *openRun) raiseRoot() {
+// addRoot puts a workflow above the first root as the new root, because something runs beside the first one.
+func (r *openRun) addRoot() {
 	below := r.Root
 	above := &Operation{
 		Kind: InvokeWorkflow, Name: r.App, Started: below.Started, Ended: below.Ended, open: true,
@@ -86,11 +86,11 @@ func (r *openRun) raiseRoot() {
 		},
 	}
 	if below.node.lane == "" {
-		above.node.lastInLane, above.node.lastChild = below.node.lastInLane, below
+		above.node.lastInLane, above.node.lastActive = below.node.lastInLane, below
 	}
 	below.parent, below.wasRoot = above, true
 	below.Kind, below.Agent = InvokeAgent, below.Name
-	r.Root, r.rootGuessed, r.rootRaised, r.Agent = above, false, true, r.App
+	r.Root, r.rootGuessed, r.hasAddedRoot, r.Agent = above, false, true, r.App
 	r.Operations = slices.Insert(r.Operations, 0, above)
 	r.indexInvocation(below)
 }

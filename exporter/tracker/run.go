@@ -13,11 +13,11 @@ type Status string
 // The statuses of a run.
 const (
 	Running     Status = "running"
-	Completed   Status = "completed"   // a final frame, and nothing pending
-	Failed      Status = "failed"      // an error without a later final frame
+	Completed   Status = "completed"   // a stated end, or a final frame with nothing pending
+	Failed      Status = "failed"      // an error that no later final frame canceled
 	Canceled    Status = "canceled"    // the agent reported it, or the client left
 	Interrupted Status = "interrupted" // waiting for a human or a credential
-	Incomplete  Status = "incomplete"  // the stream ended, or the tracker dropped the run, with work pending
+	Incomplete  Status = "incomplete"  // the stream broke, it ended without a final frame or with work pending, or the tracker dropped the run
 	TimedOut    Status = "timed_out"   // no frame for the idle timeout
 )
 
@@ -51,13 +51,14 @@ type OperationKind string
 const (
 	InvokeWorkflow OperationKind = "invoke_workflow" // an application or a workflow, not an agent
 	InvokeAgent    OperationKind = "invoke_agent"
-	InvokeNode     OperationKind = "invoke_node" // a workflow step that is not an agent; the name is ADK's, the conventions have none
+	InvokeNode     OperationKind = "invoke_node" // a workflow step that is not an agent; the name comes from ADK, because the OpenTelemetry conventions have none
 	Chat           OperationKind = "chat"
 	ExecuteTool    OperationKind = "execute_tool"
 )
 
-// order returns the position of a kind among the operations that one frame shows.
-func (k OperationKind) order() int {
+// rank returns the position of a kind among the operations that one frame shows first, see reportOrder. Operations of
+// the same rank are numbered together, see setOrdinal.
+func (k OperationKind) rank() int {
 	switch k {
 	case Chat:
 		return 1
@@ -67,8 +68,8 @@ func (k OperationKind) order() int {
 	return 0
 }
 
-// Invokes reports whether operations of this kind run others. Such an operation ends with the
-// operations that it runs, not with a frame.
+// Invokes reports whether operations of this kind run others. Such an operation ends with the last of its own
+// frames and of the operations that it runs. A call or a response ends with one frame.
 func (k OperationKind) Invokes() bool { return k != Chat && k != ExecuteTool }
 
 // OperationStatus is how an operation ended.
@@ -221,7 +222,7 @@ func (r *Response) OrZero() Response {
 type Confidence struct {
 	Agent string
 	event.Confidence
-	Restated bool // it repeats, in a final text, a value that another agent had stated
+	Restated bool // it repeats, in the text of an answer, a value that another agent had stated
 }
 
 // Citation is a cited source and the agent that cited it.

@@ -36,9 +36,9 @@ type Observer interface {
 type Losses interface {
 	// CountEvicted counts a run, an operation or a fact of a kind that was dropped because of a limit.
 	CountEvicted(kind string)
-	// CountExpired counts a run or an operation that ended after the idle timeout.
+	// CountExpired counts a run or an operation that the tracker ended after the idle timeout.
 	CountExpired(kind string)
-	// CountLateFrame counts a frame of a run that had already ended.
+	// CountLateFrame counts a frame with events that were dropped because their run or agent had ended.
 	CountLateFrame(source string)
 }
 
@@ -85,7 +85,7 @@ type Tracker struct {
 	mu               sync.Mutex
 	streams          map[*event.Stream]*streamState
 	open             *simplelru.LRU[*openRun, struct{}]
-	endedRuns        *simplelru.LRU[streamRun, endedRuns] // runs that ended before their stream did; further frames of theirs are late
+	endedRuns        *simplelru.LRU[streamRun, endedRuns] // runs that ended before their stream did; their later frames are late
 	askers           *simplelru.LRU[questionKey, *asker]  // the runs that asked for input, by request
 	waitingRuns      *simplelru.LRU[sessionKey, Link]     // by session, the last run that ended waiting for input
 	transferSessions *simplelru.LRU[sessionKey, struct{}] // sessions in which an agent transferred control
@@ -104,7 +104,7 @@ type streamState struct {
 	lastRun *openRun            // the run of the last frame
 	frames  int
 
-	nonceKeys int // runs whose key has the stream's nonce
+	nonceKeys int // number of runs whose ids are derived from the stream's nonce, see runKey
 }
 
 // runByID returns the open run of an id, or nil.
@@ -143,7 +143,7 @@ type endedRuns struct {
 
 // New returns a tracker without runs.
 func New(settings Settings, losses Losses, observers ...Observer) *Tracker {
-	size := max(settings.MaxOpenRuns, 1) // below one is the only error of NewLRU
+	size := max(settings.MaxOpenRuns, 1) // NewLRU fails only for smaller sizes
 	settings.MaxOpenRuns = size
 	t := &Tracker{settings: settings, losses: losses, observers: observers, streams: make(map[*event.Stream]*streamState), due: make(chan struct{}, 1)}
 	t.open, _ = simplelru.NewLRU[*openRun, struct{}](size, nil)

@@ -13,8 +13,8 @@ type node struct {
 
 	cause          Timestamp  // the frame that caused its start; frame 0 if that is the run request or unknown
 	lastBelow      Timestamp  // the last whole frame of the node or of a descendant
-	lastInLane     Timestamp  // the last such frame in its own lane
-	lastChild      *Operation // the node that it ran last in its own lane
+	lastInLane     Timestamp  // the last whole frame in its own lane, of the node or of a descendant
+	lastActive     *Operation // the child from or below which lastInLane came, or this node itself
 	lastTaskAnswer Timestamp  // the last response to one of its tasks
 
 	chain *transferChain // agents that transferred control on the way to it
@@ -106,7 +106,7 @@ func (r *openRun) exitStaleLane(at *Operation, n *event.Node) (*Operation, *even
 	for up != nil && up.node.lane == n.Lane {
 		up = up.node.key.above
 	}
-	if !r.runsInLane(up, n.Lane) {
+	if !r.runsLaneInParallel(up, n.Lane) {
 		return at, n
 	}
 	left := *n
@@ -129,7 +129,7 @@ func (r *openRun) childNode(above *Operation, n *event.Node, speaks bool, b *eve
 	case !speaks: // only the speaker can run again
 	case failureIn(b) != event.NoFailure && op.failingOperation(failureIn(b)) != op: // the frame names the last speaker, but its container failed
 	case r.isNewInvocation(op, n, b):
-		if n.Run == "" && r.runsInLane(above, n.Lane) { // a parallel agent runs each child once, so it runs again too
+		if n.Run == "" && r.runsLaneInParallel(above, n.Lane) { // a parallel agent runs each child once, so it runs again too
 			if above = r.repeatFor(op, above); above == nil {
 				return nil
 			}
@@ -206,7 +206,7 @@ func (r *openRun) beginNode(key nodeKey, n *event.Node) *Operation {
 	r.linkTaskCall(op, n)
 	previous := r.nodes[key]
 	op.node = r.tracker.newNode(node{key: key, lane: n.Lane, cause: cause, isContainer: n.Kind == event.NodeContainer || n.Kind == event.NodeWorkflow})
-	op.node.delayUnknown = n.Run != "" && previous != nil && previous.failedFrame > 0 || parent.startsLater(cause)
+	op.node.delayUnknown = n.Run != "" && previous != nil && previous.failedFrame > 0 || parent.hasUnknownDelay(cause)
 	op.startUnknown = op.node.delayUnknown
 	put(&r.nodes, key, op)
 	put(&r.lastInLane, laneKey{op.runner(), n.Lane}, op)
@@ -240,9 +240,9 @@ func (r *openRun) runnerOf(above *Operation, n *event.Node) *Operation {
 		return above
 	}
 	if r.rootGuessed && (r.Root.node.usedModel || r.Root.Name != r.App) && r.hasRoom(InvokeWorkflow) {
-		r.raiseRoot()
+		r.addRoot()
 	}
-	if n.Run == "" && r.Root.node.lastChild != nil {
+	if n.Run == "" && r.Root.node.lastActive != nil {
 		r.Agent = r.Root.Name // several agents follow one another directly below it: the root is a container that never speaks
 	}
 	return r.Root
@@ -289,8 +289,8 @@ func (r *openRun) reparent(op, above *Operation) {
 }
 
 // causeOf returns the frame after which an operation can run something in a lane. In its own lane that is
-// the last whole frame of the lane or below it, because operations follow one another there. In another
-// lane it is the operation's last whole frame in its own lane, because lanes run in parallel.
+// the last whole frame in the lane or below it, because operations follow one another there. In another
+// lane it is the last whole frame in the operation's own lane, because lanes run in parallel.
 func (op *Operation) causeOf(lane string) Timestamp {
 	if op.node == nil {
 		return op.Started
@@ -305,20 +305,22 @@ func (op *Operation) causeOf(lane string) Timestamp {
 	return latest(op.node.cause, top.node.lastBelow)
 }
 
-// causeOfChat returns the frame after which an agent can ask a model. isLater reports whether it asked at an unknown time after
-// that frame. If the agent has just given its final answer, its runner has invoked it again.
-func (op *Operation) causeOfChat(b *event.Batch) (cause Timestamp, isLater bool) {
+// causeOfChat returns the frame after which an agent can ask a model. delayUnknown reports whether it asked at an unknown time after
+// that frame. If the order of agents is unknown and the agent's last frame is its final answer, its runner has invoked it again. The
+// cause may then be a later frame of the runner.
+func (op *Operation) causeOfChat(b *event.Batch) (cause Timestamp, delayUnknown bool) {
 	cause = op.causeOf(op.laneOr(b.Branch))
 	above := op.runner()
 	if b.OrderUnknown && above != nil && above.node.lane != op.node.lane && op.finalFrame > 0 && op.finalFrame == op.node.lastBelow.Frame {
 		cause = latest(cause, above.node.lastInLane)
 		return cause, above.spokeAfter(cause)
 	}
-	return cause, op.startsLater(cause)
+	return cause, op.hasUnknownDelay(cause)
 }
 
-// causeIn returns the frame after which an operation can run the next node in a lane. It is the last frame of
-// the lane's previous node, if there is one. Otherwise it is the result of causeOf.
+// causeIn returns the frame after which an operation can run the next node in a lane. In a lane other than the
+// operation's own, it is the last frame of the previous node there. Without such a node, and in its own lane, it is the
+// result of causeOf.
 func (r *openRun) causeIn(above *Operation, lane string) Timestamp {
 	if last := r.lastInLane[laneKey{above.firstOpen(), lane}]; last != nil && last.node.lastBelow.Frame > 0 && above.laneOr("") != lane {
 		return last.node.lastBelow
@@ -354,7 +356,7 @@ func (r *openRun) noteFrame(b *event.Batch, speaker *Operation) {
 			continue
 		}
 		if n.lastBelow = r.now; n.lane == lane {
-			n.lastInLane, n.lastChild = r.now, below
+			n.lastInLane, n.lastActive = r.now, below
 		}
 		below = up
 	}
@@ -383,7 +385,8 @@ func (op *Operation) mayHaveEnded(b *event.Batch) bool {
 		!b.Has(event.KindModelEnded) && !b.Has(event.KindFinal) && !asksForMore(b)
 }
 
-// asksForMore reports whether an agent continues after the response of its model in a frame.
+// asksForMore reports whether a frame shows that its agent's turn continues: it has a call, the response to one, or a
+// request for input.
 func asksForMore(b *event.Batch) bool {
 	return b.Has(event.KindToolStarted) || b.Has(event.KindToolEnded) || b.Has(event.KindInputRequested)
 }

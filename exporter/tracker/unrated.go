@@ -40,8 +40,8 @@ func (r *openRun) countUnrated(b *event.Batch) {
 	}
 }
 
-// countUnratedLast counts the last text of a completed run if the text states no confidence and the
-// protocol marked no text as final.
+// countUnratedLast counts the last text of a completed run whose end was stated, if the text states no confidence
+// and the protocol marked no text as final.
 func (r *openRun) countUnratedLast() {
 	if a := r.lastText; r.Status == Completed && r.endStated && a.isSet && !a.rated && !a.finalSeen {
 		r.addUnrated(a.agent, 1)
