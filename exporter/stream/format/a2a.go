@@ -15,7 +15,7 @@ import (
 type a2a struct {
 	runs
 	version    a2aVersion
-	quiet      bool
+	rereading  bool // frames only update the state, see writer
 	pendingGap *gap
 	callOwners callOwners
 }
@@ -24,10 +24,10 @@ func newA2A(s *Settings, out *output) *a2a {
 	return &a2a{runs: newRuns(s, out), version: a2aVersion{v03: s.Format == A2A03}, callOwners: newCallOwners(true)}
 }
 
-func (a *a2a) setQuiet(quiet bool) { a.quiet = quiet }
+func (a *a2a) setRereading(on bool) { a.rereading = on }
 
-// noteGap keeps the gap for the next snapshot or update. A frame of its own would not do: clients take every SSE event
-// for a response, whatever its name.
+// noteGap keeps the gap for the next snapshot or update. It writes no frame for the gap alone, because clients take every
+// SSE event for a response, whatever its name.
 func (a *a2a) noteGap(g *replay.Gap) bool {
 	a.pendingGap = gapOf(g)
 	return false
@@ -48,7 +48,7 @@ func (a *a2a) frame(f replay.Frame, b *event.Batch) {
 			continue
 		}
 		r.observe(b, e)
-		if !paused.hasPlaceholder(e) {
+		if !paused.isPlaceholder(e) {
 			a.writeEvent(r, b, e)
 		}
 		ended = ended || endsRun(f, e)
@@ -74,7 +74,7 @@ func (a *a2a) writeEvent(r *run, b *event.Batch, e *event.Event) {
 		a.writeThought(r, b, e)
 	case event.KindToolStarted:
 		id := a.callOwners.started(r, b, e, a.out.newID)
-		a.writeWorking(r, b, a2aPart{Data: toolPart{ID: id, Name: e.Name, Args: asStruct(e.Payload())}, Metadata: &partMetadata{Type: "function_call", Long: e.LongRunning}})
+		a.writeWorking(r, b, a2aPart{Data: toolPart{ID: id, Name: e.Name, Args: asStruct(e.Payload())}, Metadata: &partMetadata{Type: "function_call", LongRunning: e.LongRunning}})
 	case event.KindToolEnded:
 		id := a.callOwners.ended(r, b, e, a.out.newID)
 		a.writeWorking(r, b, a2aPart{Data: toolPart{ID: id, Name: e.Name, Response: toolResult(e)}, Metadata: &partMetadata{Type: "function_response"}})
@@ -100,15 +100,15 @@ type otherEvent struct {
 
 // ensureTask announces the task, unless the reader knows it. It returns false if the frames are only reread. Then the
 // caller must write nothing.
-func (a *a2a) ensureTask(r *run, b *event.Batch, now a2aState) bool {
-	if a.quiet || r.announced {
-		return !a.quiet
+func (a *a2a) ensureTask(r *run, b *event.Batch, state a2aState) bool {
+	if a.rereading || r.announced {
+		return !a.rereading
 	}
 	r.announced = true
 	if r.ended {
-		now = r.finalState
+		state = r.finalState
 	}
-	task := a2aTask{ID: r.id, ContextID: r.session, Status: a2aStatus{State: now, Timestamp: timestamp(b)}}
+	task := a2aTask{ID: r.id, ContextID: r.session, Status: a2aStatus{State: state, Timestamp: timestamp(b)}}
 	if a.pendingGap != nil {
 		task.Metadata = &taskMetadata{Gap: a.pendingGap}
 		a.pendingGap = nil
@@ -117,8 +117,8 @@ func (a *a2a) ensureTask(r *run, b *event.Batch, now a2aState) bool {
 	return true
 }
 
-func (a *a2a) writeStatus(r *run, b *event.Batch, now a2aState, final bool, parts ...a2aPart) {
-	u := a2aStatusUpdate{TaskID: r.id, ContextID: r.session, Status: a2aStatus{State: now, Timestamp: timestamp(b)}, Final: final}
+func (a *a2a) writeStatus(r *run, b *event.Batch, state a2aState, final bool, parts ...a2aPart) {
+	u := a2aStatusUpdate{TaskID: r.id, ContextID: r.session, Status: a2aStatus{State: state, Timestamp: timestamp(b)}, Final: final}
 	author := ""
 	if len(parts) > 0 {
 		u.Status.Message = &a2aMessage{MessageID: a.out.newMessageID(), TaskID: r.id, ContextID: r.session, Parts: parts}
@@ -145,16 +145,17 @@ func (a *a2a) writeText(r *run, b *event.Batch, e *event.Event) {
 	if t == nil {
 		return
 	}
-	a.endUnfinished(r, b, t)
+	a.endSuperseded(r, b, t)
 	a.writeChunk(r, b, t, added, isLast)
 }
 
-// endUnfinished ends the text that by supersedes. If both are the same message, by replaces it under the same id.
-func (a *a2a) endUnfinished(r *run, b *event.Batch, by *text) {
-	switch ended := by.takeUnfinished(); {
+// endSuperseded ends the text that next supersedes. If both have the same message ID, next takes over the artifact ID, so that
+// it replaces the text at the reader.
+func (a *a2a) endSuperseded(r *run, b *event.Batch, next *text) {
+	switch ended := next.takeSuperseded(); {
 	case ended == nil:
-	case ended.key == by.key && by.key.message != "":
-		by.id = ended.id
+	case ended.key == next.key && next.key.message != "":
+		next.id = ended.id
 	default:
 		a.writeChunk(r, b, ended, nil, true)
 	}
@@ -167,7 +168,7 @@ func (a *a2a) writeChunk(r *run, b *event.Batch, t *text, added []byte, isLast b
 		return
 	}
 	continues := t.announced
-	if a.quiet { // a resuming reader has the beginning
+	if a.rereading { // only a reader that resumes has the text so far
 		t.announced = a.settings.Resumed && !isLast
 		return
 	}
@@ -197,11 +198,11 @@ func (a *a2a) writeThought(r *run, b *event.Batch, e *event.Event) {
 	if t == nil {
 		return
 	}
-	if a.endUnfinished(r, b, t); len(added) == 0 {
+	if a.endSuperseded(r, b, t); len(added) == 0 {
 		return
 	}
 	part := textPart(string(added))
-	part.Metadata = &partMetadata{Thought: true, Kind: e.ThoughtType}
+	part.Metadata = &partMetadata{Thought: true, ThoughtType: e.ThoughtType}
 	a.writeWorking(r, b, part)
 }
 
@@ -225,7 +226,7 @@ func inputParts(asked input) []a2aPart {
 func (a *a2a) writeArtifact(r *run, b *event.Batch, e *event.Event) {
 	object := r.revisableOf(e, a.out.newID)
 	continues := e.Artifact.Append && object.contentSent
-	if object.contentSent = !a.quiet || a.settings.Resumed; !a.ensureTask(r, b, stateWorking) {
+	if object.contentSent = !a.rereading || a.settings.Resumed; !a.ensureTask(r, b, stateWorking) {
 		return
 	}
 	a.out.add(a.version.artifact(a2aArtifactUpdate{

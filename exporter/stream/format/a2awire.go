@@ -127,12 +127,12 @@ type (
 		Gap    *gap   `json:"delegraph.gap,omitempty"`
 	}
 	partMetadata struct {
-		Type    string `json:"adk_type,omitempty"`
-		Long    bool   `json:"adk_is_long_running,omitempty"`
-		Thought bool   `json:"adk_thought,omitempty"`
-		Kind    string `json:"delegraph_thought_type,omitempty"`
-		Status  status `json:"delegraph_run_status,omitempty"` // of a run that ended without a state of A2A
-		Wrapped bool   `json:"data_part_compat,omitempty"`     // data of 1.0 that 0.3 has no form for; the SDKs of the A2A project mark it so too
+		Type        string `json:"adk_type,omitempty"`
+		LongRunning bool   `json:"adk_is_long_running,omitempty"`
+		Thought     bool   `json:"adk_thought,omitempty"`
+		ThoughtType string `json:"delegraph_thought_type,omitempty"`
+		Status      status `json:"delegraph_run_status,omitempty"` // of a run whose end has no state in A2A
+		Wrapped     bool   `json:"data_part_compat,omitempty"`     // data of 1.0 that 0.3 has no form for; the SDKs of the A2A project mark it so too
 	}
 )
 
@@ -184,7 +184,7 @@ func (w a2aVersion) setNames(s *a2aStatus) {
 	w.setKinds(s.Message.Parts)
 }
 
-// setKinds brings parts into the form of version 0.3.
+// setKinds brings parts into the form of version 0.3, if that is the version.
 func (w a2aVersion) setKinds(parts []a2aPart) {
 	for i := range parts {
 		switch p := &parts[i]; {

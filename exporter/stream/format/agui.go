@@ -14,7 +14,7 @@ import (
 type agui struct {
 	runs
 	current    *run // the run that is open for the reader
-	quiet      bool
+	rereading  bool // frames only update the state, see writer
 	pendingGap *gap
 	callOwners callOwners
 }
@@ -23,7 +23,7 @@ func newAGUI(s *Settings, out *output) *agui {
 	return &agui{runs: newRuns(s, out), callOwners: newCallOwners(false)}
 }
 
-func (a *agui) setQuiet(quiet bool) { a.quiet = quiet }
+func (a *agui) setRereading(on bool) { a.rereading = on }
 
 // noteGap keeps the gap for the next event: the protocol allows no event outside a run.
 func (a *agui) noteGap(g *replay.Gap) bool {
@@ -51,7 +51,7 @@ func (a *agui) frame(f replay.Frame, b *event.Batch) {
 	for i := range b.Events {
 		e := &b.Events[i]
 		r.observe(b, e)
-		if !paused.hasPlaceholder(e) {
+		if !paused.isPlaceholder(e) {
 			a.writeEvent(r, b, e)
 		}
 		ended = ended || endsRun(f, e)
@@ -61,9 +61,9 @@ func (a *agui) frame(f replay.Frame, b *event.Batch) {
 	}
 }
 
-// isOpenElsewhere reports whether a frame is only reread, and the run is open for the reader. Then the frame is from another stream
-// of the run, and what it says must not change what the reader has open.
-func (a *agui) isOpenElsewhere(r *run) bool { return a.quiet && a.current == r }
+// isOpenElsewhere reports whether the run of a reread frame is open for the reader. The reader then gets the run on another
+// stream, and the reread frame must not change what is open there.
+func (a *agui) isOpenElsewhere(r *run) bool { return a.rereading && a.current == r }
 
 // writeAfterEnd writes events after the end of a run, as another turn of that run.
 func (a *agui) writeAfterEnd(r *run, b *event.Batch) {
@@ -94,7 +94,7 @@ func (a *agui) writeEvent(r *run, b *event.Batch, e *event.Event) {
 	case event.KindToolEnded:
 		a.writeToolResult(r, b, e)
 	case event.KindAgentStarted:
-		writes := a.ensureCurrent(r) // a turn starts with the steps that are already open
+		writes := a.ensureCurrent(r) // before beginStep, because a new turn starts all open steps
 		if begun, named := r.beginStep(cmp.Or(b.Step, b.Agent), b.Branch, writes); named && writes {
 			a.add(b, aguiEvent{Type: "STEP_STARTED", StepName: begun.name})
 		}
@@ -121,13 +121,13 @@ func (a *agui) writeEvent(r *run, b *event.Batch, e *event.Event) {
 // write nothing.
 func (a *agui) ensureCurrent(r *run) bool {
 	a.switchTo(r)
-	return !a.quiet
+	return !a.rereading
 }
 
 // switchTo makes a run the current one, and writes the pending gap.
 func (a *agui) switchTo(r *run) {
 	switch {
-	case a.quiet:
+	case a.rereading:
 	case a.current != r:
 		a.startTurn(r)
 	default:
@@ -184,7 +184,7 @@ func (a *agui) endTurn(last aguiEvent) {
 func (a *agui) endRun(r *run, outcome status) {
 	r.ended, r.outcome = true, outcome
 	defer r.dropDetails()
-	if a.quiet {
+	if a.rereading {
 		return
 	}
 	a.switchTo(r)
@@ -210,8 +210,8 @@ func (a *agui) writeText(r *run, b *event.Batch, e *event.Event) {
 	if t == nil {
 		return
 	}
-	ended := t.takeUnfinished()
-	if a.quiet {
+	ended := t.takeSuperseded()
+	if a.rereading {
 		return
 	}
 	if ended != nil {
@@ -306,7 +306,7 @@ func (a *agui) writeArtifact(r *run, b *event.Batch, e *event.Event) {
 	grows := e.Artifact.Append && object.contentSent
 	object.contentSent = grows || len(revision.Contents) > 0
 	switch {
-	case a.quiet: // a resuming reader has the beginning
+	case a.rereading: // only a reader that resumes has the content so far
 		object.contentSent = object.contentSent && a.settings.Resumed
 	case !grows:
 		a.writeActivity(r, b, e, revision)

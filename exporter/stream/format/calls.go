@@ -14,8 +14,8 @@ type call struct{ id, tool string }
 // maxCalls bounds a run's open calls without an id, and its renamed calls.
 const maxCalls = 256
 
-// startUnnamed returns the id of a call that starts without one on the wire.
-func (r *run) startUnnamed(tool string, id func() string) string {
+// startWithoutID returns the id of a call that starts without one on the wire.
+func (r *run) startWithoutID(tool string, id func() string) string {
 	begun := call{id(), tool}
 	if len(r.calls) < maxCalls {
 		r.calls = append(r.calls, begun)
@@ -23,8 +23,8 @@ func (r *run) startUnnamed(tool string, id func() string) string {
 	return begun.id
 }
 
-// endUnnamed returns the id of a call that ends without one on the wire: that of the oldest open call of its tool.
-func (r *run) endUnnamed(tool string, id func() string) string {
+// endWithoutID returns the id of a call that ends without one on the wire: that of the oldest open call of its tool.
+func (r *run) endWithoutID(tool string, id func() string) string {
 	i := slices.IndexFunc(r.calls, func(open call) bool { return open.tool == tool })
 	if i < 0 {
 		return id()
@@ -50,9 +50,9 @@ func pausedBy(b *event.Batch) pausedCalls {
 	return paused
 }
 
-// hasPlaceholder reports whether an event of the frame is the result of a call that the frame pauses. Such a result only says that
+// isPlaceholder reports whether an event of the frame is the result of a call that the frame pauses. Such a result only says that
 // the call waits.
-func (p pausedCalls) hasPlaceholder(e *event.Event) bool {
+func (p pausedCalls) isPlaceholder(e *event.Event) bool {
 	_, isPaused := p[e.CallID]
 	return isPaused && e.Kind == event.KindToolEnded
 }
@@ -95,7 +95,7 @@ type callOwners struct {
 	perRun bool
 }
 
-// callIDKey is an id on the wire, in one run or in all (nil).
+// callIDKey is an id on the wire, in one run or, if run is nil, in all runs.
 type callIDKey struct {
 	run    *run
 	onWire string
@@ -126,7 +126,7 @@ func (c callOwners) keyOf(r *run, onWire string) callIDKey {
 // started returns a starting call's id for readers.
 func (c callOwners) started(r *run, b *event.Batch, e *event.Event, id func() string) string {
 	if e.CallID == "" {
-		return r.startUnnamed(e.Name, id)
+		return r.startWithoutID(e.Name, id)
 	}
 	key := c.keyOf(r, e.CallID)
 	owner, _ := c.byID.Get(key)
@@ -150,13 +150,13 @@ func (c callOwners) started(r *run, b *event.Batch, e *event.Event, id func() st
 // ended returns an ending call's id for readers.
 func (c callOwners) ended(r *run, b *event.Batch, e *event.Event, id func() string) string {
 	if e.CallID == "" {
-		return r.endUnnamed(e.Name, id)
+		return r.endWithoutID(e.Name, id)
 	}
 	return c.idOf(r, b.Branch, e.CallID, id)
 }
 
 // idOf returns the id under which readers know a call of a run. onWire is the id in a frame of the branch. If it belongs to another
-// call, the two ids differ. If no frame of the branch started a call with the id, the last call with the id is meant, as in spans.
+// call, readers get another id. If no frame of the branch started a call with the id, the last call with the id is meant, as in spans.
 // If the id belongs to a call of an earlier run of the session, it is the same call, because the result of a call often comes with
 // the next run.
 func (c callOwners) idOf(r *run, branch, onWire string, id func() string) string {

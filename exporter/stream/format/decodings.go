@@ -22,8 +22,8 @@ const (
 	maxWindow      = 1024
 	maxWindowBytes = 2 << 20
 
-	// The charge for a decoder is newDecoderBytes plus the bytes that it has read. Of these it is charged at
-	// most maxDecoderBytes, because it keeps at most 64 open texts of 64 KiB.
+	// A decoder is charged newDecoderBytes plus the bytes that it has read. Only the first maxDecoderBytes of these
+	// count, because it keeps at most 64 open texts of 64 KiB.
 	maxDecoderBytes = 4 << 20
 	newDecoderBytes = 16 << 10
 )
@@ -170,8 +170,8 @@ func (d *Decodings) decode(s *decoding, f replay.Frame) *event.Batch {
 	return b
 }
 
-// dropFinals turns the marks of final responses in a batch into KindOther, if the whole frame had the end of a response but no mark. Such a
-// response has calls that the filter withheld, and its finish reason may not say so.
+// dropFinals turns each KindFinal that follows the end of a response into KindOther, if the agent's frame had the end of a response but
+// no KindFinal. Such a response has calls. The filter withheld them, and without them the response looks final.
 func dropFinals(b *event.Batch, whole replay.Kinds) {
 	if whole&replay.KindsOf(event.KindModelEnded) == 0 || whole&replay.KindsOf(event.KindFinal) != 0 {
 		return

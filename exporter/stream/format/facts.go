@@ -31,8 +31,8 @@ func newInput(e *event.Event) input {
 // maxKeptQuestion is the size in bytes up to which a question is kept, to be repeated at the end of its run.
 const maxKeptQuestion = 4 << 10
 
-// bounded returns a copy that does not share memory with the batch. It leaves out a question that is too long. Such a
-// question was written in full when it was asked.
+// bounded returns the part of a request that is kept until the end of its run, without memory of the batch. It leaves out a
+// question that is too long. Such a question was written in full when it was asked.
 func (in input) bounded() input {
 	out := input{ID: in.ID, Kind: in.Kind}
 	if len(in.Prompt)+len(in.Options)+len(in.Schema) <= maxKeptQuestion {

@@ -1,6 +1,7 @@
-// Package format converts the frames that a subscriber may see to another format: normalized
+// Package format converts the frames that a reader of the external stream may see to another format: normalized
 // events, A2A or AG-UI. Readers that select the same frames share the decoding, so that a frame is
-// decoded and held in memory once; see Decodings. What a reader has received is tracked for each reader.
+// decoded and held in memory once; see Decodings. Each reader has a Transformer, which tracks what the reader has
+// received. "The ring" is the buffer of recent frames in package replay.
 package format
 
 import (
@@ -52,8 +53,8 @@ type writer interface {
 	frame(replay.Frame, *event.Batch)
 	// streamEnded writes the end of a stream.
 	streamEnded(replay.Frame, *event.Batch)
-	// setQuiet sets whether frames only update the state and are not written.
-	setQuiet(bool)
+	// setRereading sets whether frames are only reread. They then update the state and are not written.
+	setRereading(bool)
 	// noteGap implements Transformer.NoteGap.
 	noteGap(*replay.Gap) bool
 }

@@ -249,11 +249,11 @@ func TestArtifactsInTheMiddle(t *testing.T) {
 			w.frame(replay.Frame{Stream: stream}, &b)
 			return out.json.String()
 		}
-		w.setQuiet(true)
+		w.setRereading(true)
 		if said := write(1, event.Artifact{Kind: event.ArtifactFile}); said != "" {
 			t.Errorf("%s: %s without an event", c.as, said)
 		}
-		w.setQuiet(false)
+		w.setRereading(false)
 		for n, want := range []string{c.begins, c.goes} {
 			if said := write(uint64(n+2), event.Artifact{Kind: event.ArtifactFile, Append: true}); !strings.Contains(said, want) {
 				t.Errorf("%s, back %v: write %d is %s, want %s", c.as, c.back, n, said, want)

@@ -13,10 +13,10 @@ import (
 
 // normalized writes one frame per event. Unknown members are absent, never null.
 type normalized struct {
-	settings *Settings
-	out      *output
-	quiet    bool
-	ends     *simplelru.LRU[*replay.Stream, normalizedEvent] // stated ends of runs that answer a request, see endsRun
+	settings  *Settings
+	out       *output
+	rereading bool                                            // frames only update the state, see writer
+	ends      *simplelru.LRU[*replay.Stream, normalizedEvent] // stated ends of runs that answer a request; removed and written when the run ends, see endsRun
 }
 
 func newNormalized(s *Settings, out *output) *normalized {
@@ -80,7 +80,7 @@ type content struct {
 	End        string      `json:"end,omitempty"`
 }
 
-func (n *normalized) setQuiet(quiet bool)      { n.quiet = quiet }
+func (n *normalized) setRereading(on bool)     { n.rereading = on }
 func (n *normalized) noteGap(*replay.Gap) bool { return true }
 
 func (n *normalized) frame(f replay.Frame, b *event.Batch) {
@@ -91,10 +91,10 @@ func (n *normalized) frame(f replay.Frame, b *event.Batch) {
 	paused := pausedBy(b)
 	for i := range b.Events {
 		e := &b.Events[i]
-		if n.quiet && e.Kind != event.KindRunEnded {
+		if n.rereading && e.Kind != event.KindRunEnded {
 			continue
 		}
-		if e.Kind == event.KindOther || e.Kind == event.KindIteration || paused.hasPlaceholder(e) || b.Repeats && e.IsText() || n.settings.Kinds != 0 && n.settings.Kinds&replay.KindsOf(e.Kind) == 0 {
+		if e.Kind == event.KindOther || e.Kind == event.KindIteration || paused.isPlaceholder(e) || b.Repeats && e.IsText() || n.settings.Kinds != 0 && n.settings.Kinds&replay.KindsOf(e.Kind) == 0 {
 			continue
 		}
 		result := n.begin(f, e.Kind.String(), b)
@@ -104,15 +104,15 @@ func (n *normalized) frame(f replay.Frame, b *event.Batch) {
 		switch {
 		case e.Kind == event.KindRunEnded && !endsRun(f, e):
 			n.ends.Add(f.Stream, result)
-		case !n.quiet:
+		case !n.rereading:
 			n.out.add(result)
 		}
 	}
 }
 
-// writeEnd writes the stated end of a run that has ended.
+// writeEnd writes an end that is removed from n.ends, because its run has ended or there are too many.
 func (n *normalized) writeEnd(_ *replay.Stream, end normalizedEvent) {
-	if !n.quiet {
+	if !n.rereading {
 		end.Frame, end.Index = n.out.frameID(), len(n.out.ends)
 		n.out.add(end)
 	}

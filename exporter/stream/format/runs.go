@@ -47,7 +47,7 @@ type run struct {
 }
 
 // runKey identifies a run. Without an id on the wire, a stream has one run at a time. An answer to a run request has a run
-// of its own, whatever its id: some servers give all of them the same one.
+// of its own, whatever its id: some servers give all runs the same id.
 type runKey struct {
 	source, session, run string
 	stream               *replay.Stream // nil: the run did not begin with the answer to its request
@@ -81,7 +81,7 @@ func (r *runs) runOf(f replay.Frame, b *event.Batch) *run {
 	key := keyOfRun(f, b)
 	known := r.find(key)
 	if known == nil || known.ended && (!slices.Contains(known.streams, f.Stream) || b.Has(event.KindRunStarted)) {
-		if known = r.continueUnnamed(key, f.Stream); known == nil {
+		if known = r.continueWithoutID(key, f.Stream); known == nil {
 			known = r.begin(key, b.Session)
 		}
 	}
@@ -90,8 +90,8 @@ func (r *runs) runOf(f replay.Frame, b *event.Batch) *run {
 	return known
 }
 
-// find returns the run with a key, or nil. A run may also be open on a stream that answers its request and on one that listens to
-// it. Either may bring the first frame.
+// find returns the run with a key, or nil. A run may be open both on the stream that answers its request and on a
+// stream that listens to it. The keys of the two differ, and either may bring the first frame.
 func (r *runs) find(key runKey) *run {
 	if known, ok := r.byKey.Get(key); ok {
 		return known
@@ -102,24 +102,24 @@ func (r *runs) find(key runKey) *run {
 			continue
 		}
 		if key.stream != nil { // the answer to the run's request
-			r.rename(open, key)
+			r.setKey(open, key)
 		}
 		return open
 	}
 	return nil
 }
 
-// rename changes the key of a run.
-func (r *runs) rename(open *run, key runKey) {
+// setKey changes the key of a run.
+func (r *runs) setKey(open *run, key runKey) {
 	r.byKey.Remove(open.key)
 	open.key = key
 	r.byKey.Add(key, open)
 }
 
-// continueUnnamed returns the run that a stream began without an ID, or nil. The frames before a stream's first run ID
+// continueWithoutID returns the run that a stream began without an ID, or nil. The frames before a stream's first run ID
 // belong to the run with that ID. If they stated a fact, readers know the run by a derived ID, which it keeps. If not, the
 // caller begins a run with the stated ID.
-func (r *runs) continueUnnamed(key runKey, stream *replay.Stream) *run {
+func (r *runs) continueWithoutID(key runKey, stream *replay.Stream) *run {
 	open := r.openRuns(stream)
 	if key.run == "" || len(open) != 1 || open[0].key.run != "" {
 		return nil
@@ -128,7 +128,7 @@ func (r *runs) continueUnnamed(key runKey, stream *replay.Stream) *run {
 		r.byKey.Remove(open[0].key)
 		return nil
 	}
-	r.rename(open[0], key)
+	r.setKey(open[0], key)
 	return open[0]
 }
 
@@ -326,7 +326,7 @@ func allowedAfterEnd(e *event.Event) bool {
 // dropDetails releases what an ended run no longer needs. It keeps the class of a failure and the hashes of the last
 // texts, which the protocol may repeat.
 func (r *run) dropDetails() {
-	r.texts = texts{answer: r.texts.answer, unnamed: r.texts.unnamed, lastWhole: r.texts.lastWhole, lastNamed: r.texts.lastNamed}
+	r.texts = texts{answer: r.texts.answer, lacksMessage: r.texts.lacksMessage, lastWhole: r.texts.lastWhole, lastMessage: r.texts.lastMessage}
 	r.steps, r.usage, r.models, r.calls, r.renamed = nil, nil, nil, nil, nil
 	r.statusTracker = statusTracker{failure: r.failure}
 }

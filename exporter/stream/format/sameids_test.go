@@ -260,9 +260,9 @@ func TestRereadFrameEndsNoOpenRun(t *testing.T) {
 		stream = out.appendTo(stream)
 	}
 	write(1, first, "r", event.KindRunStarted, event.KindText, event.KindRunEnded)
-	w.setQuiet(true)
+	w.setRereading(true)
 	write(2, second, "r", event.KindRunStarted)
-	w.setQuiet(false)
+	w.setRereading(false)
 	write(3, third, "other", event.KindRunStarted)
 	var order verifier
 	all := read(t, stream)

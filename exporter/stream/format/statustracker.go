@@ -9,7 +9,7 @@ import (
 )
 
 // statusTracker derives the final status of a run. It applies the rules of package tracker (V1 to
-// V8 in docs/design/signals.md) as far as the reader's frames show what they need.
+// V8 in docs/design/signals.md), as far as the frames that the reader gets allow.
 type statusTracker struct {
 	frame          int // number of the current frame
 	final, failed  int // numbers of the last final frame and of the last frame with an error; 0: none
@@ -26,7 +26,7 @@ type statusTracker struct {
 // operation is a call or a model's response that has started and not ended.
 type operation struct {
 	key, agent, branch   string
-	frame                int  // that started it
+	frame                int  // number of the frame that started it
 	isResponse, endsTurn bool // endsTurn: the agent's turn may end with the call
 }
 
@@ -207,8 +207,9 @@ func (t *statusTracker) removeInput(id string) {
 	}
 }
 
-// finalStatus returns the status of a run at the end of its stream; end says how the stream ended. A client that leaves after it has
-// received the stated end of the run does not cancel the run.
+// finalStatus returns the status of a run at the end of its stream; end says how the stream ended. If the protocol has stated the end
+// of the run, a stream that breaks off or has work left counts as complete. A client that leaves then cancels the run only if other
+// frames have followed.
 func (t *statusTracker) finalStatus(end event.End) status {
 	if end == event.EndClientLeft && t.endStated > 0 && t.endStated == t.frame || (end == event.EndBroken || end == event.EndUnfinished) && t.endStated > 0 {
 		end = event.EndOfStream

@@ -27,16 +27,16 @@ type text struct {
 	id, agent string
 	key       textKey
 	received  textDigest
-	repeats   int // further events of the frame that repeat the text
+	repeats   int // number of further events in the frame that repeat the text
 
 	announced  bool  // started for the reader, and not yet ended
-	unfinished *text // an open text that ends with the start of this one; the writer writes its end
+	superseded *text // an open text that must end because this one starts; the writer writes its end
 }
 
-// takeUnfinished returns t.unfinished, once.
-func (t *text) takeUnfinished() *text {
-	ended := t.unfinished
-	t.unfinished = nil
+// takeSuperseded returns t.superseded the first time, and then nil.
+func (t *text) takeSuperseded() *text {
+	ended := t.superseded
+	t.superseded = nil
 	return ended
 }
 
@@ -57,8 +57,8 @@ func (d *textDigest) add(piece []byte) {
 	_, _ = d.hash.Write(piece) // never fails
 }
 
-// maxDecodedText is the number of bytes that decoders keep of a text that arrives in pieces. Of a longer text they report
-// only a part as the whole.
+// maxDecodedText is the number of bytes that decoders keep of a text that arrives in pieces. If the text is longer, the whole
+// text that they report lacks a part of it.
 const maxDecodedText = 64 << 10
 
 // remainder returns what a whole text adds to the pieces. It returns false if the pieces belong to
@@ -78,15 +78,15 @@ const maxTexts = 64
 
 // texts holds the open texts of a run.
 type texts struct {
-	open      []*text
-	answer    textDigest // pieces of an answer, by any speaker, that no whole text has repeated yet
-	unnamed   bool       // the message of one of these pieces is unknown
-	lastWhole textDigest // the last answer that arrived whole
-	lastNamed string     // its message
+	open         []*text
+	answer       textDigest // pieces of an answer, by any speaker, that no whole text has repeated yet
+	lacksMessage bool       // one of these pieces names no message
+	lastWhole    textDigest // the last answer that arrived whole
+	lastMessage  string     // the message of lastWhole; "" if unknown
 }
 
-// add adds a text of a frame: a whole text or, if the frame is partial, a piece of one. It returns the text to which that
-// belongs, the part that the reader does not have yet, and whether the text has ended. The text may be nil if there is
+// add adds a text of a frame: a whole text or, if the frame is partial, a piece of one. It returns the text that the
+// event belongs to, the part that the reader does not have yet, and whether the text has ended. The text may be nil if there is
 // nothing to write, as for a frame that repeats the text of an earlier one.
 func (t *texts) add(b *event.Batch, e *event.Event, id func() string) (current *text, added []byte, isLast bool) {
 	switch {
@@ -103,9 +103,9 @@ func (t *texts) add(b *event.Batch, e *event.Event, id func() string) (current *
 		}
 		return current, nil, current.repeats == 0
 	}
-	pieces, isCompared := t.answer, key.message == "" || t.unnamed
+	pieces, isCompared := t.answer, key.message == "" || t.lacksMessage
 	if !key.thought {
-		t.answer, t.unnamed, t.lastWhole, t.lastNamed = textDigest{}, false, textDigest{}, key.message
+		t.answer, t.lacksMessage, t.lastWhole, t.lastMessage = textDigest{}, false, textDigest{}, key.message
 		t.lastWhole.add(words)
 	}
 	if current != nil {
@@ -119,13 +119,14 @@ func (t *texts) add(b *event.Batch, e *event.Event, id func() string) (current *
 		}
 	}
 	if rest, same := pieces.remainder(words); same && len(rest) == 0 && !key.thought && isCompared {
-		return current, nil, true // it arrived in pieces of several texts, or under another name
+		return current, nil, true // it arrived in pieces of several texts, or without its message ID
 	}
-	return &text{id: id(), agent: b.Agent, key: key, unfinished: current}, words, true
+	return &text{id: id(), agent: b.Agent, key: key, superseded: current}, words, true
 }
 
 // countRepeats reports whether several whole texts of a frame together repeat the text, and sets t.repeats. A model that executes
-// code writes before and after it. All its pieces have one key here, but the whole frame has a text on each side of the code.
+// code writes a text before the code and one after it. In pieces, the two look like one text, because they have the same key. The
+// whole frame has both.
 func (t *text) countRepeats(b *event.Batch) bool {
 	var whole textDigest
 	for i := range b.Events {
@@ -146,7 +147,7 @@ func (t *texts) addPiece(b *event.Batch, e *event.Event, id func() string) (*tex
 	key, piece := keyOf(b, e), e.Text()
 	current := t.openText(key)
 	if current == nil {
-		isOther := key.message != "" && t.lastNamed != "" && key.message != t.lastNamed
+		isOther := key.message != "" && t.lastMessage != "" && key.message != t.lastMessage
 		if rest, same := t.lastWhole.remainder(piece); same && len(rest) == 0 && !key.thought && !isOther {
 			return nil, nil, false
 		}
@@ -158,7 +159,7 @@ func (t *texts) addPiece(b *event.Batch, e *event.Event, id func() string) (*tex
 	current.received.add(piece)
 	if !key.thought {
 		t.answer.add(piece)
-		t.unnamed = t.unnamed || key.message == ""
+		t.lacksMessage = t.lacksMessage || key.message == ""
 	}
 	return current, piece, false
 }
@@ -173,7 +174,7 @@ func (t *texts) openText(key textKey) *text {
 func (t *texts) begin(b *event.Batch, key textKey, id func() string) *text {
 	begun := &text{id: id(), agent: b.Agent, key: key}
 	if len(t.open) == maxTexts {
-		begun.unfinished = t.open[0]
+		begun.superseded = t.open[0]
 		t.close(t.open[0])
 	}
 	t.open = append(t.open, begun)

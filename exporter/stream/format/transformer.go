@@ -16,7 +16,7 @@ const (
 	// produces no output.
 	maxReread = 10_000
 
-	// maxSeen bounds the streams that are remembered, so that they are not taken for new ones.
+	// maxSeen bounds the streams that are remembered as seen. A forgotten one counts as new.
 	maxSeen = 1024
 )
 
@@ -25,7 +25,7 @@ const (
 type Transformer struct {
 	settings     Settings
 	positions    *simplelru.LRU[*replay.Stream, *position]
-	seen         *simplelru.LRU[*replay.Stream, struct{}]
+	seen         *simplelru.LRU[*replay.Stream, struct{}] // streams whose frames the writer has got
 	writer       writer
 	out          output
 	rereadBudget int // frames that may still be reread
@@ -123,14 +123,14 @@ func (t *Transformer) positionIn(f replay.Frame) *position {
 	}
 	if t.settings.EarlierFrames != nil && t.rereadBudget > 0 {
 		isNew := !t.seen.Contains(f.Stream)
-		t.writer.setQuiet(true)
+		t.writer.setRereading(true)
 		t.rereadBudget -= t.settings.EarlierFrames(f, t.rereadBudget, func(earlier replay.Frame) {
 			if b := t.decode(p, earlier); b != nil && isNew {
 				t.out.begin(earlier.Number)
 				t.writer.frame(earlier, b)
 			}
 		})
-		t.writer.setQuiet(false)
+		t.writer.setRereading(false)
 	}
 	t.seen.Add(f.Stream, struct{}{})
 	return p
