@@ -8,8 +8,8 @@ import (
 )
 
 // expectation delays reading the body of a request whose client sends it only when asked ("Expect: 100-continue"). net/http asks
-// the client when the body is first read. The transport reads the body when the agent asks for it, but also when the agent
-// answers instead, before the client has that answer.
+// the client when the body is first read. The transport starts to read when the agent asks for the body. It also starts when the
+// agent answers without asking, and then the client does not have the answer yet.
 type expectation struct {
 	once  sync.Once
 	met   chan struct{} // closed when the body may be read
@@ -20,7 +20,7 @@ type expectation struct {
 // starts a little later.
 var expectTimeout = http.DefaultTransport.(*http.Transport).ExpectContinueTimeout
 
-// newExpectation returns nil if the client does not wait. Then the body may be read at once.
+// newExpectation returns the expectation of a request. It returns nil if the client does not wait: the body may be read at once.
 func newExpectation(r *http.Request) *expectation {
 	if r.ContentLength == 0 || !strings.EqualFold(r.Header.Get("Expect"), "100-continue") {
 		return nil

@@ -107,8 +107,8 @@ func (p *Proxy) filterUnconfirmed(resp *http.Response, body *observedBody, s eve
 	})
 }
 
-// insertFilter replaces the body of an answer with a filter. It also returns the original body without its
-// content encoding, which the caller lets the filter decode.
+// insertFilter replaces the body of an answer with a filter. It also returns a reader of the original body without
+// its content encoding, from which the caller makes the filter's decoder.
 func (p *Proxy) insertFilter(resp *http.Response, body *observedBody) (r *filteredBody, plain io.Reader) {
 	plain = decompress(body, contentEncoding(resp.Header))
 	r = newFilteredBody(body, p.settings.NewFilter(), p.settings.Panics)

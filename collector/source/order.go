@@ -30,17 +30,17 @@ import (
 // cannot wait for each other in a cycle. It waits for the first frames of other requests for at most
 // maxRequestWait.
 type order struct {
-	mu        sync.Mutex
-	streams   map[orderedQueue]struct{} // streams that are being observed
-	listening map[orderedQueue]struct{} // the listening ones among them
-	sessions  map[orderedQueue]struct{} // those among them that bring the runs of a session
-	bySession map[string][]orderedQueue // the streams in order of their start, by the session that their request names, or ""
-	pending   map[*firstFrame]struct{}  // of the requests that may begin a run
+	mu             sync.Mutex
+	streams        map[orderedQueue]struct{} // streams that are being observed
+	listening      map[orderedQueue]struct{} // the listening ones among them
+	sessionStreams map[orderedQueue]struct{} // those among them that bring the runs of a session
+	bySession      map[string][]orderedQueue // the streams in order of their start, by the session that their request names, or ""
+	pending        map[*firstFrame]struct{}  // of the requests that may begin a run
 }
 
 func newOrder() order {
 	return order{
-		streams: map[orderedQueue]struct{}{}, listening: map[orderedQueue]struct{}{}, sessions: map[orderedQueue]struct{}{},
+		streams: map[orderedQueue]struct{}{}, listening: map[orderedQueue]struct{}{}, sessionStreams: map[orderedQueue]struct{}{},
 		bySession: map[string][]orderedQueue{}, pending: map[*firstFrame]struct{}{},
 	}
 }
@@ -86,7 +86,7 @@ func (o *order) expect(session string) *firstFrame {
 	first := newFirstFrame()
 	first.session = session
 	if session != "" {
-		for q := range o.sessions {
+		for q := range o.sessionStreams {
 			first.hold(q)
 		}
 	}
@@ -133,7 +133,7 @@ func (o *order) add(q orderedQueue, s *event.Stream, own *firstFrame) (await fun
 	if listens || len(s.Answers) > 0 {
 		for other := range o.streams {
 			reached := other.fence(t.openObserved, true)
-			if earlier, held := own.heldStreams[other]; held { // what it has received since then waits for this stream
+			if earlier, held := own.heldStreams[other]; held { // what it received after the request waits for this stream
 				reached = earlier
 			}
 			before = append(before, reached)
@@ -145,7 +145,7 @@ func (o *order) add(q orderedQueue, s *event.Stream, own *firstFrame) (await fun
 		for other := range o.pending {
 			other.hold(q)
 		}
-		o.sessions[q] = struct{}{}
+		o.sessionStreams[q] = struct{}{}
 	}
 	if listens {
 		for other := range o.pending {
@@ -201,7 +201,7 @@ func (o *order) remove(q orderedQueue) {
 	defer o.mu.Unlock()
 	delete(o.streams, q)
 	delete(o.listening, q)
-	delete(o.sessions, q)
+	delete(o.sessionStreams, q)
 	session := q.state().session
 	o.bySession[session] = slices.DeleteFunc(o.bySession[session], func(other orderedQueue) bool { return other == q })
 	if len(o.bySession[session]) == 0 {

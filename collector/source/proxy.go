@@ -57,7 +57,7 @@ type ProxySettings struct {
 	FrameMemory   *FrameMemory
 	ObserverSlots *ObserverSlots // shared by all proxies of a process; nil means no limit
 
-	Withheld *event.Withheld // of the agent; nil if its streams share nothing
+	Withheld *event.Withheld // what was withheld on the agent's streams; nil if they do not share it
 
 	// OnSession is called with the session that a request on a run path names, once the request body has
 	// been read. It may be called more than once for a request. It may be nil.
@@ -82,7 +82,8 @@ type ProxySettings struct {
 //
 // A run path is a path on which an agent answers with the stream of a run. A stream is unconfirmed if it is
 // on another path, or on a run path that other servers use too (dialect.Path.AllowOthers): it may not come
-// from an agent. It passes unchanged until a dialect recognizes it.
+// from an agent. It passes unchanged until a dialect recognizes it. A proxy with a filter withholds only its internal
+// blocks until then: see declaresInternal.
 type Proxy struct {
 	settings                    ProxySettings
 	collector                   *collector.Collector
@@ -93,7 +94,7 @@ type Proxy struct {
 	now                         func() time.Time
 	linger                      time.Duration
 	order                       order
-	states                      event.States
+	states                      event.States // what decoders of ended streams know
 	forward                     *httputil.ReverseProxy
 	active                      sync.WaitGroup // open run requests and observations
 	stopped                     context.Context

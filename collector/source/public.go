@@ -76,7 +76,7 @@ func matchGlob(glob, asked string) bool {
 }
 
 // errNotPublic is the error for an answer that the policy public withholds.
-var errNotPublic = errors.New("the policy public lets only event streams of the agent's runs out; to let other answers out, list the path in proxy.public_paths")
+var errNotPublic = errors.New("the policy public allows only event streams of the agent's runs; to allow other answers, list their paths in proxy.public_paths")
 
 // publicHeaders lists the headers of an answer that pass under the policy public, besides Content-Type.
 var publicHeaders = []string{

@@ -50,7 +50,7 @@ type filteredBody struct {
 	retry         time.Duration // the last reconnection time that was sent to the client
 	hasRetry      bool          // one was sent
 	unended       bool          // the last frame lacks its blank line, so no block may follow
-	quietSince    time.Time     // when the first frame arrived that was withheld since the last output; zero if there was none
+	quietSince    time.Time     // arrival of the first frame withheld since the last output; zero if there was none
 	endReason     event.End     // set before the queue is closed
 	err           error
 }
@@ -222,8 +222,9 @@ var emptyComment = sse.AppendComment(nil, "")
 // nested frames.
 var genericTable = event.Table{Discriminators: []string{"kind", "type"}, Envelopes: []string{"event", "result", "rawEvent", "data"}}
 
-// declaresInternal reports whether a frame of an unconfirmed stream declares itself internal. Data that is
-// not strict JSON, but may be an object for a lenient parser, is searched for the word.
+// declaresInternal reports whether a frame of an unconfirmed stream declares itself internal: the name or type of
+// the frame, or of a frame nested in it, begins with "internal". Such frames must not reach clients. Data that is
+// not strict JSON, but may be an object for a lenient parser, is searched for a string that begins so.
 func declaresInternal(b *event.Batch) bool {
 	if lenient.IsInternal(b.Frame.Event) || lenient.HasInternalDiscriminator(&genericTable, b.JSON) {
 		return true
@@ -296,7 +297,7 @@ func (r *filteredBody) relayRetry() {
 	}
 }
 
-// relayLastFields appends what the blocks without data after the last frame have set.
+// relayLastFields appends the reconnection time and the ID that blocks without data have set after the last frame.
 func (r *filteredBody) relayLastFields() {
 	if r.unended {
 		return

@@ -31,9 +31,9 @@ func (p *Proxy) route(r *http.Request) route {
 	return all
 }
 
-// routeAs finds the route of a path for the configured dialect, if there is one. If only other dialects list the
-// path, the route has these dialects and the configured one. Otherwise, naming a dialect would exempt the path from
-// the filter.
+// routeAs finds the route of a path. If a dialect is configured and the path is a run path for it, the route has only
+// this dialect. If it is one only for other dialects, the route has these and the configured one: a configured dialect
+// must not exempt the path from the filter.
 func (p *Proxy) routeAs(method string, paths interpretations) route {
 	i := slices.IndexFunc(p.dialects, func(d dialect.Dialect) bool { return d.Name() == p.settings.Dialect })
 	if i < 0 {

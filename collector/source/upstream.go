@@ -29,7 +29,7 @@ func newUpstream() *upstream {
 	reused.DisableCompression = true // otherwise the transport asks for gzip by itself, which changes the bytes
 	reused.MaxIdleConnsPerHost = 100
 	single := reused.Clone()
-	// DisableKeepAlives would send "Connection: close", and Go's server then does not notice a client that leaves.
+	// DisableKeepAlives would send "Connection: close". An agent on Go's server then does not notice a client that leaves.
 	single.MaxIdleConnsPerHost = -1
 	single.ReadBufferSize = copyBufferSize // frames that are read together are filtered and written together
 	single.Protocols = new(http.Protocols)
@@ -81,7 +81,7 @@ func traceConnection(ctx context.Context) (traced context.Context, connected *bo
 	}), connected
 }
 
-// redact returns an error of a request that may be logged. It removes the URL, which may contain a key, and
+// redact makes the error of a request fit to be logged. It removes the URL, which may contain a key, and replaces
 // errors of net/http that quote the answer.
 func redact(err error, connected bool) error {
 	var asked *url.Error
