@@ -1,6 +1,7 @@
 // Package a2a decodes the streams of agents that speak the Agent2Agent protocol
 // (github.com/a2aproject/A2A), versions 0.3 and 1.0, over JSON-RPC and HTTP+JSON, including the
-// metadata that agents of Google's ADK add.
+// metadata that agents of Google's ADK add. It also has the rules for what may pass the filter to
+// readers (Dialect.Table), and marks frames internal that repeat or continue something withheld.
 package a2a
 
 import (
@@ -66,9 +67,9 @@ var subscribeMethods = []string{"tasks/resubscribe", "SubscribeToTask"}
 // input, and the calls that it names. The user is not identified, because only the credentials name
 // the user.
 func (Dialect) Identify(r dialect.Request) event.Identity {
-	params, asks := r.Body.Get("params"), streamRequest(r.Body)
+	params, requestDialect := r.Body.Get("params"), streamRequest(r.Body)
 	if slices.ContainsFunc(subscribeMethods, r.Body.Get("method").Is) {
-		return event.Identity{JoinedRun: dialect.Name(params.Get("id").String()), RequestDialect: asks, InBackground: true}
+		return event.Identity{JoinedRun: dialect.Name(params.Get("id").String()), RequestDialect: requestDialect, InBackground: true}
 	}
 	if before, subscribes := strings.CutSuffix(r.Path, ":subscribe"); subscribes {
 		return event.Identity{JoinedRun: dialect.Name(path.Base(before)), InBackground: true}
@@ -77,8 +78,8 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 	if !message.Exists() {
 		message = r.Body.Get("message")
 	}
-	id := event.Identity{Session: dialect.Name(message.Get("contextId").String()), RequestDialect: asks, NewRun: startsTask(r)}
-	id.InBackground = asks != "" || path.Base(r.Path) == streamAction
+	id := event.Identity{Session: dialect.Name(message.Get("contextId").String()), RequestDialect: requestDialect, NewRun: startsTask(r)}
+	id.InBackground = requestDialect != "" || path.Base(r.Path) == streamAction
 	wire.AddAnswer(&id, message.Get("taskId"))
 	for p := range partsOf(message).all() {
 		if p.kind == partResponse {
@@ -120,7 +121,7 @@ func streamRequest(body strictjson.Value) string {
 func (Dialect) New(s *event.Stream) dialect.Decoder {
 	tasks, _ := simplelru.NewLRU[string, *task](maxTasks, nil) // the only error is a size below one
 	d := &decoder{tasks: tasks, answer: s.SingleRun, joined: s.JoinedRun != "", resumed: s.Live && !s.NewRun}
-	d.withheld.others, d.thoughtArtifacts = wire.NewSharedSet(s, "content"), wire.NewSharedSet(s, "thought")
+	d.withheld.shared, d.thoughtArtifacts = wire.NewSharedSet(s, "content"), wire.NewSharedSet(s, "thought")
 	d.calls = wire.NewWithheldCalls(s)
 	if s.Session == "" {
 		d.answers = s.Answers

@@ -11,7 +11,7 @@ import (
 
 // adkMetadata is what an ADK agent states about an event in the metadata of the update that carries it.
 type adkMetadata struct {
-	author, branch, event, code strictjson.Value
+	author, branch, event, code strictjson.Value // code is the error code
 	usage, actions              strictjson.Value
 	proofLayer, custom          strictjson.Value
 	grounding, citations        strictjson.Value
@@ -83,9 +83,10 @@ func (m adkMetadata) endsTurn() bool {
 	return skips || escalates || len(m.actions.First("transferToAgent", "transfer_to_agent").Text()) > 0
 }
 
-// setSpeaker sets the agent, branch and place of the batch. Python's server leaves the branch out of a task's answer and end.
-// These have the id of the agent's last event, or none, and get the branch of that event. Servers that send events in artifacts
-// leave long-running calls out of them. So a response in an artifact that asks for nothing need not be final (FinalsUnmarked).
+// setSpeaker sets the agent, branch and place of the batch. Python's server leaves the branch out of the artifact with a task's
+// answer and out of the final status. These have the id of the agent's last event, or none. They get the branch of that event.
+// Servers that send events in artifacts leave long-running calls out of them. A response in an artifact may only seem to ask for
+// nothing, and need not be final. So FinalsUnmarked is not set for artifacts.
 //
 // Source: google/adk/a2a/converters/long_running_functions.py of google-adk 2.13.
 func (d *decoder) setSpeaker(t *task, m adkMetadata, b *event.Batch) {
@@ -120,7 +121,7 @@ type response struct {
 	lastEvent string // id of the last event that is not marked as partial
 	reported  bool   // the end of the response in lastEvent was reported
 	usage     event.Usage
-	failure   event.Failure // the reported failure of the model or a tool; none if it is unknown which of them failed
+	failure   event.Failure // the failure that was reported for the response, or for a call of the speaker if it is known which one failed
 	asksModel bool          // the last event has a tool's response, after which the agent asks its model
 	textHash  maphash.Hash  // hash of the text so far
 }
@@ -283,22 +284,22 @@ func (d *decoder) addPart(t *task, m adkMetadata, p part, failure event.Failure,
 // isRepeatedBy reports whether a call in an event is the same call again, and not another one with its ID: some models count
 // their calls anew with each response. A repeat is never in another branch. It comes before the call's response, or in an event
 // with the same id, or in the artifact in which Python's server repeats a status.
-func (c *call) isRepeatedBy(event, branch string, m adkMetadata) bool {
+func (c *call) isRepeatedBy(eventID, branch string, m adkMetadata) bool {
 	if m.isEvent && branch != "" && branch != c.by.branch {
 		return false
 	}
-	return !c.answered || !m.isEvent || c.inArtifact != m.inArtifact || event != "" && event == c.event
+	return !c.answered || !m.isEvent || c.inArtifact != m.inArtifact || eventID != "" && eventID == c.event
 }
 
 // addCall reports a call once. A status that waits for input repeats the call, whatever event it names.
 func (d *decoder) addCall(t *task, m adkMetadata, p part, b *event.Batch) {
-	name, id, by := d.name(p.data.Get("name")), dialect.Name(p.data.Get("id").String()), d.name(m.event)
+	name, id, eventID := d.name(p.data.Get("name")), dialect.Name(p.data.Get("id").String()), d.name(m.event)
 	earlier := t.callOf(id, b.Branch)
-	if p.streamed || earlier != nil && earlier.isRepeatedBy(by, b.Branch, m) {
+	if p.streamed || earlier != nil && earlier.isRepeatedBy(eventID, b.Branch, m) {
 		return
 	}
 	args := p.data.Get("args")
-	t.keepCall(&call{id: id, event: by, inArtifact: m.inArtifact, tool: name, by: speaker{b.Agent, b.Branch}, longRunning: p.longRunning, target: d.name(wire.TransferTarget(args))})
+	t.keepCall(&call{id: id, event: eventID, inArtifact: m.inArtifact, tool: name, by: speaker{b.Agent, b.Branch}, longRunning: p.longRunning, target: d.name(wire.TransferTarget(args))})
 	if wire.IsInputRequest(name) {
 		t.addPendingCall(id)
 		e := b.Add(event.KindInputRequested)

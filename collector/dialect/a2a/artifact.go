@@ -39,7 +39,7 @@ func (d *decoder) readArtifact(u update, b *event.Batch) {
 			t.openArtifact(id).restart()
 			t.openArtifact(id).ofEvents = true
 		}
-	case !m.hasPartial: // otherwise ADK for Go may remove pieces whose whole text was sent
+	case !m.hasPartial: // otherwise ADK for Go may be emptying an artifact whose whole text it has sent
 		d.collectText(t, id, parts, write, b)
 	}
 	if write.Complete && !m.hasPartial {
@@ -144,7 +144,7 @@ func (d *decoder) collectText(t *task, id string, parts parts, write event.Artif
 	growth := a.growth(parts, write)
 	if !write.Append {
 		if a.incomplete && growth == nil && !write.Complete {
-			a.texts++
+			a.endedTexts++
 		}
 		a.restart()
 	}
@@ -168,7 +168,7 @@ func (d *decoder) collectText(t *task, id string, parts parts, write event.Artif
 	if write.Complete {
 		a.text.Reset()
 		a.missingStart = false
-		a.texts++
+		a.endedTexts++
 	}
 }
 

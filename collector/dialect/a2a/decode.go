@@ -232,7 +232,7 @@ func isDelegationEnd(metadata strictjson.Value) bool {
 // submitted. A task that is over stays over, unless it is submitted again.
 func (d *decoder) enterTask(t *task, st status, b *event.Batch) {
 	if t.begins(st.state) {
-		t.within = ""
+		t.continuedRun = ""
 	}
 	d.setRun(t, b)
 	b.Time, b.StateHash, b.AwaitsInput = st.time, st.hash(), st.isWaiting()

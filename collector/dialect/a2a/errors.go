@@ -49,8 +49,9 @@ func (t *task) failure(r *response, m adkMetadata, parts parts, b *event.Batch) 
 	return event.AgentError, code
 }
 
-// isOfWorkflow reports whether an event is an error of a workflow or one of its steps. Its author is then the workflow. The event has
-// the class of an exception, only others have spoken before, and no call or transfer names the author.
+// isOfWorkflow reports whether an event is an error of a workflow or of one of its steps. The author of such an event is the
+// workflow. Three signs show it: the error code is the class of an exception, only other agents have spoken before, and no call or
+// transfer names the author.
 //
 // Source: google/adk/workflow/_node_runner.py of google-adk 2.13, _enrich_event.
 func (d *decoder) isOfWorkflow(t *task, m adkMetadata) bool {

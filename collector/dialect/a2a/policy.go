@@ -9,7 +9,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Types of frames: those of the protocol, and our own types for frames of which less may leave.
+// Types of frames: those of the protocol, and our own types for frames of which less may leave. What leaves passes the filter to
+// a reader. The public are the readers under event.PolicyPublic.
 const (
 	typeTask     = "task"
 	typeMessage  = "message"
@@ -63,15 +64,15 @@ func hasCalls(parts parts) bool {
 		})
 }
 
-// pauseCalls reports whether the parts are nothing but an ADK agent's requests that pause calls.
+// pauseCalls reports whether there are parts, and all are requests of an ADK agent that pause calls.
 func pauseCalls(parts parts) bool {
 	return parts.len() > 0 && !parts.contain(func(p part) bool {
 		return p.kind != partCall || p.isThought || !wire.PausesCall(p.data.Get("name").String())
 	})
 }
 
-// withArtifacts returns the type of a snapshot with artifacts, which are the answer in every state. areThoughts: an object
-// around the parts of an artifact is marked as a thought. haveThoughts: a part itself is.
+// withArtifacts returns the type of a snapshot with artifacts, which are the answer in every state. areThoughts says that an
+// object around the parts of an artifact is marked as a thought, and haveThoughts that a part itself is.
 func (s status) withArtifacts(kind string, areThoughts, haveThoughts bool) string {
 	switch {
 	case isAmbiguous(s.message):

@@ -16,7 +16,7 @@ import (
 // snapshot of a task leaves.
 type withheldIDs struct {
 	whole      map[contentKey]bool  // what was withheld; the value is false if other events of the artifact may leave
-	others     wire.SharedSet       // IDs of messages and artifacts that this stream or another withheld as a whole
+	shared     wire.SharedSet       // IDs of messages and artifacts that were withheld as a whole, by this stream or another of the agent
 	released   wire.Set[contentKey] // messages and artifacts of which a part left
 	overflowed bool                 // there were more than wire.MaxSet
 	unread     bool                 // a frame was unreadable, so its content is unknown
@@ -33,15 +33,16 @@ func (w *withheldIDs) add(id contentKey, whole bool) {
 	w.whole[id] = w.whole[id] || whole
 }
 
-// of reports what is known of a message or an artifact. known: something of it was withheld. whole: nothing of it may leave.
+// of reports what is known of a message or an artifact: known says that something of it was withheld, and whole that nothing of it
+// may leave.
 func (w *withheldIDs) of(id contentKey) (whole, known bool) {
 	if whole, known = w.whole[id]; whole {
 		return true, true
 	}
-	if w.others.IsEmpty() {
+	if w.shared.IsEmpty() {
 		return false, known
 	}
-	isShared := w.others.IsShared(id.text())
+	isShared := w.shared.IsShared(id.text())
 	return isShared, known || isShared
 }
 
@@ -61,7 +62,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 		return
 	}
 	b.PublicForm = d.calls.MayBeOpen() && statesError(b)
-	w.others.SetScopes(b.Run)
+	w.shared.SetScopes(b.Run)
 	d.calls.SetScope(b.Run)
 	b.Internal = b.Internal || u.internalBeside || snapshot && w.overflowed
 	piece := wire.MayBeTrue(u.body.Get("append"))
@@ -111,8 +112,9 @@ func statesError(b *event.Batch) bool {
 }
 
 // withholdContents remembers the messages and artifacts of a withheld frame. If a snapshot is withheld
-// only because some of them are internal, the others may leave in other frames. An artifact that left before is withheld as
-// a whole, unless the frame is a snapshot or a piece by an ADK agent: such an agent marks each of an artifact's events.
+// only because some of them are internal, the others may leave in other frames. If a part of an artifact left before, the
+// artifact is still withheld as a whole. There are two exceptions: a snapshot that does not mark the artifact itself, and a piece by an
+// ADK agent, which marks each of an artifact's events.
 func (d *decoder) withholdContents(ids []contentID, f dialect.Frame, u update, piece bool) {
 	snapshot := u.shape == shapeTask
 	all := !snapshot || u.internalBeside || lenient.IsInternal(f.Event) ||
@@ -124,7 +126,7 @@ func (d *decoder) withholdContents(ids []contentID, f dialect.Frame, u update, p
 			whole := isWhole || snapshot && one.internal || !d.withheld.released.Contains(one.id)
 			d.withheld.add(one.id, whole)
 			if whole && u.body.Exists() {
-				d.withheld.others.Add(one.id.text())
+				d.withheld.shared.Add(one.id.text())
 			}
 		}
 	}
@@ -184,7 +186,7 @@ type contentReader struct {
 }
 
 // read adds the ids and the calls in v. inInternal says that v is in an object that is marked internal. All invalid ids count as
-// one id: empty ones, and those that are neither a string nor a number. An artifact without an id has it too.
+// one id: empty ones, and those that are neither a string nor a number. An artifact without an id counts as having this one.
 func (r *contentReader) read(v strictjson.Value, inInternal bool) {
 	r.encoded = r.encoded || r.anyMember && bytes.IndexByte(v.Text(), '{') >= 0
 	inside := inInternal || r.findMarks && v.Kind() == strictjson.Object && lenient.HasInternalDiscriminator(&outerTable, v)

@@ -26,9 +26,9 @@ const (
 
 // task is the state of a run: an A2A task, or a message without a task.
 type task struct {
-	id, session string
-	request     string // the JSON-RPC request that the task's first frame answers
-	within      string // the run, if it is not the task's own
+	id, session  string
+	request      string // the JSON-RPC request that the task's first frame answers
+	continuedRun string // the run whose answer the task continues; "" if the task is a run of its own
 
 	seen  bool // a frame of the task was decoded
 	ended bool // the task has ended
@@ -56,10 +56,10 @@ type task struct {
 type artifact struct {
 	id           string
 	task         string // the ID of its task, if an answer has changed the ID
-	texts        int    // the number of texts that were completed or replaced
+	endedTexts   int    // the number of texts that were completed or replaced
 	text         dialect.TextTail
 	textHash     maphash.Hash // of text, also if it is too long to be kept
-	written      maphash.Hash // of all texts since the last write that replaced the contents; without one, it equals no other hash
+	written      maphash.Hash // of all texts since the last write that replaced the contents; if there was none, its random seed makes it unequal to all
 	incomplete   bool         // pieces arrived that no whole text has repeated yet
 	missingStart bool         // the first piece was not seen
 	ofEvents     bool         // it consists of an ADK agent's events, which a snapshot repeats as a whole
@@ -67,7 +67,7 @@ type artifact struct {
 
 // restart forgets the pieces of an artifact.
 func (a *artifact) restart() {
-	*a = artifact{id: a.id, task: a.task, texts: a.texts, text: a.text}
+	*a = artifact{id: a.id, task: a.task, endedTexts: a.endedTexts, text: a.text}
 	a.text.Reset()
 }
 
@@ -80,7 +80,7 @@ func (a *artifact) holds(parts parts) bool {
 // of its own. The number tells the texts of Agno's members and steps apart, which all have the ID of one message.
 func (a *artifact) nameTexts(b *event.Batch) {
 	if !a.ofEvents {
-		b.NameTexts(dialect.Name(strconv.Itoa(a.texts) + " " + a.task + a.id))
+		b.NameTexts(dialect.Name(strconv.Itoa(a.endedTexts) + " " + a.task + a.id))
 	}
 }
 
@@ -93,7 +93,7 @@ func (t *task) hasArtifact(id string) bool {
 // endTexts ends the texts of a member of a team, because other texts continue under the same ID.
 func (t *task) endTexts() {
 	for _, a := range t.artifacts {
-		a.texts++
+		a.endedTexts++
 		a.restart()
 	}
 }
@@ -157,7 +157,7 @@ func (d *decoder) task(id, session strictjson.Value) *task {
 	if !known {
 		t = newTask(name, "", requestOf(d.request))
 		if d.continuesAnswer(t.request, session) {
-			t.within = d.last.run()
+			t.continuedRun = d.last.run()
 		}
 		d.tasks.Add(name, t)
 	}
@@ -169,7 +169,7 @@ func (d *decoder) task(id, session strictjson.Value) *task {
 }
 
 // run returns the ID of the task's run.
-func (t *task) run() string { return cmp.Or(t.within, t.id) }
+func (t *task) run() string { return cmp.Or(t.continuedRun, t.id) }
 
 // requestOf returns the ID of a JSON-RPC request, which may be a string or a number, or "".
 func requestOf(id strictjson.Value) string {
@@ -242,7 +242,8 @@ func (t *task) resume(b *event.Batch) {
 	t.awaited = t.awaited[:0]
 }
 
-// addPendingCall adds a call once: a repeat of a call beyond maxCalls is not recognized.
+// addPendingCall adds a call unless it is pending already. addCall cannot always tell, because calls beyond maxCalls are not
+// remembered.
 func (t *task) addPendingCall(id string) {
 	if id != "" && len(t.pendingCalls) < maxPendingCalls && !slices.Contains(t.pendingCalls, id) {
 		t.pendingCalls = append(t.pendingCalls, id)
@@ -275,7 +276,7 @@ func (t *task) openArtifact(id string) *artifact {
 		t.artifacts = slices.Delete(t.artifacts, oldest, oldest+1)
 	}
 	a := &artifact{id: id}
-	if t.within != "" {
+	if t.continuedRun != "" {
 		a.task = t.id + " "
 	}
 	t.artifacts = append(t.artifacts, a)

@@ -31,7 +31,7 @@ type update struct {
 	body  strictjson.Value
 	kind  string // of shapeOther
 
-	unwrapped      bool // the update is the frame itself, or other servers could send an error of this form
+	unwrapped      bool // the update has no envelope, or it is an error that servers of other protocols could send too
 	extraMembers   bool // the envelope has other members besides the update
 	internalBeside bool // a member beside the update is marked internal
 	misplaced      bool // it has content in members other than those in contentMembers
@@ -116,8 +116,8 @@ func readKnown(f dialect.Frame) update {
 }
 
 // readFailure returns the error in a frame, or an empty update. Over JSON-RPC and HTTP+JSON, the member error has a
-// code and a message. Servers of 0.3 over HTTP+JSON also send {"error":"…"}, in Java the class of the error with a
-// message beside it. Clients take any data of an event named error for an error. In such an event, a2a-js sends
+// code and a message. Servers of 0.3 over HTTP+JSON also send {"error":"…"}. In Java, the string is the class of the
+// error, and a message is beside it. Clients take any data of an event named error for an error. In such an event, a2a-js sends
 // {"code":…,"message":…} and others send the problem details of RFC 9457.
 func readFailure(f dialect.Frame) update {
 	frame, failure, message := f.JSON, f.JSON.Get("error"), f.JSON.Get("message")
