@@ -35,8 +35,9 @@ func TestBackendKilled(t *testing.T) {
 				"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint, "OTEL_EXPORTER_OTLP_PROTOCOL": protocol,
 				"OTEL_BSP_MAX_QUEUE_SIZE": fmt.Sprint(queue), "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "20", "OTEL_BSP_SCHEDULE_DELAY": "10",
 			})
+			asked := 0
 			ask := func(runs int) {
-				for range runs {
+				for asked += runs; runs > 0; runs-- {
 					harness.AskOK(t, service, adkserver.RunRequest("u", "s", "adk-go/transfer", true))
 				}
 			}
@@ -51,8 +52,8 @@ func TestBackendKilled(t *testing.T) {
 
 			ask(1)
 			harness.Await(t, func(context.Context) error {
-				if n := service.Count(t, "delegraph_spans_exported_total"); n != float64(service.Made()) {
-					return fmt.Errorf("%v spans exported of %d", n, service.Made())
+				if n := service.Count(t, "delegraph_spans_exported_total"); n != float64(service.Made()) || service.Count(t, "delegraph_runs_ended_total") != 1 {
+					return fmt.Errorf("%v spans exported of %d, or the run has not ended", n, service.Made())
 				}
 				return nil
 			})
@@ -63,6 +64,12 @@ func TestBackendKilled(t *testing.T) {
 				ask(20)
 			}
 			harness.Await(t, says(harness.BackendDown))
+			harness.Await(t, func(context.Context) error { // runs end a little after their answers
+				if n := service.Count(t, "delegraph_spans_exported_total") + service.Count(t, "delegraph_spans_queued") + service.Count(t, "delegraph_spans_dropped_total"); n != float64(asked*each) {
+					return fmt.Errorf("%v spans were made of %d", n, asked*each)
+				}
+				return nil
+			})
 			if queued, dropped := service.Count(t, "delegraph_spans_queued"), service.Count(t, "delegraph_spans_dropped_total", "reason", "queue_full"); queued != queue || dropped == 0 {
 				t.Errorf("while it is away, %v spans are queued and %v dropped", queued, dropped)
 			}
