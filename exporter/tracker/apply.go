@@ -37,7 +37,7 @@ func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
 	if op == nil {
 		return
 	}
-	op.startUnknown = op.startUnknown || r.mayFollowCutOff(op)
+	op.startUnknown = op.startUnknown || r.mayFollowCutOffResponse(op)
 	op.Name, op.Response = cmp.Or(e.Model, op.Name), &Response{reasonCode(e.FinishReason), e.Usage, op.firstChunk}
 	status := OperationOK
 	if e.Error != event.NoFailure {
@@ -78,9 +78,9 @@ func isWord(s string) bool {
 	return s != ""
 }
 
-// mayFollowCutOff reports whether another open response of the agent had its last piece before the first piece of op. If that
-// response was cut off, op was requested after it. If it still continues, op may have been requested earlier.
-func (r *openRun) mayFollowCutOff(op *Operation) bool {
+// mayFollowCutOffResponse reports whether another open response of the agent had its last piece before the first piece of op. It
+// is then unknown when op was requested: after the other response if that was cut off, perhaps earlier if that still continues.
+func (r *openRun) mayFollowCutOffResponse(op *Operation) bool {
 	first := cmp.Or(op.firstChunk.Frame, r.now.Frame)
 	for key, other := range r.partialResponses {
 		if key.agent == op.parent && other.lastPiece.Frame > 0 && other.lastPiece.Frame < first {
@@ -212,8 +212,8 @@ func (r *openRun) beginPausedEarlier(e *event.Event, b *event.Batch, caller *Ope
 	return op
 }
 
-// answeredWithin returns the last frame of the agents within the call op that have given their final
-// answer, or the zero value.
+// answeredWithin returns the last frame of the agents within a call that have given their final answer, or
+// the zero value.
 func (op *Operation) answeredWithin() (at Timestamp) {
 	for agent := op.lastChild; agent != nil; agent = agent.prevSibling {
 		if agent.node != nil && agent.node.gaveFinalAnswer {

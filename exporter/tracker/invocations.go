@@ -6,11 +6,14 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// enclosingInvocation returns the outer one of two nested invocations of an agent if control has returned to
-// it, else nil. For example, agent a transfers to b, and b transfers back to a. Then an inner invocation of a is
-// below b, and b is below the outer a. If a speaks and the inner a is below the agent in control, the speaker is
-// the outer a. The place of b may put it below the inner a. If b has no invocation there, the speaker is the b
-// above the inner a. If the protocol numbers invocations, their places differ, and the result is nil.
+// enclosingInvocation returns the outer invocation of an agent, if control has returned to it, else nil. For
+// example, agent a transfers to b, and b transfers back to a. Then b is below the outer invocation of a, and an
+// inner invocation of a is below b:
+//   - If a speaks and the inner a is below the agent in control, the speaker is the outer a.
+//   - If b speaks, and its place puts it below the inner a, where it has no invocation, the speaker is the b above
+//     the inner a.
+//
+// If the protocol numbers invocations, their places differ, and the result is nil.
 func (r *openRun) enclosingInvocation(above, last *Operation, n *event.Node) *Operation {
 	from := r.current
 	switch {
@@ -91,8 +94,8 @@ func (r *openRun) turnIntoNode(call *Operation, key nodeKey) *Operation {
 	return call
 }
 
-// taskStart returns the frame after which the agents in the call op start. ADK runs the tasks of one answer one after the other, and
-// after all other calls.
+// taskStart returns the frame after which the agents within a call start. ADK runs the tasks of one model response one after the
+// other, and after all other calls.
 func (op *Operation) taskStart() Timestamp {
 	return latest(op.Started, op.runner().node.lastTaskAnswer)
 }

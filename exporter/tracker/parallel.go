@@ -7,15 +7,16 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// runsLaneInParallel reports whether an operation is a parallel agent around a lane. The lane is that of a node below the operation,
-// which may be nil. A root counts too while its kind is only guessed, because a parallel agent that seems to be the root is taken
-// for a workflow.
+// runsLaneInParallel reports whether an operation, which may be nil, is a parallel agent around a lane. The lane is that of a node
+// below the operation. A root counts too while its kind is only guessed, because a parallel agent that seems to be the root is
+// taken for a workflow.
 func (r *openRun) runsLaneInParallel(op *Operation, lane string) bool {
 	return op != nil && (op.Kind == InvokeAgent || op == r.Root && r.rootGuessed) && op.node.isContainer && op.node.lane != lane
 }
 
 // runningParallel returns the innermost parallel agent around the agent in control that has certainly not ended, or nil. That is
-// certain if none of its other agents is open, or if the model of one of these has not given its final answer.
+// certain if none of its other agents is open, because these have yet to begin. It is also certain if the model of one of them has
+// not given its final answer.
 func (r *openRun) runningParallel() *Operation {
 	for at := r.current; at != nil; at = at.runner() {
 		if up := at.runner(); at.node != nil && r.runsLaneInParallel(up, at.node.lane) {

@@ -56,8 +56,8 @@ const (
 	ExecuteTool    OperationKind = "execute_tool"
 )
 
-// rank returns the position of a kind among the operations that one frame shows first, see reportOrder. Operations of
-// the same rank are numbered together, see setOrdinal.
+// rank returns the position of a kind in the report, among operations that first appear in the same frame, see reportOrder.
+// Operations of the same rank are numbered together, see setOrdinal.
 func (k OperationKind) rank() int {
 	switch k {
 	case Chat:
@@ -143,9 +143,9 @@ type Operation struct {
 // "" if the operation did not fail.
 func (op *Operation) ErrorType() string { return cmp.Or(op.ErrorCode, string(op.Failure)) }
 
-// Duration returns how long the operation took, and where this value comes from. It uses the operation's own times
-// if both are known and fit into the run. Otherwise it uses the duration that the protocol reports (TimingReported).
-// It returns TimingUnknown if neither is known or the operation is still open.
+// Duration returns how long the operation took, and where this value comes from. It is Details.ReportedDuration
+// (TimingReported) if that is set, else the time from the operation's start to its end. Duration returns TimingUnknown
+// if neither is known or the operation is still open.
 func (op *Operation) Duration() (time.Duration, Timing) {
 	switch took := op.Details.OrZero().ReportedDuration; {
 	case took.Known:
@@ -168,7 +168,7 @@ func (op *Operation) FirstChunk() (took time.Duration, known bool) {
 
 // Details holds facts that few operations have.
 type Details struct {
-	ReportedDuration             event.Duration // reported by the protocol; set if the operation's own times are unknown, or the run is shorter
+	ReportedDuration             event.Duration // as the protocol reports it; set if Timing is unknown, or if it reaches back beyond the run's start
 	EstimatedStart, EstimatedEnd time.Time      // of an operation of unknown times: around its children, else at the start of an ancestor
 	HandoffSource                string         // source and target of a transfer
 	HandoffTarget                string

@@ -377,9 +377,9 @@ func (n *node) noteAnswer(b *event.Batch) {
 	}
 }
 
-// mayHaveEnded reports whether an agent's invocation may have ended before a frame, so that the frame belongs to the next one.
-// This is unknown if the agent has given its final answer, the protocol does not mark final answers, and the frame has neither
-// the end of a response, nor a final answer, nor a call.
+// mayHaveEnded reports whether it is unknown if a frame belongs to an agent's invocation or to the agent's next one. This is so if
+// the agent has given its final answer, the protocol does not mark final answers, and the frame has neither the end of a response,
+// nor a final answer, nor anything that asksForMore finds.
 func (op *Operation) mayHaveEnded(b *event.Batch) bool {
 	return op != nil && op.node != nil && op.node.gaveFinalAnswer && b.Place != nil && b.Place.FinalsUnmarked &&
 		!b.Has(event.KindModelEnded) && !b.Has(event.KindFinal) && !asksForMore(b)
