@@ -19,7 +19,7 @@ func (f *Filter) applyClient(b *event.Batch, rules event.Type) (Frame, Reason) {
 	if hidden := f.hiddenKinds(b); hidden != 0 && hidden&f.shownKinds(b, rules) != 0 {
 		return Frame{}, ReasonSetting // this policy does not remove values by kind
 	}
-	if f.repeatsExcluded(b, rules) {
+	if f.hasExcludedWords(b, rules) {
 		return Frame{}, ReasonSetting
 	}
 	c := cutter{table: b.Table, members: rules.InternalMembers, messages: rules.Messages, cuts: b.Cuts}

@@ -193,7 +193,7 @@ func (f *Filter) applyPolicy(b *event.Batch, rules event.Type) (Frame, Reason) {
 		if f.excludesAuthor(b, b.JSON) { // the state may contain the author's words
 			f.encoder.hiddenKinds |= kindBit(event.KindState)
 		}
-		if f.repeatsExcluded(b, rules) {
+		if f.hasExcludedWords(b, rules) {
 			f.encoder.hiddenKinds |= kindBit(event.KindText) | kindBit(event.KindThought)
 		}
 		return f.encoder.encode(b, rules.Public)
@@ -233,7 +233,7 @@ func (f *Filter) applyText(b *event.Batch, rules event.Type) (Frame, Reason) {
 	if f.hiddenKinds(b)&kinds != 0 {
 		return Frame{}, ReasonSetting
 	}
-	if len(data) > 0 && f.repeatsExcluded(b, rules) {
+	if len(data) > 0 && f.hasExcludedWords(b, rules) {
 		if f.settings.Policy == event.PolicyClient {
 			return Frame{}, ReasonSetting
 		}

@@ -90,7 +90,7 @@ func (e *encoder) hasForeignMarker(v strictjson.Value, rule *event.Rule) bool {
 }
 
 // hasUnlistedMarker reports whether an object, or a member that may contain its marker, has a marker that its protocol
-// does not define. The filter writes only the protocol's own markers, so the thought would leave unmarked.
+// does not define. The filter writes only the protocol's own markers, so the thought would pass without a marker.
 func hasUnlistedMarker(v strictjson.Value, rule *event.Rule) bool {
 	for name, value := range v.Members() {
 		if lenient.IsThoughtMarker(name, value) && !lenient.MatchesAny(name.Text(), rule.ThoughtMarkers) {

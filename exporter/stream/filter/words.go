@@ -8,10 +8,10 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// repeatsExcluded reports whether a frame repeats words that the settings exclude. They may come from earlier frames, or be in
-// the members that event.Words lists. Under the policy public, the rules already withhold excluded kinds. Then only an
-// excluded author that is named beside the words counts.
-func (f *Filter) repeatsExcluded(b *event.Batch, rules event.Type) bool {
+// hasExcludedWords reports whether a frame has words that the settings exclude, such as words of earlier frames that it repeats.
+// In JSON, it looks only in the members that event.Words lists. Under the policy public, the rules already withhold excluded kinds, so
+// there it looks only for words beside which an excluded author is named.
+func (f *Filter) hasExcludedWords(b *event.Batch, rules event.Type) bool {
 	switch s := &f.settings; {
 	case rules.Words == nil, !f.excludesAnything():
 		return false
