@@ -36,7 +36,7 @@ func (d *disconnecter) disconnect() {
 	}
 }
 
-// release drops the writer, which keeps the whole request in memory.
+// release drops the writer. Otherwise the writer would keep the whole request in memory.
 func (d *disconnecter) release() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

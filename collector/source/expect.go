@@ -8,8 +8,9 @@ import (
 )
 
 // expectation delays reading the body of a request whose client sends it only when asked ("Expect: 100-continue"). net/http asks
-// the client when the body is first read. The transport starts to read when the agent asks for the body. It also starts when the
-// agent answers without asking, and then the client does not have the answer yet.
+// the client when the body is first read, unless the answer has begun. The transport starts to read when the agent asks for the
+// body. It also starts when the agent answers without asking. Its first read must then wait until the answer to the client has
+// begun. Otherwise net/http would ask for a body for which the agent has not asked.
 type expectation struct {
 	once  sync.Once
 	met   chan struct{} // closed when the body may be read

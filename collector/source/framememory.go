@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// smallFrame is the size in bytes up to which a frame is read at once. For a larger frame, the stream first waits
-	// for as much memory as any frame may need.
+	// smallFrame is the size in bytes up to which a stream waits only for the memory that its frame needs so far. For a
+	// larger frame, it waits once, for as much memory as any frame may need.
 	smallFrame = 1 << 20
 
 	// copies is the number of copies of a frame in memory: one as it was read, and one as the client gets it.

@@ -21,7 +21,7 @@ const (
 	dots       // a segment "." or ".."
 	encodedDot
 	emptySegment // except the last one
-	blanks       // white space at the end of a segment; Starlette's routes match before a line feed
+	blanks       // white space at the end of a segment; Starlette's routes ignore a line feed at the end of a path
 )
 
 // maxAmbiguousPath is the length in bytes up to which all interpretations of an ambiguous path are

@@ -81,8 +81,8 @@ type ProxySettings struct {
 // streams among them in separate goroutines, which cannot delay or break the relay.
 //
 // A run path is a path on which an agent answers with the stream of a run. A stream is unconfirmed if it is
-// on another path, or on a run path that other servers use too (dialect.Path.AllowOthers): it may not come
-// from an agent. It passes unchanged until a dialect recognizes it. A proxy with a filter withholds only its internal
+// on another path, or on a run path that other servers use too (dialect.Path.AllowOthers): possibly its server is no
+// agent. It passes unchanged until a dialect recognizes it. A proxy with a filter withholds only its internal
 // blocks until then: see declaresInternal.
 type Proxy struct {
 	settings                    ProxySettings

@@ -46,8 +46,8 @@ func (r *repeatDetector) get(key uint64) tally {
 	return r.older[key]
 }
 
-// set remembers a frame. Only frames that are not known yet push others out. Otherwise, a server that sends its history again would push
-// out the frames that follow.
+// set remembers a frame. Only frames that are not known yet push others out. Otherwise, the first frames of a history that a server
+// sends again would push out its later frames before these come.
 func (r *repeatDetector) set(key uint64, t tally) {
 	if _, isOlder := r.older[key]; isOlder {
 		r.older[key] = t
