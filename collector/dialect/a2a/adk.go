@@ -20,6 +20,8 @@ type adkMetadata struct {
 	hasPartial bool // the metadata says whether the event is partial
 	partial    bool
 	inArtifact bool // the event is in an artifact, not in a status
+
+	errorMessage strictjson.Value // the message of the update if it has the error of the event, and not its content
 }
 
 // readADKMetadata reads the metadata of an update and of the objects in it. Servers put
@@ -147,18 +149,26 @@ func (d *decoder) readEvent(t *task, m adkMetadata, parts parts, b *event.Batch)
 		return
 	}
 	b.Statements = m.statements(b)
+	id, isError := d.name(m.event), m.errorMessage.Exists()
+	if id != "" && id == t.errorEvent && m.code.Exists() { // the event's response and failure were reported with its error
+		d.afterError = wire.IsFailureCode(m.code)
+		d.addParts(t, m, parts, isError, b)
+		return
+	}
 	failure, code := t.failure(r, m, parts, b)
+	if isError || failure != event.NoFailure {
+		t.errorEvent, t.errorMessage, t.lastError = id, d.name(m.errorMessage.Get("messageId")), failure
+		isError = !m.inArtifact // servers send the text of an error in a status, and the content of its event in an artifact
+	}
 	if d.reportResponse(r, m, parts, failure, code, b); b.Partial {
 		addTexts(parts, b)
 		return
 	}
 	t.failed, t.code, r.asksModel = failure != event.NoFailure, code, hasResponse(parts) && !m.endsTurn()
-	b.Repeats = d.repeatsEvent(t, m, parts) && failure == event.NoFailure
+	b.Repeats = d.repeatsEvent(t, m, parts) && !isError
 	b.Partial = b.Repeats
 	t.addPauses(m, b)
-	for p := range parts.all() {
-		d.addPart(t, m, p, failure, b)
-	}
+	d.addParts(t, m, parts, isError, b)
 	if failure != event.NoFailure {
 		e := b.Add(event.KindError)
 		e.Error, e.Code, e.Inline = failure, code, failure != event.FailureCanceled // a canceled run did not fail
@@ -226,12 +236,14 @@ func (d *decoder) reportResponse(r *response, m adkMetadata, parts parts, failur
 		usage = r.usage
 	}
 	id := d.name(m.event)
-	isRepeat := id != "" && id == r.lastEvent && (m.usage.Exists() || !m.inArtifact) && failure == event.NoFailure
+	isRepeat, isError := id != "" && id == r.lastEvent && (m.usage.Exists() || !m.inArtifact), m.errorMessage.Exists() || failure != event.NoFailure
 	switch {
-	case isRepeat && textOnly(parts) && textHash(parts) != r.textHash.Sum64():
+	case isRepeat && !isError && textOnly(parts) && textHash(parts) != r.textHash.Sum64():
 		r.addTextOfPiece(parts, b)
 	case isRepeat && r.reported:
-		r.addUsage(usage, b)
+		if r.addUsage(usage, b); failure == event.ModelError {
+			r.failure = failure
+		}
 	case hasResponse(parts):
 	case m.usage.Len() > 0, failure == event.ModelError, r.streaming && parts.len() > 0:
 		e := b.Add(event.KindModelEnded)
@@ -266,29 +278,22 @@ func (r *response) addUsage(usage event.Usage, b *event.Batch) {
 	}
 }
 
-func (d *decoder) addPart(t *task, m adkMetadata, p part, failure event.Failure, b *event.Batch) {
-	switch p.kind {
-	case partText, partThought:
-		if failure == event.NoFailure { // the text of a failure is an error message
-			addText(p, b)
+// addParts reports the parts of an event. The text of an error is no text of the agent.
+func (d *decoder) addParts(t *task, m adkMetadata, parts parts, isError bool, b *event.Batch) {
+	for p := range parts.all() {
+		switch p.kind {
+		case partText, partThought:
+			if !isError {
+				addText(p, b)
+			}
+		case partCall:
+			d.addCall(t, m, p, b)
+		case partResponse:
+			d.addResponse(t, m, p, b)
+		case partCode, partCodeResult:
+			t.addCode(m, p, b)
 		}
-	case partCall:
-		d.addCall(t, m, p, b)
-	case partResponse:
-		d.addResponse(t, m, p, b)
-	case partCode, partCodeResult:
-		t.addCode(m, p, b)
 	}
-}
-
-// isRepeatedBy reports whether a call in an event is the same call again, and not another one with its ID: some models count
-// their calls anew with each response. A repeat is never in another branch. It comes before the call's response, or in an event
-// with the same id, or in the artifact in which Python's server repeats a status.
-func (c *call) isRepeatedBy(eventID, branch string, m adkMetadata) bool {
-	if m.isEvent && branch != "" && branch != c.by.branch {
-		return false
-	}
-	return !c.answered || !m.isEvent || c.inArtifact != m.inArtifact || eventID != "" && eventID == c.event
 }
 
 // addCall reports a call once. A status that waits for input repeats the call, whatever event it names.
@@ -385,12 +390,4 @@ func (t *task) addPauses(m adkMetadata, b *event.Batch) {
 			}
 		}
 	}
-}
-
-func textOnly(parts parts) bool {
-	return !parts.contain(func(p part) bool { return p.kind != partText && p.kind != partThought })
-}
-
-func hasResponse(parts parts) bool {
-	return parts.contain(func(p part) bool { return p.kind == partResponse })
 }

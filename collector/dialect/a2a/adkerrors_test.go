@@ -67,3 +67,53 @@ func TestADKErrors(t *testing.T) {
 		}, []string{call, `pauses agent="a"; input_requested call="q" confirmation; tool_paused call="c"`, ended}},
 	})
 }
+
+// TestErrorsWithContent reads events that have both an error and content. Python's server sends two updates of such an event: first the
+// error, then the content, with the same metadata.
+func TestErrorsWithContent(t *testing.T) {
+	const (
+		failed = `; error agent_error code="SAFETY"; run_ended agent_error code="SAFETY" awaits_outcome`
+		model  = `model_ended model_error code="SAFETY" input=3 output=2; error model_error code="SAFETY" from_code`
+	)
+	event := func(id, more string) string { return adkEvent(`,"adk_event_id":"` + id + `"` + more) }
+	message := func(state, code, metadata string) string {
+		update := statusIs(state, text("blocked"), metadata)
+		return strings.Replace(update, `"messageId":"m"`, `"messageId":"error","metadata":{"adk_error_code":"`+code+`"}`, 1)
+	}
+	safety, cut := event("1", usage+`,"adk_error_code":"SAFETY"`), event("1", usage+`,"adk_error_code":"MAX_TOKENS"`)
+	later := strings.Replace(event("2", usage), `"adk_author":"a"`, `"adk_author":"b"`, 1)
+	runDecode(t, []decodeCase{
+		{"a refusal after a text", []string{message("working", "SAFETY", safety), statusIs("working", text("hi"), safety), message("failed", "SAFETY", event("1", ""))},
+			[]string{`working agent="a"; ` + model, `working agent="a"; text "hi"`, `working agent="a"` + failed}},
+		{"a refusal after a text, without a code in the message", []string{statusIs("working", text("blocked"), safety), statusIs("working", text("hi"), safety)},
+			[]string{`working agent="a"; ` + model, `working agent="a"; text "hi"`}},
+		{"a refusal after a thought and a call", []string{
+			message("working", "SAFETY", safety), statusIs("working", `{"text":"hm","metadata":{"adk_thought":true}},`+calls("c", "f", false), safety),
+		}, []string{`working agent="a"; ` + model, `working agent="a"; thought "hm"; tool_started name="f" call="c" {"agent_name":"x"}`}},
+		{"an error that any step may have raised", []string{message("working", "E", event("1", `,"adk_error_code":"E"`)), statusIs("working", text("hi"), event("1", `,"adk_error_code":"E"`))},
+			[]string{`working agent="a"; error agent_error code="E" from_code`, `working agent="a"; text "hi"`}},
+		{"an error while two calls wait", []string{
+			statusIs("working", calls("c", "f", false)+","+calls("d", "g", false), event("0", "")),
+			strings.Replace(message("working", "E", event("1", `,"adk_error_code":"E"`)), "blocked", "f broke", 1), statusIs("working", text("hi"), event("1", `,"adk_error_code":"E"`)),
+		}, []string{`calls agent="a"; tool_started name="f" call="c" {"agent_name":"x"}; tool_started name="g" call="d" {"agent_name":"x"}`,
+			`working agent="a"; tool_ended name="f" call="c" tool_error code="E"; error tool_error code="E" from_code`, `working agent="a"; text "hi"`}},
+		{"two refusals", []string{message("working", "SAFETY", safety), message("working", "SAFETY", strings.Replace(safety, `"1"`, `"2"`, 1))},
+			[]string{`working agent="a"; ` + model, `working agent="a"; ` + model}},
+		{"a refusal after pieces without a mark", []string{
+			statusIs("working", text("h"), event("1", usage)), message("working", "SAFETY", strings.ReplaceAll(safety, `Count":2`, `Count":5`)), statusIs("working", text("hi"), safety), message("failed", "SAFETY", event("1", "")),
+		}, []string{`working agent="a"; model_ended input=3 output=2; text "h"`, `working agent="a"; usage output=3; error model_error code="SAFETY" from_code`, `working agent="a"; text "hi"`, `working agent="a"` + failed}},
+		{"a refusal before another agent's answer", []string{message("working", "SAFETY", safety), statusIs("working", text("hi"), safety), statusIs("working", text("ho"), later), message("failed", "SAFETY", strings.Replace(later, usage, "", 1))},
+			[]string{`working agent="a"; ` + model, `working agent="a"; text "hi"`, `working agent="b"; model_ended input=3 output=2; text "ho"`, `working agent="b"` + failed}},
+		{"a refusal before the same agent's answer, with the extension", []string{piece("x", text("hi"), last+safety), piece("y", text("ho"), last+event("2", usage)), statusIs("failed", text("blocked"), safety)},
+			[]string{`artifact-update agent="a"; artifact id="x" other bytes=2 complete; model_ended model_error code="SAFETY" input=3 output=2; text "hi"; error model_error code="SAFETY" from_code`, `artifact-update agent="a"; artifact id="y" other bytes=2 complete; model_ended input=3 output=2; text "ho"`, `working agent="a"` + failed}},
+		{"an answer that was cut off", []string{message("working", "MAX_TOKENS", cut), statusIs("working", text("hi"), cut)},
+			[]string{`working agent="a"; model_ended input=3 output=2`, `working agent="a"; text "hi"`}},
+		{"an answer that was cut off, without usage", []string{message("working", "MAX_TOKENS", strings.Replace(cut, usage, "", 1)), statusIs("working", text("hi"), strings.Replace(cut, usage, "", 1))},
+			[]string{`working agent="a"; other`, `working agent="a"; text "hi"`}},
+		{"pieces of an answer that was cut off", []string{
+			statusIs("working", text("h"), event("1", "")), statusIs("working", text("i"), event("1", "")), message("working", "MAX_TOKENS", cut), statusIs("working", text("hi"), cut),
+		}, []string{`working agent="a"; text "h"`, `working agent="a" partial; model_started; text "i"`, `working agent="a"; model_ended input=3 output=2`, `working agent="a"; text "hi"`}},
+		{"an event with all its metadata in the message", []string{strings.Replace(statusIs("working", text("hi"), ""), `"messageId":"m"`, `"messageId":"m"`+cut, 1)},
+			[]string{`working agent="a"; model_ended input=3 output=2; text "hi"`}},
+	})
+}

@@ -118,6 +118,7 @@ func TestCallsOfOtherStreams(t *testing.T) {
 func TestErrorsOfWithheldCalls(t *testing.T) {
 	marked, text := stateOf("working", "m", plainCall, markedEvent), `{"kind":"text","text":"CANARY"}`
 	failed, working := stateOf("failed", "n", text, ""), stateOf("working", "n", text, `,"metadata":{"adk_author":"a","adk_error_code":"ValueError"}`)
+	ofEvent := stateOf("working", "n", text, `,"metadata":{"adk_author":"a","adk_event_id":"1","adk_error_code":"ValueError"}`)
 	for name, c := range map[string]struct {
 		sent   [][3]string
 		leaves bool // the text of the last frame, under client
@@ -125,6 +126,7 @@ func TestErrorsOfWithheldCalls(t *testing.T) {
 		"the end":                  {[][3]string{marked, failed}, false},
 		"the error of an event":    {[][3]string{marked, working}, false},
 		"the end after an event":   {[][3]string{marked, working, failed}, false},
+		"the event's content":      {[][3]string{marked, ofEvent, ofEvent}, false},
 		"of a marked part":         {[][3]string{stateOf("working", "m", hiddenCall, ""), failed}, false},
 		"after a pending response": {[][3]string{marked, stateOf("working", "r", strings.Replace(respondedTo("c"), `"r":"CANARY"`, `"status":"pending"`, 1), ""), failed}, false},
 		"after the response":       {[][3]string{marked, stateOf("working", "r", respondedTo("c"), ""), failed}, true},

@@ -31,6 +31,7 @@ type decoder struct {
 	thoughtTexts     thoughtTexts
 	authors          wire.Authors[contentKey]
 	thoughtBeside    bool                            // the current frame's envelope is marked as a thought
+	afterError       bool                            // the current frame has the content of an event whose failure was reported
 	relayed          wire.RelayedThoughts            // of the current frame
 	textKinds        map[strictjson.Value]event.Kind // of the current frame
 	contents         []content                       // scratch of readContents
@@ -45,7 +46,7 @@ const maxScratch = 64
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	u := readKnown(f)
 	d.request = f.JSON.Get("id")
-	b.Snapshot, b.StreamError = u.shape == shapeTask && d.last == nil, u.shape == shapeFailure
+	b.Snapshot, b.StreamError, d.afterError = u.shape == shapeTask && d.last == nil, u.shape == shapeFailure, false
 	d.thoughtBeside = wire.IsMarkedThought(f.JSON) || wire.IsMarkedThought(f.JSON.Get("result"))
 	d.readRelayed(u, b)
 	d.findTextKinds(f.JSON, u, b)
@@ -212,6 +213,7 @@ func (d *decoder) readStatus(v strictjson.Value, b *event.Batch) {
 	b.HasThoughts = b.HasThoughts || st.parts.thought
 	d.enterTask(t, st, b)
 	m := readADKMetadata(v.Get("metadata"), st.message.Get("metadata"))
+	m.errorMessage = errorMessage(st.message)
 	d.setSpeaker(t, m, b)
 	b.Type = st.typeOf(typeStatus)
 	if isDelegationEnd(v.Get("metadata")) {
@@ -261,7 +263,7 @@ func (d *decoder) applyStatus(t *task, st status, m adkMetadata, b *event.Batch)
 	case st.state == canceled:
 		t.finish(event.FailureCanceled, "", b)
 	default:
-		t.reportLastFailure(m, st.parts, b)
+		d.reportLastFailure(t, m, st.parts, b)
 		t.finish(event.AgentError, wire.MostSpecific(wire.Code(m.code), st.parts.code(), t.code), b)
 	}
 }

@@ -3,6 +3,7 @@ package a2a
 import (
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 // waitingCalls returns the calls that have no response yet. If by is not nil, it returns only those of one agent. It leaves out calls
@@ -86,11 +87,30 @@ func failCall(calls []*call, message []byte, code string, b *event.Batch) bool {
 	return true
 }
 
+// errorMessage returns the message of a status if it has the error of an ADK event, and not its content. Of an event with an error
+// and content, Python's server makes two updates with the same metadata. Only the message with the error states the code itself.
+//
+// Source: google/adk/a2a/converters/event_converter.py of google-adk 2.13.
+func errorMessage(message strictjson.Value) strictjson.Value {
+	if own := message.Get("metadata"); own.Get("adk_error_code").Exists() && !own.Get("adk_author").Exists() {
+		return message
+	}
+	return strictjson.Value{}
+}
+
+// repeatsError reports whether the last status repeats an error that was reported, even if agents have spoken since. Python's server
+// sends the error's message again or, with the extension, the metadata of its event. With the extension, only the last status has the
+// error's text. So it repeats nothing unless the failure was known without the text.
+func (d *decoder) repeatsError(t *task, m adkMetadata) bool {
+	message, of := d.name(m.errorMessage.Get("messageId")), d.name(m.event)
+	return message != "" && message == t.errorMessage || of != "" && of == t.errorEvent && t.lastError == event.ModelError
+}
+
 // reportLastFailure reports the failed model response or call that ended the task, unless an earlier update reported it. Some servers
 // report the exception of a tool only in the text of the status (google-adk 1.38, @google/adk 2.0).
-func (t *task) reportLastFailure(m adkMetadata, parts parts, b *event.Batch) {
+func (d *decoder) reportLastFailure(t *task, m adkMetadata, parts parts, b *event.Batch) {
 	r, usage := t.response(b), wire.GeminiUsage(m.usage)
-	if r.failure != event.NoFailure && (r.usage == usage || usage == (event.Usage{})) {
+	if d.repeatsError(t, m) || r.failure != event.NoFailure && (r.usage == usage || usage == (event.Usage{})) {
 		return
 	}
 	switch failure, code := t.failure(r, m, parts, b); {

@@ -61,7 +61,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	if !f.JSON.Exists() {
 		return
 	}
-	b.PublicForm = d.calls.MayBeOpen() && statesError(b)
+	b.PublicForm = d.calls.MayBeOpen() && (statesError(b) || d.afterError)
 	w.shared.SetScopes(b.Run)
 	d.calls.SetScope(b.Run)
 	b.Internal = b.Internal || u.internalBeside || snapshot && w.overflowed

@@ -41,6 +41,9 @@ type task struct {
 	answers        wire.Set[uint64] // hashes of the artifacts' whole texts, without thoughts
 	lastEvent      string           // id of the last whole ADK event
 	lastInArtifact bool             // the last whole ADK event was in an artifact
+	errorEvent     string           // id of the last ADK event whose error was reported; another update may have its content
+	errorMessage   string           // id of the message that had nothing but that error, or ""
+	lastError      event.Failure    // the failure that errorEvent reported, or none
 	failed         bool             // the last ADK event reported a failure
 	code           string           // error code of the last ADK event, or ""; a task that fails after it has no code of its own
 
@@ -113,6 +116,16 @@ type call struct {
 	paused       bool // it waits for a confirmation or a credential, and its next response only says so
 	acknowledged bool // a response or a request says that it waits
 	answered     bool
+}
+
+// isRepeatedBy reports whether a call in an event is the same call again, and not another one with its ID: some models count
+// their calls anew with each response. A repeat is never in another branch. It comes before the call's response, or in an event
+// with the same id, or in the artifact in which Python's server repeats a status.
+func (c *call) isRepeatedBy(eventID, branch string, m adkMetadata) bool {
+	if m.isEvent && branch != "" && branch != c.by.branch {
+		return false
+	}
+	return !c.answered || !m.isEvent || c.inArtifact != m.inArtifact || eventID != "" && eventID == c.event
 }
 
 // callOf returns the call with an id in a branch. If there is none, it prefers a call in another branch without a response. It
