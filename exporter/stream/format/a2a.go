@@ -72,6 +72,10 @@ func (a *a2a) writeEvent(r *run, b *event.Batch, e *event.Event) {
 		a.writeText(r, b, e)
 	case event.KindThought:
 		a.writeThought(r, b, e)
+	case event.KindModelStarted, event.KindModelEnded:
+		for _, ended := range r.texts.observeResponse(b, e) {
+			a.writeChunk(r, b, ended, nil, true)
+		}
 	case event.KindToolStarted:
 		id := a.callOwners.started(r, b, e, a.out.newID)
 		a.writeWorking(r, b, a2aPart{Data: toolPart{ID: id, Name: e.Name, Args: asStruct(e.Payload())}, Metadata: &partMetadata{Type: "function_call", LongRunning: e.LongRunning}})

@@ -89,6 +89,12 @@ func (a *agui) writeEvent(r *run, b *event.Batch, e *event.Event) {
 		a.switchTo(r)
 	case event.KindText, event.KindThought:
 		a.writeText(r, b, e)
+	case event.KindModelStarted, event.KindModelEnded:
+		for _, ended := range r.texts.observeResponse(b, e) {
+			if !a.rereading {
+				a.endText(ended)
+			}
+		}
 	case event.KindToolStarted:
 		a.writeToolCall(r, b, e)
 	case event.KindToolEnded:

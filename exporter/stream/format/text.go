@@ -29,8 +29,9 @@ type text struct {
 	received  textDigest
 	repeats   int // number of further events in the frame that repeat the text
 
-	announced  bool  // started for the reader, and not yet ended
-	superseded *text // an open text that must end because this one starts; the writer writes its end
+	announced     bool  // started for the reader, and not yet ended
+	responseEnded bool  // the model response that it belongs to has ended, but no whole text has repeated it yet
+	superseded    *text // an open text that must end because this one starts; the writer writes its end
 }
 
 // takeSuperseded returns t.superseded the first time, and then nil.
@@ -162,6 +163,26 @@ func (t *texts) addPiece(b *event.Batch, e *event.Event, id func() string) (*tex
 		t.lacksMessage = t.lacksMessage || key.message == ""
 	}
 	return current, piece, false
+}
+
+// observeResponse handles the start or the end of a model response. At the start, it closes and returns the texts of the agent's
+// earlier responses, which the new one must not continue. A text whose message is known ends with its message.
+func (t *texts) observeResponse(b *event.Batch, e *event.Event) (ended []*text) {
+	answer := keyOf(b, &event.Event{})
+	thought := answer
+	thought.thought = true
+	for _, key := range []textKey{answer, thought} {
+		current := t.openText(key)
+		switch {
+		case current == nil:
+		case e.Kind == event.KindModelEnded:
+			current.responseEnded = true
+		case current.responseEnded:
+			t.close(current)
+			ended = append(ended, current)
+		}
+	}
+	return ended
 }
 
 func (t *texts) openText(key textKey) *text {

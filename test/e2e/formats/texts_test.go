@@ -89,6 +89,12 @@ func TestTextsOfMessages(t *testing.T) {
 			adkParts(true, `{"text":"Alpha "}`), adkParts(true, `{"text":"one"}`),
 			adkParts(false, `{"text":"Alpha "},{"executableCode":{"language":"PYTHON","code":"1"}},{"codeExecutionResult":{"outcome":"OUTCOME_OK","output":"1"}},{"text":"one"}`),
 		}, two[:1], nil},
+		"adk, two responses": {[]string{
+			adkParts(true, `{"text":"Alpha one"}`), adkParts(false, `{"text":"hm","thought":true},{"functionCall":{"id":"c","name":"f","args":{}}}`),
+			strings.Replace(adkParts(false, `{"functionResponse":{"id":"c","name":"f","response":{}}}`), `"x"`, `"y"`, 1),
+			strings.Replace(adkParts(true, `{"text":"Beta "}`), `"x"`, `"z"`, 1), strings.Replace(adkParts(true, `{"text":"two"}`), `"x"`, `"z"`, 1),
+			strings.Replace(adkParts(false, `{"text":"Beta two"}`), `"x"`, `"z"`, 1),
+		}, two, nil},
 	} {
 		file := filepath.Join(t.TempDir(), "stream.sse")
 		if err := os.WriteFile(file, []byte(strings.Join(c.stream, "")), 0o600); err != nil {
