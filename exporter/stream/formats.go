@@ -63,6 +63,9 @@ func (h *Hub) transformer(s *subscriber, params url.Values, session, lastEventID
 			return s.attachment.Ring.EarlierFrames(f.Stream, f.Sequence, s.selection, most, each)
 		},
 		AppendID: s.attachment.Ring.AppendID,
+		AppendGap: func(dst []byte, number uint64, g *replay.Gap) []byte {
+			return appendGap(dst, string(s.attachment.Ring.AppendID(nil, number)), g)
+		},
 	})
 }
 
@@ -107,7 +110,7 @@ func (s *subscriber) encodeNext(out []byte, room bool) (_ []byte, sent int, alon
 		frames, batch = s.attachment.Ring.Frames(s.cursor, s.selection, (*pooled)[:0])
 		for ; room && next < len(frames) && len(out) < replay.MaxBatch && !frames[next].IsLarge(); next++ {
 			before := len(out)
-			if out = s.appendFormatted(out, frames[next]); len(out) > before {
+			if out = s.format.Append(out, frames[next]); len(out) > before {
 				sent++
 			}
 			unsentID = len(out) == before
@@ -130,15 +133,4 @@ func (s *subscriber) encodeNext(out []byte, room bool) (_ []byte, sent int, alon
 		out = s.appendComment(out, "")
 	}
 	return out, sent, nil, false
-}
-
-// appendFormatted appends a frame in the subscriber's format, or nothing if the format has no counterpart.
-func (s *subscriber) appendFormatted(out []byte, f replay.Frame) []byte {
-	switch {
-	case f.Gap == nil:
-		return s.format.Append(out, f)
-	case s.format.NoteGap(f.Gap):
-		return appendGap(out, string(s.attachment.Ring.AppendID(nil, f.Number)), f.Gap)
-	}
-	return out
 }

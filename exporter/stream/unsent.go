@@ -72,6 +72,6 @@ func (s *subscriber) convertLarge(opening []byte, f replay.Frame) (out []byte) {
 	defer s.hub.convertingLarge.Unlock()
 	turn := s.hub.settings.Turns.Take(f.DecodingSize())
 	defer turn.End()
-	s.hub.withProcessor(func() { out = s.appendFormatted(opening, f) })
+	s.hub.withProcessor(func() { out = s.format.Append(opening, f) })
 	return out
 }

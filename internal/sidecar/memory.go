@@ -12,6 +12,8 @@ import (
 // gets no more. Thus queues leave room for the replay buffer, and the replay buffer leaves room for queues.
 //   - Subscribers are refused, and wait for memory, when two thirds of the budget are used: the rest stays for telemetry. A twentieth is
 //     always theirs.
+//   - Decodings for other formats shrink then too. A twenty-fifth is always theirs, so that full replay buffers do not cost readers the
+//     state of their decoders.
 //   - Queues and open runs hold telemetry. It is dropped when three quarters of the budget are used.
 //   - The replay buffer shrinks when nine tenths are used.
 //   - An open request to an agent takes memory in any case. Up to three quarters of the budget are set aside for
@@ -39,6 +41,7 @@ const (
 	subscribersTotal = 0.66
 
 	subscribersGuaranteed = 0.05
+	decodingsGuaranteed   = 0.04
 )
 
 // budgetOfSubscribers returns the budget in which all allowed subscribers have room.
@@ -56,19 +59,20 @@ func newMemory(c config.Limits, fixed, unlimited config.Bytes) *memory {
 	}
 	b := budget.New(limit)
 	m := &memory{
-		Budget:    b,
-		observe:   b.Account("observe_queues", 0.25, 0.75),
-		headers:   b.Account("headers", 0.125, 1),
-		requests:  b.Account("requests", 0.125, 0.75),
-		spans:     b.Account("span_queue", 0.25, 0.75),
-		runs:      b.Account("runs", 0.25, 0.75),
-		content:   b.Account("content", 0.25, 0.75),
-		replay:    b.Account("replay", 0.5, 0.9),
-		decodings: b.Account("decodings", 0.25, subscribersTotal), subscribers: b.Account("subscribers", subscribersShare, subscribersTotal).Guarantee(subscribersGuaranteed),
-		turns:     budget.NewTurns(b.Account("large_frames", 1, 1), limit/4),
-		frames:    source.NewFrameMemory(b.Account("relays", 1, 1)),
-		observers: source.NewObserverSlots(),
-		fixed:     b.Account("log_and_ended_runs", 1, 1),
+		Budget:      b,
+		observe:     b.Account("observe_queues", 0.25, 0.75),
+		headers:     b.Account("headers", 0.125, 1),
+		requests:    b.Account("requests", 0.125, 0.75),
+		spans:       b.Account("span_queue", 0.25, 0.75),
+		runs:        b.Account("runs", 0.25, 0.75),
+		content:     b.Account("content", 0.25, 0.75),
+		replay:      b.Account("replay", 0.5, 0.9),
+		decodings:   b.Account("decodings", 0.25, subscribersTotal).Guarantee(decodingsGuaranteed),
+		subscribers: b.Account("subscribers", subscribersShare, subscribersTotal).Guarantee(subscribersGuaranteed),
+		turns:       budget.NewTurns(b.Account("large_frames", 1, 1), limit/4),
+		frames:      source.NewFrameMemory(b.Account("relays", 1, 1)),
+		observers:   source.NewObserverSlots(),
+		fixed:       b.Account("log_and_ended_runs", 1, 1),
 	}
 	m.fixed.Charge(int(fixed))
 	if streams := b.Account("streams", 0.75, 1); limited {

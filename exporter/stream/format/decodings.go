@@ -18,22 +18,26 @@ const (
 	maxDecodings = 256
 
 	// maxWindow and maxWindowBytes bound the decoded batches that a decoding keeps for readers that
-	// are behind the first one.
+	// are behind the first one. Without room it keeps minWindowBytes.
 	maxWindow      = 1024
 	maxWindowBytes = 2 << 20
+	minWindowBytes = 256 << 10
 
 	// A decoder is charged newDecoderBytes plus the bytes that it has read. Only the first maxDecoderBytes of these
-	// count, because it keeps at most 64 open texts of 64 KiB.
+	// count, because it keeps at most 64 open texts of 64 KiB. Of consecutive pieces of one text, only the
+	// first maxTextBytes count, because it keeps only the end of a longer text.
 	maxDecoderBytes = 4 << 20
 	newDecoderBytes = 16 << 10
+	maxTextBytes    = 160 << 10
 )
 
 // Decodings holds the decodings that readers share. A decoding belongs to one stream and one
 // selection, so its readers see the same frames. The first reader that wants a frame decodes it; the
 // others take the batch from the decoding's window. A reader that has fallen behind the window
 // starts another decoding from the frames that the ring still holds, which others may share as well.
-// All memory is charged to one account. Beyond its limit, the least recently used decodings are
-// evicted until the limit is met or one decoding is left. Their readers start new ones.
+// All memory is charged to one account. Beyond its limit, Decodings drops first what no reader needs; see makeRoom. It
+// evicts the least recently used decodings until the limit is met or one is left. Their readers start new ones. If the
+// ring no longer holds the beginning of the stream, frames may have lost their meaning; see Transformer.Append.
 type Decodings struct {
 	newDecoder func(source, dialect string, response bool) Decoder
 	memory     *budget.Account
@@ -55,16 +59,23 @@ type decodingKey struct {
 
 // decoding is a decoder at a position in its stream.
 type decoding struct {
-	id      uint64
-	key     decodingKey
-	charged int // bytes; guarded by Decodings.mu; 0 after the removal
+	id  uint64
+	key decodingKey
 
-	mu          sync.Mutex
-	decoder     Decoder
-	last        uint64 // sequence of the last frame
-	read        int    // bytes of all frames
+	mu      sync.Mutex
+	decoder Decoder
+	partial bool    // the decoder has not read earlier frames of the stream
+	last    uint64  // sequence of the last frame
+	read    int     // bytes that the decoder may hold
+	text    textKey // of which the last frame has a piece
+	textLen int     // bytes of consecutive frames with pieces of it; 0 if the last frame has none
+
+	// Guarded by Decodings.mu:
+	followers   map[*position]uint64 // the last frame that each reader got from the decoding
+	decoderSize int                  // bytes
 	window      []keptBatch
 	windowBytes int
+	charged     int // bytes; 0 after the removal
 }
 
 // keptBatch is the batch of a frame. Readers share it and must not change it.
@@ -130,7 +141,7 @@ func (d *Decodings) start(key decodingKey, f replay.Frame) *decoding {
 	if decoder == nil {
 		return nil
 	}
-	s := &decoding{key: key, decoder: decoder}
+	s := &decoding{key: key, decoder: decoder, followers: map[*position]uint64{}}
 	s.mu.Lock()
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -141,33 +152,79 @@ func (d *Decodings) start(key decodingKey, f replay.Frame) *decoding {
 	return s
 }
 
-// next returns the batch of the frame after the one with the sequence previous, from the window or
-// by decoding it. It returns false if the decoding is at another position.
-func (d *Decodings) next(s *decoding, previous uint64, f replay.Frame) (*event.Batch, bool) {
+// next returns the batch of the frame after a position, from the window or by decoding it. It returns false if the
+// decoding is at another position.
+func (d *Decodings) next(s *decoding, p *position, f replay.Frame) (*event.Batch, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := len(s.window) - 1; i >= 0 && s.window[i].sequence >= f.Sequence; i-- {
-		if s.window[i].sequence == f.Sequence {
-			return s.window[i].batch, true
-		}
+	if b := d.kept(s, p, f.Sequence); b != nil {
+		return b, true
 	}
-	if previous == 0 || s.last != previous {
+	if p.sequence == 0 || s.last != p.sequence {
 		return nil, false
 	}
-	return d.decode(s, f), true
+	return d.decode(s, p, f), true
 }
 
-// decode decodes a frame. The caller has locked the decoding.
-func (d *Decodings) decode(s *decoding, f replay.Frame) *event.Batch {
+// kept returns the batch of a frame from the window of a decoding, or nil.
+func (d *Decodings) kept(s *decoding, p *position, sequence uint64) *event.Batch {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i := len(s.window) - 1; i >= 0 && s.window[i].sequence >= sequence; i-- {
+		if s.window[i].sequence == sequence {
+			s.setFollower(p, sequence)
+			return s.window[i].batch
+		}
+	}
+	return nil
+}
+
+// setFollower notes that a reader got a frame from the decoding. The caller holds Decodings.mu.
+func (s *decoding) setFollower(p *position, sequence uint64) {
+	if p.follows != nil && p.follows != s {
+		delete(p.follows.followers, p)
+	}
+	p.follows = s
+	s.followers[p] = sequence
+}
+
+// leave removes a reader from the decoding that it follows.
+func (d *Decodings) leave(p *position) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if p.follows != nil {
+		delete(p.follows.followers, p)
+	}
+}
+
+// decode decodes a frame for a reader. The caller has locked the decoding.
+func (d *Decodings) decode(s *decoding, p *position, f replay.Frame) *event.Batch {
 	data, _ := f.Data(nil) // without a buffer for reuse, because the batch is kept
 	b := s.decoder.Decode(sse.Frame{Event: f.Name(), Data: data})
 	dropFinals(b, f.Kinds)
 	d.decoded.Add(1)
-	s.last, s.read = f.Sequence, s.read+len(data)
-	size := b.MemorySize()
-	s.window, s.windowBytes = append(s.window, keptBatch{f.Sequence, b, size}), s.windowBytes+size
-	d.charge(s)
+	if s.last == 0 && f.Stream.SingleRun && !f.First { // of another stream, a reader may only see frames in the middle
+		s.partial = true
+	}
+	s.last = f.Sequence
+	s.countRead(b, len(data))
+	d.keep(s, p, keptBatch{f.Sequence, b, b.MemorySize()})
 	return b
+}
+
+// countRead adds a frame of n bytes to the bytes that the decoder may hold.
+func (s *decoding) countRead(b *event.Batch, n int) {
+	before := s.textLen
+	s.textLen = 0
+	if b.Partial && len(b.Events) == 1 && b.Events[0].IsText() {
+		text := keyOf(b, &b.Events[0])
+		if text != s.text {
+			s.text, before = text, 0
+		}
+		n = min(n, maxTextBytes-before)
+		s.textLen = before + n
+	}
+	s.read = min(s.read+n, maxDecoderBytes)
 }
 
 // dropFinals turns each KindFinal that follows the end of a response into KindOther, if the agent's frame had the end of a response but
@@ -184,26 +241,77 @@ func dropFinals(b *event.Batch, whole replay.Kinds) {
 	}
 }
 
-// charge bounds the window of a decoding and charges what the decoding holds. The caller has locked
-// the decoding.
-func (d *Decodings) charge(s *decoding) {
+// keep adds a batch to the window of a decoding, charges what the decoding holds, and makes room for it. The caller
+// has locked the decoding.
+func (d *Decodings) keep(s *decoding, p *position, added keptBatch) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	drop := 0
-	for drop < len(s.window) && (d.readers <= 1 || len(s.window)-drop > maxWindow || s.windowBytes > maxWindowBytes) {
-		s.windowBytes -= s.window[drop].size
-		s.window[drop] = keptBatch{}
-		drop++
-	}
-	s.window = s.window[drop:]
+	s.setFollower(p, added.sequence)
+	s.decoderSize = newDecoderBytes + s.read
+	s.window, s.windowBytes = append(s.window, added), s.windowBytes+added.size
+	s.shrink(func() bool { return d.readers <= 1 || len(s.window) > maxWindow || s.windowBytes > maxWindowBytes })
 	if _, present := d.all.Get(s); !present { // evicted while it was in use
 		return
 	}
-	holds := newDecoderBytes + min(s.read, maxDecoderBytes) + s.windowBytes
-	d.memory.Charge(holds - s.charged)
-	s.charged = holds
-	for d.memory.Remaining() < 0 && d.all.Len() > 1 {
-		d.all.RemoveOldest()
+	d.charge(s)
+	for d.memory.Remaining() < 0 && d.makeRoom() {
 		d.memory.CountShed()
 	}
+}
+
+// shrink drops the oldest batches of the window as long as the condition holds. The caller holds Decodings.mu.
+func (s *decoding) shrink(condition func() bool) {
+	for len(s.window) > 0 && condition() {
+		s.windowBytes -= s.window[0].size
+		s.window[0] = keptBatch{}
+		s.window = s.window[1:]
+	}
+}
+
+// charge charges what a decoding holds. The caller holds the lock.
+func (d *Decodings) charge(s *decoding) {
+	holds := s.decoderSize + s.windowBytes
+	d.memory.Charge(holds - s.charged)
+	s.charged = holds
+}
+
+// makeRoom drops what readers miss least, and reports whether it dropped anything: decodings that no reader follows,
+// batches that all followers have read, the oldest batches of long windows, and only then a decoding. The caller holds
+// the lock.
+func (d *Decodings) makeRoom() bool {
+	all := d.all.Keys() // the least recently used first
+	for _, s := range all[:max(len(all)-1, 0)] {
+		if len(s.followers) == 0 {
+			return d.all.Remove(s)
+		}
+	}
+	for _, s := range all {
+		if len(s.window) > 0 && d.drop(s, s.readByAll()) {
+			return true
+		}
+	}
+	for _, s := range all {
+		if s.windowBytes > minWindowBytes && d.drop(s, func() bool { return s.windowBytes > minWindowBytes }) {
+			return true
+		}
+	}
+	return len(all) > 1 && d.all.Remove(all[0])
+}
+
+// drop drops the oldest batches of a window as long as the condition holds, and reports whether it dropped any. The
+// caller holds the lock.
+func (d *Decodings) drop(s *decoding, condition func() bool) bool {
+	before := s.charged
+	s.shrink(condition)
+	d.charge(s)
+	return s.charged < before
+}
+
+// readByAll returns a function that reports whether all followers have read the oldest batch of the window. The caller holds Decodings.mu.
+func (s *decoding) readByAll() func() bool {
+	least := s.window[len(s.window)-1].sequence
+	for _, read := range s.followers {
+		least = min(least, read)
+	}
+	return func() bool { return s.window[0].sequence <= least }
 }

@@ -27,6 +27,7 @@ func newSharedRing(t *testing.T, memory int64) *sharedRing {
 func (r *sharedRing) reader(selection string) *Transformer {
 	return New(Settings{
 		Format: Normalized, AppendID: r.ring.AppendID, Decodings: r.decodings, Selection: selection,
+		AppendGap: func(dst []byte, _ uint64, g *replay.Gap) []byte { return fmt.Appendf(dst, "%q", g.Reason) },
 		EarlierFrames: func(f replay.Frame, most int, each func(replay.Frame)) int {
 			return r.ring.EarlierFrames(f.Stream, f.Sequence, nil, most, each)
 		},

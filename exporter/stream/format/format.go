@@ -45,6 +45,9 @@ type Settings struct {
 
 	// AppendID appends the id of a number.
 	AppendID func(dst []byte, number uint64) []byte
+
+	// AppendGap appends a native gap frame with the id of a number.
+	AppendGap func(dst []byte, number uint64, g *replay.Gap) []byte
 }
 
 // writer writes frames in one format.

@@ -34,14 +34,17 @@ type Transformer struct {
 // position is the position of the reader in one stream.
 type position struct {
 	sequence uint64      // of the last frame; 0 before the first
+	frames   int         // that the reader has got, or read again, since it knows the position
 	started  uint64      // id of the decoding that the reader started and still uses; 0: none
+	gapIn    uint64      // id of the decoding of which the reader knows that frames were lost; 0: none
+	follows  *decoding   // that the last frame was from; guarded by Decodings.mu
 	last     event.Batch // of the last frame, with only its run and session
 }
 
 // New returns a Transformer.
 func New(s Settings) *Transformer {
 	t := &Transformer{settings: s, rereadBudget: maxReread, out: output{appendID: s.AppendID}}
-	t.positions, _ = simplelru.NewLRU[*replay.Stream, *position](maxStreams, nil) // the only error is a size below one
+	t.positions, _ = simplelru.NewLRU[*replay.Stream, *position](maxStreams, func(_ *replay.Stream, p *position) { s.Decodings.leave(p) }) // the only error is a size below one
 	t.seen, _ = simplelru.NewLRU[*replay.Stream, struct{}](maxSeen, nil)
 	t.writer = newWriter(&t.settings, &t.out)
 	s.Decodings.addReaders(1)
@@ -49,11 +52,18 @@ func New(s Settings) *Transformer {
 }
 
 // Close removes the reader. With the last reader, all decodings are released.
-func (t *Transformer) Close() { t.settings.Decodings.addReaders(-1) }
+func (t *Transformer) Close() {
+	t.positions.Purge()
+	t.settings.Decodings.addReaders(-1)
+}
 
-// Append appends the frames that a native frame becomes, if any.
+// Append appends the frames that a native frame becomes, if any. A gap follows them if the frame has lost its meaning,
+// because the reader's decoder has not read earlier frames of the stream.
 func (t *Transformer) Append(dst []byte, f replay.Frame) []byte {
-	if f.Stream == nil {
+	switch {
+	case f.Gap != nil:
+		return t.appendGap(dst, f.Number, f.Gap)
+	case f.Stream == nil:
 		return dst
 	}
 	p := t.positionIn(f)
@@ -61,53 +71,85 @@ func (t *Transformer) Append(dst []byte, f replay.Frame) []byte {
 	if f.StreamEnded {
 		t.positions.Remove(f.Stream)
 		t.writer.streamEnded(f, &p.last)
-	} else if b := t.decode(p, f); b != nil {
+		return t.out.appendTo(dst)
+	}
+	b, from := t.decode(p, f)
+	if b != nil {
 		t.writer.frame(f, b)
 	}
-	return t.out.appendTo(dst)
+	dst = t.out.appendTo(dst)
+	if from != nil && from.partial && p.gapIn != from.id && losesKinds(f, b) {
+		p.gapIn = from.id
+		at := string(t.settings.AppendID(nil, f.Number))
+		return t.appendGap(dst, f.Number, &replay.Gap{Reason: replay.GapEvicted, Oldest: at, Head: at})
+	}
+	return dst
+}
+
+// losesKinds reports whether the batch of a frame, or nil, lacks a kind of event that the frame had when it was published.
+func losesKinds(f replay.Frame, b *event.Batch) bool {
+	lost := f.Kinds &^ replay.KindsOf(event.KindOther)
+	if b != nil {
+		for i := range b.Events {
+			lost &^= replay.KindsOf(b.Events[i].Kind)
+		}
+	}
+	return lost != 0
+}
+
+// appendGap tells the reader of a gap, now or with the next event of a run.
+func (t *Transformer) appendGap(dst []byte, number uint64, g *replay.Gap) []byte {
+	if t.NoteGap(g) {
+		return t.settings.AppendGap(dst, number, g)
+	}
+	return dst
 }
 
 // NoteGap records that frames are missing before the next one. It reports whether a native gap
 // frame may be written; if not, the next event of a run reports the gap.
 func (t *Transformer) NoteGap(g *replay.Gap) bool { return t.writer.noteGap(g) }
 
-// decode returns the batch of the next frame of a stream, or nil if the frame is not for the writer.
-func (t *Transformer) decode(p *position, f replay.Frame) *event.Batch {
-	b := t.next(p, f)
-	p.sequence = f.Sequence
+// decode returns the batch of the next frame of a stream, or nil if the frame is not for the writer, and the decoding
+// that it is from, or nil.
+func (t *Transformer) decode(p *position, f replay.Frame) (*event.Batch, *decoding) {
+	b, from := t.next(p, f)
+	p.sequence, p.frames = f.Sequence, p.frames+1
 	if b == nil || b.Rejected != "" || b.Internal {
-		return nil
+		return nil, from
 	}
 	p.last = event.Batch{Run: b.Run, Session: b.Session}
-	return b
+	return b, from
 }
 
-// next returns the batch of the next frame of a stream, from a shared decoding or a new one. It returns nil for an
-// unknown dialect.
-func (t *Transformer) next(p *position, f replay.Frame) *event.Batch {
+// next returns the batch of the next frame of a stream, from a shared decoding or a new one, and that decoding. It returns
+// nil for an unknown dialect.
+func (t *Transformer) next(p *position, f replay.Frame) (*event.Batch, *decoding) {
 	decodings, key := t.settings.Decodings, decodingKey{f.Stream, t.settings.Selection}
 	for _, s := range decodings.sharedBy(key) {
-		if b, found := decodings.next(s, p.sequence, f); found {
+		if b, found := decodings.next(s, p, f); found {
 			if p.started != 0 && s.id != p.started { // the reader has caught up with an older decoding
 				decodings.remove(key, p.started)
 				p.started = 0
 			}
-			return b
+			return b, s
 		}
 	}
 	s := decodings.start(key, f)
 	if s == nil {
-		return nil
+		return nil, nil
 	}
 	defer s.mu.Unlock()
 	p.started = s.id
 	if p.sequence != 0 {
 		decodings.evicted.Add(1)
+		reread := 0
 		if t.settings.EarlierFrames != nil && t.rereadBudget > 0 {
-			t.rereadBudget -= t.settings.EarlierFrames(f, t.rereadBudget, func(earlier replay.Frame) { decodings.decode(s, earlier) })
+			reread = t.settings.EarlierFrames(f, t.rereadBudget, func(earlier replay.Frame) { decodings.decode(s, p, earlier) })
+			t.rereadBudget -= reread
 		}
+		s.partial = s.partial || reread < p.frames
 	}
-	return decodings.decode(s, f)
+	return decodings.decode(s, p, f), s
 }
 
 // positionIn returns the reader's position in a frame's stream. In a new stream the reader first
@@ -125,7 +167,7 @@ func (t *Transformer) positionIn(f replay.Frame) *position {
 		isNew := !t.seen.Contains(f.Stream)
 		t.writer.setRereading(true)
 		t.rereadBudget -= t.settings.EarlierFrames(f, t.rereadBudget, func(earlier replay.Frame) {
-			if b := t.decode(p, earlier); b != nil && isNew {
+			if b, _ := t.decode(p, earlier); b != nil && isNew {
 				t.out.begin(earlier.Number)
 				t.writer.frame(earlier, b)
 			}

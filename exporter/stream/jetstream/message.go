@@ -34,6 +34,7 @@ const (
 	nonceHeader     = "Delegraph-Stream"
 	singleRunHeader = "Delegraph-Answer"
 	endHeader       = "Delegraph-Over"
+	firstHeader     = "Delegraph-First" // the first published frame of the agent's stream
 )
 
 // maxReadableToken is the longest name, in bytes, that is not hashed in a subject.
@@ -89,6 +90,9 @@ func encode(e *replay.Entry, id string) *nats.Msg {
 		if e.Stream.SingleRun {
 			set(singleRunHeader, "1")
 		}
+	}
+	if e.Ordinal == 1 {
+		set(firstHeader, "1")
 	}
 	if e.StreamEnded {
 		set(endHeader, ends[e.End])
@@ -153,6 +157,9 @@ func (r *streamRegistry) decode(subject string, header nats.Header, data []byte)
 	}
 	if end := value(endHeader); end != "" {
 		d.entry.StreamEnded, d.entry.End = true, endsByName[end]
+	}
+	if value(firstHeader) != "" {
+		d.entry.Ordinal = 1
 	}
 	d.alone, d.lost = value(aloneHeader) != "", value(lostHeader) != ""
 	previous, err := strconv.ParseUint(value(previousHeader), 10, 64)

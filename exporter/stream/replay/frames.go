@@ -18,6 +18,7 @@ type Frame struct {
 	StreamEnded bool // the entry is not a frame but the end of Stream
 	End         event.End
 	Kinds       Kinds // see Entry.Kinds
+	First       bool  // the frame is the first published one of Stream
 
 	wire []byte
 }
@@ -79,7 +80,7 @@ func (r *Ring) EarlierFrames(stream *Stream, before uint64, s *Selection, limit 
 func (s *segment) frame(i int) Frame {
 	f := &s.frames[i]
 	shown := Frame{
-		Sequence: s.first + uint64(i), Number: s.number(i), Source: f.source.Value(), Stream: f.stream, Kinds: f.kinds,
+		Sequence: s.first + uint64(i), Number: s.number(i), Source: f.source.Value(), Stream: f.stream, Kinds: f.kinds, First: f.first,
 		wire: s.data[s.start(i):f.end:f.end],
 	}
 	if f.marker != nil {

@@ -61,8 +61,8 @@ type Entry struct {
 	// previous frame.
 	Gap *Gap
 
-	// EventID is the agent's last event id at the frame, and Ordinal counts the published frames of its stream.
-	// Stores use both to recognize a frame that several processes publish. A Ring ignores them.
+	// EventID is the agent's last event id at the frame, and Ordinal counts the published frames of its stream from 1.
+	// Stores use both to recognize a frame that several processes publish. A Ring only needs to know the first frame.
 	EventID []byte
 	Ordinal uint64
 
@@ -177,7 +177,7 @@ func (r *Ring) Publish(e Entry) Drop {
 	next.add(number, wire, frame{
 		time: now, marker: e.marker(), kinds: e.Kinds,
 		source: unique.Make(e.Source), run: unique.Make(e.Run), session: unique.Make(e.Session),
-		stream: e.Stream,
+		stream: e.Stream, first: e.Ordinal == 1,
 	}, r.segmentSize)
 	if e.StreamEnded {
 		next.streamEnds++

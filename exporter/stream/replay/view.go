@@ -41,6 +41,7 @@ type frame struct {
 	kinds                Kinds
 	source, run, session unique.Handle[string]
 	stream               *Stream
+	first                bool // see Frame.First
 }
 
 // marker is set for an entry that is not an agent's frame.
