@@ -38,6 +38,7 @@ func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
 		return
 	}
 	op.startUnknown = op.startUnknown || r.mayFollowCutOffResponse(op)
+	op.endUnknown = e.Uncertain
 	op.Name, op.Response = cmp.Or(e.Model, op.Name), &Response{reasonCode(e.FinishReason), e.Usage, op.firstChunk}
 	status := OperationOK
 	if e.Error != event.NoFailure {

@@ -303,6 +303,9 @@ func TestTiming(t *testing.T) {
 	}
 }
 
+// uncertain says that the end of a response may be that of another one.
+func uncertain(b *event.Batch) { b.Events[len(b.Events)-1].Uncertain = true }
+
 // TestTimingOfChats checks that the times of a response are unknown if nothing shows when the
 // request was sent.
 func TestTimingOfChats(t *testing.T) {
@@ -322,6 +325,7 @@ func TestTimingOfChats(t *testing.T) {
 		"after one that may have been cut off":         {proxied(), []*event.Batch{says("a", begins("x")), says("a", response("2"), begins("m")), says("a", response("2"), responds("m"))}, tracker.TimingUnknown},
 		"whole, after one that may have been cut off":  {proxied(), []*event.Batch{says("a", begins("x")), says("a", response("2"), responds("m"))}, tracker.TimingUnknown},
 		"beside one that goes on":                      {proxied(), []*event.Batch{says("a", begins("x")), says("a", response("2"), begins("m")), says("a", partial, text), says("a", response("2"), responds("m"))}, tracker.TimingObserved},
+		"with an end that may be another's":            {proxied(), []*event.Batch{says("a", begins("m")), says("a", response("2"), begins("x")), says("a", partial, text), says("a", responds("m"), uncertain)}, tracker.TimingUnknown},
 		"beside one of another agent":                  {proxied(), []*event.Batch{says("b", begins("x")), says("a", begins("m")), says("a", responds("m"))}, tracker.TimingObserved},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -206,7 +206,7 @@ func (r *openRun) finalize(op *Operation) {
 	switch {
 	case isReported:
 		op.Timing = TimingReported
-	case op.startUnknown || op.Started.At.IsZero() || op.Ended.At.IsZero():
+	case op.startUnknown || op.Started.At.IsZero() || op.Ended.At.IsZero() || op.endUnknown:
 		op.Timing = TimingUnknown
 		op.keepReportedDuration(op.statedDuration)
 	case r.Live:

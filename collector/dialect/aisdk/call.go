@@ -17,6 +17,7 @@ const (
 type call struct {
 	id, tool string
 	state    callState
+	step     *step  // whose model makes it, or nil if that is unknown
 	approval string // ID of the request for a person's decision, or ""
 	withheld bool   // one of its frames was withheld
 }
@@ -91,7 +92,7 @@ func (d *decoder) advance(v strictjson.Value, state callState) (id string, leave
 		d.withhold(sharedCall(id))
 		return id, false
 	default:
-		d.calls = append(d.calls, call{id: id, tool: d.name(v.Get("toolName")), state: state, withheld: d.withheld})
+		d.calls = append(d.calls, call{id: id, tool: d.name(v.Get("toolName")), state: state, step: d.steps.current(), withheld: d.withheld})
 	}
 	return id, true
 }
@@ -119,15 +120,15 @@ func (d *decoder) continueCall(v strictjson.Value) (known *call, leaves bool) {
 }
 
 func (d *decoder) toolInputStart(v strictjson.Value, b *event.Batch) {
-	d.continueResponse(b)
+	d.continueResponse(nil, b)
 	if _, leaves := d.advance(v, callStreaming); !leaves {
 		b.Type = typeOrphan
 	}
 }
 
 func (d *decoder) toolInputDelta(v strictjson.Value, b *event.Batch) {
-	d.continueResponse(b)
-	if _, leaves := d.continueCall(v); !leaves {
+	known, leaves := d.continueCall(v)
+	if d.continueResponse(known.madeIn(), b); !leaves {
 		b.Type = typeOrphan
 	}
 }
@@ -139,10 +140,11 @@ func (d *decoder) toolInput(v strictjson.Value, b *event.Batch) {
 		b.Type = typeOrphan
 		return
 	}
+	made := d.calls.byID(id).madeIn()
 	if byProvider, _ := v.Get("providerExecuted").Bool(); byProvider {
-		d.continueResponse(b) // the response goes on with the result
+		d.continueResponse(made, b) // the response goes on with the result
 	} else {
-		d.endResponse(b)
+		d.endResponse(made, b)
 	}
 	e := b.Add(event.KindToolStarted)
 	e.CallID, e.Name = id, d.name(v.Get("toolName"))
@@ -157,7 +159,7 @@ func (d *decoder) toolInputError(v strictjson.Value, b *event.Batch) {
 		b.Type = typeOrphan
 		return
 	}
-	d.endResponse(b)
+	d.endResponse(d.calls.byID(id).madeIn(), b)
 	started := b.Add(event.KindToolStarted)
 	started.CallID, started.Name = id, d.name(v.Get("toolName"))
 	started.SetPayload(v.Get("input"))
@@ -208,7 +210,7 @@ func (d *decoder) approvalResponse(v strictjson.Value, b *event.Batch) {
 // works in the call.
 func (d *decoder) toolOutput(v strictjson.Value, b *event.Batch) {
 	known, leaves := d.continueCall(v)
-	d.toolReturned(b)
+	d.toolReturned(known.madeIn(), b)
 	id := d.name(v.Get("toolCallId"))
 	preliminary, _ := v.Get("preliminary").Bool()
 	switch {
@@ -223,7 +225,7 @@ func (d *decoder) toolOutput(v strictjson.Value, b *event.Batch) {
 
 func (d *decoder) toolOutputError(v strictjson.Value, b *event.Batch) {
 	known, leaves := d.continueCall(v)
-	d.toolReturned(b)
+	d.toolReturned(known.madeIn(), b)
 	switch {
 	case !leaves:
 		b.Type = typeOrphan
@@ -236,13 +238,21 @@ func (d *decoder) toolOutputError(v strictjson.Value, b *event.Batch) {
 // answer, which did not run in this one.
 func (d *decoder) toolOutputDenied(v strictjson.Value, b *event.Batch) {
 	known, leaves := d.continueCall(v)
-	d.toolReturned(b)
+	d.toolReturned(known.madeIn(), b)
 	switch {
 	case !leaves:
 		b.Type = typeOrphan
 	case known != nil && known.end():
 		d.addResult(known.id, b).Error = event.ToolError
 	}
+}
+
+// madeIn returns the step whose model made a call, or nil if that is unknown. A nil call is of an earlier answer.
+func (c *call) madeIn() *step {
+	if c == nil {
+		return nil
+	}
+	return c.step
 }
 
 // end ends a call and reports whether it was open. A nil call is of an earlier answer and counts as open.

@@ -40,7 +40,7 @@ func (d *decoder) data(v strictjson.Value, b *event.Batch) {
 
 // file reports a file as an artifact. Its size is known only if its URL contains it.
 func (d *decoder) file(v strictjson.Value, b *event.Batch) {
-	d.continueResponse(b)
+	d.continueResponse(nil, b)
 	url := v.Get("url")
 	if d.checkContent(fileKey(url), d.missed.files, b); b.Internal {
 		return
@@ -66,7 +66,7 @@ const maxQuote = 512
 
 // source reports a source that the model used.
 func (d *decoder) source(v strictjson.Value, b *event.Batch) {
-	d.continueResponse(b)
+	d.continueResponse(nil, b)
 	if d.checkContent(sourceKey(v.Get("sourceId")), d.missed.sources, b); !b.Internal {
 		d.cite(v, v.Get("sourceId"), b)
 	}

@@ -29,8 +29,9 @@ type runState struct {
 	started     bool   // its start was reported
 	failure     event.Failure
 	code        string // of the failure
-	step        stepState
-	stepFailed  bool // an error came since the step began
+	steps       steps
+	stepCount   int  // of the answer so far
+	merged      bool // several steps were unfinished at the same time
 	parts       parts
 	partCount   int // of the answer so far
 	calls       calls
@@ -144,7 +145,9 @@ func (d *decoder) addFailure(failure event.Failure, code string, b *event.Batch)
 	if d.failure == event.NoFailure {
 		d.failure, d.code = failure, code
 	}
-	d.stepFailed = true
+	for _, open := range d.steps.responding() { // which one failed is unknown
+		open.failed = true
+	}
 	e := b.Add(event.KindError)
 	e.Error, e.Code = failure, code
 }

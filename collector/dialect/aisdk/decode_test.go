@@ -116,6 +116,64 @@ func TestResponses(t *testing.T) {
 	}
 }
 
+// TestMergedResponses sends steps of several models at once, as an application that merges streams. Each step is a response with a name
+// of its own. Which one a chunk belongs to is not on the wire.
+func TestMergedResponses(t *testing.T) {
+	const (
+		step, finish = `{"type":"start-step"}`, `{"type":"finish-step"}`
+		text, piece  = `{"type":"text-start","id":"t"}`, `{"type":"text-delta","id":"t","delta":"x"}`
+		call, output = `{"type":"tool-input-available","toolCallId":"c","toolName":"f"}`, `{"type":"tool-output-available","toolCallId":"c","output":1}`
+		failure      = `{"type":"error","errorText":"x"}`
+		reset        = `{"type":"reset-step"}`
+	)
+	for name, c := range map[string]struct {
+		sent []string
+		want []string // of each frame, the response, and the facts about the model
+	}{
+		"one after the other":      {[]string{step, finish, step, finish}, []string{" model_started", " model_ended", " model_started", " model_ended"}},
+		"at once":                  {[]string{step, step, finish, finish}, []string{" model_started", "2 model_started", " model_ended uncertain", "2 model_ended uncertain"}},
+		"and one after them":       {[]string{step, step, finish, finish, step, finish}, []string{" model_started", "2 model_started", " model_ended uncertain", "2 model_ended uncertain", "3 model_started", "3 model_ended"}},
+		"a text before the second": {[]string{step, text, step, piece, finish}, []string{" model_started", "", "2 model_started", "", " model_ended uncertain"}},
+		"a text of one of two":     {[]string{step, step, text, piece, finish, piece}, []string{" model_started", "2 model_started", "?", "?", " model_ended uncertain", "?"}},
+		"a call of one of two":     {[]string{step, step, call, output, finish, finish}, []string{" model_started", "2 model_started", "?", "?", " model_ended uncertain", "2 model_ended uncertain"}},
+		"one within a call":        {[]string{step, call, step, text, piece, finish, output, finish}, []string{" model_started", " model_ended unmetered", "2 model_started", "2", "2", "2 model_ended", "", ""}},
+		"two within a call":        {[]string{step, call, step, step, finish, finish, output, finish}, []string{" model_started", " model_ended unmetered", "2 model_started", "3 model_started", "2 model_ended uncertain", "3 model_ended uncertain", "", ""}},
+		"a failure of one of two":  {[]string{step, step, failure, finish, finish, step, finish}, []string{" model_started", "2 model_started", "", "", "2", "3 model_started", "3 model_ended"}},
+		"one after a failure":      {[]string{step, failure, step, finish, finish}, []string{" model_started", "", "2 model_started", "2 model_ended uncertain", ""}},
+		"one that starts over":     {[]string{step, step, reset, finish, finish}, []string{" model_started", "2 model_started", " model_ended model_error uncertain", "2 model_ended uncertain", ""}},
+		"an end too many":          {[]string{step, finish, finish}, []string{" model_started", " model_ended", ""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, frame := range strings.Split(dialecttest.Facts(Dialect{}, &event.Stream{}, "data: "+strings.Join(c.sent, "\n\ndata: ")+"\n\n"), "\n") {
+				fact := strings.TrimSpace(frame)
+				switch _, response, named := strings.Cut(frame, `response="`); {
+				case fact == "":
+				case !strings.HasPrefix(frame, " "):
+					got = append(got, "")
+					if named {
+						got[len(got)-1], _, _ = strings.Cut(response, `"`)
+					}
+				case strings.HasPrefix(fact, "model_"):
+					got[len(got)-1] += " " + fact
+				}
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestTooManySteps starts more steps than are remembered. No response is reported twice.
+func TestTooManySteps(t *testing.T) {
+	const start, finish = "data: {\"type\":\"start-step\"}\n\n", "data: {\"type\":\"finish-step\"}\n\n"
+	facts := dialecttest.Facts(Dialect{}, &event.Stream{}, strings.Repeat(start, 100)+strings.Repeat(finish, 100))
+	if started, ended := strings.Count(facts, "model_started"), strings.Count(facts, "model_ended"); started != 64 || ended != 64 {
+		t.Errorf("%d responses start and %d end, want 64", started, ended)
+	}
+}
+
 // TestEnds checks how an answer ends.
 func TestEnds(t *testing.T) {
 	for name, c := range map[string]struct{ sent, want string }{

@@ -36,6 +36,7 @@ type part struct {
 	tail      dialect.TextTail // of the pieces of a text so far
 	thought   bool             // it is reasoning, or a frame of it has a thought marker
 	continued bool             // another stream had its start
+	step      *step            // to which it belongs, or nil if that is unknown
 	stepEnded bool             // a step has ended since its start
 	withheld  bool             // a piece of it was withheld
 }
@@ -49,6 +50,14 @@ func (p parts) endStep() {
 	for _, open := range p {
 		open.stepEnded = true
 	}
+}
+
+// stepOf returns the step of an open part, or nil if that is unknown.
+func (p parts) stepOf(key partKey) *step {
+	if open := p[key]; open != nil {
+		return open.step
+	}
+	return nil
 }
 
 // anyOpen reports whether a part of the current step is open.
@@ -74,13 +83,13 @@ func (d *decoder) open(key partKey) *part {
 		d.parts = make(parts)
 	}
 	d.partCount++
-	open := &part{name: strconv.Itoa(d.partCount), thought: key.isReasoning}
+	open := &part{name: strconv.Itoa(d.partCount), thought: key.isReasoning, step: d.steps.current()}
 	d.parts[key] = open
 	return open
 }
 
 func (d *decoder) partStart(v strictjson.Value, b *event.Batch) {
-	d.continueResponse(b)
+	d.continueResponse(nil, b)
 	key := d.partKey(v)
 	delete(d.parts, key)
 	if d.withheld {
@@ -141,8 +150,9 @@ func (d *decoder) continuePart(key partKey, v strictjson.Value, b *event.Batch) 
 
 // partDelta reports a piece of a text or a thought. No frame repeats a whole thought.
 func (d *decoder) partDelta(v strictjson.Value, b *event.Batch) {
-	d.continueResponse(b)
-	open := d.continuePart(d.partKey(v), v, b)
+	key := d.partKey(v)
+	d.continueResponse(d.parts.stepOf(key), b)
+	open := d.continuePart(key, v, b)
 	switch {
 	case open == nil:
 		return
@@ -168,8 +178,8 @@ func cutOffEnd(key partKey) string {
 // partEnd reports the whole text, if the part is one and its start was seen. If a piece was withheld, the end leaves without content:
 // a client shows a part without an end as one that is still written.
 func (d *decoder) partEnd(v strictjson.Value, b *event.Batch) {
-	d.continueResponse(b)
 	key := d.partKey(v)
+	d.continueResponse(d.parts.stepOf(key), b)
 	if open := d.parts[key]; open != nil && open.withheld && !open.continued && !d.withheld {
 		b.Type = cutOffEnd(key)
 		delete(d.parts, key)

@@ -1,79 +1,177 @@
 package aisdk
 
 import (
+	"slices"
+	"strconv"
+
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// stepState is the state of the current step: one response of a model, and the calls of its tools.
+// maxSteps bounds the unfinished steps of an answer. Further ones are not reported.
+const maxSteps = 64
+
+// step is one response of a model, and the calls of its tools. It lasts from a start-step to a finish-step.
 //
 // Source: ai/docs/04-ai-sdk-ui/50-stream-protocol.mdx ("one LLM API call in the backend").
+type step struct {
+	response  string // see event.Batch.Response
+	state     stepState
+	failed    bool // an error came while the model responded
+	uncertain bool // another model responded at the same time, and no chunk says to which step it belongs
+}
+
 type stepState uint8
 
 const (
-	noStep     stepState = iota
-	responding           // the model's response has started
-	responded            // the response has ended, unless another part of it follows
-	executing            // the response has ended, and tools have returned
+	responding stepState = iota // the model's response has started
+	responded                   // the response has ended, unless another part of it follows
+	ended                       // the response has ended: tools have returned, or the step has
 )
 
-// startStep starts a response. It does not end the parts of an unfinished step, because an application may merge
+// unknownResponse is the name of no response. It stands in chunks that belong to one of several.
+const unknownResponse = "?"
+
+// steps holds the unfinished steps of an answer in the order in which they began. There are several if an application
+// merges streams, such as those of agents that work in a tool.
+type steps []*step
+
+func (s steps) responding() (all steps) {
+	for _, known := range s {
+		if known.state == responding {
+			all = append(all, known)
+		}
+	}
+	return all
+}
+
+// current returns the step to which a new part or call belongs, or nil if there is none or it may be one of several. Where no
+// model responds, it is the last one.
+func (s steps) current() *step {
+	candidates := s.responding()
+	if len(candidates) == 0 {
+		candidates = s
+	}
+	if len(candidates) == 0 || candidates[len(candidates)-1].uncertain {
+		return nil
+	}
+	return candidates[len(candidates)-1]
+}
+
+// next returns the step that a finish-step ends, or nil. If several may have ended, this is the oldest one whose model responds and
+// has not failed. Where no model responds, it is the last step, because an agent in a tool ends before the tool.
+func (s steps) next() *step {
+	candidates := s.responding()
+	if i := slices.IndexFunc(candidates, func(known *step) bool { return !known.failed }); i >= 0 {
+		return candidates[i]
+	}
+	switch {
+	case len(candidates) > 0:
+		return candidates[0]
+	case len(s) > 0:
+		return s[len(s)-1]
+	}
+	return nil
+}
+
+// startStep starts a response. It does not end an unfinished step or its parts, because an application may merge
 // several streams.
 //
 // Source: ai/src/ui/process-ui-message-stream.ts. Since ai 7.0, finish-step ends no parts either.
 func (d *decoder) startStep(_ strictjson.Value, b *event.Batch) {
-	d.step, d.stepFailed = responding, false
+	if len(d.steps) == maxSteps {
+		return
+	}
+	started := &step{}
+	for _, other := range d.steps.responding() {
+		started.uncertain, other.uncertain = true, true
+	}
+	d.stepCount++
+	if d.merged = d.merged || len(d.steps) > 0; d.merged {
+		started.response = strconv.Itoa(d.stepCount)
+	}
+	d.steps = append(d.steps, started)
+	b.Response = started.response
 	b.Add(event.KindModelStarted)
 }
 
 // finishStep ends the response if no call has ended it. After calls the frame counts as partial, so that it
 // is not taken for the cause of the next response: pydantic-ai sends it when that response begins.
 func (d *decoder) finishStep(_ strictjson.Value, b *event.Batch) {
-	if d.step == responding && !d.stepFailed {
-		b.Add(event.KindModelEnded)
+	finished := d.steps.next()
+	b.Partial = finished == nil || finished.state != responding
+	if d.parts.endStep(); finished == nil {
+		return
 	}
-	b.Partial = d.step != responding
-	d.step = noStep
-	d.parts.endStep()
+	b.Response = finished.response
+	if finished.state == responding && !finished.failed {
+		finished.end(b)
+	}
+	finished.state = ended
+	d.steps = slices.DeleteFunc(d.steps, func(known *step) bool { return known == finished })
 }
 
 // resetStep ends the response. The client discards it.
 func (d *decoder) resetStep(_ strictjson.Value, b *event.Batch) {
-	if d.step == responding {
-		b.Add(event.KindModelEnded).Error = event.ModelError
-		d.step = noStep
+	if reset := d.steps.next(); reset != nil && reset.state == responding {
+		b.Response = reset.response
+		reset.end(b).Error = event.ModelError
+		reset.state = ended
 	}
 	d.parts.endStep()
 }
 
-// modelPart handles a part of the response that states no fact.
-func (d *decoder) modelPart(_ strictjson.Value, b *event.Batch) { d.continueResponse(b) }
+// end reports the end of the response.
+func (s *step) end(b *event.Batch) *event.Event {
+	e := b.Add(event.KindModelEnded)
+	e.Uncertain = s.uncertain
+	return e
+}
 
-// continueResponse records that the model's response goes on.
-func (d *decoder) continueResponse(b *event.Batch) {
-	if d.step == responded {
+// modelPart handles a part of the response that states no fact.
+func (d *decoder) modelPart(_ strictjson.Value, b *event.Batch) { d.continueResponse(nil, b) }
+
+// belongTo records the step of a chunk: the step of its part or call, else the current one. It returns nil if that is unknown.
+func (d *decoder) belongTo(known *step, b *event.Batch) *step {
+	if known == nil {
+		known = d.steps.current()
+	}
+	switch {
+	case known != nil:
+		b.Response = known.response
+	case len(d.steps) > 0:
+		b.Response = unknownResponse
+	}
+	return known
+}
+
+// continueResponse records that the response of a part goes on.
+func (d *decoder) continueResponse(of *step, b *event.Batch) {
+	if s := d.belongTo(of, b); s != nil && s.state == responded {
 		b.Add(event.KindUsage).UsageIncomplete = true
 	}
 }
 
 // endResponse reports the end of the response when a call is complete and no other part is open. The protocol states
 // the end only after the tools have returned. So another part of the response may still follow.
-func (d *decoder) endResponse(b *event.Batch) {
+func (d *decoder) endResponse(of *step, b *event.Batch) {
+	s := d.belongTo(of, b)
 	switch {
-	case d.step == responded:
-		d.continueResponse(b)
-	case d.step == responding && !d.parts.anyOpen() && !d.calls.anyStreaming():
+	case s == nil:
+	case s.state == responded:
+		d.continueResponse(s, b)
+	case s.state == responding && !d.parts.anyOpen() && !d.calls.anyStreaming():
 		b.Add(event.KindModelEnded).UsageIncomplete = true
-		d.step = responded
+		s.state = responded
 	}
 }
 
 // toolReturned records a result. The model's response has ended before it, unless a part of it is
 // open.
-func (d *decoder) toolReturned(b *event.Batch) {
+func (d *decoder) toolReturned(of *step, b *event.Batch) {
 	if d.parts.anyOpen() || d.calls.anyStreaming() {
-		d.continueResponse(b)
-	} else if d.step == responded {
-		d.step = executing
+		d.continueResponse(of, b)
+	} else if s := d.belongTo(of, b); s != nil && s.state == responded {
+		s.state = ended
 	}
 }

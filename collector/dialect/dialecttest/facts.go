@@ -174,6 +174,7 @@ func (w *factWriter) fact(e *event.Event) {
 	w.mark("ends_agent", e.EndsAgent)
 	w.mark("no_agent", e.AgentNotFound)
 	w.mark("unmetered", e.UsageIncomplete)
+	w.mark("uncertain", e.Uncertain)
 	w.mark("awaits_outcome", e.AwaitsOutcome)
 	w.mark("asks_model", e.CallsModel)
 	w.mark("resumes", e.Resumes)
