@@ -1,6 +1,7 @@
 package aisdk
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -9,23 +10,36 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// contentKey identifies a part that comes whole: one that the application defines, a source or a file. A later part with the same key
-// replaces or repeats it.
+// contentKey identifies a part that comes whole: one that the application defines, a source or a file. A later part with a key of it
+// replaces or repeats it. A source has two keys: its ID and its URL.
 type contentKey struct{ kind, id string }
+
+// Kinds of keys besides the types of parts that the application defines.
+const (
+	sourceIDs = "source"
+	urls      = "url"
+)
 
 func (k contentKey) shared() sharedID { return sharedID(k) }
 
 // sourceKey returns the key of a source. Both types of sources share their IDs.
 func sourceKey(id strictjson.Value) contentKey {
 	if id.Kind() == strictjson.String {
-		return contentKey{"source", dialect.Name(id.String())}
+		return contentKey{sourceIDs, dialect.Name(id.String())}
 	}
-	return contentKey{"source", dialect.Name(string(id.Raw()))} // a lenient reader may take 7 for "7"
+	return contentKey{sourceIDs, dialect.Name(string(id.Raw()))} // a lenient reader may take 7 for "7"
 }
 
-// fileKey returns the key of a file, which has no ID. Its URL may contain the whole file.
-func fileKey(url strictjson.Value) contentKey {
-	return contentKey{typeFile, strconv.FormatUint(wire.Hash(url.String()), 16)}
+// urlKey returns the key of the URL of a source or a file. The URL may contain the whole file.
+func urlKey(url strictjson.Value) contentKey {
+	text := string(url.Raw())
+	switch {
+	case url.Kind() == strictjson.String:
+		text = url.String()
+	case !url.Exists():
+		return contentKey{kind: urls}
+	}
+	return contentKey{urls, strconv.FormatUint(wire.Hash(text), 16)}
 }
 
 // contents holds the parts that come whole.
@@ -49,22 +63,37 @@ func (c *contents) add(key contentKey, withheld bool) {
 	}
 }
 
+// missedContent reports whether an unreadable frame may have been a part with a key of this kind.
+func (d *decoder) missedContent(key contentKey) bool {
+	switch key.kind {
+	case sourceIDs:
+		return d.missed.sources
+	case urls:
+		return d.missed.sources || d.missed.files
+	}
+	return d.missed.data
+}
+
 // checkContent marks a part internal if it replaces or repeats a withheld one, and remembers it.
-func (d *decoder) checkContent(key contentKey, missed bool, b *event.Batch) {
-	b.Internal = b.Internal || d.contents.mayBeWithheld(key, missed) || d.isWithheldElsewhere(key.shared())
+func (d *decoder) checkContent(b *event.Batch, keys ...contentKey) {
+	for _, key := range keys {
+		b.Internal = b.Internal || d.contents.mayBeWithheld(key, d.missedContent(key)) || d.isWithheldElsewhere(key.shared())
+	}
 	isWithheld := d.withheld || b.Internal
-	d.contents.add(key, isWithheld)
-	if key.id != "" && isWithheld {
-		d.withhold(key.shared())
+	for _, key := range keys {
+		d.contents.add(key, isWithheld)
+		if key.id != "" && isWithheld {
+			d.withhold(key.shared())
+		}
 	}
 }
 
 // citesWithheld reports whether a citation is of a withheld source.
 func (d *decoder) citesWithheld(citation strictjson.Value) bool {
-	for _, id := range []strictjson.Value{citation.Get("source").First("id", "sourceId"), citation.Get("sourceId")} {
-		if key := sourceKey(id); id.Exists() && (d.contents.mayBeWithheld(key, false) || d.isWithheldElsewhere(key.shared())) {
-			return true
-		}
-	}
-	return false
+	source := citation.Get("source")
+	return slices.ContainsFunc([]contentKey{
+		sourceKey(source.First("id", "sourceId")), sourceKey(citation.Get("sourceId")), urlKey(source.Get("url")), urlKey(citation.Get("url")),
+	}, func(key contentKey) bool {
+		return d.contents.mayBeWithheld(key, false) || d.isWithheldElsewhere(key.shared())
+	})
 }

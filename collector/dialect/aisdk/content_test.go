@@ -10,7 +10,7 @@ import (
 // TestRepeatedContents repeats a source or a file that was withheld or unreadable. Another one leaves.
 func TestRepeatedContents(t *testing.T) {
 	const (
-		url      = `{"type":"source-url","sourceId":"s","url":"https://example.org"}`
+		url      = `{"type":"source-url","sourceId":"s","url":"https://example.org/s"}`
 		document = `{"type":"source-document","sourceId":"s","mediaType":"text/plain","title":"T"}`
 		file     = `{"type":"file","url":"https://example.org/f","mediaType":"text/plain"}`
 		thought  = `{"type":"reasoning-file","url":"https://example.org/f","mediaType":"text/plain"}`
@@ -19,7 +19,8 @@ func TestRepeatedContents(t *testing.T) {
 		return strings.TrimSuffix(frame, "}") + `,"providerMetadata":{"x":{"kind":"internal"}}}`
 	}
 	unreadable := func(frame string) string { return strings.TrimSuffix(frame, "}") + `,"x":1,"X":1}` }
-	another := strings.NewReplacer(`"s"`, `"r"`, "/f", "/g")
+	another := strings.NewReplacer(`"s"`, `"r"`, "/f", "/g", "/s", "/r")
+	linked := func(frame string) string { return strings.NewReplacer("/f", "/s", `"s"`, `"r"`).Replace(frame) } // the URL of the source
 	for _, c := range []struct {
 		first, then string
 		leaves      bool
@@ -31,16 +32,23 @@ func TestRepeatedContents(t *testing.T) {
 		{internal(file), thought, false},
 		{internal(thought), file, false},
 		{strings.Replace(internal(url), `"s"`, "7", 1), strings.Replace(url, `"s"`, `"7"`, 1), false},
+		{internal(url), linked(url), false},
+		{internal(url), linked(file), false},
+		{internal(url), linked(thought), false},
+		{internal(linked(file)), url, false},
+		{strings.Replace(internal(file), `"https://example.org/f"`, `["f"]`, 1), strings.Replace(file, `"https://example.org/f"`, `["f"]`, 1), false},
 		{unreadable(url), url, false},
 		{unreadable(document), document, false},
 		{unreadable(file), file, false},
+		{unreadable(url), file, false},
+		{unreadable(file), url, false},
 
 		{url, url, true},
 		{internal(url), another.Replace(url), true},
 		{internal(url), file, true},
 		{internal(file), another.Replace(file), true},
-		{unreadable(url), file, true},
-		{unreadable(file), url, true},
+		{internal(document), file, true},
+		{unreadable(file), document, true},
 		{`{"type":"tool-output-available","toolCallId":"c","output":{"a":1,"A":2}}`, url, true},
 	} {
 		for _, policy := range []event.Policy{event.PolicyClient, event.PolicyPublic} {
@@ -59,7 +67,7 @@ func TestRepeatedContents(t *testing.T) {
 func TestCitedContents(t *testing.T) {
 	const start, piece, source = `{"type":"text-start","id":"t"}`, `{"type":"text-delta","id":"t","delta":"x"}`, `{"type":"source-url","sourceId":"s","url":"https://example.org"}`
 	internal := strings.TrimSuffix(source, "}") + `,"providerMetadata":{"x":{"kind":"internal"}}}`
-	for _, citation := range []string{`{"source":{"sourceType":"url","id":"s","url":"secret"},"citedText":"secret"}`, `{"sourceId":"s","citedText":"secret"}`, `{"source":{"sourceId":"s","url":"secret"}}`} {
+	for _, citation := range []string{`{"source":{"sourceType":"url","id":"s","url":"secret"},"citedText":"secret"}`, `{"sourceId":"s","citedText":"secret"}`, `{"source":{"id":"q","url":"https://example.org"},"citedText":"secret"}`, `{"url":"https://example.org","citedText":"secret"}`, `{"source":{"sourceId":"s","url":"secret"}}`} {
 		end := `{"type":"text-end","id":"t","citations":[{"source":{"id":"r"}},` + citation + `]}`
 		for _, c := range []struct {
 			sent []string

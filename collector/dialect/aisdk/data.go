@@ -20,7 +20,7 @@ func (d *decoder) data(v strictjson.Value, b *event.Batch) {
 		key.id = dialect.Name(string(id.Raw()))
 	}
 	b.Internal = lenient.IsInternal(name)
-	if d.checkContent(key, d.missed.data, b); b.Internal {
+	if d.checkContent(b, key); b.Internal {
 		return
 	}
 	if transient, _ := v.Get("transient").Bool(); transient {
@@ -42,7 +42,7 @@ func (d *decoder) data(v strictjson.Value, b *event.Batch) {
 func (d *decoder) file(v strictjson.Value, b *event.Batch) {
 	d.continueResponse(nil, b)
 	url := v.Get("url")
-	if d.checkContent(fileKey(url), d.missed.files, b); b.Internal {
+	if d.checkContent(b, urlKey(url)); b.Internal {
 		return
 	}
 	e := b.Add(event.KindArtifact)
@@ -58,7 +58,7 @@ func (d *decoder) file(v strictjson.Value, b *event.Batch) {
 // reasoningFile reads a file that a model made while it was thinking.
 func (d *decoder) reasoningFile(v strictjson.Value, b *event.Batch) {
 	d.modelPart(v, b)
-	d.checkContent(fileKey(v.Get("url")), d.missed.files, b)
+	d.checkContent(b, urlKey(v.Get("url")))
 }
 
 // maxQuote bounds the texts of a citation, in bytes.
@@ -67,7 +67,7 @@ const maxQuote = 512
 // source reports a source that the model used.
 func (d *decoder) source(v strictjson.Value, b *event.Batch) {
 	d.continueResponse(nil, b)
-	if d.checkContent(sourceKey(v.Get("sourceId")), d.missed.sources, b); !b.Internal {
+	if d.checkContent(b, sourceKey(v.Get("sourceId")), urlKey(v.Get("url"))); !b.Internal {
 		d.cite(v, v.Get("sourceId"), b)
 	}
 }
