@@ -41,7 +41,7 @@ type Command struct {
 	Source       string // "" for the only source
 	Dialect      string // config.DialectAuto to detect it
 	Format       string // one of Formats
-	Policy       string // of the format stream
+	Policy       string // of the format stream; "" for that of the configuration
 	StreamFormat string // of the format stream: one of StreamFormats
 	HTML         string // also write the runs as a page to this file; "" for none
 	Follow       bool   // wait for more at the end of the file
@@ -161,7 +161,7 @@ func (r *Command) prepare(ctx context.Context, out *bufio.Writer) (*output, *cou
 		}
 		observers = append(observers, spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), o.lines, described), settings.Names(os.Getenv), build.Version()))
 	case "stream":
-		publisher, frames, err := newStreamPrinter(r.config, settings.CustomDialects(config.Config{Sources: []config.Source{r.origin}})[r.origin.Name], r.Policy, r.StreamFormat, out)
+		publisher, frames, err := newStreamPrinter(r.config, settings.CustomDialects(config.Config{Sources: []config.Source{r.origin}})[r.origin.Name], r.filtering(), r.StreamFormat, out)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"time"
@@ -39,8 +40,19 @@ func StreamFormats() []string {
 	return names
 }
 
+// filtering returns what decides which frames leave: the configured stream settings, or for Policy client, the settings of the relay to
+// the protocol's own client.
+func (r *Command) filtering() filter.Settings {
+	if r.Policy == config.PolicyClient {
+		return filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed}
+	}
+	s := settings.Filter(r.config.Stream)
+	s.Policy = event.Policy(cmp.Or(r.Policy, r.config.Stream.Policy))
+	return s
+}
+
 // newStreamPrinter returns a publisher that prints, and the printer, which holds the first error.
-func newStreamPrinter(c config.Config, mapped dialect.Dialect, policy, as string, out io.Writer) (*stream.Publisher, *streamPrinter, error) {
+func newStreamPrinter(c config.Config, mapped dialect.Dialect, filtering filter.Settings, as string, out io.Writer) (*stream.Publisher, *streamPrinter, error) {
 	bounds := replay.Settings{Frames: 1, Bytes: 2 * int(c.Limits.Frame), Age: time.Hour, Epoch: Epoch}
 	ring, err := replay.New(bounds)
 	if err != nil {
@@ -48,13 +60,8 @@ func newStreamPrinter(c config.Config, mapped dialect.Dialect, policy, as string
 	}
 	p := &streamPrinter{ring: ring, cursor: ring.Head(), out: out}
 	if as != NativeFormat {
-		p.format = format.New(format.Settings{Format: format.Format(as), Decodings: format.NewDecodings(settings.Decoder(settings.Collector(c), func() bool { return policy != config.PolicyPublic }, func(string) dialect.Dialect { return mapped }), nil), AppendID: ring.AppendID})
+		p.format = format.New(format.Settings{Format: format.Format(as), Decodings: format.NewDecodings(settings.Decoder(settings.Collector(c), func() bool { return filtering.Policy != event.PolicyPublic }, func(string) dialect.Dialect { return mapped }), nil), AppendID: ring.AppendID})
 	}
-	filtering := settings.Filter(c.Stream)
-	if policy == config.PolicyClient {
-		filtering = filter.Settings{Thoughts: event.ThoughtsDetailed} // as the relay to the protocol's own client
-	}
-	filtering.Policy = event.Policy(policy)
 	return stream.NewPublisher(filtering, p.print, func(filter.Reason) {}), p, nil
 }
 
