@@ -202,7 +202,7 @@ func approvalOf(item strictjson.Value) strictjson.Value {
 }
 
 func (d *decoder) itemID(item strictjson.Value) string {
-	if id := d.name(item.Get("id")); id != fakeID {
+	if id := d.name(item.Get("id")); !isFake(id) {
 		return id
 	}
 	return ""

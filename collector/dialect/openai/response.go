@@ -14,8 +14,10 @@ import (
 // fakeID is the id that the Agents SDK gives to responses and items of a model that it calls by the Chat
 // Completions API.
 //
-// Source: agents/models/fake_id.py of openai-agents 0.24.
-const fakeID = "__fake_id__"
+// Source: agents/models/fake_id.py of openai-agents 0.24; packages/agents-openai/src/openaiItemIds.ts of @openai/agents 0.20.
+const fakeID, fakeIDOfJavaScript = "__fake_id__", "FAKE_ID"
+
+func isFake(id string) bool { return id == fakeID || id == fakeIDOfJavaScript }
 
 // response is the state of the current response.
 type response struct {
@@ -27,6 +29,8 @@ type response struct {
 	hasCalls bool   // it or the completion has calls that the client or the Agents SDK executes
 	final    bool   // its agent sends no further response
 	implied  bool   // only parts of it were seen so far
+	outlined bool   // only its beginning and its end are shown, and items of the Agents SDK show the rest, see modelAnswer
+	reason   string // why it finishes, if it is outlined
 	shared   bool   // it stands for several open responses of which one has the item
 	author   string // the agent that it is of, or "". It does not change, so that the response ends where it began
 	sequence int64  // the number of its last event
@@ -61,7 +65,7 @@ func (d *decoder) openResponse(r strictjson.Value, b *event.Batch) {
 
 func (d *decoder) startResponse(r strictjson.Value, b *event.Batch) {
 	id := cmp.Or(d.name(r.Get("id")), d.joined)
-	if id == fakeID {
+	if isFake(id) {
 		d.sdk.on, id = true, ""
 	}
 	if d.sdk.on {

@@ -101,7 +101,7 @@ func (d *decoder) selectResponse(v strictjson.Value, b *event.Batch) {
 	switch {
 	case d.sdk.on:
 		d.selectAnswer(id, v)
-	case id == fakeID:
+	case isFake(id):
 	case id == "":
 		if !d.response.containsItem(d.at) && !d.restoreRun(func(r *runState) bool { return r.response.containsItem(d.at) }, b) && d.ended {
 			d.restoreRun(func(r *runState) bool { return r.response.open }, b)

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
@@ -32,51 +31,6 @@ type sdk struct {
 	others      []otherAnswer    // the other open responses
 	left        wire.Set[string] // the keys of the items of the last response that another agent's beginning has ended
 	leftBy      string           // the agent of that response
-}
-
-// modelEvents are the types of what a raw_model_stream_event contains. A "model" event has an event of the model's API, which the others
-// repeat in the SDK's own form.
-//
-// Source: packages/agents-core/src/types/protocol.ts of @openai/agents 0.17.
-var modelEvents = []string{"model", textOfModel, startOfModel, "response_done"}
-
-const textOfModel, startOfModel = "output_text_delta", "response_started"
-
-// modelEvent reads an event about a model's answer from the SDK for JavaScript. An event that wraps no event of a response does not
-// reliably name its item. So it is withheld if anything was withheld before.
-func (d *decoder) modelEvent(f dialect.Frame, b *event.Batch) {
-	b.Type = typeModel
-	data := f.JSON.Get("data")
-	inner := data.Get("event")
-	if data.Get("type").Is("model") && strings.HasPrefix(inner.Get("type").String(), "response.") {
-		d.sdk.on, d.sdk.wrapped, d.sdk.responses = true, true, true
-		b.Type = typeOrphan
-		if d.responseEvent(f, inner, b); b.Type != typeOrphan {
-			b.Type = wrapped(typeModel, b.Type)
-		}
-		return
-	}
-	var at place
-	at.addID(data.First("itemId", "item_id"))
-	if !slices.Contains(modelEvents, data.Get("type").String()) {
-		if namesMessage(f.JSON) {
-			d.withheld.withholdUnseen(at)
-		}
-		b.Type, b.UnknownKind = typeOrphan, dialect.UnknownKind([]byte(typeModel+"."+data.Get("type").String()))
-		return
-	}
-	d.beginSDK(b)
-	switch {
-	case marksOf(f.JSON, data, inner, data.Get("providerData")).instructs, wire.IsFiltered(b, prefilter), d.withheld.isWithheld(at):
-		b.Internal = true
-		d.withheld.withhold(at)
-	case d.withheld.missed, d.withheld.withheld.Len() > 0:
-		b.Type = typeOrphan
-	case data.Get("type").Is(startOfModel):
-		d.forgetResponse()
-	case data.Get("type").Is(textOfModel) && !d.sdk.responses:
-		b.Partial = b.AddText(event.KindText, data.Get("delta")) != nil
-	}
 }
 
 // handoffTool is the prefix of the functions that transfer control.
@@ -194,7 +148,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	case name.Is("tool_output"):
 		d.runOutput(id, cmp.Or(item.Get("output"), raw.Get("output")), raw, b)
 	case name.Is("tool_approval_requested"), name.Is("mcp_approval_requested"): // the first only from the SDK for JavaScript
-		if id != "" || !d.response.ended {
+		if id != "" || !d.response.showedItems() {
 			d.approvalRequested(cmp.Or(id, d.itemID(raw)), b)
 		}
 	case name.Is("mcp_approval_response"):
@@ -237,7 +191,7 @@ func (d *decoder) runCall(id string, raw strictjson.Value, b *event.Batch) {
 		d.serverToolEnded(raw, b)
 		return
 	}
-	if tool, client := clientTools[raw.Get("type").String()]; client && id != "" && !d.response.ended {
+	if tool, client := clientTools[raw.Get("type").String()]; client && id != "" && !d.response.showedItems() {
 		d.callDone(tool, raw, b)
 	}
 	if i := d.calls.indexOf(id); i >= 0 {

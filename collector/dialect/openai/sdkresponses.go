@@ -26,7 +26,7 @@ func (d *decoder) selectAnswer(id string, v strictjson.Value) {
 	switch {
 	case v.Get("type").Is(typeCreated): // another one
 	case id != "":
-		if id == fakeID {
+		if isFake(id) {
 			id = ""
 		}
 		named := func(r *response) bool { return r.open && r.id == id && !r.shared }

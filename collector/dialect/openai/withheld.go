@@ -343,7 +343,7 @@ func (at *place) addID(id strictjson.Value) {
 
 // idKey returns the key of an item's ID, or "" for none.
 func idKey(id strictjson.Value) string {
-	if s := id.String(); s != "" && s != fakeID {
+	if s := id.String(); s != "" && !isFake(s) {
 		return itemID + dialect.Name(s)
 	}
 	return ""

@@ -1,0 +1,172 @@
+package openai
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// modelEvents are the types of what a raw_model_stream_event contains. A "model" event has an event of the model's API, which the others
+// repeat in the SDK's own form.
+//
+// Source: packages/agents-core/src/types/protocol.ts of @openai/agents 0.17.
+var modelEvents = []string{pieceOfModel, textOfModel, startOfModel, endOfModel}
+
+const pieceOfModel, textOfModel, startOfModel, endOfModel = "model", "output_text_delta", "response_started", "response_done"
+
+// modelEvent reads an event about a model's answer from the SDK for JavaScript. An event that wraps no event of a response does not
+// reliably name its item. So it is withheld if anything was withheld before.
+func (d *decoder) modelEvent(f dialect.Frame, b *event.Batch) {
+	b.Type = typeModel
+	data := f.JSON.Get("data")
+	inner := data.Get("event")
+	if data.Get("type").Is(pieceOfModel) && isOfResponse(inner) {
+		d.sdk.on, d.sdk.wrapped, d.sdk.responses = true, true, true
+		b.Type = typeOrphan
+		if d.responseEvent(f, inner, b); b.Type != typeOrphan {
+			b.Type = wrapped(typeModel, b.Type)
+		}
+		return
+	}
+	var at place
+	at.addID(data.First("itemId", "item_id"))
+	if !slices.Contains(modelEvents, data.Get("type").String()) {
+		if namesMessage(f.JSON) {
+			d.withheld.withholdUnseen(at)
+		}
+		b.Type, b.UnknownKind = typeOrphan, dialect.UnknownKind([]byte(typeModel+"."+data.Get("type").String()))
+		return
+	}
+	d.beginSDK(b)
+	switch {
+	case marksOf(f.JSON, data, inner, data.Get("providerData")).instructs, wire.IsFiltered(b, prefilter), d.withheld.isWithheld(at):
+		b.Internal = true
+		d.withheld.withhold(at)
+	case d.withheld.missed, d.withheld.withheld.Len() > 0:
+		b.Type = typeOrphan
+	}
+	d.modelAnswer(data, b)
+}
+
+// isOfResponse reports whether an event of a model's API is one of the Responses API.
+func isOfResponse(v strictjson.Value) bool {
+	return strings.HasPrefix(v.Get("type").String(), "response.")
+}
+
+// modelAnswer reads the beginning, a piece or the end of a model's answer. Models that the SDK does not call by the Responses API show only
+// these: the SDK's items show the texts and calls. The AI SDK's models do not name the answer at its beginning.
+//
+// Source: packages/agents-openai/src/openaiChatCompletionsStreaming.ts of @openai/agents 0.20, and packages/agents-extensions/src/ai-sdk of
+// @openai/agents-extensions 0.18.
+func (d *decoder) modelAnswer(data strictjson.Value, b *event.Batch) {
+	kind, source, piece, answer := data.Get("type"), data.Get("providerData"), data.Get("event"), data.Get("response")
+	if kind.Is(startOfModel) {
+		if d.forgetResponse(); !isOfResponse(source) {
+			d.startOutline(source, b)
+		}
+		return
+	}
+	id := d.name(cmp.Or(piece.Get("id"), source.Get("id"), answer.Get("id")))
+	selected, r := d.selectOutline(id), &d.response
+	if selected {
+		d.setAuthor(b)
+	}
+	switch {
+	case kind.Is(textOfModel):
+		if !d.sdk.responses && (selected || !d.hasOutlines()) && !b.Internal && b.Type != typeOrphan {
+			b.Partial = b.AddText(event.KindText, data.Get("delta")) != nil
+		}
+	case !selected:
+	case kind.Is(pieceOfModel):
+		r.model, r.reason = cmp.Or(r.model, d.name(piece.First("model", "modelId"))), cmp.Or(d.name(reasonOf(piece)), r.reason)
+	case isFake(id) || r.id == "" || r.id == id:
+		d.endOutline(answer, b)
+	}
+}
+
+// reasonOf returns why a chunk of a completion, or a part of the AI SDK, finishes an answer.
+func reasonOf(piece strictjson.Value) strictjson.Value {
+	for one := range piece.Get("choices").Elements() {
+		if reason := finishReason(one); reason.Exists() {
+			return reason
+		}
+	}
+	reason := piece.Get("finishReason")
+	return wire.FinishReason(cmp.Or(reason.Get("unified"), reason))
+}
+
+// startOutline begins an answer of which items will show the texts and calls. Unlike a response, it does not show the beginnings of items.
+func (d *decoder) startOutline(source strictjson.Value, b *event.Batch) {
+	shown := d.sdk.shown
+	d.startResponse(source, b)
+	d.response.outlined, d.sdk.shown = true, shown
+}
+
+// selectOutline makes the outlined response current that has an ID, else the only open one. It returns false if that is not clear.
+func (d *decoder) selectOutline(id string) bool {
+	n := 0
+	named := func(r *response) bool { return r.open && r.outlined && r.id == id && id != "" }
+	for r := range d.openAnswers() {
+		if named(r) {
+			n++
+		}
+	}
+	if n == 1 {
+		return named(&d.response) || d.restoreAnswer(named)
+	}
+	return d.response.open && d.response.outlined && len(d.sdk.others) == 0
+}
+
+// hasOutlines reports whether an outlined response is open.
+func (d *decoder) hasOutlines() bool {
+	for r := range d.openAnswers() {
+		if r.outlined {
+			return true
+		}
+	}
+	return false
+}
+
+// endOutline ends an outlined response.
+func (d *decoder) endOutline(answer strictjson.Value, b *event.Batch) {
+	r := &d.response
+	for item := range answer.Get("output").Elements() {
+		_, isCall := clientTools[item.Get("type").String()]
+		r.hasCalls = r.hasCalls || isCall
+		var at place
+		at.addItem(item)
+		r.addItem(at) // its items may name its agent
+	}
+	e := b.Add(event.KindModelEnded)
+	e.Model, e.FinishReason, e.Usage = r.model, r.reason, outlineUsage(answer.Get("usage"))
+	e.Error, e.Code = wire.FinishFailure(r.reason)
+	r.open, r.ended = false, true
+	d.endTurn(answer.Get("output"), e.Error, e.Code, b)
+}
+
+// outlineUsage reads the usage of an outlined response. The SDK writes 0 for what the model's server did not count.
+func outlineUsage(v strictjson.Value) event.Usage {
+	counted := func(v strictjson.Value) event.Count {
+		if n := dialect.Count(v); n.N > 0 {
+			return n
+		}
+		return event.Count{}
+	}
+	input, output := dialect.Count(v.Get("inputTokens")), dialect.Count(v.Get("outputTokens"))
+	if input.N == 0 && output.N == 0 {
+		return event.Usage{}
+	}
+	return event.Usage{
+		Input: input, Output: output,
+		CacheRead: counted(v.Get("inputTokensDetails").Get("cached_tokens")),
+		Reasoning: counted(v.Get("outputTokensDetails").Get("reasoning_tokens")),
+	}
+}
+
+// showedItems reports whether a response has ended that showed its items.
+func (r *response) showedItems() bool { return r.ended && !r.outlined }
