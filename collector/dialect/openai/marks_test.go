@@ -240,7 +240,7 @@ func TestExcludedMembers(t *testing.T) {
 	}
 	sent := map[event.Kind][]string{}
 	for kind, names := range map[event.Kind][]string{
-		event.KindThought:     {"reasoning_content", "reasoning", "reasoning_text", "reasoning_opaque", "reasoning_details", "thinking", "thinking_blocks", "thought", "Thoughts"},
+		event.KindThought:     {"reasoning_content", "reasoning", "reasoning_text", "reasoning_opaque", "reasoning_details", "reasoning_items", "thinking", "thinking_blocks", "thought", "Thoughts"},
 		event.KindToolStarted: {"tool_calls", "function_call"},
 		event.KindText:        {"content", "refusal"},
 	} {

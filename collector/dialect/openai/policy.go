@@ -226,9 +226,9 @@ var (
 		RoleMember: "role", UserRoles: []string{"user"}, RoleKinds: map[string]event.Kind{"tool": event.KindToolEnded, "function": event.KindToolEnded},
 	}
 	// reasoningMembers contain thoughts besides the text. They may be in any object that may have marks. Most are used by one server each,
-	// reasoning_text and reasoning_opaque by Copilot.
+	// reasoning_text and reasoning_opaque by Copilot, reasoning_items by LiteLLM for models of the Responses API.
 	reasoningMembers = []string{
-		"reasoning_content", "reasoning", "reasoning_text", "reasoning_opaque", "reasoning_details", "reasoning_summary", "reasoning_steps", "encrypted_reasoning",
+		"reasoning_content", "reasoning", "reasoning_text", "reasoning_opaque", "reasoning_details", "reasoning_items", "reasoning_summary", "reasoning_steps", "encrypted_reasoning",
 		"thinking", "thinking_blocks", "thinking_content", "thoughts", "thought_content", "chain_of_thought", "cot", "analysis",
 	}
 	// OpenAI's clients and the AI SDK need these objects in each chunk of a call. They join the arguments of all chunks.
