@@ -179,6 +179,9 @@ func (d *decoder) markPart(k kind, v strictjson.Value, m marks, b *event.Batch) 
 		m.add(itemMarks(item))
 	}
 	d.withheld.markItem(d.at, m)
+	if k.thinks && !d.withheld.saw(d.at) {
+		d.withheld.markThought(d.at)
+	}
 	part := marksOf(v.Get("part"))
 	b.Internal = b.Internal || m.instructs || part.instructs
 	b.HasThoughts = m.shows || part.shows || d.withheld.itemTextKind(d.at) == event.KindThought

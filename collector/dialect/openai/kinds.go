@@ -55,6 +55,7 @@ const (
 type kind struct {
 	part   bool // it is part of an output item
 	begins bool // it is the item's first event
+	thinks bool // it is part of a thought
 	decode func(*decoder, strictjson.Value, *event.Batch)
 }
 
@@ -82,12 +83,15 @@ func init() {
 		typeTextDone: {part: true, decode: (*decoder).textDone}, typeRefusalDone: {part: true, decode: (*decoder).textDone},
 	}
 	for _, name := range thoughtDeltas {
-		kinds[name] = kind{part: true, decode: (*decoder).thoughtDelta}
+		kinds[name] = kind{part: true, thinks: true, decode: (*decoder).thoughtDelta}
 	}
 	for _, name := range thoughtsDone {
-		kinds[name] = kind{part: true, decode: (*decoder).thoughtDone}
+		kinds[name] = kind{part: true, thinks: true, decode: (*decoder).thoughtDone}
 	}
-	for _, name := range slices.Concat(thoughtParts, callProgress, callEnds, toolLists, callData, resultData, responseData, []string{typeAnnotation, typeAnnotation2}) {
+	for _, name := range thoughtParts {
+		kinds[name] = kind{part: true, thinks: true, decode: (*decoder).ignore}
+	}
+	for _, name := range slices.Concat(callProgress, callEnds, toolLists, callData, resultData, responseData, []string{typeAnnotation, typeAnnotation2}) {
 		kinds[name] = kind{part: true, decode: (*decoder).ignore}
 	}
 }

@@ -158,6 +158,6 @@ func trailing(list strictjson.Value, matches func(strictjson.Value) bool) (end [
 // New returns a decoder.
 func (Dialect) New(s *event.Stream) dialect.Decoder {
 	d := &decoder{agent: s.ConfiguredAgent, singleRun: s.SingleRun, joined: s.JoinedRun}
-	d.withheld.shared = wire.NewSharedSet(s, "item")
+	d.withheld.shared, d.withheld.thoughts = wire.NewSharedSet(s, "item"), wire.NewSharedSet(s, "thought item")
 	return d
 }

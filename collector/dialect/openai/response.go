@@ -79,7 +79,7 @@ func (d *decoder) startResponse(r strictjson.Value, b *event.Batch) {
 		d.begin(id, d.conversation(r), b)
 	}
 	d.withheld.nextResponse()
-	d.withheld.shared.SetScopes(id)
+	d.withheld.setScope(id)
 	d.nameResponse()
 	d.begunResponses++
 	d.response, d.sdk.shown = response{id: id, number: d.begunResponses, model: d.name(r.Get("model")), open: true, author: d.speaker()}, true

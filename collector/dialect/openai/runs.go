@@ -86,7 +86,7 @@ func (d *decoder) restoreRun(matches func(*runState) bool, b *event.Batch) bool 
 			if !d.singleRun || !d.chat.started {
 				d.withheld.nextResponse()
 			}
-			d.withheld.shared.SetScopes(d.response.id)
+			d.withheld.setScope(d.response.id)
 			b.Run, b.Session, b.Agent = d.run, d.session, d.speaker()
 			return true
 		}

@@ -204,7 +204,7 @@ func (d *decoder) restoreAnswer(matches func(*response) bool) bool {
 		d.saveAnswer()
 		d.response, d.responseName = found.response, found.name
 		d.withheld.returnTo(found.numbers)
-		d.withheld.shared.SetScopes(d.response.id)
+		d.withheld.setScope(d.response.id)
 		return true
 	}
 	return false

@@ -21,12 +21,19 @@ type withheldSet struct {
 	withheld wire.Set[string]  // once it is full, every later part is withheld
 	shared   wire.SharedSet    // keys of withheld items, also those that other streams withheld
 	seen     wire.Set[string]  // items that began and were not withheld
+	thoughts wire.SharedSet    // IDs of items and parts that are thoughts, also on other streams
 	natures  map[string]nature // of items, choices and parts other than answers; once it is full, any other text may be a thought
 	missed   bool              // a frame may have begun anything: it was unreadable, or unknown and named a message
 }
 
 // maxNatures limits the keys in natures: enough for 1,024 items with a number and two IDs.
 const maxNatures = 3 * wire.MaxSet
+
+// setScope sets the response to which IDs without a UUID belong.
+func (w *withheldSet) setScope(response string) {
+	w.shared.SetScopes(response)
+	w.thoughts.SetScopes(response)
+}
 
 // nextResponse forgets numbers, because each response or completion uses them again. An ID names the same item on
 // the whole stream.
@@ -137,38 +144,6 @@ func (w *withheldSet) begin(at place) {
 	}
 }
 
-// mark records what a frame says about a message. Without a key, the frame may be about any message.
-func (w *withheldSet) mark(keys []string, m marks) {
-	if len(keys) == 0 && answer.updated(m) != answer {
-		keys = unnamed
-	}
-	for _, key := range keys {
-		is, known := w.natures[key]
-		if !known {
-			is = answer
-		}
-		switch is = is.updated(m); {
-		case is == answer:
-			delete(w.natures, key)
-		case known || len(w.natures) < maxNatures:
-			if w.natures == nil {
-				w.natures = make(map[string]nature)
-			}
-			w.natures[key] = is
-		}
-	}
-}
-
-// unnamed holds the key of messages that no ID or number names.
-var unnamed = []string{""}
-
-// markItem records what a frame says about an item. Unlike the role of a choice, the role of an item does not turn an earlier kind
-// into KindText.
-func (w *withheldSet) markItem(at place, m marks) {
-	m.hasRole = false
-	w.mark(at.keys, m)
-}
-
 // beginItem forgets the marks of an item's number if the item has only new IDs: another item had the number.
 func (w *withheldSet) beginItem(at place) {
 	number, ids, known := "", 0, false
@@ -185,12 +160,6 @@ func (w *withheldSet) beginItem(at place) {
 	}
 }
 
-// knows reports whether an item with the key began, or was marked.
-func (w *withheldSet) knows(key string) bool {
-	_, known := w.natures[key]
-	return known || w.seen.Contains(key)
-}
-
 // isWithheld reports whether a place, or the approval request that it answers, is withheld, or may be.
 func (w *withheldSet) isWithheld(at place) bool {
 	contains := func(key string) bool { return w.withheld.Contains(key) || w.shared.IsShared(key) }
@@ -205,53 +174,6 @@ func (w *withheldSet) isOrphan(at place) bool {
 // saw reports whether the item at a place began and was not withheld. It trusts an ID more than a number, which another
 // item may have had.
 func (w *withheldSet) saw(at place) bool { return w.seen.Contains(at.name()) }
-
-// textKind returns the kind of the text of an item, a choice or a part. It is KindText for an answer, KindThought for a thought, and
-// another kind for any other text.
-func (w *withheldSet) textKind(at place) event.Kind {
-	if len(w.natures) == 0 {
-		return event.KindText
-	}
-	kind := event.KindText
-	if len(w.natures) >= maxNatures {
-		kind = event.KindThought
-	}
-	if at.shared && isID(at.name()) && w.knows(at.name()) {
-		at.keys = slices.DeleteFunc(slices.Clone(at.keys), isNumber)
-	}
-	for _, key := range slices.Concat(at.keys, at.partKeys()) {
-		switch is, known := w.natures[key]; {
-		case known && is.textKind() == event.KindThought:
-			return event.KindThought
-		case known:
-			kind = is.textKind()
-		}
-	}
-	return kind
-}
-
-// itemTextKind is textKind for a piece of an item. A piece without an ID and without a known number may belong to any item, so it
-// counts as a thought unless all items are answers.
-func (w *withheldSet) itemTextKind(at place) event.Kind {
-	kind := w.textKind(at)
-	if kind == event.KindText && len(w.natures) > 0 && !slices.ContainsFunc(at.keys, func(key string) bool { return isID(key) || w.knows(key) }) {
-		return event.KindThought
-	}
-	return kind
-}
-
-// itemKind returns the kind of the text of a whole item. The item and earlier events determine it.
-func (w *withheldSet) itemKind(item strictjson.Value, at place) event.Kind {
-	kind := answer.updated(itemMarks(item)).textKind()
-	parts := max(item.Get("content").Len(), 1)
-	for i := range parts {
-		at.part = partNumber + strconv.Itoa(i)
-		if earlier := w.textKind(at); earlier != event.KindText && kind != event.KindThought {
-			kind = earlier
-		}
-	}
-	return kind
-}
 
 // check marks a part of an item internal if the item is withheld. If the item's start was not seen, the part is an orphan.
 func (w *withheldSet) check(k kind, f dialect.Frame, at place, b *event.Batch) {
@@ -371,20 +293,6 @@ func (at *place) partKeys() (keys []string) {
 		keys = append(keys, key+at.part)
 	}
 	return keys
-}
-
-// itemMarks returns what an item says about its text.
-func itemMarks(item strictjson.Value) marks {
-	m := marksOf(item)
-	m.thinks = m.thinks || marksOf(item.Get("content")).thinks || lenient.ContainsThoughtMarker(item)
-	switch kind := item.Get("type"); {
-	case kind.Is("reasoning"):
-		m.kind = event.KindThought
-	case !kind.Is("message"), len(item.Get("role").Text()) == 0: // all servers name the role of a message
-		m.kind = event.KindOther
-	}
-	m.foreign = m.kind != event.KindText && item.Get("type").Is("message")
-	return m
 }
 
 var prefilter = lenient.NewPrefilter(&table)
