@@ -218,10 +218,12 @@ var (
 
 	// chunkWords finds texts and calls beside those that the decoder reads.
 	chunkWords = event.Words{
-		Containers: []string{"choices", "delta", "message", "messages", "content", "audio"},
+		Containers: []string{"choices", "delta", "message", "messages", "content", "audio", "executed_tools"},
 		Members: map[string]event.Kind{
 			"content": event.KindText, "refusal": event.KindText, "transcript": event.KindText, "text": event.KindText,
 			"tool_calls": event.KindToolStarted, "function_call": event.KindToolStarted, "context": event.KindToolEnded, // of Azure's search
+			// Of executed_tools, which Groq calls itself. Source: groq/types/chat/chat_completion_chunk.py of groq.
+			"arguments": event.KindToolStarted, "output": event.KindToolEnded, "search_results": event.KindToolEnded, "code_results": event.KindToolEnded, "browser_results": event.KindToolEnded,
 		},
 		RoleMember: "role", UserRoles: []string{"user"}, RoleKinds: map[string]event.Kind{"tool": event.KindToolEnded, "function": event.KindToolEnded},
 	}

@@ -73,17 +73,20 @@ func TestOtherTexts(t *testing.T) {
 		return filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed, Exclude: []event.Kind{kind}}
 	}
 	for piece, hidden := range map[string]filter.Settings{
-		`{"index":0,"delta":{"role":"assistant","context":{"citations":[{"content":"secret"}],"intent":"[]"}}}`:                   without(event.KindToolEnded),
-		`{"index":0,"delta":{"role":"assistant","context":{"messages":[{"role":"tool","content":"secret"}]}}}`:                    without(event.KindToolEnded),
-		`{"index":0,"delta":{},"messages":[{"role":"tool","content":"secret"},{"role":"assistant","content":""}]}`:                without(event.KindToolEnded),
-		`{"index":0,"messages":[{"role":"assistant","content":"secret"}]}`:                                                        without(event.KindText),
-		`{"index":0,"messages":[{"role":"assistant","reasoning_content":"secret"}]}`:                                              withoutThoughts,
-		`{"index":0,"delta":{"role":"assistant","content":"","reasoning_steps":[{"thought":"secret","type":"web_search"}]}}`:      withoutThoughts,
-		`{"index":0,"delta":{"role":"assistant","content":""},"message":{"role":"assistant","reasoning_steps":[{"x":"secret"}]}}`: withoutThoughts,
-		`{"index":0,"delta":{"text":"secret"}}`:                                                                                   without(event.KindText),
-		`{"index":0,"text":"secret"}`:                                                                                             without(event.KindText),
-		`{"index":0,"thought":true,"text":"secret"}`:                                                                              withoutThoughts,
-		`{"index":0,"channel":"analysis","text":"secret"}`:                                                                        withoutThoughts,
+		`{"index":0,"delta":{"role":"assistant","context":{"citations":[{"content":"secret"}],"intent":"[]"}}}`:                    without(event.KindToolEnded),
+		`{"index":0,"delta":{"role":"assistant","context":{"messages":[{"role":"tool","content":"secret"}]}}}`:                     without(event.KindToolEnded),
+		`{"index":0,"delta":{},"messages":[{"role":"tool","content":"secret"},{"role":"assistant","content":""}]}`:                 without(event.KindToolEnded),
+		`{"index":0,"messages":[{"role":"assistant","content":"secret"}]}`:                                                         without(event.KindText),
+		`{"index":0,"messages":[{"role":"assistant","reasoning_content":"secret"}]}`:                                               withoutThoughts,
+		`{"index":0,"delta":{"role":"assistant","content":"","reasoning_steps":[{"thought":"secret","type":"web_search"}]}}`:       withoutThoughts,
+		`{"index":0,"delta":{"role":"assistant","content":""},"message":{"role":"assistant","reasoning_steps":[{"x":"secret"}]}}`:  withoutThoughts,
+		`{"index":0,"delta":{"text":"secret"}}`:                                                                                    without(event.KindText),
+		`{"index":0,"text":"secret"}`:                                                                                              without(event.KindText),
+		`{"index":0,"thought":true,"text":"secret"}`:                                                                               withoutThoughts,
+		`{"index":0,"delta":{"executed_tools":[{"index":0,"type":"search","arguments":"secret"}]}}`:                                without(event.KindToolStarted),
+		`{"index":0,"delta":{"executed_tools":[{"index":0,"type":"search","arguments":"","output":"secret"}]}}`:                    without(event.KindToolEnded),
+		`{"index":0,"message":{"executed_tools":[{"index":0,"type":"search","search_results":{"results":[{"title":"secret"}]}}]}}`: without(event.KindToolEnded),
+		`{"index":0,"channel":"analysis","text":"secret"}`:                                                                         withoutThoughts,
 	} {
 		sent := []string{strings.Replace(choice(piece), "chat.completion.chunk", "another", 1), choice(`{"index":0,"delta":{},"finish_reason":"stop"}`)}
 		checkStaysIn(t, []filter.Settings{public, hidden}, sent...)
