@@ -1,6 +1,7 @@
 package openai_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -66,5 +67,49 @@ func TestPublicApprovalItem(t *testing.T) {
 	want = strings.Replace(want, `,"server_label":"s"`, "", 1)
 	if got := leaving(t, public, stream(agentA, asksMCP)); got != agentA+"\n"+want+"\n" {
 		t.Errorf("this leaves:\n%swant %s", got, want)
+	}
+}
+
+// TestSearchesOfTools reads searches of tools and programs, which the server or the client runs. The public sees that they ran.
+func TestSearchesOfTools(t *testing.T) {
+	done := func(n, item string) string {
+		return `{"type":"response.output_item.done","output_index":` + n + `,"item":{` + item + `}}`
+	}
+	const (
+		search  = `"id":"x","type":"tool_search_call","call_id":ID,"arguments":{"goal":"secret"},"execution":"BY","status":"completed"`
+		found   = `"id":"y","type":"tool_search_output","call_id":ID,"tools":[{"type":"function","name":"secret"}],"execution":"BY","status":"completed"`
+		program = `"id":"p","type":"program","call_id":"c","code":"secret","fingerprint":"secret"`
+		result  = `"id":"q","type":"program_output","call_id":"c","result":"secret","status":"completed"`
+		call    = `"id":"f","type":"function_call","call_id":"d","name":"w","arguments":"{}"`
+		begins  = `run_started; model_started model="m"; `
+		ends    = `model_ended model="m" finish="completed"; `
+	)
+	server, client := strings.NewReplacer("ID", "null", "BY", "server"), strings.NewReplacer("ID", `"c"`, "BY", "client")
+	for name, c := range map[string]struct {
+		items []string
+		want  string
+	}{
+		"of the server": {[]string{server.Replace(search), server.Replace(found)}, begins + `tool_started name="tool_search" call="x" {"goal":"secret"}; tool_ended name="tool_search" call="x" [{"type":"function","name":"secret"}]; ` + ends + `final; run_ended`},
+		"beside a call": {[]string{call, server.Replace(search), server.Replace(found)},
+			begins + `tool_started name="w" call="d" {}; tool_started name="tool_search" call="x" {"goal":"secret"}; tool_ended name="tool_search" call="x" [{"type":"function","name":"secret"}]; ` + ends + `tool_paused call="d"; run_ended`},
+		"of the client":          {[]string{client.Replace(search)}, begins + `tool_started name="tool_search" call="c" {"goal":"secret"}; ` + ends + `tool_paused call="c"; run_ended`},
+		"a program":              {[]string{program, result}, begins + `tool_started name="program" call="c" "secret"; tool_ended name="program" call="c" "secret"; ` + ends + `final; run_ended`},
+		"an open program":        {[]string{program}, begins + `tool_started name="program" call="c" "secret"; ` + ends + `tool_paused call="c"; run_ended`},
+		"a program that was cut": {[]string{program, strings.Replace(result, "completed", "incomplete", 1)}, begins + `tool_started name="program" call="c" "secret"; ` + ends + `final; run_ended`},
+	} {
+		whole := `{"type":"response.completed","response":{"id":"r","status":"completed","output":[{` + strings.Join(c.items, "},{") + `}]}}`
+		pieces := []string{created}
+		for i, item := range c.items {
+			pieces = append(pieces, done(strconv.Itoa(i), item))
+		}
+		for _, sent := range [][]string{append(pieces, whole), {created, whole}} {
+			if got := factsOf(stream(sent...)); got != c.want {
+				t.Errorf("%s:\n%s, want\n%s", name, got, c.want)
+			}
+			checkTruth(t, name, stream(sent...))
+			if out := leaving(t, public, stream(sent...)); strings.Contains(out, "secret") {
+				t.Errorf("%s: under public this leaves: %s", name, out)
+			}
+		}
 	}
 }

@@ -61,12 +61,18 @@ var serverTools = map[string]string{
 // the result follows. "" means that the item names the tool.
 var clientTools = map[string]string{
 	"function_call": "", "custom_tool_call": "", "computer_call": "computer", "local_shell_call": "local_shell",
-	"shell_call": "shell", "apply_patch_call": "apply_patch",
+	"shell_call": "shell", "apply_patch_call": "apply_patch", "tool_search_call": "tool_search", "program": "program",
+}
+
+// isClientCall reports whether an item is a call that the client or the Agents SDK may have to execute.
+func isClientCall(item strictjson.Value) bool {
+	_, is := clientTools[item.Get("type").String()]
+	return is && !item.Get("execution").Is("server")
 }
 
 // otherItems are the known types of items from which nothing is reported.
 var otherItems = []string{
-	"tool_search_call", "tool_search_output", "additional_tools", "compaction", "program", "program_output", "mcp_list_tools", "mcp_approval_response",
+	"additional_tools", "compaction", "mcp_list_tools", "mcp_approval_response",
 }
 
 // itemAdded reads the start of an item. A tool of the server starts with it. The arguments of other calls
@@ -117,7 +123,9 @@ func isKnownItem(kind string) bool {
 		kind == "message" || kind == "reasoning" || kind == "mcp_approval_request"
 }
 
-func isOutput(kind string) bool { return strings.HasSuffix(kind, "_call_output") }
+func isOutput(kind string) bool {
+	return strings.HasSuffix(kind, "_call_output") || kind == "tool_search_output" || kind == "program_output"
+}
 
 // itemState says which texts of an item were reported. Later events repeat them.
 type itemState struct {
@@ -161,7 +169,7 @@ func (d *decoder) reportItem(item strictjson.Value, known *itemState, b *event.B
 	case client:
 		d.callDone(own, item, b)
 	case isOutput(kind):
-		d.callEnded(item, item.Get("output"), b)
+		d.callEnded(item, item.First("output", "result", "tools"), b)
 	case kind == "mcp_approval_request":
 		e := b.Add(event.KindInputRequested)
 		e.CallID, e.Input = d.name(item.Get("id")), event.InputConfirmation
@@ -264,7 +272,8 @@ func (d *decoder) serverToolEnded(item strictjson.Value, b *event.Batch) {
 // callDone reports a whole call, which the client or the Agents SDK executes next.
 func (d *decoder) callDone(tool string, item strictjson.Value, b *event.Batch) {
 	tool = cmp.Or(tool, d.name(item.Get("name")))
-	d.beginCall(call{id: d.name(cmp.Or(callID(item), item.Get("id"))), tool: tool}, item.First("arguments", "input", "action", "operation"), b)
+	d.response.hasCalls = d.response.hasCalls || isClientCall(item)
+	d.beginCall(call{id: d.name(cmp.Or(callID(item), item.Get("id"))), tool: tool}, item.First("arguments", "input", "action", "operation", "code"), b)
 }
 
 // beginMissedCall reports a client's call that the end of a resumed response repeats, unless the response
@@ -285,7 +294,7 @@ func (d *decoder) beginCall(begun call, args strictjson.Value, b *event.Batch) {
 	if begun.id != "" && d.calls.indexOf(begun.id) >= 0 {
 		return // repeated
 	}
-	begun.agent, begun.response, d.response.hasCalls = b.Agent, d.response.number, true
+	begun.agent, begun.response = b.Agent, d.response.number
 	d.sdk.agents.activate(b.Agent)
 	d.calls.begin(begun)
 	e := b.Add(event.KindToolStarted)
@@ -298,8 +307,9 @@ func (d *decoder) beginCall(begun call, args strictjson.Value, b *event.Batch) {
 // callEnded reports the result of a call. item is the item with the result. output is the result as the API or the Agents SDK names it.
 func (d *decoder) callEnded(item, output strictjson.Value, b *event.Batch) {
 	id := d.name(callID(item))
-	ended := d.calls.end(id, func(open call) bool { return !d.sdk.isHandoff(open) })
-	tool := cmp.Or(ended.tool, d.name(item.Get("name")), toolOfOutput(item))
+	own := toolOfOutput(item)
+	ended := d.calls.end(id, func(open call) bool { return !d.sdk.isHandoff(open) && (own == "" || own == open.tool) })
+	tool := cmp.Or(ended.tool, d.name(item.Get("name")), own)
 	failure, code, hasEnded := outcomeOf(item, output, tool)
 	if !hasEnded {
 		return
@@ -321,8 +331,8 @@ func (d *decoder) callEnded(item, output strictjson.Value, b *event.Batch) {
 //
 // Source: packages/agents-core/src/types/protocol.ts, FunctionCallResultItem and ComputerCallResultItem, of @openai/agents 0.17.
 func toolOfOutput(item strictjson.Value) string {
-	kind := item.Get("type").String()
-	return clientTools[strings.TrimSuffix(strings.TrimSuffix(kind, "_output"), "_result")]
+	kind := strings.TrimSuffix(strings.TrimSuffix(item.Get("type").String(), "_output"), "_result")
+	return cmp.Or(clientTools[kind], clientTools[kind+"_call"])
 }
 
 // outcomeOf returns the failure that the item with a tool's result states, if any, and the failure's code. hasEnded is false if the

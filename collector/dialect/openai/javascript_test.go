@@ -34,6 +34,17 @@ func ofModel(response string) string {
 	return `{"type":"raw_model_stream_event","data":{"type":"model","event":` + response + `,"providerData":{"rawModelEventSource":"openai-responses"}},"source":"openai-responses"}`
 }
 
+// factsOf returns the facts of a stream in one line.
+func factsOf(sent string) string {
+	var all []string
+	for line := range strings.SplitSeq(dialecttest.Facts(openai.Dialect{}, &event.Stream{SingleRun: true}, sent), "\n") {
+		if fact := strings.TrimSpace(line); strings.HasPrefix(line, " ") && fact != "other" {
+			all = append(all, fact)
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
 // TestJavaScript reads the events of the Agents SDK for JavaScript.
 func TestJavaScript(t *testing.T) {
 	const (
@@ -79,13 +90,7 @@ func TestJavaScript(t *testing.T) {
 			begins + `; model_started model="m"; text "secret"; model_ended model="m" finish="completed"; final; tool_ended name="transfer_to_B" call="h" settled; transfer name="B" call="h"; ` + tool + `; text "secret"; text "secret"; run_ended`},
 		"only responses": {[]string{ofModel(created), ofModel(added), ofModel(delta), ofModel(done), "[DONE]"}, begins + "; " + chat},
 	} {
-		var got []string
-		for _, line := range strings.Split(dialecttest.Facts(openai.Dialect{}, &event.Stream{SingleRun: true}, stream(c.sent...)), "\n") {
-			if fact := strings.TrimSpace(line); strings.HasPrefix(line, " ") && fact != "other" {
-				got = append(got, fact)
-			}
-		}
-		if facts := strings.Join(got, "; "); facts != c.want {
+		if facts := factsOf(stream(c.sent...)); facts != c.want {
 			t.Errorf("%s:\n%s, want\n%s", name, facts, c.want)
 		}
 		checkTruth(t, name, stream(c.sent...))

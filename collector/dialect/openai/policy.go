@@ -302,7 +302,7 @@ func answerItemRule() *event.Rule {
 // itemRule returns the rule for an item of a response. part is the rule for each of its parts.
 func itemRule(part *event.Rule) event.Rule {
 	return event.Rule{Members: rules{
-		"id": &id, "type": {Fact: event.KindOther}, "status": &status, "role": &assistant,
+		"id": &id, "type": {Fact: event.KindOther}, "status": &status, "role": &assistant, "execution": {Form: event.FormEnum, AllowedValues: []string{"server", "client"}},
 		"call_id": &id, "name": &toolName, "server_label": &scalar, "arguments": &emptyText, "input": &emptyText, "error": &toolError,
 		"content": {Elements: part}, "summary": &noList,
 	}, ByType: rules{"shell_call_output": &publicShellOutput}}

@@ -101,8 +101,7 @@ func (d *decoder) responseEnded(v strictjson.Value, b *event.Batch) {
 	r := v.Get("response")
 	d.openResponse(r, b)
 	for item := range r.Get("output").Elements() {
-		_, isCall := clientTools[item.Get("type").String()]
-		d.response.hasCalls = d.response.hasCalls || isCall
+		d.response.hasCalls = d.response.hasCalls || isClientCall(item)
 		var at place
 		at.addItem(item)
 		d.response.addItem(at) // its events may be those of the shared response

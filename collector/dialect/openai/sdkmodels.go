@@ -136,8 +136,7 @@ func (d *decoder) hasOutlines() bool {
 func (d *decoder) endOutline(answer strictjson.Value, b *event.Batch) {
 	r := &d.response
 	for item := range answer.Get("output").Elements() {
-		_, isCall := clientTools[item.Get("type").String()]
-		r.hasCalls = r.hasCalls || isCall
+		r.hasCalls = r.hasCalls || isClientCall(item)
 		var at place
 		at.addItem(item)
 		r.addItem(at) // its items may name its agent

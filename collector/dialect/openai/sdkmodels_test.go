@@ -3,10 +3,6 @@ package openai_test
 import (
 	"strings"
 	"testing"
-
-	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
-	"github.com/delegraph/delegraph/collector/dialect/openai"
-	"github.com/delegraph/delegraph/collector/event"
 )
 
 // outlineOf returns the events of an answer from a model that the SDK for JavaScript calls by the Chat Completions API.
@@ -61,13 +57,7 @@ func TestModelsOfOtherAPIs(t *testing.T) {
 			`run_started; model_started model="m"; model_started model="n"; model_ended model="m" input=5 output=2; tool_started name="w" call="c" {}; model_ended model="n" finish="tool_calls" input=5 output=2; tool_started name="w" call="d" {}; run_ended`},
 		"two unnamed ones at the same time": {[]string{agentA, begun, agentB, begun, outlineEnd("k", usage, text), "[DONE]"}, `run_started; model_started; model_started; run_ended`},
 	} {
-		var got []string
-		for line := range strings.SplitSeq(dialecttest.Facts(openai.Dialect{}, &event.Stream{SingleRun: true}, stream(c.sent...)), "\n") {
-			if fact := strings.TrimSpace(line); strings.HasPrefix(line, " ") && fact != "other" {
-				got = append(got, fact)
-			}
-		}
-		if facts := strings.Join(got, "; "); facts != c.want {
+		if facts := factsOf(stream(c.sent...)); facts != c.want {
 			t.Errorf("%s:\n%s, want\n%s", name, facts, c.want)
 		}
 		checkTruth(t, name, stream(c.sent...))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -255,7 +256,7 @@ func (d *decoder) leaveImplied(b *event.Batch) bool {
 // Source: mlflow/types/responses.py, ResponsesAgentStreamEvent, of mlflow 3.
 func (d *decoder) openAnswer(item strictjson.Value, b *event.Batch) {
 	showsParts := d.joined == ""
-	isResult := showsParts && !d.sdk.on && isOutput(item.Get("type").String())
+	isResult := showsParts && !d.sdk.on && strings.HasSuffix(item.Get("type").String(), "_call_output")
 	switch {
 	case isResult && d.endImplied(b), d.response.open:
 	case isResult:
