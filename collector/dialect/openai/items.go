@@ -364,6 +364,11 @@ const toolFailed = "An error occurred while running the tool. Please try again."
 // @openai/agents 0.20.
 const toolRejected = "Tool execution was not approved."
 
+// handoffIgnored is the output of a handoff that was not the first one of its response.
+//
+// Source: agents/run_internal/turn_resolution.py of openai-agents 0.24.
+const handoffIgnored = "Multiple handoffs detected, ignoring this one."
+
 func isRejection(output strictjson.Value) bool { return outputText(output) == toolRejected }
 
 // outputText returns the text of a function's output. In the SDK for JavaScript, it may be in an object.
@@ -381,7 +386,7 @@ func outputText(output strictjson.Value) string {
 func toolFailure(output strictjson.Value, tool string) event.Failure {
 	said := outputText(output)
 	switch {
-	case strings.HasPrefix(said, toolFailed), isRejection(output):
+	case strings.HasPrefix(said, toolFailed), isRejection(output), said == handoffIgnored:
 		return event.ToolError
 	case tool != "" && strings.HasPrefix(said, "Tool '"+tool+"' timed out after "):
 		return event.FailureTimeout

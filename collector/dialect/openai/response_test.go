@@ -97,6 +97,7 @@ func TestOutcomes(t *testing.T) {
 		`"type":"web_search_call","status":"failed"`:                                                                               "tool_error",
 		`"type":"file_search_call","status":"incomplete","results":null`:                                                           "",
 		`"type":"function_call_output","output":"An error occurred while running the tool. Please try again. Error: no such user"`: "tool_error",
+		`"type":"function_call_output","output":"Multiple handoffs detected, ignoring this one."`:                                  "tool_error",
 		`"type":"function_call_output","status":"completed","error":null,"output":[{"type":"input_text","text":"two results"}]`:    "ok",
 	} {
 		item := `{"call_id":"c","id":"c",` + members + `}`
