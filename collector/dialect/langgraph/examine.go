@@ -187,7 +187,7 @@ func (d *decoder) conclude(is traits, v strictjson.Value, at place, found *findi
 	if is.isResult {
 		d.withheldCalls.end(d, v)
 	}
-	found.internal, found.instructs = is.isScoped, at < inBody && (is.isPrompt || is.instructs(v))
+	found.internal, found.instructs = is.isScoped || at == inQuestions && lenient.HasInternalDiscriminator(&questionNames, v), at < inBody && (is.isPrompt || is.instructs(v))
 	switch {
 	case found.instructs:
 		d.withholdMessage(v, true)

@@ -11,14 +11,15 @@ import (
 type place uint8
 
 const (
-	elsewhere  place = iota
-	inNodes          // an object whose members are what nodes have returned
-	inState          // a state, a node's update of one, or a list of these
-	inMessages       // a list of messages, or an Overwrite with one
-	inPart           // a member of a state, or a message: the smallest part that a frame can leave without
-	inKwargs         // the member of a message to which LangChain's models add their own data
-	inBody           // the content of a message
-	inData           // the arguments or the result of a tool, or the structured output of a model
+	elsewhere   place = iota
+	inNodes           // an object whose members are what nodes have returned
+	inState           // a state, a node's update of one, or a list of these
+	inMessages        // a list of messages, or an Overwrite with one
+	inPart            // a member of a state, or a message: the smallest part that a frame can leave without
+	inQuestions       // a list of questions, or a part of one that is neither arguments nor a schema
+	inKwargs          // the member of a message to which LangChain's models add their own data
+	inBody            // the content of a message
+	inData            // the arguments or the result of a tool, or the structured output of a model
 )
 
 // places maps a mode whose frames can leave without a part to the place of its data.
@@ -74,7 +75,7 @@ func (p place) ofElement() place {
 	switch p {
 	case inMessages:
 		return inPart
-	case inState, inBody, inData:
+	case inState, inQuestions, inBody, inData:
 		return p
 	}
 	return elsewhere
@@ -107,6 +108,8 @@ func (d *decoder) placeOfMember(v strictjson.Value, is traits, at place, name, v
 		return inMessages
 	case at == inState && !name.Is(interruptKey):
 		return inPart
+	case lenient.MatchesAny(text, questionLists), at == inQuestions && !lenient.MatchesAny(text, schemaMembers):
+		return inQuestions
 	}
 	return elsewhere
 }

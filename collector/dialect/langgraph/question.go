@@ -2,7 +2,9 @@ package langgraph
 
 import (
 	"bytes"
+	"regexp"
 
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -63,6 +65,26 @@ func (d *decoder) isInternalTask(v strictjson.Value) bool {
 		return true
 	}
 	return v.Get("name").Is(toolNode) && len(id.Text()) > 0 && d.isTaskOfWithheldCall(taskPlace{segment: []byte(toolNode + ":" + id.String()), outerUnknown: true}, "")
+}
+
+// questionNames are the members with which a question, or an object within it, says that it is internal. A schema may name any type.
+//
+// Source: langgraph/types.py, Interrupt (response_schema); langchain/agents/middleware/human_in_the_loop.py, ReviewConfig (args_schema).
+var (
+	questionNames = event.Table{Discriminators: customNames.Discriminators, NameMembers: customNames.NameMembers}
+	schemaMembers = []string{"schema", "args_schema", "response_schema"}
+)
+
+// printedInternal matches a member of a printed question, or an attribute of a printed object, that says that it is internal. It is for texts
+// after lenient.Text.
+var printedInternal = regexp.MustCompile(`\b(type|kind|event)(['"]:|=)['"]internal`)
+
+// printsInternalQuestion reports whether the exception with which a question leaves a tool contains a question that says that it is internal.
+func printsInternalQuestion(exception strictjson.Value) bool {
+	if !isInterrupt(exception) {
+		return false
+	}
+	return printedInternal.Match(lenient.Text(exception.Get("message").Text())) || printedInternal.Match(lenient.Text(exception.Text()))
 }
 
 // namespaceOf returns the namespace of the graph that asks a question, or none. Only servers before LangGraph 0.6 send it.

@@ -207,7 +207,7 @@ func (d *decoder) namesInternal(mode string, v strictjson.Value) bool {
 		d.noteTask(v)
 		return d.isInternalWork(v, "id")
 	case modeEvents:
-		return d.isWithinInternalRun(v) || isCustomEvent(v) && isInternalCustom(v.Get("data")) || isToolEvent(v) && namesInternalSubagent(v.Get("data").Get("input"))
+		return d.isWithinInternalRun(v) || isCustomEvent(v) && isInternalCustom(v.Get("data")) || isToolEvent(v) && (namesInternalSubagent(v.Get("data").Get("input")) || printsInternalQuestion(v.Get("data").Get("error")))
 	case modeDebug:
 		payload := v.Get("payload")
 		d.noteTask(payload)
