@@ -48,7 +48,7 @@ type openRun struct {
 	rootIsFirst        bool                       // the root is the first agent directly below the run; the run itself has not spoken
 	hasAddedRoot       bool                       // a workflow was put above the first root
 	rootLane           string                     // the branch in which the first agent last spoke as the root
-	lastWithoutSpeaker Timestamp                  // the last whole frame without a speaker
+	lastWithoutSpeaker Timestamp                  // the last whole frame without a speaker, unless event.Batch.SameStep is set
 	endStated          bool                       // the protocol stated its end
 	outcomePending     bool                       // its end was stated, and its outcome may follow
 	endStatedAt        Timestamp                  // when its end was stated

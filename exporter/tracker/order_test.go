@@ -16,6 +16,12 @@ func TestOrderUnknown(t *testing.T) {
 	}
 	request := says("", fresh(event.KindRunStarted))
 	a, b := says("a", unordered("a"), responds("m1"), final), says("b", unordered("b"), responds("m2"), final)
+	sameStep := func(b *event.Batch) { b.SameStep = true }
+	mayBe := func(b *event.Batch) *event.Batch { // of a protocol that states the order
+		known := new(*b)
+		known.OrderUnknown = false
+		return known
+	}
 	for name, c := range map[string]struct {
 		frames []*event.Batch
 		want   string // the timing of the last chat, and its lower bound
@@ -25,6 +31,8 @@ func TestOrderUnknown(t *testing.T) {
 		"after two others":               {[]*event.Batch{request, a, b, says("c", unordered("c"), responds("m3"))}, "unknown 1"},
 		"beside one that has not ended":  {[]*event.Batch{request, says("a", unordered("a"), begins("m1")), b}, "observed 1"},
 		"after a frame of the run":       {[]*event.Batch{request, a, says("", text), b}, "observed 3"},
+		"after the same step":            {[]*event.Batch{request, says("", text), mayBe(a), says("", text, sameStep), mayBe(b)}, "observed 2"},
+		"after the same step and a next": {[]*event.Batch{request, mayBe(a), says("", text, sameStep), says("", text), mayBe(b)}, "observed 4"},
 		"after its own call":             {[]*event.Batch{request, says("a", unordered("a"), calls("c", "t")), says("a", unordered("a"), returns("c", "t")), b, a}, "observed 3"},
 		"again after its final answer":   {[]*event.Batch{request, a, b, says("a", unordered("a"), responds("m3"))}, "unknown 2"},
 		"again after a frame of the run": {[]*event.Batch{request, a, b, says("", text), says("a", unordered("a"), responds("m3"))}, "observed 4"},

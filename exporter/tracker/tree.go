@@ -13,7 +13,7 @@ type node struct {
 
 	cause          Timestamp  // the frame that caused its start; frame 0 if that is the run request or unknown
 	lastBelow      Timestamp  // the last whole frame of the node or of a descendant
-	lastInLane     Timestamp  // the last whole frame in its own lane, of the node or of a descendant
+	lastInLane     Timestamp  // the last whole frame in its own lane, of the node or of a descendant, unless event.Batch.SameStep is set
 	lastActive     *Operation // the child from or below which lastInLane came, or this node itself
 	lastTaskAnswer Timestamp  // the last response to one of its tasks
 
@@ -343,7 +343,9 @@ func (r *openRun) noteFrame(b *event.Batch, speaker *Operation) {
 	}
 	lane := b.Branch
 	if speaker == nil {
-		speaker, r.lastWithoutSpeaker = r.Root, r.now
+		if speaker = r.Root; !b.SameStep {
+			r.lastWithoutSpeaker = r.now
+		}
 	}
 	if speaker.node != nil {
 		lane = speaker.node.lane
@@ -355,7 +357,7 @@ func (r *openRun) noteFrame(b *event.Batch, speaker *Operation) {
 		if n == nil {
 			continue
 		}
-		if n.lastBelow = r.now; n.lane == lane {
+		if n.lastBelow = r.now; n.lane == lane && !b.SameStep {
 			n.lastInLane, n.lastActive = r.now, below
 		}
 		below = up

@@ -1,8 +1,6 @@
 package langgraph
 
 import (
-	"slices"
-
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
@@ -127,10 +125,11 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	}
 	sc := d.scopeOf(namespace)
 	sc.isShown = true
-	sc.showsSteps = sc.showsSteps || !slices.Contains(stepless, mode)
+	sc.noteMode(mode)
 	d.showsReturns = d.attempt <= 1 && (d.showsReturns || mode == modeUpdates || mode == modeTasks || mode == modeDebug)
 	k.read(d, sc, v, b)
 	d.setAuthors(mode, sc, v, b)
+	b.SameStep = b.Branch == "" && !d.mayBeginStep(mode, sc, v)
 	if b.Run, b.Session = d.run, d.session; b.Run != "" {
 		b.ContentHash = hash
 	}
@@ -138,9 +137,6 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		b.Add(event.KindOther)
 	}
 }
-
-// stepless are the modes that do not show when a node of a graph begins.
-var stepless = []string{modeMetadata, modeUpdates, modeMessages, modeMessagesPartial, modeMessagesComplete, modeMessagesMetadata, modeCustom, modeFeedback, modeStateUpdate}
 
 // readStart starts a run with its first frame on the stream. The server does not report success, so a run
 // counts as complete unless an error follows.

@@ -63,7 +63,8 @@ type scope struct {
 	isParallel bool   // see event.Batch
 	spoke      bool   // a model's message in it or in one of its subgraphs was read
 	isShown    bool   // a frame of the graph itself was read
-	showsSteps bool   // its frames show when its nodes begin
+	showsSteps bool   // its frames show when its nodes begin, at least of a step after one that has written something
+	showsTasks bool   // they show each step
 	ended      bool   // the end of its step was reported, or its task has returned
 	handedOver bool   // its agent has transferred control since it began or last returned, so it has ended
 

@@ -123,7 +123,7 @@ var returnChannels = []string{"__return__", "__end__", "__root__"}
 // Source: langgraph/pregel/debug.py, TaskPayload and TaskResultPayload.
 func (d *decoder) readTask(sc *scope, v strictjson.Value, b *event.Batch) {
 	id, node := d.name(v.Get("id")), d.name(v.Get("name"))
-	if v.Get("triggers").Exists() || !v.Get("interrupts").Exists() && !v.Get("result").Exists() {
+	if !hasReturned(v) {
 		d.startTask(sc, id, v, b)
 		return
 	}
@@ -142,6 +142,11 @@ func (d *decoder) readTask(sc *scope, v strictjson.Value, b *event.Batch) {
 	}
 	delete(d.taskCall, id)
 	d.endNode(sc, node, id, b)
+}
+
+// hasReturned reports whether a frame shows the end of a task, and not its start.
+func hasReturned(task strictjson.Value) bool {
+	return !task.Get("triggers").Exists() && (task.Get("interrupts").Exists() || task.Get("result").Exists())
 }
 
 // startTask records the call that a task executes, if it is certain, and the messages of the task's input.

@@ -1,0 +1,54 @@
+package langgraph
+
+import (
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// stepless are the modes that do not show when a node of a graph begins.
+var stepless = []string{modeMetadata, modeUpdates, modeMessages, modeMessagesPartial, modeMessagesComplete, modeMessagesMetadata, modeCustom, modeFeedback, modeStateUpdate}
+
+// noteMode records what the frames of a graph show of its steps.
+func (sc *scope) noteMode(mode string) {
+	if !slices.Contains(stepless, mode) {
+		sc.showsSteps, sc.showsTasks = true, sc.showsTasks || mode != modeValues
+	}
+}
+
+// mayBeginStep reports whether a frame shows, or may show, that the run's own graph begins a step. All nodes of a step begin together, when
+// all nodes of the step before have ended. So what a node sends or returns says nothing about the others. A step that writes nothing has no
+// state in the mode values. Then only its updates show that it has ended.
+//
+// Source: langgraph/pregel/_loop.py, PregelLoop.tick and after_tick; langgraph/pregel/_io.py, map_output_values.
+func (d *decoder) mayBeginStep(mode string, sc *scope, v strictjson.Value) bool {
+	switch {
+	case sc.above != nil:
+		return false
+	case !sc.showsSteps:
+		return true
+	}
+	switch mode {
+	case modeMetadata, modeValues, modeCheckpoints:
+		return true
+	case modeUpdates:
+		return !sc.showsTasks && writesNothing(v)
+	case modeDebug:
+		return !v.Get("type").Is("task_result")
+	case modeTasks:
+		return !hasReturned(v)
+	case modeEvents:
+		return v.Get("event").Is("on_chain_start") && v.Get("parent_ids").Len() <= 1
+	}
+	return false
+}
+
+// writesNothing reports whether the nodes of an update have returned nothing.
+func writesNothing(updates strictjson.Value) bool {
+	for _, update := range updates.Members() {
+		if update.Kind() > strictjson.Null && (update.Kind() != strictjson.Object || update.Len() > 0) {
+			return false
+		}
+	}
+	return true
+}
