@@ -226,6 +226,9 @@ func (r *openRun) agentEnded(e *event.Event, agent *Operation) {
 		return
 	}
 	agent.endFrame = r.now.Frame
+	if agent == r.Root && r.rootIsFirst && e.Error != event.NoFailure { // it may turn out not to be the root
+		agent.failedFrame, agent.failureCode = r.now.Frame, e.Code
+	}
 	if agent == r.Root || agent.endStated {
 		return
 	}

@@ -130,6 +130,10 @@ func (d *decoder) failOpen(exception strictjson.Value, code string, b *event.Bat
 		d.failInnermostCall(from.namespace, code, b)
 	}
 	if isKnown {
+		outer, _ := splitLast([]byte(from.namespace))
+		if failed := d.scopes[string(outer)]; failed != nil && failed.hasFailed {
+			return true
+		}
 		return len(d.open) > 0 && !d.hasOpenIn(from.namespace)
 	}
 	for _, m := range d.open {
@@ -201,4 +205,24 @@ func (d *decoder) hasOpenIn(namespace string) bool {
 // joinNamespace returns the namespace of a task in a graph.
 func joinNamespace(sc *scope, task string) string {
 	return strings.TrimPrefix(sc.namespace+"|"+task, "|")
+}
+
+// fail ends a subgraph because one of its tasks has raised an exception. Its caller may catch the exception, so the run may go on.
+//
+// Source: langgraph/pregel/_runner.py, PregelRunner.tick.
+func (sc *scope) fail(code string, b *event.Batch) {
+	if sc.above == nil || !sc.spoke || sc.ended || !sc.speaker().claim(b) {
+		return
+	}
+	sc.ended, sc.hasFailed = true, true
+	e := b.Add(event.KindAgentEnded)
+	e.Error, e.Code = event.AgentError, code
+}
+
+// startAgain reports that a subgraph that has failed runs again, because its node is retried.
+func (sc *scope) startAgain(b *event.Batch) {
+	if sc.hasFailed && sc.speaker().claim(b) {
+		sc.ended, sc.hasFailed = false, false
+		b.Add(event.KindAgentStarted)
+	}
 }

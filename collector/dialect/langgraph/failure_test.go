@@ -169,3 +169,32 @@ func TestModelFailure(t *testing.T) {
 		}
 	}
 }
+
+// TestAgentOfFailedTask checks that the exception of a task ends the agent in whose graph the task is, and that the agent may be retried.
+func TestAgentOfFailedTask(t *testing.T) {
+	task := func(graph, id, name, more string) string {
+		return frame("tasks"+graph, `{"id":"`+id+`","name":"`+name+`",`+more+`}`)
+	}
+	starts := `"triggers":[],"input":{}`
+	answers := func(message string) string {
+		return `"error":null,"result":{"messages":[{"type":"ai","name":"x","content":"Hi","id":"lc_run--` + message + `"}]},"interrupts":[]`
+	}
+	failed := `"error":` + raised + `,"result":{},"interrupts":[]`
+	began := []string{task("", "1", "x", starts), task("|x:1", "2", "model", starts), task("|x:1", "2", "model", answers("1"))}
+	const ended = `agent_ended agent_error code="ValueError"`
+	for _, c := range []struct {
+		name   string
+		frames []string
+		want   []string
+	}{
+		{"no exception", []string{task("", "1", "x", `"error":null,"result":{},"interrupts":[]`)}, []string{"agent_ended"}},
+		{"an exception that the caller catches", []string{task("|x:1", "3", "tools", failed), task("", "1", "x", `"error":null,"result":{},"interrupts":[]`)}, []string{ended}},
+		{"an exception that ends the run", []string{task("|x:1", "3", "tools", failed), task("", "1", "x", failed), frame("error", raised)}, []string{ended}},
+		{"a retry", []string{task("|x:1", "3", "tools", failed), task("|x:1", "2", "model", starts), task("|x:1", "2", "model", answers("2"))}, []string{ended, "agent_started"}},
+		{"a question", []string{task("|x:1", "3", "tools", `"error":"GraphInterrupt(())","interrupts":[]`)}, nil},
+	} {
+		if diff := cmp.Diff(c.want, lastFacts(append(began[:len(began):len(began)], c.frames...), "agent_ended", "agent_started"), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}

@@ -66,6 +66,7 @@ type scope struct {
 	showsSteps bool   // its frames show when its nodes begin, at least of a step after one that has written something
 	showsTasks bool   // they show each step
 	ended      bool   // the end of its step was reported, or its task has returned
+	hasFailed  bool   // it has ended with the exception of a task
 	handedOver bool   // its agent has transferred control since it began or last returned, so it has ended
 
 	around *event.Around // see placeAround

@@ -139,6 +139,7 @@ func (d *decoder) readTask(sc *scope, v strictjson.Value, b *event.Batch) {
 		executed := d.calls.byID(d.taskCall[id])
 		d.noteOrigin(joinNamespace(sc, d.node), executed != nil, exception)
 		d.failCall(executed, event.ToolError, exceptionCode(exception), b)
+		sc.fail(exceptionCode(exception), b)
 	}
 	delete(d.taskCall, id)
 	d.endNode(sc, node, id, b)
@@ -158,6 +159,7 @@ func (d *decoder) startTask(sc *scope, id string, v strictjson.Value, b *event.B
 		d.taskCall[id] = d.name(executed[0].Get("id"))
 	}
 	d.remember(sc, returnedMessages(v.Get("input")), b)
+	sc.startAgain(b)
 	if sc.call != "" && sc.agent != "" { // its chat begins with the task, not with the call
 		sc.speaker().claim(b)
 	}
