@@ -46,6 +46,10 @@ type Table struct {
 	// call itself internal to a more lenient reader, so the frame is withheld if the string could contain that.
 	EncodedMembers []string
 
+	// EntryKeys are members that hold the name of a member. An object in an envelope that has one is an entry: each of its
+	// members with a name that ends in "value" holds the value of the member that the key names.
+	EntryKeys []string
+
 	// Events are the SSE event names that are allowed if the protocol does not put the frame's type there.
 	// "message" is always allowed, because it means the same as no name. A frame with any other event name
 	// is withheld.

@@ -7,20 +7,30 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// maxEncodedDepth bounds the nesting of JSON within a string.
-const maxEncodedDepth = 128
+// MaxEncodedDepth bounds the nesting of JSON within a string.
+const MaxEncodedDepth = 128
 
 // encodesInternal reports whether a member is one of EncodedMembers and its string is JSON that calls itself
 // internal. If deep is set, every member of that JSON is an envelope.
 func encodesInternal(t *event.Table, name []byte, value strictjson.Value, deep bool) bool {
-	return value.Kind() == strictjson.String && MatchesAny(name, t.EncodedMembers) && textNamesInternal(t, value.Text(), deep)
+	return MatchesAny(name, t.EncodedMembers) && anyTextNamesInternal(t, value, deep)
+}
+
+// anyTextNamesInternal is textNamesInternal for a string, or for the strings in a list.
+func anyTextNamesInternal(t *event.Table, v strictjson.Value, deep bool) bool {
+	for element := range v.Elements() {
+		if anyTextNamesInternal(t, element, deep) {
+			return true
+		}
+	}
+	return v.Kind() == strictjson.String && textNamesInternal(t, v.Text(), deep)
 }
 
 // textNamesInternal is namesInternal for JSON in a string, which may hold a string again. Each level of strings is
 // shorter than the one around it.
 func textNamesInternal(t *event.Table, text []byte, deep bool) bool {
 	var doc strictjson.Doc
-	if doc.Parse(text, maxEncodedDepth) != nil {
+	if doc.Parse(text, MaxEncodedDepth) != nil {
 		// Other readers accept more than strict JSON, such as NaN, and an escaped letter could belong to the word.
 		return bytes.Contains(Text(text), []byte("internal")) || bytes.IndexByte(text, '\\') >= 0
 	}

@@ -84,8 +84,15 @@ func ownEnvelopes(t *event.Table, name []byte) (own []string) {
 // namesInternal is HasInternalDiscriminator. own are further members that are envelopes in v. If deep is set, every member is an
 // envelope.
 func namesInternal(t *event.Table, v strictjson.Value, deep bool, own []string) bool {
+	key := entryOf(t, v)
 	for name, value := range v.Members() {
 		text := name.Text()
+		if key.exists && IsEntryValue(text) {
+			if key.contains(t, value, deep) {
+				return true
+			}
+			continue
+		}
 		if MatchesAny(text, t.Discriminators) && isInternalType(t, value) || hasInternalName(t, text, value) {
 			return true
 		}

@@ -73,7 +73,7 @@ func readADKMetadata(sources ...strictjson.Value) (m adkMetadata) {
 func (m adkMetadata) statements(b *event.Batch) event.Statements {
 	layer := m.proofLayer
 	if !layer.Exists() {
-		layer = b.Embedded(m.custom).First("proofLayer", "proof_layer")
+		layer = wire.CustomMember(b, m.custom, "proofLayer", "proof_layer")
 	}
 	return event.Statements{Layer: layer, Grounding: b.Embedded(m.grounding), Citations: b.Embedded(m.citations)}
 }

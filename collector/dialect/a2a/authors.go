@@ -14,6 +14,9 @@ func (d *decoder) trackAuthors(c content, around []strictjson.Value, b *event.Ba
 		b.AddAuthors(c.around[len(c.around)-1], d.authors.Of(c.id)...)
 		return
 	}
+	for _, object := range around {
+		d.authors.Add(c.id, b.Authors[object]...) // of the answer of a remote agent
+	}
 	for author := range valuesOf(authorMembers, slices.AppendSeq(around, c.parts.list.Elements())...) {
 		if author.Kind() > strictjson.Null && !author.Is("") {
 			d.authors.Add(c.id, d.name(author))

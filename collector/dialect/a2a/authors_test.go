@@ -2,6 +2,7 @@ package a2a_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -23,6 +24,8 @@ func TestAuthorsOfSnapshots(t *testing.T) {
 		return envelopes["1.0"]("", "task", `"id":"t","contextId":"c","status":{"state":"completed"},"metadata":{"adk_author":"a"}`+more)
 	}
 	snapshot, history := task(`,"artifacts":[{"artifactId":"x","parts":[`+secret+`]}]`), task(`,"history":[`+said+`]`)
+	const relayedCustom = `[{"key":"a2a:response","stringValue":"{\"metadata\":{\"adk_author\":\"b\"}}"}]`
+	const relayed = `,"metadata":{"adk_author":"a","adk_custom_metadata":` + relayedCustom + `}`
 	var many []string // more authors than are remembered
 	for i := range 1024 {
 		many = append(many, artifact(fmt.Sprint(i), secret, by(`"a"`)))
@@ -38,6 +41,9 @@ func TestAuthorsOfSnapshots(t *testing.T) {
 		"an artifact with a part by another":       {[]string{artifact("x", strings.Replace(secret, "}", by(`"b"`)+"}", 1), by(`"a"`)), snapshot}, false},
 		"an artifact by a list":                    {[]string{artifact("x", secret, by(`["a"]`)), snapshot}, false},
 		"another artifact by one who may not":      {[]string{artifact("y", secret, by(`"b"`)), snapshot}, true},
+		"an artifact of a remote agent":            {[]string{artifact("x", secret, relayed), snapshot}, false},
+		"a snapshot of a remote agent":             {[]string{task(`,"artifacts":[{"artifactId":"x","parts":[` + secret + `]` + relayed + `}]`)}, false},
+		"an artifact of an agent in a string":      {[]string{artifact("x", secret, strings.Replace(relayed, relayedCustom, strconv.Quote(relayedCustom), 1)), snapshot}, false},
 		"a message by one who may not":             {[]string{status(by(`"b"`)), history}, false},
 		"a message by one who may":                 {[]string{status(by(`"a"`)), history}, true},
 		"an artifact of which the author is lost":  {append(many, artifact("x", secret, by(`"b"`)), snapshot), false},

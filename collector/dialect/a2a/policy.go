@@ -129,11 +129,12 @@ var table = event.Table{
 	NameMembers:    []string{"event"},
 	Envelopes: []string{
 		"result", "task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "history", "parts",
-		"content", "adk_custom_metadata", "a2a:response", "event", "rawEvent",
+		"content", "adk_custom_metadata", "a2a:request", "a2a:response", "updateEvent", "event", "rawEvent",
 	},
 	TypePrefixes:    []string{"https://a2a-protocol.org/errors/", "about:blank"}, // of problem details
 	DeepMembers:     []string{"error", "params", "metadata"},
 	EncodedMembers:  wire.ADKEncodedMembers,
+	EntryKeys:       wire.EntryKeys,
 	IgnoreEventName: true,              // Agno uses class names as event names
 	KeptEvents:      []string{"error"}, // the Python SDK (1.3) and the JavaScript SDK over HTTP+JSON raise an error on this event name
 	FailureData:     `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"the run failed"}}`,

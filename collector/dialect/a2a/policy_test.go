@@ -295,6 +295,7 @@ func TestWithheld(t *testing.T) {
 		{"", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"},"metadata":{"adk_custom_metadata":{"a2a:response":{"result":{"kind":"internal:x"}}}}}}`), "internal"},
 		{"", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"},"metadata":{"adk_custom_metadata":"{\"x\": [{\"kind\": \"internal\"}]}"}}}`), "internal"},
 		{"", rpc(`{"artifactUpdate":{` + ids + `,"artifact":{"parts":[],"metadata":{"adk_custom_metadata":"{'kind': 'internal'}"}}}}`), "internal"},
+		{"", rpc(`{"artifactUpdate":{` + ids + `,"artifact":{"parts":[],"metadata":{"adk_custom_metadata":[{"key":"a2a:response","stringValue":"{\"kind\":\"internal\"}"}]}}}}`), "internal"},
 		{"", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"}},"event":{"kind":"internal:x"}}`), "internal"},
 		{"", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"},"rawEvent":[{"type":"internal:x"}]}}`), "internal"},
 		{"", `{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"secret","kind":"internal:x"}}`, "internal"},

@@ -24,6 +24,7 @@ func TestRelayedThoughts(t *testing.T) {
 			for _, meta := range []string{
 				`"metadata":{"adk_author":"a","adk_invocation_id":"e-1","adk_custom_metadata":` + custom + `}`,
 				`"metadata":{"adk_author":"a","adk_invocation_id":"e-1","adk_custom_metadata":` + strconv.Quote(custom) + `}`,
+				`"metadata":{"adk_author":"a","adk_invocation_id":"e-1","adk_custom_metadata":[{"key":"a2a:response","stringValue":` + strconv.Quote(response) + `}]}`,
 			} {
 				// The filter withholds content beside an object with a marker that many protocols use.
 				isMarker := strings.Contains(mark, `thought":true`) && !strings.Contains(meta, `\"`)

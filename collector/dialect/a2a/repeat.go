@@ -145,8 +145,8 @@ var (
 // outerTable is for checking an object without the messages and artifacts in it.
 var outerTable = event.Table{
 	Discriminators: table.Discriminators, NameMembers: table.NameMembers, DeepMembers: table.DeepMembers,
-	EncodedMembers: table.EncodedMembers,
-	Envelopes:      []string{"adk_custom_metadata", "a2a:response", "event", "rawEvent"},
+	EncodedMembers: table.EncodedMembers, EntryKeys: table.EntryKeys,
+	Envelopes: []string{"adk_custom_metadata", "a2a:request", "a2a:response", "updateEvent", "event", "rawEvent"},
 }
 
 // contentKey identifies a message or an artifact of a stream, or an ADK agent's event. The agent sends one event

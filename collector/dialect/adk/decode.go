@@ -90,14 +90,12 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 	}
 	b.Time = wire.Time(fr.timestamp)
 	b.Partial = isTrue(fr.partial)
-	b.Statements = fr.statements()
+	b.Statements = fr.statements(b)
 	if b.Agent == d.transferTarget {
 		d.transferTarget = ""
 	}
 	fr.interpret()
-	if !user {
-		fr.remote = readRemote(b, fr.customMetadata)
-	}
+	fr.remote = readRemote(b, fr.customMetadata, user)
 	fr.lacksModel = b.Place.IsFunction() || fr.isRelayed() || fr.isBare() && d.places.IsWorkflow(d.text(fr.node.Get("path"), wire.MaxPath))
 	fr.isStep = b.Place.IsStep()
 	if fr.exceedsLimits() {

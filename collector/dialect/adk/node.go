@@ -1,7 +1,6 @@
 package adk
 
 import (
-	"bytes"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -70,21 +69,8 @@ func (f *frame) hasModelData() bool {
 	return f.usageMetadata.Exists() || f.finishReason.Exists() || f.model.Exists()
 }
 
-// remotePrefix begins the members of the custom metadata in which an agent stores what it exchanged with a remote agent.
-const remotePrefix = "a2a:"
-
 // isRelayed reports whether the event passes on what a remote agent sent over A2A, and no model of this server
 // answered.
 //
 // Source: google/adk/a2a/agent/_remote_a2a_agent.py of google-adk 2.13.
-func (f *frame) isRelayed() bool {
-	if f.hasModelData() {
-		return false
-	}
-	for name := range f.customMetadata.Members() {
-		if bytes.HasPrefix(name.Text(), []byte(remotePrefix)) {
-			return true
-		}
-	}
-	return false
-}
+func (f *frame) isRelayed() bool { return f.remote.exists && !f.hasModelData() }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 // Types of frames. The protocol has no names for them.
@@ -14,6 +15,7 @@ const (
 	typePauses  = "pauses"  // an event with nothing but requests that pause calls
 	typeFailed  = "failed"  // an event with an error message and no error code
 	typeRelayed = "relayed" // an event of a remote agent (see frame.isRelayed)
+	typeEntries = "entries" // the same from Java's servers, with a list as custom metadata
 	typeOutput  = "output"  // an event that repeats its output (see frame.showsStepOutput)
 	typeError   = "error"
 
@@ -41,6 +43,9 @@ func (f *frame) typeOf(isWrapped bool) string {
 		kind = typePauses
 	case f.isRelayed():
 		kind = typeRelayed
+		if !isWrapped && f.customMetadata.Kind() == strictjson.Array {
+			kind = typeEntries
+		}
 	}
 	if isWrapped {
 		return wrappedTypes[kind]
@@ -57,9 +62,11 @@ var table = event.Table{
 	// all that A2A allows.
 	Envelopes: []string{
 		"event", "result", "rawEvent", "raw_event", "customMetadata", "custom_metadata", "a2a:request", "a2a:response", "params",
-		"task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "history", "parts", "metadata", "adk_custom_metadata",
+		"task", "updateEvent", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "history", "parts", "metadata",
+		"adk_custom_metadata",
 	},
 	EncodedMembers:  wire.ADKEncodedMembers,
+	EntryKeys:       wire.EntryKeys,
 	IgnoreEventName: true,              // the ADK's clients read only the data
 	KeptEvents:      []string{"error"}, // the Go server names its error frames
 	FailureData:     `{"error":"the run failed"}`,
@@ -76,6 +83,7 @@ var table = event.Table{
 		typeWrappedFailed:  {Client: true, Words: &words, Public: wrapped(&publicFailed)},
 		typeRelayed:        {Client: true, Words: &words, Public: &publicRelayed},
 		typeWrappedRelayed: {Client: true, Words: &words, Public: wrapped(&publicRelayed)},
+		typeEntries:        {Client: true, Words: &words, Public: &publicEntries},
 		typeOutput:         {Client: true, Words: &words, Public: &publicOutput},
 		typeWrappedOutput:  {Client: true, Words: &words, Public: wrapped(&publicOutput)},
 		typeError:          {Client: true, Public: &event.Rule{Members: map[string]*event.Rule{"error": {Replacement: `"the run failed"`, Fact: event.KindError}}}},
@@ -98,7 +106,7 @@ var words = event.Words{
 	},
 	Containers: []string{
 		"event", "outputTranscription", "output_transcription", "inputTranscription", "input_transcription", "customMetadata", "custom_metadata",
-		"a2a:request", "a2a:response", "params", "result", "task", "message", "statusUpdate", "artifactUpdate", "status", "artifact",
+		"a2a:request", "a2a:response", "params", "result", "task", "updateEvent", "message", "statusUpdate", "artifactUpdate", "status", "artifact",
 		"artifacts", "history", "parts", "actions", "compaction", "compactedContent", "compacted_content",
 	},
 	AuthorMembers:   []string{"author", "adk_author"},
@@ -199,14 +207,20 @@ var publicOutput = func() event.Rule {
 	return output
 }()
 
-// publicRelayed is publicEvent with the mark of a remote agent's event. Without it, the event looks like that of a model.
-var publicRelayed = func() event.Rule {
+// publicRelayed and publicEntries are publicEvent with the mark of a remote agent's event. Without it, the event looks like that of
+// a model. The mark has the form that the server's clients expect.
+var (
+	publicRelayed = withMark(`{"` + wire.A2AResponse + `":{}}`)
+	publicEntries = withMark(`[{"key":"` + wire.A2AResponse + `","stringValue":"{}"}]`)
+)
+
+func withMark(custom string) event.Rule {
 	relayed := publicEvent
 	relayed.Members = maps.Clone(relayed.Members)
-	mark := &event.Rule{Replacement: `{"` + remotePrefix + `response":{}}`}
+	mark := &event.Rule{Replacement: custom}
 	relayed.Members["customMetadata"], relayed.Members["custom_metadata"] = mark, mark
 	return relayed
-}()
+}
 
 // publicPauses is publicEvent with the IDs of the calls that are paused.
 var publicPauses = func() event.Rule {

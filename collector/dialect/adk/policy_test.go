@@ -2,10 +2,12 @@ package adk_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -138,6 +140,30 @@ var spellings = map[string]func(string) string{
 	"camel": func(e string) string { return e },
 	"snake": snake,
 	"rust":  func(e string) string { return `{"ui_protocol":"adk","event":` + snake(e) + `}` },
+	"java":  java,
+}
+
+// java turns the custom metadata of an event into a list of entries.
+func java(event string) string {
+	before, rest, found := strings.Cut(event, `"customMetadata":{`)
+	if !found {
+		return event
+	}
+	rest = "{" + rest
+	decoder := json.NewDecoder(strings.NewReader(rest))
+	custom := map[string]json.RawMessage{}
+	if decoder.Decode(&custom) != nil {
+		return event
+	}
+	var entries []string
+	for _, key := range slices.Sorted(maps.Keys(custom)) {
+		text := string(custom[key])
+		if text[0] != '"' {
+			text = strconv.Quote(text)
+		}
+		entries = append(entries, `{"key":"`+key+`","stringValue":`+text+`}`)
+	}
+	return before + `"customMetadata":[` + strings.Join(entries, ",") + `]` + rest[decoder.InputOffset():]
 }
 
 var camelName = regexp.MustCompile(`"[a-z]+([A-Z][a-z]+)+":`)

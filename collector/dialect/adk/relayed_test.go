@@ -6,11 +6,14 @@ import "testing"
 // data of a model. Without the metadata, such an event looks like that of a model.
 func TestRelayedEvents(t *testing.T) {
 	const remote, code = `"customMetadata":{"a2a:task_id":"t"},`, `"errorCode":"UNAVAILABLE"`
+	const java = `"customMetadata":[{"key":"a2a:response","stringValue":"{}"}],`
 	runDecode(t, []decodeCase{
 		{"pieces", []string{by(remote + partial + "," + parts(hi)), by(remote + partial + "," + parts(thought)), by(remote + whole + "," + parts(hi)), by(remote + parts(hi))},
 			[]string{`text "hi"`, `thought "hm"`, `text "hi"; final`, `text "hi"; final`}},
 		{"pieces with usage", []string{by(remote + partial + "," + used + "," + parts(hi)), by(remote + used + "," + stop + "," + parts(hi))},
 			[]string{`model_started; text "hi"`, ended + `; text "hi"; final`}},
+		{"pieces in Java", []string{by(java + partial + "," + parts(hi)), by(java + parts(hi))}, []string{`text "hi"`, `text "hi"; final`}},
+		{"other entries in Java", []string{by(`"customMetadata":[{"key":"x","stringValue":"a2a:response"}],` + partial + "," + parts(hi))}, []string{`model_started; text "hi"`}},
 		{"other metadata", []string{by(`"customMetadata":{"a2a":1},` + partial + "," + parts(hi))}, []string{`model_started; text "hi"`}},
 		{"pieces of a function", []string{`{"author":"w","nodeInfo":{"path":"w@1/f@1"},` + partial + "," + parts(hi) + `}`}, []string{`text "hi"`}},
 		{"an error", []string{by(remote + code)}, []string{`error agent_error code="UNAVAILABLE" from_code; final`}},

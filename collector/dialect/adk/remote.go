@@ -1,6 +1,8 @@
 package adk
 
 import (
+	"bytes"
+
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -18,22 +20,41 @@ var remoteFailures = map[string]event.Failure{
 
 // remoteAnswer is what an event says about the answer of a remote agent that it passes on.
 type remoteAnswer struct {
+	exists   bool // the event has a member that begins with remotePrefix
 	failure  event.Failure
 	code     strictjson.Value
 	thoughts wire.RelayedThoughts
 }
 
-// readRemote reads the A2A task, message or update in an event's custom metadata.
-func readRemote(b *event.Batch, custom strictjson.Value) (r remoteAnswer) {
-	v := b.Embedded(custom.Get("a2a:response"))
-	if !v.Exists() {
-		return r
+// remotePrefix begins the members of the custom metadata in which an agent stores what it exchanged with a remote agent.
+const remotePrefix = "a2a:"
+
+// readRemote reads the A2A task, message or update in an event's custom metadata. The user has no remote agent.
+func readRemote(b *event.Batch, custom strictjson.Value, isUser bool) (r remoteAnswer) {
+	for name, value := range wire.CustomMembers(b, custom) {
+		r.exists = r.exists || bytes.HasPrefix(name.Text(), []byte(remotePrefix))
+		if name.Is(wire.A2AResponse) && !isUser {
+			r.readStatus(b.Embedded(value))
+		}
 	}
-	status := v.Get("status")
-	r.failure = remoteFailures[string(status.Get("state").Text())]
-	r.code = firstOf(status.Get("message").Get("metadata").Get("adk_error_code"), v.Get("metadata").Get("adk_error_code"))
-	r.thoughts.AddCustom(b, custom)
+	if !isUser {
+		r.thoughts.AddCustom(b, b.JSON, custom)
+	}
 	return r
+}
+
+// readStatus reads the status in an answer. Java's agents send the event of their A2A client, which has the answer in a member.
+//
+// Source: a2a/src/main/java/com/google/adk/a2a/agent/RemoteA2AAgent.java of adk-java.
+func (r *remoteAnswer) readStatus(answer strictjson.Value) {
+	for _, v := range []strictjson.Value{answer, answer.Get("task"), answer.Get("updateEvent")} {
+		status := v.Get("status")
+		state := status.Get("state")
+		if failure := remoteFailures[string(state.Text())]; failure != event.NoFailure {
+			r.failure = failure
+		}
+		r.code = firstOf(r.code, firstOf(status.Get("message").Get("metadata").Get("adk_error_code"), v.Get("metadata").Get("adk_error_code")))
+	}
 }
 
 // applyRemote withholds the parts that are a remote agent's thoughts, and all parts if it failed. The filter removes the

@@ -1,6 +1,7 @@
 package adk
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -13,17 +14,18 @@ import (
 func TestStatements(t *testing.T) {
 	const layer = `{"confidence":0.92}`
 	for sent, want := range map[string]string{
-		by(`"proof_layer":` + layer):                            layer,
-		by(`"proofLayer":` + layer + `,"proof_layer":{}`):       layer,
-		by(`"customMetadata":{"proof_layer":` + layer + `}`):    layer,
-		by(`"custom_metadata":{"proofLayer":` + layer + `}`):    layer,
-		by(`"groundingMetadata":{"groundingChunks":[]}`):        `{"groundingChunks":[]}`,
-		by(`"citation_metadata":{"citations":[]},` + parts(hi)): `{"citations":[]}`,
+		by(`"proof_layer":` + layer):                                                             layer,
+		by(`"proofLayer":` + layer + `,"proof_layer":{}`):                                        layer,
+		by(`"customMetadata":{"proof_layer":` + layer + `}`):                                     layer,
+		by(`"custom_metadata":{"proofLayer":` + layer + `}`):                                     layer,
+		by(`"customMetadata":[{"key":"proofLayer","stringValue":` + strconv.Quote(layer) + `}]`): layer,
+		by(`"groundingMetadata":{"groundingChunks":[]}`):                                         `{"groundingChunks":[]}`,
+		by(`"citation_metadata":{"citations":[]},` + parts(hi)):                                  `{"citations":[]}`,
 		by(parts(hi)): "",
 	} {
 		var fr frame
 		fr.read(value(t, sent))
-		s := fr.statements()
+		s := fr.statements(new(event.Batch))
 		got := ""
 		for _, v := range []strictjson.Value{s.Layer, s.Grounding, s.Citations} {
 			if v.Exists() {

@@ -138,8 +138,8 @@ func (f *frame) read(v strictjson.Value) {
 var authorMember = []string{"author"}
 
 // statements returns what the event states about its answer besides the content.
-func (f *frame) statements() event.Statements {
-	layer := firstOf(f.proofLayer, f.customMetadata.First("proofLayer", "proof_layer"))
+func (f *frame) statements(b *event.Batch) event.Statements {
+	layer := firstOf(f.proofLayer, wire.CustomMember(b, f.customMetadata, "proofLayer", "proof_layer"))
 	return event.Statements{Layer: layer, Grounding: f.grounding, Citations: f.citations}
 }
 

@@ -112,7 +112,7 @@ func appendWithin(calls []wire.NamedCall, place strictjson.Value) []wire.NamedCa
 
 // appendRemote appends the calls in the answer of a remote agent.
 func (f *frame) appendRemote(calls []wire.NamedCall, b *event.Batch) []wire.NamedCall {
-	for _, value := range b.Embedded(f.customMetadata).Members() {
+	for _, value := range wire.CustomMembers(b, f.customMetadata) {
 		calls = wire.AppendNested(calls, b.Embedded(value))
 	}
 	return calls

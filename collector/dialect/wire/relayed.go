@@ -22,19 +22,24 @@ type RelayedThoughts struct {
 func (r *RelayedThoughts) AddMetadata(b *event.Batch, v strictjson.Value) {
 	for m := range WithMetadata(v) {
 		if m.InMetadata && lenient.MatchesAny(m.Name.Text(), customMetadata) {
-			r.AddCustom(b, m.Value)
+			r.AddCustom(b, v, m.Value)
 		}
 	}
 }
 
-var customMetadata = []string{"adk_custom_metadata"}
-
-// AddCustom adds the answer, an A2A task, message or update, in the custom metadata of an ADK event.
-func (r *RelayedThoughts) AddCustom(b *event.Batch, custom strictjson.Value) {
-	answer := b.Embedded(b.Embedded(custom).Get("a2a:response"))
-	_, isMarked := FindThoughtMark(answer)
-	r.isMarked = r.isMarked || isMarked
-	r.addTexts(b, answer, false)
+// AddCustom adds the answers in the custom metadata of an ADK event. object has the event's content: the authors of the
+// answers are authors of its texts too.
+func (r *RelayedThoughts) AddCustom(b *event.Batch, object, custom strictjson.Value) {
+	b.AddAuthors(object, authorsIn(b, nil, custom)...)
+	for name, value := range CustomMembers(b, custom) {
+		if !name.Is(A2AResponse) {
+			continue
+		}
+		answer := b.Embedded(value)
+		_, isMarked := FindThoughtMark(answer)
+		r.isMarked = r.isMarked || isMarked
+		r.addTexts(b, answer, false)
+	}
 }
 
 // Any reports whether an answer has a mark of a thought.

@@ -41,6 +41,7 @@ var adkPayload = []adkAttempt{
 	{name: "kind in a tool's answer", wire: data(adkEvent(adkParts(`{"text":"hello"}`, `{"functionResponse":{"id":"c1","name":"f","response":{"result":{"kind":"internal:x",`+unheard+`}}}}`))), public: passed, client: passed, why: "results are payload"},
 	{name: "arguments of Rust", wire: data(adkEvent(adkParts(`{"text":"hello"}`, `{"id":"c1","name":"f","args":{`+unheard+`}}`))), public: passed, client: passed, why: "arguments are payload"},
 	{name: "custom metadata in a string, nothing internal", wire: data(adkEvent(hello, `"customMetadata":{"a2a:response":{"metadata":{"adk_custom_metadata":"{\"x\": \"internal\"}"}},`+unheard+`}`)), public: passed, client: passed, why: "its client's own"},
+	{name: "an entry of Java's custom metadata, nothing internal", wire: data(adkEvent(hello, `"customMetadata":[{"key":"x","stringValue":"internal","type":"y"}],`+unheard)), public: passed, client: passed, why: "its client's own"},
 	{name: "custom metadata, nothing internal", wire: data(adkEvent(hello, `"customMetadata":{`+unheard+`}`)), public: passed, client: passed, why: "its client's own"},
 	{name: "thought", wire: data(adkEvent(adkParts(`{"text":"hello"}`, `{"text":"`+canary+`","thought":true}`))), public: passed, client: passed, why: "thoughts are let out here"},
 	{name: "thought, as a string says", wire: data(adkEvent(adkParts(`{"text":"hello"}`, `{"text":"`+canary+`","thought":"true"}`))), public: passed, client: passed, why: "thoughts are let out here"},

@@ -58,13 +58,17 @@ func (w *wordScan) findsExcluded(v strictjson.Value, by speaker, hasWords bool) 
 			return true // even without words it shows that there was a thought
 		}
 	}
+	key := lenient.EntryKey(w.batch.Table, v)
 	for name, value := range v.Members() {
 		text := name.Text()
+		if key.Exists() && lenient.IsEntryValue(text) {
+			text = key.Text()
+		}
 		if hasWords && w.isExcludedMember(text, value, by) || lenient.MatchesAny(text, w.rules.Lists) && hasString(value) && w.isExcluded(by.textKind, by) {
 			return true
 		}
 		contains := isClient && lenient.MatchesAny(text, w.rules.ClientContainers) || lenient.MatchesAny(text, w.rules.Containers)
-		if (contains || searchesAll) && w.findsExcluded(value, by, contains) {
+		if (contains || searchesAll) && w.findsExcluded(value, by, contains) || contains && w.findsEncoded(text, value, by) {
 			return true
 		}
 	}
@@ -74,6 +78,15 @@ func (w *wordScan) findsExcluded(v strictjson.Value, by speaker, hasWords bool) 
 		}
 	}
 	return false
+}
+
+// findsEncoded is findsExcluded for JSON in a string.
+func (w *wordScan) findsEncoded(name []byte, value strictjson.Value, by speaker) bool {
+	if value.Kind() != strictjson.String || !lenient.MatchesAny(name, w.batch.Table.EncodedMembers) {
+		return false
+	}
+	var doc strictjson.Doc
+	return doc.Parse(value.Text(), lenient.MaxEncodedDepth) == nil && w.findsExcluded(doc.Root(), by, true)
 }
 
 // hasString reports whether v is a string, or a list with a string that is not within an object.

@@ -56,6 +56,10 @@ var repeatedWords = []struct{ name, dialect, wire string }{
 	{"output", "adk", data(`{"invocationId":"e-1","author":"bad","output":"hello"}`)},
 	{"output, an object", "adk", data(`{"invocationId":"e-1","author":"bad","output":{"answer":"hello"}}`)},
 	{"remote answer", "adk", data(`{"invocationId":"e-1","author":"bad","customMetadata":{"a2a:response":{"kind":"message","messageId":"m","role":"agent","parts":[{"kind":"text","text":"hello"}]}}}`)},
+	{"remote answer in Java", "adk", data(`{"invocationId":"e-1","author":"bad","customMetadata":[{"key":"a2a:response","stringValue":"{\"parts\":[{\"text\":\"hello\"}]}"}]}`)},
+	{"remote answer by another in Java", "adk", data(`{"invocationId":"e-1","author":"good","content":{"parts":[{"text":"hello"}]},"customMetadata":[{"key":"a2a:response","stringValue":"{\"metadata\":{\"adk_author\":\"bad\"}}"}]}`)},
+	{"remote answer by another in a string", "adk", data(`{"invocationId":"e-1","author":"good","content":{"parts":[{"text":"hello"}]},"customMetadata":{"a2a:response":"{\"metadata\":{\"adk_author\":\"bad\"}}"}}`)},
+	{"remote answer by somebody", "adk", data(`{"invocationId":"e-1","author":"good","content":{"parts":[{"text":"hello"}]},"customMetadata":"{'a2a:response': {'adk_author': 'bad'}}"}`)},
 	{"remote answer by another", "adk", data(`{"invocationId":"e-1","author":"good","customMetadata":{"a2a:response":{"parts":[{"text":"hello"}],"metadata":{"adk_author":"bad"}}}}`)},
 }
 
