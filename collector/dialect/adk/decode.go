@@ -21,8 +21,8 @@ type decoder struct {
 	last           *response            // of the last event's speaker
 	pending        pending
 	pauses         wire.Pauses
-	errorReported  bool              // an event reported a failure, which an error frame may repeat
-	lastError      errorEvent        // the last event with an error code
+	errorReported  bool // an event reported a failure, which an error frame may repeat
+	errors         errorEvents
 	lastBranches   map[string]string // each agent's last branch
 	transferTarget string            // target of the last transfer until it speaks
 	lastWholeID    uint64            // hash of the id of the last event that was not partial; 0 if it had none
@@ -45,18 +45,18 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		b.Rejected = f.Malformed
 		if message, ok := bytes.CutPrefix(f.Data, brokenError); ok {
 			b.Run = d.run
-			d.addErrorFrame(message, wire.TextCode(message), false, b)
+			d.addErrorFrame(message, wire.TextCode(message), errorEvent{}, false, b)
 		}
 	case fr.errorValue.Exists() && isErrorFrame(v):
 		b.Run, b.Type = d.run, typeError
 		b.PublicForm = d.withheld.mayQuote(fr.errorValue, fr.errorDetails.Get("error_message"))
 		b.Time = wire.Time(fr.errorDetails.Get("timestamp"))
 		code := wire.MostSpecific(wire.Code(fr.errorDetails.Get("error_type")), wire.ErrorCode(fr.errorValue))
-		repeats := d.lastError.isRepeatedBy(fr.errorDetails.Get("error_message"))
+		repeated, repeats := d.errors.repeatedBy(fr.errorDetails.Get("error_message"))
 		if repeats { // the code in the frame is only the class of the exception
-			code = wire.MostSpecific(d.lastError.code, code)
+			code = wire.MostSpecific(repeated.code, code)
 		}
-		d.addErrorFrame(fr.errorValue.Text(), code, repeats && d.lastError.ofTool, b)
+		d.addErrorFrame(fr.errorValue.Text(), code, repeated, repeats, b)
 	case !fr.isEvent():
 		b.Rejected = event.ReasonShape
 	default:
@@ -145,7 +145,7 @@ func (d *decoder) runID(v strictjson.Value) string {
 		clear(d.responses)
 		clear(d.lastBranches)
 		d.last = nil
-		d.pending, d.transferTarget, d.errorReported, d.lastError, d.lastWholeID = nil, "", false, errorEvent{}, 0
+		d.pending, d.transferTarget, d.errorReported, d.errors, d.lastWholeID = nil, "", false, nil, 0
 		d.pauses = wire.Pauses{}
 	}
 	return d.run
@@ -194,7 +194,8 @@ func (d *decoder) addWhole(fr *frame, b *event.Batch) {
 	}
 	if failure != event.NoFailure {
 		code = fr.code()
-		d.errorReported, d.lastError = true, newErrorEvent(failure, code, fr.errorMessage)
+		d.errorReported = true
+		d.errors.add(fr.errorMessage, errorEvent{code, failure == event.ToolError})
 	}
 	d.addResponse(fr, r, failure, code, calls, b)
 	d.addPauses(fr, b)

@@ -9,27 +9,32 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// errorEvent is what is kept of an event with an error code, for isRepeatedBy.
+// errorEvents are the events with an error code, by the hash of the message. There are at most maxPending.
+type errorEvents map[uint64]errorEvent
+
 type errorEvent struct {
-	code    string
-	message uint64 // hash of the message; 0 if there is none
-	ofTool  bool   // a tool failed, even if it is not known which
+	code   string
+	ofTool bool // a tool failed, even if it is not known which
 }
 
 var seed = maphash.MakeSeed()
 
-func newErrorEvent(failure event.Failure, code string, message strictjson.Value) errorEvent {
-	e := errorEvent{code: code, ofTool: failure == event.ToolError}
-	if text := message.Text(); len(text) > 0 {
-		e.message = maphash.Bytes(seed, text)
+func (e *errorEvents) add(message strictjson.Value, one errorEvent) {
+	text := message.Text()
+	if len(text) == 0 || len(*e) >= maxPending {
+		return
 	}
-	return e
+	if *e == nil {
+		*e = make(errorEvents)
+	}
+	(*e)[maphash.Bytes(seed, text)] = one
 }
 
-// isRepeatedBy reports whether an error frame with a message repeats the event. ADK 2 reports most errors twice: as an
-// event and then as an error frame.
-func (e errorEvent) isRepeatedBy(message strictjson.Value) bool {
-	return e.message != 0 && newErrorEvent(event.NoFailure, "", message).message == e.message
+// repeatedBy returns the event that an error frame with a message repeats. ADK 2 reports most errors twice: as an event and
+// then as an error frame, with other events between them if steps of a workflow run in parallel.
+func (e errorEvents) repeatedBy(message strictjson.Value) (one errorEvent, repeats bool) {
+	one, repeats = e[maphash.Bytes(seed, message.Text())]
+	return one, repeats
 }
 
 func addErrorCode(failure event.Failure, code string, b *event.Batch) *event.Event {
@@ -49,10 +54,10 @@ func (d *decoder) rejectsTarget(fr *frame) bool {
 
 // addErrorFrame reports an error of the run. If calls have no response, the error is about one of them (see
 // wire.FailedCall), unless it only repeats a tool's. If the message names the target of the last transfer, that agent does
-// not exist.
-func (d *decoder) addErrorFrame(message []byte, code string, repeatsTool bool, b *event.Batch) {
+// not exist. If the error repeats that of an event, the agent that spoke last need not have failed.
+func (d *decoder) addErrorFrame(message []byte, code string, repeated errorEvent, repeats bool, b *event.Batch) {
 	switch {
-	case repeatsTool:
+	case repeated.ofTool:
 	case len(d.pending) > 0:
 		d.failCall(d.pending, message, code, b)
 	case wire.APIErrorCode(message) != "" && !d.errorReported:
@@ -60,7 +65,7 @@ func (d *decoder) addErrorFrame(message []byte, code string, repeatsTool bool, b
 		e.Error, e.Code = event.ModelError, code
 	}
 	e := b.Add(event.KindError)
-	if e.Error, e.Code = event.AgentError, code; d.transferTarget != "" && bytes.Contains(message, []byte(d.transferTarget)) {
+	if e.Error, e.Code, e.Elsewhere = event.AgentError, code, repeats; d.transferTarget != "" && bytes.Contains(message, []byte(d.transferTarget)) {
 		e.Name = d.transferTarget
 	}
 }

@@ -8,6 +8,7 @@ func TestRepeatedErrors(t *testing.T) {
 		two     = `{"functionCall":{"id":"c2","name":"nap","args":{}}}`
 		started = `model_ended finish="STOP"; tool_started name="look" call="c1" {}; tool_started name="nap" call="c2" {}`
 		failed  = `error agent_error code="ValueError"`
+		again   = failed + " elsewhere"
 	)
 	raise := func(message string) string { return by(raised + `,"errorMessage":"` + message + `"`) }
 	frame := func(message string) string {
@@ -16,11 +17,12 @@ func TestRepeatedErrors(t *testing.T) {
 	calls := by(stop + "," + parts(call, two))
 	ambiguous := `error tool_error code="ValueError" from_code; final`
 	runDecode(t, []decodeCase{
-		{"of a call that it names", []string{calls, raise("look failed"), frame("look failed")}, []string{started, `tool_ended name="look" call="c1" ` + toolRaised, failed}},
-		{"of an unknown call", []string{calls, raise("no luck"), frame("no luck")}, []string{started, ambiguous, failed}},
+		{"of a call that it names", []string{calls, raise("look failed"), frame("look failed")}, []string{started, `tool_ended name="look" call="c1" ` + toolRaised, again}},
+		{"of an unknown call", []string{calls, raise("no luck"), frame("no luck")}, []string{started, ambiguous, again}},
 		{"of another error", []string{calls, raise("look failed"), frame("no luck")}, []string{started, `tool_ended name="look" call="c1" ` + toolRaised, `tool_ended name="nap" call="c2" tool_error code="ValueError"; ` + failed}},
 		{"of a word in a longer one", []string{calls, raise("outlook of looks"), frame("x")}, []string{started, ambiguous, failed}},
 		{"of a word after a longer one", []string{calls, raise("outlook: 'look'")}, []string{started, `tool_ended name="look" call="c1" ` + toolRaised}},
-		{"of a model", []string{by(raised + `,"errorMessage":"m"`), frame("m")}, []string{modelRaised, failed}},
+		{"of a model", []string{by(raised + `,"errorMessage":"m"`), frame("m")}, []string{modelRaised, again}},
+		{"after another error", []string{by(raised + `,"errorMessage":"m"`), by(raised + `,"errorMessage":"n"`), frame("m")}, []string{modelRaised, modelRaised, again}},
 	})
 }
