@@ -252,6 +252,7 @@ func (r *openRun) taskEnded(op *Operation, e *event.Event, b *event.Batch) {
 // requestInput opens a request for input. owner is the operation that waits for the answer.
 func (r *openRun) requestInput(e *event.Event, owner *Operation) {
 	if in := r.inputs[e.CallID]; in != nil && in.Status == InputOpen {
+		in.reopen()
 		return
 	}
 	in := &InputRequest{ID: e.CallID, Kind: e.Input, Routing: e.Routing, Status: InputOpen, Requested: r.now, expires: e.ExpiresIn, owner: owner}
@@ -297,6 +298,14 @@ func (r *openRun) abandonInputs(owner *Operation) {
 func (in *InputRequest) resolve() {
 	if !in.abandoned {
 		in.owner.openInputs--
+	}
+}
+
+// reopen makes the owner of an abandoned request wait again.
+func (in *InputRequest) reopen() {
+	if in.abandoned {
+		in.abandoned = false
+		in.owner.openInputs++
 	}
 }
 

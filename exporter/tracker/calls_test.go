@@ -362,4 +362,13 @@ func TestPendingInputs(t *testing.T) {
 	if goesOn.Status != "completed" || goesOn.Inputs[0].Status != "open" {
 		t.Errorf("%s, input %s", goesOn.Status, goesOn.Inputs[0].Status)
 	}
+	asked = at2("app", "app@1", "", responds("m"), callsOutside("c1", "approve"), final)
+	again := func(b *event.Batch) {
+		e := b.Add(event.KindInputRequested)
+		e.CallID, e.Input = "c1", event.InputTool
+	}
+	waitsAgain := follow(t, proxied(), asked, at2("app", "app@1", "", pending), at2("app", "app@1", "", concludes), at2("app", "app@1", "", again))
+	if waitsAgain.Status != "interrupted" || len(waitsAgain.Inputs) != 1 {
+		t.Errorf("after the request again: %s, %d inputs", waitsAgain.Status, len(waitsAgain.Inputs))
+	}
 }

@@ -23,9 +23,10 @@ type decoder struct {
 	pauses         wire.Pauses
 	errorReported  bool // an event reported a failure, which an error frame may repeat
 	errors         errorEvents
-	lastBranches   map[string]string // each agent's last branch
-	transferTarget string            // target of the last transfer until it speaks
-	lastWholeID    uint64            // hash of the id of the last event that was not partial; 0 if it had none
+	lastBranches   map[string]string    // each agent's last branch
+	transferTarget string               // target of the last transfer until it speaks
+	lastWholeID    uint64               // hash of the id of the last event that was not partial; 0 if it had none
+	remoteCalls    wire.Set[remoteCall] // calls of remote agents
 	withheld       withheld
 }
 
@@ -146,7 +147,7 @@ func (d *decoder) runID(v strictjson.Value) string {
 		clear(d.lastBranches)
 		d.last = nil
 		d.pending, d.transferTarget, d.errorReported, d.errors, d.lastWholeID = nil, "", false, nil, 0
-		d.pauses = wire.Pauses{}
+		d.pauses, d.remoteCalls = wire.Pauses{}, wire.Set[remoteCall]{}
 	}
 	return d.run
 }
@@ -206,7 +207,7 @@ func (d *decoder) addWhole(fr *frame, b *event.Batch) {
 	if e := addErrorCode(failure, code, b); e != nil && failure == event.AgentError && !fr.lacksModel {
 		e.Name = d.transferTarget
 	}
-	if fr.isFinal() {
+	if fr.isFinal() && !fr.waitsAgain {
 		b.Add(event.KindFinal)
 	}
 }
@@ -289,6 +290,13 @@ func (d *decoder) addPart(p part, fr *frame, b *event.Batch) {
 
 func (d *decoder) addCall(p part, fr *frame, b *event.Batch) {
 	name, id := d.name(p.name), dialect.Name(p.id.String())
+	if d.repeatsRemoteCall(id, fr, b) {
+		if fr.isLongRunning(p.id) { // a text since may have looked like a final answer
+			e := b.Add(event.KindInputRequested)
+			e.CallID, e.Input, fr.waitsAgain = id, event.InputTool, true
+		}
+		return
+	}
 	if wire.IsInputRequest(name) {
 		e := b.Add(event.KindInputRequested)
 		e.CallID, e.Input = id, wire.InputKind(name, p.body)

@@ -23,3 +23,25 @@ func TestRelayedEvents(t *testing.T) {
 			[]string{`text "hi"; input_requested call="q" clarification prompt="When?"; final`}},
 	})
 }
+
+// TestRepeatedRemoteCalls repeats calls of a remote agent in the answer that says for which of them it waits.
+func TestRepeatedRemoteCalls(t *testing.T) {
+	state := func(state, more string) string {
+		return by(`"customMetadata":{"a2a:response":{"status":{"state":"` + state + `"}}},"longRunningToolIds":["c2"],` + more)
+	}
+	const ask = `{"functionCall":{"id":"c2","name":"ask","args":{}}}`
+	const pending = `{"functionResponse":{"id":"c2","name":"ask","response":{"status":"pending"}}}`
+	const started = `tool_started name="look" call="c1" settled {}; tool_started name="ask" call="c2" long_running settled {}; final`
+	const answered = `tool_ended name="look" call="c1" settled {}; tool_ended name="ask" call="c2" pending settled {"status":"pending"}; final`
+	const waits, answer, said = `input_requested call="c2" tool`, `{"functionResponse":{"id":"c1","name":"look","response":{}}}`, `text "hi"; final`
+	calls, results := parts(call, ask), parts(answer, pending)
+	runDecode(t, []decodeCase{
+		{"in 1.0", []string{state("TASK_STATE_WORKING", calls), state("TASK_STATE_WORKING", results), state("TASK_STATE_WORKING", parts(hi)), state("TASK_STATE_INPUT_REQUIRED", calls)},
+			[]string{started, answered, said, waits}},
+		{"in 0.3", []string{state("working", calls), state("auth-required", calls)}, []string{started, waits}},
+		{"for the first time", []string{state("input-required", calls)}, []string{started}},
+		{"in a task that works", []string{state("working", calls), state("working", calls)}, []string{started, started}},
+		{"of this server", []string{by(`"longRunningToolIds":["c2"],` + calls), state("input-required", calls)},
+			[]string{`tool_started name="look" call="c1" {}; tool_started name="ask" call="c2" long_running {}; final`, started}},
+	})
+}

@@ -2,6 +2,7 @@ package adk
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
@@ -18,10 +19,14 @@ var remoteFailures = map[string]event.Failure{
 	"canceled": event.AgentError, "TASK_STATE_CANCELED": event.AgentError, "TASK_STATE_CANCELLED": event.AgentError,
 }
 
+// remoteWaits are the states of a task that waits for input or a credential.
+var remoteWaits = []string{"input-required", "TASK_STATE_INPUT_REQUIRED", "auth-required", "TASK_STATE_AUTH_REQUIRED"}
+
 // remoteAnswer is what an event says about the answer of a remote agent that it passes on.
 type remoteAnswer struct {
 	exists   bool // the event has a member that begins with remotePrefix
 	failure  event.Failure
+	waits    bool // the task waits for input or a credential
 	code     strictjson.Value
 	thoughts wire.RelayedThoughts
 }
@@ -53,6 +58,7 @@ func (r *remoteAnswer) readStatus(answer strictjson.Value) {
 		if failure := remoteFailures[string(state.Text())]; failure != event.NoFailure {
 			r.failure = failure
 		}
+		r.waits = r.waits || slices.ContainsFunc(remoteWaits, state.Is)
 		r.code = firstOf(r.code, firstOf(status.Get("message").Get("metadata").Get("adk_error_code"), v.Get("metadata").Get("adk_error_code")))
 	}
 }
@@ -79,3 +85,20 @@ func (f *frame) applyRemote(b *event.Batch) {
 		}
 	}
 }
+
+// repeatsRemoteCall reports whether an event has a call of a remote agent again. The answer of a task that waits has the calls
+// for which it waits, and those made with them, whatever their responses.
+//
+// Source: google/adk/a2a/converters/event_converter.py and agent/_remote_a2a_agent.py of google-adk 2.13.
+func (d *decoder) repeatsRemoteCall(id string, fr *frame, b *event.Batch) bool {
+	if id == "" || !fr.isRelayed() {
+		return false
+	}
+	call := remoteCall{placeKey(b), id}
+	repeats := fr.remote.waits && d.remoteCalls.Contains(call)
+	d.remoteCalls.Add(call)
+	return repeats
+}
+
+// remoteCall is a call in an answer of a remote agent.
+type remoteCall struct{ place, id string }
