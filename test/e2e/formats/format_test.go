@@ -175,7 +175,7 @@ func textMembers(data []byte) map[string]string {
 					of = id
 				}
 			}
-			if id, is := v["id"].(string); is && v["type"] == "AIMessageChunk" { // LangGraph's messages are named so
+			if id, is := v["id"].(string); is && (v["type"] == "AIMessageChunk" || v["type"] == "text-delta") { // messages of LangGraph and texts of the AI SDK
 				of = id
 			}
 			for _, name := range slices.Sorted(maps.Keys(v)) {
