@@ -94,6 +94,7 @@ func TestKindsOfADK(t *testing.T) {
 		{"text of the agent that was handed to", []string{parts(handing) + usage, `"id":"f2",` + parts(handed) + `,"actions":{"transferToAgent":"advisor"}`}, `"author":"advisor",` + parts(`{"text":"Hi."}`)},
 		{"text in a branch", said, `"author":"advisor","branch":"helper.advisor",` + parts(`{"text":"Hi."}`)},
 		{"text of a remote agent, partial", said, parts(`{"text":"Hi."}`) + `,"partial":true,"customMetadata":{"a2a:task_id":"secret"}`},
+		{"text of a remote agent, of Java", said, parts(`{"text":"Hi."}`) + `,"partial":true,"customMetadata":[{"key":"a2a:task_id","stringValue":"secret"}]`},
 		{"question of a remote agent", said, parts(`{"functionCall":{"id":"q1","name":"mock_function_call_for_required_user_input","args":{"input_required":"secret"}}}`) + `,"longRunningToolIds":["q1"],"customMetadata":{"a2a:task_id":"secret"}`},
 		{"output of a function in JavaScript", said, parts(`{"text":"secret"}`) + `,"output":"secret","nodeInfo":{"path":"flow.helper","outputFor":["flow.helper"]}`},
 		{"artifact", said, `"actions":{"artifactDelta":{"report.pdf":0}}`},
