@@ -84,7 +84,7 @@ var adkNames = []adkAttempt{
 	{name: "custom metadata of Python with an escape", wire: data(adkEvent(hello, `"custom_metadata":"{\"x\":NaN,\"kind\":\"\\u0069nternal:x\"}",`+unheard)), public: internal, client: internal},
 	{name: "an entry of Java's custom metadata", wire: data(adkEvent(hello, `"customMetadata":[{"key":"type","stringValue":"internal:x"}],`+unheard)), public: internal, client: internal},
 	{name: "an entry with an event's name", wire: data(adkEvent(hello, `"customMetadata":[{"key":"event","stringListValue":{"values":["internal:x"]}}],`+unheard)), public: internal, client: internal},
-	{name: "an entry with two keys", wire: data(adkEvent(hello, `"customMetadata":[{"key":"x","Key ":"kind","stringValue":"internal:x"}],`+unheard)), public: internal, client: internal},
+	{name: "an entry with two keys", wire: data(adkEvent(hello, `"customMetadata":[{"key":"kind","Key ":"x","stringValue":"internal:x"}],`+unheard)), public: internal, client: internal},
 	{name: "an entry of metadata in a string", wire: data(adkEvent(hello, `"customMetadata":"[{\"key\":\"kind\",\"stringValue\":\"internal:x\"}]",`+unheard)), public: internal, client: internal},
 	{name: "a remote agent's answer in an entry", wire: data(adkEvent(hello, `"customMetadata":[{"key":"a2a:response","stringValue":"{\"task\":{\"metadata\":{\"kind\":\"internal:x\"}}}"}],`+unheard)), public: internal, client: internal},
 	{name: "a remote agent's update in an entry", wire: data(adkEvent(hello, `"customMetadata":[{"key":"a2a:response","stringValue":"{\"updateEvent\":{\"metadata\":{\"kind\":\"internal:x\"}}}"}],`+unheard)), public: internal, client: internal},
