@@ -232,6 +232,7 @@ type Rule struct {
 	Elements         *Rule            // for each element of an array
 	String           *Rule            // for a string, instead of the rest of the rule
 	ByType           map[string]*Rule // for an object whose member `type` has this value ("": none), instead of the rest of the rule
+	TypePath         []string         // the path from the object to the member that ByType is about, if it is not `type`
 	AnyMember        *Rule            // for each member of an object whose names are data and not in Members; of its scalars, only integers are allowed
 	Form             Form             // of strings, and of the names that AnyMember allows
 	Replacement      string           // JSON that always replaces the value, unless it is null

@@ -377,9 +377,6 @@ func (d *decoder) addResponse(t *task, m adkMetadata, p part, b *event.Batch) {
 func (t *task) addPauses(m adkMetadata, b *event.Batch) {
 	confirmations := m.actions.First("requestedToolConfirmations", "requested_tool_confirmations")
 	credentials := m.actions.First("requestedAuthConfigs", "requested_auth_configs")
-	if b.Type == typeResults && confirmations.Len()+credentials.Len() > 0 {
-		b.Type = typeWaits
-	}
 	for _, asked := range []strictjson.Value{confirmations, credentials} {
 		for name := range asked.Members() {
 			id := dialect.Name(name.String())

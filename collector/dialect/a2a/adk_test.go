@@ -195,9 +195,9 @@ func TestADKEvents(t *testing.T) {
 		{"a question with a schema", []string{statusIs("input-required", strings.Replace(calls("e", "adk_request_input", true), `"agent_name":"x"`, `"response_schema":{}`, 1), adkEvent(""))},
 			[]string{`awaited agent="a"; input_requested call="e" data`}},
 		{"a call that waits for a credential", []string{statusIs("working", toolResult("c", "f", `{"error":"sign in"}`), adkEvent(`,"adk_actions":{"requestedAuthConfigs":{"c":{}}}`))},
-			[]string{`waits agent="a"; tool_paused call="c"; tool_ended name="f" call="c" tool_error {"error":"sign in"}`}},
+			[]string{`results agent="a"; tool_paused call="c"; tool_ended name="f" call="c" tool_error {"error":"sign in"}`}},
 		{"a call that waits for a confirmation", []string{statusIs("working", toolResult("c", "f", `{"error":"confirm"}`), adkEvent(`,"adk_actions":{"requestedToolConfirmations":{"c":{"hint":"?"}}}`))},
-			[]string{`waits agent="a"; tool_paused call="c"; tool_ended name="f" call="c" tool_error {"error":"confirm"}`}},
+			[]string{`results agent="a"; tool_paused call="c"; tool_ended name="f" call="c" tool_error {"error":"confirm"}`}},
 		{"a call whose request says that it waits", []string{
 			statusIs("working", calls("c", "f", false), adkEvent("")),
 			statusIs("working", pauses("q", "adk_request_confirmation", `"originalFunctionCall":{"id":"c"}`), adkEvent("")),
@@ -205,20 +205,20 @@ func TestADKEvents(t *testing.T) {
 			statusIs("input-required", pauses("q", "adk_request_confirmation", `"originalFunctionCall":{"id":"c"}`), adkEvent("")),
 			statusIs("working", toolResult("c", "f", `{"error":"no"}`), adkEvent("")),
 		}, []string{
-			`calls agent="a"; tool_started name="f" call="c" ` + args, `pauses agent="a"; input_requested call="q" confirmation; tool_paused call="c"`,
+			`calls agent="a"; tool_started name="f" call="c" ` + args, `calls agent="a"; input_requested call="q" confirmation; tool_paused call="c"`,
 			`results agent="a"; tool_paused call="c"; tool_ended name="f" call="c" tool_error {"error":"confirm"}`, `awaited agent="a"; other`,
 			`results agent="a"; input_answered call="q"; tool_ended name="f" call="c" tool_error {"error":"no"}`,
 		}},
 		{"a call whose request for a credential says so", []string{
 			statusIs("working", pauses("q", "adk_request_credential", `"function_call_id":"c"`), adkEvent("")),
 			statusIs("working", toolResult("c", "f", `{}`)+","+toolResult("d", "g", `{}`), adkEvent("")),
-		}, []string{`pauses agent="a"; input_requested call="q" credential`, `results agent="a"; tool_paused call="c"; tool_ended name="f" call="c" {}; tool_ended name="g" call="d" {}`}},
+		}, []string{`calls agent="a"; input_requested call="q" credential`, `results agent="a"; tool_paused call="c"; tool_ended name="f" call="c" {}; tool_ended name="g" call="d" {}`}},
 		{"a request that was answered first", []string{
 			statusIs("working", pauses("q", "adk_request_credential", `"functionCallId":"c"`), adkEvent("")),
 			statusIs("working", toolResult("q", "adk_request_credential", `{}`), adkEvent("")), statusIs("working", toolResult("c", "f", `{}`), adkEvent("")),
-		}, []string{`pauses agent="a"; input_requested call="q" credential`, `results agent="a"; input_answered call="q"`, `results agent="a"; tool_ended name="f" call="c" {}`}},
+		}, []string{`calls agent="a"; input_requested call="q" credential`, `results agent="a"; input_answered call="q"`, `results agent="a"; tool_ended name="f" call="c" {}`}},
 		{"the user's part", []string{bindings["0.3, JSON-RPC"]("status-update", `"taskId":"t","contextId":"c","status":{"state":"working","message":{"role":"user","parts":[`+text("secret")+`,`+toolResult("c", "f", `{}`)+`]}},"metadata":{"adk_author":"user"}`)},
-			[]string{`working; tool_ended name="f" call="c" ends_agent {}`}},
+			[]string{`results; tool_ended name="f" call="c" ends_agent {}`}},
 		{"a repeat without the branch of the event", []string{
 			statusIs("working", text("hi"), adkEvent(usage+`,"adk_event_id":"1","adk_branch":"p.a"`)), piece("x", text("hi"), last+adkEvent(`,"adk_event_id":"1"`)),
 			statusIs("working", text("ho"), adkEvent(`,"adk_event_id":"2"`)),

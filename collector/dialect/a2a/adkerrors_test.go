@@ -64,7 +64,7 @@ func TestADKErrors(t *testing.T) {
 			[]string{call, `calls agent="a"; tool_started name="g" call="d" {"agent_name":"x"}`, raised, `working; error agent_error code="ValueError"; run_ended agent_error code="ValueError" awaits_outcome`}},
 		{"a status without a code while a call waits for a confirmation", []string{
 			asks, statusIs("working", pauses("q", "adk_request_confirmation", `"originalFunctionCall":{"id":"c"}`), adkEvent("")), statusIs("failed", text("x"), ""),
-		}, []string{call, `pauses agent="a"; input_requested call="q" confirmation; tool_paused call="c"`, ended}},
+		}, []string{call, `calls agent="a"; input_requested call="q" confirmation; tool_paused call="c"`, ended}},
 	})
 }
 
@@ -89,7 +89,7 @@ func TestErrorsWithContent(t *testing.T) {
 			[]string{`working agent="a"; ` + model, `working agent="a"; text "hi"`}},
 		{"a refusal after a thought and a call", []string{
 			message("working", "SAFETY", safety), statusIs("working", `{"text":"hm","metadata":{"adk_thought":true}},`+calls("c", "f", false), safety),
-		}, []string{`working agent="a"; ` + model, `working agent="a"; thought "hm"; tool_started name="f" call="c" {"agent_name":"x"}`}},
+		}, []string{`working agent="a"; ` + model, `calls agent="a"; thought "hm"; tool_started name="f" call="c" {"agent_name":"x"}`}},
 		{"an error that any step may have raised", []string{message("working", "E", event("1", `,"adk_error_code":"E"`)), statusIs("working", text("hi"), event("1", `,"adk_error_code":"E"`))},
 			[]string{`working agent="a"; error agent_error code="E" from_code`, `working agent="a"; text "hi"`}},
 		{"an error while two calls wait", []string{

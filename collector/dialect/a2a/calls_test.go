@@ -51,6 +51,7 @@ func TestCallsOfWithheldEvents(t *testing.T) {
 		"the response":                        {[][3]string{part, stateOf("working", "n", respondedTo("c"), "")}, false},
 		"the response to a marked event":      {[][3]string{marked, stateOf("working", "n", respondedTo("c"), "")}, false},
 		"the response in an artifact":         {[][3]string{marked, artifactOf(respondedTo("c"), "")}, false},
+		"a nested response":                   {[][3]string{part, artifactOf(strings.Replace(nested(respondedTo("c")), `"data":{`, `"data":{"x":1,`, 1), "")}, false},
 		"a confirmation":                      {[][3]string{part, stateOf("working", "n", confirmation, "")}, false},
 		"a confirmation of a marked event":    {[][3]string{marked, stateOf("input-required", "n", confirmation, "")}, false},
 		"a credential":                        {[][3]string{marked, stateOf("auth-required", "n", credential, "")}, false},

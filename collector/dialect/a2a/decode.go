@@ -316,11 +316,13 @@ func (d *decoder) reportAnswer(t *task, st status, b *event.Batch) {
 func (d *decoder) readMessage(v strictjson.Value, b *event.Batch) {
 	parts := d.markMessage(v, partsOf(v))
 	b.HasThoughts = b.HasThoughts || parts.thought
-	if b.Type = typeOf(typeMessage, parts); fromUser(v) && b.Type != typeResults {
-		b.Type = typeForeign
-	}
-	if isAmbiguous(v) {
+	switch b.Type = typeOf(typeMessage, parts); {
+	case isAmbiguous(v):
 		b.Type = typeWorking
+	case fromUser(v) && !parts.thought && hasResponse(parts):
+		b.Type = typeResults
+	case fromUser(v):
+		b.Type = typeForeign
 	}
 	t, known := d.taskOf(v)
 	if !known {
@@ -374,25 +376,6 @@ func (d *decoder) taskOf(v strictjson.Value) (*task, bool) {
 		found = t
 	}
 	return found, found != nil
-}
-
-// addTexts adds the texts and thoughts of the parts to the batch. It reports whether there was a text.
-func addTexts(parts parts, b *event.Batch) (any bool) {
-	for p := range parts.all() {
-		if p.kind == partText || p.kind == partThought {
-			addText(p, b)
-			any = any || p.kind == partText
-		}
-	}
-	return any
-}
-
-func addText(p part, b *event.Batch) {
-	kind := event.KindText
-	if p.kind == partThought {
-		kind = event.KindThought
-	}
-	b.AddText(kind, p.text)
 }
 
 // name returns a string of the wire, cut to dialect.MaxName.

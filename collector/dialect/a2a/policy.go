@@ -26,9 +26,7 @@ const (
 	typeForeign  = "foreign"  // a message whose role is not an agent's
 	typeThoughts = "thoughts" // an answer that includes thoughts
 	typeCalls    = "calls"    // tool calls of an ADK agent; the public gets no text beside them
-	typePauses   = "pauses"   // only requests that pause such calls
-	typeResults  = "results"  // only responses to such calls
-	typeWaits    = "waits"    // only responses, of which some say that their calls wait for a confirmation or a credential
+	typeResults  = "results"  // responses to such calls; the public gets no text beside them
 )
 
 // typeOf returns the type of a frame that states the status of a task. plain is the type of an
@@ -39,36 +37,25 @@ func (s status) typeOf(plain string) string {
 		return typeWorking
 	case s.isWaiting() && (fromUser(s.message) || s.parts.thought):
 		return typeWaiting
-	case s.isWaiting() && hasCalls(s.parts):
+	case s.isWaiting() && hasPart(s.parts, partCall):
 		return typeAwaited
 	case s.isWaiting():
 		return typeQuestion
 	case s.state == completed && !fromUser(s.message):
 		return typeOf(plain, s.parts)
-	case pauseCalls(s.parts):
-		return typePauses
-	case hasCalls(s.parts):
+	case s.parts.thought:
+		return typeWorking
+	case hasPart(s.parts, partCall):
 		return typeCalls
-	case all(partResponse, s.parts):
+	case hasResponse(s.parts):
 		return typeResults
 	}
 	return typeWorking
 }
 
-// hasCalls reports whether the parts are texts, calls and responses, at least one of them a call. Then all data in them
-// belongs to calls and responses.
-func hasCalls(parts parts) bool {
-	return parts.contain(func(p part) bool { return p.kind == partCall }) &&
-		!parts.contain(func(p part) bool {
-			return p.isThought || p.kind != partCall && p.kind != partResponse && p.kind != partText
-		})
-}
-
-// pauseCalls reports whether there are parts, and all are requests of an ADK agent that pause calls.
-func pauseCalls(parts parts) bool {
-	return parts.len() > 0 && !parts.contain(func(p part) bool {
-		return p.kind != partCall || p.isThought || !wire.PausesCall(p.data.Get("name").String())
-	})
+// hasPart reports whether one of the parts has a kind.
+func hasPart(parts parts, kind partKind) bool {
+	return parts.contain(func(p part) bool { return p.kind == kind })
 }
 
 // withArtifacts returns the type of a snapshot with artifacts, which are the answer in every state. areThoughts says that an
@@ -94,14 +81,12 @@ func (s status) withArtifacts(kind string, areThoughts, haveThoughts bool) strin
 // typeOf returns the type of an answer, by its parts.
 func typeOf(plain string, parts parts) string {
 	switch {
-	case pauseCalls(parts):
-		return typePauses
+	case parts.thought: // the filter removes the mark around the parts, so the thoughts would look like answers
+		return typeWorking
 	case all(partCall, parts):
 		return typeCalls
 	case all(partResponse, parts):
 		return typeResults
-	case parts.thought: // the filter removes the mark around the parts, so the thoughts would look like answers
-		return typeWorking
 	case hasMarkedThought(parts):
 		return typeThoughts
 	}
@@ -149,10 +134,8 @@ var table = event.Table{
 		typeWaiting:  {Client: true, Words: &pastWords, Public: frame(nil, nil, &publicWaiting)},
 		typeAwaited:  {Client: true, Words: &words, Answer: true, Public: frame(&publicAwaited, &publicAnswer, &publicWaiting)},
 		typeForeign:  {Client: true, Words: &words, Public: frame(&publicForeign, &publicForeign, &publicState)},
-		typeCalls:    {Client: true, Words: &words, Public: frame(&publicCall, &publicCall, &publicState)},
-		typePauses:   {Client: true, Words: &words, Public: frame(&publicPause, &publicPause, &publicState)},
-		typeResults:  {Client: true, Words: &words, Public: frame(&publicResult, &publicResult, &publicState)},
-		typeWaits:    {Client: true, Words: &words, Public: frameWith(&waitsMetadata, &publicResult, &publicResult, &publicState)},
+		typeCalls:    {Client: true, Words: &words, Public: frame(&publicCalls, &publicCalls, &publicState)},
+		typeResults:  {Client: true, Words: &words, Public: frame(&publicCalls, &publicCalls, &publicState)},
 		typeWorking:  {Client: true, Words: &words, Public: frame(nil, nil, &publicState)},
 		typeProgress: {Client: true, Words: &words, Answer: true, Public: frame(nil, &publicAnswer, &publicState)},
 		typeAside:    {Client: true, Words: &words},
@@ -227,26 +210,51 @@ var (
 	// contents or location. Of a tool call, only the name leaves. Other data does not leave. A part without a
 	// member that its schema requires does not leave either. The decoder does not report error texts,
 	// the user's texts or earlier texts as text of an answer.
-	publicAnswer   = event.Rule{AllowedTypes: knownKinds, Members: partRules(event.KindText)}
-	publicQuestion = event.Rule{AllowedTypes: knownKinds, Members: partRules(event.KindInputRequested), ThoughtMarkers: signs}
-	publicForeign  = event.Rule{AllowedTypes: knownKinds, Members: rules{
+	publicAnswer   = beside(event.Rule{Members: partRules(event.KindText)})
+	publicQuestion = beside(event.Rule{ThoughtMarkers: signs, Members: merge(partRules(event.KindInputRequested), publicMarks, rules{"metadata": members(publicMarks)})})
+	publicCalls    = beside(event.Rule{})
+	publicAwaited  = beside(event.Rule{ThoughtMarkers: wire.ThoughtMarkers, ThoughtMarkersIn: []string{"metadata"}, Members: merge(publicMarks, rules{
+		"kind": &code, "text": {Fact: event.KindInputRequested, Form: event.FormText, Required: true}, "metadata": members(publicMarks),
+		"file": &withheldPart, "data": &withheldPart, "raw": &withheldPart, "url": &withheldPart,
+	})})
+	publicForeign = event.Rule{AllowedTypes: knownKinds, Members: rules{
 		"kind": &code, "text": {Fact: event.KindText, Form: event.FormText, Required: true},
 		"file": &withheldPart, "data": &withheldPart, "raw": &withheldPart, "url": &withheldPart,
 	}}
-	publicCall  = event.Rule{AllowedTypes: knownKinds, Members: merge(callRules(event.KindToolStarted), rules{"text": &withheldPart})}
-	publicPause = event.Rule{AllowedTypes: knownKinds, Members: merge(callRules(event.KindToolStarted), rules{"text": &withheldPart}, rules{"data": {
-		Members: rules{"id": &id, "name": {Fact: event.KindToolStarted, Form: event.FormTool}, "args": &wire.PublicPause}, Fallback: "{}", OwnMarkers: true,
-	}})}
-	publicResult  = event.Rule{AllowedTypes: knownKinds, Members: callRules(event.KindToolEnded)}
-	publicAwaited = event.Rule{AllowedTypes: knownKinds, Members: merge(callRules(event.KindToolStarted), rules{
-		"text": {Fact: event.KindInputRequested, Form: event.FormText, Required: true},
-	})}
 
 	// publicThoughts treats every part with metadata as a thought, because the mark may be in the metadata.
-	publicThoughts = event.Rule{AllowedTypes: knownKinds, ThoughtMarkers: signs, Members: merge(partRules(event.KindText), publicMarks, rules{"metadata": members(publicMarks)})}
+	publicThoughts = beside(event.Rule{ThoughtMarkers: signs, Members: merge(partRules(event.KindText), publicMarks, rules{"metadata": members(publicMarks)})})
 	publicMarks    = rules{"adk_thought": &mark, "adk:thought": &mark, "adkThought": &mark, "thought": &mark}
 	signs          = slices.Concat([]string{"metadata"}, wire.ThoughtMarkers, wire.ThoughtCategories)
 )
+
+// beside adds to the rule for a part the rules for an ADK agent's calls and responses, which may be beside it.
+func beside(rule event.Rule) event.Rule {
+	rule.AllowedTypes = knownKinds
+	rule.TypePath = []string{"metadata", "adk_type"}
+	rule.ByType = rules{
+		"function_call":     callRule(event.KindToolStarted, rules{}),
+		"function_response": callRule(event.KindToolEnded, rules{"response": &wire.PublicResponse}),
+	}
+	return rule
+}
+
+// callRule returns the rule for a call or a response. more are the rules for its data besides the ID and the name.
+func callRule(fact event.Kind, more rules) *event.Rule {
+	identity := merge(more, rules{"id": &id, "name": {Fact: fact, Form: event.FormTool, Required: true}})
+	pause := members(merge(identity, rules{"args": &wire.PublicPause}))
+	names := rules{"adk_request_confirmation": pause, "adk_request_credential": pause}
+	nested := event.Rule{Members: identity, TypePath: []string{"name"}, ByType: names, Required: true}
+	data := nested
+	data.ByType, data.OwnMarkers = merge(names, rules{"": members(rules{"data": &nested})}), true // see callData
+	return &event.Rule{
+		AllowedTypes: knownKinds, ThoughtMarkers: wire.ThoughtMarkers, ThoughtMarkersIn: []string{"metadata"},
+		Members: merge(publicMarks, rules{
+			"kind": &code, "text": &withheldPart, "file": &withheldPart, "raw": &withheldPart, "url": &withheldPart, "data": &data,
+			"metadata": members(merge(publicMarks, rules{"adk_type": &code, "adk_is_long_running": &flag})),
+		}),
+	}
+}
 
 func partRules(text event.Kind) rules {
 	return rules{
@@ -265,26 +273,16 @@ func partRules(text event.Kind) rules {
 	}
 }
 
-func callRules(fact event.Kind) rules {
-	return rules{
-		"kind":     &code,
-		"data":     {Members: rules{"id": &id, "name": {Fact: fact, Form: event.FormTool}, "response": &wire.PublicResponse}, Fallback: "{}", OwnMarkers: true},
-		"metadata": members(rules{"adk_type": &code, "adk_is_long_running": &flag}),
-	}
-}
-
-// publicADKMetadata keeps an ADK agent's metadata about the author of an update. waitsMetadata also keeps the IDs of the calls whose
-// responses only say that they wait for a confirmation or a credential.
+// publicADKMetadata keeps an ADK agent's metadata about the author of an update, and the IDs of the calls whose responses only say that
+// they wait for a confirmation or a credential.
 var (
 	publicADKMetadata = event.Rule{Members: rules{
 		"adk_author": &scalar, "adk_branch": &scalar, "adk_invocation_id": &scalar, "adk_partial": &flag,
-	}}
-	waitsMetadata = event.Rule{Members: merge(publicADKMetadata.Members, rules{
-		"adk_actions": members(rules{
+		"adk_actions": {StatedOnly: true, Fact: event.KindToolPaused, Members: rules{
 			"requestedToolConfirmations": &pausedCalls, "requested_tool_confirmations": &pausedCalls,
 			"requestedAuthConfigs": &pausedCalls, "requested_auth_configs": &pausedCalls,
-		}),
-	})}
+		}},
+	}}
 	pausedCalls = event.Rule{AnyMember: &event.Rule{Members: rules{}, Fallback: "{}", Fact: event.KindInputRequested}}
 )
 
@@ -292,22 +290,18 @@ var (
 // metadata. piece is the rule for the parts of its message, and artifactPiece for those of its artifacts. Parts without
 // a rule do not leave.
 func frame(piece, artifactPiece, state *event.Rule) *event.Rule {
-	return frameWith(&publicADKMetadata, piece, artifactPiece, state)
-}
-
-func frameWith(metadata, piece, artifactPiece, state *event.Rule) *event.Rule {
 	update := rules{
 		"kind": &code, "id": &scalar, "contextId": &scalar, "taskId": &scalar,
-		"final": &flag, "append": &flag, "lastChunk": &flag, "metadata": metadata, "history": &pastMessages,
+		"final": &flag, "append": &flag, "lastChunk": &flag, "metadata": &publicADKMetadata, "history": &pastMessages,
 	}
 	status := rules{"state": state, "timestamp": {Form: event.FormTime}}
 	if piece != nil {
-		status["message"] = members(message(metadata, piece))
-		update = merge(update, message(metadata, piece))
+		status["message"] = members(message(piece))
+		update = merge(update, message(piece))
 	}
 	if artifactPiece != nil {
 		artifact := rules{
-			"artifactId": &artifactID, "name": &artifactName, "parts": {Elements: artifactPiece, Fallback: "[]"}, "metadata": metadata,
+			"artifactId": &artifactID, "name": &artifactName, "parts": {Elements: artifactPiece, Fallback: "[]"}, "metadata": &publicADKMetadata,
 		}
 		update = merge(update, rules{"artifact": needed(artifact), "artifacts": {Elements: members(artifact)}})
 	}
@@ -316,10 +310,10 @@ func frameWith(metadata, piece, artifactPiece, state *event.Rule) *event.Rule {
 	return members(merge(update, wrapped, rules{"jsonrpc": {Form: event.FormEnum, AllowedValues: []string{"2.0"}}, "result": needed(merge(update, wrapped))}))
 }
 
-func message(metadata, piece *event.Rule) rules {
+func message(piece *event.Rule) rules {
 	return rules{
 		"kind": &code, "messageId": &id, "contextId": &scalar, "taskId": &scalar, "role": {Form: event.FormEnum, AllowedValues: []string{"agent", "user", "ROLE_AGENT", "ROLE_USER"}},
-		"parts": {Elements: piece, Required: true}, "content": {Elements: piece, Required: true}, "metadata": metadata,
+		"parts": {Elements: piece, Required: true}, "content": {Elements: piece, Required: true}, "metadata": &publicADKMetadata,
 	}
 }
 

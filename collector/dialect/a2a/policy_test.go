@@ -91,6 +91,7 @@ const (
 	thought       = `{"kind":"text","text":"secret","metadata":{"adk_thought":true,"x":"secret"}}`
 	pendingResult = `{"kind":"data","data":{"id":"c1","name":"f","response":{"status":"pending","ticket":"secret"}},"metadata":{"adk_type":"function_response","x":"secret"}}`
 	publicCalled  = `{"kind":"data","data":{"id":"c1","name":"f"},"metadata":{"adk_type":"function_call","adk_is_long_running":true}}`
+	publicResult  = `{"kind":"data","data":{"id":"c1","name":"f"},"metadata":{"adk_type":"function_response"}}`
 	publicPending = `{"kind":"data","data":{"id":"c1","name":"f","response":{"status":"pending"}},"metadata":{"adk_type":"function_response"}}`
 	hi            = `{"kind":"text","text":"hi"}`
 	secret        = `{"kind":"text","text":"secret"}`
@@ -105,11 +106,6 @@ func status(state, message string) string {
 // failedTask returns a snapshot with the error text and an artifact of a task.
 func failedTask(state, parts string) string {
 	return `"id":"t","status":{"state":"` + state + `","message":{"messageId":"m","role":"agent","parts":[` + parts + `]}},"artifacts":[` + answer + `]`
-}
-
-// paused returns an ADK agent's request that pauses a call, with arguments.
-func paused(name, args string) string {
-	return `{"kind":"data","data":{"id":"q","name":"` + name + `"` + args + `},"metadata":{"adk_type":"function_call"}}`
 }
 
 func message(role, parts string) string {
@@ -134,9 +130,9 @@ var policyCases = []policyCase{
 	update("status-update", status("completed", message("user", secret)), ids+`,"status":{"state":"completed","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
 	update("status-update", status("completed", `{"messageId":"m","role":"agent","parts":[`+hi+`],"content":[`+secret+`]}`), ids+`,"status":{"state":"completed","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
 	update("task", `"id":"t","status":{"state":"completed","message":{"messageId":"m","role":"agent","parts":[`+called+`]}},"artifacts":[{"artifactId":"a","parts":[`+data+`]},{"artifactId":"b","parts":[`+thought+`]}]`,
-		`"id":"t","status":{"state":"completed"},"artifacts":[{"artifactId":"a","parts":[]},{"artifactId":"b","parts":[]}]`),
+		`"id":"t","status":{"state":"completed","message":{"messageId":"m","role":"agent","parts":[`+publicCalled+`]}},"artifacts":[{"artifactId":"a","parts":[]},{"artifactId":"b","parts":[]}]`),
 	update("task", `"id":"t","status":{"state":"completed","message":{"messageId":"m","role":"agent","parts":[`+called+`]}},"artifacts":[{"artifactId":"a","parts":[`+data+`]}]`,
-		`"id":"t","status":{"state":"completed","message":{"messageId":"m","role":"agent","parts":[{"kind":"data","data":{}}]}},"artifacts":[{"artifactId":"a","parts":[{"kind":"data","data":{}}]}]`),
+		`"id":"t","status":{"state":"completed","message":{"messageId":"m","role":"agent","parts":[`+publicCalled+`]}},"artifacts":[{"artifactId":"a","parts":[{"kind":"data","data":{}}]}]`),
 	update("task", `"id":"t","status":{"state":"working","message":{"messageId":"m","role":"agent","parts":[`+called+`]}},"artifacts":[{"artifactId":"a","parts":[`+data+`]}]`, `"id":"t","status":{"state":"working"},"artifacts":[{"artifactId":"a","parts":[{"kind":"data","data":{}}]}]`),
 
 	// The artifacts of a task are an answer, whatever its status is.
@@ -167,28 +163,8 @@ var policyCases = []policyCase{
 	update("status-update", status("failed", message("agent", `{"text":"secret"}`)), ids+`,"status":{"state":"failed","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
 	update("status-update", status("rejected", message("agent", `{"text":"secret"}`)), ids+`,"status":{"state":"rejected","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
 	update("status-update", status("canceled", message("agent", `{"text":"secret"}`)), ids+`,"status":{"state":"canceled","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
-	update("status-update", status("input-required", message("agent", hi+`,`+called+`,`+thought)), ids+`,"status":{"state":"input-required","timestamp":"2026-01-01T00:00:00Z","message":`+publicMessage("agent", `,"parts":[`+hi+`]`)+`},"final":true`),
+	update("status-update", status("input-required", message("agent", hi+`,`+called+`,`+thought)), ids+`,"status":{"state":"input-required","timestamp":"2026-01-01T00:00:00Z","message":`+publicMessage("agent", `,"parts":[`+hi+`,`+publicCalled+`]`)+`},"final":true`),
 	update("status-update", status("auth-required", message("agent", data)), ids+`,"status":{"state":"auth-required","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
-
-	// Tool calls of ADK agents: names and ids, no arguments and results.
-	update("status-update", status("working", message("agent", called)), ids+`,"status":{"state":"working","timestamp":"2026-01-01T00:00:00Z","message":`+publicMessage("agent", `,"parts":[`+publicCalled+`]`)+`},"final":true`),
-	update("status-update", status("input-required", message("agent", called+`,`+pendingResult)), ids+`,"status":{"state":"input-required","timestamp":"2026-01-01T00:00:00Z","message":`+publicMessage("agent", `,"parts":[`+publicCalled+`,`+publicPending+`]`)+`},"final":true`),
-	update("status-update", status("working", message("agent", pendingResult)), ids+`,"status":{"state":"working","timestamp":"2026-01-01T00:00:00Z","message":`+publicMessage("agent", `,"parts":[`+publicPending+`]`)+`},"final":true`),
-	update("status-update", status("input-required", message("agent", called+`,`+data)), ids+`,"status":{"state":"input-required","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
-	update("status-update", status("input-required", message("agent", hi+`,`+called)), ids+`,"status":{"state":"input-required","timestamp":"2026-01-01T00:00:00Z","message":`+publicMessage("agent", `,"parts":[`+hi+`,`+publicCalled+`]`)+`},"final":true`),
-	update("status-update", status("working", message("agent", secret+`,`+called)), ids+`,"status":{"state":"working","timestamp":"2026-01-01T00:00:00Z","message":`+publicMessage("agent", `,"parts":[`+publicCalled+`]`)+`},"final":true`),
-	update("status-update", status("working", message("agent", called+`,`+data)), ids+`,"status":{"state":"working","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
-	update("status-update", status("working", message("agent", called+`,`+thought)), ids+`,"status":{"state":"working","timestamp":"2026-01-01T00:00:00Z"},"final":true`),
-	update("task", `"id":"t","status":{"state":"input-required","message":`+message("agent", called)+`},"artifacts":[{"artifactId":"a","parts":[`+data+`]}]`, `"id":"t","status":{"state":"input-required","message":`+publicMessage("agent", `,"parts":[`+publicCalled+`]`)+`},"artifacts":[{"artifactId":"a","parts":[{"kind":"data","data":{}}]}]`),
-	update("artifact-update", ids+`,"artifact":{"artifactId":"a","parts":[`+toolResult+`]},"append":true`, ids+`,"artifact":{"artifactId":"a","parts":[{"kind":"data","data":{"id":"c1","name":"f"},"metadata":{"adk_type":"function_response"}}]},"append":true`),
-	update("artifact-update", ids+`,"artifact":{"artifactId":"a","parts":[`+hi+`,`+called+`]}`, ids+`,"artifact":{"artifactId":"a","parts":[`+hi+`,{"kind":"data","data":{}}]}`),
-	update("status-update", status("working", message("agent", paused("adk_request_credential", `,"args":{"functionCallId":"c1","authConfig":{"x":"secret"}}`)+`,`+paused("adk_request_confirmation", `,"args":{"originalFunctionCall":{"id":"c1","name":"secret","args":{"x":"secret"}},"toolConfirmation":{"hint":"secret"}}`))),
-		ids+`,"status":{"state":"working","timestamp":"2026-01-01T00:00:00Z","message":`+publicMessage("agent", `,"parts":[`+paused("adk_request_credential", `,"args":{"functionCallId":"c1"}`)+`,`+paused("adk_request_confirmation", `,"args":{"originalFunctionCall":{"id":"c1"}}`)+`]`)+`},"final":true`),
-	update("status-update", status("working", message("agent", paused("adk_request_credential", `,"args":{"functionCallId":"secret"}`)+`,`+called)), ids+`,"status":{"state":"working","timestamp":"2026-01-01T00:00:00Z","message":`+publicMessage("agent", `,"parts":[`+paused("adk_request_credential", "")+`,`+publicCalled+`]`)+`},"final":true`),
-	update("status-update", status("working", message("agent", toolResult))+`,"metadata":{"adk_author":"a","adk_actions":{"stateDelta":{"x":"secret"},"requestedToolConfirmations":{"c1":{"hint":"secret","payload":{"x":"secret"}}},"requestedAuthConfigs":{"c1":{"x":"secret"}}}}`,
-		ids+`,"status":{"state":"working","timestamp":"2026-01-01T00:00:00Z","message":`+publicMessage("agent", `,"parts":[{"kind":"data","data":{"id":"c1","name":"f"},"metadata":{"adk_type":"function_response"}}]`)+`},"final":true,"metadata":{"adk_author":"a","adk_actions":{"requestedToolConfirmations":{"c1":{}},"requestedAuthConfigs":{"c1":{}}}}`),
-	update("status-update", status("working", message("agent", toolResult))+`,"metadata":{"adk_author":"a","adk_actions":{"requestedAuthConfigs":{"c1":{"x":"secret"}}}}`,
-		ids+`,"status":{"state":"working","timestamp":"2026-01-01T00:00:00Z","message":`+publicMessage("agent", `,"parts":[{"kind":"data","data":{"id":"c1","name":"f"},"metadata":{"adk_type":"function_response"}}]`)+`},"final":true,"metadata":{"adk_author":"a","adk_actions":{"requestedAuthConfigs":{"c1":{}}}}`),
 
 	// Answers.
 	update("artifact-update", ids+`,"artifact":{"artifactId":"a","name":"n","description":"secret","parts":[`+hi+`],`+secrets+`},"append":false,"lastChunk":true,`+secrets, ids+`,"artifact":{"artifactId":"a","name":"n","parts":[`+hi+`]},"append":false,"lastChunk":true`),
@@ -220,7 +196,7 @@ var policyCases = []policyCase{
 // TestPolicies checks each update in each envelope: the policy public lets out what the table allows, and the
 // policy client everything.
 func TestPolicies(t *testing.T) {
-	for _, c := range policyCases {
+	for _, c := range slices.Concat(policyCases, callCases) {
 		for name, envelope := range envelopes {
 			sent := envelope(c.kind, c.wrapper, c.sent)
 			want := envelope(c.kind, c.wrapper, c.public)

@@ -256,3 +256,22 @@ func (p parts) joinedText() string {
 	}
 	return string(text)
 }
+
+// addTexts adds the texts and thoughts of the parts to the batch. It reports whether there was a text.
+func addTexts(parts parts, b *event.Batch) (any bool) {
+	for p := range parts.all() {
+		if p.kind == partText || p.kind == partThought {
+			addText(p, b)
+			any = any || p.kind == partText
+		}
+	}
+	return any
+}
+
+func addText(p part, b *event.Batch) {
+	kind := event.KindText
+	if p.kind == partThought {
+		kind = event.KindThought
+	}
+	b.AddText(kind, p.text)
+}

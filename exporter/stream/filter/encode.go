@@ -163,7 +163,7 @@ func isBlank(v strictjson.Value) bool {
 }
 
 func (e *encoder) byRule(dst []byte, v strictjson.Value, rule *event.Rule) ([]byte, bool) {
-	byType := rule.ByType[string(v.Get("type").Text())]
+	byType := rule.ByType[string(typeIn(v, rule).Text())]
 	switch {
 	case rule.Replacement != "" && v.Kind() != strictjson.Null:
 		return append(dst, rule.Replacement...), true
@@ -187,6 +187,17 @@ func (e *encoder) byRule(dst []byte, v strictjson.Value, rule *event.Rule) ([]by
 		return e.patch(dst, v)
 	}
 	return scalar(dst, v, rule.Form)
+}
+
+// typeIn returns the value of the member that a rule's ByType is about.
+func typeIn(v strictjson.Value, rule *event.Rule) strictjson.Value {
+	if rule.TypePath == nil {
+		return v.Get("type")
+	}
+	for _, name := range rule.TypePath {
+		v = v.Get(name)
+	}
+	return v
 }
 
 // anyMember returns the rule for a member of an object whose names are data, or nil.
