@@ -16,10 +16,11 @@ type adkMetadata struct {
 	proofLayer, custom          strictjson.Value
 	grounding, citations        strictjson.Value
 
-	isEvent    bool // the update carries an event
-	hasPartial bool // the metadata says whether the event is partial
-	partial    bool
-	inArtifact bool // the event is in an artifact, not in a status
+	isEvent     bool // the update carries an event
+	hasPartial  bool // the metadata says whether the event is partial
+	partial     bool
+	inArtifact  bool // the event is in an artifact, not in a status
+	hasAllCalls bool // an artifact would have the event's long-running calls
 
 	errorMessage strictjson.Value // the message of the update if it has the error of the event, and not its content
 }
@@ -57,6 +58,8 @@ func readADKMetadata(sources ...strictjson.Value) (m adkMetadata) {
 				set(&m.citations, v)
 			case "adk_invocation_id":
 				m.isEvent = m.isEvent || len(v.Text()) > 0
+			case "adk_is_long_running": // only JavaScript's servers say so of an event
+				m.hasAllCalls = true
 			case "adk_partial":
 				if on, ok := v.Bool(); ok && !m.hasPartial {
 					m.hasPartial, m.partial = true, on
@@ -87,8 +90,8 @@ func (m adkMetadata) endsTurn() bool {
 
 // setSpeaker sets the agent, branch and place of the batch. Python's server leaves the branch out of the artifact with a task's
 // answer and out of the final status. These have the id of the agent's last event, or none. They get the branch of that event.
-// Servers that send events in artifacts leave long-running calls out of them. A response in an artifact may only seem to ask for
-// nothing, and need not be final. So FinalsUnmarked is not set for artifacts.
+// Python's and Go's servers leave long-running calls out of artifacts. A response in such an artifact may only seem to ask for nothing,
+// and need not be final. So FinalsUnmarked is not set for it.
 //
 // Source: google/adk/a2a/converters/long_running_functions.py of google-adk 2.13.
 func (d *decoder) setSpeaker(t *task, m adkMetadata, b *event.Batch) {
@@ -96,7 +99,7 @@ func (d *decoder) setSpeaker(t *task, m adkMetadata, b *event.Batch) {
 		return
 	}
 	b.Agent, b.Branch = d.name(m.author), d.name(m.branch)
-	b.Place = d.places.Of(wire.Speaker{Author: b.Agent, Branch: m.branch.String(), FinalsUnmarked: !m.inArtifact})
+	b.Place = d.places.Of(wire.Speaker{Author: b.Agent, Branch: m.branch.String(), FinalsUnmarked: !m.inArtifact || m.hasAllCalls})
 	last, known := t.lastPlaces[b.Agent]
 	switch id := d.name(m.event); {
 	case known && b.Branch == "" && id == last.event && (id != "" || !m.actions.Exists() && m.usage.Len() == 0):

@@ -47,6 +47,17 @@ func TestStateHash(t *testing.T) {
 	}
 }
 
+// TestUnmarkedFinals checks in which artifacts an agent's response is its final answer if it asks for nothing: Python's servers leave
+// long-running calls out of artifacts, JavaScript's do not.
+func TestUnmarkedFinals(t *testing.T) {
+	for more, want := range map[string]bool{"": false, `,"adk_is_long_running":false`: true} {
+		b := decodeState(t, envelopes["0.3"]("artifact-update", "", artifactCase(hi, "").sent+`,"metadata":{"adk_author":"a"`+more+`}`))
+		if b.Place == nil || b.Place.FinalsUnmarked != want {
+			t.Errorf("with %q, the place is %+v", more, b.Place)
+		}
+	}
+}
+
 func decodeState(t *testing.T, frame string) *event.Batch {
 	t.Helper()
 	input := collector.Input{Reader: strings.NewReader("data: " + frame + "\n\n"), ReceivedAt: func() time.Time { return time.Time{} }}
