@@ -156,7 +156,7 @@ func (c callOwners) ended(r *run, b *event.Batch, e *event.Event, id func() stri
 }
 
 // idOf returns the id under which readers know a call of a run. onWire is the id in a frame of the branch. If it belongs to another
-// call, readers get another id. If no frame of the branch started a call with the id, the last call with the id is meant, as in spans.
+// call, readers get another id. If no frame of the branch started a call with the id, the last call with the id is meant, as in package tracker.
 // If the id belongs to a call of an earlier run of the session, it is the same call, because the result of a call often comes with
 // the next run.
 func (c callOwners) idOf(r *run, branch, onWire string, id func() string) string {

@@ -24,8 +24,8 @@ const (
 	minWindowBytes = 256 << 10
 
 	// A decoder is charged newDecoderBytes plus the bytes that it has read. Only the first maxDecoderBytes of these
-	// count, because it keeps at most 64 open texts of 64 KiB. Of consecutive pieces of one text, only the
-	// first maxTextBytes count, because it keeps only the end of a longer text.
+	// count: about 64 open texts of 64 KiB. Of consecutive pieces of one text, only the first maxTextBytes count,
+	// because it keeps only the end of a longer text; see dialect.TextTail.
 	maxDecoderBytes = 4 << 20
 	newDecoderBytes = 16 << 10
 	maxTextBytes    = 160 << 10
@@ -37,7 +37,7 @@ const (
 // starts another decoding from the frames that the ring still holds, which others may share as well.
 // All memory is charged to one account. Beyond its limit, Decodings drops first what no reader needs; see makeRoom. It
 // evicts the least recently used decodings until the limit is met or one is left. Their readers start new ones. If the
-// ring no longer holds the beginning of the stream, frames may have lost their meaning; see Transformer.Append.
+// ring no longer holds the earlier frames, a new decoder may not find all events of later ones; see Transformer.Append.
 type Decodings struct {
 	newDecoder func(source, dialect string, response bool) Decoder
 	memory     *budget.Account
@@ -64,7 +64,7 @@ type decoding struct {
 
 	mu      sync.Mutex
 	decoder Decoder
-	partial bool    // the decoder has not read earlier frames of the stream
+	partial bool    // the decoder has missed earlier frames of the stream that its readers may see
 	last    uint64  // sequence of the last frame
 	read    int     // bytes that the decoder may hold
 	text    textKey // of which the last frame has a piece
@@ -203,7 +203,7 @@ func (d *Decodings) decode(s *decoding, p *position, f replay.Frame) *event.Batc
 	b := s.decoder.Decode(sse.Frame{Event: f.Name(), Data: data})
 	dropFinals(b, f.Kinds)
 	d.decoded.Add(1)
-	if s.last == 0 && f.Stream.SingleRun && !f.First { // of another stream, a reader may only see frames in the middle
+	if s.last == 0 && f.Stream.SingleRun && !f.First { // a stream of several runs may start with frames that the reader may not see
 		s.partial = true
 	}
 	s.last = f.Sequence
@@ -227,10 +227,10 @@ func (s *decoding) countRead(b *event.Batch, n int) {
 	s.read = min(s.read+n, maxDecoderBytes)
 }
 
-// dropFinals turns each KindFinal that follows the end of a response into KindOther, if the agent's frame had the end of a response but
-// no KindFinal. Such a response has calls. The filter withheld them, and without them the response looks final.
-func dropFinals(b *event.Batch, whole replay.Kinds) {
-	if whole&replay.KindsOf(event.KindModelEnded) == 0 || whole&replay.KindsOf(event.KindFinal) != 0 {
+// dropFinals turns each KindFinal that follows the end of a model response into KindOther, if the unfiltered frame had the end of a
+// response but no KindFinal. Such a response has calls. The filter has withheld them, and without them the response looks final.
+func dropFinals(b *event.Batch, unfiltered replay.Kinds) {
+	if unfiltered&replay.KindsOf(event.KindModelEnded) == 0 || unfiltered&replay.KindsOf(event.KindFinal) != 0 {
 		return
 	}
 	ended := slices.IndexFunc(b.Events, func(e event.Event) bool { return e.Kind == event.KindModelEnded })

@@ -40,13 +40,13 @@ type Settings struct {
 	Selection string // names the frames that the reader may see; readers with the same one share decodings
 
 	// EarlierFrames calls each with the frames before f in its stream that the reader may see, in
-	// order and up to a limit. It returns their number. nil: no frames are buffered.
+	// order. If there are more than limit, it leaves out the oldest. It returns the number of calls. nil: no frames are buffered.
 	EarlierFrames func(f replay.Frame, limit int, each func(replay.Frame)) int
 
-	// AppendID appends the id of a number.
+	// AppendID appends the SSE id of the native frame with a number (replay.Frame.Number).
 	AppendID func(dst []byte, number uint64) []byte
 
-	// AppendGap appends a native gap frame with the id of a number.
+	// AppendGap appends a native gap frame with the same id as the native frame with a number.
 	AppendGap func(dst []byte, number uint64, g *replay.Gap) []byte
 }
 

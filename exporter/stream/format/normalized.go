@@ -15,8 +15,11 @@ import (
 type normalized struct {
 	settings  *Settings
 	out       *output
-	rereading bool                                            // frames only update the state, see writer
-	ends      *simplelru.LRU[*replay.Stream, normalizedEvent] // stated ends of runs that answer a request; removed and written when the run ends, see endsRun
+	rereading bool // frames only update the state, see writer
+
+	// ends holds the last stated end of the run in each response to a run request. An end is written when it is removed: when
+	// its run ends, see endsRun, or when there are too many.
+	ends *simplelru.LRU[*replay.Stream, normalizedEvent]
 }
 
 func newNormalized(s *Settings, out *output) *normalized {

@@ -46,11 +46,11 @@ type run struct {
 	hasFacts   bool // see statesFact
 }
 
-// runKey identifies a run. Without an id on the wire, a stream has one run at a time. An answer to a run request has a run
-// of its own, whatever its id: some servers give all runs the same id.
+// runKey identifies a run. Without an id on the wire, a stream has one run at a time. Runs in the responses to two run requests
+// differ, whatever their ids: some servers give all runs the same id.
 type runKey struct {
 	source, session, run string
-	stream               *replay.Stream // nil: the run did not begin with the answer to its request
+	stream               *replay.Stream // the response to the run's request, or the stream of a run without an id; nil for other runs
 }
 
 func keyOfRun(f replay.Frame, b *event.Batch) runKey {
@@ -81,7 +81,7 @@ func (r *runs) runOf(f replay.Frame, b *event.Batch) *run {
 	key := keyOfRun(f, b)
 	known := r.find(key)
 	if known == nil || known.ended && (!slices.Contains(known.streams, f.Stream) || b.Has(event.KindRunStarted)) {
-		if known = r.continueWithoutID(key, f.Stream); known == nil {
+		if known = r.identifyOpenRun(key, f.Stream); known == nil {
 			known = r.begin(key, b.Session)
 		}
 	}
@@ -116,10 +116,10 @@ func (r *runs) setKey(open *run, key runKey) {
 	r.byKey.Add(key, open)
 }
 
-// continueWithoutID returns the run that a stream began without an ID, or nil. The frames before a stream's first run ID
-// belong to the run with that ID. If they stated a fact, readers know the run by a derived ID, which it keeps. If not, the
-// caller begins a run with the stated ID.
-func (r *runs) continueWithoutID(key runKey, stream *replay.Stream) *run {
+// identifyOpenRun changes the key of the run that a stream began without an ID to one with an ID, and returns the run, or nil.
+// The frames before a stream's first run ID belong to the run with that ID. If they stated a fact, readers know the run by a
+// derived ID, which it keeps. If not, the run is removed, and the caller begins one with the stated ID.
+func (r *runs) identifyOpenRun(key runKey, stream *replay.Stream) *run {
 	open := r.openRuns(stream)
 	if key.run == "" || len(open) != 1 || open[0].key.run != "" {
 		return nil
@@ -187,14 +187,14 @@ func (r *runs) openRuns(stream *replay.Stream) (open []*run) {
 	return open
 }
 
-// endsRun reports whether an event ends its run at once. A run that answers a request ends with its stream, because another
-// response of the run may follow.
+// endsRun reports whether an event ends its run at once. In the response to a run request, the protocol may state the end of
+// the run after each model response. Such a run ends with its stream, or when another run begins; see runsEndedBefore.
 func endsRun(f replay.Frame, e *event.Event) bool {
 	return e.Kind == event.KindRunEnded && !f.Stream.SingleRun
 }
 
-// runsEndedBefore returns the runs that end because a frame begins another run. Each is an answer to a request, its protocol has stated
-// its end, and the other run is on the same stream or has the same ID.
+// runsEndedBefore returns the runs that end because a frame begins another run on their stream, or a run with their ID in the response
+// to another request. The protocol has stated their end, but they are still open; see endsRun.
 func (r *runs) runsEndedBefore(f replay.Frame, b *event.Batch) (ended []*run) {
 	key := keyOfRun(f, b)
 	if r.byKey.Contains(key) {

@@ -136,7 +136,7 @@ func (t *statusTracker) observeError(b *event.Batch, e *event.Event) {
 	}
 }
 
-// observeResult records the result of a call. The placeholder result of a paused call does not count.
+// observeResult records the result of a call. The placeholder result of a paused call ends the operation, but answers no question.
 func (t *statusTracker) observeResult(b *event.Batch, e *event.Event) {
 	switch {
 	case slices.Contains(t.pausedNow, e.CallID):

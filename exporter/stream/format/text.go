@@ -58,8 +58,8 @@ func (d *textDigest) add(piece []byte) {
 	_, _ = d.hash.Write(piece) // never fails
 }
 
-// maxDecodedText is the number of bytes that decoders keep of a text that arrives in pieces. If the text is longer, the whole
-// text that they report lacks a part of it.
+// maxDecodedText is the size in bytes up to which every decoder keeps a text that arrives in pieces. If the text is longer, the
+// whole text that a decoder reports may lack a part of it.
 const maxDecodedText = 64 << 10
 
 // remainder returns what a whole text adds to the pieces. It returns false if the pieces belong to
@@ -104,7 +104,7 @@ func (t *texts) add(b *event.Batch, e *event.Event, id func() string) (current *
 		}
 		return current, nil, current.repeats == 0
 	}
-	pieces, isCompared := t.answer, key.message == "" || t.lacksMessage
+	pieces, keyMayDiffer := t.answer, key.message == "" || t.lacksMessage
 	if !key.thought {
 		t.answer, t.lacksMessage, t.lastWhole, t.lastMessage = textDigest{}, false, textDigest{}, key.message
 		t.lastWhole.add(words)
@@ -119,7 +119,7 @@ func (t *texts) add(b *event.Batch, e *event.Event, id func() string) (current *
 			return current, rest, true
 		}
 	}
-	if rest, same := pieces.remainder(words); same && len(rest) == 0 && !key.thought && isCompared {
+	if rest, same := pieces.remainder(words); same && len(rest) == 0 && !key.thought && keyMayDiffer {
 		return current, nil, true // it arrived in pieces of several texts, or without its message ID
 	}
 	return &text{id: id(), agent: b.Agent, key: key, superseded: current}, words, true
@@ -166,7 +166,8 @@ func (t *texts) addPiece(b *event.Batch, e *event.Event, id func() string) (*tex
 }
 
 // observeResponse handles the start or the end of a model response. At the start, it closes and returns the texts of the agent's
-// earlier responses, which the new one must not continue. A text whose message is known ends with its message.
+// earlier responses, which the new one must not continue. It leaves texts whose message is known:
+// only pieces of the same message continue them.
 func (t *texts) observeResponse(b *event.Batch, e *event.Event) (ended []*text) {
 	answer := keyOf(b, &event.Event{})
 	thought := answer

@@ -33,12 +33,12 @@ type Transformer struct {
 
 // position is the position of the reader in one stream.
 type position struct {
-	sequence uint64      // of the last frame; 0 before the first
-	frames   int         // that the reader has got, or read again, since it knows the position
-	started  uint64      // id of the decoding that the reader started and still uses; 0: none
-	gapIn    uint64      // id of the decoding of which the reader knows that frames were lost; 0: none
-	follows  *decoding   // that the last frame was from; guarded by Decodings.mu
-	last     event.Batch // of the last frame, with only its run and session
+	sequence    uint64      // of the last frame; 0 before the first
+	frames      int         // number of frames that the reader has got, including reread ones
+	started     uint64      // id of the decoding that the reader started and still uses; 0: none
+	gapDecoding uint64      // id of the partial decoding for which the reader has got a gap; 0: none
+	follows     *decoding   // that the last frame was from; guarded by Decodings.mu
+	last        event.Batch // of the last frame, with only its run and session
 }
 
 // New returns a Transformer.
@@ -57,8 +57,8 @@ func (t *Transformer) Close() {
 	t.settings.Decodings.addReaders(-1)
 }
 
-// Append appends the frames that a native frame becomes, if any. A gap follows them if the frame has lost its meaning,
-// because the reader's decoder has not read earlier frames of the stream.
+// Append appends the frames that a native frame becomes, if any. A gap follows them if the reader's decoder has missed
+// earlier frames and therefore does not find all kinds of events in this one. There is one gap per decoding.
 func (t *Transformer) Append(dst []byte, f replay.Frame) []byte {
 	switch {
 	case f.Gap != nil:
@@ -78,8 +78,8 @@ func (t *Transformer) Append(dst []byte, f replay.Frame) []byte {
 		t.writer.frame(f, b)
 	}
 	dst = t.out.appendTo(dst)
-	if from != nil && from.partial && p.gapIn != from.id && losesKinds(f, b) {
-		p.gapIn = from.id
+	if from != nil && from.partial && p.gapDecoding != from.id && losesKinds(f, b) {
+		p.gapDecoding = from.id
 		at := string(t.settings.AppendID(nil, f.Number))
 		return t.appendGap(dst, f.Number, &replay.Gap{Reason: replay.GapEvicted, Oldest: at, Head: at})
 	}
