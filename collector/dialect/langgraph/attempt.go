@@ -21,6 +21,7 @@ func (d *decoder) beginAttempt(v strictjson.Value) {
 		}
 		maps.DeleteFunc(d.working, func(_ string, w work) bool { return w.kind != workOfCall })
 		d.steps, d.origins = nil, nil
+		d.endTasks()
 	}
 	d.attempt = max(d.attempt, attempt)
 }

@@ -125,6 +125,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	}
 	sc := d.scopeOf(namespace)
 	sc.isShown = true
+	delete(d.idle, sc.namespace)
 	sc.noteMode(mode)
 	d.showsReturns = d.attempt <= 1 && (d.showsReturns || mode == modeUpdates || mode == modeTasks || mode == modeDebug)
 	k.read(d, sc, v, b)

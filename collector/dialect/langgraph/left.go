@@ -15,11 +15,81 @@ type workLeft struct {
 	hasNext bool   // the last checkpoint names the nodes that run next
 	next    string // the name if it is only one, or ""
 
+	tasks      map[string]struct{} // those that tasks show to have started and not to have returned, as in a namespace; at most maxScopes
+	isStarting bool                // no task has returned since one of them has started
+	idle       map[string]struct{} // graphs within tasks that have sent only their first state, by namespace
+
 	lastStep float64           // the graph's step in which nodes started last
 	running  map[string]string // the run of LangChain of each node of that step that has not ended, by the node's namespace
 }
 
-func (w *workLeft) hasWorkLeft() bool { return w.hasNext || len(w.running) > 0 }
+// hasWorkLeft reports whether the stream shows that the run's own graph has work left. A task that has not returned does not prove it,
+// because its result may be from the cache or from the run that this one resumes. But then the other tasks of its step return later, and
+// no frame is of a graph within it.
+//
+// Source: langgraph/pregel/_loop.py, tick and output_writes (cached).
+func (d *decoder) hasWorkLeft() bool {
+	if d.hasNodesLeft() || d.isStarting && len(d.tasks) > 0 {
+		return true
+	}
+	for namespace := range d.tasks {
+		if d.scopes[namespace] != nil {
+			return true
+		}
+	}
+	for namespace := range d.idle {
+		if !d.scopes[namespace].spoke {
+			return true
+		}
+	}
+	return false
+}
+
+// hasNodesLeft is hasWorkLeft for checkpoints and events.
+func (w *workLeft) hasNodesLeft() bool { return w.hasNext || len(w.running) > 0 }
+
+// startTask records a task of the graph. The tasks of a step start before any of them returns.
+func (w *workLeft) startTask(task string) {
+	if !w.isStarting {
+		w.tasks, w.isStarting = make(map[string]struct{}), true
+	}
+	if len(w.tasks) < maxScopes {
+		w.tasks[task] = struct{}{}
+	}
+}
+
+func (w *workLeft) endTask(task string) {
+	_, isKnown := w.tasks[task]
+	delete(w.tasks, task)
+	w.isStarting = w.isStarting && !isKnown && len(w.tasks) < maxScopes
+}
+
+// endCachedTask records that a task of a node has its result from the cache.
+func (w *workLeft) endCachedTask(node string) {
+	for task := range w.tasks {
+		if name, _, _ := strings.Cut(task, ":"); name == node {
+			delete(w.tasks, task)
+			return
+		}
+	}
+}
+
+// endTasks records that no task of the graph is left.
+func (w *workLeft) endTasks() { w.tasks, w.isStarting, w.idle = nil, false, nil }
+
+// trackState records what a state shows of the work left: that a graph within a task has begun, or that the run's own graph has ended a
+// step. A state with a question may come before the end of a step.
+func (w *workLeft) trackState(sc *scope, first, hasQuestion bool) {
+	switch {
+	case sc.above == nil && !first && !hasQuestion:
+		w.endTasks()
+	case sc.above != nil && sc.above.above == nil && first:
+		if w.idle == nil {
+			w.idle = make(map[string]struct{})
+		}
+		w.idle[sc.namespace] = struct{}{}
+	}
+}
 
 // noteNext records the nodes that run after a checkpoint, and returns the only one that has run before it, or "".
 func (w *workLeft) noteNext(nodes []strictjson.Value) (ran string) {
@@ -63,7 +133,7 @@ func (d *decoder) trackNode(kind string, v, metadata strictjson.Value, b *event.
 // run is complete without that response.
 func (d *decoder) endGraph(kind string, v strictjson.Value, b *event.Batch) {
 	isOwn := v.Get("parent_ids").Kind() == strictjson.Array && v.Get("parent_ids").Len() == 0
-	if kind == "on_chain_end" && isOwn && len(d.open) > 0 && d.running != nil && !d.hasWorkLeft() && d.scopeOf(nil).speaker().claim(b) {
+	if kind == "on_chain_end" && isOwn && len(d.open) > 0 && d.running != nil && !d.hasNodesLeft() && d.scopeOf(nil).speaker().claim(b) {
 		b.Add(event.KindFinal)
 	}
 }

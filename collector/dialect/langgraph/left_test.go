@@ -22,6 +22,11 @@ func TestWorkLeft(t *testing.T) {
 	checkpoint := func(namespace, next string) string {
 		return frame("checkpoints"+namespace, `{"config":{"configurable":{"thread_id":"t"}},"values":{},"next":[`+next+`]}`)
 	}
+	task := func(namespace, id, more string) string {
+		return frame("tasks"+namespace, `{"id":"`+id+`","name":"a",`+more+`}`)
+	}
+	const starts, returns = `"triggers":[],"input":{}`, `"error":null,"result":{},"interrupts":[]`
+	state := func(namespace string) string { return frame("values"+namespace, `{"x":1}`) }
 	began, ended := node("start", "a", "r1", "1", ""), node("end", "a", "r1", "1", "")
 	inner := strings.NewReplacer(`["0"]`, `["0","r1"]`, `"r1"`, `"r2"`)
 	command := `"data":{"output":{"graph":"__parent__","goto":[]}},`
@@ -48,6 +53,31 @@ func TestWorkLeft(t *testing.T) {
 		{"what works in a node, without an end", []string{began, ended, inner.Replace(began)}, false},
 		{"a command to the graph", []string{began, within(node("end", "a", "r2", "1", command))}, false},
 		{"a command to a graph in the node", []string{began, strings.ReplaceAll(node("end", "a", "r2", "1", command), `"a:1"`, `"a:1|b:2|c:3"`)}, true},
+		{"a task without a result", []string{task("", "1", starts)}, true},
+		{"a task with a result", []string{task("", "1", starts), task("", "1", returns)}, false},
+		{"a task with an exception", []string{task("", "1", starts), task("", "1", `"error":`+raised+`,"interrupts":[]`)}, false},
+		{"a task in debug", []string{frame("debug", `{"type":"task","payload":{"id":"1","name":"a",`+starts+`}}`)}, true},
+		{"a task in debug before the last checkpoint", []string{frame("debug", `{"type":"task","payload":{"id":"1","name":"a",`+starts+`}}`), checkpoint("", "")}, false},
+		{"a task of a subgraph", []string{task("", "1", starts), task("|a:1", "2", starts), task("", "1", returns)}, false},
+		{"a task that another one has called", []string{task("", "1", starts), task("", "2", `"triggers":["__pregel_push"],"input":[["x"],{}]`), task("", "1", returns)}, false},
+		{"the result of a called task", []string{task("", "1", starts), task("", "2", `"triggers":["__pregel_push"],"input":[["x"],{}]`), task("", "2", returns)}, true},
+		{"a task beside it that may have an earlier result", []string{task("", "1", starts), task("", "2", starts), task("", "2", returns)}, false},
+		{"a task beside it in which a graph runs", []string{task("", "1", starts), task("", "2", starts), task("|a:1", "3", starts), task("", "2", returns)}, true},
+		{"a task before one of the next step", []string{task("", "1", starts), task("|a:1", "3", starts), task("", "2", starts), task("", "2", returns), task("", "4", starts), task("", "4", returns)}, false},
+		{"a task with a result from the cache", []string{task("", "1", starts), frame("updates", `{"a":null,"__metadata__":{"cached":true}}`)}, false},
+		{"one of two tasks from the cache", []string{task("", "1", starts), task("", "2", starts), frame("updates", `{"a":null,"__metadata__":{"cached":true}}`)}, true},
+		{"a task before a state", []string{state(""), task("", "1", starts), state("")}, false},
+		{"a task before a state with a question", []string{state(""), task("", "1", starts), frame("values", `{"x":1,"__interrupt__":[]}`)}, true},
+		{"a task of an earlier attempt", []string{frame("metadata", `{"run_id":"r","attempt":1}`), task("", "1", starts), frame("metadata", `{"run_id":"r","attempt":2}`)}, false},
+		{"the first state of the run", []string{state("")}, false},
+		{"the first state of a subgraph", []string{state(""), state("|a:1")}, true},
+		{"two states of a subgraph", []string{state(""), state("|a:1"), state("|a:1")}, false},
+		{"a state after that of a subgraph", []string{state(""), state("|a:1"), state("")}, false},
+		{"an update after the first state of a subgraph", []string{state("|a:1"), frame("updates", `{"a":null}`)}, false},
+		{"an update of another node", []string{state("|a:1"), frame("updates", `{"b":null}`)}, true},
+		{"the result of another task", []string{state("|a:1"), task("", "2", starts), task("", "2", returns)}, true},
+		{"a subgraph that speaks", []string{state("|a:1"), frame("messages", `[{"type":"ai","id":"lc_run--1","content":"Hi"},{"langgraph_node":"model","langgraph_checkpoint_ns":"a:1|model:2"}]`)}, false},
+		{"the first state of a graph in a subgraph", []string{state("|a:1"), state("|a:1"), state("|a:1|b:2")}, false},
 		{"a node that handles the error of another", []string{began, handler, node("end", "h", "r3", "1", "")}, false},
 	} {
 		lines := facts(&event.Stream{}, append(c.frames, frame("custom", `{}`))...)

@@ -3,6 +3,7 @@ package langgraph
 import (
 	"bytes"
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -299,6 +300,11 @@ func (d *decoder) endNode(above *scope, node, task string, b *event.Batch) {
 		above.returned = make(map[string]int)
 	}
 	above.returned[node]++
+	if above.above == nil {
+		maps.DeleteFunc(d.idle, func(at string, _ struct{}) bool {
+			return at == node+":"+task || task == "" && strings.HasPrefix(at, node+":")
+		})
+	}
 	d.endStep(above, node, task, b)
 }
 

@@ -26,6 +26,7 @@ func (d *decoder) readValues(sc *scope, v strictjson.Value, b *event.Batch) {
 		d.node = d.takeTarget()
 		defer func() { d.node = "" }()
 	}
+	d.trackState(sc, first, interrupts.Exists())
 	d.readState(sc, v, first, b)
 	if sc.above == nil && v.Kind() == strictjson.Object && !isMessage(v) {
 		b.Add(event.KindState).SetState(wire.StateOf(v))
@@ -67,6 +68,9 @@ func (d *decoder) readUpdates(sc *scope, v strictjson.Value, b *event.Batch) {
 		}
 		node := d.name(name)
 		d.node = node
+		if d.isCached && sc.above == nil {
+			d.endCachedTask(node)
+		}
 		d.readUpdate(sc, node, update, b)
 		d.endNode(sc, node, "", b)
 	}
@@ -124,6 +128,9 @@ var returnChannels = []string{"__return__", "__end__", "__root__"}
 func (d *decoder) readTask(sc *scope, v strictjson.Value, b *event.Batch) {
 	id, node := d.name(v.Get("id")), d.name(v.Get("name"))
 	if !hasReturned(v) {
+		if sc.above == nil && !isCalled(v) {
+			d.workLeft.startTask(node + ":" + id)
+		}
 		d.startTask(sc, id, v, b)
 		return
 	}
@@ -142,6 +149,9 @@ func (d *decoder) readTask(sc *scope, v strictjson.Value, b *event.Batch) {
 		sc.fail(exceptionCode(exception), b)
 	}
 	delete(d.taskCall, id)
+	if sc.above == nil {
+		d.endTask(d.node)
+	}
 	d.endNode(sc, node, id, b)
 }
 
@@ -169,6 +179,7 @@ func (d *decoder) startTask(sc *scope, id string, v strictjson.Value, b *event.B
 func (d *decoder) readCheckpoint(sc *scope, v strictjson.Value, b *event.Batch) {
 	first := !sc.hasCheckpoint
 	if sc.hasCheckpoint = true; sc.above == nil {
+		d.endTasks()
 		defer func() { d.node = "" }()
 		if ran := d.noteNext(elementsOf(v.Get("next"))); b.Type == modeCheckpoints { // in debug, tasks say so, too
 			d.node = d.taskOf(ran)
