@@ -59,10 +59,10 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 	return op
 }
 
-// startsAgain reports whether a frame starts an agent again that is open, but has given its final answer. The
+// startsAgain reports whether a frame starts an agent again that is open, but has given its final answer or failed. The
 // agent may be nil.
 func (op *Operation) startsAgain(b *event.Batch) bool {
-	return op != nil && op.open && op.finalFrame > 0 && b.Has(event.KindAgentStarted)
+	return op != nil && op.open && (op.finalFrame > 0 || op.statedFailure != event.NoFailure) && b.Has(event.KindAgentStarted)
 }
 
 // nameAfterSpeaker names the run after its first speaker, unless that speaker has a branch or got control
@@ -227,7 +227,7 @@ func (r *openRun) agentEnded(e *event.Event, agent *Operation) {
 	}
 	agent.endFrame = r.now.Frame
 	if agent == r.Root && r.rootIsFirst && e.Error != event.NoFailure { // it may turn out not to be the root
-		agent.failedFrame, agent.failureCode = r.now.Frame, e.Code
+		r.firstFailure, agent.statedFailure, agent.failedFrame, agent.failureCode = r.now, e.Error, r.now.Frame, e.Code
 	}
 	if agent == r.Root || agent.endStated {
 		return

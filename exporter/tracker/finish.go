@@ -36,7 +36,11 @@ func (t *Tracker) finish(r *openRun, why StatusReason, at time.Time) {
 	r.announce()
 	r.Agent = cmp.Or(r.Agent, r.Root.Name) // if no agent spoke
 	r.endAllAwaitingUsage()
-	r.Status, r.Reason = r.runStatus(why)
+	if r.Status, r.Reason = r.runStatus(why); r.Status == Completed && r.firstHasFailed() && r.hasRoom(InvokeWorkflow) {
+		first := r.Root
+		r.addRootAboveFirst()
+		first.Ended = r.firstFailure
+	}
 	r.countUnratedLast()
 	t.open.Remove(r)
 	r.endWithoutOutcomes(r.Root)

@@ -62,12 +62,18 @@ func (r *openRun) addRootAboveFirst() {
 	}
 }
 
+// firstHasFailed reports whether the root is the first agent, and the protocol has stated that this agent has failed. If the run goes on,
+// something above the agent has handled the failure, so the agent is not the root.
+func (r *openRun) firstHasFailed() bool {
+	return r.rootIsFirst && r.Root.statedFailure != event.NoFailure && r.Root.hasFailed()
+}
+
 // operationOfRun returns the operation of a frame of the run itself, or nil. If the frame shows that the
-// run itself calls models or tools, the first agent is not the root. A new root is then put above that
-// agent: an agent if the frame names it, otherwise a workflow.
+// run itself calls models or tools, or answers after the failure of the first agent, that agent is not the root. A new root is then put
+// above that agent: an agent if the frame names it, otherwise a workflow.
 func (r *openRun) operationOfRun(b *event.Batch) *Operation {
 	works := slices.ContainsFunc(b.Events, func(e event.Event) bool {
-		return e.Kind == event.KindModelStarted || e.Kind == event.KindModelEnded || e.Kind == event.KindToolStarted
+		return e.Kind == event.KindModelStarted || e.Kind == event.KindModelEnded || e.Kind == event.KindToolStarted || e.Kind == event.KindText && r.firstHasFailed()
 	})
 	if !works || b.AgentUnknown || !r.hasRoom(InvokeWorkflow) {
 		return nil

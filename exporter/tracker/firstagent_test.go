@@ -25,6 +25,12 @@ func sentBy(response, call string) fact {
 	return func(b *event.Batch) { b.Sent = &event.Sent{Response: response, Call: call} }
 }
 
+// stops ends a frame's agent with an exception.
+func stops(b *event.Batch) {
+	e := b.Add(event.KindAgentEnded)
+	e.Error, e.Code = event.AgentError, "ValueError"
+}
+
 func inParallel(b *event.Batch) { b.IsParallel = true }
 
 // TestFirstAgent checks that the first agent of a graph of agents is the root, unless something runs beside it.
@@ -95,6 +101,51 @@ invoke_agent a ok 1-4
     invoke_agent b ok 1-2
       chat m ok 1-2
   chat m ok 3-4`},
+		{"the first agent fails, and a node answers in its place", file(), []*event.Batch{
+			says("a", mayBeRoot("a:1"), responds("m")), says("a", mayBeRoot("a:1"), stops), says("", text), says("b", at("b:1", "", ""), responds("m")), says("", final)}, `
+completed
+invoke_workflow  ok 1-5
+  invoke_agent a error agent_error (ValueError) 1-2
+    chat m ok 1-1
+  invoke_agent b ok 3-4
+    chat m ok 3-4`},
+		{"the first agent fails, and the run is complete", file(), []*event.Batch{
+			says("", final), says("a", mayBeRoot("a:1"), responds("m")), says("a", mayBeRoot("a:1"), stops), says("", fresh(event.KindState))}, `
+completed
+invoke_workflow  ok 1-4
+  invoke_agent a error agent_error (ValueError) 1-3
+    chat m ok 1-2`},
+		{"the first agent fails, and another one follows", file(), []*event.Batch{
+			says("a", mayBeRoot("a:1"), responds("m")), says("a", mayBeRoot("a:1"), stops), says("b", mayBeRoot("b:1"), responds("m"), final)}, `
+completed
+invoke_workflow  ok 1-3
+  invoke_agent a error agent_error (ValueError) 1-2
+    chat m ok 1-1
+  invoke_agent b ok 1-3
+    chat m ok 1-3`},
+		{"the first agent fails, and the run with it", file(), []*event.Batch{
+			says("a", mayBeRoot("a:1"), responds("m")), says("a", mayBeRoot("a:1"), stops), says("", fails)}, `
+failed, error_frame
+invoke_agent a error agent_error 1-3
+  chat m ok 1-1`},
+		{"the first agent fails and is retried", file(), []*event.Batch{
+			says("a", mayBeRoot("a:1"), responds("m")), says("a", mayBeRoot("a:1"), stops), says("a", mayBeRoot("a:1"), starts), says("a", mayBeRoot("a:1"), responds("m"), final)}, `
+completed
+invoke_workflow  ok 1-4
+  invoke_agent a error agent_error (ValueError) 1-2
+    chat m ok 1-1
+  invoke_agent a ok 3-4
+    chat m ok 3-4`},
+		{"the first agent is retried and hands over", file(), []*event.Batch{
+			says("", final), says("a", mayBeRoot("a:1"), responds("m")), says("a", mayBeRoot("a:1"), stops), says("a", mayBeRoot("a:1"), starts), says("a", mayBeRoot("a:1"), handsOver("", "b")),
+			says("b", mayBeRoot("b:1"), responds("m"), final)}, `
+completed
+invoke_workflow  ok 1-6
+  invoke_agent a error agent_error (ValueError) 1-3
+    chat m ok 1-2
+  invoke_agent a ok 4-6
+    invoke_agent b ok 5-6
+      chat m ok 5-6`},
 		{"agents start again after their final answers", file(), []*event.Batch{
 			says("a", mayBeRoot(""), responds("m"), final), says("b", mayBeRoot(""), responds("m"), final),
 			says("a", mayBeRoot(""), starts), says("a", mayBeRoot(""), responds("m"), final), says("b", mayBeRoot(""), starts), says("b", mayBeRoot(""), responds("m"), final)}, `
