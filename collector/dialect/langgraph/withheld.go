@@ -101,6 +101,7 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	d.hideFailures(b)
 	d.shown.isWhole = d.shown.isWhole || mode == modeValues && len(name) == len(modeValues) && !b.Internal
 	d.forgetNamed()
+	d.listResults(b)
 	d.listThoughts(mode, v, b)
 }
 
@@ -113,6 +114,16 @@ func taskIn(mode string, v strictjson.Value) (task strictjson.Value) {
 		return v.Get("payload")
 	}
 	return task
+}
+
+// listResults lists the messages of a frame that are results of tools but do not have the type of roleKinds.
+func (d *decoder) listResults(b *event.Batch) {
+	for _, m := range d.messages {
+		isResult := isToolResult(m) || m.Get("tool_call_id").Exists() && !m.First("type", "role").Exists()
+		if isResult && !m.Get("type").Is("tool") {
+			b.SetTextKind(m, event.KindToolEnded)
+		}
+	}
 }
 
 // listThoughts lists the messages of a frame in which every text is a thought, as stated by the message, by its metadata or
