@@ -205,12 +205,12 @@ type Form uint8
 
 // The forms.
 const (
-	FormName  Form = iota // a name or an id: at most MaxName bytes, without control characters, and no printed object
+	FormName  Form = iota // a name or an id: at most MaxName bytes, without control characters, no printed object, and no URL with a user or a password
 	FormText              // any string: text that is meant for readers
 	FormTime              // a date and time of RFC 3339
 	FormEnum              // only Rule.AllowedValues
 	FormID                // the ID of a call, a message or a part, which several frames have: a name, but a hash replaces one longer than MaxName
-	FormTool              // a tool's name: letters, digits, blanks and _.:/@#|~+$&*'-, at most MaxTool bytes; "unknown" replaces any other
+	FormTool              // a tool's name: letters, digits, blanks and _.:/@#|~+$&*'-, at most MaxTool bytes, no URL with a user or a password; "unknown" replaces any other
 	FormURL               // any string; a URL leaves without user and password
 	FormMedia             // a media type
 	FormCode              // an identifier or words with dashes, such as tool_call, perhaps after namespaces with colons: at most MaxCode bytes

@@ -243,18 +243,22 @@ func isPlain(name []byte) bool {
 // IsInternal reports whether a name begins with "internal".
 func IsInternal(name []byte) bool { return HasPrefix(name, "internal") }
 
-// IsPrintedObject reports whether a text is an object as a program prints it, such as Agent(name=a), {'a': 'b'}, [a] or <Agent at 0x7f>.
-// It is no name.
+// IsPrintedObject reports whether a text is an object as a program prints it, such as Agent(name=a), Agent[name=a] (a record of Java),
+// Optional[a], {'a': 'b'}, [a] or <Agent at 0x7f>. It is no name.
 func IsPrintedObject(text []byte) bool {
 	before, rest, found := bytes.Cut(text, []byte("="))
 	switch {
-	case bytes.ContainsAny(text, `{}<"`), bytes.HasPrefix(text, []byte("[")) && bytes.HasSuffix(text, []byte("]")):
+	case bytes.ContainsAny(text, `{}<"`), bytes.HasPrefix(text, []byte("[")) && bytes.HasSuffix(text, []byte("]")), bytes.HasPrefix(text, []byte("Optional[")):
 		return true
 	case !found || len(rest) == 0:
 		return false
 	}
-	isArgument := bytes.LastIndexByte(before, '(') > bytes.LastIndexByte(before, ')')
-	return isArgument || bytes.ContainsAny(rest[:1], "'[(") || IsPrintedObject(rest)
+	return isOpen(before, '(', ')') || isOpen(before, '[', ']') || bytes.ContainsAny(rest[:1], "'[(") || IsPrintedObject(rest)
+}
+
+// isOpen reports whether the last of the brackets in a text opens.
+func isOpen(text []byte, opening, closing byte) bool {
+	return bytes.LastIndexByte(text, opening) > bytes.LastIndexByte(text, closing)
 }
 
 // HasPrefix reports whether a lenient reader might read a name as beginning with word, which must be in

@@ -36,7 +36,7 @@ func text(dst []byte, v strictjson.Value, form event.Form) ([]byte, bool) {
 	switch {
 	case hasForm(form, s):
 		return v.AppendQuoted(dst), true
-	case form == event.FormID && len(s) > event.MaxName && !hasControl(s) && !lenient.IsPrintedObject(s):
+	case form == event.FormID && len(s) > event.MaxName && isName(s):
 		sum := sha256.Sum256(s)
 		return strictjson.AppendQuoted(dst, "sha256-"+hex.EncodeToString(sum[:16])), true
 	case form == event.FormTool:
@@ -49,9 +49,9 @@ func text(dst []byte, v strictjson.Value, form event.Form) ([]byte, bool) {
 func hasForm(form event.Form, text []byte) bool {
 	switch form {
 	case event.FormName, event.FormID:
-		return len(text) <= event.MaxName && !hasControl(text) && !lenient.IsPrintedObject(text)
+		return len(text) <= event.MaxName && isName(text)
 	case event.FormTool:
-		return len(text) <= event.MaxTool && toolPattern.Match(text)
+		return len(text) <= event.MaxTool && toolPattern.Match(text) && !hasUserInfo(text)
 	case event.FormText, event.FormURL:
 		return true
 	case event.FormTime:
@@ -63,6 +63,16 @@ func hasForm(form event.Form, text []byte) bool {
 		return len(text) <= event.MaxName && mediaPattern.Match(text)
 	}
 	return false
+}
+
+// isName reports whether a text of any length may be a name or an ID.
+func isName(text []byte) bool {
+	return !hasControl(text) && !lenient.IsPrintedObject(text) && !hasUserInfo(text)
+}
+
+// hasUserInfo reports whether a text is a URL with a user or a password, or contains one.
+func hasUserInfo(text []byte) bool {
+	return bytes.IndexByte(text, '@') >= 0 && (userInfo.Match(text) || innerUserInfo.Match(text))
 }
 
 var (
@@ -78,6 +88,9 @@ var (
 	// userInfo matches the beginning of a URL with a user or a password, as browsers read it: they take "\" for "/", and need no slashes
 	// after some schemes (https://url.spec.whatwg.org/#scheme-state).
 	userInfo = regexp.MustCompile(`^( *(?:(?i:https?|ftp|wss?):[/\\]*|(?:[A-Za-z][\w+.-]*:)?[/\\]{2,}))[^/\\?#]*@`)
+
+	// innerUserInfo matches the same within a text. A name such as root//agent@1 is none.
+	innerUserInfo = regexp.MustCompile(`:[/\\]{2,}[^/\\?#]+@`)
 )
 
 // hasControl reports whether text has a Unicode control character.
