@@ -194,7 +194,8 @@ type Words struct {
 	UserRoles     []string        // roles of the user
 	FromUser      bool            // the speaker is the user, whatever the role
 	RoleKinds     map[string]Kind // the kind of text of other roles; KindOther: no setting excludes it
-	TypeKinds     map[string]Kind // the kind of text in an object whose member `type`, `adk_type` or `adk:type` has this value
+	TypeKinds     map[string]Kind // the kind of text in an object whose member `type`, or one of TypeMembers, has this value
+	TypeMembers   []string        // more members to which TypeKinds applies
 
 	ThoughtMarkers  []string // members that, unless false or null, mark the text beside or below them as a thought
 	MetadataMembers []string // members that may contain AuthorMembers and ThoughtMarkers
@@ -232,7 +233,7 @@ type Rule struct {
 	Elements         *Rule            // for each element of an array
 	String           *Rule            // for a string, instead of the rest of the rule
 	ByType           map[string]*Rule // for an object whose member `type` has this value ("": none), instead of the rest of the rule
-	TypePath         []string         // the path from the object to the member that ByType is about, if it is not `type`
+	TypePath         [][]string       // the path from the object to the member that ByType is about, if it is not `type`; of each step, the first of these members
 	AnyMember        *Rule            // for each member of an object whose names are data and not in Members; of its scalars, only integers are allowed
 	Form             Form             // of strings, and of the names that AnyMember allows
 	Replacement      string           // JSON that always replaces the value, unless it is null

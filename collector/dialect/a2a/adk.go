@@ -35,32 +35,37 @@ func readADKMetadata(sources ...strictjson.Value) (m adkMetadata) {
 	}
 	for _, source := range sources {
 		for name, v := range source.Members() {
-			switch string(name.Text()) {
-			case "adk_author":
+			field, isADK := wire.CutADKPrefix(name.Text())
+			if !isADK {
+				if name.Is("proof_layer") || name.Is("proofLayer") {
+					set(&m.proofLayer, v)
+				}
+				continue
+			}
+			switch string(field) {
+			case "author":
 				set(&m.author, v)
-			case "adk_branch":
+			case "branch":
 				set(&m.branch, v)
-			case "adk_event_id":
+			case "event_id":
 				set(&m.event, v)
-			case "adk_error_code":
+			case "error_code":
 				set(&m.code, v)
-			case "adk_usage_metadata":
+			case "usage_metadata":
 				set(&m.usage, v)
-			case "adk_actions":
+			case "actions":
 				set(&m.actions, v)
-			case "proof_layer", "proofLayer":
-				set(&m.proofLayer, v)
-			case "adk_custom_metadata":
+			case "custom_metadata":
 				set(&m.custom, v)
-			case "adk_grounding_metadata":
+			case "grounding_metadata":
 				set(&m.grounding, v)
-			case "adk_citation_metadata":
+			case "citation_metadata":
 				set(&m.citations, v)
-			case "adk_invocation_id":
+			case "invocation_id":
 				m.isEvent = m.isEvent || len(v.Text()) > 0
-			case "adk_is_long_running": // only JavaScript's servers say so of an event
+			case "is_long_running": // only JavaScript's servers say so of an event
 				m.hasAllCalls = true
-			case "adk_partial":
+			case "partial":
 				if on, ok := v.Bool(); ok && !m.hasPartial {
 					m.hasPartial, m.partial = true, on
 				}

@@ -27,6 +27,11 @@ func adkEvent(more string) string {
 	return `,"metadata":{"adk_author":"a","adk_invocation_id":"e-1"` + more + `}`
 }
 
+// kagent returns an event of kagent, which has no ID.
+func kagent(parts, more string) string {
+	return strings.NewReplacer(`"adk_adk_`, `"kagent_adk_`, `"adk_`, `"kagent_`).Replace(statusIs("working", parts, adkEvent(more)))
+}
+
 const usage = `,"adk_usage_metadata":{"promptTokenCount":3.0,"candidatesTokenCount":2,"totalTokenCount":5}`
 
 // TestADKEvents checks the metadata that ADK agents add to the protocol.
@@ -34,6 +39,8 @@ func TestADKEvents(t *testing.T) {
 	const (
 		args  = `{"agent_name":"x"}`
 		model = `model_ended input=3 output=2`
+
+		isPiece = `,"adk_adk_partial":true`
 	)
 	id := func(id string) string { return adkEvent(`,"adk_event_id":"` + id + `"`) }
 	runDecode(t, []decodeCase{
@@ -97,6 +104,20 @@ func TestADKEvents(t *testing.T) {
 			`artifact-update agent="a"; artifact id="a" other bytes=2; text "hm"`,
 			`results agent="a"; tool_ended name="f" call="c" tool_error {"error":"x"}`,
 			`results agent="a"; other`,
+		}},
+		{"kagent", []string{
+			statusIs("working", "", `,"metadata":{"kagent_app_name":"x","kagent_session_id":"c"}`), kagent(calls("c", "f", false), usage), kagent(toolResult("c", "f", `{"x":1}`), ""),
+			kagent(text("h"), isPiece), kagent(text("i"), isPiece), kagent(text("hi"), usage),
+			piece("a", text("hi"), last), statusIs("completed", "", strings.ReplaceAll(`,"metadata":{"adk_invocation_id":"e-1"`+usage+`}`, "adk_", "kagent_")),
+		}, []string{
+			`working; other`,
+			`calls agent="a"; ` + model + `; tool_started name="f" call="c" ` + args,
+			`results agent="a"; tool_ended name="f" call="c" {"x":1}`,
+			`working agent="a" partial; model_started; text "h"`,
+			`working agent="a" partial; text "i"`,
+			`working agent="a"; ` + model + `; text "hi"`,
+			`artifact-update partial repeats; artifact id="a" other bytes=2 complete; text "hi"`,
+			`status-update; final; run_ended awaits_outcome`,
 		}},
 		{"updates without lastChunk", []string{
 			piece("a", calls("c", "f", false), adkEvent(usage)), piece("a", toolResult("c", "f", `{"x":1}`), more+adkEvent("")),

@@ -15,6 +15,7 @@ func (d *decoder) readArtifact(u update, b *event.Batch) {
 	m.inArtifact = true
 	d.setSpeaker(t, m, b)
 	key, write := artifactKey{t.id, d.idOf(artifact, artifactIDs)}, event.Artifact{Append: wire.MayBeTrue(v.Get("append")), Complete: is(v, "lastChunk")}
+	m.isEvent = m.isEvent || write.Complete && !write.Append && t.isLastEvent(d.withFrame(partsOfArtifact(artifact, v)))
 	parts := d.markArtifact(key, u.extent(), m.isEvent, partsOfArtifact(artifact, v)) // ADK agents mark each part
 	b.HasThoughts = b.HasThoughts || parts.thought
 	b.Type = typeOf(typeArtifact, parts)
@@ -45,6 +46,11 @@ func (d *decoder) readArtifact(u update, b *event.Batch) {
 	if write.Complete && !m.hasPartial {
 		d.endPieces(t, id, b)
 	}
+}
+
+// isLastEvent reports whether parts are the text of the last ADK event, which was in a status. kagent repeats it without metadata.
+func (t *task) isLastEvent(parts parts) bool {
+	return len(t.speakers) > 0 && !t.lastInArtifact && parts.len() > 0 && textOnly(parts) && textHash(parts) == t.lastText
 }
 
 // mayBePiece reports whether the parts of an ADK agent's update may be a piece of an event. An update with

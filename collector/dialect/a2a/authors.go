@@ -3,6 +3,7 @@ package a2a
 import (
 	"slices"
 
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -17,7 +18,7 @@ func (d *decoder) trackAuthors(c content, around []strictjson.Value, b *event.Ba
 	for _, object := range around {
 		d.authors.Add(c.id, b.Authors[object]...) // of the answer of a remote agent
 	}
-	for author := range valuesOf(authorMembers, slices.AppendSeq(around, c.parts.list.Elements())...) {
+	for author := range valuesOf(wire.ADKAuthors, slices.AppendSeq(around, c.parts.list.Elements())...) {
 		if author.Kind() > strictjson.Null && !author.Is("") {
 			d.authors.Add(c.id, d.name(author))
 		}

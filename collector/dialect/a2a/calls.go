@@ -8,6 +8,21 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
+// Members of the metadata of a part that has a call or a response.
+var (
+	adkTypes         = wire.ADKNames("type")
+	longRunningMarks = wire.ADKNames("is_long_running")
+)
+
+// callData returns the data of a call or a response: what is nested, if the data around it names no tool. The policy public finds it
+// by the same rule.
+func callData(data strictjson.Value) strictjson.Value {
+	if inner := data.Get("data"); inner.Exists() && len(data.Get("name").Text()) == 0 {
+		return inner
+	}
+	return data
+}
+
 // addCalls adds the calls in the parts of an object, such as a message. isInside says that the object, or one around it, is marked
 // internal. Of a snapshot, only what is marked is withheld for later frames too.
 func (r *contentReader) addCalls(list, object strictjson.Value, isInside bool) {
@@ -15,7 +30,7 @@ func (r *contentReader) addCalls(list, object strictjson.Value, isInside bool) {
 	for v := range list.Elements() {
 		meta := v.Get("metadata")
 		call, as, isCode := readData(v, v.Get("data"), meta).data, wire.CallRepeated, false
-		switch kind := meta.First("adk_type", "adk:type"); {
+		switch kind := meta.First(wire.ADKTypes...); {
 		case kind.Is("function_call"):
 			as = wire.CallBegins
 		case kind.Is("executable_code"):

@@ -92,7 +92,7 @@ func failCall(calls []*call, message []byte, code string, b *event.Batch) bool {
 //
 // Source: google/adk/a2a/converters/event_converter.py of google-adk 2.13.
 func errorMessage(message strictjson.Value) strictjson.Value {
-	if own := message.Get("metadata"); own.Get("adk_error_code").Exists() && !own.Get("adk_author").Exists() {
+	if own := message.Get("metadata"); own.First(wire.ADKErrors...).Exists() && !own.First(wire.ADKAuthors...).Exists() {
 		return message
 	}
 	return strictjson.Value{}

@@ -179,7 +179,7 @@ func TestMarkedArtifacts(t *testing.T) {
 
 // TestPartsBesideThoughts checks that an answer leaves that stands beside a thought with a mark that does not leave.
 func TestPartsBesideThoughts(t *testing.T) {
-	for _, mark := range []string{`"metadata":{"type":"thinking"}`, `"metadata":{"kagent_thought":true}`, `"kind":"reasoning"`, `"kagent_thought":true`, `"metadata":{"google":{"thought":true}}`, `"metadata":{"adk_thought":true}`} {
+	for _, mark := range []string{`"metadata":{"type":"thinking"}`, `"metadata":{"acme_thought":true}`, `"kind":"reasoning"`, `"acme_thought":true`, `"metadata":{"google":{"thought":true}}`, `"metadata":{"adk_thought":true}`} {
 		parts := `[{"text":"secret",` + mark + `},{"text":"answer"}]`
 		files := `[{"filename":"secret","url":"x",` + mark + `},{"text":"answer"}]`
 		for _, parts := range []string{parts, files} {

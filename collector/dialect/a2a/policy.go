@@ -108,14 +108,16 @@ func all(kind partKind, parts parts) bool {
 	return parts.len() > 0 && !parts.contain(func(p part) bool { return p.kind != kind })
 }
 
+// relayEnvelopes are the members of an ADK agent's custom metadata that have the frames of a remote agent.
+var relayEnvelopes = []string{"a2a:request", "a2a:response", "updateEvent", "event", "rawEvent"}
+
 var table = event.Table{
 	// A2A names the type of an update in "kind". Other protocols name it in "type".
 	Discriminators: []string{"kind", "type"},
 	NameMembers:    []string{"event"},
-	Envelopes: []string{
-		"result", "task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "history", "parts",
-		"content", "adk_custom_metadata", "a2a:request", "a2a:response", "updateEvent", "event", "rawEvent",
-	},
+	Envelopes: slices.Concat([]string{
+		"result", "task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "history", "parts", "content",
+	}, wire.ADKCustom, relayEnvelopes),
 	TypePrefixes:    []string{"https://a2a-protocol.org/errors/", "about:blank"}, // of problem details
 	DeepMembers:     []string{"error", "params", "metadata"},
 	EncodedMembers:  wire.ADKEncodedMembers,
@@ -164,9 +166,9 @@ func wordsIn(members ...string) event.Words {
 	return event.Words{
 		Members:    map[string]event.Kind{"text": event.KindText},
 		Containers: members, ClientContainers: []string{"history"},
-		AuthorMembers: authorMembers, RoleMember: "role", UserRoles: []string{"user", "ROLE_USER"},
+		AuthorMembers: wire.ADKAuthors, RoleMember: "role", UserRoles: []string{"user", "ROLE_USER"},
 		ThoughtMarkers: wire.ThoughtMarkers, MetadataMembers: []string{"metadata"},
-		TypedMembers: []string{"data"}, TypeKinds: wire.ADKPartKinds,
+		TypedMembers: []string{"data"}, TypeMembers: wire.ADKTypes, TypeKinds: wire.ADKPartKinds,
 	}
 }
 
@@ -224,14 +226,14 @@ var (
 
 	// publicThoughts treats every part with metadata as a thought, because the mark may be in the metadata.
 	publicThoughts = beside(event.Rule{ThoughtMarkers: signs, Members: merge(partRules(event.KindText), publicMarks, rules{"metadata": members(publicMarks)})})
-	publicMarks    = rules{"adk_thought": &mark, "adk:thought": &mark, "adkThought": &mark, "thought": &mark}
+	publicMarks    = each(&mark, wire.ThoughtMarkers...)
 	signs          = slices.Concat([]string{"metadata"}, wire.ThoughtMarkers, wire.ThoughtCategories)
 )
 
 // beside adds to the rule for a part the rules for an ADK agent's calls and responses, which may be beside it.
 func beside(rule event.Rule) event.Rule {
 	rule.AllowedTypes = knownKinds
-	rule.TypePath = []string{"metadata", "adk_type"}
+	rule.TypePath = [][]string{{"metadata"}, adkTypes}
 	rule.ByType = rules{
 		"function_call":     callRule(event.KindToolStarted, rules{}),
 		"function_response": callRule(event.KindToolEnded, rules{"response": &wire.PublicResponse}),
@@ -244,14 +246,14 @@ func callRule(fact event.Kind, more rules) *event.Rule {
 	identity := merge(more, rules{"id": &id, "name": {Fact: fact, Form: event.FormTool, Required: true}})
 	pause := members(merge(identity, rules{"args": &wire.PublicPause}))
 	names := rules{"adk_request_confirmation": pause, "adk_request_credential": pause}
-	nested := event.Rule{Members: identity, TypePath: []string{"name"}, ByType: names, Required: true}
+	nested := event.Rule{Members: identity, TypePath: [][]string{{"name"}}, ByType: names, Required: true}
 	data := nested
 	data.ByType, data.OwnMarkers = merge(names, rules{"": members(rules{"data": &nested})}), true // see callData
 	return &event.Rule{
 		AllowedTypes: knownKinds, ThoughtMarkers: wire.ThoughtMarkers, ThoughtMarkersIn: []string{"metadata"},
 		Members: merge(publicMarks, rules{
 			"kind": &code, "text": &withheldPart, "file": &withheldPart, "raw": &withheldPart, "url": &withheldPart, "data": &data,
-			"metadata": members(merge(publicMarks, rules{"adk_type": &code, "adk_is_long_running": &flag})),
+			"metadata": members(merge(publicMarks, each(&code, adkTypes...), each(&flag, longRunningMarks...))),
 		}),
 	}
 }
@@ -276,12 +278,13 @@ func partRules(text event.Kind) rules {
 // publicADKMetadata keeps an ADK agent's metadata about the author of an update, and the IDs of the calls whose responses only say that
 // they wait for a confirmation or a credential.
 var (
-	publicADKMetadata = event.Rule{Members: rules{
-		"adk_author": &scalar, "adk_branch": &scalar, "adk_invocation_id": &scalar, "adk_partial": &flag,
-		"adk_actions": {StatedOnly: true, Fact: event.KindToolPaused, Members: rules{
-			"requestedToolConfirmations": &pausedCalls, "requested_tool_confirmations": &pausedCalls,
-			"requestedAuthConfigs": &pausedCalls, "requested_auth_configs": &pausedCalls,
-		}},
+	publicADKMetadata = event.Rule{Members: merge(
+		each(&scalar, wire.ADKNames("author", "branch", "invocation_id")...), each(&flag, wire.ADKNames("partial")...), rules{"kagent_adk_partial": &flag},
+		each(&publicActions, wire.ADKNames("actions")...),
+	)}
+	publicActions = event.Rule{StatedOnly: true, Fact: event.KindToolPaused, Members: rules{
+		"requestedToolConfirmations": &pausedCalls, "requested_tool_confirmations": &pausedCalls,
+		"requestedAuthConfigs": &pausedCalls, "requested_auth_configs": &pausedCalls,
 	}}
 	pausedCalls = event.Rule{AnyMember: &event.Rule{Members: rules{}, Fallback: "{}", Fact: event.KindInputRequested}}
 )
@@ -315,6 +318,15 @@ func message(piece *event.Rule) rules {
 		"kind": &code, "messageId": &id, "contextId": &scalar, "taskId": &scalar, "role": {Form: event.FormEnum, AllowedValues: []string{"agent", "user", "ROLE_AGENT", "ROLE_USER"}},
 		"parts": {Elements: piece, Required: true}, "content": {Elements: piece, Required: true}, "metadata": &publicADKMetadata,
 	}
+}
+
+// each returns the same rule for several members.
+func each(rule *event.Rule, names ...string) rules {
+	all := rules{}
+	for _, name := range names {
+		all[name] = rule
+	}
+	return all
 }
 
 // merge returns the union of sets of rules.

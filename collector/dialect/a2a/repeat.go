@@ -2,7 +2,9 @@ package a2a
 
 import (
 	"bytes"
+	"hash/maphash"
 	"slices"
+	"strconv"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -146,7 +148,7 @@ var (
 var outerTable = event.Table{
 	Discriminators: table.Discriminators, NameMembers: table.NameMembers, DeepMembers: table.DeepMembers,
 	EncodedMembers: table.EncodedMembers, EntryKeys: table.EntryKeys,
-	Envelopes: []string{"adk_custom_metadata", "a2a:request", "a2a:response", "updateEvent", "event", "rawEvent"},
+	Envelopes: append(slices.Clone(wire.ADKCustom), relayEnvelopes...),
 }
 
 // contentKey identifies a message or an artifact of a stream, or an ADK agent's event. The agent sends one event
@@ -214,13 +216,39 @@ func (r *contentReader) read(v strictjson.Value, inInternal bool) {
 // addEvents adds the ID of the event that an update with a message or an artifact carries. A snapshot names only the
 // event that changed it last.
 func (r *contentReader) addEvents(u update) {
-	if len(r.ids) == 0 || u.shape == shapeTask {
+	if len(r.ids) == 0 {
+		return
+	}
+	r.addParts(u)
+	if u.shape == shapeTask {
 		return
 	}
 	for _, around := range []strictjson.Value{u.body, u.body.Get("status").Get("message"), u.body.Get("artifact")} {
-		if id := r.d.id(around.Get("metadata").Get("adk_event_id")); id != "" {
+		if id := r.d.id(around.Get("metadata").First(wire.ADKEvents...)); id != "" {
 			r.ids = append(r.ids, contentID{id: contentKey{contentEvent, id}})
 		}
+	}
+}
+
+// addParts adds the parts of an event, and of what may repeat one, as an ID. kagent's events have none, and the artifact with its
+// answer repeats the parts of the last event without any metadata.
+//
+// Source: kagent/adk/_agent_executor.py of kagent-adk 0.10, _handle_request.
+func (r *contentReader) addParts(u update) {
+	message, artifact := u.body.Get("status").Get("message"), u.body.Get("artifact")
+	m := readADKMetadata(u.body.Get("metadata"), message.Get("metadata"), artifact.Get("metadata"))
+	if m.event.Exists() || len(r.d.withheld.whole) == 0 && !(r.findMarks && m.isEvent) {
+		return
+	}
+	add := func(parts strictjson.Value) {
+		if parts.Len() > 0 {
+			r.ids = append(r.ids, contentID{id: contentKey{contentEvent, strconv.FormatUint(maphash.Bytes(seed, parts.Raw()), 16)}})
+		}
+	}
+	add(message.First(partMembers...))
+	add(artifact.Get("parts"))
+	for one := range u.body.Get("artifacts").Elements() {
+		add(one.Get("parts"))
 	}
 }
 

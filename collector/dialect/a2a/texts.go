@@ -201,11 +201,8 @@ func isOtherContent(part strictjson.Value) bool {
 	return lenient.HasOtherValue(part, partKinds, []string{"text"})
 }
 
-// toolTypes are the members that say that a part is a tool's. authorMembers are those that name the author.
-var (
-	toolTypes     = slices.Concat([]string{"adk_type", "adk:type", "adkType"}, partKinds)
-	authorMembers = []string{"adk_author", "adk:author", "adkAuthor"}
-)
+// toolTypes are the members that say that a part is a tool's.
+var toolTypes = slices.Concat(wire.ADKTypes, partKinds)
 
 // valuesOf returns the values of the members with one of the names, in the objects and in their metadata.
 func valuesOf(names []string, objects ...strictjson.Value) iter.Seq[strictjson.Value] {
@@ -235,7 +232,7 @@ func toolKind(objects ...strictjson.Value) (kind event.Kind, is bool) {
 
 // namesUser reports whether one of the objects, or its metadata, names the user as its author.
 func namesUser(objects ...strictjson.Value) bool {
-	for value := range valuesOf(authorMembers, objects...) {
+	for value := range valuesOf(wire.ADKAuthors, objects...) {
 		if wire.IsUser(value) {
 			return true
 		}

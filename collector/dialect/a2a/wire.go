@@ -364,9 +364,9 @@ func readData(v, data, meta strictjson.Value) part {
 		data = inner
 	}
 	p := part{kind: partData, data: data, form: event.PieceData, media: v.Get("mediaType")}
-	switch kind := meta.Get("adk_type"); {
+	switch kind := meta.First(adkTypes...); {
 	case kind.Is("function_call"):
-		p.kind, p.data, p.longRunning = partCall, callData(data), is(meta, "adk_is_long_running")
+		p.kind, p.data, p.longRunning = partCall, callData(data), slices.ContainsFunc(longRunningMarks, func(name string) bool { return is(meta, name) })
 		p.streamed = p.data.First("partialArgs", "partial_args").Exists() || is(p.data, "willContinue") || is(p.data, "will_continue")
 	case kind.Is("function_response"):
 		p.kind, p.data = partResponse, callData(data)
@@ -380,15 +380,6 @@ func readData(v, data, meta strictjson.Value) part {
 		p.bytes = size(len(data.Raw()))
 	}
 	return p
-}
-
-// callData returns the data of a call or a response: what is nested, if the data around it names no tool. The policy public finds it
-// by the same rule.
-func callData(data strictjson.Value) strictjson.Value {
-	if inner := data.Get("data"); inner.Exists() && len(data.Get("name").Text()) == 0 {
-		return inner
-	}
-	return data
 }
 
 func is(v strictjson.Value, name string) bool {

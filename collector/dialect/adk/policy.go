@@ -60,11 +60,10 @@ var table = event.Table{
 	NameMembers:    []string{"event"},
 	// The custom metadata contains the request to a remote agent (A2A) and its answer. Both may contain
 	// all that A2A allows.
-	Envelopes: []string{
+	Envelopes: append([]string{
 		"event", "result", "rawEvent", "raw_event", "customMetadata", "custom_metadata", "a2a:request", "a2a:response", "params",
 		"task", "updateEvent", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "history", "parts", "metadata",
-		"adk_custom_metadata",
-	},
+	}, wire.ADKCustom...),
 	EncodedMembers:  wire.ADKEncodedMembers,
 	EntryKeys:       wire.EntryKeys,
 	IgnoreEventName: true,              // the ADK's clients read only the data
@@ -109,10 +108,11 @@ var words = event.Words{
 		"a2a:request", "a2a:response", "params", "result", "task", "updateEvent", "message", "statusUpdate", "artifactUpdate", "status", "artifact",
 		"artifacts", "history", "parts", "actions", "compaction", "compactedContent", "compacted_content",
 	},
-	AuthorMembers:   []string{"author", "adk_author"},
+	AuthorMembers:   append([]string{"author"}, wire.ADKAuthors...),
 	ThoughtMarkers:  thoughtMarkers,
 	MetadataMembers: []string{"metadata"},
 	TypedMembers:    []string{"data"},
+	TypeMembers:     wire.ADKTypes,
 	TypeKinds:       wire.ADKPartKinds,
 }
 

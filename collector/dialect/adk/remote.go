@@ -59,7 +59,7 @@ func (r *remoteAnswer) readStatus(answer strictjson.Value) {
 			r.failure = failure
 		}
 		r.waits = r.waits || slices.ContainsFunc(remoteWaits, state.Is)
-		r.code = firstOf(r.code, firstOf(status.Get("message").Get("metadata").Get("adk_error_code"), v.Get("metadata").Get("adk_error_code")))
+		r.code = firstOf(r.code, firstOf(status.Get("message").Get("metadata").First(wire.ADKErrors...), v.Get("metadata").First(wire.ADKErrors...)))
 	}
 }
 

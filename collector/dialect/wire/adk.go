@@ -18,10 +18,10 @@ const TransferTool = "transfer_to_agent"
 // ADKEncodedMembers are the members that ADK servers write as objects or as JSON in a string.
 //
 // Source: google/adk/a2a/converters/event_converter.py of google-adk 2.13, _serialize_metadata_value.
-var ADKEncodedMembers = []string{
-	"customMetadata", "custom_metadata", "a2a:request", "a2a:response", "adk_custom_metadata", "adk_actions", "adk_usage_metadata",
-	"adk_grounding_metadata", "adk_citation_metadata",
-}
+var ADKEncodedMembers = append(
+	ADKNames("custom_metadata", "actions", "usage_metadata", "grounding_metadata", "citation_metadata"),
+	"customMetadata", "custom_metadata", "a2a:request", "a2a:response",
+)
 
 // Calls that an agent makes if the remote agent that it asks waits for input or a credential. No tool has these names.
 //
@@ -208,8 +208,7 @@ func GeminiUsage(v strictjson.Value) event.Usage {
 	return WithTotal(event.Usage{Input: prompt.Add(tools), Output: answer.Add(thoughts), CacheRead: cached, Reasoning: thoughts}, total)
 }
 
-// ADKPartKinds maps the `adk_type` of an ADK agent's A2A part (in some versions `adk:type`) to the kind of
-// event that the part reports. Source: google/adk/a2a/converters/part_converter.py.
+// ADKPartKinds maps the type of an ADK agent's A2A part, one of ADKTypes, to the kind of event that the part reports. Source: google/adk/a2a/converters/part_converter.py.
 var ADKPartKinds = map[string]event.Kind{
 	"function_call": event.KindToolStarted, "executable_code": event.KindToolStarted,
 	"function_response": event.KindToolEnded, "code_execution_result": event.KindToolEnded,

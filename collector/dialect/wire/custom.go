@@ -16,8 +16,6 @@ const A2AResponse = "a2a:response"
 // EntryKeys are the members with the name of an entry in the custom metadata of Java's servers (see CustomMembers).
 var EntryKeys = []string{"key"}
 
-var customMetadata = []string{"adk_custom_metadata"}
-
 // CustomMembers yields the members of an ADK event's custom metadata. Java's servers send a list of entries, such as
 // {"key":"a2a:response","stringValue":"{…}"}, instead of an object.
 //
@@ -54,7 +52,7 @@ func CustomMember(b *event.Batch, custom strictjson.Value, names ...string) stri
 }
 
 var (
-	relayedAuthors = []string{"adk_author", "adk:author", "adkAuthor", "author"}
+	relayedAuthors = append([]string{"author"}, ADKAuthors...)
 	authorWord     = []byte("author")
 )
 

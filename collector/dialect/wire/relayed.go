@@ -21,7 +21,7 @@ type RelayedThoughts struct {
 // AddMetadata adds the answer in the metadata of an A2A task, message, artifact or update that an ADK agent sent.
 func (r *RelayedThoughts) AddMetadata(b *event.Batch, v strictjson.Value) {
 	for m := range WithMetadata(v) {
-		if m.InMetadata && lenient.MatchesAny(m.Name.Text(), customMetadata) {
+		if m.InMetadata && lenient.MatchesAny(m.Name.Text(), ADKCustom) {
 			r.AddCustom(b, v, m.Value)
 		}
 	}

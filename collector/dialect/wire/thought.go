@@ -21,8 +21,8 @@ func WithThoughts(members map[string]event.Kind) map[string]event.Kind {
 // Marks of thoughts in A2A. The protocol defines none, so each framework has its own. Other protocols carry them along:
 // an ADK event has the metadata of the remote agent that it passes on.
 var (
-	ThoughtMarkers    = []string{"adk_thought", "adk:thought", "adkThought", "thought"} // members that mark a thought
-	ThoughtCategories = []string{"agno_content_category"}                               // Agno's mark: "content" for an answer, "reasoning" for a thought
+	ThoughtMarkers    = append(ADKNames("thought"), "adk:thought", "adkThought", "thought") // members that mark a thought
+	ThoughtCategories = []string{"agno_content_category"}                                   // Agno's mark: "content" for an answer, "reasoning" for a thought
 
 	thoughtTypes = []string{"kind", "type", "category"} // suffixes of the names of members that hold a type
 )

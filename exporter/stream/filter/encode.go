@@ -194,8 +194,8 @@ func typeIn(v strictjson.Value, rule *event.Rule) strictjson.Value {
 	if rule.TypePath == nil {
 		return v.Get("type")
 	}
-	for _, name := range rule.TypePath {
-		v = v.Get(name)
+	for _, names := range rule.TypePath {
+		v = v.First(names...)
 	}
 	return v
 }

@@ -135,7 +135,7 @@ func (w *wordScan) updateSpeaker(v strictjson.Value, by speaker) speaker {
 		case w.rules.RoleMember != "" && lenient.MatchesAny(text, []string{w.rules.RoleMember}):
 			by.isUser = lenient.MatchesAny(value.Text(), w.rules.UserRoles)
 			by.textKind = kindOf(value, w.rules.RoleKinds, by.textKind)
-		case lenient.MatchesAny(text, typeMembers):
+		case lenient.MatchesAny(text, typeMembers), lenient.MatchesAny(text, w.rules.TypeMembers):
 			by.textKind = kindOf(value, w.rules.TypeKinds, by.textKind)
 		case lenient.MatchesAny(text, w.rules.MetadataMembers):
 			by = w.updateSpeaker(value, by)
@@ -154,8 +154,7 @@ func (w *wordScan) updateSpeaker(v strictjson.Value, by speaker) speaker {
 	return by
 }
 
-// typeMembers are the members to which Words.TypeKinds applies.
-var typeMembers = []string{"type", "adk_type", "adk:type"}
+var typeMembers = []string{"type"}
 
 // kindOf returns the kind that kinds lists for a value, or fallback.
 func kindOf(value strictjson.Value, kinds map[string]event.Kind, fallback event.Kind) event.Kind {
