@@ -8,7 +8,6 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/delegraph/delegraph/collector/budget"
-	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/sse"
 	"github.com/delegraph/delegraph/exporter/stream/replay"
@@ -25,9 +24,9 @@ const (
 	minWindowBytes = 256 << 10
 
 	// A decoder is charged newDecoderBytes plus the bytes that it has read. Only the first maxDecoderBytes of these
-	// count: 64 open texts. Of consecutive pieces of one text, only the first maxTextBytes count,
+	// count: 64 open texts of 130 KiB. Of consecutive pieces of one text, only the first maxTextBytes count,
 	// because it keeps only the end of a longer text; see dialect.TextTail.
-	maxDecoderBytes = 64 * 2 * dialect.MaxTextTail
+	maxDecoderBytes = 64 * 130 << 10
 	newDecoderBytes = 16 << 10
 	maxTextBytes    = 160 << 10
 )
