@@ -128,7 +128,7 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 // that finishes a choice, the whole text is reported instead.
 func (d *decoder) choice(v strictjson.Value, m marks, partial bool, b *event.Batch) {
 	delta, message, at := v.Get("delta"), v.Get("message"), choicePlace(v)
-	m.add(marksOf(v, delta, message))
+	m.add(choiceMarks(v, delta, message))
 	var c *choice
 	if index, _ := v.Get("index").Int(); !d.inResults { // the result of a call is no part of an answer
 		c = d.chat.choiceAt(index)

@@ -63,10 +63,10 @@ func hasText(v strictjson.Value) bool {
 func hasDeeperThought(levels ...strictjson.Value) bool {
 	var m marks
 	for _, v := range levels {
-		m.read(v.Get("provider_specific_fields"))
-		m.read(v.Get("content"))
+		m.read(v.Get("provider_specific_fields"), false)
+		m.read(v.Get("content"), false)
 		for message := range v.Elements() {
-			m.read(message)
+			m.read(message, false)
 		}
 	}
 	return m.shows || m.thinks

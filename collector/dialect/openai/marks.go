@@ -22,16 +22,19 @@ type marks struct {
 }
 
 // Members that mark a message, and their values for a thought and for an answer. gpt-oss models state a channel, and some servers
-// pass it on. OpenAI states a phase, other servers a type. See also reasoningMembers.
+// pass it on. OpenAI and Qwen state a phase, Zhipu and others a type. Any other channel or phase may be that of a thought, such as Qwen's
+// "think", and so may any other type of a choice. Other objects have types of the protocol, so only otherTypes are marks. See also
+// reasoningMembers.
 var (
 	roleMembers    = []string{"role"}
 	authorMembers  = []string{"author"}
-	channelMembers = []string{"channel", "phase", "type"}
+	channelMembers = []string{"channel", "phase"}
+	typeMembers    = []string{"type"}
 	thoughtMembers = []string{"thought"}
-	markMembers    = slices.Concat(roleMembers, authorMembers, channelMembers, thoughtMembers, reasoningMembers, []string{"adk_thought"})
+	markMembers    = slices.Concat(roleMembers, authorMembers, channelMembers, typeMembers, thoughtMembers, reasoningMembers, []string{"adk_thought"})
 
-	thoughtChannels = []string{"analysis", "thinking", "reasoning", "reasoning_item"}
-	answerChannels  = []string{"final", "final_answer", "commentary", "answer", "text"}
+	otherTypes     = []string{"analysis", "thinking", "reasoning", "reasoning_item", "final", "final_answer", "commentary", "answer", "text"} // not those of choices
+	answerChannels = []string{"final", "final_answer", "commentary", "answer", "text", "text_delta", "output_text", "content", "message", "response", "refusal"}
 )
 
 var markNames = func() (p lenient.Prefilter) {
@@ -43,23 +46,32 @@ var markNames = func() (p lenient.Prefilter) {
 func marksOf(levels ...strictjson.Value) marks {
 	m := marks{kind: event.KindText}
 	for _, v := range levels {
-		m.read(v)
+		m.read(v, false)
 	}
 	return m
 }
 
-func (m *marks) read(v strictjson.Value) {
+// choiceMarks is marksOf for a choice and the objects in it.
+func choiceMarks(levels ...strictjson.Value) marks {
+	m := marks{kind: event.KindText}
+	for _, v := range levels {
+		m.read(v, true)
+	}
+	return m
+}
+
+func (m *marks) read(v strictjson.Value, ofChoice bool) {
 	for name, value := range v.Members() {
 		if text := name.Text(); markNames.MayMatch(text) || lenient.NamesThoughtMarker(text) {
-			m.readMember(name, value)
+			m.readMember(name, value, ofChoice)
 		}
 	}
 	for element := range v.Elements() {
-		m.read(element)
+		m.read(element, ofChoice)
 	}
 }
 
-func (m *marks) readMember(name, value strictjson.Value) {
+func (m *marks) readMember(name, value strictjson.Value, ofChoice bool) {
 	switch text := name.Text(); {
 	case lenient.MatchesAny(text, roleMembers):
 		m.readRole(value)
@@ -70,8 +82,11 @@ func (m *marks) readMember(name, value strictjson.Value) {
 			}
 		}
 	case lenient.MatchesAny(text, channelMembers):
-		m.thinks = m.thinks || lenient.MatchesAny(value.Text(), thoughtChannels)
-		m.answers = m.answers || lenient.MatchesAny(value.Text(), answerChannels)
+		m.readChannel(value)
+	case lenient.MatchesAny(text, typeMembers):
+		if ofChoice || lenient.MatchesAny(value.Text(), otherTypes) {
+			m.readChannel(value)
+		}
 	case lenient.IsThoughtMarker(name, value):
 		m.thinks = true
 	case lenient.MatchesAny(text, thoughtMembers):
@@ -80,6 +95,12 @@ func (m *marks) readMember(name, value strictjson.Value) {
 	case lenient.MatchesAny(text, reasoningMembers):
 		m.shows = m.shows || !isBlank(value)
 	}
+}
+
+func (m *marks) readChannel(v strictjson.Value) {
+	isAnswer := lenient.MatchesAny(v.Text(), answerChannels)
+	m.answers = m.answers || isAnswer
+	m.thinks = m.thinks || !isAnswer && !isBlank(v)
 }
 
 func (m *marks) readRole(role strictjson.Value) {

@@ -41,7 +41,8 @@ func TestRolesOfChoices(t *testing.T) {
 func TestMarkedChoices(t *testing.T) {
 	for _, level := range chatLevels {
 		for _, member := range []string{
-			`"channel":"analysis"`, `"Channel":"Analysis"`, `"phase":"analysis"`, `"thought":true`, `"adk_thought":1`, `"x-thought":true`, `"type":"thinking"`, `"type":"reasoning"`, `"role":"tool"`, `"role":"user"`,
+			`"channel":"analysis"`, `"Channel":"Analysis"`, `"phase":"analysis"`, `"thought":true`, `"adk_thought":1`, `"x-thought":true`, `"type":"thinking"`, `"type":"reasoning"`,
+			`"phase":"think"`, `"phase":"thoughts"`, `"phase":5`, `"channel":"scratchpad"`, `"channel":["analysis"]`, `"role":"tool"`, `"role":"user"`,
 			`"role":"assistant","channel":"analysis"`,
 		} {
 			settings := []filter.Settings{public, withoutThoughts}
@@ -78,6 +79,22 @@ func TestMarkedChoices(t *testing.T) {
 	}
 }
 
+// TestTypesOfChoices names a type in a choice or in an object of it. Only one that is known as that of an answer leaves.
+func TestTypesOfChoices(t *testing.T) {
+	for _, level := range chatLevels[1:] {
+		for _, kind := range []string{"think", "thought", "thinking_delta", "chain_of_thought", "plan"} {
+			first := mark(chatFirst, level, `"type":"`+kind+`"`)
+			checkStaysIn(t, []filter.Settings{public, withoutThoughts}, first, chatNext)
+			checkStaysIn(t, []filter.Settings{public, withoutThoughts}, strings.Replace(first, `"content":""`, `"content":"secret"`, 1))
+		}
+		for _, kind := range []string{"content", "text", "answer", "message", "output_text", "text_delta"} {
+			if out := leaving(t, public, stream(mark(chatFirst, level, `"type":"`+kind+`"`), chatNext)); !strings.Contains(out, "secret") {
+				t.Errorf("the public does not get text of the type %q", kind)
+			}
+		}
+	}
+}
+
 // TestMarksBesideIDs marks a message of a chat in a chunk without its ID.
 func TestMarksBesideIDs(t *testing.T) {
 	begun := choice(`{"index":0,"delta":{"role":"assistant","content":"open"}}`)
@@ -109,6 +126,8 @@ func TestAnswersAfterThoughts(t *testing.T) {
 		"channel, then text": {thought, choice(`{"index":0,"delta":{"channel":"final"}}`), chatNext},
 		"commentary":         {thought, choice(`{"index":0,"channel":"commentary","delta":{"content":"secret"}}`)},
 		"type":               {choice(`{"index":0,"delta":{"type":"thinking","content":"hidden"}}`), choice(`{"index":0,"delta":{"type":"text","content":"secret"}}`)},
+		"Qwen":               {choice(`{"delta":{"role":"assistant","content":"hidden","phase":"think","status":"typing"}}`), choice(`{"delta":{"role":"assistant","content":"","phase":"think","status":"finished"}}`), choice(`{"delta":{"role":"assistant","content":"secret","phase":"answer","status":"typing"}}`)},
+		"Zhipu":              {choice(`{"index":0,"delta":{"role":"assistant","type":"think","content":"hidden"}}`), choice(`{"index":0,"delta":{"type":"content","content":"secret"}}`)},
 		"mark":               {choice(`{"index":0,"delta":{"thought":true,"content":"hidden"}}`), choice(`{"index":0,"delta":{"thought":false,"content":"secret"}}`)},
 		"Gemini":             {choice(`{"index":0,"delta":{"role":"assistant","content":"hidden","extra_content":{"google":{"thought":true}}}}`), begun},
 		"reasoning_content":  {choice(`{"index":0,"delta":{"role":"assistant","content":null,"reasoning_content":"hidden"}}`), chatNext},
@@ -141,7 +160,7 @@ func TestMarkedEvents(t *testing.T) {
 		levels []string
 	}{{added, []string{`{"type":"response.output_item.added"`, `"item":{"id":"i"`}}, {empty, []string{`{"type":"response.output_text.delta"`}}, {part, []string{`{"type":"response.content_part.added"`, `"text":""`}}} {
 		for _, level := range c.levels {
-			for _, member := range []string{`"channel":"analysis"`, `"Thought":true`, `"author":{"role":"system"}`, `"role":"developer"`, `"role":"tool"`} {
+			for _, member := range []string{`"channel":"analysis"`, `"phase":"think"`, `"Thought":true`, `"author":{"role":"system"}`, `"role":"developer"`, `"role":"tool"`} {
 				if level == `"item":{"id":"i"` && strings.Contains(member, `"role":"`) && !strings.Contains(member, "author") {
 					continue // it has a role
 				}
