@@ -86,6 +86,7 @@ func (d *decoder) decodeObject(f dialect.Frame, b *event.Batch) {
 	switch named := v.Get("type"); {
 	case failure.Exists():
 		b.Type, b.StreamError = typeServerError, true
+		listError(v, b)
 		d.fail(failure, b)
 	case !named.Is(typeError) && namesOther(f):
 		b.Rejected = event.ReasonShape

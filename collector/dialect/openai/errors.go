@@ -49,6 +49,18 @@ func isPlainError(v strictjson.Value) bool {
 	return !isOther && len(v.First("message", "detail").Text()) > 0
 }
 
+// errorName matches the names of an exception's class and of an API's type of error.
+var errorName = regexp.MustCompile(`^[A-Za-z_]*([Ee]rror|Exception)$`)
+
+// listError accepts the type of a plain error if it names an error: such a type is no name of a frame, even if it begins with "internal",
+// as vLLM's InternalServerError does.
+func listError(v strictjson.Value, b *event.Batch) {
+	object := v.Get("object")
+	if isPlainError(v) && (!object.Exists() || object.Is(typeError)) && errorName.Match(v.Get("type").Text()) {
+		b.Names = event.NamesListed
+	}
+}
+
 // fail ends the run with an error of the server. The model's answer fails too if one is open, or if the error
 // is that of a request to the model. A run that has ended stays as it is.
 func (d *decoder) fail(v strictjson.Value, b *event.Batch) {

@@ -54,9 +54,12 @@ func TestErrors(t *testing.T) {
 		{"", `{"object":"error","message":"broken","code":429}`, "", "429"},
 		{"event: error\n", `{"message":"broken","code":503}`, "", "503"},
 		{"event: error\n", `{"status":503,"detail":"ValueError: broken"}`, "", "ValueError"},
-		// A type at the top names a kind of frame, and this one is unknown.
-		{"", `{"object":"error","message":"broken","type":"BadRequestError","param":null,"code":400}`, instead, "BadRequestError"},
-		{"", `{"object":"error","message":"broken","type":"InternalServerError","param":null,"code":500}`, instead, "InternalServerError"},
+		{"", `{"object":"error","message":"broken","type":"BadRequestError","param":null,"code":400}`, "", "BadRequestError"},
+		{"", `{"object":"error","message":"broken","type":"InternalServerError","param":null,"code":500}`, "", "InternalServerError"},
+		{"event: error\n", `{"message":"broken","type":"internal_error"}`, "", "internal_error"},
+		// Another type names a kind of frame, and this one is unknown.
+		{"", `{"object":"error","message":"broken","type":"internal_note"}`, instead, "internal_note"},
+		{"event: error\n", `{"object":"internal.note","message":"broken","type":"server_error"}`, instead, "server_error"},
 	} {
 		sent := begun + c.frame + "data: " + c.data + "\n\n"
 		facts := dialecttest.Facts(openai.Dialect{}, &event.Stream{SingleRun: true}, sent)
