@@ -31,6 +31,7 @@ type Batch struct {
 	Step          string    // the step of the agent that works in Branch, if it is not the agent itself; or ""
 	Place         *Place    // of the speaker in the run's tree; nil if the protocol has no places
 	EnclosingCall string    // the id of the tool call in which the agent works, or ""
+	InUnknownCall bool      // the agent works in another call, within EnclosingCall if it is set, and several may be that call
 	ParentBranch  string    // the branch of the agent that this agent works for; "" for the run itself
 	Around        *Around   // the agent or step of ParentBranch, if the protocol states it with each frame; else nil
 	Response      string    // distinguishes model responses of the speaker that arrive at the same time; "" for the first
@@ -103,10 +104,11 @@ type Batch struct {
 	memory   memory
 }
 
-// Sent identifies a response of a model, and optionally one call in it. Earlier batches had them without an agent (AgentUnknown).
+// Sent identifies a response of a model, a call, or both. Earlier batches had them without an agent (AgentUnknown).
 type Sent struct {
 	Response string // as Batch.Response
 	Call     string // the ID of the call, or ""
+	OnlyCall bool   // Response is not set
 }
 
 // NameCheck says what the names in a frame allow.

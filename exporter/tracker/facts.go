@@ -60,7 +60,7 @@ func (r *openRun) endAwaitingUsage(key responseKey) {
 // attribute moves a response and a call to the agent that the stream has now named as their sender.
 func (r *openRun) attribute(sent *event.Sent, agent *Operation) {
 	for key, op := range r.awaitingUsage {
-		if key.response == sent.Response && op.Agent == "" {
+		if !sent.OnlyCall && key.response == sent.Response && op.Agent == "" {
 			r.attributeTo(agent, op)
 			r.endAwaitingUsage(key)
 			break

@@ -31,6 +31,11 @@ func stops(b *event.Batch) {
 	e.Error, e.Code = event.AgentError, "ValueError"
 }
 
+// madeBy returns the frame that names the agent of a call.
+func madeBy(call string) fact {
+	return func(b *event.Batch) { b.Sent = &event.Sent{Call: call, OnlyCall: true} }
+}
+
 func inParallel(b *event.Batch) { b.IsParallel = true }
 
 // TestFirstAgent checks that the first agent of a graph of agents is the root, unless something runs beside it.
@@ -191,6 +196,8 @@ func TestNamedLate(t *testing.T) {
 			"ask of a below a; n of e below e; o of b below b"},
 		"after another response": {[]*event.Batch{says("", responseOf(""), begins("n")), says("", responseOf("1"), begins("o")), says("", responseOf(""), responds("n")), says("", responseOf("1"), responds("o")), says("b", at("", "c", ""), sentBy("", ""))},
 			"ask of a below a; n of  below a; o of  below a"},
+		"a call, after another response": {[]*event.Batch{says("", responseOf(""), begins("n")), says("", responseOf(""), calls("d", "w")), says("", responseOf(""), responds("n")), says("", responseOf(""), begins("o")), says("", responseOf(""), responds("o")), says("b", at("", "c", ""), madeBy("d")), says("e", at("", "c", ""), sentBy("", ""))},
+			"ask of a below a; n of  below a; o of e below e; w of b below b"},
 	} {
 		for _, stream := range []*event.Stream{file(), proxied()} {
 			frames := append([]*event.Batch{says("a", mayBeRoot(""), calls("c", "ask"))}, c.frames...)

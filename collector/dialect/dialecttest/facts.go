@@ -99,6 +99,7 @@ func format(b *event.Batch, cut func(string) string) string {
 	w.put("branch", b.Branch)
 	w.put("place", formatPlace(b.Place))
 	w.put("within", b.EnclosingCall)
+	w.mark("unknown call", b.InUnknownCall)
 	w.put("parent", b.ParentBranch)
 	for up := b.Around; up != nil; up = up.Above {
 		w.put("around", up.Branch)
@@ -107,6 +108,7 @@ func format(b *event.Batch, cut func(string) string) string {
 	w.mark("agent unknown", b.AgentUnknown)
 	if b.Sent != nil {
 		fmt.Fprintf(&w, " sent=%q", strings.TrimSpace(b.Sent.Response+" "+b.Sent.Call))
+		w.mark("only call", b.Sent.OnlyCall)
 	}
 	w.mark("may be root", b.MayBeRoot)
 	w.mark("parallel", b.IsParallel)

@@ -15,6 +15,7 @@ type call struct {
 	id, tool string
 	asked    bool   // a person was asked to allow it
 	agent    string // that made it, or ""
+	unnamed  bool   // its start was reported without an agent
 	response int    // see response.number
 	shown    bool   // an item shows it, so another one shows its end
 	earlier  bool   // a later response of the agent has begun, so it has ended
@@ -294,7 +295,7 @@ func (d *decoder) beginCall(begun call, args strictjson.Value, b *event.Batch) {
 	if begun.id != "" && d.calls.indexOf(begun.id) >= 0 {
 		return // repeated
 	}
-	begun.agent, begun.response = b.Agent, d.response.number
+	begun.agent, begun.unnamed, begun.response = b.Agent, b.Agent == "", d.response.number
 	d.sdk.agents.activate(b.Agent)
 	d.calls.begin(begun)
 	e := b.Add(event.KindToolStarted)

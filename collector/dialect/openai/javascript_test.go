@@ -155,14 +155,14 @@ func TestLateNames(t *testing.T) {
 	called2 := strings.NewReplacer(`"A"`, `"B"`, `"f"`, `"g"`, `"c"`, `"d"`)
 	for name, c := range map[string]struct {
 		sent []string
-		want string // for each frame: the agent (? if it is not known yet), and the response and call that it has sent before
+		want string // for each frame: the agent (? if it is not known yet), and the response and call that it has sent before, or (!) only the call
 	}{
 		"the first agent":             {[]string{ofModel(created), asked, ofModel(ended), called, output}, `? ? ? A="c" A="c"`},
 		"a message":                   {[]string{ofModel(created), ofModel(added), ofModel(ended), message}, `? ? ? A=""`},
 		"an agent in a call":          {[]string{called, ofModel(createdJS("s")), called2.Replace(asked), ofModel(strings.Replace(ended, `"id":"r"`, `"id":"s"`, 1)), called2.Replace(called)}, `A ? ? ? B="d"`},
 		"an item of another":          {[]string{ofModel(created), asked, ofModel(ended), called2.Replace(called)}, `? ? ? B`},
 		"one of two at the same time": {[]string{begins("a"), begins("b"), createdOf("r"), createdOf("s"), calledOf(1, "m", "w"), completedOf(2, "r", `{"type":"function_call","id":"fm","call_id":"m","name":"w"}`), callItem("a", "m", "w")}, `a b ? ? ? ? a="m"`},
-		"before its end":              {[]string{ofModel(created), asked, called}, `? ? A`},
+		"before its end":              {[]string{ofModel(created), asked, called}, `? ? A="c"!`},
 		"of a known agent":            {[]string{agentA, ofModel(created), asked, ofModel(ended), called}, `A A A A A`},
 	} {
 		var got []string
@@ -178,6 +178,9 @@ func TestLateNames(t *testing.T) {
 			if _, what, sent := strings.Cut(line, ` sent="`); sent {
 				what, _, _ = strings.Cut(what, `"`)
 				agent += `="` + what + `"`
+				if strings.Contains(line, " only call") {
+					agent += "!"
+				}
 			}
 			got = append(got, agent)
 		}

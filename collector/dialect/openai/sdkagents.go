@@ -32,7 +32,7 @@ func (a *agents) placeIn(b *event.Batch) {
 	case !isInner:
 		b.MayBeRoot = true
 	case at.isUnsure:
-		b.Branch, b.EnclosingCall = b.Agent, at.within
+		b.Branch, b.EnclosingCall, b.InUnknownCall = b.Agent, at.within, true
 	default:
 		b.EnclosingCall = at.calls[0]
 	}
@@ -205,8 +205,15 @@ func (d *decoder) itemAuthor(name, call string, at place, b *event.Batch) {
 		d.nameCaller(r.number, name)
 	}
 	d.speak(name, b)
-	if isOfLast && b.Agent != "" {
+	switch {
+	case b.Agent == "":
+	case isOfLast:
 		b.Sent = &event.Sent{Response: d.responseName, Call: call}
+	case i >= 0 && d.calls[i].unnamed:
+		b.Sent = &event.Sent{Call: call, OnlyCall: true}
+	}
+	if i >= 0 && b.Sent != nil {
+		d.calls[i].unnamed = false
 	}
 	if call != "" {
 		a.activate(name)

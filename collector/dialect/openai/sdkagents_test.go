@@ -150,3 +150,18 @@ func TestAgentsOfRun(t *testing.T) {
 		checkTruth(t, name, stream(c.sent...))
 	}
 }
+
+// TestAgentsInUnknownCalls checks of which agents it is said that they work in one of several calls.
+func TestAgentsInUnknownCalls(t *testing.T) {
+	sent := []string{begins("a"), callItem("a", "c", "ask"), begins("x"), outputItem("a", "c"), callItem("a", "d", "ask"), callItem("a", "e", "w"), begins("b")}
+	var got []string
+	for line := range strings.SplitSeq(dialecttest.Facts(openai.Dialect{}, &event.Stream{SingleRun: true}, stream(sent...)), "\n") {
+		if strings.Contains(line, " unknown call") {
+			_, agent, _ := strings.Cut(line, ` agent="`)
+			got = append(got, agent[:1])
+		}
+	}
+	if len(got) != 1 || got[0] != "b" {
+		t.Errorf("these work in unknown calls: %q, want b", got)
+	}
+}

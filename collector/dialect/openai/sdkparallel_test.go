@@ -1,9 +1,12 @@
 package openai_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
+	"github.com/delegraph/delegraph/collector/dialect/openai"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
@@ -74,6 +77,35 @@ func TestParallelAgents(t *testing.T) {
 			t.Errorf("%s:\n%s, want\n%s", name, got, c.want)
 		}
 		checkTruth(t, name, stream(c.sent...))
+	}
+}
+
+// TestCallsNamedLate names the agents of calls after the responses with the calls have ended, and after other responses have begun.
+func TestCallsNamedLate(t *testing.T) {
+	callOf := func(id string) string {
+		return `{"type":"function_call","id":"f` + id + `","call_id":"` + id + `","name":"w","arguments":""}`
+	}
+	begun := []string{begins("a"), callItem("a", "c", "ask"), callItem("a", "d", "ask"), begins("b"), begins("e"),
+		createdOf("r"), calledOf(1, "m", "w"), calledOf(2, "o", "w"), completedOf(3, "r", callOf("m")+","+callOf("o")), createdOf("s"), calledOf(1, "n", "w"), completedOf(2, "s", callOf("n"))}
+	for name, c := range map[string]struct {
+		sent []string
+		want string // what Batch.Sent says of each frame that has it
+	}{
+		"by the calls":     {[]string{callItem("b", "m", "w"), callItem("b", "o", "w"), callItem("e", "n", "w"), outputItem("b", "m")}, `b "m" only call; b "o" only call; e "n"`},
+		"by their results": {[]string{outputItem("e", "n"), outputItem("b", "m"), outputItem("b", "o")}, `e "n"; b "m" only call; b "o" only call`},
+		"never":            {[]string{callItem("", "m", "w"), outputItem("", "m")}, ``},
+	} {
+		var got []string
+		for line := range strings.SplitSeq(dialecttest.Facts(openai.Dialect{}, &event.Stream{SingleRun: true}, stream(append(slices.Clone(begun), c.sent...)...)), "\n") {
+			if head, said, found := strings.Cut(line, " sent="); found {
+				_, agent, _ := strings.Cut(head, `agent="`)
+				got = append(got, agent[:1]+" "+said)
+			}
+		}
+		if all := strings.Join(got, "; "); all != c.want {
+			t.Errorf("%s:\n%s, want\n%s", name, all, c.want)
+		}
+		checkTruth(t, name, stream(append(slices.Clone(begun), c.sent...)...))
 	}
 }
 
