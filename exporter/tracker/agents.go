@@ -103,7 +103,7 @@ func (r *openRun) beginAgent(b *event.Batch) *Operation {
 	cause := above.causeOf(b.Branch)
 	op.node = r.tracker.newNode(node{lane: b.Branch, cause: cause, delayUnknown: b.OrderUnknown && above.spokeAfter(cause)})
 	op.startUnknown = op.node.delayUnknown
-	op.Branch, op.startStated = b.Branch, b.Has(event.KindAgentStarted)
+	op.Branch, op.startStated, op.inUnknownCall = b.Branch, b.Has(event.KindAgentStarted), b.InUnknownCall
 	if b.Step == "" {
 		op.Agent = b.Agent
 	}
@@ -256,12 +256,25 @@ func (r *openRun) endIfDone(agent *Operation) {
 // failWithin marks the agents in a failed call as unfinished, unless they have given a final answer. If the last call of such
 // an agent failed with the same code, the agent has failed too, because the exception has passed through it.
 func (r *openRun) failWithin(call *Operation, code string) {
+	call.failBeside(call.parent)
+	if call.parent.parent != nil {
+		call.failBeside(call.parent.parent)
+	}
 	for op := call.lastChild; op != nil; op = op.prevSibling {
 		if !op.Kind.Invokes() || op.finalFrame > 0 {
 			continue
 		}
 		if op.hasUnfinished = true; code != "" && op.lastCallFailure == (failure{event.ToolError, code}) {
 			op.failedFrame, op.failureCode = r.now.Frame, code
+		}
+	}
+}
+
+// failBeside records that a call has failed in which agents directly below an operation may work.
+func (op *Operation) failBeside(above *Operation) {
+	for agent := above.lastChild; agent != nil; agent = agent.prevSibling {
+		if agent.inUnknownCall && agent.firstFrame > op.firstFrame {
+			agent.callMayHaveFailed = true
 		}
 	}
 }

@@ -240,10 +240,11 @@ func (r *openRun) agentStatus(op *Operation) (OperationStatus, failure) {
 	return OperationOK, failure{}
 }
 
-// isUnanswered reports whether an agent works in a call without a response, and nothing else shows
+// isUnanswered reports whether an agent works in a call without a response, or in one that may have failed, and nothing else shows
 // that it is done.
 func (r *openRun) isUnanswered(op *Operation) bool {
-	return r.Status != Running && op.parent.Kind == ExecuteTool && !op.endStated && op.finalFrame == 0
+	inOpenCall := r.Status != Running && op.parent.Kind == ExecuteTool
+	return (inOpenCall || op.callMayHaveFailed) && !op.endStated && op.finalFrame == 0
 }
 
 // endRoot sets the status and times of the root operation. It ends with the last frame of the run. If the

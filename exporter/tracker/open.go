@@ -377,6 +377,9 @@ type openState struct {
 	startUnknown    bool      // Started is only a lower bound
 	endUnknown      bool      // of a model's response: Ended may be that of another one
 	endsTurn        bool      // of a call: the agent's turn may end with it
+	inUnknownCall   bool      // of an agent: see Batch.InUnknownCall
+
+	callMayHaveFailed bool // of an agent: a call has failed that may be the one in which it works
 
 	undatedStart bool      // its first frame has no time
 	undatedEnd   bool      // its last frame has no time, or an earlier one than the first
