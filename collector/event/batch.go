@@ -100,6 +100,7 @@ type Batch struct {
 	Statements Statements   // what the frame states about its answer, in addition to its events
 	Unreadable []Unreadable // members of proof layers that could not be read
 
+	turns    []turn // empty if the frame has one speaker
 	overflow *Event // receives the events beyond MaxEvents; nil if there are none
 	memory   memory
 }
@@ -290,6 +291,7 @@ func (b *Batch) NameTexts(message string) {
 // size of the frame.
 func (b *Batch) MemorySize() int {
 	n := int(unsafe.Sizeof(*b)) + b.memory.size() + cap(b.Events)*int(unsafe.Sizeof(Event{}))
+	n += len(b.turns) * int(unsafe.Sizeof(turn{}))
 	n += 48*(len(b.Cuts)+len(b.TextKinds)) + 64*len(b.Substitutes) + 96*len(b.Authors) + 16*len(b.InputAuthors)
 	n += len(b.Run) + len(b.Session) + len(b.Agent) + len(b.Branch) + len(b.Step) + len(b.EnclosingCall) + len(b.ParentBranch) + len(b.Response) + len(b.Type) + len(b.UnknownKind)
 	for i := range b.Events {

@@ -18,10 +18,11 @@ func Annotate(b *event.Batch, lim Limits) {
 		own.addTo(b, b.Agent, "")
 	}
 	for i := range len(b.Events) {
+		by := b.SpeakerAt(i)
 		switch e := b.Events[i]; {
 		case e.Kind == event.KindToolEnded:
 			found := readResponse(e.Payload(), lim)
-			found.addTo(b, e.Name, e.CallID)
+			found.addAs(by, b, e.Name, e.CallID)
 		case e.Kind == event.KindText && !b.Partial:
 			ofText := lim
 			if e.Truncated {
@@ -29,8 +30,16 @@ func Annotate(b *event.Batch, lim Limits) {
 			}
 			found := Text(e.Text(), ofText)
 			found.dropDuplicates(own)
-			found.addTo(b, b.Agent, "")
+			found.addAs(by, b, by.Agent, "")
 		}
+	}
+	b.EndTurns()
+}
+
+// addAs adds events of a speaker. The last turn of the frame may be another's.
+func (f *Findings) addAs(by event.Speaker, b *event.Batch, name, call string) {
+	if len(f.Confidences)+len(f.Citations) == 0 && !f.HasSteps || b.SpeakerAt(len(b.Events)) == by || b.BeginTurn(by) {
+		f.addTo(b, name, call)
 	}
 }
 

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
@@ -125,5 +126,26 @@ func TestGrounding(t *testing.T) {
 		`{"citations": [{"uri": "https://a.org/", "title": "A", "startIndex": 3}, {"uri": "https://c.org/"}]}`))
 	if want := []string{"A <https://a.org/>", "B <gs://b>", " <https://c.org/>"}; !slices.Equal(got, want) {
 		t.Errorf("the sources are %q, want %q", got, want)
+	}
+}
+
+// TestTurns checks that each statement belongs to the speaker of its turn.
+func TestTurns(t *testing.T) {
+	b := &event.Batch{Agent: "a"}
+	b.Add(event.KindText).SetText([]byte("Confidence: 90%"))
+	b.BeginTurn(event.Speaker{Agent: "b"})
+	b.Add(event.KindText).SetText([]byte("Confidence: 80%"))
+	b.EndTurns()
+	Annotate(b, roomy)
+	stated := map[string]float64{}
+	for one := range b.Turns() {
+		for _, e := range one.Events {
+			if e.Kind == event.KindConfidence && e.Name == one.Agent {
+				stated[e.Name] = e.Confidence.Value
+			}
+		}
+	}
+	if b.Agent != "a" || !maps.Equal(stated, map[string]float64{"a": 0.9, "b": 0.8}) {
+		t.Errorf("the agent of the batch is %q, and the turns state %v", b.Agent, stated)
 	}
 }

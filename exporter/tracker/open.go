@@ -111,9 +111,16 @@ func put[K comparable, V any](to *map[K]V, key K, value V) {
 
 // apply applies one frame, then notifies the observers of the operations that it ended.
 func (r *openRun) apply(b *event.Batch) {
-	r.endedEarlier = len(r.ended)
 	r.applyHeader(b)
 	r.workLeft = b.WorkLeft
+	for one := range b.Turns() {
+		r.applyTurn(one)
+	}
+}
+
+// applyTurn applies the events of one speaker in a frame.
+func (r *openRun) applyTurn(b *event.Batch) {
+	r.endedEarlier = len(r.ended)
 	if agent := r.endedAgent(b); agent != nil || r.awaitsOutcome() {
 		r.applyAfterEnd(b, agent)
 		r.flushEnded()

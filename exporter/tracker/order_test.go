@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
@@ -57,5 +59,41 @@ func TestOrderUnknown(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestTurns has a frame with turns of several agents. It counts as one frame, and nothing in it says which agent began first.
+func TestTurns(t *testing.T) {
+	turns := says("a", mayBeRoot("a"), calls("c1", "add"))
+	turns.BeginTurn(event.Speaker{Agent: "b", Branch: "b", MayBeRoot: true})
+	responds("m1")(turns)
+	final(turns)
+	turns.BeginTurn(event.Speaker{Agent: "a", Branch: "a", MayBeRoot: true})
+	returns("c1", "add")(turns)
+	settles(turns)
+	final(turns)
+	turns.EndTurns()
+	stream := proxied()
+	stream.App = ""
+	run := follow(t, stream, says("", fresh(event.KindRunStarted)), says("", text), turns)
+	if run.Events != 3 {
+		t.Errorf("the run has %d frames, want 3", run.Events)
+	}
+	got := outline(run)
+	for _, op := range run.Operations {
+		if op.Kind == tracker.Chat || op.Kind == tracker.ExecuteTool {
+			got += fmt.Sprint("\n", op.Name, " ", op.Timing)
+		}
+	}
+	const want = `completed
+invoke_workflow  ok 0-4
+  invoke_agent a ok 0-3
+    execute_tool add ok 3-3
+  invoke_agent b ok 2-3
+    chat m1 ok 2-3
+m1 unknown
+add unknown`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }

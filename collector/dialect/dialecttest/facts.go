@@ -82,6 +82,14 @@ func formatShort(b *event.Batch) string { return format(b, shorten) }
 func formatFull(b *event.Batch) string { return format(b, func(s string) string { return s }) }
 
 func format(b *event.Batch, cut func(string) string) string {
+	var all strings.Builder
+	for one := range b.Turns() {
+		all.WriteString(formatTurn(one, cut))
+	}
+	return all.String()
+}
+
+func formatTurn(b *event.Batch, cut func(string) string) string {
 	w := factWriter{cut: cut}
 	w.WriteString("-")
 	if b.Type != "" {

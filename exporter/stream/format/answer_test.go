@@ -149,3 +149,27 @@ func TestClassesOfFailures(t *testing.T) {
 		}
 	}
 }
+
+// TestTurns checks that each event of a frame is of the speaker of its turn.
+func TestTurns(t *testing.T) {
+	var b event.Batch
+	for _, agent := range []string{"a", "b"} {
+		b.BeginTurn(event.Speaker{Agent: agent})
+		b.Add(event.KindText).SetText([]byte(agent))
+	}
+	b.EndTurns()
+	out := &output{appendID: func(dst []byte, n uint64) []byte { return fmt.Append(dst, "e-", n) }}
+	out.begin(1)
+	writeFrame(newNormalized(&Settings{}, out), replay.Frame{Stream: &replay.Stream{}}, &b)
+	var got []string
+	for _, data := range read(t, out.appendTo(nil)) {
+		var e struct{ ID, Agent, Text string }
+		if err := json.Unmarshal(data, &e); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, e.Agent+" "+e.Text)
+	}
+	if want := "a a, b b"; strings.Join(got, ", ") != want {
+		t.Errorf("the events are %q, want %s", got, want)
+	}
+}

@@ -75,7 +75,7 @@ func (t *Transformer) Append(dst []byte, f replay.Frame) []byte {
 	}
 	b, from := t.decode(p, f)
 	if b != nil {
-		t.writer.frame(f, b)
+		writeFrame(t.writer, f, b)
 	}
 	dst = t.out.appendTo(dst)
 	if from != nil && from.partial && p.gapDecoding != from.id && losesKinds(f, b) {
@@ -84,6 +84,13 @@ func (t *Transformer) Append(dst []byte, f replay.Frame) []byte {
 		return t.appendGap(dst, f.Number, &replay.Gap{Reason: replay.GapEvicted, Oldest: at, Head: at})
 	}
 	return dst
+}
+
+// writeFrame writes each turn of a frame as a frame of its own.
+func writeFrame(w writer, f replay.Frame, b *event.Batch) {
+	for one := range b.Turns() {
+		w.frame(f, one)
+	}
 }
 
 // losesKinds reports whether the batch of a frame, or nil, lacks a kind of event that the frame had when it was published.
@@ -169,7 +176,7 @@ func (t *Transformer) positionIn(f replay.Frame) *position {
 		t.rereadBudget -= t.settings.EarlierFrames(f, t.rereadBudget, func(earlier replay.Frame) {
 			if b, _ := t.decode(p, earlier); b != nil && isNew {
 				t.out.begin(earlier.Number)
-				t.writer.frame(earlier, b)
+				writeFrame(t.writer, earlier, b)
 			}
 		})
 		t.writer.setRereading(false)
