@@ -30,7 +30,7 @@ func (d *decoder) beginAttempt(v strictjson.Value) {
 // graph's model answers again, so nothing resumes them.
 func (d *decoder) endAbandoned(sc *scope, b *event.Batch) {
 	for _, id := range slices.Sorted(maps.Keys(d.open)) {
-		if m := d.open[id]; m != nil && m.abandoned && m.scope == sc && m.started && m.by.response == b.Response {
+		if m := d.open[id]; m != nil && m.abandoned && m.scope == sc && m.started && m.by.Response == b.Response {
 			d.endModel(m, false, b).Error = event.FailureCanceled
 		}
 	}

@@ -93,7 +93,7 @@ func (sc *scope) author() string {
 	if sc.isAssumed {
 		return ""
 	}
-	return sc.speaker().agent
+	return sc.speaker().Agent
 }
 
 // metadataOf returns LangGraph's metadata of a frame of some modes.

@@ -21,6 +21,7 @@ type call struct {
 	abandoned bool   // an earlier attempt of the run left it open
 	earlier   bool   // it began before the run
 	bound     bool   // the graph that works within the call is known
+	paused    bool   // it waits for an answer
 
 	failed         bool   // its tool has raised an exception; see readToolError
 	failedIn, code string // the namespace of the tool's task, and the exception's class
@@ -111,7 +112,7 @@ func (d *decoder) startCall(id, tool string, args strictjson.Value, sc *scope, b
 	e := b.Add(event.KindToolStarted)
 	e.CallID, e.Name, e.TurnMayEnd = id, tool, strings.HasPrefix(tool, handoffTool)
 	e.SetPayload(args)
-	by.response = ""
+	by.Response = ""
 	begun := &call{id: id, tool: tool, scope: sc, by: by}
 	if target := d.name(args.Get(subagentMember)); tool == taskTool && target != user {
 		begun.target = target
@@ -139,9 +140,9 @@ func (d *decoder) readResult(sc *scope, v strictjson.Value, b *event.Batch) {
 	case ended != nil:
 		by = ended.by
 	case sc.above == nil: // an earlier run made the call: a message of its agent may follow and name it
-		by.agent = sc.agent
+		by.Agent = sc.agent
 	}
-	if !by.claim(b) {
+	if !by.speak(b) {
 		return
 	}
 	d.calls.end(id)
@@ -205,7 +206,7 @@ func (d *decoder) endWithoutResult(sc *scope, tool string, b *event.Batch) {
 		})
 	}
 	c := cmp.Or(only(tool), only(cmp.Or(tool, forwardTool)))
-	if c != nil && (c.by.claim(b) || c.by.branch == b.Branch) { // the answer may name the agent first
+	if c != nil && (c.by.claim(b) || c.by.Branch == b.Branch) { // the answer may name the agent first
 		d.endCall(c, event.NoFailure, "", b)
 	}
 }
@@ -219,7 +220,7 @@ func (d *decoder) pauseCall(c *call, question string, b *event.Batch) {
 		return
 	}
 	if c.id != "" {
-		b.Add(event.KindToolPaused).CallID = c.id
+		c.pause(b)
 	}
 	id := c.id
 	if found := printedID.FindAllStringSubmatch(question, -1); len(found) > 0 {

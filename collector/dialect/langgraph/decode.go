@@ -41,19 +41,20 @@ type runState struct {
 	node         string // the node whose update is being read, or its task as in a namespace; "" if unknown
 	isCached     bool   // the update being read is from LangGraph's cache: no model or tool has run
 
-	attempt   float64           // the number of the last attempt, from 1; 0 if none was stated
-	scopes    map[string]*scope // by namespace
-	seen      seenSet
-	frames    []uint64                // hashes of the last frames with an ID, at most maxFrames
-	open      map[string]*message     // messages that arrive in pieces, by id
-	announced map[string]announcement // of messages that follow, by id
-	unmetered map[string]speaker      // of responses that ended without their usage, by id
-	calls     calls
-	leftCalls map[string]leftCall // by ID; at most maxOpenCalls
-	taskCall  map[string]string   // the call that a task executes, by the task's id
-	origins   map[uint64]origin   // of exceptions, by exceptionKey; at most maxOpen
-	shownWork wire.Set[string]    // tasks that do not work within a withheld call
-	plan      event.Plan
+	attempt      float64           // the number of the last attempt, from 1; 0 if none was stated
+	scopes       map[string]*scope // by namespace
+	seen         seenSet
+	frames       []uint64                // hashes of the last frames with an ID, at most maxFrames
+	open         map[string]*message     // messages that arrive in pieces, by id
+	announced    map[string]announcement // of messages that follow, by id
+	unmetered    map[string]speaker      // of responses that ended without their usage, by id
+	calls        calls
+	leftCalls    map[string]leftCall // by ID; at most maxOpenCalls
+	taskCall     map[string]string   // the call that a task executes, by the task's id
+	resumedCalls map[string]*call    // calls of earlier runs that tasks may execute, by the task's id
+	origins      map[uint64]origin   // of exceptions, by exceptionKey; at most maxOpen
+	shownWork    wire.Set[string]    // tasks that do not work within a withheld call
+	plan         event.Plan
 	handoffState
 	workLeft
 	internalState
@@ -129,6 +130,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	sc.noteMode(mode)
 	d.showsReturns = d.attempt <= 1 && (d.showsReturns || mode == modeUpdates || mode == modeTasks || mode == modeDebug)
 	k.read(d, sc, v, b)
+	b.EndTurns()
 	d.setAuthors(mode, sc, v, b)
 	b.SameStep = b.Branch == "" && !d.mayBeginStep(mode, sc, v)
 	if b.Run, b.Session = d.run, d.session; b.Run != "" {

@@ -211,7 +211,7 @@ func joinNamespace(sc *scope, task string) string {
 //
 // Source: langgraph/pregel/_runner.py, PregelRunner.tick.
 func (sc *scope) fail(code string, b *event.Batch) {
-	if sc.above == nil || !sc.spoke || sc.ended || !sc.speaker().claim(b) {
+	if sc.above == nil || !sc.spoke && !sc.isCalledAgent() || sc.ended || !sc.speaker().claim(b) {
 		return
 	}
 	sc.ended, sc.hasFailed = true, true

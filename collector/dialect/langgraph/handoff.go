@@ -63,7 +63,7 @@ func (d *decoder) transfer(to, id string, b *event.Batch) {
 	if to == "" || to == user || to == b.Agent {
 		return
 	}
-	isBeside := func(c *call) bool { return c.by.branch == b.Branch }
+	isBeside := func(c *call) bool { return c.by.Branch == b.Branch }
 	if b.Type != modeEvents || len(d.offers) == 0 && !slices.ContainsFunc(d.calls, isBeside) {
 		d.handOver(to, id, b)
 	} else if len(d.offers) < maxOpenCalls {
@@ -145,7 +145,7 @@ func (d *decoder) readHandoffBack(sc *scope, m strictjson.Value, b *event.Batch)
 		}
 	}
 	claimed := by.claim(b)
-	if isWithin := by.branch != "" && b.ParentBranch == by.branch; !claimed && !isWithin {
+	if isWithin := by.Branch != "" && b.ParentBranch == by.Branch; !claimed && !isWithin {
 		return
 	}
 	d.seen.add(seenResult, id)

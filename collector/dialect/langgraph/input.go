@@ -11,21 +11,28 @@ import (
 // maxInputs limits the questions of a frame.
 const maxInputs = 64
 
-// readInterrupts reads the questions for which a run waits.
+// readInterrupts reads the questions for which a run waits. executed is the call that asks, or nil if that is unknown.
 //
 // Source: langgraph/types.py, Interrupt.
-func (d *decoder) readInterrupts(sc *scope, list strictjson.Value, b *event.Batch) {
+func (d *decoder) readInterrupts(sc *scope, executed *call, list strictjson.Value, b *event.Batch) {
+	hasPaused := false
 	for i, v := range questionsIn(list) {
 		if i >= maxInputs {
 			b.InputAuthors = append(b.InputAuthors, wire.UnknownAuthor)
-			return
+			break
 		}
 		id := d.name(v.First("id", "interrupt_id"))
 		d.setInputAuthors(sc, v, id, b)
-		if id != "" && !d.seen.add(seenInterrupt, id) || !sc.speaker().claim(b) {
+		if id != "" && !d.seen.add(seenInterrupt, id) {
 			continue
 		}
-		d.pauseCalls(v.Get("value"), b)
+		if !hasPaused {
+			hasPaused = true
+			d.pauseCalls(sc, executed, list, b)
+		}
+		if !sc.speaker().speak(b) {
+			continue
+		}
 		e := b.Add(event.KindInputRequested)
 		e.CallID, e.Input = id, event.InputClarification
 		if _, isApproval := approvals(v.Get("value")); isApproval {
@@ -87,24 +94,46 @@ func approvals(value strictjson.Value) (all []approval, isApproval bool) {
 	return all, len(all) > 0 || requests.Kind() == strictjson.Array
 }
 
-// pauseCalls reports the calls that wait for a decision. A request names only the tool, so the calls of
-// a tool are reported only if all of them wait.
-func (d *decoder) pauseCalls(value strictjson.Value, b *event.Batch) {
-	requests, _ := approvals(value)
-	asked := map[string]int{}
-	for _, request := range requests {
-		if len(asked) < maxInputs {
-			asked[d.name(request.tool)]++
+// pauseCalls reports the calls that wait for answers to the questions of a graph: the one that asks (executed) or, if that is unknown, those
+// of the graph and of the graphs within it. A request for a decision
+// names only the tool, so the calls of a tool are reported only if all of them wait. Any other question is of the only open call.
+func (d *decoder) pauseCalls(sc *scope, executed *call, questions strictjson.Value, b *event.Batch) {
+	if executed != nil {
+		executed.pause(b)
+		return
+	}
+	asked, open := map[string]int{}, map[string]int{}
+	isOther := false
+	for i, v := range questionsIn(questions) {
+		requests, isApproval := approvals(v.Get("value"))
+		for _, request := range requests {
+			if len(asked) < maxInputs {
+				asked[d.name(request.tool)]++
+			}
+		}
+		if isOther = isOther || !isApproval; i >= maxInputs {
+			break
 		}
 	}
-	open := map[string]int{}
+	isWithin := func(c *call) bool { return c.scope.isIn(sc) && !c.abandoned }
 	for _, c := range d.calls {
-		open[c.tool]++
-	}
-	for _, c := range d.calls {
-		if asked[c.tool] > 0 && asked[c.tool] == open[c.tool] {
-			b.Add(event.KindToolPaused).CallID = c.id
+		if isWithin(c) {
+			open[c.tool]++
 		}
+	}
+	only := d.calls.only(isWithin)
+	for _, c := range d.calls {
+		if isWithin(c) && (asked[c.tool] > 0 && asked[c.tool] == open[c.tool] || isOther && c == only) {
+			c.pause(b)
+		}
+	}
+}
+
+// pause reports once that a call waits.
+func (c *call) pause(b *event.Batch) {
+	if !c.paused && c.by.speak(b) {
+		c.paused = true
+		b.Add(event.KindToolPaused).CallID = c.id
 	}
 }
 

@@ -102,7 +102,7 @@ func TestInterruptedTool(t *testing.T) {
 	}{
 		"an object":           {[]string{failed(`{"error":"GraphInterrupt","message":"(Interrupt(value='x, id=\\'0\\'', id='` + id + `', response_schema=None),)"}`)}, paused},
 		"a text":              {[]string{failed(`"GraphInterrupt((Interrupt(value='x', id='` + id + `'),))"`)}, paused},
-		"a question that was": {[]string{question, failed(`{"error":"GraphInterrupt","message":"(Interrupt(value='x', id='` + id + `'),)"}`)}, []string{`input_requested call="` + id + `" clarification prompt="Sure?"`, `tool_paused call="c1"`}},
+		"a question that was": {[]string{question, failed(`{"error":"GraphInterrupt","message":"(Interrupt(value='x', id='` + id + `'),)"}`)}, []string{`tool_paused call="c1"`, `input_requested call="` + id + `" clarification prompt="Sure?"`}},
 		"an old server":       {[]string{failed(`{"error":"GraphInterrupt","message":"x"}`)}, []string{`tool_paused call="c1"`, `input_requested call="c1" clarification`}},
 		"a call of the run before": {[]string{strings.NewReplacer(`"c1"`, `"c0"`, `"ask"`, `"other"`).Replace(failed(`{"error":"GraphInterrupt","message":"(Interrupt(value='x', id='` + id + `'),)"}`))},
 			[]string{`input_requested call="` + id + `" clarification`}},
@@ -154,7 +154,7 @@ func TestNodeOfCheckpoint(t *testing.T) {
 	for next, want := range map[string][]string{
 		`"one"`:         {`3 checkpoints agent="x" branch="one" may be root work left`, `4 checkpoints`},
 		`"model"`:       {`3 checkpoints agent="x" work left`, `4 checkpoints agent="x"`},
-		`"one","other"`: {`3 checkpoints agent="x" work left`, `4 checkpoints agent="x"`},
+		`"one","other"`: {`3 checkpoints agent="x" may be root work left`, `4 checkpoints agent="x" may be root`},
 	} {
 		lines := facts(&event.Stream{}, checkpoint(next, ""), checkpoint(`"two"`, a), checkpoint("", a+","+b))
 		lines = slices.DeleteFunc(lines, func(line string) bool { return !strings.Contains(line, "checkpoints") })

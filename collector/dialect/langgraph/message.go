@@ -216,7 +216,7 @@ func (d *decoder) begin(id string, sc *scope, metadata strictjson.Value) *messag
 	}
 	at := d.announcementOf(id, sc, metadata)
 	m = &message{scope: at.scope, by: at.scope.speaker(), model: at.model, marked: at.marked, step: at.step, task: at.task}
-	m.by.response = d.freeResponse(m, id)
+	m.by.Response = d.freeResponse(m, id)
 	return d.openMessage(id, m)
 }
 

@@ -58,6 +58,7 @@ type scope struct {
 	branch     string // "" for the run's own graph
 	agent      string // "" if unknown
 	isAssumed  bool   // the agent's name is from a message of an unknown node, so another agent may have written it
+	stated     string // the name of the agent that its last task states, which may be that of a graph around it
 	fallback   string // the agent's name if no message or metadata names it, or ""
 	call       string // the tool call in which the subgraph works, or ""
 	mayBeRoot  bool   // see event.Batch
@@ -169,7 +170,7 @@ func (d *decoder) setAgent(sc *scope, named strictjson.Value) {
 	}
 	sc.agent = name
 	d.bindCall(sc)
-	sc.mayBeRoot = sc.above != nil && sc.above.above == nil && sc.above.agent == "" && !sc.above.spoke && sc.call == "" && !sc.spoke
+	sc.mayBeRoot = sc.above != nil && sc.above.above == nil && sc.above.agent == "" && !sc.above.spoke && sc.call == "" && sc.node != toolNode && !sc.spoke
 	sc.isParallel = sc.mayBeRoot && d.showsReturns && d.shown.missed == missedNothing && d.countSiblings(sc) > sc.above.returned[sc.node]
 }
 
@@ -192,7 +193,7 @@ func (d *decoder) bindCall(sc *scope) {
 	if sc.above == nil || sc.call != "" {
 		return
 	}
-	found := d.calls.byID(d.taskCall[sc.task])
+	found := cmp.Or(d.calls.byID(d.taskCall[sc.task]), d.resumedCalls[sc.task])
 	if found == nil {
 		found = d.calls.only(func(c *call) bool {
 			return c.scope == sc.above && !c.bound && (sc.agent == "" || c.target == "" || c.target == sc.agent)
@@ -207,31 +208,29 @@ func (d *decoder) bindCall(sc *scope) {
 	}
 }
 
+// isCalledAgent reports whether a subgraph is an agent that works within a known call.
+func (sc *scope) isCalledAgent() bool { return sc.call != "" && sc.agent != "" }
+
 // toolNode is the node that executes tools in LangChain's agents.
 const toolNode = "tools"
 
 // speaker is the position of a speaker in the run.
-type speaker struct {
-	agent, step, branch, call, above string
-	response                         string // see event.Batch
-	around                           *event.Around
-	mayBeRoot, isParallel            bool
-	orderUnknown                     bool // see event.Batch
-}
+type speaker event.Speaker
 
 // speaker returns the speaker for a graph. A graph that is not known to be an agent is a step of the
 // agent around it.
 func (sc *scope) speaker() speaker {
-	s := speaker{agent: sc.name(), branch: sc.branch, call: sc.call, mayBeRoot: sc.mayBeRoot, isParallel: sc.isParallel}
+	s := speaker{Agent: sc.name(), Branch: sc.branch, EnclosingCall: sc.call, MayBeRoot: sc.mayBeRoot, IsParallel: sc.isParallel}
 	if sc.above == nil {
+		s.MayBeRoot = sc.isAssumed // another author that follows without a transfer is not its subagent
 		return s
 	}
-	s.above, s.around = sc.above.branch, sc.above.placeAround()
-	s.orderUnknown = s.call == "" && !(sc.above.above == nil && sc.above.showsSteps)
-	if s.agent == "" {
-		s.step = sc.node
-		for up := sc.above; up != nil && s.agent == ""; up = up.above {
-			s.agent = up.name()
+	s.ParentBranch, s.Around = sc.above.branch, sc.above.placeAround()
+	s.OrderUnknown = s.EnclosingCall == "" && !(sc.above.above == nil && sc.above.showsSteps)
+	if s.Agent == "" {
+		s.Step = sc.node
+		for up := sc.above; up != nil && s.Agent == ""; up = up.above {
+			s.Agent = up.name()
 		}
 	}
 	return s
@@ -255,23 +254,17 @@ func (sc *scope) placeAround() *event.Around {
 		return nil
 	}
 	s := sc.speaker()
-	now := event.Around{Agent: s.agent, Step: s.step, Branch: s.branch, EnclosingCall: s.call, Above: s.around}
+	now := event.Around{Agent: s.Agent, Step: s.Step, Branch: s.Branch, EnclosingCall: s.EnclosingCall, Above: s.Around}
 	if sc.around == nil || *sc.around != now {
 		sc.around = &now
 	}
 	return sc.around
 }
 
-func (s speaker) apply(b *event.Batch) {
-	b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch = s.agent, s.step, s.branch, s.call, s.above
-	b.Around, b.Response, b.MayBeRoot, b.IsParallel = s.around, s.response, s.mayBeRoot, s.isParallel
-	b.OrderUnknown = s.orderUnknown
-}
+func (s speaker) apply(b *event.Batch) { b.SetSpeaker(event.Speaker(s)) }
 
 // speakerOf returns the speaker of a batch.
-func speakerOf(b *event.Batch) speaker {
-	return speaker{b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.Response, b.Around, b.MayBeRoot, b.IsParallel, b.OrderUnknown}
-}
+func speakerOf(b *event.Batch) speaker { return speaker(b.Speaker()) }
 
 // claim makes s the speaker of the batch. It returns false if the batch has another speaker.
 func (s speaker) claim(b *event.Batch) bool {
@@ -282,10 +275,16 @@ func (s speaker) claim(b *event.Batch) bool {
 	return true
 }
 
-// hasSpeaker reports whether the batch has a fact that belongs to a speaker.
+// speak is claim for one of several facts of a frame: if the batch has another speaker, it begins a turn. It returns false if the
+// frame has too many turns.
+func (s speaker) speak(b *event.Batch) bool {
+	return s.claim(b) || b.BeginTurn(event.Speaker(s))
+}
+
+// hasSpeaker reports whether the batch, or its last turn, has a fact that belongs to a speaker.
 func hasSpeaker(b *event.Batch) bool {
-	for i := range b.Events {
-		switch b.Events[i].Kind {
+	for _, e := range b.InTurn() {
+		switch e.Kind {
 		case event.KindRunStarted, event.KindFinal, event.KindState, event.KindPlan:
 		default:
 			return true

@@ -43,7 +43,7 @@ func (d *decoder) freeResponse(m *message, id string) string {
 	var taken []string
 	for _, other := range d.open {
 		if other.scope == m.scope && !other.abandoned {
-			taken = append(taken, other.by.response)
+			taken = append(taken, other.by.Response)
 		}
 	}
 	for _, free := range []string{"", m.task} {
@@ -90,7 +90,7 @@ func (d *decoder) repeats(id string, v strictjson.Value, b *event.Batch) bool {
 		return false
 	}
 	used := readUsage(v.Get("usage_metadata"))
-	if by, awaited := d.unmetered[id]; awaited && used != (event.Usage{}) && by.claim(b) {
+	if by, awaited := d.unmetered[id]; awaited && used != (event.Usage{}) && by.speak(b) {
 		delete(d.unmetered, id)
 		b.Add(event.KindUsage).Usage = used
 	}
@@ -145,11 +145,11 @@ func (d *decoder) readWhole(sc *scope, v, metadata strictjson.Value, b *event.Ba
 		at.scope = d.nameAgent(at.scope, cmp.Or(at.task, d.node), v.Get("name"))
 		m = &message{ids: []string{id}, scope: at.scope, by: at.scope.speakerNamed(d.name(v.Get("name"))), model: at.model, marked: at.marked, task: at.task}
 		if byModel {
-			m.by.response = d.freeResponse(m, id)
+			m.by.Response = d.freeResponse(m, id)
 		}
 	}
 	d.noteThought(id, m.marked || isMarked(v))
-	if !m.by.claim(b) {
+	if !m.by.speak(b) {
 		return
 	}
 	if !byModel && m.scope != sc && m.scope.isShown {
@@ -176,7 +176,7 @@ func (d *decoder) readWhole(sc *scope, v, metadata strictjson.Value, b *event.Ba
 func (sc *scope) speakerNamed(name string) speaker {
 	s := sc.speaker()
 	if name != "" && name != user {
-		s.agent, s.step = name, ""
+		s.Agent, s.Step = name, ""
 	}
 	return s
 }

@@ -18,7 +18,7 @@ const interruptKey = "__interrupt__"
 func (d *decoder) readValues(sc *scope, v strictjson.Value, b *event.Batch) {
 	interrupts := v.Get(interruptKey)
 	if interrupts.Exists() && v.Len() == 1 { // sent in place of an update
-		d.readInterrupts(sc, interrupts, b)
+		d.readInterrupts(sc, nil, interrupts, b)
 		return
 	}
 	first := !sc.hasValues && !isMessage(v)
@@ -31,7 +31,7 @@ func (d *decoder) readValues(sc *scope, v strictjson.Value, b *event.Batch) {
 	if sc.above == nil && v.Kind() == strictjson.Object && !isMessage(v) {
 		b.Add(event.KindState).SetState(wire.StateOf(v))
 	}
-	d.readInterrupts(sc, interrupts, b)
+	d.readInterrupts(sc, nil, interrupts, b)
 }
 
 // readState reads the messages and the plan of a state. The messages of a graph's first state are old, so they
@@ -62,7 +62,7 @@ func (d *decoder) readUpdates(sc *scope, v strictjson.Value, b *event.Batch) {
 			continue
 		}
 		if name.Is(interruptKey) {
-			d.readInterrupts(sc, update, b)
+			d.readInterrupts(sc, nil, update, b)
 			d.readBreakpoint(sc, update, b)
 			continue
 		}
@@ -141,14 +141,15 @@ func (d *decoder) readTask(sc *scope, v strictjson.Value, b *event.Batch) {
 	for _, channel := range returnChannels {
 		d.readUpdate(sc, node, result.Get(channel), b)
 	}
-	d.readInterrupts(sc, v.Get("interrupts"), b)
+	executed := d.calls.byID(d.taskCall[id])
+	d.readInterrupts(sc, executed, v.Get("interrupts"), b)
 	if exception := v.Get("error"); exception.Kind() > strictjson.Null && !isInterrupt(exception) {
-		executed := d.calls.byID(d.taskCall[id])
 		d.noteOrigin(joinNamespace(sc, d.node), executed != nil, exception)
 		d.failCall(executed, event.ToolError, exceptionCode(exception), b)
 		sc.fail(exceptionCode(exception), b)
 	}
 	delete(d.taskCall, id)
+	delete(d.resumedCalls, id)
 	if sc.above == nil {
 		d.endTask(d.node)
 	}
@@ -162,16 +163,19 @@ func hasReturned(task strictjson.Value) bool {
 
 // startTask records the call that a task executes, if it is certain, and the messages of the task's input.
 func (d *decoder) startTask(sc *scope, id string, v strictjson.Value, b *event.Batch) {
+	d.nameByTask(sc, v)
+	d.startResumed(sc, b)
 	if executed, isCertain := executedBy(v); isCertain && len(executed) == 1 && id != "" && len(d.taskCall) < maxOpenCalls {
 		if d.taskCall == nil {
 			d.taskCall = make(map[string]string)
 		}
 		d.taskCall[id] = d.name(executed[0].Get("id"))
+		d.noteResumed(sc, id, executed[0])
 	}
 	d.remember(sc, returnedMessages(v.Get("input")), b)
 	sc.startAgain(b)
-	if sc.call != "" && sc.agent != "" { // its chat begins with the task, not with the call
-		sc.speaker().claim(b)
+	if sc.isCalledAgent() { // its chat begins with the task, not with the call
+		sc.speaker().speak(b)
 	}
 }
 
@@ -196,7 +200,7 @@ func (d *decoder) readCheckpoint(sc *scope, v strictjson.Value, b *event.Batch) 
 			d.remember(sc, returnedMessages(task.Get("result")), b)
 			continue
 		}
-		d.readInterrupts(sc, task.Get("interrupts"), b)
+		d.readInterrupts(sc, d.calls.byID(d.taskCall[d.name(task.Get("id"))]), task.Get("interrupts"), b)
 	}
 }
 
