@@ -9,7 +9,7 @@ import (
 func (d *decoder) addCode(p part, b *event.Batch) {
 	e := b.Add(event.KindToolStarted)
 	e.Name, e.CallID = wire.CodeTool, dialect.Name(p.id.String())
-	d.pending.add(placeKey(b), e.CallID, wire.CodeTool)
+	d.pending.add(e.CallID, wire.CodeTool, b)
 	e.SetPayload(p.body)
 }
 

@@ -53,7 +53,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		b.PublicForm = d.withheld.mayQuote(fr.errorValue, fr.errorDetails.Get("error_message"))
 		b.Time = wire.Time(fr.errorDetails.Get("timestamp"))
 		code := wire.MostSpecific(wire.Code(fr.errorDetails.Get("error_type")), wire.ErrorCode(fr.errorValue))
-		repeated, repeats := d.errors.repeatedBy(fr.errorDetails.Get("error_message"))
+		repeated, repeats := d.errors.repeatedBy(firstOf(fr.errorDetails.Get("error_message"), fr.errorValue))
 		if repeats { // the code in the frame is only the class of the exception
 			code = wire.MostSpecific(repeated.code, code)
 		}
@@ -196,7 +196,7 @@ func (d *decoder) addWhole(fr *frame, b *event.Batch) {
 	if failure != event.NoFailure {
 		code = fr.code()
 		d.errorReported = true
-		d.errors.add(fr.errorMessage, errorEvent{code, failure == event.ToolError})
+		d.errors.add(fr.errorMessage, errorEvent{code, callsAround(b.Place)})
 	}
 	d.addResponse(fr, r, failure, code, calls, b)
 	d.addPauses(fr, b)
@@ -307,7 +307,7 @@ func (d *decoder) addCall(p part, fr *frame, b *event.Batch) {
 	}
 	e := b.Add(event.KindToolStarted)
 	if e.Name, e.CallID, e.LongRunning = name, id, fr.isLongRunning(p.id); !e.LongRunning {
-		d.pending.add(placeKey(b), id, name)
+		d.pending.add(id, name, b)
 	}
 	e.TurnMayEnd = fr.isRelayed() // a remote task completes while a task of its agent waits for the next message
 	e.SetPayload(p.body)

@@ -14,7 +14,7 @@ type errorEvents map[uint64]errorEvent
 
 type errorEvent struct {
 	code   string
-	ofTool bool // a tool failed, even if it is not known which
+	around []string // the calls that run the agent or step that failed
 }
 
 var seed = maphash.MakeSeed()
@@ -28,6 +28,19 @@ func (e *errorEvents) add(message strictjson.Value, one errorEvent) {
 		*e = make(errorEvents)
 	}
 	(*e)[maphash.Bytes(seed, text)] = one
+}
+
+// callsAround returns the calls that run the nodes of a place.
+func callsAround(p *event.Place) (ids []string) {
+	if p == nil {
+		return nil
+	}
+	for i := range p.Nodes {
+		if id := p.Nodes[i].Call; id != "" {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // repeatedBy returns the event that an error frame with a message repeats. ADK 2 reports most errors twice: as an event and
@@ -52,12 +65,17 @@ func (d *decoder) rejectsTarget(fr *frame) bool {
 		bytes.Contains(fr.errorMessage.Text(), []byte(d.transferTarget))
 }
 
-// addErrorFrame reports an error of the run. If calls have no response, the error is about one of them (see
-// wire.FailedCall), unless it only repeats a tool's. If the message names the target of the last transfer, that agent does
-// not exist. If the error repeats that of an event, the agent that spoke last need not have failed.
+// addErrorFrame reports an error of the run. If it repeats that of an event, the agent that spoke last need not have failed, and
+// of the calls without a response those failed that run what failed. Otherwise the error is about one of these calls (see
+// wire.FailedCall), unless it may be about an agent beside the only one. If the message names the target of the last transfer, that
+// agent does not exist.
 func (d *decoder) addErrorFrame(message []byte, code string, repeated errorEvent, repeats bool, b *event.Batch) {
 	switch {
-	case repeated.ofTool:
+	case repeats:
+		for _, c := range d.pending.byID(repeated.around) {
+			d.endCall(c, code, b)
+		}
+	case len(d.pending) == 1 && d.pending[0].isParallel && !wire.Mentions(message, d.pending[0].name):
 	case len(d.pending) > 0:
 		d.failCall(d.pending, message, code, b)
 	case wire.APIErrorCode(message) != "" && !d.errorReported:

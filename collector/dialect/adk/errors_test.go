@@ -14,6 +14,9 @@ func TestRepeatedErrors(t *testing.T) {
 	frame := func(message string) string {
 		return `{"error":"ValueError: ` + message + `","error_details":{"error_type":"ValueError","error_message":"` + message + `"}}`
 	}
+	place := func(author, path, members string) string {
+		return `{"invocationId":"e-1","author":"` + author + `","nodeInfo":{"path":"` + path + `"},` + members + `}`
+	}
 	calls := by(stop + "," + parts(call, two))
 	ambiguous := `error tool_error code="ValueError" from_code; final`
 	runDecode(t, []decodeCase{
@@ -22,7 +25,27 @@ func TestRepeatedErrors(t *testing.T) {
 		{"of another error", []string{calls, raise("look failed"), frame("no luck")}, []string{started, `tool_ended name="look" call="c1" ` + toolRaised, `tool_ended name="nap" call="c2" tool_error code="ValueError"; ` + failed}},
 		{"of a word in a longer one", []string{calls, raise("outlook of looks"), frame("x")}, []string{started, ambiguous, failed}},
 		{"of a word after a longer one", []string{calls, raise("outlook: 'look'")}, []string{started, `tool_ended name="look" call="c1" ` + toolRaised}},
+		{"of another agent", []string{calls, place("b", "w@1/b@1", raised+`,"errorMessage":"m"`), frame("m")}, []string{started, modelRaised, again}},
+		{"of a step, without details", []string{calls, place("w", "w@1/s@1", raised+`,"errorMessage":"m"`), `{"error":"m"}`}, []string{started, agentRaised, again}},
+		{"of an agent that a call runs", []string{calls, place("b", "a@1/b@c2", raised+`,"errorMessage":"m"`), frame("m")},
+			[]string{started, modelRaised, `tool_ended name="nap" call="c2" tool_error code="ValueError"; ` + again}},
 		{"of a model", []string{by(raised + `,"errorMessage":"m"`), frame("m")}, []string{modelRaised, again}},
 		{"after another error", []string{by(raised + `,"errorMessage":"m"`), by(raised + `,"errorMessage":"n"`), frame("m")}, []string{modelRaised, modelRaised, again}},
+	})
+}
+
+// TestErrorsBesideCalls checks that an error frame fails the only open call unless it may be about an agent in another branch.
+func TestErrorsBesideCalls(t *testing.T) {
+	const (
+		started = `model_ended finish="STOP"; tool_started name="look" call="c1" {}`
+		failed  = `tool_ended name="look" call="c1" tool_error code="ValueError"; error agent_error code="ValueError"`
+	)
+	calls := func(branch string) string { return by(`"branch":"` + branch + `",` + stop + "," + parts(call)) }
+	runDecode(t, []decodeCase{
+		{"no branch", []string{calls(""), `{"error":"ValueError: m"}`}, []string{started, failed}},
+		{"the branch of a call", []string{calls("b@c0"), `{"error":"ValueError: m"}`}, []string{started, failed}},
+		{"a parallel agent's branch", []string{calls("p.a"), `{"error":"ValueError: m"}`}, []string{started, `error agent_error code="ValueError"`}},
+		{"a parallel step's branch", []string{calls("a@1"), `{"error":"ValueError: m"}`}, []string{started, `error agent_error code="ValueError"`}},
+		{"a parallel agent's call by its name", []string{calls("p.a"), `{"error":"ValueError: look failed"}`}, []string{started, failed}},
 	})
 }

@@ -13,14 +13,17 @@ import (
 // whose responses come from outside the run.
 type pending []pendingCall
 
-type pendingCall struct{ place, id, name string }
+type pendingCall struct {
+	place, id, name string
+	isParallel      bool // other agents may work at the same time, even if they have not spoken yet
+}
 
 // maxPending limits the calls that are remembered per stream.
 const maxPending = 1024
 
-func (p *pending) add(place, id, name string) {
+func (p *pending) add(id, name string, b *event.Batch) {
 	if len(*p) < maxPending {
-		*p = append(*p, pendingCall{place, id, name})
+		*p = append(*p, pendingCall{placeKey(b), id, name, wire.IsParallel(b.Branch)})
 	}
 }
 
@@ -37,13 +40,20 @@ func (p pending) byPlace(place string) []pendingCall {
 	return slices.DeleteFunc(slices.Clone(p), func(c pendingCall) bool { return c.place != place })
 }
 
+// byID returns the calls with one of the ids.
+func (p pending) byID(ids []string) []pendingCall {
+	return slices.DeleteFunc(slices.Clone(p), func(c pendingCall) bool { return !slices.Contains(ids, c.id) })
+}
+
 // failCall reports the failure of a tool whose only response is the error.
 func (d *decoder) failCall(calls []pendingCall, message []byte, code string, b *event.Batch) {
-	i := wire.FailedCall(len(calls), func(i int) string { return calls[i].name }, message)
-	if i < 0 {
-		return
+	if i := wire.FailedCall(len(calls), func(i int) string { return calls[i].name }, message); i >= 0 {
+		d.endCall(calls[i], code, b)
 	}
-	c := calls[i]
+}
+
+// endCall reports the failure of a call.
+func (d *decoder) endCall(c pendingCall, code string, b *event.Batch) {
 	d.pending.remove(c.id, c.name)
 	e := b.Add(event.KindToolEnded)
 	e.CallID, e.Name, e.Error, e.Code = c.id, c.name, event.ToolError, code
