@@ -47,3 +47,25 @@ invoke_agent  ok 1-4
 		}
 	}
 }
+
+// TestRecords checks frames that say nothing about an operation, such as those that store how far an agent or a workflow has come.
+func TestRecords(t *testing.T) {
+	record := func(b *event.Batch) { b.Place, b.SameStep = &event.Place{}, true; b.Add(event.KindOther) }
+	output := func(b *event.Batch) { b.Output = true }
+	other := func(b *event.Batch) { b.Add(event.KindOther) }
+	tell(t, []story{
+		{"of a workflow", proxied(), []*event.Batch{
+			says("flow", record), says("a", streamRun("flow@1/a@1", "")), says("a", streamRun("flow@1/a@1", ""), responds("m"), final, output), says("flow", record)}, `
+completed
+invoke_workflow app ok 0-5
+  invoke_workflow flow ok 1-3
+    invoke_agent a ok 1-3
+      chat m ok 2-3`},
+		{"of an agent that has given its answer", proxied(), []*event.Batch{
+			says("a", streamRun("-", ""), responds("m"), final), says("a", streamRun("-", ""), other), says("", fails)}, `
+failed, error_frame
+invoke_workflow app error agent_error 0-4
+  invoke_agent a ok 0-2
+    chat m ok 0-1`},
+	})
+}

@@ -372,6 +372,7 @@ func (n *node) noteAnswer(b *event.Batch) {
 	final := b.Has(event.KindFinal) || n.finalsUnmarked && answers && !asksForMore(b)
 	n.usedModel, n.transferred = n.usedModel || answers, b.Has(event.KindTransfer)
 	switch {
+	case !hasFacts(b):
 	case !final:
 		n.gaveFinalAnswer = false
 	case answers || b.Has(event.KindText):

@@ -28,6 +28,7 @@ type decoder struct {
 	lastWholeID    uint64               // hash of the id of the last event that was not partial; 0 if it had none
 	remoteCalls    wire.Set[remoteCall] // calls of remote agents
 	withheld       withheld
+	workflows      wire.Set[string] // names of resumable workflows
 }
 
 // maxSpeakers limits the speakers that are remembered per stream. Frames of further speakers are decoded
@@ -69,6 +70,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 }
 
 func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
+	fr.interpret()
 	first := d.run == ""
 	b.Run = d.runID(fr.invocation)
 	user := wire.IsUser(fr.author)
@@ -77,6 +79,8 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 	case user:
 	case first && fr.isPlugin():
 		b.Place = &event.Place{Root: event.RootSilent}
+	case d.isWorkflowRecord(fr):
+		b.Agent, b.Place, b.SameStep, fr.isRecord = d.name(fr.author), &event.Place{}, true, true
 	default:
 		b.Agent = d.name(fr.author)
 		b.Branch = d.branchOf(b.Agent, b.Branch, fr)
@@ -95,7 +99,6 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 	if b.Agent == d.transferTarget {
 		d.transferTarget = ""
 	}
-	fr.interpret()
 	fr.remote = readRemote(b, fr.customMetadata, user)
 	fr.lacksModel = b.Place.IsFunction() || fr.isRelayed() || fr.isBare() && d.places.IsWorkflow(d.text(fr.node.Get("path"), wire.MaxPath))
 	fr.isStep = b.Place.IsStep()
@@ -112,6 +115,9 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 	switch {
 	case user:
 		d.addResponses(fr, b)
+	case fr.isRecord:
+		d.addActions(fr, b)
+		b.Add(event.KindOther)
 	case b.Partial:
 		d.addPartial(fr, b)
 	default:
@@ -147,7 +153,7 @@ func (d *decoder) runID(v strictjson.Value) string {
 		clear(d.lastBranches)
 		d.last = nil
 		d.pending, d.transferTarget, d.errorReported, d.errors, d.lastWholeID = nil, "", false, nil, 0
-		d.pauses, d.remoteCalls = wire.Pauses{}, wire.Set[remoteCall]{}
+		d.pauses, d.remoteCalls, d.workflows = wire.Pauses{}, wire.Set[remoteCall]{}, wire.Set[string]{}
 	}
 	return d.run
 }
@@ -207,7 +213,10 @@ func (d *decoder) addWhole(fr *frame, b *event.Batch) {
 	if e := addErrorCode(failure, code, b); e != nil && failure == event.AgentError && !fr.lacksModel {
 		e.Name = d.transferTarget
 	}
-	if fr.isFinal() && !fr.waitsAgain {
+	switch {
+	case fr.isCheckpoint():
+		b.Add(event.KindOther)
+	case fr.isFinal() && !fr.waitsAgain:
 		b.Add(event.KindFinal)
 	}
 }

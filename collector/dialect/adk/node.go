@@ -64,6 +64,48 @@ func (f *frame) hasAgentState() bool {
 	return f.actionsValue.First("agentState", "agent_state").Kind() == strictjson.Object
 }
 
+// isCheckpoint reports whether an event only stores how far its author has come, as Python's agents and workflows do if the app is
+// resumable. It is no answer.
+func (f *frame) isCheckpoint() bool {
+	return (f.hasAgentState() || f.actions.endsAgent) && f.longRunning.Len() == 0 &&
+		!f.content.Exists() && !f.output.Exists() && !f.hasModelData() && !f.hasError()
+}
+
+// isWorkflowRecord reports whether an event is a record of a resumable workflow in Python: a checkpoint, or the output of a step that
+// ran in an earlier request. The workflow sends these itself, without a path or with the path of the step. It is the author, but no
+// agent, and the step has not run again.
+//
+// Source: google/adk/workflow/_workflow.py of google-adk 2.13.
+func (d *decoder) isWorkflowRecord(fr *frame) bool {
+	switch {
+	case fr.isStoredOutput():
+		d.workflows.Add(d.name(fr.author))
+		return true
+	case !fr.isCheckpoint() || !fr.node.Get("path").Is(""):
+		return false
+	case fr.hasNodeStates():
+		d.workflows.Add(d.name(fr.author))
+		return true
+	}
+	return d.workflows.Contains(d.name(fr.author)) // the end of the workflow
+}
+
+// isStoredOutput reports whether an event is the stored output of a workflow's step. An output of a step that has run names the nodes
+// whose output it is.
+//
+// Source: google/adk/workflow/_node_runner.py of google-adk 2.0 and 2.13, _enrich_event.
+func (f *frame) isStoredOutput() bool {
+	root, _, isBelow := strings.Cut(f.node.Get("path").String(), "/")
+	return isBelow && strings.Contains(root, "@") && f.output.Exists() && f.node.First("outputFor", "output_for").Len() == 0 &&
+		!f.content.Exists() && !f.hasModelData() && !f.hasError()
+}
+
+// hasNodeStates reports whether an event has the states of a workflow's nodes.
+func (f *frame) hasNodeStates() bool {
+	state := f.actionsValue.First("agentState", "agent_state")
+	return state.Len() == 1 && state.Get("nodes").Kind() == strictjson.Object
+}
+
 // hasModelData reports whether an event has data of a model besides its content.
 func (f *frame) hasModelData() bool {
 	return f.usageMetadata.Exists() || f.finishReason.Exists() || f.model.Exists()

@@ -10,7 +10,7 @@ import (
 type actions struct {
 	transfer, artifacts, state, confirmations, credentials strictjson.Value
 
-	skipsSummary, escalates, endsInvocation bool
+	skipsSummary, escalates, endsInvocation, endsAgent bool
 }
 
 func readActions(v strictjson.Value) (a actions) {
@@ -50,6 +50,8 @@ func readActions(v strictjson.Value) (a actions) {
 			ends = firstOf(ends, value)
 		case "escalate":
 			a.escalates = isTrue(value)
+		case "endOfAgent", "end_of_agent":
+			a.endsAgent = isTrue(value)
 		}
 	}
 	a.skipsSummary = isTrue(skips)
