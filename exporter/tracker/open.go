@@ -249,9 +249,7 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 		r.adopt(e, caller)
 	case event.KindFinal:
 		r.lastFinal, caller.finalFrame = r.now.Frame, r.now.Frame
-		if r.lastError != r.now.Frame { // a frame with an error recovers from nothing
-			r.clearFailures(caller.laneOr(b.Branch))
-		}
+		r.clearFailures(caller.laneOr(b.Branch))
 		r.abandonInputs(caller)
 	case event.KindError:
 		r.applyError(e, b, caller)

@@ -81,9 +81,6 @@ func TestVerdicts(t *testing.T) {
 		{"an error code in one of two branches", func() []*event.Batch {
 			return []*event.Batch{says("a", branch("p.a"), errorCode), says("b", branch("p.b"), final)}
 		}, map[tracker.StatusReason]string{"": "failed, error_code"}},
-		{"an error code in the last frame of one of two branches", func() []*event.Batch {
-			return []*event.Batch{says("a", branch("p.a"), errorCode, final), says("b", branch("p.b"), final)}
-		}, map[tracker.StatusReason]string{"": "failed, error_code"}},
 		{"an error code in a branch, and a final frame after its container", func() []*event.Batch {
 			return []*event.Batch{says("a", branch("p.a"), errorCode), says("b", branch("p.b"), final), says("c", branch(""), final)}
 		}, map[tracker.StatusReason]string{tracker.ReasonStreamEnded: "completed"}},

@@ -118,11 +118,9 @@ func (t *statusTracker) observeFinal(b *event.Batch) {
 	for _, call := range callsOf(b.Branch) { // a call that invokes an agent may have no other response
 		t.endOperation("call " + call)
 	}
-	if t.failed != t.frame { // a frame with an error recovers from nothing
-		t.failedBranches = slices.DeleteFunc(t.failedBranches, func(failed string) bool {
-			return isWithin(failed, b.Branch)
-		})
-	}
+	t.failedBranches = slices.DeleteFunc(t.failedBranches, func(failed string) bool {
+		return isWithin(failed, b.Branch)
+	})
 	t.inputs = slices.DeleteFunc(t.inputs, func(in input) bool { return in.acknowledged && in.agent == b.Agent })
 }
 

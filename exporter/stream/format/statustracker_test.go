@@ -37,8 +37,6 @@ func TestVerdicts(t *testing.T) {
 		{"an error before an answer", []*event.Batch{frameOf("a", "", failure), frameOf("a", "", final)}, event.EndOfStream, completed},
 		{"an error after an answer", []*event.Batch{frameOf("a", "", final), frameOf("a", "", failure)}, event.EndOfStream, failed},
 		{"an error in a branch and an answer in another", []*event.Batch{frameOf("a", "p.a", failure), frameOf("b", "p.b", final)}, event.EndOfStream, failed},
-		{"an error in the last frame of a branch and an answer in another", []*event.Batch{frameOf("a", "p.a", failure, final), frameOf("b", "p.b", final)}, event.EndOfStream, failed},
-		{"an error in the last frame of a branch and an answer above it", []*event.Batch{frameOf("a", "p.a", failure, final), frameOf("b", "p", final)}, event.EndOfStream, completed},
 		{"an error in a branch and an answer above it", []*event.Batch{frameOf("a", "p.a", failure), frameOf("b", "p", final)}, event.EndOfStream, completed},
 		{"a call without a result", []*event.Batch{frameOf("a", "", called("c"), final)}, event.EndOfStream, incomplete},
 		{"a call without an id and without a result", []*event.Batch{frameOf("a", "", called(""), final)}, event.EndOfStream, incomplete},
