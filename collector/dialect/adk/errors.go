@@ -67,15 +67,13 @@ func (d *decoder) rejectsTarget(fr *frame) bool {
 
 // addErrorFrame reports an error of the run. If it repeats that of an event, the agent that spoke last need not have failed, and
 // of the calls without a response those failed that run what failed. Otherwise the error is about one of these calls (see
-// wire.FailedCall), unless it may be about an agent beside the only one. If the message names the target of the last transfer, that
-// agent does not exist.
+// wire.FailedCall). If the message names the target of the last transfer, that agent does not exist.
 func (d *decoder) addErrorFrame(message []byte, code string, repeated errorEvent, repeats bool, b *event.Batch) {
 	switch {
 	case repeats:
 		for _, c := range d.pending.byID(repeated.around) {
 			d.endCall(c, code, b)
 		}
-	case len(d.pending) == 1 && d.pending[0].isParallel && !wire.Mentions(message, d.pending[0].name):
 	case len(d.pending) > 0:
 		d.failCall(d.pending, message, code, b)
 	case wire.APIErrorCode(message) != "" && !d.errorReported:

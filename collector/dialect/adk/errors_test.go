@@ -33,19 +33,3 @@ func TestRepeatedErrors(t *testing.T) {
 		{"after another error", []string{by(raised + `,"errorMessage":"m"`), by(raised + `,"errorMessage":"n"`), frame("m")}, []string{modelRaised, modelRaised, again}},
 	})
 }
-
-// TestErrorsBesideCalls checks that an error frame fails the only open call unless it may be about an agent in another branch.
-func TestErrorsBesideCalls(t *testing.T) {
-	const (
-		started = `model_ended finish="STOP"; tool_started name="look" call="c1" {}`
-		failed  = `tool_ended name="look" call="c1" tool_error code="ValueError"; error agent_error code="ValueError"`
-	)
-	calls := func(branch string) string { return by(`"branch":"` + branch + `",` + stop + "," + parts(call)) }
-	runDecode(t, []decodeCase{
-		{"no branch", []string{calls(""), `{"error":"ValueError: m"}`}, []string{started, failed}},
-		{"the branch of a call", []string{calls("b@c0"), `{"error":"ValueError: m"}`}, []string{started, failed}},
-		{"a parallel agent's branch", []string{calls("p.a"), `{"error":"ValueError: m"}`}, []string{started, `error agent_error code="ValueError"`}},
-		{"a parallel step's branch", []string{calls("a@1"), `{"error":"ValueError: m"}`}, []string{started, `error agent_error code="ValueError"`}},
-		{"a parallel agent's call by its name", []string{calls("p.a"), `{"error":"ValueError: look failed"}`}, []string{started, failed}},
-	})
-}

@@ -13,17 +13,14 @@ import (
 // whose responses come from outside the run.
 type pending []pendingCall
 
-type pendingCall struct {
-	place, id, name string
-	isParallel      bool // other agents may work at the same time, even if they have not spoken yet
-}
+type pendingCall struct{ place, id, name string }
 
 // maxPending limits the calls that are remembered per stream.
 const maxPending = 1024
 
 func (p *pending) add(id, name string, b *event.Batch) {
 	if len(*p) < maxPending {
-		*p = append(*p, pendingCall{placeKey(b), id, name, wire.IsParallel(b.Branch)})
+		*p = append(*p, pendingCall{placeKey(b), id, name})
 	}
 }
 

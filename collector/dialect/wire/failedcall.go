@@ -12,7 +12,7 @@ func FailedCall(n int, tool func(int) string, message []byte) int {
 	named := -1
 	for i := range n {
 		switch {
-		case !Mentions(message, tool(i)):
+		case !mentions(message, tool(i)):
 		case named >= 0:
 			return -1
 		default:
@@ -22,8 +22,8 @@ func FailedCall(n int, tool func(int) string, message []byte) int {
 	return named
 }
 
-// Mentions reports whether a message contains a name as a whole word.
-func Mentions(message []byte, name string) bool {
+// mentions reports whether a message contains a name as a whole word.
+func mentions(message []byte, name string) bool {
 	for name != "" {
 		before, after, found := bytes.Cut(message, []byte(name))
 		if !found {

@@ -334,15 +334,5 @@ func cutRun(segment string) (name, run string) {
 	return segment[:at], segment[at+1:]
 }
 
-// IsParallel reports whether a branch shows that other agents may work at the same time: a segment of it is not that of a call.
-func IsParallel(branch string) bool {
-	for segment := range strings.SplitSeq(branch, ".") {
-		if _, run := cutRun(segment); segment != "" && !isCall(run) {
-			return true
-		}
-	}
-	return false
-}
-
 // isCall reports whether a run is the id of a call instead of a number.
 func isCall(run string) bool { return strings.Trim(run, "0123456789") != "" }
