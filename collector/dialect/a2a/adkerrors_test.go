@@ -55,6 +55,8 @@ func TestADKErrors(t *testing.T) {
 		{"the text of an SDK for models", []string{fails("litellm.InternalServerError: x", code)}, []string{model}},
 		{"the text of an SDK for models, only in the last status", []string{statusIs("working", "", adkEvent(code)), statusIs("failed", text("litellm.X: x"), adkEvent(code))},
 			[]string{agent, `working agent="a"; model_ended model_error code="ValueError"; error agent_error code="ValueError"; run_ended agent_error code="ValueError" awaits_outcome`}},
+		{"an error with the response of another call", []string{asks, statusIs("working", toolResult("d", "g", `{"error":"x"}`), adkEvent(code))},
+			[]string{call, `results agent="a"; tool_ended name="g" call="d" tool_error {"error":"x"}; error agent_error code="ValueError" from_code`}},
 		{"an error with the responses of calls", []string{asks, statusIs("working", toolResult("c", "f", `{"error":"x"}`), adkEvent(`,"adk_error_code":"INVOCATION_ABORTED"`))},
 			[]string{call, `results agent="a"; tool_ended name="f" call="c" tool_error {"error":"x"}; error canceled code="INVOCATION_ABORTED"`}},
 		{"the status of a model's API, raised by a tool", []string{asks, fails("x", `,"adk_error_code":"UNAVAILABLE"`), statusIs("failed", text("x"), adkEvent(`,"adk_error_code":"UNAVAILABLE"`))},

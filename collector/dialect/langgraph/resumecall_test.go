@@ -2,11 +2,14 @@ package langgraph
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/delegraph/delegraph/collector/event"
 )
 
 // callOf is a call of a tool as the input of a task.
@@ -33,7 +36,7 @@ func TestResumedCalls(t *testing.T) {
 		"an agent in a tool":        {[]string{startOf("", "1", "tools", callOf("c1", "ask", "{}"), "boss"), within}, []string{`tool_started name="ask" call="c1"`, `tasks agent="asker" branch="tools:1" within="c1"`}},
 		"the call is in the input":  {[]string{startOf("", "0", "x.after_model", `{"messages":[`+old+`]}`, "boss"), startOf("", "1", "tools", callOf("c1", "task", asker), "boss"), within}, []string{`4 tasks agent="boss"`, `tool_started name="task" call="c1"`, `tasks agent="asker" branch="tools:1" within="c1"`}},
 		"nothing works":             {[]string{startOf("", "1", "tools", callOf("c1", "add", "{}"), "boss")}, nil},
-		"another object as input":   {[]string{startOf("", "1", "tools", `[{"id":"c1","args":{}}]`, "boss"), within}, nil},
+		"another object as input":   {[]string{startOf("", "1", "tools", `[{"id":"c1","name":"ask","args":{}}]`, "boss"), within}, nil},
 		"a graph that is no agent":  {[]string{startOf("", "1", "tools", callOf("c1", "ask", "{}"), "boss"), startOf("|tools:1", "2", "tools", "{}", "boss")}, []string{`tool_started name="ask" call="c1"`}},
 		"a call of the current run": {[]string{frame("updates", delegation), startOf("", "1", "tools", callOf("c1", "task", `{"subagent_type":"expert"}`), "boss"), startOf("|tools:1", "2", "model", "{}", "expert")}, []string{`2 updates agent="boss"`, `tool_started name="task" call="c1" {"subagent_type":"expert"}`, `4 tasks agent="expert" branch="tools:1" within="c1"`}},
 	} {
@@ -46,6 +49,19 @@ func TestResumedCalls(t *testing.T) {
 		if diff := cmp.Diff(c.want, lines, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
+	}
+}
+
+// TestTooManyResumedCalls has more tasks of earlier calls than are remembered.
+func TestTooManyResumedCalls(t *testing.T) {
+	d := (Dialect{}).New(&event.Stream{}).(*decoder)
+	decodeFrame(d, sent{"metadata", started})
+	for i := range 2 * maxOpenCalls {
+		id := strconv.Itoa(i)
+		decodeFrame(d, task(id, "tools", callOf("c"+id, "ask", "{}")))
+	}
+	if n := len(d.resumedCalls); n != maxOpenCalls {
+		t.Errorf("%d calls are remembered, want %d", n, maxOpenCalls)
 	}
 }
 
