@@ -10,7 +10,7 @@ type Speaker struct {
 	MayBeRoot, IsParallel, OrderUnknown bool
 }
 
-// turn says who speaks from an event of a batch on.
+// turn is a run of events in a batch with the same speaker. It lasts until the next turn.
 type turn struct {
 	from int
 	Speaker

@@ -35,8 +35,7 @@ func (w *withheldIDs) add(id contentKey, whole bool) {
 	w.whole[id] = w.whole[id] || whole
 }
 
-// of reports what is known of a message or an artifact: known says that something of it was withheld, and whole that nothing of it
-// may leave.
+// of reports whether something of a message or an artifact was withheld (known), and whether nothing of it may leave (whole).
 func (w *withheldIDs) of(id contentKey) (whole, known bool) {
 	if whole, known = w.whole[id]; whole {
 		return true, true
@@ -230,8 +229,8 @@ func (r *contentReader) addEvents(u update) {
 	}
 }
 
-// addParts adds the parts of an event, and of what may repeat one, as an ID. kagent's events have none, and the artifact with its
-// answer repeats the parts of the last event without any metadata.
+// addParts adds a hash of an update's parts as an ID, if the update is an event without an ID or may repeat one. kagent's events have no
+// IDs, and the artifact with its answer repeats the parts of the last event without metadata.
 //
 // Source: kagent/adk/_agent_executor.py of kagent-adk 0.10, _handle_request.
 func (r *contentReader) addParts(u update) {

@@ -79,7 +79,7 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 	case user:
 	case first && fr.isPlugin():
 		b.Place = &event.Place{Root: event.RootSilent}
-	case d.isWorkflowRecord(fr):
+	case d.readWorkflowRecord(fr):
 		b.Agent, b.Place, b.SameStep, fr.isRecord = d.name(fr.author), &event.Place{}, true, true
 	default:
 		b.Agent = d.name(fr.author)

@@ -65,9 +65,8 @@ func (d *decoder) rejectsTarget(fr *frame) bool {
 		bytes.Contains(fr.errorMessage.Text(), []byte(d.transferTarget))
 }
 
-// addErrorFrame reports an error of the run. If it repeats that of an event, the agent that spoke last need not have failed, and
-// of the calls without a response those failed that run what failed. Otherwise the error is about one of these calls (see
-// wire.FailedCall). If the message names the target of the last transfer, that agent does not exist.
+// addErrorFrame reports an error of the run. If it repeats the error of an event, the agent that spoke last need not have failed. Open
+// calls failed if they ran the agent or step of that event. Otherwise, the error is about one of the open calls (see wire.FailedCall). If the message names the target of the last transfer, that agent does not exist.
 func (d *decoder) addErrorFrame(message []byte, code string, repeated errorEvent, repeats bool, b *event.Batch) {
 	switch {
 	case repeats:

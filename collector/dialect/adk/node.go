@@ -71,12 +71,12 @@ func (f *frame) isCheckpoint() bool {
 		!f.content.Exists() && !f.output.Exists() && !f.hasModelData() && !f.hasError()
 }
 
-// isWorkflowRecord reports whether an event is a record of a resumable workflow in Python: a checkpoint, or the output of a step that
-// ran in an earlier request. The workflow sends these itself, without a path or with the path of the step. It is the author, but no
-// agent, and the step has not run again.
+// readWorkflowRecord reports whether an event is a record of a resumable workflow in Python: a checkpoint, or the output of a step that
+// ran in an earlier request. It remembers the workflow's name, because the checkpoint at its end looks like that of an agent. The author of
+// a record is the workflow, which is not an agent. The step of a stored output has not run again.
 //
 // Source: google/adk/workflow/_workflow.py of google-adk 2.13.
-func (d *decoder) isWorkflowRecord(fr *frame) bool {
+func (d *decoder) readWorkflowRecord(fr *frame) bool {
 	switch {
 	case fr.isStoredOutput():
 		d.workflows.Add(d.name(fr.author))

@@ -36,7 +36,7 @@ type frame struct {
 	parts          []part // read from partList after the limits are checked
 	waitsAgain     bool   // the event repeats a call for whose response a remote agent waits
 	lacksModel     bool   // the speaker is a function or a workflow, or relays the answer of a remote agent
-	isRecord       bool   // see isWorkflowRecord
+	isRecord       bool   // see readWorkflowRecord
 	isStep         bool   // the author is an unnamed step of the container that the path names
 	followsSection bool   // the last event was a section of the speaker's response, whose usage is still unknown (see lacksUsage)
 }

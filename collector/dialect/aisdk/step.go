@@ -45,8 +45,8 @@ func (s steps) responding() (all steps) {
 	return all
 }
 
-// current returns the step to which a new part or call belongs, or nil if there is none or it may be one of several. Where no
-// model responds, it is the last one.
+// current returns the step to which a new part or call belongs. It is nil if no step is open, or if several models respond. If no model
+// responds, it is the last step.
 func (s steps) current() *step {
 	candidates := s.responding()
 	if len(candidates) == 0 {

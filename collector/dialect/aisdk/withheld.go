@@ -62,7 +62,7 @@ func mayContain(data []byte, word string) bool {
 }
 
 // mayBeWithheld reports whether a part may belong to something withheld. Use it for a part whose start the stream did not show. A part
-// whose ID is not a string may belong to any of them.
+// with an ID of another type than a string may belong to any withheld ID.
 func (d *decoder) mayBeWithheld(s sharedID) bool {
 	return d.missedStart || d.knownIDs.MayContain(s.String()) || s.id == "" && !d.knownIDs.IsEmpty()
 }

@@ -205,8 +205,8 @@ func anyMember(v strictjson.Value, matches func(strictjson.Value) bool) bool {
 // runModes are the frames of a run as a whole.
 var runModes = []string{modeMetadata, modeError, modeEnd, modeFeedback}
 
-// isInAgent reports whether a graph is of an internal agent, or within one. A graph whose namespace is not remembered, or that is within
-// too many others, may be.
+// isInAgent reports whether a graph may be that of an internal agent, or be within one. In doubt, it returns true: for a namespace that is
+// too long to be remembered, and for a graph in too many others.
 func (d *decoder) isInAgent(graph []byte) bool {
 	switch {
 	case len(graph) > maxNamespace:

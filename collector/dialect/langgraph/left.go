@@ -77,8 +77,8 @@ func (w *workLeft) endCachedTask(node string) {
 // endTasks records that no task of the graph is left.
 func (w *workLeft) endTasks() { w.tasks, w.isStarting, w.idle = nil, false, nil }
 
-// trackState records what a state shows of the work left: that a graph within a task has begun, or that the run's own graph has ended a
-// step. A state with a question may come before the end of a step.
+// trackState updates the open work with a state. The first state of a graph within a task shows that the graph has begun. A later state of
+// the run's own graph shows the end of a step. A state with a question may come before the end of a step.
 func (w *workLeft) trackState(sc *scope, first, hasQuestion bool) {
 	switch {
 	case sc.above == nil && !first && !hasQuestion:

@@ -39,8 +39,8 @@ func (d *decoder) startResumed(sc *scope, b *event.Batch) {
 	e.CallID, e.Name = c.id, c.tool
 }
 
-// nameByTask sets the name of a subgraph's agent if a task of the graph states it. A graph that is no agent states that of a graph
-// around it, because it inherits the metadata.
+// nameByTask sets the name of a subgraph's agent if a task of the graph states it. A graph that is not an agent
+// inherits the metadata, so its tasks state the agent of a graph around it. That name does not count.
 //
 // Source: langchain/agents/factory.py (lc_agent_name), langchain_core/runnables/config.py, ensure_config.
 func (d *decoder) nameByTask(sc *scope, task strictjson.Value) {

@@ -9,7 +9,7 @@ import (
 // stepless are the modes that do not show when a node of a graph begins.
 var stepless = []string{modeMetadata, modeUpdates, modeMessages, modeMessagesPartial, modeMessagesComplete, modeMessagesMetadata, modeCustom, modeFeedback, modeStateUpdate}
 
-// noteMode records what the frames of a graph show of its steps.
+// noteMode records whether the modes of a graph's frames show steps and tasks.
 func (sc *scope) noteMode(mode string) {
 	if !slices.Contains(stepless, mode) {
 		sc.showsSteps, sc.showsTasks = true, sc.showsTasks || mode != modeValues
@@ -17,8 +17,8 @@ func (sc *scope) noteMode(mode string) {
 }
 
 // mayBeginStep reports whether a frame shows, or may show, that the run's own graph begins a step. All nodes of a step begin together, when
-// all nodes of the step before have ended. So what a node sends or returns says nothing about the others. A step that writes nothing has no
-// state in the mode values. Then only its updates show that it has ended.
+// all nodes of the step before have ended. What a node sends or returns does not show when the others began. A step that writes nothing has no
+// state in the mode values. Only its updates show then that it has ended.
 //
 // Source: langgraph/pregel/_loop.py, PregelLoop.tick and after_tick; langgraph/pregel/_io.py, map_output_values.
 func (d *decoder) mayBeginStep(mode string, sc *scope, v strictjson.Value) bool {

@@ -36,8 +36,8 @@ func (w *withheldSet) mark(keys []string, m marks) {
 	}
 }
 
-// natureOf returns what marks on this stream said about a key, and whether there were any. Without any, a thought of another stream of the
-// agent stays one: a client may continue a response there.
+// natureOf returns what the marks of this stream said about a key, and whether there was a mark. Without a mark, what was a thought on
+// another stream of the agent is a thought here too, because a client may continue a response on another stream.
 func (w *withheldSet) natureOf(key string) (nature, bool) {
 	is, known := w.natures[key]
 	switch {
@@ -49,7 +49,8 @@ func (w *withheldSet) natureOf(key string) (nature, bool) {
 	return answer, false
 }
 
-// markThought records that a part of an item is a thought whose start was not seen. An item may have thoughts and answers (Llama Stack).
+// markThought marks a part of an item as a thought. It is for items of which the stream did not show the start. It marks only the
+// part, because Llama Stack sends thoughts and answers in one item.
 func (w *withheldSet) markThought(at place) {
 	for _, key := range at.partKeys() {
 		if isID(key) {

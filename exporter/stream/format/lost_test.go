@@ -11,7 +11,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// deltaDecoder decodes a text whose pieces have a meaning only after its start.
+// deltaDecoder decodes the pieces of a text. It ignores pieces if it has not seen the start of the text.
 type deltaDecoder struct{ started bool }
 
 func (d *deltaDecoder) Decode(f sse.Frame) *event.Batch {

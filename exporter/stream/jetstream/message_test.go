@@ -8,7 +8,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// TestFirstFrame checks that a message says whether it is the first frame of its stream.
+// TestFirstFrame checks that only the message of a stream's first frame is marked as the first.
 func TestFirstFrame(t *testing.T) {
 	streams, err := lru.New[streamKey, *replay.Stream](1)
 	if err != nil {
