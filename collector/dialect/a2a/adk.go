@@ -172,7 +172,7 @@ func (d *decoder) readEvent(t *task, m adkMetadata, parts parts, b *event.Batch)
 		addTexts(parts, b)
 		return
 	}
-	t.failed, t.code, r.asksModel = failure != event.NoFailure, code, hasResponse(parts) && !m.endsTurn()
+	t.failed, t.code, r.asksModel = failure != event.NoFailure, code, hasPart(parts, partResponse) && !m.endsTurn()
 	b.Repeats = d.repeatsEvent(t, m, parts) && !isError
 	b.Partial = b.Repeats
 	t.addPauses(m, b)
@@ -252,7 +252,7 @@ func (d *decoder) reportResponse(r *response, m adkMetadata, parts parts, failur
 		if r.addUsage(usage, b); failure == event.ModelError {
 			r.failure = failure
 		}
-	case hasResponse(parts):
+	case hasPart(parts, partResponse):
 	case m.usage.Len() > 0, failure == event.ModelError, r.streaming && parts.len() > 0:
 		e := b.Add(event.KindModelEnded)
 		e.Usage, e.Error, e.Code = usage, failure, code

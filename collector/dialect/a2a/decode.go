@@ -319,7 +319,7 @@ func (d *decoder) readMessage(v strictjson.Value, b *event.Batch) {
 	switch b.Type = typeOf(typeMessage, parts); {
 	case isAmbiguous(v):
 		b.Type = typeWorking
-	case fromUser(v) && !parts.thought && hasResponse(parts):
+	case fromUser(v) && !parts.thought && hasPart(parts, partResponse):
 		b.Type = typeResults
 	case fromUser(v):
 		b.Type = typeForeign

@@ -37,7 +37,7 @@ func (t *task) failure(r *response, m adkMetadata, parts parts, b *event.Batch) 
 		return own, code
 	case r.streaming, m.usage.Len() > 0:
 		return event.ModelError, code
-	case len(waiting) > 0 && !hasResponse(parts):
+	case len(waiting) > 0 && !hasPart(parts, partResponse):
 		if failCall(waiting, message, code, b) {
 			r.failure = event.ToolError
 		}

@@ -47,7 +47,7 @@ func (s status) typeOf(plain string) string {
 		return typeWorking
 	case hasPart(s.parts, partCall):
 		return typeCalls
-	case hasResponse(s.parts):
+	case hasPart(s.parts, partResponse):
 		return typeResults
 	}
 	return typeWorking

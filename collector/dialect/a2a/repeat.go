@@ -62,7 +62,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	if !f.JSON.Exists() {
 		return
 	}
-	b.PublicForm = d.calls.MayBeOpen() && (statesError(b) || d.afterError)
+	b.PublicForm = d.calls.MayBeOpen() && (b.Has(event.KindError) || d.afterError) // an error may quote the arguments of an open call
 	w.shared.SetScopes(b.Run)
 	d.calls.SetScope(b.Run)
 	b.Internal = b.Internal || u.internalBeside || snapshot && w.overflowed
@@ -105,11 +105,6 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	for _, one := range content.ids {
 		w.released.Add(one.id)
 	}
-}
-
-// statesError reports whether a frame states an error. Its text may quote the arguments of a call that has no response.
-func statesError(b *event.Batch) bool {
-	return slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Kind == event.KindError })
 }
 
 // withholdContents remembers the messages and artifacts of a withheld frame. If a snapshot is withheld

@@ -250,10 +250,6 @@ func textOnly(parts parts) bool {
 	return !parts.contain(func(p part) bool { return p.kind != partText && p.kind != partThought })
 }
 
-func hasResponse(parts parts) bool {
-	return parts.contain(func(p part) bool { return p.kind == partResponse })
-}
-
 // each returns the parts with their objects.
 func (p parts) each() iter.Seq2[strictjson.Value, part] {
 	return func(yield func(strictjson.Value, part) bool) {

@@ -12,6 +12,9 @@ import (
 //
 // Source: langgraph/prebuilt/tool_node.py, ToolNode._validate_tool_command; langgraph/pregel/_messages.py, on_chain_end.
 func (d *decoder) withholdBesideResults(mode string, v strictjson.Value) {
+	if d.withheld.IsEmpty() {
+		return
+	}
 	switch mode {
 	case modeMessages:
 		d.noteReturningTask(v)
