@@ -1,11 +1,8 @@
 package repository_test
 
 import (
-	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 )
@@ -58,42 +55,6 @@ func TestFaultTable(t *testing.T) {
 	}
 	if rows < 35 {
 		t.Errorf("%d rows", rows)
-	}
-}
-
-// TestFuzzTable checks that docs/design/security.md lists every fuzz target once, with its package.
-func TestFuzzTable(t *testing.T) {
-	page, err := os.ReadFile("../../docs/design/security.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, _ := strings.Cut(string(page), "\n## Parsers\n")
-	named := map[string]int{}
-	for _, group := range regexp.MustCompile("((?:`Fuzz[A-Za-z0-9]+`(?:, )?)+) in `\\./([a-z0-9/]+)`").FindAllStringSubmatch(table, -1) {
-		for _, target := range regexp.MustCompile("Fuzz[A-Za-z0-9]+").FindAllString(group[1], -1) {
-			named[group[2]+" "+target]++
-		}
-	}
-	targets := regexp.MustCompile(`(?m)^func (Fuzz[A-Za-z0-9]+)\(f \*testing\.F\)`)
-	err = fs.WalkDir(os.DirFS("../.."), ".", func(file string, entry fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(file, "_test.go") {
-			return err
-		}
-		content, err := os.ReadFile(filepath.Join("../..", file))
-		for _, target := range targets.FindAllStringSubmatch(string(content), -1) {
-			name := path.Dir(file) + " " + target[1]
-			if named[name] != 1 {
-				t.Errorf("%s is %d times in the table of parsers", name, named[name])
-			}
-			delete(named, name)
-		}
-		return err
-	})
-	if err != nil {
-		t.Error(err)
-	}
-	for name := range named {
-		t.Errorf("there is no %s", name)
 	}
 }
 
