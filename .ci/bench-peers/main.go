@@ -25,7 +25,7 @@ type section struct {
 // sections lists the sections in the order in which they are measured. bench.found holds results that later ones need.
 var sections = []section{
 	{name: "machine", measure: (*bench).machine},
-	{name: "pipeline", measure: (*bench).pipeline},
+	{name: "pipeline", measure: (*bench).pipeline, printed: true},
 	{name: "shares", measure: (*bench).shares, printed: true},
 	{name: "proxy", measure: (*bench).proxyInProcess, printed: true},
 	{name: "proxy-peers", measure: (*bench).proxyPeers, printed: true},
