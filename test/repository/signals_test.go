@@ -20,7 +20,7 @@ const (
 )
 
 var (
-	ruleLine     = regexp.MustCompile("(?m)^\\| `(\\w+)` \\|")
+	ruleLine     = regexp.MustCompile("(?m)^(?:- `(\\w+)`:|\\| `(\\w+)` \\|)")
 	mutationLine = regexp.MustCompile(`(?m)^[ \t]*mutate\b.*$`)
 	mutationHead = regexp.MustCompile(`^mutate (\w+) \S+ (\S+) (Test\w+) \\$`)
 )
@@ -65,10 +65,11 @@ func unheld(root fs.FS) ([]string, error) {
 // readRules returns the IDs of the rules.
 func readRules(page string) (rules, problems []string) {
 	for _, line := range ruleLine.FindAllStringSubmatch(page, -1) {
-		if slices.Contains(rules, line[1]) {
-			problems = append(problems, fmt.Sprintf("%s has two rules %s", signalRules, line[1]))
+		rule := line[1] + line[2] // in a list or in a table
+		if slices.Contains(rules, rule) {
+			problems = append(problems, fmt.Sprintf("%s has two rules %s", signalRules, rule))
 		}
-		rules = append(rules, line[1])
+		rules = append(rules, rule)
 	}
 	if len(rules) == 0 {
 		problems = append(problems, signalRules+" has no rules")
@@ -115,7 +116,7 @@ func hasTest(root fs.FS, folder, test string) bool {
 // TestSignalsReports plants the mistakes that TestSignals must find.
 func TestSignalsReports(t *testing.T) {
 	const (
-		rule     = "| `T1` | Times are times. |\n"
+		rule     = "- `T1`: Times are times.\n"
 		mutation = "mutate T1 exporter/tracker exporter/tracker TestTiming \\\n  \"times are places\" \\\n  's/time/place/'\n"
 		tests    = "package tracker_test\n\nfunc TestTiming(t *testing.T) {}\n"
 	)
@@ -124,7 +125,7 @@ func TestSignalsReports(t *testing.T) {
 		want                    []string // the beginnings of the reports
 	}{
 		"all is well":        {rule, mutation + mutation, tests, nil},
-		"in a longer table":  {"| rule | what | when |\n|-|-|-|\n| `T1` | a | b |\n", mutation, tests, nil},
+		"in a table":         {"| rule | what | when |\n|-|-|-|\n| `T1` | a | b |\n", mutation, tests, nil},
 		"no rules":           {"", "", tests, []string{"docs/design/signals.md has no rules"}},
 		"a rule twice":       {rule + rule, mutation, tests, []string{"docs/design/signals.md has two rules T1"}},
 		"a rule unbroken":    {rule + strings.ReplaceAll(rule, "T1", "T2"), mutation, tests, []string{"T2: no mutation"}},
