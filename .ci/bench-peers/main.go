@@ -31,7 +31,7 @@ var sections = []section{
 	{name: "proxy-peers", measure: (*bench).proxyPeers, printed: true},
 	{name: "fan-out", measure: (*bench).fanOut, printed: true},
 	{name: "fan-out-peers", measure: (*bench).fanOutPeers, printed: true},
-	{name: "rest", measure: (*bench).atRest},
+	{name: "rest", measure: (*bench).atRest, printed: true},
 	{name: "growth", measure: (*bench).growth, printed: true},
 	{name: "targets", measure: (*bench).targets},
 }

@@ -24,12 +24,13 @@ func tables(f *figures) []table {
 		plans = append(plans, least(f, s, atRandom, seed))
 	}
 	plans = append(plans, least(f, sizes()[len(sizes())-1], bySession, seed))
-	return []table{{"processes", processesTable(f, plans)}, {"breaks", breaksTable(f)}, {"scenarios", scenariosTable(plans[len(plans)-1])}}
+	return []table{{"processes", processesTable(f, plans)}, {"breaks", breaksTable(f)}}
 }
 
-// basis returns the tables that the document leaves out: what the model is based on, and its extremes.
+// basis returns the tables that the document leaves out: what the model is based on, its extremes, and what readers notice.
 func basis(f *figures) []table {
-	all := []table{{"costs", costsTable(f)}, {"assumptions", assumptionsTable()}, {"shards", shardsTable(f)}}
+	largest := least(f, sizes()[len(sizes())-1], bySession, seed)
+	all := []table{{"costs", costsTable(f)}, {"assumptions", assumptionsTable()}, {"shards", shardsTable(f)}, {"scenarios", scenariosTable(largest)}}
 	if len(f.Checks) > 0 && len(f.Cluster) > 0 {
 		all = append(all, table{"check", checksTable(f)})
 	}
