@@ -40,7 +40,7 @@ func TestDocumentation(t *testing.T) {
 	}
 }
 
-// lists returns the lists of the metrics, of their names over OTLP and of their labels.
+// lists returns the lists of the metrics and of their labels.
 func lists(t *testing.T) string {
 	t.Helper()
 	kinds := map[string]dto.MetricType{}
@@ -69,24 +69,12 @@ func lists(t *testing.T) string {
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("### Names over OTLP\n\nMetrics of the conventions: " + strings.Join(sentNames(), ", ") + ".\n")
-	b.WriteString("\n### Labels\n\nThose that several metrics have, or whose values are open:\n\n")
+	b.WriteString("### Labels\n\nThose that several metrics have, or whose values are open:\n\n")
 	for _, line := range labelLines() {
 		b.WriteString(line)
 	}
 	b.WriteString("\n")
 	return b.String()
-}
-
-// sentNames returns the names of the conventions' metrics.
-func sentNames() (names []string) {
-	for _, m := range append(released.all(), latest.all()...) {
-		name := "`" + m.sent + "`"
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // labelUse is the use of a list of label values: the labels and the metrics that have it.

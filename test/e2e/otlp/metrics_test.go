@@ -123,7 +123,7 @@ func (m *meter) last(t *testing.T) (last map[string]*metricspb.Metric, described
 	return last, described
 }
 
-// arrivesAs returns the OTLP name of a scraped metric, as listed in docs/reference/metrics.md.
+// arrivesAs returns the OTLP name of a scraped metric.
 func arrivesAs(scraped string) string {
 	if name, ok := map[string]string{
 		"gen_ai_invoke_agent_duration_seconds": "gen_ai.invoke_agent.duration", "gen_ai_execute_tool_duration_seconds": "gen_ai.execute_tool.duration",
