@@ -157,14 +157,14 @@ func TestDocumentationOfMappings(t *testing.T) {
 	write("```yaml\n"+readText(t, homeGrown)+"```\n", 1)
 	var list strings.Builder
 	for _, m := range custom.Meanings() {
-		fmt.Fprintf(&list, "- `%s`: %s", m.Name, m.Description)
-		if len(m.Required) > 0 {
-			fmt.Fprintf(&list, " Needs %s.", namesOf(m.Required, ", "))
-		}
+		takes := namesOf(m.Required, ", ")
 		if len(m.Optional) > 0 {
-			fmt.Fprintf(&list, " May have %s.", namesOf(m.Optional, ", "))
+			takes = strings.TrimPrefix(takes+", perhaps ", ", ") + namesOf(m.Optional, ", ")
 		}
-		list.WriteString("\n")
+		if takes != "" {
+			takes = " (" + takes + ")"
+		}
+		fmt.Fprintf(&list, "- `%s`%s: %s\n", m.Name, takes, m.Description)
 	}
 	write(list.String(), 2)
 	if *harness.Update {

@@ -15,7 +15,7 @@ import (
 
 type protocol struct{ dialect, name, about string }
 
-// protocols are the rows of the README's table: the name of a dialect and its words in the README.
+// protocols are the lines of the README's list: the name of a dialect and its words in the README.
 var protocols = []protocol{
 	{"adk", "ADK", "Google's Agent Development Kit"},
 	{"a2a", "A2A", "Agent2Agent 0.3 and 1.0"},
@@ -28,7 +28,7 @@ var protocols = []protocol{
 	{"deepagents", "DeepAgents", "one private API, not LangChain's library"},
 }
 
-// seen are the columns of the table: a fact, and whether a run has it.
+// seen are the facts that the list tells of: a name, and whether a run has it.
 var seen = []struct {
 	name string
 	has  func(tracker.Report) bool
@@ -48,18 +48,14 @@ func hasOperation(r tracker.Report, kind tracker.OperationKind) bool {
 	})
 }
 
-// TestProtocols compares the README's table of protocols with what the recordings show. The flag -update rewrites it.
+// TestProtocols compares the README's list of protocols with what no recording shows. The flag -update rewrites it.
 func TestProtocols(t *testing.T) {
 	for _, d := range collector.Dialects() {
 		if !slices.ContainsFunc(protocols, func(p protocol) bool { return p.dialect == d.Name() }) {
-			t.Errorf("the README's table lacks %s: add a row to protocols", d.Name())
+			t.Errorf("the README's list lacks %s: add a line to protocols", d.Name())
 		}
 	}
-	head, rule := "| protocol |", "|-|"
-	for _, column := range seen {
-		head, rule = head+" "+column.name+" |", rule+"-|"
-	}
-	table := head + "\n" + rule + "\n"
+	list := "\n"
 	for _, p := range protocols {
 		var reports []tracker.Report
 		for _, family := range recorded.Families(p.dialect) {
@@ -67,19 +63,22 @@ func TestProtocols(t *testing.T) {
 				reports = append(reports, harness.Replay(t, file)...)
 			}
 		}
-		row := fmt.Sprintf("| [%s](docs/reference/dialects/%s.md)", p.name, p.dialect)
+		line := fmt.Sprintf("- [%s](docs/reference/dialects/%s.md)", p.name, p.dialect)
 		if p.about != "" {
-			row += ": " + p.about
+			line += ": " + p.about
 		}
-		for _, column := range seen {
-			mark := "–"
-			if slices.ContainsFunc(reports, column.has) {
-				mark = "✓"
+		var unseen []string
+		for _, fact := range seen {
+			if !slices.ContainsFunc(reports, fact.has) {
+				unseen = append(unseen, fact.name)
 			}
-			row += " | " + mark
 		}
-		table += row + " |\n"
+		if len(unseen) > 0 {
+			line += " (no " + strings.Join(unseen, ", ") + ")"
+		}
+		list += line + "\n"
 	}
+	list += "\n"
 	const page, start, end = "../../../README.md", "<!-- protocols: written by go test ./test/e2e/replay -run TestProtocols -update -->\n", "<!-- end of protocols -->\n"
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -88,13 +87,13 @@ func TestProtocols(t *testing.T) {
 	before, rest, found := strings.Cut(string(text), start)
 	got, after, closed := strings.Cut(rest, end)
 	if !found || !closed {
-		t.Fatal("the README has no marks of the table")
+		t.Fatal("the README has no marks of the list")
 	}
 	if *harness.Update {
-		if err := os.WriteFile(page, []byte(before+start+table+end+after), 0o644); err != nil {
+		if err := os.WriteFile(page, []byte(before+start+list+end+after), 0o644); err != nil {
 			t.Fatal(err)
 		}
-	} else if got != table {
-		t.Errorf("the README has\n%s\nwant\n%s", got, table)
+	} else if got != list {
+		t.Errorf("the README has\n%s\nwant\n%s", got, list)
 	}
 }
