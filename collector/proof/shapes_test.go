@@ -94,7 +94,7 @@ func checkSection(t *testing.T, page, start, end, want string) {
 // similar are shapes whose examples differ little from others in the reference.
 var similar = []string{
 	"label with a remark, other languages", "label without a sign", "value and colon", "rated confidence", "I am sure, in brackets", "I am very sure",
-	"I have confidence",
+	"I have confidence", "attribute", "in brackets", "has a confidence",
 }
 
 func referenceLists() string {
