@@ -1,6 +1,7 @@
 package tests
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -108,15 +109,22 @@ var block = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 
 // TestDocumentedValues renders the examples in the documentation: values as values, and pod templates as part of another chart.
 func TestDocumentedValues(t *testing.T) {
-	for file, want := range map[string]int{"../../docs/how-to/kubernetes.md": 3, "../../docs/how-to/gateways.md": 4, filepath.Join(chart, "README.md"): 4} {
+	pages := map[string]int{"../../docs/how-to/kubernetes.md": 3, filepath.Join(chart, "README.md"): 4}
+	for _, file := range []string{"nats", "sidecar", "gateway", "adapter"} {
+		pages["../../examples/gateways/"+file+".yaml"] = 1
+	}
+	for file, want := range pages {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
+		if strings.HasSuffix(file, ".yaml") {
+			text = fmt.Appendf(nil, "```yaml\n%s```\n", text)
+		}
 		rendered := 0
 		for _, found := range block.FindAllStringSubmatch(string(text), -1) {
 			switch shown := found[1]; {
-			case strings.Contains(shown, "yaml, values of the chart "): // of another chart
+			case strings.HasPrefix(shown, "# Values of the chart ") && !strings.HasPrefix(shown, "# Values of the chart delegraph"): // of another chart
 				var values map[string]any
 				strictly(t, shown, &values)
 			case strings.Contains(shown, "delegraph.container"):
@@ -136,7 +144,7 @@ func TestDocumentedValues(t *testing.T) {
 				}
 			default:
 				values := filepath.Join(t.TempDir(), "values.yaml")
-				if !strings.HasPrefix(shown, "mode: gateway\n") {
+				if !strings.Contains(shown, "\nmode: gateway\n") {
 					shown = strings.Replace(shown, "config:\n  stream:", "config:\n  sources: [{name: a, proxy: {listen: ':8080', upstream: 'http://a:8000'}}]\n  stream:", 1)
 				}
 				write(t, values, shown)

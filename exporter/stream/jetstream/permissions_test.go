@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -22,16 +21,12 @@ const (
 	otherUser = "UBMHEURCXBYDDGWWWF762I6YF3QQ3OIVZAZYNST65XGLKT3RRSFSHVDK"
 )
 
-// documented returns the documented permissions in NATS for the two given keys.
+// documented returns the permissions in NATS of examples/gateways for the two given keys.
 func documented(t *testing.T, users ...string) string {
 	t.Helper()
-	page, err := os.ReadFile("../../../docs/how-to/gateways.md")
+	values, err := os.ReadFile("../../../examples/gateways/nats.yaml")
 	if err != nil {
 		t.Fatal(err)
-	}
-	values := regexp.MustCompile("(?s)```yaml\n(# nats.yaml, .*?)```").FindStringSubmatch(string(page))
-	if values == nil {
-		t.Fatal("the page has no values of NATS's chart")
 	}
 	var chart struct {
 		Config struct {
@@ -42,7 +37,7 @@ func documented(t *testing.T, users ...string) string {
 			}
 		}
 	}
-	if err := yaml.Unmarshal([]byte(values[1]), &chart); err != nil {
+	if err := yaml.Unmarshal(values, &chart); err != nil {
 		t.Fatal(err)
 	}
 	authorization := chart.Config.Merge.Authorization
@@ -61,7 +56,7 @@ func documented(t *testing.T, users ...string) string {
 	return fmt.Sprintf("authorization { users: %s }", text.String())
 }
 
-// TestDocumentedPermissions checks that a sidecar and a gateway work with the permissions in docs/how-to/gateways.md.
+// TestDocumentedPermissions checks that a sidecar and a gateway work with the permissions in examples/gateways/nats.yaml.
 // Neither may have a permission that only the other one needs.
 func TestDocumentedPermissions(t *testing.T) {
 	folder := t.TempDir()

@@ -75,7 +75,7 @@ var quotedSubject = regexp.MustCompile(`(?i)permissions violation for (publish|s
 func permissionError(err error) error {
 	found := quotedSubject.FindStringSubmatch(err.Error())
 	if found == nil {
-		return errors.New("this user lacks a permission; the server's log names it; see docs/how-to/gateways.md")
+		return errors.New("this user lacks a permission; the server's log names it; see examples/gateways/nats.yaml")
 	}
 	subject, doing := found[2], "publish to"
 	if strings.EqualFold(found[1], "subscription") {
@@ -93,7 +93,7 @@ func permissionError(err error) error {
 	if strings.HasPrefix(subject, nats.InboxPrefix) {
 		subject = nats.InboxPrefix + ">"
 	}
-	return fmt.Errorf("this user may not %s %s; grant the permissions listed in docs/how-to/gateways.md", doing, subject)
+	return fmt.Errorf("this user may not %s %s; grant the permissions listed in examples/gateways/nats.yaml", doing, subject)
 }
 
 // withAdvice adds a hint about what to check to an error of NATS.

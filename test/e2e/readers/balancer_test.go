@@ -22,15 +22,15 @@ import (
 const balancedReaders = 200
 
 // TestBalancers checks that a graceful restart of three gateways, one after the other, costs no reader a frame behind the load
-// balancers and configurations of docs/how-to/load-balancers.md.
+// balancers in examples/gateways.
 func TestBalancers(t *testing.T) {
-	for name, start := range map[string]func(*testing.T, string) *harness.Command{"nginx": startNginx, "haproxy": startHAProxy} {
-		t.Run(name, func(t *testing.T) {
+	for file, start := range map[string]func(*testing.T, string) *harness.Command{"nginx.conf": startNginx, "haproxy.cfg": startHAProxy} {
+		t.Run(file, func(t *testing.T) {
 			agent := newTalker(t)
 			f := newFleet(t, agent.URL, 3)
 			f.start()
 			listen := loopback.FreeAddress(t)
-			balancer := start(t, balancerConfig(t, name, listen, f.streams))
+			balancer := start(t, balancerConfig(t, file, listen, f.streams))
 			readers := f.followAll(t, "http://"+listen, balancedReaders)
 			speaking, silence := context.WithCancel(t.Context())
 			var spoken sync.WaitGroup
@@ -96,24 +96,20 @@ func (f *fleet) followAll(t *testing.T, address string, n int) (readers []*follo
 	return readers
 }
 
-// balancerConfig returns the configuration of a load balancer as the documentation has it, with the test's addresses.
-func balancerConfig(t *testing.T, language, listen string, gateways []string) string {
+// balancerConfig returns the example configuration of a load balancer, with the test's addresses.
+func balancerConfig(t *testing.T, file, listen string, gateways []string) string {
 	t.Helper()
-	page, err := os.ReadFile("../../../docs/how-to/load-balancers.md")
+	content, err := os.ReadFile("../../../examples/gateways/" + file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, text, found := strings.Cut(string(page), "```"+language+"\n")
-	text, _, closed := strings.Cut(text, "```")
-	if !found || !closed {
-		t.Fatalf("the page has no configuration for %s", language)
-	}
+	text := string(content)
 	for i, gateway := range gateways {
 		text = strings.Replace(text, fmt.Sprintf("10.0.0.%d:10478", i+1), strings.TrimPrefix(gateway, "http://"), 1)
 	}
 	text = regexp.MustCompile(`(listen|bind) :?8080`).ReplaceAllString(text, "$1 "+listen)
 	if strings.Contains(text, "10.0.0.") || !strings.Contains(text, listen) {
-		t.Fatalf("not every address of the page was replaced:\n%s", text)
+		t.Fatalf("not every address of the file was replaced:\n%s", text)
 	}
 	return text
 }
