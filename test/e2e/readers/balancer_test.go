@@ -55,7 +55,7 @@ func TestBalancers(t *testing.T) {
 			for i, r := range readers {
 				harness.Await(t, func(context.Context) error {
 					if !r.has(said, "c1", "c2") {
-						return fmt.Errorf("reader %d does not have all %d frames; the log of %s:\n%s", i, said, name, balancer.Log)
+						return fmt.Errorf("reader %d does not have all %d frames; the log of %s:\n%s", i, said, file, balancer.Log)
 					}
 					return nil
 				})
