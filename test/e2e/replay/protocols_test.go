@@ -73,8 +73,11 @@ func TestProtocols(t *testing.T) {
 				unseen = append(unseen, fact.name)
 			}
 		}
+		if n := len(unseen); n > 1 {
+			unseen = []string{strings.Join(unseen[:n-1], ", "), unseen[n-1]}
+		}
 		if len(unseen) > 0 {
-			line += " (no " + strings.Join(unseen, ", ") + ")"
+			line += " (no " + strings.Join(unseen, " or ") + ")"
 		}
 		list += line + "\n"
 	}
