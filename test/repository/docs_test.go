@@ -55,6 +55,16 @@ func documents(t *testing.T) map[string]string {
 	return pages
 }
 
+// TestReadmeCommands requires the two commands that a newcomer needs: one runs the product, one runs its tests.
+func TestReadmeCommands(t *testing.T) {
+	readme := documents(t)["README.md"]
+	for _, command := range []string{"go run ./cmd/delegraph demo", "go test ./..."} {
+		if !strings.Contains(readme, command) {
+			t.Errorf("README.md does not name %q", command)
+		}
+	}
+}
+
 // TestDocumentedCommands parses each delegraph command line in the documents, and checks that each named make target and test
 // exists.
 func TestDocumentedCommands(t *testing.T) {
