@@ -29,10 +29,11 @@ func (r *contentReader) addCalls(list, object strictjson.Value, isInside bool) {
 	isMarked := r.isSnapshot && r.findMarks && (isInside || lenient.HasInternalDiscriminator(&table, object))
 	for v := range list.Elements() {
 		meta := v.Get("metadata")
-		call, as, isCode := readData(v, v.Get("data"), meta).data, wire.CallRepeated, false
+		data := readData(v, v.Get("data"), meta)
+		call, as, isCode := data.data, wire.CallRepeated, false
 		switch kind := meta.First(wire.ADKTypes...); {
 		case kind.Is("function_call"):
-			as = wire.CallBegins
+			as = wire.CallRoleOf(call)
 		case kind.Is("executable_code"):
 			as, isCode = wire.CallBegins, true
 		case kind.Is("code_execution_result"):
@@ -51,13 +52,13 @@ func (r *contentReader) addCalls(list, object strictjson.Value, isInside bool) {
 		}
 		n := len(r.calls)
 		r.calls = wire.AppendCall(r.calls, as, call.Get("id"), call.Get("name"), call.Get("args"))
+		r.calls[n].Place, r.calls[n].Continues = r.place, data.streamed || r.isPartial
 		r.calls[n].Answers = as == wire.CallRepeated && r.calls[n].ID != "" && !wire.IsPending(call.Get("response"))
 	}
 }
 
 // addADK adds the calls that the metadata of an ADK agent's event names.
-func (r *contentReader) addADK(u update, b *event.Batch) {
-	m := readADKMetadata(u.body.Get("metadata"), u.body.Get("status").Get("message").Get("metadata"), u.body.Get("artifact").Get("metadata"))
+func (r *contentReader) addADK(m adkMetadata, b *event.Batch) {
 	if m.actions.Exists() && !r.isSnapshot {
 		actions := b.Embedded(m.actions)
 		r.calls = wire.AppendPaused(r.calls, actions.First("requestedToolConfirmations", "requested_tool_confirmations"), actions.First("requestedAuthConfigs", "requested_auth_configs"))

@@ -43,6 +43,15 @@ func TestCallsOfWithheldEvents(t *testing.T) {
 	inHistory := func(parts string) [3]string {
 		return taskOf(`,"history":[{"kind":"message","role":"agent","messageId":"h","parts":[` + parts + `]}]`)
 	}
+	pieceOf := func(id string) string {
+		return `{"kind":"data","data":{` + id + `"partialArgs":[{"jsonPath":"$.x","stringValue":"CANARY"}],"willContinue":true},` + callMetadata + `}`
+	}
+	piece := func(author, id string) [3]string {
+		return stateOf("working", "n", pieceOf(id), `,"metadata":{"adk_author":"`+author+`","adk_partial":true}`)
+	}
+	start := func(more string) [3]string {
+		return stateOf("working", "o", `{"kind":"data","data":{"id":"c","name":"pay","willContinue":true},`+callMetadata+`}`, more)
+	}
 	unreadable := [3]string{"status-update", "statusUpdate", ids + `,"US":1,"us":2,"metadata":{"kind":"internal"}`}
 	for name, c := range map[string]struct {
 		sent   [][3]string
@@ -74,6 +83,12 @@ func TestCallsOfWithheldEvents(t *testing.T) {
 		"the result of code":                  {[][3]string{stateOf("working", "m", `{"kind":"data","data":{"code":"x"},"metadata":{"adk_type":"executable_code"}}`, markedEvent), stateOf("working", "n", `{"kind":"data","data":{"output":"CANARY"},"metadata":{"adk_type":"code_execution_result"}}`, "")}, false},
 		"the result of code with an ID":       {[][3]string{stateOf("working", "m", `{"kind":"data","data":{"id":"k","code":"x"},"metadata":{"adk_type":"executable_code"}}`, markedEvent), stateOf("working", "n", `{"kind":"data","data":{"id":"k","output":"CANARY"},"metadata":{"adk_type":"code_execution_result"}}`, "")}, false},
 		"the result of other code":            {[][3]string{marked, stateOf("working", "k", `{"kind":"data","data":{"code":"x"},"metadata":{"adk_type":"executable_code"}}`, ""), stateOf("working", "n", `{"kind":"data","data":{"output":"1"},"metadata":{"adk_type":"code_execution_result"}}`, "")}, true},
+		"a piece of the call":                 {[][3]string{start(markedEvent), piece("a", "")}, false},
+		"a piece with another ID":             {[][3]string{start(markedEvent), piece("a", `"id":"p",`)}, false},
+		"a piece in an artifact":              {[][3]string{start(markedEvent), artifactOf(pieceOf(`"id":"p",`), `,"metadata":{"adk_author":"a","adk_partial":true}`)}, false},
+		"a piece of another agent's call":     {[][3]string{start(markedEvent), piece("b", `"id":"p",`)}, true},
+		"a piece of a call that left":         {[][3]string{start(`,"metadata":{"adk_author":"a"}`), piece("a", `"id":"p",`)}, true},
+		"a piece after the call":              {[][3]string{start(markedEvent), marked, piece("a", `"id":"p",`)}, true},
 		"another response":                    {[][3]string{marked, stateOf("working", "n", otherCall, ""), stateOf("working", "o", strings.ReplaceAll(respondedTo("d"), "pay", "look"), "")}, true},
 		"beside a marked message of one":      {[][3]string{taskOf(`,"history":[{"messageId":"h","role":"agent","parts":[` + strings.ReplaceAll(hiddenCall, `"c"`, `"e"`) + `]},{"messageId":"i","role":"agent","parts":[` + plainCall + `]}]`), stateOf("working", "n", respondedTo("c"), "")}, true},
 		"the call of an internal response":    {[][3]string{stateOf("working", "m", plainCall, ""), stateOf("working", "n", respondedTo("c"), markedEvent), stateOf("working", "o", confirmation, "")}, true},

@@ -69,9 +69,11 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	piece := wire.MayBeTrue(u.body.Get("append"))
 	withheld := !u.body.Exists() || u.internalBeside || wire.IsFiltered(b, prefilter)
 	content := contentReader{d: d, anyMember: !u.body.Exists(), findMarks: withheld, isSnapshot: snapshot, ids: d.contentIDs[:0], calls: d.named[:0]}
+	adk := u.adkMetadata()
+	content.isPartial, content.place = adk.partial, adk.author.String()+"\x00"+adk.branch.String()
 	content.read(f.JSON, false)
 	content.addEvents(u)
-	content.addADK(u, b)
+	content.addADK(adk, b)
 	if cap(content.ids) <= maxScratch {
 		d.contentIDs = content.ids
 	}
@@ -179,6 +181,8 @@ type contentReader struct {
 	encoded    bool // with anyMember: a string was found that may be an encoded object
 	ids        []contentID
 	calls      []wire.NamedCall
+	place      string // where an ADK agent's model responds
+	isPartial  bool   // an ADK agent says that the event is partial
 }
 
 // read adds the ids and the calls in v. inInternal says that v is in an object that is marked internal. All invalid ids count as
@@ -230,7 +234,7 @@ func (r *contentReader) addEvents(u update) {
 // Source: kagent/adk/_agent_executor.py of kagent-adk 0.10, _handle_request.
 func (r *contentReader) addParts(u update) {
 	message, artifact := u.body.Get("status").Get("message"), u.body.Get("artifact")
-	m := readADKMetadata(u.body.Get("metadata"), message.Get("metadata"), artifact.Get("metadata"))
+	m := u.adkMetadata()
 	if m.event.Exists() || len(r.d.withheld.whole) == 0 && !(r.findMarks && m.isEvent) {
 		return
 	}

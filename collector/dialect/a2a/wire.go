@@ -363,7 +363,7 @@ func readData(v, data, meta strictjson.Value) part {
 	switch kind := meta.First(adkTypes...); {
 	case kind.Is("function_call"):
 		p.kind, p.data, p.longRunning = partCall, callData(data), slices.ContainsFunc(longRunningMarks, func(name string) bool { return is(meta, name) })
-		p.streamed = p.data.First("partialArgs", "partial_args").Exists() || is(p.data, "willContinue") || is(p.data, "will_continue")
+		p.streamed = wire.IsCallPiece(p.data)
 	case kind.Is("function_response"):
 		p.kind, p.data = partResponse, callData(data)
 	case kind.Is("executable_code"):

@@ -299,6 +299,10 @@ func (d *decoder) addPart(p part, fr *frame, b *event.Batch) {
 
 func (d *decoder) addCall(p part, fr *frame, b *event.Batch) {
 	name, id := d.name(p.name), dialect.Name(p.id.String())
+	if name == "" { // a piece of a call
+		b.Add(event.KindOther)
+		return
+	}
 	if d.repeatsRemoteCall(id, fr, b) {
 		if fr.isLongRunning(p.id) { // a text since may have looked like a final answer
 			e := b.Add(event.KindInputRequested)

@@ -121,6 +121,8 @@ func TestResponses(t *testing.T) {
 	runDecode(t, []decodeCase{
 		{"ended by a finish reason", []string{by(stop)}, []string{`model_ended finish="STOP"; final`}},
 		{"ended by usage", []string{by(used + "," + parts(hi))}, []string{`model_ended input=10 output=2; text "hi"; final`}},
+		{"pieces of a call", []string{by(parts(`{"functionCall":{"id":"p1","partialArgs":[{"jsonPath":"$.x","stringValue":"1"}],"willContinue":true}}`)), by(parts(`{"functionCall":{"id":"p2"}}`)), by(stop + "," + parts(call))},
+			[]string{"other", "other", `model_ended finish="STOP"; tool_started name="look" call="c1" {}`}},
 		{"text, then calls with the usage",
 			[]string{by(partial + "," + parts(hi)), by(parts(hi)), by(used + "," + stop + "," + parts(call)), by(parts(answer)), by(used + "," + stop + "," + parts(hi))},
 			[]string{`model_started; text "hi"`, `model_ended unmetered; text "hi"; final`, `usage input=10 output=2; tool_started name="look" call="c1" {}`, `tool_ended name="look" call="c1" {}`, ended + `; text "hi"; final`}},

@@ -139,14 +139,17 @@ func appendPart(calls []wire.NamedCall, part strictjson.Value, isWhole bool, b *
 		if !is {
 			continue
 		}
-		id, n := firstOf(value.Get("id"), part.Get("id")), len(calls)
+		id, n, as := firstOf(value.Get("id"), part.Get("id")), len(calls), member.as
+		if as == wire.CallBegins && member.tool == "name" {
+			as = wire.CallRoleOf(value)
+		}
 		if member.tool != "" {
-			calls = wire.AppendCall(calls, member.as, id, value.Get(member.tool), value.Get("args"))
+			calls = wire.AppendCall(calls, as, id, value.Get(member.tool), value.Get("args"))
 		} else {
 			calls = append(calls, wire.NamedCall{ID: dialect.Name(id.String()), Tool: "code " + placeKey(b), As: member.as})
 		}
 		isOnly := calls[n].ID != "" || member.tool == "" // several calls without an ID may be open
-		calls[n].IsPiece = b.Partial
+		calls[n].IsPiece, calls[n].Continues, calls[n].Place = b.Partial, b.Partial || wire.IsCallPiece(value), placeKey(b)
 		calls[n].Ends = member.as == wire.CallRepeated && isWhole && isOnly && !wire.IsPending(value.Get("response"))
 	}
 	if part.Get("name").Kind() == strictjson.String && part.Get("args").Exists() { // Rust

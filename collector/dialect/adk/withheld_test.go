@@ -118,6 +118,58 @@ func TestCallsOfWithheldEvents(t *testing.T) {
 	}
 }
 
+// TestPiecesOfWithheldCalls streams the arguments of calls in pieces. Only the first piece has the name, and the others may have other IDs.
+func TestPiecesOfWithheldCalls(t *testing.T) {
+	start := func(members string) string {
+		return by("a", members+content(`{"functionCall":{"id":"c","name":"pay","willContinue":true}}`))
+	}
+	piece := func(author, id string) string {
+		return by(author, `"partial":true,`+content(`{"functionCall":{`+id+`"partialArgs":[{"jsonPath":"$.x","stringValue":"secret"}],"willContinue":true}}`))
+	}
+	const partial = `"partial":true,`
+	hidden, shown := start(partial+internal), start(partial)
+	none, empty, other := piece("a", ""), piece("a", `"id":"","name":"",`), piece("a", `"id":"d",`)
+	ended, whole := by("a", partial+content(`{"functionCall":{}}`)), by("a", content(called("c", "1")))
+	unmarked := strings.ReplaceAll(other, partial, "")
+	for name, c := range map[string]struct {
+		sent   []string
+		leaves bool // the last frame
+	}{
+		"without an ID":               {[]string{hidden, none}, false},
+		"with an empty ID":            {[]string{hidden, empty}, false},
+		"with another ID":             {[]string{hidden, other}, false},
+		"the next":                    {[]string{hidden, other, other}, false},
+		"after a text":                {[]string{hidden, by("a", partial+content(`{"text":"hi"}`)), other}, false},
+		"after a call of another":     {[]string{hidden, by("b", content(called("e", "1"))), other}, false},
+		"beside another call":         {[]string{hidden, shown, other}, false},
+		"of a call that is not":       {[]string{start(internal), unmarked}, false},
+		"after a marked piece":        {[]string{shown, strings.Replace(other, partial, partial+internal, 1), none}, false},
+		"after an unreadable start":   {[]string{unread, other}, false},
+		"after an unreadable frame":   {[]string{shown, unread, other}, false},
+		"after a call and such a one": {[]string{shown, whole, unread, other}, false},
+		"a piece in a whole event":    {[]string{hidden, unmarked, none}, false},
+		"the end":                     {[]string{hidden, ended}, false},
+		"of a call that left":         {[]string{shown, other}, true},
+		"of a call that left, in all": {[]string{start(""), unmarked, unmarked}, true},
+		"of the next call":            {[]string{hidden, other, by("a", internal+content(called("c", "1"))), strings.Replace(shown, `"c"`, `"e"`, 1), other}, true},
+		"without any start":           {[]string{other}, true},
+		"after an unread and a start": {[]string{unread, shown, other}, true},
+		"of another agent":            {[]string{hidden, strings.NewReplacer(`"author":"a"`, `"author":"b"`, `"c"`, `"e"`).Replace(shown), piece("b", `"id":"d",`)}, true},
+		"with the ID of another call": {[]string{hidden, strings.Replace(shown, `"c"`, `"d"`, 1), other}, true},
+	} {
+		for spelling, spelled := range spellings {
+			var frames []string
+			for _, frame := range c.sent {
+				frames = append(frames, spelled(frame))
+			}
+			client := leavesOf(t, &event.Stream{}, event.PolicyClient, frames...)
+			if got, sent := client[len(client)-1], frames[len(frames)-1]; (got == sent) != c.leaves || !c.leaves && got != withheld {
+				t.Errorf("%s, %s: under client, the last frame leaves as %s", name, spelling, got)
+			}
+		}
+	}
+}
+
 // TestManyWithheldCalls checks that, after more calls were withheld than are remembered, no response leaves whose call did not.
 func TestManyWithheldCalls(t *testing.T) {
 	frames := []string{by("a", content(called("first", "1")))}

@@ -20,6 +20,9 @@ type WithheldCalls struct {
 	open   Set[string] // calls in own that have no last response
 	shown  Set[string] // calls that left on this stream, and the places of work that did, by placeKey
 	missed bool        // an unreadable frame may have had an internal call
+
+	hiddenStarts Set[string] // places where a withheld call began, of which more pieces may follow
+	shownStarts  Set[string] // the same of calls that left
 }
 
 // NewWithheldCalls returns an empty set of calls.
@@ -32,13 +35,15 @@ func (c *WithheldCalls) SetScope(scope string) { c.others.SetScopes(scope) }
 
 // NamedCall is a call that a frame names.
 type NamedCall struct {
-	ID   string // "" if the frame has none; of a CallWithin, the text that begins with it
-	Tool string // "" if the frame does not name it
-	As   CallRole
-	Ends bool // a CallRepeated is the last response: another call that begins may have the same ID
+	ID    string // "" if the frame has none; of a CallWithin, the text that begins with it
+	Tool  string // "" if the frame does not name it
+	As    CallRole
+	Place string // of a CallBegins or CallContinues: where the model responds
+	Ends  bool   // a CallRepeated is the last response: another call that begins may have the same ID
 
-	IsPiece bool // a CallBegins is a piece of a call, which may have another ID
-	Answers bool // a CallRepeated is the last response, but no other call may have the same ID
+	IsPiece   bool // a CallBegins is a piece of a call, which may have another ID
+	Continues bool // a CallBegins may be followed by more pieces of the call
+	Answers   bool // a CallRepeated is the last response, but no other call may have the same ID
 }
 
 // CallRole says what a frame has of a call.
@@ -46,10 +51,11 @@ type CallRole uint8
 
 // The roles.
 const (
-	CallBegins   CallRole = iota // the call itself
-	CallRepeated                 // a response, a request for a confirmation or a credential, or a repeat
-	CallWithin                   // the work of an agent that the call runs (see AppendWithin)
-	CallAround                   // something that has the ID of a call, perhaps of another agent
+	CallBegins    CallRole = iota // the call itself
+	CallContinues                 // a piece of a call without the name, and perhaps with an ID of its own
+	CallRepeated                  // a response, a request for a confirmation or a credential, or a repeat
+	CallWithin                    // the work of an agent that the call runs (see AppendWithin)
+	CallAround                    // something that has the ID of a call, perhaps of another agent
 )
 
 // key returns the key of a call. Calls and responses without an ID count as those of their tool.
@@ -73,6 +79,7 @@ func (c *WithheldCalls) MayBeOpen() bool { return c.missed || c.open.Len() > 0 }
 
 // Miss records a frame that cannot be read.
 func (c *WithheldCalls) Miss(f dialect.Frame) {
+	c.shownStarts = Set[string]{} // another call may have begun
 	c.missed = c.missed || f.Malformed == event.ReasonTooLarge || bytes.Contains(f.Data, []byte(`\u`)) || bytes.Contains(lenient.Text(f.Data), []byte("internal"))
 }
 
@@ -81,8 +88,9 @@ func (c *WithheldCalls) Miss(f dialect.Frame) {
 func (c *WithheldCalls) Check(named []NamedCall, isWithheld bool) (isOfWithheld bool) {
 	isOfWithheld = slices.ContainsFunc(named, func(one NamedCall) bool { return c.isWithheld(one, named) })
 	for _, one := range named {
-		switch {
-		case isWithheld || isOfWithheld:
+		switch isHidden := isWithheld || isOfWithheld; {
+		case isHidden && one.As == CallContinues && !isWithheld: // its ID may be of no use, and there may be many pieces
+		case isHidden:
 			c.withhold(one)
 		case one.As == CallBegins:
 			c.show(one)
@@ -97,7 +105,10 @@ func (c *WithheldCalls) Check(named []NamedCall, isWithheld bool) (isOfWithheld 
 func (c *WithheldCalls) withhold(call NamedCall) {
 	key := call.key()
 	switch {
+	case call.As == CallContinues:
+		c.hiddenStarts.Add(call.Place)
 	case call.As == CallBegins:
+		c.begin(call, &c.hiddenStarts)
 		c.ended.Remove(key)
 		if !call.IsPiece {
 			c.open.Add(key)
@@ -134,9 +145,27 @@ func (c *WithheldCalls) show(call NamedCall) {
 		c.ended.Remove(key)
 	}
 	c.shown.Add(call.key())
+	c.begin(call, &c.shownStarts)
 	if mayBeInvocation(call.ID) {
 		c.shown.Add(workKey(call.Tool, call.ID))
 	}
+}
+
+// begin records where a call begins that more pieces may follow. A whole call ends the pieces at its place. A full set stays full.
+func (c *WithheldCalls) begin(call NamedCall, starts *Set[string]) {
+	if call.Continues {
+		starts.Add(call.Place)
+		return
+	}
+	c.shownStarts.Remove(call.Place)
+	if !c.hiddenStarts.IsFull() {
+		c.hiddenStarts.Remove(call.Place)
+	}
+}
+
+// continuesHidden reports whether a piece may be of a withheld call, as no piece says of which one it is.
+func (c *WithheldCalls) continuesHidden(piece NamedCall) bool {
+	return c.hiddenStarts.MayContain(piece.Place) || c.missed && !c.shownStarts.Contains(piece.Place)
 }
 
 // hasEnded reports whether a withheld call has ended. A full set stays full, because there are calls that it does not contain.
@@ -152,6 +181,8 @@ func (c *WithheldCalls) isWithheld(call NamedCall, named []NamedCall) bool {
 	switch {
 	case call.As == CallWithin:
 		return c.isOfWork(call)
+	case call.As == CallContinues:
+		return c.own.Contains(key) || !c.shown.Contains(key) && c.continuesHidden(call)
 	case call.ID == "" && call.As != CallRepeated:
 		return false
 	case call.ID == "" && call.Tool == "": // it may be of any call
