@@ -22,7 +22,7 @@ const maxWithheldEvents = 256
 type withheld struct {
 	calls  wire.WithheldCalls
 	events *simplelru.LRU[uint64, struct{}] // hashes of IDs
-	errors wire.Set[uint64]                 // hashes of the messages of events
+	errors errorTexts                       // of events
 	named  []wire.NamedCall                 // by the current frame; reused
 }
 
@@ -65,8 +65,8 @@ func (w *withheld) check(fr *frame, b *event.Batch) {
 		w.events.Add(id, struct{}{})
 	}
 	b.PublicForm = fr.hasError() && w.mayQuote(fr.errorMessage)
-	if text := fr.errorMessage.Text(); (b.Internal || isFiltered) && len(text) > 0 {
-		w.errors.Add(maphash.Bytes(seed, text))
+	if b.Internal || isFiltered {
+		w.errors.add(fr.errorMessage.Text())
 	}
 	if cap(w.named) > maxReusedParts {
 		w.named = nil
@@ -78,10 +78,7 @@ func (w *withheld) check(fr *frame, b *event.Batch) {
 //
 // Source: google/adk/flows/llm_flows/functions.py and cli/api_server.py of google-adk 2.13.
 func (w *withheld) mayQuote(messages ...strictjson.Value) bool {
-	return w.calls.MayBeOpen() || slices.ContainsFunc(messages, func(message strictjson.Value) bool {
-		text := message.Text()
-		return len(text) > 0 && w.errors.MayContain(maphash.Bytes(seed, text))
-	})
+	return w.calls.MayBeOpen() || slices.ContainsFunc(messages, w.errors.mayBeIn)
 }
 
 // appendCalls appends the calls that an event names, and those that may run its agent.

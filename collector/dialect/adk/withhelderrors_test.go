@@ -24,6 +24,10 @@ func TestErrorsOfWithheldCalls(t *testing.T) {
 	for i := range 1024 {
 		many = append(many, by("a", content(responded(fmt.Sprintf("i%d", i)))))
 	}
+	manyErrors := []string{}
+	for i := range 256 {
+		manyErrors = append(manyErrors, by("a", fmt.Sprintf(`%s"errorCode":"X","errorMessage":"other%d"`, internal, i)))
+	}
 	for name, c := range map[string]struct {
 		sent   []string
 		leaves bool // the last frame, unchanged
@@ -44,6 +48,13 @@ func TestErrorsOfWithheldCalls(t *testing.T) {
 		"beyond the limit":          {append(many, ended), false},
 		"a repeat of an event":      {[]string{by("a", internal+`"errorCode":"X","errorMessage":"secret"`), ended}, false},
 		"a repeat by a parent":      {[]string{by("a", internal+`"errorCode":"X","errorMessage":"secret"`), raised}, false},
+		"an end with the class":     {[]string{by("a", internal+`"errorCode":"X","errorMessage":"secret "`), `{"error":"ValueError: secret"}`}, false},
+		"of a node around it":       {[]string{by("a", internal+`"errorCode":"X","errorMessage":"secret"`), by("b", `"errorCode":"X","errorMessage":"node a failed: secret (1)"`)}, false},
+		"a group of errors":         {[]string{by("a", internal+`"errorCode":"X","errorMessage":"secret\nat 1"`), `{"error":"ExceptionGroup: (1 sub-exception): ['secret\\nat 1']"}`}, false},
+		"an object":                 {[]string{by("a", internal+`"errorCode":"X","errorMessage":"secret"`), `{"error":{"code":1,"message":"no secret"}}`}, false},
+		"a short text with a class": {[]string{by("a", internal+`"errorCode":"X","errorMessage":"ret"`), `{"error":"ValueError: secret"}`}, false},
+		"with a short text in it":   {[]string{by("a", internal+`"errorCode":"X","errorMessage":"sec"`), ended}, true},
+		"beyond the limit of texts": {append(manyErrors, ended), false},
 		"another error":             {[]string{by("a", internal+`"errorCode":"X","errorMessage":"other"`), ended}, true},
 		"after the response":        {[]string{hidden, by("a", content(responded("c"))), ended}, true},
 		"after a piece of the call": {[]string{by("a", `"partial":true,`+internal+content(called("p", "secret"))), hidden, by("a", content(responded("c"))), ended}, true},
