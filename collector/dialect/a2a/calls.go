@@ -60,8 +60,7 @@ func (r *contentReader) addCalls(list, object strictjson.Value, isInside bool) {
 // addADK adds the calls that the metadata of an ADK agent's event names.
 func (r *contentReader) addADK(m adkMetadata, b *event.Batch) {
 	if m.actions.Exists() && !r.isSnapshot {
-		actions := b.Embedded(m.actions)
-		r.calls = wire.AppendPaused(r.calls, actions.First("requestedToolConfirmations", "requested_tool_confirmations"), actions.First("requestedAuthConfigs", "requested_auth_configs"))
+		r.calls = wire.AppendActions(r.calls, b.Embedded(m.actions))
 	}
 	r.calls = wire.AppendWithin(r.calls, m.branch.String())
 }

@@ -69,6 +69,7 @@ func TestCallsOfWithheldEvents(t *testing.T) {
 		"the call in a snapshot":              {[][3]string{marked, inHistory(plainCall)}, false},
 		"a hint in the actions":               {[][3]string{marked, stateOf("working", "n", "", `,"metadata":{"adk_actions":{"requestedToolConfirmations":{"c":{"hint":"CANARY"}}}}`)}, false},
 		"a hint in encoded actions":           {[][3]string{marked, stateOf("working", "n", "", `,"metadata":{"adk_actions":"{\"requestedToolConfirmations\":{\"c\":{\"hint\":\"CANARY\"}}}"}`)}, false},
+		"a widget":                            {[][3]string{marked, stateOf("working", "n", "", `,"metadata":{"adk_actions":{"renderUiWidgets":[{"id":"c","payload":{"tool_args":{"x":"CANARY"}}}]}}`)}, false},
 		"an agent that the call runs":         {[][3]string{marked, stateOf("working", "n", `{"kind":"text","text":"CANARY"}`, `,"metadata":{"adk_author":"b","adk_branch":"pay@c"}`)}, false},
 		"the response after its confirmation": {[][3]string{marked, stateOf("working", "n", confirmation, ""), stateOf("working", "o", respondedTo("q"), "")}, false},
 		"of a marked snapshot":                {[][3]string{inHistory(hiddenCall), stateOf("working", "n", respondedTo("c"), "")}, false},

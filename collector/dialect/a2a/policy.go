@@ -164,8 +164,8 @@ var (
 
 func wordsIn(members ...string) event.Words {
 	return event.Words{
-		Members:    map[string]event.Kind{"text": event.KindText},
-		Containers: members, ClientContainers: []string{"history"},
+		Members:    map[string]event.Kind{"text": event.KindText, "renderUiWidgets": event.KindToolStarted, "render_ui_widgets": event.KindToolStarted},
+		Containers: members, ClientContainers: append([]string{"history", "metadata"}, wire.ADKNames("actions")...),
 		AuthorMembers: wire.ADKAuthors, RoleMember: "role", UserRoles: []string{"user", "ROLE_USER"},
 		ThoughtMarkers: wire.ThoughtMarkers, MetadataMembers: []string{"metadata"},
 		TypedMembers: []string{"data"}, TypeMembers: wire.ADKTypes, TypeKinds: wire.ADKPartKinds,

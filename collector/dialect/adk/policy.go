@@ -183,6 +183,9 @@ var publicEvent = event.Rule{ThoughtMarkers: thoughtMarkers, ThoughtMarkersIn: m
 		// The hint is the question to the user. The payload next to it is the tool's.
 		"requestedToolConfirmations":   {AnyMember: &publicQuestion},
 		"requested_tool_confirmations": {AnyMember: &publicQuestion},
+		// The widget of an MCP app has the arguments of the call.
+		"renderUiWidgets":   &foundCall,
+		"render_ui_widgets": &foundCall,
 	}},
 }}
 

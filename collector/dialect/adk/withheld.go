@@ -87,7 +87,7 @@ func (f *frame) appendCalls(calls []wire.NamedCall, b *event.Batch) []wire.Named
 	for part := range f.partList.Elements() {
 		calls = appendPart(calls, part, isWhole, b)
 	}
-	calls = wire.AppendPaused(calls, f.actions.confirmations, f.actions.credentials)
+	calls = wire.AppendActions(calls, f.actionsValue)
 	for id := range f.longRunning.Elements() {
 		calls = append(calls, wire.NamedCall{ID: dialect.Name(id.String()), As: wire.CallRepeated})
 	}

@@ -77,6 +77,8 @@ func TestCallsOfWithheldEvents(t *testing.T) {
 		"a credential":                        {[]string{hidden, by("a", content(`{"functionCall":{"id":"q","name":"adk_request_credential","args":{"functionCallId":"c","authConfig":{"x":"secret"}}}}`))}, false},
 		"a confirmation in the actions":       {[]string{hidden, by("a", `"actions":{"requestedToolConfirmations":{"c":{"hint":"secret"}}}`)}, false},
 		"a credential in the actions":         {[]string{hidden, by("a", `"actions":{"requestedAuthConfigs":{"c":{"x":"secret"}}}`)}, false},
+		"a widget of the call":                {[]string{hidden, by("a", `"actions":{"renderUiWidgets":[{"id":"c","provider":"mcp","payload":{"tool_args":{"x":"secret"}}}]}`)}, false},
+		"a widget of another call":            {[]string{hidden, by("a", `"actions":{"renderUiWidgets":[{"id":"d","provider":"mcp","payload":{"tool_args":{"x":"1"}}}]}`)}, true},
 		"the call again":                      {[]string{hidden, by("a", content(called("c", "secret")))}, false},
 		"the response to a marked piece":      {[]string{by("a", internal+`"partial":true,`+content(called("c", "secret"))), by("a", content(responded("c")))}, false},
 		"the response to a marked repeat":     {[]string{by("a", `"partial":true,`+content(called("c", "1"))), hidden, by("a", content(responded("c")))}, false},

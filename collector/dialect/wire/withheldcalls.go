@@ -279,6 +279,18 @@ func AppendPaused(calls []NamedCall, requests ...strictjson.Value) []NamedCall {
 	return calls
 }
 
+// AppendActions appends the calls that the actions of an event pause or show. The widget of an MCP app has the ID and the arguments of
+// its call.
+//
+// Source: google/adk/tools/mcp_tool/mcp_tool.py of google-adk 2.13.
+func AppendActions(calls []NamedCall, actions strictjson.Value) []NamedCall {
+	calls = AppendPaused(calls, actions.First("requestedToolConfirmations", "requested_tool_confirmations"), actions.First("requestedAuthConfigs", "requested_auth_configs"))
+	for widget := range actions.First("renderUiWidgets", "render_ui_widgets").Elements() {
+		calls = append(calls, NamedCall{ID: dialect.Name(widget.Get("id").String()), As: CallAround})
+	}
+	return calls
+}
+
 // maxWithin bounds the length of a place. What is at a longer one is withheld.
 const maxWithin = 4 * MaxPath
 
