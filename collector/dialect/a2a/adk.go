@@ -76,11 +76,6 @@ func readADKMetadata(sources ...strictjson.Value) (m adkMetadata) {
 	return m
 }
 
-// adkMetadata returns what an ADK agent states about the event in an update.
-func (u update) adkMetadata() adkMetadata {
-	return readADKMetadata(u.body.Get("metadata"), u.body.Get("status").Get("message").Get("metadata"), u.body.Get("artifact").Get("metadata"))
-}
-
 // statements returns what an event states about its answer besides the content. The ADK writes objects as JSON
 // strings.
 func (m adkMetadata) statements(b *event.Batch) event.Statements {

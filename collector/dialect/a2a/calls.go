@@ -64,3 +64,8 @@ func (r *contentReader) addADK(m adkMetadata, b *event.Batch) {
 	}
 	r.calls = wire.AppendWithin(r.calls, m.branch.String())
 }
+
+// adkMetadata returns what an ADK agent states about the event in an update.
+func (u update) adkMetadata() adkMetadata {
+	return readADKMetadata(u.body.Get("metadata"), u.body.Get("status").Get("message").Get("metadata"), u.body.Get("artifact").Get("metadata"))
+}
