@@ -159,13 +159,24 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 	}
 	d.response.sequence, _ = v.Get("sequence_number").Int()
 	if k.part {
-		if d.withheld.check(k, f, d.at, b); d.resumed && b.Type != typeOrphan && !d.withheld.saw(d.at) {
-			b.Type = typeResumed
+		if d.withheld.check(k, f, d.at, b); b.Type != typeOrphan && d.lacksStart(named) {
+			b.Type = typeUnbegun
 		}
 	} else {
 		d.checkOutput(f, m, v.Get("response"), b)
 	}
 	b.Type += d.repeated(v, b)
+}
+
+// lacksStart reports whether an event is part of an item whose start is not in the stream, so that it is unknown what the item is. It
+// returns false if the stream shows only parts of responses (MLflow, or an application that passes on only texts), or if the part may be
+// of several responses. A whole item says itself what it is, but if a client resumes a response, its start may have been withheld.
+func (d *decoder) lacksStart(kind strictjson.Value) bool {
+	if d.resumed {
+		return !d.withheld.saw(d.at)
+	}
+	ofSeveral := d.response.shared || d.responses > 0 && !isID(d.at.name())
+	return !d.response.implied && !ofSeveral && !kind.Is(typeItemDone) && !d.withheld.mayHaveBegun(d.at)
 }
 
 // markPart records what an event says about the item that it is part of.

@@ -47,7 +47,7 @@ const (
 	typeRefusedItem = "rejected item"    // the same, of a call that a person did not allow
 	typeForeign     = "foreign message"  // a message that is not an assistant's
 	typeAgentObject = "agent object"     // an agent_updated_stream_event with the agent as an object
-	typeResumed     = "resumed item"     // a part of an item that began before the stream of a retrieved response
+	typeUnbegun     = "unbegun item"     // a part of an item whose start is not in the stream
 	typeOrphan      = "orphan"           // a part of an item whose start was not seen; it is withheld because the table lacks this type
 )
 

@@ -38,6 +38,9 @@ var eventNames = append(slices.Collect(maps.Keys(types)), "message", typeError)
 // wrapped returns the type of an event in an envelope of the Agents SDK.
 func wrapped(envelope, name string) string { return envelope + " " + name }
 
+// unbegun is the type of a part of an item whose start is not in the stream. It is unknown what the item is, and whether its start left.
+var unbegun = event.Type{Client: true, AnyFact: true}
+
 type rules = map[string]*event.Rule
 
 var types = func() map[string]event.Type {
@@ -55,9 +58,11 @@ var types = func() map[string]event.Type {
 		typeFailedItem:            {Client: true, Words: &itemWords, Public: runItemRule(rules{"output": {Replacement: `"` + toolFailed + `"`}})},
 		typeRefusedItem:           {Client: true, Words: &itemWords, Public: runItemRule(rules{"output": {Replacement: `"` + toolRejected + `"`}})},
 		withThoughts(typeRunItem): {Client: true, Words: &event.Words{Members: map[string]event.Kind{"item": event.KindThought}}, Public: runItemRule(nil)},
-		typeResumed:               {Client: true, AnyFact: true}, // it is unknown whether the item's start left
+		typeUnbegun:               unbegun,
 		typeRaw:                   {},                            // the wrapped event is unknown
 		typeModel:                 {Client: true, AnyFact: true}, // texts and items in other words, or a chunk
+
+		wrapped(typeRaw, typeUnbegun): unbegun, wrapped(typeModel, typeUnbegun): unbegun,
 	}
 	for name, public := range responseRules() {
 		t := event.Type{Client: true, Public: public, Words: wordsOf(strings.TrimSuffix(strings.TrimSuffix(name, answerSuffix), itemsSuffix)), Shows: shownBy(name), Answer: strings.HasSuffix(name, answerSuffix)}

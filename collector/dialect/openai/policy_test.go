@@ -271,7 +271,7 @@ func TestEventsOfThoughts(t *testing.T) {
 			reader filter.Settings
 			leaves bool
 		}{{public, false}, {filter.Settings{Policy: event.PolicyClient}, false}, {detailed, true}, {client, true}} {
-			if out := leaving(t, c.reader, stream(created, sent)); strings.Contains(out, "reasoning") != c.leaves {
+			if out := leaving(t, c.reader, stream(sent)); strings.Contains(out, "reasoning") != c.leaves {
 				t.Errorf("%s, thoughts %d: of %s this leaves:\n%s", c.reader.Policy, c.reader.Thoughts, sent, out)
 			}
 		}

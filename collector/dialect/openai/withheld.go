@@ -175,6 +175,12 @@ func (w *withheldSet) isOrphan(at place) bool {
 // item may have had.
 func (w *withheldSet) saw(at place) bool { return w.seen.Contains(at.name()) }
 
+// mayHaveBegun is saw for each of the keys, because some servers give an item another ID after its first event. It also returns true once
+// seen is full.
+func (w *withheldSet) mayHaveBegun(at place) bool {
+	return slices.ContainsFunc(at.keys, w.seen.MayContain)
+}
+
 // check marks a part of an item internal if the item is withheld. If the item's start was not seen, the part is an orphan.
 func (w *withheldSet) check(k kind, f dialect.Frame, at place, b *event.Batch) {
 	switch {

@@ -198,6 +198,51 @@ func TestPiecesOfOtherItems(t *testing.T) {
 	checkStaysIn(t, []filter.Settings{public, withoutThoughts}, created, added, part, strings.Replace(delta, `"delta":`, `"content_index":0,"delta":`, 1))
 }
 
+// TestItemsWithoutStart sends parts of items whose start is not in the stream, so that only the end could say what they are. Only a client
+// for which nothing is excluded gets them. Streams that never show starts, and other IDs of an item that began, are no reason to withhold.
+func TestItemsWithoutStart(t *testing.T) {
+	other := strings.NewReplacer(`"output_index":0`, `"output_index":1`, `"i"`, `"j"`)
+	done := `{"type":"response.output_text.done","output_index":0,"item_id":"i","text":"secret"}`
+	part := `{"type":"response.content_part.done","output_index":0,"item_id":"i","part":{"type":"output_text","text":"secret"}}`
+	args := `{"type":"response.function_call_arguments.delta","output_index":0,"item_id":"i","delta":"secret"}`
+	whole := `{"type":"response.output_item.done","output_index":0,"item":{"type":"message","id":"i","role":"assistant","content":[{"type":"output_text","text":"secret"}]}}`
+	envelopes := []func(string) string{func(v string) string { return v }, ofModel, func(v string) string { return `{"type":"raw_response_event","data":` + v + `}` }}
+	for _, wrap := range envelopes {
+		for _, sent := range [][]string{
+			{created, delta}, {created, done}, {created, part}, {created, args}, {created, added, other.Replace(delta)},
+			{created, added, ended, strings.Replace(created, `"r"`, `"s"`, 1), other.Replace(delta)},
+			{created, strings.Replace(delta, `"output_index":0,"item_id":"i",`, "", 1)},
+		} {
+			for i, v := range sent {
+				sent[i] = strings.Replace(wrap(v), "secret", strconv.Itoa(i)+" secret", 1)
+			}
+			last := strconv.Itoa(len(sent)-1) + " secret"
+			for _, s := range []filter.Settings{public, withoutThoughts, client} {
+				if out := leaving(t, s, stream(sent...)); strings.Contains(out, last) != (s.Thoughts == client.Thoughts) {
+					t.Errorf("under %s, thoughts %d, this leaves: %s\nof %s", s.Policy, s.Thoughts, out, strings.Join(sent, "\n"))
+				}
+			}
+		}
+		for _, sent := range [][]string{
+			{delta}, {created, whole}, {created, added, strings.Replace(delta, `"i"`, `"j"`, 1)}, {created, strings.Replace(added, `"output_index":0,`, "", 1), delta},
+		} {
+			for i, v := range sent {
+				sent[i] = wrap(v)
+			}
+			for _, s := range []filter.Settings{public, withoutThoughts} {
+				if out := leaving(t, s, stream(sent...)); !strings.Contains(out, "secret") {
+					t.Errorf("under %s this leaves: %s\nof %s", s.Policy, out, strings.Join(sent, "\n"))
+				}
+			}
+		}
+	}
+	const fake = "__fake_id__" // of which the SDK's events have only the number
+	sent := []string{begins("a"), createdOf(fake), messageOf(1, "added", fake), pieceOf(2, "secret"), begins("b"), createdOf(fake), messageOf(1, "added", fake), pieceOf(2, "secret"), wholePart(3, "secret")}
+	if out := leaving(t, public, stream(sent...)); strings.Count(out, "secret") != 3 {
+		t.Errorf("of two responses at the same time this leaves: %s", out)
+	}
+}
+
 // TestThoughtsInOtherPlaces sends thoughts where the protocol has answers.
 func TestThoughtsInOtherPlaces(t *testing.T) {
 	for _, sent := range []string{
