@@ -30,10 +30,12 @@ type Table struct {
 	NameMembers []string
 
 	// Envelopes are the members that may contain another frame, such as "result". A frame is withheld
-	// if a discriminator in them has an internal value. With DeepEnvelopes, discriminators are searched
-	// at any depth.
+	// if a discriminator in them has an internal value. With DeepEnvelopes, every member is one.
 	Envelopes     []string
 	DeepEnvelopes bool
+
+	// OpaqueMembers are members that DeepEnvelopes does not search, because a user, a model or a tool chooses what is in them.
+	OpaqueMembers []string
 
 	// OwnEnvelopes maps the name of an envelope to members that are envelopes in it, but hold other data elsewhere.
 	OwnEnvelopes map[string][]string

@@ -46,7 +46,7 @@ func checkNames(t *event.Table, p *Prefilter, frame strictjson.Value) event.Name
 		if MatchesAny(text, t.Labels) && ContainsInternal(value) || hasInternalName(t, text, value) {
 			return event.NamesInternal
 		}
-		deep := t.DeepEnvelopes || MatchesAny(text, t.DeepMembers)
+		deep := t.DeepEnvelopes && !MatchesAny(text, t.OpaqueMembers) || MatchesAny(text, t.DeepMembers)
 		if (deep || MatchesAny(text, t.Envelopes)) && namesInternal(t, value, deep, ownEnvelopes(t, text)) || encodesInternal(t, text, value, deep) {
 			return event.NamesInternal
 		}
@@ -82,7 +82,7 @@ func ownEnvelopes(t *event.Table, name []byte) (own []string) {
 }
 
 // namesInternal is HasInternalDiscriminator. own are further members that are envelopes in v. If deep is set, every member is an
-// envelope.
+// envelope, except for the table's OpaqueMembers.
 func namesInternal(t *event.Table, v strictjson.Value, deep bool, own []string) bool {
 	key := entryOf(t, v)
 	for name, value := range v.Members() {
@@ -98,8 +98,9 @@ func namesInternal(t *event.Table, v strictjson.Value, deep bool, own []string) 
 		}
 		// Search each member only once, even if it is an envelope for two reasons: the effort would be
 		// 2^depth.
-		within := deep || MatchesAny(text, t.DeepMembers)
-		if (within || MatchesAny(text, t.Envelopes) || MatchesAny(text, own)) && namesInternal(t, value, within, ownEnvelopes(t, text)) || encodesInternal(t, text, value, within) {
+		isOwn := MatchesAny(text, own)
+		within := deep && (isOwn || !MatchesAny(text, t.OpaqueMembers)) || MatchesAny(text, t.DeepMembers)
+		if (within || isOwn || MatchesAny(text, t.Envelopes)) && namesInternal(t, value, within, ownEnvelopes(t, text)) || encodesInternal(t, text, value, within) {
 			return true
 		}
 	}

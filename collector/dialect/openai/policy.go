@@ -12,18 +12,23 @@ import (
 // failure replaces an error of the server. OpenAI's clients raise an exception with its message.
 const failure = `{"error":{"message":"the run failed","type":"server_error","param":null,"code":null}}`
 
+// chosenMembers contain what users and applications choose.
+var chosenMembers = []string{"instructions", "tools", "metadata", "variables", "attributes"}
+
 var table = event.Table{
 	Discriminators: []string{"type", "kind"},
 	// No frame of the protocol has the member "event", but other protocols name their events in it.
-	Labels: []string{"name", "event", "object"},
-	// An error is not an envelope: its type may be "internal_server_error" (LiteLLM) or "InternalServerError" (vLLM).
-	Envelopes: []string{"response", "item", "part", "content", "summary", "data", "event", "providerData", "raw_item", "rawItem", "result", "choices", "delta", "tool_calls", "annotation"},
+	Labels:        []string{"name", "event", "object"},
+	DeepEnvelopes: true,
+	// The type of an error may be "internal_server_error" (LiteLLM) or "InternalServerError" (vLLM). A schema may describe the member "type",
+	// and so may what the SDK parsed with it.
+	OpaqueMembers: append([]string{"arguments", "input", "output", "error", "schema", "parsed", "parsed_arguments", "env"}, chosenMembers...),
 	// The output of a response has items. The output of an item is the result of a tool, whose members the tool chooses.
 	OwnEnvelopes: map[string][]string{"response": {"output"}},
 	Events:       eventNames,
 	KeptEvents:   eventNames, // OpenAI's client for JavaScript raises an exception for "error"
 	// An instruction may be in any object, except where users choose the members' names. vLLM's input_messages hold the text of the prompt.
-	Instructions: &event.Instructions{Roles: wire.InstructionRoles, Members: []string{"input_messages"}, Skipped: []string{"instructions", "tools", "metadata", "variables", "attributes"}},
+	Instructions: &event.Instructions{Roles: wire.InstructionRoles, Members: []string{"input_messages"}, Skipped: chosenMembers},
 	FailureData:  failure,
 	OversizeData: `{"error":{"message":"` + event.OversizeMessage + `","type":"server_error","param":null,"code":null}}`,
 	Types:        types,

@@ -130,6 +130,46 @@ func TestResultsAreData(t *testing.T) {
 	}
 }
 
+// TestInternalObjects sends objects of the protocol that call themselves internal, at any depth. Not searched is what users, models, tools
+// and servers choose: errors, schemas, and what was parsed with them.
+func TestInternalObjects(t *testing.T) {
+	chunks := []string{
+		`{"index":0,"delta":{"function_call":MARKED}}`, `{"index":0,"delta":{"tool_calls":[{"index":0,"id":"t","function":MARKED}]}}`, `{"index":0,"delta":{"tool_calls":[{"index":0,"id":"t","type":"custom","custom":MARKED}]}}`,
+		`{"index":0,"message":MARKED}`, `{"index":0,"delta":{"audio":MARKED}}`, `{"index":0,"delta":{"annotations":[MARKED]}}`, `{"index":0,"delta":{"reasoning_details":[MARKED]}}`, `{"index":0,"delta":{"thinking_blocks":[MARKED]}}`,
+		`{"index":0,"delta":{"images":[MARKED]}}`, `{"index":0,"delta":{"executed_tools":[MARKED]}}`, `{"index":0,"delta":{"context":MARKED}}`, `{"index":0,"delta":{"provider_specific_fields":MARKED}}`, `{"index":0,"delta":{},"logprobs":{"content":[MARKED]}}`,
+	}
+	items := []string{
+		`"type":"web_search_call","action":MARKED`, `"type":"file_search_call","results":[MARKED]`, `"type":"code_interpreter_call","outputs":[MARKED]`, `"type":"apply_patch_call","call_id":"c","operation":MARKED`,
+		`"type":"computer_call","call_id":"c","pending_safety_checks":[MARKED]`, `"type":"message","role":"assistant","content":[{"type":"output_text","text":"","annotations":[MARKED]}]`,
+	}
+	for _, marked := range []string{`{"type":"internal","x":"secret"}`, `{"Kind":"internal:x","x":"secret"}`, `{"x":[{"type":"Internal_note","x":"secret"}]}`} {
+		of := strings.NewReplacer("MARKED", marked)
+		for _, c := range chunks {
+			checkStaysIn(t, []filter.Settings{client, public}, choice(of.Replace(c)), choice(`{"index":0,"delta":{"content":"secret"}}`))
+		}
+		checkStaysIn(t, []filter.Settings{client, public}, of.Replace(`{"id":"c","object":"chat.completion.chunk","choices":[],"usage":MARKED,"x_groq":MARKED}`))
+		for _, item := range items {
+			item = `{"id":"i",` + of.Replace(item) + `}`
+			for _, sent := range [][]string{
+				{`{"type":"response.output_item.added","output_index":0,"item":` + item + `}`, delta},
+				{`{"type":"run_item_stream_event","name":"tool_called","item":{"type":"tool_call_item","raw_item":` + item + `}}`, delta},
+				{`{"type":"response.completed","response":{"id":"r","output":[` + item + `]}}`},
+			} {
+				checkStaysIn(t, []filter.Settings{client, public}, append([]string{created}, sent...)...)
+			}
+		}
+		for _, member := range []string{"conversation", "usage", "text", "reasoning", "prompt"} {
+			checkStaysIn(t, []filter.Settings{client, public}, of.Replace(`{"type":"response.created","response":{"id":"r","`+member+`":MARKED}}`))
+		}
+		for _, member := range []string{`"error":MARKED`, `"text":{"format":{"schema":MARKED}}`, `"prompt":{"variables":MARKED}`, `"metadata":MARKED`, `"tools":[MARKED]`, `"output":[{"id":"m","type":"message","role":"assistant","content":[{"type":"output_text","text":"","parsed":MARKED}]}]`,
+			`"output":[{"id":"f","type":"function_call","parsed_arguments":MARKED}]`, `"output":[{"id":"l","type":"local_shell_call","action":{"type":"exec","env":MARKED}}]`} {
+			if out := leaving(t, client, stream(of.Replace(`{"type":"response.completed","response":{"id":"r",`+member+`}}`))); !strings.Contains(out, "secret") {
+				t.Errorf("of a response with %s nothing leaves", of.Replace(member))
+			}
+		}
+	}
+}
+
 // TestUnclearMessages sends messages with a role or form that the protocol does not have.
 func TestUnclearMessages(t *testing.T) {
 	checkStaysIn(t, []filter.Settings{client, public}, created, strings.Replace(added, `"assistant"`, "null", 1), delta)
