@@ -250,7 +250,11 @@ func (r *reading) usage() event.Usage {
 
 // addConfidence reports the confidence of the answer, if the frame has one.
 func (r *reading) addConfidence() {
-	stated, unreadable := proof.Confidence(r.value(pathConfidence))
+	value := r.value(pathConfidence)
+	stated, unreadable := proof.Confidence(value)
+	if len(stated) == 0 && value.Kind() == strictjson.String {
+		r.b.Substitute(value, "null") // it may be any text
+	}
 	for _, c := range stated {
 		c.Overall = c.Overall || c.Scope == ""
 		e := r.b.Add(event.KindConfidence)

@@ -38,6 +38,20 @@ func TestHiddenSpellings(t *testing.T) {
 	}
 }
 
+// TestPublicConfidence checks that a text leaves as a confidence only if it is one.
+func TestPublicConfidence(t *testing.T) {
+	d, public := custom.New(mapping()), filter.New(filter.Settings{Policy: event.PolicyPublic})
+	for sent, want := range map[string]string{
+		`0.9`: `0.9`, `7`: `7`, `"92 %"`: `"92 %"`, `"Quite High"`: `"Quite High"`,
+		`"ask Bob"`: `null`, `"high, as Bob says"`: `null`, `"0.9 of Bob"`: `null`, `""`: `null`,
+	} {
+		frame, why := public.Apply(decode(d, "", `{"type":"answer","text":"hi","confidence":`+sent+`}`))
+		if why != filter.Passed || !strings.Contains(string(frame.Data), `"confidence":`+want+`}`) {
+			t.Errorf("%s leaves as %s (%s), want %s", sent, frame.Data, why, want)
+		}
+	}
+}
+
 // TestPublicFailuresWithin maps values within an error. Under the policy public, the error leaves as the sentence, and what is no error
 // as it came.
 func TestPublicFailuresWithin(t *testing.T) {
