@@ -294,6 +294,10 @@ func TestTiming(t *testing.T) {
 		"a file's without a start are unknown":     {file(), []*event.Batch{says("a", calls("c", "tool"), undated), says("a", returns("c", "tool"))}, "unknown ?-2"},
 		"a file's without an end are unknown":      {file(), []*event.Batch{says("a", calls("c", "tool")), says("a", returns("c", "tool"), undated)}, "unknown 1-?"},
 		"an answer's whose call was not seen, too": {tailed(), []*event.Batch{says("a", returns("c", "tool"))}, "unknown ?-1"},
+		"without a response they are unknown":      {tailed(), []*event.Batch{says("a", calls("c", "tool")), says("a", text)}, "unknown 1-3"},
+		"also after the end of the agent":          {tailed(), []*event.Batch{says("a", at("s", "", ""), calls("c", "tool")), says("a", at("s", "", ""), ends), says("", text)}, "unknown 1-2"},
+		"and after its final answer":               {tailed(), []*event.Batch{says("a", at("s", "", ""), calls("c", "tool")), says("a", at("s", "", ""), final), says("", text)}, "unknown 1-2"},
+		"and after its failure":                    {tailed(), []*event.Batch{says("a", at("s", "", ""), calls("c", "tool")), says("a", at("s", "", ""), errorCode), says("", text)}, "unknown 1-2"},
 		"one frame's are unknown":                  {tailed(), []*event.Batch{says("a", calls("c", "tool"), returns("c", "tool"))}, "unknown 1-1"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -150,6 +150,7 @@ func (r *openRun) endUnfinished(op *Operation) {
 	status, why := r.unfinishedStatus(op)
 	superseded := r.isSuperseded(op)
 	r.end(op, status, why)
+	op.Ended, op.endUnknown = r.openUntil(op), true
 	switch {
 	case superseded && op.Kind == Chat:
 		op.Ended = op.lastPiece
@@ -159,6 +160,18 @@ func (r *openRun) endUnfinished(op *Operation) {
 	default:
 		op.parent.hasUnfinished = true
 	}
+}
+
+// openUntil returns the latest time at which an operation that no frame ended was open. It is the last frame of an agent or step
+// around it that has ended since, else the current frame.
+func (r *openRun) openUntil(op *Operation) Timestamp {
+	for up := op.parent; up != nil && up != r.Root; up = up.parent {
+		failed := up.hasFailed() && up.failedFrame <= up.Ended.Frame // an error frame that names no agent is not its own
+		if up.endStated || failed || up.finalFrame > int(op.firstFrame) {
+			return up.Ended
+		}
+	}
+	return r.now
 }
 
 // unfinishedStatus returns the status of an operation that nothing has ended. It depends on the status of the run.

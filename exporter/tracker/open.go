@@ -346,7 +346,7 @@ type openState struct {
 	spoke           bool      // a frame of it, or of an operation below it, was seen
 	assumed         bool      // see isAssumed
 	startUnknown    bool      // Started is only a lower bound
-	endUnknown      bool      // of a model's response: Ended may be that of another one
+	endUnknown      bool      // Ended is only an upper bound, or that of another response
 	endsTurn        bool      // of a call: the agent's turn may end with it
 	inUnknownCall   bool      // of an agent: see Batch.InUnknownCall
 

@@ -214,9 +214,18 @@ func (r *openRun) finalize(op *Operation) {
 	default:
 		op.Timing = TimingReported
 	}
+	r.passUnknownEnd(op)
 	op.estimateTimes()
 	if op.parent != nil {
 		op.parent.extendAround(op)
+	}
+}
+
+// passUnknownEnd marks the end of an agent or step as unknown if it would end with a call or response whose end is unknown. The
+// end of the run is known.
+func (r *openRun) passUnknownEnd(op *Operation) {
+	if above := op.parent; op.endUnknown && above != nil && above != r.Root && above.Kind.Invokes() && op.Ended.At.After(above.Ended.At) {
+		above.endUnknown = true
 	}
 }
 

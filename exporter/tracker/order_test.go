@@ -50,7 +50,7 @@ func TestOrderUnknown(t *testing.T) {
 				stream.App = app
 				var chat *tracker.Operation
 				for _, op := range follow(t, stream, frames...).Operations {
-					if op.Kind == tracker.Chat && (chat == nil || op.Ended.Frame > chat.Ended.Frame) {
+					if op.Kind == tracker.Chat && op.Status != tracker.OperationUnfinished && (chat == nil || op.Ended.Frame > chat.Ended.Frame) {
 						chat = op
 					}
 				}

@@ -211,9 +211,11 @@ func (w *auditor) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 		w.Errorf("%s %q ends as %q", op.Kind, op.Name, op.Status)
 	case (op.Status == tracker.OperationError) != (op.Failure != "") && op.Status != tracker.OperationUnfinished:
 		w.Errorf("%s %q is %s, its error %q", op.Kind, op.Name, op.Status, op.Failure)
-	case (op.Started.At.IsZero() || op.Ended.At.IsZero()) != (op.Timing == tracker.TimingUnknown) && op.Kind == tracker.ExecuteTool && op.Started.Frame != op.Ended.Frame, // others may have waited before
+	case (op.Started.At.IsZero() || op.Ended.At.IsZero()) != (op.Timing == tracker.TimingUnknown) && op.Kind == tracker.ExecuteTool && (op.Status == tracker.OperationOK || op.Status == tracker.OperationError) && op.Started.Frame != op.Ended.Frame, // others may have waited before
 		(op.Started.At.IsZero() || op.Ended.At.IsZero()) && op.Timing != tracker.TimingUnknown:
 		w.Errorf("%s %q from %s to %s is %s", op.Kind, op.Name, op.Started.At, op.Ended.At, op.Timing)
+	case op.Status == tracker.OperationUnfinished && !op.Kind.Invokes() && op.Timing != tracker.TimingUnknown:
+		w.Errorf("%s %q is unfinished, and its end %s", op.Kind, op.Name, op.Timing)
 	case op.Timing == tracker.TimingObserved && !r.Live || op.Timing == tracker.TimingReported && r.Live && op.Kind == tracker.Chat:
 		w.Errorf("%s %q is %s", op.Kind, op.Name, op.Timing)
 	}

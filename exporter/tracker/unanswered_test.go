@@ -1,0 +1,34 @@
+package tracker_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// TestTimingOfAgents checks the times of an agent with a call that no response ends.
+func TestTimingOfAgents(t *testing.T) {
+	in := at("s", "", "")
+	call := func() *event.Batch { return says("a", in, calls("c", "tool")) }
+	for name, c := range map[string]struct {
+		frames []*event.Batch
+		want   string // timing, from and to
+	}{
+		"its end is stated":         {[]*event.Batch{call(), says("a", in, ends), says("", text)}, "observed 2-3"},
+		"it gives its final answer": {[]*event.Batch{call(), says("a", in, final), says("", text)}, "observed 2-3"},
+		"it fails":                  {[]*event.Batch{call(), says("a", in, errorCode), says("", text)}, "observed 2-3"},
+		"an agent around it ends": {[]*event.Batch{
+			says("b", at("o", "", "")), says("a", at("s", "", "o"), calls("c", "tool")), says("b", at("o", "", ""), ends), says("", text)}, "unknown 3-4"},
+		"an error of the run hits it":  {[]*event.Batch{call(), says("", fails), says("", text)}, "unknown 2-5"},
+		"an agent within it goes on":   {[]*event.Batch{call(), says("b", at("i", "c", "s"), text), says("", text)}, "unknown 2-5"},
+		"nothing more is known of it":  {[]*event.Batch{call(), says("", text)}, "unknown 2-4"},
+		"its response is the last end": {[]*event.Batch{call(), says("a", in, returns("c", "tool")), says("", text)}, "observed 2-3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			op := findOperation(t, follow(t, proxied(), append([]*event.Batch{says("", text)}, c.frames...)...), tracker.InvokeAgent, "a")
+			equal(t, fmt.Sprintf("%s %s-%s", op.Timing, seconds(op.Started), seconds(op.Ended)), c.want)
+		})
+	}
+}
