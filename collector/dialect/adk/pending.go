@@ -56,10 +56,19 @@ func (d *decoder) endCall(c pendingCall, code string, b *event.Batch) {
 	e.CallID, e.Name, e.Error, e.Code = c.id, c.name, event.ToolError, code
 }
 
+// pauses returns the requests by which an event pauses calls. An agent that passes on the event of a remote agent leaves that agent's
+// requests in the answer.
+//
+// Source: google/adk/a2a/converters/event_converter.py of google-adk 2.13.
+func (f *frame) pauses() [4]strictjson.Value {
+	own, remote := &f.actions, &f.remote.actions
+	return [...]strictjson.Value{own.confirmations, own.credentials, remote.confirmations, remote.credentials}
+}
+
 // addPauses reports the calls that wait for a confirmation or a credential. It runs before the
 // responses are read: the response of such a call contains an error text that is not an error.
 func (d *decoder) addPauses(fr *frame, b *event.Batch) {
-	for _, requests := range []strictjson.Value{fr.actions.confirmations, fr.actions.credentials} {
+	for _, requests := range fr.pauses() {
 		for call := range requests.Members() {
 			id := dialect.Name(call.String())
 			d.pauses.Take(id)

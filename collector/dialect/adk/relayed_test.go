@@ -1,6 +1,9 @@
 package adk
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestRelayedEvents checks that what a remote agent sent is no response of a model of this server, unless the event has
 // data of a model. Without the metadata, such an event looks like that of a model.
@@ -43,5 +46,24 @@ func TestRepeatedRemoteCalls(t *testing.T) {
 		{"in a task that works", []string{state("working", calls), state("working", calls)}, []string{started, started}},
 		{"of this server", []string{by(`"longRunningToolIds":["c2"],` + calls), state("input-required", calls)},
 			[]string{`tool_started name="look" call="c1" {}; tool_started name="ask" call="c2" long_running {}; final`, started}},
+	})
+}
+
+// TestRelayedPauses passes on the response of a remote agent's call that waits for the user. Only the event of the remote agent says so.
+func TestRelayedPauses(t *testing.T) {
+	const failed = `{"functionResponse":{"id":"c1","name":"look","response":{"error":"This tool call requires confirmation, please approve or reject."}}}`
+	const started, paused = `tool_started name="look" call="c1" settled {}`, `tool_paused call="c1"; tool_ended name="look" call="c1" tool_error {"error":"This tool call requires confirmation, please approve or reject."}`
+	of := func(response string) []string {
+		return []string{by(`"customMetadata":{"a2a:response":{}},` + parts(call)), by(`"customMetadata":{"a2a:response":` + response + `},` + parts(failed))}
+	}
+	const confirm, sign = `{"requestedToolConfirmations":{"c1":{}}}`, `{"requested_auth_configs":{"c1":{}}}`
+	runDecode(t, []decodeCase{
+		{"in a task", of(`{"status":{"state":"TASK_STATE_WORKING"},"metadata":{"adk_actions":` + confirm + `}}`), []string{started, paused}},
+		{"in a message of a task", of(`{"status":{"message":{"metadata":{"adk_actions":` + sign + `}}}}`), []string{started, paused}},
+		{"in Java's event", of(`{"updateEvent":{"metadata":{"adk_actions":` + confirm + `}}}`), []string{started, paused}},
+		{"in kagent", of(`{"metadata":{"kagent_actions":` + sign + `}}`), []string{started, paused}},
+		{"about another call", of(`{"metadata":{"adk_actions":{"requestedToolConfirmations":{"c2":{}}}}}`),
+			[]string{started, `tool_paused call="c2"` + strings.TrimPrefix(paused, `tool_paused call="c1"`)}},
+		{"of no event", of(`{"metadata":{"adk_author":"a"}}`), []string{started, strings.TrimPrefix(paused, `tool_paused call="c1"; `)}},
 	})
 }

@@ -28,6 +28,7 @@ type remoteAnswer struct {
 	failure  event.Failure
 	waits    bool // the task waits for input or a credential
 	code     strictjson.Value
+	actions  actions // of the remote agent's own event, if that agent is an ADK agent
 	thoughts wire.RelayedThoughts
 }
 
@@ -52,6 +53,7 @@ func readRemote(b *event.Batch, custom strictjson.Value, isUser bool) (r remoteA
 //
 // Source: a2a/src/main/java/com/google/adk/a2a/agent/RemoteA2AAgent.java of adk-java.
 func (r *remoteAnswer) readStatus(answer strictjson.Value) {
+	var requested strictjson.Value
 	for _, v := range []strictjson.Value{answer, answer.Get("task"), answer.Get("updateEvent")} {
 		status := v.Get("status")
 		state := status.Get("state")
@@ -59,8 +61,11 @@ func (r *remoteAnswer) readStatus(answer strictjson.Value) {
 			r.failure = failure
 		}
 		r.waits = r.waits || slices.ContainsFunc(remoteWaits, state.Is)
-		r.code = firstOf(r.code, firstOf(status.Get("message").Get("metadata").First(wire.ADKErrors...), v.Get("metadata").First(wire.ADKErrors...)))
+		ofMessage, ofUpdate := status.Get("message").Get("metadata"), v.Get("metadata")
+		r.code = firstOf(r.code, firstOf(ofMessage.First(wire.ADKErrors...), ofUpdate.First(wire.ADKErrors...)))
+		requested = firstOf(requested, firstOf(ofMessage.First(wire.ADKActions...), ofUpdate.First(wire.ADKActions...)))
 	}
+	r.actions = readActions(requested)
 }
 
 // applyRemote withholds the parts that are a remote agent's thoughts, and all parts if it failed. The filter removes the

@@ -350,7 +350,10 @@ const maxParts = 4096
 
 // exceedsLimits reports whether a frame has more than maxParts parts, calls, artifacts and requests.
 func (f *frame) exceedsLimits() bool {
-	requests := f.actions.confirmations.Len() + f.actions.credentials.Len()
+	requests := 0
+	for _, asked := range f.pauses() {
+		requests += asked.Len()
+	}
 	return f.partList.Len()+f.longRunning.Len()+f.actions.artifacts.Len()+requests > maxParts
 }
 

@@ -83,11 +83,13 @@ func (w *withheld) mayQuote(messages ...strictjson.Value) bool {
 
 // appendCalls appends the calls that an event names, and those that may run its agent.
 func (f *frame) appendCalls(calls []wire.NamedCall, b *event.Batch) []wire.NamedCall {
-	isWhole := !b.Partial && f.actions.confirmations.Len()+f.actions.credentials.Len() == 0
+	pauses := f.pauses()
+	isWhole := !b.Partial && !slices.ContainsFunc(pauses[:], func(requests strictjson.Value) bool { return requests.Len() > 0 })
 	for part := range f.partList.Elements() {
 		calls = appendPart(calls, part, isWhole, b)
 	}
 	calls = wire.AppendActions(calls, f.actionsValue)
+	calls = wire.AppendPaused(calls, pauses[2:]...) // those of a remote agent
 	for id := range f.longRunning.Elements() {
 		calls = append(calls, wire.NamedCall{ID: dialect.Name(id.String()), As: wire.CallRepeated})
 	}

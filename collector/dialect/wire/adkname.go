@@ -36,5 +36,6 @@ var (
 	ADKAuthors = append(ADKNames("author"), "adk:author", "adkAuthor")
 	ADKEvents  = ADKNames("event_id")
 	ADKErrors  = ADKNames("error_code")
+	ADKActions = ADKNames("actions")
 	ADKCustom  = ADKNames("custom_metadata")
 )
