@@ -43,6 +43,7 @@ type Batch struct {
 	Partial       bool      // another frame repeats the text of this one in full
 	Repeats       bool      // an earlier frame has reported the text in full
 	Output        bool      // the frame is the speaker's output to its caller
+	AgentWaits    bool      // the speaker has stopped until an answer comes from outside the run
 	WorkLeft      bool      // the frames so far show that the run still has work to do: if the stream ends now, the run is not complete
 	Events        []Event
 

@@ -157,6 +157,8 @@ func (r *openRun) endUnfinished(op *Operation) {
 	case superseded:
 	case status == OperationInterrupted:
 		op.Ended.At = time.Time{} // no answer has ended it
+		// Its agent waits too, unless it has gone on.
+		op.parent.awaitsAnswer = op.parent.awaitsAnswer || op.parent.finalFrame <= int(op.firstFrame)
 	default:
 		op.parent.hasUnfinished = true
 	}
@@ -199,9 +201,7 @@ func (r *openRun) endInner(within *Operation) {
 			if r.partialResponses[key] == op {
 				delete(r.partialResponses, key)
 			}
-			if r.endUnfinished(op); op.Status == OperationInterrupted {
-				op.parent.awaitsAnswer = true // the agent that made the call waits too
-			}
+			r.endUnfinished(op)
 			return
 		}
 		op.awaitsAnswer, op.hasUnfinished = op.awaitsAnswer || op.openInputs > 0, op.hasUnfinished || op.repliesDue > 0

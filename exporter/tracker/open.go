@@ -142,6 +142,9 @@ func (r *openRun) applyTurn(b *event.Batch) {
 	} else if b.Has(event.KindModelEnded) || b.Has(event.KindText) && !b.Partial {
 		r.clearReply(b.Branch) // the run's own agent, which has no name
 	}
+	if b.AgentWaits && agent != nil {
+		agent.awaitsAnswer = true
+	}
 	if b.Sent != nil && agent != nil {
 		r.attribute(b.Sent, agent)
 	}

@@ -32,3 +32,30 @@ func TestTimingOfAgents(t *testing.T) {
 		})
 	}
 }
+
+// TestWaitingAgents checks which agents wait for the answer that the run waits for.
+func TestWaitingAgents(t *testing.T) {
+	in := at("s", "", "")
+	starts := func(facts ...fact) *event.Batch {
+		return says("a", append([]fact{in, fresh(event.KindAgentStarted)}, facts...)...)
+	}
+	asks := says("", asks("q", event.InputConfirmation))
+	paused := func() *event.Batch { return says("", pauses("c")) }
+	suspended := says("a", in, func(b *event.Batch) { b.AgentWaits = true })
+	for name, c := range map[string]struct {
+		frames []*event.Batch
+		want   tracker.OperationStatus
+	}{
+		"its call waits":                    {[]*event.Batch{starts(calls("c", "tool")), paused(), asks}, tracker.OperationInterrupted},
+		"it went on after its call":         {[]*event.Batch{starts(calls("c", "tool")), says("a", in, ends), paused(), asks}, tracker.OperationOK},
+		"it gave its answer after the call": {[]*event.Batch{says("a", in, calls("c", "tool")), says("a", in, final), paused(), asks}, tracker.OperationOK},
+		"the protocol says that it waits":   {[]*event.Batch{starts(), suspended, asks}, tracker.OperationInterrupted},
+		"another agent waits":               {[]*event.Batch{starts(), says("b", at("o", "", ""), calls("c", "tool")), paused(), asks}, tracker.OperationUnfinished},
+		"the run does not wait":             {[]*event.Batch{starts(), suspended, says("", text)}, tracker.OperationUnfinished},
+	} {
+		t.Run(name, func(t *testing.T) {
+			op := findOperation(t, follow(t, proxied(), append([]*event.Batch{says("", text)}, c.frames...)...), tracker.InvokeAgent, "a")
+			equal(t, string(op.Status), string(c.want))
+		})
+	}
+}

@@ -284,7 +284,9 @@ func (d *decoder) subagentFinished(v strictjson.Value, b *event.Batch) {
 	if id := d.name(v.Get("subagentRunId")); id != "" {
 		d.agents.byID(id).apply(b)
 		d.reportUnended(b)
-		outcomeOf(v).endAgent(b)
+		end := outcomeOf(v)
+		b.AgentWaits = end == outcomeInterrupted
+		end.endAgent(b)
 	}
 }
 

@@ -22,9 +22,9 @@ func TestOutcomes(t *testing.T) {
 	} {
 		runDecode(t, []decodeCase{{c.members, []string{start, end(c.members)}, []string{startFacts, "RUN_FINISHED" + runFields + "; " + c.facts}}})
 	}
-	subagent, fields := ev("SUBAGENT_STARTED", `"subagentRunId":"s"`, `"name":"n"`), ` agent="n" branch="s"; `
-	for outcome, facts := range map[string]string{`"suspended"`: "other", `{"type":"cancelled"}`: "agent_ended canceled", `{"type":"x"}`: "other"} {
+	subagent, fields := ev("SUBAGENT_STARTED", `"subagentRunId":"s"`, `"name":"n"`), ` agent="n" branch="s"`
+	for outcome, facts := range map[string]string{`"suspended"`: " agent waits; other", `{"type":"cancelled"}`: "; agent_ended canceled", `{"type":"x"}`: "; other"} {
 		runDecode(t, []decodeCase{{outcome, []string{subagent, ev("SUBAGENT_FINISHED", `"subagentRunId":"s"`, `"outcome":`+outcome)},
-			[]string{"SUBAGENT_STARTED" + fields + "agent_started", "SUBAGENT_FINISHED" + fields + facts}}})
+			[]string{"SUBAGENT_STARTED" + fields + "; agent_started", "SUBAGENT_FINISHED" + fields + facts}}})
 	}
 }

@@ -92,7 +92,7 @@ func TestAgents(t *testing.T) {
 			[]string{`SUBAGENT_STARTED agent="n" branch="s" within="c"; agent_started`, `SUBAGENT_STARTED agent="subagent" branch="u" parent="s"; agent_started`,
 				`STEP_STARTED step="a" branch="a#1"; agent_started`, `SUBAGENT_STARTED agent="n" branch="w" parent="a#1"; agent_started`}},
 		{"a suspended subagent", []string{ev("SUBAGENT_STARTED", `"subagentRunId":"s"`, `"name":"n"`), ev("SUBAGENT_FINISHED", `"subagentRunId":"s"`, `"outcome":{"type":"suspended"}`)},
-			[]string{`SUBAGENT_STARTED agent="n" branch="s"; agent_started`, `SUBAGENT_FINISHED agent="n" branch="s"; other`}},
+			[]string{`SUBAGENT_STARTED agent="n" branch="s"; agent_started`, `SUBAGENT_FINISHED agent="n" branch="s" agent waits; other`}},
 		{"a subagent's event after its end", []string{ev("SUBAGENT_STARTED", `"subagentRunId":"s"`, `"name":"n"`), ev("SUBAGENT_FINISHED", `"subagentRunId":"s"`), ev("CUSTOM", `"name":"x"`, `"subagentRunId":"s"`)},
 			[]string{`SUBAGENT_STARTED agent="n" branch="s"; agent_started`, `SUBAGENT_FINISHED agent="n" branch="s"; agent_ended`, `CUSTOM agent="n" branch="s"; other`}},
 		{"subagents without an id", []string{ev("SUBAGENT_STARTED", `"subagentRunId":""`, `"name":"n"`), ev("SUBAGENT_ERROR", `"subagentRunId":null`)}, []string{"SUBAGENT_STARTED; other", "SUBAGENT_ERROR; other"}},

@@ -125,6 +125,7 @@ func formatTurn(b *event.Batch, cut func(string) string) string {
 	}
 	w.mark("partial", b.Partial)
 	w.mark("repeats", b.Repeats)
+	w.mark("agent waits", b.AgentWaits)
 	w.mark("work left", b.WorkLeft)
 	w.mark("internal", b.Internal)
 	w.mark("rejected="+string(b.Rejected), b.Rejected != "")
