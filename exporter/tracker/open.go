@@ -262,7 +262,7 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 }
 
 // applyError applies an error. An error code in an ordinary frame belongs to the frame's agent. An error
-// frame belongs to the agent in control, if there is one.
+// frame belongs to the agent whose call it fails, else to the agent in control, if there is one.
 func (r *openRun) applyError(e *event.Event, b *event.Batch, caller *Operation) {
 	r.dropMissingTarget(e.Name)
 	r.lastError, r.lastReason, r.lastFailure = r.now.Frame, ReasonErrorFrame, failureOf(e)
@@ -278,7 +278,7 @@ func (r *openRun) applyError(e *event.Event, b *event.Batch, caller *Operation) 
 	if e.Elsewhere {
 		return
 	}
-	if op := cmp.Or(r.agentInControl(), r.runningParallel()); op != nil {
+	if op := cmp.Or(r.callerFailedNow(), r.agentInControl(), r.runningParallel()); op != nil {
 		op.failedFrame, op.failureCode = r.now.Frame, e.Code
 	}
 	if e.Error == event.FailureCanceled {
@@ -290,6 +290,16 @@ func (r *openRun) applyError(e *event.Event, b *event.Batch, caller *Operation) 
 		op.parent.failedFrame, op.parent.failureCode = r.now.Frame, e.Code
 		r.end(op, OperationError, failure{event.ModelError, e.Code})
 	}
+}
+
+// callerFailedNow returns the agent of the last call that failed in the current frame, or nil.
+func (r *openRun) callerFailedNow() *Operation {
+	for _, op := range slices.Backward(r.endedNow()) {
+		if op.Kind == ExecuteTool && op.Failure == event.ToolError {
+			return op.parent
+		}
+	}
+	return nil
 }
 
 // failingOperation returns the operation that failed: op, or the container above it. When a container

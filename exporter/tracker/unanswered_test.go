@@ -59,3 +59,21 @@ func TestWaitingAgents(t *testing.T) {
 		})
 	}
 }
+
+// TestErrorEndsCall ends a call by an error of the run while another branch, which spoke last, works too.
+func TestErrorEndsCall(t *testing.T) {
+	for name, c := range map[string]struct {
+		fails []fact
+		want  string
+	}{
+		"the error names the call": {[]fact{returns("c1", "boom"), wrong(event.ToolError), fails}, "a error, b unfinished"},
+		"the error names none":     {[]fact{fails}, "a unfinished, b error"},
+		"the call succeeded":       {[]fact{returns("c1", "boom"), fails}, "a unfinished, b error"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := follow(t, proxied(), says("a", branch("p.a"), calls("c1", "boom")), says("b", branch("p.b"), calls("c2", "slow")), says("", c.fails...))
+			a, b := findOperation(t, run, tracker.InvokeAgent, "a"), findOperation(t, run, tracker.InvokeAgent, "b")
+			equal(t, fmt.Sprintf("a %s, b %s", a.Status, b.Status), c.want)
+		})
+	}
+}
