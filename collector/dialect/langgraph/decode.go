@@ -27,6 +27,7 @@ type decoder struct {
 	authors       wire.Authors[string] // of messages, by id
 	shown         shownSet
 	withheldCalls withheldCalls
+	pieces        callPieces
 	runState
 }
 

@@ -46,30 +46,28 @@ func namesInternalSubagent(args strictjson.Value) bool {
 	return false
 }
 
-// continuesInternal reports whether a piece of a message continues the call of an internal tool. Only the first piece names the tool.
-func (d *decoder) continuesInternal(message, c strictjson.Value) bool {
-	m := d.open[d.name(message.Get("id"))]
-	if m == nil || len(m.calls) == 0 || len(c.First("call_id", "id").Text()) > 0 || c.Get("type").Is("text") {
-		return false
-	}
-	return lenient.IsInternal([]byte(m.calls[len(m.calls)-1].tool))
-}
-
 // withholdInternalCalls cuts calls of internal tools and subagents from a message, in each form in which the message has them. It also withholds
 // their results, which repeat what the subagents say.
 func (d *decoder) withholdInternalCalls(message strictjson.Value) {
 	var ids []string
+	var continued []strictjson.Value
 	for c := range callsOf(message) {
-		if asksInternal(c) {
-			id := d.name(c.First("call_id", "id"))
+		id, isInternal := d.name(c.First("call_id", "id")), asksInternal(c)
+		switch {
+		case isInternal:
 			d.cutCall(c)
 			d.withholdCallID(id)
 			d.withheldCalls.beginCall(d, message, c)
+			d.pieces.internal.Add(d.name(message.Get("id")))
 			ids = append(ids, id)
-		} else if d.continuesInternal(message, c) {
-			d.cutCall(c)
+		case isContinuation(message, c):
+			continued = append(continued, c)
+		}
+		if isInternal || id != "" {
+			d.pieces.begin(message, c, begunCall{id, isInternal})
 		}
 	}
+	d.cutContinuations(message, continued)
 	for c := range callsOf(message) {
 		if id := d.name(c.First("call_id", "id")); id != "" && slices.Contains(ids, id) {
 			d.cutCall(c)

@@ -23,6 +23,8 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	d.messages = d.messages[:0]
 	d.notePlaces(namespace, mode, v)
 	d.withheldCalls.place(name, mode, v)
+	d.pieces.from(mode, v)
+	d.beginEvent(mode, v)
 	isInternalGraph := anySegment(name, lenient.IsInternal)
 	d.shown.begin(mode, v, !d.unnamed.IsEmpty())
 	d.withholdUnseen(name, mode, v)
@@ -46,7 +48,7 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	isOfInternal := isNamed || isPlaced || mayReturnInternal
 	isInternal := found.internal || isOfInternal
 	repeatsFailure := d.repeatsFailure(namespace, mode, v)
-	inDoubt = inDoubt || mode == modeCustom && d.mayBeOf(namespace) // an internal task may have written it
+	inDoubt = inDoubt || mode == modeCustom && (mayBeOf(d.working, namespace) || mayBeOf(d.lagging, namespace)) // an internal task may have written it
 	task := taskIn(mode, v)
 	d.placeQuestions(namespace, task, isPlaced)
 	if isOfInternal || len(d.working) > 0 || !d.doubted.IsEmpty() || !d.internalWork.IsEmpty() || d.withheldCalls.mayBeOpen() {
@@ -61,6 +63,9 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	isOfFailed := isOfInternal || repeatsFailure
 	if mode == modeEvents {
 		isWithheld, mayBeWithheld := d.checkTool(v)
+		if isWithheld || mayBeWithheld {
+			d.doubtTask(v.Get("metadata"))
+		}
 		d.noteRun(v, isOfInternal || isWithheld, mayBeWithheld)
 		d.trackRun(v, isOfInternal || isWithheld || mayBeWithheld)
 		inDoubt, isOfFailed = inDoubt || mayBeWithheld, isOfFailed || isWithheld || mayBeWithheld

@@ -177,7 +177,7 @@ func (h *withheldCalls) end(d *decoder, message strictjson.Value) {
 		h.results.Add(id)
 	}
 	h.shared.End(wire.Hash(id))
-	delete(d.working, callPrefix+id)
+	d.end(func(working string, _ work) bool { return working == callPrefix+id })
 }
 
 // forgetEnded forgets the calls with a result when another run begins, because its calls may have the same IDs.

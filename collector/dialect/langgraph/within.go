@@ -59,6 +59,14 @@ func (d *decoder) isTaskOfWithheldCall(t taskPlace, agent string) bool {
 	return false
 }
 
+// doubtTask records that a withheld call works or may work within a task. What other modes send of it may come after the end of the call.
+func (d *decoder) doubtTask(metadata strictjson.Value) {
+	_, own := splitLast(namespaceIn(metadata))
+	if _, task := splitSegment(own); task != "" {
+		d.internalWork.Add(doubtful + task)
+	}
+}
+
 // splitSegment returns the node and the task of a namespace's segment.
 func splitSegment(segment []byte) (node []byte, task string) {
 	node, id, found := bytes.Cut(segment, []byte(":"))

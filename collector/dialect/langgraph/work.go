@@ -2,7 +2,6 @@ package langgraph
 
 import (
 	"bytes"
-	"maps"
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -14,6 +13,9 @@ import (
 // internalState is what a run's stream has shown of internal work that other frames may repeat without its place.
 type internalState struct {
 	working  map[string]work  // internal tasks, agents and runs of LangChain that have not ended, by ID; at most wire.MaxSet
+	lagging  map[string]work  // those whose end an event has shown, and whose data in the mode custom may follow; at most wire.MaxSet
+	step     float64          // the last step of the run's own graph that events show
+	isEvent  bool             // the frame being read is an event
 	steps    steps            // all tasks whose end no frame has shown
 	failures wire.Set[string] // hashes of the errors of internal work
 	placed   wire.Set[string] // questions of tasks that are not internal
@@ -55,7 +57,7 @@ var anywhere = make([]string, maxAround)
 // size returns the approximate size in bytes.
 func (s *internalState) size() int {
 	const ofID, ofEntry = 64, 256
-	n := ofEntry*(len(s.working)+len(s.steps)) + ofID*(s.failures.Len()+s.placed.Len()+len(s.read))
+	n := ofEntry*(len(s.working)+len(s.lagging)+len(s.steps)) + ofID*(s.failures.Len()+s.placed.Len()+len(s.read))
 	for _, w := range s.working {
 		n += w.bytes
 	}
@@ -86,7 +88,37 @@ func (s *internalState) beginWork(id string, w work) {
 
 // endWork records that a task or a run has ended, and with it what worked within it. An exception may end that without a frame.
 func (s *internalState) endWork(id string) {
-	maps.DeleteFunc(s.working, func(inner string, w work) bool { return inner == id || slices.Contains(w.around, id) })
+	s.end(func(inner string, w work) bool { return inner == id || slices.Contains(w.around, id) })
+}
+
+// end records that some work has ended. The server sends events at once, and the other modes through a queue, which is empty before the
+// graph's next step.
+//
+// Source: langgraph/pregel/main.py, Pregel.astream; langchain_core/tracers/event_stream.py.
+func (s *internalState) end(hasEnded func(id string, w work) bool) {
+	for id, w := range s.working {
+		if !hasEnded(id, w) || s.isEvent && len(s.lagging) >= wire.MaxSet {
+			continue
+		}
+		delete(s.working, id)
+		if s.isEvent {
+			if s.lagging == nil {
+				s.lagging = make(map[string]work)
+			}
+			s.lagging[id] = w
+		}
+	}
+}
+
+// beginEvent reads whether a frame is an event, and whether it begins a step of the run's own graph.
+func (s *internalState) beginEvent(mode string, v strictjson.Value) {
+	s.isEvent = mode == modeEvents
+	if !s.isEvent || !v.Get("event").Is("on_chain_start") || v.Get("parent_ids").Len() != 1 {
+		return
+	}
+	if step, _ := v.Get("metadata").Get("langgraph_step").Float(); step != s.step {
+		s.step, s.lagging = step, nil
+	}
 }
 
 // mayBeAround reports whether internal work that counts may be within a task, a node, a run or a graph's next step.
@@ -250,7 +282,7 @@ func (d *decoder) mayAskWithin(question strictjson.Value, by asker) bool {
 	if d.placed.Contains(id) {
 		return false
 	}
-	isWithin := d.mayBeOf(by.graph)
+	isWithin := mayBeOf(d.working, by.graph)
 	if by.task != "" {
 		isWithin = d.mayBeAroundTask(by.graph, by.task)
 	}
@@ -264,14 +296,14 @@ func (d *decoder) mayAskWithin(question strictjson.Value, by asker) bool {
 	return isWithin || d.doubted.Contains(id)
 }
 
-// mayBeOf reports whether what a graph sends may be of internal work. The run's own graph may repeat what all others send.
-func (d *decoder) mayBeOf(graph []byte) bool {
+// mayBeOf reports whether what a graph sends may be of some internal work. The run's own graph may repeat what all others send.
+func mayBeOf(working map[string]work, graph []byte) bool {
 	outer, last := splitLast(graph)
 	_, caller := splitSegment(last)
-	for _, w := range d.working {
+	for _, w := range working {
 		if isWithinGraph(w.graph, string(graph)) || len(w.around) == maxAround || slices.Contains(w.around, caller) || slices.Contains(w.around, calledPrefix+string(outer)) {
 			return true
 		}
 	}
-	return len(d.working) >= wire.MaxSet
+	return len(working) >= wire.MaxSet
 }
