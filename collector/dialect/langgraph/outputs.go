@@ -10,11 +10,11 @@ import (
 )
 
 // withholdOutputs records the messages that an internal node has made, for other streams too: their ids, or the contents
-// of messages without an id. isOfInternal says that the frame is the node's own. The node may also return messages of
-// earlier runs, but these precede the user's last message.
+// of messages without an id. isOfInternal says that the frame is the node's own, and returnsAll that the frame has all that the
+// node returns. The node may also return messages of earlier runs, but these precede the user's last message.
 //
 // Source: langgraph/graph/message.py, add_messages, which gives an id to messages without one.
-func (d *decoder) withholdOutputs(mode string, v strictjson.Value, isOfInternal bool) {
+func (d *decoder) withholdOutputs(mode string, v strictjson.Value, isOfInternal, returnsAll bool) {
 	for _, output := range outputsOf(mode, v, isOfInternal) {
 		messages := messagesIn(output, false, 0)
 		lastOfUser := -1
@@ -31,7 +31,7 @@ func (d *decoder) withholdOutputs(mode string, v strictjson.Value, isOfInternal 
 				if mode != modeValues && !isOld {
 					d.withholdContent(m)
 				}
-			case isNew && !isOld && !d.shown.contains(id), d.shown.replaces(m):
+			case isNew && !isOld && !d.shown.contains(id), d.shown.replaces(m), returnsAll && !isOfUser(m) && d.shown.hasOnlyPieces(id):
 				d.withholdMessage(m, true)
 			}
 		}

@@ -90,6 +90,36 @@ func TestReturnedInternals(t *testing.T) {
 	}
 }
 
+// TestReplacedPieces has an internal node replace a message of which only pieces were shown. Nodes also return the user's messages.
+func TestReplacedPieces(t *testing.T) {
+	const user = `{"type":"human","id":"h1","content":"question"}`
+	shown := []sent{
+		{"messages", `[` + user + `,{"langgraph_node":"a"}]`}, inTuple(`{"type":"AIMessageChunk","id":"m1","content":"draft"}`, ""),
+		{"messages/partial", `[{"type":"ai","id":"m1","content":"draft"}]`},
+	}
+	for _, one := range shown[1:] {
+		for _, returned := range []sent{
+			{"updates", `{"internal_check":{"messages":[` + user + `,` + said("") + `]}}`}, {"tasks", `{"id":"1","name":"internal_check","result":{"messages":[` + said("") + `]},"interrupts":[]}`},
+			{"debug", `{"type":"task_result","payload":{"id":"1","name":"internal_check","result":{"messages":[` + said("") + `]},"interrupts":[]}}`},
+			{"updates|internal_check:1", `{"model":{"messages":[` + said("") + `]}}`},
+		} {
+			for _, later := range []sent{
+				{"values", `{"messages":[` + user + `,` + said("") + `]}`}, {"values", `{"messages":[` + user + `,` + said(`,"x":1`) + `]}`}, {"updates", `{"format":{"messages":[` + said("") + `]}}`},
+				inTuple(`{"type":"AIMessageChunk","id":"m1","content":"secret"}`, ""), {"messages/complete", `[` + said("") + `]`},
+			} {
+				checkStaysIn(t, []filter.Settings{client, public}, shown[0], one, returned, later)
+				if out := leaving(client, shown[0], one, returned, later); later.name == "values" && strings.Count(out, "question") != 2 {
+					t.Errorf("after %v, the user's message does not leave:\n%s", returned, out)
+				}
+			}
+		}
+	}
+	next := sent{"checkpoints", `{"values":{"messages":[` + said("") + `]},"next":["internal_check"],"tasks":[]}`} // the node has not run yet
+	if out := leaving(client, shown[1], next, sent{"values", `{"messages":[` + said("") + `]}`}); !strings.Contains(out, "values") || !strings.Contains(out, "secret") {
+		t.Errorf("a message before an internal node does not leave:\n%s", out)
+	}
+}
+
 // TestFunctionsOfGraph checks that a function runs in the graph of its caller, and a node that is sent work in its own.
 func TestFunctionsOfGraph(t *testing.T) {
 	const send, call = `["__pregel_push",0,false]`, `["__pregel_push",["__pregel_push",["__pregel_pull","flow"],0,true],0,true]`

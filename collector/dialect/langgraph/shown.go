@@ -152,6 +152,11 @@ func (s *shownSet) replaces(v strictjson.Value) bool {
 	return s.contains(v.Get("id")) && !slices.Contains([]uint64{0, fingerprint(v)}, s.ids[maphash.Bytes(seed, v.Get("id").Text())])
 }
 
+// hasOnlyPieces reports whether only pieces of a message were shown, so that it is unknown whether another version has the same content.
+func (s *shownSet) hasOnlyPieces(id strictjson.Value) bool {
+	return s.contains(id) && s.ids[maphash.Bytes(seed, id.Text())] == 0
+}
+
 // knowsHistory reports whether all messages of earlier runs were shown, so that any other message is of the current run.
 func (s *shownSet) knowsHistory() bool {
 	return s.isWhole && s.missed == missedNothing && len(s.ids) < maxSeen

@@ -81,7 +81,7 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	}
 	if isInternal { // instructions do not make what is beside them internal
 		d.withholdFrame(mode, v)
-		d.withholdOutputs(mode, v, isPlaced || isOfInternal && mode != modeCheckpoints)
+		d.withholdOutputs(mode, v, isPlaced || isOfInternal && mode != modeCheckpoints, (isPlaced || isNamed) && slices.Contains(returnModes, mode))
 	}
 	d.noteRead(mode, v)
 	d.noteSpeakers(mode, v)
@@ -109,6 +109,9 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	d.listResults(b)
 	d.listThoughts(mode, v, b)
 }
+
+// returnModes have what nodes return.
+var returnModes = []string{modeUpdates, modeTasks, modeDebug}
 
 // taskIn returns the task whose beginning or end a frame shows, or nothing.
 func taskIn(mode string, v strictjson.Value) (task strictjson.Value) {
