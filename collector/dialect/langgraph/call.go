@@ -76,7 +76,7 @@ var refusals = []string{
 	"Error: task is not a valid tool",
 }
 
-// callsOf returns the calls of a message, and all blocks of its content, because some are calls.
+// callsOf returns the calls of a message, and all blocks of its content, because some are calls. One in OpenAI's old form has no ID.
 func callsOf(message strictjson.Value) iter.Seq[strictjson.Value] {
 	return func(yield func(strictjson.Value) bool) {
 		for _, list := range []strictjson.Value{
@@ -88,6 +88,9 @@ func callsOf(message strictjson.Value) iter.Seq[strictjson.Value] {
 					return
 				}
 			}
+		}
+		if call := message.Get("additional_kwargs").Get("function_call"); call.Kind() == strictjson.Object { // OpenAI's old form
+			yield(call)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package langgraph
 
 import (
+	"regexp"
+
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
@@ -110,9 +112,12 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		d.check(f.Event, mode, v, b)
 		b.Rejected = event.ReasonShape
 		return
-	case !known, isProtocolEvent(v):
+	case !known, isProtocolEvent(v), mode == modeEvents && !isKnownEvent(v.Get("event")):
 		d.check(f.Event, mode, v, b)
 		b.UnknownKind = dialect.UnknownKind([]byte(mode))
+		if known && mode == modeEvents {
+			b.UnknownKind = dialect.UnknownKind(v.Get("event").Text())
+		}
 		b.Add(event.KindOther)
 		return
 	}
@@ -141,6 +146,13 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		b.Add(event.KindOther)
 	}
 }
+
+// knownEvent matches the kinds of LangChain's events.
+//
+// Source: langchain_core/tracers/event_stream.py; langchain_core/runnables (run_type).
+var knownEvent = regexp.MustCompile(`^on_(custom_event|(chain|chat_model|llm|tool|retriever|prompt|parser|embedding)_(start|stream|end|error))$`)
+
+func isKnownEvent(kind strictjson.Value) bool { return knownEvent.Match(kind.Text()) }
 
 // readStart starts a run with its first frame on the stream. The server does not report success, so a run
 // counts as complete unless an error follows.

@@ -144,7 +144,14 @@ func TestUnknownFrames(t *testing.T) {
 		{{"another", `[` + strings.Replace(wholeX, "{", `{"name":"internal_x",`, 1) + `,{}]`}, inTuple(pieceX, "")},
 		{{"messages", `{"m":` + strings.Replace(wholeX, "{", `{"name":"internal_x",`, 1) + `}`}, inTuple(pieceX, "")},
 		{{"another", `[{"id":"m1","type":"AIMessageChunk","content":"","name":"internal_x","tool_calls":[{"id":"cX"}]}]`}, fromServer(resultX, "tools")},
+		{{"events", `{"event":"internal_x","name":"a","data":"secret"}`}}, {{"events", `{"event":"on_internal_x_start","name":"a","data":"secret"}`}}, {{"events", `{"name":"a","data":"secret"}`}},
+		{{"events", `{"event":"on_chain_starts","name":"a","data":"secret"}`}},
 	} {
 		checkStaysIn(t, []filter.Settings{client, public}, stream...)
+	}
+	for _, kind := range []string{"on_chain_start", "on_parser_end", "on_tool_error", "on_chat_model_stream", "on_custom_event"} {
+		if out := leaving(client, sent{"events", `{"event":"` + kind + `","name":"a","data":"shown"}`}); !strings.Contains(out, "shown") {
+			t.Errorf("%s does not leave", kind)
+		}
 	}
 }

@@ -22,7 +22,7 @@ var subagentMembers = []string{subagentMember}
 // asksInternal reports whether a call is of an internal tool, or its arguments name an internal subagent. In a piece of a message, the
 // arguments are a text.
 func asksInternal(c strictjson.Value) bool {
-	if c.First("args", "input", "arguments", "function").Exists() && lenient.ContainsInternal(toolOf(c)) {
+	if hasCallForm(c) && lenient.ContainsInternal(toolOf(c)) {
 		return true
 	}
 	for _, args := range []strictjson.Value{c.Get("args"), c.Get("input"), c.Get("arguments"), c.Get("function").Get("arguments")} {
@@ -31,6 +31,12 @@ func asksInternal(c strictjson.Value) bool {
 		}
 	}
 	return false
+}
+
+// hasCallForm reports whether a part of a message has the form of a call, even without arguments.
+func hasCallForm(c strictjson.Value) bool {
+	kind := c.Get("type")
+	return c.First("args", "input", "arguments", "function").Exists() || len(kind.Text()) == 0 || lenient.HasSuffix(kind.Text(), "call", "call_chunk", "tool_use")
 }
 
 func textNamesInternalSubagent(args []byte) bool {

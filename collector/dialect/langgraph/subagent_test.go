@@ -185,6 +185,9 @@ func TestCallsOfInternalTools(t *testing.T) {
 		{"updates", `{"model":{"messages":[` + message + `]}}`}, {"values", `{"messages":[` + message + `]}`}, {"messages/complete", `[` + message + `]`},
 		fromServer(message, "model"), fromServer(`{"type":"ai","id":"m1","content":["shown",{"type":"tool_use","name":"internal_lookup","id":"c1","input":{"q":"secret"}}]}`, "model"),
 		fromServer(`{"type":"ai","id":"m1","content":"shown","additional_kwargs":{"tool_calls":[{"id":"c1","function":{"name":"internal_lookup","arguments":"secret"}}]}}`, "model"),
+		fromServer(`{"type":"ai","id":"m1","content":"shown","additional_kwargs":{"function_call":{"name":"internal_lookup","arguments":"secret"}}}`, "model"),
+		fromServer(`{"type":"ai","id":"m1","content":["shown",{"type":"mcp_call","name":"internal_lookup","server_label":"x","id":"c1","output":"secret"}]}`, "model"),
+		fromServer(`{"type":"AIMessageChunk","id":"m1","content":["shown",{"type":"mcp_call","name":"internal_lookup","id":"c1","output":"secret"}]}`, "model"),
 	} {
 		for _, reader := range []filter.Settings{client, public} {
 			if out := leaving(reader, one); strings.Contains(out, "secret") || strings.Contains(out, "c1") || !strings.Contains(out, "shown") {
@@ -200,6 +203,14 @@ func TestCallsOfInternalTools(t *testing.T) {
 		return `{"name":` + name + `,"args":"` + args + `","id":` + id + `,"index":0,"type":"tool_call_chunk"}`
 	}
 	first := piece(`,"tool_call_chunks":[` + chunk(`"internal_lookup"`, "", `"c1"`) + `]`)
+	inKwargs := func(call string) sent { return piece(`,"additional_kwargs":{` + call + `}`) }
+	for _, arguments := range []string{"", `,"arguments":""`} {
+		checkStaysIn(t, []filter.Settings{client, public}, inKwargs(`"function_call":{"name":"internal_lookup"`+arguments+`}`), inKwargs(`"function_call":{"arguments":"secret"}`))
+		checkStaysIn(t, []filter.Settings{client, public}, inKwargs(`"tool_calls":[{"index":0,"id":"c1","function":{"name":"internal_lookup"`+arguments+`}}]`), inKwargs(`"tool_calls":[{"index":0,"id":null,"function":{"name":null,"arguments":"secret"}}]`))
+	}
+	if out := leaving(client, inKwargs(`"function_call":{"name":"lookup","arguments":""}`), inKwargs(`"function_call":{"arguments":"shown"}`)); !strings.Contains(out, "shown") {
+		t.Errorf("a call in the old form does not leave: %s", out)
+	}
 	for _, next := range []string{
 		`,"tool_call_chunks":[` + chunk("null", "secret", "null") + `]`, `,"invalid_tool_calls":[{"name":null,"args":"secret","id":null}]`,
 		`,"additional_kwargs":{"tool_calls":[{"index":0,"id":null,"function":{"name":null,"arguments":"secret"}}]}`,
