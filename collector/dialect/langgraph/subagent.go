@@ -35,8 +35,7 @@ func asksInternal(c strictjson.Value) bool {
 
 // hasCallForm reports whether a part of a message has the form of a call, even without arguments.
 func hasCallForm(c strictjson.Value) bool {
-	kind := c.Get("type")
-	return c.First("args", "input", "arguments", "function").Exists() || len(kind.Text()) == 0 || lenient.HasSuffix(kind.Text(), "call", "call_chunk", "tool_use")
+	return c.First("args", "input", "arguments", "function").Exists() || lenient.HasSuffix(c.Get("type").Text(), "call", "call_chunk", "tool_use")
 }
 
 func textNamesInternalSubagent(args []byte) bool {

@@ -205,9 +205,9 @@ func TestCallsOfInternalTools(t *testing.T) {
 	first := piece(`,"tool_call_chunks":[` + chunk(`"internal_lookup"`, "", `"c1"`) + `]`)
 	inKwargs := func(call string) sent { return piece(`,"additional_kwargs":{` + call + `}`) }
 	for _, arguments := range []string{"", `,"arguments":""`} {
-		checkStaysIn(t, []filter.Settings{client, public}, inKwargs(`"function_call":{"name":"internal_lookup"`+arguments+`}`), inKwargs(`"function_call":{"arguments":"secret"}`))
 		checkStaysIn(t, []filter.Settings{client, public}, inKwargs(`"tool_calls":[{"index":0,"id":"c1","function":{"name":"internal_lookup"`+arguments+`}}]`), inKwargs(`"tool_calls":[{"index":0,"id":null,"function":{"name":null,"arguments":"secret"}}]`))
 	}
+	checkStaysIn(t, []filter.Settings{client, public}, inKwargs(`"function_call":{"name":"internal_lookup","arguments":""}`), inKwargs(`"function_call":{"arguments":"secret"}`))
 	if out := leaving(client, inKwargs(`"function_call":{"name":"lookup","arguments":""}`), inKwargs(`"function_call":{"arguments":"shown"}`)); !strings.Contains(out, "shown") {
 		t.Errorf("a call in the old form does not leave: %s", out)
 	}
