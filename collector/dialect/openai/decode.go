@@ -32,6 +32,7 @@ type decoder struct {
 	callIDs        wire.Set[string] // the run and the ID of each call of a completion
 	done           wire.Set[string] // the keys of the IDs of items that were reported since several responses were open
 	at             place            // of the current event of a response
+	itemAgent      *string          // the agent of the item that the current event is part of, see readAgents; nil if the response names none
 }
 
 func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
@@ -69,11 +70,12 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 // repeats.
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	d.frames++
+	d.itemAgent = nil
 	if d.decode(f, b); d.sdk.wrapped {
 		d.sdk.agents.placeIn(b)
 		b.AgentUnknown = b.Agent == ""
 	} else {
-		b.Agent = d.agent
+		d.setSpeaker(b)
 	}
 	b.Response = d.responseName
 	if b.Run != "" && !d.chat.started {
@@ -141,6 +143,7 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 	b.Type = d.names.Name(named)
 	d.selectResponse(v, b)
 	d.at.shared = d.response.shared
+	agents := d.readAgents(v, b)
 	if d.ended && (d.response.id != "" && d.name(v.Get("response").Get("id")) == d.response.id || d.failed && named.Is(typeFailed)) {
 		return // the response or its failure is repeated, and its end has reported everything
 	}
@@ -151,6 +154,7 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 			d.openAnswer(v.Get("item"), b)
 		}
 		d.markPart(k, v, m, b)
+		d.readItemAgent(agents, b)
 	}
 	d.setAuthor(b)
 	k.decode(d, v, b)
@@ -259,7 +263,9 @@ func (d *decoder) streamDone(b *event.Batch) {
 // pauseCalls reports the calls that the client has to execute. Its next request contains the results.
 func (d *decoder) pauseCalls(b *event.Batch) {
 	for _, open := range d.calls {
-		b.Add(event.KindToolPaused).CallID = open.id
+		if !open.hosted {
+			b.Add(event.KindToolPaused).CallID = open.id
+		}
 	}
 	d.calls = nil
 }

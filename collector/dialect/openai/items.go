@@ -19,6 +19,7 @@ type call struct {
 	response int    // see response.number
 	shown    bool   // an item shows it, so another one shows its end
 	earlier  bool   // a later response of the agent has begun, so it has ended
+	hosted   bool   // the server executes it
 }
 
 // maxCalls limits the open calls. Results of further calls are reported without their names.
@@ -58,22 +59,27 @@ var serverTools = map[string]string{
 	"image_generation_call": "image_generation", "mcp_call": "mcp",
 }
 
-// clientTools maps the types of calls to their tools. The client executes these calls, unless an item with
-// the result follows. "" means that the item names the tool.
+// clientTools maps the types of calls to their tools. An item with the result follows, unless the client
+// executes the call. "" means that the item names the tool.
 var clientTools = map[string]string{
 	"function_call": "", "custom_tool_call": "", "computer_call": "computer", "local_shell_call": "local_shell",
 	"shell_call": "shell", "apply_patch_call": "apply_patch", "tool_search_call": "tool_search", "program": "program",
+	agentCall: "",
 }
+
+// agentCall is the type of a call by which agents of a response work together. It has its tool in `action`.
+const agentCall = "multi_agent_call"
 
 // isClientCall reports whether an item is a call that the client or the Agents SDK may have to execute.
 func isClientCall(item strictjson.Value) bool {
-	_, is := clientTools[item.Get("type").String()]
-	return is && !item.Get("execution").Is("server")
+	kind := item.Get("type").String()
+	_, is := clientTools[kind]
+	return is && kind != agentCall && !item.Get("execution").Is("server")
 }
 
 // otherItems are the known types of items from which nothing is reported.
 var otherItems = []string{
-	"additional_tools", "compaction", "mcp_list_tools", "mcp_approval_response",
+	"additional_tools", agentMessage, "compaction", "mcp_list_tools", "mcp_approval_response",
 }
 
 // itemAdded reads the start of an item. A tool of the server starts with it. The arguments of other calls
@@ -96,6 +102,9 @@ func (d *decoder) itemDone(v strictjson.Value, b *event.Batch) {
 	known.text = known.text || d.withheld.itemKind(item, d.at) != event.KindText
 	d.reportItem(item, known, b)
 	d.response.hasItems = true
+	if d.isSubagent() && item.Get("type").Is("message") && item.Get("phase").Is("final_answer") {
+		b.Add(event.KindFinal) // the end of the response is the root's
+	}
 	for _, key := range d.at.keys {
 		if d.responses > 0 && isID(key) {
 			d.done.Add(key)
@@ -130,9 +139,10 @@ func isOutput(kind string) bool {
 
 // itemState says which texts of an item were reported. Later events repeat them.
 type itemState struct {
-	texts    int  // whole texts that the ends of their parts will repeat
-	text     bool // a whole text was reported
-	thoughts bool // a whole thought was reported
+	texts    int      // whole texts that the ends of their parts will repeat
+	text     bool     // a whole text was reported
+	thoughts bool     // a whole thought was reported
+	agents   []string // that the item names
 }
 
 // item returns the state of the item that an event is part of. If there are maxItems others, it forgets
@@ -272,9 +282,9 @@ func (d *decoder) serverToolEnded(item strictjson.Value, b *event.Batch) {
 
 // callDone reports a whole call, which the client or the Agents SDK executes next.
 func (d *decoder) callDone(tool string, item strictjson.Value, b *event.Batch) {
-	tool = cmp.Or(tool, d.name(item.Get("name")))
+	tool = cmp.Or(tool, d.name(item.First("name", "action")))
 	d.response.hasCalls = d.response.hasCalls || isClientCall(item)
-	d.beginCall(call{id: d.name(cmp.Or(callID(item), item.Get("id"))), tool: tool}, item.First("arguments", "input", "action", "operation", "code"), b)
+	d.beginCall(call{id: d.name(cmp.Or(callID(item), item.Get("id"))), tool: tool, hosted: !isClientCall(item)}, item.First("arguments", "input", "action", "operation", "code"), b)
 }
 
 // beginMissedCall reports a client's call that the end of a resumed response repeats, unless the response
@@ -310,7 +320,7 @@ func (d *decoder) callEnded(item, output strictjson.Value, b *event.Batch) {
 	id := d.name(callID(item))
 	own := toolOfOutput(item)
 	ended := d.calls.end(id, func(open call) bool { return !d.sdk.isHandoff(open) && (own == "" || own == open.tool) })
-	tool := cmp.Or(ended.tool, d.name(item.Get("name")), own)
+	tool := cmp.Or(ended.tool, d.name(item.First("name", "action")), own)
 	failure, code, hasEnded := outcomeOf(item, output, tool)
 	if !hasEnded {
 		return
@@ -325,15 +335,6 @@ func (d *decoder) callEnded(item, output strictjson.Value, b *event.Batch) {
 	e.CallID, e.Name = cmp.Or(id, ended.id), tool
 	e.Error, e.Code = failure, code
 	e.SetPayload(output)
-}
-
-// toolOfOutput returns the tool of an item with a result, if its type says it. The call may be in an earlier stream, whose run waited for
-// an approval. The SDK for JavaScript also repeats the name of a function.
-//
-// Source: packages/agents-core/src/types/protocol.ts, FunctionCallResultItem and ComputerCallResultItem, of @openai/agents 0.17.
-func toolOfOutput(item strictjson.Value) string {
-	kind := strings.TrimSuffix(strings.TrimSuffix(item.Get("type").String(), "_output"), "_result")
-	return cmp.Or(clientTools[kind], clientTools[kind+"_call"])
 }
 
 // outcomeOf returns the failure that the item with a tool's result states, if any, and the failure's code. hasEnded is false if the

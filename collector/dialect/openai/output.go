@@ -39,6 +39,9 @@ func (d *decoder) repeatedOutput(output strictjson.Value, b *event.Batch) (suffi
 		case kind == event.KindText:
 			suffix = answerSuffix
 		case !isReasoning && !isBlank(item.Get("content")):
+			if !item.Get("type").Is("message") {
+				kind = event.KindText // such as that of a message between agents
+			}
 			b.SetTextKind(item, kind)
 		case !isReasoning && !item.Get("type").Is("message"):
 			suffix = cmp.Or(suffix, itemsSuffix)
@@ -90,7 +93,7 @@ func (d *decoder) checkOutput(f dialect.Frame, m marks, response strictjson.Valu
 		}
 	}
 	if thinks {
-		b.Type = withThoughts(b.Type)
+		b.Type, b.HasThoughts = withThoughts(b.Type), true
 	}
 	for _, at := range begins {
 		if b.Internal && !d.ended && !d.withheld.saw(at) {

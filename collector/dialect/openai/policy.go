@@ -101,11 +101,7 @@ var responseTypes = []string{typeCreated, typeQueued, typeInProgress, typeComple
 
 // wordsOf returns where an event has texts that its rule for the public leaves out.
 func wordsOf(name string) *event.Words {
-	switch base, hasThoughts := strings.CutSuffix(name, thoughtsSuffix); {
-	case !slices.Contains(responseTypes, base):
-	case hasThoughts:
-		return &thoughtOutputWords
-	default:
+	if slices.Contains(responseTypes, strings.TrimSuffix(name, thoughtsSuffix)) {
 		return &responseWords
 	}
 	switch name {
@@ -144,9 +140,9 @@ func responseRules() map[string]*event.Rule {
 		typeError: members(rules{"type": &scalar, "sequence_number": &number, "code": &noText, "param": &noText, "message": {Fact: event.KindError, Replacement: `"the run failed"`}}),
 	}
 	for _, name := range responseTypes {
-		all[name] = members(rules{"type": &scalar, "sequence_number": &number, "response": &publicResponse})
+		all[name] = members(rules{"type": &scalar, "sequence_number": &number, "response": &publicResponse, "agent": agentOfItem})
 		all[withThoughts(name)] = all[name]
-		all[withAnswer(name)] = members(rules{"type": &scalar, "sequence_number": &number, "response": &publicAnswer})
+		all[withAnswer(name)] = members(rules{"type": &scalar, "sequence_number": &number, "response": &publicAnswer, "agent": agentOfItem})
 		for _, repeats := range []string{withThoughts(name) + answerSuffix, name + itemsSuffix, withThoughts(name) + itemsSuffix} {
 			all[repeats] = all[withAnswer(name)]
 		}
@@ -174,7 +170,7 @@ func members(m rules) *event.Rule { return &event.Rule{Members: m} }
 
 // part returns the rule for an event about an item. Its members are those that locate the item, and own.
 func part(own rules) *event.Rule {
-	all := rules{"type": &scalar, "sequence_number": &number, "output_index": &number, "content_index": &number, "item_id": &id}
+	all := rules{"type": &scalar, "sequence_number": &number, "output_index": &number, "content_index": &number, "item_id": &id, "agent": agentOfItem}
 	maps.Copy(all, own)
 	return members(all)
 }
@@ -199,12 +195,13 @@ var (
 	status       = event.Rule{Form: event.FormEnum, AllowedValues: []string{"queued", "in_progress", "searching", "interpreting", "generating", "calling", "completed", "incomplete", "failed", "cancelled"}}
 
 	agentObject    = members(rules{"name": &scalar})
+	agentOfItem    = members(rules{"agent_name": &scalar})
 	agentName      = event.Rule{String: &scalar, Members: agentObject.Members}
 	publicResponse = responseRule(&noList)
 	// publicAnswer shows the items again, because OpenAI's clients take the final answer and the calls from them.
 	publicAnswer = responseRule(&event.Rule{
 		Fallback: "[]",
-		Elements: &event.Rule{ByType: rules{"reasoning": &publicReasoning, "shell_call_output": &publicShellOutput}, Members: publicItem.Members},
+		Elements: &event.Rule{ByType: rules{"reasoning": &publicReasoning, "shell_call_output": &publicShellOutput, agentCall: publicAgentCall}, Members: publicItem.Members},
 	})
 
 	// publicItem shows that an item exists, and the text of an answer.
@@ -213,12 +210,13 @@ var (
 	begunItem = itemRule(&begunPart)
 	// publicShellOutput shows which commands of a shell timed out.
 	publicShellOutput = event.Rule{Members: rules{
-		"id": &id, "type": &scalar, "status": &status, "call_id": &id,
+		"id": &id, "type": &scalar, "status": &status, "call_id": &id, "agent": agentOfItem,
 		"output": {Elements: members(rules{"stdout": &emptyText, "stderr": &emptyText, "outcome": members(rules{"type": {Form: event.FormEnum, AllowedValues: []string{"timeout", "exit"}}})})},
 	}}
+	publicAgentCall = members(rules{"id": &id, "type": &scalar, "call_id": &id, "action": &toolName, "arguments": &emptyText, "agent": agentOfItem})
 	// publicReasoning shows reasoning items only where thoughts are shown.
 	publicReasoning = event.Rule{Members: rules{
-		"id": &id, "type": {Fact: event.KindThought, Required: true}, "status": &status,
+		"id": &id, "type": {Fact: event.KindThought, Required: true}, "status": &status, "agent": agentOfItem,
 		"summary": {Elements: members(rules{"type": &scalar, "text": &thought})}, "content": {Elements: members(rules{"type": &scalar, "text": &thought})},
 	}}
 	publicPart = partRule(&repeatedText)
@@ -258,17 +256,21 @@ var (
 	responseWords = event.Words{
 		Containers: []string{"response", "output", "output_messages", "content", "data", "event"},
 		Members:    itemMembers(map[string]event.Kind{"recipient": event.KindToolStarted, "reasoning_content": event.KindThought}),
-		RoleMember: "role", UserRoles: []string{"user"}, RoleKinds: map[string]event.Kind{"tool": event.KindToolEnded}, MetadataMembers: authorMembers, TypeKinds: thoughtTypes,
+		RoleMember: "role", UserRoles: []string{"user"}, RoleKinds: map[string]event.Kind{"tool": event.KindToolEnded}, MetadataMembers: authorMembers,
+		TypeKinds: itemTypes, TypedMembers: []string{"output", "tools"},
 	}
 	// partWords finds the thoughts in parts of items.
 	partWords    = event.Words{Containers: []string{"part", "data", "event"}, TypeKinds: thoughtTypes}
 	thoughtTypes = map[string]event.Kind{"raw_message_tokens": event.KindThought, "reasoning_text": event.KindThought, "summary_text": event.KindThought, "reasoning": event.KindThought, "thinking": event.KindThought}
-	// thoughtOutputWords finds the output of a response with a reasoning item. The whole output counts as a
-	// thought, because LiteLLM writes that item like an answer.
-	thoughtOutputWords = event.Words{
-		Containers: []string{"response", "data", "event"},
-		Members:    map[string]event.Kind{"output": event.KindThought},
-	}
+	// itemTypes also has the types of items with results of calls. Their outputs are texts, or have parts with texts.
+	itemTypes = func() map[string]event.Kind {
+		all := maps.Clone(thoughtTypes)
+		for kind := range clientTools {
+			all[kind+"_output"] = event.KindToolEnded
+		}
+		all["tool_search_output"] = event.KindToolEnded
+		return all
+	}()
 )
 
 // calledRule returns the rule for what a chunk says of a call, whose arguments are in the given member.
@@ -314,8 +316,8 @@ func itemRule(part *event.Rule) event.Rule {
 	return event.Rule{Members: rules{
 		"id": &id, "type": {Fact: event.KindOther}, "status": &status, "role": &assistant, "execution": {Form: event.FormEnum, AllowedValues: []string{"server", "client"}},
 		"call_id": &id, "name": &toolName, "server_label": &scalar, "arguments": &emptyText, "input": &emptyText, "error": &toolError,
-		"content": {Elements: part}, "summary": &noList,
-	}, ByType: rules{"shell_call_output": &publicShellOutput}}
+		"content": {Elements: part}, "summary": &noList, "agent": agentOfItem,
+	}, ByType: rules{"shell_call_output": &publicShellOutput, agentCall: publicAgentCall}}
 }
 
 // partRule returns the rule for a part of a message. said is the rule for its text.

@@ -38,6 +38,8 @@ type response struct {
 	items    map[string]*itemState
 	itemKeys wire.Set[string] // the keys of the IDs of its items
 	pieces   pieces           // of the last text
+
+	namesAgents bool // several agents answer, and its events and items name them
 }
 
 // responseCreated starts a response. Without the Agents SDK it is a run.
@@ -148,11 +150,11 @@ func (d *decoder) responseEnded(v strictjson.Value, b *event.Batch) {
 func (d *decoder) leavesCalls(output strictjson.Value) bool {
 	for item := range output.Elements() {
 		id := d.name(callID(item))
-		if slices.ContainsFunc(d.others, func(r runState) bool { return r.calls.indexOf(id) >= 0 }) {
+		if isClientCall(item) && slices.ContainsFunc(d.others, func(r runState) bool { return r.calls.indexOf(id) >= 0 }) {
 			return true
 		}
 	}
-	return len(d.calls) > 0
+	return slices.ContainsFunc(d.calls, func(open call) bool { return !open.hosted })
 }
 
 // endTurn ends a turn of the Agents SDK. The run continues if the response has calls.

@@ -1,6 +1,9 @@
 package openai
 
 import (
+	"cmp"
+	"strings"
+
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -44,4 +47,13 @@ func (d *decoder) chunkResults(id string, chunk strictjson.Value, m marks, b *ev
 			e.SetPayload(content)
 		}
 	}
+}
+
+// toolOfOutput returns the tool of an item with a result, if its type says it. The call may be in an earlier stream, whose run waited for
+// an approval. The SDK for JavaScript also repeats the name of a function.
+//
+// Source: packages/agents-core/src/types/protocol.ts, FunctionCallResultItem and ComputerCallResultItem, of @openai/agents 0.17.
+func toolOfOutput(item strictjson.Value) string {
+	kind := strings.TrimSuffix(strings.TrimSuffix(item.Get("type").String(), "_output"), "_result")
+	return cmp.Or(clientTools[kind], clientTools[kind+"_call"])
 }

@@ -305,5 +305,5 @@ var prefilter = lenient.NewPrefilter(&table)
 
 // isInternalItem reports whether an item is an instruction or cannot be read.
 func isInternalItem(item strictjson.Value) bool {
-	return !isReadable(item) || marksOf(item).instructs || item.Get("role").Kind() == strictjson.Null && item.Get("type").Is("message")
+	return !isReadable(item) || marksOf(item).instructs || namesInternalAgent(item) || item.Get("role").Kind() == strictjson.Null && item.Get("type").Is("message")
 }
