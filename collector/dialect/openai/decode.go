@@ -110,6 +110,7 @@ func (d *decoder) decodeObject(f dialect.Frame, b *event.Batch) {
 		if d.responseEvent(f, v.Get("data"), b); b.Type != typeRaw && b.Type != typeOrphan {
 			b.Type = wrapped(typeRaw, b.Type)
 		}
+		d.sdk.on, d.sdk.wrapped = true, true // it may have begun a run
 	case named.Is(typeModel):
 		d.modelEvent(f, b)
 	case named.Kind() == strictjson.String:
@@ -256,7 +257,9 @@ func (d *decoder) streamDone(b *event.Batch) {
 		if d.endImplied(b); !d.sdk.on {
 			d.pauseCalls(b)
 		}
-		d.end(d.chat.failure, d.chat.code, b)
+		if !d.endAfterErrors(b) {
+			d.end(d.chat.failure, d.chat.code, b)
+		}
 	}
 }
 

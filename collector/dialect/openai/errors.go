@@ -74,6 +74,10 @@ func (d *decoder) fail(v strictjson.Value, b *event.Batch) {
 	}
 	if d.begin(run, "", b); d.sdk.on {
 		b.Agent = d.speaker()
+		if d.sdk.agents.areParallel() {
+			d.failOne(code, b)
+			return
+		}
 		d.setAuthor(b)
 	}
 	if isOne := d.selectOnly(); isOne || ofModel || d.chat.started && !d.chat.finished {
@@ -84,6 +88,37 @@ func (d *decoder) fail(v strictjson.Value, b *event.Batch) {
 	e := b.Add(event.KindError)
 	e.Error, e.Code = event.AgentError, code
 	d.end(event.AgentError, code, b)
+}
+
+// failOne reports an error of one of several runs of the Agents SDK that an application passes on at once. The others go on.
+func (d *decoder) failOne(code string, b *event.Batch) {
+	s := &d.sdk
+	isOfAgent := func(r *response) bool { return r.open && r.author != "" && r.author == b.Agent && !r.shared }
+	if isOfAgent(&d.response) || d.restoreAnswer(isOfAgent) {
+		e := b.Add(event.KindModelEnded)
+		e.Model, e.Error, e.Code = d.model(), event.ModelError, code
+		d.response.open = false
+	}
+	e := b.Add(event.KindError)
+	e.Error, e.Code, e.Elsewhere = event.AgentError, code, b.Agent == ""
+	s.failed, s.failure = true, code
+	if s.agents.finish(b.Agent); b.Agent == "" {
+		s.unknown++
+	}
+}
+
+// endAfterErrors ends a run in which agents beside each other have failed. It returns false if all others have finished, so that the run
+// ends as usual. Else the order of errors and answers says how the run has ended.
+func (d *decoder) endAfterErrors(b *event.Batch) bool {
+	s := &d.sdk
+	active := s.agents.active
+	if s.unknown == 1 && len(active) == 1 { // it is the one that has failed
+		b.Agent = active[0]
+		e := b.Add(event.KindAgentEnded)
+		e.Error, e.Code = event.AgentError, s.failure
+	}
+	d.ended = s.failed && len(active) > s.unknown
+	return d.ended
 }
 
 // model returns the name of the model that answers, or "".

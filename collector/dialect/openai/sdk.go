@@ -31,6 +31,9 @@ type sdk struct {
 	others      []otherAnswer    // the other open responses
 	left        wire.Set[string] // the keys of the items of the last response that another agent's beginning has ended
 	leftBy      string           // the agent of that response
+	failure     string           // the code of the last error of one of several agents
+	failed      bool             // there was such an error
+	unknown     int              // the number of such errors whose agent is not known
 }
 
 // handoffTool is the prefix of the functions that transfer control.

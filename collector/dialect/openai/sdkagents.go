@@ -105,6 +105,17 @@ func (a *agents) callEnded(id string) {
 	}
 }
 
+// areParallel reports whether several agents work beside each other, so that an error of one does not end the others.
+func (a *agents) areParallel() bool {
+	n := 0
+	for _, name := range a.active {
+		if _, isInner := a.inner[name]; !isInner {
+			n++
+		}
+	}
+	return n > 1
+}
+
 // worksIn reports whether an active agent works in a call, and whether it is certain.
 func (a *agents) worksIn(call string) (works, certain bool) {
 	for _, name := range a.active {
@@ -142,7 +153,7 @@ func (d *decoder) isWaiting(agent string) bool {
 // again only then.
 func (d *decoder) endEarlierCalls() {
 	for i, open := range d.calls {
-		if open.agent == d.response.author && !open.shown && !open.earlier {
+		if open.agent != "" && open.agent == d.response.author && !open.shown && !open.earlier {
 			d.calls[i].earlier = true
 			d.sdk.agents.callEnded(open.id)
 		}

@@ -31,6 +31,7 @@ func (d *decoder) modelEvent(f dialect.Frame, b *event.Batch) {
 		if d.responseEvent(f, inner, b); b.Type != typeOrphan {
 			b.Type = wrapped(typeModel, b.Type)
 		}
+		d.sdk.on, d.sdk.wrapped = true, true // it may have begun a run
 		return
 	}
 	var at place

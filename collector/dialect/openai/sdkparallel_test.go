@@ -21,7 +21,7 @@ func TestParallelAgents(t *testing.T) {
 	callOf := func(id string) string {
 		return `{"type":"function_call","id":"f` + id + `","call_id":"` + id + `","name":"w","arguments":""}`
 	}
-	const fake = "__fake_id__"
+	const fake, down = "__fake_id__", `{"type":"error","error":{"message":"m"}}`
 	for name, c := range map[string]struct {
 		sent []string
 		want string
@@ -71,7 +71,11 @@ func TestParallelAgents(t *testing.T) {
 			`a: model_started; a: text "i"; a: text "i"; a: model_ended; b: model_started; b: text "j"; b: model_ended`},
 		"only pieces, beside each other": {[]string{begins("a"), deltaOf(2, "i"), begins("b"), deltaOf(3, "i"), deltaOf(2, "j"), deltaOf(4, "i")},
 			`a: model_started; a: text "i"; a: model_ended; ?#shared: text "i"; ?#shared: text "j"; ?#shared: text "i"`},
-		"an error": {[]string{begins("a"), begins("b"), createdOf("r"), inProgress("r"), createdOf("s"), inProgress("s"), messageOf(2, "added", "i"), `{"type":"error","error":{"message":"m"}}`}, `?: model_started; ?#1: model_started; ?#shared: error agent_error; ?#shared: run_ended agent_error`},
+		"an error": {[]string{begins("a"), begins("b"), createdOf("r"), inProgress("r"), createdOf("s"), inProgress("s"), messageOf(2, "added", "i"), `{"type":"error","error":{"message":"m"}}`}, `?: model_started; ?#1: model_started; ?#shared: error agent_error elsewhere`},
+		"one fails": {[]string{begins("a"), begins("b"), createdOf("r"), calledOf(1, "m", "w"), createdOf("s"), down, completedOf(2, "r", callOf("m")), callItem("a", "m", "w"), outputItem("a", "m"), createdOf("u"), messageOf(2, "done", "i"), completedOf(3, "u", `{"type":"message","id":"i","role":"assistant"}`), messageItem("a", "i"), "[DONE]"}, `?: model_started; ?: tool_started name="w" call="m" ""; ?#1: model_started; ?#1: error agent_error elsewhere; ?: model_ended; a: tool_ended name="w" call="m" "o"; ?#2: model_started; ?#shared: text "i"; ?#2: model_ended; ?#2: final; b#2: agent_ended agent_error`},
+		"one fails that is known": {[]string{begins("a"), begins("b"), createdOf("r"), calledOf(1, "m", "w"), createdOf("s"), calledOf(1, "n", "w"), completedOf(2, "r", callOf("m")), callItem("a", "m", "w"), completedOf(2, "s", callOf("n")), callItem("b", "n", "w"), outputItem("b", "n"), createdOf("u"), down, outputItem("a", "m"), createdOf("x"), completedOf(1, "x", ""), "[DONE]"}, `?: model_started; ?: tool_started name="w" call="m" ""; ?#1: model_started; ?#1: tool_started name="w" call="n" ""; ?: model_ended; ?#1: model_ended; b#1: tool_ended name="w" call="n" "o"; b#2: model_started; b#2: model_ended model_error; b#2: error agent_error; a#2: tool_ended name="w" call="m" "o"; a#3: model_started; a#3: model_ended; a#3: final`},
+		"one fails, and another has no end": {[]string{begins("a"), begins("b"), createdOf("r"), calledOf(1, "m", "w"), completedOf(2, "r", callOf("m")), callItem("a", "m", "w"), createdOf("s"), down, "[DONE]"}, `?: model_started; ?: tool_started name="w" call="m" ""; ?: model_ended; b: model_started; b: model_ended model_error; b: error agent_error`},
+		"one fails after another has ended": {[]string{begins("a"), begins("b"), createdOf("r"), messageOf(2, "done", "i"), completedOf(3, "r", `{"type":"message","id":"i","role":"assistant"}`), messageItem("a", "i"), down, createdOf("s"), completedOf(1, "s", "")}, `?: model_started; ?: text "i"; ?: model_ended; ?: final; b: error agent_error; b: run_ended agent_error; ?: model_started; ?: model_ended; ?: final`},
 	} {
 		if got := whoDid(c.sent...); got != c.want {
 			t.Errorf("%s:\n%s, want\n%s", name, got, c.want)
