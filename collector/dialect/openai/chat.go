@@ -75,6 +75,11 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 		return
 	}
 	d.selectChat(id, v, b)
+	if d.ended && v.Get("choices").Len() == 0 && v.Get("usage").Kind() == strictjson.Object { // after [DONE]
+		d.chat.readUsage(v)
+		d.reportUsage(b)
+		return
+	}
 	if id == "" && v.Get("choices").Len() == 0 && m == marksOf() { // Azure's first chunk: the next one has the ID
 		defer func() { b.Partial = len(b.Events) == 0 }() // the model was asked before it
 		if !d.begun || d.ended {

@@ -122,7 +122,7 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 		wire.AddAnswer(&id, item.Get("tool_call_id"))
 	}
 	for _, item := range trailing(body.Get("input"), isAnswerItem) {
-		wire.AddAnswer(&id, item.First("call_id", "approval_request_id"))
+		wire.AddAnswer(&id, item.First("call_id", "approval_request_id", "id")) // local_shell_call_output has the call's ID in "id"
 	}
 	return id
 }

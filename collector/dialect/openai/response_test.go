@@ -132,6 +132,26 @@ func TestAnsweredResponse(t *testing.T) {
 	}
 }
 
+// TestAnsweredCalls reads which calls a request answers.
+func TestAnsweredCalls(t *testing.T) {
+	for item, want := range map[string]string{
+		`{"type":"function_call_output","id":"i","call_id":"c"}`:                        "c",
+		`{"type":"local_shell_call_output","id":"c","output":""}`:                       "c",
+		`{"type":"local_shell_call_output","call_id":"c","output":""}`:                  "c",
+		`{"type":"mcp_approval_response","id":"i","approval_request_id":"c"}`:           "c",
+		`{"type":"function_call","id":"i","call_id":"c"}`:                               "",
+		`{"type":"message","role":"user","id":"i","content":"local_shell_call_output"}`: "",
+	} {
+		var doc strictjson.Doc
+		if err := doc.Parse([]byte(`{"input":[`+item+`]}`), 10); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join((Dialect{}).Identify(dialect.Request{Method: "POST", Path: "/v1/responses", Body: doc.Root()}).Answers, " "); got != want {
+			t.Errorf("%s answers %q, want %q", item, got, want)
+		}
+	}
+}
+
 // TestAzurePaths checks the paths of Azure's APIs, and that a retrieved response is read from them.
 func TestAzurePaths(t *testing.T) {
 	for _, r := range []dialect.Request{

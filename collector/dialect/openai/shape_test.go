@@ -66,6 +66,19 @@ func TestChunksWithoutChoices(t *testing.T) {
 	}
 }
 
+// TestUsageAfterDone sends the usage of a completion after [DONE]. It belongs to that completion, and begins none.
+func TestUsageAfterDone(t *testing.T) {
+	said, stop := choice(`{"index":0,"delta":{"role":"assistant","content":"a"}}`), choice(`{"index":0,"delta":{},"finish_reason":"stop"}`)
+	for _, usage := range []string{`{"id":"c","object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":5}}`, `{"id":"","choices":[],"usage":{"prompt_tokens":5}}`, `{"usage":{"prompt_tokens":5}}`} {
+		for _, single := range []bool{true, false} {
+			facts := dialecttest.Facts(openai.Dialect{}, &event.Stream{SingleRun: single}, stream(said, stop, "[DONE]", usage, "[DONE]"))
+			if strings.Count(facts, "model_started") != 1 || strings.Count(facts, "run_ended") != 1 || !strings.Contains(facts, "input=5") {
+				t.Errorf("of %s\nthese are the facts:\n%s", usage, facts)
+			}
+		}
+	}
+}
+
 // TestOtherTexts sends chunks with texts beside those of the delta: what a search found (Azure), the steps of a research (Perplexity), and
 // the text of a completion without messages.
 func TestOtherTexts(t *testing.T) {
