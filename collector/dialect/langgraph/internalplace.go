@@ -98,7 +98,7 @@ func (d *decoder) noteNamespace(namespace, ofLast []byte) (isInternal bool) {
 	depth := 0
 	for rest := namespace; len(rest) > 0; {
 		before := namespace[:len(namespace)-len(rest)]
-		segment, inner, _ := bytes.Cut(rest, []byte("|"))
+		segment, inner := cutTask(rest)
 		graph := bytes.TrimSuffix(before, []byte("|"))
 		if rest = inner; len(rest) == 0 && ofLast != nil {
 			graph = ofLast
@@ -160,8 +160,9 @@ func (d *decoder) noteInternalGraph(graph []byte, runs []string) {
 	if len(graph) > maxNamespace { // isInAgent knows it without
 		return
 	}
+	outer, _ := splitGraph(graph)
 	d.internalWork.Add(d.graphKey(graph))
-	d.beginWork(graphPrefix+string(graph), work{around: append(d.placesAround(graph), runs...), graph: string(graphAround(graph)), kind: workOfAgent})
+	d.beginWork(graphPrefix+string(graph), work{around: append(d.placesAround(graph), runs...), graph: string(outer), kind: workOfAgent})
 }
 
 // graphKey returns the key of a graph in internalWork. The run's own graph has no namespace of its own.
@@ -221,23 +222,7 @@ func (d *decoder) isInAgent(graph []byte) bool {
 		if len(graph) == 0 {
 			return false
 		}
-		graph = graphAround(graph)
+		graph, _ = splitGraph(graph)
 	}
 	return true
-}
-
-// graphAround returns the namespace of the graph around another. Of several graphs in a task, all but the first have a number as the last
-// segment.
-//
-// Source: langgraph/pregel/_loop.py, PregelLoop.__init__, subgraph_counter.
-func graphAround(graph []byte) []byte {
-	outer, last := splitLast(graph)
-	if isCounter(last) {
-		outer, _ = splitLast(outer)
-	}
-	return outer
-}
-
-func isCounter(segment []byte) bool {
-	return len(segment) > 0 && len(bytes.Trim(segment, "0123456789")) == 0
 }

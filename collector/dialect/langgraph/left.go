@@ -32,8 +32,8 @@ func (d *decoder) hasWorkLeft() bool {
 	if d.hasNodesLeft() || d.isStarting && len(d.tasks) > 0 {
 		return true
 	}
-	for namespace := range d.tasks {
-		if d.scopes[namespace] != nil {
+	for _, sc := range d.scopes {
+		if _, isOpen := d.tasks[sc.node+":"+sc.task]; isOpen && sc.above != nil && sc.above.above == nil {
 			return true
 		}
 	}

@@ -1,7 +1,6 @@
 package langgraph
 
 import (
-	"bytes"
 	"cmp"
 	"maps"
 	"slices"
@@ -32,22 +31,6 @@ const (
 	modeEnd              = "end" // of servers before 0.2
 )
 
-// splitEvent returns the stream mode and the namespace of an event name.
-func splitEvent(name []byte) (mode string, namespace []byte) {
-	head, rest, _ := bytes.Cut(name, []byte("|"))
-	return string(head), rest
-}
-
-// anySegment reports whether a segment of an event name or a namespace matches.
-func anySegment(name []byte, matches func([]byte) bool) bool {
-	for segment := range bytes.SplitSeq(name, []byte("|")) {
-		if matches(segment) {
-			return true
-		}
-	}
-	return false
-}
-
 // scope is a graph of a run: the run's own graph, whose namespace is empty, or a subgraph. A subgraph is
 // an agent if the stream names that agent.
 type scope struct {
@@ -69,6 +52,7 @@ type scope struct {
 	showsTasks bool   // they show each step
 	ended      bool   // the end of its step was reported, or its task has returned
 	hasFailed  bool   // it has ended with the exception of a task
+	isFurther  bool   // its task has run other graphs before, which may have ended or not
 	handedOver bool   // its agent has transferred control since it began or last returned, so it has ended
 
 	around *event.Around // see placeAround
@@ -95,30 +79,21 @@ func (d *decoder) scopeOf(namespace []byte) *scope {
 	if len(namespace) == 0 || len(namespace) > maxNamespace {
 		return d.scopes[""]
 	}
-	outer, last := splitLast(namespace)
+	outer, own := splitGraph(namespace)
 	sc := &scope{namespace: string(namespace), above: d.scopeOf(outer)}
 	if len(d.scopes) >= maxScopes {
 		return sc.above
 	}
-	node, task, _ := strings.Cut(string(last), ":")
-	sc.node, sc.task, sc.branch = dialect.Name(node), dialect.Name(task), dialect.Name(string(last))
+	segment, _, isFurther := strings.Cut(string(own), "|")
+	node, task, _ := strings.Cut(segment, ":")
+	sc.isFurther = isFurther
+	sc.node, sc.task, sc.branch = dialect.Name(node), dialect.Name(task), dialect.Name(string(own))
 	if d.targets[targetKey(sc.above.branch, sc.node)] > 0 {
 		sc.fallback = sc.node
 	}
 	d.scopes[sc.namespace] = sc
 	d.bindCall(sc)
 	return sc
-}
-
-// maxNamespace limits a namespace that is remembered, in bytes. LangGraph's have about 50 for each graph.
-const maxNamespace = 4 << 10
-
-// splitLast splits a namespace before its last segment.
-func splitLast(namespace []byte) (outer, last []byte) {
-	if i := bytes.LastIndexByte(namespace, '|'); i >= 0 {
-		return namespace[:i], namespace[i+1:]
-	}
-	return nil, namespace
 }
 
 // scopeAt returns the graph that LangGraph's metadata names, and records the name of its agent. Without a
@@ -171,29 +146,45 @@ func (d *decoder) setAgent(sc *scope, named strictjson.Value) {
 	sc.agent = name
 	d.bindCall(sc)
 	sc.mayBeRoot = sc.above != nil && sc.above.above == nil && sc.above.agent == "" && !sc.above.spoke && sc.call == "" && sc.node != toolNode && !sc.spoke
-	sc.isParallel = sc.mayBeRoot && d.showsReturns && d.shown.missed == missedNothing && d.countSiblings(sc) > sc.above.returned[sc.node]
+	sc.isParallel = sc.mayBeRoot && (d.isAgentBeside(sc) || d.showsReturns && d.shown.missed == missedNothing && d.countSiblings(sc) > sc.above.returned[sc.node])
 }
 
-// countSiblings returns how many other graphs run in the same node of the same graph.
-func (d *decoder) countSiblings(sc *scope) (n int) {
+// countSiblings returns how many other tasks of the same node run graphs. A task may run several, one after the other.
+func (d *decoder) countSiblings(sc *scope) int {
+	tasks := map[string]struct{}{}
 	for _, other := range d.scopes {
-		if other != sc && other.above == sc.above && other.node == sc.node {
-			n++
+		if other.above == sc.above && other.node == sc.node && other.task != sc.task {
+			tasks[other.task] = struct{}{}
 		}
 	}
-	return n
+	return len(tasks)
+}
+
+// isAgentBeside reports whether the task of a graph runs another one with the same agent.
+func (d *decoder) isAgentBeside(sc *scope) bool {
+	for _, other := range d.scopes {
+		if other != sc && other.isInTaskOf(sc) && other.agent == sc.agent {
+			return true
+		}
+	}
+	return false
+}
+
+// isInTaskOf reports whether a graph runs in the same task as another one.
+func (sc *scope) isInTaskOf(other *scope) bool {
+	return sc.above == other.above && sc.node == other.node && sc.task == other.task && sc.task != ""
 }
 
 // user is the name of the human, which no agent may have.
 const user = "user"
 
-// bindCall finds the call in which a subgraph works: the one that its task executes, else the only
-// possible open call of the graph above. A call that names another subagent is impossible.
+// bindCall finds the call in which a subgraph works: the one that its task executes, else that of another graph of its task, else the
+// only possible open call of the graph above. A call that names another subagent is impossible.
 func (d *decoder) bindCall(sc *scope) {
 	if sc.above == nil || sc.call != "" {
 		return
 	}
-	found := cmp.Or(d.calls.byID(d.taskCall[sc.task]), d.resumedCalls[sc.task])
+	found := cmp.Or(d.calls.byID(d.taskCall[sc.task]), d.resumedCalls[sc.task], d.callBeside(sc))
 	if found == nil {
 		found = d.calls.only(func(c *call) bool {
 			return c.scope == sc.above && !c.bound && (sc.agent == "" || c.target == "" || c.target == sc.agent)
@@ -206,6 +197,16 @@ func (d *decoder) bindCall(sc *scope) {
 	if sc.agent == "" {
 		sc.agent = found.target
 	}
+}
+
+// callBeside returns the call in which another graph of the same task works, or nil.
+func (d *decoder) callBeside(sc *scope) *call {
+	for _, other := range d.scopes {
+		if other.isInTaskOf(sc) && other.call != "" {
+			return d.calls.byID(other.call)
+		}
+	}
+	return nil
 }
 
 // isCalledAgent reports whether a subgraph is an agent that works within a known call.
@@ -226,7 +227,7 @@ func (sc *scope) speaker() speaker {
 		return s
 	}
 	s.ParentBranch, s.Around = sc.above.branch, sc.above.placeAround()
-	s.OrderUnknown = s.EnclosingCall == "" && !(sc.above.above == nil && sc.above.showsSteps)
+	s.OrderUnknown = sc.isFurther || s.EnclosingCall == "" && !(sc.above.above == nil && sc.above.showsSteps)
 	if s.Agent == "" {
 		s.Step = sc.node
 		for up := sc.above; up != nil && s.Agent == ""; up = up.above {
@@ -301,31 +302,36 @@ func (d *decoder) endNode(above *scope, node, task string, b *event.Batch) {
 	above.returned[node]++
 	if above.above == nil {
 		maps.DeleteFunc(d.idle, func(at string, _ struct{}) bool {
-			return at == node+":"+task || task == "" && strings.HasPrefix(at, node+":")
+			sc := d.scopes[at]
+			return sc.node == node && (task == "" || sc.task == task)
 		})
 	}
 	d.endStep(above, node, task, b)
 }
 
 // endStep ends the step of a node. If the node has several open steps, or runs several calls, only the task's id says which step
-// ended. Without an id, none ends.
+// ended. Without an id, none ends. If the task has run several graphs, it is unknown when each of them ended.
 func (d *decoder) endStep(above *scope, node, task string, b *event.Batch) {
 	if task == "" && node == toolNode && slices.ContainsFunc(d.calls, func(c *call) bool { return c.scope == above }) {
 		return // each call has a task of its own
 	}
-	var found *scope
+	var graphs []*scope
 	for _, sc := range d.scopes {
 		if sc.above != above || sc.node != node || sc.ended || sc.call != "" || task != "" && sc.task != task {
 			continue
 		}
-		if found != nil {
+		if len(graphs) > 0 && !sc.isInTaskOf(graphs[0]) {
 			return
 		}
-		found = sc
+		graphs = append(graphs, sc)
 	}
-	if found == nil {
+	if len(graphs) != 1 {
+		for _, sc := range graphs {
+			sc.ended, sc.handedOver = true, false
+		}
 		return
 	}
+	found := graphs[0]
 	isReported := !hasSpeaker(b) && found.spoke && !found.handedOver
 	found.handedOver = false
 	if found.ended = isReported || found.task != ""; !isReported { // without a task, it is also the graph of later ones

@@ -47,14 +47,14 @@ func (d *decoder) graphIn(task, agent string) *scope {
 		return known
 	}
 	if !isTask {
-		if shown := d.runningIn(node); shown != nil && (shown.agent == "" || shown.agent == agent) {
+		if shown := d.runningIn(node, agent); shown != nil {
 			return shown
 		}
 		_, id, isTask = strings.Cut(last, ":")
 		task = last
 	}
 	sc := d.scopeOf([]byte(task))
-	if sc.fallback == "" || sc.fallback == agent || strings.Contains(agent, "|") {
+	if sc.fallback == "" || sc.fallback == agent || strings.Contains(agent, "|") || isCounter([]byte(agent)) {
 		return sc
 	}
 	within := task + "|" + agent
@@ -64,11 +64,12 @@ func (d *decoder) graphIn(task, agent string) *scope {
 	return d.scopeOf([]byte(within))
 }
 
-// runningIn returns the only graph in a node of the run's own graph that has shown frames and has not returned, or nil.
-func (d *decoder) runningIn(node string) (found *scope) {
+// runningIn returns the only graph in a node of the run's own graph that has shown frames and has not returned, and whose agent is, or
+// may be, the given one. Otherwise, it returns nil.
+func (d *decoder) runningIn(node, agent string) (found *scope) {
 	for _, sc := range d.scopes {
 		switch {
-		case !sc.isShownIn(node) || sc.ended:
+		case !sc.isShownIn(node) || sc.ended || sc.agent != "" && sc.agent != agent:
 		case found != nil:
 			return nil
 		default:

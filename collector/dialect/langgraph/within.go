@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -65,15 +64,6 @@ func (d *decoder) doubtTask(metadata strictjson.Value) {
 	if _, task := splitSegment(own); task != "" {
 		d.internalWork.Add(doubtful + task)
 	}
-}
-
-// splitSegment returns the node and the task of a namespace's segment.
-func splitSegment(segment []byte) (node []byte, task string) {
-	node, id, found := bytes.Cut(segment, []byte(":"))
-	if !found {
-		id = segment
-	}
-	return node, dialect.Name(string(id))
 }
 
 // isWithinWithheldCall reports whether a frame is of a graph that works within a withheld call, or of a model that the tool
@@ -158,7 +148,7 @@ func (d *decoder) isPlacedInWithheldCall(graph []byte, metadata strictjson.Value
 // isGraphOfWithheldCall is isWithinWithheldCall for the namespace of a graph. agent is the graph's agent, or "".
 func (d *decoder) isGraphOfWithheldCall(namespace []byte, agent string) bool {
 	for rest := namespace; len(rest) > 0; {
-		segment, inner, _ := bytes.Cut(rest, []byte("|"))
+		segment, inner := cutTask(rest)
 		outer, innermost := bytes.TrimSuffix(namespace[:len(namespace)-len(rest)], []byte("|")), ""
 		if rest = inner; len(rest) == 0 {
 			innermost = agent

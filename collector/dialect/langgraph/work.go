@@ -197,7 +197,7 @@ func (d *decoder) placesAround(namespace []byte) (around []string) {
 	}
 	for rest := namespace; len(rest) > 0 && len(around) < maxAround; {
 		outer := bytes.TrimSuffix(namespace[:len(namespace)-len(rest)], []byte("|"))
-		segment, inner, _ := bytes.Cut(rest, []byte("|"))
+		segment, inner := cutTask(rest)
 		node, task := splitSegment(segment)
 		around = append(around, task, nodePlace(outer, node), nextPrefix+string(outer))
 		rest = inner
