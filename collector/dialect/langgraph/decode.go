@@ -185,17 +185,17 @@ func (d *decoder) readEnd(_ *scope, _ strictjson.Value, b *event.Batch) { b.Add(
 
 func (d *decoder) readOther(*scope, strictjson.Value, *event.Batch) {}
 
-// Classes of errors with a special meaning: another request canceled the run, the run took too long, or the graph took too
-// many steps.
+// Classes of errors with a special meaning: another request canceled the run, or the graph took too many steps. TimeoutError has none:
+// it is an exception of the graph. If the server ends a run for its duration, it sends no error.
+//
+// Source: langgraph_api/worker.py, UserTimeout.
 const (
 	userInterrupt  = "UserInterrupt"
 	userRollback   = "UserRollback"
-	userTimeout    = "UserTimeout"
-	timeoutError   = "TimeoutError"
 	recursionError = "GraphRecursionError"
 )
 
-var knownErrors = []string{userInterrupt, userRollback, userTimeout, timeoutError, recursionError}
+var knownErrors = []string{userInterrupt, userRollback, recursionError}
 
 // readError reads the error of a run, which has the class of the exception.
 //
@@ -206,8 +206,6 @@ func (d *decoder) readError(_ *scope, v strictjson.Value, b *event.Batch) {
 	switch class {
 	case userInterrupt, userRollback: // langgraph_api/errors.py
 		failure, class = event.FailureCanceled, ""
-	case userTimeout, timeoutError:
-		failure = event.FailureTimeout
 	default:
 		elsewhere = d.failOpen(v, class, b)
 	}

@@ -115,7 +115,7 @@ func TestDecode(t *testing.T) {
 		{"a plan", []string{frame("updates", `{"tools":{"todos":[{"content":"a","status":"completed"},{"content":"b","status":"pending"}]}}`), frame("updates", `{"x":{"todos":[{"content":"a","status":"completed"},{"content":"b","status":"pending"}]}}`)},
 			[]string{"2 updates", "plan {Pending:1 InProgress:0 Completed:1 Canceled:0}", "3 updates"}},
 		{"canceled", []string{frame("error", `{"error":"UserInterrupt","message":"x"}`)}, []string{"2 error", "error canceled", "run_ended canceled"}},
-		{"timed out", []string{frame("error", `{"error":"TimeoutError","message":"x"}`)}, []string{"2 error", `error timeout code="TimeoutError"`, `run_ended timeout code="TimeoutError"`}},
+		{"a graph's own timeout", []string{frame("error", `{"error":"TimeoutError","message":""}`)}, []string{"2 error", `error agent_error code="TimeoutError"`, `run_ended agent_error code="TimeoutError"`}},
 		{"an unreadable error", []string{"event: error\ndata: {\n\n"}, []string{"2 - rejected=truncated", "error agent_error", "run_ended agent_error"}},
 		{"the thread's stream ends runs", []string{frame("metadata", `{"run_id":`+runID+`,"status":"run_done"}`)}, []string{"2 metadata", "run_ended"}},
 		{"any state", []string{frame("values", `"x"`), frame("custom", `1`), frame("updates", `[1]`)}, []string{"2 values", "3 custom", "4 updates"}},

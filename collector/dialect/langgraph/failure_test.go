@@ -39,6 +39,7 @@ func TestRepeatedTool(t *testing.T) {
 		return `{"output":{"type":"tool","id":"m1","tool_call_id":"c1","name":"f","content":"","status":"` + status + `"}}`
 	}
 	inner := strings.NewReplacer(`"updates"`, `"updates|tools:1"`, "event: updates", "event: updates|tools:1", "c1", "c3", "c2", "c4", "run--1", "run--2").Replace(asksTwice)
+	inTime := func(s string) string { return strings.ReplaceAll(s, "ValueError", "TimeoutError") }
 	const left = `tool_ended name="f" call="c1" tool_error code="ValueError"` // the exception has left the graph
 	const ended = left + ` settled`
 	for _, c := range []struct {
@@ -53,6 +54,7 @@ func TestRepeatedTool(t *testing.T) {
 		{"the end of another node", []string{failed("c1", "tools:1"), toolEvent("on_chain_end", "tools", "tools:2", `{"output":{}}`)}, nil},
 		{"the end of what its node runs", []string{failed("c1", "tools:1"), toolEvent("on_chain_end", "prompt", "tools:1", `{"output":{}}`)}, nil},
 		{"the error of the run", []string{failed("c1", "tools:1"), frame("error", raised)}, []string{left}},
+		{"a timeout of the tool", []string{inTime(failed("c1", "tools:1")), inTime(frame("error", raised))}, []string{inTime(left)}},
 		{"another attempt", []string{
 			failed("c1", "tools:1"), frame("metadata", `{"run_id":`+runID+`,"attempt":2}`), frame("updates", `{"model":{"messages":[{"type":"ai","id":"lc_run--9","content":"Hi"}]}}`),
 		}, []string{ended, `tool_ended name="g" call="c2" canceled settled`}},

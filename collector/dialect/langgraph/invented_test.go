@@ -39,7 +39,7 @@ func TestFilteredStreamsInventNothing(t *testing.T) {
 		"a result from the cache":                {frame("updates", `{"a":{"messages":[`+by("", "run-1", "x")+`]},"__metadata__":{"cached":true}}`)},
 		"a canceled run":                         {frame("error", `{"error":"UserInterrupt","message":"User interrupted the run"}`)},
 		"a run that is rolled back":              {frame("error", `{"error":"UserRollback","message":"a reason"}`)},
-		"a timeout":                              {frame("error", `{"error":"TimeoutError","message":"late"}`)},
+		"a graph's own timeout":                  {frame("error", `{"error":"TimeoutError","message":"late"}`)},
 		"too many steps":                         {frame("updates", delegation), frame("error", `{"error":"GraphRecursionError","message":"25"}`)},
 		"a failure":                              {frame("updates", delegation), frame("error", `{"error":"ValueError","message":"x"}`)},
 		"a question about a call":                {frame("updates", delegation), frame("updates", `{"__interrupt__":[{"id":"i1","value":`+inboxRequest+`}]}`)},
