@@ -25,6 +25,7 @@ type Batch struct {
 	Orphan        bool      // the run may turn out to be an agent of another run (KindChildRun)
 	Session       string    // the conversation's id on the wire, or ""
 	Agent         string    // the speaker, or ""; never the user
+	Renames       string    // the configured name that earlier batches gave the run's own agent instead of Agent, or ""
 	AgentUnknown  bool      // the speaker is an agent that the stream has not named yet, not the run itself
 	Sent          *Sent     // what the agent sent before the stream named it; nil if nothing
 	Branch        string    // the agent's position in a workflow, or a value that distinguishes agents with the same name; or ""

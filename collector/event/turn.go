@@ -4,7 +4,7 @@ import "iter"
 
 // Speaker is the position of a speaker in the run. Its fields are those of Batch.
 type Speaker struct {
-	Agent, Step, Branch, EnclosingCall, ParentBranch, Response string
+	Agent, Renames, Step, Branch, EnclosingCall, ParentBranch, Response string
 
 	Around                              *Around
 	MayBeRoot, IsParallel, OrderUnknown bool
@@ -21,7 +21,7 @@ const maxTurns = 64
 
 // Speaker returns the speaker of the batch.
 func (b *Batch) Speaker() Speaker {
-	return Speaker{b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.Response, b.Around, b.MayBeRoot, b.IsParallel, b.OrderUnknown}
+	return Speaker{b.Agent, b.Renames, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.Response, b.Around, b.MayBeRoot, b.IsParallel, b.OrderUnknown}
 }
 
 // SetSpeaker sets the speaker of the batch or, after BeginTurn, of the turn.
@@ -33,7 +33,7 @@ func (b *Batch) SetSpeaker(s Speaker) {
 }
 
 func (b *Batch) setSpeaker(s Speaker) {
-	b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.Response = s.Agent, s.Step, s.Branch, s.EnclosingCall, s.ParentBranch, s.Response
+	b.Agent, b.Renames, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.Response = s.Agent, s.Renames, s.Step, s.Branch, s.EnclosingCall, s.ParentBranch, s.Response
 	b.Around, b.MayBeRoot, b.IsParallel, b.OrderUnknown = s.Around, s.MayBeRoot, s.IsParallel, s.OrderUnknown
 }
 

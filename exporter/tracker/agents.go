@@ -66,12 +66,12 @@ func (op *Operation) startsAgain(b *event.Batch) bool {
 }
 
 // nameAfterSpeaker names the run after its first speaker, unless that speaker has a branch or got control
-// by a transfer. The root operation keeps the name of the application, if it has one.
+// by a transfer. The root operation keeps the name of the application, if it has one. A configured name is replaced.
 func (r *openRun) nameAfterSpeaker(b *event.Batch) {
-	if r.Agent != "" || r.hasAddedRoot || b.Branch != "" || r.silentTargets[b.Agent] != nil || r.agents[agentKey{b.Agent, b.Branch}] != nil {
+	if r.Agent != "" && r.Agent != b.Renames || r.hasAddedRoot || b.Branch != "" || r.silentTargets[b.Agent] != nil || r.agents[agentKey{b.Agent, b.Branch}] != nil {
 		return
 	}
-	if r.Agent = b.Agent; r.Root.Name == "" {
+	if r.Agent = b.Agent; r.isUnnamed(b) {
 		r.Root.Name = b.Agent
 	}
 	if b.Agent != "" {
@@ -79,7 +79,9 @@ func (r *openRun) nameAfterSpeaker(b *event.Batch) {
 		r.nameRoot()
 		r.Root.eachBelow(func(op *Operation) { // calls that the agent made before its name was known
 			if op.parent == r.Root && !op.Kind.Invokes() && r.Root.Name == b.Agent {
-				op.Agent = cmp.Or(op.Agent, b.Agent)
+				if op.Agent == "" || op.Agent == b.Renames {
+					op.Agent = b.Agent
+				}
 			}
 		})
 	}

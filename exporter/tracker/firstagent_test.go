@@ -36,6 +36,11 @@ func madeBy(call string) fact {
 	return func(b *event.Batch) { b.Sent = &event.Sent{Call: call, OnlyCall: true} }
 }
 
+// renaming returns a fact: the frame's agent had a configured name in earlier frames.
+func renaming(configured string) fact {
+	return func(b *event.Batch) { b.Renames = configured }
+}
+
 func inParallel(b *event.Batch) { b.IsParallel = true }
 
 // TestFirstAgent checks that the first agent of a graph of agents is the root, unless something runs beside it.
@@ -83,6 +88,24 @@ invoke_workflow  ok 1-3
     chat m ok 1-1
   invoke_agent a ok 1-2
     chat m ok 1-2`},
+		{"a name replaces the configured one", file(), []*event.Batch{
+			says("", fresh(event.KindRunStarted)), says("plain", asks("i", event.InputClarification)), says("a", renaming("plain"), calls("t1", "go")), says("a", renaming("plain"), returns("t1", "go"), settles, final)}, `
+interrupted, awaiting_input
+invoke_agent a interrupted 1-4
+  execute_tool go ok 3-4`},
+		{"a name replaces the configured one of what worked", file(), []*event.Batch{
+			says("plain", responds("m")), says("a", renaming("plain"), responds("m")), says("b", renaming("plain"), at("b", "", ""), responds("m"), final)}, `
+completed
+invoke_agent a ok 1-3
+  chat m ok 1-1
+  chat m ok 1-2
+  invoke_agent b ok 2-3
+    chat m ok 2-3`},
+		{"an author replaces the configured name", file(), []*event.Batch{
+			says("plain", fresh(event.KindRunStarted)), says("a", mayBeRoot(""), renaming("plain"), responds("m")), says("a", mayBeRoot(""), renaming("plain"), final)}, `
+completed
+invoke_agent a ok 1-3
+  chat m ok 1-2`},
 		{"the run itself speaks", file(), []*event.Batch{
 			says("a", mayBeRoot("a:1"), responds("m")), says("", final), says("me", responds("m"), final)}, `
 completed

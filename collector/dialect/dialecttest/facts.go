@@ -103,6 +103,7 @@ func formatTurn(b *event.Batch, cut func(string) string) string {
 	w.mark("orphan", b.Orphan)
 	w.put("session", b.Session)
 	w.put("agent", b.Agent)
+	w.put("renames", b.Renames)
 	w.put("step", b.Step)
 	w.put("branch", b.Branch)
 	w.put("place", formatPlace(b.Place))

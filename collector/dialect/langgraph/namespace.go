@@ -224,6 +224,9 @@ func (sc *scope) speaker() speaker {
 	s := speaker{Agent: sc.name(), Branch: sc.branch, EnclosingCall: sc.call, MayBeRoot: sc.mayBeRoot, IsParallel: sc.isParallel}
 	if sc.above == nil {
 		s.MayBeRoot = sc.isAssumed // another author that follows without a transfer is not its subagent
+		if s.Agent != sc.fallback {
+			s.Renames = sc.fallback
+		}
 		return s
 	}
 	s.ParentBranch, s.Around = sc.above.branch, sc.above.placeAround()

@@ -116,7 +116,25 @@ func TestResultBeforeName(t *testing.T) {
 	s := &event.Stream{Identity: event.Identity{NewRun: true}, ConfiguredAgent: "source"}
 	got := strings.Join(facts(s, frame("updates", `{"tools":{"messages":[{"type":"tool","id":"m1","tool_call_id":"c1","content":"4"}]}}`),
 		frame("updates", `{"model":{"messages":[`+by("boss", "run-1", "x")+`]}}`)), "\n")
-	if strings.Contains(got, "source") || !strings.Contains(got, "boss") {
+	if strings.Contains(got, `agent="source"`) || !strings.Contains(got, "boss") {
 		t.Errorf("the configured name is of another agent:\n%s", got)
+	}
+}
+
+// TestQuestionBeforeName has the run's own graph ask before a frame names its agent. Then the question was that agent's.
+func TestQuestionBeforeName(t *testing.T) {
+	question := frame("updates", `{"__interrupt__":[{"id":"i1","value":"Which?"}]}`)
+	for name, c := range map[string]struct{ next, want string }{
+		"a model of the run's own agent": {frame("updates", `{"model":{"messages":[`+by("boss", "run-1", "x")+`]}}`), `agent="boss" renames="source"`},
+		"an author in a state":           {frame("values", `{}`) + frame("values", `{"messages":[`+by("boss", "run-1", "x")+`]}`), `agent="boss" renames="source" may be root`},
+		"another author in a state":      {frame("values", `{}`) + frame("values", `{"messages":[`+by("boss", "run-1", "x")+`,`+by("clerk", "run-2", "x")+`]}`), `agent="clerk" may be root`},
+		"an agent in a node":             {frame("updates|b:1", `{"model":{"messages":[`+by("boss", "run-1", "x")+`]}}`), `agent="boss" branch="b:1" may be root`},
+		"an agent in a call":             {asksTwice + frame("updates|tools:1", `{"model":{"messages":[`+by("boss", "run-2", "x")+`]}}`), `agent="boss" branch="tools:1"`},
+		"the configured agent":           {frame("updates", `{"model":{"messages":[`+by("source", "run-1", "x")+`]}}`), `updates agent="source"`},
+	} {
+		s := &event.Stream{Identity: event.Identity{NewRun: true}, ConfiguredAgent: "source"}
+		if got := strings.Join(facts(s, question, c.next), "\n"); !strings.HasPrefix(got, `2 updates agent="source"`+"\n") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: there is no %s in\n%s", name, c.want, got)
+		}
 	}
 }

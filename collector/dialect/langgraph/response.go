@@ -175,9 +175,13 @@ func (d *decoder) readWhole(sc *scope, v, metadata strictjson.Value, b *event.Ba
 // agents name themselves in their messages.
 func (sc *scope) speakerNamed(name string) speaker {
 	s := sc.speaker()
-	if name != "" && name != user {
-		s.Agent, s.Step = name, ""
+	if name == "" || name == user {
+		return s
 	}
+	if name != s.Agent {
+		s.Renames = ""
+	}
+	s.Agent, s.Step = name, ""
 	return s
 }
 
