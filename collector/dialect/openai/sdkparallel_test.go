@@ -185,9 +185,11 @@ func TestParallelItems(t *testing.T) {
 		{createdOf("r"), system(fake), createdOf("r"), messageOf(1, "added", fake), secret(2, fake)},
 		{createdOf("r"), createdOf("s"), messageOf(1, "added", "i"), system("j"), secret(2, "j")},
 		{createdOf("r"), createdOf("s"), messageOf(1, "added", "i"), system("j"), bare},
+		{createdOf("r"), strings.Replace(system("j"), `"id":"j",`, "", 1), createdOf("s"), bare},
+		{createdOf("r"), strings.Replace(system("j"), `"id":"j",`, "", 1), createdOf("s"), messageOf(1, "added", "i"), bare},
 	} {
 		for _, second := range []string{"a", "b"} {
-			checkStaysIn(t, []filter.Settings{public, withoutThoughts}, append([]string{begins("a"), begins(second)}, sent...)...)
+			checkStaysIn(t, []filter.Settings{public, withoutThoughts, client}, append([]string{begins("a"), begins(second)}, sent...)...)
 		}
 	}
 	call := raw(2, "output_item.added", `"output_index":0,"item":{"type":"function_call","id":"c","call_id":"c","name":"w","arguments":""}`)
