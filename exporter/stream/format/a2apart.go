@@ -31,8 +31,8 @@ func (w a2aVersion) parts(e *event.Event) []a2aPart {
 	return all
 }
 
-// part returns a piece of an artifact. The bytes of an A2A part are complete base64 in the standard alphabet,
-// so they are encoded again. A piece without an A2A form, such as a fragment of base64, becomes data, as in the
+// part returns a piece of an artifact. The content of a text file becomes bytes. The bytes of an A2A part are complete base64
+// in the standard alphabet, so they are encoded again. A piece without an A2A form, such as a fragment of base64, becomes data, as in the
 // normalized format.
 func (w a2aVersion) part(p *event.Piece) a2aPart {
 	switch p.Kind {

@@ -15,8 +15,8 @@ type call struct{ id, tool string }
 const maxCalls = 256
 
 // startWithoutID returns the id of a call that starts without one on the wire.
-func (r *run) startWithoutID(tool string, id func() string) string {
-	begun := call{id(), tool}
+func (r *run) startWithoutID(tool string, newID func() string) string {
+	begun := call{newID(), tool}
 	if len(r.calls) < maxCalls {
 		r.calls = append(r.calls, begun)
 	}
@@ -24,10 +24,10 @@ func (r *run) startWithoutID(tool string, id func() string) string {
 }
 
 // endWithoutID returns the id of a call that ends without one on the wire: that of the oldest open call of its tool.
-func (r *run) endWithoutID(tool string, id func() string) string {
+func (r *run) endWithoutID(tool string, newID func() string) string {
 	i := slices.IndexFunc(r.calls, func(open call) bool { return open.tool == tool })
 	if i < 0 {
-		return id()
+		return newID()
 	}
 	ended := r.calls[i]
 	r.calls = slices.Delete(r.calls, i, i+1)
@@ -101,11 +101,11 @@ type callIDKey struct {
 	onWire string
 }
 
-// callOwner is the call that has an id: its run, and the branch that started it if the start was seen.
+// callOwner is the call that has an id.
 type callOwner struct {
 	run     *run
-	branch  string
-	started bool
+	branch  string // of the frame that started the call or, if none was seen, of the first frame that names it
+	started bool   // its start was seen
 }
 
 // maxOwnedCalls is the most ids whose calls are remembered. If an id was forgotten, its call counts as new.
@@ -123,21 +123,22 @@ func (c callOwners) keyOf(r *run, onWire string) callIDKey {
 	return callIDKey{nil, onWire}
 }
 
-// started returns a starting call's id for readers.
-func (c callOwners) started(r *run, b *event.Batch, e *event.Event, id func() string) string {
+// started returns a starting call's id for readers. If the call reuses the id of an earlier call of its run, it
+// gets a new one. So it does if a call of another branch has the id and the start of that call was seen. For other cases, see idOf.
+func (c callOwners) started(r *run, b *event.Batch, e *event.Event, newID func() string) string {
 	if e.CallID == "" {
-		return r.startWithoutID(e.Name, id)
+		return r.startWithoutID(e.Name, newID)
 	}
 	key := c.keyOf(r, e.CallID)
 	owner, _ := c.byID.Get(key)
 	renamed := r.renamedCall(b.Branch, e.CallID)
-	isNew := renamed == nil || renamed.branch != b.Branch
+	isRenamed := renamed != nil && renamed.branch == b.Branch
 	startedElsewhere := owner.run == r && owner.started && owner.branch != b.Branch || renamed != nil && renamed.started
 	var shown string
-	if e.ReusesID || isNew && startedElsewhere {
-		shown = r.rename(b.Branch, e.CallID, id())
+	if e.ReusesID || !isRenamed && startedElsewhere {
+		shown = r.rename(b.Branch, e.CallID, newID())
 	} else {
-		shown = c.idOf(r, b.Branch, e.CallID, id)
+		shown = c.idOf(r, b.Branch, e.CallID, newID)
 	}
 	if shown == e.CallID {
 		c.byID.Add(key, callOwner{r, b.Branch, true})
@@ -148,18 +149,18 @@ func (c callOwners) started(r *run, b *event.Batch, e *event.Event, id func() st
 }
 
 // ended returns an ending call's id for readers.
-func (c callOwners) ended(r *run, b *event.Batch, e *event.Event, id func() string) string {
+func (c callOwners) ended(r *run, b *event.Batch, e *event.Event, newID func() string) string {
 	if e.CallID == "" {
-		return r.endWithoutID(e.Name, id)
+		return r.endWithoutID(e.Name, newID)
 	}
-	return c.idOf(r, b.Branch, e.CallID, id)
+	return c.idOf(r, b.Branch, e.CallID, newID)
 }
 
-// idOf returns the id under which readers know a call of a run. onWire is the id in a frame of the branch. If it belongs to another
-// call, readers get another id. If no frame of the branch started a call with the id, the last call with the id is meant, as in package tracker.
-// If the id belongs to a call of an earlier run of the session, it is the same call, because the result of a call often comes with
-// the next run.
-func (c callOwners) idOf(r *run, branch, onWire string, id func() string) string {
+// idOf returns the id under which readers know a call of a run. onWire is the id in a frame of the branch. Within the run, a frame
+// means the call of its branch with the id. If the branch started none, it means the last call with the id, as in package tracker.
+// If only a call of another run has the id, the call of this run gets a new one. But if that run has ended and has the same session,
+// both are the same call, because the result of a call often comes with the next run.
+func (c callOwners) idOf(r *run, branch, onWire string, newID func() string) string {
 	key := c.keyOf(r, onWire)
 	owner, known := c.byID.Get(key)
 	isOwn := known && owner.run == r
@@ -172,7 +173,7 @@ func (c callOwners) idOf(r *run, branch, onWire string, id func() string) string
 	case isOwn:
 		return onWire
 	case known && !(owner.run.ended && owner.run.session == r.session):
-		return r.rename(branch, onWire, id())
+		return r.rename(branch, onWire, newID())
 	}
 	c.byID.Add(key, callOwner{run: r, branch: branch})
 	return onWire

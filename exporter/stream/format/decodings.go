@@ -24,8 +24,8 @@ const (
 	minWindowBytes = 256 << 10
 
 	// A decoder is charged newDecoderBytes plus the bytes that it has read. Only the first maxDecoderBytes of these
-	// count: 64 open texts of 130 KiB. Of consecutive pieces of one text, only the first maxTextBytes count,
-	// because it keeps only the end of a longer text; see dialect.TextTail.
+	// count: as many as a decoder keeps if 64 texts are open, each up to the 130 KiB of a dialect.TextTail. Of consecutive pieces of
+	// one text, only the first maxTextBytes count, because the decoder keeps only the end of a longer text.
 	maxDecoderBytes = 64 * 130 << 10
 	newDecoderBytes = 16 << 10
 	maxTextBytes    = 160 << 10
@@ -203,7 +203,7 @@ func (d *Decodings) decode(s *decoding, p *position, f replay.Frame) *event.Batc
 	b := s.decoder.Decode(sse.Frame{Event: f.Name(), Data: data})
 	dropFinals(b, f.Kinds)
 	d.decoded.Add(1)
-	if s.last == 0 && f.Stream.SingleRun && !f.First { // a stream of several runs may start with frames that the reader may not see
+	if s.last == 0 && f.Stream.SingleRun && !f.First { // the first frame is missing; in a stream of several runs, the reader may not be allowed to see it
 		s.partial = true
 	}
 	s.last = f.Sequence

@@ -19,7 +19,7 @@ type input struct {
 	Schema  json.RawMessage `json:"schema,omitempty"`
 
 	agent        string // the agent that asks
-	acknowledged bool   // the agent itself has responded, which is not an answer
+	acknowledged bool   // the agent has only acknowledged the call (event.Event.Pending); the answer is still to come
 }
 
 // newInput returns the request of an event. It shares memory with the event's batch.

@@ -15,7 +15,7 @@ type Format string
 
 // The formats.
 const (
-	Normalized Format = "normalized" // Delegraph's events, one per event of the agent; see docs/reference/events.md
+	Normalized Format = "normalized" // Delegraph's events, each in a frame of its own; see docs/reference/events.md
 	A2A        Format = "a2a"        // Agent2Agent, JSON-RPC, version 1.0
 	A2A03      Format = "a2a-0.3"    // the same in version 0.3
 	AGUI       Format = "agui"       // Agent-User Interaction, version 1.0

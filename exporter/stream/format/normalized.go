@@ -17,8 +17,8 @@ type normalized struct {
 	out       *output
 	rereading bool // frames only update the state, see writer
 
-	// ends holds the last stated end of the run in each response to a run request. An end is written when it is removed: when
-	// its run ends, see endsRun, or when there are too many.
+	// ends holds the last event that states the end of the run, for each response to a run request. Such a run may go on after
+	// the event; see endsRun. The event is written when it is removed: when the run has ended, or when there are too many.
 	ends *simplelru.LRU[*replay.Stream, normalizedEvent]
 }
 

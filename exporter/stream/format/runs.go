@@ -13,7 +13,7 @@ import (
 // maxRuns bounds the runs that are tracked. An evicted run that continues counts as a new one.
 const maxRuns = 64
 
-// status is the status of a run, with the names used everywhere.
+// status is the status of a run, with the names of package tracker.
 type status string
 
 const (
@@ -260,7 +260,7 @@ type revisable struct {
 const maxRevisables = 256
 
 // revisableOf returns the object that an event writes, with a stable id.
-func (r *run) revisableOf(e *event.Event, id func() string) *revisable {
+func (r *run) revisableOf(e *event.Event, newID func() string) *revisable {
 	name := cmp.Or(e.ID, e.Name)
 	for i := range r.revisables {
 		if known := &r.revisables[i]; known.kind == e.Kind && known.name == name {
@@ -270,26 +270,26 @@ func (r *run) revisableOf(e *event.Event, id func() string) *revisable {
 	if len(r.revisables) == maxRevisables {
 		r.revisables = slices.Delete(r.revisables, 0, 1)
 	}
-	r.revisables = append(r.revisables, revisable{kind: e.Kind, name: name, id: id()})
+	r.revisables = append(r.revisables, revisable{kind: e.Kind, name: name, id: newID()})
 	return &r.revisables[len(r.revisables)-1]
 }
 
-// step is an agent at work in a run.
+// step is an agent at work in a run, or a step of that agent if the protocol names it.
 type step struct {
-	agent, branch, name string
-	shown               bool // started for the reader, and not yet finished
+	worker, branch, name string // worker: the name of the agent or of its step; name: the one for readers
+	shown                bool   // started for the reader, and not yet finished
 }
 
 // maxSteps bounds the steps that are open at once. Further ones are not written.
 const maxSteps = 256
 
-// beginStep starts a step, named after its agent, or after its branch if a step of that name is
+// beginStep starts a step, named after its worker, or after its branch if a step of that name is
 // open. It returns false if both names are taken.
-func (r *run) beginStep(agent, branch string, shown bool) (step, bool) {
-	for _, name := range []string{agent, branch} {
+func (r *run) beginStep(worker, branch string, shown bool) (step, bool) {
+	for _, name := range []string{worker, branch} {
 		isTaken := slices.ContainsFunc(r.steps, func(open step) bool { return open.name == name })
 		if name != "" && len(r.steps) < maxSteps && !isTaken {
-			begun := step{agent, branch, name, shown}
+			begun := step{worker, branch, name, shown}
 			r.steps = append(r.steps, begun)
 			return begun, true
 		}
@@ -298,8 +298,8 @@ func (r *run) beginStep(agent, branch string, shown bool) (step, bool) {
 }
 
 // endStep removes a step. It returns false if the step is not open.
-func (r *run) endStep(agent, branch string) (step, bool) {
-	i := slices.IndexFunc(r.steps, func(open step) bool { return open.agent == agent && open.branch == branch })
+func (r *run) endStep(worker, branch string) (step, bool) {
+	i := slices.IndexFunc(r.steps, func(open step) bool { return open.worker == worker && open.branch == branch })
 	if i < 0 {
 		return step{}, false
 	}

@@ -136,7 +136,8 @@ func (t *statusTracker) observeError(b *event.Batch, e *event.Event) {
 	}
 }
 
-// observeResult records the result of a call. The placeholder result of a paused call ends the operation, but answers no question.
+// observeResult records the result of a call. The placeholder result of a paused call and a result that only acknowledges the call
+// end the operation, but answer no question.
 func (t *statusTracker) observeResult(b *event.Batch, e *event.Event) {
 	switch {
 	case slices.Contains(t.pausedNow, e.CallID):
@@ -156,7 +157,7 @@ func (t *statusTracker) observeResult(b *event.Batch, e *event.Event) {
 	}
 }
 
-// callsOf returns the calls that invoked the agents of a branch.
+// callsOf returns the calls that invoked the agents of a branch. In a branch of the ADK, the segment of such an agent is agent@call.
 func callsOf(branch string) (calls []string) {
 	for segment := range strings.SplitSeq(branch, ".") {
 		if _, call, named := strings.Cut(segment, "@"); named {
@@ -208,8 +209,8 @@ func (t *statusTracker) removeInput(id string) {
 }
 
 // finalStatus returns the status of a run at the end of its stream; end says how the stream ended. If the protocol has stated the end
-// of the run, a stream that breaks off or has work left counts as complete. A client that leaves then cancels the run only if other
-// frames have followed.
+// of the run, a stream that breaks off or has work left counts as complete. So does a stream whose client left right after the
+// frame that stated the end. After any later frame, a client that leaves cancels the run.
 func (t *statusTracker) finalStatus(end event.End) status {
 	if end == event.EndClientLeft && t.endStated > 0 && t.endStated == t.frame || (end == event.EndBroken || end == event.EndUnfinished) && t.endStated > 0 {
 		end = event.EndOfStream

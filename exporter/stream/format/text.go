@@ -27,7 +27,7 @@ type text struct {
 	id, agent string
 	key       textKey
 	received  textDigest
-	repeats   int // number of further events in the frame that repeat the text
+	repeats   int // number of whole texts that follow in the frame and repeat the rest of the text; see countRepeats
 
 	announced     bool  // started for the reader, and not yet ended
 	responseEnded bool  // the model response that it belongs to has ended, but no whole text has repeated it yet
@@ -62,8 +62,8 @@ func (d *textDigest) add(piece []byte) {
 // whole text that a decoder reports may lack a part of it.
 const maxDecodedText = 64 << 10
 
-// remainder returns what a whole text adds to the pieces. It returns false if the pieces belong to
-// another text.
+// remainder returns what a whole text adds to the pieces. It returns false if the pieces belong to another text. If the pieces
+// are longer than the whole and than maxDecodedText, the whole may lack a part of them. It then counts as the same text.
 func (d *textDigest) remainder(whole []byte) ([]byte, bool) {
 	switch {
 	case d.n == 0:
@@ -89,12 +89,12 @@ type texts struct {
 // add adds a text of a frame: a whole text or, if the frame is partial, a piece of one. It returns the text that the
 // event belongs to, the part that the reader does not have yet, and whether the text has ended. The text may be nil if there is
 // nothing to write, as for a frame that repeats the text of an earlier one.
-func (t *texts) add(b *event.Batch, e *event.Event, id func() string) (current *text, added []byte, isLast bool) {
+func (t *texts) add(b *event.Batch, e *event.Event, newID func() string) (current *text, added []byte, isLast bool) {
 	switch {
 	case b.Repeats:
 		return nil, nil, false
 	case b.Partial:
-		return t.addPiece(b, e, id)
+		return t.addPiece(b, e, newID)
 	}
 	key, words := keyOf(b, e), e.Text()
 	current = t.openText(key)
@@ -122,7 +122,7 @@ func (t *texts) add(b *event.Batch, e *event.Event, id func() string) (current *
 	if rest, same := pieces.remainder(words); same && len(rest) == 0 && !key.thought && keyMayDiffer {
 		return current, nil, true // it arrived in pieces of several texts, or without its message ID
 	}
-	return &text{id: id(), agent: b.Agent, key: key, superseded: current}, words, true
+	return &text{id: newID(), agent: b.Agent, key: key, superseded: current}, words, true
 }
 
 // countRepeats reports whether several whole texts of a frame together repeat the text, and sets t.repeats. A model that executes
@@ -144,7 +144,7 @@ func (t *text) countRepeats(b *event.Batch) bool {
 
 // addPiece adds a piece. A piece that starts a text and equals the last whole text adds nothing:
 // protocols repeat the answer at the end of a run.
-func (t *texts) addPiece(b *event.Batch, e *event.Event, id func() string) (*text, []byte, bool) {
+func (t *texts) addPiece(b *event.Batch, e *event.Event, newID func() string) (*text, []byte, bool) {
 	key, piece := keyOf(b, e), e.Text()
 	current := t.openText(key)
 	if current == nil {
@@ -152,7 +152,7 @@ func (t *texts) addPiece(b *event.Batch, e *event.Event, id func() string) (*tex
 		if rest, same := t.lastWhole.remainder(piece); same && len(rest) == 0 && !key.thought && !isOther {
 			return nil, nil, false
 		}
-		current = t.begin(b, key, id)
+		current = t.begin(b, key, newID)
 	}
 	if rest, same := current.received.remainder(piece); same && len(rest) == 0 && current.received.pieces > 1 && len(piece) == current.received.n {
 		return current, nil, false // the stream repeats the text without marking it as whole
@@ -193,8 +193,8 @@ func (t *texts) openText(key textKey) *text {
 	return nil
 }
 
-func (t *texts) begin(b *event.Batch, key textKey, id func() string) *text {
-	begun := &text{id: id(), agent: b.Agent, key: key}
+func (t *texts) begin(b *event.Batch, key textKey, newID func() string) *text {
+	begun := &text{id: newID(), agent: b.Agent, key: key}
 	if len(t.open) == maxTexts {
 		begun.superseded = t.open[0]
 		t.close(t.open[0])

@@ -86,7 +86,7 @@ func (t *Transformer) Append(dst []byte, f replay.Frame) []byte {
 	return dst
 }
 
-// writeFrame writes each turn of a frame as a frame of its own.
+// writeFrame writes a frame. If it has several speakers, the turn of each is written like a frame; see event.Batch.Turns.
 func writeFrame(w writer, f replay.Frame, b *event.Batch) {
 	for one := range b.Turns() {
 		w.frame(f, one)
