@@ -112,7 +112,9 @@ func (t *texts) add(b *event.Batch, e *event.Event, newID func() string) (curren
 	if current != nil {
 		rest, same := current.received.remainder(words)
 		if !same && current.countRepeats(b) {
-			t.lastWhole = current.received
+			if !key.thought {
+				t.lastWhole = current.received
+			}
 			return current, nil, false
 		}
 		if t.close(current); same {
