@@ -131,6 +131,9 @@ type Type struct {
 	// table.
 	InternalMembers []string
 
+	// ToolNames are those of the table's Labels that hold the name of a tool in frames of this type.
+	ToolNames []string
+
 	// Shows are kinds of facts that every frame of the type shows a part of, although neither the decoder nor Public
 	// reports them. For example, a piece of a call's arguments shows a part of KindToolStarted. If a setting excludes
 	// one of these kinds, the client does not get the frame.

@@ -22,14 +22,14 @@ import (
 // decoder and the filters of all policies withhold the same frames. p must be the Prefilter of b.Table.
 func CheckNames(b *event.Batch, p *Prefilter) event.NameCheck {
 	if b.Names == event.NamesUnchecked {
-		b.Names = checkNames(b.Table, p, b.JSON)
+		b.Names = checkNames(b.Table, p, b.JSON, b.Table.Types[b.Type].ToolNames)
 	}
 	return b.Names
 }
 
 // checkNames returns NamesInternal if the frame or a frame within it calls itself internal, and NamesUnknown if
-// a discriminator has a value that is not in the table's types. p must be the table's Prefilter.
-func checkNames(t *event.Table, p *Prefilter, frame strictjson.Value) event.NameCheck {
+// a discriminator has a value that is not in the table's types. p must be the table's Prefilter. toolNames are those of the frame's type.
+func checkNames(t *event.Table, p *Prefilter, frame strictjson.Value, toolNames []string) event.NameCheck {
 	for name, value := range frame.Members() {
 		text := name.Text()
 		if !p.MayMatch(text) {
@@ -43,7 +43,7 @@ func checkNames(t *event.Table, p *Prefilter, frame strictjson.Value) event.Name
 				return event.NamesUnknown
 			}
 		}
-		if MatchesAny(text, t.Labels) && ContainsInternal(value) || hasInternalName(t, text, value) {
+		if MatchesAny(text, t.Labels) && !MatchesAny(text, toolNames) && ContainsInternal(value) || hasInternalName(t, text, value) {
 			return event.NamesInternal
 		}
 		deep := t.DeepEnvelopes && !MatchesAny(text, t.OpaqueMembers) || MatchesAny(text, t.DeepMembers)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
 // TestPublicCalls reads calls in chunks. The public gets the members that clients require, without the arguments.
@@ -111,5 +112,25 @@ func TestSearchesOfTools(t *testing.T) {
 				t.Errorf("%s: under public this leaves: %s", name, out)
 			}
 		}
+	}
+}
+
+// TestNamesOfTools sends calls of tools with internal names, which leave. In other frames, such a name says what the frame is.
+func TestNamesOfTools(t *testing.T) {
+	for _, name := range []string{"internal_docs_search", "Internal Search", "internalize"} {
+		item := `{"type":"function_call","id":"f","call_id":"c","name":"` + name + `","arguments":"{}"}`
+		sent := []string{created, `{"type":"response.output_item.added","output_index":0,"item":` + item + `}`}
+		for _, kind := range []string{"function_call_arguments.delta", "function_call_arguments.done", "custom_tool_call_input.done", "mcp_call_arguments.done"} {
+			sent = append(sent, `{"type":"response.`+kind+`","output_index":0,"item_id":"f","name":"`+name+`","delta":"secret","arguments":"secret"}`)
+		}
+		sent = append(sent, `{"type":"response.completed","response":{"id":"r","status":"completed","output":[`+item+`]}}`)
+		if out := leaving(t, client, stream(sent...)); strings.Count(out, "\n") != len(sent) {
+			t.Errorf("of a call of %s this leaves: %s", name, out)
+		}
+		if out := leaving(t, public, stream(sent...)); !strings.Contains(out, "response.completed") {
+			t.Errorf("under public, of a call of %s this leaves: %s", name, out)
+		}
+		checkStaysIn(t, []filter.Settings{client, public}, created, added, strings.Replace(delta, `"delta":`, `"name":"`+name+`","delta":`, 1))
+		checkStaysIn(t, []filter.Settings{client, public}, created, added, `{"type":"response.function_call_arguments.done","kind":"`+name+`","arguments":"secret"}`)
 	}
 }

@@ -71,8 +71,11 @@ var types = func() map[string]event.Type {
 	}
 	for name, public := range responseRules() {
 		t := event.Type{Client: true, Public: public, Words: wordsOf(strings.TrimSuffix(strings.TrimSuffix(name, answerSuffix), itemsSuffix)), Shows: shownBy(name), Answer: strings.HasSuffix(name, answerSuffix)}
+		if slices.Contains(callData, name) {
+			t.ToolNames = []string{"name"}
+		}
 		all[name] = t
-		t.Public = nil
+		t.Public, t.ToolNames = nil, nil
 		if public != nil {
 			t.Public = members(rules{"type": &scalar, "data": public})
 		}
