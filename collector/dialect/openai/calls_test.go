@@ -134,3 +134,58 @@ func TestNamesOfTools(t *testing.T) {
 		checkStaysIn(t, []filter.Settings{client, public}, created, added, `{"type":"response.function_call_arguments.done","kind":"`+name+`","arguments":"secret"}`)
 	}
 }
+
+// TestResultsInChunks sends the results of calls whose chunk is withheld or unreadable, in another completion. Those of other calls leave.
+func TestResultsInChunks(t *testing.T) {
+	const (
+		begun  = `{"id":"w","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"assistant","content":"open"}}]}`
+		called = `{"id":"v","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"assistant","tool_calls":[{"index":0,"id":"t","type":"function","function":{"name":"f","arguments":""}}]}}]}`
+		result = `{"id":"w","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"tool","tool_call_id":"t","content":"secret"}}]}`
+		again  = `{"id":"w","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"t","function":{"name":"f","arguments":"secret"}}]}}]}`
+	)
+	mark := func(member string) string { return strings.Replace(called, `{"id":"v"`, `{`+member+`"id":"v"`, 1) }
+	for _, single := range []bool{true, false} {
+		leavesOf := func(sent ...string) string {
+			return leavingOf(t, client, &event.Stream{SingleRun: single}, stream(sent...))
+		}
+		for _, hidden := range []string{
+			strings.Replace(called, "chat.completion.chunk", "internal.chat.completion.chunk", 1), mark(`"kind":"internal",`), mark(`"name":"internal_x",`),
+			strings.Replace(called, `"type":"function"`, `"type":"internal"`, 1), mark(`"x":1,"x":2,`),
+			strings.Replace(called, `}}]}}]}`, `}}]}},{"index":1,"delta":{"role":"system","content":"x"}}]}`, 1),
+		} {
+			for _, next := range [][]string{{result}, {strings.Replace(result, `"id":"w"`, `"id":"u"`, 1)}, {again}, {strings.Replace(result, "secret", "", 1), strings.NewReplacer(`"role":"tool","tool_call_id":"t",`, "").Replace(result)}} {
+				if isCut := strings.Contains(hidden, `"x":2`); isCut && next[0] == again {
+					continue // it may begin the call
+				}
+				if out := leavesOf(append([]string{begun, hidden}, next...)...); strings.Contains(out, "secret") {
+					t.Errorf("a single run: %t, of %s\nthis leaves: %s", single, hidden, out)
+				}
+			}
+		}
+		for _, sent := range [][]string{{begun, called, result}, {begun, called, `{"x":1,"x":2}`, result}, {begun, result}} {
+			if out := leavesOf(sent...); !strings.Contains(out, "secret") {
+				t.Errorf("a single run: %t, of %s\nthis leaves: %s", single, sent, out)
+			}
+		}
+	}
+}
+
+// TestCompletionsBesideWithheld withholds a completion between the chunks of another one. The other one leaves to its end.
+func TestCompletionsBesideWithheld(t *testing.T) {
+	const (
+		begun  = `{"id":"w","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"assistant","content":"open"}}]}`
+		hidden = `{"id":"v","object":"internal.chunk","choices":[{"index":0,"delta":{"role":"assistant","content":"secret"}}]}`
+		piece  = `{"id":"v","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"secret"}}]}`
+		ended  = `{"id":"w","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":" end"},"finish_reason":"stop"}]}`
+	)
+	unnamed := strings.Replace(piece, `"id":"v",`, "", 1)
+	for _, s := range []filter.Settings{client, public} {
+		for _, sent := range [][]string{
+			{begun, hidden, piece, ended, piece}, {begun, hidden, unnamed, ended, unnamed}, {begun, hidden, strings.Replace(piece, `"v"`, `"u"`, 1), ended},
+		} {
+			if out := leaving(t, s, stream(append(sent, "[DONE]")...)); strings.Contains(out, "secret") || !strings.Contains(out, " end") || !strings.Contains(out, `"finish_reason":"stop"`) {
+				t.Errorf("under %s, of %s\nthis leaves: %s", s.Policy, sent, out)
+			}
+		}
+	}
+}

@@ -69,7 +69,9 @@ const (
 func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 	v := f.JSON
 	id, m := d.name(v.Get("id")), marksOf(v)
-	m.instructs, m.shows = m.instructs || wire.IsFiltered(b, prefilter), m.shows || hasDeeperThought(v)
+	calls := callsOf(v)
+	m.instructs, m.shows = m.instructs || wire.IsFiltered(b, prefilter) || d.withheld.isWithheldCall(calls), m.shows || hasDeeperThought(v)
+	defer func() { d.withheld.recordCalls(calls, b.Internal) }()
 	if d.inResults = d.areResults(v); d.inResults {
 		d.chunkResults(id, v, m, b)
 		return
@@ -140,8 +142,9 @@ func (d *decoder) choice(v strictjson.Value, m marks, partial bool, b *event.Bat
 	}
 	m.shows = m.shows || hasDeeperThought(v, delta, message, v.Get("messages"))
 	own := d.messagePlace(c, at, m.hasRole)
+	isWithheld := d.withheld.isWithheld(own) || d.withheld.isWithheld(at) && !d.withheld.saw(at.within(d.chat.chunkID)) // else it is of another completion
 	switch {
-	case m.instructs || !isReadable(v) || !isReadable(delta) || !isReadable(message) || d.withheld.isWithheld(at) || d.withheld.isWithheld(own):
+	case m.instructs || !isReadable(v) || !isReadable(delta) || !isReadable(message) || isWithheld:
 		b.Internal = true
 		d.withheld.withhold(at)
 		d.withheld.withhold(own)

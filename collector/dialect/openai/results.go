@@ -2,6 +2,7 @@ package openai
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -47,6 +48,42 @@ func (d *decoder) chunkResults(id string, chunk strictjson.Value, m marks, b *ev
 			e.SetPayload(content)
 		}
 	}
+}
+
+// chunkCalls holds the calls that a chunk begins or continues, and those of which it has the result.
+type chunkCalls struct{ begun, answered place }
+
+func callsOf(chunk strictjson.Value) (calls chunkCalls) {
+	add := func(v strictjson.Value) {
+		calls.answered.addID(v.Get("tool_call_id"))
+		for piece := range v.Get("tool_calls").Elements() {
+			calls.begun.addID(piece.Get("id"))
+		}
+	}
+	add(chunk)
+	for one := range chunk.Get("choices").Elements() {
+		add(one)
+		add(one.Get("delta"))
+		add(one.Get("message"))
+	}
+	return calls
+}
+
+// isWithheldCall reports whether one of the calls is withheld. A call of which only the result is known may have begun in an unreadable
+// frame.
+func (w *withheldSet) isWithheldCall(calls chunkCalls) bool {
+	isLost := func(key string) bool { return w.missed && !w.seen.MayContain(key) }
+	return slices.ContainsFunc(slices.Concat(calls.begun.keys, calls.answered.keys), w.isWithheldKey) || slices.ContainsFunc(calls.answered.keys, isLost)
+}
+
+// recordCalls records the calls of a chunk, which is withheld or not.
+func (w *withheldSet) recordCalls(calls chunkCalls, isWithheld bool) {
+	if isWithheld {
+		w.withholdKeys(calls.begun.keys)
+		w.withholdKeys(calls.answered.keys)
+		return
+	}
+	w.begin(calls.begun)
 }
 
 // toolOfOutput returns the tool of an item with a result, if its type says it. The call may be in an earlier stream, whose run waited for

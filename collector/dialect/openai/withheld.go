@@ -162,8 +162,11 @@ func (w *withheldSet) beginItem(at place) {
 
 // isWithheld reports whether a place, or the approval request that it answers, is withheld, or may be.
 func (w *withheldSet) isWithheld(at place) bool {
-	contains := func(key string) bool { return w.withheld.Contains(key) || w.shared.IsShared(key) }
-	return w.withheld.IsFull() || at.unclear && w.withheld.Len() > 0 || at.asked != "" && contains(at.asked) || slices.ContainsFunc(at.keys, contains)
+	return w.withheld.IsFull() || at.unclear && w.withheld.Len() > 0 || at.asked != "" && w.isWithheldKey(at.asked) || slices.ContainsFunc(at.keys, w.isWithheldKey)
+}
+
+func (w *withheldSet) isWithheldKey(key string) bool {
+	return w.withheld.Contains(key) || w.shared.IsShared(key)
 }
 
 // isOrphan reports whether the item at a place may have begun in a frame that was withheld or unreadable.
