@@ -13,6 +13,7 @@ var table = event.Table{
 	Labels:          []string{"event"}, // no frame of the protocol has this member; another protocol would name its frame there
 	DeepEnvelopes:   true,
 	TypeIsEventName: true,
+	Instructions:    &event.Instructions{Roles: wire.InstructionRoles, Skipped: toolMembers},
 	FailureType:     "task-status",
 	OversizeData:    `{"kind":"task-status","contextId":"unknown","taskId":"unknown","status":"failed","message":"` + event.OversizeMessage + `"}`,
 	Types: map[string]event.Type{
@@ -96,6 +97,9 @@ var table = event.Table{
 		})},
 	},
 }
+
+// toolMembers hold arguments and results of tools, data of artifacts, and what a tool asks for.
+var toolMembers = []string{"arguments", "toolArguments", "result", "data", "rows", "schema", "options"}
 
 // Table returns the rules for the external stream.
 func (Dialect) Table() *event.Table { return &table }

@@ -317,3 +317,36 @@ func membersOf(t *testing.T, kind, data string) (paths []string) {
 	walk("", root)
 	return paths
 }
+
+// TestInstructions sends messages for models in members of any frame. The client gets the frame without them. Arguments and results are
+// not searched.
+func TestInstructions(t *testing.T) {
+	for _, role := range []string{`"system"`, `" Developer"`, `["assistant"]`} {
+		message := `{"role":` + role + `,"content":"secret"}`
+		for _, c := range []struct{ kind, sent, want string }{
+			{"task-status", `"status":"working","message":MESSAGE`, `"status":"working"`},
+			{"task-status", `"status":"working","metadata":{"message":MESSAGE}`, `"status":"working","metadata":{}`},
+			{"task-created", `"initiator":"user","metadata":{"messages":[MESSAGE,{"role":"user","content":"x"}]}`, `"initiator":"user","metadata":{"messages":[{"role":"user","content":"x"}]}`},
+			{"content-complete", `"content":"x","messages":[MESSAGE]`, `"content":"x","messages":[]`},
+			{"task-complete", `"content":"x","history":[[MESSAGE]]`, `"content":"x","history":[[]]`},
+			{"message", `"messages":[MESSAGE]`, `"messages":[]`},
+			{"message", `"content":{"messages":[MESSAGE]}`, `"content":{"messages":[]}`},
+			{"message", `"role":"assistant","content":[MESSAGE]`, `"role":"assistant","content":[]`},
+			{"llm-usage", `"model":"m","request":{"prompt":MESSAGE}`, `"model":"m","request":{}`},
+			{"tool-complete", `"result":"x","metadata":{"messages":[MESSAGE]}`, `"result":"x","metadata":{"messages":[]}`},
+			{"tool-start", `"arguments":{"a":[MESSAGE]}`, "="},
+			{"content-complete", `"content":"x","toolCalls":[{"function":{"arguments":{"a":MESSAGE}}}]`, "="},
+			{"tool-complete", `"result":MESSAGE`, "="},
+			{"tool-input-required", `"toolArguments":MESSAGE,"schema":MESSAGE,"options":[MESSAGE]`, "="},
+			{"data-write", `"data":MESSAGE`, "="},
+			{"dataset-write", `"rows":[MESSAGE]`, "="},
+		} {
+			sent := strings.ReplaceAll(c.sent, "MESSAGE", message)
+			stream := shapes["name alone"](c.kind, sent)
+			want := c.kind + " " + dataOf("", strings.Replace(c.want, "=", sent, 1))
+			if got := filterStream(t, client, stream)[0]; got != want {
+				t.Errorf("under client, filtering\n%sgives\n%s\nwant\n%s", stream, got, want)
+			}
+		}
+	}
+}
