@@ -187,6 +187,7 @@ func (d *decoder) readContentEnd(v strictjson.Value, b *event.Batch) {
 // readStatus reads a status frame: either a heartbeat or a request for input.
 func (d *decoder) readStatus(v strictjson.Value, b *event.Batch) {
 	details := b.Embedded(v.Get("md"))
+	b.Internal = lenient.HasInternalDiscriminator(&table, details)
 	if asks, _ := details.Get("interrupt").Bool(); !asks && !strings.Contains(v.Get("text").String(), inputRequestText) {
 		return
 	}

@@ -28,7 +28,7 @@ const (
 var table = event.Table{
 	Discriminators: []string{"type", "kind"},
 	Labels:         []string{"event"}, // no frame of the protocol has this member; other protocols name their frames in it
-	Envelopes:      []string{"result", "event", "rawEvent", "raw_event"},
+	Envelopes:      []string{"result", "event", "rawEvent", "raw_event", "md", "interrupt"},
 	FailureData:    `{"v":2,"type":"error","error":"the run failed"}`,
 	OversizeData:   `{"v":2,"type":"error","error":"` + event.OversizeMessage + `"}`,
 	Types: map[string]event.Type{

@@ -27,7 +27,7 @@ var prefilter = lenient.NewPrefilter(&table)
 // the frame's speaker.
 func (s *starts) check(kind string, v strictjson.Value, filtered bool, b *event.Batch) {
 	call, text := callKey(dialect.Name(v.Get("call_id").String())), textKey(speakerOf(b))
-	b.Internal = s.missed && s.isOrphan(kind, call, text, b)
+	b.Internal = b.Internal || s.missed && s.isOrphan(kind, call, text, b)
 	if b.Internal || filtered {
 		s.withhold(kind, text)
 		return
