@@ -4,21 +4,25 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
 // FuzzWithheld sends items and choices in any order, of which some begin as instructions, internally or unreadably. Nothing that belongs
 // to these leaves under any policy. Each byte is an event: its low bits say which, its high bits of which item.
 func FuzzWithheld(f *testing.F) {
-	for _, seed := range []string{"\x00\x05\x06", "\x01\x05\x06\x07", "\x02\x05\x07", "\x03\x05", "\x08\x0d\x09\x15\x10\x14\x15\x17", "\x04\x01\x05\x04\x07"} {
+	for _, seed := range []string{"\x00\x05\x06", "\x01\x05\x06\x07", "\x02\x05\x07", "\x03\x05", "\x08\x0d\x09\x15\x10\x14\x15\x17", "\x04\x01\x05\x04\x07", "\x00\x01\x04\x0c", "\x0b\x06\x0c\x00\x04"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, events []byte) {
 		events = events[:min(len(events), 64)]
-		for _, form := range []func([]byte) []string{itemEvents, wrappedEvents, choiceEvents} {
+		for _, form := range []func([]byte) []string{itemEvents, wrappedEvents, choiceEvents, callEvents} {
 			sent := stream(form(events)...)
-			for _, s := range []struct{ out, policy string }{{leaving(t, client, sent), "client"}, {leaving(t, public, sent), "public"}} {
-				if strings.Contains(s.out, "secret") {
-					t.Fatalf("under %s this leaves: %s\nof %s", s.policy, s.out, sent)
+			single := len(events)%2 == 0
+			for _, s := range []filter.Settings{client, public} {
+				if out := leavingOf(t, s, &event.Stream{SingleRun: single}, sent); strings.Contains(out, "secret") {
+					t.Fatalf("under %s, a single run: %t, this leaves: %s\nof %s", s.Policy, single, out, sent)
 				}
 			}
 		}
@@ -95,6 +99,33 @@ func choiceEvents(events []byte) (sent []string) {
 			delta = `{"tool_calls":[{"index":0,"function":{"arguments":"` + items.word(n) + `"}}]}`
 		}
 		sent = append(sent, fmt.Sprintf(`{"id":"c","object":"chat.completion.chunk","choices":[{"index":%d,"delta":%s}]}`, n, delta))
+	}
+	return append(sent, "[DONE]")
+}
+
+// callEvents returns chunks of several chat completions with calls and their results.
+func callEvents(events []byte) (sent []string) {
+	hidden, lost, shown := withheldItems{}, map[int]bool{}, map[int]bool{}
+	for _, e := range events {
+		n := int(e >> 3)
+		mark, delta := "", fmt.Sprintf(`{"role":"assistant","tool_calls":[{"index":0,"id":"t%d","function":{"name":"f","arguments":""}}]}`, n)
+		switch e & 7 {
+		case 0:
+			hidden[n] = hidden[n] && !lost[n] // it may begin again
+			lost[n], shown[n] = false, true
+		case 1, 2:
+			hidden[n], lost[n], mark = true, false, []string{`"kind":"internal",`, `"name":"Internal x",`}[e&7-1]
+		case 3:
+			lost[n] = !hidden[n] && !shown[n]
+			hidden[n], mark = hidden[n] || lost[n], `"x":1,"x":2,`
+		case 4:
+			delta = `{"role":"tool","tool_call_id":"t` + fmt.Sprint(n) + `","content":"` + hidden.word(n) + `"}`
+		case 5:
+			delta = `{"role":"system","content":"secret"}`
+		default:
+			delta = `{"content":"open"}`
+		}
+		sent = append(sent, fmt.Sprintf(`{%s"id":"c%d","object":"chat.completion.chunk","choices":[{"index":0,"delta":%s}]}`, mark, int(e)%5, delta))
 	}
 	return append(sent, "[DONE]")
 }
