@@ -157,13 +157,16 @@ func (d *decoder) readEvent(t *task, m adkMetadata, parts parts, b *event.Batch)
 		return
 	}
 	b.Statements = m.statements(b)
+	if d.repeatsRemoteError(parts) {
+		return
+	}
 	id, isError := d.name(m.event), m.errorMessage.Exists()
 	if id != "" && id == t.errorEvent && m.code.Exists() { // the event's response and failure were reported with its error
-		d.afterError = wire.IsFailureCode(m.code)
+		d.afterError = d.afterError || wire.IsFailureCode(m.code)
 		d.addParts(t, m, parts, isError, b)
 		return
 	}
-	failure, code := t.failure(r, m, parts, b)
+	failure, code := d.failure(t, r, m, parts, b)
 	if isError || failure != event.NoFailure {
 		t.errorEvent, t.errorMessage, t.lastError = id, d.name(m.errorMessage.Get("messageId")), failure
 		isError = !m.inArtifact // servers send the text of an error in a status, and the content of its event in an artifact
@@ -172,7 +175,7 @@ func (d *decoder) readEvent(t *task, m adkMetadata, parts parts, b *event.Batch)
 		addTexts(parts, b)
 		return
 	}
-	t.failed, t.code, r.asksModel = failure != event.NoFailure, code, hasPart(parts, partResponse) && !m.endsTurn()
+	t.failed, t.remoteFailure, t.code, r.asksModel = failure != event.NoFailure, d.remote.Failure, code, hasPart(parts, partResponse) && !m.endsTurn()
 	b.Repeats = d.repeatsEvent(t, m, parts) && !isError
 	b.Partial = b.Repeats
 	t.addPauses(m, b)
@@ -377,22 +380,5 @@ func (d *decoder) addResponse(t *task, m adkMetadata, p part, b *event.Batch) {
 	if name == wire.TransferTool && target != "" {
 		e := b.Add(event.KindTransfer)
 		e.Name, e.ID, e.CallID = target, dialect.Name(m.event.String()), id
-	}
-}
-
-// addPauses reports the calls that wait for a confirmation or a credential. It runs before the
-// responses are read: the response of such a call contains an error text that is not an error.
-func (t *task) addPauses(m adkMetadata, b *event.Batch) {
-	confirmations := m.actions.First("requestedToolConfirmations", "requested_tool_confirmations")
-	credentials := m.actions.First("requestedAuthConfigs", "requested_auth_configs")
-	for _, asked := range []strictjson.Value{confirmations, credentials} {
-		for name := range asked.Members() {
-			id := dialect.Name(name.String())
-			b.Add(event.KindToolPaused).CallID = id
-			t.pauses.Take(id)
-			if c := t.callOf(id, b.Branch); c != nil {
-				c.paused = true
-			}
-		}
 	}
 }

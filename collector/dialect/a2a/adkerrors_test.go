@@ -119,3 +119,25 @@ func TestErrorsWithContent(t *testing.T) {
 			[]string{`working agent="a"; model_ended input=3 output=2; text "hi"`}},
 	})
 }
+
+// TestFailedRemoteAgents checks that a remote agent whose task failed has failed, and that its error is no answer. The server completes its
+// own task, and repeats the text of the last event in an artifact.
+func TestFailedRemoteAgents(t *testing.T) {
+	relayed := func(id, state, code string) string {
+		status := `{"status":{"state":"` + state + `","message":{"parts":[{"text":"x"}]` + code + `}},"metadata":{"adk_error_code":"ValueError"}}`
+		return adkEvent(`,"adk_event_id":"` + id + `","adk_custom_metadata":{"a2a:response":` + status + `}`)
+	}
+	const failed = `working agent="a"; error agent_error code="ValueError" from_code`
+	coded := statusIs("working", text("x"), relayed("1", "working", `,"metadata":{"adk_error_code":"ValueError"}`))
+	fails, repeated := statusIs("working", text("x"), relayed("2", "TASK_STATE_FAILED", "")), piece("x", text("x"), last+adkEvent(`,"adk_event_id":"2"`))
+	completed := statusIs("completed", "", adkEvent(`,"adk_event_id":"2"`))
+	ended := `failed agent="a"; error agent_error code="ValueError"; run_ended agent_error code="ValueError" awaits_outcome`
+	runDecode(t, []decodeCase{
+		{"the last agent", []string{coded, fails, repeated, completed}, []string{`working agent="a"; other`, failed, `artifact-update agent="a"; other`, ended}},
+		{"a call that waits", []string{statusIs("working", calls("c", "f", false), relayed("0", "working", "")), fails, completed},
+			[]string{`calls agent="a"; tool_started name="f" call="c" {"agent_name":"x"}`, failed, ended}},
+		{"an agent before another", []string{fails, strings.Replace(statusIs("working", text("hi"), adkEvent("")), `"a"`, `"b"`, 1), statusIs("completed", "", "")},
+			[]string{failed, `working agent="b"; text "hi"`, `status-update; final; run_ended awaits_outcome`}},
+		{"a canceled task", []string{statusIs("working", text("x"), relayed("1", "canceled", ""))}, []string{failed}},
+	})
+}

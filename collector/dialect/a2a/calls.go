@@ -69,3 +69,20 @@ func (r *contentReader) addADK(m adkMetadata, b *event.Batch) {
 func (u update) adkMetadata() adkMetadata {
 	return readADKMetadata(u.body.Get("metadata"), u.body.Get("status").Get("message").Get("metadata"), u.body.Get("artifact").Get("metadata"))
 }
+
+// addPauses reports the calls that wait for a confirmation or a credential. It runs before the
+// responses are read: the response of such a call contains an error text that is not an error.
+func (t *task) addPauses(m adkMetadata, b *event.Batch) {
+	confirmations := m.actions.First("requestedToolConfirmations", "requested_tool_confirmations")
+	credentials := m.actions.First("requestedAuthConfigs", "requested_auth_configs")
+	for _, asked := range []strictjson.Value{confirmations, credentials} {
+		for name := range asked.Members() {
+			id := dialect.Name(name.String())
+			b.Add(event.KindToolPaused).CallID = id
+			t.pauses.Take(id)
+			if c := t.callOf(id, b.Branch); c != nil {
+				c.paused = true
+			}
+		}
+	}
+}

@@ -30,9 +30,11 @@ type decoder struct {
 	thoughtMessages  wire.Set[string]      // messages that are thoughts as a whole, by id
 	thoughtTexts     thoughtTexts
 	authors          wire.Authors[contentKey]
-	thoughtBeside    bool                            // the current frame's envelope is marked as a thought
-	afterError       bool                            // the current frame has the content of an event whose failure was reported
-	relayed          wire.RelayedThoughts            // of the current frame
+	thoughtBeside    bool                 // the current frame's envelope is marked as a thought
+	afterError       bool                 // the current frame has the content of an event whose failure was reported
+	relayed          wire.RelayedThoughts // of the current frame
+	remote           wire.RemoteAnswer    // of the current frame
+	remoteErrors     wire.ErrorTexts
 	textKinds        map[strictjson.Value]event.Kind // of the current frame
 	contents         []content                       // scratch of readContents
 	contentIDs       []contentID                     // scratch of withholdRepeats
@@ -213,7 +215,7 @@ func (d *decoder) readStatus(v strictjson.Value, b *event.Batch) {
 	b.HasThoughts = b.HasThoughts || st.parts.thought
 	d.enterTask(t, st, b)
 	m := readADKMetadata(v.Get("metadata"), st.message.Get("metadata"))
-	m.errorMessage = errorMessage(st.message)
+	m.errorMessage = wire.ErrorMessage(st.message)
 	d.setSpeaker(t, m, b)
 	b.Type = st.typeOf(typeStatus)
 	if isDelegationEnd(v.Get("metadata")) {
@@ -257,6 +259,10 @@ func (d *decoder) applyStatus(t *task, st status, m adkMetadata, b *event.Batch)
 	case !st.isFinal():
 		t.resume(b)
 		d.readComment(t, st, m, b)
+	case st.state == completed && t.remoteFailure != event.NoFailure:
+		b.Type = typeFailed
+		b.Substitute(st.wireState, failedStates[string(st.wireState.Text())])
+		t.finish(t.remoteFailure, t.code, b)
 	case st.state == completed:
 		d.reportAnswer(t, st, b)
 		t.finish(event.NoFailure, "", b)

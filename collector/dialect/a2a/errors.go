@@ -3,7 +3,6 @@ package a2a
 import (
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 // waitingCalls returns the calls that have no response yet. If by is not nil, it returns only those of one agent. It leaves out calls
@@ -50,6 +49,20 @@ func (t *task) failure(r *response, m adkMetadata, parts parts, b *event.Batch) 
 	return event.AgentError, code
 }
 
+// failure returns the failure of an event, which may be that of a remote agent whose answer the event passes on.
+func (d *decoder) failure(t *task, r *response, m adkMetadata, parts parts, b *event.Batch) (event.Failure, string) {
+	if d.remote.Failure != event.NoFailure {
+		return d.remote.Failure, wire.MostSpecific(wire.Code(m.code), wire.Code(d.remote.Code))
+	}
+	return t.failure(r, m, parts, b)
+}
+
+// repeatsRemoteError reports whether an event has nothing but a remote agent's error, and no failure. It comes before the failure, or the
+// server repeats the error as the task's answer.
+func (d *decoder) repeatsRemoteError(parts parts) bool {
+	return d.afterError && d.remote.Failure == event.NoFailure && all(partOther, parts)
+}
+
 // isOfWorkflow reports whether an event is an error of a workflow or of one of its steps. The author of such an event is the
 // workflow. Three signs show it: the error code is the class of an exception, only other agents have spoken before, and no call or
 // transfer names the author.
@@ -85,17 +98,6 @@ func failCall(calls []*call, message []byte, code string, b *event.Batch) bool {
 	e := b.Add(event.KindToolEnded)
 	e.Name, e.CallID, e.Error, e.Code = calls[i].tool, calls[i].id, event.ToolError, code
 	return true
-}
-
-// errorMessage returns the message of a status if it has the error of an ADK event, and not its content. Of an event with an error
-// and content, Python's server makes two updates with the same metadata. Only the message with the error states the code itself.
-//
-// Source: google/adk/a2a/converters/event_converter.py of google-adk 2.13.
-func errorMessage(message strictjson.Value) strictjson.Value {
-	if own := message.Get("metadata"); own.First(wire.ADKErrors...).Exists() && !own.First(wire.ADKAuthors...).Exists() {
-		return message
-	}
-	return strictjson.Value{}
 }
 
 // repeatsError reports whether the last status repeats an error that was reported, even if agents have spoken since. Python's server

@@ -103,13 +103,16 @@ func (d *decoder) id(v strictjson.Value) string {
 const maxTextKinds = 1024
 
 // findTextKinds finds the parts whose text is not an answer although the part itself does not say so: repeats of
-// thoughts, and texts of tools and of the user. A frame with more than maxTextKinds of them is withheld.
+// thoughts, errors of remote agents, and texts of tools and of the user. A frame with more than maxTextKinds of them is withheld.
 func (d *decoder) findTextKinds(frame strictjson.Value, u update, b *event.Batch) {
 	d.textKinds = nil
 	result := frame.Get("result")
 	contents := d.readContents(u)
 	for _, c := range contents {
 		d.rememberThoughts(c)
+		if d.remote.IsError {
+			d.remoteErrors.AddParts(c.parts.list)
+		}
 	}
 	for _, c := range contents {
 		around := slices.Concat(c.around, []strictjson.Value{frame, result})
@@ -120,6 +123,8 @@ func (d *decoder) findTextKinds(frame strictjson.Value, u update, b *event.Batch
 		for v, p := range c.parts.each() {
 			kind, isTool := toolKind(v)
 			switch {
+			case d.remoteErrors.MayContainText(v.Get("text")):
+				kind, d.afterError = event.KindError, true
 			case p.hiddenMark:
 				kind = event.KindThought
 			case len(bytes.TrimSpace(v.Get("text").Text())) == 0:

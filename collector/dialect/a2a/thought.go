@@ -31,19 +31,30 @@ func addThought(frame strictjson.Value, b *event.Batch) {
 	}
 }
 
-// readRelayed finds the thoughts of remote agents whose answers ADK agents pass on.
+// readRelayed finds the thoughts and the errors of remote agents whose answers ADK agents pass on.
 func (d *decoder) readRelayed(u update, b *event.Batch) {
-	d.relayed = wire.RelayedThoughts{BesideOthers: u.shape == shapeTask}
+	isTask := u.shape == shapeTask
+	d.relayed, d.remote = wire.RelayedThoughts{BesideOthers: isTask}, wire.RemoteAnswer{}
+	d.remoteErrors.SetScopes(d.name(u.body.First("taskId", "id")))
+	read := func(v strictjson.Value) {
+		d.relayed.AddMetadata(b, v)
+		if isTask {
+			d.remote.AddErrors(b, v)
+		} else {
+			d.remote.AddMetadata(b, v)
+		}
+	}
 	status := u.body.Get("status")
 	for _, v := range []strictjson.Value{u.body, status, status.Get("message"), u.body.Get("artifact")} {
-		d.relayed.AddMetadata(b, v)
+		read(v)
 	}
 	for _, list := range []strictjson.Value{u.body.Get("artifacts"), u.body.Get("history")} {
 		for v := range list.Elements() {
-			d.relayed.AddMetadata(b, v)
+			read(v)
 		}
 	}
 	b.HasThoughts = b.HasThoughts || d.relayed.Any()
+	d.remoteErrors.AddAnswer(&d.remote)
 }
 
 // artifactKey identifies an artifact of a stream.

@@ -258,9 +258,10 @@ func (p parts) each() iter.Seq2[strictjson.Value, part] {
 			isMarked := wire.IsMarkedThought(v) || p.relayed != nil && p.relayed.Contain(one.text)
 			one.hiddenMark = isMarked && !hasVisibleMark(v)
 			kind, listed := p.kinds[v]
-			if one.isThought = p.thought || isMarked; (one.isThought || kind == event.KindThought) && one.kind == partText {
+			switch one.isThought = p.thought || isMarked; {
+			case one.kind == partText && kind != event.KindError && (one.isThought || kind == event.KindThought):
 				one.kind = partThought
-			} else if listed {
+			case listed:
 				one.kind = partOther
 			}
 			if !yield(v, one) {

@@ -27,6 +27,7 @@ type decoder struct {
 	transferTarget string               // target of the last transfer until it speaks
 	lastWholeID    uint64               // hash of the id of the last event that was not partial; 0 if it had none
 	remoteCalls    wire.Set[remoteCall] // calls of remote agents
+	remoteErrors   wire.ErrorTexts      // errors of remote agents
 	withheld       withheld
 	workflows      wire.Set[string] // names of resumable workflows
 }
@@ -109,7 +110,7 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 	d.parts = appendParts(d.parts, fr.partList)
 	defer func() { clear(d.parts) }() // they would keep a large frame in memory until the next one
 	fr.parts = d.parts
-	fr.applyRemote(b)
+	d.applyRemote(fr, b)
 	b.Type = fr.typeOf(b.Type == typeWrapped)
 	d.withheld.check(fr, b)
 	switch {
@@ -153,7 +154,7 @@ func (d *decoder) runID(v strictjson.Value) string {
 		clear(d.lastBranches)
 		d.last = nil
 		d.pending, d.transferTarget, d.errorReported, d.errors, d.lastWholeID = nil, "", false, nil, 0
-		d.pauses, d.remoteCalls, d.workflows = wire.Pauses{}, wire.Set[remoteCall]{}, wire.Set[string]{}
+		d.pauses, d.remoteCalls, d.remoteErrors, d.workflows = wire.Pauses{}, wire.Set[remoteCall]{}, wire.ErrorTexts{}, wire.Set[string]{}
 	}
 	return d.run
 }

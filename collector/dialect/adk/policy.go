@@ -37,7 +37,7 @@ func (f *frame) typeOf(isWrapped bool) string {
 	switch {
 	case f.showsStepOutput():
 		kind = typeOutput
-	case f.remote.failure != event.NoFailure, f.hasOnlyErrorMessage():
+	case f.remote.Failure != event.NoFailure, f.hasOnlyErrorMessage():
 		kind = typeFailed
 	case f.pausesCalls():
 		kind = typePauses

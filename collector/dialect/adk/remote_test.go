@@ -70,16 +70,18 @@ func TestRemoteAnswers(t *testing.T) {
 	}
 	const message = `{"messageId":"m","parts":[{"text":"hi"}]`
 	for response, want := range map[string]string{
-		`{"status":{"state":"TASK_STATE_COMPLETED","message":` + message + `}}}`:                              "hi",
-		`{"status":{"state":"TASK_STATE_FAILED","message":` + message + `}}}`:                                 "the agent failed",
-		`{"status":{"state":"rejected","message":` + message + `}}}`:                                          "the agent failed",
-		`{"status":{"state":"canceled","message":` + message + `}}}`:                                          "the agent failed",
-		`"{\"status\":{\"state\":\"failed\"}}"`:                                                               "the agent failed",
-		`{"status":{"state":"completed","message":` + message + `,"metadata":{"thought":true}}}}`:             withheld,
-		message + `,"metadata":{"adk_thought":true}}`:                                                         withheld,
-		`{"artifacts":[{"parts":[{"text":"h"},{"text":"i"}],"metadata":{"adk_thought":true}}]}`:               withheld,
-		`{"artifacts":[{"parts":[{"text":"ho"}],"metadata":{"adk_thought":true}},{"parts":[{"text":"hi"}]}]}`: "hi",
-		`{"artifact":{"parts":[{"text":"hi"}]},"metadata":{"adk_thought":true}}`:                              withheld,
+		`{"status":{"state":"TASK_STATE_COMPLETED","message":` + message + `}}}`:                                                                      "hi",
+		`{"status":{"state":"TASK_STATE_FAILED","message":` + message + `}}}`:                                                                         "the agent failed",
+		`{"status":{"state":"rejected","message":` + message + `}}}`:                                                                                  "the agent failed",
+		`{"status":{"state":"canceled","message":` + message + `}}}`:                                                                                  "the agent failed",
+		`{"status":{"state":"working","message":` + message + `,"metadata":{"adk_error_code":"E"}}}}`:                                                 withheld,
+		`{"metadata":{"adk_custom_metadata":{"a2a:response":{"status":{"state":"failed","message":` + message + `}}}}},"status":{"state":"working"}}`: withheld,
+		`"{\"status\":{\"state\":\"failed\"}}"`:                                                                                                       "the agent failed",
+		`{"status":{"state":"completed","message":` + message + `,"metadata":{"thought":true}}}}`:                                                     withheld,
+		message + `,"metadata":{"adk_thought":true}}`:                                                                                                 withheld,
+		`{"artifacts":[{"parts":[{"text":"h"},{"text":"i"}],"metadata":{"adk_thought":true}}]}`:                                                       withheld,
+		`{"artifacts":[{"parts":[{"text":"ho"}],"metadata":{"adk_thought":true}},{"parts":[{"text":"hi"}]}]}`:                                         "hi",
+		`{"artifact":{"parts":[{"text":"hi"}]},"metadata":{"adk_thought":true}}`:                                                                      withheld,
 	} {
 		for name, spell := range spellings {
 			got := filterFrame(t, filter.Settings{Policy: event.PolicyPublic}, spell(event1(response)))

@@ -180,7 +180,7 @@ func isModel(role strictjson.Value) bool {
 
 // reportsFailure reports whether the event has an error code that means failure, or only an error message.
 func (f *frame) reportsFailure() bool {
-	return f.remote.failure != event.NoFailure || wire.IsFailureCode(f.errorCode) || f.hasOnlyErrorMessage()
+	return f.remote.Failure != event.NoFailure || wire.IsFailureCode(f.errorCode) || f.hasOnlyErrorMessage()
 }
 
 // hasError reports whether the event has a failure or the message of an error.
@@ -218,8 +218,8 @@ func (f *frame) failure(r *response, pending int) event.Failure {
 	switch {
 	case !f.reportsFailure():
 		return event.NoFailure
-	case f.remote.failure != event.NoFailure:
-		return f.remote.failure
+	case f.remote.Failure != event.NoFailure:
+		return f.remote.Failure
 	case f.hasOnlyErrorMessage() && !f.hasUsage && !f.finishReason.Exists():
 		return event.AgentError
 	case wire.OwnFailure(f.errorCode) == event.FailureCanceled:
@@ -244,7 +244,7 @@ func (f *frame) isBare() bool {
 // code returns the frame's most specific error code. The message may have one from the model's API,
 // while the error code is only the class of an exception.
 func (f *frame) code() string {
-	return wire.MostSpecific(wire.Code(f.errorCode), wire.Code(f.remote.code), wire.Code(f.errorType), wire.TextCode(f.errorMessage.Text()))
+	return wire.MostSpecific(wire.Code(f.errorCode), wire.Code(f.remote.Code), wire.Code(f.errorType), wire.TextCode(f.errorMessage.Text()))
 }
 
 // isModelResponse reports whether a whole frame ends a model response. Tool responses, the ADK's

@@ -1,0 +1,157 @@
+package wire
+
+import (
+	"bytes"
+	"hash/maphash"
+	"slices"
+	"strconv"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// remoteFailures maps the states of a task in which a remote agent did not answer. An agent that asks one over A2A
+// passes on the words of such a status as its answer.
+//
+// Source: google/adk/a2a/converters/to_adk_event.py of google-adk 2.13, convert_a2a_task_to_event.
+var remoteFailures = map[string]event.Failure{
+	"failed": event.AgentError, "TASK_STATE_FAILED": event.AgentError,
+	"rejected": event.AgentError, "TASK_STATE_REJECTED": event.AgentError,
+	"canceled": event.AgentError, "TASK_STATE_CANCELED": event.AgentError, "TASK_STATE_CANCELLED": event.AgentError,
+}
+
+// remoteWaits are the states of a task that waits for input or a credential.
+var remoteWaits = []string{"input-required", "TASK_STATE_INPUT_REQUIRED", "auth-required", "TASK_STATE_AUTH_REQUIRED"}
+
+// RemoteAnswer is what an ADK event says about the answer of a remote agent that it passes on.
+type RemoteAnswer struct {
+	Failure event.Failure    // the task of the remote agent failed
+	Code    strictjson.Value // the error code of the remote agent's own event
+	Waits   bool             // the task waits for input or a credential
+	Actions strictjson.Value // of the remote agent's own event, if that agent is an ADK agent
+	IsError bool             // the texts of the event are those of an error
+	errors  []strictjson.Value
+}
+
+// AddCustom reads the answers in the custom metadata of an ADK event.
+func (r *RemoteAnswer) AddCustom(b *event.Batch, custom strictjson.Value) {
+	for name, value := range CustomMembers(b, custom) {
+		if name.Is(A2AResponse) {
+			r.addAnswer(b, b.Embedded(value))
+		}
+	}
+}
+
+// AddMetadata reads the answers in the metadata of an A2A object that an ADK agent sent.
+func (r *RemoteAnswer) AddMetadata(b *event.Batch, v strictjson.Value) {
+	for m := range WithMetadata(v) {
+		if m.InMetadata && lenient.MatchesAny(m.Name.Text(), ADKCustom) {
+			r.AddCustom(b, m.Value)
+		}
+	}
+}
+
+// AddErrors reads only the texts of errors in the answers in the metadata of an A2A object. The metadata of a task is that of all its
+// updates, so an answer there may be older than the task's texts.
+func (r *RemoteAnswer) AddErrors(b *event.Batch, v strictjson.Value) {
+	var inner RemoteAnswer
+	inner.AddMetadata(b, v)
+	r.errors = append(r.errors, inner.errors...)
+}
+
+// addAnswer reads a task, a message or an update. Java's agents send the event of their A2A client, which has the answer in a member.
+//
+// Source: a2a/src/main/java/com/google/adk/a2a/agent/RemoteA2AAgent.java of adk-java.
+func (r *RemoteAnswer) addAnswer(b *event.Batch, answer strictjson.Value) {
+	for _, v := range []strictjson.Value{answer, answer.Get("task"), answer.Get("updateEvent"), answer.Get("statusUpdate")} {
+		status := v.Get("status")
+		state, message := status.Get("state"), status.Get("message")
+		failure := remoteFailures[string(state.Text())]
+		if failure != event.NoFailure {
+			r.Failure = failure
+		}
+		r.Waits = r.Waits || slices.ContainsFunc(remoteWaits, state.Is)
+		ofMessage, ofUpdate := message.Get("metadata"), v.Get("metadata")
+		r.Code = firstExisting(r.Code, ofMessage.First(ADKErrors...), ofUpdate.First(ADKErrors...))
+		r.Actions = firstExisting(r.Actions, ofMessage.First(ADKActions...), ofUpdate.First(ADKActions...))
+		if failure != event.NoFailure || IsFailureCode(ErrorMessage(message).Get("metadata").First(ADKErrors...)) {
+			r.IsError = true
+			r.errors = append(r.errors, message.First("parts", "content"))
+		}
+		for _, around := range []strictjson.Value{v, status, message, v.Get("artifact")} {
+			r.AddErrors(b, around) // the remote agent may pass on an answer too
+		}
+	}
+}
+
+// ErrorMessage returns the message of a status if it has the error of an ADK event, and not its content. Of an event with an error
+// and content, Python's server makes two updates with the same metadata. Only the message with the error states the code itself.
+//
+// Source: google/adk/a2a/converters/event_converter.py of google-adk 2.13.
+func ErrorMessage(message strictjson.Value) strictjson.Value {
+	if own := message.Get("metadata"); own.First(ADKErrors...).Exists() && !own.First(ADKAuthors...).Exists() {
+		return message
+	}
+	return strictjson.Value{}
+}
+
+func firstExisting(values ...strictjson.Value) strictjson.Value {
+	for _, v := range values {
+		if v.Exists() {
+			return v
+		}
+	}
+	return strictjson.Value{}
+}
+
+// ErrorTexts remembers the texts of remote agents' errors. Servers repeat such a text as the answer, without a sign of the error.
+type ErrorTexts struct{ SharedSet }
+
+// AddAnswer remembers the errors in an answer.
+func (t *ErrorTexts) AddAnswer(r *RemoteAnswer) {
+	for _, parts := range r.errors {
+		t.AddParts(parts)
+	}
+}
+
+// AddParts remembers the texts of parts, and all of them as one.
+func (t *ErrorTexts) AddParts(parts strictjson.Value) {
+	var all []byte
+	for part := range parts.Elements() {
+		text := part.Get("text")
+		t.add(text.Text())
+		all = text.AppendText(all)
+	}
+	t.add(all)
+}
+
+func (t *ErrorTexts) add(text []byte) {
+	if id := textID(text); id != "" {
+		t.Add(id)
+	}
+}
+
+// MayContainText reports whether a text is, or may be, that of an error.
+func (t *ErrorTexts) MayContainText(text strictjson.Value) bool {
+	if t.IsEmpty() {
+		return false
+	}
+	id := textID(text.Text())
+	return id != "" && t.MayContain(id)
+}
+
+// textID returns a hash of a text without white space, which some servers trim, or "" if nothing is left.
+func textID(text []byte) string {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	empty := true
+	for word := range bytes.FieldsSeq(text) {
+		_, _ = h.Write(word) // never fails
+		empty = false
+	}
+	if empty {
+		return ""
+	}
+	return strconv.FormatUint(h.Sum64(), 16)
+}
