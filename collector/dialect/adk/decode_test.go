@@ -340,7 +340,7 @@ func TestCallsAndActions(t *testing.T) {
 			[]string{`input_requested call="q" credential; input_requested call="q" confirmation; input_requested call="q" data; input_requested call="q" clarification; input_requested call="q" clarification; final`}},
 		{"questions with usage, alone and beside a call",
 			[]string{by(used + "," + parts(request("adk_request_input", `{}`))), by(used + "," + parts(request("adk_request_input", `{}`), call))},
-			[]string{`input_requested call="q" clarification`, `model_ended input=10 output=2; input_requested call="q" clarification; tool_started name="look" call="c1" {}`}},
+			[]string{`model_ended input=10 output=2; input_requested call="q" clarification`, `model_ended input=10 output=2; input_requested call="q" clarification; tool_started name="look" call="c1" {}`}},
 		{"an answer to a question", []string{by(parts(`{"functionResponse":{"id":"q","name":"adk_request_input","response":{"result":1}}}`))}, []string{`input_answered call="q"`}},
 		{"waiting for the user", []string{by(parts(strings.Replace(answer, `{}`, `{"error":"requires confirmation"}`, 1)) + `,"actions":{"requestedToolConfirmations":{"c1":{}},"requestedAuthConfigs":{"c2":{},"c3":null}}`)},
 			[]string{`tool_paused call="c1"; tool_paused call="c2"; tool_paused call="c3"; tool_ended name="look" call="c1" tool_error {"error":"requires confirmation"}`}},

@@ -248,7 +248,9 @@ func (f *frame) code() string {
 }
 
 // isModelResponse reports whether a whole frame ends a model response. Tool responses, the ADK's
-// own requests, and frames that repeat or continue a response do not.
+// own requests, and frames that repeat or continue a response do not. A model may call the tool that requests input. Its frame has data of the model.
+//
+// Source: google/adk/tools/_request_input_tool.py and flows/llm_flows/functions.py of google-adk 2.13.
 func (f *frame) isModelResponse(r *response) bool {
 	if f.lacksModel && !f.reportsFailure() {
 		return false
@@ -263,7 +265,7 @@ func (f *frame) isModelResponse(r *response) bool {
 		}
 	}
 	switch {
-	case requests > 0 && requests == len(f.parts):
+	case requests > 0 && requests == len(f.parts) && !f.hasModelData():
 		return false
 	case f.repeats(r), f.continues(r), f.completes():
 		return false
