@@ -61,6 +61,17 @@ invoke_workflow app ok 0-5
   invoke_workflow flow ok 1-3
     invoke_agent a ok 1-3
       chat m ok 2-3`},
+		{"the output of a workflow", proxied(), []*event.Batch{
+			says("a", streamRun("flow.a", ""), responds("m"), final, output),
+			says("flow", func(b *event.Batch) {
+				b.Place = &event.Place{Nodes: []event.Node{{Name: "flow", Kind: event.NodeWorkflow}}, Root: event.RootFirst}
+				b.Add(event.KindText)
+			}, final)}, `
+completed
+invoke_workflow app ok 0-3
+  invoke_workflow flow ok 0-2
+    invoke_agent a ok 0-1
+      chat m ok 0-1`},
 		{"of an agent that has given its answer", proxied(), []*event.Batch{
 			says("a", streamRun("-", ""), responds("m"), final), says("a", streamRun("-", ""), other), says("", fails)}, `
 failed, error_frame

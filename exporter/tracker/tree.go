@@ -160,7 +160,7 @@ func (op *Operation) correctKind(n *event.Node, b *event.Batch) {
 	switch {
 	case n.Kind == event.NodeFunction && !op.node.usedModel && !op.node.receivedControl && !b.Has(event.KindModelEnded):
 		op.Kind, op.Agent = InvokeNode, ""
-	case op.Kind != InvokeAgent && (n.Kind == event.NodeContainer || b.Has(event.KindModelStarted) || b.Has(event.KindModelEnded) || b.Has(event.KindText)):
+	case op.Kind != InvokeAgent && n.Kind != event.NodeWorkflow && (n.Kind == event.NodeContainer || b.Has(event.KindModelStarted) || b.Has(event.KindModelEnded) || b.Has(event.KindText)):
 		op.Kind, op.Agent = InvokeAgent, op.Name
 	}
 }

@@ -86,9 +86,13 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 		b.Agent = d.name(fr.author)
 		b.Branch = d.branchOf(b.Agent, b.Branch, fr)
 		path := fr.node.Get("path")
+		isOutput := fr.isWorkflowOutput()
+		if isOutput {
+			path = fr.author
+		}
 		b.Place = d.places.Of(wire.Speaker{
 			Author: b.Agent, Path: d.text(path, wire.MaxPath), Branch: cmp.Or(d.text(fr.branch, wire.MaxPath), b.Branch), Scope: d.name(fr.scope),
-			HasPath: path.Exists(), RunsNext: fr.hasAgentState() && fr.longRunning.Len() == 0, IsPaused: fr.isPauseRecord(), IsFunction: fr.isFunction(),
+			HasPath: path.Exists(), RunsNext: fr.hasAgentState() && fr.longRunning.Len() == 0, IsWorkflow: isOutput || fr.isPauseRecord(), IsFunction: fr.isFunction(),
 		})
 		if b.Output = fr.node.First("outputFor", "output_for").Len() > 0; b.Output {
 			d.places.AddOutput(d.text(path, wire.MaxPath))

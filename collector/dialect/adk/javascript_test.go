@@ -2,6 +2,7 @@ package adk
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -63,6 +64,21 @@ func TestJavaScriptPauses(t *testing.T) {
 		{at("a", waits), `place="/a"`},
 	} {
 		if got := headersOf(&event.Stream{}, c.frame)[0]; got != `1 event run="e-1" agent="a" `+c.want {
+			t.Errorf("%s decodes to %q, want %s", c.frame, got, c.want)
+		}
+	}
+}
+
+// TestJavaScriptOutputs checks that the author of an output without a path is a workflow.
+func TestJavaScriptOutputs(t *testing.T) {
+	for _, c := range []struct{ frame, want string }{
+		{by(parts(hi) + `,"output":"hi"`), `place="/a:workflow"`},
+		{by(parts(hi) + `,"output":"hi","nodeInfo":{"path":"w.a"}`), `place="/w:workflow/a:function"`},
+		{by(parts(hi) + `,"output":"hi",` + used), `agent="a"`},
+		{by(parts(hi) + `,"output":"hi","branch":"p.a"`), `/p:container/a[p.a]"`},
+		{by(raised + `,"output":"hi"`), `agent="a"`},
+	} {
+		if got := headersOf(&event.Stream{}, c.frame)[0]; !strings.HasSuffix(got, c.want) {
 			t.Errorf("%s decodes to %q, want %s", c.frame, got, c.want)
 		}
 	}

@@ -17,6 +17,14 @@ func (f *frame) isNodeOutput() bool {
 	return f.output.Exists() && !isTrue(f.node.First("messageAsOutput", "message_as_output")) && !f.hasModelData()
 }
 
+// isWorkflowOutput reports whether an event is the output of a JavaScript workflow without a graph. Its author is the workflow. Only this
+// output has no path; those of graphs are events of their nodes.
+//
+// Source: dist/esm/workflow/run_node_as_invocation.js of @google/adk 2.0.
+func (f *frame) isWorkflowOutput() bool {
+	return f.isNodeOutput() && !f.node.Exists() && !f.branch.Exists() && !f.hasError()
+}
+
 // showsStepOutput reports whether the content of an event is the output of a function within a JavaScript workflow,
 // which may be no more than the input of the next step. JavaScript's servers send each output as content too. They mark
 // only an output that a function passes on as that of the workflow.

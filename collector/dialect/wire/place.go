@@ -29,7 +29,7 @@ type Speaker struct {
 	RunsNext bool   // the event says which agent the author runs next (actions.agentState)
 
 	FinalsUnmarked bool // see event.Place
-	IsPaused       bool // the event only says that the node at Path waits
+	IsWorkflow     bool // the node at Path is a workflow, which has an output or waits
 
 	// IsFunction says that the author is not an agent. In Python, the author of a function's event is its
 	// workflow. In JavaScript, it is the function itself.
@@ -121,7 +121,7 @@ func (p *Places) newPlace(key Speaker) *event.Place {
 		}
 		w.addSpeaker(key.Author)
 	}
-	if key.IsPaused && end >= 0 && w.lastName() == key.Author {
+	if key.IsWorkflow && end >= 0 && w.lastName() == key.Author {
 		w.nodes[end].Kind = event.NodeWorkflow
 	}
 	if last := len(w.nodes) - 1; key.RunsNext && last >= 0 && w.nodes[last].Kind != event.NodeFunction {
