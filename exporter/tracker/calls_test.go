@@ -326,6 +326,8 @@ func TestTimingOfChats(t *testing.T) {
 		"after a whole frame of another branch":        {file(), []*event.Batch{says("a", branch("p.a"), text), says("b", branch("p.b"), responds("m"))}, tracker.TimingUnknown},
 		"after control was handed over":                {file(), []*event.Batch{says("a", handsOver("", "b")), says("b", branch("y"), responds("m"))}, tracker.TimingReported},
 		"after a whole frame of a stream that goes on": {tailed(), []*event.Batch{says("a", text), says("a", responds("m"))}, tracker.TimingObserved},
+		"of a container whose frame comes late":        {proxied(), []*event.Batch{says("b", streamRun("-", ""), responds("x")), says("a", streamRun("-", "p.a"), func(b *event.Batch) { b.OrderUnknown = true }, responds("m"))}, tracker.TimingUnknown},
+		"of a container":                               {proxied(), []*event.Batch{says("b", streamRun("-", ""), responds("x")), says("a", streamRun("-", "p.a"), responds("m"))}, tracker.TimingObserved},
 		"after one that may have been cut off":         {proxied(), []*event.Batch{says("a", begins("x")), says("a", response("2"), begins("m")), says("a", response("2"), responds("m"))}, tracker.TimingUnknown},
 		"whole, after one that may have been cut off":  {proxied(), []*event.Batch{says("a", begins("x")), says("a", response("2"), responds("m"))}, tracker.TimingUnknown},
 		"beside one that goes on":                      {proxied(), []*event.Batch{says("a", begins("x")), says("a", response("2"), begins("m")), says("a", partial, text), says("a", response("2"), responds("m"))}, tracker.TimingObserved},

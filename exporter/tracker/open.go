@@ -43,6 +43,7 @@ type openRun struct {
 	answersRequest     bool                       // it answers the run request of its stream
 	isAnnounced        bool                       // observers have been notified of its start
 	rootDecided        bool                       // the kind of the root operation is decided
+	orderUnknown       bool                       // event.Batch.OrderUnknown of the frame whose place is looked up
 	rootGuessed        bool                       // the protocol does not say what the root is: something may still run beside it
 	hasWork            bool                       // the run itself or a known speaker has begun an operation
 	rootIsFirst        bool                       // the root is the first agent directly below the run; the run itself has not spoken

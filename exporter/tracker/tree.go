@@ -56,6 +56,7 @@ func (r *openRun) operationAt(b *event.Batch) *Operation {
 	if len(nodes) == 0 {
 		return nil
 	}
+	r.orderUnknown = b.OrderUnknown
 	r.decideRoot(b.Place.Root, &nodes[0])
 	r.makeRootAgent(nodes)
 	if !r.repeatEndedParallel(b.Place) {
@@ -206,7 +207,7 @@ func (r *openRun) beginNode(key nodeKey, n *event.Node) *Operation {
 	r.linkTaskCall(op, n)
 	previous := r.nodes[key]
 	op.node = r.tracker.newNode(node{key: key, lane: n.Lane, cause: cause, isContainer: n.Kind == event.NodeContainer || n.Kind == event.NodeWorkflow})
-	op.node.delayUnknown = n.Run != "" && previous != nil && previous.failedFrame > 0 || parent.hasUnknownDelay(cause)
+	op.node.delayUnknown = n.Run != "" && previous != nil && previous.failedFrame > 0 || r.orderUnknown || parent.hasUnknownDelay(cause)
 	op.startUnknown = op.node.delayUnknown
 	put(&r.nodes, key, op)
 	put(&r.lastInLane, laneKey{op.runner(), n.Lane}, op)

@@ -111,6 +111,7 @@ func (d *decoder) repeatsError(t *task, m adkMetadata) bool {
 // reportLastFailure reports the failed model response or call that ended the task, unless an earlier update reported it. Some servers
 // report the exception of a tool only in the text of the status (google-adk 1.38, @google/adk 2.0).
 func (d *decoder) reportLastFailure(t *task, m adkMetadata, parts parts, b *event.Batch) {
+	b.OrderUnknown = len(t.speakers) > 0 && t.speakers[speaker{b.Agent, b.Branch}] == nil // @google/adk reports the error of any agent last
 	r, usage := t.response(b), wire.GeminiUsage(m.usage)
 	if d.repeatsError(t, m) || r.failure != event.NoFailure && (r.usage == usage || usage == (event.Usage{})) {
 		return

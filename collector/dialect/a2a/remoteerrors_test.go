@@ -4,7 +4,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/a2a"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
@@ -69,5 +73,26 @@ func TestRemoteErrorsOnOtherStreams(t *testing.T) {
 	snapshot := envelopes["1.0"]("", "task", `"id":"t","contextId":"c","status":{"state":"completed"},"artifacts":[{"artifactId":"a","parts":[`+secret+`]}]`)
 	if got := filterStreamOf(t, &event.Stream{Withheld: memory}, public, "data: "+snapshot+"\n\n")[0]; strings.Contains(got, "secret") {
 		t.Errorf("of a snapshot this leaves: %s", got)
+	}
+}
+
+// TestLateErrors checks that the error of an agent may be older than what other agents sent, because JavaScript's server reports it last.
+func TestLateErrors(t *testing.T) {
+	status := func(state, author, code string) string {
+		return "data: " + envelopes["0.3"]("status-update", "", ids+`,"status":{"state":"`+state+`","message":{"messageId":"m","role":"agent","parts":[`+hi+`]}},"metadata":{"adk_author":"`+author+`","adk_invocation_id":"e-1"`+code+`}`) + "\n\n"
+	}
+	for before, late := range map[string]bool{
+		"": false, status("working", "b", ""): true, status("working", "b", "") + status("working", "a", ""): false,
+	} {
+		stream := before + status("failed", "a", `,"adk_error_code":"SAFETY"`)
+		input := collector.Input{Reader: strings.NewReader(stream), ReceivedAt: func() time.Time { return time.Time{} }}
+		decoding := collector.New([]dialect.Dialect{a2a.Dialect{}}, collector.Settings{MaxFrame: 1 << 20, MaxJSONDepth: 128}, nil).Decode(&event.Stream{}, input, "a2a")
+		got := false
+		for b, err := decoding.Next(); err == nil; b, err = decoding.Next() {
+			got = b.OrderUnknown
+		}
+		if got != late {
+			t.Errorf("of %s, the order is unknown: %t, want %t", stream, got, late)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"strings"
+	"time"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -24,6 +25,7 @@ type decoder struct {
 	errorReported  bool // an event reported a failure, which an error frame may repeat
 	errors         errorEvents
 	lastBranches   map[string]string    // each agent's last branch
+	lastStray      time.Time            // of the last error that may be in any branch
 	transferTarget string               // target of the last transfer until it speaks
 	lastWholeID    uint64               // hash of the id of the last event that was not partial; 0 if it had none
 	remoteCalls    wire.Set[remoteCall] // calls of remote agents
@@ -99,6 +101,7 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 		}
 	}
 	b.Time = wire.Time(fr.timestamp)
+	d.noteOrder(fr, user, b)
 	b.Partial = isTrue(fr.partial)
 	b.Statements = fr.statements(b)
 	if b.Agent == d.transferTarget {
@@ -156,7 +159,7 @@ func (d *decoder) runID(v strictjson.Value) string {
 		d.run = dialect.Name(v.String())
 		clear(d.responses)
 		clear(d.lastBranches)
-		d.last = nil
+		d.last, d.lastStray = nil, time.Time{}
 		d.pending, d.transferTarget, d.errorReported, d.errors, d.lastWholeID = nil, "", false, nil, 0
 		d.pauses, d.remoteCalls, d.remoteErrors, d.workflows = wire.Pauses{}, wire.Set[remoteCall]{}, wire.ErrorTexts{}, wire.Set[string]{}
 	}

@@ -84,6 +84,30 @@ func TestJavaScriptOutputs(t *testing.T) {
 	}
 }
 
+// TestLateEvents checks that an event that is older than an error without a branch may have come late.
+func TestLateEvents(t *testing.T) {
+	const late, later = `"timestamp":1795825908.5,`, `"timestamp":1795825908.7,`
+	for _, c := range []struct {
+		failed, then string
+		late         bool
+	}{
+		{`"timestamp":1795825908.6,` + raised, late + parts(hi), true},
+		{`"timestamp":1795825908.6,` + raised, later + parts(hi), false},
+		{`"timestamp":1795825908.6,` + raised, parts(hi), false},
+		{`"timestamp":1795825908.6,"branch":"p.b",` + raised, late + parts(hi), false},
+		{`"timestamp":1795825908.6,"nodeInfo":{"path":"a@1"},` + raised, late + parts(hi), false},
+		{`"timestamp":1795825908.6,` + parts(hi), late + parts(hi), false},
+	} {
+		d := Dialect{}.New(&event.Stream{})
+		b := &event.Batch{Table: &table}
+		d.Decode(dialect.Frame{JSON: value(t, by(c.failed))}, &event.Batch{Table: &table})
+		d.Decode(dialect.Frame{JSON: value(t, by(`"branch":"p.a",`+c.then))}, b)
+		if b.OrderUnknown != c.late {
+			t.Errorf("after %s, the order of %s is unknown: %t, want %t", c.failed, c.then, b.OrderUnknown, c.late)
+		}
+	}
+}
+
 // TestErrorsWithoutBranch checks that an error without a branch gets the last branch of its agent.
 func TestErrorsWithoutBranch(t *testing.T) {
 	d := Dialect{}.New(&event.Stream{})

@@ -3,6 +3,7 @@ package adk
 import (
 	"strings"
 
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -124,3 +125,14 @@ func (f *frame) hasModelData() bool {
 //
 // Source: google/adk/a2a/agent/_remote_a2a_agent.py of google-adk 2.13.
 func (f *frame) isRelayed() bool { return f.remote.exists && !f.hasModelData() }
+
+// noteOrder reports that agents may have worked at the same time if an event is older than an error that may be in any branch: JavaScript's
+// parallel agent leaves out the branch of such an error, and the agents beside it go on.
+func (d *decoder) noteOrder(fr *frame, isUser bool, b *event.Batch) {
+	switch {
+	case !isUser && b.Branch == "" && fr.reportsFailure() && !fr.node.Exists():
+		d.lastStray = b.Time
+	case !b.Time.IsZero() && b.Time.Before(d.lastStray):
+		b.OrderUnknown = true
+	}
+}
