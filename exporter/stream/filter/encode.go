@@ -33,7 +33,7 @@ type encoder struct {
 }
 
 // runBoundaries are the kinds for which a frame passes even if all its content is withheld. Without them a
-// reader could not tell when a run ends.
+// reader could not tell when a run begins or ends.
 var runBoundaries = kindBit(event.KindRunStarted) | kindBit(event.KindRunEnded)
 
 // encode returns the part of a frame that the rule allows, or the reason why nothing may pass.
@@ -119,7 +119,8 @@ func (e *encoder) value(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 }
 
 // fallback appends the fallback of a value's rule for a value that may not pass, and reports whether there is one. State without
-// configured keys has no fallback. Null stays null: an empty object in its place would state a call that did not happen.
+// configured keys has no fallback. Null stays null: a fallback such as {} in place of a call that is null would state a call
+// that did not happen.
 func (e *encoder) fallback(dst []byte, v strictjson.Value, rule *event.Rule) ([]byte, bool) {
 	switch {
 	case rule.Fallback == "", (rule.State || rule.Patch) && len(e.stateKeys) == 0:
@@ -225,7 +226,7 @@ func (e *encoder) members(dst []byte, v strictjson.Value, rule *event.Rule) ([]b
 		return dst, false
 	}
 	kind, listed := e.textKinds[v]
-	if listed && !e.dryRun { // see Batch.TextKinds
+	if listed && !e.dryRun { // the output would not say what kind of text it is: see Batch.TextKinds
 		e.lostContent = true
 		return dst, false
 	}
@@ -237,7 +238,7 @@ func (e *encoder) members(dst []byte, v strictjson.Value, rule *event.Rule) ([]b
 		return e.object(dst, v, byName)
 	}
 	if e.hidesThoughts() || foreign && !e.dryRun {
-		// Without its marker, the thought would look like an answer.
+		// The output has no foreign marker. Without one, the thought would look like an answer.
 		e.lostContent = true
 		return dst, false
 	}

@@ -48,7 +48,7 @@ func (r *Relay) Append(dst []byte, b *event.Batch) []byte {
 		dst = append(dst, "id\n\n"...) // clears the client's last event id
 	}
 	r.lastHadID = len(out.ID) > 0
-	dst, _ = sse.AppendFrame(dst, out) // no error: the id is plain and the name comes from the table
+	dst, _ = sse.AppendFrame(dst, out) // no error: the id is plain, and the name is valid by hasValidName or from the table
 	return dst
 }
 

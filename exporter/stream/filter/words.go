@@ -42,7 +42,7 @@ type wordScan struct {
 // speaker describes the author of some words, according to the enclosing objects.
 type speaker struct {
 	hasAuthor         bool       // an author is named
-	hasExcludedAuthor bool       // the settings do not list one of the named authors
+	hasExcludedAuthor bool       // at least one of the named authors is not in the settings
 	isUser            bool       // the role is that of a user
 	textKind          event.Kind // the kind that text counts as
 }
