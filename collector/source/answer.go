@@ -9,7 +9,8 @@ import (
 
 // linger is how long a request continues after its client has closed the connection. The client may have
 // closed only its sending side and may still wait for the answer. Both cases look the same. linger is
-// short because an agent's own server sends such a client only the part of the answer that is ready.
+// short because a client without a proxy would not get more: as soon as it closes its sending side, the agent's
+// server sends what is ready of the answer, and nothing later.
 const linger = 100 * time.Millisecond
 
 // withLinger returns the request with a context that ends p.linger after the client has left.

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// errBlockTooLong means that a block of an unconfirmed stream exceeds the buffer. The block passes unless it
-// declares itself internal.
+// errBlockTooLong means that a block of an unconfirmed stream (see Proxy) exceeds the buffer. The block passes
+// unless it declares itself internal.
 var errBlockTooLong = errors.New("block over the limit")
 
 // blockEnd finds the blank line that ends a block, over several reads.

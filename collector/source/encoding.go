@@ -41,8 +41,8 @@ func isSupported(encoding string) bool {
 }
 
 // drainingReader reads a decoded stream for its observer. The bytes of frames that have been read only in
-// part are charged to the tap's budget. After a decoding error it reads the tap to its end, because
-// the run ends with the stream.
+// part are charged to the tap's budget. After a decoding error it discards the rest of the tap before it returns the
+// error: the observer ends the run then, and the run must not end before the stream.
 type drainingReader struct {
 	decoded  io.Reader
 	tap      *tap

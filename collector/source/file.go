@@ -1,5 +1,9 @@
 // Package source reads agents' streams: from recorded captures, through a reverse proxy in front of
-// the agent, and as a second subscriber (tail).
+// the agent, and as a second subscriber (tail). A collector.Collector observes each stream: it decodes
+// the frames and passes them on to its sinks.
+//
+// The proxy also relays each stream to its client, verbatim or through a Filter. Observation runs beside the
+// relay: it gets a copy of the bytes, or the frames that were decoded for the filter.
 package source
 
 import (

@@ -46,7 +46,7 @@ func Follow(ctx context.Context, c *collector.Collector, capture Capture, wait f
 			return followPipe(ctx, c, f, capture)
 		}
 		g := &growingFile{ctx: ctx, wait: wait, name: capture.Name, file: f, info: info}
-		err = c.Observe(openStream(capture), collector.Input{Reader: g, End: g.end}, capture.Dialect)
+		err = c.Observe(newOngoingStream(capture), collector.Input{Reader: g, End: g.end}, capture.Dialect)
 		f.Close()
 		if err != nil || ctx.Err() != nil {
 			return err
@@ -60,9 +60,9 @@ func Follow(ctx context.Context, c *collector.Collector, capture Capture, wait f
 	}
 }
 
-// openStream returns the stream of a capture that is still being written. Its nonce is random, since
+// newOngoingStream returns the stream of a capture that is still being written. Its nonce is random, since
 // the content cannot be hashed yet.
-func openStream(capture Capture) *event.Stream {
+func newOngoingStream(capture Capture) *event.Stream {
 	return &event.Stream{Source: capture.sourceName(), ConfiguredAgent: capture.Agent, Nonce: rand.Text()}
 }
 
@@ -155,7 +155,7 @@ func followPipe(ctx context.Context, c *collector.Collector, from io.Reader, cap
 		in.CloseWithError(err)
 	}()
 	defer context.AfterFunc(ctx, func() { in.Close() })()
-	return c.Observe(openStream(capture), collector.Input{Reader: out, End: func() event.End {
+	return c.Observe(newOngoingStream(capture), collector.Input{Reader: out, End: func() event.End {
 		if ctx.Err() != nil {
 			return event.EndShutdown
 		}

@@ -218,7 +218,7 @@ func (m *FrameMemory) allows(s *frameShare, n int) bool {
 	before := int(s.bytes.Load())
 	room := m.account.Remaining() - m.wantedBelow(level(n)) // smaller frames come first
 	for i := range tiers {
-		if more := inTier(i, n) - inTier(i, before); more > 0 {
+		if more := inTier(i, n) - inTier(i, before); more > 0 { // the tier needs room for more instead of n-before
 			room = min(room, m.limit(i)-m.used[i]+n-before-more)
 		}
 	}

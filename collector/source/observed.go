@@ -60,9 +60,9 @@ func (p *Proxy) prepareAnswer(resp *http.Response) error {
 	return nil
 }
 
-// copyStream puts a tap into the path of a stream that passes unchanged, and starts to observe the copy. If
-// the proxy filters, the stream is unconfirmed: it also gets a filter, which waits until a dialect recognizes
-// the stream.
+// copyStream puts a tap into the path of a stream, and starts to observe the copy. It is called for all streams of
+// a proxy without a filter, and for the unconfirmed streams of a proxy with one. The latter also get a filter,
+// which withholds only internal blocks until a dialect recognizes the stream.
 func (p *Proxy) copyStream(resp *http.Response, body *observedBody, s *event.Stream, names []string, encoding string, x *exchange) {
 	body.tap = newTap(p.settings.QueueLimit, p.settings.ObserveBudget, p.now, p.countUnobserved)
 	body.tap.slot.all = p.settings.ObserverSlots
@@ -133,8 +133,8 @@ func (p *Proxy) describeStream(x *exchange) (*event.Stream, []string) {
 	if x == nil {
 		return s, []string{p.settings.Dialect}
 	}
-	if s.OpenedAt = x.opened; !x.continues {
-		s.SingleRun, s.ParentSpan = true, x.parent // a stream that continues for hours is not part of one request's trace
+	if s.OpenedAt = x.opened; !x.continues { // a stream that continues for hours is not part of one request's trace
+		s.SingleRun, s.ParentSpan = true, x.parent
 		if x.span != nil {
 			s.RunFailed = x.span.setRunFailure
 		}
@@ -151,7 +151,7 @@ func (p *Proxy) describeStream(x *exchange) (*event.Stream, []string) {
 	switch {
 	case (x.shared || x.unconfirmed || len(names) > 1) && identity.RequestDialect != "": // the request body names the dialect, the path does not
 		x.unconfirmed, names = false, []string{identity.RequestDialect}
-	case x.unconfirmed, x.shared && len(names) > 1: // any dialect
+	case x.unconfirmed, x.shared && len(names) > 1: // the configured dialect, or else any
 		names = []string{p.settings.Dialect}
 	}
 	if !x.unconfirmed && len(names) == 1 {

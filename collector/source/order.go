@@ -12,19 +12,20 @@ import (
 // order ensures that streams that share a run are observed in the order in which they were received. This
 // matters because a client gets each frame before the frame is observed, and may then send a request that
 // depends on it. A listening stream is one that joins the run of another request
-// (event.Identity.JoinedRun). The rules are:
-//   - When a listening stream opens, or a stream that answers a run's question, everything received earlier
+// (event.Identity.JoinedRun). A session stream is one that brings all runs of a session, which other requests begin
+// (event.Identity.JoinedSession). The rules are:
+//   - When a listening stream opens, or a stream whose request answers a run's question, everything received earlier
 //     is observed first. If a stream ends later, its end is observed after the open.
 //   - When any stream closes, the frames that listening streams received earlier are observed first. The
 //     frames that they receive later are observed after the close.
 //   - When a listening stream closes, the previous rule applies to the frames of all streams.
-//   - When any other stream of a session opens, everything that earlier streams of the session have received is
-//     observed first, because the client may have waited for it. If the request of an earlier stream names no
-//     session, its answer may name any, so it counts too. At most maxEarlier streams with the session, and as
+//   - When any other stream opens whose request names a session, everything that earlier streams of the session have
+//     received is observed first, because the client may have waited for it. If the request of an earlier stream names
+//     no session, its answer may name any, so it counts too. At most maxEarlier streams with the session, and as
 //     many without one, count.
-//   - The frames that a session's stream receives while a request of the session has no answer yet are
+//   - The frames that a session stream receives while another request of the session has no answer yet are
 //     observed after the first frame of the answer, because they may be of the run that the request begins.
-//     For each request, this applies to at most maxHeld streams.
+//     For each request, this applies to at most maxHeld session streams.
 //
 // Only observation waits, never the relay. It waits only for the observation of earlier data, so streams
 // cannot wait for each other in a cycle. It waits for the first frames of other requests for at most
@@ -33,8 +34,8 @@ type order struct {
 	mu             sync.Mutex
 	streams        map[orderedQueue]struct{} // streams that are being observed
 	listening      map[orderedQueue]struct{} // the listening ones among them
-	sessionStreams map[orderedQueue]struct{} // those among them that bring the runs of a session
-	bySession      map[string][]orderedQueue // the streams in order of their start, by the session that their request names, or ""
+	sessionStreams map[orderedQueue]struct{} // the session streams among them
+	bySession      map[string][]orderedQueue // all of them in order of their start, by the session that their request names, or ""
 	pending        map[*firstFrame]struct{}  // of the requests that may begin a run
 }
 
@@ -50,12 +51,15 @@ type firstFrame struct {
 	done chan struct{} // closed once the frame has been observed, or when there will be none
 	once sync.Once     // for closing done
 
-	session     string                           // that the request has named, or ""
-	heldStreams map[orderedQueue]<-chan struct{} // streams of the session that wait for the frame, with what fence returned
-	waitEnded   chan struct{}                    // closed once these streams need not wait any longer; nil if there are none
+	session string // that the request has named, or ""
+
+	// heldStreams maps each session stream that waits for the frame to a channel that is closed once everything that
+	// the stream received before is observed, or to nil if it was observed already.
+	heldStreams map[orderedQueue]<-chan struct{}
+	waitEnded   chan struct{} // closed once these streams need not wait any longer; nil if there are none
 }
 
-// maxHeld limits the streams of a session that wait for one request.
+// maxHeld limits the session streams that wait for one request.
 const maxHeld = 16
 
 // maxEarlier limits the earlier streams of a session that a stream waits for.
@@ -73,8 +77,8 @@ type orderedQueue interface {
 	release()
 }
 
-// maxRequestWait is how long a listening stream, or one that brings the runs of a session, waits for the first
-// frames of the answers to requests. An agent may send a listener its first frame before it answers the request
+// maxRequestWait is how long a listening stream or a session stream waits for the first frames of the answers to
+// requests. An agent may send a listener its first frame before it answers the request
 // that began the run: A2A agents notify subscribers of a task before they answer.
 const maxRequestWait = time.Second
 
@@ -94,7 +98,7 @@ func (o *order) expect(session string) *firstFrame {
 	return first
 }
 
-// hold makes a stream wait for the first frame if both have the same session. All such streams stop waiting
+// hold makes a session stream wait for the first frame if both have the same session. All such streams stop waiting
 // maxRequestWait after the first of them has begun to.
 func (f *firstFrame) hold(q orderedQueue) {
 	if f.session == "" || q.state().session != f.session || len(f.heldStreams) == maxHeld {
@@ -218,7 +222,7 @@ type orderState struct {
 	openObserved, closeObserved chan struct{} // closed once the open and the close have been observed
 	firstFrame                  *firstFrame   // closed once the first element has been observed
 	session                     string        // that the request has named, or ""
-	joinsSession                bool          // the stream brings the runs of the session
+	joinsSession                bool          // the stream is a session stream
 
 	// The lock of the stream's queue guards these fields.
 	awaited   []<-chan struct{} // the observer waits for these channels before it observes the close

@@ -80,13 +80,13 @@ func (paths interpretations) match(glob string) bool {
 const literalMark = "\x00"
 
 // interpret returns a path without fragment, parameters and white space at the end of segments, and with
-// one spelling of slashes and dots. It keeps the spellings in the set literal as they are, and also returns all
-// ambiguous spellings that it found.
+// one spelling of slashes and dots. It takes the spellings in the set literal literally: see literalMark. It also
+// returns all ambiguous spellings that it found.
 func interpret(raw string, literal ambiguity) (canonical string, found ambiguity) {
 	plain, found := decodePath(raw, literal)
 	segments := strings.Split(strings.ReplaceAll(plain, `\`, "/"), "/")
 	end := len(segments)
-	for i, s := range segments { // also after a number sign, which some servers do not take for a fragment
+	for i, s := range segments { // even after a number sign: some servers take it literally, so later spellings count too
 		s, _, isCut := strings.Cut(s, "#")
 		if isCut {
 			found |= fragment

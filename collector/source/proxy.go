@@ -215,7 +215,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.exchange = p.begin(r, &exchange{route: found, body: body, parent: p.callerOf(r)})
 	}
 	defer p.finish(f.exchange)
-	r = withForwarded(r, f) // only now: the span keeps its context, which must not keep the request
+	r = withForwarded(r, f) // after startSpan: the span keeps the context it was given, which must not keep f in memory
 	if r.Body != http.NoBody {
 		r.Body = body
 	}
@@ -246,7 +246,7 @@ func (p *Proxy) begin(r *http.Request, x *exchange) *exchange {
 	x.opened, x.length = p.now(), r.ContentLength
 	x.body.copy.limit, x.body.copy.memory = p.settings.BodyLimit, p.settings.RequestBudget
 	if x.span != nil {
-		x.opened = x.span.started // a common start: the run's span cannot end after the request's span
+		x.opened = x.span.started // both spans compute their ends from their starts, so the run's cannot end after the request's
 	}
 	if x.span != nil && p.settings.OnSession != nil {
 		x.body.onComplete = func() { p.active.Go(func() { p.reportSession(x) }) }

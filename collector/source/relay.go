@@ -203,8 +203,8 @@ func (r *filteredBody) step() {
 		r.finish(err)
 	case r.block != nil && b.Table == nil:
 		block := r.block.take(decoding.Offset())
-		tooLarge := b.Rejected == event.ReasonTooLarge && blockDeclaresInternal(block)
-		if r.block.dropping = tooLarge; !tooLarge && !declaresInternal(b) && !r.decoding.MustWithhold() {
+		isLongInternal := b.Rejected == event.ReasonTooLarge && blockDeclaresInternal(block)
+		if r.block.dropping = isLongInternal; !isLongInternal && !declaresInternal(b) && !r.decoding.MustWithhold() {
 			r.out = append(r.out, block...)
 		}
 	default:
@@ -327,7 +327,8 @@ func (r *filteredBody) finish(err error) {
 		r.stop(err)
 		return
 	}
-	r.inLongBlock, r.dropLongBlock, r.longEnd = true, internal, blockEnd{afterCR: true}
+	r.inLongBlock, r.dropLongBlock = true, internal
+	r.longEnd = blockEnd{afterCR: true} // an LF that kept begins with belongs to the end of the previous block
 	r.longEnd.find(kept)
 }
 

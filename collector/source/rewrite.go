@@ -7,7 +7,7 @@ import (
 )
 
 // rewrite prepares the request to the agent. It changes only the forwarding headers, the trace context and,
-// if the answer is filtered, the headers that would make the answer unreadable.
+// if the proxy may change or withhold the answer, the headers that would make the answer unreadable.
 func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 	r.SetURL(p.settings.Upstream)
 	if p.settings.Upstream.Scheme != "https" { // behind TLS, a server knows itself by the name in its certificate

@@ -67,7 +67,7 @@ type Tail struct {
 // NewTail returns a tail. It connects when Run is called.
 func NewTail(s TailSettings, c *collector.Collector, counters TailCounters, logger *slog.Logger, now func() time.Time) *Tail {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.DisableCompression = true // gzipStream does not delay events
+	transport.DisableCompression = true // subscribe asks for gzip itself: unlike the transport, gzipStream does not delay events
 	transport.ResponseHeaderTimeout, transport.MaxResponseHeaderBytes = headerTimeout, maxAnswerHeader
 	transport.DialContext = (&net.Dialer{Timeout: headerTimeout, KeepAliveConfig: keepAlive}).DialContext
 	t := &Tail{
