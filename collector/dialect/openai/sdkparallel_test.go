@@ -151,10 +151,10 @@ func TestParallelAuthors(t *testing.T) {
 		{begins("a"), begins("b"), messageItem("a", "i"), secret(deltaOf(2, "j"))},
 		{begins("a"), deltaOf(2, "i"), begins("b"), secret(deltaOf(2, "j"))},
 		{begins("b"), deltaOf(2, "i"), begins("a"), strings.Replace(deltaOf(3, "i"), `"delta":"i"`, `"delta":"secret"`, 1)},
-		{begins("a"), callItem("a", "c", "ask"), callItem("a", "d", "w"), begins("b"), outputItem("a", "d"), createdOf("r"), secret(deltaOf(1, "j"))},
-		{begins("a"), createdOf("r"), completedOf(1, "r", ""), begins("b"), begins("a"), createdOf("s"), secret(deltaOf(1, "j"))},
-		{called, ofModel(createdJS("s")), ofModel(delta)},
-		{agentA, ofModel(created), ofModel(strings.Replace(ended, "secret", "", 1)), ofModel(createdJS("s")), ofModel(delta)},
+		{begins("a"), callItem("a", "c", "ask"), callItem("a", "d", "w"), begins("b"), outputItem("a", "d"), createdOf("r"), secret(messageOf(1, "added", "j")), secret(deltaOf(2, "j"))},
+		{begins("a"), createdOf("r"), completedOf(1, "r", ""), begins("b"), begins("a"), createdOf("s"), secret(messageOf(1, "added", "j")), secret(deltaOf(2, "j"))},
+		{called, ofModel(createdJS("s")), ofModel(added), ofModel(delta)},
+		{agentA, ofModel(created), ofModel(strings.Replace(ended, "secret", "", 1)), ofModel(createdJS("s")), ofModel(added), ofModel(delta)},
 	} {
 		checkStaysIn(t, []filter.Settings{onlyA, {Policy: event.PolicyClient, Authors: []string{"A"}}}, sent...)
 	}
