@@ -39,8 +39,5 @@ func (d *decoder) checkInterface(is traits, v strictjson.Value, found *findings)
 // before it returns the message to which the element belongs, so a message that was not shown may still turn out to be internal.
 func (d *decoder) mayBeOfInternal(element strictjson.Value) bool {
 	message := element.Get("metadata").Get("message_id")
-	if message.Kind() == strictjson.String {
-		return !d.shown.contains(message)
-	}
-	return len(d.working) > 0
+	return message.Kind() == strictjson.String && !d.shown.contains(message)
 }
