@@ -190,6 +190,12 @@ func TestInterfaces(t *testing.T) {
 	begun, _ := tasksOf("t1", "internal_x", "")
 	checkStaysIn(t, []filter.Settings{client, public}, sent{"custom", ofMessage}, hidden, state(ofMessage))
 	checkStaysIn(t, []filter.Settings{client, public}, begun[0], sent{"custom", ui("u1", "secret", `"name":null`)})
+	for _, ofHidden := range []sent{
+		{"updates", `{"a":{"notes":[{"text":"secret","message_id":"m1"}]}}`}, {"custom|b:1", `{"progress":"secret","messageId":"m1"}`},
+		inTuple(`{"type":"ai","id":"m9","content":"secret","parentMessageId":"m1"}`, ""),
+	} {
+		checkStaysIn(t, []filter.Settings{client, public}, hidden, ofHidden)
+	}
 	returned := sent{"updates", `{"a":{"ui":` + shown + `,"messages":[` + answer + `]}}`}
 	if out := leaving(client, sent{"custom", shown}, returned, sent{"custom", shown}); strings.Count(out, "shown") != 2 {
 		t.Errorf("an element that came before its message does not leave with it and after it: %s", out)

@@ -230,6 +230,15 @@ func TestRemovals(t *testing.T) {
 			t.Errorf("%s: beside a removal this leaves:\n%s", reader.Policy, out)
 		}
 	}
+	const returned = `{"messages":[` + removal + `,{"type":"ai","id":"m2","content":"answer"}]}`
+	for _, one := range []sent{
+		{"tasks", `{"id":"t2","name":"a","result":` + returned + `,"error":null,"interrupts":[]}`},
+		ofEvents("on_chain_end", "a", `{"output":`+returned+`}`, `,"run_id":"r1","parent_ids":["r0"]`),
+	} {
+		if out := leaving(client, internal, one, sent{"values", `{"messages":[{"type":"ai","id":"m2","content":"answer"}]}`}); !strings.Contains(out, "answer") {
+			t.Errorf("after %v the answer does not leave: %s", one, out)
+		}
+	}
 	checkStaysIn(t, []filter.Settings{client, public}, answered(`{"type":"remove","id":"m1","content":"secret"}`)...)
 	checkStaysIn(t, []filter.Settings{client, public}, answered(`{"type":"remove","id":"m1","content":"","name":"internal:x"},`+said(""))...)
 }

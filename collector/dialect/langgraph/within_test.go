@@ -69,6 +69,12 @@ func TestTasksOfCalls(t *testing.T) {
 	}
 }
 
+// TestTaskWithState checks that a task is not known to execute the shown calls of the state that it gets, unless its node executes tools.
+func TestTaskWithState(t *testing.T) {
+	got, work := formsOf(callV)[3], sent{"values|a:U8", `{"messages":[` + wholeX + `]}`}
+	checkStaysIn(t, []filter.Settings{client, public}, bothAsked[0], bothAsked[1], task("U8", "a", got), work)
+}
+
 // TestUndecidedGraphs runs graphs while a withheld call and another are open. No frame says which call a task executes.
 func TestUndecidedGraphs(t *testing.T) {
 	ended := fromServer(strings.Replace(resultX, "secret", "", 1), "tools")
@@ -116,6 +122,8 @@ func TestWorkBesideInternalAgent(t *testing.T) {
 		}
 		checkStaysIn(t, []filter.Settings{client, public}, append(asked[:len(asked):len(asked)], sent{"values|tools:U1|tools:U2", `{"messages":[` + wholeX + `]}`})...)
 	}
+	labeled := `{"type":"ai","id":"mX","name":"internal:x","content":"","tool_calls":[` + callX + `]}` // only the call's own work is internal
+	checkStaysIn(t, []filter.Settings{client, public}, sent{"updates|tools:U1", `{"model":{"messages":[` + labeled + `]}}`}, sent{"values|tools:U1|tools:U2", `{"messages":[` + wholeX + `]}`})
 	for _, asked := range [][]sent{
 		{tuple, {"values", `{"messages":[` + called + `]}`}},                                    // the run's own graph has the call too
 		{{"messages|internal_x:1", strings.ReplaceAll(tuple.data, "tools:U1", "internal_x:1")}}, // the graph around it may execute the call
