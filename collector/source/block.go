@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"errors"
 	"io"
 )
@@ -31,6 +32,12 @@ func (b *blockEnd) find(p []byte) int {
 		}
 	}
 	return -1
+}
+
+// isWhole reports whether a block has the blank line that ends it. The LF of its last CRLF may be missing.
+func isWhole(block []byte) bool {
+	end := (&blockEnd{inLine: true}).find(block)
+	return end >= 0 && len(bytes.TrimPrefix(block[end:], []byte("\n"))) == 0
 }
 
 // blockBuffer is a reader of an unconfirmed stream. It keeps the current block until the block has been filtered.

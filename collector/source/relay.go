@@ -204,7 +204,7 @@ func (r *filteredBody) step() {
 	case r.block != nil && b.Table == nil:
 		block := r.block.take(decoding.Offset())
 		isLongInternal := b.Rejected == event.ReasonTooLarge && blockDeclaresInternal(block)
-		if r.block.dropping = isLongInternal; !isLongInternal && !declaresInternal(b) && !r.decoding.MustWithhold() {
+		if r.block.dropping = isLongInternal && !isWhole(block); !isLongInternal && !declaresInternal(b) && !r.decoding.MustWithhold() {
 			r.out = append(r.out, block...)
 		}
 	default:

@@ -91,6 +91,8 @@ func TestRelayed(t *testing.T) {
 		{"open, too large, CRLF", long + "\r\n\r\n" + no + yes, true, long + "\r\n\r" + yes}, // the block ends although its LF was relayed with the previous frame
 		{"open, too large, CR", long + "\r\r" + no + yes, true, long + "\r\r" + yes},
 		{"open, endless line", long, true, long},
+		{"open, too large by few bytes, internal", "event: internal:x\n" + long[:relayLimit-19] + "\n\ndata: 1\n\n" + yes, true, "data: 1\n\n" + yes},
+		{"open, too large, internal", "event: internal:x\n" + long + "\n\ndata: 1\n\n" + yes, true, "data: 1\n\n" + yes},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for _, body := range []io.Reader{
