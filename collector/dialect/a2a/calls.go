@@ -41,6 +41,7 @@ func (r *contentReader) addCalls(list, object strictjson.Value, isInside bool) {
 		case !kind.Is("function_response"):
 			continue
 		}
+		r.addPayload(call)
 		if r.isSnapshot {
 			if as = wire.CallAround; isMarked {
 				as = wire.CallRepeated

@@ -90,7 +90,8 @@ func TestCallsOfWithheldEvents(t *testing.T) {
 		"a piece in an artifact":              {[][3]string{start(markedEvent), artifactOf(pieceOf(`"id":"p",`), `,"metadata":{"adk_author":"a","adk_partial":true}`)}, false},
 		"a piece of another agent's call":     {[][3]string{start(markedEvent), piece("b", `"id":"p",`)}, true},
 		"a piece of a call that left":         {[][3]string{start(`,"metadata":{"adk_author":"a"}`), piece("a", `"id":"p",`)}, true},
-		"a piece after the call":              {[][3]string{start(markedEvent), marked, piece("a", `"id":"p",`)}, true},
+		"a piece after the call":              {[][3]string{start(markedEvent), marked, piece("a", `"id":"p",`)}, false},
+		"a piece of the next call":            {[][3]string{start(markedEvent), replaced(replaced(start(`,"metadata":{"adk_author":"a"}`), `"c","name"`, `"d","name"`), `"messageId":"o"`, `"messageId":"l"`), piece("a", `"id":"p",`)}, true},
 		"another response":                    {[][3]string{marked, stateOf("working", "n", otherCall, ""), stateOf("working", "o", strings.ReplaceAll(respondedTo("d"), "pay", "look"), "")}, true},
 		"beside a marked message of one":      {[][3]string{taskOf(`,"history":[{"messageId":"h","role":"agent","parts":[` + strings.ReplaceAll(hiddenCall, `"c"`, `"e"`) + `]},{"messageId":"i","role":"agent","parts":[` + plainCall + `]}]`), stateOf("working", "n", respondedTo("c"), "")}, true},
 		"the call of an internal response":    {[][3]string{stateOf("working", "m", plainCall, ""), stateOf("working", "n", respondedTo("c"), markedEvent), stateOf("working", "o", confirmation, "")}, true},
@@ -132,6 +133,12 @@ func TestCallsOfOtherStreams(t *testing.T) {
 	}
 }
 
+// replaced replaces a text in an update.
+func replaced(update [3]string, from, to string) [3]string {
+	update[2] = strings.ReplaceAll(update[2], from, to)
+	return update
+}
+
 // TestErrorsOfWithheldCalls fails a task while an internal call has no response. The error may quote the arguments of the call.
 func TestErrorsOfWithheldCalls(t *testing.T) {
 	marked, text := stateOf("working", "m", plainCall, markedEvent), `{"kind":"text","text":"CANARY"}`
@@ -147,7 +154,12 @@ func TestErrorsOfWithheldCalls(t *testing.T) {
 		"the event's content":      {[][3]string{marked, ofEvent, ofEvent}, false},
 		"of a marked part":         {[][3]string{stateOf("working", "m", hiddenCall, ""), failed}, false},
 		"after a pending response": {[][3]string{marked, stateOf("working", "r", strings.Replace(respondedTo("c"), `"r":"CANARY"`, `"status":"pending"`, 1), ""), failed}, false},
-		"after the response":       {[][3]string{marked, stateOf("working", "r", respondedTo("c"), ""), failed}, true},
+		"after the response":       {[][3]string{marked, stateOf("working", "r", respondedTo("c"), ""), failed}, false},
+		"the end again":            {[][3]string{marked, failed, failed}, false},
+		"of the result":            {[][3]string{replaced(marked, "CANARY", "1"), stateOf("working", "r", respondedTo("c"), ""), failed}, false},
+		"of an internal error":     {[][3]string{stateOf("working", "k", text, `,"metadata":{"adk_author":"a","adk_error_code":"ValueError","adk_custom_metadata":{"kind":"internal:x"}}`), replaced(failed, `"CANARY"`, `"w: CANARY"`)}, false},
+		"a result of another call": {[][3]string{marked, replaced(stateOf("working", "r", respondedTo("d"), ""), `"r":`, `"error":`)}, false},
+		"after another response":   {[][3]string{replaced(marked, "CANARY", "1"), stateOf("working", "r", strings.ReplaceAll(respondedTo("c"), "CANARY", "other"), ""), failed}, true},
 		"of a visible call":        {[][3]string{stateOf("working", "m", otherCall, ""), failed}, true},
 		"no error":                 {[][3]string{marked, stateOf("completed", "n", text, "")}, true},
 	} {

@@ -18,6 +18,7 @@ type decoder struct {
 	places   wire.Places
 	withheld withheldIDs
 	calls    wire.WithheldCalls
+	texts    wire.WithheldTexts
 	request  strictjson.Value // id of the JSON-RPC request that the current frame answers
 	answer   bool             // the stream is the answer to one request
 	joined   bool             // the request subscribed to a task

@@ -55,6 +55,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	w, snapshot := &d.withheld, u.shape == shapeTask
 	if b.Rejected != "" {
 		d.calls.Miss(f)
+		d.texts.Miss(f)
 	}
 	if f.JSON.Kind() != strictjson.Object {
 		w.unread = w.unread || f.MayContainObject()
@@ -62,18 +63,19 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	if !f.JSON.Exists() {
 		return
 	}
-	b.PublicForm = d.calls.MayBeOpen() && (b.Has(event.KindError) || d.afterError) // an error may quote the arguments of an open call
 	w.shared.SetScopes(b.Run)
 	d.calls.SetScope(b.Run)
 	b.Internal = b.Internal || u.internalBeside || snapshot && w.overflowed
 	piece := wire.MayBeTrue(u.body.Get("append"))
 	withheld := !u.body.Exists() || u.internalBeside || wire.IsFiltered(b, prefilter)
 	content := contentReader{d: d, anyMember: !u.body.Exists(), findMarks: withheld, isSnapshot: snapshot, ids: d.contentIDs[:0], calls: d.named[:0]}
+	content.isError = isError(u) || d.afterError || b.Has(event.KindError)
 	adk := u.adkMetadata()
-	content.isPartial, content.place = adk.partial, adk.author.String()+"\x00"+adk.branch.String()
+	content.isPartial, content.place = adk.partial, wire.NewCallPlace(adk.author, adk.branch, strictjson.Value{})
 	content.read(f.JSON, false)
 	content.addEvents(u)
 	content.addADK(adk, b)
+	b.PublicForm = content.isError && d.mayQuote(content.texts, u) || d.texts.MayBeIn(content.failed...)
 	if cap(content.ids) <= maxScratch {
 		d.contentIDs = content.ids
 	}
@@ -84,6 +86,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	if withheld {
 		d.withholdContents(content.ids, f, u, piece)
 		d.calls.Check(content.calls, true)
+		d.addWithheldTexts(content, u, b)
 		return
 	}
 	for _, one := range content.ids {
@@ -99,6 +102,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	}
 	b.Internal = d.calls.Check(content.calls, b.Internal) || b.Internal
 	if b.Internal {
+		d.addWithheldTexts(content, u, b)
 		if !snapshot { // the rest of an artifact, and snapshots, may not name the event
 			d.withholdContents(content.ids, f, u, piece)
 		}
@@ -181,8 +185,12 @@ type contentReader struct {
 	encoded    bool // with anyMember: a string was found that may be an encoded object
 	ids        []contentID
 	calls      []wire.NamedCall
-	place      string // where an ADK agent's model responds
-	isPartial  bool   // an ADK agent says that the event is partial
+	isError    bool               // the frame states an error
+	texts      []strictjson.Value // of the parts of an error
+	payloads   []strictjson.Value // arguments and results of calls
+	failed     []strictjson.Value // those that are results with an error
+	place      wire.CallPlace     // where an ADK agent's model responds
+	isPartial  bool               // an ADK agent says that the event is partial
 }
 
 // read adds the ids and the calls in v. inInternal says that v is in an object that is marked internal. All invalid ids count as
@@ -193,6 +201,9 @@ func (r *contentReader) read(v strictjson.Value, inInternal bool) {
 	for name, value := range v.Members() {
 		if lenient.MatchesAny(name.Text(), partMembers) {
 			r.addCalls(value, v, inside)
+			if r.isError {
+				r.addTexts(value)
+			}
 		}
 		switch text := name.Text(); {
 		case lenient.MatchesAny(text, messageIDs):

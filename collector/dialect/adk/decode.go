@@ -54,7 +54,9 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		}
 	case fr.errorValue.Exists() && isErrorFrame(v):
 		b.Run, b.Type = d.run, typeError
-		b.PublicForm = d.withheld.mayQuote(fr.errorValue, fr.errorDetails.Get("error_message"))
+		if b.PublicForm = d.withheld.mayQuote(fr.errorValue, fr.errorDetails); wire.IsFiltered(b, prefilter) {
+			d.withheld.texts.Add(b, fr.errorValue, fr.errorDetails.Get("error_message"))
+		}
 		b.Time = wire.Time(fr.errorDetails.Get("timestamp"))
 		code := wire.MostSpecific(wire.Code(fr.errorDetails.Get("error_type")), wire.ErrorCode(fr.errorValue))
 		repeated, repeats := d.errors.repeatedBy(firstOf(fr.errorDetails.Get("error_message"), fr.errorValue))

@@ -3,7 +3,6 @@ package adk
 import (
 	"bytes"
 	"hash/maphash"
-	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
@@ -49,38 +48,6 @@ func callsAround(p *event.Place) (ids []string) {
 func (e errorEvents) repeatedBy(message strictjson.Value) (one errorEvent, repeats bool) {
 	one, repeats = e[maphash.Bytes(seed, message.Text())]
 	return one, repeats
-}
-
-// errorTexts are the messages of errors that were withheld: the first line of each, cut to maxErrorText bytes.
-type errorTexts [][]byte
-
-const (
-	maxErrorTexts = 256
-	maxErrorText  = 256
-	minErrorText  = 4 // a shorter text is in many others
-)
-
-func (e *errorTexts) add(message []byte) {
-	line, _, _ := bytes.Cut(bytes.TrimSpace(message), []byte("\n"))
-	line = line[:min(len(line), maxErrorText)]
-	if len(line) > 0 && len(*e) < maxErrorTexts && !slices.ContainsFunc(*e, func(known []byte) bool { return bytes.Equal(known, line) }) {
-		*e = append(*e, bytes.Clone(line))
-	}
-}
-
-// mayBeIn reports whether a message quotes one of the errors, or may quote one that is not remembered. Servers, and nodes around the one
-// that failed, put words around its error.
-func (e errorTexts) mayBeIn(message strictjson.Value) bool {
-	text := bytes.TrimSpace(message.Text())
-	if message.Kind() > strictjson.Null && message.Kind() != strictjson.String {
-		text = message.Raw()
-	}
-	return len(text) > 0 && (len(e) == maxErrorTexts || slices.ContainsFunc(e, func(withheld []byte) bool {
-		if len(withheld) < minErrorText {
-			return bytes.HasSuffix(text, withheld)
-		}
-		return bytes.Contains(text, withheld)
-	}))
 }
 
 func addErrorCode(failure event.Failure, code string, b *event.Batch) *event.Event {

@@ -22,8 +22,8 @@ const maxWithheldEvents = 256
 type withheld struct {
 	calls  wire.WithheldCalls
 	events *simplelru.LRU[uint64, struct{}] // hashes of IDs
-	errors errorTexts                       // of events
-	named  []wire.NamedCall                 // by the current frame; reused
+	texts  wire.WithheldTexts
+	named  []wire.NamedCall // by the current frame; reused
 }
 
 func newWithheld(s *event.Stream) withheld {
@@ -40,6 +40,7 @@ var prefilter = lenient.NewPrefilter(&table)
 // miss records a frame that cannot be read. Its event may go on in other frames, with the same ID.
 func (w *withheld) miss(f dialect.Frame) {
 	w.calls.Miss(f)
+	w.texts.Miss(f)
 	for _, id := range eventID.FindAllSubmatch(f.Data, maxWithheldEvents) {
 		w.events.Add(maphash.Bytes(seed, id[1]), struct{}{})
 	}
@@ -64,29 +65,22 @@ func (w *withheld) check(fr *frame, b *event.Batch) {
 	if (b.Internal || isFiltered) && len(fr.id.Text()) > 0 {
 		w.events.Add(id, struct{}{})
 	}
-	b.PublicForm = fr.hasError() && w.mayQuote(fr.errorMessage)
+	b.PublicForm = fr.hasError() && w.mayQuote(fr.errorMessage, fr.errorCode) || w.isInResultOf(fr)
 	if b.Internal || isFiltered {
-		w.errors.add(fr.errorMessage.Text())
+		w.addTexts(fr, b)
 	}
 	if cap(w.named) > maxReusedParts {
 		w.named = nil
 	}
 }
 
-// mayQuote reports whether an error may be of something withheld. An exception of a tool ends the run without a response of the
-// call, and its message often quotes the arguments.
-//
-// Source: google/adk/flows/llm_flows/functions.py and cli/api_server.py of google-adk 2.13.
-func (w *withheld) mayQuote(messages ...strictjson.Value) bool {
-	return w.calls.MayBeOpen() || slices.ContainsFunc(messages, w.errors.mayBeIn)
-}
-
 // appendCalls appends the calls that an event names, and those that may run its agent.
 func (f *frame) appendCalls(calls []wire.NamedCall, b *event.Batch) []wire.NamedCall {
 	pauses := f.pauses()
 	isWhole := !b.Partial && !slices.ContainsFunc(pauses[:], func(requests strictjson.Value) bool { return requests.Len() > 0 })
+	place := wire.NewCallPlace(f.author, f.branch, f.node.Get("path"))
 	for part := range f.partList.Elements() {
-		calls = appendPart(calls, part, isWhole, b)
+		calls = appendPart(calls, part, isWhole, place, b)
 	}
 	calls = wire.AppendActions(calls, f.actionsValue)
 	calls = wire.AppendPaused(calls, pauses[2:]...) // those of a remote agent
@@ -132,7 +126,7 @@ var calling = map[string]struct {
 
 // appendPart appends the calls in a part. An agent runs one piece of code after the other, and need not give it an ID. isWhole
 // says that a response is neither a piece nor pauses its call.
-func appendPart(calls []wire.NamedCall, part strictjson.Value, isWhole bool, b *event.Batch) []wire.NamedCall {
+func appendPart(calls []wire.NamedCall, part strictjson.Value, isWhole bool, place wire.CallPlace, b *event.Batch) []wire.NamedCall {
 	for name, value := range part.Members() {
 		member, is := calling[string(name.Text())]
 		if !is {
@@ -148,7 +142,7 @@ func appendPart(calls []wire.NamedCall, part strictjson.Value, isWhole bool, b *
 			calls = append(calls, wire.NamedCall{ID: dialect.Name(id.String()), Tool: "code " + placeKey(b), As: member.as})
 		}
 		isOnly := calls[n].ID != "" || member.tool == "" // several calls without an ID may be open
-		calls[n].IsPiece, calls[n].Continues, calls[n].Place = b.Partial, b.Partial || wire.IsCallPiece(value), placeKey(b)
+		calls[n].IsPiece, calls[n].Continues, calls[n].Place = b.Partial, b.Partial || wire.IsCallPiece(value), place
 		calls[n].Ends = member.as == wire.CallRepeated && isWhole && isOnly && !wire.IsPending(value.Get("response"))
 	}
 	if part.Get("name").Kind() == strictjson.String && part.Get("args").Exists() { // Rust

@@ -16,6 +16,8 @@ func TestErrorsOfWithheldCalls(t *testing.T) {
 	raised := by("a", `"errorCode":"ValueError","errorMessage":"secret"`)
 	ended := `{"error":"ValueError: secret","error_details":{"error_type":"ValueError","error_message":"secret"}}`
 	refused := by("a", `"finishReason":"SAFETY","errorMessage":"secret"`)
+	other := strings.ReplaceAll(ended, "secret", "no such user")
+	failed := by("a", content(`{"functionResponse":{"id":"d","name":"pay","response":{"error":"no secret"}}}`))
 	many := []string{}
 	for i := range 1024 {
 		many = append(many, by("a", internal+content(called(fmt.Sprintf("i%d", i), "secret"))))
@@ -25,7 +27,7 @@ func TestErrorsOfWithheldCalls(t *testing.T) {
 		many = append(many, by("a", content(responded(fmt.Sprintf("i%d", i)))))
 	}
 	manyErrors := []string{}
-	for i := range 256 {
+	for i := range 1025 {
 		manyErrors = append(manyErrors, by("a", fmt.Sprintf(`%s"errorCode":"X","errorMessage":"other%d"`, internal, i)))
 	}
 	for name, c := range map[string]struct {
@@ -52,12 +54,25 @@ func TestErrorsOfWithheldCalls(t *testing.T) {
 		"of a node around it":       {[]string{by("a", internal+`"errorCode":"X","errorMessage":"secret"`), by("b", `"errorCode":"X","errorMessage":"node a failed: secret (1)"`)}, false},
 		"a group of errors":         {[]string{by("a", internal+`"errorCode":"X","errorMessage":"secret\nat 1"`), `{"error":"ExceptionGroup: (1 sub-exception): ['secret\\nat 1']"}`}, false},
 		"an object":                 {[]string{by("a", internal+`"errorCode":"X","errorMessage":"secret"`), `{"error":{"code":1,"message":"no secret"}}`}, false},
-		"a short text with a class": {[]string{by("a", internal+`"errorCode":"X","errorMessage":"ret"`), `{"error":"ValueError: secret"}`}, false},
+		"a short text with a class": {[]string{by("a", internal+`"errorCode":"X","errorMessage":"ab"`), `{"error":"ValueError: ab"}`}, false},
 		"with a short text in it":   {[]string{by("a", internal+`"errorCode":"X","errorMessage":"sec"`), ended}, true},
 		"beyond the limit of texts": {append(manyErrors, ended), false},
 		"another error":             {[]string{by("a", internal+`"errorCode":"X","errorMessage":"other"`), ended}, true},
-		"after the response":        {[]string{hidden, by("a", content(responded("c"))), ended}, true},
-		"after a piece of the call": {[]string{by("a", `"partial":true,`+internal+content(called("p", "secret"))), hidden, by("a", content(responded("c"))), ended}, true},
+		"after the response":        {[]string{hidden, by("a", content(responded("c"))), other}, true},
+		"after a piece of the call": {[]string{by("a", `"partial":true,`+internal+content(called("p", "secret"))), hidden, by("a", content(responded("c"))), other}, true},
+		"of an unfinished call":     {[]string{by("a", `"partial":true,`+internal+content(called("p", "secret"))), other}, false},
+		"of the arguments":          {[]string{hidden, by("a", content(`{"functionResponse":{"id":"c","name":"pay","response":{"r":"ok"}}}`)), ended}, false},
+		"of the result":             {[]string{by("a", internal+content(called("c", "1"))), by("a", content(responded("c"))), ended}, false},
+		"of code's result":          {[]string{by("a", internal+content(`{"codeExecutionResult":{"outcome":"OUTCOME_FAILED","output":"secret"}}`)), ended}, false},
+		"the text of code":          {[]string{by("a", internal+content(`{"executableCode":{"code":"secret"}}`, `{"codeExecutionResult":{}}`)), ended}, false},
+		"a text as the code":        {[]string{by("a", internal+`"errorCode":"no secret"`), by("b", `"errorCode":"no secret"`)}, false},
+		"a code":                    {[]string{by("a", internal+`"errorCode":"SAFETY"`), by("b", `"errorCode":"SAFETY","errorMessage":"SAFETY"`)}, true},
+		"of an internal error":      {[]string{`{"error":"secret",` + strings.TrimSuffix(internal, ",") + `}`, ended}, false},
+		"in its details alone":      {[]string{by("a", internal+`"errorMessage":"secret"`), strings.Replace(ended, `"ValueError: secret"`, `"x"`, 1)}, false},
+		"a result of another call":  {[]string{visible, hidden, failed}, false},
+		"a result of other code":    {[]string{hidden, by("a", content(`{"text":"hi"}`, `{"codeExecutionResult":{"outcome":"OUTCOME_FAILED","output":"no secret"}}`))}, false},
+		"another failed result":     {[]string{visible, by("a", internal+content(called("c", "other"))), failed}, true},
+		"a result that is no error": {[]string{visible, hidden, strings.Replace(failed, `"error"`, `"r"`, 1)}, true},
 		"of a visible call":         {[]string{visible, raised, ended}, true},
 		"a code alone":              {[]string{hidden, by("a", `"finishReason":"STOP","errorMessage":"",`+content(`{"text":"hi"}`))}, true},
 	} {

@@ -1,19 +1,103 @@
 package wire
 
-import "github.com/delegraph/delegraph/collector/strictjson"
+import (
+	"hash/maphash"
+	"maps"
+
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
 
 // IsCallPiece reports whether a call of an ADK agent's model is only a piece, whose arguments are not complete. Only the first piece has
 // the name. Python's servers before 2.0, and JavaScript's, give each piece a new ID. The whole call follows.
 //
 // Source: google/adk/utils/streaming_utils.py of google-adk 1.38.
 func IsCallPiece(call strictjson.Value) bool {
-	return len(call.Get("name").Text()) == 0 || call.First("partialArgs", "partial_args").Exists() || MayBeTrue(call.First("willContinue", "will_continue"))
+	return !hasName(call) || call.First("partialArgs", "partial_args").Exists() || MayBeTrue(call.First("willContinue", "will_continue"))
 }
 
 // CallRoleOf returns the role of a call of an ADK agent's model.
 func CallRoleOf(call strictjson.Value) CallRole {
-	if len(call.Get("name").Text()) == 0 {
-		return CallContinues
+	if hasName(call) {
+		return CallBegins
 	}
-	return CallBegins
+	return CallContinues
+}
+
+func hasName(call strictjson.Value) bool { return len(lenient.Text(call.Get("name").Text())) > 0 }
+
+// CallPlace is where an ADK agent's model responds. The zero value is no place.
+type CallPlace struct{ author, branch, path uint64 } // hashes; 0 if the frame does not state it
+
+// NewCallPlace returns the place of an agent's event.
+func NewCallPlace(author, branch, path strictjson.Value) CallPlace {
+	return CallPlace{maphash.Bytes(seed, author.Text()) | 1, Hash(branch.String()), Hash(path.String())}
+}
+
+// mayBe reports whether two places may be the same. An event may lack its branch or path.
+func (p CallPlace) mayBe(other CallPlace) bool {
+	same := func(a, b uint64) bool { return a == b || a == 0 || b == 0 }
+	return p.author == other.author && same(p.branch, other.branch) && same(p.path, other.path)
+}
+
+// latestCalls holds, of each place, how the latest call with a name left. A piece without a name continues that call. There are at
+// most MaxSet places.
+type latestCalls map[CallPlace]latestCall
+
+type latestCall uint8
+
+const (
+	callShown latestCall = iota
+	callHidden
+	pieceHidden // a piece of a withheld call, of which the whole has not come
+)
+
+// set records the latest call of a place.
+func (l *latestCalls) set(place CallPlace, latest latestCall) {
+	if place == (CallPlace{}) {
+		return
+	}
+	if latest != callShown {
+		maps.DeleteFunc(*l, func(other CallPlace, latest latestCall) bool { return latest == callShown && other.mayBe(place) })
+	}
+	if _, known := (*l)[place]; !known && len(*l) == MaxSet {
+		return
+	}
+	if *l == nil {
+		*l = make(latestCalls)
+	}
+	(*l)[place] = latest
+}
+
+// forgetShown forgets the calls that left: another call may have begun since at each place.
+func (l latestCalls) forgetShown() {
+	maps.DeleteFunc(l, func(_ CallPlace, latest latestCall) bool { return latest == callShown })
+}
+
+// mayHide reports whether the latest call of a place was withheld, or may have been. isMissed says that there may be calls that were
+// not read.
+func (l latestCalls) mayHide(place CallPlace, isMissed bool) bool {
+	latest, known := l[place]
+	if known {
+		return latest != callShown
+	}
+	if isMissed || len(l) == MaxSet {
+		return true
+	}
+	for other, latest := range l {
+		if latest != callShown && other.mayBe(place) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasOpenPiece reports whether the arguments of a withheld call were streamed and the whole call has not come.
+func (l latestCalls) hasOpenPiece() bool {
+	for _, latest := range l {
+		if latest == pieceHidden {
+			return true
+		}
+	}
+	return false
 }

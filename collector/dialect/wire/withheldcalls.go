@@ -20,9 +20,7 @@ type WithheldCalls struct {
 	open   Set[string] // calls in own that have no last response
 	shown  Set[string] // calls that left on this stream, and the places of work that did, by placeKey
 	missed bool        // an unreadable frame may have had an internal call
-
-	hiddenStarts Set[string] // places where a withheld call began, of which more pieces may follow
-	shownStarts  Set[string] // the same of calls that left
+	latest latestCalls // of models that stream the arguments of calls
 }
 
 // NewWithheldCalls returns an empty set of calls.
@@ -38,8 +36,8 @@ type NamedCall struct {
 	ID    string // "" if the frame has none; of a CallWithin, the text that begins with it
 	Tool  string // "" if the frame does not name it
 	As    CallRole
-	Place string // of a CallBegins or CallContinues: where the model responds
-	Ends  bool   // a CallRepeated is the last response: another call that begins may have the same ID
+	Place CallPlace // of a CallBegins or CallContinues: where the model responds
+	Ends  bool      // a CallRepeated is the last response: another call that begins may have the same ID
 
 	IsPiece   bool // a CallBegins is a piece of a call, which may have another ID
 	Continues bool // a CallBegins may be followed by more pieces of the call
@@ -75,12 +73,19 @@ func laterIDKey(tool string) string { return "later ID " + tool }
 func (c *WithheldCalls) IsEmpty() bool { return c.own.Len() == 0 && c.others.IsEmpty() && !c.missed }
 
 // MayBeOpen reports whether a withheld call has, or may have, no response. An error may quote its arguments then.
-func (c *WithheldCalls) MayBeOpen() bool { return c.missed || c.open.Len() > 0 }
+func (c *WithheldCalls) MayBeOpen() bool {
+	return c.missed || c.open.Len() > 0 || c.latest.hasOpenPiece()
+}
 
 // Miss records a frame that cannot be read.
 func (c *WithheldCalls) Miss(f dialect.Frame) {
-	c.shownStarts = Set[string]{} // another call may have begun
-	c.missed = c.missed || f.Malformed == event.ReasonTooLarge || bytes.Contains(f.Data, []byte(`\u`)) || bytes.Contains(lenient.Text(f.Data), []byte("internal"))
+	c.latest.forgetShown()
+	c.missed = c.missed || mayHideInternal(f)
+}
+
+// mayHideInternal reports whether a frame that cannot be read may be internal.
+func mayHideInternal(f dialect.Frame) bool {
+	return f.Malformed == event.ReasonTooLarge || bytes.Contains(f.Data, []byte(`\u`)) || bytes.Contains(lenient.Text(f.Data), []byte("internal"))
 }
 
 // Check reports whether a frame is of a withheld call, given the calls that it names. It remembers them. isWithheld says that
@@ -106,9 +111,11 @@ func (c *WithheldCalls) withhold(call NamedCall) {
 	key := call.key()
 	switch {
 	case call.As == CallContinues:
-		c.hiddenStarts.Add(call.Place)
+		c.latest.set(call.Place, pieceHidden)
 	case call.As == CallBegins:
-		c.begin(call, &c.hiddenStarts)
+		if c.latest.set(call.Place, callHidden); call.Continues {
+			c.latest.set(call.Place, pieceHidden)
+		}
 		c.ended.Remove(key)
 		if !call.IsPiece {
 			c.open.Add(key)
@@ -145,27 +152,10 @@ func (c *WithheldCalls) show(call NamedCall) {
 		c.ended.Remove(key)
 	}
 	c.shown.Add(call.key())
-	c.begin(call, &c.shownStarts)
+	c.latest.set(call.Place, callShown)
 	if mayBeInvocation(call.ID) {
 		c.shown.Add(workKey(call.Tool, call.ID))
 	}
-}
-
-// begin records where a call begins that more pieces may follow. A whole call ends the pieces at its place. A full set stays full.
-func (c *WithheldCalls) begin(call NamedCall, starts *Set[string]) {
-	if call.Continues {
-		starts.Add(call.Place)
-		return
-	}
-	c.shownStarts.Remove(call.Place)
-	if !c.hiddenStarts.IsFull() {
-		c.hiddenStarts.Remove(call.Place)
-	}
-}
-
-// continuesHidden reports whether a piece may be of a withheld call, as no piece says of which one it is.
-func (c *WithheldCalls) continuesHidden(piece NamedCall) bool {
-	return c.hiddenStarts.MayContain(piece.Place) || c.missed && !c.shownStarts.Contains(piece.Place)
 }
 
 // hasEnded reports whether a withheld call has ended. A full set stays full, because there are calls that it does not contain.
@@ -182,7 +172,7 @@ func (c *WithheldCalls) isWithheld(call NamedCall, named []NamedCall) bool {
 	case call.As == CallWithin:
 		return c.isOfWork(call)
 	case call.As == CallContinues:
-		return c.own.Contains(key) || !c.shown.Contains(key) && c.continuesHidden(call)
+		return call.ID != "" && c.own.Contains(key) || !(call.ID != "" && c.shown.Contains(key)) && c.latest.mayHide(call.Place, c.missed)
 	case call.ID == "" && call.As != CallRepeated:
 		return false
 	case call.ID == "" && call.Tool == "": // it may be of any call
@@ -191,7 +181,7 @@ func (c *WithheldCalls) isWithheld(call NamedCall, named []NamedCall) bool {
 		return call.As != CallBegins || !c.hasEnded(key)
 	case call.As == CallBegins || c.shown.Contains(key):
 		return false
-	case call.ID != "" && c.others.Contains(call.ID), (call.Ends || call.Tool != "") && c.own.Contains(laterIDKey(call.Tool)):
+	case call.ID != "" && c.others.Contains(call.ID), (call.Ends || call.Tool != "") && c.own.Contains(laterIDKey(call.Tool)), call.Ends && call.Tool == "" && c.own.Len() > 0:
 		return true
 	}
 	return call.As == CallRepeated && c.mayMiss() && !slices.ContainsFunc(named, func(other NamedCall) bool { return other.As == CallBegins && other.key() == key })

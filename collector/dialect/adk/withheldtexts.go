@@ -1,0 +1,48 @@
+package adk
+
+import (
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// mayQuote reports whether an error may be of something withheld. An exception of a tool ends the run without a response of the
+// call, and its message often quotes the arguments. A parent agent may raise an error with the response of a call.
+//
+// Source: google/adk/flows/llm_flows/functions.py and cli/api_server.py of google-adk 2.13.
+func (w *withheld) mayQuote(of ...strictjson.Value) bool {
+	return w.calls.MayBeOpen() || w.texts.MayBeIn(of...)
+}
+
+// isInResultOf reports whether a failed result in an event quotes something withheld. A call that leaves may run agents with internal
+// calls.
+func (w *withheld) isInResultOf(fr *frame) bool {
+	for part := range fr.partList.Elements() {
+		for name, value := range part.Members() {
+			if member, is := calling[string(name.Text())]; !is || member.as != wire.CallRepeated {
+				continue
+			}
+			failure, _ := wire.CodeFailure(value)
+			if response := value.Get("response"); failure != event.NoFailure && w.texts.MayBeIn(value.Get("output")) || wire.HasError(response) && w.texts.MayBeIn(response) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// addTexts remembers the texts of a withheld event that an error may quote.
+func (w *withheld) addTexts(fr *frame, b *event.Batch) {
+	w.texts.Add(b, fr.errorMessage, fr.errorDetails.Get("error_message"))
+	if wire.Code(fr.errorCode) == "" { // a text, not a code
+		w.texts.Add(b, fr.errorCode)
+	}
+	for part := range fr.partList.Elements() {
+		for name, value := range part.Members() {
+			if _, is := calling[string(name.Text())]; is {
+				w.texts.Add(b, value.Get("args"), value.Get("response"), value.Get("code"), value.Get("output"))
+			}
+		}
+		w.texts.Add(b, part.Get("args")) // Rust
+	}
+}
