@@ -19,6 +19,7 @@ type call struct {
 	delegate  agent  // the agent that works within the call; the zero agent if there is none
 	announced bool   // the delegate is a subagent with an id
 	args      []byte // arguments received so far, if they are read
+	isHidden  bool   // a frame of it was withheld
 	unstated  bool   // no event has reported it yet, see decoder.wholeCalls
 }
 
@@ -52,9 +53,9 @@ const (
 	maxArgsDepth = 32       // in levels of nesting
 )
 
-// appendArgs keeps a piece of the arguments of a transfer or delegation, and of a call that is not reported yet.
+// appendArgs keeps a piece of the arguments of a transfer or delegation, of a withheld call, and of a call that is not reported yet.
 func (c *call) appendArgs(piece strictjson.Value) {
-	if c.unstated || c.namesAgent() {
+	if c.unstated || c.namesAgent() || c.isHidden {
 		c.args = append(c.args, piece.Text()[:min(len(piece.Text()), maxArgs+1-len(c.args))]...)
 	}
 }
@@ -81,7 +82,7 @@ func (c *call) state(b *event.Batch) {
 	if args := c.arguments(); args.Exists() {
 		e.SetPayload(args)
 	}
-	if !c.namesAgent() {
+	if !c.namesAgent() && !c.isHidden {
 		c.args = nil
 	}
 }
@@ -167,11 +168,13 @@ func (d *decoder) toolStart(v strictjson.Value, b *event.Batch) {
 	begun.caller.apply(b)
 	open := d.calls.begin(begun)
 	if open == nil {
+		d.hideCall(d.calls.find(begun.id, begun.owner))
 		if known := d.calls.find(begun.id, begun.owner); known == nil || !known.unstated {
 			begun.state(b)
 		}
 		return
 	}
+	d.hideCall(open)
 	if open.unstated = d.wholeCalls; !open.unstated {
 		open.state(b)
 	}
@@ -185,6 +188,7 @@ func (d *decoder) toolStart(v strictjson.Value, b *event.Batch) {
 func (d *decoder) toolArgs(v strictjson.Value, b *event.Batch) {
 	if open := d.calls.find(d.name(v.Get("toolCallId")), d.owner(v)); open != nil {
 		open.caller.apply(b)
+		d.hideCall(open)
 		d.addArgs(open, v.Get("delta"), b)
 	}
 }
@@ -284,6 +288,7 @@ func (d *decoder) toolResult(v strictjson.Value, b *event.Batch) {
 	if ended.caller != (agent{}) {
 		ended.caller.apply(b)
 	}
+	d.addWithheldArgs(&ended, b)
 	e := addResult(&ended, id, v, b)
 	d.addTransfer(&ended, wire.HasError(e.Payload()), b)
 }
@@ -320,6 +325,7 @@ func (d *decoder) addSnapshotResult(message strictjson.Value, b *event.Batch) {
 		d.answeredBySnapshot[ended.id] = true
 	}
 	ended.caller.apply(b)
+	d.addWithheldArgs(&ended, b)
 	e := addResult(&ended, ended.id, message, b)
 	if wire.HasError(message) {
 		e.Error, e.Code = event.ToolError, wire.ErrorCode(message.Get("error"))

@@ -14,12 +14,13 @@ type decoder struct {
 	run, session  string
 	ownName       string // name of the run's own agent: the configured one until a transfer
 	configured    string
-	wholeCalls    bool              // a call is reported with its arguments, when they are whole
-	shared        bool              // another stream may bring the same runs
-	ended         bool              // the run has ended; only an error may follow
-	missedStart   bool              // a withheld or unreadable frame may have started an entity
-	filtered      bool              // the filter withholds the current frame because of a name or a mark in it
-	startWithheld bool              // the current frame is withheld and may start an entity
+	wholeCalls    bool // a call is reported with its arguments, when they are whole
+	shared        bool // another stream may bring the same runs
+	ended         bool // the run has ended; only an error may follow
+	missedStart   bool // a withheld or unreadable frame may have started an entity
+	filtered      bool // the filter withholds the current frame because of a name or a mark in it
+	startWithheld bool // the current frame is withheld and may start an entity
+	texts         wire.WithheldTexts
 	unread        unread            // what unreadable frames may have started
 	withheld      withheldSet       // of all runs of the stream
 	staleState    bool              // the client may not have the current state: a frame with it was withheld, or may have been, and no snapshot left since
@@ -72,7 +73,7 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 		}
 		return
 	case isBareError(v):
-		b.Type = typeError
+		b.Type, b.PublicForm = typeError, d.mayQuote(v)
 		d.runError(v, b)
 		return
 	case named.Kind() != strictjson.String:
@@ -108,6 +109,7 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 	}
 	verdict := d.checkStart(k, f)
 	d.startWithheld = verdict == verdictInternal || k.name == typeRunStarted && d.filtered
+	b.PublicForm = d.quotesWithheld(k, v, b)
 	switch k.decode(d, v, b); verdict {
 	case verdictInternal:
 		b.Internal = true
@@ -122,6 +124,7 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 	}
 	if b.Internal || b.Type == typeOrphan || d.filtered {
 		d.rememberWithheld(k, v)
+		d.addWithheldTexts(k, v, b)
 	} else if k.entity == entityMessage {
 		d.shownMessages.Add(d.name(v.Get("messageId")))
 	}

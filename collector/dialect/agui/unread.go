@@ -17,6 +17,7 @@ type unread struct {
 // addUnread records an unreadable frame. It may have been a piece of any message, so no snapshot
 // of messages leaves after it. It may also have changed the state. Data without an object cannot be an event.
 func (d *decoder) addUnread(f dialect.Frame) {
+	d.texts.Miss(f)
 	if f.MayContainObject() {
 		d.unread = unread{any: true}
 		d.withheld.overflowed, d.staleState = true, true

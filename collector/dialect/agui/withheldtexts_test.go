@@ -1,0 +1,49 @@
+package agui_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/exporter/stream/filter"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// TestErrorsOfWithheldFrames ends a run or a subagent with an error that quotes something withheld.
+func TestErrorsOfWithheldFrames(t *testing.T) {
+	const start = `{"type":"RUN_STARTED","threadId":"t","runId":"r"}`
+	const failed, subFailed = `{"type":"RUN_ERROR","message":"tool failed: no secret","code":"x"}`, `{"type":"SUBAGENT_ERROR","subagentRunId":"o","message":"no secret"}`
+	const call, args, ended = `{"type":"TOOL_CALL_START","toolCallId":"c","toolCallName":"f"}`, `{"type":"TOOL_CALL_ARGS","toolCallId":"c","delta":"{\"q\":\"no sec"}`, `{"type":"TOOL_CALL_ARGS","toolCallId":"c","delta":"ret\"}"}`
+	result := func(id, content string) string {
+		return `{"type":"TOOL_CALL_RESULT","messageId":"m` + id + `","toolCallId":"` + id + `","content":"` + content + `"}`
+	}
+	internal, unreadable := evasions["kind"], evasions["unreadable"]
+	for name, c := range map[string]struct {
+		sent   []string
+		leaves bool // the text of the last frame
+	}{
+		"of a subagent":             {[]string{`{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"internal:x"}`, `{"type":"SUBAGENT_ERROR","subagentRunId":"s","message":"no secret"}`, failed}, false},
+		"of another subagent":       {[]string{internal(`{"type":"SUBAGENT_ERROR","subagentRunId":"s","message":"no secret"}`), `{"type":"SUBAGENT_STARTED","subagentRunId":"o","name":"n"}`, subFailed}, false},
+		"of a pending call":         {[]string{internal(call), strings.Replace(failed, "no secret", "q=secret", 1)}, false},
+		"of a call marked later":    {[]string{call, internal(args), strings.Replace(failed, "no secret", "q=secret", 1)}, false},
+		"of the arguments":          {[]string{internal(call), args, ended, result("c", "1"), failed}, false},
+		"of broken arguments":       {[]string{internal(call), args, result("c", "1"), failed}, false},
+		"of a result":               {[]string{internal(call), result("c", "Error: no secret"), failed}, false},
+		"of an encoded result":      {[]string{internal(call), result("c", `{\"error\":\"no secret\"}`), failed}, false},
+		"of an event":               {[]string{internal(`{"type":"CUSTOM","name":"n","value":{"error":"no secret"}}`), failed}, false},
+		"of an activity":            {[]string{`{"type":"ACTIVITY_SNAPSHOT","messageId":"a","activityType":"internal:x","content":{"e":"no secret"}}`, failed}, false},
+		"of an internal error":      {[]string{internal(failed), failed}, false},
+		"of the server":             {[]string{internal(call), result("c", "no secret"), `{"error":"no secret"}`}, false},
+		"after an unreadable frame": {[]string{unreadable(internal(call)), failed}, false},
+		"in a failed result":        {[]string{internal(call), result("c", "no secret"), `{"type":"TOOL_CALL_START","toolCallId":"d","toolCallName":"f"}`, result("d", `{\"error\":\"no secret\"}`)}, false},
+		"in a result":               {[]string{internal(call), result("c", "no secret"), `{"type":"TOOL_CALL_START","toolCallId":"d","toolCallName":"f"}`, result("d", "no secret")}, true},
+		"of a call that left":       {[]string{call, result("c", "no secret"), failed}, true},
+		"of something else":         {[]string{internal(call), args, ended, result("c", "1"), strings.Replace(failed, "no secret", "another secret", 1)}, true},
+		"of a framework's event":    {[]string{`{"type":"RAW","event":{"error":"no secret"}}`, failed}, true},
+	} {
+		got := last(filterFrames(t, filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed}, append([]string{start}, c.sent...)...))
+		if got == "" || strings.HasPrefix(got, "withheld") || strings.Contains(got, "secret") != c.leaves {
+			t.Errorf("%s: the error leaves as %s", name, got)
+		}
+	}
+}
