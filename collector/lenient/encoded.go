@@ -31,11 +31,40 @@ func anyTextNamesInternal(t *event.Table, v strictjson.Value, deep bool) bool {
 func textNamesInternal(t *event.Table, text []byte, deep bool) bool {
 	var doc strictjson.Doc
 	if doc.Parse(text, MaxEncodedDepth) != nil {
-		// Other readers accept more than strict JSON, such as NaN, and an escaped letter could belong to the word.
-		return bytes.Contains(Text(text), []byte("internal")) || bytes.IndexByte(text, '\\') >= 0
+		return mayNameInternal(text)
 	}
 	if root := doc.Root(); root.Kind() != strictjson.String {
 		return namesInternal(t, root, deep, nil)
 	}
 	return textNamesInternal(t, doc.Root().Text(), deep)
+}
+
+// mayNameInternal reports whether a text that is not strict JSON may call itself internal. Other readers accept more, such as NaN, and an
+// escaped letter could belong to the word.
+func mayNameInternal(text []byte) bool {
+	return bytes.Contains(Text(text), []byte("internal")) || bytes.IndexByte(text, '\\') >= 0
+}
+
+// HasEncodedInternal reports whether a string in v, at any depth, is JSON that calls itself internal. A string that only begins as
+// JSON counts if it may contain the word, because other readers accept more.
+func HasEncodedInternal(t *event.Table, v strictjson.Value) bool {
+	for _, member := range v.Members() {
+		if HasEncodedInternal(t, member) {
+			return true
+		}
+	}
+	for element := range v.Elements() {
+		if HasEncodedInternal(t, element) {
+			return true
+		}
+	}
+	text := bytes.TrimSpace(v.Text())
+	if v.Kind() != strictjson.String || len(text) == 0 || bytes.IndexByte([]byte(`{["`), text[0]) < 0 {
+		return false
+	}
+	var doc strictjson.Doc
+	if doc.Parse(text, MaxEncodedDepth) != nil {
+		return mayNameInternal(text)
+	}
+	return namesInternal(t, doc.Root(), true, nil) || HasEncodedInternal(t, doc.Root())
 }

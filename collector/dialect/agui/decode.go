@@ -93,7 +93,7 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 		d.withholdUnknown(v)
 		d.addUnread(f)
 	default:
-		d.filtered = wire.IsFiltered(b, prefilter) || isMarkedInternal(v)
+		d.filtered = wire.IsFiltered(b, prefilter) || isMarkedInternal(v) || encodesInternal(k, v)
 		d.decodeKind(k, f, b)
 	}
 }
@@ -118,7 +118,7 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 	}
 	d.setAuthors(k, v, b)
 	d.withholdAtEnd(k, v, b)
-	b.Internal = b.Internal || isMarkedInternal(v)
+	b.Internal = b.Internal || isMarkedInternal(v) || encodesInternal(k, v)
 	if k.state && d.withholdsState(k, f, b) {
 		b.Type = typeOrphan
 	}

@@ -106,7 +106,7 @@ func (d *decoder) isWithheldQuestion(v strictjson.Value) bool {
 			return true
 		}
 	}
-	return d.isAboutWithheld(v) || d.namesWithheld(v) || isMarkedInternal(v) || lenient.HasInternalDiscriminator(&table, v.Get("metadata"))
+	return d.isAboutWithheld(v) || d.namesWithheld(v) || isMarkedInternal(v) || lenient.HasInternalDiscriminator(&table, v.Get("metadata")) || lenient.HasEncodedInternal(&table, v)
 }
 
 // isAboutWithheld reports whether a question or an object of an application is about something that was, or may have been, withheld.
@@ -203,22 +203,23 @@ const onInterrupt = "on_interrupt"
 
 // custom reads custom events that say how a run ends or that a step is an agent.
 func (d *decoder) custom(v strictjson.Value, b *event.Batch) {
-	value, isWithheld := b.Embedded(v.Get("value")), d.isAboutWithheld
+	isWithheld := d.isAboutWithheld
 	if v.Get("name").Is(onInterrupt) {
 		b.Type, isWithheld = typeInterrupt, d.isWithheldQuestion
 	}
-	b.Internal = anyObject(v, isWithheld) || anyObject(value, isWithheld) || d.namesWithheld(v) || d.namesWithheld(value)
+	b.Internal = anyObject(v, isWithheld) || d.namesWithheld(v)
 	if b.Type == typeInterrupt {
 		d.interrupted, d.interruptPrompt = true, ""
 		if !b.Internal && !d.filtered {
-			d.interruptPrompt = promptOf(value)
+			d.interruptPrompt = promptOf(b.Embedded(v.Get("value")))
 		}
 	}
 	d.markStepAgent(v, b)
 }
 
-// anyObject reports whether an object at any depth of v matches.
+// anyObject reports whether an object matches, at any depth of v and of strings with JSON.
 func anyObject(v strictjson.Value, matches func(strictjson.Value) bool) bool {
+	v = decoded(v)
 	if v.Kind() == strictjson.Object && matches(v) {
 		return true
 	}

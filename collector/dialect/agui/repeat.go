@@ -248,11 +248,13 @@ func (d *decoder) withheldCalls(message strictjson.Value, calls map[string]bool)
 	return withheld
 }
 
-// namesAny reports whether a value has an ID that matches, at any depth: as a text or as the name of a member.
+// namesAny reports whether a value has an ID that matches, at any depth and also in strings with JSON: as a text or as the name of a
+// member.
 func namesAny(v strictjson.Value, matches func(id string) bool) bool {
-	if v.Kind() == strictjson.String {
-		return matches(dialect.Name(v.String()))
+	if v.Kind() == strictjson.String && matches(dialect.Name(v.String())) {
+		return true
 	}
+	v = decoded(v)
 	for name, member := range v.Members() {
 		if matches(dialect.Name(name.String())) || namesAny(member, matches) {
 			return true

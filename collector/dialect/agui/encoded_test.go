@@ -1,0 +1,38 @@
+package agui_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// TestEncodedMarks sends values of applications in which a string is JSON that calls itself internal.
+func TestEncodedMarks(t *testing.T) {
+	const start = `{"type":"RUN_STARTED","threadId":"t","runId":"r"}`
+	const suspend = `{\"type\":\"mastra_suspend\",\"toolCallId\":\"c\",\"suspendPayload\":{\"TYPE\":\"secret\"}}`
+	mark := func(s string) string { return strings.Replace(s, "TYPE", `type\":\"internal:x\",\"m`, 1) }
+	for name, c := range map[string]struct {
+		sent   []string
+		leaves bool
+	}{
+		"a question of Mastra":     {[]string{`{"type":"CUSTOM","name":"on_interrupt","value":"` + mark(suspend) + `"}`}, false},
+		"a question without":       {[]string{`{"type":"CUSTOM","name":"on_interrupt","value":"` + suspend + `"}`}, true},
+		"another event":            {[]string{`{"type":"CUSTOM","name":"n","value":[{"v":"` + mark(suspend) + `"}]}`}, false},
+		"a string in a string":     {[]string{`{"type":"CUSTOM","name":"n","value":{"v":"{\"w\":\"{\\\"kind\\\":\\\"internal\\\",\\\"m\\\":\\\"secret\\\"}\"}"}}`}, false},
+		"JSON of lenient readers":  {[]string{`{"type":"CUSTOM","name":"n","value":"{\"kind\":\"internal\",\"x\":NaN,\"m\":\"secret\"}"}`}, false},
+		"a text about it":          {[]string{`{"type":"CUSTOM","name":"n","value":"an internal secret"}`}, true},
+		"an activity":              {[]string{`{"type":"ACTIVITY_SNAPSHOT","messageId":"a","activityType":"x","content":{"v":"` + mark(suspend) + `"}}`}, false},
+		"the rest of an activity":  {[]string{`{"type":"ACTIVITY_SNAPSHOT","messageId":"a","activityType":"x","content":{"v":"` + mark(suspend) + `"}}`, `{"type":"ACTIVITY_DELTA","messageId":"a","activityType":"x","patch":[{"op":"add","path":"/w","value":"secret"}]}`}, false},
+		"a change of an activity":  {[]string{`{"type":"ACTIVITY_DELTA","messageId":"a","activityType":"x","patch":[{"op":"add","path":"/w","value":"` + mark(suspend) + `"}]}`}, false},
+		"a call that was withheld": {[]string{evasions["kind"](`{"type":"TOOL_CALL_START","toolCallId":"c","toolCallName":"f"}`), `{"type":"CUSTOM","name":"n","value":{"v":"` + suspend + `"}}`}, false},
+		"a question at the end":    {[]string{`{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt","interrupts":[{"id":"i","message":"` + mark(suspend) + `"}]}}`}, false},
+	} {
+		for _, s := range allSettings {
+			got := last(filterFrames(t, s, append([]string{start}, c.sent...)...))
+			if strings.Contains(got, "secret") && !c.leaves || s.Policy == event.PolicyClient && c.leaves && !strings.Contains(got, "secret") {
+				t.Errorf("%s, %s: the last frame leaves as %s", name, s.Policy, got)
+			}
+		}
+	}
+}
