@@ -37,7 +37,7 @@ type Batch struct {
 	Around        *Around   // the agent or step of ParentBranch, if the protocol states it with each frame; else nil
 	Response      string    // distinguishes model responses of the speaker that arrive at the same time; "" for the first
 	MayBeRoot     bool      // the agent is directly below the run itself, which has not spoken
-	IsParallel    bool      // another agent with the same name, directly below the run itself, works at the same time or in the same task
+	IsParallel    bool      // another agent with the same name, directly below the run itself, works at the same time, in the same task or in another node
 	OrderUnknown  bool      // agents with the same parent may work one after the other or at the same time, or the frame comes late
 	SameStep      bool      // the run itself begins nothing with the frame: an agent that speaks later may have begun before it
 	Time          time.Time // as reported on the wire, in UTC, or zero

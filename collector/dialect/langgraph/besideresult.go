@@ -68,7 +68,7 @@ func (d *decoder) withholdMessages(messages []strictjson.Value) {
 // noteReturningTask records the task that sends the result of a withheld call.
 func (d *decoder) noteReturningTask(v strictjson.Value) {
 	message, metadata := tuple(v)
-	if _, own := splitLast(namespaceIn(metadata)); d.isWithheldResult(message) && bytes.HasPrefix(own, []byte(toolNode+":")) {
+	if _, own := splitLast(d.placeIn(metadata)); d.isWithheldResult(message) && bytes.HasPrefix(own, []byte(toolNode+":")) {
 		_, task := splitSegment(own)
 		d.withheldCalls.returned.Add(task)
 	}

@@ -31,6 +31,7 @@ type decoder struct {
 	withheldCalls withheldCalls
 	pieces        callPieces
 	runState
+	stated []byte // the namespace of the frame being read, as its event name states it
 }
 
 // runState is the state of the current run.
@@ -61,6 +62,7 @@ type runState struct {
 	handoffState
 	workLeft
 	internalState
+	invoked invocations
 }
 
 // kind describes the frames of a stream mode.
@@ -98,6 +100,8 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	d.takeOver()
 	defer func() { b.WorkLeft = d.hasWorkLeft() }()
 	b.Run, b.Session = d.run, d.session
+	hash := wire.ContentHash(f)
+	f.Event = d.restoreName(f.Event, v)
 	mode, namespace := splitEvent(f.Event)
 	k, known := kinds[mode]
 	switch {
@@ -124,13 +128,13 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	b.Type = mode
 	d.check(f.Event, mode, v, b)
 	d.readStart(mode, v, b)
-	hash := wire.ContentHash(f)
 	if d.isRepeated(f, hash) { // it has the same events again, but does not change the state
 		kept := d.runState
 		defer func() { d.runState = kept }()
 		d.runState = runState{started: true}
 	}
-	sc := d.scopeOf(namespace)
+	d.invoked.trackOpen(namespace, taskIn(mode, v))
+	sc := d.graphAt(namespace)
 	sc.isShown = true
 	delete(d.idle, sc.namespace)
 	sc.noteMode(mode)

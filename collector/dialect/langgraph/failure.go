@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -69,7 +70,7 @@ func exceptionCode(v strictjson.Value) string {
 //
 // Source: langchain/agents/middleware/tool_retry.py.
 func (d *decoder) readToolError(at *scope, v strictjson.Value, b *event.Batch) {
-	data, namespace := v.Get("data"), d.name(v.Get("metadata").Get("langgraph_checkpoint_ns"))
+	data, namespace := v.Get("data"), dialect.Name(string(d.placeIn(v.Get("metadata"))))
 	exception, id, tool := data.Get("error"), d.name(data.Get("tool_call_id")), d.name(v.Get("name"))
 	c := d.calls.byID(id)
 	if c == nil {

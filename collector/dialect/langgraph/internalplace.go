@@ -49,7 +49,7 @@ func (d *decoder) notePlaces(namespace []byte, mode string, v strictjson.Value) 
 
 // noteMetadata records the work of a node that the server's metadata describes.
 func (d *decoder) noteMetadata(metadata strictjson.Value) {
-	place := namespaceIn(metadata)
+	place, stated := d.placeIn(metadata), namespaceIn(metadata)
 	isOfAgent, isOfNode := namesScope(metadata, agentNames), namesScope(metadata, nodeNames)
 	if len(place) == 0 {
 		if isOfAgent || isOfNode {
@@ -70,7 +70,10 @@ func (d *decoder) noteMetadata(metadata strictjson.Value) {
 	case isOfNode:
 		d.beginNode(own, place[:len(place)-len(own)], graph)
 	case isOfAgent:
-		d.noteAgent(place)
+		d.noteAgent(place, stated)
+	case len(metadata.Get("lc_agent_name").Text()) > 0 && !bytes.Equal(place, stated):
+		outer, _ := splitLast(place)
+		d.invoked.note(outer, true)
 	}
 }
 
@@ -122,27 +125,36 @@ func (d *decoder) beginNode(segment, before, graph []byte) {
 
 // noteAgent records that an internal agent works in a task, which is one of its own graph. Only in the run's own graph may a node that
 // is none of LangChain's agents ask the agent itself.
-func (d *decoder) noteAgent(place []byte) {
+func (d *decoder) noteAgent(place, stated []byte) {
 	graph, own := splitLast(place)
 	if len(graph) == 0 && !isAgentNode(string(own)) {
-		d.noteInternalGraph(place, nil)
+		d.noteInternalGraph(place, place, nil)
 		return
 	}
-	d.noteInternalGraph(graph, nil)
+	outer, _ := splitLast(stated)
+	d.noteInternalGraph(graph, outer, nil)
 	d.beginNode(own, graph, graph)
 }
 
 // noteTaskOfAgent records the graph of an internal agent that the metadata of a task names.
 func (d *decoder) noteTaskOfAgent(graph []byte, task strictjson.Value) {
 	name, id := task.Get("name").Text(), d.name(task.Get("id"))
-	if id == "" || !namesScope(task.Get("metadata"), agentNames) {
+	stated := d.stated
+	switch isInternal := namesScope(task.Get("metadata"), agentNames); {
+	case id == "":
+		return
+	case !isInternal:
+		if named := task.Get("metadata").Get("lc_agent_name"); len(named.Text()) > 0 && !bytes.Equal(graph, stated) {
+			d.invoked.note(graph, true)
+		}
 		return
 	}
 	add(&d.internalWork, id, true)
 	if len(graph) == 0 && !isAgentNode(string(name)) {
 		graph = []byte(string(name) + ":" + id)
+		stated = graph
 	}
-	d.noteInternalGraph(graph, nil)
+	d.noteInternalGraph(graph, stated, nil)
 }
 
 // noteGraphRun records the graph of an internal agent when its own run begins, which has the metadata of the node around it.
@@ -151,17 +163,18 @@ func (d *decoder) noteGraphRun(v strictjson.Value) {
 	if !namesScope(metadata, agentNames) || !v.Get("name").Is(metadata.Get("lc_agent_name").String()) || !lenient.HasSuffix(v.Get("event").Text(), "start") {
 		return
 	}
-	d.noteInternalGraph(namespaceIn(metadata), []string{d.name(v.Get("run_id"))})
+	d.noteInternalGraph(d.placeIn(metadata), namespaceIn(metadata), []string{d.name(v.Get("run_id"))})
 }
 
 // noteInternalGraph records the graph of an internal agent. All that it sends is internal. The agent counts as working until the task
 // around it ends, because that task may repeat its error or its question.
-func (d *decoder) noteInternalGraph(graph []byte, runs []string) {
+func (d *decoder) noteInternalGraph(graph, stated []byte, runs []string) {
 	if len(graph) > maxNamespace { // isInAgent knows it without
 		return
 	}
 	outer, _ := splitGraph(graph)
 	d.internalWork.Add(d.graphKey(graph))
+	d.internalWork.Add(d.graphKey(stated))
 	d.beginWork(graphPrefix+string(graph), work{around: append(d.placesAround(graph), runs...), graph: string(outer), kind: workOfAgent})
 }
 
@@ -179,19 +192,35 @@ func (d *decoder) isPlacedInAgent(namespace []byte, mode string, v strictjson.Va
 		return false
 	}
 	ofMetadata := func(metadata strictjson.Value) bool {
-		graph, _ := splitLast(namespaceIn(metadata))
-		return d.isInAgent(graph)
+		graph, _ := splitLast(d.placeIn(metadata))
+		stated, _ := splitLast(namespaceIn(metadata))
+		return d.isInAgent(graph, stated, true)
 	}
 	switch mode {
 	case modeMessages:
 		_, metadata := tuple(v)
-		return d.isInAgent(namespace) || ofMetadata(metadata)
+		return d.isInAgent(namespace, d.stated, true) || ofMetadata(metadata)
 	case modeMessagesMetadata:
 		return anyMember(v, func(entry strictjson.Value) bool { return ofMetadata(entry.Get("metadata")) })
 	case modeEvents:
-		return d.isInAgent(namespace) || ofMetadata(v.Get("metadata"))
+		return ofMetadata(v.Get("metadata")) || d.isInAgent(namespace, d.stated, true)
 	}
-	return d.isInAgent(namespace)
+	return d.isInAgent(namespace, d.stated, d.shown.missed == missedNothing && !d.withheldCalls.continues)
+}
+
+// mayHaveMemory reports whether a frame has a state that an internal agent may have written: one in a namespace without IDs in which such
+// an agent has worked, because all that work there have the same memory.
+func (d *decoder) mayHaveMemory(mode string, v strictjson.Value) bool {
+	graph := d.stated
+	if mode == modeEvents {
+		graph, _ = splitLast(namespaceIn(v.Get("metadata")))
+		v = v.Get("data")
+	}
+	if mode == modeDebug {
+		v = v.Get("payload")
+	}
+	hasState := mode == modeValues || v.Get("values").Exists() || v.Get("input").Exists()
+	return hasState && mode != modeUpdates && lacksTask(graph) && d.isInAgent(graph, graph, false)
 }
 
 func anyMember(v strictjson.Value, matches func(strictjson.Value) bool) bool {
@@ -206,9 +235,11 @@ func anyMember(v strictjson.Value, matches func(strictjson.Value) bool) bool {
 // runModes are the frames of a run as a whole.
 var runModes = []string{modeMetadata, modeError, modeEnd, modeFeedback}
 
-// isInAgent reports whether a graph may be that of an internal agent, or be within one. In doubt, it returns true: for a namespace that is
-// too long to be remembered, and for a graph in too many others.
-func (d *decoder) isInAgent(graph []byte) bool {
+// isInAgent reports whether a graph may be that of an internal agent, or be within one. stated is its namespace as the stream states it. If
+// IDs were restored, isCertain says that there is no doubt about them. In doubt, isInAgent returns true: for a namespace that is too long to
+// be remembered, for a graph in too many others, and for a namespace without IDs in which an internal agent has worked, until a frame names
+// another agent there.
+func (d *decoder) isInAgent(graph, stated []byte, isCertain bool) bool {
 	switch {
 	case len(graph) > maxNamespace:
 		return true
@@ -216,13 +247,15 @@ func (d *decoder) isInAgent(graph []byte) bool {
 		return false
 	}
 	for range maxAround {
-		if d.internalWork.Contains(d.graphKey(graph)) {
+		isOther := isCertain && d.invoked.restored[string(graph)]
+		if d.internalWork.Contains(d.graphKey(graph)) || !isOther && d.internalWork.Contains(d.graphKey(stated)) {
 			return true
 		}
 		if len(graph) == 0 {
 			return false
 		}
 		graph, _ = splitGraph(graph)
+		stated, _ = splitGraph(stated)
 	}
 	return true
 }

@@ -34,7 +34,7 @@ func (d *decoder) noteLeftCall(c partialCall, args strictjson.Value, graph strin
 // graph may have the same ID.
 func (d *decoder) isEndOfLeftCall(message, metadata strictjson.Value, namespace []byte) bool {
 	c, is := d.leftCalls[d.name(message.Get("tool_call_id"))]
-	if at := namespaceIn(metadata); len(at) > 0 {
+	if at := d.placeIn(metadata); len(at) > 0 {
 		namespace, _ = splitLast(at)
 	}
 	name := message.Get("name")

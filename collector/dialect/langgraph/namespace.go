@@ -80,7 +80,7 @@ func (d *decoder) scopeOf(namespace []byte) *scope {
 		return d.scopes[""]
 	}
 	outer, own := splitGraph(namespace)
-	sc := &scope{namespace: string(namespace), above: d.scopeOf(outer)}
+	sc := &scope{namespace: string(namespace), above: d.graphAt(outer)}
 	if len(d.scopes) >= maxScopes {
 		return sc.above
 	}
@@ -103,7 +103,27 @@ func (d *decoder) scopeOf(namespace []byte) *scope {
 // (lc_agent_name).
 func (d *decoder) scopeAt(metadata strictjson.Value, given *scope) *scope {
 	_, task := splitLast(metadata.Get("langgraph_checkpoint_ns").Text())
-	return d.nameAgent(d.graphOf(metadata, given), string(task), metadata.Get("lc_agent_name"))
+	sc, named := d.graphOf(metadata, given), metadata.Get("lc_agent_name")
+	if sc.inherits(d.name(named)) {
+		return sc
+	}
+	return d.nameAgent(sc, string(task), named)
+}
+
+// inherits reports whether the name that metadata gives the agent of a graph is that of the agent around it. A graph that is a node gets the
+// metadata of its caller, and the name in it replaces its own.
+//
+// Source: langchain_core/runnables/config.py, ensure_config and merge_configs.
+func (sc *scope) inherits(agent string) bool {
+	if sc.above == nil || sc.node == toolNode || agent == "" {
+		return false
+	}
+	for up := sc.above; up != nil; up = up.above {
+		if name := up.name(); name != "" {
+			return name == agent
+		}
+	}
+	return false
 }
 
 // graphOf is scopeAt without the agent's name.
@@ -112,12 +132,12 @@ func (d *decoder) graphOf(metadata strictjson.Value, given *scope) *scope {
 		d.run = d.name(metadata.Get("run_id"))
 		d.setScopes()
 	}
-	if at := metadata.Get("langgraph_checkpoint_ns"); len(at.Text()) > 0 {
-		outer, _ := splitLast(at.Text())
+	if len(metadata.Get("langgraph_checkpoint_ns").Text()) > 0 {
+		outer, _ := splitLast(d.placeIn(metadata))
 		for caller := callerOf(metadata.Get("langgraph_path")); caller.Exists(); caller = callerOf(caller) {
 			outer, _ = splitLast(outer)
 		}
-		return d.scopeOf(outer)
+		return d.graphAt(outer)
 	}
 	return given
 }
@@ -160,10 +180,10 @@ func (d *decoder) countSiblings(sc *scope) int {
 	return len(tasks)
 }
 
-// isAgentBeside reports whether the task of a graph runs another one with the same agent.
+// isAgentBeside reports whether the task of a graph runs another one with the same agent, or another node does.
 func (d *decoder) isAgentBeside(sc *scope) bool {
 	for _, other := range d.scopes {
-		if other != sc && other.isInTaskOf(sc) && other.agent == sc.agent {
+		if other != sc && other.agent == sc.agent && (other.isInTaskOf(sc) || other.above == sc.above && other.node != sc.node) {
 			return true
 		}
 	}
@@ -310,6 +330,7 @@ func (d *decoder) endNode(above *scope, node, task string, b *event.Batch) {
 		})
 	}
 	d.endStep(above, node, task, b)
+	d.endInvocations(above, node, task)
 }
 
 // endStep ends the step of a node. If the node has several open steps, or runs several calls, only the task's id says which step

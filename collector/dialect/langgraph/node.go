@@ -13,6 +13,7 @@ import (
 // Source: langchain/agents/factory.py, langgraph/prebuilt/chat_agent_executor.py.
 var (
 	agentNodes = []string{"model", "agent", toolNode, "generate_structured_response", "pre_model_hook", "post_model_hook"}
+	modelNodes = agentNodes[:2] // return only the model's response
 	hooks      = []string{".before_agent", ".before_model", ".after_model", ".after_agent"}
 )
 
@@ -92,6 +93,13 @@ func (d *decoder) taskOf(node string) string {
 // isShownIn reports whether a graph runs in a node of the run's own graph and has shown frames.
 func (sc *scope) isShownIn(node string) bool {
 	return sc.isShown && sc.above != nil && sc.above.above == nil && sc.node == node && sc.task != ""
+}
+
+// nameByResponse sets the name of the agent in a subgraph, which a response of its model has. The pieces of the response had no name.
+func (d *decoder) nameByResponse(sc *scope, task string, response strictjson.Value) {
+	if node, _, _ := strings.Cut(task, ":"); sc.above != nil && slices.Contains(modelNodes, node) {
+		d.setAgent(sc, response.Get("name"))
+	}
 }
 
 func isAgentNode(task string) bool {

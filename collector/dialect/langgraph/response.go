@@ -134,6 +134,7 @@ func (d *decoder) readWhole(sc *scope, v, metadata strictjson.Value, b *event.Ba
 		d.remember(sc, []strictjson.Value{v}, b)
 		return
 	}
+	d.nameByResponse(sc, d.node, v)
 	if d.repeats(id, v, b) {
 		return
 	}

@@ -120,7 +120,7 @@ const maxStateSize = 128 << 10
 // size returns the approximate size of a run's state, in bytes.
 func (s *runState) size() int {
 	const ofID, ofEntry = 16, 512
-	n := ofID*(len(s.seen)+len(s.frames)) + ofEntry*(len(s.open)+len(s.announced)+len(s.unmetered)+len(s.calls)+len(s.leftCalls)+len(s.taskCall)+len(s.resumedCalls)+len(s.origins)+len(s.offers)+len(s.running)+len(s.tasks)+len(s.idle)+s.shownWork.Len()) + s.internalState.size()
+	n := ofID*(len(s.seen)+len(s.frames)) + ofEntry*(len(s.open)+len(s.announced)+len(s.unmetered)+len(s.calls)+len(s.leftCalls)+len(s.taskCall)+len(s.resumedCalls)+len(s.origins)+len(s.offers)+len(s.running)+len(s.tasks)+len(s.idle)+s.shownWork.Len()) + s.internalState.size() + s.invoked.size()
 	for namespace, sc := range s.scopes {
 		n += len(namespace) + ofEntry*(1+len(sc.returned))
 	}

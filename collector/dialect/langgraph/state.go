@@ -28,6 +28,9 @@ func (d *decoder) readValues(sc *scope, v strictjson.Value, b *event.Batch) {
 	}
 	d.trackState(sc, first, interrupts.Exists())
 	d.readState(sc, v, first, b)
+	if !first && !interrupts.Exists() {
+		d.endInvocations(sc, "", "")
+	}
 	if sc.above == nil && v.Kind() == strictjson.Object && !isMessage(v) {
 		b.Add(event.KindState).SetState(wire.StateOf(v))
 	}
@@ -190,6 +193,9 @@ func (d *decoder) readCheckpoint(sc *scope, v strictjson.Value, b *event.Batch) 
 		}
 	}
 	d.readState(sc, v.Get("values"), first, b)
+	if !first && !hasQuestions(v) {
+		d.endInvocations(sc, "", "")
+	}
 	id := d.name(v.Get("config").Get("configurable").Get("checkpoint_id"))
 	if first {
 		sc.loaded = id
@@ -232,7 +238,7 @@ func (d *decoder) readEvent(sc *scope, v strictjson.Value, b *event.Batch) {
 		d.readChainResults(data, b)
 		if isNode && kind == "on_chain_end" {
 			d.readReturned(sc, v, b)
-			d.endNodeCalls(d.name(metadata.Get("langgraph_checkpoint_ns")), b)
+			d.endNodeCalls(dialect.Name(string(d.placeIn(metadata))), b)
 		}
 		d.trackNode(kind, v, metadata, b)
 		d.endGraph(kind, v, b)
@@ -273,6 +279,9 @@ func (d *decoder) readReturned(sc *scope, v strictjson.Value, b *event.Batch) {
 	var returned []strictjson.Value
 	for _, one := range append(elementsOf(data.Get("output")), data.Get("output")) {
 		returned = append(append(returned, returnedMessages(one)...), returnedMessages(one.Get("update"))...)
+	}
+	for _, m := range returned {
+		d.nameByResponse(d.graphOf(metadata, sc), v.Get("name").String(), m)
 	}
 	isHook := isAgentNode(v.Get("name").String())
 	isWritten := func(m strictjson.Value) bool {

@@ -47,7 +47,7 @@ func isOfTask(w work) bool { return w.kind <= workOfNode || w.mayReturnAbove() }
 // mayReturnAbove reports whether the graph around the work may return what the work wrote, although no frame shows the work's end: a task,
 // or a call in a graph that is itself in no tool.
 func (w work) mayReturnAbove() bool {
-	return w.isStated() || w.kind == workOfCall && withinTool([]byte(w.graph)) == 0
+	return w.isStated() || w.kind == workOfCall && withinTool([]byte(w.graph)) == (toolPlace{})
 }
 
 // hasOnly reports whether an update has messages, all of which are known. Then another task of the same node may have returned them.

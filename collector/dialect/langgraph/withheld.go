@@ -22,7 +22,7 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	_, namespace := splitEvent(name)
 	d.messages = d.messages[:0]
 	d.notePlaces(namespace, mode, v)
-	d.withheldCalls.place(name, mode, v)
+	d.withheldCalls.place(d, name, mode, v)
 	d.pieces.from(mode, v)
 	d.beginEvent(mode, v)
 	isInternalGraph := anySegment(name, lenient.IsInternal)
@@ -60,6 +60,7 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	if mode == modeCheckpoints {
 		d.trackCheckpoint(namespace, v)
 	}
+	inDoubt = inDoubt || d.mayHaveMemory(mode, v)
 	isOfFailed := isOfInternal || repeatsFailure
 	if mode == modeEvents {
 		isWithheld, mayBeWithheld := d.checkTool(v)

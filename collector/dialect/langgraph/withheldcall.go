@@ -20,38 +20,44 @@ type withheldCalls struct {
 	shared    wire.SharedCalls
 	continues bool // the stream continues work that another stream may have begun
 
-	graph    string            // namespace of the graph of the frame being read
-	inState  bool              // the frame being read shows what a node wrote to the state
-	results  wire.Set[string]  // the IDs of calls whose result the frame being read has shown
-	within   uint64            // of the frame being read: see withheldCall
-	messages map[string]uint64 // the same of messages whose metadata came in an earlier frame, by ID; at most wire.MaxSet
-	returned wire.Set[string]  // the tasks that have sent a result of a withheld call
-	unnamed  wire.Set[string]  // messages, by ID, of which only the metadata came: a withheld call may have made them, and a result names its call
+	graph    string               // namespace of the graph of the frame being read
+	inState  bool                 // the frame being read shows what a node wrote to the state
+	results  wire.Set[string]     // the IDs of calls whose result the frame being read has shown
+	within   toolPlace            // of the frame being read: see withheldCall
+	messages map[string]toolPlace // the same of messages whose metadata came in an earlier frame, by ID; at most wire.MaxSet
+	returned wire.Set[string]     // the tasks that have sent a result of a withheld call
+	unnamed  wire.Set[string]     // messages, by ID, of which only the metadata came: a withheld call may have made them, and a result names its call
 }
 
 // withheldCall is a withheld call of this stream.
 type withheldCall struct {
 	event.WithheldCall
-	within uint64 // hash of the namespace of the innermost tool that made the call; 0 if none did, or it is unknown
+	within toolPlace // of the innermost tool that made the call; zero if none did, or it is unknown
+}
+
+// toolPlace is the place of a tool: hashes of its namespace and of the nodes in it.
+type toolPlace struct {
+	namespace, nodes uint64
+	lacksTask        bool // see invocations
 }
 
 // place records where the frame being read is from.
-func (h *withheldCalls) place(name []byte, mode string, v strictjson.Value) {
+func (h *withheldCalls) place(d *decoder, name []byte, mode string, v strictjson.Value) {
 	_, namespace, _ := bytes.Cut(name, []byte("|"))
 	graph := namespace
 	switch mode {
 	case modeMessages:
 		_, metadata := tuple(v)
-		if namespace = namespaceIn(metadata); len(namespace) > 0 {
+		if namespace = d.placeIn(metadata); len(namespace) > 0 {
 			graph, _ = splitLast(namespace)
 		}
 	case modeEvents:
-		namespace = namespaceIn(v.Get("metadata"))
+		namespace = d.placeIn(v.Get("metadata"))
 	case modeMessagesMetadata:
 		for id, entry := range v.Members() {
-			if within := withinTool(namespaceIn(entry.Get("metadata"))); within != 0 && len(h.messages) < wire.MaxSet {
+			if within := withinTool(d.placeIn(entry.Get("metadata"))); within != (toolPlace{}) && len(h.messages) < wire.MaxSet {
 				if h.messages == nil {
-					h.messages = make(map[string]uint64)
+					h.messages = make(map[string]toolPlace)
 				}
 				h.messages[dialect.Name(id.String())] = within
 			}
@@ -66,25 +72,26 @@ func namespaceIn(metadata strictjson.Value) []byte {
 	return metadata.First(namespaceMembers...).Text()
 }
 
-// withinTool returns a hash of a namespace up to its last task of the node that executes tools, or 0 if it has none.
-func withinTool(namespace []byte) uint64 {
+// withinTool returns the place of the last task of the node that executes tools in a namespace, or nothing.
+func withinTool(namespace []byte) toolPlace {
 	for len(namespace) > 0 {
 		outer, last := splitLast(namespace)
 		if node, _ := splitSegment(last); string(node) == toolNode {
-			return wire.Hash(string(namespace))
+			return toolPlace{wire.Hash(string(namespace)), wire.Hash(nodesOf(string(namespace))), lacksTask(namespace)}
 		}
 		namespace = outer
 	}
-	return 0
+	return toolPlace{}
 }
 
 // mayRunIn reports whether a task may execute the call. A call that was made in a tool runs within that tool.
 func (c withheldCall) mayRunIn(t taskPlace) bool {
-	if c.within == 0 || t.outerUnknown {
+	if c.within == (toolPlace{}) || t.outerUnknown {
 		return true
 	}
 	for outer := t.outer; len(outer) > 0; outer, _ = splitLast(outer) {
-		if wire.Hash(string(outer)) == c.within {
+		isLike := (c.within.lacksTask || lacksTask(outer)) && c.within.nodes == wire.Hash(nodesOf(string(outer)))
+		if isLike || wire.Hash(string(outer)) == c.within.namespace {
 			return true
 		}
 	}
@@ -156,7 +163,7 @@ func (h *withheldCalls) add(id string, call withheldCall) {
 			h.begun = make(map[string]withheldCall)
 		}
 		if known && earlier.within != call.within {
-			call.within = 0
+			call.within = toolPlace{}
 		}
 		call.Tool, call.Target = cmp.Or(call.Tool, earlier.Tool), cmp.Or(call.Target, earlier.Target)
 		h.begun[id] = call

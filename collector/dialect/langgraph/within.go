@@ -48,7 +48,7 @@ func (d *decoder) isTaskOfWithheldCall(t taskPlace, agent string) bool {
 	switch {
 	case d.internalWork.MayContain(task):
 		return true
-	case d.shownWork.Contains(task):
+	case d.shownWork.Contains(task) && !withoutTask(t.segment): // else it may be another invocation
 		return false
 	case isInDoubt && !d.isShownAgent(agent), (len(t.outer) == 0 || string(node) == toolNode) && d.mayWorkInWithheldCall(t, agent, isInDoubt):
 		d.internalWork.Add(doubtful + task) // other streams may not show the call
@@ -60,7 +60,7 @@ func (d *decoder) isTaskOfWithheldCall(t taskPlace, agent string) bool {
 
 // doubtTask records that a withheld call works or may work within a task. What other modes send of it may come after the end of the call.
 func (d *decoder) doubtTask(metadata strictjson.Value) {
-	_, own := splitLast(namespaceIn(metadata))
+	_, own := splitLast(d.placeIn(metadata))
 	if _, task := splitSegment(own); task != "" {
 		d.internalWork.Add(doubtful + task)
 	}
@@ -131,8 +131,8 @@ func (d *decoder) isPlacedInWithheldCall(graph []byte, metadata strictjson.Value
 	if d.isGraphOfWithheldCall(graph, agent) {
 		return true
 	}
-	for _, member := range namespaceMembers {
-		outer, own := splitLast(metadata.Get(member).Text())
+	for _, place := range [][]byte{d.placeIn(metadata), metadata.Get(taskMember).Text()} {
+		outer, own := splitLast(place)
 		if d.isGraphOfWithheldCall(outer, agent) {
 			return true
 		}

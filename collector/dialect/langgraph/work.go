@@ -224,7 +224,7 @@ func (d *decoder) trackRun(v strictjson.Value, isInternal bool) {
 		d.endWork(id)
 	case isInternal && lenient.HasSuffix(kind, "start"):
 		d.hasWorked = true
-		outer, _ := splitLast(v.Get("metadata").Get("langgraph_checkpoint_ns").Text())
+		outer, _ := splitLast(d.placeIn(v.Get("metadata")))
 		around := d.placesAround(outer)
 		for above := range v.Get("parent_ids").Elements() {
 			around = append(around, d.name(above))
