@@ -175,7 +175,7 @@ func (d *decoder) readEvent(t *task, m adkMetadata, parts parts, b *event.Batch)
 		addTexts(parts, b)
 		return
 	}
-	t.failed, t.remoteFailure, t.code, r.asksModel = failure != event.NoFailure, d.remote.Failure, code, hasPart(parts, partResponse) && !m.endsTurn()
+	t.failed, t.code, r.asksModel = failure != event.NoFailure, code, hasPart(parts, partResponse) && !m.endsTurn()
 	b.Repeats = d.repeatsEvent(t, m, parts) && !isError
 	b.Partial = b.Repeats
 	t.addPauses(m, b)

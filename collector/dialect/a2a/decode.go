@@ -260,10 +260,6 @@ func (d *decoder) applyStatus(t *task, st status, m adkMetadata, b *event.Batch)
 	case !st.isFinal():
 		t.resume(b)
 		d.readComment(t, st, m, b)
-	case st.state == completed && t.remoteFailure != event.NoFailure:
-		b.Type = typeFailed
-		b.Substitute(st.wireState, failedStates[string(st.wireState.Text())])
-		t.finish(t.remoteFailure, t.code, b)
 	case st.state == completed:
 		d.reportAnswer(t, st, b)
 		t.finish(event.NoFailure, "", b)

@@ -18,7 +18,6 @@ const (
 	typeArtifact = "artifact-update"
 	typeError    = "error"
 	typeWorking  = "working"  // a status or snapshot whose texts are about the work or its failure
-	typeFailed   = "failed"   // a status that completes a task with the failure of a remote agent
 	typeProgress = "progress" // a snapshot whose artifacts are answers, but not the text of its status
 	typeAside    = "aside"    // an artifact or message whose texts may be thoughts or internal; the public gets nothing of it
 	typeQuestion = "asking"   // a status whose text is a question
@@ -140,7 +139,6 @@ var table = event.Table{
 		typeCalls:    {Client: true, Words: &words, Public: frame(&publicCalls, &publicCalls, &publicState)},
 		typeResults:  {Client: true, Words: &words, Public: frame(&publicCalls, &publicCalls, &publicState)},
 		typeWorking:  {Client: true, Words: &words, Public: frame(nil, nil, &publicState)},
-		typeFailed:   {Client: true, Words: &words, Public: frame(nil, nil, &publicFailed)},
 		typeProgress: {Client: true, Words: &words, Answer: true, Public: frame(nil, &publicAnswer, &publicState)},
 		typeAside:    {Client: true, Words: &words},
 		typeError: {Client: true, Public: &event.Rule{Fact: event.KindError, Members: rules{
@@ -206,7 +204,6 @@ var (
 		"submitted", "working", "completed", "unknown",
 		"TASK_STATE_SUBMITTED", "TASK_STATE_WORKING", "TASK_STATE_COMPLETED", "TASK_STATE_UNSPECIFIED",
 	}}
-	publicFailed  = event.Rule{Form: event.FormCode, Fact: event.KindError, Required: true}
 	publicWaiting = event.Rule{Form: event.FormCode, Fact: event.KindInputRequested, Required: true}
 )
 

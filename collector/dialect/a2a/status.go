@@ -36,9 +36,6 @@ var states = map[string]state{
 	"rejected": rejected, "TASK_STATE_REJECTED": rejected,
 }
 
-// failedStates maps the spellings of a completed task to the state that the public gets if a remote agent's failure completed it.
-var failedStates = map[string]string{"completed": `"failed"`, "TASK_STATE_COMPLETED": `"TASK_STATE_FAILED"`}
-
 func (s state) isFinal() bool { return s >= completed }
 
 func (s state) isWaiting() bool { return s == inputRequired || s == authRequired }
@@ -46,18 +43,17 @@ func (s state) isWaiting() bool { return s == inputRequired || s == authRequired
 // status is the status of a task.
 type status struct {
 	state
-	wireState strictjson.Value
-	message   strictjson.Value
-	parts     parts // of the message
-	time      time.Time
+	message strictjson.Value
+	parts   parts // of the message
+	time    time.Time
 }
 
 // readStatus reads the status of a task or of an update.
 func readStatus(around strictjson.Value) status {
 	v := around.Get("status")
-	state, message := v.Get("state"), v.Get("message")
+	message := v.Get("message")
 	// Python servers of 2025 sent local times without a zone. TextTime leaves these zero.
-	return status{states[string(state.Text())], state, message, partsOf(message, around, v), dialect.TextTime(v.Get("timestamp"))}
+	return status{states[string(v.Get("state").Text())], message, partsOf(message, around, v), dialect.TextTime(v.Get("timestamp"))}
 }
 
 // hash returns a hash that is equal for the same status in an update and in a snapshot. It is never 0. All statuses of

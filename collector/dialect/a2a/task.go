@@ -45,7 +45,6 @@ type task struct {
 	errorMessage   string           // id of the message that had nothing but that error, or ""
 	lastError      event.Failure    // the failure that errorEvent reported, or none
 	failed         bool             // the last ADK event reported a failure
-	remoteFailure  event.Failure    // the failure of a remote agent whose error the last ADK event passed on, or none; the server completes the task
 	code           string           // error code of the last ADK event, or ""; a task that fails after it has no code of its own
 
 	calls        map[string][]*call // by id; those with the same id are in different branches
