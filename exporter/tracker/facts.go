@@ -119,6 +119,7 @@ func (r *openRun) runEnded(e *event.Event) {
 	r.Root.keepIterations(e)
 	if e.Error == event.NoFailure {
 		r.lastFinal = r.now.Frame
+		clear(r.unrecovered)
 	}
 	rest := e.Usage.Since(r.Usage)
 	r.Usage = r.Usage.Add(rest)

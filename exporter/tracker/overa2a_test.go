@@ -171,6 +171,11 @@ failed, error_frame
 invoke_agent a error agent_error 0-3
   invoke_agent b error agent_error 1-?
   chat m ok 0-1`},
+		{"the target of a transfer fails, and the task completes", named, []*event.Batch{overA2A("a", "", replies, handsOver("", "b")), overA2A("b", "", errorCode), says("", runEnds)}, `
+completed
+invoke_agent a ok 0-4
+  invoke_agent b error agent_error 1-2
+  chat m ok 0-1`},
 		{"a parallel agent of which one agent has spoken", proxied(), []*event.Batch{parallel(), says("", fails)}, `
 failed, error_frame
 invoke_workflow app error agent_error 0-3

@@ -131,7 +131,7 @@ func TestFailedRemoteAgents(t *testing.T) {
 	coded := statusIs("working", text("x"), relayed("1", "working", `,"metadata":{"adk_error_code":"ValueError"}`))
 	fails, repeated := statusIs("working", text("x"), relayed("2", "TASK_STATE_FAILED", "")), piece("x", text("x"), last+adkEvent(`,"adk_event_id":"2"`))
 	completed := statusIs("completed", "", adkEvent(`,"adk_event_id":"2"`))
-	const ended = `status-update agent="a"; final; run_ended awaits_outcome`
+	const ended = `status-update agent="a"; run_ended awaits_outcome`
 	runDecode(t, []decodeCase{
 		{"the last agent", []string{coded, fails, repeated, completed}, []string{`working agent="a"; other`, failed, `artifact-update agent="a"; other`, ended}},
 		{"a call that waits", []string{statusIs("working", calls("c", "f", false), relayed("0", "working", "")), fails, completed},

@@ -216,9 +216,11 @@ func (t *task) begin(s state, subscribed bool, b *event.Batch) {
 // finish ends a task.
 func (t *task) finish(failure event.Failure, code string, b *event.Batch) {
 	t.ended, t.artifacts, t.awaited, t.pendingCalls = true, nil, nil, nil
-	if failure == event.NoFailure {
+	switch {
+	case failure == event.NoFailure && t.failed: // the last agent failed instead of answering
+	case failure == event.NoFailure:
 		b.Add(event.KindFinal)
-	} else {
+	default:
 		e := b.Add(event.KindError)
 		e.Error, e.Code = failure, code
 	}
