@@ -12,7 +12,7 @@ import (
 // FuzzWithheld sends items and choices in any order, of which some begin as instructions, internally or unreadably. Nothing that belongs
 // to these leaves under any policy. Each byte is an event: its low bits say which, its high bits of which item.
 func FuzzWithheld(f *testing.F) {
-	for _, seed := range []string{"\x00\x05\x06", "\x01\x05\x06\x07", "\x02\x05\x07", "\x03\x05", "\x08\x0d\x09\x15\x10\x14\x15\x17", "\x04\x01\x05\x04\x07", "\x00\x01\x04\x0c", "\x0b\x06\x0c\x00\x04"} {
+	for _, seed := range []string{"\x00\x05\x06", "\x01\x05\x06\x07", "\x02\x05\x07", "\x03\x05", "\x08\x0d\x09\x15\x10\x14\x15\x17", "\x04\x01\x05\x04\x07", "\x00\x01\x04\x0c", "\x0b\x06\x0c\x00\x04", "\x03\x03\x00\x04"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, events []byte) {
@@ -116,7 +116,7 @@ func callEvents(events []byte) (sent []string) {
 		case 1, 2:
 			hidden[n], lost[n], mark = true, false, []string{`"kind":"internal",`, `"name":"Internal x",`}[e&7-1]
 		case 3:
-			lost[n] = !hidden[n] && !shown[n]
+			lost[n] = lost[n] || !hidden[n] && !shown[n]
 			hidden[n], mark = hidden[n] || lost[n], `"x":1,"x":2,`
 		case 4:
 			delta = `{"role":"tool","tool_call_id":"t` + fmt.Sprint(n) + `","content":"` + hidden.word(n) + `"}`
