@@ -41,6 +41,7 @@ type scope struct {
 	branch     string // "" for the run's own graph
 	agent      string // "" if unknown
 	isAssumed  bool   // the agent's name is from a message of an unknown node, so another agent may have written it
+	inherited  bool   // the metadata of its frames has the name of the agent around it
 	stated     string // the name of the agent that its last task states, which may be that of a graph around it
 	fallback   string // the agent's name if no message or metadata names it, or ""
 	call       string // the tool call in which the subgraph works, or ""
@@ -105,6 +106,7 @@ func (d *decoder) scopeAt(metadata strictjson.Value, given *scope) *scope {
 	_, task := splitLast(metadata.Get("langgraph_checkpoint_ns").Text())
 	sc, named := d.graphOf(metadata, given), metadata.Get("lc_agent_name")
 	if sc.inherits(d.name(named)) {
+		sc.inherited = true
 		return sc
 	}
 	return d.nameAgent(sc, string(task), named)

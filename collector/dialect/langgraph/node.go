@@ -95,9 +95,10 @@ func (sc *scope) isShownIn(node string) bool {
 	return sc.isShown && sc.above != nil && sc.above.above == nil && sc.node == node && sc.task != ""
 }
 
-// nameByResponse sets the name of the agent in a subgraph, which a response of its model has. The pieces of the response had no name.
+// nameByResponse sets the name of the agent in a subgraph whose metadata has its caller's name. A response of its model has its own name,
+// the pieces of the response had none.
 func (d *decoder) nameByResponse(sc *scope, task string, response strictjson.Value) {
-	if node, _, _ := strings.Cut(task, ":"); sc.above != nil && slices.Contains(modelNodes, node) {
+	if node, _, _ := strings.Cut(task, ":"); sc.inherited && slices.Contains(modelNodes, node) {
 		d.setAgent(sc, response.Get("name"))
 	}
 }
