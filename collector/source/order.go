@@ -14,8 +14,8 @@ import (
 // depends on it. A listening stream is one that joins the run of another request
 // (event.Identity.JoinedRun). A session stream is one that brings all runs of a session, which other requests begin
 // (event.Identity.JoinedSession). The rules are:
-//   - When a listening stream opens, or a stream whose request answers a run's question, everything received earlier
-//     is observed first. If a stream ends later, its end is observed after the open.
+//   - Before a listening stream is opened, everything received earlier is observed. So it is before a stream whose
+//     request answers a run's question. If a stream ends later, its end is observed after the open.
 //   - When any stream closes, the frames that listening streams received earlier are observed first. The
 //     frames that they receive later are observed after the close.
 //   - When a listening stream closes, the previous rule applies to the frames of all streams.

@@ -74,9 +74,7 @@ func (u update) adkMetadata() adkMetadata {
 // addPauses reports the calls that wait for a confirmation or a credential. It runs before the
 // responses are read: the response of such a call contains an error text that is not an error.
 func (t *task) addPauses(m adkMetadata, b *event.Batch) {
-	confirmations := m.actions.First("requestedToolConfirmations", "requested_tool_confirmations")
-	credentials := m.actions.First("requestedAuthConfigs", "requested_auth_configs")
-	for _, asked := range []strictjson.Value{confirmations, credentials} {
+	for _, asked := range wire.RequestsIn(m.actions) {
 		for name := range asked.Members() {
 			id := dialect.Name(name.String())
 			b.Add(event.KindToolPaused).CallID = id

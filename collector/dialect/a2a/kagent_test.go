@@ -21,7 +21,8 @@ var (
 	toADK    = strings.NewReplacer(`"kagent_adk_partial`, `"adk_partial`, `\"kagent_`, `\"adk_`, `"kagent_`, `"adk_`)
 )
 
-// TestKagent plays the recordings of ADK agents with the prefix of kagent. The facts do not change. What leaves differs only in the names of members.
+// TestKagent plays the recordings of ADK agents with the prefix of kagent. The facts do not change. What leaves differs only in the
+// names of members.
 func TestKagent(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.sse")
 	if err != nil {

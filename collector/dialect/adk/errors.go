@@ -66,7 +66,8 @@ func (d *decoder) rejectsTarget(fr *frame) bool {
 }
 
 // addErrorFrame reports an error of the run. If it repeats the error of an event, the agent that spoke last need not have failed. Open
-// calls failed if they ran the agent or step of that event. Otherwise, the error is about one of the open calls (see wire.FailedCall). If the message names the target of the last transfer, that agent does not exist.
+// calls failed if they ran the agent or step of that event. Otherwise, the error is about one of the open calls (see wire.FailedCall). If
+// the message names the target of the last transfer, that agent does not exist.
 func (d *decoder) addErrorFrame(message []byte, code string, repeated errorEvent, repeats bool, b *event.Batch) {
 	switch {
 	case repeats:

@@ -111,7 +111,8 @@ func TestOneOfSeveralTools(t *testing.T) {
 	}
 }
 
-// TestResultBeforeName reads the result of a call of an earlier run before a message names the agent. That agent does not get the configured name.
+// TestResultBeforeName reads the result of a call of an earlier run before a message names the agent. That agent does not get the
+// configured name.
 func TestResultBeforeName(t *testing.T) {
 	s := &event.Stream{Identity: event.Identity{NewRun: true}, ConfiguredAgent: "source"}
 	got := strings.Join(facts(s, frame("updates", `{"tools":{"messages":[{"type":"tool","id":"m1","tool_call_id":"c1","content":"4"}]}}`),

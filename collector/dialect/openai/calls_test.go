@@ -135,7 +135,8 @@ func TestNamesOfTools(t *testing.T) {
 	}
 }
 
-// TestResultsInChunks sends the results of calls whose chunk is withheld or unreadable, in another completion. Those of other calls leave.
+// TestResultsInChunks sends results of calls in another completion than the calls. If the chunk with the call was withheld or unreadable,
+// the result stays in too. The results of other calls leave.
 func TestResultsInChunks(t *testing.T) {
 	const (
 		begun  = `{"id":"w","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"assistant","content":"open"}}]}`

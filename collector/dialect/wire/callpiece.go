@@ -8,8 +8,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// IsCallPiece reports whether a call of an ADK agent's model is only a piece, whose arguments are not complete. Only the first piece has
-// the name. Python's servers before 2.0, and JavaScript's, give each piece a new ID. The whole call follows.
+// IsCallPiece reports whether a call of an ADK agent's model has only a piece of the arguments. The first piece has the tool's name, the
+// others do not. Python's servers before 2.0, and JavaScript's, give each piece a new ID. The whole call follows.
 //
 // Source: google/adk/utils/streaming_utils.py of google-adk 1.38.
 func IsCallPiece(call strictjson.Value) bool {

@@ -269,12 +269,21 @@ func AppendPaused(calls []NamedCall, requests ...strictjson.Value) []NamedCall {
 	return calls
 }
 
+// RequestsIn returns the requests by which the actions of an event pause calls: for confirmations and for credentials, by the ID of the
+// call.
+func RequestsIn(actions strictjson.Value) [2]strictjson.Value {
+	return [...]strictjson.Value{
+		actions.First("requestedToolConfirmations", "requested_tool_confirmations"), actions.First("requestedAuthConfigs", "requested_auth_configs"),
+	}
+}
+
 // AppendActions appends the calls that the actions of an event pause or show. The widget of an MCP app has the ID and the arguments of
 // its call.
 //
 // Source: google/adk/tools/mcp_tool/mcp_tool.py of google-adk 2.13.
 func AppendActions(calls []NamedCall, actions strictjson.Value) []NamedCall {
-	calls = AppendPaused(calls, actions.First("requestedToolConfirmations", "requested_tool_confirmations"), actions.First("requestedAuthConfigs", "requested_auth_configs"))
+	requests := RequestsIn(actions)
+	calls = AppendPaused(calls, requests[:]...)
 	for widget := range actions.First("renderUiWidgets", "render_ui_widgets").Elements() {
 		calls = append(calls, NamedCall{ID: dialect.Name(widget.Get("id").String()), As: CallAround})
 	}
