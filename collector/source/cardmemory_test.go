@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/delegraph/delegraph/collector/budget"
@@ -30,7 +31,12 @@ func TestCardsKeepToTheMemory(t *testing.T) {
 	memory := budget.New(room)
 	s := &proxyRecorder{}
 	p := newProxy(t, s, agent.URL, source.ProxySettings{RewriteCards: true, RequestBudget: memory.Account("requests", 1, 1), JSONDepth: 8})
-	address := front(t, p, p)
+	var answers sync.WaitGroup // a client has its answer before the proxy is done with it
+	address := front(t, p, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answers.Add(1)
+		defer answers.Done()
+		p.ServeHTTP(w, r)
+	}))
 	bodies := make(chan string, cards)
 	for range cards {
 		go func() {
@@ -68,6 +74,7 @@ func TestCardsKeepToTheMemory(t *testing.T) {
 			t.Errorf("a client gets %.80s … %s", body, body[max(0, len(body)-60):])
 		}
 	}
+	answers.Wait()
 	p.Wait()
 	unchanged := slices.DeleteFunc(s.cards, func(reason string) bool { return reason != source.CardMemory })
 	if len(unchanged) != cards-rewritten || rewritten == cards {
