@@ -171,13 +171,13 @@ func (f *feed) consume(ctx context.Context) error {
 // remove messages before the feed reads them. Call it when a new consumer has nothing pending. The argument before
 // is the state of the stream from before the consumer was created.
 func (f *feed) nothingMissed(ctx context.Context, before *streamState) bool {
-	if has := max(f.gaps.start, f.gaps.last); before.last > has {
+	if has := max(f.gaps.start, f.gaps.checked, f.gaps.last); before.last > has {
 		after, err := f.connection.refresh(ctx)
 		if err != nil || after.epoch != f.epoch || after.first > has+1 {
 			return false
 		}
 	}
-	f.gaps.start = max(f.gaps.start, before.last)
+	f.gaps.checked = max(f.gaps.checked, before.last)
 	return true
 }
 

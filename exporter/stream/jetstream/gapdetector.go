@@ -8,6 +8,7 @@ import "github.com/delegraph/delegraph/exporter/stream/replay"
 type gapDetector struct {
 	allSubjects   bool
 	start         uint64            // messages up to this number are not missing: the feed has received them or does not need them
+	checked       uint64            // NATS removed no message up to this number from the beginning of the stream before the feed received it
 	last          uint64            // the number of the last message
 	lastBySubject map[string]uint64 // the last number of each subject
 }
@@ -31,6 +32,8 @@ func (g *gapDetector) observe(subject string, number uint64, d *decoded, adjacen
 		received, previous = max(g.start, g.last), number-1
 	case d.alone && adjacent:
 		previous = received
+	case d.alone:
+		received = max(received, g.checked)
 	}
 	if g.advance(subject, number); previous > received {
 		return replay.GapEvicted

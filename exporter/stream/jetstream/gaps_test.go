@@ -90,6 +90,30 @@ func TestEvictedAll(t *testing.T) {
 	}
 }
 
+// TestPurgedSession removes the messages of one session, as an operator may do to delete a conversation. Only readers that
+// missed some of them must get a gap.
+func TestPurgedSession(t *testing.T) {
+	s := newServer(t, "")
+	store, _ := s.open(nil)
+	reader := attach(t, store, "", "c1")
+	publishAll(t, store, "c1", 0, 2)
+	reader.wants("c1-0", "c1-1")
+	has := reader.id()
+	publishAll(t, store, "c2", 0, 1)
+	publishAll(t, store, "c1", 2, 5)
+	reader.read(5)
+	if err := s.storedStream().Purge(t.Context(), jetstream.WithPurgeSubject(sessionSubjects("c1"))); err != nil {
+		t.Fatal(err)
+	}
+	readers, _ := s.open(nil)
+	before := attach(t, readers, has, "c1")
+	publishAll(t, store, "c1", 5, 6)
+	before.wants("<evicted>", "c1-5")
+	after, _ := s.open(nil)
+	attach(t, after, has, "c1").wants("<evicted>", "c1-5")
+	reader.wants("c1-0", "c1-1", "c1-2", "c1-3", "c1-4", "c1-5")
+}
+
 // TestAnotherStream recreates the stream. Its numbers then start again.
 func TestAnotherStream(t *testing.T) {
 	s := newServer(t, "")

@@ -47,7 +47,7 @@ func (p *publisher) target(ctx context.Context, sq *subjectQueue, m *message) (t
 		}
 	}
 	if to != sq.stream {
-		sq.stream, sq.last = to, 0
+		sq.stream, sq.last, sq.newest = to, 0, 0
 	}
 	return to, nil
 }

@@ -173,16 +173,9 @@ func (p *publisher) tryAt(ctx context.Context, to *connection, sq *subjectQueue,
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(to.generation(), cancel)() // a new connection does not deliver responses to the old one
-	previous := sq.last
-	delete(m.Header, aloneHeader)
-	if previous == 0 {
-		// The subject is empty. Any message that it held before was older than the oldest message in the stream.
-		now, err := to.refresh(ctx)
-		if err != nil {
-			return err
-		}
-		previous = now.first - 1
-		m.Header[aloneHeader] = []string{"1"}
+	previous, err := p.previous(ctx, to, sq, m)
+	if err != nil {
+		return err
 	}
 	m.Header[jetstream.ExpectedLastSubjSeqHeader] = []string{strconv.FormatUint(sq.last, 10)}
 	m.Header[previousHeader] = []string{strconv.FormatUint(previous, 10)}
@@ -191,12 +184,31 @@ func (p *publisher) tryAt(ctx context.Context, to *connection, sq *subjectQueue,
 		return err
 	}
 	sq.last = max(sq.last, ack.Sequence)
+	sq.newest, sq.epoch = sq.last, to.state.Load().epoch
 	if ack.Duplicate {
 		p.observer.CountRepeated()
 	} else {
 		p.observer.CountPublished()
 	}
 	return nil
+}
+
+// previous returns the number for previousHeader, and sets aloneHeader if only a bound is known.
+func (p *publisher) previous(ctx context.Context, to *connection, sq *subjectQueue, m *message) (uint64, error) {
+	delete(m.Header, aloneHeader)
+	if sq.last != 0 {
+		return sq.last, nil
+	}
+	now, err := to.refresh(ctx)
+	switch {
+	case err != nil:
+		return 0, err
+	case sq.newest != 0 && sq.epoch == now.epoch: // the subject is empty: its messages expired, or an operator purged them
+		return sq.newest, nil
+	}
+	// If the subject held messages, they were older than the oldest one in the stream, unless an operator purged them.
+	m.Header[aloneHeader] = []string{"1"}
+	return now.first - 1, nil
 }
 
 // handleError returns nil if the message can be retried at once, because the error contains the last number of its

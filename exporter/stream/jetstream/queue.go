@@ -31,7 +31,9 @@ type subjectQueue struct {
 	waiting          []*message
 	busy             bool        // the subject is in ready, in flight or waiting for a retry
 	stream           *connection // to the stream that held the subject's last message; nil: unknown
-	last             uint64      // the number of that message; 0: unknown
+	last             uint64      // the number of that message; 0: unknown, or it was removed
+	newest           uint64      // the number of the last message that was published, even if it was removed since; 0: unknown
+	epoch            string      // the stream's epoch at that time
 	unreportedLosses int         // frames dropped after the queued ones; the next message reports them
 	failures         int         // consecutive failed attempts
 }
