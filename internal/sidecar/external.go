@@ -46,8 +46,9 @@ type external struct {
 // drainTimeout is how long the disconnection of subscribers may take when the process stops.
 const drainTimeout = 2 * time.Second
 
-// recheckInterval is how often the token of an open stream is checked again.
-const recheckInterval = 5 * time.Second
+// recheckInterval is how often the token of an open stream is checked again. A check may miss a change: the tokens file is read at
+// most once a second, and while one caller reads it, the others see the old tokens. So a stream of a removed token ends within 5 s.
+const recheckInterval = 2 * time.Second
 
 // newExternal opens the external stream's port. It returns nil if the configuration neither serves nor stores the stream.
 func newExternal(whole config.Config, publish bool, memory *memory, m *metrics.Metrics, panics *recovery.Recorder, logger *slog.Logger) (e *external, err error) {
