@@ -129,7 +129,7 @@ func (s *subscriber) encodeNext(out []byte, room bool) (_ []byte, sent int, alon
 	if next > 0 {
 		s.unsentID = unsentID
 	}
-	if next > 0 && unsentID {
+	if next > 0 && s.mustSendID() {
 		out = s.appendComment(out, "")
 	}
 	return out, sent, nil, false

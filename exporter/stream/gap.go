@@ -20,6 +20,15 @@ func appendGap(dst []byte, id string, g *replay.Gap) []byte {
 	return frame
 }
 
+// untoldID returns an id with which a client that resumes gets a gap again. A number that lies in the future may have
+// been reached by then.
+func untoldID(g *replay.Gap) string {
+	if g.Requested == "" || g.Reason == replay.GapFuture {
+		return string(replay.GapUnknown)
+	}
+	return g.Requested
+}
+
 // GapEntry returns an entry that tells all readers of a session that frames are missing after number. It
 // is for rings whose frames have the numbers of a store (replay.Entry.Number).
 func GapEntry(g *replay.Gap, number uint64, session string) replay.Entry {

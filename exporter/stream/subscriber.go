@@ -91,7 +91,7 @@ func (s *subscriber) opening(resumes bool) []byte {
 	}
 	s.hub.settings.Observer.CountResume(ResumeOutcome(gap.Reason))
 	if s.format != nil && !s.format.NoteGap(gap) {
-		return appendPosition(nil, id, gapEvent)
+		return appendPosition(nil, untoldID(gap), gapEvent)
 	}
 	return appendGap(sse.AppendComment(nil, "open"), id, gap)
 }
@@ -223,13 +223,18 @@ func (s *subscriber) heartbeat() Disconnect {
 	return s.write(s.appendComment(nil, ""))
 }
 
-// appendComment appends a comment, together with the position if the client does not know it.
+// appendComment appends a comment, together with the position if the client does not know it and may resume there.
 func (s *subscriber) appendComment(dst []byte, comment string) []byte {
-	if !s.unsentID {
+	if !s.mustSendID() {
 		return sse.AppendComment(dst, comment)
 	}
 	s.unsentID = false
 	return appendPosition(dst, s.attachment.Ring.ID(s.cursor), comment)
+}
+
+// mustSendID reports whether the client must get the id of the cursor.
+func (s *subscriber) mustSendID() bool {
+	return s.unsentID && (s.format == nil || !s.format.HasUntoldGap())
 }
 
 // end sends a closing comment and returns why. If the subscriber may reconnect, end first sends the remaining

@@ -57,10 +57,10 @@ func (s *subscriber) writeLarge(opening []byte, f replay.Frame) Disconnect {
 	s.hub.unsent.account.Charge(cap(out) - size)
 	size = cap(out)
 	s.advance(replay.Batch{Next: f.Cursor()})
-	if s.unsentID = len(out) == len(opening); s.unsentID {
-		out = s.appendComment(out, "")
-	} else {
+	if s.unsentID = len(out) == len(opening); !s.unsentID {
 		sent = 1
+	} else if s.mustSendID() {
+		out = s.appendComment(out, "")
 	}
 	return s.writeFrames(sent, out)
 }

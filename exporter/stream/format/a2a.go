@@ -16,7 +16,6 @@ type a2a struct {
 	runs
 	version    a2aVersion
 	rereading  bool // frames only update the state, see writer
-	pendingGap *gap
 	callOwners callOwners
 }
 
@@ -29,7 +28,7 @@ func (a *a2a) setRereading(on bool) { a.rereading = on }
 // noteGap keeps the gap for the next snapshot or update. It writes no frame for the gap alone, because clients take every
 // SSE event for a response, whatever its name.
 func (a *a2a) noteGap(g *replay.Gap) bool {
-	a.pendingGap = gapOf(g)
+	a.out.noteGap(g)
 	return false
 }
 
@@ -113,9 +112,8 @@ func (a *a2a) ensureTask(r *run, b *event.Batch, state a2aState) bool {
 		state = r.finalState
 	}
 	task := a2aTask{ID: r.id, ContextID: r.session, Status: a2aStatus{State: state, Timestamp: timestamp(b)}}
-	if a.pendingGap != nil {
-		task.Metadata = &taskMetadata{Gap: a.pendingGap}
-		a.pendingGap = nil
+	if untold := a.out.takeGap(); untold != nil {
+		task.Metadata = &taskMetadata{Gap: untold}
 	}
 	a.out.add(a.version.task(task))
 	return true
@@ -188,12 +186,11 @@ func (a *a2a) writeChunk(r *run, b *event.Batch, t *text, added []byte, isLast b
 
 // updateMetadata returns the metadata of an update by an agent, with the gap before it, or nil.
 func (a *a2a) updateMetadata(author string) *updateMetadata {
-	if author == "" && a.pendingGap == nil {
+	untold := a.out.takeGap()
+	if author == "" && untold == nil {
 		return nil
 	}
-	m := &updateMetadata{Author: author, Gap: a.pendingGap}
-	a.pendingGap = nil
-	return m
+	return &updateMetadata{Author: author, Gap: untold}
 }
 
 // writeThought writes a thought as a message about the work.

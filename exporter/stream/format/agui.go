@@ -15,7 +15,6 @@ type agui struct {
 	runs
 	current    *run // the run that is open for the reader
 	rereading  bool // frames only update the state, see writer
-	pendingGap *gap
 	callOwners callOwners
 }
 
@@ -27,7 +26,7 @@ func (a *agui) setRereading(on bool) { a.rereading = on }
 
 // noteGap keeps the gap for the next event: the protocol allows no event outside a run.
 func (a *agui) noteGap(g *replay.Gap) bool {
-	a.pendingGap = gapOf(g)
+	a.out.noteGap(g)
 	return false
 }
 
@@ -130,7 +129,7 @@ func (a *agui) ensureCurrent(r *run) bool {
 	return !a.rereading
 }
 
-// switchTo makes a run the current one, and writes the pending gap.
+// switchTo makes a run the current one, and writes the untold gap.
 func (a *agui) switchTo(r *run) {
 	switch {
 	case a.rereading:
@@ -156,9 +155,8 @@ func (a *agui) startTurn(r *run) {
 }
 
 func (a *agui) writeGap() {
-	if a.pendingGap != nil {
-		a.out.add(aguiEvent{Type: "CUSTOM", Name: gapName, Value: a.pendingGap})
-		a.pendingGap = nil
+	if untold := a.out.takeGap(); untold != nil {
+		a.out.add(aguiEvent{Type: "CUSTOM", Name: gapName, Value: untold})
 	}
 }
 

@@ -162,7 +162,7 @@ func TestTurns(t *testing.T) {
 	out.begin(1)
 	writeFrame(newNormalized(&Settings{}, out), replay.Frame{Stream: &replay.Stream{}}, &b)
 	var got []string
-	for _, data := range read(t, out.appendTo(nil)) {
+	for _, data := range read(t, out.appendTo(nil, false)) {
 		var e struct{ ID, Agent, Text string }
 		if err := json.Unmarshal(data, &e); err != nil {
 			t.Fatal(err)

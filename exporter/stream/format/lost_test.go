@@ -134,3 +134,55 @@ func TestDecodersOutliveWindows(t *testing.T) {
 		t.Errorf("%d bytes are charged without readers", n)
 	}
 }
+
+// textDecoder decodes each frame as a text.
+type textDecoder struct{}
+
+func (textDecoder) Decode(f sse.Frame) *event.Batch {
+	b := &event.Batch{Run: "r"}
+	b.Add(event.KindText).SetText(f.Data)
+	return b
+}
+
+// TestNoIDBeforeGap checks that a reader gets the ID of a frame only after the gap that the frame shows: a reader that loses the connection
+// between them would not hear of the gap.
+func TestNoIDBeforeGap(t *testing.T) {
+	for _, as := range Formats() {
+		r := newSharedRing(t, 1<<30)
+		r.decodings.newDecoder = func(string, string, bool) Decoder { return textDecoder{} }
+		reader := r.readerOf(as, true)
+		head := r.ring.Head()
+		r.ring.Publish(replay.Entry{Stream: &replay.Stream{SingleRun: true}, Data: []byte("hello"), Kinds: replay.KindsOf(event.KindText, event.KindToolStarted), Ordinal: 2})
+		frames, _ := r.ring.Frames(head, nil, make([]replay.Frame, 0, 1))
+		out := string(reader.Append(nil, frames[0]))
+		before, after, told := strings.Cut(out, `"evicted"`)
+		if !told || strings.Contains(before, "id: ") || !strings.Contains(out, "hello") || as != Normalized && !strings.Contains(after, "id: ") {
+			t.Errorf("%s: %s", as, out)
+		}
+		reader.Close()
+	}
+}
+
+// TestNoIDWithoutGap ends a text of AG-UI while a gap waits for the next event of a run.
+func TestNoIDWithoutGap(t *testing.T) {
+	out := &output{appendID: func(dst []byte, n uint64) []byte { return fmt.Append(dst, "e-", n) }}
+	w, f := newAGUI(&Settings{}, out), replay.Frame{Stream: &replay.Stream{}}
+	write := func(b event.Batch, kinds ...event.Kind) string {
+		b.Run = "r"
+		for _, kind := range kinds {
+			b.Add(kind).SetText([]byte("hello"))
+		}
+		out.begin(1)
+		w.frame(f, &b)
+		return string(out.appendTo(nil, false))
+	}
+	write(event.Batch{Partial: true}, event.KindText)
+	write(event.Batch{}, event.KindModelEnded)
+	w.noteGap(&replay.Gap{Reason: replay.GapLost})
+	if got := write(event.Batch{}, event.KindModelStarted); !strings.Contains(got, "TEXT_MESSAGE_END") || strings.Contains(got, "id: e") {
+		t.Errorf("the end of the text has an ID, or is missing: %s", got)
+	}
+	if got := write(event.Batch{}, event.KindRunStarted); !strings.Contains(got, `"lost"`) || !strings.Contains(got, "id: e-1") {
+		t.Errorf("the gap or the ID is missing: %s", got)
+	}
+}

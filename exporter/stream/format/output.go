@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/delegraph/delegraph/collector/sse"
+	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
 // output collects the frames that one native frame becomes.
@@ -15,6 +16,8 @@ type output struct {
 	number   uint64 // of the native frame
 	objects  int    // number of ids made for objects that start in the frame
 	messages int    // number of ids made for complete messages
+
+	untoldGap *gap // waits for the next event of a run, in a format without another place for it
 
 	json bytes.Buffer
 	ends []int // ends of the frames' data in json
@@ -67,16 +70,27 @@ func (o *output) newMessageID() string {
 	return o.frameID() + ".m" + strconv.Itoa(o.messages)
 }
 
+// noteGap keeps a gap for the next event of a run.
+func (o *output) noteGap(g *replay.Gap) { o.untoldGap = gapOf(g) }
+
+// takeGap returns the gap that waits, or nil. The caller must write it.
+func (o *output) takeGap() *gap {
+	g := o.untoldGap
+	o.untoldGap = nil
+	return g
+}
+
 // appendTo appends the frames. Only the last one has the native frame's id, so that a client that
-// loses the connection between them receives all of them again.
-func (o *output) appendTo(dst []byte) []byte {
+// loses the connection between them receives all of them again. It has none if more must follow before the client may
+// resume there: more is set, or a gap is not told yet.
+func (o *output) appendTo(dst []byte, more bool) []byte {
 	if n := o.json.Len(); n > maxReusedBuffer {
 		dst = slices.Grow(dst, n+n/64)
 	}
 	start := 0
 	for i, end := range o.ends {
 		f := sse.Frame{Data: o.json.Bytes()[start:end]}
-		if start = end; i == len(o.ends)-1 {
+		if start = end; i == len(o.ends)-1 && !more && o.untoldGap == nil {
 			f.ID = o.appendID(nil, o.number)
 		}
 		dst, _ = sse.AppendFrame(dst, f) // ids contain no line breaks, so there is no error

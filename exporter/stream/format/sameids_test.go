@@ -257,7 +257,7 @@ func TestRereadFrameEndsNoOpenRun(t *testing.T) {
 		}
 		out.begin(n)
 		w.frame(replay.Frame{Stream: s}, &b)
-		stream = out.appendTo(stream)
+		stream = out.appendTo(stream, false)
 	}
 	write(1, first, "r", event.KindRunStarted, event.KindText, event.KindRunEnded)
 	w.setRereading(true)

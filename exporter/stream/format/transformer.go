@@ -57,12 +57,15 @@ func (t *Transformer) Close() {
 	t.settings.Decodings.addReaders(-1)
 }
 
-// Append appends the frames that a native frame becomes, if any. A gap follows them if the reader's decoder has missed
+// Append appends the frames that a native frame becomes, if any. A gap comes with them if the reader's decoder has missed
 // earlier frames and therefore does not find all kinds of events in this one. There is one gap per decoding.
 func (t *Transformer) Append(dst []byte, f replay.Frame) []byte {
 	switch {
 	case f.Gap != nil:
-		return t.appendGap(dst, f.Number, f.Gap)
+		if t.NoteGap(f.Gap) {
+			dst = t.settings.AppendGap(dst, f.Number, f.Gap)
+		}
+		return dst
 	case f.Stream == nil:
 		return dst
 	}
@@ -71,17 +74,23 @@ func (t *Transformer) Append(dst []byte, f replay.Frame) []byte {
 	if f.StreamEnded {
 		t.positions.Remove(f.Stream)
 		t.writer.streamEnded(f, &p.last)
-		return t.out.appendTo(dst)
+		return t.out.appendTo(dst, false)
 	}
 	b, from := t.decode(p, f)
-	if b != nil {
-		writeFrame(t.writer, f, b)
-	}
-	dst = t.out.appendTo(dst)
+	var missed *replay.Gap // to be written after the frame
 	if from != nil && from.partial && p.gapDecoding != from.id && losesKinds(f, b) {
 		p.gapDecoding = from.id
 		at := string(t.settings.AppendID(nil, f.Number))
-		return t.appendGap(dst, f.Number, &replay.Gap{Reason: replay.GapEvicted, Oldest: at, Head: at})
+		missed = &replay.Gap{Reason: replay.GapEvicted, Oldest: at, Head: at}
+		if !t.NoteGap(missed) {
+			missed = nil
+		}
+	}
+	if b != nil {
+		writeFrame(t.writer, f, b)
+	}
+	if dst = t.out.appendTo(dst, missed != nil); missed != nil {
+		return t.settings.AppendGap(dst, f.Number, missed)
 	}
 	return dst
 }
@@ -104,17 +113,13 @@ func losesKinds(f replay.Frame, b *event.Batch) bool {
 	return lost != 0
 }
 
-// appendGap tells the reader of a gap, now or with the next event of a run.
-func (t *Transformer) appendGap(dst []byte, number uint64, g *replay.Gap) []byte {
-	if t.NoteGap(g) {
-		return t.settings.AppendGap(dst, number, g)
-	}
-	return dst
-}
-
 // NoteGap records that frames are missing before the next one. It reports whether a native gap
 // frame may be written; if not, the next event of a run reports the gap.
 func (t *Transformer) NoteGap(g *replay.Gap) bool { return t.writer.noteGap(g) }
+
+// HasUntoldGap reports whether a gap waits for the next event of a run. Until then, the reader must get no id after the gap:
+// a reader that resumed there would never hear of it.
+func (t *Transformer) HasUntoldGap() bool { return t.out.untoldGap != nil }
 
 // decode returns the batch of the next frame of a stream, or nil if the frame is not for the writer, and the decoding
 // that it is from, or nil.
