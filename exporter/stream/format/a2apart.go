@@ -37,7 +37,7 @@ func (w a2aVersion) parts(e *event.Event) []a2aPart {
 func (w a2aVersion) part(p *event.Piece) a2aPart {
 	switch p.Kind {
 	case event.PieceText:
-		return w.file(p, p.Value.Text())
+		return w.file(p, p.Value.AppendText(nil))
 	case event.PieceBytes:
 		if content, ok := decodeBase64(p.Value.Text()); ok {
 			return w.file(p, content)

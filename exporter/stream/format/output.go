@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/delegraph/delegraph/collector/sse"
+	"github.com/delegraph/delegraph/collector/strictjson"
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
@@ -31,9 +32,11 @@ func (o *output) begin(number uint64) {
 	o.number, o.objects, o.messages, o.ends = number, 0, 0, o.ends[:0]
 }
 
-// nextLine is U+0085, which some readers of SSE take for a line end. Package json escapes U+2028 and U+2029, which
-// they also take for one.
-var nextLine = []byte("\u0085")
+// lineEnds are characters that some readers of SSE take for line ends, and their escapes. Package json does not escape the first
+// one, nor the others in JSON from the wire.
+var lineEnds = []struct{ char, escape []byte }{
+	{[]byte("\u0085"), []byte(`\u0085`)}, {[]byte("\u2028"), []byte(`\u2028`)}, {[]byte("\u2029"), []byte(`\u2029`)},
+}
 
 // add adds a frame. Encoding cannot fail: JSON from the wire has passed strict parsing.
 func (o *output) add(v any) {
@@ -45,10 +48,14 @@ func (o *output) add(v any) {
 		return
 	}
 	o.json.Truncate(o.json.Len() - 1) // the line end
-	if added := o.json.Bytes()[before:]; bytes.Contains(added, nextLine) {
-		escaped := bytes.ReplaceAll(added, nextLine, []byte(`\u0085`))
-		o.json.Truncate(before)
-		o.json.Write(escaped)
+	// Values have private characters for halves of surrogate pairs, also in JSON that was sent in a string.
+	o.json.Truncate(before + len(strictjson.MakeReadable(o.json.Bytes()[before:])))
+	for _, end := range lineEnds {
+		if added := o.json.Bytes()[before:]; bytes.Contains(added, end.char) {
+			escaped := bytes.ReplaceAll(added, end.char, end.escape)
+			o.json.Truncate(before)
+			o.json.Write(escaped)
+		}
 	}
 	o.ends = append(o.ends, o.json.Len())
 }
