@@ -76,10 +76,10 @@ func (a *a2a) writeEvent(r *run, b *event.Batch, e *event.Event) {
 			a.writeChunk(r, b, ended, nil, true)
 		}
 	case event.KindToolStarted:
-		id := a.callOwners.started(r, b, e, a.out.newID)
+		id := a.callOwners.idOfStart(r, b, e, a.out.newID)
 		a.writeWorking(r, b, a2aPart{Data: toolPart{ID: id, Name: e.Name, Args: asStruct(e.Payload())}, Metadata: &partMetadata{Type: "function_call", LongRunning: e.LongRunning}})
 	case event.KindToolEnded:
-		id := a.callOwners.ended(r, b, e, a.out.newID)
+		id := a.callOwners.idOfEnd(r, b, e, a.out.newID)
 		a.writeWorking(r, b, a2aPart{Data: toolPart{ID: id, Name: e.Name, Response: toolResult(e)}, Metadata: &partMetadata{Type: "function_response"}})
 	case event.KindInputRequested:
 		a.writeQuestion(r, b, newInput(e))

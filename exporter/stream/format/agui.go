@@ -270,7 +270,7 @@ func (a *agui) callIDs(r *run, onWire []string) (all []string) {
 
 // writeToolCall writes a complete call: its arguments arrive at once.
 func (a *agui) writeToolCall(r *run, b *event.Batch, e *event.Event) {
-	id := a.callOwners.started(r, b, e, a.out.newID)
+	id := a.callOwners.idOfStart(r, b, e, a.out.newID)
 	if !a.ensureCurrent(r) {
 		return
 	}
@@ -282,7 +282,7 @@ func (a *agui) writeToolCall(r *run, b *event.Batch, e *event.Event) {
 }
 
 func (a *agui) writeToolResult(r *run, b *event.Batch, e *event.Event) {
-	id := a.callOwners.ended(r, b, e, a.out.newID)
+	id := a.callOwners.idOfEnd(r, b, e, a.out.newID)
 	if !a.ensureCurrent(r) {
 		return
 	}

@@ -101,11 +101,18 @@ type callIDKey struct {
 	onWire string
 }
 
-// callOwner is the call that has an id.
+// callOwner is the call that has an id on the wire.
 type callOwner struct {
+	id      string // for readers; differs if an earlier call with the id on the wire has its result
 	run     *run
 	branch  string // of the frame that started the call or, if none was seen, of the first frame that names it
 	started bool   // its start was seen
+	ended   bool   // its result was seen
+}
+
+// isFollowedBy reports whether a run may continue the session of the call's run, which has ended.
+func (o callOwner) isFollowedBy(r *run) bool {
+	return o.run != r && o.run.ended && o.run.session == r.session
 }
 
 // maxOwnedCalls is the most ids whose calls are remembered. If an id was forgotten, its call counts as new.
@@ -123,9 +130,10 @@ func (c callOwners) keyOf(r *run, onWire string) callIDKey {
 	return callIDKey{nil, onWire}
 }
 
-// started returns a starting call's id for readers. If the call reuses the id of an earlier call of its run, it
-// gets a new one. So it does if a call of another branch has the id and the start of that call was seen. For other cases, see idOf.
-func (c callOwners) started(r *run, b *event.Batch, e *event.Event, newID func() string) string {
+// idOfStart returns a starting call's id for readers. The call gets a new id in three cases: it reuses the id of an earlier call of
+// its run, another branch has started a call with that id, or a call with that id of an earlier run of its session has its result.
+// For other cases, see idOf.
+func (c callOwners) idOfStart(r *run, b *event.Batch, e *event.Event, newID func() string) string {
 	if e.CallID == "" {
 		return r.startWithoutID(e.Name, newID)
 	}
@@ -135,31 +143,41 @@ func (c callOwners) started(r *run, b *event.Batch, e *event.Event, newID func()
 	isRenamed := renamed != nil && renamed.branch == b.Branch
 	startedElsewhere := owner.run == r && owner.started && owner.branch != b.Branch || renamed != nil && renamed.started
 	var shown string
-	if e.ReusesID || !isRenamed && startedElsewhere {
+	switch {
+	case e.ReusesID || !isRenamed && startedElsewhere:
 		shown = r.rename(b.Branch, e.CallID, newID())
-	} else {
+	case !isRenamed && owner.started && owner.ended && owner.isFollowedBy(r):
+		owner.id = newID()
+		shown = owner.id
+	default:
 		shown = c.idOf(r, b.Branch, e.CallID, newID)
+		owner, _ = c.byID.Get(key)
 	}
-	if shown == e.CallID {
-		c.byID.Add(key, callOwner{r, b.Branch, true})
+	if shown == owner.id {
+		c.byID.Add(key, callOwner{id: shown, run: r, branch: b.Branch, started: true})
 	} else if renamed = r.renamedCall(b.Branch, e.CallID); renamed != nil {
 		renamed.started = true
 	}
 	return shown
 }
 
-// ended returns an ending call's id for readers.
-func (c callOwners) ended(r *run, b *event.Batch, e *event.Event, newID func() string) string {
+// idOfEnd returns an ending call's id for readers.
+func (c callOwners) idOfEnd(r *run, b *event.Batch, e *event.Event, newID func() string) string {
 	if e.CallID == "" {
 		return r.endWithoutID(e.Name, newID)
 	}
-	return c.idOf(r, b.Branch, e.CallID, newID)
+	shown, key := c.idOf(r, b.Branch, e.CallID, newID), c.keyOf(r, e.CallID)
+	if owner, _ := c.byID.Get(key); shown == owner.id {
+		owner.ended = true
+		c.byID.Add(key, owner)
+	}
+	return shown
 }
 
-// idOf returns the id under which readers know a call of a run. onWire is the id in a frame of the branch. Within the run, a frame
-// means the call of its branch with the id. If the branch started none, it means the last call with the id, as in package tracker.
-// If only a call of another run has the id, the call of this run gets a new one. But if that run has ended and has the same session,
-// both are the same call, because the result of a call often comes with the next run.
+// idOf returns the id under which readers know a call of a run. onWire is the id in a frame of the branch. In a frame, an id refers
+// to the call with that id that the frame's branch started. If the branch started none, it refers to the last call of the run with
+// that id, as in package tracker. If only a call of another run has the id, the call of this run gets a new one. But if that run has
+// ended and has the same session, both are the same call, because the result of a call often comes with the next run.
 func (c callOwners) idOf(r *run, branch, onWire string, newID func() string) string {
 	key := c.keyOf(r, onWire)
 	owner, known := c.byID.Get(key)
@@ -171,10 +189,14 @@ func (c callOwners) idOf(r *run, branch, onWire string, newID func() string) str
 	case renamed != nil && (renamed.branch == branch || !isOwn || owner.branch != branch):
 		return renamed.id
 	case isOwn:
-		return onWire
-	case known && !(owner.run.ended && owner.run.session == r.session):
+		return owner.id
+	case known && !owner.isFollowedBy(r):
 		return r.rename(branch, onWire, newID())
 	}
-	c.byID.Add(key, callOwner{run: r, branch: branch})
-	return onWire
+	if !known {
+		owner.id = onWire
+	}
+	owner.run, owner.branch = r, branch
+	c.byID.Add(key, owner)
+	return owner.id
 }

@@ -111,6 +111,10 @@ func TestSameIDs(t *testing.T) {
 	call := func(f replay.Frame, session, s string) step { return of(f, session, event.KindToolStarted, s) }
 	result := func(f replay.Frame, session, s string) step { return of(f, session, event.KindToolEnded, s) }
 	final := func(f replay.Frame, session string) step { return of(f, session, event.KindRunEnded, "") }
+	next := func(s step) step { // the same of another run
+		s.b.Run = "r2"
+		return s
+	}
 	by := func(branch string, s step) step {
 		s.b.Agent, s.b.Branch = branch, branch
 		return s
@@ -137,6 +141,10 @@ func TestSameIDs(t *testing.T) {
 		{"a result that does not name its agent", []step{by("1", call(first, "", "a")), result(first, "", "b")}, "", "ab", 1},
 		{"a result that names neither agent", []step{by("1", call(first, "", "a")), by("2", call(first, "", "x")), result(first, "", "y")}, "", "a xy", 1},
 		{"a call of an agent that is announced again", []step{by("1", call(first, "", "a")), by("2", call(first, "", "x")), by("2", call(first, "", "y"))}, "", "a xy", 1},
+		{"calls of two runs of a session, one after the other", []step{call(first, "1", "a"), result(first, "1", "b"), final(first, "1"), {of: first}, next(call(second, "1", "x")), next(result(second, "1", "y"))}, "", "ab xy", 2},
+		{"a call with the id of an earlier one that a third run answers", []step{call(first, "1", "a"), result(first, "1", "b"), final(first, "1"), {of: first}, next(call(second, "1", "x")), next(final(second, "1")), {of: second}, next(result(tail, "1", "y"))}, "", "ab xy", 2},
+		{"a call after the answer to a call of the run before", []step{call(first, "1", "a"), final(first, "1"), {of: first}, result(second, "1", "b"), final(second, "1"), {of: second}, next(call(tail, "1", "x")), next(result(tail, "1", "y"))}, "", "ab xy", 2},
+		{"a call without a result that the next run of its session announces again", []step{call(first, "1", "a"), final(first, "1"), {of: first}, call(second, "1", "a"), result(second, "1", "b")}, "", "aab", 1},
 		{"a call that the next run of its session answers", []step{call(first, "1", "a"), final(first, "1"), result(second, "1", "b")}, "", "ab", 1},
 	} {
 		for as, take := range map[Format]func(received, *testing.T, []byte){AGUI: received.takeAGUI, A2A03: received.takeA2A} {
