@@ -117,17 +117,6 @@ func (d *Decodings) onRemove(s *decoding, _ struct{}) {
 	}
 }
 
-func (d *Decodings) remove(key decodingKey, id uint64) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, s := range d.byKey[key] {
-		if s.id == id {
-			d.all.Remove(s)
-			return
-		}
-	}
-}
-
 // sharedBy returns the decodings of a key, which the caller must not change.
 func (d *Decodings) sharedBy(key decodingKey) []*decoding {
 	d.mu.Lock()
@@ -172,17 +161,20 @@ func (d *Decodings) kept(s *decoding, p *position, sequence uint64) *event.Batch
 	defer d.mu.Unlock()
 	for i := len(s.window) - 1; i >= 0 && s.window[i].sequence >= sequence; i-- {
 		if s.window[i].sequence == sequence {
-			s.setFollower(p, sequence)
+			d.follow(s, p, sequence)
 			return s.window[i].batch
 		}
 	}
 	return nil
 }
 
-// setFollower notes that a reader got a frame from the decoding. The caller holds Decodings.mu.
-func (s *decoding) setFollower(p *position, sequence uint64) {
-	if p.follows != nil && p.follows != s {
-		delete(p.follows.followers, p)
+// follow notes that a reader got a frame from a decoding. If the reader was the last one of another decoding, as after it has caught
+// up with an older one, that decoding is removed. The caller holds the lock.
+func (d *Decodings) follow(s *decoding, p *position, sequence uint64) {
+	if left := p.follows; left != nil && left != s {
+		if delete(left.followers, p); len(left.followers) == 0 {
+			d.all.Remove(left)
+		}
 	}
 	p.follows = s
 	s.followers[p] = sequence
@@ -246,7 +238,7 @@ func dropFinals(b *event.Batch, unfiltered replay.Kinds) {
 func (d *Decodings) keep(s *decoding, p *position, added keptBatch) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s.setFollower(p, added.sequence)
+	d.follow(s, p, added.sequence)
 	s.decoderSize = newDecoderBytes + s.read
 	s.window, s.windowBytes = append(s.window, added), s.windowBytes+added.size
 	s.shrink(func() bool { return d.readers <= 1 || len(s.window) > maxWindow || s.windowBytes > maxWindowBytes })

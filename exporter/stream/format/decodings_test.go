@@ -211,3 +211,34 @@ func TestFinalsOfWithheldCalls(t *testing.T) {
 		}
 	}
 }
+
+// TestCatchingUpLeavesOthers lets two readers share a decoding behind the first one's window. If one of them catches up with the older
+// decoding, the other keeps the shared one. A decoding without readers is removed.
+func TestCatchingUpLeavesOthers(t *testing.T) {
+	r := newSharedRing(t, 1<<30)
+	stream := &replay.Stream{}
+	frames := r.publish([]*replay.Stream{stream}, 200)
+	first, fast, slow := r.reader("all"), r.reader("all"), r.reader("all")
+	read := func(reader *Transformer, frames []replay.Frame) {
+		for _, f := range frames {
+			reader.Append(nil, f)
+		}
+	}
+	for _, reader := range []*Transformer{first, fast, slow} {
+		read(reader, frames[:10])
+	}
+	read(first, frames[10:])
+	older := r.decodings.all.Keys()[0]
+	older.window = older.window[len(older.window)-50:]
+	read(fast, frames[10:60])
+	read(slow, frames[10:50])
+	read(fast, frames[60:])
+	read(slow, frames[50:60])
+	if n := r.decodings.Evicted(); n != 1 || r.decodings.all.Len() != 2 {
+		t.Errorf("%d decodings were started in the middle of the stream and %d are left, want 1 and 2", n, r.decodings.all.Len())
+	}
+	read(slow, frames[60:])
+	if n := r.decodings.all.Len(); n != 1 {
+		t.Errorf("%d decodings are left, want only the older one", n)
+	}
+}

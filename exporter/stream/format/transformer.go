@@ -35,7 +35,6 @@ type Transformer struct {
 type position struct {
 	sequence    uint64      // of the last frame; 0 before the first
 	frames      int         // number of frames that the reader has got, including reread ones
-	started     uint64      // id of the decoding that the reader started and still uses; 0: none
 	gapDecoding uint64      // id of the partial decoding for which the reader has got a gap; 0: none
 	follows     *decoding   // that the last frame was from; guarded by Decodings.mu
 	last        event.Batch // of the last frame, with only its run and session
@@ -139,10 +138,6 @@ func (t *Transformer) next(p *position, f replay.Frame) (*event.Batch, *decoding
 	decodings, key := t.settings.Decodings, decodingKey{f.Stream, t.settings.Selection}
 	for _, s := range decodings.sharedBy(key) {
 		if b, found := decodings.next(s, p, f); found {
-			if p.started != 0 && s.id != p.started { // the reader has caught up with an older decoding
-				decodings.remove(key, p.started)
-				p.started = 0
-			}
 			return b, s
 		}
 	}
@@ -151,7 +146,6 @@ func (t *Transformer) next(p *position, f replay.Frame) (*event.Batch, *decoding
 		return nil, nil
 	}
 	defer s.mu.Unlock()
-	p.started = s.id
 	if p.sequence != 0 {
 		decodings.evicted.Add(1)
 		reread := 0
