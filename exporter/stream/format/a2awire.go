@@ -9,7 +9,7 @@ import (
 // a2aVersion writes updates in one version of the protocol.
 type a2aVersion struct{ v03 bool }
 
-// response is a JSON-RPC response. It has no id, because it answers no request.
+// response is a JSON-RPC response. Its id is null, because it answers no request.
 type response struct {
 	JSONRPC string `json:"jsonrpc"`
 	ID      *int   `json:"id"`

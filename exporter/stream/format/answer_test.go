@@ -99,7 +99,7 @@ func TestEndOfAnswers(t *testing.T) {
 					w.frame(s.of, s.b)
 				}
 				start := 0
-				for _, end := range out.ends {
+				for _, end := range out.frameEnds {
 					if strings.Contains(string(out.json.Bytes()[start:end]), "pending") {
 						t.Errorf("%s, %s: a call waits although the run continued: %s", c.name, as, out.json.Bytes()[start:end])
 					}
@@ -125,10 +125,10 @@ func TestEndsAreBounded(t *testing.T) {
 		b.Add(event.KindRunEnded)
 		out.begin(uint64(i))
 		n.frame(replay.Frame{Stream: &replay.Stream{SingleRun: true}}, b)
-		written += len(out.ends)
+		written += len(out.frameEnds)
 	}
-	if n.ends.Len() != maxRuns || written != maxRuns {
-		t.Errorf("%d ends are kept and %d written", n.ends.Len(), written)
+	if n.heldEnds.Len() != maxRuns || written != maxRuns {
+		t.Errorf("%d ends are kept and %d written", n.heldEnds.Len(), written)
 	}
 }
 

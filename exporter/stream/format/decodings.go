@@ -23,9 +23,9 @@ const (
 	maxWindowBytes = 2 << 20
 	minWindowBytes = 256 << 10
 
-	// A decoder is charged newDecoderBytes plus the bytes that it has read. Only the first maxDecoderBytes of these
-	// count: as many as a decoder keeps if 64 texts are open, each up to the 130 KiB of a dialect.TextTail. Of consecutive pieces of
-	// one text, only the first maxTextBytes count, because the decoder keeps only the end of a longer text.
+	// A decoder is charged newDecoderBytes plus the bytes that it has read. At most maxDecoderBytes of them count. A decoder
+	// keeps no more than that: 64 open texts, with 130 KiB each (twice dialect.MaxTextTail). Of consecutive pieces of one text, only the
+	// first maxTextBytes count, because the decoder keeps only the end of a longer text.
 	maxDecoderBytes = 64 * 130 << 10
 	newDecoderBytes = 16 << 10
 	maxTextBytes    = 160 << 10
@@ -62,13 +62,13 @@ type decoding struct {
 	id  uint64
 	key decodingKey
 
-	mu      sync.Mutex
-	decoder Decoder
-	partial bool    // the decoder has missed earlier frames of the stream that its readers may see
-	last    uint64  // sequence of the last frame
-	read    int     // bytes that the decoder may hold
-	text    textKey // of which the last frame has a piece
-	textLen int     // bytes of consecutive frames with pieces of it; 0 if the last frame has none
+	mu           sync.Mutex
+	decoder      Decoder
+	missedFrames bool    // the decoder has missed earlier frames of the stream that its readers may see
+	last         uint64  // sequence of the last frame
+	read         int     // bytes that the decoder may hold
+	text         textKey // of which the last frame has a piece
+	textLen      int     // bytes of consecutive frames with pieces of it; 0 if the last frame has none
 
 	// Guarded by Decodings.mu:
 	followers   map[*position]uint64 // the last frame that each reader got from the decoding
@@ -195,8 +195,10 @@ func (d *Decodings) decode(s *decoding, p *position, f replay.Frame) *event.Batc
 	b := s.decoder.Decode(sse.Frame{Event: f.Name(), Data: data})
 	dropFinals(b, f.Kinds)
 	d.decoded.Add(1)
-	if s.last == 0 && f.Stream.SingleRun && !f.First { // the first frame is missing; in a stream of several runs, the reader may not be allowed to see it
-		s.partial = true
+	// The first frame is missing. In a stream of several runs that proves nothing, because the reader may not be allowed to
+	// see it.
+	if s.last == 0 && f.Stream.SingleRun && !f.First {
+		s.missedFrames = true
 	}
 	s.last = f.Sequence
 	s.countRead(b, len(data))

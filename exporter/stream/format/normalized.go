@@ -17,14 +17,14 @@ type normalized struct {
 	out       *output
 	rereading bool // frames only update the state, see writer
 
-	// ends holds the last event that states the end of the run, for each response to a run request. Such a run may go on after
-	// the event; see endsRun. The event is written when it is removed: when the run has ended, or when there are too many.
-	ends *simplelru.LRU[*replay.Stream, normalizedEvent]
+	// heldEnds holds, for each stream that answers a run request, the last RunEnded event. It is held back because the run may
+	// continue after it; see endsRun. The event is written when it is removed: when the run has ended, or when there are too many.
+	heldEnds *simplelru.LRU[*replay.Stream, normalizedEvent]
 }
 
 func newNormalized(s *Settings, out *output) *normalized {
 	n := &normalized{settings: s, out: out}
-	n.ends, _ = simplelru.NewLRU(maxRuns, n.writeEnd) // the only error is a size below one
+	n.heldEnds, _ = simplelru.NewLRU(maxRuns, n.writeEnd) // the only error is a size below one
 	return n
 }
 
@@ -87,9 +87,9 @@ func (n *normalized) setRereading(on bool)     { n.rereading = on }
 func (n *normalized) noteGap(*replay.Gap) bool { return true }
 
 func (n *normalized) frame(f replay.Frame, b *event.Batch) {
-	stated, open := n.ends.Get(f.Stream)
+	stated, open := n.heldEnds.Get(f.Stream)
 	if open && stated.Run != b.Run && (b.Has(event.KindRunStarted) || b.Has(event.KindRunEnded)) {
-		n.ends.Remove(f.Stream)
+		n.heldEnds.Remove(f.Stream)
 	}
 	paused := pausedBy(b)
 	for i := range b.Events {
@@ -106,17 +106,17 @@ func (n *normalized) frame(f replay.Frame, b *event.Batch) {
 		result.content = newContent(e, b.Partial)
 		switch {
 		case e.Kind == event.KindRunEnded && !endsRun(f, e):
-			n.ends.Add(f.Stream, result)
+			n.heldEnds.Add(f.Stream, result)
 		case !n.rereading:
 			n.out.add(result)
 		}
 	}
 }
 
-// writeEnd writes an end that is removed from n.ends, because its run has ended or there are too many.
+// writeEnd writes an end that is removed from n.heldEnds, because its run has ended or there are too many.
 func (n *normalized) writeEnd(_ *replay.Stream, end normalizedEvent) {
 	if !n.rereading {
-		end.Frame, end.Index = n.out.frameID(), len(n.out.ends)
+		end.Frame, end.Index = n.out.frameID(), len(n.out.frameEnds)
 		n.out.add(end)
 	}
 }
@@ -130,7 +130,7 @@ var endNames = map[event.End]string{
 }
 
 func (n *normalized) streamEnded(f replay.Frame, last *event.Batch) {
-	n.ends.Remove(f.Stream)
+	n.heldEnds.Remove(f.Stream)
 	if n.settings.Kinds != 0 {
 		return
 	}
@@ -142,7 +142,7 @@ func (n *normalized) streamEnded(f replay.Frame, last *event.Batch) {
 // begin returns an event with the members that every event has.
 func (n *normalized) begin(f replay.Frame, kind string, b *event.Batch) normalizedEvent {
 	return normalizedEvent{
-		Kind: kind, Frame: n.out.frameID(), Index: len(n.out.ends), Source: f.Source, Dialect: f.Stream.Dialect,
+		Kind: kind, Frame: n.out.frameID(), Index: len(n.out.frameEnds), Source: f.Source, Dialect: f.Stream.Dialect,
 		Session: cmp.Or(b.Session, n.settings.Session), Run: b.Run,
 	}
 }

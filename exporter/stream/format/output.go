@@ -20,8 +20,8 @@ type output struct {
 
 	untoldGap *gap // waits for the next event of a run, in a format without another place for it
 
-	json bytes.Buffer
-	ends []int // ends of the frames' data in json
+	json      bytes.Buffer
+	frameEnds []int // ends of the frames' data in json
 }
 
 // maxReusedBuffer is the largest buffer, in bytes, that is reused for the next frame.
@@ -29,7 +29,7 @@ const maxReusedBuffer = 256 << 10
 
 func (o *output) begin(number uint64) {
 	o.json.Reset()
-	o.number, o.objects, o.messages, o.ends = number, 0, 0, o.ends[:0]
+	o.number, o.objects, o.messages, o.frameEnds = number, 0, 0, o.frameEnds[:0]
 }
 
 // lineEnds are characters that some readers of SSE take for line ends, and their escapes. Package json does not escape the first
@@ -57,7 +57,7 @@ func (o *output) add(v any) {
 			o.json.Write(escaped)
 		}
 	}
-	o.ends = append(o.ends, o.json.Len())
+	o.frameEnds = append(o.frameEnds, o.json.Len())
 }
 
 // frameID returns the id of the native frame.
@@ -88,22 +88,22 @@ func (o *output) takeGap() *gap {
 }
 
 // appendTo appends the frames. Only the last one has the native frame's id, so that a client that
-// loses the connection between them receives all of them again. It has none if more must follow before the client may
-// resume there: more is set, or a gap is not told yet.
-func (o *output) appendTo(dst []byte, more bool) []byte {
+// loses the connection between them receives all of them again. It has no id if a gap follows it or is not told yet, because the
+// client must not resume before it knows the gap.
+func (o *output) appendTo(dst []byte, gapFollows bool) []byte {
 	if n := o.json.Len(); n > maxReusedBuffer {
 		dst = slices.Grow(dst, n+n/64)
 	}
 	start := 0
-	for i, end := range o.ends {
+	for i, end := range o.frameEnds {
 		f := sse.Frame{Data: o.json.Bytes()[start:end]}
-		if start = end; i == len(o.ends)-1 && !more && o.untoldGap == nil {
+		if start = end; i == len(o.frameEnds)-1 && !gapFollows && o.untoldGap == nil {
 			f.ID = o.appendID(nil, o.number)
 		}
 		dst, _ = sse.AppendFrame(dst, f) // ids contain no line breaks, so there is no error
 	}
 	if o.json.Cap() > maxReusedBuffer {
-		o.json, o.ends = bytes.Buffer{}, o.ends[:0]
+		o.json, o.frameEnds = bytes.Buffer{}, o.frameEnds[:0]
 	}
 	return dst
 }

@@ -17,7 +17,7 @@ func TestUnsafeCharacters(t *testing.T) {
 		var o output
 		o.add(0)
 		o.add(v)
-		if got := o.json.String(); got != want || o.ends[1] != len(got) {
+		if got := o.json.String(); got != want || o.frameEnds[1] != len(got) {
 			t.Errorf("add wrote %s, want %s", got, want)
 		}
 	}

@@ -116,8 +116,8 @@ func (r *runs) setKey(open *run, key runKey) {
 	r.byKey.Add(key, open)
 }
 
-// identifyOpenRun changes the key of the run that a stream began without an ID to one with an ID, and returns the run, or nil.
-// The frames before a stream's first run ID belong to the run with that ID. If they stated a fact, readers know the run by a
+// identifyOpenRun gives the stream's open run without an ID the key with the ID that the stream has now stated. It returns the
+// run, or nil if there is none to keep. The frames before a stream's first run ID belong to the run with that ID. If they stated a fact, readers know the run by a
 // derived ID, which it keeps. If not, the run is removed, and the caller begins one with the stated ID.
 func (r *runs) identifyOpenRun(key runKey, stream *replay.Stream) *run {
 	open := r.openRuns(stream)
@@ -203,7 +203,7 @@ func (r *runs) runsEndedBefore(f replay.Frame, b *event.Batch) (ended []*run) {
 	for _, known := range r.byKey.Values() {
 		follows := b.Has(event.KindRunStarted) && slices.Contains(known.streams, f.Stream)
 		repeats := key.stream != nil && known.key.source == key.source && known.key.run == key.run && key.run != ""
-		if known.endStated > 0 && !known.ended && (follows || repeats) {
+		if known.endFrame > 0 && !known.ended && (follows || repeats) {
 			ended = append(ended, known)
 		}
 	}
@@ -214,7 +214,7 @@ func (r *runs) runsEndedBefore(f replay.Frame, b *event.Batch) (ended []*run) {
 // whose end the protocol has stated.
 func (r *runs) runsEndedBy(stream *replay.Stream) (ended []*run) {
 	for _, known := range r.openRuns(stream) {
-		if known.streams = slices.DeleteFunc(known.streams, func(s *replay.Stream) bool { return s == stream }); len(known.streams) == 0 || known.endStated > 0 {
+		if known.streams = slices.DeleteFunc(known.streams, func(s *replay.Stream) bool { return s == stream }); len(known.streams) == 0 || known.endFrame > 0 {
 			ended = append(ended, known)
 		}
 	}

@@ -158,7 +158,7 @@ func TestSameIDs(t *testing.T) {
 					w.frame(s.of, s.b)
 				}
 				start := 0
-				for _, end := range out.ends {
+				for _, end := range out.frameEnds {
 					take(got, t, bytes.Clone(out.json.Bytes()[start:end]))
 					start = end
 				}
@@ -204,7 +204,7 @@ func TestReusedCallIDs(t *testing.T) {
 		out.begin(uint64(n))
 		w.frame(replay.Frame{Stream: &replay.Stream{}}, &b)
 		start := 0
-		for _, end := range out.ends {
+		for _, end := range out.frameEnds {
 			got.takeAGUI(t, bytes.Clone(out.json.Bytes()[start:end]))
 			start = end
 		}
@@ -232,7 +232,7 @@ func TestCallIDsOfBranches(t *testing.T) {
 		out.begin(frames)
 		w.frame(replay.Frame{Stream: &replay.Stream{}}, &b)
 		start := 0
-		for _, end := range out.ends {
+		for _, end := range out.frameEnds {
 			got.takeAGUI(t, bytes.Clone(out.json.Bytes()[start:end]))
 			start = end
 		}

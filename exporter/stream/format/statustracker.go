@@ -12,8 +12,9 @@ import (
 // V8 in docs/design/signals.md), as far as the frames that the reader gets allow.
 type statusTracker struct {
 	frame          int // number of the current frame
-	final, failed  int // numbers of the last final frame and of the last frame with an error; 0: none
-	endStated      int // number of the last frame that states the end of the run; 0: none
+	finalFrame     int // number of the last final frame; 0: none
+	failedFrame    int // number of the last frame with an error; 0: none
+	endFrame       int // number of the last frame that states the end of the run; 0: none
 	failure        event.Failure
 	failedBranches []string // branches with a model failure and no final frame after it
 	open           []operation
@@ -35,7 +36,7 @@ type operation struct {
 type expectation struct {
 	branch     string
 	isTransfer bool
-	from       string // the agent that transferred control; "" for one without a name, and for a result
+	from       string // the agent that transferred control; "" if it has no name or isTransfer is false
 }
 
 const (
@@ -62,7 +63,7 @@ func (t *statusTracker) observe(b *event.Batch, e *event.Event) {
 	case event.KindError:
 		t.observeError(b, e)
 	case event.KindModelStarted:
-		if t.endStated > 0 { // the run continues, so the paused calls were answered
+		if t.endFrame > 0 { // the run continues, so the paused calls were answered
 			t.paused = nil
 		}
 		t.startOperation(operation{modelKey(b), b.Agent, b.Branch, t.frame, true, false})
@@ -95,11 +96,11 @@ func (t *statusTracker) observe(b *event.Batch, e *event.Event) {
 			t.paused = append(t.paused, e.CallID)
 		}
 	case event.KindRunEnded:
-		t.endStated = t.frame
+		t.endFrame = t.frame
 		if e.Error == event.NoFailure {
-			t.final = t.frame
+			t.finalFrame = t.frame
 		} else {
-			t.failed, t.failure = t.frame, e.Error
+			t.failedFrame, t.failure = t.frame, e.Error
 		}
 	}
 }
@@ -110,7 +111,7 @@ func modelKey(b *event.Batch) string { return "model " + b.Branch + " " + b.Agen
 // end. It also ends open responses of its agent and of agents below it, which were cut off. It clears errors in its branch and below,
 // and drops questions that only the agent itself has acknowledged.
 func (t *statusTracker) observeFinal(b *event.Batch) {
-	t.final = t.frame
+	t.finalFrame = t.frame
 	t.open = slices.DeleteFunc(t.open, func(op operation) bool {
 		isCutOff := op.isResponse && isWithin(op.branch, b.Branch) && (op.branch != b.Branch || op.agent == b.Agent)
 		return isCutOff || op.endsTurn && op.frame < t.frame
@@ -130,7 +131,7 @@ func isWithin(branch, other string) bool {
 }
 
 func (t *statusTracker) observeError(b *event.Batch, e *event.Event) {
-	t.failed, t.failure = t.frame, e.Error
+	t.failedFrame, t.failure = t.frame, e.Error
 	if e.Inline && len(t.failedBranches) < maxOpen && !slices.Contains(t.failedBranches, b.Branch) {
 		t.failedBranches = append(t.failedBranches, b.Branch)
 	}
@@ -212,10 +213,10 @@ func (t *statusTracker) removeInput(id string) {
 // of the run, a stream that breaks off or has work left counts as complete. So does a stream whose client left right after the
 // frame that stated the end. After any later frame, a client that leaves cancels the run.
 func (t *statusTracker) finalStatus(end event.End) status {
-	if end == event.EndClientLeft && t.endStated > 0 && t.endStated == t.frame || (end == event.EndBroken || end == event.EndUnfinished) && t.endStated > 0 {
+	if end == event.EndClientLeft && t.endFrame > 0 && t.endFrame == t.frame || (end == event.EndBroken || end == event.EndUnfinished) && t.endFrame > 0 {
 		end = event.EndOfStream
 	}
-	hasFailed := t.failed > 0 && (t.final <= t.failed || len(t.failedBranches) > 0)
+	hasFailed := t.failedFrame > 0 && (t.finalFrame <= t.failedFrame || len(t.failedBranches) > 0)
 	switch {
 	case end == event.EndClientLeft, hasFailed && t.failure == event.FailureCanceled:
 		return canceled
@@ -223,7 +224,7 @@ func (t *statusTracker) finalStatus(end event.End) status {
 		return failed
 	case len(t.inputs) > 0:
 		return interrupted
-	case end != event.EndOfStream, t.final == 0, t.endStated == 0 && len(t.open)+len(t.expectations) > 0:
+	case end != event.EndOfStream, t.finalFrame == 0, t.endFrame == 0 && len(t.open)+len(t.expectations) > 0:
 		return incomplete
 	}
 	return completed

@@ -27,7 +27,7 @@ type text struct {
 	id, agent string
 	key       textKey
 	received  textDigest
-	repeats   int // number of whole texts that follow in the frame and repeat the rest of the text; see countRepeats
+	repeats   int // how many more whole texts of the current frame repeat a part of this text; see countRepeats
 
 	announced     bool  // started for the reader, and not yet ended
 	responseEnded bool  // the model response that it belongs to has ended, but no whole text has repeated it yet

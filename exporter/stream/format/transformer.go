@@ -35,7 +35,7 @@ type Transformer struct {
 type position struct {
 	sequence    uint64      // of the last frame; 0 before the first
 	frames      int         // number of frames that the reader has got, including reread ones
-	gapDecoding uint64      // id of the partial decoding for which the reader has got a gap; 0: none
+	gapDecoding uint64      // id of the last decoding that has missed frames and whose gap was noted; 0: none
 	follows     *decoding   // that the last frame was from; guarded by Decodings.mu
 	last        event.Batch // of the last frame, with only its run and session
 }
@@ -76,20 +76,19 @@ func (t *Transformer) Append(dst []byte, f replay.Frame) []byte {
 		return t.out.appendTo(dst, false)
 	}
 	b, from := t.decode(p, f)
-	var missed *replay.Gap // to be written after the frame
-	if from != nil && from.partial && p.gapDecoding != from.id && losesKinds(f, b) {
+	var missed replay.Gap
+	gapFollows := false
+	if from != nil && from.missedFrames && p.gapDecoding != from.id && losesKinds(f, b) {
 		p.gapDecoding = from.id
 		at := string(t.settings.AppendID(nil, f.Number))
-		missed = &replay.Gap{Reason: replay.GapEvicted, Oldest: at, Head: at}
-		if !t.NoteGap(missed) {
-			missed = nil
-		}
+		missed = replay.Gap{Reason: replay.GapEvicted, Oldest: at, Head: at}
+		gapFollows = t.NoteGap(&missed)
 	}
 	if b != nil {
 		writeFrame(t.writer, f, b)
 	}
-	if dst = t.out.appendTo(dst, missed != nil); missed != nil {
-		return t.settings.AppendGap(dst, f.Number, missed)
+	if dst = t.out.appendTo(dst, gapFollows); gapFollows {
+		dst = t.settings.AppendGap(dst, f.Number, &missed)
 	}
 	return dst
 }
@@ -120,8 +119,8 @@ func (t *Transformer) NoteGap(g *replay.Gap) bool { return t.writer.noteGap(g) }
 // a reader that resumed there would never hear of it.
 func (t *Transformer) HasUntoldGap() bool { return t.out.untoldGap != nil }
 
-// decode returns the batch of the next frame of a stream, or nil if the frame is not for the writer, and the decoding
-// that it is from, or nil.
+// decode returns the batch of the next frame of a stream and the decoding that it is from. The batch is nil if the writer
+// must not get the frame. The decoding is nil for an unknown dialect.
 func (t *Transformer) decode(p *position, f replay.Frame) (*event.Batch, *decoding) {
 	b, from := t.next(p, f)
 	p.sequence, p.frames = f.Sequence, p.frames+1
@@ -153,7 +152,7 @@ func (t *Transformer) next(p *position, f replay.Frame) (*event.Batch, *decoding
 			reread = t.settings.EarlierFrames(f, t.rereadBudget, func(earlier replay.Frame) { decodings.decode(s, p, earlier) })
 			t.rereadBudget -= reread
 		}
-		s.partial = s.partial || reread < p.frames
+		s.missedFrames = s.missedFrames || reread < p.frames
 	}
 	return decodings.decode(s, p, f), s
 }

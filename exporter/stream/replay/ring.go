@@ -47,7 +47,7 @@ type Settings struct {
 // Entry is one frame to publish. The Ring copies what it keeps.
 type Entry struct {
 	Source, Run, Session string // matched by a Selection; "" if unknown
-	Kinds                Kinds
+	Kinds                Kinds  // of the events that the frame may show, as found by the decoder that reads the unfiltered stream
 	Name                 string // the SSE event name; "" for none
 	Data                 []byte
 	Stream               *Stream // the agent's stream, for readers that decode its frames; nil if there are none
