@@ -68,6 +68,43 @@ func TestAuthors(t *testing.T) {
 	}, func(s filter.Settings, sent string) string { return leavesADK(t, s, sent) })
 }
 
+// TestAuthorsOfRepeats repeats an answer in frames whose decoder reports no text. It has the author of the answer: the user who is
+// listed is not that author, and neither is an agent that is not known.
+func TestAuthorsOfRepeats(t *testing.T) {
+	const content = `[{"type":"output_text","text":"hello","annotations":[]}]`
+	const item = `{"id":"i","type":"message","role":"assistant","status":"completed","content":` + content + `}`
+	response := []string{
+		`{"type":"response.output_item.added","output_index":0,"item":{"id":"i","type":"message","role":"assistant","content":[]}}`,
+		`{"type":"response.output_text.delta","output_index":0,"item_id":"i","content_index":0,"delta":"hello"}`,
+		`{"type":"response.content_part.done","output_index":0,"item_id":"i","content_index":0,"part":` + strings.Trim(content, "[]") + `}`,
+		`{"type":"response.output_item.done","output_index":0,"item":` + item + `}`,
+		`{"type":"response.completed","response":{"id":"resp_1","status":"completed","output":[` + item + `]}}`,
+	}
+	for _, c := range []struct {
+		dialect, agent, start string
+		frames                []string
+	}{
+		{"openai", "", openAIResponse, response},
+		{"openai", "a", data(`{"type":"agent_updated_stream_event","new_agent":{"name":"a"}}`) + openAIResponse, response},
+		{"a2a", "", "", []string{
+			`{"result":{"kind":"artifact-update","taskId":"t","contextId":"c","artifact":{"artifactId":"a","parts":[{"kind":"text","text":"hello"}]}}}`,
+			`{"result":{"kind":"task","id":"t","contextId":"c","status":{"state":"completed"},"artifacts":[{"artifactId":"a","parts":[{"kind":"text","text":"hello"}]}]}}`,
+		}},
+	} {
+		sent := c.start
+		for _, frame := range c.frames {
+			sent += data(frame)
+			for _, author := range []string{"user", "a", "b"} {
+				public := lastOf(t, filter.Settings{Policy: event.PolicyPublic, Authors: []string{author}}, c.dialect, sent)
+				client := lastOf(t, filter.Settings{Policy: event.PolicyClient, Authors: []string{author}}, c.dialect, sent)
+				if want := strings.Contains(frame, "hello") && c.agent == author; strings.Contains(public, "hello") != want || strings.Contains(client, "hello") != want {
+					t.Errorf("%s, author %q of %q: of %s this leaves:\npublic: %s\nclient: %s", c.dialect, author, c.agent, frame, public, client)
+				}
+			}
+		}
+	}
+}
+
 func TestThoughts(t *testing.T) {
 	alone := map[event.Verbosity]string{event.ThoughtsNone: empty, event.ThoughtsBrief: empty, event.ThoughtsNormal: empty, event.ThoughtsDetailed: adkEvent(adkParts(thinking))}
 	for _, thought := range []string{

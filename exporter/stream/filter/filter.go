@@ -286,21 +286,20 @@ func (f *Filter) shownKinds(b *event.Batch, rules event.Type) uint64 {
 // userAuthor is the name of the user in Settings.Authors.
 const userAuthor = "user"
 
-// mayShowText reports whether the frame's text may pass. Text that the decoder reports belongs to an answer,
-// as does text of a type with Answer set. Other text repeats an answer or comes from the user. In a frame that
-// names no agent, it counts as the user's.
+// mayShowText reports whether the frame's text may pass. Text is an answer if the decoder reports it or if the type has Answer
+// set. Other text repeats an answer or comes from the user. If the frame names no agent, such other text counts as the user's.
 func (f *Filter) mayShowText(b *event.Batch) bool {
-	answer, client := statedKinds(b)&kindBit(event.KindText) != 0, f.settings.Policy == event.PolicyClient
-	if f.settings.Authors == nil {
-		return answer || client || b.Table.Types[b.Type].Answer
-	}
-	if f.excludesAuthor(b, b.JSON) {
+	authors, client := f.settings.Authors, f.settings.Policy == event.PolicyClient
+	isAnswer := statedKinds(b)&kindBit(event.KindText) != 0 || b.Table.Types[b.Type].Answer
+	switch {
+	case authors == nil:
+		return isAnswer || client
+	case f.excludesAuthor(b, b.JSON):
 		return false
+	case b.Agent == "" && !isAnswer:
+		return slices.Contains(authors, userAuthor)
 	}
-	if b.Agent == "" && !answer {
-		return slices.Contains(f.settings.Authors, userAuthor)
-	}
-	return slices.Contains(f.settings.Authors, b.Agent) && (answer || client)
+	return slices.Contains(authors, b.Agent) && (isAnswer || client)
 }
 
 // mayShowThoughts reports whether the frame's thoughts may pass.
