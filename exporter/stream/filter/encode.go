@@ -32,21 +32,22 @@ type encoder struct {
 	thoughtInfos map[*event.Rule]*thoughtInfo
 }
 
-// runBoundaries are the kinds for which a frame passes even if all its content is withheld. Without them a
-// reader could not tell when a run begins or ends.
+// runBoundaries are the kinds for which a frame passes even if all that it tells of the run is withheld. Without them a reader could
+// not tell when a run begins or ends. If not even the frame's type may pass, there is nothing to send.
 var runBoundaries = kindBit(event.KindRunStarted) | kindBit(event.KindRunEnded)
 
 // encode returns the part of a frame that the rule allows, or the reason why nothing may pass.
 func (e *encoder) encode(b *event.Batch, rule *event.Rule) (Frame, Reason) {
 	e.dryRun = false
 	kept := e.apply(b, rule)
-	if !kept || e.lostContent && e.outputKinds == 0 && e.statedKinds&^e.hiddenKinds&runBoundaries == 0 {
+	shown := factKinds(b) &^ e.hiddenKinds & (e.outputKinds | typeKinds)
+	switch {
+	case !kept, e.lostContent && e.outputKinds == 0 && shown&runBoundaries == 0:
 		return Frame{}, ReasonEmpty
-	}
-	if e.outputKinds == 0 && e.hiddenKinds&kindBit(event.KindOther) != 0 {
+	case (e.outputKinds|shown) == 0 && e.hiddenKinds&kindBit(event.KindOther) != 0:
 		return Frame{}, ReasonSetting
 	}
-	return Frame{Data: e.buf, Kinds: orOtherKind(factKinds(b) &^ e.hiddenKinds & (e.outputKinds | typeKinds))}, Passed
+	return Frame{Data: e.buf, Kinds: orOtherKind(shown)}, Passed
 }
 
 // typeKinds are the kinds that a frame may state by its type or by its place in the stream, not by a value that a rule may drop. Text

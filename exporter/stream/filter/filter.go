@@ -201,47 +201,6 @@ func (f *Filter) applyPolicy(b *event.Batch, rules event.Type) (Frame, Reason) {
 	return Frame{}, ReasonPolicy
 }
 
-// applyText returns the text unchanged, or the replacement of its rule. Under the policy public, a
-// frame that ends a run passes without its text if the text may not pass.
-func (f *Filter) applyText(b *event.Batch, rules event.Type) (Frame, Reason) {
-	data, kinds := b.Frame.Data, statedKinds(b)
-	if rules.Public != nil {
-		kinds |= kindBit(rules.Public.Fact)
-	}
-	switch f.settings.Policy {
-	case event.PolicyClient:
-		if !rules.Client {
-			return Frame{}, ReasonPolicy
-		}
-	case event.PolicyPublic:
-		if rules.Public == nil {
-			return Frame{}, ReasonPolicy
-		}
-		switch {
-		case slices.Contains(rules.Public.AllowedValues, string(data)):
-		case rules.Public.Replacement != "":
-			data = []byte(rules.Public.Replacement)
-		case hasForm(rules.Public.Form, data):
-		case kinds&kindBit(event.KindRunEnded) != 0:
-			data = nil // the run ends, whatever the text
-		default:
-			return Frame{}, ReasonEmpty
-		}
-	default:
-		return Frame{}, ReasonPolicy
-	}
-	if f.hiddenKinds(b)&kinds != 0 {
-		return Frame{}, ReasonSetting
-	}
-	if len(data) > 0 && f.hasExcludedWords(b, rules) {
-		if f.settings.Policy == event.PolicyClient {
-			return Frame{}, ReasonSetting
-		}
-		data = nil // the frame may end a run, so it passes without its text
-	}
-	return Frame{Data: data, Kinds: frameKinds(b)}, Passed
-}
-
 // Excludes reports whether the settings exclude all facts of a frame.
 func (f *Filter) Excludes(frame Frame) bool { return frame.Kinds&^f.alwaysHidden == 0 }
 

@@ -194,3 +194,29 @@ func TestFactsOfFrames(t *testing.T) {
 		}
 	}
 }
+
+// TestRunBoundaries checks that the public gets each frame that begins or ends a run, whatever else the settings exclude.
+func TestRunBoundaries(t *testing.T) {
+	none := []event.Kind{event.KindText, event.KindThought, event.KindFinal, event.KindModelEnded, event.KindOther}
+	for _, c := range []struct{ dialect, before, frame, data string }{
+		{"agui", "", data(`{"type":"RUN_STARTED","threadId":"t","runId":"r"}`), `{"type":"RUN_STARTED","threadId":"t","runId":"r"}`},
+		{"agui", aguiRun, data(`{"type":"RUN_FINISHED","threadId":"t","runId":"r","result":{"answer":"hello"}}`), `{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`},
+		{"openai", openAIChat + data(`{"id":"c-1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"hello"}}]}`), data("[DONE]"), "[DONE]"},
+		{"adkstudio", "event: session\ndata: s\n\n", "event: end\ndata: hello\n\n", ""},
+	} {
+		for name, s := range map[string]filter.Settings{
+			"no other kinds": {Include: []event.Kind{event.KindRunStarted, event.KindRunEnded}},
+			"no text":        {Exclude: none},
+			"no authors":     {Authors: []string{"nobody"}, Exclude: none},
+		} {
+			s.Policy = event.PolicyPublic
+			if got := lastOf(t, s, c.dialect, c.before+c.frame); got != c.data {
+				t.Errorf("%s, %s: %q leaves of %s, want %q", c.dialect, name, got, c.frame, c.data)
+			}
+		}
+		s := filter.Settings{Policy: event.PolicyPublic, Exclude: event.Kinds()}
+		if got := lastOf(t, s, c.dialect, c.before+c.frame); got != setting {
+			t.Errorf("%s, with every kind excluded: %q leaves of %s", c.dialect, got, c.frame)
+		}
+	}
+}

@@ -80,3 +80,48 @@ func TestText(t *testing.T) {
 		}
 	}
 }
+
+// TestTextThatMayNotPass checks that a text that may not pass withholds its frame, unless the frame begins or ends a run. Then the frame
+// passes without the text. A frame of which a setting excludes the fact of the rule is always withheld.
+func TestTextThatMayNotPass(t *testing.T) {
+	free := &event.Rule{Fact: event.KindText, Form: event.FormText}
+	fixed := &event.Rule{Form: event.FormEnum, AllowedValues: []string{"bye"}}
+	const withheld = "withheld"
+	for name, c := range map[string]struct {
+		rules    event.Type
+		settings filter.Settings
+		why      filter.Reason // if the frame neither begins nor ends a run
+		left     string        // if it does
+	}{
+		"all may pass":                     {event.Type{Public: free}, filter.Settings{}, filter.Passed, "bye"},
+		"text is excluded":                 {event.Type{Public: free}, filter.Settings{Exclude: []event.Kind{event.KindText}}, filter.ReasonSetting, withheld},
+		"its author is excluded":           {event.Type{Public: free}, filter.Settings{Authors: []string{"b"}}, filter.ReasonSetting, withheld},
+		"its words are excluded":           {event.Type{Public: free, Words: &event.Words{}}, filter.Settings{Authors: []string{"a"}}, filter.ReasonSetting, ""},
+		"text without a rule is excluded":  {event.Type{Public: &event.Rule{}}, filter.Settings{Exclude: []event.Kind{event.KindText}}, filter.ReasonSetting, ""},
+		"its form is not allowed":          {event.Type{Public: &event.Rule{Fact: event.KindText, Form: event.FormTime}}, filter.Settings{}, filter.ReasonEmpty, ""},
+		"another fact is excluded":         {event.Type{Public: free}, filter.Settings{Exclude: []event.Kind{event.KindFinal}}, filter.ReasonSetting, ""},
+		"a constant beside excluded facts": {event.Type{Public: fixed}, filter.Settings{Exclude: []event.Kind{event.KindFinal}}, filter.ReasonSetting, "bye"},
+		"a constant that is excluded":      {event.Type{Public: &event.Rule{Fact: event.KindText, AllowedValues: []string{"bye"}}}, filter.Settings{Exclude: []event.Kind{event.KindText}}, filter.ReasonSetting, withheld},
+		"a replacement that is excluded":   {event.Type{Public: &event.Rule{Fact: event.KindError, Replacement: "failed"}}, filter.Settings{Exclude: []event.Kind{event.KindError}}, filter.ReasonSetting, withheld},
+	} {
+		for _, boundary := range []event.Kind{event.KindOther, event.KindRunStarted, event.KindRunEnded} {
+			c.rules.Text, c.settings.Policy = true, event.PolicyPublic
+			table := event.Table{Types: map[string]event.Type{"": c.rules}}
+			b := &event.Batch{Frame: sse.Frame{Data: []byte("bye")}, Table: &table, Agent: "a"}
+			for _, kind := range []event.Kind{boundary, event.KindText, event.KindFinal} {
+				b.Add(kind)
+			}
+			want, wantWhy := c.left, filter.Passed
+			if c.left == withheld || boundary == event.KindOther && c.why != filter.Passed {
+				want, wantWhy = "", c.why
+			}
+			frame, why := filter.New(c.settings).Apply(b)
+			if string(frame.Data) != want || why != wantWhy {
+				t.Errorf("%s, %s: %q, %q; want %q, %q", name, boundary, frame.Data, why, want, wantWhy)
+			}
+			if hidden := c.settings.Exclude; why == filter.Passed && len(hidden) > 0 && frame.Kinds&(1<<hidden[0]) != 0 {
+				t.Errorf("%s, %s: the frame shows %b", name, boundary, frame.Kinds)
+			}
+		}
+	}
+}
