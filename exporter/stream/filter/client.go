@@ -29,12 +29,11 @@ func (f *Filter) applyClient(b *event.Batch, rules event.Type) (Frame, Reason) {
 			return Frame{}, ReasonInternal
 		}
 	}
-	if i := b.Table.Instructions; i != nil {
-		if lenient.IsInstruction(i, b.JSON) {
-			return Frame{}, ReasonInternal
-		}
-		c.mayHaveInstructions = lenient.ContainsInstruction(i, b.JSON)
+	i := b.Table.Instructions
+	if c.isCut(b.JSON) || i != nil && lenient.IsInstruction(i, b.JSON) {
+		return Frame{}, ReasonInternal
 	}
+	c.mayHaveInstructions = i != nil && lenient.ContainsInstruction(i, b.JSON)
 	if !c.hasCuts(b.JSON) {
 		return Frame{Data: b.Frame.Data, Kinds: frameKinds(b)}, Passed
 	}
@@ -78,11 +77,7 @@ func (c *cutter) frame(dst []byte, v strictjson.Value) []byte {
 	}
 	dst = append(dst, '{')
 	for name, value := range v.Members() {
-		switch {
-		case c.isHidden(name):
-		case c.list.Exists() && name.Is(c.messages.ListMember):
-			dst = c.messageList(append(append(separate(dst), name.Raw()...), ':'))
-		default:
+		if !c.isHidden(name) {
 			dst = c.member(dst, name, value)
 		}
 	}
@@ -92,6 +87,8 @@ func (c *cutter) frame(dst []byte, v strictjson.Value) []byte {
 // value copies a value without the parts that are withheld.
 func (c *cutter) value(dst []byte, v strictjson.Value) []byte {
 	switch kind := v.Kind(); {
+	case v == c.list:
+		return c.messageList(dst)
 	case !c.mayHaveInstructions && len(c.cuts) == 0:
 	case kind == strictjson.Object:
 		dst = append(dst, '{')

@@ -294,10 +294,14 @@ func (e *encoder) object(dst []byte, v strictjson.Value, ruleOf func(name, value
 		if rule == nil || rule.RenameTo != "" && v.Get(rule.RenameTo).Exists() {
 			continue
 		}
-		before := len(dst)
+		before, ok := len(dst), false
 		dst = append(appendName(separate(dst), name, rule), ':')
-		var ok bool
-		if dst, ok = e.value(dst, value, rule); !ok {
+		if e.instructions != nil && lenient.MatchesAny(name.Text(), e.instructions.Members) {
+			e.lostContent = true
+		} else {
+			dst, ok = e.value(dst, value, rule)
+		}
+		if !ok {
 			dst = dst[:before]
 			incomplete = incomplete || rule.Required && value.Kind() != strictjson.Null
 			continue
