@@ -154,7 +154,7 @@ type Type struct {
 	// covers.
 	Words *Words
 
-	// Text says that the frame's data is plain text instead of JSON. Of Public, only Fact and
+	// Text says that the frame's data is plain text instead of JSON. Of Public, only Fact, Form, AllowedValues and
 	// Replacement apply, and Replacement is plain text too.
 	Text bool
 

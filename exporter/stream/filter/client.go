@@ -35,10 +35,10 @@ func (f *Filter) applyClient(b *event.Batch, rules event.Type) (Frame, Reason) {
 	}
 	c.mayHaveInstructions = i != nil && lenient.ContainsInstruction(i, b.JSON)
 	if !c.hasCuts(b.JSON) {
-		return Frame{Data: b.Frame.Data, Kinds: frameKinds(b)}, Passed
+		return Frame{Data: b.Frame.Data, Kinds: wholeFrameKinds(b)}, Passed
 	}
 	f.encoder.buf = c.frame(f.encoder.begin(), b.JSON)
-	return Frame{Data: f.encoder.buf, Kinds: frameKinds(b)}, Passed
+	return Frame{Data: f.encoder.buf, Kinds: wholeFrameKinds(b)}, Passed
 }
 
 // cutter copies a frame without the members and messages that no external reader may see. It also leaves out

@@ -40,7 +40,7 @@ var runBoundaries = kindBit(event.KindRunStarted) | kindBit(event.KindRunEnded)
 func (e *encoder) encode(b *event.Batch, rule *event.Rule) (Frame, Reason) {
 	e.dryRun = false
 	kept := e.apply(b, rule)
-	shown := factKinds(b) &^ e.hiddenKinds & (e.outputKinds | typeKinds)
+	shown := unrepeatedKinds(b) &^ e.hiddenKinds & (e.outputKinds | typeKinds)
 	switch {
 	case !kept, e.lostContent && e.outputKinds == 0 && shown&runBoundaries == 0:
 		return Frame{}, ReasonEmpty
@@ -50,8 +50,8 @@ func (e *encoder) encode(b *event.Batch, rule *event.Rule) (Frame, Reason) {
 	return Frame{Data: e.buf, Kinds: orOtherKind(shown)}, Passed
 }
 
-// typeKinds are the kinds that a frame may state by its type or by its place in the stream, not by a value that a rule may drop. Text
-// is one of them, because the frame that ends a text states the whole text.
+// typeKinds are the kinds that a frame may state by its type or by its place in the stream, not by a value that a rule may drop.
+// KindText is one of them: the decoder reports the whole text at the frame that ends it, even if that frame does not contain it.
 var typeKinds = kindBit(event.KindText) | kindBit(event.KindThought) | kindBit(event.KindFinal) | kindBit(event.KindOutcome) |
 	kindBit(event.KindModelStarted) | kindBit(event.KindModelEnded) | kindBit(event.KindToolPaused) | kindBit(event.KindChildRun) |
 	kindBit(event.KindAgentStarted) | kindBit(event.KindAgentEnded) | kindBit(event.KindRunStarted) | kindBit(event.KindRunEnded)
@@ -120,8 +120,8 @@ func (e *encoder) value(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 }
 
 // fallback appends the fallback of a value's rule for a value that may not pass, and reports whether there is one. State without
-// configured keys has no fallback. Null stays null: a fallback such as {} in place of a call that is null would state a call
-// that did not happen.
+// configured keys has no fallback. Null stays null. If {} replaced a null tool call, the frame would report a call that
+// did not happen.
 func (e *encoder) fallback(dst []byte, v strictjson.Value, rule *event.Rule) ([]byte, bool) {
 	switch {
 	case rule.Fallback == "", (rule.State || rule.Patch) && len(e.stateKeys) == 0:
@@ -170,7 +170,7 @@ func (e *encoder) byRule(dst []byte, v strictjson.Value, rule *event.Rule) ([]by
 	case rule.Replacement != "" && v.Kind() != strictjson.Null:
 		return append(dst, rule.Replacement...), true
 	case rule.AllowAny:
-		return e.whole(dst, v)
+		return e.anyValue(dst, v)
 	case rule.String != nil && v.Kind() == strictjson.String:
 		return e.value(dst, v, rule.String)
 	case byType != nil && v.Kind() == strictjson.Object:
@@ -261,10 +261,10 @@ func (e *encoder) allowsType(v strictjson.Value, rule *event.Rule) bool {
 	return (hasAllowed || !rule.TypeRequired) && !lenient.HasOtherValue(v, e.discriminators, rule.AllowedTypes)
 }
 
-var wholeRule = event.Rule{AllowAny: true}
+var anyValueRule = event.Rule{AllowAny: true}
 
-// whole writes the complete value, without objects that are marked as thoughts if these may not pass.
-func (e *encoder) whole(dst []byte, v strictjson.Value) ([]byte, bool) {
+// anyValue writes a value of any kind, without objects that are marked as thoughts if these may not pass.
+func (e *encoder) anyValue(dst []byte, v strictjson.Value) ([]byte, bool) {
 	switch v.Kind() {
 	case strictjson.Object:
 		if hasThoughtMarker(v) {
@@ -274,14 +274,14 @@ func (e *encoder) whole(dst []byte, v strictjson.Value) ([]byte, bool) {
 			}
 			e.outputKinds |= kindBit(event.KindThought)
 		}
-		return e.object(dst, v, func(_, _ strictjson.Value) *event.Rule { return &wholeRule })
+		return e.object(dst, v, func(_, _ strictjson.Value) *event.Rule { return &anyValueRule })
 	case strictjson.Array:
-		return e.array(dst, v, func(strictjson.Value) *event.Rule { return &wholeRule })
+		return e.array(dst, v, func(strictjson.Value) *event.Rule { return &anyValueRule })
 	}
 	return scalar(dst, v, event.FormText)
 }
 
-// object writes the members for which there is a rule. Without a required member, it writes nothing.
+// object writes the members for which there is a rule. It writes nothing if a required member that is not null was dropped.
 func (e *encoder) object(dst []byte, v strictjson.Value, ruleOf func(name, value strictjson.Value) *event.Rule) ([]byte, bool) {
 	if v.Kind() != strictjson.Object {
 		return dst, false

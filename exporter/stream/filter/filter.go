@@ -44,14 +44,14 @@ func Reasons() []Reason {
 
 // Settings narrow what a policy allows. Only StateKeys, Thoughts and the name "user" in Authors can allow
 // more. Under the policy client, a frame with an excluded kind is withheld. Under public, only the value that
-// states the kind is withheld. If no value states it, as with KindFinal, the exclusion has no effect there.
+// states the kind is withheld. A kind that no value states, such as KindFinal, cannot be excluded under public.
 type Settings struct {
 	Policy        event.Policy
 	Include       []event.Kind    // event kinds that may pass; nil: all
 	Exclude       []event.Kind    // event kinds that may not pass
 	Authors       []string        // agents whose text and thoughts may pass, and "user"; nil: all agents, and under the policy client also the user
 	Thoughts      event.Verbosity // the most detailed thoughts that may pass; zero: none
-	MinConfidence float64         // the lowest confidence that a thought must state to pass; 0: any thought passes
+	MinConfidence float64         // a thought passes only if it states at least this confidence; 0: any thought passes
 	StateKeys     []string        // session state keys that may pass under the policy public
 
 	Panics *recovery.Recorder // nil recovers panics without a record
@@ -327,16 +327,16 @@ func statedKinds(b *event.Batch) (kinds uint64) {
 	return kinds
 }
 
-// factKinds returns the kinds of the facts that a frame states. Text and thoughts that it only repeats do not count.
-func factKinds(b *event.Batch) uint64 {
+// unrepeatedKinds returns the kinds of the facts that a frame states. Text and thoughts that it only repeats do not count.
+func unrepeatedKinds(b *event.Batch) uint64 {
 	if b.Repeats {
 		return statedKinds(b) &^ (kindBit(event.KindText) | kindBit(event.KindThought))
 	}
 	return statedKinds(b)
 }
 
-// frameKinds returns the kinds of a frame that passes whole.
-func frameKinds(b *event.Batch) uint64 { return orOtherKind(factKinds(b)) }
+// wholeFrameKinds returns the kinds of a frame that passes whole.
+func wholeFrameKinds(b *event.Batch) uint64 { return orOtherKind(unrepeatedKinds(b)) }
 
 // orOtherKind returns kinds, or the bit of KindOther if kinds is empty.
 func orOtherKind(kinds uint64) uint64 {

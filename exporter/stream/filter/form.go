@@ -13,7 +13,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// scalar appends a number, a boolean or null, or what text appends for a string.
+// scalar appends a number, a boolean or null as it is, and a string by calling text.
 func scalar(dst []byte, v strictjson.Value, form event.Form) ([]byte, bool) {
 	switch v.Kind() {
 	case strictjson.String:
@@ -89,7 +89,7 @@ var (
 	// after some schemes (https://url.spec.whatwg.org/#scheme-state).
 	userInfo = regexp.MustCompile(`^( *(?:(?i:https?|ftp|wss?):[/\\]*|(?:[A-Za-z][\w+.-]*:)?[/\\]{2,}))[^/\\?#]*@`)
 
-	// innerUserInfo matches the same within a text. A name such as root//agent@1 is none.
+	// innerUserInfo matches a URL with a user or a password inside a text. It does not match a name such as root//agent@1.
 	innerUserInfo = regexp.MustCompile(`:[/\\]{2,}[^/\\?#]+@`)
 )
 

@@ -28,7 +28,7 @@ func (f *Filter) applyText(b *event.Batch, rules event.Type) (Frame, Reason) {
 	default:
 		return Frame{}, ReasonPolicy
 	}
-	return Frame{Data: data, Kinds: orOtherKind(factKinds(b) &^ hidden)}, Passed
+	return Frame{Data: data, Kinds: orOtherKind(unrepeatedKinds(b) &^ hidden)}, Passed
 }
 
 // publicText returns the text that may pass under the policy public, which may be empty, and the reason why the frame is withheld

@@ -16,7 +16,7 @@ func (e *encoder) state(dst []byte, v strictjson.Value) ([]byte, bool) {
 	}
 	return e.object(dst, v, func(name, _ strictjson.Value) *event.Rule {
 		if slices.ContainsFunc(e.stateKeys, name.Is) {
-			return &wholeRule
+			return &anyValueRule
 		}
 		return nil
 	})

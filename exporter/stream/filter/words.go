@@ -9,8 +9,8 @@ import (
 )
 
 // hasExcludedWords reports whether a frame has words that the settings exclude, such as words of earlier frames that it repeats.
-// In JSON, it looks only in the members that event.Words lists. Under the policy public, the rules already withhold excluded kinds, so
-// there it looks only for words beside which an excluded author is named.
+// In JSON, it looks only in the members that event.Words lists. Under the policy public, the rules already withhold excluded kinds.
+// There it looks only for words of excluded authors.
 func (f *Filter) hasExcludedWords(b *event.Batch, rules event.Type) bool {
 	switch s := &f.settings; {
 	case rules.Words == nil, !f.excludesAnything():
@@ -21,15 +21,15 @@ func (f *Filter) hasExcludedWords(b *event.Batch, rules event.Type) bool {
 		return false
 	}
 	w := wordScan{filter: f, batch: b, rules: rules.Words}
-	unknown := speaker{isUser: rules.Words.FromUser, textKind: event.KindText}
+	initial := speaker{isUser: rules.Words.FromUser, textKind: event.KindText}
 	if rules.Words.OfNodes {
 		for _, node := range b.JSON.Members() {
-			if w.findsExcluded(node, unknown, true) {
+			if w.findsExcluded(node, initial, true) {
 				return true
 			}
 		}
 	}
-	return w.findsExcluded(b.JSON, unknown, !rules.Words.OnlyNested)
+	return w.findsExcluded(b.JSON, initial, !rules.Words.OnlyNested)
 }
 
 // wordScan looks for excluded words in a frame.
@@ -179,11 +179,11 @@ func (w *wordScan) isExcluded(kind event.Kind, by speaker) bool {
 	case w.filter.alwaysHidden&kindBit(kind) != 0 || kind == event.KindThought && !w.filter.thoughtsAllowed(w.batch):
 		return true
 	}
-	return isWords && s.Authors != nil && !w.maySpeak(by)
+	return isWords && s.Authors != nil && !w.allowsSpeaker(by)
 }
 
-// maySpeak reports whether the settings allow words of the speaker.
-func (w *wordScan) maySpeak(by speaker) bool {
+// allowsSpeaker reports whether the settings allow words of the speaker.
+func (w *wordScan) allowsSpeaker(by speaker) bool {
 	authors := w.filter.settings.Authors
 	switch {
 	case by.hasExcludedAuthor:
