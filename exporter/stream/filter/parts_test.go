@@ -70,3 +70,22 @@ func TestInternalMessages(t *testing.T) {
 		t.Errorf("%q leaves (%s), want %q", frame.Data, why, left)
 	}
 }
+
+// TestTypesOfParts checks that the public gets only parts of the types that a rule lists.
+func TestTypesOfParts(t *testing.T) {
+	part := &event.Rule{Fact: event.KindText, Members: map[string]*event.Rule{"type": {}, "text": {Form: event.FormText}}}
+	allowed, byType := *part, event.Rule{ByType: map[string]*event.Rule{"a": part}}
+	allowed.AllowedTypes = []string{"a"}
+	for name, rule := range map[string]*event.Rule{"allowed": &allowed, "by type": &byType} {
+		rules := event.Table{Discriminators: []string{"type"}, Types: map[string]event.Type{"": {AnyJSON: true, Public: &event.Rule{Elements: rule}}, "a": {}, "b": {}}}
+		var doc strictjson.Doc
+		if err := doc.Parse([]byte(`[{"type":"a","text":"left"},{"type":"b","text":"secret"},"secret"]`), depthLimit); err != nil {
+			t.Fatal(err)
+		}
+		b := &event.Batch{Table: &rules, JSON: doc.Root()}
+		b.Add(event.KindText)
+		if frame, why := filter.New(filter.Settings{Policy: event.PolicyPublic}).Apply(b); string(frame.Data) != `[{"type":"a","text":"left"}]` {
+			t.Errorf("%s: %q leaves (%s)", name, frame.Data, why)
+		}
+	}
+}
