@@ -80,6 +80,14 @@ func (d *StreamDecoder) isForeign(f dialect.Frame) bool {
 	return true
 }
 
+// Examine returns the batch of a frame that is not one of the stream, and whether a dialect surely recognizes it. The caller has made
+// it from a block that is incomplete. It becomes the last frame for MustWithhold and ReleaseLarge.
+func (d *StreamDecoder) Examine(frame sse.Frame) (b *event.Batch, isSure bool) {
+	d.takeTurn(frame)
+	isSure = d.detect(frame) != nil
+	return d.last, isSure
+}
+
 // MustWithhold reports whether a client must not get the last frame although no dialect recognized it.
 // This is so if, for a dialect that the frame may belong to, it is internal, or of a type that clients do not get, or has one of
 // the internal members. MustWithhold returns true after a panic.

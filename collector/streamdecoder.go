@@ -3,6 +3,7 @@ package collector
 import (
 	"cmp"
 	"errors"
+	"io"
 	"slices"
 	"time"
 
@@ -123,17 +124,8 @@ func (d *StreamDecoder) Next() (*event.Batch, error) {
 				return d.reject(sse.Frame{Size: tooLarge.Size}, d.input.ReceivedAt(), event.ReasonTooLarge), nil
 			}
 		case d.input.SeenBefore != nil && d.input.SeenBefore(frame):
-		case d.decoder != nil:
-			return d.decode(frame, d.input.ReceivedAt()), nil
-		case d.input.RequireSure:
-			found := d.detect(frame)
-			if found == nil {
-				b := d.last // with the frame's JSON, which a relay searches for internal names
-				b.Received, b.Rejected = d.input.ReceivedAt(), event.ReasonUnrecognized
-				return b, nil
-			}
-			d.decide(found)
-			return d.decode(frame, d.input.ReceivedAt()), nil
+		case d.decoder != nil || d.input.RequireSure:
+			return d.decodeIfKnown(frame), nil
 		default:
 			d.enqueue(pendingFrame{frame, d.input.ReceivedAt(), d.offset, ""})
 		}
@@ -228,9 +220,10 @@ func (d *StreamDecoder) finish(err error) {
 
 // lastFrame returns the batch of a frame whose blank line is missing. It is truncated unless it can be decoded.
 func (d *StreamDecoder) lastFrame() *event.Batch {
-	if frame, hasData := d.reader.Unended(); hasData && d.decoder != nil && d.end == event.EndOfStream {
+	isKnown := d.decoder != nil || d.input.RequireSure
+	if frame, hasData := d.reader.Unended(); hasData && isKnown && d.end == event.EndOfStream && errors.Is(d.err, io.EOF) {
 		d.takeTurn(frame)
-		if b := d.decode(frame, d.input.ReceivedAt()); b.Rejected == "" {
+		if b := d.decodeIfKnown(frame); b.Rejected == "" {
 			d.offset += int64(d.reader.TruncatedBytes())
 			return b
 		}
@@ -255,6 +248,20 @@ func (d *StreamDecoder) begin(frame sse.Frame, received time.Time) *event.Batch 
 func (d *StreamDecoder) parse(b *event.Batch) dialect.Frame {
 	refused := b.Parse(d.settings.MaxJSONDepth)
 	return dialect.Frame{Frame: b.Frame, JSON: b.JSON, Malformed: refused}
+}
+
+// decodeIfKnown decodes a frame if the dialect is known, or if one surely recognizes the frame. Otherwise the frame is unrecognized.
+func (d *StreamDecoder) decodeIfKnown(frame sse.Frame) *event.Batch {
+	received := d.input.ReceivedAt()
+	if d.decoder == nil {
+		found := d.detect(frame)
+		if found == nil {
+			d.last.Received, d.last.Rejected = received, event.ReasonUnrecognized
+			return d.last // with the frame's JSON, which a relay searches for internal names
+		}
+		d.decide(found)
+	}
+	return d.decode(frame, received)
 }
 
 func (d *StreamDecoder) decode(frame sse.Frame, received time.Time) *event.Batch {

@@ -1,22 +1,22 @@
 package source
 
 import (
-	"bytes"
 	"errors"
 	"io"
 )
 
 // errBlockTooLong means that a block of an unconfirmed stream (see Proxy) exceeds the buffer. The block passes
-// unless it declares itself internal.
+// unless mustWithholdCut forbids it.
 var errBlockTooLong = errors.New("block over the limit")
 
-// blockEnd finds the blank line that ends a block, over several reads.
+// blockEnd finds the blank lines that end blocks, over several reads.
 type blockEnd struct {
 	inLine  bool // the current line is not empty
 	afterCR bool // an LF now belongs to the preceding CR
+	isEnd   bool // the last line was blank
 }
 
-// find returns the offset after the blank line, or -1 if p does not contain it.
+// find returns the offset after the next blank line, or -1 if p does not contain one.
 func (b *blockEnd) find(p []byte) int {
 	for i, c := range p {
 		lf := c == '\n' && b.afterCR
@@ -24,20 +24,22 @@ func (b *blockEnd) find(p []byte) int {
 		switch {
 		case lf:
 		case c != '\n' && c != '\r':
-			b.inLine = true
+			b.inLine, b.isEnd = true, false
 		case !b.inLine:
+			b.isEnd = true
 			return i + 1
 		default:
-			b.inLine = false
+			b.inLine, b.isEnd = false, false
 		}
 	}
 	return -1
 }
 
-// isWhole reports whether a block has the blank line that ends it. The LF of its last CRLF may be missing.
-func isWhole(block []byte) bool {
-	end := (&blockEnd{inLine: true}).find(block)
-	return end >= 0 && len(bytes.TrimPrefix(block[end:], []byte("\n"))) == 0
+// skip is find for all blank lines in p.
+func (b *blockEnd) skip(p []byte) {
+	for end := 0; end >= 0; p = p[max(end, 0):] {
+		end = b.find(p)
+	}
 }
 
 // blockBuffer is a reader of an unconfirmed stream. It keeps the current block until the block has been filtered.
@@ -45,10 +47,9 @@ type blockBuffer struct {
 	source      io.Reader
 	limit       int
 	bytes       []byte
-	offset      int64 // of bytes[0] in the stream
-	passThrough bool  // Read no longer keeps bytes
-
-	dropping bool // the beginning of the block was dropped, and take drops the rest
+	offset      int64    // of bytes[0] in the stream
+	taken       blockEnd // has skipped all bytes that were taken
+	passThrough bool     // Read no longer keeps bytes
 }
 
 // Read reads from the source and keeps the bytes. It fails if the block exceeds the limit.
@@ -63,20 +64,22 @@ func (b *blockBuffer) Read(buf []byte) (int, error) {
 	return n, err
 }
 
-// take removes the kept bytes before an offset of the stream. It returns them without the rest of a block that is being
-// dropped. They are valid until the next Read.
+// take removes the kept bytes before an offset of the stream and returns them. They are valid until the next Read.
 func (b *blockBuffer) take(offset int64) []byte {
 	n := offset - b.offset
-	passed := b.bytes[:n]
+	taken := b.bytes[:n]
 	b.bytes, b.offset = b.bytes[n:], offset
-	if !b.dropping {
-		return passed
+	b.taken.skip(taken)
+	return taken
+}
+
+// takeWhole is take for all blocks that have ended.
+func (b *blockBuffer) takeWhole() []byte {
+	ends, end := b.taken, 0
+	for n := 0; n >= 0; n = ends.find(b.bytes[end:]) {
+		end += n
 	}
-	end := (&blockEnd{inLine: true}).find(passed)
-	if b.dropping = end < 0; b.dropping {
-		return nil
-	}
-	return passed[end:]
+	return b.take(b.offset + int64(end))
 }
 
 // takeAll is take for all bytes.

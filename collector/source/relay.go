@@ -12,7 +12,6 @@ import (
 
 	"github.com/delegraph/delegraph/collector"
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/collector/sse"
 )
@@ -39,7 +38,7 @@ type filteredBody struct {
 	start         func(body io.Reader) // starts to decode the rest of an unconfirmed stream, which body reads
 	longEnd       blockEnd             // finds the end of a block that is too long to be filtered
 	inLongBlock   bool                 // such a block is being relayed or dropped
-	dropLongBlock bool                 // it is dropped, because it declares itself internal
+	dropLongBlock bool                 // the current block is dropped: its beginning was withheld
 	out           []byte
 	sent          int // bytes of out that Read has returned
 	lastRead      int // bytes that the last Read has returned
@@ -59,10 +58,11 @@ func newFilteredBody(source io.Closer, f Filter, panics *recovery.Recorder) *fil
 	return &filteredBody{source: source, filter: f, panics: panics}
 }
 
-// startUnconfirmed starts to decode an unconfirmed stream from a body without content encoding. It keeps decode
-// for the rest of the stream after a block that is too long.
+// startUnconfirmed starts to decode an unconfirmed stream from a body without content encoding. After a block that is too
+// long, the rest of the stream gets a new decoder, so it keeps decode.
 func (r *filteredBody) startUnconfirmed(body io.Reader, limit int, decode func(io.Reader) *collector.StreamDecoder) {
 	r.start = func(body io.Reader) {
+		r.inLongBlock, r.dropLongBlock = false, false
 		r.block = &blockBuffer{source: body, limit: limit}
 		r.decoding = decode(r.block)
 	}
@@ -202,11 +202,7 @@ func (r *filteredBody) step() {
 	case err != nil:
 		r.finish(err)
 	case r.block != nil && b.Table == nil:
-		block := r.block.take(decoding.Offset())
-		isLongInternal := b.Rejected == event.ReasonTooLarge && blockDeclaresInternal(block)
-		if r.block.dropping = isLongInternal && !isWhole(block); !isLongInternal && !declaresInternal(b) && !r.decoding.MustWithhold() {
-			r.out = append(r.out, block...)
-		}
+		r.relayUnconfirmed(b)
 	default:
 		received := b.Received
 		r.relay(b)
@@ -215,47 +211,19 @@ func (r *filteredBody) step() {
 	decoding.ReleaseLarge()
 }
 
+// relayUnconfirmed appends the block of a frame that no dialect recognizes, unless clients must not get it. Of a block over the
+// limit, only the beginning may have been read.
+func (r *filteredBody) relayUnconfirmed(b *event.Batch) {
+	isLong := b.Rejected == event.ReasonTooLarge
+	block := r.block.take(r.decoding.Offset())
+	withheld := isLong && mustWithholdCut(block, r.decoding) || !isLong && (declaresInternal(b) || r.decoding.MustWithhold())
+	if r.dropLongBlock = withheld && !r.block.taken.isEnd; !withheld {
+		r.out = append(r.out, block...)
+	}
+}
+
 // emptyComment replaces a comment of the agent, whose text does not pass.
 var emptyComment = sse.AppendComment(nil, "")
-
-// genericTable lists the members by which any protocol names the type of a frame, and those that hold
-// nested frames.
-var genericTable = event.Table{Discriminators: []string{"kind", "type"}, Envelopes: []string{"event", "result", "rawEvent", "data"}}
-
-// declaresInternal reports whether a frame of an unconfirmed stream declares itself internal: the name or type of
-// the frame, or of a frame nested in it, begins with "internal". Such frames must not reach clients. Data that is
-// not strict JSON, but may be an object for a lenient parser, is searched for a string that begins so.
-func declaresInternal(b *event.Batch) bool {
-	if lenient.IsInternal(b.Frame.Event) || lenient.HasInternalDiscriminator(&genericTable, b.JSON) {
-		return true
-	}
-	return !b.JSON.Exists() && mayNameInternal(b.Frame.Data)
-}
-
-// mayNameInternal reports whether data that begins like an object, but cannot be parsed, has a string that
-// begins with "internal".
-func mayNameInternal(data []byte) bool {
-	return bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) && bytes.Contains(bytes.ToLower(data), []byte(`"internal`))
-}
-
-// blockDeclaresInternal reports whether an incomplete block, or the beginning of one that is too long,
-// declares itself internal.
-func blockDeclaresInternal(block []byte) bool {
-	for line := range bytes.FieldsFuncSeq(block, func(c rune) bool { return c == '\n' || c == '\r' }) {
-		field, value, _ := bytes.Cut(line, []byte(":"))
-		switch string(field) {
-		case "event":
-			if lenient.IsInternal(bytes.TrimSpace(value)) {
-				return true
-			}
-		case "data":
-			if mayNameInternal(value) {
-				return true
-			}
-		}
-	}
-	return false
-}
 
 // relay appends the part of a frame that may pass, and passes the frame to the observer.
 func (r *filteredBody) relay(b *event.Batch) {
@@ -309,43 +277,45 @@ func (r *filteredBody) relayLastFields() {
 }
 
 // finish ends the stream in the same way as the agent's stream ended. The incomplete block of an unconfirmed
-// stream passes unless it declares itself internal. An incomplete frame of an agent's stream does not
-// pass. After errBlockTooLong the stream continues with relayLongBlock.
+// stream passes, unless mustWithholdCut forbids it. An incomplete frame of an agent's stream does not
+// pass. After errBlockTooLong the stream continues.
 func (r *filteredBody) finish(err error) {
-	var kept []byte
-	internal := false
+	isTooLong := errors.Is(err, errBlockTooLong)
 	if r.block != nil {
-		kept = r.block.bytes
+		r.out = append(r.out, r.block.takeWhole()...)                                // blocks without data
+		if isTooLong && r.block.taken.isEnd && len(r.block.bytes) <= r.block.limit { // they were too long together
+			r.start(io.MultiReader(bytes.NewReader(r.block.bytes), r.block.source))
+			return
+		}
 		rest := r.block.takeAll()
-		if internal = r.block.dropping || blockDeclaresInternal(rest); !internal {
+		if r.dropLongBlock = r.dropLongBlock || mustWithholdCut(rest, r.decoding); !r.dropLongBlock {
 			r.out = append(r.out, rest...)
 		}
 	} else {
 		r.relayLastFields()
 	}
-	if !errors.Is(err, errBlockTooLong) {
+	if isTooLong {
+		r.inLongBlock, r.longEnd = true, r.block.taken
+	} else {
 		r.stop(err)
-		return
 	}
-	r.inLongBlock, r.dropLongBlock = true, internal
-	r.longEnd = blockEnd{afterCR: true} // an LF that kept begins with belongs to the end of the previous block
-	r.longEnd.find(kept)
 }
 
-// relayLongBlock relays the next part of a block that is too long, or drops it if the block declares itself
-// internal. Decoding starts again with the next block.
+// relayLongBlock relays the next part of a block that is too long, or drops it if the beginning of the block was withheld.
+// Decoding starts again with the next block.
 func (r *filteredBody) relayLongBlock() {
 	chunk := make([]byte, 4<<10)
 	n, err := r.block.source.Read(chunk)
 	end := r.longEnd.find(chunk[:n])
-	if end < 0 {
+	isWhole := end >= 0
+	if !isWhole {
 		end, r.err = n, err
-	} else {
-		r.inLongBlock = false
-		r.start(io.MultiReader(bytes.NewReader(chunk[end:n]), remainder(r.block.source, err)))
 	}
 	if !r.dropLongBlock {
 		r.out = append(r.out, chunk[:end]...)
+	}
+	if isWhole {
+		r.start(io.MultiReader(bytes.NewReader(chunk[end:n]), remainder(r.block.source, err)))
 	}
 }
 

@@ -92,6 +92,7 @@ func TestRelayed(t *testing.T) {
 		{"open, too large, CR", long + "\r\r" + no + yes, true, long + "\r\r" + yes},
 		{"open, endless line", long, true, long},
 		{"open, too large by few bytes, internal", "event: internal:x\n" + long[:relayLimit-19] + "\n\ndata: 1\n\n" + yes, true, "data: 1\n\n" + yes},
+		{"open, too large by few bytes, internal, then half a comment", "event: internal:x\n" + long[:relayLimit-19] + "\n\n: half", true, ": half"},
 		{"open, too large, internal", "event: internal:x\n" + long + "\n\ndata: 1\n\n" + yes, true, "data: 1\n\n" + yes},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -25,6 +25,11 @@ func TestDeclaresInternal(t *testing.T) {
 		{"", `{"Type":" internal"}`, true},
 		{"", `{"data":{"kind":"internal:x"}}`, true},
 		{"", `{"kind":"internal:x","kind":"y"}`, true}, // not strict JSON
+		{"", `[{"kind":"internal:x","kind":"y"}]`, true},
+		{"", `{"kind":"\u0069nternal:x","kind":"y"}`, true},
+		{"", `{"kind":"\tinternal:x","kind":"y"}`, true},
+		{"", `{"kind":"\internal:x","kind":"y"}`, true}, // some readers ignore a needless backslash
+		{"", `{"text":"\\internal:x","kind":"y","kind":"y"}`, false},
 		{"internal:x", `text`, true},
 		{"", `{"text":"internal"}`, false},
 		{"", `an "internal" text`, false},
