@@ -50,7 +50,7 @@ func (p *Proxy) frameShare(ctx context.Context) *frameShare {
 		if p.loggedStall.allows() {
 			p.logger.Warn("stream disconnected: memory is used up, and this stream has made no progress; further ones within a minute are only counted, in delegraph_memory_shed_total", "name", p.settings.Name)
 		}
-		forwardedOf(ctx).client.disconnect()
+		forwardedOf(ctx).disconnecter.disconnect()
 	})
 }
 
@@ -58,14 +58,14 @@ func (p *Proxy) frameShare(ctx context.Context) *frameShare {
 type answerWriter struct {
 	http.ResponseWriter
 	request    *requestBody
-	client     context.Context // done when the client has left
+	clientCtx  context.Context // done when the client has left
 	span       *serverSpan     // nil if the request has none
 	complete   bool            // the whole answer was sent
 	restricted bool            // the policy public limits the answer
 }
 
 func newAnswerWriter(w http.ResponseWriter, r *http.Request, body *requestBody) *answerWriter {
-	return &answerWriter{ResponseWriter: w, request: body, client: r.Context()}
+	return &answerWriter{ResponseWriter: w, request: body, clientCtx: r.Context()}
 }
 
 // fail records why the request failed.

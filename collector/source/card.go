@@ -29,10 +29,10 @@ const (
 
 // cardWarnings maps a reason to the warning that is logged once.
 var cardWarnings = map[string]string{
-	CardTooLarge:   "the agent card is larger than 1 MiB and passes unchanged; it may lead clients around the proxy; give the agent its public URL",
-	CardUnreadable: "the agent card is not strict JSON or has an unsupported content encoding, and passes unchanged; it may lead clients around the proxy; give the agent its public URL",
-	CardSigned:     "the agent card is signed and leads clients around the proxy; give the agent its public URL",
-	CardMemory:     "the memory budget has no room for the agent card, which passes unchanged; it may lead clients around the proxy; give the agent its public URL",
+	CardTooLarge:   "the agent card is larger than 1 MiB and passes unchanged; it may lead clients around the proxy; configure the agent to publish the proxy's URL in its card",
+	CardUnreadable: "the agent card is not strict JSON or has an unsupported content encoding, and passes unchanged; it may lead clients around the proxy; configure the agent to publish the proxy's URL in its card",
+	CardSigned:     "the agent card is signed and leads clients around the proxy; configure the agent to publish the proxy's URL in its card",
+	CardMemory:     "the memory budget has no room for the agent card, which passes unchanged; it may lead clients around the proxy; configure the agent to publish the proxy's URL in its card",
 }
 
 // replaceCard replaces the agent's URLs in an agent card with the address that the client used, so

@@ -41,17 +41,17 @@ func isSupported(encoding string) bool {
 }
 
 // drainingReader reads a decoded stream for its observer. The bytes of frames that have been read only in
-// part are charged to the tap's budget. After a decoding error it discards the rest of the tap before it returns the
-// error: the observer ends the run then, and the run must not end before the stream.
+// part are charged to the tap's budget. After a decoding error it waits for the end of the tap, discarding what comes,
+// before it returns the error. The error makes the observer end the run, which must not end before the stream.
 type drainingReader struct {
 	decoded  io.Reader
 	tap      *tap
 	maxFrame int // maximum bytes of a frame that are held
 
-	readable int   // bytes of the tap that were read before an error; 0 if none of them could be decoded
-	total    int64 // decoded bytes
-	consumed int64 // decoded bytes of frames that were observed
-	charged  int   // decoded bytes of other frames that are charged
+	bytesBeforeError int   // bytes of the tap that were read before an error; 0 if none of them could be decoded
+	total            int64 // decoded bytes
+	consumed         int64 // decoded bytes of frames that were observed
+	charged          int   // decoded bytes that are charged to the budget: those that are not consumed yet, at most maxFrame
 }
 
 func (d *drainingReader) Read(p []byte) (int, error) {
@@ -63,7 +63,7 @@ func (d *drainingReader) Read(p []byte) (int, error) {
 	d.total += int64(n)
 	if err != nil {
 		if d.total > 0 {
-			d.readable = d.tap.delivered
+			d.bytesBeforeError = d.tap.delivered
 		}
 		_, _ = io.Copy(io.Discard, d.tap)
 	}

@@ -57,15 +57,15 @@ type FrameMemory struct {
 
 	shrink func() // releases memory of other accounts; may be nil
 
-	mu      sync.Mutex
-	held    int                 // bytes of all frames
-	used    [len(tiers)]int     // for each tier, bytes of all frames over its size
-	wanted  [len(tiers) + 1]int // bytes that streams wait for, by level: see the function level
-	leaving int                 // bytes of the streams that are being disconnected
-	changed chan struct{}       // closed and replaced when a stream releases memory
-	checked time.Time           // the time of the last search for stalled streams
-	holders []*frameShare       // streams that hold memory
-	extra   *frameShare         // the stream that may exceed the limits, or nil
+	mu        sync.Mutex
+	held      int                 // bytes of all frames
+	used      [len(tiers)]int     // for each tier, bytes of all frames over its size
+	wanted    [len(tiers) + 1]int // bytes that streams wait for, by level: see the function level
+	leaving   int                 // bytes of the streams that are being disconnected
+	changed   chan struct{}       // closed and replaced when a stream releases memory
+	checked   time.Time           // the time of the last search for stalled streams
+	holders   []*frameShare       // streams that hold memory
+	mayExceed *frameShare         // the stream that may exceed the limits, or nil
 }
 
 // NewFrameMemory returns a FrameMemory that charges an account.
@@ -82,7 +82,7 @@ type frameShare struct {
 	conn       *net.TCPConn // to the client; nil if it is not known
 
 	bytes    atomic.Int64 // memory that the stream holds; changed only under the lock of memory
-	progress atomic.Int64 // when the stream last made progress, plus the time spent working since then; Unix time in nanoseconds
+	progress atomic.Int64 // time of the last progress, moved forward by the time in the state working since then; Unix time in nanoseconds
 	state    atomic.Int32 // a streamState
 	entered  int64        // when enter was last called while memory was held; only for the stream's goroutine
 	moved    int          // bytes that were sent or taken since progress; only for the stream's goroutine
@@ -213,21 +213,22 @@ func level(n int) (l int) {
 }
 
 // allows reports whether a stream may hold n bytes: there is room for them, or no other stream exceeds the limits. In
-// the second case the stream becomes the one that may exceed them.
+// the second case the stream takes the place of the one that may exceed them.
 func (m *FrameMemory) allows(s *frameShare, n int) bool {
 	before := int(s.bytes.Load())
 	room := m.account.Remaining() - m.wantedBelow(level(n)) // smaller frames come first
 	for i := range tiers {
-		if more := inTier(i, n) - inTier(i, before); more > 0 { // the tier needs room for more instead of n-before
+		if more := inTier(i, n) - inTier(i, before); more > 0 {
+			// The frame enters the tier with all its bytes, so the tier needs room for more bytes, not only for the n-before new ones.
 			room = min(room, m.limit(i)-m.used[i]+n-before-more)
 		}
 	}
 	switch {
 	case room >= n-before:
-	case room >= 0 || m.extra == nil: // with room left, the previous extra stream no longer exceeds the limits
-		m.extra = s
+	case room >= 0 || m.mayExceed == nil: // if room is not negative, the previous stream is within the limits again
+		m.mayExceed = s
 	default:
-		return m.extra == s
+		return m.mayExceed == s
 	}
 	return true
 }
@@ -337,8 +338,8 @@ func (m *FrameMemory) set(s *frameShare, n int) {
 		limitUnsent(s.conn)
 	case n == 0:
 		m.holders = slices.DeleteFunc(m.holders, func(h *frameShare) bool { return h == s })
-		if m.extra == s {
-			m.extra = nil
+		if m.mayExceed == s {
+			m.mayExceed = nil
 		}
 	}
 	if n < before {

@@ -98,7 +98,7 @@ func TestStalledStreamsOrder(t *testing.T) {
 			shares[c.name] = open(c.name, c.next)
 		}
 		over := open("over", working)
-		memory.extra = over // it exceeds the limits
+		memory.mayExceed = over // it exceeds the limits
 		over.hold(2 * size)
 		more := memory.share(t.Context(), size, func() { gone = append(gone, "more") })
 		admit := func(want string) {
@@ -205,7 +205,7 @@ func TestSmallerFramesComeFirst(t *testing.T) {
 		whole := budget.New(limit)
 		memory := NewFrameMemory(whole.Account("relays", 1, 1))
 		other := whole.Account("other", 1, 1)
-		memory.extra = memory.share(t.Context(), 0, nil) // no other stream may exceed the limits
+		memory.mayExceed = memory.share(t.Context(), 0, nil) // no other stream may exceed the limits
 		other.Charge(limit + 1)
 		small, large := memory.share(t.Context(), 0, nil), memory.share(t.Context(), 0, nil)
 		memory.admit(large, 2<<20)

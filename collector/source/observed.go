@@ -50,7 +50,7 @@ func (p *Proxy) prepareAnswer(resp *http.Response) error {
 	if p.settings.NewFilter != nil && !isSupported(encoding) {
 		return encodingError(encoding)
 	}
-	body := &observedBody{ReadCloser: resp.Body, proxy: p, client: resp.Request.Context()}
+	body := &observedBody{ReadCloser: resp.Body, proxy: p, lingerCtx: resp.Request.Context()}
 	resp.Body = body
 	if p.settings.NewFilter != nil && !x.isUnconfirmed() {
 		p.filterStream(resp, body, s, names, x)
@@ -219,7 +219,7 @@ func (p *Proxy) observeCopy(s *event.Stream, body *observedBody, unconfirmed boo
 	if _, reason := tap.ending(); reason != "" {
 		p.countUnobserved(reason, partial())
 	} else if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		p.countUnobserved(UnobservedEncoding, tap.delivered-plain.readable)
+		p.countUnobserved(UnobservedEncoding, tap.delivered-plain.bytesBeforeError)
 	}
 }
 
@@ -233,10 +233,10 @@ func (p *Proxy) countUnobserved(reason string, bytes int) {
 // observedBody is the agent's answer on its way to the client or to the filter.
 type observedBody struct {
 	io.ReadCloser
-	proxy  *Proxy
-	tap    *tap            // gets a copy; nil if the filter's batches are observed
-	memory *frameShare     // nil if the stream is not filtered
-	client context.Context // done when the client has left
+	proxy     *Proxy
+	tap       *tap            // gets a copy; nil if the filter's batches are observed
+	memory    *frameShare     // nil if the stream is not filtered
+	lingerCtx context.Context // done when the client has left and the time linger is over
 
 	mu         sync.Mutex
 	isFinished bool
@@ -256,7 +256,7 @@ func (b *observedBody) Read(p []byte) (int, error) {
 	}
 	if err != nil {
 		brokeOff := !errors.Is(err, io.EOF)
-		clientLeft := brokeOff && b.client.Err() != nil
+		clientLeft := brokeOff && b.lingerCtx.Err() != nil
 		if brokeOff && !clientLeft {
 			b.proxy.counters.CountBrokenAnswer(b.proxy.settings.Name)
 		}

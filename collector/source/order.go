@@ -14,15 +14,16 @@ import (
 // depends on it. A listening stream is one that joins the run of another request
 // (event.Identity.JoinedRun). A session stream is one that brings all runs of a session, which other requests begin
 // (event.Identity.JoinedSession). The rules are:
-//   - Before a listening stream is opened, everything received earlier is observed. So it is before a stream whose
-//     request answers a run's question. If a stream ends later, its end is observed after the open.
+//   - Before a listening stream is opened, everything received earlier is observed. The same applies to a stream whose
+//     request answers a question of a run. If another stream ends after that stream was added, its end is observed
+//     after the open.
 //   - When any stream closes, the frames that listening streams received earlier are observed first. The
 //     frames that they receive later are observed after the close.
 //   - When a listening stream closes, the previous rule applies to the frames of all streams.
 //   - When any other stream opens whose request names a session, everything that earlier streams of the session have
-//     received is observed first, because the client may have waited for it. If the request of an earlier stream names
-//     no session, its answer may name any, so it counts too. At most maxEarlier streams with the session, and as
-//     many without one, count.
+//     received is observed first, because the client may have waited for it. Earlier streams whose requests name no
+//     session count too, because they may turn out to belong to this session. Only the latest maxEarlier streams of
+//     each kind count.
 //   - The frames that a session stream receives while another request of the session has no answer yet are
 //     observed after the first frame of the answer, because they may be of the run that the request begins.
 //     For each request, this applies to at most maxHeld session streams.
@@ -137,13 +138,14 @@ func (o *order) add(q orderedQueue, s *event.Stream, own *firstFrame) (await fun
 	if listens || len(s.Answers) > 0 {
 		for other := range o.streams {
 			reached := other.fence(t.openObserved, true)
-			if earlier, held := own.heldStreams[other]; held { // what it received after the request waits for this stream
+			// other waits for the first frame of this stream, so wait only for what other received before the request.
+			if earlier, held := own.heldStreams[other]; held {
 				reached = earlier
 			}
 			before = append(before, reached)
 		}
 	} else if t.session != "" {
-		before = append(o.received(t.session, own), o.received("", own)...)
+		before = append(o.fenceSession(t.session, own), o.fenceSession("", own)...)
 	}
 	if t.joinsSession {
 		for other := range o.pending {
@@ -165,9 +167,9 @@ func (o *order) add(q orderedQueue, s *event.Stream, own *firstFrame) (await fun
 	}
 }
 
-// received returns channels that are closed once everything that the latest streams of a session have received is
-// observed. For streams that wait for the request of own, only what they received before that request counts.
-func (o *order) received(session string, own *firstFrame) (observed []<-chan struct{}) {
+// fenceSession returns channels that are closed once everything that the latest streams of a session have received is
+// observed. A stream that is held until own counts only with what it received before the request of own.
+func (o *order) fenceSession(session string, own *firstFrame) (observed []<-chan struct{}) {
 	streams := o.bySession[session]
 	for _, q := range streams[max(len(streams)-maxEarlier, 0):] {
 		reached, held := own.heldStreams[q]

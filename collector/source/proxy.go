@@ -80,10 +80,10 @@ type ProxySettings struct {
 // Proxy is a reverse proxy in front of an agent. It relays answers without delay and observes the event
 // streams among them in separate goroutines, which cannot delay or break the relay.
 //
-// A run path is a path on which an agent answers with the stream of a run. A stream is unconfirmed if it is
-// on another path, or on a run path that other servers use too (dialect.Path.AllowOthers): possibly its server is no
-// agent. It passes unchanged until a dialect recognizes it. A proxy with a filter withholds only its internal
-// blocks until then: see declaresInternal.
+// A run path is a path on which an agent answers with the stream of a run. A stream is unconfirmed if its server may not
+// be an agent: it is on another path, or on a run path that other servers use too (dialect.Path.AllowOthers). Until a
+// dialect recognizes it, all of it passes, except that a proxy with a filter withholds blocks that declare themselves
+// internal (see declaresInternal), or that a dialect which may be theirs withholds.
 type Proxy struct {
 	settings                    ProxySettings
 	collector                   *collector.Collector
@@ -157,10 +157,10 @@ func (x *exchange) isUnconfirmed() bool { return x == nil || x.unconfirmed }
 
 // forwardedRequest holds what the proxy knows about a request that it forwards.
 type forwardedRequest struct {
-	body     *requestBody
-	granted  permission
-	client   *disconnecter
-	exchange *exchange // nil if the request does not ask for an agent's stream
+	body         *requestBody
+	granted      permission
+	disconnecter *disconnecter
+	exchange     *exchange // nil if the request does not ask for an agent's stream
 }
 
 type forwardedRequestKey struct{}
@@ -201,8 +201,8 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// stay unread.
 	_ = http.NewResponseController(w).EnableFullDuplex()
 	answer.restricted = granted != permitAll
-	f := &forwardedRequest{body: body, granted: granted, client: &disconnecter{writer: w, cancel: done}}
-	defer f.client.release()
+	f := &forwardedRequest{body: body, granted: granted, disconnecter: &disconnecter{writer: w, cancel: done}}
+	defer f.disconnecter.release()
 	switch {
 	case found.dialects != nil:
 		p.active.Add(1)
@@ -246,7 +246,9 @@ func (p *Proxy) begin(r *http.Request, x *exchange) *exchange {
 	x.opened, x.length = p.now(), r.ContentLength
 	x.body.copy.limit, x.body.copy.memory = p.settings.BodyLimit, p.settings.RequestBudget
 	if x.span != nil {
-		x.opened = x.span.started // both spans compute their ends from their starts, so the run's cannot end after the request's
+		// The run's span and the request's span must start at the same time: each computes its end as its start plus a
+		// duration, so otherwise the run could seem to end after the request.
+		x.opened = x.span.started
 	}
 	if x.span != nil && p.settings.OnSession != nil {
 		x.body.onComplete = func() { p.active.Go(func() { p.reportSession(x) }) }
@@ -282,7 +284,7 @@ func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var withheld unfilterable
 	switch {
 	case r.Context().Err() != nil:
-		answer.fail(p.cutOffReason(answer.client))
+		answer.fail(p.cutOffReason(answer.clientCtx))
 		w.WriteHeader(http.StatusBadGateway) // the client has left and does not get the status
 	case answer.request.isBroken():
 		http.Error(w, "delegraph: the request is malformed or incomplete", http.StatusBadRequest)

@@ -13,8 +13,8 @@ const (
 )
 
 // repeatDetector recognizes frames that a server sends again after a reconnection: some servers send all frames of a stream. An id alone
-// is not enough: some servers restart at one in each turn. A frame is repeated if an earlier connection had the same id, event
-// and data at least as often as the current one so far.
+// is not enough: some servers restart at one in each turn. The nth frame with an id, event and data on this connection is a repeat if
+// some earlier connection had at least n of them.
 type repeatDetector struct {
 	seed          maphash.Seed
 	memory        *budget.Account

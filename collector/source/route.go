@@ -17,7 +17,7 @@ type route struct {
 }
 
 // route finds the dialects that a path selects. If the configuration names paths, only these are run paths. If no
-// dialect lists a configured path, its streams count as answers to one run request.
+// dialect lists a configured path, each stream on it is taken for the answer to one run request.
 func (p *Proxy) route(r *http.Request) route {
 	paths := interpretPath(r.URL) // only once, since a path may be a megabyte long
 	found := p.routeAs(r.Method, paths.canonical())
@@ -32,8 +32,8 @@ func (p *Proxy) route(r *http.Request) route {
 }
 
 // routeAs finds the route of a path. If a dialect is configured and the path is a run path for it, the route has only
-// this dialect. If it is one only for other dialects, the route has these and the configured one: a configured dialect
-// must not exempt the path from the filter.
+// this dialect. If it is a run path only for other dialects, the route has those dialects and the configured one: a
+// configured dialect must not exempt the path from the filter.
 func (p *Proxy) routeAs(method string, paths interpretations) route {
 	i := slices.IndexFunc(p.dialects, func(d dialect.Dialect) bool { return d.Name() == p.settings.Dialect })
 	if i < 0 {

@@ -195,7 +195,7 @@ func (s *serverSpan) fail(why string) {
 func (p *Proxy) endSpan(answer *answerWriter) {
 	defer p.settings.Panics.Recover(recovery.Spans, nil)
 	if !answer.complete {
-		answer.fail(p.cutOffReason(answer.client))
+		answer.fail(p.cutOffReason(answer.clientCtx))
 	}
 	// Add the monotonic duration, as for the spans of operations: the wall clock may have been set meanwhile.
 	started := answer.span.started

@@ -18,11 +18,11 @@ type Sessions struct {
 
 	mu   sync.Mutex
 	idle time.Duration
-	open *simplelru.LRU[string, *sessionStream]
+	open *simplelru.LRU[string, *openSession]
 }
 
-// sessionStream is the open stream of one session.
-type sessionStream struct {
+// openSession is the open stream of one session.
+type openSession struct {
 	end  context.CancelFunc
 	idle *time.Timer // calls end
 }
@@ -32,7 +32,7 @@ func NewSessions(t *Tail) *Sessions {
 	s := &Sessions{tail: t, idle: t.settings.IdleTimeout}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	// The only error is a size below one.
-	s.open, _ = simplelru.NewLRU(max(t.settings.MaxSessions, 1), func(_ string, stream *sessionStream) { stream.end() })
+	s.open, _ = simplelru.NewLRU(max(t.settings.MaxSessions, 1), func(_ string, stream *openSession) { stream.end() })
 	return s
 }
 
@@ -51,7 +51,7 @@ func (s *Sessions) Open(session string) {
 		return
 	}
 	ctx, end := context.WithCancel(s.ctx)
-	stream := &sessionStream{end: end, idle: time.AfterFunc(s.idle, end)}
+	stream := &openSession{end: end, idle: time.AfterFunc(s.idle, end)}
 	if s.open.Add(session, stream) {
 		s.tail.counters.CountEvictedSession(s.tail.settings.Name)
 	}
@@ -63,7 +63,7 @@ func (s *Sessions) Open(session string) {
 }
 
 // resetIdle restarts the idle timer of a session. Call it when the session's stream has brought bytes.
-func (s *Sessions) resetIdle(session string, stream *sessionStream) {
+func (s *Sessions) resetIdle(session string, stream *openSession) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if known, _ := s.open.Get(session); known == stream {
@@ -71,7 +71,7 @@ func (s *Sessions) resetIdle(session string, stream *sessionStream) {
 	}
 }
 
-func (s *Sessions) remove(session string, stream *sessionStream) {
+func (s *Sessions) remove(session string, stream *openSession) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if known, _ := s.open.Peek(session); known == stream {

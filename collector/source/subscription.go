@@ -17,9 +17,12 @@ import (
 
 // Limits of the pauses between connection attempts.
 const (
-	minPause      = time.Second
-	maxPause      = time.Minute
-	maxRetry      = time.Minute     // for the retry field of a stream, whose end does not mean that the agent is down
+	minPause = time.Second
+	maxPause = time.Minute
+
+	// maxRetry is the longest retry field that is obeyed. It is shorter than maxRetryAfter because the end of a stream does
+	// not mean that the agent is down.
+	maxRetry      = time.Minute
 	maxRetryAfter = 5 * time.Minute // for the Retry-After header of an answer
 	healthyAfter  = time.Minute     // a connection that lasted this long was successful, even without a frame
 )
