@@ -130,7 +130,7 @@ func (o *order) add(q orderedQueue, s *event.Stream, own *firstFrame) (await fun
 	defer o.mu.Unlock()
 	t, listens := q.state(), s.JoinedRun != ""
 	t.order, t.firstFrame, t.session, t.joinsSession = o, own, cmp.Or(s.JoinedSession, s.Session), s.JoinedSession != ""
-	if listens {
+	if listens || t.joinsSession { // the request begins no run
 		delete(o.pending, own)
 		own.close()
 	}

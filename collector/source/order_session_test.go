@@ -131,6 +131,26 @@ func (l *listingSink) add(what string) {
 	_, _ = l.WriteString(what + " ")
 }
 
+// TestSessionStreamsDoNotWait checks that no stream waits for the first frame of a session's stream, which begins no run. Not even
+// that stream itself does.
+func TestSessionStreamsDoNotWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOrder()
+		for range 3 {
+			q := newQueue[chunk](1<<20, nil, time.Now, func(string, int) {})
+			o.add(q, &event.Stream{Identity: event.Identity{JoinedSession: "s"}}, o.expect("s"))
+			synctest.Wait()
+			for stream := range o.sessionStreams {
+				for _, e := range stream.(*queue[chunk]).waiting {
+					if e.barrier.after != nil && !isClosed(e.barrier.after) {
+						t.Error("a session's stream waits for the first frame of one")
+					}
+				}
+			}
+		}
+	})
+}
+
 // TestManyOfSession checks that the cost of a request does not grow with the streams of its session.
 func TestManyOfSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
