@@ -23,8 +23,18 @@ type Sessions struct {
 
 // openSession is the open stream of one session.
 type openSession struct {
-	end  context.CancelFunc
-	idle *time.Timer // calls end
+	end   context.CancelFunc
+	idle  *time.Timer   // calls end
+	ended chan struct{} // closed once the stream has been read to its end
+}
+
+// resetIdle restarts the idle timer. It reports false if the timer has fired or was stopped: then the stream ends.
+func (o *openSession) resetIdle(idle time.Duration) bool {
+	if !o.idle.Stop() {
+		return false
+	}
+	o.idle.Reset(idle)
+	return true
 }
 
 // NewSessions returns Sessions without streams. Call Close to release it.
@@ -36,7 +46,8 @@ func NewSessions(t *Tail) *Sessions {
 	return s
 }
 
-// Open starts to read a session's stream. If it is being read already, Open resets its idle time.
+// Open starts to read a session's stream. If it is being read already, Open resets its idle time. If it is just ending, Open starts to
+// read it again after that.
 func (s *Sessions) Open(session string) {
 	if session == "" {
 		return
@@ -46,16 +57,20 @@ func (s *Sessions) Open(session string) {
 	if s.ctx.Err() != nil {
 		return
 	}
-	if known, ok := s.open.Get(session); ok {
-		known.idle.Reset(s.idle)
+	known, ok := s.open.Get(session)
+	if ok && known.resetIdle(s.idle) {
 		return
 	}
 	ctx, end := context.WithCancel(s.ctx)
-	stream := &openSession{end: end, idle: time.AfterFunc(s.idle, end)}
+	stream := &openSession{end: end, idle: time.AfterFunc(s.idle, end), ended: make(chan struct{})}
 	if s.open.Add(session, stream) {
 		s.tail.counters.CountEvictedSession(s.tail.settings.Name)
 	}
 	s.running.Go(func() {
+		defer close(stream.ended)
+		if ok {
+			<-known.ended
+		}
 		s.tail.Run(ctx, session, func() { s.resetIdle(session, stream) })
 		stream.idle.Stop()
 		s.remove(session, stream)
@@ -67,7 +82,7 @@ func (s *Sessions) resetIdle(session string, stream *openSession) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if known, _ := s.open.Get(session); known == stream {
-		stream.idle.Reset(s.idle)
+		stream.resetIdle(s.idle)
 	}
 }
 

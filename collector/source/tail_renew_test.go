@@ -7,11 +7,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
+
+	"github.com/delegraph/delegraph/collector/event"
 )
 
 // scriptedServer serves streams with the frames of a test. It reports each request and each closed connection.
@@ -143,4 +146,47 @@ func TestSessionsConfigured(t *testing.T) {
 	if n := len(slices.DeleteFunc(a.got, func(noted string) bool { return noted != "evicted" })); n != 2 {
 		t.Errorf("%d sessions are counted as evicted", n)
 	}
+}
+
+// closingSink is a sink whose first Close waits.
+type closingSink struct {
+	*tailRecorder
+	closing, release chan struct{}
+	once             sync.Once
+}
+
+func (s *closingSink) Close(stream *event.Stream, end event.End, at time.Time) {
+	s.once.Do(func() {
+		close(s.closing)
+		<-s.release
+	})
+	s.tailRecorder.Close(stream, end, at)
+}
+
+// TestOpenOfEndingSession checks that a session is read again that is opened while its idle stream ends.
+func TestOpenOfEndingSession(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	a, server := &tailRecorder{limit: 100}, newScriptedServer(t)
+	defer server.Close()
+	a.stop = func() {}
+	sink := &closingSink{tailRecorder: a, closing: make(chan struct{}), release: make(chan struct{})}
+	sessions := NewSessions(newTailInto(TailSettings{
+		Name: "support", URL: server.URL + "/{session}", SessionPlaceholder: "{session}", Dialect: "adk", MaxSessions: 3, IdleTimeout: 50 * time.Millisecond,
+	}, sink, a))
+	defer sessions.tail.CloseIdle()
+	sessions.Open("a")
+	<-server.asked
+	<-sink.closing
+	sessions.Configure(3, time.Hour)
+	sessions.Open("a")
+	close(sink.release)
+	select {
+	case <-server.asked:
+	case <-time.After(10 * time.Second):
+		t.Error("the session is not read again")
+	}
+	if got := sessions.Names(); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("the open sessions are %q", got)
+	}
+	sessions.Close()
 }
