@@ -43,15 +43,14 @@ func (c Capture) sourceName() string {
 }
 
 // ReadCapture observes a whole capture. It reads the capture twice, because the nonce of the stream is a
-// hash of its content: the same capture always gives the same spans. Standard input is kept in memory
+// hash of its content: the same capture always gives the same spans. Standard input and named pipes are kept in memory
 // for that. If the context is done, ReadCapture stops and returns the context's error.
 func ReadCapture(ctx context.Context, c *collector.Collector, capture Capture) error {
 	if capture.Name == Stdin {
-		content, err := io.ReadAll(&progressReader{Reader: os.Stdin, ctx: ctx, onRead: capture.OnRead})
-		if err != nil {
+		if err := observePipe(ctx, c, os.Stdin, capture); err != nil {
 			return fmt.Errorf("read standard input: %w", err)
 		}
-		return observeCapture(ctx, c, bytes.NewReader(content), int64(len(content)), capture)
+		return nil
 	}
 	f, err := open(ctx, capture.Name)
 	if err != nil {
@@ -59,10 +58,41 @@ func ReadCapture(ctx context.Context, c *collector.Collector, capture Capture) e
 	}
 	defer f.Close()
 	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return observePipe(ctx, c, f, capture)
+	}
+	return observeCapture(ctx, c, f, info.Size(), capture)
+}
+
+// observePipe reads a pipe to its end and observes what it has brought.
+func observePipe(ctx context.Context, c *collector.Collector, from io.Reader, capture Capture) error {
+	in, release := interruptible(ctx, from)
+	defer release()
+	content, err := io.ReadAll(&progressReader{Reader: in, ctx: ctx, onRead: capture.OnRead})
 	if err != nil {
 		return err
 	}
-	return observeCapture(ctx, c, f, info.Size(), capture)
+	return observeCapture(ctx, c, bytes.NewReader(content), int64(len(content)), capture)
+}
+
+// interruptible returns a reader of a pipe that fails with the context's error once the context is done. Call release when it is no
+// longer needed.
+func interruptible(ctx context.Context, from io.Reader) (r io.Reader, release func()) {
+	out, in := io.Pipe()
+	// A blocked read cannot be interrupted. The goroutine ends when the next byte arrives, or when the pipe or
+	// the program ends.
+	go func() {
+		_, err := io.Copy(in, from)
+		in.CloseWithError(err)
+	}()
+	stop := context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })
+	return out, func() {
+		stop()
+		out.Close()
+	}
 }
 
 // open opens a file. Opening a named pipe waits for its writer, until the context is done.

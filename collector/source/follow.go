@@ -70,7 +70,7 @@ func newOngoingStream(capture Capture) *event.Stream {
 // moved again.
 func reopen(ctx context.Context, name string, wait func(context.Context) error) (*os.File, error) {
 	for {
-		f, err := os.Open(name)
+		f, err := open(ctx, name)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return f, err
 		}
@@ -146,19 +146,16 @@ func (g *growingFile) end() event.End {
 
 // followPipe observes a pipe until it ends or the context is done.
 func followPipe(ctx context.Context, c *collector.Collector, from io.Reader, capture Capture) error {
-	out, in := io.Pipe()
-	defer out.Close()
-	// A blocked read cannot be interrupted. The goroutine ends when the next byte arrives, or when the pipe or
-	// the program ends.
-	go func() {
-		_, err := io.Copy(in, from)
-		in.CloseWithError(err)
-	}()
-	defer context.AfterFunc(ctx, func() { in.Close() })()
-	return c.Observe(newOngoingStream(capture), collector.Input{Reader: out, End: func() event.End {
+	in, release := interruptible(ctx, from)
+	defer release()
+	err := c.Observe(newOngoingStream(capture), collector.Input{Reader: in, End: func() event.End {
 		if ctx.Err() != nil {
 			return event.EndShutdown
 		}
 		return event.EndOfStream
 	}}, capture.Dialect)
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }

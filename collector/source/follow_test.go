@@ -223,23 +223,66 @@ func TestReadCaptureCanceled(t *testing.T) {
 	}
 }
 
-// TestPipeWithoutWriter checks that a canceled context ends the wait for the writer of a named pipe.
+// TestPipeWithoutWriter checks that a canceled context ends the wait for the writer of a named pipe, even of one that replaces a file.
 func TestPipeWithoutWriter(t *testing.T) {
-	pipe := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { // the goroutines that open it end now or when they get there, because this stays open
-		if _, err := syscall.Open(pipe, syscall.O_RDWR, 0); err != nil {
-			t.Error(err)
-		}
-	})
+	pipe := namedPipe(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := Follow(ctx, newCollector(&frameRecorder{}), Capture{Name: pipe, Dialect: "adk"}, nil); err != nil {
 		t.Errorf("Follow() = %v, want nil", err)
 	}
 	if err := ReadCapture(ctx, newCollector(&frameRecorder{}), Capture{Name: pipe, Dialect: "adk"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("ReadCapture() = %v, want the context's error", err)
+	}
+	if _, err := reopen(ctx, pipe, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("reopen() = %v, want the context's error", err)
+	}
+}
+
+// namedPipe returns a pipe without a writer.
+func namedPipe(t *testing.T) (name string) {
+	t.Helper()
+	name = filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // the goroutines that open it end now or when they get there, because this stays open
+		if _, err := syscall.Open(name, syscall.O_RDWR, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	return name
+}
+
+// TestReadCaptureOfPipe checks that a named pipe is read to its end, and with the same nonce as a file.
+func TestReadCaptureOfPipe(t *testing.T) {
+	pipe, file := namedPipe(t), filepath.Join(t.TempDir(), "talk.sse")
+	write(t, file, says("1", "a"), 0)
+	go func() { _ = os.WriteFile(pipe, []byte(says("1", "a")), 0) }()
+	s := &frameRecorder{}
+	for _, name := range []string{pipe, file} {
+		if err := ReadCapture(t.Context(), newCollector(s), Capture{Name: name}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := strings.Join(s.got, ", "); got != "open pipe, a, ended, open talk.sse, a, ended" || s.nonces[0] != s.nonces[1] {
+		t.Errorf("the sink gets %s, nonces %q", got, s.nonces)
+	}
+}
+
+// TestReadCaptureOfSilentPipe checks that a canceled context ends the reading of a pipe that brings nothing.
+func TestReadCaptureOfSilentPipe(t *testing.T) {
+	out, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	before := os.Stdin
+	os.Stdin = out
+	defer func() { os.Stdin = before }()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if err := ReadCapture(ctx, newCollector(&frameRecorder{}), Capture{Name: Stdin}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("ReadCapture() = %v, want the context's error", err)
 	}
 }
