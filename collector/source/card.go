@@ -202,13 +202,26 @@ func (p *Proxy) addressReplacer(r *http.Request) func(string) string {
 			return s // the proxy cannot reach this path
 		}
 		_, after, _ := strings.Cut(s, "://")
-		if i := strings.IndexAny(after, "/?#"); i >= 0 {
-			after = after[i:]
-		} else {
-			after = ""
-		}
-		return here.String() + strings.TrimPrefix(after, base)
+		return here.String() + skipSegments(after, strings.Count(base, "/"))
 	}
+}
+
+// skipSegments returns what follows the host and the first n segments of the path in a URL without its scheme. The segments may be
+// spelled in any way.
+func skipSegments(after string, n int) string {
+	end := len(after)
+	if i := strings.IndexAny(after, "?#"); i >= 0 {
+		end = i
+	}
+	at := 0
+	for range n + 1 {
+		next := strings.IndexByte(after[at:end], '/')
+		if next < 0 {
+			return after[end:]
+		}
+		at += next + 1
+	}
+	return after[at-1:]
 }
 
 // sameServer reports whether a URL leads to the agent: it has the agent's port, and the agent's host,
