@@ -190,6 +190,7 @@ func (x *exchange) earlySession() (session string) {
 
 // reportSession calls OnSession with the session that a request names.
 func (p *Proxy) reportSession(x *exchange) {
+	defer x.body.discard()
 	if identity, _ := p.identify(x); identity.Session != "" {
 		p.settings.OnSession(identity.Session)
 	}

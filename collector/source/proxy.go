@@ -251,7 +251,10 @@ func (p *Proxy) begin(r *http.Request, x *exchange) *exchange {
 		x.opened = x.span.started
 	}
 	if x.span != nil && p.settings.OnSession != nil {
-		x.body.onComplete = func() { p.active.Go(func() { p.reportSession(x) }) }
+		x.body.onComplete = func() {
+			x.body.keepCopy() // the answer may end before the goroutine runs
+			p.active.Go(func() { p.reportSession(x) })
+		}
 	}
 	if !x.continues {
 		x.firstFrame = p.order.expect(x.earlySession())

@@ -33,6 +33,7 @@ type requestBody struct {
 	expected   *expectation  // nil if the client does not wait to be asked
 
 	mu       sync.Mutex
+	keepers  int // calls of keepCopy without discard; negative once the copy was freed
 	copy     bodyCopy
 	complete bool
 	noCopy   string // why there is no copy: UnreadTooLarge, UnreadMemory, or UnreadIncomplete after discard; "" if there is one
@@ -90,11 +91,20 @@ func (b *requestBody) release(reason string) {
 	b.noCopy = reason
 }
 
-// discard frees the copy once it is no longer needed.
+// keepCopy keeps the copy until discard has been called once more.
+func (b *requestBody) keepCopy() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.keepers++
+}
+
+// discard frees the copy if nothing else needs it.
 func (b *requestBody) discard() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.release(UnreadIncomplete)
+	if b.keepers--; b.keepers < 0 {
+		b.release(UnreadIncomplete)
+	}
 }
 
 func (b *requestBody) isComplete() bool {

@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/delegraph/delegraph/collector/budget"
@@ -32,6 +33,32 @@ func TestIdentityIsCloned(t *testing.T) {
 		t.Errorf("each of %d identities keeps %d bytes", len(kept), each)
 	}
 	runtime.KeepAlive(kept)
+}
+
+// TestSessionOfShortRequest checks that OnSession gets the session of a request even if the request ends before it is read.
+func TestSessionOfShortRequest(t *testing.T) {
+	for _, test := range []struct{ method, path, body string }{
+		{"GET", "/threads/s/stream", ""},
+		{"POST", "/run_sse", `{"appName":"a","sessionId":"s"}`},
+	} {
+		var named atomic.Int64
+		p := newGatedProxy(&listingSink{}, false)
+		p.settings.Dialect, p.settings.OnSession = "", func(session string) { named.Add(int64(len(session))) }
+		for range 100 {
+			r := httptest.NewRequest(test.method, test.path, strings.NewReader(test.body))
+			body := newRequestBody(r)
+			p.begin(r, &exchange{route: p.route(r), body: body, span: &serverSpan{}})
+			_, _ = io.ReadAll(body)
+			body.discard()
+			p.Wait()
+			if body.copy.data != nil {
+				t.Fatal("the copy of the request is not released")
+			}
+		}
+		if n := named.Load(); n != 100 {
+			t.Errorf("%s: OnSession is called %d times for 100 requests", test.path, n)
+		}
+	}
 }
 
 // TestRequestKeepsToTheMemory checks that the copy of a request is charged as it grows, and that no copy is kept once
