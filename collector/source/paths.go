@@ -54,7 +54,7 @@ func canonical(u *url.URL) string {
 	return plain
 }
 
-// rawPath returns a path as the client sent it, except that net/url encodes a backslash.
+// rawPath returns a path as the client sent it.
 func rawPath(u *url.URL) string {
 	if u.RawPath != "" {
 		return u.RawPath
