@@ -127,7 +127,7 @@ func (s *subscriber) encodeNext(out []byte, room bool) (_ []byte, sent int, alon
 	}
 	s.advance(batch)
 	if next > 0 {
-		s.unsentID = unsentID
+		s.unsentID = unsentID || s.cursor.Sequence() != frames[next-1].Cursor().Sequence()
 	}
 	if next > 0 && s.mustSendID() {
 		out = s.appendComment(out, "")

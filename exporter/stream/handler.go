@@ -202,7 +202,7 @@ func (h *Hub) refuse(w http.ResponseWriter, r *http.Request, why Refusal) {
 
 // refuseUntil tells the client to retry at a random moment between two durations from now. A browser's
 // EventSource gives up permanently on any status other than 200, so browsers get an empty stream with
-// a retry time instead.
+// a retry time instead. It is twice as long, because they retry for as long as the page is open.
 func (h *Hub) refuseUntil(w http.ResponseWriter, r *http.Request, why Refusal, least, most time.Duration) {
 	header := r.Header
 	if strings.Contains(header.Get("Accept"), "text/event-stream") && (header.Get("Origin") != "" || header.Get("Sec-Fetch-Mode") != "") {

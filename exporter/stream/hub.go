@@ -16,7 +16,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// Settings configure a Hub. All numbers and durations must be positive.
+// Settings configure a Hub. MaxSubscribers, MaxSubscribersPerToken and all durations must be positive. ArrivalBurst must be at least 1 if ArrivalRate is set.
 type Settings struct {
 	Replay         replay.Settings                    // of the in-memory ring that is used without a Store
 	Store          Store                              // nil: an in-memory ring with the Replay settings
@@ -80,6 +80,9 @@ func New(s Settings) (*Hub, error) {
 	if min(s.MaxSubscribers, s.MaxSubscribersPerToken) <= 0 || min(s.Heartbeat, s.WriteDeadline, s.MaxLifetime, s.RecheckInterval) <= 0 {
 		return nil, fmt.Errorf("stream: %d subscribers, %d per token, heartbeat %v, write deadline %v, max lifetime %v, recheck interval %v: each must be more than 0",
 			s.MaxSubscribers, s.MaxSubscribersPerToken, s.Heartbeat, s.WriteDeadline, s.MaxLifetime, s.RecheckInterval)
+	}
+	if s.ArrivalRate > 0 && s.ArrivalBurst < 1 {
+		return nil, fmt.Errorf("stream: an arrival rate of %v needs a burst of 1 or more, not %v", s.ArrivalRate, s.ArrivalBurst)
 	}
 	if s.Store == nil {
 		var err error

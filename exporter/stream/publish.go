@@ -17,7 +17,7 @@ type Publisher struct {
 	publish  func(replay.Entry)
 	withheld func(filter.Reason)       // called for each withheld frame
 	filters  atomic.Pointer[sync.Pool] // of *filter.Filter, each used by one goroutine at a time
-	streams  sync.Map                  // *event.Stream → *streamState; only streams with a published frame
+	streams  sync.Map                  // *event.Stream → *streamState
 }
 
 // streamState is the state of one agent stream.
@@ -26,7 +26,7 @@ type streamState struct {
 	run, session string // of the last published frame
 	frames       uint64 // published ones
 	workLeft     bool   // stated by the last frame, which may be withheld
-	asksInside   bool   // the run has asked an internal question: to readers, it waits for nothing
+	asksInside   bool   // the run waits for the answer to a question that readers do not see, so to them its end is no unfinished one
 }
 
 // NewPublisher returns a Publisher with the given filter settings. It calls withheld for each frame
@@ -55,9 +55,7 @@ func (p *Publisher) Consume(b *event.Batch) {
 	defer filters.Put(f)
 	frame, why := f.Apply(b)
 	if why != filter.Passed {
-		if known, ok := p.streams.Load(b.Stream); ok {
-			known.(*streamState).observe(b, why)
-		}
+		p.state(b.Stream).observe(b, why)
 		p.withheld(why)
 		if frame = filter.FailureFrame(b, why); len(frame.Data) == 0 || f.Excludes(frame) {
 			return
@@ -97,7 +95,7 @@ func (p *Publisher) state(s *event.Stream) *streamState {
 // other formats see it.
 func (p *Publisher) Close(s *event.Stream, end event.End, _ time.Time) {
 	known, ok := p.streams.LoadAndDelete(s)
-	if !ok {
+	if !ok || known.(*streamState).frames == 0 {
 		return
 	}
 	state := known.(*streamState)

@@ -29,6 +29,7 @@ func TestUnfinishedEnd(t *testing.T) {
 		"no work left, by a withheld frame":      {[]event.Batch{shown, withheld(false)}, event.EndOfStream, event.EndOfStream},
 		"a question":                             {[]event.Batch{shown, of(false, event.KindInputRequested)}, event.EndOfStream, event.EndUnfinished},
 		"an internal question":                   {[]event.Batch{shown, of(true, event.KindInputRequested), shown}, event.EndOfStream, event.EndOfStream},
+		"an internal question before all frames": {[]event.Batch{of(true, event.KindInputRequested), shown}, event.EndOfStream, event.EndOfStream},
 		"an internal question of a run before":   {[]event.Batch{shown, of(true, event.KindInputRequested), of(false, event.KindRunStarted)}, event.EndOfStream, event.EndUnfinished},
 		"another internal frame":                 {[]event.Batch{shown, of(true, event.KindText)}, event.EndOfStream, event.EndUnfinished},
 		"an internal question, and a break":      {[]event.Batch{shown, of(true, event.KindInputRequested)}, event.EndBroken, event.EndBroken},
@@ -51,6 +52,14 @@ func TestUnfinishedEnd(t *testing.T) {
 			t.Errorf("%s: %+v, want the end %d", name, got, c.want)
 		}
 	}
+}
+
+// TestOnlyWithheldFrames checks that the end of a stream is not published if no frame was.
+func TestOnlyWithheldFrames(t *testing.T) {
+	p := NewPublisher(filter.Settings{}, func(e replay.Entry) { t.Errorf("published: %+v", e) }, func(filter.Reason) {})
+	s := &event.Stream{Source: "s"}
+	p.Consume(&event.Batch{Stream: s, Internal: true})
+	p.Close(s, event.EndOfStream, time.Time{})
 }
 
 // TestWithheldFailures checks that a failure is published in the words of its table if the frame itself is withheld. Otherwise readers of

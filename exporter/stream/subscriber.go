@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"time"
@@ -68,7 +69,7 @@ func (s *subscriber) serve(opening []byte) Disconnect {
 		case <-s.attachment.Done:
 			why = s.end(StoreRestarted)
 		case <-s.attachment.Moved:
-			why = s.endMoved()
+			why = s.end(Moved)
 		case <-draining:
 			draining = nil
 			s.scheduleDrain(s.hub.grace)
@@ -98,7 +99,9 @@ func (s *subscriber) opening(resumes bool) []byte {
 
 // advance moves the cursor past a batch that was read.
 func (s *subscriber) advance(batch replay.Batch) {
-	s.unsentID = s.unsentID || s.selection != nil && batch.Next.Sequence() != s.cursor.Sequence()
+	passed := batch.Next.Sequence() - s.cursor.Sequence()
+	hasOthers := s.selection != nil || passed != uint64(batch.Frames) // the ends of streams have no bytes
+	s.unsentID = s.unsentID || passed > 0 && hasOthers
 	s.cursor, s.wait = batch.Next, batch.Wait
 	if s.wait == nil {
 		s.wait = closedChannel
@@ -183,8 +186,8 @@ func (s *subscriber) write(parts ...[]byte) Disconnect {
 	}
 }
 
-// grantValid reports whether the grant is still valid. It calls Grant.Valid at most once per RecheckInterval, but
-// each time after the grant has become invalid.
+// grantValid reports whether the grant is still valid. While it is, grantValid calls Grant.Valid at most
+// once per RecheckInterval. Once Grant.Valid has returned false, each call asks again.
 func (s *subscriber) grantValid(now time.Time) bool {
 	if now.Before(s.nextRecheck) {
 		return true
@@ -237,32 +240,37 @@ func (s *subscriber) mustSendID() bool {
 	return s.unsentID && (s.format == nil || !s.format.HasUntoldGap())
 }
 
-// end sends a closing comment and returns why. If the subscriber may reconnect, end first sends the remaining
-// frames. If the client does not know its position, the comment comes with it.
+// end sends a closing comment and returns why. If the subscriber may reconnect, end first sends the next frames, and all
+// of them if it cannot get the others here. If the client does not know its position, the comment comes with it.
 func (s *subscriber) end(why Disconnect) Disconnect {
-	if why == LifetimeExceeded || why == Shutdown || why == StoreRestarted || why == Moved {
-		if failed := s.writeNext(nil); failed != "" {
-			return failed
-		}
+	var failed Disconnect
+	switch why {
+	case LifetimeExceeded, Shutdown:
+		failed = s.writeNext(nil)
+	case StoreRestarted, Moved:
+		failed = s.writeRemaining()
+	}
+	if failed != "" {
+		return failed
 	}
 	var last []byte
 	if why == Shutdown {
 		last = sse.AppendRetry(last, randomBetween(500*time.Millisecond, 5*time.Second))
 	}
-	if failed := s.write(s.appendComment(last, string(why))); failed != "" {
-		return failed
-	}
-	return why
+	return cmp.Or(s.write(s.appendComment(last, string(why))), why)
 }
 
-// endMoved sends everything that the ring has and ends the stream. The client resumes in another shard.
-func (s *subscriber) endMoved() Disconnect {
-	for s.wait == closedChannel {
+// writeRemaining writes the frames that the ring has now, except those for which there is no memory.
+func (s *subscriber) writeRemaining() Disconnect {
+	head := s.attachment.Ring.Head().Sequence()
+	for progress := true; progress && s.cursor.Sequence() < head; {
+		before := s.cursor.Sequence()
 		if why := s.writeNext(nil); why != "" {
 			return why
 		}
+		progress = s.cursor.Sequence() > before
 	}
-	return s.end(Moved)
+	return ""
 }
 
 // schedule sets when the connection ends, and when its grant is checked next.
@@ -297,7 +305,8 @@ func (s *subscriber) nextTimer() time.Time {
 
 func (s *subscriber) untilNextTimer() time.Duration { return time.Until(s.nextTimer()) }
 
-// release releases everything that the subscriber holds. The format and the store come last, because they may panic.
+// release releases everything that the subscriber holds. The format and the store may panic, so everything but the slot is
+// released before them. The slot is released in any case, after all the rest.
 func (s *subscriber) release() {
 	defer s.hub.slots.release(s.grant.Token) // last: Drain then returns
 	if s.writer != nil {

@@ -113,8 +113,8 @@ func (w *writer) resume(due func(*subscriber) bool) {
 
 func (w *writer) resumeAll() { w.resume(func(*subscriber) bool { return true }) }
 
-// resumeDue resumes the subscribers for which something is due. If only a recheck of the grant is due, it resumes
-// the subscriber only if the grant is no longer valid. After a panic it resumes all subscribers, so that each
+// resumeDue resumes the subscribers for which something is due. It does a due recheck of the grant itself, and
+// resumes the subscriber only if the grant has become invalid. After a panic it resumes all subscribers, so that each
 // checks its own grant.
 func (w *writer) resumeDue(now time.Time) {
 	defer w.hub.settings.Panics.Recover(recovery.Stream, w.resumeAll)

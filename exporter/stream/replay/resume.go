@@ -73,7 +73,7 @@ func (r *Ring) Resume(lastEventID string) (Cursor, *Gap) {
 	}
 	first := v.number(oldest)
 	gap := NewGap(reason, lastEventID, string(r.AppendID(nil, first)), string(r.AppendID(nil, v.lastNumber)))
-	return Cursor{sequence: oldest - 1, number: first - 1, resumeView: v}, gap
+	return Cursor{sequence: oldest - 1, number: v.minResumeNumber(oldest), resumeView: v}, gap
 }
 
 // NewGap returns the gap for a reader that asked to resume after the id requested.

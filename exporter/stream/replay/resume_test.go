@@ -81,3 +81,22 @@ func FuzzResume(f *testing.F) {
 		}
 	})
 }
+
+// TestResumeAtGap checks that a reader can resume with the position that it got with a gap, if the oldest entry is a gap.
+func TestResumeAtGap(t *testing.T) {
+	for name, entries := range map[string][]Entry{
+		"after a frame":            {{Number: 5, Data: []byte("a")}, {Number: 5, Gap: &Gap{Reason: GapLost}}},
+		"before the first frame":   {{Gap: &Gap{Reason: GapLost}}},
+		"numbers that leave holes": {{Number: 5, Data: []byte("a")}, {Number: 9, Data: []byte("b")}},
+	} {
+		r, _ := newRing(t, Settings{Frames: 1, Bytes: 1000, Age: time.Hour})
+		publish(t, r, entries...)
+		at, gap := r.Resume("bad id")
+		if gap == nil {
+			t.Fatalf("%s: no gap", name)
+		}
+		if again, gap := r.Resume(r.ID(at)); gap != nil || again.Sequence() != at.Sequence() {
+			t.Errorf("%s: resumed at %s: %+v, at %d and not %d", name, r.ID(at), gap, again.Sequence(), at.Sequence())
+		}
+	}
+}

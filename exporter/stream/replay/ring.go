@@ -52,8 +52,8 @@ type Entry struct {
 	Data                 []byte
 	Stream               *Stream // the agent's stream, for readers that decode its frames; nil if there are none
 
-	// Number is set if a store numbers the frames, in increasing order. Without it, the entry gets the Ring's next
-	// number. The number of a Gap may be 0.
+	// Number is set if a store numbers the frames, in increasing order. If it is 0, the entry gets the Ring's
+	// next number, except a Gap: then the gap is before the first frame.
 	Number uint64
 
 	// Gap is set if the entry is not an agent's frame but tells all readers of its session that frames are missing,
@@ -206,8 +206,8 @@ func (r *Ring) encode(number uint64, e *Entry) ([]byte, error) {
 	return wire, err
 }
 
-// evict removes frames beyond a limit. currentLimit may depend on other rings and accounts, so it never evicts the
-// newest two frames. The caller holds the lock.
+// evict removes frames beyond a limit. Other rings and accounts may lower currentLimit, so it never evicts
+// the newest two frames for that. The caller holds the lock.
 func (r *Ring) evict(v *view, now time.Duration) {
 	limit := r.currentLimit()
 	for v.oldest <= v.head {

@@ -70,7 +70,7 @@ func (v *view) newest() time.Duration {
 	return 0
 }
 
-// resumeNumber returns the lowest resume number of a reader that has read a frame. A gap has the number of the frame
+// resumeNumber returns the lowest number with which a reader can resume that has certainly read the frame at index i. A gap has the number of the frame
 // before it. A reader that resumes with that number may have missed the gap, so resumeNumber returns the next number
 // for a gap.
 func (s *segment) resumeNumber(i int) uint64 {
@@ -96,8 +96,8 @@ func (v *view) minResumeNumber(sequence uint64) uint64 {
 	return s.resumeNumber(i)
 }
 
-// lastReadSequence returns the sequence of the last frame that a reader has read if it resumes with a number. No frame
-// after it may have been evicted.
+// lastReadSequence returns the sequence of the last frame that a reader has read if it resumes with a number. The
+// caller makes sure that no frame after it was evicted.
 func (v *view) lastReadSequence(number uint64) uint64 {
 	n := sort.Search(v.frames(), func(n int) bool {
 		s, i := v.find(v.oldest + uint64(n))
@@ -133,7 +133,8 @@ func (v *view) oldestYoungerThan(now, age time.Duration) uint64 {
 	return max(v.oldest+uint64(n), v.earlier+1)
 }
 
-// place moves the head to a new entry and returns its number. It returns false if the entry comes too late.
+// place moves the head to a new entry and returns its number. It returns false if the number was passed
+// already, or if an Earlier entry comes after others.
 func (v *view) place(e *Entry) (number uint64, wanted bool) {
 	number = e.Number
 	switch {
