@@ -15,6 +15,7 @@ import (
 // chat is the state of the current chat completion.
 type chat struct {
 	started  bool
+	internal bool // its first chunk calls itself internal
 	finished bool // its end was reported, and only usage may follow
 	ended    bool // the end of its run was reported
 	begunAt  int  // the frame at which it began
@@ -78,6 +79,7 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 	}
 	d.selectChat(id, v, b)
 	if d.ended && v.Get("choices").Len() == 0 && v.Get("usage").Kind() == strictjson.Object { // after [DONE]
+		b.Internal = d.chat.internal
 		d.chat.readUsage(v)
 		d.reportUsage(b)
 		return
@@ -101,10 +103,11 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 		c.model = model
 	}
 	if !c.started {
-		c.started, c.begunAt, c.id = true, d.frames, id
+		c.started, c.begunAt, c.id, c.internal = true, d.frames, id, isInternalFrame(b)
 		d.nameResponse()
 		b.Add(event.KindModelStarted).Model = c.model
 	}
+	b.Internal = b.Internal || c.internal
 	finishes := false
 	for one := range v.Get("choices").Elements() {
 		finishes = finishes || finishReason(one).Exists()

@@ -142,10 +142,12 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 		return
 	}
 	b.Type = d.names.Name(named)
+	begun := d.begunResponses
 	d.selectResponse(v, b)
 	d.at.shared = d.response.shared
 	agents := d.readAgents(v, b)
 	if d.ended && (d.response.id != "" && d.name(v.Get("response").Get("id")) == d.response.id || d.failed && named.Is(typeFailed)) {
+		b.Internal = b.Internal || d.response.internal
 		return // the response or its failure is repeated, and its end has reported everything
 	}
 	d.resumed = d.resumed || d.joined != "" && !d.begun && !named.Is(typeCreated)
@@ -159,6 +161,10 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 	}
 	d.setAuthor(b)
 	k.decode(d, v, b)
+	if !k.part {
+		d.readStart(v, d.begunResponses > begun, m, b)
+	}
+	b.Internal = b.Internal || d.response.internal
 	if d.setAuthor(b); k.part && d.responses > 0 && isID(d.at.name()) {
 		b.NameTexts(d.at.name()) // a response that is open too may have the item
 	}

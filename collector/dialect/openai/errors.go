@@ -67,6 +67,7 @@ func (d *decoder) fail(v strictjson.Value, b *event.Batch) {
 	if d.ended {
 		return // an error alone does not start another run
 	}
+	b.PublicForm = b.PublicForm || d.worksInternally()
 	code, ofModel := errorCode(v)
 	run := d.joined
 	if b.StreamError {

@@ -63,7 +63,7 @@ func (d *decoder) agentsOf(levels ...strictjson.Value) (agents []string) {
 
 // readAgents reads the agents that an event names.
 func (d *decoder) readAgents(v strictjson.Value, b *event.Batch) (agents []string) {
-	b.Internal = b.Internal || namesInternalAgent(v)
+	b.Internal = b.Internal || namesInternalAgent(v) || namesInternalAgent(v.Get("response"))
 	agents = d.agentsOf(v.Get("item"), v)
 	b.AddAuthors(b.JSON, agents...)
 	output := v.Get("response").Get("output")

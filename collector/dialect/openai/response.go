@@ -31,6 +31,7 @@ type response struct {
 	implied  bool   // only parts of it were seen so far
 	outlined bool   // only its beginning and its end are shown, and items of the Agents SDK show the rest, see modelAnswer
 	reason   string // why it finishes, if it is outlined
+	internal bool   // its start calls itself internal, or its agent is internal
 	shared   bool   // it stands for several open responses of which one has the item
 	author   string // the agent that it is of, or "". It does not change, so that the response ends where it began
 	sequence int64  // the number of its last event
@@ -84,7 +85,7 @@ func (d *decoder) startResponse(r strictjson.Value, b *event.Batch) {
 	d.withheld.setScope(id)
 	d.nameResponse()
 	d.begunResponses++
-	d.response, d.sdk.shown = response{id: id, number: d.begunResponses, model: d.name(r.Get("model")), open: true, author: d.speaker()}, true
+	d.response, d.sdk.shown = response{id: id, number: d.begunResponses, model: d.name(r.Get("model")), open: true, author: d.speaker(), internal: d.isInternalResponse(id)}, true
 	d.endEarlierCalls()
 	d.sdk.added = call{}
 	if len(d.sdk.others) == 0 && !d.answersElsewhere() {

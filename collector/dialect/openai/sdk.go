@@ -72,6 +72,7 @@ func (d *decoder) agentUpdated(v strictjson.Value, b *event.Batch) {
 		b.Type = typeAgentObject
 	}
 	name := d.name(nameOf(next))
+	d.sdk.agents.beginInternal(name, wire.IsFiltered(b, prefilter))
 	by, isHandoff := d.handedOverBy(name)
 	switch {
 	case name == "" || name == user:
@@ -133,7 +134,11 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	orphan := len(at.keys) > 0 && d.withheld.isOrphan(at) && (d.sdk.shown || d.withheld.missed)
 	m := marksOf(v, item)
 	m.add(itemMarks(raw))
-	if orphan || raw.Kind() != strictjson.String && isInternalItem(raw) || m.instructs || wire.IsFiltered(b, prefilter) || d.withheld.isWithheld(at) {
+	switch {
+	case d.isOfInternalWork(b.Agent, at): // its call may have to end
+		b.Internal = true
+		d.withheld.withholdKeys(at.keys)
+	case orphan || raw.Kind() != strictjson.String && isInternalItem(raw) || m.instructs || wire.IsFiltered(b, prefilter) || d.withheld.isWithheld(at):
 		b.Internal = true
 		d.withheld.withhold(at)
 		return

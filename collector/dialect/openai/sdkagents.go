@@ -10,11 +10,12 @@ import (
 
 // agents are the agents of a run of the Agents SDK. Items name their agents, and events of responses do not.
 type agents struct {
-	current string   // the last one that is known to have worked, or to have got control
-	active  []string // those that have begun, and are not known to have finished or to have handed over
-	known   wire.Set[string]
-	twice   wire.Set[string]     // those that began again before their end: two with one name may work at the same time
-	inner   map[string]workplace // those that work in a call of another
+	current  string   // the last one that is known to have worked, or to have got control
+	active   []string // those that have begun, and are not known to have finished or to have handed over
+	known    wire.Set[string]
+	internal wire.Set[string]     // those whose beginning calls itself internal
+	twice    wire.Set[string]     // those that began again before their end: two with one name may work at the same time
+	inner    map[string]workplace // those that work in a call of another
 }
 
 // workplace says in which call an agent works: one of calls, from which those that have ended are removed.

@@ -52,6 +52,10 @@ func (d *decoder) modelEvent(f dialect.Frame, b *event.Batch) {
 		b.Type = typeOrphan
 	}
 	d.modelAnswer(data, b)
+	if kind := data.Get("type"); b.Internal && (kind.Is(startOfModel) || kind.Is(pieceOfModel)) {
+		d.withholdResponse(cmp.Or(d.name(data.Get("providerData").Get("response").Get("id")), d.response.id))
+	}
+	b.Internal = b.Internal || d.isOfInternalWork(b.Agent, at)
 }
 
 // isOfResponse reports whether an event of a model's API is one of the Responses API.

@@ -174,7 +174,7 @@ func (d *decoder) openAnswers() iter.Seq[*response] {
 
 // shareAnswer makes the response current that stands for the open ones. It has an author only as long as they all have the same.
 func (d *decoder) shareAnswer(open []*response) {
-	author := ""
+	author, internal := "", slices.ContainsFunc(open, func(r *response) bool { return r.internal })
 	if len(open) > 0 {
 		author = open[0].author
 	}
@@ -186,6 +186,7 @@ func (d *decoder) shareAnswer(open []*response) {
 		d.response, d.responseName = response{open: true, shared: true, author: author}, sharedName
 		d.withheld.nextResponse()
 	}
+	d.response.internal = d.response.internal || internal
 	if d.response.author != author {
 		d.response.author = ""
 	}

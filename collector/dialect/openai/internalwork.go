@@ -1,0 +1,87 @@
+package openai
+
+import (
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// ownTable finds what a frame says of itself, not of the items and choices in it.
+var ownTable = func() event.Table {
+	own := table
+	own.OwnEnvelopes, own.OpaqueMembers = nil, append([]string{"choices"}, table.OpaqueMembers...)
+	return own
+}()
+
+// isInternalFrame reports whether a frame calls itself internal, not only items or choices in it.
+func isInternalFrame(b *event.Batch) bool {
+	own := event.Batch{Frame: b.Frame, JSON: b.JSON, Table: &ownTable, Type: b.Type}
+	return wire.IsFiltered(&own, prefilter)
+}
+
+// responseID begins the key of a response in withheldSet.shared.
+const responseID = "response "
+
+// withholdResponse withholds a response from here on, because its start calls itself internal. Another stream may resume it.
+func (d *decoder) withholdResponse(id string) {
+	d.response.internal = d.response.internal || id == d.response.id
+	if id != "" {
+		d.withheld.shared.Add(responseID + id)
+	}
+}
+
+// isInternalResponse reports whether a response that begins was withheld before, or is of an internal agent.
+func (d *decoder) isInternalResponse(id string) bool {
+	return id != "" && d.withheld.shared.Contains(responseID+id) || d.sdk.on && d.sdk.agents.mayBeInternal(d.speaker())
+}
+
+// readStart withholds the current response if its start calls itself internal. begins says that the event has begun the response. Others
+// repeat its start.
+func (d *decoder) readStart(v strictjson.Value, begins bool, m marks, b *event.Batch) {
+	begins = begins || slices.ContainsFunc([]string{typeCreated, typeQueued, typeInProgress}, v.Get("type").Is)
+	if begins && (b.Internal || m.instructs || isInternalFrame(b)) {
+		d.withholdResponse(d.response.id)
+	}
+}
+
+// isOfInternalWork reports whether an item or event of an agent is, or may be, of an internal agent or response.
+func (d *decoder) isOfInternalWork(agent string, at place) bool {
+	if d.withheld.saw(at) {
+		return false
+	}
+	mayBeOf := func(r *response) bool { return r.internal && (agent == "" || r.author == "" || r.author == agent) }
+	for r := range d.openAnswers() {
+		if mayBeOf(r) {
+			return true
+		}
+	}
+	return mayBeOf(&d.response) || d.sdk.agents.mayBeInternal(agent)
+}
+
+// worksInternally reports whether something internal is open, which an error may quote.
+func (d *decoder) worksInternally() bool {
+	for r := range d.openAnswers() {
+		if r.internal {
+			return true
+		}
+	}
+	return d.chat.internal || d.sdk.agents.internal.Len() > 0 || slices.ContainsFunc(d.others, func(r runState) bool {
+		return r.isAnswering() && (r.response.internal || r.chat.internal)
+	})
+}
+
+// beginInternal records whether the start of an agent calls itself internal. Without a name, all work may be the agent's until another one
+// begins.
+func (a *agents) beginInternal(name string, isInternal bool) {
+	a.internal.Remove("")
+	if a.internal.Remove(name); isInternal {
+		a.internal.Add(name)
+	}
+}
+
+// mayBeInternal reports whether an agent is internal, or may be.
+func (a *agents) mayBeInternal(name string) bool {
+	return a.internal.Contains("") || a.internal.MayContain(name) || name == "" && a.internal.Len() > 0
+}
