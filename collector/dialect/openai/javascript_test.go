@@ -29,6 +29,18 @@ const (
 	doneJS   = `{"type":"raw_model_stream_event","data":{"type":"response_done","response":{"id":"r","usage":{"inputTokens":5,"outputTokens":2},"output":[{"id":"i","type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":"secret"}]}]}}}`
 )
 
+// TestCallsWithMessageIDs sends a call that has the ID of messages, as of a server that gives all completions one ID. The messages leave.
+func TestCallsWithMessageIDs(t *testing.T) {
+	first := strings.Replace(message, "secret", "first", 1)
+	if out := leaving(t, public, stream(agentA, first, strings.Replace(called, `"id":"f"`, `"id":"i"`, 1), output, message)); !strings.Contains(out, "first") || !strings.Contains(out, "secret") {
+		t.Errorf("this leaves: %s", out)
+	}
+	thought := strings.Replace(called, `"type":"function_call","id":"f"`, `"type":"reasoning","id":"i"`, 1)
+	for _, before := range []string{thought, strings.Replace(first, `"assistant"`, `"user"`, 1)} {
+		checkStaysIn(t, []filter.Settings{public}, agentA, before, message)
+	}
+}
+
 // ofModel returns an event of a response as the SDK for JavaScript wraps it.
 func ofModel(response string) string {
 	return `{"type":"raw_model_stream_event","data":{"type":"model","event":` + response + `,"providerData":{"rawModelEventSource":"openai-responses"}},"source":"openai-responses"}`

@@ -69,6 +69,15 @@ func (w *withheldSet) markItem(at place, m marks) {
 	w.mark(at.keys, m)
 }
 
+// forgetCalls forgets that calls had the IDs of a whole message: some servers give all completions, and so all messages and calls, one ID.
+func (w *withheldSet) forgetCalls(at place) {
+	for _, key := range at.keys {
+		if w.natures[key] == (nature{kind: event.KindOther}) {
+			delete(w.natures, key)
+		}
+	}
+}
+
 // knows reports whether an item with the key began, or was marked.
 func (w *withheldSet) knows(key string) bool {
 	_, known := w.natureOf(key)

@@ -143,6 +143,9 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		d.withheld.withhold(at)
 		return
 	}
+	if raw.Get("type").Is("message") {
+		d.withheld.forgetCalls(at)
+	}
 	if raw != item || len(at.keys) > 0 || m.thinks || m.hasRole || !strings.HasSuffix(item.Get("type").String(), "_item") {
 		d.withheld.markItem(at, m) // the filter lets out only the SDK's own object, which does not mark any text
 	}
