@@ -99,6 +99,19 @@ func TestInternal(t *testing.T) {
 	}
 }
 
+// TestInternalParts sends a user's message and a question with parts that call themselves internal.
+func TestInternalParts(t *testing.T) {
+	for _, part := range []string{`{"type":"text","text":"x","providerMetadata":{"a":{"type":"internal:x"}}}`, `{"type":"internal:text","text":"x"}`, `{"type":"data-internal","data":"x"}`, `{"type":"text","text":"x","kind":"internal"}`} {
+		if got := last(leaves(t, event.PolicyClient, `{"type":"steering-message","id":"s","parts":[{"type":"text","text":"y"},`+part+`]}`)); got != withheld {
+			t.Errorf("%s leaves as %s", part, got)
+		}
+		ask := `{"type":"tool-approval-request","approvalId":"a","toolCallId":"d","approvalDescriptor":` + part + `}`
+		if got := leaves(t, event.PolicyClient, strings.ReplaceAll(started, `"c"`, `"d"`), ask, `{"type":"tool-approval-response","approvalId":"a","approved":true}`); got[1] != withheld || got[2] != withheld {
+			t.Errorf("after a question with %s this leaves: %s", part, got)
+		}
+	}
+}
+
 // TestTooManyParts opens more texts and calls than are remembered: the rest is withheld.
 func TestTooManyParts(t *testing.T) {
 	for start, limit := range map[string]int{
