@@ -83,6 +83,7 @@ func (d *decoder) advance(v strictjson.Value, state callState) (id string, leave
 	}
 	switch {
 	case known != nil && known.withheld:
+		known.state = state
 		return id, false
 	case known != nil:
 		known.state, known.withheld = state, d.withheld
@@ -136,11 +137,14 @@ func (d *decoder) toolInputDelta(v strictjson.Value, b *event.Batch) {
 // toolInput starts a call whose arguments are now complete.
 func (d *decoder) toolInput(v strictjson.Value, b *event.Batch) {
 	id, leaves := d.advance(v, callRunning)
+	known := d.calls.byID(id)
 	if !leaves {
 		b.Type = typeOrphan
+	}
+	if known == nil {
 		return
 	}
-	made := d.calls.byID(id).madeIn()
+	made := known.madeIn()
 	if byProvider, _ := v.Get("providerExecuted").Bool(); byProvider {
 		d.continueResponse(made, b) // the response goes on with the result
 	} else {
@@ -155,11 +159,14 @@ func (d *decoder) toolInput(v strictjson.Value, b *event.Batch) {
 // fit. The SDK repeats the error as the call's result; pydantic-ai does not.
 func (d *decoder) toolInputError(v strictjson.Value, b *event.Batch) {
 	id, leaves := d.advance(v, callEnded)
+	known := d.calls.byID(id)
 	if !leaves {
 		b.Type = typeOrphan
+	}
+	if known == nil {
 		return
 	}
-	d.endResponse(d.calls.byID(id).madeIn(), b)
+	d.endResponse(known.madeIn(), b)
 	started := b.Add(event.KindToolStarted)
 	started.CallID, started.Name = id, d.name(v.Get("toolName"))
 	started.SetPayload(v.Get("input"))
@@ -213,9 +220,11 @@ func (d *decoder) toolOutput(v strictjson.Value, b *event.Batch) {
 	d.toolReturned(known.madeIn(), b)
 	id := d.name(v.Get("toolCallId"))
 	preliminary, _ := v.Get("preliminary").Bool()
-	switch {
-	case !leaves:
+	if !leaves {
 		b.Type = typeOrphan
+	}
+	switch {
+	case !leaves && known == nil:
 	case preliminary:
 		b.Add(event.KindToolProgress).CallID = id
 	case known.end():
@@ -226,10 +235,10 @@ func (d *decoder) toolOutput(v strictjson.Value, b *event.Batch) {
 func (d *decoder) toolOutputError(v strictjson.Value, b *event.Batch) {
 	known, leaves := d.continueCall(v)
 	d.toolReturned(known.madeIn(), b)
-	switch {
-	case !leaves:
+	if !leaves {
 		b.Type = typeOrphan
-	case known.end():
+	}
+	if (leaves || known != nil) && known.end() {
 		d.addToolError(d.name(v.Get("toolCallId")), v, b)
 	}
 }
@@ -239,10 +248,10 @@ func (d *decoder) toolOutputError(v strictjson.Value, b *event.Batch) {
 func (d *decoder) toolOutputDenied(v strictjson.Value, b *event.Batch) {
 	known, leaves := d.continueCall(v)
 	d.toolReturned(known.madeIn(), b)
-	switch {
-	case !leaves:
+	if !leaves {
 		b.Type = typeOrphan
-	case known != nil && known.end():
+	}
+	if known != nil && known.end() {
 		d.addResult(known.id, b).Error = event.ToolError
 	}
 }

@@ -39,6 +39,7 @@ type runState struct {
 	cited       wire.Set[string] // IDs of the sources that the answer has named
 	missedStart bool             // a frame that was withheld may have started anything
 	missed      missed
+	work        internalWork
 }
 
 // Decode decodes a chunk. A stream that resumes an answer repeats the answer's chunks.
@@ -80,8 +81,7 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 		return
 	}
 	b.Type = k.name
-	d.withheld = wire.IsFiltered(b, prefilter)
-	k.decode(d, f.JSON, b)
+	d.decodeKind(k, f.JSON, wire.IsFiltered(b, prefilter), b)
 	if len(b.Events) == 0 {
 		b.Add(event.KindOther)
 	}

@@ -1,0 +1,69 @@
+package aisdk
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// internalWork says whether the current message or step is internal, because its start calls itself so.
+type internalWork struct{ message, step bool }
+
+// begin reads the start of a message or a step. Without a mark, it ends the internal one before it, although that one may go on in merged
+// streams: no chunk names its message.
+func (w *internalWork) begin(kind string, isFiltered bool) {
+	switch kind {
+	case typeStart:
+		*w = internalWork{message: isFiltered}
+	case typeStartStep:
+		w.step = isFiltered
+	}
+}
+
+// end reads the end of a message or a step. Of merged streams, an end without a mark may be another one's.
+func (w *internalWork) end(kind string, isFiltered, stepsOpen bool) {
+	switch kind {
+	case typeFinish:
+		w.message = w.message && !isFiltered
+	case typeFinishStep:
+		w.step = w.step && stepsOpen && !isFiltered
+	}
+}
+
+func (w *internalWork) isOpen() bool { return w.message || w.step }
+
+// continuesShown reports whether a chunk continues a part or a call that began before the internal work. Some models give each of their
+// calls the same IDs.
+func (d *decoder) continuesShown(kind string, v strictjson.Value) bool {
+	switch kind {
+	case typeTextDelta, typeTextEnd, typeReasoningDelta, typeReasoningEnd:
+		open := d.parts[d.partKey(v)]
+		return open != nil && !open.withheld
+	case typeApprovalResponse:
+		id := d.name(v.Get("approvalId"))
+		return slices.ContainsFunc(d.calls, func(known call) bool { return known.approval == id && !known.withheld })
+	}
+	known := d.calls.byID(d.name(v.Get("toolCallId")))
+	switch {
+	case known == nil || known.withheld || !strings.HasPrefix(kind, "tool-") || kind == typeToolInputStart:
+		return false
+	case kind == typeToolInput || kind == typeToolInputError:
+		return known.state == callStreaming
+	}
+	return true
+}
+
+// decodeKind decodes a chunk of a known type. What belongs to internal work is withheld, except for errors, which end the answer.
+func (d *decoder) decodeKind(k *kind, v strictjson.Value, isFiltered bool, b *event.Batch) {
+	d.work.begin(k.name, isFiltered)
+	isInternal := d.work.isOpen() && !d.continuesShown(k.name, v)
+	if k.name == typeError || k.name == typeAbort {
+		isInternal, b.PublicForm = false, d.work.isOpen()
+	}
+	d.withheld = isFiltered || isInternal
+	k.decode(d, v, b)
+	b.Internal = b.Internal || isInternal
+	d.work.end(k.name, isFiltered, len(d.steps) > 0)
+}
