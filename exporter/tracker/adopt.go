@@ -71,7 +71,7 @@ func (r *openRun) adoptOperations(child *openRun) {
 			op.Branch = child.Root.Branch
 		}
 		if op.Kind == ExecuteTool && op.CallID == "" && op.open {
-			r.unnamed.add(op)
+			r.callsWithoutID.add(op)
 		}
 		r.renumber(op)
 	}

@@ -71,7 +71,7 @@ func (r *openRun) nameAfterSpeaker(b *event.Batch) {
 	if r.Agent != "" && r.Agent != b.Renames || r.hasAddedRoot || b.Branch != "" || r.silentTargets[b.Agent] != nil || r.agents[agentKey{b.Agent, b.Branch}] != nil {
 		return
 	}
-	if r.Agent = b.Agent; r.isUnnamed(b) {
+	if r.Agent = b.Agent; r.rootHasNoName(b) {
 		r.Root.Name = b.Agent
 	}
 	if b.Agent != "" {
@@ -255,12 +255,12 @@ func (r *openRun) endIfDone(agent *Operation) {
 	}
 }
 
-// failWithin marks the agents in a failed call as unfinished, unless they have given a final answer. If the last call of such
+// markUnfinishedWithin marks the agents in a failed call as unfinished, unless they have given a final answer. If the last call of such
 // an agent failed with the same code, the agent has failed too, because the exception has passed through it.
-func (r *openRun) failWithin(call *Operation, code string) {
-	call.failBeside(call.parent)
+func (r *openRun) markUnfinishedWithin(call *Operation, code string) {
+	call.noteFailureBelow(call.parent)
 	if call.parent.parent != nil {
-		call.failBeside(call.parent.parent)
+		call.noteFailureBelow(call.parent.parent)
 	}
 	for op := call.lastChild; op != nil; op = op.prevSibling {
 		if !op.Kind.Invokes() || op.finalFrame > 0 {
@@ -272,8 +272,8 @@ func (r *openRun) failWithin(call *Operation, code string) {
 	}
 }
 
-// failBeside records that a call has failed in which agents directly below an operation may work.
-func (op *Operation) failBeside(above *Operation) {
+// noteFailureBelow marks the agents directly below above that may work in op, a call that has failed.
+func (op *Operation) noteFailureBelow(above *Operation) {
 	for agent := above.lastChild; agent != nil; agent = agent.prevSibling {
 		if agent.inUnknownCall && agent.firstFrame > op.firstFrame {
 			agent.callMayHaveFailed = true

@@ -102,7 +102,7 @@ func (r *openRun) chat(model string, b *event.Batch, agent *Operation) *Operatio
 	op.Agent, op.Branch = senderOf(b, agent), b.Branch
 	r.keepRequest(op, agent)
 	cause, delayUnknown := agent.causeOfChat(b)
-	op.Started, op.startUnknown = latest(cause, r.Root.Started), delayUnknown || cause.Frame == 0 && !r.answersRequest
+	op.Started, op.startUnknown = latest(cause, r.Root.Started), delayUnknown || cause.Frame == 0 && !r.isRequested
 	return op
 }
 
@@ -115,7 +115,7 @@ func (r *openRun) toolStarted(e *event.Event, b *event.Batch, caller *Operation)
 		return
 	}
 	if op.endsTurn = e.TurnMayEnd; e.CallID == "" {
-		r.unnamed.add(op)
+		r.callsWithoutID.add(op)
 	}
 	r.keepPayload(op, e)
 	if e.LongRunning {
@@ -161,7 +161,7 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	}
 	switch {
 	case op != nil:
-	case e.CallID == "" && r.unnamed.wasAdded(e.Name):
+	case e.CallID == "" && r.callsWithoutID.wasAdded(e.Name):
 		return // another part of a result, or a repeat
 	default:
 		if op = r.beginPausedEarlier(e, b, caller); op == nil {
@@ -182,7 +182,7 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	}
 	answered := op.answeredWithin()
 	if op.parent.lastCallFailure = failureOf(e); e.Error != event.NoFailure {
-		r.failWithin(op, e.Code)
+		r.markUnfinishedWithin(op, e.Code)
 	}
 	r.endWithin(op)
 	switch {

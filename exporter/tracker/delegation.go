@@ -115,10 +115,10 @@ func (r *openRun) transferCall(e *event.Event, b *event.Batch) *Operation {
 	if e.CallID != "" {
 		return r.call(b.Branch, e.CallID)
 	}
-	unnamed := func(op *Operation) bool { return op.Kind == ExecuteTool && op.CallID == "" }
+	withoutID := func(op *Operation) bool { return op.Kind == ExecuteTool && op.CallID == "" }
 	ended := r.endedNow()
-	i := slices.IndexFunc(ended, unnamed)
-	if i < 0 || slices.ContainsFunc(ended[i+1:], unnamed) {
+	i := slices.IndexFunc(ended, withoutID)
+	if i < 0 || slices.ContainsFunc(ended[i+1:], withoutID) {
 		return nil // none, or more than one
 	}
 	return ended[i]

@@ -27,7 +27,7 @@ func endReason(e event.End) StatusReason {
 func (t *Tracker) finish(r *openRun, why StatusReason, at time.Time) {
 	defer r.release()
 	leftAtEnd := why == ReasonClientLeft && r.endStatedAt.Frame == r.now.Frame // a client may leave once it has the end
-	if r.endStated && (!r.answersRequest || leftAtEnd) {                       // later frames do not change a stated end
+	if r.endStated && (!r.isRequested || leftAtEnd) {                          // later frames do not change a stated end
 		why, at, r.now = ReasonStreamEnded, r.endStatedAt.At, r.endStatedAt
 	}
 	if r.Live {
@@ -283,7 +283,7 @@ func (r *openRun) endRoot(why StatusReason) {
 		root.Status = OperationUnfinished
 	}
 	droppedEarly := why == ReasonIdle || why == ReasonEvicted
-	if r.answersRequest && (!droppedEarly || root.Ended.At.IsZero()) {
+	if r.isRequested && (!droppedEarly || root.Ended.At.IsZero()) {
 		root.extendTo(r.now)
 	}
 	r.finalize(root)

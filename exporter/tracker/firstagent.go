@@ -15,7 +15,7 @@ func (r *openRun) rootAgentOf(b *event.Batch) (op *Operation, decided bool) {
 	key := agentKey{b.Agent, b.Branch}
 	known := r.agents[key]
 	switch {
-	case b.MayBeRoot && !r.rootDecided && r.isUnnamed(b) && !r.Root.spoke && !r.hasWork:
+	case b.MayBeRoot && !r.rootDecided && r.rootHasNoName(b) && !r.Root.spoke && !r.hasWork:
 		r.rootDecided, r.rootIsFirst = true, true
 		r.Agent, r.Root.Name, r.Root.Kind = b.Agent, b.Agent, InvokeAgent
 		r.nameRoot()
@@ -38,8 +38,8 @@ func (r *openRun) rootAgentOf(b *event.Batch) (op *Operation, decided bool) {
 	return nil, false
 }
 
-// isUnnamed reports whether the root has no name, or one that a frame replaces.
-func (r *openRun) isUnnamed(b *event.Batch) bool {
+// rootHasNoName reports whether the root has no name, or one that a frame replaces.
+func (r *openRun) rootHasNoName(b *event.Batch) bool {
 	return r.Root.Name == "" || r.Root.Name == b.Renames
 }
 

@@ -26,7 +26,7 @@ type openRun struct {
 	silentTargets      map[string]*Operation  // open targets of transfers that have not spoken yet, by name
 	calls              map[string]*Operation  // the last call of each id
 	shadowedCalls      map[callKey]*Operation // the last call of an id in a branch, if another branch has used the id since
-	unnamed            unnamedCalls
+	callsWithoutID     callsWithoutID
 	inputs             map[string]*InputRequest
 	partialResponses   map[responseKey]*Operation // responses with only partial frames so far
 	nodes              map[nodeKey]*Operation     // the last open one of each place
@@ -40,7 +40,8 @@ type openRun struct {
 	aliases            []string                   // ids of runs that turned out to be agents of this one
 	ended              []*Operation               // operations that have ended, before observers are notified
 	endedEarlier       int                        // how many of them ended in earlier frames; ended operations are kept until the run is announced
-	answersRequest     bool                       // it answers the run request of its stream
+	endedResponse      *Operation                 // the model response that the current frame ended
+	isRequested        bool                       // it answers the run request of its stream
 	isAnnounced        bool                       // observers have been notified of its start
 	rootDecided        bool                       // the kind of the root operation is decided
 	orderUnknown       bool                       // event.Batch.OrderUnknown of the frame whose place is looked up

@@ -18,7 +18,7 @@ const (
 	outcomeFrames = 64
 )
 
-func (r *openRun) awaitsOutcome() bool { return r.outcomePending && !r.answersRequest }
+func (r *openRun) awaitsOutcome() bool { return r.outcomePending && !r.isRequested }
 
 // Due returns a channel that receives a value when Expire should be called before the time that its last call
 // returned.

@@ -157,17 +157,19 @@ type UsageReport struct {
 // Report returns the report of the run as it is now.
 func (r *Run) Report() Report {
 	return Report{
-		Run: known(r.ID), Dialect: r.Dialect, Source: r.Source, Session: known(r.Session), App: known(r.App), Agent: known(r.Agent),
-		Status: r.Status, StatusReason: known(string(r.Reason)), Error: known(r.Root.ErrorType()),
+		Run: stringOrNull(r.ID), Dialect: r.Dialect, Source: r.Source, Session: stringOrNull(r.Session), App: stringOrNull(r.App), Agent: stringOrNull(r.Agent),
+		Status: r.Status, StatusReason: stringOrNull(string(r.Reason)), Error: stringOrNull(r.Root.ErrorType()),
 		Started: timestamp(r.Root.Started), Ended: timestamp(r.Root.Ended),
 		Operations: list(r.Operations, (*Operation).report),
-		Transfers:  list(r.Transfers, func(t Transfer) TransferReport { return TransferReport{known(t.From), t.To, known(t.EventID), t.Loop} }),
+		Transfers: list(r.Transfers, func(t Transfer) TransferReport {
+			return TransferReport{stringOrNull(t.From), t.To, stringOrNull(t.EventID), t.Loop}
+		}),
 		Confidence: list(r.Confidence, Confidence.report),
 		Citations: list(r.Citations, func(c Citation) CitationReport {
-			return CitationReport{known(c.Agent), c.Source, known(c.Reference), known(c.URI)}
+			return CitationReport{stringOrNull(c.Agent), c.Source, stringOrNull(c.Reference), stringOrNull(c.URI)}
 		}),
-		Reasoning: list(r.Reasoning, func(s Reasoning) ReasoningReport { return ReasoningReport{known(s.Agent), s.Steps} }),
-		Thoughts:  list(r.Thoughts, func(t ThoughtCount) ThoughtReport { return ThoughtReport{known(t.Agent), t.Type, t.Count} }),
+		Reasoning: list(r.Reasoning, func(s Reasoning) ReasoningReport { return ReasoningReport{stringOrNull(s.Agent), s.Steps} }),
+		Thoughts:  list(r.Thoughts, func(t ThoughtCount) ThoughtReport { return ThoughtReport{stringOrNull(t.Agent), t.Type, t.Count} }),
 		Inputs:    list(r.Inputs, (*InputRequest).report),
 		Artifacts: list(r.Artifacts, func(a Artifact) ArtifactReport {
 			return ArtifactReport{a.Name, a.Kind, number(a.Bytes), a.Complete}
@@ -193,7 +195,7 @@ func stateReports(operations []*Operation) []StateReport {
 	shown := []StateReport{}
 	for _, op := range operations {
 		if s := op.Details.OrZero().State; len(s.Keys) > 0 || s.Bytes.Known {
-			shown = append(shown, StateReport{known(op.Name), hex.EncodeToString(op.ID[:]), list(s.Keys, strings.Clone), number(s.Bytes)})
+			shown = append(shown, StateReport{stringOrNull(op.Name), hex.EncodeToString(op.ID[:]), list(s.Keys, strings.Clone), number(s.Bytes)})
 		}
 	}
 	return shown
@@ -202,8 +204,8 @@ func stateReports(operations []*Operation) []StateReport {
 func (op *Operation) report() OperationReport {
 	details := op.Details.OrZero()
 	r := OperationReport{
-		ID: hex.EncodeToString(op.ID[:]), Parent: op.parentID(), Kind: op.Kind, Name: known(op.Name), Agent: known(op.Agent),
-		Status: op.Status, Error: known(op.ErrorType()), Failure: known(string(op.Failure)), Started: timestamp(op.Started), Ended: timestamp(op.Ended), Timing: op.Timing.String(),
+		ID: hex.EncodeToString(op.ID[:]), Parent: op.parentID(), Kind: op.Kind, Name: stringOrNull(op.Name), Agent: stringOrNull(op.Agent),
+		Status: op.Status, Error: stringOrNull(op.ErrorType()), Failure: stringOrNull(string(op.Failure)), Started: timestamp(op.Started), Ended: timestamp(op.Ended), Timing: op.Timing.String(),
 		Iteration: number(details.Loop.Iteration), Messages: number(details.Loop.Messages), Tools: number(details.Loop.Tools),
 		Iterations: number(details.ReportedIterations), RequestModel: details.RequestModel,
 	}
@@ -222,11 +224,11 @@ func (op *Operation) parentID() *string {
 	if op.Parent == (SpanID{}) {
 		return nil
 	}
-	return known(hex.EncodeToString(op.Parent[:]))
+	return stringOrNull(hex.EncodeToString(op.Parent[:]))
 }
 
 func (s Confidence) report() ConfidenceReport {
-	r := ConfidenceReport{Agent: known(s.Agent), Topic: s.Topic, Scope: s.Scope, Label: s.Label, Origin: s.Origin, Overall: s.Overall}
+	r := ConfidenceReport{Agent: stringOrNull(s.Agent), Topic: s.Topic, Scope: s.Scope, Label: s.Label, Origin: s.Origin, Overall: s.Overall}
 	if s.Known {
 		r.Value = &s.Value
 	}
@@ -240,7 +242,7 @@ func (s Confidence) report() ConfidenceReport {
 }
 
 func (in *InputRequest) report() InputReport {
-	r := InputReport{ID: known(in.ID), Kind: in.Kind, Status: in.Status}
+	r := InputReport{ID: stringOrNull(in.ID), Kind: in.Kind, Status: in.Status}
 	if wait, ok := in.Wait(); ok {
 		seconds := wait.Seconds()
 		r.WaitSeconds = &seconds
@@ -251,7 +253,7 @@ func (in *InputRequest) report() InputReport {
 // JSON returns the report as one line of JSON.
 func (r Report) JSON() ([]byte, error) { return json.Marshal(r) }
 
-func known(s string) *string {
+func stringOrNull(s string) *string {
 	if s == "" {
 		return nil
 	}
@@ -269,7 +271,7 @@ func timestamp(m Timestamp) *string {
 	if m.At.IsZero() {
 		return nil
 	}
-	return known(m.At.UTC().Format(time.RFC3339Nano))
+	return stringOrNull(m.At.UTC().Format(time.RFC3339Nano))
 }
 
 func list[T, R any](items []T, report func(T) R) []R {

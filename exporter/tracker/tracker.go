@@ -98,11 +98,11 @@ type Tracker struct {
 
 // streamState holds the open runs of a stream. Most streams have one run, a capture may have many.
 type streamState struct {
-	unnamed *openRun            // the run without an id, and always the run of a stream with a single run
-	named   map[string]*openRun // the other runs by id
-	runs    []*openRun          // in the order in which they began
-	lastRun *openRun            // the run of the last frame
-	frames  int
+	runWithoutID *openRun            // the run without an id, and always the run of a stream with a single run
+	named        map[string]*openRun // the other runs by id
+	runs         []*openRun          // in the order in which they began
+	lastRun      *openRun            // the run of the last frame
+	frames       int
 
 	nonceKeys int // number of runs whose ids are derived from the stream's nonce, see runKey
 }
@@ -110,7 +110,7 @@ type streamState struct {
 // runByID returns the open run of an id, or nil.
 func (s *streamState) runByID(id string) *openRun {
 	if id == "" {
-		return s.unnamed
+		return s.runWithoutID
 	}
 	r := s.named[id]
 	if r != nil && r.Status != Running { // id is an alias of a run that has ended
@@ -123,7 +123,7 @@ func (s *streamState) runByID(id string) *openRun {
 // setRun records a run under an id.
 func (s *streamState) setRun(r *openRun, id string) {
 	if id == "" {
-		s.unnamed = r
+		s.runWithoutID = r
 		return
 	}
 	put(&s.named, id, r)
@@ -171,7 +171,7 @@ func (t *Tracker) Open(s *event.Stream) {
 	t.streams[s] = state
 	if s.SingleRun {
 		r := newRun(t, s)
-		r.answersRequest = true
+		r.isRequested = true
 		r.Root.Started = Timestamp{At: s.OpenedAt}
 		t.start(r, state, "", true)
 	}
@@ -253,9 +253,9 @@ func (t *Tracker) runOf(b *event.Batch, state *streamState) *openRun {
 	if b.Stream.SingleRun {
 		id = ""
 	}
-	if first := state.unnamed; first != nil && len(state.runs) == 1 && !first.awaitsOutcome() && state.named[id] != first {
+	if first := state.runWithoutID; first != nil && len(state.runs) == 1 && !first.awaitsOutcome() && state.named[id] != first {
 		// The first frames had no id: they belong to the run whose id is known now.
-		state.unnamed = nil
+		state.runWithoutID = nil
 		state.setRun(first, id)
 	}
 	r := state.runByID(id)
@@ -315,11 +315,8 @@ func (t *Tracker) removeRun(r *openRun) {
 	if state.lastRun == r {
 		state.lastRun = nil
 	}
-	if state.unnamed == r { // even if its id is known by now
-		state.unnamed = nil
-	}
-	if r.stream.SingleRun {
-		return
+	if state.runWithoutID == r { // even if its id is known by now
+		state.runWithoutID = nil
 	}
 	delete(state.named, r.ID)
 	for _, alias := range r.aliases {

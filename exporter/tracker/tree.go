@@ -201,7 +201,7 @@ func (r *openRun) beginNode(key nodeKey, n *event.Node) *Operation {
 	switch {
 	case cause.Frame > 0:
 		op.Started = cause
-	case r.answersRequest:
+	case r.isRequested:
 		op.Started = r.Root.Started
 	}
 	r.linkTaskCall(op, n)

@@ -7,46 +7,46 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// unnamedCalls finds open calls without an id by name and branch, first in, first out, in amortized
+// callsWithoutID finds open calls without an id by name and branch, first in, first out, in amortized
 // constant time.
-type unnamedCalls struct {
-	queues  map[unnamedKey][]*Operation
-	names   map[string]struct{} // names of all calls so far, at most maxUnnamed
+type callsWithoutID struct {
+	queues  map[queueKey][]*Operation
+	names   map[string]struct{} // names of all calls so far, at most maxCallNames
 	length  int                 // of all queues, including ended calls
 	sweepAt int                 // length at which ended calls are removed
 }
 
-// maxUnnamed bounds unnamedCalls.names.
-const maxUnnamed = 64
+// maxCallNames bounds callsWithoutID.names.
+const maxCallNames = 64
 
-// unnamedKey identifies a queue: of one branch, or of all branches.
-type unnamedKey struct {
+// queueKey identifies a queue: of one branch, or of all branches.
+type queueKey struct {
 	name, branch string
 	anywhere     bool
 }
 
-func (u *unnamedCalls) add(op *Operation) {
+func (u *callsWithoutID) add(op *Operation) {
 	if u.length >= u.sweepAt {
 		u.sweep()
 	}
-	if len(u.names) < maxUnnamed {
+	if len(u.names) < maxCallNames {
 		put(&u.names, op.Name, struct{}{})
 	}
-	for _, key := range []unnamedKey{{op.Name, op.Branch, false}, {op.Name, "", true}} {
+	for _, key := range []queueKey{{op.Name, op.Branch, false}, {op.Name, "", true}} {
 		put(&u.queues, key, append(u.queues[key], op))
 		u.length++
 	}
 }
 
-// wasAdded reports whether a call of a name was added, even if it has ended. It knows at most maxUnnamed names.
-func (u *unnamedCalls) wasAdded(name string) bool {
+// wasAdded reports whether a call of a name was added, even if it has ended. It knows at most maxCallNames names.
+func (u *callsWithoutID) wasAdded(name string) bool {
 	_, added := u.names[name]
 	return added
 }
 
 // sweep removes ended calls. It runs when the length has doubled since the last time, so that its
 // cost per call is constant.
-func (u *unnamedCalls) sweep() {
+func (u *callsWithoutID) sweep() {
 	u.length = 0
 	for key, queue := range u.queues {
 		if queue = slices.DeleteFunc(queue, func(op *Operation) bool { return !op.open }); len(queue) == 0 {
@@ -61,12 +61,12 @@ func (u *unnamedCalls) sweep() {
 
 // first returns the first open call of a name: of the branch if it has one, else of any branch. It returns nil
 // if there is none.
-func (u *unnamedCalls) first(name, branch string) *Operation {
-	return cmp.Or(u.head(unnamedKey{name, branch, false}), u.head(unnamedKey{name, "", true}))
+func (u *callsWithoutID) first(name, branch string) *Operation {
+	return cmp.Or(u.head(queueKey{name, branch, false}), u.head(queueKey{name, "", true}))
 }
 
 // head returns the first open call of a queue, or nil.
-func (u *unnamedCalls) head(key unnamedKey) *Operation {
+func (u *callsWithoutID) head(key queueKey) *Operation {
 	queue := u.queues[key]
 	for len(queue) > 0 && !queue[0].open {
 		queue[0], queue = nil, queue[1:]
@@ -86,5 +86,5 @@ func (r *openRun) callOf(e *event.Event, b *event.Batch) *Operation {
 	if e.CallID != "" {
 		return r.call(b.Branch, e.CallID)
 	}
-	return r.unnamed.first(e.Name, b.Branch)
+	return r.callsWithoutID.first(e.Name, b.Branch)
 }
