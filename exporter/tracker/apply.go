@@ -79,8 +79,9 @@ func isWord(s string) bool {
 	return s != ""
 }
 
-// mayFollowCutOffResponse reports whether another open response of the agent had its last piece before the first piece of op. It
-// is then unknown when op was requested: after the other response if that was cut off, perhaps earlier if that still continues.
+// mayFollowCutOffResponse reports whether another open response of the agent had its last piece before the first piece of op. The
+// start of op is then unknown. If the other response was cut off, op was requested after it. If it continues, op may have been
+// requested earlier.
 func (r *openRun) mayFollowCutOffResponse(op *Operation) bool {
 	first := cmp.Or(op.firstChunk.Frame, r.now.Frame)
 	for key, other := range r.partialResponses {

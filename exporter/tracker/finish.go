@@ -113,7 +113,7 @@ func (r *openRun) pending() bool {
 }
 
 // isSuperseded reports whether later frames show that an open call or response no longer needs an end:
-//   - A call with which its agent's turn may end needs none after a later final frame of any agent.
+//   - A call that may end its agent's turn (endsTurn) needs no response once any agent has sent a final frame after it.
 //   - A response was cut off, and needs none, if its agent or one above gave a final answer or ended after the
 //     response's last piece.
 func (r *openRun) isSuperseded(op *Operation) bool {
@@ -168,7 +168,8 @@ func (r *openRun) endUnfinished(op *Operation) {
 // around it that has ended since, else the current frame.
 func (r *openRun) openUntil(op *Operation) Timestamp {
 	for up := op.parent; up != nil && up != r.Root; up = up.parent {
-		failed := up.hasFailed() && up.failedFrame <= up.Ended.Frame // an error frame that names no agent is not its own
+		// A failure after up ended comes from an error frame that names no agent, so it says nothing about up.
+		failed := up.hasFailed() && up.failedFrame <= up.Ended.Frame
 		if up.endStated || failed || up.finalFrame > int(op.firstFrame) {
 			return up.Ended
 		}

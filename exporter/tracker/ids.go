@@ -9,8 +9,8 @@ import (
 
 // runKey returns the key that a run's ids are derived from: source, session and run id, and the
 // stream's nonce if the id is not unique. An empty id is not unique. Neither is the id of a run that
-// answers a request: adk-python uses it again for the request that answers a long-running call. If the
-// caller sends both in one trace, their spans must have different ids. A number is added if the stream
+// answers a request: adk-python gives a run and the later request that brings the result of its
+// long-running call the same id. If the caller sends both in one trace, their spans must have different ids. A number is added if the stream
 // had runs with the same key.
 func runKey(r *openRun) string {
 	nonce, number := "", 0

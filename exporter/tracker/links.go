@@ -2,9 +2,9 @@ package tracker
 
 import "slices"
 
-// questionKey identifies a request for input by its id within a run, if run is set, else within a session.
-// Without a session, it identifies the request among those of a user, or among those of unknown users. In
-// that case, another run may have used the same id.
+// questionKey identifies a request for input. The id is looked up within the run if run is set, else within the session,
+// else within the user. If none is known, all runs without one share a key. Without run and session, two runs may use the
+// same id.
 type questionKey struct{ source, session, user, run, id string }
 
 // sessionKey identifies a session of a source.

@@ -361,14 +361,14 @@ type openState struct {
 	spoke           bool      // a frame of it, or of an operation below it, was seen
 	assumed         bool      // see isAssumed
 	startUnknown    bool      // Started is only a lower bound
-	endUnknown      bool      // Ended is only an upper bound, or that of another response
+	endUnknown      bool      // Ended is only an upper bound, or may be the end of another response (event.Event.Uncertain)
 	endsTurn        bool      // of a call: the agent's turn may end with it
 	inUnknownCall   bool      // of an agent: see Batch.InUnknownCall
 
 	callMayHaveFailed bool // of an agent: a call has failed that may be the one in which it works
 
 	undatedStart bool      // its first frame has no time
-	undatedEnd   bool      // its last frame has no time, or an earlier one than the first
+	undatedEnd   bool      // its last frame has no time, or a time before the first frame's
 	firstTime    time.Time // its start as first set, before later frames or children changed it
 
 	startStated          bool           // the protocol stated its start

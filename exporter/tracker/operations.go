@@ -305,8 +305,8 @@ func (op *Operation) extendTo(frame Timestamp) {
 	op.Ended.At = later(op.Ended.At, frame.At)
 }
 
-// clearUndated clears the start if the first frame has no time, and the end if the last one has none or
-// an earlier one. extendTo has set them from other frames.
+// clearUndated clears the start if the first frame has no time. It clears the end if the last frame has no time, or a time before the
+// first frame's. The values it clears are those of other frames.
 func (op *Operation) clearUndated() {
 	if !op.undatedStart && !op.undatedEnd {
 		return

@@ -8,15 +8,15 @@ import (
 )
 
 // runsLaneInParallel reports whether an operation, which may be nil, is a parallel agent around a lane. The lane is that of a node
-// below the operation. A root counts too while its kind is only guessed, because a parallel agent that seems to be the root is
-// taken for a workflow.
+// below the operation. A guessed root (rootGuessed) also counts: a parallel agent that is taken for the root gets the kind
+// InvokeWorkflow.
 func (r *openRun) runsLaneInParallel(op *Operation, lane string) bool {
 	return op != nil && (op.Kind == InvokeAgent || op == r.Root && r.rootGuessed) && op.node.isContainer && op.node.lane != lane
 }
 
-// runningParallel returns the innermost parallel agent around the agent in control that has certainly not ended, or nil. That is
-// certain if none of its other agents is open, because these have yet to begin. It is also certain if the model of one of them has
-// not given its final answer.
+// runningParallel returns the innermost parallel agent around the agent in control of which the frames prove that it still runs, or
+// nil. This is so if no other child is open: the others have not begun. It is also so if another child has used its model and given
+// no final answer.
 func (r *openRun) runningParallel() *Operation {
 	for at := r.current; at != nil; at = at.runner() {
 		if up := at.runner(); at.node != nil && r.runsLaneInParallel(up, at.node.lane) {

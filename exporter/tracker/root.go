@@ -6,10 +6,10 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// decideRoot decides at the run's first place what the root operation is. It is the place's first node if
-// that has the application's name. If no application is known, it is the first node too, unless that node
-// speaks and the root never does. Otherwise it is a workflow named after the application, with the first node
-// below it. A root that never speaks is a workflow too.
+// decideRoot decides at the run's first place what the root operation is. The root is the first node in two
+// cases: the node has the application's name; or no application is known, except if the first node speaks and
+// the root never does. In all other cases the root is a workflow named after the application, above the first
+// node. A root that never speaks is a workflow too.
 func (r *openRun) decideRoot(kind event.RootKind, first *event.Node) {
 	if r.rootDecided {
 		return

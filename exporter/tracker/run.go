@@ -168,7 +168,7 @@ func (op *Operation) FirstChunk() (took time.Duration, known bool) {
 
 // Details holds facts that few operations have.
 type Details struct {
-	ReportedDuration             event.Duration // as the protocol reports it; set if Timing is unknown, or if it reaches back beyond the run's start
+	ReportedDuration             event.Duration // as reported by the protocol. Set only if Timing is unknown, or if the operation would begin before the run.
 	EstimatedStart, EstimatedEnd time.Time      // of an operation of unknown times: around its children, else at the start of an ancestor
 	HandoffSource                string         // source and target of a transfer
 	HandoffTarget                string

@@ -49,7 +49,7 @@ const (
 	LostReport = "report" // an ended operation, dropped from the run's report only
 	LostReply  = "reply"  // an expected reply: the run may count as completed without it
 	// LostDepth is the true parent of an operation that is nested too deeply: an ancestor takes its place. It
-	// is also the oldest part of a long chain of transfers: a loop back to that part is not detected.
+	// is also counted when a chain of transfers is shortened. A loop back to a removed agent is not detected.
 	LostDepth   = "depth"
 	LostLink    = "link"
 	LostOrphan  = "orphan"  // a run that was reported on its own, because its parent run came too late or had no room

@@ -381,7 +381,7 @@ func (n *node) noteAnswer(b *event.Batch) {
 	}
 }
 
-// mayHaveEnded reports whether it is unknown if a frame belongs to an agent's invocation or to the agent's next one. This is so if
+// mayHaveEnded reports whether a frame may belong to the agent's next invocation instead of this one. This is so if
 // the agent has given its final answer, the protocol does not mark final answers, and the frame has neither the end of a response,
 // nor a final answer, nor anything that asksForMore finds.
 func (op *Operation) mayHaveEnded(b *event.Batch) bool {
