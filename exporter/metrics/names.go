@@ -39,7 +39,7 @@ var (
 	internalEvents = metric{"delegraph_internal_events_total", "Frames that their protocol marks as internal, by name and kind of the first event.", []string{"source", "name", "kind"}}
 	unknownEvents  = metric{"delegraph_unknown_events_total", "Frames of an unknown kind, or with a part of one.", []string{"source", "dialect", "name"}}
 	parseErrors    = metric{"delegraph_parse_errors_total", "Frames that could not be decoded.", []string{"source", "dialect", "reason"}}
-	lateFrames     = metric{"delegraph_late_frames_total", "Frames with events dropped because their run or agent had ended.", []string{"source"}}
+	lateFrames     = metric{"delegraph_late_frames_total", "Frames dropped in whole or in part, because their run or agent had ended.", []string{"source"}}
 	eventLag       = metric{"delegraph_source_event_lag_seconds", "Time from an event's own timestamp to its receipt; 0 if the agent's clock is ahead.", []string{"source"}}
 
 	clockOffset = metric{"delegraph_source_clock_offset_seconds", "Smallest difference between time of receipt and reported time in the run that ended last.", []string{"source"}}

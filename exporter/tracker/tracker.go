@@ -38,7 +38,7 @@ type Losses interface {
 	CountEvicted(kind string)
 	// CountExpired counts a run or an operation that the tracker ended after the idle timeout.
 	CountExpired(kind string)
-	// CountLateFrame counts a frame with events that were dropped because their run or agent had ended.
+	// CountLateFrame counts a frame that was dropped in whole or in part, because its run or agent had ended.
 	CountLateFrame(source string)
 }
 
