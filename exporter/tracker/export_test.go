@@ -1,6 +1,9 @@
 package tracker
 
-import "reflect"
+import (
+	"fmt"
+	"reflect"
+)
 
 // Sizes returns the length of the longest list and map of each name that the open runs hold.
 func (t *Tracker) Sizes() map[string]int {
@@ -24,4 +27,35 @@ func measure(v reflect.Value, sizes map[string]int) {
 			measure(field, sizes)
 		}
 	}
+}
+
+// CheckOpen returns the first violation of these rules in an open run: the indexes of open nodes hold only open nodes, and what is
+// above an open operation is open.
+func (t *Tracker) CheckOpen() error {
+	for _, r := range t.open.Keys() {
+		for key, op := range r.nodes {
+			if !op.open || op.node == nil {
+				return fmt.Errorf("place %q holds %s %q, which is no open node", key.name, op.Kind, op.Name)
+			}
+		}
+		for at, op := range r.lastInLane {
+			if !op.open || op.node == nil {
+				return fmt.Errorf("lane %q holds %s %q, which is no open node", at.lane, op.Kind, op.Name)
+			}
+		}
+		for name, op := range r.silentTargets {
+			if !op.open || op.node == nil {
+				return fmt.Errorf("target %q is %s %q, which is no open node", name, op.Kind, op.Name)
+			}
+		}
+		if r.current != nil && !r.current.open {
+			return fmt.Errorf("%s %q is in control, but has ended", r.current.Kind, r.current.Name)
+		}
+		for _, op := range r.Operations {
+			if op.open && op.parent != nil && !op.parent.open {
+				return fmt.Errorf("%s %q is open below %s %q, which has ended", op.Kind, op.Name, op.parent.Kind, op.parent.Name)
+			}
+		}
+	}
+	return nil
 }

@@ -84,13 +84,16 @@ func (op *Operation) spokeAfter(cause Timestamp) bool {
 func (r *openRun) turnIntoNode(call *Operation, key nodeKey) *Operation {
 	r.releaseContent(call)
 	call.Kind, call.Agent, call.Branch = InvokeAgent, call.Name, key.lane
-	call.Started = call.taskStart()
-	call.node = &node{key: key, lane: key.lane, cause: call.Started}
+	hasWork := call.innerFrame > 0 // something in it has run before
+	if !hasWork {
+		call.Started = call.taskStart()
+	}
+	call.node = r.tracker.newNode(node{lane: key.lane, cause: call.Started, hasOwnWork: hasWork})
 	r.reparent(call, call.parent)
 	r.setOrdinal(call)
 	r.indexInvocation(call)
-	put(&r.nodes, key, call)
-	put(&r.lastInLane, laneKey{call.runner(), key.lane}, call)
+	r.setPlace(call, key)
+	r.setLastInLane(call)
 	return call
 }
 
@@ -145,6 +148,11 @@ func (r *openRun) mergeTask(op *Operation) bool {
 	default:
 		r.releaseContent(call)
 		r.reparent(op, call.parent)
+		for _, ended := range r.ended {
+			if ended.parent == call {
+				ended.parent = op
+			}
+		}
 		r.drop(call)
 	}
 	op.CallID = id

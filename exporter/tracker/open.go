@@ -381,6 +381,8 @@ type openState struct {
 	node                 *node          // nil if it does not run others
 	wasRoot              bool           // it was the root at first, and keeps the root's id
 	innerStart, innerEnd time.Time      // time range of its ended children
+	innerFrame           int            // last frame of its ended children
+	request              *request       // of an agent: its request to a model whose response has not begun
 
 	prevSibling, nextSibling *Operation // neighbors among its parent's open children
 }

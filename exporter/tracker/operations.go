@@ -94,27 +94,17 @@ func (r *openRun) makeRoom() bool {
 
 // forget removes an ended operation from the indexes of calls, agents and branches.
 func (r *openRun) forget(op *Operation) {
-	if r.calls[op.CallID] == op {
-		delete(r.calls, op.CallID)
-	}
-	if at := (callKey{op.Branch, op.CallID}); r.shadowedCalls[at] == op {
-		delete(r.shadowedCalls, at)
-	}
-	if key := (agentKey{op.Name, op.Branch}); r.agents[key] == op {
-		delete(r.agents, key)
-	}
-	if r.agentByBranch[op.Branch] == op {
-		delete(r.agentByBranch, op.Branch)
-	}
+	removeEntry(r.calls, op.CallID, op)
+	removeEntry(r.shadowedCalls, callKey{op.Branch, op.CallID}, op)
+	removeEntry(r.agents, agentKey{op.Name, op.Branch}, op)
+	removeEntry(r.agentByBranch, op.Branch, op)
 }
 
 // end closes an operation at the current frame.
 func (r *openRun) end(op *Operation, status OperationStatus, why failure) {
 	op.open, op.Status, op.Failure, op.ErrorCode = false, status, why.class, why.code
 	r.endedKept++
-	if op.node != nil {
-		r.unindexNode(op)
-	}
+	r.unindex(op)
 	if !op.Kind.Invokes() {
 		op.Ended = r.now
 		op.undatedEnd = !r.now.At.IsZero() && r.now.At.Before(cmp.Or(op.firstTime, op.Started.At))
@@ -123,22 +113,6 @@ func (r *openRun) end(op *Operation, status OperationStatus, why failure) {
 	if op.parent != nil {
 		op.detach()
 		r.endIfDone(op.parent)
-	}
-}
-
-// unindexNode removes a node that is no longer open from the indexes of open nodes.
-func (r *openRun) unindexNode(op *Operation) {
-	if r.current == op {
-		r.current = nil
-	}
-	if r.silentTargets[op.Name] == op {
-		delete(r.silentTargets, op.Name)
-	}
-	if r.nodes[op.node.key] == op {
-		delete(r.nodes, op.node.key)
-	}
-	if at := (laneKey{op.runner(), op.node.lane}); r.lastInLane[at] == op {
-		delete(r.lastInLane, at)
 	}
 }
 
@@ -200,7 +174,7 @@ func (r *openRun) finalize(op *Operation) {
 	if op.Ended.At.Before(op.innerEnd) && !op.Ended.At.IsZero() {
 		op.Ended.At = op.innerEnd // children that ended earlier have set it, but the function end replaced it
 	}
-	op.Ended.Frame = max(op.Ended.Frame, op.Started.Frame)
+	op.Ended.Frame = max(op.Ended.Frame, op.Started.Frame, op.innerFrame)
 	op.clearUndated()
 	isReported := op.statedDuration.Known && r.applyReportedDuration(op)
 	switch {
@@ -330,7 +304,8 @@ func (op *Operation) extendAround(child *Operation) {
 	}
 	op.Ended.At = later(child.Ended.At, op.Ended.At)
 	op.Started.Frame = min(op.Started.Frame, child.Started.Frame)
-	op.Ended.Frame = max(op.Ended.Frame, child.Ended.Frame)
+	op.innerFrame = max(op.innerFrame, child.Ended.Frame)
+	op.Ended.Frame = max(op.Ended.Frame, op.innerFrame)
 }
 
 // noteInnerTimes extends the known time range of an operation's children. Zero times are ignored.

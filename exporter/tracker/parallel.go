@@ -53,7 +53,7 @@ func (r *openRun) repeatEndedParallel(p *event.Place) bool {
 		}
 		above = op
 	}
-	return ended == nil || r.beginNode(ended.node.key, ended.asContainer()) != nil
+	return ended == nil || r.beginNode(ended.keyForNext(), ended.asContainer()) != nil
 }
 
 // hasSuccessor reports whether another node has spoken in the operation's own lane since it began. Nodes of a lane follow
@@ -71,7 +71,7 @@ func (op *Operation) hasSuccessor() bool {
 // for it. A parallel agent runs again only after all its children have ended. So an agent whose response is open, and which began
 // after the child's last frame, belongs to the next invocation. repeatFor moves it there and starts it no earlier than that frame.
 func (r *openRun) repeatFor(child, earlier *Operation) *Operation {
-	next := r.beginNode(earlier.node.key, earlier.asContainer())
+	next := r.beginNode(earlier.keyForNext(), earlier.asContainer())
 	if next == nil {
 		return nil
 	}
@@ -90,19 +90,19 @@ func (r *openRun) repeatFor(child, earlier *Operation) *Operation {
 // room for a container.
 func (r *openRun) moveToNext(agent, from, to *Operation) bool {
 	var path []*Operation // from the agent up to the node below the parallel agent
-	for up := agent; up != from; up = up.node.key.above {
-		if up == nil || up.node == nil {
+	for up := agent; up != from; up = up.abovePlace() {
+		if up == nil {
 			return false
 		}
 		path = append(path, up)
 	}
 	for i, op := range slices.Backward(path) {
 		if i == 0 || !op.node.isContainer || op.firstFrame == path[i-1].firstFrame {
-			r.unindexNode(op)
-			op.node.key.above = to
+			key := op.node.key
+			key.above = to
 			r.reparent(op, to)
-			put(&r.nodes, op.node.key, op)
-			put(&r.lastInLane, laneKey{op.runner(), op.node.lane}, op)
+			r.setPlace(op, key)
+			r.setLastInLane(op)
 			return true
 		}
 		n := op.asContainer()

@@ -23,6 +23,7 @@ import (
 //   - no end is before its start, and timing is unknown exactly where a time is unknown
 //   - everything kept is within its limit, and no memory is charged after the last run
 //   - the same input gives the same result
+//   - no index of open nodes has an ended one
 func TestAnyStream(t *testing.T) {
 	seeds := []uint64{
 		398,  // a run without an id adopts one whose ids are fixed
@@ -84,6 +85,9 @@ func live(t *testing.T, seed uint64) []string {
 		follow.Close(s, event.EndOfStream, d.received(s))
 	}
 	if w.open != 0 {
+		if err := follow.CheckOpen(); err != nil {
+			t.Fatal(err)
+		}
 		t.Errorf("%d runs never ended", w.open)
 	}
 	if used := memory.Usage()[0].Bytes; used != 0 {

@@ -20,8 +20,8 @@ func (r *openRun) decideRoot(kind event.RootKind, first *event.Node) {
 	isFirst := first.Name == r.App || r.App == "" && !(isSilent && firstSpeaks)
 	if isFirst {
 		r.Root.Name = first.Name
-		r.Root.node.key, r.Root.node.lane, r.Root.node.isContainer = keyBelow(nil, first), first.Lane, first.Kind == event.NodeContainer
-		put(&r.nodes, r.Root.node.key, r.Root)
+		r.Root.node.lane, r.Root.node.isContainer = first.Lane, first.Kind == event.NodeContainer
+		r.setPlace(r.Root, keyBelow(nil, first))
 	}
 	r.Root.Kind = InvokeAgent
 	if !isFirst || isSilent && !firstSpeaks || first.Kind == event.NodeWorkflow {
@@ -43,8 +43,11 @@ func (r *openRun) makeRootAgent(nodes []event.Node) {
 		return
 	}
 	if r.nodes[key] == nil {
-		r.Root.node.key, r.Root.Kind = key, InvokeAgent
-		put(&r.nodes, key, r.Root)
+		before := r.Root.node.key
+		if r.setPlace(r.Root, key); before != (nodeKey{}) {
+			r.addPlace(r.Root, before)
+		}
+		r.Root.Kind = InvokeAgent
 		r.nameRoot()
 	}
 }
@@ -139,9 +142,7 @@ func (r *openRun) drop(op *Operation) {
 	r.dropped++
 	op.detach()
 	r.forget(op)
-	if op.node != nil {
-		r.unindexNode(op)
-	}
+	r.unindex(op)
 }
 
 // compact removes the dropped operations from the run.

@@ -1,53 +1,8 @@
 package tracker
 
 import (
-	"cmp"
-
 	"github.com/delegraph/delegraph/collector/event"
 )
-
-// node is bookkeeping of an open node.
-type node struct {
-	key  nodeKey
-	lane string
-
-	cause          Timestamp  // the frame that caused its start; frame 0 if that is the run request or unknown
-	lastBelow      Timestamp  // the last whole frame of the node or of a descendant
-	lastInLane     Timestamp  // the last whole frame in its own lane, of the node or of a descendant, unless event.Batch.SameStep is set
-	lastActive     *Operation // the child from or below which lastInLane came, or this node itself
-	lastTaskAnswer Timestamp  // the last response to one of its tasks
-
-	chain *transferChain // agents that transferred control on the way to it
-
-	isContainer     bool // the place names it as a container or workflow
-	hasOwnWork      bool // a call or response of its own has begun, or an operation directly below it has ended
-	claimsChildren  bool // states that it runs others
-	childHasOutput  bool // a child had an output or is a function
-	looksLikeAgent  bool // a child gave a final answer that is not an output, or control was transferred to its name
-	transferred     bool // its last frame transferred control
-	taskReturned    bool // got control back from a task
-	delayUnknown    bool // started at an unknown time after its cause: it is a retry, or the order of agents is unknown
-	receivedControl bool // got control by a transfer
-	usedModel       bool // a model answered for it
-	gaveFinalAnswer bool // its model's last answer was final
-	finalsUnmarked  bool // see event.Place
-}
-
-// nodeKey identifies a node by its place.
-type nodeKey struct {
-	above           *Operation // nil at the top of the run
-	name, run, lane string     // run is the number of the invocation, or the id of its call
-}
-
-func keyBelow(above *Operation, n *event.Node) nodeKey {
-	return nodeKey{above, n.Name, cmp.Or(n.Call, n.Run), n.Lane}
-}
-
-// laneKey identifies a lane below an operation.
-type laneKey struct {
-	above *Operation
-	lane  string
-}
 
 // operationAt finds or begins the operation of a frame's speaker, and those of the nodes above it in its
 // place. It returns nil if the run has no room for one of them.
@@ -105,14 +60,14 @@ func (r *openRun) exitStaleLane(at *Operation, n *event.Node) (*Operation, *even
 	}
 	up := at
 	for up != nil && up.node.lane == n.Lane {
-		up = up.node.key.above
+		up = up.abovePlace()
 	}
 	if !r.runsLaneInParallel(up, n.Lane) {
 		return at, n
 	}
 	left := *n
 	left.Lane = up.node.lane // of the parallel agent, which does not run in parallel with the nodes that follow
-	return up.node.key.above, &left
+	return up.abovePlace(), &left
 }
 
 // childNode finds or begins the operation of a node below another.
@@ -124,7 +79,7 @@ func (r *openRun) childNode(above *Operation, n *event.Node, speaks bool, b *eve
 		op = r.placeTarget(silent, key, n)
 	case speaks && r.enclosingInvocation(above, op, n) != nil:
 		op = r.enclosingInvocation(above, op, n)
-		put(&r.nodes, key, op)
+		r.addPlace(op, key)
 	case op == nil, n.Run != "" && above != nil && op.failedFrame > 0: // a retry has the number of the failed invocation
 		op = r.beginNode(key, n)
 	case !speaks: // only the speaker can run again
@@ -148,9 +103,9 @@ func (r *openRun) childNode(above *Operation, n *event.Node, speaks bool, b *eve
 	return op
 }
 
-// linkTaskCall links an invocation to its call, so that the response ends it.
+// linkTaskCall links an invocation to its call, so that the response ends it. It does not link the root, which ends with the run.
 func (r *openRun) linkTaskCall(op *Operation, n *event.Node) {
-	if n.Task && op.CallID == "" {
+	if n.Task && op.CallID == "" && op != r.Root {
 		op.CallID = n.Call
 		r.indexCall(op)
 	}
@@ -206,11 +161,11 @@ func (r *openRun) beginNode(key nodeKey, n *event.Node) *Operation {
 	}
 	r.linkTaskCall(op, n)
 	previous := r.nodes[key]
-	op.node = r.tracker.newNode(node{key: key, lane: n.Lane, cause: cause, isContainer: n.Kind == event.NodeContainer || n.Kind == event.NodeWorkflow})
+	op.node = r.tracker.newNode(node{lane: n.Lane, cause: cause, isContainer: n.Kind == event.NodeContainer || n.Kind == event.NodeWorkflow})
 	op.node.delayUnknown = n.Run != "" && previous != nil && previous.failedFrame > 0 || r.orderUnknown || parent.hasUnknownDelay(cause)
 	op.startUnknown = op.node.delayUnknown
-	put(&r.nodes, key, op)
-	put(&r.lastInLane, laneKey{op.runner(), n.Lane}, op)
+	r.setPlace(op, key)
+	r.setLastInLane(op)
 	r.indexInvocation(op)
 	return op
 }
@@ -272,9 +227,8 @@ func (r *openRun) placeTarget(op *Operation, key nodeKey, n *event.Node) *Operat
 		}
 		r.reparent(op, above)
 	}
-	op.node.key, op.node.lane = key, n.Lane
-	op.node.isContainer = n.Kind == event.NodeContainer || n.Kind == event.NodeWorkflow
-	put(&r.nodes, key, op)
+	r.setPlace(op, key)
+	op.node.lane, op.node.isContainer = n.Lane, n.Kind == event.NodeContainer || n.Kind == event.NodeWorkflow
 	return op
 }
 
