@@ -63,6 +63,7 @@ func (r *openRun) adoptAgent(root, parent *Operation, e *event.Event) {
 }
 
 func (r *openRun) adoptOperations(child *openRun) {
+	r.hasForgotten = r.hasForgotten || child.hasForgotten
 	child.compact()
 	for _, op := range child.Operations {
 		r.setOrdinal(op)
@@ -79,7 +80,6 @@ func (r *openRun) adoptOperations(child *openRun) {
 	r.ended, r.endedEarlier = append(child.ended, r.ended...), r.endedEarlier+len(child.ended)
 	r.endedKept += child.endedKept
 	r.outcomesPending += child.outcomesPending
-	r.hasForgotten = r.hasForgotten || child.hasForgotten
 	child.Root.endStated = child.endStated
 	addMissing(&r.agents, child.agents)
 	addMissing(&r.agentByBranch, child.agentByBranch)
@@ -108,11 +108,10 @@ func (r *openRun) renumber(op *Operation) {
 	case op.Kind.Invokes() && r.agents[agentKey{op.Name, op.Branch}] == op: // adoptAgent has numbered it
 	case op.Kind.Invokes():
 		r.indexInvocation(op)
-	case op.Kind == ExecuteTool && r.calls[op.CallID] != nil:
-		op.repeat = uint32(op.ordinal)
-		r.indexCall(op)
-	case r.hasForgotten:
-		op.repeat = uint32(op.ordinal)
+	case op.CallID != "":
+		if r.countCallUse(op); r.calls[op.CallID] != nil {
+			r.indexCall(op)
+		}
 	}
 }
 

@@ -116,29 +116,10 @@ func (r *openRun) beginAgent(b *event.Batch) *Operation {
 	return op
 }
 
-// indexInvocation records an invocation as the last one of its name and branch. It also numbers the
-// invocations of one name and branch, so that their ids differ. An id that is already fixed does not change.
+// indexInvocation records an invocation as the last one of its name and branch, and sets earlierUses.
 func (r *openRun) indexInvocation(op *Operation) {
-	key := agentKey{op.Name, op.Branch}
-	put(&r.agents, key, op)
-	number := r.invocations[key]
-	if put(&r.invocations, key, number+1); r.hasForgotten {
-		number = uint32(op.ordinal) // an upper bound on how often the name was used
-	}
-	if op.ID == (SpanID{}) {
-		op.repeat = number
-	}
-}
-
-// numberCall numbers the calls with the same call id. If earlier ones may have been dropped, the number is
-// the ordinal, which is unique.
-func (r *openRun) numberCall(op *Operation) {
-	switch last := r.calls[op.CallID]; {
-	case last != nil:
-		op.repeat = last.repeat + 1
-	case r.hasForgotten:
-		op.repeat = uint32(op.ordinal)
-	}
+	put(&r.agents, agentKey{op.Name, op.Branch}, op)
+	r.countUse(op, useKey{op.Name, op.Branch, false})
 }
 
 // indexCall records a call as the last one with its call id, which is never "".

@@ -138,7 +138,7 @@ func (r *openRun) beginTool(e *event.Event, b *event.Batch, caller *Operation) *
 		op.AgentTool = known(r.Source, e.Name)
 	}
 	if e.CallID != "" {
-		r.numberCall(op)
+		r.countCallUse(op)
 		r.indexCall(op)
 	}
 	return op

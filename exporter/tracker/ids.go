@@ -89,12 +89,37 @@ func (r *openRun) idOf(op *Operation) SpanID {
 		return spanID(r.key, "workflow")
 	case op == r.Root, op.openState != nil && op.wasRoot:
 		return spanID(r.key, "run")
-	case op.Kind.Invokes() && op.repeat > 0:
-		return spanID(r.key, string(InvokeAgent), op.Name, op.Branch, strconv.Itoa(int(op.repeat)))
+	case op.Kind.Invokes() && op.earlierUses > 0:
+		return spanID(r.key, string(InvokeAgent), op.Name, op.Branch, strconv.Itoa(int(op.earlierUses)))
 	case op.Kind.Invokes():
 		return spanID(r.key, string(InvokeAgent), op.Name, op.Branch)
 	case op.CallID != "":
-		return spanID(r.key, string(ExecuteTool), op.CallID, strconv.Itoa(int(op.repeat)))
+		return spanID(r.key, string(ExecuteTool), op.CallID, strconv.Itoa(int(op.earlierUses)))
 	}
 	return spanID(r.key, string(op.Kind), "", strconv.Itoa(op.ordinal))
+}
+
+// useKey identifies a name in a branch, or a call id.
+type useKey struct {
+	name, branch string
+	isCall       bool
+}
+
+// countCallUse is countUse for a call's id, which is never "".
+func (r *openRun) countCallUse(op *Operation) { r.countUse(op, useKey{op.CallID, "", true}) }
+
+// countUse sets how often an operation's name or call id was used before, so that the ids of operations differ. If that is unknown,
+// it sets the ordinal, which is an upper bound. An id that is already fixed does not change.
+func (r *openRun) countUse(op *Operation, key useKey) {
+	if len(r.uses) >= r.tracker.settings.MaxOperations { // an agent has moved to many branches
+		r.hasForgotten, r.uses = true, nil
+	}
+	before := uint32(op.ordinal)
+	if !r.hasForgotten {
+		before = r.uses[key]
+		put(&r.uses, key, before+1)
+	}
+	if op.ID == (SpanID{}) {
+		op.earlierUses = before
+	}
 }

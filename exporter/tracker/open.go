@@ -57,8 +57,8 @@ type openRun struct {
 	endStatedAt        Timestamp                  // when its end was stated
 	framesAtEnd        int                        // number of frames of the stream at that time
 	charged            int                        // bytes charged to Settings.RunMemory
-	hasForgotten       bool                       // makeRoom removed ended operations, so it is unknown how often their names and ids were used
-	invocations        map[agentKey]uint32        // how often a name was used in a branch; cleared by makeRoom
+	hasForgotten       bool                       // it is unknown how often names and ids were used, mostly because makeRoom removed ended operations
+	uses               map[useKey]uint32          // how often a name or a call id was used; nil if hasForgotten is set
 
 	endedKept            int                     // ended operations still in the report
 	dropped              int                     // operations that did not happen but are still in the report

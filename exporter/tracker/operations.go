@@ -68,7 +68,7 @@ func (r *openRun) makeRoom() bool {
 	if r.endedKept+r.dropped < max(len(r.Operations)/16, 1) {
 		return false // otherwise each new operation would scan all open ones
 	}
-	r.hasForgotten, r.invocations = true, nil
+	r.hasForgotten, r.uses = true, nil
 	if r.dropped > 0 {
 		r.compact()
 		return true

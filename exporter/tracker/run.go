@@ -133,7 +133,7 @@ type Operation struct {
 	hasUnfinished bool   // an operation below it ended unfinished
 	dropped       bool   // it turned out not to have happened; compact removes it from the run
 	firstFrame    uint32 // the first frame that shows it, which orders the report
-	repeat        uint32 // how often its name or call id was used before
+	earlierUses   uint32 // how often its name or call id was used before, or an upper bound
 	repliesDue    uint32 // branches in which it is expected to speak again
 	openInputs    uint32 // its unanswered requests for input
 	parent        *Operation
