@@ -51,6 +51,7 @@ func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
 		return
 	}
 	r.end(op, status, failureOf(e))
+	r.endedResponse = op
 }
 
 // maxReason is the maximum length of a finish reason, in bytes.

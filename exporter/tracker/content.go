@@ -41,7 +41,7 @@ func (r *openRun) reserveContent(op *Operation, wanted int) int {
 		d.Content = &Content{}
 	}
 	c := d.Content
-	granted := min(wanted, limits.MaxContent-c.size)
+	granted := max(min(wanted, limits.MaxContent-c.size), 0) // a reload may have lowered the limit below the size
 	if free := max(limits.MaxContentTotal-r.tracker.contentBytes, 0); free < granted {
 		r.tracker.losses.CountEvicted(LostContent)
 		granted = free
@@ -106,15 +106,7 @@ func (r *openRun) keepOutput(e *event.Event, b *event.Batch, agent *Operation) {
 // chatOf returns the model response that a frame's text belongs to, or nil.
 func (r *openRun) chatOf(agent *Operation, response string) *Operation {
 	key := responseKey{agent, response}
-	if op := cmp.Or(r.partialResponses[key], r.awaitingUsage[key]); op != nil {
-		return op
-	}
-	for _, op := range r.endedNow() {
-		if op.Kind == Chat {
-			return op
-		}
-	}
-	return nil
+	return cmp.Or(r.partialResponses[key], r.awaitingUsage[key], r.endedResponse)
 }
 
 func (r *openRun) keepText(op *Operation, e *event.Event) {

@@ -107,6 +107,10 @@ func TestContent(t *testing.T) {
 		{"of a response of which only partial frames came", 1000, 1000, []*event.Batch{
 			says("app", begins("gemini"), lastText(event.KindText, "I ")), says("app", begins("gemini"), lastText(event.KindText, "lo")),
 		}, []string{`gemini said text "I lo"`}},
+		{"of a response after one that awaited usage", 1000, 1000, []*event.Batch{
+			says("app", responds("gemini"), unmetered, lastText(event.KindText, "I look."), calls("c", "search")),
+			says("app", responds("gemini"), lastText(event.KindText, "Done."), final),
+		}, []string{`gemini said text "I look." said tool_started "" search c `, `gemini said text "Done."`}},
 		{"not of text without a response", 1000, 1000, []*event.Batch{says("app", lastText(event.KindText, "I look."), final)}, nil},
 		{"off", 0, 1000, []*event.Batch{
 			says("app", responds("gemini"), lastText(event.KindText, "I look."), calls("c", "search"), with(`{"q":"fire"}`)),
@@ -142,6 +146,24 @@ func TestContentHeldIsBounded(t *testing.T) {
 		`d given {"q":"0123456789"}`,
 	))
 	equal(t, lines(s.lost...), "evicted content")
+}
+
+// TestContentLimitLowered checks that a reload may lower the limit below the content that is kept.
+func TestContentLimitLowered(t *testing.T) {
+	for _, kind := range []event.Kind{event.KindText, event.KindThought} {
+		memory := budget.New(1 << 20)
+		s, stream := watch(), proxied()
+		settings := tracker.Settings{MaxOperations: 100, MaxFacts: 100, IdleTimeout: time.Hour, Memory: memory.Account("content", 1, 1)}
+		keepContent(1000, 10000)(&settings)
+		s.Configure(settings)
+		s.feed(stream, says("app", begins("m"), lastText(event.KindText, strings.Repeat("x", 100))))
+		keepContent(10, 10000)(&settings)
+		s.Configure(settings)
+		s.feed(stream, says("app", begins("m"), lastText(kind, "more"))).end(stream, event.EndOfStream)
+		if used := memory.Usage()[0].Bytes; used != 0 {
+			t.Errorf("%d bytes are charged after the last run", used)
+		}
+	}
 }
 
 // TestCutContentIsJSON checks that JSON cut at any length is valid JSON, no longer than the limit,

@@ -122,7 +122,7 @@ func (r *openRun) apply(b *event.Batch) {
 
 // applyTurn applies the events of one speaker in a frame.
 func (r *openRun) applyTurn(b *event.Batch) {
-	r.endedEarlier = len(r.ended)
+	r.endedEarlier, r.endedResponse = len(r.ended), nil
 	if agent := r.endedAgent(b); agent != nil || r.awaitsOutcome() {
 		r.applyAfterEnd(b, agent)
 		r.flushEnded()

@@ -1,6 +1,7 @@
 package tracker_test
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -22,8 +23,8 @@ import (
 //   - the parent of an operation is an agent of its run and contains it in time
 //   - no end is before its start, and timing is unknown exactly where a time is unknown
 //   - everything kept is within its limit, and no memory is charged after the last run
-//   - the same input gives the same result
 //   - no index of open nodes has an ended one
+//   - the same input gives the same result
 func TestAnyStream(t *testing.T) {
 	seeds := []uint64{
 		398,  // a run without an id adopts one whose ids are fixed
@@ -47,7 +48,7 @@ func TestAnyStream(t *testing.T) {
 
 // live opens and closes random streams, and returns what observers got.
 func live(t *testing.T, seed uint64) []string {
-	d := &drive{Rand: rand.New(rand.NewPCG(seed, 1)), now: secondZero, ownSources: seed%5 == 4}
+	d := &drive{Rand: rand.New(rand.NewPCG(seed, 1)), content: rand.New(rand.NewPCG(seed, 3)), now: secondZero, ownSources: seed%5 == 4}
 	w := &auditor{T: t, runs: map[*tracker.Run]*account{}, ids: map[tracker.SpanID]bool{}, unique: d.ownSources, most: tracker.Settings{
 		MaxOpenRuns: 1 + d.IntN(5), MaxOperations: 1 + d.IntN(20), MaxFacts: 1 + d.IntN(5), IdleTimeout: time.Duration(1+d.IntN(100)) * time.Second,
 	}}
@@ -56,6 +57,9 @@ func live(t *testing.T, seed uint64) []string {
 	}
 	memory := budget.New(int64(1+d.IntN(64)) << 10)
 	w.most.RunMemory = memory.Account("runs", 1, 1)
+	content := budget.New(64 << 10)
+	w.most.Memory = content.Account("content", 1, 1)
+	w.most.MaxContent, w.most.MaxContentTotal = d.content.IntN(1000), 10000
 	follow := tracker.New(w.most, w, w)
 	var streams []*event.Stream
 	for range 200 {
@@ -66,6 +70,7 @@ func live(t *testing.T, seed uint64) []string {
 		case n == 1 && d.IntN(3) == 0:
 			follow.EndAll(d.now)
 		case n == 2:
+			w.most.MaxContent = d.content.IntN(1000)
 			follow.Configure(w.most)
 		case len(streams) == 0 || n < 6 && len(streams) < 10:
 			streams = append(streams, d.stream())
@@ -80,18 +85,20 @@ func live(t *testing.T, seed uint64) []string {
 		if w.open > w.most.MaxOpenRuns {
 			t.Fatalf("%d runs are open", w.open)
 		}
+		if err := follow.CheckOpen(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, s := range streams {
 		follow.Close(s, event.EndOfStream, d.received(s))
 	}
 	if w.open != 0 {
-		if err := follow.CheckOpen(); err != nil {
-			t.Fatal(err)
-		}
 		t.Errorf("%d runs never ended", w.open)
 	}
-	if used := memory.Usage()[0].Bytes; used != 0 {
-		t.Errorf("%d bytes are charged for no run", used)
+	for _, used := range append(memory.Usage(), content.Usage()...) {
+		if used.Bytes != 0 {
+			t.Errorf("%d bytes of %s are charged for no run", used.Bytes, used.Name)
+		}
 	}
 	return w.told
 }
@@ -99,6 +106,7 @@ func live(t *testing.T, seed uint64) []string {
 // drive generates random input.
 type drive struct {
 	*rand.Rand
+	content    *rand.Rand // for texts and their limits
 	now        time.Time
 	ownSources bool // no two streams have the same source, so no two runs may have the same id
 }
@@ -157,6 +165,9 @@ func (d *drive) batch(s *event.Stream) *event.Batch {
 		e.CallID, e.Name, e.Model = d.id(), d.name(), one(d, "", "m")
 		e.Error = one(d, event.NoFailure, event.NoFailure, event.ToolError, event.FailureCanceled)
 		e.ID, e.UsageIncomplete = one(d, "", "e-1", "e-2", "e-3"), d.IntN(3) == 0
+		if e.Kind == event.KindText || e.Kind == event.KindThought {
+			e.SetText(bytes.Repeat([]byte("x"), d.content.IntN(300)))
+		}
 		e.Artifact = event.Artifact{Index: event.Count{N: int64(d.IntN(4)), Known: d.IntN(2) == 0}, Append: d.IntN(2) == 0}
 		if d.IntN(3) == 0 {
 			e.Duration = event.Duration{D: time.Duration(d.IntN(5000)) * time.Millisecond, Known: true}
