@@ -36,12 +36,17 @@ func (r *openRun) rememberQuestion(id string) {
 	}
 	by, key := &asker{Link: r.resumesLink(), tool: tool}, r.questionKey(id)
 	if before, known := r.tracker.askers.Peek(key); known && r.Session == "" {
-		by.ambiguous = before.ambiguous || !before.answered && before.Root != r.Root.ID && !slices.Contains(r.Links, before.Link)
+		by.ambiguous = before.ambiguous || !before.answered && !r.isRootID(before.Root) && !slices.Contains(r.Links, before.Link)
 	}
 	r.tracker.askers.Add(key, by)
 	if r.ID != "" {
 		r.tracker.askers.Add(questionKey{source: r.Source, run: r.ID, id: id}, by)
 	}
+}
+
+// isRootID reports whether an id is that of the run's root operation, or of the one before another was put above it.
+func (r *openRun) isRootID(id SpanID) bool {
+	return r.key != "" && (id == spanID(r.key, "run") || id == spanID(r.key, "workflow"))
 }
 
 func (r *openRun) questionKey(id string) questionKey {
@@ -115,7 +120,7 @@ func (r *openRun) noteSessionTransfer() bool {
 }
 
 func (r *openRun) addLink(link Link) {
-	if link.Root != r.Root.ID && !slices.Contains(r.Links, link) {
+	if !r.isRootID(link.Root) && !slices.Contains(r.Links, link) {
 		keepFact(r, &r.Links, LostLink, link)
 	}
 }

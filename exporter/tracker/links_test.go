@@ -73,6 +73,23 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestLinksAroundAddedRoot checks that a question is linked to a root that was put above the first one, and not to the same run.
+func TestLinksAroundAddedRoot(t *testing.T) {
+	asking := in(proxied(), "briefing", "session")
+	asking.App = ""
+	s := watch().feed(asking,
+		atRoot("x", of("e-1"), calls("c1", "tool"), asks("q1", event.InputData)), atRoot("x", of("e-1"), pauses("c1")),
+		atRoot("x", of("e-1"), concludes), atRoot("y", of("e-1"), callsOutside("c2", "approve")), atRoot("y", of("e-1"), answers("c1")))
+	s.end(asking, event.EndOfStream)
+	answer := answerStream("c2")
+	s.feed(answer, says("y", of("e-2"), final)).end(answer, event.EndOfStream)
+	asked := s.runs[0]
+	equal(t, linksOf(asked), "")
+	if links := s.runs[1].Links; len(links) != 1 || links[0].Root != asked.Root.ID || asked.Root.Kind != tracker.InvokeWorkflow {
+		t.Errorf("links %+v, want one to %x", links, asked.Root.ID)
+	}
+}
+
 func linksOf(r *tracker.Run) string {
 	var all []string
 	for _, l := range r.Links {

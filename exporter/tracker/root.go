@@ -96,6 +96,9 @@ func (r *openRun) addRoot() {
 	r.Root, r.rootGuessed, r.hasAddedRoot, r.Agent = above, false, true, r.App
 	r.Operations = slices.Insert(r.Operations, 0, above)
 	r.indexInvocation(below)
+	if r.key != "" { // fixTrace has fixed the id of the first root
+		r.identify(above)
+	}
 }
 
 // dropUninvoked removes operations that appear only in the places of the run's agents and were not
