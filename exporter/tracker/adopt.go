@@ -47,7 +47,6 @@ func (t *Tracker) discard(child *openRun) {
 	child.release()
 	t.open.Remove(child)
 	t.removeRun(child)
-	t.endedRuns.Remove(streamRun{child.stream, child.ID})
 }
 
 // adoptAgent makes the child's root operation an agent of this run.
@@ -63,8 +62,8 @@ func (r *openRun) adoptAgent(root, parent *Operation, e *event.Event) {
 }
 
 func (r *openRun) adoptOperations(child *openRun) {
-	r.hasForgotten = r.hasForgotten || child.hasForgotten
 	child.compact()
+	r.hasForgotten = r.hasForgotten || child.hasForgotten
 	for _, op := range child.Operations {
 		r.setOrdinal(op)
 		op.repliesDue = 0 // they were expected in the other run

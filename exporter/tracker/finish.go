@@ -47,6 +47,7 @@ func (t *Tracker) finish(r *openRun, why StatusReason, at time.Time) {
 	t.countLosses(r, why)
 	r.fixTrace()
 	t.removeRun(r)
+	t.rememberEnd(r)
 	r.mergeOpenTasks()
 	r.endCalls()
 	r.dropUninvoked()

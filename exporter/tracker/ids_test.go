@@ -103,6 +103,9 @@ func TestIDsOfRunsOfAStream(t *testing.T) {
 			fixesIDs, says("b", of("e-1"), text), says("a", text)}, 2},
 		"a run whose id has ended before": {tailed(), []*event.Batch{
 			says("a", of("e-1"), begin, runOver), says("a", text), says("a", of("e-1"), text)}, 2},
+		"a run id that was that of an agent in between": {tailed(), []*event.Batch{
+			says("a", of("e-1"), begin, runOver), says("b", of("e-2"), begin), says("a", of("e-1"), orphan, begin), says("b", of("e-2"), adopts("e-1", "a", ""), runOver),
+			says("a", of("e-1"), begin, runOver)}, 3},
 		"an answer to a request that repeats a run id": {proxied(), []*event.Batch{
 			says("a", of("e-1"), begin, runOver), says("a", of("e-2"), begin, runOver), says("a", of("e-1"), begin, runOver)}, 3},
 	} {

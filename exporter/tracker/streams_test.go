@@ -108,6 +108,13 @@ func TestLateFrames(t *testing.T) {
 			t.Errorf("%d runs, lost %q", len(s.runs), s.lost)
 		}
 	})
+	t.Run("one of an agent whose run has ended is late", func(t *testing.T) {
+		s, stream := watch(), tailed()
+		s.feed(stream, says("b", of("e-2"), orphan, text), says("a", of("e-1"), adopts("e-2", "b", ""), runOver), says("b", of("e-2"), text)).end(stream, event.EndOfStream)
+		if s.only(t); !slices.Equal(s.lost, []string{"late support"}) {
+			t.Errorf("lost %q", s.lost)
+		}
+	})
 	t.Run("nor is one that ended with its stream", func(t *testing.T) {
 		s := watch(func(s *tracker.Settings) { s.MaxOpenRuns = 1 })
 		for range 3 {

@@ -322,8 +322,17 @@ func (t *Tracker) removeRun(r *openRun) {
 	for _, alias := range r.aliases {
 		delete(state.named, alias)
 	}
-	before, _ := t.endedRuns.Get(streamRun{r.stream, r.ID})
-	t.endedRuns.Add(streamRun{r.stream, r.ID}, endedRuns{before.count + 1, r.endStated})
+}
+
+// rememberEnd remembers a run that ended before its stream, and the runs that turned out to be agents of it.
+func (t *Tracker) rememberEnd(r *openRun) {
+	if r.stream.SingleRun || t.streams[r.stream] == nil {
+		return
+	}
+	for _, id := range append(r.aliases, r.ID) {
+		before, _ := t.endedRuns.Get(streamRun{r.stream, id})
+		t.endedRuns.Add(streamRun{r.stream, id}, endedRuns{before.count + 1, r.endStated})
+	}
 }
 
 func (t *Tracker) notify(call func(Observer)) {
