@@ -107,7 +107,7 @@ func TestNotAdopted(t *testing.T) {
 			"incomplete, stream_ended\ninvoke_agent b unfinished 1-3\n  execute_tool tool unfinished 1-3", "evicted orphan"},
 		"what holds too much": {2, []*event.Batch{
 			says("b", of("t2"), orphan, calls("c1", "tool"), returns("c1", "tool"), settles), says("b", of("t2"), orphan, calls("c2", "tool"), returns("c2", "tool"), settles, final)},
-			"completed\ninvoke_agent b ok 1-2\n  execute_tool tool ok 2-2", "evicted report\nevicted orphan"},
+			"completed\ninvoke_agent b ok 1-2\n  execute_tool tool ok 2-2", "evicted orphan\nevicted report"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, stream := watch(func(s *tracker.Settings) { s.MaxOperations = c.most }), tailed()

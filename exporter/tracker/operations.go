@@ -63,7 +63,8 @@ func (op *Operation) firstOpen() *Operation {
 }
 
 // makeRoom removes the oldest ended operations from the run, at most half of all its operations, and
-// reports whether it removed any. Observers are notified of them all the same. Only the run's report loses them.
+// reports whether it removed any. Observers are notified of them all the same. Only the run's report loses them. Such a run is
+// too large to become an agent of another run.
 func (r *openRun) makeRoom() bool {
 	if r.endedKept+r.dropped < max(len(r.Operations)/16, 1) {
 		return false // otherwise each new operation would scan all open ones
@@ -72,6 +73,10 @@ func (r *openRun) makeRoom() bool {
 	if r.dropped > 0 {
 		r.compact()
 		return true
+	}
+	if !r.isAnnounced {
+		r.tracker.losses.CountEvicted(LostOrphan)
+		r.announce()
 	}
 	before := len(r.Operations)
 	excess := before / 2
@@ -119,14 +124,10 @@ func (r *openRun) end(op *Operation, status OperationStatus, why failure) {
 // endedNow returns the operations that the current frame ended.
 func (r *openRun) endedNow() []*Operation { return r.ended[r.endedEarlier:] }
 
-// flushEnded notifies the observers of the operations that have ended. Children come before their parents.
+// flushEnded notifies the observers of the operations that have ended, if they know the run. Children come before their parents.
 func (r *openRun) flushEnded() {
 	if !r.isAnnounced {
-		if len(r.ended) < r.tracker.settings.MaxOperations {
-			return
-		}
-		r.tracker.losses.CountEvicted(LostOrphan)
-		r.announce()
+		return
 	}
 	for _, op := range r.ended {
 		r.finalize(op)
