@@ -92,7 +92,6 @@ func (r *openRun) adoptOperations(child *openRun) {
 	}
 	addMissing(&r.partialResponses, child.partialResponses)
 	addMissing(&r.awaitingUsage, child.awaitingUsage)
-	addMissing(&r.modelRequests, child.modelRequests)
 	child.Root.node.lane = child.Root.Branch
 	if r.Root.node.lastBelow.Frame == 0 {
 		r.Root.node.lastBelow = child.Root.node.lastBelow

@@ -38,7 +38,7 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 		r.moveToBranch(op, b.Branch)
 	case b.Step == "" && r.isAssumed(b.Branch):
 		op = r.agentByBranch[b.Branch]
-		delete(r.agents, agentKey{op.Name, op.Branch})
+		removeEntry(r.agents, agentKey{op.Name, op.Branch}, op)
 		op.Name = b.Agent
 		r.indexInvocation(op)
 	default:
@@ -190,7 +190,8 @@ func (r *openRun) isAssumed(branch string) bool {
 
 // moveToBranch moves the target of a transfer to the branch in which it speaks.
 func (r *openRun) moveToBranch(op *Operation, branch string) {
-	delete(r.agents, agentKey{op.Name, op.Branch})
+	removeEntry(r.agents, agentKey{op.Name, op.Branch}, op)
+	removeEntry(r.agentByBranch, op.Branch, op)
 	if r.pendingReplies[op.Branch] == op {
 		r.clearReply(op.Branch)
 		r.expectReply(branch, op)

@@ -41,6 +41,20 @@ var endless = map[string]struct {
 		in := at(id("b", n), "", "")
 		return []*event.Batch{says("b", of("r"), in, fresh(event.KindAgentStarted)), says("b", of("r"), in, responds("m")), says("b", of("r"), in, ends)}
 	}},
+	"requests without a response": {tailed, func(n int) []*event.Batch {
+		in, asks := at(id("b", n), "", ""), fresh(event.KindIteration)
+		return []*event.Batch{says("b", of("r"), in, fresh(event.KindAgentStarted), asks, func(b *event.Batch) { b.Events[len(b.Events)-1].CallsModel = true }, ends)}
+	}},
+	"branches of the root": {file, func(n int) []*event.Batch {
+		return []*event.Batch{says("a", of("r"), mayBeRoot(id("a", n)), responds("m"))}
+	}},
+	"branches of an agent that gets control back": {tailed, func(n int) []*event.Batch {
+		control := says("b", of("r"), lane(id("b", n)), text)
+		if n == 0 {
+			handsOver("", "c")(control)
+		}
+		return []*event.Batch{control, says("c", of("r"), lane("c"), handsOver("", "b"))}
+	}},
 	"adoptions": {tailed, func(n int) []*event.Batch {
 		run, in := id("t", n), at(id("t", n), "", "")
 		return []*event.Batch{

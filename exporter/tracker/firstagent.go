@@ -43,9 +43,17 @@ func (r *openRun) rootHasNoName(b *event.Batch) bool {
 	return r.Root.Name == "" || r.Root.Name == b.Renames
 }
 
-// speakAsRoot makes the root agent the speaker in a branch.
+// speakAsRoot makes the root agent the speaker in a branch. If the run has no room for the branch, the agent leaves its oldest one.
 func (r *openRun) speakAsRoot(key agentKey) {
-	r.Root.spoke, r.rootLane = true, key.branch
+	if r.Root.spoke, r.rootLane = true, key.branch; r.agents[key] == r.Root {
+		return
+	}
+	if n := len(r.rootKeys); n > 0 && (n >= r.tracker.settings.MaxOperations || !r.reserve(factSize)) {
+		removeEntry(r.agents, r.rootKeys[0], r.Root)
+		removeEntry(r.agentByBranch, r.rootKeys[0].branch, r.Root)
+		r.rootKeys = r.rootKeys[1:]
+	}
+	r.rootKeys = append(r.rootKeys, key)
 	put(&r.agents, key, r.Root)
 	if key.branch != "" {
 		put(&r.agentByBranch, key.branch, r.Root)

@@ -22,14 +22,14 @@ func (r *openRun) noteIteration(e *event.Event, agent *Operation) {
 		d.Loop.Tools = e.Loop.Tools
 	}
 	if e.CallsModel && agent.open {
-		put(&r.modelRequests, agent, request{e.Loop, e.Model})
+		agent.request = &request{e.Loop, e.Model}
 	}
 }
 
 // keepRequest moves what the agent reported about its request to the response that begins.
 func (r *openRun) keepRequest(response, agent *Operation) {
-	if asked, known := r.modelRequests[agent]; known {
-		delete(r.modelRequests, agent)
+	if asked := agent.request; asked != nil {
+		agent.request = nil
 		d := response.details()
 		d.Loop, d.RequestModel = asked.Loop, asked.model
 	}

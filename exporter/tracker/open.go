@@ -35,7 +35,6 @@ type openRun struct {
 	mostReplies        int                        // the largest size of pendingReplies
 	current            *Operation                 // the open agent in control: the last frame's agent, or the target of a later transfer
 	awaitingUsage      map[responseKey]*Operation // complete responses whose usage or agent may follow
-	modelRequests      map[*Operation]request     // by agent: requests whose response has not begun
 	artifactIndex      map[string]int             // index in Artifacts, by id
 	aliases            []string                   // ids of runs that turned out to be agents of this one
 	ended              []*Operation               // operations that have ended, before observers are notified
@@ -51,6 +50,7 @@ type openRun struct {
 	firstFailure       Timestamp                  // when that agent ended with a failure
 	hasAddedRoot       bool                       // a workflow was put above the first root
 	rootLane           string                     // the branch in which the first agent last spoke as the root
+	rootKeys           []agentKey                 // of the branches in which it spoke as the root, oldest first
 	lastWithoutSpeaker Timestamp                  // the last whole frame without a speaker, unless event.Batch.SameStep is set
 	endStated          bool                       // the protocol stated its end
 	outcomePending     bool                       // its end was stated, and its outcome may follow
