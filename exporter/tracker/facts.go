@@ -22,7 +22,7 @@ func (r *openRun) addArtifact(e *event.Event) {
 }
 
 // add adds a chunk. A chunk whose number has been seen is a duplicate and is ignored, unless it is
-// empty and only states that the artifact is complete. A skipped number is a gap.
+// empty and only states that the artifact is complete. Skipped numbers are a gap until they come.
 func (a *Artifact) add(e *event.Event) {
 	chunk := e.Artifact
 	a.Complete = a.Complete || chunk.Complete
@@ -30,19 +30,49 @@ func (a *Artifact) add(e *event.Event) {
 		switch {
 		case chunk.Index.N < a.next && chunk.Complete && chunk.Bytes == (event.Count{Known: true}):
 			return
-		case chunk.Index.N < a.next:
+		case chunk.Index.N < a.next && !a.fillGap(chunk.Index.N):
 			a.Duplicates++
 			return
 		case chunk.Index.N > a.next:
-			a.Gaps++
+			a.addGap(chunkRange{a.next, chunk.Index.N})
 		}
-		a.next = chunk.Index.N + 1
+		a.next = max(a.next, chunk.Index.N+1)
 	}
 	if !chunk.Append && !chunk.Index.Known {
 		a.Bytes = event.Count{} // the write replaces the artifact
 	}
 	a.Bytes = a.Bytes.Add(chunk.Bytes)
 	a.Name = cmp.Or(a.Name, e.Name)
+}
+
+// chunkRange is a range of chunk numbers. to is not part of it.
+type chunkRange struct{ from, to int64 }
+
+// maxSkipped bounds Artifact.skipped. A chunk of a gap beyond it counts as a duplicate.
+const maxSkipped = 8
+
+func (a *Artifact) addGap(gap chunkRange) {
+	a.Gaps++
+	if len(a.skipped) < maxSkipped {
+		a.skipped = append(a.skipped, gap)
+	}
+}
+
+// fillGap removes a chunk number from the gap in which it is. It returns false if it is in none.
+func (a *Artifact) fillGap(n int64) bool {
+	i := slices.IndexFunc(a.skipped, func(gap chunkRange) bool { return gap.from <= n && n < gap.to })
+	if i < 0 {
+		return false
+	}
+	gap := a.skipped[i]
+	a.skipped = slices.Delete(a.skipped, i, i+1)
+	a.Gaps--
+	for _, rest := range []chunkRange{{gap.from, n}, {n + 1, gap.to}} {
+		if rest.from < rest.to {
+			a.addGap(rest)
+		}
+	}
+	return true
 }
 
 // endAwaitingUsage stops waiting for the usage of a response. The response keeps the end that it had.

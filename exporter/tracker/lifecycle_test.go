@@ -299,7 +299,9 @@ func TestArtifactsByChunk(t *testing.T) {
 	}
 	r := follow(t, proxied(), says("app", chunk("a", 0, 10, false), chunk("b", 0, 1, true)), says("app", chunk("a", 1, 10, false)),
 		says("app", chunk("a", 1, 10, false)), says("app", chunk("a", 3, 10, true)), says("app", chunk("c", -1, 5, false), chunk("c", -1, 6, true),
-			chunk("d", 0, 7, false), chunk("d", 0, 0, true), chunk("e", 0, 7, false), chunk("e", 0, 7, true), final))
+			chunk("d", 0, 7, false), chunk("d", 0, 0, true), chunk("e", 0, 7, false), chunk("e", 0, 7, true), final),
+		says("app", chunk("f", 0, 1, false), chunk("f", 2, 1, false), chunk("f", 1, 1, false), chunk("f", 1, 1, false)),
+		says("app", chunk("g", 0, 1, false), chunk("g", 4, 1, false), chunk("g", 2, 1, false), chunk("g", 5, 1, false)))
 	var got []string
 	for _, a := range r.Artifacts {
 		got = append(got, fmt.Sprintf("%s %d bytes, complete %v, %d gaps, %d duplicates", a.Name, a.Bytes.N, a.Complete, a.Gaps, a.Duplicates))
@@ -309,7 +311,9 @@ name of a 30 bytes, complete true, 1 gaps, 1 duplicates
 name of b 1 bytes, complete true, 0 gaps, 0 duplicates
 name of c 6 bytes, complete true, 0 gaps, 0 duplicates
 name of d 7 bytes, complete true, 0 gaps, 0 duplicates
-name of e 7 bytes, complete true, 0 gaps, 1 duplicates`)
+name of e 7 bytes, complete true, 0 gaps, 1 duplicates
+name of f 3 bytes, complete false, 0 gaps, 1 duplicates
+name of g 4 bytes, complete false, 2 gaps, 0 duplicates`)
 }
 
 // TestInputsThatExpire checks requests for input with a time limit.

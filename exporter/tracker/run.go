@@ -301,7 +301,8 @@ type Artifact struct {
 	Gaps       int // gaps in the chunk numbers
 	Duplicates int // chunks received again
 
-	next int64 // number of the next chunk
+	next    int64        // number of the next chunk
+	skipped []chunkRange // the gaps, up to a limit
 }
 
 // UnattributedUsage is token usage that the protocol reports for the run rather than for a
