@@ -7,7 +7,7 @@ import (
 )
 
 // messagesSnapshot reads a snapshot of the whole conversation. It reports only the tool results that no earlier frame
-// had. It withholds messages with instructions for models, and messages that repeat or belong to something withheld. If
+// had. It withholds messages with instructions for models, and messages that repeat, name or quote something withheld. If
 // more was withheld than is remembered, the whole snapshot is internal.
 func (d *decoder) messagesSnapshot(v strictjson.Value, b *event.Batch) {
 	messages, ok := lenient.Messages(&conversationRule, v)
@@ -15,7 +15,9 @@ func (d *decoder) messagesSnapshot(v strictjson.Value, b *event.Batch) {
 		b.Internal = true
 		return
 	}
-	for _, one := range d.withholdMessages(messages) {
+	withheld := d.withholdMessages(messages)
+	d.addListedTexts(withheld, b)
+	for _, one := range withheld {
 		b.Cut(one)
 	}
 	b.Internal = b.Internal || d.withheld.overflowed
@@ -25,6 +27,10 @@ func (d *decoder) messagesSnapshot(v strictjson.Value, b *event.Batch) {
 		case isCut:
 		case d.cutNested(one, "id", b):
 			b.Cut(one)
+		case d.isQuotingResult(one, b):
+			b.Cut(one) // a reader requires its content
+			d.withheld.add(key{entity: entityResult, id: d.name(one.Get("toolCallId"))})
+			fallthrough
 		default:
 			d.addSnapshotResult(one, b)
 		}

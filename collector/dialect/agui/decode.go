@@ -122,7 +122,7 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 	if k.state && d.withholdsState(k, f, b) {
 		b.Type = typeOrphan
 	}
-	if b.Internal || b.Type == typeOrphan || d.filtered {
+	if b.Internal || b.Type == typeOrphan || d.filtered || b.PublicForm {
 		d.rememberWithheld(k, v)
 		d.addWithheldTexts(k, v, b)
 	} else if k.entity == entityMessage {

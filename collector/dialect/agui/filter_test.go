@@ -16,6 +16,9 @@ import (
 // withheld stands for the output of a withheld frame.
 const withheld = "withheld"
 
+// run starts a run.
+const run = `{"type":"RUN_STARTED","threadId":"t","runId":"r"}`
+
 // allSettings holds the most permissive settings of each policy.
 var allSettings = []filter.Settings{
 	{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed}, {Policy: event.PolicyPublic, Thoughts: event.ThoughtsDetailed},

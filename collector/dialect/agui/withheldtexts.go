@@ -6,14 +6,16 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// quotesWithheld reports whether a frame has an error that quotes something withheld, or may quote it. The result of a call is searched
-// only if it says that the tool failed.
+// quotesWithheld reports whether a frame has an error that quotes something withheld, or may quote it. The result of a call also counts
+// if it names something withheld.
 func (d *decoder) quotesWithheld(k *kind, v strictjson.Value, b *event.Batch) bool {
 	switch k.name {
 	case typeRunError, typeSubagentError:
 		return d.mayQuote(v)
+	case typeRunFinished, typeSubagentFinished:
+		return outcomeOf(v) == outcomeFailed && (d.mayQuote(v) || d.texts.MayBeIn(v.Get("outcome"), v.Get("result")))
 	case typeToolResult:
-		return (wire.HasError(v) || wire.HasError(b.Embedded(v.Get("content")))) && d.texts.MayBeIn(v.Get("content"), v.Get("error"))
+		return hasFailed(v, b) && d.mayQuote(v) || d.namesWithheld(v.Get("content"))
 	}
 	return false
 }
@@ -26,7 +28,42 @@ func (d *decoder) mayQuote(failure strictjson.Value) bool {
 			return true
 		}
 	}
-	return d.texts.MayBeIn(failure.Get("message"), failure.Get("error"), failure.Get("code"))
+	return d.quotesText(failure)
+}
+
+// quotesText reports whether an error quotes a text that is remembered, or may quote one.
+func (d *decoder) quotesText(failure strictjson.Value) bool {
+	return d.texts.MayBeIn(failure.Get("message"), failure.Get("error"), failure.Get("code"), failure.Get("content"))
+}
+
+// hasFailed reports whether the result of a call says that the tool failed.
+func hasFailed(result strictjson.Value, b *event.Batch) bool {
+	return wire.HasError(result) || wire.HasError(b.Embedded(result.Get("content")))
+}
+
+// isQuotingResult reports whether a message of a list is the result of a failed call that quotes something withheld, or may quote it. A
+// result that an earlier frame had cannot quote a call that is still open.
+func (d *decoder) isQuotingResult(message strictjson.Value, b *event.Batch) bool {
+	switch {
+	case !hasFailed(message, b):
+		return false
+	case d.calls.find(d.name(message.Get("toolCallId")), "") == nil:
+		return d.quotesText(message)
+	}
+	return d.mayQuote(message)
+}
+
+// addListedTexts remembers the texts of withheld messages, or calls, of a list that an error may quote.
+func (d *decoder) addListedTexts(withheld []strictjson.Value, b *event.Batch) {
+	for _, one := range withheld {
+		if one.Get("role").Is("tool") {
+			d.texts.Add(b, one.Get("content"), one.Get("error"))
+		}
+		d.texts.Add(b, one.Get("function").Get("arguments"))
+		for call := range one.Get("toolCalls").Elements() {
+			d.texts.Add(b, call.Get("function").Get("arguments"))
+		}
+	}
 }
 
 // addWithheldTexts remembers the texts of a withheld frame that an error may quote. Those of messages are not remembered: a model writes

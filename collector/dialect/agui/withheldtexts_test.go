@@ -47,3 +47,43 @@ func TestErrorsOfWithheldFrames(t *testing.T) {
 		}
 	}
 }
+
+// TestFailedResultsInLists checks that a list leaves without the results of failed calls that quote something withheld, or may, and that
+// errors quote nothing that was withheld of a list.
+func TestFailedResultsInLists(t *testing.T) {
+	const internal, args = `{"type":"TOOL_CALL_START","kind":"internal","toolCallId":"c","toolCallName":"f"}`, `{"type":"TOOL_CALL_ARGS","toolCallId":"c","delta":"{\"q\":\"my secret\"}"}`
+	const other, result = `{"type":"TOOL_CALL_START","toolCallId":"d","toolCallName":"g"}`, `{"type":"TOOL_CALL_RESULT","messageId":"m","toolCallId":"c","content":"no secret"}`
+	const failed, answered = `{"type":"RUN_ERROR","message":"failed: no secret"}`, `{"type":"TOOL_CALL_RESULT","messageId":"n","toolCallId":"d","content":"{\"error\":\"no secret\"}"}`
+	list := func(members string) string {
+		return `{"type":"MESSAGES_SNAPSHOT","messages":[` + hello + `,{"id":"n","role":"tool","toolCallId":"d",` + members + `}]}`
+	}
+	// Source of the shape: ag_ui_langgraph/utils.py of ag-ui-langgraph 0.0.47.
+	flagged := list(`"content":"bad: no secret","error":"failed"`)
+	for name, c := range map[string]struct {
+		sent   []string
+		leaves bool // the secret in the last frame
+	}{
+		"an error":              {[]string{internal, result, other, list(`"content":"","error":"bad: no secret"`)}, false},
+		"a flag":                {[]string{internal, result, other, flagged}, false},
+		"an encoded error":      {[]string{internal, result, other, list(`"content":"{\"error\":\"no secret\"}"`)}, false},
+		"arguments":             {[]string{internal, args, result, other, list(`"content":"q=my secret","error":"x"`)}, false},
+		"an open call":          {[]string{internal, other, list(`"content":"a secret","error":"x"`)}, false},
+		"repeated":              {[]string{internal, other, flagged, result, list(`"content":"a secret","error":"x"`)}, false},
+		"sent before":           {[]string{internal, result, other, answered, list(`"content":"a secret"`)}, false},
+		"sent, an open call":    {[]string{internal, other, answered}, false},
+		"of an earlier call":    {[]string{internal, list(`"content":"a secret","error":"x"`)}, true},
+		"no failure":            {[]string{internal, result, other, list(`"content":"no secret"`)}, true},
+		"of a call that left":   {[]string{strings.Replace(internal, `"kind":"internal",`, "", 1), result, other, flagged}, true},
+		"of an internal result": {[]string{list(`"kind":"internal","content":"no secret"`), failed}, false},
+		"of internal arguments": {[]string{`{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"m","role":"assistant","kind":"internal","toolCalls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"q\":\"no secret\"}"}}]}]}`, failed}, false},
+		"of a listed call":      {[]string{internal, result, `{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"m2","role":"assistant","content":"x","toolCalls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"q\":\"a secret\"}"}}]}]}`, strings.Replace(failed, "no secret", "a secret", 1)}, false},
+		"of an internal text":   {[]string{`{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"m","role":"assistant","kind":"internal","content":"no secret"}]}`, failed}, true},
+		"in an outcome":         {[]string{internal, result, `{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"error","message":"no secret"}}`}, false},
+		"in another outcome":    {[]string{internal, result, `{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"success","message":"no secret"}}`}, true},
+	} {
+		got := last(filterFrames(t, allSettings[0], append([]string{run}, c.sent...)...))
+		if got == withheld || strings.Contains(got, "secret") != c.leaves || strings.Contains(last(c.sent), hello) && !strings.Contains(got, hello) {
+			t.Errorf("%s: the last frame leaves as %s", name, got)
+		}
+	}
+}
