@@ -290,11 +290,15 @@ func (d *decoder) addUsage(usage strictjson.Value, b *event.Batch) {
 
 func (d *decoder) stateSnapshot(v strictjson.Value, b *event.Batch) {
 	if snapshot := v.Get("snapshot"); snapshot.Exists() {
+		isInOne := d.cutNamed(snapshot, b)
+		_, isCut := b.Cuts[snapshot]
+		b.Internal = isInOne || isCut
 		b.Add(event.KindState).SetState(wire.StateOf(snapshot))
 	}
 }
 
 func (d *decoder) stateDelta(v strictjson.Value, b *event.Batch) {
+	b.Internal = d.namesWithheld(v.Get("delta"))
 	b.Add(event.KindState).SetState(readPatch(v.Get("delta")))
 }
 

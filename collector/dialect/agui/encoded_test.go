@@ -1,6 +1,7 @@
 package agui_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -34,5 +35,19 @@ func TestEncodedMarks(t *testing.T) {
 				t.Errorf("%s, %s: the last frame leaves as %s", name, s.Policy, got)
 			}
 		}
+	}
+}
+
+// TestEncodedMarksAfterMany sends an internal activity after more withheld calls than are remembered, in an earlier run.
+func TestEncodedMarksAfterMany(t *testing.T) {
+	sent := []string{run}
+	for i := range 1025 {
+		sent = append(sent, evasions["kind"](fmt.Sprintf(`{"type":"TOOL_CALL_START","toolCallId":"call_%d","toolCallName":"f"}`, i)))
+	}
+	sent = append(sent, `{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`, `{"type":"RUN_STARTED","threadId":"t","runId":"q"}`,
+		`{"type":"ACTIVITY_SNAPSHOT","messageId":"a","activityType":"x","content":{"v":"{\"kind\":\"internal\"}"}}`,
+		`{"type":"ACTIVITY_DELTA","messageId":"a","activityType":"x","patch":[{"op":"add","path":"/w","value":"secret"}]}`)
+	if got := last(filterFrames(t, allSettings[0], sent...)); got != withheld {
+		t.Errorf("the rest of the activity becomes %s", got)
 	}
 }

@@ -111,6 +111,11 @@ func (d *decoder) isWithheldQuestion(v strictjson.Value) bool {
 
 // isAboutWithheld reports whether a question or an object of an application is about something that was, or may have been, withheld.
 func (d *decoder) isAboutWithheld(v strictjson.Value) bool {
+	return d.isAboutUnread(v) || d.repeatsWithheld(v)
+}
+
+// isAboutUnread reports whether an object of an application is about something that may have started in an unreadable frame.
+func (d *decoder) isAboutUnread(v strictjson.Value) bool {
 	for name, value := range v.Members() {
 		text, id := name.Text(), d.name(value)
 		for _, link := range applicationLinks {
@@ -119,7 +124,7 @@ func (d *decoder) isAboutWithheld(v strictjson.Value) bool {
 			}
 		}
 	}
-	return d.repeatsWithheld(v)
+	return false
 }
 
 // applicationLinks are the members with which applications name what an object is about.
@@ -131,16 +136,6 @@ var applicationLinks = []struct {
 	{slices.Concat(callIDs, []string{"parentToolCallId", "parent_tool_call_id", "callId", "call_id"}), entityCall},
 	{slices.Concat(subagentIDs, []string{"parentSubagentRunId", "parent_subagent_run_id"}), entitySubagent},
 }
-
-// namesWithheld reports whether a value has the ID of something withheld, at any depth. Applications choose the members.
-func (d *decoder) namesWithheld(v strictjson.Value) bool {
-	return d.withheld.keys.Len() > 0 && namesAny(v, func(id string) bool {
-		return slices.ContainsFunc(identified, func(kind entity) bool { return d.withheld.keys.Contains(key{entity: kind, id: id}) })
-	})
-}
-
-// identified are the kinds of entities in withheldSet.
-var identified = []entity{entityListed, entityCall, entityResult, entitySubagent, entityQuestion}
 
 // hideArguments replaces the messages of questions about tool calls. Pydantic AI writes the arguments into them.
 //

@@ -13,32 +13,48 @@ import (
 )
 
 // withholdAtEnd withholds the result of a run or subagent if it is marked internal, contains instructions for models,
-// or repeats something withheld. Of an outcome it withholds only such messages, because a client needs the questions. The
+// or repeats or names something withheld. Of an outcome it withholds only such parts, because a client needs the questions. The
 // rest of the frame leaves, because a client must learn of the end. Other frames have no result, so a result that is
 // marked internal withholds the whole frame.
 func (d *decoder) withholdAtEnd(k *kind, v strictjson.Value, b *event.Batch) {
 	ends := k.name == typeRunFinished || k.name == typeSubagentFinished
 	for name, value := range v.Members() {
 		text := name.Text()
-		if !endPrefilter.MayMatch(text) {
-			continue
-		}
-		switch isResult := lenient.MatchesAny(text, resultMembers); {
+		isResult, isOutcome := lenient.MatchesAny(text, resultMembers), lenient.MatchesAny(text, outcomeMembers)
+		switch {
 		case isResult && !ends:
 			b.Internal = b.Internal || lenient.HasInternalDiscriminator(&table, value)
-		case isResult && (lenient.HasInternalDiscriminator(&table, value) || isInstruction(v) || d.containsWithheld(value, false)):
+		case isResult && (lenient.HasInternalDiscriminator(&table, value) || isInstruction(v) || d.containsWithheld(decoded(value), false)),
+			mustLeave(k) && !isOutcome && !slices.ContainsFunc(ownEndMembers, name.Is) && d.namesWithheld(value):
 			b.Cut(value)
-		case ends && lenient.MatchesAny(text, outcomeMembers):
+		case ends && isOutcome:
 			for message := range d.withheldIn(value, false) {
 				b.Cut(message)
+			}
+			for name, part := range value.Members() {
+				if !slices.ContainsFunc(ownOutcomeMembers, name.Is) && d.namesWithheld(part) {
+					b.Cut(part)
+				}
 			}
 		}
 	}
 }
 
+// mustLeave reports whether a client needs a frame although a part of it names something withheld.
+func mustLeave(k *kind) bool {
+	switch k.name {
+	case typeRunStarted, typeRunFinished, typeRunError, typeSubagentFinished, typeSubagentError:
+		return true
+	}
+	return false
+}
+
 var (
 	resultMembers = []string{"result"}
-	endPrefilter  = lenient.NewPrefilter(&event.Table{Labels: slices.Concat(outcomeMembers, resultMembers)})
+	// ownEndMembers hold the IDs of a frame that mustLeave, and what is searched elsewhere.
+	ownEndMembers = []string{"type", "threadId", "runId", "parentRunId", "subagentRunId", "input", "message", "error", "code"}
+	// ownOutcomeMembers hold the questions of an outcome, and IDs.
+	ownOutcomeMembers = []string{"type", "interrupts", "interruptIds", "pendingToolCallIds"}
 )
 
 // withheldIn yields the messages in a value that are withheld, at any depth. listed says that the value is a list of

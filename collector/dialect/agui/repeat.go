@@ -14,7 +14,8 @@ import (
 // snapshot must not repeat them.
 type withheldSet struct {
 	keys       wire.Set[key]
-	overflowed bool // more was withheld than is remembered, or an entity without an id; no snapshot leaves after that
+	ids        idSet // of keys
+	overflowed bool  // more was withheld than is remembered, or an entity without an id; no snapshot leaves after that
 }
 
 // messageKey returns the key of a message in decoder.authors and in withheldSet.
@@ -38,6 +39,7 @@ func (s *withheldSet) add(k key) {
 		s.overflowed = true
 	default:
 		s.keys.Add(k)
+		s.ids.add(k.id)
 	}
 }
 
@@ -94,14 +96,13 @@ func (d *decoder) rememberMessage(k *kind, id, owner string) {
 }
 
 // continuesListed reports whether a frame continues a withheld message of a snapshot, or a call in such
-// a message. It also reports true for an activity or a call's result with the id of a withheld message, and for another result of a
-// call whose first one was withheld.
+// a message. It also reports true for a call's result with the id of a withheld message, and for another result of a call whose first
+// one was withheld.
 func (d *decoder) continuesListed(k *kind, this key, message string) bool {
 	if k.name == typeToolResult && (d.withheld.keys.Contains(key{entity: entityResult, id: this.id}) || d.isWithheldMessageID(message)) {
 		return true
 	}
-	listed := messageKey(this.id)
-	return k.name == typeActivitySnapshot && d.withheld.keys.Contains(listed) || k.idMember == "messageId" && d.withheldListed.Contains(listed) ||
+	return k.idMember == "messageId" && d.withheldListed.Contains(messageKey(this.id)) ||
 		k.entity == entityCall && d.withheldListed.Contains(key{entity: entityCall, id: this.id})
 }
 
@@ -193,7 +194,7 @@ func (d *decoder) withholdMessages(messages strictjson.Value) (withheld []strict
 		}
 		isWhole := isInternal || d.isWithheldEntity(one)
 		for id := range d.callsIn(one) {
-			if isWhole || d.withheld.keys.Contains(key{entity: entityCall, id: id}) {
+			if isWhole || d.withheld.keys.Contains(key{entity: entityCall, id: id}) || d.withheld.ids.hasPart(id) {
 				calls[id] = true
 			}
 			if isInternal {
@@ -206,9 +207,13 @@ func (d *decoder) withholdMessages(messages strictjson.Value) (withheld []strict
 		for name, value := range one.Members() {
 			answers = answers || lenient.MatchesAny(name.Text(), callIDs) && calls[d.name(value)]
 		}
-		if answers || d.isWithheldEntity(one) || isInternalMessage(one) {
+		switch {
+		case answers || d.isWithheldEntity(one) || isInternalMessage(one):
 			withheld = append(withheld, one)
-		} else {
+		case d.messageRefers(one):
+			withheld = append(withheld, one)
+			d.cutActivities.Add(d.name(one.Get("id"))) // a client has no activity that a later frame could change
+		default:
 			withheld = append(withheld, d.withheldCalls(one, calls)...)
 		}
 	}
@@ -219,7 +224,7 @@ func (d *decoder) withholdMessages(messages strictjson.Value) (withheld []strict
 // nothing else remains of it, if its text did not leave before, or if another part of it names such a call and may repeat it.
 func (d *decoder) withheldCalls(message strictjson.Value, calls map[string]bool) (withheld []strictjson.Value) {
 	remains, repeats := false, false
-	isOne := func(id string) bool { return calls[id] }
+	isOne := func(text string) bool { return calls[dialect.Name(text)] }
 	id := d.name(message.Get("id"))
 	hasLeft := id != "" && d.shownMessages.Contains(id)
 	for name, value := range message.Members() {
@@ -248,15 +253,15 @@ func (d *decoder) withheldCalls(message strictjson.Value, calls map[string]bool)
 	return withheld
 }
 
-// namesAny reports whether a value has an ID that matches, at any depth and also in strings with JSON: as a text or as the name of a
-// member.
-func namesAny(v strictjson.Value, matches func(id string) bool) bool {
-	if v.Kind() == strictjson.String && matches(dialect.Name(v.String())) {
+// namesAny reports whether a value has a text that matches, at any depth and also in strings with JSON. The name of a member is a text
+// too.
+func namesAny(v strictjson.Value, matches func(text string) bool) bool {
+	if v.Kind() == strictjson.String && matches(v.String()) {
 		return true
 	}
 	v = decoded(v)
 	for name, member := range v.Members() {
-		if matches(dialect.Name(name.String())) || namesAny(member, matches) {
+		if matches(name.String()) || namesAny(member, matches) {
 			return true
 		}
 	}
@@ -305,7 +310,7 @@ func (d *decoder) hasWithheldInput(v strictjson.Value) bool {
 			continue
 		}
 		messages, ok := lenient.Messages(&conversationRule, input)
-		withheld = withheld || !ok || input.Kind() != strictjson.Object || len(d.withholdMessages(messages)) > 0 || d.withheld.overflowed
+		withheld = withheld || !ok || input.Kind() != strictjson.Object || d.refersToWithheld(input, false, false) || len(d.withholdMessages(messages)) > 0 || d.withheld.overflowed
 		for one := range messages.Elements() {
 			withheld = withheld || statesThought(one) || d.mayRepeatThought(one) || d.nestsWithheld(one)
 		}

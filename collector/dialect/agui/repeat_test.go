@@ -154,6 +154,15 @@ func TestInternalInLists(t *testing.T) {
 	}
 }
 
+// TestRestOfListed continues a message after a list says that it is internal.
+func TestRestOfListed(t *testing.T) {
+	const list = `{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"m","role":"assistant","name":"internal:x","content":"CANARY"}]}`
+	frames := startCases["a message"]
+	if got := filterFrames(t, allSettings[0], frames[0], list, frames[1]); got[0] != frames[0] || got[2] != withheld {
+		t.Errorf("got %q", got)
+	}
+}
+
 // TestListsAfterMany checks that no list leaves after more messages were withheld than are remembered.
 func TestListsAfterMany(t *testing.T) {
 	var sent []string
@@ -234,6 +243,7 @@ func TestCallsInLists(t *testing.T) {
 		assistant("", d+`,{"function":{"name":"f","arguments":"CANARY"}},`+c):       assistant("", d),
 		assistant(`,"content":"hi","x":{"tool_calls":[`+c+`]}`, c+","+d):            "",
 		assistant("", strings.Replace(d, "{", `{"next":["c"],`, 1)+","+c):           "",
+		assistant(`,"content":[{"type":"tool_use","id":"c"}]`, c+","+d):             "",
 		assistant(`,"content":"hi"`, d):                                             assistant(`,"content":"hi"`, d),
 	} {
 		if got := last(filterFrames(t, allSettings[0], run, text, hidden, other, list(sent))); got != list(want) {

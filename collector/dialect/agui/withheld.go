@@ -91,9 +91,10 @@ func (d *decoder) checkStart(k *kind, f dialect.Frame) verdict {
 	if this.id != "" && k.entity != entityStep {
 		this.owner = "" // ids are unique across owners
 	}
-	instructs := k.entity != entityMessage && k.name != typeRunFinished && isInstruction(v) || // a message has its own role, and the end of a run leaves without its result
-		k.name == typeActivityDelta && (mayMakeInternal(v.Get("patch")) || d.mayInstruct(this.id, v.Get("patch")))
-	withheld := instructs || d.starts.withheld.Contains(key{entity: entityRun}) || d.isWithheldRun(owner) ||
+	cutsOff := k.entity != entityMessage && k.name != typeRunFinished && isInstruction(v) || // a message has its own role, and the end of a run leaves without its result
+		k.name == typeActivityDelta && (mayMakeInternal(v.Get("patch")) || d.mayInstruct(this.id, v.Get("patch"))) ||
+		d.belongsToWithheld(k, this, v)
+	withheld := cutsOff || d.starts.withheld.Contains(key{entity: entityRun}) || d.isWithheldRun(owner) ||
 		this.id != "" && d.starts.withheld.Contains(this) && !d.mustEnd(k, this) || d.continuesListed(k, this, d.name(v.Get("messageId"))) ||
 		d.isPartOfWithheld(k, v, owner) || d.isPartOfUnread(k, v, owner)
 	switch {
@@ -101,7 +102,7 @@ func (d *decoder) checkStart(k *kind, f dialect.Frame) verdict {
 	case k.begins || k.chunk && this.id != "":
 		return d.checkFirst(k, f, this, last, withheld)
 	default:
-		return d.checkNext(k, f, this, last, withheld, instructs)
+		return d.checkNext(k, f, this, last, withheld, cutsOff)
 	}
 	if withheld {
 		return verdictInternal
@@ -138,7 +139,7 @@ func isOwnStart(k *kind, owner string) bool {
 }
 
 // checkNext is checkStart for a frame that continues an entity.
-func (d *decoder) checkNext(k *kind, f dialect.Frame, this, last key, withheld, instructs bool) verdict {
+func (d *decoder) checkNext(k *kind, f dialect.Frame, this, last key, withheld, cutsOff bool) verdict {
 	mustEnd := d.mustEnd(k, this)
 	isNew := k.entity != entityMessage && !d.starts.seen.Contains(this) && !mustEnd
 	unseen := d.missedStart && isNew
@@ -147,7 +148,7 @@ func (d *decoder) checkNext(k *kind, f dialect.Frame, this, last key, withheld, 
 	case !withheld && isNew && d.filtered:
 		d.withhold(this) // the start was not seen; this frame may be the start
 		d.missedStart, withheld = true, true
-	case (instructs || d.filtered) && k.name != typeToolResult && k.entity != entityStep: // the name of a step is no id
+	case (cutsOff || d.filtered) && k.name != typeToolResult && k.entity != entityStep: // the name of a step is no id
 		d.cutOffRest(this)
 	}
 	if k.ends {
@@ -244,7 +245,7 @@ func (d *decoder) isPartOfWithheld(k *kind, v strictjson.Value, owner string) bo
 // does not have. All runs and agents of a stream share the state.
 func (d *decoder) withholdsState(k *kind, f dialect.Frame, b *event.Batch) bool {
 	isStale := k.name == typeStateDelta && d.staleState
-	d.staleState = isStale || b.Internal || d.filtered
+	d.staleState = isStale || b.Internal || d.filtered || len(b.Cuts) > 0
 	return isStale
 }
 
