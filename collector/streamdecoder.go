@@ -88,7 +88,7 @@ func (c *Collector) Decode(s *event.Stream, in Input, names ...string) *StreamDe
 
 // Next returns the batch of the next frame, even of one that cannot be decoded. The batch is valid until
 // the next call unless it is detached. The batch of a large frame has a turn until ReleaseLarge is called.
-// Next returns sse.ErrComment for a comment, after which the stream continues. Any other error is the
+// Next returns sse.ErrComment for a comment and sse.ErrNoData for a block without data, after which the stream continues. Any other error is the
 // reader's own, io.EOF at the end, and final.
 func (d *StreamDecoder) Next() (*event.Batch, error) {
 	for {
@@ -111,7 +111,7 @@ func (d *StreamDecoder) Next() (*event.Batch, error) {
 			d.takeTurn(frame)
 		}
 		switch {
-		case errors.Is(err, sse.ErrComment):
+		case errors.Is(err, sse.ErrComment), errors.Is(err, sse.ErrNoData):
 			return nil, err
 		case err != nil:
 			var tooLarge *sse.TooLargeError
@@ -150,8 +150,11 @@ func (d *StreamDecoder) nextPending() *event.Batch {
 // Ready reports whether Next returns without waiting for the stream.
 func (d *StreamDecoder) Ready() bool { return d.flushing > 0 || d.decoder != nil && d.reader.Ready() }
 
-// Offset returns where the frame or comment that Next returned last ends in the stream.
+// Offset returns where the frame, comment or block without data that Next returned last ends in the stream.
 func (d *StreamDecoder) Offset() int64 { return d.offset }
+
+// ReceivedAt returns when the last bytes were read; it is zero if the source has no clock.
+func (d *StreamDecoder) ReceivedAt() time.Time { return d.input.ReceivedAt() }
 
 // MemorySize returns the bytes of memory that reading the stream takes, without the last batch.
 func (d *StreamDecoder) MemorySize() int {

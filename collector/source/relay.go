@@ -49,7 +49,7 @@ type filteredBody struct {
 	retry         time.Duration // the last reconnection time that was sent to the client
 	hasRetry      bool          // one was sent
 	unended       bool          // the last frame lacks its blank line, so no block may follow
-	quietSince    time.Time     // arrival of the first frame withheld since the last output; zero if there was none
+	quietSince    time.Time     // arrival of the first withheld frame or block without data since the last output; zero if there was none
 	endReason     event.End     // set before the queue is closed
 	err           error
 }
@@ -129,7 +129,7 @@ func (r *filteredBody) Close() error {
 		case err == nil:
 			r.observe()
 			r.decoding.ReleaseLarge()
-		case !errors.Is(err, sse.ErrComment):
+		case !errors.Is(err, sse.ErrComment) && !errors.Is(err, sse.ErrNoData):
 			r.stop(err)
 		}
 	}
@@ -184,7 +184,7 @@ var errPanic = errors.New("the stream could not be filtered")
 // for each busy stream.
 const framesPerTurn = 16
 
-// step reads one frame or comment, or the end of the stream, from the agent.
+// step reads one frame, comment or block without data, or the end of the stream, from the agent.
 func (r *filteredBody) step() {
 	if r.steps++; r.steps%framesPerTurn == 0 {
 		runtime.Gosched()
@@ -193,12 +193,15 @@ func (r *filteredBody) step() {
 	defer decoding.EndTurn() // also after a panic
 	defer r.panics.Recover(recovery.Relay, r.stopOnPanic)
 	b, err := decoding.Next()
+	isBetweenFrames := errors.Is(err, sse.ErrComment) || errors.Is(err, sse.ErrNoData)
 	switch {
-	case errors.Is(err, sse.ErrComment) && r.block != nil:
+	case isBetweenFrames && r.block != nil:
 		r.out = append(r.out, r.block.take(decoding.Offset())...)
 	case errors.Is(err, sse.ErrComment) && bytes.HasSuffix(r.out, emptyComment): // merge comments that arrive together
 	case errors.Is(err, sse.ErrComment):
 		r.out = append(r.out, emptyComment...)
+	case isBetweenFrames:
+		r.keepAlive(decoding.ReceivedAt())
 	case err != nil:
 		r.finish(err)
 	case r.block != nil && b.Table == nil:
@@ -245,7 +248,7 @@ func (r *filteredBody) relay(b *event.Batch) {
 // maxQuiet is how long a client may get nothing while the agent sends frames. Idle timeouts of proxies and balancers are longer.
 const maxQuiet = 10 * time.Second
 
-// keepAlive appends an empty comment after a withheld frame if the client has got nothing for maxQuiet. Otherwise an idle timeout
+// keepAlive appends an empty comment after a withheld frame or a block without data if the client has got nothing for maxQuiet. Otherwise an idle timeout
 // between the two could end the stream although the agent is not idle, for example while its model reasons.
 func (r *filteredBody) keepAlive(received time.Time) {
 	switch {
@@ -253,6 +256,7 @@ func (r *filteredBody) keepAlive(received time.Time) {
 	case r.quietSince.IsZero():
 		r.quietSince = received
 	case received.Sub(r.quietSince) >= maxQuiet:
+		r.relayLastFields()
 		r.out = append(r.out, emptyComment...)
 	}
 }
@@ -282,11 +286,7 @@ func (r *filteredBody) relayLastFields() {
 func (r *filteredBody) finish(err error) {
 	isTooLong := errors.Is(err, errBlockTooLong)
 	if r.block != nil {
-		r.out = append(r.out, r.block.takeWhole()...)                                // blocks without data
-		if isTooLong && r.block.taken.isEnd && len(r.block.bytes) <= r.block.limit { // they were too long together
-			r.start(io.MultiReader(bytes.NewReader(r.block.bytes), r.block.source))
-			return
-		}
+		r.out = append(r.out, r.block.takeWhole()...) // the blank line after a comment
 		rest := r.block.takeAll()
 		if r.dropLongBlock = r.dropLongBlock || mustWithholdCut(rest, r.decoding); !r.dropLongBlock {
 			r.out = append(r.out, rest...)

@@ -23,6 +23,9 @@ var (
 	// ErrComment reports a comment between two blocks, which some servers send to keep a connection
 	// open. The stream continues.
 	ErrComment = errors.New("sse: comment")
+	// ErrNoData reports a block without data, such as a blank line, which some servers send for the same reason. The block may have
+	// set the last event ID or the reconnection time. The stream continues.
+	ErrNoData = errors.New("sse: block without data")
 )
 
 // Reader reads frames from a byte stream. It is for one goroutine at a time.
@@ -54,6 +57,7 @@ type Reader struct {
 	lookahead lookahead
 
 	reportComments bool
+	afterComment   bool  // the last line was a comment that was reported
 	offset         int64 // of the end of the last block, or of the last comment between blocks
 
 	id             []byte // the last event ID
@@ -102,7 +106,8 @@ func (r *Reader) IDAlone() ([]byte, bool) { return r.id, r.idAlone }
 // Retry returns the reconnection time that the stream asked for last, of any length, and whether it asked for one.
 func (r *Reader) Retry() (time.Duration, bool) { return r.retry, r.hasRetry }
 
-// ReportComments makes Next return ErrComment for each comment line between blocks.
+// ReportComments makes Next return ErrComment for each comment line between blocks, and ErrNoData for each block without data.
+// The blank line after a comment is no such block.
 func (r *Reader) ReportComments(on bool) { r.reportComments = on }
 
 // BeforeGrow makes the reader call wait before its buffer grows to more than 64 KiB, with the new size
@@ -143,8 +148,8 @@ func (r *Reader) TruncatedBytes() int { return r.truncatedBytes }
 // The caller owns it.
 func (r *Reader) Unended() (Frame, bool) { return r.unended, r.unended.Unended }
 
-// Next returns the next frame with data. A *TooLargeError stands for one frame, and ErrComment for one
-// comment: the stream continues after them. Any other error is final. It is the error of the source,
+// Next returns the next frame with data. A *TooLargeError stands for one frame, ErrComment for one comment, and
+// ErrNoData for one block without data: the stream continues after them. Any other error is final. It is the error of the source,
 // io.EOF at the end.
 func (r *Reader) Next() (Frame, error) {
 	r.beginBlock()
@@ -159,7 +164,7 @@ func (r *Reader) Next() (Frame, error) {
 			r.onlyComments = r.onlyComments && r.buf[r.line] == ':'
 			r.field(r.buf[r.line : r.line+n])
 			r.endLine(n)
-			if r.onlyComments && r.reportComments {
+			if r.afterComment = r.onlyComments && r.reportComments; r.afterComment {
 				r.offset = r.base + int64(r.line)
 				return Frame{}, ErrComment
 			}
@@ -167,8 +172,12 @@ func (r *Reader) Next() (Frame, error) {
 		}
 		r.endLine(0)
 		r.offset = r.base + int64(r.line)
+		isEmpty := r.reportComments && !r.afterComment
+		r.afterComment = false
 		if f, ok := r.dispatch(); ok {
 			return f, nil
+		} else if isEmpty {
+			return Frame{}, ErrNoData
 		}
 		r.beginBlock()
 	}

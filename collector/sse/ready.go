@@ -10,7 +10,9 @@ type lookahead struct {
 	afterCR   bool  // an LF at end belongs to the line end before it
 	hasData   bool  // the last block examined has a data line so far
 	hasFields bool  // it has a line other than comments so far
-	result    int64 // offset of the end of the newest frame or comment that Ready has found; 0 if none
+
+	afterComment bool  // the last line was a comment that is reported
+	result       int64 // offset of the end of the newest frame or comment that Ready has found; 0 if none
 }
 
 // Ready reports whether Next will certainly return without reading from its source, because the rest of a
@@ -22,7 +24,7 @@ func (r *Reader) Ready() bool {
 		return true // Next has not returned this result yet
 	}
 	if a.end < at {
-		a.end, a.afterCR, a.hasData, a.hasFields = at, r.afterCR, false, false
+		a.end, a.afterCR, a.hasData, a.hasFields, a.afterComment = at, r.afterCR, false, false, r.afterComment
 	}
 	for {
 		from := int(a.end - r.base)
@@ -48,11 +50,12 @@ func (r *Reader) Ready() bool {
 // line examines the next line and reports whether Next returns at its end.
 func (a *lookahead) line(line []byte, comments bool) bool {
 	if len(line) == 0 {
-		frame := a.hasData
-		a.hasData, a.hasFields = false, false
-		return frame
+		returns := a.hasData || comments && !a.afterComment
+		a.hasData, a.hasFields, a.afterComment = false, false, false
+		return returns
 	}
 	a.hasFields = a.hasFields || line[0] != ':'
 	a.hasData = a.hasData || string(line) == "data" || bytes.HasPrefix(line, []byte("data:"))
-	return comments && !a.hasFields
+	a.afterComment = comments && !a.hasFields
+	return a.afterComment
 }
