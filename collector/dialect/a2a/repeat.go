@@ -2,9 +2,7 @@ package a2a
 
 import (
 	"bytes"
-	"hash/maphash"
 	"slices"
-	"strconv"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -17,8 +15,9 @@ import (
 // wire.MaxSet, it cannot know all of them. Then a message or artifact leaves only if a part of it left before, and no
 // snapshot of a task leaves.
 type withheldIDs struct {
-	whole      map[contentKey]bool  // what was withheld; the value is false if other events of the artifact may leave
-	shared     wire.SharedSet       // IDs of messages and artifacts that were withheld as a whole, by this stream or another of the agent
+	whole      map[contentKey]bool // what was withheld; the value is false if other events of the artifact may leave
+	shared     wire.SharedSet      // IDs of messages and artifacts that were withheld as a whole, by this stream or another of the agent
+	parts      withheldParts
 	released   wire.Set[contentKey] // messages and artifacts of which a part left
 	overflowed bool                 // there were more than wire.MaxSet
 	unread     bool                 // a frame was unreadable, so its content is unknown
@@ -64,6 +63,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 		return
 	}
 	w.shared.SetScopes(b.Run)
+	w.parts.ids.SetScopes(b.Run)
 	d.calls.SetScope(b.Run)
 	b.Internal = b.Internal || u.internalBeside || snapshot && w.overflowed
 	piece := wire.MayBeTrue(u.body.Get("append"))
@@ -100,6 +100,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 			w.add(one.id, true)
 		}
 	}
+	b.Internal = b.Internal || w.parts.mayContain(u)
 	b.Internal = d.calls.Check(content.calls, b.Internal) || b.Internal
 	if b.Internal {
 		d.addWithheldTexts(content, u, b)
@@ -123,6 +124,9 @@ func (d *decoder) withholdContents(ids []contentID, f dialect.Frame, u update, p
 		!slices.ContainsFunc(ids, func(one contentID) bool { return one.internal })
 	ofEvent := readADKMetadata(u.body.Get("metadata"), u.body.Get("artifact").Get("metadata")).isEvent
 	isWhole := u.body.Exists() && !snapshot && !(piece && ofEvent)
+	if !snapshot {
+		d.withheld.parts.add(u)
+	}
 	for _, one := range ids {
 		if all || one.inInternal || one.internal {
 			whole := isWhole || snapshot && one.internal || !d.withheld.released.Contains(one.id)
@@ -225,39 +229,13 @@ func (r *contentReader) read(v strictjson.Value, inInternal bool) {
 // addEvents adds the ID of the event that an update with a message or an artifact carries. A snapshot names only the
 // event that changed it last.
 func (r *contentReader) addEvents(u update) {
-	if len(r.ids) == 0 {
-		return
-	}
-	r.addParts(u)
-	if u.shape == shapeTask {
+	if len(r.ids) == 0 || u.shape == shapeTask {
 		return
 	}
 	for _, around := range []strictjson.Value{u.body, u.body.Get("status").Get("message"), u.body.Get("artifact")} {
 		if id := r.d.id(around.Get("metadata").First(wire.ADKEvents...)); id != "" {
 			r.ids = append(r.ids, contentID{id: contentKey{contentEvent, id}})
 		}
-	}
-}
-
-// addParts adds a hash of an update's parts as an ID, if the update is an event without an ID or may repeat one. kagent's events have no
-// IDs, and the artifact with its answer repeats the parts of the last event without metadata.
-//
-// Source: kagent/adk/_agent_executor.py of kagent-adk 0.10, _handle_request.
-func (r *contentReader) addParts(u update) {
-	message, artifact := u.body.Get("status").Get("message"), u.body.Get("artifact")
-	m := u.adkMetadata()
-	if m.event.Exists() || len(r.d.withheld.whole) == 0 && !(r.findMarks && m.isEvent) {
-		return
-	}
-	add := func(parts strictjson.Value) {
-		if parts.Len() > 0 {
-			r.ids = append(r.ids, contentID{id: contentKey{contentEvent, strconv.FormatUint(maphash.Bytes(seed, parts.Raw()), 16)}})
-		}
-	}
-	add(message.First(partMembers...))
-	add(artifact.Get("parts"))
-	for one := range u.body.Get("artifacts").Elements() {
-		add(one.Get("parts"))
 	}
 }
 

@@ -47,6 +47,9 @@ func TestRepeats(t *testing.T) {
 		frame[2] += more
 		return frame
 	}
+	const branched = `,"metadata":{"adk_event_id":"1","adk_author":"b","adk_branch":"pay@c"}`
+	calling := state(said("k", `[`+plainCall+`]`))
+	calling[2] += strings.Replace(marked, `"1"`, `"0"`, 1)
 	inTask := task(`,"artifacts":[{"artifactId":"a","parts":` + canary + `}]`)
 	inHistory := task(`,"history":[` + said("n", "[]") + `,` + said("m", canary) + `]`)
 	const more, begins = `,"append":true`, `,"append":false`
@@ -58,7 +61,15 @@ func TestRepeats(t *testing.T) {
 		"an event's artifact":             {[][3]string{stated("m", marked), artifact("a", canary, `,"x":1`+event1), inTask}, false},
 		"an event's artifact continued":   {[][3]string{stated("m", marked), artifact("a", canary, event1), artifact("a", canary, more)}, false},
 		"an event, marked inside":         {[][3]string{artifact("b", canary+marked, ""), stated("m", event1)}, false},
-		"another event":                   {[][3]string{stated("m", marked), artifact("a", canary, event2)}, true},
+		"an event's parts":                {[][3]string{stated("m", marked), artifact("a", canary, event2)}, false},
+		"an event's parts, no metadata":   {[][3]string{stated("m", marked), artifact("a", canary, "")}, false},
+		"an event's parts in a snapshot":  {[][3]string{stated("m", marked), inTask}, false},
+		"parts of another order":          {[][3]string{stated("m", marked), artifact("a", `[{"text":"CANARY","kind":"text"}]`, event2)}, false},
+		"parts of a call's branch":        {[][3]string{calling, stated("m", branched), artifact("a", canary, event2)}, false},
+		"a piece of another event":        {[][3]string{stated("m", marked), artifact("a", canary, more+event2)}, true},
+		"another event":                   {[][3]string{stated("m", marked), stated("n", event2)}, true},
+		"an artifact, then another":       {[][3]string{artifact("b", canary, marked), artifact("a", canary, event2)}, true},
+		"other parts":                     {[][3]string{stated("m", marked), artifact("a", "["+hi+`,{"kind":"text","text":"CANARY"}]`, event2)}, true},
 		"an artifact without an id":       {[][3]string{nameless("["+internal+"]", ""), nameless(canary, more)}, false},
 		"one in a marked update":          {[][3]string{nameless("[]", `,"metadata":{"type":"internal"}`), nameless(canary, more)}, false},
 		"an artifact without an id alone": {[][3]string{artifact("a", "["+internal+"]", ""), nameless(canary, "")}, true},

@@ -1,0 +1,71 @@
+package a2a
+
+import (
+	"hash/maphash"
+	"iter"
+	"strconv"
+
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// withheldParts remembers the parts of updates that were withheld. At the end of a run, ADK's servers repeat the parts of the last status
+// that had some in an artifact, which has the ID of the run's last event, even if that is another one. kagent's artifact has no metadata.
+//
+// Sources: google/adk/a2a/executor/a2a_agent_executor.py of google-adk 2.13, kagent/adk/_agent_executor.py of kagent-adk 0.10.
+type withheldParts struct{ ids wire.SharedSet }
+
+// add remembers the parts of an update. An artifact with an event's ID is not repeated without it.
+func (w *withheldParts) add(u update) {
+	for parts, isArtifact := range u.partLists() {
+		if parts.Len() > 0 && (!isArtifact || !u.adkMetadata().event.Exists()) {
+			w.ids.Add(partsID(parts))
+		}
+	}
+}
+
+// mayContain reports whether an update repeats parts that were withheld, or may. A status with an event's ID repeats only that event.
+func (w *withheldParts) mayContain(u update) bool {
+	if w.ids.IsEmpty() {
+		return false
+	}
+	for parts, isArtifact := range u.partLists() {
+		if parts.Len() > 0 && (isArtifact || !u.adkMetadata().event.Exists()) && w.ids.MayContain(partsID(parts)) {
+			return true
+		}
+	}
+	return false
+}
+
+// partLists yields the lists of parts in an update, except those of a history, and whether each is an artifact's. It yields no piece,
+// because another text may have the same.
+func (u update) partLists() iter.Seq2[strictjson.Value, bool] {
+	return func(yield func(strictjson.Value, bool) bool) {
+		if u.extent() == extentPiece || !yield(u.body.Get("status").Get("message").First(partMembers...), false) || !yield(u.body.Get("artifact").Get("parts"), true) {
+			return
+		}
+		for one := range u.body.Get("artifacts").Elements() {
+			if !yield(one.Get("parts"), true) {
+				return
+			}
+		}
+	}
+}
+
+func partsID(parts strictjson.Value) string { return strconv.FormatUint(valueHash(parts), 16) }
+
+// valueHash returns a hash of a value. Members count in any order: servers of 1.0 write those of Protobuf's maps in another order each
+// time.
+func valueHash(v strictjson.Value) uint64 {
+	var sum uint64
+	for name, member := range v.Members() {
+		sum += maphash.Comparable(seed, [2]uint64{maphash.Bytes(seed, name.Text()), valueHash(member)})
+	}
+	for element := range v.Elements() {
+		sum = maphash.Comparable(seed, [2]uint64{sum, valueHash(element)})
+	}
+	if v.Kind() == strictjson.Object || v.Kind() == strictjson.Array {
+		return sum
+	}
+	return maphash.Bytes(seed, v.Raw())
+}
