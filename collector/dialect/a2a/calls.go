@@ -42,6 +42,7 @@ func (r *contentReader) addCalls(list, object strictjson.Value, isInside bool) {
 			continue
 		}
 		r.addPayload(call)
+		isDeferred := as == wire.CallBegins && object == r.asks
 		if r.isSnapshot {
 			if as = wire.CallAround; isMarked {
 				as = wire.CallRepeated
@@ -53,9 +54,30 @@ func (r *contentReader) addCalls(list, object strictjson.Value, isInside bool) {
 		}
 		n := len(r.calls)
 		r.calls = wire.AppendCall(r.calls, as, call.Get("id"), call.Get("name"), call.Get("args"))
+		if isDeferred && len(r.calls) == n+1 { // a request for a confirmation goes with the call that it names
+			r.calls[n].As = wire.CallDeferred
+		}
 		r.calls[n].Place, r.calls[n].Continues = r.place, data.streamed || r.isPartial
 		r.calls[n].Answers = as == wire.CallRepeated && r.calls[n].ID != "" && !wire.IsPending(call.Get("response"))
 	}
+}
+
+// askingMessage returns the message of a status or snapshot whose calls are of other events: the last status of servers that leave
+// long-running calls out of their events.
+//
+// Source: google/adk/a2a/executor/a2a_agent_executor_impl.py of google-adk 2.13.
+func (u update) askingMessage(m adkMetadata) strictjson.Value {
+	status := u.body.Get("status")
+	if m.isEvent || !states[status.Get("state").String()].isWaiting() {
+		return strictjson.Value{}
+	}
+	return status.Get("message")
+}
+
+// mayLackCalls reports whether a server may have left calls out of the event in an update. It leaves the rest in an artifact, or in a
+// status without parts.
+func (u update) mayLackCalls(m adkMetadata) bool {
+	return m.isEvent && !m.partial && !m.hasAllCalls && (u.shape == shapeArtifact || u.shape == shapeStatus && u.body.Get("status").Get("message").First(partMembers...).Len() == 0)
 }
 
 // addADK adds the calls that the metadata of an ADK agent's event names.

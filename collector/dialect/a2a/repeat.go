@@ -72,6 +72,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	content.isError = isError(u) || d.afterError || b.Has(event.KindError)
 	adk := u.adkMetadata()
 	content.isPartial, content.place = adk.partial, wire.NewCallPlace(adk.author, adk.branch, strictjson.Value{})
+	content.asks = u.askingMessage(adk)
 	content.read(f.JSON, false)
 	content.addEvents(u)
 	content.addADK(adk, b)
@@ -84,9 +85,8 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	}
 	w.unread = w.unread || content.encoded
 	if withheld {
-		d.withholdContents(content.ids, f, u, piece)
 		d.calls.Check(content.calls, true)
-		d.addWithheldTexts(content, u, b)
+		d.rememberWithheld(content, f, u, b)
 		return
 	}
 	for _, one := range content.ids {
@@ -103,10 +103,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	b.Internal = b.Internal || w.parts.mayContain(u)
 	b.Internal = d.calls.Check(content.calls, b.Internal) || b.Internal
 	if b.Internal {
-		d.addWithheldTexts(content, u, b)
-		if !snapshot { // the rest of an artifact, and snapshots, may not name the event
-			d.withholdContents(content.ids, f, u, piece)
-		}
+		d.rememberWithheld(content, f, u, b)
 		return
 	}
 	for _, one := range content.ids {
@@ -114,12 +111,23 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	}
 }
 
+// rememberWithheld remembers what a withheld frame has: other frames may repeat, continue or quote it.
+func (d *decoder) rememberWithheld(content contentReader, f dialect.Frame, u update, b *event.Batch) {
+	d.addWithheldTexts(content, u, b)
+	if content.findMarks || u.shape != shapeTask { // the rest of an artifact, and snapshots, may not name the event
+		d.withholdContents(content.ids, f, u)
+	}
+	if u.mayLackCalls(u.adkMetadata()) || slices.ContainsFunc(content.ids, func(one contentID) bool { return u.shape == shapeTask && (one.internal || one.inInternal) }) {
+		d.calls.MissDeferred()
+	}
+}
+
 // withholdContents remembers the messages and artifacts of a withheld frame. If a snapshot is withheld
 // only because some of them are internal, the others may leave in other frames. If a part of an artifact left before, the
 // artifact is still withheld as a whole. There are two exceptions: a snapshot that does not mark the artifact itself, and a piece by an
 // ADK agent, which marks each of an artifact's events.
-func (d *decoder) withholdContents(ids []contentID, f dialect.Frame, u update, piece bool) {
-	snapshot := u.shape == shapeTask
+func (d *decoder) withholdContents(ids []contentID, f dialect.Frame, u update) {
+	snapshot, piece := u.shape == shapeTask, wire.MayBeTrue(u.body.Get("append"))
 	all := !snapshot || u.internalBeside || lenient.IsInternal(f.Event) ||
 		!slices.ContainsFunc(ids, func(one contentID) bool { return one.internal })
 	ofEvent := readADKMetadata(u.body.Get("metadata"), u.body.Get("artifact").Get("metadata")).isEvent
@@ -195,6 +203,7 @@ type contentReader struct {
 	failed     []strictjson.Value // those that are results with an error
 	place      wire.CallPlace     // where an ADK agent's model responds
 	isPartial  bool               // an ADK agent says that the event is partial
+	asks       strictjson.Value   // see askingMessage
 }
 
 // read adds the ids and the calls in v. inInternal says that v is in an object that is marked internal. All invalid ids count as

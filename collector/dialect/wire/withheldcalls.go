@@ -20,7 +20,9 @@ type WithheldCalls struct {
 	open   Set[string] // calls in own that have no last response
 	shown  Set[string] // calls that left on this stream, and the places of work that did, by placeKey
 	missed bool        // an unreadable frame may have had an internal call
-	latest latestCalls // of models that stream the arguments of calls
+
+	missedDeferred bool        // see MissDeferred
+	latest         latestCalls // of models that stream the arguments of calls
 }
 
 // NewWithheldCalls returns an empty set of calls.
@@ -54,6 +56,7 @@ const (
 	CallRepeated                  // a response, a request for a confirmation or a credential, or a repeat
 	CallWithin                    // the work of an agent that the call runs (see AppendWithin)
 	CallAround                    // something that has the ID of a call, perhaps of another agent
+	CallDeferred                  // the call itself, which the frame of its event need not have (see MissDeferred)
 )
 
 // key returns the key of a call. Calls and responses without an ID count as those of their tool.
@@ -74,7 +77,7 @@ func (c *WithheldCalls) IsEmpty() bool { return c.own.Len() == 0 && c.others.IsE
 
 // MayBeOpen reports whether a withheld call has, or may have, no response. An error may quote its arguments then.
 func (c *WithheldCalls) MayBeOpen() bool {
-	return c.missed || c.open.Len() > 0 || c.latest.hasOpenPiece()
+	return c.mayHideDeferred() || c.open.Len() > 0 || c.latest.hasOpenPiece()
 }
 
 // Miss records a frame that cannot be read.
@@ -97,7 +100,7 @@ func (c *WithheldCalls) Check(named []NamedCall, isWithheld bool) (isOfWithheld 
 		case isHidden && one.As == CallContinues && !isWithheld: // its ID may be of no use, and there may be many pieces
 		case isHidden:
 			c.withhold(one)
-		case one.As == CallBegins:
+		case one.As == CallBegins, one.As == CallDeferred:
 			c.show(one)
 		case one.As == CallWithin && !mayBeInvocation(firstSegment(one.ID)):
 			c.shown.Add(placeKey(one))
@@ -112,7 +115,7 @@ func (c *WithheldCalls) withhold(call NamedCall) {
 	switch {
 	case call.As == CallContinues:
 		c.latest.set(call.Place, pieceHidden)
-	case call.As == CallBegins:
+	case call.As == CallBegins, call.As == CallDeferred && !c.shown.Contains(key):
 		if c.latest.set(call.Place, callHidden); call.Continues {
 			c.latest.set(call.Place, pieceHidden)
 		}
@@ -171,6 +174,8 @@ func (c *WithheldCalls) isWithheld(call NamedCall, named []NamedCall) bool {
 	switch {
 	case call.As == CallWithin:
 		return c.isOfWork(call)
+	case call.As == CallDeferred:
+		return c.isDeferredWithheld(call)
 	case call.As == CallContinues:
 		return call.ID != "" && c.own.Contains(key) || !(call.ID != "" && c.shown.Contains(key)) && c.latest.mayHide(call.Place, c.missed)
 	case call.ID == "" && call.As != CallRepeated:
