@@ -34,7 +34,8 @@ type Table struct {
 	Envelopes     []string
 	DeepEnvelopes bool
 
-	// OpaqueMembers are members that DeepEnvelopes does not search, because a user, a model or a tool chooses what is in them.
+	// OpaqueMembers are members that are not searched although all around them are, because a user, a model or a tool chooses what is in
+	// them.
 	OpaqueMembers []string
 
 	// OwnEnvelopes maps the name of an envelope to members that are envelopes in it, but hold other data elsewhere.
@@ -43,6 +44,9 @@ type Table struct {
 	// DeepMembers are the members of a frame or an envelope in which discriminators are checked at any
 	// depth.
 	DeepMembers []string
+
+	// DeepStrings are DeepMembers in which a string at any depth may be JSON.
+	DeepStrings []string
 
 	// EncodedMembers are envelopes that may hold their JSON in a string. A string that is not strict JSON may
 	// call itself internal to a more lenient reader, so the frame is withheld if the string could contain that.

@@ -11,38 +11,52 @@ import (
 const MaxEncodedDepth = 128
 
 // encodesInternal reports whether a member is one of EncodedMembers and its string is JSON that calls itself
-// internal. If deep is set, every member of that JSON is an envelope.
-func encodesInternal(t *event.Table, name []byte, value strictjson.Value, deep bool) bool {
-	return MatchesAny(name, t.EncodedMembers) && anyTextNamesInternal(t, value, deep)
+// internal.
+func encodesInternal(t *event.Table, name []byte, value strictjson.Value, around scope) bool {
+	return MatchesAny(name, t.EncodedMembers) && anyTextNamesInternal(t, value, around)
 }
 
 // anyTextNamesInternal is textNamesInternal for a string, or for the strings in a list.
-func anyTextNamesInternal(t *event.Table, v strictjson.Value, deep bool) bool {
+func anyTextNamesInternal(t *event.Table, v strictjson.Value, around scope) bool {
 	for element := range v.Elements() {
-		if anyTextNamesInternal(t, element, deep) {
+		if anyTextNamesInternal(t, element, around) {
 			return true
 		}
 	}
-	return v.Kind() == strictjson.String && textNamesInternal(t, v.Text(), deep)
+	return v.Kind() == strictjson.String && textNamesInternal(t, v.Text(), around)
 }
 
 // textNamesInternal is namesInternal for JSON in a string, which may hold a string again. Each level of strings is
 // shorter than the one around it.
-func textNamesInternal(t *event.Table, text []byte, deep bool) bool {
+func textNamesInternal(t *event.Table, text []byte, around scope) bool {
 	var doc strictjson.Doc
 	if doc.Parse(text, MaxEncodedDepth) != nil {
 		return mayNameInternal(text)
 	}
 	if root := doc.Root(); root.Kind() != strictjson.String {
-		return namesInternal(t, root, deep, nil)
+		return namesInternal(t, root, around, nil)
 	}
-	return textNamesInternal(t, doc.Root().Text(), deep)
+	return textNamesInternal(t, doc.Root().Text(), around)
 }
 
 // mayNameInternal reports whether a text that is not strict JSON may call itself internal. Other readers accept more, such as NaN, and an
 // escaped letter could belong to the word.
 func mayNameInternal(text []byte) bool {
 	return bytes.Contains(Text(text), []byte("internal")) || bytes.IndexByte(text, '\\') >= 0
+}
+
+// stringNamesInternal is textNamesInternal for a string that need not be JSON. Only an object that is not strict JSON may name itself
+// internal: an answer may begin with a quotation mark or a bracket, and say "internal".
+func stringNamesInternal(t *event.Table, text []byte) bool {
+	start := bytes.TrimLeft(text, "[ \t\r\n")
+	if len(start) == 0 || start[0] != '{' && start[0] != '"' {
+		return false
+	}
+	var doc strictjson.Doc
+	if doc.Parse(text, MaxEncodedDepth) != nil {
+		return start[0] == '{' && mayNameInternal(text)
+	}
+	return namesInternal(t, doc.Root(), everyString, nil)
 }
 
 // HasEncodedInternal reports whether a string in v, at any depth, is JSON that calls itself internal. A string that only begins as
@@ -66,5 +80,5 @@ func HasEncodedInternal(t *event.Table, v strictjson.Value) bool {
 	if doc.Parse(text, MaxEncodedDepth) != nil {
 		return mayNameInternal(text)
 	}
-	return namesInternal(t, doc.Root(), true, nil) || HasEncodedInternal(t, doc.Root())
+	return namesInternal(t, doc.Root(), everyMember, nil) || HasEncodedInternal(t, doc.Root())
 }

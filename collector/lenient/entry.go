@@ -7,11 +7,11 @@ import (
 
 // entry says what the keys of an entry stand for (see event.Table.EntryKeys).
 type entry struct {
-	exists    bool // the object is an entry
-	isType    bool // a discriminator, or a name of a type
-	isFrame   bool // an envelope
-	isDeep    bool // a deep member
-	isEncoded bool // a member that may hold its JSON in a string
+	exists    bool  // the object is an entry
+	isType    bool  // a discriminator, or a name of a type
+	isFrame   bool  // an envelope
+	within    scope // of a deep member
+	isEncoded bool  // a member that may hold its JSON in a string
 }
 
 // entryOf returns what the keys of v stand for. Lenient readers may disagree on which of several members is the key.
@@ -27,26 +27,26 @@ func entryOf(t *event.Table, v strictjson.Value) (e entry) {
 		e.exists = true
 		e.isType = e.isType || MatchesAny(key, t.Discriminators) || MatchesAny(key, t.NameMembers)
 		e.isFrame = e.isFrame || MatchesAny(key, t.Envelopes)
-		e.isDeep = e.isDeep || MatchesAny(key, t.DeepMembers)
+		e.within = max(e.within, scopeOf(t, key, envelopes, false))
 		e.isEncoded = e.isEncoded || MatchesAny(key, t.EncodedMembers)
 	}
 	return e
 }
 
 // contains reports whether the value of the entry contains something that calls itself internal.
-func (e entry) contains(t *event.Table, value strictjson.Value, deep bool) bool {
-	deep = deep || e.isDeep
-	return e.isType && ContainsInternal(value) || (deep || e.isFrame) && namesInternal(t, value, deep, nil) || e.isEncoded && encodedInEntry(t, value, deep)
+func (e entry) contains(t *event.Table, value strictjson.Value, around scope) bool {
+	around = max(around, e.within)
+	return e.isType && ContainsInternal(value) || (around != envelopes || e.isFrame) && namesInternal(t, value, around, nil) || e.isEncoded && encodedInEntry(t, value, around)
 }
 
 // encodedInEntry is anyTextNamesInternal for the value of an entry, which may be a list within an object.
-func encodedInEntry(t *event.Table, value strictjson.Value, deep bool) bool {
+func encodedInEntry(t *event.Table, value strictjson.Value, around scope) bool {
 	for _, inner := range value.Members() {
-		if anyTextNamesInternal(t, inner, deep) {
+		if anyTextNamesInternal(t, inner, around) {
 			return true
 		}
 	}
-	return anyTextNamesInternal(t, value, deep)
+	return anyTextNamesInternal(t, value, around)
 }
 
 // EntryKey returns the first key of v. It does not exist if v is no entry.

@@ -46,8 +46,8 @@ func checkNames(t *event.Table, p *Prefilter, frame strictjson.Value, toolNames 
 		if MatchesAny(text, t.Labels) && !MatchesAny(text, toolNames) && ContainsInternal(value) || hasInternalName(t, text, value) {
 			return event.NamesInternal
 		}
-		deep := t.DeepEnvelopes && !MatchesAny(text, t.OpaqueMembers) || MatchesAny(text, t.DeepMembers)
-		if (deep || MatchesAny(text, t.Envelopes)) && namesInternal(t, value, deep, ownEnvelopes(t, text)) || encodesInternal(t, text, value, deep) {
+		within := scopeOf(t, text, outerScope(t), false)
+		if (within != envelopes || MatchesAny(text, t.Envelopes)) && namesInternal(t, value, within, ownEnvelopes(t, text)) || encodesInternal(t, text, value, within) {
 			return event.NamesInternal
 		}
 	}
@@ -68,7 +68,37 @@ func isInternalType(t *event.Table, v strictjson.Value) bool {
 // HasInternalDiscriminator reports whether a discriminator of an envelope, or of an envelope within
 // it, is internal.
 func HasInternalDiscriminator(t *event.Table, v strictjson.Value) bool {
-	return namesInternal(t, v, t.DeepEnvelopes, nil)
+	return namesInternal(t, v, outerScope(t), nil)
+}
+
+// scope says where a value is searched for discriminators.
+type scope uint8
+
+const (
+	envelopes   scope = iota // in the members that the table lists
+	everyMember              // in every member, except for the table's OpaqueMembers
+	everyString              // also in each string that is JSON
+)
+
+// outerScope returns the scope of a frame.
+func outerScope(t *event.Table) scope {
+	if t.DeepEnvelopes {
+		return everyMember
+	}
+	return envelopes
+}
+
+// scopeOf returns the scope of a member in an object that is searched in the scope around. isOwn says that it is one of OwnEnvelopes.
+func scopeOf(t *event.Table, name []byte, around scope, isOwn bool) scope {
+	switch {
+	case MatchesAny(name, t.DeepStrings):
+		return everyString
+	case around != envelopes && (isOwn || !MatchesAny(name, t.OpaqueMembers)):
+		return around
+	case MatchesAny(name, t.DeepMembers):
+		return everyMember
+	}
+	return envelopes
 }
 
 // ownEnvelopes returns the members that are envelopes in the envelope with this name, in addition to those of the table.
@@ -81,14 +111,16 @@ func ownEnvelopes(t *event.Table, name []byte) (own []string) {
 	return own
 }
 
-// namesInternal is HasInternalDiscriminator. own are further members that are envelopes in v. If deep is set, every member is an
-// envelope, except for the table's OpaqueMembers.
-func namesInternal(t *event.Table, v strictjson.Value, deep bool, own []string) bool {
+// namesInternal is HasInternalDiscriminator in a scope. own are further members that are envelopes in v.
+func namesInternal(t *event.Table, v strictjson.Value, around scope, own []string) bool {
+	if around == everyString && v.Kind() == strictjson.String {
+		return stringNamesInternal(t, v.Text())
+	}
 	key := entryOf(t, v)
 	for name, value := range v.Members() {
 		text := name.Text()
 		if key.exists && IsEntryValue(text) {
-			if key.contains(t, value, deep) {
+			if key.contains(t, value, around) {
 				return true
 			}
 			continue
@@ -99,13 +131,13 @@ func namesInternal(t *event.Table, v strictjson.Value, deep bool, own []string) 
 		// Search each member only once, even if it is an envelope for two reasons: the effort would be
 		// 2^depth.
 		isOwn := MatchesAny(text, own)
-		within := deep && (isOwn || !MatchesAny(text, t.OpaqueMembers)) || MatchesAny(text, t.DeepMembers)
-		if (within || isOwn || MatchesAny(text, t.Envelopes)) && namesInternal(t, value, within, ownEnvelopes(t, text)) || encodesInternal(t, text, value, within) {
+		within := scopeOf(t, text, around, isOwn)
+		if (within != envelopes || isOwn || MatchesAny(text, t.Envelopes)) && namesInternal(t, value, within, ownEnvelopes(t, text)) || encodesInternal(t, text, value, within) {
 			return true
 		}
 	}
 	for element := range v.Elements() {
-		if namesInternal(t, element, deep, own) {
+		if namesInternal(t, element, around, own) {
 			return true
 		}
 	}
@@ -129,7 +161,7 @@ func NewPrefilter(t *event.Table) *Prefilter {
 		return &Prefilter{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 	}
 	p := new(Prefilter)
-	for _, names := range [][]string{t.Discriminators, t.Labels, t.NameMembers, t.Envelopes, t.DeepMembers, t.EncodedMembers} {
+	for _, names := range [][]string{t.Discriminators, t.Labels, t.NameMembers, t.Envelopes, t.DeepMembers, t.DeepStrings, t.EncodedMembers} {
 		p.Add(names)
 	}
 	return p

@@ -14,6 +14,8 @@ var (
 	longRunningMarks = wire.ADKNames("is_long_running")
 )
 
+var adkErrorMessages = wire.ADKNames("error_message")
+
 // callData returns the data of a call or a response: what is nested, if the data around it names no tool. The policy public finds it
 // by the same rule.
 func callData(data strictjson.Value) strictjson.Value {

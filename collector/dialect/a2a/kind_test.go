@@ -85,3 +85,16 @@ func TestCodes(t *testing.T) {
 		t.Errorf("a state that is not known yet leaves as %s", got)
 	}
 }
+
+// TestTextsInMetadata checks that texts in metadata that are no internal JSON leave.
+func TestTextsInMetadata(t *testing.T) {
+	for _, member := range []string{
+		`"x":"\"Internal\" is a word"`, `"x":"[internal] a\\b"`, `"x":"{\"a\":\"internal\"}"`, `"x":"\"internal\""`, `"x":"internal"`, `"x":"["`,
+		`"adk_error_message":"{\"error\":{\"type\":\"internal_server_error\"}}"`, `"adk_custom_metadata":{"x":"{\"kind\":\"k\"}"}`,
+	} {
+		sent := envelopes["1.0"]("", "statusUpdate", ids+`,"status":{"state":"working"},"metadata":{`+member+`}`)
+		if got := filterStream(t, client, "data: "+sent+"\n\n"); got[0] != sent {
+			t.Errorf("%s becomes %s", sent, got[0])
+		}
+	}
+}

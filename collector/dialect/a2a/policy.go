@@ -119,7 +119,9 @@ var table = event.Table{
 		"result", "task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "history", "parts", "content",
 	}, wire.ADKCustom, relayEnvelopes),
 	TypePrefixes:    []string{"https://a2a-protocol.org/errors/", "about:blank"}, // of problem details
-	DeepMembers:     []string{"error", "params", "metadata"},
+	DeepMembers:     []string{"error", "params"},
+	DeepStrings:     []string{"metadata"},
+	OpaqueMembers:   adkErrorMessages, // of a model's API, such as {"error":{"type":"internal_server_error"}}
 	EncodedMembers:  wire.ADKEncodedMembers,
 	EntryKeys:       wire.EntryKeys,
 	IgnoreEventName: true,              // Agno uses class names as event names

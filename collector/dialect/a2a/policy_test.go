@@ -261,6 +261,9 @@ func TestSettings(t *testing.T) {
 // TestWithheld checks that internal and unknown frames are withheld under both policies.
 func TestWithheld(t *testing.T) {
 	rpc := func(result string) string { return `{"jsonrpc":"2.0","id":1,"result":` + result + `}` }
+	inMetadata := func(members string) string {
+		return rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"},"metadata":{` + members + `}}}`)
+	}
 	for _, c := range []struct{ name, data, why string }{
 		{"", rpc(`{"kind":"internal:x","taskId":"t"}`), "internal"},
 		{"", rpc(`{"KIND":"internal:x","statusUpdate":{` + ids + `,"status":{"state":"working"}}}`), "internal"},
@@ -272,6 +275,14 @@ func TestWithheld(t *testing.T) {
 		{"", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"},"metadata":{"adk_custom_metadata":"{\"x\": [{\"kind\": \"internal\"}]}"}}}`), "internal"},
 		{"", rpc(`{"artifactUpdate":{` + ids + `,"artifact":{"parts":[],"metadata":{"adk_custom_metadata":"{'kind': 'internal'}"}}}}`), "internal"},
 		{"", rpc(`{"artifactUpdate":{` + ids + `,"artifact":{"parts":[],"metadata":{"adk_custom_metadata":[{"key":"a2a:response","stringValue":"{\"kind\":\"internal\"}"}]}}}}`), "internal"},
+		{"", inMetadata(`"adk_custom_metadata":{"y":"{\"kind\":\"internal:x\"}"}`), "internal"},
+		{"", inMetadata(`"adk_custom_metadata":"{\"q\":\"{\\\"kind\\\":\\\"internal:x\\\"}\"}"`), "internal"},
+		{"", inMetadata(`"x":"{\"kind\":\"internal:x\"}"`), "internal"},
+		{"", inMetadata(`"x":[{"y":" [{\"z\":[{\"type\":\"internal\"}]}]"}]`), "internal"},
+		{"", inMetadata(`"x":"{'kind': 'internal'}"`), "internal"},
+		{"", inMetadata(`"x":"\"{\\\"kind\\\":\\\"internal\\\"}\""`), "internal"},
+		{"", inMetadata(`"adk_custom_metadata":[{"key":"kind","stringValue":"internal:x"}]`), "internal"},
+		{"", inMetadata(`"x":[{"key":"y","stringValue":"{\"kind\":\"internal\"}"}]`), "internal"},
 		{"", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"}},"event":{"kind":"internal:x"}}`), "internal"},
 		{"", rpc(`{"statusUpdate":{` + ids + `,"status":{"state":"working"},"rawEvent":[{"type":"internal:x"}]}}`), "internal"},
 		{"", `{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"secret","kind":"internal:x"}}`, "internal"},

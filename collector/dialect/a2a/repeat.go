@@ -158,7 +158,8 @@ var (
 
 // outerTable is for checking an object without the messages and artifacts in it.
 var outerTable = event.Table{
-	Discriminators: table.Discriminators, NameMembers: table.NameMembers, DeepMembers: table.DeepMembers,
+	Discriminators: table.Discriminators, NameMembers: table.NameMembers,
+	DeepMembers: table.DeepMembers, DeepStrings: table.DeepStrings, OpaqueMembers: table.OpaqueMembers,
 	EncodedMembers: table.EncodedMembers, EntryKeys: table.EntryKeys,
 	Envelopes: append(slices.Clone(wire.ADKCustom), relayEnvelopes...),
 }
