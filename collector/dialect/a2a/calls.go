@@ -14,6 +14,7 @@ var (
 	longRunningMarks = wire.ADKNames("is_long_running")
 )
 
+// adkErrorMessages are the members of metadata with the text of an event's error. JavaScript's servers write them.
 var adkErrorMessages = wire.ADKNames("error_message")
 
 // callData returns the data of a call or a response: what is nested, if the data around it names no tool. The policy public finds it

@@ -169,6 +169,8 @@ func replaced(update [3]string, from, to string) [3]string {
 func TestErrorsOfWithheldCalls(t *testing.T) {
 	marked, text := stateOf("working", "m", plainCall, markedEvent), `{"kind":"text","text":"CANARY"}`
 	failed, working := stateOf("failed", "n", text, ""), stateOf("working", "n", text, `,"metadata":{"adk_author":"a","adk_error_code":"ValueError"}`)
+	errorOf := func(text string) string { return `"metadata":{"adk_author":"a","adk_error_message":"w: ` + text + `"}` }
+	inMetadata := artifactOf(`{"kind":"text","text":"x"}`, ","+errorOf("CANARY"))
 	ofEvent := stateOf("working", "n", text, `,"metadata":{"adk_author":"a","adk_event_id":"1","adk_error_code":"ValueError"}`)
 	for name, c := range map[string]struct {
 		sent   [][3]string
@@ -186,6 +188,11 @@ func TestErrorsOfWithheldCalls(t *testing.T) {
 		"of an internal error":     {[][3]string{stateOf("working", "k", text, `,"metadata":{"adk_author":"a","adk_error_code":"ValueError","adk_custom_metadata":{"kind":"internal:x"}}`), replaced(failed, `"CANARY"`, `"w: CANARY"`)}, false},
 		"a result of another call": {[][3]string{marked, replaced(stateOf("working", "r", respondedTo("d"), ""), `"r":`, `"error":`)}, false},
 		"after another response":   {[][3]string{replaced(marked, "CANARY", "1"), stateOf("working", "r", strings.ReplaceAll(respondedTo("c"), "CANARY", "other"), ""), failed}, true},
+		"in metadata":              {[][3]string{marked, stateOf("working", "r", respondedTo("c"), ""), inMetadata}, false},
+		"in metadata, still open":  {[][3]string{replaced(marked, "CANARY", "other text"), inMetadata}, false},
+		"in a snapshot's metadata": {[][3]string{marked, stateOf("working", "r", respondedTo("c"), ""), taskOf(`,"artifacts":[{"artifactId":"a","parts":[],` + errorOf("CANARY") + `}]`)}, false},
+		"metadata of another":      {[][3]string{replaced(marked, "CANARY", "1"), stateOf("working", "r", strings.ReplaceAll(respondedTo("c"), "CANARY", "other"), ""), inMetadata}, true},
+		"of an internal metadata":  {[][3]string{stateOf("working", "m", "", `,"metadata":{"adk_author":"a","adk_error_message":"CANARY","adk_is_long_running":false,"adk_custom_metadata":{"kind":"internal:x"}}`), failed}, false},
 		"of a call not yet sent":   {[][3]string{artifactOf(`{"kind":"text","text":"x"}`, markedEvent), failed}, false},
 		"of a visible call":        {[][3]string{stateOf("working", "m", otherCall, ""), failed}, true},
 		"no error":                 {[][3]string{marked, stateOf("completed", "n", text, "")}, true},

@@ -76,7 +76,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	content.read(f.JSON, false)
 	content.addEvents(u)
 	content.addADK(adk, b)
-	b.PublicForm = content.isError && d.mayQuote(content.texts, u) || d.texts.MayBeIn(content.failed...)
+	b.PublicForm = (content.isError || len(content.errors) > 0) && d.mayQuote(slices.Concat(content.texts, content.errors), u) || d.texts.MayBeIn(content.failed...)
 	if cap(content.ids) <= maxScratch {
 		d.contentIDs = content.ids
 	}
@@ -200,6 +200,7 @@ type contentReader struct {
 	calls      []wire.NamedCall
 	isError    bool               // the frame states an error
 	texts      []strictjson.Value // of the parts of an error
+	errors     []strictjson.Value // texts of errors in metadata
 	payloads   []strictjson.Value // arguments and results of calls
 	failed     []strictjson.Value // those that are results with an error
 	place      wire.CallPlace     // where an ADK agent's model responds
@@ -212,6 +213,9 @@ type contentReader struct {
 func (r *contentReader) read(v strictjson.Value, inInternal bool) {
 	r.encoded = r.encoded || r.anyMember && bytes.IndexByte(v.Text(), '{') >= 0
 	inside := inInternal || r.findMarks && v.Kind() == strictjson.Object && lenient.HasInternalDiscriminator(&outerTable, v)
+	if text := v.Get("metadata").First(adkErrorMessages...); text.Kind() > strictjson.Null && !text.Is("") {
+		r.errors = append(r.errors, text)
+	}
 	for name, value := range v.Members() {
 		if lenient.MatchesAny(name.Text(), partMembers) {
 			r.addCalls(value, v, inside)

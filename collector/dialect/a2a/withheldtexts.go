@@ -23,6 +23,7 @@ func (d *decoder) mayQuote(texts []strictjson.Value, u update) bool {
 func (d *decoder) addWithheldTexts(content contentReader, u update, b *event.Batch) {
 	d.texts.Add(b, content.payloads...)
 	d.texts.Add(b, content.texts...)
+	d.texts.Add(b, content.errors...)
 	if u.shape == shapeFailure {
 		d.texts.Add(b, u.body.Get("message"), u.body.Get("data"))
 	}
