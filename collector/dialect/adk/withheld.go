@@ -23,6 +23,7 @@ type withheld struct {
 	calls  wire.WithheldCalls
 	events *simplelru.LRU[uint64, struct{}] // hashes of IDs
 	texts  wire.WithheldTexts
+	pieces streamedTexts
 	named  []wire.NamedCall // by the current frame; reused
 }
 
@@ -55,13 +56,15 @@ var eventID = regexp.MustCompile(`"id"\s*:\s*"([^"]+)"`)
 // Source: google/adk/flows/llm_flows/base_llm_flow.py of google-adk 2.13.
 func (w *withheld) check(fr *frame, b *event.Batch) {
 	id := maphash.Bytes(seed, fr.id.Text())
-	isPiece := len(fr.id.Text()) > 0 && w.events.Contains(id)
-	w.named = fr.appendCalls(w.named[:0], b)
+	place := wire.NewCallPlace(fr.author, fr.branch, fr.node.Get("path"))
+	isPiece := len(fr.id.Text()) > 0 && w.events.Contains(id) || w.pieces.completes(fr, place, b)
+	w.named = fr.appendCalls(w.named[:0], place, b)
 	if !w.calls.IsEmpty() {
 		w.named = fr.appendRemote(w.named, b)
 	}
 	isFiltered := wire.IsFiltered(b, prefilter)
 	b.Internal = w.calls.Check(w.named, isPiece || isFiltered) || isPiece
+	w.pieces.add(fr, place, b, b.Internal || isFiltered)
 	if (b.Internal || isFiltered) && len(fr.id.Text()) > 0 {
 		w.events.Add(id, struct{}{})
 	}
@@ -74,11 +77,10 @@ func (w *withheld) check(fr *frame, b *event.Batch) {
 	}
 }
 
-// appendCalls appends the calls that an event names, and those that may run its agent.
-func (f *frame) appendCalls(calls []wire.NamedCall, b *event.Batch) []wire.NamedCall {
+// appendCalls appends the calls that an event at a place names, and those that may run its agent.
+func (f *frame) appendCalls(calls []wire.NamedCall, place wire.CallPlace, b *event.Batch) []wire.NamedCall {
 	pauses := f.pauses()
 	isWhole := !b.Partial && !slices.ContainsFunc(pauses[:], func(requests strictjson.Value) bool { return requests.Len() > 0 })
-	place := wire.NewCallPlace(f.author, f.branch, f.node.Get("path"))
 	for part := range f.partList.Elements() {
 		calls = appendPart(calls, part, isWhole, place, b)
 	}

@@ -134,3 +134,31 @@ func TestReusedIDs(t *testing.T) {
 		checkLast(t, name, c.leaves, c.sent...)
 	}
 }
+
+// TestWholesOfInternalPieces checks that a whole text or call is withheld after its pieces, although only they are marked.
+func TestWholesOfInternalPieces(t *testing.T) {
+	text := func(author, id, more, text string) string {
+		return by(author, `"id":"`+id+`",`+more+content(`{"text":"`+text+`"}`))
+	}
+	const piece = `"partial":true,`
+	one, two, shown := text("a", "1", piece+internal, "one "), text("a", "2", piece+internal, "two"), text("a", "1", piece, "one ")
+	callPiece, whole := by("a", `"id":"1",`+piece+internal+content(called("c", "1"))), by("a", `"id":"2",`+content(called("d", "1")))
+	for name, c := range map[string]struct {
+		sent   []string
+		leaves bool // the last frame
+	}{
+		"a text":                    {[]string{one, two, text("a", "3", "", " one  two\\n")}, false},
+		"a text of which one is":    {[]string{shown, two, text("a", "3", "", "one two")}, false},
+		"another text":              {[]string{one, two, text("a", "3", "", "other")}, true},
+		"a text of visible pieces":  {[]string{shown, text("a", "3", "", "one ")}, true},
+		"a text of another agent":   {[]string{one, two, text("b", "3", "", "one two")}, true},
+		"a text after another":      {[]string{one, two, text("a", "3", "", "other"), text("a", "4", "", "one two")}, true},
+		"a call":                    {[]string{callPiece, whole}, false},
+		"the response to it":        {[]string{callPiece, whole, by("a", content(responded("d")))}, false},
+		"a call of another agent":   {[]string{callPiece, strings.Replace(whole, `"a"`, `"b"`, 1)}, true},
+		"a call after the whole":    {[]string{callPiece, whole, by("a", `"id":"3",`+content(called("e", "1")))}, true},
+		"a call of a visible piece": {[]string{strings.Replace(callPiece, internal, "", 1), whole}, true},
+	} {
+		checkLast(t, name, c.leaves, c.sent...)
+	}
+}

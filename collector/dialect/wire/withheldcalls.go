@@ -178,6 +178,8 @@ func (c *WithheldCalls) isWithheld(call NamedCall, named []NamedCall) bool {
 		return c.isDeferredWithheld(call)
 	case call.As == CallContinues:
 		return call.ID != "" && c.own.Contains(key) || !(call.ID != "" && c.shown.Contains(key)) && c.latest.mayHide(call.Place, c.missed)
+	case call.As == CallBegins && !call.IsPiece && !call.Continues && c.latest[call.Place] == pieceHidden: // the whole call, with an ID of its own
+		return true
 	case call.ID == "" && call.As != CallRepeated:
 		return false
 	case call.ID == "" && call.Tool == "": // it may be of any call

@@ -1,0 +1,61 @@
+package adk
+
+import (
+	"bytes"
+	"hash/maphash"
+
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// streamedTexts holds the texts whose pieces an agent has sent, by place, until the whole text comes. There are at most wire.MaxSet. Before
+// 2.0, and in JavaScript, the whole text has another ID than its pieces.
+type streamedTexts map[wire.CallPlace]*streamedText
+
+type streamedText struct {
+	hash       maphash.Hash // of the pieces
+	isInternal bool         // a piece was withheld
+}
+
+// completes reports whether an event is the whole of pieces, of which one was withheld.
+func (s streamedTexts) completes(fr *frame, place wire.CallPlace, b *event.Batch) bool {
+	pieces := s[place]
+	if pieces == nil || !pieces.isInternal || b.Partial {
+		return false
+	}
+	var whole maphash.Hash
+	whole.SetSeed(seed)
+	return fr.hashTexts(&whole) && whole.Sum64() == pieces.hash.Sum64()
+}
+
+// add adds the texts of a piece. A whole event ends the text.
+func (s *streamedTexts) add(fr *frame, place wire.CallPlace, b *event.Batch, isInternal bool) {
+	if !b.Partial {
+		delete(*s, place)
+		return
+	}
+	pieces := (*s)[place]
+	if pieces == nil {
+		if len(*s) == wire.MaxSet {
+			return
+		}
+		if *s == nil {
+			*s = make(streamedTexts)
+		}
+		pieces = new(streamedText)
+		pieces.hash.SetSeed(seed)
+		(*s)[place] = pieces
+	}
+	pieces.isInternal = fr.hashTexts(&pieces.hash) && isInternal || pieces.isInternal
+}
+
+// hashTexts adds the texts of an event to a hash, without white space, which agents trim. It reports whether there is any.
+func (f *frame) hashTexts(h *maphash.Hash) (any bool) {
+	for part := range f.partList.Elements() {
+		for word := range bytes.FieldsSeq(part.Get("text").Text()) {
+			_, _ = h.Write(word) // never fails
+			any = true
+		}
+	}
+	return any
+}
