@@ -206,8 +206,8 @@ func newCaps(reg prometheus.Registerer, s Settings) *caps {
 	return c
 }
 
-// maxWireSets returns the number of label sets of a metric from which new sets get no values from agents. The
-// rest is for combinations of our own values with _other.
+// maxWireSets returns how many label sets of a metric may have values from agents. In later sets these values are _other, so the
+// rest of the limit is left for our own values.
 func (c *caps) maxWireSets() int { return c.maxSets * 9 / 10 }
 
 // longestValue is the maximum length in bytes of a label value from an agent. Without it, a few

@@ -146,5 +146,8 @@ func lastEvents(m *Metrics) {
 	received("again", 1, "")
 	m.RemoveSource("removed")
 	m.RemoveSource("again")
+	received("removed", 4, "") // of a stream that is still open
+	received("again", 4, "")
+	m.InitSource("again", nil, nil)
 	received("again", 4, "")
 }

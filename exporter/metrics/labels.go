@@ -83,7 +83,7 @@ var (
 	})
 	artifactKinds = words([]event.ArtifactKind{event.ArtifactFile, event.ArtifactData, event.ArtifactDataset, event.ArtifactOther})
 
-	// Kinds that the tracker keeps open, and kinds that it keeps for a run.
+	// openKinds are runs and operations that are still open. keptKinds are facts that the tracker stores for a run.
 	openKinds = []string{tracker.LostRun, string(tracker.InvokeWorkflow), string(tracker.InvokeAgent), string(tracker.InvokeNode), string(tracker.ExecuteTool), string(tracker.Chat)}
 	keptKinds = slices.Concat(
 		[]string{tracker.LostReport, tracker.LostInput, tracker.LostLink, tracker.LostReply, tracker.LostDepth, tracker.LostOrphan, tracker.LostContent, tracker.LostStream, tracker.LostListener},

@@ -1,8 +1,6 @@
 package metrics
 
 import (
-	"maps"
-
 	"github.com/delegraph/delegraph/collector/recovery"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
@@ -32,7 +30,8 @@ func (m *Metrics) RemoveSource(source string) {
 	m.sourceUp.forget(source)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	maps.DeleteFunc(m.perSource, func(key [2]string, _ *frameSeries) bool { return key[0] == source })
+	m.reserved[source] = false
+	m.forgetFrameSeries(source)
 	m.lastEvent.forget(source)
 }
 

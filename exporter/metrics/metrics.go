@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -62,7 +61,7 @@ type Metrics struct {
 	kinds     unknownKinds
 	mu        sync.RWMutex
 	perSource map[[2]string]*frameSeries // by source and dialect
-	reserved  map[string]bool            // sources set up by InitSource
+	reserved  map[string]bool            // sources set up by InitSource; false: removed since
 
 	reloadSuccessful, reloadTime *family[prometheus.Gauge] // absent before the first load
 }
@@ -155,6 +154,9 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 func (m *Metrics) InitSource(source string, dialects, tools []string) {
 	m.AllowTools(tools)
 	m.mu.Lock()
+	if isConfigured, known := m.reserved[source]; known && !isConfigured {
+		m.forgetFrameSeries(source) // without the time of the last frame
+	}
 	m.reserved[source] = true
 	m.mu.Unlock()
 	of := map[string][]string{"source": {source}, "dialect": append(slices.Clip(dialects), unknownDialect)}
@@ -189,39 +191,6 @@ func seconds(at time.Time) float64 { return float64(at.UnixNano()) / 1e9 }
 
 // unknownDialect labels frames of a stream whose dialect is not known, or not known yet.
 const unknownDialect = "unknown"
-
-// frameSeries holds the series that each frame of a source in one dialect changes, so that no frame has to look
-// them up.
-type frameSeries struct {
-	frames, bytes prometheus.Counter
-	events        [64]atomic.Pointer[prometheus.Counter] // by kind
-	lag           func() prometheus.Observer             // created with the first observation
-	last          func() prometheus.Gauge
-}
-
-func (m *Metrics) frameSeries(source, dialect string) *frameSeries {
-	key := [2]string{source, dialect}
-	m.mu.RLock()
-	f, ok := m.perSource[key]
-	m.mu.RUnlock()
-	if ok {
-		return f
-	}
-	f = &frameSeries{
-		frames: m.frames.with(source), bytes: m.frameBytes.with(source),
-		lag:  sync.OnceValue(func() prometheus.Observer { return m.eventLag.with(source) }),
-		last: sync.OnceValue(func() prometheus.Gauge { return m.lastEvent.with(source) }),
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.perSource) < m.caps.maxSets {
-		m.perSource[key] = f
-		if m.reserved[source] { // InitSource did not know a dialect that is detected
-			m.parseErrors.begin(map[string][]string{"source": {source}, "dialect": {dialect}})
-		}
-	}
-	return f
-}
 
 func (m *Metrics) event(f *frameSeries, source, dialect string, k event.Kind) prometheus.Counter {
 	if c := f.events[k].Load(); c != nil {
@@ -264,7 +233,9 @@ func (m *Metrics) Consume(b *event.Batch) {
 		m.internal.with(source, b.Type, kind.String()).Inc()
 	}
 	if !b.Received.IsZero() && b.Rejected == "" {
-		f.last().Set(seconds(b.Received))
+		if last := f.last(); last != nil {
+			last.Set(seconds(b.Received))
+		}
 	}
 	if !b.Received.IsZero() && !b.Time.IsZero() {
 		f.lag().Observe(max(b.Received.Sub(b.Time).Seconds(), 0))

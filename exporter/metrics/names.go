@@ -10,8 +10,8 @@ var (
 	timeToFirstText = metric{"delegraph_run_time_to_first_text_seconds", "Time from the start of a live run to its first text.", []string{"source", "agent"}}
 
 	runModelCalls   = metric{"delegraph_run_model_calls", "Model calls per run with at least one, including failed ones.", []string{"source", "agent"}}
-	runToolCalls    = metric{"delegraph_run_tool_calls", "Tool calls per run with a tool or model call, including failed ones and transfers.", []string{"source", "agent"}}
-	delegationDepth = metric{"delegraph_run_delegation_depth", "Agent invocations above the deepest one of a run.", []string{"source", "agent"}}
+	runToolCalls    = metric{"delegraph_run_tool_calls", "Tool calls per run, including failed ones and transfers. Runs without a tool or model call are not counted.", []string{"source", "agent"}}
+	delegationDepth = metric{"delegraph_run_delegation_depth", "Depth of delegation per run: the number of agent invocations above the deepest one.", []string{"source", "agent"}}
 
 	toolCalls        = metric{"delegraph_tool_calls_total", "Tool calls ended, including failed ones.", []string{"source", "agent", "tool"}}
 	toolCallFailures = metric{"delegraph_tool_call_failures_total", "Tool calls whose response was an error.", []string{"source", "agent", "tool"}}

@@ -55,7 +55,7 @@ func (p *Processor) fail(v otlp.Result) {
 	}
 	p.mu.Unlock()
 	if isFirst {
-		p.settings.Logger.Warn("the trace backend accepts no spans; they wait until the queue is full", "endpoint", p.settings.Backend,
+		p.settings.Logger.Warn("the trace backend accepts no spans; they are queued, and new spans are dropped when the queue is full", "endpoint", p.settings.Backend,
 			"err", v.Cause, "queue", p.settings.QueueSize)
 	}
 }

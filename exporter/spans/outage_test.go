@@ -65,7 +65,7 @@ func (j journal) await(t *testing.T, begins string) {
 }
 
 const (
-	downLine   = `level=WARN msg="the trace backend accepts no spans; they wait until the queue is full" endpoint=localhost:4317 `
+	downLine   = `level=WARN msg="the trace backend accepts no spans; they are queued, and new spans are dropped when the queue is full" endpoint=localhost:4317 `
 	backLine   = `level=INFO msg="the trace backend is back" endpoint=localhost:4317 `
 	rejectLine = `level=WARN msg="the trace backend rejects spans; they are dropped and counted" endpoint=localhost:4317 `
 )

@@ -67,8 +67,8 @@ var kinds = map[tracker.OperationKind]string{
 	tracker.ExecuteTool: "tool", tracker.Chat: "model",
 }
 
-// newChart lays out a run. It shows the page of rows with the selected operation and its details or, if none is
-// selected, the page with the operation with number from. Open operations last until now.
+// newChart lays out a run. It shows the page of rows that contains the selected operation, with its details. If none is selected,
+// it shows the page that contains row number from. Open operations last until now.
 func newChart(run *tracker.Run, now time.Time, selected tracker.SpanID, from int) chart {
 	layout := waterfall.New(run, now)
 	c := chart{Timed: layout.Timed, Took: waterfall.FormatDuration(layout.Duration), Ticks: ticks(layout)}

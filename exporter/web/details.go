@@ -162,7 +162,7 @@ func toCitations(agent string, cited []event.Citation) []tracker.Citation {
 	return out
 }
 
-// failure is a failed operation, with the sentence that says why.
+// failure is a failed operation as the page lists it.
 type failure struct {
 	Href             string
 	Class            string // of its mark

@@ -53,23 +53,9 @@ func (e Export) Write(out io.Writer) error {
 	style = append(style, exportStyle...)
 	page := &exportedPage{anchors: map[string]string{}, hatches: map[string]bool{}}
 	kept := e.Runs.Page(recent.Query{Limit: MaxExported}, false).Runs
-	var runs []template.HTML
-	size := 0
-	for i, of := range kept {
-		page.anchors["/runs/"+of.Key] = fmt.Sprintf("r%d", i+1)
-	}
-	for i, of := range kept {
-		path := "/runs/" + of.Key
-		if size > maxExportedBytes {
-			delete(page.anchors, path)
-			continue
-		}
-		part, err := page.part(s.run, path, of.Key, "run", page.anchors[path])
-		if err != nil {
-			return fmt.Errorf("render run %d: %w", i+1, err)
-		}
-		size += len(part)
-		runs = append(runs, part)
+	runs, err := page.runs(s.run, kept, maxExportedBytes)
+	if err != nil {
+		return err
 	}
 	list, err := page.part(s.list, fmt.Sprintf("/?limit=%d", MaxExported), "", "runs", "")
 	if err != nil {
@@ -89,6 +75,29 @@ func (e Export) Write(out io.Writer) error {
 type exportedPage struct {
 	anchors map[string]string // of runs, by their path
 	hatches map[string]bool   // the patterns that the page has already; the style sheet names them
+}
+
+// runs returns the parts of runs until they exceed a size in bytes. Links to the other runs become text.
+func (p *exportedPage) runs(handler http.HandlerFunc, kept []recent.Summary, limit int) (parts []template.HTML, err error) {
+	clear(p.anchors)
+	clear(p.hatches)
+	for i, of := range kept {
+		p.anchors["/runs/"+of.Key] = fmt.Sprintf("r%d", i+1)
+	}
+	size := 0
+	for i, of := range kept {
+		if size > limit {
+			return p.runs(handler, kept[:i], limit) // again: those before may link to the others
+		}
+		path := "/runs/" + of.Key
+		part, err := p.part(handler, path, of.Key, "run", p.anchors[path])
+		if err != nil {
+			return nil, fmt.Errorf("render run %d: %w", i+1, err)
+		}
+		size += len(part)
+		parts = append(parts, part)
+	}
+	return parts, nil
 }
 
 // part returns the element with an id from the response to a request. Its ids get a prefix, or are removed without one.

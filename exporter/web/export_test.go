@@ -5,10 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"log/slog"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/net/html"
 
@@ -127,6 +129,22 @@ func TestExportHostile(t *testing.T) {
 			if n.Type == html.ElementNode && slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return strings.HasPrefix(a.Key, "on") }) {
 				t.Errorf("%s becomes an element with a script", about)
 			}
+		}
+	}
+}
+
+// TestExportedLinks checks that links to runs that are left out become text, also in the runs before them.
+func TestExportedLinks(t *testing.T) {
+	older, newer := run("older"), run("newer")
+	newer.Root.ID = tracker.SpanID{2}
+	newer.Links = []tracker.Link{{Kind: "resumes", Run: "older", Root: older.Root.ID}}
+	runs := runsOf(older, newer)
+	s := Settings{Runs: runs, Now: time.Now, Logger: slog.New(slog.DiscardHandler)}
+	page := &exportedPage{anchors: map[string]string{}, hatches: map[string]bool{}}
+	for limit, want := range map[int]int{0: 1, maxExportedBytes: 2} {
+		parts, err := page.runs(s.run, runs.Page(recent.Query{Limit: 2}, false).Runs, limit)
+		if err != nil || len(parts) != want || strings.Contains(string(parts[0]), `href="#r2"`) != (want == 2) {
+			t.Errorf("%d parts, want %d, %v:\n%s", len(parts), want, err, parts[0])
 		}
 	}
 }

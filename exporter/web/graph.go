@@ -12,7 +12,7 @@ import (
 type graph struct {
 	Nodes         []node
 	Edges         []edge
-	More          int // agents and tools that are not shown
+	More          int // calls of agents and tools that are not shown
 	Width, Height int
 }
 

@@ -264,7 +264,7 @@ func TestLargeRun(t *testing.T) {
 	s := settings()
 	s.Runs = runsOf(r)
 	_, body := ask(t, s, "GET", "/runs/deep")
-	if !strings.Contains(body, "<a href=\"?from=500\">9\u202f500 more operations</a>") || !strings.Contains(body, "9960 calls of further agents and tools are not shown.") {
+	if !strings.Contains(body, "<a href=\"?from=500\">9\u202f500 more operations</a>") || !strings.Contains(body, "9\u202f960 calls of further agents and tools not shown.") || !strings.Contains(body, "made 9\u202f960 further calls") {
 		t.Error("the page does not say what it leaves out")
 	}
 	if len(body) > 2<<20 {

@@ -149,6 +149,9 @@ func story(s recent.Summary, g graph) []storyPart {
 		tools.Text = "called " + counts(n, "tool") + timesText(called, n)
 		parts = append(parts, tools)
 	}
+	if g.More > 0 {
+		parts = append(parts, storyPart{Text: "made " + counts(g.More, "further call")})
+	}
 	if s.Failed > 0 {
 		parts = append(parts, storyPart{Text: "had " + counts(s.Failed, "call") + " fail"})
 	}

@@ -73,7 +73,7 @@ func isCertain(s recent.Session, from, to, now time.Time) bool {
 			return false
 		}
 	}
-	return unknown == s.Untimed // otherwise a run without times is not listed
+	return unknown == s.Untimed // if they differ, a run of unknown times is left out of s.Runs
 }
 
 // timeScale places times on an axis.

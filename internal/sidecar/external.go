@@ -152,7 +152,8 @@ func hubSettings(c config.Stream, memory *budget.Account, gate *access.Authorize
 	}
 }
 
-// mayHaveArguments reports whether calls may leave with arguments. Other processes may write to a store, under other policies.
+// mayHaveArguments reports whether tool calls on the stream may carry arguments. Other processes may publish to the same store
+// under another policy.
 func (e *external) mayHaveArguments() bool { return e.store != nil || !e.isPublic.Load() }
 
 // filterSettings returns the settings of the stream's filter, and records which policy is in force.

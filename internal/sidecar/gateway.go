@@ -41,7 +41,7 @@ func NewGateway(c config.Config, logger *slog.Logger) (*Gateway, error) {
 	g.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	g.metrics = metrics.New(g.registry, settings.Metrics(c, settings.Names(os.Getenv)))
 	g.panics = recovery.New(logger, g.metrics.CountPanic)
-	// If the process has no limit, the budget is twice the size of all feeds, so that they fit into their half.
+	// Without a memory limit, the budget has room for all feeds, which may use half of it, and for all subscribers.
 	memory := newMemory(c.Limits, c.Limits.LogQueue, max(2*c.Stream.JetStream.AllFeeds, budgetOfSubscribers(c.Stream)))
 	g.metrics.ObserveMemory(memory.Budget)
 	var err error
@@ -87,7 +87,7 @@ func (g *Gateway) DrainTime() time.Duration { return g.external.drainDelay + dra
 // Stopped returns what was delivered and lost.
 func (g *Gateway) Stopped() Notice { return stoppedNotice(totals(g.registry), 0) }
 
-// Configure reads the tokens again. Nothing else of a gateway can change while it runs.
+// Configure reads the tokens and the shards again. Nothing else of a gateway can change while it runs.
 func (g *Gateway) Configure(c config.Config) error {
 	if err := fitsGateway(c); err != nil {
 		return err

@@ -10,14 +10,17 @@ import (
 // memory is the memory budget of the process with the accounts of its queues and buffers. An account has two
 // limits: the part of the budget that it may use, and the part that all accounts together may use before it
 // gets no more. Thus queues leave room for the replay buffer, and the replay buffer leaves room for queues.
-//   - Subscribers are refused, and wait for memory, when two thirds of the budget are used: the rest stays for telemetry. A twentieth is
-//     always theirs.
+//   - When two thirds of the budget are used, new subscribers are refused and connected ones wait for memory. The rest is for
+//
+// telemetry. A twentieth of the budget is reserved for subscribers.
 //   - Decodings for other formats shrink then too. A twenty-fifth is always theirs, so that full replay buffers do not cost readers the
 //     state of their decoders.
 //   - Queues and open runs hold telemetry. It is dropped when three quarters of the budget are used.
 //   - The replay buffer shrinks when nine tenths are used.
-//   - An open request to an agent takes memory in any case. Up to three quarters of the budget are set aside for
-//     open requests, so that telemetry is dropped in time. The rest stays for frames.
+//   - An open request to an agent takes memory in any case. Open requests to agents are never refused. They are charged for up to
+//
+// three quarters of the budget, so that telemetry is dropped before the process runs out of memory. The last quarter is for
+// frames.
 //   - Large request headers are refused when they take an eighth of the budget.
 //   - Frames on the way to clients of the agents are never dropped. If there is no room for a large frame, the
 //     proxy does not read from its agent for a while (source.FrameMemory).

@@ -106,12 +106,11 @@ func (r *Reloader) Watch(ctx context.Context, ticks <-chan time.Time) {
 }
 
 // onHangup starts to call do for each SIGHUP, until the context is done. When it returns, the signal no longer
-// ends the process.
+// ends the process, also not while the process drains after the context is done.
 func onHangup(ctx context.Context, do func() error) {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	go func() {
-		defer signal.Stop(hangup)
 		for {
 			select {
 			case <-ctx.Done():

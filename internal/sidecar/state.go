@@ -54,5 +54,7 @@ func (s *Sidecar) Wait() {
 
 // Close releases a sidecar that never ran.
 func (s *Sidecar) Close(ctx context.Context) error {
-	return errors.Join(s.closePorts(), s.shutdown(ctx))
+	err := errors.Join(s.closePorts(), s.shutdown(ctx))
+	s.release()
+	return err
 }

@@ -14,7 +14,7 @@ import (
 // minQueue is the smallest queue of a shard, in bytes.
 const minQueue = 64 << 10
 
-// storeSettings returns the settings of the stream in NATS, or those that all shards have in common.
+// storeSettings returns the settings of the NATS stream. If there are shards, they are the settings that all shards share.
 func storeSettings(c config.Stream, publish bool, memory *budget.Account, counters jetstream.Observer, panics *recovery.Recorder, logger *slog.Logger) jetstream.Settings {
 	j := c.JetStream
 	set := jetstream.Settings{

@@ -1,0 +1,57 @@
+package metrics
+
+import (
+	"maps"
+	"sync"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// frameSeries holds the series that each frame of a source in one dialect changes, so that no frame has to look
+// them up.
+type frameSeries struct {
+	frames, bytes prometheus.Counter
+	events        [64]atomic.Pointer[prometheus.Counter] // by kind
+	lag           func() prometheus.Observer             // created with the first observation
+	last          func() prometheus.Gauge
+}
+
+func (m *Metrics) isReserved(source string) (isConfigured, known bool) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	isConfigured, known = m.reserved[source]
+	return isConfigured, known
+}
+
+// forgetFrameSeries makes the next frame of a source look its series up again. The caller holds the lock.
+func (m *Metrics) forgetFrameSeries(source string) {
+	maps.DeleteFunc(m.perSource, func(key [2]string, _ *frameSeries) bool { return key[0] == source })
+}
+
+func (m *Metrics) frameSeries(source, dialect string) *frameSeries {
+	key := [2]string{source, dialect}
+	m.mu.RLock()
+	f, ok := m.perSource[key]
+	m.mu.RUnlock()
+	if ok {
+		return f
+	}
+	f = &frameSeries{
+		frames: m.frames.with(source), bytes: m.frameBytes.with(source),
+		lag:  sync.OnceValue(func() prometheus.Observer { return m.eventLag.with(source) }),
+		last: sync.OnceValue(func() prometheus.Gauge { return m.lastEvent.with(source) }),
+	}
+	if isConfigured, known := m.isReserved(source); known && !isConfigured {
+		f.last = func() prometheus.Gauge { return nil } // a stream of a removed source is still open
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.perSource) < m.caps.maxSets {
+		m.perSource[key] = f
+		if m.reserved[source] { // InitSource did not know a dialect that is detected
+			m.parseErrors.begin(map[string][]string{"source": {source}, "dialect": {dialect}})
+		}
+	}
+	return f
+}
