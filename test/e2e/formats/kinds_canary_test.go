@@ -180,7 +180,7 @@ var planted = map[string]struct{ between, after []string }{
 			`data: {"type":"surprise","x":"CANARY"}`,
 			`data: {"type":"data-internal:x","data":"CANARY"}`,
 			`data: {"type":"data-x","data":{"type":"internal:x","x":"CANARY"}}`,
-			"event: internal:x\ndata: {\"type\":\"start-step\",\"x\":\"CANARY\"}",
+			"event: internal:x\ndata: {\"type\":\"file\",\"x\":\"CANARY\"}",
 		},
 		[]string{
 			`data: {"type":"text-start","id":"CANARY","kind":"internal:x"}`,
@@ -194,7 +194,7 @@ var planted = map[string]struct{ between, after []string }{
 			`data: {"type":"internal:response.created","x":"CANARY"}`,
 			`data: {"type":"response.surprise","x":"CANARY"}`,
 			`data: {"type":"raw_response_event","data":{"type":"response.surprise","x":"CANARY"}}`,
-			"event: internal:x\ndata: {\"type\":\"response.in_progress\",\"x\":\"CANARY\"}",
+			"event: internal:x\ndata: {\"type\":\"response.output_text.annotation.added\",\"x\":\"CANARY\"}",
 		},
 		[]string{
 			`data: {"type":"response.output_item.added","output_index":99,"item":{"id":"CANARY","type":"message","role":"developer"}}`,
