@@ -102,7 +102,7 @@ func parseLine(line string) (digest, *holder, *parseError) {
 	}
 	reader := &holder{}
 	for _, field := range fields[1:] {
-		if wrong := reader.set(field); wrong != nil {
+		if wrong := reader.parseSetting(field); wrong != nil {
 			return digest{}, nil, wrong
 		}
 	}
@@ -131,7 +131,7 @@ func parseToken(field string) (digest, *parseError) {
 
 var label = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-func (r *holder) set(field string) *parseError {
+func (r *holder) parseSetting(field string) *parseError {
 	key, value, _ := strings.Cut(field, "=")
 	switch key {
 	case "session":

@@ -103,13 +103,13 @@ func (w webConfig) verifies(state *tls.ConnectionState) bool {
 	if w.tls == nil || state == nil || len(state.PeerCertificates) == 0 {
 		return false
 	}
-	raw, between := make([][]byte, 0, len(state.PeerCertificates)), x509.NewCertPool()
+	raw, intermediates := make([][]byte, 0, len(state.PeerCertificates)), x509.NewCertPool()
 	for _, certificate := range state.PeerCertificates {
 		raw = append(raw, certificate.Raw)
-		between.AddCert(certificate)
+		intermediates.AddCert(certificate)
 	}
 	chains, err := state.PeerCertificates[0].Verify(x509.VerifyOptions{
-		Roots: w.tls.ClientCAs, Intermediates: between, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+		Roots: w.tls.ClientCAs, Intermediates: intermediates, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	})
 	return err == nil && (w.tls.VerifyPeerCertificate == nil || w.tls.VerifyPeerCertificate(raw, chains) == nil)
 }

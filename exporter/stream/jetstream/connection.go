@@ -156,7 +156,7 @@ func (c *connection) maintain() {
 		for ctx.Err() == nil {
 			now := c.generation()
 			pause := time.Duration(0)
-			if recovered(c.settings.Panics, func() error { _, err := c.refresh(ctx); return err }) != nil {
+			if panicToError(c.settings.Panics, func() error { _, err := c.refresh(ctx); return err }) != nil {
 				pause = 2 * time.Second
 			}
 			wait(ctx, now, pause)

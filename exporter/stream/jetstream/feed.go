@@ -25,13 +25,13 @@ const (
 
 // feed copies the messages of some subjects after a number, in order, into a ring until it has no
 // readers. Whenever its consumer in NATS may have missed messages, the feed replaces it with one
-// that starts after the last message. With place.earlier, the feed begins with older messages, from which
+// that starts after the last message. With feedSpec.earlier, the feed begins with older messages, from which
 // the formats learn which runs are in progress.
 type feed struct {
 	connection   *connection
 	streams      *streamRegistry
 	observer     Observer
-	place               // without subjects, the feed receives nothing
+	feedSpec            // without subjects, the feed receives nothing
 	after        uint64 // readers get only messages after this number
 	epoch        string
 	ring         *replay.Ring
@@ -47,7 +47,7 @@ type feed struct {
 }
 
 // newFeed returns a feed of the messages after a number, which ends with the context. The caller starts it with run.
-func newFeed(ctx context.Context, s *Settings, c *connection, streams *streamRegistry, p place, epoch string, after uint64) *feed {
+func newFeed(ctx context.Context, s *Settings, c *connection, streams *streamRegistry, p feedSpec, epoch string, after uint64) *feed {
 	bounds := s.Ring
 	bounds.Epoch, bounds.After = epoch, after
 	ring, err := replay.New(bounds)
@@ -55,7 +55,7 @@ func newFeed(ctx context.Context, s *Settings, c *connection, streams *streamReg
 		panic("jetstream: " + err.Error()) // Open has checked the settings
 	}
 	f := &feed{
-		connection: c, streams: streams, observer: s.Observer, place: p, after: after, epoch: epoch, ring: ring,
+		connection: c, streams: streams, observer: s.Observer, feedSpec: p, after: after, epoch: epoch, ring: ring,
 		gaps: newGapDetector(p.subjects, after), backpressure: newBackpressure(func() int { return ring.Share() / 4 }),
 	}
 	f.gaps.last = f.begin(s.Ring.Frames)
@@ -82,7 +82,7 @@ func (f *feed) run() {
 		before, now := f.gaps.last, f.connection.generation()
 		within, cancel := context.WithCancel(f.ctx)
 		unbind := context.AfterFunc(now, cancel)
-		err := recovered(f.connection.settings.Panics, func() error { return f.consume(within) })
+		err := panicToError(f.connection.settings.Panics, func() error { return f.consume(within) })
 		unbind()
 		cancel()
 		switch {

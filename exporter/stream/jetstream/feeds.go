@@ -66,17 +66,17 @@ func subjectsOf(q replay.Query) []string {
 // starts there.
 func (s *Store) Attach(ctx context.Context, r stream.Request) (stream.Attachment, stream.Refusal) {
 	subjects := subjectsOf(r.Query)
-	return s.feeds.attach(ctx, place{subjects, strings.Join(subjects, " "), r.Earlier}, r.LastEventID)
+	return s.feeds.attach(ctx, feedSpec{subjects, strings.Join(subjects, " "), r.Earlier}, r.LastEventID)
 }
 
-// place says what a reader needs from a feed.
-type place struct {
+// feedSpec says what a reader needs from a feed.
+type feedSpec struct {
 	subjects []string
 	key      string // the subjects in one string
 	earlier  bool   // see stream.Request
 }
 
-func (f *feeds) attach(ctx context.Context, p place, lastEventID string) (stream.Attachment, stream.Refusal) {
+func (f *feeds) attach(ctx context.Context, p feedSpec, lastEventID string) (stream.Attachment, stream.Refusal) {
 	now := f.connection.state.Load()
 	if now == nil {
 		return stream.Attachment{}, stream.Unavailable
@@ -113,7 +113,7 @@ func (f *feeds) attach(ctx context.Context, p place, lastEventID string) (stream
 }
 
 // join returns a position in an open feed, if one can serve the reader. The caller holds the lock.
-func (f *feeds) join(p place, lastEventID string, gap *replay.Gap) (stream.Attachment, bool) {
+func (f *feeds) join(p feedSpec, lastEventID string, gap *replay.Gap) (stream.Attachment, bool) {
 	for _, open := range slices.Backward(f.open[p.key]) {
 		switch {
 		case open.ctx.Err() != nil, p.earlier && !open.earlier:
@@ -129,7 +129,7 @@ func (f *feeds) join(p place, lastEventID string, gap *replay.Gap) (stream.Attac
 }
 
 // start opens a feed for a reader, unless another caller has just opened one that can serve it.
-func (f *feeds) start(p place, epoch string, after uint64, gap *replay.Gap) (stream.Attachment, stream.Refusal) {
+func (f *feeds) start(p feedSpec, epoch string, after uint64, gap *replay.Gap) (stream.Attachment, stream.Refusal) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if at, found := f.join(p, string(replay.AppendID(nil, epoch, after)), gap); found {

@@ -42,7 +42,7 @@ func (p *publisher) target(ctx context.Context, sq *subjectQueue, m *message) (t
 		return sq.stream, nil
 	default:
 		token := m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]
-		if to, err = m.move.place(ctx, p.connection, token); err != nil {
+		if to, err = m.move.locate(ctx, p.connection, token); err != nil {
 			return nil, err
 		}
 	}
@@ -52,8 +52,8 @@ func (p *publisher) target(ctx context.Context, sq *subjectQueue, m *message) (t
 	return to, nil
 }
 
-// place returns the connection to the stream in which a moving session is, or errMoveTime.
-func (m *move) place(ctx context.Context, from *connection, sessionToken string) (*connection, error) {
+// locate returns the connection to the stream in which a moving session is, or errMoveTime.
+func (m *move) locate(ctx context.Context, from *connection, sessionToken string) (*connection, error) {
 	untilMove := m.at.Sub(m.now())
 	if untilMove > moveWait {
 		return from, nil // the new stream need not exist yet

@@ -8,8 +8,8 @@ import (
 
 var errPanicked = errors.New("a panic occurred; the log says where")
 
-// recovered calls f and returns a panic in it as an error, so that it is retried like other failures.
-func recovered(panics *recovery.Recorder, f func() error) (err error) {
+// panicToError calls f and returns a panic in it as an error, so that it is retried like other failures.
+func panicToError(panics *recovery.Recorder, f func() error) (err error) {
 	defer panics.Recover(recovery.Stream, func() { err = errPanicked })
 	return f()
 }

@@ -55,7 +55,7 @@ func TestRecovered(t *testing.T) {
 	panics := recovery.New(slog.New(slog.DiscardHandler), func(recovery.Component) {})
 	other := errors.New("other")
 	got := []error{
-		recovered(panics, func() error { panic("planted") }), recovered(panics, func() error { return other }), recovered(panics, func() error { return nil }),
+		panicToError(panics, func() error { panic("planted") }), panicToError(panics, func() error { return other }), panicToError(panics, func() error { return nil }),
 	}
 	if want := []error{errPanicked, other, nil}; !slices.Equal(got, want) {
 		t.Errorf("the results are %v, want %v", got, want)
@@ -84,7 +84,7 @@ func TestGapAfterAPanic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newFeed(t.Context(), &settings, &connection{settings: settings}, &streamRegistry{streams: streams}, place{subjects: []string{sessionSubjects("c1")}}, "j1", 0)
+	f := newFeed(t.Context(), &settings, &connection{settings: settings}, &streamRegistry{streams: streams}, feedSpec{subjects: []string{sessionSubjects("c1")}}, "j1", 0)
 	large := encode(&replay.Entry{Source: "a", Session: "c1", Data: make([]byte, 2000)}, "1")
 	large.Header[previousHeader] = []string{"0"}
 	f.receive(storedMessage{message: large}, 1, true)

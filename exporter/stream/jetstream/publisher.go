@@ -103,7 +103,7 @@ func (p *publisher) run() {
 		if sq == nil {
 			return
 		}
-		switch why := recovered(p.connection.settings.Panics, func() error { return p.try(sq, m) }); {
+		switch why := panicToError(p.connection.settings.Panics, func() error { return p.try(sq, m) }); {
 		case why == nil:
 			p.queue.done(sq, "")
 		case time.Since(m.queuedAt) > p.maxAge():

@@ -35,20 +35,20 @@ func (s *Shards) Attach(ctx context.Context, r stream.Request) (stream.Attachmen
 	case r.Shard != "" && !slices.Contains(l.names, r.Shard):
 		return stream.Attachment{Shards: l.names}, stream.UnknownShard
 	case r.Shard != "":
-		return s.attachReader(ctx, l, readerKey{reads: scopeShard, shard: r.Shard}, r)
+		return s.attachReader(ctx, l, readerKey{scope: scopeShard, shard: r.Shard}, r)
 	case sessions != nil && len(sessions) == 0: // the reader gets no frame from any shard
 		return s.attachAt(ctx, l, slices.MinFunc(slices.Collect(maps.Keys(l.stores)), l.servedFirst), r)
 	case len(sessions) != 1 && len(l.names) == 1:
-		return s.attachReader(ctx, l, readerKey{reads: scopeAll, shard: l.names[0]}, r)
+		return s.attachReader(ctx, l, readerKey{scope: scopeAll, shard: l.names[0]}, r)
 	case len(sessions) != 1:
 		return stream.Attachment{Shards: l.names}, stream.ShardRequired
 	}
 	session := sessions[0]
-	name, err := s.place(ctx, l, session)
+	name, err := s.locate(ctx, l, session)
 	if err != nil {
 		return stream.Attachment{}, stream.Unavailable
 	}
-	return s.attachReader(ctx, l, readerKey{reads: scopeSession, session: session, shard: name}, r)
+	return s.attachReader(ctx, l, readerKey{scope: scopeSession, session: session, shard: name}, r)
 }
 
 // attachReader returns a position that ends when the session moves to another shard.
@@ -57,7 +57,7 @@ func (s *Shards) attachReader(ctx context.Context, l *layout, reader readerKey, 
 	if why != stream.NotRefused {
 		return at, why
 	}
-	if at.Gap != nil && at.Gap.Reason == replay.GapRestarted && l.isOfOther(r.LastEventID, reader.shard) {
+	if at.Gap != nil && at.Gap.Reason == replay.GapRestarted && l.belongsToOtherShard(r.LastEventID, reader.shard) {
 		at.Gap.Reason = replay.GapMoved
 	}
 	moved, left := s.readers.add(reader)
@@ -87,8 +87,8 @@ func (s *Shards) attachAt(ctx context.Context, l *layout, name string, r stream.
 	return stream.Attachment{Location: l.Shards[i].Gateway}, stream.OtherShard
 }
 
-// isOfOther reports whether an id belongs to a shard other than the named one.
-func (l *layout) isOfOther(id, name string) bool {
+// belongsToOtherShard reports whether an id belongs to a shard other than the named one.
+func (l *layout) belongsToOtherShard(id, name string) bool {
 	for other, store := range l.stores {
 		if state := store.connection.state.Load(); other != name && state != nil {
 			if _, why := replay.ParseID(id, state.epoch); why == "" {
@@ -99,8 +99,8 @@ func (l *layout) isOfOther(id, name string) bool {
 	return false
 }
 
-// place returns the name of the shard in which a session is.
-func (s *Shards) place(ctx context.Context, l *layout, session string) (string, error) {
+// locate returns the name of the shard in which a session is.
+func (s *Shards) locate(ctx context.Context, l *layout, session string) (string, error) {
 	owner, before := l.owners(session)
 	if owner == before {
 		return owner, nil
@@ -151,14 +151,14 @@ func (s *Shards) moveReaders(ctx context.Context) {
 	l := s.layout.Load()
 	asked := 0
 	for _, readers := range s.readers.matching(l.mustMove) {
-		if readers.reads != scopeSession || !l.serves(readers.shard) {
+		if readers.scope != scopeSession || !l.serves(readers.shard) {
 			s.readers.move(readers)
 			continue
 		}
 		if asked++; asked > maxWatched {
 			return
 		}
-		if name, err := s.place(ctx, l, readers.session); err == nil && name != readers.shard {
+		if name, err := s.locate(ctx, l, readers.session); err == nil && name != readers.shard {
 			s.readers.move(readers)
 		}
 	}
@@ -170,16 +170,16 @@ func (l *layout) mustMove(readers readerKey) bool {
 	switch {
 	case !l.serves(readers.shard):
 		return true
-	case readers.reads == scopeSession:
+	case readers.scope == scopeSession:
 		return l.owner(readers.session) != readers.shard
 	default:
-		return readers.reads == scopeAll && len(l.names) > 1 // readers of everything must now choose a shard
+		return readers.scope == scopeAll && len(l.names) > 1 // readers of everything must now choose a shard
 	}
 }
 
 // readerKey identifies readers that have the same sessions in the same shard.
 type readerKey struct {
-	reads          scope
+	scope          scope
 	session, shard string
 }
 
