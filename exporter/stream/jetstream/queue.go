@@ -18,7 +18,8 @@ type queue struct {
 	dropped func(Drop)
 
 	mu       sync.Mutex
-	cond     sync.Cond // signals that ready, bytes or stopped has changed, or that drain must check again
+	changed  sync.Cond // signals next that ready or stopped has changed
+	drained  sync.Cond // signals drain that bytes is 0, or that givenUp may have changed
 	subjects map[string]*subjectQueue
 	ready    []*subjectQueue // subjects with messages, none of them in flight
 	bytes    int
@@ -49,7 +50,7 @@ type message struct {
 
 func newQueue(limit int, dropped func(Drop)) *queue {
 	q := &queue{limit: limit, dropped: dropped, subjects: map[string]*subjectQueue{}}
-	q.cond.L = &q.mu
+	q.changed.L, q.drained.L = &q.mu, &q.mu
 	return q
 }
 
@@ -76,7 +77,7 @@ func (q *queue) add(m *message, drop Drop) {
 	if !sq.busy {
 		sq.busy = true
 		q.ready = append(q.ready, sq)
-		q.cond.Signal()
+		q.changed.Signal()
 	}
 }
 
@@ -124,7 +125,7 @@ func (q *queue) next() (*subjectQueue, *message) {
 			if q.stopped {
 				return nil, nil
 			}
-			q.cond.Wait()
+			q.changed.Wait()
 		}
 		sq := q.ready[0]
 		q.ready = q.ready[1:]
@@ -162,7 +163,7 @@ func (q *queue) removeFirst(sq *subjectQueue, drop Drop) {
 		}
 	}
 	if q.bytes == 0 {
-		q.cond.Broadcast()
+		q.drained.Broadcast()
 	}
 }
 
@@ -173,7 +174,7 @@ func (q *queue) requeue(sq *subjectQueue) {
 		return
 	}
 	q.ready = append(q.ready, sq)
-	q.cond.Signal()
+	q.changed.Signal()
 }
 
 // retry requeues a subject whose first message was not published.
@@ -183,7 +184,7 @@ func (q *queue) retry(sq *subjectQueue) {
 	q.requeue(sq)
 }
 
-// expire drops messages queued before a time, except those in flight.
+// expire drops messages queued before a time, except those of subjects that are in flight or wait for a retry.
 func (q *queue) expire(before time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -200,7 +201,7 @@ func (q *queue) drain(givenUp func() bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for q.bytes > 0 && !givenUp() {
-		q.cond.Wait()
+		q.drained.Wait()
 	}
 	q.stopped = true
 	for _, sq := range q.subjects {
@@ -209,13 +210,14 @@ func (q *queue) drain(givenUp func() bool) {
 		}
 	}
 	q.ready = nil
-	q.cond.Broadcast()
+	q.changed.Broadcast()
 }
 
+// wake makes drain call givenUp again.
 func (q *queue) wake() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.cond.Broadcast()
+	q.drained.Broadcast()
 }
 
 func (q *queue) size() int {
