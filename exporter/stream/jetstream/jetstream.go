@@ -158,11 +158,20 @@ func (s *Store) Connected() bool { return s.connection.nats.IsConnected() }
 
 // Close publishes queued frames until the context is done, and then releases everything.
 func (s *Store) Close(ctx context.Context) error {
-	var err error
-	if s.publisher != nil {
-		err = s.publisher.close(ctx)
+	err := s.closePublisher(ctx)
+	s.release()
+	return err
+}
+
+func (s *Store) closePublisher(ctx context.Context) error {
+	if s.publisher == nil {
+		return nil
 	}
+	return s.publisher.close(ctx)
+}
+
+// release releases everything but the publisher, which is closed.
+func (s *Store) release() {
 	s.feeds.close()
 	s.connection.close()
-	return err
 }

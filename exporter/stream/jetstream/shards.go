@@ -243,14 +243,20 @@ func (s *Shards) Close(ctx context.Context) error {
 	return s.closeStores(ctx)
 }
 
+// closeStores releases no store before all publishers are closed: the publisher of a moved session's old shard uses
+// the connection of the new one.
 func (s *Shards) closeStores(ctx context.Context) error {
 	stores := slices.Collect(maps.Values(s.layout.Load().stores))
 	errs := make([]error, len(stores))
-	var closing sync.WaitGroup
+	var closing, releasing sync.WaitGroup
 	for i, store := range stores {
-		closing.Go(func() { errs[i] = store.Close(ctx) })
+		closing.Go(func() { errs[i] = store.closePublisher(ctx) })
 	}
 	closing.Wait()
+	for _, store := range stores {
+		releasing.Go(store.release)
+	}
+	releasing.Wait()
 	return errors.Join(errs...)
 }
 
