@@ -112,7 +112,7 @@ func (s *Shards) locate(ctx context.Context, l *layout, session string) (string,
 	var failure error // ignored if the other stream holds the session
 	for _, name := range []string{owner, before} {
 		store := l.stores[name]
-		if store == nil { // this process neither serves the shard nor moves sessions from it; gateways that serve it check it
+		if store == nil { // not connected to this shard; the gateways that serve it check it
 			continue
 		}
 		switch holds, err := s.lookup.ask(ctx, store.connection, session); {
@@ -156,7 +156,7 @@ func (s *Shards) moveReaders(ctx context.Context) {
 			continue
 		}
 		if asked++; asked > maxWatched {
-			return
+			continue // others may need no look-up
 		}
 		if name, err := s.locate(ctx, l, readers.session); err == nil && name != readers.shard {
 			s.readers.move(readers)
