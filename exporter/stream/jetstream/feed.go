@@ -156,8 +156,6 @@ func (f *feed) consume(ctx context.Context) error {
 		case f.gaps.last <= f.after && (adjacent || tooLong):
 			f.endEarlier(adjacent)
 			return errEarlierRead
-		case f.gaps.last <= f.after:
-			adjacent = false
 		case adjacent:
 			f.caughtUp.Store(true)
 		}
@@ -168,16 +166,16 @@ func (f *feed) consume(ctx context.Context) error {
 }
 
 // nothingMissed reports whether the feed has certainly missed no message after its last one, although NATS may
-// remove messages before the feed reads them. Call it when a new consumer has nothing pending. The argument before
-// is the state of the stream from before the consumer was created.
-func (f *feed) nothingMissed(ctx context.Context, before *streamState) bool {
-	if has := max(f.gaps.start, f.gaps.checked, f.gaps.last); before.last > has {
+// remove messages before the feed reads them. Call it when a new consumer has nothing pending. stateBefore is the
+// stream's state before the consumer was created.
+func (f *feed) nothingMissed(ctx context.Context, stateBefore *streamState) bool {
+	if has := max(f.gaps.start, f.gaps.checked, f.gaps.last); stateBefore.last > has {
 		after, err := f.connection.refresh(ctx)
 		if err != nil || after.epoch != f.epoch || after.first > has+1 {
 			return false
 		}
 	}
-	f.gaps.checked = max(f.gaps.checked, before.last)
+	f.gaps.checked = max(f.gaps.checked, stateBefore.last)
 	return true
 }
 
@@ -203,7 +201,8 @@ func (f *feed) deleteConsumer(name string) {
 // gapDetector.observe.
 func (f *feed) receive(m jetstream.Msg, number uint64, adjacent bool) {
 	var d decoded
-	// A panic before d is known leaves no gap here: the next message of the subject reports it.
+	// If decode panics, the session is unknown and this gap does not reach the readers of a session. The next message
+	// of the subject reports it.
 	defer f.connection.settings.Panics.Recover(recovery.Stream, func() { f.publishGap(replay.GapLost, number, d.entry.Session) })
 	d, err := f.streams.decode(m.Subject(), m.Headers(), m.Data())
 	if err != nil {

@@ -8,7 +8,7 @@ import "github.com/delegraph/delegraph/exporter/stream/replay"
 type gapDetector struct {
 	allSubjects   bool
 	start         uint64            // messages up to this number are not missing: the feed has received them or does not need them
-	checked       uint64            // NATS removed no message up to this number from the beginning of the stream before the feed received it
+	checked       uint64            // no message of the feed's subjects up to this number was removed before the feed received it
 	last          uint64            // the number of the last message
 	lastBySubject map[string]uint64 // the last number of each subject
 }
@@ -44,7 +44,7 @@ func (g *gapDetector) observe(subject string, number uint64, d *decoded, adjacen
 	return ""
 }
 
-// advance records a message that is not reported to readers.
+// advance records the number of a message. observe calls it; call it directly for a message that needs no gap check.
 func (g *gapDetector) advance(subject string, number uint64) {
 	g.last = number
 	if g.allSubjects {

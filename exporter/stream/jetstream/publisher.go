@@ -24,13 +24,11 @@ const maxInFlight = 64
 // headerAllowance is the size, in bytes, reserved for a message's headers.
 const headerAllowance = 4 << 10
 
-// NATS error codes that are handled.
+// NATS error codes that are not just retried later.
 const (
-	wrongLast         = 10071 // "wrong last sequence: 7": another process has published to the subject
-	wrongLastUnknown  = 10164 // like wrongLast, while the other message is still being stored
-	duplicateUnderWay = 10158
-	messageTooLarge   = 10054
-	headerTooLarge    = 10097 // headers over 64 KiB
+	wrongLast       = 10071 // "wrong last sequence: 7": another process has published to the subject
+	messageTooLarge = 10054
+	headerTooLarge  = 10097 // headers over 64 KiB
 )
 
 // publisher publishes entries to the stream.
@@ -86,8 +84,8 @@ func (p *publisher) publish(e replay.Entry, moving *move) {
 	p.queue.add(&message{Msg: m, size: m.Size() + headerAllowance/8, queuedAt: time.Now(), move: moving}, "")
 }
 
-// maxAge returns how long a message may wait. This is as long as NATS still recognizes duplicates of messages that
-// were published when the message was queued.
+// maxAge returns how long a message may wait. Another process may have published the same frame when this one was
+// queued; after the duplicate window, NATS would store it twice. requestTimeout is left for the last attempt.
 func (p *publisher) maxAge() time.Duration {
 	window := p.duplicateWindow
 	if now := p.connection.state.Load(); now != nil {
