@@ -2,12 +2,13 @@
 // grant. A grant ends when its token is removed or its certificate expires. A password is checked
 // only when a stream begins.
 //
-// A tokens file has one token per line. A token has 22 to 512 of the characters A-Z a-z 0-9 . _ ~ + / -
-// and at least 128 random bits; any number of = may follow. In place of a token, a line may have sha256:
-// and the 64 hexadecimal digits of the token's hash. After the token, name=LABEL names it for limits and
-// logs, and each session=ID, escaped as in a URL path, binds it to a session. A # starts a comment. Two
-// lines may have the same name, for example while a token is being replaced. Replace the file by renaming
-// a new one into its place: a half-written file is read as it is.
+// A tokens file has one token per line. A token has at least 22 of the characters A-Z a-z 0-9 . _ ~ + / -
+// and at least 128 random bits. It may end in =, and has at most 512 characters with them. In place of a
+// token, a line may have sha256: and the 64 hexadecimal digits of the token's hash. After the token,
+// name=LABEL names it for limits and logs, and each session=ID, escaped as in a URL path, binds it to a
+// session. A # at the start of a word starts a comment. Two lines may have the same name, for example while
+// a token is being replaced. Replace the file by renaming a new one into its place: a half-written file is
+// read as it is.
 package access
 
 import (

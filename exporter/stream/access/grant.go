@@ -27,7 +27,7 @@ var noGrant = Grant{Sessions: []string{}, Valid: func() bool { return false }}
 func alwaysValid() bool { return true }
 
 // Authorize returns the grant for a stream request, or ErrUnauthorized. It uses up the request's
-// ticket. Credentials that are sent must be valid: a wrong token never falls back to anonymous
+// ticket. A bearer token or ticket that is sent must be valid: a wrong one never falls back to anonymous
 // access.
 func (g *Authorizer) Authorize(r *http.Request) (Grant, error) {
 	token, present := bearerToken(r.Header)

@@ -32,6 +32,7 @@ func TestParse(t *testing.T) {
 		{"22 characters", strings.Repeat("a", 22) + "==== name=x", "x[]"},
 
 		{"too long", long + "a", at + "1: the line does not begin with a token"},
+		{"too long with padding", long[1:] + "==", at + "1: the line does not begin with a token"},
 		{"21 characters", "# c\n" + strings.Repeat("a", 21) + "====", at + "2: the line does not begin with a token"},
 		{"padding within", strings.Repeat("a", 22) + "=a", at + "1: the line does not begin with a token"},
 		{"padding only", strings.Repeat("=", 40), at + "1: the line does not begin with a token"},

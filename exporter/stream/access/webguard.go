@@ -13,10 +13,10 @@ import (
 	"golang.org/x/crypto/bcrypt"
 )
 
-// WebGuard refuses requests that do not meet what the exporter toolkit's web configuration file demands of clients, now and
-// at the start. The toolkit reads the file at each request, and accepts one that demands nothing, such as a file that is
-// being rewritten. It checks certificates only when a connection begins. A nil WebGuard permits everything. It is safe for
-// concurrent use.
+// WebGuard checks each request against the exporter toolkit's web configuration file, as it is now. It refuses all requests
+// while the file demands less of clients than it did at the start. The toolkit alone is not enough: it reads the file at each
+// request, and accepts one that demands nothing, such as a half-written one. It checks certificates only when a connection
+// begins. A nil WebGuard permits everything. It is safe for concurrent use.
 type WebGuard struct {
 	path   string
 	demand webConfig   // at the start
@@ -98,7 +98,7 @@ func (w webConfig) hasUser(r *http.Request) bool {
 	return known && bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) == nil
 }
 
-// verifies reports whether a connection has a certificate that a new connection could have.
+// verifies reports whether a connection's certificate would still be accepted for a new connection.
 func (w webConfig) verifies(state *tls.ConnectionState) bool {
 	if w.tls == nil || state == nil || len(state.PeerCertificates) == 0 {
 		return false
