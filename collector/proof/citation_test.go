@@ -82,7 +82,8 @@ func TestCitation(t *testing.T) {
 		"**References**\n[1] Smith 2019\n[2] https://x.org/a":        {source("Smith 2019"), linked("https://x.org/a", "https://x.org/a")},
 		"References:\n- A\n- B":                                      {source("A"), source("B")},
 		"The ridge burned.[^1]\n\n[^1]: MTBS, https://mtbs.gov/2022": {linked("MTBS, https://mtbs.gov/2022", "https://mtbs.gov/2022")},
-		"## Sources & References\n- A\n\n## Next\n- not one":         {source("A")},
+		"\n[^π]: MTBS": {source("MTBS")},
+		"## Sources & References\n- A\n\n## Next\n- not one": {source("A")},
 	} {
 		if got := Text([]byte(text), roomy); !reflect.DeepEqual(got.Citations, want) {
 			t.Errorf("%q\n got %+v\nwant %+v", text, got.Citations, want)

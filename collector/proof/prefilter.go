@@ -2,12 +2,14 @@ package proof
 
 import (
 	"encoding/binary"
+	"math"
 	"strings"
 )
 
 // keyword is a word to search for: every statement of a confidence or a source contains a keyword. The
-// search reads a text as pairs of bytes at even offsets. Any three bytes of a keyword contain such a
-// pair. The three bytes in brackets in tables/words.txt are rare in prose, so only they are searched.
+// search looks only at the pairs of bytes at even offsets of a text. Wherever a keyword begins, one of the
+// two pairs in any three of its bytes is at an even offset. So three bytes per keyword suffice: those in
+// brackets in tables/words.txt, which are rare in prose.
 type keyword struct {
 	word   string
 	window int  // where the three bytes begin
@@ -59,39 +61,51 @@ func lowerWordAt[T string | []byte](text T, at int) (four uint32) {
 	return four | lowerCase
 }
 
-// pairs maps two bytes to the index in candidates of the keywords that contain them, or 0.
+// pairs maps two bytes to the index in pairCandidates of the keywords that contain them, or 0. One byte per
+// pair keeps the table in the processor's cache.
 var (
-	pairs      [1 << 16]uint8
-	candidates = make([][]candidate, 1)
+	pairs          [1 << 16]uint8
+	pairCandidates = make([][]candidate, 1)
 )
 
 func init() {
+	anyByte := make([]byte, 256)
+	for b := range anyByte {
+		anyByte[b] = byte(b)
+	}
 	for i := range keywords {
 		k := &keywords[i]
 		if len(k.word) == 2 { // too short for a window: its second byte pairs with any other
-			addPair(k.word[0], k.word[1], candidateAt(k, 0))
-			for b := range 256 {
-				addPair(k.word[1], byte(b), candidateAt(k, 1))
-			}
+			addPairs(candidateAt(k, 0), k.word[0], k.word[1])
+			addPairs(candidateAt(k, 1), k.word[1], anyByte...)
 			continue
 		}
 		for at := k.window; at < k.window+2; at++ {
-			addPair(k.word[at], k.word[at+1], candidateAt(k, at))
+			addPairs(candidateAt(k, at), k.word[at], k.word[at+1])
 		}
 	}
 }
 
-// addPair adds a candidate for two bytes, given in lower case, in every combination of cases.
-func addPair(first, second byte, c candidate) {
-	n := pairs[pairOf(first, second)]
-	if n == 0 {
-		n = uint8(len(candidates))
-		candidates = append(candidates, nil)
-	}
-	candidates[n] = append(candidates[n], c)
-	for _, a := range [...]byte{first, upperByte(first)} {
-		for _, b := range [...]byte{second, upperByte(second)} {
-			pairs[pairOf(a, b)] = n
+// addPairs adds a candidate for one byte before each of others, given in lower case, in every combination of
+// cases. The pairs that had no candidate share a list.
+func addPairs(c candidate, first byte, seconds ...byte) {
+	var added uint8
+	for _, second := range seconds {
+		if n := pairs[pairOf(first, second)]; n != 0 {
+			pairCandidates[n] = append(pairCandidates[n], c)
+			continue
+		}
+		if added == 0 {
+			if len(pairCandidates) > math.MaxUint8 {
+				panic("too many keywords for the index of a pair")
+			}
+			added = uint8(len(pairCandidates))
+			pairCandidates = append(pairCandidates, []candidate{c})
+		}
+		for _, a := range [...]byte{first, upperByte(first)} {
+			for _, b := range [...]byte{second, upperByte(second)} {
+				pairs[pairOf(a, b)] = added
+			}
 		}
 	}
 }
@@ -130,8 +144,8 @@ func nextKeyword[T string | []byte](text T, from, to int) (start int, k *keyword
 			continue
 		}
 		four := lowerWordAt(text, i)
-		for j := range candidates[n] {
-			c := &candidates[n][j]
+		for j := range pairCandidates[n] {
+			c := &pairCandidates[n][j]
 			if four&c.mask != c.four {
 				continue
 			}

@@ -29,6 +29,12 @@ func TestPrefilter(t *testing.T) {
 			t.Errorf("mentions(%q) = true, want false", text)
 		}
 	}
+	for after := range 256 { // pairs with the second byte of the shortest keyword
+		text := "-[^" + string([]byte{byte(after)})
+		if at := findKeyword([]byte(text), 0); at != 1 {
+			t.Errorf("findKeyword(%q) = %d, want 1", text, at)
+		}
+	}
 	for _, text := range []string{"resource", "ensure", "a^b", "a\\b", ""} {
 		if mentions([]byte(text)) {
 			t.Errorf("mentions(%q) = true, want false", text)
