@@ -97,15 +97,16 @@ func IsFailureCode(code strictjson.Value) bool {
 }
 
 // IsModelError reports whether the code or the text of an error is that of a model's API: the name of a gRPC status, an HTTP status, a
-// reason why the model did not answer, or the text of an SDK for models. An exception's class and UNKNOWN_ERROR say nothing about where the
-// error happened.
+// reason why the model did not answer, or the text of an SDK for models. An exception's class, a JSON-RPC code and UNKNOWN_ERROR say
+// nothing about where the error happened.
 //
 // Source: google/genai/types.py, FinishReason and BlockedReason, of google-genai; litellm/exceptions.py of litellm 1.110.
 func IsModelError(code strictjson.Value, message []byte) bool {
 	name := Code(code)
 	_, reason := FinishFailure(name) // "" for a word such as "error", which any step of a workflow could send
-	_, notANumber := strconv.Atoi(name)
-	return reason != "" || name == "OTHER" || name == "JAILBREAK" || IsStatus(name) || notANumber == nil ||
+	number, _ := strconv.Atoi(name)
+	isHTTPStatus := number >= 100 && number <= 599 // a JSON-RPC code is negative
+	return reason != "" || name == "OTHER" || name == "JAILBREAK" || IsStatus(name) || isHTTPStatus ||
 		APIErrorCode(message) != "" || bytes.HasPrefix(message, []byte("litellm."))
 }
 

@@ -69,6 +69,7 @@ func TestIsModelError(t *testing.T) {
 	for code, want := range map[string]bool{
 		`"SAFETY"`: true, `"OTHER"`: true, `"JAILBREAK"`: true, `"UNAVAILABLE"`: true, `"429"`: true, `429`: true,
 		`"ValueError"`: false, `"UNKNOWN_ERROR"`: false, `"ERROR"`: false, `"timeout"`: false, `"ECONNREFUSED"`: false, `"INVOCATION_ABORTED"`: false,
+		`-32603`: false, `"-32603"`: false,
 	} {
 		if got := IsModelError(value(t, code), []byte("no 429 here")); got != want {
 			t.Errorf("IsModelError(%s) = %t, want %t", code, got, want)
