@@ -82,13 +82,15 @@ type Position struct {
 
 // Follow reads a stream over many connections as one, from Sink.Open to Sink.Close. It calls connect for
 // the first connection and after each interruption. An error of connect ends the stream; Follow returns
-// it unless it is io.EOF. The names are those of Decode.
+// it unless it is io.EOF. Follow uses only Reader, ReceivedAt and SeenBefore of an Input; ReceivedAt must
+// not be nil. The names are those of Decode.
 func (c *Collector) Follow(s *event.Stream, now func() time.Time, connect func(Position) (Input, error), names ...string) error {
 	d := c.Decode(s, Input{Reader: strings.NewReader(""), ReceivedAt: now}, names...)
 	defer d.EndTurn() // after a panic
 	c.sink.Open(s)
 	end := event.EndUnobserved // if a panic ends the loop
 	defer func() { c.sink.Close(s, end, now()) }()
+	defer d.closeDecoder() // not at the end of a connection: the next one may continue a run
 	var at Position
 	for {
 		in, err := connect(at)
@@ -103,7 +105,7 @@ func (c *Collector) Follow(s *event.Stream, now func() time.Time, connect func(P
 		in.End = func() event.End { return event.EndShutdown } // a cut frame is not an error: the agent sends it again
 		d.resume(in)
 		at = Position{}
-		for b, err := d.Next(); err == nil; b, err = d.Next() {
+		for b, err := d.nextOfConnection(); err == nil; b, err = d.nextOfConnection() {
 			at.Frames++
 			c.consume(b)
 			d.ReleaseLarge()

@@ -80,8 +80,9 @@ func (d *StreamDecoder) isForeign(f dialect.Frame) bool {
 	return true
 }
 
-// Examine returns the batch of a frame that is not one of the stream, and whether a dialect surely recognizes it. The caller has made
-// it from a block that is incomplete. It becomes the last frame for MustWithhold and ReleaseLarge.
+// Examine detects the dialect of a frame that the caller made from an incomplete block. It returns the
+// frame's batch, and whether a dialect is sure of it. It does not decode the frame, which becomes the last
+// one for MustWithhold and ReleaseLarge.
 func (d *StreamDecoder) Examine(frame sse.Frame) (b *event.Batch, isSure bool) {
 	d.takeTurn(frame)
 	isSure = d.detect(frame) != nil
@@ -89,8 +90,9 @@ func (d *StreamDecoder) Examine(frame sse.Frame) (b *event.Batch, isSure bool) {
 }
 
 // MustWithhold reports whether a client must not get the last frame although no dialect recognized it.
-// This is so if, for a dialect that the frame may belong to, it is internal, or of a type that clients do not get, or has one of
-// the internal members. MustWithhold returns true after a panic.
+// It tries each candidate dialect. A frame is withheld if one of them finds it internal, decodes it to a
+// type that clients do not get, or has one of the frame's members in Table.InternalMembers. MustWithhold
+// returns true after a panic.
 func (d *StreamDecoder) MustWithhold() (withholds bool) {
 	defer d.settings.Panics.Recover(recovery.Detector, func() { withholds = true })
 	for _, candidate := range d.detector.Candidates() {

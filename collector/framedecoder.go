@@ -22,7 +22,8 @@ type FrameDecoder struct {
 }
 
 // NewFrameDecoder returns a decoder for one stream. If singleRun is set, all frames of the stream
-// belong to one session. wholeCalls is not set if the filter removes the arguments of calls: then none are waited for.
+// belong to one session. Set wholeCalls unless the filter removes the arguments of calls. Without it, the
+// decoder does not wait for arguments.
 func NewFrameDecoder(d dialect.Dialect, singleRun, wholeCalls bool, settings Settings) *FrameDecoder {
 	stream := &event.Stream{Dialect: d.Name(), SingleRun: singleRun, WholeCalls: wholeCalls}
 	return &FrameDecoder{settings: settings, stream: stream, table: d.Table(), decoder: d.New(stream)}

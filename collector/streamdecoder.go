@@ -49,7 +49,8 @@ type StreamDecoder struct {
 	err       error // of the reader
 }
 
-// pendingFrame is a frame that waits for its dialect to be known. It owns its bytes.
+// pendingFrame is a frame that waits for its dialect to be known. It owns its bytes, unless detection ends
+// with it: Next returns that frame before the reader reuses the bytes.
 type pendingFrame struct {
 	sse.Frame
 	received time.Time
@@ -91,6 +92,15 @@ func (c *Collector) Decode(s *event.Stream, in Input, names ...string) *StreamDe
 // Next returns sse.ErrComment for a comment and sse.ErrNoData for a block without data, after which the stream continues. Any other error is the
 // reader's own, io.EOF at the end, and final.
 func (d *StreamDecoder) Next() (*event.Batch, error) {
+	b, err := d.nextOfConnection()
+	if err != nil && d.err != nil {
+		d.closeDecoder()
+	}
+	return b, err
+}
+
+// nextOfConnection is Next for one connection: after a final error, the stream may continue over another one.
+func (d *StreamDecoder) nextOfConnection() (*event.Batch, error) {
 	for {
 		switch {
 		case d.flushing > 0:
@@ -99,7 +109,6 @@ func (d *StreamDecoder) Next() (*event.Batch, error) {
 			d.truncated = false
 			return d.lastFrame(), nil
 		case d.err != nil:
-			d.closeDecoder()
 			d.recycleLast()
 			return nil, d.err
 		}
