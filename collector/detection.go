@@ -21,13 +21,13 @@ func (d *StreamDecoder) enqueue(frame pendingFrame) {
 	late := len(d.pending) > 0 && frame.received.Sub(d.pending[0].received) > maxUndecidedTime
 	if found == nil && (late || len(d.pending) == maxUndecided || d.pendingSize()+len(frame.Data) > d.settings.MaxFrame) {
 		if found = d.detector.MostLikely(); found == nil {
-			d.flushing = len(d.pending)
+			d.flushCount = len(d.pending)
 		}
 	}
 	if found != nil {
 		d.decide(found)
 		d.pending = append(d.pending, frame) // not copied: Next returns it before the reader reuses its bytes
-		d.flushing = len(d.pending)
+		d.flushCount = len(d.pending)
 		return
 	}
 	frame.ID, frame.Event = slices.Clone(frame.ID), slices.Clone(frame.Event)

@@ -42,11 +42,11 @@ type StreamDecoder struct {
 	rivals     []dialect.Dialect // the others; nil once configured is confirmed
 	foreign    bool              // the stream belongs to a rival
 
-	pending   []pendingFrame // frames read before the dialect was known
-	flushing  int            // how many of them Next returns before it reads on
-	truncated bool           // the stream ended inside a frame, and Next has yet to report it
-	end       event.End
-	err       error // of the reader
+	pending    []pendingFrame // frames read before the dialect was known
+	flushCount int            // how many of them Next returns before it reads on
+	truncated  bool           // the stream ended inside a frame, and Next has yet to report it
+	end        event.End
+	err        error // of the reader
 }
 
 // pendingFrame is a frame that waits for its dialect to be known. It owns its bytes, unless detection ends
@@ -103,7 +103,7 @@ func (d *StreamDecoder) Next() (*event.Batch, error) {
 func (d *StreamDecoder) nextOfConnection() (*event.Batch, error) {
 	for {
 		switch {
-		case d.flushing > 0:
+		case d.flushCount > 0:
 			return d.nextPending(), nil
 		case d.truncated:
 			d.truncated = false
@@ -145,7 +145,7 @@ func (d *StreamDecoder) nextOfConnection() (*event.Batch, error) {
 func (d *StreamDecoder) nextPending() *event.Batch {
 	next := d.pending[0]
 	d.pending[0] = pendingFrame{} // release its bytes: the array stays
-	d.pending, d.flushing, d.offset = d.pending[1:], d.flushing-1, next.offset
+	d.pending, d.flushCount, d.offset = d.pending[1:], d.flushCount-1, next.offset
 	d.takeTurn(next.Frame)
 	switch {
 	case next.rejected != "":
@@ -157,7 +157,7 @@ func (d *StreamDecoder) nextPending() *event.Batch {
 }
 
 // Ready reports whether Next returns without waiting for the stream.
-func (d *StreamDecoder) Ready() bool { return d.flushing > 0 || d.decoder != nil && d.reader.Ready() }
+func (d *StreamDecoder) Ready() bool { return d.flushCount > 0 || d.decoder != nil && d.reader.Ready() }
 
 // Offset returns where the frame, comment or block without data that Next returned last ends in the stream.
 func (d *StreamDecoder) Offset() int64 { return d.offset }
@@ -226,7 +226,7 @@ func (d *StreamDecoder) finish(err error) {
 	if likely := d.detector.MostLikely(); d.decoder == nil && likely != nil && len(d.pending) > 0 {
 		d.decide(likely)
 	}
-	d.flushing = len(d.pending)
+	d.flushCount = len(d.pending)
 	d.truncated = d.reader.TruncatedBytes() > 0 && (d.end == event.EndOfStream || d.end == event.EndBroken)
 }
 

@@ -31,7 +31,8 @@ func IsInstruction(i *event.Instructions, v strictjson.Value) bool {
 	return instructs && content
 }
 
-// isInstructionRole reports whether a role may be that of an instruction. A role that is neither a string nor null may be.
+// isInstructionRole reports whether a role may be that of an instruction. It also returns true for a role that
+// is neither a string nor null.
 func isInstructionRole(i *event.Instructions, role strictjson.Value) bool {
 	return role.Kind() > strictjson.Null && role.Kind() != strictjson.String || MatchesAny(role.Text(), i.Roles)
 }

@@ -111,7 +111,8 @@ func ownEnvelopes(t *event.Table, name []byte) (own []string) {
 	return own
 }
 
-// namesInternal is HasInternalDiscriminator in a scope. own are further members that are envelopes in v.
+// namesInternal implements HasInternalDiscriminator in a scope. own lists members that are envelopes in v, in
+// addition to those of the table.
 func namesInternal(t *event.Table, v strictjson.Value, around scope, own []string) bool {
 	if around == everyString && v.Kind() == strictjson.String {
 		return stringNamesInternal(t, v.Text())
@@ -150,9 +151,9 @@ func hasInternalName(t *event.Table, name []byte, value strictjson.Value) bool {
 	return MatchesAny(name, t.NameMembers) && value.Kind() != strictjson.Object && ContainsInternal(value)
 }
 
-// Prefilter rules out cheaply that a lenient reader takes a name for one of many, such as the discriminators, labels
-// and envelopes of a table. Its bits depend on a name's length, first letter and last letter. Names that share a bit
-// only cost a full comparison.
+// Prefilter is a cheap first test for MatchesAny. It holds a set of names, such as the discriminators, labels and
+// envelopes of a table. If MayMatch returns false, a name matches none of them. Its bits depend on a name's length,
+// first letter and last letter. Names that share a bit only cost a full comparison.
 type Prefilter [4]uint64
 
 // NewPrefilter returns the Prefilter of a table, for the members of a frame.

@@ -86,7 +86,7 @@ func readFrame(s event.Statements, lim Limits) Findings {
 	r := reader{remaining: lim.MaxFindings, origin: event.OriginStructured}
 	var inner strictjson.Doc
 	if layer := asObject(s.Layer, &inner); layer.Exists() {
-		r.layer(layer)
+		r.readLayer(layer)
 	} else if s.Layer.Kind() > strictjson.Null {
 		r.Unreadable = []event.Unreadable{event.UnreadableType}
 	}

@@ -28,9 +28,9 @@ var (
 	linkSeparators = lazily(`^(?:[ ,;/|&·•]|and\b|or\b)+`)
 )
 
-// sources adds the sources of a line. Each region ends where the next one begins. In the header of a
+// addSources adds the sources of a line. Each region ends where the next one begins. In the header of a
 // table, labels name columns.
-func (r *reader) sources(l *line, regions []region, header bool) {
+func (r *reader) addSources(l *line, regions []region, header bool) {
 	raw := l.raw
 	if containsAny(l.lower, "source", "reference", "regulatory") || strings.HasPrefix(strings.TrimLeft(raw, " "), "[^") {
 		lower := lowerCase(raw)

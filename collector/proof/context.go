@@ -23,9 +23,9 @@ var (
 	choices = lazily(`^ ?[,|/] ?(?:or |and )?(?:high|medium|moderate|low)\b`)
 )
 
-// isOwn reports whether the answer makes a statement about itself. A word for safety is a label only for
-// numbers. In a text about samples, a confidence level is a statistical term. Examples, conditions,
-// choices and code state nothing.
+// isOwn reports whether the answer makes a statement about itself. German Sicherheit also means safety, so
+// it is a label only before a number. In a text about samples, a confidence level is a statistical term.
+// Examples, conditions, choices and code state nothing.
 func (r *reader) isOwn(f shapeMatch, l *line, first statement, rest []byte) bool {
 	label, behind := l.lower[f.start:f.from], l.lower[f.from+first.size:]
 	behind = behind[:runeStart(behind, min(len(behind), valueWindow))]

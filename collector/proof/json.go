@@ -24,16 +24,16 @@ func (r *reader) document(text []byte) bool {
 	if doc.Parse(text, maxDepth) != nil {
 		return false
 	}
-	r.object(doc.Root(), "", maxLevels)
+	r.readObject(doc.Root(), "", maxLevels)
 	return true
 }
 
-// object reads the confidences of an object and of the objects in it. If it has a proof layer, it
+// readObject reads the confidences of an object and of the objects in it. If it has a proof layer, it
 // reads only that.
-func (r *reader) object(v strictjson.Value, scope string, levels int) {
+func (r *reader) readObject(v strictjson.Value, scope string, levels int) {
 	var inner strictjson.Doc
 	if layer := layerOf(v, &inner); layer.Exists() {
-		r.layer(layer)
+		r.readLayer(layer)
 		return
 	}
 	for name, value := range v.Members() {
@@ -48,7 +48,7 @@ func (r *reader) object(v strictjson.Value, scope string, levels int) {
 			}
 		case levels == 0:
 		case value.Kind() == strictjson.Object:
-			r.object(value, "", levels-1)
+			r.readObject(value, "", levels-1)
 		case value.Kind() == strictjson.Array:
 			r.elements(value, levels-1)
 		}
@@ -65,7 +65,7 @@ func (r *reader) elements(list strictjson.Value, levels int) {
 		}
 		for _, name := range subjects {
 			if about := element.Get(name); about.Kind() == strictjson.String {
-				r.object(element, field(about), levels)
+				r.readObject(element, field(about), levels)
 				break
 			}
 		}

@@ -97,8 +97,8 @@ func fenceOf(line []byte) (mark byte, size int, info []byte) {
 }
 
 // openAtStart guesses whether a text without its beginning starts within code. It does if the first fence
-// has no info string, like a closing fence, and cannot be an opening fence. It cannot be one if another
-// block would open within its block, or if its block would not end.
+// has no info string and cannot open a block: its block would contain an opening fence, or would not have a
+// closing one.
 func openAtStart(text []byte) fence {
 	var f, first fence
 	for len(text) > 0 {

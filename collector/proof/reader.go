@@ -102,7 +102,7 @@ func (r *reader) statements(l *line, raw, rest []byte) {
 			}
 		}
 	}
-	r.sources(l, regions, headsTable(raw, rest))
+	r.addSources(l, regions, headsTable(raw, rest))
 }
 
 // readShape reads the statements of one shape, and returns the region of the rationale after them.

@@ -51,12 +51,12 @@ func clean(s string) string {
 	if s == "" {
 		return ""
 	}
-	s = trimEmphasis(cut(strings.Trim(s, " "), 2*maxString)) // cut first: trimEmphasis is slow on long runs of marks
-	return strings.Clone(strings.TrimRight(cut(s, maxString), " "))
+	s = trimEmphasis(truncate(strings.Trim(s, " "), 2*maxString)) // cut first: trimEmphasis is slow on long runs of marks
+	return strings.Clone(strings.TrimRight(truncate(s, maxString), " "))
 }
 
-// cut returns at most the first size bytes of s and does not split a rune.
-func cut(s string, size int) string {
+// truncate returns at most the first size bytes of s and does not split a rune.
+func truncate(s string, size int) string {
 	if len(s) <= size {
 		return s
 	}

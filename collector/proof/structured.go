@@ -21,7 +21,7 @@ func Structured(response strictjson.Value, lim Limits) (Findings, bool) {
 	r := reader{remaining: lim.MaxFindings, origin: event.OriginStructured}
 	var text, inner strictjson.Doc
 	if layer := layerOf(response, &inner); layer.Exists() {
-		r.layer(layer)
+		r.readLayer(layer)
 		return r.Findings, true
 	}
 	for body := range bodies(response) {
@@ -30,7 +30,7 @@ func Structured(response strictjson.Value, lim Limits) (Findings, bool) {
 			layer = layerOf(text.Root(), &inner)
 		}
 		if layer.Exists() {
-			r.layer(layer)
+			r.readLayer(layer)
 			return r.Findings, true
 		}
 	}
@@ -120,8 +120,8 @@ func jsonText(v strictjson.Value, limit int) []byte {
 	return text
 }
 
-// layer adds the statements of a proof layer.
-func (r *reader) layer(layer strictjson.Value) {
+// readLayer adds the statements of a proof layer.
+func (r *reader) readLayer(layer strictjson.Value) {
 	r.confidence(layer.Get("confidence"))
 	list := layer.Get("citations")
 	if k := list.Kind(); k > strictjson.Null && k != strictjson.Array {
@@ -162,12 +162,14 @@ func (r *reader) refuse(why event.Unreadable) {
 }
 
 // field returns a string without the spaces at its ends, cut at maxString bytes.
-func field(v strictjson.Value) string { return strings.TrimRight(cut(readField(v), maxString), " ") }
+func field(v strictjson.Value) string {
+	return strings.TrimRight(truncate(readField(v), maxString), " ")
+}
 
 // uri returns a string, or "" if it is longer than maxString.
 func uri(v strictjson.Value) string { return ifShort(readField(v)) }
 
 func readField(v strictjson.Value) string {
 	const spare = 4 // for spaces and characters that are removed
-	return strings.Trim(readable([]byte(cut(v.String(), spare*maxString))), " ")
+	return strings.Trim(readable([]byte(truncate(v.String(), spare*maxString))), " ")
 }

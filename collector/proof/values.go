@@ -11,7 +11,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// figure is the content of one value.
+// figure is one stated value: a number, a range, a scale or a level in words.
 type figure struct {
 	value, low, high event.Ratio
 	label            string // as written, if a number alone does not say it

@@ -47,7 +47,7 @@ func (r *contentReader) addCalls(list, object strictjson.Value, isInside bool) {
 		r.addPayload(call)
 		isDeferred := as == wire.CallBegins && object == r.asks
 		if r.isSnapshot {
-			if as = wire.CallAround; isMarked {
+			if as = wire.CallMentioned; isMarked {
 				as = wire.CallRepeated
 			}
 		}

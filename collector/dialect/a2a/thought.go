@@ -34,7 +34,7 @@ func addThought(frame strictjson.Value, b *event.Batch) {
 // readRelayed finds the thoughts and the errors of remote agents whose answers ADK agents pass on.
 func (d *decoder) readRelayed(u update, b *event.Batch) {
 	isTask := u.shape == shapeTask
-	d.relayed, d.remote = wire.RelayedThoughts{BesideOthers: isTask}, wire.RemoteAnswer{}
+	d.relayed, d.remote = wire.RelayedThoughts{MayHaveOtherTexts: isTask}, wire.RemoteAnswer{}
 	d.remoteErrors.SetScopes(d.name(u.body.First("taskId", "id")))
 	read := func(v strictjson.Value) {
 		d.relayed.AddMetadata(b, v)

@@ -24,7 +24,7 @@ func (d *decoder) addCodeResult(p part, fr *frame, b *event.Batch) {
 	e.Error, e.Code = wire.CodeFailure(p.body)
 }
 
-// awaitsCode reports whether the frame ends with code whose result has not been sent yet.
+// awaitsCode reports whether the frame's last piece of code has no result in the frame.
 func (f *frame) awaitsCode() bool {
 	awaits := false
 	for _, p := range f.parts {

@@ -13,25 +13,25 @@ import (
 )
 
 type decoder struct {
-	singleRun      bool
-	run            string
-	names          wire.NameCache
-	parts          []part // of the current frame; reused
-	places         wire.Places
-	responses      map[string]*response // by the speaker's place, because parallel branches interleave
-	last           *response            // of the last event's speaker
-	pending        pending
-	pauses         wire.Pauses
-	errorReported  bool // an event reported a failure, which an error frame may repeat
-	errors         errorEvents
-	lastBranches   map[string]string    // each agent's last branch
-	lastStray      time.Time            // of the last error that may be in any branch
-	transferTarget string               // target of the last transfer until it speaks
-	lastWholeID    uint64               // hash of the id of the last event that was not partial; 0 if it had none
-	remoteCalls    wire.Set[remoteCall] // calls of remote agents
-	remoteErrors   wire.ErrorTexts      // errors of remote agents
-	withheld       withheld
-	workflows      wire.Set[string] // names of resumable workflows
+	singleRun           bool
+	run                 string
+	names               wire.NameCache
+	parts               []part // of the current frame; reused
+	places              wire.Places
+	responses           map[string]*response // by the speaker's place, because parallel branches interleave
+	last                *response            // of the last event's speaker
+	pending             pending
+	pauses              wire.Pauses
+	errorReported       bool // an event reported a failure, which an error frame may repeat
+	errors              errorEvents
+	lastBranches        map[string]string    // each agent's last branch
+	lastUnbranchedError time.Time            // of the last error that may be in any branch
+	transferTarget      string               // target of the last transfer until it speaks
+	lastWholeID         uint64               // hash of the id of the last event that was not partial; 0 if it had none
+	remoteCalls         wire.Set[remoteCall] // calls of remote agents
+	remoteErrors        wire.ErrorTexts      // errors of remote agents
+	withheld            withheld
+	workflows           wire.Set[string] // names of resumable workflows
 }
 
 // maxSpeakers limits the speakers that are remembered per stream. Frames of further speakers are decoded
@@ -89,7 +89,7 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 	default:
 		b.Agent = d.name(fr.author)
 		b.Branch = d.branchOf(b.Agent, b.Branch, fr)
-		path := fr.node.Get("path")
+		path := fr.nodeInfo.Get("path")
 		isOutput := fr.isWorkflowOutput()
 		if isOutput {
 			path = fr.author
@@ -98,7 +98,7 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 			Author: b.Agent, Path: d.text(path, wire.MaxPath), Branch: cmp.Or(d.text(fr.branch, wire.MaxPath), b.Branch), Scope: d.name(fr.scope),
 			HasPath: path.Exists(), RunsNext: fr.hasAgentState() && fr.longRunning.Len() == 0, IsWorkflow: isOutput || fr.isPauseRecord(), IsFunction: fr.isFunction(),
 		})
-		if b.Output = fr.node.First("outputFor", "output_for").Len() > 0; b.Output {
+		if b.Output = fr.nodeInfo.First("outputFor", "output_for").Len() > 0; b.Output {
 			d.places.AddOutput(d.text(path, wire.MaxPath))
 		}
 	}
@@ -110,7 +110,7 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 		d.transferTarget = ""
 	}
 	fr.remote = readRemote(b, fr.customMetadata, user)
-	fr.lacksModel = b.Place.IsFunction() || fr.isRelayed() || fr.isBare() && d.places.IsWorkflow(d.text(fr.node.Get("path"), wire.MaxPath))
+	fr.lacksModel = b.Place.IsFunction() || fr.isRelayed() || fr.isBare() && d.places.IsWorkflow(d.text(fr.nodeInfo.Get("path"), wire.MaxPath))
 	fr.isStep = b.Place.IsStep()
 	if fr.exceedsLimits() {
 		b.Rejected = event.ReasonShape
@@ -140,7 +140,7 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 func (d *decoder) branchOf(agent, branch string, fr *frame) string {
 	last, known := d.lastBranches[agent]
 	switch {
-	case branch == "" && fr.reportsFailure() && !fr.node.Exists():
+	case branch == "" && fr.reportsFailure() && !fr.nodeInfo.Exists():
 		return last
 	case known || branch != "" && len(d.lastBranches) < maxSpeakers:
 		d.lastBranches[agent] = branch
@@ -161,7 +161,7 @@ func (d *decoder) runID(v strictjson.Value) string {
 		d.run = dialect.Name(v.String())
 		clear(d.responses)
 		clear(d.lastBranches)
-		d.last, d.lastStray = nil, time.Time{}
+		d.last, d.lastUnbranchedError = nil, time.Time{}
 		d.pending, d.transferTarget, d.errorReported, d.errors, d.lastWholeID = nil, "", false, nil, 0
 		d.pauses, d.remoteCalls, d.remoteErrors, d.workflows = wire.Pauses{}, wire.Set[remoteCall]{}, wire.ErrorTexts{}, wire.Set[string]{}
 	}
@@ -233,7 +233,7 @@ func (d *decoder) addWhole(fr *frame, b *event.Batch) {
 
 // addResponse reports what a whole frame adds to the speaker's model response, or the failure of a call.
 func (d *decoder) addResponse(fr *frame, r *response, failure event.Failure, code string, calls []pendingCall, b *event.Batch) {
-	answered := r.answered
+	wasFinal := r.wasFinal
 	switch {
 	case failure == event.ToolError:
 		d.failCall(calls, fr.errorMessage.Text(), code, b)
@@ -247,7 +247,7 @@ func (d *decoder) addResponse(fr *frame, r *response, failure event.Failure, cod
 		}
 		mayContinue := e.FinishReason == "" || failure != event.NoFailure
 		e.UsageIncomplete = e.FinishReason == "" && failure == event.NoFailure && (r.open || fr.hasUsage && fr.notPartial)
-		*r, answered = response{lastUsage: fr.usage, streamed: r.open, mayContinue: mayContinue, suspended: r.suspended}, true
+		*r, wasFinal = response{lastUsage: fr.usage, streamed: r.open, mayContinue: mayContinue, suspended: r.suspended}, true
 	case fr.completes():
 		b.Add(event.KindUsage).Usage = fr.usage
 		r.mayContinue, r.lastUsage = !fr.finishReason.Exists(), fr.usage
@@ -261,7 +261,7 @@ func (d *decoder) addResponse(fr *frame, r *response, failure event.Failure, cod
 	default:
 		r.mayContinue = r.mayContinue && fr.partList.Len() == 0 && failure == event.NoFailure
 	}
-	r.answered = answered && failure == event.NoFailure && fr.isFinal() && fr.longRunning.Len() == 0 && !fr.awaitsCode()
+	r.wasFinal = wasFinal && failure == event.NoFailure && fr.isFinal() && fr.longRunning.Len() == 0 && !fr.awaitsCode()
 }
 
 // addResponses reports the tool responses in a frame of the user. The user is no agent, and the user's

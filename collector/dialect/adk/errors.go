@@ -9,7 +9,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// errorEvents are the events with an error code, by the hash of the message. There are at most maxPending.
+// errorEvents maps the hash of an error's message to the event that reported it. There are at most maxPending.
 type errorEvents map[uint64]errorEvent
 
 type errorEvent struct {

@@ -15,7 +15,7 @@ func (f *frame) isFunction() bool {
 
 // isNodeOutput reports whether an event has an output that is not a model's.
 func (f *frame) isNodeOutput() bool {
-	return f.output.Exists() && !isTrue(f.node.First("messageAsOutput", "message_as_output")) && !f.hasModelData()
+	return f.output.Exists() && !isTrue(f.nodeInfo.First("messageAsOutput", "message_as_output")) && !f.hasModelData()
 }
 
 // isWorkflowOutput reports whether an event is the output of a JavaScript workflow without a graph. Its author is the workflow. Only this
@@ -23,7 +23,7 @@ func (f *frame) isNodeOutput() bool {
 //
 // Source: dist/esm/workflow/run_node_as_invocation.js of @google/adk 2.0.
 func (f *frame) isWorkflowOutput() bool {
-	return f.isNodeOutput() && !f.node.Exists() && !f.branch.Exists() && !f.hasError()
+	return f.isNodeOutput() && !f.nodeInfo.Exists() && !f.branch.Exists() && !f.hasError()
 }
 
 // showsStepOutput reports whether the content of an event is the output of a function within a JavaScript workflow,
@@ -32,11 +32,11 @@ func (f *frame) isWorkflowOutput() bool {
 //
 // Source: dist/esm/workflow/nodes/function_node.js and node_runner.js of @google/adk 2.0.
 func (f *frame) showsStepOutput() bool {
-	root, _, isStep := strings.Cut(f.node.Get("path").String(), ".")
+	root, _, isStep := strings.Cut(f.nodeInfo.Get("path").String(), ".")
 	if !isStep || strings.ContainsAny(root, "@/") || !f.isNodeOutput() { // Python's paths have run numbers
 		return false
 	}
-	for of := range f.node.First("outputFor", "output_for").Elements() {
+	for of := range f.nodeInfo.First("outputFor", "output_for").Elements() {
 		if of.Is(root) {
 			return false
 		}
@@ -49,7 +49,7 @@ func (f *frame) showsStepOutput() bool {
 //
 // Source: dist/esm/workflow/utils/hitl_utils.js of @google/adk 2.0.
 func (f *frame) isNodeQuestion() bool {
-	if !f.node.Exists() || f.hasModelData() {
+	if !f.nodeInfo.Exists() || f.hasModelData() {
 		return false
 	}
 	for part := range f.content.Get("parts").Elements() {
@@ -90,7 +90,7 @@ func (d *decoder) readWorkflowRecord(fr *frame) bool {
 	case fr.isStoredOutput():
 		d.workflows.Add(d.name(fr.author))
 		return true
-	case !fr.isCheckpoint() || !fr.node.Get("path").Is(""):
+	case !fr.isCheckpoint() || !fr.nodeInfo.Get("path").Is(""):
 		return false
 	case fr.hasNodeStates():
 		d.workflows.Add(d.name(fr.author))
@@ -104,8 +104,8 @@ func (d *decoder) readWorkflowRecord(fr *frame) bool {
 //
 // Source: google/adk/workflow/_node_runner.py of google-adk 2.0 and 2.13, _enrich_event.
 func (f *frame) isStoredOutput() bool {
-	root, _, isBelow := strings.Cut(f.node.Get("path").String(), "/")
-	return isBelow && strings.Contains(root, "@") && f.output.Exists() && f.node.First("outputFor", "output_for").Len() == 0 &&
+	root, _, isBelow := strings.Cut(f.nodeInfo.Get("path").String(), "/")
+	return isBelow && strings.Contains(root, "@") && f.output.Exists() && f.nodeInfo.First("outputFor", "output_for").Len() == 0 &&
 		!f.content.Exists() && !f.hasModelData() && !f.hasError()
 }
 
@@ -126,13 +126,13 @@ func (f *frame) hasModelData() bool {
 // Source: google/adk/a2a/agent/_remote_a2a_agent.py of google-adk 2.13.
 func (f *frame) isRelayed() bool { return f.remote.exists && !f.hasModelData() }
 
-// noteOrder reports that agents may have worked at the same time if an event is older than an error that may be in any branch: JavaScript's
-// parallel agent leaves out the branch of such an error, and the agents beside it go on.
+// noteOrder sets OrderUnknown if an event is older than the last error without a branch: the agents may have run in parallel. JavaScript's
+// parallel agent leaves out the branch of such an error, and the other agents go on.
 func (d *decoder) noteOrder(fr *frame, isUser bool, b *event.Batch) {
 	switch {
-	case !isUser && b.Branch == "" && fr.reportsFailure() && !fr.node.Exists():
-		d.lastStray = b.Time
-	case !b.Time.IsZero() && b.Time.Before(d.lastStray):
+	case !isUser && b.Branch == "" && fr.reportsFailure() && !fr.nodeInfo.Exists():
+		d.lastUnbranchedError = b.Time
+	case !b.Time.IsZero() && b.Time.Before(d.lastUnbranchedError):
 		b.OrderUnknown = true
 	}
 }

@@ -189,7 +189,7 @@ var publicEvent = event.Rule{ThoughtMarkers: thoughtMarkers, ThoughtMarkersIn: m
 	}},
 }}
 
-// publicFailed is publicEvent with an error message in place of the agent's.
+// publicFailed is publicEvent with a fixed error message instead of the agent's.
 var publicFailed = func() event.Rule {
 	message := &event.Rule{Replacement: `"the agent failed"`, Fact: event.KindError, AllowedValues: []string{""}}
 	failed := publicEvent

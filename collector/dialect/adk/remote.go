@@ -59,8 +59,8 @@ func (d *decoder) applyRemote(f *frame, b *event.Batch) {
 	}
 }
 
-// repeatsRemoteCall reports whether an event has a call of a remote agent again. The answer of a task that waits has the calls
-// for which it waits, and those made with them, whatever their responses.
+// repeatsRemoteCall reports whether an event repeats a call of a remote agent. The answer of a waiting task lists the calls it
+// waits for, and all calls that were made together with them, even those that have a response.
 //
 // Source: google/adk/a2a/converters/event_converter.py and agent/_remote_a2a_agent.py of google-adk 2.13.
 func (d *decoder) repeatsRemoteCall(id string, fr *frame, b *event.Batch) bool {

@@ -9,7 +9,7 @@ type response struct {
 	lastUsage   event.Usage
 	streamed    bool // partial frames preceded the last response
 	mayContinue bool // the last response had no finish reason or was refused: a second frame of it may follow
-	answered    bool // the last response was a final answer
+	wasFinal    bool // the last response was a final answer
 
 	suspended []response // responses that transferred control; an empty frame may end one when control returns
 }
@@ -31,7 +31,7 @@ func (r *response) suspend() {
 	}
 }
 
-// resume makes the suspended response that an empty frame ends the current one. A streaming JavaScript server
+// resume makes a suspended response the current one if an empty frame ends it. A streaming JavaScript server
 // sends the empty frame after everything that the response caused, including other invocations of the
 // agent.
 func (r *response) resume(fr *frame) {

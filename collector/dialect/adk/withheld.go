@@ -50,13 +50,13 @@ func (w *withheld) miss(f dialect.Frame) {
 // eventID finds IDs in data that is not strict JSON.
 var eventID = regexp.MustCompile(`"id"\s*:\s*"([^"]+)"`)
 
-// check marks an event as internal if it repeats or continues one that was withheld, or is of a call in one. The pieces of
-// an event, and the event that repeats them, have the same ID.
+// check marks an event as internal if it repeats or continues a withheld event, or belongs to a call in a withheld event.
+// The pieces of an event, and the event that repeats them, have the same ID.
 //
 // Source: google/adk/flows/llm_flows/base_llm_flow.py of google-adk 2.13.
 func (w *withheld) check(fr *frame, b *event.Batch) {
 	id := maphash.Bytes(seed, fr.id.Text())
-	place := wire.NewCallPlace(fr.author, fr.branch, fr.node.Get("path"))
+	place := wire.NewCallPlace(fr.author, fr.branch, fr.nodeInfo.Get("path"))
 	isPiece := len(fr.id.Text()) > 0 && w.events.Contains(id) || w.pieces.completes(fr, place, b)
 	w.named = fr.appendCalls(w.named[:0], place, b)
 	if !w.calls.IsEmpty() {
@@ -89,7 +89,7 @@ func (f *frame) appendCalls(calls []wire.NamedCall, place wire.CallPlace, b *eve
 	for id := range f.longRunning.Elements() {
 		calls = append(calls, wire.NamedCall{ID: dialect.Name(id.String()), As: wire.CallRepeated})
 	}
-	for _, place := range []strictjson.Value{f.branch, f.node.Get("path"), f.node.First("outputFor", "output_for")} {
+	for _, place := range []strictjson.Value{f.branch, f.nodeInfo.Get("path"), f.nodeInfo.First("outputFor", "output_for")} {
 		calls = appendWithin(calls, place)
 		for one := range place.Elements() {
 			calls = appendWithin(calls, one)
@@ -113,8 +113,8 @@ func (f *frame) appendRemote(calls []wire.NamedCall, b *event.Batch) []wire.Name
 	return calls
 }
 
-// calling are the members of a part that hold a call or its result.
-var calling = map[string]struct {
+// callMembers are the members of a part that hold a call or its result.
+var callMembers = map[string]struct {
 	as   wire.CallRole
 	tool string // the member with the tool's name, or ""
 }{
@@ -127,10 +127,10 @@ var calling = map[string]struct {
 }
 
 // appendPart appends the calls in a part. An agent runs one piece of code after the other, and need not give it an ID. isWhole
-// says that a response is neither a piece nor pauses its call.
+// says that a response in the event is complete and that the event pauses no call.
 func appendPart(calls []wire.NamedCall, part strictjson.Value, isWhole bool, place wire.CallPlace, b *event.Batch) []wire.NamedCall {
 	for name, value := range part.Members() {
-		member, is := calling[string(name.Text())]
+		member, is := callMembers[string(name.Text())]
 		if !is {
 			continue
 		}

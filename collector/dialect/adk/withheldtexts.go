@@ -19,7 +19,7 @@ func (w *withheld) mayQuote(of ...strictjson.Value) bool {
 func (w *withheld) isInResultOf(fr *frame) bool {
 	for part := range fr.partList.Elements() {
 		for name, value := range part.Members() {
-			if member, is := calling[string(name.Text())]; !is || member.as != wire.CallRepeated {
+			if member, is := callMembers[string(name.Text())]; !is || member.as != wire.CallRepeated {
 				continue
 			}
 			failure, _ := wire.CodeFailure(value)
@@ -39,7 +39,7 @@ func (w *withheld) addTexts(fr *frame, b *event.Batch) {
 	}
 	for part := range fr.partList.Elements() {
 		for name, value := range part.Members() {
-			if _, is := calling[string(name.Text())]; is {
+			if _, is := callMembers[string(name.Text())]; is {
 				w.texts.Add(b, value.Get("args"), value.Get("response"), value.Get("code"), value.Get("output"))
 			}
 		}

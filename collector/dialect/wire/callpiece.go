@@ -27,7 +27,7 @@ func CallRoleOf(call strictjson.Value) CallRole {
 func hasName(call strictjson.Value) bool { return len(lenient.Text(call.Get("name").Text())) > 0 }
 
 // CallPlace is where an ADK agent's model responds. The zero value is no place.
-type CallPlace struct{ author, branch, path uint64 } // hashes; 0 if the frame does not state it
+type CallPlace struct{ author, branch, path uint64 } // hashes; branch and path are 0 if the frame does not state them
 
 // NewCallPlace returns the place of an agent's event.
 func NewCallPlace(author, branch, path strictjson.Value) CallPlace {
@@ -40,8 +40,8 @@ func (p CallPlace) mayBe(other CallPlace) bool {
 	return p.author == other.author && same(p.branch, other.branch) && same(p.path, other.path)
 }
 
-// latestCalls holds, of each place, how the latest call with a name left. A piece without a name continues that call. There are at
-// most MaxSet places.
+// latestCalls maps a place to whether its latest named call was shown or withheld. A piece without a name continues that call. There
+// are at most MaxSet places.
 type latestCalls map[CallPlace]latestCall
 
 type latestCall uint8

@@ -7,16 +7,16 @@ const deferredCalls = "deferred calls"
 // event.
 func (c *WithheldCalls) MissDeferred() {
 	c.missedDeferred = true
-	c.others.Add(deferredCalls)
+	c.shared.Add(deferredCalls)
 }
 
 // mayHideDeferred reports whether a withheld event of this task, on any stream, may have had calls that are sent later.
 func (c *WithheldCalls) mayHideDeferred() bool {
-	return c.missedDeferred || c.missed || c.others.Contains(deferredCalls)
+	return c.missedDeferred || c.missed || c.shared.Contains(deferredCalls)
 }
 
 // isDeferredWithheld reports whether a CallDeferred is of a withheld event, or may be. One that was shown before is of another event.
 func (c *WithheldCalls) isDeferredWithheld(call NamedCall) bool {
 	key := call.key()
-	return c.own.Contains(key) || !c.shown.Contains(key) && (call.ID != "" && c.others.Contains(call.ID) || c.own.IsFull() || c.mayHideDeferred())
+	return c.own.Contains(key) || !c.shownKeys.Contains(key) && (call.ID != "" && c.shared.Contains(call.ID) || c.own.IsFull() || c.mayHideDeferred())
 }

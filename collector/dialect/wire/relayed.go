@@ -7,12 +7,12 @@ import (
 )
 
 // RelayedThoughts finds the thoughts of a remote agent in what an ADK agent passes on. The remote agent's A2A answer is in
-// the metadata, with all its marks. The ADK agent's own parts lack the marks that stand around texts and, with Vertex AI,
-// those of parts.
+// the metadata, with all its marks. The parts in the ADK event lose the marks of the objects around them. With Vertex AI,
+// they also lose their own marks.
 //
 // Source: google/adk/a2a/converters/part_converter.py of google-adk 2.13, convert_a2a_part_to_genai_part.
 type RelayedThoughts struct {
-	BesideOthers bool // the frame may also have texts that are not in the answers
+	MayHaveOtherTexts bool // the frame may also have texts that are not in the answers
 
 	isMarked bool            // an answer has a mark of a thought
 	thoughts map[string]bool // by text of the answers: it is a thought
@@ -51,7 +51,7 @@ func (r *RelayedThoughts) Contain(text strictjson.Value) bool {
 		return false
 	}
 	isThought, known := r.thoughts[text.String()]
-	return isThought || !known && !r.BesideOthers
+	return isThought || !known && !r.MayHaveOtherTexts
 }
 
 // addTexts adds the texts at any depth of v. isThought says that an object around v is marked as a thought.

@@ -11,8 +11,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// remoteFailures maps the states of a task in which a remote agent did not answer. An agent that asks one over A2A
-// passes on the words of such a status as its answer.
+// remoteFailures maps the states of a failed A2A task to failures. The calling agent passes on the text of such a
+// status as if it were an answer.
 //
 // Source: google/adk/a2a/converters/to_adk_event.py of google-adk 2.13, convert_a2a_task_to_event.
 var remoteFailures = map[string]event.Failure{

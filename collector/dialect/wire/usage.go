@@ -3,7 +3,7 @@ package wire
 import "github.com/delegraph/delegraph/collector/event"
 
 // WithTotal returns the usage with the output that the total implies. A missing output is the total minus the input. If
-// the total counts the reasoning besides the output, as that of xAI and Gemini does, the output does not include it yet.
+// the total is input + output + reasoning, as with xAI, the output does not include the reasoning, and WithTotal adds it.
 //
 // Source: https://docs.x.ai/docs/key-information/consumption-and-rate-limits.
 func WithTotal(usage event.Usage, total event.Count) event.Usage {

@@ -14,12 +14,12 @@ import (
 // WithheldCalls finds the frames that repeat or answer a call that was withheld. Of an ADK agent, these are requests to confirm it,
 // responses, and what an agent says that the call runs. They lack the mark that the call had.
 type WithheldCalls struct {
-	own    Set[string] // calls of this stream, and the names of their tools for responses without an ID
-	others SharedSet   // calls of all streams of the agent
-	ended  Set[string] // calls in own of which a response was withheld
-	open   Set[string] // calls in own that have no last response
-	shown  Set[string] // calls that left on this stream, and the places of work that did, by placeKey
-	missed bool        // an unreadable frame may have had an internal call
+	own       Set[string] // calls of this stream, and the names of their tools for responses without an ID
+	shared    SharedSet   // calls of all streams of the agent
+	ended     Set[string] // calls in own of which a response was withheld
+	open      Set[string] // calls in own that have no last response
+	shownKeys Set[string] // calls that left on this stream, and the places of work that did, by placeKey
+	missed    bool        // an unreadable frame may have had an internal call
 
 	missedDeferred bool        // see MissDeferred
 	latest         latestCalls // of models that stream the arguments of calls
@@ -27,11 +27,11 @@ type WithheldCalls struct {
 
 // NewWithheldCalls returns an empty set of calls.
 func NewWithheldCalls(s *event.Stream) WithheldCalls {
-	return WithheldCalls{others: NewSharedSet(s, "adk call")}
+	return WithheldCalls{shared: NewSharedSet(s, "adk call")}
 }
 
 // SetScope sets the scope of IDs without a UUID. If it is empty, only this stream knows them.
-func (c *WithheldCalls) SetScope(scope string) { c.others.SetScopes(scope) }
+func (c *WithheldCalls) SetScope(scope string) { c.shared.SetScopes(scope) }
 
 // NamedCall is a call that a frame names.
 type NamedCall struct {
@@ -39,11 +39,11 @@ type NamedCall struct {
 	Tool  string // "" if the frame does not name it
 	As    CallRole
 	Place CallPlace // of a CallBegins or CallContinues: where the model responds
-	Ends  bool      // a CallRepeated is the last response: another call that begins may have the same ID
+	Ends  bool      // a CallRepeated is the last response, after which a new call may reuse the ID
 
 	IsPiece   bool // a CallBegins is a piece of a call, which may have another ID
 	Continues bool // a CallBegins may be followed by more pieces of the call
-	Answers   bool // a CallRepeated is the last response, but no other call may have the same ID
+	Answers   bool // a CallRepeated is the last response, in a protocol that never reuses IDs
 }
 
 // CallRole says what a frame has of a call.
@@ -55,7 +55,7 @@ const (
 	CallContinues                 // a piece of a call without the name, and perhaps with an ID of its own
 	CallRepeated                  // a response, a request for a confirmation or a credential, or a repeat
 	CallWithin                    // the work of an agent that the call runs (see AppendWithin)
-	CallAround                    // something that has the ID of a call, perhaps of another agent
+	CallMentioned                 // something that has the ID of a call, perhaps of another agent
 	CallDeferred                  // the call itself, which the frame of its event need not have (see MissDeferred)
 )
 
@@ -69,11 +69,12 @@ func (c NamedCall) key() string {
 
 func toolKey(name string) string { return "tool " + name }
 
-// laterIDKey returns the key of a tool of which a call without an ID began. Its response may have the ID. The key of "" stands for any tool.
+// laterIDKey returns the key for a tool whose withheld call had no ID. A response to that call may have one. The key of "" stands for
+// any tool.
 func laterIDKey(tool string) string { return "later ID " + tool }
 
 // IsEmpty reports whether no frame can be of a withheld call.
-func (c *WithheldCalls) IsEmpty() bool { return c.own.Len() == 0 && c.others.IsEmpty() && !c.missed }
+func (c *WithheldCalls) IsEmpty() bool { return c.own.Len() == 0 && c.shared.IsEmpty() && !c.missed }
 
 // MayBeOpen reports whether a withheld call has, or may have, no response. An error may quote its arguments then.
 func (c *WithheldCalls) MayBeOpen() bool {
@@ -97,13 +98,13 @@ func (c *WithheldCalls) Check(named []NamedCall, isWithheld bool) (isOfWithheld 
 	isOfWithheld = slices.ContainsFunc(named, func(one NamedCall) bool { return c.isWithheld(one, named) })
 	for _, one := range named {
 		switch isHidden := isWithheld || isOfWithheld; {
-		case isHidden && one.As == CallContinues && !isWithheld: // its ID may be of no use, and there may be many pieces
+		case isHidden && one.As == CallContinues && !isWithheld: // not remembered: each piece may have a new ID, and there may be many
 		case isHidden:
 			c.withhold(one)
 		case one.As == CallBegins, one.As == CallDeferred:
 			c.show(one)
 		case one.As == CallWithin && !mayBeInvocation(firstSegment(one.ID)):
-			c.shown.Add(placeKey(one))
+			c.shownKeys.Add(placeKey(one))
 		}
 	}
 	return isOfWithheld
@@ -115,7 +116,7 @@ func (c *WithheldCalls) withhold(call NamedCall) {
 	switch {
 	case call.As == CallContinues:
 		c.latest.set(call.Place, pieceHidden)
-	case call.As == CallBegins, call.As == CallDeferred && !c.shown.Contains(key):
+	case call.As == CallBegins, call.As == CallDeferred && !c.shownKeys.Contains(key):
 		if c.latest.set(call.Place, callHidden); call.Continues {
 			c.latest.set(call.Place, pieceHidden)
 		}
@@ -123,7 +124,7 @@ func (c *WithheldCalls) withhold(call NamedCall) {
 		if !call.IsPiece {
 			c.open.Add(key)
 		}
-	case call.As != CallRepeated || c.shown.Contains(key):
+	case call.As != CallRepeated || c.shownKeys.Contains(key):
 		return
 	case call.Ends:
 		c.ended.Add(key)
@@ -139,10 +140,10 @@ func (c *WithheldCalls) withhold(call NamedCall) {
 		c.own.Add(laterIDKey(""))
 	case call.ID != "":
 		c.own.Add(toolKey(call.Tool))
-		c.others.Add(call.ID)
+		c.shared.Add(call.ID)
 		if mayBeInvocation(call.ID) {
 			c.own.Add(workKey(call.Tool, call.ID))
-			c.others.Add(workKey(call.Tool, call.ID))
+			c.shared.Add(workKey(call.Tool, call.ID))
 		}
 	}
 }
@@ -154,10 +155,10 @@ func (c *WithheldCalls) show(call NamedCall) {
 		c.own.Remove(workKey(call.Tool, call.ID))
 		c.ended.Remove(key)
 	}
-	c.shown.Add(call.key())
+	c.shownKeys.Add(call.key())
 	c.latest.set(call.Place, callShown)
 	if mayBeInvocation(call.ID) {
-		c.shown.Add(workKey(call.Tool, call.ID))
+		c.shownKeys.Add(workKey(call.Tool, call.ID))
 	}
 }
 
@@ -177,7 +178,7 @@ func (c *WithheldCalls) isWithheld(call NamedCall, named []NamedCall) bool {
 	case call.As == CallDeferred:
 		return c.isDeferredWithheld(call)
 	case call.As == CallContinues:
-		return call.ID != "" && c.own.Contains(key) || !(call.ID != "" && c.shown.Contains(key)) && c.latest.mayHide(call.Place, c.missed)
+		return call.ID != "" && c.own.Contains(key) || !(call.ID != "" && c.shownKeys.Contains(key)) && c.latest.mayHide(call.Place, c.missed)
 	case call.As == CallBegins && !call.IsPiece && !call.Continues && c.latest[call.Place] == pieceHidden: // the whole call, with an ID of its own
 		return true
 	case call.ID == "" && call.As != CallRepeated:
@@ -186,9 +187,9 @@ func (c *WithheldCalls) isWithheld(call NamedCall, named []NamedCall) bool {
 		return c.own.Len() > 0 || c.missed
 	case c.own.Contains(key):
 		return call.As != CallBegins || !c.hasEnded(key)
-	case call.As == CallBegins || c.shown.Contains(key):
+	case call.As == CallBegins || c.shownKeys.Contains(key):
 		return false
-	case call.ID != "" && c.others.Contains(call.ID), (call.Ends || call.Tool != "") && c.own.Contains(laterIDKey(call.Tool)), call.Ends && call.Tool == "" && c.own.Len() > 0:
+	case call.ID != "" && c.shared.Contains(call.ID), (call.Ends || call.Tool != "") && c.own.Contains(laterIDKey(call.Tool)), call.Ends && call.Tool == "" && c.own.Len() > 0:
 		return true
 	}
 	return call.As == CallRepeated && c.mayMiss() && !slices.ContainsFunc(named, func(other NamedCall) bool { return other.As == CallBegins && other.key() == key })
@@ -201,14 +202,14 @@ func (c *WithheldCalls) isOfWork(call NamedCall) bool {
 		return true
 	}
 	first := firstSegment(call.ID)
-	isKnown := call.Tool != "" && mayBeInvocation(first) || c.shown.Contains(placeKey(call))
+	isKnown := call.Tool != "" && mayBeInvocation(first) || c.shownKeys.Contains(placeKey(call))
 	for end := len(first); ; end++ {
 		if end < len(call.ID) && !isSeparator(call.ID[end]) {
 			continue
 		}
 		key := workKey(call.Tool, dialect.Name(call.ID[:end]))
-		isShown := c.shown.Contains(key)
-		if c.own.Contains(key) || !isShown && c.others.Contains(key) {
+		isShown := c.shownKeys.Contains(key)
+		if c.own.Contains(key) || !isShown && c.shared.Contains(key) {
 			return true
 		}
 		isKnown = isKnown || isShown
@@ -292,7 +293,7 @@ func AppendActions(calls []NamedCall, actions strictjson.Value) []NamedCall {
 	requests := RequestsIn(actions)
 	calls = AppendPaused(calls, requests[:]...)
 	for widget := range actions.First("renderUiWidgets", "render_ui_widgets").Elements() {
-		calls = append(calls, NamedCall{ID: dialect.Name(widget.Get("id").String()), As: CallAround})
+		calls = append(calls, NamedCall{ID: dialect.Name(widget.Get("id").String()), As: CallMentioned})
 	}
 	return calls
 }
@@ -330,13 +331,13 @@ func AppendScope(calls []NamedCall, scope string) []NamedCall {
 	case !strings.Contains(scope, "@"):
 		return append(calls, NamedCall{ID: scope, As: CallWithin})
 	}
-	return AppendWithin(append(calls, NamedCall{ID: dialect.Name(scope), As: CallAround}), scope)
+	return AppendWithin(append(calls, NamedCall{ID: dialect.Name(scope), As: CallMentioned}), scope)
 }
 
 // AppendNested appends what may be calls in messages of a remote agent: objects with an ID and a name, at any depth.
 func AppendNested(calls []NamedCall, v strictjson.Value) []NamedCall {
 	if id := v.Get("id"); id.Kind() == strictjson.String && v.Get("name").Kind() == strictjson.String {
-		calls = append(calls, NamedCall{ID: dialect.Name(id.String()), As: CallAround})
+		calls = append(calls, NamedCall{ID: dialect.Name(id.String()), As: CallMentioned})
 	}
 	for _, member := range v.Members() {
 		calls = AppendNested(calls, member)

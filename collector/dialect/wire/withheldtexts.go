@@ -19,9 +19,9 @@ import (
 // error that leaves may quote one, because tools, agents and servers put the texts of others into their own errors. The zero value is
 // empty.
 type WithheldTexts struct {
-	lines map[string]struct{} // as words returns them
-	size  int                 // of lines, in bytes
-	lacks bool                // there may be texts that are not in lines, so any error may quote one
+	lines      map[string]struct{} // as words returns them
+	size       int                 // of lines, in bytes
+	incomplete bool                // there may be texts that are not in lines, so any error may quote one
 }
 
 const (
@@ -35,7 +35,7 @@ const (
 // Add remembers the strings and the longer numbers in values, at any depth and also in strings with JSON.
 func (t *WithheldTexts) Add(b *event.Batch, values ...strictjson.Value) {
 	for _, v := range values {
-		if t.lacks {
+		if t.incomplete {
 			return
 		}
 		for _, member := range v.Members() {
@@ -101,7 +101,7 @@ func (t *WithheldTexts) addLine(line []byte) bool {
 var genericLines = []string{"error", "exception", "failed", "failure", "none", "null", "true", "false", "ok", "success", "unknown error", "internal server error", "traceback most recent call last"}
 
 // Overflow records that a text was withheld that Add did not get.
-func (t *WithheldTexts) Overflow() { t.lacks, t.lines = true, nil }
+func (t *WithheldTexts) Overflow() { t.incomplete, t.lines = true, nil }
 
 // Miss records a frame that cannot be read.
 func (t *WithheldTexts) Miss(f dialect.Frame) {
@@ -112,7 +112,7 @@ func (t *WithheldTexts) Miss(f dialect.Frame) {
 
 // MayBeIn reports whether a string in values quotes one of the texts, or may quote one.
 func (t *WithheldTexts) MayBeIn(values ...strictjson.Value) bool {
-	if !t.lacks && len(t.lines) == 0 {
+	if !t.incomplete && len(t.lines) == 0 {
 		return false
 	}
 	var words []byte
@@ -122,7 +122,7 @@ func (t *WithheldTexts) MayBeIn(values ...strictjson.Value) bool {
 	switch {
 	case len(words) == 0:
 		return false
-	case t.lacks, len(words) > maxErrorWords:
+	case t.incomplete, len(words) > maxErrorWords:
 		return true
 	}
 	for line := range t.lines {

@@ -14,7 +14,7 @@ import (
 type frame struct {
 	// The members that are used. read finds them in one pass.
 	id, invocation, author, branch, timestamp, partial, content, actionsValue strictjson.Value
-	model, finishReason, longRunning, usageMetadata, node, scope              strictjson.Value
+	model, finishReason, longRunning, usageMetadata, nodeInfo, scope          strictjson.Value
 	errorCode, errorMessage, errorDetails                                     strictjson.Value
 	proofLayer, customMetadata, grounding, citations                          strictjson.Value
 	output, nodeError, errorType                                              strictjson.Value // JavaScript only; errorType is an exception's class
@@ -92,9 +92,9 @@ func (f *frame) read(v strictjson.Value) {
 		case "usage_metadata":
 			f.usageMetadata = firstOf(f.usageMetadata, value)
 		case "nodeInfo":
-			f.node = value
+			f.nodeInfo = value
 		case "node_info":
-			f.node = firstOf(f.node, value)
+			f.nodeInfo = firstOf(f.nodeInfo, value)
 		case "isolationScope":
 			f.scope = value
 		case "isolation_scope":
@@ -169,7 +169,7 @@ func (f *frame) interpret() {
 //
 // Source: google/adk/runners.py of google-adk 2.13.
 func (f *frame) isPlugin() bool {
-	return f.author.Is("model") && len(f.node.Get("path").Text()) == 0 && !f.branch.Exists() &&
+	return f.author.Is("model") && len(f.nodeInfo.Get("path").Text()) == 0 && !f.branch.Exists() &&
 		!f.model.Exists() && !f.finishReason.Exists() && f.usageMetadata.Len() == 0 && !f.errorCode.Exists()
 }
 
@@ -204,15 +204,17 @@ func (f *frame) pausesCalls() bool {
 // failure returns the class of the failure that an error code reports. pending is the number of the
 // agent's calls without a response.
 //
+//   - A failure of a remote agent keeps its class.
 //   - A message without a code, usage and finish reason is an agent error, because no model sends it.
-//   - The code of a function is an agent error.
-//   - A code that says that ADK canceled the run is no failure of a model or tool, and neither is the class of an exception
-//     of ADK itself, unless a response has begun or a call has no response yet.
+//   - A code that says that ADK canceled the run is event.FailureCanceled.
+//   - The code of a function, workflow or relayed answer is an agent error. The name of a gRPC status is one only if the
+//     answer is relayed.
 //   - After a final answer, an exception is an agent error: it comes from a callback or, if the path names
 //     only a container, from another step of that container.
 //   - If a call has no response yet, the code is a tool error, because the model is asked only after the
 //     response. Python sends the name of the exception that the tool raised. JavaScript sends such a code
 //     for a tool that does not exist.
+//   - The class of one of ADK's own exceptions is an agent error, unless a response has begun.
 //   - Any other code is a model error.
 func (f *frame) failure(r *response, pending int) event.Failure {
 	switch {
@@ -226,7 +228,7 @@ func (f *frame) failure(r *response, pending int) event.Failure {
 		return event.FailureCanceled
 	case f.lacksModel && (f.isRelayed() || !wire.IsStatus(f.errorCode.String())):
 		return event.AgentError
-	case r.answered && f.isBare() && (f.isStep && !wire.IsStatus(f.errorCode.String()) || wire.IsClass(f.errorCode.Text())):
+	case r.wasFinal && f.isBare() && (f.isStep && !wire.IsStatus(f.errorCode.String()) || wire.IsClass(f.errorCode.Text())):
 		return event.AgentError
 	case pending > 0 && !r.open && !f.hasUsage && !f.finishReason.Exists() && f.partList.Len() == 0:
 		return event.ToolError
