@@ -290,7 +290,7 @@ func (d *decoder) addUsage(usage strictjson.Value, b *event.Batch) {
 
 func (d *decoder) stateSnapshot(v strictjson.Value, b *event.Batch) {
 	if snapshot := v.Get("snapshot"); snapshot.Exists() {
-		isInOne := d.cutNamed(snapshot, b)
+		isInOne := d.cutNamed("", snapshot, b)
 		_, isCut := b.Cuts[snapshot]
 		b.Internal = isInOne || isCut
 		b.Add(event.KindState).SetState(wire.StateOf(snapshot))

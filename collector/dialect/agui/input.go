@@ -106,7 +106,7 @@ func (d *decoder) isWithheldQuestion(v strictjson.Value) bool {
 			return true
 		}
 	}
-	return d.isAboutWithheld(v) || d.namesWithheld(v) || isMarkedInternal(v) || lenient.HasInternalDiscriminator(&table, v.Get("metadata")) || lenient.HasEncodedInternal(&table, v)
+	return d.isAboutWithheld(v) || d.mayNameWithheld(v) || isMarkedInternal(v) || lenient.HasInternalDiscriminator(&table, v.Get("metadata")) || lenient.HasEncodedInternal(&table, v)
 }
 
 // isAboutWithheld reports whether a question or an object of an application is about something that was, or may have been, withheld.
@@ -202,7 +202,7 @@ func (d *decoder) custom(v strictjson.Value, b *event.Batch) {
 	if v.Get("name").Is(onInterrupt) {
 		b.Type, isWithheld = typeInterrupt, d.isWithheldQuestion
 	}
-	b.Internal = anyObject(v, isWithheld) || d.namesWithheld(v)
+	b.Internal = anyObject(v, isWithheld) || d.mayNameWithheld(v)
 	if b.Type == typeInterrupt {
 		d.interrupted, d.interruptPrompt = true, ""
 		if !b.Internal && !d.filtered {

@@ -15,33 +15,46 @@ import (
 // idSet holds IDs of withheld entities of all kinds. The zero value is empty.
 type idSet struct {
 	all     map[string]struct{}
-	lengths []int // of the IDs that count as a part of a longer one
+	lengths []int // of the distinctive IDs that count as a part of a longer one
 }
 
 const (
-	minInner  = 8       // a shorter ID counts only at the start or the end of another one
-	maxIDText = 4 << 10 // a longer text is no ID
+	minDistinctive = 8       // bytes, with a digit
+	minLong        = 20      // bytes, without one
+	maxIDText      = 4 << 10 // a longer text is no ID
 )
 
-func (s *idSet) add(id string) {
+// add adds an ID. The ID of a call or an activity counts as a part of another ID too. That of a message does not: clients number
+// messages, so chat-00042-1 may follow chat-00042.
+func (s *idSet) add(id string, of entity) {
 	if s.all == nil {
 		s.all = make(map[string]struct{})
 	}
 	s.all[id] = struct{}{}
-	if n := len(id); isDistinctive(id) && !slices.Contains(s.lengths, n) {
+	hasParts := of == entityCall || of == entityActivity
+	if n := len(id); hasParts && isDistinctive(id) && !slices.Contains(s.lengths, n) {
 		s.lengths = append(s.lengths, n)
 	}
 }
 
-// isDistinctive reports whether an ID says something as a part of a longer one. A short word or number, as in "plan-1", does not.
+// isDistinctive reports whether a text is the ID of the entity wherever it stands. A number or a word, as in "page": "1", may be
+// anything else.
 func isDistinctive(id string) bool {
-	return len(id) >= minInner || strings.ContainsFunc(id, unicode.IsDigit) && strings.ContainsFunc(id, unicode.IsLetter)
+	return len(id) >= minDistinctive && strings.ContainsFunc(id, unicode.IsDigit) || len(id) >= minLong
 }
 
 // contains reports whether a text is one of the IDs, or has one as a part.
-func (s *idSet) contains(text string) bool {
+func (s *idSet) contains(_, text string) bool {
 	_, isOne := s.all[dialect.Name(text)]
 	return isOne || s.hasPart(text)
+}
+
+// surelyContains is contains for a text that may be anything, unless its member is one of the links. The member is "" for the name of
+// one.
+func (s *idSet) surelyContains(member, text string) bool {
+	id := dialect.Name(text)
+	_, isOne := s.all[id]
+	return isOne && (isDistinctive(id) || lenient.MatchesAny([]byte(member), allLinks)) || s.hasPart(text)
 }
 
 // hasPart reports whether a text is an ID that was made from one of the IDs, such as a2ui-surface-ID.
@@ -56,7 +69,7 @@ func (s *idSet) hasPart(text string) bool {
 		for _, n := range s.lengths {
 			end := start + n
 			isWhole := start == 0 && (end == len(text) || n == dialect.MaxName) // a longer ID is cut
-			if end > len(text) || isWhole || n < minInner && start > 0 && end < len(text) || n < dialect.MaxName && !isBoundary(text, end) {
+			if end > len(text) || isWhole || n < dialect.MaxName && !isBoundary(text, end) {
 				continue
 			}
 			if _, isOne := s.all[text[start:end]]; isOne {
@@ -76,9 +89,15 @@ func isWordByte(c byte) bool {
 	return c >= utf8.RuneSelf || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
 }
 
-// namesWithheld reports whether a value has the ID of something withheld, at any depth. Applications choose the members.
+// namesWithheld reports whether a value has the ID of something withheld, at any depth. Agents choose what a state or a result has.
 func (d *decoder) namesWithheld(v strictjson.Value) bool {
-	return len(d.withheld.ids.all) > 0 && namesAny(v, d.withheld.ids.contains)
+	return len(d.withheld.ids.all) > 0 && namesAny("", v, d.withheld.ids.surelyContains)
+}
+
+// mayNameWithheld is namesWithheld for an event that applications make for a client, often from one call or message. An ID without a
+// distinctive form counts too.
+func (d *decoder) mayNameWithheld(v strictjson.Value) bool {
+	return len(d.withheld.ids.all) > 0 && namesAny("", v, d.withheld.ids.contains)
 }
 
 // belongsToWithheld reports whether a frame names something withheld. Middleware makes activities and other frames from messages and
@@ -109,7 +128,7 @@ func (d *decoder) refersToWithheld(v strictjson.Value, isActivity, hasLeft bool)
 		case slices.ContainsFunc(labelMembers, name.Is), !isActivity && slices.ContainsFunc(linkMembers, name.Is):
 			names = !hasLeft && d.withheld.ids.hasPart(value.String())
 		case isActivity:
-			names = d.namesBesideMessages(value, lenient.MatchesAny(name.Text(), listMembers))
+			names = d.namesBesideMessages(name.String(), value)
 		default:
 			names = !slices.ContainsFunc(wordMembers, name.Is) && d.namesWithheld(value)
 		}
@@ -129,22 +148,21 @@ var (
 	wordMembers = []string{"delta", "content", "snapshot", "messages", "toolCalls", "tool_calls"}
 )
 
-// namesBesideMessages is namesWithheld without the messages that cutNested withholds. listed says that the value is a list of messages,
-// or in one.
-func (d *decoder) namesBesideMessages(v strictjson.Value, listed bool) bool {
+// namesBesideMessages is mayNameWithheld without the messages that cutNested withholds.
+func (d *decoder) namesBesideMessages(member string, v strictjson.Value) bool {
 	if v.Kind() == strictjson.String {
-		return d.namesWithheld(v)
+		return d.mayNameWithheld(v)
 	}
-	if d.isWithheldMessage(v, listed) {
+	if d.isWithheldMessage(v, lenient.MatchesAny([]byte(member), listMembers)) {
 		return false
 	}
-	for name, member := range v.Members() {
-		if d.withheld.ids.contains(name.String()) || d.namesBesideMessages(member, lenient.MatchesAny(name.Text(), listMembers)) {
+	for name, value := range v.Members() {
+		if text := name.String(); d.withheld.ids.contains("", text) || d.namesBesideMessages(text, value) {
 			return true
 		}
 	}
 	for element := range v.Elements() {
-		if d.namesBesideMessages(element, listed) {
+		if d.namesBesideMessages(member, element) {
 			return true
 		}
 	}
@@ -163,16 +181,17 @@ func (d *decoder) messageRefers(message strictjson.Value) bool {
 	return d.refersToWithheld(message, false, false) || !slices.ContainsFunc(textRoles, role.Is) && d.namesWithheld(message.Get("content"))
 }
 
-// cutNamed withholds the smallest objects in a state that name something withheld. It reports whether the object around v is one.
-func (d *decoder) cutNamed(v strictjson.Value, b *event.Batch) (isInOne bool) {
+// cutNamed withholds the smallest objects in a state that name something withheld. It reports whether the object around v, which is in
+// a member of it, is one.
+func (d *decoder) cutNamed(member string, v strictjson.Value, b *event.Batch) (isInOne bool) {
 	switch kind := v.Kind(); {
 	case len(d.withheld.ids.all) == 0:
 		return false
 	case kind == strictjson.Object:
-		for name, member := range v.Members() {
-			if d.withheld.ids.contains(name.String()) {
-				b.Cut(member)
-			} else if d.cutNamed(member, b) {
+		for name, value := range v.Members() {
+			if text := name.String(); d.withheld.ids.surelyContains("", text) {
+				b.Cut(value)
+			} else if d.cutNamed(text, value, b) {
 				isInOne = true
 			}
 		}
@@ -180,14 +199,14 @@ func (d *decoder) cutNamed(v strictjson.Value, b *event.Batch) (isInOne bool) {
 			b.Cut(v)
 		}
 		return false
-	case kind == strictjson.String && d.namesWithheld(v):
+	case kind == strictjson.String && namesAny(member, v, d.withheld.ids.surelyContains):
 		if isInOne = decoded(v).Kind() == strictjson.String; !isInOne {
 			b.Cut(v)
 		}
 		return isInOne
 	}
 	for element := range v.Elements() {
-		isInOne = d.cutNamed(element, b) || isInOne
+		isInOne = d.cutNamed(member, element, b) || isInOne
 	}
 	return isInOne
 }

@@ -72,7 +72,7 @@ func TestNamesOfOthers(t *testing.T) {
 		"1":        {"2", "a-1", "1-a", "v0.1", "11", "/items/1"},
 		"1.2":      {"1.2.3", "v1.2", "a-1.2"},
 		"plan":     {"plan-1", "my.plan", "planner"},
-		"c1":       {"c10", "xc1", "a/c1/b", "C1", "use c1", "c1\\nx"},
+		"c1":       {"c10", "xc1", "a/c1/b", "C1", "use c1", "c1\\nx", "a-c1", "c1:a"},
 		"call_123": {"call_1234", "recall_123", "see call_123"},
 	} {
 		for _, text := range texts {
@@ -83,7 +83,7 @@ func TestNamesOfOthers(t *testing.T) {
 		}
 	}
 	for id, texts := range map[string][]string{
-		"1": {"1"}, "plan": {"plan"}, "c1": {"c1", "a-c1", "c1:a", "a2ui-surface-1-c1"}, "call_123": {"a/call_123/b", "call_123", "é-call_123"},
+		"1": {"1"}, "plan": {"plan"}, "c1": {"c1"}, "call_123": {"a/call_123/b", "call_123", "é-call_123"},
 		"-ab12_cd":               {"x--ab12_cd", "-ab12_cd.x"},
 		strings.Repeat("x", 300): {"a-" + strings.Repeat("x", 300), strings.Repeat("x", 300)},
 	} {
@@ -165,5 +165,41 @@ func TestActivitiesAfterUnreadable(t *testing.T) {
 	}
 	if got := last(filterFrames(t, allSettings[0], run, call, evasions["unreadable"](startCases["a message"][0]), sent)); got != sent {
 		t.Errorf("of a call that left: %s", got)
+	}
+}
+
+// TestPlainIDs checks that a plain ID of something withheld takes nothing else along: a client may number its messages, and a state may
+// have the same number or word.
+func TestPlainIDs(t *testing.T) {
+	list := func(id string) string {
+		return `{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"` + id + `","role":"system","content":"prompt"},` + hello + `]}`
+	}
+	prompts := map[string][]string{"1": {list("1")}, "system": {list("system")}, "chat-00042": {list("chat-00042")}, "call_1": {list("call_1")}}
+	calls := map[string][]string{"1": callOf("1"), "system": callOf("system"), "call_1": callOf("call_1")}
+	frames := []string{
+		`{"type":"STATE_SNAPSHOT","snapshot":{"cities":[{"id":"ID","city":"Paris"},{"id":"2"}],"theme":"ID","ID":1}}`,
+		`{"type":"STATE_DELTA","delta":[{"op":"replace","path":"/page","value":"ID"}]}`,
+		`{"type":"TOOL_CALL_RESULT","messageId":"x","toolCallId":"d","content":"{\"page\":\"ID\"}"}`,
+		`{"type":"TOOL_CALL_RESULT","messageId":"x","toolCallId":"d","content":"ID"}`,
+		`{"type":"RUN_FINISHED","threadId":"t","runId":"r","result":{"page":"ID"}}`,
+		`{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"x-ID","role":"user","content":"Hi"},{"id":"ID-1","role":"assistant","content":"Ho"}]}`,
+		`{"type":"TEXT_MESSAGE_START","messageId":"ID-1","role":"assistant"}`,
+	}
+	onlyPrompts := []string{
+		`{"type":"CUSTOM","name":"x","value":{"page":"ID"}}`, `{"type":"ACTIVITY_SNAPSHOT","messageId":"a","activityType":"a","content":{"page":"ID"}}`,
+	}
+	check := func(before []string, id string, frames []string) {
+		for _, frame := range frames {
+			sent := append(append([]string{run}, before...), `{"type":"TOOL_CALL_START","toolCallId":"d","toolCallName":"g"}`, strings.ReplaceAll(frame, "ID", id))
+			if got := last(filterFrames(t, allSettings[0], sent...)); got != last(sent) {
+				t.Errorf("after %s, %s becomes %s", last(before), last(sent), got)
+			}
+		}
+	}
+	for id, before := range prompts {
+		check(before, id, append(frames, onlyPrompts...))
+	}
+	for id, before := range calls {
+		check(before, id, frames)
 	}
 }

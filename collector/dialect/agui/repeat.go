@@ -32,15 +32,24 @@ func listedKey(k key) key {
 }
 
 func (s *withheldSet) add(k key) {
+	if s.addUnnamed(k) {
+		s.ids.add(k.id, k.entity)
+	}
+}
+
+// addUnnamed adds an entity whose ID says nothing elsewhere, and reports whether it is new. Clients number the prompts that they send
+// as they like.
+func (s *withheldSet) addUnnamed(k key) bool {
 	k = listedKey(k)
 	switch {
 	case k.id == "" || k.entity == entityStep || s.keys.Contains(k):
+		return false
 	case s.keys.IsFull():
 		s.overflowed = true
-	default:
-		s.keys.Add(k)
-		s.ids.add(k.id)
+		return false
 	}
+	s.keys.Add(k)
+	return true
 }
 
 // withhold makes later frames that continue or repeat the entities internal.
@@ -190,7 +199,7 @@ func (d *decoder) withholdMessages(messages strictjson.Value) (withheld []strict
 	for one := range messages.Elements() {
 		isInternal := isInternalMessage(one)
 		if isInternal {
-			d.withholdListed(messageKey(d.name(one.Get("id"))))
+			d.withholdListed(messageKey(d.name(one.Get("id"))), !isInstruction(one))
 		}
 		isWhole := isInternal || d.isWithheldEntity(one)
 		for id := range d.callsIn(one) {
@@ -198,7 +207,7 @@ func (d *decoder) withholdMessages(messages strictjson.Value) (withheld []strict
 				calls[id] = true
 			}
 			if isInternal {
-				d.withholdListed(key{entity: entityCall, id: id})
+				d.withholdListed(key{entity: entityCall, id: id}, true)
 			}
 		}
 	}
@@ -224,7 +233,7 @@ func (d *decoder) withholdMessages(messages strictjson.Value) (withheld []strict
 // nothing else remains of it, if its text did not leave before, or if another part of it names such a call and may repeat it.
 func (d *decoder) withheldCalls(message strictjson.Value, calls map[string]bool) (withheld []strictjson.Value) {
 	remains, repeats := false, false
-	isOne := func(text string) bool { return calls[dialect.Name(text)] }
+	isOne := func(_, text string) bool { return calls[dialect.Name(text)] }
 	id := d.name(message.Get("id"))
 	hasLeft := id != "" && d.shownMessages.Contains(id)
 	for name, value := range message.Members() {
@@ -235,12 +244,12 @@ func (d *decoder) withheldCalls(message strictjson.Value, calls map[string]bool)
 				if calls[id] || !hasID {
 					withheld = append(withheld, call)
 				} else {
-					remains, repeats = true, repeats || namesAny(call, isOne)
+					remains, repeats = true, repeats || namesAny("", call, isOne)
 				}
 			}
 		default:
 			hasText := lenient.MatchesAny(text, contentMembers) && len(value.Text())+value.Len() > 0
-			remains, repeats = remains || hasText, repeats || hasText && !hasLeft || namesAny(value, isOne)
+			remains, repeats = remains || hasText, repeats || hasText && !hasLeft || namesAny("", value, isOne)
 		}
 	}
 	isAny := slices.ContainsFunc(withheld, func(call strictjson.Value) bool { id, _ := d.callID(call); return calls[id] })
@@ -253,20 +262,20 @@ func (d *decoder) withheldCalls(message strictjson.Value, calls map[string]bool)
 	return withheld
 }
 
-// namesAny reports whether a value has a text that matches, at any depth and also in strings with JSON. The name of a member is a text
-// too.
-func namesAny(v strictjson.Value, matches func(text string) bool) bool {
-	if v.Kind() == strictjson.String && matches(v.String()) {
+// namesAny reports whether a value of a member has a text that matches, at any depth and also in strings with JSON. The name of a
+// member is a text too, of no member.
+func namesAny(member string, v strictjson.Value, matches func(member, text string) bool) bool {
+	if v.Kind() == strictjson.String && matches(member, v.String()) {
 		return true
 	}
 	v = decoded(v)
-	for name, member := range v.Members() {
-		if matches(name.String()) || namesAny(member, matches) {
+	for name, value := range v.Members() {
+		if text := name.String(); matches("", text) || namesAny(text, value, matches) {
 			return true
 		}
 	}
 	for element := range v.Elements() {
-		if namesAny(element, matches) {
+		if namesAny(member, element, matches) {
 			return true
 		}
 	}
@@ -293,9 +302,13 @@ func isMarkedMessage(message strictjson.Value) bool {
 	return isMarkedInternal(message)
 }
 
-// withholdListed remembers a withheld message of a list, or a call in one.
-func (d *decoder) withholdListed(k key) {
-	d.withheld.add(k)
+// withholdListed remembers a withheld message of a list, or a call in one. hasName says that its ID names it elsewhere too.
+func (d *decoder) withholdListed(k key, hasName bool) {
+	if hasName {
+		d.withheld.add(k)
+	} else {
+		d.withheld.addUnnamed(k)
+	}
 	if k.id != "" {
 		d.withheldListed.Add(k)
 	}
