@@ -202,4 +202,5 @@ func TestPlainIDs(t *testing.T) {
 	for id, before := range calls {
 		check(before, id, frames)
 	}
+	check([]string{`{"type":"TEXT_MESSAGE_START","messageId":"chat-00042","name":"internal:x"}`}, "chat-00042", frames[5:])
 }
