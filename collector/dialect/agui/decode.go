@@ -290,6 +290,7 @@ func (d *decoder) addUsage(usage strictjson.Value, b *event.Batch) {
 
 func (d *decoder) stateSnapshot(v strictjson.Value, b *event.Batch) {
 	if snapshot := v.Get("snapshot"); snapshot.Exists() {
+		d.cutInternal(snapshot, b)
 		isInOne := d.cutNamed("", snapshot, b)
 		_, isCut := b.Cuts[snapshot]
 		b.Internal = isInOne || isCut
@@ -298,7 +299,7 @@ func (d *decoder) stateSnapshot(v strictjson.Value, b *event.Batch) {
 }
 
 func (d *decoder) stateDelta(v strictjson.Value, b *event.Batch) {
-	b.Internal = d.namesWithheld(v.Get("delta"))
+	b.Internal = d.namesWithheld(v.Get("delta")) || hasInternalMessage(v.Get("delta"))
 	b.Add(event.KindState).SetState(readPatch(v.Get("delta")))
 }
 

@@ -60,20 +60,21 @@ var (
 // withheldIn yields the messages in a value that are withheld, at any depth. listed says that the value is a list of
 // messages, or in one.
 func (d *decoder) withheldIn(v strictjson.Value, listed bool) iter.Seq[strictjson.Value] {
-	return func(yield func(strictjson.Value) bool) { d.yieldWithheld(v, listed, yield) }
+	return func(yield func(strictjson.Value) bool) { yieldMessages(v, listed, d.isWithheldMessage, yield) }
 }
 
-func (d *decoder) yieldWithheld(v strictjson.Value, listed bool, yield func(strictjson.Value) bool) (more bool) {
-	if d.isWithheldMessage(v, listed) {
+// yieldMessages yields the outermost objects in a value that are messages of a kind.
+func yieldMessages(v strictjson.Value, listed bool, isOne func(v strictjson.Value, listed bool) bool, yield func(strictjson.Value) bool) (more bool) {
+	if isOne(v, listed) {
 		return yield(v)
 	}
 	for name, value := range v.Members() {
-		if !d.yieldWithheld(value, lenient.MatchesAny(name.Text(), listMembers), yield) {
+		if !yieldMessages(value, lenient.MatchesAny(name.Text(), listMembers), isOne, yield) {
 			return false
 		}
 	}
 	for element := range v.Elements() {
-		if !d.yieldWithheld(element, listed, yield) {
+		if !yieldMessages(element, listed, isOne, yield) {
 			return false
 		}
 	}
@@ -103,6 +104,32 @@ func (d *decoder) isWithheldMessage(v strictjson.Value, listed bool) bool {
 		instructs = instructs || lenient.MatchesAny(text, table.Discriminators) && lenient.MatchesAny(value.Text(), wire.InstructionRoles)
 	}
 	return isMessage && (instructs || isMarkedMessage(v) || lenient.IsInternalMessage(&table, &valueRule, v) || d.repeatsWithheld(v) || hasRole && d.withheld.overflowed)
+}
+
+// isInternalIn reports whether a value is a message that calls itself internal. Prompts are none: agents keep them in their state.
+func isInternalIn(v strictjson.Value, listed bool) bool {
+	isMessage := listed
+	for name := range v.Members() {
+		isMessage = isMessage || lenient.MatchesAny(name.Text(), contentMembers)
+	}
+	return isMessage && v.Kind() == strictjson.Object && (isMarkedMessage(v) || lenient.IsInternalMessage(&table, &valueRule, v))
+}
+
+// hasInternalMessage reports whether a value has a message that calls itself internal, at any depth.
+func hasInternalMessage(v strictjson.Value) bool {
+	return !yieldMessages(v, false, isInternalIn, func(strictjson.Value) bool { return false })
+}
+
+// cutInternal withholds the messages in a state that call themselves internal, and what repeats them or their calls.
+func (d *decoder) cutInternal(state strictjson.Value, b *event.Batch) {
+	yieldMessages(state, false, isInternalIn, func(message strictjson.Value) bool {
+		b.Cut(message)
+		d.withholdListed(messageKey(d.name(message.Get("id"))), true)
+		for id := range d.callsIn(message) {
+			d.withholdListed(key{entity: entityCall, id: id}, true)
+		}
+		return true
+	})
 }
 
 // valueRule is conversationRule for a message in an application's value, which may have no role.

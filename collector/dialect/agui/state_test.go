@@ -44,3 +44,26 @@ func TestWithheldState(t *testing.T) {
 		}
 	}
 }
+
+// TestInternalMessagesInState checks that a message that calls itself internal does not leave in a value of an application, and what
+// becomes of its calls' results.
+func TestInternalMessagesInState(t *testing.T) {
+	const message = `{"content":"secret","type":"ai","name":"internal_planner","id":null,"tool_calls":[{"name":"f","args":{},"id":"call_p"}]}`
+	const result, said = `{"content":"secret","type":"tool","tool_call_id":"call_p"}`, `{"content":"Hi","type":"ai","name":"planner","id":"a"}`
+	state := func(messages string) string {
+		return `{"type":"STATE_SNAPSHOT","snapshot":{"messages":[` + messages + `],"n":1}}`
+	}
+	for sent, want := range map[string]string{
+		state(message + "," + said):                state(said),
+		state(said + "," + message + "," + result): state(said),
+		state(said): state(said),
+		`{"type":"STATE_SNAPSHOT","snapshot":{"last":` + message + `}}`:                              `{"type":"STATE_SNAPSHOT","snapshot":{}}`,
+		`{"type":"STATE_DELTA","delta":[{"op":"add","path":"/messages/-","value":` + message + `}]}`: withheld,
+		`{"type":"CUSTOM","name":"x","value":{"messages":[` + message + `]}}`:                        withheld,
+		`{"type":"CUSTOM","name":"x","value":{"messages":[` + said + `]}}`:                           `{"type":"CUSTOM","name":"x","value":{"messages":[` + said + `]}}`,
+	} {
+		if got := last(filterFrames(t, allSettings[0], run, sent)); got != want {
+			t.Errorf("%s becomes %s, want %s", sent, got, want)
+		}
+	}
+}
