@@ -11,7 +11,7 @@ import (
 // roomPoll is how often a subscriber checks whether there is room for its next frame.
 const roomPoll = 50 * time.Millisecond
 
-// unsentMemory counts the memory of large frames that are converted for subscribers and not written yet.
+// unsentMemory counts the memory of frames that are converted alone, because they are large or memory is short, and not written yet.
 type unsentMemory struct {
 	account *budget.Account
 
@@ -39,7 +39,7 @@ func (u *unsentMemory) remove(size int) {
 	u.account.Release(size)
 }
 
-// writeLarge writes opening, which may be empty, and a large frame. If there is no room for the frame, the
+// writeLarge writes opening, which may be empty, and a frame alone. If there is no room for the frame, the
 // cursor stays before it, and s.wait makes serve try again after roomPoll.
 func (s *subscriber) writeLarge(opening []byte, f replay.Frame) Disconnect {
 	size := f.Size()
