@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -120,7 +121,7 @@ func (d *decoder) noteNamespace(namespace, ofLast []byte) (isInternal bool) {
 // beginNode records that an internal node of a graph works. before is what is before its segment in a namespace.
 func (d *decoder) beginNode(segment, before, graph []byte) {
 	node, task := splitSegment(segment)
-	d.beginWork(task, work{around: d.placesAround(bytes.TrimSuffix(before, []byte("|"))), node: nodePlace(graph, node), graph: string(graph), kind: workOfNode})
+	d.beginWork(task, work{around: d.placesAround(bytes.TrimSuffix(before, []byte("|"))), node: wire.Hash(nodePlace(graph, node)), graph: string(graph), kind: workOfNode})
 }
 
 // noteAgent records that an internal agent works in a task, which is one of its own graph. Only in the run's own graph may a node that
@@ -128,11 +129,11 @@ func (d *decoder) beginNode(segment, before, graph []byte) {
 func (d *decoder) noteAgent(place, stated []byte) {
 	graph, own := splitLast(place)
 	if len(graph) == 0 && !isAgentNode(string(own)) {
-		d.noteInternalGraph(place, place, nil)
+		d.noteInternalGraph(place, place)
 		return
 	}
 	outer, _ := splitLast(stated)
-	d.noteInternalGraph(graph, outer, nil)
+	d.noteInternalGraph(graph, outer)
 	d.beginNode(own, graph, graph)
 }
 
@@ -154,7 +155,7 @@ func (d *decoder) noteTaskOfAgent(graph []byte, task strictjson.Value) {
 		graph = []byte(string(name) + ":" + id)
 		stated = graph
 	}
-	d.noteInternalGraph(graph, stated, nil)
+	d.noteInternalGraph(graph, stated)
 }
 
 // noteGraphRun records the graph of an internal agent when its own run begins, which has the metadata of the node around it.
@@ -163,12 +164,12 @@ func (d *decoder) noteGraphRun(v strictjson.Value) {
 	if !namesScope(metadata, agentNames) || !v.Get("name").Is(metadata.Get("lc_agent_name").String()) || !lenient.HasSuffix(v.Get("event").Text(), "start") {
 		return
 	}
-	d.noteInternalGraph(d.placeIn(metadata), namespaceIn(metadata), []string{d.name(v.Get("run_id"))})
+	d.noteInternalGraph(d.placeIn(metadata), namespaceIn(metadata), wire.Hash(d.name(v.Get("run_id"))))
 }
 
 // noteInternalGraph records the graph of an internal agent. All that it sends is internal. The agent counts as working until the task
-// around it ends, because that task may repeat its error or its question.
-func (d *decoder) noteInternalGraph(graph, stated []byte, runs []string) {
+// around it ends, because that task may repeat its error or its question. runs are hashes of the IDs of the runs around it.
+func (d *decoder) noteInternalGraph(graph, stated []byte, runs ...uint64) {
 	if len(graph) > maxNamespace { // isInAgent knows it without
 		return
 	}

@@ -35,7 +35,7 @@ func TestLongNamespaces(t *testing.T) {
 			}
 			texts := 0
 			for id, w := range d.working {
-				texts += len(id) + len(w.graph) + len(w.node) + len(strings.Join(w.around, ""))
+				texts += len(id) + len(w.graph) + 8*len(w.around)
 			}
 			for place, one := range d.steps {
 				texts += len(place) + len(one.graph)
@@ -44,5 +44,12 @@ func TestLongNamespaces(t *testing.T) {
 				t.Errorf("%s with namespaces of %d bytes: texts of %d bytes are kept, and %d counted", mode, length, texts, size)
 			}
 		}
+	}
+	d := Dialect{}.New(&event.Stream{}).(*decoder)
+	for i := range 64 {
+		decodeFrame(d, sent{modeTasks, fmt.Sprintf(`{"id":"t%d","name":"n%s","input":{},"triggers":["x"]}`, i, strings.Repeat("x", 128<<10))})
+	}
+	if size := d.invoked.size() + d.internalState.size(); size > 1<<20 {
+		t.Errorf("tasks with long names take %d bytes", size)
 	}
 }

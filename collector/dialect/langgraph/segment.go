@@ -55,8 +55,13 @@ func cutTask(namespace []byte) (segment, inner []byte) {
 	return segment, inner
 }
 
-func isCounter(segment []byte) bool {
-	return len(segment) > 0 && len(bytes.Trim(segment, "0123456789")) == 0
+func isCounter[T []byte | string](segment T) bool {
+	for i := range len(segment) {
+		if segment[i] < '0' || segment[i] > '9' {
+			return false
+		}
+	}
+	return len(segment) > 0
 }
 
 // splitSegment returns the node and the task of a namespace's segment.

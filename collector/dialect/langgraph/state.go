@@ -290,27 +290,31 @@ func (d *decoder) readReturned(sc *scope, v strictjson.Value, b *event.Batch) {
 	if !slices.ContainsFunc(returned, isWritten) || !data.Get("input").Exists() {
 		return
 	}
-	var old []string
+	old, called := make(map[string]bool), make(map[string]bool)
 	for _, m := range messagesIn(data.Get("input"), false, 0) {
-		old = append(old, m.Get("id").String())
+		old[m.Get("id").String()] = true
 	}
-	isOld := func(m strictjson.Value) bool { return slices.Contains(old, m.Get("id").String()) }
+	for _, m := range returned {
+		if old[m.Get("id").String()] {
+			addCalls(called, m)
+		}
+	}
 	for _, m := range returned {
 		switch isResult := m.Get("type").Is("tool"); {
-		case !isWritten(m) || isOld(m):
+		case !isWritten(m) || old[m.Get("id").String()]:
 		case !isResult:
 			d.readWhole(d.graphOf(metadata, sc), m, metadata, b)
-		case slices.ContainsFunc(returned, func(response strictjson.Value) bool { return isOld(response) && hasCallOf(response, m) }):
+		case called[m.Get("tool_call_id").String()]:
 			d.readResult(d.scopeAt(metadata, sc), m, b)
 		}
 	}
 }
 
-// hasCallOf reports whether a message has the call of a result.
-func hasCallOf(message, result strictjson.Value) bool {
-	return slices.ContainsFunc(elementsOf(message.Get("tool_calls")), func(c strictjson.Value) bool {
-		return c.Get("id").Is(result.Get("tool_call_id").String())
-	})
+// addCalls adds the IDs of the calls in a message.
+func addCalls(ids map[string]bool, message strictjson.Value) {
+	for c := range message.Get("tool_calls").Elements() {
+		ids[c.Get("id").String()] = true
+	}
 }
 
 // readResultsIn reads the results of open calls anywhere in a value.

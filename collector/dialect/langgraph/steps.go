@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -20,7 +21,7 @@ type step struct {
 	number float64 // the graph's step, if isSent
 }
 
-// maxSteps limits a steps. The work of further nodes ends with the next state of their graph.
+// maxSteps limits a steps. The work of further nodes, and of those with long names, ends with the next state of their graph.
 const maxSteps = 256
 
 // note records a task of a graph.
@@ -29,7 +30,7 @@ func (s *steps) note(graph, segment []byte) {
 	place := nodePlace(graph, node)
 	known := (*s)[place]
 	if known == nil {
-		if len(*s) >= maxSteps {
+		if len(*s) >= maxSteps || len(place) > maxNamespace {
 			return
 		}
 		if *s == nil {
@@ -108,8 +109,9 @@ func (d *decoder) awaitsResult(graph []byte, update strictjson.Value) bool {
 
 // endWorkOfNode ends the work of a node.
 func (d *decoder) endWorkOfNode(place string) {
+	hash := wire.Hash(place)
 	maps.DeleteFunc(d.working, func(_ string, w work) bool {
-		return !w.isStated() && (w.node == place || slices.Contains(w.around, place))
+		return !w.isStated() && (w.node == hash || slices.Contains(w.around, hash))
 	})
 }
 

@@ -47,10 +47,9 @@ func lacksTask(namespace []byte) bool { return anySegment(namespace, withoutTask
 // nodesOf returns a namespace without IDs and numbers.
 func nodesOf(namespace string) string {
 	var nodes []string
-	for segment := range strings.SplitSeq(namespace, "|") {
-		if node, _, _ := strings.Cut(segment, ":"); !isCounter([]byte(segment)) {
-			nodes = append(nodes, node)
-		}
+	for segment, rest, found := cutNode(namespace); found; segment, rest, found = cutNode(rest) {
+		node, _, _ := strings.Cut(segment, ":")
+		nodes = append(nodes, node)
 	}
 	return strings.Join(nodes, "|")
 }
@@ -78,10 +77,10 @@ func (t *invocations) inOnlyTask(namespace []byte) []byte {
 		}
 		rest = max(start-1, 0)
 	}
-	found := ""
+	found, stated := "", string(namespace[:rest])
 	for _, task := range t.tasks {
 		switch {
-		case !mayBeSame(task, string(namespace[:rest])):
+		case !mayBeSame(task, stated):
 		case found != "":
 			return namespace
 		default:
@@ -96,17 +95,31 @@ func (t *invocations) inOnlyTask(namespace []byte) []byte {
 
 // mayBeSame reports whether two namespaces have the same nodes and, where both have IDs, the same IDs.
 func mayBeSame(a, b string) bool {
-	if nodesOf(a) != nodesOf(b) {
-		return false
+	for {
+		one, restA, isOne := cutNode(a)
+		other, restB, isOther := cutNode(b)
+		if !isOne || !isOther {
+			return isOne == isOther
+		}
+		if one != other {
+			nodeA, _, hasID := strings.Cut(one, ":")
+			nodeB, _, hasOtherID := strings.Cut(other, ":")
+			if nodeA != nodeB || hasID && hasOtherID {
+				return false
+			}
+		}
+		a, b = restA, restB
 	}
-	isCount := func(segment string) bool { return isCounter([]byte(segment)) }
-	as, bs := slices.DeleteFunc(strings.Split(a, "|"), isCount), slices.DeleteFunc(strings.Split(b, "|"), isCount)
-	for i := range as {
-		if as[i] != bs[i] && strings.Contains(as[i], ":") && strings.Contains(bs[i], ":") {
-			return false
+}
+
+// cutNode splits a namespace after its first node, with the node's ID, and skips the numbers before it.
+func cutNode(namespace string) (segment, rest string, found bool) {
+	for rest = namespace; rest != ""; {
+		if segment, rest, _ = strings.Cut(rest, "|"); !isCounter(segment) {
+			return segment, rest, true
 		}
 	}
-	return true
+	return "", "", false
 }
 
 // note records that a namespace has IDs that were restored.
@@ -123,7 +136,7 @@ func (t *invocations) note(namespace []byte, isNamed bool) {
 // trackOpen records the start or the end of a task.
 func (t *invocations) trackOpen(graph []byte, task strictjson.Value) {
 	name, id := task.Get("name").Text(), task.Get("id").Text()
-	if len(name) == 0 || len(id) == 0 || len(graph) > maxNamespace {
+	if len(name) == 0 || len(id) == 0 || len(graph)+len(name)+len(id) > maxNamespace {
 		return
 	}
 	at := strings.TrimPrefix(string(graph)+"|"+string(name)+":"+string(id), "|")

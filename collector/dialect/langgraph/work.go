@@ -28,11 +28,11 @@ type internalState struct {
 
 // work is internal work that has not ended.
 type work struct {
-	around []string // the tasks, nodes, runs and next steps around it; at most maxAround
+	around []uint64 // hashes of the tasks, nodes, runs and next steps around it; at most maxAround
 	graph  string   // the namespace of its graph
-	node   string   // its nodePlace if kind is workOfNode
+	node   uint64   // the hash of its nodePlace if kind is workOfNode
 	kind   workKind
-	bytes  int // approximate size of all its texts
+	bytes  int // approximate size of its texts and hashes
 }
 
 // workKind says what internal work is, and what shows its end.
@@ -45,6 +45,9 @@ const (
 	workOfCall                  // a withheld call: its result, or what ends its graph
 )
 
+// isAnywhere reports whether the work may be within any place.
+func (w work) isAnywhere() bool { return len(w.around) == maxAround }
+
 // isStated reports whether the server shows the beginning and the end of the work.
 func (w work) isStated() bool { return w.kind == workOfTask }
 
@@ -52,7 +55,7 @@ func (w work) isStated() bool { return w.kind == workOfTask }
 const maxAround = 64
 
 // anywhere says that any task, node, run or step may be around some work.
-var anywhere = make([]string, maxAround)
+var anywhere = make([]uint64, maxAround)
 
 // size returns the approximate size in bytes.
 func (s *internalState) size() int {
@@ -76,19 +79,17 @@ func (s *internalState) beginWork(id string, w work) {
 		s.working = make(map[string]work)
 	}
 	if len(w.graph) > maxNamespace {
-		id, w.graph, w.node, w.around = dialect.Name(id), "", "", anywhere
+		id, w.graph, w.node, w.around = dialect.Name(id), "", 0, anywhere
 	}
 	w.around = w.around[:min(len(w.around), maxAround)]
-	w.bytes = len(id) + len(w.graph) + len(w.node)
-	for _, place := range w.around {
-		w.bytes += len(place)
-	}
+	w.bytes = len(id) + len(w.graph) + 8*len(w.around)
 	s.working[id] = w
 }
 
 // endWork records that a task or a run has ended, and with it what worked within it. An exception may end that without a frame.
 func (s *internalState) endWork(id string) {
-	s.end(func(inner string, w work) bool { return inner == id || slices.Contains(w.around, id) })
+	hash := wire.Hash(id)
+	s.end(func(inner string, w work) bool { return inner == id || slices.Contains(w.around, hash) })
 }
 
 // end records that some work has ended. The server sends events at once, and the other modes through a queue, which is empty before the
@@ -123,8 +124,9 @@ func (s *internalState) beginEvent(mode string, v strictjson.Value) {
 
 // mayBeAround reports whether internal work that counts may be within a task, a node, a run or a graph's next step.
 func (s *internalState) mayBeAround(place string, counts func(work) bool) bool {
+	hash := wire.Hash(place)
 	for _, w := range s.working {
-		if counts(w) && (len(w.around) == maxAround || slices.Contains(w.around, place)) {
+		if counts(w) && (w.isAnywhere() || slices.Contains(w.around, hash)) {
 			return true
 		}
 	}
@@ -149,7 +151,7 @@ func (d *decoder) trackTask(namespace []byte, task strictjson.Value, isInternal 
 	case isInternal || mayName(&d.internalWork, task.Get("id")):
 		around := d.placesAround(namespace)
 		if isCalled(task) {
-			around = append(around, calledPrefix+string(namespace))
+			around = append(around, wire.Hash(calledPrefix+string(namespace)))
 		}
 		d.beginWork(id, work{around: around, graph: string(namespace)})
 	}
@@ -190,8 +192,8 @@ const (
 
 func nodePlace(graph, node []byte) string { return nodePrefix + string(graph) + "|" + string(node) }
 
-// placesAround returns the tasks and nodes in a namespace, and the next steps of the graphs around the graph of the namespace.
-func (d *decoder) placesAround(namespace []byte) (around []string) {
+// placesAround returns hashes of the tasks and nodes in a namespace, and the next steps of the graphs around the graph of the namespace.
+func (d *decoder) placesAround(namespace []byte) (around []uint64) {
 	if len(namespace) > maxNamespace {
 		return anywhere
 	}
@@ -199,7 +201,7 @@ func (d *decoder) placesAround(namespace []byte) (around []string) {
 		outer := bytes.TrimSuffix(namespace[:len(namespace)-len(rest)], []byte("|"))
 		segment, inner := cutTask(rest)
 		node, task := splitSegment(segment)
-		around = append(around, task, nodePlace(outer, node), nextPrefix+string(outer))
+		around = append(around, wire.Hash(task), wire.Hash(nodePlace(outer, node)), wire.Hash(nextPrefix+string(outer)))
 		rest = inner
 	}
 	return around
@@ -227,7 +229,7 @@ func (d *decoder) trackRun(v strictjson.Value, isInternal bool) {
 		outer, _ := splitLast(d.placeIn(v.Get("metadata")))
 		around := d.placesAround(outer)
 		for above := range v.Get("parent_ids").Elements() {
-			around = append(around, d.name(above))
+			around = append(around, wire.Hash(d.name(above)))
 		}
 		d.beginWork(id, work{around: around, graph: string(outer)})
 	}
@@ -299,9 +301,10 @@ func (d *decoder) mayAskWithin(question strictjson.Value, by asker) bool {
 // mayBeOf reports whether what a graph sends may be of some internal work. The run's own graph may repeat what all others send.
 func mayBeOf(working map[string]work, graph []byte) bool {
 	outer, last := splitLast(graph)
-	_, caller := splitSegment(last)
+	_, task := splitSegment(last)
+	caller, called := wire.Hash(task), wire.Hash(calledPrefix+string(outer))
 	for _, w := range working {
-		if isWithinGraph(w.graph, string(graph)) || len(w.around) == maxAround || slices.Contains(w.around, caller) || slices.Contains(w.around, calledPrefix+string(outer)) {
+		if isWithinGraph(w.graph, string(graph)) || w.isAnywhere() || slices.Contains(w.around, caller) || slices.Contains(w.around, called) {
 			return true
 		}
 	}
