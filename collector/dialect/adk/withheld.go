@@ -23,15 +23,18 @@ type withheld struct {
 	calls  wire.WithheldCalls
 	events *simplelru.LRU[uint64, struct{}] // hashes of IDs
 	texts  wire.WithheldTexts
+	values wire.WithheldValues
 	pieces streamedTexts
 	named  []wire.NamedCall // by the current frame; reused
 }
 
 func newWithheld(s *event.Stream) withheld {
 	events, _ := simplelru.NewLRU[uint64, struct{}](maxWithheldEvents, nil) // the only error is a size below one
-	w := withheld{calls: wire.NewWithheldCalls(s), events: events}
+	w := withheld{calls: wire.NewWithheldCalls(s), events: events, values: wire.NewWithheldValues(s)}
 	if s.Session != "" {
-		w.calls.SetScope(s.App + "\x00" + s.User + "\x00" + s.Session)
+		scope := s.App + "\x00" + s.User + "\x00" + s.Session
+		w.calls.SetScope(scope)
+		w.values.SetScope(scope)
 	}
 	return w
 }
@@ -42,6 +45,7 @@ var prefilter = lenient.NewPrefilter(&table)
 func (w *withheld) miss(f dialect.Frame) {
 	w.calls.Miss(f)
 	w.texts.Miss(f)
+	w.values.Miss(f)
 	for _, id := range eventID.FindAllSubmatch(f.Data, maxWithheldEvents) {
 		w.events.Add(maphash.Bytes(seed, id[1]), struct{}{})
 	}
@@ -57,13 +61,13 @@ var eventID = regexp.MustCompile(`"id"\s*:\s*"([^"]+)"`)
 func (w *withheld) check(fr *frame, b *event.Batch) {
 	id := maphash.Bytes(seed, fr.id.Text())
 	place := wire.NewCallPlace(fr.author, fr.branch, fr.nodeInfo.Get("path"))
-	isPiece := len(fr.id.Text()) > 0 && w.events.Contains(id) || w.pieces.completes(fr, place, b)
+	isRepeat := len(fr.id.Text()) > 0 && w.events.Contains(id) || w.pieces.completes(fr, place, b) || w.isCopy(fr, b)
 	w.named = fr.appendCalls(w.named[:0], place, b)
 	if !w.calls.IsEmpty() {
 		w.named = fr.appendRemote(w.named, b)
 	}
 	isFiltered := wire.IsFiltered(b, prefilter)
-	b.Internal = w.calls.Check(w.named, isPiece || isFiltered) || isPiece
+	b.Internal = w.calls.Check(w.named, isRepeat || isFiltered) || isRepeat
 	w.pieces.add(fr, place, b, b.Internal || isFiltered)
 	if (b.Internal || isFiltered) && len(fr.id.Text()) > 0 {
 		w.events.Add(id, struct{}{})
@@ -71,6 +75,9 @@ func (w *withheld) check(fr *frame, b *event.Batch) {
 	b.PublicForm = fr.hasError() && w.mayQuote(fr.errorMessage, fr.errorCode) || w.isInResultOf(fr)
 	if b.Internal || isFiltered {
 		w.addTexts(fr, b)
+		w.addAnswers(fr, b)
+	} else {
+		w.cutResults(fr, b)
 	}
 	if cap(w.named) > maxReusedParts {
 		w.named = nil

@@ -1,0 +1,88 @@
+package adk
+
+import (
+	"iter"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// isCopy reports whether the text or the output of an event repeats the answer of a withheld one. A function repeats its input, a join and a
+// parallel worker repeat the outputs of other nodes, and a resumed workflow repeats its own. The output of a model is its own.
+//
+// Source: google/adk/workflow/_join_node.py and _parallel_worker.py of google-adk 2.13.
+func (w *withheld) isCopy(fr *frame, b *event.Batch) bool {
+	if w.values.IsEmpty() {
+		return false
+	}
+	hasResult := false
+	for part := range fr.partList.Elements() {
+		if w.values.IsResponse(b, fr.author.String(), part.Get("text")) {
+			return true
+		}
+		for range results(part) {
+			hasResult = true
+		}
+	}
+	return fr.isNodeOutput() && !hasResult && w.values.MayBeIn(b, fr.output, w.values.IsNamed(fr.node()))
+}
+
+// results yields the results of calls in a part, each with the ID of its call.
+func results(part strictjson.Value) iter.Seq2[strictjson.Value, strictjson.Value] {
+	return func(yield func(id, result strictjson.Value) bool) {
+		for name, value := range part.Members() {
+			member, is := callMembers[string(name.Text())]
+			if is && member.as == wire.CallRepeated && !yield(firstOf(value.Get("id"), part.Get("id")), value) {
+				return
+			}
+		}
+	}
+}
+
+// node returns the name of the node at which an event was made.
+func (f *frame) node() string {
+	path := f.nodeInfo.Get("path").String()
+	if path == "" {
+		return f.author.String()
+	}
+	name, _, _ := strings.Cut(path[strings.LastIndexAny(path, "./")+1:], "@")
+	return name
+}
+
+// cutResults withholds the results of calls that repeat the answer of an agent that the call ran. The rest of the event leaves, so that the
+// call ends.
+//
+// Source: google/adk/tools/agent_tool.py and workflow/_llm_agent_wrapper.py of google-adk 2.13.
+func (w *withheld) cutResults(fr *frame, b *event.Batch) {
+	if w.values.IsEmpty() {
+		return
+	}
+	for part := range fr.partList.Elements() {
+		for id, result := range results(part) {
+			if response := result.Get("response"); w.values.MayBeInResult(b, result.Get("name"), id, response) {
+				b.Cut(response)
+			}
+		}
+	}
+}
+
+// addAnswers remembers the answer of a withheld event.
+func (w *withheld) addAnswers(fr *frame, b *event.Batch) {
+	author := fr.author.String()
+	w.values.AddPlaces(author, fr.branch, fr.nodeInfo.Get("path"), fr.scope)
+	var texts []strictjson.Value
+	for _, p := range fr.parts {
+		switch {
+		case p.kind == partText && !b.Partial:
+			texts = append(texts, p.text)
+		case p.kind == partCall:
+			w.values.AddCall(b, author, p.name, p.body)
+		case p.kind == partResponse && p.name.Is(wire.ResponseTool):
+			w.values.AddResponse(b, author, p.body)
+		}
+	}
+	w.values.AddText(b, texts)
+	w.values.Add(b, fr.output)
+}

@@ -1,0 +1,181 @@
+package wire
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// ResponseTool is the tool with whose arguments a model answers if it has other tools and its answer must fit a schema. ADK repeats them
+// as the agent's text.
+//
+// Source: google/adk/tools/set_model_response_tool.py of google-adk 2.13.
+const ResponseTool = "set_model_response"
+
+// FinishTool is the tool to which the model of a task passes the result. If the arguments have only one member, that may be the result.
+//
+// Source: google/adk/agents/llm/task/_finish_task_tool.py of google-adk 2.13.
+const FinishTool = "finish_task"
+
+// WithheldValues remembers the answers of ADK agents that were withheld, because ADK copies them into events without a mark: into a text
+// (ResponseTool), into the response of the call that ran the agent, and into the output of the nodes after it.
+type WithheldValues struct {
+	values    SharedSet // keys of answers
+	responses SharedSet // keys of the arguments and results of ResponseTool, with their authors
+	names     SharedSet // of agents and nodes of which something was withheld, and the IDs of the calls that ran them
+	missed    bool      // an unreadable frame may have had an internal call of ResponseTool
+}
+
+// NewWithheldValues returns an empty memory.
+func NewWithheldValues(s *event.Stream) WithheldValues {
+	return WithheldValues{values: NewSharedSet(s, "adk value"), responses: NewSharedSet(s, "adk response"), names: NewSharedSet(s, "adk name")}
+}
+
+// SetScope sets the scope of the answers. If it is empty, only this stream knows them.
+func (w *WithheldValues) SetScope(scope string) {
+	w.values.SetScopes(scope)
+	w.responses.SetScopes(scope)
+	w.names.SetScopes(scope)
+}
+
+// IsEmpty reports whether no frame can repeat an answer.
+func (w *WithheldValues) IsEmpty() bool {
+	return w.values.IsEmpty() && w.responses.IsEmpty() && !w.missed
+}
+
+// Miss records a frame that cannot be read.
+func (w *WithheldValues) Miss(f dialect.Frame) {
+	w.missed = w.missed || bytes.Contains(f.Data, []byte(ResponseTool)) && mayHideInternal(f)
+}
+
+// AddText remembers the text of an answer, which may be in several parts.
+func (w *WithheldValues) AddText(b *event.Batch, parts []strictjson.Value) {
+	if len(parts) == 1 {
+		w.Add(b, parts[0])
+		return
+	}
+	var text []byte
+	for _, part := range parts {
+		text = append(text, part.Text()...)
+	}
+	if hash := hashText(text); hash != 0 {
+		w.values.Add(valueKey(hash))
+	}
+}
+
+// AddCall remembers what the model of an agent passes to a tool if that is the agent's answer.
+func (w *WithheldValues) AddCall(b *event.Batch, author string, tool, args strictjson.Value) {
+	switch {
+	case tool.Is(ResponseTool):
+		w.AddResponse(b, author, args)
+	case tool.Is(FinishTool):
+		w.Add(b, args)
+		for _, member := range args.Members() {
+			if args.Len() == 1 {
+				w.Add(b, member)
+			}
+		}
+	}
+}
+
+// Add remembers answers of an agent or node.
+func (w *WithheldValues) Add(b *event.Batch, answers ...strictjson.Value) {
+	for _, answer := range answers {
+		if hash := hashValue(b, answer); hash != 0 {
+			w.values.Add(valueKey(hash))
+		}
+	}
+}
+
+// AddPlaces remembers where something was withheld: its author, and the branches and paths in which the author works.
+func (w *WithheldValues) AddPlaces(author string, places ...strictjson.Value) {
+	w.addName(author)
+	for _, place := range places {
+		for one := range place.Elements() {
+			w.AddPlaces("", one)
+		}
+		for segment := range strings.FieldsFuncSeq(place.String(), func(r rune) bool { return r == '.' || r == '/' }) {
+			name, id, _ := strings.Cut(segment, "@")
+			if w.addName(name); !mayBeInvocation(id) {
+				w.addName(id)
+			}
+		}
+	}
+}
+
+func (w *WithheldValues) addName(name string) {
+	if name != "" {
+		w.names.Add(dialect.Name(name))
+	}
+}
+
+// AddResponse remembers what an agent passes to ResponseTool, or gets from it. An answer that is no object is a member of both. The author
+// is "" if the frame does not name it, and may then be any.
+func (w *WithheldValues) AddResponse(b *event.Batch, author string, response strictjson.Value) {
+	for _, answer := range []strictjson.Value{response, response.Get("items"), response.Get("response"), response.Get("result")} {
+		if answer.Kind() > strictjson.Null {
+			key := valueKey(hashValue(b, answer))
+			w.responses.Add(responseKey(author, key))
+			w.responses.Add(responseKey(anyAuthor, key))
+		}
+	}
+}
+
+// anyAuthor is the author in a key of what any author has answered. No author has this name.
+const anyAuthor = "\x00"
+
+// IsResponse reports whether a text of an agent repeats what was passed to ResponseTool, or may. The author is "" if the frame does not
+// name it, and may then be any.
+func (w *WithheldValues) IsResponse(b *event.Batch, author string, text strictjson.Value) bool {
+	trimmed := bytes.TrimSpace(text.Text())
+	switch {
+	case len(trimmed) == 0 || w.responses.IsEmpty() && !w.missed:
+		return false
+	case w.missed || w.responses.IsFull():
+		if trimmed[0] == '{' || trimmed[0] == '[' {
+			return true
+		}
+	}
+	key := valueKey(hashValue(b, text))
+	if author == "" {
+		return w.responses.Contains(responseKey(anyAuthor, key))
+	}
+	return w.responses.Contains(responseKey(author, key)) || w.responses.Contains(responseKey("", key))
+}
+
+// IsNamed reports whether something was withheld of one of the agents, nodes or calls.
+func (w *WithheldValues) IsNamed(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return name != "" && w.names.MayContain(dialect.Name(name)) })
+}
+
+// MayBeInResult reports whether the result of a call repeats an answer of the agents that the call ran.
+func (w *WithheldValues) MayBeInResult(b *event.Batch, tool, id, response strictjson.Value) bool {
+	if !w.IsNamed(tool.String(), id.String()) {
+		return false
+	}
+	for _, result := range []strictjson.Value{response, response.Get("result"), response.Get("output")} { // ADK puts a result that is no object into a member
+		if w.MayBeIn(b, result, true) {
+			return true
+		}
+	}
+	return false
+}
+
+// MayBeIn reports whether a value is an answer that was withheld, or contains one. isRelated says that the value, or its elements, may be
+// of an agent whose answers were withheld. Any other value counts only if few values are equal to it.
+func (w *WithheldValues) MayBeIn(b *event.Batch, v strictjson.Value, isRelated bool) bool {
+	found := false
+	walkValue(b, v, isRelated, w.IsNamed, func(hash uint64, mayCount bool) {
+		found = found || mayCount && w.values.MayContain(valueKey(hash))
+	})
+	return found
+}
+
+func valueKey(hash uint64) string { return strconv.FormatUint(hash, 16) }
+
+func responseKey(author, key string) string { return dialect.Name(author) + " " + key }
