@@ -28,13 +28,15 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 			r.Out.Header.Del(name)
 		}
 	}
-	isCard := p.settings.RewriteCards && p.cardDialect(f.body) != nil // rewritten even if streams are not filtered
-	if len(r.In.Header.Values("Accept-Encoding")) > 0 && (isCard || filters && (onRunPath || asksForStream(r.In.Header))) {
+	if len(r.In.Header.Values("Accept-Encoding")) > 0 && filters && (onRunPath || asksForStream(r.In.Header)) {
 		// A stream is filtered as plain text, and a compressed one could be decoded only with a delay.
 		r.Out.Header.Set("Accept-Encoding", "identity")
 	}
-	if isCard || onRunPath && filters {
-		r.Out.Header.Del("Range") // a part of a stream could mislead the filter, and a part of a card is not JSON
+	if p.settings.RewriteCards && len(r.Out.Header["Accept-Encoding"]) > 0 && p.cardDialect(f.body) != nil {
+		r.Out.Header.Set("Accept-Encoding", "identity") // agent cards are rewritten even if streams are not filtered
+	}
+	if onRunPath && filters {
+		r.Out.Header.Del("Range") // a part of a stream could mislead the filter
 		r.Out.Header.Del("If-Range")
 	}
 	if onRunPath {

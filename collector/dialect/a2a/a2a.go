@@ -124,7 +124,7 @@ func (Dialect) New(s *event.Stream) dialect.Decoder {
 	d.withheld.shared, d.thoughtArtifacts = wire.NewSharedSet(s, "content"), wire.NewSharedSet(s, "thought")
 	d.withheld.parts.ids = wire.NewSharedSet(s, "parts")
 	d.remoteErrors.SharedSet = wire.NewSharedSet(s, "error")
-	d.calls = wire.NewWithheldCalls(s)
+	d.calls, d.values = wire.NewWithheldCalls(s), wire.NewWithheldValues(s)
 	if s.Session == "" {
 		d.answers = s.Answers
 	}

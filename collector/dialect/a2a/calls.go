@@ -45,6 +45,9 @@ func (r *contentReader) addCalls(list, object strictjson.Value, isInside bool) {
 			continue
 		}
 		r.addPayload(call)
+		if r.findCopies && !isCode {
+			r.addCopied(call, as)
+		}
 		isDeferred := as == wire.CallBegins && object == r.asks
 		if r.isSnapshot {
 			if as = wire.CallMentioned; isMarked {

@@ -1,15 +1,19 @@
 package a2a_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
-// TestInternalRecordings checks that nothing leaves of the internal events of real servers. Each frame of them has CANARY.
+// TestInternalRecordings checks that nothing leaves of the internal events of real servers, nor of the copies that ADK made of them. Each
+// frame of them has CANARY. All other frames leave. So do those with the results of calls that ran an internal agent, without the results.
 func TestInternalRecordings(t *testing.T) {
 	files, _ := filepath.Glob("testdata/internal/*.sse")
 	if len(files) == 0 {
@@ -20,13 +24,48 @@ func TestInternalRecordings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		frames := strings.SplitAfter(strings.TrimSpace(string(recorded)), "\r\n\r\n")
-		for _, settings := range []filter.Settings{client, public} {
-			for i, got := range filterStream(t, settings, string(recorded)) {
-				if strings.HasPrefix(got, withheld) != strings.Contains(frames[i], "CANARY") {
-					t.Errorf("%s, frame %d, under %s: the output is %s", file, i+1, settings.Policy, got)
+		for name, spelled := range map[string]func(string) string{"ADK": strings.Clone, "kagent": asKagent.Replace} {
+			frames := strings.SplitAfter(strings.TrimSpace(spelled(string(recorded))), "\r\n\r\n")
+			for _, settings := range []filter.Settings{client, public} {
+				for i, got := range filterStream(t, settings, strings.Join(frames, "")) {
+					want := withoutResults(t, frames[i])
+					isWithheld := strings.HasPrefix(got, withheld)
+					if isWithheld != strings.Contains(want, "CANARY") || strings.Contains(got, "CANARY") {
+						t.Errorf("%s, %s, frame %d, under %s: the output is %s", file, name, i+1, settings.Policy, got)
+					}
+					if settings.Policy == client.Policy && !isWithheld && withoutResults(t, got) != want {
+						t.Errorf("%s, %s, frame %d: the output differs: %s", file, name, i+1, cmp.Diff(want, got))
+					}
 				}
 			}
+		}
+	}
+}
+
+// withoutResults returns a frame without the results of the agent auditor, which is internal.
+func withoutResults(t *testing.T, frame string) string {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal([]byte(strings.TrimPrefix(frame, "data: ")), &v); err != nil {
+		return frame // withheld
+	}
+	removeResults(v)
+	rest, _ := json.Marshal(v)
+	return string(rest)
+}
+
+func removeResults(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if v["name"] == "auditor" {
+			delete(v, "response")
+		}
+		for _, member := range v {
+			removeResults(member)
+		}
+	case []any:
+		for _, element := range v {
+			removeResults(element)
 		}
 	}
 }

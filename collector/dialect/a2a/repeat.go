@@ -55,6 +55,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	if b.Rejected != "" {
 		d.calls.Miss(f)
 		d.texts.Miss(f)
+		d.values.Miss(f)
 	}
 	if f.JSON.Kind() != strictjson.Object {
 		w.unread = w.unread || f.MayContainObject()
@@ -65,12 +66,14 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	w.shared.SetScopes(b.Run)
 	w.parts.ids.SetScopes(b.Run)
 	d.calls.SetScope(b.Run)
+	d.values.SetScope(b.Run)
 	b.Internal = b.Internal || u.internalBeside || snapshot && w.overflowed
 	piece := wire.MayBeTrue(u.body.Get("append"))
 	withheld := !u.body.Exists() || u.internalBeside || wire.IsFiltered(b, prefilter)
 	content := contentReader{d: d, anyMember: !u.body.Exists(), findMarks: withheld, isSnapshot: snapshot, ids: d.contentIDs[:0], calls: d.named[:0]}
 	content.isError = isError(u) || d.afterError || b.Has(event.KindError)
 	adk := u.adkMetadata()
+	content.adk, content.findCopies = adk, withheld || !d.calls.IsEmpty() || !d.values.IsEmpty()
 	content.isPartial, content.place = adk.partial, wire.NewCallPlace(adk.author, adk.branch, strictjson.Value{})
 	content.asks = u.askingMessage(adk)
 	content.read(f.JSON, false)
@@ -100,12 +103,13 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 			w.add(one.id, true)
 		}
 	}
-	b.Internal = b.Internal || w.parts.mayContain(u)
+	b.Internal = b.Internal || w.parts.mayContain(u) || d.isCopy(content, b)
 	b.Internal = d.calls.Check(content.calls, b.Internal) || b.Internal
 	if b.Internal {
 		d.rememberWithheld(content, f, u, b)
 		return
 	}
+	d.cutResults(content, b)
 	for _, one := range content.ids {
 		w.released.Add(one.id)
 	}
@@ -114,6 +118,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 // rememberWithheld remembers what a withheld frame has: other frames may repeat, continue or quote it.
 func (d *decoder) rememberWithheld(content contentReader, f dialect.Frame, u update, b *event.Batch) {
 	d.addWithheldTexts(content, u, b)
+	d.addAnswers(content, u, b)
 	if content.findMarks || u.shape != shapeTask { // the rest of an artifact, and snapshots, may not name the event
 		d.withholdContents(content.ids, f, u)
 	}
@@ -203,9 +208,14 @@ type contentReader struct {
 	errors     []strictjson.Value // texts of errors in metadata
 	payloads   []strictjson.Value // arguments and results of calls
 	failed     []strictjson.Value // those that are results with an error
-	place      wire.CallPlace     // where an ADK agent's model responds
-	isPartial  bool               // an ADK agent says that the event is partial
-	asks       strictjson.Value   // see askingMessage
+	findCopies bool               // set said, made and results
+	said       []strictjson.Value // texts of the parts
+	made       []strictjson.Value // calls
+	results    []strictjson.Value // results of calls
+	adk        adkMetadata
+	place      wire.CallPlace   // where an ADK agent's model responds
+	isPartial  bool             // an ADK agent says that the event is partial
+	asks       strictjson.Value // see askingMessage
 }
 
 // read adds the ids and the calls in v. inInternal says that v is in an object that is marked internal. All invalid ids count as
@@ -221,6 +231,9 @@ func (r *contentReader) read(v strictjson.Value, inInternal bool) {
 			r.addCalls(value, v, inside)
 			if r.isError {
 				r.addTexts(value)
+			}
+			if r.findCopies {
+				r.addSaid(value)
 			}
 		}
 		switch text := name.Text(); {
