@@ -230,7 +230,9 @@ func TestPiecesOfOtherItems(t *testing.T) {
 		{reasoning("0", `"i"`), `"output_index":-1,"item_id":""`}, {reasoning("0", `"i"`), `"x":0`}, {reasoning("0", `"i"`), `"output_index":7`},
 		{reasoning("null", "5"), `"output_index":null,"item_id":5`}, {reasoning("null", `""`), `"x":0`},
 	} {
-		checkStaysIn(t, []filter.Settings{public, withoutThoughts}, created, c[0], strings.Replace(delta, `"output_index":0,"item_id":"i"`, c[1], 1))
+		piece := strings.Replace(delta, `"output_index":0,"item_id":"i"`, c[1], 1)
+		checkStaysIn(t, []filter.Settings{public, withoutThoughts}, created, c[0], piece)
+		checkStaysIn(t, []filter.Settings{public, withoutThoughts}, c[0], piece) // a stream that shows only parts
 	}
 	second := strings.NewReplacer(`"id":"r"`, `"id":"s"`, `"i"`, `"j"`)
 	checkStaysIn(t, []filter.Settings{public, withoutThoughts}, created, reasoning("0", `"i"`), second.Replace(created), second.Replace(added), strings.Replace(delta, `"item_id":"i"`, `"response_id":"r"`, 1))
