@@ -194,7 +194,7 @@ func (d *decoder) choice(v strictjson.Value, m marks, partial bool, b *event.Bat
 // Source: vllm/entrypoints/openai/protocol.py, DeltaMessage; litellm/types/utils.py, Delta, of litellm 1.106;
 // mistralai/models/thinkchunk.py of mistralai 1.9; OpenRouter's documentation of reasoning_details.
 func addThoughts(delta strictjson.Value, b *event.Batch) {
-	if b.AddText(event.KindThought, delta.First("reasoning_content", "reasoning", "reasoning_text")) != nil {
+	if b.AddText(event.KindThought, thoughtOf(delta)) != nil {
 		return
 	}
 	list := cmp.Or(delta.First("thinking_blocks", "reasoning_details"), delta.Get("provider_specific_fields").Get("thinking_blocks"))
@@ -205,6 +205,11 @@ func addThoughts(delta strictjson.Value, b *event.Batch) {
 			}
 		}
 	}
+}
+
+// thoughtOf returns the piece of a thought that most servers send beside the content.
+func thoughtOf(delta strictjson.Value) strictjson.Value {
+	return delta.First("reasoning_content", "reasoning", "reasoning_text")
 }
 
 // addThought reports a thought, or the parts of one.

@@ -22,7 +22,7 @@ type marks struct {
 }
 
 // Members that mark a message, and their values for a thought and for an answer. gpt-oss models state a channel, and some servers
-// pass it on. OpenAI and Qwen state a phase, Zhipu and others a type. Any other channel or phase may be that of a thought, such as Qwen's
+// pass it on, Groq only beside pieces of reasoning. OpenAI and Qwen state a phase, Zhipu and others a type. Any other channel or phase may be that of a thought, such as Qwen's
 // "think", and so may any other type of a choice. Other objects have types of the protocol, so only otherTypes are marks. See also
 // reasoningMembers.
 var (
@@ -51,11 +51,16 @@ func marksOf(levels ...strictjson.Value) marks {
 	return m
 }
 
-// choiceMarks is marksOf for a choice and the objects in it.
+// choiceMarks is marksOf for a choice and the objects in it. If they have no text, a mark beside a piece of a thought is that of the piece:
+// Groq sends the answer after it without a mark.
 func choiceMarks(levels ...strictjson.Value) marks {
-	m := marks{kind: event.KindText}
+	m, withText := marks{kind: event.KindText}, slices.ContainsFunc(levels, hasText)
 	for _, v := range levels {
-		m.read(v, true)
+		own := marks{kind: event.KindText}
+		if own.read(v, true); !withText && len(thoughtOf(v).Text()) > 0 {
+			own.thinks = false
+		}
+		m.add(own)
 	}
 	return m
 }

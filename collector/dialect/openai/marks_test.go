@@ -131,6 +131,7 @@ func TestAnswersAfterThoughts(t *testing.T) {
 		"mark":               {choice(`{"index":0,"delta":{"thought":true,"content":"hidden"}}`), choice(`{"index":0,"delta":{"thought":false,"content":"secret"}}`)},
 		"Gemini":             {choice(`{"index":0,"delta":{"role":"assistant","content":"hidden","extra_content":{"google":{"thought":true}}}}`), begun},
 		"reasoning_content":  {choice(`{"index":0,"delta":{"role":"assistant","content":null,"reasoning_content":"hidden"}}`), chatNext},
+		"Groq":               {choice(`{"index":0,"delta":{"role":"assistant","content":""}}`), choice(`{"index":0,"delta":{"reasoning":"hidden","channel":"analysis"}}`), chatNext},
 		"Mistral":            {choice(`{"index":0,"delta":{"role":"assistant","content":[{"type":"thinking","thinking":[{"type":"text","text":"hidden"}]}]}}`), chatNext},
 		"next completion":    {thought, finished, other.Replace(begun)},
 		"interleaved":        {thought, other.Replace(begun), other.Replace(chatNext)},
@@ -143,6 +144,11 @@ func TestAnswersAfterThoughts(t *testing.T) {
 			}
 		}
 	}
+	for _, mark := range []string{`"channel":"analysis"`, `"reasoning":"hidden","channel":"analysis","content":"open"`, `"reasoning":"","channel":"analysis"`} { // of the message
+		checkStaysIn(t, []filter.Settings{public, withoutThoughts}, choice(`{"index":0,"delta":{`+mark+`}}`), choice(`{"index":0,"delta":{"reasoning":"hidden","channel":"analysis"}}`), chatNext)
+	}
+	checkStaysIn(t, []filter.Settings{public, withoutThoughts}, choice(`{"index":0,"delta":{"reasoning":"hidden","channel":"analysis"}}`), choice(`{"index":0,"delta":{"channel":"analysis","content":"secret"}}`))
+	checkStaysIn(t, []filter.Settings{public, withoutThoughts}, choice(`{"index":0,"delta":{"reasoning":"hidden","channel":"analysis"},"message":{"content":"secret"}}`))
 	checkStaysIn(t, []filter.Settings{public, withoutThoughts}, thought, other.Replace(strings.Replace(begun, "secret", "open", 1)), chatNext)
 }
 
