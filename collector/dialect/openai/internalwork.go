@@ -1,10 +1,12 @@
 package openai
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -70,6 +72,35 @@ func (d *decoder) worksInternally() bool {
 	return d.chat.internal || d.sdk.agents.internal.Len() > 0 || slices.ContainsFunc(d.others, func(r runState) bool {
 		return r.isAnswering() && (r.response.internal || r.chat.internal)
 	})
+}
+
+// agentMembers are the members in which events and items of the Agents SDK have an agent.
+//
+// Source: agents/stream_events.py and items.py of openai-agents 0.24; packages/agents-core/src/events.ts and items.ts of @openai/agents 0.17.
+var agentMembers = []string{"agent", "new_agent", "newAgent", "source_agent", "sourceAgent", "target_agent", "targetAgent"}
+
+// hasInternalAgent reports whether events or items of the Agents SDK have an agent with an internal name. The SDK has no other member in
+// which an application could mark an agent.
+func hasInternalAgent(levels ...strictjson.Value) bool {
+	for _, v := range levels {
+		for member, agent := range v.Members() {
+			if lenient.MatchesAny(member.Text(), agentMembers) && isInternalAgent(agent) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isInternalAgent reports whether an agent has an internal name. It is an object, only its name, or printed: Agent(name='a', …).
+func isInternalAgent(agent strictjson.Value) bool {
+	for member, name := range agent.Members() {
+		if lenient.MatchesAny(member.Text(), []string{"name"}) && lenient.ContainsInternal(name) {
+			return true
+		}
+	}
+	_, printed, _ := bytes.Cut(agent.Text(), []byte("name="))
+	return agent.Kind() != strictjson.Object && lenient.ContainsInternal(agent) || lenient.IsInternal(bytes.TrimLeft(printed, `'"`))
 }
 
 // beginInternal records whether the start of an agent calls itself internal. Without a name, all work may be the agent's until another one

@@ -22,9 +22,11 @@ type marks struct {
 }
 
 // Members that mark a message, and their values for a thought and for an answer. gpt-oss models state a channel, and some servers
-// pass it on, Groq only beside pieces of reasoning. OpenAI and Qwen state a phase, Zhipu and others a type. Any other channel or phase may be that of a thought, such as Qwen's
-// "think", and so may any other type of a choice. Other objects have types of the protocol, so only otherTypes are marks. See also
-// reasoningMembers.
+// pass it on, Groq only beside pieces of reasoning. OpenAI and Qwen state a phase, Zhipu and others a type. Any other channel or phase
+// may be that of a thought, such as Qwen's "think", and so may any other type of a choice. Other objects have types of the protocol, so
+// only otherTypes are marks. See also reasoningMembers.
+//
+// Source: tests/models/cassettes/test_groq of pydantic-ai, for Groq.
 var (
 	roleMembers    = []string{"role"}
 	authorMembers  = []string{"author"}

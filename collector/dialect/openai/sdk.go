@@ -72,7 +72,8 @@ func (d *decoder) agentUpdated(v strictjson.Value, b *event.Batch) {
 		b.Type = typeAgentObject
 	}
 	name := d.name(nameOf(next))
-	d.sdk.agents.beginInternal(name, wire.IsFiltered(b, prefilter))
+	b.Internal = hasInternalAgent(v)
+	d.sdk.agents.beginInternal(name, b.Internal || wire.IsFiltered(b, prefilter))
 	by, isHandoff := d.handedOverBy(name)
 	switch {
 	case name == "" || name == user:
@@ -135,7 +136,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	m := marksOf(v, item)
 	m.add(itemMarks(raw))
 	switch {
-	case d.isOfInternalWork(b.Agent, at): // its call may have to end
+	case hasInternalAgent(v, item, raw), d.isOfInternalWork(b.Agent, at): // its call may have to end
 		b.Internal = true
 		d.withheld.withholdKeys(at.keys)
 	case orphan || raw.Kind() != strictjson.String && isInternalItem(raw) || m.instructs || wire.IsFiltered(b, prefilter) || d.withheld.isWithheld(at):

@@ -6,6 +6,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
 )
 
 // agents are the agents of a run of the Agents SDK. Items name their agents, and events of responses do not.
@@ -13,7 +14,7 @@ type agents struct {
 	current  string   // the last one that is known to have worked, or to have got control
 	active   []string // those that have begun, and are not known to have finished or to have handed over
 	known    wire.Set[string]
-	internal wire.Set[string]     // those whose beginning calls itself internal
+	internal wire.Set[string]     // those with an internal name, or whose beginning calls itself internal
 	twice    wire.Set[string]     // those that began again before their end: two with one name may work at the same time
 	inner    map[string]workplace // those that work in a call of another
 }
@@ -197,7 +198,9 @@ func (d *decoder) place(name string) {
 func (d *decoder) control(name string, b *event.Batch) {
 	a := &d.sdk.agents
 	a.known.Add(name)
-	a.current, b.Agent = name, name
+	if a.current, b.Agent = name, name; lenient.IsInternal([]byte(name)) {
+		a.internal.Add(name)
+	}
 }
 
 // itemAuthor reports the agent of an item. name is "" if the item does not say it. Then the call decides that the item is about, if any.
