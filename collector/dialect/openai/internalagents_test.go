@@ -1,6 +1,7 @@
 package openai_test
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -94,5 +95,21 @@ func TestFactsOfInternalNames(t *testing.T) {
 	}
 	if want := whoDid(sent...); got != want {
 		t.Errorf("the facts are\n%s, want\n%s", got, want)
+	}
+}
+
+// TestInternalNamesInRecordings names an agent of a recording internal.
+func TestInternalNamesInRecordings(t *testing.T) {
+	for _, name := range []string{"sdk-handoff", "sdk-wrapped"} {
+		recorded, err := os.ReadFile("testdata/" + name + ".sse")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for agent, speaks := range map[string]bool{"boss": true, "expert": false} {
+			out := leavingOf(t, client, &event.Stream{SingleRun: true}, strings.ReplaceAll(string(recorded), `"`+agent+`"`, `"`+hidden+`"`))
+			if strings.Contains(out, hidden) || strings.Contains(out, "speaks") != speaks || strings.Contains(out, `"handoff_requested"`) == speaks {
+				t.Errorf("of %s this leaves if %s is internal: %s", name, agent, out)
+			}
+		}
 	}
 }
