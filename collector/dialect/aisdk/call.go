@@ -177,6 +177,7 @@ func (d *decoder) toolInputError(v strictjson.Value, b *event.Batch) {
 func (d *decoder) approvalRequest(v strictjson.Value, b *event.Batch) {
 	known, leaves := d.continueCall(v)
 	approval := d.name(v.Get("approvalId"))
+	leaves = leaves && !d.isWithheldElsewhere(sharedApproval(approval))
 	if d.withheld || !leaves {
 		d.withhold(sharedApproval(approval))
 	}

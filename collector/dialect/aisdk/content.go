@@ -77,7 +77,7 @@ func (d *decoder) missedContent(key contentKey) bool {
 // checkContent marks a part internal if it replaces or repeats a withheld one, and remembers it.
 func (d *decoder) checkContent(b *event.Batch, keys ...contentKey) {
 	for _, key := range keys {
-		b.Internal = b.Internal || d.contents.mayBeWithheld(key, d.missedContent(key)) || d.isWithheldElsewhere(key.shared())
+		b.Internal = b.Internal || d.contents.mayBeWithheld(key, d.missedContent(key)) || d.replacesWithheld(key.shared())
 	}
 	isWithheld := d.withheld || b.Internal
 	for _, key := range keys {
@@ -94,6 +94,6 @@ func (d *decoder) citesWithheld(citation strictjson.Value) bool {
 	return slices.ContainsFunc([]contentKey{
 		sourceKey(source.First("id", "sourceId")), sourceKey(citation.Get("sourceId")), urlKey(source.Get("url")), urlKey(citation.Get("url")),
 	}, func(key contentKey) bool {
-		return d.contents.mayBeWithheld(key, false) || d.isWithheldElsewhere(key.shared())
+		return d.contents.mayBeWithheld(key, false) || d.replacesWithheld(key.shared())
 	})
 }

@@ -55,8 +55,25 @@ func (d *decoder) continuesShown(kind string, v strictjson.Value) bool {
 	return true
 }
 
+// beginsInternal reports whether the start of a message is internal: it calls itself so, or that of the message on another stream did.
+// Merged streams have the ID of the message in all their starts, so only the first one counts.
+func (d *decoder) beginsInternal(v strictjson.Value, isFiltered bool) bool {
+	switch message := d.sharedMessage(d.name(v.Get("messageId"))); {
+	case d.started || message.id == "":
+		return isFiltered
+	case isFiltered:
+		d.withhold(message)
+		return true
+	default:
+		return d.isWithheldElsewhere(message)
+	}
+}
+
 // decodeKind decodes a chunk of a known type. What belongs to internal work is withheld, except for errors, which end the answer.
 func (d *decoder) decodeKind(k *kind, v strictjson.Value, isFiltered bool, b *event.Batch) {
+	if k.name == typeStart {
+		isFiltered = d.beginsInternal(v, isFiltered)
+	}
 	d.work.begin(k.name, isFiltered)
 	isInternal := d.work.isOpen() && !d.continuesShown(k.name, v)
 	if k.name == typeError || k.name == typeAbort {

@@ -92,9 +92,10 @@ func (d *decoder) partStart(v strictjson.Value, b *event.Batch) {
 	d.continueResponse(nil, b)
 	key := d.partKey(v)
 	delete(d.parts, key)
-	if d.withheld {
+	if d.withheld || d.repeatsUnique(key.shared()) {
 		d.withhold(key.shared())
 	} else if open := d.open(key); open != nil {
+		open.thought = open.thought || d.repeatsUnique(markedText(key.id))
 		d.markThought(key, open, v)
 		return
 	} else {

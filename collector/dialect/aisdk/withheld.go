@@ -10,12 +10,13 @@ import (
 // withholding says what was withheld, so that what continues it is withheld too.
 type withholding struct {
 	knownIDs  wire.SharedSet // of what was withheld, and of texts that are thoughts, on any stream of the agent
+	chat      string         // the session, or "" if the request does not name it
 	answers   bool           // the request continues a message, with answers to its questions or calls
 	continues bool           // an earlier stream may have begun the current message
 }
 
 func newWithholding(s *event.Stream) withholding {
-	w := withholding{answers: len(s.Answers) > 0, knownIDs: wire.NewSharedSet(s, "aisdk")}
+	w := withholding{chat: s.Session, answers: len(s.Answers) > 0, knownIDs: wire.NewSharedSet(s, "aisdk")}
 	w.continues = w.answers || s.RequestDialect == ""
 	w.knownIDs.SetScopes("agent") // a request that resumes an answer does not always name its chat
 	return w
@@ -27,6 +28,14 @@ type sharedID struct{ kind, id string }
 func sharedCall(id string) sharedID { return sharedID{"call", id} }
 
 func sharedApproval(id string) sharedID { return sharedID{"approval", id} }
+
+// sharedMessage identifies a message. Applications may count the messages of a chat.
+func (w *withholding) sharedMessage(id string) sharedID {
+	if wire.IsUnique(id) {
+		return sharedID{"message", id}
+	}
+	return sharedID{"message of " + w.chat, id}
+}
 
 func markedText(id string) sharedID { return sharedID{"thought", id} }
 
@@ -67,8 +76,18 @@ func (d *decoder) mayBeWithheld(s sharedID) bool {
 	return d.missedStart || d.knownIDs.MayContain(s.String()) || s.id == "" && !d.knownIDs.IsEmpty()
 }
 
-// isWithheldElsewhere reports whether a start repeats or replaces something that an earlier stream withheld. A stream that has the
-// whole message says itself what is internal.
+// isWithheldElsewhere reports whether a start repeats something that another stream withheld. A stream that has the whole message says itself
+// what is internal, unless the ID is the same everywhere.
 func (d *decoder) isWithheldElsewhere(s sharedID) bool {
+	return d.replacesWithheld(s) || d.repeatsUnique(s)
+}
+
+// replacesWithheld is isWithheldElsewhere for a part that comes whole. Its ID may be that of a document, which other answers cite.
+func (d *decoder) replacesWithheld(s sharedID) bool {
 	return d.continues && d.knownIDs.Contains(s.String())
+}
+
+// repeatsUnique is isWithheldElsewhere for a text or thought. Each message uses the short IDs of its texts again.
+func (d *decoder) repeatsUnique(s sharedID) bool {
+	return wire.IsUnique(s.id) && d.knownIDs.Contains(s.String())
 }

@@ -110,7 +110,7 @@ func (s *SharedSet) cache(key uint64, known answer) {
 var anywhere = []string{""}
 
 func (s *SharedSet) scopesOf(id string) []string {
-	if containsUUID(id) {
+	if IsUnique(id) {
 		return anywhere
 	}
 	return s.scopes
@@ -133,8 +133,8 @@ const uuidForm = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
 // uuidDigits is the number of digits of a UUID. A longer number without dashes, as in the IDs of OpenAI, is just as unique.
 const uuidDigits = 32
 
-// containsUUID reports whether an ID contains a UUID, such as run-UUID-0, or as many hexadecimal digits in a row.
-func containsUUID(id string) bool {
+// IsUnique reports whether an ID is the same everywhere: it contains a UUID, such as run-UUID-0, or as many hexadecimal digits in a row.
+func IsUnique(id string) bool {
 	digits := 0
 	for i := range len(id) {
 		if digits++; !isHex(id[i]) {
