@@ -113,3 +113,29 @@ func TestInternalNamesInRecordings(t *testing.T) {
 		}
 	}
 }
+
+// TestItemsWithoutIDs repeats an internal item of a response in an item of the Agents SDK. Models that the SDK calls by the Chat
+// Completions API give all items one ID. The items of other responses and agents leave.
+func TestItemsWithoutIDs(t *testing.T) {
+	const fake = "__fake_id__"
+	says := func(agent, text string) string {
+		return item("message_output_created", agent, `"type":"message","role":"assistant","id":"`+fake+`","content":[{"type":"output_text","text":"`+text+`"}]`)
+	}
+	marked := strings.Replace(messageOf(1, "added", fake), `"role"`, `"kind":"internal","role"`, 1)
+	withheld := []string{begins("a"), createdOf(fake), marked, completedOf(2, fake, "")}
+	next := []string{createdOf(fake), messageOf(1, "added", fake), completedOf(2, fake, "")}
+	for _, c := range []struct {
+		answers int
+		sent    []string
+	}{
+		{0, slices.Concat(withheld, []string{says("a", "secret"), says("", "secret"), begins("b"), says("a", "secret")})},
+		{1, slices.Concat(withheld, next, []string{says("a", "answer")})},
+		{1, slices.Concat([]string{begins("a"), strings.Replace(says("a", "secret"), `"name"`, `"kind":"internal","name"`, 1), strings.ReplaceAll(strings.Replace(says("a", "secret"), `"name"`, `"kind":"internal","name"`, 1), fake, "i")}, next, []string{says("a", "answer")})},
+		{1, slices.Concat(withheld, []string{begins("b"), says("b", "answer")})},
+	} {
+		out := leavingOf(t, client, &event.Stream{SingleRun: true}, stream(c.sent...))
+		if strings.Contains(out, "secret") || strings.Count(out, "answer") != c.answers {
+			t.Errorf("this leaves: %s", out)
+		}
+	}
+}

@@ -48,6 +48,14 @@ func (d *decoder) readStart(v strictjson.Value, begins bool, m marks, b *event.B
 	}
 }
 
+// mayBeOf reports whether a response may be of an agent. If one of the two is not known, it may be until another agent begins.
+func (r *response) mayBeOf(agent string) bool {
+	if agent == "" || r.author == "" {
+		return r.open || r.ended
+	}
+	return r.author == agent
+}
+
 // isOfInternalWork reports whether an item or event of an agent is, or may be, of an internal agent or response.
 func (d *decoder) isOfInternalWork(agent string, at place) bool {
 	if d.withheld.saw(at) {

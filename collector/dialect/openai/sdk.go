@@ -133,6 +133,9 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	// An application that sends responses has shown the beginning of each item that a response has. One that sends only items has shown
 	// none, so only an unreadable frame matters: it may have had the item.
 	orphan := len(at.keys) > 0 && d.withheld.isOrphan(at) && (d.sdk.shown || d.withheld.missed)
+	if len(at.keys) == 0 { // it may be any item of the agent's last response
+		orphan = d.withheld.hasNumber() && d.response.mayBeOf(b.Agent)
+	}
 	m := marksOf(v, item)
 	m.add(itemMarks(raw))
 	switch {

@@ -169,6 +169,16 @@ func (w *withheldSet) isWithheldKey(key string) bool {
 	return w.withheld.Contains(key) || w.shared.IsShared(key)
 }
 
+// hasNumber reports whether an item of the last response is withheld.
+func (w *withheldSet) hasNumber() bool {
+	for key := range w.withheld.All() {
+		if strings.HasPrefix(key, itemNumber) {
+			return true
+		}
+	}
+	return false
+}
+
 // isOrphan reports whether the item at a place may have begun in a frame that was withheld or unreadable.
 func (w *withheldSet) isOrphan(at place) bool {
 	return (w.missed || w.withheld.Len() > 0) && !w.saw(at)
