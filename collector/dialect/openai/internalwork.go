@@ -36,7 +36,7 @@ func (d *decoder) withholdResponse(id string) {
 
 // isInternalResponse reports whether a response that begins was withheld before, or is of an internal agent.
 func (d *decoder) isInternalResponse(id string) bool {
-	return id != "" && d.withheld.shared.Contains(responseID+id) || d.sdk.on && d.sdk.agents.mayBeInternal(d.speaker())
+	return id != "" && d.withheld.shared.Contains(responseID+id) || d.sdk.on && d.mayBeInternal(d.speaker())
 }
 
 // readStart withholds the current response if its start calls itself internal. begins says that the event has begun the response. Others
@@ -67,7 +67,7 @@ func (d *decoder) isOfInternalWork(agent string, at place) bool {
 			return true
 		}
 	}
-	return mayBeOf(&d.response) || d.sdk.agents.mayBeInternal(agent)
+	return mayBeOf(&d.response) || d.mayBeInternal(agent)
 }
 
 // worksInternally reports whether something internal is open, which an error may quote.
@@ -120,7 +120,12 @@ func (a *agents) beginInternal(name string, isInternal bool) {
 	}
 }
 
-// mayBeInternal reports whether an agent is internal, or may be.
-func (a *agents) mayBeInternal(name string) bool {
-	return a.internal.Contains("") || a.internal.MayContain(name) || name == "" && a.internal.Len() > 0
+// mayBeInternal reports whether an agent is internal, or may be. Without a name, it is one that works, or one that is not known.
+func (d *decoder) mayBeInternal(name string) bool {
+	a := &d.sdk.agents
+	if name != "" || a.internal.Len() == 0 || a.internal.Contains("") {
+		return a.internal.Contains("") || a.internal.MayContain(name)
+	}
+	working := slices.DeleteFunc(slices.Clone(a.active), d.isWaiting)
+	return len(working) == 0 || slices.ContainsFunc(working, a.internal.MayContain)
 }
