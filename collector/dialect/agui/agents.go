@@ -231,16 +231,22 @@ func attribution(v strictjson.Value) strictjson.Value { return v.Get("rawEvent")
 // the subagent that the frame names. If that subagent, or the run, has a current step, it works below the step.
 func (d *decoder) subagentStarted(v strictjson.Value, b *event.Batch) {
 	id, name := d.name(v.Get("subagentRunId")), d.name(v.Get("name"))
+	begun := agent{name: name, branch: id, within: d.name(v.Get("parentToolCallId")), parent: d.name(v.Get("parentSubagentRunId"))}
+	if name == "" || name == user {
+		begun.name = subAgent
+	}
+	known := d.delegateOf(begun.within, begun.name)
+	if known != nil {
+		begun = known.delegate
+	}
+	if d.startWithheld {
+		d.hideAnswer(begun.within)
+	}
 	if id == "" {
 		return
 	}
-	if name == "" || name == user {
-		name = subAgent
-	}
-	begun := agent{name: name, branch: id, within: d.name(v.Get("parentToolCallId")), parent: d.name(v.Get("parentSubagentRunId"))}
-	if known := d.delegateOf(begun.within, name); known != nil {
+	if known != nil {
 		known.announced = true
-		begun = known.delegate
 	} else if at, in := d.steps.current(begun.parent); in {
 		begun.parent = at.branch
 	}

@@ -170,12 +170,15 @@ func (d *decoder) runStarted(v strictjson.Value, b *event.Batch) {
 // nestedRun returns the run that a frame starts and its parent, the run that started it. nested reports whether the parent
 // is the current run or a part of it.
 func (d *decoder) nestedRun(v strictjson.Value) (run, parent string, nested bool) {
-	run, parent = d.runLink(v, runIDs), d.runLink(v, parentRunIDs)
+	run, parent = d.memberOf(v, runIDs), d.memberOf(v, parentRunIDs)
 	going := d.run != "" && !d.ended && run != d.run
 	return run, parent, going && parent != "" && run != "" && (parent == d.run || d.agents.known(parent))
 }
 
 func (d *decoder) startNested(run, parent string, b *event.Batch) {
+	if d.startWithheld && !d.isWithheldRun(parent) {
+		d.hideOpenAnswers()
+	}
 	begun := agent{name: subAgent, branch: run}
 	if parent != d.run {
 		begun.parent = parent
@@ -199,7 +202,7 @@ func (d *decoder) runFinished(v strictjson.Value, b *event.Batch) {
 	if d.endNested(v, b) {
 		return
 	}
-	if run := d.runLink(v, runIDs); d.run == "" || d.ended && run != d.run {
+	if run := d.memberOf(v, runIDs); d.run == "" || d.ended && run != d.run {
 		d.run, d.session, d.ended = run, d.name(v.Get("threadId")), false // the start was not seen
 		b.Run, b.Session = d.run, d.session
 	}
@@ -229,7 +232,7 @@ func (d *decoder) runFinished(v strictjson.Value, b *event.Batch) {
 // endNested ends a run within the current one, and reports whether the frame did so. The usage of
 // the outer run does not include that of nested runs.
 func (d *decoder) endNested(v strictjson.Value, b *event.Batch) bool {
-	run := d.runLink(v, runIDs)
+	run := d.memberOf(v, runIDs)
 	i := slices.Index(d.nestedRuns, run)
 	if i < 0 {
 		return false

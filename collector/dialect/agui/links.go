@@ -39,8 +39,8 @@ var (
 	parentRunIDs = []string{"parentRunId", "parent_run_id"}
 )
 
-// runLink returns the id of a run, in the first member that a lenient reader might take for one of names.
-func (d *decoder) runLink(v strictjson.Value, names []string) string {
+// memberOf returns the id in the first member that a lenient reader might take for one of names.
+func (d *decoder) memberOf(v strictjson.Value, names []string) string {
 	for name, value := range v.Members() {
 		if lenient.MatchesAny(name.Text(), names) {
 			return d.name(value)

@@ -14,9 +14,18 @@ import (
 
 // idSet holds IDs of withheld entities of all kinds. The zero value is empty.
 type idSet struct {
-	all     map[string]struct{}
+	all     map[string]partUse
 	lengths []int // of the distinctive IDs that count as a part of a longer one
 }
+
+// partUse says where an ID counts as a part of another ID too.
+type partUse uint8
+
+const (
+	partNowhere        partUse = iota
+	partInApplications         // in what applications make for a client
+	partAnywhere
+)
 
 const (
 	minDistinctive = 8       // bytes, with a digit
@@ -25,14 +34,20 @@ const (
 )
 
 // add adds an ID. The ID of a call or an activity counts as a part of another ID too. That of a message does not: clients number
-// messages, so chat-00042-1 may follow chat-00042.
+// messages, so chat-00042-1 may follow chat-00042. Of a call of which only the result is withheld, other parts may leave.
 func (s *idSet) add(id string, of entity) {
-	if s.all == nil {
-		s.all = make(map[string]struct{})
+	use := partNowhere
+	switch of {
+	case entityCall, entityActivity:
+		use = partAnywhere
+	case entityResult:
+		use = partInApplications
 	}
-	s.all[id] = struct{}{}
-	hasParts := of == entityCall || of == entityActivity
-	if n := len(id); hasParts && isDistinctive(id) && !slices.Contains(s.lengths, n) {
+	if s.all == nil {
+		s.all = make(map[string]partUse)
+	}
+	s.all[id] = max(s.all[id], use)
+	if n := len(id); use > partNowhere && isDistinctive(id) && !slices.Contains(s.lengths, n) {
 		s.lengths = append(s.lengths, n)
 	}
 }
@@ -46,7 +61,7 @@ func isDistinctive(id string) bool {
 // contains reports whether a text is one of the IDs, or has one as a part.
 func (s *idSet) contains(_, text string) bool {
 	_, isOne := s.all[dialect.Name(text)]
-	return isOne || s.hasPart(text)
+	return isOne || s.hasPart(text, partInApplications)
 }
 
 // surelyContains is contains for a text that may be anything, unless its member is one of the links. The member is "" for the name of
@@ -54,11 +69,11 @@ func (s *idSet) contains(_, text string) bool {
 func (s *idSet) surelyContains(member, text string) bool {
 	id := dialect.Name(text)
 	_, isOne := s.all[id]
-	return isOne && (isDistinctive(id) || lenient.MatchesAny([]byte(member), allLinks)) || s.hasPart(text)
+	return isOne && (isDistinctive(id) || lenient.MatchesAny([]byte(member), allLinks)) || s.hasPart(text, partAnywhere)
 }
 
-// hasPart reports whether a text is an ID that was made from one of the IDs, such as a2ui-surface-ID.
-func (s *idSet) hasPart(text string) bool {
+// hasPart reports whether a text is an ID that was made from one of the IDs with at least a use, such as a2ui-surface-ID.
+func (s *idSet) hasPart(text string, use partUse) bool {
 	if len(s.lengths) == 0 || len(text) > maxIDText || strings.ContainsAny(text, " \t\r\n") {
 		return false
 	}
@@ -72,7 +87,7 @@ func (s *idSet) hasPart(text string) bool {
 			if end > len(text) || isWhole || n < dialect.MaxName && !isBoundary(text, end) {
 				continue
 			}
-			if _, isOne := s.all[text[start:end]]; isOne {
+			if s.all[text[start:end]] >= use {
 				return true
 			}
 		}
@@ -126,7 +141,7 @@ func (d *decoder) refersToWithheld(v strictjson.Value, isActivity, hasLeft bool)
 		switch {
 		case lenient.MatchesAny(name.Text(), table.InternalMembers): // no reader gets it
 		case slices.ContainsFunc(labelMembers, name.Is), !isActivity && slices.ContainsFunc(linkMembers, name.Is):
-			names = !hasLeft && d.withheld.ids.hasPart(value.String())
+			names = !hasLeft && d.withheld.ids.hasPart(value.String(), partAnywhere)
 		case isActivity:
 			names = d.namesBesideMessages(name.String(), value)
 		default:

@@ -27,6 +27,9 @@ func (d *decoder) withholdAtEnd(k *kind, v strictjson.Value, b *event.Batch) {
 		case isResult && (lenient.HasInternalDiscriminator(&table, value) || isInstruction(v) || d.containsWithheld(decoded(value), false)),
 			mustLeave(k) && !isOutcome && !slices.ContainsFunc(ownEndMembers, name.Is) && d.namesWithheld(value):
 			b.Cut(value)
+			if isResult && k.name == typeSubagentFinished {
+				d.hideAnswerOf(d.name(v.Get(k.idMember)))
+			}
 		case ends && isOutcome:
 			for message := range d.withheldIn(value, false) {
 				b.Cut(message)

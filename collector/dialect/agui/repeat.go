@@ -14,8 +14,9 @@ import (
 // snapshot must not repeat them.
 type withheldSet struct {
 	keys       wire.Set[key]
-	ids        idSet // of keys
-	overflowed bool  // more was withheld than is remembered, or an entity without an id; no snapshot leaves after that
+	ids        idSet            // of keys
+	answers    wire.Set[string] // ids of calls whose results may have the answer of a withheld subagent
+	overflowed bool             // more was withheld than is remembered, or an entity without an id; no snapshot leaves after that
 }
 
 // messageKey returns the key of a message in decoder.authors and in withheldSet.
@@ -63,6 +64,7 @@ func (d *decoder) withhold(all ...key) {
 // rememberWithheld remembers the entity that a withheld frame is part of. For the result of a call, it does not remember
 // the call, which may have left.
 func (d *decoder) rememberWithheld(k *kind, v strictjson.Value) {
+	d.hideUnreadAnswer(k, v)
 	id := ""
 	if k.idMember != "" {
 		id = d.name(v.Get(k.idMember))
@@ -108,7 +110,7 @@ func (d *decoder) rememberMessage(k *kind, id, owner string) {
 // a message. It also reports true for a call's result with the id of a withheld message, and for another result of a call whose first
 // one was withheld.
 func (d *decoder) continuesListed(k *kind, this key, message string) bool {
-	if k.name == typeToolResult && (d.withheld.keys.Contains(key{entity: entityResult, id: this.id}) || d.isWithheldMessageID(message)) {
+	if k.name == typeToolResult && (d.withheld.keys.Contains(key{entity: entityResult, id: this.id}) && !d.withheld.answers.Contains(this.id) || d.isWithheldMessageID(message)) {
 		return true
 	}
 	return k.idMember == "messageId" && d.withheldListed.Contains(messageKey(this.id)) ||
@@ -203,7 +205,7 @@ func (d *decoder) withholdMessages(messages strictjson.Value) (withheld []strict
 		}
 		isWhole := isInternal || d.isWithheldEntity(one)
 		for id := range d.callsIn(one) {
-			if isWhole || d.withheld.keys.Contains(key{entity: entityCall, id: id}) || d.withheld.ids.hasPart(id) {
+			if isWhole || d.withheld.keys.Contains(key{entity: entityCall, id: id}) || d.withheld.ids.hasPart(id, partAnywhere) {
 				calls[id] = true
 			}
 			if isInternal {

@@ -79,7 +79,7 @@ func (d *decoder) checkStart(k *kind, f dialect.Frame) verdict {
 	case typeRunStarted:
 		return d.checkRun(f)
 	case typeRunFinished, typeRunError:
-		if d.isWithheldRun(d.runLink(v, runIDs)) {
+		if d.isWithheldRun(d.memberOf(v, runIDs)) {
 			return verdictInternal
 		}
 	}
@@ -144,6 +144,9 @@ func (d *decoder) checkNext(k *kind, f dialect.Frame, this, last key, withheld, 
 	isNew := k.entity != entityMessage && !d.starts.seen.Contains(this) && !mustEnd
 	unseen := d.missedStart && isNew
 	withheld = withheld || this.id == "" && d.starts.mayBeWithheld(k.entity, last.owner) && !mustEnd
+	if k.entity == entitySubagent && (cutsOff || d.filtered) && !d.isWithheldRun(this.id) {
+		d.hideAnswerOf(this.id)
+	}
 	switch {
 	case !withheld && isNew && d.filtered:
 		d.withhold(this) // the start was not seen; this frame may be the start
@@ -263,6 +266,7 @@ var idMembers = []struct {
 // only if the start of the entity was seen. Messages are an exception. A chunk without an id never passes.
 func (d *decoder) withholdUnknown(v strictjson.Value) {
 	d.missedStart = true
+	d.hideUnknownAnswer(v)
 	for name, value := range v.Members() {
 		d.staleState = d.staleState || lenient.MatchesAny(name.Text(), snapshotMembers)
 		for _, one := range idMembers {

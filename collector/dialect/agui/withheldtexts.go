@@ -7,7 +7,7 @@ import (
 )
 
 // quotesWithheld reports whether a frame has an error that quotes something withheld, or may quote it. The result of a call also counts
-// if it names something withheld.
+// if it names something withheld, or may be the answer of a withheld subagent.
 func (d *decoder) quotesWithheld(k *kind, v strictjson.Value, b *event.Batch) bool {
 	switch k.name {
 	case typeRunError, typeSubagentError:
@@ -15,7 +15,7 @@ func (d *decoder) quotesWithheld(k *kind, v strictjson.Value, b *event.Batch) bo
 	case typeRunFinished, typeSubagentFinished:
 		return outcomeOf(v) == outcomeFailed && (d.mayQuote(v) || d.texts.MayBeIn(v.Get("outcome"), v.Get("result")))
 	case typeToolResult:
-		return hasFailed(v, b) && d.mayQuote(v) || d.namesWithheld(v.Get("content"))
+		return hasFailed(v, b) && d.mayQuote(v) || d.namesWithheld(v.Get("content")) || d.hasHiddenAnswer(v)
 	}
 	return false
 }
