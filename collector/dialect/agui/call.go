@@ -19,6 +19,7 @@ type call struct {
 	delegate  agent  // the agent that works within the call; the zero agent if there is none
 	announced bool   // the delegate is a subagent with an id
 	args      []byte // arguments received so far, if they are read
+	lacksArgs bool   // args lacks pieces that were not read
 	isHidden  bool   // a frame of it was withheld
 	unstated  bool   // no event has reported it yet, see decoder.wholeCalls
 }
@@ -57,6 +58,8 @@ const (
 func (c *call) appendArgs(piece strictjson.Value) {
 	if c.unstated || c.namesAgent() || c.isHidden {
 		c.args = append(c.args, piece.Text()[:min(len(piece.Text()), maxArgs+1-len(c.args))]...)
+	} else if len(piece.Text()) > 0 {
+		c.lacksArgs = true
 	}
 }
 
@@ -83,7 +86,7 @@ func (c *call) state(b *event.Batch) {
 		e.SetPayload(args)
 	}
 	if !c.namesAgent() && !c.isHidden {
-		c.args = nil
+		c.args, c.lacksArgs = nil, len(c.args) > 0
 	}
 }
 

@@ -21,6 +21,7 @@ type decoder struct {
 	filtered      bool // the filter withholds the current frame because of a name or a mark in it
 	startWithheld bool // the current frame is withheld and may start an entity
 	texts         wire.WithheldTexts
+	copies        copies
 	unread        unread            // what unreadable frames may have started
 	withheld      withheldSet       // of all runs of the stream
 	staleState    bool              // the client may not have the current state: a frame with it was withheld, or may have been, and no snapshot left since
@@ -122,7 +123,9 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 	if k.state && d.withholdsState(k, f, b) {
 		b.Type = typeOrphan
 	}
-	if b.Internal || b.Type == typeOrphan || d.filtered || b.PublicForm {
+	isWithheld := b.Internal || b.Type == typeOrphan || d.filtered || b.PublicForm
+	d.addResultCopy(k, v, isWithheld)
+	if isWithheld {
 		d.rememberWithheld(k, v)
 		d.addWithheldTexts(k, v, b)
 	} else if k.entity == entityMessage {

@@ -126,8 +126,7 @@ func (d *decoder) belongsToWithheld(k *kind, this key, v strictjson.Value) bool 
 		return false
 	}
 	isActivity := k.entity == entityActivity
-	return d.refersToWithheld(v, isActivity, !isActivity && d.isKnown(this)) ||
-		isActivity && (anyObject(v.Get("content"), d.isAboutUnread) || anyObject(v.Get("patch"), d.isAboutUnread))
+	return d.refersToWithheld(v, isActivity, !isActivity && d.isKnown(this)) || isActivity && d.isMadeFromWithheld(v)
 }
 
 // refersToWithheld reports whether a frame or a message of a list names something withheld. isActivity says that what it contains and
@@ -191,7 +190,7 @@ var textRoles = []string{"user", "assistant", "reasoning"}
 func (d *decoder) messageRefers(message strictjson.Value) bool {
 	role := message.Get("role")
 	if role.Is("activity") {
-		return d.refersToWithheld(message, true, false)
+		return d.refersToWithheld(message, true, false) || d.repeatsCall(message.Get("content"))
 	}
 	return d.refersToWithheld(message, false, false) || !slices.ContainsFunc(textRoles, role.Is) && d.namesWithheld(message.Get("content"))
 }

@@ -20,7 +20,7 @@ func (d *decoder) addUnread(f dialect.Frame) {
 	d.texts.Miss(f)
 	if f.MayContainObject() {
 		d.unread = unread{any: true}
-		d.withheld.overflowed, d.staleState = true, true
+		d.withheld.overflowed, d.staleState, d.copies.afterResult = true, true, true
 	}
 }
 

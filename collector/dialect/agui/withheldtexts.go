@@ -58,10 +58,15 @@ func (d *decoder) addListedTexts(withheld []strictjson.Value, b *event.Batch) {
 	for _, one := range withheld {
 		if one.Get("role").Is("tool") {
 			d.texts.Add(b, one.Get("content"), one.Get("error"))
+			d.copies.addResult(one.Get("content"))
 		}
-		d.texts.Add(b, one.Get("function").Get("arguments"))
+		args := []strictjson.Value{one.Get("function").Get("arguments")}
 		for call := range one.Get("toolCalls").Elements() {
-			d.texts.Add(b, call.Get("function").Get("arguments"))
+			args = append(args, call.Get("function").Get("arguments"))
+		}
+		d.texts.Add(b, args...)
+		for _, of := range args {
+			d.copies.add(of)
 		}
 	}
 }
@@ -79,6 +84,7 @@ func (d *decoder) hideCall(of *call) {
 	switch isWithheld := d.startWithheld || d.filtered; {
 	case isWithheld && of == nil:
 		d.texts.Overflow()
+		d.copies.miss(1)
 	case isWithheld:
 		of.isHidden = true
 	}
@@ -86,6 +92,9 @@ func (d *decoder) hideCall(of *call) {
 
 // addWithheldArgs remembers the arguments of a withheld call.
 func (d *decoder) addWithheldArgs(ended *call, b *event.Batch) {
+	if ended.isHidden {
+		d.copies.addArgs(ended)
+	}
 	switch args := ended.arguments(); {
 	case !ended.isHidden:
 	case args.Exists():
