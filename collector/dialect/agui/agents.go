@@ -75,12 +75,14 @@ type step struct {
 	owner, name string
 	id, parent  string // set if the producer says how steps are nested
 	agent       agent
+	isInternal  bool // what begins in it is withheld
 }
 
 // steps holds the open steps, and the number of steps that were started.
 type steps struct {
-	open    []step
-	started int
+	open           []step
+	started        int
+	missedInternal bool // an internal step is not in open
 }
 
 // index returns the index of an owner's open step with a name and an id. If no step has the id, it returns the
@@ -167,7 +169,9 @@ func (d *decoder) stepStarted(v strictjson.Value, b *event.Batch) {
 	}
 	nesting := attribution(v)
 	begun := step{owner: owner, name: name, id: d.name(nesting.Get("step_id")), parent: d.name(nesting.Get("parent_step_id"))}
+	begun.isInternal = d.filtered || d.isInternalStep(v)
 	if same := d.steps.byID(begun.id); same != nil && same.owner == owner && same.name == name {
+		same.isInternal = same.isInternal || begun.isInternal
 		same.agent.apply(b)
 		return
 	}
@@ -183,6 +187,8 @@ func (d *decoder) stepStarted(v strictjson.Value, b *event.Batch) {
 	}
 	if len(d.steps.open) < maxOpen {
 		d.steps.open = append(d.steps.open, begun)
+	} else if begun.isInternal {
+		d.steps.missedInternal = true
 	}
 	begun.agent.apply(b)
 	b.Add(event.KindAgentStarted)

@@ -182,6 +182,7 @@ func (d *decoder) toolStart(v strictjson.Value, b *event.Batch) {
 		open.state(b)
 	}
 	open.appendArgs(v.Get("delta")) // only chunks have a delta here
+	d.hideInternalDelegate(open)
 	if open.unstated && b.Type == typeToolChunk {
 		open.state(b) // nothing says where the arguments of chunks end
 	}
@@ -211,6 +212,7 @@ func (d *decoder) startDelegate(open *call, b *event.Batch) {
 	if delegates[open.tool].argument == "" {
 		return
 	}
+	d.hideInternalDelegate(open)
 	if open.delegate.name == "" {
 		member := open.target()
 		if member == "" {

@@ -299,13 +299,13 @@ func (d *decoder) stateSnapshot(v strictjson.Value, b *event.Batch) {
 		d.cutInternal(snapshot, b)
 		isInOne := d.cutNamed("", snapshot, b)
 		_, isCut := b.Cuts[snapshot]
-		b.Internal = isInOne || isCut
+		b.Internal = isInOne || isCut || d.withheld.keys.IsFull()
 		b.Add(event.KindState).SetState(wire.StateOf(snapshot))
 	}
 }
 
 func (d *decoder) stateDelta(v strictjson.Value, b *event.Batch) {
-	b.Internal = d.namesWithheld(v.Get("delta")) || hasInternalMessage(v.Get("delta"))
+	b.Internal = d.namesWithheld(v.Get("delta")) || hasInternalMessage(v.Get("delta")) || d.withheld.keys.IsFull()
 	b.Add(event.KindState).SetState(readPatch(v.Get("delta")))
 }
 

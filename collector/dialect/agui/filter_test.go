@@ -49,6 +49,11 @@ func decode(t *testing.T, sent string) (b *event.Batch) {
 
 func decodeEach(t *testing.T, sent []string, each func(*event.Batch)) {
 	t.Helper()
+	decodeStream(t, &event.Stream{}, sent, each)
+}
+
+func decodeStream(t *testing.T, s *event.Stream, sent []string, each func(*event.Batch)) {
+	t.Helper()
 	var wire []byte
 	for _, data := range sent {
 		name, _, _ := strings.Cut(data, "{")
@@ -65,7 +70,7 @@ func decodeEach(t *testing.T, sent []string, each func(*event.Batch)) {
 		}
 	}
 	c := collector.New([]dialect.Dialect{agui.Dialect{}}, collector.Settings{MaxFrame: 1 << 20, MaxJSONDepth: 128}, nil)
-	decoding := c.Decode(&event.Stream{}, collector.Input{Reader: strings.NewReader(string(wire)), ReceivedAt: func() time.Time { return time.Time{} }}, "agui")
+	decoding := c.Decode(s, collector.Input{Reader: strings.NewReader(string(wire)), ReceivedAt: func() time.Time { return time.Time{} }}, "agui")
 	for range sent {
 		b, err := decoding.Next()
 		if err != nil {

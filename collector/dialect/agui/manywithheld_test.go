@@ -40,6 +40,8 @@ func TestStartsAfterMany(t *testing.T) {
 		{`{"type":"REASONING_START","kind":"internal","messageId":"p"}` + "\n" + `{"type":"REASONING_MESSAGE_START","messageId":"n","role":"reasoning"}`, false},
 		{`{"type":"RUN_STARTED","kind":"internal","threadId":"t","runId":"q","parentRunId":"r"}` + "\n" + text, false},
 		{`{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"b"}`, false},
+		{`{"type":"STATE_SNAPSHOT","snapshot":{"messages":[{"type":"tool","tool_call_id":"i1099","content":"CANARY"}]}}`, false},
+		{`{"type":"STATE_DELTA","delta":[{"op":"add","path":"/messages/-","value":{"tool_call_id":"i1099","content":"CANARY"}}]}`, false},
 	} {
 		next := strings.Split(c.next, "\n")
 		got := last(filterFrames(t, allSettings[0], append(sent[:len(sent):len(sent)], next...)...))

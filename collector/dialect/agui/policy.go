@@ -26,7 +26,7 @@ var table = event.Table{
 	// A kind belongs to another protocol. It may appear in an event of the agent's framework.
 	Discriminators: []string{"type", "kind"},
 	// Other protocols name their events in "event". No event of this protocol that leaves has it.
-	Labels: []string{"name", "activityType", "activity_type", "event"},
+	Labels: []string{"name", "activityType", "activity_type", "stepName", "event"},
 	// Applications put arbitrary data into CUSTOM and ACTIVITY events.
 	Envelopes:       []string{"event", "rawEvent", "metadata"},
 	DeepMembers:     []string{"value", "content", "patch"},

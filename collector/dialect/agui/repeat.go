@@ -199,6 +199,7 @@ func (d *decoder) callID(call strictjson.Value) (id string, hasID bool) {
 func (d *decoder) withholdMessages(messages strictjson.Value) (withheld []strictjson.Value) {
 	calls := map[string]bool{}
 	for one := range messages.Elements() {
+		d.hideListedDelegates(one)
 		isInternal := isInternalMessage(one)
 		if isInternal {
 			d.withholdListed(messageKey(d.name(one.Get("id"))), !isInstruction(one))

@@ -96,7 +96,7 @@ func (d *decoder) checkStart(k *kind, f dialect.Frame) verdict {
 		d.belongsToWithheld(k, this, v)
 	withheld := cutsOff || d.starts.withheld.Contains(key{entity: entityRun}) || d.isWithheldRun(owner) ||
 		this.id != "" && d.starts.withheld.Contains(this) && !d.mustEnd(k, this) || d.continuesListed(k, this, d.name(v.Get("messageId"))) ||
-		d.isPartOfWithheld(k, v, owner) || d.isPartOfUnread(k, v, owner)
+		d.isPartOfWithheld(k, v, owner) || d.isPartOfUnread(k, v, owner) || d.isInternalWork(k, this, v)
 	switch {
 	case k.entity == noEntity, this.id == "" && k.entity == entityMessage && k.chunk: // chunkTarget finds its message
 	case k.begins || k.chunk && this.id != "":

@@ -1,0 +1,113 @@
+package agui_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
+)
+
+// begun holds frames that begin something, with all that a client needs.
+var begun = []string{
+	`{"type":"TEXT_MESSAGE_START","messageId":"m","role":"assistant"}`, `{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","role":"assistant","delta":"x"}`,
+	`{"type":"TOOL_CALL_START","toolCallId":"d","toolCallName":"g"}`, `{"type":"TOOL_CALL_CHUNK","toolCallId":"d","toolCallName":"g","delta":"x"}`,
+	`{"type":"REASONING_START","messageId":"m"}`, `{"type":"REASONING_MESSAGE_START","messageId":"m"}`, `{"type":"THINKING_TEXT_MESSAGE_START"}`,
+	`{"type":"SUBAGENT_STARTED","subagentRunId":"u","name":"n"}`,
+}
+
+// checkBegun checks whether each of the frames leaves after others.
+func checkBegun(t *testing.T, what string, before []string, leave bool) {
+	t.Helper()
+	for _, frame := range begun {
+		if got := last(filterFrames(t, allSettings[0], append(slices.Clone(before), frame)...)); (got == frame) != leave {
+			t.Errorf("%s: %s leaves as %s", what, frame, got)
+		}
+	}
+}
+
+// TestInternalSteps checks that what begins in an internal step does not leave.
+func TestInternalSteps(t *testing.T) {
+	step := func(name string) string { return `{"type":"STEP_STARTED","stepName":"` + name + `"}` }
+	end := func(name string) string { return `{"type":"STEP_FINISHED","stepName":"` + name + `"}` }
+	const crew = `{"type":"STEP_STARTED","stepName":"internal_x","rawEvent":{"attribution":{"boundary":"agent"}}}`
+	for name, frame := range map[string]string{
+		"internal_x": step("internal_x"), "Internal:x": step("Internal:x"), "agent:internal_x": step("agent:internal_x"), "s": evasions["kind"](step("s")),
+		"i": evasions["event in metadata"](step("i")),
+	} {
+		if got := filterFrames(t, allSettings[0], run, frame, end(name), step("other")); got[1] != withheld || got[2] != withheld || got[3] != step("other") {
+			t.Errorf("%s: the step leaves as %q", name, got[1:])
+		}
+		checkBegun(t, name, []string{run, frame}, false)
+		checkBegun(t, name+", with another step", []string{run, frame, step("public"), end("public")}, false)
+		checkBegun(t, name+", ended", []string{run, frame, end(name)}, true)
+		checkBegun(t, name+", of a subagent", []string{run, with(`"subagentRunId":"s"`)(frame)}, true)
+	}
+	checkBegun(t, "of CrewAI", []string{run, crew}, false)
+	checkBegun(t, "public", []string{run, step("an internal step")}, true)
+	inner := `{"type":"SUBAGENT_STARTED","subagentRunId":"u","name":"n","parentSubagentRunId":"s"}`
+	sub := []string{run, `{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"n"}`, with(`"subagentRunId":"s"`)(step("internal_x"))}
+	for _, frame := range []string{inner, with(`"subagentRunId":"s"`)(begun[0])} {
+		if got := last(filterFrames(t, allSettings[0], append(slices.Clone(sub), frame)...)); got != withheld {
+			t.Errorf("in the step of a subagent: %s", got)
+		}
+	}
+	open := []string{run, begun[0], begun[2], step("internal_x"), `{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"x"}`, `{"type":"TOOL_CALL_ARGS","toolCallId":"d","delta":"x"}`, `{"type":"TOOL_CALL_RESULT","messageId":"y","toolCallId":"d","content":"x"}`}
+	if got := filterFrames(t, allSettings[0], open...); !slices.Equal(got[4:], open[4:]) {
+		t.Errorf("what began before the step leaves as %q", got[4:])
+	}
+	crowd := []string{run}
+	for i := range 256 {
+		crowd = append(crowd, step(fmt.Sprint("s", i)))
+	}
+	checkBegun(t, "one of many", append(crowd, step("internal_x")), false)
+}
+
+// TestInternalTransfers checks that nothing begins that an agent with an internal name has taken over.
+func TestInternalTransfers(t *testing.T) {
+	transfer := func(to string) []string {
+		return []string{`{"type":"TOOL_CALL_START","toolCallId":"` + to + `","toolCallName":"transfer_to_agent"}`, `{"type":"TOOL_CALL_ARGS","toolCallId":"` + to + `","delta":"{\"agent_name\":\"` + to + `\"}"}`,
+			`{"type":"TOOL_CALL_END","toolCallId":"` + to + `"}`, `{"type":"TOOL_CALL_RESULT","messageId":"r` + to + `","toolCallId":"` + to + `","content":"{\"result\":null}"}`}
+	}
+	before := append([]string{run}, transfer("internal_x")...)
+	checkBegun(t, "to an internal agent", before, false)
+	checkBegun(t, "to a public agent", append([]string{run}, transfer("public_x")...), true)
+	checkBegun(t, "back", append(before, transfer("root")...), true)
+	checkBegun(t, "in the next run", append(before, `{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`, `{"type":"RUN_STARTED","threadId":"t","runId":"q"}`), true)
+	checkBegun(t, "not done", before[:4], true)
+}
+
+// TestInternalDelegates checks that no answer leaves of a delegate with an internal name.
+func TestInternalDelegates(t *testing.T) {
+	args := map[string]string{"task": `{\"subagent_type\":\"NAME\"}`, "delegate_task_to_member": `{\"member_id\":\"NAME\"}`}
+	for tool, args := range args {
+		for name, want := range map[string]string{"internal_x": `""`, "writer": `"CANARY"`} {
+			args := strings.Replace(args, "NAME", name, 1)
+			call, result := `{"type":"TOOL_CALL_CHUNK","toolCallId":"c","toolCallName":"`+tool+`","delta":"`+args+`"}`, `{"type":"TOOL_CALL_RESULT","messageId":"y","toolCallId":"c","content":`
+			listed := `{"id":"a","role":"assistant","content":"x","toolCalls":[{"id":"c","type":"function","function":{"name":"` + tool + `","arguments":"` + args + `"}}]}`
+			if got := last(filterFrames(t, allSettings[0], run, call, result+`"CANARY"}`)); got != result+want+`}` {
+				t.Errorf("%s of %s: %s", name, tool, got)
+			}
+			got := last(filterFrames(t, allSettings[0], run, `{"type":"MESSAGES_SNAPSHOT","messages":[`+listed+`,{"id":"y","role":"tool","toolCallId":"c","content":"CANARY"}]}`))
+			if strings.Contains(got, "CANARY") != (name == "writer") || !strings.Contains(got, listed) {
+				t.Errorf("%s of %s in a list: %s", name, tool, got)
+			}
+			const text = `{"type":"TEXT_MESSAGE_START","messageId":"m","role":"assistant","rawEvent":{"metadata":{"lc_agent_name":"NAME"}}}`
+			got = last(filterFrames(t, allSettings[0], run, call, strings.Replace(text, "NAME", name, 1)))
+			if (got == withheld) != (name == "internal_x") {
+				t.Errorf("a text of %s: %s", name, got)
+			}
+		}
+	}
+}
+
+// TestConfiguredName checks that the name in the configuration withholds nothing.
+func TestConfiguredName(t *testing.T) {
+	decodeStream(t, &event.Stream{ConfiguredAgent: "internal_bot"}, begun, func(b *event.Batch) {
+		if _, why := filter.New(allSettings[0]).Apply(b); why != filter.Passed {
+			t.Errorf("%s is withheld: %s", b.Frame.Data, why)
+		}
+	})
+}
