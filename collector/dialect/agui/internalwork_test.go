@@ -90,6 +90,10 @@ func TestInternalDelegates(t *testing.T) {
 			if got := last(filterFrames(t, allSettings[0], run, call, result+`"CANARY"}`)); got != result+want+`}` {
 				t.Errorf("%s of %s: %s", name, tool, got)
 			}
+			pieces := []string{run, `{"type":"TOOL_CALL_START","toolCallId":"c","toolCallName":"` + tool + `"}`, `{"type":"TOOL_CALL_ARGS","toolCallId":"c","delta":"` + args + `"}`, result + `"CANARY"}`}
+			if got := last(filterFrames(t, allSettings[0], pieces...)); got != result+want+`}` {
+				t.Errorf("%s of %s, in pieces: %s", name, tool, got)
+			}
 			got := last(filterFrames(t, allSettings[0], run, `{"type":"MESSAGES_SNAPSHOT","messages":[`+listed+`,{"id":"y","role":"tool","toolCallId":"c","content":"CANARY"}]}`))
 			if strings.Contains(got, "CANARY") != (name == "writer") || !strings.Contains(got, listed) {
 				t.Errorf("%s of %s in a list: %s", name, tool, got)
