@@ -86,15 +86,17 @@ func TestActivitiesOfCalls(t *testing.T) {
 	}
 }
 
-// TestActivitiesOfManyCalls checks that activities are withheld after more arguments than are remembered, if they are not small.
-func TestActivitiesOfManyCalls(t *testing.T) {
-	sent := []string{run}
+// TestActivitiesOfManyResults checks that no activity leaves that may be a copy after more results than are remembered.
+func TestActivitiesOfManyResults(t *testing.T) {
+	var parts []string
 	for i := range 1100 {
-		sent = append(sent, fmt.Sprintf(`{"type":"TOOL_CALL_CHUNK","kind":"internal","toolCallId":"c%d","toolCallName":"f","delta":"{\"query\":\"a query of a user %d\"}"}`, i, i),
-			fmt.Sprintf(`{"type":"TOOL_CALL_RESULT","messageId":"m%d","toolCallId":"c%d","content":"1"}`, i, i))
+		parts = append(parts, fmt.Sprintf(`{"type":"text","text":"the secret plan number %d"}`, i))
 	}
-	activity := appOf("1", `{"query":"a query of a user 1099"}`)
-	if got := last(filterFrames(t, allSettings[0], append(sent, activity)...)); got != withheld {
-		t.Errorf("the activity leaves as %s", got)
+	result := `{"type":"TOOL_CALL_RESULT","messageId":"m","toolCallId":"c","content":[` + strings.Join(parts, ",") + `]}`
+	for content, leaves := range map[string]bool{`{"x":"the secret plan number 1099"}`: false, `{"x":1}`: true} {
+		activity := `{"type":"ACTIVITY_SNAPSHOT","messageId":"a","activityType":"card","content":` + content + `}`
+		if got := last(filterFrames(t, allSettings[0], run, evasions["kind"](startCases["a call"][0]), result, activity)); (got == activity) != leaves {
+			t.Errorf("%s leaves as %s", activity, got)
+		}
 	}
 }
