@@ -75,7 +75,7 @@ func (d *decoder) addListedTexts(withheld []strictjson.Value, b *event.Batch) {
 // them for the user.
 func (d *decoder) addWithheldTexts(k *kind, v strictjson.Value, b *event.Batch) {
 	if k.name != typeRaw && k.entity != entityMessage {
-		d.texts.Add(b, v.Get("message"), v.Get("error"), v.Get("content"), v.Get("value"), v.Get("patch"))
+		d.texts.Add(b, v.Get("message"), v.Get("error"), v.Get("content"), v.Get("result"), v.Get("value"), v.Get("patch"))
 	}
 }
 

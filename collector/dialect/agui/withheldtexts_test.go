@@ -23,6 +23,7 @@ func TestErrorsOfWithheldFrames(t *testing.T) {
 		leaves bool // the text of the last frame
 	}{
 		"of a subagent":             {[]string{`{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"internal:x"}`, `{"type":"SUBAGENT_ERROR","subagentRunId":"s","message":"no secret"}`, failed}, false},
+		"of a subagent's result":    {[]string{`{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"internal:x"}`, `{"type":"SUBAGENT_FINISHED","subagentRunId":"s","result":{"answer":"no secret"}}`, failed}, false},
 		"of another subagent":       {[]string{internal(`{"type":"SUBAGENT_ERROR","subagentRunId":"s","message":"no secret"}`), `{"type":"SUBAGENT_STARTED","subagentRunId":"o","name":"n"}`, subFailed}, false},
 		"of a pending call":         {[]string{internal(call), strings.Replace(failed, "no secret", "q=secret", 1)}, false},
 		"of a call marked later":    {[]string{call, internal(args), strings.Replace(failed, "no secret", "q=secret", 1)}, false},
