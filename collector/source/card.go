@@ -188,7 +188,7 @@ func (p *Proxy) cardDialect(body *requestBody) dialect.CardRewriter {
 func (p *Proxy) addressReplacer(r *http.Request) func(string) string {
 	scheme, host := origin(r)
 	here, err := url.Parse(scheme + "://" + host)
-	if err != nil || here.Host != host || here.Hostname() == "" {
+	if err != nil || here.Host != host || here.Hostname() == "" || strings.ContainsAny(host, "\"<>") { // which url.Parse accepts
 		return nil
 	}
 	base := strings.TrimSuffix(p.settings.Upstream.EscapedPath(), "/")

@@ -36,6 +36,7 @@ func TestCards(t *testing.T) {
 		{"behind a proxy with TLS", well, "X-Forwarded-Proto: https", `{"url":"http://127.0.0.1:PORT/base/a"}`, `{"url":"https://front.test:81/a"}`, false},
 		{"behind a proxy with another name", well, "X-Forwarded-Host: shop.test", `{"url":"http://127.0.0.1:PORT/base/a"}`, `{"url":"http://shop.test/a"}`, false},
 		{"behind a proxy with an invalid host", well, "X-Forwarded-Host: shop.test/evil", `{"url":"http://127.0.0.1:PORT/base/a"}`, "", false},
+		{"behind a proxy with quotes in the host", well, "X-Forwarded-Host: a\"b<>", `{"url":"http://127.0.0.1:PORT/base/a"}`, "", false},
 		{"behind a proxy with a user in the host", well, "X-Forwarded-Host: evil@shop.test", `{"url":"http://127.0.0.1:PORT/base/a"}`, "", false},
 		{"an extended card", "/v1/card", "", `{"url":"http://127.0.0.1:PORT/base/a"}`, `{"url":"http://front.test:81/a"}`, false},
 		{"another path", "/cards", "", `{"url":"http://127.0.0.1:PORT/base/a"}`, "", false},
