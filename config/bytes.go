@@ -31,15 +31,18 @@ const maxBytesText = 64
 func ParseBytes(text string) (Bytes, error) {
 	digits := len(text) - len(strings.TrimLeft(text, "0123456789."))
 	number, unit := text[:digits], strings.TrimLeft(text[digits:], " ")
-	if strings.HasPrefix(text, "-") {
+	switch {
+	case strings.HasPrefix(text, "-"):
 		return 0, fmt.Errorf("%.60q is negative", text)
+	case digits > maxBytesText:
+		return 0, fmt.Errorf("%.60q is not a size", text)
 	}
 	size, known := unitSize(unit)
 	if digits > 0 && !known {
 		return 0, fmt.Errorf("%.60q has the unknown unit %.60q", text, unit)
 	}
 	exact, ok := new(big.Rat).SetString(number)
-	if !ok || digits > maxBytesText {
+	if !ok {
 		return 0, fmt.Errorf("%.60q is not a size", text)
 	}
 	exact.Mul(exact, new(big.Rat).SetInt64(int64(size)))

@@ -258,6 +258,8 @@ var invalid = map[string][]string{
 		`10: sources[0].tail.headers.X-None: exactly one of value and file is required; give {file: …} for a secret, else {value: …}`,
 		`11: sources[0].tail.headers.X-Text: expected a map, found text; write its keys indented below, or {key: value}`,
 		`12: sources[0].tail.headers.X-Text: duplicate key, first given on line 11; keep one of the two`,
+		`13: sources[0].tail.headers.Cache-Control: delegraph sends this header itself; remove it`,
+		`15: sources[0].tail.headers.authorization: this is the header "Authorization" in another spelling; remove one of them`,
 	},
 	"tail-urls": {
 		`3: sources[0].tail.url: this is not an http or https URL; give the URL of the agent's stream, such as "http://127.0.0.1:3000/events/{session}"`,

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -23,8 +24,14 @@ func (c *checker) checkTail(t Tail, key string) {
 	if !c.checkCount(key+".headers", len(t.Headers), maxHeaders) {
 		return
 	}
+	known := make(map[string]string, len(t.Headers)) // canonical name → name
 	for _, name := range slices.Sorted(maps.Keys(t.Headers)) {
-		c.checkHeader(name, t.Headers[name], join(key+".headers", name))
+		at, canonical := join(key+".headers", name), http.CanonicalHeaderKey(name)
+		if other, isKnown := known[canonical]; isKnown {
+			c.report.invalid(at, fmt.Sprintf("this is the header %q in another spelling", other), "remove one of them")
+		}
+		known[canonical] = name
+		c.checkHeader(name, t.Headers[name], at)
 	}
 }
 
@@ -41,11 +48,20 @@ func (c *checker) checkTailURL(text, key string) {
 		c.report.invalid(key, "the URL has user info", "put it in headers.Authorization.file")
 	case strings.Contains(text, "#"):
 		c.report.invalid(key, "the URL has a fragment", remedy)
-	case strings.Contains(text, TailSession) && strings.Count(strings.SplitN(text, TailSession, 2)[0], "/") < 3:
+	case isInHost(text, TailSession):
 		c.report.invalid(key, TailSession+" is in the host", "put it into the path or the query")
 	case len(text) > maxURL:
 		c.report.invalid(key, fmt.Sprintf("the URL has %d bytes", len(text)), fmt.Sprintf("give at most %d", maxURL))
 	}
+}
+
+// isInHost reports whether a placeholder is in the host of a URL.
+func isInHost(text, placeholder string) bool {
+	_, rest, _ := strings.Cut(text, "://")
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		rest = rest[:end]
+	}
+	return strings.Contains(rest, placeholder)
 }
 
 const maxHeaderName = 100
@@ -54,7 +70,7 @@ const maxHeaderName = 100
 var headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
 
 // reservedHeaders lists the headers that the tail or its HTTP client sets.
-var reservedHeaders = []string{"accept", "accept-encoding", "connection", "content-length", "host", "last-event-id", "transfer-encoding"}
+var reservedHeaders = []string{"accept", "accept-encoding", "cache-control", "connection", "content-length", "host", "last-event-id", "trailer", "transfer-encoding"}
 
 func (c *checker) checkHeader(name string, h Header, key string) {
 	switch {

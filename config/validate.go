@@ -55,7 +55,7 @@ func check(c Config, known KnownNames, report *report) {
 }
 
 func checkRange[T int | float64 | time.Duration | Bytes](report *report, key string, value, low, high T) {
-	if value < low || value > high {
+	if !(value >= low && value <= high) { // NaN is in no range
 		report.invalid(key, fmt.Sprintf("%v is out of bounds", value), fmt.Sprintf("give a value from %v to %v", low, high))
 	}
 }

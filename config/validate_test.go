@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -28,6 +29,18 @@ func TestValidate(t *testing.T) {
 			"no dialect, no relay", agent(func(c *Config) { c.Sources[0].Dialect, c.Sources[0].Relay = "", "" }),
 			`sources[0].dialect: "" is not a known dialect; use one of auto, custom, adk, looopy` + "\n" +
 				`sources[0].relay: "" is not a value of this key; use one of filtered, verbatim`,
+		},
+		{
+			"no number", agent(func(c *Config) { c.Stream.ConfidenceFloor = math.NaN() }),
+			"stream.confidence_floor: NaN is out of bounds; give a value from 0 to 1",
+		},
+		{
+			"placeholders in queries", agent(func(c *Config) {
+				c.Web.TraceURL = "http://127.0.0.1:16686?trace={trace_id}"
+				tail := defaultTail()
+				tail.URL = "http://127.0.0.1:3000?session={session}"
+				c.Sources[0].Proxy, c.Sources[0].Tail = nil, &tail
+			}), "",
 		},
 		{
 			"many paths", proxy(func(p *Proxy) { p.Paths = slices.Repeat([]string{"/a"}, 101) }),

@@ -20,7 +20,7 @@ func (c *checker) checkTraceURL(text, key string) {
 		c.report.invalid(key, "the URL has user info, which everyone who opens a page would see", remedy)
 	case !strings.Contains(text, TraceID):
 		c.report.invalid(key, TraceID+" is missing from the URL", remedy)
-	case strings.Count(strings.SplitN(text, TraceID, 2)[0], "/") < 3:
+	case isInHost(text, TraceID):
 		c.report.invalid(key, TraceID+" is in the host", "put it into the path, the query or the fragment")
 	case len(text) > maxURL:
 		c.report.invalid(key, fmt.Sprintf("the URL has %d bytes", len(text)), fmt.Sprintf("give at most %d", maxURL))
