@@ -2,6 +2,7 @@ package demo
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,11 +56,14 @@ var errSilent = errors.New("nothing answers")
 // An error wraps errSilent.
 func findFirstCall(ctx context.Context, agent string) (*firstCall, error) {
 	p := prober{client: &http.Client{Timeout: probeTime, Transport: &http.Transport{DisableKeepAlives: true}}, agent: strings.TrimSuffix(agent, "/")}
+	answered := false
 	for _, ask := range []func(prober, context.Context) (*firstCall, error){prober.adk, prober.a2a, prober.langGraph, prober.openAI} {
-		switch found, err := ask(p, ctx); {
-		case errors.Is(err, errSilent), err == nil:
+		found, err := ask(p, ctx)
+		isSilent := errors.Is(err, errSilent)
+		if err == nil || isSilent && !answered {
 			return found, err
 		}
+		answered = true
 	}
 	return nil, nil
 }
@@ -130,7 +134,7 @@ func (p prober) a2a(ctx context.Context) (*firstCall, error) {
 	}
 	for _, at := range card.Interfaces {
 		if at.ProtocolBinding == "JSONRPC" && strings.HasPrefix(at.ProtocolVersion, "1.") {
-			call, err := newCall("A2A", pathOf(at.URL), rpc("SendStreamingMessage", map[string]any{"messageId": "1", "role": "ROLE_USER", "parts": []any{map[string]any{"text": "Hello"}}}))
+			call, err := newCall("A2A", p.pathOf(at.URL), rpc("SendStreamingMessage", map[string]any{"messageId": "1", "role": "ROLE_USER", "parts": []any{map[string]any{"text": "Hello"}}}))
 			if err == nil {
 				call.headers = []string{"A2A-Version: 1.0"}
 			}
@@ -140,7 +144,7 @@ func (p prober) a2a(ctx context.Context) (*firstCall, error) {
 	if card.URL == "" {
 		return nil, errors.New("its card names no address for JSON-RPC")
 	}
-	return newCall("A2A", pathOf(card.URL), rpc("message/stream", map[string]any{
+	return newCall("A2A", p.pathOf(card.URL), rpc("message/stream", map[string]any{
 		"kind": "message", "messageId": "1", "role": "user", "parts": []any{map[string]any{"kind": "text", "text": "Hello"}},
 	}))
 }
@@ -149,13 +153,19 @@ func rpc(method string, message any) any {
 	return map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": map[string]any{"message": message}}
 }
 
-// pathOf returns the path of a URL in a card, whose host may be one that only the agent's cluster knows.
-func pathOf(address string) string {
+// pathOf returns the path of a URL in a card below the agent's URL. The card's host may be one that only the agent's cluster knows.
+func (p prober) pathOf(address string) string {
 	u, err := url.Parse(address)
-	if err != nil || u.Path == "" {
+	if err != nil || !strings.HasPrefix(u.EscapedPath(), "/") { // without a slash, it would continue the host
 		return "/"
 	}
-	return u.EscapedPath()
+	path := u.EscapedPath()
+	if agent, err := url.Parse(p.agent); err == nil && agent.EscapedPath() != "" {
+		if below, isBelow := strings.CutPrefix(path, agent.EscapedPath()); isBelow && (below == "" || below[0] == '/') {
+			path = cmp.Or(below, "/")
+		}
+	}
+	return strings.NewReplacer("[", "%5B", "]", "%5D").Replace(path) // curl would read a range
 }
 
 // langGraph recognizes a LangGraph server, and takes the first of its assistants.

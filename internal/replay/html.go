@@ -26,26 +26,36 @@ type htmlPage struct {
 // newHTMLPage returns a page that will be written to a file. It returns an error if the file exists and is no HTML
 // page: a mistake such as --html *.sse must not overwrite a recording.
 func newHTMLPage(file string) (*htmlPage, error) {
-	opened, err := os.Open(file)
+	about, err := os.Stat(file) // opening a named pipe would wait
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return nil, fmt.Errorf("--html: %w", err)
-	default:
-		defer opened.Close()
-		about, err := opened.Stat()
-		if err != nil || !about.Mode().IsRegular() {
-			break // such as /dev/stdout
-		}
-		beginning, err := io.ReadAll(io.LimitReader(opened, int64(len(pageBeginning))))
-		if err != nil {
-			return nil, fmt.Errorf("--html: %w", err)
-		}
-		if about.Size() > 0 && !strings.EqualFold(string(beginning), pageBeginning) {
-			return nil, fmt.Errorf("--html=%s: the file exists and is no HTML page; remove it, or give another name", file)
+	case about.IsDir():
+		return nil, fmt.Errorf("--html=%s: this is a directory; give the name of a file", file)
+	case about.Mode().IsRegular() && about.Size() > 0: // not /dev/stdout
+		if err := checkIsPage(file); err != nil {
+			return nil, err
 		}
 	}
 	return &htmlPage{recent.New(web.MaxExported, maxPageRuns), file}, nil
+}
+
+// checkIsPage returns an error unless a file begins as a page does.
+func checkIsPage(file string) error {
+	opened, err := os.Open(file)
+	if err != nil {
+		return fmt.Errorf("--html: %w", err)
+	}
+	defer opened.Close()
+	beginning, err := io.ReadAll(io.LimitReader(opened, int64(len(pageBeginning))))
+	switch {
+	case err != nil:
+		return fmt.Errorf("--html: %w", err)
+	case !strings.EqualFold(string(beginning), pageBeginning):
+		return fmt.Errorf("--html=%s: the file exists and is no HTML page; remove it, or give another name", file)
+	}
+	return nil
 }
 
 const pageBeginning = "<!doctype html>"

@@ -117,8 +117,8 @@ func (s *summary) OperationEnded(*tracker.Run, *tracker.Operation) {}
 // RunEnded prints the run.
 func (s *summary) RunEnded(r *tracker.Run) {
 	s.Runs++
-	if !s.silent {
-		s.err = errors.Join(s.err, s.lines.Encode(r.Report()))
+	if !s.silent && s.err == nil {
+		s.err = s.lines.Encode(r.Report())
 	}
 }
 
@@ -140,7 +140,10 @@ func (s *summary) count(b *event.Batch) {
 }
 
 func (s *summary) printJSON() error {
-	return errors.Join(s.err, s.lines.Encode(LastLine{Totals{s.Frames, s.Events, s.Reasons, s.Internal, s.Runs}}))
+	if s.err != nil {
+		return s.err
+	}
+	return s.lines.Encode(LastLine{Totals{s.Frames, s.Events, s.Reasons, s.Internal, s.Runs}})
 }
 
 // LastLine is the line of --format=json after those of the runs.

@@ -66,12 +66,14 @@ func newStreamPrinter(c config.Config, mapped dialect.Dialect, filtering filter.
 }
 
 func (p *streamPrinter) print(e replay.Entry) {
-	if drop := p.ring.Publish(e); drop != replay.NotDropped {
-		p.err = errors.Join(p.err, errors.New("a frame was not printed: "+string(drop)))
+	if p.err != nil { // the rest would have a gap
 		return
 	}
-	_, err := p.out.Write(p.next())
-	p.err = errors.Join(p.err, err)
+	if drop := p.ring.Publish(e); drop != replay.NotDropped {
+		p.err = errors.New("a frame was not printed: " + string(drop))
+		return
+	}
+	_, p.err = p.out.Write(p.next())
 }
 
 func (p *streamPrinter) next() (out []byte) {
