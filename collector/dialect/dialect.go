@@ -70,10 +70,10 @@ type CardRewriter interface {
 	ReplaceURLs(card strictjson.Value, replace func(string) string) (changed []byte, signed bool)
 }
 
-// Namesake is a Dialect that shares its name with another protocol. Some users configure it and mean that protocol.
+// Namesake is a Dialect whose name users may confuse with that of another protocol: they configure this one for streams of the other.
 type Namesake interface {
-	// OtherName returns the name of that other dialect. Its streams are decoded as such, although the
-	// Namesake is configured.
+	// OtherName returns the name of the other dialect. Streams of that dialect are decoded as such even if the Namesake is
+	// configured.
 	OtherName() string
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// MaxTextTail is the minimum number of bytes that are kept from the end of a longer text.
-const MaxTextTail = 65 << 10
+// TextTailSize is how many bytes of the end of a longer text are always kept, up to 3 less if a character would be cut.
+const TextTailSize = 65 << 10
 
 // TextTail is a text that arrives in pieces, or the end of it if it is too long.
 type TextTail struct {
@@ -16,13 +16,13 @@ type TextTail struct {
 	truncated bool // the beginning is missing
 }
 
-// Add appends a piece. It keeps at most 2*MaxTextTail bytes and does not split a rune.
+// Add appends a piece. It keeps at most 2*TextTailSize bytes and does not split a rune.
 func (t *TextTail) Add(piece []byte) {
-	if len(piece) > MaxTextTail {
-		t.text, t.truncated = t.text[:0], true // nothing may join texts that were apart
+	if len(piece) > TextTailSize {
+		t.text, t.truncated = t.text[:0], true // the start of this piece is lost, so the kept text must not be joined to its end
 	}
 	t.text = append(t.text, tail(piece)...)
-	if len(t.text) > 2*MaxTextTail {
+	if len(t.text) > 2*TextTailSize {
 		t.text, t.truncated = append(t.text[:0], tail(t.text)...), true
 	}
 }
@@ -55,12 +55,12 @@ func (t *TextTail) Report(b *event.Batch) bool {
 	return true
 }
 
-// tail returns the last MaxTextTail bytes of a text, without a rune that is cut at the start.
+// tail returns the last TextTailSize bytes of a text, without a rune that is cut at the start.
 func tail(text []byte) []byte {
-	if len(text) <= MaxTextTail {
+	if len(text) <= TextTailSize {
 		return text
 	}
-	text = text[len(text)-MaxTextTail:]
+	text = text[len(text)-TextTailSize:]
 	for len(text) > 0 && !utf8.RuneStart(text[0]) {
 		text = text[1:]
 	}

@@ -11,10 +11,10 @@ import (
 // TestTextTail checks that of a long text only an end is kept, in whole characters and without a gap in it, and that the
 // batch says so.
 func TestTextTail(t *testing.T) {
-	long := strings.Repeat("ä", dialect.MaxTextTail)
+	long := strings.Repeat("ä", dialect.TextTailSize)
 	for name, pieces := range map[string][]string{
 		"short":           {"a", "", "b"},
-		"at the limit":    {strings.Repeat("a", dialect.MaxTextTail), strings.Repeat("b", dialect.MaxTextTail)},
+		"at the limit":    {strings.Repeat("a", dialect.TextTailSize), strings.Repeat("b", dialect.TextTailSize)},
 		"many pieces":     {long[:len(long)/5*2], long, long, "end"},
 		"one long piece":  {long},
 		"a piece between": {"begin", "x" + long, "end"},
@@ -30,7 +30,7 @@ func TestTextTail(t *testing.T) {
 		}
 		whole, e := strings.Join(pieces, ""), &b.Events[0]
 		text := string(e.Text())
-		if !strings.HasSuffix(whole, text) || len(text) < min(len(whole), dialect.MaxTextTail-1) || len(text) > 2*dialect.MaxTextTail {
+		if !strings.HasSuffix(whole, text) || len(text) < min(len(whole), dialect.TextTailSize-1) || len(text) > 2*dialect.TextTailSize {
 			t.Errorf("%s: the text has %d of %d bytes and starts with %.10q", name, len(text), len(whole), text)
 		}
 		if e.Truncated != (text != whole) {

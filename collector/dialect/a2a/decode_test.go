@@ -342,7 +342,7 @@ func TestManyPieces(t *testing.T) {
 func TestLongText(t *testing.T) {
 	frames := []string{piece("a", text("é"), "")}
 	for range 3 {
-		frames = append(frames, piece("a", text(strings.Repeat("é", dialect.MaxTextTail/2+1)), more))
+		frames = append(frames, piece("a", text(strings.Repeat("é", dialect.TextTailSize/2+1)), more))
 	}
 	got := factsOf(&event.Stream{}, append(frames, piece("a", text("the end"), more+last))...)
 	whole := got[strings.LastIndex(got, "\n")+1:]

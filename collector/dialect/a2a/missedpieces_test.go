@@ -29,7 +29,7 @@ func TestMissedPieces(t *testing.T) {
 			[]string{begun, `progress partial; artifact id="a" other bytes=4; text "two "`, added, `status-update; text "two three"; final; run_ended awaits_outcome`}},
 		{"beside a thought", []string{one, snapshot("working", text("one ")+","+thought+","+text("two ")), three, done}, []string{begun, `progress; thought "adk_thought"`, added, ended}},
 	})
-	long := strings.Repeat("x", dialect.MaxTextTail+1)
+	long := strings.Repeat("x", dialect.TextTailSize+1)
 	if got := factsOf(&event.Stream{}, piece("a", text(long), ""), snapshot("working", text(long+"z")), three, done); !strings.HasSuffix(got, added+"\n"+ended) {
 		t.Errorf("of a long text that lacks a piece, a whole text is reported: %s", got)
 	}

@@ -15,7 +15,7 @@ import (
 
 // Limits on the memory of a stream. The most recent tasks are kept, and the most recent artifacts of each.
 // Calls and speakers beyond the limit are not remembered. What was dropped counts as new when it appears
-// again. Most of the memory is texts of artifacts (dialect.MaxTextTail): 8 MiB.
+// again. Most of the memory is texts of artifacts (dialect.TextTailSize): 8 MiB.
 const (
 	maxTasks        = 4 // a stream is about one; a recording may contain several
 	maxArtifacts    = 16

@@ -115,7 +115,7 @@ func TestLastPieces(t *testing.T) {
 			t.Errorf("%s: the facts are %q, want %s", name, got, c.want)
 		}
 	}
-	long := strings.Repeat("x", 2*dialect.MaxTextTail+1)
+	long := strings.Repeat("x", 2*dialect.TextTailSize+1)
 	if got := strings.Join(facts(nil, tuple(chunk(`"`+long+`"`, finish))), "; "); !strings.Contains(got, fmt.Sprint(len(long)+len(`""`), " bytes")) {
 		t.Errorf("of a text of %d bytes in one piece, the facts are %s", len(long), got)
 	}

@@ -24,7 +24,7 @@ const (
 	minWindowBytes = 256 << 10
 
 	// A decoder is charged newDecoderBytes plus the bytes that it has read. At most maxDecoderBytes of them count. A decoder
-	// keeps no more than that: 64 open texts, with 130 KiB each (twice dialect.MaxTextTail). Of consecutive pieces of one text, only the
+	// keeps no more than that: 64 open texts, with 130 KiB each (twice dialect.TextTailSize). Of consecutive pieces of one text, only the
 	// first maxTextBytes count, because the decoder keeps only the end of a longer text.
 	maxDecoderBytes = 64 * 130 << 10
 	newDecoderBytes = 16 << 10
