@@ -13,30 +13,30 @@ const maxAnswer = 64 << 10
 // answer is the text of a run. It finds the new text in a chunk. Some servers send each piece of a text and then the
 // whole text. Others send the whole text so far in each chunk.
 type answer struct {
-	text       []byte
-	nodeStart  int  // offset of the text since the last node started
-	reported   int  // length of the text that was already reported as a whole
-	equal      int  // number of equal chunks in a row that the text starts with; 0 after any other frame
-	overflowed bool // the text exceeded maxAnswer, so chunks are no longer compared
+	text        []byte
+	nodeStart   int  // offset of the text since the last node started
+	reported    int  // length of the text that was already reported as a whole
+	equalChunks int  // number of equal chunks in a row that the text starts with; 0 after a frame other than chunk, debug and log
+	overflowed  bool // the text exceeded maxAnswer, so chunks are no longer compared
 
 	authors, nodeAuthors wire.Set[string] // of the whole text, and of the text since the last node started
 }
 
-// breakRow records a frame that was not a chunk. After it, a chunk that is equal to the text repeats the text.
-func (a *answer) breakRow() { a.equal = 0 }
+// endRow records a frame that ends a row of equal chunks. After it, a chunk that equals the whole text is a repeat, not a piece.
+func (a *answer) endRow() { a.equalChunks = 0 }
 
 // isThirdInRow reports whether a chunk is the third of three equal chunks in a row that the text starts with.
 // A server repeats a text at most once in a row, so three equal chunks are pieces.
 func (a *answer) isThirdInRow(chunk []byte) bool {
 	switch {
 	case len(a.text) == 0:
-		a.equal = 1
-	case a.equal > 0 && bytes.Equal(chunk, a.text):
-		a.equal++
+		a.equalChunks = 1
+	case a.equalChunks > 0 && bytes.Equal(chunk, a.text):
+		a.equalChunks++
 	default:
-		a.equal = 0
+		a.equalChunks = 0
 	}
-	return a.equal == 3
+	return a.equalChunks == 3
 }
 
 // startNode records that a node starts. At the end, some servers repeat the text of the last node. Others repeat the text
@@ -79,7 +79,7 @@ func (a *answer) add(chunk []byte) (added []byte, whole bool) {
 	}
 	if a.isThirdInRow(chunk) { // the second chunk was new too
 		again := bytes.Repeat(chunk, 2)
-		a.text, a.equal = append(a.text, again...), 0
+		a.text, a.equalChunks = append(a.text, again...), 0
 		return again, false
 	}
 	from := a.start(chunk)

@@ -22,34 +22,44 @@ type decoder struct {
 	code     string        // of the failure
 	nodes    nodes
 	calls    calls
-	speaker  node             // from agent frames, which only one version has
 	authors  wire.Set[string] // every node and agent so far, perhaps wire.UnknownAuthor
+	withheld withheld
 	answer   answer
-	question string // the open question's id, or ""
-	repeated bool   // the answer was repeated after the question
+
+	questions             []string // the ids of the open questions
+	repeatedSinceQuestion bool     // the answer was repeated after the last question
 }
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	name := string(f.Event)
 	b.Session = d.session
 	if name != typeChunk && name != typeDebug && name != typeLog {
-		d.answer.breakRow()
+		d.answer.endRow()
 	}
 	if read, known := textReaders[name]; known {
-		b.Type = name
-		if !utf8.Valid(f.Data) {
-			b.Rejected = event.Reason(strictjson.InvalidUTF8)
-			if name == typeError {
-				d.fail(event.AgentError, "", b)
-			}
-			return
-		}
-		if name != typeEnd {
-			d.begin(b)
-		}
-		read(d, f.Data, b)
+		d.decodeText(read, name, f, b)
+	} else {
+		d.decodeObject(name, f, b)
+	}
+	b.Internal = b.Internal || d.withheld.hasPart(b)
+}
+
+// decodeText decodes a frame whose data is text.
+func (d *decoder) decodeText(read func(*decoder, []byte, *event.Batch), name string, f dialect.Frame, b *event.Batch) {
+	b.Type = name
+	if !utf8.Valid(f.Data) && name != typeEnd {
+		b.Rejected = event.Reason(strictjson.InvalidUTF8)
+		d.miss(name, b)
 		return
 	}
+	if name != typeEnd {
+		d.begin(b)
+	}
+	read(d, f.Data, b)
+}
+
+// decodeObject decodes a frame whose data is a JSON object, or a frame of an unknown type.
+func (d *decoder) decodeObject(name string, f dialect.Frame, b *event.Batch) {
 	read, known := objectReaders[name]
 	switch {
 	case !known:
@@ -61,8 +71,22 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 			d.begin(b)
 		}
 		read(d, f.JSON, b)
+		d.withheld.addStarts(b)
 	default:
 		b.Rejected = cmp.Or(f.Malformed, event.ReasonShape)
+		d.miss(name, b)
+	}
+}
+
+// miss records what is known of a frame that cannot be read.
+func (d *decoder) miss(name string, b *event.Batch) {
+	switch name {
+	case typeError:
+		d.fail(event.AgentError, "", b)
+	case typeTrace, typeAgent:
+		d.nodes.forget()
+	case typeToolCall, typeToolResult:
+		d.calls.missed = true
 	}
 }
 
@@ -111,7 +135,7 @@ func (d *decoder) readChunk(text []byte, b *event.Batch) {
 	added, whole := d.answer.add(text)
 	b.Partial = !whole
 	if whole {
-		d.repeated = true
+		d.repeatedSinceQuestion = true
 	} else if len(added) > 0 {
 		d.inputAnswered(b)
 	}
@@ -125,8 +149,8 @@ func addText(text []byte, b *event.Batch) {
 }
 
 func (d *decoder) readAgent(name []byte, b *event.Batch) {
-	d.speaker = node{name: dialect.Name(string(bytes.TrimSpace(name)))}
-	d.setSpeaker(d.speaker, b)
+	d.nodes.agent = node{name: dialect.Name(string(bytes.TrimSpace(name)))}
+	d.setSpeaker(d.nodes.agent, b)
 	d.answer.startNode()
 }
 
@@ -195,7 +219,7 @@ func addAuthors(v strictjson.Value, authors wire.Set[string], b *event.Batch) {
 
 // readDone reports the end of the work. If the answer was repeated after the question, the question stays open.
 func (d *decoder) readDone(v strictjson.Value, b *event.Batch) {
-	if !d.repeated {
+	if !d.repeatedSinceQuestion {
 		d.inputAnswered(b)
 	}
 	d.readState(v, b)
@@ -281,22 +305,24 @@ func (d *decoder) readResume(_ strictjson.Value, b *event.Batch) { d.inputAnswer
 func (d *decoder) requestInput(name string, prompt strictjson.Value, b *event.Batch) {
 	caller := d.nodes.activate(name)
 	d.setSpeaker(caller, b)
-	if d.question != "" {
-		return // the server and its graph library both report the question
+	id := cmp.Or(caller.branch, caller.name, typeInterrupt)
+	isKnown := caller == (node{}) && len(d.questions) > 0 || slices.Contains(d.questions, id) // the server and its graph library both report it
+	if isKnown || len(d.questions) == maxNodes {
+		return
 	}
-	d.question, d.repeated = cmp.Or(caller.branch, name, typeInterrupt), false
+	d.questions, d.repeatedSinceQuestion = append(d.questions, id), false
 	e := b.Add(event.KindInputRequested)
-	e.CallID, e.Input = d.question, event.InputData
+	e.CallID, e.Input = id, event.InputData
 	e.SetQuestion(event.Question{Prompt: prompt.String()})
 }
 
-// inputAnswered reports the open question as answered. It is called for any new work, because today's
-// servers do not report the answer.
+// inputAnswered reports the open questions as answered. It is called for any new work, because today's
+// servers do not report the answers.
 func (d *decoder) inputAnswered(b *event.Batch) {
-	if d.question != "" {
-		b.Add(event.KindInputAnswered).CallID = d.question
-		d.question, d.repeated = "", false
+	for _, id := range d.questions {
+		b.Add(event.KindInputAnswered).CallID = id
 	}
+	d.questions, d.repeatedSinceQuestion = nil, false
 }
 
 // readDebug looks for the failure of a tool in a line of the program's log. No other frame reports the failure.
@@ -310,9 +336,9 @@ func (d *decoder) readDebug(v strictjson.Value, b *event.Batch) {
 // user is the name of the human user. An agent must not have it.
 const user = "user"
 
-// setSpeaker sets the speaker of the batch to a node or, if it is the zero node, to the agent of the last agent frame.
+// setSpeaker sets the speaker of the batch to a node, unless it has no name.
 func (d *decoder) setSpeaker(n node, b *event.Batch) {
-	if n = cmp.Or(n, d.speaker); n.name != user && n.name != "" {
+	if n.name != user && n.name != "" {
 		b.Agent, b.Branch = n.name, n.branch
 		d.authors.Add(n.name)
 	}

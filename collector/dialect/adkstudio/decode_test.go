@@ -93,6 +93,7 @@ func TestRuns(t *testing.T) {
 		{"only an error", []string{"error No API key found."}, []string{"error; run_started; error agent_error"}},
 		{"an error of the graph", []string{session, start, trace(`"error","message":"x","node":"a"`), end},
 			[]string{sessionFacts, "trace" + agentFields + "; agent_started", "raw withheld" + agentFields + "; error agent_error", `end session="s"; run_ended agent_error`}},
+		{"an end that is not UTF-8", []string{session, "end \xff", session}, []string{sessionFacts, endFacts, sessionFacts}},
 		{"an error that is not UTF-8", []string{session, "error \xff", end},
 			[]string{sessionFacts, `error session="s" rejected=invalid_utf8; error agent_error`, `end session="s"; run_ended agent_error`}},
 		{"malformed events", []string{`x {}`, ` {}`, `trace []`, `trace {`, `tool_call "x"`},
@@ -211,6 +212,12 @@ func TestNodes(t *testing.T) {
 			[]string{sessionFacts, at("a#1") + "started", at("a#1") + "ended", at("b#2") + "started", at("b#2") + "ended"}},
 		{"no name, or the user's", []string{session, node("start", "", `,"step":1`), node("end", "", `,"step":1`), node("start", "user", `,"step":2`), "chunk x"},
 			[]string{sessionFacts, `trace session="s"`, `trace session="s"`, `trace session="s"`, `chunk session="s" partial; text "x"`}},
+		{"no name, after an agent", []string{session, "agent x", node("start", "", ""), node("end", "", ""), trace(`"message","node":"z"`), `thinking {"agent":"y"}`, "chunk x"},
+			[]string{sessionFacts, `agent session="s" agent="x"`, `trace session="s"`, `trace session="s"`, `raw withheld session="s" agent="z"`, `thinking session="s" agent="y"`, `chunk session="s" agent="x" partial; text "x"`}},
+		{"a start that cannot be read", []string{session, start, node("start", "b", `,"step":2,`), "chunk x", node("end", "a", `,"step":1`)},
+			[]string{sessionFacts, at("a#1") + "started", `- session="s" rejected=syntax`, `chunk session="s" partial; text "x"`, at("a#1") + "ended"}},
+		{"named after its end", []string{session, start, node("end", "a", `,"step":1`), `thinking {"agent":"a"}`, "chunk x"},
+			[]string{sessionFacts, at("a#1") + "started", at("a#1") + "ended", "thinking" + agentFields, `chunk session="s" partial; text "x"`}},
 		{"a node named by an event is the speaker",
 			[]string{session, start, node("start", "b", `,"step":2`), trace(`"message","node":"a","content":"x"`), "chunk x"},
 			[]string{sessionFacts, at("a#1") + "started", at("b#2") + "started", "raw withheld" + agentFields, "chunk" + agentFields + ` partial; text "x"`}},
@@ -238,6 +245,10 @@ func TestCalls(t *testing.T) {
 		{"an error only in the log", []string{session, start, call("f", `{}`), failure("tool_error"), call("f", `{}`), failure("tool timed out, retrying"), call("f", `{}`), failure("x"), result("f", `1`)},
 			[]string{sessionFacts, started, callOf + `{}`, `debug withheld` + agentFields + `; tool_ended name="f" tool_error settled`, callOf + `{}`, `debug withheld` + agentFields + `; tool_ended name="f" timeout settled`,
 				callOf + `{}`, `debug withheld session="s"`, resultOf + `settled 1`}},
+		{"of an agent, with the result after another's start", []string{session, "agent x", call("f", `{}`), "agent y", result("f", `1`), result("f", `2`)},
+			[]string{sessionFacts, `agent session="s" agent="x"`, `tool_call session="s" agent="x"; tool_started name="f" {}`, `agent session="s" agent="y"`, `tool_result session="s" agent="x"; tool_ended name="f" settled 1`, `tool_result session="s"; tool_ended name="f" settled 2`}},
+		{"a result after a call that cannot be read", []string{session, start, call("f", `{}`), call("f", `{`), result("f", `1`)},
+			[]string{sessionFacts, started, callOf + `{}`, `- session="s" rejected=syntax`, `tool_result session="s"; tool_ended name="f" settled 1`}},
 		{"a result after the end of its node", []string{session, start, call("f", `{}`), trace(`"node_end","node":"a","step":1`), trace(`"node_start","node":"b","step":2`), result("f", `1`)},
 			[]string{sessionFacts, started, callOf + `{}`, "trace" + agentFields + "; agent_ended", `trace session="s" agent="b" branch="b#2"; agent_started`, resultOf + `settled 1`}},
 	})
@@ -263,7 +274,11 @@ func TestInterrupts(t *testing.T) {
 			[]string{sessionFacts, started, "chunk" + agentFields + ` partial; text "x"`, "chunk" + agentFields + `; text "x"`, asked, "chunk" + agentFields, endFacts}},
 		{"not answered by the log", []string{session, start, ask, `tool_result {"name":"f","result":1}`, `log {"message":"x"}`, end},
 			[]string{sessionFacts, started, asked, `tool_result session="s"; tool_ended name="f" settled 1`, `log session="s"`, endFacts}},
-		{"by an unknown node", []string{session, `interrupt {"node_id":"z"}`, `interrupt {}`, end}, []string{sessionFacts, `interrupt session="s"; input_requested call="z" data`, `interrupt session="s"`, endFacts}},
+		{"by an unknown node", []string{session, `interrupt {"node_id":"z"}`, `interrupt {}`, end}, []string{sessionFacts, `interrupt session="s" agent="z"; input_requested call="z" data`, `interrupt session="s"`, endFacts}},
+		{"by two nodes", []string{session, start, ask, `interrupt {"node_id":"z"}`, ask, `resume {}`},
+			[]string{sessionFacts, started, asked, `interrupt session="s" agent="z"; input_requested call="z" data`, "interrupt" + agentFields, `resume session="s"` + answered + `; input_answered call="z"`}},
+		{"by a node that the server does not know", []string{session, `interrupt {"node_id":"unknown"}`, trace(`"interrupted"`), end},
+			[]string{sessionFacts, `interrupt session="s"; input_requested call="interrupt" data`, `raw withheld session="s"`, endFacts}},
 		{"by no node", []string{session, `interrupt {}`}, []string{sessionFacts, `interrupt session="s"; input_requested call="interrupt" data`}},
 	})
 }
@@ -296,11 +311,11 @@ func TestState(t *testing.T) {
 	}
 }
 
-// TestBounds checks the limits of the decoder's state. Beyond them, each frame is read on its own.
+// TestBounds checks the limits of the decoder's state. Beyond them, no frame is given to another node.
 func TestBounds(t *testing.T) {
 	decoder := &decoder{}
 	decode := func(name, data string) *event.Batch {
-		b := &event.Batch{}
+		b := &event.Batch{Table: &table}
 		var doc strictjson.Doc
 		f := dialect.Frame{Frame: sse.Frame{Event: []byte(name), Data: []byte(data)}}
 		if doc.Parse([]byte(data), 8) == nil {
@@ -314,12 +329,31 @@ func TestBounds(t *testing.T) {
 		if b.Agent != "n" || b.Branch != fmt.Sprintf("n#%d", i) {
 			t.Fatalf("node %d has the agent %q and the branch %q", i, b.Agent, b.Branch)
 		}
+		if b := decode("chunk", "x"); b.Branch != fmt.Sprintf("n#%d", i) {
+			t.Fatalf("a chunk of node %d has the branch %q", i, b.Branch)
+		}
 		decode("tool_call", `{"name":"f","args":{}}`)
 	}
-	if len(decoder.nodes.open) != maxNodes || len(decoder.calls) != maxNodes {
-		t.Errorf("%d nodes and %d calls are remembered, want %d", len(decoder.nodes.open), len(decoder.calls), maxNodes)
+	for i := range 2 * maxNodes {
+		decode("interrupt", fmt.Sprintf(`{"node_id":"q%d"}`, i))
+	}
+	for what, n := range map[string]int{
+		"open nodes": len(decoder.nodes.open), "recent nodes": len(decoder.nodes.recent), "calls": len(decoder.calls.open), "questions": len(decoder.questions),
+	} {
+		if n != maxNodes {
+			t.Errorf("%d %s are remembered, want %d", n, what, maxNodes)
+		}
+	}
+	if b := decode("tool_result", `{"name":"f","result":1}`); b.Agent != "" {
+		t.Errorf("a result that may be of any call has the agent %q", b.Agent)
 	}
 	if b := decode("trace", fmt.Sprintf(`{"type":"node_end","node":"n","step":%d}`, maxNodes/2)); b.Branch != fmt.Sprintf("n#%d", maxNodes/2) {
 		t.Errorf("the end has the branch %q", b.Branch)
+	}
+	for i := range maxNodes {
+		decode("trace", fmt.Sprintf(`{"type":"node_end","node":"n","step":%d}`, maxNodes+i))
+	}
+	if b := decode("chunk", "x"); b.Agent != "" {
+		t.Errorf("a chunk that may be of any dropped node has the agent %q", b.Agent)
 	}
 }

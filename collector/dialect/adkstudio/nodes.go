@@ -11,15 +11,20 @@ import (
 // step.
 type node struct{ name, branch string }
 
-// maxNodes limits the open nodes, and the open calls. Frames beyond the limit are decoded without
-// that context.
+// maxNodes limits the open nodes, those that have started last, the open calls and the open questions.
 const maxNodes = 256
 
-// nodes holds the nodes that have started and not ended, the most recently active last.
+// nodes holds who may speak: the nodes that have started and not ended, the most recently active last. Beyond the limit, the
+// one that was active least recently is dropped.
 type nodes struct {
 	open    []node
+	recent  []node // the last that have started, in order
 	started int
+	agent   node // of the last agent frame, which only one version has
 }
+
+// forget forgets who may speak, because a frame that cannot be read may have changed it.
+func (n *nodes) forget() { n.open, n.recent, n.agent = nil, nil, node{} }
 
 // begin adds a node. If its step is unknown, the number of started nodes replaces it.
 func (n *nodes) begin(name string, step event.Count) node {
@@ -31,8 +36,8 @@ func (n *nodes) begin(name string, step event.Count) node {
 		step = event.Count{N: int64(n.started), Known: true}
 	}
 	started := node{name, branchOf(name, step)}
-	if n.touch(started.branch) == (node{}) && len(n.open) < maxNodes {
-		n.open = append(n.open, started)
+	if n.touch(started.branch) == (node{}) {
+		n.open, n.recent = appendNode(n.open, started), appendNode(n.recent, started)
 	}
 	return started
 }
@@ -42,8 +47,8 @@ func (n *nodes) begin(name string, step event.Count) node {
 func (n *nodes) end(name string, step event.Count) node {
 	ended := node{name, branchOf(name, step)}
 	i := slices.Index(n.open, ended)
-	if i < 0 {
-		i = n.latest(name)
+	if i < 0 && (!step.Known || n.started <= maxNodes) { // else the node of the step may have been dropped
+		i = latest(n.open, name)
 	}
 	if i < 0 {
 		return ended
@@ -53,18 +58,31 @@ func (n *nodes) end(name string, step event.Count) node {
 	return ended
 }
 
-// activate is touch for the latest open node with a name.
+// activate returns the latest open node with a name, and makes it the most recently active one. If there is none, it returns
+// the latest node with the name, as far as that is known: the server reports the end of a parallel node too early.
 func (n *nodes) activate(name string) node {
-	if i := n.latest(name); i >= 0 {
+	if i := latest(n.open, name); i >= 0 {
 		return n.touch(n.open[i].branch)
 	}
-	return node{}
+	if i := latest(n.recent, name); i >= 0 {
+		return n.recent[i]
+	}
+	if slices.Contains(placeholders, name) {
+		return node{}
+	}
+	return node{name: name}
 }
 
-// current returns the most recently active node. A frame that names no node belongs to this node.
+// placeholders are the names that the server sends for a node that it does not know.
+//
+// Source: src/server/sse.rs of adk-studio 1.0.1.
+var placeholders = []string{"system", "unknown"}
+
+// current returns the most recently active node or, if none is open, the agent of the last agent frame. A frame that names no
+// node belongs to it.
 func (n *nodes) current() node {
 	if len(n.open) == 0 {
-		return node{}
+		return n.agent
 	}
 	return n.open[len(n.open)-1]
 }
@@ -81,9 +99,15 @@ func (n *nodes) touch(branch string) node {
 	return touched
 }
 
-func (n *nodes) latest(name string) int {
-	for i, o := range slices.Backward(n.open) {
-		if o.name == name {
+// appendNode appends a node and drops the first if there are more than maxNodes.
+func appendNode(list []node, added node) []node {
+	return append(list[max(len(list)-maxNodes+1, 0):], added)
+}
+
+// latest returns the index of the last node with a name, or -1.
+func latest(list []node, name string) int {
+	for i, n := range slices.Backward(list) {
+		if n.name == name {
 			return i
 		}
 	}
@@ -100,7 +124,10 @@ func branchOf(name string, step event.Count) string {
 
 // calls holds the tool calls without results. The protocol has no ids for them: results come in the
 // order of the calls.
-type calls []call
+type calls struct {
+	open   []call
+	missed bool // a call or a result is not known, so a result may be of any call
+}
 
 type call struct {
 	tool   string
@@ -108,18 +135,22 @@ type call struct {
 }
 
 func (c *calls) begin(tool string, caller node) {
-	if len(*c) < maxNodes {
-		*c = append(*c, call{tool, caller})
+	if len(c.open) == maxNodes {
+		c.missed = true
+		return
 	}
+	c.open = append(c.open, call{tool, caller})
 }
 
-// end removes the oldest call of a tool and returns the node that made it.
+// end removes the oldest call of a tool. It returns the node that made it, or the zero node if that is not known.
 func (c *calls) end(tool string) node {
-	i := slices.IndexFunc(*c, func(open call) bool { return open.tool == tool })
+	i := slices.IndexFunc(c.open, func(open call) bool { return open.tool == tool })
 	if i < 0 {
 		return node{}
 	}
-	caller := (*c)[i].caller
-	*c = slices.Delete(*c, i, i+1)
+	caller := c.open[i].caller
+	if c.open = slices.Delete(c.open, i, i+1); c.missed {
+		return node{}
+	}
 	return caller
 }

@@ -1,6 +1,7 @@
 package adkstudio_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -166,17 +167,20 @@ func TestAuthorsOfChunks(t *testing.T) {
 		sent   []string
 		leaves bool // with writer as the only author, whether the last chunk leaves
 	}{
-		"the first":             {[]string{begin("writer"), "chunk secret"}, true},
-		"its own text":          {[]string{begin("writer"), "chunk a", "chunk ab"}, true},
-		"another's text":        {[]string{begin("reader"), "chunk secret", begin("writer"), "chunk secret and"}, false},
-		"only another's text":   {[]string{begin("reader"), "chunk secret", begin("writer"), "chunk secret"}, false},
-		"its text after":        {[]string{begin("reader"), "chunk secret", begin("writer"), "chunk a", "chunk ab"}, true},
-		"both texts":            {[]string{begin("reader"), "chunk secret", begin("writer"), "chunk a", "chunk secreta"}, false},
-		"a text without a node": {[]string{"chunk secret", begin("writer"), "chunk secret"}, false},
-		"a text that it began":  {[]string{begin("writer"), "chunk a", begin("reader"), begin("writer"), "chunk ab"}, true},
-		"within one node":       {[]string{begin("writer"), begin("reader"), "chunk secret", `trace {"type":"message","node":"writer"}`, "chunk secret and"}, false},
-		"in JSON":               {[]string{begin("reader"), "chunk 12", begin("writer"), "chunk 123"}, false},
-		"of a text too long":    {[]string{begin("reader"), "chunk a", begin("writer"), "chunk " + long, "chunk b"}, false},
+		"the first":                         {[]string{begin("writer"), "chunk secret"}, true},
+		"its own text":                      {[]string{begin("writer"), "chunk a", "chunk ab"}, true},
+		"another's text":                    {[]string{begin("reader"), "chunk secret", begin("writer"), "chunk secret and"}, false},
+		"only another's text":               {[]string{begin("reader"), "chunk secret", begin("writer"), "chunk secret"}, false},
+		"its text after":                    {[]string{begin("reader"), "chunk secret", begin("writer"), "chunk a", "chunk ab"}, true},
+		"both texts":                        {[]string{begin("reader"), "chunk secret", begin("writer"), "chunk a", "chunk secreta"}, false},
+		"a text without a node":             {[]string{"chunk secret", begin("writer"), "chunk secret"}, false},
+		"a text that it began":              {[]string{begin("writer"), "chunk a", begin("reader"), begin("writer"), "chunk ab"}, true},
+		"within one node":                   {[]string{begin("writer"), begin("reader"), "chunk secret", `trace {"type":"message","node":"writer"}`, "chunk secret and"}, false},
+		"in JSON":                           {[]string{begin("reader"), "chunk 12", begin("writer"), "chunk 123"}, false},
+		"of more nodes than are remembered": {append(beginAll(begin, 256), begin("reader"), "chunk secret"), false},
+		"after an unreadable start":         {[]string{begin("writer"), `trace {"type":"node_start","node":"reader","a":1,"A":1}`, "chunk secret"}, false},
+		"after an unreadable agent":         {[]string{"agent writer", "agent \xff", "chunk secret"}, false},
+		"of a text too long":                {[]string{begin("reader"), "chunk a", begin("writer"), "chunk " + long, "chunk b"}, false},
 	} {
 		for _, policy := range []event.Policy{event.PolicyClient, event.PolicyPublic} {
 			f, last := filter.New(filter.Settings{Policy: policy, Authors: []string{"writer"}}), filter.Passed
@@ -184,6 +188,53 @@ func TestAuthorsOfChunks(t *testing.T) {
 			if (last == filter.Passed) != c.leaves {
 				t.Errorf("%s, %s: the last chunk is withheld: %q", name, policy, last)
 			}
+		}
+	}
+}
+
+// beginAll returns the starts of n nodes whose name is writer.
+func beginAll(begin func(string) string, n int) (starts []string) {
+	for i := range n {
+		starts = append(starts, strings.Replace(begin("writer"), `"step":0`, fmt.Sprintf(`"step":%d`, i+1), 1))
+	}
+	return starts
+}
+
+// TestPartsOfWithheldStarts checks that what belongs to a node or a call whose start was withheld is withheld too.
+func TestPartsOfWithheldStarts(t *testing.T) {
+	const (
+		call, result = `tool_call {"name":"f","args":{}}`, `tool_result {"name":"f","result":"secret"}`
+		hiddenCall   = `tool_call {"name":"f","args":{},"event":"internal:x"}`
+		node, end    = `trace {"type":"node_start","node":"a","step":1}`, `trace {"type":"node_end","node":"a","step":1,"state_snapshot":{"input":{},"output":{"r":"secret"}}}`
+		hiddenNode   = `trace {"type":"node_start","node":"a","step":1,"event":"internal:x"}`
+		nextNode     = `trace {"type":"node_start","node":"b","step":2}`
+	)
+	for _, c := range []struct {
+		sent   []string
+		leaves bool // the last frame
+	}{
+		{[]string{call, result}, true},
+		{[]string{result}, true},
+		{[]string{hiddenCall, result}, false},
+		{[]string{call, hiddenCall, result}, false},
+		{[]string{hiddenCall, call, result, result}, false},
+		{[]string{hiddenCall, `tool_result {"result":"secret"}`}, false},
+		{[]string{hiddenCall, `tool_result {"name":"g","result":"shown"}`}, true},
+		{[]string{hiddenCall, "end ", call, result}, true},
+		{[]string{"chunk shown", `debug {"detail":{"fields":{"message":"tool_error","tool.name":"f"}}}`, result}, true},
+		{[]string{node, "chunk shown", end}, true},
+		{[]string{hiddenNode, "chunk secret"}, false},
+		{[]string{hiddenNode, `thinking {"content":"secret","agent":"a"}`}, false},
+		{[]string{hiddenNode, end}, false},
+		{[]string{hiddenNode, "chunk secret", end, nextNode, "chunk shown"}, true},
+		{[]string{hiddenNode, "chunk secret", end, nextNode, "chunk secret"}, false},
+		{[]string{hiddenNode, end, `trace {"type":"done","state":{"r":"secret"}}`}, false},
+		{[]string{hiddenNode, end, "end "}, true},
+	} {
+		f, last := filter.New(filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed}), filter.Passed
+		decodeAll(t, c.sent, func(b *event.Batch) { _, last = f.Apply(b) })
+		if (last == filter.Passed) != c.leaves {
+			t.Errorf("%s: the last frame is withheld for %q", strings.Join(c.sent, "\n"), last)
 		}
 	}
 }
