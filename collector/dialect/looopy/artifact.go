@@ -50,16 +50,19 @@ func (d *decoder) fileWrite(_ *task, fr frame, b *event.Batch) {
 // Today's servers name it in each chunk's metadata. A file whose first chunk names none is text.
 func (d *decoder) encodingOf(id string, index event.Count, fr frame) encoding {
 	sent := fr.data.Get("encoding")
-	if !sent.Exists() {
+	if sent.Kind() <= strictjson.Null {
 		sent = fr.metadata.Get("encoding")
 	}
-	known, _ := d.encodings.Get(id)
+	known, isKnown := d.encodings.Get(id)
+	isFirst := index.N == 0 && (index.Known || !isKnown)
 	switch {
-	case sent.Is("base64") && (known != splitBase64 || index.N == 0):
-		known = base64Text
+	case sent.Is("base64") && known == splitBase64 && !isFirst:
 	case sent.Is("base64"):
-	case sent.Is("utf-8"), index.N == 0:
+		known = base64Text
+	case sent.Is("utf-8"), sent.Kind() <= strictjson.Null && isFirst:
 		known = plainText
+	case sent.Kind() > strictjson.Null:
+		known = unknownEncoding
 	}
 	d.encodings.Add(id, known)
 	return known
@@ -103,8 +106,8 @@ func (d *decoder) datasetWrite(_ *task, fr frame, b *event.Batch) {
 	e.AddPiece(piece)
 }
 
-// appendIfEmpty makes an empty write replace nothing. Today's servers count only chunks with
-// content, so the empty write that closes an artifact with one chunk has that chunk's index.
+// appendIfEmpty marks an empty write as an append, so that it does not replace the artifact. Today's servers count only chunks
+// with content, so the empty write that closes an artifact with one chunk has that chunk's index.
 func appendIfEmpty(e *event.Event, empty bool) {
 	e.Artifact.Append = e.Artifact.Append || empty
 }

@@ -128,9 +128,13 @@ func (d *decoder) toolComplete(t *task, fr frame, b *event.Batch) {
 	}
 }
 
+// hasFailed reports whether a result says that its call failed: by success or, without it, by an error that is not empty.
 func hasFailed(data strictjson.Value) bool {
-	success, isSet := data.Get("success").Bool()
-	return isSet && !success || !isSet && len(data.Get("error").Text()) > 0
+	if success, isSet := data.Get("success").Bool(); isSet {
+		return !success
+	}
+	failure := data.Get("error")
+	return len(failure.Text()) > 0 || failure.Len() > 0
 }
 
 func (t *task) forget(id string) {
