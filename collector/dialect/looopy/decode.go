@@ -27,13 +27,13 @@ type decoder struct {
 	last      *task
 	questions *simplelru.LRU[string, question] // by the id of the call that waits
 	encodings *simplelru.LRU[string, encoding] // by artifact
-	thoughts  wire.Set[uint64]                 // hashes of the texts of thoughts
+	thoughts  thoughts
 	names     wire.NameCache
 }
 
 // newCache returns a cache for the limit most recently used values.
-func newCache[V any](limit int) *simplelru.LRU[string, V] {
-	cache, _ := simplelru.NewLRU[string, V](limit, nil) // the only error is a size below one
+func newCache[K comparable, V any](limit int) *simplelru.LRU[K, V] {
+	cache, _ := simplelru.NewLRU[K, V](limit, nil) // the only error is a size below one
 	return cache
 }
 
@@ -125,15 +125,6 @@ func (d *decoder) setSession(fr frame) {
 	}
 }
 
-// message reads a message of the model's history, which may repeat a thought.
-func (d *decoder) message(_ *task, fr frame, b *event.Batch) {
-	message := fr.data.Get("message")
-	if content := message.Get("content").Text(); len(content) > 0 && d.thoughts.MayContain(maphash.Bytes(seed, content)) {
-		b.SetTextKind(message, event.KindThought)
-	}
-	b.Add(event.KindOther)
-}
-
 func (d *decoder) taskCreated(t *task, _ frame, b *event.Batch) {
 	switch {
 	case t.started:
@@ -183,7 +174,7 @@ func (d *decoder) end(t *task, fr frame, failure event.Failure, b *event.Batch) 
 	}
 	t.addAnswer(fr, b)
 	d.conclude(t, failure, code)
-	if failure == event.NoFailure && !t.final {
+	if failure == event.NoFailure && !t.answerReported {
 		b.Add(event.KindFinal)
 	}
 	kind := event.KindAgentEnded
@@ -196,15 +187,15 @@ func (d *decoder) end(t *task, fr frame, failure event.Failure, b *event.Batch) 
 	}
 	e := b.Add(kind)
 	e.Error, e.Code, e.Duration, e.Iterations = failure, code, fr.duration(), fr.iterations()
-	t.complete = fr.kind == kindTaskComplete
-	e.AwaitsOutcome = !t.complete
+	t.sawTaskComplete = fr.kind == kindTaskComplete
+	e.AwaitsOutcome = !t.sawTaskComplete
 }
 
 // addOutcome reports what a second end of a task adds to the first: the text of its answer, and the
 // numbers of the first task-complete.
 func (d *decoder) addOutcome(t *task, fr frame, b *event.Batch) {
-	if t.addAnswer(fr, b); fr.kind == kindTaskComplete && !t.complete {
-		t.complete = true
+	if t.addAnswer(fr, b); fr.kind == kindTaskComplete && !t.sawTaskComplete {
+		t.sawTaskComplete = true
 		e := b.Add(event.KindOutcome)
 		e.Duration, e.Iterations = fr.duration(), fr.iterations()
 	}

@@ -120,6 +120,9 @@ func TestKinds(t *testing.T) {
 		{"tool-complete", call + `,"success":true,"result":[1],"metadata":{"duration":12}`, head + `; tool_ended name="look" call="c1" took=12ms [1]`},
 		{"tool-complete", call + `,"success":false,"result":null,"error":"x"`, head + `; tool_ended name="look" call="c1" tool_error null`},
 		{"tool-complete", call + `,"error":"x"`, head + `; tool_ended name="look" call="c1" tool_error`},
+		{"tool-complete", call + `,"error":{"code":"E_BUSY"}`, head + `; tool_ended name="look" call="c1" tool_error code="E_BUSY"`},
+		{"tool-complete", call + `,"error":{}`, head + `; tool_ended name="look" call="c1"`},
+		{"tool-complete", call + `,"error":null`, head + `; tool_ended name="look" call="c1"`},
 		{"tool-complete", call + `,"success":true,"error":"x"`, head + `; tool_ended name="look" call="c1"`},
 		{"tool-complete", call, head + `; tool_ended name="look" call="c1"`},
 		{"tool-input-required", call + `,"inputId":"i1","inputType":"data","prompt":"?","schema":{}`,
@@ -287,6 +290,13 @@ func TestEnds(t *testing.T) {
 		{"a response after the end", []string{newTask, done, by("content-delta", `"delta":"x"`), completed},
 			[]string{newTaskFacts, `task-complete` + head + `; text "hi"; final; run_ended took=5ms`, `content-delta` + head + ` partial; text "x"`, `task-status` + head + `; other`}},
 		{"created twice", []string{newTask, newTask}, []string{newTaskFacts, `task-created` + head + `; other`}},
+		{"created again after the end", []string{newTask, answer, done, newTask, answer, done, done},
+			[]string{newTaskFacts, answered, `task-complete` + head + ` partial repeats; text "hi"; run_ended took=5ms`, newTaskFacts, answered, `task-complete` + head + ` partial repeats; text "hi"; run_ended took=5ms`, `task-complete` + head + ` partial repeats; text "hi"`}},
+		{"created again as a part of another", []string{newTask, done, of("u", "task-created", created), of("t", "task-created", `"parentTaskId":"u","path":["agent:a"]`), done},
+			[]string{newTaskFacts, `task-complete` + head + `; text "hi"; final; run_ended took=5ms`, `task-created run="u"; run_started`, `task-created run="u" agent="a" branch="t"; agent_started`,
+				`task-complete run="u" agent="a" branch="t"; text "hi"; final; agent_ended took=5ms`}},
+		{"named by an internal event after the end", []string{newTask, done, by("internal:task-created", ""), by("task-status", working), done},
+			[]string{newTaskFacts, `task-complete` + head + `; text "hi"; final; run_ended took=5ms`, `internal:task-created withheld` + head + ` internal; other`, `task-status` + head + `; other`, `task-complete` + head + ` partial repeats; text "hi"`}},
 	})
 }
 
@@ -364,12 +374,15 @@ func TestBounds(t *testing.T) {
 		stream.WriteString(of("root", "file-write", fmt.Sprintf(`"artifactId":"f%d","data":"x","index":0`, i)))
 	}
 	d := Dialect{}.New(&event.Stream{}).(*decoder)
+	for i := range 2 * maxThoughts {
+		stream.WriteString(of("root", "thought-stream", fmt.Sprintf(`"content":"thought %d"`, i)))
+	}
 	decodeAll(t, d, stream.String())
 	root, known := d.tasks.Get("root")
 	if !known || root.orphan || !root.started || len(root.calls) != maxCalls {
 		t.Errorf("root task: known %v, %+v, want it known, started and with the maximum number of calls", known, root)
 	}
-	if d.tasks.Len() != maxTasks || d.questions.Len() != maxQuestions || d.encodings.Len() != maxArtifacts || d.names.Len() != wire.MaxCachedNames {
-		t.Errorf("the decoder keeps %d tasks, %d questions, %d artifacts and %d names", d.tasks.Len(), d.questions.Len(), d.encodings.Len(), d.names.Len())
+	if d.tasks.Len() != maxTasks || d.questions.Len() != maxQuestions || d.encodings.Len() != maxArtifacts || d.thoughts.hashes.Len() != maxThoughts || d.names.Len() != wire.MaxCachedNames {
+		t.Errorf("the decoder keeps %d tasks, %d questions, %d artifacts, %d thoughts and %d names", d.tasks.Len(), d.questions.Len(), d.encodings.Len(), d.thoughts.hashes.Len(), d.names.Len())
 	}
 }

@@ -85,8 +85,8 @@ func (d *decoder) rememberQuestion(t *task, call, input string) {
 }
 
 // resume reports whether a call that continues was waiting for input, and reports that input as
-// answered. The call continues in its own task or, in a resumed turn, in another task before its
-// task-created. After that event, the calls of another task are new ones, whatever their ids.
+// answered. A resumed turn has a new task, which repeats the waiting call before its own task-created.
+// After that event, a call of the new task is another call, even with the same id.
 func (d *decoder) resume(t *task, call string, b *event.Batch) bool {
 	q, waits := d.questions.Get(call)
 	if !waits || q.task != t.id && t.started {

@@ -110,8 +110,9 @@ func (Dialect) New(s *event.Stream) dialect.Decoder {
 		singleRun: s.SingleRun,
 		listens:   s.JoinedSession != "",
 		session:   dialect.Name(s.Session),
-		tasks:     newCache[*task](maxTasks),
-		questions: newCache[question](maxQuestions),
-		encodings: newCache[encoding](maxArtifacts),
+		tasks:     newCache[string, *task](maxTasks),
+		questions: newCache[string, question](maxQuestions),
+		encodings: newCache[string, encoding](maxArtifacts),
+		thoughts:  thoughts{hashes: newCache[uint64, struct{}](maxThoughts)},
 	}
 }

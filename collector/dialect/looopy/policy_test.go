@@ -2,6 +2,7 @@ package looopy_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -163,6 +164,46 @@ func TestThoughts(t *testing.T) {
 	for _, policy := range []event.Policy{event.PolicyClient, event.PolicyPublic} {
 		if got := filterStream(t, filter.Settings{Policy: policy}, other)[0]; !strings.HasPrefix(got, withheld) {
 			t.Errorf("%s, without thoughts: one with other members becomes %s, want it withheld", policy, got)
+		}
+	}
+}
+
+// TestRepeatedThoughts checks that a message that repeats a thought leaves only if thoughts may. If there are more thoughts than are
+// remembered, no message of their run leaves, but those of other runs do.
+func TestRepeatedThoughts(t *testing.T) {
+	of := func(task, kind, members string) string {
+		return "event: " + kind + "\ndata: {\"taskId\":\"" + task + "\"," + members + "}\n\n"
+	}
+	message := func(task, content string) string {
+		return of(task, "message", `"message":{"role":"assistant","content":`+content+`}`)
+	}
+	var many strings.Builder
+	for i := range 1024 {
+		many.WriteString(of("t", "thought-stream", fmt.Sprintf(`"content":"thought %d"`, i)))
+	}
+	thought := of("t", "thought-stream", `"content":"secret"`)
+	part := of("s", "task-created", `"parentTaskId":"t"`) + of("s", "thought-stream", `"content":"secret"`)
+	for _, c := range []struct {
+		stream string
+		leaves bool // the last frame
+	}{
+		{thought + message("t", `"secret"`), false},
+		{thought + message("t", `"secret\n"`), false},
+		{thought + message("t", `[{"type":"text","text":"secret"}]`), false},
+		{thought + message("t", `"shown"`), true},
+		{thought + message("u", `"secret"`), false},
+		{many.String() + message("t", `"shown"`), true},
+		{many.String() + message("t", `"thought 0"`), false},
+		{thought + many.String() + message("t", `"secret"`), false},
+		{thought + many.String() + message("t", `"shown"`), false},
+		{thought + many.String() + message("u", `"shown"`), true},
+		{part + many.String() + message("s", `"secret"`), false},
+		{part + many.String() + message("t", `"secret"`), false},
+		{thought + many.String() + of("t", "task-complete", `"content":""`) + of("t", "task-created", `"initiator":"user"`) + message("t", `"shown"`), true},
+	} {
+		output := filterStream(t, filter.Settings{Policy: event.PolicyClient}, c.stream)
+		if last := output[len(output)-1]; strings.HasPrefix(last, withheld) == c.leaves {
+			t.Errorf("%s: the message becomes %s", c.stream[max(len(c.stream)-200, 0):], last)
 		}
 	}
 }

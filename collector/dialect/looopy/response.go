@@ -2,7 +2,6 @@ package looopy
 
 import (
 	"cmp"
-	"hash/maphash"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -79,7 +78,7 @@ func (d *decoder) contentComplete(t *task, fr frame, b *event.Batch) {
 	if e := b.AddText(event.KindText, fr.data.Get("content")); e != nil {
 		t.isNewText(e.Text())
 	}
-	if t.final = finish.Exists() && !finish.Is("tool_calls"); t.final {
+	if t.answerReported = finish.Exists() && !finish.Is("tool_calls"); t.answerReported {
 		b.Add(event.KindFinal)
 	}
 }
@@ -110,34 +109,4 @@ func (d *decoder) toolCall(t *task, _ frame, b *event.Batch) {
 	if t.pendingCalls == 0 {
 		t.mayRespond()
 	}
-}
-
-// thoughtStream reports a thought and its confidence. A thought that was found in a model's text is
-// a sign of a response; others come from the loop.
-func (d *decoder) thoughtStream(t *task, fr frame, b *event.Batch) {
-	if source := fr.metadata.Get("source"); source.Is("content") || source.Is("content-delta") {
-		t.openResponse(b)
-	}
-	if e := b.AddText(event.KindThought, fr.data.Get("content")); e != nil {
-		d.thoughts.Add(maphash.Bytes(seed, fr.data.Get("content").Text()))
-		e.ID = d.member(fr, "thoughtId")
-		e.Verbosity, e.ThoughtType = verbosity(fr.data.Get("verbosity")), d.member(fr, "thoughtType")
-	}
-	if value, ok := fr.metadata.Get("confidence").Float(); ok && value >= 0 && value <= 1 {
-		e := b.Add(event.KindConfidence)
-		e.Name, e.Confidence = t.agent, event.Confidence{Value: value, Known: true, Origin: event.OriginThought}
-	}
-}
-
-// verbosity returns how detailed a thought is, or ThoughtsNone if it does not say.
-func verbosity(v strictjson.Value) event.Verbosity {
-	switch {
-	case v.Is("brief"):
-		return event.ThoughtsBrief
-	case v.Is("normal"):
-		return event.ThoughtsNormal
-	case v.Is("detailed"):
-		return event.ThoughtsDetailed
-	}
-	return event.ThoughtsNone
 }

@@ -18,14 +18,15 @@ type task struct {
 	model     string   // from task-created
 	startedBy string   // id of the call that started it, or ""
 
-	orphan   bool   // of a run: a later frame may make it part of another
-	reported bool   // of a run: frames were reported under its id
-	started  bool   // task-created was seen
-	ended    bool   // an end was seen
-	complete bool   // task-complete was seen
-	final    bool   // its answer was reported
-	lastText uint64 // hash of the last whole text
-	calls    []call
+	orphan          bool // of a run: a later frame may make it part of another
+	reported        bool // of a run: frames were reported under its id
+	started         bool // task-created was seen
+	ended           bool // an end was seen
+	sawTaskComplete bool
+	answerReported  bool
+	lastText        uint64 // hash of the last whole text
+	firstThought    int    // number on the stream of the first thought of the task or its parts, or 0
+	calls           []call
 	response
 }
 
@@ -44,6 +45,9 @@ func (d *decoder) findTask(fr frame, b *event.Batch) *task {
 	}
 	t := d.taskOf(fr.task.Text())
 	d.last = t
+	if fr.kind == kindTaskCreated && !fr.internal && t.ended {
+		*t = d.newTask(t.id) // another turn to which the application gave the same id
+	}
 	agent := agentOf(fr.path)
 	if fr.kind == kindTaskCreated && !fr.internal {
 		for _, named := range []strictjson.Value{fr.metadata.Get("agentId"), fr.data.Get("agentId")} {
@@ -74,10 +78,19 @@ func (d *decoder) taskOf(id []byte) *task {
 	}
 	t, known := d.tasks.Get(name)
 	if !known {
-		t = &task{id: name, run: name, orphan: !d.singleRun}
+		created := d.newTask(name)
+		t = &created
 		d.tasks.Add(name, t)
 	}
 	return t
+}
+
+func (d *decoder) newTask(id string) task { return task{id: id, run: id, orphan: !d.singleRun} }
+
+// runOf returns the task that is the run of a task, or nil.
+func (d *decoder) runOf(t *task) *task {
+	run, _ := d.tasks.Get(t.run)
+	return run
 }
 
 // setPlace records the parent and the agent of a task. Later values do not replace them: a task does
@@ -145,7 +158,7 @@ func (d *decoder) setRun(t *task, b *event.Batch) {
 			b.ParentBranch = t.parent
 		}
 	}
-	if run, known := d.tasks.Get(t.run); known {
+	if run := d.runOf(t); run != nil {
 		run.reported = true
 		b.Orphan = run.orphan
 	}
