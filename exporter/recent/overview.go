@@ -8,9 +8,9 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// Overview sums up the runs that a query selects, without its cursor and limit. It leaves out runs that
-// started before From, because some of these were evicted. Failed runs are kept longer than others, so
-// before From the share of failed runs would be too high.
+// Overview sums up the runs that a query selects, without its cursor and limit. If runs were evicted, From is the latest start
+// of one, and earlier runs are left out: failed runs are kept longer than others, so the share of failed runs would be too high.
+// The start of a live run is here the time at which it was first seen.
 type Overview struct {
 	From, To time.Time // the time that it covers; From is zero if no kept run has a known start
 	Oldest   time.Time // the first known start of all kept runs, whatever the query
@@ -45,8 +45,9 @@ func (r *Runs) Overview(q Query, now time.Time) Overview {
 		for _, run := range open {
 			of := run.run.Run()
 			seen[run.number] = true
-			if o.noteStart(of.Root.Started.At); o.selects.open(run.run) {
-				selected = append(selected, openFigures{of.Source, of.Root.Started.At, of.Usage})
+			started := startTime(of, run.start)
+			if o.noteStart(started); o.selects.open(run.run) {
+				selected = append(selected, openFigures{of.Source, started, of.Usage})
 			}
 		}
 	})
@@ -54,7 +55,7 @@ func (r *Runs) Overview(q Query, now time.Time) Overview {
 	kept, evicted := slices.Collect(r.newest()), r.evictedStart
 	r.mu.Unlock()
 	for _, k := range kept {
-		o.noteStart(k.summary.Started)
+		o.noteStart(startTime(k.run, k.start))
 	}
 	o.setRange(q, now, evicted)
 	for _, run := range selected {
@@ -63,7 +64,7 @@ func (r *Runs) Overview(q Query, now time.Time) Overview {
 		}
 	}
 	for _, k := range kept {
-		if o.covers(k.summary.Started, evicted) && !seen[k.number] && o.selects.ended(k.run) { // it may have ended while the open ones were read
+		if o.covers(startTime(k.run, k.start), evicted) && !seen[k.number] && o.selects.ended(k.run) { // it may have ended while the open ones were read
 			o.add(k.summary.Source, k.summary.Usage, &k.summary)
 		}
 	}
@@ -97,7 +98,7 @@ func (o *overviewBuilder) setRange(q Query, now, evicted time.Time) {
 	}
 	if o.Evicted = !evicted.IsZero() && !evicted.Before(q.From); o.Evicted {
 		o.From = evicted
-	} else if o.From.Before(o.Oldest) {
+	} else if o.From.Before(o.Oldest) || o.Oldest.IsZero() {
 		o.From = o.Oldest
 	}
 }

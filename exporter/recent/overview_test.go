@@ -3,6 +3,7 @@ package recent_test
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,7 +17,11 @@ import (
 // TestOverview checks the numbers of open and ended runs of two sources.
 func TestOverview(t *testing.T) {
 	r := recent.New(100, 1<<20)
-	follow(t, r, 2) // of the source "agent", started at 0 and 1 s
+	e := newExporter(tracker.Settings{MaxOpenRuns: 10, MaxOperations: 10, IdleTimeout: time.Hour}, r)
+	r.SetTracker(e.Tracker())
+	for i := range int64(2) {
+		e.Open(&event.Stream{Source: "agent", SingleRun: true, Nonce: fmt.Sprint(i), OpenedAt: time.Unix(i, 0)})
+	}
 	for i := range 20 {
 		run := timedRun(fmt.Sprint(i), 10, i+1)
 		run.Source, run.Usage.Input = "other", event.Count{N: 5, Known: i > 0}
@@ -58,9 +63,11 @@ func TestOverview(t *testing.T) {
 	if rate, known := want.PerMinute(other); known {
 		t.Errorf("%v runs a minute in less than a minute", rate)
 	}
-	empty := recent.New(1, 1<<20).Overview(recent.Query{}, now)
-	if diff := cmp.Diff(recent.Overview{To: now}, empty, cmpopts.IgnoreUnexported(recent.Figures{})); diff != "" {
-		t.Errorf("an overview of nothing (-want +got):\n%s", diff)
+	for _, q := range []recent.Query{{}, {From: time.Unix(100, 0)}} {
+		empty := recent.New(1, 1<<20).Overview(q, now)
+		if diff := cmp.Diff(recent.Overview{To: now}, empty, cmpopts.IgnoreUnexported(recent.Figures{})); diff != "" {
+			t.Errorf("an overview of nothing (-want +got):\n%s", diff)
+		}
 	}
 }
 
@@ -91,13 +98,44 @@ func TestOverviewOfKeptRuns(t *testing.T) {
 			t.Errorf("from %d: %+v", c.from, o)
 		}
 	}
-	future := timedRun("future", 0, 0)
-	future.Root.Started.At = time.Now().Add(24 * 365 * time.Hour)
-	r.RunEnded(future)
-	for i := range 5 {
-		r.RunEnded(timedRun(fmt.Sprint(i), 200+i, 1))
-	}
-	if o := r.Overview(recent.Query{}, time.Now().Add(time.Hour)); o.From.After(time.Now()) {
-		t.Errorf("an evicted run that claims to start in the future makes the overview begin at %s", o.From)
+}
+
+// TestOverviewOfWrongClocks checks that neither the rate nor the time that is covered depends on the clock of an agent that is
+// years ahead or behind.
+func TestOverviewOfWrongClocks(t *testing.T) {
+	for name, started := range map[string]int{"ahead": 1 << 40, "behind": 0, "unknown": -1} {
+		synctest.Test(t, func(t *testing.T) {
+			r := recent.New(100, 1<<20)
+			end := func(clock int) {
+				run := endedRun("")
+				run.Live, run.Status = true, tracker.Completed
+				if clock >= 0 {
+					run.Root.Started.At = time.Unix(int64(clock), 0)
+				}
+				r.RunStarted(run)
+				time.Sleep(time.Second)
+				r.RunEnded(run)
+			}
+			begun := time.Now()
+			end(started)
+			for range 59 {
+				end(int(time.Now().Unix()))
+			}
+			check := func(runs, from, oldest int) {
+				t.Helper()
+				o := r.Overview(recent.Query{}, time.Now())
+				if rate, known := o.PerMinute(o.Total); !known || rate < 59 || rate > 60 || o.Total.Runs != runs {
+					t.Errorf("%s: %v runs a minute, %d in all, want 60 and %d", name, rate, o.Total.Runs, runs)
+				}
+				if o.From.Sub(begun) != time.Duration(from)*time.Second || o.Oldest.Sub(begun) != time.Duration(oldest)*time.Second {
+					t.Errorf("%s: from %s, the oldest from %s; want %d and %d s after %s", name, o.From, o.Oldest, from, oldest, begun)
+				}
+			}
+			check(60, 0, 0)
+			for range 100 {
+				end(int(time.Now().Unix()))
+			}
+			check(100, 59, 60)
+		})
 	}
 }

@@ -190,7 +190,7 @@ type pager struct {
 // candidate is a run that the query selects, after its cursor.
 type candidate struct {
 	at        Cursor
-	*endedRun // of an open run: its present state, and the full run if asked for; nil if the page must end before it
+	*endedRun // nil if the page must end before this run; of an open run, a snapshot, whose run is set only if asked for
 }
 
 // needed returns how many of the given number of open or ended runs are needed: one more than the page shows, to tell
@@ -278,10 +278,10 @@ func (p *pager) fill() {
 	}
 }
 
-// openRun is an open run and its number.
+// openRun is an open run and its start.
 type openRun struct {
-	run    tracker.RunView
-	number uint64
+	run tracker.RunView
+	start
 }
 
 // viewOpen calls see with the open runs, with the tracker's lock held.
@@ -294,8 +294,8 @@ func (r *Runs) viewOpen(see func([]openRun)) {
 		r.mu.Lock()
 		numbered := make([]openRun, 0, len(open))
 		for _, o := range open {
-			if number, known := r.open[o.Run()]; known {
-				numbered = append(numbered, openRun{o, number})
+			if began, known := r.open[o.Run()]; known {
+				numbered = append(numbered, openRun{o, began})
 			}
 		}
 		r.mu.Unlock()

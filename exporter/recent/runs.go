@@ -25,22 +25,28 @@ type Runs struct {
 	tracker      *tracker.Tracker // nil if open runs cannot be read
 
 	mu           sync.Mutex
-	last         uint64                  // number of the last run started
-	ends         uint64                  // number of ended runs
-	open         map[*tracker.Run]uint64 // number by run; the runs may be read only within Tracker.ViewOpen
-	failed       backlog                 // in the order in which they ended
+	last         uint64                 // number of the last run started
+	ends         uint64                 // number of ended runs
+	open         map[*tracker.Run]start // the runs may be read only within Tracker.ViewOpen
+	failed       backlog                // in the order in which they ended
 	others       backlog
 	lastEvicted  uint64    // the last evicted run by its end: its position among all ended runs
-	evictedStart time.Time // the latest start of an evicted run; zero for none
+	evictedStart time.Time // the latest startTime of an evicted run; zero for none
+}
+
+// start is the start of a run.
+type start struct {
+	number uint64    // its position among all runs
+	seen   time.Time // when the tracker reported it
 }
 
 // endedRun is an ended run that is kept.
 type endedRun struct {
 	run     *tracker.Run
 	summary Summary
-	number  uint64 // its position among all runs, by their start
-	ended   uint64 // its position among all ended runs
-	size    int
+	start
+	ended uint64 // its position among all ended runs
+	size  int
 }
 
 // backlog holds runs in the order in which they ended, and their total size.
@@ -51,25 +57,30 @@ type backlog struct {
 
 func (l *backlog) add(k *endedRun) { l.runs, l.size = append(l.runs, k), l.size+k.size }
 
-// evict drops the first run of a backlog. A start in the future, which a stream may state, counts as now.
+// evict drops the first run of a backlog.
 func (r *Runs) evict(l *backlog) {
 	first := l.runs[0]
 	l.runs[0] = nil // the array is still referenced
 	l.runs, l.size = l.runs[1:], l.size-first.size
 	r.lastEvicted = max(r.lastEvicted, first.ended)
-	started := first.summary.Started
-	if now := time.Now(); started.After(now) {
-		started = now
+	if at := startTime(first.run, first.start); at.After(r.evictedStart) {
+		r.evictedStart = at
 	}
-	if started.After(r.evictedStart) {
-		r.evictedStart = started
+}
+
+// startTime returns when a run started. Of a live run, that is when it was first seen, because its stated start follows the
+// agent's clock, which may be wrong.
+func startTime(run *tracker.Run, of start) time.Time {
+	if run.Live {
+		return of.seen
 	}
+	return run.Root.Started.At
 }
 
 // New returns a store for at most the given number of runs and about the given number of bytes. It
 // always keeps the run that ended last.
 func New(runs, bytes int) *Runs {
-	return &Runs{limit: runs, bytes: bytes, epoch: fmt.Sprintf("%08x", rand.Uint32()), open: map[*tracker.Run]uint64{}}
+	return &Runs{limit: runs, bytes: bytes, epoch: fmt.Sprintf("%08x", rand.Uint32()), open: map[*tracker.Run]start{}}
 }
 
 // SetTracker sets the tracker from which open runs are read. It must be called before the store is
@@ -84,7 +95,7 @@ func (r *Runs) RunStarted(run *tracker.Run) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.last++
-	r.open[run] = r.last
+	r.open[run] = start{r.last, time.Now()}
 	r.version.Add(1)
 }
 
@@ -97,14 +108,14 @@ func (r *Runs) RunEnded(run *tracker.Run) {
 	k := &endedRun{run: &kept, summary: summarize(&kept), size: size(&kept)}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	number, known := r.open[run]
+	began, known := r.open[run]
 	delete(r.open, run)
 	if !known {
 		r.last++
-		number = r.last
+		began = start{r.last, time.Now()}
 	}
 	r.ends++
-	k.summary.Key, k.number, k.ended = r.key(number), number, r.ends
+	k.summary.Key, k.start, k.ended = r.key(began.number), began, r.ends
 	if isFailure(run.Status) {
 		r.failed.add(k)
 	} else {
