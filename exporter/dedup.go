@@ -20,27 +20,28 @@ const (
 	maxStates    = 1000   // states of ended runs
 	maxStreams   = 10_000 // open streams
 	maxListeners = 1000   // streams of a run
-	maxDelayed   = 64     // runs that wait for a client to come back
 )
 
 // Losses counts what was dropped because of a limit.
 type Losses interface{ CountEvicted(kind string) }
 
 // Deduplicator is an event.Sink that passes each run and each frame on to another sink once,
-// however many streams bring it. The next sink sees a run on the stream that brought it first,
-// until the last of its streams has closed.
+// however many streams bring it. The next sink sees a run on the stream that brought it first, which
+// closes there only when the last stream of the run has closed.
 type Deduplicator struct {
 	next   event.Sink
 	losses Losses
 
 	mu       sync.Mutex
 	runs     *simplelru.LRU[runKey, *sharedRun]
-	ended    *simplelru.LRU[runKey, *sharedRun] // ended runs: a stream that brings one of them may have brought no frame yet
+	ended    *simplelru.LRU[runKey, *sharedRun] // runs that have ended; a stream that was opened before the end may still repeat their frames
 	states   *simplelru.LRU[runKey, uint64]     // the last state of ended runs: event.Batch.StateHash
 	streams  map[*event.Stream]*listener
-	unnamed  map[*event.Stream]struct{} // answers to requests with a session that have not named their run yet
-	requests map[sessionKey]int         // how many of them a session has
-	delayed  map[*sharedRun]*delayedEnd // of runs that wait for a client to come back
+	carriers map[*event.Stream]*carrier // of open runs
+	delayed  map[*sharedRun]*delayedEnd // of runs that wait for a client to come back; they are in runs
+
+	unnamed          map[*event.Stream]struct{} // answers to requests with a session that have not named their run yet
+	unnamedBySession map[sessionKey]int         // how many of them a session has
 }
 
 type sessionKey struct{ source, session string }
@@ -53,8 +54,9 @@ func NewDeduplicator(next event.Sink, losses Losses) *Deduplicator {
 	ended, _ := simplelru.NewLRU[runKey, *sharedRun](maxEndedRuns, nil)
 	states, _ := simplelru.NewLRU[runKey, uint64](maxStates, nil)
 	return &Deduplicator{
-		next: next, losses: losses, runs: runs, ended: ended, states: states, streams: map[*event.Stream]*listener{},
-		unnamed: map[*event.Stream]struct{}{}, requests: map[sessionKey]int{}, delayed: map[*sharedRun]*delayedEnd{},
+		next: next, losses: losses, runs: runs, ended: ended, states: states,
+		streams: map[*event.Stream]*listener{}, carriers: map[*event.Stream]*carrier{}, delayed: map[*sharedRun]*delayedEnd{},
+		unnamed: map[*event.Stream]struct{}{}, unnamedBySession: map[sessionKey]int{},
 	}
 }
 
@@ -116,19 +118,19 @@ func (s *Deduplicator) Consume(b *event.Batch) {
 	case lost != "":
 		s.losses.CountEvicted(lost)
 		if lost == tracker.LostStream {
-			s.next.Consume(b)
+			s.pass(b)
 		}
 	case l != nil && b.ContentHash != 0 && b.Run == l.run.key.run:
 		if !l.run.consume(l, b, s.next) {
 			s.leaveEnded(b)
 			s.Consume(b)
-		} else if l.stream.JoinedSession != "" && b.Has(event.KindRunEnded) {
+		} else if l.endsWith(b) {
 			s.leave(l, b.Received)
 		}
 	case l != nil && !l.opened, b.Run == "" && b.Stream.JoinedRun+b.Stream.JoinedSession != "" && b.Rejected == "":
 		// A frame for this stream only, such as a refusal, does not belong to the run.
 	default:
-		s.next.Consume(b)
+		s.pass(b)
 	}
 }
 
@@ -152,11 +154,11 @@ func (s *Deduplicator) listener(b *event.Batch) (l *listener, lost string) {
 		return nil, "" // a request that does not name an open run begins another one
 	case known: // the stream joins an open run
 	case state == event.StateEnded && b.Stream.JoinedRun != "": // the run cannot continue
-		run = &sharedRun{key: key, closedAt: b.Received, state: state}
+		run = &sharedRun{key: key, carrier: &carrier{}, ended: true, closedAt: b.Received, state: state}
 	case past != nil && (b.Stream.JoinedSession != "" || b.Stream.JoinedRun != "" && (b.Stream.ReplayedRun != "" || b.Stream.OpenedAt.Before(past.closedAt))):
 		run = past // the stream repeats a run that was reported, or was opened before its end
 	default: // the first stream of the run
-		run, lost = &sharedRun{key: key, stream: b.Stream}, tracker.LostStream
+		run, lost = &sharedRun{key: key, carrier: s.carrierOf(b.Stream)}, tracker.LostStream
 		if b.Stream.JoinedRun != "" {
 			run.state = state
 		}
@@ -164,10 +166,24 @@ func (s *Deduplicator) listener(b *event.Batch) (l *listener, lost string) {
 	if l = s.join(run, b.Stream, true); l == nil {
 		return nil, lost
 	}
-	if lost == tracker.LostStream && s.runs.Add(key, run) {
-		s.losses.CountEvicted(tracker.LostStream)
+	if lost == tracker.LostStream {
+		s.carry(run, b.Stream)
+		s.add(run)
 	}
 	return l, ""
+}
+
+// add adds an open run. If there is no room, the run that was silent longest is forgotten, and no longer waits for a client.
+// The caller holds the lock.
+func (s *Deduplicator) add(run *sharedRun) {
+	if s.runs.Len() == maxOpenRuns {
+		_, oldest, _ := s.runs.RemoveOldest()
+		s.losses.CountEvicted(tracker.LostStream)
+		if d := s.delayed[oldest]; d != nil {
+			d.timer.Reset(0)
+		}
+	}
+	s.runs.Add(run.key, run)
 }
 
 // leaveEnded removes a stream from its ended run, so that its next frame starts a new run.
@@ -178,31 +194,35 @@ func (s *Deduplicator) leaveEnded(b *event.Batch) {
 	s.ended.Remove(runKey{b.Stream.Source, b.Run})
 }
 
-// Close closes a stream. A run ends with the last of its streams. Its end has the time at which the agent ended one of
-// them if no new frame came after that. If the client of the last stream left, or if the run is in the background, the
-// run first waits for a client to come back.
+// Close closes a stream. A run ends with the last of its streams. If the agent ended one of the streams and no new frame
+// followed, the run ends at that time. Otherwise it ends when the last stream closes. If the client of the last stream left,
+// or if the run is in the background, the run first waits for a client to come back.
 func (s *Deduplicator) Close(stream *event.Stream, end event.End, at time.Time) {
 	s.removeUnnamed(stream)
 	s.mu.Lock()
-	l := s.streams[stream]
+	l, own := s.streams[stream], s.carriers[stream]
+	if own != nil {
+		own.closed = true
+	}
 	if l == nil {
-		s.mu.Unlock()
-		s.next.Close(stream, end, at)
+		if s.mu.Unlock(); own == nil {
+			s.next.Close(stream, end, at)
+		}
 		return
 	}
 	r := l.run
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	last := s.remove(l, end, at)
-	_, waits := s.delayed[r]
+	closes := s.remove(l, end, at)
+	_, endDelayed := s.delayed[r]
 	s.mu.Unlock()
-	if l.opened && (stream != r.stream || !last && stream.JoinedSession != "") {
+	if l.opened && own == nil {
 		s.next.Close(stream, end, at)
 	}
-	if end == event.EndOfStream && !waits && at.After(r.agentEndedAt) {
+	if end == event.EndOfStream && stream.JoinedSession == "" && !endDelayed && at.After(r.agentEndedAt) {
 		r.agentEndedAt = at
 	}
-	if !last {
+	if !closes {
 		return
 	}
 	if !r.agentEndedAt.IsZero() {
@@ -211,29 +231,34 @@ func (s *Deduplicator) Close(stream *event.Stream, end event.End, at time.Time) 
 	s.next.Close(r.stream, end, at)
 }
 
-// remove removes a stream from its run, and reports whether this ends the run. Streams of a session do not keep a run
-// open after the agent has ended another stream of it. The caller holds both locks.
-func (s *Deduplicator) remove(l *listener, end event.End, at time.Time) (last bool) {
+// remove removes a stream from its run, and reports whether the next sink must see the run's carrier close, because this ends
+// the run. Streams of a session do not keep a run open after the agent has ended it, unless the next sink sees the run on one
+// of them: only that stream can end it there. The caller holds both locks.
+func (s *Deduplicator) remove(l *listener, end event.End, at time.Time) (closes bool) {
 	delete(s.streams, l.stream)
 	r := l.run
 	r.listeners = slices.DeleteFunc(r.listeners, func(other *listener) bool { return other == l })
-	others := slices.ContainsFunc(r.listeners, func(other *listener) bool { return end != event.EndOfStream || other.stream.JoinedSession == "" })
-	if others || !r.closedAt.IsZero() || s.delayEnd(r, l.stream, end, at) {
+	agentEnded := end == event.EndOfStream && (r.statedEnd || l.stream.JoinedSession == "")
+	others := slices.ContainsFunc(r.listeners, func(other *listener) bool {
+		return !agentEnded || other.stream.JoinedSession == "" || other.stream == r.stream
+	})
+	if others || r.ended || s.delayEnd(r, l.stream, end, at) {
 		return false
 	}
-	s.end(r, at)
-	return true
+	return s.end(r, at)
 }
 
-// end marks a run as ended. The caller holds both locks.
-func (s *Deduplicator) end(r *sharedRun, at time.Time) {
-	if r.closedAt = at; r.state != 0 {
+// end marks a run as ended, and reports whether the next sink must see its carrier close. The caller holds both locks.
+func (s *Deduplicator) end(r *sharedRun, at time.Time) (closes bool) {
+	r.ended, r.closedAt = true, at
+	if r.state != 0 {
 		s.states.Add(r.key, r.state)
 	}
 	if known, _ := s.runs.Peek(r.key); known == r {
 		s.runs.Remove(r.key)
 		s.ended.Add(r.key, r)
 	}
+	return s.uncarry(r)
 }
 
 // leave removes the stream of a session from a run that has ended. The stream continues.
@@ -242,9 +267,9 @@ func (s *Deduplicator) leave(l *listener, at time.Time) {
 	r := l.run
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	last := s.remove(l, event.EndOfStream, at)
+	closes := s.remove(l, event.EndOfStream, at)
 	s.mu.Unlock()
-	if last && r.stream != l.stream {
+	if closes {
 		s.next.Close(r.stream, event.EndOfStream, at)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,8 +38,8 @@ func (s *transcript) Close(of *event.Stream, end event.End, at time.Time) {
 //     "a:x=0" states that the run has ended for good
 //   - "a:x~" is a piece
 //   - "a:x<" is a frame that came before all others
-//   - "a:x?" is a frame that names no run
-//   - "a:E" is the end of the run, and "a:Q" states that it waits for input
+//   - "a:x?" is a frame that names no run, and "a:x2" one of another run
+//   - "a:E" is the end of the run, "a:O" its end before its outcome, and "a:Q" states that it waits for input
 //   - "-a" is a stream that the agent ends, "-a/" one whose connection breaks, and "-a." one whose client leaves
 //   - "..." is the time that a run waits for a client to come back
 func TestListeners(t *testing.T) {
@@ -118,6 +119,18 @@ func TestListeners(t *testing.T) {
 		{"a replay has something new in one piece", "+a% a:x a:y~ a:z~ -a. +s#r s:x s:u~ s:n s:w~ s:E -s", "+a a:x a:y a:z +s a:n a:w a:E -a,0@11 -s,0@12 "},
 		{"a replay is ahead of its run, whose client leaves", "+a% a:x +s#r s:x s:y~ a:y~ -a. s:z~ s:E -s", "+a a:x +s a:y a:z a:E -a,0@9 -s,0@10 "},
 		{"a replay ends the run before its client has left", "+a% a:x +s#r s:x s:E -a. -s", "+a a:x +s a:E -a,1@6 -s,0@7 "},
+		{"a session beside another, and the first is left", "+s# +u# s:x u:x -s. u:y u:E -u.", "+s +u s:x s:y s:E -s,0@7 -u,1@8 "},
+		{"a session beside another that is behind", "+s# +u# s:x -s. u:x u:y u:E -u.", "+s +u s:x s:y s:E -s,0@7 -u,1@8 "},
+		{"a session beside another, and the agent ends the first", "+s# +u# s:x u:x -s u:y u:E -u.", "+s +u s:x s:y s:E -s,0@7 -u,1@8 "},
+		{"a session's client comes back", "+s# s:x -s. +u# u:y u:E -u.", "+s s:x +u s:y s:E -s,0@6 -u,1@7 "},
+		{"a session's client does not come back", "+s# s:x -s. ...", "+s s:x -s,1@3 "},
+		{"a session beside a listener, and its client leaves", "+s# s:x +b?r b:x -s. b:y b:E -b", "+s s:x +b s:y s:E -b,0@8 -s,0@8 "},
+		{"a session between runs beside a listener, and its client leaves", "+s# s:x +b?r b:x s:x2 s:E2 -s. b:y b:E -b", "+s s:x +b s:x s:E s:y s:E -b,0@10 -s,0@10 "},
+		{"a listener ends before its session", "+s# s:x +b?r b:x b:y -b s:y s:E s:x2 s:E2 -s.", "+s s:x +b s:y -b,0@6 s:E s:x s:E -s,1@11 "},
+		{"a session ends before its listener", "+s# s:x +b?r b:x s:y s:E -s b:y b:E -b", "+s s:x +b s:y s:E -b,0@10 -s,0@10 "},
+		{"a session brings the next run before a listener ends", "+s# s:x +b?r s:x2 b:y -b s:y2 s:E2 -s.", "+s s:x +b s:x s:y -b,0@6 s:y s:E -s,1@9 "},
+		{"a session, and the outcome of its run", "+s# s:x s:O s:y s:x2 s:E2 -s.", "+s s:x s:O s:y s:x s:E -s,1@7 "},
+		{"a session, and the outcome of another's run", "+s# +a a:x s:x -a. s:O s:y -s.", "+s +a a:x a:O -a,0@6 -s,1@8 "},
 		{"frames of no run", "+a a:n? a:x a:n? -a", "+a a:n a:x a:n -a,0@5 "},
 	} {
 		var got string
@@ -178,6 +191,8 @@ func listened(steps string) string {
 			switch b.Type {
 			case "E":
 				b.Add(event.KindRunEnded)
+			case "O":
+				b.Add(event.KindRunEnded).AwaitsOutcome = true
 			case "Q":
 				b.StateHash, b.AwaitsInput = b.ContentHash, true
 			}
@@ -190,6 +205,8 @@ func listened(steps string) string {
 			}
 			if strings.HasSuffix(step, "?") {
 				b.Run, b.ContentHash = "", 0
+			} else if strings.HasSuffix(step, "2") {
+				b.Run = "u"
 			}
 			s.Consume(b)
 		}
@@ -341,8 +358,16 @@ func TestTooManyListeners(t *testing.T) {
 }
 
 // sinkCounter counts the calls of a sink.
-type sinkCounter struct{ opened, consumed, closed int }
+type sinkCounter struct {
+	opened, consumed, closed int
 
-func (h *sinkCounter) Open(*event.Stream)                        { h.opened++ }
-func (h *sinkCounter) Consume(*event.Batch)                      { h.consumed++ }
-func (h *sinkCounter) Close(*event.Stream, event.End, time.Time) { h.closed++ }
+	closing sync.Mutex // timers may close several streams at once
+}
+
+func (h *sinkCounter) Open(*event.Stream)   { h.opened++ }
+func (h *sinkCounter) Consume(*event.Batch) { h.consumed++ }
+func (h *sinkCounter) Close(*event.Stream, event.End, time.Time) {
+	h.closing.Lock()
+	defer h.closing.Unlock()
+	h.closed++
+}

@@ -20,11 +20,12 @@ type delayedEnd struct {
 }
 
 // delayEnd delays the end of a run whose last stream has ended, and reports whether it does. The run ends at once if the
-// agent has stated its end, waits for input, or has ended another stream of it, or if too many ends are delayed. The
+// agent has stated its end, waits for input, or has ended another stream of it, or if no stream could find the run. The
 // caller holds both locks.
 func (s *Deduplicator) delayEnd(r *sharedRun, stream *event.Stream, end event.End, at time.Time) bool {
 	mayReturn := end == event.EndClientLeft || stream.InBackground && (end == event.EndOfStream || end == event.EndBroken)
-	if !mayReturn || r.statedEnd || r.waits || !r.agentEndedAt.IsZero() || r.stream.JoinedSession != "" || len(s.delayed) >= maxDelayed {
+	known, _ := s.runs.Peek(r.key)
+	if !mayReturn || r.statedEnd || r.awaitsInput || !r.agentEndedAt.IsZero() || known != r {
 		return false
 	}
 	d := &delayedEnd{end: end, at: at}
@@ -51,9 +52,11 @@ func (s *Deduplicator) endDelayed(r *sharedRun, d *delayedEnd) {
 	s.cancelDelay(r)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s.end(r, d.at)
+	closes := s.end(r, d.at)
 	s.mu.Unlock()
-	s.next.Close(r.stream, d.end, d.at)
+	if closes {
+		s.next.Close(r.stream, d.end, d.at)
+	}
 }
 
 // EndDelayed ends the runs that wait for a client to come back. It is for a shutdown.

@@ -2,7 +2,6 @@ package exporter
 
 import (
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -10,37 +9,33 @@ import (
 
 // sharedRun is a run that several streams may bring.
 type sharedRun struct {
-	key    runKey
-	stream *event.Stream // the stream that the next sink sees it on
+	key      runKey
+	*carrier // its lock also guards what follows
 
-	mu           sync.Mutex  // held while the next sink is called
 	listeners    []*listener // in the order in which they joined
 	frames       []seenFrame
-	forgotten    int       // number of frames dropped from the front of frames
-	closedAt     time.Time // when its last stream closed; zero while one is open
+	ended        bool
+	closedAt     time.Time // of an ended run: when its last stream closed
 	state        uint64    // the last StateHash of a frame; before the first one, that of an earlier run with the same id
 	agentEndedAt time.Time // when the agent last ended one of the streams, if no new frame came since
 	statedEnd    bool      // a frame has stated the end of the run
-	waits        bool      // in its state, the run waits for input: Batch.AwaitsInput
-}
-
-// seenFrame is a frame that was passed on.
-type seenFrame struct {
-	hash uint64
-	by   *listener
-	at   time.Time
+	awaitsInput  bool      // as of the last StateHash
 }
 
 // listener is a stream that brings a run.
 type listener struct {
-	run    *sharedRun
-	stream *event.Stream
-	next   int  // number of the frame of the run that this stream brings next
-	opened bool // the next sink has seen the stream open
+	run       *sharedRun
+	stream    *event.Stream
+	next      int       // position, among the run's frames, of the one that this stream brings next
+	forgotten forgotten // frames that a stream which replays the run may bring before that one
+	opened    bool      // the next sink has seen the stream open
 
-	missedStart bool // it has continued something that began before the stream
-	isNew       bool // its last frame that is not partial was new
+	missedStart  bool // it has continued something that began before the stream
+	lastWholeNew bool // its last frame that is no piece was new
 }
+
+// replays reports whether the stream may bring frames from before it was opened.
+func (l *listener) replays() bool { return l.stream.Replays || l.stream.ReplayedRun != "" }
 
 // join adds a stream, or returns nil if the run has too many. Only a stream that replays brings frames from
 // before it was opened.
@@ -50,16 +45,13 @@ func (r *sharedRun) join(stream *event.Stream, opened bool) *listener {
 	if len(r.listeners) >= maxListeners {
 		return nil
 	}
-	first := slices.IndexFunc(r.frames, func(f seenFrame) bool { return !f.at.Before(stream.OpenedAt) })
-	switch {
-	case stream.Replays:
-		first = -r.forgotten
-	case stream.ReplayedRun != "":
-		first = 0
-	case first < 0:
-		first = len(r.frames)
+	l := &listener{run: r, stream: stream, opened: opened}
+	if !l.replays() {
+		l.next = slices.IndexFunc(r.frames, func(f seenFrame) bool { return !f.at.Before(stream.OpenedAt) })
+		if l.next < 0 {
+			l.next = len(r.frames)
+		}
 	}
-	l := &listener{run: r, stream: stream, next: r.forgotten + first, opened: opened}
 	r.listeners = append(r.listeners, l)
 	return l
 }
@@ -72,21 +64,18 @@ func (r *sharedRun) consume(l *listener, b *event.Batch, next event.Sink) bool {
 	if r.ignores(l, b) {
 		return true
 	}
-	if !r.closedAt.IsZero() {
+	if r.ended {
 		return r.state == event.StateEnded || b.Stream.ReplayedRun != "" || b.Stream.JoinedSession != "" // the run does not begin again
 	}
-	behind := l.next < r.forgotten+len(r.frames)
-	r.frames = append(r.frames, seenFrame{b.ContentHash, l, b.Received})
-	if len(r.frames) > maxFrames {
-		r.frames = slices.Delete(r.frames, 0, maxFrames/2)
-		r.forgotten += maxFrames / 2
-	}
+	behind := l.next < len(r.frames)
+	r.frames = append(r.frames, seenFrame{hash: b.ContentHash, by: l, at: b.Received, isPiece: isPiece(b)})
 	if !behind {
-		l.next = r.forgotten + len(r.frames)
+		l.next = len(r.frames)
 	}
+	r.forget()
 	r.agentEndedAt = time.Time{}
 	if b.StateHash != 0 {
-		r.state, r.waits = b.StateHash, b.AwaitsInput
+		r.state, r.awaitsInput = b.StateHash, b.AwaitsInput
 	}
 	r.statedEnd = r.statedEnd || b.Has(event.KindRunEnded)
 	b.Stream = r.stream
@@ -97,7 +86,7 @@ func (r *sharedRun) consume(l *listener, b *event.Batch, next event.Sink) bool {
 // ignores reports whether a frame brings nothing new.
 func (r *sharedRun) ignores(l *listener, b *event.Batch) bool {
 	l.missedStart = l.missedStart || b.MissedStart
-	alone := len(r.listeners) == 1 && r.closedAt.IsZero() && r.agentEndedAt.IsZero()
+	alone := len(r.listeners) == 1 && !r.ended && r.agentEndedAt.IsZero()
 	switch {
 	case b.Snapshot && (!alone || len(r.frames) == 0 && b.StateHash != 0 && b.StateHash == r.state):
 		return true // it repeats known frames, or the state in which an earlier run with the same id ended
@@ -114,27 +103,15 @@ func (r *sharedRun) hasStarter(l *listener) bool {
 	return slices.ContainsFunc(r.listeners, func(other *listener) bool { return other != l && other.stream.NewRun })
 }
 
-// isRepeated reports whether the run has the content of a frame. A stream that replays a session may join several partial
-// frames into one, which is unknown as such. It is repeated if the last frame that is not partial was known.
-func (r *sharedRun) isRepeated(l *listener, b *event.Batch) bool {
-	known := r.isKnown(l, b)
-	if !b.Partial {
-		l.isNew = !known
+// endsWith reports whether the stream of a session has brought its last frame of the run. On the stream that the next sink
+// sees, the outcome of the run may follow its end.
+func (l *listener) endsWith(b *event.Batch) bool {
+	if l.stream.JoinedSession == "" {
+		return false
 	}
-	return known || b.Partial && l.stream.Replays && !l.isNew && l.next < r.forgotten+len(r.frames)
-}
-
-// isKnown reports whether another stream has already brought the frame. A frame from before that
-// stream was opened cannot have come from it.
-func (r *sharedRun) isKnown(l *listener, b *event.Batch) bool {
-	if l.next < r.forgotten && l.stream.Replays {
-		l.next++
-		return true
-	}
-	for i := max(l.next-r.forgotten, 0); i < len(r.frames); i++ {
-		if f := r.frames[i]; f.hash == b.ContentHash && f.by != l && !b.Received.Before(f.by.stream.OpenedAt) {
-			l.next = r.forgotten + i + 1
-			return true
+	for i := range b.Events {
+		if e := &b.Events[i]; e.Kind == event.KindRunEnded {
+			return !e.AwaitsOutcome || l.run.stream != l.stream
 		}
 	}
 	return false

@@ -8,7 +8,7 @@ func (s *Deduplicator) addUnnamed(stream *event.Stream) {
 	defer s.mu.Unlock()
 	if stream.SingleRun && stream.Session != "" && len(s.unnamed) < maxStreams {
 		s.unnamed[stream] = struct{}{}
-		s.requests[sessionKey{stream.Source, stream.Session}]++
+		s.unnamedBySession[sessionKey{stream.Source, stream.Session}]++
 	}
 }
 
@@ -20,8 +20,8 @@ func (s *Deduplicator) removeUnnamed(stream *event.Stream) {
 	}
 	delete(s.unnamed, stream)
 	key := sessionKey{stream.Source, stream.Session}
-	if s.requests[key]--; s.requests[key] == 0 {
-		delete(s.requests, key)
+	if s.unnamedBySession[key]--; s.unnamedBySession[key] == 0 {
+		delete(s.unnamedBySession, key)
 	}
 }
 
@@ -34,5 +34,5 @@ func (s *Deduplicator) isOthersRun(b *event.Batch) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := runKey{b.Stream.Source, b.Run}
-	return !s.runs.Contains(key) && !s.ended.Contains(key) && (b.Stream.Replays || s.requests[sessionKey{b.Stream.Source, b.Stream.JoinedSession}] > 0)
+	return !s.runs.Contains(key) && !s.ended.Contains(key) && (b.Stream.Replays || s.unnamedBySession[sessionKey{b.Stream.Source, b.Stream.JoinedSession}] > 0)
 }

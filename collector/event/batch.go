@@ -42,6 +42,7 @@ type Batch struct {
 	SameStep      bool      // the run itself begins nothing with the frame: an agent that speaks later may have begun before it
 	Time          time.Time // as reported on the wire, in UTC, or zero
 	Partial       bool      // another frame repeats the text of this one in full
+	Piece         bool      // one of several pieces, such as of arguments: some may be equal, and a stream that replays the run may join them
 	Repeats       bool      // an earlier frame has reported the text in full
 	Output        bool      // the frame is the speaker's output to its caller
 	AgentWaits    bool      // the speaker has stopped until an answer comes from outside the run

@@ -57,6 +57,8 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	d.decode(f, b)
 	if d.shared && b.Run != "" {
 		b.ContentHash = wire.ContentHash(f)
+		k := kinds[string(f.JSON.Get("type").Text())]
+		b.Piece = k != nil && k.piece
 	}
 }
 

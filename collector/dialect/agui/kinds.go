@@ -62,6 +62,7 @@ type kind struct {
 	firstMember   string   // of a chunk: the member that only a first chunk must have, or ""
 	ends          bool     // it is the entity's last event
 	state         bool     // it states the session's state, or changes it
+	piece         bool     // a runtime of CopilotKit joins it with others in what it repeats
 	decode        func(*decoder, strictjson.Value, *event.Batch)
 }
 
@@ -79,11 +80,11 @@ func init() {
 		kind{name: typeSubagentFinished, required: []string{"subagentRunId"}, endsChunks: true, entity: entitySubagent, idMember: "subagentRunId", decode: (*decoder).subagentFinished},
 		kind{name: typeSubagentError, required: []string{"subagentRunId"}, endsChunks: true, entity: entitySubagent, idMember: "subagentRunId", decode: (*decoder).subagentError},
 		kind{name: typeTextStart, required: []string{"messageId"}, endsChunks: true, entity: entityMessage, idMember: "messageId", begins: true, decode: (*decoder).textStart},
-		kind{name: typeTextContent, required: []string{"messageId"}, endsChunks: true, entity: entityMessage, idMember: "messageId", decode: (*decoder).textContent},
+		kind{name: typeTextContent, required: []string{"messageId"}, endsChunks: true, entity: entityMessage, idMember: "messageId", piece: true, decode: (*decoder).textContent},
 		kind{name: typeTextEnd, required: []string{"messageId"}, endsChunks: true, entity: entityMessage, idMember: "messageId", decode: (*decoder).textEnd},
 		kind{name: typeTextChunk, entity: entityMessage, idMember: "messageId", chunk: true, firstMember: "role", decode: (*decoder).textChunk},
 		kind{name: typeToolStart, required: []string{"toolCallId", "toolCallName"}, endsChunks: true, entity: entityCall, idMember: "toolCallId", begins: true, decode: (*decoder).toolStart},
-		kind{name: typeToolArgs, required: []string{"toolCallId"}, endsChunks: true, entity: entityCall, idMember: "toolCallId", decode: (*decoder).toolArgs},
+		kind{name: typeToolArgs, required: []string{"toolCallId"}, endsChunks: true, entity: entityCall, idMember: "toolCallId", piece: true, decode: (*decoder).toolArgs},
 		kind{name: typeToolEnd, required: []string{"toolCallId"}, endsChunks: true, entity: entityCall, idMember: "toolCallId", decode: (*decoder).toolEnd},
 		kind{name: typeToolChunk, entity: entityCall, idMember: "toolCallId", chunk: true, firstMember: "toolCallName", decode: (*decoder).toolChunk},
 		kind{name: typeToolResult, required: []string{"toolCallId"}, endsChunks: true, entity: entityCall, idMember: "toolCallId", decode: (*decoder).toolResult},
@@ -94,8 +95,8 @@ func init() {
 		kind{name: typeReasoningMessageChunk, endsChunks: true, entity: entityThought, idMember: "messageId", chunk: true, decode: (*decoder).thought},
 		kind{name: typeReasoningEnd, endsChunks: true, entity: entityPhase, idMember: "messageId", ends: true, decode: (*decoder).other},
 		kind{name: typeReasoningEncryptedValue, decode: (*decoder).other},
-		kind{name: typeStateSnapshot, endsChunks: true, state: true, decode: (*decoder).stateSnapshot},
-		kind{name: typeStateDelta, endsChunks: true, state: true, decode: (*decoder).stateDelta},
+		kind{name: typeStateSnapshot, endsChunks: true, state: true, piece: true, decode: (*decoder).stateSnapshot},
+		kind{name: typeStateDelta, endsChunks: true, state: true, piece: true, decode: (*decoder).stateDelta},
 		kind{name: typeMessagesSnapshot, endsChunks: true, endsAllChunks: true, decode: (*decoder).messagesSnapshot},
 		kind{name: typeActivitySnapshot, required: []string{"messageId"}, entity: entityActivity, idMember: "messageId", begins: true, decode: (*decoder).activitySnapshot},
 		kind{name: typeActivityDelta, required: []string{"messageId"}, entity: entityActivity, idMember: "messageId", decode: (*decoder).activityDelta},

@@ -48,6 +48,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	d.decode(f, b)
 	if b.Run != "" {
 		b.ContentHash = wire.ContentHash(f)
+		b.Piece = b.Type == typeTextDelta || b.Type == typeReasoningDelta || b.Type == typeToolInputDelta
 	}
 }
 
