@@ -23,32 +23,42 @@ type agent struct {
 	startedBy string // id of the call that started it
 }
 
-// maxOpen limits the open subagents, and the open calls. Frames of further ones are decoded without that
-// context.
+// mayBe reports whether two identify the same agent. Not every frame names the call that started its agent.
+func (a agent) mayBe(other agent) bool {
+	return a.id == other.id && (a.id != "" || a.name == other.name) &&
+		(a.startedBy == other.startedBy || a.startedBy == "" || other.startedBy == "")
+}
+
+// maxOpen limits the open subagents, and the open calls. If there are more, the oldest one is forgotten.
 const maxOpen = 256
 
-// agents holds the known subagents, in the order in which they appeared.
-type agents []agent
+// subagent is a known subagent.
+type subagent struct {
+	agent
+	shown bool // its start left or, without a start, another frame of it
+}
 
-// agentOf returns the agent of a frame, or the zero agent if the frame names none.
-func (a agents) agentOf(v strictjson.Value) agent {
+// agents holds the known subagents, in the order in which they appeared.
+type agents []*subagent
+
+// agentOf returns the agent of a frame of a type, or the zero agent if the frame names none.
+func (a agents) agentOf(v strictjson.Value, frameType string) agent {
 	kind, id, call := v.Get("agent_type"), dialect.Name(v.Get("agent_id").String()), dialect.Name(v.Get("parent_call_id").String())
 	switch {
 	case kind.Is(mainAgent):
 		return agent{name: mainAgent}
 	case id != "":
-		if i := a.index(id); i >= 0 {
-			known := a[i]
-			known.startedBy = cmp.Or(known.startedBy, call)
+		if known := a.find(id, call); known.id != "" {
 			return known
 		}
-		if call == "" && !kind.Is(subAgent) && !strings.HasPrefix(id, subAgent) {
+		isOfSubagent := kind.Is(subAgent) || frameType == typeSubagentStart || frameType == typeSubagentEnd
+		if call == "" && !isOfSubagent && !strings.HasPrefix(id, subAgent) {
 			return agent{name: mainAgent}
 		}
 	case call != "":
 		for _, known := range slices.Backward(a) {
 			if known.startedBy == call {
-				return known
+				return known.agent
 			}
 		}
 		id = call
@@ -60,24 +70,61 @@ func (a agents) agentOf(v strictjson.Value) agent {
 	return agent{nameOf(id, call), id, call}
 }
 
-func (a agents) index(id string) int {
-	return slices.IndexFunc(a, func(known agent) bool { return known.id == id })
-}
-
-// note records a subagent that works.
-func (a *agents) note(working agent) {
-	switch i := a.index(working.id); {
-	case working.id == "":
-	case i >= 0:
-		(*a)[i] = working
-	case len(*a) < maxOpen:
-		*a = append(*a, working)
+// find returns the subagent with an id that a call started, or the zero agent. If the frame names no call and several subagents
+// have the id, the result has no call.
+func (a agents) find(id, call string) (found agent) {
+	for _, known := range a {
+		switch {
+		case known.id != id:
+		case known.startedBy == call:
+			return known.agent
+		case known.startedBy != "" && call != "": // another one
+		case found.id != "":
+			found.startedBy = ""
+		default:
+			found = known.agent
+			found.startedBy = cmp.Or(known.startedBy, call)
+		}
 	}
+	return found
 }
 
-// end forgets an agent.
-func (a *agents) end(ended agent) {
-	*a = slices.DeleteFunc(*a, func(known agent) bool { return known == ended })
+// note records a subagent that works, and returns its record. For any other agent, and if several subagents may be this one, it
+// returns a record that is not kept.
+func (a *agents) note(working agent) *subagent {
+	if working.id == "" {
+		return new(subagent)
+	}
+	for _, known := range *a {
+		switch {
+		case known.agent == working:
+			return known
+		case known.id != working.id:
+		case working.startedBy == "":
+			return new(subagent)
+		case known.startedBy == "":
+			known.startedBy = working.startedBy
+			return known
+		}
+	}
+	if len(*a) >= maxOpen {
+		*a = slices.Delete(*a, 0, 1)
+	}
+	begun := &subagent{agent: working}
+	*a = append(*a, begun)
+	return begun
+}
+
+// end forgets a subagent.
+func (a *agents) end(ended *subagent) {
+	*a = slices.DeleteFunc(*a, func(known *subagent) bool { return known == ended })
+}
+
+// hideWithin marks the subagents that a call started as not shown, because another call has its id.
+func (a agents) hideWithin(call string) {
+	for _, known := range a {
+		known.shown = known.shown && (call == "" || known.startedBy != call)
+	}
 }
 
 // nameOf returns the name in an id such as "subagent_advanced_tender_analyst_xyz12345". Each instance of
@@ -100,33 +147,44 @@ func (a agent) apply(b *event.Batch) { b.Agent, b.Branch, b.EnclosingCall = a.na
 type call struct {
 	id, tool string
 	caller   agent
+	shown    bool // its start left
 }
 
 // calls holds the open calls, in the order in which they started.
-type calls []call
+type calls []*call
 
-func (c *calls) begin(started call) {
-	if len(*c) < maxOpen && started.id != "" {
-		*c = append(*c, started)
+// begin records a call, unless it has no id. The id of an earlier call may be used again.
+func (c *calls) begin(started *call) {
+	if started.id == "" {
+		return
 	}
+	c.end(started.id)
+	if len(*c) >= maxOpen {
+		*c = slices.Delete(*c, 0, 1)
+	}
+	*c = append(*c, started)
 }
 
-// end removes and returns a call. It returns the zero call if the id is unknown.
-func (c *calls) end(id string) call {
-	i := slices.IndexFunc(*c, func(open call) bool { return open.id == id })
-	if i < 0 {
-		return call{}
+// find returns an open call, or the zero call if the id is unknown.
+func (c calls) find(id string) call {
+	for _, open := range c {
+		if open.id == id {
+			return *open
+		}
 	}
-	ended := (*c)[i]
-	*c = slices.Delete(*c, i, i+1)
-	return ended
+	return call{}
+}
+
+// end forgets a call.
+func (c *calls) end(id string) {
+	*c = slices.DeleteFunc(*c, func(open *call) bool { return open.id == id })
 }
 
 // last returns the latest open call of a tool, or the zero call.
 func (c calls) last(tool string) call {
 	for _, open := range slices.Backward(c) {
 		if open.tool == tool {
-			return open
+			return *open
 		}
 	}
 	return call{}

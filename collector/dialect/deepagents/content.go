@@ -1,69 +1,78 @@
 package deepagents
 
 import (
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// maxContent limits the kept text of an answer, in bytes. A longer text is not reported whole, so it is
-// not searched for confidence and sources.
-const maxContent = 64 << 10
+// maxTexts limits the open texts. If there are more, the oldest one is forgotten.
+const maxTexts = 64
 
-// content collects the text between content_start and content_end, because no frame contains the whole
-// text. Only the text that started last is collected.
+// text is an open text. No frame contains the whole text.
+type text struct {
+	by       agent
+	kind     event.Kind // KindText, or KindThought if its start says so
+	hasStart bool       // it began with content_start
+	shown    bool       // its start left
+	sent     dialect.TextTail
+}
+
+// content holds the open texts, in the order in which they began. An agent has at most one.
 type content struct {
-	speaker    agent
-	open       bool
-	overflowed bool // the text exceeded maxContent
-	text       []byte
-	thoughts   map[agent]bool // agents whose open text is a thought: its start says so
+	open          []*text
+	forgotThought bool // an open thought was forgotten, so a text without a start may be one
 }
 
-func (c *content) begin(thought bool, b *event.Batch) {
-	c.speaker, c.open, c.overflowed, c.text = speakerOf(b), true, false, c.text[:0]
-	delete(c.thoughts, c.speaker)
-	if thought && len(c.thoughts) < maxOpen {
-		if c.thoughts == nil {
-			c.thoughts = make(map[agent]bool)
+// begin begins an agent's text. It forgets the one that the agent has not ended.
+func (c *content) begin(by agent, isThought, hasStart bool) *text {
+	if unended := c.find(by); unended != nil {
+		c.end(unended)
+	}
+	if len(c.open) >= maxTexts {
+		c.forgotThought = c.forgotThought || c.open[0].kind == event.KindThought
+		c.open = slices.Delete(c.open, 0, 1)
+	}
+	begun := &text{by: by, kind: event.KindText, hasStart: hasStart}
+	if isThought {
+		begun.kind = event.KindThought
+	}
+	c.open = append(c.open, begun)
+	return begun
+}
+
+// find returns an agent's open text, or nil.
+func (c *content) find(by agent) *text {
+	for _, t := range c.open {
+		if t.by.mayBe(by) {
+			return t
 		}
-		c.thoughts[c.speaker] = true
 	}
+	return nil
 }
 
-// kind returns the kind of a piece of text. Once thoughts is full, every text counts as a thought.
-func (c *content) kind(b *event.Batch) event.Kind {
-	if c.thoughts[speakerOf(b)] || len(c.thoughts) >= maxOpen {
-		return event.KindThought
+// last returns the open text that started last, or nil.
+func (c *content) last() *text {
+	for _, t := range slices.Backward(c.open) {
+		if t.hasStart {
+			return t
+		}
 	}
-	return event.KindText
+	return nil
 }
 
-// applySpeaker sets the agent of a batch whose frame names none: the agent whose text is open.
-func (c *content) applySpeaker(b *event.Batch) {
-	if c.open {
-		c.speaker.apply(b)
-	}
+func (c *content) end(ended *text) {
+	c.open = slices.DeleteFunc(c.open, func(t *text) bool { return t == ended })
 }
 
-// add collects a piece of text. It returns false if the text will not be reported whole.
-func (c *content) add(piece strictjson.Value, b *event.Batch) bool {
-	if !c.open || c.overflowed || c.speaker != speakerOf(b) || c.kind(b) == event.KindThought {
-		return false
+// report adds the whole text to the batch, once. isWhole says that the text cannot lack its beginning.
+func (t *text) report(b *event.Batch, isWhole bool) {
+	if t.sent.Report(b) {
+		e := &b.Events[len(b.Events)-1]
+		e.Kind, e.Truncated = t.kind, e.Truncated || !isWhole
 	}
-	if c.text = piece.AppendText(c.text); len(c.text) > maxContent {
-		c.overflowed, c.text = true, nil
-	}
-	return !c.overflowed
-}
-
-// end returns the whole text, or nil if the speaker has no open text.
-func (c *content) end(b *event.Batch) []byte {
-	delete(c.thoughts, speakerOf(b))
-	if !c.open || c.speaker != speakerOf(b) {
-		return nil
-	}
-	c.open = false
-	return c.text
+	t.sent.Reset()
 }
 
 func speakerOf(b *event.Batch) agent { return agent{b.Agent, b.Branch, b.EnclosingCall} }

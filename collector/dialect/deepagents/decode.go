@@ -17,7 +17,7 @@ type decoder struct {
 	run        string
 	session    string
 	isVersion2 bool // version 2, whose frames name their agent
-	starts     starts
+	missed     bool // a start was withheld, or may have been in an unreadable frame
 	runState
 }
 
@@ -43,14 +43,14 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	switch {
 	case !v.Exists():
 		b.Rejected = f.Malformed
-		d.starts.missed = d.starts.missed || f.MayContainObject()
+		d.missed = d.missed || f.MayContainObject()
 		if isBrokenError(f.Data) {
 			d.fail(event.AgentError, "", b)
 		}
 		return
 	case kind.Kind() != strictjson.String:
 		b.Rejected = event.ReasonShape
-		d.starts.missed = true
+		d.missed = true
 		return
 	}
 	b.Time = dialect.TextTime(v.Get("ts"))
@@ -58,30 +58,30 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	if !known {
 		b.UnknownKind = dialect.UnknownKind(kind.Text())
 		b.Add(event.KindOther)
-		d.starts.missed = true
+		d.missed = true
 		return
 	}
 	if version, ok := v.Get("v").Int(); ok {
 		d.isVersion2 = version >= 2
 	}
 	b.Type = reader.kind
-	speaker := d.agents.agentOf(v)
-	d.agents.note(speaker)
-	if speaker == (agent{}) && reader.main && d.isVersion2 {
+	speaker := d.agents.agentOf(v, reader.kind)
+	record := d.agents.note(speaker)
+	if speaker == (agent{}) && reader.defaultsToMain && d.isVersion2 {
 		speaker.name = mainAgent
 	}
 	speaker.apply(b)
 	if id := dialect.Name(v.Get("agent_id").String()); speaker.name == mainAgent && strings.HasPrefix(id, subAgent) {
 		b.AddAuthors(v, nameOf(id, "")) // the agent's type and its ID contradict each other
 	}
+	d.checkAgent(reader.kind, v, record, b)
 	reader.read(d, v, b)
-	d.starts.check(reader.kind, v, wire.IsFiltered(b, prefilter), b)
 }
 
 type reader struct {
-	kind string
-	main bool // in version 2, a frame that names no agent is the main agent's
-	read func(*decoder, strictjson.Value, *event.Batch)
+	kind           string
+	defaultsToMain bool // in version 2, a frame that names no agent is the main agent's
+	read           func(*decoder, strictjson.Value, *event.Batch)
 }
 
 // readers maps types of frames to their readers.
@@ -101,8 +101,8 @@ var readers = map[string]reader{
 	typeError:         {typeError, false, (*decoder).readError},
 }
 
-// readStart starts a run. If the last run of the chat waits for input, this run resumes it. The request
-// that resumes a thread has no stream: the work continues in the answer to another message.
+// readStart starts a run. Resumes is always set: it has an effect only if the last run of the chat waits for input. The request
+// that resumes a thread has no stream of its own, so its work continues in the answer to another message.
 func (d *decoder) readStart(v strictjson.Value, b *event.Batch) {
 	run, chat := dialect.Name(v.Get("message_id").String()), dialect.Name(v.Get("chat_id").String())
 	if d.ended || d.run != "" && run != d.run && !d.singleRun {
@@ -130,19 +130,26 @@ func (d *decoder) readToolStart(v strictjson.Value, b *event.Batch) {
 	args := b.Embedded(v.Get("args_summary"))
 	b.HasThoughts = lenient.ContainsThoughtMarker(args)
 	e.SetPayload(args)
-	d.calls.begin(call{e.CallID, e.Name, speakerOf(b)})
+	begun := &call{id: idOf(v.Get("call_id")), tool: e.Name, caller: speakerOf(b)}
+	d.calls.begin(begun)
+	if d.start(&begun.shown, b); !begun.shown {
+		d.agents.hideWithin(begun.id)
+	}
 }
 
 // readToolEnd ends a call. If the frame names no agent, the call's agent is the speaker.
 func (d *decoder) readToolEnd(v strictjson.Value, b *event.Batch) {
 	id := dialect.Name(v.Get("call_id").String())
-	ended := d.calls.end(id)
-	if ended.caller != (agent{}) && d.agents.agentOf(v) == (agent{}) {
+	ended := d.calls.find(idOf(v.Get("call_id")))
+	if ended.caller != (agent{}) && d.namesNoAgent(v) {
 		ended.caller.apply(b)
+	}
+	if d.requireStart(ended.shown, b); leaves(b) || !ended.shown {
+		d.calls.end(ended.id)
 	}
 	e := b.Add(event.KindToolEnded)
 	e.Name, e.CallID = cmp.Or(dialect.Name(v.Get("name").String()), ended.tool), id
-	e.Error, e.Duration = toolFailure(v.Get("status")), dialect.Duration(v.Get("ms"), time.Millisecond)
+	e.Error, e.Duration = failureOf(v.Get("status"), event.ToolError), dialect.Duration(v.Get("ms"), time.Millisecond)
 	if id != "" && id == d.question.call {
 		d.inputAnswered(b)
 	}
@@ -155,39 +162,62 @@ func (d *decoder) readSubagentStart(_ strictjson.Value, b *event.Batch) {
 }
 
 func (d *decoder) readSubagentEnd(v strictjson.Value, b *event.Batch) {
-	if b.Branch != "" {
-		b.Add(event.KindAgentEnded).Duration = dialect.Duration(v.Get("ms"), time.Millisecond)
-		d.agents.end(speakerOf(b))
+	if b.Branch == "" {
+		return
+	}
+	b.Add(event.KindAgentEnded).Duration = dialect.Duration(v.Get("ms"), time.Millisecond)
+	if ended := d.agents.note(speakerOf(b)); leaves(b) || !ended.shown {
+		d.agents.end(ended)
 	}
 }
 
 func (d *decoder) readContentStart(v strictjson.Value, b *event.Batch) {
-	d.content.begin(lenient.ContainsThoughtMarker(v), b)
+	begun := d.content.begin(speakerOf(b), lenient.ContainsThoughtMarker(v), true)
+	d.start(&begun.shown, b)
 }
 
+// readContent reads a piece of a text. Version 1 has no frame that starts a text.
 func (d *decoder) readContent(v strictjson.Value, b *event.Batch) {
-	if d.agents.agentOf(v) == (agent{}) {
-		d.content.applySpeaker(b)
+	t := d.openText(v, b)
+	if t == nil {
+		t = d.content.begin(speakerOf(b), d.content.forgotThought, false)
 	}
+	d.requireStart(t.shown, b)
+	t.shown = t.shown || leaves(b)
 	piece := v.Get("md")
-	b.Partial = d.content.add(piece, b)
-	b.AddText(d.content.kind(b), piece)
+	b.Partial = true
+	b.AddText(t.kind, piece)
+	t.sent.Add(piece.Text())
 }
 
 // readContentEnd reports the whole text.
 func (d *decoder) readContentEnd(v strictjson.Value, b *event.Batch) {
-	if d.agents.agentOf(v) == (agent{}) {
-		d.content.applySpeaker(b)
+	t := d.openText(v, b)
+	d.requireStart(t != nil && t.shown, b)
+	if t == nil {
+		return
 	}
-	if text := d.content.end(b); len(text) > 0 {
-		b.Add(event.KindText).SetText(text)
+	if t.report(b, t.hasStart || !d.isVersion2); leaves(b) || !t.shown {
+		d.content.end(t)
 	}
 }
+
+// openText returns the open text that a frame continues, or nil. If the frame names no agent, it is the text that started last,
+// and its agent becomes the speaker of the batch.
+func (d *decoder) openText(v strictjson.Value, b *event.Batch) *text {
+	if last := d.content.last(); last != nil && d.namesNoAgent(v) {
+		last.by.apply(b)
+		return last
+	}
+	return d.content.find(speakerOf(b))
+}
+
+func (d *decoder) namesNoAgent(v strictjson.Value) bool { return d.agents.agentOf(v, "") == (agent{}) }
 
 // readStatus reads a status frame: either a heartbeat or a request for input.
 func (d *decoder) readStatus(v strictjson.Value, b *event.Batch) {
 	details := b.Embedded(v.Get("md"))
-	b.Internal = lenient.HasInternalDiscriminator(&table, details)
+	b.Internal = b.Internal || hasInternalDetails(v)
 	if asks, _ := details.Get("interrupt").Bool(); !asks && !strings.Contains(v.Get("text").String(), inputRequestText) {
 		return
 	}
@@ -229,7 +259,7 @@ func (d *decoder) inputAnswered(b *event.Batch) {
 // readEnd ends the run with its first error or, without one, with the status of the frame.
 func (d *decoder) readEnd(v strictjson.Value, b *event.Batch) {
 	status := v.Get("status")
-	switch failure := runFailure(status); {
+	switch failure := failureOf(status, event.AgentError); {
 	case d.failure != event.NoFailure:
 	case failure != event.NoFailure:
 		d.fail(failure, "", b)
@@ -237,6 +267,9 @@ func (d *decoder) readEnd(v strictjson.Value, b *event.Batch) {
 		d.requestInput(question{}, v, b)
 	case d.question.id != "":
 		d.inputAnswered(b)
+	}
+	if t := d.content.find(speakerOf(b)); t != nil && d.failure == event.NoFailure { // version 1 has no content_end
+		t.report(b, t.hasStart || !d.isVersion2)
 	}
 	e := b.Add(event.KindRunEnded)
 	e.Error, e.Code = d.failure, d.code

@@ -2,6 +2,7 @@ package deepagents
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -50,6 +51,8 @@ const (
 	onSub      = `"agent_type":"subagent","agent_id":"subagent_analyst_x1","parent_call_id":"t1"`
 	runFields  = ` run="m" session="c"`
 	mainFields = runFields + ` agent="main"`
+	onOther    = `"agent_type":"subagent","agent_id":"subagent_analyst_x1","parent_call_id":"t2"` // with the same id
+	byOther    = runFields + ` agent="analyst" branch="subagent_analyst_x1" within="t2"`
 	bySub      = runFields + ` agent="analyst" branch="subagent_analyst_x1" within="t1"`
 )
 
@@ -87,11 +90,17 @@ func TestRuns(t *testing.T) {
 		{"without a status", []string{start, v2("end", "")}, []string{startFacts, "end" + runFields + "; run_ended"}},
 		{"canceled", []string{start, status(`"cancelled"`)}, []string{startFacts, "end" + runFields + "; error canceled; run_ended canceled"}},
 		{"failed", []string{start, status(`"error"`)}, []string{startFacts, "end" + runFields + "; error agent_error; run_ended agent_error"}},
+		{"successful", []string{start, status(`"success"`), start, status(`"done"`)}, []string{startFacts, "end" + runFields + "; run_ended", startFacts, "end" + runFields + "; run_ended"}},
+		{"with a status that is no text", []string{start, status(`500`)}, []string{startFacts, "end" + runFields + "; error agent_error; run_ended agent_error"}},
 		{"with an unknown status", []string{start, status(`"x"`)}, []string{startFacts, "end" + runFields + "; error agent_error; run_ended agent_error"}},
 		{"an error before the end", []string{start, v2("error", `"error":"x"`), end}, []string{startFacts, "error" + runFields + "; error agent_error", "end" + runFields + "; run_ended agent_error took=5ms"}},
 		{"an error without an end", []string{start, v2("error", `"error":{"message":"x"}`)}, []string{startFacts, "error" + runFields + "; error agent_error"}},
 		{"an unreadable error", []string{start, `{"v":2,"type": "error","error":"said "x" and died"}`, end},
 			[]string{startFacts, "-" + runFields + " rejected=syntax; error agent_error", "end" + runFields + "; run_ended agent_error took=5ms"}},
+		{"an unreadable frame with an error in it", []string{start, `{"type":"internal:log","entry":{"type":"error","x":NaN}}`, `{"v":2,"type":"tool_end","result":{"type":"error","score":NaN},"status":"ok"}`, `{"v":2,"kind":"internal:x","type":"error","x":NaN}`, end},
+			[]string{startFacts, "-" + runFields + " rejected=syntax", "-" + runFields + " rejected=syntax", "-" + runFields + " rejected=syntax", endFacts}},
+		{"an unreadable frame that quotes an error", []string{start, `{"v":2,"md":"a "type":"error" b","type":"content"}`, `{"type":"content","type":"error","x":1}`, end},
+			[]string{startFacts, "-" + runFields + " rejected=syntax", "-" + runFields + " rejected=duplicate_name", endFacts}},
 		{"a second end after an error", []string{start, v2("error", ""), end, end},
 			[]string{startFacts, "error" + runFields + "; error agent_error", "end" + runFields + "; run_ended agent_error took=5ms", "end" + runFields + "; run_ended agent_error took=5ms"}},
 		{"the next message", []string{start, end, v2("start", `"message_id":"n","chat_id":"c"`), end},
@@ -131,6 +140,8 @@ func TestAgents(t *testing.T) {
 			[]string{startFacts, "subagent_start" + bySub + "; agent_started", "thinking" + bySub + `; thought "Hm."`, "thinking" + mainFields + `; thought "Hm."`}},
 		{"named by its call later", []string{start, v2("thinking", `"text":"Hm.","agent_id":"subagent_analyst_x1"`), v2("subagent_start", onSub)},
 			[]string{startFacts, "thinking" + runFields + ` agent="analyst" branch="subagent_analyst_x1"; thought "Hm."`, "subagent_start" + bySub + "; agent_started"}},
+		{"without a type", []string{start, v2("subagent_start", `"agent_id":"analyst"`), v2("thinking", `"text":"Hm.","agent_id":"analyst"`)},
+			[]string{startFacts, "subagent_start" + runFields + ` agent="analyst" branch="analyst"; agent_started`, "thinking" + runFields + ` agent="analyst" branch="analyst"; thought "Hm."`}},
 		{"without a name", []string{start, v2("subagent_start", `"agent_type":"subagent"`), v2("subagent_start", ""), v2("subagent_end", "")},
 			[]string{startFacts, "subagent_start" + runFields + ` agent="subagent" branch="subagent"; agent_started`, "subagent_start" + runFields, "subagent_end" + runFields}},
 		{"in version 1, which has no agents", []string{v1("start", `"message_id":"m","chat_id":"c"`), v1("tool_start", `"name":"f","call_id":"1"`), v1("tool_end", `"call_id":"1"`)},
@@ -156,8 +167,8 @@ func TestCalls(t *testing.T) {
 	runDecode(t, []decodeCase{
 		{"arguments", []string{start, call(`,"args_summary":"{\"q\":\"é\"}"`), call(`,"args_summary":"{\"q\":\"cut"`), call(`,"args_summary":{"q":1}`), call(`,"args_display":"secret"`)},
 			[]string{startFacts, opened + ` {"q":"é"}`, opened + ` "{\"q\":\"cut"`, opened + ` {"q":1}`, opened}},
-		{"ends", []string{start, done(`,"status":"ok","ms":5`), done(`,"status":"success"`), done(``), done(`,"status":"failed"`), done(`,"status":"cancelled"`), done(`,"ms":-1`), done(`,"ms":1e300`)},
-			[]string{startFacts, closed + " took=5ms", closed, closed, closed + " tool_error", closed + " canceled", closed, closed}},
+		{"ends", []string{start, done(`,"status":"ok","ms":5`), done(`,"status":"success"`), done(``), done(`,"status":"done"`), done(`,"status":500`), done(`,"status":"failed"`), done(`,"status":"cancelled"`), done(`,"ms":-1`), done(`,"ms":1e300`)},
+			[]string{startFacts, closed + " took=5ms", closed, closed, closed, closed + " tool_error", closed + " tool_error", closed + " canceled", closed, closed}},
 		{"without ids", []string{start, v2("tool_start", `"name":"f"`), v2("tool_end", `"name":"f"`)}, []string{startFacts, "tool_start" + mainFields + `; tool_started name="f"`, "tool_end" + mainFields + `; tool_ended name="f"`}},
 		{"in parallel",
 			[]string{start, call(""), v2("tool_start", `"name":"g","call_id":"2",`+onSub), done(`,"status":"ok"`), v2("tool_end", `"call_id":"2"`)},
@@ -174,31 +185,61 @@ func TestContent(t *testing.T) {
 		{"between its bounds", []string{start, begin, md("**Confidence:** 9", ""), md("2%\n", ""), finish, finish},
 			[]string{startFacts, "content_start" + mainFields, piece(`"**Confidence:** 9"`), piece(`"2%\n"`), "content_end" + mainFields + `; text "**Confidence:** 92%\n"`, "content_end" + mainFields}},
 		{"a thought by its start", []string{start, v2("content_start", onMain+`,"thought":true`), md("a", ""), finish, md("b", "")},
-			[]string{startFacts, "content_start" + mainFields, "content" + mainFields + `; thought "a"`, "content_end" + mainFields, "content" + mainFields + `; text "b"`}},
+			[]string{startFacts, "content_start" + mainFields, "content" + mainFields + ` partial; thought "a"`, "content_end" + mainFields + `; thought "a"`, piece(`"b"`)}},
 		{"a thought while another agent answers", []string{start, v2("content_start", onSub+`,"thought":true`), begin, md("a", ","+onSub), md("b", ","+onMain), v2("content_end", onSub), md("c", ","+onSub)},
-			[]string{startFacts, "content_start" + bySub, "content_start" + mainFields, "content" + bySub + `; thought "a"`, piece(`"b"`), "content_end" + bySub, "content" + bySub + `; text "c"`}},
-		{"without bounds", []string{start, md("a", ""), finish}, []string{startFacts, "content" + mainFields + `; text "a"`, "content_end" + mainFields}},
+			[]string{startFacts, "content_start" + bySub, "content_start" + mainFields, "content" + bySub + ` partial; thought "a"`, piece(`"b"`), "content_end" + bySub + `; thought "a"`, "content" + bySub + ` partial; text "c"`}},
+		{"without its start", []string{start, md("a", ""), md("b", ""), finish}, []string{startFacts, piece(`"a"`), piece(`"b"`), "content_end" + mainFields + `; text truncated "ab"`}},
+		{"of version 1, which has no bounds", []string{v1("start", `"message_id":"m","chat_id":"c"`), v1("content", `"md":"Confidence: 0.9"`), v1("content", `"md":"5"`), v1("end", `"status":"completed"`)},
+			[]string{"start" + runFields + "; run_started resumes", "content" + runFields + ` partial; text "Confidence: 0.9"`, "content" + runFields + ` partial; text "5"`, "end" + runFields + `; text "Confidence: 0.95"; run_ended`}},
+		{"of version 1, cut off by an error", []string{v1("content", `"md":"Confidence: 0.9"`), v1("error", ""), v1("end", `"status":"error"`)},
+			[]string{`content partial; text "Confidence: 0.9"`, "error; error agent_error", "end; run_ended agent_error"}},
+		{"of two agents at the same time",
+			[]string{start, v2("content_start", onSub), begin, md("Confidence: 0.9", ","+onSub), md("no ", ","+onMain), md("5", ","+onSub), md("rating", ","+onMain), v2("content_end", onSub), finish},
+			[]string{
+				startFacts, "content_start" + bySub, "content_start" + mainFields, "content" + bySub + ` partial; text "Confidence: 0.9"`, piece(`"no "`), "content" + bySub + ` partial; text "5"`, piece(`"rating"`),
+				"content_end" + bySub + `; text "Confidence: 0.95"`, "content_end" + mainFields + `; text "no rating"`,
+			}},
+		{"of two subagents with one id", []string{start, v2("content_start", onSub), v2("content_start", onOther), md("a", ","+onSub), md("b", ","+onOther), v2("content_end", onSub), v2("content_end", onOther)},
+			[]string{
+				startFacts, "content_start" + bySub, "content_start" + byOther, "content" + bySub + ` partial; text "a"`, "content" + byOther + ` partial; text "b"`,
+				"content_end" + bySub + `; text "a"`, "content_end" + byOther + `; text "b"`,
+			}},
+		{"a thought whose agent is named by its call later", []string{start, v2("content_start", `"agent_id":"subagent_analyst_x1","thought":true`), md("a", ","+onSub)},
+			[]string{startFacts, "content_start" + runFields + ` agent="analyst" branch="subagent_analyst_x1"`, "content" + bySub + ` partial; thought "a"`}},
 		{"empty", []string{start, begin, md("", ""), v2("content", ""), finish}, []string{startFacts, "content_start" + mainFields, "content" + mainFields + " partial", "content" + mainFields + " partial", "content_end" + mainFields}},
 		{"of a sub-agent", []string{start, v2("content_start", onSub), md("a", ""), md("b", ","+onMain), v2("content_end", "")},
-			[]string{startFacts, "content_start" + bySub, "content" + bySub + ` partial; text "a"`, "content" + mainFields + `; text "b"`, "content_end" + bySub + `; text "a"`}},
+			[]string{startFacts, "content_start" + bySub, "content" + bySub + ` partial; text "a"`, piece(`"b"`), "content_end" + bySub + `; text "a"`}},
 		{"started again", []string{start, begin, md("a", ""), begin, md("b", ""), finish},
 			[]string{startFacts, "content_start" + mainFields, piece(`"a"`), "content_start" + mainFields, piece(`"b"`), "content_end" + mainFields + `; text "b"`}},
 	})
-	long := strings.Repeat("x", maxContent/2+1)
+}
+
+// TestManyTexts begins more texts than are kept. If a forgotten one is a thought, a text without a start may be one.
+func TestManyTexts(t *testing.T) {
 	var c content
-	b := &event.Batch{Agent: mainAgent}
-	c.begin(false, b)
-	for _, want := range []bool{true, false, false} {
-		var doc strictjson.Doc
-		if err := doc.Parse([]byte(`"`+long+`"`), 1); err != nil {
-			t.Fatal(err)
-		}
-		if kept := c.add(doc.Root(), b); kept != want {
-			t.Errorf("the memory of the text is kept: %t, want %t", kept, want)
+	c.begin(agent{id: "first"}, true, true)
+	for i := range maxTexts {
+		c.begin(agent{id: strconv.Itoa(i)}, false, true)
+	}
+	if len(c.open) != maxTexts || c.find(agent{id: "first"}) != nil || !c.forgotThought {
+		t.Errorf("%d texts are open, and a thought was forgotten: %t", len(c.open), c.forgotThought)
+	}
+}
+
+// TestLongText checks a text that is too long to be kept. Each piece says that another frame repeats it.
+func TestLongText(t *testing.T) {
+	frames := []string{start, v2("content_start", onMain)}
+	for range 1500 {
+		frames = append(frames, v2("content", `"md":"`+strings.Repeat("x", 101)+`"`))
+	}
+	lines := strings.Split(factsOf(&event.Stream{}, append(frames, v2("content_end", onMain))...), "\n")
+	for _, line := range lines[2 : len(lines)-1] {
+		if !strings.HasPrefix(line, "content"+mainFields+" partial;") {
+			t.Fatalf("a piece is read as %s", line)
 		}
 	}
-	if whole := c.end(b); len(whole) > 0 || cap(c.text) > 0 {
-		t.Errorf("%d bytes are reported of a text over the limit", len(whole))
+	if last := lines[len(lines)-1]; !strings.HasPrefix(last, "content_end"+mainFields+"; text truncated") {
+		t.Errorf("the end is read as %.100s", last)
 	}
 }
 

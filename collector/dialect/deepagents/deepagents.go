@@ -4,7 +4,7 @@
 package deepagents
 
 import (
-	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -86,12 +86,15 @@ func hasOwnMembers(v strictjson.Value) bool {
 	return false
 }
 
+// brokenError matches the beginning of an error frame. Before its type, it has only members that every frame has, and nothing
+// that could contain another frame.
+var brokenError = regexp.MustCompile(`^\{\s*(?:"(?:v|id|ts|agent_type|agent_id|parent_call_id)"\s*:\s*(?:"[^"\\]*"|[\w.]+)\s*,\s*)*"type"\s*:\s*"error"\s*[,}]`)
+
 // isBrokenError reports whether data looks like an error frame whose text was inserted without
 // escaping.
 func isBrokenError(data []byte) bool {
-	const head = 256
-	data = data[:min(len(data), head)]
-	return bytes.HasPrefix(data, []byte("{")) && (bytes.Contains(data, []byte(`"type":"error"`)) || bytes.Contains(data, []byte(`"type": "error"`)))
+	const head = 512
+	return brokenError.Match(data[:min(len(data), head)])
 }
 
 // New returns a decoder. A stream answers one message, but a recording may contain several answers.

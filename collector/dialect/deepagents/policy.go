@@ -1,10 +1,14 @@
 package deepagents
 
 import (
+	"bytes"
 	"maps"
+	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 // Types of frames: values of the member `type`.
@@ -63,6 +67,18 @@ func (Dialect) Table() *event.Table { return &table }
 // thoughtWords finds thoughts in members that the protocol does not have.
 var thoughtWords = event.Words{Members: wire.WithThoughts(nil)}
 
+// detailNames describes the details of a status, which are JSON in a string.
+var detailNames = event.Table{Discriminators: table.Discriminators, Envelopes: table.Envelopes, EncodedMembers: []string{"md", "interrupt"}}
+
+// hasInternalDetails reports whether the details of a status call themselves internal, or may do so to a reader that accepts more
+// than strict JSON. Plain text has no details.
+func hasInternalDetails(v strictjson.Value) bool {
+	md := v.Get("md")
+	text := bytes.TrimSpace(md.Text())
+	isPlain := md.Kind() == strictjson.String && (len(text) == 0 || bytes.IndexByte([]byte(`{["`), text[0]) < 0)
+	return !isPlain && lenient.HasInternalDiscriminator(&detailNames, v)
+}
+
 type members = map[string]*event.Rule
 
 // public returns a type whose frames clients get whole. The public gets them with these members only.
@@ -90,7 +106,7 @@ var (
 
 // Rules for statuses. Any other value may be a message, so "other" replaces it.
 var (
-	runStatus  = event.Rule{AllowedValues: []string{"processing", "completed", "interrupted", "cancelled", "canceled", "error"}, Replacement: `"other"`}
-	toolStatus = event.Rule{AllowedValues: []string{"ok", "success", "completed", "cancelled", "canceled", "error"}, Replacement: `"other"`}
+	runStatus  = event.Rule{AllowedValues: slices.Concat(successes, cancellations, []string{"processing", "interrupted", "error"}), Replacement: `"other"`}
+	toolStatus = event.Rule{AllowedValues: slices.Concat(successes, cancellations, []string{"error"}), Replacement: `"other"`}
 	itemStatus = event.Rule{AllowedValues: []string{"pending", "in_progress", "completed", "cancelled", "canceled"}, Replacement: `"other"`}
 )

@@ -3,6 +3,7 @@ package deepagents
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -18,24 +19,20 @@ func pseudonym(thread []byte) string {
 	return "thread-" + hex.EncodeToString(sum[:8])
 }
 
-// toolFailure returns how a call ended. The documentation lists only "ok".
-func toolFailure(status strictjson.Value) event.Failure {
-	switch status.String() {
-	case "", "ok", "success", "completed":
+// failureOf returns the failure that a status states, or NoFailure. class is that of an error. The documentation of tools lists only
+// "ok". An interrupted run has not failed.
+func failureOf(status strictjson.Value, class event.Failure) event.Failure {
+	switch {
+	case !isSet(status) || slices.ContainsFunc(successes, status.Is) || class == event.AgentError && status.Is("interrupted"):
 		return event.NoFailure
-	case "cancelled", "canceled":
+	case slices.ContainsFunc(cancellations, status.Is):
 		return event.FailureCanceled
 	}
-	return event.ToolError
+	return class
 }
 
-// runFailure returns how the run ended.
-func runFailure(status strictjson.Value) event.Failure {
-	switch status.String() {
-	case "", "completed", "interrupted":
-		return event.NoFailure
-	case "cancelled", "canceled":
-		return event.FailureCanceled
-	}
-	return event.AgentError
-}
+// Statuses that say how a call or a run has ended. Any other one is a failure.
+var (
+	successes     = []string{"ok", "success", "completed", "done"}
+	cancellations = []string{"cancelled", "canceled"}
+)

@@ -1,6 +1,8 @@
 package deepagents
 
 import (
+	"strings"
+
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
@@ -8,68 +10,62 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// starts tracks the calls, texts and subagents whose start was shown. Once a start was missed, a frame leaves only if it
-// starts something or continues one of these.
-type starts struct {
-	missed bool             // a start was withheld, or may have been in an unreadable frame
-	shown  wire.Set[string] // keys from callKey, textKey and agentKey
-}
-
-func callKey(id string) string { return "call " + id }
-
-func textKey(by agent) string { return "text " + by.name + "\x00" + by.id + "\x00" + by.startedBy }
-
-func agentKey(id string) string { return "agent " + id }
+// Once a start was missed, a frame that continues a call, a text or a subagent leaves only if its start was shown. The
+// record of each open call, text and subagent says so. What has no record was not shown.
 
 var prefilter = lenient.NewPrefilter(&table)
 
-// check marks a frame as internal if it continues something whose start was perhaps withheld. The batch must already name
-// the frame's speaker.
-func (s *starts) check(kind string, v strictjson.Value, filtered bool, b *event.Batch) {
-	call, text := callKey(dialect.Name(v.Get("call_id").String())), textKey(speakerOf(b))
-	b.Internal = b.Internal || s.missed && s.isOrphan(kind, call, text, b)
-	if b.Internal || filtered {
-		s.withhold(kind, text)
-		return
-	}
-	switch kind {
-	case typeToolStart:
-		s.shown.Add(call)
-	case typeContentStart, typeContent:
-		s.shown.Add(text)
-	case typeContentEnd:
-		s.shown.Remove(text)
-	}
-	if b.Branch != "" {
-		s.shown.Add(agentKey(b.Branch))
-	}
-	if b.EnclosingCall != "" {
-		s.shown.Add(callKey(b.EnclosingCall))
-	}
+// leaves reports whether nothing in the frame or before it withholds it.
+func leaves(b *event.Batch) bool { return !b.Internal && !wire.IsFiltered(b, prefilter) }
+
+// start records whether the frame, which starts something, leaves. The latest start of an ID counts.
+func (d *decoder) start(shown *bool, b *event.Batch) {
+	*shown = leaves(b)
+	d.missed = d.missed || !*shown
 }
 
-// isOrphan reports whether a frame continues a call, a text or a subagent that was not shown.
-func (s *starts) isOrphan(kind, call, text string, b *event.Batch) bool {
+// requireStart marks the frame as internal if the start of what it continues was, or may have been, withheld.
+func (d *decoder) requireStart(shown bool, b *event.Batch) {
+	b.Internal = b.Internal || d.missed && !shown
+}
+
+// checkAgent checks the subagent that a frame names and, if it starts, the call in which it works. record is that of the subagent.
+func (d *decoder) checkAgent(kind string, v strictjson.Value, record *subagent, b *event.Batch) {
+	call := v.Get("parent_call_id")
 	switch {
-	case b.EnclosingCall != "" && !s.shown.Contains(callKey(b.EnclosingCall)):
-		return true
-	case b.Branch != "" && kind != typeSubagentStart && !s.shown.Contains(agentKey(b.Branch)):
-		return true
-	case kind == typeSubagentEnd && b.Branch == "": // it names no subagent
-		return true
-	case kind == typeToolEnd:
-		return !s.shown.Contains(call)
+	case kind == typeSubagentStart:
+		d.requireStart(!isSet(call) || call.Is(b.EnclosingCall) && d.calls.find(b.EnclosingCall).shown, b)
+		d.start(&record.shown, b)
+		return
+	case b.Branch != "":
+		d.requireStart(record.shown && isNamedClearly(v, b), b)
+	default:
+		d.requireStart(kind != typeSubagentEnd && !isSet(call) && isOfMain(v), b)
 	}
-	return (kind == typeContent || kind == typeContentEnd) && !s.shown.Contains(text)
+	record.shown = record.shown || leaves(b)
 }
 
-// withhold records a frame that does not leave.
-func (s *starts) withhold(kind, text string) {
-	switch kind {
-	case typeContentStart:
-		s.missed = true
-		s.shown.Remove(text)
-	case typeToolStart, typeSubagentStart:
-		s.missed = true
+// isNamedClearly reports whether a frame names its subagent by an ID that no other subagent has.
+func isNamedClearly(v strictjson.Value, b *event.Batch) bool {
+	id, call := v.Get("agent_id"), v.Get("parent_call_id")
+	return (isSet(id) || isSet(call)) && (!isSet(id) || id.Is(b.Branch)) && (!isSet(call) || call.Is(b.EnclosingCall))
+}
+
+// isOfMain reports whether a frame says that it is the main agent's, or names no agent.
+func isOfMain(v strictjson.Value) bool {
+	kind, id := v.Get("agent_type"), v.Get("agent_id")
+	if kind.Is(mainAgent) {
+		return !strings.HasPrefix(id.String(), subAgent)
 	}
+	return !isSet(kind) && (!isSet(id) || strings.HasPrefix(id.String(), mainAgent))
+}
+
+func isSet(v strictjson.Value) bool { return v.Kind() > strictjson.Null && !v.Is("") }
+
+// idOf returns an ID by which calls are told apart, or "" if v is none.
+func idOf(v strictjson.Value) string {
+	if id := v.String(); len(id) <= dialect.MaxName {
+		return id
+	}
+	return ""
 }

@@ -1,6 +1,7 @@
 package deepagents_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +57,83 @@ func TestWithheldStarts(t *testing.T) {
 		} {
 			if out := leaving(event.PolicyClient, stream...); !strings.Contains(out, "shown") {
 				t.Errorf("of %v this leaves: %s", stream, out)
+			}
+		}
+	}
+}
+
+// TestReusedKeys withholds a start whose ID an earlier one had, or that has no ID by which frames can be told apart.
+func TestReusedKeys(t *testing.T) {
+	hide := func(frame string) string { return `{"event":"internal:x",` + frame[1:] }
+	call := func(id string) string { return `{"v":2,"type":"tool_start","name":"w"` + id + `}` }
+	result := func(id string) string {
+		return `{"v":2,"type":"tool_end","name":"w","status":"ok","result":"shown"` + id + `}`
+	}
+	of := func(kind, by string) string { return `{"v":2,"type":"` + kind + `","text":"shown"` + by + `}` }
+	const c1, c2, byType = `,"call_id":"c1"`, `,"call_id":"c2"`, `,"agent_type":"subagent"`
+	const a, a1, a2 = `,"agent_id":"subagent_a_1"`, `,"agent_id":"subagent_a_1","parent_call_id":"c1"`, `,"agent_id":"subagent_a_1","parent_call_id":"c2"`
+	const untyped, numbered = `,"agent_id":"analyst"`, `,"agent_id":7`
+	long := func(end string) string { return strings.Repeat("x", 256) + end }
+	for _, stream := range [][]string{
+		{call(c1), result(c1), hide(call(c1)), result(c1)},
+		{call(c1), hide(call(c1)), result(c1)},
+		{call(c1), result(c1), `{"v":2,"type":"end"}`, `{"v":2,"type":"start","message_id":"n"}`, hide(call(c1)), result(c1)},
+		{call(""), hide(call("")), result("")}, {hide(call("")), call(""), result("")},
+		{call(`,"call_id":1`), hide(call(`,"call_id":2`)), result(`,"call_id":2`)},
+		{call(`,"call_id":"` + long("1") + `"`), hide(call(`,"call_id":"` + long("2") + `"`)), result(`,"call_id":"` + long("2") + `"`)},
+		{hide(call(`,"call_id":"` + long("2") + `"`)), call(`,"call_id":"` + long("1") + `"`), result(`,"call_id":"` + long("2") + `"`)},
+		{of("subagent_start", byType), of("subagent_end", byType), hide(of("subagent_start", byType)), of("thinking", byType)},
+		{hide(of("subagent_start", byType)), of("subagent_start", byType), of("thinking", byType)},
+		{call(c1), of("subagent_start", a1), of("subagent_end", a1), call(c2), hide(of("subagent_start", a2)), of("thinking", a2)},
+		{call(c1), of("subagent_start", a1), of("subagent_end", a1), call(c2), hide(of("subagent_start", a2)), of("thinking", a)},
+		{call(c1), of("subagent_start", a1), call(c2), hide(of("subagent_start", a2)), of("thinking", a)},
+		{call(c1), of("subagent_start", a1), hide(call(c2)), of("thinking", a2)},
+		{call(c1), of("subagent_start", a1), hide(call(c2)), of("subagent_start", a2), of("thinking", a2)},
+		{call(c1), of("subagent_start", a1), result(c1), hide(call(c1)), of("thinking", a1)},
+		{hide(of("subagent_start", numbered)), of("thinking", numbered)},
+		{hide(of("subagent_start", byType+numbered)), of("subagent_start", byType+`,"agent_id":8`), of("thinking", byType+numbered)},
+		{hide(of("subagent_start", untyped)), of("thinking", untyped)},
+		{hide(of("subagent_start", untyped)), of("content_start", untyped), of("content", untyped+`,"md":"shown"`)},
+		{hide(of("subagent_start", `,"agent_type":"worker"`)), of("thinking", `,"agent_type":"worker"`)},
+		{hide(of("subagent_start", a)), of("thinking", `,"agent_type":"main"`+a)},
+		{hide(call(c1)), of("thinking", `,"agent_type":"main","parent_call_id":"c1"`)},
+		{hide(call(c1)), of("thinking", `,"parent_call_id":7`)},
+	} {
+		for _, policy := range []event.Policy{event.PolicyClient, event.PolicyPublic} {
+			last := len(stream) - 1
+			if all, before := leaving(policy, stream...), leaving(policy, stream[:last]...); all != before {
+				t.Errorf("%s: the last frame of %v leaves", policy, stream)
+			}
+		}
+	}
+	for _, stream := range [][]string{
+		{hide(call(c1)), call(c1), result(c1)}, {hide(call(c1)), result(c1), call(c1), result(c1)}, {call(c1), hide(call(c2)), hide(result(c1)), result(c1)},
+		{call(""), result("")}, {of("subagent_start", byType), of("thinking", byType)}, {hide(call(c2)), of("thinking", `,"agent_type":"main","agent_id":"main_x"`)},
+		{hide(call(c2)), of("thinking", `,"agent_id":"main_x"`)}, {hide(call(c2)), call(c1), of("subagent_start", a1), of("thinking", a)}, {hide(call(c2)), call(c1), of("subagent_start", `,"parent_call_id":"c1"`), of("thinking", `,"parent_call_id":"c1"`)},
+		{hide(call(c2)), call(c1), of("subagent_start", a1), of("thinking", a1)}, {hide(of("thinking", a1)), of("thinking", a1)},
+	} {
+		last := len(stream) - 1
+		if all, before := leaving(event.PolicyClient, stream...), leaving(event.PolicyClient, stream[:last]...); all == before {
+			t.Errorf("the last frame of %v does not leave", stream)
+		}
+	}
+}
+
+// TestManyStarts checks that a long run keeps its answer after a frame that nobody knows.
+func TestManyStarts(t *testing.T) {
+	for _, unread := range []string{`{"v":2,"type":"new_kind"}`, `{"v":2,`} {
+		stream := []string{`{"v":2,"type":"tool_start","name":"task","call_id":"long"}`, unread}
+		for i := range 3000 {
+			id := strconv.Itoa(i)
+			stream = append(stream, `{"v":2,"type":"tool_start","name":"f","call_id":"`+id+`"}`, `{"v":2,"type":"tool_end","name":"f","call_id":"`+id+`"}`,
+				`{"v":2,"type":"subagent_start","agent_id":"subagent_`+id+`"}`, `{"v":2,"type":"subagent_end","agent_id":"subagent_`+id+`"}`,
+				`{"event":"internal:x","v":2,"type":"tool_start","name":"g","call_id":"x`+id+`"}`, `{"v":2,"type":"tool_end","name":"g","call_id":"x`+id+`"}`)
+		}
+		stream = append(stream, `{"v":2,"type":"tool_end","name":"task","call_id":"long","result":"whole"}`, `{"v":2,"type":"content_start"}`, `{"v":2,"type":"content","md":"shown"}`, `{"v":2,"type":"content_end"}`)
+		out := leaving(event.PolicyClient, stream...)
+		for what, want := range map[string]int{`"tool_end"`: 3001, `"subagent_end"`: 3000, "whole": 1, "shown": 1, "content_end": 1} {
+			if got := strings.Count(out, what); got != want {
+				t.Errorf("after %s, %d of %d leave with %s", unread, got, want, what)
 			}
 		}
 	}
