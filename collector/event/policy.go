@@ -68,6 +68,10 @@ type Table struct {
 	// KeptEvents are the SSE event names that the protocol's own clients act on. A relay keeps them.
 	KeptEvents []string
 
+	// KeepEvents says that nobody knows on which SSE event names the protocol's own clients act. With the policy client, a relay
+	// keeps them all.
+	KeepEvents bool
+
 	// TypeIsEventName says that the protocol puts the frame's type into the SSE event field. A frame
 	// then leaves with its type as event name.
 	TypeIsEventName bool

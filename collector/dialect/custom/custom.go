@@ -24,6 +24,7 @@ type Dialect struct {
 	endMarker       string
 	hiddenMembers   []string
 	frames          map[string]*frame
+	callPaths       []callPaths // of the types of frames about calls
 	table           *event.Table
 	prefilter       *lenient.Prefilter
 }
@@ -35,6 +36,9 @@ type frame struct {
 }
 
 type path []string
+
+// callPaths are the paths to the ID and the tool of a call; nil for none.
+type callPaths struct{ id, tool path }
 
 // New returns the dialect of a mapping that the configuration has validated. A frame with an
 // unknown meaning reports nothing.
@@ -51,6 +55,9 @@ func New(m Mapping) Dialect {
 			}
 		}
 		d.frames[name] = &frame{means: f.Means, paths: paths}
+		if strings.HasPrefix(f.Means, "tool_") {
+			d.callPaths = append(d.callPaths, callPaths{paths[pathCall], paths[pathName]})
+		}
 	}
 	d.table = d.newTable()
 	d.prefilter = lenient.NewPrefilter(d.table)
@@ -109,5 +116,5 @@ func (d Dialect) Table() *event.Table { return d.table }
 
 // New returns a decoder.
 func (d Dialect) New(s *event.Stream) dialect.Decoder {
-	return &decoder{Dialect: d, ownName: s.ConfiguredAgent, calls: wire.NewWithheldCalls(s)}
+	return &decoder{Dialect: d, ownName: s.ConfiguredAgent, calls: wire.NewWithheldCalls(s), singleRun: s.SingleRun}
 }

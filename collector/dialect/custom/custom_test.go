@@ -104,6 +104,7 @@ func TestMeanings(t *testing.T) {
 		{`{"type":"text","text":"hi"}`, `text "hi"`},
 		{`{"type":"text","text":7}`, `other`},
 		{`{"type":"answer","agent":"User","text":"secret"}`, `other`},
+		{`{"type":"answer","agent":"user","text":"1","confidence":0.9}`, `other`},
 		{`{"type":"answer","agent":"a","text":"hi","confidence":0.25}`, `text "hi"; confidence name="a" {Value:0.25 Known:true Scope: Label: Topic: Overall:true Origin:structured}; final`},
 		{`{"type":"thought","text":"hm"}`, `thought "hm"`},
 		{`{"type":"model_ended","model":"m","finish_reason":"stop","input_tokens":-1,"output_tokens":2}`, `model_ended model="m" finish="stop" output=2`},
@@ -280,6 +281,9 @@ func TestRunEnds(t *testing.T) {
 		{[]string{`{"type":"run_ended","run":"1"}`, `{"type":"run_ended","run":"2"}`, `{"type":"run_ended","run":"1"}`, `[DONE]`}, "run_ended; run_ended"},
 		{[]string{`{"type":"run_ended"}`, `{"type":"run_started"}`, `{"type":"run_ended"}`}, "run_ended; run_ended"},
 		{[]string{`{"type":"run_ended"}`, `{"type":"run_failed","code":"E_QUOTA"}`, `[DONE]`}, "run_ended; " + failed},
+		{[]string{`{"type":"answer","text":"a"}`, `{"type":"run_ended"}`, `{"type":"answer","text":"b"}`, `{"type":"run_ended"}`, `[DONE]`}, "run_ended; run_ended"},
+		{[]string{`{"type":"run_ended"}`, `{"type":"model_ended","model":"m"}`, `[DONE]`}, "run_ended"},
+		{[]string{`{"type":"run_ended","run":"1"}`, `{"type":"answer","text":"b"}`, `[DONE]`}, "run_ended"},
 	} {
 		var ends []string
 		for _, fact := range factsOf(custom.New(mapping()), c.frames...) {
@@ -308,5 +312,36 @@ func TestUnreadableConfidence(t *testing.T) {
 		if got := decode(custom.New(mapping()), "", `{"type":"confidence","confidence":`+value+`}`).Unreadable; !cmp.Equal(got, want, cmpopts.EquateEmpty()) {
 			t.Errorf("%s: %v, want %v", value, got, want)
 		}
+	}
+}
+
+// TestSingleRun checks that a stream of one run has one end, also if more follows.
+func TestSingleRun(t *testing.T) {
+	const frames = "data: {\"type\":\"run_ended\"}\n\ndata: {\"type\":\"answer\",\"text\":\"b\"}\n\ndata: [DONE]\n\n"
+	if facts := dialecttest.Facts(custom.New(mapping()), &event.Stream{SingleRun: true}, frames); strings.Count(facts, "  run_ended") != 1 {
+		t.Errorf("the facts are\n%s", facts)
+	}
+}
+
+// TestRunIDs checks which run and session a frame belongs to. A frame without them belongs to those of the frame before.
+func TestRunIDs(t *testing.T) {
+	for next, want := range map[string]string{
+		``: "a", `null`: "a", `""`: "a", `"b"`: "b", `7`: "7", `18446744073709551610`: "18446744073709551610", `1.5`: "1.5", `true`: "", `{"id":1}`: "", `[1]`: "",
+	} {
+		members := ""
+		if next != "" {
+			members = `,"run":` + next + `,"session":` + next
+		}
+		facts := dialecttest.Facts(custom.New(mapping()), &event.Stream{}, `data: {"type":"other","run":"a","session":"a"}`+"\n\n"+`data: {"type":"other"`+members+"}\n\n")
+		fields := ""
+		if want != "" {
+			fields = ` run="` + want + `" session="` + want + `"`
+		}
+		if want := "2 other" + fields + "\n"; !strings.Contains(facts, want) {
+			t.Errorf("with %q, the facts are\n%s\nwant %s", next, facts, want)
+		}
+	}
+	if b := decode(custom.New(mapping()), "", `{"type":"answer","agent":7,"text":"hi"}`); b.Agent != "7" {
+		t.Errorf("the agent 7 is %q", b.Agent)
 	}
 }

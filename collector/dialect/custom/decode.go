@@ -3,7 +3,6 @@ package custom
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -21,7 +20,10 @@ type decoder struct {
 	session string
 	names   wire.NameCache
 	calls   wire.WithheldCalls
-	ended   map[string]bool // ids of runs that have ended, at most maxEnded, and whether they failed
+	ended   map[string]runOutcome // of runs that have ended, by their ids; at most maxEnded
+
+	singleRun     bool
+	internalCalls internalCalls
 }
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
@@ -38,6 +40,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	}
 	if f.JSON.Kind() != strictjson.Object {
 		b.Rejected = event.ReasonShape
+		d.calls.Miss(f)
 		return
 	}
 	name := d.typeOf(f)
@@ -46,6 +49,9 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	if mapped == nil {
 		b.Type = ""
 		b.Add(event.KindOther)
+		if b.Internal || lenient.IsInternal(f.Event) {
+			d.withholdCalls(f.JSON)
+		}
 		return
 	}
 	r := reading{frame: mapped, json: f.JSON, decoder: d, b: b}
@@ -57,17 +63,28 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 // checkCall marks a frame as internal if it is of a tool call that was withheld.
 func (r *reading) checkCall() {
 	call := wire.NamedCall{ID: r.name(pathCall), Tool: r.name(pathName), As: wire.CallRepeated}
+	isOfTool := strings.HasPrefix(r.means, "tool_")
+	if call.ID == "" && !isOfTool {
+		return
+	}
+	keys := callKeys(call.ID, call.Tool)
 	switch r.means {
 	case "tool_started":
 		call.As = wire.CallBegins
 	case "tool_ended", "tool_failed":
 		call.Ends = call.ID != "" // without an ID, several may be open
 	}
-	if call.ID == "" && !strings.HasPrefix(r.means, "tool_") {
-		return
-	}
+	r.b.Internal = r.b.Internal || call.As != wire.CallBegins && r.internalCalls.mayContain(keys)
 	r.calls.SetScope(r.b.Session)
-	r.b.Internal = r.calls.Check([]wire.NamedCall{call}, r.b.Internal || wire.IsFiltered(r.b, r.prefilter)) || r.b.Internal
+	isFiltered := wire.IsFiltered(r.b, r.prefilter)
+	r.b.Internal = r.calls.Check([]wire.NamedCall{call}, r.b.Internal || isFiltered) || r.b.Internal
+	switch {
+	case r.b.Internal || isFiltered:
+	case call.As == wire.CallBegins:
+		r.internalCalls.show(keys)
+	case r.means != "tool_progress" && isOfTool:
+		r.internalCalls.end(keys)
+	}
 }
 
 // typeMembers are members with which many protocols name the type of an object.
@@ -101,7 +118,7 @@ func containsMark(v strictjson.Value, data []path, outermost bool) bool {
 		if isData {
 			continue
 		}
-		// An object in one of the frame's own typeMembers, or in event, is searched like any other object.
+		// In an object that is one of the frame's own typeMembers, or `event` at any depth, only typeMembers count, not all strings.
 		isSearched := value.Kind() == strictjson.Object && (outermost || member.Is("event"))
 		if !isSearched && lenient.MatchesAny(member.Text(), typeMembers) && lenient.ContainsInternal(value) {
 			return true
@@ -129,24 +146,34 @@ type reading struct {
 
 func (r *reading) value(name string) strictjson.Value { return r.paths[name].lookup(r.json) }
 
-// name returns the string or integer of a path as a name.
-func (r *reading) name(member string) string {
-	v := r.value(member)
-	if n, ok := v.Int(); ok {
-		return strconv.FormatInt(n, 10)
+// name returns the string or number of a path as a name.
+func (r *reading) name(member string) string { return r.nameOf(r.value(member)) }
+
+// nameOf returns a string, or a number as sent, as a name.
+func (d *decoder) nameOf(v strictjson.Value) string {
+	if v.Kind() == strictjson.Number {
+		return d.names.Truncate(v.Raw(), dialect.MaxName)
 	}
-	return r.names.Name(v)
+	return d.names.Name(v)
+}
+
+// latest returns the name at a path or, if the frame has none, the previous one. A value that is no name is another one, which
+// is not known.
+func (r *reading) latest(member, previous string) string {
+	if v := r.value(member); v.Kind() <= strictjson.Null || v.Is("") {
+		return previous
+	}
+	return r.name(member)
 }
 
 // setBatch sets what the frame says about the whole batch: its run, session, agent and time, whether it is partial, and its
 // proof layer.
 func (r *reading) setBatch() {
-	r.decoder.run = cmp.Or(r.name(pathRun), r.decoder.run)
-	r.decoder.session = cmp.Or(r.name(pathSession), r.decoder.session)
+	r.decoder.run = r.latest(pathRun, r.decoder.run)
+	r.decoder.session = r.latest(pathSession, r.decoder.session)
 	r.b.Run, r.b.Session = r.decoder.run, r.decoder.session
-	agent := r.value(pathAgent)
-	if r.isUser = wire.IsUser(agent); !r.isUser {
-		r.b.Agent = r.names.Name(agent)
+	if r.isUser = wire.IsUser(r.value(pathAgent)); !r.isUser {
+		r.b.Agent = r.name(pathAgent)
 	}
 	if r.means == "run_started" {
 		r.b.Agent = cmp.Or(r.b.Agent, dialect.Name(r.ownName))
@@ -158,6 +185,7 @@ func (r *reading) setBatch() {
 
 // report adds the events of the frame.
 func (r *reading) report() {
+	r.beginUnnamedRun()
 	switch r.means {
 	case "run_started":
 		delete(r.ended, r.b.Run)
@@ -248,12 +276,15 @@ func (r *reading) usage() event.Usage {
 	return event.Usage{Input: dialect.Count(r.value(pathInput)), Output: dialect.Count(r.value(pathOutput))}
 }
 
-// addConfidence reports the confidence of the answer, if the frame has one.
+// addConfidence reports the confidence of the answer, if the frame has one. A text of the user is no answer.
 func (r *reading) addConfidence() {
 	value := r.value(pathConfidence)
 	stated, unreadable := proof.Confidence(value)
 	if len(stated) == 0 && value.Kind() == strictjson.String {
 		r.b.Substitute(value, "null") // it may be any text
+	}
+	if r.isUser {
+		return
 	}
 	for _, c := range stated {
 		c.Overall = c.Overall || c.Scope == ""

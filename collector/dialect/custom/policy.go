@@ -13,7 +13,8 @@ import (
 // newTable returns the rules for the external stream. Frames of mapped types leave. Under the policy public,
 // only the mapped members in publicMembers leave.
 func (d Dialect) newTable() *event.Table {
-	t := &event.Table{Types: map[string]event.Type{}, TypeIsEventName: d.typePath == nil, IgnoreEventName: d.typePath != nil}
+	isInJSON := d.typePath != nil
+	t := &event.Table{Types: map[string]event.Type{}, TypeIsEventName: !isInJSON, IgnoreEventName: isInJSON, KeepEvents: isInJSON}
 	if len(d.typePath) == 1 {
 		t.Discriminators = d.typePath
 	}
@@ -76,8 +77,8 @@ func (f *frame) publicRule(hidden []string) *event.Rule {
 }
 
 // addRule adds a rule at a path. If one path is a prefix of another, only the value at the longer one
-// leaves. Nothing within an error leaves, because an error without its other members looks like none. If two paths lead
-// to the same value, the stricter rule applies, with the fact that either states.
+// leaves. Nothing within an error leaves: an error object of which only a mapped member is left would not look like an error. If two
+// paths lead to the same value, the stricter rule applies, with the fact that either states.
 func addRule(at *event.Rule, p path, rule event.Rule) {
 	for _, name := range p[:len(p)-1] {
 		next := at.Members[name]

@@ -26,6 +26,32 @@ func TestThoughtsOfTypes(t *testing.T) {
 	}
 }
 
+// TestEventNames relays frames whose type is in the JSON. The agent's own client also gets the SSE event names, unless they are
+// internal. No other reader does, because they may be any text.
+func TestEventNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"":           "data: {\"type\":\"answer\",\"text\":\"hi\"}\n\n",
+		"answer":     "event: answer\ndata: {\"type\":\"answer\",\"text\":\"hi\"}\n\n",
+		"any. name":  "event: any. name\ndata: {\"type\":\"answer\",\"text\":\"hi\"}\n\n",
+		"a\x00b":     "data: {\"type\":\"answer\",\"text\":\"hi\"}\n\n",
+		"internal:x": "",
+	} {
+		b := decode(custom.New(mapping()), name, `{"type":"answer","text":"hi"}`)
+		if got := string(filter.NewRelay(filter.Settings{Policy: event.PolicyClient}, uncounted{}).Append(nil, b)); got != want {
+			t.Errorf("client: %q is relayed as %q, want %q", name, got, want)
+		}
+		if got := string(filter.NewRelay(filter.Settings{Policy: event.PolicyPublic}, uncounted{}).Append(nil, b)); strings.Contains(got, "event:") {
+			t.Errorf("public: %q is relayed as %q", name, got)
+		}
+	}
+}
+
+// uncounted counts nothing.
+type uncounted struct{}
+
+func (uncounted) CountWithheld(string, filter.Reason) {}
+func (uncounted) CountRemovedID(string)               {}
+
 // TestHiddenSpellings checks that hidden members are cut in any spelling.
 func TestHiddenSpellings(t *testing.T) {
 	m := mapping()
@@ -106,6 +132,7 @@ func TestCallsOfInternalFrames(t *testing.T) {
 		started  = `{"type":"tool_started","name":"pay","call":"c","arguments":"secret"}`
 		hidden   = `{"type":"tool_started","name":"pay","call":"c","arguments":"secret","x":{"kind":"internal"}}`
 		nameless = `{"type":"tool_started","name":"pay","x":{"kind":"internal"}}`
+		unmapped = `{"type":"internal:tool","name":"pay","call":"c","arguments":"secret"}`
 		ended    = `{"type":"tool_ended","name":"pay","call":"c","result":"secret"}`
 	)
 	for _, c := range []struct {
@@ -136,6 +163,27 @@ func TestCallsOfInternalFrames(t *testing.T) {
 		{[]string{hidden, `{"type":"tool_progress","call":"c"}`, started}, false},
 		{[]string{nameless, `{"type":"tool_ended","name":"pay","result":"secret"}`, `{"type":"tool_started","name":"pay"}`, `{"type":"tool_ended","name":"pay","result":"secret"}`}, false},
 		{[]string{hidden, `{"type":"answer","text":"hi"}`}, true},
+		{[]string{unmapped, ended}, false},
+		{[]string{unmapped, `{"type":"tool_progress","call":"c","text":"secret"}`}, false},
+		{[]string{unmapped, `{"type":"input_requested","call":"c","text":"secret"}`}, false},
+		{[]string{unmapped, `{"type":"tool_ended","name":"pay","result":"secret"}`}, false},
+		{[]string{unmapped, `{"type":"tool_ended","result":"secret"}`}, false},
+		{[]string{`{"type":"internal:tool","name":"pay"}`, ended}, false},
+		{[]string{`{"type":"internal:tool","name":"pay"}`, `{"type":"tool_failed","name":"pay","result":"secret"}`}, false},
+		{[]string{`{"type":"x","kind":"internal","call":"c"}`, ended}, false},
+		{[]string{`{"type":"internal:tool","name":"pay","call":18446744073709551617}`, `{"type":"tool_ended","call":18446744073709551617,"result":"secret"}`}, false},
+		{[]string{`[{"type":"tool_started","name":"pay","call":"c","kind":"internal"}]`, ended}, false},
+		{[]string{started, ended, unmapped, ended}, false},
+		{[]string{started, unmapped, strings.Replace(ended, `"call":"c"`, `"call":"d"`, 1)}, true},
+		{[]string{started, unmapped, ended}, true}, // the internal frame is about a call that left
+		{[]string{started, `{"type":"internal:log","name":"pay"}`, `{"type":"tool_ended","name":"pay"}`}, true},
+		{[]string{unmapped, started, ended}, true}, // it has another start
+		{[]string{unmapped, started, ended, ended}, true},
+		{[]string{unmapped, started, `{"type":"tool_ended","name":"pay"}`}, true},
+		{[]string{unmapped, `{"type":"tool_started","name":"look","call":"d"}`, `{"type":"tool_ended","name":"look","call":"d"}`}, true},
+		{[]string{unmapped, `{"type":"input_requested","call":"q","text":"which?"}`}, true},
+		{[]string{`{"type":"unmapped","name":"pay","call":"c"}`, ended}, true}, // nobody calls it internal
+		{[]string{`[{"type":"tool_started","name":"pay","call":"c"}]`, ended}, true},
 	} {
 		d, s := custom.New(mapping()), &event.Stream{}
 		decoder := d.New(s)

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -36,7 +37,7 @@ func (r *Relay) Append(dst []byte, b *event.Batch) []byte {
 			return dst
 		}
 	}
-	if why == Passed && b.Table.TypeIsEventName || slices.Contains(b.Table.KeptEvents, string(b.Frame.Event)) {
+	if why == Passed && (b.Table.TypeIsEventName || r.keepsEvent(b)) || slices.Contains(b.Table.KeptEvents, string(b.Frame.Event)) {
 		frame.Name = string(b.Frame.Event)
 	}
 	out := sse.Frame{ID: b.Frame.ID, Event: []byte(frame.Name), Data: frame.Data, Unended: b.Frame.Unended}
@@ -50,6 +51,11 @@ func (r *Relay) Append(dst []byte, b *event.Batch) []byte {
 	r.lastHadID = len(out.ID) > 0
 	dst, _ = sse.AppendFrame(dst, out) // no error: the id is plain, and the name is valid by hasValidName or from the table
 	return dst
+}
+
+// keepsEvent reports whether a frame that passes keeps its SSE event name, whatever it is. A name with NUL cannot be sent.
+func (r *Relay) keepsEvent(b *event.Batch) bool {
+	return b.Table.KeepEvents && r.filter.settings.Policy == event.PolicyClient && bytes.IndexByte(b.Frame.Event, 0) < 0
 }
 
 // AppendID appends a block without data that sets the client's last event ID. An ID that is empty, or that some clients cannot send
