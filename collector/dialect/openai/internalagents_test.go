@@ -29,7 +29,7 @@ func workOf(agent, id, text string) []string {
 // handsOver returns the events with which an agent hands control over.
 func handsOver(from, to, call string) []string {
 	called := `"type":"function_call","call_id":"` + call + `","name":"transfer_to_` + strings.TrimPrefix(to, "internal_") + `"`
-	occurred := item("handoff_occured", from, `"type":"function_call_output","call_id":"`+call+`","output":"secret"`)
+	occurred := item("handoff_occured", from, `"type":"function_call_output","call_id":"`+call+`","output":"secret"`) //nolint:misspell // as the SDK spells it
 	return []string{
 		createdOf("r" + call), raw(1, "output_item.done", `"output_index":0,"item":{"id":"f`+call+`",`+called+`}`), completedOf(2, "r"+call, `{`+called+`}`),
 		item("handoff_requested", from, called),
