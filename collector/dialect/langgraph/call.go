@@ -76,21 +76,25 @@ var refusals = []string{
 	"Error: task is not a valid tool",
 }
 
+// callForm is a place in a message where calls are. The pieces of a message have the same call in several forms.
+type callForm uint8
+
 // callsOf returns the calls of a message, and all blocks of its content, because some are calls. One in OpenAI's old form has no ID.
-func callsOf(message strictjson.Value) iter.Seq[strictjson.Value] {
-	return func(yield func(strictjson.Value) bool) {
-		for _, list := range []strictjson.Value{
-			message.Get("tool_calls"), message.Get("tool_call_chunks"), message.Get("invalid_tool_calls"), message.Get("content"),
-			message.Get("content_blocks"), message.Get("additional_kwargs").Get("tool_calls"),
-		} {
+func callsOf(message strictjson.Value) iter.Seq2[callForm, strictjson.Value] {
+	return func(yield func(callForm, strictjson.Value) bool) {
+		more := message.Get("additional_kwargs")
+		lists := []strictjson.Value{
+			message.Get("tool_calls"), message.Get("tool_call_chunks"), message.Get("invalid_tool_calls"), message.Get("content"), message.Get("content_blocks"), more.Get("tool_calls"),
+		}
+		for form, list := range lists {
 			for c := range list.Elements() {
-				if !yield(c) {
+				if !yield(callForm(form), c) {
 					return
 				}
 			}
 		}
-		if call := message.Get("additional_kwargs").Get("function_call"); call.Kind() == strictjson.Object { // OpenAI's old form
-			yield(call)
+		if call := more.Get("function_call"); call.Kind() == strictjson.Object { // OpenAI's old form
+			yield(callForm(len(lists)), call)
 		}
 	}
 }
@@ -105,7 +109,6 @@ func toolOf(c strictjson.Value) strictjson.Value {
 
 // startCall reports a call of a new message.
 func (d *decoder) startCall(id, tool string, args strictjson.Value, sc *scope, by speaker, b *event.Batch) {
-	delete(d.leftCalls, id)
 	if numberedID.MatchString(id) {
 		d.seen.forget(seenResult, id)
 	}

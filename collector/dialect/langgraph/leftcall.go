@@ -15,19 +15,21 @@ type leftCall struct {
 	graph string // the namespace of the graph that made the call
 }
 
-// noteLeftCall withholds what a call of an internal subagent returns and what works within it.
-func (d *decoder) noteLeftCall(c partialCall, args strictjson.Value, graph string) {
+// withholdJoined withholds a call whose pieces, but none alone, name something internal: its result, and what works within it. mayHaveLeft
+// says that earlier frames had its first pieces.
+func (d *decoder) withholdJoined(message strictjson.Value, c *joinedCall, mayHaveLeft bool) {
+	hasLeft := mayHaveLeft && d.shown.containsText([]byte(c.id))
 	d.withholdCallID(c.id)
-	target := d.name(args.Get(subagentMember))
-	d.withheldCalls.add(c.id, withheldCall{event.WithheldCall{ID: wire.Hash(c.id), Tool: wire.Hash(c.tool), Target: wire.Hash(target)}, d.withheldCalls.within})
-	d.beginWorkOfCall(c.id, graph)
-	if !c.left || len(d.leftCalls) >= maxOpenCalls {
+	h := &d.withheldCalls
+	h.add(c.id, withheldCall{event.WithheldCall{ID: wire.Hash(c.id), Tool: wire.Hash(c.tool), Target: wire.Hash(c.target())}, h.toolAround(d, message)})
+	d.beginWorkOfCall(c.id, h.graph)
+	if !hasLeft || len(d.leftCalls) >= maxOpenCalls {
 		return
 	}
 	if d.leftCalls == nil {
 		d.leftCalls = make(map[string]leftCall)
 	}
-	d.leftCalls[c.id] = leftCall{c.tool, graph}
+	d.leftCalls[c.id] = leftCall{c.tool, h.graph}
 }
 
 // isEndOfLeftCall reports whether a message is the result of such a call, from the graph that made the call. A call in an internal

@@ -2,6 +2,7 @@ package langgraph
 
 import (
 	"hash/maphash"
+	"slices"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -80,10 +81,9 @@ type message struct {
 
 // partialCall is a tool call whose arguments arrive in pieces.
 type partialCall struct {
-	id, tool string
-	args     []byte
-	tooLong  bool
-	left     bool // its first piece has left
+	id, tool, index string
+	args            []byte
+	tooLong         bool
 }
 
 // Limits of the messages that arrive in pieces.
@@ -249,7 +249,7 @@ func (d *decoder) readChunk(sc *scope, v, metadata strictjson.Value, b *event.Ba
 	d.noteThoughts(m)
 	m.usage = m.usage.Add(readUsage(v.Get("usage_metadata")))
 	for piece := range v.Get("tool_call_chunks").Elements() {
-		m.addCallPiece(d, piece, b)
+		m.addCallPiece(d, piece)
 	}
 	m.start(d, b)
 	last := v.Get("chunk_position").Is("last")
@@ -314,21 +314,37 @@ func (m *message) readResponse(d *decoder, v strictjson.Value) {
 	}
 }
 
-// addCallPiece adds a piece of a call. A piece with an id starts a call; one without continues the last.
-func (m *message) addCallPiece(d *decoder, piece strictjson.Value, b *event.Batch) {
-	if id := d.name(piece.Get("id")); id != "" && len(m.calls) < maxCalls && (len(m.calls) == 0 || m.calls[len(m.calls)-1].id != id) {
-		m.calls = append(m.calls, partialCall{id: id, left: !b.Internal && !d.isCutCall(piece)})
+// addCallPiece adds a piece of a call. A piece with an id starts a call. One without continues the last call with its index or, if it has no
+// index, the last call.
+func (m *message) addCallPiece(d *decoder, piece strictjson.Value) {
+	id, index := d.name(piece.Get("id")), string(indexOf(piece))
+	at := m.lastCall(index)
+	if id != "" && (at == nil || at.id != id) {
+		if len(m.calls) >= maxCalls {
+			return
+		}
+		m.calls = append(m.calls, partialCall{id: id, index: index})
+		at = &m.calls[len(m.calls)-1]
 	}
-	if len(m.calls) == 0 {
+	if at == nil {
 		return
 	}
-	at := &m.calls[len(m.calls)-1]
 	if tool := d.name(piece.Get("name")); at.tool == "" {
 		at.tool = tool
 	}
 	if at.tooLong = at.tooLong || len(at.args)+len(piece.Get("args").Text()) > maxArguments; !at.tooLong {
 		at.args = append(at.args, piece.Get("args").Text()...)
 	}
+}
+
+// lastCall returns the call with an index, or the last call if the index is "". It returns nil if there is none.
+func (m *message) lastCall(index string) *partialCall {
+	for i := range slices.Backward(m.calls) {
+		if index == "" || m.calls[i].index == index {
+			return &m.calls[i]
+		}
+	}
+	return nil
 }
 
 // finish reports a message whose last piece has arrived. mayGrow says that the usage may follow.
@@ -343,9 +359,6 @@ func (d *decoder) finish(m *message, mayGrow bool, b *event.Batch) {
 			args = doc.Root()
 		}
 		d.startCall(c.id, c.tool, args, m.scope, m.by, b)
-		if c.tooLong && c.tool == taskTool || textNamesInternalSubagent(c.args) {
-			d.noteLeftCall(c, args, m.scope.namespace)
-		}
 	}
 	if len(m.calls) == 0 && !m.lostCalls() {
 		b.Add(event.KindFinal)

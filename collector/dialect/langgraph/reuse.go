@@ -16,11 +16,12 @@ func (d *decoder) reuseCalls(message strictjson.Value) {
 	if id := d.name(message.Get("id")); id == "" || d.withheld.MayContain(id) {
 		return
 	}
-	for c := range callsOf(message) {
+	for _, c := range callsOf(message) {
 		id := d.name(c.Get("id"))
 		if d.withheld.Contains(id) && numberedID.MatchString(id) && !d.reused.IsFull() && d.withheldCalls.hasEnded(id) {
 			d.withheld.Remove(id)
 			d.withheldCalls.forget(id)
+			delete(d.leftCalls, id)
 			d.reused.Add(id)
 		}
 	}
@@ -35,7 +36,7 @@ func (d *decoder) repeatsReused(message strictjson.Value) bool {
 	if mayName(&d.reused, message.Get("tool_call_id")) {
 		return true
 	}
-	for c := range callsOf(message) {
+	for _, c := range callsOf(message) {
 		if mayName(&d.reused, c.Get("id")) {
 			return true
 		}

@@ -126,7 +126,7 @@ func (s *shownSet) noteMessage(v strictjson.Value) {
 		content = fingerprint(v)
 	}
 	s.note(v.Get("id"), content)
-	for c := range callsOf(v) {
+	for _, c := range callsOf(v) {
 		s.note(c.Get("id"), 0)
 	}
 }

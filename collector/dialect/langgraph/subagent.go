@@ -1,21 +1,16 @@
 package langgraph
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// subagentMember is the argument of a call that names the subagent. internalSubagent is how this argument of an internal subagent begins
-// in arguments that are a text, after lenient.Text.
+// subagentMember is the argument of a call that names the subagent.
 //
 // Source: deepagents/middleware/subagents.py, TaskToolSchema.
-const (
-	subagentMember   = "subagent_type"
-	internalSubagent = `"` + subagentMember + `":"internal`
-)
+const subagentMember = "subagent_type"
 
 var subagentMembers = []string{subagentMember}
 
@@ -25,8 +20,8 @@ func asksInternal(c strictjson.Value) bool {
 	if hasCallForm(c) && lenient.ContainsInternal(toolOf(c)) {
 		return true
 	}
-	for _, args := range []strictjson.Value{c.Get("args"), c.Get("input"), c.Get("arguments"), c.Get("function").Get("arguments")} {
-		if namesInternalSubagent(args) || textNamesInternalSubagent(args.Text()) {
+	for _, args := range []strictjson.Value{c.Get("args"), c.Get("partial_json"), c.Get("input"), c.Get("arguments"), c.Get("function").Get("arguments")} {
+		if namesInternalSubagent(args) || new(argumentScan).add(args.Text()) {
 			return true
 		}
 	}
@@ -36,10 +31,6 @@ func asksInternal(c strictjson.Value) bool {
 // hasCallForm reports whether a part of a message has the form of a call, even without arguments.
 func hasCallForm(c strictjson.Value) bool {
 	return c.First("args", "input", "arguments", "function").Exists() || lenient.HasSuffix(c.Get("type").Text(), "call", "call_chunk", "tool_use")
-}
-
-func textNamesInternalSubagent(args []byte) bool {
-	return bytes.Contains(args, []byte(subagentMember)) && bytes.Contains(lenient.Text(args), []byte(internalSubagent))
 }
 
 func namesInternalSubagent(args strictjson.Value) bool {
@@ -56,7 +47,8 @@ func namesInternalSubagent(args strictjson.Value) bool {
 func (d *decoder) withholdInternalCalls(message strictjson.Value) {
 	var ids []string
 	var continued []strictjson.Value
-	for c := range callsOf(message) {
+	pieces := d.beginJoining(message)
+	for form, c := range callsOf(message) {
 		id, isInternal := d.name(c.First("call_id", "id")), asksInternal(c)
 		switch {
 		case isInternal:
@@ -68,12 +60,12 @@ func (d *decoder) withholdInternalCalls(message strictjson.Value) {
 		case isContinuation(message, c):
 			continued = append(continued, c)
 		}
-		if isInternal || id != "" {
-			d.pieces.begin(message, c, begunCall{id, isInternal})
+		if joined := pieces.join(d, callPart{c, form, id, isInternal}); joined != "" {
+			ids = append(ids, joined)
 		}
 	}
 	d.cutContinuations(message, continued)
-	for c := range callsOf(message) {
+	for _, c := range callsOf(message) {
 		if id := d.name(c.First("call_id", "id")); id != "" && slices.Contains(ids, id) {
 			d.cutCall(c)
 		}

@@ -22,8 +22,8 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	_, namespace := splitEvent(name)
 	d.messages = d.messages[:0]
 	d.notePlaces(namespace, mode, v)
-	d.withheldCalls.place(d, name, mode, v)
-	d.pieces.from(mode, v)
+	d.withheldCalls.setPlace(d, name, mode, v)
+	d.pieces.setSource(mode, v)
 	d.beginEvent(mode, v)
 	isInternalGraph := anySegment(name, lenient.IsInternal)
 	d.shown.begin(mode, v, !d.unnamed.IsEmpty())
@@ -206,7 +206,7 @@ func (d *decoder) withholdMessage(v strictjson.Value, shared bool) {
 	d.shown.remove(v.Get("id").String())
 	d.withheldCalls.begin(d, v)
 	d.withheldCalls.end(d, v)
-	for c := range callsOf(v) {
+	for _, c := range callsOf(v) {
 		d.withholdID(c.Get("id"), shared)
 		add(&d.withheldTools, d.name(toolOf(c)), shared)
 	}

@@ -41,8 +41,8 @@ type toolPlace struct {
 	lacksTask        bool // see invocations
 }
 
-// place records where the frame being read is from.
-func (h *withheldCalls) place(d *decoder, name []byte, mode string, v strictjson.Value) {
+// setPlace records where the frame being read is from.
+func (h *withheldCalls) setPlace(d *decoder, name []byte, mode string, v strictjson.Value) {
 	_, namespace, _ := bytes.Cut(name, []byte("|"))
 	graph := namespace
 	switch mode {
@@ -52,7 +52,9 @@ func (h *withheldCalls) place(d *decoder, name []byte, mode string, v strictjson
 			graph, _ = splitLast(namespace)
 		}
 	case modeEvents:
-		namespace = d.placeIn(v.Get("metadata"))
+		if namespace = d.placeIn(v.Get("metadata")); len(namespace) > 0 {
+			graph, _ = splitLast(namespace)
+		}
 	case modeMessagesMetadata:
 		for id, entry := range v.Members() {
 			if within := withinTool(d.placeIn(entry.Get("metadata"))); within != (toolPlace{}) && len(h.messages) < wire.MaxSet {
@@ -103,9 +105,14 @@ var callTypes = []string{"tool_use", "tool_call", "tool_call_chunk", "function_c
 
 // begin records the calls of a withheld message. A model's server executes calls of other types itself.
 func (h *withheldCalls) begin(d *decoder, message strictjson.Value) {
-	for c := range callsOf(message) {
+	for _, c := range callsOf(message) {
 		h.beginCall(d, message, c)
 	}
+}
+
+// toolAround returns the place of the tool that has made a message, or nothing.
+func (h *withheldCalls) toolAround(d *decoder, message strictjson.Value) toolPlace {
+	return cmp.Or(h.within, h.messages[d.name(message.Get("id"))])
 }
 
 // beginCall records one of the calls of a message.
@@ -114,7 +121,7 @@ func (h *withheldCalls) beginCall(d *decoder, message, c strictjson.Value) {
 	if id == "" || len(kind) > 0 && !lenient.MatchesAny(kind, callTypes) && !c.Get("function").Exists() {
 		return
 	}
-	call := withheldCall{event.WithheldCall{ID: wire.Hash(id), Tool: wire.Hash(d.name(toolOf(c)))}, cmp.Or(h.within, h.messages[d.name(message.Get("id"))])}
+	call := withheldCall{event.WithheldCall{ID: wire.Hash(id), Tool: wire.Hash(d.name(toolOf(c)))}, h.toolAround(d, message)}
 	if target := c.Get("args").Get(subagentMember); message.Get("type").Is("ai") { // a piece may have only a part of it
 		call.Target = wire.Hash(d.name(target))
 	}
@@ -143,7 +150,7 @@ func (d *decoder) endPassedCalls(state strictjson.Value) {
 	isAnswer, isPassed := false, false
 	var later wire.Set[string] // calls that are not passed, which may have the same IDs
 	for _, m := range slices.Backward(elementsOf(state.Get("messages"))) {
-		for c := range callsOf(m) {
+		for _, c := range callsOf(m) {
 			switch id := d.name(c.First("call_id", "id")); {
 			case !isPassed:
 				later.Add(id)
