@@ -63,9 +63,7 @@ func (d *decoder) noteMetadata(metadata strictjson.Value) {
 	step, _ := metadata.Get("langgraph_step").Float()
 	d.endSentBefore(graph, step)
 	isKnown := d.noteNamespace(place, graph)
-	if isSent(path) {
-		d.steps.noteSent(graph, own, step)
-	}
+	d.steps.notePath(graph, own, path, step)
 	switch {
 	case isKnown:
 	case isOfNode:

@@ -19,6 +19,9 @@ type step struct {
 	graph  string
 	isSent bool    // its tasks were sent data. Their number is unknown, so only the graph's next step or state shows the end
 	number float64 // the graph's step, if isSent
+
+	isAlone   bool // a task was not sent data, so there are no others
+	mayReturn bool // a task may still return what internal work within it wrote, because another one may have sent the updates so far
 }
 
 // maxSteps limits a steps. The work of further nodes, and of those with long names, ends with the next state of their graph.
@@ -44,12 +47,23 @@ func (s *steps) note(graph, segment []byte) {
 	}
 }
 
-// noteSent records that a task of a node was sent data.
-func (s steps) noteSent(graph, segment []byte, number float64) {
+// notePath records whether a task of a node was sent data.
+func (s steps) notePath(graph, segment []byte, path strictjson.Value, number float64) {
 	node, _ := splitSegment(segment)
-	if known := s[nodePlace(graph, node)]; known != nil {
+	known := s[nodePlace(graph, node)]
+	switch {
+	case known == nil || path.Len() == 0:
+	case isSent(path):
 		known.isSent, known.number = true, number
+	default:
+		known.isAlone = true
 	}
+}
+
+// mayReturn reports whether a node may still return what internal work wrote.
+func (s steps) mayReturn(place string) bool {
+	known := s[place]
+	return known != nil && known.mayReturn
 }
 
 // isSent reports whether the path of a task says that it was sent data. Several tasks of a node may have been. A task that another one has
@@ -65,18 +79,21 @@ func isSent(path strictjson.Value) bool {
 	return !isCall
 }
 
-// end records the update of a node, and reports whether all tasks of the node have ended. hasOthers says that there are tasks that may
-// not have been seen.
-func (s *steps) end(place string, hasOthers bool) bool {
-	known := (*s)[place]
+// countUpdate records the update of a node, and ends the node's work if all tasks that were seen have ended. A namespace does not say whether
+// there are others. hasOthers says that there may be.
+func (d *decoder) countUpdate(place string, isTools, hasOthers bool) {
+	known := d.steps[place]
 	if known == nil || known.isSent {
-		return false
+		return
 	}
 	if known.ended++; known.ended < len(known.tasks) || len(known.tasks) == maxAround || hasOthers {
-		return false
+		return
 	}
-	delete(*s, place)
-	return true
+	ended := d.endWorkOfNode(place)
+	known.mayReturn = !known.isAlone && !isTools && (ended || known.mayReturn)
+	if !known.mayReturn {
+		delete(d.steps, place)
+	}
 }
 
 // endShown ends the work whose end an update or a state shows. A state with a question may come before the end.
@@ -84,9 +101,8 @@ func (d *decoder) endShown(namespace []byte, mode string, v strictjson.Value) {
 	switch {
 	case mode == modeUpdates:
 		for node, update := range v.Members() {
-			if place := nodePlace(namespace, node.Text()); d.steps.end(place, node.Is(toolNode) && d.awaitsResult(namespace, update)) {
-				d.endWorkOfNode(place)
-			}
+			isTools := node.Is(toolNode)
+			d.countUpdate(nodePlace(namespace, node.Text()), isTools, isTools && d.awaitsResult(namespace, update))
 		}
 	case mode == modeValues && !v.Get(interruptKey).Exists(), mode == modeCheckpoints && !hasQuestions(v):
 		maps.DeleteFunc(d.working, func(id string, w work) bool {
@@ -107,12 +123,15 @@ func (d *decoder) awaitsResult(graph []byte, update strictjson.Value) bool {
 	})
 }
 
-// endWorkOfNode ends the work of a node.
-func (d *decoder) endWorkOfNode(place string) {
+// endWorkOfNode ends the work of a node, and reports whether there was work within it.
+func (d *decoder) endWorkOfNode(place string) (hasEnded bool) {
 	hash := wire.Hash(place)
 	maps.DeleteFunc(d.working, func(_ string, w work) bool {
-		return !w.isStated() && (w.node == hash || slices.Contains(w.around, hash))
+		isWithin := slices.Contains(w.around, hash)
+		hasEnded = hasEnded || isWithin && isOfTask(w)
+		return !w.isStated() && (w.node == hash || isWithin)
 	})
+	return hasEnded
 }
 
 // endSentBefore ends the work of the tasks that a graph ran before a step with data that was sent to them.

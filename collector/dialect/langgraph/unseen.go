@@ -14,7 +14,7 @@ import (
 //
 // Source: langgraph/types.py, Command.PARENT; langgraph/pregel/_retry.py.
 func (d *decoder) mayReturnInternal(name []byte, mode string, v strictjson.Value) bool {
-	if len(d.working) == 0 {
+	if len(d.working) == 0 && len(d.steps) == 0 {
 		return false
 	}
 	switch mode {
@@ -29,7 +29,8 @@ func (d *decoder) mayReturnInternal(name []byte, mode string, v strictjson.Value
 			if node.Is(toolNode) {
 				counts, isKnown = work.isStated, d.isResultOfKnownCall // what a tool returns is its own
 			}
-			if d.mayBeAround(nodePlace(namespace, node.Text()), counts) && !hasOnly(update, isKnown) {
+			place := nodePlace(namespace, node.Text())
+			if (d.mayBeAround(place, counts) || d.steps.mayReturn(place)) && !hasOnly(update, isKnown) {
 				return true
 			}
 		}

@@ -221,3 +221,22 @@ func TestPushedMessages(t *testing.T) {
 		}
 	}
 }
+
+// TestUnseenSiblings has a node run several tasks. Of the one without internal work, only the update is seen.
+func TestUnseenSiblings(t *testing.T) {
+	inner := sent{"messages", `[{"type":"AIMessageChunk","id":"m1","content":"x"},{"langgraph_node":"internal_x","langgraph_step":1,"langgraph_path":["__pregel_pull","internal_x"],"langgraph_checkpoint_ns":"n:2|internal_x:3"}]`}
+	own := sent{"messages", `[{"type":"AIMessageChunk","id":"m2","content":"x"},{"langgraph_node":"n","langgraph_step":1,"langgraph_path":["__pregel_pull","n"],"langgraph_checkpoint_ns":"n:2"}]`}
+	other, returned := sent{"updates", `{"n":{"done":1}}`}, sent{"updates", `{"n":{"messages":[{"type":"ai","id":"n1","content":"secret"}]}}`}
+	checkStaysIn(t, []filter.Settings{client, public}, inner, other, returned)
+	checkStaysIn(t, []filter.Settings{client, public}, inner, other, sent{"updates", `{"n":{"done":2}}`}, returned)
+	for _, between := range [][]sent{
+		{inner, own, other}, {inner, {"values", `{"messages":[]}`}}, {inner, {"updates|n:2", `{"internal_x":{"done":1}}`}, other}, {inner, other, {"values", `{"messages":[]}`}},
+	} {
+		if out := leaving(client, append(between, returned)...); !strings.Contains(out, "secret") {
+			t.Errorf("after %v, the update does not leave: %s", between, out)
+		}
+	}
+	if out := leaving(client, inner, other, writes, asks); strings.Count(out, "secret") != 2 {
+		t.Errorf("after an update of the node, this leaves: %s", out)
+	}
+}
