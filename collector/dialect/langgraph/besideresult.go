@@ -33,8 +33,8 @@ func (d *decoder) withholdBesideResults(mode string, v strictjson.Value) {
 	}
 }
 
-// withholdNeighbors withholds the new messages of a list between the new result of a withheld call and the next result. isOther says that
-// something else has written a message.
+// withholdNeighbors withholds the new messages of a list between the new result of a withheld call and the next result. isOther reports
+// whether a message cannot be from the tool.
 func (d *decoder) withholdNeighbors(messages strictjson.Value, isOther func(strictjson.Value) bool) {
 	var between []strictjson.Value
 	afterWithheld := false

@@ -109,7 +109,7 @@ func (s *shownSet) note(id strictjson.Value, fingerprint uint64) {
 	}
 	key := maphash.Bytes(seed, id.Text())
 	before, wasShown := s.ids[key]
-	if wasShown && (fingerprint == 0 || fingerprint == before) || !wasShown && len(s.ids) >= maxSeen {
+	if wasShown && (fingerprint == 0 || fingerprint == before) || !wasShown && s.isFull() {
 		return
 	}
 	if s.ids == nil {
@@ -147,20 +147,29 @@ func (s *shownSet) repeats(v strictjson.Value) bool {
 	return s.contains(v.Get("id")) && s.ids[maphash.Bytes(seed, v.Get("id").Text())] == fingerprint(v)
 }
 
-// replaces reports whether the message that was last shown with the same id had another content.
+// replaces reports whether the message that was last shown with the same id had another content, or may have had one.
 func (s *shownSet) replaces(v strictjson.Value) bool {
-	return s.contains(v.Get("id")) && !slices.Contains([]uint64{0, fingerprint(v)}, s.ids[maphash.Bytes(seed, v.Get("id").Text())])
+	if !s.contains(v.Get("id")) {
+		return s.isFull()
+	}
+	return !slices.Contains([]uint64{0, fingerprint(v)}, s.ids[maphash.Bytes(seed, v.Get("id").Text())])
 }
 
-// hasOnlyPieces reports whether only pieces of a message were shown, so that it is unknown whether another version has the same content.
+// hasOnlyPieces reports whether only pieces of a message were shown, or may have been, so that it is unknown whether another version has
+// the same content.
 func (s *shownSet) hasOnlyPieces(id strictjson.Value) bool {
-	return s.contains(id) && s.ids[maphash.Bytes(seed, id.Text())] == 0
+	if !s.contains(id) {
+		return s.isFull()
+	}
+	return s.ids[maphash.Bytes(seed, id.Text())] == 0
 }
 
-// knowsHistory reports whether all messages of earlier runs were shown, so that any other message is of the current run.
-func (s *shownSet) knowsHistory() bool {
-	return s.isWhole && s.missed == missedNothing && len(s.ids) < maxSeen
-}
+// isFull reports whether there may be messages that were shown but are not in the set.
+func (s *shownSet) isFull() bool { return len(s.ids) >= maxSeen }
+
+// knowsHistory reports whether all messages of earlier runs were shown. Any other message is of the current run, or one of those that did
+// not fit into the set.
+func (s *shownSet) knowsHistory() bool { return s.isWhole && s.missed == missedNothing }
 
 // forget removes the ids from an index of noted on, because their messages do not leave.
 func (s *shownSet) forget(from int) {

@@ -155,3 +155,24 @@ func TestUnknownFrames(t *testing.T) {
 		}
 	}
 }
+
+// TestFullHistory has a state with more messages than are remembered. What an internal node may have written or changed after that stays in.
+func TestFullHistory(t *testing.T) {
+	var history strings.Builder
+	for i := range maxSeen + 1 {
+		fmt.Fprintf(&history, `{"type":"human","id":"%d","content":""},`, i)
+	}
+	state := func(last string) sent { return sent{"values", `{"messages":[` + history.String() + last + `]}`} }
+	const answer, secret = `{"type":"ai","id":"p0","content":"shown"}`, `{"type":"ai","id":"p1","content":"secret"}`
+	spoken := fromServer(`{"type":"AIMessageChunk","id":"m1","content":"x"}`, "internal_x")
+	for _, last := range []string{answer + "," + secret, strings.Replace(answer, "shown", "secret", 1)} {
+		out := leaving(client, state(answer), spoken, state(last))
+		if strings.Contains(out, "secret") || !strings.Contains(out, "shown") || !strings.Contains(out, `"id":"0"`) {
+			t.Errorf("of %s this leaves: %.300s", last, out[max(0, len(out)-300):])
+		}
+	}
+	result := `{"type":"tool","id":"r1","tool_call_id":"cX","content":""}`
+	if out := leaving(client, state(answer), asked, state(answer+","+result+","+secret)); strings.Contains(out, "secret") {
+		t.Errorf("beside a withheld result this leaves: %.300s", out[max(0, len(out)-300):])
+	}
+}
