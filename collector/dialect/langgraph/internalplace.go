@@ -61,13 +61,16 @@ func (d *decoder) noteMetadata(metadata strictjson.Value) {
 	path := metadata.Get("langgraph_path")
 	graph, own := graphOfTask(place, path)
 	step, _ := metadata.Get("langgraph_step").Float()
-	d.endSentBefore(graph, step)
+	d.endStepsBefore(graph, step)
 	isKnown := d.noteNamespace(place, graph)
 	d.steps.notePath(graph, own, path, step)
 	switch {
-	case isKnown:
-	case isOfNode:
-		d.beginNode(own, place[:len(place)-len(own)], graph)
+	case isKnown || isOfNode:
+		if !isKnown {
+			d.beginNode(own, place[:len(place)-len(own)], graph)
+		}
+		_, task := splitSegment(own)
+		d.noteStep(task, graph, step)
 	case isOfAgent:
 		d.noteAgent(place, stated)
 	case len(metadata.Get("lc_agent_name").Text()) > 0 && !bytes.Equal(place, stated):

@@ -134,13 +134,32 @@ func (d *decoder) endWorkOfNode(place string) (hasEnded bool) {
 	return hasEnded
 }
 
-// endSentBefore ends the work of the tasks that a graph ran before a step with data that was sent to them.
-func (d *decoder) endSentBefore(graph []byte, number float64) {
+// endStepsBefore ends the work of the tasks that a graph ran before a step: of those with data that was sent to them, and of internal nodes.
+func (d *decoder) endStepsBefore(graph []byte, number float64) {
 	for place, known := range d.steps {
 		if known.isSent && known.number < number && known.graph == string(graph) {
 			delete(d.steps, place)
 			d.endWorkOfNode(place)
 		}
+	}
+	var ended []uint64
+	for _, w := range d.working {
+		if w.step > 0 && w.step < number && w.graph == string(graph) {
+			ended = append(ended, w.node)
+		}
+	}
+	if len(ended) > 0 {
+		d.end(func(_ string, w work) bool {
+			return !w.isStated() && slices.ContainsFunc(ended, func(node uint64) bool { return w.node == node || slices.Contains(w.around, node) })
+		})
+	}
+}
+
+// noteStep records the step of the graph in which an internal node works.
+func (d *decoder) noteStep(task string, graph []byte, number float64) {
+	if w, is := d.working[task]; is && w.kind == workOfNode && w.graph == string(graph) {
+		w.step = number
+		d.working[task] = w
 	}
 }
 

@@ -31,6 +31,7 @@ type work struct {
 	around []uint64 // hashes of the tasks, nodes, runs and next steps around it; at most maxAround
 	graph  string   // the namespace of its graph
 	node   uint64   // the hash of its nodePlace if kind is workOfNode
+	step   float64  // of its graph, if kind is workOfNode; 0 if it is unknown
 	kind   workKind
 	bytes  int // approximate size of its texts and hashes
 }

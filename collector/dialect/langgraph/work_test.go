@@ -1,6 +1,7 @@
 package langgraph
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -99,6 +100,20 @@ func TestErrorsOfInternalWork(t *testing.T) {
 	for _, shown := range [][]sent{{failed}, {begun[0], succeeded[0], failed}, {run, done, tool(failure)}, {run, done, failed}, {around[0]}} {
 		if out := leaving(client, shown...); !strings.Contains(out, failure) {
 			t.Errorf("of %v the error of another node does not leave: %s", shown, out)
+		}
+	}
+}
+
+// TestNextStepEndsWork has only metadata show when an internal node has ended: that of the graph's next step.
+func TestNextStepEndsWork(t *testing.T) {
+	speaks := func(node, task string, step int) sent {
+		return sent{"messages", fmt.Sprintf(`[{"type":"AIMessageChunk","id":"m-%s","content":"x"},{"langgraph_node":"%s","langgraph_step":%d,"langgraph_checkpoint_ns":"%s"}]`, task, node, step, task)}
+	}
+	for _, internal := range []sent{speaks("internal_x", "internal_x:1", 1), speaks("internal_x", "named:1", 1)} {
+		checkStaysIn(t, []filter.Settings{client}, internal, speaks("model", "model:2", 1), writes)
+		checkStaysIn(t, []filter.Settings{client}, internal, speaks("model", "a:2|model:3", 2), writes)
+		if out := leaving(client, internal, speaks("model", "model:2", 2), writes, fails); strings.Count(out, "secret") != 2 {
+			t.Errorf("after the next step, this leaves: %s", out)
 		}
 	}
 }
