@@ -10,26 +10,17 @@ import (
 )
 
 type decoder struct {
-	run, session  string
-	configured    string // name of the run's own agent in the configuration, or ""
-	resumes       bool   // the request resumes the thread's interrupted run
-	names         wire.NameCache
-	withheld      wire.SharedSet     // messages that were withheld, and their calls; interrupts of internal nodes
-	reused        wire.SharedSet     // IDs that a withheld call had before another call; see reuseCalls
-	withheldTools wire.SharedSet     // the tools of calls in withheld messages
-	unnamed       wire.SharedSet     // hashes of the contents of withheld messages without an ID, until a state gives them one
-	internalWork  wire.SharedSet     // LangChain's runs and LangGraph's tasks that are internal, or may be
-	doubted       wire.SharedSet     // questions that were withheld because they may be of internal work
-	thoughts      wire.SharedSet     // messages that are thoughts as a whole
-	named         []string           // contents of unnamed to which the current frame gives an ID
-	marked        []strictjson.Value // messages of the current frame in which every text is a thought
-	messages      []strictjson.Value // of the current frame
+	run, session string
+	configured   string // name of the run's own agent in the configuration, or ""
+	resumes      bool   // the request resumes the thread's interrupted run
+	names        wire.NameCache
+	named        []string           // contents of unnamed to which the current frame gives an ID
+	marked       []strictjson.Value // messages of the current frame in which every text is a thought
+	messages     []strictjson.Value // of the current frame
 	examination
 	resumption
-	authors       wire.Authors[string] // of messages, by id
-	shown         shownSet
-	withheldCalls withheldCalls
-	pieces        callPieces
+	authors wire.Authors[string] // of messages, by id
+	secrecy
 	runState
 	stated []byte // the namespace of the frame being read, as its event name states it
 }
@@ -48,7 +39,6 @@ type runState struct {
 	attempt      float64           // the number of the last attempt, from 1; 0 if none was stated
 	scopes       map[string]*scope // by namespace
 	seen         seenSet
-	frames       []uint64                // hashes of the last frames with an ID, at most maxFrames
 	open         map[string]*message     // messages that arrive in pieces, by id
 	announced    map[string]announcement // of messages that follow, by id
 	unmetered    map[string]speaker      // of responses that ended without their usage, by id
@@ -104,6 +94,15 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	f.Event = d.restoreName(f.Event, v)
 	mode, namespace := splitEvent(f.Event)
 	k, known := kinds[mode]
+	repeated := d.repeatedFrame(f, hash)
+	if v.Exists() {
+		defer d.noteFrame(f, hash, repeated, b)
+	}
+	check := func() {
+		if repeated == nil {
+			d.check(f.Event, mode, v, b)
+		}
+	}
 	switch {
 	case !v.Exists():
 		b.Rejected = f.Malformed
@@ -113,11 +112,11 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		}
 		return
 	case len(f.Event) == 0, known && k.shape != 0 && k.shape != v.Kind():
-		d.check(f.Event, mode, v, b)
+		check()
 		b.Rejected = event.ReasonShape
 		return
 	case !known, isProtocolEvent(v), mode == modeEvents && !isKnownEvent(v.Get("event")):
-		d.check(f.Event, mode, v, b)
+		check()
 		b.UnknownKind = dialect.UnknownKind([]byte(mode))
 		if known && mode == modeEvents {
 			b.UnknownKind = dialect.UnknownKind(v.Get("event").Text())
@@ -126,9 +125,9 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		return
 	}
 	b.Type = mode
-	d.check(f.Event, mode, v, b)
+	check()
 	d.readStart(mode, v, b)
-	if d.isRepeated(f, hash) { // it has the same events again, but does not change the state
+	if repeated != nil { // it has the same events again, but does not change the state
 		kept := d.runState
 		defer func() { d.runState = kept }()
 		d.runState = runState{started: true}
@@ -143,7 +142,11 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	b.EndTurns()
 	d.setAuthors(mode, sc, v, b)
 	b.SameStep = b.Branch == "" && !d.mayBeginStep(mode, sc, v)
-	if b.Run, b.Session = d.run, d.session; b.Run != "" {
+	b.Run, b.Session = d.run, d.session
+	if ended := d.name(v.Get("run_id")); mode == modeMetadata && ended != "" && uuidKey(ended) != uuidKey(d.run) {
+		b.Run = ended
+	}
+	if b.Run != "" {
 		b.ContentHash = hash
 	}
 	if len(b.Events) == 0 {
@@ -162,7 +165,8 @@ func isKnownEvent(kind strictjson.Value) bool { return knownEvent.Match(kind.Tex
 // counts as complete unless an error follows.
 func (d *decoder) readStart(mode string, v strictjson.Value, b *event.Batch) {
 	if mode == modeMetadata {
-		if run := d.name(v.Get("run_id")); run != "" && run != d.run {
+		if run := d.name(v.Get("run_id")); run != "" && uuidKey(run) != uuidKey(d.run) && !(d.started && isRunDone(v)) {
+			d.endOpenWork()
 			d.run, d.runState = run, runState{}
 			d.withheldCalls.forgetEnded()
 			d.setScopes()
@@ -180,10 +184,13 @@ func (d *decoder) readStart(mode string, v strictjson.Value, b *event.Batch) {
 // reports the run's end.
 func (d *decoder) readMetadata(_ *scope, v strictjson.Value, b *event.Batch) {
 	d.beginAttempt(v)
-	if v.Get("status").Is("run_done") {
+	if isRunDone(v) {
 		b.Add(event.KindRunEnded)
 	}
 }
+
+// isRunDone reports whether metadata says that a run has ended. That of a canceled run may come after the next run has begun.
+func isRunDone(metadata strictjson.Value) bool { return metadata.Get("status").Is("run_done") }
 
 func (d *decoder) readEnd(_ *scope, _ strictjson.Value, b *event.Batch) { b.Add(event.KindRunEnded) }
 

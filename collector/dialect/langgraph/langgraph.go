@@ -165,10 +165,12 @@ func isTask(v strictjson.Value) bool {
 // configured name until the stream names it.
 func (Dialect) New(s *event.Stream) dialect.Decoder {
 	d := &decoder{
-		run: s.JoinedRun, session: s.Session, configured: s.ConfiguredAgent, resumes: slices.Contains(s.Answers, resumes),
-		withheld: wire.NewSharedSet(s, "message"), withheldTools: wire.NewSharedSet(s, "tool"), unnamed: wire.NewSharedSet(s, "content"),
-		internalWork: wire.NewSharedSet(s, "work"), doubted: wire.NewSharedSet(s, "question"), thoughts: wire.NewSharedSet(s, "thought"), reused: wire.NewSharedSet(s, "reused"),
-		resumption: newResumption(s), withheldCalls: withheldCalls{shared: wire.NewSharedCalls(s), continues: s.JoinedRun != "" || s.JoinedSession != "" || len(s.Answers) > 0},
+		run: s.JoinedRun, session: s.Session, configured: s.ConfiguredAgent, resumes: slices.Contains(s.Answers, resumes), resumption: newResumption(s),
+		secrecy: secrecy{
+			withheld: wire.NewSharedSet(s, "message"), withheldTools: wire.NewSharedSet(s, "tool"), unnamed: wire.NewSharedSet(s, "content"),
+			internalWork: wire.NewSharedSet(s, "work"), doubted: wire.NewSharedSet(s, "question"), thoughts: wire.NewSharedSet(s, "thought"), reused: wire.NewSharedSet(s, "reused"),
+			withheldCalls: withheldCalls{shared: wire.NewSharedCalls(s), continues: s.JoinedRun != "" || s.JoinedSession != "" || len(s.Answers) > 0},
+		},
 	}
 	d.setScopes()
 	return d

@@ -65,6 +65,9 @@ func (d *decoder) examinePart(v strictjson.Value, at place, depth int) findings 
 		return found
 	}
 	d.lostPart = d.lostPart || found.internal || found.doubtful
+	if found.doubtful && !found.internal { // other streams may not know of the doubt
+		d.withholdParts(v)
+	}
 	d.shown.forget(noted)
 	d.cuts = append(d.cuts, v)
 	return findings{hasThought: found.hasThought, prompts: found.prompts}

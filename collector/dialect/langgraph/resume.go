@@ -3,9 +3,7 @@ package langgraph
 import (
 	"hash/maphash"
 	"maps"
-	"slices"
 
-	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 )
 
@@ -14,6 +12,7 @@ import (
 type knowledge struct {
 	run      string   // uuidKey of the last run
 	state    runState // of that run; empty if another stream has continued it
+	secrecy  secrecy
 	reported reportedMessages
 }
 
@@ -82,12 +81,18 @@ func (d *decoder) takeOver() {
 			return nil
 		}
 		if d.reported = maps.Clone(k.reported); k.run == d.joined && d.joined != "" {
+			d.secrecy.takeOver(&k.secrecy)
 			d.runState, d.mayRepeat = k.state, true
 			d.started = false // the new stream reports a start of its own
-			k.run, k.state = "", runState{}
+			k.run, k.state, k.secrecy = "", runState{}, secrecy{}
+		} else {
+			d.shown.continueThread(&k.secrecy.shown)
 		}
 		return k
 	})
+	if !d.mayRepeat {
+		d.joinOpenWork()
+	}
 }
 
 // Close keeps what the decoder knows for later streams of the thread.
@@ -100,27 +105,29 @@ func (d *decoder) Close() {
 		if k, is := kept.(*knowledge); is { // of a stream that ended after this one began
 			next.reported.merge(k.reported)
 		}
-		if d.runState.size() <= maxStateSize {
-			next.run, next.state = uuidKey(d.run), d.runState
+		if state, known, isKept := d.kept(); isKept {
+			next.run, next.state, next.secrecy = uuidKey(d.run), state, known
+		} else {
+			next.secrecy.shown.missed = d.shown.missed
 		}
 		return next
 	})
-	d.states, d.reported, d.runState = nil, nil, runState{}
+	d.states, d.reported, d.runState, d.secrecy = nil, nil, runState{}, secrecy{}
 }
 
 // Size returns the approximate size in bytes.
 func (k *knowledge) Size() int {
 	const ofReported = 40
-	return k.state.size() + ofReported*len(k.reported)
+	return k.state.size() + k.secrecy.size() + ofReported*len(k.reported)
 }
 
-// maxStateSize limits the state of a run that is kept, in bytes.
+// maxStateSize limits what is kept of a run to report nothing twice, in bytes.
 const maxStateSize = 128 << 10
 
 // size returns the approximate size of a run's state, in bytes.
 func (s *runState) size() int {
 	const ofID, ofEntry = 16, 512
-	n := ofID*(len(s.seen)+len(s.frames)) + ofEntry*(len(s.open)+len(s.announced)+len(s.unmetered)+len(s.calls)+len(s.leftCalls)+len(s.taskCall)+len(s.resumedCalls)+len(s.origins)+len(s.offers)+len(s.running)+len(s.tasks)+len(s.idle)+s.shownWork.Len()) + s.internalState.size() + s.invoked.size()
+	n := ofID*len(s.seen) + ofEntry*(len(s.open)+len(s.announced)+len(s.unmetered)+len(s.calls)+len(s.leftCalls)+len(s.taskCall)+len(s.resumedCalls)+len(s.origins)+len(s.offers)+len(s.running)+len(s.tasks)+len(s.idle)+s.shownWork.Len()) + s.internalState.size() + s.invoked.size()
 	for namespace, sc := range s.scopes {
 		n += len(namespace) + ofEntry*(1+len(sc.returned))
 	}
@@ -131,24 +138,4 @@ func (s *runState) size() int {
 		}
 	}
 	return n
-}
-
-// maxFrames limits how many frames the state of a run has hashes of.
-const maxFrames = 1024
-
-// isRepeated reports whether the stream that this one continues already contained a frame. A client that reconnects may ask
-// for frames that it did not get. The server sends them in order and with their IDs.
-func (d *decoder) isRepeated(f dialect.Frame, contentHash uint64) bool {
-	if len(f.ID) == 0 || d.states == nil {
-		return false
-	}
-	hash := maphash.Bytes(seed, f.ID) ^ contentHash
-	if d.mayRepeat = d.mayRepeat && slices.Contains(d.frames, hash); d.mayRepeat {
-		return true
-	}
-	if len(d.frames) >= maxFrames {
-		d.frames = slices.Delete(d.frames, 0, maxFrames/2)
-	}
-	d.frames = append(d.frames, hash)
-	return false
 }

@@ -184,14 +184,25 @@ func TestResumeBounds(t *testing.T) {
 		frames = append(frames, frame("updates|"+strings.Repeat("a", maxStateSize/maxScopes)+strconv.Itoa(i), `{}`))
 	}
 	end(s, frames...)
+	joinedKey := uuidKey(joinedID)
 	var r reportedMessages
 	for i := range 2*maxReported + 1 {
 		r.add(strconv.Itoa(i), "r")
 	}
 	r.merge(reportedMessages{1: 1})
 	s.States.Update(newResumption(s).thread, func(kept event.KeptState) event.KeptState {
-		if k := kept.(*knowledge); k.run != "" || k.state.scopes != nil || len(r) > maxReported || r[1] != 1 {
+		if k := kept.(*knowledge); k.run != joinedKey || k.state.scopes != nil || len(r) > maxReported || r[1] != 1 {
 			t.Errorf("%d graphs of the run %q, and %d messages are kept", len(k.state.scopes), k.run, len(r))
+		}
+		return nil
+	})
+	for i := range maxSecrecySize / maxNamespace {
+		frames = append(frames, frame("updates|"+strings.Repeat("a", maxNamespace-100)+"|internal_x:"+strconv.Itoa(i), `{}`))
+	}
+	end(s, frames...)
+	s.States.Update(newResumption(s).thread, func(kept event.KeptState) event.KeptState {
+		if k := kept.(*knowledge); k.run != "" || k.Size() > maxStateSize {
+			t.Errorf("%d bytes of the run %q are kept", k.Size(), k.run)
 		}
 		return nil
 	})

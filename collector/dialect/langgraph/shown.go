@@ -31,6 +31,7 @@ type missedContent uint8
 
 const (
 	missedNothing missedContent = iota
+	missedHistory               // messages of earlier runs
 	missedUpdates               // only updates of the run's own graph
 	missedAnything
 )
@@ -162,6 +163,14 @@ func (s *shownSet) hasOnlyPieces(id strictjson.Value) bool {
 		return s.isFull()
 	}
 	return s.ids[maphash.Bytes(seed, id.Text())] == 0
+}
+
+// endHistory records that a whole state of the run's own graph was judged. All its messages are known from then on.
+func (s *shownSet) endHistory() {
+	s.isWhole = true
+	if s.missed == missedHistory {
+		s.missed = missedNothing
+	}
 }
 
 // isFull reports whether there may be messages that were shown but are not in the set.

@@ -126,7 +126,7 @@ func TestLeavesAfterUnreadable(t *testing.T) {
 
 // TestManyShown shows more ids than are remembered: the others count as not shown.
 func TestManyShown(t *testing.T) {
-	d := &decoder{shown: shownSet{missed: missedAnything}}
+	d := &decoder{secrecy: secrecy{shown: shownSet{missed: missedAnything}}}
 	for i := range 2 * maxSeen {
 		d.shown.noteMessage(frameOf("values", fmt.Sprintf(`{"id":"%d"}`, i)).JSON)
 		d.shown.noted = nil

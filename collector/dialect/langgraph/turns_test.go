@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/delegraph/delegraph/collector/event"
 )
 
 // TestSeveralSpeakers has a frame bring what several agents have said. Nothing may wait for a later frame, because there may be none.
@@ -39,5 +41,16 @@ func TestSeveralSpeakers(t *testing.T) {
 		if diff := cmp.Diff(test.want, lines); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
+	}
+}
+
+// TestLateEnd ends a run after the next run of the thread has begun. Another spelling of a run is no other run.
+func TestLateEnd(t *testing.T) {
+	const other = `33333333-2222-2222-2222-222222222222`
+	got := facts(&event.Stream{Identity: event.Identity{Session: threadID, JoinedSession: threadID}},
+		frame("metadata", begin), frame("metadata", nextRun), frame("metadata", `{"run_id":"`+joinedID+`","status":"run_done"}`), frame("updates", `{"a":{"n":1}}`),
+		frame("metadata", `{"run_id":"{`+strings.ToUpper(other)+`}","status":"run_done"}`))
+	if all := strings.Join(got, "\n"); strings.Count(all, "run_started") != 2 || strings.Count(all, "run_ended") != 2 {
+		t.Errorf("facts are\n%s", all)
 	}
 }

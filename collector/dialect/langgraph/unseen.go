@@ -17,20 +17,20 @@ func (d *decoder) mayReturnInternal(name []byte, mode string, v strictjson.Value
 	if len(d.working) == 0 && len(d.steps) == 0 {
 		return false
 	}
+	_, namespace, _ := bytes.Cut(name, []byte("|"))
 	switch mode {
 	case modeDebug:
-		return d.mayEndInternal(v.Get("payload"))
+		return d.mayEndInternal(namespace, v.Get("payload"))
 	case modeTasks:
-		return d.mayEndInternal(v)
+		return d.mayEndInternal(namespace, v)
 	case modeUpdates:
-		_, namespace, _ := bytes.Cut(name, []byte("|"))
 		for node, update := range v.Members() {
 			counts, isKnown := isOfTask, d.shown.repeats
 			if node.Is(toolNode) {
 				counts, isKnown = work.isStated, d.isResultOfKnownCall // what a tool returns is its own
 			}
 			place := nodePlace(namespace, node.Text())
-			if (d.mayBeAround(place, counts) || d.steps.mayReturn(place)) && !hasOnly(update, isKnown) {
+			if (d.mayBeAround(place, counts) || d.steps.mayReturn(place) || d.mayRepeatOpenWork(namespace)) && !hasOnly(update, isKnown) {
 				return true
 			}
 		}
@@ -39,8 +39,8 @@ func (d *decoder) mayReturnInternal(name []byte, mode string, v strictjson.Value
 }
 
 // mayEndInternal reports whether a frame has the result of a task around internal work.
-func (d *decoder) mayEndInternal(task strictjson.Value) bool {
-	return task.Get("result").Kind() > strictjson.Null && d.mayBeAround(d.name(task.Get("id")), isOfTask)
+func (d *decoder) mayEndInternal(graph []byte, task strictjson.Value) bool {
+	return task.Get("result").Kind() > strictjson.Null && (d.mayBeAround(d.name(task.Get("id")), isOfTask) || d.mayRepeatOpenWork(graph))
 }
 
 func isOfTask(w work) bool { return w.kind <= workOfNode || w.mayReturnAbove() }

@@ -105,7 +105,10 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 		b.Substitute(calls, "[]")
 	}
 	d.hideFailures(b)
-	d.shown.isWhole = d.shown.isWhole || mode == modeValues && len(name) == len(modeValues) && !b.Internal
+	if mode == modeValues && len(name) == len(modeValues) && !b.Internal {
+		d.shown.endHistory()
+	}
+	d.noteOpenWork()
 	d.forgetNamed()
 	d.listResults(b)
 	d.listThoughts(mode, v, b)
@@ -180,6 +183,16 @@ func (d *decoder) withholdNew(v strictjson.Value, depth int) {
 	}
 	for element := range v.Elements() {
 		d.withholdNew(element, depth+1)
+	}
+}
+
+// withholdParts records the messages of models and tools in a part that is in doubt, for other streams too.
+func (d *decoder) withholdParts(v strictjson.Value) {
+	for _, m := range messagesIn(v, true, 0) {
+		if isOfUser(m) || d.shown.contains(m.Get("id")) {
+			continue
+		}
+		d.withholdMessages([]strictjson.Value{m})
 	}
 }
 

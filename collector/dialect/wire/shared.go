@@ -73,6 +73,12 @@ func (s *SharedSet) Contains(id string) bool { return s.own.Contains(id) || s.Is
 // MayContain reports whether an ID was added or this stream's part of the set is full.
 func (s *SharedSet) MayContain(id string) bool { return s.own.MayContain(id) || s.IsShared(id) }
 
+// TakeOver replaces this stream's part of the set by that of an earlier stream, which must not use it anymore.
+func (s *SharedSet) TakeOver(earlier *SharedSet) { s.own = earlier.own }
+
+// Len returns the number of IDs in this stream's part of the set.
+func (s *SharedSet) Len() int { return s.own.Len() }
+
 // IsFull reports whether this stream's part of the set takes no more IDs.
 func (s *SharedSet) IsFull() bool { return s.own.IsFull() }
 

@@ -1,0 +1,164 @@
+package langgraph
+
+import (
+	"hash/maphash"
+	"maps"
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// secrecy is what a stream knows about what must not leave. It passes to a stream that joins the run.
+type secrecy struct {
+	withheld      wire.SharedSet // messages that were withheld, and their calls; interrupts of internal nodes
+	reused        wire.SharedSet // IDs that a withheld call had before another call; see reuseCalls
+	withheldTools wire.SharedSet // the tools of calls in withheld messages
+	unnamed       wire.SharedSet // hashes of the contents of withheld messages without an ID, until a state gives them one
+	internalWork  wire.SharedSet // LangChain's runs and LangGraph's tasks that are internal, or may be
+	doubted       wire.SharedSet // questions that were withheld because they may be of internal work
+	thoughts      wire.SharedSet // messages that are thoughts as a whole
+	shown         shownSet
+	withheldCalls withheldCalls
+	pieces        callPieces
+	frames        judgedFrames
+	toldOpen      string // the ID that noteOpenWork has added to internalWork, or ""
+}
+
+func (s *secrecy) sets() []*wire.SharedSet {
+	return []*wire.SharedSet{&s.withheld, &s.reused, &s.withheldTools, &s.unnamed, &s.internalWork, &s.doubted, &s.thoughts}
+}
+
+// takeOver continues what an earlier stream of the run knew.
+func (s *secrecy) takeOver(earlier *secrecy) {
+	for i, set := range s.sets() {
+		set.TakeOver(earlier.sets()[i])
+	}
+	shared := s.withheldCalls.shared
+	s.shown, s.withheldCalls, s.pieces, s.frames, s.toldOpen = earlier.shown, earlier.withheldCalls, earlier.pieces, earlier.frames, earlier.toldOpen
+	s.withheldCalls.shared, s.withheldCalls.continues = shared, true
+}
+
+// size returns the approximate size in bytes.
+func (s *secrecy) size() int {
+	const ofID, ofShown, ofCall, ofPart = 64, 32, 1024, 32
+	n := ofShown*len(s.shown.ids) + ofCall*(len(s.pieces.recent)+len(s.pieces.older)) + ofPart*(s.frames.parts+len(s.frames.list))
+	for _, set := range s.sets() {
+		n += ofID * set.Len()
+	}
+	h := &s.withheldCalls
+	return n + ofID*(len(h.begun)+len(h.messages)+h.ended.Len()+h.returned.Len()+h.unnamed.Len()+s.pieces.internal.Len())
+}
+
+// kept returns what is kept of the secrecy and the state of the run: without what only tells what was reported, if that is too large. It
+// reports false if even that is too large.
+func (d *decoder) kept() (state runState, known secrecy, isKept bool) {
+	state, known = d.runState, d.secrecy
+	known.shown.noted, known.shown.vouched, known.pieces.whole = nil, nil, nil // they refer to the last frame
+	if state.size() > maxStateSize {
+		state = runState{attempt: d.attempt, leftCalls: d.leftCalls, shownWork: d.shownWork, internalState: d.internalState, invoked: d.invoked}
+	}
+	return state, known, state.size()+known.size() <= maxSecrecySize
+}
+
+// maxSecrecySize limits what is kept of a run to know what must not leave, in bytes.
+const maxSecrecySize = 2 << 20
+
+// openWork is the prefix in internalWork of runs in which internal work has not ended. A stream that joins such a run without knowing what
+// works there withholds what the run's own graph may repeat of it, until the next state of that graph.
+const openWork = "open "
+
+// noteOpenWork tells other streams whether internal work has not ended.
+func (d *decoder) noteOpenWork() {
+	switch isOpen := len(d.working) > 0; {
+	case isOpen == (d.toldOpen != ""):
+	case isOpen:
+		d.toldOpen = openWork + uuidKey(d.run)
+		d.internalWork.Add(d.toldOpen)
+	default:
+		d.endOpenWork()
+	}
+}
+
+func (d *decoder) endOpenWork() {
+	d.internalWork.Remove(d.toldOpen)
+	d.toldOpen = ""
+}
+
+// joinOpenWork begins work at an unknown place if another stream has told of such work.
+func (d *decoder) joinOpenWork() {
+	if d.joined != "" && d.internalWork.Contains(openWork+d.joined) {
+		d.beginWork(openWork, work{kind: workOfNode})
+	}
+}
+
+// mayRepeatOpenWork reports whether a task of a graph may return what work at an unknown place wrote.
+func (d *decoder) mayRepeatOpenWork(graph []byte) bool {
+	_, is := d.working[openWork]
+	return is && len(graph) == 0
+}
+
+// judgedFrames holds the judgments of the last frames with an ID. A client that reconnects may ask for frames that it did not get. The
+// server sends them in order and with their IDs.
+type judgedFrames struct {
+	list  []judgedFrame // at most maxFrames
+	parts int           // of all judgments, at most maxJudgedParts
+}
+
+type judgedFrame struct {
+	hash     uint64
+	judgment event.Judgment
+}
+
+// Limits of a judgedFrames.
+const (
+	maxFrames      = 1024
+	maxJudgedParts = 16 << 10
+)
+
+// repeatedFrame returns the judgment of a frame that the stream which this one continues already contained, or nil.
+func (d *decoder) repeatedFrame(f dialect.Frame, contentHash uint64) *event.Judgment {
+	if !d.mayRepeat || !d.hasFrames(f) {
+		return nil
+	}
+	hash := frameHash(f, contentHash)
+	if i := slices.IndexFunc(d.frames.list, func(known judgedFrame) bool { return known.hash == hash }); i >= 0 {
+		return &d.frames.list[i].judgment
+	}
+	d.mayRepeat = false
+	return nil
+}
+
+// hasFrames reports whether a frame can be recognized on another stream.
+func (d *decoder) hasFrames(f dialect.Frame) bool { return len(f.ID) > 0 && d.states != nil }
+
+func frameHash(f dialect.Frame, contentHash uint64) uint64 {
+	return maphash.Bytes(seed, f.ID) ^ contentHash
+}
+
+// noteFrame gives a repeated frame the judgment that it had before, and records the judgment of another one.
+func (d *decoder) noteFrame(f dialect.Frame, contentHash uint64, repeated *event.Judgment, b *event.Batch) {
+	switch {
+	case repeated != nil:
+		b.Judge(repeated)
+	case d.hasFrames(f):
+		if len(d.frames.list) >= maxFrames {
+			for _, old := range d.frames.list[:maxFrames/2] {
+				d.frames.parts -= old.judgment.Parts()
+			}
+			d.frames.list = slices.Delete(d.frames.list, 0, maxFrames/2)
+		}
+		judgment := b.Judgment(maxJudgedParts - d.frames.parts)
+		d.frames.parts += judgment.Parts()
+		d.frames.list = append(d.frames.list, judgedFrame{frameHash(f, contentHash), judgment})
+	}
+}
+
+// continueThread takes over what an earlier run of the thread has shown if a frame of it was unreadable. What else its history has may be
+// from that frame.
+func (s *shownSet) continueThread(earlier *shownSet) {
+	if earlier.missed != missedNothing {
+		s.ids, s.missed = maps.Clone(earlier.ids), missedHistory
+	}
+}
