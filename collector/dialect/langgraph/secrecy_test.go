@@ -77,7 +77,7 @@ func TestJoinedStreams(t *testing.T) {
 	} {
 		for _, reader := range []filter.Settings{client, public} {
 			for at := range stream {
-				for again := range min(at, 2) + 1 {
+				for again := range min(at+1, 2) + 1 {
 					r := newReading(reader)
 					r.open("")
 					out := r.read(0, append([]sent{{"metadata", begin}}, stream[:at+1]...)...)
