@@ -53,4 +53,8 @@ func TestLateEnd(t *testing.T) {
 	if all := strings.Join(got, "\n"); strings.Count(all, "run_started") != 2 || strings.Count(all, "run_ended") != 2 {
 		t.Errorf("facts are\n%s", all)
 	}
+	joined := &event.Stream{Identity: inThread(threadID, "{"+strings.ToUpper(other)+"}")}
+	if all := strings.Join(facts(joined, frame("updates", `{"a":{"n":1}}`), frame("metadata", nextRun)), "\n"); strings.Count(all, "run_started") != 1 {
+		t.Errorf("facts of a joined run are\n%s", all)
+	}
 }
