@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
 	"github.com/delegraph/delegraph/collector/event"
 )
 
@@ -54,7 +55,7 @@ func TestLateEnd(t *testing.T) {
 		t.Errorf("facts are\n%s", all)
 	}
 	joined := &event.Stream{Identity: inThread(threadID, "{"+strings.ToUpper(other)+"}")}
-	if all := strings.Join(facts(joined, frame("updates", `{"a":{"n":1}}`), frame("metadata", nextRun)), "\n"); strings.Count(all, "run_started") != 1 {
+	if all := dialecttest.Facts(Dialect{}, joined, frame("updates", `{"a":{"n":1}}`)+frame("metadata", nextRun)); strings.Count(all, "run_started") != 1 {
 		t.Errorf("facts of a joined run are\n%s", all)
 	}
 }
