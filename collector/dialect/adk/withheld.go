@@ -68,16 +68,20 @@ func (w *withheld) check(fr *frame, b *event.Batch) {
 	}
 	isFiltered := wire.IsFiltered(b, prefilter)
 	b.Internal = w.calls.Check(w.named, isRepeat || isFiltered) || isRepeat
+	isOfOpen := fr.hasError() && w.pieces.areOpen()
 	w.pieces.add(fr, place, b, b.Internal || isFiltered)
 	if (b.Internal || isFiltered) && len(fr.id.Text()) > 0 {
 		w.events.Add(id, struct{}{})
 	}
-	b.PublicForm = fr.hasError() && w.mayQuote(fr.errorMessage, fr.errorCode) || w.isInResultOf(fr)
+	if isOfOpen { // it may quote the pieces, and the end of the run repeats it
+		w.texts.Add(b, fr.errorMessage)
+	}
+	b.PublicForm = isOfOpen || fr.hasError() && w.mayQuote(fr.errorMessage, fr.errorCode) || w.isInResultOf(fr)
 	if b.Internal || isFiltered {
 		w.addTexts(fr, b)
 		w.addAnswers(fr, b)
 	} else {
-		w.cutResults(fr, b)
+		w.cutCopies(fr, b)
 	}
 	if cap(w.named) > maxReusedParts {
 		w.named = nil

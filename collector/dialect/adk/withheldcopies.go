@@ -51,11 +51,11 @@ func (f *frame) node() string {
 	return name
 }
 
-// cutResults withholds the results of calls that repeat the answer of an agent that the call ran. The rest of the event leaves, so that the
-// call ends.
+// cutCopies withholds the parts of an event that repeat the answer of a withheld one: results of calls that ran its agent, and values in
+// the actions. The rest of the event leaves, so that the call ends.
 //
 // Source: google/adk/tools/agent_tool.py and workflow/_llm_agent_wrapper.py of google-adk 2.13.
-func (w *withheld) cutResults(fr *frame, b *event.Batch) {
+func (w *withheld) cutCopies(fr *frame, b *event.Batch) {
 	if w.values.IsEmpty() {
 		return
 	}
@@ -66,23 +66,33 @@ func (w *withheld) cutResults(fr *frame, b *event.Batch) {
 			}
 		}
 	}
+	w.values.CutActions(b, fr.actionsValue, wire.HashAnswer(b, fr.texts()))
+}
+
+// texts returns the texts of an event.
+func (f *frame) texts() (texts []strictjson.Value) {
+	for _, p := range f.parts {
+		if p.kind == partText {
+			texts = append(texts, p.text)
+		}
+	}
+	return texts
 }
 
 // addAnswers remembers the answer of a withheld event.
 func (w *withheld) addAnswers(fr *frame, b *event.Batch) {
 	author := fr.author.String()
 	w.values.AddPlaces(author, fr.branch, fr.nodeInfo.Get("path"), fr.scope)
-	var texts []strictjson.Value
 	for _, p := range fr.parts {
 		switch {
-		case p.kind == partText && !b.Partial:
-			texts = append(texts, p.text)
 		case p.kind == partCall:
 			w.values.AddCall(b, author, p.name, p.body)
 		case p.kind == partResponse && p.name.Is(wire.ResponseTool):
 			w.values.AddResponse(b, author, p.body)
 		}
 	}
-	w.values.AddText(b, texts)
+	if !b.Partial {
+		w.values.AddText(b, fr.texts())
+	}
 	w.values.Add(b, fr.output)
 }

@@ -157,3 +157,76 @@ func TestCopiesOnOtherStreams(t *testing.T) {
 		}
 	}
 }
+
+// TestCopiesOfCode checks the events of a code executor: the code that it takes from a response, and the result.
+func TestCopiesOfCode(t *testing.T) {
+	pieces := []string{by("a", internal+`"partial":true,`+says("I run ")), by("a", internal+`"partial":true,`+says("```python secret ```"))}
+	const part, result = `{"executableCode":{"code":"secret"}}`, `{"codeExecutionResult":{"outcome":"OUTCOME_OK","output":"secret"}}`
+	code := by("a", content(`{"text":"I run "}`, part))
+	for name, c := range map[string]struct {
+		sent   []string
+		leaves bool // the last frame
+	}{
+		"the code":             {append(pieces, code), false},
+		"without a text":       {append(pieces, by("a", content(part))), false},
+		"the result":           {append(pieces, code, by("a", content(result))), false},
+		"the next code":        {append(pieces, code, by("a", content(result)), code), true},
+		"of another agent":     {append(pieces, by("b", content(part))), true},
+		"of another branch":    {append(pieces, by("a", `"branch":"x",`+content(part))), true},
+		"of the model":         {append(pieces, by("a", `"usageMetadata":{"promptTokenCount":1},`+content(part))), true},
+		"after the whole":      {append(pieces, by("a", says("I run ```python secret ```")), code), true},
+		"of public pieces":     {[]string{by("a", `"partial":true,`+says("I run")), code}, true},
+		"another text":         {append(pieces, by("a", says("hi"))), true},
+		"of a whole response":  {[]string{by("a", internal+says("hi")), code}, true},
+		"without any response": {[]string{code}, true},
+	} {
+		checkLast(t, name, c.leaves, c.sent...)
+	}
+}
+
+// TestCopiesInActions checks the values in the actions of an event that have the answer in an internal one. The rest of the event leaves.
+func TestCopiesInActions(t *testing.T) {
+	said := by("a", internal+says(`the secret\nanswer`))
+	short := by("a", internal+says("secret"))
+	object := by("w", internal+`"output":{"x":"secret","n":1}`)
+	for name, c := range map[string]struct{ hidden, kept, cut string }{
+		"a state":                  {said, `"stateDelta":{"y":"other"`, `,"x":"the secret\nanswer"`},
+		"a state of several texts": {said, `"stateDelta":{"y":"other"`, `,"x":"hithe secret\nanswer hello"`},
+		"in a list":                {said, `"stateDelta":{"y":["other"`, `,"the secret answer"`},
+		"in an object":             {said, `"stateDelta":{"y":{"x":{"y":1`, `,"x":"the secret answer"`},
+		"a short answer":           {short, `"stateDelta":{"y":"other"`, `,"x":"secret"`},
+		"an object in a state":     {object, `"stateDelta":{"y":"other"`, `,"x":{"n":1,"x":"secret"}`},
+		"JSON in a string":         {object, `"stateDelta":{"y":"other"`, `,"x":"{\"n\":1,\"x\":\"secret\"}"`},
+		"an agent's state":         {said, `"agentState":{"y":1`, `,"input":"the secret answer"`},
+		"the hint of a question":   {said, `"requestedToolConfirmations":{"d":{"payload":1`, `,"hint":"the secret answer?"`},
+		"a member of an object":    {by("w", internal+`"output":{"x":"secret number 7"}`), `"stateDelta":{"y":"secret number 7"`, ``},
+		"a part of a short answer": {short, `"stateDelta":{"x":"no secret"`, ``},
+		"a part of an answer":      {said, `"stateDelta":{"x":"the secret"`, ``},
+		"a long state":             {said, `"stateDelta":{"x":"` + strings.Repeat("other ", 10<<10) + `"`, ``},
+		"the name of an agent":     {short, `"transferToAgent":"secret","x":{"y":1`, ``},
+		"without an answer":        {by("a", internal+content(called("c", "secret answer"))), `"stateDelta":{"x":"secret answer"`, ``},
+		"an answer without a mark": {by("a", says("secret answer")), `"stateDelta":{"x":"secret answer"`, ``},
+		"that the event says":      {short, `"stateDelta":{"x":"secret"}},` + content(`{"text":"secret"}`) + `,"x":{"y":{"z":1`, ``},
+	} {
+		sent, want := by("b", `"actions":{`+c.kept+c.cut+endOf(c.kept)), by("b", `"actions":{`+c.kept+endOf(c.kept))
+		if got := leavesOf(t, &event.Stream{}, event.PolicyClient, c.hidden, sent)[1]; got != want {
+			t.Errorf("%s: the event leaves as %s, want %s", name, got, want)
+		}
+	}
+}
+
+// endOf returns the braces and brackets that end JSON after a member of actions.
+func endOf(members string) (end string) {
+	end = "}"
+	for _, c := range members {
+		switch c {
+		case '{':
+			end = "}" + end
+		case '[':
+			end = "]" + end
+		case '}', ']':
+			end = end[1:]
+		}
+	}
+	return end
+}

@@ -17,11 +17,17 @@ type streamedText struct {
 	isInternal bool         // a piece was withheld
 }
 
-// completes reports whether an event is the whole of pieces, of which one was withheld.
+// completes reports whether an event is the whole of pieces, of which one was withheld, or the code in them. ADK's code executors drop the
+// whole, and send the code and the text before it as an event without a model's data.
+//
+// Source: google/adk/flows/llm_flows/extensions/_code_execution.py of google-adk 2.13.
 func (s streamedTexts) completes(fr *frame, place wire.CallPlace, b *event.Batch) bool {
 	pieces := s[place]
 	if pieces == nil || !pieces.isInternal || b.Partial {
 		return false
+	}
+	if fr.writesCode() && !fr.hasModelData() {
+		return true
 	}
 	var whole maphash.Hash
 	whole.SetSeed(seed)
@@ -47,6 +53,16 @@ func (s *streamedTexts) add(fr *frame, place wire.CallPlace, b *event.Batch, isI
 		(*s)[place] = pieces
 	}
 	pieces.isInternal = fr.hashTexts(&pieces.hash) && isInternal || pieces.isInternal
+}
+
+// areOpen reports whether pieces were withheld whose whole has not come.
+func (s streamedTexts) areOpen() bool {
+	for _, pieces := range s {
+		if pieces.isInternal {
+			return true
+		}
+	}
+	return false
 }
 
 // hashTexts adds the texts of an event to a hash, without white space, which agents trim. It reports whether there is any.

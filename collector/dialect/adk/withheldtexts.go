@@ -11,7 +11,12 @@ import (
 //
 // Source: google/adk/flows/llm_flows/functions.py and cli/api_server.py of google-adk 2.13.
 func (w *withheld) mayQuote(of ...strictjson.Value) bool {
-	return w.calls.MayBeOpen() || w.texts.MayBeIn(of...)
+	return w.calls.MayBeOpen() || w.pieces.areOpen() || w.mayBeIn(of...)
+}
+
+// mayBeIn reports whether values quote something withheld.
+func (w *withheld) mayBeIn(values ...strictjson.Value) bool {
+	return w.texts.MayBeIn(values...) || w.values.MayBeQuoted(values...)
 }
 
 // isInResultOf reports whether a failed result in an event quotes something withheld. A call that leaves may run agents with internal
@@ -23,7 +28,7 @@ func (w *withheld) isInResultOf(fr *frame) bool {
 				continue
 			}
 			failure, _ := wire.CodeFailure(value)
-			if response := value.Get("response"); failure != event.NoFailure && w.texts.MayBeIn(value.Get("output")) || wire.HasError(response) && w.texts.MayBeIn(response) {
+			if response := value.Get("response"); failure != event.NoFailure && w.mayBeIn(value.Get("output")) || wire.HasError(response) && w.mayBeIn(response) {
 				return true
 			}
 		}

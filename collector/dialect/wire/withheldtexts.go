@@ -22,6 +22,7 @@ type WithheldTexts struct {
 	lines      map[string]struct{} // as words returns them
 	size       int                 // of lines, in bytes
 	incomplete bool                // there may be texts that are not in lines, so any error may quote one
+	areAnswers bool                // lines that other texts may have by chance do not count
 }
 
 const (
@@ -29,7 +30,10 @@ const (
 	maxWithheldBytes = 64 << 10
 	maxWithheldLine  = 256      // a longer line is cut
 	minWithheldLine  = 4        // a shorter line is in many other texts
+	minAnswerLine    = 12       // a shorter line of an answer without a digit is in many other texts
+	minAnswerNumber  = 6        // the same of a line with a digit
 	maxErrorWords    = 16 << 10 // a longer error is not searched
+	maxSearch        = 16 << 20 // the bytes of a value times the lines, beyond which the value is not searched
 )
 
 // Add remembers the strings and the longer numbers in values, at any depth and also in strings with JSON.
@@ -80,7 +84,7 @@ func isLineEnd(r rune) bool { return strings.ContainsRune("\n\r\v\f\u0085\u2028\
 // addLine remembers a line, and reports whether it says anything.
 func (t *WithheldTexts) addLine(line []byte) bool {
 	words := strings.TrimPrefix(string(appendWords(nil, line, maxWithheldLine)), "error ") // frameworks add it to results
-	if words == "" || slices.Contains(genericLines, words) {
+	if words == "" || slices.Contains(genericLines, words) || t.areAnswers && !isTellingLine(words) {
 		return false
 	}
 	if _, known := t.lines[words]; known {
@@ -95,6 +99,11 @@ func (t *WithheldTexts) addLine(line []byte) bool {
 	}
 	t.lines[words] = struct{}{}
 	return true
+}
+
+// isTellingLine reports whether few texts have a line of an answer by chance.
+func isTellingLine(words string) bool {
+	return len(words) >= minAnswerLine || len(words) >= minAnswerNumber && strings.ContainsAny(words, "0123456789")
 }
 
 // genericLines say nothing about what failed.
@@ -115,14 +124,24 @@ func (t *WithheldTexts) MayBeIn(values ...strictjson.Value) bool {
 	if !t.incomplete && len(t.lines) == 0 {
 		return false
 	}
+	return t.mayBeIn(maxErrorWords, values...)
+}
+
+// MayBeInLong is MayBeIn for values that may be much longer than errors are.
+func (t *WithheldTexts) MayBeInLong(values ...strictjson.Value) bool {
+	return (t.incomplete || len(t.lines) > 0) && t.mayBeIn(max(maxErrorWords, maxSearch/(len(t.lines)+1)), values...)
+}
+
+// mayBeIn is MayBeIn for values of at most limit bytes in all. It searches no longer ones.
+func (t *WithheldTexts) mayBeIn(limit int, values ...strictjson.Value) bool {
 	var words []byte
 	for _, v := range values {
-		words = appendStrings(words, v)
+		words = appendStrings(words, v, limit)
 	}
 	switch {
 	case len(words) == 0:
 		return false
-	case t.incomplete, len(words) > maxErrorWords:
+	case t.incomplete, len(words) > limit:
 		return true
 	}
 	for line := range t.lines {
@@ -133,15 +152,15 @@ func (t *WithheldTexts) MayBeIn(values ...strictjson.Value) bool {
 	return false
 }
 
-// appendStrings appends the words of each string or number in v. A line feed ends those of each.
-func appendStrings(dst []byte, v strictjson.Value) []byte {
+// appendStrings appends the words of each string or number in v until there are more than limit bytes. A line feed ends those of each.
+func appendStrings(dst []byte, v strictjson.Value, limit int) []byte {
 	for _, member := range v.Members() {
-		dst = appendStrings(dst, member)
+		dst = appendStrings(dst, member, limit)
 	}
 	for element := range v.Elements() {
-		dst = appendStrings(dst, element)
+		dst = appendStrings(dst, element, limit)
 	}
-	if len(dst) > maxErrorWords {
+	if len(dst) > limit {
 		return dst
 	}
 	text := v.Text()
@@ -149,7 +168,7 @@ func appendStrings(dst []byte, v strictjson.Value) []byte {
 		text = v.Raw()
 	}
 	if n := len(dst); len(text) > 0 {
-		if dst = appendWords(append(dst, ' '), text, maxErrorWords+1); len(dst) == n+1 {
+		if dst = appendWords(append(dst, ' '), text, limit+1); len(dst) == n+1 {
 			return dst[:n]
 		}
 		dst = append(dst, '\n')

@@ -23,17 +23,20 @@ const ResponseTool = "set_model_response"
 const FinishTool = "finish_task"
 
 // WithheldValues remembers the answers of ADK agents that were withheld, because ADK copies them into events without a mark: into a text
-// (ResponseTool), into the response of the call that ran the agent, and into the output of the nodes after it.
+// (ResponseTool), into the response of the call that ran the agent, into the output of the nodes after it, and into the state of the
+// session. Errors may quote one.
 type WithheldValues struct {
-	values    SharedSet // keys of answers
-	responses SharedSet // keys of the arguments and results of ResponseTool, with their authors
-	names     SharedSet // of agents and nodes of which something was withheld, and the IDs of the calls that ran them
-	missed    bool      // an unreadable frame may have had an internal call of ResponseTool
+	values    SharedSet     // keys of answers
+	responses SharedSet     // keys of the arguments and results of ResponseTool, with their authors
+	names     SharedSet     // of agents and nodes of which something was withheld, and the IDs of the calls that ran them
+	quotes    WithheldTexts // lines of answers, which errors may quote
+	texts     WithheldTexts // texts of answers, which a state may contain
+	missed    bool          // an unreadable frame may have had an internal call of ResponseTool
 }
 
 // NewWithheldValues returns an empty memory.
 func NewWithheldValues(s *event.Stream) WithheldValues {
-	return WithheldValues{values: NewSharedSet(s, "adk value"), responses: NewSharedSet(s, "adk response"), names: NewSharedSet(s, "adk name")}
+	return WithheldValues{values: NewSharedSet(s, "adk value"), responses: NewSharedSet(s, "adk response"), names: NewSharedSet(s, "adk name"), quotes: WithheldTexts{areAnswers: true}, texts: WithheldTexts{areAnswers: true}}
 }
 
 // SetScope sets the scope of the answers. If it is empty, only this stream knows them.
@@ -55,17 +58,11 @@ func (w *WithheldValues) Miss(f dialect.Frame) {
 
 // AddText remembers the text of an answer, which may be in several parts.
 func (w *WithheldValues) AddText(b *event.Batch, parts []strictjson.Value) {
-	if len(parts) == 1 {
-		w.Add(b, parts[0])
-		return
-	}
-	var text []byte
-	for _, part := range parts {
-		text = append(text, part.Text()...)
-	}
-	if hash := hashText(text); hash != 0 {
+	if hash := HashAnswer(b, parts); hash != 0 {
 		w.values.Add(valueKey(hash))
 	}
+	w.quotes.Add(b, parts...)
+	w.texts.addLine(joined(parts))
 }
 
 // AddCall remembers what the model of an agent passes to a tool if that is the agent's answer.
@@ -89,6 +86,10 @@ func (w *WithheldValues) Add(b *event.Batch, answers ...strictjson.Value) {
 		if hash := hashValue(b, answer); hash != 0 {
 			w.values.Add(valueKey(hash))
 		}
+	}
+	w.quotes.Add(b, answers...)
+	for _, answer := range answers {
+		w.texts.addLine(answer.Text())
 	}
 }
 
