@@ -45,8 +45,8 @@ func (r *contentReader) addCalls(list, object strictjson.Value, isInside bool) {
 			continue
 		}
 		r.addPayload(call)
-		if r.findCopies && !isCode {
-			r.addCopied(call, as)
+		if r.findCopies {
+			r.addCopied(call, as, isCode)
 		}
 		isDeferred := as == wire.CallBegins && object == r.asks
 		if r.isSnapshot {

@@ -194,6 +194,8 @@ func TestErrorsOfWithheldCalls(t *testing.T) {
 		"metadata of another":      {[][3]string{replaced(marked, "CANARY", "1"), stateOf("working", "r", strings.ReplaceAll(respondedTo("c"), "CANARY", "other"), ""), inMetadata}, true},
 		"of an internal metadata":  {[][3]string{stateOf("working", "m", "", `,"metadata":{"adk_author":"a","adk_error_message":"CANARY","adk_is_long_running":false,"adk_custom_metadata":{"kind":"internal:x"}}`), failed}, false},
 		"of a call not yet sent":   {[][3]string{artifactOf(`{"kind":"text","text":"x"}`, markedEvent), failed}, false},
+		"of an answer":             {[][3]string{replaced(stateOf("working", "m", text, markedEvent), "CANARY", "the CANARY costs"), replaced(failed, "CANARY", "no, the CANARY costs")}, false},
+		"a word of an answer":      {[][3]string{stateOf("working", "m", text, markedEvent), replaced(failed, "CANARY", "no CANARY")}, true},
 		"of a visible call":        {[][3]string{stateOf("working", "m", otherCall, ""), failed}, true},
 		"no error":                 {[][3]string{marked, stateOf("completed", "n", text, "")}, true},
 	} {

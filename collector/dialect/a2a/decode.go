@@ -20,6 +20,7 @@ type decoder struct {
 	calls    wire.WithheldCalls
 	texts    wire.WithheldTexts
 	values   wire.WithheldValues
+	code     wire.WithheldCode
 	request  strictjson.Value // id of the JSON-RPC request that the current frame answers
 	answer   bool             // the stream is the answer to one request
 	joined   bool             // the request subscribed to a task

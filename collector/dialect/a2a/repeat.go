@@ -73,13 +73,13 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	content := contentReader{d: d, anyMember: !u.body.Exists(), findMarks: withheld, isSnapshot: snapshot, ids: d.contentIDs[:0], calls: d.named[:0]}
 	content.isError = isError(u) || d.afterError || b.Has(event.KindError)
 	adk := u.adkMetadata()
-	content.adk, content.findCopies = adk, withheld || !d.calls.IsEmpty() || !d.values.IsEmpty()
+	content.adk, content.findCopies = adk, withheld || !d.calls.IsEmpty() || !d.values.IsEmpty() || !d.code.IsEmpty()
 	content.isPartial, content.place = adk.partial, wire.NewCallPlace(adk.author, adk.branch, strictjson.Value{})
 	content.asks = u.askingMessage(adk)
 	content.read(f.JSON, false)
 	content.addEvents(u)
 	content.addADK(adk, b)
-	b.PublicForm = (content.isError || len(content.errors) > 0) && d.mayQuote(slices.Concat(content.texts, content.errors), u) || d.texts.MayBeIn(content.failed...)
+	b.PublicForm = (content.isError || len(content.errors) > 0) && d.mayQuote(slices.Concat(content.texts, content.errors), u) || d.mayBeIn(content.failed...)
 	if cap(content.ids) <= maxScratch {
 		d.contentIDs = content.ids
 	}
@@ -103,13 +103,14 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 			w.add(one.id, true)
 		}
 	}
-	b.Internal = b.Internal || w.parts.mayContain(u) || d.isCopy(content, b)
+	b.Internal = b.Internal || w.parts.mayContain(u) || d.isCopy(content, u, b)
 	b.Internal = d.calls.Check(content.calls, b.Internal) || b.Internal
 	if b.Internal {
 		d.rememberWithheld(content, f, u, b)
 		return
 	}
-	d.cutResults(content, b)
+	d.cutCopies(content, b)
+	d.endCode(content, u)
 	for _, one := range content.ids {
 		w.released.Add(one.id)
 	}
@@ -208,10 +209,12 @@ type contentReader struct {
 	errors     []strictjson.Value // texts of errors in metadata
 	payloads   []strictjson.Value // arguments and results of calls
 	failed     []strictjson.Value // those that are results with an error
-	findCopies bool               // set said, made and results
+	findCopies bool               // set said, made, results, codes and actions
 	said       []strictjson.Value // texts of the parts
 	made       []strictjson.Value // calls
 	results    []strictjson.Value // results of calls
+	codes      []strictjson.Value // pieces of code
+	actions    []strictjson.Value // of ADK agents' events
 	adk        adkMetadata
 	place      wire.CallPlace   // where an ADK agent's model responds
 	isPartial  bool             // an ADK agent says that the event is partial
@@ -225,6 +228,9 @@ func (r *contentReader) read(v strictjson.Value, inInternal bool) {
 	inside := inInternal || r.findMarks && v.Kind() == strictjson.Object && lenient.HasInternalDiscriminator(&outerTable, v)
 	if text := v.Get("metadata").First(adkErrorMessages...); text.Kind() > strictjson.Null && !text.Is("") {
 		r.errors = append(r.errors, text)
+	}
+	if actions := v.Get("metadata").First(wire.ADKActions...); r.findCopies && actions.Exists() {
+		r.actions = append(r.actions, actions)
 	}
 	for name, value := range v.Members() {
 		if lenient.MatchesAny(name.Text(), partMembers) {

@@ -17,11 +17,15 @@ func (r *contentReader) addSaid(parts strictjson.Value) {
 	}
 }
 
-// addCopied adds a call or a result.
-func (r *contentReader) addCopied(call strictjson.Value, as wire.CallRole) {
-	if as == wire.CallRepeated {
+// addCopied adds a call, a result or a piece of code.
+func (r *contentReader) addCopied(call strictjson.Value, as wire.CallRole, isCode bool) {
+	switch {
+	case isCode && as == wire.CallBegins:
+		r.codes = append(r.codes, call.Get("code"))
+	case isCode:
+	case as == wire.CallRepeated:
 		r.results = append(r.results, call)
-	} else {
+	default:
 		r.made = append(r.made, call)
 	}
 }
@@ -34,17 +38,46 @@ func (r *contentReader) author() string {
 	return r.adk.author.String()
 }
 
-// isCopy reports whether a text in an update repeats the answer in a withheld event of an ADK agent.
-func (d *decoder) isCopy(content contentReader, b *event.Batch) bool {
+// isCopy reports whether an update repeats the answer in a withheld event of an ADK agent: as what was passed to wire.ResponseTool, as one
+// of the outputs in a list, or in part if the answer has code.
+func (d *decoder) isCopy(content contentReader, u update, b *event.Batch) bool {
+	if d.values.IsEmpty() && d.code.IsEmpty() {
+		return false
+	}
 	author := content.author()
-	return !d.values.IsEmpty() && slices.ContainsFunc(content.said, func(text strictjson.Value) bool { return d.values.IsResponse(b, author, text) })
+	if slices.ContainsFunc(content.said, func(text strictjson.Value) bool { return d.values.IsResponse(b, author, text) }) {
+		return true
+	}
+	if content.isSnapshot || content.adk.usage.Len() > 0 { // a model's own
+		return false
+	}
+	return d.isOutputs(content, u, b) || slices.ContainsFunc(content.codes, func(code strictjson.Value) bool { return d.code.MayHave(content.place, code) })
 }
 
-// cutResults withholds the results of calls that repeat the answer of an agent that the call ran. The rest of the update leaves, so that the
-// call ends.
+// isOutputs reports whether an update is the output of a node with a withheld answer in a list. JavaScript's servers write a part for each
+// element, as models need not.
+//
+// Source: dist/esm/workflow/base_node.js of @google/adk 2.0, toContent.
+func (d *decoder) isOutputs(content contentReader, u update, b *event.Batch) bool {
+	parts := partsOfArtifact(u.body.Get("artifact"))
+	if u.extent() == extentPiece || !content.adk.isEvent || !textOnly(parts) {
+		return false
+	}
+	texts, hasAnswer, isNamed := 0, false, d.values.IsNamed(content.author())
+	for p := range parts.all() {
+		if p.kind == partText {
+			texts++
+			hasAnswer = hasAnswer || d.values.MayBeIn(b, p.text, isNamed)
+		}
+	}
+	return texts > 1 && hasAnswer
+}
+
+// cutCopies withholds the parts of an update that repeat the answer in a withheld event: results of calls that ran its agent, and values in
+// the actions. The rest of the update leaves, so that the call ends.
 //
 // Source: google/adk/tools/agent_tool.py and workflow/_llm_agent_wrapper.py of google-adk 2.13.
-func (d *decoder) cutResults(content contentReader, b *event.Batch) {
+func (d *decoder) cutCopies(content contentReader, b *event.Batch) {
 	if d.values.IsEmpty() {
 		return
 	}
@@ -52,6 +85,17 @@ func (d *decoder) cutResults(content contentReader, b *event.Batch) {
 		if response := result.Get("response"); d.values.MayBeInResult(b, result.Get("name"), result.Get("id"), response) {
 			b.Cut(response)
 		}
+	}
+	said := wire.HashAnswer(b, content.said)
+	for _, actions := range content.actions {
+		d.values.CutActions(b, actions, said)
+	}
+}
+
+// endCode forgets the code in withheld responses of an agent of which another response leaves.
+func (d *decoder) endCode(content contentReader, u update) {
+	if content.adk.isEvent && !content.isSnapshot && !content.isPartial && u.extent() != extentPiece {
+		d.code.End(content.place)
 	}
 }
 
@@ -63,6 +107,7 @@ func (d *decoder) addAnswers(content contentReader, u update, b *event.Batch) {
 	}
 	author := content.author()
 	d.values.AddPlaces(author, content.adk.branch)
+	d.code.Add(content.place, content.said)
 	for _, call := range content.made {
 		d.values.AddCall(b, author, call.Get("name"), call.Get("args"))
 	}

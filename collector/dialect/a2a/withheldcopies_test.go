@@ -84,3 +84,99 @@ func TestCopiesOnOtherStreams(t *testing.T) {
 		}
 	}
 }
+
+// TestCopiesOfCode checks the event of a code executor with the code that it takes from a response, and that with the result.
+func TestCopiesOfCode(t *testing.T) {
+	text := func(text string) string { return `{"kind":"text","text":"` + text + `"}` }
+	said := func(words string) [3]string { return stateOf("working", "m", text(words), markedEvent) }
+	const part, result = `{"kind":"data","data":{"code":"CANARY()\n"},"metadata":{"adk_type":"executable_code"}}`, `{"kind":"data","data":{"output":"CANARY"},"metadata":{"adk_type":"code_execution_result"}}`
+	code := stateOf("working", "n", text("I run")+","+part, of("a"))
+	for name, c := range map[string]struct {
+		sent   [][3]string
+		leaves bool // the last frame, unchanged
+	}{
+		"the code":            {[][3]string{said("I run ```CANARY()```"), code}, false},
+		"in pieces":           {[][3]string{said("I run ```CAN"), said("ARY()```"), code}, false},
+		"in partial pieces":   {[][3]string{replaced(said("I run ```CANARY()```"), `{"adk_author`, `{"adk_partial":true,"adk_author`), code}, false},
+		"in an artifact":      {[][3]string{said("I run ```CANARY()```"), artifactOf(part, of("a"))}, false},
+		"the result":          {[][3]string{said("I run ```CANARY()```"), code, stateOf("working", "o", result, of("a"))}, false},
+		"of a long response":  {[][3]string{said("I run ```CANARY()```" + strings.Repeat("x", 64<<10)), code}, false},
+		"other code":          {[][3]string{said("I run ```CANARY(1)```"), code}, true},
+		"of another agent":    {[][3]string{said("I run ```CANARY()```"), stateOf("working", "n", part, of("b"))}, true},
+		"after another text":  {[][3]string{said("I run ```CANARY()```"), stateOf("working", "k", text("hi"), of("a")), code}, true},
+		"of the model":        {[][3]string{said("I run ```CANARY()```"), replaced(code, `{"adk_author"`, `{"adk_usage_metadata":{"promptTokenCount":1},"adk_author"`)}, true},
+		"of a public text":    {[][3]string{stateOf("working", "m", text("I run ```CANARY()```"), of("a")), code}, true},
+		"of a later long one": {[][3]string{said(strings.Repeat("x", 40<<10)), stateOf("working", "k", text("hi"), of("a")), said(strings.Repeat("x", 40<<10)), code}, true},
+	} {
+		checkLast(t, name, c.leaves, c.sent...)
+	}
+}
+
+// TestCopiesOfOutputs checks artifacts with the outputs of a node in a list.
+func TestCopiesOfOutputs(t *testing.T) {
+	texts := func(texts ...string) (parts string) {
+		for i, text := range texts {
+			texts[i] = `{"kind":"text","text":"` + text + `"}`
+		}
+		return strings.Join(texts, ",")
+	}
+	hidden, short := artifactOf(texts("CANARY"), markedEvent), artifactOf(texts("ok"), markedEvent)
+	later := func(parts, author string) [3]string {
+		return replaced(artifactOf(parts, of(author)), `"artifactId":"a"`, `"artifactId":"b"`)
+	}
+	for name, c := range map[string]struct {
+		sent   [][3]string
+		leaves bool // the last frame, unchanged
+	}{
+		"a list":                {[][3]string{hidden, later(texts("x", "CANARY"), "b")}, false},
+		"short outputs":         {[][3]string{short, later(texts("ok", "no"), "a")}, false},
+		"short ones by chance":  {[][3]string{short, later(texts("ok", "no"), "b")}, true},
+		"one text":              {[][3]string{replaced(hidden, `{"adk_author"`, `{"adk_event_id":"1","adk_author"`), later(texts("CANARY"), "b")}, true},
+		"other texts":           {[][3]string{hidden, later(texts("x", "no CANARY"), "b")}, true},
+		"a thought and a text":  {[][3]string{hidden, later(`{"kind":"text","text":"x","metadata":{"adk_thought":true}},`+texts("CANARY"), "b")}, true},
+		"a response of a model": {[][3]string{hidden, replaced(later(texts("x", "CANARY"), "b"), `{"adk_author"`, `{"adk_usage_metadata":{"promptTokenCount":1},"adk_author"`)}, true},
+		"a piece":               {[][3]string{hidden, replaced(later(texts("x", "CANARY"), "b"), `{"adk_author"`, `{"adk_partial":true,"adk_author"`)}, true},
+		"of another protocol":   {[][3]string{hidden, later(texts("x", "CANARY"), "")}, true},
+		"without a mark":        {[][3]string{artifactOf(texts("CANARY"), of("a")), later(texts("x", "CANARY"), "b")}, true},
+	} {
+		checkLast(t, name, c.leaves, c.sent...)
+	}
+}
+
+// TestCopiesInActions checks the actions of an event with the answer in an internal one. JSON in a string is withheld as a whole.
+func TestCopiesInActions(t *testing.T) {
+	text := func(text string) string { return `{"kind":"text","text":"` + text + `"}` }
+	const state = `{"stateDelta":{"x":"an answer with CANARY and more"}}`
+	for name, c := range map[string]struct{ said, actions, want string }{
+		"an object":           {"hi", state, `{"stateDelta":{}}`},
+		"a string":            {"hi", `"` + strings.ReplaceAll(state, `"`, `\"`) + `"`, ""},
+		"what the event says": {"an answer with CANARY and more", state, state},
+	} {
+		for envelope, wrap := range envelopes {
+			hidden, later := stateOf("working", "m", text("an answer with CANARY"), markedEvent), stateOf("working", "n", text(c.said), `,"metadata":{"adk_author":"b","adk_actions":`+c.actions+`}`)
+			want := replaced(later, c.actions, c.want)
+			if c.want == "" {
+				want = replaced(later, `,"adk_actions":`+c.actions, "")
+			}
+			got := filterStream(t, client, "data: "+wrap(hidden[0], hidden[1], hidden[2])+"\n\ndata: "+wrap(later[0], later[1], later[2])+"\n\n")
+			if want := wrap(want[0], want[1], want[2]); got[1] != want {
+				t.Errorf("%s, %s: the update leaves as %s, want %s", name, envelope, got[1], want)
+			}
+		}
+	}
+}
+
+// checkLast checks whether the last update leaves unchanged, in each envelope, or is withheld.
+func checkLast(t *testing.T, name string, leaves bool, sent ...[3]string) {
+	t.Helper()
+	for envelope, wrap := range envelopes {
+		var stream strings.Builder
+		for _, one := range sent {
+			stream.WriteString("data: " + wrap(one[0], one[1], one[2]) + "\n\n")
+		}
+		got, last := filterStream(t, client, stream.String()), sent[len(sent)-1]
+		if out := got[len(got)-1]; leaves != (out == wrap(last[0], last[1], last[2])) || !leaves && !strings.HasPrefix(out, withheld) {
+			t.Errorf("%s, %s: the last frame leaves as %.300s", name, envelope, out)
+		}
+	}
+}

@@ -16,7 +16,12 @@ func isError(u update) bool {
 // mayQuote reports whether an error with these texts may quote something withheld: the arguments of a call without a response, or a text
 // that is remembered.
 func (d *decoder) mayQuote(texts []strictjson.Value, u update) bool {
-	return d.calls.MayBeOpen() || d.texts.MayBeIn(texts...) || u.shape == shapeFailure && d.texts.MayBeIn(u.body)
+	return d.calls.MayBeOpen() || d.mayBeIn(texts...) || u.shape == shapeFailure && d.mayBeIn(u.body)
+}
+
+// mayBeIn reports whether values quote something withheld.
+func (d *decoder) mayBeIn(values ...strictjson.Value) bool {
+	return d.texts.MayBeIn(values...) || d.values.MayBeQuoted(values...)
 }
 
 // addWithheldTexts remembers the texts of a withheld update that an error may quote.
