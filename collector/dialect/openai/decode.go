@@ -156,6 +156,7 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 		if !d.ended {
 			d.openAnswer(v.Get("item"), b)
 		}
+		d.at.implied = d.response.implied
 		d.markPart(k, v, m, b)
 		d.readItemAgent(agents, b)
 	}

@@ -126,6 +126,10 @@ func (d *decoder) mayBeInternal(name string) bool {
 	if name != "" || a.internal.Len() == 0 || a.internal.Contains("") {
 		return a.internal.Contains("") || a.internal.MayContain(name)
 	}
+	if !d.sdk.shown { // nor are handoffs
+		isInside := func(name string) bool { _, isInner := a.inner[name]; return isInner && a.internal.MayContain(name) }
+		return a.internal.MayContain(a.current) || slices.ContainsFunc(a.active, isInside)
+	}
 	working := slices.DeleteFunc(slices.Clone(a.active), d.isWaiting)
 	return len(working) == 0 || slices.ContainsFunc(working, a.internal.MayContain)
 }

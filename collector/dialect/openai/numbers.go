@@ -35,6 +35,7 @@ func (w *withheldSet) leaveNumbers() (left numbers) {
 // counts as seen.
 func (w *withheldSet) returnTo(left numbers) {
 	w.nextResponse()
+	w.inResponse = w.withheld.Len() > 0
 	for _, key := range left.withheld {
 		w.withheld.Add(key)
 	}

@@ -81,7 +81,7 @@ func (d *decoder) checkOutput(f dialect.Frame, m marks, response strictjson.Valu
 			d.withheld.withholdKeys(at.keys)
 			continue
 		}
-		known := place{keys: at.keys[:max(ids, 1)], asked: at.asked} // in the Agents SDK, items of chats have no ID
+		known := place{keys: at.keys[:max(ids, 1)], asked: at.asked, implied: d.response.implied} // in the Agents SDK, items of chats have no ID
 		b.Internal = b.Internal || isInternalItem(item) || d.withheld.isWithheld(known) || d.withheld.isOrphan(known)
 		thinks = thinks || d.withheld.itemKind(item, known) == event.KindThought
 		begins = append(begins, at)

@@ -102,7 +102,9 @@ func (d *decoder) conversation(r strictjson.Value) string {
 // responseEnded ends a response with its usage and status.
 func (d *decoder) responseEnded(v strictjson.Value, b *event.Batch) {
 	r := v.Get("response")
-	d.openResponse(r, b)
+	if !d.response.open {
+		d.openImplied(r, b)
+	}
 	for item := range r.Get("output").Elements() {
 		d.response.hasCalls = d.response.hasCalls || isClientCall(item)
 		var at place

@@ -114,6 +114,7 @@ func (d *decoder) beginSDK(b *event.Batch) {
 func (d *decoder) forgetResponse() {
 	if !d.response.open {
 		d.sdk.responses, d.sdk.answered, d.response.ended, d.response.hasItems = false, false, false, false
+		d.withheld.inResponse = false
 	}
 }
 
@@ -191,6 +192,10 @@ func (d *decoder) runOutput(id string, output, raw strictjson.Value, b *event.Ba
 		d.callEnded(raw, output, b)
 	}
 	d.sdk.agents.callEnded(id)
+	if r := &d.response; r.implied && r.author != "" && !slices.Contains(d.sdk.agents.active, r.author) { // its agent worked in the call
+		r.internal = d.mayBeInternal(d.speaker())
+		d.withheld.nextResponse()
+	}
 	switch {
 	case b.Type != typeRunItem:
 	case isRejection(output):

@@ -48,7 +48,7 @@ func (d *decoder) modelEvent(f dialect.Frame, b *event.Batch) {
 	case marksOf(f.JSON, data, inner, data.Get("providerData")).instructs, wire.IsFiltered(b, prefilter), d.withheld.isWithheld(at):
 		b.Internal = true
 		d.withheld.withhold(at)
-	case d.withheld.missed, d.withheld.withheld.Len() > 0:
+	case d.withheld.missed, d.withheld.inResponse, len(d.sdk.others) > 0 && d.withheld.withheld.Len() > 0:
 		b.Type = typeOrphan
 	}
 	d.modelAnswer(data, b)

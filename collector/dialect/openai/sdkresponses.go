@@ -263,9 +263,15 @@ func (d *decoder) openAnswer(item strictjson.Value, b *event.Batch) {
 	case isResult:
 		d.begin("", "", b)
 	default:
-		d.openResponse(strictjson.Value{}, b)
-		d.response.implied = showsParts
+		d.openImplied(strictjson.Value{}, b)
 	}
+}
+
+// openImplied opens a response whose beginning is not on the stream.
+func (d *decoder) openImplied(r strictjson.Value, b *event.Batch) {
+	shown := d.sdk.shown
+	d.startResponse(r, b)
+	d.response.implied, d.sdk.shown = d.joined == "", shown
 }
 
 // setAuthor sets the batch's agent to that of the current response.

@@ -24,6 +24,9 @@ type withheldSet struct {
 	thoughts wire.SharedSet    // IDs of items and parts that are thoughts, also on other streams
 	natures  map[string]nature // of items, choices and parts other than answers; once it is full, any other text may be a thought
 	missed   bool              // a frame may have begun anything: it was unreadable, or unknown and named a message
+
+	// Whether a part of the current response was withheld, whether one that had no ID, and whether one that had no number.
+	inResponse, withoutID, withoutNumber bool
 }
 
 // maxNatures limits the keys in natures: enough for 1,024 items with a number and two IDs.
@@ -41,6 +44,7 @@ func (w *withheldSet) nextResponse() {
 	remove(&w.withheld, isNumber)
 	remove(&w.seen, isNumber)
 	w.forget(isNumber)
+	w.inResponse, w.withoutID, w.withoutNumber = false, false, false
 }
 
 // missFrame records that a frame was unreadable. It may have begun another response, so it is unknown which items later
@@ -96,6 +100,9 @@ func (w *withheldSet) withhold(at place) {
 }
 
 func (w *withheldSet) withholdKeys(keys []string) {
+	w.inResponse = true
+	w.withoutID = w.withoutID || !slices.ContainsFunc(keys, isID)
+	w.withoutNumber = w.withoutNumber || !slices.ContainsFunc(keys, isNumber)
 	for _, key := range keys {
 		w.seen.Remove(key)
 		w.withheld.Add(key)
@@ -179,9 +186,16 @@ func (w *withheldSet) hasNumber() bool {
 	return false
 }
 
-// isOrphan reports whether the item at a place may have begun in a frame that was withheld or unreadable.
+// isOrphan reports whether the item at a place may have begun in a frame that was withheld or unreadable. If the stream does not show
+// where items begin, one that has an ID or a number like all that were withheld in its response is another one.
 func (w *withheldSet) isOrphan(at place) bool {
-	return (w.missed || w.withheld.Len() > 0) && !w.saw(at)
+	switch {
+	case w.saw(at):
+		return false
+	case w.missed || !at.implied || len(at.keys) == 0:
+		return w.missed || w.withheld.Len() > 0
+	}
+	return w.withoutID && !slices.ContainsFunc(at.keys, isNumber) || w.withoutNumber && !slices.ContainsFunc(at.keys, isID)
 }
 
 // saw reports whether the item at a place began and was not withheld. It trusts an ID more than a number, which another
@@ -215,6 +229,7 @@ type place struct {
 	part    string // partNumber and the number of the part of an item, or "" for none
 	unclear bool   // a number is not an integer, so readers may understand it differently
 	shared  bool   // items of other responses may have its number
+	implied bool   // it is in a response whose own start is not in the stream, see response
 }
 
 // name returns the most specific key: an ID if there is one, else a number.
