@@ -145,12 +145,18 @@ func (d *decoder) choice(v strictjson.Value, m marks, partial bool, b *event.Bat
 	}
 	m.shows = m.shows || hasDeeperThought(v, delta, message, v.Get("messages"))
 	own := d.messagePlace(c, at, m.hasRole)
+	if beginsAgain(b.JSON) && !d.withheld.isWithheld(own) {
+		d.withheld.followEnded(at)
+	}
 	isWithheld := d.withheld.isWithheld(own) || d.withheld.isWithheld(at) && !d.withheld.saw(at.within(d.chat.chunkID)) // else it is of another completion
 	switch {
 	case m.instructs || !isReadable(v) || !isReadable(delta) || !isReadable(message) || isWithheld:
 		b.Internal = true
 		d.withheld.withhold(at)
 		d.withheld.withhold(own)
+		if finishReason(v).Exists() {
+			d.withheld.endChoice(at)
+		}
 		return
 	case m.hasRole:
 		d.beginChoice(c, at, own)

@@ -23,6 +23,7 @@ type withheldSet struct {
 	seen     wire.Set[string]  // items that began and were not withheld
 	thoughts wire.SharedSet    // IDs of items and parts that are thoughts, also on other streams
 	natures  map[string]nature // of items, choices and parts other than answers; once it is full, any other text may be a thought
+	ended    wire.Set[string]  // the keys of withheld choices that have finished
 	missed   bool              // a frame may have begun anything: it was unreadable, or unknown and named a message
 
 	// Whether a part of the current response was withheld, whether one that had no ID, and whether one that had no number.
@@ -108,6 +109,23 @@ func (w *withheldSet) withholdKeys(keys []string) {
 		w.withheld.Add(key)
 		if isID(key) || strings.HasPrefix(key, itemNumber) {
 			w.shared.Add(key)
+		}
+	}
+}
+
+// endChoice records that a withheld choice has finished.
+func (w *withheldSet) endChoice(at place) {
+	for _, key := range at.keys {
+		w.ended.Add(key)
+	}
+}
+
+// followEnded records that another completion begins a choice. If the one before has finished, only that one stays withheld, by its ID.
+func (w *withheldSet) followEnded(at place) {
+	for _, key := range at.keys {
+		if w.ended.Contains(key) {
+			w.ended.Remove(key)
+			w.withheld.Remove(key)
 		}
 	}
 }
