@@ -277,6 +277,19 @@ func isPlain(name []byte) bool {
 // IsInternal reports whether a name begins with "internal".
 func IsInternal(name []byte) bool { return HasPrefix(name, "internal") }
 
+// WithoutMark returns a name without the "internal" at its beginning and what separates it from the rest, such as "text-delta" for
+// "internal:text-delta". It returns other names as they are.
+func WithoutMark(name []byte) []byte {
+	const mark = "internal"
+	if !IsInternal(name) {
+		return name
+	}
+	if !isPlain(name[:len(mark)]) {
+		name = Text(name)
+	}
+	return bytes.TrimLeft(name[len(mark):], " .:-_/")
+}
+
 // IsPrintedObject reports whether a text is an object as a program prints it, such as Agent(name=a), Agent[name=a] (a record of Java),
 // Optional[a], {'a': 'b'}, [a] or <Agent at 0x7f>. It is no name.
 func IsPrintedObject(text []byte) bool {

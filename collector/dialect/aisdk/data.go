@@ -14,7 +14,7 @@ import (
 // data reports a part that the application defines as an artifact. A later part with the same name and ID
 // replaces it. A transient part is not reported, because the message does not keep it.
 func (d *decoder) data(v strictjson.Value, b *event.Batch) {
-	name := v.Get("type").Text()[len(dataPrefix):]
+	name := typeOf(v)[len(dataPrefix):]
 	key := contentKey{kind: dataPrefix + d.names.Truncate(name, dialect.MaxName)}
 	if id := v.Get("id"); id.Kind() > strictjson.Null {
 		key.id = dialect.Name(string(id.Raw()))

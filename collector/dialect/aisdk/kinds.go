@@ -5,6 +5,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -102,9 +103,12 @@ var kinds = wire.IndexByName(func(k *kind) string { return k.name },
 	kind{name: typeSteering, required: []string{"id"}, present: []string{"parts"}, decode: (*decoder).other},
 )
 
+// typeOf returns the type of a chunk. One that calls itself internal belongs to what a chunk of the rest of the type does.
+func typeOf(v strictjson.Value) []byte { return lenient.WithoutMark(v.Get("type").Text()) }
+
 // kindOf returns the kind of a chunk, or nil if the protocol has none of its type.
 func kindOf(v strictjson.Value) *kind {
-	name := v.Get("type").Text()
+	name := typeOf(v)
 	if bytes.HasPrefix(name, []byte(dataPrefix)) {
 		return &dataKind
 	}

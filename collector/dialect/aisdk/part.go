@@ -42,7 +42,7 @@ type part struct {
 }
 
 func (d *decoder) partKey(v strictjson.Value) partKey {
-	return partKey{bytes.HasPrefix(v.Get("type").Text(), []byte("reasoning-")), d.name(v.Get("id"))}
+	return partKey{bytes.HasPrefix(typeOf(v), []byte("reasoning-")), d.name(v.Get("id"))}
 }
 
 // endStep records the end of a step. In merged streams, parts of another step go on.

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -98,20 +97,20 @@ func (d *decoder) decodeObject(f dialect.Frame, b *event.Batch) {
 	case named.Is(typeError):
 		b.Type = typeError
 		d.fail(v, b)
-	case named.Is(typeAgentUpdated):
+	case isType(v, typeAgentUpdated):
 		b.Type = typeAgentUpdated
 		d.agentUpdated(v, b)
-	case named.Is(typeRunItem):
+	case isType(v, typeRunItem):
 		b.Type = typeRunItem
 		d.runItem(v, b)
-	case named.Is(typeRaw):
+	case isType(v, typeRaw):
 		d.sdk.on, d.sdk.wrapped = true, true
 		b.Type = typeRaw
 		if d.responseEvent(f, v.Get("data"), b); b.Type != typeRaw && b.Type != typeOrphan {
 			b.Type = wrapped(typeRaw, b.Type)
 		}
 		d.sdk.on, d.sdk.wrapped = true, true // it may have begun a run
-	case named.Is(typeModel):
+	case isType(v, typeModel):
 		d.modelEvent(f, b)
 	case named.Kind() == strictjson.String:
 		d.responseEvent(f, v, b)
@@ -125,32 +124,32 @@ func (d *decoder) decodeObject(f dialect.Frame, b *event.Batch) {
 func namesOther(f dialect.Frame) bool {
 	_, known := kinds[string(f.Event)]
 	data := f.JSON.Get("data")
-	return known && !f.JSON.Get("type").Is(string(f.Event)) && !data.Get("type").Is(string(f.Event)) && !data.Get("event").Get("type").Is(string(f.Event))
+	return known && !slices.ContainsFunc([]strictjson.Value{f.JSON, data, data.Get("event")}, func(v strictjson.Value) bool { return isType(v, string(f.Event)) })
 }
 
 // responseEvent decodes an event of a response: a frame, or what a frame of the Agents SDK wraps.
 func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Batch) {
 	d.at.read(v)
 	named := v.Get("type")
-	k, known := kinds[string(named.Text())]
+	k, known := kinds[string(typeOf(v))]
 	if !known {
-		if strings.HasPrefix(named.String(), "response.") || namesMessage(f.JSON) {
+		if isOfResponse(v) || namesMessage(f.JSON) {
 			d.withheld.withholdUnseen(d.at)
 		}
 		b.UnknownKind = dialect.UnknownKind(named.Text())
 		b.Add(event.KindOther)
 		return
 	}
-	b.Type = d.names.Name(named)
+	b.Type = d.names.Truncate(typeOf(v), dialect.MaxName)
 	begun := d.begunResponses
 	d.selectResponse(v, b)
 	d.at.shared = d.response.shared
 	agents := d.readAgents(v, b)
-	if d.ended && (d.response.id != "" && d.name(v.Get("response").Get("id")) == d.response.id || d.failed && named.Is(typeFailed)) {
+	if d.ended && (d.response.id != "" && d.name(v.Get("response").Get("id")) == d.response.id || d.failed && isType(v, typeFailed)) {
 		b.Internal = b.Internal || d.response.internal
 		return // the response or its failure is repeated, and its end has reported everything
 	}
-	d.resumed = d.resumed || d.joined != "" && !d.begun && !named.Is(typeCreated)
+	d.resumed = d.resumed || d.joined != "" && !d.begun && !isType(v, typeCreated)
 	m := marksOf(f.JSON, f.JSON.Get("data"), v, v.Get("delta"), v.Get("response"))
 	if k.part {
 		if !d.ended {
@@ -171,7 +170,7 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 	}
 	d.response.sequence, _ = v.Get("sequence_number").Int()
 	if k.part {
-		if d.withheld.check(k, f, d.at, b); b.Type != typeOrphan && d.lacksStart(named) {
+		if d.withheld.check(k, f, d.at, b); b.Type != typeOrphan && d.lacksStart(v) {
 			b.Type = typeUnbegun
 		}
 	} else {
@@ -183,12 +182,12 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 // lacksStart reports whether an event is part of an item whose start is not in the stream, so that it is unknown what the item is. It
 // returns false if the stream shows only parts of responses (MLflow, or an application that passes on only texts), or if the part may be
 // of several responses. A whole item says itself what it is, but if a client resumes a response, its start may have been withheld.
-func (d *decoder) lacksStart(kind strictjson.Value) bool {
+func (d *decoder) lacksStart(v strictjson.Value) bool {
 	if d.resumed {
 		return !d.withheld.saw(d.at)
 	}
 	ofSeveral := d.response.shared || d.responses > 0 && !isID(d.at.name())
-	return !d.response.implied && !ofSeveral && !kind.Is(typeItemDone) && !d.withheld.mayHaveBegun(d.at)
+	return !d.response.implied && !ofSeveral && !isType(v, typeItemDone) && !d.withheld.mayHaveBegun(d.at)
 }
 
 // markPart records what an event says about the item that it is part of.

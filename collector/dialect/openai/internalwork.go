@@ -42,7 +42,7 @@ func (d *decoder) isInternalResponse(id string) bool {
 // readStart withholds the current response if its start calls itself internal. begins says that the event has begun the response. Others
 // repeat its start.
 func (d *decoder) readStart(v strictjson.Value, begins bool, m marks, b *event.Batch) {
-	begins = begins || slices.ContainsFunc([]string{typeCreated, typeQueued, typeInProgress}, v.Get("type").Is)
+	begins = begins || slices.ContainsFunc([]string{typeCreated, typeQueued, typeInProgress}, func(name string) bool { return isType(v, name) })
 	if begins && (b.Internal || m.instructs || isInternalFrame(b)) {
 		d.withholdResponse(d.response.id)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -50,6 +51,11 @@ const (
 	typeUnbegun     = "unbegun item"     // a part of an item whose start is not in the stream
 	typeOrphan      = "orphan"           // a part of an item whose start was not seen; it is withheld because the table lacks this type
 )
+
+// typeOf returns the type of an event. One that calls itself internal belongs to what an event of the rest of the type does.
+func typeOf(v strictjson.Value) []byte { return lenient.WithoutMark(v.Get("type").Text()) }
+
+func isType(v strictjson.Value, name string) bool { return string(typeOf(v)) == name }
 
 // kind describes an event of a response.
 type kind struct {

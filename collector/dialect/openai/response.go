@@ -177,7 +177,7 @@ func (d *decoder) endTurn(output strictjson.Value, failure event.Failure, code s
 // filter ended has failed. One that reached its maximum length has not: it contains a part of the answer.
 func responseFailure(v, r strictjson.Value) (event.Failure, string) {
 	switch status := r.Get("status"); {
-	case status.Is("failed"), v.Get("type").Is(typeFailed), r.Get("error").Len() > 0:
+	case status.Is("failed"), isType(v, typeFailed), r.Get("error").Len() > 0:
 		code, _ := errorCode(r.Get("error"))
 		return event.ModelError, code
 	case status.Is("cancelled"):

@@ -1,9 +1,9 @@
 package openai
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -25,7 +25,7 @@ func (d *decoder) modelEvent(f dialect.Frame, b *event.Batch) {
 	b.Type = typeModel
 	data := f.JSON.Get("data")
 	inner := data.Get("event")
-	if data.Get("type").Is(pieceOfModel) && isOfResponse(inner) {
+	if isType(data, pieceOfModel) && isOfResponse(inner) {
 		d.sdk.on, d.sdk.wrapped, d.sdk.responses = true, true, true
 		b.Type = typeOrphan
 		if d.responseEvent(f, inner, b); b.Type != typeOrphan {
@@ -36,7 +36,7 @@ func (d *decoder) modelEvent(f dialect.Frame, b *event.Batch) {
 	}
 	var at place
 	at.addID(data.First("itemId", "item_id"))
-	if !slices.Contains(modelEvents, data.Get("type").String()) {
+	if !slices.Contains(modelEvents, string(typeOf(data))) {
 		if namesMessage(f.JSON) {
 			d.withheld.withholdUnseen(at)
 		}
@@ -52,7 +52,7 @@ func (d *decoder) modelEvent(f dialect.Frame, b *event.Batch) {
 		b.Type = typeOrphan
 	}
 	d.modelAnswer(data, b)
-	if kind := data.Get("type"); b.Internal && (kind.Is(startOfModel) || kind.Is(pieceOfModel)) {
+	if b.Internal && (isType(data, startOfModel) || isType(data, pieceOfModel)) {
 		d.withholdResponse(cmp.Or(d.name(data.Get("providerData").Get("response").Get("id")), d.response.id))
 	}
 	b.Internal = b.Internal || d.isOfInternalWork(b.Agent, at)
@@ -60,7 +60,7 @@ func (d *decoder) modelEvent(f dialect.Frame, b *event.Batch) {
 
 // isOfResponse reports whether an event of a model's API is one of the Responses API.
 func isOfResponse(v strictjson.Value) bool {
-	return strings.HasPrefix(v.Get("type").String(), "response.")
+	return bytes.HasPrefix(typeOf(v), []byte("response."))
 }
 
 // modelAnswer reads the beginning, a piece or the end of a model's answer. Models that the SDK does not call by the Responses API show only
@@ -69,8 +69,8 @@ func isOfResponse(v strictjson.Value) bool {
 // Source: packages/agents-openai/src/openaiChatCompletionsStreaming.ts of @openai/agents 0.20, and packages/agents-extensions/src/ai-sdk of
 // @openai/agents-extensions 0.18.
 func (d *decoder) modelAnswer(data strictjson.Value, b *event.Batch) {
-	kind, source, piece, answer := data.Get("type"), data.Get("providerData"), data.Get("event"), data.Get("response")
-	if kind.Is(startOfModel) {
+	source, piece, answer := data.Get("providerData"), data.Get("event"), data.Get("response")
+	if isType(data, startOfModel) {
 		if d.forgetResponse(); !isOfResponse(source) {
 			d.startOutline(source, b)
 		}
@@ -82,12 +82,12 @@ func (d *decoder) modelAnswer(data strictjson.Value, b *event.Batch) {
 		d.setAuthor(b)
 	}
 	switch {
-	case kind.Is(textOfModel):
+	case isType(data, textOfModel):
 		if !d.sdk.responses && (selected || !d.hasOutlines()) && !b.Internal && b.Type != typeOrphan {
 			b.Partial = b.AddText(event.KindText, data.Get("delta")) != nil
 		}
 	case !selected:
-	case kind.Is(pieceOfModel):
+	case isType(data, pieceOfModel):
 		r.model, r.reason = cmp.Or(r.model, d.name(piece.First("model", "modelId"))), cmp.Or(d.name(reasonOf(piece)), r.reason)
 	case isFake(id) || r.id == "" || r.id == id:
 		d.endOutline(answer, b)

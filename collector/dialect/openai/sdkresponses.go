@@ -25,7 +25,7 @@ func (d *decoder) selectAnswer(id string, v strictjson.Value) {
 	n, _ := v.Get("sequence_number").Int()
 	continued := func(r *response) bool { return r.sequence+1 == n }
 	switch {
-	case v.Get("type").Is(typeCreated): // another one
+	case isType(v, typeCreated): // another one
 	case id != "":
 		if isFake(id) {
 			id = ""
