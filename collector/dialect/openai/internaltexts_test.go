@@ -91,3 +91,11 @@ func TestModelPiecesAfterInternalAgents(t *testing.T) {
 		t.Errorf("after an internal item of the response this leaves: %s", out)
 	}
 }
+
+// TestAgentsAsText has only the name of a response's agent, as a text.
+func TestAgentsAsText(t *testing.T) {
+	text := func(s string) string { return strings.NewReplacer(`{"agent_name":`, "", `"}}`, `"}`).Replace(s) }
+	checkTexts(t, 1, []string{text(deltaOfAgent(0, "/root/internal_x", "i", "secret")), text(deltaOfAgent(1, "/root/my_internal", "j", "answer"))})
+	checkLeaves(t, 0, created, strings.Replace(added, `"role"`, `"agent":"/root/internal_x","role"`, 1), delta, ended)
+	checkLeaves(t, 0, strings.Replace(created, `"response":{`, `"response":{"agent":"internal_x",`, 1), added, delta, ended)
+}

@@ -42,9 +42,16 @@ func agentNamesOf(ofMessage []string, levels ...strictjson.Value) (names []stric
 	return names
 }
 
-// namesInternalAgent reports whether an event or an item names an internal agent, or one below an internal agent.
+// namesInternalAgent reports whether an event or an item names an internal agent, or one below an internal agent. A server may send only
+// the name.
 func namesInternalAgent(v strictjson.Value) bool {
-	return slices.ContainsFunc(agentNamesOf([]string{"author", "recipient"}, v), func(name strictjson.Value) bool {
+	names := agentNamesOf([]string{"author", "recipient"}, v)
+	for member, agent := range v.Members() {
+		if agent.Kind() == strictjson.String && lenient.MatchesAny(member.Text(), []string{"agent"}) {
+			names = append(names, agent)
+		}
+	}
+	return slices.ContainsFunc(names, func(name strictjson.Value) bool {
 		return lenient.ContainsInternal(name) || slices.ContainsFunc(bytes.Split(name.Text(), []byte("/")), lenient.IsInternal)
 	})
 }
