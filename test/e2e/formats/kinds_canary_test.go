@@ -176,7 +176,7 @@ var planted = map[string]struct{ between, after []string }{
 	},
 	"aisdk": {
 		[]string{
-			`data: {"type":"internal:start-step","x":"CANARY"}`,
+			`data: {"type":"internal:text-start","id":"CANARY"}`,
 			`data: {"type":"surprise","x":"CANARY"}`,
 			`data: {"type":"data-internal:x","data":"CANARY"}`,
 			`data: {"type":"data-x","data":{"type":"internal:x","x":"CANARY"}}`,
@@ -191,7 +191,7 @@ var planted = map[string]struct{ between, after []string }{
 	},
 	"openai": {
 		[]string{
-			`data: {"type":"internal:response.created","x":"CANARY"}`,
+			`data: {"type":"internal:planning","x":"CANARY"}`,
 			`data: {"type":"response.surprise","x":"CANARY"}`,
 			`data: {"type":"raw_response_event","data":{"type":"response.surprise","x":"CANARY"}}`,
 			"event: internal:x\ndata: {\"type\":\"response.output_text.annotation.added\",\"x\":\"CANARY\"}",
