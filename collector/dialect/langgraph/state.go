@@ -145,6 +145,7 @@ func (d *decoder) readTask(sc *scope, v strictjson.Value, b *event.Batch) {
 		d.readUpdate(sc, node, result.Get(channel), b)
 	}
 	executed := d.calls.byID(d.taskCall[id])
+	waits := v.Get("interrupts").Len() > 0 // it runs again with the answer, so its agent has not ended
 	d.readInterrupts(sc, executed, v.Get("interrupts"), b)
 	if exception := v.Get("error"); exception.Kind() > strictjson.Null && !isInterrupt(exception) {
 		d.noteOrigin(joinNamespace(sc, d.node), executed != nil, exception)
@@ -156,7 +157,9 @@ func (d *decoder) readTask(sc *scope, v strictjson.Value, b *event.Batch) {
 	if sc.above == nil {
 		d.endTask(d.node)
 	}
-	d.endNode(sc, node, id, b)
+	if !waits {
+		d.endNode(sc, node, id, b)
+	}
 }
 
 // hasReturned reports whether a frame shows the end of a task, and not its start.
