@@ -56,8 +56,8 @@ func pieces(n int) (all []int) {
 	return all
 }
 
-// TestReplays begins a run, whose client leaves and comes back. The new stream repeats the run, in fewer frames if it replays a
-// session whose run has ended meanwhile. Each new frame is passed on, and none of the others.
+// TestReplays checks a client that leaves a run and comes back. The new stream repeats the run, perhaps in fewer frames. Each new
+// frame is passed on, and no repeated one.
 func TestReplays(t *testing.T) {
 	answer := func() *event.Stream {
 		return &event.Stream{Source: "s", SingleRun: true, Identity: event.Identity{Session: "u", InBackground: true}}

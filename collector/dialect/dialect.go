@@ -70,7 +70,7 @@ type CardRewriter interface {
 	ReplaceURLs(card strictjson.Value, replace func(string) string) (changed []byte, signed bool)
 }
 
-// Namesake is a Dialect whose name users may confuse with that of another protocol: they configure this one for streams of the other.
+// Namesake is a Dialect with a name that users may confuse with another protocol's. They then configure the wrong one.
 type Namesake interface {
 	// OtherName returns the name of the other dialect. Streams of that dialect are decoded as such even if the Namesake is
 	// configured.

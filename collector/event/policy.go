@@ -68,7 +68,7 @@ type Table struct {
 	// KeptEvents are the SSE event names that the protocol's own clients act on. A relay keeps them.
 	KeptEvents []string
 
-	// KeepEvents says that nobody knows on which SSE event names the protocol's own clients act. With the policy client, a relay
+	// KeepEvents says that the protocol's own clients may act on any SSE event name. With the policy client, a relay
 	// keeps them all.
 	KeepEvents bool
 

@@ -190,7 +190,7 @@ type pager struct {
 // candidate is a run that the query selects, after its cursor.
 type candidate struct {
 	at        Cursor
-	*endedRun // nil if the page must end before this run; of an open run, a snapshot, whose run is set only if asked for
+	*endedRun // nil if the page must end before this run. For an open run, a snapshot; its run is set only if asked for
 }
 
 // needed returns how many of the given number of open or ended runs are needed: one more than the page shows, to tell

@@ -55,7 +55,7 @@ func (s *streamedTexts) add(fr *frame, place wire.CallPlace, b *event.Batch, isI
 	pieces.isInternal = fr.hashTexts(&pieces.hash) && isInternal || pieces.isInternal
 }
 
-// areOpen reports whether pieces were withheld whose whole has not come.
+// areOpen reports whether pieces were withheld and the whole text has not come yet.
 func (s streamedTexts) areOpen() bool {
 	for _, pieces := range s {
 		if pieces.isInternal {

@@ -14,7 +14,7 @@ type node struct{ name, branch string }
 // maxNodes limits the open nodes, those that have started last, the open calls and the open questions.
 const maxNodes = 256
 
-// nodes holds who may speak: the nodes that have started and not ended, the most recently active last. Beyond the limit, the
+// nodes holds the nodes that have started and not ended, the most recently active last. Beyond the limit, the
 // one that was active least recently is dropped.
 type nodes struct {
 	open    []node
@@ -23,7 +23,7 @@ type nodes struct {
 	agent   node // of the last agent frame, which only one version has
 }
 
-// forget forgets who may speak, because a frame that cannot be read may have changed it.
+// forget drops all nodes, because a frame that cannot be read may have changed them.
 func (n *nodes) forget() { n.open, n.recent, n.agent = nil, nil, node{} }
 
 // begin adds a node. If its step is unknown, the number of started nodes replaces it.

@@ -8,7 +8,7 @@ import (
 	"github.com/delegraph/delegraph/collector/lenient"
 )
 
-// withheld finds the frames that belong to a node or a tool call whose start was withheld. They lack the mark that the start had.
+// withheld finds the frames of a node or a tool call after its start was withheld. Only the start has a mark.
 type withheld struct {
 	calls wire.WithheldCalls
 	nodes wire.Set[string] // names, and wire.UnknownAuthor if there is one

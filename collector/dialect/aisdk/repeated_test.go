@@ -51,8 +51,8 @@ func TestRepeatedIDs(t *testing.T) {
 	}
 }
 
-// TestRepeatedMessages begins an internal message again without its mark. It stays internal for those who continue it, and with a UUID for
-// all. Messages of other chats, and messages of which only a later start in merged streams is marked, are not internal.
+// TestRepeatedMessages begins an internal message again without its mark. It stays internal on streams that continue it. With a UUID, it
+// stays internal on all streams. Messages of other chats, and messages of which only a later start in merged streams is marked, are not internal.
 func TestRepeatedMessages(t *testing.T) {
 	const uuid = "97ead98a-c3ad-4946-91b3-2d612933f655"
 	answering := event.Identity{Session: "s", RequestDialect: "aisdk", Answers: []string{"a"}}

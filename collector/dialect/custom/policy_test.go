@@ -26,8 +26,8 @@ func TestThoughtsOfTypes(t *testing.T) {
 	}
 }
 
-// TestEventNames relays frames whose type is in the JSON. The agent's own client also gets the SSE event names, unless they are
-// internal. No other reader does, because they may be any text.
+// TestEventNames checks that the agent's own client gets the SSE event names of frames with a type in the JSON, unless the names are
+// internal. Other readers get none, because they may be any text.
 func TestEventNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"":           "data: {\"type\":\"answer\",\"text\":\"hi\"}\n\n",
@@ -182,7 +182,7 @@ func TestCallsOfInternalFrames(t *testing.T) {
 		{[]string{unmapped, started, `{"type":"tool_ended","name":"pay"}`}, true},
 		{[]string{unmapped, `{"type":"tool_started","name":"look","call":"d"}`, `{"type":"tool_ended","name":"look","call":"d"}`}, true},
 		{[]string{unmapped, `{"type":"input_requested","call":"q","text":"which?"}`}, true},
-		{[]string{`{"type":"unmapped","name":"pay","call":"c"}`, ended}, true}, // nobody calls it internal
+		{[]string{`{"type":"unmapped","name":"pay","call":"c"}`, ended}, true}, // it has no mark
 		{[]string{`[{"type":"tool_started","name":"pay","call":"c"}]`, ended}, true},
 	} {
 		d, s := custom.New(mapping()), &event.Stream{}

@@ -62,7 +62,7 @@ func TestWithheldStarts(t *testing.T) {
 	}
 }
 
-// TestReusedKeys withholds a start whose ID an earlier one had, or that has no ID by which frames can be told apart.
+// TestReusedKeys withholds a start with the ID of an earlier one, or without an ID that tells it from others.
 func TestReusedKeys(t *testing.T) {
 	hide := func(frame string) string { return `{"event":"internal:x",` + frame[1:] }
 	call := func(id string) string { return `{"v":2,"type":"tool_start","name":"w"` + id + `}` }
@@ -119,7 +119,7 @@ func TestReusedKeys(t *testing.T) {
 	}
 }
 
-// TestManyStarts checks that a long run keeps its answer after a frame that nobody knows.
+// TestManyStarts checks that a long run keeps its answer after an unknown frame.
 func TestManyStarts(t *testing.T) {
 	for _, unread := range []string{`{"v":2,"type":"new_kind"}`, `{"v":2,`} {
 		stream := []string{`{"v":2,"type":"tool_start","name":"task","call_id":"long"}`, unread}

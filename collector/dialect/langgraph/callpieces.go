@@ -23,7 +23,7 @@ type callPieces struct {
 // callPlace is where the pieces of a call are.
 type callPlace struct{ source, message, index uint64 }
 
-// joinedCall is a call whose first piece was read.
+// joinedCall is a call of which the first piece was read.
 type joinedCall struct {
 	id, tool   string
 	isInternal bool
@@ -59,7 +59,7 @@ func (d *decoder) isWhole(message strictjson.Value) bool {
 	return d.withheldCalls.inState || !lenient.HasSuffix(message.Get("type").Text(), "chunk")
 }
 
-// joining is the message whose parts are being joined to calls.
+// joining holds a message while its pieces are joined to calls.
 type joining struct {
 	message                        strictjson.Value
 	isWhole, hasPieces, hasIndexes bool

@@ -86,7 +86,7 @@ func (d *decoder) endOpenWork() {
 	d.toldOpen = ""
 }
 
-// joinOpenWork begins work at an unknown place if another stream has told of such work.
+// joinOpenWork begins work at an unknown place if another stream has recorded such work.
 func (d *decoder) joinOpenWork() {
 	if d.joined != "" && d.internalWork.Contains(openWork+d.joined) {
 		d.beginWork(openWork, work{kind: workOfNode})

@@ -79,7 +79,7 @@ func TestInternalNames(t *testing.T) {
 	}
 }
 
-// TestNamesThatLeave has names that are not those of agents, or not internal. All events leave.
+// TestNamesThatLeave checks that events leave if an internal name is no agent's, or a name is not internal.
 func TestNamesThatLeave(t *testing.T) {
 	sent := slices.Concat([]string{begins("my_internal")}, workOf("my_internal", "i", "answer"), []string{
 		callItem("my_internal", "c", "internal_search"), strings.Replace(outputItem("my_internal", "c"), `"o"`, `"answer"`, 1),
