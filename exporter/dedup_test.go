@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -359,15 +359,10 @@ func TestTooManyListeners(t *testing.T) {
 
 // sinkCounter counts the calls of a sink.
 type sinkCounter struct {
-	opened, consumed, closed int
-
-	closing sync.Mutex // timers may close several streams at once
+	opened, consumed int
+	closed           atomic.Int64 // timers may close several streams at once
 }
 
-func (h *sinkCounter) Open(*event.Stream)   { h.opened++ }
-func (h *sinkCounter) Consume(*event.Batch) { h.consumed++ }
-func (h *sinkCounter) Close(*event.Stream, event.End, time.Time) {
-	h.closing.Lock()
-	defer h.closing.Unlock()
-	h.closed++
-}
+func (h *sinkCounter) Open(*event.Stream)                        { h.opened++ }
+func (h *sinkCounter) Consume(*event.Batch)                      { h.consumed++ }
+func (h *sinkCounter) Close(*event.Stream, event.End, time.Time) { h.closed.Add(1) }

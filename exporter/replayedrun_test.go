@@ -141,13 +141,13 @@ func TestManyClientsLeave(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 		synctest.Wait()
-		if want := (losses{tracker.LostStream: runs - remembered}); next.closed != runs-remembered || !maps.Equal(lost, want) {
-			t.Errorf("%d runs ended at once, evicted %v, want %v", next.closed, lost, want)
+		if want := (losses{tracker.LostStream: runs - remembered}); next.closed.Load() != runs-remembered || !maps.Equal(lost, want) {
+			t.Errorf("%d runs ended at once, evicted %v, want %v", next.closed.Load(), lost, want)
 		}
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if next.closed != runs {
-			t.Errorf("%d runs ended", next.closed)
+		if next.closed.Load() != runs {
+			t.Errorf("%d runs ended", next.closed.Load())
 		}
 	})
 }
@@ -161,8 +161,8 @@ func TestWithoutTimes(t *testing.T) {
 		s.Consume(&event.Batch{Stream: of, Run: "t", ContentHash: 1, StateHash: event.StateEnded})
 		s.Close(of, event.EndOfStream, time.Time{})
 	}
-	if next.consumed != 1 || next.closed != 2 {
-		t.Errorf("%d frames were passed on and %d streams were closed, want 1 and 2", next.consumed, next.closed)
+	if next.consumed != 1 || next.closed.Load() != 2 {
+		t.Errorf("%d frames were passed on and %d streams were closed, want 1 and 2", next.consumed, next.closed.Load())
 	}
 }
 
