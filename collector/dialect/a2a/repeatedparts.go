@@ -1,7 +1,6 @@
 package a2a
 
 import (
-	"hash/maphash"
 	"iter"
 	"strconv"
 
@@ -52,20 +51,5 @@ func (u update) partLists() iter.Seq2[strictjson.Value, bool] {
 	}
 }
 
-func partsID(parts strictjson.Value) string { return strconv.FormatUint(valueHash(parts), 16) }
-
-// valueHash returns a hash of a value. Members count in any order: servers of 1.0 write those of Protobuf's maps in another order each
-// time.
-func valueHash(v strictjson.Value) uint64 {
-	var sum uint64
-	for name, member := range v.Members() {
-		sum += maphash.Comparable(seed, [2]uint64{maphash.Bytes(seed, name.Text()), valueHash(member)})
-	}
-	for element := range v.Elements() {
-		sum = maphash.Comparable(seed, [2]uint64{sum, valueHash(element)})
-	}
-	if v.Kind() == strictjson.Object || v.Kind() == strictjson.Array {
-		return sum
-	}
-	return maphash.Bytes(seed, v.Raw())
-}
+// partsID identifies parts by their value. Servers of 1.0 write the members of Protobuf's maps in another order each time.
+func partsID(parts strictjson.Value) string { return strconv.FormatUint(wire.ExactHash(parts), 16) }

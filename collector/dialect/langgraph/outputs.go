@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -114,7 +115,7 @@ func contentKey(v strictjson.Value) string {
 		case len(text) > 0:
 			return strconv.FormatUint(maphash.Bytes(seed, text), 36)
 		case content.Len() > 0:
-			return strconv.FormatUint(hashOf(content), 36)
+			return strconv.FormatUint(wire.ExactHash(content), 36)
 		}
 	}
 	return ""
@@ -135,25 +136,6 @@ func appendTexts(dst []byte, content strictjson.Value) []byte {
 		}
 	}
 	return dst
-}
-
-// hashOf returns a hash of any value. The order of an object's members does not matter.
-func hashOf(v strictjson.Value) (hash uint64) {
-	switch v.Kind() {
-	case strictjson.Object:
-		for name, member := range v.Members() {
-			hash += maphash.Bytes(seed, name.Text()) ^ 3*hashOf(member)
-		}
-		return hash
-	case strictjson.Array:
-		for element := range v.Elements() {
-			hash = 31*hash + hashOf(element)
-		}
-		return hash
-	case strictjson.String:
-		return maphash.Bytes(seed, v.Text())
-	}
-	return maphash.Bytes(seed, v.Raw())
 }
 
 // repeatsUnnamed reports whether a message or question repeats a withheld one without an id: it has the same content and

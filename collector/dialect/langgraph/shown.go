@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -134,10 +135,10 @@ func (s *shownSet) noteMessage(v strictjson.Value) {
 
 // fingerprint returns a hash of what a message says. It is never 0.
 func fingerprint(message strictjson.Value) uint64 {
-	hash := hashOf(message.Get("content"))
+	hash := wire.ExactHash(message.Get("content"))
 	for i, name := range []string{"tool_calls", "additional_kwargs", "artifact"} {
 		if member := message.Get(name); member.Len() > 0 || len(member.Text()) > 0 {
-			hash += uint64(2*i+3) * hashOf(member)
+			hash += uint64(2*i+3) * wire.ExactHash(member)
 		}
 	}
 	return hash | 1

@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"slices"
 
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -163,5 +164,5 @@ func messageKey(id, message strictjson.Value) uint64 {
 	case strictjson.Array:
 		_, content = tuple(message)
 	}
-	return maphash.Bytes(seed, id.Text()) ^ 3*hashOf(content)
+	return maphash.Bytes(seed, id.Text()) ^ 3*wire.ExactHash(content)
 }
