@@ -104,9 +104,8 @@ var table = event.Table{
 // Table returns the rules for the external stream.
 func (Dialect) Table() *event.Table { return &table }
 
-// conversationRule withholds messages that instruct models. It reads roles as leniently as the decoder reads those of
-// messages in pieces.
-var conversationRule = event.Messages{ListMember: "messages", RoleMember: "role", InternalRoles: wire.InstructionRoles, PartMembers: []string{"content", "toolCalls", "tool_calls"}}
+// conversationRule describes the list of messages in a conversation. isInternalMessage also withholds those that instruct models.
+var conversationRule = event.Messages{ListMember: "messages", RoleMember: "role", PartMembers: []string{"content", "toolCalls", "tool_calls"}}
 
 var (
 	callKinds = []event.Kind{event.KindToolStarted}
