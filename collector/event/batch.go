@@ -26,7 +26,7 @@ type Batch struct {
 	Session       string    // the conversation's id on the wire, or ""
 	Agent         string    // the speaker, or ""; never the user
 	Renames       string    // the configured name that earlier batches gave the run's own agent instead of Agent, or ""
-	AgentUnknown  bool      // the speaker is an agent that the stream has not named yet, not the run itself
+	AgentUnknown  bool      // the speaker is an agent that the stream does not name, or not yet, not the run itself; it works for the agent of ParentBranch
 	Sent          *Sent     // what the agent sent before the stream named it; nil if nothing
 	Branch        string    // the agent's position in a workflow, or a value that distinguishes agents with the same name; or ""
 	Step          string    // the step of the agent that works in Branch, if it is not the agent itself; or ""

@@ -15,6 +15,9 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 	if op, decided := r.rootAgentOf(b); decided {
 		return op
 	}
+	if b.AgentUnknown && b.Agent == "" && b.ParentBranch != "" { // one of the agents below this one
+		return r.agentByBranch[b.ParentBranch]
+	}
 	worksForAnother := b.EnclosingCall != "" || b.ParentBranch != ""
 	if operationName(b) == "" && !worksForAnother && !b.Has(event.KindAgentStarted) {
 		if known := r.agentByBranch[b.Branch]; known == nil || known.Name != "" {
@@ -79,7 +82,7 @@ func (r *openRun) nameAfterSpeaker(b *event.Batch) {
 		r.nameRoot()
 		r.Root.eachBelow(func(op *Operation) { // calls that the agent made before its name was known
 			if op.parent == r.Root && !op.Kind.Invokes() && r.Root.Name == b.Agent {
-				if op.Agent == "" || op.Agent == b.Renames {
+				if !op.senderUnknown && (op.Agent == "" || op.Agent == b.Renames) {
 					op.Agent = b.Agent
 				}
 			}

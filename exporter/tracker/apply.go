@@ -101,7 +101,7 @@ func (r *openRun) chat(model string, b *event.Batch, agent *Operation) *Operatio
 	if op == nil {
 		return nil
 	}
-	op.Agent, op.Branch = senderOf(b, agent), b.Branch
+	op.Agent, op.Branch, op.senderUnknown = senderOf(b, agent), b.Branch, b.AgentUnknown
 	r.keepRequest(op, agent)
 	cause, delayUnknown := agent.causeOfChat(b)
 	op.Started, op.startUnknown = latest(cause, r.Root.Started), delayUnknown || cause.Frame == 0 && !r.isRequested
@@ -131,7 +131,7 @@ func (r *openRun) beginTool(e *event.Event, b *event.Batch, caller *Operation) *
 	if op == nil {
 		return nil
 	}
-	op.Agent, op.CallID, op.Branch = senderOf(b, caller), e.CallID, b.Branch
+	op.Agent, op.CallID, op.Branch, op.senderUnknown = senderOf(b, caller), e.CallID, b.Branch, b.AgentUnknown
 	if b.Step != "" {
 		op.Agent = b.Agent
 	}

@@ -131,6 +131,7 @@ type Operation struct {
 	endStated     bool   // the protocol stated its end
 	awaitsAnswer  bool   // it waits for an answer from outside the run
 	hasUnfinished bool   // an operation below it ended unfinished
+	senderUnknown bool   // see event.Batch.AgentUnknown
 	dropped       bool   // it turned out not to have happened; compact removes it from the run
 	firstFrame    uint32 // the first frame that shows it, which orders the report
 	earlierUses   uint32 // how often its name or call id was used before, or an upper bound

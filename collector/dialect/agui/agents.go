@@ -17,6 +17,8 @@ type agent struct {
 	branch string
 	within string // the call in which it works, or ""
 	parent string // branch of the agent for which it works, or ""
+
+	unknown bool // the stream does not say which agent it is
 }
 
 const (
@@ -26,12 +28,12 @@ const (
 
 // apply makes the agent the speaker of a batch.
 func (a agent) apply(b *event.Batch) {
-	b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch = a.name, a.step, a.branch, a.within, a.parent
+	b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.AgentUnknown = a.name, a.step, a.branch, a.within, a.parent, a.unknown
 }
 
 // agentOf returns the speaker of a batch.
 func agentOf(b *event.Batch) agent {
-	return agent{b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch}
+	return agent{b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.AgentUnknown}
 }
 
 // ownAgent returns the run's own agent, outside of steps.

@@ -2,6 +2,7 @@ package agui
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -18,6 +19,8 @@ type call struct {
 	caller    agent
 	delegate  agent  // the agent that works within the call; the zero agent if there is none
 	announced bool   // the delegate is a subagent with an id
+	turn      int    // see turn
+	workEnded bool   // the delegate has ended, and the result is still to come
 	args      []byte // arguments received so far, if they are read
 	lacksArgs bool   // args lacks pieces that were not read
 	isHidden  bool   // a frame of it was withheld
@@ -27,6 +30,7 @@ type call struct {
 // delegate describes a function with which an agent makes another agent work within the call.
 type delegate struct {
 	argument string   // the argument with the other agent's name
+	endsLate bool     // the call's arguments end only after the other agent's work
 	refusals []string // prefixes of results that say that no agent worked; NAME stands for the other agent's name
 }
 
@@ -37,8 +41,8 @@ type delegate struct {
 // deepagents 0.7 and of 1.14 for JavaScript, langgraph/prebuilt/tool_node.py of langgraph-prebuilt
 // 1.1.
 var delegates = map[string]delegate{
-	"delegate_task_to_member": {"member_id", []string{"Member with ID NAME not found in the team"}},
-	"task": {"subagent_type", []string{
+	"delegate_task_to_member": {"member_id", true, []string{"Member with ID NAME not found in the team"}},
+	"task": {"subagent_type", false, []string{
 		"We cannot invoke subagent NAME because it does not exist",
 		"Error: invoked agent of type NAME, the only allowed types are",
 		"Error: Error: invoked agent of type NAME, the only allowed types are",
@@ -161,13 +165,10 @@ func (c *calls) end(id, owner string) (ended call) {
 	return ended
 }
 
-// toolStart starts a call. If the frame names no subagent, the agent of the parent message is the
-// caller.
+// toolStart starts a call.
 func (d *decoder) toolStart(v strictjson.Value, b *event.Batch) {
-	begun := call{id: d.name(v.Get("toolCallId")), tool: d.name(v.Get("toolCallName")), owner: d.owner(v), caller: d.speaker(v)}
-	if speaker, known := d.messages.speakerOf(d.name(v.Get("parentMessageId"))); known && begun.owner == "" {
-		begun.caller = speaker
-	}
+	begun := call{id: d.name(v.Get("toolCallId")), tool: d.name(v.Get("toolCallName")), owner: d.owner(v), turn: d.turnOf(d.name(v.Get("parentMessageId")))}
+	begun.caller = d.callerOf(v, begun.turn)
 	begun.caller.apply(b)
 	open := d.calls.begin(begun)
 	if open == nil {
@@ -213,17 +214,20 @@ func (d *decoder) startDelegate(open *call, b *event.Batch) {
 		return
 	}
 	d.hideInternalDelegate(open)
-	if open.delegate.name == "" {
-		member := open.target()
-		if member == "" {
-			return
-		}
-		if open.delegate, open.announced = d.agents.within(open.id, member); !open.announced {
-			open.delegate = agent{name: member, branch: open.id, within: open.id, parent: open.caller.branch}
-		}
-	}
-	if !d.wholeCalls {
+	if d.setDelegate(open); !d.wholeCalls && open.delegate.name != "" {
 		open.delegate.apply(b)
+	}
+}
+
+// setDelegate sets the agent that a delegation names, if its arguments are whole.
+func (d *decoder) setDelegate(open *call) {
+	if delegates[open.tool].argument == "" || open.delegate.name != "" {
+		return
+	}
+	if member := open.target(); member != "" {
+		if open.delegate, open.announced = d.agents.within(open.id, member); !open.announced {
+			open.delegate = agent{name: member, branch: open.id, within: open.id, parent: cmp.Or(open.caller.branch, open.caller.parent)}
+		}
 	}
 }
 
@@ -238,6 +242,7 @@ func (d *decoder) toolEnd(v strictjson.Value, b *event.Batch) {
 		open.state(b)
 	}
 	d.startDelegate(open, b)
+	open.workEnded = delegates[open.tool].endsLate
 }
 
 // reportUnended reports the calls of the batch's agent whose arguments have not ended, because its work has. An agent without a
@@ -307,7 +312,7 @@ func (d *decoder) addTransfer(ended *call, failed bool, b *event.Batch) {
 	}
 	e := b.Add(event.KindTransfer)
 	e.Name, e.ID, e.CallID = target, ended.id, ended.id
-	if ended.caller.parent == "" && !d.agents.known(ended.caller.branch) {
+	if !ended.caller.unknown && ended.caller.parent == "" && !d.agents.known(ended.caller.branch) {
 		d.ownName = target
 	}
 }

@@ -41,6 +41,7 @@ type runState struct {
 	steps              steps
 	messages           messages
 	calls              calls
+	turn               turn
 	answeredBySnapshot map[string]bool // ids of calls whose results were read from a snapshot
 	nestedRuns         []string        // ids of the open runs within the run
 	interrupted        bool            // an on_interrupt event was seen, which predates the protocol's interrupts
@@ -110,6 +111,7 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 		d.unread.endChunks(d.owner(v))
 		d.messages.closeChunked(d.owner(v), k.endsAllChunks)
 	}
+	d.noteTurn(k, v)
 	verdict := d.checkStart(k, f)
 	d.startWithheld = verdict == verdictInternal || k.name == typeRunStarted && d.filtered
 	b.PublicForm = d.quotesWithheld(k, v, b)
