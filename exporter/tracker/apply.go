@@ -15,7 +15,7 @@ func (r *openRun) modelStarted(e *event.Event, b *event.Batch, agent *Operation)
 	agent = agent.firstOpen()
 	if key := (responseKey{agent, b.Response}); r.partialResponses[key] == nil {
 		if op := r.chat(e.Model, b, agent); op != nil {
-			op.firstChunk, op.response = r.now, b.Response
+			op.firstChunk, op.response, op.startUnknown = r.now, b.Response, op.startUnknown || e.Uncertain
 			put(&r.partialResponses, key, op)
 		}
 	}
@@ -105,6 +105,7 @@ func (r *openRun) chat(model string, b *event.Batch, agent *Operation) *Operatio
 	r.keepRequest(op, agent)
 	cause, delayUnknown := agent.causeOfChat(b)
 	op.Started, op.startUnknown = latest(cause, r.Root.Started), delayUnknown || cause.Frame == 0 && !r.isRequested
+	op.askerUnknown = b.AgentUnknown && r.hasSeveralAgents()
 	return op
 }
 

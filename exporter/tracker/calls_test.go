@@ -332,6 +332,7 @@ func TestTimingOfChats(t *testing.T) {
 		"whole, after one that may have been cut off":  {proxied(), []*event.Batch{says("a", begins("x")), says("a", response("2"), responds("m"))}, tracker.TimingUnknown},
 		"beside one that goes on":                      {proxied(), []*event.Batch{says("a", begins("x")), says("a", response("2"), begins("m")), says("a", partial, text), says("a", response("2"), responds("m"))}, tracker.TimingObserved},
 		"with an end that may be another's":            {proxied(), []*event.Batch{says("a", begins("m")), says("a", response("2"), begins("x")), says("a", partial, text), says("a", responds("m"), uncertain)}, tracker.TimingUnknown},
+		"with a cause that may be another's":           {proxied(), []*event.Batch{says("a", begins("m"), uncertain), says("a", responds("m"))}, tracker.TimingUnknown},
 		"beside one of another agent":                  {proxied(), []*event.Batch{says("b", begins("x")), says("a", begins("m")), says("a", responds("m"))}, tracker.TimingObserved},
 	} {
 		t.Run(name, func(t *testing.T) {

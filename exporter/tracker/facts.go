@@ -104,6 +104,23 @@ func (r *openRun) attribute(sent *event.Sent, agent *Operation) {
 func (r *openRun) attributeTo(agent, op *Operation) {
 	op.Agent = agent.agentName()
 	r.reparent(op, agent)
+	if !op.askerUnknown {
+		return
+	}
+	if cause := agent.causeOf(agent.laneOr("")); cause.Frame < int(op.firstFrame) {
+		op.Started, op.startUnknown, op.askerUnknown = latest(cause, r.Root.Started), agent.hasUnknownDelay(cause), false
+	}
+}
+
+// hasSeveralAgents reports whether several agents are open.
+func (r *openRun) hasSeveralAgents() bool {
+	open := 0
+	for _, op := range r.agents {
+		if op.open && op.Kind == InvokeAgent {
+			open++
+		}
+	}
+	return open > 1
 }
 
 // senderOf returns the name of the agent that sends a response or a call, or "" if it is not known.

@@ -361,6 +361,7 @@ type openState struct {
 	spoke           bool      // a frame of it, or of an operation below it, was seen
 	assumed         bool      // see isAssumed
 	startUnknown    bool      // Started is only a lower bound
+	askerUnknown    bool      // of a model's response: each of several agents may have asked, so Started may be the cause of another one
 	endUnknown      bool      // Ended is only an upper bound, or may be the end of another response (event.Event.Uncertain)
 	endsTurn        bool      // of a call: the agent's turn may end with it
 	inUnknownCall   bool      // of an agent: see Batch.InUnknownCall

@@ -181,7 +181,7 @@ func (r *openRun) finalize(op *Operation) {
 	switch {
 	case isReported:
 		op.Timing = TimingReported
-	case op.startUnknown || op.Started.At.IsZero() || op.Ended.At.IsZero() || op.endUnknown:
+	case op.startUnknown || op.askerUnknown || op.Started.At.IsZero() || op.Ended.At.IsZero() || op.endUnknown:
 		op.Timing = TimingUnknown
 		op.keepReportedDuration(op.statedDuration)
 	case r.Live:

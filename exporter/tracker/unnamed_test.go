@@ -1,6 +1,7 @@
 package tracker_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -31,6 +32,34 @@ func TestCallsOfUnknownAgents(t *testing.T) {
 					equal(t, above.Name, c.want)
 				}
 			}
+		})
+	}
+}
+
+// TestAskersNamedLate lets two agents ask their models. The responses do not name their agents, so the frames of one may come between
+// the request and the response of the other.
+func TestAskersNamedLate(t *testing.T) {
+	x, y := says("x", lane("x"), text), says("y", lane("y"), text)
+	first := []*event.Batch{
+		says("boss", calls("c", "ask"), calls("d", "ask")), x, y, says("", responseOf(""), begins("m")), says("", responseOf(""), calls("f", "tool")),
+		says("", responseOf("1"), begins("n")), says("", responseOf(""), responds("m")), says("x", lane("x"), sentBy("", "f"), text), says("", responseOf("1"), responds("n")),
+	}
+	alone := []*event.Batch{says("boss", text), says("", responseOf(""), begins("n")), says("", responseOf(""), responds("n"))}
+	for name, c := range map[string]struct {
+		frames []*event.Batch
+		chat   string
+		want   string // timing, from and to
+	}{
+		"the first one":             {first, "m", "observed 2-7"},
+		"the other one":             {append(first[:9:9], says("y", lane("y"), sentBy("1", ""), text)), "n", "observed 3-9"},
+		"one that is never named":   {append(first[:9:9], says("boss", text)), "n", "unknown 5-9"},
+		"of an agent that was late": {append(first[:9:9], says("z", lane("z"), sentBy("1", ""), text)), "n", "unknown 5-9"},
+		"of one that spoke since":   {append(first[:9:9], says("y", lane("y"), text), says("y", lane("y"), sentBy("1", ""), text)), "n", "unknown 5-9"},
+		"with only one agent":       {alone, "n", "observed 1-3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			op := findOperation(t, follow(t, proxied(), c.frames...), tracker.Chat, c.chat)
+			equal(t, fmt.Sprintf("%s %s-%s", op.Timing, seconds(op.Started), seconds(op.Ended)), c.want)
 		})
 	}
 }

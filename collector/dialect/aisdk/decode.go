@@ -32,6 +32,7 @@ type runState struct {
 	steps       steps
 	stepCount   int  // of the answer so far
 	merged      bool // several steps were unfinished at the same time
+	overlapped  bool // models have responded at the same time, and not in the call of another step
 	parts       parts
 	partCount   int // of the answer so far
 	calls       calls

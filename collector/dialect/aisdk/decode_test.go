@@ -131,16 +131,17 @@ func TestMergedResponses(t *testing.T) {
 		want []string // of each frame, the response, and the facts about the model
 	}{
 		"one after the other":      {[]string{step, finish, step, finish}, []string{" model_started", " model_ended", " model_started", " model_ended"}},
-		"at once":                  {[]string{step, step, finish, finish}, []string{" model_started", "2 model_started", " model_ended uncertain", "2 model_ended uncertain"}},
-		"and one after them":       {[]string{step, step, finish, finish, step, finish}, []string{" model_started", "2 model_started", " model_ended uncertain", "2 model_ended uncertain", "3 model_started", "3 model_ended"}},
-		"a text before the second": {[]string{step, text, step, piece, finish}, []string{" model_started", "", "2 model_started", "", " model_ended uncertain"}},
-		"a text of one of two":     {[]string{step, step, text, piece, finish, piece}, []string{" model_started", "2 model_started", "?", "?", " model_ended uncertain", "?"}},
-		"a call of one of two":     {[]string{step, step, call, output, finish, finish}, []string{" model_started", "2 model_started", "?", "?", " model_ended uncertain", "2 model_ended uncertain"}},
-		"one within a call":        {[]string{step, call, step, text, piece, finish, output, finish}, []string{" model_started", " model_ended unmetered", "2 model_started", "2", "2", "2 model_ended", "", ""}},
-		"two within a call":        {[]string{step, call, step, step, finish, finish, output, finish}, []string{" model_started", " model_ended unmetered", "2 model_started", "3 model_started", "2 model_ended uncertain", "3 model_ended uncertain", "", ""}},
-		"a failure of one of two":  {[]string{step, step, failure, finish, finish, step, finish}, []string{" model_started", "2 model_started", "", "", "2", "3 model_started", "3 model_ended"}},
-		"one after a failure":      {[]string{step, failure, step, finish, finish}, []string{" model_started", "", "2 model_started", "2 model_ended uncertain", ""}},
-		"one that starts over":     {[]string{step, step, reset, finish, finish}, []string{" model_started", "2 model_started", " model_ended model_error uncertain", "2 model_ended uncertain", ""}},
+		"at once":                  {[]string{step, step, finish, finish}, []string{" model_started", "2 model_started uncertain", " model_ended uncertain", "2 model_ended uncertain"}},
+		"and one after them":       {[]string{step, step, finish, finish, step, finish}, []string{" model_started", "2 model_started uncertain", " model_ended uncertain", "2 model_ended uncertain", "3 model_started uncertain", "3 model_ended"}},
+		"a text before the second": {[]string{step, text, step, piece, finish}, []string{" model_started", "", "2 model_started uncertain", "", " model_ended uncertain"}},
+		"a text of one of two":     {[]string{step, step, text, piece, finish, piece}, []string{" model_started", "2 model_started uncertain", "?", "?", " model_ended uncertain", "?"}},
+		"a call of one of two":     {[]string{step, step, call, output, finish, finish}, []string{" model_started", "2 model_started uncertain", "?", "?", " model_ended uncertain", "2 model_ended uncertain"}},
+		"one within a call":        {[]string{step, call, step, text, piece, finish, output, finish}, []string{" model_started", " model_ended unmetered", "2 model_started uncertain", "2", "2", "2 model_ended", "", ""}},
+		"two within a call":        {[]string{step, call, step, step, finish, finish, output, finish}, []string{" model_started", " model_ended unmetered", "2 model_started uncertain", "3 model_started uncertain", "2 model_ended uncertain", "3 model_ended uncertain", "", ""}},
+		"one after both in a call": {[]string{step, call, step, step, finish, finish, output, finish, step}, []string{" model_started", " model_ended unmetered", "2 model_started uncertain", "3 model_started uncertain", "2 model_ended uncertain", "3 model_ended uncertain", "", "", "4 model_started"}},
+		"a failure of one of two":  {[]string{step, step, failure, finish, finish, step, finish}, []string{" model_started", "2 model_started uncertain", "", "", "2", "3 model_started uncertain", "3 model_ended"}},
+		"one after a failure":      {[]string{step, failure, step, finish, finish}, []string{" model_started", "", "2 model_started uncertain", "2 model_ended uncertain", ""}},
+		"one that starts over":     {[]string{step, step, reset, finish, finish}, []string{" model_started", "2 model_started uncertain", " model_ended model_error uncertain", "2 model_ended uncertain", ""}},
 		"an end too many":          {[]string{step, finish, finish}, []string{" model_started", " model_ended", ""}},
 	} {
 		t.Run(name, func(t *testing.T) {

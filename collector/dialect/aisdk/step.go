@@ -83,16 +83,20 @@ func (d *decoder) startStep(_ strictjson.Value, b *event.Batch) {
 		return
 	}
 	started := &step{}
-	for _, other := range d.steps.responding() {
+	others := d.steps.responding()
+	for _, other := range others {
 		started.uncertain, other.uncertain = true, true
 	}
+	// Without a step around them, the streams of the other models may go on after their steps.
+	d.overlapped = d.overlapped || len(others) > 0 && len(others) == len(d.steps)
+	startUnknown := d.overlapped || len(d.steps) > 0
 	d.stepCount++
 	if d.merged = d.merged || len(d.steps) > 0; d.merged {
 		started.response = strconv.Itoa(d.stepCount)
 	}
 	d.steps = append(d.steps, started)
 	b.Response = started.response
-	b.Add(event.KindModelStarted)
+	b.Add(event.KindModelStarted).Uncertain = startUnknown
 }
 
 // finishStep ends the response if no call has ended it. After calls the frame counts as partial, so that it
