@@ -247,8 +247,11 @@ func (d *decoder) subagentStarted(v strictjson.Value, b *event.Batch) {
 	if known != nil {
 		begun = known.delegate
 	}
-	if d.startWithheld {
+	switch {
+	case d.startWithheld && begun.within != "":
 		d.hideAnswer(begun.within)
+	case d.startWithheld:
+		d.hideAnswersTo(begun.parent)
 	}
 	if id == "" {
 		return

@@ -1,6 +1,10 @@
 package agui
 
-import "github.com/delegraph/delegraph/collector/strictjson"
+import (
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
 
 // hideAnswer records that the result of a call may have the answer of a withheld subagent. The call itself may have left, so its result
 // leaves too, in the form of the policy public.
@@ -16,6 +20,28 @@ func (d *decoder) hideOpenAnswers() {
 	for i := range d.calls {
 		d.hideAnswer(d.calls[i].id)
 	}
+}
+
+// hideAnswersTo is hideAnswer for all open calls of an agent in which no other agent works: one of them may have begun a withheld subagent
+// that names no call. The agent is a subagent's ID, or "" for the run itself.
+func (d *decoder) hideAnswersTo(owner string) {
+	for i := range d.calls {
+		open := &d.calls[i]
+		isOwn := open.owner == owner || owner == "" && slices.Contains(d.nestedRuns, open.owner)
+		if isOwn && open.delegate.name == "" && !d.agents.workIn(open.id) {
+			d.hideAnswer(open.id)
+		}
+	}
+}
+
+// workIn reports whether a subagent was announced within a call.
+func (a agents) workIn(call string) bool {
+	for _, one := range a {
+		if one.within == call {
+			return true
+		}
+	}
+	return false
 }
 
 // hideAnswerOf is hideAnswer for the call of a subagent that a later frame than its first withholds.

@@ -32,6 +32,10 @@ func TestAnswersOfSubagents(t *testing.T) {
 	}
 	innerTask := with(`"subagentRunId":"s"`)(inner(task))
 	ended := `{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`
+	alone := strings.Replace(worker, `,"parentToolCallId":"call_1a2b3c"`, "", 1)
+	taskFor := func(name string) string {
+		return `{"type":"TOOL_CALL_ARGS","toolCallId":"call_1a2b3c","delta":"{\"subagent_type\":\"` + name + `\"}"}`
+	}
 	for name, c := range map[string]struct {
 		sent []string
 		want string // of the last frame
@@ -45,7 +49,7 @@ func TestAnswersOfSubagents(t *testing.T) {
 		"of Python's members":             {[]string{task, strings.Replace(public, "parentToolCallId", "parent_tool_call_id", 1), answer}, emptyAnswer},
 		"unreadable":                      {[]string{task, evasions["unreadable"](worker), workerEnd, answer}, emptyAnswer},
 		"too large":                       {[]string{task, with(`"description":"` + strings.Repeat("x", 2<<20) + `"`)(worker), workerEnd, answer}, emptyAnswer},
-		"of the only delegate":            {[]string{task, `{"type":"TOOL_CALL_ARGS","toolCallId":"call_1a2b3c","delta":"{\"subagent_type\":\"worker\"}"}`, `{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"worker","kind":"internal"}`, answer}, emptyAnswer},
+		"of the only delegate":            {[]string{task, taskFor("worker"), `{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"worker","kind":"internal"}`, answer}, emptyAnswer},
 		"marked at its end":               {[]string{task, public, evasions["kind"](workerEnd), answer}, emptyAnswer},
 		"with a marked result":            {[]string{task, public, strings.Replace(workerEnd, `"CANARY"`, `{"type":"internal:x"}`, 1), answer}, emptyAnswer},
 		"marked at an unseen start's end": {[]string{task, evasions["kind"](workerEnd), answer}, emptyAnswer},
@@ -62,7 +66,15 @@ func TestAnswersOfSubagents(t *testing.T) {
 		"a public sibling":                {[]string{task, inner(task), worker, inner(public), inner(answer)}, inner(answer)},
 		"a public sibling's text":         {[]string{task, worker, inner(named("other")), `{"type":"TEXT_MESSAGE_START","messageId":"m","role":"assistant","subagentRunId":"u"}`}, `{"type":"TEXT_MESSAGE_START","messageId":"m","role":"assistant","subagentRunId":"u"}`},
 		"a public sibling at the end":     {[]string{task, public, inner(task), inner(public), evasions["kind"](workerEnd), inner(answer)}, inner(answer)},
-		"no call":                         {[]string{task, `{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"internal_worker"}`, answer}, answer},
+		"no call":                         {[]string{task, alone, answer}, emptyAnswer},
+		"no call, and the next one":       {[]string{alone, task, answer}, answer},
+		"no call, and one with another":   {[]string{task, inner(task), inner(public), alone, inner(answer)}, inner(answer)},
+		"no call, another works in it":    {[]string{task, public, alone, answer}, answer},
+		"no call, another is to work":     {[]string{task, taskFor("expert"), alone, answer}, answer},
+		"no call, of another agent":       {[]string{task, public, innerTask, alone, inner(answer)}, inner(answer)},
+		"no call, of the same agent":      {[]string{task, public, innerTask, with(`"parentSubagentRunId":"s"`)(strings.Replace(alone, `"s"`, `"u"`, 1)), inner(answer)}, inner(emptyAnswer)},
+		"no call, in a nested run":        {[]string{with(`"parentRunId":"r"`)(nextRun), task, alone, answer}, emptyAnswer},
+		"a public one without a call":     {[]string{task, strings.Replace(alone, "internal_", "", 1), answer}, answer},
 		"another unreadable":              {[]string{task, `{"rawEvent":{"US":1,"us":2}}`, answer}, answer},
 		"an unknown type":                 {[]string{task, public, `{"type":"SUBAGENT_X","subagentRunId":"s","parentToolCallId":"call_1a2b3c"}`, answer}, answer},
 	} {

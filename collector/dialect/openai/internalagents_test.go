@@ -2,6 +2,7 @@ package openai_test
 
 import (
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -37,6 +38,11 @@ func handsOver(from, to, call string) []string {
 	}
 }
 
+// flat puts the name of an event's or an item's agent in place of the agent, as applications do.
+func flat(sent string) string { return agentObject.ReplaceAllString(sent, `"agent_name":$1`) }
+
+var agentObject = regexp.MustCompile(`"(?:new_)?agent":\{"name":("[^"]*")\}`)
+
 // TestInternalNames names agents of the Agents SDK internal, which has no other mark for them. Nothing of such an agent leaves, and no
 // event that names it. What others do leaves.
 func TestInternalNames(t *testing.T) {
@@ -61,6 +67,10 @@ func TestInternalNames(t *testing.T) {
 		"agents as text": {1, []string{
 			`{"type":"agent_updated_stream_event","new_agent":"internal secret"}`, `{"type":"run_item_stream_event","name":"message_output_created","item":"message_output_item","agent":"Internal:secret"}`,
 			`{"type":"agent_updated_stream_event","new_agent":"Agent(name='internal_x', instructions='secret')"}`, deltaOf(1, "secret"), begins("a"), saidBy("a", "answer"),
+		}},
+		"only names": {1, []string{
+			flat(begins("internal secret")), deltaOf(1, "secret"), flat(saidBy("internal secret", "x")), `{"type":"run_item_stream_event","name":"message_output_created","item":{"type":"message_output_item"},"agentName":"internal secret"}`,
+			flat(begins("a")), flat(saidBy("a", "answer")),
 		}},
 		"other spellings": {1, []string{
 			`{"type":"agent_updated_stream_event","agent":{"Name":"Internal secret"}}`, deltaOf(1, "secret"), `{"type":"agent_updated_stream_event","New_Agent":{"name":"internal secret"},"new_agent":{"name":"b"}}`,

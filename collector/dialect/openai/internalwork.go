@@ -82,10 +82,10 @@ func (d *decoder) worksInternally() bool {
 	})
 }
 
-// agentMembers are the members in which events and items of the Agents SDK have an agent.
+// agentMembers are the members in which events and items of the Agents SDK have an agent. Applications send agent_name instead of an object.
 //
 // Source: agents/stream_events.py and items.py of openai-agents 0.24; packages/agents-core/src/events.ts and items.ts of @openai/agents 0.17.
-var agentMembers = []string{"agent", "new_agent", "newAgent", "source_agent", "sourceAgent", "target_agent", "targetAgent"}
+var agentMembers = []string{"agent", "new_agent", "newAgent", "source_agent", "sourceAgent", "target_agent", "targetAgent", "agent_name"}
 
 // hasInternalAgent reports whether events or items of the Agents SDK have an agent with an internal name. The SDK has no other member in
 // which an application could mark an agent.

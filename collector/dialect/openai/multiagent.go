@@ -22,13 +22,16 @@ const rootAgent = "/root"
 const agentMessage = "agent_message"
 
 // agentNamesOf returns the names of the agents of events and items, and what messages between agents have in the given members. It compares
-// members leniently.
+// members leniently. A server may send only the name of an agent.
 func agentNamesOf(ofMessage []string, levels ...strictjson.Value) (names []strictjson.Value) {
 	for _, v := range levels {
 		isMessage := v.Get("type").Is(agentMessage)
 		for member, value := range v.Members() {
 			switch {
 			case lenient.MatchesAny(member.Text(), []string{"agent"}):
+				if value.Kind() == strictjson.String {
+					names = append(names, value)
+				}
 				for member, name := range value.Members() {
 					if lenient.MatchesAny(member.Text(), []string{"agent_name"}) {
 						names = append(names, name)
@@ -42,15 +45,9 @@ func agentNamesOf(ofMessage []string, levels ...strictjson.Value) (names []stric
 	return names
 }
 
-// namesInternalAgent reports whether an event or an item names an internal agent, or one below an internal agent. A server may send only
-// the name.
+// namesInternalAgent reports whether an event or an item names an internal agent, or one below an internal agent.
 func namesInternalAgent(v strictjson.Value) bool {
 	names := agentNamesOf([]string{"author", "recipient"}, v)
-	for member, agent := range v.Members() {
-		if agent.Kind() == strictjson.String && lenient.MatchesAny(member.Text(), []string{"agent"}) {
-			names = append(names, agent)
-		}
-	}
 	return slices.ContainsFunc(names, func(name strictjson.Value) bool {
 		return lenient.ContainsInternal(name) || slices.ContainsFunc(bytes.Split(name.Text(), []byte("/")), lenient.IsInternal)
 	})

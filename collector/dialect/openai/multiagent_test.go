@@ -47,6 +47,15 @@ func endOf(output string) string {
 	return `{"type":"response.completed","response":{"id":"r","model":"m","output":[` + output + `]}}`
 }
 
+// TestAgentOnlyByName has an agent of a response as a text.
+func TestAgentOnlyByName(t *testing.T) {
+	call := ofAgent(helper, "output_item.done", `"output_index":5`, `"type":"function_call","id":"f","call_id":"c","name":"w","arguments":""`)
+	facts := dialecttest.Facts(openai.Dialect{}, &event.Stream{SingleRun: true}, stream(created, strings.NewReplacer(`{"agent_name":`, "", `"}}`, `"}`, `"},`, `",`).Replace(call)))
+	if want := `agent="/root/a" branch="/root/a"` + "\n  tool_started name=\"w\" call=\"c\" \"\"\n"; !strings.Contains(facts, want) {
+		t.Errorf("the facts are\n%s", facts)
+	}
+}
+
 // TestMultiAgent reads a response of several agents.
 func TestMultiAgent(t *testing.T) {
 	text := `"type":"message","id":"t","role":"assistant","content":[{"type":"output_text","text":"out"}]`

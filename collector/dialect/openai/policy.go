@@ -56,7 +56,7 @@ var types = func() map[string]event.Type {
 		typeResults:               {Client: true, Words: &chunkWords},
 		typeDone:                  {Text: true, Client: true, Public: &event.Rule{AllowedValues: []string{typeDone}, Form: event.FormEnum}},
 		typeServerError:           {Client: true, Public: &event.Rule{Fact: event.KindError, Replacement: failure}},
-		typeAgentUpdated:          {Client: true, Public: members(rules{"type": &scalar, "new_agent": &scalar, "agent": &scalar})},
+		typeAgentUpdated:          {Client: true, Public: members(rules{"type": &scalar, "new_agent": &scalar, "agent": &scalar, "agent_name": &scalar})},
 		typeAgentObject:           {Client: true, Public: members(rules{"type": &scalar, "new_agent": agentObject, "agent": agentObject})},
 		typeRunItem:               {Client: true, Words: &itemWords, Public: runItemRule(nil)},
 		withAnswer(typeRunItem):   {Client: true, Words: &itemWords, Public: answerItemRule()},
@@ -298,9 +298,9 @@ func runItemRule(own rules) *event.Rule {
 	for kind := range clientTools { // the SDK for JavaScript says "result"
 		byType[kind], byType[kind+"_output"], byType[kind+"_result"] = call, call, call
 	}
-	item := rules{"type": &scalar, "agent": &agentName, "raw_item": {ByType: byType}, "rawItem": {ByType: byType}}
+	item := rules{"type": &scalar, "agent": &agentName, "agent_name": &agentName, "raw_item": {ByType: byType}, "rawItem": {ByType: byType}}
 	maps.Copy(item, own)
-	return members(rules{"type": &scalar, "name": &scalar, "agent": &agentName, "item": members(item)})
+	return members(rules{"type": &scalar, "name": &scalar, "agent": &agentName, "agent_name": &agentName, "item": members(item)})
 }
 
 // answerItemRule is runItemRule for an item with an answer that no response has shown.

@@ -58,7 +58,14 @@ func nameOf(v strictjson.Value) strictjson.Value {
 }
 
 // newAgent returns the agent that has control now, as the SDK for Python or JavaScript names it.
-func newAgent(v strictjson.Value) strictjson.Value { return v.First("new_agent", "agent") }
+func newAgent(v strictjson.Value) strictjson.Value {
+	return v.First("new_agent", "agent", "agent_name", "agentName")
+}
+
+// itemAgent returns the agent of an item, which the item or its event names.
+func itemAgent(item, v strictjson.Value) strictjson.Value {
+	return cmp.Or(item.First("agent", "source_agent", "sourceAgent", "agent_name", "agentName"), v.First("agent", "agent_name", "agentName"))
+}
 
 // user is the author of the user's messages. No agent may have this name.
 const user = "user"
@@ -130,7 +137,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	id := d.name(callID(raw))
 	var at place
 	at.addItem(raw)
-	d.itemAuthor(d.name(nameOf(cmp.Or(item.First("agent", "source_agent", "sourceAgent"), v.Get("agent")))), id, at, b)
+	d.itemAuthor(d.name(nameOf(itemAgent(item, v))), id, at, b)
 	// An application that sends responses has shown the beginning of each item that a response has. One that sends only items has shown
 	// none, so only an unreadable frame matters: it may have had the item.
 	orphan := len(at.keys) > 0 && d.withheld.isOrphan(at) && (d.sdk.shown || d.withheld.missed)

@@ -165,3 +165,21 @@ func TestAgentsInUnknownCalls(t *testing.T) {
 		t.Errorf("these work in unknown calls: %q, want b", got)
 	}
 }
+
+// TestFlatAgents has only the names of agents, in members of events and items.
+func TestFlatAgents(t *testing.T) {
+	for name, c := range map[string]struct {
+		sent []string
+		want string
+	}{
+		"of items":  {[]string{flat(callItem("a", "c", "ask")), flat(saidBy("b", "i")), flat(outputItem("a", "c"))}, `a: tool_started name="ask" call="c"; b@c: text "i"; a: tool_ended name="ask" call="c" "o"`},
+		"of starts": {[]string{flat(begins("a")), createdOf("r"), completedOf(1, "r", "")}, `a: model_started; a: model_ended; a: final`},
+	} {
+		if got := whoDid(c.sent...); got != c.want {
+			t.Errorf("%s: %s, want\n%s", name, got, c.want)
+		}
+		if out := leaving(t, public, stream(c.sent...)); !strings.Contains(out, `"agent_name":"`) {
+			t.Errorf("%s: this leaves: %s", name, out)
+		}
+	}
+}
