@@ -29,7 +29,7 @@ const (
 	KindArtifact                   // an artifact was written: Name, Artifact, Pieces
 	KindState                      // shared state changed
 	KindFinal                      // the dialect's own mark of a final response
-	KindError                      // the run or the agent failed: Error, Code, Inline, Elsewhere; Name names an agent that does not exist, or is ""
+	KindError                      // the run or the agent failed: Error, Code, Inline, Elsewhere, Beside; Name names an agent that does not exist, or is ""
 	KindConfidence                 // Confidence, stated by Name
 	KindCitation                   // Citation, stated by Name
 	KindReasoning                  // the length of a reasoning chain: Steps, stated by Name
@@ -216,6 +216,7 @@ type Event struct {
 	Code            string // of the Error, as checked by wire.Code; "" if the stream gives none
 	Inline          bool   // KindError: the error code was in an ordinary frame, not in an error frame
 	Elsewhere       bool   // KindError: what failed is no open response, or is not known to be one
+	Beside          bool   // KindError: something failed, or may have, that runs beside the agents that have spoken
 	Truncated       bool   // KindText: the text was too long to be kept, and its beginning is missing
 	LongRunning     bool   // KindToolStarted: the response comes from outside the run
 	ReusesID        bool   // KindToolStarted: another call of the run had the CallID

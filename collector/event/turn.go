@@ -6,8 +6,8 @@ import "iter"
 type Speaker struct {
 	Agent, Renames, Step, Branch, EnclosingCall, ParentBranch, Response string
 
-	Around                              *Around
-	MayBeRoot, IsParallel, OrderUnknown bool
+	Around                                             *Around
+	InUnknownCall, MayBeRoot, IsParallel, OrderUnknown bool
 }
 
 // turn is a run of events in a batch with the same speaker. It lasts until the next turn.
@@ -21,7 +21,7 @@ const maxTurns = 64
 
 // Speaker returns the speaker of the batch.
 func (b *Batch) Speaker() Speaker {
-	return Speaker{b.Agent, b.Renames, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.Response, b.Around, b.MayBeRoot, b.IsParallel, b.OrderUnknown}
+	return Speaker{b.Agent, b.Renames, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.Response, b.Around, b.InUnknownCall, b.MayBeRoot, b.IsParallel, b.OrderUnknown}
 }
 
 // SetSpeaker sets the speaker of the batch or, after BeginTurn, of the turn.
@@ -34,7 +34,7 @@ func (b *Batch) SetSpeaker(s Speaker) {
 
 func (b *Batch) setSpeaker(s Speaker) {
 	b.Agent, b.Renames, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.Response = s.Agent, s.Renames, s.Step, s.Branch, s.EnclosingCall, s.ParentBranch, s.Response
-	b.Around, b.MayBeRoot, b.IsParallel, b.OrderUnknown = s.Around, s.MayBeRoot, s.IsParallel, s.OrderUnknown
+	b.Around, b.InUnknownCall, b.MayBeRoot, b.IsParallel, b.OrderUnknown = s.Around, s.InUnknownCall, s.MayBeRoot, s.IsParallel, s.OrderUnknown
 }
 
 // BeginTurn makes s the speaker of the events that follow. It reports false if the frame has too many turns. After the last

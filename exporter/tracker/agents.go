@@ -96,10 +96,13 @@ func operationName(b *event.Batch) string { return cmp.Or(b.Step, b.Agent) }
 
 // beginAgent begins the operation of a frame's speaker.
 func (r *openRun) beginAgent(b *event.Batch) *Operation {
+	r.hasInnerGraphs = r.hasInnerGraphs || b.Around != nil
 	above := r.parentOf(b).firstOpen()
 	kind := InvokeAgent
 	if b.Step != "" {
-		kind = InvokeNode
+		if kind = InvokeNode; above == r.Root {
+			r.stepAgent = b.Agent
+		}
 	}
 	op := r.begin(kind, operationName(b), above)
 	if op == nil {

@@ -199,7 +199,7 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	if answered.Frame > 0 && answersSeveral(b) {
 		op.Ended = answered
 	}
-	if !e.TurnMayEnd {
+	if op.parent.oweReply(op); !e.TurnMayEnd {
 		r.expectReply(b.Branch, op.parent)
 	}
 }

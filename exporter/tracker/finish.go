@@ -34,6 +34,7 @@ func (t *Tracker) finish(r *openRun, why StatusReason, at time.Time) {
 		r.now.At = at
 	}
 	r.announce()
+	r.settleUnnamedRoot()
 	r.Agent = cmp.Or(r.Agent, r.Root.Name) // if no agent spoke
 	r.endAllAwaitingUsage()
 	if r.Status, r.Reason = r.runStatus(why); r.Status == Completed && r.firstHasFailed() && r.hasRoom(InvokeWorkflow) {
@@ -249,7 +250,7 @@ func (r *openRun) agentStatus(op *Operation) (OperationStatus, failure) {
 	switch {
 	case failed && r.Reason != ReasonAgentCanceled:
 		return OperationError, failure{event.AgentError, op.failureCode}
-	case failed || op.awaitsAnswer || op.hasUnfinished || !op.spoke || op.startStated && !op.endStated && r.Status != Completed || r.isUnanswered(op):
+	case failed || op.awaitsAnswer || op.hasUnfinished || !op.spoke || op.startStated && !op.endStated && r.Status != Completed || r.isUnanswered(op) || r.isIndebted(op):
 		return r.unfinishedStatus(op)
 	}
 	return OperationOK, failure{}

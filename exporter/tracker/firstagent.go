@@ -75,6 +75,17 @@ func (r *openRun) addRootAboveFirst() {
 	}
 }
 
+// separateFirst puts a workflow above the first agent, because an error shows that something else has failed.
+func (r *openRun) separateFirst() {
+	if !r.rootIsFirst || !r.hasRoom(InvokeWorkflow) {
+		return
+	}
+	first := r.Root
+	if r.addRootAboveFirst(); r.rootSpoke.Frame > 0 {
+		first.Ended = r.rootSpoke
+	}
+}
+
 // firstHasFailed reports whether the root is the first agent, and the protocol has stated that this agent has failed. If the run goes on,
 // something above the agent has handled the failure, so the agent is not the root.
 func (r *openRun) firstHasFailed() bool {

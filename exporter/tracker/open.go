@@ -1,10 +1,8 @@
 package tracker
 
 import (
-	"cmp"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -50,7 +48,10 @@ type openRun struct {
 	firstFailure       Timestamp                  // when that agent ended with a failure
 	hasAddedRoot       bool                       // a workflow was put above the first root
 	rootLane           string                     // the branch in which the first agent last spoke as the root
+	hasInnerGraphs     bool                       // a frame has stated what is around its speaker (event.Batch.Around)
+	stepAgent          string                     // the agent that works in the steps directly below the run, or ""
 	rootKeys           []agentKey                 // of the branches in which it spoke as the root, oldest first
+	rootSpoke          Timestamp                  // the root's last frame, which is not one of the run itself
 	lastWithoutSpeaker Timestamp                  // the last whole frame without a speaker, unless event.Batch.SameStep is set
 	endStated          bool                       // the protocol stated its end
 	outcomePending     bool                       // its end was stated, and its outcome may follow
@@ -138,6 +139,9 @@ func (r *openRun) applyTurn(b *event.Batch) {
 		if r.current = agent; !agent.mayHaveEnded(b) {
 			agent.extendTo(r.now)
 		}
+		if agent == r.Root {
+			r.rootSpoke = r.now
+		}
 		if !b.Partial {
 			r.noteReply(b.Branch, agent)
 		}
@@ -189,6 +193,7 @@ func (r *openRun) applyEvents(b *event.Batch, agent *Operation) {
 	var last *event.Event
 	for i := range b.Events {
 		e := &b.Events[i]
+		caller.noteDebt(e, b)
 		r.applyEvent(e, b, caller)
 		if e.Kind == event.KindAgentEnded {
 			last = e
@@ -263,66 +268,6 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 	}
 }
 
-// applyError applies an error. An error code in an ordinary frame belongs to the frame's agent. An error
-// frame belongs to the agent whose call it fails, else to the agent in control, if there is one.
-func (r *openRun) applyError(e *event.Event, b *event.Batch, caller *Operation) {
-	r.dropMissingTarget(e.Name)
-	r.lastError, r.lastReason, r.lastFailure = r.now.Frame, ReasonErrorFrame, failureOf(e)
-	if e.Inline {
-		r.lastReason = ReasonErrorCode
-		op := caller.failingOperation(e.Error)
-		op.failedFrame, op.failureCode = r.now.Frame, e.Code
-		if lane := caller.laneOr(b.Branch); r.reserveEntry(len(r.unrecovered), &r.mostUnrecovered) {
-			put(&r.unrecovered, lane, modelFailure{r.now.Frame, e.Code})
-		}
-		return
-	}
-	if e.Elsewhere {
-		return
-	}
-	if op := cmp.Or(r.callerFailedNow(), r.agentInControl(), r.runningParallel()); op != nil {
-		op.failedFrame, op.failureCode = r.now.Frame, e.Code
-	}
-	if e.Error == event.FailureCanceled {
-		r.lastReason = ReasonAgentCanceled
-		return
-	}
-	if op := r.onlyOpenResponse(); op != nil {
-		delete(r.partialResponses, op.responseKey())
-		op.parent.failedFrame, op.parent.failureCode = r.now.Frame, e.Code
-		r.end(op, OperationError, failure{event.ModelError, e.Code})
-	}
-}
-
-// callerFailedNow returns the agent of the last call that failed in the current frame, or nil.
-func (r *openRun) callerFailedNow() *Operation {
-	for _, op := range slices.Backward(r.endedNow()) {
-		if op.Kind == ExecuteTool && op.Failure == event.ToolError {
-			return op.parent
-		}
-	}
-	return nil
-}
-
-// failingOperation returns the operation that failed: op, or the container above it. When a container
-// fails, ADK names the agent that spoke last. That agent did not fail if it has given its final answer.
-// ADK numbers the invocations of the container (nodeKey.run), but not those of its agents.
-func (op *Operation) failingOperation(e event.Failure) *Operation {
-	above := op.runner()
-	if (e == event.AgentError || e == event.ModelError) && op.node != nil && op.node.gaveFinalAnswer && op.node.key.run == "" && above != nil && above.node.key.run != "" {
-		return above
-	}
-	return op
-}
-
-// clearFailures removes the failures that a final frame cancels: those in its lane and in lanes below
-// it, but not in parallel lanes.
-func (r *openRun) clearFailures(lane string) {
-	maps.DeleteFunc(r.unrecovered, func(failing string, _ modelFailure) bool {
-		return lane == "" || failing == lane || strings.HasPrefix(failing, lane+".")
-	})
-}
-
 // awaitsUsage reports whether a frame states a part of a response's usage, to which later frames may add.
 func awaitsUsage(b *event.Batch) bool {
 	return slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Kind == event.KindUsage && e.UsageIncomplete })
@@ -367,6 +312,7 @@ type openState struct {
 	inUnknownCall   bool      // of an agent: see Batch.InUnknownCall
 
 	callMayHaveFailed bool // of an agent: a call has failed that may be the one in which it works
+	debt              debt // of an agent
 
 	undatedStart bool      // its first frame has no time
 	undatedEnd   bool      // its last frame has no time, or a time before the first frame's

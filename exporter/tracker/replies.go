@@ -1,5 +1,7 @@
 package tracker
 
+import "github.com/delegraph/delegraph/collector/event"
+
 // expectReply records that the run is incomplete unless an agent speaks again in a branch. A nil agent
 // means the root.
 func (r *openRun) expectReply(branch string, agent *Operation) {
@@ -48,4 +50,54 @@ func (r *openRun) clearReplies(agent *Operation) {
 			r.clearReply(branch)
 		}
 	}
+}
+
+// debt says what an agent still has to do. Unlike a pending reply, it does not leave the run incomplete.
+type debt uint8
+
+const (
+	noDebt      debt = iota
+	mayOweReply      // the result of a call was its last fact: it mostly goes on, but its turn may end with the call
+	owesReply        // a model was asked, and has not answered
+)
+
+// oweReply records that the result of an agent's call has arrived. A call that transferred control needs no reply.
+func (op *Operation) oweReply(call *Operation) {
+	if !call.endsTurn && call.Details.OrZero().HandoffTarget == "" {
+		op.debt = max(op.debt, mayOweReply)
+	}
+}
+
+// noteDebt updates an agent's debt with a fact of the agent.
+func (op *Operation) noteDebt(e *event.Event, b *event.Batch) {
+	switch e.Kind {
+	case event.KindIteration:
+		if e.CallsModel {
+			op.debt = owesReply
+		}
+	case event.KindText, event.KindModelEnded, event.KindToolStarted, event.KindTransfer, event.KindFinal:
+		if !b.Partial {
+			op.debt = noDebt
+		}
+	}
+}
+
+// isIndebted reports whether an agent that has not stated its end has something left to do. If the run is complete or waits, an agent whose
+// last fact was a result has ended with it.
+func (r *openRun) isIndebted(op *Operation) bool {
+	switch r.Status {
+	case Running, Completed, Interrupted:
+		return op.debt == owesReply && !op.endStated
+	}
+	return op.debt > noDebt && !op.endStated
+}
+
+// hasOwnWorkLeft reports whether an agent owes a reply, or one of its own calls or responses is open.
+func (r *openRun) hasOwnWorkLeft(op *Operation) bool {
+	for child := op.lastChild; child != nil; child = child.prevSibling {
+		if !child.Kind.Invokes() && !r.isSuperseded(child) {
+			return true
+		}
+	}
+	return op.debt > noDebt
 }

@@ -71,7 +71,7 @@ invoke_agent  ok 1-5
     chat m ok 1-1`},
 		{"a team works that got control", file(), after(says("c", within("c:1", "b", "b:1"), responds("m"), final)), `
 completed
-invoke_agent  ok 1-2
+invoke_workflow  ok 1-2
   invoke_agent a ok 1-2
     invoke_agent b ok 1-2
       invoke_agent c ok 1-2
@@ -79,7 +79,7 @@ invoke_agent  ok 1-2
     chat m ok 1-1`},
 		{"a team works, and its end is stated", file(), after(says("c", within("c:1", "b", "b:1"), responds("m"), final), says("b", lane("b:1"), ends)), `
 completed
-invoke_agent  ok 1-3
+invoke_workflow  ok 1-3
   invoke_agent a ok 1-3
     invoke_agent b ok 1-3
       invoke_agent c ok 1-2

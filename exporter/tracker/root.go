@@ -101,6 +101,28 @@ func (r *openRun) addRoot() {
 	}
 }
 
+// settleUnnamedRoot decides at the end of the run what a root without a name is. If one of its steps has called a model or a tool, the
+// root has the name of the agent that works in its steps. If only agents in graphs within graphs have, it is a workflow.
+func (r *openRun) settleUnnamedRoot() {
+	if r.Root.Name != "" || r.Root.Kind != InvokeAgent || r.stepAgent == "" && !r.hasInnerGraphs {
+		return
+	}
+	for _, op := range r.Operations[1:] {
+		by := op.parent
+		for by.Kind == InvokeNode {
+			by = by.parent
+		}
+		switch {
+		case op.Kind == InvokeAgent && r.hasInnerGraphs:
+			r.Root.Kind = InvokeWorkflow
+		case !op.Kind.Invokes() && by == r.Root:
+			r.Root.Kind, r.Root.Name = InvokeAgent, r.stepAgent
+			r.nameRoot()
+			return
+		}
+	}
+}
+
 // dropUninvoked removes operations that appear only in the places of the run's agents and were not
 // invoked in this run. If control was transferred to an agent in an earlier run of the session, its
 // places still name the agents above it, which look like workflows. A workflow that really ran shows an

@@ -195,7 +195,8 @@ func (r *openRun) runnerOf(above *Operation, n *event.Node) *Operation {
 	if above != nil {
 		return above
 	}
-	if r.rootGuessed && (r.Root.node.usedModel || r.Root.Name != r.App) && r.hasRoom(InvokeWorkflow) {
+	isBesideParallel := r.Root.node.isContainer && !r.Root.node.hasOwnWork && r.Root.node.lane == n.Lane
+	if r.rootGuessed && (r.Root.node.usedModel || r.Root.Name != r.App || isBesideParallel) && r.hasRoom(InvokeWorkflow) {
 		r.addRoot()
 	}
 	if n.Run == "" && r.Root.node.lastActive != nil {
@@ -296,15 +297,16 @@ func (r *openRun) noteFrame(b *event.Batch, speaker *Operation) {
 	if speaker.mayHaveEnded(b) {
 		return
 	}
-	lane := b.Branch
-	if speaker == nil {
+	lane, isOfRun := b.Branch, speaker == nil
+	if isOfRun {
 		if speaker = r.Root; !b.SameStep {
 			r.lastWithoutSpeaker = r.now
 		}
 	}
 	if speaker.node != nil {
-		lane = speaker.node.lane
-		speaker.node.noteAnswer(b)
+		if lane = speaker.node.lane; !isOfRun || !r.rootIsFirst {
+			speaker.node.noteAnswer(b)
+		}
 	}
 	below := speaker
 	for up := speaker; up != nil; up = up.runner() {

@@ -34,6 +34,21 @@ completed
 invoke_workflow app ok 0-2
   invoke_agent boss ok 0-1
     chat m ok 0-1`},
+		{"a parallel agent with the application's name that others follow", proxied(), []*event.Batch{at2("a", "", "app.a", concludes), at2("b", "", "app.b", concludes), atRoot("merge", concludes)}, `
+completed
+invoke_workflow app ok 0-4
+  invoke_agent app ok 0-2
+    invoke_agent a ok 0-1
+      chat m ok 0-1
+    invoke_agent b ok 0-2
+      chat m ok 0-2
+  invoke_agent merge ok 2-3
+    chat m ok 2-3`},
+		{"a parallel agent with the application's name that speaks itself", proxied(), []*event.Batch{at2("a", "", "app.a", concludes), atRoot("app", text, final)}, `
+completed
+invoke_agent app ok 0-3
+  invoke_agent a ok 0-1
+    chat m ok 0-1`},
 		{"the agent where there is no application", unnamed, []*event.Batch{atRoot("boss", concludes)}, `
 completed
 invoke_agent boss ok 0-2

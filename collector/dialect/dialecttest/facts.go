@@ -178,6 +178,7 @@ func (w *factWriter) fact(e *event.Event) {
 	w.put("code", e.Code)
 	w.mark("from_code", e.Inline)
 	w.mark("elsewhere", e.Elsewhere)
+	w.mark("beside", e.Beside)
 	w.mark("truncated", e.Truncated)
 	w.mark("long_running", e.LongRunning)
 	w.mark("reuses_id", e.ReusesID)

@@ -130,7 +130,7 @@ func fieldError(e *event.Event) string {
 func hasForeignField(e *event.Event) bool {
 	kind := func(kinds ...event.Kind) bool { return slices.Contains(kinds, e.Kind) }
 	asks := e.Routing != "" || e.ExpiresIn.Known || e.Question() != event.Question{}
-	return (e.Inline || e.Elsewhere) && !kind(event.KindError) ||
+	return (e.Inline || e.Elsewhere || e.Beside) && !kind(event.KindError) ||
 		e.LongRunning && !kind(event.KindToolStarted) ||
 		e.TurnMayEnd && !kind(event.KindToolStarted, event.KindToolEnded) ||
 		e.EndsAgent && !kind(event.KindToolEnded) ||
