@@ -118,7 +118,7 @@ func (d *decoder) startCall(id, tool string, args strictjson.Value, sc *scope, b
 	e := b.Add(event.KindToolStarted)
 	e.CallID, e.Name, e.TurnMayEnd = id, tool, strings.HasPrefix(tool, handoffTool)
 	e.SetPayload(args)
-	by.Response = ""
+	by.Response, sc.answered = "", false
 	begun := &call{id: id, tool: tool, scope: sc, by: by}
 	if target := d.name(args.Get(subagentMember)); tool == taskTool && target != user {
 		begun.target = target

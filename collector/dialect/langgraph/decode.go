@@ -108,7 +108,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		b.Rejected = f.Malformed
 		d.shown.addUnreadable(f)
 		if mode == modeError {
-			d.fail(event.AgentError, "", false, b)
+			d.fail(event.AgentError, "", b)
 		}
 		return
 	case len(f.Event) == 0, known && k.shape != 0 && k.shape != v.Kind():
@@ -213,21 +213,24 @@ var knownErrors = []string{userInterrupt, userRollback, recursionError}
 // Source: langgraph_api/serde.py, default.
 func (d *decoder) readError(_ *scope, v strictjson.Value, b *event.Batch) {
 	class := wire.Code(v.Get("error"))
-	failure, elsewhere := event.AgentError, false
+	failure, elsewhere, beside := event.AgentError, false, false
 	switch class {
 	case userInterrupt, userRollback: // langgraph_api/errors.py
 		failure, class = event.FailureCanceled, ""
 	default:
-		elsewhere = d.failOpen(v, class, b)
+		elsewhere, beside = d.failOpen(v, class, b)
 	}
-	d.fail(failure, class, elsewhere, b)
+	e := d.fail(failure, class, b)
+	e.Elsewhere, e.Beside = elsewhere, beside
 }
 
-func (d *decoder) fail(failure event.Failure, code string, elsewhere bool, b *event.Batch) {
-	e := b.Add(event.KindError)
-	e.Error, e.Code, e.Elsewhere = failure, code, elsewhere
-	e = b.Add(event.KindRunEnded)
-	e.Error, e.Code = failure, code
+// fail reports the failure of the run, and returns the event of the error.
+func (d *decoder) fail(failure event.Failure, code string, b *event.Batch) *event.Event {
+	for _, kind := range []event.Kind{event.KindError, event.KindRunEnded} {
+		e := b.Add(kind)
+		e.Error, e.Code = failure, code
+	}
+	return &b.Events[len(b.Events)-2]
 }
 
 // name returns a string of the wire, cut to dialect.MaxName.

@@ -120,8 +120,8 @@ func (d *decoder) endNodeCalls(namespace string, b *event.Batch) {
 }
 
 // failOpen reports the calls that the error of the run ended. If a response is open, it also reports
-// whether something else may have raised the exception.
-func (d *decoder) failOpen(exception strictjson.Value, code string, b *event.Batch) (elsewhere bool) {
+// whether something else may have raised the exception, and whether that is, or may be, beside the agent that spoke last.
+func (d *decoder) failOpen(exception strictjson.Value, code string, b *event.Batch) (elsewhere, beside bool) {
 	defer endNoTurn(b)
 	hasFailed := d.failCallsIn(b, func(*call) bool { return true })
 	from, isKnown := d.origins[exceptionKey(exception)]
@@ -133,14 +133,23 @@ func (d *decoder) failOpen(exception strictjson.Value, code string, b *event.Bat
 	if isKnown {
 		outer, _ := splitLast([]byte(from.namespace))
 		if failed := d.scopes[string(outer)]; failed != nil && failed.hasFailed {
-			return true
+			return true, false
 		}
-		return len(d.open) > 0 && !d.hasOpenIn(from.namespace)
+		return len(d.open) > 0 && !d.hasOpenIn(from.namespace), d.isBesideSpeaker(from.namespace)
 	}
 	for _, m := range d.open {
 		elsewhere = elsewhere || !d.isAlone(m.scope, m.task, nil)
 	}
-	return elsewhere || len(d.open) == 0 && !hasFailed && d.isSpeakerInDoubt()
+	elsewhere = elsewhere || len(d.open) == 0 && !hasFailed && d.isSpeakerInDoubt()
+	for namespace := range d.running {
+		beside = beside || !hasFailed && d.isBesideSpeaker(namespace)
+	}
+	return elsewhere, beside
+}
+
+// isBesideSpeaker reports whether a task runs beside the graph whose model spoke last, and not around or within it.
+func (d *decoder) isBesideSpeaker(task string) bool {
+	return d.last != nil && !isWithinGraph(task, d.last.namespace) && !isWithinGraph(d.last.namespace, task)
 }
 
 // isSpeakerInDoubt reports whether the error of the run may not be that of the agent that spoke last.
@@ -218,6 +227,24 @@ func (sc *scope) fail(code string, b *event.Batch) {
 	sc.ended, sc.hasFailed = true, true
 	e := b.Add(event.KindAgentEnded)
 	e.Error, e.Code = event.AgentError, code
+}
+
+// failIn ends the agent that has not given its final answer in a task that has failed. If there are several, it is unknown which of them
+// has raised the exception, and which was cut short.
+func (d *decoder) failIn(above *scope, node, task, code string, b *event.Batch) {
+	var failed *scope
+	for _, sc := range d.scopes {
+		if sc.above != above || sc.node != node || sc.task != task || sc.ended || sc.answered || !sc.spoke {
+			continue
+		}
+		if failed != nil {
+			return
+		}
+		failed = sc
+	}
+	if failed != nil {
+		failed.fail(code, b)
+	}
 }
 
 // startAgain reports that a subgraph that has failed runs again, because its node is retried.

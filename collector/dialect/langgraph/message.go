@@ -361,6 +361,7 @@ func (d *decoder) finish(m *message, mayGrow bool, b *event.Batch) {
 		d.startCall(c.id, c.tool, args, m.scope, m.by, b)
 	}
 	if len(m.calls) == 0 && !m.lostCalls() {
+		m.scope.answered = true
 		b.Add(event.KindFinal)
 	}
 }

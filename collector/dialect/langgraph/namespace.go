@@ -53,6 +53,8 @@ type scope struct {
 	showsTasks bool   // they show each step
 	ended      bool   // the end of its step was reported, or its task has returned
 	hasFailed  bool   // it has ended with the exception of a task
+	answered   bool   // its last response has no calls
+	asked      bool   // its model was asked, and has not answered
 	isFurther  bool   // its task has run other graphs before, which may have ended or not
 	handedOver bool   // its agent has transferred control since it began or last returned, so it has ended
 
@@ -252,6 +254,7 @@ func (sc *scope) speaker() speaker {
 		return s
 	}
 	s.ParentBranch, s.Around = sc.above.branch, sc.above.placeAround()
+	s.InUnknownCall = sc.node == toolNode && sc.call == ""
 	s.OrderUnknown = sc.isFurther || s.EnclosingCall == "" && !(sc.above.above == nil && sc.above.showsSteps)
 	if s.Agent == "" {
 		s.Step = sc.node
@@ -267,7 +270,7 @@ func (sc *scope) name() string { return cmp.Or(sc.agent, sc.fallback) }
 
 // noteSpeech records that a model has spoken in a graph and so in the subgraphs around it.
 func (sc *scope) noteSpeech() {
-	sc.spoke = true
+	sc.spoke, sc.asked = true, false
 	for up := sc.above; up != nil && up.above != nil; up = up.above {
 		up.spoke = true
 	}
@@ -358,7 +361,7 @@ func (d *decoder) endStep(above *scope, node, task string, b *event.Batch) {
 		return
 	}
 	found := graphs[0]
-	isReported := !hasSpeaker(b) && found.spoke && !found.handedOver
+	isReported := !hasSpeaker(b) && found.spoke && !found.handedOver && !found.asked
 	found.handedOver = false
 	if found.ended = isReported || found.task != ""; !isReported { // without a task, it is also the graph of later ones
 		return

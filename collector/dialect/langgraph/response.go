@@ -210,6 +210,7 @@ func (d *decoder) startCalls(m *message, v strictjson.Value, b *event.Batch) {
 		d.startCall(d.name(c.Get("id")), d.name(c.Get("name")), c.Get("args"), m.scope, m.by, b)
 	}
 	if calls.Len() == 0 && (v.Get("invalid_tool_calls").Len() > 0 || !m.lostCalls()) {
+		m.scope.answered = true
 		b.Add(event.KindFinal)
 	}
 }

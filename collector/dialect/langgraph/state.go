@@ -148,9 +148,12 @@ func (d *decoder) readTask(sc *scope, v strictjson.Value, b *event.Batch) {
 	waits := v.Get("interrupts").Len() > 0 // it runs again with the answer, so its agent has not ended
 	d.readInterrupts(sc, executed, v.Get("interrupts"), b)
 	if exception := v.Get("error"); exception.Kind() > strictjson.Null && !isInterrupt(exception) {
+		code := exceptionCode(exception)
 		d.noteOrigin(joinNamespace(sc, d.node), executed != nil, exception)
-		d.failCall(executed, event.ToolError, exceptionCode(exception), b)
-		sc.fail(exceptionCode(exception), b)
+		d.failCall(executed, event.ToolError, code, b)
+		if sc.fail(code, b); executed == nil {
+			d.failIn(sc, node, id, code, b)
+		}
 	}
 	delete(d.taskCall, id)
 	delete(d.resumedCalls, id)
@@ -250,6 +253,11 @@ func (d *decoder) readEvent(sc *scope, v strictjson.Value, b *event.Batch) {
 	d.trackNode(kind, v, metadata, b)
 	at := d.scopeAt(metadata, sc)
 	switch kind {
+	case "on_chat_model_start":
+		if at.above != nil && at.spoke && at.speaker().claim(b) { // its agent is known
+			at.asked, b.Partial = true, true
+			b.Add(event.KindIteration).CallsModel = true
+		}
 	case "on_chat_model_stream":
 		d.readMessage(at, data.Get("chunk"), metadata, b)
 	case "on_chat_model_end":
