@@ -15,7 +15,8 @@ import (
 // chat is the state of the current chat completion.
 type chat struct {
 	started  bool
-	internal bool // its first chunk calls itself internal
+	internal bool // its first chunk calls itself internal, or it may continue a completion of which it does
+	finishes bool // a chunk had a finish reason
 	finished bool // its end was reported, and only usage may follow
 	ended    bool // the end of its run was reported
 	begunAt  int  // the frame at which it began
@@ -103,7 +104,7 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 		c.model = model
 	}
 	if !c.started {
-		c.started, c.begunAt, c.id, c.internal = true, d.frames, id, isInternalFrame(b)
+		c.started, c.begunAt, c.id, c.internal = true, d.frames, id, c.internal || isInternalFrame(b)
 		d.nameResponse()
 		b.Add(event.KindModelStarted).Model = c.model
 	}
@@ -115,6 +116,7 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 			b.Substitute(none, "null") // clients that check only for null would stop
 		}
 	}
+	c.finishes = c.finishes || finishes
 	c.chunkError, _ = errorCode(v.Get("error"))
 	if fault := v.Get("x_groq").Get("error"); !isBlank(fault) {
 		c.stopped = true

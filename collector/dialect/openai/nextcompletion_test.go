@@ -32,6 +32,9 @@ func TestCompletionsAfterInternal(t *testing.T) {
 		"no ID":              {0, append(internal[:3:3], chunk("", role, "null"), chunk("", secret, "null"))},
 		"the same ID":        {0, append(internal[:3:3], chunk("c", role, "null"), chunk("c", secret, "null"))},
 		"an ID each":         {0, []string{mark(chunk("c", role, "null")), chunk("d", role, "null"), chunk("e", role, stop), chunk("f", secret, "null"), strings.Replace(chunk("g", role, "null"), `"object"`, `"usage":{"prompt_tokens":1},"object"`, 1)}},
+		"another number":     {0, append(internal[:3:3], strings.Replace(chunk("d", secret, "null"), `"index":0`, `"index":1`, 1), strings.Replace(chunk("d", secret, "null"), `"index":0`, `"index":2`, 1))},
+		"number, no end":     {0, append(internal[:2:2], strings.Replace(chunk("d", role, "null"), `"index":0`, `"index":1`, 1), strings.Replace(chunk("e", secret, "null"), `"index":0`, `"index":1`, 1))},
+		"number, next":       {1, append(internal[:3:3], strings.Replace(next[0], `"index":0`, `"index":1`, 1))},
 		"another choice":     {1, append(internal[:3:3], mark(strings.Replace(chunk("c", role, "null"), `"index":0`, `"index":1`, 1)), next[0], strings.Replace(chunk("d", role, "null"), `"index":0`, `"index":1`, 1))},
 	} {
 		for _, s := range []filter.Settings{client, public} {

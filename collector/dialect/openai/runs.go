@@ -85,6 +85,7 @@ func (d *decoder) restoreRun(matches func(*runState) bool, b *event.Batch) bool 
 			d.runState = found
 			if !d.singleRun || !d.chat.started {
 				d.withheld.nextResponse()
+				d.withheld.inResponse = d.withheld.withheld.Len() > 0
 			}
 			d.withheld.setScope(d.response.id)
 			b.Run, b.Session, b.Agent = d.run, d.session, d.speaker()
@@ -142,7 +143,9 @@ func (d *decoder) selectChat(id string, v strictjson.Value, b *event.Batch) {
 		if !d.singleRun && (c.finished || d.beginsMessage(v)) { // else a client may add the chunk to the message of an earlier completion
 			d.withheld.nextRun(d.continues)
 		}
-		d.runState = runState{chat: chat{reusesID: id == c.id}}
+		// A client of one answer may take the chunk for a part of the completion before it.
+		begins := (c.finishes || !d.singleRun) && id != "" && id != c.id && beginsAgain(v)
+		d.runState = runState{chat: chat{reusesID: id == c.id, internal: c.internal && !begins}}
 	}
 }
 
