@@ -146,7 +146,7 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 	d.at.shared = d.response.shared
 	agents := d.readAgents(v, b)
 	if d.ended && (d.response.id != "" && d.name(v.Get("response").Get("id")) == d.response.id || d.failed && isType(v, typeFailed)) {
-		b.Internal = b.Internal || d.response.internal
+		b.Internal = b.Internal || d.response.internal || d.response.unsure
 		return // the response or its failure is repeated, and its end has reported everything
 	}
 	d.resumed = d.resumed || d.joined != "" && !d.begun && !isType(v, typeCreated)
@@ -160,7 +160,12 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 		d.readItemAgent(agents, b)
 	}
 	d.setAuthor(b)
+	unsure := d.isUnsure()
 	k.decode(d, v, b)
+	if d.begunResponses > begun {
+		unsure = d.response.unsure
+	}
+	unsure = unsure || d.withheld.unsure.Contains(responseID+d.name(v.Get("response").Get("id")))
 	if !k.part {
 		d.readStart(v, d.begunResponses > begun, m, b)
 	}
@@ -170,11 +175,12 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 	}
 	d.response.sequence, _ = v.Get("sequence_number").Int()
 	if k.part {
-		if d.withheld.check(k, f, d.at, b); b.Type != typeOrphan && d.lacksStart(v) {
+		if d.withheld.check(k, f, d.at, unsure, b); b.Type != typeOrphan && d.lacksStart(v) {
 			b.Type = typeUnbegun
 		}
 	} else {
-		d.checkOutput(f, m, v.Get("response"), b)
+		d.checkOutput(f, m, v.Get("response"), unsure, b)
+		b.Internal = b.Internal || unsure
 	}
 	b.Type += d.repeated(v, b)
 }
@@ -190,9 +196,20 @@ func (d *decoder) lacksStart(v strictjson.Value) bool {
 	return !d.response.implied && !ofSeveral && !isType(v, typeItemDone) && !d.withheld.mayHaveBegun(d.at)
 }
 
+// beginsAnother reports whether an event that has the number of an earlier item is of another one, of the next response: the stream shows the
+// starts of neither. It forgets the state of the earlier one.
+func (d *decoder) beginsAnother() bool {
+	number := d.response.items[d.at.number()]
+	isAnother := d.withheld.hasNewID(d.at) && (number != nil && number.whole || d.withheld.isNoMessage(d.at.number()))
+	if isAnother {
+		delete(d.response.items, d.at.number())
+	}
+	return isAnother
+}
+
 // markPart records what an event says about the item that it is part of.
 func (d *decoder) markPart(k kind, v strictjson.Value, m marks, b *event.Batch) {
-	if k.begins {
+	if k.begins || d.at.implied && d.beginsAnother() {
 		d.withheld.beginItem(d.at)
 	}
 	if k.begins || d.sdk.on {

@@ -34,9 +34,9 @@ func (d *decoder) withholdResponse(id string) {
 	}
 }
 
-// isInternalResponse reports whether a response that begins was withheld before, or is of an internal agent.
+// isInternalResponse reports whether a response that begins was withheld before.
 func (d *decoder) isInternalResponse(id string) bool {
-	return id != "" && d.withheld.shared.Contains(responseID+id) || d.sdk.on && d.mayBeInternal(d.speaker())
+	return id != "" && d.withheld.shared.Contains(responseID+id)
 }
 
 // readStart withholds the current response if its start calls itself internal. begins says that the event has begun the response. Others
@@ -56,7 +56,8 @@ func (r *response) mayBeOf(agent string) bool {
 	return r.author == agent
 }
 
-// isOfInternalWork reports whether an item or event of an agent is, or may be, of an internal agent or response.
+// isOfInternalWork reports whether an item of an agent is of an internal agent, or may be of an internal response. agent is "" if it is not
+// known.
 func (d *decoder) isOfInternalWork(agent string, at place) bool {
 	if d.withheld.saw(at) {
 		return false
@@ -67,7 +68,7 @@ func (d *decoder) isOfInternalWork(agent string, at place) bool {
 			return true
 		}
 	}
-	return mayBeOf(&d.response) || d.mayBeInternal(agent)
+	return mayBeOf(&d.response) || agent != "" && d.sdk.agents.isInternal(agent)
 }
 
 // worksInternally reports whether something internal is open, which an error may quote.
@@ -109,27 +110,4 @@ func isInternalAgent(agent strictjson.Value) bool {
 	}
 	_, printed, _ := bytes.Cut(agent.Text(), []byte("name="))
 	return agent.Kind() != strictjson.Object && lenient.ContainsInternal(agent) || lenient.IsInternal(bytes.TrimLeft(printed, `'"`))
-}
-
-// beginInternal records whether the start of an agent calls itself internal. Without a name, all work may be the agent's until another one
-// begins.
-func (a *agents) beginInternal(name string, isInternal bool) {
-	a.internal.Remove("")
-	if a.internal.Remove(name); isInternal {
-		a.internal.Add(name)
-	}
-}
-
-// mayBeInternal reports whether an agent is internal, or may be. Without a name, it is one that works, or one that is not known.
-func (d *decoder) mayBeInternal(name string) bool {
-	a := &d.sdk.agents
-	if name != "" || a.internal.Len() == 0 || a.internal.Contains("") {
-		return a.internal.Contains("") || a.internal.MayContain(name)
-	}
-	if !d.sdk.shown { // nor are handoffs
-		isInside := func(name string) bool { _, isInner := a.inner[name]; return isInner && a.internal.MayContain(name) }
-		return a.internal.MayContain(a.current) || slices.ContainsFunc(a.active, isInside)
-	}
-	working := slices.DeleteFunc(slices.Clone(a.active), d.isWaiting)
-	return len(working) == 0 || slices.ContainsFunc(working, a.internal.MayContain)
 }

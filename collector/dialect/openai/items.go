@@ -87,6 +87,7 @@ var otherItems = []string{
 func (d *decoder) itemAdded(v strictjson.Value, b *event.Batch) {
 	item := v.Get("item")
 	d.setItemType(item, b)
+	d.sdk.starts = true
 	if kind, tool := d.serverCall(item); kind != "" {
 		d.serverToolStarted(tool, item, b)
 	} else if _, client := clientTools[item.Get("type").String()]; client {
@@ -101,7 +102,7 @@ func (d *decoder) itemDone(v strictjson.Value, b *event.Batch) {
 	known := d.response.item(d.at)
 	known.text = known.text || d.withheld.itemKind(item, d.at) != event.KindText
 	d.reportItem(item, known, b)
-	d.response.hasItems = true
+	d.response.hasItems, known.whole = true, true
 	if d.isSubagent() && item.Get("type").Is("message") && item.Get("phase").Is("final_answer") {
 		b.Add(event.KindFinal) // the end of the response is the root's
 	}
@@ -142,6 +143,7 @@ type itemState struct {
 	texts    int      // whole texts that the ends of their parts will repeat
 	text     bool     // a whole text was reported
 	thoughts bool     // a whole thought was reported
+	whole    bool     // the whole item was shown
 	agents   []string // that the item names
 }
 

@@ -78,6 +78,12 @@ func (w *withheldSet) forgetCalls(at place) {
 	}
 }
 
+// isNoMessage reports whether the item with a key is known to be a call or the like, which has no text.
+func (w *withheldSet) isNoMessage(key string) bool {
+	is, _ := w.natureOf(key)
+	return is.kind == event.KindOther && !is.foreign && !is.thinks
+}
+
 // knows reports whether an item with the key began, or was marked.
 func (w *withheldSet) knows(key string) bool {
 	_, known := w.natureOf(key)

@@ -55,7 +55,7 @@ func (d *decoder) repeatedOutput(output strictjson.Value, b *event.Batch) (suffi
 
 // checkOutput checks whether the items of a response are internal or thoughts. If the response is withheld, later events about the
 // items that it begins are withheld too. An instruction does not withhold the response, because the filter cuts it out.
-func (d *decoder) checkOutput(f dialect.Frame, m marks, response strictjson.Value, b *event.Batch) {
+func (d *decoder) checkOutput(f dialect.Frame, m marks, response strictjson.Value, unsure bool, b *event.Batch) {
 	b.Internal = b.Internal || m.instructs
 	for message := range response.Get("output_messages").Elements() { // vLLM
 		said := itemMarks(message)
@@ -96,8 +96,11 @@ func (d *decoder) checkOutput(f dialect.Frame, m marks, response strictjson.Valu
 		b.Type, b.HasThoughts = withThoughts(b.Type), true
 	}
 	for _, at := range begins {
-		if b.Internal && !d.ended && !d.withheld.saw(at) {
+		switch {
+		case b.Internal && !d.ended && !d.withheld.saw(at):
 			d.withheld.withhold(at)
+		case !b.Internal && unsure:
+			d.withheld.doubt(at)
 		}
 	}
 }

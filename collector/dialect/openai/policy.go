@@ -59,7 +59,7 @@ var types = func() map[string]event.Type {
 		typeAgentUpdated:          {Client: true, Public: members(rules{"type": &scalar, "new_agent": &scalar, "agent": &scalar, "agent_name": &scalar})},
 		typeAgentObject:           {Client: true, Public: members(rules{"type": &scalar, "new_agent": agentObject, "agent": agentObject})},
 		typeRunItem:               {Client: true, Words: &itemWords, Public: runItemRule(nil)},
-		withAnswer(typeRunItem):   {Client: true, Words: &itemWords, Public: answerItemRule()},
+		withAnswer(typeRunItem):   {Client: true, Words: &itemWords, Public: answerItemRule(), Answer: true},
 		typeFailedItem:            {Client: true, Words: &itemWords, Public: runItemRule(rules{"output": {Replacement: `"` + toolFailed + `"`}})},
 		typeRefusedItem:           {Client: true, Words: &itemWords, Public: runItemRule(rules{"output": {Replacement: `"` + toolRejected + `"`}})},
 		withThoughts(typeRunItem): {Client: true, Words: &event.Words{Members: map[string]event.Kind{"item": event.KindThought}}, Public: runItemRule(nil)},

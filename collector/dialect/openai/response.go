@@ -31,7 +31,8 @@ type response struct {
 	implied  bool   // only parts of it were seen so far
 	outlined bool   // only its beginning and its end are shown, and items of the Agents SDK show the rest, see modelAnswer
 	reason   string // why it finishes, if it is outlined
-	internal bool   // its start calls itself internal, or its agent is internal
+	internal bool   // its start calls itself internal
+	unsure   bool   // it may be of an internal agent
 	shared   bool   // it stands for several open responses of which one has the item
 	author   string // the agent that it is of, or "". It does not change, so that the response ends where it began
 	sequence int64  // the number of its last event
@@ -82,10 +83,14 @@ func (d *decoder) startResponse(r strictjson.Value, b *event.Batch) {
 		d.begin(id, d.conversation(r), b)
 	}
 	d.withheld.nextResponse()
+	d.withheld.inResponse = d.withheld.withheld.Len() > 0 && (len(d.sdk.others) > 0 || d.answersElsewhere()) // a part may be of those
 	d.withheld.setScope(id)
 	d.nameResponse()
 	d.begunResponses++
-	d.response, d.sdk.shown = response{id: id, number: d.begunResponses, model: d.name(r.Get("model")), open: true, author: d.speaker(), internal: d.isInternalResponse(id)}, true
+	d.response = response{id: id, number: d.begunResponses, model: d.name(r.Get("model")), open: true, author: d.speaker(), internal: d.isInternalResponse(id), unsure: d.mayBeInternal()}
+	if d.response.unsure && id != "" {
+		d.withheld.unsure.Add(responseID + id)
+	}
 	d.endEarlierCalls()
 	d.sdk.added = call{}
 	if len(d.sdk.others) == 0 && !d.answersElsewhere() {

@@ -26,7 +26,7 @@ type sdk struct {
 	handoffBy   string           // the agent that handoff, handoffDone and handsOff are about, or ""
 	added       call             // the last one of which only the beginning was seen; it may transfer control
 	responses   bool             // the application sends events of responses
-	shown       bool             // a response has begun in this run
+	starts      bool             // the application shows the starts of items
 	answered    bool             // a response has ended, so the items of messages repeat what responses show
 	others      []otherAnswer    // the other open responses
 	left        wire.Set[string] // the keys of the items of the last response that another agent's beginning has ended
@@ -82,15 +82,19 @@ func (d *decoder) agentUpdated(v strictjson.Value, b *event.Batch) {
 	b.Internal = hasInternalAgent(v)
 	d.sdk.agents.beginInternal(name, b.Internal || wire.IsFiltered(b, prefilter))
 	by, isHandoff := d.handedOverBy(name)
+	from, left, again := b.Agent, false, d.sdk.agents.hasFinished(name)
+	if name != d.sdk.agents.current || name == "" && b.Internal {
+		left = d.leaveImplied(b)
+		from = b.Agent
+	}
 	switch {
 	case name == "" || name == user:
+		return
 	case isHandoff:
 		b.Agent = by
 		d.transfer(name, b)
 	default:
-		from, left, again := b.Agent, false, d.sdk.agents.hasFinished(name)
 		if name != d.sdk.agents.current {
-			left = d.leaveImplied(b)
 			d.forgetResponse()
 		}
 		d.sdk.agents.beginAgain(name)
@@ -103,6 +107,7 @@ func (d *decoder) agentUpdated(v strictjson.Value, b *event.Batch) {
 			b.Add(event.KindAgentStarted)
 		}
 	}
+	d.sdk.agents.endTurns(name)
 }
 
 // beginSDK begins a run of the Agents SDK, unless one has begun.
@@ -137,23 +142,30 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	id := d.name(callID(raw))
 	var at place
 	at.addItem(raw)
-	d.itemAuthor(d.name(nameOf(itemAgent(item, v))), id, at, b)
+	agent := d.itemAuthor(d.name(nameOf(itemAgent(item, v))), id, at, b)
+	if agent == user {
+		agent = ""
+	}
 	// An application that sends responses has shown the beginning of each item that a response has. One that sends only items has shown
 	// none, so only an unreadable frame matters: it may have had the item.
-	orphan := len(at.keys) > 0 && d.withheld.isOrphan(at) && (d.sdk.shown || d.withheld.missed)
+	orphan := d.withheld.missed && !d.withheld.saw(at) || d.sdk.starts && d.withheld.isUnknown(at)
 	if len(at.keys) == 0 { // it may be any item of the agent's last response
 		orphan = d.withheld.hasNumber() && d.response.mayBeOf(b.Agent)
 	}
 	m := marksOf(v, item)
 	m.add(itemMarks(raw))
 	switch {
-	case hasInternalAgent(v, item, raw), d.isOfInternalWork(b.Agent, at): // its call may have to end
-		b.Internal = true
-		d.withheld.withholdKeys(at.keys)
+	case hasInternalAgent(v, item, raw), d.isOfInternalWork(agent, at): // its call may have to end
+		if b.Internal = true; agent == "" || d.isOfInternalWork(agent, at) || !item.First("target_agent", "targetAgent").Exists() { // else the call is of the agent that hands over
+			d.withheld.withholdKeys(at.keys)
+		}
 	case orphan || raw.Kind() != strictjson.String && isInternalItem(raw) || m.instructs || wire.IsFiltered(b, prefilter) || d.withheld.isWithheld(at):
 		b.Internal = true
 		d.withheld.withhold(at)
 		return
+	case agent == "" && !d.withheld.saw(at) && (d.isUnsure() || d.withheld.isDoubted(at)):
+		b.Internal = true
+		d.withheld.doubt(at)
 	}
 	if raw.Get("type").Is("message") {
 		d.withheld.forgetCalls(at)
@@ -184,9 +196,9 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	case name.Is("message_output_created"):
 		if of := item.Get("type"); !d.sdk.answered && (of.Is("message_output_item") || of.Is("message")) {
 			d.reportMessage(raw, &itemState{text: kind != event.KindText || m.thinks}, b)
-			if b.Has(event.KindText) {
-				b.Type = withAnswer(typeRunItem)
-			}
+		}
+		if b.Has(event.KindText) || kind == event.KindText && !m.thinks && d.withheld.isDoubted(at) { // else an event that has left shows the text
+			b.Type = withAnswer(typeRunItem)
 		}
 		d.endImplied(b)
 	}
@@ -194,13 +206,14 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 
 // runOutput reports the result of a call.
 func (d *decoder) runOutput(id string, output, raw strictjson.Value, b *event.Batch) {
-	d.endImplied(b)
+	if d.endImplied(b) {
+		d.sdk.agents.activate(b.Agent) // it goes on
+	}
 	if id != "" || len(d.calls) > 0 {
 		d.callEnded(raw, output, b)
 	}
 	d.sdk.agents.callEnded(id)
 	if r := &d.response; r.implied && r.author != "" && !slices.Contains(d.sdk.agents.active, r.author) { // its agent worked in the call
-		r.internal = d.mayBeInternal(d.speaker())
 		d.withheld.nextResponse()
 	}
 	switch {

@@ -17,6 +17,7 @@ type agents struct {
 	internal wire.Set[string]     // those with an internal name, or whose beginning calls itself internal
 	twice    wire.Set[string]     // those that began again before their end: two with one name may work at the same time
 	inner    map[string]workplace // those that work in a call of another
+	over     wire.Set[string]     // those of inner that do not speak anymore, see endTurns
 }
 
 // workplace says in which call an agent works: one of calls, from which those that have ended are removed.
@@ -198,14 +199,15 @@ func (d *decoder) place(name string) {
 func (d *decoder) control(name string, b *event.Batch) {
 	a := &d.sdk.agents
 	a.known.Add(name)
+	a.over.Remove(name)
 	if a.current, b.Agent = name, name; lenient.IsInternal([]byte(name)) {
 		a.internal.Add(name)
 	}
 }
 
-// itemAuthor reports the agent of an item. name is "" if the item does not say it. Then the call decides that the item is about, if any.
+// itemAuthor reports and returns the agent of an item. name is "" if the item does not say it. Then the call decides that the item is about, if any.
 // An agent with a call will send another response.
-func (d *decoder) itemAuthor(name, call string, at place, b *event.Batch) {
+func (d *decoder) itemAuthor(name, call string, at place, b *event.Batch) string {
 	a, r := &d.sdk.agents, &d.response
 	isOfLast := r.ended && r.author == "" && !r.shared && r.containsItem(at)
 	i := d.calls.indexOf(call)
@@ -235,6 +237,7 @@ func (d *decoder) itemAuthor(name, call string, at place, b *event.Batch) {
 	} else if isOfLast && r.final {
 		a.finish(name)
 	}
+	return name
 }
 
 // nameCaller records the agent of the open calls of a response; number is response.number.

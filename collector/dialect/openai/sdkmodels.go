@@ -51,11 +51,11 @@ func (d *decoder) modelEvent(f dialect.Frame, b *event.Batch) {
 	case d.withheld.missed, d.withheld.inResponse, len(d.sdk.others) > 0 && d.withheld.withheld.Len() > 0:
 		b.Type = typeOrphan
 	}
-	d.modelAnswer(data, b)
+	unsure := d.modelAnswer(data, b)
 	if b.Internal && (isType(data, startOfModel) || isType(data, pieceOfModel)) {
 		d.withholdResponse(cmp.Or(d.name(data.Get("providerData").Get("response").Get("id")), d.response.id))
 	}
-	b.Internal = b.Internal || d.isOfInternalWork(b.Agent, at)
+	b.Internal = b.Internal || d.isOfInternalWork("", at) || unsure
 }
 
 // isOfResponse reports whether an event of a model's API is one of the Responses API.
@@ -64,22 +64,26 @@ func isOfResponse(v strictjson.Value) bool {
 }
 
 // modelAnswer reads the beginning, a piece or the end of a model's answer. Models that the SDK does not call by the Responses API show only
-// these: the SDK's items show the texts and calls. The AI SDK's models do not name the answer at its beginning.
+// these: the SDK's items show the texts and calls. The AI SDK's models do not name the answer at its beginning. It returns whether the answer may
+// be of an internal agent.
 //
 // Source: packages/agents-openai/src/openaiChatCompletionsStreaming.ts of @openai/agents 0.20, and packages/agents-extensions/src/ai-sdk of
 // @openai/agents-extensions 0.18.
-func (d *decoder) modelAnswer(data strictjson.Value, b *event.Batch) {
+func (d *decoder) modelAnswer(data strictjson.Value, b *event.Batch) (unsure bool) {
 	source, piece, answer := data.Get("providerData"), data.Get("event"), data.Get("response")
 	if isType(data, startOfModel) {
 		if d.forgetResponse(); !isOfResponse(source) {
 			d.startOutline(source, b)
 		}
-		return
+		return d.mayBeInternal()
 	}
 	id := d.name(cmp.Or(piece.Get("id"), source.Get("id"), answer.Get("id")))
 	selected, r := d.selectOutline(id), &d.response
-	if selected {
+	if unsure = d.isUnsure(); selected {
 		d.setAuthor(b)
+	}
+	if id == "" || isFake(id) { // the answer's end may be missing
+		unsure = unsure || d.mayBeInternal()
 	}
 	switch {
 	case isType(data, textOfModel):
@@ -92,6 +96,7 @@ func (d *decoder) modelAnswer(data strictjson.Value, b *event.Batch) {
 	case isFake(id) || r.id == "" || r.id == id:
 		d.endOutline(answer, b)
 	}
+	return unsure
 }
 
 // reasonOf returns why a chunk of a completion, or a part of the AI SDK, finishes an answer.
@@ -107,9 +112,8 @@ func reasonOf(piece strictjson.Value) strictjson.Value {
 
 // startOutline begins an answer of which items will show the texts and calls. Unlike a response, it does not show the beginnings of items.
 func (d *decoder) startOutline(source strictjson.Value, b *event.Batch) {
-	shown := d.sdk.shown
 	d.startResponse(source, b)
-	d.response.outlined, d.sdk.shown = true, shown
+	d.response.outlined = true
 }
 
 // selectOutline makes the outlined response current that has an ID, else the only open one. It returns false if that is not clear.

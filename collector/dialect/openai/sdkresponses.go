@@ -141,7 +141,8 @@ func (d *decoder) selectOnly() bool {
 func (d *decoder) forgetOver() {
 	a, speaker := &d.sdk.agents, d.speaker()
 	d.sdk.others = slices.DeleteFunc(d.sdk.others, func(o otherAnswer) bool {
-		return o.id == "" && !o.shared && o.author != "" && !a.twice.Contains(o.author) && (o.author == speaker || !slices.Contains(a.active, o.author))
+		isOver := !slices.Contains(a.active, o.author) || a.over.Contains(o.author)
+		return !o.shared && o.author != "" && !a.twice.Contains(o.author) && (isOver || o.id == "" && o.author == speaker)
 	})
 	if len(d.sdk.others) == 1 && d.sdk.others[0].shared {
 		d.sdk.others = nil
@@ -243,9 +244,10 @@ func (d *decoder) endImplied(b *event.Batch) bool {
 // follow, which have no agent.
 func (d *decoder) leaveImplied(b *event.Batch) bool {
 	keys, author := d.response.itemKeys, d.response.author
-	if !d.endImplied(b) {
+	if b.Agent = cmp.Or(author, b.Agent); !d.endImplied(b) {
 		return false
 	}
+	d.withheld.nextResponse()
 	d.sdk.left, d.sdk.leftBy = keys, author
 	return true
 }
@@ -269,9 +271,8 @@ func (d *decoder) openAnswer(item strictjson.Value, b *event.Batch) {
 
 // openImplied opens a response whose beginning is not on the stream.
 func (d *decoder) openImplied(r strictjson.Value, b *event.Batch) {
-	shown := d.sdk.shown
 	d.startResponse(r, b)
-	d.response.implied, d.sdk.shown = d.joined == "", shown
+	d.response.implied = d.joined == ""
 }
 
 // setAuthor sets the batch's agent to that of the current response.

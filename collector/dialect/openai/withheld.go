@@ -23,6 +23,7 @@ type withheldSet struct {
 	seen     wire.Set[string]  // items that began and were not withheld
 	thoughts wire.SharedSet    // IDs of items and parts that are thoughts, also on other streams
 	natures  map[string]nature // of items, choices and parts other than answers; once it is full, any other text may be a thought
+	unsure   wire.Set[string]  // IDs of items that were withheld because they may be of an internal agent; once it is full, each may be
 	ended    wire.Set[string]  // the keys of withheld choices that have finished
 	missed   bool              // a frame may have begun anything: it was unreadable, or unknown and named a message
 
@@ -113,6 +114,33 @@ func (w *withheldSet) withholdKeys(keys []string) {
 	}
 }
 
+// unsureKey begins the keys of unsure in shared.
+const unsureKey = "unsure "
+
+// doubt records that an item is withheld because it may be of an internal agent. An item of the Agents SDK that names another agent leaves
+// nevertheless.
+func (w *withheldSet) doubt(at place) {
+	for _, key := range at.keys {
+		if isID(key) {
+			w.seen.Remove(key)
+			w.unsure.Add(key)
+			w.shared.Add(unsureKey + key)
+		}
+	}
+}
+
+// isDoubted reports whether an item was withheld because it may be of an internal agent.
+func (w *withheldSet) isDoubted(at place) bool {
+	return slices.ContainsFunc(at.keys, func(key string) bool {
+		return isID(key) && (w.unsure.MayContain(key) || w.shared.IsShared(unsureKey+key))
+	})
+}
+
+// isUnknown reports whether an item with an ID is neither known to have left nor to be withheld, although another one is withheld.
+func (w *withheldSet) isUnknown(at place) bool {
+	return w.withheld.Len() > 0 && len(at.keys) > 0 && !w.saw(at) && !w.isDoubted(at)
+}
+
 // endChoice records that a withheld choice has finished.
 func (w *withheldSet) endChoice(at place) {
 	for _, key := range at.keys {
@@ -171,18 +199,14 @@ func (w *withheldSet) begin(at place) {
 
 // beginItem forgets the marks of an item's number if the item has only new IDs: another item had the number.
 func (w *withheldSet) beginItem(at place) {
-	number, ids, known := "", 0, false
-	for _, key := range at.keys {
-		if isNumber(key) {
-			number = key
-			continue
-		}
-		ids++
-		known = known || w.knows(key)
-	}
-	if number != "" && ids > 0 && !known {
+	if number := at.number(); number != "" && w.hasNewID(at) {
 		w.forget(func(key string) bool { return key == number || strings.HasPrefix(key, number+partNumber) })
 	}
+}
+
+// hasNewID reports whether a place has IDs, and all of them are new.
+func (w *withheldSet) hasNewID(at place) bool {
+	return slices.ContainsFunc(at.keys, isID) && !slices.ContainsFunc(at.keys, func(key string) bool { return isID(key) && w.knows(key) })
 }
 
 // isWithheld reports whether a place, or the approval request that it answers, is withheld, or may be.
@@ -210,8 +234,10 @@ func (w *withheldSet) isOrphan(at place) bool {
 	switch {
 	case w.saw(at):
 		return false
-	case w.missed || !at.implied || len(at.keys) == 0:
-		return w.missed || w.withheld.Len() > 0
+	case w.missed || !at.implied:
+		return w.missed || w.inResponse
+	case len(at.keys) == 0:
+		return w.withheld.Len() > 0
 	}
 	return w.withoutID && !slices.ContainsFunc(at.keys, isNumber) || w.withoutNumber && !slices.ContainsFunc(at.keys, isID)
 }
@@ -227,11 +253,14 @@ func (w *withheldSet) mayHaveBegun(at place) bool {
 }
 
 // check marks a part of an item internal if the item is withheld. If the item's start was not seen, the part is an orphan.
-func (w *withheldSet) check(k kind, f dialect.Frame, at place, b *event.Batch) {
+func (w *withheldSet) check(k kind, f dialect.Frame, at place, unsure bool, b *event.Batch) {
 	switch {
 	case b.Internal || wire.IsFiltered(b, prefilter) || w.isWithheld(at):
 		b.Internal = true
 		w.withhold(at)
+	case unsure || w.isDoubted(at):
+		b.Internal = true
+		w.doubt(at)
 	case k.begins:
 		w.begin(at)
 	case w.isOrphan(at):
@@ -261,6 +290,16 @@ func (at *place) name() string {
 		return ""
 	}
 	return at.keys[0]
+}
+
+// number returns the key of the item's number, or "".
+func (at *place) number() string {
+	for _, key := range at.keys {
+		if isNumber(key) {
+			return key
+		}
+	}
+	return ""
 }
 
 // within returns the place of a choice in a completion.
