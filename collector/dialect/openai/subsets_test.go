@@ -163,7 +163,7 @@ func checkJavaScript(t *testing.T, s subset, sent []sdkEvent) {
 	}
 }
 
-var javaScript = strings.NewReplacer(`"new_agent"`, `"agent"`, "occured", "occurred", `"raw_item"`, `"rawItem"`, `"call_id"`, `"callId"`, `"function_call_output"`, `"function_call_result"`, `"source_agent"`, `"sourceAgent"`, `"target_agent"`, `"targetAgent"`)
+var javaScript = strings.NewReplacer(`"new_agent"`, `"agent"`, "occured", "occurred", `"raw_item"`, `"rawItem"`, `"call_id"`, `"callId"`, `"function_call_output"`, `"function_call_result"`, `"source_agent"`, `"sourceAgent"`, `"target_agent"`, `"targetAgent"`) //nolint:misspell // as the SDK for Python spells it
 
 // inJavaScript returns an event in the forms of the SDK for JavaScript.
 func inJavaScript(t *testing.T, e sdkEvent, form string) (sent []string) {
