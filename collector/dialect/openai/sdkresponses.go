@@ -137,12 +137,13 @@ func (d *decoder) selectOnly() bool {
 }
 
 // forgetOver forgets the other responses without an ID whose agent asks its model again or works no more: their ends are missing. Otherwise
-// they would count as parallel to the next one. It also forgets the shared response once all others have ended.
+// they would count as parallel to the next one. Those that may be of an internal agent would withhold it, so it forgets them even with an ID
+// once the agent works no more. It also forgets the shared response once all others have ended.
 func (d *decoder) forgetOver() {
 	a, speaker := &d.sdk.agents, d.speaker()
 	d.sdk.others = slices.DeleteFunc(d.sdk.others, func(o otherAnswer) bool {
 		isOver := !slices.Contains(a.active, o.author) || a.over.Contains(o.author)
-		return !o.shared && o.author != "" && !a.twice.Contains(o.author) && (isOver || o.id == "" && o.author == speaker)
+		return !o.shared && o.author != "" && !a.twice.Contains(o.author) && (isOver && o.unsure || o.id == "" && (isOver || o.author == speaker))
 	})
 	if len(d.sdk.others) == 1 && d.sdk.others[0].shared {
 		d.sdk.others = nil
