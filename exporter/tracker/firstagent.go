@@ -16,7 +16,7 @@ func (r *openRun) rootAgentOf(b *event.Batch) (op *Operation, decided bool) {
 	known := r.agents[key]
 	switch {
 	case b.MayBeRoot && !r.rootDecided && r.rootHasNoName(b) && !r.Root.spoke && !r.hasWork:
-		r.rootDecided, r.rootIsFirst = true, true
+		r.rootDecided, r.rootIsFirst, r.firstCause = true, true, r.Root.node.lastInLane
 		r.Agent, r.Root.Name, r.Root.Kind = b.Agent, b.Agent, InvokeAgent
 		r.nameRoot()
 		r.speakAsRoot(key)
@@ -61,12 +61,16 @@ func (r *openRun) speakAsRoot(key agentKey) {
 }
 
 // addRootAboveFirst puts a workflow above the first agent. From then on, the agent's frames are in the lane of its branch, and no longer in
-// the run's lane.
+// the run's lane. The agent has begun with its cause and not with the run, unless it is the only one that is known.
 func (r *openRun) addRootAboveFirst() {
 	first := r.Root
 	r.rootIsFirst = false
 	if r.addRoot(); r.rootLane == "" {
 		return
+	}
+	if r.firstCause.Frame > 0 {
+		first.Started, first.firstTime, first.undatedStart = r.firstCause, r.firstCause.At, r.firstCause.At.IsZero()
+		first.node.cause = r.firstCause
 	}
 	first.node.lane, r.Root.node.lastInLane = r.rootLane, r.lastWithoutSpeaker
 	if failed, isFailed := r.unrecovered[""]; isFailed {

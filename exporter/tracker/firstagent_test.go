@@ -45,6 +45,8 @@ func inParallel(b *event.Batch) { b.IsParallel = true }
 
 // TestFirstAgent checks that the first agent of a graph of agents is the root, unless something runs beside it.
 func TestFirstAgent(t *testing.T) {
+	requested := proxied()
+	requested.App = ""
 	tell(t, []story{
 		{"control leaves by transfers only", file(), []*event.Batch{
 			says("", fresh(event.KindRunStarted)), says("a", mayBeRoot("a:1"), calls("t1", "go")), says("a", mayBeRoot("a:1"), returns("t1", "go"), settles, handsOver("t1", "b")),
@@ -64,6 +66,14 @@ invoke_agent a ok 1-4
   invoke_agent b ok 2-3
     chat m ok 2-3
   chat m ok 3-4`},
+		{"another agent works beside it", requested, []*event.Batch{
+			says("", fresh(event.KindRunStarted)), says("a", mayBeRoot("a:1"), responds("m")), says("b", mayBeRoot("b:1"), responds("m"), final)}, `
+completed
+invoke_workflow  ok 0-4
+  invoke_agent a ok 1-2
+    chat m ok 1-2
+  invoke_agent b ok 1-3
+    chat m ok 1-3`},
 		{"another agent follows without a transfer", file(), []*event.Batch{
 			says("a", mayBeRoot("a:1"), responds("m")), says("b", mayBeRoot("b:1"), responds("m")), says("b", mayBeRoot("b:1"), final)}, `
 completed

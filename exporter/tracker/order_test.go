@@ -87,7 +87,7 @@ func TestTurns(t *testing.T) {
 	}
 	const want = `completed
 invoke_workflow  ok 0-4
-  invoke_agent a ok 0-3
+  invoke_agent a ok 2-3
     execute_tool add ok 3-3
   invoke_agent b ok 2-3
     chat m1 ok 2-3

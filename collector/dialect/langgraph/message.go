@@ -115,8 +115,9 @@ func (d *decoder) readTuple(sc *scope, v strictjson.Value, b *event.Batch) {
 	d.readMessage(d.scopeAt(metadata, sc), m, metadata, b)
 }
 
-// readMessagesMetadata reads the metadata of messages that follow.
-func (d *decoder) readMessagesMetadata(sc *scope, v strictjson.Value, _ *event.Batch) {
+// readMessagesMetadata reads the metadata of messages that follow. It comes with the first piece of a message, so nothing begins with it.
+func (d *decoder) readMessagesMetadata(sc *scope, v strictjson.Value, b *event.Batch) {
+	b.Partial = true
 	for id, entry := range v.Members() {
 		metadata := entry.Get("metadata")
 		if d.announced == nil || len(d.announced) >= maxOpen {

@@ -170,7 +170,7 @@ func (d *decoder) setAgent(sc *scope, named strictjson.Value) {
 	sc.agent = name
 	d.bindCall(sc)
 	sc.mayBeRoot = sc.above != nil && sc.above.above == nil && sc.above.agent == "" && !sc.above.spoke && sc.call == "" && sc.node != toolNode && !sc.spoke
-	sc.isParallel = sc.mayBeRoot && (d.isAgentBeside(sc) || d.showsReturns && d.shown.missed == missedNothing && d.countSiblings(sc) > sc.above.returned[sc.node])
+	sc.isParallel = sc.mayBeRoot && (d.isAgentBeside(sc) || d.hasWorkBeside(sc) || d.showsReturns && d.shown.missed == missedNothing && d.countSiblings(sc) > sc.above.returned[sc.node])
 }
 
 // countSiblings returns how many other tasks of the same node run graphs. A task may run several, one after the other.

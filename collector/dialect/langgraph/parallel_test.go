@@ -19,6 +19,28 @@ func TestParallelAgents(t *testing.T) {
 	}
 	returns, attempt := frame("updates", `{"w":{"r":1}}`), frame("metadata", `{"run_id":`+runID+`,"attempt":2}`)
 	starts, ends := `"input":{},"triggers":[]`, `"result":{"r":1}`
+	metadata := func(n string) string {
+		return `{"langgraph_step":1,"langgraph_checkpoint_ns":"w:` + n + `|model:` + n + `","lc_agent_name":"w"}`
+	}
+	piece := func(n, more string) string {
+		return frame("messages|w:"+n, `[{"type":"AIMessageChunk","id":"lc_run--`+n+`","content":"x"`+more+`},`+metadata(n)+`]`)
+	}
+	announced := func(n string) string {
+		return frame("messages/metadata|w:"+n, `{"lc_run--`+n+`":{"metadata":`+metadata(n)+`}}`)
+	}
+	calls := func(n, tool string) string {
+		return frame("messages|w:"+n, `[{"type":"ai","id":"run-`+n+`","content":"","name":"w","tool_calls":[{"name":"`+tool+`","id":"c`+n+`","args":{}}]},`+metadata(n)+`]`)
+	}
+	other := frame("messages|x:3", `[`+by("x", "run-3", "x")+`,{"langgraph_step":1,"langgraph_checkpoint_ns":"x:3|model:3","lc_agent_name":"x"}]`)
+	node := func(n, kind string) string {
+		return frame("events", `{"event":"on_chain_`+kind+`","name":"w","run_id":"`+n+`","parent_ids":["0"],"data":{},"metadata":{"langgraph_step":1,"langgraph_node":"w","langgraph_checkpoint_ns":"w:`+n+`"}}`)
+	}
+	asks := func(n string) string {
+		return frame("events", `{"event":"on_chat_model_start","name":"M","run_id":"m`+n+`","data":{},"metadata":`+metadata(n)+`}`) +
+			frame("events", `{"event":"on_chat_model_end","name":"M","run_id":"m`+n+`","data":{"output":{"type":"ai","id":"lc_run--m`+n+`","content":"x"}},"metadata":`+metadata(n)+`}`)
+	}
+	const last = `,"chunk_position":"last"`
+	attempt1 := frame("metadata", `{"run_id":`+runID+`,"attempt":1}`)
 	for _, c := range []struct {
 		name       string
 		frames     []string
@@ -29,6 +51,15 @@ func TestParallelAgents(t *testing.T) {
 		{"one after the other", []string{within("1"), returns, within("2"), returns}, false},
 		{"one task after the other", []string{task("1", starts), within("1"), task("1", ends), task("2", starts), within("2"), task("2", ends)}, false},
 		{"in another attempt", []string{within("1"), attempt, within("2")}, false},
+		{"responses at the same time", []string{piece("1", ""), piece("2", "")}, true},
+		{"one response after the other", []string{piece("1", last), piece("2", "")}, false},
+		{"after a response of another attempt", []string{attempt1, piece("1", ""), attempt, piece("2", "")}, false},
+		{"announced at the same time", []string{announced("1"), announced("2"), frame("messages/partial|w:2", `[{"type":"ai","id":"lc_run--2","content":"x"}]`)}, true},
+		{"while a tool runs", []string{calls("1", "add"), piece("2", "")}, true},
+		{"after control was handed over", []string{calls("1", "transfer_to_x"), piece("2", "")}, false},
+		{"after another node, which a tool called", []string{calls("1", "hand_over"), other, piece("2", "")}, false},
+		{"nodes at the same time", []string{node("1", "start"), node("2", "start"), asks("1"), asks("2")}, true},
+		{"one node after the other", []string{node("1", "start"), asks("1"), node("1", "end"), node("2", "start"), asks("2")}, false},
 		{"after an unreadable update", []string{within("1"), "event: updates\ndata: {\n\n", within("2")}, false},
 	} {
 		if got := strings.Contains(strings.Join(facts(nil, c.frames...), "\n"), " parallel"); got != c.isParallel {
