@@ -240,6 +240,7 @@ type Event struct {
 	Loop            Loop      // KindIteration
 	Steps           int       // KindReasoning
 	Omitted         int       // number of omitted pieces (KindArtifact), or of omitted statements (last KindConfidence or KindCitation of a text)
+	Task            Task      // KindModelStarted, KindModelEnded: in which the model was asked
 	Usage           Usage
 	Plan            Plan
 	Artifact        Artifact

@@ -14,7 +14,7 @@ import (
 func (r *openRun) modelStarted(e *event.Event, b *event.Batch, agent *Operation) {
 	agent = agent.firstOpen()
 	if key := (responseKey{agent, b.Response}); r.partialResponses[key] == nil {
-		if op := r.chat(e.Model, b, agent); op != nil {
+		if op := r.chat(e, b, agent); op != nil {
 			op.firstChunk, op.response, op.startUnknown = r.now, b.Response, op.startUnknown || e.Uncertain
 			put(&r.partialResponses, key, op)
 		}
@@ -30,7 +30,10 @@ func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
 	}
 	op := r.partialResponses[key]
 	if op == nil {
-		op = r.chat(e.Model, b, agent)
+		op = r.chat(e, b, agent)
+		if op != nil && endsSeveral(b) { // nothing shows which of them came first
+			op.startUnknown, e.Uncertain = true, true
+		}
 	}
 	delete(r.partialResponses, key)
 	r.Usage = r.Usage.Add(e.Usage)
@@ -86,7 +89,7 @@ func isWord(s string) bool {
 func (r *openRun) mayFollowCutOffResponse(op *Operation) bool {
 	first := cmp.Or(op.firstChunk.Frame, r.now.Frame)
 	for key, other := range r.partialResponses {
-		if key.agent == op.parent && other.lastPiece.Frame > 0 && other.lastPiece.Frame < first {
+		if key.agent == op.parent && other.task == op.task && other.lastPiece.Frame > 0 && other.lastPiece.Frame < first {
 			return true
 		}
 	}
@@ -96,17 +99,29 @@ func (r *openRun) mayFollowCutOffResponse(op *Operation) bool {
 // chat begins a model's response. The response starts at the last frame that can have caused the
 // request: the last whole frame of the agent's lane, or the frame that gave the agent control. Without
 // such a frame, it starts with the run request. If that was not seen either, the start is unknown.
-func (r *openRun) chat(model string, b *event.Batch, agent *Operation) *Operation {
-	op := r.begin(Chat, model, agent)
+func (r *openRun) chat(e *event.Event, b *event.Batch, agent *Operation) *Operation {
+	op := r.begin(Chat, e.Model, agent)
 	if op == nil {
 		return nil
 	}
 	op.Agent, op.Branch, op.senderUnknown = senderOf(b, agent), b.Branch, b.AgentUnknown
 	r.keepRequest(op, agent)
-	cause, delayUnknown := agent.causeOfChat(b)
+	op.task = e.Task.ID
+	cause, delayUnknown := r.causeOfResponse(e, b, agent)
 	op.Started, op.startUnknown = latest(cause, r.Root.Started), delayUnknown || cause.Frame == 0 && !r.isRequested
 	op.askerUnknown = b.AgentUnknown && r.hasSeveralAgents()
 	return op
+}
+
+// endsSeveral reports whether a frame has the ends of several responses.
+func endsSeveral(b *event.Batch) bool {
+	ends := 0
+	for i := range b.Events {
+		if b.Events[i].Kind == event.KindModelEnded {
+			ends++
+		}
+	}
+	return ends > 1
 }
 
 func (r *openRun) toolStarted(e *event.Event, b *event.Batch, caller *Operation) {

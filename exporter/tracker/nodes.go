@@ -23,6 +23,10 @@ type node struct {
 	lastActive     *Operation // the child from or below which lastInLane came, or this node itself
 	lastTaskAnswer Timestamp  // the last response to one of its tasks
 
+	step             string    // the last event.Task.Step
+	stepCause        Timestamp // the frame after which that step began
+	stepDelayUnknown bool      // it began at an unknown time after that frame
+
 	chain *transferChain // agents that transferred control on the way to it
 
 	isContainer     bool // the place names it as a container or workflow

@@ -30,6 +30,9 @@ type openRun struct {
 	nodes              map[nodeKey]*Operation     // the last open one of each place
 	lastInLane         map[laneKey]*Operation     // the last open node of each lane below an operation
 	pendingReplies     map[string]*Operation      // by branch: the agent from which a model response is still expected
+	tasks              map[string]task            // by event.Task.ID
+	mostTasks          int                        // the largest size of tasks
+	hasLostTasks       bool                       // there was no room for a task
 	mostReplies        int                        // the largest size of pendingReplies
 	current            *Operation                 // the open agent in control: the last frame's agent, or the target of a later transfer
 	awaitingUsage      map[responseKey]*Operation // complete responses whose usage or agent may follow
@@ -160,6 +163,7 @@ func (r *openRun) applyTurn(b *event.Batch) {
 	if !b.Has(event.KindModelEnded) && !awaitsUsage(b) {
 		r.endAwaitingUsage(responseKey{r.callerOf(b, agent), b.Response})
 	}
+	r.noteTasks(b)
 	if !b.Partial {
 		r.noteFrame(b, agent)
 	} else if op := r.partialResponses[responseKey{r.callerOf(b, agent), b.Response}]; op != nil {
@@ -303,6 +307,7 @@ type openState struct {
 	pausedFrame     int       // the frame that paused it until an answer comes from outside
 	firstChunk      Timestamp // of a model's response
 	response        string    // of a model's response: Batch.Response
+	task            string    // of a model's response: event.Task.ID
 	lastPiece       Timestamp // of a model's response: its last partial frame
 	spoke           bool      // a frame of it, or of an operation below it, was seen
 	assumed         bool      // see isAssumed

@@ -308,6 +308,9 @@ func (r *openRun) noteFrame(b *event.Batch, speaker *Operation) {
 			speaker.node.noteAnswer(b)
 		}
 	}
+	if lane == b.Branch && b.Task.Step != "" {
+		speaker.enterStep(b.Task.Step)
+	}
 	below := speaker
 	for up := speaker; up != nil; up = up.runner() {
 		n := up.node

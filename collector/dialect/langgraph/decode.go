@@ -51,6 +51,7 @@ type runState struct {
 	plan         event.Plan
 	handoffState
 	workLeft
+	taskTimes
 	internalState
 	invoked invocations
 }
@@ -141,7 +142,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	k.read(d, sc, v, b)
 	b.EndTurns()
 	d.setAuthors(mode, sc, v, b)
-	b.SameStep = b.Branch == "" && !d.mayBeginStep(mode, sc, v)
+	d.noteSteps(mode, sc, v, b)
 	b.Run, b.Session = d.run, d.session
 	if ended := d.name(v.Get("run_id")); mode == modeMetadata && ended != "" && uuidKey(ended) != uuidKey(d.run) {
 		b.Run = ended

@@ -71,6 +71,7 @@ type message struct {
 	abandoned     bool   // an earlier attempt of the run left it unfinished
 	marked        bool   // every text in it is a thought
 	step, task    string // of the node that made it, or "" if the server's metadata has none
+	at            event.Task
 	model, finish string
 	usage         event.Usage
 	text          dialect.TextTail // of pieces that do not repeat earlier text
@@ -112,7 +113,9 @@ func tuple(v strictjson.Value) (message, metadata strictjson.Value) {
 
 func (d *decoder) readTuple(sc *scope, v strictjson.Value, b *event.Batch) {
 	m, metadata := tuple(v)
-	d.readMessage(d.scopeAt(metadata, sc), m, metadata, b)
+	at := d.scopeAt(metadata, sc)
+	d.readMessage(at, m, metadata, b)
+	d.noteTaskStep(at, metadata, b)
 }
 
 // readMessagesMetadata reads the metadata of messages that follow. It comes with the first piece of a message, so nothing begins with it.
@@ -136,13 +139,14 @@ type announcement struct {
 	marked bool   // the message is a thought
 
 	step, task string // see message
+	isCalled   bool   // another task has called the task
 }
 
 func (d *decoder) readAnnouncement(sc *scope, metadata strictjson.Value) announcement {
 	_, task := splitLast(metadata.Get("langgraph_checkpoint_ns").Text())
 	return announcement{
 		sc, d.name(metadata.Get("ls_model_name")), marksThought(metadata),
-		dialect.Name(string(metadata.Get("langgraph_step").Raw())), dialect.Name(string(task)),
+		dialect.Name(string(metadata.Get("langgraph_step").Raw())), dialect.Name(string(task)), callerOf(metadata.Get("langgraph_path")).Exists(),
 	}
 }
 
@@ -210,13 +214,13 @@ func (d *decoder) readMessage(sc *scope, m, metadata strictjson.Value, b *event.
 
 // begin returns the open message with an id, and opens it if necessary. It returns nil if the id must be skipped, or if
 // too many messages are open.
-func (d *decoder) begin(id string, sc *scope, metadata strictjson.Value) *message {
+func (d *decoder) begin(id string, sc *scope, metadata strictjson.Value, b *event.Batch) *message {
 	m := d.open[id]
 	if m != nil || id == "" || len(d.open) >= maxOpen || d.seen.mustSkip(seenMessage, id) {
 		return m
 	}
 	at := d.announcementOf(id, sc, metadata)
-	m = &message{scope: at.scope, by: at.scope.speaker(), model: at.model, marked: at.marked, step: at.step, task: at.task}
+	m = &message{scope: at.scope, by: at.scope.speaker(), model: at.model, marked: at.marked, step: at.step, task: at.task, at: d.taskOfResponse(id, at, d.node, b)}
 	m.by.Response = d.freeResponse(m, id)
 	return d.openMessage(id, m)
 }
@@ -241,7 +245,7 @@ func (d *decoder) readChunk(sc *scope, v, metadata strictjson.Value, b *event.Ba
 	if d.open[id] == nil && d.repeats(id, v, b) {
 		return
 	}
-	m := d.begin(id, sc, metadata)
+	m := d.begin(id, sc, metadata, b)
 	if !m.claim(b) {
 		return
 	}
@@ -300,7 +304,7 @@ func (m *message) start(d *decoder, b *event.Batch) {
 	m.scope.noteSpeech()
 	if !m.started {
 		m.started = true
-		b.Add(event.KindModelStarted)
+		b.Add(event.KindModelStarted).Task = m.at
 	}
 }
 
@@ -376,7 +380,7 @@ func (d *decoder) endModel(m *message, mayGrow bool, b *event.Batch) *event.Even
 		delete(d.announced, id)
 	}
 	e := b.Add(event.KindModelEnded)
-	e.Model, e.FinishReason, e.Usage = m.model, m.finish, m.usage
+	e.Model, e.FinishReason, e.Usage, e.Task = m.model, m.finish, m.usage, m.at
 	e.Error, e.Code = wire.FinishFailure(m.finish)
 	if e.UsageIncomplete = mayGrow && m.usage == (event.Usage{}); e.UsageIncomplete && len(d.unmetered) < maxOpen {
 		if d.unmetered == nil {

@@ -51,6 +51,7 @@ type scope struct {
 	isShown    bool   // a frame of the graph itself was read
 	showsSteps bool   // its frames show when its nodes begin, at least of a step after one that has written something
 	showsTasks bool   // they show each step
+	calls      bool   // a task of it has called others, as functions of LangGraph do
 	ended      bool   // the end of its step was reported, or its task has returned
 	hasFailed  bool   // it has ended with the exception of a task
 	answered   bool   // its last response has no calls
@@ -138,10 +139,14 @@ func (d *decoder) graphOf(metadata strictjson.Value, given *scope) *scope {
 	}
 	if len(metadata.Get("langgraph_checkpoint_ns").Text()) > 0 {
 		outer, _ := splitLast(d.placeIn(metadata))
-		for caller := callerOf(metadata.Get("langgraph_path")); caller.Exists(); caller = callerOf(caller) {
+		caller := callerOf(metadata.Get("langgraph_path"))
+		isCalled := caller.Exists()
+		for ; caller.Exists(); caller = callerOf(caller) {
 			outer, _ = splitLast(outer)
 		}
-		return d.graphAt(outer)
+		sc := d.graphAt(outer)
+		sc.calls = sc.calls || isCalled
+		return sc
 	}
 	return given
 }

@@ -32,7 +32,7 @@ func TestAgentsOfNodes(t *testing.T) {
 		},
 		"messages": {
 			[]string{announced("run-1", "plan:1"), frame("messages/complete", `[`+a+`]`), announced("run-3", "end:3"), frame("messages/complete", `[`+nameless+`]`)},
-			[]string{"2 messages/metadata", `3 messages/complete agent="a" branch="plan:1" may be root`, "4 messages/metadata", "5 messages/complete"},
+			[]string{"2 messages/metadata partial", `3 messages/complete agent="a" branch="plan:1" may be root`, "4 messages/metadata partial", "5 messages/complete"},
 		},
 		"messages-tuple": {
 			[]string{inTask(a, "plan:1", ""), inTask(b, "write:2", "b"), inTask(nameless, "end:3", "")},

@@ -66,7 +66,7 @@ func (d *decoder) readGrown(sc *scope, v strictjson.Value, b *event.Batch) {
 	if d.repeats(id, v, b) {
 		return
 	}
-	m := d.begin(id, sc, strictjson.Value{})
+	m := d.begin(id, sc, strictjson.Value{}, b)
 	if !m.claim(b) {
 		return
 	}
@@ -144,7 +144,7 @@ func (d *decoder) readWhole(sc *scope, v, metadata strictjson.Value, b *event.Ba
 	if !inPieces {
 		at := d.announcementOf(id, sc, metadata)
 		at.scope = d.nameAgent(at.scope, cmp.Or(at.task, d.node), v.Get("name"))
-		m = &message{ids: []string{id}, scope: at.scope, by: at.scope.speakerNamed(d.name(v.Get("name"))), model: at.model, marked: at.marked, task: at.task}
+		m = &message{ids: []string{id}, scope: at.scope, by: at.scope.speakerNamed(d.name(v.Get("name"))), model: at.model, marked: at.marked, task: at.task, at: d.taskOfResponse(id, at, d.node, b)}
 		if byModel {
 			m.by.Response = d.freeResponse(m, id)
 		}

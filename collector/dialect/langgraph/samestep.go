@@ -3,6 +3,7 @@ package langgraph
 import (
 	"slices"
 
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -16,6 +17,15 @@ func (sc *scope) noteMode(mode string) {
 	}
 }
 
+// noteSteps records whether a frame may begin a step of the run's own graph, or shows work.
+func (d *decoder) noteSteps(mode string, sc *scope, v strictjson.Value, b *event.Batch) {
+	mayBegin := d.mayBeginStep(mode, sc, v)
+	if b.SameStep = b.Branch == "" && !mayBegin; mayBegin {
+		d.shownSteps++
+	}
+	d.hasWork = d.hasWork || !b.Partial && mode != modeMetadata
+}
+
 // mayBeginStep reports whether a frame shows, or may show, that the run's own graph begins a step. All nodes of a step begin together, when
 // all nodes of the step before have ended. What a node sends or returns does not show when the others began. A step that writes nothing has no
 // state in the mode values. Only its updates show then that it has ended.
@@ -26,6 +36,9 @@ func (d *decoder) mayBeginStep(mode string, sc *scope, v strictjson.Value) bool 
 	case sc.above != nil:
 		return false
 	case !sc.showsSteps:
+		return true
+	}
+	if sc.calls { // a function may begin something when one that it has called has returned
 		return true
 	}
 	switch mode {

@@ -130,7 +130,10 @@ var returnChannels = []string{"__return__", "__end__", "__root__"}
 // Source: langgraph/pregel/debug.py, TaskPayload and TaskResultPayload.
 func (d *decoder) readTask(sc *scope, v strictjson.Value, b *event.Batch) {
 	id, node := d.name(v.Get("id")), d.name(v.Get("name"))
-	if !hasReturned(v) {
+	if id != "" {
+		b.Task.ID = node + ":" + id
+	}
+	if sc.calls = sc.calls || isCalled(v); !hasReturned(v) {
 		if sc.above == nil && !isCalled(v) {
 			d.workLeft.startTask(node + ":" + id)
 		}
@@ -240,6 +243,8 @@ func (d *decoder) readEvent(sc *scope, v strictjson.Value, b *event.Batch) {
 		isNode := name.Is(metadata.Get("langgraph_node").String())
 		if isNode && kind == "on_chain_start" {
 			d.readNodeStart(d.name(name), b)
+			_, task := splitLast(metadata.Get("langgraph_checkpoint_ns").Text())
+			b.Task.ID = dialect.Name(string(task))
 		}
 		d.readChainResults(data, b)
 		if isNode && kind == "on_chain_end" {
@@ -252,8 +257,11 @@ func (d *decoder) readEvent(sc *scope, v strictjson.Value, b *event.Batch) {
 	}
 	d.trackNode(kind, v, metadata, b)
 	at := d.scopeAt(metadata, sc)
+	d.modelRun = d.name(v.Get("run_id"))
+	defer func() { d.modelRun = "" }()
 	switch kind {
 	case "on_chat_model_start":
+		d.noteAsked(d.modelRun, b)
 		if at.above != nil && at.spoke && at.speaker().claim(b) { // its agent is known
 			at.asked, b.Partial = true, true
 			b.Add(event.KindIteration).CallsModel = true

@@ -1,0 +1,78 @@
+package langgraph
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// taskTimes is what shows when the nodes of a run begin, and when they ask models.
+type taskTimes struct {
+	asked      map[string]struct{} // runs of models that have no response yet, of at most maxOpen
+	modelRun   string              // the model's run whose event is being read, or ""
+	shownSteps int                 // how many steps of the run's own graph its frames have shown
+	hasWork    bool                // a whole frame of a graph was read
+}
+
+// noteAsked records that an event shows when a model is asked.
+func (d *decoder) noteAsked(run string, b *event.Batch) {
+	if d.asked == nil || len(d.asked) >= maxOpen {
+		d.asked = make(map[string]struct{})
+	}
+	if run != "" {
+		d.asked[run] = struct{}{}
+		b.Task.ID = run
+	}
+}
+
+// askedRun returns the model's run of a message whose beginning an event has shown, or "".
+func (d *decoder) askedRun(message string) string {
+	_, run, _ := strings.Cut(message, "run-")
+	for _, known := range []string{d.modelRun, strings.TrimPrefix(run, "-")} {
+		if _, is := d.asked[known]; is {
+			return known
+		}
+	}
+	return ""
+}
+
+// taskOfResponse returns the task in which a model was asked for a message. The node or the task is the one that the frame states, or "".
+// LangChain's agents run one model at a time, so a frame that states only their node is enough.
+func (d *decoder) taskOfResponse(id string, at announcement, node string, b *event.Batch) event.Task {
+	sc := at.scope
+	if run := d.askedRun(id); run != "" {
+		return event.Task{ID: run}
+	}
+	if at.task == "" && strings.Contains(node, ":") {
+		at.task = node
+	}
+	switch {
+	case sc.calls && !at.isCalled: // the functions that it has called may still run, or it may have waited for them
+		return event.Task{Unknown: d.hasWork}
+	case at.task != "":
+		return event.Task{ID: at.task, Step: sc.stepName(at)}
+	case isAgentNode(node) || b.Type != modeUpdates:
+		return event.Task{}
+	case sc.above == nil && sc.showsSteps:
+		return event.Task{Step: strconv.Itoa(d.shownSteps)}
+	}
+	return event.Task{Unknown: d.hasWork}
+}
+
+// stepName returns the name of the step of a task of a graph, or "".
+func (sc *scope) stepName(at announcement) string {
+	if at.step == "" || at.isCalled {
+		return ""
+	}
+	return sc.branch + " " + at.step
+}
+
+// noteTaskStep records the step that the metadata of a whole message states.
+func (d *decoder) noteTaskStep(sc *scope, metadata strictjson.Value, b *event.Batch) {
+	if !b.Partial && b.Branch == sc.branch && !callerOf(metadata.Get("langgraph_path")).Exists() {
+		b.Task.Step = sc.stepName(announcement{step: dialect.Name(string(metadata.Get("langgraph_step").Raw()))})
+	}
+}
