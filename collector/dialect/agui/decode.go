@@ -309,7 +309,7 @@ func (d *decoder) stateSnapshot(v strictjson.Value, b *event.Batch) {
 }
 
 func (d *decoder) stateDelta(v strictjson.Value, b *event.Batch) {
-	b.Internal = d.namesWithheld(v.Get("delta")) || hasInternalMessage(v.Get("delta")) || d.withheld.keys.IsFull()
+	b.Internal = d.namesWithheld(v.Get("delta")) || hasInternalMessage(v.Get("delta"), anywhere) || d.withheld.keys.IsFull()
 	b.Add(event.KindState).SetState(readPatch(v.Get("delta")))
 }
 

@@ -35,3 +35,10 @@ func decoded(v strictjson.Value) strictjson.Value {
 	}
 	return v
 }
+
+// mayEncodeInternal reports whether a text looks like JSON, is not strict JSON, and may have a name that begins with "internal". Other
+// readers accept more, such as NaN.
+func mayEncodeInternal(text []byte) bool {
+	start := bytes.TrimLeft(text, "[ \t\r\n")
+	return len(start) > 0 && start[0] == '{' && bytes.Contains(lenient.Text(text), []byte(`"internal`))
+}

@@ -2,6 +2,7 @@ package agui_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -49,5 +50,58 @@ func TestEncodedMarksAfterMany(t *testing.T) {
 		`{"type":"ACTIVITY_DELTA","messageId":"a","activityType":"x","patch":[{"op":"add","path":"/w","value":"secret"}]}`)
 	if got := last(filterFrames(t, allSettings[0], sent...)); got != withheld {
 		t.Errorf("the rest of the activity becomes %s", got)
+	}
+}
+
+// TestEncodedMessages sends messages with internal names in strings of JSON, as the LangGraph adapter does with questions.
+//
+// Source: src/agent.ts of @ag-ui/langgraph.
+func TestEncodedMessages(t *testing.T) {
+	encode := func(text string) string { return strconv.Quote(text) }
+	value := func(name string) string {
+		return `{"question":"Send?","draft":[{"id":"d","role":"assistant","name":"` + name + `","content":"secret"}]}`
+	}
+	const end, start = `{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt","interrupts":[{"id":"i","reason":"x"`, `{"type":"RUN_STARTED","threadId":"t","runId":"r"}`
+	for name, c := range map[string]struct{ sent, want string }{
+		"a question":             {`{"type":"CUSTOM","name":"on_interrupt","value":VALUE}`, withheld},
+		"a custom event":         {`{"type":"CUSTOM","name":"n","value":{"a":[VALUE]}}`, withheld},
+		"an activity":            {activity(`{"v":VALUE,"n":1}`), activity(`{"n":1}`)},
+		"a change":               {change(`[{"op":"add","path":"/v","value":VALUE}]`), withheld},
+		"a listed activity":      {snapshotOf(`{"id":"a","role":"activity","activityType":"x","content":{"v":VALUE,"n":1}}`), snapshotOf(`{"id":"a","role":"activity","activityType":"x","content":{"n":1}}`)},
+		"a state":                {`{"type":"STATE_SNAPSHOT","snapshot":{"v":VALUE,"n":1}}`, `{"type":"STATE_SNAPSHOT","snapshot":{"n":1}}`},
+		"a state in a string":    {`{"type":"STATE_SNAPSHOT","snapshot":VALUE}`, withheld},
+		"a change of a state":    {`{"type":"STATE_DELTA","delta":[{"op":"add","path":"/v","value":VALUE}]}`, withheld},
+		"a string in a string":   {`{"type":"STATE_SNAPSHOT","snapshot":{"v":TWICE,"n":1}}`, `{"type":"STATE_SNAPSHOT","snapshot":{"n":1}}`},
+		"a result":               {`{"type":"RUN_FINISHED","threadId":"t","runId":"r","result":{"v":TWICE}}`, `{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`},
+		"an interrupt":           {end + `,"message":VALUE}]}}`, end + `}]}}`},
+		"an interrupt's data":    {end + `,"metadata":{"v":VALUE,"n":1}}]}}`, end + `,"metadata":{"n":1}}]}}`},
+		"JSON of other readers":  {`{"type":"STATE_SNAPSHOT","snapshot":{"v":"[{\"name\": \"Internal_x\",\"p\":NaN,\"content\":\"secret\"}]","n":1}}`, `{"type":"STATE_SNAPSHOT","snapshot":{"n":1}}`},
+		"a text of braces":       {`{"type":"STATE_SNAPSHOT","snapshot":{"v":"{an internal} secret"}}`, ""},
+		"a text of brackets":     {`{"type":"STATE_SNAPSHOT","snapshot":{"v":"[\"internal\" memo] secret"}}`, ""},
+		"an answer in a list":    {snapshotOf(`{"id":"a","role":"assistant","content":VALUE}`), ""},
+		"a result in a list":     {snapshotOf(`{"id":"a","role":"tool","toolCallId":"c","content":VALUE}`), ""},
+		"a result in a state":    {`{"type":"STATE_SNAPSHOT","snapshot":{"messages":[{"id":"a","type":"tool","content":VALUE},{"id":"b","type":"tool","content":[{"type":"text","text":VALUE}]}]}}`, ""},
+		"arguments in a state":   {`{"type":"STATE_SNAPSHOT","snapshot":{"messages":[{"id":"a","role":"assistant","toolCalls":[{"id":"c","function":{"name":"f","arguments":VALUE}}]}]}}`, ""},
+		"a request with answers": {strings.TrimSuffix(start, "}") + `,"input":{"messages":[{"id":"a","role":"assistant","content":VALUE}]}}`, ""},
+	} {
+		frame := func(name string) string {
+			once := encode(value(name))
+			return strings.NewReplacer("TWICE", encode(`{"w":`+once+`}`), "VALUE", once).Replace(c.sent)
+		}
+		sent, want := frame("internal_audit"), c.want
+		if want == "" {
+			want = sent
+		}
+		for _, s := range allSettings {
+			got := last(filterFrames(t, s, sent))
+			if s.Policy == event.PolicyClient && got != want || c.want != "" && strings.Contains(got, "secret") {
+				t.Errorf("%s, %s: %s\nbecomes %s\nwant    %s", name, s.Policy, sent, got, want)
+			}
+		}
+		if sent = frame("audit"); !strings.Contains(sent, "NaN") {
+			if got := last(filterFrames(t, allSettings[0], sent)); got != sent {
+				t.Errorf("%s, of another agent: %s\nbecomes %s", name, sent, got)
+			}
+		}
 	}
 }

@@ -24,14 +24,14 @@ func (d *decoder) withholdAtEnd(k *kind, v strictjson.Value, b *event.Batch) {
 		switch {
 		case isResult && !ends:
 			b.Internal = b.Internal || lenient.HasInternalDiscriminator(&table, value)
-		case isResult && (lenient.HasInternalDiscriminator(&table, value) || isInstruction(v) || d.containsWithheld(decoded(value), false)),
+		case isResult && (lenient.HasInternalDiscriminator(&table, value) || isInstruction(v) || d.containsWithheld(value, anywhere)),
 			mustLeave(k) && !isOutcome && !slices.ContainsFunc(ownEndMembers, name.Is) && d.namesWithheld(value):
 			b.Cut(value)
 			if isResult && k.name == typeSubagentFinished {
 				d.hideAnswerOf(d.name(v.Get(k.idMember)))
 			}
 		case ends && isOutcome:
-			for message := range d.withheldIn(value, false) {
+			for message := range d.withheldIn(value, anywhere) {
 				b.Cut(message)
 			}
 			for name, part := range value.Members() {
@@ -60,24 +60,64 @@ var (
 	ownOutcomeMembers = []string{"type", "interrupts", "interruptIds", "pendingToolCallIds"}
 )
 
-// withheldIn yields the messages in a value that are withheld, at any depth. listed says that the value is a list of
-// messages, or in one.
-func (d *decoder) withheldIn(v strictjson.Value, listed bool) iter.Seq[strictjson.Value] {
-	return func(yield func(strictjson.Value) bool) { yieldMessages(v, listed, d.isWithheldMessage, yield) }
+// position says where a value of an application is.
+type position uint8
+
+const (
+	anywhere position = iota
+	inList            // it is a list of messages, or in one
+	inWords           // it is what somebody said, or the arguments of a call
+)
+
+// positionIn returns the position of a member of a message or an activity.
+func positionIn(outer strictjson.Value, member []byte) position {
+	switch role := outer.Get("role"); {
+	case lenient.MatchesAny(member, listMembers):
+		return inList
+	case role.Exists() && !role.Is("activity"):
+		return inWords
+	}
+	return anywhere
 }
 
-// yieldMessages yields the outermost objects in a value that are messages of a kind.
-func yieldMessages(v strictjson.Value, listed bool, isOne func(v strictjson.Value, listed bool) bool, yield func(strictjson.Value) bool) (more bool) {
-	if isOne(v, listed) {
-		return yield(v)
+// inside returns the position of a member of a value.
+func (p position) inside(member []byte) position {
+	switch {
+	case lenient.MatchesAny(member, listMembers):
+		return inList
+	case p == inWords, p == inList && lenient.MatchesAny(member, conversationRule.PartMembers):
+		return inWords
+	}
+	return anywhere
+}
+
+// withheldIn yields the parts of a value that are messages that are withheld, at any depth, or strings of JSON with such messages.
+func (d *decoder) withheldIn(v strictjson.Value, at position) iter.Seq[strictjson.Value] {
+	return func(yield func(strictjson.Value) bool) {
+		yieldMessages(v, at, d.isWithheldMessage, func(part, _ strictjson.Value) bool { return yield(part) })
+	}
+}
+
+// yieldMessages yields the outermost objects in a value that are messages of a kind, each with the part of the value to withhold. For a
+// message in a string of JSON, that is the string. A string that is not strict JSON is such a message if it may call itself internal.
+func yieldMessages(v strictjson.Value, at position, isOne func(v strictjson.Value, listed bool) bool, yield func(part, message strictjson.Value) bool) (more bool) {
+	if isOne(v, at == inList) {
+		return yield(v, v)
+	}
+	if at != inWords && v.Kind() == strictjson.String {
+		inner := decoded(v)
+		if inner.Kind() == strictjson.String {
+			return !mayEncodeInternal(inner.Text()) || yield(v, inner)
+		}
+		return yieldMessages(inner, at, isOne, func(_, message strictjson.Value) bool { return yield(v, message) })
 	}
 	for name, value := range v.Members() {
-		if !yieldMessages(value, lenient.MatchesAny(name.Text(), listMembers), isOne, yield) {
+		if !yieldMessages(value, at.inside(name.Text()), isOne, yield) {
 			return false
 		}
 	}
 	for element := range v.Elements() {
-		if !yieldMessages(element, listed, isOne, yield) {
+		if !yieldMessages(element, at, isOne, yield) {
 			return false
 		}
 	}
@@ -85,8 +125,8 @@ func yieldMessages(v strictjson.Value, listed bool, isOne func(v strictjson.Valu
 }
 
 // containsWithheld reports whether a value contains a message that is withheld, at any depth.
-func (d *decoder) containsWithheld(v strictjson.Value, listed bool) bool {
-	for range d.withheldIn(v, listed) {
+func (d *decoder) containsWithheld(v strictjson.Value, at position) bool {
+	for range d.withheldIn(v, at) {
 		return true
 	}
 	return false
@@ -119,14 +159,14 @@ func isInternalIn(v strictjson.Value, listed bool) bool {
 }
 
 // hasInternalMessage reports whether a value has a message that calls itself internal, at any depth.
-func hasInternalMessage(v strictjson.Value) bool {
-	return !yieldMessages(v, false, isInternalIn, func(strictjson.Value) bool { return false })
+func hasInternalMessage(v strictjson.Value, at position) bool {
+	return !yieldMessages(v, at, isInternalIn, func(_, _ strictjson.Value) bool { return false })
 }
 
 // cutInternal withholds the messages in a state that call themselves internal, and what repeats them or their calls.
 func (d *decoder) cutInternal(state strictjson.Value, b *event.Batch) {
-	yieldMessages(state, false, isInternalIn, func(message strictjson.Value) bool {
-		b.Cut(message)
+	yieldMessages(state, anywhere, isInternalIn, func(part, message strictjson.Value) bool {
+		b.Cut(part)
 		d.withholdListed(messageKey(d.name(message.Get("id"))), true)
 		for id := range d.callsIn(message) {
 			d.withholdListed(key{entity: entityCall, id: id}, true)
@@ -150,7 +190,7 @@ var (
 // nestsWithheld reports whether a member of a message or an activity contains a message that is withheld.
 func (d *decoder) nestsWithheld(outer strictjson.Value) bool {
 	for name, value := range outer.Members() {
-		if d.containsWithheld(value, lenient.MatchesAny(name.Text(), listMembers)) {
+		if d.containsWithheld(value, positionIn(outer, name.Text())) {
 			return true
 		}
 	}
@@ -165,7 +205,7 @@ func (d *decoder) cutNested(activity strictjson.Value, idMember string, b *event
 		if lenient.MatchesAny(name.Text(), table.InternalMembers) {
 			continue // no reader gets it
 		}
-		for message := range d.withheldIn(value, lenient.MatchesAny(name.Text(), listMembers)) {
+		for message := range d.withheldIn(value, positionIn(activity, name.Text())) {
 			b.Cut(message)
 			cut, whole = true, whole || message == value
 		}
@@ -181,7 +221,7 @@ func (d *decoder) cutNested(activity strictjson.Value, idMember string, b *event
 // mayInstruct reports whether a change of an activity may add a message that is withheld, or may change one that the
 // reader does not have.
 func (d *decoder) mayInstruct(id string, patch strictjson.Value) bool {
-	if d.cutActivities.MayContain(id) || d.containsWithheld(patch, false) {
+	if d.cutActivities.MayContain(id) || d.containsWithheld(patch, anywhere) {
 		return true
 	}
 	for op := range patch.Elements() {
@@ -194,7 +234,7 @@ func (d *decoder) mayInstruct(id string, patch strictjson.Value) bool {
 			listed = listed || lenient.MatchesAny(last, listMembers)
 		}
 		value := op.Get("value")
-		if listed && d.containsWithheld(value, true) || d.makesWithheld(last, value) {
+		if listed && d.containsWithheld(value, inList) || d.makesWithheld(last, value) {
 			return true
 		}
 	}
