@@ -38,15 +38,19 @@ func (r *contentReader) addCalls(list, object strictjson.Value, isInside bool) {
 		case kind.Is("function_call"):
 			as = wire.CallRoleOf(call)
 		case kind.Is("executable_code"):
-			as, isCode = wire.CallBegins, true
+			as, isCode = wire.CodeBegins, true
 		case kind.Is("code_execution_result"):
-			isCode = true
+			as, isCode = wire.CodeEnds, true
 		case !kind.Is("function_response"):
 			continue
 		}
 		r.addPayload(call)
 		if r.findCopies {
-			r.addCopied(call, as, isCode)
+			r.addCopied(call, as)
+		}
+		if isCode && !r.isSnapshot {
+			r.calls = wire.AppendCode(r.calls, as, call.Get("id"), r.place)
+			continue
 		}
 		isDeferred := as == wire.CallBegins && object == r.asks
 		if r.isSnapshot {
@@ -54,8 +58,8 @@ func (r *contentReader) addCalls(list, object strictjson.Value, isInside bool) {
 				as = wire.CallRepeated
 			}
 		}
-		if isCode { // without an ID, any result may be that of a piece of code
-			r.calls = append(r.calls, wire.NamedCall{ID: dialect.Name(call.Get("id").String()), Tool: wire.CodeTool, As: as, Answers: as == wire.CallRepeated})
+		if isCode {
+			r.calls = append(r.calls, wire.NamedCall{ID: dialect.Name(call.Get("id").String()), Tool: wire.CodeTool, As: as})
 			continue
 		}
 		n := len(r.calls)
@@ -84,6 +88,16 @@ func (u update) askingMessage(m adkMetadata) strictjson.Value {
 // status without parts.
 func (u update) mayLackCalls(m adkMetadata) bool {
 	return m.isEvent && !m.partial && !m.hasAllCalls && (u.shape == shapeArtifact || u.shape == shapeStatus && u.body.Get("status").Get("message").First(partMembers...).Len() == 0)
+}
+
+// checkpoints are the members of an event's actions that say that the event is a checkpoint of a resumable run. It has no content.
+//
+// Source: google/adk/agents/base_agent.py of google-adk 2.13, _create_agent_state_event.
+var checkpoints = []string{"agentState", "agent_state", "endOfAgent", "end_of_agent"}
+
+// mayBeQuestion reports whether a server may have left a question out of the event in an update, because nothing else is in it.
+func (u update) mayBeQuestion(m adkMetadata, b *event.Batch) bool {
+	return u.shape == shapeStatus && u.mayLackCalls(m) && !b.Embedded(m.actions).First(checkpoints...).Exists()
 }
 
 // addADK adds the calls that the metadata of an ADK agent's event names.

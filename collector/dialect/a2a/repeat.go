@@ -66,7 +66,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	w.shared.SetScopes(b.Run)
 	w.parts.ids.SetScopes(b.Run)
 	d.calls.SetScope(b.Run)
-	d.values.SetScope(b.Run)
+	d.values.SetScope(b.Run, b.Session)
 	b.Internal = b.Internal || u.internalBeside || snapshot && w.overflowed
 	piece := wire.MayBeTrue(u.body.Get("append"))
 	withheld := !u.body.Exists() || u.internalBeside || wire.IsFiltered(b, prefilter)
@@ -111,6 +111,10 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	}
 	d.cutCopies(content, b)
 	d.endCode(content, u)
+	d.trackAnswer(content, u, false)
+	if w.parts.release(u); u.mayBeQuestion(content.adk, b) {
+		d.calls.ShowEmpty()
+	}
 	for _, one := range content.ids {
 		w.released.Add(one.id)
 	}
@@ -123,8 +127,9 @@ func (d *decoder) rememberWithheld(content contentReader, f dialect.Frame, u upd
 	if content.findMarks || u.shape != shapeTask { // the rest of an artifact, and snapshots, may not name the event
 		d.withholdContents(content.ids, f, u)
 	}
-	if u.mayLackCalls(u.adkMetadata()) || slices.ContainsFunc(content.ids, func(one contentID) bool { return u.shape == shapeTask && (one.internal || one.inInternal) }) {
-		d.calls.MissDeferred()
+	isMarked := func(one contentID) bool { return u.shape == shapeTask && (one.internal || one.inInternal) }
+	if hasMarked := slices.ContainsFunc(content.ids, isMarked); hasMarked || u.mayLackCalls(content.adk) {
+		d.calls.MissDeferred(hasMarked || u.mayBeQuestion(content.adk, b))
 	}
 }
 
@@ -209,12 +214,13 @@ type contentReader struct {
 	errors     []strictjson.Value // texts of errors in metadata
 	payloads   []strictjson.Value // arguments and results of calls
 	failed     []strictjson.Value // those that are results with an error
-	findCopies bool               // set said, made, results, codes and actions
+	findCopies bool               // set said, made, results, codes, actions and customs
 	said       []strictjson.Value // texts of the parts
 	made       []strictjson.Value // calls
 	results    []strictjson.Value // results of calls
 	codes      []strictjson.Value // pieces of code
 	actions    []strictjson.Value // of ADK agents' events
+	customs    []strictjson.Value // custom metadata of such events
 	adk        adkMetadata
 	place      wire.CallPlace   // where an ADK agent's model responds
 	isPartial  bool             // an ADK agent says that the event is partial
@@ -229,8 +235,8 @@ func (r *contentReader) read(v strictjson.Value, inInternal bool) {
 	if text := v.Get("metadata").First(adkErrorMessages...); text.Kind() > strictjson.Null && !text.Is("") {
 		r.errors = append(r.errors, text)
 	}
-	if actions := v.Get("metadata").First(wire.ADKActions...); r.findCopies && actions.Exists() {
-		r.actions = append(r.actions, actions)
+	if r.findCopies {
+		r.addMetadata(v.Get("metadata"))
 	}
 	for name, value := range v.Members() {
 		if lenient.MatchesAny(name.Text(), partMembers) {

@@ -12,7 +12,10 @@ import (
 // that had some in an artifact, which has the ID of the run's last event, even if that is another one. kagent's artifact has no metadata.
 //
 // Sources: google/adk/a2a/executor/a2a_agent_executor.py of google-adk 2.13, kagent/adk/_agent_executor.py of kagent-adk 0.10.
-type withheldParts struct{ ids wire.SharedSet }
+type withheldParts struct {
+	ids  wire.SharedSet
+	left string // key of the last status that left (see eventParts)
+}
 
 // add remembers the parts of an update. An artifact with an event's ID is not repeated without it.
 func (w *withheldParts) add(u update) {
@@ -23,17 +26,35 @@ func (w *withheldParts) add(u update) {
 	}
 }
 
-// mayContain reports whether an update repeats parts that were withheld, or may. A status with an event's ID repeats only that event.
+// mayContain reports whether an update repeats parts that were withheld, or may. A status with an event's ID repeats only that event, and so
+// does an artifact that has the ID and the parts of the last status that left.
 func (w *withheldParts) mayContain(u update) bool {
 	if w.ids.IsEmpty() {
 		return false
 	}
 	for parts, isArtifact := range u.partLists() {
-		if parts.Len() > 0 && (isArtifact || !u.adkMetadata().event.Exists()) && w.ids.MayContain(partsID(parts)) {
+		mayRepeat := parts.Len() > 0 && (isArtifact || !u.adkMetadata().event.Exists()) && w.ids.MayContain(partsID(parts))
+		if mayRepeat && (w.left == "" || w.left != u.eventParts(parts)) {
 			return true
 		}
 	}
 	return false
+}
+
+// release remembers a status that leaves.
+func (w *withheldParts) release(u update) {
+	if parts := u.body.Get("status").Get("message").First(partMembers...); parts.Len() > 0 && u.shape == shapeStatus && !w.ids.IsEmpty() {
+		w.left = u.eventParts(parts)
+	}
+}
+
+// eventParts identifies an ADK agent's event and its parts, or returns "" if an update names no event.
+func (u update) eventParts(parts strictjson.Value) string {
+	event := u.adkMetadata().event.String()
+	if event == "" {
+		return ""
+	}
+	return partsID(parts) + event
 }
 
 // partLists yields the lists of parts in an update, except those of a history, and whether each is an artifact's. It yields no piece,

@@ -18,15 +18,25 @@ func (r *contentReader) addSaid(parts strictjson.Value) {
 }
 
 // addCopied adds a call, a result or a piece of code.
-func (r *contentReader) addCopied(call strictjson.Value, as wire.CallRole, isCode bool) {
-	switch {
-	case isCode && as == wire.CallBegins:
+func (r *contentReader) addCopied(call strictjson.Value, as wire.CallRole) {
+	switch as {
+	case wire.CodeBegins:
 		r.codes = append(r.codes, call.Get("code"))
-	case isCode:
-	case as == wire.CallRepeated:
+	case wire.CodeEnds:
+	case wire.CallRepeated:
 		r.results = append(r.results, call)
 	default:
 		r.made = append(r.made, call)
+	}
+}
+
+// addMetadata adds what the metadata of an update, or of an object in it, states about an ADK agent's event.
+func (r *contentReader) addMetadata(metadata strictjson.Value) {
+	if actions := metadata.First(wire.ADKActions...); actions.Exists() {
+		r.actions = append(r.actions, actions)
+	}
+	if custom := metadata.First(wire.ADKCustom...); custom.Exists() {
+		r.customs = append(r.customs, custom)
 	}
 }
 
@@ -55,26 +65,27 @@ func (d *decoder) isCopy(content contentReader, u update, b *event.Batch) bool {
 }
 
 // isOutputs reports whether an update is the output of a node with a withheld answer in a list. JavaScript's servers write a part for each
-// element, as models need not.
+// text in the list, as models need not, or the list as JSON in one text.
 //
 // Source: dist/esm/workflow/base_node.js of @google/adk 2.0, toContent.
 func (d *decoder) isOutputs(content contentReader, u update, b *event.Batch) bool {
 	parts := partsOfArtifact(u.body.Get("artifact"))
-	if u.extent() == extentPiece || !content.adk.isEvent || !textOnly(parts) {
+	if u.extent() == extentPiece || !content.adk.isEvent || !content.adk.hasAllCalls || !textOnly(parts) {
 		return false
 	}
-	texts, hasAnswer, isNamed := 0, false, d.values.IsNamed(content.author())
+	texts, isList, hasAnswer, isNamed := 0, false, false, d.values.IsNamed(content.author())
 	for p := range parts.all() {
 		if p.kind == partText {
 			texts++
+			isList = isList || b.Embedded(p.text).Kind() == strictjson.Array
 			hasAnswer = hasAnswer || d.values.MayBeIn(b, p.text, isNamed)
 		}
 	}
-	return texts > 1 && hasAnswer
+	return (texts > 1 || isList) && hasAnswer
 }
 
-// cutCopies withholds the parts of an update that repeat the answer in a withheld event: results of calls that ran its agent, and values in
-// the actions. The rest of the update leaves, so that the call ends.
+// cutCopies withholds the parts of an update that repeat the answer in a withheld event: results of calls that ran its agent, values in the
+// actions, and requests to remote agents. The rest of the update leaves, so that the call ends.
 //
 // Source: google/adk/tools/agent_tool.py and workflow/_llm_agent_wrapper.py of google-adk 2.13.
 func (d *decoder) cutCopies(content contentReader, b *event.Batch) {
@@ -89,6 +100,20 @@ func (d *decoder) cutCopies(content contentReader, b *event.Batch) {
 	said := wire.HashAnswer(b, content.said)
 	for _, actions := range content.actions {
 		d.values.CutActions(b, actions, said)
+	}
+	for _, custom := range content.customs {
+		d.values.CutRequests(b, custom)
+	}
+}
+
+// trackAnswer records whether an ADK agent's answer in an update was withheld.
+func (d *decoder) trackAnswer(content contentReader, u update, isWithheld bool) {
+	answers := len(content.said) > 0
+	for _, call := range content.made {
+		answers = wire.IsAnswerTool(call.Get("name"))
+	}
+	if answers && !content.isSnapshot && !content.isPartial && u.extent() != extentPiece {
+		d.values.SetAnswer(isWithheld, content.author(), content.adk.branch)
 	}
 }
 
@@ -106,6 +131,7 @@ func (d *decoder) addAnswers(content contentReader, u update, b *event.Batch) {
 		return
 	}
 	author := content.author()
+	d.trackAnswer(content, u, true)
 	d.values.AddPlaces(author, content.adk.branch)
 	d.code.Add(content.place, content.said)
 	for _, call := range content.made {

@@ -53,6 +53,11 @@ func TestCopies(t *testing.T) {
 		"in a history":                  {[][3]string{answer(text("CANARY")), taskOf(`,"history":[{"kind":"message","messageId":"h","role":"agent","parts":[` + adkPart("response", `"id":"c","name":"a","response":{"result":"CANARY"}`) + `]}]`)}, true, false},
 		"the result of an unknown tool": {[][3]string{answer(text("CANARY")), result("d", "tool", `{"result":"CANARY"}`)}, true, true},
 		"another result":                {[][3]string{answer(text("CANARY")), result("c", "a", `{"result":"no CANARY"}`)}, true, true},
+		"a changed result":              {[][3]string{replaced(answer(text("x CANARY")), "b@c", "a@c"), result("c", "a", `{"s":"CANARY"}`)}, true, false},
+		"the result after an answer":    {[][3]string{replaced(answer(text("x CANARY")), "b@c", "a@c"), replaced(stateOf("working", "k", text("hi"), of("a")), `{"adk`, `{"adk_branch":"a@c","adk`), result("c", "a", `{"s":"CANARY"}`)}, true, true},
+		"the result after a snapshot":   {[][3]string{replaced(answer(text("x CANARY")), "b@c", "a@c"), taskOf(`,"artifacts":[{"artifactId":"z","parts":[` + text("hi") + `]}],"metadata":{"adk_author":"a","adk_branch":"a@c"}`), result("c", "a", `{"s":"CANARY"}`)}, true, false},
+		"the result after a piece":      {[][3]string{replaced(replaced(answer(text("x CANARY")), "b@c", "a@c"), `{"adk_branch`, `{"adk_partial":true,"adk_branch`), result("c", "a", `{"s":"CANARY"}`)}, true, true},
+		"the result after a call":       {[][3]string{replaced(answer(text("x CANARY")+","+otherCall), "b@c", "a@c"), result("c", "a", `{"s":"CANARY"}`)}, true, true},
 		"a result without a mark":       {[][3]string{stateOf("working", "m", text("CANARY"), of("a")), result("c", "a", `{"result":"CANARY"}`)}, true, true},
 	} {
 		for envelope, wrap := range envelopes {
@@ -122,13 +127,23 @@ func TestCopiesOfOutputs(t *testing.T) {
 	}
 	hidden, short := artifactOf(texts("CANARY"), markedEvent), artifactOf(texts("ok"), markedEvent)
 	later := func(parts, author string) [3]string {
-		return replaced(artifactOf(parts, of(author)), `"artifactId":"a"`, `"artifactId":"b"`)
+		if author != "" {
+			author += `","adk_is_long_running":"`
+		}
+		return replaced(replaced(artifactOf(parts, of(author)), `"artifactId":"a"`, `"artifactId":"b"`), `running":""`, `running":false`)
 	}
+	object := artifactOf(texts(`{\"s\":\"CANARY\"}`), markedEvent)
+	const list = `[{\"s\":\"CANARY\"},1]`
 	for name, c := range map[string]struct {
 		sent   [][3]string
 		leaves bool // the last frame, unchanged
 	}{
 		"a list":                {[][3]string{hidden, later(texts("x", "CANARY"), "b")}, false},
+		"a list in a text":      {[][3]string{object, later(texts(list), "b")}, false},
+		"another list":          {[][3]string{object, later(texts(`[{\"s\":\"x\"}]`), "b")}, true},
+		"an object":             {[][3]string{replaced(object, `{"adk_author"`, `{"adk_event_id":"1","adk_author"`), later(texts(`{\"s\":\"CANARY\"}`), "b")}, true},
+		"a list in Python":      {[][3]string{object, replaced(later(texts(list), "b"), "is_long_running", "x")}, true},
+		"texts in Python":       {[][3]string{hidden, replaced(later(texts("x", "CANARY"), "b"), "is_long_running", "x")}, true},
 		"short outputs":         {[][3]string{short, later(texts("ok", "no"), "a")}, false},
 		"short ones by chance":  {[][3]string{short, later(texts("ok", "no"), "b")}, true},
 		"one text":              {[][3]string{replaced(hidden, `{"adk_author"`, `{"adk_event_id":"1","adk_author"`), later(texts("CANARY"), "b")}, true},
@@ -138,6 +153,128 @@ func TestCopiesOfOutputs(t *testing.T) {
 		"a piece":               {[][3]string{hidden, replaced(later(texts("x", "CANARY"), "b"), `{"adk_author"`, `{"adk_partial":true,"adk_author"`)}, true},
 		"of another protocol":   {[][3]string{hidden, later(texts("x", "CANARY"), "")}, true},
 		"without a mark":        {[][3]string{artifactOf(texts("CANARY"), of("a")), later(texts("x", "CANARY"), "b")}, true},
+	} {
+		checkLast(t, name, c.leaves, c.sent...)
+	}
+}
+
+// TestAnswersWithCode sends code, its result and an answer in one event, or in several, after internal code.
+func TestAnswersWithCode(t *testing.T) {
+	const code, result = `{"kind":"data","data":{"code":"x"},"metadata":{"adk_type":"executable_code"}}`, `{"kind":"data","data":{"output":"1"},"metadata":{"adk_type":"code_execution_result"}}`
+	const text = `{"kind":"text","text":"hi"}`
+	hidden := stateOf("working", "m", code+","+result, markedEvent)
+	said := func(id, author, parts string) [3]string { return stateOf("working", id, parts, of(author)) }
+	for name, c := range map[string]struct {
+		sent   [][3]string
+		leaves bool // the last frame, unchanged
+	}{
+		"an answer":               {[][3]string{hidden, said("n", "a", code+","+result+","+text)}, true},
+		"of another agent":        {[][3]string{hidden, said("n", "b", code+","+result+","+text)}, true},
+		"in an artifact":          {[][3]string{hidden, artifactOf(code+","+result+","+text, of("a"))}, true},
+		"in an artifact of none":  {[][3]string{hidden, artifactOf(code+","+result+","+text, "")}, true},
+		"in a snapshot":           {[][3]string{hidden, taskOf(`,"artifacts":[{"artifactId":"z","parts":[` + code + "," + result + "," + text + `]}]`)}, true},
+		"a result":                {[][3]string{hidden, said("n", "a", code), said("o", "a", result)}, true},
+		"another agent's result":  {[][3]string{hidden, said("n", "b", code), said("o", "b", result)}, true},
+		"another one's without":   {[][3]string{hidden, said("o", "b", result)}, true},
+		"a result of none":        {[][3]string{hidden, said("o", "", result)}, false},
+		"the result":              {[][3]string{stateOf("working", "m", code, markedEvent), said("o", "a", result)}, false},
+		"the result of a later":   {[][3]string{said("k", "a", code), said("l", "a", result), hidden, said("o", "a", result)}, false},
+		"a result after it":       {[][3]string{said("k", "a", code), said("l", "a", result), hidden, said("n", "a", code), said("o", "a", result)}, true},
+		"a result beside a text":  {[][3]string{stateOf("working", "m", code, markedEvent), said("o", "a", result+","+text)}, false},
+		"the result without mark": {[][3]string{said("m", "a", code), said("o", "a", result)}, true},
+	} {
+		checkLast(t, name, c.leaves, c.sent...)
+	}
+}
+
+// TestRequestsToRemoteAgents checks what a remote agent's event has of the request, which quotes the events of other agents. JSON in a
+// string is withheld as a whole.
+func TestRequestsToRemoteAgents(t *testing.T) {
+	text := func(text string) string { return `{"kind":"text","text":"` + text + `"}` }
+	hidden := stateOf("working", "m", text("CANARY"), markedEvent)
+	request := func(parts string) string {
+		return `{"a2a:request":{"messageId":"q","role":"user","parts":[` + parts + `]}}`
+	}
+	quoting, rest := request(text("go")+","+text("[a] said: CANARY")), request(text("go"))
+	quoted := func(custom string) string { return `"` + strings.ReplaceAll(custom, `"`, `\"`) + `"` }
+	for name, c := range map[string]struct{ custom, want string }{
+		"an object":        {quoting, rest},
+		"a string":         {quoted(quoting), ""},
+		"of another agent": {request(text("[b] said: hi")), request(text("[b] said: hi"))},
+	} {
+		for envelope, wrap := range envelopes {
+			later := stateOf("working", "n", text("hi"), `,"metadata":{"adk_author":"b","adk_custom_metadata":`+c.custom+`}`)
+			want := replaced(later, c.custom, c.want)
+			if c.want == "" {
+				want = replaced(later, `,"adk_custom_metadata":`+c.custom, "")
+			}
+			got := filterStream(t, client, "data: "+wrap(hidden[0], hidden[1], hidden[2])+"\n\ndata: "+wrap(later[0], later[1], later[2])+"\n\n")
+			if want := wrap(want[0], want[1], want[2]); got[1] != want {
+				t.Errorf("%s, %s: the update leaves as %s, want %s", name, envelope, got[1], want)
+			}
+		}
+	}
+}
+
+// TestRequestsOfLaterTasks quotes an internal event in another task of its context, or of another one.
+func TestRequestsOfLaterTasks(t *testing.T) {
+	wrap := envelopes["1.0"]
+	for context, leaves := range map[string]bool{"c": false, "d": true} {
+		memory := new(event.Withheld)
+		hidden := stateOf("working", "m", `{"kind":"text","text":"CANARY"}`, markedEvent)
+		later := stateOf("working", "n", "", `,"metadata":{"adk_author":"b","adk_custom_metadata":{"a2a:request":{"messageId":"q","role":"user","parts":[{"text":"[a] said: CANARY"}]}}}`)
+		filterStreamOf(t, &event.Stream{Withheld: memory}, client, "data: "+wrap(hidden[0], hidden[1], hidden[2])+"\n\n")
+		sent := strings.NewReplacer(`"taskId":"t"`, `"taskId":"u"`, `"contextId":"c"`, `"contextId":"`+context+`"`).Replace(wrap(later[0], later[1], later[2]))
+		if got := filterStreamOf(t, &event.Stream{Withheld: memory}, client, "data: "+sent+"\n\n")[0]; strings.Contains(got, "CANARY") != leaves {
+			t.Errorf("in the context %s, the update leaves as %s", context, got)
+		}
+	}
+}
+
+// TestEqualAnswers checks the artifact that repeats an answer with the words of an internal one.
+func TestEqualAnswers(t *testing.T) {
+	const text = `{"kind":"text","text":"OK"}`
+	id := func(id string) string { return `,"metadata":{"adk_author":"b","adk_event_id":"` + id + `"}` }
+	hidden := stateOf("working", "m", text, strings.Replace(markedEvent, `{"adk`, `{"adk_event_id":"1","adk`, 1))
+	for name, c := range map[string]struct {
+		sent   [][3]string
+		leaves bool // the last frame, unchanged
+	}{
+		"the answer":              {[][3]string{hidden, stateOf("working", "n", text, id("2")), artifactOf(text, id("2"))}, true},
+		"of an event without one": {[][3]string{hidden, artifactOf(text, id("2"))}, false},
+		"of another event":        {[][3]string{hidden, stateOf("working", "n", text, id("2")), artifactOf(text, id("3"))}, false},
+		"after another answer":    {[][3]string{hidden, stateOf("working", "n", `{"kind":"text","text":"no"}`, id("2")), artifactOf(text, id("2"))}, false},
+		"without an ID":           {[][3]string{hidden, stateOf("working", "n", text, of("b")), artifactOf(text, of("b"))}, false},
+		"of the internal event":   {[][3]string{hidden, stateOf("working", "n", text, id("2")), artifactOf(text, id("1"))}, false},
+	} {
+		checkLast(t, name, c.leaves, c.sent...)
+	}
+}
+
+// TestQuestionsOfWorkflows checks the last status, which asks what a node of a workflow asked. The event of the node has no content.
+func TestQuestionsOfWorkflows(t *testing.T) {
+	const question = `{"kind":"data","data":{"id":"q","name":"adk_request_input","args":{"message":"Go on?"}},` + callMetadata + `}`
+	empty := func(id, members, actions string) [3]string {
+		return stateOf("working", id, "", `,"metadata":{"adk_author":"w",`+members+`"adk_actions":{`+actions+`}}`)
+	}
+	const mark, checkpoint = `"adk_custom_metadata":{"kind":"internal:x"},`, `"agentState":{"x":1}`
+	text := artifactOf(`{"kind":"text","text":"CANARY"}`, markedEvent)
+	asks := stateOf("input-required", "o", question, "")
+	node := empty("n", "", `"stateDelta":{}`)
+	for name, c := range map[string]struct {
+		sent   [][3]string
+		leaves bool // the last frame, unchanged
+	}{
+		"after an internal text":        {[][3]string{text, node, asks}, true},
+		"before an internal text":       {[][3]string{node, text, asks}, true},
+		"after an internal checkpoint":  {[][3]string{text, empty("k", mark, checkpoint), node, asks}, true},
+		"an internal one":               {[][3]string{text, empty("n", mark, ""), asks}, false},
+		"beside an internal one":        {[][3]string{empty("k", mark, ""), node, asks}, false},
+		"beside a public checkpoint":    {[][3]string{text, empty("k", "", checkpoint), asks}, false},
+		"of no event":                   {[][3]string{text, asks}, false},
+		"after a marked snapshot":       {[][3]string{taskOf(`,"history":[{"messageId":"h","role":"agent","parts":[{"kind":"text","text":"x","metadata":{"kind":"internal"}}]}]`), node, asks}, false},
+		"another call":                  {[][3]string{text, node, stateOf("input-required", "o", plainCall, "")}, false},
+		"a question beside such a call": {[][3]string{text, node, stateOf("input-required", "o", question+","+plainCall, "")}, false},
 	} {
 		checkLast(t, name, c.leaves, c.sent...)
 	}

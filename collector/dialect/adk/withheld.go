@@ -34,7 +34,7 @@ func newWithheld(s *event.Stream) withheld {
 	if s.Session != "" {
 		scope := s.App + "\x00" + s.User + "\x00" + s.Session
 		w.calls.SetScope(scope)
-		w.values.SetScope(scope)
+		w.values.SetScope(scope, scope)
 	}
 	return w
 }
@@ -77,6 +77,9 @@ func (w *withheld) check(fr *frame, b *event.Batch) {
 		w.texts.Add(b, fr.errorMessage)
 	}
 	b.PublicForm = isOfOpen || fr.hasError() && w.mayQuote(fr.errorMessage, fr.errorCode) || w.isInResultOf(fr)
+	if fr.answers(b) {
+		w.values.SetAnswer(b.Internal || isFiltered, fr.author.String(), fr.branch, fr.nodeInfo.Get("path"))
+	}
 	if b.Internal || isFiltered {
 		w.addTexts(fr, b)
 		w.addAnswers(fr, b)
@@ -133,12 +136,11 @@ var callMembers = map[string]struct {
 	"functionResponse": {wire.CallRepeated, "name"}, "function_response": {wire.CallRepeated, "name"},
 	"toolCall": {wire.CallBegins, "toolType"}, "tool_call": {wire.CallBegins, "tool_type"},
 	"toolResponse": {wire.CallRepeated, "toolType"}, "tool_response": {wire.CallRepeated, "tool_type"},
-	"executableCode": {wire.CallBegins, ""}, "executable_code": {wire.CallBegins, ""},
-	"codeExecutionResult": {wire.CallRepeated, ""}, "code_execution_result": {wire.CallRepeated, ""},
+	"executableCode": {wire.CodeBegins, ""}, "executable_code": {wire.CodeBegins, ""},
+	"codeExecutionResult": {wire.CodeEnds, ""}, "code_execution_result": {wire.CodeEnds, ""},
 }
 
-// appendPart appends the calls in a part. An agent runs one piece of code after the other, and need not give it an ID. isWhole
-// says that a response in the event is complete and that the event pauses no call.
+// appendPart appends the calls in a part. isWhole says that a response in the event is complete and that the event pauses no call.
 func appendPart(calls []wire.NamedCall, part strictjson.Value, isWhole bool, place wire.CallPlace, b *event.Batch) []wire.NamedCall {
 	for name, value := range part.Members() {
 		member, is := callMembers[string(name.Text())]
@@ -146,17 +148,16 @@ func appendPart(calls []wire.NamedCall, part strictjson.Value, isWhole bool, pla
 			continue
 		}
 		id, n, as := firstOf(value.Get("id"), part.Get("id")), len(calls), member.as
+		if member.tool == "" {
+			calls = wire.AppendCode(calls, as, id, place)
+			continue
+		}
 		if as == wire.CallBegins && member.tool == "name" {
 			as = wire.CallRoleOf(value)
 		}
-		if member.tool != "" {
-			calls = wire.AppendCall(calls, as, id, value.Get(member.tool), value.Get("args"))
-		} else {
-			calls = append(calls, wire.NamedCall{ID: dialect.Name(id.String()), Tool: "code " + placeKey(b), As: member.as})
-		}
-		isOnly := calls[n].ID != "" || member.tool == "" // several calls without an ID may be open
+		calls = wire.AppendCall(calls, as, id, value.Get(member.tool), value.Get("args"))
 		calls[n].IsPiece, calls[n].Continues, calls[n].Place = b.Partial, b.Partial || wire.IsCallPiece(value), place
-		calls[n].Ends = member.as == wire.CallRepeated && isWhole && isOnly && !wire.IsPending(value.Get("response"))
+		calls[n].Ends = member.as == wire.CallRepeated && isWhole && calls[n].ID != "" && !wire.IsPending(value.Get("response")) // several calls without an ID may be open
 	}
 	if part.Get("name").Kind() == strictjson.String && part.Get("args").Exists() { // Rust
 		calls = wire.AppendCall(calls, wire.CallBegins, part.Get("id"), part.Get("name"), part.Get("args"))

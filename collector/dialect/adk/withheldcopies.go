@@ -34,7 +34,7 @@ func results(part strictjson.Value) iter.Seq2[strictjson.Value, strictjson.Value
 	return func(yield func(id, result strictjson.Value) bool) {
 		for name, value := range part.Members() {
 			member, is := callMembers[string(name.Text())]
-			if is && member.as == wire.CallRepeated && !yield(firstOf(value.Get("id"), part.Get("id")), value) {
+			if is && wire.IsResult(member.as) && !yield(firstOf(value.Get("id"), part.Get("id")), value) {
 				return
 			}
 		}
@@ -51,8 +51,8 @@ func (f *frame) node() string {
 	return name
 }
 
-// cutCopies withholds the parts of an event that repeat the answer of a withheld one: results of calls that ran its agent, and values in
-// the actions. The rest of the event leaves, so that the call ends.
+// cutCopies withholds the parts of an event that repeat the answer of a withheld one: results of calls that ran its agent, values in the
+// actions, and requests to remote agents. The rest of the event leaves, so that the call ends.
 //
 // Source: google/adk/tools/agent_tool.py and workflow/_llm_agent_wrapper.py of google-adk 2.13.
 func (w *withheld) cutCopies(fr *frame, b *event.Batch) {
@@ -67,6 +67,18 @@ func (w *withheld) cutCopies(fr *frame, b *event.Batch) {
 		}
 	}
 	w.values.CutActions(b, fr.actionsValue, wire.HashAnswer(b, fr.texts()))
+	w.values.CutRequests(b, fr.customMetadata)
+}
+
+// answers reports whether an event has an answer of its agent, and not what the agent says before it calls another tool.
+func (f *frame) answers(b *event.Batch) bool {
+	answers := f.output.Exists() || len(f.texts()) > 0
+	for _, p := range f.parts {
+		if p.kind == partCall {
+			answers = wire.IsAnswerTool(p.name)
+		}
+	}
+	return answers && !b.Partial
 }
 
 // texts returns the texts of an event.

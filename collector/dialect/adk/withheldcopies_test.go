@@ -120,8 +120,15 @@ func TestCopiesOfResults(t *testing.T) {
 		"the arguments":              {by("a", internal+content(`{"functionCall":{"id":"f","name":"finish_task","args":{"result":"ok"}}}`)), "a", `{"output":"ok"}`, true},
 		"a node":                     {by("n", internal+`"nodeInfo":{"path":"b@1/a@c/n@1"},"output":"secret"`), "a", `{"result":{"n":"secret"}}`, true},
 		"an unknown tool":            {said("secret"), "z", `{"result":"secret"}`, true},
-		"another answer":             {said("secret"), "a", `{"result":"public"}`, false},
-		"a short value in an object": {said("ok"), "a", `{"x":{"y":"ok"}}`, false},
+		"an answer that is changed":  {said("secret"), "a", `{"result":"SECRET"}`, true},
+		"an unknown tool's answer":   {said("secret"), "z", `{"result":"public"}`, true},
+		"another answer":             {by("a", internal+says("secret")), "a", `{"result":"public"}`, false},
+		"a short value in an object": {by("a", internal+says("ok")), "a", `{"x":{"y":"ok"}}`, false},
+		"a piece of an answer":       {by("a", internal+`"partial":true,"branch":"a@c",`+says("secret")), "a", `{"result":"public"}`, false},
+		"a text before a call":       {by("a", internal+`"branch":"a@c",`+content(`{"text":"secret"}`, called("e", "x"))), "a", `{"result":"public"}`, false},
+		"a call that answers":        {by("a", internal+`"branch":"a@c",`+responds(`{"x":"secret"}`)), "a", `{"x":"SECRET"}`, true},
+		"of another call":            {by("a", internal+`"branch":"a@e",`+says("secret")), "a", `{"result":"public"}`, false},
+		"of an agent within":         {by("e", internal+`"branch":"a@c.e@f",`+says("secret")), "a", `{"result":"public"}`, false},
 		"another agent's":            {by("e", internal+says("secret")), "a", `{"result":"secret"}`, false},
 		"without a mark":             {by("a", `"branch":"a@c",`+says("secret")), "a", `{"result":"secret"}`, false},
 	} {
@@ -133,6 +140,27 @@ func TestCopiesOfResults(t *testing.T) {
 			if got := leavesOf(t, &event.Stream{}, event.PolicyClient, spelled(call), spelled(c.hidden), sent)[2]; got != want {
 				t.Errorf("%s, %s: the result leaves as %s, want %s", name, spelling, got, want)
 			}
+		}
+	}
+}
+
+// TestLastAnswers checks the result of a call that ran an agent with several answers.
+func TestLastAnswers(t *testing.T) {
+	said := func(more string) string { return by("a", more+`"branch":"a@c",`+says("words")) }
+	const result = `{"functionResponse":{"id":"c","name":"a","response":{"result":"WORDS"}}}`
+	for name, c := range map[string]struct {
+		sent  []string
+		isCut bool
+	}{
+		"the first is internal": {[]string{said(internal), said("")}, false},
+		"the last is internal":  {[]string{said(""), said(internal)}, true},
+		"the last ends a task":  {[]string{said(internal), by("a", `"branch":"a@c",`+content(`{"functionCall":{"id":"f","name":"finish_task","args":{"result":"words"}}}`))}, false},
+		"the last is an output": {[]string{said(internal), by("a", `"branch":"a@c","output":"words too"`)}, false},
+		"the last is a call":    {[]string{said(internal), by("a", `"branch":"a@c",`+content(`{"text":"hi"}`, called("d", "1")))}, true},
+	} {
+		got := leavesOf(t, &event.Stream{}, event.PolicyClient, append(c.sent, by("b", content(result)))...)
+		if last := got[len(got)-1]; strings.Contains(last, "WORDS") == c.isCut || !strings.Contains(last, "functionResponse") {
+			t.Errorf("%s: the result leaves as %s", name, last)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 // streamedTexts holds the texts whose pieces an agent has sent, by place, until the whole text comes. There are at most wire.MaxSet. Before
@@ -65,12 +66,18 @@ func (s streamedTexts) areOpen() bool {
 	return false
 }
 
-// hashTexts adds the texts of an event to a hash, without white space, which agents trim. It reports whether there is any.
+// hashTexts adds the texts and the code of an event, and the output of code, to a hash, without white space, which agents trim. It reports
+// whether there is any.
 func (f *frame) hashTexts(h *maphash.Hash) (any bool) {
-	for part := range f.partList.Elements() {
-		for word := range bytes.FieldsSeq(part.Get("text").Text()) {
-			_, _ = h.Write(word) // never fails
-			any = true
+	for _, p := range f.parts {
+		for _, text := range []strictjson.Value{p.text, p.body.Get("code"), p.body.Get("output")} {
+			if p.kind == partCall || p.kind == partResponse {
+				continue
+			}
+			for word := range bytes.FieldsSeq(text.Text()) {
+				_, _ = h.Write(word) // never fails
+				any = true
+			}
 		}
 	}
 	return any

@@ -24,7 +24,7 @@ func (w *withheld) mayBeIn(values ...strictjson.Value) bool {
 func (w *withheld) isInResultOf(fr *frame) bool {
 	for part := range fr.partList.Elements() {
 		for name, value := range part.Members() {
-			if member, is := callMembers[string(name.Text())]; !is || member.as != wire.CallRepeated {
+			if member, is := callMembers[string(name.Text())]; !is || !wire.IsResult(member.as) {
 				continue
 			}
 			failure, _ := wire.CodeFailure(value)

@@ -93,7 +93,41 @@ func TestResultsOfServerTools(t *testing.T) {
 		"of another agent":             {[]string{hidden, by("b", content(code(""))), by("b", content(output("")))}, true},
 		"of another branch":            {[]string{by("a", `"branch":"p.q",`+internal+content(code(""))), by("a", `"branch":"p.r",`+content(output("")))}, true},
 		"of the next code":             {[]string{hidden, by("a", content(output(""))), by("a", content(code(""))), by("a", content(output("")))}, true},
-		"of code beside a waiting one": {[]string{hidden, by("a", content(code(""))), by("a", content(output("")))}, false},
+		"of code beside a waiting one": {[]string{hidden, by("a", content(code(""))), by("a", content(output("")))}, true},
+	} {
+		checkLast(t, name, c.leaves, c.sent...)
+	}
+}
+
+// TestAnswersWithCode sends code, its result and an answer in one event, or in several.
+func TestAnswersWithCode(t *testing.T) {
+	code := func(id string) string { return `{"executableCode":{` + id + `"code":"x","language":"PYTHON"}}` }
+	output := func(id string) string { return `{"codeExecutionResult":{` + id + `"output":"1"}}` }
+	const text, id, piece = `{"text":"hi"}`, `"id":"k",`, `"partial":true,`
+	hidden := by("a", internal+content(code(""), output("")))
+	shown, ran := by("a", content(code(""))), by("a", content(output("")))
+	answer := by("a", content(code(""), output(""), text))
+	for name, c := range map[string]struct {
+		sent   []string
+		leaves bool // the last frame
+	}{
+		"an answer":                    {[]string{hidden, answer}, true},
+		"after code":                   {[]string{by("a", internal+content(code(""))), answer}, true},
+		"after a result":               {[]string{by("a", internal+content(output(""))), answer}, true},
+		"with an ID":                   {[]string{hidden, by("a", content(code(id), output(id), text))}, true},
+		"after code with an ID":        {[]string{by("a", internal+content(code(id), output(id))), answer}, true},
+		"with the ID of internal code": {[]string{by("a", internal+content(code(id))), by("a", content(code(id), output(id), text))}, false},
+		"in pieces":                    {[]string{hidden, by("a", piece+content(code(""))), by("a", piece+content(output(""))), by("a", piece+content(text))}, true},
+		"the result in a piece":        {[]string{hidden, by("a", piece+content(code(""))), by("a", piece+content(output("")))}, true},
+		"the whole of public pieces":   {[]string{hidden, by("a", piece+content(code(""))), answer}, true},
+		"the whole of internal pieces": {[]string{by("a", `"id":"1",`+piece+internal+content(code(""))), by("a", `"id":"2",`+piece+internal+content(output(""))), by("a", `"usageMetadata":{"promptTokenCount":1},`+content(code(""), output("")))}, false},
+		"other code than in pieces":    {[]string{by("a", `"id":"1",`+piece+internal+content(code(""))), by("a", `"usageMetadata":{"promptTokenCount":1},`+content(strings.Replace(code(""), `"x"`, `"y"`, 1), output("")))}, true},
+		"beside a result":              {[]string{by("a", internal+content(code(""))), by("a", content(output(""), text))}, false},
+		"a result between":             {[]string{shown, ran, by("a", internal+content(code(""))), ran}, false},
+		"a later result":               {[]string{shown, ran, by("a", internal+content(code(""))), ran, shown, ran}, true},
+		"a result of another branch":   {[]string{by("a", `"branch":"p.q",`+content(code(""))), by("a", `"branch":"p.r",`+internal+content(code(""))), by("a", `"branch":"p.q",`+content(output("")))}, true},
+		"after internal calls":         {[]string{by("a", internal+content(code(""), output(""), called("c", "x"))), by("a", content(code(""), output(""), called("d", "x"))), by("a", content(responded("d")))}, true},
+		"an error after it":            {[]string{hidden, by("a", `"errorCode":"E","errorMessage":"a message"`)}, true},
 	} {
 		checkLast(t, name, c.leaves, c.sent...)
 	}

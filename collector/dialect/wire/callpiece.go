@@ -27,21 +27,28 @@ func CallRoleOf(call strictjson.Value) CallRole {
 func hasName(call strictjson.Value) bool { return len(lenient.Text(call.Get("name").Text())) > 0 }
 
 // CallPlace is where an ADK agent's model responds. The zero value is no place.
-type CallPlace struct{ author, branch, path uint64 } // hashes; branch and path are 0 if the frame does not state them
+type CallPlace struct {
+	author, branch, path uint64 // hashes; branch and path are 0 if the frame does not state them
+	isOfCode             bool   // where code runs
+}
+
+// noAuthor is the author of a frame that names none.
+var noAuthor = NewCallPlace(strictjson.Value{}, strictjson.Value{}, strictjson.Value{}).author
 
 // NewCallPlace returns the place of an agent's event.
 func NewCallPlace(author, branch, path strictjson.Value) CallPlace {
-	return CallPlace{maphash.Bytes(seed, author.Text()) | 1, Hash(branch.String()), Hash(path.String())}
+	return CallPlace{author: maphash.Bytes(seed, author.Text()) | 1, branch: Hash(branch.String()), path: Hash(path.String())}
 }
 
-// mayBe reports whether two places may be the same. An event may lack its branch or path.
+// mayBe reports whether two places may be the same. An event may lack its branch or path, and one with a result its author.
 func (p CallPlace) mayBe(other CallPlace) bool {
 	same := func(a, b uint64) bool { return a == b || a == 0 || b == 0 }
-	return p.author == other.author && same(p.branch, other.branch) && same(p.path, other.path)
+	isSameAuthor := p.author == other.author || p.isOfCode && (p.author == noAuthor || other.author == noAuthor)
+	return p.isOfCode == other.isOfCode && isSameAuthor && same(p.branch, other.branch) && same(p.path, other.path)
 }
 
-// latestCalls maps a place to whether its latest named call was shown or withheld. A piece without a name continues that call. There
-// are at most MaxSet places.
+// latestCalls maps a place to whether its latest named call, or its latest code, was shown or withheld. A piece without a name continues
+// that call. There are at most MaxSet places.
 type latestCalls map[CallPlace]latestCall
 
 type latestCall uint8
@@ -49,7 +56,7 @@ type latestCall uint8
 const (
 	callShown latestCall = iota
 	callHidden
-	pieceHidden // a piece of a withheld call, of which the whole has not come
+	pieceHidden // a piece of a withheld call, of which the whole has not come, or code without a result
 )
 
 // set records the latest call of a place.
@@ -92,7 +99,8 @@ func (l latestCalls) mayHide(place CallPlace, isMissed bool) bool {
 	return false
 }
 
-// hasOpenPiece reports whether the arguments of a withheld call were streamed and the whole call has not come.
+// hasOpenPiece reports whether the arguments of a withheld call were streamed and the whole call has not come, or withheld code has no
+// result.
 func (l latestCalls) hasOpenPiece() bool {
 	for _, latest := range l {
 		if latest == pieceHidden {

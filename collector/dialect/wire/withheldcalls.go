@@ -22,6 +22,8 @@ type WithheldCalls struct {
 	missed    bool        // an unreadable frame may have had an internal call
 
 	missedDeferred bool        // see MissDeferred
+	missedQuestion bool        // the same of an event that may have been a question
+	emptyLeft      bool        // see ShowEmpty
 	latest         latestCalls // of models that stream the arguments of calls
 }
 
@@ -44,6 +46,7 @@ type NamedCall struct {
 	IsPiece   bool // a CallBegins is a piece of a call, which may have another ID
 	Continues bool // a CallBegins may be followed by more pieces of the call
 	Answers   bool // a CallRepeated is the last response, in a protocol that never reuses IDs
+	IsPaired  bool // a CodeEnds is the result of code in its frame
 }
 
 // CallRole says what a frame has of a call.
@@ -57,6 +60,8 @@ const (
 	CallWithin                    // the work of an agent that the call runs (see AppendWithin)
 	CallMentioned                 // something that has the ID of a call, perhaps of another agent
 	CallDeferred                  // the call itself, which the frame of its event need not have (see MissDeferred)
+	CodeBegins                    // code that a model runs (see AppendCode)
+	CodeEnds                      // the result of such code
 )
 
 // key returns the key of a call. Calls and responses without an ID count as those of their tool.
@@ -99,8 +104,12 @@ func (c *WithheldCalls) Check(named []NamedCall, isWithheld bool) (isOfWithheld 
 	for _, one := range named {
 		switch isHidden := isWithheld || isOfWithheld; {
 		case isHidden && one.As == CallContinues && !isWithheld: // not remembered: each piece may have a new ID, and there may be many
+		case isHidden && one.isCode():
+			c.withholdCode(one)
 		case isHidden:
 			c.withhold(one)
+		case one.As == CodeBegins:
+			c.showCode(one)
 		case one.As == CallBegins, one.As == CallDeferred:
 			c.show(one)
 		case one.As == CallWithin && !mayBeInvocation(firstSegment(one.ID)):
@@ -175,6 +184,8 @@ func (c *WithheldCalls) isWithheld(call NamedCall, named []NamedCall) bool {
 	switch {
 	case call.As == CallWithin:
 		return c.isOfWork(call)
+	case call.isCode():
+		return c.isCodeWithheld(call)
 	case call.As == CallDeferred:
 		return c.isDeferredWithheld(call)
 	case call.As == CallContinues:

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +23,9 @@ const ResponseTool = "set_model_response"
 // Source: google/adk/agents/llm/task/_finish_task_tool.py of google-adk 2.13.
 const FinishTool = "finish_task"
 
+// IsAnswerTool reports whether an agent answers by calling a tool.
+func IsAnswerTool(name strictjson.Value) bool { return name.Is(ResponseTool) || name.Is(FinishTool) }
+
 // WithheldValues remembers the answers of ADK agents that were withheld, because ADK copies them into events without a mark: into a text
 // (ResponseTool), into the response of the call that ran the agent, into the output of the nodes after it, and into the state of the
 // session. Errors may quote one.
@@ -29,18 +33,25 @@ type WithheldValues struct {
 	values    SharedSet     // keys of answers
 	responses SharedSet     // keys of the arguments and results of ResponseTool, with their authors
 	names     SharedSet     // of agents and nodes of which something was withheld, and the IDs of the calls that ran them
+	authors   SharedSet     // of the withheld events, in all runs of the session
+	answered  Set[string]   // IDs of calls whose agents' last answers were withheld
 	quotes    WithheldTexts // lines of answers, which errors may quote
 	texts     WithheldTexts // texts of answers, which a state may contain
-	missed    bool          // an unreadable frame may have had an internal call of ResponseTool
+	unread    bool          // an unreadable frame may have been internal
+	missed    bool          // such a frame may have had a call of ResponseTool
 }
 
 // NewWithheldValues returns an empty memory.
 func NewWithheldValues(s *event.Stream) WithheldValues {
-	return WithheldValues{values: NewSharedSet(s, "adk value"), responses: NewSharedSet(s, "adk response"), names: NewSharedSet(s, "adk name"), quotes: WithheldTexts{areAnswers: true}, texts: WithheldTexts{areAnswers: true}}
+	return WithheldValues{
+		values: NewSharedSet(s, "adk value"), responses: NewSharedSet(s, "adk response"), names: NewSharedSet(s, "adk name"), authors: NewSharedSet(s, "adk author"),
+		quotes: WithheldTexts{areAnswers: true}, texts: WithheldTexts{areAnswers: true},
+	}
 }
 
-// SetScope sets the scope of the answers. If it is empty, only this stream knows them.
-func (w *WithheldValues) SetScope(scope string) {
+// SetScope sets the scope of the answers, and the session around it. If one is empty, only this stream knows what belongs to it.
+func (w *WithheldValues) SetScope(scope, session string) {
+	w.authors.SetScopes(session)
 	w.values.SetScopes(scope)
 	w.responses.SetScopes(scope)
 	w.names.SetScopes(scope)
@@ -48,12 +59,14 @@ func (w *WithheldValues) SetScope(scope string) {
 
 // IsEmpty reports whether no frame can repeat an answer.
 func (w *WithheldValues) IsEmpty() bool {
-	return w.values.IsEmpty() && w.responses.IsEmpty() && !w.missed
+	return w.values.IsEmpty() && w.responses.IsEmpty() && w.authors.IsEmpty() && !w.unread
 }
 
 // Miss records a frame that cannot be read.
 func (w *WithheldValues) Miss(f dialect.Frame) {
-	w.missed = w.missed || bytes.Contains(f.Data, []byte(ResponseTool)) && mayHideInternal(f)
+	if mayHideInternal(f) {
+		w.unread, w.missed = true, w.missed || bytes.Contains(f.Data, []byte(ResponseTool))
+	}
 }
 
 // AddText remembers the text of an answer, which may be in several parts.
@@ -95,16 +108,49 @@ func (w *WithheldValues) Add(b *event.Batch, answers ...strictjson.Value) {
 
 // AddPlaces remembers where something was withheld: its author, and the branches and paths in which the author works.
 func (w *WithheldValues) AddPlaces(author string, places ...strictjson.Value) {
+	w.authors.Add(dialect.Name(author))
 	w.addName(author)
-	for _, place := range places {
-		for one := range place.Elements() {
-			w.AddPlaces("", one)
-		}
-		for segment := range strings.FieldsFuncSeq(place.String(), func(r rune) bool { return r == '.' || r == '/' }) {
-			name, id, _ := strings.Cut(segment, "@")
-			if w.addName(name); !mayBeInvocation(id) {
-				w.addName(id)
+	w.addPlaces(places)
+}
+
+func (w *WithheldValues) addPlaces(places []strictjson.Value) {
+	for name, id := range segments(places) {
+		w.addName(name)
+		w.addName(id)
+	}
+}
+
+// segments yields the names in branches, paths and scopes, each with the ID of the call that runs it, or "".
+func segments(places []strictjson.Value) iter.Seq2[string, string] {
+	return func(yield func(name, id string) bool) {
+		for _, place := range places {
+			for name, id := range segments(slices.Collect(place.Elements())) {
+				if !yield(name, id) {
+					return
+				}
 			}
+			for segment := range strings.FieldsFuncSeq(place.String(), func(r rune) bool { return r == '.' || r == '/' }) {
+				name, id, _ := strings.Cut(segment, "@")
+				if mayBeInvocation(id) {
+					id = ""
+				}
+				if !yield(name, id) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// SetAnswer records whether the latest answer of an agent was withheld, for the responses to the calls that run it at its places.
+func (w *WithheldValues) SetAnswer(isWithheld bool, author string, places ...strictjson.Value) {
+	for name, id := range segments(places) {
+		switch {
+		case name != author || id == "":
+		case isWithheld:
+			w.answered.Add(dialect.Name(id))
+		default:
+			w.answered.Remove(dialect.Name(id))
 		}
 	}
 }
@@ -154,10 +200,14 @@ func (w *WithheldValues) IsNamed(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return name != "" && w.names.MayContain(dialect.Name(name)) })
 }
 
-// MayBeInResult reports whether the result of a call repeats an answer of the agents that the call ran.
+// MayBeInResult reports whether the result of a call repeats an answer of the agents that the call ran: the last one, which a schema may
+// have changed, or any other.
 func (w *WithheldValues) MayBeInResult(b *event.Batch, tool, id, response strictjson.Value) bool {
 	if !w.IsNamed(tool.String(), id.String()) {
 		return false
+	}
+	if w.answered.MayContain(dialect.Name(id.String())) {
+		return true
 	}
 	for _, result := range []strictjson.Value{response, response.Get("result"), response.Get("output")} { // ADK puts a result that is no object into a member
 		if w.MayBeIn(b, result, true) {
