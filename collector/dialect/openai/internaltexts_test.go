@@ -29,20 +29,21 @@ func TestInternalAgentsInTexts(t *testing.T) {
 		answers int // that the client gets
 		sent    []string
 	}{
-		"texts":           {2, []string{begins("a"), textOf("i", "answer"), begins(hidden), textOf("j", "secret"), textOf("j", "secret"), begins("b"), textOf("k", "answer")}},
-		"fake IDs":        {2, []string{begins("a"), textOf(fake, "answer"), begins(hidden), textOf(fake, "secret"), begins("b"), textOf(fake, "answer")}},
-		"items":           {8, slices.Concat(works("a", "i", "answer"), works(hidden, "j", "secret"), works("b", "k", "answer"))},
-		"fake items":      {8, slices.Concat(works("a", fake, "answer"), works(hidden, fake, "secret"), works("b", fake, "answer"))},
-		"no work":         {1, []string{begins(hidden), begins("b"), textOf("k", "answer")}},
-		"ends":            {3, []string{begins("a"), textOf("i", "answer"), begins(hidden), textOf("j", "secret"), ends("j", "secret"), begins("b"), textOf("k", "answer"), ends("k", "answer")}},
-		"only ends":       {2, []string{begins("a"), ends("i", "answer"), begins(hidden), ends("j", "secret"), begins("b"), ends("k", "answer")}},
-		"in a call":       {2, []string{begins("a"), callItem("a", "c", "ask"), begins(hidden), textOf("j", "secret"), strings.Replace(outputItem("a", "c"), `"o"`, `"answer"`, 1), textOf("k", "answer")}},
-		"in two calls":    {0, []string{begins("a"), callItem("a", "c", "ask"), callItem("a", "d", "ask"), begins(hidden), begins("b"), textOf("j", "secret")}},
-		"an item":         {1, []string{begins("a"), strings.Replace(textOf("i", "secret"), `"data"`, `"kind":"internal","data"`, 1), textOf("i", "secret"), begins("b"), textOf("k", "answer")}},
-		"agents of a run": {2, []string{deltaOfAgent(0, "/root", "i", "answer"), deltaOfAgent(1, "/root/internal_x", "j", "secret"), deltaOfAgent(2, "/root", "k", "answer")}},
-		"no number":       {0, []string{strings.Replace(deltaOfAgent(1, "/root/internal_x", "j", "secret"), `"item_id":"j",`, "", 1), `{"type":"response.output_text.delta","item_id":"k","delta":"secret"}`}},
-		"no ID":           {0, []string{strings.Replace(deltaOfAgent(1, "/root/internal_x", "j", "secret"), `"output_index":1,`, "", 1), `{"type":"response.output_text.delta","output_index":2,"delta":"secret"}`}},
-		"neither":         {0, []string{deltaOfAgent(1, "/root/internal_x", "j", "secret"), `{"type":"response.output_text.delta","delta":"secret"}`}},
+		"texts":             {2, []string{begins("a"), textOf("i", "answer"), begins(hidden), textOf("j", "secret"), textOf("j", "secret"), begins("b"), textOf("k", "answer")}},
+		"fake IDs":          {2, []string{begins("a"), textOf(fake, "answer"), begins(hidden), textOf(fake, "secret"), begins("b"), textOf(fake, "answer")}},
+		"items":             {8, slices.Concat(works("a", "i", "answer"), works(hidden, "j", "secret"), works("b", "k", "answer"))},
+		"fake items":        {8, slices.Concat(works("a", fake, "answer"), works(hidden, fake, "secret"), works("b", fake, "answer"))},
+		"no work":           {1, []string{begins(hidden), begins("b"), textOf("k", "answer")}},
+		"ends":              {3, []string{begins("a"), textOf("i", "answer"), begins(hidden), textOf("j", "secret"), ends("j", "secret"), begins("b"), textOf("k", "answer"), ends("k", "answer")}},
+		"only ends":         {2, []string{begins("a"), ends("i", "answer"), begins(hidden), ends("j", "secret"), begins("b"), ends("k", "answer")}},
+		"in a call":         {2, []string{begins("a"), callItem("a", "c", "ask"), begins(hidden), textOf("j", "secret"), strings.Replace(outputItem("a", "c"), `"o"`, `"answer"`, 1), textOf("k", "answer")}},
+		"in two calls":      {0, []string{begins("a"), callItem("a", "c", "ask"), callItem("a", "d", "ask"), begins(hidden), begins("b"), textOf("j", "secret")}},
+		"an item":           {1, []string{begins("a"), strings.Replace(textOf("i", "secret"), `"data"`, `"kind":"internal","data"`, 1), textOf("i", "secret"), begins("b"), textOf("k", "answer")}},
+		"agents of a run":   {2, []string{deltaOfAgent(0, "/root", "i", "answer"), deltaOfAgent(1, "/root/internal_x", "j", "secret"), deltaOfAgent(2, "/root", "k", "answer")}},
+		"no number":         {0, []string{strings.Replace(deltaOfAgent(1, "/root/internal_x", "j", "secret"), `"item_id":"j",`, "", 1), `{"type":"response.output_text.delta","item_id":"k","delta":"secret"}`}},
+		"no ID":             {0, []string{strings.Replace(deltaOfAgent(1, "/root/internal_x", "j", "secret"), `"output_index":1,`, "", 1), `{"type":"response.output_text.delta","output_index":2,"delta":"secret"}`}},
+		"another item ends": {1, []string{deltaOfAgent(1, "/root/internal_x", "j", "secret"), `{"type":"response.completed","response":{"id":"r","object":"response","status":"completed","output":[{"type":"message","id":"k","role":"assistant","content":[{"type":"output_text","text":"answer"}]}]}}`}},
+		"neither":           {0, []string{deltaOfAgent(1, "/root/internal_x", "j", "secret"), `{"type":"response.output_text.delta","delta":"secret"}`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			checkTexts(t, c.answers, c.sent)

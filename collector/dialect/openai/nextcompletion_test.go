@@ -34,6 +34,7 @@ func TestCompletionsAfterInternal(t *testing.T) {
 		"an ID each":         {0, []string{mark(chunk("c", role, "null")), chunk("d", role, "null"), chunk("e", role, stop), chunk("f", secret, "null"), strings.Replace(chunk("g", role, "null"), `"object"`, `"usage":{"prompt_tokens":1},"object"`, 1)}},
 		"another number":     {0, append(internal[:3:3], strings.Replace(chunk("d", secret, "null"), `"index":0`, `"index":1`, 1), strings.Replace(chunk("d", secret, "null"), `"index":0`, `"index":2`, 1))},
 		"number, no end":     {0, append(internal[:2:2], strings.Replace(chunk("d", role, "null"), `"index":0`, `"index":1`, 1), strings.Replace(chunk("e", secret, "null"), `"index":0`, `"index":1`, 1))},
+		"a later mark":       {1, []string{chunk("c", answer, "null"), mark(chunk("c", secret, "null")), chunk("c", "", stop), chunk("d", secret, "null")}},
 		"number, next":       {1, append(internal[:3:3], strings.Replace(next[0], `"index":0`, `"index":1`, 1))},
 		"another choice":     {1, append(internal[:3:3], mark(strings.Replace(chunk("c", role, "null"), `"index":0`, `"index":1`, 1)), next[0], strings.Replace(chunk("d", role, "null"), `"index":0`, `"index":1`, 1))},
 	} {
