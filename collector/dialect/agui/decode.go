@@ -11,25 +11,27 @@ import (
 )
 
 type decoder struct {
-	run, session  string
-	ownName       string // name of the run's own agent: the configured one until a transfer
-	configured    string
-	wholeCalls    bool // a call is reported with its arguments, when they are whole
-	shared        bool // another stream may bring the same runs
-	ended         bool // the run has ended; only an error may follow
-	missedStart   bool // a withheld or unreadable frame may have started an entity
-	filtered      bool // the filter withholds the current frame because of a name or a mark in it
-	startWithheld bool // the current frame is withheld and may start an entity
-	texts         wire.WithheldTexts
-	copies        copies
-	unread        unread            // what unreadable frames may have started
-	withheld      withheldSet       // of all runs of the stream
-	staleState    bool              // the client may not have the current state: a frame with it was withheld, or may have been, and no snapshot left since
-	markedState   bool              // something in the state is, or may be, marked as a thought
-	authors       wire.Authors[key] // of the messages and thoughts of all runs, by messageKey, and of each owner's phase of reasoning
-	shownMessages wire.Set[string]  // ids of messages of which text left, in all runs
-	cutActivities wire.Set[string]  // ids of activities of which the client lacks a message
-	thoughts      wire.Set[string]  // ids of messages that are thoughts and of activities with thoughts, in all runs; a snapshot may repeat their text without a mark
+	run, session   string
+	ownName        string // name of the run's own agent: the configured one until a transfer
+	configured     string
+	wholeCalls     bool // a call is reported with its arguments, when they are whole
+	shared         bool // another stream may bring the same runs
+	ended          bool // the run has ended; only an error may follow
+	missedStart    bool // a withheld or unreadable frame may have started an entity
+	filtered       bool // the filter withholds the current frame because of a name or a mark in it
+	startWithheld  bool // the current frame is withheld and may start an entity
+	texts          wire.WithheldTexts
+	copies         copies
+	unread         unread      // what unreadable frames may have started
+	withheld       withheldSet // of all runs of the stream
+	staleState     bool        // the client may not have the current state: a frame with it was withheld, or may have been, and no snapshot left since
+	stateShapes    shapes
+	activityShapes shapes            // of all activities; the first token of a path is the activity's ID
+	markedState    bool              // something in the state is, or may be, marked as a thought
+	authors        wire.Authors[key] // of the messages and thoughts of all runs, by messageKey, and of each owner's phase of reasoning
+	shownMessages  wire.Set[string]  // ids of messages of which text left, in all runs
+	cutActivities  wire.Set[string]  // ids of activities of which the client lacks a message
+	thoughts       wire.Set[string]  // ids of messages that are thoughts and of activities with thoughts, in all runs; a snapshot may repeat their text without a mark
 	runState
 
 	names wire.NameCache
@@ -300,6 +302,8 @@ func (d *decoder) addUsage(usage strictjson.Value, b *event.Batch) {
 
 func (d *decoder) stateSnapshot(v strictjson.Value, b *event.Batch) {
 	if snapshot := v.Get("snapshot"); snapshot.Exists() {
+		d.stateShapes = shapes{isWhole: true}
+		d.stateShapes.add(snapshot, nil, anywhere)
 		d.cutInternal(snapshot, b)
 		isInOne := d.cutNamed("", snapshot, b)
 		_, isCut := b.Cuts[snapshot]
@@ -309,7 +313,7 @@ func (d *decoder) stateSnapshot(v strictjson.Value, b *event.Batch) {
 }
 
 func (d *decoder) stateDelta(v strictjson.Value, b *event.Batch) {
-	b.Internal = d.namesWithheld(v.Get("delta")) || hasInternalMessage(v.Get("delta"), anywhere) || d.withheld.keys.IsFull()
+	b.Internal = d.namesWithheld(v.Get("delta")) || d.stateShapes.makesInternal(v.Get("delta")) || d.withheld.keys.IsFull()
 	b.Add(event.KindState).SetState(readPatch(v.Get("delta")))
 }
 
@@ -321,6 +325,7 @@ func (d *decoder) activitySnapshot(v strictjson.Value, b *event.Batch) {
 		size = event.Count{N: int64(len(content.Raw())), Known: true}
 	}
 	b.Internal = d.cutNested(v, "messageId", b)
+	d.activityShapes.add(content, []string{d.name(v.Get("messageId"))}, anywhere)
 	d.addActivity(v, event.Artifact{Bytes: size}, event.Piece{Kind: event.PieceData, Value: content}, b)
 }
 

@@ -202,7 +202,7 @@ func (d *decoder) custom(v strictjson.Value, b *event.Batch) {
 	if v.Get("name").Is(onInterrupt) {
 		b.Type, isWithheld = typeInterrupt, d.isWithheldQuestion
 	}
-	b.Internal = anyObject(v, isWithheld) || d.mayNameWithheld(v) || hasInternalMessage(v.Get("value"), anywhere)
+	b.Internal = anyObject(v, isWithheld) || d.mayNameWithheld(v) || hasInternalMessage(v.Get("value"))
 	if b.Type == typeInterrupt {
 		d.interrupted, d.interruptPrompt = true, ""
 		if !b.Internal && !d.filtered {

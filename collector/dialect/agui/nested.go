@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
@@ -159,8 +158,8 @@ func isInternalIn(v strictjson.Value, listed bool) bool {
 }
 
 // hasInternalMessage reports whether a value has a message that calls itself internal, at any depth.
-func hasInternalMessage(v strictjson.Value, at position) bool {
-	return !yieldMessages(v, at, isInternalIn, func(_, _ strictjson.Value) bool { return false })
+func hasInternalMessage(v strictjson.Value) bool {
+	return !yieldMessages(v, anywhere, isInternalIn, func(_, _ strictjson.Value) bool { return false })
 }
 
 // cutInternal withholds the messages in a state that call themselves internal, and what repeats them or their calls.
@@ -221,38 +220,28 @@ func (d *decoder) cutNested(activity strictjson.Value, idMember string, b *event
 // mayInstruct reports whether a change of an activity may add a message that is withheld, or may change one that the
 // reader does not have.
 func (d *decoder) mayInstruct(id string, patch strictjson.Value) bool {
-	if d.cutActivities.MayContain(id) || d.containsWithheld(patch, anywhere) {
+	if d.cutActivities.MayContain(id) || d.activityShapes.makesInternal(patch, id) || patchContains(patch, d.isWithheldMessage) {
 		return true
 	}
-	for op := range patch.Elements() {
-		if op.Get("op").Is("remove") {
-			continue
-		}
-		listed, last := false, []byte(nil)
-		for name := range strings.SplitSeq(op.Get("path").String(), "/") {
-			last = []byte(unescape.Replace(name))
-			listed = listed || lenient.MatchesAny(last, listMembers)
-		}
-		value := op.Get("value")
-		if listed && d.containsWithheld(value, inList) || d.makesWithheld(last, value) {
+	for c := range changesOf(patch, nil) {
+		member := []byte(c.member())
+		isRole := !c.value.Exists() && lenient.MatchesAny(member, roleMembers) // copied
+		if isRole || mayMakeMessage(member, c.value, d.isWithheldMessage) {
 			return true
 		}
 	}
 	return false
 }
 
-// makesWithheld reports whether a change of a member may make the object that contains it a message that is withheld. The change does
-// not show the other members, so the object counts as a message, also if it is the metadata of one.
-func (d *decoder) makesWithheld(member []byte, value strictjson.Value) bool {
-	switch {
-	case !changePrefilter.MayMatch(member):
+// mayMakeMessage reports whether a change of a member may make the object that contains it a message of a kind. The change does not show
+// the other members, so the object counts as a message, also if it is the metadata of one.
+func mayMakeMessage(member []byte, value strictjson.Value, isOne func(v strictjson.Value, listed bool) bool) bool {
+	if !value.Exists() || !changePrefilter.MayMatch(member) {
 		return false
-	case !value.Exists(): // copied
-		return lenient.MatchesAny(member, roleMembers)
 	}
 	encoded, err := json.Marshal(map[string]any{"content": "", string(member): json.RawMessage(value.Raw())})
 	var doc strictjson.Doc
-	return err != nil || doc.Parse(encoded, maxChangeDepth) != nil || d.isWithheldMessage(doc.Root(), false)
+	return err != nil || doc.Parse(encoded, maxChangeDepth) != nil || isOne(doc.Root(), false)
 }
 
 // maxChangeDepth bounds the levels of nesting in a member that a change sets. Deeper ones are withheld.

@@ -1,8 +1,6 @@
 package agui
 
 import (
-	"strings"
-
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -25,10 +23,8 @@ func mayMarkThought(patch strictjson.Value) bool {
 // sets reports whether an operation of a JSON Patch (RFC 6902) sets a member for which matches returns true. Copy and move
 // operations do not show the value, so for them the value does not exist.
 func sets(patch strictjson.Value, matches func(member []byte, value strictjson.Value) bool) bool {
-	for op := range patch.Elements() {
-		path := op.Get("path").String()
-		member := unescape.Replace(path[strings.LastIndexByte(path, '/')+1:])
-		if !op.Get("op").Is("remove") && matches([]byte(member), op.Get("value")) {
+	for c := range changesOf(patch, nil) {
+		if matches([]byte(c.member()), c.value) {
 			return true
 		}
 	}

@@ -1,0 +1,208 @@
+package agui
+
+import (
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// shapes tracks which objects of documents are messages, and which are internal as soon as they have content. A JSON Patch may set the
+// name of a message by one operation and its content by another. The objects have their paths without the indices of elements.
+type shapes struct {
+	isWhole  bool // all of the document was seen; otherwise any object may be a message
+	messages wire.Set[string]
+	named    wire.Set[string]
+}
+
+// add adds the objects in a value that has a path.
+func (s *shapes) add(v strictjson.Value, path []string, at position) {
+	if at == inWords {
+		return
+	}
+	if v.Kind() == strictjson.Object {
+		if at == inList || lenient.HasMember(v, contentMembers) {
+			s.messages.Add(shapeOf(path))
+		}
+		if isInternalIn(v, true) {
+			s.named.Add(shapeOf(path))
+		}
+	}
+	for name, value := range v.Members() {
+		s.add(value, appendToken(slices.Clip(path), name.String()), at.inside(name.Text()))
+	}
+	for element := range v.Elements() {
+		s.add(element, path, at)
+	}
+}
+
+// makesInternal reports whether a JSON Patch adds an internal message or may make an object one. All of the patch counts, in any order.
+// root is the first token of each path in the document, if there is one.
+func (s *shapes) makesInternal(patch strictjson.Value, root ...string) bool {
+	for c := range changesOf(patch, root) {
+		s.addChange(&c)
+	}
+	for c := range changesOf(patch, root) {
+		if s.isInternalChange(&c) {
+			return true
+		}
+	}
+	return patchContains(patch, isInternalIn)
+}
+
+func (s *shapes) addChange(c *change) {
+	if c.value.Exists() {
+		s.add(c.value, c.path, positionOf(c.path))
+	} else {
+		s.messages = copied(s.messages, c)
+		s.named = copied(s.named, c)
+	}
+	if isContent(c.member()) {
+		s.messages.Add(shapeOf(c.parent()))
+	}
+	if s.names(c) {
+		for owner := range c.owners() {
+			s.named.Add(owner)
+		}
+	}
+}
+
+func (s *shapes) isInternalChange(c *change) bool {
+	for i, token := range c.path {
+		if isContent(token) && s.named.MayContain(shapeOf(c.path[:i])) {
+			return true
+		}
+	}
+	if !s.names(c) {
+		return false
+	}
+	for owner := range c.owners() {
+		if !s.isWhole || s.messages.MayContain(owner) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(c.path, func(token string) bool { return lenient.MatchesAny([]byte(token), listMembers) })
+}
+
+// names reports whether a change makes an object internal that has content, as far as the patch shows it.
+func (s *shapes) names(c *change) bool {
+	member := []byte(c.member())
+	if !c.value.Exists() {
+		return changePrefilter.MayMatch(member) && len(c.from) > 0 && s.named.MayContain(shapeOf(c.from[:len(c.from)-1]))
+	}
+	return mayMakeMessage(member, c.value, isInternalIn)
+}
+
+// copied returns a set with what a copy or move adds to it.
+func copied(set wire.Set[string], c *change) wire.Set[string] {
+	from, to := shapeOf(c.from), shapeOf(c.path)
+	for _, shape := range slices.Collect(set.All()) {
+		if rest, is := strings.CutPrefix(shape, from); is && (rest == "" || rest[0] == '/') {
+			set.Add(dialect.Name(to + rest))
+		}
+	}
+	return set
+}
+
+// shapeOf returns a path as a text.
+func shapeOf(path []string) string {
+	shape := ""
+	for _, token := range path {
+		shape += "/" + token
+	}
+	return dialect.Name(shape)
+}
+
+// change is an operation of a JSON Patch (RFC 6902) other than a removal.
+type change struct {
+	path, from []string         // without the indices of elements
+	value      strictjson.Value // does not exist in a copy or move
+}
+
+// changesOf yields the changes of a JSON Patch. Their paths start with those tokens of root.
+func changesOf(patch strictjson.Value, root []string) iter.Seq[change] {
+	return func(yield func(change) bool) {
+		for op := range patch.Elements() {
+			c := change{appendPointer(root, op.Get("path")), appendPointer(root, op.Get("from")), op.Get("value")}
+			if !op.Get("op").Is("remove") && !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+// appendPointer appends the tokens of a JSON pointer (RFC 6901) to a path.
+func appendPointer(path []string, pointer strictjson.Value) []string {
+	path = slices.Clip(path)
+	for token := range strings.SplitSeq(pointer.String(), "/") {
+		path = appendToken(path, unescape.Replace(token))
+	}
+	return path
+}
+
+// appendToken appends the name of a member to a path. It leaves out what may be the index of an element.
+func appendToken(path []string, token string) []string {
+	if token == "-" || strings.Trim(token, "0123456789") == "" {
+		return path
+	}
+	return append(path, token)
+}
+
+// member returns the innermost member that is changed, or "".
+func (c *change) member() string {
+	if len(c.path) == 0 {
+		return ""
+	}
+	return c.path[len(c.path)-1]
+}
+
+// parent returns the path of the object that has the member.
+func (c *change) parent() []string { return c.path[:max(len(c.path)-1, 0)] }
+
+// owners yields the shapes of the objects that the member may make internal: its object and, if that is a part of a message, the message.
+func (c *change) owners() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for at := c.parent(); yield(shapeOf(at)) && len(at) > 0 && lenient.MatchesAny([]byte(at[len(at)-1]), partMembers); {
+			at = at[:len(at)-1]
+		}
+	}
+}
+
+// positionOf returns the position of what has a path.
+func positionOf(path []string) (at position) {
+	for _, token := range path {
+		at = at.inside([]byte(token))
+	}
+	return at
+}
+
+// patchContains reports whether a value in a JSON Patch has a message of a kind.
+func patchContains(patch strictjson.Value, isOne func(v strictjson.Value, listed bool) bool) bool {
+	contains := func(v strictjson.Value, at position) bool {
+		return !yieldMessages(v, at, isOne, func(_, _ strictjson.Value) bool { return false })
+	}
+	if patch.Kind() != strictjson.Array {
+		return contains(patch, anywhere)
+	}
+	for op := range patch.Elements() {
+		value := op.Get("value")
+		if contains(value, positionOf(appendPointer(nil, op.Get("path")))) {
+			return true
+		}
+		for _, other := range op.Members() {
+			if other != value && contains(other, anywhere) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// partMembers hold parts of a message that may make it internal.
+var partMembers = slices.Concat(table.Envelopes, conversationRule.PartMembers)
+
+func isContent(token string) bool { return lenient.MatchesAny([]byte(token), contentMembers) }

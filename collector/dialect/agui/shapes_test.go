@@ -1,0 +1,73 @@
+package agui_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestNamesByPath checks that no change of a state or an activity makes a message internal by its path, and that other changes leave.
+//
+// Agno makes its changes with jsonpatch, which replaces each member of a message by an operation of its own.
+func TestNamesByPath(t *testing.T) {
+	const final, list = `{"last":{"role":"assistant","name":"helper","content":"hi","id":"a-1"}}`, `{"messages":[{"id":"a-1","content":"hi","metadata":{"event":"x"},"tool_calls":[{"name":"f"}]}]}`
+	const tools, events = `{"tools":[{"name":"internal_search"}],"messages":[{"content":"hi"}],"n":1}`, `{"events":[{"name":"Sync"}],"last":{"content":"hi"},"n":1}`
+	set := func(path, value string) string { return `{"op":"replace","path":"` + path + `","value":` + value + `}` }
+	move := func(from, to string) string { return `{"op":"move","from":"` + from + `","path":"` + to + `"}` }
+	name, content := func(of string) string { return set(of+"/name", `"internal_audit"`) }, func(of string) string { return set(of+"/content", `"secret"`) }
+	for what, c := range map[string]struct {
+		before  string
+		changes []string // one patch each
+		leave   bool
+	}{
+		"by jsonpatch":                   {final, []string{name("/last") + "," + content("/last") + "," + set("/last/id", `"a-2"`)}, false},
+		"content first":                  {final, []string{content("/last") + "," + name("/last")}, false},
+		"in two changes":                 {final, []string{name("/last"), content("/last")}, false},
+		"in a list":                      {list, []string{name("/messages/0") + "," + content("/messages/0")}, false},
+		"of a new message":               {`{"messages":[]}`, []string{set("/messages/0", `{"content":"secret"}`) + "," + name("/messages/0")}, false},
+		"a new message":                  {`{"messages":[]}`, []string{set("/messages/-", `{"name":"internal_audit","text":"secret"}`)}, false},
+		"a list":                         {`{}`, []string{set("/messages", `[{"name":"internal_audit","text":"secret"}]`)}, false},
+		"an event in metadata":           {list, []string{content("/messages/0") + "," + set("/messages/0/metadata/event", `"internal_audit"`)}, false},
+		"an event of no list":            {final, []string{content("/last") + "," + set("/last/metadata/event", `"internal_audit"`)}, false},
+		"metadata":                       {list, []string{content("/messages/0") + "," + set("/messages/0/metadata", `{"event":"internal_audit"}`)}, false},
+		"a call's name":                  {list, []string{content("/messages/0") + "," + set("/messages/0/tool_calls/0/name", `"internal_f"`)}, false},
+		"a kind":                         {final, []string{content("/last") + "," + set("/last/kind", `"internal"`)}, false},
+		"in a list of names":             {final, []string{content("/last") + "," + set("/last/name/0", `"internal"`)}, false},
+		"content of a named object":      {`{"last":{"name":"internal_audit"}}`, []string{content("/last")}, false},
+		"a piece of such content":        {`{"last":{"name":"internal_audit"}}`, []string{set("/last/content/0", `"secret"`)}, false},
+		"an object, then content":        {`{}`, []string{set("/last", `{"name":"internal_audit"}`), set("/n", "1"), content("/last")}, false},
+		"a moved object":                 {`{"draft":{"name":"internal_audit"}}`, []string{move("/draft", "/last"), content("/last")}, false},
+		"a moved name":                   {`{"a":{"name":"internal_audit"},"last":{"content":"hi"}}`, []string{move("/a/name", "/last/name") + "," + content("/last")}, false},
+		"a moved parent":                 {`{"a":{"b":[{"name":"internal_audit"}]}}`, []string{move("/a", "/c"), content("/c/b/0")}, false},
+		"of the whole":                   {`{"content":"hi"}`, []string{name("") + "," + content("")}, false},
+		"after a removal":                {final, []string{`{"op":"remove","path":"/last"}`, set("/last", `{"content":"secret"}`) + "," + name("/last")}, false},
+		"an object that is no operation": {`{}`, []string{`{"x":{"name":"internal_audit","content":"secret"}}`}, false},
+
+		"another name":                {final, []string{set("/last/name", `"audit"`) + "," + content("/last")}, true},
+		"a word in a text":            {final, []string{set("/last/content", `"internal secret"`)}, true},
+		"the name of no message":      {events, []string{set("/events/0/name", `"Internal secret"`), content("/last")}, true},
+		"messages beside other names": {tools, []string{content("/messages/0"), set("/messages/1", `{"content":"secret"}`)}, true},
+		"content beside":              {tools, []string{set("/notes", `{"content":"secret"}`), content("/notes")}, true},
+		"a moved message":             {list, []string{move("/messages/0", "/messages/1"), content("/messages/0")}, true},
+		"JSON that a tool returned":   {list, []string{set("/messages/0/content", `"{\"name\":\"internal_audit\",\"content\":\"secret\"}"`)}, true},
+		"such a message":              {list, []string{set("/messages/-", `{"content":"{\"name\":\"internal_audit\",\"content\":\"secret\"}"}`)}, true},
+	} {
+		frames := []string{run, `{"type":"STATE_SNAPSHOT","snapshot":` + c.before + `}`}
+		activities := []string{run, activity(c.before)}
+		for _, patch := range c.changes {
+			frames = append(frames, `{"type":"STATE_DELTA","delta":[`+patch+`]}`)
+			activities = append(activities, change(`[`+patch+`]`))
+		}
+		if got := filterFrames(t, allSettings[0], frames...); slices.Equal(got, frames) != c.leave || !c.leave && strings.Contains(strings.Join(got, ""), "secret") {
+			t.Errorf("%s: %q\nbecome %q", what, frames, got)
+		}
+		got := filterFrames(t, allSettings[0], activities...)
+		if strings.Contains(strings.Join(got, ""), "secret") != c.leave && what != "the name of no message" { // in an activity, any object may be a message
+			t.Errorf("%s: %q\nbecome %q", what, activities, got)
+		}
+	}
+	unknown := []string{run, `{"type":"STATE_DELTA","delta":[` + name("/last") + `]}`}
+	if got := last(filterFrames(t, allSettings[0], unknown...)); got != withheld {
+		t.Errorf("without a snapshot: %s", got)
+	}
+}
