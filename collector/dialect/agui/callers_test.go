@@ -8,7 +8,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// TestCallersWithoutName checks whose a call is that names no agent while the run's own agent waits for others.
+// TestCallersWithoutName checks to which agent a call belongs that names none, while the run's own agent waits for others.
 func TestCallersWithoutName(t *testing.T) {
 	begin := func(id, tool, message string, more ...string) string {
 		return ev("TOOL_CALL_START", append(more, `"toolCallId":"`+id+`"`, `"toolCallName":"`+tool+`"`, `"parentMessageId":"`+message+`"`)...)
