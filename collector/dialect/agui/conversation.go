@@ -15,9 +15,8 @@ func (d *decoder) messagesSnapshot(v strictjson.Value, b *event.Batch) {
 		b.Internal = true
 		return
 	}
-	withheld := d.withholdMessages(messages)
-	d.addListedTexts(withheld, b)
-	for _, one := range withheld {
+	isInternal := d.filtered || d.isWithheldRun(d.owner(v))
+	for _, one := range d.withholdMessages(messages, isInternal, b) {
 		b.Cut(one)
 	}
 	b.Internal = b.Internal || d.withheld.overflowed

@@ -30,6 +30,7 @@ type decoder struct {
 	markedState    bool              // something in the state is, or may be, marked as a thought
 	authors        wire.Authors[key] // of the messages and thoughts of all runs, by messageKey, and of each owner's phase of reasoning
 	shownMessages  wire.Set[string]  // ids of messages of which text left, in all runs
+	knownToClient  wire.Set[string]  // ids of messages that left, or that the client sent, in all runs
 	cutActivities  wire.Set[string]  // ids of activities of which the client lacks a message
 	thoughts       wire.Set[string]  // ids of messages that are thoughts and of activities with thoughts, in all runs; a snapshot may repeat their text without a mark
 	runState
@@ -72,7 +73,7 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 	switch {
 	case !v.Exists():
 		b.Rejected = f.Malformed
-		d.withholdUnknown(v)
+		d.withholdUnknown(v, b)
 		d.addUnread(f)
 		if isBrokenError(f.Data) {
 			b.Add(event.KindError).Error = event.AgentError
@@ -84,19 +85,19 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 		return
 	case named.Kind() != strictjson.String:
 		b.Rejected = event.ReasonShape
-		d.withholdUnknown(v)
+		d.withholdUnknown(v, b)
 		d.addUnread(f)
 		return
 	}
 	b.Time = wire.NumberTime(v.Get("timestamp")) // the protocol specifies milliseconds; some producers send seconds
 	switch k := kinds[string(named.Text())]; {
 	case k == nil:
-		d.withholdUnknown(v)
+		d.withholdUnknown(v, b)
 		b.UnknownKind = dialect.UnknownKind(named.Text())
 		b.Add(event.KindOther)
 	case misspellsLink(k, v):
 		b.Rejected = event.ReasonShape
-		d.withholdUnknown(v)
+		d.withholdUnknown(v, b)
 		d.addUnread(f)
 	default:
 		d.filtered = wire.IsFiltered(b, prefilter) || isMarkedInternal(v) || encodesInternal(k, v)
@@ -131,6 +132,9 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 	}
 	isWithheld := b.Internal || b.Type == typeOrphan || d.filtered || b.PublicForm
 	d.addResultCopy(k, v, isWithheld)
+	if isWithheld || len(b.Cuts) > 0 || b.Type != k.name {
+		d.rememberNested(k, v, b)
+	}
 	if isWithheld {
 		d.rememberWithheld(k, v)
 		d.addWithheldTexts(k, v, b)
@@ -160,7 +164,7 @@ func (d *decoder) runStarted(v strictjson.Value, b *event.Batch) {
 		d.reset()
 		d.ownAgent().apply(b)
 	}
-	if d.hasWithheldInput(v) {
+	if d.hasWithheldInput(v, b) {
 		b.Type = typeRunWithInput
 	}
 	d.starts.named.Add(key{entity: entitySubagent, id: run})
@@ -304,7 +308,10 @@ func (d *decoder) stateSnapshot(v strictjson.Value, b *event.Batch) {
 	if snapshot := v.Get("snapshot"); snapshot.Exists() {
 		d.stateShapes = shapes{isWhole: true}
 		d.stateShapes.add(snapshot, nil, anywhere)
-		d.cutInternal(snapshot, b)
+		cutInternal(snapshot, b)
+		if len(b.Cuts) > 0 || d.withheld.keys.Len() > 0 {
+			d.rememberIn(snapshot, anywhere, b)
+		}
 		isInOne := d.cutNamed("", snapshot, b)
 		_, isCut := b.Cuts[snapshot]
 		b.Internal = isInOne || isCut || d.withheld.keys.IsFull()

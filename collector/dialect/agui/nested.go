@@ -150,11 +150,12 @@ func (d *decoder) isWithheldMessage(v strictjson.Value, listed bool) bool {
 
 // isInternalIn reports whether a value is a message that calls itself internal. Prompts are none: agents keep them in their state.
 func isInternalIn(v strictjson.Value, listed bool) bool {
-	isMessage := listed
-	for name := range v.Members() {
-		isMessage = isMessage || lenient.MatchesAny(name.Text(), contentMembers)
-	}
-	return isMessage && v.Kind() == strictjson.Object && (isMarkedMessage(v) || lenient.IsInternalMessage(&table, &valueRule, v))
+	return isMessageIn(v, listed) && (isMarkedMessage(v) || lenient.IsInternalMessage(&table, &valueRule, v))
+}
+
+// isMessageIn reports whether a value counts as a message (see isWithheldMessage).
+func isMessageIn(v strictjson.Value, listed bool) bool {
+	return v.Kind() == strictjson.Object && (listed || lenient.HasMember(v, contentMembers))
 }
 
 // hasInternalMessage reports whether a value has a message that calls itself internal, at any depth.
@@ -162,14 +163,10 @@ func hasInternalMessage(v strictjson.Value) bool {
 	return !yieldMessages(v, anywhere, isInternalIn, func(_, _ strictjson.Value) bool { return false })
 }
 
-// cutInternal withholds the messages in a state that call themselves internal, and what repeats them or their calls.
-func (d *decoder) cutInternal(state strictjson.Value, b *event.Batch) {
-	yieldMessages(state, anywhere, isInternalIn, func(part, message strictjson.Value) bool {
+// cutInternal withholds the messages in a state that call themselves internal.
+func cutInternal(state strictjson.Value, b *event.Batch) {
+	yieldMessages(state, anywhere, isInternalIn, func(part, _ strictjson.Value) bool {
 		b.Cut(part)
-		d.withholdListed(messageKey(d.name(message.Get("id"))), true)
-		for id := range d.callsIn(message) {
-			d.withholdListed(key{entity: entityCall, id: id}, true)
-		}
 		return true
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -194,23 +195,16 @@ func (d *decoder) callID(call strictjson.Value) (id string, hasID bool) {
 }
 
 // withholdMessages returns what is withheld of a list: messages that are internal by themselves, messages that repeat something
-// withheld, the results of calls in both, and the withheld calls of other messages. It also withholds later frames that continue
-// an internal message.
-func (d *decoder) withholdMessages(messages strictjson.Value) (withheld []strictjson.Value) {
+// withheld, the results of calls in both, and the withheld calls of other messages. inInternal says that the list is internal as a
+// whole.
+func (d *decoder) withholdMessages(messages strictjson.Value, inInternal bool, b *event.Batch) (withheld []strictjson.Value) {
 	calls := map[string]bool{}
 	for one := range messages.Elements() {
 		d.hideListedDelegates(one)
-		isInternal := isInternalMessage(one)
-		if isInternal {
-			d.withholdListed(messageKey(d.name(one.Get("id"))), !isInstruction(one))
-		}
-		isWhole := isInternal || d.isWithheldEntity(one)
+		isWhole := d.rememberListed(one, isInternalMessage(one) || inInternal && !d.wasShown(one), b)
 		for id := range d.callsIn(one) {
 			if isWhole || d.withheld.keys.Contains(key{entity: entityCall, id: id}) || d.withheld.ids.hasPart(id, partAnywhere) {
 				calls[id] = true
-			}
-			if isInternal {
-				d.withholdListed(key{entity: entityCall, id: id}, true)
 			}
 		}
 	}
@@ -222,11 +216,17 @@ func (d *decoder) withholdMessages(messages strictjson.Value) (withheld []strict
 		switch {
 		case answers || d.isWithheldEntity(one) || isInternalMessage(one):
 			withheld = append(withheld, one)
+			d.rememberListed(one, false, b) // the result may stand before the call
 		case d.messageRefers(one):
 			withheld = append(withheld, one)
-			d.cutActivities.Add(d.name(one.Get("id"))) // a client has no activity that a later frame could change
+			d.rememberReferring(one, b)
 		default:
-			withheld = append(withheld, d.withheldCalls(one, calls)...)
+			parts := d.withheldCalls(one, calls)
+			d.addListedTexts(parts, b)
+			withheld = append(withheld, parts...)
+			if !d.startWithheld && !d.filtered && !slices.Contains(parts, one) {
+				d.knownToClient.Add(d.memberOf(one, ownIDs))
+			}
 		}
 	}
 	return withheld
@@ -305,28 +305,16 @@ func isMarkedMessage(message strictjson.Value) bool {
 	return isMarkedInternal(message)
 }
 
-// withholdListed remembers a withheld message of a list, or a call in one. hasName says that its ID names it elsewhere too.
-func (d *decoder) withholdListed(k key, hasName bool) {
-	if hasName {
-		d.withheld.add(k)
-	} else {
-		d.withheld.addUnnamed(k)
-	}
-	if k.id != "" {
-		d.withheldListed.Add(k)
-	}
-}
-
 // hasWithheldInput reports whether the request in a run's first event contains withheld messages or
 // thoughts. The request is removed then. The client sent most of it itself and loses nothing.
-func (d *decoder) hasWithheldInput(v strictjson.Value) bool {
+func (d *decoder) hasWithheldInput(v strictjson.Value, b *event.Batch) bool {
 	withheld := isInstruction(v)
 	for name, input := range v.Members() {
 		if !lenient.MatchesAny(name.Text(), inputMembers) || input.Kind() == strictjson.Null {
 			continue
 		}
 		messages, ok := lenient.Messages(&conversationRule, input)
-		withheld = withheld || !ok || input.Kind() != strictjson.Object || d.refersToWithheld(input, false, false) || len(d.withholdMessages(messages)) > 0 || d.withheld.overflowed
+		withheld = withheld || !ok || input.Kind() != strictjson.Object || d.refersToWithheld(input, false, false) || len(d.withholdMessages(messages, false, b)) > 0 || d.withheld.overflowed
 		for one := range messages.Elements() {
 			withheld = withheld || statesThought(one) || d.mayRepeatThought(one) || d.nestsWithheld(one)
 		}

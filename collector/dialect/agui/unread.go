@@ -46,15 +46,21 @@ func (d *decoder) mayContinueUnread(k *kind, this key, v strictjson.Value) bool 
 // start of a message or a subagent.
 func (d *decoder) addNamed(this key, v strictjson.Value) {
 	if this.id != "" && this.entity != entityStep {
-		d.starts.named.Add(listedKey(this))
+		d.addOneNamed(listedKey(this))
 	}
 	for _, parent := range parents {
 		id := d.name(v.Get(parent.member))
 		for _, kind := range parent.entities {
 			if id != "" {
-				d.starts.named.Add(listedKey(key{entity: kind, id: id}))
+				d.addOneNamed(listedKey(key{entity: kind, id: id}))
 			}
 		}
+	}
+}
+
+func (d *decoder) addOneNamed(k key) {
+	if d.starts.named.Add(k); k.entity == entityListed {
+		d.knownToClient.Add(k.id)
 	}
 }
 

@@ -264,9 +264,10 @@ var idMembers = []struct {
 // withholdUnknown handles a withheld frame that may start any entity. It withholds the
 // entities that the frame names, unless their start was seen. After this frame, a frame that continues an entity passes
 // only if the start of the entity was seen. Messages are an exception. A chunk without an id never passes.
-func (d *decoder) withholdUnknown(v strictjson.Value) {
+func (d *decoder) withholdUnknown(v strictjson.Value, b *event.Batch) {
 	d.missedStart = true
 	d.hideUnknownAnswer(v)
+	d.rememberIn(v, anywhere, b)
 	for name, value := range v.Members() {
 		d.staleState = d.staleState || lenient.MatchesAny(name.Text(), snapshotMembers)
 		for _, one := range idMembers {

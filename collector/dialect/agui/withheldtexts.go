@@ -53,21 +53,28 @@ func (d *decoder) isQuotingResult(message strictjson.Value, b *event.Batch) bool
 	return d.mayQuote(message)
 }
 
-// addListedTexts remembers the texts of withheld messages, or calls, of a list that an error may quote.
+// addListedTexts remembers the texts of withheld messages, or calls, of a list or a value that an error may quote, and that an activity
+// may contain.
 func (d *decoder) addListedTexts(withheld []strictjson.Value, b *event.Batch) {
 	for _, one := range withheld {
-		if one.Get("role").Is("tool") {
+		if isResult(one) {
 			d.texts.Add(b, one.Get("content"), one.Get("error"))
 			d.copies.addResult(one.Get("content"))
 		}
-		args := []strictjson.Value{one.Get("function").Get("arguments")}
-		for call := range one.Get("toolCalls").Elements() {
-			args = append(args, call.Get("function").Get("arguments"))
+		d.addListedArgs(one, b)
+		for _, name := range callLists {
+			for call := range one.Get(name).Elements() {
+				d.addListedArgs(call, b)
+			}
 		}
-		d.texts.Add(b, args...)
-		for _, of := range args {
-			d.copies.add(of)
-		}
+	}
+}
+
+// addListedArgs is addListedTexts for the arguments of a call. LangChain has them in args.
+func (d *decoder) addListedArgs(call strictjson.Value, b *event.Batch) {
+	for _, args := range [...]strictjson.Value{call.Get("function").Get("arguments"), call.Get("args")} {
+		d.texts.Add(b, args)
+		d.copies.add(args)
 	}
 }
 
