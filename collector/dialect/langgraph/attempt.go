@@ -19,7 +19,7 @@ func (d *decoder) beginAttempt(v strictjson.Value) {
 		for _, c := range d.calls {
 			c.abandoned = true
 		}
-		maps.DeleteFunc(d.working, func(_ string, w work) bool { return w.kind != workOfCall })
+		maps.DeleteFunc(d.working, func(_ string, w work) bool { return w.kind < workOfCall })
 		d.steps, d.origins = nil, nil
 		d.endTasks()
 	}

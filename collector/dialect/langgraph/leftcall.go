@@ -22,7 +22,7 @@ func (d *decoder) withholdJoined(message strictjson.Value, c *joinedCall, mayHav
 	d.withholdCallID(c.id)
 	h := &d.withheldCalls
 	h.add(c.id, withheldCall{event.WithheldCall{ID: wire.Hash(c.id), Tool: wire.Hash(c.tool), Target: wire.Hash(c.target())}, h.toolAround(d, message)})
-	d.beginWorkOfCall(c.id, h.graph)
+	d.beginWorkOfCall(c.id, message)
 	if !hasLeft || len(d.leftCalls) >= maxOpenCalls {
 		return
 	}

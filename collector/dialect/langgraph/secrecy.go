@@ -48,6 +48,9 @@ func (s *secrecy) size() int {
 		n += ofID * set.Len()
 	}
 	h := &s.withheldCalls
+	for message, graph := range h.graphs {
+		n += ofID + len(message) + len(graph)
+	}
 	return n + ofID*(len(h.begun)+len(h.messages)+h.ended.Len()+h.returned.Len()+h.unnamed.Len()+s.pieces.internal.Len())
 }
 

@@ -106,7 +106,7 @@ func (d *decoder) endShown(namespace []byte, mode string, v strictjson.Value) {
 		}
 	case mode == modeValues && !v.Get(interruptKey).Exists(), mode == modeCheckpoints && !hasQuestions(v):
 		maps.DeleteFunc(d.working, func(id string, w work) bool {
-			return !w.isStated() && id != graphPrefix && isWithinGraph(w.graph, string(namespace)) && (w.kind != workOfCall || w.graph != string(namespace))
+			return !w.isStated() && id != graphPrefix && isWithinGraph(w.graph, string(namespace)) && (w.kind < workOfCall || w.graph != string(namespace))
 		})
 		maps.DeleteFunc(d.steps, func(place string, _ *step) bool {
 			return len(namespace) == 0 || strings.HasPrefix(place, nodePlace(namespace, nil))

@@ -21,6 +21,8 @@ type withheldCalls struct {
 	continues bool // the stream continues work that another stream may have begun
 
 	graph    string               // namespace of the graph of the frame being read
+	isPlaced bool                 // the frame being read states its graph
+	graphs   map[string]string    // graphs of messages whose metadata came in an earlier frame, by ID; at most maxOpen
 	inState  bool                 // the frame being read shows what a node wrote to the state
 	results  wire.Set[string]     // the IDs of calls whose result the frame being read has shown
 	within   toolPlace            // of the frame being read: see withheldCall
@@ -57,7 +59,9 @@ func (h *withheldCalls) setPlace(d *decoder, name []byte, mode string, v strictj
 		}
 	case modeMessagesMetadata:
 		for id, entry := range v.Members() {
-			if within := withinTool(d.placeIn(entry.Get("metadata"))); within != (toolPlace{}) && len(h.messages) < wire.MaxSet {
+			place := d.placeIn(entry.Get("metadata"))
+			h.noteGraph(dialect.Name(id.String()), place)
+			if within := withinTool(place); within != (toolPlace{}) && len(h.messages) < wire.MaxSet {
 				if h.messages == nil {
 					h.messages = make(map[string]toolPlace)
 				}
@@ -65,6 +69,7 @@ func (h *withheldCalls) setPlace(d *decoder, name []byte, mode string, v strictj
 			}
 		}
 	}
+	h.isPlaced = mode != modeMessagesPartial && mode != modeMessagesComplete
 	h.within, h.graph, h.results = withinTool(namespace), string(graph), wire.Set[string]{}
 	h.inState = mode == modeUpdates || mode == modeValues || mode == modeCheckpoints
 }
@@ -131,15 +136,40 @@ func (h *withheldCalls) beginCall(d *decoder, message, c strictjson.Value) {
 	}
 	h.add(id, call)
 	if h.inState || asksInternal(c) { // else the message may not be in the state, as a structured output
-		d.beginWorkOfCall(id, h.graph)
+		d.beginWorkOfCall(id, message)
 	}
 }
 
-// beginWorkOfCall records that a withheld call of a graph is open.
-func (d *decoder) beginWorkOfCall(id, graph string) {
-	if !d.withheldCalls.ended.Contains(id) {
-		d.beginWork(callPrefix+id, work{around: d.placesAround([]byte(graph)), graph: graph, kind: workOfCall})
+// noteGraph records the graph of a message that follows its metadata.
+func (h *withheldCalls) noteGraph(message string, place []byte) {
+	if len(place) == 0 || len(place) > maxNamespace {
+		return
 	}
+	if h.graphs == nil || len(h.graphs) >= maxOpen {
+		h.graphs = make(map[string]string)
+	}
+	graph, _ := splitLast(place)
+	h.graphs[message] = string(graph)
+}
+
+// beginWorkOfCall records that a withheld call in a message is open.
+func (d *decoder) beginWorkOfCall(id string, message strictjson.Value) {
+	h := &d.withheldCalls
+	if h.ended.Contains(id) {
+		return
+	}
+	graph, isPlaced := h.graph, h.isPlaced
+	if !isPlaced {
+		graph, isPlaced = h.graphs[d.name(message.Get("id"))]
+	}
+	w := work{kind: workOfUnplacedCall}
+	if isPlaced {
+		w = work{around: d.placesAround([]byte(graph)), graph: graph, kind: workOfCall}
+	}
+	if d.working[callPrefix+id].kind == workOfUnplacedCall {
+		delete(d.working, callPrefix+id)
+	}
+	d.beginWork(callPrefix+id, w)
 }
 
 // endPassedCalls ends the calls of a state that no result follows but a user's message and a model's answer. They were canceled.

@@ -40,10 +40,11 @@ type work struct {
 type workKind uint8
 
 const (
-	workOfTask  workKind = iota // a task, a run or a next step: the server shows its beginning and its end
-	workOfNode                  // a node that only metadata or a namespace shows: an update or a state
-	workOfAgent                 // the agent in a task: the same
-	workOfCall                  // a withheld call: its result, or what ends its graph
+	workOfTask         workKind = iota // a task, a run or a next step: the server shows its beginning and its end
+	workOfNode                         // a node that only metadata or a namespace shows: an update or a state
+	workOfAgent                        // the agent in a task: the same
+	workOfCall                         // a withheld call: its result, or what ends its graph
+	workOfUnplacedCall                 // the same while no frame has shown its graph
 )
 
 // isAnywhere reports whether the work may be within any place.
@@ -305,7 +306,7 @@ func mayBeOf(working map[string]work, graph []byte) bool {
 	_, task := splitSegment(last)
 	caller, called := wire.Hash(task), wire.Hash(calledPrefix+string(outer))
 	for _, w := range working {
-		if isWithinGraph(w.graph, string(graph)) || w.isAnywhere() || slices.Contains(w.around, caller) || slices.Contains(w.around, called) {
+		if isWithinGraph(w.graph, string(graph)) || w.isAnywhere() || w.kind == workOfUnplacedCall || slices.Contains(w.around, caller) || slices.Contains(w.around, called) {
 			return true
 		}
 	}
