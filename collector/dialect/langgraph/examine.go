@@ -132,6 +132,9 @@ func (d *decoder) examineObject(v strictjson.Value, at place) (is traits, found 
 			is.isScoped = is.isScoped || isInternalScope(value)
 		case lenient.MatchesAny(text, refMembers):
 			is.isScoped = is.isScoped || mayName(&d.withheld, value)
+			if at != inData {
+				d.noteReference(v, value)
+			}
 		case lenient.MatchesAny(text, thoughtMembers):
 			found.hasThought = found.hasThought || holdsThought(value)
 		case lenient.MatchesAny(text, promptMembers):

@@ -32,6 +32,7 @@ func (d *decoder) checkInterface(is traits, v strictjson.Value, found *findings)
 		found.doubtful = true
 	default:
 		d.shown.note(id, 0)
+		d.noteReference(v, metadata.First(refMembers...))
 	}
 }
 
@@ -40,4 +41,39 @@ func (d *decoder) checkInterface(is traits, v strictjson.Value, found *findings)
 func (d *decoder) mayBeOfInternal(element strictjson.Value) bool {
 	message := element.Get("metadata").Get("message_id")
 	return message.Kind() == strictjson.String && !d.shown.contains(message)
+}
+
+// reference is an object of a frame that names the message to which it belongs.
+type reference struct {
+	owner, message strictjson.Value
+	part           strictjson.Value // the part around it without which the frame can leave, or nothing
+}
+
+// noteReference records that an object belongs to a message.
+func (d *decoder) noteReference(owner, message strictjson.Value) {
+	if message.Kind() == strictjson.String {
+		d.references = append(d.references, reference{owner: owner, message: message})
+	}
+}
+
+// checkReferences withholds what belongs to a withheld message that comes later in the same frame.
+func (d *decoder) checkReferences(found *findings) {
+	var last strictjson.Value
+	for _, one := range d.references {
+		if !mayName(&d.withheld, one.message) {
+			continue
+		}
+		if id := one.owner.Get("id"); isInterface(one.owner) {
+			d.withholdID(id, true)
+			d.shown.remove(id.String())
+		}
+		switch {
+		case !d.cutsAll || !one.part.Exists():
+			found.internal = true
+		case one.part != last:
+			last, d.lostPart = one.part, true
+			d.keptParts--
+			d.cuts = append(d.cuts, one.part)
+		}
+	}
 }

@@ -30,7 +30,8 @@ type examination struct {
 	cuts       []strictjson.Value            // parts that do not leave with the frame
 	cutsAll    bool                          // every finding that withholds a frame cuts a part; else only instructions do
 	lostPart   bool                          // a part was cut from a frame with cutsAll
-	keptPart   bool                          // a part leaves with the frame
+	keptParts  int                           // parts that leave with the frame
+	references []reference                   // of objects to messages
 	cutCalls   map[strictjson.Value]struct{} // the calls among cuts
 	emptied    []strictjson.Value            // the lists of calls of complete messages from which all calls were cut
 	mayGrow    bool                          // the messages of the frame may be unfinished
@@ -41,7 +42,7 @@ type examination struct {
 
 func (d *decoder) beginExamination(mode string, v strictjson.Value) {
 	d.examination = examination{
-		cuts: d.cuts[:0], emptied: d.emptied[:0], cutsAll: mode == modeValues || mode == modeUpdates, mayGrow: mode == modeMessagesPartial, isPushed: mode == modeCustom,
+		cuts: d.cuts[:0], emptied: d.emptied[:0], references: d.references[:0], cutsAll: mode == modeValues || mode == modeUpdates, mayGrow: mode == modeMessagesPartial, isPushed: mode == modeCustom,
 	}
 	if mode == modeEvents && isToolEvent(v) {
 		data := v.Get("data")
@@ -57,11 +58,14 @@ func (d *decoder) examinePart(v strictjson.Value, at place, depth int) findings 
 	if at != inPart {
 		return d.examine(v, at, depth)
 	}
-	noted := len(d.shown.noted)
+	noted, referred := len(d.shown.noted), len(d.references)
 	found := d.examine(v, at, depth)
 	isCut := found.instructs && !found.internal && !found.doubtful || d.cutsAll && (found.internal || found.instructs || found.doubtful)
 	if !isCut {
-		d.keptPart = true
+		d.keptParts++
+		for i := range d.references[referred:] {
+			d.references[referred+i].part = v
+		}
 		return found
 	}
 	d.lostPart = d.lostPart || found.internal || found.doubtful
@@ -69,6 +73,7 @@ func (d *decoder) examinePart(v strictjson.Value, at place, depth int) findings 
 		d.withholdParts(v)
 	}
 	d.shown.forget(noted)
+	d.references = d.references[:referred]
 	d.cuts = append(d.cuts, v)
 	return findings{hasThought: found.hasThought, prompts: found.prompts}
 }

@@ -32,7 +32,8 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	mayReturnInternal := d.mayReturnInternal(name, mode, v) // before examine notes the frame's own messages
 	d.beginExamination(mode, v)
 	found := d.examine(v, places[mode], 0)
-	found.internal = found.internal || mode == modeUpdates && (d.lostPart && !d.keptPart || hasOnly(v, d.isWithheldResult)) // nothing else is left
+	d.checkReferences(&found)
+	found.internal = found.internal || mode == modeUpdates && (d.lostPart && d.keptParts == 0 || hasOnly(v, d.isWithheldResult)) // nothing else is left
 	switch mode {
 	case modeValues:
 		d.endPassedCalls(v)
