@@ -18,6 +18,7 @@ type call struct {
 	scope     *scope
 	by        speaker
 	target    string // the subagent that a deep agent's call names, or ""
+	args      uint64 // a hash of the arguments
 	abandoned bool   // an earlier attempt of the run left it open
 	earlier   bool   // it began before the run
 	bound     bool   // the graph that works within the call is known
@@ -119,7 +120,7 @@ func (d *decoder) startCall(id, tool string, args strictjson.Value, sc *scope, b
 	e.CallID, e.Name, e.TurnMayEnd = id, tool, strings.HasPrefix(tool, handoffTool)
 	e.SetPayload(args)
 	by.Response, sc.answered = "", false
-	begun := &call{id: id, tool: tool, scope: sc, by: by}
+	begun := &call{id: id, tool: tool, scope: sc, by: by, args: wire.ExactHash(args)}
 	if target := d.name(args.Get(subagentMember)); tool == taskTool && target != user {
 		begun.target = target
 	}

@@ -3,7 +3,9 @@ package langgraph
 import (
 	"bytes"
 	"regexp"
+	"slices"
 
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -108,3 +110,39 @@ func (d *decoder) withholdQuestion(v strictjson.Value) {
 }
 
 func questionID(v strictjson.Value) strictjson.Value { return v.First("id", "interrupt_id") }
+
+// approvalMembers are the members of a question of LangChain's middleware. It asks about calls in a model's response before any tool runs.
+//
+// Source: langchain/agents/middleware/human_in_the_loop.py, HITLRequest.
+var approvalMembers = []string{"action_requests", "review_configs"}
+
+// asksAboutShown reports whether a question asks about open calls that left, with their arguments, while no internal work but withheld calls
+// is open. A response may have such calls beside the withheld ones.
+func (d *decoder) asksAboutShown(question strictjson.Value, graph []byte) bool {
+	value := question.Get("value")
+	for name := range value.Members() {
+		if !slices.ContainsFunc(approvalMembers, name.Is) {
+			return false
+		}
+	}
+	for _, w := range d.working {
+		if w.kind < workOfCall {
+			return false
+		}
+	}
+	isOpen := func(c *call) bool {
+		isShown := d.shown.containsText([]byte(c.id)) && !d.withheld.MayContain(c.id)
+		return isShown && !c.abandoned && !c.earlier && isWithinGraph(c.scope.namespace, string(graph))
+	}
+	asked := elementsOf(value.Get("action_requests"))
+	used := make(map[*call]bool)
+	for _, request := range asked {
+		tool, args := d.name(request.Get("name")), wire.ExactHash(request.Get("args"))
+		i := slices.IndexFunc(d.calls, func(c *call) bool { return c.tool == tool && c.args == args && !used[c] && isOpen(c) })
+		if i < 0 {
+			return false
+		}
+		used[d.calls[i]] = true
+	}
+	return len(asked) > 0 && len(d.working) < wire.MaxSet
+}

@@ -58,3 +58,58 @@ func TestInternalQuestions(t *testing.T) {
 		}
 	}
 }
+
+// TestQuestionsBesideInternalCalls asks about a call in a response that also has an internal call, before any tool runs. Without a task,
+// only the question shows whose it is.
+func TestQuestionsBesideInternalCalls(t *testing.T) {
+	call := func(id, tool, args string) string {
+		return `{"name":"` + tool + `","args":` + args + `,"id":"` + id + `","type":"tool_call"}`
+	}
+	response := func(calls string) string {
+		return `{"type":"ai","id":"lc_run--1","content":"","response_metadata":{"finish_reason":"stop"},"tool_calls":[` + calls + `]}`
+	}
+	asks := func(requests, more string) string {
+		return `"__interrupt__":[{"value":{"action_requests":[` + requests + `],"review_configs":[{"action_name":"lookup","allowed_decisions":["approve"]}]` + more + `},"id":"i1"}]`
+	}
+	about := func(tool, args string) string {
+		return `{"name":"` + tool + `","args":` + args + `,"description":"secret"}`
+	}
+	const q = `{"q":"x"}`
+	internal, shown := call("c1", "internal_x", q), call("c2", "lookup", q)
+	both := response(internal + "," + shown)
+	streams := func(graph, m, question string) [][]sent {
+		asked := []sent{{"updates" + graph, `{` + question + `}`}, {"updates", `{` + question + `}`}}
+		piece := `[{"type":"AIMessageChunk","id":"lc_run--1","content":"","response_metadata":{"finish_reason":"stop"},"tool_call_chunks":[` +
+			`{"name":"internal_x","args":"{}","id":"c1","index":0},{"name":"lookup","args":"{\"q\": \"x\"}","id":"c2","index":1}],"chunk_position":"last"},{"langgraph_node":"model"}]`
+		return [][]sent{
+			append([]sent{{"updates" + graph, `{"model":{"messages":[` + m + `]}}`}}, asked...),
+			{{"values" + graph, `{"messages":[]}`}, {"values" + graph, `{"messages":[` + m + `]}`}, {"values" + graph, `{"messages":[` + m + `],` + question + `}`}},
+			append([]sent{{"messages/partial", `[` + m + `]`}, {"updates" + graph, `{"model":{"messages":[` + m + `]}}`}}, asked...),
+			append([]sent{{"messages" + graph, piece}}, asked...),
+		}
+	}
+	for _, graph := range []string{"", "|asker:1"} {
+		for _, stream := range streams(graph, both, asks(about("lookup", q), "")) {
+			for _, reader := range []filter.Settings{client, public} {
+				if out := leaving(reader, stream...); !strings.Contains(out, `"action_requests":[{"name":"lookup"`) {
+					t.Errorf("%s, of %v the question about an ordinary call does not leave:\n%s", reader.Policy, stream, out)
+				}
+			}
+		}
+		for _, question := range []string{
+			asks(about("lookup", `{"q":"y"}`), ""), asks(about("internal_x", q), ""), asks(about("lookup", q)+","+about("internal_x", q), ""),
+			asks(about("lookup", q)+","+about("lookup", q), ""), asks(about("lookup", q), `,"note":"secret"`), asks(about("other", q), ""), asks("", ""),
+		} {
+			for _, stream := range streams(graph, both, question)[:3] {
+				checkStaysIn(t, []filter.Settings{client}, stream...)
+			}
+		}
+	}
+	question := sent{"updates", `{` + asks(about("lookup", q), "") + `}`}
+	begun, _ := tasksOf("t1", "internal_y", `"error":null,"result":{},"interrupts":[]`)
+	asked := sent{"updates", `{"model":{"messages":[` + both + `]}}`}
+	checkStaysIn(t, []filter.Settings{client}, asked, begun[0], question)
+	checkStaysIn(t, []filter.Settings{client}, asked, sent{"updates", `{"tools":{"messages":[{"type":"tool","id":"t1","tool_call_id":"c2","name":"lookup","content":"done"}]}}`}, question)
+	unseen := sent{"updates", `{"model":{"messages":[` + response(internal) + `]}}`}
+	checkStaysIn(t, []filter.Settings{client}, unseen, question)
+}

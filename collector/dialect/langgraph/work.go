@@ -283,7 +283,7 @@ func errorKey(err strictjson.Value) string {
 // only its ID places it.
 func (d *decoder) mayAskWithin(question strictjson.Value, by asker) bool {
 	id := d.name(questionID(question))
-	if d.placed.Contains(id) {
+	if d.placed.Contains(id) || by.task == "" && d.asksAboutShown(question, by.graph) {
 		return false
 	}
 	isWithin := mayBeOf(d.working, by.graph)
