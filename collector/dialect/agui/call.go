@@ -24,6 +24,7 @@ type call struct {
 	args      []byte // arguments received so far, if they are read
 	lacksArgs bool   // args lacks pieces that were not read
 	isHidden  bool   // a frame of it was withheld
+	mayBeOver bool   // an unreadable frame may have been its result
 	unstated  bool   // no event has reported it yet, see decoder.wholeCalls
 }
 

@@ -14,8 +14,9 @@ import (
 // Source: src/index.ts of @ag-ui/mcp-apps-middleware.
 type copies struct {
 	hashes      wire.Set[uint64]
-	missed      int  // activities of so many bytes may have arguments that are not in hashes; 0 if none may
-	afterResult bool // the last result of a call was withheld, or may have been
+	texts       wire.WithheldTexts // the same values as texts, which may be parts of longer ones
+	missed      int                // activities of so many bytes may have arguments that are not in hashes; 0 if none may
+	afterResult bool               // the last result of a call was withheld, or may have been
 }
 
 // minCopy is the least size of a value that counts as a copy, in bytes of its texts. A smaller one may be anything else.
@@ -53,14 +54,25 @@ func (c *copies) addResult(content strictjson.Value) {
 
 // add remembers a value, or the first line of a text that is no JSON.
 func (c *copies) add(v strictjson.Value) {
-	if hash, size := hashOf(decoded(v), nil); size >= minCopy {
-		c.hashes.Add(hash)
+	value := decoded(v)
+	hash, size := hashOf(value, nil)
+	if size < minCopy {
+		return
 	}
+	c.hashes.Add(hash)
+	text := value.Raw()
+	if value.Kind() == strictjson.String {
+		text, _, _ = bytes.Cut(bytes.TrimSpace(value.Text()), []byte("\n"))
+	}
+	c.texts.AddText(text)
 }
 
 // mayBeIn reports whether a value contains a copy, or may contain one.
 func (c *copies) mayBeIn(v strictjson.Value) (found bool) {
 	if c.missed > 0 && len(v.Raw()) >= c.missed {
+		return true
+	}
+	if c.texts.MayBeInLong(v) {
 		return true
 	}
 	if c.hashes.Len() > 0 {

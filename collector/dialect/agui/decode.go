@@ -14,12 +14,13 @@ type decoder struct {
 	run, session   string
 	ownName        string // name of the run's own agent: the configured one until a transfer
 	configured     string
-	wholeCalls     bool // a call is reported with its arguments, when they are whole
-	shared         bool // another stream may bring the same runs
-	ended          bool // the run has ended; only an error may follow
-	missedStart    bool // a withheld or unreadable frame may have started an entity
-	filtered       bool // the filter withholds the current frame because of a name or a mark in it
-	startWithheld  bool // the current frame is withheld and may start an entity
+	wholeCalls     bool               // a call is reported with its arguments, when they are whole
+	shared         bool               // another stream may bring the same runs
+	ended          bool               // the run has ended; only an error may follow
+	missedStart    bool               // a withheld or unreadable frame may have started an entity
+	filtered       bool               // the filter withholds the current frame because of a name or a mark in it
+	startWithheld  bool               // the current frame is withheld and may start an entity
+	values         wire.WithheldTexts // of withheld states, questions and descriptions
 	texts          wire.WithheldTexts
 	copies         copies
 	unread         unread      // what unreadable frames may have started
@@ -138,9 +139,11 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 	if isWithheld {
 		d.rememberWithheld(k, v)
 		d.addWithheldTexts(k, v, b)
+		d.addWithheldValues(v, b)
 	} else if k.entity == entityMessage {
 		d.shownMessages.Add(d.name(v.Get("messageId")))
 	}
+	d.addCutValues(k, v, b)
 	if !b.Partial {
 		d.reportClosed(b)
 	}

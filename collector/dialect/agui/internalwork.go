@@ -3,6 +3,7 @@ package agui
 import (
 	"slices"
 
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -43,7 +44,17 @@ func (d *decoder) isInternalStep(start strictjson.Value) bool {
 // configuration is not the stream's.
 func (d *decoder) worksInternally(owner string) bool {
 	isOpen := slices.ContainsFunc(d.steps.open, func(open step) bool { return open.owner == owner && open.isInternal })
-	return isOpen || d.steps.missedInternal || owner == "" && d.ownName != d.configured && lenient.IsInternal([]byte(d.ownName))
+	return isOpen || d.steps.missedInternal || owner == "" && (d.ownName != d.configured && lenient.IsInternal([]byte(d.ownName)) || d.mayHaveTransferred())
+}
+
+// mayHaveTransferred reports whether an unreadable frame may have been the result of a transfer to an internal agent. Until the result,
+// the agent that transfers speaks.
+//
+// Source: _postprocess_handle_function_calls_async in flows/llm_flows/base_llm_flow.py of google-adk, which runs the other agent after it sent the response.
+func (d *decoder) mayHaveTransferred() bool {
+	return slices.ContainsFunc(d.calls, func(open call) bool {
+		return open.mayBeOver && open.tool == wire.TransferTool && lenient.IsInternal([]byte(open.target()))
+	})
 }
 
 // hideInternalDelegate hides the answer of the agent that a call names, if it is internal.

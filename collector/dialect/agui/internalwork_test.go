@@ -77,6 +77,13 @@ func TestInternalTransfers(t *testing.T) {
 	checkBegun(t, "back", append(before, transfer("root")...), true)
 	checkBegun(t, "in the next run", append(before, `{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`, `{"type":"RUN_STARTED","threadId":"t","runId":"q"}`), true)
 	checkBegun(t, "not done", before[:4], true)
+	lost := append(slices.Clone(before[:4]), `{"type":"TOOL_CALL_RESULT",,`)
+	if got := last(filterFrames(t, allSettings[0], append(lost, begun[0])...)); got != withheld {
+		t.Errorf("after a lost result: %s", got)
+	}
+	if got := last(filterFrames(t, allSettings[0], append([]string{run, lost[4]}, append(before[1:4], begun[0])...)...)); got != begun[0] {
+		t.Errorf("after an unreadable frame before the call: %s", got)
+	}
 }
 
 // TestInternalDelegates checks that no answer leaves of a delegate with an internal name.

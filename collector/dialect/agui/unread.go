@@ -19,6 +19,9 @@ type unread struct {
 func (d *decoder) addUnread(f dialect.Frame) {
 	d.texts.Miss(f)
 	if f.MayContainObject() {
+		for i := range d.calls {
+			d.calls[i].mayBeOver = true
+		}
 		d.unread = unread{any: true}
 		d.withheld.overflowed, d.staleState, d.copies.afterResult = true, true, true
 	}

@@ -13,7 +13,7 @@ func (d *decoder) quotesWithheld(k *kind, v strictjson.Value, b *event.Batch) bo
 	case typeRunError, typeSubagentError:
 		return d.mayQuote(v)
 	case typeRunFinished, typeSubagentFinished:
-		return outcomeOf(v) == outcomeFailed && (d.mayQuote(v) || d.texts.MayBeIn(v.Get("outcome"), v.Get("result")))
+		return outcomeOf(v) == outcomeFailed && (d.mayQuote(v) || d.texts.MayBeIn(v.Get("outcome"), v.Get("result")) || d.values.MayBeIn(v.Get("outcome"), v.Get("result")))
 	case typeToolResult:
 		return hasFailed(v, b) && d.mayQuote(v) || d.namesWithheld(v.Get("content")) || d.hasHiddenAnswer(v)
 	}
@@ -33,7 +33,8 @@ func (d *decoder) mayQuote(failure strictjson.Value) bool {
 
 // quotesText reports whether an error quotes a text that is remembered, or may quote one.
 func (d *decoder) quotesText(failure strictjson.Value) bool {
-	return d.texts.MayBeIn(failure.Get("message"), failure.Get("error"), failure.Get("code"), failure.Get("content"))
+	quotes := [...]strictjson.Value{failure.Get("message"), failure.Get("error"), failure.Get("code"), failure.Get("content")}
+	return d.texts.MayBeIn(quotes[:]...) || d.values.MayBeIn(quotes[:]...)
 }
 
 // hasFailed reports whether the result of a call says that the tool failed.
@@ -83,6 +84,27 @@ func (d *decoder) addListedArgs(call strictjson.Value, b *event.Batch) {
 func (d *decoder) addWithheldTexts(k *kind, v strictjson.Value, b *event.Batch) {
 	if k.name != typeRaw && k.entity != entityMessage {
 		d.texts.Add(b, v.Get("message"), v.Get("error"), v.Get("content"), v.Get("result"), v.Get("value"), v.Get("patch"))
+	}
+}
+
+// minValue is the least size of a line in d.values. States have many short words, which are in other texts too.
+const minValue = 12
+
+// addWithheldValues remembers what a withheld frame has of a state, of questions or of the description of a subagent.
+func (d *decoder) addWithheldValues(v strictjson.Value, b *event.Batch) {
+	d.values.Add(b, v.Get("snapshot"), v.Get("delta"), v.Get("outcome"), v.Get("interrupt"), v.Get("description"))
+}
+
+// addCutValues is addWithheldValues for the parts of a frame that are withheld.
+func (d *decoder) addCutValues(k *kind, v strictjson.Value, b *event.Batch) {
+	if b.Type == typeRunWithQuestion {
+		d.values.Add(b, v.Get("outcome"), v.Get("interrupt"))
+	}
+	if k.name == typeMessagesSnapshot {
+		return // see addListedTexts
+	}
+	for part := range b.Cuts {
+		d.values.Add(b, part)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 // error that leaves may quote one, because tools, agents and servers put the texts of others into their own errors. The zero value is
 // empty.
 type WithheldTexts struct {
+	MinLine    int                 // lines with fewer bytes of words do not count; if it is set, parts of words do not either
 	lines      map[string]struct{} // as words returns them
 	size       int                 // of lines, in bytes
 	incomplete bool                // there may be texts that are not in lines, so any error may quote one
@@ -28,12 +29,13 @@ type WithheldTexts struct {
 const (
 	maxWithheldLines = 1024
 	maxWithheldBytes = 64 << 10
-	maxWithheldLine  = 256      // a longer line is cut
-	minWithheldLine  = 4        // a shorter line is in many other texts
-	minAnswerLine    = 12       // a shorter line of an answer without a digit is in many other texts
-	minAnswerNumber  = 6        // the same of a line with a digit
-	maxErrorWords    = 16 << 10 // a longer error is not searched
-	maxSearch        = 16 << 20 // the bytes of a value times the lines, beyond which the value is not searched
+	maxLongBytes     = 256 << 10 // with a MinLine
+	maxWithheldLine  = 256       // a longer line is cut
+	minWithheldLine  = 4         // a shorter line is in many other texts
+	minAnswerLine    = 12        // a shorter line of an answer without a digit is in many other texts
+	minAnswerNumber  = 6         // the same of a line with a digit
+	maxErrorWords    = 16 << 10  // a longer error is not searched
+	maxSearch        = 16 << 20  // the bytes of a value times the lines, beyond which the value is not searched
 )
 
 // Add remembers the strings and the longer numbers in values, at any depth and also in strings with JSON.
@@ -64,6 +66,13 @@ func (t *WithheldTexts) Add(b *event.Batch, values ...strictjson.Value) {
 	}
 }
 
+// AddText remembers a text as one line.
+func (t *WithheldTexts) AddText(text []byte) {
+	if !t.incomplete {
+		t.addLine(text)
+	}
+}
+
 // addText remembers the first and the last line of a text. Errors quote a text from its beginning, and a traceback from its end.
 func (t *WithheldTexts) addText(text []byte) {
 	lines := bytes.FieldsFunc(text, isLineEnd)
@@ -84,13 +93,13 @@ func isLineEnd(r rune) bool { return strings.ContainsRune("\n\r\v\f\u0085\u2028\
 // addLine remembers a line, and reports whether it says anything.
 func (t *WithheldTexts) addLine(line []byte) bool {
 	words := strings.TrimPrefix(string(appendWords(nil, line, maxWithheldLine)), "error ") // frameworks add it to results
-	if words == "" || slices.Contains(genericLines, words) || t.areAnswers && !isTellingLine(words) {
+	if words == "" || len(words) < t.MinLine || slices.Contains(genericLines, words) || t.areAnswers && !isTellingLine(words) {
 		return false
 	}
 	if _, known := t.lines[words]; known {
 		return true
 	}
-	if t.size += len(words); t.size > maxWithheldBytes || len(t.lines) == maxWithheldLines {
+	if t.size += len(words); t.size > t.maxBytes() || len(t.lines) == maxWithheldLines {
 		t.Overflow()
 		return true
 	}
@@ -99,6 +108,13 @@ func (t *WithheldTexts) addLine(line []byte) bool {
 	}
 	t.lines[words] = struct{}{}
 	return true
+}
+
+func (t *WithheldTexts) maxBytes() int {
+	if t.MinLine > 0 {
+		return maxLongBytes
+	}
+	return maxWithheldBytes
 }
 
 // isTellingLine reports whether few texts have a line of an answer by chance.
@@ -139,17 +155,26 @@ func (t *WithheldTexts) mayBeIn(limit int, values ...strictjson.Value) bool {
 		words = appendStrings(words, v, limit)
 	}
 	switch {
-	case len(words) == 0:
+	case len(words) <= t.MinLine:
 		return false
 	case t.incomplete, len(words) > limit:
 		return true
 	}
 	for line := range t.lines {
+		if t.MinLine > 0 && !hasWholeWords(words, line) {
+			continue
+		}
 		if found := bytes.Contains(words, []byte(line)); found && len(line) >= minWithheldLine || bytes.Contains(words, []byte(" "+line+"\n")) {
 			return true
 		}
 	}
 	return false
+}
+
+// hasWholeWords reports whether words contain those of a line, none of them only in part. The last one of a cut line may go on.
+func hasWholeWords(words []byte, line string) bool {
+	return bytes.Contains(words, []byte(" "+line+" ")) || bytes.Contains(words, []byte(" "+line+"\n")) ||
+		len(line) >= maxWithheldLine && bytes.Contains(words, []byte(" "+line))
 }
 
 // appendStrings appends the words of each string or number in v until there are more than limit bytes. A line feed ends those of each.
