@@ -108,11 +108,11 @@ func (d *decoder) cutCopies(content contentReader, b *event.Batch) {
 
 // trackAnswer records whether an ADK agent's answer in an update was withheld.
 func (d *decoder) trackAnswer(content contentReader, u update, isWithheld bool) {
-	answers := len(content.said) > 0
-	for _, call := range content.made {
-		answers = wire.IsAnswerTool(call.Get("name"))
+	tools := make([]strictjson.Value, len(content.made))
+	for i, call := range content.made {
+		tools[i] = call.Get("name")
 	}
-	if answers && !content.isSnapshot && !content.isPartial && u.extent() != extentPiece {
+	if wire.IsAnswer(len(content.said) > 0, tools...) && !content.isSnapshot && !content.isPartial && u.extent() != extentPiece {
 		d.values.SetAnswer(isWithheld, content.author(), content.adk.branch)
 	}
 }

@@ -72,13 +72,13 @@ func (w *withheld) cutCopies(fr *frame, b *event.Batch) {
 
 // answers reports whether an event has an answer of its agent, and not what the agent says before it calls another tool.
 func (f *frame) answers(b *event.Batch) bool {
-	answers := f.output.Exists() || len(f.texts()) > 0
+	var tools []strictjson.Value
 	for _, p := range f.parts {
 		if p.kind == partCall {
-			answers = wire.IsAnswerTool(p.name)
+			tools = append(tools, p.name)
 		}
 	}
-	return answers && !b.Partial
+	return !b.Partial && wire.IsAnswer(f.output.Exists() || len(f.texts()) > 0, tools...)
 }
 
 // texts returns the texts of an event.

@@ -156,6 +156,7 @@ func TestLastAnswers(t *testing.T) {
 		"the last is internal":  {[]string{said(""), said(internal)}, true},
 		"the last ends a task":  {[]string{said(internal), by("a", `"branch":"a@c",`+content(`{"functionCall":{"id":"f","name":"finish_task","args":{"result":"words"}}}`))}, false},
 		"the last is an output": {[]string{said(internal), by("a", `"branch":"a@c","output":"words too"`)}, false},
+		"the last has a call":   {[]string{said(""), by("a", internal+`"branch":"a@c",`+content(`{"functionCall":{"id":"f","name":"finish_task","args":{"result":"words"}}}`, called("d", "1")))}, true},
 		"the last is a call":    {[]string{said(internal), by("a", `"branch":"a@c",`+content(`{"text":"hi"}`, called("d", "1")))}, true},
 	} {
 		got := leavesOf(t, &event.Stream{}, event.PolicyClient, append(c.sent, by("b", content(result)))...)

@@ -23,8 +23,10 @@ const ResponseTool = "set_model_response"
 // Source: google/adk/agents/llm/task/_finish_task_tool.py of google-adk 2.13.
 const FinishTool = "finish_task"
 
-// IsAnswerTool reports whether an agent answers by calling a tool.
-func IsAnswerTool(name strictjson.Value) bool { return name.Is(ResponseTool) || name.Is(FinishTool) }
+// IsAnswer reports whether an event is an agent's answer: it has said something and called no tool, or called one that answers.
+func IsAnswer(hasSaid bool, tools ...strictjson.Value) bool {
+	return hasSaid && len(tools) == 0 || slices.ContainsFunc(tools, func(tool strictjson.Value) bool { return tool.Is(ResponseTool) || tool.Is(FinishTool) })
+}
 
 // WithheldValues remembers the answers of ADK agents that were withheld, because ADK copies them into events without a mark: into a text
 // (ResponseTool), into the response of the call that ran the agent, into the output of the nodes after it, and into the state of the
