@@ -11,7 +11,7 @@ import (
 // asksModel says that the frame's agent asks its model.
 func asksModel(b *event.Batch) { b.Add(event.KindIteration).CallsModel = true }
 
-// TestDebts checks the status of an agent whose last fact calls for another one.
+// TestDebts checks the status of an agent that still had to do something after its last frame.
 func TestDebts(t *testing.T) {
 	in := at("s", "", "")
 	result := func() *event.Batch { return says("a", in, returns("c", "tool"), settles) }

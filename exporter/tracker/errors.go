@@ -10,7 +10,7 @@ import (
 )
 
 // applyError applies an error. An error code in an ordinary frame belongs to the frame's agent. An error
-// frame belongs to the agent whose call it fails, else to the agent in control, if there is one.
+// frame belongs to the agent that made the failed call, else to the agent in control, if there is one.
 func (r *openRun) applyError(e *event.Event, b *event.Batch, caller *Operation) {
 	r.dropMissingTarget(e.Name)
 	r.lastError, r.lastReason, r.lastFailure = r.now.Frame, ReasonErrorFrame, failureOf(e)

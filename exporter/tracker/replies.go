@@ -82,8 +82,8 @@ func (op *Operation) noteDebt(e *event.Event, b *event.Batch) {
 	}
 }
 
-// isIndebted reports whether an agent that has not stated its end has something left to do. If the run is complete or waits, an agent whose
-// last fact was a result has ended with it.
+// isIndebted reports whether an agent that has not stated its end has something left to do. In a run that is complete or waits, an agent may
+// end with the result of a call.
 func (r *openRun) isIndebted(op *Operation) bool {
 	switch r.Status {
 	case Running, Completed, Interrupted:

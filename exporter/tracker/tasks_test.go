@@ -23,7 +23,7 @@ func ofTask(id, step string) fact {
 	return func(b *event.Batch) { b.Task = event.Task{ID: id, Step: step} }
 }
 
-// TestTasks has an agent whose tasks work at the same time. A frame of a task is no reason why another one asks a model.
+// TestTasks has several tasks of an agent work at the same time. A task does not ask a model because of a frame of another task.
 func TestTasks(t *testing.T) {
 	begin := says("", fresh(event.KindRunStarted))
 	within := func(b *event.Batch) { b.Branch, b.SameStep = "b:1", true }

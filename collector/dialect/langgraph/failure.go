@@ -147,7 +147,7 @@ func (d *decoder) failOpen(exception strictjson.Value, code string, b *event.Bat
 	return elsewhere, beside
 }
 
-// isBesideSpeaker reports whether a task runs beside the graph whose model spoke last, and not around or within it.
+// isBesideSpeaker reports whether a task is neither around nor within the graph that spoke last.
 func (d *decoder) isBesideSpeaker(task string) bool {
 	return d.last != nil && !isWithinGraph(task, d.last.namespace) && !isWithinGraph(d.last.namespace, task)
 }

@@ -60,7 +60,7 @@ func TestInternalQuestions(t *testing.T) {
 }
 
 // TestQuestionsBesideInternalCalls asks about a call in a response that also has an internal call, before any tool runs. Without a task,
-// only the question shows whose it is.
+// only the question shows which call it is about.
 func TestQuestionsBesideInternalCalls(t *testing.T) {
 	call := func(id, tool, args string) string {
 		return `{"name":"` + tool + `","args":` + args + `,"id":"` + id + `","type":"tool_call"}`

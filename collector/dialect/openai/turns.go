@@ -2,8 +2,8 @@ package openai
 
 import "slices"
 
-// This file decides whether what an application passes on of a run of the Agents SDK may be of an internal agent. Applications choose which
-// events they pass on, so each fact may be missing. The first line that applies decides:
+// This file decides whether an event of the Agents SDK may be of an internal agent. Applications choose which events they pass on, so each
+// fact may be missing. The first line that applies decides:
 //
 //	an event, its response or its item has a mark, or names an internal agent      internal
 //	it has an ID of such an item                                                   internal
