@@ -15,7 +15,7 @@ import (
 // chat is the state of the current chat completion.
 type chat struct {
 	started  bool
-	internal bool // its first chunk calls itself internal, or it may continue a completion of which it does
+	internal bool // its first chunk calls itself internal, or it may continue an internal completion
 	finishes bool // a chunk had a finish reason
 	finished bool // its end was reported, and only usage may follow
 	ended    bool // the end of its run was reported

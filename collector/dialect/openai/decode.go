@@ -165,7 +165,7 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 	if d.begunResponses > begun {
 		unsure = d.response.unsure
 	}
-	unsure = unsure || d.withheld.unsure.Contains(responseID+d.name(v.Get("response").Get("id")))
+	unsure = unsure || d.withheld.unsure.MayContain(responseID+d.name(v.Get("response").Get("id")))
 	if !k.part {
 		d.readStart(v, d.begunResponses > begun, m, b)
 	}

@@ -205,8 +205,8 @@ func (d *decoder) control(name string, b *event.Batch) {
 	}
 }
 
-// itemAuthor reports and returns the agent of an item. name is "" if the item does not say it. Then the call decides that the item is about, if any.
-// An agent with a call will send another response.
+// itemAuthor reports and returns the agent of an item. name is "" if the item does not say it. Then the call decides that the item is about,
+// if any. An agent with a call will send another response.
 func (d *decoder) itemAuthor(name, call string, at place, b *event.Batch) string {
 	a, r := &d.sdk.agents, &d.response
 	isOfLast := r.ended && r.author == "" && !r.shared && r.containsItem(at)
