@@ -59,7 +59,7 @@ func (h *Hub) transformer(s *subscriber, params url.Values, session, lastEventID
 		Decodings: h.decodings,
 		// Subscribers with an equal Selection see the same frames and share their decodings.
 		Selection: fmt.Sprintf("%p%#v%#v%#v", s.attachment.Ring, query.Sources, query.Runs, query.Sessions),
-		EarlierFrames: func(f replay.Frame, most int, each func(replay.Frame)) int {
+		EarlierFrames: func(f replay.Frame, most int, each func(replay.Frame)) (int, bool) {
 			return s.attachment.Ring.EarlierFrames(f.Stream, f.Sequence, s.selection, most, each)
 		},
 		AppendID: s.attachment.Ring.AppendID,

@@ -28,7 +28,7 @@ func (r *sharedRing) reader(selection string) *Transformer {
 	return New(Settings{
 		Format: Normalized, AppendID: r.ring.AppendID, Decodings: r.decodings, Selection: selection,
 		AppendGap: func(dst []byte, _ uint64, g *replay.Gap) []byte { return fmt.Appendf(dst, "%q", g.Reason) },
-		EarlierFrames: func(f replay.Frame, most int, each func(replay.Frame)) int {
+		EarlierFrames: func(f replay.Frame, most int, each func(replay.Frame)) (int, bool) {
 			return r.ring.EarlierFrames(f.Stream, f.Sequence, nil, most, each)
 		},
 	})

@@ -40,8 +40,9 @@ type Settings struct {
 	Selection string // names the frames that the reader may see; readers with the same one share decodings
 
 	// EarlierFrames calls each with the frames before f in its stream that the reader may see, in
-	// order. If there are more than limit, it leaves out the oldest. It returns the number of calls. nil: no frames are buffered.
-	EarlierFrames func(f replay.Frame, limit int, each func(replay.Frame)) int
+	// order. If there are more than limit, it leaves out the oldest. It returns the number of calls, and whether it has come to the
+	// first frame of the stream, which the reader may not see. nil: no frames are buffered.
+	EarlierFrames func(f replay.Frame, limit int, each func(replay.Frame)) (n int, fromFirst bool)
 
 	// AppendID appends the SSE id of the native frame with a number (replay.Frame.Number).
 	AppendID func(dst []byte, number uint64) []byte

@@ -67,7 +67,7 @@ func newRing(t testing.TB, frames int) *replay.Ring {
 func newTransformer(ring *replay.Ring, as Format) *Transformer {
 	return New(Settings{
 		Format: as, AppendID: ring.AppendID, Decodings: NewDecodings(func(string, string, bool) Decoder { return &scripted{} }, nil),
-		EarlierFrames: func(f replay.Frame, most int, each func(replay.Frame)) int {
+		EarlierFrames: func(f replay.Frame, most int, each func(replay.Frame)) (int, bool) {
 			return ring.EarlierFrames(f.Stream, f.Sequence, nil, most, each)
 		},
 	})

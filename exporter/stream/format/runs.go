@@ -10,8 +10,8 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/replay"
 )
 
-// maxRuns bounds the runs that are tracked. An evicted run that continues counts as a new one.
-const maxRuns = 64
+// maxRuns bounds the runs that are tracked. A removed run that continues counts as a new one.
+const maxRuns = 128
 
 // status is the status of a run, with the names of package tracker.
 type status string
@@ -150,8 +150,27 @@ func (r *runs) begin(key runKey, session string) *run {
 		id += "." + r.out.frameID()
 	}
 	begun := &run{key: key, id: id, session: cmp.Or(session, r.settings.Session, id)}
+	r.makeRoom()
 	r.byKey.Add(key, begun)
 	return begun
+}
+
+// makeRoom removes a run if there is no room for another one: an ended one, else an open one, whose end the reader then misses. A gap
+// says so. Of several, it removes the one whose last frame is the oldest.
+func (r *runs) makeRoom() {
+	if r.byKey.Len() < maxRuns {
+		return
+	}
+	for _, known := range r.byKey.Values() {
+		if known.ended {
+			r.byKey.Remove(known.key)
+			return
+		}
+	}
+	r.byKey.RemoveOldest()
+	if r.out.untoldGap == nil { // another gap says more
+		r.out.noteGap(&replay.Gap{Reason: replay.GapEvicted, Oldest: r.out.frameID(), Head: r.out.frameID()})
+	}
 }
 
 // adopt removes a run that turns out to be part of another.

@@ -35,6 +35,7 @@ type Transformer struct {
 type position struct {
 	sequence    uint64      // of the last frame; 0 before the first
 	frames      int         // number of frames that the reader has got, including reread ones
+	fromFirst   bool        // the first frame of the stream was known when the reader began, or the reader was told of a gap
 	gapDecoding uint64      // id of the last decoding that has missed frames and whose gap was noted; 0: none
 	follows     *decoding   // that the last frame was from; guarded by Decodings.mu
 	last        event.Batch // of the last frame, with only its run and session
@@ -56,8 +57,8 @@ func (t *Transformer) Close() {
 	t.settings.Decodings.addReaders(-1)
 }
 
-// Append appends the frames that a native frame becomes, if any. A gap comes with them if the reader's decoder has missed
-// earlier frames and therefore does not find all kinds of events in this one. There is one gap per decoding.
+// Append appends the frames that a native frame becomes, if any. A gap comes with them if the reader misses what depends on earlier
+// frames of the stream; see missesEarlier.
 func (t *Transformer) Append(dst []byte, f replay.Frame) []byte {
 	switch {
 	case f.Gap != nil:
@@ -70,16 +71,14 @@ func (t *Transformer) Append(dst []byte, f replay.Frame) []byte {
 	}
 	p := t.positionIn(f)
 	t.out.begin(f.Number)
-	if f.StreamEnded {
-		t.positions.Remove(f.Stream)
-		t.writer.streamEnded(f, &p.last)
-		return t.out.appendTo(dst, false)
+	var b *event.Batch
+	var from *decoding
+	if !f.StreamEnded {
+		b, from = t.decode(p, f)
 	}
-	b, from := t.decode(p, f)
 	var missed replay.Gap
 	gapFollows := false
-	if from != nil && from.missedFrames && p.gapDecoding != from.id && losesKinds(f, b) {
-		p.gapDecoding = from.id
+	if t.missesEarlier(p, f, b, from) {
 		at := string(t.settings.AppendID(nil, f.Number))
 		missed = replay.Gap{Reason: replay.GapEvicted, Oldest: at, Head: at}
 		gapFollows = t.NoteGap(&missed)
@@ -87,10 +86,32 @@ func (t *Transformer) Append(dst []byte, f replay.Frame) []byte {
 	if b != nil {
 		writeFrame(t.writer, f, b)
 	}
+	if f.StreamEnded {
+		t.positions.Remove(f.Stream)
+		t.writer.streamEnded(f, &p.last)
+	}
 	if dst = t.out.appendTo(dst, gapFollows); gapFollows {
 		dst = t.settings.AppendGap(dst, f.Number, &missed)
 	}
 	return dst
+}
+
+// missesEarlier reports whether the reader must be told that earlier frames of the stream are missing. Either its decoder has missed
+// them, and therefore does not find all kinds of events in this one. Or the reader resumes, and the buffer lacks the first frame of the
+// answer: the reader may have got the run under other IDs, or its end may be unknown. Each decoding and each stream tells it once.
+func (t *Transformer) missesEarlier(p *position, f replay.Frame, b *event.Batch, from *decoding) bool {
+	if t.settings.Resumed && f.Stream.SingleRun && !p.fromFirst && !f.First {
+		p.fromFirst = true
+		if from != nil {
+			p.gapDecoding = from.id
+		}
+		return true
+	}
+	if from == nil || !from.missedFrames || p.gapDecoding == from.id || !losesKinds(f, b) {
+		return false
+	}
+	p.gapDecoding = from.id
+	return true
 }
 
 // writeFrame writes a frame. If it has several speakers, the turn of each is written like a frame; see event.Batch.Turns.
@@ -123,7 +144,7 @@ func (t *Transformer) HasUntoldGap() bool { return t.out.untoldGap != nil }
 // must not get the frame. The decoding is nil for an unknown dialect.
 func (t *Transformer) decode(p *position, f replay.Frame) (*event.Batch, *decoding) {
 	b, from := t.next(p, f)
-	p.sequence, p.frames = f.Sequence, p.frames+1
+	p.sequence, p.frames, p.fromFirst = f.Sequence, p.frames+1, p.fromFirst || f.First
 	if b == nil || b.Rejected != "" || b.Internal {
 		return nil, from
 	}
@@ -149,7 +170,7 @@ func (t *Transformer) next(p *position, f replay.Frame) (*event.Batch, *decoding
 		decodings.evicted.Add(1)
 		reread := 0
 		if t.settings.EarlierFrames != nil && t.rereadBudget > 0 {
-			reread = t.settings.EarlierFrames(f, t.rereadBudget, func(earlier replay.Frame) { decodings.decode(s, p, earlier) })
+			reread, _ = t.settings.EarlierFrames(f, t.rereadBudget, func(earlier replay.Frame) { decodings.decode(s, p, earlier) })
 			t.rereadBudget -= reread
 		}
 		s.missedFrames = s.missedFrames || reread < p.frames
@@ -164,19 +185,21 @@ func (t *Transformer) positionIn(f replay.Frame) *position {
 	if p, known := t.positions.Get(f.Stream); known {
 		return p
 	}
-	p := &position{}
+	isNew := !t.seen.Contains(f.Stream)
+	p := &position{fromFirst: !isNew}
 	if t.positions.Add(f.Stream, p) {
 		t.settings.Decodings.evicted.Add(1)
 	}
 	if t.settings.EarlierFrames != nil && t.rereadBudget > 0 {
-		isNew := !t.seen.Contains(f.Stream)
 		t.writer.setRereading(true)
-		t.rereadBudget -= t.settings.EarlierFrames(f, t.rereadBudget, func(earlier replay.Frame) {
+		reread, fromFirst := t.settings.EarlierFrames(f, t.rereadBudget, func(earlier replay.Frame) {
 			if b, _ := t.decode(p, earlier); b != nil && isNew {
 				t.out.begin(earlier.Number)
 				writeFrame(t.writer, earlier, b)
 			}
 		})
+		t.rereadBudget -= reread
+		p.fromFirst = p.fromFirst || fromFirst
 		t.writer.setRereading(false)
 	}
 	t.seen.Add(f.Stream, struct{}{})

@@ -53,17 +53,20 @@ func (s *Selection) appendFrames(v *view, expired time.Duration, after uint64, i
 }
 
 // EarlierFrames calls each, in order, with the selected frames of a stream that the ring holds before a sequence.
-// If there are more than limit, it leaves out the oldest. It returns the number of calls.
-func (r *Ring) EarlierFrames(stream *Stream, before uint64, s *Selection, limit int, each func(Frame)) int {
+// If there are more than limit, it leaves out the oldest. It returns the number of calls, and whether it has come to the first frame of the
+// stream, selected or not.
+func (r *Ring) EarlierFrames(stream *Stream, before uint64, s *Selection, limit int, each func(Frame)) (n int, fromFirst bool) {
 	v := r.view.Load()
 	expired := r.expired(v)
 	match := func(sequence uint64) (*segment, int, bool) {
 		segment, i := v.find(sequence)
 		f := &segment.frames[i]
-		return segment, i, f.stream == stream && f.marker == nil && (s == nil || s.selects(f)) && f.time > expired
+		isEarlier := f.stream == stream && f.marker == nil && f.time > expired
+		fromFirst = fromFirst || isEarlier && f.first
+		return segment, i, isEarlier && (s == nil || s.selects(f))
 	}
-	first, n := min(before, v.head+1), 0
-	for n < limit && first > v.oldest {
+	first := min(before, v.head+1)
+	for !fromFirst && n < limit && first > v.oldest {
 		if _, _, is := match(first - 1); is {
 			n++
 		}
@@ -74,7 +77,7 @@ func (r *Ring) EarlierFrames(stream *Stream, before uint64, s *Selection, limit 
 			each(segment.frame(i))
 		}
 	}
-	return n
+	return n, fromFirst
 }
 
 func (s *segment) frame(i int) Frame {

@@ -79,7 +79,7 @@ func TestFrames(t *testing.T) {
 		{5, 0, Query{}, nil}, {5, 10, Query{Sessions: []string{"t"}}, nil},
 	} {
 		var got []uint64
-		n := ring.EarlierFrames(one, c.before, NewSelection(c.query), c.most, func(f Frame) { got = append(got, f.Sequence) })
+		n, _ := ring.EarlierFrames(one, c.before, NewSelection(c.query), c.most, func(f Frame) { got = append(got, f.Sequence) })
 		if !slices.Equal(got, c.want) || n != len(c.want) {
 			t.Errorf("%+v: got the frames %d in %d calls", c, got, n)
 		}
