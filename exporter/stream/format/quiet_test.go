@@ -85,7 +85,9 @@ func TestResumeAfterFirstFrame(t *testing.T) {
 			reader.settings.Resumed = c.back
 			if strings.Contains(c.name, "may not see") {
 				hasFirst := reader.settings.EarlierFrames
-				reader.settings.EarlierFrames = func(f replay.Frame, _ int, _ func(replay.Frame)) (int, bool) { return hasFirst(f, 10, func(replay.Frame) {}) }
+				reader.settings.EarlierFrames = func(f replay.Frame, _ int, _ func(replay.Frame)) (int, bool) {
+					return hasFirst(f, 10, func(replay.Frame) {})
+				}
 			}
 			var all []byte
 			for _, f := range frames[len(frames)-c.only:] {
