@@ -91,13 +91,17 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 	if !last.Get("role").Is("assistant") {
 		return id
 	}
+	var answers []strictjson.Value
 	for part := range last.Get("parts").Elements() {
 		switch state := part.Get("state"); {
 		case state.Is("approval-responded"):
-			wire.AddAnswer(&id, part.Get("approval").Get("id"))
+			answers = append(answers, part.Get("approval").Get("id"))
 		case state.Is("output-available"), state.Is("output-error"):
-			wire.AddAnswer(&id, part.Get("toolCallId"))
+			answers = append(answers, part.Get("toolCallId"))
 		}
+	}
+	for _, answer := range answers[max(0, len(answers)-wire.MaxAnswers):] { // the newest ones
+		wire.AddAnswer(&id, answer)
 	}
 	return id
 }

@@ -15,11 +15,13 @@ const (
 
 // call is a tool call of the answer.
 type call struct {
+	key      string // see decoder.key
 	id, tool string
 	state    callState
 	step     *step  // whose model makes it, or nil if that is unknown
-	approval string // ID of the request for a person's decision, or ""
-	withheld bool   // one of its frames was withheld
+	approval string // key of the request for a person's decision, or ""
+	withheld bool   // one of its frames was withheld or may have been
+	reusesID bool   // an earlier call of the answer had the ID
 }
 
 type callState uint8
@@ -27,97 +29,121 @@ type callState uint8
 const (
 	callStreaming callState = iota // the model is writing its arguments
 	callRunning
-	callAsking // waits for a person's decision
+	callAsking  // waits for a person's decision
+	callRefused // a person refused it; its result follows
 	callEnded
 )
 
 // calls holds the calls of an answer, in the order in which they started.
 type calls []call
 
-func (c calls) byID(id string) *call {
-	if i := slices.IndexFunc(c, func(known call) bool { return known.id == id }); i >= 0 {
+func (c calls) byKey(key string) *call {
+	if i := slices.IndexFunc(c, func(known call) bool { return known.key == key }); i >= 0 {
+		return &c[i]
+	}
+	return nil
+}
+
+func (c calls) byApproval(key string) *call {
+	if i := slices.IndexFunc(c, func(known call) bool { return key != "" && known.approval == key }); i >= 0 {
 		return &c[i]
 	}
 	return nil
 }
 
 func (c calls) anyStreaming() bool {
-	return slices.ContainsFunc(c, func(known call) bool { return known.state == callStreaming && !known.withheld })
+	return slices.ContainsFunc(c, func(known call) bool { return known.state == callStreaming })
 }
 
-func (c calls) anyWithheld() bool {
-	return slices.ContainsFunc(c, func(known call) bool { return known.withheld })
+// discard ends the calls of a step, without a result.
+func (c calls) discard(of *step) {
+	for i := range c {
+		if c[i].step == of {
+			c[i].state = callEnded
+		}
+	}
 }
 
-// makeRoom reports whether there is room for another call. If there is none, it first forgets the oldest call that has
-// ended and is not withheld.
-func (c *calls) makeRoom() bool {
-	if len(*c) < maxCalls {
-		return true
+func (d *decoder) anyCallWithheld() bool {
+	return d.forgotCalls || slices.ContainsFunc(d.calls, func(known call) bool { return known.withheld })
+}
+
+// addCall adds a call and returns it. If there is no room, it first forgets a call that has ended: the oldest one, but those that are
+// withheld last. It returns nil if no call has ended. All later frames of the call are then withheld.
+func (d *decoder) addCall(added call) *call {
+	if len(d.calls) >= maxCalls {
+		i := slices.IndexFunc(d.calls, func(known call) bool { return known.state == callEnded && !known.withheld })
+		if i < 0 {
+			i = slices.IndexFunc(d.calls, func(known call) bool { return known.state == callEnded })
+			d.forgotCalls = true
+		}
+		if i < 0 {
+			d.knownIDs.AddOwn(sharedCall(added.key).String())
+			return nil
+		}
+		d.calls = slices.Delete(d.calls, i, i+1)
 	}
-	i := slices.IndexFunc(*c, func(known call) bool { return known.state == callEnded && !known.withheld })
-	if i < 0 {
-		return false
-	}
-	*c = slices.Delete(*c, i, i+1)
-	return true
+	d.calls = append(d.calls, added)
+	return &d.calls[len(d.calls)-1]
 }
 
 // pending returns the calls that run at the end of the answer. The client has to execute them.
 func (c calls) pending() (ids []string) {
 	for _, known := range c {
-		if known.state == callRunning && !known.withheld && len(ids) < maxPending {
+		if known.state == callRunning && len(ids) < maxPending {
 			ids = append(ids, known.id)
 		}
 	}
 	return ids
 }
 
-// advance sets the state of the call that a frame names, and returns its ID. leaves is false if the frame must be
-// withheld: an earlier frame of the call was withheld, or there is no room for the call.
-func (d *decoder) advance(v strictjson.Value, state callState) (id string, leaves bool) {
-	id = d.name(v.Get("toolCallId"))
-	known := d.calls.byID(id)
-	if d.withheld {
-		d.withhold(sharedCall(id))
+// advance sets the state of the call that a frame starts or completes, and returns the call, or nil if there is no room for it. leaves is
+// false if the frame must be withheld: an earlier frame of the call was withheld or may have been, or there is no room.
+func (d *decoder) advance(v strictjson.Value, state callState) (known *call, leaves bool) {
+	key := d.key(v.Get("toolCallId"))
+	known = d.calls.byKey(key)
+	leaves = known != nil && !known.withheld || known == nil && (d.withheld || !d.mayRepeatWithheld(key, state))
+	started := call{key: key, id: d.name(v.Get("toolCallId")), tool: d.name(v.Get("toolName")), state: state, step: d.steps.current(), withheld: d.withheld || !leaves}
+	if started.withheld {
+		d.withhold(sharedCall(key))
 	}
 	switch {
-	case known != nil && known.withheld:
-		known.state = state
-		return id, false
-	case known != nil:
-		known.state, known.withheld = state, d.withheld
-	case !d.withheld && d.isWithheldElsewhere(sharedCall(id)), !d.calls.makeRoom():
-		return id, false
-	case state != callStreaming && d.missed.calls:
-		d.withhold(sharedCall(id))
-		return id, false
+	case known == nil:
+		known = d.addCall(started)
+		return known, leaves && known != nil
+	case known.state == callEnded, state == callStreaming && known.state != callStreaming: // some models give each of their calls the same IDs
+		started.reusesID = true
+		*known = started
 	default:
-		d.calls = append(d.calls, call{id: id, tool: d.name(v.Get("toolName")), state: state, step: d.steps.current(), withheld: d.withheld})
+		known.state, known.withheld = state, started.withheld
 	}
-	return id, true
+	return known, leaves
+}
+
+// mayRepeatWithheld reports whether a call that begins may have begun in a withheld frame.
+func (d *decoder) mayRepeatWithheld(key string, state callState) bool {
+	s := sharedCall(key)
+	return d.isWithheldElsewhere(s) || d.forgotCalls && d.knownIDs.Contains(s.String()) || state != callStreaming && d.missed.calls
 }
 
 // continueCall returns the call of a frame, or nil if an earlier answer made the call. leaves says whether the
 // frame may leave. If the filter withholds the frame, later frames of the call are withheld too.
 func (d *decoder) continueCall(v strictjson.Value) (known *call, leaves bool) {
-	id := d.name(v.Get("toolCallId"))
-	known = d.calls.byID(id)
-	missed := known == nil && d.mayBeWithheld(sharedCall(id))
+	key := d.key(v.Get("toolCallId"))
+	known = d.calls.byKey(key)
+	missed := known == nil && d.mayBeWithheld(sharedCall(key))
 	if d.withheld || missed {
-		d.withhold(sharedCall(id))
+		d.withhold(sharedCall(key))
 	}
 	if known != nil {
 		leaves = !known.withheld
 		known.withheld = known.withheld || d.withheld
 		return known, leaves
 	}
-	hasRoom := d.calls.makeRoom()
-	leaves = !missed && hasRoom && (id != "" || !d.calls.anyWithheld())
-	if d.withheld && hasRoom {
-		d.calls = append(d.calls, call{id: id, state: callEnded, withheld: true})
+	if d.withheld {
+		d.addCall(call{key: key, state: callEnded, withheld: true})
 	}
-	return nil, leaves
+	return nil, !missed && (key != "" || !d.anyCallWithheld())
 }
 
 func (d *decoder) toolInputStart(v strictjson.Value, b *event.Batch) {
@@ -136,59 +162,57 @@ func (d *decoder) toolInputDelta(v strictjson.Value, b *event.Batch) {
 
 // toolInput starts a call whose arguments are now complete.
 func (d *decoder) toolInput(v strictjson.Value, b *event.Batch) {
-	id, leaves := d.advance(v, callRunning)
-	known := d.calls.byID(id)
+	known, leaves := d.advance(v, callRunning)
 	if !leaves {
 		b.Type = typeOrphan
 	}
 	if known == nil {
 		return
 	}
-	made := known.madeIn()
 	if byProvider, _ := v.Get("providerExecuted").Bool(); byProvider {
-		d.continueResponse(made, b) // the response goes on with the result
+		d.continueResponse(known.step, b) // the response goes on with the result
 	} else {
-		d.endResponse(made, b)
+		d.endResponse(known.step, b)
 	}
-	e := b.Add(event.KindToolStarted)
-	e.CallID, e.Name = id, d.name(v.Get("toolName"))
-	e.SetPayload(v.Get("input"))
+	known.addStart(v, b)
 }
 
 // toolInputError reports a call that was refused, because the tool does not exist or the arguments do not
 // fit. The SDK repeats the error as the call's result; pydantic-ai does not.
 func (d *decoder) toolInputError(v strictjson.Value, b *event.Batch) {
-	id, leaves := d.advance(v, callEnded)
-	known := d.calls.byID(id)
+	known, leaves := d.advance(v, callEnded)
 	if !leaves {
 		b.Type = typeOrphan
 	}
 	if known == nil {
 		return
 	}
-	d.endResponse(known.madeIn(), b)
-	started := b.Add(event.KindToolStarted)
-	started.CallID, started.Name = id, d.name(v.Get("toolName"))
-	started.SetPayload(v.Get("input"))
-	d.addToolError(id, v, b)
+	d.endResponse(known.step, b)
+	known.addStart(v, b)
+	d.addToolError(known, v, b)
+}
+
+func (c *call) addStart(v strictjson.Value, b *event.Batch) {
+	e := b.Add(event.KindToolStarted)
+	e.CallID, e.Name, e.ReusesID = c.id, c.tool, c.reusesID
+	e.SetPayload(v.Get("input"))
 }
 
 // approvalRequest reports that a call waits for a person. Since 7.0 the server may decide by itself.
 func (d *decoder) approvalRequest(v strictjson.Value, b *event.Batch) {
 	known, leaves := d.continueCall(v)
-	approval := d.name(v.Get("approvalId"))
+	approval := d.key(v.Get("approvalId"))
 	leaves = leaves && !d.isWithheldElsewhere(sharedApproval(approval))
 	if d.withheld || !leaves {
 		d.withhold(sharedApproval(approval))
 	}
+	if known != nil {
+		known.approval, known.withheld = approval, known.withheld || !leaves
+	}
 	if !leaves {
 		b.Type = typeOrphan
-		return
 	}
-	if known != nil {
-		known.approval = approval
-	}
-	if automatic, _ := v.Get("isAutomatic").Bool(); automatic {
+	if automatic, _ := v.Get("isAutomatic").Bool(); automatic || !leaves && known == nil {
 		return
 	}
 	if known != nil {
@@ -196,21 +220,35 @@ func (d *decoder) approvalRequest(v strictjson.Value, b *event.Batch) {
 	}
 	b.Add(event.KindToolPaused).CallID = d.name(v.Get("toolCallId"))
 	e := b.Add(event.KindInputRequested)
-	e.CallID, e.Input = approval, event.InputConfirmation
+	e.CallID, e.Input = d.name(v.Get("approvalId")), event.InputConfirmation
 }
 
 // approvalResponse reports the answer to a request of this answer.
 func (d *decoder) approvalResponse(v strictjson.Value, b *event.Batch) {
-	id := d.name(v.Get("approvalId"))
-	missed := d.mayBeWithheld(sharedApproval(id)) || d.calls.anyWithheld()
-	switch i := slices.IndexFunc(d.calls, func(known call) bool { return id != "" && known.approval == id }); {
-	case i < 0 && missed, i >= 0 && d.calls[i].withheld:
-		b.Type = typeOrphan
-	case i >= 0:
-		if d.calls[i].state == callAsking {
-			b.Add(event.KindInputAnswered).CallID = id
+	approval := d.key(v.Get("approvalId"))
+	known := d.calls.byApproval(approval)
+	if known == nil {
+		if d.mayBeWithheld(sharedApproval(approval)) || d.anyCallWithheld() {
+			b.Type = typeOrphan
 		}
-		d.calls[i].state, d.calls[i].withheld = callRunning, d.withheld
+		d.missedStart = d.missedStart || d.withheld // the call whose result follows is unknown
+		return
+	}
+	if known.withheld {
+		b.Type = typeOrphan
+	}
+	if known.withheld = known.withheld || d.withheld; d.withheld {
+		d.withhold(sharedCall(known.key))
+	}
+	if known.state == callAsking {
+		b.Add(event.KindInputAnswered).CallID = d.name(v.Get("approvalId"))
+	}
+	switch approved, isKnown := v.Get("approved").Bool(); {
+	case known.state == callEnded:
+	case isKnown && !approved:
+		known.state = callRefused
+	default:
+		known.state = callRunning
 	}
 }
 
@@ -219,7 +257,6 @@ func (d *decoder) approvalResponse(v strictjson.Value, b *event.Batch) {
 func (d *decoder) toolOutput(v strictjson.Value, b *event.Batch) {
 	known, leaves := d.continueCall(v)
 	d.toolReturned(known.madeIn(), b)
-	id := d.name(v.Get("toolCallId"))
 	preliminary, _ := v.Get("preliminary").Bool()
 	if !leaves {
 		b.Type = typeOrphan
@@ -227,9 +264,9 @@ func (d *decoder) toolOutput(v strictjson.Value, b *event.Batch) {
 	switch {
 	case !leaves && known == nil:
 	case preliminary:
-		b.Add(event.KindToolProgress).CallID = id
+		b.Add(event.KindToolProgress).CallID = d.name(v.Get("toolCallId"))
 	case known.end():
-		d.addResult(id, b).SetPayload(v.Get("output"))
+		d.addResult(known, v, b).SetPayload(v.Get("output"))
 	}
 }
 
@@ -240,7 +277,7 @@ func (d *decoder) toolOutputError(v strictjson.Value, b *event.Batch) {
 		b.Type = typeOrphan
 	}
 	if (leaves || known != nil) && known.end() {
-		d.addToolError(d.name(v.Get("toolCallId")), v, b)
+		d.addToolError(known, v, b)
 	}
 }
 
@@ -253,7 +290,7 @@ func (d *decoder) toolOutputDenied(v strictjson.Value, b *event.Batch) {
 		b.Type = typeOrphan
 	}
 	if known != nil && known.end() {
-		d.addResult(known.id, b).Error = event.ToolError
+		d.addResult(known, v, b).Error = event.ToolError
 	}
 }
 
@@ -275,17 +312,17 @@ func (c *call) end() bool {
 	return wasOpen
 }
 
-func (d *decoder) addToolError(id string, v strictjson.Value, b *event.Batch) {
-	e := d.addResult(id, b)
+func (d *decoder) addToolError(known *call, v strictjson.Value, b *event.Batch) {
+	e := d.addResult(known, v, b)
 	e.Error, e.Code = event.ToolError, wire.TextCode(v.Get("errorText").Text())
 }
 
 // addResult reports the end of a call. A result does not name the tool. The application decides
 // whether the model is asked again.
-func (d *decoder) addResult(id string, b *event.Batch) *event.Event {
+func (d *decoder) addResult(known *call, v strictjson.Value, b *event.Batch) *event.Event {
 	e := b.Add(event.KindToolEnded)
-	e.CallID, e.TurnMayEnd = id, true
-	if known := d.calls.byID(id); known != nil {
+	e.CallID, e.TurnMayEnd = d.name(v.Get("toolCallId")), true
+	if known != nil {
 		e.Name = known.tool
 	}
 	return e

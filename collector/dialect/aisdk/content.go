@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -23,12 +22,7 @@ const (
 func (k contentKey) shared() sharedID { return sharedID(k) }
 
 // sourceKey returns the key of a source. Both types of sources share their IDs.
-func sourceKey(id strictjson.Value) contentKey {
-	if id.Kind() == strictjson.String {
-		return contentKey{sourceIDs, dialect.Name(id.String())}
-	}
-	return contentKey{sourceIDs, dialect.Name(string(id.Raw()))} // a lenient reader may take 7 for "7"
-}
+func (d *decoder) sourceKey(id strictjson.Value) contentKey { return contentKey{sourceIDs, d.key(id)} }
 
 // urlKey returns the key of the URL of a source or a file. The URL may contain the whole file.
 func urlKey(url strictjson.Value) contentKey {
@@ -92,7 +86,7 @@ func (d *decoder) checkContent(b *event.Batch, keys ...contentKey) {
 func (d *decoder) citesWithheld(citation strictjson.Value) bool {
 	source := citation.Get("source")
 	return slices.ContainsFunc([]contentKey{
-		sourceKey(source.First("id", "sourceId")), sourceKey(citation.Get("sourceId")), urlKey(source.Get("url")), urlKey(citation.Get("url")),
+		d.sourceKey(source.First("id", "sourceId")), d.sourceKey(citation.Get("sourceId")), urlKey(source.Get("url")), urlKey(citation.Get("url")),
 	}, func(key contentKey) bool {
 		return d.contents.mayBeWithheld(key, false) || d.replacesWithheld(key.shared())
 	})

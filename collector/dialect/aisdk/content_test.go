@@ -92,3 +92,17 @@ func TestCitedContents(t *testing.T) {
 		})
 	}
 }
+
+// TestUnreadableFiles repeats a file that was in an unreadable frame with another spelling.
+func TestUnreadableFiles(t *testing.T) {
+	const file = `{"type":"file","url":"https://example.org/f","mediaType":"text/plain"}`
+	for sent, want := range map[string]string{
+		`"{\"type\":\"file\",\"url\":\"https://example.org/f\",\"kind\":\"internal\"}"`: withheld,
+		`{'type':'file','url':'https://example.org/f','kind':'internal'}`:               withheld,
+		`{"type":"text-delta","id":"t","delta":"the file","x":1,"X":1}`:                 unchanged,
+	} {
+		if got := last(leavesOf(t, newAnswer(), event.PolicyClient, sent, file)); got != want {
+			t.Errorf("after %s, the file leaves as %s", sent, got)
+		}
+	}
+}

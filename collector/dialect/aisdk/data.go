@@ -15,10 +15,7 @@ import (
 // replaces it. A transient part is not reported, because the message does not keep it.
 func (d *decoder) data(v strictjson.Value, b *event.Batch) {
 	name := typeOf(v)[len(dataPrefix):]
-	key := contentKey{kind: dataPrefix + d.names.Truncate(name, dialect.MaxName)}
-	if id := v.Get("id"); id.Kind() > strictjson.Null {
-		key.id = dialect.Name(string(id.Raw()))
-	}
+	key := contentKey{dataPrefix + d.names.Truncate(name, dialect.MaxName), d.key(v.Get("id"))}
 	b.Internal = lenient.IsInternal(name)
 	if d.checkContent(b, key); b.Internal {
 		return
@@ -67,19 +64,19 @@ const maxQuote = 512
 // source reports a source that the model used.
 func (d *decoder) source(v strictjson.Value, b *event.Batch) {
 	d.continueResponse(nil, b)
-	if d.checkContent(b, sourceKey(v.Get("sourceId")), urlKey(v.Get("url"))); !b.Internal {
+	if d.checkContent(b, d.sourceKey(v.Get("sourceId")), urlKey(v.Get("url"))); !b.Internal {
 		d.cite(v, v.Get("sourceId"), b)
 	}
 }
 
 // cite reports a source, unless the answer has named it before.
 func (d *decoder) cite(v, id strictjson.Value, b *event.Batch) {
-	name := d.name(id)
-	if d.cited.Contains(name) {
+	key := d.key(id)
+	if d.cited.Contains(key) {
 		return
 	}
-	if !d.withheld {
-		d.cited.Add(name)
+	if !d.withheld && key != "" {
+		d.cited.Add(key)
 	}
 	e := b.Add(event.KindCitation)
 	e.Name = d.agent

@@ -1,7 +1,8 @@
 package aisdk
 
 import (
-	"bytes"
+	"regexp"
+	"strconv"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -25,22 +26,24 @@ type decoder struct {
 
 // runState is the state of the current answer.
 type runState struct {
-	run         string // the ID of the message that the answer makes or continues
-	started     bool   // its start was reported
-	failure     event.Failure
-	code        string // of the failure
-	steps       steps
-	stepCount   int  // of the answer so far
-	merged      bool // several steps were unfinished at the same time
-	overlapped  bool // models have responded at the same time, and not in the call of another step
-	parts       parts
-	partCount   int // of the answer so far
-	calls       calls
-	contents    contents
-	cited       wire.Set[string] // IDs of the sources that the answer has named
-	missedStart bool             // a frame that was withheld may have started anything
-	missed      missed
-	work        internalWork
+	run          string // the ID of the message that the answer makes or continues
+	started      bool   // its start was reported
+	openMessages int    // starts without a finish
+	failure      event.Failure
+	code         string // of the failure
+	steps        steps
+	stepCount    int  // of the answer so far
+	merged       bool // several steps were unfinished at the same time
+	overlapped   bool // models have responded at the same time, and not in the call of another step
+	parts        parts
+	partCount    int // of the answer so far
+	calls        calls
+	contents     contents
+	cited        wire.Set[string] // IDs of the sources that the answer has named
+	missedStart  bool             // a frame that was withheld may have started anything
+	missed       missed
+	forgotCalls  bool // a withheld call is not in calls
+	work         internalWork
 }
 
 // Decode decodes a chunk. A stream that resumes an answer repeats the answer's chunks.
@@ -59,7 +62,6 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 		d.done(b)
 		return
 	}
-	d.atEnd = false
 	switch {
 	case !f.JSON.Exists():
 		b.Rejected = f.Malformed
@@ -67,7 +69,8 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 			d.miss(f.Data)
 		}
 		if isBrokenError(f.Data) {
-			b.Add(event.KindError).Error = event.AgentError
+			d.atEnd = false
+			d.addFailure(event.AgentError, "", b)
 		}
 		return
 	case f.JSON.Get("type").Kind() != strictjson.String:
@@ -82,7 +85,7 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 		d.missedStart = true
 		return
 	}
-	b.Type = k.name
+	b.Type, d.atEnd = k.name, false
 	d.decodeKind(k, f.JSON, wire.IsFiltered(b, prefilter), b)
 	if len(b.Events) == 0 {
 		b.Add(event.KindOther)
@@ -90,11 +93,9 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 }
 
 // isBrokenError reports whether data looks like an error whose text was inserted without escaping.
-func isBrokenError(data []byte) bool {
-	const head = 256
-	data = data[:min(len(data), head)]
-	return bytes.HasPrefix(data, []byte("{")) && bytes.Contains(data, []byte(`"errorText"`))
-}
+func isBrokenError(data []byte) bool { return brokenError.Match(data) }
+
+var brokenError = regexp.MustCompile(`^\s*\{\s*"type"\s*:\s*"error"\s*,\s*"errorText"`)
 
 var prefilter = lenient.NewPrefilter(&table)
 
@@ -106,17 +107,22 @@ func (d *decoder) start(v strictjson.Value, b *event.Batch) {
 		b.Run = d.run
 	}
 	d.continues = d.answers
+	d.openMessages++
 	if !d.started {
 		d.started = true
 		b.Add(event.KindRunStarted)
 	}
 }
 
-// finish ends an answer, unless the application merges another one into the stream. The client has to
+// finish ends an answer, unless the application merges it into another one, whose step is still open. The client has to
 // execute the calls without a result. Tokens are known only if the metadata contains the SDK's counts.
 func (d *decoder) finish(v strictjson.Value, b *event.Batch) {
+	d.openMessages--
+	isMerged := d.openMessages > 0 && len(d.steps) > 0
 	for _, call := range d.calls.pending() {
-		b.Add(event.KindToolPaused).CallID = call
+		if !isMerged {
+			b.Add(event.KindToolPaused).CallID = call
+		}
 	}
 	if used := readUsage(v.Get("messageMetadata")); used != (event.Usage{}) {
 		b.Add(event.KindUsage).Usage = used
@@ -127,7 +133,7 @@ func (d *decoder) finish(v strictjson.Value, b *event.Batch) {
 		d.addFailure(event.AgentError, "", b)
 	case reason.Is("content-filter"):
 		d.addFailure(event.ModelError, "content-filter", b)
-	default:
+	case !isMerged:
 		b.Add(event.KindFinal)
 	}
 }
@@ -159,6 +165,7 @@ func (d *decoder) done(b *event.Batch) {
 	if d.atEnd { // the end is repeated
 		b.Run = d.lastRun
 		b.Add(event.KindOther)
+		d.runState = runState{}
 		return
 	}
 	d.atEnd, d.lastRun, d.continues = true, d.run, d.answers
@@ -171,3 +178,19 @@ func (d *decoder) other(strictjson.Value, *event.Batch) {}
 
 // name returns a string of the wire, cut to dialect.MaxName.
 func (d *decoder) name(v strictjson.Value) string { return d.names.Name(v) }
+
+// key returns an ID to compare with others. A number is equal to its digits in a string: a lenient reader may take 7 for "7". Long
+// IDs differ although only their beginning is kept. A missing ID is "".
+func (d *decoder) key(v strictjson.Value) string {
+	text := v.Raw()
+	switch v.Kind() {
+	case strictjson.None, strictjson.Null:
+		return ""
+	case strictjson.String:
+		text = v.Text()
+	}
+	if len(text) <= dialect.MaxName {
+		return d.names.Truncate(text, dialect.MaxName)
+	}
+	return dialect.Name(string(text)) + " " + strconv.FormatUint(wire.Hash(string(text)), 16)
+}

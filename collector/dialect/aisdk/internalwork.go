@@ -1,7 +1,6 @@
 package aisdk
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -42,10 +41,10 @@ func (d *decoder) continuesShown(kind string, v strictjson.Value) bool {
 		open := d.parts[d.partKey(v)]
 		return open != nil && !open.withheld
 	case typeApprovalResponse:
-		id := d.name(v.Get("approvalId"))
-		return slices.ContainsFunc(d.calls, func(known call) bool { return known.approval == id && !known.withheld })
+		known := d.calls.byApproval(d.key(v.Get("approvalId")))
+		return known != nil && !known.withheld
 	}
-	known := d.calls.byID(d.name(v.Get("toolCallId")))
+	known := d.calls.byKey(d.key(v.Get("toolCallId")))
 	switch {
 	case known == nil || known.withheld || !strings.HasPrefix(kind, "tool-") || kind == typeToolInputStart:
 		return false
@@ -58,7 +57,7 @@ func (d *decoder) continuesShown(kind string, v strictjson.Value) bool {
 // beginsInternal reports whether the start of a message is internal: it calls itself so, or that of the message on another stream did.
 // Merged streams have the ID of the message in all their starts, so only the first one counts.
 func (d *decoder) beginsInternal(v strictjson.Value, isFiltered bool) bool {
-	switch message := d.sharedMessage(d.name(v.Get("messageId"))); {
+	switch message := d.sharedMessage(d.key(v.Get("messageId"))); {
 	case d.started || message.id == "":
 		return isFiltered
 	case isFiltered:

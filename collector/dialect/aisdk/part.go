@@ -11,8 +11,10 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// maxParts limits the open parts of an answer. Further parts are withheld.
-const maxParts = 64
+const (
+	maxParts   = 64 // open parts of an answer; further ones are withheld
+	maxUnended = 16 // parts from which on those of earlier steps are forgotten, because some servers do not end them
+)
 
 // parts holds the open parts of an answer: texts and thoughts. If the start of a part was withheld, so are its pieces.
 type parts map[partKey]*part
@@ -42,7 +44,7 @@ type part struct {
 }
 
 func (d *decoder) partKey(v strictjson.Value) partKey {
-	return partKey{bytes.HasPrefix(typeOf(v), []byte("reasoning-")), d.name(v.Get("id"))}
+	return partKey{bytes.HasPrefix(typeOf(v), []byte("reasoning-")), d.key(v.Get("id"))}
 }
 
 // endStep records the end of a step. In merged streams, parts of another step go on.
@@ -70,10 +72,9 @@ func (p parts) anyOpen() bool {
 	return false
 }
 
-// open adds a part, or returns nil if there is no room. If there is none, it first forgets the parts of earlier steps, because
-// some servers do not end them.
+// open adds a part, or returns nil if there is no room.
 func (d *decoder) open(key partKey) *part {
-	if len(d.parts) >= maxParts {
+	if len(d.parts) >= maxUnended {
 		maps.DeleteFunc(d.parts, func(_ partKey, open *part) bool { return open.stepEnded })
 	}
 	if len(d.parts) >= maxParts {
@@ -191,7 +192,7 @@ func (d *decoder) partEnd(v strictjson.Value, b *event.Batch) {
 	if open == nil {
 		return
 	}
-	if !open.continued {
+	if !open.continued && !open.thought {
 		open.tail.Report(b)
 	}
 	b.NameTexts(open.name)

@@ -175,13 +175,34 @@ func TestUnendedParts(t *testing.T) {
 	}
 }
 
-// TestBrokenError sends an error that cannot be read: a client learns of it.
-func TestBrokenError(t *testing.T) {
-	each(t, []string{`{"type":"error","errorText":"said "no" and died"}`}, func(b *event.Batch) {
-		if b.Rejected == "" || len(b.Events) != 1 || b.Events[0].Kind != event.KindError || !strings.Contains(b.Table.FailureData, `"errorText"`) {
-			t.Errorf("rejected as %q, %d events, replaced by %q", b.Rejected, len(b.Events), b.Table.FailureData)
+// TestBrokenErrors sends frames that cannot be read. A client learns of an error, which ends the answer, and of nothing else.
+func TestBrokenErrors(t *testing.T) {
+	for sent, isError := range map[string]bool{
+		`{"type":"error","errorText":"said "no" and died"}`:                                                   true,
+		`{"type": "error", "errorText": "said "no" and died"}`:                                                true,
+		`{"type":"error","errorText":"x","a":1,"A":2}`:                                                        true,
+		`{"type":"tool-output-error","toolCallId":"c","errorText":"said "no""}`:                               false,
+		`{"type":"tool-output-error","toolCallId":"c","errorText":"x","providerMetadata":{"Id":1,"id":2}}`:    false,
+		`{"type":"tool-output-available","toolCallId":"c","output":{"errorText":"none","a":1,"A":2}}`:         false,
+		`{"type":"tool-input-error","toolCallId":"c","toolName":"f","errorText":"said "no""}`:                 false,
+		`{"type":"tool-output-available","toolCallId":"c","output":{"type":"error","errorText":"said "no""}}`: false,
+	} {
+		each(t, []string{sent}, func(b *event.Batch) {
+			if b.Rejected == "" || (len(b.Events) == 1 && b.Events[0].Kind == event.KindError) != isError {
+				t.Errorf("%s is rejected as %q, with %d events", sent, b.Rejected, len(b.Events))
+			}
+		})
+		want := []string{"final", "run_ended"}
+		if isError {
+			want = []string{"error agent_error", "run_ended agent_error"}
 		}
-	})
+		if diff := cmp.Diff(want, factsOf(begin, beginStep, sent, endStep, end, "[DONE]")); diff != "" {
+			t.Errorf("%s: %s", sent, diff)
+		}
+	}
+	if !strings.Contains(aisdk.Dialect{}.Table().FailureData, `"errorText"`) {
+		t.Error("the frame that replaces an error is none")
+	}
 }
 
 func last(all []string) string { return all[len(all)-1] }

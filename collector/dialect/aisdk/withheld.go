@@ -2,6 +2,7 @@ package aisdk
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
@@ -60,9 +61,12 @@ func (d *decoder) miss(data []byte) {
 	d.missedStart = true
 	d.missed.data = d.missed.data || mayContain(data, dataPrefix)
 	d.missed.sources = d.missed.sources || mayContain(data, typeSourceURL) || mayContain(data, typeSourceDocument)
-	d.missed.files = d.missed.files || mayContain(data, `"file"`) || mayContain(data, typeReasoningFile)
+	d.missed.files = d.missed.files || slices.ContainsFunc(fileTypes, func(word string) bool { return mayContain(data, word) }) || mayContain(data, typeReasoningFile)
 	d.missed.calls = d.missed.calls || mayContain(data, typeToolInputStart)
 }
+
+// fileTypes are spellings of the type "file": in JSON, in JSON within a text, and with other quotes.
+var fileTypes = []string{`"file"`, `"file\"`, `'file'`}
 
 // mayContain reports whether an unreadable frame may contain a word. An escape may hide it, and of a frame over the size limit no
 // data is known.
@@ -71,9 +75,10 @@ func mayContain(data []byte, word string) bool {
 }
 
 // mayBeWithheld reports whether a part may belong to something withheld. Use it for a part whose start the stream did not show. A part
-// with an ID of another type than a string may belong to any withheld ID.
+// whose ID is missing, a list or an object may belong to any withheld ID.
 func (d *decoder) mayBeWithheld(s sharedID) bool {
-	return d.missedStart || d.knownIDs.MayContain(s.String()) || s.id == "" && !d.knownIDs.IsEmpty()
+	isUnclear := s.id == "" || s.id[0] == '[' || s.id[0] == '{'
+	return d.missedStart || d.knownIDs.MayContain(s.String()) || isUnclear && !d.knownIDs.IsEmpty()
 }
 
 // isWithheldElsewhere reports whether a start repeats something that another stream withheld. A stream that has the whole message says itself
