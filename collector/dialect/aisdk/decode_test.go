@@ -1,6 +1,7 @@
 package aisdk
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -46,6 +47,17 @@ func TestDetect(t *testing.T) {
 	}
 }
 
+// TestNewestAnswers sends more answers than are read, the newest of which is a decision.
+func TestNewestAnswers(t *testing.T) {
+	parts := strings.Repeat(`{"state":"output-available","toolCallId":"c"},`, 130) + `{"state":"approval-responded","approval":{"id":"a"}}`
+	var doc strictjson.Doc
+	_ = doc.Parse([]byte(`{"messages":[{"role":"assistant","parts":[`+parts+`]}]}`), 128)
+	got := Dialect{}.Identify(dialect.Request{Method: http.MethodPost, Path: "/x", Body: doc.Root()}).Answers
+	if len(got) != 128 || got[127] != "a" {
+		t.Errorf("the answers are %q", got)
+	}
+}
+
 func TestIdentify(t *testing.T) {
 	const user = `{"role":"user","parts":[{"type":"text","text":"Hi"}]}`
 	for _, c := range []struct {
@@ -76,7 +88,11 @@ func TestIdentify(t *testing.T) {
 
 // TestResponses checks when a model's response ends: with its last part, whatever returns meanwhile.
 func TestResponses(t *testing.T) {
-	const step = `{"type":"start-step"}`
+	const (
+		step, reset = `{"type":"start-step"}`, `{"type":"reset-step"}`
+		text        = `{"type":"text-delta","id":"t","delta":"x"}`
+		unreadable  = `{"type":"tool-input-start","x":1,"X":1}`
+	)
 	input := func(id string) string { return `{"type":"tool-input-start","toolCallId":"` + id + `","toolName":"f"}` }
 	call := func(id string) string {
 		return `{"type":"tool-input-available","toolCallId":"` + id + `","toolName":"f"}`
@@ -94,7 +110,13 @@ func TestResponses(t *testing.T) {
 		"a call of the provider":      {[]string{step, `{"type":"tool-input-available","toolCallId":"c","toolName":"f","providerExecuted":true}`, output("c"), `{"type":"finish-step"}`}, []string{"model_started", "", "", "model_ended"}},
 		"a failure within a response": {[]string{step, `{"type":"error","errorText":"x"}`, `{"type":"finish-step"}`}, []string{"model_started", "", ""}},
 		"a response after a failure":  {[]string{step, `{"type":"error","errorText":"x"}`, `{"type":"finish-step"}`, step, `{"type":"finish-step"}`}, []string{"model_started", "", "", "model_started", "model_ended"}},
-		"a response that starts over": {[]string{step, `{"type":"reset-step"}`, `{"type":"finish-step"}`}, []string{"model_started", "model_ended model_error", ""}},
+		"a reset before the response": {[]string{step, reset, text, `{"type":"finish-step"}`}, []string{"model_started", "", "", "model_ended"}},
+		"a response that starts over": {[]string{step, reset, text, reset, text, `{"type":"finish-step"}`}, []string{"model_started", "", "", "model_ended model_error; model_started uncertain", "", "model_ended"}},
+		"one that starts over late":   {[]string{step, call("c"), output("c"), reset, call("d"), `{"type":"finish-step"}`}, []string{"model_started", "model_ended unmetered", "", "model_started uncertain", "model_ended unmetered", ""}},
+		"one after a streamed call":   {[]string{step, input("c"), reset, call("d"), output("d"), `{"type":"finish-step"}`}, []string{"model_started", "", "model_ended model_error; model_started uncertain", "model_ended unmetered", "", ""}},
+		"one after a failure":         {[]string{step, `{"type":"error","errorText":"x"}`, text, reset, text, `{"type":"finish-step"}`}, []string{"model_started", "", "", "model_started uncertain", "", "model_ended"}},
+		"after a withheld call":       {[]string{unreadable, step, call("c"), output("c"), `{"type":"finish-step"}`}, []string{"", "model_started", "model_ended unmetered", "", ""}},
+		"calls with the same ID":      {[]string{step, call("c"), output("c"), `{"type":"finish-step"}`, step, call("c"), output("c"), `{"type":"finish-step"}`}, []string{"model_started", "model_ended unmetered", "", "", "model_started", "model_ended unmetered", "", ""}},
 		"a call without a step":       {[]string{call("c"), output("c")}, []string{"", ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -106,8 +128,11 @@ func TestResponses(t *testing.T) {
 				case !strings.HasPrefix(line, " "):
 					got = append(got, "")
 				case strings.HasPrefix(fact, "model_") || strings.HasPrefix(fact, "usage"):
-					got[len(got)-1] = fact
+					got[len(got)-1] += "; " + fact
 				}
+			}
+			for i := range got {
+				got[i] = strings.TrimPrefix(got[i], "; ")
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
@@ -130,19 +155,21 @@ func TestMergedResponses(t *testing.T) {
 		sent []string
 		want []string // of each frame, the response, and the facts about the model
 	}{
-		"one after the other":      {[]string{step, finish, step, finish}, []string{" model_started", " model_ended", " model_started", " model_ended"}},
-		"at once":                  {[]string{step, step, finish, finish}, []string{" model_started", "2 model_started uncertain", " model_ended uncertain", "2 model_ended uncertain"}},
-		"and one after them":       {[]string{step, step, finish, finish, step, finish}, []string{" model_started", "2 model_started uncertain", " model_ended uncertain", "2 model_ended uncertain", "3 model_started uncertain", "3 model_ended"}},
-		"a text before the second": {[]string{step, text, step, piece, finish}, []string{" model_started", "", "2 model_started uncertain", "", " model_ended uncertain"}},
-		"a text of one of two":     {[]string{step, step, text, piece, finish, piece}, []string{" model_started", "2 model_started uncertain", "?", "?", " model_ended uncertain", "?"}},
-		"a call of one of two":     {[]string{step, step, call, output, finish, finish}, []string{" model_started", "2 model_started uncertain", "?", "?", " model_ended uncertain", "2 model_ended uncertain"}},
-		"one within a call":        {[]string{step, call, step, text, piece, finish, output, finish}, []string{" model_started", " model_ended unmetered", "2 model_started uncertain", "2", "2", "2 model_ended", "", ""}},
-		"two within a call":        {[]string{step, call, step, step, finish, finish, output, finish}, []string{" model_started", " model_ended unmetered", "2 model_started uncertain", "3 model_started uncertain", "2 model_ended uncertain", "3 model_ended uncertain", "", ""}},
-		"one after both in a call": {[]string{step, call, step, step, finish, finish, output, finish, step}, []string{" model_started", " model_ended unmetered", "2 model_started uncertain", "3 model_started uncertain", "2 model_ended uncertain", "3 model_ended uncertain", "", "", "4 model_started"}},
-		"a failure of one of two":  {[]string{step, step, failure, finish, finish, step, finish}, []string{" model_started", "2 model_started uncertain", "", "", "2", "3 model_started uncertain", "3 model_ended"}},
-		"one after a failure":      {[]string{step, failure, step, finish, finish}, []string{" model_started", "", "2 model_started uncertain", "2 model_ended uncertain", ""}},
-		"one that starts over":     {[]string{step, step, reset, finish, finish}, []string{" model_started", "2 model_started uncertain", " model_ended model_error uncertain", "2 model_ended uncertain", ""}},
-		"an end too many":          {[]string{step, finish, finish}, []string{" model_started", " model_ended", ""}},
+		"one after the other":       {[]string{step, finish, step, finish}, []string{" model_started", " model_ended", " model_started", " model_ended"}},
+		"at once":                   {[]string{step, step, finish, finish}, []string{" model_started", "2 model_started uncertain", " model_ended uncertain", "2 model_ended uncertain"}},
+		"and one after them":        {[]string{step, step, finish, finish, step, finish}, []string{" model_started", "2 model_started uncertain", " model_ended uncertain", "2 model_ended uncertain", "3 model_started uncertain", "3 model_ended"}},
+		"a text before the second":  {[]string{step, text, step, piece, finish}, []string{" model_started", "", "2 model_started uncertain", "", " model_ended uncertain"}},
+		"a text of one of two":      {[]string{step, step, text, piece, finish, piece}, []string{" model_started", "2 model_started uncertain", "?", "?", " model_ended uncertain", "?"}},
+		"a call of one of two":      {[]string{step, step, call, output, finish, finish}, []string{" model_started", "2 model_started uncertain", "?", "?", " model_ended uncertain", "2 model_ended uncertain"}},
+		"one within a call":         {[]string{step, call, step, text, piece, finish, output, finish}, []string{" model_started", " model_ended unmetered", "2 model_started uncertain", "2", "2", "2 model_ended", "", ""}},
+		"two within a call":         {[]string{step, call, step, step, finish, finish, output, finish}, []string{" model_started", " model_ended unmetered", "2 model_started uncertain", "3 model_started uncertain", "2 model_ended uncertain", "3 model_ended uncertain", "", ""}},
+		"one after both in a call":  {[]string{step, call, step, step, finish, finish, output, finish, step}, []string{" model_started", " model_ended unmetered", "2 model_started uncertain", "3 model_started uncertain", "2 model_ended uncertain", "3 model_ended uncertain", "", "", "4 model_started"}},
+		"a failure of one of two":   {[]string{step, step, failure, finish, finish, step, finish}, []string{" model_started", "2 model_started uncertain", "", "", "2", "3 model_started uncertain", "3 model_ended"}},
+		"one after a failure":       {[]string{step, failure, step, finish, finish}, []string{" model_started", "", "2 model_started uncertain", "2 model_ended uncertain", ""}},
+		"one that starts over":      {[]string{step, step, text, reset, finish, finish}, []string{" model_started", "2 model_started uncertain", "?", "", " model_ended uncertain", "2 model_ended uncertain"}},
+		"one of two starts over":    {[]string{step, text, step, reset, finish, finish}, []string{" model_started", "", "2 model_started uncertain", "", " model_ended uncertain", "2 model_ended uncertain"}},
+		"one in a call starts over": {[]string{step, call, step, reset, text, reset, piece, finish, output, finish}, []string{" model_started", " model_ended unmetered", "2 model_started uncertain", "2", "2", "2 model_ended model_error model_started uncertain", "2", "2 model_ended", "", ""}},
+		"an end too many":           {[]string{step, finish, finish}, []string{" model_started", " model_ended", ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
@@ -208,12 +235,14 @@ func TestEnds(t *testing.T) {
 // TestRepeatedEnd checks that an end without an answer ends no run.
 func TestRepeatedEnd(t *testing.T) {
 	const answer = "data: {\"type\":\"start\",\"messageId\":\"m\"}\n\ndata: {\"type\":\"finish\"}\n\ndata: [DONE]\n\n"
-	for sent, want := range map[string]int{answer + "data: [DONE]\n\n": 1, answer + answer: 2} {
+	for sent, want := range map[string]int{
+		answer + "data: [DONE]\n\n": 1, answer + answer: 2, answer + "data: {\n\ndata: [DONE]\n\n": 1, answer + "data: {\"type\":1}\n\ndata: [DONE]\n\n": 1, answer + "data: {\"type\":\"x\"}\n\ndata: [DONE]\n\n": 1,
+	} {
 		facts := dialecttest.Facts(Dialect{}, &event.Stream{}, sent)
 		if n := strings.Count(facts, "run_ended"); n != want {
 			t.Errorf("%d runs end, want %d: %s", n, want, facts)
 		}
-		if frames, n := strings.Count(sent, "data: "), strings.Count(facts, `run="m"`); n < frames {
+		if frames, n := strings.Count(sent, "data: ")-strings.Count(sent, "[DONE]\n\ndata: {\n")-strings.Count(sent, `:1}`)-strings.Count(sent, `"x"`), strings.Count(facts, `run="m"`); n < frames {
 			t.Errorf("%d of %d chunks belong to the run: %s", n, frames, facts)
 		}
 	}
@@ -230,6 +259,35 @@ func TestLateID(t *testing.T) {
 		facts := dialecttest.Facts(Dialect{}, &event.Stream{}, "data: "+strings.Join([]string{before, start, `{"type":"start","messageId":"n"}`, `{"type":"start-step"}`, "[DONE]"}, "\n\ndata: ")+"\n\n")
 		if named, started := strings.Count(facts, `run="m"`), strings.Count(facts, "run_started"); named != 4 || started != 1 {
 			t.Errorf("after %s, %d chunks of 4 belong to the run, which starts %d times: %s", before, named, started, facts)
+		}
+	}
+}
+
+// TestTextsMarkedAtTheirEnd marks a text as a thought after its pieces. The whole is no answer.
+func TestTextsMarkedAtTheirEnd(t *testing.T) {
+	facts := dialecttest.Facts(Dialect{}, &event.Stream{}, `data: {"type":"text-start","id":"t"}
+
+data: {"type":"text-delta","id":"t","delta":"x"}
+
+data: {"type":"text-end","id":"t","providerMetadata":{"thought":true}}
+
+`)
+	if n := strings.Count(facts, `text "x"`); n != 1 {
+		t.Errorf("the text is reported %d times: %s", n, facts)
+	}
+}
+
+// TestMemoryOfUnendedTexts sends long texts without an end, each in a step of its own.
+func TestMemoryOfUnendedTexts(t *testing.T) {
+	d := &decoder{}
+	for n := range 100 {
+		for _, data := range []string{`{"type":"start-step"}`, fmt.Sprintf(`{"type":"text-start","id":"%d"}`, n), fmt.Sprintf(`{"type":"text-delta","id":"%d","delta":"x"}`, n), `{"type":"finish-step"}`} {
+			var doc strictjson.Doc
+			_ = doc.Parse([]byte(data), 128)
+			d.Decode(dialect.Frame{Frame: sse.Frame{Data: []byte(data)}, JSON: doc.Root()}, &event.Batch{Table: &table})
+		}
+		if len(d.parts) > 16 {
+			t.Fatalf("after %d steps, %d texts are open", n+1, len(d.parts))
 		}
 	}
 }

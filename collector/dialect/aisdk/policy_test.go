@@ -76,6 +76,7 @@ func TestInternal(t *testing.T) {
 		{`{"type":"reasoning-start","id":"t","kind":"internal"}`, `{"type":"reasoning-delta","id":"t","delta":"x"}`, `{"type":"reasoning-end","id":"t"}`},
 		{`{"type":"surprise"}`, `{"type":"text-delta","id":"t","delta":"x"}`}, {`{"type":`, `{"type":"reasoning-end","id":"t"}`}, // the start may have been in it
 		{`{"type":"text-start","id":7,"kind":"internal"}`, `{"type":"text-delta","id":"7","delta":"x"}`}, // the same to a lenient reader
+		{`{"type":"text-start","kind":"internal"}`, `{"type":"text-delta","id":"t","delta":"x"}`},
 		{`{"type":"tool-input-start","toolCallId":"c","toolName":"f","kind":"internal"}`, `{"type":"tool-input-delta","toolCallId":"c","inputTextDelta":"x"}`,
 			`{"type":"tool-input-available","toolCallId":"c","toolName":"f","input":1}`, `{"type":"tool-approval-request","toolCallId":"c","approvalId":"a"}`,
 			`{"type":"tool-output-available","toolCallId":"c","output":1}`, `{"type":"tool-output-error","toolCallId":"c","errorText":"x"}`, `{"type":"tool-output-denied","toolCallId":"c"}`},

@@ -15,10 +15,11 @@ const maxSteps = 64
 //
 // Source: ai/docs/04-ai-sdk-ui/50-stream-protocol.mdx ("one LLM API call in the backend").
 type step struct {
-	response  string // see event.Batch.Response
-	state     stepState
-	failed    bool // an error came while the model responded
-	uncertain bool // another model responded at the same time, and no chunk says to which step it belongs
+	response   string // see event.Batch.Response
+	state      stepState
+	hasContent bool // a part, a call or a result belongs to the step
+	failed     bool // an error came while the model responded
+	uncertain  bool // another model responded at the same time, and no chunk says to which step it belongs
 }
 
 type stepState uint8
@@ -115,14 +116,26 @@ func (d *decoder) finishStep(_ strictjson.Value, b *event.Batch) {
 	d.steps = slices.DeleteFunc(d.steps, func(known *step) bool { return known == finished })
 }
 
-// resetStep ends the response. The client discards it.
+// resetStep starts the response over. The client discards what the step has brought. Before the step has brought anything, the chunk
+// only begins the first attempt. If several models respond, the step that it resets is unknown.
+//
+// Source: do-stream-step.ts of @ai-sdk/workflow.
 func (d *decoder) resetStep(_ strictjson.Value, b *event.Batch) {
-	if reset := d.steps.next(); reset != nil && reset.state == responding {
-		b.Response = reset.response
-		reset.end(b).Error = event.ModelError
-		reset.state = ended
-	}
 	d.parts.endStep()
+	reset := d.steps.next()
+	if reset == nil || reset.uncertain {
+		return
+	}
+	b.Response = reset.response
+	if !reset.hasContent {
+		return
+	}
+	if reset.state == responding && !reset.failed {
+		reset.end(b).Error = event.ModelError
+	}
+	d.calls.discard(reset)
+	reset.state, reset.failed, reset.hasContent = responding, false, false
+	b.Add(event.KindModelStarted).Uncertain = true // the failure of the attempt before it is not on the wire
 }
 
 // end reports the end of the response.
@@ -142,7 +155,7 @@ func (d *decoder) belongTo(known *step, b *event.Batch) *step {
 	}
 	switch {
 	case known != nil:
-		b.Response = known.response
+		b.Response, known.hasContent = known.response, true
 	case len(d.steps) > 0:
 		b.Response = unknownResponse
 	}

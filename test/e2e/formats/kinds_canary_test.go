@@ -228,6 +228,7 @@ var inDoubt = map[string]int{
 	"client made-subagents.sse": 3, "public made-subagents.sse": 2,
 	"client pydantic-denied.sse": 1, "public pydantic-denied.sse": 1, "client vercel-approved.sse": 1, "public vercel-approved.sse": 1,
 	"client vercel-denied.sse": 1, "public vercel-denied.sse": 1, "client vercel7-approved.sse": 1, "public vercel7-approved.sse": 1,
+	"client workflow-approved.sse": 1, "public workflow-approved.sse": 1,
 	"client chat-choices.sse": 2, "public chat-choices.sse": 2, // LiteLLM gives the second choice no role
 }
 
