@@ -35,7 +35,7 @@ func (Dialect) Paths() []dialect.Path {
 const chatPath = "/api/chat"
 
 // Detect recognizes a chunk by its type and required members. It returns Maybe for types that other
-// protocols could use too. The exception is a start with the ID of its message.
+// protocols could use too, except for a start with a message ID, which is Sure.
 func (Dialect) Detect(f dialect.Frame) dialect.Match {
 	k := kindOf(f.JSON)
 	if k == nil {

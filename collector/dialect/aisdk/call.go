@@ -97,27 +97,27 @@ func (c calls) pending() (ids []string) {
 	return ids
 }
 
-// advance sets the state of the call that a frame starts or completes, and returns the call, or nil if there is no room for it. leaves is
-// false if the frame must be withheld: an earlier frame of the call was withheld or may have been, or there is no room.
-func (d *decoder) advance(v strictjson.Value, state callState) (known *call, leaves bool) {
+// advance sets the state of the call that a frame starts or completes, and returns the call, or nil if there is no room for it. isAllowed is
+// false if the frame must be withheld because of an earlier frame or the limit. It does not cover marks in the frame itself.
+func (d *decoder) advance(v strictjson.Value, state callState) (known *call, isAllowed bool) {
 	key := d.key(v.Get("toolCallId"))
 	known = d.calls.byKey(key)
-	leaves = known != nil && !known.withheld || known == nil && (d.withheld || !d.mayRepeatWithheld(key, state))
-	started := call{key: key, id: d.name(v.Get("toolCallId")), tool: d.name(v.Get("toolName")), state: state, step: d.steps.current(), withheld: d.withheld || !leaves}
+	isAllowed = known != nil && !known.withheld || known == nil && (d.withheld || !d.mayRepeatWithheld(key, state))
+	started := call{key: key, id: d.name(v.Get("toolCallId")), tool: d.name(v.Get("toolName")), state: state, step: d.steps.current(), withheld: d.withheld || !isAllowed}
 	if started.withheld {
 		d.withhold(sharedCall(key))
 	}
 	switch {
 	case known == nil:
 		known = d.addCall(started)
-		return known, leaves && known != nil
+		return known, isAllowed && known != nil
 	case known.state == callEnded, state == callStreaming && known.state != callStreaming: // some models give each of their calls the same IDs
 		started.reusesID = true
 		*known = started
 	default:
 		known.state, known.withheld = state, started.withheld
 	}
-	return known, leaves
+	return known, isAllowed
 }
 
 // mayRepeatWithheld reports whether a call that begins may have begun in a withheld frame.
@@ -126,9 +126,9 @@ func (d *decoder) mayRepeatWithheld(key string, state callState) bool {
 	return d.isWithheldElsewhere(s) || d.forgotCalls && d.knownIDs.Contains(s.String()) || state != callStreaming && d.missed.calls
 }
 
-// continueCall returns the call of a frame, or nil if an earlier answer made the call. leaves says whether the
-// frame may leave. If the filter withholds the frame, later frames of the call are withheld too.
-func (d *decoder) continueCall(v strictjson.Value) (known *call, leaves bool) {
+// continueCall returns the call of a frame, or nil if an earlier answer made the call. isAllowed is
+// false if the frame must be withheld because of an earlier frame. If the filter withholds the frame itself, later frames of the call are withheld too.
+func (d *decoder) continueCall(v strictjson.Value) (known *call, isAllowed bool) {
 	key := d.key(v.Get("toolCallId"))
 	known = d.calls.byKey(key)
 	missed := known == nil && d.mayBeWithheld(sharedCall(key))
@@ -136,9 +136,9 @@ func (d *decoder) continueCall(v strictjson.Value) (known *call, leaves bool) {
 		d.withhold(sharedCall(key))
 	}
 	if known != nil {
-		leaves = !known.withheld
+		isAllowed = !known.withheld
 		known.withheld = known.withheld || d.withheld
-		return known, leaves
+		return known, isAllowed
 	}
 	if d.withheld {
 		d.addCall(call{key: key, state: callEnded, withheld: true})
@@ -148,23 +148,23 @@ func (d *decoder) continueCall(v strictjson.Value) (known *call, leaves bool) {
 
 func (d *decoder) toolInputStart(v strictjson.Value, b *event.Batch) {
 	d.continueResponse(nil, b)
-	if _, leaves := d.advance(v, callStreaming); !leaves {
-		b.Type = typeOrphan
+	if _, isAllowed := d.advance(v, callStreaming); !isAllowed {
+		b.Type = typeWithheldPiece
 	}
 }
 
 func (d *decoder) toolInputDelta(v strictjson.Value, b *event.Batch) {
-	known, leaves := d.continueCall(v)
-	if d.continueResponse(known.madeIn(), b); !leaves {
-		b.Type = typeOrphan
+	known, isAllowed := d.continueCall(v)
+	if d.continueResponse(known.madeIn(), b); !isAllowed {
+		b.Type = typeWithheldPiece
 	}
 }
 
 // toolInput starts a call whose arguments are now complete.
 func (d *decoder) toolInput(v strictjson.Value, b *event.Batch) {
-	known, leaves := d.advance(v, callRunning)
-	if !leaves {
-		b.Type = typeOrphan
+	known, isAllowed := d.advance(v, callRunning)
+	if !isAllowed {
+		b.Type = typeWithheldPiece
 	}
 	if known == nil {
 		return
@@ -180,9 +180,9 @@ func (d *decoder) toolInput(v strictjson.Value, b *event.Batch) {
 // toolInputError reports a call that was refused, because the tool does not exist or the arguments do not
 // fit. The SDK repeats the error as the call's result; pydantic-ai does not.
 func (d *decoder) toolInputError(v strictjson.Value, b *event.Batch) {
-	known, leaves := d.advance(v, callEnded)
-	if !leaves {
-		b.Type = typeOrphan
+	known, isAllowed := d.advance(v, callEnded)
+	if !isAllowed {
+		b.Type = typeWithheldPiece
 	}
 	if known == nil {
 		return
@@ -200,19 +200,19 @@ func (c *call) addStart(v strictjson.Value, b *event.Batch) {
 
 // approvalRequest reports that a call waits for a person. Since 7.0 the server may decide by itself.
 func (d *decoder) approvalRequest(v strictjson.Value, b *event.Batch) {
-	known, leaves := d.continueCall(v)
+	known, isAllowed := d.continueCall(v)
 	approval := d.key(v.Get("approvalId"))
-	leaves = leaves && !d.isWithheldElsewhere(sharedApproval(approval))
-	if d.withheld || !leaves {
+	isAllowed = isAllowed && !d.isWithheldElsewhere(sharedApproval(approval))
+	if d.withheld || !isAllowed {
 		d.withhold(sharedApproval(approval))
 	}
 	if known != nil {
-		known.approval, known.withheld = approval, known.withheld || !leaves
+		known.approval, known.withheld = approval, known.withheld || !isAllowed
 	}
-	if !leaves {
-		b.Type = typeOrphan
+	if !isAllowed {
+		b.Type = typeWithheldPiece
 	}
-	if automatic, _ := v.Get("isAutomatic").Bool(); automatic || !leaves && known == nil {
+	if automatic, _ := v.Get("isAutomatic").Bool(); automatic || !isAllowed && known == nil {
 		return
 	}
 	if known != nil {
@@ -229,13 +229,13 @@ func (d *decoder) approvalResponse(v strictjson.Value, b *event.Batch) {
 	known := d.calls.byApproval(approval)
 	if known == nil {
 		if d.mayBeWithheld(sharedApproval(approval)) || d.anyCallWithheld() {
-			b.Type = typeOrphan
+			b.Type = typeWithheldPiece
 		}
 		d.missedStart = d.missedStart || d.withheld // the call whose result follows is unknown
 		return
 	}
 	if known.withheld {
-		b.Type = typeOrphan
+		b.Type = typeWithheldPiece
 	}
 	if known.withheld = known.withheld || d.withheld; d.withheld {
 		d.withhold(sharedCall(known.key))
@@ -255,28 +255,28 @@ func (d *decoder) approvalResponse(v strictjson.Value, b *event.Batch) {
 // toolOutput ends a call. A preliminary result is only progress, such as the message of another agent that
 // works in the call.
 func (d *decoder) toolOutput(v strictjson.Value, b *event.Batch) {
-	known, leaves := d.continueCall(v)
+	known, isAllowed := d.continueCall(v)
 	d.toolReturned(known.madeIn(), b)
 	preliminary, _ := v.Get("preliminary").Bool()
-	if !leaves {
-		b.Type = typeOrphan
+	if !isAllowed {
+		b.Type = typeWithheldPiece
 	}
 	switch {
-	case !leaves && known == nil:
+	case !isAllowed && known == nil:
 	case preliminary:
 		b.Add(event.KindToolProgress).CallID = d.name(v.Get("toolCallId"))
-	case known.end():
+	case known.markEnded():
 		d.addResult(known, v, b).SetPayload(v.Get("output"))
 	}
 }
 
 func (d *decoder) toolOutputError(v strictjson.Value, b *event.Batch) {
-	known, leaves := d.continueCall(v)
+	known, isAllowed := d.continueCall(v)
 	d.toolReturned(known.madeIn(), b)
-	if !leaves {
-		b.Type = typeOrphan
+	if !isAllowed {
+		b.Type = typeWithheldPiece
 	}
-	if (leaves || known != nil) && known.end() {
+	if (isAllowed || known != nil) && known.markEnded() {
 		d.addToolError(known, v, b)
 	}
 }
@@ -284,12 +284,12 @@ func (d *decoder) toolOutputError(v strictjson.Value, b *event.Batch) {
 // toolOutputDenied ends a call that a person did not allow. It reports nothing for a call of an earlier
 // answer, which did not run in this one.
 func (d *decoder) toolOutputDenied(v strictjson.Value, b *event.Batch) {
-	known, leaves := d.continueCall(v)
+	known, isAllowed := d.continueCall(v)
 	d.toolReturned(known.madeIn(), b)
-	if !leaves {
-		b.Type = typeOrphan
+	if !isAllowed {
+		b.Type = typeWithheldPiece
 	}
-	if known != nil && known.end() {
+	if known != nil && known.markEnded() {
 		d.addResult(known, v, b).Error = event.ToolError
 	}
 }
@@ -302,8 +302,8 @@ func (c *call) madeIn() *step {
 	return c.step
 }
 
-// end ends a call and reports whether it was open. A nil call is of an earlier answer and counts as open.
-func (c *call) end() bool {
+// markEnded ends a call and reports whether it was open. A nil call is of an earlier answer and counts as open.
+func (c *call) markEnded() bool {
 	if c == nil {
 		return true
 	}

@@ -42,7 +42,7 @@ type contents struct {
 }
 
 // mayBeWithheld reports whether a part may replace or repeat a withheld one. missed says that an unreadable frame may have been such a
-// part. A part without an ID is another one than all others.
+// part. A part without an ID never replaces another one.
 func (c *contents) mayBeWithheld(key contentKey, missed bool) bool {
 	return key.id != "" && (c.withheld.MayContain(key) || missed && !c.shown.Contains(key))
 }

@@ -26,24 +26,24 @@ type decoder struct {
 
 // runState is the state of the current answer.
 type runState struct {
-	run          string // the ID of the message that the answer makes or continues
-	started      bool   // its start was reported
-	openMessages int    // starts without a finish
-	failure      event.Failure
-	code         string // of the failure
-	steps        steps
-	stepCount    int  // of the answer so far
-	merged       bool // several steps were unfinished at the same time
-	overlapped   bool // models have responded at the same time, and not in the call of another step
-	parts        parts
-	partCount    int // of the answer so far
-	calls        calls
-	contents     contents
-	cited        wire.Set[string] // IDs of the sources that the answer has named
-	missedStart  bool             // a frame that was withheld may have started anything
-	missed       missed
-	forgotCalls  bool // a withheld call is not in calls
-	work         internalWork
+	run               string // the ID of the message that the answer makes or continues
+	started           bool   // its start was reported
+	openMessages      int    // starts without a finish
+	failure           event.Failure
+	code              string // of the failure
+	steps             steps
+	stepCount         int  // of the answer so far
+	hadOpenSteps      bool // several steps were unfinished at the same time
+	hadParallelModels bool // models have responded at the same time, and not in the call of another step
+	parts             parts
+	partCount         int // of the answer so far
+	calls             calls
+	contents          contents
+	cited             wire.Set[string] // IDs of the sources that the answer has named
+	missedStart       bool             // a frame of unknown content may have started any part or call
+	missed            missed
+	forgotCalls       bool // a withheld call is not in calls
+	work              internalWork
 }
 
 // Decode decodes a chunk. A stream that resumes an answer repeats the answer's chunks.
@@ -106,7 +106,7 @@ func (d *decoder) start(v strictjson.Value, b *event.Batch) {
 		d.run = d.name(v.Get("messageId"))
 		b.Run = d.run
 	}
-	d.continues = d.answers
+	d.mayContinueMessage = d.hasAnswers
 	d.openMessages++
 	if !d.started {
 		d.started = true
@@ -168,7 +168,7 @@ func (d *decoder) done(b *event.Batch) {
 		d.runState = runState{}
 		return
 	}
-	d.atEnd, d.lastRun, d.continues = true, d.run, d.answers
+	d.atEnd, d.lastRun, d.mayContinueMessage = true, d.run, d.hasAnswers
 	e := b.Add(event.KindRunEnded)
 	e.Error, e.Code = d.failure, d.code
 	d.runState = runState{}

@@ -7,11 +7,12 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// internalWork says whether the current message or step is internal, because its start calls itself so.
+// internalWork says whether the current message or step is internal, because its start is marked, or that of the message
+// was on another stream.
 type internalWork struct{ message, step bool }
 
-// begin reads the start of a message or a step. Without a mark, it ends the internal one before it, although that one may go on in merged
-// streams: no chunk names its message.
+// begin reads the start of a message or a step. Without a mark, it ends the internal one before it. In merged
+// streams that one may go on, but no chunk names its message.
 func (w *internalWork) begin(kind string, isFiltered bool) {
 	switch kind {
 	case typeStart:
@@ -21,7 +22,8 @@ func (w *internalWork) begin(kind string, isFiltered bool) {
 	}
 }
 
-// end reads the end of a message or a step. Of merged streams, an end without a mark may be another one's.
+// end reads the end of a message or a step. A finish without a mark ends no internal message: in merged
+// streams, it may be another one's. A finish-step without a mark ends an internal step only if no step is left open.
 func (w *internalWork) end(kind string, isFiltered, stepsOpen bool) {
 	switch kind {
 	case typeFinish:

@@ -46,10 +46,10 @@ const (
 
 // Types of frames that the protocol does not name.
 const (
-	dataPrefix = "data-"          // a part that the application defines; it chooses the rest of the name
-	typeData   = dataPrefix + "*" // any such part
-	typeDone   = "[DONE]"         // the end of the stream, which is not JSON
-	typeOrphan = "stray part"     // a piece of a part whose start was or may have been withheld; the table lacks this type
+	dataPrefix        = "data-"          // a part that the application defines; it chooses the rest of the name
+	typeData          = dataPrefix + "*" // any such part
+	typeDone          = "[DONE]"         // the end of the stream, which is not JSON
+	typeWithheldPiece = "withheld piece" // an earlier frame of its part or call was withheld or may have been; the table lacks this type
 
 	typeCutOffTextEnd      = "end of a cut-off text" // the end of a part whose start left and of which a piece was withheld
 	typeCutOffReasoningEnd = "end of a cut-off thought"
@@ -103,7 +103,7 @@ var kinds = wire.IndexByName(func(k *kind) string { return k.name },
 	kind{name: typeSteering, required: []string{"id"}, present: []string{"parts"}, decode: (*decoder).other},
 )
 
-// typeOf returns the type of a chunk. One that calls itself internal belongs to what a chunk of the rest of the type does.
+// typeOf returns the type of a chunk. It removes the mark "internal": internal-text-delta is read as text-delta.
 func typeOf(v strictjson.Value) []byte { return lenient.WithoutMark(v.Get("type").Text()) }
 
 // kindOf returns the kind of a chunk, or nil if the protocol has none of its type.

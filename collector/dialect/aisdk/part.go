@@ -102,7 +102,7 @@ func (d *decoder) partStart(v strictjson.Value, b *event.Batch) {
 	} else {
 		d.knownIDs.AddOwn(key.shared().String())
 	}
-	b.Type = typeOrphan
+	b.Type = typeWithheldPiece
 }
 
 // markThought records that a text with a thought marker is a thought. Another stream may continue it without a marker.
@@ -113,8 +113,8 @@ func (d *decoder) markThought(key partKey, open *part, v strictjson.Value) {
 	}
 }
 
-// continuePart returns the part that a frame continues, or nil if its start or a piece was withheld or may have been. Without a start, it
-// began on another stream: a client may read the rest of an answer after a broken connection.
+// continuePart returns the part that a frame continues, or nil if an earlier frame of the part was withheld or may have been.
+// A part without a start began on another stream: a client may read the rest of an answer after a broken connection.
 //
 // Source: workflow-chat-transport.ts of @ai-sdk/workflow.
 func (d *decoder) continuePart(key partKey, v strictjson.Value, b *event.Batch) *part {
@@ -137,7 +137,7 @@ func (d *decoder) continuePart(key partKey, v strictjson.Value, b *event.Batch) 
 		}
 	}
 	if open == nil {
-		b.Type = typeOrphan
+		b.Type = typeWithheldPiece
 		return nil
 	}
 	d.markThought(key, open, v)
@@ -198,7 +198,7 @@ func (d *decoder) partEnd(v strictjson.Value, b *event.Batch) {
 	b.NameTexts(open.name)
 	for citation := range v.Get("citations").Elements() { // since 7.0
 		if d.citesWithheld(citation) {
-			if b.Type = typeOrphan; !open.continued {
+			if b.Type = typeWithheldPiece; !open.continued {
 				b.Type = cutOffEnd(key) // no rule cuts a single citation
 			}
 			continue

@@ -73,10 +73,10 @@ var table = event.Table{
 		typeMetadata: {Client: true},
 		typeCustom:   {Client: true},
 		typeSteering: {Client: true, Words: &steeringWords},
-		// The start, which only another stream had, says whether a text is a thought.
+		// Not for the public: only the start, which this stream lacks, may say that a text is a thought.
 		typeContinuedText:    {Client: true},
 		typeContinuedThought: {Client: true, Shows: []event.Kind{event.KindThought}},
-		// typeOrphan is left out, so that it is withheld.
+		// typeWithheldPiece is left out, so that it is withheld.
 	},
 }
 

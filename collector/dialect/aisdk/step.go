@@ -59,8 +59,8 @@ func (s steps) current() *step {
 	return candidates[len(candidates)-1]
 }
 
-// next returns the step that a finish-step ends, or nil. If several may have ended, this is the oldest one whose model responds and
-// has not failed. Where no model responds, it is the last step, because an agent in a tool ends before the tool.
+// next returns the step that a finish-step ends, or nil. It is the oldest one whose model responds, if possible without
+// a failure. If no model responds, it is the last step, because an agent in a tool ends before the tool.
 func (s steps) next() *step {
 	candidates := s.responding()
 	if i := slices.IndexFunc(candidates, func(known *step) bool { return !known.failed }); i >= 0 {
@@ -88,11 +88,11 @@ func (d *decoder) startStep(_ strictjson.Value, b *event.Batch) {
 	for _, other := range others {
 		started.uncertain, other.uncertain = true, true
 	}
-	// Without a step around them, the streams of the other models may go on after their steps.
-	d.overlapped = d.overlapped || len(others) > 0 && len(others) == len(d.steps)
-	startUnknown := d.overlapped || len(d.steps) > 0
+	// If no call contains these steps, their streams may go on after finish-step. So the cause of later responses is unknown.
+	d.hadParallelModels = d.hadParallelModels || len(others) > 0 && len(others) == len(d.steps)
+	startUnknown := d.hadParallelModels || len(d.steps) > 0
 	d.stepCount++
-	if d.merged = d.merged || len(d.steps) > 0; d.merged {
+	if d.hadOpenSteps = d.hadOpenSteps || len(d.steps) > 0; d.hadOpenSteps {
 		started.response = strconv.Itoa(d.stepCount)
 	}
 	d.steps = append(d.steps, started)
@@ -100,8 +100,8 @@ func (d *decoder) startStep(_ strictjson.Value, b *event.Batch) {
 	b.Add(event.KindModelStarted).Uncertain = startUnknown
 }
 
-// finishStep ends the response if no call has ended it. After calls the frame counts as partial, so that it
-// is not taken for the cause of the next response: pydantic-ai sends it when that response begins.
+// finishStep ends the response if no call has ended it. After calls the frame counts as partial, because
+// it does not cause the next response: pydantic-ai sends it when that response begins.
 func (d *decoder) finishStep(_ strictjson.Value, b *event.Batch) {
 	finished := d.steps.next()
 	b.Partial = finished == nil || finished.state != responding
@@ -110,7 +110,7 @@ func (d *decoder) finishStep(_ strictjson.Value, b *event.Batch) {
 	}
 	b.Response = finished.response
 	if finished.state == responding && !finished.failed {
-		finished.end(b)
+		finished.reportEnd(b)
 	}
 	finished.state = ended
 	d.steps = slices.DeleteFunc(d.steps, func(known *step) bool { return known == finished })
@@ -131,15 +131,15 @@ func (d *decoder) resetStep(_ strictjson.Value, b *event.Batch) {
 		return
 	}
 	if reset.state == responding && !reset.failed {
-		reset.end(b).Error = event.ModelError
+		reset.reportEnd(b).Error = event.ModelError
 	}
 	d.calls.discard(reset)
 	reset.state, reset.failed, reset.hasContent = responding, false, false
 	b.Add(event.KindModelStarted).Uncertain = true // the failure of the attempt before it is not on the wire
 }
 
-// end reports the end of the response.
-func (s *step) end(b *event.Batch) *event.Event {
+// reportEnd reports the end of the response.
+func (s *step) reportEnd(b *event.Batch) *event.Event {
 	e := b.Add(event.KindModelEnded)
 	e.Uncertain = s.uncertain
 	return e

@@ -10,15 +10,15 @@ import (
 
 // withholding says what was withheld, so that what continues it is withheld too.
 type withholding struct {
-	knownIDs  wire.SharedSet // of what was withheld, and of texts that are thoughts, on any stream of the agent
-	chat      string         // the session, or "" if the request does not name it
-	answers   bool           // the request continues a message, with answers to its questions or calls
-	continues bool           // an earlier stream may have begun the current message
+	knownIDs           wire.SharedSet // of what was withheld, and of texts that are thoughts, on any stream of the agent
+	chat               string         // the session, or "" if the request does not name it
+	hasAnswers         bool           // the request continues a message, with answers to its questions or calls
+	mayContinueMessage bool           // an earlier stream may have begun the current message
 }
 
 func newWithholding(s *event.Stream) withholding {
-	w := withholding{chat: s.Session, answers: len(s.Answers) > 0, knownIDs: wire.NewSharedSet(s, "aisdk")}
-	w.continues = w.answers || s.RequestDialect == ""
+	w := withholding{chat: s.Session, hasAnswers: len(s.Answers) > 0, knownIDs: wire.NewSharedSet(s, "aisdk")}
+	w.mayContinueMessage = w.hasAnswers || s.RequestDialect == ""
 	w.knownIDs.SetScopes("agent") // a request that resumes an answer does not always name its chat
 	return w
 }
@@ -42,7 +42,7 @@ func markedText(id string) sharedID { return sharedID{"thought", id} }
 
 func (s sharedID) String() string { return s.kind + " " + s.id }
 
-// withhold makes later frames withheld that continue something unknown. Without an ID, that is anything.
+// withhold makes later frames withheld that continue s. If s has no ID, these are all whose start is unknown.
 func (d *decoder) withhold(s sharedID) {
 	d.knownIDs.Add(s.String())
 	d.missedStart = d.missedStart || s.id == ""
@@ -81,15 +81,15 @@ func (d *decoder) mayBeWithheld(s sharedID) bool {
 	return d.missedStart || d.knownIDs.MayContain(s.String()) || isUnclear && !d.knownIDs.IsEmpty()
 }
 
-// isWithheldElsewhere reports whether a start repeats something that another stream withheld. A stream that has the whole message says itself
-// what is internal, unless the ID is the same everywhere.
+// isWithheldElsewhere reports whether a start repeats something that another stream withheld. It holds only on streams that
+// continue a message, and for IDs with a UUID: a stream with the whole message marks itself what is internal.
 func (d *decoder) isWithheldElsewhere(s sharedID) bool {
 	return d.replacesWithheld(s) || d.repeatsUnique(s)
 }
 
 // replacesWithheld is isWithheldElsewhere for a part that comes whole. Its ID may be that of a document, which other answers cite.
 func (d *decoder) replacesWithheld(s sharedID) bool {
-	return d.continues && d.knownIDs.Contains(s.String())
+	return d.mayContinueMessage && d.knownIDs.Contains(s.String())
 }
 
 // repeatsUnique is isWithheldElsewhere for a text or thought. Each message uses the short IDs of its texts again.
