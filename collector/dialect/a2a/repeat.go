@@ -3,6 +3,8 @@ package a2a
 import (
 	"bytes"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -78,6 +80,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	content.asks = u.askingMessage(adk)
 	content.read(f.JSON, false)
 	content.addEvents(u)
+	content.addFiles(b)
 	content.addADK(adk, b)
 	b.PublicForm = (content.isError || len(content.errors) > 0) && d.mayQuote(slices.Concat(content.texts, content.errors), u) || d.mayBeIn(content.failed...)
 	if cap(content.ids) <= maxScratch {
@@ -98,7 +101,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 		case known && (whole || snapshot || !piece), snapshot && w.unread:
 			b.Internal = true
 		case one.id.kind == contentEvent: // the message or artifact decides
-		case !known && !w.released.Contains(one.id) && (w.overflowed || w.unread && piece):
+		case !known && !w.released.Contains(one.id) && (w.overflowed || w.unread && (piece || u.mayBeFile())):
 			b.Internal = true
 			w.add(one.id, true)
 		}
@@ -276,6 +279,27 @@ func (r *contentReader) addEvents(u update) {
 			r.ids = append(r.ids, contentID{id: contentKey{contentEvent, id}})
 		}
 	}
+}
+
+// addFiles adds the artifacts with the files that an ADK agent's event has saved. The server sends them in updates of their own.
+//
+// Source: google/adk/a2a/executor/interceptors/include_artifacts_in_a2a_event.py of google-adk 2.13.
+func (r *contentReader) addFiles(b *event.Batch) {
+	if r.isSnapshot {
+		return
+	}
+	for name, version := range b.Embedded(r.adk.actions).First("artifactDelta", "artifact_delta").Members() {
+		if n, isNumber := version.Float(); isNumber {
+			r.ids = append(r.ids, contentID{id: contentKey{contentArtifact, dialect.Name(name.String() + "_" + strconv.FormatFloat(n, 'f', -1, 64))}})
+		}
+	}
+}
+
+// mayBeFile reports whether an update has a file that an ADK agent has saved. Its ID is that of addFiles.
+func (u update) mayBeFile() bool {
+	artifact := u.body.Get("artifact")
+	version, isFile := strings.CutPrefix(artifact.Get("artifactId").String(), artifact.Get("name").String()+"_")
+	return isFile && version != "" && strings.Trim(version, "0123456789") == ""
 }
 
 func (r *contentReader) add(id contentKey, named strictjson.Value, inInternal bool) {
