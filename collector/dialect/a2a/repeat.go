@@ -113,6 +113,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 		return
 	}
 	d.cutCopies(content, b)
+	d.checkRemote(content, b, false)
 	d.endCode(content, u)
 	d.trackAnswer(content, u, false)
 	if w.parts.release(u); u.mayBeQuestion(content.adk, b) {
@@ -127,6 +128,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 func (d *decoder) rememberWithheld(content contentReader, f dialect.Frame, u update, b *event.Batch) {
 	d.addWithheldTexts(content, u, b)
 	d.addAnswers(content, u, b)
+	d.checkRemote(content, b, true)
 	if content.findMarks || u.shape != shapeTask { // the rest of an artifact, and snapshots, may not name the event
 		d.withholdContents(content.ids, f, u)
 	}
@@ -217,7 +219,7 @@ type contentReader struct {
 	errors     []strictjson.Value // texts of errors in metadata
 	payloads   []strictjson.Value // arguments and results of calls
 	failed     []strictjson.Value // those that are results with an error
-	findCopies bool               // set said, made, results, codes, actions and customs
+	findCopies bool               // set said, made, results, codes and actions
 	said       []strictjson.Value // texts of the parts
 	made       []strictjson.Value // calls
 	results    []strictjson.Value // results of calls
@@ -238,9 +240,7 @@ func (r *contentReader) read(v strictjson.Value, inInternal bool) {
 	if text := v.Get("metadata").First(adkErrorMessages...); text.Kind() > strictjson.Null && !text.Is("") {
 		r.errors = append(r.errors, text)
 	}
-	if r.findCopies {
-		r.addMetadata(v.Get("metadata"))
-	}
+	r.addMetadata(v.Get("metadata"))
 	for name, value := range v.Members() {
 		if lenient.MatchesAny(name.Text(), partMembers) {
 			r.addCalls(value, v, inside)

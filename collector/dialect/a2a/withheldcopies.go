@@ -32,11 +32,18 @@ func (r *contentReader) addCopied(call strictjson.Value, as wire.CallRole) {
 
 // addMetadata adds what the metadata of an update, or of an object in it, states about an ADK agent's event.
 func (r *contentReader) addMetadata(metadata strictjson.Value) {
-	if actions := metadata.First(wire.ADKActions...); actions.Exists() {
+	if actions := metadata.First(wire.ADKActions...); actions.Exists() && r.findCopies {
 		r.actions = append(r.actions, actions)
 	}
 	if custom := metadata.First(wire.ADKCustom...); custom.Exists() {
 		r.customs = append(r.customs, custom)
+	}
+}
+
+// checkRemote checks the custom metadata of remote agents' events in an update.
+func (d *decoder) checkRemote(content contentReader, b *event.Batch, isWithheld bool) {
+	for _, custom := range content.customs {
+		d.values.CheckRemote(b, custom, isWithheld, &d.calls)
 	}
 }
 
@@ -84,8 +91,8 @@ func (d *decoder) isOutputs(content contentReader, u update, b *event.Batch) boo
 	return (texts > 1 || isList) && hasAnswer
 }
 
-// cutCopies withholds the parts of an update that repeat the answer in a withheld event: results of calls that ran its agent, values in the
-// actions, and requests to remote agents. The rest of the update leaves, so that the call ends.
+// cutCopies withholds the parts of an update that repeat the answer in a withheld event: results of calls that ran its agent, and values in
+// the actions. The rest of the update leaves, so that the call ends.
 //
 // Source: google/adk/tools/agent_tool.py and workflow/_llm_agent_wrapper.py of google-adk 2.13.
 func (d *decoder) cutCopies(content contentReader, b *event.Batch) {
@@ -100,9 +107,6 @@ func (d *decoder) cutCopies(content contentReader, b *event.Batch) {
 	said := wire.HashAnswer(b, content.said)
 	for _, actions := range content.actions {
 		d.values.CutActions(b, actions, said)
-	}
-	for _, custom := range content.customs {
-		d.values.CutRequests(b, custom)
 	}
 }
 

@@ -63,9 +63,6 @@ func (w *withheld) check(fr *frame, b *event.Batch) {
 	place := wire.NewCallPlace(fr.author, fr.branch, fr.nodeInfo.Get("path"))
 	isRepeat := len(fr.id.Text()) > 0 && w.events.Contains(id) || w.pieces.completes(fr, place, b) || w.isCopy(fr, b)
 	w.named = fr.appendCalls(w.named[:0], place, b)
-	if !w.calls.IsEmpty() {
-		w.named = fr.appendRemote(w.named, b)
-	}
 	isFiltered := wire.IsFiltered(b, prefilter)
 	b.Internal = w.calls.Check(w.named, isRepeat || isFiltered) || isRepeat
 	isOfOpen := fr.hasError() && w.pieces.areOpen()
@@ -86,6 +83,7 @@ func (w *withheld) check(fr *frame, b *event.Batch) {
 	} else {
 		w.cutCopies(fr, b)
 	}
+	w.values.CheckRemote(b, fr.customMetadata, b.Internal || isFiltered, &w.calls)
 	if cap(w.named) > maxReusedParts {
 		w.named = nil
 	}
@@ -117,14 +115,6 @@ func appendWithin(calls []wire.NamedCall, place strictjson.Value) []wire.NamedCa
 		return calls
 	}
 	return wire.AppendWithin(calls, place.String())
-}
-
-// appendRemote appends the calls in the answer of a remote agent.
-func (f *frame) appendRemote(calls []wire.NamedCall, b *event.Batch) []wire.NamedCall {
-	for _, value := range wire.CustomMembers(b, f.customMetadata) {
-		calls = wire.AppendNested(calls, b.Embedded(value))
-	}
-	return calls
 }
 
 // callMembers are the members of a part that hold a call or its result.

@@ -51,8 +51,8 @@ func (f *frame) node() string {
 	return name
 }
 
-// cutCopies withholds the parts of an event that repeat the answer of a withheld one: results of calls that ran its agent, values in the
-// actions, and requests to remote agents. The rest of the event leaves, so that the call ends.
+// cutCopies withholds the parts of an event that repeat the answer of a withheld one: results of calls that ran its agent, and values in
+// the actions. The rest of the event leaves, so that the call ends.
 //
 // Source: google/adk/tools/agent_tool.py and workflow/_llm_agent_wrapper.py of google-adk 2.13.
 func (w *withheld) cutCopies(fr *frame, b *event.Batch) {
@@ -67,7 +67,6 @@ func (w *withheld) cutCopies(fr *frame, b *event.Batch) {
 		}
 	}
 	w.values.CutActions(b, fr.actionsValue, wire.HashAnswer(b, fr.texts()))
-	w.values.CutRequests(b, fr.customMetadata)
 }
 
 // answers reports whether an event has an answer of its agent, and not what the agent says before it calls another tool.

@@ -53,7 +53,6 @@ func TestWorkOfUnreadCalls(t *testing.T) {
 		"a place that left":      {[]string{by("b", `"nodeInfo":{"path":"a@order"},`+text), unread, by("b", `"nodeInfo":{"path":"a@order/d@1"},`+text)}, true},
 		"numbers":                {[]string{unread, by("b", `"branch":"a@1.b@2","nodeInfo":{"path":"a@1/b@2","outputFor":["a@1"]},`+text)}, true},
 		"a long-running call":    {[]string{unread, by("a", `"longRunningToolIds":["d"],`+content(called("d", "1")))}, true},
-		"another protocol's ID":  {[]string{unread, by("a", `"customMetadata":{"a2a:response":{"history":[{"parts":[{"data":{"id":"r","name":"pay"}}]}]}},`+text)}, true},
 		"without such an event":  {[]string{known, by("b", `"branch":"a.pay@u","isolationScope":"u",`+text)}, true},
 		"a path of a known call": {[]string{by("a", internal+content(called("c", "secret"))), by("b", `"nodeInfo":{"path":"a@1/pay@c"},`+text)}, false},
 		"a long place":           {[]string{by("a", internal+content(called("c", "secret"))), by("b", `"branch":"a@`+strings.Repeat("1.a@", 2000)+`c",`+text)}, false},

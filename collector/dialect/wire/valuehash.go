@@ -14,8 +14,13 @@ import (
 // hashValue returns a hash of what a value says, or 0 if it is empty. Members count in any order, a text with JSON counts as that JSON, and
 // a number as its text in any spelling. White space does not count, because agents trim texts.
 func hashValue(b *event.Batch, v strictjson.Value) uint64 {
-	hash, _ := walkValue(b, v, false, func(...string) bool { return false }, func(uint64, bool) {})
+	hash, _ := hashTelling(b, v)
 	return hash
+}
+
+// hashTelling is hashValue. isTelling is as of walkValue.
+func hashTelling(b *event.Batch, v strictjson.Value) (hash uint64, isTelling bool) {
+	return walkValue(b, v, false, func(...string) bool { return false }, func(uint64, bool) {})
 }
 
 // walkValue calls visit for a value and for each member and element in it, at any depth, with its hash. mayCount says that the value is

@@ -345,16 +345,18 @@ func AppendScope(calls []NamedCall, scope string) []NamedCall {
 	return AppendWithin(append(calls, NamedCall{ID: dialect.Name(scope), As: CallMentioned}), scope)
 }
 
-// AppendNested appends what may be calls in messages of a remote agent: objects with an ID and a name, at any depth.
-func AppendNested(calls []NamedCall, v strictjson.Value) []NamedCall {
-	if id := v.Get("id"); id.Kind() == strictjson.String && v.Get("name").Kind() == strictjson.String {
-		calls = append(calls, NamedCall{ID: dialect.Name(id.String()), As: CallMentioned})
+// mayBeIn reports whether a withheld call is in a part of a remote agent's message: an object with its ID and a name, at any depth.
+func (c *WithheldCalls) mayBeIn(v strictjson.Value) bool {
+	if c.IsEmpty() {
+		return false
 	}
+	id := v.Get("id")
+	found := id.Kind() == strictjson.String && v.Get("name").Kind() == strictjson.String && c.isWithheld(NamedCall{ID: dialect.Name(id.String()), As: CallMentioned}, nil)
 	for _, member := range v.Members() {
-		calls = AppendNested(calls, member)
+		found = found || c.mayBeIn(member)
 	}
 	for element := range v.Elements() {
-		calls = AppendNested(calls, element)
+		found = found || c.mayBeIn(element)
 	}
-	return calls
+	return found
 }

@@ -37,15 +37,13 @@ func (w *WithheldValues) CutActions(b *event.Batch, actions strictjson.Value, sa
 	if w.values.IsEmpty() || !actions.Exists() {
 		return
 	}
-	before, inner := len(b.Cuts), b.Embedded(actions)
-	for name, action := range inner.Members() {
-		if !lenient.MatchesAny(name.Text(), unsearchedActions) {
-			w.cutCopies(b, action, said)
+	cutEmbedded(b, actions, func(inner strictjson.Value) {
+		for name, action := range inner.Members() {
+			if !lenient.MatchesAny(name.Text(), unsearchedActions) {
+				w.cutCopies(b, action, said)
+			}
 		}
-	}
-	if len(b.Cuts) > before && inner != actions {
-		b.Cut(actions)
-	}
+	})
 }
 
 // cutCopies withholds the parts of a value that are or quote an answer.
@@ -53,7 +51,7 @@ func (w *WithheldValues) cutCopies(b *event.Batch, v strictjson.Value, said uint
 	if !w.MayBeIn(b, v, false) && !w.texts.MayBeInLong(v) {
 		return
 	}
-	hash, isTelling := walkValue(b, v, false, func(...string) bool { return false }, func(uint64, bool) {})
+	hash, isTelling := hashTelling(b, v)
 	isScalar := v.Kind() != strictjson.Object && v.Kind() != strictjson.Array
 	switch {
 	case hash == said && hash != 0:

@@ -36,6 +36,8 @@ type WithheldValues struct {
 	responses SharedSet     // keys of the arguments and results of ResponseTool, with their authors
 	names     SharedSet     // of agents and nodes of which something was withheld, and the IDs of the calls that ran them
 	authors   SharedSet     // of the withheld events, in all runs of the session
+	remote    SharedSet     // keys of what remote agents said in withheld events, in all runs of the session
+	shown     Set[string]   // keys of what they said in other events
 	answered  Set[string]   // IDs of calls whose agents' last answers were withheld
 	quotes    WithheldTexts // lines of answers, which errors may quote
 	texts     WithheldTexts // texts of answers, which a state may contain
@@ -46,7 +48,7 @@ type WithheldValues struct {
 // NewWithheldValues returns an empty memory.
 func NewWithheldValues(s *event.Stream) WithheldValues {
 	return WithheldValues{
-		values: NewSharedSet(s, "adk value"), responses: NewSharedSet(s, "adk response"), names: NewSharedSet(s, "adk name"), authors: NewSharedSet(s, "adk author"),
+		values: NewSharedSet(s, "adk value"), responses: NewSharedSet(s, "adk response"), names: NewSharedSet(s, "adk name"), authors: NewSharedSet(s, "adk author"), remote: NewSharedSet(s, "adk remote"),
 		quotes: WithheldTexts{areAnswers: true}, texts: WithheldTexts{areAnswers: true},
 	}
 }
@@ -54,6 +56,7 @@ func NewWithheldValues(s *event.Stream) WithheldValues {
 // SetScope sets the scope of the answers, and the session around it. If one is empty, only this stream knows what belongs to it.
 func (w *WithheldValues) SetScope(scope, session string) {
 	w.authors.SetScopes(session)
+	w.remote.SetScopes(session)
 	w.values.SetScopes(scope)
 	w.responses.SetScopes(scope)
 	w.names.SetScopes(scope)
@@ -61,7 +64,7 @@ func (w *WithheldValues) SetScope(scope, session string) {
 
 // IsEmpty reports whether no frame can repeat an answer.
 func (w *WithheldValues) IsEmpty() bool {
-	return w.values.IsEmpty() && w.responses.IsEmpty() && w.authors.IsEmpty() && !w.unread
+	return w.values.IsEmpty() && w.responses.IsEmpty() && w.authors.IsEmpty() && w.remote.IsEmpty() && !w.unread
 }
 
 // Miss records a frame that cannot be read.
