@@ -91,6 +91,7 @@ func TestTextsInMetadata(t *testing.T) {
 	for _, member := range []string{
 		`"x":"\"Internal\" is a word"`, `"x":"[internal] a\\b"`, `"x":"{\"a\":\"internal\"}"`, `"x":"\"internal\""`, `"x":"internal"`, `"x":"["`,
 		`"adk_error_message":"{\"error\":{\"type\":\"internal_server_error\"}}"`, `"adk_custom_metadata":{"x":"{\"kind\":\"k\"}"}`,
+		`"adk_actions":{"stateDelta":{"ticket":{"type":"internal"},"answer":"{\"kind\":\"internal medicine\"}"}}`,
 	} {
 		sent := envelopes["1.0"]("", "statusUpdate", ids+`,"status":{"state":"working"},"metadata":{`+member+`}`)
 		if got := filterStream(t, client, "data: "+sent+"\n\n"); got[0] != sent {

@@ -111,6 +111,9 @@ func all(kind partKind, parts parts) bool {
 // relayEnvelopes are the members of an ADK agent's custom metadata that have the frames of a remote agent.
 var relayEnvelopes = []string{"a2a:request", "a2a:response", "updateEvent", "event", "rawEvent"}
 
+// opaqueMembers are the errors of a model's API, such as {"error":{"type":"internal_server_error"}}, and the state of a session.
+var opaqueMembers = append(adkErrorMessages, "stateDelta", "state_delta")
+
 var table = event.Table{
 	// A2A names the type of an update in "kind". Other protocols name it in "type".
 	Discriminators: []string{"kind", "type"},
@@ -121,7 +124,7 @@ var table = event.Table{
 	TypePrefixes:    []string{"https://a2a-protocol.org/errors/", "about:blank"}, // of problem details
 	DeepMembers:     []string{"error", "params"},
 	DeepStrings:     []string{"metadata"},
-	OpaqueMembers:   adkErrorMessages, // of a model's API, such as {"error":{"type":"internal_server_error"}}
+	OpaqueMembers:   opaqueMembers,
 	EncodedMembers:  wire.ADKEncodedMembers,
 	EntryKeys:       wire.EntryKeys,
 	IgnoreEventName: true,              // Agno uses class names as event names
