@@ -1,6 +1,7 @@
 package a2a
 
 import (
+	"cmp"
 	"hash/maphash"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -86,11 +87,21 @@ func (m adkMetadata) statements(b *event.Batch) event.Statements {
 	return event.Statements{Layer: layer, Grounding: b.Embedded(m.grounding), Citations: b.Embedded(m.citations)}
 }
 
-// endsTurn reports whether the agent asks no model after the tool's response in an event.
+// endsTurn reports whether the agent's turn can end with the tool's response in an event, without another response of its model.
 func (m adkMetadata) endsTurn() bool {
-	skips, _ := m.actions.First("skipSummarization", "skip_summarization").Bool()
-	escalates, _ := m.actions.Get("escalate").Bool()
-	return skips || escalates || len(m.actions.First("transferToAgent", "transfer_to_agent").Text()) > 0
+	for _, action := range []strictjson.Value{
+		m.actions.First("skipSummarization", "skip_summarization"), m.actions.Get("escalate"), m.actions.First("endInvocation", "end_invocation"),
+	} {
+		if ends, _ := action.Bool(); ends {
+			return true
+		}
+	}
+	return false
+}
+
+// transferTarget returns the name of the agent to which an event transfers control, or "".
+func (d *decoder) transferTarget(m adkMetadata) string {
+	return d.name(m.actions.First("transferToAgent", "transfer_to_agent"))
 }
 
 // setSpeaker sets the agent, branch and place of the batch. Python's server leaves the branch out of the artifact with a task's
@@ -175,7 +186,7 @@ func (d *decoder) readEvent(t *task, m adkMetadata, parts parts, b *event.Batch)
 		addTexts(parts, b)
 		return
 	}
-	t.failed, t.code, r.asksModel = failure != event.NoFailure, code, hasPart(parts, partResponse) && !m.endsTurn()
+	t.failed, t.code, r.asksModel = failure != event.NoFailure, code, hasPart(parts, partResponse) && !m.endsTurn() && d.transferTarget(m) == ""
 	b.Repeats = d.repeatsEvent(t, m, parts) && !isError
 	b.Partial = b.Repeats
 	t.addPauses(m, b)
@@ -366,17 +377,14 @@ func (d *decoder) addResponse(t *task, m adkMetadata, p part, b *event.Batch) {
 		return
 	}
 	e := b.Add(event.KindToolEnded)
-	e.Name, e.CallID, e.TurnMayEnd = name, id, c.longRunning
+	e.Name, e.CallID, e.TurnMayEnd = name, id, c.longRunning || m.endsTurn()
 	e.Pending, e.EndsAgent = isPending, wire.IsUser(m.author)
 	e.SetPayload(response)
 	if wire.HasError(e.Payload()) {
 		e.Error, e.Code = event.ToolError, wire.ResponseCode(e.Payload())
 		return
 	}
-	target := d.name(m.actions.First("transferToAgent", "transfer_to_agent"))
-	if target == "" {
-		target = c.target
-	}
+	target := cmp.Or(d.transferTarget(m), c.target)
 	if name == wire.TransferTool && target != "" {
 		e := b.Add(event.KindTransfer)
 		e.Name, e.ID, e.CallID = target, dialect.Name(m.event.String()), id

@@ -198,6 +198,8 @@ func TestADKEvents(t *testing.T) {
 		}},
 		{"a transfer, by its action", []string{statusIs("working", toolResult("c", "transfer_to_agent", `{}`), adkEvent(`,"adk_actions":{"transferToAgent":"y"}`))},
 			[]string{`results agent="a"; tool_ended name="transfer_to_agent" call="c" {}; transfer name="y" call="c"`}},
+		{"a response that ends a turn", []string{statusIs("working", toolResult("c", "exit_loop", `{}`), adkEvent(`,"adk_actions":{"escalate":true}`)), statusIs("working", toolResult("d", "exit_loop", `{}`), adkEvent(`,"adk_actions":{"skip_summarization":true}`)), statusIs("working", toolResult("e", "stop", `{}`), adkEvent(`,"adk_actions":{"endInvocation":true,"escalate":false}`))},
+			[]string{`results agent="a"; tool_ended name="exit_loop" call="c" settled {}`, `results agent="a"; tool_ended name="exit_loop" call="d" settled {}`, `results agent="a"; tool_ended name="stop" call="e" settled {}`}},
 		{"a transfer that failed", []string{statusIs("working", toolResult("c", "transfer_to_agent", `{"error":1}`), adkEvent(`,"adk_actions":{"transferToAgent":"y"}`))},
 			[]string{`results agent="a"; tool_ended name="transfer_to_agent" call="c" tool_error {"error":1}`}},
 		{"a call that waits", []string{statusIs("input-required", calls("c", "f", true)+","+toolResult("c", "f", `{"status":"pending"}`), ""), statusIs("working", "", ""), statusIs("working", toolResult("c", "f", `{}`), adkEvent(""))},

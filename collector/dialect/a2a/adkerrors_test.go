@@ -47,7 +47,7 @@ func TestADKErrors(t *testing.T) {
 			statusIs("working", toolResult("c", "transfer_to_agent", `{}`), adkEvent(`,"adk_actions":{"transferToAgent":"b"}`)), fails("x", code),
 		}, []string{transfer, agent}},
 		{"an exception after a tool's response that ends the turn", []string{asks, statusIs("working", toolResult("c", "f", `{}`), adkEvent(`,"adk_actions":{"skipSummarization":true}`)), fails("x", code)},
-			[]string{call, result, agent}},
+			[]string{call, strings.Replace(result, ` {}`, ` settled {}`, 1), agent}},
 		{"an exception in a response", []string{statusIs("working", text("h"), adkEvent(`,"adk_partial":true`)), fails("x", code)},
 			[]string{`working agent="a" partial; model_started; text "h"`, model}},
 		{"the status of a model's API", []string{fails("x", `,"adk_error_code":"UNAVAILABLE"`)},
