@@ -127,6 +127,10 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	}
 	b.Type = mode
 	check()
+	if repeated != nil && !d.mayRepeat { // this stream has reported its facts
+		b.Add(event.KindOther)
+		return
+	}
 	d.readStart(mode, v, b)
 	if repeated != nil { // it has the same events again, but does not change the state
 		kept := d.runState
@@ -168,7 +172,7 @@ func (d *decoder) readStart(mode string, v strictjson.Value, b *event.Batch) {
 	if mode == modeMetadata {
 		if run := d.name(v.Get("run_id")); run != "" && uuidKey(run) != uuidKey(d.run) && !(d.started && isRunDone(v)) {
 			d.endOpenWork()
-			d.run, d.runState = run, runState{}
+			d.run, d.runState, d.frames = run, runState{}, judgedFrames{}
 			d.withheldCalls.forgetEnded()
 			d.setScopes()
 		}

@@ -1,8 +1,10 @@
 package langgraph
 
 import (
+	"bytes"
 	"hash/maphash"
 	"maps"
+	"regexp"
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -38,6 +40,7 @@ func (s *secrecy) takeOver(earlier *secrecy) {
 	shared := s.withheldCalls.shared
 	s.shown, s.withheldCalls, s.pieces, s.frames, s.toldOpen = earlier.shown, earlier.withheldCalls, earlier.pieces, earlier.frames, earlier.toldOpen
 	s.withheldCalls.shared, s.withheldCalls.continues = shared, true
+	s.frames.newest = nil
 }
 
 // size returns the approximate size in bytes.
@@ -103,10 +106,14 @@ func (d *decoder) mayRepeatOpenWork(graph []byte) bool {
 }
 
 // judgedFrames holds the judgments of the last frames with an ID. A client that reconnects may ask for frames that it did not get. The
-// server sends them in order and with their IDs.
+// server sends them in order and with their IDs. To a stream that joins a run, it may send the last of them twice: what the run sent while
+// the server was sending what it had stored.
+//
+// Source: langgraph_runtime_inmem/ops.py, Runs.Stream.join.
 type judgedFrames struct {
-	list  []judgedFrame // at most maxFrames
-	parts int           // of all judgments, at most maxJudgedParts
+	list   []judgedFrame // at most maxFrames
+	parts  int           // of all judgments, at most maxJudgedParts
+	newest []byte        // the newest ID of this stream
 }
 
 type judgedFrame struct {
@@ -120,9 +127,12 @@ const (
 	maxJudgedParts = 16 << 10
 )
 
-// repeatedFrame returns the judgment of a frame that the stream which this one continues already contained, or nil.
+// forgotten is the judgment of a frame that comes again after it was removed from the list.
+var forgotten = (&event.Batch{Internal: true}).Judgment(0)
+
+// repeatedFrame returns the judgment of a frame that this stream, or the one that it continues, already contained, or nil.
 func (d *decoder) repeatedFrame(f dialect.Frame, contentHash uint64) *event.Judgment {
-	if !d.mayRepeat || !d.hasFrames(f) {
+	if len(f.ID) == 0 {
 		return nil
 	}
 	hash := frameHash(f, contentHash)
@@ -130,11 +140,22 @@ func (d *decoder) repeatedFrame(f dialect.Frame, contentHash uint64) *event.Judg
 		return &d.frames.list[i].judgment
 	}
 	d.mayRepeat = false
+	if isBefore(f.ID, d.frames.newest) {
+		return &forgotten
+	}
+	d.frames.newest = slices.Clone(f.ID[:min(len(f.ID), dialect.MaxName)])
 	return nil
 }
 
-// hasFrames reports whether a frame can be recognized on another stream.
-func (d *decoder) hasFrames(f dialect.Frame) bool { return len(f.ID) > 0 && d.states != nil }
+// frameID matches the IDs of frames: the time in milliseconds and a number.
+//
+// Source: langgraph_runtime_inmem/inmem_stream.py, _generate_ms_seq_id.
+var frameID = regexp.MustCompile(`^[0-9]{13}-[0-9]+$`)
+
+// isBefore reports whether the ID of a frame is of an earlier millisecond than another one.
+func isBefore(id, other []byte) bool {
+	return frameID.Match(id) && frameID.Match(other) && bytes.Compare(id[:13], other[:13]) < 0
+}
 
 func frameHash(f dialect.Frame, contentHash uint64) uint64 {
 	return maphash.Bytes(seed, f.ID) ^ contentHash
@@ -145,7 +166,7 @@ func (d *decoder) noteFrame(f dialect.Frame, contentHash uint64, repeated *event
 	switch {
 	case repeated != nil:
 		b.Judge(repeated)
-	case d.hasFrames(f):
+	case len(f.ID) > 0:
 		if len(d.frames.list) >= maxFrames {
 			for _, old := range d.frames.list[:maxFrames/2] {
 				d.frames.parts -= old.judgment.Parts()

@@ -37,16 +37,22 @@ func (r *reading) open(joined string) {
 func (r *reading) read(first int, frames ...sent) string {
 	var out strings.Builder
 	for i, one := range frames {
-		b := new(event.Batch)
-		b.Begin(r.stream, sse.Frame{ID: []byte(strconv.Itoa(first + i)), Event: []byte(one.name), Data: []byte(one.data)}, time.Time{})
-		b.Parse(200)
-		b.Table = (Dialect{}).Table()
-		r.d.Decode(dialect.Frame{Frame: b.Frame, JSON: b.JSON}, b)
-		if frame, why := r.filter.Apply(b); why == filter.Passed {
-			fmt.Fprintf(&out, "%s %s\n", frame.Name, frame.Data)
-		}
+		out.WriteString(r.readID(strconv.Itoa(first+i), one))
 	}
 	return out.String()
+}
+
+// readID reads a frame with an ID, and returns what leaves.
+func (r *reading) readID(id string, one sent) string {
+	b := new(event.Batch)
+	b.Begin(r.stream, sse.Frame{ID: []byte(id), Event: []byte(one.name), Data: []byte(one.data)}, time.Time{})
+	b.Parse(200)
+	b.Table = (Dialect{}).Table()
+	r.d.Decode(dialect.Frame{Frame: b.Frame, JSON: b.JSON}, b)
+	if frame, why := r.filter.Apply(b); why == filter.Passed {
+		return fmt.Sprintf("%s %s\n", frame.Name, frame.Data)
+	}
+	return ""
 }
 
 func (r *reading) close() { r.d.(*decoder).Close() }
