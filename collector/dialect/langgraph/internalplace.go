@@ -54,7 +54,9 @@ func (d *decoder) noteMetadata(metadata strictjson.Value) {
 	isOfAgent, isOfNode := namesScope(metadata, agentNames), namesScope(metadata, nodeNames)
 	if len(place) == 0 {
 		if isOfAgent || isOfNode {
-			d.beginNode(metadata.Get("langgraph_node").Text(), nil, nil)
+			node := metadata.Get("langgraph_node").Text()
+			d.beginNode(node, nil, nil)
+			d.noteSpeaker(node, true)
 		}
 		return
 	}
@@ -68,6 +70,7 @@ func (d *decoder) noteMetadata(metadata strictjson.Value) {
 	case isKnown || isOfNode:
 		if !isKnown {
 			d.beginNode(own, place[:len(place)-len(own)], graph)
+			d.noteSpeaker(own, true)
 		}
 		_, task := splitSegment(own)
 		d.noteStep(task, graph, step)
@@ -114,6 +117,7 @@ func (d *decoder) noteNamespace(namespace, ofLast []byte) (isInternal bool) {
 		if !isInternal && lenient.IsInternal(segment) {
 			isInternal = true
 			d.beginNode(segment, before, graph)
+			d.noteSpeaker(segment, ofLast != nil)
 		}
 	}
 	return isInternal
@@ -123,6 +127,15 @@ func (d *decoder) noteNamespace(namespace, ofLast []byte) (isInternal bool) {
 func (d *decoder) beginNode(segment, before, graph []byte) {
 	node, task := splitSegment(segment)
 	d.beginWork(task, work{around: d.placesAround(bytes.TrimSuffix(before, []byte("|"))), node: wire.Hash(nodePlace(graph, node)), graph: string(graph), kind: workOfNode})
+}
+
+// noteSpeaker records whether metadata has named an internal node.
+func (d *decoder) noteSpeaker(segment []byte, isNamed bool) {
+	_, task := splitSegment(segment)
+	if w, is := d.working[task]; is && isNamed {
+		w.inMetadata = true
+		d.working[task] = w
+	}
 }
 
 // noteAgent records that an internal agent works in a task, which is one of its own graph. Only in the run's own graph may a node that

@@ -3,6 +3,7 @@ package langgraph
 import (
 	"hash/maphash"
 	"slices"
+	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -102,6 +103,37 @@ func (s *shownSet) vouchForUpdates(v strictjson.Value) {
 			}
 		}
 	}
+}
+
+// doubtRepeats accepts only models' messages of a node that runs a graph. The others may be messages of that graph, which the node repeats when
+// it ends.
+func (d *decoder) doubtRepeats(namespace []byte, mode string, v strictjson.Value) {
+	var places []string
+	switch {
+	case len(d.shown.vouched) == 0:
+	case mode == modeMessages:
+		_, metadata := tuple(v)
+		places = append(places, string(d.placeIn(metadata)))
+	case mode == modeUpdates:
+		for node := range v.Members() {
+			places = append(places, strings.TrimPrefix(string(namespace)+"|"+node.String(), "|"))
+		}
+	}
+	if slices.ContainsFunc(places, d.runsGraph) {
+		d.shown.vouched = slices.DeleteFunc(d.shown.vouched, func(m strictjson.Value) bool {
+			return !isFromModel(m) && !lenient.HasSuffix(m.Get("type").Text(), "chunk")
+		})
+	}
+}
+
+// runsGraph reports whether a task, or a node, has shown a graph within it.
+func (d *decoder) runsGraph(place string) bool {
+	for namespace := range d.scopes {
+		if rest, is := strings.CutPrefix(namespace, place); is && place != "" && (rest == "" || strings.ContainsRune(":|", rune(rest[0]))) {
+			return true
+		}
+	}
+	return false
 }
 
 // note records an id and the fingerprint of its message, if that is known. The id counts as shown unless forget removes it.

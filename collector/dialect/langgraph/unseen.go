@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
-	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -78,9 +77,14 @@ func (d *decoder) withholdUnseen(name []byte, mode string, v strictjson.Value) {
 	next := nextPrefix + string(namespace)
 	_, mayBeNew := d.working[next]
 	mayBeNew = mayBeNew || d.mayBeAround(next, work.isStated)
+	isShown := d.shown.repeats
 	switch {
+	case mode == modeValues && d.shown.knowsHistory():
+		mayBeNew = mayBeNew || d.mayBeAround(next, work.mayReturnAbove)
+		if !mayBeNew && d.hasSpokenIn(namespace) {
+			mayBeNew, isShown = true, func(m strictjson.Value) bool { return d.shown.contains(m.Get("id")) && !d.shown.replaces(m) }
+		}
 	case mode == modeValues:
-		mayBeNew = mayBeNew || d.shown.knowsHistory() && (len(namespace) == 0 && d.hasSpokenAlone() || d.mayBeAround(next, work.mayReturnAbove))
 	case mode == modeCheckpoints:
 		v = v.Get("values")
 	case mode == modeEvents && v.Get("event").Is("on_chain_start"):
@@ -92,7 +96,7 @@ func (d *decoder) withholdUnseen(name []byte, mode string, v strictjson.Value) {
 		return
 	}
 	for _, m := range messagesIn(v, false, 0) {
-		isUnseen := mayBeNew && !d.wasRead(m) && !d.shown.repeats(m)
+		isUnseen := mayBeNew && !d.wasRead(m) && !isShown(m)
 		switch hasID := len(m.Get("id").Text()) > 0; {
 		case !isUnseen && (mode == modeEvents || !d.shown.replaces(m)):
 		case !hasID && mode == modeEvents: // the input of a graph, not a state
@@ -104,35 +108,16 @@ func (d *decoder) withholdUnseen(name []byte, mode string, v strictjson.Value) {
 	}
 }
 
-// speakers says which nodes of the run's own graph have sent messages since its last state.
-type speakers struct{ internal, others bool }
-
-// noteSpeakers records the nodes of the run's own graph that a frame of messages names.
-func (d *decoder) noteSpeakers(mode string, v strictjson.Value) {
-	note := func(metadata strictjson.Value) {
-		node, _, _ := bytes.Cut(metadata.First(slices.Concat(namespaceMembers, nodeNames)...).Text(), []byte("|"))
-		switch {
-		case len(node) == 0:
-		case lenient.IsInternal(node):
-			d.speakers.internal = true
-		default:
-			d.speakers.others = true
+// hasSpokenIn reports whether an internal node, which metadata has named, works in a graph or within it. A new message in the next state is
+// one that such a node wrote without a model, unless a frame has shown it: messages of nodes beside it have frames of their own.
+func (s *internalState) hasSpokenIn(graph []byte) bool {
+	for _, w := range s.working {
+		if w.inMetadata && isWithinGraph(w.graph, string(graph)) {
+			return true
 		}
 	}
-	switch mode {
-	case modeMessages:
-		_, metadata := tuple(v)
-		note(metadata)
-	case modeMessagesMetadata:
-		for _, entry := range v.Members() {
-			note(entry.Get("metadata"))
-		}
-	}
+	return false
 }
-
-// hasSpokenAlone reports whether only internal nodes have sent messages since the last state of the run's own graph. A new message in the
-// next state is one that such a node wrote without a model.
-func (s speakers) hasSpokenAlone() bool { return s.internal && !s.others }
 
 // noteRead records the messages of a frame of checkpoints or events, whether it leaves or not.
 func (d *decoder) noteRead(mode string, v strictjson.Value) {

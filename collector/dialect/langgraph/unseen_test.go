@@ -153,12 +153,43 @@ func TestWrittenWithoutModel(t *testing.T) {
 	announced := sent{"messages/metadata", `{"m1":{"metadata":{"langgraph_node":"internal_x","langgraph_checkpoint_ns":"internal_x:U"}}}`}
 	for _, internal := range []sent{inNode, announced, at("internal_x:U", "internal_x:U|model:V", "")} {
 		checkStaysIn(t, []filter.Settings{client, public}, before, internal, after, after)
-		for _, other := range [][]sent{{at("", "a:T", ""), internal, after}, {internal, at("a:T", "a:T|model:V", ""), after}, {internal, before, after}, {at("a:T", "a:T|internal_x:U", ""), after}} {
-			if out := leaving(client, append([]sent{before}, other...)...); !strings.Contains(out, "secret") {
-				t.Errorf("of %v, what another node may have written does not leave:\n%s", other, out)
+		beside := at("", "a:T", "")
+		for _, others := range [][]sent{{beside, internal}, {internal, beside}} {
+			checkStaysIn(t, []filter.Settings{client, public}, append(append([]sent{before}, others...), after)...)
+			shown := sent{"values", messagesState(askedBefore, ai(`"ma:T"`, "more"), ai(`"m9"`, "secret"))}
+			if out := leaving(client, append(append([]sent{before}, others...), shown)...); !strings.Contains(out, "more") {
+				t.Errorf("after %v, what a node beside the internal one has sent does not leave:\n%s", others, out)
 			}
 		}
 	}
+		if out := leaving(client, before, internal, before, after); !strings.Contains(out, "secret") {
+			t.Errorf("after %v and a state, what another node has written does not leave:\n%s", internal, out)
+		}
+	}
+}
+
+// TestReturnedWithoutObject has an internal node of a graph return a message that is no object of LangChain, so that only states and the
+// nodes around the graph show it with an ID.
+func TestReturnedWithoutObject(t *testing.T) {
+	const graph = "|team:" + uuidOfTeam
+	within := at(graph[1:], graph[1:]+"|internal_x:U", "")
+	before, after := messagesState(askedBefore), messagesState(askedBefore, ai(`"m9"`, "secret"))
+	sent9 := sent{"messages", `[` + ai(`"m9"`, "secret") + `,{"langgraph_node":"team","langgraph_checkpoint_ns":"` + graph[1:] + `"}]`}
+	named := sent{"updates" + graph, `{"internal_x":{"messages":[{"role":"assistant","content":"secret"}]}}`}
+	for _, stream := range [][]sent{
+		{{"values" + graph, before}, within, {"values" + graph, after}, sent9, {"values", after}},
+		{within, {"values", after}, sent9},
+		{named, sent9, {"updates", `{"team":` + after + `}`}},
+		{returns(graph, "1", "internal_x", `{"messages":[["ai","secret"]]}`), sent9, returns("", uuidOfTeam, "team", after)},
+	} {
+		checkStaysIn(t, []filter.Settings{client, public}, append([]sent{{"values", before}}, stream...)...)
+	}
+	alone := sent{"updates", `{"team":` + messagesState(ai(`"m9"`, "secret")) + `}`}
+	checkStaysIn(t, []filter.Settings{client, public}, named, alone)
+	for _, own := range []string{ai(`"lc_run--7"`, "secret"), `{"type":"AIMessageChunk","id":"m7","content":"secret"}`} {
+		if out := leaving(client, named, sent{"messages", `[` + own + `,{"langgraph_node":"team","langgraph_checkpoint_ns":"` + graph[1:] + `"}]`}); !strings.Contains(out, "secret") {
+			t.Errorf("a model's message with the same text does not leave: %s", own)
+		}
 }
 
 // TestNextInternal names an internal node only as the next node of a checkpoint.

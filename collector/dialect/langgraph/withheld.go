@@ -27,6 +27,7 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	d.beginEvent(mode, v)
 	isInternalGraph := anySegment(name, lenient.IsInternal)
 	d.shown.begin(mode, v, !d.unnamed.IsEmpty())
+	d.doubtRepeats(namespace, mode, v)
 	d.withholdUnseen(name, mode, v)
 	d.withholdBesideResults(mode, v)
 	mayReturnInternal := d.mayReturnInternal(name, mode, v) // before examine notes the frame's own messages
@@ -86,14 +87,10 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 		d.withholdOutputs(mode, v, isPlaced || isOfInternal && mode != modeCheckpoints, (isPlaced || isNamed) && slices.Contains(returnModes, mode))
 	}
 	d.noteRead(mode, v)
-	d.noteSpeakers(mode, v)
 	if isState := mode == modeValues || mode == modeCheckpoints; !isState {
 		d.hasSpoken = d.hasSpoken || isInternal
 	} else if len(name) == len(mode) {
 		d.hasSpoken = false
-		if mode == modeValues {
-			d.speakers = speakers{}
-		}
 	}
 	if b.Internal {
 		leaves, inPublicForm := d.keepEnd(mode, namespace, v)

@@ -20,10 +20,9 @@ type internalState struct {
 	failures wire.Set[string] // hashes of the errors of internal work
 	placed   wire.Set[string] // questions of tasks that are not internal
 
-	hasWorked bool // internal work has begun, as events show
-	hasSpoken bool // an internal frame came after the last state of the run's own graph
-	speakers
-	read map[uint64]struct{} // messages in checkpoints and events, by messageKey; at most maxSeen
+	hasWorked bool                // internal work has begun, as events show
+	hasSpoken bool                // an internal frame came after the last state of the run's own graph
+	read      map[uint64]struct{} // messages in checkpoints and events, by messageKey; at most maxSeen
 }
 
 // work is internal work that has not ended.
@@ -34,6 +33,8 @@ type work struct {
 	step   float64  // of its graph, if kind is workOfNode; 0 if it is unknown
 	kind   workKind
 	bytes  int // approximate size of its texts and hashes
+
+	inMetadata bool // metadata has named it, so the stream has the messages of the nodes beside it
 }
 
 // workKind says what internal work is, and what shows its end.
