@@ -4,6 +4,7 @@ import (
 	"hash/maphash"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/lenient"
@@ -12,7 +13,7 @@ import (
 
 // withholdOutputs records the messages that an internal node has made, for other streams too: their ids, or the contents
 // of messages without an id. isOfInternal says that the frame is the node's own, and returnsAll that the frame has all that the
-// node returns. The node may also return messages of earlier runs, but these precede the user's last message.
+// node returns. The node may also return messages of earlier runs, but these precede the user's last message, and earlier events have them.
 //
 // Source: langgraph/graph/message.py, add_messages, which gives an id to messages without one.
 func (d *decoder) withholdOutputs(mode string, v strictjson.Value, isOfInternal, returnsAll bool) {
@@ -26,7 +27,8 @@ func (d *decoder) withholdOutputs(mode string, v strictjson.Value, isOfInternal,
 		}
 		for i, m := range messages {
 			isOld := mode == modeCheckpoints && (len(d.read) == 0 || d.wasRead(m)) // a stream that joins a run has read nothing
-			isNew := d.shown.knowsHistory() || mode == modeMessages || mode != modeValues && i > lastOfUser
+			isRead := mode != modeEvents || !isOfInternal || len(d.read) == 0 || d.wasRead(m)
+			isNew := d.shown.knowsHistory() || mode == modeMessages || !isRead || mode != modeValues && (i > lastOfUser || d.isOfThisRun(d.name(m.Get("id"))))
 			switch id := m.Get("id"); {
 			case len(id.Text()) == 0:
 				if mode != modeValues && !isOld {
@@ -37,6 +39,17 @@ func (d *decoder) withholdOutputs(mode string, v strictjson.Value, isOfInternal,
 			}
 		}
 	}
+}
+
+// isOfThisRun reports whether the ID of a message says that a model was asked for it after the run had begun: both have a UUID that begins
+// with the time.
+//
+// Source: langchain_core/utils/uuid.py, uuid7.
+func (d *decoder) isOfThisRun(message string) bool {
+	_, asked, _ := strings.Cut(message, "run--")
+	asked, begun := uuidKey(asked[:min(len(asked), len("00000000-0000-7000-8000-000000000000"))]), uuidKey(d.run)
+	hasTime := func(id string) bool { return len(id) == uuidDigits && id[12] == '7' }
+	return hasTime(asked) && hasTime(begun) && asked > begun
 }
 
 // outputsOf returns the values in a frame that contain what a node has made. isOfInternal says that the whole frame is an

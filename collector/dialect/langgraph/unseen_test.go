@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
@@ -161,7 +162,6 @@ func TestWrittenWithoutModel(t *testing.T) {
 				t.Errorf("after %v, what a node beside the internal one has sent does not leave:\n%s", others, out)
 			}
 		}
-	}
 		if out := leaving(client, before, internal, before, after); !strings.Contains(out, "secret") {
 			t.Errorf("after %v and a state, what another node has written does not leave:\n%s", internal, out)
 		}
@@ -190,6 +190,7 @@ func TestReturnedWithoutObject(t *testing.T) {
 		if out := leaving(client, named, sent{"messages", `[` + own + `,{"langgraph_node":"team","langgraph_checkpoint_ns":"` + graph[1:] + `"}]`}); !strings.Contains(out, "secret") {
 			t.Errorf("a model's message with the same text does not leave: %s", own)
 		}
+	}
 }
 
 // TestNextInternal names an internal node only as the next node of a checkpoint.
@@ -249,6 +250,42 @@ func TestPushedMessages(t *testing.T) {
 			ofNode("start", "3", "b", `{"input":`+messagesState(askedBefore, ai(`"m2"`, "more"))+`}`))
 		if out := leaving(client, stream...); strings.Count(out, "more") != 2 {
 			t.Errorf("the message of another node does not leave:\n%s", out)
+		}
+	}
+}
+
+// TestUsersOfInternal has an internal node return the message of a user, which only events show.
+func TestUsersOfInternal(t *testing.T) {
+	before, human := messagesState(askedBefore), `{"type":"human","id":"h2","content":"secret"}`
+	input := func(kind, run, node, more string) sent {
+		return ofNode(kind, run, node, `{"input":`+messagesState(askedBefore, human)+more+`}`)
+	}
+	returned := `{"%":` + messagesState(askedBefore, human) + `}`
+	stream := []sent{
+		ofNode("start", "1", "internal_x", `{"input":`+before+`}`), ofNode("stream", "1", "internal_x", strings.ReplaceAll(returned, "%", "chunk")),
+		ofNode("end", "1", "internal_x", strings.ReplaceAll(returned, "%", "output")), input("start", "2", "a", ""), input("end", "2", "a", `,"output":{}`),
+	}
+	checkStaysIn(t, []filter.Settings{client}, stream...)
+	checkStaysIn(t, []filter.Settings{client}, stream[0], stream[2], stream[3])
+	if out := leaving(client, append(stream, ofNode("start", "3", "b", `{"input":`+before+`}`))...); strings.Count(out, `"h1"`) != 1 {
+		t.Errorf("the user's own message, which an internal node has returned too, does not leave:\n%s", out)
+	}
+}
+
+// TestAnswersOfThisRun has an internal node return a model's answer before the message of a user. Only the answer's ID says that it is of
+// this run.
+func TestAnswersOfThisRun(t *testing.T) {
+	const run = "019a0000-0000-7000-8000-000000000002"
+	for id, leaves := range map[string]bool{
+		"lc_run--019a0000-0000-7000-8000-000000000003": false, "run--019a0000-0000-7000-8000-000000000003-0": false,
+		"lc_run--019a0000-0000-7000-8000-000000000001": true, "lc_run--fa9a0000-0000-4000-8000-000000000003": true, "m1": true,
+	} {
+		memory, answer := new(event.Withheld), ai(`"`+id+`"`, "secret")
+		returned := sent{"updates", `{"internal_x":` + messagesState(answer, `{"type":"human","id":"h2","content":"x"}`) + `}`}
+		leavingOf(client, &event.Stream{Identity: inThread(threadID, ""), Withheld: memory}, sent{"metadata", `{"run_id":"` + run + `","attempt":1}`}, returned)
+		out := leavingOf(client, &event.Stream{Identity: inThread(threadID, ""), Withheld: memory}, sent{"metadata", nextRun}, sent{"updates", `{"a":` + messagesState(askedBefore, answer) + `}`})
+		if strings.Contains(out, "secret") != leaves {
+			t.Errorf("%s: in the next run, this leaves:\n%s", id, out)
 		}
 	}
 }
