@@ -174,6 +174,25 @@ func TestQuestionsOfFunctions(t *testing.T) {
 	}
 }
 
+// TestCalledByCalled has a called function call an internal one, which sends data in the namespace of its callers.
+func TestCalledByCalled(t *testing.T) {
+	called := func(id, name, more string) sent {
+		return sent{"tasks", `{"id":"` + id + `","name":"` + name + `","input":[["q"],{}],"triggers":["__pregel_push"]` + more + `}`}
+	}
+	branch, leaf, ended := called("T", "branch", ""), called("V", "internal_q", ""), returns("", "V", "internal_q", `{}`)
+	custom := func(namespace string) sent { return sent{"custom|" + namespace, writes.data} }
+	for _, namespace := range []string{"wf:U", "wf:U|branch:T", "wf:U|branch:T|again:W"} {
+		again := called("W", "again", "")
+		checkStaysIn(t, []filter.Settings{client}, branch, again, leaf, custom(namespace))
+		if out := leaving(client, branch, again, leaf, ended, custom(namespace)); !strings.Contains(out, "secret") {
+			t.Errorf("after the internal function, the data of %s does not leave", namespace)
+		}
+	}
+	if out := leaving(client, branch, leaf, custom("wf:U|team:X|a:Y")); !strings.Contains(out, "secret") {
+		t.Error("the data of a graph that calls no function does not leave")
+	}
+}
+
 // TestSends has a node send data to an internal node and to another one. Only the data of the other one leaves, now and as its input.
 func TestSends(t *testing.T) {
 	const other = `{"node":"b","args":{"messages":[{"type":"human","id":null,"content":"shown"}]}}`

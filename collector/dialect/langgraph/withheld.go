@@ -50,7 +50,7 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	isOfInternal := isNamed || isPlaced || mayReturnInternal
 	isInternal := found.internal || isOfInternal
 	repeatsFailure := d.repeatsFailure(namespace, mode, v)
-	inDoubt = inDoubt || mode == modeCustom && (mayBeOf(d.working, namespace) || mayBeOf(d.lagging, namespace)) // an internal task may have written it
+	inDoubt = inDoubt || mode == modeCustom && (d.mayBeOf(d.working, namespace) || d.mayBeOf(d.lagging, namespace)) // an internal task may have written it
 	task := taskIn(mode, v)
 	d.placeQuestions(namespace, task, isPlaced)
 	if isOfInternal || len(d.working) > 0 || !d.doubted.IsEmpty() || !d.internalWork.IsEmpty() || d.withheldCalls.mayBeOpen() {

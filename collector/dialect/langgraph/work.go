@@ -19,6 +19,7 @@ type internalState struct {
 	steps    steps            // all tasks whose end no frame has shown
 	failures wire.Set[string] // hashes of the errors of internal work
 	placed   wire.Set[string] // questions of tasks that are not internal
+	called   wire.Set[string] // tasks that another task of their graph has called
 
 	hasWorked bool                // internal work has begun, as events show
 	hasSpoken bool                // an internal frame came after the last state of the run's own graph
@@ -63,7 +64,7 @@ var anywhere = make([]uint64, maxAround)
 // size returns the approximate size in bytes.
 func (s *internalState) size() int {
 	const ofID, ofEntry = 64, 256
-	n := ofEntry*(len(s.working)+len(s.lagging)+len(s.steps)) + ofID*(s.failures.Len()+s.placed.Len()+len(s.read))
+	n := ofEntry*(len(s.working)+len(s.lagging)+len(s.steps)) + ofID*(s.failures.Len()+s.placed.Len()+s.called.Len()+len(s.read))
 	for _, w := range s.working {
 		n += w.bytes
 	}
@@ -147,13 +148,16 @@ func (s *internalState) mayBeAroundTask(graph []byte, id string) bool {
 //
 // Source: langgraph/pregel/debug.py, map_debug_tasks and map_debug_task_results.
 func (d *decoder) trackTask(namespace []byte, task strictjson.Value, isInternal bool) {
-	id := d.name(task.Get("id"))
+	id, isCalled := d.name(task.Get("id")), isCalled(task)
+	if isCalled {
+		d.called.Add(id)
+	}
 	switch hasEnded := task.Get("interrupts").Kind() == strictjson.Array; {
 	case hasEnded:
 		d.endWork(id)
 	case isInternal || mayName(&d.internalWork, task.Get("id")):
 		around := d.placesAround(namespace)
-		if isCalled(task) {
+		if isCalled {
 			around = append(around, wire.Hash(calledPrefix+string(namespace)))
 		}
 		d.beginWork(id, work{around: around, graph: string(namespace)})
@@ -287,7 +291,7 @@ func (d *decoder) mayAskWithin(question strictjson.Value, by asker) bool {
 	if d.placed.Contains(id) || by.task == "" && d.asksAboutShown(question, by.graph) {
 		return false
 	}
-	isWithin := mayBeOf(d.working, by.graph)
+	isWithin := d.mayBeOf(d.working, by.graph)
 	if by.task != "" {
 		isWithin = d.mayBeAroundTask(by.graph, by.task)
 	}
@@ -301,13 +305,20 @@ func (d *decoder) mayAskWithin(question strictjson.Value, by asker) bool {
 	return isWithin || d.doubted.Contains(id)
 }
 
-// mayBeOf reports whether what a graph sends may be of some internal work. The run's own graph may repeat what all others send.
-func mayBeOf(working map[string]work, graph []byte) bool {
+// mayBeOf reports whether what a graph sends may be of some internal work. The run's own graph may repeat what all others send. What a called
+// task sends has the namespace of its caller, which may be a called task of the same graph.
+func (s *internalState) mayBeOf(working map[string]work, graph []byte) bool {
 	outer, last := splitLast(graph)
 	_, task := splitSegment(last)
-	caller, called := wire.Hash(task), wire.Hash(calledPrefix+string(outer))
+	callers := []uint64{wire.Hash(task), wire.Hash(calledPrefix + string(outer))}
+	for len(outer) > 0 && s.called.MayContain(task) {
+		outer, last = splitLast(outer)
+		_, task = splitSegment(last)
+		callers = append(callers, wire.Hash(calledPrefix+string(outer)))
+	}
 	for _, w := range working {
-		if isWithinGraph(w.graph, string(graph)) || w.isAnywhere() || w.kind == workOfUnplacedCall || slices.Contains(w.around, caller) || slices.Contains(w.around, called) {
+		isCalled := slices.ContainsFunc(callers, func(caller uint64) bool { return slices.Contains(w.around, caller) })
+		if isCalled || isWithinGraph(w.graph, string(graph)) || w.isAnywhere() || w.kind == workOfUnplacedCall {
 			return true
 		}
 	}
