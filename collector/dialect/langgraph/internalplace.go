@@ -31,6 +31,7 @@ func namesScope(metadata strictjson.Value, members []string) bool {
 // Other modes do not say when such work begins.
 func (d *decoder) notePlaces(namespace []byte, mode string, v strictjson.Value) {
 	d.noteNamespace(namespace, nil)
+	d.noteResponses(namespace, mode, v)
 	switch mode {
 	case modeMessages:
 		_, metadata := tuple(v)
@@ -149,6 +150,28 @@ func (d *decoder) noteAgent(place, stated []byte) {
 	outer, _ := splitLast(stated)
 	d.noteInternalGraph(graph, outer)
 	d.beginNode(own, graph, graph)
+}
+
+// noteResponses records the graph of an internal agent of create_react_agent, whose name only the responses of its model have. In a state, a
+// response is new if it was not withheld before. The run's own graph may be an application's, with nodes of the same names.
+//
+// Source: langgraph/prebuilt/chat_agent_executor.py, call_model.
+func (d *decoder) noteResponses(graph []byte, mode string, v strictjson.Value) {
+	var responses []strictjson.Value
+	switch task := taskIn(mode, v); {
+	case len(graph) == 0:
+	case mode == modeValues && slices.ContainsFunc(modelNodes, func(node string) bool { return d.steps[nodePlace(graph, []byte(node))] != nil }):
+		responses = slices.DeleteFunc(messagesOf(v.Get("messages")), func(m strictjson.Value) bool { return mayName(&d.withheld, m.Get("id")) })
+	case mode == modeUpdates:
+		for _, node := range modelNodes {
+			responses = append(responses, returnedMessages(v.Get(node))...)
+		}
+	case slices.ContainsFunc(modelNodes, task.Get("name").Is):
+		responses = returnedMessages(task.Get("result"))
+	}
+	if slices.ContainsFunc(responses, func(m strictjson.Value) bool { return m.Get("type").Is("ai") && lenient.ContainsInternal(m.Get("name")) }) {
+		d.noteInternalGraph(graph, d.stated)
+	}
 }
 
 // noteTaskOfAgent records the graph of an internal agent that the metadata of a task names.

@@ -155,6 +155,38 @@ func TestGraphsOfInternalAgents(t *testing.T) {
 	}
 }
 
+// TestNamedByResponse names an internal agent only in the first response of its model, as create_react_agent does. Then its graph is known.
+func TestNamedByResponse(t *testing.T) {
+	const within = "critic:U"
+	response := func(name string) string {
+		return messagesState(askedBefore, `{"type":"ai","id":"m1","name":"`+name+`","content":""}`)
+	}
+	first, piece := at(within, within+"|agent:V", ""), at(within, within+"|agent:W", "")
+	piece.data = strings.Replace(piece.data, `"content":"x"`, `"content":"secret"`, 1)
+	for _, name := range []string{"internal_critic", "critic"} {
+		for _, named := range []sent{
+			{"updates|" + within, `{"agent":` + response(name) + `}`}, {"values|" + within, response(name)}, returns("|"+within, "V", "agent", response(name)),
+			{"debug|" + within, `{"type":"task_result","step":1,"payload":` + returns("", "V", "agent", response(name)).data + `}`},
+		} {
+			for _, then := range []sent{piece, {"custom|" + within, writes.data}} {
+				if out := leaving(client, first, named, then); strings.Contains(out, "secret") != (name == "critic") {
+					t.Errorf("after %v, this leaves: %s", named, out)
+				}
+			}
+		}
+	}
+	history, other := sent{"values|" + within, response("internal_critic")}, at("writer:T", "writer:T|agent:S", "")
+	other.data = strings.Replace(other.data, `"content":"x"`, `"content":"shown"`, 1)
+	for _, stream := range [][]sent{
+		{{"values", history.data}, {"values|writer:T", history.data}, at("writer:T", "writer:T|agent:S", ""), {"values|writer:T", history.data}, other},
+		{{"updates|writer:T", `{"ask":` + history.data + `}`}, other}, {{"updates", `{"agent":` + history.data + `}`}, other},
+	} {
+		if out := leaving(client, stream...); !strings.Contains(out, "shown") {
+			t.Errorf("of %v, what another agent says does not leave", stream)
+		}
+	}
+}
+
 // TestQuestionsOfFunctions has an internal function ask, and the task that called it repeat the question.
 func TestQuestionsOfFunctions(t *testing.T) {
 	called := sent{"tasks", `{"id":"V","name":"internal_q","input":[["q"],{}],"triggers":["__pregel_push"]}`}
