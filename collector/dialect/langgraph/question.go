@@ -130,19 +130,21 @@ func (d *decoder) asksAboutShown(question strictjson.Value, graph []byte) bool {
 			return false
 		}
 	}
-	isOpen := func(c *call) bool {
-		isShown := d.shown.containsText([]byte(c.id)) && !d.withheld.MayContain(c.id)
-		return isShown && !c.abandoned && !c.earlier && isWithinGraph(c.scope.namespace, string(graph))
-	}
 	asked := elementsOf(value.Get("action_requests"))
 	used := make(map[*call]bool)
 	for _, request := range asked {
-		tool, args := d.name(request.Get("name")), wire.ExactHash(request.Get("args"))
-		i := slices.IndexFunc(d.calls, func(c *call) bool { return c.tool == tool && c.args == args && !used[c] && isOpen(c) })
+		i := slices.IndexFunc(d.calls, func(c *call) bool { return !used[c] && d.isShownCallIn(c, request, graph) })
 		if i < 0 {
 			return false
 		}
 		used[d.calls[i]] = true
 	}
 	return len(asked) > 0 && len(d.working) < wire.MaxSet
+}
+
+// isShownCallIn reports whether an object has the tool and the arguments of an open call that left, in a graph or within it.
+func (d *decoder) isShownCallIn(c *call, v strictjson.Value, graph []byte) bool {
+	isOpen := toolOf(v).Is(c.tool) && !c.abandoned && !c.earlier && isWithinGraph(c.scope.namespace, string(graph))
+	isShown := isOpen && d.shown.containsText([]byte(c.id)) && !d.withheld.MayContain(c.id)
+	return isShown && c.args == wire.ExactHash(v.Get("args"))
 }

@@ -113,3 +113,27 @@ func TestQuestionsBesideInternalCalls(t *testing.T) {
 	unseen := sent{"updates", `{"model":{"messages":[` + response(internal) + `]}}`}
 	checkStaysIn(t, []filter.Settings{client}, unseen, question)
 }
+
+// TestQuestionsOfAgentsBeside has two agents ask beside each other, each about its call of the same tool. One of the agents is internal.
+func TestQuestionsOfAgentsBeside(t *testing.T) {
+	response := func(graph, agent, call, args string) sent {
+		return sent{"updates|" + graph, `{"model":{"messages":[{"type":"ai","id":"m` + call + `","name":"` + agent + `","content":"","tool_calls":[{"name":"lookup","args":` + args + `,"id":"` + call + `"}]}]}}`}
+	}
+	asks := func(mode, id, args, text string) sent {
+		return sent{mode, `{"__interrupt__":[{"value":{"action_requests":[{"name":"lookup","args":` + args + `,"description":"` + text + `"}]},"id":"` + id + `"}]}`}
+	}
+	const q, other = `{"q":"x"}`, `{"q":"y"}`
+	for _, beside := range []string{q, other} {
+		for _, mode := range []string{"updates", "values"} {
+			stream := []sent{
+				response("one:U", "critic", "c1", q), response("two:V", "internal_x", "c2", beside),
+				asks(mode+"|one:U", "i1", q, "shown"), asks(mode+"|two:V", "i2", beside, "secret"), asks(mode, "i1", q, "shown"), asks(mode, "i2", beside, "secret"),
+			}
+			checkStaysIn(t, []filter.Settings{client, public}, stream...)
+			if out := leaving(client, stream...); strings.Count(out, "shown") != 2 {
+				t.Errorf("the question of the ordinary agent does not leave:\n%s", out)
+			}
+			checkStaysIn(t, []filter.Settings{client, public}, stream[0], stream[1], stream[5], asks(mode, "i3", other, "secret"))
+		}
+	}
+}

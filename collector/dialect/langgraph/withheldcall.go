@@ -272,13 +272,14 @@ func (h *withheldCalls) open(orEnded bool) (open []withheldCall, isFull bool) {
 }
 
 // mayBeWithheldCall reports whether an object with arguments may repeat a call that was withheld or unreadable. A task
-// executes a call. A question asks whether to execute it, and has no id.
+// executes a call. A question asks whether to execute it, and has no id. A call that left and has the same arguments shows no more.
 func (d *decoder) mayBeWithheldCall(v strictjson.Value) bool {
 	if id := v.Get("id"); len(id.Text()) > 0 {
 		return d.shown.missed != missedNothing && !d.shown.contains(id)
 	}
+	isShown := func(c *call) bool { return d.isShownCallIn(c, v, []byte(d.withheldCalls.graph)) }
 	tool := toolOf(v)
-	return len(tool.Text()) > 0 && d.mayBeWithheldCallOf(d.name(tool), "")
+	return len(tool.Text()) > 0 && !slices.ContainsFunc(d.calls, isShown) && d.mayBeWithheldCallOf(d.name(tool), "")
 }
 
 // checkTool reports whether an event is of a tool that executes a withheld call, and whether it may be one. For an event that
