@@ -169,8 +169,10 @@ func (d *decoder) noteResponses(graph []byte, mode string, v strictjson.Value) {
 	case slices.ContainsFunc(modelNodes, task.Get("name").Is):
 		responses = returnedMessages(task.Get("result"))
 	}
-	if slices.ContainsFunc(responses, func(m strictjson.Value) bool { return m.Get("type").Is("ai") && lenient.ContainsInternal(m.Get("name")) }) {
-		d.noteInternalGraph(graph, d.stated)
+	for _, m := range responses {
+		if m.Get("type").Is("ai") && lenient.ContainsInternal(m.Get("name")) {
+			d.noteInternalGraph(graph, d.stated)
+		}
 	}
 }
 

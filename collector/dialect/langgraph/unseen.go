@@ -25,7 +25,7 @@ func (d *decoder) mayReturnInternal(name []byte, mode string, v strictjson.Value
 		return d.mayEndInternal(namespace, v)
 	case modeUpdates:
 		for node, update := range v.Members() {
-			counts, isKnown := isOfTask, d.shown.repeats
+			counts, isKnown := isOfTask, d.wasShown
 			if node.Is(toolNode) {
 				counts, isKnown = work.isStated, d.isResultOfKnownCall // what a tool returns is its own
 			}
@@ -57,6 +57,11 @@ func hasOnly(update strictjson.Value, isKnown func(strictjson.Value) bool) bool 
 	return len(messages) > 0 && !slices.ContainsFunc(messages, func(m strictjson.Value) bool { return !isKnown(m) })
 }
 
+// wasShown reports whether a message was shown before, with the same content or in pieces.
+func (d *decoder) wasShown(m strictjson.Value) bool {
+	return d.shown.contains(m.Get("id")) && !d.shown.replaces(m)
+}
+
 // isResultOfKnownCall reports whether a message was shown before, or is the result of a call that was shown or withheld.
 func (d *decoder) isResultOfKnownCall(m strictjson.Value) bool {
 	return d.shown.repeats(m) || isToolResult(m) && d.shown.contains(m.Get("tool_call_id")) || d.isWithheldResult(m)
@@ -82,7 +87,7 @@ func (d *decoder) withholdUnseen(name []byte, mode string, v strictjson.Value) {
 	case mode == modeValues && d.shown.knowsHistory():
 		mayBeNew = mayBeNew || d.mayBeAround(next, work.mayReturnAbove)
 		if !mayBeNew && d.hasSpokenIn(namespace) {
-			mayBeNew, isShown = true, func(m strictjson.Value) bool { return d.shown.contains(m.Get("id")) && !d.shown.replaces(m) }
+			mayBeNew, isShown = true, d.wasShown
 		}
 	case mode == modeValues:
 	case mode == modeCheckpoints:

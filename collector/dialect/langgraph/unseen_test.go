@@ -290,6 +290,40 @@ func TestAnswersOfThisRun(t *testing.T) {
 	}
 }
 
+// TestCaughtFailures has an ordinary node catch the failure of an internal node or agent that it runs, and go on.
+func TestCaughtFailures(t *testing.T) {
+	const graph = "|outer:U"
+	own := at("", "outer:U", "")
+	text := messagesState(ai(`"mouter:U"`, "shown"))
+	updated, ended := sent{"updates", `{"outer":` + text + `}`}, returns("", "U", "outer", text)
+	fails := func(node string) sent {
+		return sent{"tasks" + graph, `{"id":"V","name":"` + node + `","error":{"error":"ValueError","message":"secret"},"result":{},"interrupts":[]}`}
+	}
+	failsToo := sent{"tasks", `{"id":"U","name":"outer","error":{"error":"ValueError","message":"secret"},"result":{},"interrupts":[]}`}
+	wrapped := sent{failsToo.name, strings.Replace(failsToo.data, `"secret"`, `"because: secret"`, 1)}
+	ofAgent := sent{"tasks" + graph, `{"id":"V","name":"model","input":{},"triggers":[],"metadata":{"lc_agent_name":"internal_critic"}}`}
+	custom := sent{"custom", `{"x":"shown"}`}
+	for _, internal := range [][]sent{
+		{begins(graph, "V", "internal_x"), fails("internal_x")}, {ofAgent, fails("model")},
+		{saved(graph, `"internal_x"`, messagesState(askedBefore)), begins(graph, "V", "internal_x"), fails("internal_x")},
+	} {
+		stream := append([]sent{begins("", "U", "outer")}, internal...)
+		if out := leaving(client, append(stream, custom, own, updated, ended)...); strings.Count(out, "shown") != 3 {
+			t.Errorf("after %v, the node around it says only:\n%s", internal, out)
+		}
+		checkStaysIn(t, []filter.Settings{client, public}, append(stream, failsToo)...)
+		if internal[0] == ofAgent {
+			checkStaysIn(t, []filter.Settings{client, public}, append(stream, wrapped)...)
+		}
+		checkStaysIn(t, []filter.Settings{client}, append(stream[:len(stream)-1:len(stream)-1], writes)...)
+	}
+	within := at(graph[1:], "outer:U|internal_x:V", "")
+	if out := leaving(client, within, own, updated); !strings.Contains(out, "shown") {
+		t.Errorf("the message whose pieces have left does not leave whole:\n%s", out)
+	}
+	checkStaysIn(t, []filter.Settings{client, public}, within, own, sent{"updates", `{"outer":` + messagesState(ai(`"mouter:U"`, "shown"), ai(`"m9"`, "secret")) + `}`})
+}
+
 // TestUnseenSiblings has a node run several tasks. Of the one without internal work, only the update is seen.
 func TestUnseenSiblings(t *testing.T) {
 	inner := sent{"messages", `[{"type":"AIMessageChunk","id":"m1","content":"x"},{"langgraph_node":"internal_x","langgraph_step":1,"langgraph_path":["__pregel_pull","internal_x"],"langgraph_checkpoint_ns":"n:2|internal_x:3"}]`}

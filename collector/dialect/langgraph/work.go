@@ -36,6 +36,7 @@ type work struct {
 	bytes  int // approximate size of its texts and hashes
 
 	inMetadata bool // metadata has named it, so the stream has the messages of the nodes beside it
+	hasFailed  bool // a task of it has failed, so only what the task around it may repeat is in doubt
 }
 
 // workKind says what internal work is, and what shows its end.
@@ -155,12 +156,24 @@ func (d *decoder) trackTask(namespace []byte, task strictjson.Value, isInternal 
 	switch hasEnded := task.Get("interrupts").Kind() == strictjson.Array; {
 	case hasEnded:
 		d.endWork(id)
+		if task.Get("error").Kind() > strictjson.Null && len(namespace) > 0 {
+			d.failGraph(string(namespace))
+		}
 	case isInternal || mayName(&d.internalWork, task.Get("id")):
 		around := d.placesAround(namespace)
 		if isCalled {
 			around = append(around, wire.Hash(calledPrefix+string(namespace)))
 		}
 		d.beginWork(id, work{around: around, graph: string(namespace)})
+	}
+}
+
+// failGraph records that a task of a graph within another has failed. The graph has no further state, and what works around it may go on.
+func (s *internalState) failGraph(graph string) {
+	delete(s.working, nextPrefix+graph)
+	if w, is := s.working[graphPrefix+graph]; is {
+		w.hasFailed = true
+		s.working[graphPrefix+graph] = w
 	}
 }
 
@@ -317,6 +330,9 @@ func (s *internalState) mayBeOf(working map[string]work, graph []byte) bool {
 		callers = append(callers, wire.Hash(calledPrefix+string(outer)))
 	}
 	for _, w := range working {
+		if w.hasFailed {
+			continue
+		}
 		isCalled := slices.ContainsFunc(callers, func(caller uint64) bool { return slices.Contains(w.around, caller) })
 		if isCalled || isWithinGraph(w.graph, string(graph)) || w.isAnywhere() || w.kind == workOfUnplacedCall {
 			return true
