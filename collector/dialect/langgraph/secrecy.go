@@ -135,9 +135,11 @@ func (d *decoder) repeatedFrame(f dialect.Frame, contentHash uint64) *event.Judg
 	if len(f.ID) == 0 {
 		return nil
 	}
-	hash := frameHash(f, contentHash)
-	if i := slices.IndexFunc(d.frames.list, func(known judgedFrame) bool { return known.hash == hash }); i >= 0 {
-		return &d.frames.list[i].judgment
+	if d.mayRepeat || !isBefore(d.frames.newest, f.ID) {
+		hash := frameHash(f, contentHash)
+		if i := slices.IndexFunc(d.frames.list, func(known judgedFrame) bool { return known.hash == hash }); i >= 0 {
+			return &d.frames.list[i].judgment
+		}
 	}
 	d.mayRepeat = false
 	if isBefore(f.ID, d.frames.newest) {
