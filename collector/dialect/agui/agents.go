@@ -127,6 +127,17 @@ func (s *steps) current(owner string) (agent, bool) {
 	return found, any
 }
 
+// areInternal reports whether any and whether all of an owner's open steps are internal.
+func (s *steps) areInternal(owner string) (anyOne, all bool) {
+	all = true
+	for _, open := range s.open {
+		if open.owner == owner {
+			anyOne, all = anyOne || open.isInternal, all && open.isInternal
+		}
+	}
+	return anyOne, anyOne && all
+}
+
 // owner returns the id of the subagent or nested run that a frame belongs to, or "" for the run
 // itself.
 func (d *decoder) owner(v strictjson.Value) string {

@@ -9,6 +9,7 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -23,6 +24,7 @@ type call struct {
 	workEnded bool   // the delegate has ended, and the result is still to come
 	args      []byte // arguments received so far, if they are read
 	lacksArgs bool   // args lacks pieces that were not read
+	hidesArgs bool   // the same of pieces that were withheld alone
 	isHidden  bool   // a frame of it was withheld
 	mayBeOver bool   // an unreadable frame may have been its result
 	unstated  bool   // no event has reported it yet, see decoder.wholeCalls
@@ -106,6 +108,12 @@ func (c *call) target() string {
 		return name
 	}
 	return ""
+}
+
+// delegatesInternally reports whether the call makes an internal agent work, or may do so.
+func (c *call) delegatesInternally() bool {
+	isCut := len(c.args) > maxArgs && mayEncodeInternal(c.args)
+	return delegates[c.tool].argument != "" && (isCut || c.hidesArgs || lenient.IsInternal([]byte(c.target())))
 }
 
 // isRefused reports whether a result says that a delegation reached no agent.

@@ -27,7 +27,8 @@ type decoder struct {
 	withheld       withheldSet // of all runs of the stream
 	staleState     bool        // the client may not have the current state: a frame with it was withheld, or may have been, and no snapshot left since
 	stateShapes    shapes
-	activityShapes shapes            // of all activities; the first token of a path is the activity's ID
+	activityShapes shapes // of all activities; the first token of a path is the activity's ID
+	pieces         pieces
 	markedState    bool              // something in the state is, or may be, marked as a thought
 	authors        wire.Authors[key] // of the messages and thoughts of all runs, by messageKey, and of each owner's phase of reasoning
 	shownMessages  wire.Set[string]  // ids of messages of which text left, in all runs
@@ -117,6 +118,10 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 	}
 	d.noteTurn(k, v)
 	verdict := d.checkStart(k, f)
+	if verdict == verdictPass && k.name != typeToolResult && d.isInternalPiece(k, v) {
+		d.withholdPiece(v, b)
+		return
+	}
 	d.startWithheld = verdict == verdictInternal || k.name == typeRunStarted && d.filtered
 	b.PublicForm = d.quotesWithheld(k, v, b)
 	switch k.decode(d, v, b); verdict {
@@ -311,7 +316,7 @@ func (d *decoder) stateSnapshot(v strictjson.Value, b *event.Batch) {
 	if snapshot := v.Get("snapshot"); snapshot.Exists() {
 		d.stateShapes = shapes{isWhole: true}
 		d.stateShapes.add(snapshot, nil, anywhere)
-		cutInternal(snapshot, b)
+		d.cutInternal(snapshot, b)
 		if len(b.Cuts) > 0 || d.withheld.keys.Len() > 0 {
 			d.rememberIn(snapshot, anywhere, b)
 		}

@@ -1,6 +1,7 @@
 package agui
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -11,26 +12,44 @@ import (
 // isInternalWork reports whether a frame begins something in the work of an agent or a step that is internal. The frame itself need not
 // say so.
 func (d *decoder) isInternalWork(k *kind, this key, v strictjson.Value) bool {
-	owner := d.owner(v)
-	switch k.entity {
-	case entitySubagent, entityStep:
-	case entityMessage, entityCall, entityPhase, entityThought, entityThinking:
-		agent := v.Get("rawEvent").Get("metadata").Get("lc_agent_name") // of LangChain
-		if lenient.IsInternal(agent.Text()) && !d.isKnown(this) {
-			return true
-		}
-	default:
-		return false
-	}
+	begins, owner := k.begins || k.chunk && this.id != "" && !d.isKnown(this), d.owner(v)
 	switch {
-	case !k.begins && (!k.chunk || this.id == "" || d.isKnown(this)):
-		return false
+	case k.entity == entityStep: // other steps may run beside an internal one
+		return begins && d.isInternalStep(v)
 	case k.entity == entitySubagent:
 		owner = d.name(v.Get("parentSubagentRunId"))
-	case k.entity == entityStep: // other steps may run beside an internal one
-		return d.isInternalStep(v)
+	case !k.isWork():
+		return false
+	case namesInternalWork(v) && !d.isKnown(this):
+		return true
 	}
-	return d.worksInternally(owner)
+	return begins && d.worksInternally(owner)
+}
+
+// isInternalPiece reports whether a frame is of an internal agent or step, although what it is a piece of need not be. Such a piece is
+// withheld alone. The protocol requires the end of what began.
+func (d *decoder) isInternalPiece(k *kind, v strictjson.Value) bool {
+	if !k.isWork() || k.isEnd() || d.filtered {
+		return false
+	}
+	_, isInStep := d.steps.areInternal(d.owner(v))
+	return isInStep || namesInternalWork(v)
+}
+
+// workMembers name an agent, a node, and the nodes around a node in the metadata of LangChain's events.
+var workMembers = []string{"lc_agent_name", "langgraph_node", "langgraph_checkpoint_ns"}
+
+// namesInternalWork reports whether LangChain's event in a frame names an internal agent or node.
+func namesInternalWork(v strictjson.Value) bool {
+	metadata := v.Get("rawEvent").Get("metadata")
+	for _, member := range workMembers {
+		for name := range bytes.SplitSeq(metadata.Get(member).Text(), []byte("|")) {
+			if lenient.IsInternal(name) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // isInternalStep reports whether a step starts that stands for an internal agent. A step with an internal name of its own is withheld
@@ -43,7 +62,7 @@ func (d *decoder) isInternalStep(start strictjson.Value) bool {
 // worksInternally reports whether a step of an owner is open that is internal, or an internal agent has taken over. The name in the
 // configuration is not the stream's.
 func (d *decoder) worksInternally(owner string) bool {
-	isOpen := slices.ContainsFunc(d.steps.open, func(open step) bool { return open.owner == owner && open.isInternal })
+	isOpen, _ := d.steps.areInternal(owner)
 	return isOpen || d.steps.missedInternal || owner == "" && (d.ownName != d.configured && lenient.IsInternal([]byte(d.ownName)) || d.mayHaveTransferred())
 }
 
@@ -59,7 +78,7 @@ func (d *decoder) mayHaveTransferred() bool {
 
 // hideInternalDelegate hides the answer of the agent that a call names, if it is internal.
 func (d *decoder) hideInternalDelegate(c *call) {
-	if delegates[c.tool].argument != "" && lenient.IsInternal([]byte(c.target())) {
+	if c.delegatesInternally() {
 		d.hideAnswer(c.id)
 	}
 }

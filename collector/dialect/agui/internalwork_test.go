@@ -55,8 +55,14 @@ func TestInternalSteps(t *testing.T) {
 		}
 	}
 	open := []string{run, begun[0], begun[2], step("internal_x"), `{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"x"}`, `{"type":"TOOL_CALL_ARGS","toolCallId":"d","delta":"x"}`, `{"type":"TOOL_CALL_RESULT","messageId":"y","toolCallId":"d","content":"x"}`}
-	if got := filterFrames(t, allSettings[0], open...); !slices.Equal(got[4:], open[4:]) {
-		t.Errorf("what began before the step leaves as %q", got[4:])
+	for _, before := range [][]string{{}, {step("public")}} {
+		want := []string{withheld, withheld, strings.Replace(open[6], `"content":"x"`, `"content":""`, 1)}
+		if len(before) > 0 {
+			want = open[4:]
+		}
+		if got := filterFrames(t, allSettings[0], slices.Insert(slices.Clone(open), 1, before...)...); !slices.Equal(got[len(got)-3:], want) {
+			t.Errorf("what began before the step, after %q, leaves as %q", before, got)
+		}
 	}
 	crowd := []string{run}
 	for i := range 256 {

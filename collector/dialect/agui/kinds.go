@@ -66,6 +66,18 @@ type kind struct {
 	decode        func(*decoder, strictjson.Value, *event.Batch)
 }
 
+// isWork reports whether the kind is a piece of an agent's work that says little or nothing of the agent.
+func (k *kind) isWork() bool {
+	switch k.entity {
+	case entityMessage, entityCall, entityPhase, entityThought, entityThinking:
+		return true
+	}
+	return k.name == typeReasoningEncryptedValue
+}
+
+// isEnd reports whether the kind ends an entity and has nothing else.
+func (k *kind) isEnd() bool { return k.ends || k.name == typeTextEnd || k.name == typeToolEnd }
+
 var kinds map[string]*kind
 
 // init fills the table: its functions refer to it, so a variable initializer would be a cycle.

@@ -1,6 +1,7 @@
 package agui
 
 import (
+	"hash/maphash"
 	"slices"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
@@ -22,6 +23,8 @@ type message struct {
 	isThought bool // it is a model's thought
 	begun     bool // its start left as an answer's, so its end must leave too
 	text      dialect.TextTail
+	joined    maphash.Hash // of all pieces, also of those that are withheld alone
+	size      int          // of joined, in bytes
 }
 
 // maxMessages limits the open messages. Pieces of further messages are withheld, because their role
@@ -215,6 +218,7 @@ func (d *decoder) textContent(v strictjson.Value, b *event.Batch) {
 // addDelta reports the next piece of the text.
 func (m *message) addDelta(v strictjson.Value, b *event.Batch) {
 	piece := v.Get("delta")
+	m.join(piece)
 	switch {
 	case m.isThought:
 		b.AddText(event.KindThought, piece)

@@ -121,8 +121,7 @@ func (d *decoder) mayNameWithheld(v strictjson.Value) bool {
 //
 // Source: @ag-ui/a2ui-middleware, whose activities have the IDs a2ui-surface-TOOLCALLID.
 func (d *decoder) belongsToWithheld(k *kind, this key, v strictjson.Value) bool {
-	isEnd := k.ends || k.name == typeTextEnd || k.name == typeToolEnd || mustLeave(k)
-	if isEnd || k.name == typeCustom || k.name == typeRaw {
+	if k.isEnd() || mustLeave(k) || k.name == typeCustom || k.name == typeRaw {
 		return false
 	}
 	isActivity := k.entity == entityActivity

@@ -15,7 +15,7 @@ func (d *decoder) quotesWithheld(k *kind, v strictjson.Value, b *event.Batch) bo
 	case typeRunFinished, typeSubagentFinished:
 		return outcomeOf(v) == outcomeFailed && (d.mayQuote(v) || d.texts.MayBeIn(v.Get("outcome"), v.Get("result")) || d.values.MayBeIn(v.Get("outcome"), v.Get("result")))
 	case typeToolResult:
-		return hasFailed(v, b) && d.mayQuote(v) || d.namesWithheld(v.Get("content")) || d.hasHiddenAnswer(v)
+		return hasFailed(v, b) && d.mayQuote(v) || d.namesWithheld(v.Get("content")) || d.hasHiddenAnswer(v) || d.isInternalPiece(k, v)
 	}
 	return false
 }
