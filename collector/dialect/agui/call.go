@@ -27,6 +27,7 @@ type call struct {
 	hidesArgs bool   // the same of pieces that were withheld alone
 	isHidden  bool   // a frame of it was withheld
 	mayBeOver bool   // an unreadable frame may have been its result
+	isListed  bool   // a snapshot has its result, which was withheld
 	unstated  bool   // no event has reported it yet, see decoder.wholeCalls
 }
 

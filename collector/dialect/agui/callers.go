@@ -1,6 +1,7 @@
 package agui
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -36,11 +37,8 @@ func (d *decoder) turnOf(message string) int {
 // callerOf returns the agent that starts a call. If the frame names none, the run's own agent may wait for agents to which it has
 // delegated: then one of these makes the call. If several may make it, the caller is not known.
 func (d *decoder) callerOf(v strictjson.Value, turn int) agent {
-	caller := d.speaker(v)
-	if speaker, known := d.messages.speakerOf(d.name(v.Get("parentMessageId"))); known && d.owner(v) == "" {
-		caller = speaker
-	}
-	if caller.name != d.ownName || caller.branch != "" && caller.step == "" || d.owner(v) != "" {
+	caller, isOwn := d.namedCaller(v)
+	if !isOwn {
 		return caller
 	}
 	named := d.name(v.Get("rawEvent").Get("metadata").Get("lc_agent_name"))
@@ -67,6 +65,33 @@ func (d *decoder) callerOf(v strictjson.Value, turn int) agent {
 		return working[0]
 	}
 	return agent{parent: d.around(working), unknown: true}
+}
+
+// namedCaller returns the agent that a frame, its step or its parent message names. isOwn says that it names no other than the run's own.
+func (d *decoder) namedCaller(v strictjson.Value) (caller agent, isOwn bool) {
+	caller = d.speaker(v)
+	if speaker, known := d.messages.speakerOf(d.name(v.Get("parentMessageId"))); known && d.owner(v) == "" {
+		caller = speaker
+	}
+	return caller, caller.name == d.ownName && (caller.branch == "" || caller.step != "") && d.owner(v) == ""
+}
+
+// mayBeDelegated reports whether a frame that names no agent is, or may be, of an internal agent to which an open call delegates. Other
+// calls of the response that delegates, and its message, are not.
+func (d *decoder) mayBeDelegated(v strictjson.Value) bool {
+	for _, name := range [...]strictjson.Value{v.Get("name"), v.Get("rawEvent").Get("metadata").Get("lc_agent_name")} {
+		if len(name.Text()) > 0 && !name.Is(user) {
+			return false
+		}
+	}
+	if _, isOwn := d.namedCaller(v); !isOwn {
+		return false
+	}
+	message := cmp.Or(d.name(v.Get("parentMessageId")), d.name(v.Get("messageId")))
+	isSame := message != "" && message == d.turn.message && !d.turn.isOver
+	return slices.ContainsFunc(d.calls, func(open call) bool {
+		return open.delegatesInternally() && !open.announced && !open.isListed && !(isSame && open.turn == d.turn.number)
+	})
 }
 
 // isDelegation reports whether an agent works in a call and its frames do not say so.

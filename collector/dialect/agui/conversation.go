@@ -24,6 +24,9 @@ func (d *decoder) messagesSnapshot(v strictjson.Value, b *event.Batch) {
 		b.HasThoughts = b.HasThoughts || d.mayRepeatThought(one) || statesThought(one)
 		switch _, isCut := b.Cuts[one]; {
 		case isCut:
+			if open := d.calls.find(d.name(one.Get("toolCallId")), ""); open != nil && isResult(one) {
+				open.isListed = true
+			}
 		case d.cutNested(one, "id", b):
 			b.Cut(one)
 		case d.isQuotingResult(one, b):

@@ -20,7 +20,7 @@ func (d *decoder) isInternalWork(k *kind, this key, v strictjson.Value) bool {
 		owner = d.name(v.Get("parentSubagentRunId"))
 	case !k.isWork():
 		return false
-	case namesInternalWork(v) && !d.isKnown(this):
+	case namesInternalWork(v) && !d.isKnown(this), begins && k.name != typeTextStart && d.mayBeDelegated(v):
 		return true
 	}
 	return begins && d.worksInternally(owner)
@@ -29,8 +29,11 @@ func (d *decoder) isInternalWork(k *kind, this key, v strictjson.Value) bool {
 // isInternalPiece reports whether a frame is of an internal agent or step, although what it is a piece of need not be. Such a piece is
 // withheld alone. The protocol requires the end of what began.
 func (d *decoder) isInternalPiece(k *kind, v strictjson.Value) bool {
-	if !k.isWork() || k.isEnd() || d.filtered {
+	switch m := d.messages.find(d.name(v.Get("messageId")), d.owner(v)); {
+	case !k.isWork(), k.isEnd(), d.filtered:
 		return false
+	case k.name == typeTextContent && m != nil && m.delegated && d.mayBeDelegated(v):
+		return true
 	}
 	_, isInStep := d.steps.areInternal(d.owner(v))
 	return isInStep || namesInternalWork(v)

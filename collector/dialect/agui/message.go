@@ -22,6 +22,7 @@ type message struct {
 	internal  bool // it is withheld, such as instructions for a model
 	isThought bool // it is a model's thought
 	begun     bool // its start left as an answer's, so its end must leave too
+	delegated bool // an internal agent to which a call delegates may have begun it
 	text      dialect.TextTail
 	joined    maphash.Hash // of all pieces, also of those that are withheld alone
 	size      int          // of joined, in bytes
@@ -202,6 +203,7 @@ func (d *decoder) textStart(v strictjson.Value, b *event.Batch) {
 		}
 	}
 	d.applyMessage(m, v, b)
+	m.delegated = m.delegated || d.mayBeDelegated(v)
 	m.begun = m.begun || b.Type == typeTextStart && !b.Internal
 }
 
