@@ -17,6 +17,7 @@ type decoder struct {
 	wholeCalls     bool               // a call is reported with its arguments, when they are whole
 	shared         bool               // another stream may bring the same runs
 	ended          bool               // the run has ended; only an error may follow
+	failed         bool               // it has ended with an error; LangGraph's adapter then ends it again, with LangGraph's ID
 	missedStart    bool               // a withheld or unreadable frame may have started an entity
 	filtered       bool               // the filter withholds the current frame because of a name or a mark in it
 	startWithheld  bool               // the current frame is withheld and may start an entity
@@ -56,7 +57,7 @@ type runState struct {
 }
 
 func (d *decoder) reset() {
-	d.ended, d.runState, d.ownName = false, runState{}, d.configured
+	d.ended, d.failed, d.runState, d.ownName = false, false, runState{}, d.configured
 }
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
@@ -223,7 +224,7 @@ func (d *decoder) runFinished(v strictjson.Value, b *event.Batch) {
 	if d.endNested(v, b) {
 		return
 	}
-	if run := d.memberOf(v, runIDs); d.run == "" || d.ended && run != d.run {
+	if run := d.memberOf(v, runIDs); !d.failed && (d.run == "" || d.ended && run != d.run) {
 		d.run, d.session, d.ended = run, d.name(v.Get("threadId")), false // the start was not seen
 		b.Run, b.Session = d.run, d.session
 	}
@@ -274,8 +275,9 @@ func (d *decoder) end(failure event.Failure, code string, v strictjson.Value, b 
 		e.Error, e.Code = failure, code
 		e.AwaitsOutcome = failure == event.NoFailure // RUN_ERROR may follow
 	}
+	failed := d.failed || failure != event.NoFailure
 	d.reset()
-	d.ended = true
+	d.ended, d.failed = true, failed
 }
 
 // runError ends the run with an error.
