@@ -2,6 +2,7 @@ package agui_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -145,5 +146,48 @@ func TestAnswersOfManySubagents(t *testing.T) {
 	crowd = append(crowd, task, named("worker"), evasions["kind"](workerEnd), answer)
 	if got := last(filterFrames(t, allSettings[0], append([]string{run}, crowd...)...)); got != emptyAnswer {
 		t.Errorf("the result of the last of many subagents leaves as %s", got)
+	}
+}
+
+// TestErrorsOfUnansweredCalls checks that errors leave as under public while a call of a withheld message, or of an internal delegate,
+// has no result.
+func TestErrorsOfUnansweredCalls(t *testing.T) {
+	message := strings.Replace(markedMessage, "%MARK%", `,"name":"internal_audit"`, 1)
+	result := `{"type":"TOOL_CALL_RESULT","messageId":"x","toolCallId":"call-00000001","content":"y"}`
+	other := []string{`{"type":"TOOL_CALL_START","toolCallId":"call-00000002","toolCallName":"f"}`, `{"type":"TOOL_CALL_END","toolCallId":"call-00000002"}`}
+	failures := map[string]string{
+		`{"type":"RUN_ERROR","message":"failed"}`:                                                                     `{"type":"RUN_ERROR","message":"the run failed"}`,
+		`{"type":"SUBAGENT_ERROR","subagentRunId":"t","message":"failed"}`:                                            `{"type":"SUBAGENT_ERROR","subagentRunId":"t","message":"the subagent failed"}`,
+		`{"type":"TOOL_CALL_RESULT","messageId":"z","toolCallId":"call-00000002","content":"{\"error\":\"failed\"}"}`: `{"type":"TOOL_CALL_RESULT","messageId":"z","toolCallId":"call-00000002","content":""}`,
+	}
+	before := map[string][]string{
+		"an open delegation": {task, `{"type":"TOOL_CALL_ARGS","toolCallId":"call_1a2b3c","delta":"{\"subagent_type\":\"internal_x\"}"}`, taskEnd},
+	}
+	for place, frames := range placesOfMessages {
+		if frames = slices.Clone(frames); last(frames) == nextRun || place == "a state, late" {
+			continue // the run has ended, or the state has the result
+		}
+		for i := range frames {
+			frames[i] = strings.Replace(frames[i], "$", message, 1)
+		}
+		before[place] = frames
+	}
+	for place, frames := range before {
+		for failure, public := range failures {
+			sent := slices.Concat([]string{run, otherAgent}, other, frames, []string{failure})
+			if got := last(filterFrames(t, allSettings[0], sent...)); got != public {
+				t.Errorf("%s: %s", place, got)
+			}
+			answered := slices.Insert(slices.Clone(sent), len(sent)-1, result, strings.Replace(answer, "CANARY", "y", 1))
+			if got := last(filterFrames(t, allSettings[0], answered...)); got != failure {
+				t.Errorf("%s, answered: %s", place, got)
+			}
+		}
+	}
+	list := `{"type":"STATE_SNAPSHOT","snapshot":{"messages":[` + message + `,` + markedResult + `]}}`
+	for failure := range failures {
+		if got := last(filterFrames(t, allSettings[0], slices.Concat([]string{run, otherAgent}, other, []string{list, list, failure})...)); got != failure {
+			t.Errorf("with the result: %s", got)
+		}
 	}
 }

@@ -146,6 +146,7 @@ func (d *decoder) addResultCopy(k *kind, v strictjson.Value, isWithheld bool) {
 	if k.name != typeToolResult {
 		return
 	}
+	d.addAnswered(d.name(v.Get(k.idMember)))
 	if d.copies.afterResult = isWithheld; isWithheld {
 		d.copies.addResult(v.Get("content"))
 	}

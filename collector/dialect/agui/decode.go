@@ -53,7 +53,9 @@ type runState struct {
 	interrupted        bool            // an on_interrupt event was seen, which predates the protocol's interrupts
 	interruptPrompt    string          // of that event
 	starts             starts
-	withheldListed     wire.Set[key] // messages of snapshots that are withheld, and their calls
+	unanswered         wire.Set[string] // calls of withheld messages of lists that have no result
+	answered           wire.Set[string] // calls that have one
+	withheldListed     wire.Set[key]    // messages of snapshots that are withheld, and their calls
 }
 
 func (d *decoder) reset() {

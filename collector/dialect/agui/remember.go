@@ -11,6 +11,9 @@ import (
 // message or its calls. A message that is withheld only because one of its calls is may be ordinary, so it is not remembered.
 func (d *decoder) rememberListed(message strictjson.Value, isInternal bool, b *event.Batch) (isWhole bool) {
 	answered := d.memberOf(message, callIDs)
+	if isResult(message) {
+		d.addAnswered(answered)
+	}
 	switch {
 	case !isInternal && !d.isWithheldEntity(message):
 		return false
@@ -23,6 +26,7 @@ func (d *decoder) rememberListed(message strictjson.Value, isInternal bool, b *e
 	for id := range d.callsIn(message) {
 		if this := (key{entity: entityCall, id: id}); isInternal || !d.starts.named.Contains(this) {
 			d.withholdListed(this, true)
+			d.addUnanswered(id)
 		}
 	}
 	if isResult(message) && answered != "" {
@@ -30,6 +34,21 @@ func (d *decoder) rememberListed(message strictjson.Value, isInternal bool, b *e
 	}
 	d.addListedTexts([]strictjson.Value{message}, b)
 	return true
+}
+
+// addUnanswered remembers a call in a withheld message of a list, unless it has a result. An error may quote the work of such a call.
+func (d *decoder) addUnanswered(call string) {
+	if call != "" && !d.answered.Contains(call) {
+		d.unanswered.Add(call)
+	}
+}
+
+// addAnswered remembers that a call has a result.
+func (d *decoder) addAnswered(call string) {
+	d.answered.Add(call)
+	if !d.unanswered.IsFull() { // a full set lacks calls
+		d.unanswered.Remove(call)
+	}
 }
 
 // withholdListed remembers a withheld message of a list, or a call in one. hasName says that its ID names it elsewhere too.

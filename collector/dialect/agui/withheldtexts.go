@@ -1,6 +1,8 @@
 package agui
 
 import (
+	"slices"
+
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -20,15 +22,11 @@ func (d *decoder) quotesWithheld(k *kind, v strictjson.Value, b *event.Batch) bo
 	return false
 }
 
-// mayQuote reports whether an error may quote something withheld: the arguments of a call without a result, or a text that is
-// remembered.
+// mayQuote reports whether an error may quote something withheld: the arguments or the work of a call without a result, or a text that
+// is remembered.
 func (d *decoder) mayQuote(failure strictjson.Value) bool {
-	for i := range d.calls {
-		if d.calls[i].isHidden {
-			return true
-		}
-	}
-	return d.quotesText(failure)
+	isOpen := slices.ContainsFunc(d.calls, func(open call) bool { return open.isHidden || !open.isListed && open.delegatesInternally() })
+	return isOpen || d.unanswered.Len() > 0 || d.quotesText(failure)
 }
 
 // quotesText reports whether an error quotes a text that is remembered, or may quote one.
