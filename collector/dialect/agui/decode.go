@@ -120,6 +120,9 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 		d.messages.closeChunked(d.owner(v), k.endsAllChunks)
 	}
 	d.noteTurn(k, v)
+	if !k.isWork() && k.entity != entityStep && k.name != typeRaw {
+		d.hideNamedDelegates(v)
+	}
 	verdict := d.checkStart(k, f)
 	if verdict == verdictPass && k.name != typeToolResult && d.isInternalPiece(k, v) {
 		d.withholdPiece(v, b)

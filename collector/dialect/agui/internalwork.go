@@ -2,6 +2,7 @@ package agui
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -86,17 +87,24 @@ func (d *decoder) hideInternalDelegate(c *call) {
 	}
 }
 
-// hideListedDelegates is hideInternalDelegate for the calls in a message of a list.
-func (d *decoder) hideListedDelegates(message strictjson.Value) {
-	for name, calls := range message.Members() {
-		if !lenient.MatchesAny(name.Text(), callLists) {
-			continue
+// hideNamedDelegates is hideInternalDelegate for the calls in a frame of messages, of a state or of an application, at any depth. Frameworks
+// keep a call in different shapes.
+func (d *decoder) hideNamedDelegates(v strictjson.Value) {
+	anyObject(v, func(one strictjson.Value) bool {
+		function := one.Get("function")
+		tool := cmp.Or(d.name(function.Get("name")), d.name(one.Get("name")))
+		if delegates[tool].argument == "" {
+			return false
 		}
-		for one := range calls.Elements() {
-			id, _ := d.callID(one)
-			function := one.Get("function")
-			args := function.Get("arguments").Text()
-			d.hideInternalDelegate(&call{id: id, tool: d.name(function.Get("name")), args: args[:min(len(args), maxArgs+1)]})
+		c := call{id: d.memberOf(one, ownIDs), tool: tool}
+		for _, args := range [...]strictjson.Value{function.Get("arguments"), one.Get("args"), one.Get("input")} {
+			text := args.Raw()
+			if args.Kind() == strictjson.String {
+				text = args.Text()
+			}
+			c.args = text[:min(len(text), maxArgs+1)]
+			d.hideInternalDelegate(&c)
 		}
-	}
+		return false
+	})
 }

@@ -200,7 +200,6 @@ func (d *decoder) callID(call strictjson.Value) (id string, hasID bool) {
 func (d *decoder) withholdMessages(messages strictjson.Value, inInternal bool, b *event.Batch) (withheld []strictjson.Value) {
 	calls := map[string]bool{}
 	for one := range messages.Elements() {
-		d.hideListedDelegates(one)
 		isWhole := d.rememberListed(one, isInternalMessage(one) || inInternal && !d.wasShown(one), b)
 		for id := range d.callsIn(one) {
 			if isWhole || d.withheld.keys.Contains(key{entity: entityCall, id: id}) || d.withheld.ids.hasPart(id, partAnywhere) {

@@ -267,6 +267,7 @@ var idMembers = []struct {
 func (d *decoder) withholdUnknown(v strictjson.Value, b *event.Batch) {
 	d.missedStart = true
 	d.hideUnknownAnswer(v)
+	d.hideNamedDelegates(v)
 	d.rememberIn(v, anywhere, b)
 	for name, value := range v.Members() {
 		d.staleState = d.staleState || lenient.MatchesAny(name.Text(), snapshotMembers)
