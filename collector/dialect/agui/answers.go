@@ -3,6 +3,7 @@ package agui
 import (
 	"slices"
 
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -69,6 +70,15 @@ func (d *decoder) hideUnknownAnswer(v strictjson.Value) {
 }
 
 var parentCallIDs = []string{"parentToolCallId", "parent_tool_call_id"}
+
+// isShownCall reports whether an object of a state is a call that may leave although its result may not.
+func (d *decoder) isShownCall(v strictjson.Value) bool {
+	id := d.memberOf(v, ownIDs)
+	return d.withheld.answers.Contains(id) && !d.withheld.keys.Contains(key{entity: entityCall, id: id}) && lenient.HasMember(v, argMembers)
+}
+
+// argMembers hold the arguments of a call.
+var argMembers = []string{"function", "args", "input"}
 
 // hasHiddenAnswer reports whether the result of a call has, or may have, the answer of a withheld subagent.
 func (d *decoder) hasHiddenAnswer(result strictjson.Value) bool {

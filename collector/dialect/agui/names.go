@@ -201,8 +201,11 @@ func (d *decoder) cutNamed(member string, v strictjson.Value, b *event.Batch) (i
 	case len(d.withheld.ids.all) == 0:
 		return false
 	case kind == strictjson.Object:
+		isShown := d.isShownCall(v)
 		for name, value := range v.Members() {
-			if text := name.String(); d.withheld.ids.surelyContains("", text) {
+			if text := name.String(); isShown && lenient.MatchesAny(name.Text(), ownIDs) {
+				continue
+			} else if d.withheld.ids.surelyContains("", text) {
 				b.Cut(value)
 			} else if d.cutNamed(text, value, b) {
 				isInOne = true
