@@ -233,9 +233,42 @@ func TestReferringMessages(t *testing.T) {
 func TestMessagesAfterMany(t *testing.T) {
 	sent := []string{run}
 	for i := range 1100 {
-		sent = append(sent, fmt.Sprintf(`{"type":"CUSTOM","name":"c","value":{"id":"m%d","name":"internal_audit","content":"x"}}`, i))
+		sent = append(sent, fmt.Sprintf(`{"type":"CUSTOM","name":"c","value":{"id":"m%d","role":"assistant","name":"internal_audit","content":"x"}}`, i))
 	}
 	if got := last(filterFrames(t, allSettings[0], append(sent, snapshotOf(`{"id":"m1099","role":"assistant","content":"CANARY"}`))...)); got != withheld {
 		t.Errorf("a snapshot becomes %s", got)
+	}
+}
+
+// TestOrdinaryNames checks that the names of files, rows and tools are not those of agents, and that nothing is remembered of them.
+func TestOrdinaryNames(t *testing.T) {
+	const file = `{"id":"file-00001","name":"internal-report.md","content":"text"}`
+	const call = `{"id":"a-1","type":"ai","name":null,"content":[{"type":"tool_use","id":"call-00001","name":"internal_search","input":{}}],"tool_calls":[{"id":"call-00001","name":"internal_search","args":{}}]}`
+	const result = `{"id":"r-1","type":"tool","name":"internal_search","tool_call_id":"call-00001","content":"found"}`
+	later := []string{
+		`{"type":"TOOL_CALL_START","toolCallId":"call-00001","toolCallName":"internal_search"}`, `{"type":"TOOL_CALL_RESULT","messageId":"x","toolCallId":"call-00001","content":"{\"id\":\"file-00001\"}"}`,
+		`{"type":"CUSTOM","name":"opened","value":{"file":"file-00001"}}`, `{"type":"ACTIVITY_SNAPSHOT","messageId":"b","activityType":"viewer","content":{"file":"file-00001"}}`,
+		`{"type":"STATE_DELTA","delta":[{"op":"add","path":"/n","value":1}]}`,
+		`{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"a-1","role":"assistant","content":"x","toolCalls":[{"id":"call-00001","type":"function","function":{"name":"internal_search","arguments":"{}"}}]},{"id":"r-1","role":"tool","toolCallId":"call-00001","content":"found"}]}`,
+	}
+	for place, frames := range placesOfMessages {
+		if strings.Contains(place, "internal") || strings.Contains(place, "stale") || strings.Contains(place, "unknown") || strings.Contains(place, "snapshot") || strings.Contains(place, "request") {
+			continue // withheld anyway, or what is not in AG-UI's form
+		}
+		for _, object := range []string{file, call, result} {
+			if object == file && strings.Contains(strings.Join(frames, ""), "messages") {
+				continue // it stands where messages stand
+			}
+			sent := []string{run, otherAgent}
+			for _, frame := range frames {
+				sent = append(sent, strings.Replace(frame, "$", object, 1))
+			}
+			sent = append(sent, later...)
+			for i, got := range filterFrames(t, allSettings[0], sent...) {
+				if got != sent[i] {
+					t.Errorf("%s: %s leaves as %s", place, sent[i], got)
+				}
+			}
+		}
 	}
 }

@@ -25,7 +25,7 @@ func (s *shapes) add(v strictjson.Value, path []string, at position) {
 		return
 	}
 	if v.Kind() == strictjson.Object {
-		if at == inList || lenient.HasMember(v, contentMembers) {
+		if at == inList || isSigned(v) {
 			s.messages.Add(shapeOf(path))
 		}
 		if isInternalIn(v, true) {
@@ -61,7 +61,7 @@ func (s *shapes) addChange(c *change) {
 		s.messages = copied(s.messages, c)
 		s.named = copied(s.named, c)
 	}
-	if isContent(c.member()) {
+	if c.signs() {
 		s.messages.Add(shapeOf(c.parent()))
 	}
 	if s.names(c) {
@@ -73,7 +73,8 @@ func (s *shapes) addChange(c *change) {
 
 func (s *shapes) isInternalChange(c *change) bool {
 	for i, token := range c.path {
-		if isContent(token) && s.named.MayContain(shapeOf(c.path[:i])) {
+		shape := shapeOf(c.path[:i])
+		if (isContent(token) || i == len(c.path)-1 && c.signs()) && s.named.MayContain(shape) && (!s.isWhole || s.messages.MayContain(shape)) {
 			return true
 		}
 	}
@@ -91,6 +92,9 @@ func (s *shapes) isInternalChange(c *change) bool {
 // names reports whether a change makes an object internal that has content, as far as the patch shows it.
 func (s *shapes) names(c *change) bool {
 	member := []byte(c.member())
+	if n := len(c.path); n > 1 && string(member) == "name" && lenient.MatchesAny([]byte(c.path[n-2]), conversationRule.PartMembers) {
+		return false // a tool's
+	}
 	if !c.value.Exists() {
 		return changePrefilter.MayMatch(member) && len(c.from) > 0 && s.named.MayContain(shapeOf(c.from[:len(c.from)-1]))
 	}
@@ -158,6 +162,12 @@ func (c *change) member() string {
 		return ""
 	}
 	return c.path[len(c.path)-1]
+}
+
+// signs reports whether the change makes an object a message.
+func (c *change) signs() bool {
+	member := []byte(c.member())
+	return lenient.MatchesAny(member, signs) || string(member) == "type" && (!c.value.Exists() || lenient.MatchesAny(c.value.Text(), messageTypes))
 }
 
 // parent returns the path of the object that has the member.

@@ -35,7 +35,7 @@ func TestErrorsOfWithheldFrames(t *testing.T) {
 		"of an activity":            {[]string{`{"type":"ACTIVITY_SNAPSHOT","messageId":"a","activityType":"internal:x","content":{"e":"no secret"}}`, failed}, false},
 		"of a state":                {[]string{internal(`{"type":"STATE_SNAPSHOT","snapshot":{"s":"failed: no secret"}}`), failed}, false},
 		"of a change of a state":    {[]string{internal(`{"type":"STATE_DELTA","delta":[{"op":"add","path":"/s","value":"failed: no secret"}]}`), failed}, false},
-		"of a part of a state":      {[]string{`{"type":"STATE_SNAPSHOT","snapshot":{"m":{"name":"internal_x","content":"failed: no secret"}}}`, failed}, false},
+		"of a part of a state":      {[]string{`{"type":"STATE_SNAPSHOT","snapshot":{"m":{"role":"assistant","name":"internal_x","content":"failed: no secret"}}}`, failed}, false},
 		"of a word in a state":      {[]string{internal(`{"type":"STATE_SNAPSHOT","snapshot":{"s":"secret","n":"failed: no secre"}}`), failed}, true},
 		"of a state that left":      {[]string{`{"type":"STATE_SNAPSHOT","snapshot":{"s":"failed: no secret"}}`, failed}, true},
 		"of a description":          {[]string{`{"type":"SUBAGENT_STARTED","subagentRunId":"i","name":"internal_x","description":"failed: no secret"}`, failed}, false},
