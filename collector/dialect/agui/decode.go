@@ -322,7 +322,7 @@ func (d *decoder) addUsage(usage strictjson.Value, b *event.Batch) {
 func (d *decoder) stateSnapshot(v strictjson.Value, b *event.Batch) {
 	if snapshot := v.Get("snapshot"); snapshot.Exists() {
 		d.stateShapes = shapes{isWhole: true}
-		d.stateShapes.add(snapshot, nil, anywhere)
+		d.stateShapes.add(snapshot, nil, nil, anywhere)
 		d.cutInternal(snapshot, b)
 		if len(b.Cuts) > 0 || d.withheld.keys.Len() > 0 {
 			d.rememberIn(snapshot, anywhere, b)
@@ -335,7 +335,7 @@ func (d *decoder) stateSnapshot(v strictjson.Value, b *event.Batch) {
 }
 
 func (d *decoder) stateDelta(v strictjson.Value, b *event.Batch) {
-	b.Internal = d.namesWithheld(v.Get("delta")) || d.stateShapes.makesInternal(v.Get("delta")) || d.withheld.keys.IsFull()
+	b.Internal = d.namesWithheld(v.Get("delta")) || d.stateShapes.makesInternal(v.Get("delta"), d.withholdListed) || d.withheld.keys.IsFull()
 	b.Add(event.KindState).SetState(readPatch(v.Get("delta")))
 }
 
@@ -347,7 +347,8 @@ func (d *decoder) activitySnapshot(v strictjson.Value, b *event.Batch) {
 		size = event.Count{N: int64(len(content.Raw())), Known: true}
 	}
 	b.Internal = d.cutNested(v, "messageId", b)
-	d.activityShapes.add(content, []string{d.name(v.Get("messageId"))}, anywhere)
+	root := []string{d.name(v.Get("messageId"))}
+	d.activityShapes.add(content, root, root, anywhere)
 	d.addActivity(v, event.Artifact{Bytes: size}, event.Piece{Kind: event.PieceData, Value: content}, b)
 }
 

@@ -253,7 +253,7 @@ func (d *decoder) cutNested(activity strictjson.Value, idMember string, b *event
 // mayInstruct reports whether a change of an activity may add a message that is withheld, or may change one that the
 // reader does not have.
 func (d *decoder) mayInstruct(id string, patch strictjson.Value) bool {
-	if d.cutActivities.MayContain(id) || d.activityShapes.makesInternal(patch, id) || patchContains(patch, d.isWithheldMessage) {
+	if d.cutActivities.MayContain(id) || d.activityShapes.makesInternal(patch, d.withholdListed, id) || patchContains(patch, d.isWithheldMessage) {
 		return true
 	}
 	for c := range changesOf(patch, nil) {

@@ -3,6 +3,7 @@ package agui
 import (
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -17,15 +18,20 @@ type shapes struct {
 	isWhole  bool // all of the document was seen; otherwise any object may be a message
 	messages wire.Set[string]
 	named    wire.Set[string]
+	ids      placedIDs
 }
 
-// add adds the objects in a value that has a path.
-func (s *shapes) add(v strictjson.Value, path []string, at position) {
+// add adds the objects in a value that has a path, with the indices of elements and without.
+func (s *shapes) add(v strictjson.Value, path, place []string, at position) {
 	if at == inWords {
 		return
 	}
 	if v.Kind() == strictjson.Object {
-		if at == inList || isSigned(v) {
+		isMessage := at == inList || isSigned(v)
+		if isMessage || lenient.HasMember(v, contentMembers) {
+			s.ids.add(v, path, place)
+		}
+		if isMessage {
 			s.messages.Add(shapeOf(path))
 		}
 		if isInternalIn(v, true) {
@@ -33,31 +39,39 @@ func (s *shapes) add(v strictjson.Value, path []string, at position) {
 		}
 	}
 	for name, value := range v.Members() {
-		s.add(value, appendToken(slices.Clip(path), name.String()), at.inside(name.Text()))
+		s.add(value, appendToken(slices.Clip(path), name.String()), append(slices.Clip(place), name.String()), at.inside(name.Text()))
 	}
+	index := 0
 	for element := range v.Elements() {
-		s.add(element, path, at)
+		s.add(element, path, append(slices.Clip(place), strconv.Itoa(index)), at)
+		index++
 	}
 }
 
 // makesInternal reports whether a JSON Patch adds an internal message or may make an object one. All of the patch counts, in any order.
-// root is the first token of each path in the document, if there is one.
-func (s *shapes) makesInternal(patch strictjson.Value, root ...string) bool {
+// root is the first token of each path in the document, if there is one. withhold gets the IDs of objects that become internal.
+func (s *shapes) makesInternal(patch strictjson.Value, withhold func(k key, hasName bool), root ...string) (is bool) {
+	for op := range patch.Elements() {
+		s.ids.isLoose = s.ids.isLoose || op.Get("op").Is("remove") && isElement(placeOf(root, op.Get("path")))
+	}
 	for c := range changesOf(patch, root) {
 		s.addChange(&c)
 	}
 	for c := range changesOf(patch, root) {
 		if s.isInternalChange(&c) {
-			return true
+			is = true
+			s.ids.withhold(&c, withhold)
 		}
 	}
-	return patchContains(patch, isInternalIn)
+	return is || patchContains(patch, isInternalIn)
 }
 
 func (s *shapes) addChange(c *change) {
 	if c.value.Exists() {
-		s.add(c.value, c.path, positionOf(c.path))
+		s.ids.replace(c)
+		s.add(c.value, c.path, c.place, positionOf(c.path))
 	} else {
+		s.ids.copy(c)
 		s.messages = copied(s.messages, c)
 		s.named = copied(s.named, c)
 	}
@@ -103,13 +117,19 @@ func (s *shapes) names(c *change) bool {
 
 // copied returns a set with what a copy or move adds to it.
 func copied(set wire.Set[string], c *change) wire.Set[string] {
-	from, to := shapeOf(c.from), shapeOf(c.path)
 	for _, shape := range slices.Collect(set.All()) {
-		if rest, is := strings.CutPrefix(shape, from); is && (rest == "" || rest[0] == '/') {
-			set.Add(dialect.Name(to + rest))
+		if to, is := c.moved(shape); is {
+			set.Add(to)
 		}
 	}
 	return set
+}
+
+// moved returns the shape that a copy or move gives to what has a shape, if it is a part of what the change copies.
+func (c *change) moved(shape string) (to string, is bool) {
+	rest, is := strings.CutPrefix(shape, shapeOf(c.from))
+	is = is && (rest == "" || rest[0] == '/')
+	return dialect.Name(shapeOf(c.path) + rest), is
 }
 
 // shapeOf returns a path as a text.
@@ -124,6 +144,8 @@ func shapeOf(path []string) string {
 // change is an operation of a JSON Patch (RFC 6902) other than a removal.
 type change struct {
 	path, from []string         // without the indices of elements
+	place      []string         // path with them
+	adds       bool             // it may insert an element
 	value      strictjson.Value // does not exist in a copy or move
 }
 
@@ -131,7 +153,7 @@ type change struct {
 func changesOf(patch strictjson.Value, root []string) iter.Seq[change] {
 	return func(yield func(change) bool) {
 		for op := range patch.Elements() {
-			c := change{appendPointer(root, op.Get("path")), appendPointer(root, op.Get("from")), op.Get("value")}
+			c := change{appendPointer(root, op.Get("path")), appendPointer(root, op.Get("from")), placeOf(root, op.Get("path")), op.Get("op").Is("add"), op.Get("value")}
 			if !op.Get("op").Is("remove") && !yield(c) {
 				return
 			}
@@ -146,6 +168,15 @@ func appendPointer(path []string, pointer strictjson.Value) []string {
 		path = appendToken(path, unescape.Replace(token))
 	}
 	return path
+}
+
+// placeOf is appendPointer with the indices of elements.
+func placeOf(root []string, pointer strictjson.Value) []string {
+	place := slices.Clip(root)
+	for token := range strings.SplitSeq(strings.TrimPrefix(pointer.String(), "/"), "/") {
+		place = append(place, unescape.Replace(token))
+	}
+	return place
 }
 
 // appendToken appends the name of a member to a path. It leaves out what may be the index of an element.

@@ -75,3 +75,48 @@ func TestNamesByPath(t *testing.T) {
 		t.Errorf("without a snapshot: %s", got)
 	}
 }
+
+// TestIDsOfNamesByPath checks that a message that a path makes internal, and its calls, do not leave in later frames, and that others do.
+func TestIDsOfNamesByPath(t *testing.T) {
+	const message = `{"id":"msg-00000001","role":"assistant","content":"x","tool_calls":[{"id":"call-00000001","name":"f","args":{}}]}`
+	const other, none = `{"id":"msg-00000002","role":"assistant","content":"y"}`, `{}`
+	op := func(op, path, value string) string {
+		return `{"op":"` + op + `","path":"` + path + `","value":` + value + `}`
+	}
+	name := func(of string) string { return op("add", of+"/name", `"internal_audit"`) }
+	list := `{"messages":[` + message + `,` + other + `]}`
+	for what, c := range map[string]struct {
+		before  string
+		changes []string
+		others  bool // other messages leave
+	}{
+		"with the message":      {`{"messages":[]}`, []string{op("add", "/messages/0", message) + "," + op("add", "/messages/1", other) + "," + name("/messages/0")}, true},
+		"after the message":     {none, []string{op("add", "/messages", `[`+message+`,`+other+`]`), name("/messages/0")}, true},
+		"of the document":       {list, []string{name("/messages/0")}, true},
+		"in metadata":           {list, []string{op("add", "/messages/0/metadata", `{"event":"internal_audit"}`)}, true},
+		"of no list":            {`{"last":` + message + `,"next":` + other + `}`, []string{name("/last")}, true},
+		"an ID by path":         {`{"last":{"role":"assistant","tool_calls":[{"id":"call-00000001"}]}}`, []string{op("add", "/last/id", `"msg-00000001"`) + "," + name("/last") + "," + op("add", "/last/content", `"x"`)}, true},
+		"of what was replaced":  {`{"last":` + other + `}`, []string{op("replace", "/last", message), name("/last")}, true},
+		"content at last":       {`{"last":{"id":"msg-00000001","role":"assistant","name":"internal_audit","toolCalls":[{"id":"call-00000001"}]}}`, []string{op("add", "/last/content", `"x"`)}, true},
+		"after an insertion":    {list, []string{op("add", "/messages/0", `{"id":"msg-00000003","role":"user","content":"z"}`), name("/messages/1")}, false},
+		"after a removal":       {list, []string{`{"op":"remove","path":"/messages/1"}`, name("/messages/0")}, false},
+		"at an unknown element": {`{"messages":[]}`, []string{op("add", "/messages/-", message), name("/messages/0")}, true},
+		"after a move":          {`{"draft":` + message + `}`, []string{`{"op":"move","from":"/draft","path":"/last"}`, name("/last")}, true},
+	} {
+		state, shown := []string{run, `{"type":"STATE_SNAPSHOT","snapshot":` + c.before + `}`}, []string{run, activity(c.before)}
+		for _, patch := range c.changes {
+			state, shown = append(state, `{"type":"STATE_DELTA","delta":[`+patch+`]}`), append(shown, change(`[`+patch+`]`))
+		}
+		for _, before := range [][]string{state, shown} {
+			for id, leaves := range map[string]bool{"00000001": false, "00000002": true} {
+				for _, next := range []string{`{"type":"TEXT_MESSAGE_START","messageId":"msg-ID","role":"assistant"}`, `{"type":"CUSTOM","name":"c","value":{"id":"msg-ID","content":"x"}}`,
+					`{"type":"TOOL_CALL_START","toolCallId":"call-ID","toolCallName":"f"}`, `{"type":"RUN_FINISHED","threadId":"t","runId":"r","result":{"id":"msg-ID","content":"x"}}`} {
+					next = strings.ReplaceAll(next, "ID", id)
+					if got := last(filterFrames(t, allSettings[0], append(slices.Clone(before), next)...)); (got == next) != leaves && (!leaves || c.others) {
+						t.Errorf("%s: after %q, %s leaves as %s", what, before[1:], next, got)
+					}
+				}
+			}
+		}
+	}
+}
