@@ -153,6 +153,8 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 		d.addWithheldValues(v, b)
 	} else if k.entity == entityMessage {
 		d.shownMessages.Add(d.name(v.Get("messageId")))
+	} else if k.name == typeToolResult {
+		d.addOneNamed(key{entity: entityResult, id: d.name(v.Get(k.idMember))})
 	}
 	d.addCutValues(k, v, b)
 	if !b.Partial {

@@ -80,9 +80,12 @@ func isResult(message strictjson.Value) bool {
 	return message.First("role", "type").Is("tool")
 }
 
-// wasShown reports whether a message of a list left before, or is the user's, who sent it.
+// wasShown reports whether a message of a list left before, or is the user's, who sent it. In a list, a result may have another ID.
 func (d *decoder) wasShown(message strictjson.Value) bool {
 	id := d.memberOf(message, ownIDs)
+	if call := d.memberOf(message, callIDs); call != "" && isResult(message) && d.starts.named.Contains(key{entity: entityResult, id: call}) {
+		return true
+	}
 	return message.Get("role").Is("user") || id != "" && d.knownToClient.Contains(id)
 }
 

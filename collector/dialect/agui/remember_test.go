@@ -272,3 +272,17 @@ func TestOrdinaryNames(t *testing.T) {
 		}
 	}
 }
+
+// TestResultsWithOtherIDs checks that a result that left does not count as withheld when an internal list has it with another ID, as the
+// lists of LangGraph's adapter do.
+func TestResultsWithOtherIDs(t *testing.T) {
+	call := []string{run, `{"type":"TOOL_CALL_START","toolCallId":"call-00000001","toolCallName":"f"}`, `{"type":"TOOL_CALL_RESULT","messageId":"x","toolCallId":"call-00000001","content":"y"}`}
+	list := snapshotOf(`{"id":"res-00000001","role":"tool","toolCallId":"call-00000001","content":"y"}`)
+	internal := with(`"metadata":{"event":"internal_x"}`)(list)
+	if got := last(filterFrames(t, allSettings[0], append(call, internal, list)...)); got != list {
+		t.Errorf("after the result, the list becomes %s", got)
+	}
+	if got := last(filterFrames(t, allSettings[0], append(call[:2:2], internal, list)...)); got == list {
+		t.Error("a result leaves that only the internal list had")
+	}
+}
