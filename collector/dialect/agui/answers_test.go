@@ -182,6 +182,9 @@ func TestErrorsOfUnansweredCalls(t *testing.T) {
 			if got := last(filterFrames(t, allSettings[0], answered...)); got != failure {
 				t.Errorf("%s, answered: %s", place, got)
 			}
+			if got := last(filterFrames(t, allSettings[0], append(answered[:len(answered)-1:len(answered)-1], frames[0], failure)...)); place == "a state" && got != failure {
+				t.Errorf("%s, answered and repeated: %s", place, got)
+			}
 		}
 	}
 	list := `{"type":"STATE_SNAPSHOT","snapshot":{"messages":[` + message + `,` + markedResult + `]}}`
