@@ -126,8 +126,8 @@ func TestAnswersBesideOthers(t *testing.T) {
 	checkStaysIn(t, []filter.Settings{client, public}, created, `{"type":"response.completed","response":{"id":"r","output":[`+system+`]}}`, strings.Replace(created, `"r"`, `"s"`, 1), strings.NewReplacer(`"i"`, `"z"`).Replace(added), strings.Replace(delta, `"i"`, `"z"`, 1))
 }
 
-// TestAnswerItems checks that the public gets the text of an item of the Agents SDK once: in the item if the application does not forward
-// responses, else from the response.
+// TestAnswerItems checks that the public gets the text of an item of the Agents SDK, even if a response has shown it, and that it is
+// reported once.
 func TestAnswerItems(t *testing.T) {
 	said := func(raw, content string) string {
 		return `{"type":"run_item_stream_event","name":"message_output_created","item":{"type":"message_output_item","` + raw + `":{"id":"i","type":"message","role":"assistant","status":"completed","content":[` + content + `]},"agent":{"name":"A","instructions":"secret"}}}`
@@ -144,11 +144,14 @@ func TestAnswerItems(t *testing.T) {
 		{[]string{agentA, said("rawItem", part+","+refusal), "[DONE]"}, 2},
 		{[]string{agentA, said("rawItem", `{"type":"output_text","text":"secret","thought":true}`), "[DONE]"}, 0},
 		{[]string{agentA, strings.Replace(said("rawItem", strings.Replace(part, "open", "secret", 1)), "assistant", "user", 1), "[DONE]"}, 0},
-		{[]string{agentA, ofModel(created), ofModel(added), ofModel(`{"type":"response.output_item.done","output_index":0,"item":{"id":"i","type":"message","role":"assistant","content":[{"type":"output_text","text":"open"}]}}`), ofModel(strings.Replace(ended, "secret", "open", 1)), said("rawItem", strings.Replace(part, "open", "secret", 1)), "[DONE]"}, 1},
+		{[]string{agentA, ofModel(created), ofModel(added), ofModel(`{"type":"response.output_item.done","output_index":0,"item":{"id":"i","type":"message","role":"assistant","content":[{"type":"output_text","text":"open"}]}}`), ofModel(strings.Replace(ended, "secret", "open", 1)), said("rawItem", part), "[DONE]"}, 1},
 	} {
 		checkTruth(t, c.sent[0], stream(c.sent...))
 		out := leaving(t, public, stream(c.sent...))
 		facts := dialecttest.Facts(openai.Dialect{}, &event.Stream{SingleRun: true}, stream(strings.Split(strings.TrimSpace(out), "\n")...))
+		if strings.Count(out, `"text":"open"`) != strings.Count(strings.Join(c.sent, ""), `"text":"open"`) && c.want > 0 {
+			t.Errorf("of %s\nonly this leaves: %s", c.sent, out)
+		}
 		if n := strings.Count(facts, `text "open"`); n != c.want || n > 0 && !strings.Contains(facts, `agent="A"`) || strings.Contains(out, "secret") {
 			t.Errorf("of %s\nleaves %s\nwhich states %d texts, want %d:\n%s", c.sent, out, n, c.want, facts)
 		}

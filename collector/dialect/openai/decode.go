@@ -24,13 +24,15 @@ type decoder struct {
 	frames    int        // so far
 	responses int        // the number of those with a name, see nameResponse
 	withheld  withheldSet
+	turns     turns
 
 	begunResponses int
 	names          wire.NameCache
 	inResults      bool             // the last chunk had results of calls
 	callIDs        wire.Set[string] // the run and the ID of each call of a completion
-	done           wire.Set[string] // the keys of the IDs of items that were reported since several responses were open
+	done           wire.Set[string] // the keys of the IDs of items that were reported
 	at             place            // of the current event of a response
+	isNamed        bool             // the current event names its response or has an item of it
 	itemAgent      *string          // the agent of the item that the current event is part of, see readAgents; nil if the response names none
 }
 
@@ -142,7 +144,13 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 	}
 	b.Type = d.names.Truncate(typeOf(v), dialect.MaxName)
 	begun := d.begunResponses
-	d.selectResponse(v, b)
+	switch d.selectResponse(v, b); {
+	case !k.part, v.Get("item").Exists():
+		d.turns.seeHandoffs()
+	case slices.Contains(callData, string(typeOf(v))): // a handoff is a call
+		d.turns.returnAll(true)
+	}
+	d.isNamed = !k.part || d.response.containsItem(d.at)
 	d.at.shared = d.response.shared
 	agents := d.readAgents(v, b)
 	if d.ended && (d.response.id != "" && d.name(v.Get("response").Get("id")) == d.response.id || d.failed && isType(v, typeFailed)) {
@@ -165,6 +173,7 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 	if d.begunResponses > begun {
 		unsure = d.response.unsure
 	}
+	d.followEvent(v)
 	unsure = unsure || d.withheld.unsure.MayContain(responseID+d.name(v.Get("response").Get("id")))
 	if !k.part {
 		d.readStart(v, d.begunResponses > begun, m, b)
@@ -175,7 +184,9 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 	}
 	d.response.sequence, _ = v.Get("sequence_number").Int()
 	if k.part {
-		if d.withheld.check(k, f, d.at, unsure, b); b.Type != typeOrphan && d.lacksStart(v) {
+		at := d.at
+		at.implied = at.implied || isType(v, typeItemDone) // a whole item needs no start
+		if d.withheld.check(k, f, at, unsure, b); b.Type != typeOrphan && d.lacksStart(v) {
 			b.Type = typeUnbegun
 		}
 	} else {
@@ -283,6 +294,7 @@ func (d *decoder) streamDone(b *event.Batch) {
 		if !d.endAfterErrors(b) {
 			d.end(d.chat.failure, d.chat.code, b)
 		}
+		d.turns = turns{}
 	}
 }
 

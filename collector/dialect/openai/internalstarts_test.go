@@ -97,7 +97,7 @@ func TestInternalSDKAgents(t *testing.T) {
 		checkLeaves(t, 0, begins("a"), internal, said("h", "secret"), said("", "secret"), `{"type":"raw_model_stream_event","data":{"type":"output_text_delta","delta":"secret"}}`)
 		checkLeaves(t, 0, begins("a"), internal, raw(1, "output_item.added", `"output_index":0,"item":{`+strings.Replace(message, "TEXT", "secret", 1)+`}`), raw(2, "output_text.delta", `"output_index":0,"delta":"secret"`))
 		if strings.Contains(mark, `"h"`) { // in a tool of a known name, whose caller goes on
-			checkLeaves(t, 2, slices.Concat(calls, hidden, []string{outputItem("a", "c")}, work("j", "answer"))...)
+			checkLeaves(t, 2, slices.Concat(calls, hidden[:len(hidden)-1], []string{outputItem("a", "c")}, work("j", "answer"))...)
 		}
 	}
 	unnamed := strings.Replace(begins(""), `"new_agent"`, `"kind":"internal","new_agent"`, 1)

@@ -34,7 +34,7 @@ func TestInternalAgentsInTexts(t *testing.T) {
 		"items":             {8, slices.Concat(works("a", "i", "answer"), works(hidden, "j", "secret"), works("b", "k", "answer"))},
 		"fake items":        {8, slices.Concat(works("a", fake, "answer"), works(hidden, fake, "secret"), works("b", fake, "answer"))},
 		"no work":           {1, []string{begins(hidden), begins("b"), textOf("k", "answer")}},
-		"ends":              {3, []string{begins("a"), textOf("i", "answer"), begins(hidden), textOf("j", "secret"), ends("j", "secret"), begins("b"), textOf("k", "answer"), ends("k", "answer")}},
+		"ends":              {4, []string{begins("a"), textOf("i", "answer"), ends("i", "answer"), begins(hidden), textOf("j", "secret"), ends("j", "secret"), begins("b"), textOf("k", "answer"), ends("k", "answer")}},
 		"only ends":         {2, []string{begins("a"), ends("i", "answer"), begins(hidden), ends("j", "secret"), begins("b"), ends("k", "answer")}},
 		"in a call":         {2, []string{begins("a"), callItem("a", "c", "ask"), begins(hidden), textOf("j", "secret"), strings.Replace(outputItem("a", "c"), `"o"`, `"answer"`, 1), textOf("k", "answer")}},
 		"in two calls":      {0, []string{begins("a"), callItem("a", "c", "ask"), callItem("a", "d", "ask"), begins(hidden), begins("b"), textOf("j", "secret")}},
@@ -80,8 +80,8 @@ func TestModelPiecesAfterInternalAgents(t *testing.T) {
 	}
 	ended := `{"type":"raw_model_stream_event","data":{"type":"response_done","response":{"output":[]}}}`
 	for _, sent := range [][]string{
-		{begins(hidden), begun, says("secret"), ended, callItem(hidden, "c", "f"), saidBy(hidden, "secret"), begins("b"), begun, says("answer")},
-		{begins(hidden), says("secret"), callItem(hidden, "c", "f"), saidBy(hidden, "secret"), begins("b"), says("answer")},
+		{begins(hidden), callItem(hidden, "c", "f"), outputItem(hidden, "c"), begun, says("secret"), ended, saidBy(hidden, "secret"), begins("b"), begun, says("answer")},
+		{begins(hidden), callItem(hidden, "c", "f"), outputItem(hidden, "c"), says("secret"), saidBy(hidden, "secret"), begins("b"), says("answer")},
 	} {
 		if out := leaving(t, client, stream(sent...)); strings.Contains(out, "secret") || !strings.Contains(out, "answer") {
 			t.Errorf("this leaves: %s", out)

@@ -68,7 +68,7 @@ func (d *decoder) isOfInternalWork(agent string, at place) bool {
 			return true
 		}
 	}
-	return mayBeOf(&d.response) || agent != "" && d.sdk.agents.isInternal(agent)
+	return mayBeOf(&d.response) || agent != "" && d.turns.isInternal(agent)
 }
 
 // worksInternally reports whether something internal is open, which an error may quote.
@@ -78,7 +78,7 @@ func (d *decoder) worksInternally() bool {
 			return true
 		}
 	}
-	return d.chat.internal || d.sdk.agents.internal.Len() > 0 || slices.ContainsFunc(d.others, func(r runState) bool {
+	return d.chat.internal || d.turns.internal.Len() > 0 || slices.ContainsFunc(d.others, func(r runState) bool {
 		return r.isAnswering() && (r.response.internal || r.chat.internal)
 	})
 }
@@ -110,4 +110,35 @@ func isInternalAgent(agent strictjson.Value) bool {
 	}
 	_, printed, _ := bytes.Cut(agent.Text(), []byte("name="))
 	return agent.Kind() != strictjson.Object && lenient.ContainsInternal(agent) || lenient.IsInternal(bytes.TrimLeft(printed, `'"`))
+}
+
+// withholdItem records that a whole item is withheld. Its parts have its IDs, so others may leave.
+func (w *withheldSet) withholdItem(at place) {
+	for _, key := range at.keys {
+		w.seen.Remove(key)
+		w.whole.Add(key)
+		w.shared.Add(key)
+	}
+}
+
+// unsureKey begins the keys of unsure in shared.
+const unsureKey = "unsure "
+
+// doubt records that an item is withheld because it may be of an internal agent. An item of the Agents SDK that names another agent leaves
+// nevertheless.
+func (w *withheldSet) doubt(at place) {
+	for _, key := range at.keys {
+		if isID(key) {
+			w.seen.Remove(key)
+			w.unsure.Add(key)
+			w.shared.Add(unsureKey + key)
+		}
+	}
+}
+
+// isDoubted reports whether an item was withheld because it may be of an internal agent.
+func (w *withheldSet) isDoubted(at place) bool {
+	return slices.ContainsFunc(at.keys, func(key string) bool {
+		return isID(key) && (w.unsure.MayContain(key) || w.shared.IsShared(unsureKey+key))
+	})
 }

@@ -106,11 +106,7 @@ func (d *decoder) itemDone(v strictjson.Value, b *event.Batch) {
 	if d.isSubagent() && item.Get("type").Is("message") && item.Get("phase").Is("final_answer") {
 		b.Add(event.KindFinal) // the end of the response is the root's
 	}
-	for _, key := range d.at.keys {
-		if d.responses > 0 && isID(key) {
-			d.done.Add(key)
-		}
-	}
+	d.markDone()
 }
 
 // setItemType sets the batch's type for an item that is no answer, and reports an unknown type of item.

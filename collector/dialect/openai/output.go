@@ -2,6 +2,7 @@ package openai
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -82,7 +83,7 @@ func (d *decoder) checkOutput(f dialect.Frame, m marks, response strictjson.Valu
 			continue
 		}
 		known := place{keys: at.keys[:max(ids, 1)], asked: at.asked, implied: d.response.implied} // in the Agents SDK, items of chats have no ID
-		b.Internal = b.Internal || isInternalItem(item) || d.withheld.isWithheld(known) || d.withheld.isOrphan(known)
+		b.Internal = b.Internal || isInternalItem(item) || d.withheld.isWithheld(known) || !unsure && d.withheld.isOrphan(known)
 		thinks = thinks || d.withheld.itemKind(item, known) == event.KindThought
 		begins = append(begins, at)
 		said := itemMarks(item)
@@ -103,4 +104,18 @@ func (d *decoder) checkOutput(f dialect.Frame, m marks, response strictjson.Valu
 			d.withheld.doubt(at)
 		}
 	}
+}
+
+// markDone records that the current item was reported.
+func (d *decoder) markDone() {
+	for _, key := range d.at.keys {
+		if isID(key) {
+			d.done.Add(key)
+		}
+	}
+}
+
+// isDone reports whether an item was reported. One without an ID may be any of the last response.
+func (d *decoder) isDone(at place) bool {
+	return slices.ContainsFunc(at.keys, d.done.Contains) || len(at.keys) == 0 && d.response.hasItems
 }

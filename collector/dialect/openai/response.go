@@ -87,7 +87,7 @@ func (d *decoder) startResponse(r strictjson.Value, b *event.Batch) {
 	d.withheld.setScope(id)
 	d.nameResponse()
 	d.begunResponses++
-	d.response = response{id: id, number: d.begunResponses, model: d.name(r.Get("model")), open: true, author: d.speaker(), internal: d.isInternalResponse(id), unsure: d.mayBeInternal()}
+	d.response = response{id: id, number: d.begunResponses, model: d.name(r.Get("model")), open: true, author: d.speaker(), internal: d.isInternalResponse(id), unsure: d.turns.mayBeInternal()}
 	if d.response.unsure && id != "" {
 		d.withheld.unsure.Add(responseID + id)
 	}
@@ -175,6 +175,7 @@ func (d *decoder) endTurn(output strictjson.Value, failure event.Failure, code s
 		b.Add(event.KindFinal)
 		d.response.final = true
 		d.sdk.agents.finish(d.response.author)
+		d.turns.end("")
 	}
 }
 
@@ -220,6 +221,7 @@ func (d *decoder) textDone(v strictjson.Value, b *event.Batch) {
 	if kind := d.withheld.itemTextKind(d.at); isAnswerOrThought(kind) && b.AddText(kind, v.First("text", "refusal")) != nil {
 		known := d.response.item(d.at)
 		known.texts, known.text = known.texts+1, true
+		d.markDone()
 	}
 }
 
@@ -252,7 +254,10 @@ func (d *decoder) partDone(v strictjson.Value, b *event.Batch) {
 	}
 	switch d.withheld.itemTextKind(d.at) {
 	case event.KindText:
-		known.text = reportPart(v.Get("part"), b) || known.text
+		if reportPart(v.Get("part"), b) {
+			known.text = true
+			d.markDone()
+		}
 	case event.KindThought:
 		known.thoughts = b.AddText(event.KindThought, v.Get("part").Get("text")) != nil || known.thoughts
 	}

@@ -80,7 +80,8 @@ func (d *decoder) agentUpdated(v strictjson.Value, b *event.Batch) {
 	}
 	name := d.name(nameOf(next))
 	b.Internal = hasInternalAgent(v)
-	d.sdk.agents.beginInternal(name, b.Internal || wire.IsFiltered(b, prefilter))
+	d.turns.beginInternal(name, b.Internal || wire.IsFiltered(b, prefilter))
+	d.beginTurn(name)
 	by, isHandoff := d.handedOverBy(name)
 	from, left, again := b.Agent, false, d.sdk.agents.hasFinished(name)
 	if name != d.sdk.agents.current || name == "" && b.Internal {
@@ -107,7 +108,6 @@ func (d *decoder) agentUpdated(v strictjson.Value, b *event.Batch) {
 			b.Add(event.KindAgentStarted)
 		}
 	}
-	d.sdk.agents.endTurns(name)
 }
 
 // beginSDK begins a run of the Agents SDK, unless one has begun.
@@ -142,9 +142,10 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	id := d.name(callID(raw))
 	var at place
 	at.addItem(raw)
-	agent := d.itemAuthor(d.name(nameOf(itemAgent(item, v))), id, at, b)
+	named := d.name(nameOf(itemAgent(item, v)))
+	agent := d.itemAuthor(named, id, at, b)
 	if agent == user {
-		agent = ""
+		agent, named = "", ""
 	}
 	// An application that sends responses has shown the beginning of each item that a response has. One that sends only items has shown
 	// none, so only an unreadable frame matters: it may have had the item.
@@ -157,16 +158,17 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	switch {
 	case hasInternalAgent(v, item, raw), d.isOfInternalWork(agent, at): // its call may have to end
 		if b.Internal = true; agent == "" || d.isOfInternalWork(agent, at) || !item.First("target_agent", "targetAgent").Exists() { // else the call is of the agent that hands over
-			d.withheld.withholdKeys(at.keys)
+			d.withheld.withholdItem(at)
 		}
 	case orphan || raw.Kind() != strictjson.String && isInternalItem(raw) || m.instructs || wire.IsFiltered(b, prefilter) || d.withheld.isWithheld(at):
 		b.Internal = true
 		d.withheld.withhold(at)
-		return
 	case agent == "" && !d.withheld.saw(at) && (d.isUnsure() || d.withheld.isDoubted(at)):
 		b.Internal = true
 		d.withheld.doubt(at)
 	}
+	target := d.name(nameOf(item.First("target_agent", "targetAgent")))
+	d.followItem(v.Get("name"), named, id, target, at)
 	if raw.Get("type").Is("message") {
 		d.withheld.forgetCalls(at)
 	}
@@ -192,12 +194,12 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		d.sdk.handoff, d.sdk.handsOff, d.sdk.handoffBy = id, true, b.Agent
 		d.runCall(id, raw, b)
 	case name.Is("handoff_occured"), name.Is("handoff_occurred"): //nolint:misspell // as the SDK spells it
-		d.handoffOccurred(id, item, raw, b)
+		d.handoffOccurred(id, target, raw, b)
 	case name.Is("message_output_created"):
-		if of := item.Get("type"); !d.sdk.answered && (of.Is("message_output_item") || of.Is("message")) {
+		if of := item.Get("type"); !d.sdk.answered && !d.isDone(at) && (of.Is("message_output_item") || of.Is("message")) {
 			d.reportMessage(raw, &itemState{text: kind != event.KindText || m.thinks}, b)
 		}
-		if b.Has(event.KindText) || kind == event.KindText && !m.thinks && d.withheld.isDoubted(at) { // else an event that has left shows the text
+		if kind == event.KindText && !m.thinks {
 			b.Type = withAnswer(typeRunItem)
 		}
 		d.endImplied(b)
@@ -213,9 +215,6 @@ func (d *decoder) runOutput(id string, output, raw strictjson.Value, b *event.Ba
 		d.callEnded(raw, output, b)
 	}
 	d.sdk.agents.callEnded(id)
-	if r := &d.response; r.implied && r.author != "" && !slices.Contains(d.sdk.agents.active, r.author) { // its agent worked in the call
-		d.withheld.nextResponse()
-	}
 	switch {
 	case b.Type != typeRunItem:
 	case isRejection(output):
@@ -250,7 +249,7 @@ func (d *decoder) approvalRequested(id string, b *event.Batch) {
 }
 
 // handoffOccurred ends the call that transfers control. An event with the new agent follows.
-func (d *decoder) handoffOccurred(id string, item, raw strictjson.Value, b *event.Batch) {
+func (d *decoder) handoffOccurred(id, target string, raw strictjson.Value, b *event.Batch) {
 	d.sdk.handoffBy = b.Agent
 	d.endImplied(b)
 	if ended := d.calls.end(id, d.sdk.isHandoff); ended != (call{}) || id != "" {
@@ -260,7 +259,7 @@ func (d *decoder) handoffOccurred(id string, item, raw strictjson.Value, b *even
 		d.sdk.handoffDone = id
 	}
 	d.sdk.handsOff = true
-	if target := d.name(nameOf(item.First("target_agent", "targetAgent"))); target != "" && target != user {
+	if target != "" && target != user {
 		d.transfer(target, b)
 	}
 }

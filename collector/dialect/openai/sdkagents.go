@@ -11,13 +11,11 @@ import (
 
 // agents are the agents of a run of the Agents SDK. Items name their agents, and events of responses do not.
 type agents struct {
-	current  string   // the last one that is known to have worked, or to have got control
-	active   []string // those that have begun, and are not known to have finished or to have handed over
-	known    wire.Set[string]
-	internal wire.Set[string]     // those with an internal name, or whose beginning calls itself internal
-	twice    wire.Set[string]     // those that began again before their end: two with one name may work at the same time
-	inner    map[string]workplace // those that work in a call of another
-	over     wire.Set[string]     // those of inner that do not speak anymore, see endTurns
+	current string   // the last one that is known to have worked, or to have got control
+	active  []string // those that have begun, and are not known to have finished or to have handed over
+	known   wire.Set[string]
+	twice   wire.Set[string]     // those that began again before their end: two with one name may work at the same time
+	inner   map[string]workplace // those that work in a call of another
 }
 
 // workplace says in which call an agent works: one of calls, from which those that have ended are removed.
@@ -199,9 +197,8 @@ func (d *decoder) place(name string) {
 func (d *decoder) control(name string, b *event.Batch) {
 	a := &d.sdk.agents
 	a.known.Add(name)
-	a.over.Remove(name)
 	if a.current, b.Agent = name, name; lenient.IsInternal([]byte(name)) {
-		a.internal.Add(name)
+		d.turns.internal.Add(name)
 	}
 }
 

@@ -1,9 +1,9 @@
 package openai_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -16,43 +16,71 @@ type sdkEvent struct {
 	owner            string // the agent that has caused it
 }
 
-// recordedRun reads a recording, in which responses do not overlap.
+// recordedRun reads a recording. Items name the agents of the responses that have them.
 func recordedRun(t *testing.T, path string) (all []sdkEvent) {
 	t.Helper()
 	recorded, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	type named struct{ Name string }
-	var working []string // the current agent, and those that wait for it
-	calls := map[string]bool{}
-	for line := range strings.Lines(string(recorded)) {
-		var v struct {
-			Name string
-			New  named `json:"new_agent"`
-			Data struct{ Type string }
-			Item struct {
-				Agent  named
-				Target named `json:"target_agent"`
+	owners := map[string]string{} // of IDs
+	for pass := range 3 {         // items come after their pieces, and responses after their items
+		all = nil
+		for line := range strings.Lines(string(recorded)) {
+			e, ids := readEvent(t, strings.TrimSpace(line))
+			for _, id := range ids {
+				e.owner = cmp.Or(e.owner, owners[id])
+			}
+			if e.agent != "" {
+				e.owner = e.agent
+			}
+			for _, id := range ids {
+				owners[id] = cmp.Or(owners[id], e.owner)
+			}
+			if all = append(all, e); pass == 2 && e.owner == "" {
+				t.Fatalf("%s: no agent has caused %s", path, line)
 			}
 		}
-		if err := json.Unmarshal([]byte(line), &v); err != nil {
-			t.Fatal(err)
-		}
-		e := sdkEvent{data: strings.TrimSpace(line), kind: strings.TrimPrefix(v.Data.Type, "response."), item: v.Name, begins: v.New.Name != "", result: v.Name == "tool_output", agent: v.New.Name + v.Item.Agent.Name, target: v.Item.Target.Name}
-		switch {
-		case e.begins:
-			if len(working) > 0 && !calls[working[0]] { // it has handed over
-				working = working[1:]
-			}
-			working = slices.Insert(working, 0, e.agent)
-		case v.Name == "tool_called", e.result:
-			working, calls[e.agent] = working[slices.Index(working, e.agent):], !e.result
-		}
-		if e.owner = working[0]; e.item != "" {
-			e.owner = e.agent
-		}
-		all = append(all, e)
 	}
 	return all
+}
+
+// readEvent reads an event, and the IDs in it of a response, its items and their calls.
+func readEvent(t *testing.T, line string) (e sdkEvent, ids []string) {
+	t.Helper()
+	type named struct{ Name string }
+	type item struct {
+		ID   string
+		Call string `json:"call_id"`
+	}
+	var v struct {
+		Name string
+		New  named `json:"new_agent"`
+		Data struct {
+			Type     string
+			Of       string `json:"item_id"`
+			Item     item
+			Response struct {
+				ID     string
+				Output []item
+			}
+		}
+		Item struct {
+			Agent  named
+			Target named `json:"target_agent"`
+			Raw    item  `json:"raw_item"`
+		}
+	}
+	if err := json.Unmarshal([]byte(line), &v); err != nil {
+		t.Fatal(err)
+	}
+	e = sdkEvent{data: line, kind: strings.TrimPrefix(v.Data.Type, "response."), item: v.Name, begins: v.New.Name != "", result: v.Name == "tool_output", agent: v.New.Name + v.Item.Agent.Name, target: v.Item.Target.Name}
+	for _, one := range append(v.Data.Response.Output, v.Data.Item, v.Item.Raw, item{ID: v.Data.Response.ID}, item{ID: v.Data.Of}) {
+		for _, id := range []string{one.ID, one.Call} {
+			if id != "" {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return e, ids
 }

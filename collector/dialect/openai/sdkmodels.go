@@ -71,22 +71,28 @@ func isOfResponse(v strictjson.Value) bool {
 // @openai/agents-extensions 0.18.
 func (d *decoder) modelAnswer(data strictjson.Value, b *event.Batch) (unsure bool) {
 	source, piece, answer := data.Get("providerData"), data.Get("event"), data.Get("response")
+	if isType(data, startOfModel) || isType(data, endOfModel) {
+		d.turns.seeHandoffs()
+	}
 	if isType(data, startOfModel) {
+		d.turns.setAnswers(false)
 		if d.forgetResponse(); !isOfResponse(source) {
 			d.startOutline(source, b)
 		}
-		return d.mayBeInternal()
+		return d.turns.mayBeInternal()
 	}
 	id := d.name(cmp.Or(piece.Get("id"), source.Get("id"), answer.Get("id")))
 	selected, r := d.selectOutline(id), &d.response
+	d.isNamed = selected
 	if unsure = d.isUnsure(); selected {
 		d.setAuthor(b)
 	}
 	if id == "" || isFake(id) { // the answer's end may be missing
-		unsure = unsure || d.mayBeInternal()
+		unsure = unsure || d.turns.mayBeInternal()
 	}
 	switch {
 	case isType(data, textOfModel):
+		d.turns.setAnswers(true)
 		if !d.sdk.responses && (selected || !d.hasOutlines()) && !b.Internal && b.Type != typeOrphan {
 			b.Partial = b.AddText(event.KindText, data.Get("delta")) != nil
 		}
@@ -154,6 +160,7 @@ func (d *decoder) endOutline(answer strictjson.Value, b *event.Batch) {
 	e.Model, e.FinishReason, e.Usage = r.model, r.reason, outlineUsage(answer.Get("usage"))
 	e.Error, e.Code = wire.FinishFailure(r.reason)
 	r.open, r.ended = false, true
+	d.turns.setAnswers(!r.hasCalls)
 	d.endTurn(answer.Get("output"), e.Error, e.Code, b)
 }
 

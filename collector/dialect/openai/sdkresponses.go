@@ -138,15 +138,19 @@ func (d *decoder) selectOnly() bool {
 
 // forgetOver forgets the other responses without an ID whose agent asks its model again or works no more: their ends are missing. Otherwise
 // they would count as parallel to the next one. Those that may be of an internal agent would withhold it, so it forgets them even with an ID
-// once the agent works no more. It also forgets the shared response once all others have ended.
+// once the agent works no more. It also forgets the shared response once all others have ended, and which ones are unsure once no internal
+// agent is at work.
 func (d *decoder) forgetOver() {
 	a, speaker := &d.sdk.agents, d.speaker()
 	d.sdk.others = slices.DeleteFunc(d.sdk.others, func(o otherAnswer) bool {
-		isOver := !slices.Contains(a.active, o.author) || a.over.Contains(o.author)
+		isOver := !slices.Contains(a.active, o.author)
 		return !o.shared && o.author != "" && !a.twice.Contains(o.author) && (isOver && o.unsure || o.id == "" && (isOver || o.author == speaker))
 	})
 	if len(d.sdk.others) == 1 && d.sdk.others[0].shared {
 		d.sdk.others = nil
+	}
+	for i := range d.sdk.others {
+		d.sdk.others[i].unsure = d.sdk.others[i].unsure && d.turns.mayBeInternal()
 	}
 }
 

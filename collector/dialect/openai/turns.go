@@ -1,6 +1,13 @@
 package openai
 
-import "slices"
+import (
+	"slices"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
 
 // This file decides whether an event of the Agents SDK may be of an internal agent. Applications choose which events they pass on, so each
 // fact may be missing. The first line that applies decides:
@@ -9,60 +16,278 @@ import "slices"
 //	it has an ID of such an item                                                   internal
 //	an item names an ordinary agent, or the call that it is about has one          ordinary
 //	it has the ID of an item that was withheld as unsure                           unsure
-//	its response began in the stream                                               as the turn was then
-//	nothing of these                                                               as the turn is now
+//	its response began in the stream                                               as it was then
+//	nothing of these                                                               as it is now
 //
-// The turn is of the agent of the last agent_updated_stream_event, handoff or item, and unsure if that agent is internal. The result of the
-// call in which it worked, or its last response, gives the turn back to the caller. If several agents may have the turn, it is unsure if one
-// of them is internal. What is unsure is withheld, but does not withhold an item that names an ordinary agent.
+// It is unsure while an internal agent is at work. An agent is at work from the event that names it until the stream shows that it has handed
+// over, has answered, or got the results of all calls around it. If the stream does not show calls and handoffs at all, agents follow one
+// another. What is unsure is withheld, but does not withhold an item that names an ordinary agent.
 
-// isUnsure reports whether an event of the current response may be of an internal agent. A response belongs to the agents that may speak when
-// it begins. If its beginning is not in the stream, each event does.
+// turns are the agents of the Agents SDK that have begun on a stream.
+type turns struct {
+	all          []turn           // in the order in which they began or were named
+	full         bool             // there were more
+	internal     wire.Set[string] // those with an internal name, or whose beginning calls itself internal
+	handedOver   bool             // an item has shown that one hands over to the next to begin
+	showHandoffs bool             // the stream shows responses or items in which each handoff is
+	showCalls    bool             // it shows items in which each call is
+}
+
+// maxTurns limits the agents at work.
+const maxTurns = 64
+
+// turn is the work of an agent.
+type turn struct {
+	agent     string
+	internal  bool
+	state     turnState
+	announced bool     // an item has shown its beginning, and agent_updated_stream_event follows
+	answers   bool     // a text, or the end of a response without calls, is the last that it or an event without an agent has shown
+	shown     bool     // an event without an agent came while it was at work
+	calls     []string // of others, without a result when it began; it may work in one of them
+}
+
+type turnState int
+
+const (
+	atWork turnState = iota
+	left             // another agent has begun, and the stream does not show handoffs
+	over
+)
+
+// isUnsure reports whether an event of the current response may be of an internal agent. A response belongs to the agents at work when it
+// begins. If its beginning is not in the stream, each event does.
 func (d *decoder) isUnsure() bool {
 	switch r := &d.response; {
 	case r.open && !r.implied && !r.shared:
-		return r.unsure
+		return r.unsure || !d.isNamed && d.isAnyUnsure()
 	case r.shared && len(d.sdk.others) > 0:
-		return slices.ContainsFunc(d.sdk.others, func(o otherAnswer) bool { return o.unsure })
+		return d.isAnyUnsure()
 	}
-	return d.mayBeInternal()
+	return d.turns.mayBeInternal()
+}
+
+// isAnyUnsure reports whether another open response may be of an internal agent.
+func (d *decoder) isAnyUnsure() bool {
+	return slices.ContainsFunc(d.sdk.others, func(o otherAnswer) bool { return o.unsure })
 }
 
 // beginInternal records whether the start of an agent calls itself internal. Without a name, all work may be the agent's until another one
 // begins.
-func (a *agents) beginInternal(name string, isInternal bool) {
-	a.internal.Remove("")
-	if a.internal.Remove(name); isInternal {
-		a.internal.Add(name)
+func (t *turns) beginInternal(name string, isInternal bool) {
+	t.internal.Remove("")
+	if t.internal.Remove(name); isInternal {
+		t.internal.Add(name)
 	}
 }
 
 // isInternal reports whether an agent is internal. If an internal agent has no name, it may be any.
-func (a *agents) isInternal(name string) bool {
-	return a.internal.Contains("") || a.internal.MayContain(name)
+func (t *turns) isInternal(name string) bool {
+	return t.internal.Contains("") || t.internal.MayContain(name)
 }
 
-// mayBeInternal reports whether what names no agent may be of an internal one. It is of the current agent, or of another one that works in a
-// call. Once the current one has finished, it may be of each that has not. If those wait for a call, the current one goes on.
-func (d *decoder) mayBeInternal() bool {
-	a := &d.sdk.agents
-	if a.internal.Len() == 0 {
-		return false
-	}
-	isActive := slices.Contains(a.active, a.current)
-	goesOn := isActive || !slices.ContainsFunc(a.active, func(name string) bool { return !d.isWaiting(name) })
-	return goesOn && a.isInternal(a.current) || slices.ContainsFunc(a.active, func(name string) bool {
-		_, isInner := a.inner[name]
-		return a.isInternal(name) && (isInner || !isActive) && !a.over.Contains(name)
-	})
-}
-
-// endTurns records that an agent begins after those that worked in one call. What names no agent is not of them anymore. In several calls,
-// agents work at the same time.
-func (a *agents) endTurns(begun string) {
-	for name, at := range a.inner {
-		if name != begun && !at.isUnsure {
-			a.over.Add(name)
+// mayBeInternal reports whether what names no agent may be of an internal one: one is at work, or nobody is and an internal one was last.
+func (t *turns) mayBeInternal() bool {
+	works := false
+	for _, one := range t.all {
+		if one.state == atWork && one.internal {
+			return true
 		}
+		works = works || one.state == atWork
+	}
+	return t.full && t.internal.Len() > 0 || !works && len(t.all) > 0 && t.all[len(t.all)-1].internal
+}
+
+// find returns the last turn of an agent in a state, or -1.
+func (t *turns) find(agent string, state turnState) int {
+	for i, one := range slices.Backward(t.all) {
+		if one.agent == agent && one.state == state {
+			return i
+		}
+	}
+	return -1
+}
+
+// add adds a turn, in place of one of the agent that has ended.
+func (t *turns) add(begun turn) *turn {
+	begun.internal = t.isInternal(begun.agent) || lenient.IsInternal([]byte(begun.agent))
+	t.all = slices.DeleteFunc(t.all, func(one turn) bool {
+		return one.state != atWork && one.agent == begun.agent || one.state == over && len(t.all) == maxTurns
+	})
+	if t.full = t.full || len(t.all) == maxTurns; t.full {
+		return &begun
+	}
+	t.all = append(t.all, begun)
+	return &t.all[len(t.all)-1]
+}
+
+// end records that an agent works no more. Without a name, it is the only one at work.
+func (t *turns) end(agent string) {
+	ended := t.only()
+	if i := t.find(agent, atWork); agent != "" && i >= 0 {
+		ended = &t.all[i]
+	}
+	if ended != nil && (agent == "" || agent == ended.agent) {
+		ended.state = over
+	}
+}
+
+// only returns the only agent that may be at work, or nil.
+func (t *turns) only() (only *turn) {
+	for i, one := range t.all {
+		switch {
+		case one.state == over:
+		case only != nil:
+			return nil
+		default:
+			only = &t.all[i]
+		}
+	}
+	return only
+}
+
+// setAnswers records what an event without an agent shows.
+func (t *turns) setAnswers(answers bool) {
+	for i := range t.all {
+		if t.all[i].state != over {
+			t.all[i].answers = answers
+		}
+	}
+}
+
+// endCall records that a call has a result. Those that worked in it have ended if they have answered.
+func (t *turns) endCall(id string) {
+	for i := range t.all {
+		one := &t.all[i]
+		if k := slices.Index(one.calls, id); k >= 0 {
+			if one.calls = slices.Delete(one.calls, k, k+1); len(one.calls) == 0 && one.answers {
+				one.state = over
+			}
+		}
+	}
+}
+
+// returnAll records that those that have left are still at work, or those that have left without any event: the stream shows handoffs and
+// had none, or names one of them.
+func (t *turns) returnAll(onlyIdle bool) {
+	for i := range t.all {
+		if one := &t.all[i]; one.state == left && !(onlyIdle && one.shown) {
+			one.state = atWork
+		}
+	}
+}
+
+// seeHandoffs records that the stream shows events in which each handoff is.
+func (t *turns) seeHandoffs() {
+	t.showHandoffs = true
+	t.returnAll(false)
+}
+
+// beginTurn reads agent_updated_stream_event. An agent that begins follows the only one at work if that one has called the function that
+// hands over to it, or if the stream shows neither handoffs nor a call without a result.
+func (d *decoder) beginTurn(name string) {
+	t := &d.turns
+	handedOver := t.handedOver
+	t.handedOver = false
+	if i := t.find(name, atWork); i >= 0 && t.all[i].announced {
+		t.all[i].announced, t.all[i].internal = false, t.isInternal(name)
+		return
+	}
+	isNamed := func(open call) bool { return strings.EqualFold(open.tool, handoffTo(name)) }
+	switch {
+	case handedOver:
+	case slices.ContainsFunc(d.calls, isNamed), isNamed(d.sdk.added):
+		t.end("")
+	case !t.showHandoffs && len(d.calls) == 0:
+		for i := range t.all {
+			t.all[i].state = max(t.all[i].state, left)
+		}
+	}
+	d.startTurn(name)
+}
+
+// startTurn adds a turn that may be in one of the calls of other agents without a result.
+func (d *decoder) startTurn(name string) *turn {
+	begun := turn{agent: name}
+	for _, open := range d.calls {
+		if open.agent != name && !d.sdk.isHandoff(open) {
+			begun.calls = append(begun.calls, open.id)
+		}
+	}
+	return d.turns.add(begun)
+}
+
+// continueTurn returns the turn of an agent that an item names. Of several agents with one name, an item other than a message is of the one
+// with the last message: that was not its end.
+func (d *decoder) continueTurn(name string, isMessage bool) *turn {
+	t := &d.turns
+	if t.find(name, left) >= 0 {
+		t.returnAll(false)
+	}
+	i := len(t.all) - 1
+	if isMessage || i < 0 || t.all[i].agent != name {
+		i = t.find(name, atWork)
+	}
+	if i < 0 {
+		i = t.find(name, over)
+	}
+	if i < 0 {
+		return d.startTurn(name)
+	}
+	one := t.all[i]
+	one.state = atWork
+	t.all = append(slices.Delete(t.all, i, i+1), one)
+	return &t.all[len(t.all)-1]
+}
+
+// followItem records what an item shows of the turns. agent is "" if the item does not name it.
+func (d *decoder) followItem(name strictjson.Value, agent, call, target string, at place) {
+	t, r := &d.turns, &d.response
+	isMessage := name.Is("message_output_created")
+	t.showCalls = t.showCalls || name.Is("tool_called")
+	if n := len(t.all); n > 0 && t.all[n-1].agent == "" {
+		t.all[n-1].agent = agent // its beginning did not name it
+	}
+	switch {
+	case agent == "":
+		t.setAnswers(isMessage)
+	case isMessage && t.find(agent, over) >= 0 && t.find(agent, atWork) < 0: // a response has shown its end
+	default:
+		one := d.continueTurn(agent, isMessage)
+		if isMessage && one.answers && (t.showCalls || r.ended && !r.hasCalls && r.containsItem(at)) {
+			one.state = over
+		}
+		one.answers = isMessage
+	}
+	switch {
+	case name.Is("tool_output"):
+		t.endCall(call)
+	case isHandoff(name):
+		t.seeHandoffs()
+		t.end(agent)
+		if t.handedOver = true; target != "" {
+			d.startTurn(target).announced = true
+		}
+	}
+}
+
+// isHandoff reports whether an item is about a handoff.
+func isHandoff(name strictjson.Value) bool {
+	return name.Is("handoff_requested") || name.Is("handoff_occured") || name.Is("handoff_occurred") //nolint:misspell // as the SDK spells it
+}
+
+// followEvent records what an event of a response shows of the turns.
+func (d *decoder) followEvent(v strictjson.Value) {
+	kind, item := string(typeOf(v)), v.Get("item").Get("type")
+	for i := range d.turns.all {
+		d.turns.all[i].shown = d.turns.all[i].shown || d.turns.all[i].state == atWork
+	}
+	switch {
+	case slices.Contains([]string{typeTextDelta, typeTextDone, typeRefusalDelta, typeRefusalDone, typePartDone}, kind):
+		d.turns.setAnswers(true)
+	case slices.Contains([]string{typeCompleted, typeIncomplete, typeFailed}, kind):
+		d.turns.setAnswers(!d.response.hasCalls)
+	case item.Exists(), kind == typeCreated:
+		d.turns.setAnswers(item.Is("message"))
 	}
 }

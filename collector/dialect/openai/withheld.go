@@ -19,6 +19,7 @@ import (
 // Whatever continues one of them is withheld too.
 type withheldSet struct {
 	withheld wire.Set[string]  // once it is full, every later part is withheld
+	whole    wire.Set[string]  // IDs of whole items that were withheld; once it is full, each item may be
 	shared   wire.SharedSet    // keys of withheld items, also those that other streams withheld
 	seen     wire.Set[string]  // items that began and were not withheld
 	thoughts wire.SharedSet    // IDs of items and parts that are thoughts, also on other streams
@@ -114,28 +115,6 @@ func (w *withheldSet) withholdKeys(keys []string) {
 	}
 }
 
-// unsureKey begins the keys of unsure in shared.
-const unsureKey = "unsure "
-
-// doubt records that an item is withheld because it may be of an internal agent. An item of the Agents SDK that names another agent leaves
-// nevertheless.
-func (w *withheldSet) doubt(at place) {
-	for _, key := range at.keys {
-		if isID(key) {
-			w.seen.Remove(key)
-			w.unsure.Add(key)
-			w.shared.Add(unsureKey + key)
-		}
-	}
-}
-
-// isDoubted reports whether an item was withheld because it may be of an internal agent.
-func (w *withheldSet) isDoubted(at place) bool {
-	return slices.ContainsFunc(at.keys, func(key string) bool {
-		return isID(key) && (w.unsure.MayContain(key) || w.shared.IsShared(unsureKey+key))
-	})
-}
-
 // isUnknown reports whether an item with an ID is neither known to have left nor to be withheld, although another one is withheld.
 func (w *withheldSet) isUnknown(at place) bool {
 	return w.withheld.Len() > 0 && len(at.keys) > 0 && !w.saw(at) && !w.isDoubted(at)
@@ -215,7 +194,7 @@ func (w *withheldSet) isWithheld(at place) bool {
 }
 
 func (w *withheldSet) isWithheldKey(key string) bool {
-	return w.withheld.Contains(key) || w.shared.IsShared(key)
+	return w.withheld.Contains(key) || w.whole.MayContain(key) || w.shared.IsShared(key)
 }
 
 // hasNumber reports whether an item of the last response is withheld.
@@ -255,8 +234,14 @@ func (w *withheldSet) mayHaveBegun(at place) bool {
 // check marks a part of an item internal if the item is withheld. If the item's start was not seen, the part is an orphan.
 func (w *withheldSet) check(k kind, f dialect.Frame, at place, unsure bool, b *event.Batch) {
 	switch {
-	case b.Internal || wire.IsFiltered(b, prefilter) || w.isWithheld(at):
+	case b.Internal || wire.IsFiltered(b, prefilter):
 		b.Internal = true
+		w.withhold(at)
+	case w.isWithheld(at):
+		b.Internal = true
+		if at.shared && isID(at.name()) { // the number may be that of an item of another response
+			at.keys = slices.DeleteFunc(slices.Clone(at.keys), isNumber)
+		}
 		w.withhold(at)
 	case unsure || w.isDoubted(at):
 		b.Internal = true
