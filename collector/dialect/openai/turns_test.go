@@ -119,6 +119,7 @@ func TestAgentsAtWork(t *testing.T) {
 		"a handoff":                       {1, []string{begins(hidden), createdOf("ri"), calledOf(1, "c", "transfer_to_b"), completedOf(2, "ri", ""), begins("b"), createdOf("rj"), messageOf(1, "added", "j"), textOf("j", "answer")}},
 		"a handoff beside an agent":       {0, []string{begins("a"), createdOf("ra"), begins(hidden), createdOf("ri"), calledOf(1, "c", "transfer_to_b"), completedOf(2, "ri", ""), begins("b"), createdOf("rj"), messageOf(1, "added", "j"), textOf("j", "secret")}},
 		"a handoff around an agent":       {1, []string{begins(hidden), callItem(hidden, "d", "f"), begins("a"), createdOf("ra"), handsOver("a", "b", "h")[3], begins("b"), createdOf("rj"), messageOf(1, "added", "j"), textOf("j", "secret"), says("b", "j", "answer")}},
+		"a number of another response":    {0, []string{begins("a"), createdOf("ra"), raw(1, "in_progress", `"response":{"id":"ra"}`), begins(hidden), createdOf("ri"), raw(2, "output_text.delta", `"output_index":0,"item_id":"i","delta":"secret"`)}},
 		"after an error":                  {0, []string{begins(hidden), createdOf("ri"), `{"type":"error","error":{"message":"m"}}`, begins("b"), createdOf("rj"), textOf("j", "secret")}},
 	} {
 		for _, s := range []filter.Settings{client, public} {
