@@ -27,3 +27,22 @@ func cut(s string, limit int) string {
 	}
 	return strings.Clone(s[:end])
 }
+
+// maxIdentifier is the maximum length of an identifier, in bytes.
+const maxIdentifier = 64
+
+// IsIdentifier reports whether a name consists of 1 to maxIdentifier letters, digits, '.', '_', ':' and
+// '-'. Any other name may be content.
+func IsIdentifier[T string | []byte](name T) bool {
+	if len(name) == 0 || len(name) > maxIdentifier {
+		return false
+	}
+	for i := range len(name) {
+		switch c := name[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '_', c == ':', c == '-':
+		default:
+			return false
+		}
+	}
+	return true
+}

@@ -41,13 +41,18 @@ func (c *calls) add(r *tracker.Run, op *tracker.Operation, n callCount) {
 	c.runs[r] = run
 }
 
-// take removes and returns the count of an operation that has ended.
+// take removes and returns the count of an operation that has ended. The calls of a step also count
+// for what it is a step of.
 func (c *calls) take(r *tracker.Run, op *tracker.Operation) callCount {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	run := c.runs[r]
 	n := run.open[op.ID]
 	delete(run.open, op.ID)
+	if op.Kind == tracker.InvokeNode && n != (callCount{}) {
+		above := run.open[op.Parent]
+		run.open[op.Parent] = above.plus(n)
+	}
 	return n
 }
 

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -46,6 +47,60 @@ func TestInvocations(t *testing.T) {
 	want := []string{`gen_ai_agent_name="a",source="s" 2 of 6`, `gen_ai_agent_name="b",source="s" 2 of 2`}
 	if diff := cmp.Diff(want, series(t, reg, released.inferenceCalls.name)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestCallsInSteps checks that the calls of a step, and of a step within it, count for the agent that works in them, once.
+func TestCallsInSteps(t *testing.T) {
+	m, reg := newTest(10, 100)
+	r := run()
+	r.Root.ID = tracker.SpanID{1}
+	outer := &tracker.Operation{ID: tracker.SpanID{2}, Parent: r.Root.ID, Kind: tracker.InvokeNode, Name: "think"}
+	inner := &tracker.Operation{ID: tracker.SpanID{3}, Parent: outer.ID, Kind: tracker.InvokeNode, Name: "deeper"}
+	empty := &tracker.Operation{ID: tracker.SpanID{4}, Parent: r.Root.ID, Kind: tracker.InvokeNode, Name: "idle"}
+	for step, calls := range map[*tracker.Operation]int{r.Root: 1, outer: 2, inner: 4} {
+		for range calls {
+			op := chat("m", "")
+			op.Parent = step.ID
+			m.OperationEnded(r, op)
+		}
+	}
+	for _, op := range []*tracker.Operation{empty, inner, outer, r.Root} {
+		m.OperationEnded(r, op)
+	}
+	m.RunEnded(r)
+	for name, want := range map[string]string{
+		released.inferenceCalls.name: `gen_ai_agent_name="a",source="s" 1 of 7`, runModelCalls.name: `agent="a",source="s" 1 of 7`,
+	} {
+		if got := series(t, reg, name); !slices.Equal(got, []string{want}) {
+			t.Errorf("%s has the series %q, want %s", name, got, want)
+		}
+	}
+}
+
+// TestReportedCallsOfLongRun checks that operations that the tracker removed from a long run count among the calls seen.
+func TestReportedCallsOfLongRun(t *testing.T) {
+	m, reg := newTest(10, 100)
+	tr := tracker.New(tracker.Settings{MaxOpenRuns: 3, MaxOperations: 20, MaxFacts: 10, IdleTimeout: time.Minute}, m, m)
+	s := &event.Stream{Source: "s", Dialect: "adk", Live: true, SingleRun: true, OpenedAt: start, Identity: event.Identity{App: "app"}}
+	tr.Open(s)
+	for i := range 100 {
+		b := &event.Batch{Stream: s, Agent: "a", Received: start}
+		for _, kind := range []event.Kind{event.KindToolStarted, event.KindToolEnded} {
+			e := b.Add(kind)
+			e.Name, e.CallID = "t", fmt.Sprint(i)
+		}
+		tr.Consume(b)
+	}
+	b := &event.Batch{Stream: s, Agent: "a", Received: start}
+	b.Add(event.KindRunEnded).ToolCalls = event.Count{N: 100, Known: true}
+	tr.Consume(b)
+	tr.Close(s, event.EndOfStream, start)
+	if got := series(t, reg, runToolCalls.name); !slices.Equal(got, []string{`agent="a",source="s" 1 of 100`}) {
+		t.Errorf("the runs have the calls %q", got)
+	}
+	if got := series(t, reg, toolCallsDiffer.name); len(got) > 0 {
+		t.Errorf("the calls differ: %q", got)
 	}
 }
 

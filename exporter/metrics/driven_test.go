@@ -184,7 +184,8 @@ var driven = map[string]struct {
 		func(m *Metrics) {
 			for _, stated := range []event.Count{{}, {N: 1, Known: true}, {N: 2, Known: true}, {N: 0, Known: true}} {
 				runEnds(m, func(r *tracker.Run) {
-					r.Operations, r.ReportedToolCalls = []*tracker.Operation{r.Root, tool("t", event.NoFailure)}, stated
+					r.ReportedToolCalls = stated
+					m.OperationEnded(r, tool("t", event.NoFailure))
 				})
 			}
 		},

@@ -17,13 +17,6 @@ type frameSeries struct {
 	last          func() prometheus.Gauge
 }
 
-func (m *Metrics) isReserved(source string) (isConfigured, known bool) {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	isConfigured, known = m.reserved[source]
-	return isConfigured, known
-}
-
 // forgetFrameSeries makes the next frame of a source look its series up again. The caller holds the lock.
 func (m *Metrics) forgetFrameSeries(source string) {
 	maps.DeleteFunc(m.perSource, func(key [2]string, _ *frameSeries) bool { return key[0] == source })
@@ -42,14 +35,15 @@ func (m *Metrics) frameSeries(source, dialect string) *frameSeries {
 		lag:  sync.OnceValue(func() prometheus.Observer { return m.eventLag.with(source) }),
 		last: sync.OnceValue(func() prometheus.Gauge { return m.lastEvent.with(source) }),
 	}
-	if isConfigured, known := m.isReserved(source); known && !isConfigured {
-		f.last = func() prometheus.Gauge { return nil } // a stream of a removed source is still open
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	isConfigured, known := m.configured[source]
+	if known && !isConfigured {
+		f.last = func() prometheus.Gauge { return nil } // a stream of a removed source is still open
+	}
 	if len(m.perSource) < m.caps.maxSets {
 		m.perSource[key] = f
-		if m.reserved[source] { // InitSource did not know a dialect that is detected
+		if isConfigured { // InitSource did not know a dialect that is detected
 			m.parseErrors.begin(map[string][]string{"source": {source}, "dialect": {dialect}})
 		}
 	}

@@ -30,7 +30,7 @@ func (m *Metrics) RemoveSource(source string) {
 	m.sourceUp.forget(source)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.reserved[source] = false
+	m.configured[source] = false
 	m.forgetFrameSeries(source)
 	m.lastEvent.forget(source)
 }

@@ -58,10 +58,10 @@ type Metrics struct {
 
 	runsOpen, sourceUp, clockOffset, lastEvent *family[prometheus.Gauge]
 
-	kinds     unknownKinds
-	mu        sync.RWMutex
-	perSource map[[2]string]*frameSeries // by source and dialect
-	reserved  map[string]bool            // sources set up by InitSource; false: removed since
+	kinds      unknownKinds
+	mu         sync.RWMutex
+	perSource  map[[2]string]*frameSeries // by source and dialect
+	configured map[string]bool            // sources set up by InitSource; false: removed since
 
 	reloadSuccessful, reloadTime *family[prometheus.Gauge] // absent before the first load
 }
@@ -70,7 +70,7 @@ type Metrics struct {
 func New(reg prometheus.Registerer, s Settings) *Metrics {
 	c, g := newCaps(reg, s), newGenAI(s.Names)
 	m := &Metrics{
-		caps: c, reg: reg, perSource: map[[2]string]*frameSeries{}, reserved: map[string]bool{},
+		caps: c, reg: reg, perSource: map[[2]string]*frameSeries{}, configured: map[string]bool{},
 		agentDuration:    g.agentDuration.timer(reg, c, agentBuckets),
 		workflowDuration: g.workflowDuration.timer(reg, c, workflowBuckets),
 		toolDuration:     g.toolDuration.timer(reg, c, callBuckets),
@@ -154,10 +154,10 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 func (m *Metrics) InitSource(source string, dialects, tools []string) {
 	m.AllowTools(tools)
 	m.mu.Lock()
-	if isConfigured, known := m.reserved[source]; known && !isConfigured {
+	if isConfigured, known := m.configured[source]; known && !isConfigured {
 		m.forgetFrameSeries(source) // without the time of the last frame
 	}
-	m.reserved[source] = true
+	m.configured[source] = true
 	m.mu.Unlock()
 	of := map[string][]string{"source": {source}, "dialect": append(slices.Clip(dialects), unknownDialect)}
 	for _, f := range []*family[prometheus.Counter]{
@@ -179,11 +179,12 @@ func (m *Metrics) AllowTools(tools []string) {
 
 // SetReload records whether loading the configuration succeeded.
 func (m *Metrics) SetReload(ok bool, at time.Time) {
-	m.reloadSuccessful.with().Set(0)
+	loaded := 0.0
 	if ok {
-		m.reloadSuccessful.with().Set(1)
+		loaded = 1
 		m.reloadTime.with().Set(seconds(at))
 	}
+	m.reloadSuccessful.with().Set(loaded)
 }
 
 // seconds returns a Prometheus timestamp: seconds since 1970.
@@ -230,7 +231,7 @@ func (m *Metrics) Consume(b *event.Batch) {
 		if len(b.Events) > 0 {
 			kind = b.Events[0].Kind
 		}
-		m.internal.with(source, b.Type, kind.String()).Inc()
+		m.internal.with(source, internalName(b), kind.String()).Inc()
 	}
 	if !b.Received.IsZero() && b.Rejected == "" {
 		if last := f.last(); last != nil {
@@ -240,6 +241,20 @@ func (m *Metrics) Consume(b *event.Batch) {
 	if !b.Received.IsZero() && !b.Time.IsZero() {
 		f.lag().Observe(max(b.Received.Sub(b.Time).Seconds(), 0))
 	}
+}
+
+// internalName returns the type of an internal frame, or _other if it may be content: it is neither
+// an identifier nor in the dialect's table.
+func internalName(b *event.Batch) string {
+	if b.Type == "" || event.IsIdentifier(b.Type) {
+		return b.Type
+	}
+	if b.Table != nil {
+		if _, known := b.Table.Types[b.Type]; known {
+			return b.Type
+		}
+	}
+	return other
 }
 
 // RunStarted counts a started run.
@@ -279,13 +294,14 @@ func (m *Metrics) RunEnded(r *tracker.Run) {
 	agent := cmp.Or(r.Agent, r.Root.Name)
 	m.runsOpen.with(r.Source).Dec()
 	m.runsEnded.with(r.Source, agent, string(r.Status)).Inc()
-	countCalls(m.runModelCalls, m.runToolCalls, r.Source, agent, m.calls.takeRun(r))
+	calls := m.calls.takeRun(r)
+	countCalls(m.runModelCalls, m.runToolCalls, r.Source, agent, calls)
 	m.observeDelegation(r, agent)
 	observe(m.runDuration, r, r.Root, r.Source, agent, string(r.Status))
 	if first := r.FirstText.At; r.Live && !first.IsZero() && !r.Root.Started.At.IsZero() {
 		m.timeToFirstText.with(r.Source, agent).Observe(first.Sub(r.Root.Started.At).Seconds())
 	}
-	if r.ReportedToolCalls.Known && r.ReportedToolCalls.N != toolCallsSeen(r) {
+	if r.ReportedToolCalls.Known && r.ReportedToolCalls.N != int64(calls.tools) {
 		m.toolCallsDiffer.with(r.Source).Inc()
 	}
 	for _, t := range r.Transfers {
@@ -331,15 +347,6 @@ func (m *Metrics) countArtifacts(r *tracker.Run) {
 			m.artifactAgain.with(r.Source, string(a.Kind)).Add(float64(a.Duplicates))
 		}
 	}
-}
-
-func toolCallsSeen(r *tracker.Run) (n int64) {
-	for _, op := range r.Operations {
-		if op.Kind == tracker.ExecuteTool {
-			n++
-		}
-	}
-	return n
 }
 
 func (m *Metrics) countPlan(r *tracker.Run) {

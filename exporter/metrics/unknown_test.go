@@ -3,6 +3,7 @@ package metrics
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -40,5 +41,27 @@ func TestUnknownKindsAreBounded(t *testing.T) {
 	}
 	if want := []string{"s adk kind-0", "s adk kind-1", "s adk kind-2"}; !slices.Equal(reported, want) {
 		t.Errorf("reported %q, want %q", reported, want)
+	}
+}
+
+// TestInternalNames checks that the type of an internal frame is a label only if it is an identifier or in the dialect's
+// table, because any other may be content.
+func TestInternalNames(t *testing.T) {
+	m, reg := newTest(100, 1000)
+	table := &event.Table{Types: map[string]event.Type{"stray text": {}}}
+	for _, kind := range []string{"internal:llm-call", "stray text", "internal:Bob earns 100000 EUR", "internal:é", strings.Repeat("i", 65), ""} {
+		b := batch(event.KindText)
+		b.Type, b.Internal, b.Table = kind, true, table
+		m.Consume(b)
+	}
+	unknown := batch(event.KindText)
+	unknown.Type, unknown.Internal = "stray text", true
+	m.Consume(unknown)
+	want := []string{
+		`kind="text",name="",source="s" 1`, `kind="text",name="_other",source="s" 4`,
+		`kind="text",name="internal:llm-call",source="s" 1`, `kind="text",name="stray text",source="s" 1`,
+	}
+	if diff := cmp.Diff(want, series(t, reg, internalEvents.name)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
