@@ -71,24 +71,28 @@ func (f *family[T]) at(k key) T {
 	return f.add(k)
 }
 
-// printable replaces control characters with U+FFFD: they would act on a terminal that shows a
-// scrape.
+// printable replaces control characters with U+FFFD, as well as those that end a line or change the
+// direction of text: they would act on a terminal that shows a scrape.
 func printable(v string) string {
-	if len(v) > longestValue || !utf8.ValidString(v) || !strings.ContainsFunc(v, unicode.IsControl) {
+	if len(v) > longestValue || !utf8.ValidString(v) || !strings.ContainsFunc(v, actsOnTerminal) {
 		return v
 	}
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
+		if actsOnTerminal(r) {
 			return unicode.ReplacementChar
 		}
 		return r
 	}, v)
 }
 
+func actsOnTerminal(r rune) bool {
+	return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
+}
+
 // class returns the class whose cap applies to value v of the i-th label, or "".
 func (f *family[T]) class(i int, v string) string {
 	label := f.labels[i]
-	if slices.Contains(alwaysAdmitted[label], v) {
+	if v == "" || v == other || slices.Contains(alwaysAdmitted[label], v) {
 		return ""
 	}
 	return fromWire[label]
@@ -168,19 +172,31 @@ func (f *family[T]) begin(given map[string][]string) {
 	}
 }
 
-// limit replaces values of a new label set with _other when there are too many sets. Once there are
-// maxWireSets sets, it replaces the values that come from agents. In the last set, every label is _other.
+// limit replaces values of a new label set with _other when there are too many sets: from maxWireSets
+// sets on those that only agents name, and all values if that set is new too and only one is left.
 func (f *family[T]) limit(k *key) {
-	sets := len(f.series)
+	if len(f.series) < f.caps.maxWireSets() {
+		return
+	}
 	for i := range f.labels {
 		class := f.class(i, k[i])
-		if sets < f.caps.maxWireSets() || class == "" && sets < f.caps.maxSets-1 || k[i] == other {
-			continue
+		if class != "" && !f.caps.isReserved(class, k[i]) {
+			f.replace(k, i, class)
 		}
-		k[i] = other
-		if class != "" {
-			f.caps.overflow.WithLabelValues(class).Inc()
-		}
+	}
+	if _, ok := f.series[*k]; ok || len(f.series) < f.caps.maxSets-1 {
+		return
+	}
+	for i := range f.labels {
+		f.replace(k, i, f.class(i, k[i]))
+	}
+}
+
+// replace replaces the i-th value with _other and counts that for its class.
+func (f *family[T]) replace(k *key, i int, class string) {
+	k[i] = other
+	if class != "" {
+		f.caps.overflow.WithLabelValues(class).Inc()
 	}
 }
 
@@ -190,17 +206,18 @@ type caps struct {
 	maxValues, maxSets int
 	overflow           *prometheus.CounterVec
 
-	mu   sync.RWMutex
-	seen map[string]map[string]struct{} // by class
+	mu       sync.RWMutex
+	reserved map[string]map[string]struct{} // the values that the configuration names, by class
+	seen     map[string]map[string]struct{} // the other admitted values, by class
 }
 
 // newCaps returns caps that have admitted nothing, and registers their metric.
 func newCaps(reg prometheus.Registerer, s Settings) *caps {
-	c := &caps{maxValues: s.MaxLabelValues, maxSets: s.MaxLabelSets, seen: map[string]map[string]struct{}{}}
+	c := &caps{maxValues: s.MaxLabelValues, maxSets: s.MaxLabelSets, reserved: map[string]map[string]struct{}{}, seen: map[string]map[string]struct{}{}}
 	c.overflow = prometheus.NewCounterVec(prometheus.CounterOpts{Name: labelOverflow.name, Help: labelOverflow.help}, labelOverflow.labels)
 	reg.MustRegister(c.overflow)
 	for _, class := range labelOverflow.values("label") {
-		c.seen[class] = map[string]struct{}{}
+		c.reserved[class], c.seen[class] = map[string]struct{}{}, map[string]struct{}{}
 		c.overflow.WithLabelValues(class)
 	}
 	return c
@@ -221,13 +238,11 @@ func (c *caps) value(class, v string) string {
 		return other
 	}
 	c.mu.RLock()
-	_, ok := c.seen[class][v]
+	_, isSeen := c.seen[class][v]
+	_, isReserved := c.reserved[class][v]
 	full := len(c.seen[class]) >= c.maxValues
 	c.mu.RUnlock()
-	if ok || v == "" || v == other {
-		return v
-	}
-	if !full && c.admit(class, v) {
+	if isSeen || isReserved || !full && c.admit(class, v) {
 		return v
 	}
 	c.overflow.WithLabelValues(class).Inc()
@@ -238,7 +253,16 @@ func (c *caps) value(class, v string) string {
 func (c *caps) reserve(class, v string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.seen[class][v] = struct{}{}
+	c.reserved[class][v] = struct{}{}
+	delete(c.seen[class], v)
+}
+
+// isReserved reports whether the configuration names a value.
+func (c *caps) isReserved(class, v string) bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	_, ok := c.reserved[class][v]
+	return ok
 }
 
 // admit reports whether the class has room for v, and admits it.

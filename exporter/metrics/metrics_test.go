@@ -42,19 +42,43 @@ func TestLabelsAreBounded(t *testing.T) {
 	for i := range 100 {
 		ends(m, call("a", fmt.Sprint("tool", i)))
 	}
-	if n := len(m.toolCalls.series); n != 10 {
+	if n := len(m.toolCalls.series); n != 11 {
 		t.Errorf("the metric has %d series", n)
 	}
-	if n := testutil.ToFloat64(m.toolCalls.with("s", "a", other)); n != 91 {
+	if n := testutil.ToFloat64(m.toolCalls.with("s", "a", other)); n != 90 {
 		t.Errorf("%v calls are counted in %s", n, other)
 	}
 	ends(m, call("a", "configured"))
 	if n := testutil.ToFloat64(m.toolCalls.with("s", "a", "configured")); n != 1 {
 		t.Errorf("the configured name has %v calls", n)
 	}
-	want := []string{`label="agent" 0`, `label="error" 0`, `label="event" 0`, `label="model" 0`, `label="tool" 91`, `label="workflow" 0`}
+	want := []string{`label="agent" 0`, `label="error" 0`, `label="event" 0`, `label="model" 0`, `label="tool" 90`, `label="workflow" 0`}
 	if diff := cmp.Diff(want, series(t, reg, "delegraph_label_overflow_total")); diff != "" {
 		t.Errorf("overflow (-want +got):\n%s", diff)
+	}
+}
+
+// TestConfiguredNames checks that names from the configuration, also after many reloads, take no place of other names, and
+// that they keep their own beyond both limits.
+func TestConfiguredNames(t *testing.T) {
+	m, reg := newTest(3, 40)
+	ends(m, call("late", "t"))
+	for i := range 50 {
+		m.AllowTools([]string{fmt.Sprint("reloaded", i), "late"})
+	}
+	ends(m, call("planner", "search"), call("writer", "t"), call("third", "t"))
+	for i := range 32 { // up to nine tenths of the sets
+		ends(m, call("planner", fmt.Sprint("reloaded", i)))
+	}
+	ends(m, call("planner", "reloaded40"), call("late", "reloaded40"))
+	got := series(t, reg, toolCalls.name)
+	for _, want := range []string{
+		`agent="late",source="s",tool="t" 1`, `agent="planner",source="s",tool="search" 1`, `agent="third",source="s",tool="t" 1`,
+		`agent="_other",source="s",tool="reloaded40" 1`, `agent="late",source="s",tool="reloaded40" 1`,
+	} {
+		if !slices.Contains(got, want) {
+			t.Errorf("%s is not in %q", want, got)
+		}
 	}
 }
 
@@ -185,6 +209,32 @@ func TestSetsOfClosedLabels(t *testing.T) {
 	}
 }
 
+// TestFewSetsLeft checks that a source whose agents have used up the limit on label sets counts all further calls in its own
+// set, whatever the number of sets, and that a label without a value never counts as replaced.
+func TestFewSetsLeft(t *testing.T) {
+	m, reg := newTest(100, 20)
+	for i := range 40 {
+		failed := call("a", fmt.Sprint("tool", i))
+		failed.Status = tracker.OperationError
+		ends(m, failed)
+	}
+	const own = `agent="_other",source="s",tool="_other" 22`
+	for _, name := range []string{toolCalls.name, toolCallFailures.name} {
+		if got := series(t, reg, name); len(got) != 19 || !slices.Contains(got, own) {
+			t.Errorf("%s has no %s: %q", name, own, got)
+		}
+	}
+	for sets, want := range map[int]string{20: `agent="",source="s",tool="_other" 2`, 10: `agent="_other",source="_other",tool="_other" 11`} {
+		m, reg := newTest(100, sets)
+		for i := range 20 {
+			ends(m, call("", fmt.Sprint("tool", i)))
+		}
+		if got := series(t, reg, toolCalls.name); !slices.Contains(got, want) || testutil.ToFloat64(m.caps.overflow.WithLabelValues("agent")) != 0 {
+			t.Errorf("without an agent, with %d sets: %q", sets, got)
+		}
+	}
+}
+
 // TestConcurrent counts calls from many goroutines beyond the limit, and checks that no call is lost and no series is wasted.
 func TestConcurrent(t *testing.T) {
 	for _, most := range []int{20, 112, 1000} { // of which nine tenths are for the first sets: 100 in the second
@@ -221,7 +271,8 @@ func TestHostile(t *testing.T) {
 	long := strings.Repeat("l", longestValue)
 	for name, want := range map[string]string{
 		"a\xff": other, strings.Repeat("\xff", 1<<20): other, strings.Repeat("x", 1<<20): other, "a\x1b[2Jb\n\u0085": "a\ufffd[2Jb\ufffd\ufffd", long + "l": other, long: long,
-		"": "", other: other, "a\x00\"\\\n\u202e{}": "a\ufffd\"\\\ufffd\u202e{}", "<script>": "<script>",
+		"": "", other: other, "a\x00\"\\\n\u202e{}": "a\ufffd\"\\\ufffd\ufffd{}", "<script>": "<script>",
+		"a\u2028b\u2067c": "a\ufffdb\ufffdc", "Feu\u00ader \u0645\u06cc\u200c👩\u200d🚒": "Feu\u00ader \u0645\u06cc\u200c👩\u200d🚒",
 	} {
 		m, reg := newTest(100, 1000)
 		m.RunStarted(&tracker.Run{Source: "s\xff"})

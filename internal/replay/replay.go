@@ -170,6 +170,7 @@ func (r *Command) prepare(ctx context.Context, out *bufio.Writer) (*output, *cou
 	counting := settings.Metrics(r.config, settings.Names(os.Getenv))
 	counting.UnknownKind = settings.WarnUnknownKind(r.logger)
 	m := metrics.New(o.registry, counting)
+	m.AllowTools(r.origin.AgentsAsTools)
 	r.panics = recovery.New(r.logger, m.CountPanic)
 	followed := settings.Tracker(r.config, nil)
 	followed.Panics = r.panics
