@@ -99,6 +99,22 @@ func TestBegin(t *testing.T) {
 	}
 }
 
+// TestFirstValues checks that rules add the first values of counters with names from agents, which cannot start at zero.
+func TestFirstValues(t *testing.T) {
+	known, records := existing(t), 0
+	for _, r := range rules(t) {
+		for _, name := range needed(r.Expr) {
+			if slices.ContainsFunc(known[name], func(label string) bool { return slices.Contains(fromWire, label) }) {
+				t.Errorf("%s%s lacks the first value of %s", r.Alert, r.Record, name)
+			}
+		}
+		records += len(newborn.FindAllString(r.Expr, -1))
+	}
+	if records < 9 {
+		t.Errorf("only %d rules add first values", records)
+	}
+}
+
 // TestBars checks that bars of a counter that does not start at zero include its first value.
 func TestBars(t *testing.T) {
 	begun, all := begin(t)

@@ -210,11 +210,18 @@ func lintLinks(p grafana.Panel, report reporter) {
 	}
 }
 
-// begun matches the term that adds the first value of new series to an increase over the period or to a rate.
-var begun = regexp.MustCompile(`\w+\{[^}]*\} unless \w+\{[^}]*\} offset (?:\$__range or (increase)|\$__interval or (rate))\(`)
+// begun matches the terms that add the first values of new series to an increase over the period or to a rate. They select by
+// joining with series that have the matchers.
+var begun = regexp.MustCompile(strings.ReplaceAll(`C unless C offset (?:`+
+	begunWithin(`\$__range`, `\$__range_s`, `increase\(C\[\$__range\]\)`)+`|`+
+	begunWithin(`\$__interval`, `\$__interval_ms / 1000 - 300`, `rate\(C\[\$__rate_interval\]\) \* \$__interval_ms / 1000`)+`) or `, `C`, `\w+\{[^}]*\}`))
+
+func begunWithin(window, age, growth string) string {
+	return window + ` and on \(namespace, job, instance\) \(delegraph_build_info offset ` + window + ` or process_start_time_seconds > time\(\) - ` + age + `\) unless C < ` + growth
+}
 
 func lintTarget(d grafana.Dashboard, p grafana.Panel, target grafana.Target, report reporter) {
-	n := namesIn(begun.ReplaceAllString(target.Expr, "${1}${2}("))
+	n := namesIn(begun.ReplaceAllString(target.Expr, ""))
 	if len(n.selectors) == 0 {
 		report("target-promql", "%s asks for no metric", p.Title)
 	}

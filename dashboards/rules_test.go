@@ -75,7 +75,7 @@ func TestQuietNight(t *testing.T) {
 
 // TestPanelsAreExpressions checks every query of the dashboards with promtool.
 func TestPanelsAreExpressions(t *testing.T) {
-	windows := strings.NewReplacer("$__rate_interval", "5m", "$__interval_ms", "60000", "$__interval", "1m", "$__range", "3h")
+	windows := strings.NewReplacer("$__rate_interval", "5m", "$__interval_ms", "60000", "$__interval", "1m", "$__range_s", "10800", "$__range", "3h")
 	var queries []string
 	for _, d := range boards(t) {
 		for _, p := range d.AllPanels() {

@@ -47,7 +47,7 @@ func TestValues(t *testing.T) {
 			"what happened once is in the graph, with what happens all the time", "Who delegates to whom", [2]string{}, "1m", "60m",
 			[]series{
 				{`delegraph_transfers_total{from_agent="a", to_agent="b"}`, "_x45 1x15"}, {`delegraph_transfers_total{from_agent="a", to_agent="c"}`, "5x60"},
-				{`delegraph_tool_calls_total{agent="b", tool="t"}`, "0+1x60"},
+				{`delegraph_tool_calls_total{agent="b", tool="t"}`, "0+1x60"}, {`delegraph_build_info{}`, "1x60"},
 			},
 			[]value{{`{id="a → b", source="a", target="b"}`, 1}, {`{id="b → t", source="b", target="t"}`, 30}},
 		},
@@ -58,8 +58,44 @@ func TestValues(t *testing.T) {
 		},
 		{
 			"a bar shows what happened once", "Sessions evicted", [2]string{"sum_over_time((", ")[29m30s:1m])"}, "15s", "60m",
-			[]series{{`delegraph_source_sessions_evicted_total{job="d", instance="i", source="s"}`, "_x180 1x60"}},
-			[]value{{`{source="s"}`, 1}},
+			[]series{
+				{`delegraph_source_sessions_evicted_total{job="d", instance="i", source="s"}`, "_x180 1x60"}, {`delegraph_build_info{job="d", instance="i"}`, "1x240"},
+				{`delegraph_source_sessions_evicted_total{job="d", instance="new", source="s"}`, "_x180 2x60"},
+				{`process_start_time_seconds{job="d", instance="new"}`, "_x180 2650x60"},
+			},
+			[]value{{`{source="s"}`, 3}},
+		},
+		{
+			"a bar shows no total of a process that was not scraped for a while, or never before", "Sessions evicted", [2]string{"sum_over_time((", ")[29m30s:1m])"}, "15s", "60m",
+			[]series{
+				{`delegraph_source_sessions_evicted_total{job="d", instance="gap", source="s"}`, "1000x180 stale 1000x58"},
+				{`delegraph_build_info{job="d", instance="gap"}`, "1x180 stale 1x58"},
+				{`process_start_time_seconds{job="d", instance="gap"}`, "0x180 stale 0x58"},
+				{`delegraph_source_sessions_evicted_total{job="d", instance="moved", source="s"}`, "_x180 1000x60"},
+				{`delegraph_build_info{job="d", instance="moved"}`, "_x180 1x60"}, {`process_start_time_seconds{job="d", instance="moved"}`, "_x180 0x60"},
+			},
+			[]value{{`{source="s"}`, 0}},
+		},
+		{
+			"the first run of each agent counts", "Runs ended", [2]string{}, "15s", "60m",
+			[]series{
+				{`delegraph_runs_ended_total{job="d", instance="i", source="s", agent="a", status="failed"}`, "_x180 1x60"},
+				{`delegraph_runs_ended_total{job="d", instance="i", source="s", agent="b", status="completed"}`, "_x200 1x40"}, {`delegraph_build_info{job="d", instance="i"}`, "1x240"},
+			},
+			[]value{{`{}`, 2}},
+		},
+		{
+			"the first run of each agent may fail", "Failed or timed out", [2]string{}, "15s", "60m",
+			[]series{
+				{`delegraph_runs_ended_total{job="d", instance="i", source="s", agent="a", status="failed"}`, "_x180 1x60"},
+				{`delegraph_runs_ended_total{job="d", instance="i", source="s", agent="b", status="completed"}`, "_x200 1x40"}, {`delegraph_build_info{job="d", instance="i"}`, "1x240"},
+			},
+			[]value{{`{}`, 0.5}},
+		},
+		{
+			"calls before a restart count", "Tools by agent", [2]string{}, "1m", "60m",
+			[]series{{`delegraph_tool_calls_total{agent="a", tool="t"}`, "_x35 1+1x19 1 2 3 3x2"}, {`delegraph_build_info{}`, "1x60"}},
+			[]value{{`{agent="a", tool="t"}`, 22}},
 		},
 		{
 			"tokens by either table of names are added up", "Tokens per minute", [2]string{}, "15s", "60m",

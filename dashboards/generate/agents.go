@@ -57,17 +57,17 @@ func agentsDashboard() grafana.Dashboard {
 }
 
 func overview() []panel {
-	ended := ofAgents.increase("", runsEnded)
+	ended := ofAgents.increaseFromFirst("", runsEnded)
 	return []panel{
 		stat("Runs ended", "Runs that ended in the selected period, with any status.", "short", instantQuery(ended, "")).whole().linked(),
 		stat("Failed or timed out", "Share of the runs that ended in the period and failed or timed out.", "percentunit",
-			instantQuery(share(ofAgents.increase("", runsEnded, hasFailed), ended), "")).redAbove(0.05, 0.1).linked("failed"),
+			instantQuery(share(ofAgents.increaseFromFirst("", runsEnded, hasFailed), ended), "")).redAbove(0.05, 0.1).linked("failed"),
 		stat("Open now", "Runs in progress.", "short", instantQuery(ofSources.latest("", "delegraph_runs_open"), "")).linked("running"),
 		stat("Run, p95", "95% of the runs took at most this long.", "s", instantQuery(ofAgents.quantile(0.95, "", runDuration, period), "")).linked(),
 		stat("First text, p95", "95% of the runs sent their first text within this time after the request.", "s",
 			instantQuery(ofAgents.quantile(0.95, "", firstText, period), "")).redAbove(10, 20).linked(),
 		stat("Tool calls failed", "Share of the tool calls in the period whose response was an error.", "percentunit",
-			instantQuery(share(ofAgents.increase("", toolFailures), ofAgents.increase("", toolCalls)), "")).redAbove(0.1, 0.25).linked(),
+			instantQuery(share(ofAgents.increaseFromFirst("", toolFailures), ofAgents.increaseFromFirst("", toolCalls)), "")).redAbove(0.1, 0.25).linked(),
 	}
 }
 
@@ -113,7 +113,7 @@ func agents() []panel {
 
 func tools() []panel {
 	calls := ofAgents.rate("tool", toolCalls)
-	all := ofAgents.all("agent, tool", toolCalls)
+	all := ofAgents.increaseFromFirst("agent, tool", toolCalls)
 	slow := ofOperations.quantile(0.95, "gen_ai_agent_name, gen_ai_tool_name", toolDuration, period)
 	return []panel{
 		lines("Tool calls per minute", "Tool calls ended, including failed ones, by tool.", "cpm", rangeQuery(perMinute(calls), "{{tool}}")),
@@ -124,14 +124,14 @@ func tools() []panel {
 		table("Tools by agent", "Each agent's tools in the period: number of calls, share of failed calls, and duration. The tools that fail most often come first.", "Failed",
 			[]column{{"agent", "Agent", ""}, {"tool", "Tool", ""}, {"A", "Calls", "short"}, {"B", "Failed", "percentunit"}, {"C", "Duration, p95", "s"}},
 			tableQuery("round("+all+")"),
-			tableQuery(share(ofAgents.all("agent, tool", toolFailures), all)),
+			tableQuery(share(ofAgents.increaseFromFirst("agent, tool", toolFailures), all)),
 			tableQuery("max by (agent, tool) ("+copyLabel(copyLabel("("+slow+")", "gen_ai_agent_name", "agent"), "gen_ai_tool_name", "tool")+")")).sized(24, 9),
 	}
 }
 
 func delegation() []panel {
-	called := ofAgents.all("agent, tool", toolCalls, `tool!="transfer_to_agent"`)
-	handedOver := ofTransfers.all("from_agent, to_agent", "delegraph_transfers_total")
+	called := ofAgents.increaseFromFirst("agent, tool", toolCalls, `tool!="transfer_to_agent"`)
+	handedOver := ofTransfers.increaseFromFirst("from_agent, to_agent", "delegraph_transfers_total")
 	edges := edge(called, "agent", "tool") + " or " + edge(handedOver, "from_agent", "to_agent")
 	return []panel{
 		// topk, because the names of more would lie over each other.

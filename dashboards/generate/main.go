@@ -23,6 +23,9 @@ func main() {
 
 func write(folder string) error {
 	boards, err := files()
+	if err != nil {
+		return err
+	}
 	for name, content := range boards {
 		err = errors.Join(err, os.WriteFile(filepath.Join(folder, name), content, 0o644))
 	}
@@ -52,10 +55,11 @@ func newDashboard(uid, title, description string, variables []grafana.Variable, 
 	}
 }
 
-// alerts marks the times at which an alert of ours began to fire. An alert that concerns no single source has no source label.
+// alerts marks the times at which an alert of ours began to fire. An alert that concerns no single source, or no job, does
+// not have that label.
 var alerts = grafana.Annotation{
 	Name: "Alerts", Datasource: prometheus, Enable: true, IconColor: "red", Step: "60s",
-	Expr:        `ALERTS{alertname=~"Delegraph.*", alertstate="firing", namespace=~"$namespace", job=~"$job", source=~"$source|"}`,
+	Expr:        `ALERTS{alertname=~"Delegraph.*", alertstate="firing", namespace=~"$namespace|", job=~"$job|", source=~"$source|"}`,
 	TitleFormat: "{{alertname}}", TextFormat: "{{severity}} {{source}}", TagKeys: "severity,source",
 }
 

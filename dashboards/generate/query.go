@@ -6,12 +6,13 @@ import (
 )
 
 // Grafana's own variables: the shortest window in which a rate is reliable, the time between two
-// points, the same in milliseconds, and the period shown.
+// points, the same in milliseconds, the period shown, and the same in seconds.
 const (
 	interval = "$__rate_interval"
 	point    = "$__interval"
 	step     = "$__interval_ms"
 	period   = "$__range"
+	seconds  = "$__range_s"
 )
 
 // scope holds the label matchers of a dashboard's variables. Its methods build queries for the series
@@ -33,12 +34,20 @@ func (s scope) each(by, counter string, matchers ...string) string {
 	return s.rate(by, counter, matchers...) + " * " + step + " / 1000"
 }
 
-// eachFromFirst is like each, for a counter whose series do not start at zero. A rate misses the first
-// value of such a series. A series counts as new if it did not exist one point ago. After a gap of more
-// than five minutes in the scrapes, old series count as new too.
+// eachFromFirst is like each, for a counter whose series do not start at zero.
 func (s scope) eachFromFirst(by, counter string, matchers ...string) string {
 	series := s.of(counter, matchers...)
-	return sum(by, fmt.Sprintf("%s unless %s offset %s or rate(%s[%s]) * %s / 1000", series, series, point, series, interval, step))
+	// The first scrape of a new process may be minutes after its start.
+	return sum(by, fromFirst(series, point, step+" / 1000 - 300", fmt.Sprintf("rate(%s[%s]) * %s / 1000", series, interval, step)))
+}
+
+// fromFirst adds the first values of new series, which increases and rates miss, to the growth of a
+// counter within the window. A series is new if it did not exist before the window although its
+// process was scraped then, or because the process started since, at most age seconds ago. If such a
+// series was reset within the window, it has grown by more than its value.
+func fromFirst(series, window, age, growth string) string {
+	return fmt.Sprintf("%[1]s unless %[1]s offset %[2]s and on (namespace, job, instance) (delegraph_build_info offset %[2]s or process_start_time_seconds > time() - %[3]s) unless %[1]s < %[4]s or %[4]s",
+		series, window, age, growth)
 }
 
 // increase returns the growth of a counter in the period.
@@ -46,12 +55,10 @@ func (s scope) increase(by, counter string, matchers ...string) string {
 	return sum(by, fmt.Sprintf("increase(%s[%s])", s.of(counter, matchers...), period))
 }
 
-// all is like increase, for a counter whose series do not start at zero: an increase misses their
-// first value. A series counts as new if it did not exist before the period, so that a gap in the
-// scrapes makes the result too large.
-func (s scope) all(by, counter string, matchers ...string) string {
+// increaseFromFirst is like increase, for a counter whose series do not start at zero.
+func (s scope) increaseFromFirst(by, counter string, matchers ...string) string {
 	series := s.of(counter, matchers...)
-	return sum(by, fmt.Sprintf("%s unless %s offset %s or increase(%s[%s])", series, series, period, series, period))
+	return sum(by, fromFirst(series, period, seconds, fmt.Sprintf("increase(%s[%s])", series, period)))
 }
 
 // latest returns the value of a gauge.

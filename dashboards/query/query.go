@@ -46,6 +46,8 @@ func (v View) Expand(expr string) string {
 			return seconds(v.Step)
 		case name == "__interval_ms":
 			return strconv.FormatInt(v.Step.Milliseconds(), 10)
+		case name == "__range_s":
+			return strconv.Itoa(int(v.To.Sub(v.From).Seconds()))
 		case name == "__range":
 			return seconds(v.To.Sub(v.From))
 		case name[0] >= '0' && name[0] <= '9':
