@@ -70,8 +70,8 @@ var pageVariable = grafana.Variable{
 
 const defaultPage = "http://127.0.0.1:10477"
 
-// variable returns a variable whose values are those of a label. The selection All becomes the regular
-// expression all, which is ".*" if some series do not have the label.
+// variable returns a variable whose values are those of a label. The parameter all is the regular
+// expression for the selection All. It is ".*" if some series do not have the label.
 func variable(name, label, query, all string) grafana.Variable {
 	return grafana.Variable{
 		Name: name, Label: label, Type: "query", Query: query, Datasource: &prometheus,

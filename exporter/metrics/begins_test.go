@@ -38,7 +38,7 @@ var table = []section{
 		released.inferenceDuration.metric, released.firstChunk.metric, released.tokens[0].metric, confidence, unratedAnswer, citations, unreadable,
 	}},
 	{"What runs ask for and make", []metric{
-		inputRequests, inputWait, inputExpired, artifacts, artifactBytes, artifactGaps, artifactAgain, planItems,
+		inputRequests, inputWait, inputExpired, artifacts, artifactBytes, artifactGaps, chunksRepeated, planItems,
 	}},
 	{"Streams", []metric{frames, frameBytes, events, internalEvents, unknownEvents, parseErrors, lateFrames, eventLag, clockOffset}},
 	{"Sources", []metric{
@@ -49,7 +49,7 @@ var table = []section{
 		streamTokensFailures, streamTicketsEvicted,
 	}},
 	{"The store of the external stream", []metric{
-		storePublished, storeRepeated, storeDropped, storeRetries, storeQueued, storeCapacity, storeConnected, storeFeeds, storeFeedTries, storeFeedGaps,
+		storePublished, storeRepeated, storeDropped, storeRetries, storeQueued, storeCapacity, storeConnected, storeFeeds, storeFeedRetries, storeFeedGaps,
 	}},
 	{"Delegraph itself", []metric{
 		panics, operationsExpired, operationsEvicted, spansExported, spansQueued, spansDropped, labelOverflow, logDropped, memoryBudget, memoryUsed, memoryShed, reloadSuccessful, reloadTime, buildInfo,

@@ -85,7 +85,7 @@ func finish(m *metricdata.Metrics) {
 	name := m.Name
 	m.Unit = unit(name)
 	if theirs, ok := conventionalByName[name]; ok {
-		m.Name = theirs.sent
+		m.Name = theirs.otlpName
 	}
 	histogram, _ := m.Data.(metricdata.Histogram[float64])
 	for _, point := range histogram.DataPoints {

@@ -34,7 +34,7 @@ type ResourceFunc func(context.Context) (*resource.Resource, error)
 // HTTP, or the console. Without that variable it sends nothing and reads no other variable. The
 // rest of the OTEL_* environment configures the exporters.
 func NewDelivery(ctx context.Context, env otlp.Environment, s Settings, g prometheus.Gatherer, describe ResourceFunc, logger *slog.Logger) (*Delivery, error) {
-	to, often, err := receivers(ctx, env, s, g, logger)
+	to, readerOptions, err := receivers(ctx, env, s, g, logger)
 	if err != nil || len(to) == 0 {
 		return &Delivery{provider: sdkmetric.NewMeterProvider()}, err
 	}
@@ -42,16 +42,16 @@ func NewDelivery(ctx context.Context, env otlp.Environment, s Settings, g promet
 	if err != nil {
 		return nil, err
 	}
-	return deliver(described, often, to...), nil
+	return deliver(described, readerOptions, to...), nil
 }
 
 // receivers returns the configured exporters and the reader options that set the interval.
-func receivers(ctx context.Context, env otlp.Environment, s Settings, g prometheus.Gatherer, logger *slog.Logger) (all []*outages, often []sdkmetric.PeriodicReaderOption, err error) {
+func receivers(ctx context.Context, env otlp.Environment, s Settings, g prometheus.Gatherer, logger *slog.Logger) (all []*outages, readerOptions []sdkmetric.PeriodicReaderOption, err error) {
 	names, err := exporterNames(env)
 	if err != nil || len(names) == 0 {
 		return nil, nil, err
 	}
-	if often, err = schedule(env); err != nil {
+	if readerOptions, err = schedule(env); err != nil {
 		return nil, nil, err
 	}
 	source := newBridge(g, s, env.Enum(aggregation) == exponential)
@@ -67,17 +67,17 @@ func receivers(ctx context.Context, env otlp.Environment, s Settings, g promethe
 		}
 		all = append(all, to)
 	}
-	return all, often, nil
+	return all, readerOptions, nil
 }
 
 // batchSize is the number of series sent at once. Servers accept 4 MiB over gRPC by default, and
 // with the longest names a series of a histogram takes 2 KiB.
 const batchSize = 1000
 
-func deliver(described *resource.Resource, often []sdkmetric.PeriodicReaderOption, all ...*outages) *Delivery {
+func deliver(described *resource.Resource, readerOptions []sdkmetric.PeriodicReaderOption, all ...*outages) *Delivery {
 	options := []sdkmetric.Option{sdkmetric.WithResource(described)}
 	for _, to := range all {
-		reader := sdkmetric.NewPeriodicReader(to, append(often[:len(often):len(often)],
+		reader := sdkmetric.NewPeriodicReader(to, append(readerOptions[:len(readerOptions):len(readerOptions)],
 			sdkmetric.WithProducer(to), sdkmetric.WithMaxExportBatchSize(batchSize))...)
 		options = append(options, sdkmetric.WithReader(reader))
 	}
@@ -93,7 +93,7 @@ func (d *Delivery) Shutdown(ctx context.Context) error {
 	go func() {
 		err := d.provider.Shutdown(ctx)
 		for _, to := range d.to {
-			err = cmp.Or(to.last(), err)
+			err = cmp.Or(to.lastError(), err)
 		}
 		done <- err
 	}()

@@ -150,9 +150,9 @@ func (f *family[T]) addZeros(k key) {
 	}
 }
 
-// begin creates, at zero, the series of all combinations of label values, so that a rate sees the first
+// createZeros creates, at zero, the series of all combinations of label values, so that a rate sees the first
 // increase. A label that is not given gets each value of its closed list.
-func (f *family[T]) begin(given map[string][]string) {
+func (f *family[T]) createZeros(given map[string][]string) {
 	sets := [][]string{nil}
 	for _, label := range f.labels {
 		values, ok := given[label]
@@ -172,8 +172,8 @@ func (f *family[T]) begin(given map[string][]string) {
 	}
 }
 
-// limit replaces values of a new label set with _other when there are too many sets: from maxWireSets
-// sets on those that only agents name, and all values if that set is new too and only one is left.
+// limit replaces values of a new label set with _other. From maxWireSets sets on, it replaces the
+// values that only agents name. If that set does not exist and is the last one, it replaces all values.
 func (f *family[T]) limit(k *key) {
 	if len(f.series) < f.caps.maxWireSets() {
 		return

@@ -44,7 +44,7 @@ func (m *Metrics) frameSeries(source, dialect string) *frameSeries {
 	if len(m.perSource) < m.caps.maxSets {
 		m.perSource[key] = f
 		if isConfigured { // InitSource did not know a dialect that is detected
-			m.parseErrors.begin(map[string][]string{"source": {source}, "dialect": {dialect}})
+			m.parseErrors.createZeros(map[string][]string{"source": {source}, "dialect": {dialect}})
 		}
 	}
 	return f

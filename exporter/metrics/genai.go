@@ -15,24 +15,24 @@ import (
 // attributes.
 type conventional struct {
 	metric
-	sent       string // name over OTLP
+	otlpName   string // name over OTLP
 	unit       string // UCUM unit
 	attributes []attribute.Key
 }
 
-func newConventional(sent, suffix, unit, help string, attributes ...attribute.Key) conventional {
+func newConventional(otlpName, suffix, unit, help string, attributes ...attribute.Key) conventional {
 	labels := []string{"source"}
 	for _, key := range attributes {
 		labels = append(labels, label(key))
 	}
-	return conventional{metric{scraped(sent) + suffix, help, labels}, sent, unit, attributes}
+	return conventional{metric{prometheusName(otlpName) + suffix, help, labels}, otlpName, unit, attributes}
 }
 
-// scraped returns the name of a convention with underscores, as Prometheus exposes it.
-func scraped(sent string) string { return strings.ReplaceAll(sent, ".", "_") }
+// prometheusName returns the name of a convention with underscores, as Prometheus exposes it.
+func prometheusName(otlpName string) string { return strings.ReplaceAll(otlpName, ".", "_") }
 
 // label returns the Prometheus label of an attribute.
-func label(key attribute.Key) string { return scraped(string(key)) }
+func label(key attribute.Key) string { return prometheusName(string(key)) }
 
 // genAI holds the metrics of one table of the conventions.
 type genAI struct {
@@ -42,8 +42,8 @@ type genAI struct {
 }
 
 func newGenAI(n conventions.Table) genAI {
-	duration := func(sent, help string, attributes ...attribute.Key) conventional {
-		return newConventional(sent, "_seconds", "s", help, attributes...)
+	duration := func(otlpName, help string, attributes ...attribute.Key) conventional {
+		return newConventional(otlpName, "_seconds", "s", help, attributes...)
 	}
 	g := genAI{
 		agentDuration: duration(n.AgentDuration, "Duration of agent invocations.",
@@ -51,7 +51,7 @@ func newGenAI(n conventions.Table) genAI {
 		workflowDuration: duration(n.WorkflowDuration, "Duration of workflows, each a whole run.",
 			n.WorkflowName, n.ErrorType),
 		inferenceCalls: newConventional(n.InferenceCalls, "", "{inference_call}", "Model calls made directly by an agent invocation, including failed ones. Invocations without one are not counted.", n.AgentName),
-		toolCalls:      newConventional(n.ToolCalls, "", "{tool_call}", "Tool calls made directly by an agent invocation, including failed ones and transfers. Invocations without a tool or model call are not counted.", n.AgentName),
+		toolCalls:      newConventional(n.ToolCalls, "", "{tool_call}", "Tool calls made directly by an agent invocation, including failed ones and transfers. Invocations with neither a tool call nor a model call are not counted.", n.AgentName),
 		toolDuration: duration(n.ToolDuration, "Time from a tool call to its response.",
 			n.ToolName, n.AgentName, n.ErrorType),
 		inferenceDuration: duration(n.InferenceDuration, "Duration of model responses.",
@@ -67,7 +67,7 @@ func newGenAI(n conventions.Table) genAI {
 		if t.IsCounter {
 			suffix = "_total"
 		}
-		if last := len(g.tokens) - 1; last < 0 || g.tokens[last].sent != t.Name {
+		if last := len(g.tokens) - 1; last < 0 || g.tokens[last].otlpName != t.Name {
 			g.tokens = append(g.tokens, newConventional(t.Name, suffix, "{token}", t.Help, attributes...))
 		}
 	}
@@ -92,10 +92,10 @@ func newTokens(reg prometheus.Registerer, c *caps, kinds []conventions.TokenMetr
 	for _, m := range metrics {
 		if strings.HasSuffix(m.name, "_total") {
 			f := m.counter(reg, c)
-			adds[m.sent] = func(series key, n float64) { f.at(series).Add(n) }
+			adds[m.otlpName] = func(series key, n float64) { f.at(series).Add(n) }
 		} else {
 			f := m.histogram(reg, c, tokenBuckets)
-			adds[m.sent] = func(series key, n float64) { f.at(series).Observe(n) }
+			adds[m.otlpName] = func(series key, n float64) { f.at(series).Observe(n) }
 		}
 	}
 	for _, t := range kinds {

@@ -118,13 +118,13 @@ func TestLatestOverOTLP(t *testing.T) {
 		if len(series(t, reg, after.name)) == 0 {
 			continue
 		}
-		got, ok := sent[after.sent]
+		got, ok := sent[after.otlpName]
 		if !ok || got.Unit != after.unit || atPrometheus(got) != after.name {
 			t.Errorf("%s is sent as %s in %s", after.name, got.Name, got.Unit)
 		}
 		for _, key := range after.attributes {
 			if attributeOf[label(key)] != string(key) {
-				t.Errorf("%s of %s is sent as %s", key, after.sent, attributeOf[label(key)])
+				t.Errorf("%s of %s is sent as %s", key, after.otlpName, attributeOf[label(key)])
 			}
 		}
 	}

@@ -42,7 +42,7 @@ var closedValues = map[string][]string{
 	"label":                 {"agent", "tool", "model", "workflow", "error", "event"},
 	"gen_ai_token_type":     {"input", "output"},
 	"gen_ai_token_modality": {"unknown"},
-	"gen_ai_operation_name": words([]tracker.OperationKind{tracker.Chat, tracker.InvokeAgent, tracker.InvokeWorkflow}), // of tokens: the operation that used them; the run's root operation if that is unknown
+	"gen_ai_operation_name": words([]tracker.OperationKind{tracker.Chat, tracker.InvokeAgent, tracker.InvokeWorkflow}), // for tokens: chat, or the kind of the root operation if usage is known only for the run
 
 	inferenceOf(conventions.Released()): {string(tracker.Chat)},
 	inferenceOf(conventions.Latest()):   {string(tracker.Chat)},
@@ -55,7 +55,7 @@ var closedValues = map[string][]string{
 	artifacts.of("kind"):         artifactKinds,
 	artifactBytes.of("kind"):     artifactKinds,
 	artifactGaps.of("kind"):      artifactKinds,
-	artifactAgain.of("kind"):     artifactKinds,
+	chunksRepeated.of("kind"):    artifactKinds,
 	planItems.of("status"):       {"pending", "in_progress", "completed", "canceled"},
 	operationsExpired.of("kind"): openKinds,
 	operationsEvicted.of("kind"): slices.Concat(openKinds, keptKinds),

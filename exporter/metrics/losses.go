@@ -24,8 +24,8 @@ func (m *Metrics) SetSourceUp(source string, up bool) {
 	m.sourceUp.with(source).Set(1)
 }
 
-// RemoveSource removes the series of a source that is no longer configured, if they could keep an
-// alert firing forever.
+// RemoveSource removes the gauges of a source that is no longer configured and would keep their last
+// values: whether it is up, and the time of its last frame.
 func (m *Metrics) RemoveSource(source string) {
 	m.sourceUp.forget(source)
 	m.mu.Lock()

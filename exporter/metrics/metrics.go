@@ -21,7 +21,7 @@ import (
 // Settings holds the limits on labels, which must be positive, and what else the metrics need.
 type Settings struct {
 	MaxLabelValues int                                // of each class: agents, tools, models, workflows, error codes, unknown event kinds
-	MaxLabelSets   int                                // label sets of each metric
+	MaxLabelSets   int                                // label sets of each metric with labels from agents
 	UnknownKind    func(source, dialect, name string) // called once for each of the first MaxLabelValues unknown kinds; may be nil
 	Names          conventions.Table
 	Version        string
@@ -53,7 +53,7 @@ type Metrics struct {
 	parseErrors, lateFrames, upstreamErrors, unobservedBytes, unreadRequests   *family[prometheus.Counter]
 	panics, operationsExpired, operationsEvicted                               *family[prometheus.Counter]
 	relayWithheld, relayIDsWithheld, cardsUnchanged                            *family[prometheus.Counter]
-	artifactGaps, artifactAgain, planItems, transferLoops, missedFrames        *family[prometheus.Counter]
+	artifactGaps, chunksRepeated, planItems, transferLoops, missedFrames       *family[prometheus.Counter]
 	toolCallsDiffer, reconnects, repeatedFrames, sessionsEvicted, unrecognized *family[prometheus.Counter]
 
 	runsOpen, sourceUp, clockOffset, lastEvent *family[prometheus.Gauge]
@@ -119,7 +119,7 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 		operationsExpired: operationsExpired.counter(reg, c),
 		operationsEvicted: operationsEvicted.counter(reg, c),
 		artifactGaps:      artifactGaps.counter(reg, c),
-		artifactAgain:     artifactAgain.counter(reg, c),
+		chunksRepeated:    chunksRepeated.counter(reg, c),
 		planItems:         planItems.counter(reg, c),
 		reconnects:        reconnects.counter(reg, c),
 		repeatedFrames:    repeatedFrames.counter(reg, c),
@@ -148,9 +148,10 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 	return m
 }
 
-// InitSource creates, at zero, the series of a source that alerts use as divisors or in rates. The rate
-// of a series that starts at one would miss the first error. Other series appear with their first value.
-// The dialects are those that the configuration names. The tools are admitted as by AllowTools.
+// InitSource creates, at zero, those series of a source that alerts divide by or take rates of. The rate
+// of a series that starts at one would miss the first error. Series with names from agents, such as those
+// of runsEnded, appear with their first value, which the alerting rules add. The dialects are those that
+// the configuration names. The tools are admitted as by AllowTools.
 func (m *Metrics) InitSource(source string, dialects, tools []string) {
 	m.AllowTools(tools)
 	m.mu.Lock()
@@ -163,9 +164,9 @@ func (m *Metrics) InitSource(source string, dialects, tools []string) {
 	for _, f := range []*family[prometheus.Counter]{
 		m.frames, m.frameBytes, m.parseErrors, m.runsStarted, m.upstreamErrors, m.unobservedBytes,
 	} {
-		f.begin(of)
+		f.createZeros(of)
 	}
-	m.runsOpen.begin(of)
+	m.runsOpen.createZeros(of)
 }
 
 // AllowTools admits tool names from the configuration, as label values of both tools and agents,
@@ -344,7 +345,7 @@ func (m *Metrics) countArtifacts(r *tracker.Run) {
 			m.artifactGaps.with(r.Source, string(a.Kind)).Add(float64(a.Gaps))
 		}
 		if a.Duplicates > 0 {
-			m.artifactAgain.with(r.Source, string(a.Kind)).Add(float64(a.Duplicates))
+			m.chunksRepeated.with(r.Source, string(a.Kind)).Add(float64(a.Duplicates))
 		}
 	}
 }

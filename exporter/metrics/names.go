@@ -10,34 +10,34 @@ var (
 	timeToFirstText = metric{"delegraph_run_time_to_first_text_seconds", "Time from the start of a live run to its first text.", []string{"source", "agent"}}
 
 	runModelCalls   = metric{"delegraph_run_model_calls", "Model calls per run with at least one, including failed ones.", []string{"source", "agent"}}
-	runToolCalls    = metric{"delegraph_run_tool_calls", "Tool calls per run, including failed ones and transfers. Runs without a tool or model call are not counted.", []string{"source", "agent"}}
+	runToolCalls    = metric{"delegraph_run_tool_calls", "Tool calls per run, including failed ones and transfers. Runs with neither a tool call nor a model call are not counted.", []string{"source", "agent"}}
 	delegationDepth = metric{"delegraph_run_delegation_depth", "Depth of delegation per run: the number of agent invocations above the deepest one.", []string{"source", "agent"}}
 
 	toolCalls        = metric{"delegraph_tool_calls_total", "Tool calls ended, including failed ones.", []string{"source", "agent", "tool"}}
 	toolCallFailures = metric{"delegraph_tool_call_failures_total", "Tool calls whose response was an error.", []string{"source", "agent", "tool"}}
-	toolCallsDiffer  = metric{"delegraph_run_tool_calls_mismatches_total", "Runs that reported another number of tool calls than were seen.", []string{"source"}}
+	toolCallsDiffer  = metric{"delegraph_run_tool_calls_mismatches_total", "Runs whose reported number of tool calls differs from the number seen.", []string{"source"}}
 	transfers        = metric{"delegraph_transfers_total", "Transfers of control between agents, without calls of agents as tools.", []string{"source", "from_agent", "to_agent"}}
-	transferLoops    = metric{"delegraph_transfer_loops_total", "Transfers back to an agent of the same chain of transfers.", []string{"source", "from_agent", "to_agent"}}
+	transferLoops    = metric{"delegraph_transfer_loops_total", "Transfers to an agent that already had control in the same chain of transfers.", []string{"source", "from_agent", "to_agent"}}
 
 	confidence    = metric{"delegraph_confidence_ratio", "Confidence stated in answers, each value once.", []string{"source", "agent", "origin"}}
 	unratedAnswer = metric{"delegraph_answers_without_confidence_total", "Final texts that state no confidence.", []string{"source", "agent"}}
 	citations     = metric{"delegraph_citations_total", "Citations in answers.", []string{"source", "agent"}}
 	unreadable    = metric{"delegraph_proof_unreadable_total", "Proof fields that could not be read.", []string{"source", "reason"}}
 
-	inputRequests = metric{"delegraph_input_requests_total", "Requests for external input.", []string{"source", "kind"}}
-	inputWait     = metric{"delegraph_input_wait_seconds", "Time from a request for input to its answer on the stream.", []string{"source", "kind"}}
-	inputExpired  = metric{"delegraph_input_expired_total", "Requests for input that were not answered in time.", []string{"source", "kind"}}
-	artifacts     = metric{"delegraph_artifacts_total", "Artifacts written, each counted once.", []string{"source", "kind"}}
-	artifactGaps  = metric{"delegraph_artifact_chunks_missing_total", "Gaps in the chunk numbers of artifacts.", []string{"source", "kind"}}
-	artifactAgain = metric{"delegraph_artifact_chunks_repeated_total", "Artifact chunks received more than once.", []string{"source", "kind"}}
-	planItems     = metric{"delegraph_plan_items_total", "Items of stated plans, by status when the run ended.", []string{"source", "status"}}
-	artifactBytes = metric{"delegraph_artifact_bytes_total", "Size of written artifacts, without repeated chunks.", []string{"source", "kind"}}
+	inputRequests  = metric{"delegraph_input_requests_total", "Requests for external input.", []string{"source", "kind"}}
+	inputWait      = metric{"delegraph_input_wait_seconds", "Time from a request for input to its answer on the stream.", []string{"source", "kind"}}
+	inputExpired   = metric{"delegraph_input_expired_total", "Requests for input that were not answered in time.", []string{"source", "kind"}}
+	artifacts      = metric{"delegraph_artifacts_total", "Artifacts written, each counted once.", []string{"source", "kind"}}
+	artifactGaps   = metric{"delegraph_artifact_chunks_missing_total", "Gaps in the chunk numbers of artifacts.", []string{"source", "kind"}}
+	chunksRepeated = metric{"delegraph_artifact_chunks_repeated_total", "Artifact chunks received more than once.", []string{"source", "kind"}}
+	planItems      = metric{"delegraph_plan_items_total", "Items of stated plans, by status when the run ended.", []string{"source", "status"}}
+	artifactBytes  = metric{"delegraph_artifact_bytes_total", "Size of written artifacts, without repeated chunks.", []string{"source", "kind"}}
 
 	frames         = metric{"delegraph_frames_total", "Complete frames received, including undecodable ones.", []string{"source"}}
 	frameBytes     = metric{"delegraph_frame_bytes_total", "Size on the wire of complete frames received.", []string{"source"}}
 	events         = metric{"delegraph_events_total", "Events decoded from frames.", []string{"source", "dialect", "kind"}}
 	internalEvents = metric{"delegraph_internal_events_total", "Frames that their protocol marks as internal, by name and kind of the first event.", []string{"source", "name", "kind"}}
-	unknownEvents  = metric{"delegraph_unknown_events_total", "Frames of an unknown kind, or with a part of one.", []string{"source", "dialect", "name"}}
+	unknownEvents  = metric{"delegraph_unknown_events_total", "Frames whose kind, or the kind of one of their parts, is unknown.", []string{"source", "dialect", "name"}}
 	parseErrors    = metric{"delegraph_parse_errors_total", "Frames that could not be decoded.", []string{"source", "dialect", "reason"}}
 	lateFrames     = metric{"delegraph_late_frames_total", "Frames dropped in whole or in part, because their run or agent had ended.", []string{"source"}}
 	eventLag       = metric{"delegraph_source_event_lag_seconds", "Time from an event's own timestamp to its receipt; 0 if the agent's clock is ahead.", []string{"source"}}
@@ -79,16 +79,16 @@ var (
 	streamTokensFailures = metric{"delegraph_stream_tokens_file_failures_total", "Failed reads of the tokens file; the previous tokens stay in force.", nil}
 	streamTicketsEvicted = metric{"delegraph_stream_tickets_evicted_total", "Unused tickets evicted for newer ones.", nil}
 
-	storePublished = metric{"delegraph_stream_store_published_total", "Frames published to the store by this process.", nil}
-	storeRepeated  = metric{"delegraph_stream_store_repeated_total", "Frames that the store already had.", nil}
-	storeDropped   = metric{"delegraph_stream_store_dropped_total", "Frames not published to the store; readers get a gap.", []string{"reason"}}
-	storeRetries   = metric{"delegraph_stream_store_publish_retries_total", "Retries of publishing after an attempt that may have failed.", nil}
-	storeQueued    = metric{"delegraph_stream_store_queue_bytes", "Size of the frames waiting for the store.", nil}
-	storeCapacity  = metric{"delegraph_stream_store_queue_capacity_bytes", "Maximum size of the frames waiting for the store; 0 for a process that does not publish.", nil}
-	storeConnected = metric{"delegraph_stream_store_connected", "Whether the store is connected, with all its shards.", nil}
-	storeFeeds     = metric{"delegraph_stream_feeds", "Feeds read from the store: one per session with readers, and one for all sessions.", nil}
-	storeFeedTries = metric{"delegraph_stream_feed_retries_total", "Retries of reading a feed while connected.", nil}
-	storeFeedGaps  = metric{"delegraph_stream_feed_gaps_total", "Gaps in feeds.", []string{"reason"}}
+	storePublished   = metric{"delegraph_stream_store_published_total", "Frames published to the store by this process.", nil}
+	storeRepeated    = metric{"delegraph_stream_store_repeated_total", "Frames that the store already had.", nil}
+	storeDropped     = metric{"delegraph_stream_store_dropped_total", "Frames not published to the store; readers get a gap.", []string{"reason"}}
+	storeRetries     = metric{"delegraph_stream_store_publish_retries_total", "Retries of publishing after an attempt that may have failed.", nil}
+	storeQueued      = metric{"delegraph_stream_store_queue_bytes", "Size of the frames waiting for the store.", nil}
+	storeCapacity    = metric{"delegraph_stream_store_queue_capacity_bytes", "Maximum size of the frames waiting for the store; 0 for a process that does not publish.", nil}
+	storeConnected   = metric{"delegraph_stream_store_connected", "1 if all shards of the store are connected, else 0.", nil}
+	storeFeeds       = metric{"delegraph_stream_feeds", "Feeds read from the store: one for each session that has readers, and one for the readers of all sessions.", nil}
+	storeFeedRetries = metric{"delegraph_stream_feed_retries_total", "Retries of reading a feed while connected.", nil}
+	storeFeedGaps    = metric{"delegraph_stream_feed_gaps_total", "Gaps in feeds.", []string{"reason"}}
 
 	labelOverflow = metric{"delegraph_label_overflow_total", "Label values replaced by _other, counted per sample and label.", []string{"label"}}
 

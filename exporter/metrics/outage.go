@@ -51,8 +51,8 @@ func (o *outages) Export(ctx context.Context, data *metricdata.ResourceMetrics) 
 	return nil
 }
 
-// last returns why the last attempt failed, or nil.
-func (o *outages) last() error {
+// lastError returns why the last attempt failed, or nil.
+func (o *outages) lastError() error {
 	if o.cause == "" {
 		return nil
 	}

@@ -9,9 +9,9 @@ import (
 
 // Store counts events of the external stream's store in NATS. It implements jetstream.Observer.
 type Store struct {
-	stream                              *Stream
-	published, repeated, retried, again prometheus.Counter
-	dropped, gaps                       *family[prometheus.Counter]
+	stream                                    *Stream
+	published, repeated, retried, feedRetries prometheus.Counter
+	dropped, gaps                             *family[prometheus.Counter]
 }
 
 // Store registers the metrics of a store in NATS.
@@ -22,11 +22,11 @@ func (m *Metrics) Store(of *Stream) *Store {
 		return c
 	}
 	s := &Store{
-		stream: of, published: counter(storePublished), repeated: counter(storeRepeated), retried: counter(storeRetries), again: counter(storeFeedTries),
+		stream: of, published: counter(storePublished), repeated: counter(storeRepeated), retried: counter(storeRetries), feedRetries: counter(storeFeedRetries),
 		dropped: storeDropped.counter(m.reg, m.caps), gaps: storeFeedGaps.counter(m.reg, m.caps),
 	}
-	s.dropped.begin(nil)
-	s.gaps.begin(nil)
+	s.dropped.createZeros(nil)
+	s.gaps.createZeros(nil)
 	return s
 }
 
@@ -65,7 +65,7 @@ func (s *Store) CountRetry() { s.retried.Inc() }
 func (s *Store) CountDropped(why jetstream.Drop) { s.dropped.with(string(why)).Inc() }
 
 // CountFeedRetry counts a failed attempt to read a feed.
-func (s *Store) CountFeedRetry() { s.again.Inc() }
+func (s *Store) CountFeedRetry() { s.feedRetries.Inc() }
 
 // CountFeedGap counts a gap in a feed.
 func (s *Store) CountFeedGap(why replay.GapReason) { s.gaps.with(string(why)).Inc() }

@@ -29,23 +29,23 @@ func (m *Metrics) Stream() *Stream {
 		refusals:    streamRefusals.counter(m.reg, m.caps),
 	}
 	m.reg.MustRegister(s.subscribers, s.sent)
-	s.disconnects.begin(nil)
-	s.refusals.begin(nil)
+	s.disconnects.createZeros(nil)
+	s.refusals.createZeros(nil)
 	return s
 }
 
 // Observe registers the metrics of the replay buffer and of access control.
-func (s *Stream) Observe(held func() replay.Stats, lost func() access.Counts) {
+func (s *Stream) Observe(replayStats func() replay.Stats, accessCounts func() access.Counts) {
 	gauge := func(t metric, value func() float64) {
 		s.reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: t.name, Help: t.help}, value))
 	}
 	counter := func(t metric, value func() float64) {
 		s.reg.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: t.name, Help: t.help}, value))
 	}
-	gauge(streamReplayFrames, func() float64 { return float64(held().Frames) })
-	gauge(streamReplayBytes, func() float64 { return float64(held().Bytes) })
-	counter(streamTokensFailures, func() float64 { return float64(lost().FailedReloads) })
-	counter(streamTicketsEvicted, func() float64 { return float64(lost().EvictedTickets) })
+	gauge(streamReplayFrames, func() float64 { return float64(replayStats().Frames) })
+	gauge(streamReplayBytes, func() float64 { return float64(replayStats().Bytes) })
+	counter(streamTokensFailures, func() float64 { return float64(accessCounts().FailedReloads) })
+	counter(streamTicketsEvicted, func() float64 { return float64(accessCounts().EvictedTickets) })
 }
 
 // SetSubscribers records the number of connected subscribers.

@@ -12,8 +12,8 @@ import (
 
 // timer is a histogram series of durations, with exemplars that link to spans. An observation with an
 // exemplar costs ten times as much as one without, and a scrape returns only the last exemplar of each
-// bucket. Therefore only some operations get one. Of the operations that end within the same second of
-// the run's clock, these are the first of each bucket, and each that takes longer than all before it.
+// bucket. Therefore only some operations get one. In each bucket and each second of the run's clock,
+// these are the first operation and each one that takes longer than the last exemplar.
 type timer struct {
 	prometheus.ExemplarObserver
 	prometheus.Observer
