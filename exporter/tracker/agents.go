@@ -217,7 +217,7 @@ func (r *openRun) agentEnded(e *event.Event, agent *Operation) {
 	}
 	agent.endFrame = r.now.Frame
 	if agent == r.Root && r.rootIsFirst && e.Error != event.NoFailure { // it may turn out not to be the root
-		r.firstFailure, agent.statedFailure, agent.failedFrame, agent.failureCode = r.now, e.Error, r.now.Frame, e.Code
+		agent.statedFailure, agent.failedFrame, agent.failureCode = e.Error, r.now.Frame, e.Code
 	}
 	if agent == r.Root || agent.endStated {
 		return

@@ -38,9 +38,7 @@ func (t *Tracker) finish(r *openRun, why StatusReason, at time.Time) {
 	r.Agent = cmp.Or(r.Agent, r.Root.Name) // if no agent spoke
 	r.endAllAwaitingUsage()
 	if r.Status, r.Reason = r.runStatus(why); r.Status == Completed && r.firstHasFailed() && r.hasRoom(InvokeWorkflow) {
-		first := r.Root
 		r.addRootAboveFirst()
-		first.Ended = r.firstFailure
 	}
 	r.countUnratedLast()
 	t.open.Remove(r)

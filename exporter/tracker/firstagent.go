@@ -84,10 +84,7 @@ func (r *openRun) separateFirst() {
 	if !r.rootIsFirst || !r.hasRoom(InvokeWorkflow) {
 		return
 	}
-	first := r.Root
-	if r.addRootAboveFirst(); r.rootSpoke.Frame > 0 {
-		first.Ended = r.rootSpoke
-	}
+	r.addRootAboveFirst()
 }
 
 // firstHasFailed reports whether the root is the first agent, and the protocol has stated that this agent has failed. If the run goes on,

@@ -82,11 +82,29 @@ invoke_workflow  ok 1-3
     chat m ok 1-1
   invoke_agent b ok 1-3
     chat m ok 1-2`},
+		{"other work comes between two agents", requested, []*event.Batch{
+			says("", fresh(event.KindRunStarted)), says("a", mayBeRoot("a:1"), calls("c", "ask")), says("a", mayBeRoot("a:1"), responds("m")), says("a", mayBeRoot("a:1"), final), says("", returns("c", "ask"), settles), says(""),
+			says("b", mayBeRoot("b:1"), responds("m"), final)}, `
+completed
+invoke_workflow  ok 0-8
+  invoke_agent a ok 1-5
+    execute_tool ask ok 2-5
+    chat m ok 2-3
+  invoke_agent b ok 6-7
+    chat m ok 6-7`},
+		{"the run works between two agents", requested, []*event.Batch{
+			says("", fresh(event.KindRunStarted)), says("a", mayBeRoot("a:1"), responds("m"), final), says(""), says(""), says("b", mayBeRoot("b:1"), responds("m"), final)}, `
+completed
+invoke_workflow  ok 0-6
+  invoke_agent a ok 1-2
+    chat m ok 1-2
+  invoke_agent b ok 4-5
+    chat m ok 4-5`},
 		{"another agent follows, and responses name no agent", file(), []*event.Batch{
 			says("", responseOf(""), begins("m")), says("", responseOf(""), responds("m")), says("a", mayBeRoot(""), sentBy("", "")), says("", responseOf(""), begins("n")), says("", responseOf(""), responds("n")), says("b", mayBeRoot(""), sentBy("", "")), says("b", mayBeRoot(""), final)}, `
 completed
 invoke_workflow  ok 1-7
-  invoke_agent a ok 1-5
+  invoke_agent a ok 1-3
     chat m ok 1-2
   invoke_agent b ok 3-7
     chat n ok 3-5`},
@@ -120,7 +138,7 @@ invoke_agent a ok 1-3
 			says("a", mayBeRoot("a:1"), responds("m")), says("", final), says("me", responds("m"), final)}, `
 completed
 invoke_agent me ok 1-3
-  invoke_agent a ok 1-2
+  invoke_agent a ok 1-1
     chat m ok 1-1
   chat m ok 2-3`},
 		{"another agent without a branch", file(), []*event.Batch{

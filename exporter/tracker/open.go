@@ -49,7 +49,6 @@ type openRun struct {
 	hasWork            bool                       // the run itself or a known speaker has begun an operation
 	rootIsFirst        bool                       // the root is the first agent directly below the run; the run itself has not spoken
 	firstCause         Timestamp                  // the last whole frame before that agent; frame 0 if there was none
-	firstFailure       Timestamp                  // when that agent ended with a failure
 	hasAddedRoot       bool                       // a workflow was put above the first root
 	rootLane           string                     // the branch in which the first agent last spoke as the root
 	hasInnerGraphs     bool                       // a frame has stated what is around its speaker (event.Batch.Around)

@@ -76,7 +76,8 @@ func (r *openRun) addRootAboveFinished() {
 	}
 }
 
-// addRoot puts a workflow above the first root as the new root, because something runs beside the first one.
+// addRoot puts a workflow above the first root as the new root, because something runs beside the first one. The first one has ended
+// with its own last frame, or ends with its children.
 func (r *openRun) addRoot() {
 	below := r.Root
 	above := &Operation{
@@ -93,6 +94,9 @@ func (r *openRun) addRoot() {
 	}
 	below.parent, below.wasRoot = above, true
 	below.Kind, below.Agent = InvokeAgent, below.Name
+	if last := r.rootSpoke; last.Frame > 0 {
+		below.Ended, below.undatedEnd = last, last.At.IsZero() || last.At.Before(below.firstTime)
+	}
 	r.Root, r.rootGuessed, r.hasAddedRoot, r.Agent = above, false, true, r.App
 	r.Operations = slices.Insert(r.Operations, 0, above)
 	r.indexInvocation(below)

@@ -58,7 +58,7 @@ invoke_agent app ok 0-5
 			answered("t1", "sub"), {Agent: "app", Place: place(event.Node{Name: "app", Kind: event.NodeDescendant}), Events: []event.Event{{Kind: event.KindModelEnded}, {Kind: event.KindFinal}}}}, `
 completed
 invoke_workflow  ok 1-3
-  invoke_agent sub ok 1-2
+  invoke_agent sub ok 1-1
     chat  ok 1-1
   invoke_agent app ok 2-3
     chat  ok 2-3`},
