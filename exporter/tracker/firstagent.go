@@ -15,6 +15,10 @@ func (r *openRun) rootAgentOf(b *event.Batch) (op *Operation, decided bool) {
 	key := agentKey{b.Agent, b.Branch}
 	known := r.agents[key]
 	switch {
+	case known == nil && r.isWrittenByNode(b):
+		return nil, true
+	case r.hasAddedRoot && !b.MayBeRoot && known == nil && isOfRun(b) && b.Agent != r.Root.Name && r.silentTargets[b.Agent] == nil:
+		return r.operationOfRun(b), true
 	case b.MayBeRoot && !r.rootDecided && r.rootHasNoName(b) && !r.Root.spoke && !r.hasWork:
 		r.rootDecided, r.rootIsFirst, r.firstCause = true, true, r.Root.node.lastInLane
 		r.Agent, r.Root.Name, r.Root.Kind = b.Agent, b.Agent, InvokeAgent
@@ -36,6 +40,27 @@ func (r *openRun) rootAgentOf(b *event.Batch) (op *Operation, decided bool) {
 		return r.operationOfRun(b), true
 	}
 	return nil, false
+}
+
+// isOfRun reports whether a frame is of the run itself, and not of something within it.
+func isOfRun(b *event.Batch) bool {
+	return b.Branch == "" && b.ParentBranch == "" && b.EnclosingCall == "" && b.Step == ""
+}
+
+// isWrittenByNode reports whether a frame has a text that no model wrote. Such a text is of the run itself once agents are known in it: the
+// code of a node may write it in the name of an agent that has ended, or in a name that no agent has.
+func (r *openRun) isWrittenByNode(b *event.Batch) bool {
+	return (r.rootIsFirst || r.hasAddedRoot) && b.MayBeRoot && isOfRun(b) && b.Agent != r.Root.Name && r.silentTargets[b.Agent] == nil &&
+		b.Has(event.KindText) && !slices.ContainsFunc(b.Events, isWork)
+}
+
+// isWork reports whether an event shows the work of an agent.
+func isWork(e event.Event) bool {
+	switch e.Kind {
+	case event.KindAgentStarted, event.KindModelStarted, event.KindModelEnded, event.KindToolStarted:
+		return true
+	}
+	return false
 }
 
 // rootHasNoName reports whether the root has no name, or one that a frame replaces.
@@ -95,15 +120,18 @@ func (r *openRun) firstHasFailed() bool {
 
 // operationOfRun returns the operation of a frame of the run itself, or nil. If the frame shows that the
 // run itself calls models or tools, or answers after the failure of the first agent, that agent is not the root. A new root is then put
-// above that agent: an agent if the frame names it, otherwise a workflow.
+// above that agent, unless there is one: an agent if the frame names it, otherwise a workflow.
 func (r *openRun) operationOfRun(b *event.Batch) *Operation {
 	works := slices.ContainsFunc(b.Events, func(e event.Event) bool {
-		return e.Kind == event.KindModelStarted || e.Kind == event.KindModelEnded || e.Kind == event.KindToolStarted || e.Kind == event.KindText && r.firstHasFailed()
+		return isWork(e) || e.Kind == event.KindText && r.firstHasFailed()
 	})
-	if !works || b.AgentUnknown || !r.hasRoom(InvokeWorkflow) {
+	if !works || b.AgentUnknown || r.rootIsFirst && !r.hasRoom(InvokeWorkflow) {
 		return nil
 	}
-	if r.addRootAboveFirst(); b.Agent == "" {
+	if r.rootIsFirst {
+		r.addRootAboveFirst()
+	}
+	if b.Agent == "" {
 		return nil
 	}
 	r.Agent, r.Root.Name, r.Root.Kind = b.Agent, b.Agent, InvokeAgent

@@ -141,6 +141,36 @@ invoke_agent me ok 1-3
   invoke_agent a ok 1-1
     chat m ok 1-1
   chat m ok 2-3`},
+		{"a node writes a text beside agents", file(), []*event.Batch{
+			says("a", mayBeRoot("a:1"), responds("m"), final), says("b", mayBeRoot("b:1"), responds("m"), final), says("me", text, final), says("b", mayBeRoot(""), text, final), says("me", text, final)}, `
+completed
+invoke_workflow  ok 1-5
+  invoke_agent a ok 1-1
+    chat m ok 1-1
+  invoke_agent b ok 1-2
+    chat m ok 1-2`},
+		{"a node writes a text in another name", file(), []*event.Batch{
+			says("a", mayBeRoot("a:1"), responds("m"), final), says("x", mayBeRoot(""), text, final)}, `
+completed
+invoke_agent a ok 1-2
+  chat m ok 1-1`},
+		{"a node calls a model beside agents", file(), []*event.Batch{
+			says("a", mayBeRoot("a:1"), responds("m"), final), says("b", mayBeRoot("b:1"), responds("m"), final), says("me", text, responds("m"), final), says("me", text, final)}, `
+completed
+invoke_agent me ok 1-4
+  invoke_agent a ok 1-1
+    chat m ok 1-1
+  invoke_agent b ok 1-2
+    chat m ok 1-2
+  chat m ok 2-3`},
+		{"a model answers in another name", file(), []*event.Batch{
+			says("a", mayBeRoot(""), responds("m"), final), says("x", mayBeRoot(""), text, responds("m"), final)}, `
+completed
+invoke_workflow  ok 1-2
+  invoke_agent a ok 1-1
+    chat m ok 1-1
+  invoke_agent x ok 1-2
+    chat m ok 1-2`},
 		{"another agent without a branch", file(), []*event.Batch{
 			says("a", mayBeRoot(""), fresh(event.KindRunStarted)), says("b", mayBeRoot("")), says("", responds("m")), says("a", mayBeRoot(""), responds("m"), final)}, `
 completed
