@@ -25,6 +25,8 @@ func (r *openRun) rootAgentOf(b *event.Batch) (op *Operation, decided bool) {
 		r.nameRoot()
 		r.speakAsRoot(key)
 		return r.Root, true
+	case r.rootIsFirst && r.isBesideFirst(b.Around) && r.hasRoom(InvokeWorkflow):
+		r.addRootAboveFirst()
 	case !r.rootIsFirst, b.EnclosingCall != "" && known == nil:
 		return nil, false
 	case b.MayBeRoot && known.startsAgain(b) && r.hasRoom(InvokeWorkflow):
@@ -40,6 +42,17 @@ func (r *openRun) rootAgentOf(b *event.Batch) (op *Operation, decided bool) {
 		return r.operationOfRun(b), true
 	}
 	return nil, false
+}
+
+// isBesideFirst reports whether what is around a speaker is neither the first agent nor within it.
+func (r *openRun) isBesideFirst(at *event.Around) bool {
+	if at == nil || r.rootLane == "" {
+		return false
+	}
+	for at.Above != nil {
+		at = at.Above
+	}
+	return at.EnclosingCall == "" && r.agentByBranch[at.Branch] == nil && r.silentTargets[at.Agent] == nil
 }
 
 // isOfRun reports whether a frame is of the run itself, and not of something within it.

@@ -108,6 +108,25 @@ invoke_workflow  ok 1-7
     chat m ok 1-2
   invoke_agent b ok 3-7
     chat n ok 3-5`},
+		{"an agent in a step follows", file(), []*event.Batch{
+			says("a", mayBeRoot("a:1"), responds("m")), says("b", at("b:1", "", "s:1"), func(b *event.Batch) { b.Around = &event.Around{Step: "s", Branch: "s:1"} }, responds("m"), final)}, `
+completed
+invoke_workflow  ok 1-2
+  invoke_agent a ok 1-1
+    chat m ok 1-1
+  invoke_node s ok 1-2
+    invoke_agent b ok 1-2
+      chat m ok 1-2`},
+		{"an agent in a step of the first follows", file(), []*event.Batch{
+			says("a", mayBeRoot("a:1"), responds("m")), says("b", at("b:1", "", "s:1"), func(b *event.Batch) {
+				b.Around = &event.Around{Step: "s", Branch: "s:1", Above: &event.Around{Agent: "a", Branch: "a:1"}}
+			}, responds("m"), final)}, `
+completed
+invoke_agent a ok 1-2
+  chat m ok 1-1
+  invoke_node s ok 1-2
+    invoke_agent b ok 1-2
+      chat m ok 1-2`},
 		{"an agent works twice at the same time", file(), []*event.Batch{
 			says("a", mayBeRoot("a:1"), responds("m")), says("a", mayBeRoot("a:2"), inParallel, responds("m")), says("a", mayBeRoot("a:1"), final)}, `
 completed
