@@ -130,7 +130,8 @@ const (
 // Around is an agent or a step in which a speaker works. It may not have spoken yet. It is immutable, because batches
 // share it.
 type Around struct {
-	Agent, Step, Branch, EnclosingCall string  // as in Batch
+	Agent, Step, Branch, EnclosingCall string // as in Batch
+	OrderUnknown                       bool
 	Above                              *Around // in which it works itself; nil if that is the run
 }
 

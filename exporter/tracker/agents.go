@@ -109,7 +109,7 @@ func (r *openRun) beginAgent(b *event.Batch) *Operation {
 		return nil
 	}
 	cause := above.causeOf(b.Branch)
-	op.node = r.tracker.newNode(node{lane: b.Branch, cause: cause, delayUnknown: b.OrderUnknown && above.spokeAfter(cause)})
+	op.node = r.tracker.newNode(node{lane: b.Branch, cause: cause, delayUnknown: b.OrderUnknown && above.spokeAfter(cause) || above.hasUnknownDelay(cause)})
 	op.startUnknown = op.node.delayUnknown
 	op.Branch, op.startStated, op.inUnknownCall = b.Branch, b.Has(event.KindAgentStarted), b.InUnknownCall
 	if b.Step == "" {
@@ -176,7 +176,7 @@ func (r *openRun) beginAround(at *event.Around) *Operation {
 		target.spoke = true
 		return target
 	}
-	silent := event.Batch{Agent: at.Agent, Step: at.Step, Branch: at.Branch, EnclosingCall: at.EnclosingCall, Around: at.Above}
+	silent := event.Batch{Agent: at.Agent, Step: at.Step, Branch: at.Branch, EnclosingCall: at.EnclosingCall, OrderUnknown: at.OrderUnknown, Around: at.Above}
 	if at.Above != nil {
 		silent.ParentBranch = at.Above.Branch
 	}

@@ -24,6 +24,12 @@ func TestOrderUnknown(t *testing.T) {
 		known.OrderUnknown = false
 		return known
 	}
+	below := func(step, place string) fact { // in a step that has not spoken
+		return func(b *event.Batch) {
+			b.MayBeRoot, b.ParentBranch, b.Around = false, step, &event.Around{Step: step, Branch: step, OrderUnknown: true}
+			b.Branch, b.OrderUnknown = place, true
+		}
+	}
 	for name, c := range map[string]struct {
 		frames []*event.Batch
 		want   string // the timing of the last chat, and its lower bound
@@ -38,6 +44,9 @@ func TestOrderUnknown(t *testing.T) {
 		"after its own call":             {[]*event.Batch{request, says("a", unordered("a"), calls("c", "t")), says("a", unordered("a"), returns("c", "t")), b, a}, "observed 3"},
 		"again after its final answer":   {[]*event.Batch{request, a, b, says("a", unordered("a"), responds("m3"))}, "unknown 2"},
 		"again after a frame of the run": {[]*event.Batch{request, a, b, says("", text), says("a", unordered("a"), responds("m3"))}, "observed 4"},
+		"first in a step":                {[]*event.Batch{request, says("c", below("s", "c"), responds("m3"))}, "observed 1"},
+		"first in a step after another":  {[]*event.Batch{request, a, says("c", below("s", "c"), responds("m3"))}, "unknown 1"},
+		"in a step after two others":     {[]*event.Batch{request, a, b, says("c", below("s", "c"), responds("m3")), says("d", below("s", "d"), responds("m4"))}, "unknown 1"},
 		"the order is known":             {[]*event.Batch{request, a, says("b", mayBeRoot("b"), responds("m2"))}, "observed 1"},
 	} {
 		t.Run(name, func(t *testing.T) {

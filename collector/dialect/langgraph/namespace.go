@@ -288,7 +288,7 @@ func (sc *scope) placeAround() *event.Around {
 		return nil
 	}
 	s := sc.speaker()
-	now := event.Around{Agent: s.Agent, Step: s.Step, Branch: s.Branch, EnclosingCall: s.EnclosingCall, Above: s.Around}
+	now := event.Around{Agent: s.Agent, Step: s.Step, Branch: s.Branch, EnclosingCall: s.EnclosingCall, OrderUnknown: s.OrderUnknown, Above: s.Around}
 	if sc.around == nil || *sc.around != now {
 		sc.around = &now
 	}
