@@ -108,8 +108,8 @@ func (r *openRun) beginAgent(b *event.Batch) *Operation {
 	if op == nil {
 		return nil
 	}
-	cause := above.causeOf(b.Branch)
-	op.node = r.tracker.newNode(node{lane: b.Branch, cause: cause, delayUnknown: b.OrderUnknown && above.spokeAfter(cause) || above.hasUnknownDelay(cause)})
+	cause, delayUnknown := r.causeOfAgent(b, above)
+	op.node = r.tracker.newNode(node{lane: b.Branch, cause: cause, delayUnknown: delayUnknown})
 	op.startUnknown = op.node.delayUnknown
 	op.Branch, op.startStated, op.inUnknownCall = b.Branch, b.Has(event.KindAgentStarted), b.InUnknownCall
 	if b.Step == "" {
@@ -181,8 +181,12 @@ func (r *openRun) beginAround(at *event.Around) *Operation {
 		silent.ParentBranch = at.Above.Branch
 	}
 	op := r.beginAgent(&silent)
-	if op != nil {
-		op.spoke, op.assumed = true, at.Step != "" // an operation within it has spoken
+	if op == nil {
+		return nil
+	}
+	op.spoke, op.assumed = true, at.Step != "" // an operation within it has spoken
+	if cause := op.node.cause; cause.Frame > 0 && !op.startUnknown {
+		op.Started = cause // it may have begun before the operation within it
 	}
 	return op
 }

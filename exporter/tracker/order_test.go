@@ -47,6 +47,8 @@ func TestOrderUnknown(t *testing.T) {
 		"first in a step":                {[]*event.Batch{request, says("c", below("s", "c"), responds("m3"))}, "observed 1"},
 		"first in a step after another":  {[]*event.Batch{request, a, says("c", below("s", "c"), responds("m3"))}, "unknown 1"},
 		"in a step after two others":     {[]*event.Batch{request, a, b, says("c", below("s", "c"), responds("m3")), says("d", below("s", "d"), responds("m4"))}, "unknown 1"},
+		"after a frame of its task":      {[]*event.Batch{request, a, says("", sameStep, ofTask("s", "")), says("", sameStep, ofTask("c", "")), says("c", below("s", "c"), responds("m3"))}, "observed 4"},
+		"after an answer of its task":    {[]*event.Batch{request, a, says("", sameStep, responds("m2"), asked("c", "")), says("c", below("s", "c"), responds("m3"))}, "unknown 3"},
 		"the order is known":             {[]*event.Batch{request, a, says("b", mayBeRoot("b"), responds("m2"))}, "observed 1"},
 	} {
 		t.Run(name, func(t *testing.T) {

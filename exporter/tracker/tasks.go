@@ -50,6 +50,16 @@ func (r *openRun) causeOfResponse(e *event.Event, b *event.Batch, agent *Operati
 	return cause, delayUnknown
 }
 
+// causeOfAgent returns the frame after which an agent begins below an operation. If the order of agents is unknown, it is the frame that
+// shows the task that runs the agent, if there is one. delayUnknown reports whether the agent begins at an unknown time after that frame.
+func (r *openRun) causeOfAgent(b *event.Batch, above *Operation) (cause Timestamp, delayUnknown bool) {
+	cause = above.causeOf(b.Branch)
+	if at, isKnown := r.tasks[b.Branch]; isKnown && b.OrderUnknown && at.last.Frame > cause.Frame {
+		return at.last, at.answered
+	}
+	return cause, b.OrderUnknown && above.spokeAfter(cause) || above.hasUnknownDelay(cause)
+}
+
 // enterStep records after what a step of an agent began, at the first frame of the step. Other lanes may have work of the step or of
 // earlier ones.
 func (op *Operation) enterStep(step string) {

@@ -26,6 +26,9 @@ func (d *decoder) readValues(sc *scope, v strictjson.Value, b *event.Batch) {
 		d.node = d.takeTarget()
 		defer func() { d.node = "" }()
 	}
+	if first && sc.above != nil {
+		b.Task.ID = sc.branch // the graph begins
+	}
 	d.trackState(sc, first, interrupts.Exists())
 	d.readState(sc, v, first, b)
 	if !first && !interrupts.Exists() {
