@@ -190,53 +190,6 @@ invoke_agent app ok 0-4
 	})
 }
 
-// TestAgentsInFailedCalls checks what becomes of an agent that works in a call when the call fails.
-func TestAgentsInFailedCalls(t *testing.T) {
-	kid := func(facts ...fact) *event.Batch {
-		return says("kid", append([]fact{at("kid:1", "c1", "")}, facts...)...)
-	}
-	tool := func(code string) fact {
-		return func(b *event.Batch) { returns("c2", "tool")(b); wrong(event.ToolError)(b); coded(code)(b); settles(b) }
-	}
-	run := func(facts ...fact) []*event.Batch {
-		return []*event.Batch{
-			says("app", calls("c1", "task")), kid(calls("c2", "tool")), kid(facts...),
-			says("app", returns("c1", "task"), wrong(event.ToolError), coded("ValueError")), says("app", final),
-		}
-	}
-	inOneCall := func(b *event.Batch) { b.Branch, b.InUnknownCall = "kid", true }
-	besides := func(later ...*event.Batch) []*event.Batch {
-		return slices.Concat([]*event.Batch{says("app", calls("c1", "task")), says("app", calls("c2", "tool")), says("kid", inOneCall), says("app", returns("c1", "task"), wrong(event.ToolError))},
-			later, []*event.Batch{says("app", returns("c2", "tool")), says("app", final)})
-	}
-	want := func(kid, tool string) string {
-		return `
-completed
-invoke_agent app ok 0-6
-  execute_tool task error tool_error (ValueError) 1-4
-    invoke_agent kid ` + kid + ` 2-3
-      execute_tool tool ` + tool + ` 2-3`
-	}
-	tell(t, []story{
-		{"with the same failure it failed", proxied(), run(tool("ValueError")), want("error agent_error (ValueError)", "error tool_error (ValueError)")},
-		{"with another failure it is unfinished", proxied(), run(tool("KeyError")), want("unfinished", "error tool_error (KeyError)")},
-		{"without a failure it is unfinished", proxied(), run(returns("c2", "tool"), settles), want("unfinished", "ok")},
-		{"in one of two calls it is unfinished", file(), besides(), `
-completed
-invoke_agent app ok 1-6
-  execute_tool task error tool_error 1-4
-  execute_tool tool ok 2-5
-  invoke_agent kid unfinished 3-3`},
-		{"in one of two calls, after its answer it is as it was", file(), besides(says("kid", inOneCall, final)), `
-completed
-invoke_agent app ok 1-7
-  execute_tool task error tool_error 1-4
-  execute_tool tool ok 2-6
-  invoke_agent kid ok 3-5`},
-		{"after its answer it is as it was", proxied(), run(tool("ValueError"), final), want("ok", "error tool_error (ValueError)")},
-	})
-}
-
 // TestTransfers checks which agent has control after transfers.
 func TestTransfers(t *testing.T) {
 	to := func(from, target string) []*event.Batch {

@@ -108,8 +108,37 @@ func (r *openRun) runStatus(why StatusReason) (Status, StatusReason) {
 
 // pending reports whether a call, a response, an expected reply or stated work is still open.
 func (r *openRun) pending() bool {
-	open := slices.ContainsFunc(r.Operations, func(op *Operation) bool { return op.open && !op.Kind.Invokes() && !r.isSuperseded(op) })
-	return open || len(r.pendingReplies) > 0 || r.workLeft
+	open := slices.ContainsFunc(r.Operations, func(op *Operation) bool {
+		return op.open && !op.Kind.Invokes() && !r.isSuperseded(op) && !r.isInAnsweredCall(op)
+	})
+	for _, agent := range r.pendingReplies {
+		open = open || !r.isInAnsweredCall(agent)
+	}
+	return open || r.workLeft
+}
+
+// isInAnsweredCall reports whether an operation is within an agent that works in one of several calls, all of which have been answered
+// since. What is within a known call ends with its response.
+func (r *openRun) isInAnsweredCall(op *Operation) bool {
+	for ; op != nil; op = op.parent {
+		if op.openState == nil || !op.inUnknownCall {
+			continue
+		}
+		isAnswered := false
+		for _, call := range r.Operations {
+			switch {
+			case call.Kind != ExecuteTool || call.firstFrame >= op.firstFrame || call.parent != op.parent && call.parent.parent != op.parent:
+			case call.open:
+				return false
+			case call.Ended.Frame > int(op.firstFrame):
+				isAnswered = true
+			}
+		}
+		if isAnswered {
+			return true
+		}
+	}
+	return false
 }
 
 // isSuperseded reports whether later frames show that an open call or response no longer needs an end:
@@ -206,6 +235,7 @@ func (r *openRun) endInner(within *Operation) {
 			return
 		}
 		op.awaitsAnswer, op.hasUnfinished = op.awaitsAnswer || op.openInputs > 0, op.hasUnfinished || op.repliesDue > 0
+		r.clearReplies(op)
 		status, why := r.agentStatus(op)
 		r.end(op, status, why)
 		r.propagateStatus(op)

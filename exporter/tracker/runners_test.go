@@ -223,8 +223,8 @@ func TestTargetOfEndedCall(t *testing.T) {
 		{"by another transfer", proxied(), []*event.Batch{
 			at2("app", "app@1", "", responds("m"), calls("c1", "flow")), at2("lead", "app@1/flow@c1/lead@1", "flow@c1", responds("m"), handsOver("", "kid")),
 			at2("app", "app@1", "", returns("c1", "flow")), at2("app", "app@1", "", responds("m"), handsOver("", "kid")), at2("kid", "app@1/kid@1", "", concludes)}, `
-incomplete, stream_ended
-invoke_agent app unfinished 0-6
+completed
+invoke_agent app ok 0-6
   chat m ok 0-1
   execute_tool flow ok 1-3
     invoke_workflow flow ok 1-2
