@@ -242,6 +242,8 @@ func (r *openRun) endIfDone(agent *Operation) {
 	case !agent.endStated || !agent.open || agent.openChildren > 0 || agent.outcomePending:
 	case agent.statedFailure != event.NoFailure:
 		r.end(agent, OperationError, failure{agent.statedFailure, agent.failureCode})
+	case agent.callMayHaveFailed && agent.finalFrame == 0 && agent.lastCallFailure != failure{}:
+		r.end(agent, OperationUnfinished, failure{}) // the statement does not say how it ended
 	default:
 		r.end(agent, OperationOK, failure{})
 	}

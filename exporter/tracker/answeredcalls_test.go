@@ -26,6 +26,12 @@ func TestAgentsInAnsweredCalls(t *testing.T) {
 		return slices.Concat([]*event.Batch{says("app", calls("c1", "task")), says("app", calls("c2", "tool")), says("kid", inOneCall), says("app", returns("c1", "task"), wrong(event.ToolError))},
 			later, []*event.Batch{says("app", returns("c2", "tool")), says("app", final)})
 	}
+	failing := func(end *event.Batch) []*event.Batch {
+		return []*event.Batch{
+			says("app", calls("c1", "task")), says("app", calls("c2", "tool")), says("kid", inOneCall, calls("c3", "tool")), says("kid", inOneCall, returns("c3", "tool"), wrong(event.ToolError)),
+			says("app", returns("c1", "task"), wrong(event.ToolError)), end, says("app", returns("c2", "tool")), says("app", final),
+		}
+	}
 	want := func(kid, tool string) string {
 		return `
 completed
@@ -44,6 +50,27 @@ invoke_agent app ok 1-6
   execute_tool task error tool_error 1-4
   execute_tool tool ok 2-5
   invoke_agent kid unfinished 3-3`},
+		{"in one of two calls, after its failed call, its end does not say how", file(), failing(says("kid", inOneCall, ends)), `
+completed
+invoke_agent app ok 1-8
+  execute_tool task error tool_error 1-5
+  execute_tool tool ok 2-7
+  invoke_agent kid unfinished 3-6
+    execute_tool tool error tool_error 3-4`},
+		{"in one of two calls, after its failed call and an answer, it is as it was", file(), failing(says("kid", inOneCall, responds("m"), final, ends)), `
+completed
+invoke_agent app ok 1-8
+  execute_tool task error tool_error 1-5
+  execute_tool tool ok 2-7
+  invoke_agent kid ok 3-6
+    execute_tool tool error tool_error 3-4
+    chat m ok 4-6`},
+		{"in one of two calls, its end is as stated", file(), besides(says("kid", inOneCall, ends)), `
+completed
+invoke_agent app ok 1-7
+  execute_tool task error tool_error 1-4
+  execute_tool tool ok 2-6
+  invoke_agent kid ok 3-5`},
 		{"in one of two calls, after its answer it is as it was", file(), besides(says("kid", inOneCall, final)), `
 completed
 invoke_agent app ok 1-7
