@@ -65,6 +65,23 @@ invoke_agent app ok 1-8
   invoke_agent kid ok 3-6
     execute_tool tool error tool_error 3-4
     chat m ok 4-6`},
+		{"in one of two calls, a later frame names what answered", file(), besides(
+			says("", responseOf(""), responds("m"), final), says("kid", inOneCall, sentBy("", ""))), `
+completed
+invoke_agent app ok 1-8
+  execute_tool task error tool_error 1-4
+  execute_tool tool ok 2-7
+  invoke_agent kid ok 3-6
+    chat m ok 4-5`},
+		{"in one of two calls, a later frame names what called", file(), besides(
+			says("", responseOf(""), calls("c3", "tool"), responds("m")), says("kid", inOneCall, sentBy("", "c3"))), `
+completed
+invoke_agent app ok 1-8
+  execute_tool task error tool_error 1-4
+  execute_tool tool ok 2-7
+  invoke_agent kid unfinished 3-8
+    chat m ok 4-5
+    execute_tool tool unfinished 5-8`},
 		{"in one of two calls, its end is as stated", file(), besides(says("kid", inOneCall, ends)), `
 completed
 invoke_agent app ok 1-7

@@ -104,6 +104,9 @@ func (r *openRun) attribute(sent *event.Sent, agent *Operation) {
 func (r *openRun) attributeTo(agent, op *Operation) {
 	op.Agent = agent.agentName()
 	r.reparent(op, agent)
+	if op.Kind == Chat {
+		agent.finalFrame, agent.debt = max(agent.finalFrame, op.finalFrame), noDebt
+	}
 	if !op.askerUnknown {
 		return
 	}
