@@ -96,7 +96,7 @@ func operationName(b *event.Batch) string { return cmp.Or(b.Step, b.Agent) }
 
 // beginAgent begins the operation of a frame's speaker.
 func (r *openRun) beginAgent(b *event.Batch) *Operation {
-	r.hasInnerGraphs = r.hasInnerGraphs || b.Around != nil
+	r.hasInnerAgents = r.hasInnerAgents || b.Around != nil || b.InUnknownCall
 	above := r.parentOf(b).firstOpen()
 	kind := InvokeAgent
 	if b.Step != "" {

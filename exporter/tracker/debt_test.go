@@ -91,6 +91,11 @@ invoke_agent me ok 0-3
     chat m ok 0-1
     invoke_agent a ok 1-2
       chat m ok 1-2`},
+		{"only an agent in a call of an earlier run works", unnamed, []*event.Batch{says("a", func(b *event.Batch) { b.Branch, b.InUnknownCall = "a:1", true }, responds("m"), final)}, `
+completed
+invoke_workflow  ok 0-2
+  invoke_agent a ok 0-1
+    chat m ok 0-1`},
 		{"only agents in steps work", unnamed, []*event.Batch{says("a", at("a:1", "", "s:1"), func(b *event.Batch) { b.Around = &event.Around{Step: "s", Branch: "s:1"} }, responds("m"), final)}, `
 completed
 invoke_workflow  ok 0-2

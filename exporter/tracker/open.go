@@ -51,7 +51,7 @@ type openRun struct {
 	firstCause         Timestamp                  // the last whole frame before that agent; frame 0 if there was none
 	hasAddedRoot       bool                       // a workflow was put above the first root
 	rootLane           string                     // the branch in which the first agent last spoke as the root
-	hasInnerGraphs     bool                       // a frame has stated what is around its speaker (event.Batch.Around)
+	hasInnerAgents     bool                       // a frame has stated what is around its speaker (event.Batch.Around), or that it works in an unknown call
 	stepAgent          string                     // the agent that works in the steps directly below the run, or ""
 	rootKeys           []agentKey                 // of the branches in which it spoke as the root, oldest first
 	rootSpoke          Timestamp                  // the root's last frame, which is not one of the run itself

@@ -106,9 +106,10 @@ func (r *openRun) addRoot() {
 }
 
 // settleUnnamedRoot decides at the end of the run what a root without a name is. If one of its steps has called a model or a tool, the
-// root has the name of the agent that works in its steps. If only agents in graphs within graphs have, it is a workflow.
+// root has the name of the agent that works in its steps. If only agents in graphs within graphs, or in calls of an earlier run, have, it is a
+// workflow.
 func (r *openRun) settleUnnamedRoot() {
-	if r.Root.Name != "" || r.Root.Kind != InvokeAgent || r.stepAgent == "" && !r.hasInnerGraphs {
+	if r.Root.Name != "" || r.Root.Kind != InvokeAgent || r.stepAgent == "" && !r.hasInnerAgents {
 		return
 	}
 	for _, op := range r.Operations[1:] {
@@ -117,7 +118,7 @@ func (r *openRun) settleUnnamedRoot() {
 			by = by.parent
 		}
 		switch {
-		case op.Kind == InvokeAgent && r.hasInnerGraphs:
+		case op.Kind == InvokeAgent && r.hasInnerAgents:
 			r.Root.Kind = InvokeWorkflow
 		case !op.Kind.Invokes() && by == r.Root:
 			r.Root.Kind, r.Root.Name = InvokeAgent, r.stepAgent
