@@ -126,6 +126,23 @@ invoke_agent app unfinished 1-5
   execute_tool tool unfinished 2-5
   invoke_agent kid unfinished 3-5
     execute_tool tool unfinished 3-5`},
+		{"in the only open one of two calls, it waits with the call", file(), []*event.Batch{
+			says("app", calls("c1", "task")), says("app", calls("c2", "tool")), says("kid", inOneCall, calls("c3", "ask")), says("kid", inOneCall, pauses("c3"), asks("q", event.InputClarification)),
+			says("app", returns("c2", "tool"))}, `
+interrupted, awaiting_input
+invoke_agent app interrupted 1-5
+  execute_tool task interrupted 1-?
+  execute_tool tool ok 2-5
+  invoke_agent kid interrupted 3-4
+    execute_tool ask interrupted 3-?`},
+		{"in one of two open calls, it waits alone", file(), []*event.Batch{
+			says("app", calls("c1", "task")), says("app", calls("c2", "tool")), says("kid", inOneCall, calls("c3", "ask")), says("kid", inOneCall, pauses("c3"), asks("q", event.InputClarification))}, `
+interrupted, awaiting_input
+invoke_agent app interrupted 1-4
+  execute_tool task unfinished 1-4
+  execute_tool tool unfinished 2-4
+  invoke_agent kid interrupted 3-4
+    execute_tool ask interrupted 3-?`},
 		{"in a call of an earlier run, what is open stays open", file(), []*event.Batch{
 			says("kid", inOneCall, calls("c3", "tool")), says("app", calls("c1", "task")), says("app", returns("c1", "task")), says("app", final)}, `
 incomplete, stream_ended

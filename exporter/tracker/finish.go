@@ -48,6 +48,7 @@ func (t *Tracker) finish(r *openRun, why StatusReason, at time.Time) {
 	t.removeRun(r)
 	t.rememberEnd(r)
 	r.mergeOpenTasks()
+	r.markWaitingCalls()
 	r.endCalls()
 	r.dropUninvoked()
 	r.compact()
@@ -115,30 +116,6 @@ func (r *openRun) pending() bool {
 		open = open || !r.isInAnsweredCall(agent)
 	}
 	return open || r.workLeft
-}
-
-// isInAnsweredCall reports whether an operation is within an agent that works in one of several calls, all of which have been answered
-// since. What is within a known call ends with its response.
-func (r *openRun) isInAnsweredCall(op *Operation) bool {
-	for ; op != nil; op = op.parent {
-		if op.openState == nil || !op.inUnknownCall {
-			continue
-		}
-		isAnswered := false
-		for _, call := range r.Operations {
-			switch {
-			case call.Kind != ExecuteTool || call.firstFrame >= op.firstFrame || call.parent != op.parent && call.parent.parent != op.parent:
-			case call.open:
-				return false
-			case call.Ended.Frame > int(op.firstFrame):
-				isAnswered = true
-			}
-		}
-		if isAnswered {
-			return true
-		}
-	}
-	return false
 }
 
 // isSuperseded reports whether later frames show that an open call or response no longer needs an end:
