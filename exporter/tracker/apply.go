@@ -222,7 +222,7 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 // beginPausedEarlier begins a call of which this run shows only the response, because an earlier run made the call and
 // paused. Its start is unknown here.
 func (r *openRun) beginPausedEarlier(e *event.Event, b *event.Batch, caller *Operation) *Operation {
-	tool := r.linkToAsker(e.CallID)
+	tool := r.linkToCaller(e.CallID)
 	op := r.beginTool(e, b, caller)
 	if op != nil {
 		op.Name = cmp.Or(op.Name, tool)

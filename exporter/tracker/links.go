@@ -82,19 +82,37 @@ func (r *openRun) rememberWaiting() {
 	}
 }
 
-// linkToAsker links the run to the earlier run that asked for the input with an id. It returns the name
-// of the tool that waits for the input, or "".
-func (r *openRun) linkToAsker(id string) (tool string) {
+// linkToAnswered links the run to the earlier run that asked for the input with an id, which this run answers.
+func (r *openRun) linkToAnswered(id string) {
+	if by := r.answeredAsker(id); by != nil && !r.isRootID(by.Root) {
+		r.addLink(by.Link)
+		r.knowsAsker = true
+	}
+}
+
+// linkToCaller returns the name of the tool of a call of an earlier run that has its response in this run, or "". It links the run to
+// that run, unless it is known which run this one answers: a call may wait through several runs.
+func (r *openRun) linkToCaller(id string) (tool string) {
+	by := r.answeredAsker(id)
+	if by == nil {
+		return ""
+	}
+	if !r.knowsAsker {
+		r.addLink(by.Link)
+	}
+	return by.tool
+}
+
+// answeredAsker is askerOf for an input that this run answers.
+func (r *openRun) answeredAsker(id string) *asker {
 	if r.ID != "" { // the id is not known yet when the stream is opened
 		r.fixTrace()
 	}
 	by := r.askerOf(id)
-	if by == nil {
-		return ""
+	if by != nil {
+		by.answered = true
 	}
-	by.answered = true
-	r.addLink(by.Link)
-	return by.tool
+	return by
 }
 
 // linkToWaiting links the run to the last run of its session that ended while waiting, for
@@ -105,6 +123,7 @@ func (r *openRun) linkToWaiting() {
 		r.tracker.waitingRuns.Remove(in)
 		r.fixTrace()
 		r.addLink(by)
+		r.knowsAsker = true
 	}
 }
 

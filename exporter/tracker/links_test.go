@@ -73,6 +73,24 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestLinksOfLongCall answers two runs in turn. A call of the first run waits through both.
+func TestLinksOfLongCall(t *testing.T) {
+	s := watch()
+	for i, frames := range [][]*event.Batch{
+		{says("app", of("e-1"), calls("c1", "expert")), says("app", of("e-1"), pauses("c1"), asks("q1", event.InputData))},
+		{goesOn("e-2"), says("app", of("e-2"), asks("q2", event.InputData))},
+		{goesOn("e-3"), says("app", of("e-3"), returns("c1", "expert"), final)},
+		{says("app", of("e-4"), returns("c1", "expert"), final)},
+	} {
+		stream := proxied()
+		stream.Nonce = fmt.Sprint("connection ", i)
+		s.feed(stream, frames...).end(stream, event.EndOfStream)
+	}
+	for i, want := range []string{"", "resumes e-1", "resumes e-2", "resumes e-1"} {
+		equal(t, linksOf(s.runs[i]), want)
+	}
+}
+
 // TestLinksAroundAddedRoot checks that a question is linked to a root that was put above the first one, and not to the same run.
 func TestLinksAroundAddedRoot(t *testing.T) {
 	asking := in(proxied(), "briefing", "session")

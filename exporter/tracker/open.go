@@ -61,6 +61,7 @@ type openRun struct {
 	endStatedAt        Timestamp                  // when its end was stated
 	framesAtEnd        int                        // number of frames of the stream at that time
 	charged            int                        // bytes charged to Settings.RunMemory
+	knowsAsker         bool                       // it is linked to the run that it answers, by what its request or an answer states
 	hasForgotten       bool                       // it is unknown how often names and ids were used, mostly because makeRoom removed ended operations
 	uses               map[useKey]uint32          // how often a name or a call id was used; nil if hasForgotten is set
 
@@ -238,7 +239,7 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 		r.requestInput(e, caller)
 	case event.KindInputAnswered:
 		if r.inputs[e.CallID] == nil {
-			r.linkToAsker(e.CallID)
+			r.linkToAnswered(e.CallID)
 		}
 		r.answerInput(e.CallID)
 	case event.KindArtifact:

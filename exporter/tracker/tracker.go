@@ -297,7 +297,7 @@ func (t *Tracker) start(r *openRun, state *streamState, id string, announce bool
 	state.runs = append(state.runs, r)
 	t.open.Add(r, struct{}{})
 	for _, answered := range r.stream.Answers {
-		r.linkToAsker(answered)
+		r.linkToAnswered(answered)
 	}
 	if announce {
 		r.announce()
