@@ -54,7 +54,7 @@ func (d *decoder) taskOfResponse(id string, at announcement, node string, b *eve
 		return event.Task{Unknown: d.hasWork}
 	case at.task != "":
 		return event.Task{ID: at.task, Step: sc.stepName(at)}
-	case isAgentNode(node) || b.Type != modeUpdates:
+	case isAgentNode(node), b.Type != modeUpdates && (b.Type != modeValues || sc.above != nil || sc.isAssumed):
 		return event.Task{}
 	case sc.above == nil && sc.showsSteps:
 		return event.Task{Step: strconv.Itoa(d.shownSteps)}

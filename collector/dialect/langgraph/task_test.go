@@ -22,6 +22,7 @@ func TestTasks(t *testing.T) {
 	update := func(node, id string) sent {
 		return sent{"updates", `{"` + node + `":{"messages":[` + whole(id) + `]}}`}
 	}
+	state := func(message string) sent { return sent{"values", `{"messages":[` + message + `]}`} }
 	begins := func(id, node, input string) sent {
 		return sent{"tasks", `{"id":"` + id + `","name":"` + node + `","input":` + input + `,"triggers":["__pregel_push"]}`}
 	}
@@ -44,6 +45,10 @@ func TestTasks(t *testing.T) {
 		{"a later update of an agent's node", []sent{update("w", "1"), update("model", "2")}, `response {"" ""}`},
 		{"a later update after a state", []sent{{"values", `{}`}, update("w", "1"), update("w", "2")}, `response {"" "2"}`},
 		{"an update of a later step", []sent{{"values", `{}`}, update("w", "1"), {"values", `{}`}, update("w", "2")}, `response {"" "3"}`},
+		{"a state", []sent{{"values", `{"messages":[]}`}, state(whole("1"))}, `response {"" "2"}`},
+		{"a state with an author", []sent{{"values", `{"messages":[]}`}, state(by("a", "run-1", "x"))}, `response {"" ""}`},
+		{"the first state of a subgraph", []sent{{"values|x:1", `{"messages":[]}`}}, `frame {"x:1" ""}`},
+		{"a later state of a subgraph", []sent{{"values|x:1", `{"messages":[]}`}, {"values|x:1", `{"messages":[` + whole("1") + `]}`}}, `response {"" ""}`},
 		{"a called function", []sent{message("1", "wf:1|f:2", called)}, `response {"f:2" ""}`},
 		{"the caller, after a called function", []sent{message("1", "wf:1|f:2", called), message("2", "wf:1", "")}, `frame {"" " 1"}, response unknown`},
 		{"the caller, after the task of a called function", []sent{begins("1", "f", `[[],{}]`), message("2", "wf:1", "")}, `frame {"" " 1"}, response unknown`},
