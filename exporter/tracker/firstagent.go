@@ -17,7 +17,7 @@ func (r *openRun) rootAgentOf(b *event.Batch) (op *Operation, decided bool) {
 	switch {
 	case known == nil && r.isWrittenByNode(b):
 		return nil, true
-	case r.hasAddedRoot && !b.MayBeRoot && known == nil && isOfRun(b) && b.Agent != r.Root.Name && r.silentTargets[b.Agent] == nil:
+	case r.hasAddedRoot && r.Root.Kind == InvokeWorkflow && !b.MayBeRoot && known == nil && isOfRun(b) && b.Agent != r.Root.Name && r.silentTargets[b.Agent] == nil:
 		return r.operationOfRun(b), true
 	case b.MayBeRoot && !r.rootDecided && r.rootHasNoName(b) && !r.Root.spoke && !r.hasWork:
 		r.rootDecided, r.rootIsFirst, r.firstCause = true, true, r.Root.node.lastInLane
@@ -64,13 +64,13 @@ func isOfRun(b *event.Batch) bool {
 // code of a node may write it in the name of an agent that has ended, or in a name that no agent has.
 func (r *openRun) isWrittenByNode(b *event.Batch) bool {
 	return (r.rootIsFirst || r.hasAddedRoot) && b.MayBeRoot && isOfRun(b) && b.Agent != r.Root.Name && r.silentTargets[b.Agent] == nil &&
-		b.Has(event.KindText) && !slices.ContainsFunc(b.Events, isWork)
+		b.Has(event.KindText) && !b.Has(event.KindAgentStarted) && !slices.ContainsFunc(b.Events, isWork)
 }
 
-// isWork reports whether an event shows the work of an agent.
+// isWork reports whether an event shows that an agent calls a model or a tool.
 func isWork(e event.Event) bool {
 	switch e.Kind {
-	case event.KindAgentStarted, event.KindModelStarted, event.KindModelEnded, event.KindToolStarted:
+	case event.KindModelStarted, event.KindModelEnded, event.KindToolStarted:
 		return true
 	}
 	return false
