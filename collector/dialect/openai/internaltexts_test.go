@@ -91,6 +91,9 @@ func TestModelPiecesAfterInternalAgents(t *testing.T) {
 	if out := leaving(t, client, stream(begins("b"), begun, marked, says("secret"))); strings.Contains(out, "secret") {
 		t.Errorf("after an internal item of the response this leaves: %s", out)
 	}
+	if out := leaving(t, client, stream(begins("b"), begun, marked, ended, outputItem("b", "c"), begun, says("answer"))); !strings.Contains(out, "answer") {
+		t.Errorf("after an internal item of an earlier response only this leaves: %s", out)
+	}
 }
 
 // TestAgentsAsText has only the name of a response's agent, as a text.

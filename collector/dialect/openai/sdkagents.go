@@ -6,7 +6,6 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/lenient"
 )
 
 // agents are the agents of a run of the Agents SDK. Items name their agents, and events of responses do not.
@@ -197,9 +196,7 @@ func (d *decoder) place(name string) {
 func (d *decoder) control(name string, b *event.Batch) {
 	a := &d.sdk.agents
 	a.known.Add(name)
-	if a.current, b.Agent = name, name; lenient.IsInternal([]byte(name)) {
-		d.turns.internal.Add(name)
-	}
+	a.current, b.Agent = name, name
 }
 
 // itemAuthor reports and returns the agent of an item. name is "" if the item does not say it. Then the call decides that the item is about,

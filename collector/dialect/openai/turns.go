@@ -86,7 +86,7 @@ func (t *turns) isInternal(name string) bool {
 	return t.internal.Contains("") || t.internal.MayContain(name)
 }
 
-// mayBeInternal reports whether what names no agent may be of an internal one: one is at work, or nobody is and an internal one was last.
+// mayBeInternal reports whether what names no agent may be of an internal one: one is at work, or none is and the last one was internal.
 func (t *turns) mayBeInternal() bool {
 	works := false
 	for _, one := range t.all {
@@ -110,7 +110,10 @@ func (t *turns) find(agent string, state turnState) int {
 
 // add adds a turn, in place of one of the agent that has ended.
 func (t *turns) add(begun turn) *turn {
-	begun.internal = t.isInternal(begun.agent) || lenient.IsInternal([]byte(begun.agent))
+	if lenient.IsInternal([]byte(begun.agent)) {
+		t.internal.Add(begun.agent)
+	}
+	begun.internal = t.isInternal(begun.agent)
 	t.all = slices.DeleteFunc(t.all, func(one turn) bool {
 		return one.state != atWork && one.agent == begun.agent || one.state == over && len(t.all) == maxTurns
 	})
