@@ -239,7 +239,11 @@ func MatchesAny(name []byte, names []string) bool {
 	}
 	plain := isPlain(name)
 	if !plain {
-		name = canonical(name)
+		longest := 0
+		for _, n := range names {
+			longest = max(longest, len(n))
+		}
+		name = canonicalStart(name, longest)
 	}
 	for _, n := range names {
 		if plain && len(n) != len(name) {
@@ -359,25 +363,35 @@ func PieceText(text []byte) []byte {
 
 // canonical decomposes compatibility forms and removes blanks, control characters, format characters,
 // marks, and halves of characters.
-func canonical(name []byte) []byte {
-	return bytes.Map(func(r rune) rune {
-		const blankBraille, nullNotehead = '\u2800', '\U0001d159' // blank, but no property says so
-		switch {
-		case r < utf8.RuneSelf: // most text is ASCII, and the tables of Unicode are slow
-			if r <= ' ' || r == 0x7f {
-				return -1
-			}
-		case r == 'ı':
-			// JSON decoders that ignore case do not take it for an i, but both have the upper case I, so
-			// JavaScript's toUpperCase and Java's equalsIgnoreCase do. No other letter needs this in
-			// addition to case folding.
-			return 'i'
-		case r == utf8.RuneError || strictjson.IsHalf(r): // a lenient reader may drop them
-			return -1
-		case r == blankBraille || r == nullNotehead || unicode.In(r, unicode.White_Space, unicode.Cc, unicode.Cf, unicode.Mn, unicode.Me,
-			unicode.Other_Default_Ignorable_Code_Point):
+func canonical(name []byte) []byte { return bytes.Map(visible, norm.NFKD.Bytes(name)) }
+
+// canonicalStart returns the canonical form of a name, or a beginning of it of more than limit bytes. So a long hostile name costs little.
+func canonicalStart(name []byte, limit int) (start []byte) {
+	var segments norm.Iter
+	for segments.Init(norm.NFKD, name); !segments.Done() && len(start) <= limit; {
+		start = append(start, bytes.Map(visible, segments.Next())...)
+	}
+	return start
+}
+
+// visible returns a character of a decomposed text as it counts, or -1 if it does not count.
+func visible(r rune) rune {
+	const blankBraille, nullNotehead = '\u2800', '\U0001d159' // blank, but no property says so
+	switch {
+	case r < utf8.RuneSelf: // most text is ASCII, and the tables of Unicode are slow
+		if r <= ' ' || r == 0x7f {
 			return -1
 		}
-		return r
-	}, norm.NFKD.Bytes(name))
+	case r == 'ı':
+		// JSON decoders that ignore case do not take it for an i, but both have the upper case I, so
+		// JavaScript's toUpperCase and Java's equalsIgnoreCase do. No other letter needs this in
+		// addition to case folding.
+		return 'i'
+	case r == utf8.RuneError || strictjson.IsHalf(r): // a lenient reader may drop them
+		return -1
+	case r == blankBraille || r == nullNotehead || unicode.In(r, unicode.White_Space, unicode.Cc, unicode.Cf, unicode.Mn, unicode.Me,
+		unicode.Other_Default_Ignorable_Code_Point):
+		return -1
+	}
+	return r
 }
