@@ -70,7 +70,7 @@ var pageVariable = grafana.Variable{
 
 const defaultPage = "http://127.0.0.1:10477"
 
-// variable returns a variable whose values are those of a label. The parameter all is the regular
+// variable returns a variable with the values of a label. The parameter all is the regular
 // expression for the selection All. It is ".*" if some series do not have the label.
 func variable(name, label, query, all string) grafana.Variable {
 	return grafana.Variable{

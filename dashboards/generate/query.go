@@ -34,7 +34,7 @@ func (s scope) each(by, counter string, matchers ...string) string {
 	return s.rate(by, counter, matchers...) + " * " + step + " / 1000"
 }
 
-// eachFromFirst is like each, for a counter whose series do not start at zero.
+// eachFromFirst is like each, for a counter with series that begin with their first value.
 func (s scope) eachFromFirst(by, counter string, matchers ...string) string {
 	series := s.of(counter, matchers...)
 	// The first scrape of a new process may be minutes after its start.
@@ -55,7 +55,7 @@ func (s scope) increase(by, counter string, matchers ...string) string {
 	return sum(by, fmt.Sprintf("increase(%s[%s])", s.of(counter, matchers...), period))
 }
 
-// increaseFromFirst is like increase, for a counter whose series do not start at zero.
+// increaseFromFirst is like increase, for a counter with series that begin with their first value.
 func (s scope) increaseFromFirst(by, counter string, matchers ...string) string {
 	series := s.of(counter, matchers...)
 	return sum(by, fromFirst(series, period, seconds, fmt.Sprintf("increase(%s[%s])", series, period)))

@@ -15,7 +15,7 @@ var (
 
 	toolCalls        = metric{"delegraph_tool_calls_total", "Tool calls ended, including failed ones.", []string{"source", "agent", "tool"}}
 	toolCallFailures = metric{"delegraph_tool_call_failures_total", "Tool calls whose response was an error.", []string{"source", "agent", "tool"}}
-	toolCallsDiffer  = metric{"delegraph_run_tool_calls_mismatches_total", "Runs whose reported number of tool calls differs from the number seen.", []string{"source"}}
+	toolCallsDiffer  = metric{"delegraph_run_tool_calls_mismatches_total", "Runs that reported another number of tool calls than Delegraph has seen.", []string{"source"}}
 	transfers        = metric{"delegraph_transfers_total", "Transfers of control between agents, without calls of agents as tools.", []string{"source", "from_agent", "to_agent"}}
 	transferLoops    = metric{"delegraph_transfer_loops_total", "Transfers to an agent that already had control in the same chain of transfers.", []string{"source", "from_agent", "to_agent"}}
 
@@ -37,7 +37,7 @@ var (
 	frameBytes     = metric{"delegraph_frame_bytes_total", "Size on the wire of complete frames received.", []string{"source"}}
 	events         = metric{"delegraph_events_total", "Events decoded from frames.", []string{"source", "dialect", "kind"}}
 	internalEvents = metric{"delegraph_internal_events_total", "Frames that their protocol marks as internal, by name and kind of the first event.", []string{"source", "name", "kind"}}
-	unknownEvents  = metric{"delegraph_unknown_events_total", "Frames whose kind, or the kind of one of their parts, is unknown.", []string{"source", "dialect", "name"}}
+	unknownEvents  = metric{"delegraph_unknown_events_total", "Frames of an unknown kind, or with a part of an unknown kind.", []string{"source", "dialect", "name"}}
 	parseErrors    = metric{"delegraph_parse_errors_total", "Frames that could not be decoded.", []string{"source", "dialect", "reason"}}
 	lateFrames     = metric{"delegraph_late_frames_total", "Frames dropped in whole or in part, because their run or agent had ended.", []string{"source"}}
 	eventLag       = metric{"delegraph_source_event_lag_seconds", "Time from an event's own timestamp to its receipt; 0 if the agent's clock is ahead.", []string{"source"}}

@@ -18,7 +18,7 @@ func langChain(agent, checkpoint string) func(string) string {
 // TestInternalPieces checks that a piece of an internal agent does not leave in what an ordinary one began. The rest leaves: adapters
 // of LangGraph keep one message for all agents of a run.
 //
-// Source: src/agent.ts of @ag-ui/langgraph 0.0.43, whose getMessageInProgress has the run's ID.
+// Source: getMessageInProgress in src/agent.ts of @ag-ui/langgraph 0.0.43. It has the run's ID.
 func TestInternalPieces(t *testing.T) {
 	writer, audit := langChain("writer", "one:1|model:2"), langChain("internal_audit", "two:3|model:4")
 	inStep := func(frame string) string { return frame }

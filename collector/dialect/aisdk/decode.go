@@ -114,7 +114,7 @@ func (d *decoder) start(v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// finish ends an answer, unless the application merges it into another one, whose step is still open. The client has to
+// finish ends an answer, unless the application merges it into another one with an open step. The client has to
 // execute the calls without a result. Tokens are known only if the metadata contains the SDK's counts.
 func (d *decoder) finish(v strictjson.Value, b *event.Batch) {
 	d.openMessages--

@@ -59,7 +59,7 @@ func (s steps) current() *step {
 	return candidates[len(candidates)-1]
 }
 
-// next returns the step that a finish-step ends, or nil. It is the oldest one whose model responds, if possible without
+// next returns the step that a finish-step ends, or nil. It is the oldest one with a model that responds, if possible without
 // a failure. If no model responds, it is the last step, because an agent in a tool ends before the tool.
 func (s steps) next() *step {
 	candidates := s.responding()

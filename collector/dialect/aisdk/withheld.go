@@ -42,7 +42,7 @@ func markedText(id string) sharedID { return sharedID{"thought", id} }
 
 func (s sharedID) String() string { return s.kind + " " + s.id }
 
-// withhold makes later frames withheld that continue s. If s has no ID, these are all whose start is unknown.
+// withhold makes later frames withheld that continue s. If s has no ID, these are all without a known start.
 func (d *decoder) withhold(s sharedID) {
 	d.knownIDs.Add(s.String())
 	d.missedStart = d.missedStart || s.id == ""
@@ -74,8 +74,8 @@ func mayContain(data []byte, word string) bool {
 	return len(data) == 0 || bytes.Contains(data, []byte(word)) || bytes.Contains(data, []byte(`\u`))
 }
 
-// mayBeWithheld reports whether a part may belong to something withheld. Use it for a part whose start the stream did not show. A part
-// whose ID is missing, a list or an object may belong to any withheld ID.
+// mayBeWithheld reports whether a part may belong to something withheld. Use it for a part without a start in the stream. Without an
+// ID, or with a list or an object in its place, a part may belong to any withheld ID.
 func (d *decoder) mayBeWithheld(s sharedID) bool {
 	isUnclear := s.id == "" || s.id[0] == '[' || s.id[0] == '{'
 	return d.missedStart || d.knownIDs.MayContain(s.String()) || isUnclear && !d.knownIDs.IsEmpty()

@@ -152,7 +152,7 @@ func (d *decoder) noteAgent(place, stated []byte) {
 	d.beginNode(own, graph, graph)
 }
 
-// noteResponses records the graph of an internal agent of create_react_agent, whose name only the responses of its model have. In a state, a
+// noteResponses records the graph of an internal agent of create_react_agent. Only the responses of its model have its name. In a state, a
 // response is new if it was not withheld before. The run's own graph may be an application's, with nodes of the same names.
 //
 // Source: langgraph/prebuilt/chat_agent_executor.py, call_model.

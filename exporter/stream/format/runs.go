@@ -155,8 +155,8 @@ func (r *runs) begin(key runKey, session string) *run {
 	return begun
 }
 
-// makeRoom removes a run if there is no room for another one: an ended one, else an open one, whose end the reader then misses. A gap
-// says so. Of several, it removes the one whose last frame is the oldest.
+// makeRoom removes a run if there is no room for another one: an ended one, else an open one. The reader then misses the end of that run,
+// and a gap says so. Of several, it removes the one that was silent longest.
 func (r *runs) makeRoom() {
 	if r.byKey.Len() < maxRuns {
 		return
