@@ -14,6 +14,7 @@ import (
 type placedIDs struct {
 	all     []placedID // at most wire.MaxSet
 	isLoose bool       // elements may have other places than those in all
+	isCut   bool       // there were more
 }
 
 type placedID struct {
@@ -22,8 +23,12 @@ type placedID struct {
 }
 
 func (p *placedIDs) put(one placedID) {
-	if one.key.id != "" && len(p.all) < wire.MaxSet {
+	switch {
+	case one.key.id == "":
+	case len(p.all) < wire.MaxSet:
 		p.all = append(p.all, one)
+	default:
+		p.isCut = true
 	}
 }
 
@@ -67,8 +72,12 @@ func (p *placedIDs) copy(c *change) {
 }
 
 // withhold calls withhold for the IDs of the object that a change makes internal: its own object, and the message that this is a part of.
-// If elements may have other places, all objects count that differ only in the indices.
+// If elements may have other places, all objects count that differ only in the indices. If not all IDs are held, withhold also gets the
+// zero key.
 func (p *placedIDs) withhold(c *change, withhold func(k key, hasName bool)) {
+	if p.isCut {
+		withhold(key{}, true)
+	}
 	for at := c.place; len(at) > 0; {
 		at = at[:len(at)-1]
 		place, shape := shapeOf(at), shapeOf(withoutIndices(at))

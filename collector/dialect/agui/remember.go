@@ -51,14 +51,19 @@ func (d *decoder) addAnswered(call string) {
 	}
 }
 
-// withholdListed remembers a withheld message of a list, or a call in one. hasName says that its ID names it elsewhere too.
+// withholdListed remembers a withheld message of a list, or a call in one. hasName says that its ID names it elsewhere too. The zero key
+// is an unknown message: nothing that starts later leaves, as any of it may be a part.
 func (d *decoder) withholdListed(k key, hasName bool) {
 	if hasName {
 		d.withheld.add(k)
 	} else {
 		d.withheld.addUnnamed(k)
 	}
-	if k.id != "" {
+	switch {
+	case k == key{}:
+		d.withheldListed.Fill()
+		d.withheld.overflowed = true
+	case k.id != "":
 		d.withheldListed.Add(k)
 	}
 }

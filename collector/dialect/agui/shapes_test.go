@@ -1,9 +1,12 @@
 package agui_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 )
 
 // TestNamesByPath checks that no change of a state or an activity makes a message internal by its path, and that other changes leave.
@@ -115,6 +118,35 @@ func TestIDsOfNamesByPath(t *testing.T) {
 					if got := last(filterFrames(t, allSettings[0], append(slices.Clone(before), next)...)); (got == next) != leaves && (!leaves || c.others) {
 						t.Errorf("%s: after %q, %s leaves as %s", what, before[1:], next, got)
 					}
+				}
+			}
+		}
+	}
+}
+
+// TestTooManyIDs checks that after a document with more IDs than are held, no message starts once a path makes one internal that was there,
+// and that those of ordinary changes and of new internal messages start.
+func TestTooManyIDs(t *testing.T) {
+	const secret = `{"id":"secret","role":"assistant","content":"x"}`
+	others := ""
+	for i := range wire.MaxSet {
+		others += fmt.Sprintf(`{"id":"m%d","role":"user","content":"x"},`, i)
+	}
+	document := `{"messages":[` + others + secret + `],"last":{"id":"m0","role":"assistant","content":"x"}}`
+	for patch, leaves := range map[string]bool{
+		fmt.Sprintf(`{"op":"add","path":"/messages/%d/name","value":"internal_audit"}`, wire.MaxSet):               false,
+		fmt.Sprintf(`{"op":"add","path":"/messages/%d/metadata","value":{"event":"internal_audit"}}`, wire.MaxSet): false,
+		`{"op":"copy","from":"/messages/0","path":"/last"},{"op":"add","path":"/last/name","value":"internal_a"}`:  false,
+		`{"op":"add","path":"/messages/0/content","value":"y"}`:                                                    true,
+		`{"op":"add","path":"/messages/-","value":{"id":"new","role":"user","name":"internal_a","content":"y"}}`:   true,
+	} {
+		for what, before := range map[string][]string{
+			"state":    {run, `{"type":"STATE_SNAPSHOT","snapshot":` + document + `}`, `{"type":"STATE_DELTA","delta":[` + patch + `]}`},
+			"activity": {run, activity(document), change(`[` + patch + `]`)},
+		} {
+			for _, next := range []string{`{"type":"TEXT_MESSAGE_START","messageId":"secret","role":"assistant"}`, `{"type":"MESSAGES_SNAPSHOT","messages":[` + secret + `]}`} {
+				if got := last(filterFrames(t, allSettings[0], append(slices.Clone(before), next)...)); (got == next) != leaves {
+					t.Errorf("%s: after %s, %s leaves as %s", what, patch, next, got)
 				}
 			}
 		}

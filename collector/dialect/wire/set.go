@@ -10,7 +10,10 @@ const MaxSet = 1024
 
 // Set is a set of at most MaxSet keys. It ignores further keys, so a full set may contain any key (see
 // MayContain). The zero value is an empty set.
-type Set[K comparable] struct{ keys map[K]struct{} }
+type Set[K comparable] struct {
+	keys   map[K]struct{}
+	filled bool
+}
 
 // Add adds a key, unless the set is full.
 func (s *Set[K]) Add(key K) {
@@ -36,7 +39,10 @@ func (s *Set[K]) Contains(key K) bool {
 func (s *Set[K]) MayContain(key K) bool { return s.Contains(key) || s.IsFull() }
 
 // IsFull reports whether the set takes no more keys.
-func (s *Set[K]) IsFull() bool { return len(s.keys) >= MaxSet }
+func (s *Set[K]) IsFull() bool { return s.filled || len(s.keys) >= MaxSet }
+
+// Fill makes the set full for good: an unknown key was added.
+func (s *Set[K]) Fill() { s.filled = true }
 
 // Len returns the number of keys.
 func (s *Set[K]) Len() int { return len(s.keys) }

@@ -23,6 +23,12 @@ func TestSet(t *testing.T) {
 	if s.IsFull() || s.MayContain(1) {
 		t.Error("a set contains a key that was removed")
 	}
+	var unknown wire.Set[int]
+	unknown.Fill()
+	unknown.Remove(1)
+	if !unknown.IsFull() || !unknown.MayContain(1) || unknown.Contains(1) {
+		t.Error("a filled set does not count as one that may contain any key")
+	}
 	for key := range s.All() {
 		if !s.Contains(key) {
 			t.Errorf("All() has %d, which the set does not contain", key)
