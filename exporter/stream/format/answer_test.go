@@ -120,14 +120,14 @@ func TestEndOfAnswers(t *testing.T) {
 func TestEndsAreBounded(t *testing.T) {
 	out := &output{appendID: func(dst []byte, n uint64) []byte { return fmt.Append(dst, "e-", n) }}
 	n, written := newNormalized(&Settings{}, out), 0
-	for i := range 2 * maxRuns {
+	for i := range 2 * maxStreams {
 		b := &event.Batch{}
 		b.Add(event.KindRunEnded)
 		out.begin(uint64(i))
 		n.frame(replay.Frame{Stream: &replay.Stream{SingleRun: true}}, b)
 		written += len(out.frameEnds)
 	}
-	if n.heldEnds.Len() != maxRuns || written != maxRuns {
+	if n.heldEnds.Len() != maxStreams || written != maxStreams {
 		t.Errorf("%d ends are kept and %d written", n.heldEnds.Len(), written)
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 const (
 	// maxDecodings bounds the number of shared decodings.
-	maxDecodings = 256
+	maxDecodings = maxStreams
 
 	// maxWindow and maxWindowBytes bound the decoded batches that a decoding keeps for readers that
 	// are behind the first one. Without room it keeps minWindowBytes.

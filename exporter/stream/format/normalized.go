@@ -24,7 +24,7 @@ type normalized struct {
 
 func newNormalized(s *Settings, out *output) *normalized {
 	n := &normalized{settings: s, out: out}
-	n.heldEnds, _ = simplelru.NewLRU(maxRuns, n.writeEnd) // the only error is a size below one
+	n.heldEnds, _ = simplelru.NewLRU(maxStreams, n.writeEnd) // the only error is a size below one
 	return n
 }
 

@@ -47,6 +47,40 @@ func TestTooManyOpenRuns(t *testing.T) {
 	}
 }
 
+// TestManyOpenStreams ends many streams that were open at once, after their frames have left the buffer. The reader gets the run that each
+// brought, or a gap for one that was forgotten.
+func TestManyOpenStreams(t *testing.T) {
+	for _, extra := range []int{0, 1} {
+		r := newSharedRing(t, 1<<30)
+		r.decodings.newDecoder = func(string, string, bool) Decoder { return &deltas{} }
+		reader := New(Settings{
+			Format: Normalized, AppendID: r.ring.AppendID, Decodings: r.decodings, Selection: "all",
+			AppendGap: func(dst []byte, _ uint64, g *replay.Gap) []byte { return fmt.Appendf(dst, "%q", g.Reason) },
+		})
+		defer reader.Close()
+		var all []byte
+		add := func(stream *replay.Stream, data string) {
+			head := r.ring.Head()
+			r.ring.Publish(replay.Entry{Stream: stream, Data: []byte(data), StreamEnded: data == "", End: event.EndOfStream})
+			frames, _ := r.ring.Frames(head, nil, make([]replay.Frame, 0, 1))
+			all = reader.Append(all, frames[0])
+		}
+		open := make([]*replay.Stream, maxStreams+extra)
+		for i := range open {
+			open[i] = &replay.Stream{SingleRun: true}
+			add(open[i], "a piece of text that is long enough")
+		}
+		all = nil
+		for _, stream := range open {
+			add(stream, "")
+		}
+		ends, known := strings.Count(string(all), `"stream_ended"`), strings.Count(string(all), `"run":"r"`)
+		if gaps := strings.Count(string(all), `"evicted"`); ends != len(open) || known != len(open)-gaps || (gaps > 0) != (extra > 0) {
+			t.Errorf("of %d streams %d end, %d with a run, and %d gaps", len(open), ends, known, gaps)
+		}
+	}
+}
+
 func writerOf(as Format) (writer, *output) {
 	out := &output{appendID: func(dst []byte, n uint64) []byte { return fmt.Append(dst, "e-", n) }}
 	return newWriter(&Settings{Format: as}, out), out

@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// maxStreams bounds the agent streams in which a reader's position is known: a conversation has
-	// one or two at a time. If a forgotten stream continues, its frames are reread from the ring.
-	maxStreams = 16
+	// maxStreams bounds the agent streams in which a reader's position is known. If a forgotten stream continues, its frames are reread
+	// from the ring.
+	maxStreams = 1024
 
 	// maxReread bounds the frames that are reread for a connection, because that takes time and
 	// produces no output.
 	maxReread = 10_000
 
 	// maxSeen bounds the streams that are remembered as seen. A forgotten one counts as new.
-	maxSeen = 1024
+	maxSeen = 2 * maxStreams
 )
 
 // Transformer converts the frames of one reader to a format. It must not be used concurrently, and
@@ -33,12 +33,14 @@ type Transformer struct {
 
 // position is the position of the reader in one stream.
 type position struct {
-	sequence    uint64      // of the last frame; 0 before the first
-	frames      int         // number of frames that the reader has got, including reread ones
-	fromFirst   bool        // the first frame of the stream was known when the reader began, or the reader was told of a gap
-	gapDecoding uint64      // id of the last decoding that has missed frames and whose gap was noted; 0: none
-	follows     *decoding   // that the last frame was from; guarded by Decodings.mu
-	last        event.Batch // of the last frame, with only its run and session
+	sequence    uint64    // of the last frame; 0 before the first
+	frames      int       // number of frames that the reader has got, including reread ones
+	fromFirst   bool      // the first frame of the stream was known when the reader began, or the reader was told of a gap
+	gapDecoding uint64    // id of the last decoding that has missed frames and whose gap was noted; 0: none
+	follows     *decoding // that the last frame was from; guarded by Decodings.mu
+	run         string    // of the last frame
+	session     string    // of the last frame
+	isForgotten bool      // the reader's position was forgotten, and no frame was reread
 }
 
 // New returns a Transformer.
@@ -88,7 +90,8 @@ func (t *Transformer) Append(dst []byte, f replay.Frame) []byte {
 	}
 	if f.StreamEnded {
 		t.positions.Remove(f.Stream)
-		t.writer.streamEnded(f, &p.last)
+		t.seen.Remove(f.Stream)
+		t.writer.streamEnded(f, &event.Batch{Run: p.run, Session: p.session})
 	}
 	if dst = t.out.appendTo(dst, gapFollows); gapFollows {
 		dst = t.settings.AppendGap(dst, f.Number, &missed)
@@ -98,8 +101,12 @@ func (t *Transformer) Append(dst []byte, f replay.Frame) []byte {
 
 // missesEarlier reports whether the reader must be told that earlier frames of the stream are missing. Either its decoder has missed
 // them, and therefore does not find all kinds of events in this one. Or the reader resumes, and the buffer lacks the first frame of the
-// answer: the reader may have got the run under other IDs, or its end may be unknown. Each decoding and each stream tells it once.
+// answer: the reader may have got the run under other IDs, or its end may be unknown. Or a stream ends whose run was forgotten. Each
+// decoding and each stream tells it once.
 func (t *Transformer) missesEarlier(p *position, f replay.Frame, b *event.Batch, from *decoding) bool {
+	if f.StreamEnded && p.isForgotten {
+		return true
+	}
 	if t.settings.Resumed && f.Stream.SingleRun && !p.fromFirst && !f.First {
 		p.fromFirst = true
 		if from != nil {
@@ -148,7 +155,7 @@ func (t *Transformer) decode(p *position, f replay.Frame) (*event.Batch, *decodi
 	if b == nil || b.Rejected != "" || b.Internal {
 		return nil, from
 	}
-	p.last = event.Batch{Run: b.Run, Session: b.Session}
+	p.run, p.session = b.Run, b.Session
 	return b, from
 }
 
@@ -202,6 +209,7 @@ func (t *Transformer) positionIn(f replay.Frame) *position {
 		p.fromFirst = p.fromFirst || fromFirst
 		t.writer.setRereading(false)
 	}
+	p.isForgotten = !isNew && p.frames == 0
 	t.seen.Add(f.Stream, struct{}{})
 	return p
 }

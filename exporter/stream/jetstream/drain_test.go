@@ -38,7 +38,7 @@ func TestRetryWhileDraining(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(100, func(d Drop) { t.Errorf("a message was dropped: %s", d) })
 		q.add(&message{Msg: &nats.Msg{Subject: "a"}, size: 1}, "")
-		failed, _ := q.next()
+		failed, _ := q.next(never)
 		givenUp, isDrained := false, false
 		go func() {
 			q.drain(func() bool { return givenUp })
@@ -46,7 +46,7 @@ func TestRetryWhileDraining(t *testing.T) {
 		}()
 		synctest.Wait()
 		go func() {
-			if sq, _ := q.next(); sq != nil {
+			if sq, _ := q.next(never); sq != nil {
 				q.done(sq, "")
 			}
 		}()

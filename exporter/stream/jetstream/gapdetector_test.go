@@ -3,9 +3,6 @@ package jetstream
 import (
 	"fmt"
 	"testing"
-	"time"
-
-	"github.com/nats-io/nats.go"
 
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/stream/replay"
@@ -134,64 +131,5 @@ func TestOriginsOfEnds(t *testing.T) {
 	}
 	if id := o.id(&replay.Entry{Stream: s, StreamEnded: true}); id != "" {
 		t.Errorf("the end of a stream without published frames has the message id %q, want none", id)
-	}
-}
-
-// TestQueue checks that the queue keeps the order of each subject and counts dropped messages.
-func TestQueue(t *testing.T) {
-	dropped := map[Drop]int{}
-	q := newQueue(100, func(d Drop) { dropped[d]++ })
-	now := time.Now()
-	add := func(subject string, size int, age time.Duration) {
-		q.add(&message{Msg: &nats.Msg{Subject: subject}, size: size, queuedAt: now.Add(-age)}, "")
-	}
-	add("a", 40, 3*time.Second)
-	add("a", 40, time.Second)
-	add("b", 40, 0) // no room
-	l, first := q.next()
-	if l.subject != "a" || len(q.ready) != 0 {
-		t.Fatalf("the next queue is %+v", l)
-	}
-	q.expire(now) // a message in flight stays
-	if q.size() != 80 {
-		t.Errorf("%d bytes are held", q.size())
-	}
-	q.retry(l)
-	q.expire(now.Add(-2 * time.Second))
-	if dropped[TooOld] != 1 || q.size() != 40 {
-		t.Errorf("dropped: %v; queued: %d bytes", dropped, q.size())
-	}
-	if _, next := q.next(); next == first || next.lostBefore != 1 {
-		t.Errorf("the next message reports %d lost frames", next.lostBefore)
-	}
-	q.done(l, "")
-	add("b", 40, 0)
-	if _, next := q.next(); next.Subject != "b" || next.lostBefore != 1 {
-		t.Errorf("the next message is %+v", next)
-	}
-	add("c", 40, 0)
-	q.drain(func() bool { return true })
-	add("c", 1, 0)
-	if dropped[QueueFull] != 1 || dropped[Stopped] != 3 || q.size() != 0 {
-		t.Errorf("dropped: %v; queued: %d bytes", dropped, q.size())
-	}
-	if l, _ := q.next(); l != nil {
-		t.Errorf("the queue has another message: %+v", l)
-	}
-	q.done(q.subjects["b"], "") // a late call for a message that was dropped
-}
-
-// TestQueueForgets checks that the number of subjects is bounded, and that subjects without unreported losses are
-// evicted first.
-func TestQueueForgets(t *testing.T) {
-	q := newQueue(10, func(Drop) {})
-	q.add(&message{Msg: &nats.Msg{Subject: "owes"}, size: 11}, "")
-	for i := range maxSubjectQueues + 10 {
-		q.mu.Lock()
-		q.subject(fmt.Sprint(i))
-		q.mu.Unlock()
-	}
-	if len(q.subjects) > maxSubjectQueues || q.subjects["owes"] == nil {
-		t.Errorf("%d subjects are known, the one with unreported losses: %v", len(q.subjects), q.subjects["owes"])
 	}
 }

@@ -62,7 +62,7 @@ func newPublisher(s Settings, c *connection) *publisher {
 			case <-p.ctx.Done():
 				return
 			case <-ticker.C:
-				p.queue.expire(time.Now().Add(-p.maxAge()))
+				p.queue.expire(p.oldest())
 			}
 		}
 	})
@@ -94,28 +94,38 @@ func (p *publisher) maxAge() time.Duration {
 	return max(window-requestTimeout, window/2)
 }
 
+// oldest returns the time before which a message was queued that has waited too long.
+func (p *publisher) oldest() time.Time { return time.Now().Add(-p.maxAge()) }
+
 // run publishes queued messages until the queue is stopped. maxInFlight goroutines call it.
 func (p *publisher) run() {
 	for {
-		sq, m := p.queue.next()
+		sq, m := p.queue.next(p.oldest)
 		if sq == nil {
 			return
 		}
-		switch why := panicToError(p.connection.settings.Panics, func() error { return p.try(sq, m) }); {
-		case why == nil:
-			p.queue.done(sq, "")
-		case time.Since(m.queuedAt) > p.maxAge():
-			p.queue.done(sq, TooOld)
-		case errors.Is(why, errTooLarge):
-			p.logTooLarge()
-			p.queue.done(sq, TooLarge)
-		default:
-			if !errors.Is(why, nats.ErrDisconnected) && !errors.Is(why, context.Canceled) && !errors.Is(why, errMoveTime) {
-				p.connection.log.warn("frames cannot be published; they stay queued and are retried", withAdvice(why))
-			}
-			p.retryLater(sq)
-		}
+		p.settle(sq, m, panicToError(p.connection.settings.Panics, func() error { return p.try(sq, m) }))
 	}
+}
+
+// settle removes or retries a message after an attempt to publish it.
+func (p *publisher) settle(sq *subjectQueue, m *message, why error) {
+	switch {
+	case why == nil:
+		p.queue.done(sq, "")
+		return
+	case errors.Is(why, errTooLarge):
+		p.logTooLarge()
+		p.queue.done(sq, TooLarge)
+		return
+	case !errors.Is(why, nats.ErrDisconnected) && !errors.Is(why, context.Canceled) && !errors.Is(why, errMoveTime):
+		p.connection.log.warn("frames cannot be published; they are retried until they are too old", withAdvice(why))
+	}
+	if m.queuedAt.Before(p.oldest()) {
+		p.queue.done(sq, TooOld)
+		return
+	}
+	p.retryLater(sq)
 }
 
 // logTooLarge logs that a frame was too large, and the limits to check.

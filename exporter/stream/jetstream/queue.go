@@ -116,8 +116,8 @@ func (q *queue) evictSubject() {
 	delete(q.subjects, withLosses)
 }
 
-// next waits for a subject with a message to publish. It returns nil when the queue is stopped.
-func (q *queue) next() (*subjectQueue, *message) {
+// next waits for a subject with a message to publish, and drops messages queued before oldest. It returns nil when the queue is stopped.
+func (q *queue) next(oldest func() time.Time) (*subjectQueue, *message) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for {
@@ -129,6 +129,7 @@ func (q *queue) next() (*subjectQueue, *message) {
 		}
 		sq := q.ready[0]
 		q.ready = q.ready[1:]
+		q.expireSubject(sq, oldest())
 		if len(sq.waiting) > 0 {
 			return sq, sq.waiting[0]
 		}
@@ -189,9 +190,14 @@ func (q *queue) expire(before time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, sq := range q.ready {
-		for len(sq.waiting) > 0 && sq.waiting[0].queuedAt.Before(before) {
-			q.removeFirst(sq, TooOld)
-		}
+		q.expireSubject(sq, before)
+	}
+}
+
+// expireSubject drops the messages of a subject that were queued before a time. The caller holds the lock.
+func (q *queue) expireSubject(sq *subjectQueue, before time.Time) {
+	for len(sq.waiting) > 0 && sq.waiting[0].queuedAt.Before(before) {
+		q.removeFirst(sq, TooOld)
 	}
 }
 
