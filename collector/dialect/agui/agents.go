@@ -83,6 +83,7 @@ type step struct {
 // steps holds the open steps, and the number of steps that were started.
 type steps struct {
 	open           []step
+	within         map[string]int // the number of open steps by their parent
 	started        int
 	missedInternal bool // an internal step is not in open
 }
@@ -115,8 +116,9 @@ func (s *steps) byID(id string) *step {
 // current returns the agent of the innermost open step of an owner. It returns none if steps run side by side.
 func (s *steps) current(owner string) (agent, bool) {
 	found, any := agent{}, false
-	for _, open := range s.open {
-		if open.owner != owner || open.id != "" && slices.ContainsFunc(s.open, func(o step) bool { return o.parent == open.id }) {
+	for i := range s.open {
+		open := &s.open[i]
+		if open.owner != owner || open.id != "" && s.within[open.id] > 0 {
 			continue
 		}
 		if any {
@@ -125,6 +127,28 @@ func (s *steps) current(owner string) (agent, bool) {
 		found, any = open.agent, true
 	}
 	return found, any
+}
+
+// begin adds an open step.
+func (s *steps) begin(begun step) {
+	if len(s.open) >= maxOpen {
+		s.missedInternal = s.missedInternal || begun.isInternal
+		return
+	}
+	s.open = append(s.open, begun)
+	if s.within == nil {
+		s.within = make(map[string]int)
+	}
+	s.within[begun.parent]++
+}
+
+// end removes an open step.
+func (s *steps) end(i int) {
+	parent := s.open[i].parent
+	if s.within[parent]--; s.within[parent] == 0 {
+		delete(s.within, parent)
+	}
+	s.open = slices.Delete(s.open, i, i+1)
 }
 
 // areInternal reports whether any and whether all of an owner's open steps are internal.
@@ -198,11 +222,7 @@ func (d *decoder) stepStarted(v strictjson.Value, b *event.Batch) {
 	if above := d.steps.byID(begun.parent); above != nil {
 		begun.agent.parent = above.agent.branch
 	}
-	if len(d.steps.open) < maxOpen {
-		d.steps.open = append(d.steps.open, begun)
-	} else if begun.isInternal {
-		d.steps.missedInternal = true
-	}
+	d.steps.begin(begun)
 	begun.agent.apply(b)
 	b.Add(event.KindAgentStarted)
 }
@@ -215,7 +235,7 @@ func (d *decoder) stepFinished(v strictjson.Value, b *event.Batch) {
 	d.steps.open[i].agent.apply(b)
 	d.reportUnended(b)
 	b.Add(event.KindAgentEnded)
-	d.steps.open = slices.Delete(d.steps.open, i, i+1)
+	d.steps.end(i)
 }
 
 // markStepAgent turns an open step into an agent when Microsoft's framework says that an agent with

@@ -26,23 +26,23 @@ func (d *decoder) hideOpenAnswers() {
 // hideAnswersTo is hideAnswer for all open calls of an agent in which no other agent works: one of them may have begun a withheld subagent
 // that names no call. The agent is a subagent's ID, or "" for the run itself.
 func (d *decoder) hideAnswersTo(owner string) {
+	busy := d.agents.calls()
 	for i := range d.calls {
 		open := &d.calls[i]
 		isOwn := open.owner == owner || owner == "" && slices.Contains(d.nestedRuns, open.owner)
-		if isOwn && open.delegate.name == "" && !d.agents.workIn(open.id) {
+		if isOwn && open.delegate.name == "" && !busy[open.id] {
 			d.hideAnswer(open.id)
 		}
 	}
 }
 
-// workIn reports whether a subagent was announced within a call.
-func (a agents) workIn(call string) bool {
+// calls returns the IDs of the calls within which subagents were announced.
+func (a agents) calls() map[string]bool {
+	ids := make(map[string]bool)
 	for _, one := range a {
-		if one.within == call {
-			return true
-		}
+		ids[one.within] = true
 	}
-	return false
+	return ids
 }
 
 // hideAnswerOf is hideAnswer for the call of a subagent that a later frame than its first withholds.

@@ -29,6 +29,10 @@ type call struct {
 	mayBeOver bool   // an unreadable frame may have been its result
 	isListed  bool   // a snapshot has its result, which was withheld
 	unstated  bool   // no event has reported it yet, see decoder.wholeCalls
+
+	target        string // the agent that the arguments of a transfer or delegation name, or ""
+	mayBeInternal bool   // that agent is, or may be, internal
+	areArgsCopied bool   // decoder.copies has the arguments as they are now
 }
 
 // delegate describes a function with which an agent makes another agent work within the call.
@@ -63,12 +67,17 @@ const (
 )
 
 // appendArgs keeps a piece of the arguments of a transfer or delegation, of a withheld call, and of a call that is not reported yet.
-func (c *call) appendArgs(piece strictjson.Value) {
-	if c.unstated || c.namesAgent() || c.isHidden {
-		c.args = append(c.args, piece.Text()[:min(len(piece.Text()), maxArgs+1-len(c.args))]...)
-	} else if len(piece.Text()) > 0 {
+func (c *call) appendArgs(piece []byte) {
+	switch {
+	case len(piece) == 0 || len(c.args) > maxArgs:
+		return
+	case c.unstated || c.isHidden || c.namesAgent():
+		c.args = append(c.args, piece[:min(len(piece), maxArgs+1-len(c.args))]...)
+		c.readTarget()
+	default:
 		c.lacksArgs = true
 	}
+	c.areArgsCopied = false
 }
 
 // namesAgent reports whether the call is a transfer or delegation.
@@ -98,30 +107,35 @@ func (c *call) state(b *event.Batch) {
 	}
 }
 
-// target returns the agent that a transfer or delegation names, or "".
-func (c *call) target() string {
-	args := c.arguments()
-	named := wire.TransferTarget(args)
-	if argument := delegates[c.tool].argument; argument != "" {
-		named = args.Get(argument)
+// readTarget reads from the arguments which agent a transfer or delegation names. Frames ask for it more often than the
+// arguments change.
+func (c *call) readTarget() {
+	if !c.namesAgent() {
+		return
 	}
-	if name := dialect.Name(named.String()); name != user {
-		return name
+	c.target = ""
+	if bytes.HasSuffix(bytes.TrimSpace(c.args), []byte("}")) {
+		args := c.arguments()
+		named := wire.TransferTarget(args)
+		if argument := delegates[c.tool].argument; argument != "" {
+			named = args.Get(argument)
+		}
+		if name := dialect.Name(named.String()); name != user {
+			c.target = name
+		}
 	}
-	return ""
+	c.mayBeInternal = lenient.IsInternal([]byte(c.target)) || len(c.args) > maxArgs && mayEncodeInternal(c.args)
 }
 
 // delegatesInternally reports whether the call makes an internal agent work, or may do so.
 func (c *call) delegatesInternally() bool {
-	isCut := len(c.args) > maxArgs && mayEncodeInternal(c.args)
-	return delegates[c.tool].argument != "" && (isCut || c.hidesArgs || lenient.IsInternal([]byte(c.target())))
+	return delegates[c.tool].argument != "" && (c.mayBeInternal || c.hidesArgs)
 }
 
 // isRefused reports whether a result says that a delegation reached no agent.
 func (c *call) isRefused(content strictjson.Value) bool {
-	target := c.target()
-	return target != "" && slices.ContainsFunc(delegates[c.tool].refusals, func(refusal string) bool {
-		return strings.HasPrefix(content.String(), strings.Replace(refusal, "NAME", target, 1))
+	return c.target != "" && slices.ContainsFunc(delegates[c.tool].refusals, func(refusal string) bool {
+		return strings.HasPrefix(content.String(), strings.Replace(refusal, "NAME", c.target, 1))
 	})
 }
 
@@ -192,7 +206,7 @@ func (d *decoder) toolStart(v strictjson.Value, b *event.Batch) {
 	if open.unstated = d.wholeCalls; !open.unstated {
 		open.state(b)
 	}
-	open.appendArgs(v.Get("delta")) // only chunks have a delta here
+	open.appendArgs(v.Get("delta").Text()) // only chunks have a delta here
 	d.hideInternalDelegate(open)
 	if open.unstated && b.Type == typeToolChunk {
 		open.state(b) // nothing says where the arguments of chunks end
@@ -211,7 +225,7 @@ func (d *decoder) toolArgs(v strictjson.Value, b *event.Batch) {
 // addArgs adds a piece to a call's arguments. If the piece completes them, the delegate starts to work. Agno sends
 // TOOL_CALL_END only when the delegate has finished.
 func (d *decoder) addArgs(open *call, piece strictjson.Value, b *event.Batch) {
-	open.appendArgs(piece)
+	open.appendArgs(piece.Text())
 	if bytes.HasSuffix(bytes.TrimSpace(piece.Text()), []byte("}")) {
 		d.startDelegate(open, b)
 	}
@@ -234,7 +248,7 @@ func (d *decoder) setDelegate(open *call) {
 	if delegates[open.tool].argument == "" || open.delegate.name != "" {
 		return
 	}
-	if member := open.target(); member != "" {
+	if member := open.target; member != "" {
 		if open.delegate, open.announced = d.agents.within(open.id, member); !open.announced {
 			open.delegate = agent{name: member, branch: open.id, within: open.id, parent: cmp.Or(open.caller.branch, open.caller.parent)}
 		}
@@ -316,14 +330,13 @@ func (d *decoder) toolResult(v strictjson.Value, b *event.Batch) {
 // addTransfer reports a transfer that did not fail. If the run's own agent made it, the target
 // becomes the run's own agent.
 func (d *decoder) addTransfer(ended *call, failed bool, b *event.Batch) {
-	target := ended.target()
-	if failed || target == "" || ended.tool != wire.TransferTool {
+	if failed || ended.target == "" || ended.tool != wire.TransferTool {
 		return
 	}
 	e := b.Add(event.KindTransfer)
-	e.Name, e.ID, e.CallID = target, ended.id, ended.id
+	e.Name, e.ID, e.CallID = ended.target, ended.id, ended.id
 	if !ended.caller.unknown && ended.caller.parent == "" && !d.agents.known(ended.caller.branch) {
-		d.ownName = target
+		d.ownName = ended.target
 	}
 }
 

@@ -42,16 +42,17 @@ func (d *decoder) callerOf(v strictjson.Value, turn int) agent {
 		return caller
 	}
 	named := d.name(v.Get("rawEvent").Get("metadata").Get("lc_agent_name"))
+	waiting := d.waitingAgents()
 	var working []agent
 	for i := range d.calls {
 		open := &d.calls[i]
-		if !d.isDelegation(open) || named != "" && open.delegate.name != named {
+		if !open.isDelegation() || named != "" && open.delegate.name != named {
 			continue
 		}
 		if open.turn == turn {
 			return open.caller
 		}
-		if !d.hasDelegated(open.delegate) {
+		if !waiting[open.delegate] {
 			working = append(working, open.delegate)
 		}
 		if open.workEnded {
@@ -95,42 +96,71 @@ func (d *decoder) mayBeDelegated(v strictjson.Value) bool {
 }
 
 // isDelegation reports whether an agent works in a call and its frames do not say so.
-func (d *decoder) isDelegation(open *call) bool {
-	d.setDelegate(open)
-	return open.owner == "" && !open.announced && (open.delegate.name != "" || open.namesAgent() && len(open.args) > maxArgs)
+func (c *call) isDelegation() bool {
+	return c.owner == "" && !c.announced && (c.delegate.name != "" || c.namesAgent() && len(c.args) > maxArgs)
 }
 
-// hasDelegated reports whether an agent waits for an agent to which it has delegated.
-func (d *decoder) hasDelegated(by agent) bool {
-	return by.name != "" && slices.ContainsFunc(d.calls, func(open call) bool { return open.caller == by && open.delegate.name != "" })
-}
-
-// around returns the branch of the innermost agent for which all of the agents work, or "" for the run itself.
-func (d *decoder) around(agents []agent) string {
-	for up := agents[0].parent; up != ""; up = d.parentOf(up) {
-		if !slices.ContainsFunc(agents, func(one agent) bool { return !d.worksFor(one, up) }) {
-			return up
-		}
-	}
-	return ""
-}
-
-// worksFor reports whether an agent is the agent of a branch or works for it.
-func (d *decoder) worksFor(one agent, branch string) bool {
-	for up := one.branch; up != ""; up = d.parentOf(up) {
-		if up == branch {
-			return true
-		}
-	}
-	return one.parent == branch
-}
-
-// parentOf returns the branch of the agent that a delegate works for, or "" for the run itself.
-func (d *decoder) parentOf(branch string) string {
+// waitingAgents returns the agents that wait for an agent to which they have delegated.
+func (d *decoder) waitingAgents() map[agent]bool {
+	waiting := map[agent]bool{}
 	for i := range d.calls {
-		if d.calls[i].delegate.branch == branch {
-			return d.calls[i].delegate.parent
+		open := &d.calls[i]
+		if d.setDelegate(open); open.delegate.name != "" && open.caller.name != "" {
+			waiting[open.caller] = true
 		}
 	}
-	return ""
+	return waiting
+}
+
+// around returns the branch of the innermost agent for which all of the agents work, or "" for the run itself. Branches are IDs that
+// agents choose, so agents may seem to work for each other in a circle: each branch is visited once, and only the run is above a circle.
+func (d *decoder) around(agents []agent) string {
+	parents := d.parentsOf(agents)
+	var above []string         // the branches above the first agent, from the inside
+	common := map[string]int{} // by branch: the index in above of the first branch that is above it too, or is it
+	for up := agents[0].parent; up != ""; up = parents[up] {
+		if _, isKnown := common[up]; isKnown {
+			return ""
+		}
+		common[up] = len(above)
+		above = append(above, up)
+	}
+	innermost := 0
+	for _, one := range agents[1:] {
+		var visited []string
+		at := len(above)
+		for up := cmp.Or(one.branch, one.parent); up != ""; up = parents[up] {
+			if known, isKnown := common[up]; isKnown {
+				at = known
+				break
+			}
+			common[up] = len(above)
+			visited = append(visited, up)
+		}
+		for _, branch := range visited {
+			common[branch] = at
+		}
+		innermost = max(innermost, at)
+	}
+	if innermost == len(above) {
+		return ""
+	}
+	return above[innermost]
+}
+
+// parentsOf returns the parents of agents and of all delegates, by their branches.
+func (d *decoder) parentsOf(agents []agent) map[string]string {
+	parents := map[string]string{}
+	add := func(one agent) {
+		if _, isKnown := parents[one.branch]; !isKnown && one.branch != "" {
+			parents[one.branch] = one.parent
+		}
+	}
+	for i := range d.calls {
+		add(d.calls[i].delegate)
+	}
+	for _, one := range agents {
+		add(one)
+	}
+	return parents
 }

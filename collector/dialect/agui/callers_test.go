@@ -74,3 +74,34 @@ func TestCallersWithoutName(t *testing.T) {
 		})
 	}
 }
+
+// TestCallersInCircles checks that agents that work for one another, as far as their IDs say, end no search for the caller: only the run itself is
+// above them.
+func TestCallersInCircles(t *testing.T) {
+	text := func(id, of string) string {
+		return ev("TEXT_MESSAGE_START", `"messageId":"`+id+`"`, `"subagentRunId":"`+of+`"`)
+	}
+	begin := func(id, message string) string {
+		return ev("TOOL_CALL_START", `"toolCallId":"`+id+`"`, `"toolCallName":"task"`, `"parentMessageId":"`+message+`"`)
+	}
+	args := func(id, delta string) string {
+		return ev("TOOL_CALL_ARGS", `"toolCallId":"`+id+`"`, `"delta":"`+delta+`"`)
+	}
+	task := func(id, message string) []string {
+		return []string{begin(id, message), args(id, `{\"subagent_type\":\"`+id+`\"}`)}
+	}
+	const begun = `{\"subagent_type\":\"x\"`
+	for name, frames := range map[string][]string{
+		"for itself":        {text("m", "c1"), begin("c1", "m"), args("c1", begun), begin("c0", "m0"), args("c0", begun+"}"), args("c1", "}")},
+		"for each other":    slices.Concat([]string{text("m1", "c2"), text("m2", "c1")}, task("c1", "m1"), task("c2", "m2"), task("c3", "n")),
+		"for one of them":   slices.Concat([]string{text("m1", "c2"), text("m2", "c1"), text("m3", "c1")}, task("c3", "m3"), task("c1", "m1"), task("c2", "m2")),
+		"for another first": slices.Concat([]string{text("m1", "c2"), text("m2", "c1")}, task("c3", "n"), task("c1", "m1"), task("c2", "m2")),
+	} {
+		frames = append([]string{start}, append(frames, begin("c9", "m9"))...)
+		facts := factsOf(t, &event.Stream{ConfiguredAgent: "me"}, frames...)
+		got, want := facts[strings.LastIndexByte(facts, '\n')+1:], "TOOL_CALL_START"+runFields+` agent unknown; tool_started name="task" call="c9"`
+		if got != want {
+			t.Errorf("%s: the call is\n%s, want\n%s", name, got, want)
+		}
+	}
+}

@@ -121,8 +121,9 @@ func hashOf(v strictjson.Value, visit func(hash uint64, size int)) (hash uint64,
 // repeatsCall reports whether a value of an activity contains the arguments or the result of a withheld call, or may contain them.
 func (d *decoder) repeatsCall(v strictjson.Value) bool {
 	for i := range d.calls {
-		if d.calls[i].isHidden {
-			d.copies.addArgs(&d.calls[i])
+		if open := &d.calls[i]; open.isHidden && !open.areArgsCopied {
+			d.copies.addArgs(open)
+			open.areArgsCopied = true
 		}
 	}
 	return d.copies.mayBeIn(v)

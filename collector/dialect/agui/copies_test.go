@@ -43,6 +43,7 @@ func TestActivitiesOfCalls(t *testing.T) {
 		"after an unreadable frame":   {[]string{call, evasions["unreadable"](result(`"1"`)), appOf(text("1"), "{}")}, false},
 		"arguments":                   {append([]string{internal, args, end, result(`"1"`)}, append(public, appOf(text("1"), same))...), false},
 		"arguments of an open call":   {[]string{internal, args, end, card(`{"x":[{"of":` + same + `}]}`)}, false},
+		"arguments after an activity": {[]string{internal, card(`{}`), args, card(`{"x":` + same + `}`)}, false},
 		"encoded arguments":           {[]string{internal, args, end, card(`{"x":"{\"top\":10.0,\"query\":\"salaries of all\"}"}`)}, false},
 		"a change with arguments":     {[]string{card(`{}`), internal, args, `{"type":"ACTIVITY_DELTA","messageId":"a","activityType":"card","patch":[{"op":"add","path":"/x","value":` + same + `}]}`}, false},
 		"a result":                    {[]string{internal, result(`"` + long + `"`), card(text(long))}, false},

@@ -76,7 +76,7 @@ func (d *decoder) worksInternally(owner string) bool {
 // Source: _postprocess_handle_function_calls_async in flows/llm_flows/base_llm_flow.py of google-adk, which runs the other agent after it sent the response.
 func (d *decoder) mayHaveTransferred() bool {
 	return slices.ContainsFunc(d.calls, func(open call) bool {
-		return open.mayBeOver && open.tool == wire.TransferTool && lenient.IsInternal([]byte(open.target()))
+		return open.mayBeOver && open.tool == wire.TransferTool && lenient.IsInternal([]byte(open.target))
 	})
 }
 
@@ -102,7 +102,8 @@ func (d *decoder) hideNamedDelegates(v strictjson.Value) {
 			if args.Kind() == strictjson.String {
 				text = args.Text()
 			}
-			c.args = text[:min(len(text), maxArgs+1)]
+			c.args = nil
+			c.appendArgs(text)
 			d.hideInternalDelegate(&c)
 		}
 		return false
