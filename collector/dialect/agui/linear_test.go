@@ -45,6 +45,40 @@ var growing = map[string]struct {
 		func(n int) string { return begunCall("f", n, `"parentMessageId":"m"`) },
 		false,
 	},
+	"a path of many members": {
+		func(int) []string {
+			return []string{ev("STATE_SNAPSHOT", `"snapshot":{"last":{"role":"ai","name":"internal_a"}}`)}
+		},
+		func(n int) string {
+			return ev("STATE_DELTA", `"delta":[{"op":"add","path":"`+strings.Repeat("/content", n)+`","value":1}]`)
+		},
+		true,
+	},
+	"a path of many elements": {
+		func(int) []string { return []string{ev("STATE_SNAPSHOT", `"snapshot":{"last":{"role":"ai"}}`)} },
+		func(n int) string {
+			return ev("STATE_DELTA", `"delta":[{"op":"add","path":"/messages`+strings.Repeat("/0", n)+`/name","value":"internal_a"}]`)
+		},
+		true,
+	},
+	"copies of a document with many messages": {
+		func(n int) []string {
+			return []string{ev("STATE_SNAPSHOT", `"snapshot":{`+repeated(n, `"m%[1]d":{"role":"ai","id":"m%[1]d","content":"x"}`)+`}`)}
+		},
+		func(n int) string {
+			return ev("STATE_DELTA", `"delta":[`+repeated(n, `{"op":"copy","from":"/n","path":"/x%d"}`)+`]`)
+		},
+		true,
+	},
+	"names of many messages": {
+		func(n int) []string {
+			return []string{ev("STATE_SNAPSHOT", `"snapshot":{"messages":[`+repeated(n, `{"role":"ai","id":"m%d","content":"x"}`)+`]}`)}
+		},
+		func(n int) string {
+			return ev("STATE_DELTA", `"delta":[{"op":"remove","path":"/messages/0"},`+repeated(n, `{"op":"add","path":"/messages/%d/name","value":"internal_a"}`)+`]`)
+		},
+		true,
+	},
 	"activities after withheld calls": {
 		func(n int) (all []string) {
 			for i := range n {

@@ -15,7 +15,7 @@ import (
 // idSet holds IDs of withheld entities of all kinds. The zero value is empty.
 type idSet struct {
 	all     map[string]partUse
-	lengths []int // of the distinctive IDs that count as a part of a longer one
+	lengths map[string][]int // of the distinctive IDs that count as a part of a longer one, by their first minDistinctive bytes
 }
 
 // partUse says where an ID counts as a part of another ID too.
@@ -31,6 +31,7 @@ const (
 	minDistinctive = 8       // bytes, with a digit
 	minLong        = 20      // bytes, without one
 	maxIDText      = 4 << 10 // a longer text is no ID
+	maxComparisons = 4       // with IDs, for each byte of a text; a text that needs more may have an ID
 )
 
 // add adds an ID. The ID of a call or an activity counts as a part of another ID too. That of a message does not: clients number
@@ -47,8 +48,14 @@ func (s *idSet) add(id string, of entity) {
 		s.all = make(map[string]partUse)
 	}
 	s.all[id] = max(s.all[id], use)
-	if n := len(id); use > partNowhere && isDistinctive(id) && !slices.Contains(s.lengths, n) {
-		s.lengths = append(s.lengths, n)
+	if use == partNowhere || !isDistinctive(id) {
+		return
+	}
+	if s.lengths == nil {
+		s.lengths = make(map[string][]int)
+	}
+	if first := id[:minDistinctive]; !slices.Contains(s.lengths[first], len(id)) {
+		s.lengths[first] = append(s.lengths[first], len(id))
 	}
 }
 
@@ -77,17 +84,18 @@ func (s *idSet) hasPart(text string, use partUse) bool {
 	if len(s.lengths) == 0 || len(text) > maxIDText || strings.ContainsAny(text, " \t\r\n") {
 		return false
 	}
-	for start := range len(text) {
+	compared := 0
+	for start := range len(text) - minDistinctive + 1 {
 		if !isBoundary(text, start) {
 			continue
 		}
-		for _, n := range s.lengths {
+		for _, n := range s.lengths[text[start:start+minDistinctive]] {
 			end := start + n
 			isWhole := start == 0 && (end == len(text) || n == dialect.MaxName) // a longer ID is cut
-			if end > len(text) || isWhole || n < dialect.MaxName && !isBoundary(text, end) {
+			if compared++; end > len(text) || isWhole || n < dialect.MaxName && !isBoundary(text, end) {
 				continue
 			}
-			if s.all[text[start:end]] >= use {
+			if s.all[text[start:end]] >= use || compared > maxComparisons*len(text) {
 				return true
 			}
 		}

@@ -1,6 +1,8 @@
 package agui_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -203,4 +205,24 @@ func TestPlainIDs(t *testing.T) {
 		check(before, id, frames)
 	}
 	check([]string{`{"type":"TEXT_MESSAGE_START","messageId":"chat-00042","name":"internal:x"}`}, "chat-00042", frames[5:])
+}
+
+// TestTextsOfManyParts checks that a text is withheld that would have to be compared with too many IDs, and that an ordinary text with
+// many IDs leaves.
+func TestTextsOfManyParts(t *testing.T) {
+	sent := []string{run}
+	call := func(id string) string {
+		return `{"type":"TOOL_CALL_START","kind":"internal","toolCallId":"` + id + `","toolCallName":"f"}`
+	}
+	others := ""
+	for i := range 100 {
+		sent = append(sent, call(strings.Repeat("-", 20+i)+"1"), call(fmt.Sprintf("toolu_01%016d", i)))
+		others += fmt.Sprintf("toolu_01%016d,", 1000+i)
+	}
+	for text, leaves := range map[string]bool{strings.Repeat("-", 4000): false, strings.Repeat("-", 15): true, others: true, others + "toolu_01" + strings.Repeat("0", 16): false} {
+		state := `{"type":"STATE_SNAPSHOT","snapshot":{"x":"` + text + `"}}`
+		if got := last(filterFrames(t, allSettings[0], append(slices.Clone(sent), state)...)); (got == state) != leaves {
+			t.Errorf("%s leaves as %s", state, got)
+		}
+	}
 }

@@ -19,9 +19,13 @@ type shapes struct {
 	messages wire.Set[string]
 	named    wire.Set[string]
 	ids      placedIDs
+	copied   int // entries of messages and named that the copies of the current patch were compared with
 }
 
-// add adds the objects in a value that has a path, with the indices of elements and without.
+// maxCopied bounds shapes.copied. Further copies of a patch may copy anything.
+const maxCopied = 256 * wire.MaxSet
+
+// add adds the objects in a value that has a path, with the indices of elements and without. It appends to both.
 func (s *shapes) add(v strictjson.Value, path, place []string, at position) {
 	if at == inWords {
 		return
@@ -29,7 +33,7 @@ func (s *shapes) add(v strictjson.Value, path, place []string, at position) {
 	if v.Kind() == strictjson.Object {
 		isMessage := at == inList || isSigned(v)
 		if isMessage || lenient.HasMember(v, contentMembers) {
-			s.ids.add(v, path, place)
+			s.ids.add(v, shapeOf(path), shapeOf(place))
 		}
 		if isMessage {
 			s.messages.Add(shapeOf(path))
@@ -39,11 +43,11 @@ func (s *shapes) add(v strictjson.Value, path, place []string, at position) {
 		}
 	}
 	for name, value := range v.Members() {
-		s.add(value, appendToken(slices.Clip(path), name.String()), append(slices.Clip(place), name.String()), at.inside(name.Text()))
+		s.add(value, appendToken(path, name.String()), append(place, name.String()), at.inside(name.Text()))
 	}
 	index := 0
 	for element := range v.Elements() {
-		s.add(element, path, append(slices.Clip(place), strconv.Itoa(index)), at)
+		s.add(element, path, append(place, strconv.Itoa(index)), at)
 		index++
 	}
 }
@@ -51,17 +55,22 @@ func (s *shapes) add(v strictjson.Value, path, place []string, at position) {
 // makesInternal reports whether a JSON Patch adds an internal message or may make an object one. All of the patch counts, in any order.
 // root is the first token of each path in the document, if there is one. withhold gets the IDs of objects that become internal.
 func (s *shapes) makesInternal(patch strictjson.Value, withhold func(k key, hasName bool), root ...string) (is bool) {
+	s.copied = 0
 	for op := range patch.Elements() {
 		s.ids.isLoose = s.ids.isLoose || op.Get("op").Is("remove") && isElement(placeOf(root, op.Get("path")))
 	}
 	for c := range changesOf(patch, root) {
 		s.addChange(&c)
 	}
+	places, shapes := make(map[string]bool), make(map[string]bool)
 	for c := range changesOf(patch, root) {
 		if s.isInternalChange(&c) {
 			is = true
-			s.ids.withhold(&c, withhold)
+			c.addInternal(places, shapes)
 		}
+	}
+	if is {
+		s.ids.withhold(places, shapes, withhold)
 	}
 	return is || patchContains(patch, isInternalIn)
 }
@@ -69,11 +78,9 @@ func (s *shapes) makesInternal(patch strictjson.Value, withhold func(k key, hasN
 func (s *shapes) addChange(c *change) {
 	if c.value.Exists() {
 		s.ids.replace(c)
-		s.add(c.value, c.path, c.place, positionOf(c.path))
+		s.add(c.value, slices.Clip(c.path), slices.Clip(c.place), positionOf(c.path))
 	} else {
-		s.ids.copy(c)
-		s.messages = copied(s.messages, c)
-		s.named = copied(s.named, c)
+		s.copy(c)
 	}
 	if c.signs() {
 		s.messages.Add(shapeOf(c.parent()))
@@ -86,8 +93,9 @@ func (s *shapes) addChange(c *change) {
 }
 
 func (s *shapes) isInternalChange(c *change) bool {
+	above := prefixesOf(c.path)
 	for i, token := range c.path {
-		shape := shapeOf(c.path[:i])
+		shape := above.upTo(i)
 		if (isContent(token) || i == len(c.path)-1 && c.signs()) && s.named.MayContain(shape) && (!s.isWhole || s.messages.MayContain(shape)) {
 			return true
 		}
@@ -115,30 +123,68 @@ func (s *shapes) names(c *change) bool {
 	return mayMakeMessage(member, c.value, isInternalIn)
 }
 
-// copied returns a set with what a copy or move adds to it.
-func copied(set wire.Set[string], c *change) wire.Set[string] {
-	for _, shape := range slices.Collect(set.All()) {
-		if to, is := c.moved(shape); is {
-			set.Add(to)
+// copy adds what a copy or move brings to another place.
+func (s *shapes) copy(c *change) {
+	from, to := shapeOf(c.from), shapeOf(c.path)
+	s.ids.copy(from, to)
+	for _, set := range [...]*wire.Set[string]{&s.messages, &s.named} {
+		if s.copied += set.Len(); s.copied > maxCopied {
+			set.Fill()
+			s.ids.isCut = true
+		}
+		if set.IsFull() {
+			continue
+		}
+		var more []string
+		for shape := range set.All() {
+			if rest, is := below(shape, from); is {
+				more = append(more, dialect.Name(to+rest))
+			}
+		}
+		for _, shape := range more {
+			set.Add(shape)
 		}
 	}
-	return set
 }
 
-// moved returns the shape that a copy or move gives to what has a shape, if it is a part of what the change copies.
-func (c *change) moved(shape string) (to string, is bool) {
-	rest, is := strings.CutPrefix(shape, shapeOf(c.from))
-	is = is && (rest == "" || rest[0] == '/')
-	return dialect.Name(shapeOf(c.path) + rest), is
+// below reports whether a shape or place is that of an outer one or of something in it, and returns the rest.
+func below(shape, outer string) (rest string, is bool) {
+	rest, is = strings.CutPrefix(shape, outer)
+	return rest, is && (rest == "" || rest[0] == '/')
 }
 
 // shapeOf returns a path as a text.
-func shapeOf(path []string) string {
-	shape := ""
+func shapeOf(path []string) string { return prefixesOf(path).whole }
+
+// prefixes are the beginnings of a path as texts, which all have the whole one as their beginning.
+type prefixes struct {
+	whole string
+	ends  []int // of the tokens of the path that fit in whole
+}
+
+func prefixesOf(path []string) (p prefixes) {
+	var text strings.Builder
 	for _, token := range path {
-		shape += "/" + token
+		if text.Len() > dialect.MaxName {
+			break
+		}
+		text.WriteByte('/')
+		text.WriteString(token)
+		p.ends = append(p.ends, text.Len())
 	}
-	return dialect.Name(shape)
+	p.whole = dialect.Name(text.String())
+	return p
+}
+
+// upTo returns the shape of the first tokens of the path.
+func (p *prefixes) upTo(tokens int) string {
+	switch {
+	case tokens == 0:
+		return ""
+	case tokens > len(p.ends):
+		return p.whole
+	}
+	return p.whole[:min(p.ends[tokens-1], len(p.whole))]
 }
 
 // change is an operation of a JSON Patch (RFC 6902) other than a removal.
@@ -146,6 +192,7 @@ type change struct {
 	path, from []string         // without the indices of elements
 	place      []string         // path with them
 	adds       bool             // it may insert an element
+	replaces   bool             // it may remove what was at its place
 	value      strictjson.Value // does not exist in a copy or move
 }
 
@@ -153,8 +200,9 @@ type change struct {
 func changesOf(patch strictjson.Value, root []string) iter.Seq[change] {
 	return func(yield func(change) bool) {
 		for op := range patch.Elements() {
-			c := change{appendPointer(root, op.Get("path")), appendPointer(root, op.Get("from")), placeOf(root, op.Get("path")), op.Get("op").Is("add"), op.Get("value")}
-			if !op.Get("op").Is("remove") && !yield(c) {
+			kind, path := op.Get("op"), op.Get("path")
+			c := change{appendPointer(root, path), appendPointer(root, op.Get("from")), placeOf(root, path), kind.Is("add"), kind.Is("add") || kind.Is("replace"), op.Get("value")}
+			if !kind.Is("remove") && !yield(c) {
 				return
 			}
 		}
@@ -170,9 +218,12 @@ func appendPointer(path []string, pointer strictjson.Value) []string {
 	return path
 }
 
-// placeOf is appendPointer with the indices of elements.
+// placeOf is appendPointer with the indices of elements. The empty pointer is that of the whole document.
 func placeOf(root []string, pointer strictjson.Value) []string {
 	place := slices.Clip(root)
+	if pointer.Is("") {
+		return place
+	}
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer.String(), "/"), "/") {
 		place = append(place, unescape.Replace(token))
 	}
@@ -207,8 +258,9 @@ func (c *change) parent() []string { return c.path[:max(len(c.path)-1, 0)] }
 // owners yields the shapes of the objects that the member may make internal: its object and, if that is a part of a message, the message.
 func (c *change) owners() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for at := c.parent(); yield(shapeOf(at)) && len(at) > 0 && lenient.MatchesAny([]byte(at[len(at)-1]), partMembers); {
-			at = at[:len(at)-1]
+		above := prefixesOf(c.path)
+		for n := len(c.parent()); yield(above.upTo(n)) && n > 0 && lenient.MatchesAny([]byte(c.path[n-1]), partMembers); {
+			n--
 		}
 	}
 }
