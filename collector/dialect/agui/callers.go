@@ -77,15 +77,21 @@ func (d *decoder) namedCaller(v strictjson.Value) (caller agent, isOwn bool) {
 	return caller, caller.name == d.ownName && (caller.branch == "" || caller.step != "") && d.owner(v) == ""
 }
 
+// namesCaller reports whether a frame, its step or its parent message names an agent other than the run's own.
+func (d *decoder) namesCaller(v strictjson.Value) bool {
+	for _, name := range [...]strictjson.Value{v.Get("name"), v.Get("rawEvent").Get("metadata").Get("lc_agent_name")} {
+		if len(name.Text()) > 0 && !name.Is(user) {
+			return true
+		}
+	}
+	_, isOwn := d.namedCaller(v)
+	return !isOwn
+}
+
 // mayBeDelegated reports whether a frame that names no agent is, or may be, of an internal agent to which an open call delegates. Other
 // calls of the response that delegates, and its message, are not.
 func (d *decoder) mayBeDelegated(v strictjson.Value) bool {
-	for _, name := range [...]strictjson.Value{v.Get("name"), v.Get("rawEvent").Get("metadata").Get("lc_agent_name")} {
-		if len(name.Text()) > 0 && !name.Is(user) {
-			return false
-		}
-	}
-	if _, isOwn := d.namedCaller(v); !isOwn {
+	if d.namesCaller(v) {
 		return false
 	}
 	message := cmp.Or(d.name(v.Get("parentMessageId")), d.name(v.Get("messageId")))

@@ -30,6 +30,7 @@ type decoder struct {
 	stateShapes    shapes
 	activityShapes shapes // of all activities; the first token of a path is the activity's ID
 	pieces         pieces
+	cutThoughts    wire.Set[string]  // ids of thoughts with such pieces
 	markedState    bool              // something in the state is, or may be, marked as a thought
 	authors        wire.Authors[key] // of the messages and thoughts of all runs, by messageKey, and of each owner's phase of reasoning
 	shownMessages  wire.Set[string]  // ids of messages of which text left, in all runs
@@ -53,6 +54,7 @@ type runState struct {
 	interrupted        bool            // an on_interrupt event was seen, which predates the protocol's interrupts
 	interruptPrompt    string          // of that event
 	starts             starts
+	secondStarts       secondStarts
 	unanswered         wire.Set[string] // calls of withheld messages of lists that have no result
 	answered           wire.Set[string] // calls that have one
 	withheldListed     wire.Set[key]    // messages of snapshots that are withheld, and their calls
@@ -124,8 +126,8 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 		d.hideNamedDelegates(v)
 	}
 	verdict := d.checkStart(k, f)
-	if verdict == verdictPass && k.name != typeToolResult && d.isInternalPiece(k, v) {
-		d.withholdPiece(v, b)
+	if verdict == verdictPass && k.name != typeToolResult && (d.isInternalPiece(k, v) || d.isOfSecondStart(k, v)) {
+		d.withholdPiece(k, v, b)
 		return
 	}
 	d.startWithheld = verdict == verdictInternal || k.name == typeRunStarted && d.filtered
@@ -151,10 +153,8 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 		d.rememberWithheld(k, v)
 		d.addWithheldTexts(k, v, b)
 		d.addWithheldValues(v, b)
-	} else if k.entity == entityMessage {
-		d.shownMessages.Add(d.name(v.Get("messageId")))
-	} else if k.name == typeToolResult {
-		d.addOneNamed(key{entity: entityResult, id: d.name(v.Get(k.idMember))})
+	} else {
+		d.addLeft(k, v)
 	}
 	d.addCutValues(k, v, b)
 	if !b.Partial {

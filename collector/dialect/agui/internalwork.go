@@ -30,14 +30,28 @@ func (d *decoder) isInternalWork(k *kind, this key, v strictjson.Value) bool {
 // isInternalPiece reports whether a frame is of an internal agent or step, although what it is a piece of need not be. Such a piece is
 // withheld alone. The protocol requires the end of what began.
 func (d *decoder) isInternalPiece(k *kind, v strictjson.Value) bool {
-	switch m := d.messages.find(d.name(v.Get("messageId")), d.owner(v)); {
+	owner := d.owner(v)
+	switch {
 	case !k.isWork(), k.isEnd(), d.filtered:
 		return false
-	case k.name == typeTextContent && m != nil && m.delegated && d.mayBeDelegated(v):
+	case k.name != typeToolResult && d.hasTransferred(owner), d.isDelegatedPiece(k, v):
 		return true
 	}
-	_, isInStep := d.steps.areInternal(d.owner(v))
+	_, isInStep := d.steps.areInternal(owner)
 	return isInStep || namesInternalWork(v)
+}
+
+// isDelegatedPiece reports whether a frame has words that may be of an internal agent to which an open call delegates, in a message or
+// thought that need not be. Adapters may go on in one that the agent began that delegates. Arguments are of the agent that began the call.
+func (d *decoder) isDelegatedPiece(k *kind, v strictjson.Value) bool {
+	switch k.name {
+	case typeTextContent, typeTextChunk:
+		m := d.messageOf(v)
+		return (m == nil && k.chunk || m != nil && !m.isNamed) && d.mayBeDelegated(v)
+	case typeReasoningMessageContent, typeReasoningMessageChunk, typeThinkingTextContent:
+		return d.mayBeDelegated(v)
+	}
+	return false
 }
 
 // workMembers name an agent, a node, and the nodes around a node in the metadata of LangChain's events.
@@ -63,11 +77,16 @@ func (d *decoder) isInternalStep(start strictjson.Value) bool {
 	return is && lenient.IsInternal([]byte(agent))
 }
 
-// worksInternally reports whether a step of an owner is open that is internal, or an internal agent has taken over. The name in the
-// configuration is not the stream's.
+// worksInternally reports whether a step of an owner is open that is internal, or an internal agent has taken over.
 func (d *decoder) worksInternally(owner string) bool {
 	isOpen, _ := d.steps.areInternal(owner)
-	return isOpen || d.steps.missedInternal || owner == "" && (d.ownName != d.configured && lenient.IsInternal([]byte(d.ownName)) || d.mayHaveTransferred())
+	return isOpen || d.steps.missedInternal || d.hasTransferred(owner)
+}
+
+// hasTransferred reports whether an owner is the run itself, and an internal agent has taken over, or may have. The name in the
+// configuration is not the stream's.
+func (d *decoder) hasTransferred(owner string) bool {
+	return owner == "" && (d.ownName != d.configured && lenient.IsInternal([]byte(d.ownName)) || d.mayHaveTransferred())
 }
 
 // mayHaveTransferred reports whether an unreadable frame may have been the result of a transfer to an internal agent. Until the result,

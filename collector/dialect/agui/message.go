@@ -1,7 +1,6 @@
 package agui
 
 import (
-	"hash/maphash"
 	"slices"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
@@ -22,10 +21,9 @@ type message struct {
 	internal  bool // it is withheld, such as instructions for a model
 	isThought bool // it is a model's thought
 	begun     bool // its start left as an answer's, so its end must leave too
-	delegated bool // an internal agent to which a call delegates may have begun it
+	isNamed   bool // a start of it names its agent
 	text      dialect.TextTail
-	joined    maphash.Hash // of all pieces, also of those that are withheld alone
-	size      int          // of joined, in bytes
+	joined    joined // of all pieces, also of those that are withheld alone
 }
 
 // maxMessages limits the open messages. Pieces of further messages are withheld, because their role
@@ -37,17 +35,32 @@ const maxUnreported = 8
 
 type messages struct {
 	open       []*message
-	unreported []*message                    // chunked messages that have ended and whose whole text was not reported yet
-	closed     map[string]*message           // ended messages that were not answers: a later chunk may continue one without repeating its role
-	speakers   *simplelru.LRU[string, agent] // of open and ended messages, by id
+	unreported []*message                      // chunked messages that have ended and whose whole text was not reported yet
+	closed     map[string]*message             // ended messages that were not answers: a later chunk may continue one without repeating its role
+	spoken     *simplelru.LRU[string, *spoken] // of open and ended messages, by id
+}
+
+// spoken is what is kept of a message after its end.
+type spoken struct {
+	speaker agent
+	joined  joined
 }
 
 // speakerOf returns the speaker of a message, even if the message has ended.
 func (m *messages) speakerOf(id string) (speaker agent, known bool) {
-	if m.speakers == nil || id == "" {
-		return agent{}, false
+	if said := m.saidIn(id); said != nil {
+		return said.speaker, true
 	}
-	return m.speakers.Get(id)
+	return agent{}, false
+}
+
+// saidIn returns what is kept of a message, or nil.
+func (m *messages) saidIn(id string) *spoken {
+	if m.spoken == nil || id == "" {
+		return nil
+	}
+	said, _ := m.spoken.Get(id)
+	return said
 }
 
 // find returns an owner's open message with an id. If there is none, it returns the first message with the id, because later frames
@@ -65,15 +78,26 @@ func (m *messages) find(id, owner string) (found *message) {
 	return found
 }
 
+// messageOf returns the open message that a frame is of, or nil.
+func (d *decoder) messageOf(v strictjson.Value) *message {
+	if id := d.name(v.Get("messageId")); id != "" {
+		return d.messages.find(id, d.owner(v))
+	}
+	return d.messages.chunkTarget(d.owner(v))
+}
+
 func (m *messages) begin(begun *message) bool {
 	if len(m.open) >= maxMessages {
 		return false
 	}
 	m.open = append(m.open, begun)
-	if m.speakers == nil {
-		m.speakers, _ = simplelru.NewLRU[string, agent](maxOpen, nil) // the only error is a size below one
+	if m.spoken == nil {
+		m.spoken, _ = simplelru.NewLRU[string, *spoken](maxOpen, nil) // the only error is a size below one
 	}
-	m.speakers.Add(begun.id, begun.speaker)
+	if said := m.saidIn(begun.id); said != nil {
+		begun.joined = said.joined
+	}
+	m.spoken.Add(begun.id, &spoken{begun.speaker, begun.joined})
 	return true
 }
 
@@ -82,8 +106,11 @@ func (m *messages) end(ended *message) {
 	m.open = slices.DeleteFunc(m.open, func(open *message) bool { return open == ended })
 }
 
-// remember keeps the role and the marks of an ended message, unless it was an answer.
+// remember keeps what a later piece of an ended message needs: the beginning of its text and, unless it was an answer, its role and marks.
 func (m *messages) remember(ended *message) {
+	if said := m.saidIn(ended.id); said != nil {
+		said.joined = ended.joined
+	}
 	if ended.isAnswer && !ended.internal && !ended.isThought {
 		return
 	}
@@ -175,7 +202,7 @@ func (d *decoder) mayRepeatThought(message strictjson.Value) bool {
 // newMessage returns a message that starts. If neither a step nor a subagent speaks, the message's
 // name is the speaker's name.
 func (d *decoder) newMessage(v strictjson.Value, chunked bool) *message {
-	m := &message{id: d.name(v.Get("messageId")), owner: d.owner(v), speaker: d.speaker(v), chunked: chunked, isAnswer: true, internal: d.startWithheld}
+	m := &message{id: d.name(v.Get("messageId")), owner: d.owner(v), speaker: d.speaker(v), chunked: chunked, isAnswer: true, internal: d.startWithheld, isNamed: d.namesCaller(v)}
 	before := d.messages.closed[m.id]
 	if before == nil {
 		before = d.messages.find(m.id, m.owner) // of another owner
@@ -203,7 +230,7 @@ func (d *decoder) textStart(v strictjson.Value, b *event.Batch) {
 		}
 	}
 	d.applyMessage(m, v, b)
-	m.delegated = m.delegated || d.mayBeDelegated(v)
+	m.isNamed = m.isNamed || d.namesCaller(v)
 	m.begun = m.begun || b.Type == typeTextStart && !b.Internal
 }
 
@@ -220,7 +247,7 @@ func (d *decoder) textContent(v strictjson.Value, b *event.Batch) {
 // addDelta reports the next piece of the text.
 func (m *message) addDelta(v strictjson.Value, b *event.Batch) {
 	piece := v.Get("delta")
-	m.join(piece)
+	m.joined.add(piece)
 	switch {
 	case m.isThought:
 		b.AddText(event.KindThought, piece)

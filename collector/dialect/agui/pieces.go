@@ -21,41 +21,63 @@ type beginning struct {
 
 var piecesSeed = maphash.MakeSeed()
 
-// join adds a piece to the hash of a message.
-func (m *message) join(piece strictjson.Value) {
-	if m.size == 0 {
-		m.joined.SetSeed(piecesSeed)
+// joined is the hash of pieces.
+type joined struct {
+	hash maphash.Hash
+	size int // in bytes
+}
+
+func (j *joined) add(piece strictjson.Value) {
+	if j.size == 0 {
+		j.hash.SetSeed(piecesSeed)
 	}
-	m.joined.Write(piece.Text())
-	m.size += len(piece.Text())
+	j.hash.Write(piece.Text())
+	j.size += len(piece.Text())
+}
+
+// joinedOf returns the pieces of a message that a frame is of, with the ID of the message, or nil. The message may have ended.
+func (d *decoder) joinedOf(v strictjson.Value) (id string, all *joined) {
+	if m := d.messageOf(v); m != nil {
+		return m.id, &m.joined
+	}
+	id = d.name(v.Get("messageId"))
+	if said := d.messages.saidIn(id); said != nil {
+		return id, &said.joined
+	}
+	return id, nil
 }
 
 // withholdPiece withholds a frame, but not what it is a piece of.
-func (d *decoder) withholdPiece(v strictjson.Value, b *event.Batch) {
+func (d *decoder) withholdPiece(k *kind, v strictjson.Value, b *event.Batch) {
 	b.Internal = true
 	b.Add(event.KindOther)
 	d.addWithheldValues(v, b)
-	id, owner := d.name(v.Get("messageId")), d.owner(v)
-	m := d.messages.find(id, owner)
-	if id == "" {
-		m = d.messages.chunkTarget(owner)
+	call := d.name(v.Get("toolCallId"))
+	d.secondStarts.addWithheld(k, call)
+	if k.entity == entityThought {
+		d.cutThoughts.Add(d.name(v.Get("messageId")))
 	}
-	if open := d.calls.find(d.name(v.Get("toolCallId")), owner); open != nil {
+	if open := d.calls.find(call, d.owner(v)); open != nil {
 		open.lacksArgs, open.hidesArgs = true, true
 		d.hideInternalDelegate(open)
 	}
-	if m == nil || len(v.Get("delta").Text()) == 0 {
+	if k.entity != entityMessage || len(v.Get("delta").Text()) == 0 {
 		return
 	}
-	m.join(v.Get("delta"))
+	id, all := d.joinedOf(v)
+	if all == nil {
+		d.withheld.add(messageKey(id)) // what it begins with is not known
+		return
+	}
+	all.add(v.Get("delta"))
 	if d.pieces == nil {
 		d.pieces = make(pieces)
 	}
-	if _, known := d.pieces[m.id]; !known && len(d.pieces) >= wire.MaxSet {
+	if _, known := d.pieces[id]; !known && len(d.pieces) >= wire.MaxSet {
 		d.withheld.overflowed = true
 		return
 	}
-	d.pieces[m.id] = beginning{m.joined.Sum64(), m.size}
+	d.pieces[id] = beginning{all.hash.Sum64(), all.size}
 }
 
 // areIn reports whether a message with an ID has pieces that were withheld alone.

@@ -94,6 +94,20 @@ func (d *decoder) wasShown(message strictjson.Value) bool {
 	return message.Get("role").Is("user") || id != "" && d.knownToClient.Contains(id)
 }
 
+// addLeft remembers what left of a message or a call.
+func (d *decoder) addLeft(k *kind, v strictjson.Value) {
+	switch k.entity {
+	case entityMessage:
+		d.shownMessages.Add(d.name(v.Get("messageId")))
+	case entityCall:
+		id := d.name(v.Get("toolCallId"))
+		d.secondStarts.addLeft(k, id)
+		if k.name == typeToolResult {
+			d.addOneNamed(key{entity: entityResult, id: id})
+		}
+	}
+}
+
 // rememberNested remembers the messages that are withheld, at any depth of a frame that is withheld, wholly or in part. Other messages
 // in the frame may be copies of ordinary ones, so they are not remembered.
 func (d *decoder) rememberNested(k *kind, v strictjson.Value, b *event.Batch) {

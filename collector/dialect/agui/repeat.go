@@ -151,13 +151,13 @@ func (d *decoder) repeatsWithheld(message strictjson.Value) bool {
 
 // isWithheldEntity is repeatsWithheld without the calls in a message.
 func (d *decoder) isWithheldEntity(message strictjson.Value) bool {
-	if d.withheld.keys.Len()+len(d.pieces) == 0 {
+	if d.withheld.keys.Len()+len(d.pieces)+d.cutThoughts.Len() == 0 {
 		return false
 	}
 	for name, value := range message.Members() {
 		text, id := name.Text(), d.name(value)
 		switch {
-		case lenient.MatchesAny(text, ownIDs) && (d.withheld.keys.Contains(messageKey(id)) || d.pieces.areIn(id, message)):
+		case lenient.MatchesAny(text, ownIDs) && (d.withheld.keys.Contains(messageKey(id)) || d.pieces.areIn(id, message) || d.cutThoughts.MayContain(id) && statesThought(message)):
 			return true
 		case lenient.MatchesAny(text, callIDs) && (d.withheld.keys.Contains(key{entity: entityCall, id: id}) || d.withheld.keys.Contains(key{entity: entityResult, id: id})):
 			return true
