@@ -68,13 +68,15 @@ func (c *copies) add(v strictjson.Value) {
 }
 
 // mayBeIn reports whether a value contains a copy, or may contain one.
-func (c *copies) mayBeIn(v strictjson.Value) (found bool) {
+func (c *copies) mayBeIn(v strictjson.Value) bool {
 	if c.missed > 0 && len(v.Raw()) >= c.missed {
 		return true
 	}
-	if c.texts.MayBeInLong(v) {
-		return true
-	}
+	return c.texts.MayBeInLong(v) || c.areIn(v)
+}
+
+// areIn reports whether a value contains a copy, not as a part of a longer text.
+func (c *copies) areIn(v strictjson.Value) (found bool) {
 	if c.hashes.Len() > 0 {
 		hashOf(v, func(hash uint64, size int) { found = found || size >= minCopy && c.hashes.MayContain(hash) })
 	}
@@ -147,8 +149,20 @@ func (d *decoder) addResultCopy(k *kind, v strictjson.Value, isWithheld bool) {
 	if k.name != typeToolResult {
 		return
 	}
-	d.addAnswered(d.name(v.Get(k.idMember)))
+	call := d.name(v.Get(k.idMember))
+	d.addAnswered(call)
 	if d.copies.afterResult = isWithheld; isWithheld {
-		d.copies.addResult(v.Get("content"))
+		d.addWithheldResult(call, v.Get("content"))
+	}
+}
+
+// addWithheldResult remembers a withheld result of a call. If it is the answer of an internal delegate, the result of a call around that
+// one may repeat it: a team of Agno answers with all that its members said.
+//
+// Source: adelegate_task_to_member in agno/team/_default_tools.py of agno 3.1.
+func (d *decoder) addWithheldResult(call string, content strictjson.Value) {
+	d.copies.addResult(content)
+	if d.withheld.answers.Contains(call) {
+		d.answers.addResult(content)
 	}
 }

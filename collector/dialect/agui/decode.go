@@ -24,6 +24,7 @@ type decoder struct {
 	values         wire.WithheldTexts // of withheld states, questions and descriptions
 	texts          wire.WithheldTexts
 	copies         copies
+	answers        copies      // of internal delegates
 	unread         unread      // what unreadable frames may have started
 	withheld       withheldSet // of all runs of the stream
 	staleState     bool        // the client may not have the current state: a frame with it was withheld, or may have been, and no snapshot left since
@@ -122,6 +123,7 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 		d.messages.closeChunked(d.owner(v), k.endsAllChunks)
 	}
 	d.noteTurn(k, v)
+	d.addWorkIDs(v)
 	if !k.isWork() && k.entity != entityStep && k.name != typeRaw {
 		d.hideNamedDelegates(v)
 	}
@@ -330,6 +332,9 @@ func (d *decoder) stateSnapshot(v strictjson.Value, b *event.Batch) {
 			d.rememberIn(snapshot, anywhere, b)
 		}
 		isInOne := d.cutNamed("", snapshot, b)
+		for answer := range d.answersIn(snapshot) {
+			b.Cut(answer)
+		}
 		_, isCut := b.Cuts[snapshot]
 		b.Internal = isInOne || isCut || d.withheld.keys.IsFull()
 		b.Add(event.KindState).SetState(wire.StateOf(snapshot))
@@ -337,7 +342,7 @@ func (d *decoder) stateSnapshot(v strictjson.Value, b *event.Batch) {
 }
 
 func (d *decoder) stateDelta(v strictjson.Value, b *event.Batch) {
-	b.Internal = d.namesWithheld(v.Get("delta")) || d.stateShapes.makesInternal(v.Get("delta"), d.withholdListed) || d.withheld.keys.IsFull()
+	b.Internal = d.namesWithheld(v.Get("delta")) || d.hasAnswer(v.Get("delta")) || d.stateShapes.makesInternal(v.Get("delta"), d.withholdListed) || d.withheld.keys.IsFull()
 	b.Add(event.KindState).SetState(readPatch(v.Get("delta")))
 }
 

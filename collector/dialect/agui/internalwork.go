@@ -58,8 +58,11 @@ func (d *decoder) isDelegatedPiece(k *kind, v strictjson.Value) bool {
 var workMembers = []string{"lc_agent_name", "langgraph_node", "langgraph_checkpoint_ns"}
 
 // namesInternalWork reports whether LangChain's event in a frame names an internal agent or node.
-func namesInternalWork(v strictjson.Value) bool {
-	metadata := v.Get("rawEvent").Get("metadata")
+func namesInternalWork(v strictjson.Value) bool { return isInternalWorkEvent(v.Get("rawEvent")) }
+
+// isInternalWorkEvent reports whether an event of LangChain names an internal agent or node.
+func isInternalWorkEvent(event strictjson.Value) bool {
+	metadata := event.Get("metadata")
 	for _, member := range workMembers {
 		for name := range bytes.SplitSeq(metadata.Get(member).Text(), []byte("|")) {
 			if lenient.IsInternal(name) {
@@ -68,6 +71,18 @@ func namesInternalWork(v strictjson.Value) bool {
 		}
 	}
 	return false
+}
+
+// addWorkIDs remembers the message of a model that LangChain's event in a frame has, if the event names an internal agent or node. A
+// piece of it may come in a message with another ID, and a snapshot has it without a name.
+func (d *decoder) addWorkIDs(v strictjson.Value) {
+	event := v.First("rawEvent", "event")
+	data := event.Get("data")
+	for _, message := range [...]strictjson.Value{data.Get("chunk"), data.Get("output")} {
+		if id := d.name(message.Get("id")); id != "" && !d.knownToClient.Contains(id) && isInternalWorkEvent(event) {
+			d.withheld.add(messageKey(id))
+		}
+	}
 }
 
 // isInternalStep reports whether a step starts that stands for an internal agent. A step with an internal name of its own is withheld

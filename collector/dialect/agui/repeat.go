@@ -157,7 +157,7 @@ func (d *decoder) isWithheldEntity(message strictjson.Value) bool {
 	for name, value := range message.Members() {
 		text, id := name.Text(), d.name(value)
 		switch {
-		case lenient.MatchesAny(text, ownIDs) && (d.withheld.keys.Contains(messageKey(id)) || d.pieces.areIn(id, message) || d.cutThoughts.MayContain(id) && statesThought(message)):
+		case lenient.MatchesAny(text, ownIDs) && (d.withheld.keys.Contains(messageKey(id)) || d.pieces.areIn(id, message) || d.cutThoughts.MayContain(id) && statesThought(message) || d.isThoughtOf(id, message)):
 			return true
 		case lenient.MatchesAny(text, callIDs) && (d.withheld.keys.Contains(key{entity: entityCall, id: id}) || d.withheld.keys.Contains(key{entity: entityResult, id: id})):
 			return true
@@ -223,12 +223,12 @@ func (d *decoder) withholdMessages(messages strictjson.Value, inInternal bool, b
 			parts := d.withheldCalls(one, calls)
 			d.addListedTexts(parts, b)
 			withheld = append(withheld, parts...)
-			if !d.startWithheld && !d.filtered && !slices.Contains(parts, one) {
+			if !d.startWithheld && !d.filtered && !slices.Contains(parts, one) && !isThoughtMessage(one) {
 				d.knownToClient.Add(d.memberOf(one, ownIDs))
 			}
 		}
 	}
-	return withheld
+	return d.withholdThoughts(messages, withheld, b)
 }
 
 // withheldCalls returns those calls in a message of a list that are among the given ones. It returns the message itself if

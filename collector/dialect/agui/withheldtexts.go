@@ -17,7 +17,7 @@ func (d *decoder) quotesWithheld(k *kind, v strictjson.Value, b *event.Batch) bo
 	case typeRunFinished, typeSubagentFinished:
 		return outcomeOf(v) == outcomeFailed && (d.mayQuote(v) || d.texts.MayBeIn(v.Get("outcome"), v.Get("result")) || d.values.MayBeIn(v.Get("outcome"), v.Get("result")))
 	case typeToolResult:
-		return hasFailed(v, b) && d.mayQuote(v) || d.namesWithheld(v.Get("content")) || d.hasHiddenAnswer(v) || d.isInternalPiece(k, v)
+		return hasFailed(v, b) && d.mayQuote(v) || d.namesWithheld(v.Get("content")) || d.answers.mayBeIn(v.Get("content")) || d.hasHiddenAnswer(v) || d.isInternalPiece(k, v)
 	}
 	return false
 }
@@ -40,10 +40,12 @@ func hasFailed(result strictjson.Value, b *event.Batch) bool {
 	return wire.HasError(result) || wire.HasError(b.Embedded(result.Get("content")))
 }
 
-// isQuotingResult reports whether a message of a list is the result of a failed call that quotes something withheld, or may quote it. A
-// result that an earlier frame had cannot quote a call that is still open.
+// isQuotingResult reports whether a message of a list is the result of a failed call that quotes something withheld, or may quote it, or
+// a result that repeats the answer of an internal delegate. A result that an earlier frame had cannot quote a call that is still open.
 func (d *decoder) isQuotingResult(message strictjson.Value, b *event.Batch) bool {
 	switch {
+	case isResult(message) && d.answers.mayBeIn(message.Get("content")):
+		return true
 	case !hasFailed(message, b):
 		return false
 	case d.calls.find(d.name(message.Get("toolCallId")), "") == nil:
@@ -58,7 +60,7 @@ func (d *decoder) addListedTexts(withheld []strictjson.Value, b *event.Batch) {
 	for _, one := range withheld {
 		if isResult(one) {
 			d.texts.Add(b, one.Get("content"), one.Get("error"))
-			d.copies.addResult(one.Get("content"))
+			d.addWithheldResult(d.memberOf(one, callIDs), one.Get("content"))
 		}
 		d.addListedArgs(one, b)
 		for _, name := range callLists {

@@ -23,7 +23,7 @@ type WithheldTexts struct {
 	lines      map[string]struct{} // as words returns them
 	size       int                 // of lines, in bytes
 	incomplete bool                // there may be texts that are not in lines, so any error may quote one
-	areAnswers bool                // lines that other texts may have by chance do not count
+	AreAnswers bool                // lines that other texts may have by chance do not count
 }
 
 const (
@@ -93,7 +93,7 @@ func isLineEnd(r rune) bool { return strings.ContainsRune("\n\r\v\f\u0085\u2028\
 // addLine remembers a line, and reports whether it says anything.
 func (t *WithheldTexts) addLine(line []byte) bool {
 	words := strings.TrimPrefix(string(appendWords(nil, line, maxWithheldLine)), "error ") // frameworks add it to results
-	if words == "" || len(words) < t.MinLine || slices.Contains(genericLines, words) || t.areAnswers && !isTellingLine(words) {
+	if words == "" || len(words) < t.MinLine || slices.Contains(genericLines, words) || t.AreAnswers && !isTellingLine(words) {
 		return false
 	}
 	if _, known := t.lines[words]; known {

@@ -49,7 +49,7 @@ type WithheldValues struct {
 func NewWithheldValues(s *event.Stream) WithheldValues {
 	return WithheldValues{
 		values: NewSharedSet(s, "adk value"), responses: NewSharedSet(s, "adk response"), names: NewSharedSet(s, "adk name"), authors: NewSharedSet(s, "adk author"), remote: NewSharedSet(s, "adk remote"),
-		quotes: WithheldTexts{areAnswers: true}, texts: WithheldTexts{areAnswers: true},
+		quotes: WithheldTexts{AreAnswers: true}, texts: WithheldTexts{AreAnswers: true},
 	}
 }
 
