@@ -51,7 +51,8 @@ func TestMessagesBesideInternalResult(t *testing.T) {
 		{[]sent{update(readX, unnamed), state(readX, writtenX)}, true, 0},
 		{[]sent{{"updates", `{"tools":[{"messages":[` + readX + `,` + writtenX + `]},{"messages":[` + lookedX + `]}]}`}}, true, 1},
 		{[]sent{update(lookedX, other, lookedX)}, true, 3},
-		{[]sent{{"updates", `{"agent":{"messages":[` + readX + `,` + writtenX + `]}}`}}, false, 0}, // a graph returns its model's answer beside the result
+		{[]sent{{"updates", `{"agent":{"messages":[` + readX + `,` + model + `]}}`}}, false, 0}, // a graph returns its model's answer beside the result
+		{[]sent{{"updates", `{"act":{"messages":[` + readX + `,` + writtenX + `]}}`}}, true, 0},
 		{[]sent{state(readX, writtenX, lookedX), state(readX, writtenX, lookedX, other)}, true, 3},
 		{[]sent{state(writtenX, readX, lookedX)}, true, 1},
 		{[]sent{state(readX, model)}, false, 0}, // an agent in a graph

@@ -33,6 +33,9 @@ func (d *decoder) examine(v strictjson.Value, at place, depth int) (found findin
 	if depth > maxScan {
 		return findings{internal: v.Kind() >= strictjson.Array}
 	}
+	if _, isBeside := d.beside[v]; isBeside || at < inBody && isPair(v) && d.repeatsUnnamed(v) {
+		return findings{internal: true}
+	}
 	var is traits
 	if v.Kind() == strictjson.Object && (at != inState || depth > 0 || mayBeLoneMessage(v)) { // the members of a state have names of the application
 		is, found = d.examineObject(v, at)
@@ -182,6 +185,9 @@ func (d *decoder) conclude(is traits, v strictjson.Value, at place, found *findi
 	if is.isMessage {
 		d.messages = append(d.messages, v)
 		d.markBlocks(v, found)
+		if d.beganBefore() {
+			d.noteGraphOfCalls(v)
+		}
 	}
 	if at == inData {
 		found.internal = is.isWithheld && (is.isMessage || is.isCall || is.isQuestion)
@@ -209,7 +215,7 @@ func (d *decoder) conclude(is traits, v strictjson.Value, at place, found *findi
 		d.withholdMessage(v, is.isLabeled || is.isShared)
 	case d.repeatsUnnamed(v) || d.repeatsReused(v):
 		found.internal = true
-	case d.shown.isFromMissed(v, is.isResponse, is.isResult):
+	case d.shown.isFromMissed(v, is.isResponse, is.isResult), is.isResult && isToolResult(v) && d.isOfUnseenCall(v):
 		found.doubtful = true
 	default:
 		d.reuseCalls(v)

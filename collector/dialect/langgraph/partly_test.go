@@ -26,7 +26,7 @@ func TestStateOfWithheldCalls(t *testing.T) {
 // TestUpdatesLosePartsOnly checks that an update of a node leaves without its internal messages, and that a frame with nothing else does
 // not leave.
 func TestUpdatesLosePartsOnly(t *testing.T) {
-	const answer = `{"type":"ai","id":"m2","content":"answer"}`
+	const answer = `{"type":"ai","id":"lc_run--2","content":"answer"}`
 	result := `{"type":"tool","name":"internal_search","id":"m1","tool_call_id":"c1","content":"secret"}`
 	for name, c := range map[string]struct {
 		update string

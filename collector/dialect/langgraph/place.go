@@ -31,6 +31,7 @@ type examination struct {
 	cutsAll    bool                          // every finding that withholds a frame cuts a part; else only instructions do
 	lostPart   bool                          // a part was cut from a frame with cutsAll
 	keptParts  int                           // parts that leave with the frame
+	beside     map[strictjson.Value]struct{} // messages beside the results of withheld calls
 	references []reference                   // of objects to messages
 	cutCalls   map[strictjson.Value]struct{} // the calls among cuts
 	emptied    []strictjson.Value            // the lists of calls of complete messages from which all calls were cut

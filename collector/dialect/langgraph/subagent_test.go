@@ -33,7 +33,7 @@ func TestInternalSubagents(t *testing.T) {
 		"a question": {[]sent{{"values", `{"messages":[],"__interrupt__":[{"id":"1","value":{"action_requests":[{"name":"task","args":` + args + `}]}}]}`}}, ""},
 		"an event":   {[]sent{{"events", `{"event":"on_tool_start","name":"task","run_id":"1","data":{"input":` + args + `},"metadata":{}}`}}, ""},
 	} {
-		results := []sent{{"updates", `{"tools":{"messages":[` + result + `]}}`}, {"values", `{"messages":[` + whole + `,` + result + `,{"type":"ai","id":"m3","content":"answer"}]}`}}
+		results := []sent{{"updates", `{"tools":{"messages":[` + result + `]}}`}, {"values", `{"messages":[` + whole + `,` + result + `,{"type":"ai","id":"lc_run--3","content":"answer"}]}`}}
 		if name == "a question" || name == "an event" {
 			results = nil // they do not have the call's ID
 		}

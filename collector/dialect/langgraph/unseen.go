@@ -67,9 +67,10 @@ func (d *decoder) isResultOfKnownCall(m strictjson.Value) bool {
 	return d.shown.repeats(m) || isToolResult(m) && d.shown.contains(m.Get("tool_call_id")) || d.isWithheldResult(m)
 }
 
-// isWithheldResult reports whether a message is the result of a withheld call. What its tool wrote to the state is in the same update.
+// isWithheldResult reports whether a message is the result of a withheld call, or may be one. What its tool wrote to the state is in the same
+// update.
 func (d *decoder) isWithheldResult(m strictjson.Value) bool {
-	return isToolResult(m) && mayName(&d.withheld, m.Get("tool_call_id"))
+	return isToolResult(m) && (mayName(&d.withheld, m.Get("tool_call_id")) || hasInternalName(m) || d.isOfUnseenCall(m))
 }
 
 // withholdUnseen withholds the messages of a state that an internal node must have written. They are new since a checkpoint that

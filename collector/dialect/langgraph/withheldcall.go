@@ -28,6 +28,8 @@ type withheldCalls struct {
 	within   toolPlace            // of the frame being read: see withheldCall
 	messages map[string]toolPlace // the same of messages whose metadata came in an earlier frame, by ID; at most wire.MaxSet
 	returned wire.Set[string]     // the tasks that have sent a result of a withheld call
+	listed   wire.Set[uint64]     // what states had of withheld calls; see noteListed
+	asked    wire.Set[string]     // the graphs of which the stream has shown calls, if it began after the run; see noteGraphOfCalls
 	unnamed  wire.Set[string]     // messages, by ID, of which only the metadata came: a withheld call may have made them, and a result names its call
 }
 
@@ -152,16 +154,22 @@ func (h *withheldCalls) noteGraph(message string, place []byte) {
 	h.graphs[message] = string(graph)
 }
 
+// graphOf returns the graph of a message in the frame being read, and whether it is known.
+func (h *withheldCalls) graphOf(d *decoder, message strictjson.Value) (graph string, isPlaced bool) {
+	if h.isPlaced {
+		return h.graph, true
+	}
+	graph, isPlaced = h.graphs[d.name(message.Get("id"))]
+	return graph, isPlaced
+}
+
 // beginWorkOfCall records that a withheld call in a message is open.
 func (d *decoder) beginWorkOfCall(id string, message strictjson.Value) {
 	h := &d.withheldCalls
 	if h.ended.Contains(id) {
 		return
 	}
-	graph, isPlaced := h.graph, h.isPlaced
-	if !isPlaced {
-		graph, isPlaced = h.graphs[d.name(message.Get("id"))]
-	}
+	graph, isPlaced := h.graphOf(d, message)
 	w := work{kind: workOfUnplacedCall}
 	if isPlaced {
 		w = work{around: d.placesAround([]byte(graph)), graph: graph, kind: workOfCall}

@@ -138,7 +138,7 @@ func (d *decoder) isPlacedInWithheldCall(graph []byte, metadata strictjson.Value
 		}
 		node, task := splitSegment(own)
 		isExecuting := byPlace && string(node) == toolNode
-		if task != "" && d.internalWork.MayContain(task) || isExecuting && (d.withheldCalls.returned.MayContain(task) || d.isTaskOfWithheldCall(taskPlace{segment: own, outer: outer}, "")) {
+		if task != "" && d.internalWork.MayContain(task) || isExecuting && (d.withheldCalls.returned.MayContain(task) || d.mayExecuteUnseen(outer) || d.isTaskOfWithheldCall(taskPlace{segment: own, outer: outer}, "")) {
 			return true
 		}
 	}

@@ -239,7 +239,11 @@ func TestCallsOfOtherStreams(t *testing.T) {
 			if work == about { // the tool of a call that has ended stays in doubt
 				continue
 			}
-			for _, harmless := range [][2][]sent{{{bothAsked[0], ended}, {work}}, {{bothAsked[0]}, {ended, work}}, {{bothAsked[1]}, {work}}} {
+			var begun []sent
+			if work == workOf("U8")[4] { // on a stream that joins a run, the tool may be of a call that no stream has shown
+				begun = []sent{{"metadata", begin}}
+			}
+			for _, harmless := range [][2][]sent{{{bothAsked[0], ended}, append(begun, work)}, {{bothAsked[0]}, append(begun, ended, work)}, {{bothAsked[1]}, append(begun, work)}} {
 				if out := try(harmless[0], harmless[1]); !strings.Contains(out, "secret") {
 					t.Errorf("after %v on another stream this does not leave: %v", harmless[0], harmless[1])
 				}
@@ -247,7 +251,7 @@ func TestCallsOfOtherStreams(t *testing.T) {
 		}
 		memory := new(event.Withheld)
 		leavingOf(client, &event.Stream{Identity: inThread(thread, ""), Withheld: memory}, bothAsked[0])
-		if out := leavingOf(client, &event.Stream{Identity: inThread(thread, ""), Withheld: memory}, work); !strings.Contains(out, "secret") {
+		if out := leavingOf(client, &event.Stream{Identity: inThread(thread, ""), Withheld: memory}, sent{"metadata", nextRun}, work); !strings.Contains(out, "secret") {
 			t.Errorf("in a run with new input this does not leave: %v", work)
 		}
 	}
