@@ -110,3 +110,33 @@ func TestJoinedTools(t *testing.T) {
 		}
 	}
 }
+
+// TestErrorOfReturn ends the run with an error that quotes what an internal tool returns. In events, the tool has ended, but not its node.
+func TestErrorOfReturn(t *testing.T) {
+	tool := func(kind, name, data string) sent {
+		return sent{"events", `{"event":"on_` + kind + `","name":"` + name + `","run_id":"` + name + `","parent_ids":["root","tools"],"data":` + data + `,"metadata":{}}`}
+	}
+	failed := sent{"error", `{"error":"ValueError","message":"got: secret"}`}
+	ended := []sent{tool("tool_start", "internal_read", `{}`), tool("tool_end", "internal_read", `{"output":"secret"}`)}
+	checkStaysIn(t, []filter.Settings{client, public}, append(ended, failed)...)
+	for _, stream := range [][]sent{{tool("tool_start", "look", `{}`), tool("tool_end", "look", `{}`), failed}, append(ended, tool("chain_end", "tools", `{}`), failed)} {
+		if out := leaving(client, stream...); !strings.Contains(out, "got: secret") {
+			t.Errorf("of %v this leaves:\n%s", stream, out)
+		}
+	}
+}
+
+// TestTextsOfReturn has an internal agent and another one return control to their supervisor with the same texts.
+func TestTextsOfReturn(t *testing.T) {
+	back := func(agent string) string {
+		const flag = `"response_metadata":{"__is_handoff_back":true}`
+		return `{"messages":[{"type":"ai","id":null,"content":"Back to boss","name":"` + agent + `",` + flag + `},{"type":"tool","id":null,"tool_call_id":"c` + agent + `","content":"Back at boss","name":"transfer_back_to_boss",` + flag + `}]}`
+	}
+	internal := sent{"updates", `{"internal_x":` + back("x") + `}`}
+	if out := leaving(client, internal, sent{"updates", `{"math":` + back("math") + `}`}); strings.Count(out, "Back") != 2 {
+		t.Errorf("this leaves:\n%s", out)
+	}
+	if out := leaving(client, internal, sent{"values", strings.Replace(back("x"), "null", `"w1"`, 1)}); strings.Contains(out, "Back") {
+		t.Errorf("of the internal agent this leaves:\n%s", out)
+	}
+}

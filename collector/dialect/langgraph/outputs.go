@@ -112,7 +112,8 @@ func (d *decoder) withholdContent(v strictjson.Value) {
 	}
 }
 
-// contentKey returns a hash of the content of a message or of the value of a question. It returns "" if there is none.
+// contentKey returns a hash of the content of a message or of the value of a question. It returns "" if there is none. All agents of
+// langgraph-supervisor return control with the same texts, so the key also has the agent or the call.
 func contentKey(v strictjson.Value) string {
 	candidates := []strictjson.Value{v.Get("content"), v.Get("content_blocks"), v.Get("value")}
 	switch v.Kind() {
@@ -122,13 +123,17 @@ func contentKey(v strictjson.Value) string {
 		_, text := tuple(v)
 		candidates = []strictjson.Value{text}
 	}
+	by := ""
+	if isHandoffBack(v) {
+		by = "\n" + v.First("tool_call_id", "name").String()
+	}
 	for _, content := range candidates {
 		text := lenient.Text(appendTexts(nil, content))
 		switch {
 		case len(text) > 0:
-			return strconv.FormatUint(maphash.Bytes(seed, text), 36)
+			return strconv.FormatUint(maphash.Bytes(seed, text), 36) + by
 		case content.Len() > 0:
-			return strconv.FormatUint(wire.ExactHash(content), 36)
+			return strconv.FormatUint(wire.ExactHash(content), 36) + by
 		}
 	}
 	return ""

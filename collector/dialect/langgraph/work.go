@@ -18,6 +18,7 @@ type internalState struct {
 	isEvent  bool             // the frame being read is an event
 	steps    steps            // all tasks whose end no frame has shown
 	failures wire.Set[string] // hashes of the errors of internal work
+	returns  wire.Set[string] // runs of nodes of which a withheld tool has ended: an error may still quote what it returns
 	placed   wire.Set[string] // questions of tasks that are not internal
 	called   wire.Set[string] // tasks that another task of their graph has called
 
@@ -65,7 +66,7 @@ var anywhere = make([]uint64, maxAround)
 // size returns the approximate size in bytes.
 func (s *internalState) size() int {
 	const ofID, ofEntry = 64, 256
-	n := ofEntry*(len(s.working)+len(s.lagging)+len(s.steps)) + ofID*(s.failures.Len()+s.placed.Len()+s.called.Len()+len(s.read))
+	n := ofEntry*(len(s.working)+len(s.lagging)+len(s.steps)) + ofID*(s.failures.Len()+s.returns.Len()+s.placed.Len()+s.called.Len()+len(s.read))
 	for _, w := range s.working {
 		n += w.bytes
 	}
@@ -244,6 +245,10 @@ func (d *decoder) trackRun(v strictjson.Value, isInternal bool) {
 	case isCustomEvent(v):
 	case lenient.HasSuffix(kind, "end", "error"):
 		d.endWork(id)
+		d.returns.Remove(id)
+		if parents := elementsOf(v.Get("parent_ids")); isInternal && isToolEvent(v) && len(parents) > 0 {
+			d.returns.Add(d.name(parents[len(parents)-1]))
+		}
 	case isInternal && lenient.HasSuffix(kind, "start"):
 		d.hasWorked = true
 		outer, _ := splitLast(d.placeIn(v.Get("metadata")))
@@ -286,7 +291,7 @@ func (d *decoder) repeatsFailure(graph []byte, mode string, v strictjson.Value) 
 		return false
 	}
 	key := errorKey(err)
-	return key != "" && d.failures.MayContain(key) || mode == modeError && len(d.working) > 0 || d.mayBeAroundTask(graph, ended)
+	return key != "" && d.failures.MayContain(key) || mode == modeError && len(d.working)+d.returns.Len() > 0 || d.mayBeAroundTask(graph, ended)
 }
 
 // errorKey returns a hash of the text of an error, or "" if there is none.
