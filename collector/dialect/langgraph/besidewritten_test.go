@@ -28,7 +28,7 @@ func TestWritingsOfInternalTools(t *testing.T) {
 		first      = `{"messages":[` + userAsks + `]}`
 		dict       = `{"role":"assistant","content":"secret"}`
 		tuple      = `["assistant","secret"]`
-		calls      = `{"role":"assistant","content":"","tool_calls":[{"name":"secret","args":{},"id":"c9","type":"tool_call"}]}`
+		calls      = `{"role":"assistant","content":"","additional_kwargs":{"note":"secret"}}`
 		saved      = `{"type":"ai","data":{"content":"secret"}}`
 		user       = `{"type":"human","id":"h9","content":"secret"}`
 		state      = `,"history":[{"type":"ai","id":"w8","content":"secret"},{"role":"assistant","content":"secret"}]`
@@ -87,6 +87,7 @@ func TestJoinedTools(t *testing.T) {
 	}
 	subagent := `{"type":"tool","id":"t5","tool_call_id":"c5","name":"task","content":"secret","status":"success"}`
 	answer := fromServer(askedX, "model")
+	looks := fromServer(`{"type":"ai","id":"lc_run--5","content":"","tool_calls":[{"name":"look","args":{},"id":"cV","type":"tool_call"}]}`, "model")
 	for _, c := range []struct {
 		stream []sent
 		shown  int
@@ -94,9 +95,10 @@ func TestJoinedTools(t *testing.T) {
 		{[]sent{ofTools(`{"messages":[` + readX + `,` + writtenX + `]}`), ofTools(`{"messages":[` + lookedX + `]}`)}, 1},
 		{[]sent{ofTools(`[{"messages":[` + unnamed(readX) + `]},{"messages":[` + writtenX + `]}]`)}, 0},
 		{[]sent{ofTools(`{"messages":[` + strings.Replace(unnamed(readX), `"content":""`, `"content":"secret"`, 1) + `]}`)}, 0},
+		{[]sent{inTask("U1", strings.Replace(unnamed(readX), `"content":""`, `"content":"secret"`, 1))}, 0},
 		{[]sent{ofTools(`{"messages":[` + subagent + `]}`), answer, ofTools(`{"messages":[` + unnamed(lookedX) + `]}`)}, 1},
 		{[]sent{inTask("U1", readX), inTask("U1", writtenX), inTask("U2", lookedX)}, 1},
-		{[]sent{inTask("U1", writtenX), inTask("U1", readX), answer, inTask("U2", lookedX), inTask("U2", strings.Replace(writtenX, "secret", "shown", 1))}, 1},
+		{[]sent{inTask("U1", writtenX), inTask("U1", readX), looks, inTask("U2", lookedX), inTask("U2", `{"type":"ai","id":"w2","content":"shown"}`)}, 2},
 		{[]sent{stateOf(`,`+readX+`,`+writtenX+`,`+lookedX, "")}, 1},
 		{[]sent{stateOf(`,`+unnamed(readX)+`,`+writtenX+`,`+unnamed(lookedX), `,"history":[`+writtenX+`]`), stateOf(`,`+readX+`,`+writtenX+`,`+lookedX, "")}, 2},
 	} {
