@@ -21,7 +21,7 @@ import (
 // streams are decoded again.
 func TestFormatsForgetStreams(t *testing.T) {
 	s := newServed(t, "client", 10_000)
-	const streams = 40
+	const streams = 1030
 	pipeline := collector.New(collector.Dialects(), settings.Collector(config.Default()), s.sink)
 	var decodings []*collector.StreamDecoder
 	for i := range streams {
