@@ -2,7 +2,6 @@ package agui
 
 import (
 	"bytes"
-	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -198,30 +197,6 @@ func (d *decoder) runStarted(v strictjson.Value, b *event.Batch) {
 	b.Add(event.KindRunStarted)
 }
 
-// nestedRun returns the run that a frame starts and its parent, the run that started it. nested reports whether the parent
-// is the current run or a part of it.
-func (d *decoder) nestedRun(v strictjson.Value) (run, parent string, nested bool) {
-	run, parent = d.memberOf(v, runIDs), d.memberOf(v, parentRunIDs)
-	going := d.run != "" && !d.ended && run != d.run
-	return run, parent, going && parent != "" && run != "" && (parent == d.run || d.agents.known(parent))
-}
-
-func (d *decoder) startNested(run, parent string, b *event.Batch) {
-	if d.startWithheld && !d.isWithheldRun(parent) {
-		d.hideOpenAnswers()
-	}
-	begun := agent{name: subAgent, branch: run}
-	if parent != d.run {
-		begun.parent = parent
-	}
-	d.agents.add(run, begun)
-	if len(d.nestedRuns) < maxOpen {
-		d.nestedRuns = append(d.nestedRuns, run)
-	}
-	begun.apply(b)
-	b.Add(event.KindAgentStarted)
-}
-
 // runFinished ends a run with its outcome. A run with an unknown outcome stays incomplete.
 func (d *decoder) runFinished(v strictjson.Value, b *event.Batch) {
 	if d.hasWithheldQuestion(v) || isInstruction(v) {
@@ -258,22 +233,6 @@ func (d *decoder) runFinished(v strictjson.Value, b *event.Batch) {
 		return
 	}
 	d.end(outcome.failure(), "", v, b)
-}
-
-// endNested ends a run within the current one, and reports whether the frame did so. The usage of
-// the outer run does not include that of nested runs.
-func (d *decoder) endNested(v strictjson.Value, b *event.Batch) bool {
-	run := d.memberOf(v, runIDs)
-	i := slices.Index(d.nestedRuns, run)
-	if i < 0 {
-		return false
-	}
-	d.nestedRuns = slices.Delete(d.nestedRuns, i, i+1)
-	d.agents.byID(run).apply(b)
-	d.reportUnended(b)
-	d.addUsage(v.Get("usage"), b)
-	outcomeOf(v).endAgent(b)
-	return true
 }
 
 // end ends the run. Only a late error or another run can follow.

@@ -254,3 +254,34 @@ func many(n int, format string) string {
 	}
 	return strings.Join(all, ",")
 }
+
+// TestNestedRunsEndOnce checks that a run within another is closed by its end, however often it starts, and with it the runs that it
+// started. Their late ends end no other run.
+func TestNestedRunsEndOnce(t *testing.T) {
+	begin := func(id, parent string) string {
+		return ev("RUN_STARTED", `"threadId":"t"`, `"runId":"`+id+`"`, `"parentRunId":"`+parent+`"`)
+	}
+	end := func(id string) string { return ev("RUN_FINISHED", `"threadId":"t"`, `"runId":"`+id+`"`) }
+	step := ev("STEP_STARTED", `"stepName":"s"`)
+	const own, ofN, ofO = ` agent="me" step="s" branch="s#1"`, ` agent="subagent" step="s" branch="s#1" parent="n"`, ` agent="subagent" step="s" branch="s#1" parent="o"`
+	for name, c := range map[string]struct {
+		frames []string
+		want   string
+	}{
+		"started twice":           {[]string{begin("n", "r"), begin("n", "r"), end("n")}, own},
+		"ended twice":             {[]string{begin("n", "r"), begin("n", "r"), end("n"), end("n")}, own},
+		"started again":           {[]string{begin("n", "r"), end("n"), begin("n", "r")}, ofN},
+		"with a run within":       {[]string{begin("n", "r"), begin("o", "n"), end("n")}, own},
+		"with a late end within":  {[]string{begin("n", "r"), begin("o", "n"), end("n"), end("o")}, own},
+		"with runs within within": {[]string{begin("n", "r"), begin("o", "n"), begin("p", "o"), end("n")}, own},
+		"with a run beside":       {[]string{begin("n", "r"), begin("o", "r"), end("n")}, ofO},
+	} {
+		t.Run(name, func(t *testing.T) {
+			facts := factsOf(t, &event.Stream{ConfiguredAgent: "me"}, append(append([]string{start}, c.frames...), step)...)
+			got, want := facts[strings.LastIndexByte(facts, '\n')+1:], "STEP_STARTED"+runFields+c.want+"; agent_started"
+			if got != want || strings.Contains(facts, "run_ended") {
+				t.Errorf("the step is of\n%s, want\n%s, in\n%s", got, want, facts)
+			}
+		})
+	}
+}

@@ -82,6 +82,9 @@ func (d *decoder) checkStart(k *kind, f dialect.Frame) verdict {
 		if d.isWithheldRun(d.memberOf(v, runIDs)) {
 			return verdictInternal
 		}
+		if len(v.Get("subagentRunId").Text()) == 0 {
+			owner = "" // it ends the outer run, whatever runs are open within
+		}
 	}
 	last := key{entity: k.entity, owner: owner} // the owner's latest entity of the kind, for frames without an id
 	this := last
@@ -199,12 +202,14 @@ func (d *decoder) checkRun(f dialect.Frame) verdict {
 	return verdictPass
 }
 
-// isWithheldRun reports whether a run or a subagent of this stream was withheld. A later run may continue a subagent that was suspended.
+// isWithheldRun reports whether a run or a subagent of this stream was withheld. A later run may continue a subagent that was suspended, or
+// reuse an ID.
 //
 // Source: ag_ui/_generated/models.py, SubagentFinishedSuspendedOutcome, of ag-ui-protocol 1.0.
 func (d *decoder) isWithheldRun(run string) bool {
 	this := key{entity: entitySubagent, id: run}
-	return run != "" && (d.starts.withheld.Contains(this) || d.withheld.keys.Contains(this))
+	isReused := run == d.run && !d.ended
+	return run != "" && (d.starts.withheld.Contains(this) || d.withheld.keys.Contains(this) && !isReused)
 }
 
 // reusesWithheld reports whether an entity that begins has the id of an entity that was withheld before. The earlier

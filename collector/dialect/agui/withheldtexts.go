@@ -22,11 +22,11 @@ func (d *decoder) quotesWithheld(k *kind, v strictjson.Value, b *event.Batch) bo
 	return false
 }
 
-// mayQuote reports whether an error may quote something withheld: the arguments or the work of a call without a result, or a text that
-// is remembered.
+// mayQuote reports whether an error may quote something withheld: the arguments or the work of a call without a result, the work of
+// an open run, or a text that is remembered.
 func (d *decoder) mayQuote(failure strictjson.Value) bool {
 	isOpen := slices.ContainsFunc(d.calls, func(open call) bool { return open.isHidden || !open.isListed && open.delegatesInternally() })
-	return isOpen || d.unanswered.Len() > 0 || d.quotesText(failure)
+	return isOpen || slices.ContainsFunc(d.nestedRuns, d.isWithheldRun) || d.unanswered.Len() > 0 || d.quotesText(failure)
 }
 
 // quotesText reports whether an error quotes a text that is remembered, or may quote one.

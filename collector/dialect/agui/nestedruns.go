@@ -1,0 +1,58 @@
+package agui
+
+import (
+	"slices"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// nestedRun returns the run that a frame starts and its parent, the run that started it. nested reports whether the parent
+// is the current run or a part of it.
+func (d *decoder) nestedRun(v strictjson.Value) (run, parent string, nested bool) {
+	run, parent = d.memberOf(v, runIDs), d.memberOf(v, parentRunIDs)
+	going := d.run != "" && !d.ended && run != d.run
+	return run, parent, going && parent != "" && run != "" && (parent == d.run || d.agents.known(parent))
+}
+
+func (d *decoder) startNested(run, parent string, b *event.Batch) {
+	if d.startWithheld && !d.isWithheldRun(parent) {
+		d.hideOpenAnswers()
+	}
+	begun := agent{name: subAgent, branch: run}
+	if parent != d.run {
+		begun.parent = parent
+	}
+	d.agents.add(run, begun)
+	if len(d.nestedRuns) < maxOpen {
+		d.nestedRuns = append(d.nestedRuns, run)
+	}
+	begun.apply(b)
+	b.Add(event.KindAgentStarted)
+}
+
+// endNested ends a run within the current one, and reports whether the frame did so. The usage of
+// the outer run does not include that of nested runs. The end may be late or repeated.
+func (d *decoder) endNested(v strictjson.Value, b *event.Batch) bool {
+	run := d.memberOf(v, runIDs)
+	isOpen := slices.Contains(d.nestedRuns, run)
+	if !isOpen && (d.ended || run == d.run || !d.agents.known(run)) {
+		return false
+	}
+	d.closeNested(run)
+	d.agents.byID(run).apply(b)
+	d.reportUnended(b)
+	d.addUsage(v.Get("usage"), b)
+	outcomeOf(v).endAgent(b)
+	return true
+}
+
+// closeNested closes a nested run, however often it started, and the runs that it started: later frames that name no run are not theirs. Of a withheld run they
+// may be, so the runs that it started stay open.
+func (d *decoder) closeNested(run string) {
+	closed := map[string]bool{run: true}
+	d.nestedRuns = slices.DeleteFunc(d.nestedRuns, func(one string) bool {
+		closed[one] = closed[one] || closed[d.agents[one].parent] && !d.isWithheldRun(one)
+		return closed[one]
+	})
+}
