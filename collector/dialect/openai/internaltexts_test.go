@@ -33,7 +33,7 @@ func TestInternalAgentsInTexts(t *testing.T) {
 		"fake IDs":          {2, []string{begins("a"), textOf(fake, "answer"), begins(hidden), textOf(fake, "secret"), begins("b"), textOf(fake, "answer")}},
 		"items":             {8, slices.Concat(works("a", "i", "answer"), works(hidden, "j", "secret"), works("b", "k", "answer"))},
 		"fake items":        {8, slices.Concat(works("a", fake, "answer"), works(hidden, fake, "secret"), works("b", fake, "answer"))},
-		"no work":           {1, []string{begins(hidden), begins("b"), textOf("k", "answer")}},
+		"no work so far":    {0, []string{begins(hidden), begins("b"), textOf("j", "secret"), begins("b"), textOf("j", "secret")}},
 		"ends":              {4, []string{begins("a"), textOf("i", "answer"), ends("i", "answer"), begins(hidden), textOf("j", "secret"), ends("j", "secret"), begins("b"), textOf("k", "answer"), ends("k", "answer")}},
 		"only ends":         {2, []string{begins("a"), ends("i", "answer"), begins(hidden), ends("j", "secret"), begins("b"), ends("k", "answer")}},
 		"in a call":         {2, []string{begins("a"), callItem("a", "c", "ask"), begins(hidden), textOf("j", "secret"), strings.Replace(outputItem("a", "c"), `"o"`, `"answer"`, 1), textOf("k", "answer")}},

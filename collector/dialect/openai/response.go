@@ -91,6 +91,7 @@ func (d *decoder) startResponse(r strictjson.Value, b *event.Batch) {
 	if d.response.unsure && id != "" {
 		d.withheld.unsure.Add(responseID + id)
 	}
+	d.shareDoubt()
 	d.endEarlierCalls()
 	d.sdk.added = call{}
 	if len(d.sdk.others) == 0 && !d.answersElsewhere() {
@@ -175,7 +176,7 @@ func (d *decoder) endTurn(output strictjson.Value, failure event.Failure, code s
 		b.Add(event.KindFinal)
 		d.response.final = true
 		d.sdk.agents.finish(d.response.author)
-		d.turns.end("")
+		d.turns.endResponse(output)
 	}
 }
 

@@ -168,7 +168,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		d.withheld.doubt(at)
 	}
 	target := d.name(nameOf(item.First("target_agent", "targetAgent")))
-	d.followItem(v.Get("name"), named, id, target, at)
+	d.followItem(v.Get("name"), named, target, at)
 	if raw.Get("type").Is("message") {
 		d.withheld.forgetCalls(at)
 	}
@@ -204,6 +204,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		}
 		d.endImplied(b)
 	}
+	d.endAnswered()
 }
 
 // runOutput reports the result of a call.
@@ -215,11 +216,13 @@ func (d *decoder) runOutput(id string, output, raw strictjson.Value, b *event.Ba
 		d.callEnded(raw, output, b)
 	}
 	d.sdk.agents.callEnded(id)
+	hasFailed := slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Error != event.NoFailure })
+	d.endTurnsIn(id, hasFailed)
 	switch {
 	case b.Type != typeRunItem:
 	case isRejection(output):
 		b.Type = typeRefusedItem
-	case slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Error != event.NoFailure }):
+	case hasFailed:
 		b.Type = typeFailedItem
 	}
 }

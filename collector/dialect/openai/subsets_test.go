@@ -53,21 +53,27 @@ func (s subset) namesInternal() bool {
 	case strings.HasPrefix(s.recording, "handoff"):
 		return s.agents || s.items == "all" || s.items == "handoffs"
 	case s.overlaps(), s.recording == "call-by-internal":
-		return s.agents && (!slices.Contains([]string{"none", "texts", "whole texts", "deltas", "own texts"}, s.events) || slices.Contains([]string{"all", "calls", "calls, messages"}, s.items))
+		return s.agents && (!s.showsOnlyTexts() || slices.Contains([]string{"all", "calls", "calls, messages"}, s.items))
 	}
 	return s.agents
 }
 
 // isSequence reports whether agents follow one another, so that what names none is of the last that began. An internal one in a call
-// of another one must have ended, which calls and results show.
+// of another one must have ended, which calls and results show. If calls or results are shown, but no handoffs, agents may work at the same
+// time.
 func (s subset) isSequence(afterInternal bool) bool {
 	switch s.recording {
 	case "call", "two-calls", "three-calls", "call-then-handoff":
 		return !afterInternal || slices.Contains([]string{"all", "calls", "calls, messages"}, s.items)
 	case "handoffs", "handoffs-only", "handoff-back", "internal-first":
-		return true
+		return !afterInternal || !s.showsOnlyTexts() || slices.Contains([]string{"all", "none", "messages", "handoffs"}, s.items)
 	}
 	return false
+}
+
+// showsOnlyTexts reports whether the events of responses show no calls, and so no handoffs.
+func (s subset) showsOnlyTexts() bool {
+	return slices.Contains([]string{"none", "texts", "whole texts", "deltas", "own texts"}, s.events)
 }
 
 // overlaps reports whether agents of the recording work at the same time, or events of the caller come after those of the agent in the call.

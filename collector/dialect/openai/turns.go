@@ -20,7 +20,7 @@ import (
 //	nothing of these                                                               as it is now
 //
 // It is unsure while an internal agent is at work. An agent is at work from the event that names it until the stream shows that it has handed
-// over, has answered, or got the results of all calls around it. If the stream does not show calls and handoffs at all, agents follow one
+// over, has answered, or that all calls around it have results. If the stream does not show calls and handoffs at all, agents follow one
 // another. What is unsure is withheld, but does not withhold an item that names an ordinary agent.
 
 // turns are the agents of the Agents SDK that have begun on a stream.
@@ -28,9 +28,14 @@ type turns struct {
 	all          []turn           // in the order in which they began or were named
 	full         bool             // there were more
 	internal     wire.Set[string] // those with an internal name, or whose beginning calls itself internal
+	finals       wire.Set[string] // the keys of the items of responses that have ended without calls while an internal agent was at work
 	handedOver   bool             // an item has shown that one hands over to the next to begin
 	showHandoffs bool             // the stream shows responses or items in which each handoff is
-	showCalls    bool             // it shows items in which each call is
+	showCalls    bool             // it shows items with calls
+	showOutputs  bool             // it shows ends of responses, with their calls
+	showResults  bool             // it shows results of calls
+	showMessages bool             // it shows items with messages
+	areParallel  bool             // an internal agent had not ended when another one began, so agents may work at the same time
 }
 
 // maxTurns limits the agents at work.
@@ -43,7 +48,9 @@ type turn struct {
 	state     turnState
 	announced bool     // an item has shown its beginning, and agent_updated_stream_event follows
 	answers   bool     // a text, or the end of a response without calls, is the last that it or an event without an agent has shown
-	shown     bool     // an event without an agent came while it was at work
+	said      bool     // a message is its last item
+	afterText bool     // and a text came between that and the item before it
+	shown     bool     // an item has named it, or an event without an agent came while it was at work
 	calls     []string // of others, without a result when it began; it may work in one of them
 }
 
@@ -56,15 +63,25 @@ const (
 )
 
 // isUnsure reports whether an event of the current response may be of an internal agent. A response belongs to the agents at work when it
-// begins. If its beginning is not in the stream, each event does.
+// begins. If its beginning is not in the stream, each event does. One without an ID has ended if no internal agent is at work any more.
 func (d *decoder) isUnsure() bool {
 	switch r := &d.response; {
 	case r.open && !r.implied && !r.shared:
-		return r.unsure || !d.isNamed && d.isAnyUnsure()
+		return r.unsure && (r.id != "" || d.turns.mayBeInternal()) || !d.isNamed && d.isAnyUnsure()
 	case r.shared && len(d.sdk.others) > 0:
 		return d.isAnyUnsure()
 	}
 	return d.turns.mayBeInternal()
+}
+
+// shareDoubt records which open responses with the ID of the current one may be of an internal agent. If one may be, all may be: events do not
+// say of which one they are.
+func (d *decoder) shareDoubt() {
+	same := slices.DeleteFunc(slices.Collect(d.openAnswers()), func(r *response) bool { return r.id != d.response.id || r.shared })
+	isUnsure := slices.ContainsFunc(same, func(r *response) bool { return r.unsure })
+	for _, r := range same {
+		r.unsure = isUnsure
+	}
 }
 
 // isAnyUnsure reports whether another open response may be of an internal agent.
@@ -158,18 +175,6 @@ func (t *turns) setAnswers(answers bool) {
 	}
 }
 
-// endCall records that a call has a result. Those that worked in it have ended if they have answered.
-func (t *turns) endCall(id string) {
-	for i := range t.all {
-		one := &t.all[i]
-		if k := slices.Index(one.calls, id); k >= 0 {
-			if one.calls = slices.Delete(one.calls, k, k+1); len(one.calls) == 0 && one.answers {
-				one.state = over
-			}
-		}
-	}
-}
-
 // returnAll records that those that have left are still at work, or those that have left without any event: the stream shows handoffs and
 // had none, or names one of them.
 func (t *turns) returnAll(onlyIdle bool) {
@@ -201,10 +206,8 @@ func (d *decoder) beginTurn(name string) {
 	case handedOver:
 	case slices.ContainsFunc(d.calls, isNamed), isNamed(d.sdk.added):
 		t.end("")
-	case !t.showHandoffs && len(d.calls) == 0:
-		for i := range t.all {
-			t.all[i].state = max(t.all[i].state, left)
-		}
+	case !t.showHandoffs && !t.showResults && len(d.calls) == 0:
+		t.leaveAll()
 	}
 	d.startTurn(name)
 }
@@ -244,10 +247,11 @@ func (d *decoder) continueTurn(name string, isMessage bool) *turn {
 }
 
 // followItem records what an item shows of the turns. agent is "" if the item does not name it.
-func (d *decoder) followItem(name strictjson.Value, agent, call, target string, at place) {
-	t, r := &d.turns, &d.response
+func (d *decoder) followItem(name strictjson.Value, agent, target string, at place) {
+	t := &d.turns
 	isMessage := name.Is("message_output_created")
-	t.showCalls = t.showCalls || name.Is("tool_called")
+	t.showCalls, t.showMessages = t.showCalls || name.Is("tool_called"), t.showMessages || isMessage
+	t.showResults = t.showResults || name.Is("tool_output")
 	if n := len(t.all); n > 0 && t.all[n-1].agent == "" {
 		t.all[n-1].agent = agent // its beginning did not name it
 	}
@@ -257,15 +261,13 @@ func (d *decoder) followItem(name strictjson.Value, agent, call, target string, 
 	case isMessage && t.find(agent, over) >= 0 && t.find(agent, atWork) < 0: // a response has shown its end
 	default:
 		one := d.continueTurn(agent, isMessage)
-		if isMessage && one.answers && (t.showCalls || r.ended && !r.hasCalls && r.containsItem(at)) {
+		one.shown, one.said, one.afterText = true, isMessage, one.answers
+		if isMessage && slices.ContainsFunc(at.keys, t.finals.Contains) {
 			one.state = over
 		}
 		one.answers = isMessage
 	}
-	switch {
-	case name.Is("tool_output"):
-		t.endCall(call)
-	case isHandoff(name):
+	if isHandoff(name) {
 		t.seeHandoffs()
 		t.end(agent)
 		if t.handedOver = true; target != "" {
@@ -289,6 +291,7 @@ func (d *decoder) followEvent(v strictjson.Value) {
 	case slices.Contains([]string{typeTextDelta, typeTextDone, typeRefusalDelta, typeRefusalDone, typePartDone}, kind):
 		d.turns.setAnswers(true)
 	case slices.Contains([]string{typeCompleted, typeIncomplete, typeFailed}, kind):
+		d.turns.showOutputs = d.turns.showOutputs || v.Get("response").Get("output").Len() > 0
 		d.turns.setAnswers(!d.response.hasCalls)
 	case item.Exists(), kind == typeCreated:
 		d.turns.setAnswers(item.Is("message"))

@@ -83,22 +83,45 @@ func TestNamedAfterInternal(t *testing.T) {
 	}
 }
 
+// saysItem returns the item of a message of an agent.
+func saysItem(agent, id, text string) string {
+	return item("message_output_created", agent, `"type":"message","role":"assistant","id":"`+id+`","content":[{"type":"output_text","text":"`+text+`"}]`)
+}
+
+// resultItem returns the item of a call's result that leaves.
+func resultItem(agent, call string) string {
+	return strings.Replace(outputItem(agent, call), `"o"`, `"answer"`, 1)
+}
+
+// atWork is a stream of agents that work beside each other. What leaves contains answers, but nothing secret.
+type atWork struct {
+	answers int // under the policy `client`
+	sent    []string
+}
+
+func checkAtWork(t *testing.T, name string, c atWork) {
+	t.Helper()
+	for _, s := range []filter.Settings{client, public} {
+		out := leaving(t, s, stream(c.sent...))
+		if strings.Contains(out, "secret") || s.Policy == event.PolicyClient && strings.Count(out, "answer") != c.answers {
+			t.Errorf("%s: under %s this leaves: %s", name, s.Policy, out)
+		}
+		for _, sent := range c.sent {
+			if isItem := strings.Contains(sent, "run_item"); isItem && !strings.Contains(sent, "internal_") && !strings.Contains(out, sent[:90]) {
+				t.Errorf("%s: under %s an item does not leave: %s\nbut this: %s", name, s.Policy, sent, out)
+			}
+		}
+	}
+}
+
 // TestAgentsAtWork lets internal agents work beside ordinary ones. What names no agent stays in until the stream shows that the internal one
 // has ended. Items of ordinary agents leave.
 func TestAgentsAtWork(t *testing.T) {
-	says := func(agent, id, text string) string {
-		return item("message_output_created", agent, `"type":"message","role":"assistant","id":"`+id+`","content":[{"type":"output_text","text":"`+text+`"}]`)
-	}
-	result := func(agent, call string) string {
-		return strings.Replace(outputItem(agent, call), `"o"`, `"answer"`, 1)
-	}
+	says, result := saysItem, resultItem
 	call := func(id string) string {
 		return strings.Replace(calledOf(3, id, "f"), `"arguments":""`, `"arguments":"secret"`, 1)
 	}
-	for name, c := range map[string]struct {
-		answers int
-		sent    []string
-	}{
+	for name, c := range map[string]atWork{
 		"two runs":                        {1, []string{begins(hidden), begins("b"), createdOf("ri"), createdOf("rj"), textOf("i", "secret"), textOf("j", "secret"), completedOf(3, "ri", ""), completedOf(3, "rj", ""), says(hidden, "i", "secret"), says("b", "j", "answer"), textOf("k", "answer")}},
 		"a guardrail that starts late":    {1, []string{begins("a"), begins(hidden), callItem("a", "c", "f"), result("a", "c"), createdOf("ri"), textOf("i", "secret"), completedOf(3, "ri", "")}},
 		"a guardrail and then the agent":  {3, []string{begins("a"), begins(hidden), callItem("a", "c", "f"), textOf("i", "secret"), says(hidden, "i", "secret"), result("a", "c"), textOf("j", "answer"), says("a", "j", "answer")}},
@@ -107,13 +130,13 @@ func TestAgentsAtWork(t *testing.T) {
 		"a response before the result":    {1, []string{begins("a"), callItem("a", "c", "f"), begins(hidden), textOf("i", "secret"), createdOf("ri"), result("a", "c"), createdOf("rj"), textOf("j", "secret")}},
 		"a response with a call":          {1, []string{begins("a"), callItem("a", "c", "f"), begins(hidden), createdOf("ri"), call("d"), completedOf(4, "ri", `{"type":"function_call","call_id":"d"}`), result("a", "c"), createdOf("rj"), textOf("j", "secret")}},
 		"in a call of an internal one":    {2, []string{begins("a"), callItem("a", "c", "f"), begins(hidden), callItem(hidden, "d", "f"), begins("internal_y"), textOf("i", "secret"), result(hidden, "d"), textOf("j", "secret"), result("a", "c"), textOf("k", "answer")}},
-		"items after their events":        {2, []string{begins("a"), begins(hidden), createdOf("ri"), call("d"), completedOf(4, "ri", `{"type":"function_call","call_id":"d"}`), callItem("a", "c", "f"), callItem(hidden, "d", "f"), result("a", "c"), textOf("j", "secret"), says(hidden, "j", "secret"), textOf("k", "answer")}},
+		"items after their events":        {2, []string{begins("a"), begins(hidden), createdOf("ri"), call("d"), completedOf(4, "ri", `{"type":"function_call","call_id":"d"}`), callItem("a", "c", "f"), callItem(hidden, "d", "f"), result("a", "c"), outputItem(hidden, "d"), textOf("j", "secret"), says(hidden, "j", "secret"), textOf("k", "answer")}},
 		"one name twice":                  {1, []string{begins("a"), callItem("a", "c", "f"), begins(hidden), begins(hidden), textOf("i", "secret"), says(hidden, "i", "secret"), textOf("j", "secret"), says(hidden, "j", "secret"), textOf("k", "answer")}},
 		"a message and a call":            {0, []string{begins("a"), callItem("a", "c", "f"), begins(hidden), textOf("i", "secret"), says(hidden, "i", "secret"), callItem(hidden, "d", "f"), textOf("j", "secret")}},
 		"a call and a message":            {0, []string{begins("a"), callItem("a", "c", "f"), begins(hidden), textOf("i", "secret"), callItem(hidden, "d", "f"), says(hidden, "i", "secret"), textOf("j", "secret")}},
 		"only texts":                      {1, []string{begins(hidden), textOf("i", "secret"), begins("b"), textOf("j", "answer")}},
-		"only texts, and then an item":    {1, []string{begins("a"), begins(hidden), begins("b"), textOf("i", "answer"), callItem("a", "c", "f"), textOf("j", "secret")}},
-		"only texts, and then a response": {1, []string{begins(hidden), begins("b"), textOf("i", "answer"), createdOf("rj"), textOf("j", "secret")}},
+		"only texts, and then an item":    {1, []string{begins("a"), begins(hidden), textOf("i", "secret"), begins("b"), textOf("k", "answer"), callItem("a", "c", "f"), textOf("j", "secret")}},
+		"only texts, and then a response": {1, []string{begins(hidden), textOf("i", "secret"), begins("b"), textOf("k", "answer"), createdOf("rj"), textOf("j", "secret")}},
 		"only pieces":                     {0, []string{begins(hidden), begins("b"), raw(3, "function_call_arguments.delta", `"output_index":0,"item_id":"i","delta":"secret"`), textOf("j", "secret")}},
 		"a tool of another name":          {0, []string{begins(hidden), createdOf("ri"), calledOf(1, "c", "transfer_to_accounts"), completedOf(2, "ri", ""), begins("b"), createdOf("rj"), textOf("j", "secret")}},
 		"a handoff":                       {1, []string{begins(hidden), createdOf("ri"), calledOf(1, "c", "transfer_to_b"), completedOf(2, "ri", ""), begins("b"), createdOf("rj"), messageOf(1, "added", "j"), textOf("j", "answer")}},
@@ -122,17 +145,7 @@ func TestAgentsAtWork(t *testing.T) {
 		"a number of another response":    {0, []string{begins("a"), createdOf("ra"), raw(1, "in_progress", `"response":{"id":"ra"}`), begins(hidden), createdOf("ri"), raw(2, "output_text.delta", `"output_index":0,"item_id":"i","delta":"secret"`)}},
 		"after an error":                  {0, []string{begins(hidden), createdOf("ri"), `{"type":"error","error":{"message":"m"}}`, begins("b"), createdOf("rj"), textOf("j", "secret")}},
 	} {
-		for _, s := range []filter.Settings{client, public} {
-			out := leaving(t, s, stream(c.sent...))
-			if strings.Contains(out, "secret") || s.Policy == event.PolicyClient && strings.Count(out, "answer") != c.answers {
-				t.Errorf("%s: under %s this leaves: %s", name, s.Policy, out)
-			}
-			for _, sent := range c.sent {
-				if isItem := strings.Contains(sent, "run_item"); isItem && !strings.Contains(sent, hidden) && !strings.Contains(out, sent[:90]) {
-					t.Errorf("%s: under %s an item does not leave: %s\nbut this: %s", name, s.Policy, sent, out)
-				}
-			}
-		}
+		checkAtWork(t, name, c)
 	}
 }
 
