@@ -30,7 +30,6 @@ type decoder struct {
 	stateShapes    shapes
 	activityShapes shapes // of all activities; the first token of a path is the activity's ID
 	pieces         pieces
-	cutThoughts    wire.Set[string]  // ids of thoughts with such pieces
 	markedState    bool              // something in the state is, or may be, marked as a thought
 	authors        wire.Authors[key] // of the messages and thoughts of all runs, by messageKey, and of each owner's phase of reasoning
 	shownMessages  wire.Set[string]  // ids of messages of which text left, in all runs
@@ -127,7 +126,8 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 		d.hideNamedDelegates(v)
 	}
 	verdict := d.checkStart(k, f)
-	if verdict == verdictPass && k.name != typeToolResult && (d.isInternalPiece(k, v) || d.isOfSecondStart(k, v)) {
+	isPiece := verdict == verdictPass && k.name != typeToolResult && (d.isInternalPiece(k, v) || d.isOfSecondStart(k, v))
+	if d.addPiece(k, v, isPiece); isPiece {
 		d.withholdPiece(k, v, b)
 		return
 	}

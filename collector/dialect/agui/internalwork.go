@@ -125,19 +125,14 @@ func (d *decoder) hideInternalDelegate(c *call) {
 // keep a call in different shapes.
 func (d *decoder) hideNamedDelegates(v strictjson.Value) {
 	anyObject(v, func(one strictjson.Value) bool {
-		function := one.Get("function")
-		tool := cmp.Or(d.name(function.Get("name")), d.name(one.Get("name")))
+		tool := cmp.Or(d.name(one.Get("function").Get("name")), d.name(one.Get("name")))
 		if delegates[tool].argument == "" {
 			return false
 		}
 		c := call{id: d.memberOf(one, ownIDs), tool: tool}
-		for _, args := range [...]strictjson.Value{function.Get("arguments"), one.Get("args"), one.Get("input")} {
-			text := args.Raw()
-			if args.Kind() == strictjson.String {
-				text = args.Text()
-			}
+		for _, args := range argTexts(one) {
 			c.args = nil
-			c.appendArgs(text)
+			c.appendArgs(args)
 			d.hideInternalDelegate(&c)
 		}
 		return false

@@ -23,7 +23,6 @@ type message struct {
 	begun     bool // its start left as an answer's, so its end must leave too
 	isNamed   bool // a start of it names its agent
 	text      dialect.TextTail
-	joined    joined // of all pieces, also of those that are withheld alone
 }
 
 // maxMessages limits the open messages. Pieces of further messages are withheld, because their role
@@ -35,32 +34,17 @@ const maxUnreported = 8
 
 type messages struct {
 	open       []*message
-	unreported []*message                      // chunked messages that have ended and whose whole text was not reported yet
-	closed     map[string]*message             // ended messages that were not answers: a later chunk may continue one without repeating its role
-	spoken     *simplelru.LRU[string, *spoken] // of open and ended messages, by id
-}
-
-// spoken is what is kept of a message after its end.
-type spoken struct {
-	speaker agent
-	joined  joined
+	unreported []*message                    // chunked messages that have ended and whose whole text was not reported yet
+	closed     map[string]*message           // ended messages that were not answers: a later chunk may continue one without repeating its role
+	speakers   *simplelru.LRU[string, agent] // of open and ended messages, by id
 }
 
 // speakerOf returns the speaker of a message, even if the message has ended.
 func (m *messages) speakerOf(id string) (speaker agent, known bool) {
-	if said := m.saidIn(id); said != nil {
-		return said.speaker, true
+	if m.speakers == nil || id == "" {
+		return agent{}, false
 	}
-	return agent{}, false
-}
-
-// saidIn returns what is kept of a message, or nil.
-func (m *messages) saidIn(id string) *spoken {
-	if m.spoken == nil || id == "" {
-		return nil
-	}
-	said, _ := m.spoken.Get(id)
-	return said
+	return m.speakers.Get(id)
 }
 
 // find returns an owner's open message with an id. If there is none, it returns the first message with the id, because later frames
@@ -91,13 +75,10 @@ func (m *messages) begin(begun *message) bool {
 		return false
 	}
 	m.open = append(m.open, begun)
-	if m.spoken == nil {
-		m.spoken, _ = simplelru.NewLRU[string, *spoken](maxOpen, nil) // the only error is a size below one
+	if m.speakers == nil {
+		m.speakers, _ = simplelru.NewLRU[string, agent](maxOpen, nil) // the only error is a size below one
 	}
-	if said := m.saidIn(begun.id); said != nil {
-		begun.joined = said.joined
-	}
-	m.spoken.Add(begun.id, &spoken{begun.speaker, begun.joined})
+	m.speakers.Add(begun.id, begun.speaker)
 	return true
 }
 
@@ -106,11 +87,8 @@ func (m *messages) end(ended *message) {
 	m.open = slices.DeleteFunc(m.open, func(open *message) bool { return open == ended })
 }
 
-// remember keeps what a later piece of an ended message needs: the beginning of its text and, unless it was an answer, its role and marks.
+// remember keeps the role and the marks of an ended message, unless it was an answer.
 func (m *messages) remember(ended *message) {
-	if said := m.saidIn(ended.id); said != nil {
-		said.joined = ended.joined
-	}
 	if ended.isAnswer && !ended.internal && !ended.isThought {
 		return
 	}
@@ -247,7 +225,6 @@ func (d *decoder) textContent(v strictjson.Value, b *event.Batch) {
 // addDelta reports the next piece of the text.
 func (m *message) addDelta(v strictjson.Value, b *event.Batch) {
 	piece := v.Get("delta")
-	m.joined.add(piece)
 	switch {
 	case m.isThought:
 		b.AddText(event.KindThought, piece)

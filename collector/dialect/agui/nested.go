@@ -186,10 +186,10 @@ func hasInternalMessage(v strictjson.Value) bool {
 	return !yieldMessages(v, anywhere, isInternalIn, func(_, _ strictjson.Value) bool { return false })
 }
 
-// cutInternal withholds the messages in a state that call themselves internal, and those with pieces that were withheld alone.
+// cutInternal withholds the messages in a state that call themselves internal, and messages and calls with pieces that were withheld alone.
 func (d *decoder) cutInternal(state strictjson.Value, b *event.Batch) {
 	isOne := func(v strictjson.Value, listed bool) bool {
-		return isInternalIn(v, listed) || len(d.pieces) > 0 && d.pieces.areIn(d.memberOf(v, ownIDs), v)
+		return isInternalIn(v, listed) || len(d.pieces.withheld) > 0 && d.pieces.areInOne(d.memberOf(v, ownIDs), v)
 	}
 	yieldMessages(state, anywhere, isOne, func(part, _ strictjson.Value) bool {
 		b.Cut(part)

@@ -17,7 +17,8 @@ type withheldSet struct {
 	keys       wire.Set[key]
 	ids        idSet            // of keys
 	answers    wire.Set[string] // ids of calls whose results may have the answer of a withheld subagent
-	overflowed bool             // more was withheld than is remembered, or an entity without an id; no snapshot leaves after that
+	overflowed bool             // more was withheld than is remembered, or an entity without an ID; no snapshot leaves after that
+	nameless   bool             // a thought without an ID was withheld; no thought in a list leaves after that
 }
 
 // messageKey returns the key of a message in decoder.authors and in withheldSet.
@@ -54,6 +55,16 @@ func (s *withheldSet) addUnnamed(k key) bool {
 	return true
 }
 
+// addNameless adds an entity without an ID.
+func (s *withheldSet) addNameless(of entity) {
+	switch of {
+	case entityPhase, entityThought, entityThinking:
+		s.nameless = true
+	default:
+		s.overflowed = true
+	}
+}
+
 // withhold makes later frames that continue or repeat the entities internal.
 func (d *decoder) withhold(all ...key) {
 	d.starts.withhold(all...)
@@ -74,13 +85,13 @@ func (d *decoder) rememberWithheld(k *kind, v strictjson.Value) {
 		d.rememberQuestions(v)
 	}
 	switch {
+	case id == "" && k.entity != noEntity && k.entity != entityMessage && k.entity != entityStep && !k.isEnd():
+		d.withheld.addNameless(k.entity)
 	case k.name == typeToolResult:
 		d.withheld.add(key{entity: entityResult, id: id})
 		d.withheld.add(messageKey(d.name(v.Get("messageId"))))
 	case k.entity == entityMessage:
 		d.rememberMessage(k, id, d.owner(v))
-	case k.chunk && id == "":
-		d.withheld.overflowed = true // it is unknown which entity the frame continues
 	case k.entity != noEntity && k.entity != entitySubagent:
 		d.withheld.add(key{entity: k.entity, id: id})
 	}
@@ -141,23 +152,31 @@ func (d *decoder) repeatsWithheld(message strictjson.Value) bool {
 	if d.isWithheldEntity(message) {
 		return true
 	}
-	for id := range d.callsIn(message) {
-		if d.withheld.keys.Contains(key{entity: entityCall, id: id}) {
+	for id, call := range d.callsIn(message) {
+		if d.isWithheldCall(id, call) {
 			return true
 		}
 	}
 	return false
 }
 
+// isWithheldCall reports whether a call in a list was withheld before, or pieces of its arguments were.
+func (d *decoder) isWithheldCall(id string, call strictjson.Value) bool {
+	return d.withheld.keys.Contains(key{entity: entityCall, id: id}) || d.pieces.areInCall(id, call)
+}
+
 // isWithheldEntity is repeatsWithheld without the calls in a message.
 func (d *decoder) isWithheldEntity(message strictjson.Value) bool {
-	if d.withheld.keys.Len()+len(d.pieces)+d.cutThoughts.Len() == 0 {
+	switch {
+	case d.withheld.nameless && statesThought(message):
+		return true
+	case d.withheld.keys.Len()+len(d.pieces.withheld) == 0:
 		return false
 	}
 	for name, value := range message.Members() {
 		text, id := name.Text(), d.name(value)
 		switch {
-		case lenient.MatchesAny(text, ownIDs) && (d.withheld.keys.Contains(messageKey(id)) || d.pieces.areIn(id, message) || d.cutThoughts.MayContain(id) && statesThought(message) || d.isThoughtOf(id, message)):
+		case lenient.MatchesAny(text, ownIDs) && (d.withheld.keys.Contains(messageKey(id)) || d.pieces.areIn(id, message) || d.isThoughtOf(id, message)):
 			return true
 		case lenient.MatchesAny(text, callIDs) && (d.withheld.keys.Contains(key{entity: entityCall, id: id}) || d.withheld.keys.Contains(key{entity: entityResult, id: id})):
 			return true
@@ -168,15 +187,15 @@ func (d *decoder) isWithheldEntity(message strictjson.Value) bool {
 	return false
 }
 
-// callsIn yields the ids of the calls in a message.
-func (d *decoder) callsIn(message strictjson.Value) iter.Seq[string] {
-	return func(yield func(string) bool) {
+// callsIn yields the IDs of the calls in a message, and the calls.
+func (d *decoder) callsIn(message strictjson.Value) iter.Seq2[string, strictjson.Value] {
+	return func(yield func(string, strictjson.Value) bool) {
 		for name, calls := range message.Members() {
 			if !lenient.MatchesAny(name.Text(), callLists) {
 				continue
 			}
 			for call := range calls.Elements() {
-				if id, hasID := d.callID(call); hasID && !yield(id) {
+				if id, hasID := d.callID(call); hasID && !yield(id, call) {
 					return
 				}
 			}
@@ -201,8 +220,8 @@ func (d *decoder) withholdMessages(messages strictjson.Value, inInternal bool, b
 	calls := map[string]bool{}
 	for one := range messages.Elements() {
 		isWhole := d.rememberListed(one, isInternalMessage(one) || inInternal && !d.wasShown(one), b)
-		for id := range d.callsIn(one) {
-			if isWhole || d.withheld.keys.Contains(key{entity: entityCall, id: id}) || d.withheld.ids.hasPart(id, partAnywhere) {
+		for id, call := range d.callsIn(one) {
+			if isWhole || d.isWithheldCall(id, call) || d.withheld.ids.hasPart(id, partAnywhere) {
 				calls[id] = true
 			}
 		}
