@@ -1,8 +1,6 @@
 package agui
 
 import (
-	"bytes"
-
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
@@ -17,6 +15,8 @@ type decoder struct {
 	shared         bool               // another stream may bring the same runs
 	ended          bool               // the run has ended; only an error may follow
 	failed         bool               // it has ended with an error; LangGraph's adapter then ends it again, with LangGraph's ID
+	runWithheld    bool               // the start of the run, or of the last one, was withheld
+	workLeft       bool               // when the last run ended, something internal may have gone on
 	missedStart    bool               // a withheld or unreadable frame may have started an entity
 	filtered       bool               // the filter withholds the current frame because of a name or a mark in it
 	startWithheld  bool               // the current frame is withheld and may start an entity
@@ -86,7 +86,7 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 		}
 		return
 	case isBareError(v):
-		b.Type, b.PublicForm = typeError, d.mayQuote(v)
+		b.Type, b.PublicForm = typeError, d.runWithheld || d.mayQuote(v)
 		d.runError(v, b)
 		return
 	case named.Kind() != strictjson.String:
@@ -166,19 +166,13 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 	}
 }
 
-// isBrokenError reports whether data looks like a RUN_ERROR event whose message was not escaped.
-func isBrokenError(data []byte) bool {
-	const head = 256
-	data = data[:min(len(data), head)]
-	return bytes.HasPrefix(data, []byte("{")) && bytes.Contains(data, []byte(`"RUN_ERROR"`))
-}
-
 // runStarted starts a run. A run that the current run started on the same stream is an agent of the
 // current run.
 func (d *decoder) runStarted(v strictjson.Value, b *event.Batch) {
 	run, parent, nested := d.nestedRun(v)
 	if !nested && (d.ended || d.run != "" && run != d.run) {
 		d.reset()
+		d.runWithheld, d.workLeft = false, false
 		d.ownAgent().apply(b)
 	}
 	if d.hasWithheldInput(v, b) {
@@ -190,7 +184,8 @@ func (d *decoder) runStarted(v strictjson.Value, b *event.Batch) {
 		return
 	}
 	if d.startWithheld {
-		d.withhold(key{entity: entityRun}, key{entity: entitySubagent, id: run})
+		d.runWithheld = true
+		d.withhold(key{entity: entitySubagent, id: run})
 	}
 	d.run, d.session = run, d.name(v.Get("threadId"))
 	b.Run, b.Session = d.run, d.session
@@ -228,8 +223,7 @@ func (d *decoder) runFinished(v strictjson.Value, b *event.Batch) {
 	}
 	if outcome == outcomeUnknown {
 		d.addUsage(v.Get("usage"), b)
-		d.reset()
-		d.ended = true
+		d.stop()
 		return
 	}
 	d.end(outcome.failure(), "", v, b)
@@ -244,8 +238,15 @@ func (d *decoder) end(failure event.Failure, code string, v strictjson.Value, b 
 		e.AwaitsOutcome = failure == event.NoFailure // RUN_ERROR may follow
 	}
 	failed := d.failed || failure != event.NoFailure
+	d.stop()
+	d.failed = failed
+}
+
+// stop forgets the run, except what must not leave after it.
+func (d *decoder) stop() {
+	d.workLeft = d.workLeft || d.isInternalWorkOpen()
 	d.reset()
-	d.ended, d.failed = true, failed
+	d.ended = true
 }
 
 // runError ends the run with an error.

@@ -104,6 +104,12 @@ func (d *decoder) hasTransferred(owner string) bool {
 	return owner == "" && (d.ownName != d.configured && lenient.IsInternal([]byte(d.ownName)) || d.mayHaveTransferred())
 }
 
+// isInternalWorkOpen reports whether an internal agent or step, or a call that was withheld, may go on.
+func (d *decoder) isInternalWorkOpen() bool {
+	isStep := slices.ContainsFunc(d.steps.open, func(open step) bool { return open.isInternal })
+	return isStep || d.worksInternally("") || d.mayQuoteOpen()
+}
+
 // mayHaveTransferred reports whether an unreadable frame may have been the result of a transfer to an internal agent. Until the result,
 // the agent that transfers speaks.
 //

@@ -1,6 +1,8 @@
 package agui
 
 import (
+	"bytes"
+
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -25,6 +27,13 @@ func (d *decoder) addUnread(f dialect.Frame) {
 		d.unread = unread{any: true}
 		d.withheld.overflowed, d.staleState, d.copies.afterResult = true, true, true
 	}
+}
+
+// isBrokenError reports whether data looks like a RUN_ERROR event whose message was not escaped.
+func isBrokenError(data []byte) bool {
+	const head = 256
+	_, value, _ := bytes.Cut(data[:min(len(data), head)], []byte(`"type"`))
+	return bytes.HasPrefix(data, []byte("{")) && bytes.HasPrefix(bytes.TrimLeft(value, ": \t\r\n"), []byte(`"RUN_ERROR"`))
 }
 
 // endChunks records that an owner has ended what it sends in chunks.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
 )
 
 // partsOfEntities holds the start of an entity, and frames of something that is part of the entity.
@@ -71,5 +73,20 @@ func TestNamedBeforeUnreadable(t *testing.T) {
 	sent := []string{other, `{"type":"STEP_STARTED","stepName":"x","subagentRunId":"s"}`, `{"type":"CUSTOM","name":"n","value":"x","subagentRunId":"s"}`}
 	if got := filterFrames(t, allSettings[0], sent...); !allWithheld(got) {
 		t.Errorf("named after the unreadable frame: got %q, want all withheld", got)
+	}
+}
+
+// TestBrokenErrors checks that only a frame of the type RUN_ERROR counts as an error if it cannot be read.
+func TestBrokenErrors(t *testing.T) {
+	for data, is := range map[string]bool{
+		`{"type":"RUN_ERROR","message":"a "b""}`:                 true,
+		`{ "message":"a "b"", "type" : "RUN_ERROR"}`:             true,
+		`{"type":"CUSTOM","name":"codes","value":["RUN_ERROR",}`: false,
+		`{"type":"CUSTOM","value":{"a":1,"type":"RUN_ERROR",}`:   false,
+		`["type":"RUN_ERROR",`:                                   false,
+	} {
+		if got := slices.ContainsFunc(decode(t, data).Events, func(e event.Event) bool { return e.Kind == event.KindError }); got != is {
+			t.Errorf("%s is an error: %t", data, got)
+		}
 	}
 }

@@ -24,7 +24,6 @@ const (
 	entityActivity
 	entitySubagent
 	entityStep
-	entityRun
 	entityResult   // the result of a call
 	entityListed   // a message of a snapshot, and every withheld message that has an id (see messageKey)
 	entityQuestion // a question at the end of a run
@@ -97,7 +96,7 @@ func (d *decoder) checkStart(k *kind, f dialect.Frame) verdict {
 	cutsOff := k.entity != entityMessage && k.name != typeRunFinished && isInstruction(v) || // a message has its own role, and the end of a run leaves without its result
 		k.name == typeActivityDelta && (mayMakeInternal(v.Get("patch")) || d.mayInstruct(this.id, v.Get("patch"))) ||
 		d.belongsToWithheld(k, this, v)
-	withheld := cutsOff || d.starts.withheld.Contains(key{entity: entityRun}) || d.isWithheldRun(owner) ||
+	withheld := cutsOff || d.runWithheld || d.ended && d.workLeft && !mustLeave(k) || d.isWithheldRun(owner) ||
 		this.id != "" && d.starts.withheld.Contains(this) && !d.mustEnd(k, this) || d.continuesListed(k, this, d.name(v.Get("messageId"))) ||
 		d.isPartOfWithheld(k, v, owner) || d.isPartOfUnread(k, v, owner) || d.isInternalWork(k, this, v)
 	switch {
@@ -195,7 +194,7 @@ func (d *decoder) mustEnd(k *kind, this key) bool {
 // runStarted remembers a withheld top-level run, after it has reset the state of the run before.
 func (d *decoder) checkRun(f dialect.Frame) verdict {
 	run, parent, nested := d.nestedRun(f.JSON)
-	if nested && (d.starts.withheld.Contains(key{entity: entityRun}) || d.filtered) || d.isWithheldRun(parent) {
+	if nested && (d.runWithheld || d.filtered) || d.isWithheldRun(parent) {
 		d.withhold(key{entity: entitySubagent, id: run})
 		return verdictInternal
 	}

@@ -25,8 +25,14 @@ func (d *decoder) quotesWithheld(k *kind, v strictjson.Value, b *event.Batch) bo
 // mayQuote reports whether an error may quote something withheld: the arguments or the work of a call without a result, the work of
 // an open run, or a text that is remembered.
 func (d *decoder) mayQuote(failure strictjson.Value) bool {
+	return d.mayQuoteOpen() || d.quotesText(failure)
+}
+
+// mayQuoteOpen reports whether an error may quote the arguments or the work of a call without a result, or the work of an open run. Both
+// may have been open when the last run ended.
+func (d *decoder) mayQuoteOpen() bool {
 	isOpen := slices.ContainsFunc(d.calls, func(open call) bool { return open.isHidden || !open.isListed && open.delegatesInternally() })
-	return isOpen || slices.ContainsFunc(d.nestedRuns, d.isWithheldRun) || d.unanswered.Len() > 0 || d.quotesText(failure)
+	return isOpen || slices.ContainsFunc(d.nestedRuns, d.isWithheldRun) || d.unanswered.Len() > 0 || d.ended && d.workLeft
 }
 
 // quotesText reports whether an error quotes a text that is remembered, or may quote one.
