@@ -78,6 +78,11 @@ func TestAfterInternalWork(t *testing.T) {
 			if next != other {
 				t.Errorf("%s: the text of the next run leaves as %s", what, next)
 			}
+			const nextFailed = `{"type":"RUN_ERROR","message":"another"}`
+			after := last(filterFrames(t, allSettings[0], append(sent, `{"type":"RUN_STARTED","threadId":"t","runId":"q"}`, `{"type":"RUN_FINISHED","threadId":"t","runId":"q"}`, nextFailed)...))
+			if after != nextFailed {
+				t.Errorf("%s: an error after the next run leaves as %s", what, after)
+			}
 		}
 	}
 }

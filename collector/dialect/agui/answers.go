@@ -83,5 +83,5 @@ var argMembers = []string{"function", "args", "input"}
 // hasHiddenAnswer reports whether the result of a call has, or may have, the answer of a withheld subagent.
 func (d *decoder) hasHiddenAnswer(result strictjson.Value) bool {
 	id := d.name(result.Get("toolCallId"))
-	return id != "" && d.withheld.answers.MayContain(id)
+	return id != "" && d.withheld.answers.MayContain(id) || d.missedDelegation && d.calls.find(id, "") == nil
 }

@@ -27,7 +27,7 @@ type call struct {
 	hidesArgs bool   // the same of pieces that were withheld alone
 	isHidden  bool   // a frame of it was withheld
 	mayBeOver bool   // an unreadable frame may have been its result
-	isListed  bool   // a snapshot has its result, which was withheld
+	isListed  bool   // a snapshot has its result, which was withheld or not reported
 	unstated  bool   // no event has reported it yet, see decoder.wholeCalls
 
 	target        string // the agent that the arguments of a transfer or delegation name, or ""
@@ -195,7 +195,9 @@ func (d *decoder) toolStart(v strictjson.Value, b *event.Batch) {
 	begun.caller = d.callerOf(v, begun.turn)
 	begun.caller.apply(b)
 	open := d.calls.begin(begun)
+	delete(d.answeredBySnapshot, begun.id)
 	if open == nil {
+		d.missCall(&begun)
 		d.hideCall(d.calls.find(begun.id, begun.owner))
 		if known := d.calls.find(begun.id, begun.owner); known == nil || !known.unstated {
 			begun.state(b)
@@ -211,6 +213,14 @@ func (d *decoder) toolStart(v strictjson.Value, b *event.Batch) {
 	if open.unstated && b.Type == typeToolChunk {
 		open.state(b) // nothing says where the arguments of chunks end
 	}
+}
+
+// missCall records that a call is not remembered: it may make an internal agent work.
+func (d *decoder) missCall(missed *call) {
+	known := d.calls.find(missed.id, missed.owner)
+	isNew := known == nil || known.tool != missed.tool
+	d.missedTransfer = d.missedTransfer || isNew && missed.tool == wire.TransferTool
+	d.missedDelegation = d.missedDelegation || isNew && delegates[missed.tool].argument != ""
 }
 
 // toolArgs reads a piece of a call's arguments.
@@ -348,6 +358,7 @@ func (d *decoder) addSnapshotResult(message strictjson.Value, b *event.Batch) {
 		return
 	}
 	if len(b.Events) > 0 && open.caller != agentOf(b) {
+		open.isListed = true
 		return
 	}
 	ended := d.calls.end(open.id, open.owner)

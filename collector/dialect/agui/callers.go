@@ -96,7 +96,7 @@ func (d *decoder) mayBeDelegated(v strictjson.Value) bool {
 	}
 	message := cmp.Or(d.name(v.Get("parentMessageId")), d.name(v.Get("messageId")))
 	isSame := message != "" && message == d.turn.message && !d.turn.isOver
-	return slices.ContainsFunc(d.calls, func(open call) bool {
+	return d.missedDelegation || slices.ContainsFunc(d.calls, func(open call) bool {
 		return open.delegatesInternally() && !open.announced && !open.isListed && !(isSame && open.turn == d.turn.number)
 	})
 }

@@ -48,6 +48,8 @@ type runState struct {
 	messages           messages
 	calls              calls
 	turn               turn
+	missedTransfer     bool            // a transfer is not in calls
+	missedDelegation   bool            // a call that delegates is not in calls
 	answeredBySnapshot map[string]bool // ids of calls whose results were read from a snapshot
 	nestedRuns         []string        // ids of the open runs within the run
 	interrupted        bool            // an on_interrupt event was seen, which predates the protocol's interrupts
@@ -208,9 +210,7 @@ func (d *decoder) runFinished(v strictjson.Value, b *event.Batch) {
 		b.Run, b.Session = d.run, d.session
 	}
 	outcome := outcomeOf(v)
-	if outcome == outcomeSucceeded || outcome == outcomeUnknown {
-		d.reportLastClosed(b)
-	}
+	d.reportLastClosed(outcome == outcomeSucceeded || outcome == outcomeUnknown, b)
 	d.reportAllUnended(b)
 	switch outcome {
 	case outcomeInterrupted:
@@ -251,6 +251,7 @@ func (d *decoder) stop() {
 
 // runError ends the run with an error.
 func (d *decoder) runError(v strictjson.Value, b *event.Batch) {
+	d.reportLastClosed(false, b)
 	d.reportAllUnended(b)
 	e := b.Add(event.KindError)
 	e.Error, e.Code = event.AgentError, errorCode(v)

@@ -28,7 +28,9 @@ func (d *decoder) reportPendingCalls(pending strictjson.Value, b *event.Batch) {
 	}
 	if pending.Len() == 0 {
 		for _, open := range d.calls {
-			add(open.id)
+			if !open.isListed {
+				add(open.id)
+			}
 		}
 	}
 }

@@ -101,7 +101,7 @@ func (d *decoder) worksInternally(owner string) bool {
 // hasTransferred reports whether an owner is the run itself, and an internal agent has taken over, or may have. The name in the
 // configuration is not the stream's.
 func (d *decoder) hasTransferred(owner string) bool {
-	return owner == "" && (d.ownName != d.configured && lenient.IsInternal([]byte(d.ownName)) || d.mayHaveTransferred())
+	return owner == "" && (d.ownName != d.configured && lenient.IsInternal([]byte(d.ownName)) || d.missedTransfer || d.mayHaveTransferred())
 }
 
 // isInternalWorkOpen reports whether an internal agent or step, or a call that was withheld, may go on.

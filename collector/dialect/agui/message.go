@@ -29,7 +29,7 @@ type message struct {
 // would be unknown.
 const maxMessages = 64
 
-// maxUnreported limits messages.unreported. The whole texts of further messages are not reported.
+// maxUnreported limits messages.unreported. The whole texts of older messages are not reported.
 const maxUnreported = 8
 
 type messages struct {
@@ -107,8 +107,8 @@ func (m *messages) closeChunked(owner string, all bool) {
 			return false
 		}
 		m.remember(open)
-		if open.text.Len() > 0 && len(m.unreported) < maxUnreported {
-			m.unreported = append(m.unreported, open)
+		if open.text.Len() > 0 {
+			m.unreported = append(m.unreported[max(0, len(m.unreported)-maxUnreported+1):], open)
 		}
 		return true
 	})
@@ -190,7 +190,7 @@ func (d *decoder) newMessage(v strictjson.Value, chunked bool) *message {
 	} else if len(d.messages.closed) >= wire.MaxSet {
 		m.isAnswer = false // it may continue any forgotten message
 	}
-	m.isThought = m.isThought || d.thoughts.Contains(m.id)
+	m.isThought = m.isThought || d.thoughts.MayContain(m.id)
 	m.addSigns(v)
 	if name := d.name(v.Get("name")); m.speaker == d.ownAgent() && m.isAnswer && name != "" && name != user {
 		m.speaker.name = name
@@ -295,11 +295,17 @@ func (d *decoder) reportClosed(b *event.Batch) {
 	})
 }
 
-// reportLastClosed makes the agent that last ended a chunked message the speaker, and reports its whole
-// texts. It is called at the end of a run.
-func (d *decoder) reportLastClosed(b *event.Batch) {
-	if n := len(d.messages.unreported); n > 0 {
-		d.messages.unreported[n-1].speaker.apply(b)
-		d.reportClosed(b)
+// reportLastClosed makes the run's own agent the speaker, perhaps under the name of a message, if it has ended chunked messages, and
+// reports their whole texts. If it has none, and the run did not fail or stop, the agent that ended the last one speaks. It is called at
+// the end of a run.
+func (d *decoder) reportLastClosed(isDone bool, b *event.Batch) {
+	for _, ownOnly := range [...]bool{true, !isDone} {
+		for _, m := range slices.Backward(d.messages.unreported) {
+			if m.speaker.branch == "" || !ownOnly {
+				m.speaker.apply(b)
+				d.reportClosed(b)
+				return
+			}
+		}
 	}
 }

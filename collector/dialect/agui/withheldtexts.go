@@ -5,6 +5,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -15,7 +16,8 @@ func (d *decoder) quotesWithheld(k *kind, v strictjson.Value, b *event.Batch) bo
 	case typeRunError, typeSubagentError:
 		return d.mayQuote(v)
 	case typeRunFinished, typeSubagentFinished:
-		return outcomeOf(v) == outcomeFailed && (d.mayQuote(v) || d.texts.MayBeIn(v.Get("outcome"), v.Get("result")) || d.values.MayBeIn(v.Get("outcome"), v.Get("result")))
+		end := outcomeOf(v)
+		return end != outcomeSucceeded && end != outcomeInterrupted && d.mayQuote(v)
 	case typeToolResult:
 		return hasFailed(v, b) && d.mayQuote(v) || d.namesWithheld(v.Get("content")) || d.answers.mayBeIn(v.Get("content")) || d.hasHiddenAnswer(v) || d.isInternalPiece(k, v)
 	}
@@ -32,14 +34,22 @@ func (d *decoder) mayQuote(failure strictjson.Value) bool {
 // may have been open when the last run ended.
 func (d *decoder) mayQuoteOpen() bool {
 	isOpen := slices.ContainsFunc(d.calls, func(open call) bool { return open.isHidden || !open.isListed && open.delegatesInternally() })
-	return isOpen || slices.ContainsFunc(d.nestedRuns, d.isWithheldRun) || d.unanswered.Len() > 0 || d.ended && d.workLeft
+	return isOpen || d.missedDelegation || slices.ContainsFunc(d.nestedRuns, d.isWithheldRun) || d.unanswered.Len() > 0 || d.ended && d.workLeft
 }
 
 // quotesText reports whether an error quotes a text that is remembered, or may quote one.
 func (d *decoder) quotesText(failure strictjson.Value) bool {
-	quotes := [...]strictjson.Value{failure.Get("message"), failure.Get("error"), failure.Get("code"), failure.Get("content")}
-	return d.texts.MayBeIn(quotes[:]...) || d.values.MayBeIn(quotes[:]...)
+	for name, value := range failure.Members() {
+		isID := slices.ContainsFunc(quotelessMembers, name.Is) || lenient.MatchesAny(name.Text(), table.InternalMembers)
+		if !isID && (d.texts.MayBeIn(value) || d.values.MayBeIn(value)) {
+			return true
+		}
+	}
+	return false
 }
+
+// quotelessMembers hold IDs, names and numbers of an error.
+var quotelessMembers = slices.Concat(linkMembers, labelMembers, runIDs, parentRunIDs, []string{"threadId", "timestamp", "usage"})
 
 // hasFailed reports whether the result of a call says that the tool failed.
 func hasFailed(result strictjson.Value, b *event.Batch) bool {
