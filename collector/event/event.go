@@ -208,7 +208,7 @@ type Event struct {
 	ID              string // of the frame (KindTransfer), the artifact, the thought or the child run
 	Message         string // KindText, KindThought: equal for the pieces of one text and the whole that repeats them, else different; "" if unknown
 	CallID          string // the same for a call and its response; "" if the wire has none
-	Name            string // of a tool, a target agent or an artifact, or the agent or tool that stated the fact
+	Name            string // of a tool, a target agent or an artifact, the agent or tool that stated the fact, or the run's agent if no frame names it (KindRunStarted)
 	Model           string // as the stream names it, or ""
 	FinishReason    string // as on the wire, or ""
 	Input           InputKind

@@ -11,6 +11,11 @@ import (
 // asksModel says that the frame's agent asks its model.
 func asksModel(b *event.Batch) { b.Add(event.KindIteration).CallsModel = true }
 
+// startsUnnamed starts a run whose agent has a name until a frame names it.
+func startsUnnamed(agent string) fact {
+	return func(b *event.Batch) { b.Add(event.KindRunStarted).Name = agent }
+}
+
 // TestDebts checks the status of an agent that still had to do something after its last frame.
 func TestDebts(t *testing.T) {
 	in := at("s", "", "")
@@ -39,7 +44,11 @@ func TestDebts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := follow(t, proxied(), append([]*event.Batch{says("", text), of(calls("c", "tool"))}, c.frames...)...)
-			equal(t, string(findOperation(t, run, tracker.InvokeAgent, "a").Status), string(c.want))
+			op := findOperation(t, run, tracker.InvokeAgent, "a")
+			equal(t, string(op.Status), string(c.want))
+			if isOpen := name == "its model was asked"; isOpen != (op.Timing == tracker.TimingUnknown) {
+				t.Errorf("the timing is %s", op.Timing)
+			}
 		})
 	}
 }
@@ -111,5 +120,16 @@ invoke_agent  ok 0-3
 		{"nothing works", unnamed, []*event.Batch{says("", text, final)}, `
 completed
 invoke_agent  ok 0-2`},
+		{"no frame names it", unnamed, []*event.Batch{says("", startsUnnamed("own")), says("", fails)}, `
+failed, error_frame
+invoke_agent own error agent_error 0-3`},
+		{"a frame names it", unnamed, []*event.Batch{says("", startsUnnamed("own")), says("a", text, final)}, `
+completed
+invoke_agent a ok 0-3`},
+		{"only an agent in an unknown call works", unnamed, []*event.Batch{says("", startsUnnamed("own")), says("a", func(b *event.Batch) { b.Branch, b.InUnknownCall = "a:1", true }, responds("m"), final)}, `
+completed
+invoke_workflow  ok 0-3
+  invoke_agent a ok 1-2
+    chat m ok 1-2`},
 	})
 }

@@ -31,7 +31,9 @@ func (r *openRun) applyError(e *event.Event, b *event.Batch, caller *Operation) 
 	case !isCanceled && (e.Beside || op == nil && !r.hasOwnWorkLeft(r.Root)):
 		r.separateFirst()
 	case op != nil:
-		op.failedFrame, op.failureCode = r.now.Frame, e.Code
+		if op.failedFrame, op.failureCode = r.now.Frame, e.Code; op.debt == owesReply {
+			op.extendTo(r.now) // its model has failed
+		}
 	}
 	if isCanceled {
 		r.lastReason = ReasonAgentCanceled

@@ -25,7 +25,7 @@ func (r *openRun) rootAgentOf(b *event.Batch) (op *Operation, decided bool) {
 		r.nameRoot()
 		r.speakAsRoot(key)
 		return r.Root, true
-	case r.rootIsFirst && r.isBesideFirst(b.Around) && r.hasRoom(InvokeWorkflow):
+	case r.rootIsFirst && r.isBesideFirst(b) && r.hasRoom(InvokeWorkflow):
 		r.addRootAboveFirst()
 	case !r.rootIsFirst, b.EnclosingCall != "" && known == nil:
 		return nil, false
@@ -44,15 +44,17 @@ func (r *openRun) rootAgentOf(b *event.Batch) (op *Operation, decided bool) {
 	return nil, false
 }
 
-// isBesideFirst reports whether what is around a speaker is neither the first agent nor within it.
-func (r *openRun) isBesideFirst(at *event.Around) bool {
-	if at == nil || r.rootLane == "" {
+// isBesideFirst reports whether a speaker, or what is around it, is directly below the run, and is not the first agent.
+func (r *openRun) isBesideFirst(b *event.Batch) bool {
+	at := event.Around{Agent: b.Agent, Step: b.Step, Branch: b.Branch, EnclosingCall: b.EnclosingCall, Above: b.Around}
+	for at.Above != nil {
+		at = *at.Above
+	}
+	if r.rootLane == "" || at.Branch == "" || b.InUnknownCall || b.Around == nil && b.ParentBranch != "" {
 		return false
 	}
-	for at.Above != nil {
-		at = at.Above
-	}
-	return at.EnclosingCall == "" && r.agentByBranch[at.Branch] == nil && r.silentTargets[at.Agent] == nil
+	isFirst := at.Step == "" && at.Agent == r.Root.Name
+	return !isFirst && at.EnclosingCall == "" && r.agentByBranch[at.Branch] == nil && r.silentTargets[at.Agent] == nil
 }
 
 // isOfRun reports whether a frame is of the run itself, and not of something within it.
@@ -132,11 +134,11 @@ func (r *openRun) firstHasFailed() bool {
 }
 
 // operationOfRun returns the operation of a frame of the run itself, or nil. If the frame shows that the
-// run itself calls models or tools, or answers after the failure of the first agent, that agent is not the root. A new root is then put
+// run itself calls models or tools, or answers after the failure of the first agent or in its place, that agent is not the root. A new root is then put
 // above that agent, unless there is one: an agent if the frame names it, otherwise a workflow.
 func (r *openRun) operationOfRun(b *event.Batch) *Operation {
 	works := slices.ContainsFunc(b.Events, func(e event.Event) bool {
-		return isWork(e) || e.Kind == event.KindText && r.firstHasFailed()
+		return isWork(e) || e.Kind == event.KindText && (r.firstHasFailed() || r.rootIsFirst && r.Root.debt == owesReply)
 	})
 	if !works || b.AgentUnknown || r.rootIsFirst && !r.hasRoom(InvokeWorkflow) {
 		return nil

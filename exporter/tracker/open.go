@@ -52,6 +52,7 @@ type openRun struct {
 	hasAddedRoot       bool                       // a workflow was put above the first root
 	rootLane           string                     // the branch in which the first agent last spoke as the root
 	hasInnerAgents     bool                       // a frame has stated what is around its speaker (event.Batch.Around), or that it works in an unknown call
+	unnamedAgent       string                     // the root's name if no frame names it, or ""
 	stepAgent          string                     // the agent that works in the steps directly below the run, or ""
 	rootKeys           []agentKey                 // of the branches in which it spoke as the root, oldest first
 	rootSpoke          Timestamp                  // the root's last frame, which is not one of the run itself
@@ -245,7 +246,7 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 	case event.KindArtifact:
 		r.addArtifact(e)
 	case event.KindRunStarted:
-		if e.Resumes {
+		if r.unnamedAgent = e.Name; e.Resumes {
 			r.linkToWaiting()
 		}
 	case event.KindRunEnded:

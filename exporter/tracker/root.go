@@ -105,13 +105,22 @@ func (r *openRun) addRoot() {
 	}
 }
 
-// settleUnnamedRoot decides at the end of the run what a root without a name is. If one of its steps has called a model or a tool, the
-// root has the name of the agent that works in its steps. If only agents in graphs within graphs, or in calls of an earlier run, have, it is a
-// workflow.
+// settleUnnamedRoot decides at the end of the run what a root without a name is. An agent that no frame names has the name that the start of
+// the run states.
 func (r *openRun) settleUnnamedRoot() {
-	if r.Root.Name != "" || r.Root.Kind != InvokeAgent || r.stepAgent == "" && !r.hasInnerAgents {
-		return
+	if r.Root.Name == "" && r.Root.Kind == InvokeAgent && (r.stepAgent != "" || r.hasInnerAgents) {
+		r.settleRootAbove()
 	}
+	if r.Root.Name == "" && r.Root.Kind == InvokeAgent {
+		r.Root.Name = r.unnamedAgent
+		r.nameRoot()
+	}
+}
+
+// settleRootAbove decides what a root without a name is that is above other agents or steps. If one of its steps has called a model or a tool,
+// the root has the name of the agent that works in its steps. If only agents in graphs within graphs, or in calls of an earlier run, have, it is
+// a workflow.
+func (r *openRun) settleRootAbove() {
 	for _, op := range r.Operations[1:] {
 		by := op.parent
 		for by.Kind == InvokeNode {

@@ -87,7 +87,7 @@ func TestAskedModel(t *testing.T) {
 	}{
 		"it answers":              {[]string{began, calls, asks, answers, ended}, []string{"iteration asks_model", "agent_ended"}},
 		"it does not answer":      {[]string{began, calls, asks, ended}, []string{"iteration asks_model"}},
-		"its first request":       {[]string{began, asks, answers, ended}, []string{"agent_ended"}},
+		"its first request":       {[]string{began, asks, answers, ended}, []string{"iteration asks_model", "agent_ended"}},
 		"that of the run's agent": {[]string{asksTwice, modelEvent("start", "", `{"input":{"messages":[]}}`)}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

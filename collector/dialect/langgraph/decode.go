@@ -34,6 +34,7 @@ type runState struct {
 
 	repeatsModel bool   // the update being read has responses of an earlier run
 	node         string // the node whose update is being read, or its task as in a namespace; "" if unknown
+	hasSilent    bool   // a graph within a task has sent only its first state before the state being read
 	isCached     bool   // the update being read is from LangGraph's cache: no model or tool has run
 
 	attempt      float64           // the number of the last attempt, from 1; 0 if none was stated
@@ -181,7 +182,8 @@ func (d *decoder) readStart(mode string, v strictjson.Value, b *event.Batch) {
 		return
 	}
 	d.started = true
-	b.Add(event.KindRunStarted).Resumes = d.resumes
+	e := b.Add(event.KindRunStarted)
+	e.Resumes, e.Name = d.resumes, d.configured
 	b.Add(event.KindFinal)
 }
 

@@ -221,12 +221,25 @@ func joinNamespace(sc *scope, task string) string {
 //
 // Source: langgraph/pregel/_runner.py, PregelRunner.tick.
 func (sc *scope) fail(code string, b *event.Batch) {
-	if sc.above == nil || !sc.spoke && !sc.isCalledAgent() || sc.ended || !sc.speaker().claim(b) {
+	if sc.above == nil || !sc.spoke && sc.agent == "" || sc.ended || !sc.speaker().claim(b) {
 		return
 	}
 	sc.ended, sc.hasFailed = true, true
 	e := b.Add(event.KindAgentEnded)
 	e.Error, e.Code = event.AgentError, code
+}
+
+// isCutShort reports whether an agent in a node or a task of the run's own graph has failed, or has not answered although its model was
+// asked. If the task is "", it is an agent in any node, or in a graph that has shown only its first state.
+func (d *decoder) isCutShort(task string, agent strictjson.Value) bool {
+	node, id, _ := strings.Cut(task, ":")
+	for _, sc := range d.scopes {
+		isIn := sc.above != nil && sc.above.above == nil && (task == "" || sc.node == node) && (id == "" || sc.task == id)
+		if isIn && (sc.hasFailed || sc.asked) && agent.Is(sc.agent) {
+			return true
+		}
+	}
+	return task == "" && d.hasSilent
 }
 
 // failIn ends the agent that has not given its final answer in a task that has failed. If there are several, it is unknown which of them

@@ -195,6 +195,7 @@ func TestAgentOfFailedTask(t *testing.T) {
 		{"a retry", []string{task("|x:1", "3", "tools", failed), task("|x:1", "2", "model", starts), task("|x:1", "2", "model", answers("2"))}, []string{ended, "agent_started"}},
 		{"a question", []string{task("|x:1", "3", "tools", `"error":"GraphInterrupt(())","interrupts":[]`)}, nil},
 		{"the first model call of a subagent", []string{frame("updates", strings.Replace(delegation, "lc_run--1", "lc_run--9", 1)), task("|tools:9", "3", "model", starts), task("|tools:9", "3", "model", failed)}, []string{ended}},
+		{"the first model call of an agent in a node", []string{startOf("|y:9", "3", "model", "{}", "y"), task("|y:9", "3", "model", failed)}, []string{ended}},
 		{"a step that is no agent", []string{task("|prepare:9", "3", "load", starts), task("|prepare:9", "3", "load", failed)}, nil},
 	} {
 		if diff := cmp.Diff(c.want, lastFacts(append(began[:len(began):len(began)], c.frames...), "agent_ended", "agent_started"), cmpopts.EquateEmpty()); diff != "" {

@@ -56,6 +56,7 @@ type scope struct {
 	hasFailed  bool   // it has ended with the exception of a task
 	answered   bool   // its last response has no calls
 	asked      bool   // its model was asked, and has not answered
+	began      bool   // a frame has shown the beginning of a node of its agent
 	isFurther  bool   // its task has run other graphs before, which may have ended or not
 	handedOver bool   // its agent has transferred control since it began or last returned, so it has ended
 
@@ -366,7 +367,7 @@ func (d *decoder) endStep(above *scope, node, task string, b *event.Batch) {
 		return
 	}
 	found := graphs[0]
-	isReported := !hasSpeaker(b) && found.spoke && !found.handedOver && !found.asked
+	isReported := !hasSpeaker(b) && (found.spoke || found.began) && !found.handedOver && !found.asked
 	found.handedOver = false
 	if found.ended = isReported || found.task != ""; !isReported { // without a task, it is also the graph of later ones
 		return

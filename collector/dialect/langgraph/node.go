@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -33,6 +34,23 @@ func (d *decoder) nameAgent(sc *scope, node string, named strictjson.Value) *sco
 	}
 	d.setAgent(sc, named)
 	return sc
+}
+
+// beginAgentNode makes the agent of a graph the speaker of the frame that shows the beginning of one of its nodes. So the agent, and its first
+// chat, begin with that frame, and an agent that fails or answers without a model is known. The run's own agent is only named by it.
+func (d *decoder) beginAgentNode(sc *scope, node string, b *event.Batch) {
+	if sc.agent == "" || !isAgentNode(node) || sc.above == nil && (sc.began || sc.spoke || sc.isAssumed) {
+		return
+	}
+	sc.began = sc.speaker().speak(b) || sc.began
+}
+
+// beginNamed reads the beginning of a node in an event. The event of a graph has the graph's agent, but the place of the node around it.
+func (d *decoder) beginNamed(sc *scope, v strictjson.Value, b *event.Batch) {
+	metadata, node := v.Get("metadata"), v.Get("name").String()
+	if at := d.graphOf(metadata, sc); isAgentNode(node) && (at.above != nil || v.Get("parent_ids").Len() == 1) {
+		d.beginAgentNode(d.scopeAt(metadata, sc), node, b)
+	}
 }
 
 // graphIn returns the graph of an agent in a node or a task. If an update named the agent first, which names no task, that graph is

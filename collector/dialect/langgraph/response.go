@@ -143,8 +143,12 @@ func (d *decoder) readWhole(sc *scope, v, metadata strictjson.Value, b *event.Ba
 	byModel := inPieces || isFromModel(v) && !d.isCached
 	if !inPieces {
 		at := d.announcementOf(id, sc, metadata)
-		at.scope = d.nameAgent(at.scope, cmp.Or(at.task, d.node), v.Get("name"))
-		m = &message{ids: []string{id}, scope: at.scope, by: at.scope.speakerNamed(d.name(v.Get("name"))), model: at.model, marked: at.marked, task: at.task, at: d.taskOfResponse(id, at, d.node, b)}
+		name, task := v.Get("name"), cmp.Or(at.task, d.node)
+		if !byModel && d.isCutShort(task, name) { // the code of the node answers for its agent
+			name = strictjson.Value{}
+		}
+		at.scope = d.nameAgent(at.scope, task, name)
+		m = &message{ids: []string{id}, scope: at.scope, by: at.scope.speakerNamed(d.name(name)), model: at.model, marked: at.marked, task: at.task, at: d.taskOfResponse(id, at, d.node, b)}
 		if byModel {
 			m.by.Response = d.freeResponse(m, id)
 		}

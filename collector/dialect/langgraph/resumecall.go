@@ -39,7 +39,7 @@ func (d *decoder) startResumed(sc *scope, b *event.Batch) {
 	e.CallID, e.Name = c.id, c.tool
 }
 
-// nameByTask sets the name of a subgraph's agent if a task of the graph states it. A graph that is not an agent
+// nameByTask sets the name of a graph's agent if a task of the graph states it. A graph that is not an agent
 // inherits the metadata, so its tasks state the agent of a graph around it. That name does not count.
 //
 // Source: langchain/agents/factory.py (lc_agent_name), langchain_core/runnables/config.py, ensure_config.
@@ -53,7 +53,5 @@ func (d *decoder) nameByTask(sc *scope, task strictjson.Value) {
 			return
 		}
 	}
-	if sc.above != nil {
-		d.setAgent(sc, named)
-	}
+	d.setAgent(sc, named)
 }

@@ -32,12 +32,12 @@ func TestResumedCalls(t *testing.T) {
 		frames []string
 		want   []string
 	}{
-		"a subagent works":          {[]string{startOf("", "1", "tools", callOf("c1", "task", asker), "boss"), within}, []string{`tool_started name="task" call="c1"`, `tasks agent="asker" branch="tools:1" within="c1"`}},
-		"an agent in a tool":        {[]string{startOf("", "1", "tools", callOf("c1", "ask", "{}"), "boss"), within}, []string{`tool_started name="ask" call="c1"`, `tasks agent="asker" branch="tools:1" within="c1"`}},
-		"the call is in the input":  {[]string{startOf("", "0", "x.after_model", `{"messages":[`+old+`]}`, "boss"), startOf("", "1", "tools", callOf("c1", "task", asker), "boss"), within}, []string{`4 tasks agent="boss"`, `tool_started name="task" call="c1"`, `tasks agent="asker" branch="tools:1" within="c1"`}},
-		"nothing works":             {[]string{startOf("", "1", "tools", callOf("c1", "add", "{}"), "boss")}, nil},
-		"another object as input":   {[]string{startOf("", "1", "tools", `[{"id":"c1","name":"ask","args":{}}]`, "boss"), within}, nil},
-		"a graph that is no agent":  {[]string{startOf("", "1", "tools", callOf("c1", "ask", "{}"), "boss"), startOf("|tools:1", "2", "tools", "{}", "boss")}, []string{`tool_started name="ask" call="c1"`}},
+		"a subagent works":          {[]string{startOf("", "1", "tools", callOf("c1", "task", asker), "boss"), within}, []string{`2 tasks agent="boss"`, `3 tasks agent="boss"`, `tool_started name="task" call="c1"`, `tasks agent="asker" branch="tools:1" within="c1"`}},
+		"an agent in a tool":        {[]string{startOf("", "1", "tools", callOf("c1", "ask", "{}"), "boss"), within}, []string{`2 tasks agent="boss"`, `3 tasks agent="boss"`, `tool_started name="ask" call="c1"`, `tasks agent="asker" branch="tools:1" within="c1"`}},
+		"the call is in the input":  {[]string{startOf("", "0", "x.after_model", `{"messages":[`+old+`]}`, "boss"), startOf("", "1", "tools", callOf("c1", "task", asker), "boss"), within}, []string{`2 tasks agent="boss"`, `4 tasks agent="boss"`, `tool_started name="task" call="c1"`, `tasks agent="asker" branch="tools:1" within="c1"`}},
+		"nothing works":             {[]string{startOf("", "1", "tools", callOf("c1", "add", "{}"), "boss")}, []string{`2 tasks agent="boss"`}},
+		"another object as input":   {[]string{startOf("", "1", "tools", `[{"id":"c1","name":"ask","args":{}}]`, "boss"), within}, []string{`2 tasks agent="boss"`, `3 tasks agent="asker" branch="tools:1" unknown call`}},
+		"a graph that is no agent":  {[]string{startOf("", "1", "tools", callOf("c1", "ask", "{}"), "boss"), startOf("|tools:1", "2", "tools", "{}", "boss")}, []string{`2 tasks agent="boss"`, `3 tasks agent="boss"`, `tool_started name="ask" call="c1"`}},
 		"a call of the current run": {[]string{frame("updates", delegation), startOf("", "1", "tools", callOf("c1", "task", `{"subagent_type":"expert"}`), "boss"), startOf("|tools:1", "2", "model", "{}", "expert")}, []string{`2 updates agent="boss"`, `tool_started name="task" call="c1" {"subagent_type":"expert"}`, `4 tasks agent="expert" branch="tools:1" within="c1"`}},
 	} {
 		lines := slices.DeleteFunc(facts(nil, c.frames...), func(line string) bool {

@@ -23,8 +23,8 @@ func (d *decoder) readValues(sc *scope, v strictjson.Value, b *event.Batch) {
 	}
 	first := !sc.hasValues && !isMessage(v)
 	if sc.hasValues = true; sc.above == nil {
-		d.node = d.takeTarget()
-		defer func() { d.node = "" }()
+		d.node, d.hasSilent = d.takeTarget(), len(d.idle) > 0
+		defer func() { d.node, d.hasSilent = "", false }()
 	}
 	if first && sc.above != nil {
 		b.Task.ID = sc.branch // the graph begins
@@ -189,9 +189,7 @@ func (d *decoder) startTask(sc *scope, id string, v strictjson.Value, b *event.B
 	}
 	d.remember(sc, returnedMessages(v.Get("input")), b)
 	sc.startAgain(b)
-	if sc.isCalledAgent() { // its chat begins with the task, not with the call
-		sc.speaker().speak(b)
-	}
+	d.beginAgentNode(sc, d.name(v.Get("name")), b)
 }
 
 // readCheckpoint reads a saved state.
@@ -248,6 +246,7 @@ func (d *decoder) readEvent(sc *scope, v strictjson.Value, b *event.Batch) {
 			d.readNodeStart(d.name(name), b)
 			_, task := splitLast(metadata.Get("langgraph_checkpoint_ns").Text())
 			b.Task.ID = dialect.Name(string(task))
+			d.beginNamed(sc, v, b)
 		}
 		d.readChainResults(data, b)
 		if isNode && kind == "on_chain_end" {
@@ -265,8 +264,8 @@ func (d *decoder) readEvent(sc *scope, v strictjson.Value, b *event.Batch) {
 	switch kind {
 	case "on_chat_model_start":
 		d.noteAsked(d.modelRun, b)
-		if at.above != nil && at.spoke && at.speaker().claim(b) { // its agent is known
-			at.asked, b.Partial = true, true
+		if at.above != nil && (at.spoke || at.agent != "") && at.speaker().claim(b) {
+			at.asked, b.Partial, d.last = true, true, at
 			b.Add(event.KindIteration).CallsModel = true
 		}
 	case "on_chat_model_stream":
