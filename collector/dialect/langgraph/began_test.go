@@ -56,7 +56,9 @@ func TestAnswersForAgents(t *testing.T) {
 	failed := frame("tasks|a:1", `{"id":"2","name":"model","error":`+raised+`,"result":{},"interrupts":[]}`)
 	asked := nodeEvent("on_chat_model_start", "M", "model", "a:1|model:2", "a", `["0","1","2"]`, "{}")
 	returned := nodeEvent("on_chain_end", "a", "a", "a:1", "", `["0"]`, `{"input":{"messages":[]},"output":{"messages":[`+written+`]}}`)
-	checkpoint := func(messages string) string { return frame("checkpoints", `{"values":{"messages":[`+messages+`]},"next":[]}`) }
+	checkpoint := func(messages string) string {
+		return frame("checkpoints", `{"values":{"messages":[`+messages+`]},"next":[]}`)
+	}
 	first, inner := frame("values", `{"messages":[]}`), frame("values|a:1", `{"messages":[]}`)
 	for name, c := range map[string]struct {
 		frames []string
