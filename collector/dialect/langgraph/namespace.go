@@ -239,9 +239,6 @@ func (d *decoder) callBeside(sc *scope) *call {
 	return nil
 }
 
-// isCalledAgent reports whether a subgraph is an agent that works within a known call.
-func (sc *scope) isCalledAgent() bool { return sc.call != "" && sc.agent != "" }
-
 // toolNode is the node that executes tools in LangChain's agents.
 const toolNode = "tools"
 
