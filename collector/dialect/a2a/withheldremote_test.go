@@ -16,7 +16,7 @@ func TestTasksOfRemoteAgents(t *testing.T) {
 	}
 	const secret, hi, open = `{"text":"CANARY"}`, `{"text":"hi"}`, `{"text":"open"}`
 	for name, c := range map[string]struct{ before, kind, sent, want string }{
-		"the history":    {task("note", open), "internal", task("note", open, secret, hi), task("note", open, "", hi)},
+		"the history":    {task("note", open), "internal", task("note", open, secret, hi), task("note", open, hi)},
 		"without a mark": {task("note", open), "note", task("note", open, secret, hi), task("note", open, secret, hi)},
 	} {
 		for form, formatted := range map[string]func(string) string{"an object": func(custom string) string { return custom }, "a string": strconv.Quote} {

@@ -183,9 +183,9 @@ func (f *frame) reportsFailure() bool {
 	return f.remote.Failure != event.NoFailure || wire.IsFailureCode(f.errorCode) || f.hasOnlyErrorMessage()
 }
 
-// hasError reports whether the event has a failure or the message of an error.
+// hasError reports whether the event has a failure or the message of an error, also of a remote agent.
 func (f *frame) hasError() bool {
-	return f.reportsFailure() || f.errorMessage.Exists() && !f.errorMessage.Is("")
+	return f.reportsFailure() || f.remote.IsError || f.errorMessage.Exists() && !f.errorMessage.Is("")
 }
 
 // hasOnlyErrorMessage reports whether the event has an error message and no code, as that of an agent that asks another one

@@ -71,9 +71,9 @@ func (w *withheld) check(fr *frame, b *event.Batch) {
 		w.events.Add(id, struct{}{})
 	}
 	if isOfOpen { // it may quote the pieces, and the end of the run repeats it
-		w.texts.Add(b, fr.errorMessage)
+		w.texts.Add(b, fr.errorMessages()...)
 	}
-	b.PublicForm = isOfOpen || fr.hasError() && w.mayQuote(fr.errorMessage, fr.errorCode) || w.isInResultOf(fr)
+	b.PublicForm = isOfOpen || fr.hasError() && w.mayQuote(append(fr.errorMessages(), fr.errorCode)...) || w.isInResultOf(fr)
 	if fr.answers(b) {
 		w.values.SetAnswer(b.Internal || isFiltered, fr.author.String(), fr.branch, fr.nodeInfo.Get("path"))
 	}

@@ -80,10 +80,12 @@ func (f *frame) answers(b *event.Batch) bool {
 	return !b.Partial && wire.IsAnswer(f.output.Exists() || len(f.texts()) > 0, tools...)
 }
 
-// texts returns the texts of an event.
+// texts returns the texts of an event. What a remote agent sends while its task works is marked as a thought, also its answers.
+//
+// Source: google/adk/a2a/agent/_remote_a2a_agent.py of google-adk 2.13.
 func (f *frame) texts() (texts []strictjson.Value) {
 	for _, p := range f.parts {
-		if p.kind == partText {
+		if p.kind == partText || p.kind == partThought && f.remote.exists && !f.remote.thoughts.Have(p.text) {
 			texts = append(texts, p.text)
 		}
 	}

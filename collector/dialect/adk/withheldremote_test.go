@@ -7,13 +7,18 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// remoteTask returns the custom metadata of a remote agent's event: a task with a message for each part. The last one is that of the event.
+// remoteTask returns the custom metadata of a remote agent's event: a task with a message for each part that is not "". The last one is that
+// of the event.
 func remoteTask(metadata string, parts ...string) string {
 	var messages []string
+	last := ""
 	for _, part := range parts {
-		messages = append(messages, `{"messageId":"m","role":"ROLE_AGENT","parts":[`+part+`]}`)
+		if last = ""; part != "" {
+			messages = append(messages, `{"messageId":"m","role":"ROLE_AGENT","parts":[`+part+`]}`)
+			last = `"message":` + messages[len(messages)-1]
+		}
 	}
-	return `"customMetadata":{"a2a:response":{"status":{"message":` + messages[len(messages)-1] + `},"history":[` + strings.Join(messages, ",") + `],"metadata":{` + metadata + `}}},`
+	return `"customMetadata":{"a2a:response":{"status":{` + last + `},"history":[` + strings.Join(messages, ",") + `],"metadata":{` + metadata + `}}},`
 }
 
 const (
@@ -31,15 +36,20 @@ func TestTasksOfRemoteAgents(t *testing.T) {
 	}
 	hidden := sends(remoteMark, secret)
 	unreadable := sends(remoteMark+`,"US":1,"us":2`, secret)
-	artifact := func(part string) string {
-		return by("r", `"customMetadata":{"a2a:response":{"status":{},"artifacts":[{"artifactId":"x","parts":[`+part+`]}]}},`+says("hi"))
+	artifacts := func(list string) string {
+		return by("r", `"customMetadata":{"a2a:response":{"status":{},"artifacts":[`+list+`]}},`+says("hi"))
+	}
+	artifact := func(parts string) string {
+		return artifacts(`{"artifactId":"x","name":"secret","parts":[` + parts + `]}`)
 	}
 	for name, c := range map[string]struct {
 		sent []string
 		want string // the last event, as it leaves
 	}{
 		"a text":                {[]string{hidden, sends(remoteLabel, secret, hi)}, sends(remoteLabel, "", hi)},
-		"a text in an artifact": {[]string{hidden, artifact(secret)}, artifact("")},
+		"a text in an artifact": {[]string{hidden, artifact(secret)}, artifacts("")},
+		"beside another text":   {[]string{hidden, artifacts(`{"artifactId":"x","parts":[` + secret + "," + open + `]}`)}, artifacts(`{"artifactId":"x","parts":[` + open + `]}`)},
+		"an empty artifact":     {[]string{hidden, artifact("")}, artifact("")},
 		"what left before":      {[]string{sends("", open), sends(remoteMark, open, secret), sends(remoteLabel, open, secret, hi)}, sends(remoteLabel, open, "", hi)},
 		"a call":                {[]string{sends(remoteMark, call), sends(remoteLabel, sameCall, hi)}, sends(remoteLabel, "", hi)},
 		"a call of an event":    {[]string{by("a", internal+content(called("c", "1"))), sends(remoteLabel, call, hi)}, sends(remoteLabel, "", hi)},

@@ -19,6 +19,17 @@ func (w *withheld) mayBeIn(values ...strictjson.Value) bool {
 	return w.texts.MayBeIn(values...) || w.values.MayBeQuoted(values...)
 }
 
+// errorMessages returns the messages of an event's error. That of a remote agent is its text.
+func (f *frame) errorMessages() []strictjson.Value {
+	messages := []strictjson.Value{f.errorMessage}
+	for part := range f.partList.Elements() {
+		if f.remote.IsError {
+			messages = append(messages, part.Get("text"))
+		}
+	}
+	return messages
+}
+
 // isInResultOf reports whether a failed result in an event quotes something withheld. A call that leaves may run agents with internal
 // calls.
 func (w *withheld) isInResultOf(fr *frame) bool {
@@ -38,7 +49,7 @@ func (w *withheld) isInResultOf(fr *frame) bool {
 
 // addTexts remembers the texts of a withheld event that an error may quote.
 func (w *withheld) addTexts(fr *frame, b *event.Batch) {
-	w.texts.Add(b, fr.errorMessage, fr.errorDetails.Get("error_message"))
+	w.texts.Add(b, append(fr.errorMessages(), fr.errorDetails.Get("error_message"))...)
 	if wire.Code(fr.errorCode) == "" { // a text, not a code
 		w.texts.Add(b, fr.errorCode)
 	}

@@ -11,7 +11,8 @@ import (
 
 // CheckRemote checks the custom metadata of an event of a remote agent: the request to that agent, and its answer. Both are in the agent's
 // task, which also has the history of its work, and the metadata of all its updates. Later events have the task again. CheckRemote remembers
-// what a withheld event has, and withholds it in events that leave. JSON in a string is withheld as a whole. calls are those of the stream.
+// what a withheld event has, and one of which only the public form leaves, and withholds it in other events. It does the same with copies of
+// answers in the actions. JSON in a string is withheld as a whole. calls are those of the stream.
 //
 // Sources: google/adk/a2a/agent/_remote_a2a_agent.py and flows/llm_flows/context/_fencing.py of google-adk 2.13;
 // a2a/server/tasks/task_manager.py of a2a-sdk 1.1.
@@ -19,9 +20,10 @@ func (w *WithheldValues) CheckRemote(b *event.Batch, custom strictjson.Value, is
 	if custom.Kind() < strictjson.String {
 		return
 	}
+	isHidden := isWithheld || b.PublicForm
 	cutEmbedded(b, custom, func(v strictjson.Value) {
 		if bytes.HasPrefix(bytes.TrimSpace(v.Text()), []byte("{")) { // not strict JSON, but other readers accept more
-			if w.unread = w.unread || isWithheld; !w.IsEmpty() {
+			if w.unread = w.unread || isHidden; !w.IsEmpty() {
 				b.Cut(v)
 			}
 			return
@@ -35,35 +37,56 @@ func (w *WithheldValues) CheckRemote(b *event.Batch, custom strictjson.Value, is
 		if author := v.First(ADKAuthors...); isWithheld && author.Exists() {
 			w.authors.Add(dialect.Name(author.String()))
 		}
-		role := v.Get("role")
-		isRequest := v.First("messageId", "message_id").Exists() && !role.Is("agent") && !role.Is("ROLE_AGENT")
-		for part := range v.First("parts", "content").Elements() {
-			switch {
-			case isWithheld && isRequest:
-			case !isWithheld && (calls.mayBeIn(part) || isRequest && !w.IsEmpty() && w.mayBeAbout(part)):
-				b.Cut(part)
-			case !isRequest:
-				w.checkAnswer(b, part, hashValue(b, firstExisting(part.Get("text"), part.Get("data"), part)), isWithheld)
-			}
-		}
-		for name, value := range v.Get("metadata").Members() {
-			if hash, isTelling := hashTelling(b, value); isTelling && lenient.MatchesAny(name.Text(), mergedMetadata) {
-				w.checkAnswer(b, value, hash, isWithheld)
-			}
-		}
+		w.checkParts(b, v, isHidden, calls)
+		w.checkMetadata(b, v.Get("metadata"), isHidden)
 	})
+}
+
+// checkParts checks the parts of a message or an artifact. If all are withheld, it withholds the whole, which may have a telling name or ID.
+// A request stays.
+func (w *WithheldValues) checkParts(b *event.Batch, v strictjson.Value, isHidden bool, calls *WithheldCalls) {
+	role, parts, isWhole := v.Get("role"), v.First("parts", "content"), true
+	isRequest := v.First("messageId", "message_id").Exists() && !role.Is("agent") && !role.Is("ROLE_AGENT")
+	for part := range parts.Elements() {
+		switch {
+		case isHidden && isRequest:
+		case !isHidden && (calls.mayBeIn(part) || isRequest && !w.IsEmpty() && w.mayBeAbout(part)):
+			b.Cut(part)
+		case !isRequest:
+			w.checkAnswer(b, part, hashValue(b, firstExisting(part.Get("text"), part.Get("data"), part)), isHidden)
+		}
+		_, isCut := b.Cuts[part]
+		isWhole = isWhole && isCut
+	}
+	if isWhole && parts.Len() > 0 && !isRequest {
+		b.Cut(v)
+	}
+}
+
+// checkMetadata checks the metadata of a message, an artifact or a task.
+func (w *WithheldValues) checkMetadata(b *event.Batch, metadata strictjson.Value, isHidden bool) {
+	for name, value := range metadata.Members() {
+		switch text := name.Text(); {
+		case !isHidden && lenient.MatchesAny(text, ADKActions):
+			w.CutActions(b, value, 0)
+		case lenient.MatchesAny(text, mergedMetadata):
+			if hash, isTelling := hashTelling(b, value); isTelling {
+				w.checkAnswer(b, value, hash, isHidden)
+			}
+		}
+	}
 }
 
 // mergedMetadata are the members of an ADK agent's metadata that say something about the answer in an event. If a later event has none, its
 // task still has them.
-var mergedMetadata = ADKNames("grounding_metadata", "citation_metadata")
+var mergedMetadata = ADKNames("grounding_metadata", "citation_metadata", "error_message")
 
 // checkAnswer remembers or withholds what a remote agent said. What has left in another event leaves again.
-func (w *WithheldValues) checkAnswer(b *event.Batch, v strictjson.Value, hash uint64, isWithheld bool) {
+func (w *WithheldValues) checkAnswer(b *event.Batch, v strictjson.Value, hash uint64, isHidden bool) {
 	key := valueKey(hash)
 	switch {
 	case hash == 0, w.shown.Contains(key):
-	case isWithheld:
+	case isHidden:
 		w.remote.Add(key)
 	case w.unread, w.remote.MayContain(key):
 		b.Cut(v)

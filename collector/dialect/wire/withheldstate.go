@@ -30,7 +30,8 @@ func (w *WithheldValues) MayBeQuoted(values ...strictjson.Value) bool {
 var unsearchedActions = []string{"transferToAgent", "transfer_to_agent", "artifactDelta", "artifact_delta", "route"}
 
 // CutActions withholds the values in the actions of an event that are or quote an answer that was withheld, such as those of an output_key.
-// JSON in a string is withheld as a whole. said is the answer in the event itself (see HashAnswer). A value that is equal to it stays.
+// JSON in a string is withheld as a whole. said is the answer in the event itself (see HashAnswer). A value that is equal to it stays,
+// and so does one that a remote agent said in an event that left.
 //
 // Source: google/adk/agents/llm_agent.py of google-adk 2.13; dist/esm/workflow/node_runner.js of @google/adk 2.0, recordInputForResume.
 func (w *WithheldValues) CutActions(b *event.Batch, actions strictjson.Value, said uint64) {
@@ -54,7 +55,7 @@ func (w *WithheldValues) cutCopies(b *event.Batch, v strictjson.Value, said uint
 	hash, isTelling := hashTelling(b, v)
 	isScalar := v.Kind() != strictjson.Object && v.Kind() != strictjson.Array
 	switch {
-	case hash == said && hash != 0:
+	case hash != 0 && (hash == said || w.shown.Contains(valueKey(hash))):
 	case isScalar, isTelling && w.values.MayContain(valueKey(hash)):
 		b.Cut(v)
 	default:
