@@ -47,6 +47,21 @@ func (d *decoder) checkRemote(content contentReader, b *event.Batch, isWithheld 
 	}
 }
 
+// acceptKept accepts the marks of a remote agent's earlier events in its task, which is in the custom metadata of an update.
+func (d *decoder) acceptKept(u update, b *event.Batch) {
+	var customs []strictjson.Value
+	hasContent := false
+	for _, object := range []strictjson.Value{u.body, u.body.Get("status").Get("message"), u.body.Get("artifact")} {
+		if custom := object.Get("metadata").First(wire.ADKCustom...); custom.Exists() {
+			customs = append(customs, custom)
+		}
+		hasContent = hasContent || partsOf(object).contain(func(p part) bool { return p.kind != partCall && p.kind != partResponse })
+	}
+	if u.shape != shapeTask {
+		d.values.AcceptKept(b, prefilter, hasContent, customs...)
+	}
+}
+
 // author returns the agent that an update names, or "". A snapshot may have texts of several.
 func (r *contentReader) author() string {
 	if r.isSnapshot {

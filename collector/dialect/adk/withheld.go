@@ -59,6 +59,7 @@ var eventID = regexp.MustCompile(`"id"\s*:\s*"([^"]+)"`)
 //
 // Source: google/adk/flows/llm_flows/base_llm_flow.py of google-adk 2.13.
 func (w *withheld) check(fr *frame, b *event.Batch) {
+	w.acceptKept(fr, b)
 	id := maphash.Bytes(seed, fr.id.Text())
 	place := wire.NewCallPlace(fr.author, fr.branch, fr.nodeInfo.Get("path"))
 	isRepeat := len(fr.id.Text()) > 0 && w.events.Contains(id) || w.pieces.completes(fr, place, b) || w.isCopy(fr, b)

@@ -2,6 +2,7 @@ package adk
 
 import (
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -108,4 +109,12 @@ func (w *withheld) addAnswers(fr *frame, b *event.Batch) {
 		w.values.AddText(b, fr.texts())
 	}
 	w.values.Add(b, fr.output)
+}
+
+// acceptKept accepts the marks of a remote agent's earlier events in its task.
+func (w *withheld) acceptKept(fr *frame, b *event.Batch) {
+	isContent := func(p part) bool { return p.kind != partCall && p.kind != partResponse }
+	if fr.remote.exists {
+		w.values.AcceptKept(b, prefilter, slices.ContainsFunc(fr.parts, isContent), fr.customMetadata)
+	}
 }

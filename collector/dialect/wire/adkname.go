@@ -38,4 +38,6 @@ var (
 	ADKErrors  = ADKNames("error_code")
 	ADKActions = ADKNames("actions")
 	ADKCustom  = ADKNames("custom_metadata")
+
+	adkBranches = ADKNames("branch")
 )

@@ -28,6 +28,9 @@ func (w *WithheldValues) CheckRemote(b *event.Batch, custom strictjson.Value, is
 			}
 			return
 		}
+		if w.checkKept(b, v, isHidden) {
+			return
+		}
 		for _, member := range v.Members() {
 			w.CheckRemote(b, member, isWithheld, calls)
 		}
@@ -35,7 +38,7 @@ func (w *WithheldValues) CheckRemote(b *event.Batch, custom strictjson.Value, is
 			w.CheckRemote(b, element, isWithheld, calls)
 		}
 		if author := v.First(ADKAuthors...); isWithheld && author.Exists() {
-			w.authors.Add(dialect.Name(author.String()))
+			w.AddPlaces(author.String(), v.First(adkBranches...))
 		}
 		w.checkParts(b, v, isHidden, calls)
 		w.checkMetadata(b, v.Get("metadata"), isHidden)
@@ -88,7 +91,7 @@ func (w *WithheldValues) checkAnswer(b *event.Batch, v strictjson.Value, hash ui
 	case hash == 0, w.shown.Contains(key):
 	case isHidden:
 		w.remote.Add(key)
-	case w.unread, w.remote.MayContain(key):
+	case w.unread, w.remote.MayContain(key), w.mayBeInResult(b, v.Get("data")):
 		b.Cut(v)
 	default:
 		w.shown.Add(key)

@@ -122,8 +122,10 @@ func isTellingLine(words string) bool {
 	return len(words) >= minAnswerLine || len(words) >= minAnswerNumber && strings.ContainsAny(words, "0123456789")
 }
 
-// genericLines say nothing about what failed.
-var genericLines = []string{"error", "exception", "failed", "failure", "none", "null", "true", "false", "ok", "success", "unknown error", "internal server error", "traceback most recent call last"}
+// genericLines say nothing about what failed. The last one is ADK's own, for any call that waits for a confirmation.
+//
+// Source: google/adk/tools/_confirmation_utils.py of google-adk 2.13.
+var genericLines = []string{"error", "exception", "failed", "failure", "none", "null", "true", "false", "ok", "success", "unknown error", "internal server error", "traceback most recent call last", "this tool call requires confirmation please approve or reject"}
 
 // Overflow records that a text was withheld that Add did not get.
 func (t *WithheldTexts) Overflow() { t.incomplete, t.lines = true, nil }

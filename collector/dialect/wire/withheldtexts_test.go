@@ -56,6 +56,7 @@ func TestWithheldTexts(t *testing.T) {
 		{quoted("None"), quoted("None: x"), false},
 		{quoted("Traceback (most recent call last):\n File x"), quoted("Traceback (most recent call last):\n File y"), false},
 		{`{"done":true,"x":null}`, quoted("true"), false},
+		{`{"error":"This tool call requires confirmation, please approve or reject."}`, `{"error":"This tool call requires confirmation, please approve or reject."}`, false},
 	} {
 		var texts WithheldTexts
 		texts.Add(new(event.Batch), value(t, c.withheld))

@@ -38,6 +38,7 @@ type WithheldValues struct {
 	authors   SharedSet     // of the withheld events, in all runs of the session
 	remote    SharedSet     // keys of what remote agents said in withheld events, in all runs of the session
 	shown     Set[string]   // keys of what they said in other events
+	kept      SharedSet     // messages and artifacts of remote agents that were withheld with their marks, by keptKey
 	answered  Set[string]   // IDs of calls whose agents' last answers were withheld
 	quotes    WithheldTexts // lines of answers, which errors may quote
 	texts     WithheldTexts // texts of answers, which a state may contain
@@ -48,7 +49,7 @@ type WithheldValues struct {
 // NewWithheldValues returns an empty memory.
 func NewWithheldValues(s *event.Stream) WithheldValues {
 	return WithheldValues{
-		values: NewSharedSet(s, "adk value"), responses: NewSharedSet(s, "adk response"), names: NewSharedSet(s, "adk name"), authors: NewSharedSet(s, "adk author"), remote: NewSharedSet(s, "adk remote"),
+		values: NewSharedSet(s, "adk value"), responses: NewSharedSet(s, "adk response"), names: NewSharedSet(s, "adk name"), authors: NewSharedSet(s, "adk author"), remote: NewSharedSet(s, "adk remote"), kept: NewSharedSet(s, "adk kept"),
 		quotes: WithheldTexts{AreAnswers: true}, texts: WithheldTexts{AreAnswers: true},
 	}
 }
@@ -57,6 +58,7 @@ func NewWithheldValues(s *event.Stream) WithheldValues {
 func (w *WithheldValues) SetScope(scope, session string) {
 	w.authors.SetScopes(session)
 	w.remote.SetScopes(session)
+	w.kept.SetScopes(session)
 	w.values.SetScopes(scope)
 	w.responses.SetScopes(scope)
 	w.names.SetScopes(scope)
@@ -220,6 +222,12 @@ func (w *WithheldValues) MayBeInResult(b *event.Batch, tool, id, response strict
 		}
 	}
 	return false
+}
+
+// mayBeInResult is MayBeInResult for the data of a part of an A2A message, if that is the result of a call.
+func (w *WithheldValues) mayBeInResult(b *event.Batch, data strictjson.Value) bool {
+	response := data.Get("response")
+	return response.Exists() && w.MayBeInResult(b, data.Get("name"), data.Get("id"), response)
 }
 
 // MayBeIn reports whether a value is an answer that was withheld, or contains one. isRelated says that the value, or its elements, may be
