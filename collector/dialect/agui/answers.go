@@ -23,8 +23,8 @@ func (d *decoder) hideOpenAnswers() {
 	}
 }
 
-// hideAnswersTo is hideAnswer for all open calls of an agent in which no other agent works: one of them may have begun a withheld subagent
-// that names no call. The agent is a subagent's ID, or "" for the run itself.
+// hideAnswersTo calls hideAnswer for each open call of an owner, except calls that a known agent works in: one of them may have begun a
+// withheld subagent that names no call. The owner is a subagent's ID, or "" for the run itself.
 func (d *decoder) hideAnswersTo(owner string) {
 	busy := d.agents.calls()
 	for i := range d.calls {

@@ -24,7 +24,7 @@ type call struct {
 	workEnded bool   // the delegate has ended, and the result is still to come
 	args      []byte // arguments received so far, if they are read
 	lacksArgs bool   // args lacks pieces that were not read
-	hidesArgs bool   // the same of pieces that were withheld alone
+	hidesArgs bool   // args lacks pieces that were withheld alone, see withholdPiece
 	isHidden  bool   // a frame of it was withheld
 	mayBeOver bool   // an unreadable frame may have been its result
 	isListed  bool   // a snapshot has its result, which was withheld or not reported
@@ -296,8 +296,8 @@ func (d *decoder) reportUnended(b *event.Batch) {
 	}
 }
 
-// reportAllUnended is reportUnended for the end of the run, which ends the calls of all agents. A batch has one speaker, so it reports
-// the calls of other agents without a speaker.
+// reportAllUnended is reportUnended for the end of the run, which ends the calls of all agents. A batch has one speaker. If calls
+// of several agents are reported, it has none.
 func (d *decoder) reportAllUnended(b *event.Batch) {
 	d.reportUnended(b)
 	for i := range d.calls {

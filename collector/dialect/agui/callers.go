@@ -88,8 +88,8 @@ func (d *decoder) namesCaller(v strictjson.Value) bool {
 	return !isOwn
 }
 
-// mayBeDelegated reports whether a frame that names no agent is, or may be, of an internal agent to which an open call delegates. Other
-// calls of the response that delegates, and its message, are not.
+// mayBeDelegated reports whether a frame that names no agent is, or may be, of an internal agent to which an open call delegates. The
+// message that delegates, and its other calls, are of the agent that delegates.
 func (d *decoder) mayBeDelegated(v strictjson.Value) bool {
 	if d.namesCaller(v) {
 		return false

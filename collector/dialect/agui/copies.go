@@ -15,7 +15,7 @@ import (
 type copies struct {
 	hashes      wire.Set[uint64]
 	texts       wire.WithheldTexts // the same values as texts, which may be parts of longer ones
-	missed      int                // activities of so many bytes may have arguments that are not in hashes; 0 if none may
+	missed      int                // the size from which an activity may have arguments that are not in hashes, in bytes; 0 if none may
 	afterResult bool               // the last result of a call was withheld, or may have been
 }
 

@@ -26,7 +26,7 @@ type decoder struct {
 	answers        copies      // of internal delegates
 	unread         unread      // what unreadable frames may have started
 	withheld       withheldSet // of all runs of the stream
-	staleState     bool        // the client may not have the current state: a frame with it was withheld, or may have been, and no snapshot left since
+	staleState     bool        // the client may lack the current state: a frame of the state was withheld, or may have been, and no snapshot of it has left since
 	stateShapes    shapes
 	activityShapes shapes // of all activities; the first token of a path is the activity's ID
 	pieces         pieces

@@ -27,8 +27,8 @@ func (d *decoder) isInternalWork(k *kind, this key, v strictjson.Value) bool {
 	return begins && d.worksInternally(owner)
 }
 
-// isInternalPiece reports whether a frame is of an internal agent or step, although what it is a piece of need not be. Such a piece is
-// withheld alone. The protocol requires the end of what began.
+// isInternalPiece reports whether a frame is of an internal agent or step, but a piece of something that began outside. Such a piece is
+// withheld alone; ends always leave, because the protocol requires them.
 func (d *decoder) isInternalPiece(k *kind, v strictjson.Value) bool {
 	owner := d.owner(v)
 	switch {

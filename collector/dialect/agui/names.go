@@ -34,8 +34,9 @@ const (
 	maxComparisons = 4       // with IDs, for each byte of a text; a text that needs more may have an ID
 )
 
-// add adds an ID. The ID of a call or an activity counts as a part of another ID too. That of a message does not: clients number
-// messages, so chat-00042-1 may follow chat-00042. Of a call of which only the result is withheld, other parts may leave.
+// add adds an ID. The ID of a call or an activity counts within a longer ID too. That of a message does not: clients number
+// messages, so chat-00042-1 may follow chat-00042. If only the result of a call is withheld, its ID counts within longer ones only in
+// what applications make.
 func (s *idSet) add(id string, of entity) {
 	use := partNowhere
 	switch of {
@@ -71,8 +72,8 @@ func (s *idSet) contains(_, text string) bool {
 	return isOne || s.hasPart(text, partInApplications)
 }
 
-// surelyContains is contains for a text that may be anything, unless its member is one of the links. The member is "" for the name of
-// one.
+// surelyContains is contains for any text: an ID counts only if it isDistinctive, or the text is the value of a member that links
+// entities. If the text is the name of a member, member is "".
 func (s *idSet) surelyContains(member, text string) bool {
 	id := dialect.Name(text)
 	_, isOne := s.all[id]
@@ -202,8 +203,8 @@ func (d *decoder) messageRefers(message strictjson.Value) bool {
 	return d.refersToWithheld(message, false, false) || !slices.ContainsFunc(textRoles, role.Is) && d.namesWithheld(message.Get("content"))
 }
 
-// cutNamed withholds the smallest objects in a state that name something withheld. It reports whether the object around v, which is in
-// a member of it, is one.
+// cutNamed withholds the smallest objects in a state that name something withheld. It reports whether v names
+// something withheld and cannot be cut alone, so that the caller must cut the object around it.
 func (d *decoder) cutNamed(member string, v strictjson.Value, b *event.Batch) (isInOne bool) {
 	switch kind := v.Kind(); {
 	case len(d.withheld.ids.all) == 0:

@@ -267,7 +267,7 @@ func (d *decoder) mayInstruct(id string, patch strictjson.Value) bool {
 }
 
 // mayMakeMessage reports whether a change of a member may make the object that contains it a message of a kind. The change does not show
-// the other members, so the object counts as a message, also if it is the metadata of one.
+// the other members, so the object counts as a message, or as the metadata of one.
 func mayMakeMessage(member []byte, value strictjson.Value, isOne func(v strictjson.Value, listed bool) bool) bool {
 	if !value.Exists() || !changePrefilter.MayMatch(member) {
 		return false

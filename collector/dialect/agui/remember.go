@@ -6,9 +6,10 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// rememberListed remembers a message of a list, or in a value of an application, that is withheld as a whole, and reports whether it
-// is: it is internal, or it is or belongs to an entity that was withheld before. Later frames do not leave that repeat or continue the
-// message or its calls. A message that is withheld only because one of its calls is may be ordinary, so it is not remembered.
+// rememberListed remembers a message that is withheld as a whole, from a list or a value of an application. It returns false for others.
+// A message is withheld as a whole if it is internal, or if it is or belongs to an entity that was withheld before. Later frames that
+// repeat or continue it, or its calls, do not leave. A message that is withheld because of one of its calls may be ordinary, so it is not
+// remembered.
 func (d *decoder) rememberListed(message strictjson.Value, isInternal bool, b *event.Batch) (isWhole bool) {
 	answered := d.memberOf(message, callIDs)
 	if isResult(message) {

@@ -40,8 +40,8 @@ func (s *withheldSet) add(k key) {
 	}
 }
 
-// addUnnamed adds an entity whose ID says nothing elsewhere, and reports whether it is new. Clients number the prompts that they send
-// as they like.
+// addUnnamed adds an entity without adding its ID to ids, and reports whether it is new. Clients choose the IDs of prompts, such as 1,
+// so in another place the same ID says nothing.
 func (s *withheldSet) addUnnamed(k key) bool {
 	k = listedKey(k)
 	switch {
@@ -118,9 +118,10 @@ func (d *decoder) rememberMessage(k *kind, id, owner string) {
 	}
 }
 
-// continuesListed reports whether a frame continues a withheld message of a snapshot, or a call in such
-// a message. It also reports true for a call's result with the id of a withheld message, and for another result of a call whose first
-// one was withheld.
+// continuesListed reports whether a frame is one of these:
+//   - a part of a withheld message of a snapshot, or of a call in such a message;
+//   - the result of a call that has the ID of a withheld message;
+//   - another result of a call whose first result was withheld.
 func (d *decoder) continuesListed(k *kind, this key, message string) bool {
 	if k.name == typeToolResult && (d.withheld.keys.Contains(key{entity: entityResult, id: this.id}) && !d.withheld.answers.Contains(this.id) || d.isWithheldMessageID(message)) {
 		return true
@@ -250,8 +251,9 @@ func (d *decoder) withholdMessages(messages strictjson.Value, inInternal bool, b
 	return d.withholdThoughts(messages, withheld, b)
 }
 
-// withheldCalls returns those calls in a message of a list that are among the given ones. It returns the message itself if
-// nothing else remains of it, if its text did not leave before, or if another part of it names such a call and may repeat it.
+// withheldCalls returns those calls in a message of a list that are among the given ones. If there are some, it
+// returns the whole message instead if the message has nothing else, if its text has not left, or if another part names such a call and
+// may repeat it.
 func (d *decoder) withheldCalls(message strictjson.Value, calls map[string]bool) (withheld []strictjson.Value) {
 	remains, repeats := false, false
 	isOne := func(_, text string) bool { return calls[dialect.Name(text)] }

@@ -12,8 +12,9 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// shapes tracks which objects of documents are messages, and which are internal as soon as they have content. A JSON Patch may set the
-// name of a message by one operation and its content by another. The objects have their paths without the indices of elements.
+// shapes tracks which objects of documents are messages, and which have an internal name. A JSON Patch may set the name of a message by
+// one operation and its content by another, so an object is internal once both are known. The objects have their paths without the
+// indices of elements.
 type shapes struct {
 	isWhole  bool // all of the document was seen; otherwise any object may be a message
 	messages wire.Set[string]

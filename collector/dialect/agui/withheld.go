@@ -36,10 +36,11 @@ type key struct {
 }
 
 // starts remembers for each entity of a run whether its start was withheld. If it was, the rest of the entity is
-// withheld too. Once the set withheld is full, a new entity is withheld unless isOwnStart.
+// withheld too. Once starts.withheld is full, new entities are withheld, except those for which isOwnStart returns
+// true.
 type starts struct {
 	withheld wire.Set[key]
-	seen     wire.Set[key] // entities that started and are not withheld; no messages except those in chunks, because other pieces never leave without a start
+	seen     wire.Set[key] // entities that started and are not withheld; of messages, only those in chunks: other pieces never leave without a start
 	cutOff   wire.Set[key] // entities that the client saw start and not end, of which the rest is withheld
 	named    wire.Set[key] // entities that cannot have started in an unreadable frame (see addNamed), by listedKey
 }
@@ -134,8 +135,7 @@ func (d *decoder) checkFirst(k *kind, f dialect.Frame, this, last key, withheld 
 	return verdictPass
 }
 
-// isOwnStart reports whether a frame shows all that an entity is part of. Other entities may continue earlier ones, or be part of a
-// subagent or a phase.
+// isOwnStart reports whether a frame starts an entity that cannot be part of a subagent or a phase, and cannot continue an earlier one.
 func isOwnStart(k *kind, owner string) bool {
 	return k.begins && (k.entity == entityMessage || k.entity == entityCall) && owner == ""
 }

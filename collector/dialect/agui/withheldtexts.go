@@ -57,7 +57,8 @@ func hasFailed(result strictjson.Value, b *event.Batch) bool {
 }
 
 // isQuotingResult reports whether a message of a list is the result of a failed call that quotes something withheld, or may quote it, or
-// a result that repeats the answer of an internal delegate. A result that an earlier frame had cannot quote a call that is still open.
+// a result that repeats the answer of an internal delegate. A result that was reported before is older than the
+// open calls, so it cannot quote them.
 func (d *decoder) isQuotingResult(message strictjson.Value, b *event.Batch) bool {
 	switch {
 	case isResult(message) && d.answers.mayBeIn(message.Get("content")):
