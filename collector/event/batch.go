@@ -104,6 +104,7 @@ type Batch struct {
 	Statements Statements   // what the frame states about its answer, in addition to its events
 	Unreadable []Unreadable // members of proof layers that could not be read
 
+	named    int    // the number of events that NameTexts need not visit again
 	turns    []turn // empty if the frame has one speaker
 	overflow *Event // receives the events beyond MaxEvents; nil if there are none
 	memory   memory
@@ -283,10 +284,14 @@ func (b *Batch) AddText(k Kind, v strictjson.Value) *Event {
 // IsText reports whether the event is a text or a thought.
 func (e *Event) IsText() bool { return e.Kind == KindText || e.Kind == KindThought }
 
-// NameTexts sets the Message of the texts and thoughts that have none. A dialect calls it after it has added those of a message.
+// NameTexts sets the Message of the texts and thoughts that have none. A dialect calls it after it has added those of a message. Events that
+// were added before an earlier call stay as they are, so that many calls for one frame do not visit all its events each time.
 func (b *Batch) NameTexts(message string) {
-	for i := range b.Events {
-		if e := &b.Events[i]; e.Message == "" && e.IsText() {
+	if message == "" {
+		return
+	}
+	for ; b.named < len(b.Events); b.named++ {
+		if e := &b.Events[b.named]; e.Message == "" && e.IsText() {
 			e.Message = message
 		}
 	}

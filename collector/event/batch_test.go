@@ -209,3 +209,23 @@ func TestLargeFrame(t *testing.T) {
 		t.Errorf("the batch takes %d bytes before the next frame and %d after it, want at least 3 MiB and at most 512 KiB", before, after)
 	}
 }
+
+// TestNameTexts names the texts of two messages. The second call visits none of the events before the first one.
+func TestNameTexts(t *testing.T) {
+	var b Batch
+	b.Add(KindText)
+	b.NameTexts("")
+	b.Add(KindThought)
+	b.Add(KindToolStarted)
+	b.NameTexts("a")
+	b.Events[1].Message = ""
+	b.Add(KindText)
+	b.NameTexts("b")
+	var got []string
+	for _, e := range b.Events {
+		got = append(got, e.Message)
+	}
+	if want := []string{"a", "", "", "b"}; !slices.Equal(got, want) {
+		t.Errorf("the messages are %q, want %q", got, want)
+	}
+}

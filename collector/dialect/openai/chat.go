@@ -74,6 +74,7 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 	calls := callsOf(v)
 	m.instructs, m.shows = m.instructs || wire.IsFiltered(b, prefilter) || d.withheld.isWithheldCall(calls), m.shows || hasDeeperThought(v)
 	defer func() { d.withheld.recordCalls(calls, b.Internal) }()
+	d.beginsAgain = beginsAgain(v)
 	if d.inResults = d.areResults(v); d.inResults {
 		d.chunkResults(id, v, m, b)
 		return
@@ -147,7 +148,7 @@ func (d *decoder) choice(v strictjson.Value, m marks, partial bool, b *event.Bat
 	}
 	m.shows = m.shows || hasDeeperThought(v, delta, message, v.Get("messages"))
 	own := d.messagePlace(c, at, m.hasRole)
-	if beginsAgain(b.JSON) && !d.withheld.isWithheld(own) {
+	if d.beginsAgain && !d.withheld.isWithheld(own) {
 		d.withheld.followEnded(at)
 	}
 	isWithheld := d.withheld.isWithheld(own) || d.withheld.isWithheld(at) && !d.withheld.saw(at.within(d.chat.chunkID)) // else it is of another completion

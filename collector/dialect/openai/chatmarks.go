@@ -27,7 +27,9 @@ func (d *decoder) messagePlace(c *choice, at place, begins bool) place {
 func (d *decoder) beginChoice(c *choice, at, own place) {
 	if c != nil && (c.finishedIn == own.name() || c.reusesID) {
 		c.finishedIn, c.reusesID = "", false
-		d.withheld.forget(func(key string) bool { return slices.Contains(at.keys, key) || slices.Contains(own.keys, key) })
+		for _, key := range slices.Concat(at.keys, own.keys) {
+			delete(d.withheld.natures, key)
+		}
 	}
 	d.withheld.begin(own)
 }

@@ -29,6 +29,7 @@ type decoder struct {
 	begunResponses int
 	names          wire.NameCache
 	inResults      bool             // the last chunk had results of calls
+	beginsAgain    bool             // see beginsAgain
 	callIDs        wire.Set[string] // the run and the ID of each call of a completion
 	done           wire.Set[string] // the keys of the IDs of items that were reported
 	at             place            // of the current event of a response

@@ -111,6 +111,10 @@ func (d *decoder) responseEnded(v strictjson.Value, b *event.Batch) {
 	if !d.response.open {
 		d.openImplied(r, b)
 	}
+	var answered wire.Set[string]
+	if d.resumed {
+		answered = d.answeredCalls(r.Get("output"))
+	}
 	for item := range r.Get("output").Elements() {
 		d.response.hasCalls = d.response.hasCalls || isClientCall(item)
 		var at place
@@ -118,7 +122,7 @@ func (d *decoder) responseEnded(v strictjson.Value, b *event.Batch) {
 		d.response.addItem(at) // its events may be those of the shared response
 		switch {
 		case d.resumed:
-			d.beginMissedCall(item, r.Get("output"), b)
+			d.beginMissedCall(item, &answered, b)
 		case !d.response.hasItems:
 			if slices.ContainsFunc(at.keys, d.done.Contains) || len(at.keys) == 0 && d.sharesItems() {
 				continue // an earlier event of another response or of the shared one has reported it

@@ -136,7 +136,7 @@ func (d *decoder) selectChat(id string, v strictjson.Value, b *event.Batch) {
 	}
 	c := &d.chat
 	switch {
-	case id == c.id && !(c.finished && beginsAgain(v)), id == "" && c.id != "" && !(c.finished && d.beginsMessage(v)):
+	case id == c.id && !(c.finished && d.beginsAgain), id == "" && c.id != "" && !(c.finished && d.beginsMessage(v)):
 	case id != "" && id != c.id && d.restoreRun(func(r *runState) bool { return r.chat.id == id }, b):
 	case c.started && v.Get("choices").Len() > 0 && (c.finished || c.repeated || c.id != "" && d.beginsMessage(v)):
 		d.saveRun()
@@ -144,7 +144,7 @@ func (d *decoder) selectChat(id string, v strictjson.Value, b *event.Batch) {
 			d.withheld.nextRun(d.continues)
 		}
 		// A client of one answer may take the chunk for a part of the completion before it.
-		begins := (c.finishes || !d.singleRun) && id != "" && id != c.id && beginsAgain(v)
+		begins := (c.finishes || !d.singleRun) && id != "" && id != c.id && d.beginsAgain
 		d.runState = runState{chat: chat{reusesID: id == c.id, internal: c.internal && !begins}}
 	}
 }

@@ -343,17 +343,23 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestManyChoices sends a chunk of a megabyte with as many choices as fit. With more work than in proportion to their number, this takes
-// longer than a test may.
+// TestManyChoices sends a chunk of a megabyte with as many choices as fit, and the end of a resumed response with as many calls. With more
+// work than in proportion to their number, this takes longer than a test may.
 func TestManyChoices(t *testing.T) {
-	for _, one := range []string{`{"index":0,"delta":{}},`, `{"index":%d,"delta":{}},`} {
+	const frame = 1_000_000
+	for _, one := range []string{`{},`, `{"index":0,"delta":{}},`, `{"index":%d,"delta":{}},`, `{"delta":{"role":"assistant"}},`} {
 		var choices strings.Builder
-		for i := range 30_000 {
+		for i := 0; choices.Len() < frame; i++ {
 			choices.WriteString(strings.Replace(one, "%d", strconv.Itoa(i), 1))
 		}
 		sent := stream(choice(`{"index":0,"delta":{"role":"assistant"}}`), choice(choices.String()+`{"index":0,"delta":{"content":"last"}}`))
 		if out := leaving(t, client, sent); !strings.Contains(out, "last") {
 			t.Errorf("of choices such as %s nothing leaves", one)
 		}
+	}
+	const call = `{"type":"program"},`
+	sent := stream(`{"type":"response.completed","response":{"id":"r","output":[` + strings.Repeat(call, frame/len(call)) + `{"type":"program_output"},{"type":"function_call","call_id":"last"}]}}`)
+	if out := leavingOf(t, client, &event.Stream{Identity: event.Identity{JoinedRun: "r"}}, sent); !strings.Contains(out, "last") {
+		t.Error("of a response with many calls nothing leaves")
 	}
 }
