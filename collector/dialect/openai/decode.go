@@ -295,7 +295,7 @@ func (d *decoder) streamDone(b *event.Batch) {
 		if !d.endAfterErrors(b) {
 			d.end(d.chat.failure, d.chat.code, b)
 		}
-		d.turns = turns{}
+		d.workedInternally, d.turns = d.worksInternally(), turns{}
 	}
 }
 

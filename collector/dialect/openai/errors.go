@@ -62,12 +62,15 @@ func listError(v strictjson.Value, b *event.Batch) {
 }
 
 // fail ends the run with an error of the server. The model's answer fails too if one is open, or if the error
-// is that of a request to the model. A run that has ended stays as it is.
+// is that of a request to the model. If the run has ended, the error is of another one in which an answer is open. A run that has ended
+// stays as it is.
 func (d *decoder) fail(v strictjson.Value, b *event.Batch) {
-	if d.ended {
+	mayQuote := d.worksInternally()
+	b.PublicForm = b.PublicForm || mayQuote
+	isOver := d.ended && !d.restoreRun((*runState).isAnswering, b)
+	if d.workedInternally = mayQuote; isOver {
 		return // an error alone does not start another run
 	}
-	b.PublicForm = b.PublicForm || d.worksInternally()
 	code, ofModel := errorCode(v)
 	run := d.joined
 	if b.StreamError {

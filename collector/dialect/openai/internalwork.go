@@ -71,14 +71,14 @@ func (d *decoder) isOfInternalWork(agent string, at place) bool {
 	return mayBeOf(&d.response) || agent != "" && d.turns.isInternal(agent)
 }
 
-// worksInternally reports whether something internal is open, which an error may quote.
+// worksInternally reports whether something internal is open, or was the last to end, which an error may quote.
 func (d *decoder) worksInternally() bool {
 	for r := range d.openAnswers() {
 		if r.internal {
 			return true
 		}
 	}
-	return d.chat.internal || d.turns.internal.Len() > 0 || slices.ContainsFunc(d.others, func(r runState) bool {
+	return d.workedInternally || d.response.internal || d.chat.internal || d.turns.internal.Len() > 0 || slices.ContainsFunc(d.others, func(r runState) bool {
 		return r.isAnswering() && (r.response.internal || r.chat.internal)
 	})
 }

@@ -12,16 +12,17 @@ import (
 
 // runState is the state of a run. If a stream interleaves responses or completions, each is a run.
 type runState struct {
-	run, session string
-	begun, ended bool
-	failed       bool   // an error ended it
-	responseName string // see event.Batch.Response
-	leftAt       int    // the frame at which another run became current
-	sdk          sdk
-	response     response
-	chat         chat
-	calls        calls // that the client or the Agents SDK executes
-	serverCalls  calls
+	run, session     string
+	begun, ended     bool
+	failed           bool   // an error ended it
+	workedInternally bool   // see worksInternally; an error or [DONE] has ended what was internal
+	responseName     string // see event.Batch.Response
+	leftAt           int    // the frame at which another run became current
+	sdk              sdk
+	response         response
+	chat             chat
+	calls            calls // that the client or the Agents SDK executes
+	serverCalls      calls
 }
 
 // maxOthers limits the open runs besides the current one. When there are more, the oldest is forgotten, and its later frames count as
