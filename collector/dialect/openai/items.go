@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
-	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -284,24 +283,6 @@ func (d *decoder) callDone(tool string, item strictjson.Value, b *event.Batch) {
 	tool = cmp.Or(tool, d.name(item.First("name", "action")))
 	d.response.hasCalls = d.response.hasCalls || isClientCall(item)
 	d.beginCall(call{id: d.name(cmp.Or(callID(item), item.Get("id"))), tool: tool, hosted: !isClientCall(item)}, item.First("arguments", "input", "action", "operation", "code"), b)
-}
-
-// beginMissedCall reports a client's call that the end of a resumed response repeats, unless the response may have the call's output too.
-func (d *decoder) beginMissedCall(item strictjson.Value, answered *wire.Set[string], b *event.Batch) {
-	tool, client := clientTools[item.Get("type").String()]
-	if client && !answered.MayContain(d.name(callID(item))) {
-		d.callDone(tool, item, b)
-	}
-}
-
-// answeredCalls returns the IDs of the calls whose outputs a response has.
-func (d *decoder) answeredCalls(output strictjson.Value) (answered wire.Set[string]) {
-	for item := range output.Elements() {
-		if isOutput(item.Get("type").String()) {
-			answered.Add(d.name(callID(item)))
-		}
-	}
-	return answered
 }
 
 func (d *decoder) beginCall(begun call, args strictjson.Value, b *event.Batch) {

@@ -100,8 +100,8 @@ func (w *withheldSet) textKind(at place) event.Kind {
 	if len(w.natures) >= maxNatures {
 		kind = event.KindThought
 	}
-	if at.shared && isID(at.name()) && w.knows(at.name()) {
-		at.keys = slices.DeleteFunc(slices.Clone(at.keys), isNumber)
+	if at.shared && w.knows(at.name()) {
+		at.preferIDs()
 	}
 	for _, key := range slices.Concat(at.keys, at.partKeys()) {
 		switch is, known := w.natureOf(key); {

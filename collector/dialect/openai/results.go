@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -93,4 +94,22 @@ func (w *withheldSet) recordCalls(calls chunkCalls, isWithheld bool) {
 func toolOfOutput(item strictjson.Value) string {
 	kind := strings.TrimSuffix(strings.TrimSuffix(item.Get("type").String(), "_output"), "_result")
 	return cmp.Or(clientTools[kind], clientTools[kind+"_call"])
+}
+
+// beginMissedCall reports a client's call that the end of a resumed response repeats, unless the response may have the call's output too.
+func (d *decoder) beginMissedCall(item strictjson.Value, answered *wire.Set[string], b *event.Batch) {
+	tool, client := clientTools[item.Get("type").String()]
+	if client && !answered.MayContain(d.name(callID(item))) {
+		d.callDone(tool, item, b)
+	}
+}
+
+// answeredCalls returns the IDs of the calls whose outputs a response has.
+func (d *decoder) answeredCalls(output strictjson.Value) (answered wire.Set[string]) {
+	for item := range output.Elements() {
+		if isOutput(item.Get("type").String()) {
+			answered.Add(d.name(callID(item)))
+		}
+	}
+	return answered
 }

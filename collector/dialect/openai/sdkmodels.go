@@ -45,6 +45,9 @@ func (d *decoder) modelEvent(f dialect.Frame, b *event.Batch) {
 	}
 	d.beginSDK(b)
 	switch {
+	case hasInternalAgent(f.JSON, data):
+		b.Internal = true
+		d.withheld.withholdItem(at)
 	case marksOf(f.JSON, data, inner, data.Get("providerData")).instructs, wire.IsFiltered(b, prefilter), d.withheld.isWithheld(at):
 		b.Internal = true
 		d.withheld.withhold(at)

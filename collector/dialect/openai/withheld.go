@@ -236,11 +236,14 @@ func (w *withheldSet) check(k kind, f dialect.Frame, at place, unsure bool, b *e
 	switch {
 	case b.Internal || wire.IsFiltered(b, prefilter):
 		b.Internal = true
+		if at.ofInternal && at.implied { // the next part may be of another agent and have the same number
+			at.preferIDs()
+		}
 		w.withhold(at)
 	case w.isWithheld(at):
 		b.Internal = true
-		if at.shared && isID(at.name()) { // the number may be that of an item of another response
-			at.keys = slices.DeleteFunc(slices.Clone(at.keys), isNumber)
+		if at.shared { // the number may be that of an item of another response
+			at.preferIDs()
 		}
 		w.withhold(at)
 	case unsure || w.isDoubted(at):
@@ -256,12 +259,13 @@ func (w *withheldSet) check(k kind, f dialect.Frame, at place, unsure bool, b *e
 // place identifies an item or a choice. The number of an item and its IDs are all keys, because a reader may
 // use any of them.
 type place struct {
-	keys    []string
-	asked   string // key of the approval request that the item answers, or ""
-	part    string // partNumber and the number of the part of an item, or "" for none
-	unclear bool   // a number is not an integer, so readers may understand it differently
-	shared  bool   // items of other responses may have its number
-	implied bool   // it is in a response whose own start is not in the stream, see response
+	keys       []string
+	asked      string // key of the approval request that the item answers, or ""
+	part       string // partNumber and the number of the part of an item, or "" for none
+	unclear    bool   // a number is not an integer, so readers may understand it differently
+	shared     bool   // items of other responses may have its number
+	ofInternal bool   // an event names an internal agent as its author
+	implied    bool   // it is in a response whose own start is not in the stream, see response
 }
 
 // name returns the most specific key: an ID if there is one, else a number.
@@ -275,6 +279,13 @@ func (at *place) name() string {
 		return ""
 	}
 	return at.keys[0]
+}
+
+// preferIDs removes the number from a place that has an ID.
+func (at *place) preferIDs() {
+	if isID(at.name()) {
+		at.keys = slices.DeleteFunc(slices.Clone(at.keys), isNumber)
+	}
 }
 
 // number returns the key of the item's number, or "".
