@@ -109,7 +109,7 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 		d.nameResponse()
 		b.Add(event.KindModelStarted).Model = c.model
 	}
-	b.Internal = b.Internal || c.internal
+	b.Internal = b.Internal || c.internal || id != "" && d.withheld.completions.MayContain(id)
 	finishes := false
 	for one := range v.Get("choices").Elements() {
 		finishes = finishes || finishReason(one).Exists()
@@ -151,7 +151,7 @@ func (d *decoder) choice(v strictjson.Value, m marks, partial bool, b *event.Bat
 	if d.beginsAgain && !d.withheld.isWithheld(own) {
 		d.withheld.followEnded(at)
 	}
-	isWithheld := d.withheld.isWithheld(own) || d.withheld.isWithheld(at) && !d.withheld.saw(at.within(d.chat.chunkID)) // else it is of another completion
+	isWithheld := d.withheld.isWithheld(own) || d.chat.chunkID != "" && d.withheld.isWithheld(at.within(d.chat.chunkID)) || d.withheld.isWithheld(at) && !d.withheld.saw(at.within(d.chat.chunkID)) // else it is of another completion
 	switch {
 	case m.instructs || !isReadable(v) || !isReadable(delta) || !isReadable(message) || isWithheld:
 		b.Internal = true

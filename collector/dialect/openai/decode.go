@@ -13,18 +13,19 @@ import (
 )
 
 type decoder struct {
-	singleRun bool
-	agent     string     // the configured name: only the Agents SDK names agents
-	joined    string     // the ID of the response that the request retrieves, or ""
-	resumed   bool       // the stream begins after that response's first event
-	firstRun  string     // the ID of the single run
-	hasBegun  bool       // the single run has begun
-	runState             // of the current run
-	others    []runState // the other open runs; the one that was current last is at the end
-	frames    int        // so far
-	responses int        // the number of those with a name, see nameResponse
-	withheld  withheldSet
-	turns     turns
+	singleRun    bool
+	agent        string     // the configured name: only the Agents SDK names agents
+	joined       string     // the ID of the response that the request retrieves, or ""
+	resumed      bool       // the stream begins after that response's first event
+	firstRun     string     // the ID of the single run
+	hasBegun     bool       // the single run has begun
+	runState                // of the current run
+	others       []runState // the other open runs; the one that was current last is at the end
+	lostInternal bool       // an internal response was forgotten that may go on
+	frames       int        // so far
+	responses    int        // the number of those with a name, see nameResponse
+	withheld     withheldSet
+	turns        turns
 
 	begunResponses int
 	names          wire.NameCache
@@ -152,6 +153,8 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 		d.turns.returnAll(true)
 	}
 	d.isNamed = !k.part || d.response.containsItem(d.at)
+	ofInternal, mayBeInternal := hasInternalAgent(f.JSON, f.JSON.Get("data"), v), d.mayBeOfInternal(k, v)
+	b.Internal = ofInternal || mayBeInternal
 	d.at.shared = d.response.shared
 	agents := d.readAgents(v, b)
 	if d.ended && (d.response.id != "" && d.name(v.Get("response").Get("id")) == d.response.id || d.failed && isType(v, typeFailed)) {
@@ -165,6 +168,7 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 			d.openAnswer(v.Get("item"), b)
 		}
 		d.at.implied = d.response.implied
+		d.at.onlyID = mayBeInternal || ofInternal && d.at.implied
 		d.markPart(k, v, m, b)
 		d.readItemAgent(agents, b)
 	}

@@ -39,6 +39,22 @@ func (d *decoder) isInternalResponse(id string) bool {
 	return id != "" && d.withheld.shared.Contains(responseID+id)
 }
 
+// mayBeOfInternal reports whether an event names a response that was withheld, or neither its response nor a known item, and may be of
+// another response that is internal. Then its number says which one it continues, if it has one.
+func (d *decoder) mayBeOfInternal(k kind, v strictjson.Value) bool {
+	if id := responseIDOf(v); id.Exists() && !isFake(id.String()) {
+		return d.isInternalResponse(d.name(id))
+	}
+	if !k.part && !v.Get("response").Exists() || d.response.containsItem(d.at) {
+		return false
+	}
+	n, _ := v.Get("sequence_number").Int()
+	continues := func(r *response) bool { return r.sequence+1 == n }
+	return d.lostInternal || slices.ContainsFunc(d.others, func(r runState) bool {
+		return r.response.open && r.response.internal && (!continues(&d.response) || continues(&r.response))
+	})
+}
+
 // readStart withholds the current response if its start calls itself internal. begins says that the event has begun the response. Others
 // repeat its start.
 func (d *decoder) readStart(v strictjson.Value, begins bool, m marks, b *event.Batch) {

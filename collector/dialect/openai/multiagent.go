@@ -67,8 +67,7 @@ func (d *decoder) agentsOf(levels ...strictjson.Value) (agents []string) {
 
 // readAgents reads the agents that an event and the objects around it name.
 func (d *decoder) readAgents(v strictjson.Value, b *event.Batch) (agents []string) {
-	d.at.ofInternal = namesInternalAgent(v) || namesInternalAgent(v.Get("item")) || hasInternalAgent(b.JSON, b.JSON.Get("data"), v)
-	b.Internal = b.Internal || d.at.ofInternal || namesInternalAgent(v.Get("response"))
+	b.Internal = b.Internal || namesInternalAgent(v) || namesInternalAgent(v.Get("item")) || namesInternalAgent(v.Get("response"))
 	agents = d.agentsOf(v.Get("item"), v)
 	b.AddAuthors(b.JSON, agents...)
 	output := v.Get("response").Get("output")

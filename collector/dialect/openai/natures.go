@@ -3,6 +3,7 @@ package openai
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
@@ -67,6 +68,16 @@ var unnamed = []string{""}
 func (w *withheldSet) markItem(at place, m marks) {
 	m.hasRole = false
 	w.mark(at.keys, m)
+}
+
+// isMarked reports whether a choice of a completion has a nature.
+func (w *withheldSet) isMarked(completion string) bool {
+	for key := range w.natures {
+		if strings.HasSuffix(key, ofCompletion+completion) {
+			return true
+		}
+	}
+	return false
 }
 
 // forgetCalls forgets that calls had the IDs of a whole message: some servers give all completions, and so all messages and calls, one ID.

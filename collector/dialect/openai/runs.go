@@ -25,8 +25,7 @@ type runState struct {
 	serverCalls      calls
 }
 
-// maxOthers limits the open runs besides the current one. When there are more, the oldest is forgotten, and its later frames count as
-// another run.
+// maxOthers limits the open runs besides the current one. When there are more, one is forgotten, and its later frames count as another run.
 const maxOthers = 15
 
 // resetRun saves the current run and makes an empty one current.
@@ -40,11 +39,33 @@ func (d *decoder) resetRun() {
 func (d *decoder) saveRun() {
 	if d.begun && !d.ended {
 		if len(d.others) == maxOthers {
-			d.others = slices.Delete(d.others, 0, 1)
+			d.forgetRun()
 		}
 		d.leftAt = d.frames
 		d.others = append(d.others, d.runState)
 	}
+}
+
+// forgetRun forgets the oldest of the other runs: a completion that has finished, else one that is not internal.
+func (d *decoder) forgetRun() {
+	isInternal := func(r runState) bool { return r.chat.internal || r.response.internal }
+	oldest := oldestOf(d.others, func(r runState) bool { return r.chat.finished && !isInternal(r) }, func(r runState) bool { return !isInternal(r) })
+	r := d.others[oldest]
+	d.lostInternal = d.lostInternal || r.response.internal
+	if r.chat.id != "" && (r.chat.internal || !r.chat.finished && d.withheld.isMarked(r.chat.id)) {
+		d.withheld.completions.Add(r.chat.id)
+	}
+	d.others = slices.Delete(d.others, oldest, oldest+1)
+}
+
+// oldestOf returns the index of the first element that matches the first of the functions that any matches, else 0.
+func oldestOf[E any](all []E, functions ...func(E) bool) int {
+	for _, matches := range functions {
+		if i := slices.IndexFunc(all, matches); i >= 0 {
+			return i
+		}
+	}
+	return 0
 }
 
 // isAnswering reports whether a model's answer is open in the run.
@@ -99,7 +120,7 @@ func (d *decoder) restoreRun(matches func(*runState) bool, b *event.Batch) bool 
 // selectResponse makes the run of an event current. The event names its response or an item. An event that names neither belongs
 // to the current run. On a stream that is a single run, so does an event of an unknown response, because some servers change the ID.
 func (d *decoder) selectResponse(v strictjson.Value, b *event.Batch) {
-	id := d.name(cmp.Or(v.Get("response").Get("id"), v.Get("response_id")))
+	id := d.name(responseIDOf(v))
 	switch {
 	case d.sdk.on:
 		d.selectAnswer(id, v)
@@ -112,6 +133,11 @@ func (d *decoder) selectResponse(v strictjson.Value, b *event.Batch) {
 	case d.response.open && d.response.id != "" && d.joined == "" && !d.singleRun:
 		d.startResponse(v.Get("response"), b)
 	}
+}
+
+// responseIDOf returns the ID of the response that an event names.
+func responseIDOf(v strictjson.Value) strictjson.Value {
+	return cmp.Or(v.Get("response").Get("id"), v.Get("response_id"))
 }
 
 // addItem records the IDs of an item of the response.

@@ -231,3 +231,19 @@ func TestResponseNames(t *testing.T) {
 		}
 	}
 }
+
+// TestKeptCompletions begins and finishes more completions than a decoder remembers beside one that is open. It reports that one whole.
+func TestKeptCompletions(t *testing.T) {
+	chunk := func(id, text, reason string) string {
+		return `{"id":"` + id + `","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"` + text + `"},"finish_reason":` + reason + `}]}`
+	}
+	sent := []string{chunk("open", "o", "null")}
+	for i := range maxOthers + 2 {
+		sent = append(sent, strings.Replace(chunk(strconv.Itoa(i), "x", `"stop"`), `"content"`, `"role":"assistant","content"`, 1))
+	}
+	sent = append(sent, chunk("open", "p", `"stop"`))
+	want := `run_started; model_started; text "o"; text "op"; model_ended finish="stop" unmetered; final; run_ended awaits_outcome`
+	if got := factsByRun(&event.Stream{}, sent...)["open"]; got != want {
+		t.Errorf("the facts are %s, want %s", got, want)
+	}
+}

@@ -225,7 +225,9 @@ func (d *decoder) saveAnswer() {
 	}
 	left := d.withheld.leaveNumbers()
 	if len(d.sdk.others) == maxOthers {
-		d.sdk.others = slices.Delete(d.sdk.others, 0, 1)
+		oldest := oldestOf(d.sdk.others, func(o otherAnswer) bool { return !o.internal && !o.unsure })
+		d.lostInternal = d.lostInternal || d.sdk.others[oldest].internal || d.sdk.others[oldest].unsure
+		d.sdk.others = slices.Delete(d.sdk.others, oldest, oldest+1)
 	}
 	d.sdk.others = append(d.sdk.others, otherAnswer{d.response, d.responseName, left})
 }

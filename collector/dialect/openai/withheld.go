@@ -18,15 +18,16 @@ import (
 // withheldSet records which output items of a response, or choices of a chat completion, were withheld.
 // Whatever continues one of them is withheld too.
 type withheldSet struct {
-	withheld wire.Set[string]  // once it is full, every later part is withheld
-	whole    wire.Set[string]  // IDs of whole items that were withheld; once it is full, each item may be
-	shared   wire.SharedSet    // keys of withheld items, also those that other streams withheld
-	seen     wire.Set[string]  // items that began and were not withheld
-	thoughts wire.SharedSet    // IDs of items and parts that are thoughts, also on other streams
-	natures  map[string]nature // of items, choices and parts other than answers; once it is full, any other text may be a thought
-	unsure   wire.Set[string]  // IDs of items that were withheld because they may be of an internal agent; once it is full, each may be
-	ended    wire.Set[string]  // the keys of withheld choices that have finished
-	missed   bool              // a frame may have begun anything: it was unreadable, or unknown and named a message
+	withheld    wire.Set[string]  // once it is full, every later part is withheld
+	whole       wire.Set[string]  // IDs of whole items that were withheld; once it is full, each item may be
+	shared      wire.SharedSet    // keys of withheld items, also those that other streams withheld
+	seen        wire.Set[string]  // items that began and were not withheld
+	thoughts    wire.SharedSet    // IDs of items and parts that are thoughts, also on other streams
+	natures     map[string]nature // of items, choices and parts other than answers; once it is full, any other text may be a thought
+	unsure      wire.Set[string]  // IDs of items that were withheld because they may be of an internal agent; once it is full, each may be
+	ended       wire.Set[string]  // the keys of withheld choices that have finished
+	completions wire.Set[string]  // IDs of forgotten completions that may go on and were internal or no plain answers; once it is full, each may be
+	missed      bool              // a frame may have begun anything: it was unreadable, or unknown and named a message
 
 	// Whether a part of the current response was withheld, whether one that had no ID, and whether one that had no number.
 	inResponse, withoutID, withoutNumber bool
@@ -236,7 +237,7 @@ func (w *withheldSet) check(k kind, f dialect.Frame, at place, unsure bool, b *e
 	switch {
 	case b.Internal || wire.IsFiltered(b, prefilter):
 		b.Internal = true
-		if at.ofInternal && at.implied { // the next part may be of another agent and have the same number
+		if at.onlyID {
 			at.preferIDs()
 		}
 		w.withhold(at)
@@ -259,13 +260,13 @@ func (w *withheldSet) check(k kind, f dialect.Frame, at place, unsure bool, b *e
 // place identifies an item or a choice. The number of an item and its IDs are all keys, because a reader may
 // use any of them.
 type place struct {
-	keys       []string
-	asked      string // key of the approval request that the item answers, or ""
-	part       string // partNumber and the number of the part of an item, or "" for none
-	unclear    bool   // a number is not an integer, so readers may understand it differently
-	shared     bool   // items of other responses may have its number
-	ofInternal bool   // an event names an internal agent as its author
-	implied    bool   // it is in a response whose own start is not in the stream, see response
+	keys    []string
+	asked   string // key of the approval request that the item answers, or ""
+	part    string // partNumber and the number of the part of an item, or "" for none
+	unclear bool   // a number is not an integer, so readers may understand it differently
+	shared  bool   // items of other responses may have its number
+	onlyID  bool   // the next part may be of another agent or response and have the same number, so only the ID is withheld, if there is one
+	implied bool   // it is in a response whose own start is not in the stream, see response
 }
 
 // name returns the most specific key: an ID if there is one, else a number.
