@@ -73,10 +73,11 @@ func TestForgottenResponses(t *testing.T) {
 				}
 				sent = append(sent, wrap(of(fmt.Sprint("s", i), next)))
 			}
-			last := []string{of("z", created)} // and the internal ones that are not forgotten end
+			var last []string // the ends of the internal ones that are not forgotten, and the start of an ordinary one
 			for i := range 20 {
 				last = append(last, strings.NewReplacer("secret", "hidden", `"i"`, fmt.Sprintf(`"i%d"`, i)).Replace(of(fmt.Sprint("s", i), ended)))
 			}
+			last = append(last, of("z", created))
 			progress := strings.NewReplacer("created", "in_progress", "prompt", "secret").Replace(of("x", created))
 			for what, last := range map[string][]string{"parts": {added, delta}, "the end": {of("x", ended)}, "the start again": append(last[:len(last):len(last)], progress), "parts beside another": append(last[:len(last):len(last)], added, delta)} {
 				for _, s := range []filter.Settings{client, public} {
