@@ -121,6 +121,7 @@ func (d *decoder) decodeObject(f dialect.Frame, b *event.Batch) {
 	default:
 		b.Rejected = event.ReasonShape
 	}
+	b.HasThoughts = b.HasThoughts || marksOf(v, v.Get("data")).shows
 }
 
 // namesOther reports whether a frame's SSE event name is the type of an event of a response, but neither

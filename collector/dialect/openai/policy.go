@@ -258,10 +258,20 @@ var (
 	// responseWords finds the texts of the items that the end of a response repeats, and of vLLM's messages.
 	responseWords = event.Words{
 		Containers: []string{"response", "output", "output_messages", "content", "data", "event"},
-		Members:    itemMembers(map[string]event.Kind{"recipient": event.KindToolStarted, "reasoning_content": event.KindThought}),
+		Members:    itemMembers(responseMembers),
 		RoleMember: "role", UserRoles: []string{"user"}, RoleKinds: map[string]event.Kind{"tool": event.KindToolEnded}, MetadataMembers: authorMembers,
 		TypeKinds: itemTypes, TypedMembers: []string{"output", "tools"},
 	}
+	// responseMembers also has the names of thoughts, except that of a setting.
+	responseMembers = func() map[string]event.Kind {
+		all := map[string]event.Kind{"recipient": event.KindToolStarted}
+		for _, name := range reasoningMembers {
+			if name != "reasoning" {
+				all[name] = event.KindThought
+			}
+		}
+		return all
+	}()
 	// partWords finds the thoughts in parts of items.
 	partWords    = event.Words{Containers: []string{"part", "data", "event"}, TypeKinds: thoughtTypes}
 	thoughtTypes = map[string]event.Kind{"raw_message_tokens": event.KindThought, "reasoning_text": event.KindThought, "summary_text": event.KindThought, "reasoning": event.KindThought, "thinking": event.KindThought}
