@@ -32,6 +32,8 @@ type chat struct {
 	choices  []*choice
 
 	chunkError string // the code of an error next to the choices of the current chunk (OpenRouter)
+	hasFault   bool   // a chunk had such an error
+	fault      string // the last such code
 	stopped    bool   // an error of the server ended it
 }
 
@@ -118,7 +120,9 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 		}
 	}
 	c.finishes = c.finishes || finishes
-	c.chunkError, _ = errorCode(v.Get("error"))
+	if c.chunkError, _ = errorCode(v.Get("error")); !isBlank(v.Get("error")) {
+		c.hasFault, c.fault = true, c.chunkError
+	}
 	if fault := v.Get("x_groq").Get("error"); !isBlank(fault) {
 		c.stopped = true
 		c.chunkError, _ = errorCode(fault)
@@ -143,7 +147,7 @@ func (d *decoder) choice(v strictjson.Value, m marks, partial bool, b *event.Bat
 	delta, message, at := v.Get("delta"), v.Get("message"), choicePlace(v)
 	m.add(choiceMarks(v, delta, message))
 	var c *choice
-	if index, _ := v.Get("index").Int(); !d.inResults { // the result of a call is no part of an answer
+	if index := indexOf(v); !d.inResults { // the result of a call is no part of an answer
 		c = d.chat.choiceAt(index)
 	}
 	m.shows = m.shows || hasDeeperThought(v, delta, message, v.Get("messages"))

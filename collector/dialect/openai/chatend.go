@@ -23,7 +23,7 @@ func (d *decoder) finishChoice(c *choice, reason strictjson.Value, b *event.Batc
 	}
 	c.done, c.reason, c.code = true, d.name(reason), d.chat.chunkError
 	d.endChoice(c, b)
-	if !slices.ContainsFunc(d.chat.choices, func(other *choice) bool { return !other.done }) {
+	if !d.chat.finished && !slices.ContainsFunc(d.chat.choices, func(other *choice) bool { return !other.done }) {
 		d.endChat(b)
 	}
 }
@@ -42,8 +42,11 @@ func (d *decoder) endChat(b *event.Batch) {
 	how := d.chat.outcome()
 	e := b.Add(event.KindModelEnded)
 	e.Model, e.FinishReason, e.UsageIncomplete = d.chat.model, how.reason, true
-	if e.Error, e.Code = how.failure(); d.chat.stopped {
+	switch e.Error, e.Code = how.failure(); {
+	case d.chat.stopped:
 		e.Error, e.Code = event.ModelError, d.chat.chunkError
+	case d.chat.hasFault && how.reason == "":
+		e.Error, e.Code = event.ModelError, d.chat.fault
 	}
 	if d.chat.failure, d.chat.code = e.Error, e.Code; e.Error == event.NoFailure {
 		if !d.response.hasCalls { // else they are left to be executed
@@ -106,9 +109,13 @@ func (d *decoder) finishChat(b *event.Batch) {
 	}
 	n := 0
 	for _, c := range d.chat.choices {
-		if (!c.done || c.call != nil || c.text.Len() > 0) && n < maxUnfinished {
+		switch {
+		case c.done && c.call == nil && c.text.Len() == 0:
+		case n < maxUnfinished:
 			d.endChoice(c, b)
 			n++
+		default:
+			d.reportCall(c, b)
 		}
 	}
 	if !d.chat.finished {

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
@@ -21,6 +22,16 @@ func (d *decoder) messagePlace(c *choice, at place, begins bool) place {
 		return c.message
 	}
 	return own
+}
+
+// indexOf returns the number of a choice, which may be a text.
+func indexOf(choice strictjson.Value) int64 {
+	index := choice.Get("index")
+	n, isNumber := index.Int()
+	if !isNumber {
+		n, _ = strconv.ParseInt(index.String(), 10, 64)
+	}
+	return n
 }
 
 // beginChoice begins a message of a choice. Marks of a message that the choice has finished do not apply to the new one.

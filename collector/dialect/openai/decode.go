@@ -271,6 +271,7 @@ func (d *decoder) end(failure event.Failure, code string, b *event.Batch) {
 	if !d.begun || d.ended {
 		return
 	}
+	d.failure, d.code = failure, code
 	if d.ended = true; d.chat.ended || d.singleRun && slices.ContainsFunc(d.others, d.mayContinue) {
 		return // the end was reported before, or the stream's only run has other open responses
 	}
@@ -284,6 +285,11 @@ func (d *decoder) end(failure event.Failure, code string, b *event.Batch) {
 // streamDone handles [DONE], which ends a run of the Agents SDK or a chat completion. A response ends with
 // its own event, unless the server shows only parts of it.
 func (d *decoder) streamDone(b *event.Batch) {
+	if d.singleRun && d.ended && len(d.others) > 0 && !slices.ContainsFunc(d.others, func(r runState) bool { return r.chat.started }) {
+		d.others, d.ended = nil, false // the ends of the other responses are missing
+		d.end(d.failure, d.code, b)
+		return
+	}
 	if d.ended || !d.singleRun && d.chat.started && !d.chat.finished { // [DONE] belongs to a completion that has finished
 		d.restoreRun(func(r *runState) bool { return r.chat.finished }, b)
 	}
@@ -316,8 +322,11 @@ func (d *decoder) pauseCalls(b *event.Batch) {
 
 // isBrokenError reports whether data that is not JSON looks like an error with an unescaped text.
 func isBrokenError(data []byte) bool {
-	return bytes.HasPrefix(data, []byte(`{"error":`))
+	return brokenError.Match(data)
 }
+
+// brokenError matches the beginning of an error.
+var brokenError = regexp.MustCompile(`^\s*\{\s*"error"\s*:`)
 
 // brokenFailure matches the beginning of the event of a failed response.
 var brokenFailure = regexp.MustCompile(`^\s*\{\s*"type"\s*:\s*"` + regexp.QuoteMeta(typeFailed) + `"`)

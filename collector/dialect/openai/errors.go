@@ -91,6 +91,9 @@ func (d *decoder) fail(v strictjson.Value, b *event.Batch) {
 	d.response.open, d.failed, d.chat.ended = false, true, false
 	e := b.Add(event.KindError)
 	e.Error, e.Code = event.AgentError, code
+	if d.singleRun {
+		d.others = nil // they are parts of the run
+	}
 	d.end(event.AgentError, code, b)
 }
 

@@ -37,14 +37,17 @@ func (c *calls) indexOf(id string) int {
 	return slices.IndexFunc(*c, func(open call) bool { return open.id == id })
 }
 
-// end removes and returns the call with an id or, without an id, the oldest call that matches. It returns
-// the zero call if there is none.
-func (c *calls) end(id string, matches func(call) bool) (ended call) {
-	i := c.indexOf(id)
+// find returns the index of the call with an id or, without an id, of the oldest call that matches, or -1.
+func (c *calls) find(id string, matches func(call) bool) int {
 	if id == "" {
-		i = slices.IndexFunc(*c, matches)
+		return slices.IndexFunc(*c, matches)
 	}
-	if i >= 0 {
+	return c.indexOf(id)
+}
+
+// end removes and returns the call that find finds. It returns the zero call if there is none.
+func (c *calls) end(id string, matches func(call) bool) (ended call) {
+	if i := c.find(id, matches); i >= 0 {
 		ended = (*c)[i]
 		*c = slices.Delete(*c, i, i+1)
 	}
@@ -261,17 +264,19 @@ func (d *decoder) questionAnswered(item strictjson.Value, b *event.Batch) {
 
 // serverToolEnded ends a call that the server has executed.
 func (d *decoder) serverToolEnded(item strictjson.Value, b *event.Batch) {
-	kind, tool := d.serverCall(item)
-	id, isOfKind := d.itemID(item), func(open call) bool { return open.tool == serverTools[kind] }
-	ended := d.serverCalls.end(id, isOfKind)
-	if ended == (call{}) {
+	_, tool := d.serverCall(item)
+	id, isOfTool := d.itemID(item), func(open call) bool { return open.tool == tool }
+	if d.serverCalls.find(id, isOfTool) < 0 {
 		d.serverToolStarted(tool, item, b)
-		ended = d.serverCalls.end(id, isOfKind)
 	}
-	failure, code, hasEnded := outcomeOf(item, item.Get("output"), ended.tool)
-	if !hasEnded {
+	if goesOn(item) {
 		return
 	}
+	ended := d.serverCalls.end(id, isOfTool)
+	if isCut(item) {
+		return
+	}
+	failure, code := outcomeOf(item, item.Get("output"), ended.tool)
 	e := b.Add(event.KindToolEnded)
 	e.CallID, e.Name, e.TurnMayEnd = id, ended.tool, true
 	e.Error, e.Code = failure, code
@@ -302,14 +307,17 @@ func (d *decoder) beginCall(begun call, args strictjson.Value, b *event.Batch) {
 
 // callEnded reports the result of a call. item is the item with the result. output is the result as the API or the Agents SDK names it.
 func (d *decoder) callEnded(item, output strictjson.Value, b *event.Batch) {
+	if goesOn(item) {
+		return
+	}
 	id := d.name(callID(item))
 	own := toolOfOutput(item)
 	ended := d.calls.end(id, func(open call) bool { return !d.sdk.isHandoff(open) && (own == "" || own == open.tool) })
 	tool := cmp.Or(ended.tool, d.name(item.First("name", "action")), own)
-	failure, code, hasEnded := outcomeOf(item, output, tool)
-	if !hasEnded {
+	if isCut(item) {
 		return
 	}
+	failure, code := outcomeOf(item, output, tool)
 	if ended.asked {
 		b.Add(event.KindInputAnswered).CallID = ended.id
 	}
@@ -322,12 +330,18 @@ func (d *decoder) callEnded(item, output strictjson.Value, b *event.Batch) {
 	e.SetPayload(output)
 }
 
-// outcomeOf returns the failure that the item with a tool's result states, if any, and the failure's code. hasEnded is false if the
-// result is not whole. An exit code is a result, not a failure.
+// goesOn reports whether another item will have the result of a call.
+func goesOn(item strictjson.Value) bool { return item.Get("status").Is("in_progress") }
+
+// isCut reports whether an item with the result of a call is not whole, and no other one will be.
+func isCut(item strictjson.Value) bool { return item.Get("status").Is("incomplete") }
+
+// outcomeOf returns the failure that the item with a tool's result states, if any, and the failure's code. An exit code is a result, not a
+// failure.
 //
 // Source: the items in openai/types/responses/response_item.py of openai 3.54, and agents/run_internal/tool_actions.py of openai-agents
 // 0.24.
-func outcomeOf(item, output strictjson.Value, tool string) (failure event.Failure, code string, hasEnded bool) {
+func outcomeOf(item, output strictjson.Value, tool string) (failure event.Failure, code string) {
 	status, fault := item.Get("status"), cmp.Or(item.Get("error"), item.Get("providerData").Get("error"))
 	failure = toolFailure(output, tool)
 	if failure == event.NoFailure && (status.Is("failed") || fault.Kind() > strictjson.Null) {
@@ -339,7 +353,7 @@ func outcomeOf(item, output strictjson.Value, tool string) (failure event.Failur
 			failure = event.FailureTimeout
 		}
 	}
-	return failure, code, !status.Is("incomplete") && !status.Is("in_progress")
+	return failure, code
 }
 
 // toolFailed begins the output of a function that failed in the Agents SDK.

@@ -68,7 +68,11 @@ func (d *decoder) openResponse(r strictjson.Value, b *event.Batch) {
 }
 
 func (d *decoder) startResponse(r strictjson.Value, b *event.Batch) {
-	id := cmp.Or(d.name(r.Get("id")), d.joined)
+	d.startNamed(cmp.Or(d.name(r.Get("id")), d.joined), r, b)
+}
+
+// startNamed starts a response with an ID, which need not be in the response itself.
+func (d *decoder) startNamed(id string, r strictjson.Value, b *event.Batch) {
 	if isFake(id) {
 		d.sdk.on, id = true, ""
 	}

@@ -14,10 +14,12 @@ import (
 type runState struct {
 	run, session     string
 	begun, ended     bool
-	failed           bool   // an error ended it
-	workedInternally bool   // see worksInternally; an error or [DONE] has ended what was internal
-	responseName     string // see event.Batch.Response
-	leftAt           int    // the frame at which another run became current
+	failed           bool          // an error ended it
+	workedInternally bool          // see worksInternally; an error or [DONE] has ended what was internal
+	responseName     string        // see event.Batch.Response
+	failure          event.Failure // with which it ended
+	code             string
+	leftAt           int // the frame at which another run became current
 	sdk              sdk
 	response         response
 	chat             chat
@@ -131,7 +133,7 @@ func (d *decoder) selectResponse(v strictjson.Value, b *event.Batch) {
 		}
 	case id == d.response.id, d.restoreRun(func(r *runState) bool { return r.response.id == id }, b):
 	case d.response.open && d.response.id != "" && d.joined == "" && !d.singleRun:
-		d.startResponse(v.Get("response"), b)
+		d.startNamed(id, v.Get("response"), b)
 	}
 }
 
@@ -219,7 +221,7 @@ func (d *decoder) beginsMessage(v strictjson.Value) bool {
 		if delta.Get("role").Kind() == strictjson.String {
 			return true
 		}
-		index, _ := one.Get("index").Int()
+		index := indexOf(one)
 		for piece := range delta.Get("tool_calls").Elements() {
 			within, _ := piece.Get("index").Int()
 			id := d.name(piece.Get("id"))
