@@ -83,7 +83,7 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 	}
 	d.selectChat(id, v, b)
 	if d.ended && v.Get("choices").Len() == 0 && v.Get("usage").Kind() == strictjson.Object { // after [DONE]
-		b.Internal, b.HasThoughts = d.chat.internal || m.instructs, m.shows || m.thinks
+		b.Internal = d.chat.internal || m.instructs
 		d.chat.readUsage(v)
 		d.reportUsage(b)
 		return

@@ -20,6 +20,7 @@ func TestThoughtsInOtherFrames(t *testing.T) {
 		checkStaysIn(t, off, created, `{"type":"keepalive",`+thought+`}`)
 		checkStaysIn(t, off, `{"type":"agent_updated_stream_event","new_agent":{"name":"a"},`+thought+`}`)
 	}
+	checkStaysIn(t, []filter.Settings{client}, choice(`{"index":0,"delta":{"role":"assistant"},"finish_reason":"stop"}`), "[DONE]", `{"id":"c","object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":1},"role":"system","x":"secret"}`)
 	set := strings.Replace(created, `"output"`, `"reasoning":{"effort":"low","summary":"auto"},"output"`, 1)
 	if out := leaving(t, off[0], stream(set)); !strings.Contains(out, "effort") {
 		t.Errorf("of a response with a setting of reasoning this leaves: %s", out)
