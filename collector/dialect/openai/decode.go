@@ -213,8 +213,8 @@ func (d *decoder) lacksStart(v strictjson.Value) bool {
 	return !d.response.implied && !ofSeveral && !isType(v, typeItemDone) && !d.withheld.mayHaveBegun(d.at)
 }
 
-// beginsAnother reports whether an event that has the number of an earlier item is of another one, of the next response: the stream shows the
-// starts of neither. It forgets the state of the earlier one.
+// beginsAnother reports whether an event begins another item, although an earlier one has its number: the next response has begun, and
+// the stream shows the start of neither response. It forgets the state of the earlier item.
 func (d *decoder) beginsAnother() bool {
 	number := d.response.items[d.at.number()]
 	isAnother := d.withheld.hasNewID(d.at) && (number != nil && number.whole || d.withheld.isNoMessage(d.at.number()))

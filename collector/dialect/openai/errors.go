@@ -15,9 +15,9 @@ import (
 // Source: openai/_base_client.py, _make_status_error_from_response, of openai 3.54.
 var statusText = regexp.MustCompile(`^Error code: ([1-5][0-9]{2})\b`)
 
-// errorOf returns the error that is all that a frame contains, or a value that does not exist: the object that OpenAI, vLLM and LiteLLM
-// send, or the text of an application. In older versions of vLLM and in Mistral, the frame itself is that object. An application may send
-// another one under the name "error".
+// errorOf returns the error of a frame, or a value that does not exist. The error is the member error: the object that OpenAI, vLLM and
+// LiteLLM send, or the text of an application. In older versions of vLLM and in Mistral it is the frame itself, and so it is in a frame
+// that an application sends under the event name "error".
 //
 // Source: vllm/entrypoints/openai/protocol.py, ErrorResponse, of vllm 0.9.
 func errorOf(f dialect.Frame) strictjson.Value {

@@ -64,7 +64,8 @@ func (d *decoder) readStart(v strictjson.Value, begins bool, m marks, b *event.B
 	}
 }
 
-// mayBeOf reports whether a response may be of an agent. If one of the two is not known, it may be until another agent begins.
+// mayBeOf reports whether a response may be of an agent. If one of the two is not known, it may be as long
+// as the response is open, or the last one that ended.
 func (r *response) mayBeOf(agent string) bool {
 	if agent == "" || r.author == "" {
 		return r.open || r.ended

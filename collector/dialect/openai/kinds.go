@@ -52,7 +52,7 @@ const (
 	typeOrphan      = "orphan"           // a part of an item whose start was not seen; it is withheld because the table lacks this type
 )
 
-// typeOf returns the type of an event. One that calls itself internal belongs to what an event of the rest of the type does.
+// typeOf returns the type of an event without an internal mark: such an event continues the same item as one without the mark.
 func typeOf(v strictjson.Value) []byte { return lenient.WithoutMark(v.Get("type").Text()) }
 
 func isType(v strictjson.Value, name string) bool { return string(typeOf(v)) == name }

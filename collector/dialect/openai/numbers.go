@@ -25,7 +25,7 @@ func (w *withheldSet) leaveNumbers() (left numbers) {
 	for key, is := range w.natures {
 		if isNumber(key) {
 			left.natures[key] = is
-			w.missed = w.missed || is.foreign || is.kind == event.KindText // the text is a thought, or the message is not an assistant's
+			w.missed = w.missed || is.foreign || is.kind == event.KindText // natures has no answers: the text is a thought, or the message is not an assistant's
 		}
 	}
 	return left

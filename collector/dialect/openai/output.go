@@ -30,7 +30,8 @@ func (d *decoder) repeated(v strictjson.Value, b *event.Batch) string {
 }
 
 // repeatedOutput is repeated for the output of a response. It sets the kind of messages that are no answers, so that they do not leave
-// with the other items. In a response that a client resumes, items may have been withheld before.
+// with the other items. In a response that a client resumes, items may have been withheld before, so it returns no
+// suffix for any.
 func (d *decoder) repeatedOutput(output strictjson.Value, b *event.Batch) (suffix string) {
 	for item := range output.Elements() {
 		var at place

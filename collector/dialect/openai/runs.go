@@ -172,7 +172,8 @@ func (d *decoder) selectChat(id string, v strictjson.Value, b *event.Batch) {
 		if !d.singleRun && (c.finished || d.beginsMessage(v)) { // else a client may add the chunk to the message of an earlier completion
 			d.withheld.nextRun(d.continues)
 		}
-		// A client of one answer may take the chunk for a part of the completion before it.
+		// A client that expects one answer may append the chunk to the completion before it. So on a stream of one run, the chunk
+		// stays internal unless that completion had a finish reason.
 		begins := (c.finishes || !d.singleRun) && id != "" && id != c.id && d.beginsAgain
 		d.runState = runState{chat: chat{reusesID: id == c.id, internal: c.internal && !begins}}
 	}

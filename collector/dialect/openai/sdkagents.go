@@ -141,7 +141,8 @@ func (d *decoder) speaker() (name string) {
 	return name
 }
 
-// isWaiting reports whether an agent waits for a call. An item that shows a call will show its result too.
+// isWaiting reports whether an agent waits for a call: another agent works in the call, or an item has shown it, so that an item with its
+// result will follow.
 func (d *decoder) isWaiting(agent string) bool {
 	return slices.ContainsFunc(d.openCallsOf(agent), func(open call) bool {
 		works, _ := d.sdk.agents.worksIn(open.id)

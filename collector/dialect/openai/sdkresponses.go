@@ -136,10 +136,12 @@ func (d *decoder) selectOnly() bool {
 	return d.response.open && !d.response.shared
 }
 
-// forgetOver forgets the other responses without an ID whose agent asks its model again or works no more: their ends are missing. Otherwise
-// they would count as parallel to the next one. Those that may be of an internal agent would withhold it, so it forgets them even with an ID
-// once the agent works no more. It also forgets the shared response once all others have ended, and which ones are unsure once no internal
-// agent is at work.
+// forgetOver forgets responses whose ends are missing:
+//   - those without an ID whose agent asks its model again or works no more, because they would count as parallel to the next one;
+//   - those that may be of an internal agent that works no more, even with an ID, because they would withhold the next one;
+//   - the shared response, once all others have ended.
+//
+// Once no internal agent is at work, no response is unsure.
 func (d *decoder) forgetOver() {
 	a, speaker := &d.sdk.agents, d.speaker()
 	d.sdk.others = slices.DeleteFunc(d.sdk.others, func(o otherAnswer) bool {
@@ -260,8 +262,8 @@ func (d *decoder) leaveImplied(b *event.Batch) bool {
 }
 
 // openAnswer is openResponse for a part of a response whose beginning is not on the stream. item is the whole item of the part, if any. If
-// only parts are shown, an item with the result of a call is of no response: it ends the one with the call. A response that a client
-// resumes also lacks its beginning, but it has its end.
+// only parts are shown, an item with the result of a call ends the response with the call, except a response that a client resumes: that
+// one has an end of its own.
 //
 // Source: mlflow/types/responses.py, ResponsesAgentStreamEvent, of mlflow 3.
 func (d *decoder) openAnswer(item strictjson.Value, b *event.Batch) {

@@ -7,8 +7,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// endAnswered records that those work no more whose last item is a message of a response without calls. Such an item may come before the
-// stream has shown calls, or whose they are. If the stream shows no results, a later text shows that a call has ended.
+// endAnswered ends the work of each agent that has last shown a message of a response without calls. Such an item may come before the stream
+// has shown a call, or the agent that made it. If the stream shows no results, a later text shows that a call has ended.
 func (d *decoder) endAnswered() {
 	t := &d.turns
 	for i := range t.all {
@@ -36,8 +36,8 @@ func (t *turns) endResponse(output strictjson.Value) {
 	}
 }
 
-// endTurnsIn records that a call has a result. Those that worked in it have ended if they have answered, or have nothing open, or if the call
-// has failed. Otherwise, one may work in a task that goes on.
+// endTurnsIn records that a call has a result. An agent that worked in the call has ended if it has answered or has nothing open, or if the
+// call has failed. Otherwise the agent may go on in a task of its own.
 func (d *decoder) endTurnsIn(call string, hasFailed bool) {
 	isOpen := func(r *response) bool { return r.unsure && !r.implied }
 	for i := range d.turns.all {

@@ -175,8 +175,8 @@ func (t *turns) setAnswers(answers bool) {
 	}
 }
 
-// returnAll records that those that have left are still at work, or those that have left without any event: the stream shows handoffs and
-// had none, or names one of them.
+// returnAll records that the agents that have left are still at work, because the stream shows handoffs and had none, or because an item
+// names one of them. If onlyIdle, it does so only for agents that have shown no event.
 func (t *turns) returnAll(onlyIdle bool) {
 	for i := range t.all {
 		if one := &t.all[i]; one.state == left && !(onlyIdle && one.shown) {

@@ -209,7 +209,8 @@ func (w *withheldSet) hasNumber() bool {
 }
 
 // isOrphan reports whether the item at a place may have begun in a frame that was withheld or unreadable. If the stream does not show
-// where items begin, one that has an ID or a number like all that were withheld in its response is another one.
+// where items begin, an item is told apart from those that were withheld in its response by its ID if they all had IDs, or by its number
+// if they all had numbers.
 func (w *withheldSet) isOrphan(at place) bool {
 	switch {
 	case w.saw(at):
