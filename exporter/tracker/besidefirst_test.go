@@ -6,7 +6,7 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// TestBesideFirstAgent checks what shows that something runs beside the first agent, which was taken for the root.
+// TestBesideFirstAgent takes the first agent for the root, and checks which frames show that something runs beside it.
 func TestBesideFirstAgent(t *testing.T) {
 	unnamed := proxied()
 	unnamed.App = ""

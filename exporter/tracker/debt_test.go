@@ -11,7 +11,7 @@ import (
 // asksModel says that the frame's agent asks its model.
 func asksModel(b *event.Batch) { b.Add(event.KindIteration).CallsModel = true }
 
-// startsUnnamed starts a run whose agent has a name until a frame names it.
+// startsUnnamed starts a run and states the name of its agent for the case that no frame names it.
 func startsUnnamed(agent string) fact {
 	return func(b *event.Batch) { b.Add(event.KindRunStarted).Name = agent }
 }

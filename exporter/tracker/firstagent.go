@@ -44,7 +44,7 @@ func (r *openRun) rootAgentOf(b *event.Batch) (op *Operation, decided bool) {
 	return nil, false
 }
 
-// isBesideFirst reports whether a speaker, or what is around it, is directly below the run, and is not the first agent.
+// isBesideFirst reports whether a speaker, or the outermost agent or step around it, is directly below the run and is not the first agent.
 func (r *openRun) isBesideFirst(b *event.Batch) bool {
 	at := event.Around{Agent: b.Agent, Step: b.Step, Branch: b.Branch, EnclosingCall: b.EnclosingCall, Above: b.Around}
 	for at.Above != nil {

@@ -105,8 +105,8 @@ func (r *openRun) addRoot() {
 	}
 }
 
-// settleUnnamedRoot decides at the end of the run what a root without a name is. An agent that no frame names has the name that the start of
-// the run states.
+// settleUnnamedRoot settles the kind and the name of a root without a name at the end of the run. If no frame names the agent, it has the
+// name that the start of the run states.
 func (r *openRun) settleUnnamedRoot() {
 	if r.Root.Name == "" && r.Root.Kind == InvokeAgent && (r.stepAgent != "" || r.hasInnerAgents) {
 		r.settleRootAbove()
@@ -117,7 +117,7 @@ func (r *openRun) settleUnnamedRoot() {
 	}
 }
 
-// settleRootAbove decides what a root without a name is that is above other agents or steps. If one of its steps has called a model or a tool,
+// settleRootAbove settles a root without a name that is above other agents or steps. If one of its steps has called a model or a tool,
 // the root has the name of the agent that works in its steps. If only agents in graphs within graphs, or in calls of an earlier run, have, it is
 // a workflow.
 func (r *openRun) settleRootAbove() {

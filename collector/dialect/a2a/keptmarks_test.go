@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestKeptMarks checks the updates of an agent that asks a remote one, after an internal event of that agent, whose mark the task keeps in its
-// artifacts.
+// TestKeptMarks sends an internal event of a remote agent. The artifacts of its task keep the mark. The updates of the agent that asks the
+// remote one leave without these artifacts.
 func TestKeptMarks(t *testing.T) {
 	artifact := func(custom, text string) string {
 		return `{"artifactId":"` + text + `","parts":[{"text":"` + text + `"}],"metadata":{"adk_custom_metadata":{` + custom + `}}}`

@@ -15,7 +15,7 @@ func made(id, custom, parts string) string {
 	return `{"artifactId":"` + id + `","name":"` + id + `","parts":[` + parts + `],"metadata":{"adk_author":"x","adk_branch":"x@9f","adk_event_id":"` + id + `"` + custom + `}}`
 }
 
-// sendsArtifacts returns an event of a remote agent whose task has artifacts.
+// sendsArtifacts returns an event of a remote agent with the artifacts of its task.
 func sendsArtifacts(custom, parts string, artifacts ...string) string {
 	if custom != "" {
 		custom += ","
@@ -23,7 +23,7 @@ func sendsArtifacts(custom, parts string, artifacts ...string) string {
 	return by("r", `"customMetadata":{`+custom+`"a2a:response":{"id":"t","artifacts":[`+strings.Join(artifacts, ",")+`],"metadata":{"adk_app_name":"m"}}},`+content(parts))
 }
 
-// TestKeptMarks checks the events of a remote agent after an internal one, whose mark the task keeps in its artifacts.
+// TestKeptMarks sends an internal event of a remote agent, and then others. The artifacts of its task keep the mark of the first.
 func TestKeptMarks(t *testing.T) {
 	const mark, label = `"kind":"internal:note"`, `"label":"answer"`
 	const secret, two, file = `{"text":"secret"}`, `{"text":"two"}`, `{"inlineData":{"data":"eA==","mimeType":"x/y"}}`
@@ -81,7 +81,7 @@ func message(custom, text string) string {
 	return `{"messageId":"` + text + `","role":"ROLE_AGENT","parts":[{"text":"` + text + `"}],"metadata":{"adk_custom_metadata":{` + custom + `}}}`
 }
 
-// sendsMessages returns an event of a remote agent whose task has messages. The last one is that of the event.
+// sendsMessages returns an event of a remote agent with the messages of its task. The last message is that of the event.
 func sendsMessages(custom, text string, messages ...string) string {
 	return by("r", `"customMetadata":{`+custom+`,"a2a:response":{"id":"t","history":[`+strings.Join(messages, ",")+`],"status":{"message":`+messages[len(messages)-1]+`}}},`+says(text))
 }

@@ -34,7 +34,7 @@ func (d *decoder) yieldAnswers(v strictjson.Value, yield func(strictjson.Value) 
 	return true
 }
 
-// hasAnswer reports whether a JSON Patch brings what answersIn yields.
+// hasAnswer reports whether a JSON Patch sets the answer of an internal delegate, as answersIn finds it.
 func (d *decoder) hasAnswer(patch strictjson.Value) bool {
 	for c := range changesOf(patch, nil) {
 		for range d.answersIn(c.value) {

@@ -242,7 +242,7 @@ func (d *decoder) end(failure event.Failure, code string, v strictjson.Value, b 
 	d.failed = failed
 }
 
-// stop forgets the run, except what must not leave after it.
+// stop forgets the run. It remembers that internal work was open, which must not leave later either.
 func (d *decoder) stop() {
 	d.workLeft = d.workLeft || d.isInternalWorkOpen()
 	d.reset()

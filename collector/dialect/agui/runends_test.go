@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestEndsOfRunsThatLeft checks that the end of a run leaves whose start left, whatever is withheld within it and before it.
+// TestEndsOfRunsThatLeft checks that if the start of a run left, its end leaves too, although something within or before it is withheld.
 func TestEndsOfRunsThatLeft(t *testing.T) {
 	start := func(id, more string) string { return sent("RUN_STARTED", `"threadId":"t"`, `"runId":"`+id+`"`+more) }
 	end := func(id, more string) string { return sent("RUN_FINISHED", `"threadId":"t"`, `"runId":"`+id+`"`+more) }

@@ -12,7 +12,7 @@ func isThoughtMessage(message strictjson.Value) bool {
 	return isThoughtRole(message.Get("role").Text()) && len(message.Get("name").Text()) == 0
 }
 
-// withholdThoughts returns what is withheld of a list, with the thoughts of the messages that are withheld. Adapters send a thought as a
+// withholdThoughts adds to the withheld messages of a list the thoughts that belong to them. Adapters send a thought as a
 // message of its own, before the message of the model, and do not name the agent. If no message follows, the thought is of the agent
 // before it. A thought that left before remains.
 //

@@ -54,8 +54,8 @@ func TestThoughtsOfListedMessages(t *testing.T) {
 	}
 }
 
-// TestIDsOfInternalWork checks that snapshots leave without a message whose pieces came under another ID, of which only LangChain's event
-// has the ID of the message.
+// TestIDsOfInternalWork sends pieces of an internal message under the ID of another one. Only LangChain's event in the frame has its own
+// ID. Snapshots leave without that message.
 //
 // Source: get_message_in_progress in ag_ui_langgraph/agent.py of ag-ui-langgraph 0.0.47.
 func TestIDsOfInternalWork(t *testing.T) {

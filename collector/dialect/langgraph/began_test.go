@@ -48,7 +48,7 @@ func TestBeginningOfAgents(t *testing.T) {
 	}
 }
 
-// TestAnswersForAgents checks who speaks if the code of a node answers in the name of the agent that the node has run.
+// TestAnswersForAgents lets the code of a node answer in the name of an agent that the node has run, and checks which agent speaks.
 func TestAnswersForAgents(t *testing.T) {
 	written := by("a", "m1", "sorry")
 	update, state := frame("updates", `{"a":{"messages":[`+written+`]}}`), frame("values", `{"messages":[`+written+`]}`)

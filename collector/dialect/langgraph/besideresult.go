@@ -65,8 +65,8 @@ func (d *decoder) withholdBesideResults(mode string, v strictjson.Value) {
 	}
 }
 
-// withholdReturned withholds what a node returns of withheld calls. What has no result beside it is of the call whose result is next to it
-// or, in the node that executes tools, of any open call if there is no result.
+// withholdReturned withholds the part of a node's return value that is of withheld calls. A state without a result is of the same call as the
+// next state with a result, before or after it. If the node executes tools and returns no result, it may be of any open call.
 func (d *decoder) withholdReturned(all []writing, isOfTools bool) {
 	withheld, shown := make([]bool, len(all)), make([]bool, len(all))
 	lists := make([]*messageList, len(all))

@@ -72,7 +72,7 @@ func TestNamedBeginnings(t *testing.T) {
 	checkStaysIn(t, []filter.Settings{client, public}, begins("a"), createdOf("r"), `{"type":"error",`+named+`"code":"x","message":"secret"}`)
 }
 
-// TestInternalAgentsOfItems sends parts of a response whose item names an internal agent.
+// TestInternalAgentsOfItems sends parts of a response. The item in them names an internal agent.
 func TestInternalAgentsOfItems(t *testing.T) {
 	part := strings.Replace(delta, `"delta"`, `"item":{"agent":{"agent_name":"/root/internal_a"}},"delta"`, 1)
 	checkStaysIn(t, []filter.Settings{client, public}, created, part, delta)

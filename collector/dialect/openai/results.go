@@ -104,7 +104,7 @@ func (d *decoder) beginMissedCall(item strictjson.Value, answered *wire.Set[stri
 	}
 }
 
-// answeredCalls returns the IDs of the calls whose outputs a response has.
+// answeredCalls returns the IDs of the calls that have an output in a response.
 func (d *decoder) answeredCalls(output strictjson.Value) (answered wire.Set[string]) {
 	for item := range output.Elements() {
 		if isOutput(item.Get("type").String()) {

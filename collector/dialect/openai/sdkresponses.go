@@ -137,7 +137,7 @@ func (d *decoder) selectOnly() bool {
 }
 
 // forgetOver forgets responses whose ends are missing:
-//   - those without an ID whose agent asks its model again or works no more, because they would count as parallel to the next one;
+//   - those without an ID, if their agent asks its model again or works no more, because they would count as parallel to the next one;
 //   - those that may be of an internal agent that works no more, even with an ID, because they would withhold the next one;
 //   - the shared response, once all others have ended.
 //

@@ -54,7 +54,8 @@ func (d *decoder) endTurnsIn(call string, hasFailed bool) {
 	}
 }
 
-// mayCall reports whether an agent may have a call without a result. Only an item says for certain whose a call is.
+// mayCall reports whether an agent may have a call without a result. Only an item says for certain which
+// agent made a call.
 func (d *decoder) mayCall(agent string) bool {
 	return len(d.calls) == maxCalls || slices.ContainsFunc(d.calls, func(open call) bool {
 		return (open.agent == agent || !open.shown) && !open.hosted

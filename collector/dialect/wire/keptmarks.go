@@ -78,7 +78,7 @@ func (w *WithheldValues) setRemoteAnswer(v strictjson.Value, isWithheld bool) {
 	}
 }
 
-// appendRest appends a value without what CheckRemote withholds in customs because it was withheld before with its marks. isInside says that
+// appendRest appends a value without the messages and artifacts in customs that were withheld before with their marks. isInside says that
 // the value is in one of customs.
 func (w *WithheldValues) appendRest(dst []byte, b *event.Batch, v strictjson.Value, customs []strictjson.Value, isInside bool) []byte {
 	isInside = isInside || slices.Contains(customs, v)

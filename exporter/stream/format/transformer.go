@@ -99,10 +99,13 @@ func (t *Transformer) Append(dst []byte, f replay.Frame) []byte {
 	return dst
 }
 
-// missesEarlier reports whether the reader must be told that earlier frames of the stream are missing. Either its decoder has missed
-// them, and therefore does not find all kinds of events in this one. Or the reader resumes, and the buffer lacks the first frame of the
-// answer: the reader may have got the run under other IDs, or its end may be unknown. Or a stream ends whose run was forgotten. Each
-// decoding and each stream tells it once.
+// missesEarlier reports whether the reader must be told that earlier frames of the stream are missing, in one of these cases:
+//   - The decoder has missed them, and therefore does not find all kinds of events in this one.
+//   - The reader resumes, and the buffer lacks the first frame of the answer: the reader may have got the run under other IDs, or its end
+//     may be unknown.
+//   - The stream ends, and its run was forgotten.
+//
+// Each decoding and each stream tells it once.
 func (t *Transformer) missesEarlier(p *position, f replay.Frame, b *event.Batch, from *decoding) bool {
 	if f.StreamEnded && p.isForgotten {
 		return true
