@@ -174,6 +174,7 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 		d.readItemAgent(agents, b)
 	}
 	d.setAuthor(b)
+	d.endCall(k, v)
 	unsure := d.isUnsure()
 	k.decode(d, v, b)
 	if d.begunResponses > begun {

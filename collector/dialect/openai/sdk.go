@@ -168,7 +168,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		d.withheld.doubt(at)
 	}
 	target := d.name(nameOf(item.First("target_agent", "targetAgent")))
-	d.followItem(v.Get("name"), named, target, at)
+	d.followItem(v.Get("name"), named, target, d.name(raw.Get("name")), at)
 	if raw.Get("type").Is("message") {
 		d.withheld.forgetCalls(at)
 	}

@@ -155,6 +155,7 @@ func (d *decoder) endOutline(answer strictjson.Value, b *event.Batch) {
 	r := &d.response
 	for item := range answer.Get("output").Elements() {
 		r.hasCalls = r.hasCalls || isClientCall(item)
+		d.followCall(item)
 		var at place
 		at.addItem(item)
 		r.addItem(at) // its items may name its agent
@@ -164,6 +165,7 @@ func (d *decoder) endOutline(answer strictjson.Value, b *event.Batch) {
 	e.Error, e.Code = wire.FinishFailure(r.reason)
 	r.open, r.ended = false, true
 	d.turns.setAnswers(!r.hasCalls)
+	d.handOver()
 	d.endTurn(answer.Get("output"), e.Error, e.Code, b)
 }
 

@@ -30,6 +30,8 @@ type turns struct {
 	internal     wire.Set[string] // those with an internal name, or whose beginning calls itself internal
 	finals       wire.Set[string] // the keys of the items of responses that have ended without calls while an internal agent was at work
 	handedOver   bool             // an item has shown that one hands over to the next to begin
+	called       string           // the internal agent to which an open response hands over, by the name of its function
+	functions    wire.Set[string] // those that do not hand over, although their names are like those that do
 	showHandoffs bool             // the stream shows responses or items in which each handoff is
 	showCalls    bool             // it shows items with calls
 	showOutputs  bool             // it shows ends of responses, with their calls
@@ -197,8 +199,8 @@ func (d *decoder) beginTurn(name string) {
 	t := &d.turns
 	handedOver := t.handedOver
 	t.handedOver = false
-	if i := t.find(name, atWork); i >= 0 && t.all[i].announced {
-		t.all[i].announced, t.all[i].internal = false, t.isInternal(name)
+	if one := t.announced(handoffTo(name)); one != nil {
+		one.agent, one.announced, one.internal = name, false, t.isInternal(name)
 		return
 	}
 	isNamed := func(open call) bool { return strings.EqualFold(open.tool, handoffTo(name)) }
@@ -246,10 +248,14 @@ func (d *decoder) continueTurn(name string, isMessage bool) *turn {
 	return &t.all[len(t.all)-1]
 }
 
-// followItem records what an item shows of the turns. agent is "" if the item does not name it.
-func (d *decoder) followItem(name strictjson.Value, agent, target string, at place) {
+// followItem records what an item shows of the turns. agent is "" if the item does not name it. tool is the function that the item calls, if
+// any.
+func (d *decoder) followItem(name strictjson.Value, agent, target, tool string, at place) {
 	t := &d.turns
 	isMessage := name.Is("message_output_created")
+	if name.Is("tool_called") {
+		t.denyHandoff(tool)
+	}
 	t.showCalls, t.showMessages = t.showCalls || name.Is("tool_called"), t.showMessages || isMessage
 	t.showResults = t.showResults || name.Is("tool_output")
 	if n := len(t.all); n > 0 && t.all[n-1].agent == "" {
@@ -270,7 +276,10 @@ func (d *decoder) followItem(name strictjson.Value, agent, target string, at pla
 	if isHandoff(name) {
 		t.seeHandoffs()
 		t.end(agent)
-		if t.handedOver = true; target != "" {
+		if t.handedOver = true; target == "" && name.Is("handoff_requested") {
+			target = t.internalTarget(tool)
+		}
+		if target != "" && t.announced(handoffTo(target)) == nil {
 			d.startTurn(target).announced = true
 		}
 	}
@@ -291,9 +300,74 @@ func (d *decoder) followEvent(v strictjson.Value) {
 	case slices.Contains([]string{typeTextDelta, typeTextDone, typeRefusalDelta, typeRefusalDone, typePartDone}, kind):
 		d.turns.setAnswers(true)
 	case slices.Contains([]string{typeCompleted, typeIncomplete, typeFailed}, kind):
+		for called := range v.Get("response").Get("output").Elements() {
+			d.followCall(called)
+		}
+		d.handOver()
 		d.turns.showOutputs = d.turns.showOutputs || v.Get("response").Get("output").Len() > 0
 		d.turns.setAnswers(!d.response.hasCalls)
 	case item.Exists(), kind == typeCreated:
 		d.turns.setAnswers(item.Is("message"))
+		d.followCall(v.Get("item"))
 	}
+}
+
+// followCall records whether an item of a response is a call that hands over to an internal agent. Without agent_updated_stream_event, only
+// the name of its function shows it.
+func (d *decoder) followCall(item strictjson.Value) {
+	if target := d.turns.internalTarget(d.name(item.Get("name"))); target != "" && item.Get("type").Is("function_call") {
+		d.turns.called = target
+	}
+}
+
+// endCall records that a response has ended if only parts of it are in the stream, and one of them is not of the call that hands over.
+func (d *decoder) endCall(k kind, v strictjson.Value) {
+	isOfCall := slices.Contains(callData, string(typeOf(v))) || d.turns.internalTarget(d.name(v.Get("item").Get("name"))) != ""
+	if k.part && d.response.implied && !isOfCall {
+		d.handOver()
+	}
+}
+
+// handOver begins the work of the agent to which the response hands over that has ended.
+func (d *decoder) handOver() {
+	t := &d.turns
+	if t.called != "" && t.announced(handoffTo(t.called)) == nil {
+		t.end("")
+		d.startTurn(t.called).announced = true
+	}
+	t.called = ""
+}
+
+// internalTarget returns the internal agent to which a function hands over by default, or "".
+func (t *turns) internalTarget(tool string) string {
+	n := len(handoffTool)
+	if len(tool) <= n || !strings.EqualFold(tool[:n], handoffTool) || t.functions.Contains(tool) {
+		return ""
+	}
+	if target := tool[n:]; lenient.IsInternal([]byte(target)) || t.isInternal(target) {
+		return target
+	}
+	return ""
+}
+
+// denyHandoff records that a function does not hand over to the agent that its name names.
+func (t *turns) denyHandoff(tool string) {
+	target := t.internalTarget(tool)
+	if target == "" {
+		return
+	}
+	if t.functions.Add(tool); t.called == target {
+		t.called = ""
+	}
+	t.all = slices.DeleteFunc(t.all, func(one turn) bool { return one.announced && one.agent == target })
+}
+
+// announced returns the turn whose beginning an item or a call has shown, by the function that hands over to its agent, or nil.
+func (t *turns) announced(tool string) *turn {
+	for i := range t.all {
+		if one := &t.all[i]; one.announced && one.state == atWork && strings.EqualFold(handoffTo(one.agent), tool) {
+			return one
+		}
+	}
+	return nil
 }
