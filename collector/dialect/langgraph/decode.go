@@ -108,7 +108,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	switch {
 	case !v.Exists():
 		b.Rejected = f.Malformed
-		d.shown.addUnreadable(f)
+		d.noteUnreadable(f, mode, namespace)
 		if mode == modeError {
 			d.fail(event.AgentError, "", b)
 		}

@@ -38,13 +38,24 @@ const (
 	missedAnything
 )
 
-// addUnreadable records an unreadable frame.
-func (s *shownSet) addUnreadable(f dialect.Frame) {
-	switch mode, namespace := splitEvent(f.Event); {
-	case !f.MayContainObject():
+// noteUnreadable records an unreadable frame, and what its name says.
+func (d *decoder) noteUnreadable(f dialect.Frame, mode string, namespace []byte) {
+	if len(namespace) > 0 && kinds[mode].read != nil {
+		d.notePlaces(namespace, mode, f.JSON)
+		d.graphAt(namespace)
+		d.noteOpenWork()
+	}
+	if f.MayContainObject() {
+		isInternal := anySegment(namespace, lenient.IsInternal) || d.isPlacedInAgent(namespace, mode, f.JSON) || d.isGraphOfWithheldCall(namespace, "")
+		d.shown.addUnreadable(mode, namespace, isInternal)
+	}
+}
+
+// addUnreadable records an unreadable frame. isInternal says that its name shows internal work.
+func (s *shownSet) addUnreadable(mode string, namespace []byte, isInternal bool) {
+	switch {
 	case mode == modeMetadata, mode == modeError, mode == modeEnd, mode == modeFeedback: // without messages
-	case mode == modeValues: // each state repeats the messages of the one before, with all that is known of them
-		s.isWhole = false
+	case mode == modeValues && !isInternal: // the next state has the same messages again, with their IDs and names
 	case mode == modeUpdates && len(namespace) == 0:
 		s.missed = max(s.missed, missedUpdates)
 	default:
