@@ -44,6 +44,22 @@ var growing = map[string]struct {
 		},
 		func(n int) sent { return sent{modeUpdates, "{" + repeated(n, `"n%d":{"x":1}`) + "}"} },
 	},
+	"tools beside calls of tools": {
+		callsInTool,
+		func(n int) sent {
+			tools := strings.Repeat("tools:%[1]030d|", 40)
+			return sent{modeMessagesMetadata, "{" + repeated(n, `"m%[1]d":{"metadata":{"langgraph_checkpoint_ns":"`+tools+`x:%[1]d","langgraph_node":"x"}}`) + "}"}
+		},
+	},
+}
+
+// callsInTool returns 1,000 withheld calls that the graph of a tool made, and then nothing of interest.
+func callsInTool(i int) sent {
+	if i > 0 {
+		return sent{modeCustom, `{}`}
+	}
+	calls := repeated(1000, `{"id":"c%d","name":"f","args":{}}`)
+	return sent{modeMessages, `[{"type":"ai","id":"m1","content":"","tool_calls":[` + calls + `]},{"langgraph_node":"internal_x","langgraph_checkpoint_ns":"tools:0|internal_x:1"}]`}
 }
 
 func repeated(n int, format string) string {

@@ -10,6 +10,19 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
+// TestGraphsInManyTools sends a frame of a graph in more others than are read. It may work within a withheld call.
+func TestGraphsInManyTools(t *testing.T) {
+	var namespace strings.Builder
+	for i := range maxAround + 1 {
+		fmt.Fprintf(&namespace, "|a:%d", i)
+	}
+	deep := sent{"updates" + namespace.String() + "|tools:U8", `{"model":{"messages":[` + wholeX + `]}}`}
+	checkStaysIn(t, []filter.Settings{client, public}, bothAsked[0], deep)
+	if out := leaving(client, deep); !strings.Contains(out, "secret") {
+		t.Errorf("without withheld calls, it does not leave either:\n%s", out)
+	}
+}
+
 // TestLongNamespaces checks that namespaces of any length take little memory, and that what is in a graph whose namespace is not
 // remembered stays in.
 func TestLongNamespaces(t *testing.T) {

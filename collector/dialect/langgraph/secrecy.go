@@ -40,6 +40,7 @@ func (s *secrecy) takeOver(earlier *secrecy) {
 	shared := s.withheldCalls.shared
 	s.shown, s.withheldCalls, s.pieces, s.frames, s.toldOpen = earlier.shown, earlier.withheldCalls, earlier.pieces, earlier.frames, earlier.toldOpen
 	s.withheldCalls.shared, s.withheldCalls.continues = shared, true
+	s.withheldCalls.forgetIndex()
 	s.frames.newest = nil
 }
 
@@ -62,6 +63,7 @@ func (s *secrecy) size() int {
 func (d *decoder) kept() (state runState, known secrecy, isKept bool) {
 	state, known = d.runState, d.secrecy
 	known.shown.noted, known.shown.vouched, known.pieces.whole = nil, nil, nil // they refer to the last frame
+	known.withheldCalls.forgetIndex()
 	if state.size() > maxStateSize {
 		state = runState{attempt: d.attempt, leftCalls: d.leftCalls, shownWork: d.shownWork, internalState: d.internalState, invoked: d.invoked}
 	}

@@ -185,3 +185,17 @@ func TestUnreadableHistory(t *testing.T) {
 		}
 	}
 }
+
+// TestCallsOfOpenStreams reads frames of a run on two streams in turn. The second one learns of each call that the first one withholds.
+func TestCallsOfOpenStreams(t *testing.T) {
+	first, second := newReading(client), newReading(client)
+	second.states, second.memory = first.states, first.memory
+	first.open("")
+	first.read(0, sent{"metadata", begin})
+	second.open(joinedID)
+	second.read(0, sent{"metadata", begin}, sent{"updates|tools:U7", `{"model":{}}`})
+	first.read(1, bothAsked[0])
+	if out := second.read(2, workOf("U8")[0]); strings.Contains(out, "secret") {
+		t.Errorf("on the second stream, this leaves:\n%s", out)
+	}
+}

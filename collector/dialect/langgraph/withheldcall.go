@@ -26,6 +26,7 @@ type withheldCalls struct {
 	inState  bool                 // the frame being read shows what a node wrote to the state
 	results  wire.Set[string]     // the IDs of calls whose result the frame being read has shown
 	within   toolPlace            // of the frame being read: see withheldCall
+	index    [2]*openCalls        // of the calls without a result, and of all; nil if it is out of date
 	messages map[string]toolPlace // the same of messages whose metadata came in an earlier frame, by ID; at most wire.MaxSet
 	returned wire.Set[string]     // the tasks that have sent a result of a withheld call
 	listed   wire.Set[uint64]     // what states had of withheld calls; see noteListed
@@ -47,6 +48,9 @@ type toolPlace struct {
 
 // setPlace records where the frame being read is from.
 func (h *withheldCalls) setPlace(d *decoder, name []byte, mode string, v strictjson.Value) {
+	if h.continues { // another stream may have changed what they share
+		h.forgetIndex()
+	}
 	_, namespace, _ := bytes.Cut(name, []byte("|"))
 	graph := namespace
 	switch mode {
@@ -91,20 +95,6 @@ func withinTool(namespace []byte) toolPlace {
 		namespace = outer
 	}
 	return toolPlace{}
-}
-
-// mayRunIn reports whether a task may execute the call. A call that was made in a tool runs within that tool.
-func (c withheldCall) mayRunIn(t taskPlace) bool {
-	if c.within == (toolPlace{}) || t.outerUnknown {
-		return true
-	}
-	for outer := t.outer; len(outer) > 0; outer, _ = splitLast(outer) {
-		isLike := (c.within.lacksTask || lacksTask(outer)) && c.within.nodes == wire.Hash(nodesOf(string(outer)))
-		if isLike || wire.Hash(string(outer)) == c.within.namespace {
-			return true
-		}
-	}
-	return false
 }
 
 // callTypes are the types of content blocks that are calls of the application's tools.
@@ -202,6 +192,7 @@ func (d *decoder) endPassedCalls(state strictjson.Value) {
 }
 
 func (h *withheldCalls) add(id string, call withheldCall) {
+	h.forgetIndex()
 	earlier, known := h.begun[id]
 	if known || len(h.begun) < wire.MaxSet {
 		if h.begun == nil {
@@ -228,8 +219,13 @@ func (h *withheldCalls) end(d *decoder, message strictjson.Value) {
 		h.ended.Add(id)
 		h.results.Add(id)
 	}
+	if h.continues || h.ended.Contains(id) {
+		h.forgetIndex()
+	}
 	h.shared.End(wire.Hash(id))
-	d.end(func(working string, _ work) bool { return working == callPrefix+id })
+	if working := callPrefix + id; d.working[working].kind >= workOfCall {
+		d.end(func(other string, _ work) bool { return other == working })
+	}
 }
 
 // forgetEnded forgets the calls with a result when another run begins, because its calls may have the same IDs.
@@ -238,6 +234,7 @@ func (h *withheldCalls) forgetEnded() {
 		delete(h.begun, id)
 	}
 	h.ended = wire.Set[string]{}
+	h.forgetIndex()
 }
 
 // hasEnded reports whether a withheld call has its result.
@@ -253,12 +250,13 @@ func (h *withheldCalls) hasEnded(id string) bool {
 func (h *withheldCalls) forget(id string) {
 	delete(h.begun, id)
 	h.ended.Remove(id)
+	h.forgetIndex()
 }
 
 // mayBeOpen reports whether a withheld call may have no result yet.
 func (h *withheldCalls) mayBeOpen() bool {
-	open, isFull := h.open(false)
-	return len(open) > 0 || isFull
+	open := h.indexed(false)
+	return len(open.all.calls) > 0 || open.isFull
 }
 
 // open returns the withheld calls without a result. If orEnded is set, it also returns those with a result. isFull says that
@@ -307,10 +305,8 @@ func (d *decoder) checkTool(v strictjson.Value) (isWithheld, mayBeWithheld bool)
 // tool were shown, it is not. If a shown call names the same agent, calls that name another one are ruled out.
 func (d *decoder) mayBeWithheldCallOf(tool, agent string) bool {
 	isNamed := d.isShownAgent(agent)
-	withheld, isFull := d.withheldCalls.open(false)
-	if isFull || slices.ContainsFunc(withheld, func(c withheldCall) bool {
-		return c.Tool == wire.Hash(tool) && (c.Target == 0 || c.Target == wire.Hash(agent) || !isNamed)
-	}) {
+	open, target := d.withheldCalls.indexed(false), wire.Hash(agent)
+	if open.isFull || slices.ContainsFunc(open.byTool[wire.Hash(tool)], func(c withheldCall) bool { return c.Target == 0 || c.Target == target || !isNamed }) {
 		return true
 	}
 	isOpen := false

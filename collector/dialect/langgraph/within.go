@@ -19,19 +19,8 @@ var namespaceMembers = []string{"langgraph_checkpoint_ns", "checkpoint_ns"}
 // taskPlace is where a task works: its segment of a namespace, and the namespace around it.
 type taskPlace struct {
 	segment, outer []byte
+	tools          []toolPlace // in outer; see toolScan
 	outerUnknown   bool
-}
-
-// mayWorkInWithheldCall reports whether a task may work within one of the calls that open returns. If a shown call names the
-// task's agent, withheld calls that name another agent are ruled out.
-func (d *decoder) mayWorkInWithheldCall(t taskPlace, agent string, orEnded bool) bool {
-	isNamed := d.isShownAgent(agent)
-	node, _ := splitSegment(t.segment)
-	open, isFull := d.withheldCalls.open(orEnded)
-	return isFull || slices.ContainsFunc(open, func(c withheldCall) bool {
-		isInNode := string(node) == toolNode || c.Target != 0 || c.Tool == wire.Hash(taskTool)
-		return isInNode && c.mayRunIn(t) && (!isNamed || c.Target == 0 || c.Target == wire.Hash(agent))
-	})
 }
 
 // isShownAgent reports whether an open call that was not withheld names an agent.
@@ -120,8 +109,9 @@ func (d *decoder) isShownCall(id strictjson.Value) bool {
 	case len(id.Text()) == 0 || !d.withheldCalls.continues || d.shown.missed != missedNothing:
 		return false
 	}
-	open, isFull := d.withheldCalls.open(true)
-	return !isFull && !slices.ContainsFunc(open, func(c withheldCall) bool { return c.ID == wire.Hash(d.name(id)) })
+	all := d.withheldCalls.indexed(true)
+	_, isWithheld := all.byID[wire.Hash(d.name(id))]
+	return !all.isFull && !isWithheld
 }
 
 // isPlacedInWithheldCall is isWithinWithheldCall for the namespace of a graph and the metadata of a node in it. byPlace says
@@ -138,24 +128,32 @@ func (d *decoder) isPlacedInWithheldCall(graph []byte, metadata strictjson.Value
 		}
 		node, task := splitSegment(own)
 		isExecuting := byPlace && string(node) == toolNode
-		if task != "" && d.internalWork.MayContain(task) || isExecuting && (d.withheldCalls.returned.MayContain(task) || d.mayExecuteUnseen(outer) || d.isTaskOfWithheldCall(taskPlace{segment: own, outer: outer}, "")) {
+		if task != "" && d.internalWork.MayContain(task) || isExecuting && (d.withheldCalls.returned.MayContain(task) || d.mayExecuteUnseen(outer) || d.isTaskOfWithheldCall(taskPlace{segment: own, outer: outer, tools: d.withheldCalls.toolsAround(outer)}, "")) {
 			return true
 		}
 	}
 	return false
 }
 
-// isGraphOfWithheldCall is isWithinWithheldCall for the namespace of a graph. agent is the graph's agent, or "".
+// isGraphOfWithheldCall is isWithinWithheldCall for the namespace of a graph. agent is the graph's agent, or "". A graph in too many others
+// is in doubt.
 func (d *decoder) isGraphOfWithheldCall(namespace []byte, agent string) bool {
-	for rest := namespace; len(rest) > 0; {
+	tools := toolScan{made: d.withheldCalls.indexed(true)}
+	depth := 0
+	for rest := namespace; len(rest) > 0; depth++ {
+		if depth == maxAround {
+			return d.withheldCalls.mayBeOpen()
+		}
 		segment, inner := cutTask(rest)
-		outer, innermost := bytes.TrimSuffix(namespace[:len(namespace)-len(rest)], []byte("|")), ""
-		if rest = inner; len(rest) == 0 {
+		before, innermost := namespace[:len(namespace)-len(rest)], ""
+		if len(inner) == 0 {
 			innermost = agent
 		}
-		if d.isTaskOfWithheldCall(taskPlace{segment: segment, outer: outer}, innermost) {
+		if d.isTaskOfWithheldCall(taskPlace{segment: segment, outer: bytes.TrimSuffix(before, []byte("|")), tools: tools.found}, innermost) {
 			return true
 		}
+		tools.add(segment, namespace[:len(before)+len(segment)])
+		rest = inner
 	}
 	return false
 }
