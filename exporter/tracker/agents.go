@@ -219,7 +219,9 @@ func (r *openRun) agentEnded(e *event.Event, agent *Operation) {
 	if agent == nil {
 		return
 	}
-	agent.endFrame = r.now.Frame
+	if agent.endFrame = r.now.Frame; e.Error == event.NoFailure {
+		agent.debt = noDebt
+	}
 	if agent == r.Root && r.rootIsFirst && e.Error != event.NoFailure { // it may turn out not to be the root
 		agent.statedFailure, agent.failedFrame, agent.failureCode = e.Error, r.now.Frame, e.Code
 	}

@@ -45,6 +45,21 @@ invoke_agent own ok 0-3
 completed
 invoke_agent a ok 0-4
   chat m ok 0-2`},
+		{"something after its end fails", unnamed, []*event.Batch{a(responds("m"), final), a(ends), says("", fails)}, `
+failed, error_frame
+invoke_workflow  error agent_error 0-4
+  invoke_agent a ok 0-2
+    chat m ok 0-1`},
+		{"something after its end with a call fails", unnamed, []*event.Batch{a(responds("m"), calls("c", "tool")), a(returns("c", "tool"), settles), a(ends), says("", fails)}, `
+failed, error_frame
+invoke_workflow  error agent_error 0-5
+  invoke_agent a ok 0-3
+    chat m ok 0-1
+    execute_tool tool ok 1-2`},
+		{"it goes on after its end, and fails", unnamed, []*event.Batch{a(responds("m"), final), a(ends), a(text), says("", fails)}, `
+failed, error_frame
+invoke_agent a error agent_error 0-5
+  chat m ok 0-1`},
 		{"its model fails", unnamed, []*event.Batch{a(responds("m"), final), says("b", mayBeRoot("b:1"), partial, asksModel), says("", fails)}, `
 failed, error_frame
 invoke_workflow  error agent_error 0-4

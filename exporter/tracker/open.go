@@ -185,13 +185,19 @@ func (r *openRun) callerOf(b *event.Batch, agent *Operation) *Operation {
 	return r.Root
 }
 
-// agentInControl returns the agent in control, or nil if none is known or it has given its final answer
+// agentInControl returns the agent in control, or nil if none is known, or if it has given its final answer or ended
 // since its last failure.
 func (r *openRun) agentInControl() *Operation {
-	if at := r.current; at != nil && (at.node == nil || !at.node.gaveFinalAnswer || at.hasFailed()) {
-		return at
+	at := r.current
+	if at == nil || at.node != nil && (at.node.gaveFinalAnswer || r.hasRootEnded(at)) && !at.hasFailed() {
+		return nil
 	}
-	return nil
+	return at
+}
+
+// hasRootEnded reports whether an agent is taken for the root, and its last frame states its end.
+func (r *openRun) hasRootEnded(at *Operation) bool {
+	return at == r.Root && at.endFrame > 0 && at.endFrame == r.rootSpoke.Frame
 }
 
 func (r *openRun) applyEvents(b *event.Batch, agent *Operation) {
