@@ -15,8 +15,9 @@ func (d *decoder) readArtifact(u update, b *event.Batch) {
 	m.inArtifact = true
 	d.setSpeaker(t, m, b)
 	key, write := artifactKey{t.id, d.idOf(artifact, artifactIDs)}, event.Artifact{Append: wire.MayBeTrue(v.Get("append")), Complete: is(v, "lastChunk")}
-	m.isEvent = m.isEvent || write.Complete && !write.Append && t.isLastEvent(d.withFrame(partsOfArtifact(artifact, v)))
-	parts := d.markArtifact(key, u.extent(), m.isEvent, partsOfArtifact(artifact, v)) // ADK agents mark each part
+	parts := d.withFrame(partsOfArtifact(artifact, wire.IsMarkedThought(v)))
+	m.isEvent = m.isEvent || write.Complete && !write.Append && t.isLastEvent(parts)
+	parts = d.markArtifact(key, u.extent(), m.isEvent, parts) // ADK agents mark each part
 	b.HasThoughts = b.HasThoughts || parts.thought
 	b.Type = typeOf(typeArtifact, parts)
 	if d.missesStart(key, write.Append) {

@@ -10,10 +10,14 @@ import (
 
 // trackAuthors remembers the authors that an update names. A snapshot may name other authors, or none, for what it
 // repeats. For a snapshot, trackAuthors adds the remembered authors to the batch.
-func (d *decoder) trackAuthors(c content, around []strictjson.Value, b *event.Batch) {
+func (d *decoder) trackAuthors(c content, u update, frame strictjson.Value, b *event.Batch) {
 	if c.extent == extentSnapshot {
 		b.AddAuthors(c.around[len(c.around)-1], d.authors.Of(c.id)...)
 		return
+	}
+	around := slices.Concat(c.around, []strictjson.Value{frame, frame.Get("result")})
+	if c.inBody {
+		around = append(around, u.body)
 	}
 	for _, object := range around {
 		d.authors.Add(c.id, b.Authors[object]...) // of the answer of a remote agent

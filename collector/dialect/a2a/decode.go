@@ -162,10 +162,10 @@ func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
 	d.enterTask(t, st, b)
 	d.setSpeaker(t, readADKMetadata(v.Get("metadata"), st.message.Get("metadata")), b)
 	b.Type = st.typeOf(typeTask)
-	areThoughts, haveThoughts := false, false
+	inThought, areThoughts, haveThoughts := wire.IsMarkedThought(v), false, false
 	for artifact := range v.Get("artifacts").Elements() {
 		id, key := d.name(artifact.Get("artifactId")), artifactKey{t.id, d.idOf(artifact, artifactIDs)}
-		known, parts := t.artifact(id), d.markArtifact(key, extentSnapshot, false, partsOfArtifact(artifact, v))
+		known, parts := t.artifact(id), d.markArtifact(key, extentSnapshot, false, partsOfArtifact(artifact, inThought))
 		areThoughts, haveThoughts = areThoughts || parts.thought, haveThoughts || hasMarkedThought(parts)
 		switch {
 		case sentBefore:

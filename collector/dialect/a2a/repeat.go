@@ -99,7 +99,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	for _, one := range content.ids {
 		whole, known := w.of(one.id)
 		switch {
-		case known && (whole || snapshot || !piece), snapshot && w.unread:
+		case known && (whole || snapshot || !piece):
 			b.Internal = true
 		case one.id.kind == contentEvent: // the message or artifact decides
 		case !known && !w.released.Contains(one.id) && (w.overflowed || w.unread && (piece || u.mayBeFile())):
@@ -107,7 +107,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 			w.add(one.id, true)
 		}
 	}
-	b.Internal = b.Internal || w.parts.mayContain(u) || d.isCopy(content, u, b)
+	b.Internal = b.Internal || w.unread && u.repeats() || w.parts.mayContain(u) || d.isCopy(content, u, b)
 	b.Internal = d.calls.Check(content.calls, b.Internal) || b.Internal
 	if b.Internal {
 		d.rememberWithheld(content, f, u, b)
@@ -123,6 +123,11 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	for _, one := range content.ids {
 		w.released.Add(one.id)
 	}
+}
+
+// repeats reports whether an update is a snapshot with messages or artifacts.
+func (u update) repeats() bool {
+	return u.shape == shapeTask && (u.body.Get("history").Len() > 0 || u.body.Get("artifacts").Len() > 0 || u.body.Get("status").Get("message").Exists())
 }
 
 // rememberWithheld remembers what a withheld frame has: other frames may repeat, continue or quote it.

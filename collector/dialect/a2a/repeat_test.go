@@ -50,6 +50,10 @@ func TestRepeats(t *testing.T) {
 	const branched = `,"metadata":{"adk_event_id":"1","adk_author":"b","adk_branch":"pay@c"}`
 	calling := state(said("k", `[`+plainCall+`]`))
 	calling[2] += strings.Replace(marked, `"1"`, `"0"`, 1)
+	unnamed := func(parts, more string) string {
+		return `{"kind":"message","role":"agent","parts":` + parts + more + `}`
+	}
+	const ofMessage = `,"metadata":{"type":"internal:x"}`
 	inTask := task(`,"artifacts":[{"artifactId":"a","parts":` + canary + `}]`)
 	inHistory := task(`,"history":[` + said("n", "[]") + `,` + said("m", canary) + `]`)
 	const more, begins = `,"append":true`, `,"append":false`
@@ -83,6 +87,9 @@ func TestRepeats(t *testing.T) {
 		"another artifact":                {[][3]string{artifact("b", "["+internal+"]", ""), artifact("a", canary, "")}, true},
 		"a message again":                 {[][3]string{state(said("m", "["+internal+"]")), state(said("m", canary))}, false},
 		"a message in a history":          {[][3]string{state(said("m", "["+internal+"]")), inHistory}, false},
+		"a message without an id":         {[][3]string{state(unnamed(canary, ofMessage)), task(`,"history":[` + unnamed(canary, "") + `]`)}, false},
+		"another without an id":           {[][3]string{state(unnamed("["+hi+"]", ofMessage)), task(`,"history":[` + unnamed(canary, "") + `]`)}, true},
+		"a later one without an id":       {[][3]string{state(unnamed("["+hi+"]", ofMessage)), state(unnamed(canary, ""))}, true},
 		"a message of the user's":         {[][3]string{state(said("o", "["+internal+"]")), inHistory}, true},
 		"a message of a snapshot":         {[][3]string{task(`,"history":[` + said("m", "["+internal+"]") + `]`), state(said("m", canary))}, false},
 		"an artifact of a snapshot":       {[][3]string{task(`,"artifacts":[{"artifactId":"a","parts":[` + internal + `]}]`), artifact("a", canary, more)}, false},
@@ -170,6 +177,8 @@ func TestRepeatsOfUnreadable(t *testing.T) {
 		"a snapshot":                  {unreadable + frame("task", working+`,"artifacts":[{"artifactId":"a","parts":[]}]`), false},
 		"a snapshot, after its start": {artifact("a", "") + unreadable + frame("task", working+`,"artifacts":[{"artifactId":"a","parts":[]}]`), false},
 		"a history":                   {unreadable + frame("task", working+`,"history":[{"messageId":"m","role":"user","parts":[]}]`), false},
+		"a history without ids":       {unreadable + frame("task", working+`,"history":[{"role":"user","parts":[]}]`), false},
+		"a message of a snapshot":     {unreadable + frame("task", `"id":"t","contextId":"c","status":{"state":"working","message":{"role":"agent","parts":[]}}`), false},
 		"a snapshot without content":  {unreadable + frame("task", working), true},
 		"a snapshot after other data": {"data: ping\n\n" + frame("task", working+`,"artifacts":[{"artifactId":"a","parts":[]}]`), true},
 		"a piece":                     {unreadable + artifact("a", `,"append":true`), false},

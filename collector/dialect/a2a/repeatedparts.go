@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -57,8 +58,8 @@ func (u update) eventParts(parts strictjson.Value) string {
 	return partsID(parts) + event
 }
 
-// partLists yields the lists of parts in an update, except those of a history, and whether each is an artifact's. It yields no piece,
-// because another text may have the same.
+// partLists yields the lists of parts in an update, and whether each is an artifact's. Of a history, it yields only those of messages
+// without an ID. It yields no piece, because another text may have the same.
 func (u update) partLists() iter.Seq2[strictjson.Value, bool] {
 	return func(yield func(strictjson.Value, bool) bool) {
 		if u.extent() == extentPiece || !yield(u.body.Get("status").Get("message").First(partMembers...), false) || !yield(u.body.Get("artifact").Get("parts"), true) {
@@ -66,6 +67,11 @@ func (u update) partLists() iter.Seq2[strictjson.Value, bool] {
 		}
 		for one := range u.body.Get("artifacts").Elements() {
 			if !yield(one.Get("parts"), true) {
+				return
+			}
+		}
+		for one := range u.body.Get("history").Elements() {
+			if !lenient.HasMember(one, messageIDs) && !yield(one.First(partMembers...), false) {
 				return
 			}
 		}

@@ -18,6 +18,7 @@ type content struct {
 	id     contentKey
 	parts  parts
 	around []strictjson.Value // the objects around the parts
+	inBody bool               // the body of the update is around these objects
 	extent extent
 }
 
@@ -33,14 +34,17 @@ const (
 // readContents returns the messages and artifacts in an update. The result is valid until the next call.
 func (d *decoder) readContents(u update) []content {
 	all := d.contents[:0]
-	message := func(as extent, v strictjson.Value, around ...strictjson.Value) {
-		around = append(around, v)
-		all = append(all, content{contentKey{contentMessage, d.idOf(v, messageIDs)}, d.withFrame(partsOf(v, around...)), around, as})
+	add := func(key contentKey, parts parts, as extent, inBody bool, around ...strictjson.Value) {
+		all = append(all, content{key, d.withFrame(parts), around, inBody, as})
 	}
+	message := func(as extent, v strictjson.Value, around ...strictjson.Value) {
+		add(contentKey{contentMessage, d.idOf(v, messageIDs)}, partsOf(v, around...), as, false, append(around, v)...)
+	}
+	inThought := wire.IsMarkedThought(u.body)
 	artifact := func(as extent, task string, v strictjson.Value) {
-		parts, id := d.withFrame(partsOfArtifact(v, u.body)), d.idOf(v, artifactIDs)
+		parts, id := partsOfArtifact(v, inThought), d.idOf(v, artifactIDs)
 		parts.thought = parts.thought || as != extentWhole && d.thoughtArtifacts.Contains(d.thoughtID(artifactKey{task, id}))
-		all = append(all, content{contentKey{contentArtifact, id}, parts, []strictjson.Value{u.body, v}, as})
+		add(contentKey{contentArtifact, id}, parts, as, true, v)
 	}
 	switch u.shape {
 	case shapeMessage:
@@ -106,7 +110,8 @@ const maxTextKinds = 1024
 // thoughts, errors of remote agents, and texts of tools and of the user. A frame with more than maxTextKinds of them is withheld.
 func (d *decoder) findTextKinds(frame strictjson.Value, u update, b *event.Batch) {
 	d.textKinds = nil
-	result := frame.Get("result")
+	beside := marksOf(frame, frame.Get("result"))
+	besideBody := beside.or(marksOf(u.body))
 	contents := d.readContents(u)
 	for _, c := range contents {
 		d.rememberThoughts(c)
@@ -115,10 +120,11 @@ func (d *decoder) findTextKinds(frame strictjson.Value, u update, b *event.Batch
 		}
 	}
 	for _, c := range contents {
-		around := slices.Concat(c.around, []strictjson.Value{frame, result})
-		outer, isOuter := toolKind(around...)
-		byUser := namesUser(around...)
-		d.trackAuthors(c, around, b)
+		outer := marksOf(c.around...).or(beside)
+		if c.inBody {
+			outer = outer.or(besideBody)
+		}
+		d.trackAuthors(c, u, frame, b)
 		repeats := d.repeatedParts(c)
 		for v, p := range c.parts.each() {
 			kind, isTool := toolKind(v)
@@ -130,9 +136,9 @@ func (d *decoder) findTextKinds(frame strictjson.Value, u update, b *event.Batch
 			case len(bytes.TrimSpace(v.Get("text").Text())) == 0:
 				continue
 			case isTool:
-			case isOuter:
-				kind = outer
-			case byUser || namesUser(v):
+			case outer.isTool:
+				kind = outer.kind
+			case outer.byUser || namesUser(v):
 				kind = event.KindText
 			case p.isThought:
 				continue
@@ -151,6 +157,28 @@ func (d *decoder) findTextKinds(frame strictjson.Value, u update, b *event.Batch
 		}
 	}
 	d.textKinds = b.TextKinds
+}
+
+// outerMarks say what the objects around parts make of them.
+type outerMarks struct {
+	kind   event.Kind // if isTool
+	isTool bool
+	byUser bool
+}
+
+func marksOf(objects ...strictjson.Value) (m outerMarks) {
+	m.kind, m.isTool = toolKind(objects...)
+	m.byUser = namesUser(objects...)
+	return m
+}
+
+// or returns the marks with those of objects further out.
+func (m outerMarks) or(outer outerMarks) outerMarks {
+	outer.byUser = outer.byUser || m.byUser
+	if m.isTool {
+		outer.kind, outer.isTool = m.kind, true
+	}
+	return outer
 }
 
 // rememberThoughts remembers the texts of a message or an artifact that are marked as thoughts.

@@ -213,15 +213,13 @@ type parts struct {
 
 // partsOf returns the parts of a message. 0.3 over HTTP+JSON calls them content.
 func partsOf(message strictjson.Value, around ...strictjson.Value) parts {
-	return readParts(message.First("parts", "content"), append(around, message)...)
+	return parts{list: message.First("parts", "content"), thought: slices.ContainsFunc(append(around, message), wire.IsMarkedThought)}
 }
 
-func partsOfArtifact(artifact strictjson.Value, around ...strictjson.Value) parts {
-	return readParts(artifact.Get("parts"), append(around, artifact)...)
-}
-
-func readParts(list strictjson.Value, around ...strictjson.Value) parts {
-	return parts{list: list, thought: slices.ContainsFunc(around, wire.IsMarkedThought)}
+// partsOfArtifact returns the parts of an artifact. inThought says that the object around the artifact is a thought: of several artifacts,
+// it is judged once.
+func partsOfArtifact(artifact strictjson.Value, inThought bool) parts {
+	return parts{list: artifact.Get("parts"), thought: inThought || wire.IsMarkedThought(artifact)}
 }
 
 func (p parts) len() int { return p.list.Len() }

@@ -91,7 +91,7 @@ func (d *decoder) isCopy(content contentReader, u update, b *event.Batch) bool {
 //
 // Source: dist/esm/workflow/base_node.js of @google/adk 2.0, toContent.
 func (d *decoder) isOutputs(content contentReader, u update, b *event.Batch) bool {
-	parts := partsOfArtifact(u.body.Get("artifact"))
+	parts := partsOfArtifact(u.body.Get("artifact"), false)
 	if u.extent() == extentPiece || !content.adk.isEvent || !content.adk.hasAllCalls || !textOnly(parts) {
 		return false
 	}

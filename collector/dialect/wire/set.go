@@ -8,16 +8,20 @@ import (
 // MaxSet bounds the keys of a Set.
 const MaxSet = 1024
 
-// Set is a set of at most MaxSet keys. It ignores further keys, so a full set may contain any key (see
-// MayContain). The zero value is an empty set.
+// Set is a set of at most MaxSet keys. It ignores further keys, so from then on it may contain any key (see
+// MayContain), even after keys are removed. The zero value is an empty set.
 type Set[K comparable] struct {
 	keys   map[K]struct{}
 	filled bool
 }
 
-// Add adds a key, unless the set is full.
+// Add adds a key. If the set is full, it stays full for good.
 func (s *Set[K]) Add(key K) {
+	if s.Contains(key) {
+		return
+	}
 	if s.IsFull() {
+		s.filled = true
 		return
 	}
 	if s.keys == nil {

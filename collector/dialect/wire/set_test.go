@@ -15,13 +15,19 @@ func TestSet(t *testing.T) {
 		}
 		s.Add(key)
 	}
+	s.Add(0)
+	s.Remove(1)
+	if s.IsFull() || s.MayContain(1) {
+		t.Error("a set that has ignored no key may contain one that was removed")
+	}
+	s.Add(1)
 	s.Add(wire.MaxSet)
 	if s.Len() != wire.MaxSet || s.Contains(wire.MaxSet) || !s.MayContain(wire.MaxSet) {
 		t.Errorf("a full set has %d keys, want %d and that it may contain any", s.Len(), wire.MaxSet)
 	}
 	s.Remove(1)
-	if s.IsFull() || s.MayContain(1) {
-		t.Error("a set contains a key that was removed")
+	if !s.IsFull() || s.Contains(1) || !s.MayContain(wire.MaxSet) {
+		t.Error("a set that has ignored a key does not count as one that may contain any key after one is removed")
 	}
 	var unknown wire.Set[int]
 	unknown.Fill()
