@@ -199,12 +199,13 @@ func isContinuation(message, part strictjson.Value) bool {
 	return lenient.HasMember(part, argumentPieces) || !isWhole && !isThoughtBlock(part)
 }
 
-// continuesWithheld reports whether a piece of a message continues a withheld call, or may do so.
+// continuesWithheld reports whether a piece of a message continues a withheld call, or may do so: the first piece of the call came before the
+// stream.
 func (d *decoder) continuesWithheld(message, piece strictjson.Value) bool {
 	if c := d.pieces.of(message, piece); c != nil {
 		return c.isInternal || c.id != "" && d.withheld.MayContain(c.id)
 	}
-	return d.pieces.internal.MayContain(d.name(message.Get("id")))
+	return d.pieces.internal.MayContain(d.name(message.Get("id"))) || d.beganBefore() && d.withheldCalls.continues
 }
 
 // cutContinuations cuts the pieces that continue withheld calls. The pieces of a message with an index tell about those without one,

@@ -206,7 +206,7 @@ func TestSameRun(t *testing.T) {
 
 // TestPublicRepeats repeats answers that left before, or on another stream, to the public: never with their text removed.
 func TestPublicRepeats(t *testing.T) {
-	answer := `{"type":"ai","id":"m2","content":"shown"}`
+	answer := `{"type":"ai","id":"lc_run--2","content":"shown"}`
 	list := `{"messages":[` + userAsks + `,` + answer + `,` + wholeX + `]}`
 	for _, repeat := range []sent{
 		{"values", list}, {"values|a:1", list}, {"updates", `{"a":` + list + `}`}, {"messages/complete", `[` + answer + `]`}, {"messages/partial", `[` + answer + `]`}, fromServer(answer, "a"),
@@ -214,7 +214,7 @@ func TestPublicRepeats(t *testing.T) {
 		memory := new(event.Withheld)
 		leavingOf(public, &event.Stream{Identity: inThread(threadID, ""), Withheld: memory}, sent{"metadata", begin}, fromServer(pieceX, "internal_x"))
 		out := leavingOf(public, &event.Stream{Identity: inThread(threadID, joinedID), Withheld: memory}, sent{"values", list}, repeat)
-		if strings.Count(out, "shown") != 2 || strings.Contains(out, "secret") || strings.Contains(out, "question") || strings.Contains(out, `"m2","content":""`) {
+		if strings.Count(out, "shown") != 2 || strings.Contains(out, "secret") || strings.Contains(out, "question") || strings.Contains(out, `"lc_run--2","content":""`) {
 			t.Errorf("of a state and %v this leaves: %s", repeat, out)
 		}
 		one := filter.Settings{Policy: event.PolicyPublic, Authors: []string{"writer"}}

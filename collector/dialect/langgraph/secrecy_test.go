@@ -199,3 +199,40 @@ func TestCallsOfOpenStreams(t *testing.T) {
 		t.Errorf("on the second stream, this leaves:\n%s", out)
 	}
 }
+
+// TestOpenStreams joins a run while another stream of it is open, which has shown that internal work or a withheld call is open.
+func TestOpenStreams(t *testing.T) {
+	before, inner := sent{"values", messagesState(askedBefore)}, at("", "internal_x:U", "")
+	after := messagesState(askedBefore, `{"type":"ai","id":"m1","content":"secret"}`)
+	own := sent{"values", messagesState(askedBefore, ai(`"lc_run--5"`, "shown"), `{"type":"ai","id":"m1","content":"secret"}`)}
+	for _, c := range []struct {
+		name        string
+		first, then []sent
+	}{
+		{"pieces of a tool", []sent{callPiece(modeMessages, 1, "internal_search", "c1", "")}, []sent{callPiece(modeMessages, 1, "", "", "secret")}},
+		{"pieces of a subagent", []sent{argumentPiece("m1", 0, "c1", "task", `{"subagent_type":"internal_x","q":"`)}, []sent{argumentPiece("m1", 0, "", "", `secret"}`)}},
+		{"pieces of a subagent that is not named yet", []sent{argumentPiece("m1", 0, "c1", "task", `{"subagent_type":"in`)}, []sent{argumentPiece("m1", 0, "", "", `ternal_x","q":"secret"}`)}},
+		{"the next state", []sent{before, inner}, []sent{{"values", after}, {"values", after}}},
+		{"the next state, beside a model's answer", []sent{before, inner}, []sent{own, own}},
+		{"the next checkpoint", []sent{saved("", `"internal_x"`, before.data)}, []sent{saved("", `"a"`, after)}},
+		{"a message without an ID", []sent{before, inner}, []sent{{"values", `{"messages":[["ai","secret"]]}`}}},
+	} {
+		for _, reader := range []filter.Settings{client, public} {
+			first, second := newReading(reader), newReading(reader)
+			second.states, second.memory = first.states, first.memory
+			first.open("")
+			first.read(0, append([]sent{{"metadata", begin}}, c.first...)...)
+			second.open(joinedID)
+			out := second.read(10, c.then...)
+			if strings.Contains(out, "secret") || c.then[0] == own && !strings.Contains(out, "shown") {
+				t.Errorf("%s, %s: this leaves:\n%s", c.name, reader.Policy, out)
+			}
+		}
+	}
+	r := newReading(client)
+	r.open(joinedID)
+	whole := argumentPiece("m2", 0, "c2", "task", `{"q":"sho`)
+	if out := r.read(0, sent{"values", after}, whole, argumentPiece("m2", 0, "", "", `wn"}`)); !strings.Contains(out, "secret") || !strings.Contains(out, "wn") {
+		t.Errorf("without such work, this leaves:\n%s", out)
+	}
+}

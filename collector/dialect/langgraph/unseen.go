@@ -84,6 +84,7 @@ func (d *decoder) withholdUnseen(name []byte, mode string, v strictjson.Value) {
 	_, mayBeNew := d.working[next]
 	mayBeNew = mayBeNew || d.mayBeAround(next, work.isStated)
 	isShown := d.shown.repeats
+	d.withholdUnknown(namespace, mode, v)
 	switch {
 	case mode == modeValues && d.shown.knowsHistory():
 		mayBeNew = mayBeNew || d.mayBeAround(next, work.mayReturnAbove)
@@ -110,6 +111,27 @@ func (d *decoder) withholdUnseen(name []byte, mode string, v strictjson.Value) {
 			d.withholdContent(m)
 		default:
 			d.withholdMessage(m, true)
+		}
+	}
+}
+
+// withholdUnknown withholds what work at an unknown place may have written to the state of the run's own graph: after the user's last message,
+// those that no model wrote and this stream has not shown. They may also be of other nodes, so other streams show them.
+func (d *decoder) withholdUnknown(graph []byte, mode string, v strictjson.Value) {
+	if mode == modeCheckpoints {
+		v = v.Get("values")
+	}
+	if isState := mode == modeValues || mode == modeCheckpoints; !isState || !d.mayRepeatOpenWork(graph) {
+		return
+	}
+	messages := messagesIn(v, false, 0)
+	for i := len(messages) - 1; i >= 0 && !isOfUser(messages[i]); i-- {
+		switch m := messages[i]; {
+		case isFromModel(m), d.wasShown(m), isToolResult(m) && d.isShownCall(m.Get("tool_call_id")):
+		case len(m.Get("id").Text()) == 0:
+			add(&d.unnamed, contentKey(m), false)
+		default:
+			d.withholdMessage(m, false)
 		}
 	}
 }
