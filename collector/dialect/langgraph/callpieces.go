@@ -144,6 +144,18 @@ func (d *decoder) forgetPieces() {
 	p.recent, p.older = nil, p.recent
 }
 
+// size returns the approximate size in bytes.
+func (p *callPieces) size() int {
+	const ofCall = 1024
+	calls := make(map[*joinedCall]struct{}) // a call is at its index, and as the last one of its message
+	for _, places := range []map[callPlace]*joinedCall{p.recent, p.older} {
+		for _, call := range places {
+			calls[call] = struct{}{}
+		}
+	}
+	return ofCall * len(calls)
+}
+
 // join adds a piece to a call, and reports whether the call is now known to be of an internal tool or subagent.
 func (c *joinedCall) join(p callPart) bool {
 	joined := c.forms[p.form]

@@ -3,17 +3,49 @@ package langgraph
 import (
 	"hash/maphash"
 	"maps"
+	"slices"
 
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// knowledge is what a decoder knows about a thread. It passes to the streams of the thread that begin after the decoder's
-// has ended.
+// knowledge is what decoders know about a thread. It passes to the streams of the thread that begin after theirs have ended.
 type knowledge struct {
-	run      string   // uuidKey of the last run
-	state    runState // of that run; empty if another stream has continued it
-	secrecy  secrecy
+	runs     []keptRun // the last ones, newest first; at most maxKeptRuns
+	history  shownSet  // if it misses something: what was shown
+	version  int       // how many streams have ended
 	reported reportedMessages
+}
+
+// keptRun is what a decoder knows about a run that no other stream has continued.
+type keptRun struct {
+	run     string // uuidKey
+	state   runState
+	secrecy secrecy
+}
+
+// maxKeptRuns limits the runs of a thread that are kept. Their streams may end in another order than the runs.
+const maxKeptRuns = 2
+
+// take removes what is known of a run.
+func (k *knowledge) take(run string) (known keptRun, isKept bool) {
+	i := slices.IndexFunc(k.runs, func(one keptRun) bool { return one.run == run })
+	if i < 0 || run == "" {
+		return known, false
+	}
+	known = k.runs[i]
+	k.runs = slices.Delete(k.runs, i, i+1)
+	return known, true
+}
+
+// add adds a run, in place of what another stream knew about it, except the messages that it has shown.
+func (k *knowledge) add(known keptRun) {
+	earlier, _ := k.take(known.run)
+	if known.run == "" || known.state.size()+known.secrecy.size() > maxSecrecySize {
+		return
+	}
+	known.secrecy.shown.addShown(&earlier.secrecy.shown)
+	k.runs = slices.Insert(k.runs, 0, known)
+	k.runs = k.runs[:min(len(k.runs), maxKeptRuns)]
 }
 
 // reportedMessages maps hashes of the ids of models' messages and of results to those of the runs in which they were reported. A
@@ -58,6 +90,7 @@ type resumption struct {
 	joined    string        // uuidKey of the run that the request joins, or ""
 	begun     bool          // a frame was decoded
 	mayRepeat bool          // the frames so far repeat those of the stream that is continued
+	version   int           // of the knowledge that was taken over
 	reported  reportedMessages
 }
 
@@ -80,19 +113,17 @@ func (d *decoder) takeOver() {
 		if k == nil {
 			return nil
 		}
-		if d.reported = maps.Clone(k.reported); k.run == d.joined && d.joined != "" {
-			d.secrecy.takeOver(&k.secrecy)
-			d.runState, d.mayRepeat = k.state, true
+		d.reported, d.version = maps.Clone(k.reported), k.version
+		if known, isKept := k.take(d.joined); isKept {
+			d.secrecy.takeOver(&known.secrecy)
+			d.runState, d.mayRepeat = known.state, true
 			d.started = false // the new stream reports a start of its own
-			k.run, k.state, k.secrecy = "", runState{}, secrecy{}
 		} else {
-			d.shown.continueThread(&k.secrecy.shown)
+			d.shown.continueThread(&k.history)
 		}
 		return k
 	})
-	if !d.mayRepeat {
-		d.joinOpenWork()
-	}
+	d.joinOpenWork()
 }
 
 // Close keeps what the decoder knows for later streams of the thread.
@@ -101,16 +132,21 @@ func (d *decoder) Close() {
 		return
 	}
 	d.states.Update(d.thread, func(kept event.KeptState) event.KeptState {
-		next := &knowledge{reported: d.reported}
-		if k, is := kept.(*knowledge); is { // of a stream that ended after this one began
-			next.reported.merge(k.reported)
+		k, _ := kept.(*knowledge)
+		if k == nil {
+			k = new(knowledge)
 		}
-		if state, known, isKept := d.kept(); isKept {
-			next.run, next.state, next.secrecy = uuidKey(d.run), state, known
-		} else {
-			next.secrecy.shown.missed = d.shown.missed
+		if k.version == d.version { // no other stream has ended since this one began
+			k.history = shownSet{}
 		}
-		return next
+		if d.shown.missed != missedNothing || k.history.missed != missedNothing {
+			k.history.addShown(&d.shown)
+		}
+		d.reported.merge(k.reported)
+		k.reported = d.reported
+		k.add(d.kept())
+		k.version++
+		return k
 	})
 	d.states, d.reported, d.runState, d.secrecy = nil, nil, runState{}, secrecy{}
 }
@@ -118,7 +154,11 @@ func (d *decoder) Close() {
 // Size returns the approximate size in bytes.
 func (k *knowledge) Size() int {
 	const ofReported = 40
-	return k.state.size() + k.secrecy.size() + ofReported*len(k.reported)
+	n := k.history.size() + ofReported*len(k.reported)
+	for i := range k.runs {
+		n += k.runs[i].state.size() + k.runs[i].secrecy.size()
+	}
+	return n
 }
 
 // maxStateSize limits what is kept of a run to report nothing twice, in bytes.

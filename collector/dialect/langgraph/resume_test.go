@@ -191,8 +191,8 @@ func TestResumeBounds(t *testing.T) {
 	}
 	r.merge(reportedMessages{1: 1})
 	s.States.Update(newResumption(s).thread, func(kept event.KeptState) event.KeptState {
-		if k := kept.(*knowledge); k.run != joinedKey || k.state.scopes != nil || len(r) > maxReported || r[1] != 1 {
-			t.Errorf("%d graphs of the run %q, and %d messages are kept", len(k.state.scopes), k.run, len(r))
+		if k := kept.(*knowledge); len(k.runs) != 1 || k.runs[0].run != joinedKey || k.runs[0].state.scopes != nil || len(r) > maxReported || r[1] != 1 {
+			t.Errorf("%d runs and %d messages are kept", len(k.runs), len(r))
 		}
 		return nil
 	})
@@ -201,8 +201,8 @@ func TestResumeBounds(t *testing.T) {
 	}
 	end(s, frames...)
 	s.States.Update(newResumption(s).thread, func(kept event.KeptState) event.KeptState {
-		if k := kept.(*knowledge); k.run != "" || k.Size() > maxStateSize {
-			t.Errorf("%d bytes of the run %q are kept", k.Size(), k.run)
+		if k := kept.(*knowledge); len(k.runs) > 0 || k.Size() > maxStateSize {
+			t.Errorf("%d bytes of %d runs are kept", k.Size(), len(k.runs))
 		}
 		return nil
 	})

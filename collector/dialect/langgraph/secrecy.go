@@ -3,7 +3,6 @@ package langgraph
 import (
 	"bytes"
 	"hash/maphash"
-	"maps"
 	"regexp"
 	"slices"
 
@@ -46,8 +45,8 @@ func (s *secrecy) takeOver(earlier *secrecy) {
 
 // size returns the approximate size in bytes.
 func (s *secrecy) size() int {
-	const ofID, ofShown, ofCall, ofPart = 64, 32, 1024, 32
-	n := ofShown*len(s.shown.ids) + ofCall*(len(s.pieces.recent)+len(s.pieces.older)) + ofPart*(s.frames.parts+len(s.frames.list))
+	const ofID, ofPart = 64, 32
+	n := s.shown.size() + s.pieces.size() + ofPart*(s.frames.parts+len(s.frames.list))
 	for _, set := range s.sets() {
 		n += ofID * set.Len()
 	}
@@ -58,16 +57,15 @@ func (s *secrecy) size() int {
 	return n + ofID*(len(h.begun)+len(h.messages)+h.ended.Len()+h.returned.Len()+h.listed.Len()+h.asked.Len()+h.unnamed.Len()+s.pieces.internal.Len())
 }
 
-// kept returns what is kept of the secrecy and the state of the run: without what only tells what was reported, if that is too large. It
-// reports false if even that is too large.
-func (d *decoder) kept() (state runState, known secrecy, isKept bool) {
-	state, known = d.runState, d.secrecy
-	known.shown.noted, known.shown.vouched, known.pieces.whole = nil, nil, nil // they refer to the last frame
-	known.withheldCalls.forgetIndex()
-	if state.size() > maxStateSize {
-		state = runState{attempt: d.attempt, leftCalls: d.leftCalls, shownWork: d.shownWork, internalState: d.internalState, invoked: d.invoked}
+// kept returns what is kept of the run: without what only tells what was reported, if that is too large.
+func (d *decoder) kept() keptRun {
+	known := keptRun{uuidKey(d.run), d.runState, d.secrecy}
+	known.secrecy.shown.noted, known.secrecy.shown.vouched, known.secrecy.pieces.whole = nil, nil, nil // they refer to the last frame
+	known.secrecy.withheldCalls.forgetIndex()
+	if known.state.size() > maxStateSize {
+		known.state = runState{attempt: d.attempt, leftCalls: d.leftCalls, shownWork: d.shownWork, internalState: d.internalState, invoked: d.invoked}
 	}
-	return state, known, state.size()+known.size() <= maxSecrecySize
+	return known
 }
 
 // maxSecrecySize limits what is kept of a run to know what must not leave, in bytes.
@@ -96,7 +94,7 @@ func (d *decoder) endOpenWork() {
 
 // joinOpenWork begins work at an unknown place if another stream has recorded such work.
 func (d *decoder) joinOpenWork() {
-	if d.joined != "" && d.internalWork.Contains(openWork+d.joined) {
+	if shared := openWork + d.joined; d.joined != "" && shared != d.toldOpen && d.internalWork.Contains(shared) {
 		d.beginWork(openWork, work{kind: workOfNode})
 	}
 }
@@ -180,13 +178,5 @@ func (d *decoder) noteFrame(f dialect.Frame, contentHash uint64, repeated *event
 		judgment := b.Judgment(maxJudgedParts - d.frames.parts)
 		d.frames.parts += judgment.Parts()
 		d.frames.list = append(d.frames.list, judgedFrame{frameHash(f, contentHash), judgment})
-	}
-}
-
-// continueThread takes over what an earlier run of the thread has shown if a frame of it was unreadable. What else its history has may be
-// from that frame.
-func (s *shownSet) continueThread(earlier *shownSet) {
-	if earlier.missed != missedNothing {
-		s.ids, s.missed = maps.Clone(earlier.ids), missedHistory
 	}
 }

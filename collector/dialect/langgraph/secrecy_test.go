@@ -236,3 +236,62 @@ func TestOpenStreams(t *testing.T) {
 		t.Errorf("without such work, this leaves:\n%s", out)
 	}
 }
+
+// TestStreamsThatOverlap ends two streams of a thread one after the other. What each of them knows is kept.
+func TestStreamsThatOverlap(t *testing.T) {
+	state := sent{"values", `{"messages":[` + userAsks + `]}`}
+	whole := sent{"values", `{"messages":[` + userAsks + `,` + wholeX + `]}`}
+	broken := sent{"updates|x:1", `{"internal_x":{"messages":[` + wholeX}
+	first := callPiece(modeMessages, 1, "internal_search", "c1", "")
+	for _, c := range []struct {
+		name          string
+		first, second []sent
+		joined        string
+		then          []sent
+	}{
+		{"an unreadable frame beside another run", []sent{{"metadata", begin}, state, broken}, []sent{{"metadata", nextRun}}, "", []sent{{"metadata", `{"run_id":"019a0000-0000-7000-8000-000000000009","attempt":1}`}, whole}},
+		{"an unreadable frame beside the same run", []sent{{"metadata", begin}, state, broken}, []sent{{"metadata", begin}}, joinedID, []sent{whole}},
+		{"pieces beside a stream without a run", []sent{{"metadata", begin}, first}, []sent{{"custom", `{}`}}, joinedID, []sent{callPiece(modeMessages, 1, "", "", "secret")}},
+		{"pieces beside another run", []sent{{"metadata", begin}, first}, []sent{{"metadata", nextRun}}, joinedID, []sent{callPiece(modeMessages, 1, "", "", "secret")}},
+		{"a state beside a stream of the same run", []sent{{"metadata", begin}, state}, []sent{{"metadata", begin}, inNode}, joinedID, []sent{whole}},
+	} {
+		for _, reader := range []filter.Settings{client, public} {
+			a, b := newReading(reader), newReading(reader)
+			b.states, b.memory = a.states, a.memory
+			a.open("")
+			b.open("")
+			a.read(0, c.first...)
+			b.read(0, c.second...)
+			a.close()
+			b.close()
+			a.open(c.joined)
+			if out := a.read(10, c.then...); strings.Contains(out, "secret") {
+				t.Errorf("%s, %s: this leaves:\n%s", c.name, reader.Policy, out)
+			}
+		}
+	}
+}
+
+// TestManyCompleteCalls has a client leave and join a run with more calls in pieces than are kept.
+func TestManyCompleteCalls(t *testing.T) {
+	for _, n := range []int{10, 1500, 2500} {
+		r := newReading(client)
+		r.open("")
+		r.read(0, sent{"metadata", begin})
+		for i := range n {
+			r.read(i, argumentPiece(fmt.Sprint("n", i), 0, fmt.Sprint("d", i), "search", `{}`))
+		}
+		r.read(n, sent{"values", `{"messages":[` + userAsks + `]}`}, callPiece(modeMessages, 1, "internal_search", "c1", ""))
+		r.close()
+		r.states.Update(newResumption(r.stream).thread, func(kept event.KeptState) event.KeptState {
+			if k := kept.(*knowledge); len(k.runs) != 1 || k.Size() > maxSecrecySize {
+				t.Errorf("after %d calls, %d bytes of %d runs are kept", n, k.Size(), len(k.runs))
+			}
+			return kept
+		})
+		r.open(joinedID)
+		if out := r.read(n+9, callPiece(modeMessages, 1, "", "", "secret")); strings.Contains(out, "secret") {
+			t.Errorf("after %d calls, this leaves:\n%s", n, out)
+		}
+	}
+}

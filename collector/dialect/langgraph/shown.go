@@ -2,6 +2,7 @@ package langgraph
 
 import (
 	"hash/maphash"
+	"maps"
 	"slices"
 	"strings"
 
@@ -61,6 +62,33 @@ func (s *shownSet) addUnreadable(mode string, namespace []byte, isInternal bool)
 	default:
 		s.missed = missedAnything
 	}
+}
+
+// continueThread takes over what earlier runs of the thread have shown if a frame of them was unreadable. What else their history has may be
+// from that frame.
+func (s *shownSet) continueThread(history *shownSet) {
+	if history.missed != missedNothing {
+		s.ids, s.missed = maps.Clone(history.ids), missedHistory
+	}
+}
+
+// addShown adds what another stream has shown and missed.
+func (s *shownSet) addShown(other *shownSet) {
+	s.missed, s.isWhole = max(s.missed, other.missed), s.isWhole || other.isWhole
+	if s.ids == nil && len(other.ids) > 0 {
+		s.ids = make(map[uint64]uint64)
+	}
+	for id, fingerprint := range other.ids {
+		if _, is := s.ids[id]; !is && !s.isFull() {
+			s.ids[id] = fingerprint
+		}
+	}
+}
+
+// size returns the approximate size in bytes.
+func (s *shownSet) size() int {
+	const ofID = 32
+	return ofID * len(s.ids)
 }
 
 // begin starts a frame. If something is in doubt, it finds the messages that come with the server's metadata.
