@@ -91,6 +91,28 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
+// TestPlacesAroundWork asks for many places around much internal work: the work is read few times.
+func TestPlacesAroundWork(t *testing.T) {
+	d := Dialect{}.New(&event.Stream{}).(*decoder)
+	for i := range 100 {
+		decodeFrame(d, sent{"updates|" + longNamespace(20) + fmt.Sprintf("|internal_x:%d", i), `{}`})
+	}
+	read := 0
+	around := d.aroundWork(func(work) bool { read++; return true })
+	for i := range 1000 {
+		if around.mayBe(fmt.Sprint("other", i)) || !around.mayBe(fmt.Sprintf("%030d", i%20)) {
+			t.Fatalf("around the work, place %d is wrong", i)
+		}
+	}
+	if read > manyPlaces*len(d.working) {
+		t.Errorf("%d works were read %d times", len(d.working), read)
+	}
+	one, other := frameOf(modeCustom, `{"id":"q1"}`).JSON, frameOf(modeCustom, `{"id":"q2"}`).JSON
+	if !d.mayAskWithin(one, &asker{mayBeInternal: true, around: around}) || d.mayAskWithin(other, &asker{task: "t", around: around}) {
+		t.Error("for each question, the work is read again")
+	}
+}
+
 // BenchmarkGrowth reports the time for each entry, which should be about the same.
 func BenchmarkGrowth(b *testing.B) {
 	for name, c := range growing {

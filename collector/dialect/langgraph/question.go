@@ -14,10 +14,19 @@ import (
 // questionLists are the members that list the questions of a task, a state or an update.
 var questionLists = []string{"interrupts", interruptKey}
 
-// asker is the graph and the task that ask a question. The task is "" if the frame does not name it.
+// asker is the graph and the task that ask the questions of a frame. The task is "" if the frame does not name it.
 type asker struct {
-	graph []byte
-	task  string
+	graph         []byte
+	task          string
+	mayBeInternal bool // what the graph sends may be of internal work
+	mayHaveCalled bool // any task of the graph may have called such work
+	around        *aroundWork
+}
+
+func (d *decoder) newAsker(graph []byte) asker {
+	return asker{
+		graph: graph, mayBeInternal: d.mayBeOf(d.working, graph), mayHaveCalled: d.mayBeAround(calledPrefix+string(graph), anyWork), around: d.aroundWork(anyWork),
+	}
 }
 
 // withholdQuestions reports whether v contains a question that is or may be of an internal task or graph. It records those
@@ -37,7 +46,7 @@ func (d *decoder) withholdQuestions(v strictjson.Value, by asker, isOfInternal b
 					d.withholdQuestion(question)
 					found.internal = true
 				}
-				found.doubtful = found.doubtful || d.mayAskWithin(question, by)
+				found.doubtful = found.doubtful || d.mayAskWithin(question, &by)
 			}
 			continue
 		}
@@ -111,6 +120,27 @@ func (d *decoder) withholdQuestion(v strictjson.Value) {
 
 func questionID(v strictjson.Value) strictjson.Value { return v.First("id", "interrupt_id") }
 
+// mayAskWithin reports whether a question may be of internal work. A task repeats the question of what works within it. Without a task,
+// only its ID places it.
+func (d *decoder) mayAskWithin(question strictjson.Value, by *asker) bool {
+	id := d.name(questionID(question))
+	if d.placed.Contains(id) || by.task == "" && d.asksAboutShown(question, by.graph) {
+		return false
+	}
+	isWithin := by.mayBeInternal
+	if by.task != "" {
+		isWithin = by.mayHaveCalled || by.around.mayBe(by.task)
+	}
+	switch {
+	case id == "":
+	case isWithin:
+		d.doubted.Add(id)
+	case len(by.graph) > 0: // the graphs around it repeat the question
+		d.placed.Add(id)
+	}
+	return isWithin || d.doubted.Contains(id)
+}
+
 // approvalMembers are the members of a question of LangChain's middleware. It asks about calls in a model's response before any tool runs.
 //
 // Source: langchain/agents/middleware/human_in_the_loop.py, HITLRequest.
@@ -133,7 +163,8 @@ func (d *decoder) asksAboutShown(question strictjson.Value, graph []byte) bool {
 	asked := elementsOf(value.Get("action_requests"))
 	used := make(map[*call]bool)
 	for _, request := range asked {
-		i := slices.IndexFunc(d.calls, func(c *call) bool { return !used[c] && d.isShownCallIn(c, request, graph) })
+		args := wire.ExactHash(request.Get("args"))
+		i := slices.IndexFunc(d.calls, func(c *call) bool { return !used[c] && d.isShownCallIn(c, request, args, graph) })
 		if i < 0 {
 			return false
 		}
@@ -142,9 +173,10 @@ func (d *decoder) asksAboutShown(question strictjson.Value, graph []byte) bool {
 	return len(asked) > 0 && len(d.working) < wire.MaxSet
 }
 
-// isShownCallIn reports whether an object has the tool and the arguments of an open call that left, in a graph or within it.
-func (d *decoder) isShownCallIn(c *call, v strictjson.Value, graph []byte) bool {
+// isShownCallIn reports whether an object has the tool and the arguments of an open call that left, in a graph or within it. args is the hash of
+// the object's arguments.
+func (d *decoder) isShownCallIn(c *call, v strictjson.Value, args uint64, graph []byte) bool {
 	isOpen := toolOf(v).Is(c.tool) && !c.abandoned && !c.earlier && isWithinGraph(c.scope.namespace, string(graph))
 	isShown := isOpen && d.shown.containsText([]byte(c.id)) && !d.withheld.MayContain(c.id)
-	return isShown && c.args == wire.ExactHash(v.Get("args"))
+	return isShown && c.args == args
 }

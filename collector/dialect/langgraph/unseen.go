@@ -24,13 +24,14 @@ func (d *decoder) mayReturnInternal(name []byte, mode string, v strictjson.Value
 	case modeTasks:
 		return d.mayEndInternal(namespace, v)
 	case modeUpdates:
+		ofTasks, stated := d.aroundWork(isOfTask), d.aroundWork(work.isStated)
 		for node, update := range v.Members() {
-			counts, isKnown := isOfTask, d.wasShown
+			around, isKnown := ofTasks, d.wasShown
 			if node.Is(toolNode) {
-				counts, isKnown = work.isStated, d.isResultOfKnownCall // what a tool returns is its own
+				around, isKnown = stated, d.isResultOfKnownCall // what a tool returns is its own
 			}
 			place := nodePlace(namespace, node.Text())
-			if (d.mayBeAround(place, counts) || d.steps.mayReturn(place) || d.mayRepeatOpenWork(namespace)) && !hasOnly(update, isKnown) {
+			if (around.mayBe(place) || d.steps.mayReturn(place) || d.mayRepeatOpenWork(namespace)) && !hasOnly(update, isKnown) {
 				return true
 			}
 		}

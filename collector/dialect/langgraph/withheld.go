@@ -54,7 +54,7 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	task := taskIn(mode, v)
 	d.placeQuestions(namespace, task, isPlaced)
 	if isOfInternal || len(d.working) > 0 || !d.doubted.IsEmpty() || !d.internalWork.IsEmpty() || d.withheldCalls.mayBeOpen() {
-		questions := d.withholdQuestions(v, asker{graph: namespace}, isPlaced || isNamed && !isCheckpoint(mode, v), 0)
+		questions := d.withholdQuestions(v, d.newAsker(namespace), isPlaced || isNamed && !isCheckpoint(mode, v), 0)
 		isInternal, inDoubt = isInternal || questions.internal, inDoubt || questions.doubtful
 	}
 	d.trackTask(namespace, task, isPlaced)

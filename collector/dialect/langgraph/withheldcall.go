@@ -283,7 +283,8 @@ func (d *decoder) mayBeWithheldCall(v strictjson.Value) bool {
 	if id := v.Get("id"); len(id.Text()) > 0 {
 		return d.shown.missed != missedNothing && !d.shown.contains(id)
 	}
-	isShown := func(c *call) bool { return d.isShownCallIn(c, v, []byte(d.withheldCalls.graph)) }
+	args, graph := wire.ExactHash(v.Get("args")), []byte(d.withheldCalls.graph)
+	isShown := func(c *call) bool { return d.isShownCallIn(c, v, args, graph) }
 	tool := toolOf(v)
 	return len(tool.Text()) > 0 && !slices.ContainsFunc(d.calls, isShown) && d.mayBeWithheldCallOf(d.name(tool), "")
 }

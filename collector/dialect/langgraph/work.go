@@ -128,24 +128,6 @@ func (s *internalState) beginEvent(mode string, v strictjson.Value) {
 	}
 }
 
-// mayBeAround reports whether internal work that counts may be within a task, a node, a run or a graph's next step.
-func (s *internalState) mayBeAround(place string, counts func(work) bool) bool {
-	hash := wire.Hash(place)
-	for _, w := range s.working {
-		if counts(w) && (w.isAnywhere() || slices.Contains(w.around, hash)) {
-			return true
-		}
-	}
-	return len(s.working) >= wire.MaxSet
-}
-
-func anyWork(work) bool { return true }
-
-// mayBeAroundTask reports whether internal work may be within a task of a graph, or the task may have called it.
-func (s *internalState) mayBeAroundTask(graph []byte, id string) bool {
-	return s.mayBeAround(id, anyWork) || s.mayBeAround(calledPrefix+string(graph), anyWork)
-}
-
 // trackTask records the beginning or the end of a task. Only the end has a list of questions.
 //
 // Source: langgraph/pregel/debug.py, map_debug_tasks and map_debug_task_results.
@@ -300,27 +282,6 @@ func errorKey(err strictjson.Value) string {
 		err = message
 	}
 	return contentKey(err)
-}
-
-// mayAskWithin reports whether a question may be of internal work. A task repeats the question of what works within it. Without a task,
-// only its ID places it.
-func (d *decoder) mayAskWithin(question strictjson.Value, by asker) bool {
-	id := d.name(questionID(question))
-	if d.placed.Contains(id) || by.task == "" && d.asksAboutShown(question, by.graph) {
-		return false
-	}
-	isWithin := d.mayBeOf(d.working, by.graph)
-	if by.task != "" {
-		isWithin = d.mayBeAroundTask(by.graph, by.task)
-	}
-	switch {
-	case id == "":
-	case isWithin:
-		d.doubted.Add(id)
-	case len(by.graph) > 0: // the graphs around it repeat the question
-		d.placed.Add(id)
-	}
-	return isWithin || d.doubted.Contains(id)
 }
 
 // mayBeOf reports whether what a graph sends may be of some internal work. The run's own graph may repeat what all others send. What a called
