@@ -19,7 +19,7 @@ func (d *decoder) isInternalWork(k *kind, this key, v strictjson.Value) bool {
 		return begins && d.isInternalStep(v)
 	case k.entity == entitySubagent:
 		owner = d.name(v.Get("parentSubagentRunId"))
-	case !k.isWork():
+	case !k.isWork(), d.isOfSecondStart(k, v):
 		return false
 	case namesInternalWork(v) && !d.isKnown(this), begins && k.name != typeTextStart && d.mayBeDelegated(v):
 		return true

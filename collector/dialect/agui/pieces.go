@@ -2,7 +2,10 @@ package agui
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
@@ -10,14 +13,16 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// pieces finds messages and calls in lists that are joined from pieces, of which some were withheld alone. Both maps have messages,
+// pieces finds messages and calls in lists that are joined from pieces, of which some were withheld alone. The maps have messages,
 // thoughts and calls of all runs.
 type pieces struct {
 	joined   map[key]digest // of all pieces, except those of thoughts: a list may have the text of several as one
 	withheld map[key]digest // of the pieces up to the last that was withheld alone
+	left     map[key]digest // of the pieces of messages and calls that left
 }
 
-// digest is a hash of a text without its white space: agents trim what they say, and format arguments anew. The zero value is that of "".
+// digest is a hash of a text without its white space, and with its characters beyond ASCII escaped: agents trim what they say, and format
+// arguments anew. The zero value is that of "".
 type digest struct {
 	hash uint64
 	size int // in bytes
@@ -29,6 +34,7 @@ var unknownText = digest{size: -1}
 // add adds a text by FNV-1a.
 func (d *digest) add(text []byte) {
 	for word := range bytes.FieldsSeq(text) {
+		word = escaped(word)
 		for _, c := range word {
 			d.hash = (d.hash ^ uint64(c)) * 1099511628211
 		}
@@ -40,11 +46,29 @@ func (d *digest) add(text []byte) {
 func (d digest) mayBegin(text []byte) bool {
 	var start digest
 	for word := range bytes.FieldsSeq(text) {
-		if start.size < d.size {
+		if word = escaped(word); start.size < d.size {
 			start.add(word[:min(len(word), d.size-start.size)])
 		}
 	}
 	return len(text) > 0 && (d == unknownText || d == start)
+}
+
+// escaped returns a text with its characters beyond ASCII as Python's json.dumps writes them.
+func escaped(text []byte) []byte {
+	if !bytes.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return text
+	}
+	var ascii []byte
+	for _, r := range string(text) {
+		if r < utf8.RuneSelf {
+			ascii = append(ascii, byte(r))
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			ascii = fmt.Appendf(ascii, `\u%04x`, unit)
+		}
+	}
+	return ascii
 }
 
 // restart records that an entity starts. If it has pieces already, it is unknown which of them a list has.
@@ -76,6 +100,36 @@ func (p *pieces) textOf(k key) digest {
 	return p.joined[k]
 }
 
+// addLeft records that a frame left: a start, or a piece. A start may be another one of the same message or call, with the same text.
+func (p *pieces) addLeft(k *kind, of key, piece []byte) {
+	text, known := p.left[of]
+	switch {
+	case k.begins:
+		text = digest{}
+	case len(piece) == 0:
+		return
+	}
+	if p.left == nil {
+		p.left = make(map[key]digest)
+	}
+	if text.add(piece); known || k.begins && len(p.left) < wire.MaxSet {
+		p.left[of] = text
+	}
+}
+
+// mayBeIn reports whether a text of a message or call has, or may have, a piece that was withheld alone. A text that left as a whole has
+// none.
+func (p *pieces) mayBeIn(this key, text []byte) bool {
+	start, known := p.withheld[this]
+	if !known || !start.mayBegin(text) {
+		return false
+	}
+	var whole digest
+	whole.add(text)
+	left, hasLeft := p.left[this]
+	return !hasLeft || left != whole
+}
+
 // withhold records that the last piece was withheld alone.
 func (p *pieces) withhold(k key) {
 	if p.withheld == nil {
@@ -86,10 +140,7 @@ func (p *pieces) withhold(k key) {
 
 // addPiece adds the text of a frame to that of its message, thought or call. isAlone says that the frame is withheld alone.
 func (d *decoder) addPiece(k *kind, v strictjson.Value, isAlone bool) {
-	this, delta := key{entity: k.entity}, v.Get("delta").Text()
-	if k.idMember != "" {
-		this.id = d.name(v.Get(k.idMember))
-	}
+	this, delta := d.workKey(k, v), v.Get("delta").Text()
 	if m := d.messageOf(v); m != nil && k.entity == entityMessage {
 		this.id = m.id
 	}
@@ -119,9 +170,8 @@ func (d *decoder) withholdPiece(k *kind, v strictjson.Value, b *event.Batch) {
 	b.Internal = true
 	b.Add(event.KindOther)
 	d.addWithheldValues(v, b)
-	call := d.name(v.Get("toolCallId"))
-	d.secondStarts.addWithheld(k, call)
-	if open := d.calls.find(call, d.owner(v)); open != nil {
+	d.secondStarts.addWithheld(k, d.workKey(k, v))
+	if open := d.calls.find(d.name(v.Get("toolCallId")), d.owner(v)); open != nil {
 		open.lacksArgs, open.hidesArgs = true, true
 		d.hideInternalDelegate(open)
 	}
@@ -130,8 +180,8 @@ func (d *decoder) withholdPiece(k *kind, v strictjson.Value, b *event.Batch) {
 // areIn reports whether a message with an ID has, or may have, pieces that were withheld alone.
 func (p *pieces) areIn(id string, message strictjson.Value) bool {
 	for _, kind := range [...]entity{entityMessage, entityThought} {
-		start, known := p.withheld[key{entity: kind, id: id}]
-		if !known || kind == entityThought && !statesThought(message) {
+		this := key{entity: kind, id: id}
+		if _, known := p.withheld[this]; !known || kind == entityThought && !statesThought(message) {
 			continue
 		}
 		for name, content := range message.Members() {
@@ -142,7 +192,7 @@ func (p *pieces) areIn(id string, message strictjson.Value) bool {
 			for part := range content.Elements() {
 				text = append(text, part.Get("text").Text()...)
 			}
-			if start.mayBegin(text) {
+			if p.mayBeIn(this, text) {
 				return true
 			}
 		}
@@ -152,12 +202,12 @@ func (p *pieces) areIn(id string, message strictjson.Value) bool {
 
 // areInCall is areIn for the arguments of a call.
 func (p *pieces) areInCall(id string, call strictjson.Value) bool {
-	start, known := p.withheld[key{entity: entityCall, id: id}]
-	if !known {
+	this := key{entity: entityCall, id: id}
+	if _, known := p.withheld[this]; !known {
 		return false
 	}
 	texts := argTexts(call)
-	return slices.ContainsFunc(texts[:], start.mayBegin)
+	return slices.ContainsFunc(texts[:], func(args []byte) bool { return p.mayBeIn(this, args) })
 }
 
 // areInOne is areIn for a message or a call.

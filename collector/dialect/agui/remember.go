@@ -101,12 +101,15 @@ func (d *decoder) addLeft(k *kind, v strictjson.Value) {
 	case entityMessage:
 		d.shownMessages.Add(d.name(v.Get("messageId")))
 	case entityCall:
-		id := d.name(v.Get("toolCallId"))
-		d.secondStarts.addLeft(k, id)
 		if k.name == typeToolResult {
-			d.addOneNamed(key{entity: entityResult, id: id})
+			d.addOneNamed(key{entity: entityResult, id: d.name(v.Get("toolCallId"))})
 		}
+	default:
+		return
 	}
+	this := d.workKey(k, v)
+	d.secondStarts.addLeft(k, this)
+	d.pieces.addLeft(k, this, v.Get("delta").Text())
 }
 
 // rememberNested remembers the messages that are withheld, at any depth of a frame that is withheld, wholly or in part. Other messages

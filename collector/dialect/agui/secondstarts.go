@@ -5,37 +5,47 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// secondStarts tracks calls that an internal agent starts again after their end left: LangGraph's adapter repeats the calls in the
-// messages that a tool hands over. The client has ended such a call, so it must not get a second end either.
+// secondStarts tracks messages and calls that an internal agent starts again after their end left: LangGraph's adapter repeats the
+// messages that a tool hands over. The client has ended such a message or call, so it must not get a second end either. The repetition is
+// withheld alone, because what left before stays in lists.
 //
 // Source: _handle_single_event in ag_ui_langgraph/agent.py of ag-ui-langgraph 0.0.47.
 type secondStarts struct {
-	ended wire.Set[string] // calls of which the client has the end
-	open  wire.Set[string] // of these, calls that an internal agent has started again
+	ended wire.Set[key] // messages and calls of which the client has the end
+	open  wire.Set[key] // of these, those that an internal agent has started again
 }
 
-// addLeft records that a frame of a call left.
-func (s *secondStarts) addLeft(k *kind, call string) {
+// addLeft records that a frame of a message or a call left.
+func (s *secondStarts) addLeft(k *kind, this key) {
 	switch k.name {
-	case typeToolStart:
-		s.ended.Remove(call)
-		s.open.Remove(call)
-	case typeToolEnd:
-		s.ended.Add(call)
+	case typeTextStart, typeToolStart:
+		s.ended.Remove(this)
+		s.open.Remove(this)
+	case typeTextEnd, typeToolEnd:
+		s.ended.Add(this)
 	}
 }
 
-// addWithheld records that a frame of an internal agent was withheld, but not the call that it is a piece of.
-func (s *secondStarts) addWithheld(k *kind, call string) {
+// addWithheld records that a frame of an internal agent was withheld, but not the message or call that it is a piece of.
+func (s *secondStarts) addWithheld(k *kind, this key) {
 	switch {
-	case k.name == typeToolStart && s.ended.Contains(call):
-		s.open.Add(call)
-	case k.name == typeToolEnd:
-		s.open.Remove(call)
+	case k.begins && s.ended.Contains(this):
+		s.open.Add(this)
+	case k.isEnd():
+		s.open.Remove(this)
 	}
 }
 
-// isOfSecondStart reports whether a frame is a part of a call after an internal agent has started it again.
+// isOfSecondStart reports whether a frame of an internal agent starts a message or call again, or is a part of it after such a start.
 func (d *decoder) isOfSecondStart(k *kind, v strictjson.Value) bool {
-	return (k.piece || k.isEnd()) && k.entity == entityCall && d.secondStarts.open.Contains(d.name(v.Get(k.idMember)))
+	this := d.workKey(k, v)
+	return k.begins && d.secondStarts.ended.Contains(this) && namesInternalWork(v) || (k.piece || k.isEnd()) && d.secondStarts.open.Contains(this)
+}
+
+// workKey returns the key of the entity that a frame is a piece of.
+func (d *decoder) workKey(k *kind, v strictjson.Value) key {
+	if k.idMember == "" {
+		return key{entity: k.entity}
+	}
+	return key{entity: k.entity, id: d.name(v.Get(k.idMember))}
 }

@@ -42,3 +42,54 @@ func TestSecondStarts(t *testing.T) {
 		}
 	}
 }
+
+// TestListsAfterSecondStarts checks that what left of a message or call stays in lists and states after an internal agent repeats it, and
+// that other words under its ID do not leave. Python writes arguments anew.
+func TestListsAfterSecondStarts(t *testing.T) {
+	alice, audit := langChain("alice", "one:1|model:2"), langChain("internal_audit", "two:3|tools:4")
+	const result = `{"type":"TOOL_CALL_RESULT","messageId":"y","toolCallId":"lc-call-1","content":"done"}`
+	said := func(text string) []string {
+		return []string{`{"type":"TEXT_MESSAGE_START","messageId":"lc-run-1","role":"assistant"}`, `{"type":"TEXT_MESSAGE_CONTENT","messageId":"lc-run-1","delta":"` + text + `"}`, `{"type":"TEXT_MESSAGE_END","messageId":"lc-run-1"}`}
+	}
+	called := func(city string) []string { return toolCall("lc-call-1", "f", `{"q":"`+city+`"}`, "")[:3] }
+	by := func(agent func(string) string, all ...[]string) (sent []string) {
+		for _, frame := range slices.Concat(all...) {
+			sent = append(sent, agent(frame))
+		}
+		return sent
+	}
+	listed := func(text, city string) []string {
+		message := `{"id":"lc-run-1","role":"assistant","content":"` + text + `","tool_calls":[{"id":"lc-call-1","name":"f","args":{"q": "` + city + `"}}]}`
+		answer := `{"id":"y2","role":"tool","content":"done","tool_call_id":"lc-call-1"}`
+		return []string{
+			`{"type":"MESSAGES_SNAPSHOT","messages":[` + message + "," + answer + `]}`, `{"type":"STATE_SNAPSHOT","snapshot":{"messages":[` + message + "," + answer + `]}}`,
+			`{"type":"CUSTOM","name":"ui","value":{"messageId":"lc-run-1","toolCallId":"lc-call-1"}}`,
+		}
+	}
+	first := append(by(alice, said("Hi "), called("Zürich")), result)
+	for what, c := range map[string]struct {
+		before, again []string
+		lists         []string
+		leave         bool
+	}{
+		"the same":                      {first, by(audit, said("Hi "), called("Z\\u00fcrich")), listed("Hi", `Z\u00fcrich`), true},
+		"the same, in a step":           {append(slices.Clone(first), `{"type":"STEP_STARTED","stepName":"internal_step"}`), by(audit, said("Hi "), called("Zürich")), listed("Hi ", "Zürich"), true},
+		"the same, twice":               {first, slices.Concat(by(audit, said("Hi "), called("Zürich")), by(audit, said("Hi "), called("Zürich"))), listed("Hi ", "Zürich"), true},
+		"the same, then by an ordinary": {first, slices.Concat(by(audit, said("Hi "), called("Zürich")), by(alice, said("Hi "), called("Zürich"))), listed("Hi ", "Zürich"), true},
+		"another text":                  {first, by(audit, said("CANARY")), listed("CANARY", "Zürich")[:2], false},
+		"a longer text":                 {first, by(audit, said("CANARY")), listed("Hi CANARY", "Zürich")[:2], false},
+		"other arguments":               {first, by(audit, called("CANARY")), listed("Hi ", "CANARY")[:2], false},
+		"not ended":                     {first[:2], by(audit, said("CANARY")), listed("Hi CANARY", "Zürich")[:2], false},
+	} {
+		sent := append(slices.Concat([]string{run}, c.before, c.again), c.lists...)
+		got := filterFrames(t, allSettings[0], sent...)
+		for i, list := range got[len(got)-len(c.lists):] {
+			if c.leave && list != c.lists[i] {
+				t.Errorf("%s: %s leaves as %s", what, c.lists[i], list)
+			}
+		}
+		if strings.Contains(strings.Join(got, "\n"), "CANARY") {
+			t.Errorf("%s: %q leaves", what, got)
+		}
+	}
+}
