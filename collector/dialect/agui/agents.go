@@ -2,7 +2,6 @@ package agui
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
@@ -78,6 +77,7 @@ type step struct {
 	id, parent  string // set if the producer says how steps are nested
 	agent       agent
 	isInternal  bool // what begins in it is withheld
+	hasFailed   bool
 }
 
 // steps holds the open steps, and the number of steps that were started.
@@ -86,6 +86,9 @@ type steps struct {
 	within         map[string]int // the number of open steps by their parent
 	started        int
 	missedInternal bool // an internal step is not in open
+	endedInternal  bool // an internal step has ended, and nothing has begun since that left
+
+	failedInternally bool // an internal node has failed
 }
 
 // index returns the index of an owner's open step with a name and an id. If no step has the id, it returns the
@@ -234,7 +237,10 @@ func (d *decoder) stepFinished(v strictjson.Value, b *event.Batch) {
 	}
 	d.steps.open[i].agent.apply(b)
 	d.reportUnended(b)
-	b.Add(event.KindAgentEnded)
+	if end := b.Add(event.KindAgentEnded); d.steps.open[i].hasFailed {
+		end.Error = event.AgentError
+	}
+	d.steps.endedInternal = d.steps.endedInternal || d.steps.open[i].isInternal
 	d.steps.end(i)
 }
 
@@ -254,13 +260,13 @@ func (d *decoder) markStepAgent(v strictjson.Value, b *event.Batch) {
 }
 
 // agentStep returns the agent that a step stands for. CrewAI marks such a step with the boundary
-// "agent". Strands puts the kind of node before the step's name.
+// "agent". Of Strands, a graph or swarm is none.
 func agentStep(name string, attribution strictjson.Value) (agent string, is bool) {
 	if attribution.Get("boundary").Is("agent") {
 		return name, true
 	}
-	agent, is = strings.CutPrefix(name, "agent:")
-	return agent, is && agent != "" && agent != user
+	kind, agent, is := nodeOf(name)
+	return agent, is && kind == agentNode && agent != "" && agent != user
 }
 
 // attribution returns the place of a step in the tree of steps, as CrewAI's adapter states it.

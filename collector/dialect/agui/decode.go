@@ -88,7 +88,7 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 		}
 		return
 	case isBareError(v):
-		b.Type, b.PublicForm = typeError, d.runWithheld || d.mayQuote(v)
+		b.Type, b.PublicForm = typeError, d.runWithheld || d.mayFailInternally(v) || d.mayQuote(v)
 		d.runError(v, b)
 		return
 	case named.Kind() != strictjson.String:

@@ -68,11 +68,11 @@ var (
 	questionIDs    = []string{"interruptIds", "interrupt_ids"}
 )
 
-// rememberQuestions remembers the questions at the end of a withheld run or subagent. The end of the run around it need not say
-// whose they are.
+// rememberQuestions remembers the questions at the end of a withheld run or subagent, or of an internal node of Strands. The end of the
+// run around it need not say whose they are.
 func (d *decoder) rememberQuestions(end strictjson.Value) {
 	current, legacy := questionLists(end)
-	for _, questions := range [...]strictjson.Value{current, legacy} {
+	for _, questions := range [...]strictjson.Value{current, legacy, end.Get("value").Get("interrupts")} {
 		for question := range elementsOf(questions) {
 			d.withheld.add(key{entity: entityQuestion, id: d.name(question.Get("id"))})
 		}
@@ -204,13 +204,14 @@ func (d *decoder) custom(v strictjson.Value, b *event.Batch) {
 	if v.Get("name").Is(onInterrupt) {
 		b.Type, isWithheld = typeInterrupt, d.isWithheldQuestion
 	}
-	b.Internal = anyObject(v, isWithheld) || d.mayNameWithheld(v) || hasInternalMessage(v.Get("value"))
+	b.Internal = isOfInternalNode(v) || anyObject(v, isWithheld) || d.mayNameWithheld(v) || hasInternalMessage(v.Get("value"))
 	if b.Type == typeInterrupt {
 		d.interrupted, d.interruptPrompt = true, ""
 		if !b.Internal && !d.filtered {
 			d.interruptPrompt = promptOf(b.Embedded(v.Get("value")))
 		}
 	}
+	d.noteNode(v)
 	d.markStepAgent(v, b)
 }
 

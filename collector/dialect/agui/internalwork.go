@@ -85,11 +85,11 @@ func (d *decoder) addWorkIDs(v strictjson.Value) {
 	}
 }
 
-// isInternalStep reports whether a step starts that stands for an internal agent. A step with an internal name of its own is withheld
-// anyway, because the table's Labels have the name.
+// isInternalStep reports whether a step starts that stands for an internal node of Strands. A step with an internal name of its own is
+// withheld anyway, because the table's Labels have the name.
 func (d *decoder) isInternalStep(start strictjson.Value) bool {
-	agent, is := agentStep(d.name(start.Get("stepName")), attribution(start))
-	return is && lenient.IsInternal([]byte(agent))
+	_, node, isNode := nodeOf(d.name(start.Get("stepName")))
+	return isNode && lenient.IsInternal([]byte(node))
 }
 
 // worksInternally reports whether a step of an owner is open that is internal, or an internal agent has taken over.

@@ -95,8 +95,11 @@ func (d *decoder) wasShown(message strictjson.Value) bool {
 	return message.Get("role").Is("user") || id != "" && d.knownToClient.Contains(id)
 }
 
-// addLeft remembers what left of a message or a call.
+// addLeft remembers what left.
 func (d *decoder) addLeft(k *kind, v strictjson.Value) {
+	if k.begins || k.chunk {
+		d.steps.endedInternal = false
+	}
 	switch k.entity {
 	case entityMessage:
 		d.shownMessages.Add(d.name(v.Get("messageId")))

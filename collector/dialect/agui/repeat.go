@@ -81,7 +81,7 @@ func (d *decoder) rememberWithheld(k *kind, v strictjson.Value) {
 	if k.idMember != "" {
 		id = d.name(v.Get(k.idMember))
 	}
-	if k.name == typeRunFinished || k.name == typeSubagentFinished {
+	if k.name == typeRunFinished || k.name == typeSubagentFinished || k.name == typeCustom {
 		d.rememberQuestions(v)
 	}
 	switch {

@@ -14,14 +14,21 @@ import (
 func (d *decoder) quotesWithheld(k *kind, v strictjson.Value, b *event.Batch) bool {
 	switch k.name {
 	case typeRunError, typeSubagentError:
-		return d.mayQuote(v)
+		return d.mayFailInternally(v) || d.mayQuote(v)
 	case typeRunFinished, typeSubagentFinished:
 		end := outcomeOf(v)
-		return end != outcomeSucceeded && end != outcomeInterrupted && d.mayQuote(v)
+		return end != outcomeSucceeded && end != outcomeInterrupted && (d.mayFailInternally(v) || d.mayQuote(v))
 	case typeToolResult:
 		return hasFailed(v, b) && d.mayQuote(v) || d.namesWithheld(v.Get("content")) || d.answers.mayBeIn(v.Get("content")) || d.hasHiddenAnswer(v) || d.isInternalPiece(k, v)
 	}
 	return false
+}
+
+// mayFailInternally reports whether the error of a run or subagent is, or may be, of an internal step or agent.
+func (d *decoder) mayFailInternally(failure strictjson.Value) bool {
+	owner := d.name(failure.Get("subagentRunId"))
+	isStep := slices.ContainsFunc(d.steps.open, func(open step) bool { return open.isInternal && (owner == "" || open.owner == owner) })
+	return isStep || d.worksInternally(owner) || d.steps.endedInternal || d.steps.failedInternally
 }
 
 // mayQuote reports whether an error may quote something withheld: the arguments or the work of a call without a result, the work of

@@ -273,3 +273,18 @@ func TestSteps(t *testing.T) {
 		{"the user, in Strands", in("agent:user", ""), []string{`STEP_STARTED agent="me" step="agent:user" branch="agent:user#1"; agent_started`, `TEXT_MESSAGE_START agent="me" step="agent:user" branch="agent:user#1"; other`}},
 	})
 }
+
+// TestFailedNodes checks that the step of a node that failed ends with an error, and that a group of agents is a step and no agent.
+func TestFailedNodes(t *testing.T) {
+	step := func(kind, name string) string { return ev("STEP_"+kind, `"stepName":"`+name+`"`) }
+	status := func(node, status string) string {
+		return ev("CUSTOM", `"name":"MultiAgentNodeStatus"`, `"value":{"node_id":"`+node+`","status":"`+status+`"}`)
+	}
+	const agent, group = ` agent="a" branch="agent:a#1"; `, ` step="multiagent:a" branch="multiagent:a#1"; `
+	runDecode(t, []decodeCase{
+		{"an agent", []string{step("STARTED", "agent:a"), status("a", "failed"), step("FINISHED", "agent:a")}, []string{"STEP_STARTED" + agent + "agent_started", "CUSTOM" + agent + "other", "STEP_FINISHED" + agent + "agent_ended agent_error"}},
+		{"a group", []string{step("STARTED", "multiagent:a"), status("a", "failed"), step("FINISHED", "multiagent:a")}, []string{"STEP_STARTED" + group + "agent_started", "CUSTOM" + group + "other", "STEP_FINISHED" + group + "agent_ended agent_error"}},
+		{"another status", []string{step("STARTED", "agent:a"), status("a", "interrupted"), step("FINISHED", "agent:a")}, []string{"STEP_STARTED" + agent + "agent_started", "CUSTOM" + agent + "other", "STEP_FINISHED" + agent + "agent_ended"}},
+		{"another node", []string{step("STARTED", "agent:a"), status("b", "failed"), step("FINISHED", "agent:a")}, []string{"STEP_STARTED" + agent + "agent_started", "CUSTOM" + agent + "other", "STEP_FINISHED" + agent + "agent_ended"}},
+	})
+}
