@@ -58,7 +58,9 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 		isInternal, inDoubt = isInternal || questions.internal, inDoubt || questions.doubtful
 	}
 	d.trackTask(namespace, task, isPlaced)
-	d.endShown(namespace, mode, v)
+	if !d.isRepeated(namespace, mode) {
+		d.endShown(namespace, mode, v)
+	}
 	if mode == modeCheckpoints {
 		d.trackCheckpoint(namespace, v)
 	}

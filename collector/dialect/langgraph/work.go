@@ -21,6 +21,7 @@ type internalState struct {
 	returns  wire.Set[string] // runs of nodes of which a withheld tool has ended: an error may still quote what it returns
 	placed   wire.Set[string] // questions of tasks that are not internal
 	called   wire.Set[string] // tasks that another task of their graph has called
+	repeated []string         // the modes of which the attempt has not sent its first state
 
 	hasWorked bool                // internal work has begun, as events show
 	hasSpoken bool                // an internal frame came after the last state of the run's own graph
@@ -38,6 +39,7 @@ type work struct {
 
 	inMetadata bool // metadata has named it, so the stream has the messages of the nodes beside it
 	hasFailed  bool // a task of it has failed, so only what the task around it may repeat is in doubt
+	isEarlier  bool // an earlier attempt has begun it: the same, until another frame shows it
 }
 
 // workKind says what internal work is, and what shows its end.
@@ -78,7 +80,7 @@ func (s *internalState) size() int {
 
 // beginWork records that internal work has begun. What the server states about it outweighs what other frames show.
 func (s *internalState) beginWork(id string, w work) {
-	if _, known := s.working[id]; id == "" || known && !w.isStated() || !known && len(s.working) >= wire.MaxSet {
+	if earlier, known := s.working[id]; id == "" || known && !w.isStated() && !earlier.isEarlier || !known && len(s.working) >= wire.MaxSet {
 		return
 	}
 	if s.working == nil {
@@ -214,7 +216,8 @@ func (d *decoder) placesAround(namespace []byte) (around []uint64) {
 // next state.
 func (d *decoder) trackCheckpoint(namespace []byte, state strictjson.Value) {
 	next := nextPrefix + string(namespace)
-	d.endWork(next)
+	hash := wire.Hash(next)
+	d.end(func(id string, w work) bool { return !w.isEarlier && (id == next || slices.Contains(w.around, hash)) })
 	if isInternalScope(state.Get("next")) {
 		d.beginWork(next, work{around: d.placesAround(namespace), graph: string(namespace)})
 	}
@@ -296,7 +299,7 @@ func (s *internalState) mayBeOf(working map[string]work, graph []byte) bool {
 		callers = append(callers, wire.Hash(calledPrefix+string(outer)))
 	}
 	for _, w := range working {
-		if w.hasFailed {
+		if w.hasFailed || w.isEarlier {
 			continue
 		}
 		isCalled := slices.ContainsFunc(callers, func(caller uint64) bool { return slices.Contains(w.around, caller) })
