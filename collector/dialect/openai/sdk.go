@@ -217,7 +217,7 @@ func (d *decoder) runOutput(id string, output, raw strictjson.Value, b *event.Ba
 	}
 	d.sdk.agents.callEnded(id)
 	hasFailed := slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Error != event.NoFailure })
-	d.endTurnsIn(id, hasFailed)
+	d.turns.endTurnsIn(id)
 	switch {
 	case b.Type != typeRunItem:
 	case isRejection(output):

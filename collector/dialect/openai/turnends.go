@@ -36,19 +36,17 @@ func (t *turns) endResponse(output strictjson.Value) {
 	}
 }
 
-// endTurnsIn records that a call has a result. An agent that worked in the call has ended if it has answered or has nothing open, or if the
-// call has failed. Otherwise the agent may go on in a task of its own.
-func (d *decoder) endTurnsIn(call string, hasFailed bool) {
-	isOpen := func(r *response) bool { return r.unsure && !r.implied }
-	for i := range d.turns.all {
-		one := &d.turns.all[i]
+// endTurnsIn records that a call has a result. An agent that was at work while the call was open, and in no other call, has ended if it has
+// answered. If it has not, the call may be of an agent beside it, and the agent wait for its model.
+func (t *turns) endTurnsIn(call string) {
+	for i := range t.all {
+		one := &t.all[i]
 		k := slices.Index(one.calls, call)
 		if k < 0 {
 			continue
 		}
 		one.calls = slices.Delete(one.calls, k, k+1)
-		isIdle := one.shown && !d.mayCall(one.agent) && !slices.ContainsFunc(slices.Collect(d.openAnswers()), isOpen)
-		if len(one.calls) == 0 && (hasFailed || one.answers || isIdle) {
+		if hasAnswered := one.said || one.answers && !t.showMessages; hasAnswered && len(one.calls) == 0 {
 			one.state = over
 		}
 	}

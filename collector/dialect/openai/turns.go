@@ -36,7 +36,7 @@ type turns struct {
 	showCalls    bool             // it shows items with calls
 	showOutputs  bool             // it shows ends of responses, with their calls
 	showResults  bool             // it shows results of calls
-	showMessages bool             // it shows items with messages
+	showMessages bool             // it shows items with messages that name their agents
 	areParallel  bool             // an internal agent had not ended when another one began, so agents may work at the same time
 }
 
@@ -256,7 +256,7 @@ func (d *decoder) followItem(name strictjson.Value, agent, target, tool string, 
 	if name.Is("tool_called") {
 		t.denyHandoff(tool)
 	}
-	t.showCalls, t.showMessages = t.showCalls || name.Is("tool_called"), t.showMessages || isMessage
+	t.showCalls, t.showMessages = t.showCalls || name.Is("tool_called"), t.showMessages || isMessage && agent != ""
 	t.showResults = t.showResults || name.Is("tool_output")
 	if n := len(t.all); n > 0 && t.all[n-1].agent == "" {
 		t.all[n-1].agent = agent // its beginning did not name it
