@@ -57,7 +57,7 @@ func (d *decoder) noteMetadata(metadata strictjson.Value) {
 		if isOfAgent || isOfNode {
 			node := metadata.Get("langgraph_node").Text()
 			d.beginNode(node, nil, nil)
-			d.noteSpeaker(node, true)
+			d.noteSpeaker(node)
 		}
 		return
 	}
@@ -71,7 +71,7 @@ func (d *decoder) noteMetadata(metadata strictjson.Value) {
 	case isKnown || isOfNode:
 		if !isKnown {
 			d.beginNode(own, place[:len(place)-len(own)], graph)
-			d.noteSpeaker(own, true)
+			d.noteSpeaker(own)
 		}
 		_, task := splitSegment(own)
 		d.noteStep(task, graph, step)
@@ -118,7 +118,7 @@ func (d *decoder) noteNamespace(namespace, ofLast []byte) (isInternal bool) {
 		if !isInternal && lenient.IsInternal(segment) {
 			isInternal = true
 			d.beginNode(segment, before, graph)
-			d.noteSpeaker(segment, ofLast != nil)
+			d.noteSpeaker(segment)
 		}
 	}
 	return isInternal
@@ -130,11 +130,11 @@ func (d *decoder) beginNode(segment, before, graph []byte) {
 	d.beginWork(task, work{around: d.placesAround(bytes.TrimSuffix(before, []byte("|"))), node: wire.Hash(nodePlace(graph, node)), graph: string(graph), kind: workOfNode})
 }
 
-// noteSpeaker records whether metadata has named an internal node.
-func (d *decoder) noteSpeaker(segment []byte, isNamed bool) {
+// noteSpeaker records that a frame has named an internal node.
+func (d *decoder) noteSpeaker(segment []byte) {
 	_, task := splitSegment(segment)
-	if w, is := d.working[task]; is && isNamed {
-		w.inMetadata = true
+	if w, is := d.working[task]; is {
+		w.isNamed = true
 		d.working[task] = w
 	}
 }

@@ -137,11 +137,11 @@ func (d *decoder) withholdUnknown(graph []byte, mode string, v strictjson.Value)
 	}
 }
 
-// hasSpokenIn reports whether an internal node, which metadata has named, works in a graph or within it. A new message in the next state is
-// one that such a node wrote without a model, unless a frame has shown it: messages of nodes beside it have frames of their own.
+// hasSpokenIn reports whether an internal node that a frame has named works in a graph or within it. A new message in the next state is one
+// that such a node wrote without a model, unless a frame has shown it. In other modes than values, the nodes beside it have frames of their own.
 func (s *internalState) hasSpokenIn(graph []byte) bool {
 	for _, w := range s.working {
-		if w.inMetadata && isWithinGraph(w.graph, string(graph)) {
+		if w.isNamed && isWithinGraph(w.graph, string(graph)) {
 			return true
 		}
 	}

@@ -342,3 +342,20 @@ func TestUnseenSiblings(t *testing.T) {
 		t.Errorf("after an update of the node, this leaves: %s", out)
 	}
 }
+
+// TestNamedOnlyByGraphs has an internal node write to the state of the graph above, in the mode values alone. Only the name of the node's graph
+// shows it.
+func TestNamedOnlyByGraphs(t *testing.T) {
+	before, after := messagesState(askedBefore), messagesState(askedBefore, ai(`"m9"`, "secret"))
+	state, own := sent{"values", before}, sent{"values|n:1", before}
+	for _, stream := range [][]sent{
+		{state, own, {"values|n:1|internal_x:U", before}, {"values", after}},
+		{state, {"values|internal_x:U", before}, {"values", after}, {"values", after}},
+	} {
+		checkStaysIn(t, []filter.Settings{client, public}, stream...)
+	}
+	checkStaysIn(t, []filter.Settings{client, public}, state, own, sent{"values|n:1|internal_x:U", before}, sent{"values|n:1", after})
+	if out := leaving(client, state, own, sent{"values|n:1|internal_x:U", before}, state, sent{"values", after}); !strings.Contains(out, "secret") {
+		t.Errorf("after the next state, this leaves:\n%s", out)
+	}
+}

@@ -37,9 +37,9 @@ type work struct {
 	kind   workKind
 	bytes  int // approximate size of its texts and hashes
 
-	inMetadata bool // metadata has named it, so the stream has the messages of the nodes beside it
-	hasFailed  bool // a task of it has failed, so only what the task around it may repeat is in doubt
-	isEarlier  bool // an earlier attempt has begun it: the same, until another frame shows it
+	isNamed   bool // a frame has named its node
+	hasFailed bool // a task of it has failed, so only what the task around it may repeat is in doubt
+	isEarlier bool // an earlier attempt has begun it: the same, until another frame shows it
 }
 
 // workKind says what internal work is, and what shows its end.
