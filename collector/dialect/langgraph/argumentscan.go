@@ -2,6 +2,7 @@ package langgraph
 
 import (
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -15,6 +16,7 @@ type argumentScan struct {
 	inString bool
 	escape   escapeState
 	units    rune // the digits so far of an escape \uXXXX
+	high     rune // the unit before, if it is half a character
 
 	hasBegun bool
 	depth    int
@@ -107,8 +109,21 @@ func (s *argumentScan) addDigit(c byte) {
 	s.units = s.units<<4 | digit&0xf
 	if s.escape++; s.escape > lastDigit {
 		s.escape = noEscape
-		s.append(utf8.AppendRune(nil, s.units)...)
+		s.addUnit()
 	}
+}
+
+// addUnit adds the UTF-16 unit of an escape. Two units may be one character.
+func (s *argumentScan) addUnit() {
+	r := s.units
+	if paired := utf16.DecodeRune(s.high, r); paired != utf8.RuneError {
+		r = paired
+	}
+	if s.high = 0; utf16.IsSurrogate(r) {
+		s.high = r
+		return
+	}
+	s.append(utf8.AppendRune(nil, r)...)
 }
 
 func (s *argumentScan) append(text ...byte) {

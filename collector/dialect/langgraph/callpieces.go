@@ -18,6 +18,9 @@ type callPieces struct {
 	internal      wire.Set[string]          // messages, by ID, with a call of an internal tool or subagent
 	recent, older map[callPlace]*joinedCall // the call that began last at a place; at most wire.MaxSet each
 	whole         map[callPlace]*joinedCall // the same of the complete message being read
+	hasForgotten  bool                      // pieces of forgotten calls may follow
+
+	answered, answeredBefore wire.Set[string] // calls whose results have left, by ID; since calls were forgotten last, and before
 }
 
 // callPlace is where the pieces of a call are.
@@ -130,18 +133,29 @@ func (j *joining) callOf(d *decoder, p callPart) *joinedCall {
 	return call
 }
 
-// forgetPieces forgets the calls that began first. What one of them will ask is unknown if its arguments are incomplete, so its result does
-// not leave.
+// forgetPieces forgets the calls that began first. What one of them will ask is unknown if its arguments may continue, so its result does
+// not leave, and neither does a piece of an unknown call.
 func (d *decoder) forgetPieces() {
 	p := &d.pieces
 	for _, call := range p.older {
-		for _, joined := range call.forms {
-			if joined.arguments.hasBegun && !joined.arguments.isComplete() {
-				d.withholdCallID(call.id)
-			}
+		if p.mayContinue(call) {
+			d.withholdCallID(call.id)
+			p.hasForgotten = true
 		}
 	}
 	p.recent, p.older = nil, p.recent
+	p.answered, p.answeredBefore = wire.Set[string]{}, p.answered
+}
+
+// mayContinue reports whether more pieces of a call may follow. A call without arguments has none after its result.
+func (p *callPieces) mayContinue(c *joinedCall) bool {
+	hasBegun := false
+	for _, joined := range c.forms {
+		if hasBegun = hasBegun || joined.arguments.hasBegun; joined.arguments.hasBegun && !joined.arguments.isComplete() {
+			return true
+		}
+	}
+	return !hasBegun && !p.answered.Contains(c.id) && !p.answeredBefore.Contains(c.id)
 }
 
 // size returns the approximate size in bytes.
@@ -212,12 +226,12 @@ func isContinuation(message, part strictjson.Value) bool {
 }
 
 // continuesWithheld reports whether a piece of a message continues a withheld call, or may do so: the first piece of the call came before the
-// stream.
+// stream, or was forgotten.
 func (d *decoder) continuesWithheld(message, piece strictjson.Value) bool {
 	if c := d.pieces.of(message, piece); c != nil {
 		return c.isInternal || c.id != "" && d.withheld.MayContain(c.id)
 	}
-	return d.pieces.internal.MayContain(d.name(message.Get("id"))) || d.beganBefore() && d.withheldCalls.continues
+	return d.pieces.internal.MayContain(d.name(message.Get("id"))) || d.pieces.hasForgotten || d.beganBefore() && d.withheldCalls.continues
 }
 
 // cutContinuations cuts the pieces that continue withheld calls. The pieces of a message with an index tell about those without one,

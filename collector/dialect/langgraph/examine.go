@@ -219,6 +219,7 @@ func (d *decoder) conclude(is traits, v strictjson.Value, at place, found *findi
 		found.doubtful = true
 	default:
 		d.reuseCalls(v)
+		d.pieces.answered.Add(d.name(v.Get("tool_call_id")))
 		d.shown.noteMessage(v)
 		d.withholdInternalCalls(v)
 	}

@@ -42,6 +42,7 @@ func TestJoinedArguments(t *testing.T) {
 		"escaped":        {`{"subagent_type":"\u0069nternal_x"}`},
 		"escaped name":   {`{"subagent\u005ftype":"internal_x"}`},
 		"divided escape": {`{"subagent_type":"\u0`, `069nternal_x"}`},
+		"a pair":         {`{"subagent_type":"\ud835`, `\udc56nternal_x"}`},
 		"a list":         {`{"subagent_type":["writer"`, `,"internal_x"]}`},
 		"an object":      {`{"subagent_type":{"a":"internal_x"}}`},
 		"after others":   {`{"a":[{"subagent":"x"}],"b":"\"`, `}","subagent_type":"internal_x"}`},
@@ -134,5 +135,16 @@ func TestManyJoinedCalls(t *testing.T) {
 	checkStaysIn(t, []filter.Settings{client}, append(stream, resultOf("c", "task", "secret"))...)
 	if out := leaving(client, append(stream, resultOf("d", "task", "shown"))...); !strings.Contains(out, "shown") {
 		t.Error("the result of a call with complete arguments does not leave")
+	}
+	stream = []sent{argumentPiece("e", 0, "e", "now", ""), resultOf("e", "now", ""), argumentPiece("m", 0, "c", "task", "")}
+	for i := range 2 * wire.MaxSet {
+		stream = append(stream, argumentPiece(fmt.Sprint("m", i), 0, fmt.Sprint("c", i), "task", `{}`), resultOf(fmt.Sprint("c", i), "task", ""))
+	}
+	rest := []sent{argumentPiece("m", 0, "", "", `{"subagent_type":"int`), argumentPiece("m", 0, "", "", `ernal_x","d":"secret"}`), resultOf("c", "task", "secret")}
+	if out := leaving(client, append(stream, rest...)...); strings.Contains(out, "secret") {
+		t.Errorf("of a forgotten call without arguments, this leaves:\n%s", out[len(out)-600:])
+	}
+	if out := leaving(client, append(stream, resultOf("e", "now", "shown"))...); !strings.Contains(out, "shown") {
+		t.Error("the result of a call without arguments does not leave again")
 	}
 }
