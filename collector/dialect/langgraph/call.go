@@ -202,10 +202,10 @@ func (d *decoder) endCall(c *call, failure event.Failure, code string, b *event.
 // Source: langgraph_supervisor/handoff.py, create_forward_message_tool.
 const forwardTool = "forward_message"
 
-// endWithoutResult reports the end of the only open call in a graph, of the given tool or, if that is "", of any. If several calls are
-// open and no tool is given, it is the only call of forwardTool. The tool has returned a command to the graph above, which may contain an
-// answer in place of a result. If the graph shows its frames, an answer in its agent's name that only the graph above gets is from such
-// a command.
+// endWithoutResult reports the end of the only open call in a graph, of the given tool or, if that is "", of any. With
+// several open calls and no tool, only a call of forwardTool counts, if there is exactly one. The tool has returned a command to the graph
+// above, which may contain an answer in place of a result. Callers also use it when only the graph above has received an answer in the
+// agent's name: a tool's command wrote it.
 func (d *decoder) endWithoutResult(sc *scope, tool string, b *event.Batch) {
 	only := func(tool string) *call {
 		return d.calls.only(func(c *call) bool {

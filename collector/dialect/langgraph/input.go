@@ -95,8 +95,8 @@ func approvals(value strictjson.Value) (all []approval, isApproval bool) {
 }
 
 // pauseCalls reports the calls that wait for answers to the questions of a graph: the one that asks (executed) or, if that is unknown, those
-// of the graph and of the graphs within it. A request for a decision
-// names only the tool, so the calls of a tool are reported only if all of them wait. Any other question is of the only open call.
+// of the graph and of the graphs within it. A request for a decision names only the tool, so the calls of a tool are reported only if all of
+// them wait. Any other question is of the only open call.
 func (d *decoder) pauseCalls(sc *scope, executed *call, questions strictjson.Value, b *event.Batch) {
 	if executed != nil {
 		executed.pause(b)

@@ -139,8 +139,8 @@ func (d *decoder) noteSpeaker(segment []byte) {
 	}
 }
 
-// noteAgent records that an internal agent works in a task, which is one of its own graph. Only in the run's own graph may a node that
-// is none of LangChain's agents ask the agent itself.
+// noteAgent records that an internal agent works in a task, which is one of its own graph. In the run's own graph, a node that is
+// not one of agentNodes may call the agent directly. Then the node's task is the agent's graph.
 func (d *decoder) noteAgent(place, stated []byte) {
 	graph, own := splitLast(place)
 	if len(graph) == 0 && !isAgentNode(string(own)) {

@@ -24,8 +24,8 @@ type workLeft struct {
 }
 
 // hasWorkLeft reports whether the stream shows that the run's own graph has work left. A task that has not returned does not prove it,
-// because its result may be from the cache or from the run that this one resumes. But then the other tasks of its step return later, and
-// no frame is of a graph within it.
+// because its result may be from the cache or from the run that this one resumes. Such a task has no subgraph
+// frames, and another task of its step returns after it. Only tasks without these two signs count as open.
 //
 // Source: langgraph/pregel/_loop.py, tick and output_writes (cached).
 func (d *decoder) hasWorkLeft() bool {

@@ -15,8 +15,8 @@ type leftCall struct {
 	graph string // the namespace of the graph that made the call
 }
 
-// withholdJoined withholds a call whose pieces, but none alone, name something internal: its result, and what works within it. mayHaveLeft
-// says that earlier frames had its first pieces.
+// withholdJoined withholds a call that names something internal only when its pieces are joined: its result, and what works within it.
+// mayHaveLeft says that earlier frames had its first pieces.
 func (d *decoder) withholdJoined(message strictjson.Value, c *joinedCall, mayHaveLeft bool) {
 	hasLeft := mayHaveLeft && d.shown.containsText([]byte(c.id))
 	d.withholdCallID(c.id)

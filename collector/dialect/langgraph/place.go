@@ -28,7 +28,7 @@ var places = map[string]place{modeValues: inState, modeUpdates: inNodes, modeMes
 // examination is the state of the examination of a frame.
 type examination struct {
 	cuts       []strictjson.Value            // parts that do not leave with the frame
-	cutsAll    bool                          // every finding that withholds a frame cuts a part; else only instructions do
+	cutsAll    bool                          // of values and updates: internal and doubtful parts are cut, too; in other modes they withhold the whole frame
 	lostPart   bool                          // a part was cut from a frame with cutsAll
 	keptParts  int                           // parts that leave with the frame
 	beside     map[strictjson.Value]struct{} // messages beside the results of withheld calls

@@ -72,7 +72,7 @@ func (d *decoder) kept() keptRun {
 const maxSecrecySize = 2 << 20
 
 // openWork is the prefix in internalWork of runs in which internal work has not ended. A stream that joins such a run without knowing what
-// works there withholds what the run's own graph may repeat of it, until the next state of that graph.
+// works there withholds what the run's own graph returns, up to the next state of that graph; see withholdUnknown for that state.
 const openWork = "open "
 
 // noteOpenWork tells other streams whether internal work has not ended.

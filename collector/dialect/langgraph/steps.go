@@ -21,7 +21,7 @@ type step struct {
 	number float64 // the graph's step, if isSent
 
 	isAlone   bool // a task was not sent data, so there are no others
-	mayReturn bool // a task may still return what internal work within it wrote, because another one may have sent the updates so far
+	mayReturn bool // the updates so far may be of other tasks of the node, so a task with internal work may still return
 }
 
 // maxSteps limits a steps. The work of further nodes, and of those with long names, ends with the next state of their graph.

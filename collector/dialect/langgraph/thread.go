@@ -201,7 +201,8 @@ func (d *decoder) graphAt(namespace []byte) *scope {
 	return sc
 }
 
-// beginInvocation records the graph of a new invocation. If the last one has shown no work, and its task was unknown, it was this one.
+// beginInvocation records the graph of a new invocation. If the last invocation has no task ID and no model spoke in it, both are the same
+// invocation, and the new scope takes over its state.
 func (d *decoder) beginInvocation(key string, sc, last *scope) {
 	if d.invoked.last == nil || len(d.invoked.counts) >= maxScopes {
 		d.invoked.last, d.invoked.counts = make(map[string]*scope), make(map[string]int)

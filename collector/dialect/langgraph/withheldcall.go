@@ -170,7 +170,7 @@ func (d *decoder) beginWorkOfCall(id string, message strictjson.Value) {
 	d.beginWork(callPrefix+id, w)
 }
 
-// endPassedCalls ends the calls of a state that no result follows but a user's message and a model's answer. They were canceled.
+// endPassedCalls ends calls that have no result in the state although a user's message and a model's answer follow them. They were canceled.
 func (d *decoder) endPassedCalls(state strictjson.Value) {
 	if len(d.working) == 0 {
 		return
