@@ -3,6 +3,7 @@ package adk
 import (
 	"bytes"
 	"hash/maphash"
+	"iter"
 	"regexp"
 	"slices"
 
@@ -118,11 +119,13 @@ func appendWithin(calls []wire.NamedCall, place strictjson.Value) []wire.NamedCa
 	return wire.AppendWithin(calls, place.String())
 }
 
-// callMembers are the members of a part that hold a call or its result.
-var callMembers = map[string]struct {
+// callMember is a member of a part that holds a call or its result.
+type callMember struct {
 	as   wire.CallRole
 	tool string // the member with the tool's name, or ""
-}{
+}
+
+var callMembers = map[string]callMember{
 	"functionCall": {wire.CallBegins, "name"}, "function_call": {wire.CallBegins, "name"},
 	"functionResponse": {wire.CallRepeated, "name"}, "function_response": {wire.CallRepeated, "name"},
 	"toolCall": {wire.CallBegins, "toolType"}, "tool_call": {wire.CallBegins, "tool_type"},
@@ -131,13 +134,20 @@ var callMembers = map[string]struct {
 	"codeExecutionResult": {wire.CodeEnds, ""}, "code_execution_result": {wire.CodeEnds, ""},
 }
 
+// callsIn yields the calls and results in a part. A server that writes each member that is not set as null has none there.
+func callsIn(part strictjson.Value) iter.Seq2[callMember, strictjson.Value] {
+	return func(yield func(callMember, strictjson.Value) bool) {
+		for name, value := range part.Members() {
+			if member, is := callMembers[string(name.Text())]; is && value.Kind() > strictjson.Null && !yield(member, value) {
+				return
+			}
+		}
+	}
+}
+
 // appendPart appends the calls in a part. isWhole says that a response in the event is complete and that the event pauses no call.
 func appendPart(calls []wire.NamedCall, part strictjson.Value, isWhole bool, place wire.CallPlace, b *event.Batch) []wire.NamedCall {
-	for name, value := range part.Members() {
-		member, is := callMembers[string(name.Text())]
-		if !is {
-			continue
-		}
+	for member, value := range callsIn(part) {
 		id, n, as := firstOf(value.Get("id"), part.Get("id")), len(calls), member.as
 		if member.tool == "" {
 			calls = wire.AppendCode(calls, as, id, place)

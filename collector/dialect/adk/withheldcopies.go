@@ -33,9 +33,8 @@ func (w *withheld) isCopy(fr *frame, b *event.Batch) bool {
 // results yields the results of calls in a part, each with the ID of its call.
 func results(part strictjson.Value) iter.Seq2[strictjson.Value, strictjson.Value] {
 	return func(yield func(id, result strictjson.Value) bool) {
-		for name, value := range part.Members() {
-			member, is := callMembers[string(name.Text())]
-			if is && wire.IsResult(member.as) && !yield(firstOf(value.Get("id"), part.Get("id")), value) {
+		for member, value := range callsIn(part) {
+			if wire.IsResult(member.as) && !yield(firstOf(value.Get("id"), part.Get("id")), value) {
 				return
 			}
 		}
