@@ -11,6 +11,7 @@ import (
 // Parts and metadata of an ADK agent's events.
 const (
 	markedEvent  = `,"metadata":{"adk_author":"a","adk_custom_metadata":"{\"kind\": \"internal:payment\"}"}`
+	internalMark = `,"metadata":{"kind":"internal:note"}`
 	callMetadata = `"metadata":{"adk_type":"function_call"}`
 	hiddenCall   = `{"kind":"data","data":{"id":"c","name":"pay","args":{"x":"CANARY"}},"metadata":{"adk_type":"function_call","kind":"internal"}}`
 	plainCall    = `{"kind":"data","data":{"id":"c","name":"pay","args":{"x":"CANARY"}},` + callMetadata + `}`
@@ -195,6 +196,13 @@ func TestErrorsOfWithheldCalls(t *testing.T) {
 		"of an internal metadata":  {[][3]string{stateOf("working", "m", "", `,"metadata":{"adk_author":"a","adk_error_message":"CANARY","adk_is_long_running":false,"adk_custom_metadata":{"kind":"internal:x"}}`), failed}, false},
 		"of a call not yet sent":   {[][3]string{artifactOf(`{"kind":"text","text":"x"}`, markedEvent), failed}, false},
 		"of an answer":             {[][3]string{replaced(stateOf("working", "m", text, markedEvent), "CANARY", "the CANARY costs"), replaced(failed, "CANARY", "no, the CANARY costs")}, false},
+		"of another server":        {[][3]string{replaced(stateOf("working", "m", text, internalMark), "CANARY", "the CANARY costs"), replaced(failed, "CANARY", "no, the CANARY costs")}, false},
+		"of such an artifact":      {[][3]string{replaced(artifactOf(text, internalMark), "CANARY", "the CANARY costs"), replaced(failed, "CANARY", "no, the CANARY costs")}, false},
+		"of such data":             {[][3]string{artifactOf(`{"kind":"data","data":{"x":"the CANARY costs"}}`, internalMark), replaced(failed, "CANARY", "no, the CANARY costs")}, false},
+		"of the next piece":        {[][3]string{artifactOf(`{"kind":"text","text":"x"}`, internalMark), replaced(artifactOf(text, `,"append":true`), "CANARY", "the CANARY costs"), replaced(failed, "CANARY", "no, the CANARY costs")}, false},
+		"of a marked message":      {[][3]string{taskOf(`,"history":[{"kind":"message","role":"agent","messageId":"m","parts":[{"kind":"text","text":"the CANARY costs"}]` + internalMark + `}]`), replaced(failed, "CANARY", "no, the CANARY costs")}, false},
+		"of a public one":          {[][3]string{replaced(stateOf("working", "m", text, ""), "CANARY", "the CANARY costs"), replaced(failed, "CANARY", "no, the CANARY costs")}, true},
+		"a model that retries":     {[][3]string{marked, stateOf("working", "r", respondedTo("c"), ""), stateOf("working", "s", adkPart("call", `"id":"e","name":"adk_handle_model_error","args":{"x":"no CANARY"}`), "")}, false},
 		"a word of an answer":      {[][3]string{stateOf("working", "m", text, markedEvent), replaced(failed, "CANARY", "no CANARY")}, true},
 		"of a visible call":        {[][3]string{stateOf("working", "m", otherCall, ""), failed}, true},
 		"no error":                 {[][3]string{marked, stateOf("completed", "n", text, "")}, true},

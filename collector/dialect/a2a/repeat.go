@@ -227,6 +227,7 @@ type contentReader struct {
 	failed     []strictjson.Value // those that are results with an error
 	findCopies bool               // set said, made, results, codes and actions
 	said       []strictjson.Value // texts of the parts
+	hidden     []strictjson.Value // texts and data of parts that may be withheld
 	made       []strictjson.Value // calls
 	results    []strictjson.Value // results of calls
 	codes      []strictjson.Value // pieces of code
@@ -255,6 +256,9 @@ func (r *contentReader) read(v strictjson.Value, inInternal bool) {
 			}
 			if r.findCopies {
 				r.addSaid(value)
+			}
+			if !r.isSnapshot && (r.findMarks || len(r.d.withheld.whole) > 0) {
+				r.addHidden(value)
 			}
 		}
 		switch text := name.Text(); {

@@ -18,6 +18,13 @@ func (r *contentReader) addSaid(parts strictjson.Value) {
 }
 
 // addCopied adds a call, a result or a piece of code.
+// addHidden adds the texts and the data of parts.
+func (r *contentReader) addHidden(parts strictjson.Value) {
+	for v := range parts.Elements() {
+		r.hidden = append(r.hidden, v.Get("text"), v.Get("data"))
+	}
+}
+
 func (r *contentReader) addCopied(call strictjson.Value, as wire.CallRole) {
 	switch as {
 	case wire.CodeBegins:
@@ -154,6 +161,9 @@ func (d *decoder) addAnswers(content contentReader, u update, b *event.Batch) {
 	d.values.AddPlaces(author, content.adk.branch)
 	d.code.Add(content.place, content.said)
 	for _, call := range content.made {
+	if !isADK {
+		d.values.AddQuotes(b, content.hidden...)
+	}
 		d.values.AddCall(b, author, call.Get("name"), call.Get("args"))
 	}
 	for _, result := range content.results {

@@ -47,6 +47,9 @@ func (r *contentReader) addTexts(parts strictjson.Value) {
 func (r *contentReader) addPayload(call strictjson.Value) {
 	response, output := call.Get("response"), call.Get("output")
 	r.payloads = append(r.payloads, call.Get("args"), call.Get("code"), response, output)
+	if call.Get("name").Is(wire.ModelErrorTool) {
+		r.failed = append(r.failed, call.Get("args"))
+	}
 	if wire.HasError(response) {
 		r.failed = append(r.failed, response)
 	}

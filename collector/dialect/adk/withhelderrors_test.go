@@ -72,6 +72,8 @@ func TestErrorsOfWithheldCalls(t *testing.T) {
 		"a result of another call":  {[]string{visible, hidden, failed}, false},
 		"a result of other code":    {[]string{hidden, by("a", content(`{"text":"hi"}`, `{"codeExecutionResult":{"outcome":"OUTCOME_FAILED","output":"no secret"}}`))}, false},
 		"another failed result":     {[]string{visible, by("a", internal+content(called("c", "other"))), failed}, true},
+		"a result that retries":     {[]string{visible, hidden, strings.Replace(failed, `"error":`, `"response_type":"ERROR_HANDLED_BY_REFLECT_AND_RETRY_PLUGIN","error_details":`, 1)}, false},
+		"a model that retries":      {[]string{hidden, by("a", content(responded("c"))), by("a", content(`{"functionCall":{"id":"e","name":"adk_handle_model_error","args":{"error_details":"no secret"}}}`))}, false},
 		"a result that is no error": {[]string{visible, hidden, strings.Replace(failed, `"error"`, `"r"`, 1)}, true},
 		"of an answer":              {[]string{by("a", internal+says("secret answer")), `{"error":"no secret answer"}`}, false},
 		"a part of an answer":       {[]string{by("a", internal+says(`{"x":"secret answer"}`)), `{"error":"no secret answer"}`}, false},

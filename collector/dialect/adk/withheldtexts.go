@@ -30,14 +30,16 @@ func (f *frame) errorMessages() []strictjson.Value {
 	return messages
 }
 
-// isInResultOf reports whether a failed result in an event quotes something withheld. A call that leaves may run agents with internal
-// calls.
+// isInResultOf reports whether a failed result in an event, or a call that ADK makes of an error, quotes something withheld. A call that
+// leaves may run agents with internal calls.
 func (w *withheld) isInResultOf(fr *frame) bool {
 	for part := range fr.partList.Elements() {
-		for name, value := range part.Members() {
-			if member, is := callMembers[string(name.Text())]; !is || !wire.IsResult(member.as) {
-				continue
+		for _, call := range callsIn(part) {
+			if call.Get("name").Is(wire.ModelErrorTool) && w.mayBeIn(call.Get("args")) {
+				return true
 			}
+		}
+		for _, value := range results(part) {
 			failure, _ := wire.CodeFailure(value)
 			if response := value.Get("response"); failure != event.NoFailure && w.mayBeIn(value.Get("output")) || wire.HasError(response) && w.mayBeIn(response) {
 				return true
@@ -54,10 +56,8 @@ func (w *withheld) addTexts(fr *frame, b *event.Batch) {
 		w.texts.Add(b, fr.errorCode)
 	}
 	for part := range fr.partList.Elements() {
-		for name, value := range part.Members() {
-			if _, is := callMembers[string(name.Text())]; is {
-				w.texts.Add(b, value.Get("args"), value.Get("response"), value.Get("code"), value.Get("output"))
-			}
+		for _, value := range callsIn(part) {
+			w.texts.Add(b, value.Get("args"), value.Get("response"), value.Get("code"), value.Get("output"))
 		}
 		w.texts.Add(b, part.Get("args")) // Rust
 	}

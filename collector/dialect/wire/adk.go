@@ -163,13 +163,26 @@ func CodeFailure(result strictjson.Value) (event.Failure, string) {
 	}
 }
 
+// ModelErrorTool is the call that ADK makes of an error of a model, so that the model tries again.
+//
+// Source: google/adk/plugins/_reflect_retry_model_plugin.py of google-adk 2.13.
+const ModelErrorTool = "adk_handle_model_error"
+
+// retriedError is the type of a response that ADK makes of an error, so that the model tries again.
+//
+// Source: google/adk/plugins/reflect_retry_tool_plugin.py of google-adk 2.13.
+const retriedError = "ERROR_HANDLED_BY_REFLECT_AND_RETRY_PLUGIN"
+
 // HasError reports whether a tool's response reports an error. By the ADK's convention, such a response has a
-// non-empty member `error`. The result of an MCP tool has `isError` (modelcontextprotocol.io, CallToolResult).
+// non-empty member `error`, or is a retriedError. The result of an MCP tool has `isError` (modelcontextprotocol.io, CallToolResult).
 func HasError(response strictjson.Value) bool {
 	for _, result := range []strictjson.Value{response, response.Get("result")} {
 		if failed, _ := result.Get("isError").Bool(); failed {
 			return true
 		}
+	}
+	if response.Get("response_type").Is(retriedError) {
+		return true
 	}
 	e := response.Get("error")
 	switch e.Kind() {

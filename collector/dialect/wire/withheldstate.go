@@ -21,6 +21,11 @@ func joined(parts []strictjson.Value) (text []byte) {
 	return text
 }
 
+// AddQuotes remembers what was withheld of an agent that is not ADK's, which only errors quote.
+func (w *WithheldValues) AddQuotes(b *event.Batch, values ...strictjson.Value) {
+	w.quotes.Add(b, values...)
+}
+
 // MayBeQuoted reports whether a string in values quotes an answer that was withheld, or may.
 func (w *WithheldValues) MayBeQuoted(values ...strictjson.Value) bool {
 	return w.quotes.MayBeIn(values...)
