@@ -3,6 +3,7 @@ package a2a
 import (
 	"slices"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -17,7 +18,6 @@ func (r *contentReader) addSaid(parts strictjson.Value) {
 	}
 }
 
-// addCopied adds a call, a result or a piece of code.
 // addHidden adds the texts and the data of parts.
 func (r *contentReader) addHidden(parts strictjson.Value) {
 	for v := range parts.Elements() {
@@ -25,6 +25,7 @@ func (r *contentReader) addHidden(parts strictjson.Value) {
 	}
 }
 
+// addCopied adds a call, a result or a piece of code.
 func (r *contentReader) addCopied(call strictjson.Value, as wire.CallRole) {
 	switch as {
 	case wire.CodeBegins:
@@ -77,8 +78,8 @@ func (r *contentReader) author() string {
 	return r.adk.author.String()
 }
 
-// isCopy reports whether an update repeats the answer in a withheld event of an ADK agent: as what was passed to wire.ResponseTool, as one
-// of the outputs in a list, or in part if the answer has code.
+// isCopy reports whether an update repeats the answer in a withheld event of an ADK agent: as what was passed to wire.ResponseTool, as
+// the message of a function, as one of the outputs in a list, or in part if the answer has code.
 func (d *decoder) isCopy(content contentReader, u update, b *event.Batch) bool {
 	if d.values.IsEmpty() && d.code.IsEmpty() {
 		return false
@@ -90,7 +91,8 @@ func (d *decoder) isCopy(content contentReader, u update, b *event.Batch) bool {
 	if content.isSnapshot || content.adk.usage.Len() > 0 { // a model's own
 		return false
 	}
-	return d.isOutputs(content, u, b) || slices.ContainsFunc(content.codes, func(code strictjson.Value) bool { return d.code.MayHave(content.place, code) })
+	isWhole := content.adk.isEvent && !content.isPartial && u.extent() != extentPiece
+	return isWhole && d.values.IsTellingAnswer(b, content.said) || d.isOutputs(content, u, b) || slices.ContainsFunc(content.codes, func(code strictjson.Value) bool { return d.code.MayHave(content.place, code) })
 }
 
 // isOutputs reports whether an update is the output of a node with a withheld answer in a list. JavaScript's servers write a part for each
@@ -120,6 +122,12 @@ func (d *decoder) isOutputs(content contentReader, u update, b *event.Batch) boo
 func (d *decoder) cutCopies(content contentReader, b *event.Batch) {
 	if d.values.IsEmpty() {
 		return
+	}
+	for _, call := range slices.Concat(content.made, content.results) {
+		d.values.CutCall(b, call, func(id string) bool {
+			_, isWithheld := d.withheld.of(contentKey{contentEvent, dialect.Name(id)})
+			return isWithheld
+		})
 	}
 	for _, result := range content.results {
 		if response := result.Get("response"); d.values.MayBeInResult(b, result.Get("name"), result.Get("id"), response) {
@@ -153,6 +161,9 @@ func (d *decoder) endCode(content contentReader, u update) {
 // addAnswers remembers the answer in a withheld event of an ADK agent.
 func (d *decoder) addAnswers(content contentReader, u update, b *event.Batch) {
 	isADK := content.adk.isEvent || len(content.made)+len(content.results) > 0
+	if !isADK {
+		d.values.AddQuotes(b, content.hidden...)
+	}
 	if !isADK || content.isSnapshot {
 		return
 	}
@@ -161,9 +172,6 @@ func (d *decoder) addAnswers(content contentReader, u update, b *event.Batch) {
 	d.values.AddPlaces(author, content.adk.branch)
 	d.code.Add(content.place, content.said)
 	for _, call := range content.made {
-	if !isADK {
-		d.values.AddQuotes(b, content.hidden...)
-	}
 		d.values.AddCall(b, author, call.Get("name"), call.Get("args"))
 	}
 	for _, result := range content.results {
@@ -173,5 +181,10 @@ func (d *decoder) addAnswers(content contentReader, u update, b *event.Batch) {
 	}
 	if !content.isPartial && u.extent() != extentPiece {
 		d.values.AddText(b, content.said)
+		for _, actions := range content.actions {
+			if len(content.said) > 0 {
+				d.values.AddState(b, actions)
+			}
+		}
 	}
 }

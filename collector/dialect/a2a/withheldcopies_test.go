@@ -52,6 +52,11 @@ func TestCopies(t *testing.T) {
 		"in an artifact":                {[][3]string{answer(text("CANARY")), artifactOf(adkPart("response", `"id":"c","name":"a","response":{"result":"CANARY"}`), of("r"))}, true, false},
 		"in a history":                  {[][3]string{answer(text("CANARY")), taskOf(`,"history":[{"kind":"message","messageId":"h","role":"agent","parts":[` + adkPart("response", `"id":"c","name":"a","response":{"result":"CANARY"}`) + `]}]`)}, true, false},
 		"the result of an unknown tool": {[][3]string{answer(text("CANARY")), result("d", "tool", `{"result":"CANARY"}`)}, true, true},
+		"in the result of another tool": {[][3]string{replaced(answer(text("CANARY")), "CANARY", "the CANARY costs"), result("d", "tool", `{"x":["no, the CANARY costs"]}`)}, true, false},
+		"an event in such a result":     {[][3]string{replaced(replaced(answer(text("x")), `{"adk`, `{"adk_event_id":"event-01","adk`), "CANARY", ""), result("d", "tool", `{"x":[{"id":"event-01","y":"CANARY"}]}`)}, true, false},
+		"another event":                 {[][3]string{replaced(answer(text("x")), `{"adk`, `{"adk_event_id":"event-01","adk`), result("d", "tool", `{"x":[{"id":"event-02","y":"CANARY"}]}`)}, true, true},
+		"a question":                    {[][3]string{replaced(answer(text("CANARY")), "CANARY", "the CANARY costs"), stateOf("working", "n", adkPart("call", `"id":"q","name":"adk_request_confirmation","args":{"toolConfirmation":{"payload":"the CANARY costs"}}`), of("r"))}, true, false},
+		"arguments of a model":          {[][3]string{replaced(answer(text("CANARY")), "CANARY", "the CANARY costs"), stateOf("working", "n", adkPart("call", `"id":"q","name":"look","args":{"x":"the CANARY costs"}`), of("r"))}, true, true},
 		"another result":                {[][3]string{answer(text("CANARY")), result("c", "a", `{"result":"no CANARY"}`)}, true, true},
 		"a changed result":              {[][3]string{replaced(answer(text("x CANARY")), "b@c", "a@c"), result("c", "a", `{"s":"CANARY"}`)}, true, false},
 		"the result after an answer":    {[][3]string{replaced(answer(text("x CANARY")), "b@c", "a@c"), replaced(stateOf("working", "k", text("hi"), of("a")), `{"adk`, `{"adk_branch":"a@c","adk`), result("c", "a", `{"s":"CANARY"}`)}, true, true},
@@ -70,6 +75,35 @@ func TestCopies(t *testing.T) {
 			last := got[len(got)-1]
 			if leaves := !strings.HasPrefix(last, withheld); leaves != c.leaves || strings.Contains(last, "CANARY") != c.hasAll || c.hasAll && last != wrap(sent[0], sent[1], sent[2]) {
 				t.Errorf("%s, %s: the last frame leaves as %s", name, envelope, last)
+			}
+		}
+	}
+}
+
+// TestMessagesOfFunctions checks events with the text of an internal one. A workflow's function repeats its input, and a model says its own.
+func TestMessagesOfFunctions(t *testing.T) {
+	artifact := func(id, text, more string) [3]string {
+		one := artifactOf(`{"kind":"text","text":"`+text+`"}`, more)
+		return replaced(replaced(one, `"artifactId":"a"`, `"artifactId":"`+id+`"`), `"metadata":{`, `"metadata":{"adk_event_id":"`+id+`",`)
+	}
+	hidden := artifact("1", "the CANARY costs", markedEvent)
+	for name, c := range map[string]struct {
+		hidden, sent [3]string
+		leaves       bool
+	}{
+		"an artifact":            {hidden, artifact("2", "the CANARY costs", of("w")), false},
+		"a status":               {hidden, stateOf("working", "n", `{"kind":"text","text":"the CANARY costs"}`, of("w")), false},
+		"a piece":                {hidden, artifact("2", "the CANARY costs", `,"append":true`+of("w")), true},
+		"a partial event":        {hidden, artifact("2", "the CANARY costs", `,"metadata":{"adk_partial":true,"adk_author":"w"}`), true},
+		"a model's text":         {hidden, artifact("2", "the CANARY costs", `,"metadata":{"adk_usage_metadata":{"promptTokenCount":1},"adk_author":"w"}`), true},
+		"another text":           {hidden, artifact("2", "no, the CANARY costs", of("w")), true},
+		"a short text by chance": {artifact("1", "CANARY", markedEvent), artifact("2", "CANARY", of("w")), true},
+	} {
+		for envelope, wrap := range envelopes {
+			sent := wrap(c.sent[0], c.sent[1], c.sent[2])
+			got := filterStream(t, client, "data: "+wrap(c.hidden[0], c.hidden[1], c.hidden[2])+"\n\ndata: "+sent+"\n\n")[1]
+			if (got == sent) != c.leaves || !c.leaves && !strings.HasPrefix(got, withheld) {
+				t.Errorf("%s, %s: the event leaves as %s", name, envelope, got)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package adk
 
 import (
+	"hash/maphash"
 	"iter"
 	"slices"
 	"strings"
@@ -10,7 +11,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// isCopy reports whether the text or the output of an event repeats the answer of a withheld one. A function repeats its input, a join and a
+// isCopy reports whether the text or the output of an event repeats the answer of a withheld one. A function repeats its input or says it, a join and a
 // parallel worker repeat the outputs of other nodes, and a resumed workflow repeats its own. The output of a model is its own.
 //
 // Source: google/adk/workflow/_join_node.py and _parallel_worker.py of google-adk 2.13.
@@ -27,7 +28,15 @@ func (w *withheld) isCopy(fr *frame, b *event.Batch) bool {
 			hasResult = true
 		}
 	}
-	return fr.isNodeOutput() && !hasResult && w.values.MayBeIn(b, fr.output, w.values.IsNamed(fr.node()))
+	isRelated := w.values.IsNamed(fr.node())
+	return fr.isNodeOutput() && !hasResult && w.values.MayBeIn(b, fr.output, isRelated) || fr.isOfFunction() && w.values.IsAnswer(b, fr.texts(), isRelated)
+}
+
+// isOfFunction reports whether an event is a function's in a workflow of Python's ADK 2. Its author is the workflow, and not the node.
+//
+// Source: google/adk/workflow/_node_runner.py of google-adk 2.13, _enrich_event.
+func (f *frame) isOfFunction() bool {
+	return len(f.nodeInfo.Get("path").Text()) > 0 && f.node() != f.author.String() && !f.hasModelData()
 }
 
 // results yields the results of calls in a part, each with the ID of its call.
@@ -60,6 +69,9 @@ func (w *withheld) cutCopies(fr *frame, b *event.Batch) {
 		return
 	}
 	for part := range fr.partList.Elements() {
+		for _, call := range callsIn(part) {
+			w.values.CutCall(b, call, w.isEvent)
+		}
 		for id, result := range results(part) {
 			if response := result.Get("response"); w.values.MayBeInResult(b, result.Get("name"), id, response) {
 				b.Cut(response)
@@ -68,6 +80,9 @@ func (w *withheld) cutCopies(fr *frame, b *event.Batch) {
 	}
 	w.values.CutActions(b, fr.actionsValue, wire.HashAnswer(b, fr.texts()))
 }
+
+// isEvent reports whether an ID is that of a withheld event.
+func (w *withheld) isEvent(id string) bool { return w.events.Contains(maphash.String(seed, id)) }
 
 // answers reports whether an event has an answer of its agent, and not what the agent says before it calls another tool.
 func (f *frame) answers(b *event.Batch) bool {
@@ -108,6 +123,9 @@ func (w *withheld) addAnswers(fr *frame, b *event.Batch) {
 		w.values.AddText(b, fr.texts())
 	}
 	w.values.Add(b, fr.output)
+	if fr.answers(b) {
+		w.values.AddState(b, fr.actionsValue)
+	}
 }
 
 // acceptKept accepts the marks of a remote agent's earlier events in its task.

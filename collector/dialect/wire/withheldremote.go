@@ -56,6 +56,9 @@ func (w *WithheldValues) checkParts(b *event.Batch, v strictjson.Value, isHidden
 		case !isHidden && (calls.mayBeIn(part) || isRequest && !w.IsEmpty() && w.mayBeAbout(part)):
 			b.Cut(part)
 		case !isRequest:
+			if !isHidden {
+				w.CutCall(b, part.Get("data"), func(string) bool { return false })
+			}
 			w.checkAnswer(b, part, hashValue(b, firstExisting(part.Get("text"), part.Get("data"), part)), isHidden)
 		}
 		_, isCut := b.Cuts[part]

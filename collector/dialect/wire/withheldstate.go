@@ -31,8 +31,20 @@ func (w *WithheldValues) MayBeQuoted(values ...strictjson.Value) bool {
 	return w.quotes.MayBeIn(values...)
 }
 
+// AddState remembers the objects and lists that a withheld answer puts into the state. ADK reads them from the answer's text by a schema, which
+// may add members. actions are those of the event with the answer.
+//
+// Source: google/adk/agents/llm_agent.py of google-adk 2.13, __maybe_save_output_to_state.
+func (w *WithheldValues) AddState(b *event.Batch, actions strictjson.Value) {
+	for _, value := range embedded(b, actions).First("stateDelta", "state_delta").Members() {
+		if hash, isTelling := hashTelling(b, value); isTelling && (value.Kind() == strictjson.Object || value.Kind() == strictjson.Array) {
+			w.values.Add(valueKey(hash))
+		}
+	}
+}
+
 // unsearchedActions have the names of agents and files, which an answer may have too.
-var unsearchedActions = []string{"transferToAgent", "transfer_to_agent", "artifactDelta", "artifact_delta", "route"}
+var unsearchedActions = []string{"transferToAgent", "transfer_to_agent", "artifactDelta", "artifact_delta"}
 
 // CutActions withholds the values in the actions of an event that are or quote an answer that was withheld, such as those of an output_key.
 // JSON in a string is withheld as a whole. said is the answer in the event itself (see HashAnswer). A value that is equal to it stays,
