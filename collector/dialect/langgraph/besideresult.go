@@ -14,7 +14,7 @@ type writing struct{ messages, others []strictjson.Value }
 //
 // Source: langgraph/pregel/_io.py, map_output_updates; langgraph/prebuilt/tool_node.py, ToolNode._combine_tool_outputs.
 func writingsOf(update strictjson.Value) (all []writing) {
-	isOne := func(v strictjson.Value) bool { return slices.Equal(messagesIn(v, true, 0), []strictjson.Value{v}) }
+	isOne := func(v strictjson.Value) bool { return isMessageForm(v, true) }
 	switch elements := elementsOf(update); {
 	case isOne(update), slices.ContainsFunc(elements, isOne):
 		return []writing{{messages: messagesIn(update, true, 0)}}

@@ -44,6 +44,12 @@ var growing = map[string]struct {
 		},
 		func(n int) sent { return sent{modeUpdates, "{" + repeated(n, `"n%d":{"x":1}`) + "}"} },
 	},
+	"nested lists of a tool": {
+		nil,
+		func(n int) sent {
+			return sent{modeUpdates, `{"tools":` + strings.Repeat("[", n/5) + ai(`"m1"`, "") + strings.Repeat("]", n/5) + `}`}
+		},
+	},
 	"tools beside calls of tools": {
 		callsInTool,
 		func(n int) sent {

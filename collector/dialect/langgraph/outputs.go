@@ -78,9 +78,9 @@ func outputsOf(mode string, v strictjson.Value, isOfInternal bool) []strictjson.
 // too, and so is a text in a list of messages.
 func messagesIn(v strictjson.Value, inList bool, depth int) (all []strictjson.Value) {
 	switch {
-	case depth > maxScan || v.Get("type").Is("remove"):
+	case depth > maxScan || isRemoval(v):
 		return nil
-	case inList && isText(v), isPair(v), v.Get("content").Exists() && v.First("id", "type", "role").Exists():
+	case isMessageForm(v, inList):
 		return []strictjson.Value{v}
 	}
 	for name, member := range v.Members() {
@@ -96,6 +96,13 @@ func messagesIn(v strictjson.Value, inList bool, depth int) (all []strictjson.Va
 	}
 	return all
 }
+
+// isMessageForm reports whether messagesIn returns a value itself.
+func isMessageForm(v strictjson.Value, inList bool) bool {
+	return !isRemoval(v) && (inList && isText(v) || isPair(v) || v.Get("content").Exists() && v.First("id", "type", "role").Exists())
+}
+
+func isRemoval(v strictjson.Value) bool { return v.Get("type").Is("remove") }
 
 // pairRoles are the roles in pairs. Source: langchain_core/messages/utils.py, _create_message_from_message_type.
 var pairRoles = []string{"ai", "assistant", "human", "user"}
