@@ -19,7 +19,7 @@ func TestHandoffCalls(t *testing.T) {
 	secret, answer := responseOf("i", "secret"), responseOf("k", "answer")
 	requested := item("handoff_requested", "a", `"type":"function_call","call_id":"cf","name":"`+tool+`","arguments":"{}"`)
 	called := strings.Replace(requested, "handoff_requested", "tool_called", 1)
-	occurred := item("handoff_occured", "a", `"type":"function_call_output","call_id":"cf","output":"{}"`)
+	occurred := item("handoff_occured", "a", `"type":"function_call_output","call_id":"cf","output":"{}"`) //nolint:misspell // as the SDK spells it
 	for name, c := range map[string]atWork{
 		"a response":                     {0, slices.Concat(handsOff("f", tool), secret)},
 		"of an agent":                    {0, slices.Concat([]string{begins("a")}, handsOff("f", tool), secret)},
