@@ -238,7 +238,7 @@ func (d *decoder) cutSend(v strictjson.Value, at place) bool {
 // sendsToInternal reports whether what is sent to a node is for an internal one.
 func sendsToInternal(v strictjson.Value) bool {
 	for name, value := range v.Members() {
-		if lenient.MatchesAny(name.Text(), sendTargets) && lenient.ContainsInternal(value) {
+		if lenient.MatchesAny(name.Text(), sendTargets) && isInternalScope(value) {
 			return true
 		}
 	}
@@ -275,11 +275,11 @@ func holdsThought(v strictjson.Value) bool {
 // isInternalScope reports whether a node, an agent, a namespace or a path of nodes is internal.
 func isInternalScope(v strictjson.Value) bool {
 	for name, member := range v.Members() {
-		if lenient.IsInternal(name.Text()) || isInternalScope(member) {
+		if isInternalNode(name.Text()) || isInternalScope(member) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(elementsOf(v), isInternalScope) || anySegment(v.Text(), lenient.IsInternal)
+	return slices.ContainsFunc(elementsOf(v), isInternalScope) || anySegment(v.Text(), isInternalNode)
 }
 
 // hasInternalScope reports whether LangGraph's metadata names an internal node, agent or namespace.

@@ -115,7 +115,7 @@ func (d *decoder) noteNamespace(namespace, ofLast []byte) (isInternal bool) {
 		if depth++; depth <= maxAround {
 			d.steps.note(graph, segment)
 		}
-		if !isInternal && lenient.IsInternal(segment) {
+		if !isInternal && isInternalNode(segment) {
 			isInternal = true
 			d.beginNode(segment, before, graph)
 			d.noteSpeaker(segment)

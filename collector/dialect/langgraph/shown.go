@@ -47,7 +47,7 @@ func (d *decoder) noteUnreadable(f dialect.Frame, mode string, namespace []byte)
 		d.noteOpenWork()
 	}
 	if f.MayContainObject() {
-		isInternal := anySegment(namespace, lenient.IsInternal) || d.isPlacedInAgent(namespace, mode, f.JSON) || d.isGraphOfWithheldCall(namespace, "")
+		isInternal := anySegment(namespace, isInternalNode) || d.isPlacedInAgent(namespace, mode, f.JSON) || d.isGraphOfWithheldCall(namespace, "")
 		d.shown.addUnreadable(mode, namespace, isInternal)
 	}
 }

@@ -25,7 +25,7 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	d.withheldCalls.setPlace(d, name, mode, v)
 	d.pieces.setSource(mode, v)
 	d.beginEvent(mode, v)
-	isInternalGraph := anySegment(name, lenient.IsInternal)
+	isInternalGraph := anySegment(name, isInternalNode)
 	d.shown.begin(mode, v, !d.unnamed.IsEmpty())
 	d.doubtRepeats(namespace, mode, v)
 	d.withholdUnseen(name, mode, v)
@@ -235,16 +235,16 @@ func (d *decoder) withholdMessage(v strictjson.Value, shared bool) {
 func (d *decoder) namesInternal(mode string, v strictjson.Value) bool {
 	switch mode {
 	case modeUpdates, modeStateUpdate:
-		return hasInternalMember(v)
+		return hasInternalMember(v) || d.mayHandleInternal(v)
 	case modeTasks:
 		d.noteTask(v)
-		return d.isInternalWork(v, "id")
+		return d.isInternalWork(v, "id") || d.mayHandleInternal(v)
 	case modeEvents:
 		return d.isWithinInternalRun(v) || isCustomEvent(v) && isInternalCustom(v.Get("data")) || isToolEvent(v) && (namesInternalSubagent(v.Get("data").Get("input")) || printsInternalQuestion(v.Get("data").Get("error")))
 	case modeDebug:
 		payload := v.Get("payload")
 		d.noteTask(payload)
-		return d.isInternalWork(payload, "id") || d.isInternalCheckpoint(payload)
+		return d.isInternalWork(payload, "id") || d.mayHandleInternal(payload) || d.isInternalCheckpoint(payload)
 	case modeCheckpoints:
 		return d.isInternalCheckpoint(v)
 	case modeCustom:
@@ -305,7 +305,7 @@ func (d *decoder) isInternalWork(v strictjson.Value, idMember string) bool {
 // hasInternalName reports whether a task, a run or the node in metadata has an internal name.
 func hasInternalName(v strictjson.Value) bool {
 	for name, value := range v.Members() {
-		if lenient.MatchesAny(name.Text(), nameMembers) && lenient.ContainsInternal(value) {
+		if lenient.MatchesAny(name.Text(), nameMembers) && (lenient.ContainsInternal(value) || isInternalNode(value.Text())) {
 			return true
 		}
 	}
@@ -336,7 +336,7 @@ func (d *decoder) isInternalCheckpoint(v strictjson.Value) bool {
 
 func hasInternalMember(v strictjson.Value) bool {
 	for name := range v.Members() {
-		if lenient.IsInternal(name.Text()) {
+		if isInternalNode(name.Text()) {
 			return true
 		}
 	}
