@@ -86,6 +86,7 @@ func callsOf(message strictjson.Value) iter.Seq2[callForm, strictjson.Value] {
 		more := message.Get("additional_kwargs")
 		lists := []strictjson.Value{
 			message.Get("tool_calls"), message.Get("tool_call_chunks"), message.Get("invalid_tool_calls"), message.Get("content"), message.Get("content_blocks"), more.Get("tool_calls"),
+			more.Get("tool_outputs"), more.Get("executed_tools"), // executed by OpenAI's and Groq's servers
 		}
 		for form, list := range lists {
 			for c := range list.Elements() {

@@ -17,6 +17,9 @@ var subagentMembers = []string{subagentMember}
 // asksInternal reports whether a call is of an internal tool, or its arguments name an internal subagent. In a piece of a message, the
 // arguments are a text.
 func asksInternal(c strictjson.Value) bool {
+	if inner := c.Get("value"); c.Get("type").Is("non_standard") && inner.Kind() == strictjson.Object {
+		c = inner // LangChain has no form of its own for it
+	}
 	if hasCallForm(c) && lenient.ContainsInternal(toolOf(c)) {
 		return true
 	}
@@ -42,6 +45,11 @@ func namesInternalSubagent(args strictjson.Value) bool {
 	return false
 }
 
+// answeredMembers name the call of which a block of a message is the result. A model's server executes such a call itself.
+//
+// Source: langchain_core/messages/content.py, ServerToolResult; anthropic/types, WebSearchToolResultBlock.
+var answeredMembers = []string{"tool_call_id", "tool_use_id"}
+
 // withholdInternalCalls cuts calls of internal tools and subagents from a message, in each form in which the message has them. It also withholds
 // their results, which repeat what the subagents say.
 func (d *decoder) withholdInternalCalls(message strictjson.Value) {
@@ -66,7 +74,8 @@ func (d *decoder) withholdInternalCalls(message strictjson.Value) {
 	}
 	d.cutContinuations(message, continued)
 	for _, c := range callsOf(message) {
-		if id := d.name(c.First("call_id", "id")); id != "" && slices.Contains(ids, id) {
+		id := d.name(c.First("call_id", "id"))
+		if id != "" && slices.Contains(ids, id) || mayName(&d.withheld, c.First(answeredMembers...)) {
 			d.cutCall(c)
 		}
 	}
