@@ -45,7 +45,9 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 		op.Name = b.Agent
 		r.indexInvocation(op)
 	default:
-		op = r.beginAgent(b)
+		if op = r.beginAgent(b); op != nil && !hasFacts(b) { // the frame only shows that the agent begins
+			op.startUnknown = false
+		}
 	}
 	if op == nil {
 		return nil

@@ -20,7 +20,8 @@ func (r *openRun) rootAgentOf(b *event.Batch) (op *Operation, decided bool) {
 	case r.hasAddedRoot && r.Root.Kind == InvokeWorkflow && !b.MayBeRoot && known == nil && isOfRun(b) && b.Agent != r.Root.Name && r.silentTargets[b.Agent] == nil:
 		return r.operationOfRun(b), true
 	case b.MayBeRoot && !r.rootDecided && r.rootHasNoName(b) && !r.Root.spoke && !r.hasWork:
-		r.rootDecided, r.rootIsFirst, r.firstCause = true, true, r.Root.node.lastInLane
+		r.rootDecided, r.rootIsFirst = true, true
+		r.firstCause, _ = r.afterTask(b.Branch, r.Root.node.lastInLane, false)
 		r.Agent, r.Root.Name, r.Root.Kind = b.Agent, b.Agent, InvokeAgent
 		r.nameRoot()
 		r.speakAsRoot(key)

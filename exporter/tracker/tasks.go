@@ -34,6 +34,7 @@ func (r *openRun) noteTask(id string, answered bool) {
 // unknown time after that frame: a task may ask a model several times at once.
 func (r *openRun) causeOfResponse(e *event.Event, b *event.Batch, agent *Operation) (cause Timestamp, delayUnknown bool) {
 	cause, delayUnknown = agent.causeOfChat(b)
+	cause, delayUnknown = r.afterTask(b.Branch, cause, delayUnknown)
 	at, isKnown := r.tasks[e.Task.ID]
 	switch {
 	case isKnown:
@@ -50,14 +51,22 @@ func (r *openRun) causeOfResponse(e *event.Event, b *event.Batch, agent *Operati
 	return cause, delayUnknown
 }
 
-// causeOfAgent returns the frame after which an agent begins below an operation. If the order of agents is unknown, it is the frame that
-// shows the task that runs the agent, if there is one. delayUnknown reports whether the agent begins at an unknown time after that frame.
+// causeOfAgent returns the frame after which an agent begins below an operation: the last one that shows the task that runs the agent, if no
+// other cause is later. delayUnknown reports whether the agent begins at an unknown time after that frame. If the order of agents in a call is
+// unknown, the call has run others before.
 func (r *openRun) causeOfAgent(b *event.Batch, above *Operation) (cause Timestamp, delayUnknown bool) {
 	cause = above.causeOf(b.Branch)
-	if at, isKnown := r.tasks[b.Branch]; isKnown && b.OrderUnknown && at.last.Frame > cause.Frame {
+	isLater := b.OrderUnknown && (above.node == nil || above.spokeAfter(cause))
+	return r.afterTask(b.Branch, cause, isLater || above.hasUnknownDelay(cause))
+}
+
+// afterTask returns the last frame that shows a task, if that is later than a cause, else the cause. delayUnknown reports whether what the task
+// begins, begins at an unknown time after the frame.
+func (r *openRun) afterTask(id string, cause Timestamp, isUnknown bool) (latest Timestamp, delayUnknown bool) {
+	if at := r.tasks[id]; at.last.Frame > cause.Frame {
 		return at.last, at.answered
 	}
-	return cause, b.OrderUnknown && above.spokeAfter(cause) || above.hasUnknownDelay(cause)
+	return cause, isUnknown
 }
 
 // enterStep records after what a step of an agent began, at the first frame of the step. Other lanes may have work of the step or of

@@ -299,8 +299,11 @@ func (r *openRun) noteFrame(b *event.Batch, speaker *Operation) {
 	}
 	lane, isOfRun := b.Branch, speaker == nil
 	if isOfRun {
-		if speaker = r.Root; !b.SameStep {
+		switch speaker = r.Root; {
+		case !b.SameStep:
 			r.lastWithoutSpeaker = r.now
+		case r.rootIsFirst && r.rootLane != "": // the frame may be of something beside the first agent
+			return
 		}
 	}
 	if speaker.node != nil {

@@ -145,6 +145,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	sc.noteMode(mode)
 	d.showsReturns = d.attempt <= 1 && (d.showsReturns || mode == modeUpdates || mode == modeTasks || mode == modeDebug)
 	k.read(d, sc, v, b)
+	sc.noteWork(mode, b)
 	b.EndTurns()
 	d.setAuthors(mode, sc, v, b)
 	d.noteSteps(mode, sc, v, b)

@@ -1,6 +1,7 @@
 package langgraph
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -74,5 +75,16 @@ func (sc *scope) stepName(at announcement) string {
 func (d *decoder) noteTaskStep(sc *scope, metadata strictjson.Value, b *event.Batch) {
 	if !b.Partial && b.Branch == sc.branch && !callerOf(metadata.Get("langgraph_path")).Exists() {
 		b.Task.Step = sc.stepName(announcement{step: dialect.Name(string(metadata.Get("langgraph_step").Raw()))})
+	}
+}
+
+// stateModes are the modes whose frames show what the nodes of a graph return.
+var stateModes = []string{modeUpdates, modeValues, modeCheckpoints}
+
+// noteWork states the task of an agent whose graph sends a frame without facts, such as the update of a hook. What the agent asks a model
+// later, it asks after that frame. The first such frame of an agent does not show when the agent began.
+func (sc *scope) noteWork(mode string, b *event.Batch) {
+	if sc.above != nil && (sc.spoke || sc.began) && slices.Contains(stateModes, mode) && b.Task.ID == "" && !hasSpeaker(b) {
+		b.Task.ID = sc.branch
 	}
 }
