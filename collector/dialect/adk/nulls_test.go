@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestNullMembers checks events whose members that are not set are null, as of stored events. They name no call.
+// TestNullMembers checks events in which null stands for members that are not set, as in stored events. These name no call.
 func TestNullMembers(t *testing.T) {
 	const nulls = `"functionCall":null,"functionResponse":null,"executableCode":null,"codeExecutionResult":null,"toolCall":null,"toolResponse":null`
 	hidden := []string{by("a", internal+content(called("c", "secret"))), by("a", content(responded("c")))}

@@ -69,7 +69,7 @@ var (
 )
 
 // rememberQuestions remembers the questions at the end of a withheld run or subagent, or of an internal node of Strands. The end of the
-// run around it need not say whose they are.
+// run around it may not say which agent has asked them.
 func (d *decoder) rememberQuestions(end strictjson.Value) {
 	current, legacy := questionLists(end)
 	for _, questions := range [...]strictjson.Value{current, legacy, end.Get("value").Get("interrupts")} {

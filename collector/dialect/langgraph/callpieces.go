@@ -20,7 +20,7 @@ type callPieces struct {
 	whole         map[callPlace]*joinedCall // the same of the complete message being read
 	hasForgotten  bool                      // pieces of forgotten calls may follow
 
-	answered, answeredBefore wire.Set[string] // calls whose results have left, by ID; since calls were forgotten last, and before
+	answered, answeredBefore wire.Set[string] // calls with results that have left, by ID; since calls were forgotten last, and before
 }
 
 // callPlace is where the pieces of a call are.

@@ -78,10 +78,10 @@ func (d *decoder) noteTaskStep(sc *scope, metadata strictjson.Value, b *event.Ba
 	}
 }
 
-// stateModes are the modes whose frames show what the nodes of a graph return.
+// stateModes are the modes with frames that show what the nodes of a graph return.
 var stateModes = []string{modeUpdates, modeValues, modeCheckpoints}
 
-// noteWork states the task of an agent whose graph sends a frame without facts, such as the update of a hook. What the agent asks a model
+// noteWork states the task of an agent if its graph sends a frame without facts, such as the update of a hook. What the agent asks a model
 // later, it asks after that frame. The first such frame of an agent does not show when the agent began.
 func (sc *scope) noteWork(mode string, b *event.Batch) {
 	if sc.above != nil && (sc.spoke || sc.began) && slices.Contains(stateModes, mode) && b.Task.ID == "" && !hasSpeaker(b) {

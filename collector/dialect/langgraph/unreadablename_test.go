@@ -7,7 +7,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
-// TestNamesOfUnreadable sends frames whose data cannot be read. Their names still say that an internal node works, and that a task runs a graph.
+// TestNamesOfUnreadable sends frames with data that cannot be read. Their names still say that an internal node works, and that a task runs a graph.
 func TestNamesOfUnreadable(t *testing.T) {
 	state := sent{"values", messagesState(askedBefore)}
 	for _, mode := range []string{modeValues, modeUpdates, modeTasks, modeMessages, modeCustom, modeCheckpoints} {

@@ -362,7 +362,7 @@ func (t *turns) denyHandoff(tool string) {
 	t.all = slices.DeleteFunc(t.all, func(one turn) bool { return one.announced && one.agent == target })
 }
 
-// announced returns the turn whose beginning an item or a call has shown, by the function that hands over to its agent, or nil.
+// announced returns the turn that an item or a call has announced, or nil. tool is the function that hands over to its agent.
 func (t *turns) announced(tool string) *turn {
 	for i := range t.all {
 		if one := &t.all[i]; one.announced && one.state == atWork && strings.EqualFold(handoffTo(one.agent), tool) {
