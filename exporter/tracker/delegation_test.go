@@ -83,3 +83,18 @@ func TestDepth(t *testing.T) {
 		t.Error("a run without an agent has a depth")
 	}
 }
+
+// TestTransferAfterEnd has the result of a call hand control over after the stated end of the call's agent.
+func TestTransferAfterEnd(t *testing.T) {
+	a, handsOverLate := lane("a:1"), says("a", lane("a:1"), returns("c", "transfer"), settles, handsOver("c", "b"))
+	tell(t, []story{
+		{"a call is open", proxied(), []*event.Batch{says("a", a, endsTurn("c"), endsTurn("d")), says("a", a, ends), handsOverLate, says("b", lane("b:1"), responds("m"), final)}, `
+completed
+invoke_workflow app ok 0-5
+  invoke_agent a ok 1-4
+    execute_tool transfer ok 1-3
+    execute_tool transfer unfinished 1-3
+    invoke_agent b ok 3-4
+      chat m ok 3-4`},
+	})
+}

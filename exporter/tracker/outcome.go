@@ -139,8 +139,12 @@ func (r *openRun) applyFactAfterEnd(e *event.Event, b *event.Batch, op *Operatio
 			return false
 		}
 		r.applyEvent(e, b, op)
-	case event.KindToolStarted, event.KindToolPaused, event.KindModelStarted, event.KindTransfer, event.KindInputRequested,
-		event.KindAgentStarted, event.KindRunStarted:
+	case event.KindTransfer: // the result of its call may come after the agent's end
+		if op == r.Root || !op.open {
+			return false
+		}
+		r.applyEvent(e, b, op)
+	case event.KindToolStarted, event.KindToolPaused, event.KindModelStarted, event.KindInputRequested, event.KindAgentStarted, event.KindRunStarted:
 		return false
 	}
 	return true // the remaining kinds state the end again or are ignored

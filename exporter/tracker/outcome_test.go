@@ -66,10 +66,11 @@ invoke_agent app ok 1-3
   execute_tool tool ok 1-3
 took 0s, 0 iterations, []`},
 		{"begins nothing", file(), []*event.Batch{says("app", of("e-1"), text), over(),
-			says("app", of("e-1"), calls("c", "tool")), says("app", of("e-1"), returns("d", "tool")), says("sub", of("e-1"), lane("s"), text), says("app", of("e-1"), asks("q", event.InputData)), says("app", of("e-1"), fails)}, `
+			says("app", of("e-1"), calls("c", "tool")), says("app", of("e-1"), returns("d", "tool")), says("sub", of("e-1"), lane("s"), text), says("app", of("e-1"), asks("q", event.InputData)), says("app", of("e-1"), handsOver("", "sub")), says("app", of("e-1"), fails)}, `
 completed
 invoke_agent app ok 1-2
 took 0s, 0 iterations, []
+late capture.sse
 late capture.sse
 late capture.sse
 late capture.sse

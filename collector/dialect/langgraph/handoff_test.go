@@ -181,6 +181,8 @@ func TestParallelHandoffs(t *testing.T) {
 		"both agents start":           {[]string{both, ends("a"), ends("b"), starts("b"), starts("a"), starts("a")}, []string{`transfer name="b" call="b1"`, `transfer name="a" call="a1"`}},
 		"no agent starts":             {[]string{both, ends("a"), ends("b")}, nil},
 		"a single call":               {[]string{one, ends("a"), starts("a")}, []string{`transfer name="a" call="a1"`}},
+		"the task of an agent":        {[]string{both, startOf("", "2", "b", `{"messages":[`+result("b")+`]}`, "")}, []string{`transfer name="b" call="b1"`}},
+		"the task of another call":    {[]string{both, startOf("boss:1", "2", "tools", `{"state":{"messages":[]}}`, "")}, nil},
 		"the first state of an agent": {[]string{both, frame("values|b:2", `{"messages":[`+result("b")+`]}`)}, []string{`transfer name="b" call="b1"`}},
 	} {
 		lines := facts(&event.Stream{}, c.frames...)

@@ -176,7 +176,8 @@ func hasReturned(task strictjson.Value) bool {
 	return !task.Get("triggers").Exists() && (task.Get("interrupts").Exists() || task.Get("result").Exists())
 }
 
-// startTask records the call that a task executes, if it is certain, and the messages of the task's input.
+// startTask records the call that a task executes, if it is certain, and the messages of the task's input. A tool that hands control over may
+// send its result only to the agent that begins.
 func (d *decoder) startTask(sc *scope, id string, v strictjson.Value, b *event.Batch) {
 	d.nameByTask(sc, v)
 	d.startResumed(sc, b)
@@ -188,6 +189,7 @@ func (d *decoder) startTask(sc *scope, id string, v strictjson.Value, b *event.B
 		d.noteResumed(sc, id, executed[0])
 	}
 	d.remember(sc, returnedMessages(v.Get("input")), b)
+	d.readResultsIn(v.Get("input"), b)
 	sc.startAgain(b)
 	d.beginAgentNode(sc, d.name(v.Get("name")), b)
 }
