@@ -30,6 +30,7 @@ type decoder struct {
 	stateShapes    shapes
 	activityShapes shapes // of all activities; the first token of a path is the activity's ID
 	pieces         pieces
+	wholeTexts     wholeTexts
 	markedState    bool              // something in the state is, or may be, marked as a thought
 	authors        wire.Authors[key] // of the messages and thoughts of all runs, by messageKey, and of each owner's phase of reasoning
 	shownMessages  wire.Set[string]  // ids of messages of which text left, in all runs

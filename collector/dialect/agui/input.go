@@ -206,6 +206,7 @@ func (d *decoder) custom(v strictjson.Value, b *event.Batch) {
 	}
 	b.Internal = isOfInternalNode(v) || anyObject(v, isWithheld) || d.mayNameWithheld(v) || hasInternalMessage(v.Get("value"))
 	if b.Type == typeInterrupt {
+		cutMethodOutput(v.Get("value"), b.Cut)
 		d.interrupted, d.interruptPrompt = true, ""
 		if !b.Internal && !d.filtered {
 			d.interruptPrompt = promptOf(b.Embedded(v.Get("value")))

@@ -30,6 +30,12 @@ func (d *decoder) withholdAtEnd(k *kind, v strictjson.Value, b *event.Batch) {
 				d.hideAnswerOf(d.name(v.Get(k.idMember)))
 			}
 		case ends && isOutcome:
+			current, legacy := questionLists(v)
+			for _, questions := range [...]strictjson.Value{current, legacy} {
+				for question := range elementsOf(questions) {
+					cutMethodOutput(question, b.Cut)
+				}
+			}
 			for message := range d.withheldIn(value, anywhere) {
 				b.Cut(message)
 			}
@@ -189,7 +195,7 @@ func hasInternalMessage(v strictjson.Value) bool {
 // cutInternal withholds the messages in a state that call themselves internal, and messages and calls with pieces that were withheld alone.
 func (d *decoder) cutInternal(state strictjson.Value, b *event.Batch) {
 	isOne := func(v strictjson.Value, listed bool) bool {
-		return isInternalIn(v, listed) || len(d.pieces.withheld) > 0 && d.pieces.areInOne(d.memberOf(v, ownIDs), v)
+		return isInternalIn(v, listed) || d.repeatsText(v) || len(d.pieces.withheld) > 0 && d.pieces.areInOne(d.memberOf(v, ownIDs), v)
 	}
 	yieldMessages(state, anywhere, isOne, func(part, _ strictjson.Value) bool {
 		b.Cut(part)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -112,9 +111,19 @@ func (p *pieces) addLeft(k *kind, of key, piece []byte) {
 	if p.left == nil {
 		p.left = make(map[key]digest)
 	}
-	if text.add(piece); known || k.begins && len(p.left) < wire.MaxSet {
+	if text.add(piece); known || (k.begins || k.chunk && of.id != "") && len(p.left) < wire.MaxSet {
 		p.left[of] = text
 	}
+}
+
+// haveLeft reports whether a message with a text left.
+func (p *pieces) haveLeft(text digest) bool {
+	for this, left := range p.left {
+		if this.entity == entityMessage && left == text {
+			return true
+		}
+	}
+	return false
 }
 
 // mayBeIn reports whether a text of a message or call has, or may have, a piece that was withheld alone. A text that left as a whole has
@@ -184,17 +193,8 @@ func (p *pieces) areIn(id string, message strictjson.Value) bool {
 		if _, known := p.withheld[this]; !known || kind == entityThought && !statesThought(message) {
 			continue
 		}
-		for name, content := range message.Members() {
-			if !lenient.MatchesAny(name.Text(), contentMembers) {
-				continue
-			}
-			text := bytes.Clone(content.Text())
-			for part := range content.Elements() {
-				text = append(text, part.Get("text").Text()...)
-			}
-			if p.mayBeIn(this, text) {
-				return true
-			}
+		if p.mayBeIn(this, contentOf(message)) {
+			return true
 		}
 	}
 	return false

@@ -111,8 +111,9 @@ func (d *decoder) rememberMessage(k *kind, id, owner string) {
 	if id == "" && k.name != typeTextEnd {
 		d.withheld.overflowed = true // it is unknown which message the text is part of
 	}
-	if isWithheld {
-		d.withhold(key{entity: entityMessage, id: id})
+	if this := (key{entity: entityMessage, id: id}); isWithheld {
+		d.withhold(this)
+		d.wholeTexts.set(this, d.pieces.textOf(this))
 	} else {
 		d.withheld.add(messageKey(id))
 	}
@@ -169,7 +170,7 @@ func (d *decoder) isWithheldCall(id string, call strictjson.Value) bool {
 // isWithheldEntity is repeatsWithheld without the calls in a message.
 func (d *decoder) isWithheldEntity(message strictjson.Value) bool {
 	switch {
-	case d.withheld.nameless && statesThought(message):
+	case d.withheld.nameless && statesThought(message), d.repeatsText(message):
 		return true
 	case d.withheld.keys.Len()+len(d.pieces.withheld) == 0:
 		return false
