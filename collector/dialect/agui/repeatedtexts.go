@@ -35,7 +35,7 @@ func (t *wholeTexts) set(message key, text digest) {
 }
 
 // repeatsText reports whether a message of a list or state has the text of a withheld message, and names no agent. A message that left,
-// or has a text that left, does not count.
+// or that the client sent, or that has a text that left, does not count.
 func (d *decoder) repeatsText(message strictjson.Value) bool {
 	if len(d.wholeTexts.byText) == 0 || !message.First("role", "type").Is("assistant") || len(message.Get("name").Text()) > 0 {
 		return false
@@ -46,7 +46,7 @@ func (d *decoder) repeatsText(message strictjson.Value) bool {
 		return false
 	}
 	id := d.memberOf(message, ownIDs)
-	return !d.shownMessages.Contains(id) && !d.knownToClient.Contains(id) && !d.pieces.haveLeft(text)
+	return !d.knownToClient.Contains(id) && !d.pieces.haveLeft(text)
 }
 
 // contentOf returns the text of a message of a list, which may be in parts.
