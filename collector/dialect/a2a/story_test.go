@@ -1,11 +1,18 @@
 package a2a_test
 
 import (
+	"bytes"
+	"fmt"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/delegraph/delegraph/collector/dialect/a2a"
+	"github.com/delegraph/delegraph/exporter/tracker"
+	"github.com/delegraph/delegraph/test/proxyfixture"
 )
 
 // resubscribed is the observed run of a resubscription in the middle of an answer.
@@ -126,16 +133,72 @@ resumes the run before: true
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got, want := strings.Count("\n"+s.play(t, capture), "\ndata:"), strings.Count("\n"+string(sent), "\ndata:"); got != want {
+				if got, want := strings.Count("\n"+play(t, s, capture), "\ndata:"), strings.Count("\n"+string(sent), "\ndata:"); got != want {
 					t.Errorf("the client gets %d frames, want %d", got, want)
 				}
 			}
-			if diff := cmp.Diff(strings.TrimPrefix(c.want, "\n"), s.waitForRuns()); diff != "" {
+			if diff := cmp.Diff(strings.TrimPrefix(c.want, "\n"), s.Runs()); diff != "" {
 				t.Errorf("the observed runs differ (-want +got):\n%s", diff)
 			}
-			if log := s.log.String(); strings.Contains(log, "case:") {
+			if log := s.Log(); strings.Contains(log, "case:") {
 				t.Errorf("the log has %s, want nothing", log)
 			}
 		})
 	}
+}
+
+// newFixture starts a proxy in front of a server that plays recordings.
+func newFixture(t *testing.T) *proxyfixture.Fixture {
+	t.Helper()
+	return proxyfixture.New(t, a2a.Dialect{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		http.ServeFileFS(w, r, os.DirFS("testdata"), r.Header.Get("Play")+".sse")
+	}), describe)
+}
+
+// play sends the request of a recording and returns the response.
+func play(t *testing.T, s *proxyfixture.Fixture, capture string) string {
+	t.Helper()
+	body, _ := os.ReadFile("testdata/" + capture + ".request.json") // a GET has none
+	target := []byte("POST /")
+	if recorded, err := os.ReadFile("testdata/" + capture + ".target"); err == nil {
+		target = bytes.TrimSpace(recorded)
+	}
+	method, path, _ := strings.Cut(string(target), " ")
+	status, answer := s.Ask(t, method, path, string(body), nil, "Play: "+capture)
+	if status != http.StatusOK {
+		t.Fatalf("%s: the response is %d", capture, status)
+	}
+	s.Wait() // the next request may continue this run
+	return answer
+}
+
+// describe describes a run: one line for the run and one for each of its operations, questions and links.
+func describe(r *tracker.Run) string {
+	var w strings.Builder
+	fmt.Fprintln(&w, strings.TrimSpace(fmt.Sprintln(r.Status, r.Reason)))
+	names := map[tracker.SpanID]string{}
+	for _, op := range r.Operations {
+		names[op.ID] = op.Name
+	}
+	for _, op := range r.Operations {
+		tokens := ""
+		if used := op.Response.OrZero().Usage; used.Input.Known {
+			tokens = fmt.Sprintf(" %d in, %d out", used.Input.N, used.Output.N)
+		}
+		fmt.Fprintf(&w, "%s %s: %s%s\n", op.Kind, op.Name, strings.TrimSpace(fmt.Sprintf("%s %s < %s", op.Status, op.Failure, names[op.Parent])), tokens)
+		for _, c := range op.Details.OrZero().Confidence {
+			fmt.Fprintf(&w, "  confidence %v\n", c.Value)
+		}
+	}
+	for _, in := range r.Inputs {
+		fmt.Fprintf(&w, "input %s %s\n", in.Kind, in.Status)
+	}
+	for _, a := range r.Artifacts {
+		fmt.Fprintf(&w, "artifact %s %d bytes\n", a.Kind, a.Bytes.N)
+	}
+	for _, l := range r.Links {
+		fmt.Fprintf(&w, "%s the run before: %t\n", l.Kind, l.Run == r.ID)
+	}
+	return w.String()
 }

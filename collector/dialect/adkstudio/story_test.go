@@ -7,6 +7,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/delegraph/delegraph/collector/dialect/adkstudio"
+	"github.com/delegraph/delegraph/collector/dialect/adkstudio/studioserver"
+	"github.com/delegraph/delegraph/test/proxyfixture"
 )
 
 // executionRequest returns the request for an execution. It contains secrets.
@@ -70,7 +74,7 @@ invoke_agent writer#1: unfinished  < p1
 	} {
 		t.Run(c.capture, func(t *testing.T) {
 			s := newFixture(t)
-			status, got := s.ask(t, http.MethodGet, executionRequest(c.capture, "s1"), "", nil)
+			status, got := s.Ask(t, http.MethodGet, executionRequest(c.capture, "s1"), "", nil)
 			sent, err := os.ReadFile("testdata/" + c.capture + ".sse")
 			if err != nil {
 				t.Fatal(err)
@@ -78,10 +82,10 @@ invoke_agent writer#1: unfinished  < p1
 			if frames := strings.Count(got, "\n\n"); status != http.StatusOK || frames != strings.Count(string(sent), "\n\n") {
 				t.Errorf("the client gets the status %d and %d frames", status, frames)
 			}
-			if diff := cmp.Diff(strings.TrimPrefix(c.want, "\n"), s.waitForRuns()); diff != "" {
+			if diff := cmp.Diff(strings.TrimPrefix(c.want, "\n"), s.Runs()); diff != "" {
 				t.Errorf("the observed runs differ (-want +got):\n%s", diff)
 			}
-			if log := s.log.String(); strings.Contains(log, "secret") {
+			if log := s.Log(); strings.Contains(log, "secret") {
 				t.Errorf("the log has %s, want nothing", log)
 			}
 		})
@@ -91,12 +95,12 @@ invoke_agent writer#1: unfinished  < p1
 // TestResumedStory checks a question that is answered while its stream is open.
 func TestResumedStory(t *testing.T) {
 	s := newFixture(t)
-	if status, answer := s.ask(t, http.MethodPost, "/api/sessions/s1/resume", `{"response":{"approved":true}}`, nil); status != http.StatusNotFound || !strings.Contains(answer, "not interrupted") {
+	if status, answer := s.Ask(t, http.MethodPost, "/api/sessions/s1/resume", `{"response":{"approved":true}}`, nil); status != http.StatusNotFound || !strings.Contains(answer, "not interrupted") {
 		t.Errorf("an answer without a question gets %d: %s, want 404", status, answer)
 	}
-	s.ask(t, http.MethodGet, executionRequest("server-interrupt", "s1"), "", func(line string) {
+	s.Ask(t, http.MethodGet, executionRequest("server-interrupt", "s1"), "", func(line string) {
 		if line == "event: interrupt" {
-			if status, answer := s.ask(t, http.MethodPost, "/api/sessions/s1/resume", `{"response":{"approved":true}}`, nil); status != http.StatusOK {
+			if status, answer := s.Ask(t, http.MethodPost, "/api/sessions/s1/resume", `{"response":{"approved":true}}`, nil); status != http.StatusOK {
 				t.Errorf("the answer gets %d: %s, want 200", status, answer)
 			}
 		}
@@ -107,7 +111,7 @@ invoke_agent review#1: ok  < p1
 invoke_agent publish#2: ok  < p1
 input review#1 data answered
 `
-	if diff := cmp.Diff(want, s.waitForRuns()); diff != "" {
+	if diff := cmp.Diff(want, s.Runs()); diff != "" {
 		t.Errorf("the observed runs differ (-want +got):\n%s", diff)
 	}
 }
@@ -115,9 +119,9 @@ input review#1 data answered
 // TestUnansweredStory checks a session that is deleted while it waits for an answer.
 func TestUnansweredStory(t *testing.T) {
 	s := newFixture(t)
-	s.ask(t, http.MethodGet, executionRequest("server-interrupt", "s1"), "", func(line string) {
+	s.Ask(t, http.MethodGet, executionRequest("server-interrupt", "s1"), "", func(line string) {
 		if line == "event: interrupt" {
-			s.ask(t, http.MethodDelete, "/api/sessions/s1", "", nil)
+			s.Ask(t, http.MethodDelete, "/api/sessions/s1", "", nil)
 		}
 	})
 	want := `interrupted awaiting_input session=s1
@@ -125,7 +129,7 @@ invoke_workflow p1: interrupted  <
 invoke_agent review#1: interrupted  < p1
 input review#1 data open
 `
-	if diff := cmp.Diff(want, s.waitForRuns()); diff != "" {
+	if diff := cmp.Diff(want, s.Runs()); diff != "" {
 		t.Errorf("the observed runs differ (-want +got):\n%s", diff)
 	}
 }
@@ -133,10 +137,16 @@ input review#1 data open
 // TestRejectedRequest checks that no run is observed if the server rejects the request.
 func TestRejectedRequest(t *testing.T) {
 	s := newFixture(t)
-	if status, answer := s.ask(t, http.MethodGet, "/api/projects/p1/stream?input=flow-loop&session_id=", "", nil); status != http.StatusBadRequest || !strings.Contains(answer, "invalid session_id") {
+	if status, answer := s.Ask(t, http.MethodGet, "/api/projects/p1/stream?input=flow-loop&session_id=", "", nil); status != http.StatusBadRequest || !strings.Contains(answer, "invalid session_id") {
 		t.Errorf("the response is %d: %s, want 400", status, answer)
 	}
-	if runs := s.waitForRuns(); runs != "" {
+	if runs := s.Runs(); runs != "" {
 		t.Errorf("the observed runs are %s, want none", runs)
 	}
+}
+
+// newFixture starts a proxy in front of a server that plays recordings.
+func newFixture(t *testing.T) *proxyfixture.Fixture {
+	t.Helper()
+	return proxyfixture.New(t, adkstudio.Dialect{}, studioserver.New(os.DirFS("testdata")), proxyfixture.Describe)
 }

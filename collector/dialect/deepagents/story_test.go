@@ -3,16 +3,22 @@ package deepagents_test
 import (
 	"encoding/json"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/delegraph/delegraph/collector/dialect/deepagents"
+	"github.com/delegraph/delegraph/collector/dialect/deepagents/deepserver"
+	"github.com/delegraph/delegraph/exporter/tracker"
+	"github.com/delegraph/delegraph/test/proxyfixture"
 )
 
 // send posts a message to a chat and returns the path of the response's stream.
-func send(t *testing.T, s *fixture, path, body string) string {
+func send(t *testing.T, s *proxyfixture.Fixture, path, body string) string {
 	t.Helper()
-	status, answer := s.ask(t, http.MethodPost, path, body, nil)
+	status, answer := s.Ask(t, http.MethodPost, path, body, nil)
 	var made struct {
 		Stream string `json:"stream_url"`
 	}
@@ -104,13 +110,13 @@ input thread-29630eac171ee8a7 clarification answered
 		t.Run(capture, func(t *testing.T) {
 			s := newFixture(t)
 			stream := send(t, s, "/api/chats/chat-9/messages", `{"content":"`+capture+`","metadata":{"tender_id":"secret"}}`)
-			if status, _ := s.ask(t, http.MethodGet, stream, "", nil); status != http.StatusOK {
+			if status, _ := s.Ask(t, http.MethodGet, stream, "", nil); status != http.StatusOK {
 				t.Errorf("the client gets the status %d", status)
 			}
-			if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), s.waitForRuns()); diff != "" {
+			if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), s.Runs()); diff != "" {
 				t.Errorf("the observed runs differ (-want +got):\n%s", diff)
 			}
-			if log := s.log.String(); strings.Contains(log, "secret") {
+			if log := s.Log(); strings.Contains(log, "secret") {
 				t.Errorf("the log has %s, want nothing", log)
 			}
 		})
@@ -121,16 +127,16 @@ input thread-29630eac171ee8a7 clarification answered
 // continues in the response to another message.
 func TestResumedStory(t *testing.T) {
 	s := newFixture(t)
-	if status, answer := s.ask(t, http.MethodPost, "/api/users/u1/chats", `{"title":"My Chat","metadata":{}}`, nil); status != http.StatusCreated || !strings.Contains(answer, `"chat_id":"chat-1"`) {
+	if status, answer := s.Ask(t, http.MethodPost, "/api/users/u1/chats", `{"title":"My Chat","metadata":{}}`, nil); status != http.StatusCreated || !strings.Contains(answer, `"chat_id":"chat-1"`) {
 		t.Fatalf("the new chat is answered with %d: %s", status, answer)
 	}
 	const answer = `{"command":{"resume":{"result":"PDF format please"}}}`
-	if status, _ := s.ask(t, http.MethodPost, "/api/threads/thread_abc123/resume", answer, nil); status != http.StatusNotFound {
+	if status, _ := s.Ask(t, http.MethodPost, "/api/threads/thread_abc123/resume", answer, nil); status != http.StatusNotFound {
 		t.Errorf("an answer without a question gets %d, want 404", status)
 	}
-	s.ask(t, http.MethodGet, send(t, s, "/api/chats/chat-1/messages", `{"content":"made-interrupt"}`), "", nil)
-	s.waitForRuns() // for the order of the runs
-	s.ask(t, http.MethodGet, send(t, s, "/api/threads/thread_abc123/resume", answer), "", nil)
+	s.Ask(t, http.MethodGet, send(t, s, "/api/chats/chat-1/messages", `{"content":"made-interrupt"}`), "", nil)
+	s.Runs() // for the order of the runs
+	s.Ask(t, http.MethodGet, send(t, s, "/api/threads/thread_abc123/resume", answer), "", nil)
 	want := `message-2: interrupted awaiting_input session=chat-1
 invoke_agent main: interrupted  <
 execute_tool search_tender_corpus: ok  < main
@@ -140,7 +146,7 @@ input thread-29630eac171ee8a7 clarification open
 message-3: completed  session=chat-1
 invoke_agent main: ok  <
 `
-	if diff := cmp.Diff(want, s.waitForRuns()); diff != "" {
+	if diff := cmp.Diff(want, s.Runs()); diff != "" {
 		t.Errorf("the observed runs differ (-want +got):\n%s", diff)
 	}
 }
@@ -148,10 +154,18 @@ invoke_agent main: ok  <
 // TestRejectedRequest checks that no run is observed if the server does not know the message.
 func TestRejectedRequest(t *testing.T) {
 	s := newFixture(t)
-	if status, _ := s.ask(t, http.MethodGet, "/api/chats/chat-1/messages/message-1/stream", "", nil); status != http.StatusNotFound {
+	if status, _ := s.Ask(t, http.MethodGet, "/api/chats/chat-1/messages/message-1/stream", "", nil); status != http.StatusNotFound {
 		t.Errorf("the response is %d, want 404", status)
 	}
-	if runs := s.waitForRuns(); runs != "" {
+	if runs := s.Runs(); runs != "" {
 		t.Errorf("the observed runs are %s, want none", runs)
 	}
+}
+
+// newFixture starts a proxy in front of a server that plays recordings. It describes runs with their IDs.
+func newFixture(t *testing.T) *proxyfixture.Fixture {
+	t.Helper()
+	return proxyfixture.New(t, deepagents.Dialect{}, deepserver.New(os.DirFS("testdata"), "made-resumed"), func(r *tracker.Run) string {
+		return r.ID + ": " + proxyfixture.Describe(r)
+	})
 }
