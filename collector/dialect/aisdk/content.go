@@ -68,10 +68,15 @@ func (d *decoder) missedContent(key contentKey) bool {
 	return d.missed.data
 }
 
+// isWithheldContent reports whether a part with a key was withheld or may have been, on this stream or on one that it continues.
+func (d *decoder) isWithheldContent(key contentKey) bool {
+	return d.contents.mayBeWithheld(key, d.missedContent(key)) || d.replacesWithheld(key.shared())
+}
+
 // checkContent marks a part internal if it replaces or repeats a withheld one, and remembers it.
 func (d *decoder) checkContent(b *event.Batch, keys ...contentKey) {
 	for _, key := range keys {
-		b.Internal = b.Internal || d.contents.mayBeWithheld(key, d.missedContent(key)) || d.replacesWithheld(key.shared())
+		b.Internal = b.Internal || d.isWithheldContent(key)
 	}
 	isWithheld := d.withheld || b.Internal
 	for _, key := range keys {
@@ -82,12 +87,27 @@ func (d *decoder) checkContent(b *event.Batch, keys ...contentKey) {
 	}
 }
 
-// citesWithheld reports whether a citation is of a withheld source.
+// citesWithheld reports whether a citation is of a source that was withheld or may have been.
 func (d *decoder) citesWithheld(citation strictjson.Value) bool {
+	return slices.ContainsFunc(d.citedKeys(citation), d.isWithheldContent)
+}
+
+// citedKeys returns the keys of the source of a citation.
+func (d *decoder) citedKeys(citation strictjson.Value) []contentKey {
 	source := citation.Get("source")
-	return slices.ContainsFunc([]contentKey{
+	return []contentKey{
 		d.sourceKey(source.First("id", "sourceId")), d.sourceKey(citation.Get("sourceId")), urlKey(source.Get("url")), urlKey(citation.Get("url")),
-	}, func(key contentKey) bool {
-		return d.contents.mayBeWithheld(key, false) || d.replacesWithheld(key.shared())
-	})
+	}
+}
+
+// withholdCited withholds the sources that the withheld end of a text cites, except for those that left before.
+func (d *decoder) withholdCited(end strictjson.Value) {
+	for citation := range end.Get("citations").Elements() {
+		for _, key := range d.citedKeys(citation) {
+			if key.id != "" && !d.contents.shown.Contains(key) {
+				d.contents.add(key, true)
+				d.withhold(key.shared())
+			}
+		}
+	}
 }

@@ -66,7 +66,7 @@ func TestRepeatedContents(t *testing.T) {
 // TestCitedContents ends a text that cites a withheld source. The end leaves without its citations.
 func TestCitedContents(t *testing.T) {
 	const start, piece, source = `{"type":"text-start","id":"t"}`, `{"type":"text-delta","id":"t","delta":"x"}`, `{"type":"source-url","sourceId":"s","url":"https://example.org"}`
-	internal := strings.TrimSuffix(source, "}") + `,"providerMetadata":{"x":{"kind":"internal"}}}`
+	internal, unreadable := strings.TrimSuffix(source, "}")+`,"providerMetadata":{"x":{"kind":"internal"}}}`, strings.TrimSuffix(source, "}")+`,"x":1,"X":1}`
 	for _, citation := range []string{`{"source":{"sourceType":"url","id":"s","url":"secret"},"citedText":"secret"}`, `{"sourceId":"s","citedText":"secret"}`, `{"source":{"id":"q","url":"https://example.org"},"citedText":"secret"}`, `{"url":"https://example.org","citedText":"secret"}`, `{"source":{"sourceId":"s","url":"secret"}}`} {
 		end := `{"type":"text-end","id":"t","citations":[{"source":{"id":"r"}},` + citation + `]}`
 		for _, c := range []struct {
@@ -76,6 +76,8 @@ func TestCitedContents(t *testing.T) {
 			{[]string{start, source, piece, end}, unchanged},
 			{[]string{start, internal, piece, end}, `{"type":"text-end","id":"t"}`},
 			{[]string{internal, piece, end}, withheld},
+			{[]string{unreadable, start, piece, end}, `{"type":"text-end","id":"t"}`},
+			{[]string{`{"type":"tool-output-available","toolCallId":"c","output":{"a":1,"A":2}}`, start, piece, end}, unchanged},
 		} {
 			if got := last(leavesOf(t, newAnswer(), event.PolicyClient, c.sent...)); got != c.want {
 				t.Errorf("the last of %s leaves as %s, want %s", c.sent, got, c.want)
@@ -90,6 +92,31 @@ func TestCitedContents(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestCitedAfterUnreadable ends a text that cites a source, after an unreadable frame that may have been a source. The end leaves whole if
+// the source left before.
+func TestCitedAfterUnreadable(t *testing.T) {
+	const start, source, end = `{"type":"text-start","id":"t"}`, `{"type":"source-url","sourceId":"s","url":"https://example.org"}`, `{"type":"text-end","id":"t","citations":[{"source":{"id":"s","url":"https://example.org"}}]}`
+	if got := last(leavesOf(t, newAnswer(), event.PolicyClient, source, `{"type":"source-url","sourceId":"r","x":1,"X":1}`, start, end)); got != unchanged {
+		t.Errorf("the end leaves as %s", got)
+	}
+}
+
+// TestSourcesOfWithheldEnds cites a source in the end of an internal text. A source chunk with it is withheld, unless it left before.
+func TestSourcesOfWithheldEnds(t *testing.T) {
+	const start, source, end = `{"type":"text-start","id":"t"}`, `{"type":"source-url","sourceId":"s","url":"https://example.org"}`, `{"type":"text-end","id":"t","citations":[{"source":{"id":"s"}}]}`
+	for _, text := range [][]string{{inKind(start), end}, {start, inKind(end)}, {inKind(beginStep), start, end, endStep}} {
+		if got := last(leavesOf(t, newAnswer(), event.PolicyClient, append(text, source)...)); got != withheld {
+			t.Errorf("after %s, the source leaves as %s", text, got)
+		}
+		if got := last(leavesOf(t, newAnswer(), event.PolicyClient, append(append([]string{source}, text...), source)...)); got != unchanged {
+			t.Errorf("a source that left before %s leaves as %s", text, got)
+		}
+	}
+	if got := last(leavesOf(t, newAnswer(), event.PolicyClient, start, end, source)); got != unchanged {
+		t.Errorf("the source of a text that left leaves as %s", got)
 	}
 }
 

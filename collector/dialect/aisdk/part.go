@@ -189,6 +189,9 @@ func (d *decoder) partEnd(v strictjson.Value, b *event.Batch) {
 	}
 	open := d.continuePart(key, v, b)
 	delete(d.parts, key)
+	if open == nil || d.withheld {
+		d.withholdCited(v)
+	}
 	if open == nil {
 		return
 	}
