@@ -22,6 +22,9 @@ type call struct {
 	approval string // key of the request for a person's decision, or ""
 	withheld bool   // one of its frames was withheld or may have been
 	reusesID bool   // an earlier call of the answer had the ID
+	paused   bool   // the end of an answer has left it to the client
+
+	repeatsError bool // its arguments were refused, and the error may follow as its result
 }
 
 type callState uint8
@@ -87,10 +90,11 @@ func (d *decoder) addCall(added call) *call {
 	return &d.calls[len(d.calls)-1]
 }
 
-// pending returns the calls that run at the end of the answer. The client has to execute them.
-func (c calls) pending() (ids []string) {
-	for _, known := range c {
-		if known.state == callRunning && len(ids) < maxPending {
+// pause returns the calls that run at the end of the answer, each only once. The client has to execute them.
+func (c calls) pause() (ids []string) {
+	for i := range c {
+		if known := &c[i]; known.state == callRunning && len(ids) < maxPending && !known.paused {
+			known.paused = true
 			ids = append(ids, known.id)
 		}
 	}
@@ -190,6 +194,7 @@ func (d *decoder) toolInputError(v strictjson.Value, b *event.Batch) {
 	d.endResponse(known.step, b)
 	known.addStart(v, b)
 	d.addToolError(known, v, b)
+	known.repeatsError = true
 }
 
 func (c *call) addStart(v strictjson.Value, b *event.Batch) {
@@ -212,7 +217,8 @@ func (d *decoder) approvalRequest(v strictjson.Value, b *event.Batch) {
 	if !isAllowed {
 		b.Type = typeWithheldPiece
 	}
-	if automatic, _ := v.Get("isAutomatic").Bool(); automatic || !isAllowed && known == nil {
+	automatic, _ := v.Get("isAutomatic").Bool()
+	if automatic || !isAllowed && known == nil || known != nil && known.state == callEnded {
 		return
 	}
 	if known != nil {
@@ -278,6 +284,9 @@ func (d *decoder) toolOutputError(v strictjson.Value, b *event.Batch) {
 	}
 	if (isAllowed || known != nil) && known.markEnded() {
 		d.addToolError(known, v, b)
+	}
+	if known != nil {
+		known.repeatsError = false
 	}
 }
 

@@ -43,18 +43,23 @@ func TestLifeOfCalls(t *testing.T) {
 	)
 	asks := []string{paused, `input_requested call="a" confirmation`}
 	for name, c := range map[string]struct{ sent, want []string }{
-		"the ID of a call that has ended": {[]string{started, result, pay, paid, end}, []string{begun, ended, begunP, paidP, "final"}},
-		"the ID of a call that runs":      {[]string{started, input, pay, paid, end}, []string{begun, begunP, paidP, "final"}},
-		"a repeated call":                 {[]string{started, started, result, end}, []string{begun, begun, ended, "final"}},
-		"a question":                      {[]string{started, ask, approve, result, end}, slices.Concat([]string{begun}, asks, []string{`input_answered call="a"`, ended, "final"})},
-		"an approved call of the client":  {[]string{started, ask, approve, end}, slices.Concat([]string{begun}, asks, []string{`input_answered call="a"`, paused, "final"})},
-		"a refusal without a result":      {[]string{started, ask, refuse, end}, slices.Concat([]string{begun}, asks, []string{`input_answered call="a"`, "final"})},
-		"a refusal":                       {[]string{started, ask, refuse, denied, end}, slices.Concat([]string{begun}, asks, []string{`input_answered call="a"`, `tool_ended name="f" call="c" tool_error settled`, "final"})},
-		"a late decision":                 {[]string{started, automatic, result, approve, end}, []string{begun, ended, "final"}},
-		"a step that starts over":         {[]string{beginStep, started, `{"type":"reset-step"}`, end}, []string{begun, "final"}},
-		"an answer within a call":         {[]string{begin, beginStep, started, begin, beginStep, endStep, end, result, endStep, end}, []string{begun, ended, "final"}},
-		"a start without a finish":        {[]string{begin, begin, beginStep, started, endStep, end}, []string{begun, paused, "final"}},
-		"a step without an end":           {[]string{begin, beginStep, started, end}, []string{begun, paused, "final"}},
+		"the ID of a call that has ended":        {[]string{started, result, pay, paid, end}, []string{begun, ended, begunP, paidP, "final"}},
+		"the ID of a call that runs":             {[]string{started, input, pay, paid, end}, []string{begun, begunP, paidP, "final"}},
+		"a repeated call":                        {[]string{started, started, result, end}, []string{begun, begun, ended, "final"}},
+		"a question":                             {[]string{started, ask, approve, result, end}, slices.Concat([]string{begun}, asks, []string{`input_answered call="a"`, ended, "final"})},
+		"an approved call of the client":         {[]string{started, ask, approve, end}, slices.Concat([]string{begun}, asks, []string{`input_answered call="a"`, paused, "final"})},
+		"a refusal without a result":             {[]string{started, ask, refuse, end}, slices.Concat([]string{begun}, asks, []string{`input_answered call="a"`, "final"})},
+		"a refusal":                              {[]string{started, ask, refuse, denied, end}, slices.Concat([]string{begun}, asks, []string{`input_answered call="a"`, `tool_ended name="f" call="c" tool_error settled`, "final"})},
+		"a late decision":                        {[]string{started, automatic, result, approve, end}, []string{begun, ended, "final"}},
+		"a question about a call that has ended": {[]string{started, result, ask, end}, []string{begun, ended, "final"}},
+		"a late answer to it":                    {[]string{started, result, ask, approve, end}, []string{begun, ended, "final"}},
+		"two finishes":                           {[]string{started, end, end}, []string{begun, paused, "final"}},
+		"a step between two finishes":            {[]string{started, end, beginStep, endStep, end}, []string{begun, paused, "final", "final"}},
+		"a finish before the start":              {[]string{end, begin, begin, beginStep, started, end}, []string{"final", begun}},
+		"a step that starts over":                {[]string{beginStep, started, `{"type":"reset-step"}`, end}, []string{begun, "final"}},
+		"an answer within a call":                {[]string{begin, beginStep, started, begin, beginStep, endStep, end, result, endStep, end}, []string{begun, ended, "final"}},
+		"a start without a finish":               {[]string{begin, begin, beginStep, started, endStep, end}, []string{begun, paused, "final"}},
+		"a step without an end":                  {[]string{begin, beginStep, started, end}, []string{begun, paused, "final"}},
 	} {
 		if diff := cmp.Diff(c.want, factsOf(c.sent...)); diff != "" {
 			t.Errorf("%s: %s", name, diff)

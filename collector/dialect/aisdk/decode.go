@@ -29,6 +29,7 @@ type runState struct {
 	run               string // the ID of the message that the answer makes or continues
 	started           bool   // its start was reported
 	openMessages      int    // starts without a finish
+	finalReported     bool   // and no message or step has started since
 	failure           event.Failure
 	code              string // of the failure
 	steps             steps
@@ -108,6 +109,7 @@ func (d *decoder) start(v strictjson.Value, b *event.Batch) {
 	}
 	d.mayContinueMessage = d.hasAnswers
 	d.openMessages++
+	d.finalReported = false
 	if !d.started {
 		d.started = true
 		b.Add(event.KindRunStarted)
@@ -117,10 +119,10 @@ func (d *decoder) start(v strictjson.Value, b *event.Batch) {
 // finish ends an answer, unless the application merges it into another one with an open step. The client has to
 // execute the calls without a result. Tokens are known only if the metadata contains the SDK's counts.
 func (d *decoder) finish(v strictjson.Value, b *event.Batch) {
-	d.openMessages--
+	d.openMessages = max(0, d.openMessages-1)
 	isMerged := d.openMessages > 0 && len(d.steps) > 0
-	for _, call := range d.calls.pending() {
-		if !isMerged {
+	if !isMerged {
+		for _, call := range d.calls.pause() {
 			b.Add(event.KindToolPaused).CallID = call
 		}
 	}
@@ -133,7 +135,8 @@ func (d *decoder) finish(v strictjson.Value, b *event.Batch) {
 		d.addFailure(event.AgentError, "", b)
 	case reason.Is("content-filter"):
 		d.addFailure(event.ModelError, "content-filter", b)
-	case !isMerged:
+	case !isMerged && !d.finalReported:
+		d.finalReported = true
 		b.Add(event.KindFinal)
 	}
 }

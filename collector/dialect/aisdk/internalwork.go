@@ -50,8 +50,12 @@ func (d *decoder) continuesShown(kind string, v strictjson.Value) bool {
 	switch {
 	case known == nil || known.withheld || !strings.HasPrefix(kind, "tool-") || kind == typeToolInputStart:
 		return false
-	case kind == typeToolInput || kind == typeToolInputError:
+	case kind == typeToolInputDelta:
 		return known.state == callStreaming
+	case kind == typeToolInput || kind == typeToolInputError:
+		return known.state == callStreaming && known.tool == d.name(v.Get("toolName"))
+	case known.state == callEnded:
+		return known.repeatsError && kind == typeToolOutputError
 	}
 	return true
 }

@@ -80,6 +80,7 @@ func (s steps) next() *step {
 //
 // Source: ai/src/ui/process-ui-message-stream.ts. Since ai 7.0, finish-step ends no parts either.
 func (d *decoder) startStep(_ strictjson.Value, b *event.Batch) {
+	d.finalReported = false
 	if len(d.steps) == maxSteps {
 		return
 	}
