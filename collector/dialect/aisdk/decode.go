@@ -37,7 +37,8 @@ type runState struct {
 	hadOpenSteps      bool // several steps were unfinished at the same time
 	hadParallelModels bool // models have responded at the same time, and not in the call of another step
 	parts             parts
-	partCount         int // of the answer so far
+	forgottenParts    wire.Set[partKey] // parts without an end that are no longer in parts, although their starts left
+	partCount         int               // of the answer so far
 	calls             calls
 	contents          contents
 	cited             wire.Set[string] // IDs of the sources that the answer has named

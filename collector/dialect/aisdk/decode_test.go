@@ -277,6 +277,16 @@ data: {"type":"text-end","id":"t","providerMetadata":{"thought":true}}
 	}
 }
 
+// TestDiscardedTexts resets a step with a text that goes on. The whole text lacks the discarded piece.
+func TestDiscardedTexts(t *testing.T) {
+	facts := dialecttest.Facts(Dialect{}, &event.Stream{}, "data: "+strings.Join([]string{
+		`{"type":"start-step"}`, `{"type":"text-start","id":"t"}`, `{"type":"text-delta","id":"t","delta":"hi"}`, `{"type":"reset-step"}`, `{"type":"text-delta","id":"t","delta":"hello"}`, `{"type":"text-end","id":"t"}`,
+	}, "\n\ndata: ")+"\n\n")
+	if strings.Contains(facts, "hihello") || strings.Count(facts, `text "hello"`) != 2 {
+		t.Error(facts)
+	}
+}
+
 // TestMemoryOfUnendedTexts sends long texts without an end, each in a step of its own.
 func TestMemoryOfUnendedTexts(t *testing.T) {
 	d := &decoder{}

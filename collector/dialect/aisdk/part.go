@@ -40,6 +40,7 @@ type part struct {
 	continued bool             // another stream had its start
 	step      *step            // to which it belongs, or nil if that is unknown
 	stepEnded bool             // a step has ended since its start
+	forgotten bool             // its earlier pieces were forgotten
 	withheld  bool             // a piece of it was withheld
 }
 
@@ -51,6 +52,15 @@ func (d *decoder) partKey(v strictjson.Value) partKey {
 func (p parts) endStep() {
 	for _, open := range p {
 		open.stepEnded = true
+	}
+}
+
+// discard drops the texts of a step so far.
+func (p parts) discard(of *step) {
+	for _, open := range p {
+		if open.step == of {
+			open.tail = dialect.TextTail{}
+		}
 	}
 }
 
@@ -75,7 +85,12 @@ func (p parts) anyOpen() bool {
 // open adds a part, or returns nil if there is no room.
 func (d *decoder) open(key partKey) *part {
 	if len(d.parts) >= maxUnended {
-		maps.DeleteFunc(d.parts, func(_ partKey, open *part) bool { return open.stepEnded })
+		maps.DeleteFunc(d.parts, func(key partKey, open *part) bool {
+			if open.stepEnded && !open.continued && !open.withheld && open.thought == key.isReasoning { // other thoughts are known by a mark
+				d.forgottenParts.Add(key)
+			}
+			return open.stepEnded
+		})
 	}
 	if len(d.parts) >= maxParts {
 		return nil
@@ -89,10 +104,15 @@ func (d *decoder) open(key partKey) *part {
 	return open
 }
 
+func (d *decoder) closePart(key partKey) {
+	delete(d.parts, key)
+	d.forgottenParts.Remove(key)
+}
+
 func (d *decoder) partStart(v strictjson.Value, b *event.Batch) {
 	d.continueResponse(nil, b)
 	key := d.partKey(v)
-	delete(d.parts, key)
+	d.closePart(key)
 	if d.withheld || d.repeatsUnique(key.shared()) {
 		d.withhold(key.shared())
 	} else if open := d.open(key); open != nil {
@@ -114,7 +134,7 @@ func (d *decoder) markThought(key partKey, open *part, v strictjson.Value) {
 }
 
 // continuePart returns the part that a frame continues, or nil if an earlier frame of the part was withheld or may have been.
-// A part without a start began on another stream: a client may read the rest of an answer after a broken connection.
+// A part without a start, unless it is a forgotten one, began on another stream: a client may read the rest of an answer after a broken connection.
 //
 // Source: workflow-chat-transport.ts of @ai-sdk/workflow.
 func (d *decoder) continuePart(key partKey, v strictjson.Value, b *event.Batch) *part {
@@ -130,7 +150,8 @@ func (d *decoder) continuePart(key partKey, v strictjson.Value, b *event.Batch) 
 		d.withhold(key.shared())
 	default:
 		if open = d.open(key); open != nil {
-			open.continued = true
+			open.forgotten = d.forgottenParts.Contains(key)
+			open.continued = !open.forgotten
 			open.thought = open.thought || d.knownIDs.MayContain(markedText(key.id).String())
 		} else {
 			d.knownIDs.AddOwn(key.shared().String())
@@ -184,18 +205,18 @@ func (d *decoder) partEnd(v strictjson.Value, b *event.Batch) {
 	d.continueResponse(d.parts.stepOf(key), b)
 	if open := d.parts[key]; open != nil && open.withheld && !open.continued && !d.withheld {
 		b.Type = cutOffEnd(key)
-		delete(d.parts, key)
+		d.closePart(key)
 		return
 	}
 	open := d.continuePart(key, v, b)
-	delete(d.parts, key)
+	d.closePart(key)
 	if open == nil || d.withheld {
 		d.withholdCited(v)
 	}
 	if open == nil {
 		return
 	}
-	if !open.continued && !open.thought {
+	if !open.forgotten && !open.continued && !open.thought {
 		open.tail.Report(b)
 	}
 	b.NameTexts(open.name)

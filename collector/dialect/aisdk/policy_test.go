@@ -176,6 +176,40 @@ func TestUnendedParts(t *testing.T) {
 	}
 }
 
+// TestForgottenParts continues parts after many others have begun without an end, as in merged streams. The rest of each leaves, but no
+// text is reported whole without its beginning.
+func TestForgottenParts(t *testing.T) {
+	for _, kind := range []string{"text", "reasoning"} {
+		frame := func(what string, id int) string {
+			return fmt.Sprintf(`{"type":"%s-%s","id":"%d","delta":"x"}`, kind, what, id)
+		}
+		sent := []string{beginStep}
+		for id := range 16 {
+			sent = append(sent, frame("start", id), frame("delta", id))
+		}
+		sent = append(sent, endStep, beginStep, frame("start", 99))
+		rest := []string{frame("delta", 3), frame("end", 3)}
+		f := filter.New(filter.Settings{Policy: event.PolicyPublic, Thoughts: event.ThoughtsDetailed})
+		n := 0
+		eachOf(t, newAnswer(), append(sent, rest...), func(b *event.Batch) {
+			if n++; n <= len(sent) {
+				return
+			}
+			if _, why := f.Apply(b); why != filter.Passed {
+				t.Errorf("%s: frame %d does not leave: %s", kind, n, why)
+			}
+			for _, e := range b.Events {
+				if e.Kind == event.KindText && !b.Partial {
+					t.Errorf("frame %d reports a whole text", n)
+				}
+			}
+		})
+		if got := last(leavesOf(t, newAnswer(), event.PolicyPublic, append(sent, rest[1], rest[0])...)); got != withheld {
+			t.Errorf("%s: a piece after the end leaves as %s", kind, got)
+		}
+	}
+}
+
 // TestBrokenErrors sends frames that cannot be read. A client learns of an error, which ends the answer, and of nothing else.
 func TestBrokenErrors(t *testing.T) {
 	for sent, isError := range map[string]bool{

@@ -135,6 +135,7 @@ func (d *decoder) resetStep(_ strictjson.Value, b *event.Batch) {
 		reset.reportEnd(b).Error = event.ModelError
 	}
 	d.calls.discard(reset)
+	d.parts.discard(reset)
 	reset.state, reset.failed, reset.hasContent = responding, false, false
 	b.Add(event.KindModelStarted).Uncertain = true // the failure of the attempt before it is not on the wire
 }
