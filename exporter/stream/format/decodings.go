@@ -29,6 +29,9 @@ const (
 	maxDecoderBytes = 64 * 130 << 10
 	newDecoderBytes = 16 << 10
 	maxTextBytes    = 160 << 10
+
+	// positionBytes is charged for a stream in which a reader's position is known, with what the reader's writer keeps of the stream.
+	positionBytes = 1 << 10
 )
 
 // Decodings holds the decodings that readers share. A decoding belongs to one stream and one
@@ -107,10 +110,14 @@ func (d *Decodings) addReaders(n int) {
 	}
 }
 
-// onRemove is called for every decoding that is removed. The caller holds the lock.
+// onRemove is called for every decoding that is removed. Its followers let go of it, so that its memory is free. The caller holds the lock.
 func (d *Decodings) onRemove(s *decoding, _ struct{}) {
 	d.memory.Release(s.charged)
 	s.charged = 0
+	for p := range s.followers {
+		p.follows = nil
+	}
+	clear(s.followers)
 	others := slices.DeleteFunc(slices.Clone(d.byKey[s.key]), func(other *decoding) bool { return other == s })
 	if d.byKey[s.key] = others; len(others) == 0 {
 		delete(d.byKey, s.key)
@@ -176,14 +183,25 @@ func (d *Decodings) follow(s *decoding, p *position, sequence uint64) {
 			d.all.Remove(left)
 		}
 	}
-	p.follows = s
-	s.followers[p] = sequence
+	if p.follows = nil; d.all.Contains(s) { // else it was removed while it was in use
+		p.follows = s
+		s.followers[p] = sequence
+	}
 }
 
-// leave removes a reader from the decoding that it follows.
+// join charges a new position. It reports whether there is room for it.
+func (d *Decodings) join() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.memory.Charge(positionBytes)
+	return d.fit()
+}
+
+// leave removes a reader's position in a stream.
 func (d *Decodings) leave(p *position) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.memory.Release(positionBytes)
 	if p.follows != nil {
 		delete(p.follows.followers, p)
 	}
@@ -193,13 +211,16 @@ func (d *Decodings) leave(p *position) {
 func (d *Decodings) decode(s *decoding, p *position, f replay.Frame) *event.Batch {
 	data, _ := f.Data(nil) // without a buffer for reuse, because the batch is kept
 	b := s.decoder.Decode(sse.Frame{Event: f.Name(), Data: data})
-	dropFinals(b, f.Kinds)
 	d.decoded.Add(1)
 	// The first frame is missing. In a stream of several runs that proves nothing, because the reader may not be allowed to
 	// see it.
 	if s.last == 0 && f.Stream.SingleRun && !f.First {
 		s.missedFrames = true
 	}
+	if s.missedFrames {
+		dropInvented(b, f.Kinds)
+	}
+	dropFinals(b, f.Kinds)
 	s.last = f.Sequence
 	s.countRead(b, len(data))
 	d.keep(s, p, keptBatch{f.Sequence, b, b.MemorySize()})
@@ -219,6 +240,16 @@ func (s *decoding) countRead(b *event.Batch, n int) {
 		s.textLen = before + n
 	}
 	s.read = min(s.read+n, maxDecoderBytes)
+}
+
+// dropInvented turns each event of a kind that the unfiltered frame did not have into KindOther. A decoder that has missed earlier frames
+// takes a later piece of a response for the first one, for example.
+func dropInvented(b *event.Batch, unfiltered replay.Kinds) {
+	for i := range b.Events {
+		if e := &b.Events[i]; unfiltered != 0 && unfiltered&replay.KindsOf(e.Kind) == 0 {
+			e.Kind = event.KindOther
+		}
+	}
 }
 
 // dropFinals turns each KindFinal that follows the end of a model response into KindOther, if the unfiltered frame had the end of a
@@ -248,9 +279,18 @@ func (d *Decodings) keep(s *decoding, p *position, added keptBatch) {
 		return
 	}
 	d.charge(s)
-	for d.memory.Remaining() < 0 && d.makeRoom() {
+	d.fit()
+}
+
+// fit makes room until the memory is within its limit, and reports whether it is. The caller holds the lock.
+func (d *Decodings) fit() bool {
+	for d.memory.Remaining() < 0 {
+		if !d.makeRoom() {
+			return false
+		}
 		d.memory.CountShed()
 	}
+	return true
 }
 
 // shrink drops the oldest batches of the window as long as the condition holds. The caller holds Decodings.mu.

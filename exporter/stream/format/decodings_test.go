@@ -3,7 +3,9 @@ package format
 import (
 	"bytes"
 	"fmt"
+	"runtime"
 	"testing"
+	"weak"
 
 	"github.com/delegraph/delegraph/collector/budget"
 	"github.com/delegraph/delegraph/collector/event"
@@ -78,6 +80,66 @@ func TestDecodingsAreShared(t *testing.T) {
 	for _, reader := range append(readers, others) {
 		reader.Close()
 	}
+	if n := r.budget.Usage()[0].Bytes; n != 0 {
+		t.Errorf("%d bytes are charged without readers", n)
+	}
+}
+
+// TestEvictedDecodingsAreFreed checks that no reader keeps an evicted decoding in memory, for which nothing is charged.
+func TestEvictedDecodingsAreFreed(t *testing.T) {
+	r := newSharedRing(t, 512<<10)
+	var started []weak.Pointer[scripted]
+	r.decodings.newDecoder = func(string, string, bool) Decoder {
+		decoder := &scripted{}
+		started = append(started, weak.Make(decoder))
+		return decoder
+	}
+	var streams []*replay.Stream
+	for range 16 {
+		streams = append(streams, &replay.Stream{})
+	}
+	frames := r.publish(streams, 32)
+	var readers []*Transformer
+	for i := range 8 {
+		reader := r.reader(fmt.Sprint("selection ", i))
+		defer reader.Close()
+		readers = append(readers, reader)
+		for _, f := range frames {
+			reader.Append(nil, f)
+		}
+	}
+	runtime.GC()
+	inMemory := 0
+	for _, decoder := range started {
+		if decoder.Value() != nil {
+			inMemory++
+		}
+	}
+	if known := r.decodings.all.Len(); known == 0 || inMemory > known || len(started) <= known {
+		t.Errorf("%d of %d decoders are in memory, want the %d that are not evicted", inMemory, len(started), known)
+	}
+	runtime.KeepAlive(readers)
+}
+
+// TestPositionsAreCharged checks that readers without memory forget their oldest positions, and that nothing is charged without readers.
+func TestPositionsAreCharged(t *testing.T) {
+	const limit = 64 << 10
+	r := newSharedRing(t, limit)
+	var streams []*replay.Stream
+	for range 200 {
+		streams = append(streams, &replay.Stream{})
+	}
+	reader := r.reader("all")
+	for _, f := range r.publish(streams, 200) {
+		reader.Append(nil, f)
+		if n := r.budget.Usage()[0].Bytes; n > limit {
+			t.Fatalf("%d bytes are charged", n)
+		}
+	}
+	if n := reader.positions.Len(); n < 20 || n > limit/positionBytes {
+		t.Errorf("%d positions are known, want as many as the memory has room for", n)
+	}
+	reader.Close()
 	if n := r.budget.Usage()[0].Bytes; n != 0 {
 		t.Errorf("%d bytes are charged without readers", n)
 	}

@@ -186,3 +186,48 @@ func TestNoIDWithoutGap(t *testing.T) {
 		t.Errorf("the gap or the ID is missing: %s", got)
 	}
 }
+
+// startingDecoder reports the start of a model response with the first piece that it sees.
+type startingDecoder struct{ deltaDecoder }
+
+func (d *startingDecoder) Decode(f sse.Frame) *event.Batch {
+	b := &event.Batch{Run: "r", Session: "c", Agent: "a"}
+	if !d.started {
+		b.Add(event.KindModelStarted)
+	}
+	d.started, b.Partial = true, true
+	e := b.Add(event.KindText)
+	e.SetText(f.Data)
+	e.Message = "m"
+	return b
+}
+
+// TestNothingIsInvented takes the decoding of a stream from a reader, and the ring lacks the beginning. The reader is not told that a
+// second model response starts.
+func TestNothingIsInvented(t *testing.T) {
+	for _, singleRun := range []bool{false, true} {
+		r, stream := newSharedRing(t, 1<<30), &replay.Stream{SingleRun: singleRun}
+		r.decodings.newDecoder = func(string, string, bool) Decoder { return &startingDecoder{} }
+		head := r.ring.Head()
+		for i := range 4 {
+			kinds := replay.KindsOf(event.KindText)
+			if i == 0 {
+				kinds |= replay.KindsOf(event.KindModelStarted)
+			}
+			r.ring.Publish(replay.Entry{Stream: stream, Data: fmt.Append(nil, "piece ", i), Kinds: kinds, Ordinal: uint64(i + 1)})
+		}
+		frames, _ := r.ring.Frames(head, nil, make([]replay.Frame, 0, 4))
+		reader := r.readerOf(Normalized, false)
+		var got []byte
+		for i, f := range frames {
+			if i == 2 {
+				r.decodings.all.Purge()
+			}
+			got = reader.Append(got, f)
+		}
+		if starts, pieces := bytes.Count(got, []byte("model_started")), bytes.Count(got, []byte("piece ")); starts != 1 || pieces != 4 {
+			t.Errorf("the reader got %d starts and %d pieces, want 1 and 4:\n%s", starts, pieces, got)
+		}
+		reader.Close()
+	}
+}

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// maxStreams bounds the agent streams in which a reader's position is known. If a forgotten stream continues, its frames are reread
-	// from the ring.
+	// maxStreams bounds the agent streams in which a reader's position is known. If memory is short, fewer are known. If a forgotten
+	// stream continues, its frames are reread from the ring.
 	maxStreams = 1024
 
 	// maxReread bounds the frames that are reread for a connection, because that takes time and
@@ -198,6 +198,10 @@ func (t *Transformer) positionIn(f replay.Frame) *position {
 	isNew := !t.seen.Contains(f.Stream)
 	p := &position{fromFirst: !isNew}
 	if t.positions.Add(f.Stream, p) {
+		t.settings.Decodings.evicted.Add(1)
+	}
+	if !t.settings.Decodings.join() && t.positions.Len() > 1 {
+		t.positions.RemoveOldest()
 		t.settings.Decodings.evicted.Add(1)
 	}
 	if t.settings.EarlierFrames != nil && t.rereadBudget > 0 {
