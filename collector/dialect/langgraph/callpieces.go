@@ -105,7 +105,10 @@ func (j *joining) join(d *decoder, p callPart) (internal string) {
 	}
 	call.isInternal = true
 	d.pieces.internal.Add(d.name(j.message.Get("id")))
-	if call.id != "" && (p.id == "" || !p.isInternal) {
+	switch {
+	case call.id == "":
+		d.withholdUnnamedJoined(j.message, p.Value, call)
+	case p.id == "" || !p.isInternal:
 		d.withholdJoined(j.message, call, !slices.Contains(j.begun, call))
 	}
 	return call.id
@@ -115,7 +118,8 @@ func (j *joining) join(d *decoder, p callPart) (internal string) {
 func (j *joining) callOf(d *decoder, p callPart) *joinedCall {
 	call := d.pieces.of(j.message, p.Value)
 	isFirst := call == nil || p.id != "" && call.id != p.id || p.id == "" && lenient.IsInternal(toolOf(p.Value).Text())
-	if !isFirst || p.id == "" && !p.isInternal {
+	isUnknown := len(toolOf(p.Value).Text()) == 0 || d.beganBefore() && d.withheldCalls.continues // it may continue a call
+	if !isFirst || p.id == "" && !p.isInternal && isUnknown {
 		return call
 	}
 	places := &d.pieces.recent
@@ -183,7 +187,9 @@ func (c *joinedCall) join(p callPart) bool {
 	if len(joined.tool) < dialect.MaxName {
 		joined.tool = dialect.Name(joined.tool + toolOf(p.Value).String())
 	}
-	c.tool = cmp.Or(c.tool, joined.tool)
+	if len(joined.tool) > len(c.tool) {
+		c.tool = joined.tool
+	}
 	return joined.arguments.add(argumentText(p.Value)) || lenient.IsInternal([]byte(joined.tool))
 }
 

@@ -193,8 +193,9 @@ func (d *decoder) conclude(is traits, v strictjson.Value, at place, found *findi
 		found.internal = is.isWithheld && (is.isMessage || is.isCall || is.isQuestion)
 		return
 	}
-	if is.isResult {
+	if is.isResult || is.isMessage && isToolResult(v) {
 		d.withheldCalls.end(d, v)
+		is.isWithheld = is.isWithheld || d.withheldCalls.endUnnamed(d, v)
 	}
 	found.internal, found.instructs = is.isScoped || at == inQuestions && lenient.HasInternalDiscriminator(&questionNames, v), at < inBody && (is.isPrompt || is.instructs(v))
 	switch {

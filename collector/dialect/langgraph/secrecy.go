@@ -54,7 +54,7 @@ func (s *secrecy) size() int {
 	for message, graph := range h.graphs {
 		n += ofID + len(message) + len(graph)
 	}
-	return n + ofID*(len(h.begun)+len(h.messages)+h.ended.Len()+h.returned.Len()+h.listed.Len()+h.asked.Len()+h.unnamed.Len()+s.pieces.internal.Len()+s.pieces.answered.Len()+s.pieces.answeredBefore.Len())
+	return n + h.withoutID.size() + ofID*(len(h.begun)+len(h.messages)+h.ended.Len()+h.returned.Len()+h.listed.Len()+h.asked.Len()+h.unnamed.Len()+s.pieces.internal.Len()+s.pieces.answered.Len()+s.pieces.answeredBefore.Len())
 }
 
 // kept returns what is kept of the run: without what only tells what was reported, if that is too large.

@@ -63,8 +63,13 @@ func (d *decoder) withholdInternalCalls(message strictjson.Value) {
 			d.cutCall(c)
 			d.withholdCallID(id)
 			d.withheldCalls.beginCall(d, message, c)
+			if id == "" {
+				d.withholdUnnamedSiblings(message, c)
+			}
 			d.pieces.internal.Add(d.name(message.Get("id")))
 			ids = append(ids, id)
+		case id == "" && pieces.isWhole && !d.mayGrow && len(toolOf(c).Text()) > 0: // a whole call
+			continue
 		case isContinuation(message, c):
 			continued = append(continued, c)
 		}

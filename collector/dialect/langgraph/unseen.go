@@ -71,7 +71,7 @@ func (d *decoder) isResultOfKnownCall(m strictjson.Value) bool {
 // isWithheldResult reports whether a message is the result of a withheld call, or may be one. What its tool wrote to the state is in the same
 // update.
 func (d *decoder) isWithheldResult(m strictjson.Value) bool {
-	return isToolResult(m) && (mayName(&d.withheld, m.Get("tool_call_id")) || hasInternalName(m) || d.isOfUnseenCall(m))
+	return isToolResult(m) && (mayName(&d.withheld, m.Get("tool_call_id")) || hasInternalName(m) || d.isOfUnseenCall(m) || d.isOfUnnamedCall(m))
 }
 
 // withholdUnseen withholds the messages of a state that an internal node must have written. They are new since a checkpoint that

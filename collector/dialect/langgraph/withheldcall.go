@@ -20,18 +20,19 @@ type withheldCalls struct {
 	shared    wire.SharedCalls
 	continues bool // the stream continues work that another stream may have begun
 
-	graph    string               // namespace of the graph of the frame being read
-	isPlaced bool                 // the frame being read states its graph
-	graphs   map[string]string    // graphs of messages whose metadata came in an earlier frame, by ID; at most maxOpen
-	inState  bool                 // the frame being read shows what a node wrote to the state
-	results  wire.Set[string]     // the IDs of calls whose result the frame being read has shown
-	within   toolPlace            // of the frame being read: see withheldCall
-	index    [2]*openCalls        // of the calls without a result, and of all; nil if it is out of date
-	messages map[string]toolPlace // the same of messages whose metadata came in an earlier frame, by ID; at most wire.MaxSet
-	returned wire.Set[string]     // the tasks that have sent a result of a withheld call
-	listed   wire.Set[uint64]     // what states had of withheld calls; see noteListed
-	asked    wire.Set[string]     // the graphs of which the stream has shown calls, if it began after the run; see noteGraphOfCalls
-	unnamed  wire.Set[string]     // messages, by ID, of which only the metadata came: a withheld call may have made them, and a result names its call
+	graph     string               // namespace of the graph of the frame being read
+	isPlaced  bool                 // the frame being read states its graph
+	graphs    map[string]string    // graphs of messages whose metadata came in an earlier frame, by ID; at most maxOpen
+	inState   bool                 // the frame being read shows what a node wrote to the state
+	results   wire.Set[string]     // the IDs of calls whose result the frame being read has shown
+	within    toolPlace            // of the frame being read: see withheldCall
+	index     [2]*openCalls        // of the calls without a result, and of all; nil if it is out of date
+	messages  map[string]toolPlace // the same of messages whose metadata came in an earlier frame, by ID; at most wire.MaxSet
+	returned  wire.Set[string]     // the tasks that have sent a result of a withheld call
+	listed    wire.Set[uint64]     // what states had of withheld calls; see noteListed
+	asked     wire.Set[string]     // the graphs of which the stream has shown calls, if it began after the run; see noteGraphOfCalls
+	withoutID unnamedCalls
+	unnamed   wire.Set[string] // messages, by ID, of which only the metadata came: a withheld call may have made them, and a result names its call
 }
 
 // withheldCall is a withheld call of this stream.
@@ -115,7 +116,14 @@ func (h *withheldCalls) toolAround(d *decoder, message strictjson.Value) toolPla
 // beginCall records one of the calls of a message.
 func (h *withheldCalls) beginCall(d *decoder, message, c strictjson.Value) {
 	kind, id := c.Get("type").Text(), d.name(c.First("call_id", "id"))
-	if id == "" || len(kind) > 0 && !lenient.MatchesAny(kind, callTypes) && !c.Get("function").Exists() {
+	if len(kind) > 0 && !lenient.MatchesAny(kind, callTypes) && !c.Get("function").Exists() {
+		return
+	}
+	isUnnamed := id == ""
+	if isUnnamed {
+		id = d.unnamedKey(message, c)
+	}
+	if id == "" {
 		return
 	}
 	call := withheldCall{event.WithheldCall{ID: wire.Hash(id), Tool: wire.Hash(d.name(toolOf(c)))}, h.toolAround(d, message)}
@@ -127,6 +135,9 @@ func (h *withheldCalls) beginCall(d *decoder, message, c strictjson.Value) {
 		h.results.Remove(id)
 	}
 	h.add(id, call)
+	if isUnnamed {
+		h.beginUnnamed(id, d.name(toolOf(c)))
+	}
 	if h.inState || asksInternal(c) { // else the message may not be in the state, as a structured output
 		d.beginWorkOfCall(id, message)
 	}
@@ -179,11 +190,12 @@ func (d *decoder) endPassedCalls(state strictjson.Value) {
 	var later wire.Set[string] // calls that are not passed, which may have the same IDs
 	for _, m := range slices.Backward(elementsOf(state.Get("messages"))) {
 		for _, c := range callsOf(m) {
-			switch id := d.name(c.First("call_id", "id")); {
+			switch id := cmp.Or(d.name(c.First("call_id", "id")), d.unnamedKey(m, c)); {
 			case !isPassed:
 				later.Add(id)
 			case !later.MayContain(id):
 				delete(d.working, callPrefix+id)
+				d.withheldCalls.withoutID.remove(d.name(toolOf(c)), id)
 			}
 		}
 		isPassed = isPassed || isAnswer && m.Get("type").Is("human")
@@ -215,6 +227,11 @@ func (h *withheldCalls) end(d *decoder, message strictjson.Value) {
 	if id == "" || !message.Get("content").Exists() || !isToolResult(message) {
 		return
 	}
+	h.endCall(d, id)
+}
+
+// endCall records that a call has its result.
+func (h *withheldCalls) endCall(d *decoder, id string) {
 	if _, is := h.begun[id]; is {
 		h.ended.Add(id)
 		h.results.Add(id)
@@ -233,7 +250,7 @@ func (h *withheldCalls) forgetEnded() {
 	for id := range h.ended.All() {
 		delete(h.begun, id)
 	}
-	h.ended = wire.Set[string]{}
+	h.ended, h.withoutID.counted = wire.Set[string]{}, wire.Set[string]{}
 	h.forgetIndex()
 }
 
@@ -298,7 +315,7 @@ func (d *decoder) checkTool(v strictjson.Value) (isWithheld, mayBeWithheld bool)
 	data := v.Get("data")
 	places := []strictjson.Value{data, data.Get("output"), data.Get("input"), data.Get("input").Get("runtime"), v.Get("metadata")}
 	isWithheld = slices.ContainsFunc(places, func(place strictjson.Value) bool { return mayName(&d.withheld, place.Get("tool_call_id")) })
-	isNamed := data.Get("tool_call_id").Exists() || data.Get("output").Get("tool_call_id").Exists() // the model chooses the input
+	isNamed := len(data.Get("tool_call_id").Text())+len(data.Get("output").Get("tool_call_id").Text()) > 0 // the model chooses the input
 	return isWithheld, !isNamed && d.mayBeWithheldCallOf(d.name(v.Get("name")), d.name(data.Get("input").Get(subagentMember)))
 }
 

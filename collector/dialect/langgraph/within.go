@@ -163,7 +163,7 @@ func (d *decoder) noteTask(task strictjson.Value) {
 	id := d.name(task.Get("id"))
 	executed, isShown := executedBy(task)
 	for _, c := range executed {
-		if mayName(&d.withheld, c.Get("id")) {
+		if isUnnamed := len(c.Get("id").Text()) == 0; mayName(&d.withheld, c.Get("id")) || isUnnamed && (asksInternal(c) || d.mayBeWithheldCall(c)) {
 			add(&d.internalWork, id, true)
 			return
 		}
