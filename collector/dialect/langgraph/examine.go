@@ -50,7 +50,9 @@ func (d *decoder) examine(v strictjson.Value, at place, depth int) (found findin
 			continue
 		}
 		if to := d.placeOfMember(v, is, at, name, member); !d.cutSend(member, to) {
-			found.add(d.examinePart(member, to, depth+1))
+			part := d.examinePart(member, to, depth+1)
+			d.hasOutput = d.hasOutput || v == d.eventData && part.internal && !name.Is("input")
+			found.add(part)
 		}
 	}
 	for element := range v.Elements() {

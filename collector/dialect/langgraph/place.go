@@ -37,6 +37,8 @@ type examination struct {
 	emptied    []strictjson.Value            // the lists of calls of complete messages from which all calls were cut
 	mayGrow    bool                          // the messages of the frame may be unfinished
 	isPushed   bool                          // a node sends the frame while it works
+	eventData  strictjson.Value              // of an event
+	hasOutput  bool                          // something internal is in eventData, and not in the input of its run
 	toolInput  strictjson.Value              // of an event of a tool
 	toolOutput strictjson.Value              // of an event of a tool, if it is neither a message nor a Command
 }
@@ -45,8 +47,10 @@ func (d *decoder) beginExamination(mode string, v strictjson.Value) {
 	d.examination = examination{
 		cuts: d.cuts[:0], emptied: d.emptied[:0], references: d.references[:0], cutsAll: mode == modeValues || mode == modeUpdates, mayGrow: mode == modeMessagesPartial, isPushed: mode == modeCustom,
 	}
-	if mode == modeEvents && isToolEvent(v) {
-		data := v.Get("data")
+	if mode == modeEvents {
+		d.eventData = v.Get("data")
+	}
+	if data := d.eventData; data.Exists() && isToolEvent(v) {
 		d.toolInput = data.Get("input")
 		if output := data.Get("output"); !writesState(output) {
 			d.toolOutput = output

@@ -94,7 +94,7 @@ func (s *shownSet) size() int {
 // begin starts a frame. If something is in doubt, it finds the messages that come with the server's metadata.
 func (s *shownSet) begin(mode string, v strictjson.Value, inDoubt bool) {
 	s.noted, s.vouched = s.noted[:0], s.vouched[:0]
-	s.isPieces = mode == modeMessages || mode == modeMessagesPartial
+	s.isPieces = mode == modeMessages || mode == modeMessagesPartial || mode == modeEvents && lenient.HasSuffix(v.Get("event").Text(), "stream")
 	if s.missed == missedNothing && !inDoubt && mode != modeMessagesMetadata {
 		return
 	}

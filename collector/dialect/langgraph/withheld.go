@@ -1,6 +1,7 @@
 package langgraph
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -50,7 +51,7 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	isOfInternal := isNamed || isPlaced || mayReturnInternal
 	isInternal := found.internal || isOfInternal
 	repeatsFailure := d.repeatsFailure(namespace, mode, v)
-	inDoubt = inDoubt || mode == modeCustom && (d.mayBeOf(d.working, namespace) || d.mayBeOf(d.lagging, namespace)) // an internal task may have written it
+	inDoubt = inDoubt || mode == modeCustom && (d.mayBeOf(d.working, namespace) || d.mayBeOf(d.lagging, namespace) || d.mayBeOf(d.lagged, namespace)) // an internal task may have written it
 	task := taskIn(mode, v)
 	d.placeQuestions(namespace, task, isPlaced)
 	if isOfInternal || len(d.working) > 0 || !d.doubted.IsEmpty() || !d.internalWork.IsEmpty() || d.withheldCalls.mayBeOpen() {
@@ -65,7 +66,7 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 		d.trackCheckpoint(namespace, v)
 	}
 	inDoubt = inDoubt || d.mayHaveMemory(mode, v)
-	isOfFailed := isOfInternal || repeatsFailure
+	isOfFailed, makesInternal := isOfInternal || repeatsFailure, isOfInternal || mode != modeEvents || d.hasOutput
 	if mode == modeEvents {
 		isWithheld, mayBeWithheld := d.checkTool(v)
 		if isWithheld || mayBeWithheld {
@@ -74,6 +75,7 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 		d.noteRun(v, isOfInternal || isWithheld, mayBeWithheld)
 		d.trackRun(v, isOfInternal || isWithheld || mayBeWithheld)
 		inDoubt, isOfFailed = inDoubt || mayBeWithheld, isOfFailed || isWithheld || mayBeWithheld
+		makesInternal = makesInternal || isWithheld || mayBeWithheld
 	}
 	if isOfFailed {
 		d.noteFailure(mode, v)
@@ -84,8 +86,8 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	if b.Internal {
 		d.shown.forget(0)
 	}
-	if isInternal { // instructions do not make what is beside them internal
-		d.withholdFrame(mode, v)
+	if isInternal && makesInternal { // instructions do not make what is beside them internal
+		d.withholdFrame(mode, v, isPlaced)
 		d.withholdOutputs(mode, v, isPlaced || isOfInternal && mode != modeCheckpoints, (isPlaced || isNamed) && slices.Contains(returnModes, mode))
 	}
 	d.noteRead(mode, v)
@@ -153,17 +155,34 @@ func (d *decoder) listThoughts(mode string, v strictjson.Value, b *event.Batch) 
 
 // withholdFrame records the new messages of an internal frame. Most are withheld on this stream only, because they may be
 // of earlier runs, or of nodes that are not internal.
-func (d *decoder) withholdFrame(mode string, v strictjson.Value) {
-	switch mode {
-	case modeMessagesMetadata:
+func (d *decoder) withholdFrame(mode string, v strictjson.Value, isPlaced bool) {
+	switch {
+	case isCheckpoint(mode, v) && !isPlaced:
+		d.withholdCheckpoint(cmp.Or(v.Get("payload"), v))
+	case mode == modeMessagesMetadata:
 		for id := range v.Members() {
 			d.withholdID(id, true)
 		}
-	case modeEvents: // the input of a model has messages of others
+	case mode == modeEvents: // the input of a model has messages of others
 		d.withholdNew(v.Get("data").Get("chunk"), 0)
 		d.withholdNew(v.Get("data").Get("output"), 0)
 	default:
 		d.withholdNew(v, 0)
+	}
+}
+
+// withholdCheckpoint is withholdFrame for a saved state. LangGraph.js sends it with the results that its tasks have when the frame is written, and
+// only those of internal tasks are withheld.
+func (d *decoder) withholdCheckpoint(v strictjson.Value) {
+	for name, member := range v.Members() {
+		if !name.Is("tasks") {
+			d.withholdNew(member, 1)
+		}
+	}
+	for task := range v.Get("tasks").Elements() {
+		if d.isInternalWork(task, "id") {
+			d.withholdNew(task, 1)
+		}
 	}
 }
 

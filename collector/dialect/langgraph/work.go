@@ -14,6 +14,7 @@ import (
 type internalState struct {
 	working  map[string]work  // internal tasks, agents and runs of LangChain that have not ended, by ID; at most wire.MaxSet
 	lagging  map[string]work  // those whose end an event has shown, and whose data in the mode custom may follow; at most wire.MaxSet
+	lagged   map[string]work  // the same of the step before, from a server that sends other modes later
 	step     float64          // the last step of the run's own graph that events show
 	isEvent  bool             // the frame being read is an event
 	steps    steps            // all tasks whose end no frame has shown
@@ -68,7 +69,7 @@ var anywhere = make([]uint64, maxAround)
 // size returns the approximate size in bytes.
 func (s *internalState) size() int {
 	const ofID, ofEntry = 64, 256
-	n := ofEntry*(len(s.working)+len(s.lagging)+len(s.steps)) + ofID*(s.failures.Len()+s.returns.Len()+s.placed.Len()+s.called.Len()+len(s.read))
+	n := ofEntry*(len(s.working)+len(s.lagging)+len(s.lagged)+len(s.steps)) + ofID*(s.failures.Len()+s.returns.Len()+s.placed.Len()+s.called.Len()+len(s.read))
 	for _, w := range s.working {
 		n += w.bytes
 	}
@@ -103,7 +104,9 @@ func (s *internalState) endWork(id string) {
 // end records that some work has ended. The server sends events at once, and the other modes through a queue, which is empty before the
 // graph's next step.
 //
-// Source: langgraph/pregel/main.py, Pregel.astream; langchain_core/tracers/event_stream.py.
+// LangGraph.js sends no parent_ids, and what it sends of a step in other modes may come after the first events of the next step.
+//
+// Source: langgraph/pregel/main.py, Pregel.astream; langchain_core/tracers/event_stream.py and its JavaScript counterpart.
 func (s *internalState) end(hasEnded func(id string, w work) bool) {
 	for id, w := range s.working {
 		if !hasEnded(id, w) || s.isEvent && len(s.lagging) >= wire.MaxSet {
@@ -122,12 +125,27 @@ func (s *internalState) end(hasEnded func(id string, w work) bool) {
 // beginEvent reads whether a frame is an event, and whether it begins a step of the run's own graph.
 func (s *internalState) beginEvent(mode string, v strictjson.Value) {
 	s.isEvent = mode == modeEvents
-	if !s.isEvent || !v.Get("event").Is("on_chain_start") || v.Get("parent_ids").Len() != 1 {
+	if !s.isEvent || !v.Get("event").Is("on_chain_start") {
 		return
 	}
-	if step, _ := v.Get("metadata").Get("langgraph_step").Float(); step != s.step {
+	metadata, parents := v.Get("metadata"), v.Get("parent_ids")
+	isNode := parents.Len() == 1
+	if !parents.Exists() {
+		isNode = isNodeEvent(v) && bytes.IndexByte(namespaceIn(metadata), '|') < 0
+	}
+	if step, _ := metadata.Get("langgraph_step").Float(); isNode && step != s.step {
+		s.lagged = nil
+		if !parents.Exists() {
+			s.lagged = s.lagging
+		}
 		s.step, s.lagging = step, nil
 	}
+}
+
+// isNodeEvent reports whether an event is of a node's own run.
+func isNodeEvent(v strictjson.Value) bool {
+	node := v.Get("metadata").Get("langgraph_node")
+	return len(node.Text()) > 0 && v.Get("name").Is(node.String())
 }
 
 // trackTask records the beginning or the end of a task. Only the end has a list of questions.

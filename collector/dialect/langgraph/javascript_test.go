@@ -1,0 +1,84 @@
+package langgraph
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/exporter/stream/filter"
+)
+
+// jsEvent is an event of LangGraph.js, which sends no parent_ids.
+func jsEvent(kind, name, run, node string, step int, data string) sent {
+	metadata := fmt.Sprintf(`{"langgraph_step":%d,"langgraph_node":%q,"langgraph_path":["__pregel_pull",%[2]q],"langgraph_checkpoint_ns":"%[2]s:t%[1]d"}`, step, node)
+	return sent{"events", fmt.Sprintf(`{"event":%q,"data":%s,"name":%q,"run_id":%q,"metadata":%s}`, kind, data, name, run, metadata)}
+}
+
+// TestOrdinaryWorkAfterInternalEvents has nodes work after an internal one. Their events repeat its messages, but what they return leaves.
+func TestOrdinaryWorkAfterInternalEvents(t *testing.T) {
+	const (
+		ofInternal = `{"type":"ai","id":"run-b","content":"secret"}`
+		written    = `{"type":"ai","id":"w1","content":"written"}`
+		input      = `{"messages":[` + userAsks + `,` + ofInternal + `]}`
+		answer     = `{"type":"ai","id":"run-c","content":"answer","tool_calls":[{"name":"lookup","args":{},"id":"call_1","type":"tool_call"}]}`
+		result     = `{"type":"tool","id":"r1","name":"lookup","tool_call_id":"call_1","content":"found"}`
+	)
+	piece := func(id, content string) string {
+		return fmt.Sprintf(`{"chunk":{"type":"ai","id":%q,"content":%q}}`, id, content)
+	}
+	of := func(output string) string { return `{"input":` + input + `,"output":` + output + `}` }
+	stream := []sent{
+		{"values", `{"messages":[` + userAsks + `]}`},
+		jsEvent("on_chain_start", "internal_b", "1", "internal_b", 1, `{"input":{"messages":[`+userAsks+`]}}`),
+		jsEvent("on_chat_model_stream", "M", "2", "internal_b", 1, piece("run-b", "secret")),
+		jsEvent("on_chain_end", "internal_b", "1", "internal_b", 1, `{"output":{"messages":[`+ofInternal+`]}}`),
+		updated("internal_b", ofInternal),
+		jsEvent("on_chain_start", "c", "3", "c", 2, `{"input":`+input+`}`),
+		{"custom", `{"p":"secret"}`},
+		jsEvent("on_chat_model_stream", "M", "4", "c", 2, piece("run-c", "ans")),
+		jsEvent("on_chat_model_stream", "M", "4", "c", 2, piece("run-c", "wer")),
+		jsEvent("on_chat_model_end", "M", "4", "c", 2, of(answer)),
+		jsEvent("on_chain_end", "c", "3", "c", 2, of(`{"messages":[`+answer+`,`+strings.Replace(written, `"w1"`, `null`, 1)+`]}`)),
+		updated("c", answer+`,`+written),
+		jsEvent("on_chain_start", "tools", "5", "tools", 3, `{"input":`+input+`}`),
+		{"custom", `{"p":"progress"}`},
+		jsEvent("on_tool_start", "lookup", "6", "tools", 3, `{"input":{}}`),
+		jsEvent("on_tool_end", "lookup", "6", "tools", 3, of(result)),
+		jsEvent("on_chain_end", "tools", "5", "tools", 3, of(`{"messages":[`+result+`]}`)),
+		updated("tools", result),
+	}
+	checkStaysIn(t, []filter.Settings{client, public}, stream...)
+	out := leaving(client, stream...)
+	for _, want := range []string{`updates {"c":`, `"content":"answer"`, `"content":"written"`, `updates {"tools":`, `"on_tool_start"`, `progress`} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%s does not leave:\n%s", want, out)
+		}
+	}
+	beside := []sent{stream[0], stream[7], updated("internal_b", ofInternal), {"values", `{"messages":[` + userAsks + `,` + ofInternal + `,` + answer + `]}`}}
+	if out := leaving(client, beside...); !strings.Contains(out, `"answer"`) {
+		t.Errorf("a message does not leave whose pieces came before an internal one:\n%s", out)
+	}
+	repeats := jsEvent("on_chain_end", "RunnableLambda", "7", "c", 2, of(`{"messages":[`+ofInternal+`,`+said("")+`]}`))
+	checkStaysIn(t, []filter.Settings{client, public}, append(stream[:6:6], repeats, updated("c", said("")))...)
+}
+
+// TestResultsInSavedStates has a saved state show results of the next tasks, as LangGraph.js sends them. Those of ordinary tasks leave later.
+func TestResultsInSavedStates(t *testing.T) {
+	task := func(node, message string) string {
+		return `{"id":"` + node + `1","name":"` + node + `","path":[],"interrupts":[],"result":{"messages":[` + message + `]},"error":null}`
+	}
+	const answer, ofInternal = `{"type":"ai","id":"run-c","content":"answer"}`, `{"type":"ai","id":"run-b","content":"secret"}`
+	for name, tasks := range map[string]string{"alone": task("c", answer), "beside an internal task": task("c", answer) + "," + task("internal_d", said(""))} {
+		state := `{"values":{"messages":[` + userAsks + `,` + ofInternal + `]},"next":["c"],"tasks":[` + tasks + `]}`
+		for _, saved := range []sent{{"checkpoints", state}, {"debug", `{"type":"checkpoint","payload":` + state + `}`}} {
+			stream := []sent{{"values", `{"messages":[` + userAsks + `]}`}, updated("internal_b", ofInternal), saved, updated("c", answer), {"values", `{"messages":[` + userAsks + `,` + ofInternal + `,` + answer + `,` + said("") + `]}`}}
+			if name == "alone" {
+				stream[4] = sent{"values", `{"messages":[` + userAsks + `,` + ofInternal + `,` + answer + `]}`}
+			}
+			checkStaysIn(t, []filter.Settings{client, public}, stream...)
+			if out := leaving(client, stream...); strings.Count(out, "answer") != 2 {
+				t.Errorf("%s, %s: the answer does not leave:\n%s", name, saved.name, out)
+			}
+		}
+	}
+}
