@@ -127,6 +127,9 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		return
 	}
 	b.Type = mode
+	if isCheckpointID(mode, v) {
+		mode, k.read = modeCheckpoint, (*decoder).readOther
+	}
 	check()
 	if repeated != nil && !d.mayRepeat { // this stream has reported its facts
 		b.Add(event.KindOther)
@@ -159,6 +162,14 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	if len(b.Events) == 0 {
 		b.Add(event.KindOther)
 	}
+}
+
+// isCheckpointID reports whether a frame of the mode checkpoints has only the ID of a checkpoint, and not the state. LangGraph.js sends one before
+// each frame of the mode values, also if the request does not name the mode checkpoints.
+//
+// Source: langgraph/src/stream/convert.ts.
+func isCheckpointID(mode string, v strictjson.Value) bool {
+	return mode == modeCheckpoints && v.Get("step").Exists() && !v.First("values", "next", "tasks").Exists()
 }
 
 // knownEvent matches the kinds of LangChain's events.

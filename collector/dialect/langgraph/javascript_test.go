@@ -82,3 +82,41 @@ func TestResultsInSavedStates(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckpointIDs has LangGraph.js send the ID of a checkpoint before each state. What internal work has written stays in.
+func TestCheckpointIDs(t *testing.T) {
+	const (
+		run      = "run-01a22624-2807-728b-8e52-bae9aba2665c"
+		streamed = `{"type":"ai","id":"` + run + `","content":"secret"}`
+		written  = `{"type":"ai","id":"` + run + `-out-1","content":"secret","response_metadata":{}}`
+		beside   = `{"type":"ai","id":"11b1","content":"secret","response_metadata":{}}`
+		asks     = `{"type":"ai","id":"run-m","content":"plan","tool_calls":[{"name":"internal_lookup","args":{},"id":"call_1","type":"tool_call"}]}`
+		result   = `{"type":"tool","id":"` + run + `-tool-call_1","name":"internal_lookup","tool_call_id":"call_1","content":"secret"}`
+		answer   = `{"type":"ai","id":"run-c","content":"answer","response_metadata":{}}`
+	)
+	saved := func(step int) sent {
+		return sent{"checkpoints", fmt.Sprintf(`{"id":"k%d","parent_id":"k%d","step":%[1]d,"source":"loop"}`, step, step-1)}
+	}
+	state := func(messages string) sent { return sent{"values", `{"messages":[` + userAsks + messages + `]}`} }
+	of := func(message, node string) sent {
+		return sent{"messages", `[` + message + `,{"langgraph_node":"` + node + `","langgraph_checkpoint_ns":"` + node + `:t1"}]`}
+	}
+	whole := func(message string) sent { return sent{"messages/complete", `[` + message + `]`} }
+	for name, stream := range map[string][]sent{
+		"a node":              {saved(0), state(""), of(streamed, "internal_b"), saved(1), state("," + streamed + "," + beside)},
+		"a node's own":        {saved(0), state(""), of(streamed, "internal_b"), of(written, "internal_b"), saved(1), state("," + streamed + "," + written + "," + beside)},
+		"a node without IDs":  {saved(0), state(""), of(streamed, "internal_b"), saved(1), state("," + streamed + "," + written)},
+		"a tool":              {saved(0), state(""), of(asks, "model"), saved(1), state("," + asks), of(result, "tools"), of(written, "tools"), saved(2), state("," + asks + "," + result + "," + written + "," + beside)},
+		"a tool's results":    {saved(0), state(""), of(asks, "model"), saved(1), state("," + asks), of(result, "tools"), saved(2), state("," + asks + "," + result + "," + written + "," + beside)},
+		"a tool, in messages": {saved(0), state(""), whole(asks), saved(1), state("," + asks), whole(result), saved(2), state("," + asks + "," + result + "," + written + "," + beside)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			last, _ := strings.CutSuffix(stream[len(stream)-1].data, "]}")
+			stream = append(stream, of(answer, "c"), saved(3), sent{"values", last + "," + answer + "]}"})
+			checkStaysIn(t, []filter.Settings{client, public}, stream...)
+			if out := leaving(client, stream...); strings.Count(out, "answer") != 2 || strings.Count(out, `"source":"loop"`) != strings.Count(fmt.Sprint(stream), `"source":"loop"`) {
+				t.Errorf("an answer or a checkpoint does not leave:\n%s", out)
+			}
+		})
+	}
+}

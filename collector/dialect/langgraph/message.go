@@ -2,6 +2,7 @@ package langgraph
 
 import (
 	"hash/maphash"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -236,8 +237,13 @@ func isFromModel(m strictjson.Value) bool {
 //
 // Source: langchain_core/language_models/chat_models.py, LC_ID_PREFIX.
 func isRunID(id string) bool {
-	return strings.HasPrefix(id, "lc_run-") || strings.HasPrefix(id, "run-")
+	return strings.HasPrefix(id, "lc_run-") || strings.HasPrefix(id, "run-") && !writtenID.MatchString(id)
 }
+
+// writtenID matches IDs that LangGraph.js gives to messages that a node or a tool has written.
+//
+// Source: langgraph/src/pregel/messages.ts, StreamMessagesHandler._emit.
+var writtenID = regexp.MustCompile(`^run-[-0-9a-f]{36}-(out|tool)-`)
 
 // readChunk reads a piece of a model's message.
 func (d *decoder) readChunk(sc *scope, v, metadata strictjson.Value, b *event.Batch) {

@@ -23,6 +23,7 @@ const (
 	modeEvents           = "events"
 	modeTasks            = "tasks"
 	modeCheckpoints      = "checkpoints"
+	modeCheckpoint       = "checkpoints of a state" // not on the wire: see isCheckpointID
 	modeDebug            = "debug"
 	modeCustom           = "custom"
 	modeFeedback         = "feedback"

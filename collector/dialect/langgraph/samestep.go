@@ -8,7 +8,7 @@ import (
 )
 
 // stepless are the modes that do not show when a node of a graph begins.
-var stepless = []string{modeMetadata, modeUpdates, modeMessages, modeMessagesPartial, modeMessagesComplete, modeMessagesMetadata, modeCustom, modeFeedback, modeStateUpdate}
+var stepless = []string{modeMetadata, modeUpdates, modeMessages, modeMessagesPartial, modeMessagesComplete, modeMessagesMetadata, modeCustom, modeFeedback, modeStateUpdate, modeCheckpoint}
 
 // noteMode records whether the modes of a graph's frames show steps and tasks.
 func (sc *scope) noteMode(mode string) {
