@@ -71,8 +71,8 @@ func (d *decoder) anyCallWithheld() bool {
 	return d.forgotCalls || slices.ContainsFunc(d.calls, func(known call) bool { return known.withheld })
 }
 
-// addCall adds a call and returns it. If there is no room, it first forgets a call that has ended: the oldest one, but those that are
-// withheld last. It returns nil if no call has ended. All later frames of the call are then withheld.
+// addCall adds a call and returns it. If there is no room, it first forgets the oldest ended call. It forgets a withheld call only if no
+// other has ended. If no call has ended, it returns nil, and all later frames of the new call are withheld.
 func (d *decoder) addCall(added call) *call {
 	if len(d.calls) >= maxCalls {
 		i := slices.IndexFunc(d.calls, func(known call) bool { return known.state == callEnded && !known.withheld })
@@ -102,7 +102,7 @@ func (c calls) pause() (ids []string) {
 }
 
 // advance sets the state of the call that a frame starts or completes, and returns the call, or nil if there is no room for it. isAllowed is
-// false if the frame must be withheld because of an earlier frame or the limit. It does not cover marks in the frame itself.
+// false if the frame must be withheld because of an earlier frame or the limit. It says nothing about marks in the frame itself, which the filter checks.
 func (d *decoder) advance(v strictjson.Value, state callState) (known *call, isAllowed bool) {
 	key := d.key(v.Get("toolCallId"))
 	known = d.calls.byKey(key)

@@ -41,8 +41,8 @@ type contents struct {
 	shown, withheld wire.Set[contentKey]
 }
 
-// mayBeWithheld reports whether a part may replace or repeat a withheld one. missed says that an unreadable frame may have been such a
-// part. A part without an ID never replaces another one.
+// mayBeWithheld reports whether a part may replace or repeat a withheld one. If missed is true, an unreadable frame may have been a part of
+// this kind, so only a part that left before leaves again. A part without an ID never replaces another one.
 func (c *contents) mayBeWithheld(key contentKey, missed bool) bool {
 	return key.id != "" && (c.withheld.MayContain(key) || missed && !c.shown.Contains(key))
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// internalWork says whether the current message or step is internal, because its start is marked, or that of the message
-// was on another stream.
+// internalWork says whether the current message or step is internal, because its start is marked. The marked start of the message may
+// have been on another stream.
 type internalWork struct{ message, step bool }
 
 // begin reads the start of a message or a step. Without a mark, it ends the internal one before it. In merged
@@ -35,8 +35,8 @@ func (w *internalWork) end(kind string, isFiltered, stepsOpen bool) {
 
 func (w *internalWork) isOpen() bool { return w.message || w.step }
 
-// continuesShown reports whether a chunk continues a part or a call that began before the internal work. Some models give each of their
-// calls the same IDs.
+// continuesShown reports whether a chunk continues a part or a call that began before the internal work. The ID of a call alone does not
+// show that, because some models use the same IDs in each response.
 func (d *decoder) continuesShown(kind string, v strictjson.Value) bool {
 	switch kind {
 	case typeTextDelta, typeTextEnd, typeReasoningDelta, typeReasoningEnd:

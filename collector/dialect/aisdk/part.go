@@ -13,7 +13,7 @@ import (
 
 const (
 	maxParts   = 64 // open parts of an answer; further ones are withheld
-	maxUnended = 16 // parts from which on those of earlier steps are forgotten, because some servers do not end them
+	maxUnended = 16 // if as many parts are open, those of ended steps are forgotten, because some servers do not end them
 )
 
 // parts holds the open parts of an answer: texts and thoughts. If the start of a part was withheld, so are its pieces.
@@ -48,7 +48,7 @@ func (d *decoder) partKey(v strictjson.Value) partKey {
 	return partKey{bytes.HasPrefix(typeOf(v), []byte("reasoning-")), d.key(v.Get("id"))}
 }
 
-// endStep records the end of a step. In merged streams, parts of another step go on.
+// endStep records the end of a step. It marks all open parts, because no chunk names the step of a part. In merged streams, some may go on.
 func (p parts) endStep() {
 	for _, open := range p {
 		open.stepEnded = true

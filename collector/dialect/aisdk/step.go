@@ -89,7 +89,8 @@ func (d *decoder) startStep(_ strictjson.Value, b *event.Batch) {
 	for _, other := range others {
 		started.uncertain, other.uncertain = true, true
 	}
-	// If no call contains these steps, their streams may go on after finish-step. So the cause of later responses is unknown.
+	// If all open steps respond, none waits for a tool in which the new one works. Their streams may go on after finish-step, so the cause of
+	// later responses is unknown.
 	d.hadParallelModels = d.hadParallelModels || len(others) > 0 && len(others) == len(d.steps)
 	startUnknown := d.hadParallelModels || len(d.steps) > 0
 	d.stepCount++

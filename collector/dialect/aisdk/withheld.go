@@ -42,7 +42,7 @@ func markedText(id string) sharedID { return sharedID{"thought", id} }
 
 func (s sharedID) String() string { return s.kind + " " + s.id }
 
-// withhold makes later frames withheld that continue s. If s has no ID, these are all without a known start.
+// withhold makes later frames withheld that continue s. If s has no ID, all frames without a known start are withheld from then on.
 func (d *decoder) withhold(s sharedID) {
 	d.knownIDs.Add(s.String())
 	d.missedStart = d.missedStart || s.id == ""
@@ -81,8 +81,8 @@ func (d *decoder) mayBeWithheld(s sharedID) bool {
 	return d.missedStart || d.knownIDs.MayContain(s.String()) || isUnclear && !d.knownIDs.IsEmpty()
 }
 
-// isWithheldElsewhere reports whether a start repeats something that another stream withheld. It holds only on streams that
-// continue a message, and for IDs with a UUID: a stream with the whole message marks itself what is internal.
+// isWithheldElsewhere reports whether a start repeats something that another stream withheld: on a stream that continues a message or, if
+// the ID has a UUID, on any stream. A stream with the whole message marks internal parts itself.
 func (d *decoder) isWithheldElsewhere(s sharedID) bool {
 	return d.replacesWithheld(s) || d.repeatsUnique(s)
 }
