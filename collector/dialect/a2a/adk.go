@@ -21,7 +21,7 @@ type adkMetadata struct {
 	hasPartial  bool // the metadata says whether the event is partial
 	partial     bool
 	inArtifact  bool // the event is in an artifact, not in a status
-	hasAllCalls bool // an artifact would have the event's long-running calls
+	hasAllCalls bool // the server (JavaScript's) does not leave long-running calls out of artifacts
 
 	errorMessage strictjson.Value // the message of the update if it has the error of the event, and not its content
 }
@@ -105,9 +105,9 @@ func (d *decoder) transferTarget(m adkMetadata) string {
 }
 
 // setSpeaker sets the agent, branch and place of the batch. Python's server leaves the branch out of the artifact with a task's
-// answer and out of the final status. These have the id of the agent's last event, or none. They get the branch of that event.
-// Python's and Go's servers leave long-running calls out of artifacts. A response in such an artifact may only seem to ask for nothing,
-// and need not be final. So FinalsUnmarked is not set for it.
+// answer and out of the final status. If the artifact or status has the ID of the agent's last event, or no ID, it gets the branch of that
+// event. Python's and Go's servers leave long-running calls out of artifacts. Such an artifact may look like a final response although a call
+// was left out of it, so FinalsUnmarked is not set for it.
 //
 // Source: google/adk/a2a/converters/long_running_functions.py of google-adk 2.13.
 func (d *decoder) setSpeaker(t *task, m adkMetadata, b *event.Batch) {

@@ -27,7 +27,7 @@ func callData(data strictjson.Value) strictjson.Value {
 }
 
 // addCalls adds the calls in the parts of an object, such as a message. isInside says that the object, or one around it, is marked
-// internal. Of a snapshot, only what is marked is withheld for later frames too.
+// internal. A withheld snapshot withholds later frames only of the calls that are in a marked object.
 func (r *contentReader) addCalls(list, object strictjson.Value, isInside bool) {
 	isMarked := r.isSnapshot && r.findMarks && (isInside || lenient.HasInternalDiscriminator(&table, object))
 	for v := range list.Elements() {

@@ -101,8 +101,8 @@ func failCall(calls []*call, message []byte, code string, b *event.Batch) bool {
 }
 
 // repeatsError reports whether the last status repeats an error that was reported, even if agents have spoken since. Python's server
-// sends the error's message again or, with the extension, the metadata of its event. With the extension, only the last status has the
-// error's text. So it repeats nothing unless the failure was known without the text.
+// sends the error's message again or, with the extension, the metadata of its event. With the extension, the earlier update has no
+// text. If its failure was not clear without the text, the last status is read anew.
 func (d *decoder) repeatsError(t *task, m adkMetadata) bool {
 	message, of := d.name(m.errorMessage.Get("messageId")), d.name(m.event)
 	return message != "" && message == t.errorMessage || of != "" && of == t.errorEvent && t.lastError == event.ModelError

@@ -9,8 +9,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Types of frames: those of the protocol, and our own types for frames of which less may leave. What leaves passes the filter to
-// a reader. The public are the readers under event.PolicyPublic.
+// Types of frames: those of the protocol, and our own types. Our own types are for frames of which the filter passes less to readers. The
+// public are the readers under event.PolicyPublic.
 const (
 	typeTask     = "task"
 	typeMessage  = "message"

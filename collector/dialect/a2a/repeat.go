@@ -144,10 +144,10 @@ func (d *decoder) rememberWithheld(content contentReader, f dialect.Frame, u upd
 	}
 }
 
-// withholdContents remembers the messages and artifacts of a withheld frame. If a snapshot is withheld
-// only because some of them are internal, the others may leave in other frames. If a part of an artifact left before, the
-// artifact is still withheld as a whole. There are two exceptions: a snapshot that does not mark the artifact itself, and a piece by an
-// ADK agent, which marks each of an artifact's events.
+// withholdContents remembers the messages and artifacts of a withheld frame. If a snapshot is withheld only because some of them are
+// internal, the others may leave in other frames. An artifact is withheld as a whole, even if a part of it left before, with two exceptions.
+// If the frame is a snapshot that does not mark the artifact itself, or a piece by an ADK agent, which marks each of an artifact's events,
+// the rest of such an artifact may leave.
 func (d *decoder) withholdContents(ids []contentID, f dialect.Frame, u update) {
 	snapshot, piece := u.shape == shapeTask, wire.MayBeTrue(u.body.Get("append"))
 	all := !snapshot || u.internalBeside || lenient.IsInternal(f.Event) ||

@@ -9,8 +9,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// withheldParts remembers the parts of updates that were withheld. At the end of a run, ADK's servers repeat the parts of the last status
-// that had some in an artifact, which has the ID of the run's last event, even if that is another one. kagent's artifact has no metadata.
+// withheldParts remembers the parts of updates that were withheld. At the end of a run, ADK's servers send an artifact with the parts of the
+// last status that had parts. The artifact has the ID of the run's last event, which may be a later one. kagent's artifact has no metadata.
 //
 // Sources: google/adk/a2a/executor/a2a_agent_executor.py of google-adk 2.13, kagent/adk/_agent_executor.py of kagent-adk 0.10.
 type withheldParts struct {
@@ -18,7 +18,7 @@ type withheldParts struct {
 	left string // key of the last status that left (see eventParts)
 }
 
-// add remembers the parts of an update. An artifact with an event's ID is not repeated without it.
+// add remembers the parts of an update. An artifact that names its event is found by the ID of the event, so its parts are not added.
 func (w *withheldParts) add(u update) {
 	for parts, isArtifact := range u.partLists() {
 		if parts.Len() > 0 && (!isArtifact || !u.adkMetadata().event.Exists()) {
@@ -59,7 +59,7 @@ func (u update) eventParts(parts strictjson.Value) string {
 }
 
 // partLists yields the lists of parts in an update, and whether each is an artifact's. Of a history, it yields only those of messages
-// without an ID. It yields no piece, because another text may have the same.
+// without an ID. It skips pieces, because different texts may have equal pieces.
 func (u update) partLists() iter.Seq2[strictjson.Value, bool] {
 	return func(yield func(strictjson.Value, bool) bool) {
 		if u.extent() == extentPiece || !yield(u.body.Get("status").Get("message").First(partMembers...), false) || !yield(u.body.Get("artifact").Get("parts"), true) {

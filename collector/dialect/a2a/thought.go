@@ -67,11 +67,11 @@ func (d *decoder) withFrame(p parts) parts {
 	return p
 }
 
-// markArtifact marks the parts of an artifact as thoughts if the artifact is a thought. It remembers the artifact for
-// all streams until the artifact begins again, even if its task is forgotten or starts again before that. One mark is
-// enough: on the artifact or on an object around it, in any piece. In the first piece and in a snapshot, a mark on the last
-// part is enough too, because the next piece continues that part. This does not hold if marksParts is true: then each part has
-// its own mark, which says nothing about the next piece.
+// markArtifact marks the parts of an artifact as thoughts if the artifact is a thought:
+//   - One mark in any piece is enough, on the artifact or on an object around it.
+//   - In the first piece and in a snapshot, a mark on the last part is enough too, because the next piece continues that part.
+//   - If marksParts is true, each part has its own mark, which says nothing about the next piece.
+//   - The artifact is remembered for all streams until it begins again, even if its task is forgotten or starts again.
 func (d *decoder) markArtifact(key artifactKey, as extent, marksParts bool, p parts) parts {
 	p = d.withFrame(p)
 	begins := as == extentWhole

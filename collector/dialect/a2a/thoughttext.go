@@ -135,8 +135,8 @@ func (t *thoughtText) endPieces() {
 	}
 }
 
-// place returns the place of a text. It appends the text unless it is known. In an update, it also appends a short text
-// that is known, because that may only be a word of a longer text.
+// place returns the place of a text. It appends the text unless it is known. Except in a snapshot, it also appends a known text if that is
+// short: the place found may be within a longer word.
 func (t *thoughtText) place(text []byte, as extent) span {
 	if as == extentSnapshot || len(text) >= minRepeat {
 		if at := bytes.Index(t.text, text); at >= 0 {

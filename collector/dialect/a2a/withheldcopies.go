@@ -78,8 +78,11 @@ func (r *contentReader) author() string {
 	return r.adk.author.String()
 }
 
-// isCopy reports whether an update repeats the answer in a withheld event of an ADK agent: as what was passed to wire.ResponseTool, as
-// the message of a function, as one of the outputs in a list, or in part if the answer has code.
+// isCopy reports whether an update repeats the answer in a withheld event of an ADK agent, in one of these forms:
+//   - the arguments of wire.ResponseTool,
+//   - the message of a function,
+//   - one of the outputs in a list,
+//   - a piece of code in the answer.
 func (d *decoder) isCopy(content contentReader, u update, b *event.Batch) bool {
 	if d.values.IsEmpty() && d.code.IsEmpty() {
 		return false
