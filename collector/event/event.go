@@ -42,7 +42,7 @@ const (
 	KindUsage                      // Usage of the last model response of the batch's agent: Model
 	KindPlan                       // the steps that the run plans: Plan
 	KindOutcome                    // details that follow the stated end of the batch's agent or run: Duration, Iterations
-	KindIteration                  // the state of the agent's loop: Loop, Model, CallsModel
+	KindIteration                  // the state of the agent's loop: Loop, Model, CallsModel; without these, its next round begins
 	numKinds
 )
 

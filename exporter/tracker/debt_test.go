@@ -11,6 +11,9 @@ import (
 // asksModel says that the frame's agent asks its model.
 func asksModel(b *event.Batch) { b.Add(event.KindIteration).CallsModel = true }
 
+// beginsRound says that the next round of the agent's loop begins.
+func beginsRound(b *event.Batch) { b.Add(event.KindIteration) }
+
 // startsUnnamed starts a run and states the name of its agent for the case that no frame names it.
 func startsUnnamed(agent string) fact {
 	return func(b *event.Batch) { b.Add(event.KindRunStarted).Name = agent }
@@ -41,12 +44,15 @@ func TestDebts(t *testing.T) {
 		"its model was asked":                     {[]*event.Batch{result(), of(partial, asksModel), complete()}, tracker.OperationUnfinished},
 		"its model was asked, and has answered":   {[]*event.Batch{result(), of(partial, asksModel), of(responds("m")), complete()}, tracker.OperationOK},
 		"its model was asked, and its end stated": {[]*event.Batch{result(), of(partial, asksModel), of(ends), complete()}, tracker.OperationOK},
+		"its next round, and the stream breaks":   {[]*event.Batch{result(), of(beginsRound), broken}, tracker.OperationUnfinished},
+		"its next round, and the run is complete": {[]*event.Batch{result(), of(beginsRound), complete()}, tracker.OperationOK},
+		"an answer in its next round":             {[]*event.Batch{result(), of(beginsRound), of(responds("m")), broken}, tracker.OperationOK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := follow(t, proxied(), append([]*event.Batch{says("", text), of(calls("c", "tool"))}, c.frames...)...)
 			op := findOperation(t, run, tracker.InvokeAgent, "a")
 			equal(t, string(op.Status), string(c.want))
-			if isOpen := name == "its model was asked"; isOpen != (op.Timing == tracker.TimingUnknown) {
+			if isOpen := name == "its model was asked" || name == "its next round, and the stream breaks"; isOpen != (op.Timing == tracker.TimingUnknown) {
 				t.Errorf("the timing is %s", op.Timing)
 			}
 		})

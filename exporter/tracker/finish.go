@@ -214,7 +214,7 @@ func (r *openRun) endInner(within *Operation) {
 		op.awaitsAnswer, op.hasUnfinished = op.awaitsAnswer || op.openInputs > 0, op.hasUnfinished || op.repliesDue > 0
 		r.clearReplies(op)
 		status, why := r.agentStatus(op)
-		op.endUnknown = op.endUnknown || status == OperationUnfinished && op.debt == owesReply
+		op.endUnknown = op.endUnknown || status == OperationUnfinished && op.debt > mayOweReply
 		r.end(op, status, why)
 		r.propagateStatus(op)
 	})

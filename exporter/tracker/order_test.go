@@ -133,7 +133,7 @@ func TestShownBeginnings(t *testing.T) {
 	stream := proxied()
 	stream.App = ""
 	run := follow(t, stream, says("", fresh(event.KindRunStarted)), says("", text), says("", sameStep, ofTask("a:1", "")), says("a", mayBeRoot("a:1"), calls("c", "t")),
-		says("c", within("c"), responds("m1"), final), says("d", within("d")), says("d", within("d"), responds("m2"), final), says("", sameStep, ofTask("e", "")), says("e", within("e"), responds("m3"), final), says("a", mayBeRoot("a:1"), returns("c", "t"), settles, final), says("b", mayBeRoot("b:1"), responds("m4"), final))
+		says("c", within("c"), responds("m1"), final), says("d", within("d"), beginsRound), says("d", within("d"), responds("m2"), final), says("", sameStep, ofTask("e", "")), says("e", within("e"), responds("m3"), final), says("a", mayBeRoot("a:1"), returns("c", "t"), settles, final), says("b", mayBeRoot("b:1"), responds("m4"), final))
 	equal(t, outline(run), `
 completed
 invoke_workflow  ok 0-12

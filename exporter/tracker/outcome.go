@@ -186,7 +186,12 @@ func (r *openRun) endWithoutOutcome(op *Operation) {
 	r.endIfDone(op)
 }
 
-// hasFacts reports whether a frame has an event of a known kind.
+// hasFacts reports whether a frame has an event of a known kind that shows more than the beginning of an agent's round.
 func hasFacts(b *event.Batch) bool {
-	return slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Kind != event.KindOther })
+	return slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Kind != event.KindOther && !beginsRound(&e) })
+}
+
+// beginsRound reports whether an event only shows that the next round of an agent's loop begins.
+func beginsRound(e *event.Event) bool {
+	return e.Kind == event.KindIteration && !e.CallsModel && e.Loop == event.Loop{}
 }

@@ -58,6 +58,7 @@ type debt uint8
 const (
 	noDebt      debt = iota
 	mayOweReply      // the result of a call was its last fact: it mostly goes on, but its turn may end with the call
+	goesOn           // its next round has begun: it mostly asks its model, but may end without
 	owesReply        // a model was asked, and has not answered
 )
 
@@ -72,8 +73,11 @@ func (op *Operation) oweReply(call *Operation) {
 func (op *Operation) noteDebt(e *event.Event, b *event.Batch) {
 	switch e.Kind {
 	case event.KindIteration:
-		if e.CallsModel {
+		switch {
+		case e.CallsModel:
 			op.debt = owesReply
+		case beginsRound(e):
+			op.debt = goesOn
 		}
 	case event.KindText, event.KindModelEnded, event.KindToolStarted, event.KindTransfer, event.KindFinal:
 		if !b.Partial {

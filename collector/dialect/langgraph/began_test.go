@@ -25,14 +25,16 @@ func TestBeginningOfAgents(t *testing.T) {
 		frames []string
 		want   []string
 	}{
-		"a task of its model":            {[]string{startOf("|a:1", "2", "model", "{}", "a")}, []string{"2 tasks " + a}},
-		"a task of its hook":             {[]string{startOf("|a:1", "2", "G.before_agent", "{}", "a"), ended}, []string{"2 tasks " + a, "3 tasks " + a, "agent_ended"}},
-		"a task of another node":         {[]string{startOf("|a:1", "2", "load", "{}", "a")}, nil},
-		"a task of the run's own agent":  {[]string{startOf("", "1", "model", "{}", "a"), startOf("", "1", "tools", "{}", "a")}, []string{`2 tasks agent="a"`}},
-		"an event of its node":           {[]string{nodeEvent("on_chain_start", "model", "model", within, "a", three, "{}")}, []string{"2 events " + a}},
-		"an event of its model":          {[]string{nodeEvent("on_chat_model_start", "M", "model", within, "a", three, "{}")}, []string{"2 events " + a + " partial", "iteration asks_model"}},
-		"an event of its graph":          {[]string{nodeEvent("on_chain_start", "model", "model", "model:1", "a", two, "{}")}, nil},
-		"an event of the run's own node": {[]string{nodeEvent("on_chain_start", "model", "model", "model:1", "a", one, "{}")}, []string{`2 events agent="a"`}},
+		"a task of its model":              {[]string{startOf("|a:1", "2", "model", "{}", "a")}, []string{"2 tasks " + a, "iteration"}},
+		"a task of its hook":               {[]string{startOf("|a:1", "2", "G.before_agent", "{}", "a"), ended}, []string{"2 tasks " + a, "iteration", "3 tasks " + a, "agent_ended"}},
+		"a task of a hook after its model": {[]string{startOf("|a:1", "2", "G.after_model", "{}", "a")}, []string{"2 tasks " + a}},
+		"a task of its tools":              {[]string{startOf("|a:1", "2", "tools", "{}", "a")}, []string{"2 tasks " + a}},
+		"a task of another node":           {[]string{startOf("|a:1", "2", "load", "{}", "a")}, nil},
+		"a task of the run's own agent":    {[]string{startOf("", "1", "model", "{}", "a"), startOf("", "1", "tools", "{}", "a")}, []string{`2 tasks agent="a"`}},
+		"an event of its node":             {[]string{nodeEvent("on_chain_start", "model", "model", within, "a", three, "{}")}, []string{"2 events " + a, "iteration"}},
+		"an event of its model":            {[]string{nodeEvent("on_chat_model_start", "M", "model", within, "a", three, "{}")}, []string{"2 events " + a + " partial", "iteration asks_model"}},
+		"an event of its graph":            {[]string{nodeEvent("on_chain_start", "model", "model", "model:1", "a", two, "{}")}, nil},
+		"an event of the run's own node":   {[]string{nodeEvent("on_chain_start", "model", "model", "model:1", "a", one, "{}")}, []string{`2 events agent="a"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lines := slices.DeleteFunc(facts(nil, c.frames...), func(line string) bool {

@@ -75,7 +75,7 @@ func TestDecode(t *testing.T) {
 				`3 updates agent="expert" branch="tools:t1" within="c1"`, `text "Hi"`, "model_ended", "final",
 			}},
 		{"the start of a subagent's task", []string{frame("updates", delegation), frame("tasks|tools:t1", `{"id":"2","name":"model","input":{},"triggers":[]}`)},
-			[]string{`2 updates agent="boss"`, "model_ended", `tool_started name="task" call="c1" {"subagent_type":"expert"}`, `3 tasks agent="expert" branch="tools:t1" within="c1"`}},
+			[]string{`2 updates agent="boss"`, "model_ended", `tool_started name="task" call="c1" {"subagent_type":"expert"}`, `3 tasks agent="expert" branch="tools:t1" within="c1"`, "iteration"}},
 		{"a refused subagent", []string{frame("updates", delegation), frame("updates", `{"tools":{"messages":[{"type":"tool","tool_call_id":"c1","content":"We cannot invoke subagent expert because it does not exist"}]}}`)},
 			[]string{
 				`2 updates agent="boss"`, "model_ended", `tool_started name="task" call="c1" {"subagent_type":"expert"}`,

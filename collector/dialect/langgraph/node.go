@@ -42,7 +42,17 @@ func (d *decoder) beginAgentNode(sc *scope, node string, b *event.Batch) {
 	if sc.agent == "" || !isAgentNode(node) || sc.above == nil && (sc.began || sc.spoke || sc.isAssumed) {
 		return
 	}
-	sc.began = sc.speaker().speak(b) || sc.began
+	if !sc.speaker().speak(b) {
+		return
+	}
+	if sc.began = true; sc.above != nil && precedesResponse(node) {
+		b.Add(event.KindIteration)
+	}
+}
+
+// precedesResponse reports whether an agent asks its model in one of its nodes, or mostly after it. A hook may end the agent instead.
+func precedesResponse(node string) bool {
+	return slices.Contains(modelNodes, node) || node == "pre_model_hook" || slices.ContainsFunc(hooks[:2], func(suffix string) bool { return strings.HasSuffix(node, suffix) })
 }
 
 // beginNamed reads the beginning of a node in an event. The event of a graph has the graph's agent, but the place of the node around it.
