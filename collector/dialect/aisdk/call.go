@@ -262,7 +262,7 @@ func (d *decoder) approvalResponse(v strictjson.Value, b *event.Batch) {
 // works in the call.
 func (d *decoder) toolOutput(v strictjson.Value, b *event.Batch) {
 	known, isAllowed := d.continueCall(v)
-	d.toolReturned(known.madeIn(), b)
+	d.toolReturned(known, b)
 	preliminary, _ := v.Get("preliminary").Bool()
 	if !isAllowed {
 		b.Type = typeWithheldPiece
@@ -278,7 +278,7 @@ func (d *decoder) toolOutput(v strictjson.Value, b *event.Batch) {
 
 func (d *decoder) toolOutputError(v strictjson.Value, b *event.Batch) {
 	known, isAllowed := d.continueCall(v)
-	d.toolReturned(known.madeIn(), b)
+	d.toolReturned(known, b)
 	if !isAllowed {
 		b.Type = typeWithheldPiece
 	}
@@ -294,7 +294,7 @@ func (d *decoder) toolOutputError(v strictjson.Value, b *event.Batch) {
 // answer, which did not run in this one.
 func (d *decoder) toolOutputDenied(v strictjson.Value, b *event.Batch) {
 	known, isAllowed := d.continueCall(v)
-	d.toolReturned(known.madeIn(), b)
+	d.toolReturned(known, b)
 	if !isAllowed {
 		b.Type = typeWithheldPiece
 	}
@@ -310,6 +310,9 @@ func (c *call) madeIn() *step {
 	}
 	return c.step
 }
+
+// hasEnded reports whether a call has a result, or was refused at once.
+func (c *call) hasEnded() bool { return c != nil && c.state == callEnded }
 
 // markEnded ends a call and reports whether it was open. A nil call is of an earlier answer and counts as open.
 func (c *call) markEnded() bool {

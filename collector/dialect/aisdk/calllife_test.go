@@ -50,6 +50,7 @@ func TestLifeOfCalls(t *testing.T) {
 		"an approved call of the client":         {[]string{started, ask, approve, end}, slices.Concat([]string{begun}, asks, []string{`input_answered call="a"`, paused, "final"})},
 		"a refusal without a result":             {[]string{started, ask, refuse, end}, slices.Concat([]string{begun}, asks, []string{`input_answered call="a"`, "final"})},
 		"a refusal":                              {[]string{started, ask, refuse, denied, end}, slices.Concat([]string{begun}, asks, []string{`input_answered call="a"`, `tool_ended name="f" call="c" tool_error settled`, "final"})},
+		"a refusal of an earlier call":           {[]string{denied, end}, []string{"final"}},
 		"a late decision":                        {[]string{started, automatic, result, approve, end}, []string{begun, ended, "final"}},
 		"a question about a call that has ended": {[]string{started, result, ask, end}, []string{begun, ended, "final"}},
 		"a late answer to it":                    {[]string{started, result, ask, approve, end}, []string{begun, ended, "final"}},

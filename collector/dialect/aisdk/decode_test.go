@@ -98,26 +98,38 @@ func TestResponses(t *testing.T) {
 		return `{"type":"tool-input-available","toolCallId":"` + id + `","toolName":"f"}`
 	}
 	output := func(id string) string { return `{"type":"tool-output-available","toolCallId":"` + id + `","output":1}` }
+	piece := func(id string) string {
+		return `{"type":"tool-input-delta","toolCallId":"` + id + `","inputTextDelta":"1"}`
+	}
+	refused := func(id string) string {
+		return `{"type":"tool-input-error","toolCallId":"` + id + `","toolName":"f","errorText":"x"}`
+	}
 	for name, c := range map[string]struct {
 		sent []string
 		want []string // of each frame, the facts about the model
 	}{
-		"no call":                     {[]string{step, `{"type":"text-start","id":"1"}`, `{"type":"text-end","id":"1"}`, `{"type":"finish-step"}`}, []string{"model_started", "", "", "model_ended"}},
-		"one call":                    {[]string{step, input("c"), call("c"), output("c"), `{"type":"finish-step"}`}, []string{"model_started", "", "model_ended unmetered", "", ""}},
-		"two calls at the end":        {[]string{step, input("c"), input("d"), call("c"), call("d"), output("c"), `{"type":"finish-step"}`}, []string{"model_started", "", "", "", "model_ended unmetered", "", ""}},
-		"a call after a call":         {[]string{step, call("c"), input("d"), call("d"), output("c"), output("d")}, []string{"model_started", "model_ended unmetered", "usage unmetered", "usage unmetered", "", ""}},
-		"a result before a call":      {[]string{step, call("c"), input("d"), output("c"), call("d"), output("d")}, []string{"model_started", "model_ended unmetered", "usage unmetered", "usage unmetered", "usage unmetered", ""}},
-		"a call of the provider":      {[]string{step, `{"type":"tool-input-available","toolCallId":"c","toolName":"f","providerExecuted":true}`, output("c"), `{"type":"finish-step"}`}, []string{"model_started", "", "", "model_ended"}},
-		"a failure within a response": {[]string{step, `{"type":"error","errorText":"x"}`, `{"type":"finish-step"}`}, []string{"model_started", "", ""}},
-		"a response after a failure":  {[]string{step, `{"type":"error","errorText":"x"}`, `{"type":"finish-step"}`, step, `{"type":"finish-step"}`}, []string{"model_started", "", "", "model_started", "model_ended"}},
-		"a reset before the response": {[]string{step, reset, text, `{"type":"finish-step"}`}, []string{"model_started", "", "", "model_ended"}},
-		"a response that starts over": {[]string{step, reset, text, reset, text, `{"type":"finish-step"}`}, []string{"model_started", "", "", "model_ended model_error; model_started uncertain", "", "model_ended"}},
-		"one that starts over late":   {[]string{step, call("c"), output("c"), reset, call("d"), `{"type":"finish-step"}`}, []string{"model_started", "model_ended unmetered", "", "model_started uncertain", "model_ended unmetered", ""}},
-		"one after a streamed call":   {[]string{step, input("c"), reset, call("d"), output("d"), `{"type":"finish-step"}`}, []string{"model_started", "", "model_ended model_error; model_started uncertain", "model_ended unmetered", "", ""}},
-		"one after a failure":         {[]string{step, `{"type":"error","errorText":"x"}`, text, reset, text, `{"type":"finish-step"}`}, []string{"model_started", "", "", "model_started uncertain", "", "model_ended"}},
-		"after a withheld call":       {[]string{unreadable, step, call("c"), output("c"), `{"type":"finish-step"}`}, []string{"", "model_started", "model_ended unmetered", "", ""}},
-		"calls with the same ID":      {[]string{step, call("c"), output("c"), `{"type":"finish-step"}`, step, call("c"), output("c"), `{"type":"finish-step"}`}, []string{"model_started", "model_ended unmetered", "", "", "model_started", "model_ended unmetered", "", ""}},
-		"a call without a step":       {[]string{call("c"), output("c")}, []string{"", ""}},
+		"no call":                       {[]string{step, `{"type":"text-start","id":"1"}`, `{"type":"text-end","id":"1"}`, `{"type":"finish-step"}`}, []string{"model_started", "", "", "model_ended"}},
+		"one call":                      {[]string{step, input("c"), call("c"), output("c"), `{"type":"finish-step"}`}, []string{"model_started", "", "model_ended unmetered", "", ""}},
+		"two calls at the end":          {[]string{step, input("c"), input("d"), call("c"), call("d"), output("c"), `{"type":"finish-step"}`}, []string{"model_started", "", "", "", "model_ended unmetered", "", ""}},
+		"a call after a call":           {[]string{step, call("c"), input("d"), call("d"), output("c"), output("d")}, []string{"model_started", "model_ended unmetered", "usage unmetered", "usage unmetered", "", ""}},
+		"a result before a call":        {[]string{step, call("c"), input("d"), output("c"), call("d"), output("d")}, []string{"model_started", "model_ended unmetered", "usage unmetered", "usage unmetered", "usage unmetered", ""}},
+		"a result before a late call":   {[]string{step, input("c"), input("d"), call("c"), output("c"), call("d"), `{"type":"finish-step"}`}, []string{"model_started", "", "", "", "", "model_ended unmetered uncertain", ""}},
+		"a refused call before another": {[]string{step, input("c"), input("d"), refused("c"), output("c"), call("d"), `{"type":"finish-step"}`}, []string{"model_started", "", "", "", "", "model_ended unmetered", ""}},
+		"a result within a call":        {[]string{step, input("c"), input("d"), call("c"), output("c"), piece("d"), call("d"), output("d")}, []string{"model_started", "", "", "", "", "", "model_ended unmetered", ""}},
+		"a result before a text":        {[]string{step, input("c"), input("d"), call("c"), output("c"), text, `{"type":"text-end","id":"t"}`, `{"type":"finish-step"}`}, []string{"model_started", "", "", "", "", "", "", "model_ended"}},
+		"a result within a text":        {[]string{step, text, call("c"), output("c"), `{"type":"text-end","id":"t"}`, `{"type":"finish-step"}`}, []string{"model_started", "", "", "", "", "model_ended"}},
+		"a result, and no more":         {[]string{step, input("c"), input("d"), call("c"), output("c"), `{"type":"finish-step"}`}, []string{"model_started", "", "", "", "", "model_ended uncertain"}},
+		"a call of the provider":        {[]string{step, `{"type":"tool-input-available","toolCallId":"c","toolName":"f","providerExecuted":true}`, output("c"), `{"type":"finish-step"}`}, []string{"model_started", "", "", "model_ended"}},
+		"a failure within a response":   {[]string{step, `{"type":"error","errorText":"x"}`, `{"type":"finish-step"}`}, []string{"model_started", "", ""}},
+		"a response after a failure":    {[]string{step, `{"type":"error","errorText":"x"}`, `{"type":"finish-step"}`, step, `{"type":"finish-step"}`}, []string{"model_started", "", "", "model_started", "model_ended"}},
+		"a reset before the response":   {[]string{step, reset, text, `{"type":"finish-step"}`}, []string{"model_started", "", "", "model_ended"}},
+		"a response that starts over":   {[]string{step, reset, text, reset, text, `{"type":"finish-step"}`}, []string{"model_started", "", "", "model_ended model_error; model_started uncertain", "", "model_ended"}},
+		"one that starts over late":     {[]string{step, call("c"), output("c"), reset, call("d"), `{"type":"finish-step"}`}, []string{"model_started", "model_ended unmetered", "", "model_started uncertain", "model_ended unmetered", ""}},
+		"one after a streamed call":     {[]string{step, input("c"), reset, call("d"), output("d"), `{"type":"finish-step"}`}, []string{"model_started", "", "model_ended model_error; model_started uncertain", "model_ended unmetered", "", ""}},
+		"one after a failure":           {[]string{step, `{"type":"error","errorText":"x"}`, text, reset, text, `{"type":"finish-step"}`}, []string{"model_started", "", "", "model_started uncertain", "", "model_ended"}},
+		"after a withheld call":         {[]string{unreadable, step, call("c"), output("c"), `{"type":"finish-step"}`}, []string{"", "model_started", "model_ended unmetered", "", ""}},
+		"calls with the same ID":        {[]string{step, call("c"), output("c"), `{"type":"finish-step"}`, step, call("c"), output("c"), `{"type":"finish-step"}`}, []string{"model_started", "model_ended unmetered", "", "", "model_started", "model_ended unmetered", "", ""}},
+		"a call without a step":         {[]string{call("c"), output("c")}, []string{"", ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			facts := dialecttest.Facts(Dialect{}, &event.Stream{}, "data: "+strings.Join(c.sent, "\n\ndata: ")+"\n\n")

@@ -20,6 +20,7 @@ type step struct {
 	hasContent bool // a part, a call or a result belongs to the step
 	failed     bool // an error came while the model responded
 	uncertain  bool // another model responded at the same time, and no chunk says to which step it belongs
+	mayBeOver  bool // a tool has returned since its last piece, so the response may have ended before
 }
 
 type stepState uint8
@@ -137,14 +138,14 @@ func (d *decoder) resetStep(_ strictjson.Value, b *event.Batch) {
 	}
 	d.calls.discard(reset)
 	d.parts.discard(reset)
-	reset.state, reset.failed, reset.hasContent = responding, false, false
+	reset.state, reset.failed, reset.hasContent, reset.mayBeOver = responding, false, false, false
 	b.Add(event.KindModelStarted).Uncertain = true // the failure of the attempt before it is not on the wire
 }
 
 // reportEnd reports the end of the response.
 func (s *step) reportEnd(b *event.Batch) *event.Event {
 	e := b.Add(event.KindModelEnded)
-	e.Uncertain = s.uncertain
+	e.Uncertain = s.uncertain || s.mayBeOver
 	return e
 }
 
@@ -165,11 +166,16 @@ func (d *decoder) belongTo(known *step, b *event.Batch) *step {
 	return known
 }
 
-// continueResponse records that the response of a part goes on.
-func (d *decoder) continueResponse(of *step, b *event.Batch) {
-	if s := d.belongTo(of, b); s != nil && s.state == responded {
+// continueResponse records that the response of a part goes on. It returns the step of the response, or nil if that is unknown.
+func (d *decoder) continueResponse(of *step, b *event.Batch) *step {
+	s := d.belongTo(of, b)
+	if s == nil {
+		return nil
+	}
+	if s.mayBeOver = false; s.state == responded {
 		b.Add(event.KindUsage).UsageIncomplete = true
 	}
+	return s
 }
 
 // endResponse reports the end of the response when a call is complete and no other part is open. The protocol states
@@ -181,16 +187,20 @@ func (d *decoder) endResponse(of *step, b *event.Batch) {
 	case s.state == responded:
 		d.continueResponse(s, b)
 	case s.state == responding && !d.parts.anyOpen() && !d.calls.anyStreaming():
-		b.Add(event.KindModelEnded).UsageIncomplete = true
+		e := b.Add(event.KindModelEnded)
+		e.UsageIncomplete, e.Uncertain = true, s.mayBeOver
 		s.state = responded
 	}
 }
 
-// toolReturned records a result. The model's response has ended before it, unless a part of it is
-// open.
-func (d *decoder) toolReturned(of *step, b *event.Batch) {
-	if d.parts.anyOpen() || d.calls.anyStreaming() {
-		d.continueResponse(of, b)
+// toolReturned records a result. The model's response has ended before it, unless a part of it is open. A call whose arguments are not
+// known to be complete may still be written, or wait: pydantic-ai completes calls that a person must approve after the results of the others.
+func (d *decoder) toolReturned(known *call, b *event.Batch) {
+	of := known.madeIn()
+	if isOpen := d.parts.anyOpen(); isOpen || d.calls.anyStreaming() {
+		if s := d.continueResponse(of, b); s != nil {
+			s.mayBeOver = !isOpen && s.state == responding && !known.hasEnded()
+		}
 	} else if s := d.belongTo(of, b); s != nil && s.state == responded {
 		s.state = ended
 	}
