@@ -60,6 +60,9 @@ var delegates = map[string]delegate{
 	}},
 }
 
+// broadcast is the function with which the leader of one of Agno's teams makes all members work within the call. The stream names none.
+const broadcast = "delegate_task_to_members"
+
 // Limits of the arguments of a call. Arguments beyond them are not read.
 const (
 	maxArgs      = 16 << 10 // in bytes

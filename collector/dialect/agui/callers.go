@@ -44,6 +44,7 @@ func (d *decoder) callerOf(v strictjson.Value, turn int) agent {
 	named := d.name(v.Get("rawEvent").Get("metadata").Get("lc_agent_name"))
 	waiting := d.waitingAgents()
 	var working []agent
+	hasUnnamed := false
 	for i := range d.calls {
 		open := &d.calls[i]
 		if !open.isDelegation() || named != "" && open.delegate.name != named {
@@ -52,17 +53,21 @@ func (d *decoder) callerOf(v strictjson.Value, turn int) agent {
 		if open.turn == turn {
 			return open.caller
 		}
-		if !waiting[open.delegate] {
+		switch {
+		case open.tool == broadcast:
+			hasUnnamed = true
+			working = append(working, agent{parent: cmp.Or(open.caller.branch, open.caller.parent)})
+		case !waiting[open.delegate]:
 			working = append(working, open.delegate)
 		}
 		if open.workEnded {
 			working = append(working, open.caller)
 		}
 	}
-	switch len(working) {
-	case 0:
+	switch {
+	case len(working) == 0:
 		return caller
-	case 1:
+	case len(working) == 1 && !hasUnnamed:
 		return working[0]
 	}
 	return agent{parent: d.around(working), unknown: true}
@@ -103,7 +108,7 @@ func (d *decoder) mayBeDelegated(v strictjson.Value) bool {
 
 // isDelegation reports whether an agent works in a call and its frames do not say so.
 func (c *call) isDelegation() bool {
-	return c.owner == "" && !c.announced && (c.delegate.name != "" || c.namesAgent() && len(c.args) > maxArgs)
+	return c.owner == "" && !c.announced && (c.delegate.name != "" || c.tool == broadcast || c.namesAgent() && len(c.args) > maxArgs)
 }
 
 // waitingAgents returns the agents that wait for an agent to which they have delegated.
@@ -111,7 +116,7 @@ func (d *decoder) waitingAgents() map[agent]bool {
 	waiting := map[agent]bool{}
 	for i := range d.calls {
 		open := &d.calls[i]
-		if d.setDelegate(open); open.delegate.name != "" && open.caller.name != "" {
+		if d.setDelegate(open); (open.delegate.name != "" || open.tool == broadcast) && open.caller.name != "" {
 			waiting[open.caller] = true
 		}
 	}

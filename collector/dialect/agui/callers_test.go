@@ -22,6 +22,9 @@ func TestCallersWithoutName(t *testing.T) {
 	task := func(id, agent, message string) []string {
 		return []string{begin(id, "task", message), args(id, agent), ev("TOOL_CALL_END", `"toolCallId":"`+id+`"`)}
 	}
+	all := func(id, message string) []string {
+		return []string{begin(id, "delegate_task_to_members", message), ev("TOOL_CALL_ARGS", `"toolCallId":"`+id+`"`, `"delta":"{\"task\":\"x\"}"`)}
+	}
 	end := func(id string) string { return ev("TOOL_CALL_END", `"toolCallId":"`+id+`"`) }
 	result := func(id string) string { return ev("TOOL_CALL_RESULT", `"toolCallId":"`+id+`"`, `"content":"1"`) }
 	by := func(name string) string { return `"rawEvent":{"metadata":{"lc_agent_name":"` + name + `"}}` }
@@ -53,6 +56,11 @@ func TestCallersWithoutName(t *testing.T) {
 		"after a text of the same response":     {append(task("1", "a", "m"), ev("TEXT_MESSAGE_START", `"messageId":"m"`)), begin("x", "f", "m"), me},
 		"after another text":                    {append(task("1", "a", "m"), ev("TEXT_MESSAGE_START", `"messageId":"n"`)), begin("x", "f", "m"), a},
 		"after a framework's event":             {append(task("1", "a", "m"), ev("RAW", `"event":{}`)), begin("x", "f", "m"), me},
+		"all members work":                      {all("1", "m"), begin("x", "f", "n"), unknown},
+		"in the response that calls all":        {all("1", "m"), begin("x", "f", "m"), me},
+		"all members are done":                  {append(all("1", "m"), end("1"), result("1")), begin("x", "f", "n"), me},
+		"all members of an inner team":          {append(member("1", "a", "m"), all("2", "n")...), begin("x", "f", "o"), ` parent="1"` + unknown},
+		"all members, and one of another":       {append(all("1", "m"), member("2", "b", "m")...), begin("x", "f", "n"), unknown},
 		"LangChain names one of two":            {slices.Concat(task("1", "a", "m"), task("2", "b", "m")), begin("x", "f", "n", by("b")), b},
 		"LangChain names another agent":         {task("1", "a", "m"), begin("x", "f", "n", by("boss")), me},
 		"LangChain names two":                   {slices.Concat(task("1", "a", "m"), task("2", "a", "m")), begin("x", "f", "n", by("a")), unknown},
