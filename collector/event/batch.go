@@ -44,6 +44,7 @@ type Batch struct {
 	Time          time.Time // as reported on the wire, in UTC, or zero
 	Partial       bool      // another frame repeats the text of this one in full
 	Piece         bool      // one of several pieces, such as of arguments: some may be equal, and a stream that replays the run may join them
+	ArgumentsOf   string    // the ID of the call to whose arguments the frame adds; its tool has not run before
 	Repeats       bool      // an earlier frame has reported the text in full
 	Output        bool      // the frame is the speaker's output to its caller
 	AgentWaits    bool      // the speaker has stopped until an answer comes from outside the run
@@ -303,7 +304,7 @@ func (b *Batch) MemorySize() int {
 	n := int(unsafe.Sizeof(*b)) + b.memory.size() + cap(b.Events)*int(unsafe.Sizeof(Event{}))
 	n += len(b.turns) * int(unsafe.Sizeof(turn{}))
 	n += 48*(len(b.Cuts)+len(b.TextKinds)) + 64*len(b.Substitutes) + 96*len(b.Authors) + 16*len(b.InputAuthors)
-	n += len(b.Run) + len(b.Session) + len(b.Agent) + len(b.Branch) + len(b.Step) + len(b.EnclosingCall) + len(b.ParentBranch) + len(b.Response) + len(b.Type) + len(b.UnknownKind)
+	n += len(b.Run) + len(b.Session) + len(b.Agent) + len(b.Branch) + len(b.Step) + len(b.ArgumentsOf) + len(b.EnclosingCall) + len(b.ParentBranch) + len(b.Response) + len(b.Type) + len(b.UnknownKind)
 	for i := range b.Events {
 		n += b.Events[i].size()
 	}

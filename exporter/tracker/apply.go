@@ -161,6 +161,16 @@ func (r *openRun) beginTool(e *event.Event, b *event.Batch, caller *Operation) *
 	return op
 }
 
+// noteArguments lets a call begin with the last piece of its arguments, because its tool runs only with all of them.
+func (r *openRun) noteArguments(b *event.Batch) {
+	if b.ArgumentsOf == "" {
+		return
+	}
+	if op := r.call(b.Branch, b.ArgumentsOf); op != nil && op.open && op.openChildren == 0 && op.innerFrame == 0 {
+		op.Started = r.now
+	}
+}
+
 func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	op := r.callOf(e, b)
 	if e.EndsAgent {

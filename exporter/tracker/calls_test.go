@@ -298,6 +298,10 @@ func TestTiming(t *testing.T) {
 		"also after the end of the agent":          {tailed(), []*event.Batch{says("a", at("s", "", ""), calls("c", "tool")), says("a", at("s", "", ""), ends), says("", text)}, "unknown 1-2"},
 		"and after its final answer":               {tailed(), []*event.Batch{says("a", at("s", "", ""), calls("c", "tool")), says("a", at("s", "", ""), final), says("", text)}, "unknown 1-2"},
 		"and after its failure":                    {tailed(), []*event.Batch{says("a", at("s", "", ""), calls("c", "tool")), says("a", at("s", "", ""), errorCode), says("", text)}, "unknown 1-2"},
+		"a call begins with its last arguments":    {tailed(), []*event.Batch{says("a", calls("c", "tool")), says("a", writes("c")), says("a", writes("c")), says("a", returns("c", "tool"))}, "observed 3-4"},
+		"not with those of another call":           {tailed(), []*event.Batch{says("a", calls("c", "tool")), says("a", calls("d", "other")), says("a", writes("d")), says("a", returns("c", "tool"))}, "observed 1-4"},
+		"nor with arguments that come too late":    {tailed(), []*event.Batch{says("a", calls("c", "tool")), says("a", returns("c", "tool")), says("a", writes("c"))}, "observed 1-2"},
+		"nor after its agent has begun":            {tailed(), []*event.Batch{says("a", calls("c", "tool")), says("b", at("c", "c", ""), text), says("a", writes("c")), says("a", returns("c", "tool"))}, "observed 1-4"},
 		"one frame's are unknown":                  {tailed(), []*event.Batch{says("a", calls("c", "tool"), returns("c", "tool"))}, "unknown 1-1"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -306,6 +310,9 @@ func TestTiming(t *testing.T) {
 		})
 	}
 }
+
+// writes says that the frame adds to the arguments of a call.
+func writes(call string) fact { return func(b *event.Batch) { b.ArgumentsOf = call } }
 
 // uncertain says that the end of a response may be that of another one.
 func uncertain(b *event.Batch) { b.Events[len(b.Events)-1].Uncertain = true }

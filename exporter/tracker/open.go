@@ -135,6 +135,7 @@ func (r *openRun) applyTurn(b *event.Batch) {
 		return
 	}
 	known := len(r.Operations)
+	r.noteArguments(b)
 	agent := r.agentOf(b) // first, because it may put another root above the present one
 	if agent == nil && b.Has(event.KindError) {
 		r.addRootAboveFinished()

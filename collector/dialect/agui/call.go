@@ -239,6 +239,9 @@ func (d *decoder) toolArgs(v strictjson.Value, b *event.Batch) {
 // TOOL_CALL_END only when the delegate has finished.
 func (d *decoder) addArgs(open *call, piece strictjson.Value, b *event.Batch) {
 	open.appendArgs(piece.Text())
+	if len(piece.Text()) > 0 {
+		b.ArgumentsOf = open.id
+	}
 	if bytes.HasSuffix(bytes.TrimSpace(piece.Text()), []byte("}")) {
 		d.startDelegate(open, b)
 	}
