@@ -197,7 +197,7 @@ func (d *decoder) conclude(is traits, v strictjson.Value, at place, found *findi
 	}
 	if is.isResult || is.isMessage && isToolResult(v) {
 		d.withheldCalls.end(d, v)
-		is.isWithheld = is.isWithheld || d.withheldCalls.endUnnamed(d, v)
+		is.isWithheld = d.withheldCalls.endUnnamed(d, v) || is.isWithheld
 	}
 	found.internal, found.instructs = is.isScoped || at == inQuestions && lenient.HasInternalDiscriminator(&questionNames, v), at < inBody && (is.isPrompt || is.instructs(v))
 	switch {

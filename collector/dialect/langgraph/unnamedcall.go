@@ -68,9 +68,6 @@ func (h *withheldCalls) beginUnnamed(key, tool string) {
 	if open := h.withoutID.open[tool]; open != nil && slices.Contains(open.keys, key) {
 		return
 	}
-	for other := range h.withoutID.open { // the pieces so far have only a part of the name
-		h.withoutID.remove(other, key)
-	}
 	open := h.withoutID.open[tool]
 	if open == nil {
 		open = new(openUnnamed)
