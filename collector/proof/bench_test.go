@@ -67,6 +67,7 @@ func hostile(size int) map[string][]byte {
 		"bold labels":    repeat("", "**Source:** a (Confidence: 9%)", ""),
 		"open bold":      repeat("**a", "Confidence: 9% __ ", ""),
 		"one tick":       repeat("`", " Confidence: 9%", ""),
+		"quotations":     repeat("Confidence: 9% ", "“", "”"),
 		"ticks":          repeat("", "` Confidence: 9%", ""),
 		"brackets":       repeat("Source: ", "(", "Confidence: 9%"),
 		"spaces":         repeat("", " ", "Source: a"),

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -94,7 +95,7 @@ func readConfidence(v strictjson.Value, refuse func(event.Unreadable)) (all []ev
 	case strictjson.Number:
 		value, ok := v.Float()
 		if ok && value > minPercentage {
-			value, ok = toRatio(string(v.Raw()), "%", measure{})
+			value, ok = toRatio(strconv.FormatFloat(value, 'f', -1, 64), "%", measure{}) // as sent, it may have an exponent
 		}
 		if !ok || value < 0 || value > 1 {
 			refuse(event.UnreadableScale)
@@ -146,7 +147,7 @@ func readTopics(v strictjson.Value, refuse func(event.Unreadable)) (all []event.
 		return all
 	}
 	for name, value := range v.Members() {
-		if len(all) == maxElements {
+		if len(all) >= maxElements {
 			break
 		}
 		if value.Kind() == strictjson.Object && !value.First("score", "value").Exists() {

@@ -1,9 +1,11 @@
 package proof
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -25,6 +27,35 @@ func TestFindingsAreLimited(t *testing.T) {
 		if found := Text(text, lim); !reflect.DeepEqual(found, Findings{}) {
 			t.Errorf("with the limits %+v, Text() = %+v, want no findings", lim, found)
 		}
+	}
+}
+
+// TestNestedQuotations checks that the time for quotation marks that are all closed by one is not quadratic.
+func TestNestedQuotations(t *testing.T) {
+	text := []byte("Confidence: 92% " + strings.Repeat("“", 50_000) + "”")
+	began := time.Now()
+	if got := Text(text, Limits{MaxText: len(text), MaxFindings: 32}); !reflect.DeepEqual(got.Confidences, confidences{ratio(0.92)}) {
+		t.Errorf("got %+v", got.Confidences)
+	}
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("it takes %s", took)
+	}
+}
+
+// TestTopicsAreLimited checks that the topics of nested objects count against the limit.
+func TestTopicsAreLimited(t *testing.T) {
+	var doc strictjson.Doc
+	single := func(name string) (members string) {
+		for i := range maxElements - 1 {
+			members += fmt.Sprintf("\"%s%d\": 0.5,", name, i)
+		}
+		return members
+	}
+	if err := doc.Parse([]byte(`{`+single("a")+`"b": {"score": {"c": 0.5, "d": 0.5}},`+single("e")+`"f": 0.5}`), 8); err != nil {
+		t.Fatal(err)
+	}
+	if all := readConfidence(doc.Root(), ignore); len(all) != maxElements+1 {
+		t.Errorf("%d confidences, want %d", len(all), maxElements+1)
 	}
 }
 

@@ -79,8 +79,8 @@ func (l *line) set(raw string) {
 // removeMarkup removes emphasis, and quotations that have a keyword, from the text.
 func (l *line) removeMarkup() {
 	raw, out, moved := l.raw, slices.Grow(l.buffer, len(l.raw)), slices.Grow(l.offsets, len(l.raw))
-	var unclosed [len(quotations)]bool
-	closing := -1 // where the bold text that is open ends
+	var skipTo [len(quotations)]int // before this offset, no quotation of the kind has a keyword
+	closing := -1                   // where the bold text that is open ends
 	keep := func(from, to int) {
 		out = append(out, raw[from:to]...)
 		for ; from < to; from++ {
@@ -106,14 +106,17 @@ func (l *line) removeMarkup() {
 				}
 				size = 2
 			}
-		case q >= 0 && !unclosed[q]:
+		case q >= 0 && i >= skipTo[q]:
 			inner, _, found := strings.Cut(raw[i+size:], quotations[q].close)
-			unclosed[q] = !found
-			if found && mentions([]byte(inner)) {
+			hasKeyword := found && mentions([]byte(inner))
+			if !hasKeyword {
+				skipTo[q] = i + size + len(inner)
+			}
+			if hasKeyword || r != '`' {
 				keep(i, i+size)
+			}
+			if hasKeyword {
 				size += len(inner)
-			} else if r != '`' {
-				keep(i, i+size)
 			}
 		case r == '`':
 		default:

@@ -25,7 +25,7 @@ const (
 // readStatement reads a level, a figure or both, in either order, and their scope.
 func readStatement(s string, m measure) (st statement, ok bool) {
 	at := len(s) - len(strings.TrimLeftFunc(s, func(r rune) bool {
-		return !isDigit(byte(r)) && (strings.ContainsRune(opening, r) || isSymbol(r))
+		return strings.ContainsRune(opening, r) || isSymbol(r)
 	}))
 	f, n, ok := readValue(s[at:], m)
 	if !ok {

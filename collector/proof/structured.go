@@ -15,8 +15,8 @@ const maxDepth = 128
 // Structured reads the proof layer of a tool's response and reports whether there is one. A proof layer
 // is the member proofLayer or, without that, proof_layer. It is a member of the response itself, or of
 // its result, structuredContent, output, text or content[].text. Each of these may be an object or a
-// string of JSON of at most Limits.MaxText bytes. A member with the name that is not a proof layer is
-// unreadable.
+// string of JSON of at most Limits.MaxText bytes. If there is no proof layer, but a member with its name,
+// Structured adds one reason to Findings.Unreadable.
 func Structured(response strictjson.Value, lim Limits) (Findings, bool) {
 	r := reader{remaining: lim.MaxFindings, origin: event.OriginStructured}
 	var text, inner strictjson.Doc
@@ -24,18 +24,19 @@ func Structured(response strictjson.Value, lim Limits) (Findings, bool) {
 		r.readLayer(layer)
 		return r.Findings, true
 	}
+	isNamed := namesLayer(response)
 	for body := range bodies(response) {
-		layer := layerOf(body, &inner)
-		if said := jsonText(body, lim.MaxText); !layer.Exists() && said != nil && text.Parse(said, maxDepth) == nil {
-			layer = layerOf(text.Root(), &inner)
+		if encoded := jsonText(body, lim.MaxText); encoded != nil && text.Parse(encoded, maxDepth) == nil {
+			body = text.Root()
 		}
-		if layer.Exists() {
+		if layer := layerOf(body, &inner); layer.Exists() {
 			r.readLayer(layer)
 			return r.Findings, true
 		}
+		isNamed = isNamed || namesLayer(body)
 	}
-	if response.First("proofLayer", "proof_layer").Kind() > strictjson.Null {
-		r.Unreadable = []event.Unreadable{event.UnreadableType}
+	if isNamed {
+		r.refuse(event.UnreadableType)
 	}
 	return r.Findings, false
 }
@@ -83,6 +84,9 @@ func layerOf(v strictjson.Value, inner *strictjson.Doc) strictjson.Value {
 	}
 	return strictjson.Value{}
 }
+
+// namesLayer reports whether a value has a member with the name of a proof layer.
+func namesLayer(v strictjson.Value) bool { return v.First("proofLayer", "proof_layer").Exists() }
 
 // asObject returns v if it is an object, or the object in v if it is a string of JSON. Otherwise it
 // returns no value.

@@ -86,7 +86,10 @@ func TestNoProofLayer(t *testing.T) {
 // TestInvalidLayer checks that a value of another type in place of a proof layer is counted as unreadable.
 func TestInvalidLayer(t *testing.T) {
 	want := Findings{Unreadable: []event.Unreadable{event.UnreadableType}}
-	for _, response := range []string{`{"proof_layer": [0.92]}`, `{"proof_layer": 0.92}`, `{"proofLayer": "verified"}`, `{"proof_layer": "[]", "result": "x"}`} {
+	for _, response := range []string{
+		`{"proof_layer": [0.92]}`, `{"proof_layer": 0.92}`, `{"proofLayer": "verified"}`, `{"proof_layer": "[]", "result": "x"}`,
+		`{"result": {"proof_layer": 0.92}}`, `{"content": [{"text": "{\"proofLayer\": []}"}]}`, `{"proof_layer": 1, "result": {"proof_layer": 2}}`,
+	} {
 		if got, ok := structured(t, response, roomy); ok || !reflect.DeepEqual(got, want) {
 			t.Errorf("Structured(%s) = %+v, %t, want %+v and false", response, got, ok, want)
 		}
@@ -108,6 +111,8 @@ func TestUnreadableMembers(t *testing.T) {
 		`"confidence": 1`:                              findings(ratio(1)),
 		`"confidence": 92`:                             findings(ratio(0.92)),
 		`"confidence": 92.5`:                           findings(ratio(0.925)),
+		`"confidence": 0.925e2`:                        findings(ratio(0.925)),
+		`"confidence": 9E+1`:                           findings(ratio(0.9)),
 		`"confidence": "92%"`:                          findings(ratio(0.92)),
 		`"confidence": "0.92"`:                         findings(ratio(0.92)),
 		`"confidence": "1"`:                            findings(ratio(1)),

@@ -223,6 +223,8 @@ func TestConfidence(t *testing.T) {
 		"## Confidence = 0.92":                        {ratio(0.92)},
 		"**Confidence:** `92%`":                       {ratio(0.92)},
 		"**Confidence:** 🟢 High (92%)":                {labelled(0.92, "high")},
+		"**Confidence:** 🔴 Low (12%)":                 {labelled(0.12, "low")},
+		"**Confidence:** 🔵 92%":                       {ratio(0.92)},
 		"**Confidence:** ~92% (high)":                 {labelled(0.92, "high")},
 		"**Confidence:** about 92%":                   {ratio(0.92)},
 		"**Confidence:** 92% ± 3%":                    {ratio(0.92)},
