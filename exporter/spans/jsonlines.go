@@ -11,14 +11,18 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// maxSpansPerLine is the maximum number of spans in one line.
-const maxSpansPerLine = 10_000
+// Limits of one line. The JSON of a span is at most about six times as long as the span in memory.
+const (
+	maxSpansPerLine = 10_000
+	maxLineSize     = 64 << 20 // approximate size in memory of the spans after which a line is written
+)
 
 // JSONLines is a span processor that writes spans as OTLP/JSON: one line at each flush, or more if
-// there are too many spans for a line.
+// there are too many or too large spans for a line.
 type JSONLines struct {
 	exporter sdktrace.SpanExporter
 	spans    []sdktrace.ReadOnlySpan
+	size     int   // approximate size of the spans in memory, in bytes
 	err      error // of lines written since the last flush
 }
 
@@ -42,9 +46,10 @@ func NewJSONLines(ctx context.Context, w io.Writer) (*JSONLines, error) {
 // OnStart does nothing.
 func (l *JSONLines) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
 
-// OnEnd keeps the span until the next flush.
+// OnEnd keeps the span until the next flush, or until there are enough for a line.
 func (l *JSONLines) OnEnd(s sdktrace.ReadOnlySpan) {
-	if l.spans = append(l.spans, s); len(l.spans) >= maxSpansPerLine {
+	l.spans, l.size = append(l.spans, s), l.size+sizeOf(s)
+	if len(l.spans) >= maxSpansPerLine || l.size >= maxLineSize {
 		l.err = errors.Join(l.err, l.write(context.Background()))
 	}
 }
@@ -58,7 +63,7 @@ func (l *JSONLines) ForceFlush(ctx context.Context) error {
 
 func (l *JSONLines) write(ctx context.Context) error {
 	err := l.exporter.ExportSpans(ctx, l.spans)
-	l.spans = nil
+	l.spans, l.size = nil, 0
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -84,6 +85,22 @@ func TestLinesAreBounded(t *testing.T) {
 	}
 	if total != maxSpansPerLine+1 {
 		t.Errorf("%d spans are out", total)
+	}
+}
+
+// TestLinesAreBoundedInBytes checks that spans with long texts are written before there are many of them.
+func TestLinesAreBoundedInBytes(t *testing.T) {
+	var out bytes.Buffer
+	l, err := NewJSONLines(t.Context(), &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	span := tracetest.SpanStub{Name: strings.Repeat("s", maxLineSize/2)}.Snapshot()
+	for range 3 {
+		l.OnEnd(span)
+	}
+	if n := bytes.Count(out.Bytes(), []byte("\n")); n != 1 || len(l.spans) != 1 {
+		t.Errorf("%d lines are out, and %d spans are kept, want 1 and 1", n, len(l.spans))
 	}
 }
 
