@@ -172,12 +172,13 @@ func (r *Command) prepare(ctx context.Context, out *bufio.Writer) (*output, *cou
 	m := metrics.New(o.registry, counting)
 	m.AllowTools(r.origin.AgentsAsTools)
 	r.panics = recovery.New(r.logger, m.CountPanic)
-	followed := settings.Tracker(r.config, nil)
-	followed.Panics = r.panics
-	return o, &countingSink{Exporter: exporter.New(m, followed, sinks, observers...), summary: o.summary}, nil
+	tracking := settings.Tracker(r.config, nil)
+	tracking.Panics = r.panics
+	tracking.IsAgentTool = func(_, tool string) bool { return slices.Contains(r.origin.AgentsAsTools, tool) }
+	return o, &countingSink{Exporter: exporter.New(m, tracking, sinks, observers...), summary: o.summary}, nil
 }
 
 // capture returns the capture that an argument names. kingpin turns a dash into an empty argument.
 func (r *Command) capture(name string) source.Capture {
-	return source.Capture{Name: cmp.Or(name, source.Stdin), Dialect: r.Dialect, Agent: r.origin.Agent}
+	return source.Capture{Name: cmp.Or(name, source.Stdin), Dialect: r.Dialect, Agent: cmp.Or(r.origin.Agent, r.origin.Name)}
 }

@@ -66,7 +66,7 @@ func Collector(c config.Config) collector.Settings {
 	}
 }
 
-// Tracker returns the settings of a tracker. sample decides whether a run's spans are exported; nil means none.
+// Tracker returns the settings of a tracker, without IsAgentTool. sample decides whether a run's spans are exported; nil means none.
 func Tracker(c config.Config, sample func(*tracker.Run) bool) tracker.Settings {
 	content := 0
 	if c.Traces.Content == config.ContentAll {
@@ -79,10 +79,6 @@ func Tracker(c config.Config, sample func(*tracker.Run) bool) tracker.Settings {
 		MaxFacts:      maxFacts,
 		IdleTimeout:   c.Runs.IdleTimeout,
 		Sample:        sample,
-		IsAgentTool: func(source, tool string) bool {
-			i := slices.IndexFunc(c.Sources, func(s config.Source) bool { return s.Name == source })
-			return i >= 0 && slices.Contains(c.Sources[i].AgentsAsTools, tool)
-		},
 	}
 }
 
