@@ -175,13 +175,16 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 	}
 	d.setAuthor(b)
 	d.endCall(k, v)
-	unsure := d.isUnsure()
+	unsure := d.isUnsure() || d.mayGoOn(k, v)
 	k.decode(d, v, b)
 	if d.begunResponses > begun {
 		unsure = d.response.unsure
 	}
 	d.followEvent(v)
 	unsure = unsure || d.withheld.unsure.MayContain(responseID+d.name(v.Get("response").Get("id")))
+	if unsure {
+		d.turns.doubt(v)
+	}
 	if !k.part {
 		d.readStart(v, d.begunResponses > begun, m, b)
 	}

@@ -209,6 +209,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 
 // runOutput reports the result of a call.
 func (d *decoder) runOutput(id string, output, raw strictjson.Value, b *event.Batch) {
+	isText := d.isWhole(output.Text())
 	if d.endImplied(b) {
 		d.sdk.agents.activate(b.Agent) // it goes on
 	}
@@ -217,7 +218,7 @@ func (d *decoder) runOutput(id string, output, raw strictjson.Value, b *event.Ba
 	}
 	d.sdk.agents.callEnded(id)
 	hasFailed := slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Error != event.NoFailure })
-	d.turns.endTurnsIn(id)
+	d.endTurnsIn(id, isText)
 	switch {
 	case b.Type != typeRunItem:
 	case isRejection(output):

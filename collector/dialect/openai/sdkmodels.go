@@ -141,14 +141,7 @@ func (d *decoder) selectOutline(id string) bool {
 }
 
 // hasOutlines reports whether an outlined response is open.
-func (d *decoder) hasOutlines() bool {
-	for r := range d.openAnswers() {
-		if r.outlined {
-			return true
-		}
-	}
-	return false
-}
+func (d *decoder) hasOutlines() bool { return d.anyOpen(func(r *response) bool { return r.outlined }) }
 
 // endOutline ends an outlined response.
 func (d *decoder) endOutline(answer strictjson.Value, b *event.Batch) {
@@ -164,6 +157,7 @@ func (d *decoder) endOutline(answer strictjson.Value, b *event.Batch) {
 	e.Model, e.FinishReason, e.Usage = r.model, r.reason, outlineUsage(answer.Get("usage"))
 	e.Error, e.Code = wire.FinishFailure(r.reason)
 	r.open, r.ended = false, true
+	d.turns.showEnds = true
 	d.turns.setAnswers(!r.hasCalls)
 	d.handOver()
 	d.endTurn(answer.Get("output"), e.Error, e.Code, b)

@@ -123,6 +123,11 @@ func (p *pieces) begin(whole []byte) bool {
 	return same == *p
 }
 
+// isWhole reports whether a text is the whole text of an open response.
+func (d *decoder) isWhole(text []byte) bool {
+	return d.anyOpen(func(r *response) bool { return r.pieces.length == len(text) && r.pieces.begin(text) })
+}
+
 // isOfOne reports whether it is known which response the current piece belongs to. Other pieces are not reported, because they would mix
 // several texts. The whole text follows.
 func (d *decoder) isOfOne() bool { return !d.response.shared || isID(d.at.name()) }
@@ -178,6 +183,16 @@ func (d *decoder) openAnswers() iter.Seq[*response] {
 			}
 		}
 	}
+}
+
+// anyOpen reports whether an open response matches.
+func (d *decoder) anyOpen(matches func(*response) bool) bool {
+	for r := range d.openAnswers() {
+		if matches(r) {
+			return true
+		}
+	}
+	return false
 }
 
 // shareAnswer makes the response current that stands for the open ones. It has an author only as long as they all have the same.

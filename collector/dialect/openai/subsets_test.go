@@ -59,12 +59,12 @@ func (s subset) namesInternal() bool {
 }
 
 // isSequence reports whether agents follow one another, so that what names none is of the last that began. An internal one in a call
-// of another one must have ended, which calls and results show. If calls or results are shown, but no handoffs, agents may work at the same
-// time.
+// of another one must have ended, which calls and results show. Without messages and ends of responses, the second item of the next response may
+// be one of its own. If calls or results are shown, but no handoffs, agents may work at the same time.
 func (s subset) isSequence(afterInternal bool) bool {
 	switch s.recording {
 	case "call", "two-calls", "three-calls", "call-then-handoff":
-		return !afterInternal || slices.Contains([]string{"all", "calls", "calls, messages"}, s.items)
+		return !afterInternal || slices.Contains([]string{"all", "calls, messages"}, s.items) || s.items == "calls" && !s.showsSecondItems()
 	case "handoffs", "handoffs-only", "handoff-back", "internal-first":
 		return !afterInternal || !s.showsOnlyTexts() || slices.Contains([]string{"all", "none", "messages", "handoffs"}, s.items)
 	}
@@ -74,6 +74,11 @@ func (s subset) isSequence(afterInternal bool) bool {
 // showsOnlyTexts reports whether the events of responses show no calls, and so no handoffs.
 func (s subset) showsOnlyTexts() bool {
 	return slices.Contains([]string{"none", "texts", "whole texts", "deltas", "own texts"}, s.events)
+}
+
+// showsSecondItems reports whether events show items of one response besides each other, but no end of a response.
+func (s subset) showsSecondItems() bool {
+	return slices.Contains([]string{"deltas", "ends of items", "starts of items", "arguments", "no ends of responses"}, s.events)
 }
 
 // overlaps reports whether agents of the recording work at the same time, or events of the caller come after those of the agent in the call.

@@ -37,8 +37,11 @@ func (t *turns) endResponse(output strictjson.Value) {
 }
 
 // endTurnsIn records that a call has a result. An agent that was at work while the call was open, and in no other call, has ended if it has
-// answered. If it has not, the call may be of an agent beside it, and the agent wait for its model.
-func (t *turns) endTurnsIn(call string) {
+// answered. If it has not, the call may be of an agent beside it, and the agent wait for its model. isText says that the result is the text of
+// the open response, as that of Agent.as_tool.
+func (d *decoder) endTurnsIn(call string, isText bool) {
+	t := &d.turns
+	isOpen := t.showEnds && d.anyOpen(func(r *response) bool { return r.unsure })
 	for i := range t.all {
 		one := &t.all[i]
 		k := slices.Index(one.calls, call)
@@ -46,9 +49,45 @@ func (t *turns) endTurnsIn(call string) {
 			continue
 		}
 		one.calls = slices.Delete(one.calls, k, k+1)
-		if hasAnswered := one.said || one.answers && !t.showMessages; hasAnswered && len(one.calls) == 0 {
-			one.state = over
+		if hasAnswered := one.said || one.answers && !t.showMessages && !isOpen; hasAnswered && len(one.calls) == 0 {
+			one.state, one.mayGoOn = over, !one.said && !t.showEnds && !isText
 		}
+	}
+}
+
+// seeMessages records that the stream shows messages that name their agents. An agent that has shown none has not ended.
+func (t *turns) seeMessages() {
+	t.showMessages = true
+	for i := range t.all {
+		if one := &t.all[i]; one.mayGoOn {
+			one.state, one.mayGoOn = atWork, false
+		}
+	}
+}
+
+// position is the number of an event in its response, and that of its item.
+type position struct{ event, item int64 }
+
+func positionOf(v strictjson.Value) (at position) {
+	at.event, _ = v.Get("sequence_number").Int()
+	at.item, _ = v.Get("output_index").Int()
+	return at
+}
+
+// mayGoOn reports whether an event may continue a response of an internal agent that counts as over. The next response begins with lower
+// numbers.
+func (d *decoder) mayGoOn(k kind, v strictjson.Value) bool {
+	at, last := positionOf(v), d.turns.last
+	if at.event <= last.event || k.part && (d.isNamed || isID(d.at.name()) && at.item <= last.item) {
+		return false
+	}
+	return slices.ContainsFunc(d.turns.all, func(one turn) bool { return one.internal && one.mayGoOn })
+}
+
+// doubt records where an event was that was unsure. If events of several responses were, the lowest number counts.
+func (t *turns) doubt(v strictjson.Value) {
+	if at := positionOf(v); t.last.event == 0 || at.event <= t.last.event+1 {
+		t.last = at
 	}
 }
 

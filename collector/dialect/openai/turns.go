@@ -35,6 +35,8 @@ type turns struct {
 	showHandoffs bool             // the stream shows responses or items in which each handoff is
 	showCalls    bool             // it shows items with calls
 	showOutputs  bool             // it shows ends of responses, with their calls
+	showEnds     bool             // it shows ends of responses
+	last         position         // of the last event that was unsure
 	showResults  bool             // it shows results of calls
 	showMessages bool             // it shows items with messages that name their agents
 	areParallel  bool             // an internal agent had not ended when another one began, so agents may work at the same time
@@ -54,6 +56,7 @@ type turn struct {
 	afterText bool     // and a text came between that and the item before it
 	shown     bool     // an item has named it, or an event without an agent came while it was at work
 	calls     []string // of others, without a result when it began; it may work in one of them
+	mayGoOn   bool     // it is over, but only because texts came before the result of such a call
 }
 
 type turnState int
@@ -132,7 +135,9 @@ func (t *turns) add(begun turn) *turn {
 	if lenient.IsInternal([]byte(begun.agent)) {
 		t.internal.Add(begun.agent)
 	}
-	begun.internal = t.isInternal(begun.agent)
+	if begun.internal = t.isInternal(begun.agent); begun.internal {
+		t.last = position{}
+	}
 	t.all = slices.DeleteFunc(t.all, func(one turn) bool {
 		return one.state != atWork && one.agent == begun.agent || one.state == over && len(t.all) == maxTurns
 	})
@@ -243,7 +248,7 @@ func (d *decoder) continueTurn(name string, isMessage bool) *turn {
 		return d.startTurn(name)
 	}
 	one := t.all[i]
-	one.state = atWork
+	one.state, one.mayGoOn = atWork, false
 	t.all = append(slices.Delete(t.all, i, i+1), one)
 	return &t.all[len(t.all)-1]
 }
@@ -256,7 +261,10 @@ func (d *decoder) followItem(name strictjson.Value, agent, target, tool string, 
 	if name.Is("tool_called") {
 		t.denyHandoff(tool)
 	}
-	t.showCalls, t.showMessages = t.showCalls || name.Is("tool_called"), t.showMessages || isMessage && agent != ""
+	if isMessage && agent != "" {
+		t.seeMessages()
+	}
+	t.showCalls = t.showCalls || name.Is("tool_called")
 	t.showResults = t.showResults || name.Is("tool_output")
 	if n := len(t.all); n > 0 && t.all[n-1].agent == "" {
 		t.all[n-1].agent = agent // its beginning did not name it
@@ -304,6 +312,7 @@ func (d *decoder) followEvent(v strictjson.Value) {
 			d.followCall(called)
 		}
 		d.handOver()
+		d.turns.showEnds = true
 		d.turns.showOutputs = d.turns.showOutputs || v.Get("response").Get("output").Len() > 0
 		d.turns.setAnswers(!d.response.hasCalls)
 	case item.Exists(), kind == typeCreated:
