@@ -189,7 +189,7 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 		d.readStart(v, d.begunResponses > begun, m, b)
 	}
 	b.Internal = b.Internal || d.response.internal
-	if d.setAuthor(b); k.part && d.responses > 0 && isID(d.at.name()) {
+	if d.setAuthor(b); k.part && isID(d.at.name()) && (d.responses > 0 || d.isLaterMessage(b)) {
 		b.NameTexts(d.at.name()) // a response that is open too may have the item
 	}
 	d.response.sequence, _ = v.Get("sequence_number").Int()

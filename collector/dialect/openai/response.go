@@ -40,6 +40,7 @@ type response struct {
 	items    map[string]*itemState
 	itemKeys wire.Set[string] // the keys of the IDs of its items
 	pieces   pieces           // of the last text
+	message  string           // the key of its first message, if only parts of it were seen
 
 	namesAgents bool // several agents answer, and its events and items name them
 }

@@ -31,6 +31,7 @@ type sdk struct {
 	others      []otherAnswer    // the other open responses
 	left        wire.Set[string] // the keys of the items of the last response that another agent's beginning has ended
 	leftBy      string           // the agent of that response
+	messages    wire.Set[string] // the keys of messages that are not the first of a response of which only parts are shown
 	failure     string           // the code of the last error of one of several agents
 	failed      bool             // there was such an error
 	unknown     int              // the number of such errors whose agent is not known
@@ -198,6 +199,9 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	case name.Is("message_output_created"):
 		if of := item.Get("type"); !d.sdk.answered && !d.isDone(at) && (of.Is("message_output_item") || of.Is("message")) {
 			d.reportMessage(raw, &itemState{text: kind != event.KindText || m.thinks}, b)
+			if d.sdk.messages.Contains(at.name()) {
+				b.NameTexts(at.name())
+			}
 		}
 		if kind == event.KindText && !m.thinks {
 			b.Type = withAnswer(typeRunItem)

@@ -293,6 +293,20 @@ func (d *decoder) openAnswer(item strictjson.Value, b *event.Batch) {
 	}
 }
 
+// isLaterMessage reports whether a part is of another message than the first one of a response of which only parts are shown. Items repeat each
+// message after the parts of all.
+func (d *decoder) isLaterMessage(b *event.Batch) bool {
+	r := &d.response
+	if !d.sdk.on || !r.implied || !slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Kind == event.KindText }) {
+		return false
+	}
+	if r.message = cmp.Or(r.message, d.at.name()); r.message == d.at.name() {
+		return false
+	}
+	d.sdk.messages.Add(d.at.name())
+	return true
+}
+
 // openImplied opens a response whose beginning is not on the stream.
 func (d *decoder) openImplied(r strictjson.Value, b *event.Batch) {
 	d.startResponse(r, b)

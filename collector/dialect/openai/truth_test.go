@@ -51,6 +51,14 @@ func TestTextsOfTwoResponses(t *testing.T) {
 	const added, piece = `,"item":{"id":"ID","type":"message","role":"assistant","content":[]}`, `,"item_id":"ID","delta":"ID"`
 	sent := stream(createdJS("r"), createdJS("s"), part("output_item.added", "i", added), part("output_item.added", "j", added),
 		part("output_text.delta", "i", piece), part("output_text.delta", "j", piece), part("output_text.delta", "i", piece))
+	texts := textsOf(sent, func(*event.Batch) bool { return true })
+	if len(texts) != 2 || texts["id i"] != "ii" || texts["id j"] != "j" {
+		t.Errorf("the texts are %q", texts)
+	}
+}
+
+// textsOf joins the texts of a stream that have the same message. Only those of batches that match count.
+func textsOf(sent string, matches func(*event.Batch) bool) map[string]string {
 	c := collector.New([]dialect.Dialect{openai.Dialect{}}, collector.Settings{MaxFrame: 1 << 20, MaxJSONDepth: 128}, nil)
 	d := c.Decode(&event.Stream{SingleRun: true}, collector.Input{Reader: strings.NewReader(sent), ReceivedAt: time.Now}, "openai")
 	texts := map[string]string{}
@@ -60,13 +68,22 @@ func TestTextsOfTwoResponses(t *testing.T) {
 			break
 		}
 		for _, e := range b.Events {
-			if e.Kind == event.KindText {
+			if e.Kind == event.KindText && matches(b) {
 				texts[e.Message] += string(e.Text())
 			}
 		}
 	}
-	if len(texts) != 2 || texts["id i"] != "ii" || texts["id j"] != "j" {
-		t.Errorf("the texts are %q", texts)
+	return texts
+}
+
+// TestMessagesOfOneResponse shows pieces of two messages of a response, and then an item with each. A reader must not join the two.
+func TestMessagesOfOneResponse(t *testing.T) {
+	sent := stream(begins("a"), deltaOf(2, "i"), deltaOf(4, "j"), deltaOf(5, "j"), messageItem("a", "i"), messageItem("a", "j"), deltaOf(2, "k"), messageItem("a", "k"))
+	for _, isPartial := range []bool{true, false} {
+		texts := textsOf(sent, func(b *event.Batch) bool { return b.Partial == isPartial })
+		if j := texts["id j"]; len(texts) != 2 || texts[""] != "ik" || isPartial && j != "jj" || !isPartial && j != "j" {
+			t.Errorf("the texts are %q", texts)
+		}
 	}
 }
 

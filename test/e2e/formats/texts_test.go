@@ -37,6 +37,12 @@ var (
 	chatChunk = func(index int, delta, finish string) string {
 		return fmt.Sprintf(`data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":%d,"delta":%s,"finish_reason":%s}]}`+"\n\n", index, delta, finish)
 	}
+	sdkText = func(id, text string) string {
+		return fmt.Sprintf(`data: {"type":"raw_response_event","data":{"type":"response.output_text.delta","output_index":0,"item_id":%q,"delta":%q}}`+"\n\n", id, text)
+	}
+	sdkMessage = func(id, text string) string {
+		return fmt.Sprintf(`data: {"type":"run_item_stream_event","name":"message_output_created","item":{"type":"message_output_item","agent":{"name":"a"},"raw_item":{"type":"message","id":%q,"role":"assistant","content":[{"type":"output_text","text":%q}]}}}`+"\n\n", id, text)
+	}
 	graphChunk = func(id, node, text, response string) string {
 		return fmt.Sprintf("event: messages\n"+`data: [{"type":"AIMessageChunk","id":%q,"content":%q,"response_metadata":%s},{"langgraph_node":%q,"langgraph_step":1,"langgraph_checkpoint_ns":"%[4]s:1"}]`+"\n\n", id, text, response, node)
 	}
@@ -75,6 +81,9 @@ func TestTextsOfMessages(t *testing.T) {
 			`data: {"type":"start","messageId":"m"}` + "\n\n", `data: {"type":"start-step"}` + "\n\n", aisdkPart("start", "0", ""), aisdkPart("start", "1", ""),
 			aisdkPart("delta", "0", `,"delta":"Alpha "`), aisdkPart("delta", "1", `,"delta":"Beta "`), aisdkPart("delta", "0", `,"delta":"one"`), aisdkPart("delta", "1", `,"delta":"two"`),
 			aisdkPart("end", "0", ""), aisdkPart("end", "1", ""), `data: {"type":"finish-step"}` + "\n\n", `data: {"type":"finish"}` + "\n\n", "data: [DONE]\n\n",
+		}, two, nil},
+		"openai, of one response": {[]string{
+			`data: {"type":"agent_updated_stream_event","new_agent":{"name":"a"}}` + "\n\n", sdkText("i", "Alpha "), sdkText("i", "one"), sdkText("j", "Beta "), sdkText("j", "two"), sdkMessage("i", "Alpha one"), sdkMessage("j", "Beta two"), "data: [DONE]\n\n",
 		}, two, nil},
 		"openai": {[]string{
 			chatChunk(0, `{"role":"assistant","content":"Alpha "}`, "null"), chatChunk(1, `{"role":"assistant","content":"Beta "}`, "null"),
