@@ -36,15 +36,15 @@ func Annotate(b *event.Batch, lim Limits) {
 	b.EndTurns()
 }
 
-// addAs adds events of a speaker. The last turn of the frame may be another's.
+// addAs adds events of a speaker. It begins a turn for them if the last turn of the frame is another speaker's.
 func (f *Findings) addAs(by event.Speaker, b *event.Batch, name, call string) {
 	if len(f.Confidences)+len(f.Citations) == 0 && !f.HasSteps || b.SpeakerAt(len(b.Events)) == by || b.BeginTurn(by) {
 		f.addTo(b, name, call)
 	}
 }
 
-// dropDuplicates drops each kind of finding that structured has as well: a structured statement takes
-// precedence over text of the same answer.
+// dropDuplicates drops the kinds of findings that structured has, too: a structured statement takes
+// precedence over the text of the same answer.
 func (f *Findings) dropDuplicates(structured Findings) {
 	if len(structured.Confidences) > 0 {
 		f.Confidences = nil

@@ -64,8 +64,8 @@ func isIllustrated(before string) bool {
 }
 
 // isAboutPlace reports whether a sentence begins with a place, a group, a time or an authority, as in
-// "In the EU, confidence: 40%". It looks at the text before the label; cut says that the line has more
-// text before it.
+// "In the EU, confidence: 40%". before is the text before the label, and cut reports whether the line has
+// more text before that.
 func isAboutPlace(before string, cut bool) bool {
 	sentence := strings.TrimRight(before, " ,;–—")
 	if end := strings.LastIndexAny(sentence, ",;:.!?"); end >= 0 {

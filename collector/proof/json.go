@@ -74,9 +74,9 @@ func (r *reader) elements(list strictjson.Value, levels int) {
 }
 
 var (
-	confidenceMembers = setOf("members")
-	subjects          = words("subjects")
-	samples           = words("samples")
+	confidenceMembers   = setOf("members")
+	subjects            = words("subjects")
+	sampleIntroductions = words("samples")
 )
 
 // memberName returns a name in lower case and without punctuation.
@@ -168,5 +168,5 @@ func readTopics(v strictjson.Value, refuse func(event.Unreadable)) (all []event.
 
 // isIllustration reports whether the line above a block of JSON introduces an example.
 func isIllustration(above []byte) bool {
-	return containsAny(strings.ToLower(string(above[:min(len(above), valueWindow)])), samples...)
+	return containsAny(strings.ToLower(string(above[:min(len(above), valueWindow)])), sampleIntroductions...)
 }

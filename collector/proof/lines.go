@@ -96,9 +96,9 @@ func fenceOf(line []byte) (mark byte, size int, info []byte) {
 	return line[0], size, bytes.TrimSpace(info)
 }
 
-// openAtStart guesses whether a text without its beginning starts within code. It does if the first fence
-// has no info string and cannot open a block: its block would contain an opening fence, or would not have a
-// closing one.
+// openAtStart guesses whether a text without its beginning starts within code. It returns the open block, or
+// no block. The first fence of the text decides. It closes a block if it has no info string and cannot open one:
+// the block that it would open contains an opening fence, or has no closing one.
 func openAtStart(text []byte) fence {
 	var f, first fence
 	for len(text) > 0 {

@@ -7,9 +7,9 @@ import (
 )
 
 // keyword is a word to search for: every statement of a confidence or a source contains a keyword. The
-// search looks only at the pairs of bytes at even offsets of a text. Wherever a keyword begins, one of the
-// two pairs in any three of its bytes is at an even offset. So three bytes per keyword suffice: those in
-// brackets in tables/words.txt, which are rare in prose.
+// search reads a text in pairs of bytes, from even offsets only. Three bytes in a row are two pairs, and one of
+// these begins at an even offset. So the search needs only three bytes of each keyword: those in brackets in
+// tables/words.txt, which are rare in prose.
 type keyword struct {
 	word   string
 	window int  // where the three bytes begin
@@ -86,8 +86,8 @@ func init() {
 	}
 }
 
-// addPairs adds a candidate for one byte before each of others, given in lower case, in every combination of
-// cases. The pairs that had no candidate share a list.
+// addPairs adds a candidate for the pairs of a first byte and each of the second bytes, in upper and lower
+// case. The arguments are in lower case. Pairs that had no candidate share a list.
 func addPairs(c candidate, first byte, seconds ...byte) {
 	var added uint8
 	for _, second := range seconds {

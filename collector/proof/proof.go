@@ -51,13 +51,13 @@ func Text(text []byte, lim Limits) Findings {
 func (r *reader) lines(text []byte, keyword int) {
 	begun, block := false, -1 // whether a line with text has been read; where the open block begins
 	var line []byte
-	cut := cutLine
+	nextLine := cutLine
 	if !breaksElsewhere(text) {
-		cut = cutLF
+		nextLine = cutLF
 	}
 	for rest := text; len(rest) > 0; {
 		from := len(text) - len(rest)
-		line, rest = cut(rest)
+		line, rest = nextLine(rest)
 		inside := r.fence.size > 0
 		if !r.fence.isCode(line) {
 			if keyword < from {

@@ -109,7 +109,7 @@ func (r *reader) statements(l *line, raw, rest []byte) {
 func (r *reader) readShape(l *line, f shapeMatch, hit int, rest []byte) (region, bool) {
 	to := f.to
 	if to < 0 {
-		to = valueEnd(l.lower, f.start, f.from, min(r.limit(l, hit), f.from+valueWindow))
+		to = valueEnd(l.lower, f.start, f.from, min(r.nextLabel(l, hit), f.from+valueWindow))
 	}
 	all, rationale := readStatements(r.parsed[:0], l.lower[f.from:max(f.from, to)], f.measure)
 	r.parsed = all
@@ -126,9 +126,9 @@ func (r *reader) readShape(l *line, f shapeMatch, hit int, rest []byte) (region,
 	return at, true
 }
 
-// limit returns where the next label after a keyword begins. The keyword's value ends there at the
+// nextLabel returns where the next label after a keyword begins. The keyword's value ends there at the
 // latest.
-func (r *reader) limit(l *line, i int) int {
+func (r *reader) nextLabel(l *line, i int) int {
 	for _, h := range r.hits[i+1:] {
 		if h.at > r.hits[i].at+valueWindow {
 			break

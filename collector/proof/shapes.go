@@ -37,15 +37,15 @@ var shapes = sync.OnceValue(func() (all []*shape) {
 
 // shapesByStem returns the shapes that may have a stem as their keyword, by stem.
 var shapesByStem = sync.OnceValue(func() map[string][]*shape {
-	of := map[string][]*shape{}
+	byStem := map[string][]*shape{}
 	for _, k := range keywords {
 		for _, s := range shapes() {
 			if s.noun || strings.Contains(s.after.String(), k.word) {
-				of[k.word] = append(of[k.word], s)
+				byStem[k.word] = append(byStem[k.word], s)
 			}
 		}
 	}
-	return of
+	return byStem
 })
 
 var nouns = words("noun")

@@ -35,8 +35,8 @@ func isPlain[T string | []byte](line T) bool {
 	return true
 }
 
-// invisible reports whether a rune is invisible or changes the direction of the text. It may be within
-// a label or a number.
+// invisible reports whether a rune is invisible or changes the direction of the text. readable removes
+// such runes, because they can be within a label or a number.
 func invisible(r rune) bool {
 	switch {
 	case r == '\u00AD' || r == '\u200B' || r == '\u2060' || r == '\uFEFF': // soft hyphen, no spaces

@@ -233,8 +233,8 @@ func parseNumber(digits string) (float64, bool) {
 	return value, err == nil
 }
 
-// toRatio returns a number as a ratio. Without a unit and a scale, the number must have a decimal point
-// or be a percentage from 11 to 100: the scale of a smaller number is unknown.
+// toRatio returns a number as a ratio. A number above 10 without a unit and a scale is a percentage. Such a
+// number up to 10 must have a decimal point and be at most 1: the scale of others is unknown.
 func toRatio(digits, unit string, m measure) (float64, bool) {
 	value, ok := parseNumber(digits)
 	digits = strings.Replace(digits, ",", ".", 1)

@@ -60,9 +60,9 @@ func (a *attributes) question(q *tracker.Question) {
 	}
 }
 
-func parts(said []tracker.MessagePart) []part {
-	out := make([]part, len(said))
-	for i, p := range said {
+func parts(output []tracker.MessagePart) []part {
+	out := make([]part, len(output))
+	for i, p := range output {
 		text := string(p.Text)
 		switch p.Kind {
 		case event.KindThought:

@@ -84,15 +84,15 @@ func (p *Processor) settle(n int, v otlp.Result) {
 	p.logRejected(v)
 }
 
-// logRejected logs a rejection if there was none within quietPeriod. Otherwise, after a token has expired, it
-// would log every batch.
+// logRejected logs a rejection unless another one was less than quietPeriod ago. A backend rejects every batch after
+// a token has expired, for example.
 func (p *Processor) logRejected(v otlp.Result) {
 	if v.Rejected == 0 {
 		return
 	}
-	if p.rejected.IsZero() || time.Since(p.rejected) > quietPeriod {
+	if p.lastRejection.IsZero() || time.Since(p.lastRejection) > quietPeriod {
 		p.settings.Logger.Warn("the trace backend rejects spans; they are dropped and counted", "endpoint", p.settings.Backend,
 			"err", v.Cause, "dropped", v.Rejected)
 	}
-	p.rejected = time.Now()
+	p.lastRejection = time.Now()
 }

@@ -190,7 +190,7 @@ func TestRejectionIsTold(t *testing.T) {
 func TestObscureIsNoOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, j := logged(t, 10)
-		p := NewProcessor(&backend{answer: inTurn(slices.Repeat([]error{errOdd}, maxGuesses)...)}, s)
+		p := NewProcessor(&backend{answer: inTurn(slices.Repeat([]error{errOdd}, maxUnclassified)...)}, s)
 		hand(p, 0, 5)
 		time.Sleep(time.Minute)
 		hand(p, 5, 10)

@@ -30,11 +30,11 @@ func DropReasons() []string {
 }
 
 const (
-	shortestPause = time.Second / 4 // between attempts; during a shutdown, every pause
-	longestPause  = 30 * time.Second
-	maxRetryAfter = 5 * time.Minute // maximum pause that the backend can ask for
-	absentWait    = 2 * time.Second // how long a shutdown waits for a backend to accept a connection
-	maxGuesses    = 5               // attempts to deliver a batch whose failures cannot be classified
+	shortestPause   = time.Second / 4 // between attempts; during a shutdown, every pause
+	longestPause    = 30 * time.Second
+	maxRetryAfter   = 5 * time.Minute // maximum pause that the backend can ask for
+	absentWait      = 2 * time.Second // how long a shutdown waits for a backend to accept a connection
+	maxUnclassified = 5               // attempts to deliver a batch whose failures cannot be classified
 )
 
 // Settings configure the delivery of spans. NewSettings reads them.
@@ -63,11 +63,11 @@ type Processor struct {
 	halt     context.CancelFunc // cancels the current attempt
 
 	// Used by the delivering goroutine only.
-	batch    int           // maximum size of the next attempt
-	split    split         // of a batch that was rejected as malformed
-	guesses  int           // attempts to deliver the oldest batch with a failure that could not be classified
-	rejected time.Time     // time of the last rejection; see logRejected
-	asked    time.Duration // pause that the backend's last response asked for
+	batch         int           // maximum size of the next attempt
+	split         split         // of a batch that was rejected as malformed
+	unclassified  int           // attempts to deliver the oldest batch with a failure that could not be classified
+	lastRejection time.Time     // time of the last rejection; see logRejected
+	asked         time.Duration // pause that the backend's last response asked for
 
 	mu       sync.Mutex
 	queue    []sdktrace.ReadOnlySpan
@@ -316,8 +316,8 @@ func (p *Processor) deliver(ctx context.Context) otlp.Outcome {
 			batch = p.oldest(p.split.left)
 		}
 		v.Rejected = len(batch)
-	case v.Outcome == otlp.Unclassified && p.guesses+1 < maxGuesses:
-		p.guesses++
+	case v.Outcome == otlp.Unclassified && p.unclassified+1 < maxUnclassified:
+		p.unclassified++
 		p.fail(v)
 		return otlp.Unclassified
 	case v.Outcome == otlp.NoConnection, v.Outcome == otlp.Unreachable:
@@ -326,7 +326,7 @@ func (p *Processor) deliver(ctx context.Context) otlp.Outcome {
 	case v.Outcome != otlp.Delivered:
 		v.Rejected = len(batch)
 	}
-	p.batch, p.guesses = min(2*p.batch, p.settings.BatchSize), 0
+	p.batch, p.unclassified = min(2*p.batch, p.settings.BatchSize), 0
 	if p.split.settle(len(batch), v.Outcome) {
 		p.batch = p.settings.BatchSize
 	}

@@ -213,7 +213,7 @@ func TestObscure(t *testing.T) {
 		hand(p, 0, 600)
 		time.Sleep(time.Minute)
 		check(t, p, 88, 0, 0, 512, 0)
-		if n := len(b.tried()); n != maxGuesses+1 {
+		if n := len(b.tried()); n != maxUnclassified+1 {
 			t.Errorf("the processor made %d attempts", n)
 		}
 		shut(t, p, time.Second)

@@ -125,8 +125,8 @@ func NewProvider(sampler sdktrace.Sampler, processor sdktrace.SpanProcessor, own
 	return &Provider{sdk, processor, merged, sdktrace.NewSpanLimits()}
 }
 
-// RunSampler returns a tracker.Settings.Sample that asks the sampler once per run. A run with a
-// parent span follows the parent's decision, for which the sampler was asked already.
+// RunSampler returns a tracker.Settings.Sample that asks the sampler once per run. If a run has
+// a parent span, the sampler was already asked for that one, and its decision applies to the run.
 func RunSampler(sampler sdktrace.Sampler, names conventions.Table) func(*tracker.Run) bool {
 	return func(r *tracker.Run) bool {
 		if r.Parent.IsValid() {

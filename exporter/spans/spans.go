@@ -64,7 +64,7 @@ func (o *Observer) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 	}
 	s.addLinks(r, op)
 	details := detailsOf(op)
-	// If there are too many events, the first are dropped and counted: citations, then requests for input, then confidences.
+	// If there are too many events, those that were added first are dropped: citations, then requests for input, then confidences.
 	for _, c := range details.Citations {
 		s.addEvent(citationEvent, ended, citation(c))
 	}
@@ -81,7 +81,8 @@ func (o *Observer) OperationEnded(r *tracker.Run, op *tracker.Operation) {
 	o.provider.processor.OnEnd(s)
 }
 
-// attributes returns the attributes of an operation's span, in a slice without spare capacity.
+// attributes returns the attributes of an operation's span. It collects them in scratch and returns a
+// copy.
 func (o *Observer) attributes(r *tracker.Run, op *tracker.Operation) []attribute.KeyValue {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -110,8 +111,8 @@ func (s *endedSpan) addInputs(r *tracker.Run) {
 	}
 }
 
-// base is the time of the first frame of a capture without times. Each frame takes one millisecond. The spans have
-// delegraph.timing=unknown.
+// base is the time from which the frames of a capture without times are counted. Each frame takes one millisecond. Spans with
+// such times have delegraph.timing=unknown.
 var base = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // times returns the times of an operation's span. The span ends one nanosecond after the operation:
@@ -135,8 +136,8 @@ func steady(r *tracker.Run, t time.Time) time.Time {
 	return first.Add(t.Sub(first))
 }
 
-// operationTimes returns when an operation began and ended. It uses base only if the run is replayed and has no
-// time for the operation: otherwise a span could last from base until now.
+// operationTimes returns when an operation began and ended. If no time is known, a replayed operation gets times that are
+// counted from base. A live one gets none, and times uses the current time.
 func operationTimes(r *tracker.Run, op *tracker.Operation) (started, ended time.Time) {
 	started, ended, known := r.Interval(op)
 	if known || r.Live {

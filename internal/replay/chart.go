@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	spanColumn = 9
-	widestName = 48
-	narrowest  = 12 // of a name that is cut for its note
-	factColumn = 12
+	spanColumn   = 9
+	maxNameWidth = 48
+	minNameWidth = 12 // of a name that is cut to make room for its note
+	factColumn   = 12
 )
 
 // The marks beside the names of operations that did not end well.
@@ -30,9 +30,9 @@ var (
 
 // chartLine is a row of the chart as it is printed.
 type chartLine struct {
-	name, note string // the note is what went wrong, and a confidence
+	name, note string // see note
 	from, to   float64
-	ink, point string // of a bar, and of one without a length
+	ink, point string // the character of a bar, and that of a bar without a length
 	color      string
 	span       string
 }
@@ -50,10 +50,10 @@ func (t *textReporter) rows(run *tracker.Run, chart waterfall.Chart) {
 	for _, l := range lines {
 		longest = max(longest, terminal.DisplayWidth(l.name)+terminal.DisplayWidth(l.note))
 	}
-	column := min(longest, widestName, max(t.Width-spanColumn-terminal.MinWidth/2-2, terminal.MinWidth/2-1))
+	column := min(longest, maxNameWidth, max(t.Width-spanColumn-terminal.MinWidth/2-2, terminal.MinWidth/2-1))
 	width := t.Width - column - spanColumn - 2
 	for _, l := range lines {
-		t.line(noted(l.name, l.note, column) + " " + t.bar(l, width) + " " + strings.Repeat(" ", max(spanColumn-terminal.DisplayWidth(l.span), 0)) + l.span)
+		t.line(nameAndNote(l.name, l.note, column) + " " + t.bar(l, width) + " " + strings.Repeat(" ", max(spanColumn-terminal.DisplayWidth(l.span), 0)) + l.span)
 	}
 }
 
@@ -139,9 +139,9 @@ func label(op *tracker.Operation) string {
 	return kindWords[op.Kind] + " " + terminal.PrintableName(op.Name)
 }
 
-// noted returns a name and its note in a column. If there is too little room, the name is cut, and then the note.
-func noted(name, note string, column int) string {
-	if room := max(column-terminal.DisplayWidth(note), min(narrowest, terminal.DisplayWidth(name))); terminal.DisplayWidth(name) > room {
+// nameAndNote returns a name and its note, padded to the width of a column. If there is too little room, the name is cut, and then the note.
+func nameAndNote(name, note string, column int) string {
+	if room := max(column-terminal.DisplayWidth(note), min(minNameWidth, terminal.DisplayWidth(name))); terminal.DisplayWidth(name) > room {
 		name = terminal.Pad(name, room)
 	}
 	return terminal.Pad(name+note, column)

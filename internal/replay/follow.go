@@ -31,8 +31,8 @@ func (r *Command) followOne(ctx context.Context, sink *countingSink, o *output) 
 		fmt.Fprintf(r.Stderr, "Reading %s until Ctrl-C.\n", terminal.Printable(filepath.Base(capture.Name)))
 	}
 	err := source.Follow(ctx, collector.New(settings.Dialects(r.origin), r.reading(), flushing), capture, wait)
-	if ctx.Err() == nil { // otherwise there may have been nothing yet
-		err = o.account(capture, 0, err)
+	if ctx.Err() == nil { // a file without frames is no error if the user stopped early
+		err = o.checkCapture(capture, 0, err)
 	}
 	if flushing.err != nil {
 		return flushing.err // nothing more can be printed
@@ -49,8 +49,8 @@ type flushSink struct {
 	idle   int // checks of the file since the last batch
 }
 
-// outcomePolls is how often a file that does not grow is checked, for a second in all, before its runs no longer wait
-// for their outcome.
+// outcomePolls is the number of checks without growth, one second in all, after which the runs of a file no longer
+// wait for their outcome.
 const outcomePolls = 5
 
 // Consume passes the batch on and flushes.

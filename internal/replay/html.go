@@ -14,8 +14,8 @@ import (
 	"github.com/delegraph/delegraph/internal/build"
 )
 
-// maxPageRuns is the approximate size in memory of the runs that wait to be written to a page.
-const maxPageRuns = 256 << 20
+// maxPageBytes is the maximum size in memory, approximately, of the runs that wait to be written to a page.
+const maxPageBytes = 256 << 20
 
 // htmlPage writes the runs of a replay as a page to a file at the end.
 type htmlPage struct {
@@ -38,7 +38,7 @@ func newHTMLPage(file string) (*htmlPage, error) {
 			return nil, err
 		}
 	}
-	return &htmlPage{recent.New(web.MaxExported, maxPageRuns), file}, nil
+	return &htmlPage{recent.New(web.MaxExported, maxPageBytes), file}, nil
 }
 
 // checkIsPage returns an error unless a file begins as a page does.

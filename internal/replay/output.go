@@ -34,12 +34,13 @@ type output struct {
 	flushed  int // runs whose spans were written
 }
 
-// account returns an error if a capture could not be read or contained no frame.
-func (o *output) account(capture source.Capture, before int, err error) error {
+// checkCapture returns an error if a capture could not be read or contained no frame. framesBefore is the number of frames
+// before the capture.
+func (o *output) checkCapture(capture source.Capture, framesBefore int, err error) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w: %w", ErrNotReplayed, err)
-	case o.summary.Frames == before:
+	case o.summary.Frames == framesBefore:
 		return fmt.Errorf("%w: %q contains no complete SSE frame; record the agent's text/event-stream answer", ErrNotReplayed, capture.Name)
 	}
 	return nil

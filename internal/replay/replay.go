@@ -37,7 +37,7 @@ var ErrNotReplayed = errors.New("not replayed")
 // Command is one replay: it sends captures through the same pipeline as a sidecar and prints what comes out. Set the exported fields and
 // call Run once.
 type Command struct {
-	ConfigFile   string // the captures are read as streams of its source Source, with its settings; "" for the defaults
+	ConfigFile   string // captures are read with its settings and those of its source Source; "" for the defaults
 	Source       string // "" for the only source
 	Dialect      string // config.DialectAuto to detect it
 	Format       string // one of Formats
@@ -49,7 +49,7 @@ type Command struct {
 	Out, Stderr  io.Writer
 
 	config config.Config                   // of ConfigFile, or the defaults
-	origin config.Source                   // Source, or the zero value
+	origin config.Source                   // the source that Source names, or the zero value
 	logger *slog.Logger                    // to Stderr
 	panics *recovery.Recorder              // of the pipeline
 	now    func() time.Time                // for the progress bar
@@ -93,7 +93,7 @@ func (r *Command) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return errors.Join(fmt.Errorf("stopped within %q", capture.Name), o.out.Flush())
 		}
-		failures = append(failures, o.account(capture, before, err), o.endFile(ctx))
+		failures = append(failures, o.checkCapture(capture, before, err), o.endFile(ctx))
 	}
 	return errors.Join(append(failures, o.end())...)
 }
@@ -152,24 +152,24 @@ func (r *Command) prepare(ctx context.Context, out *bufio.Writer) (*output, *cou
 		o.text = newTextReporter(r.Out, out)
 		observers = append(observers, o.text)
 	case "otlp":
-		described, err := settings.Resource(ctx)
+		resource, err := settings.Resource(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
 		if o.lines, err = spans.NewJSONLines(ctx, out); err != nil {
 			return nil, nil, fmt.Errorf("prepare OTLP/JSON: %w", err)
 		}
-		observers = append(observers, spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), o.lines, described), settings.Names(os.Getenv), build.Version()))
+		observers = append(observers, spans.NewObserver(spans.NewProvider(sdktrace.AlwaysSample(), o.lines, resource), settings.Names(os.Getenv), build.Version()))
 	case "stream":
-		publisher, frames, err := newStreamPrinter(r.config, settings.CustomDialects(config.Config{Sources: []config.Source{r.origin}})[r.origin.Name], r.filtering(), r.StreamFormat, out)
+		publisher, frames, err := newStreamPrinter(r.config, settings.CustomDialects(config.Config{Sources: []config.Source{r.origin}})[r.origin.Name], r.filterSettings(), r.StreamFormat, out)
 		if err != nil {
 			return nil, nil, err
 		}
 		o.frames, sinks = frames, []exporter.Sink{{Component: recovery.Stream, Sink: publisher}}
 	}
-	counting := settings.Metrics(r.config, settings.Names(os.Getenv))
-	counting.UnknownKind = settings.WarnUnknownKind(r.logger)
-	m := metrics.New(o.registry, counting)
+	metricSettings := settings.Metrics(r.config, settings.Names(os.Getenv))
+	metricSettings.UnknownKind = settings.WarnUnknownKind(r.logger)
+	m := metrics.New(o.registry, metricSettings)
 	m.AllowTools(r.origin.AgentsAsTools)
 	r.panics = recovery.New(r.logger, m.CountPanic)
 	tracking := settings.Tracker(r.config, nil)

@@ -40,9 +40,9 @@ func StreamFormats() []string {
 	return names
 }
 
-// filtering returns what decides which frames leave: the configured stream settings, or for Policy client, the settings of the relay to
+// filterSettings returns the settings of the filter: those of the external stream, or, for the policy client, those of a relay to
 // the protocol's own client.
-func (r *Command) filtering() filter.Settings {
+func (r *Command) filterSettings() filter.Settings {
 	if r.Policy == config.PolicyClient {
 		return filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed}
 	}
