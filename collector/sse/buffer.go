@@ -7,7 +7,7 @@ const (
 	minBuffer = 4 << 10
 	// burstBuffer is the size for a stream that has more bytes ready than minBuffer holds.
 	burstBuffer = 16 << 10
-	// maxIdleBuffer is the size up to which a grown buffer is kept.
+	// maxIdleBuffer is the size of the largest buffer that is kept when a frame no longer needs it.
 	maxIdleBuffer = 64 << 10
 	// maxEmptyReads is how many reads without bytes and error are allowed in a row.
 	maxEmptyReads = 100
@@ -42,8 +42,7 @@ func (b *buffer) discardBefore(from int) {
 	b.end = len(rest)
 }
 
-// fill waits for more bytes of src. The caller must call it only while the buffer holds at most limit
-// bytes.
+// fill waits for more bytes of src. The buffer must hold at most limit bytes.
 func (b *buffer) fill(limit int) error {
 	if b.err != nil {
 		return b.err

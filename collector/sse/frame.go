@@ -36,8 +36,8 @@ func (f Frame) Type() string {
 }
 
 // TooLargeError reports a block over the Reader's limit, which was skipped up to its blank line or the
-// end of the stream. Its retry field is ignored. So is its id, so that a stream that is resumed sends the
-// block again.
+// end of the stream. Its retry field is ignored. Its id is ignored too: after a reconnection, the server
+// sends the block again.
 type TooLargeError struct {
 	Limit int // maximum bytes of a frame
 	Size  int // bytes that were skipped, counted as in Frame

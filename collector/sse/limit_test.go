@@ -125,6 +125,22 @@ func TestSkippedBlockAtTheEnd(t *testing.T) {
 	}
 }
 
+// TestBlankLineAfterSkippedBlock checks that a blank line after a block over the limit is reported, also if a comment precedes the
+// block.
+func TestBlankLineAfterSkippedBlock(t *testing.T) {
+	for _, before := range []string{"", ":\n", ":\n\n"} {
+		r := NewReader(strings.NewReader(before+"data:aaaaaaaaaaaa\n\n\n"), 10)
+		r.ReportComments(true)
+		var last, err error
+		for ; err != io.EOF; _, err = r.Next() {
+			last = err
+		}
+		if last != ErrNoData {
+			t.Errorf("after %q, the last result is %v", before, last)
+		}
+	}
+}
+
 // TestLargeFrameIsReleased checks that the reader does not keep the memory of a large frame.
 func TestLargeFrameIsReleased(t *testing.T) {
 	big := strings.Repeat("x", 5<<20)

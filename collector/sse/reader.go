@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// maxResumeID bounds the id that a reconnect sends: servers answer 431 to a long Last-Event-ID
-	// header, every time.
+	// maxResumeID is the length of the longest id that a reconnect sends. A server that answers 431 to a long
+	// Last-Event-ID header does so at each attempt.
 	maxResumeID = 1 << 10
 	maxRetry    = math.MaxInt64 / int64(time.Millisecond) // in milliseconds, as far as a time.Duration can hold it
 )
@@ -62,7 +62,7 @@ type Reader struct {
 
 	id             []byte // the last event ID
 	resumeID       []byte // the newest id that a reconnect can send
-	idAlone        bool   // a block since the last frame has set id
+	idAlone        bool   // a block without data and without an event name has set id after the last frame
 	retry          time.Duration
 	hasRetry       bool
 	truncatedBytes int
@@ -100,14 +100,14 @@ func (r *Reader) StopReading() {
 // header.
 func (r *Reader) LastEventID() string { return string(r.resumeID) }
 
-// IDAlone returns the last event ID, and whether a block without data and without a name has set it after the last frame.
-func (r *Reader) IDAlone() ([]byte, bool) { return r.id, r.idAlone }
+// IDAlone returns the last event ID. alone reports whether a block without data and without an event name has set it after the last frame.
+func (r *Reader) IDAlone() (id []byte, alone bool) { return r.id, r.idAlone }
 
-// Retry returns the reconnection time that the stream asked for last, of any length, and whether it asked for one.
+// Retry returns the reconnection time that the stream asked for last, and whether it asked for one. The time has no upper limit.
 func (r *Reader) Retry() (time.Duration, bool) { return r.retry, r.hasRetry }
 
 // ReportComments makes Next return ErrComment for each comment line between blocks, and ErrNoData for each block without data.
-// The blank line after a comment is no such block.
+// A blank line right after a comment only ends the comment's block and is not reported.
 func (r *Reader) ReportComments(on bool) { r.reportComments = on }
 
 // BeforeGrow makes the reader call wait before its buffer grows to more than 64 KiB, with the new size
@@ -140,7 +140,7 @@ func (r *Reader) MemorySize() int {
 }
 
 // TruncatedBytes returns how many bytes of an incomplete frame were discarded at the end of the
-// stream, whatever the error. Comments and retry lines alone do not count, and neither does a block
+// stream, after io.EOF or any other error. Comments and retry lines alone do not count, and neither does a block
 // over the limit, which was already reported.
 func (r *Reader) TruncatedBytes() int { return r.truncatedBytes }
 
@@ -350,7 +350,7 @@ func (r *Reader) dispatch() (Frame, bool) {
 
 // discardBlock skips the rest of a block over the limit.
 func (r *Reader) discardBlock() error {
-	r.hasData, r.idAlone = false, false
+	r.hasData, r.idAlone, r.afterComment = false, false, false
 	r.retry, r.hasRetry = r.oldRetry, r.hadRetry
 	for inLine := false; ; { // inLine: a part of the current line has been skipped
 		r.skipLF()
@@ -384,10 +384,10 @@ func (r *Reader) finish(err error) error {
 	if isData := bytes.HasPrefix(rest, []byte("data")); isData {
 		r.field(rest)
 	} else if len(rest) > 0 {
-		r.hasData = false // the line may have been the name of the event
+		r.hasData = false // the line may be an event name, without which the data means something else
 	}
 	if r.hasData {
-		r.unended = Frame{ID: r.id, Event: r.event, Data: r.buf[r.data:r.dataEnd:r.dataEnd], Size: r.size + len(rest), Unended: true}
+		r.unended = Frame{ID: bytes.Clone(r.id), Event: r.event, Data: r.buf[r.data:r.dataEnd:r.dataEnd], Size: r.size + len(rest), Unended: true}
 		if r.hasID {
 			r.unended.ID = r.newID
 		}

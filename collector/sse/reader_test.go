@@ -207,6 +207,22 @@ func TestUnended(t *testing.T) {
 	}
 }
 
+// TestUnendedIsOwned checks that a new connection does not change an unended frame.
+func TestUnendedIsOwned(t *testing.T) {
+	r := NewReader(strings.NewReader("id: 1\ndata: a\n\ndata: b"), 0)
+	next(t, r, "a", "1")
+	if _, err := r.Next(); err != io.EOF {
+		t.Fatal(err)
+	}
+	f, _ := r.Unended()
+	r.Resume(strings.NewReader("id: 2\ndata: c\n\nid: 3\ndata: d\n\n"))
+	next(t, r, "c", "2")
+	next(t, r, "d", "3")
+	if string(f.ID) != "1" || string(f.Data) != "b" {
+		t.Errorf("the unended frame now has the id %q and the data %q", f.ID, f.Data)
+	}
+}
+
 // TestSourceErrors checks that an error of the source is returned after all complete frames, and is final.
 func TestSourceErrors(t *testing.T) {
 	broken := errors.New("connection reset")

@@ -9,14 +9,15 @@ type lookahead struct {
 	end       int64 // offset in the source up to which lines were examined
 	afterCR   bool  // an LF at end belongs to the line end before it
 	hasData   bool  // the last block examined has a data line so far
-	hasFields bool  // it has a line other than comments so far
+	hasFields bool  // it has a line other than comments, or a comment over the limit, so far
 
 	afterComment bool  // the last line was a comment that is reported
 	result       int64 // offset of the end of the newest frame or comment that Ready has found; 0 if none
 }
 
-// Ready reports whether Next will certainly return without reading from its source, because the rest of a
-// frame or a comment is in the buffer. Call it only after Next has returned.
+// Ready reports whether Next will certainly return without reading from its source, because the buffer
+// holds the end of a frame, or of a comment or block that Next reports. Call it only after Next has
+// returned.
 func (r *Reader) Ready() bool {
 	a := &r.lookahead
 	at := r.base + int64(r.line)
@@ -40,21 +41,21 @@ func (r *Reader) Ready() bool {
 			return false
 		}
 		a.end, a.afterCR = r.base+int64(i+1), r.buf[i] == '\r'
-		if a.line(r.buf[from:i], r.reportComments) {
+		if a.examine(r.buf[from:i], r.reportComments, r.limit) {
 			a.result = a.end
 			return true
 		}
 	}
 }
 
-// line examines the next line and reports whether Next returns at its end.
-func (a *lookahead) line(line []byte, comments bool) bool {
+// examine examines the next line and reports whether Next returns at its end.
+func (a *lookahead) examine(line []byte, comments bool, limit int) bool {
 	if len(line) == 0 {
 		returns := a.hasData || comments && !a.afterComment
 		a.hasData, a.hasFields, a.afterComment = false, false, false
 		return returns
 	}
-	a.hasFields = a.hasFields || line[0] != ':'
+	a.hasFields = a.hasFields || line[0] != ':' || len(line) >= limit // Next skips a comment over the limit with the rest of its block
 	a.hasData = a.hasData || string(line) == "data" || bytes.HasPrefix(line, []byte("data:"))
 	a.afterComment = comments && !a.hasFields
 	return a.afterComment

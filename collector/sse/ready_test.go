@@ -83,3 +83,22 @@ func BenchmarkReady(b *testing.B) {
 		}
 	}
 }
+
+// TestReadyOverLimit checks that Ready does not announce a comment over the limit: Next skips it with the rest of its block, which
+// may not have arrived.
+func TestReadyOverLimit(t *testing.T) {
+	const limit = 10
+	for length, want := range map[int]bool{limit - 1: true, limit: false, limit + 1: false} {
+		first := "data: a\n\n:" + strings.Repeat("x", length-1) + "\n"
+		src := &readCounter{src: &splitReader{stream: first + ": b\ndata: c\n\ndata: d\n\n", sizes: []int{len(first), 4}}}
+		r := NewReader(src, limit)
+		r.ReportComments(true)
+		if _, err := r.Next(); err != nil {
+			t.Fatal(err)
+		}
+		ready, before := r.Ready(), src.reads
+		if _, err := r.Next(); ready != want || ready != (src.reads == before) {
+			t.Errorf("a comment of %d bytes: Ready() = %t, but Next reads %d times and returns %v", length, ready, src.reads-before, err)
+		}
+	}
+}

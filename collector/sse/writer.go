@@ -12,7 +12,7 @@ var (
 	errEvent = errors.New("sse: write frame: the event name contains CR, LF or NUL; write the frame with another name")
 )
 
-// AppendFrame appends f as one block that a reader dispatches as exactly one frame, unless it is Unended. If f.ID or f.Event
+// AppendFrame appends f as one block, which a reader dispatches as exactly one frame. If f is Unended, it omits the blank line. If f.ID or f.Event
 // contains CR, LF or NUL, it returns dst unchanged and an error.
 //
 // The reader gets f.Data back byte for byte, including leading spaces and LF at either end, if it
@@ -40,7 +40,7 @@ func AppendFrame(dst []byte, f Frame) ([]byte, error) {
 }
 
 // AppendComment appends text as a block of comment lines, which readers ignore. A blank line ends the
-// block. Without it, comments that are repeated would be one block without an end.
+// block. Without it, repeated comments would form one block without an end.
 func AppendComment(dst []byte, text string) []byte {
 	dst = appendLines(dst, ": ", []byte(text))
 	return append(dst, '\n')
