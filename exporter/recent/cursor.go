@@ -12,10 +12,9 @@ import (
 // Sort is an order of the list of runs.
 type Sort string
 
-// The orders. All are descending, and unknown values come last. Except with SortStarted, open runs come
-// first, the last started before the others, because their durations and tokens still grow. So a run that
-// ends while pages are read moves to a later page, never to an earlier one. SortStarted mixes open and ended
-// runs, because a start does not change.
+// The orders. All are descending, and unknown values come last. Open runs come before ended ones, the latest
+// start first, because their durations and tokens still grow. So a run that ends while pages are read can only
+// move to a later page. SortStarted mixes open and ended runs, because a start does not change.
 const (
 	SortDefault  Sort = ""         // ended runs by their end, as it was observed
 	SortStarted  Sort = "started"  // all runs by their start
@@ -30,8 +29,8 @@ func Sorts() []Sort { return []Sort{SortStarted, SortDuration, SortTokens} }
 type Cursor struct {
 	sort  Sort
 	open  bool   // among the open runs, which come before the others; never with SortStarted
-	value int64  // by which the order sorts, or unknown
-	tie   uint64 // orders runs with equal values: the run's number or, with SortDefault, its position among ended runs
+	value int64  // the run's start, duration or tokens, or unknown; 0 with SortDefault
+	tie   uint64 // orders runs with equal values: the run's number, or the position among ended runs if it ended (SortDefault)
 }
 
 // unknown is the value of a run whose value is not known.
@@ -67,8 +66,8 @@ func endedCursor(by Sort, k *endedRun) Cursor {
 	return c
 }
 
-// startValue returns a start in microseconds. In nanoseconds, not every year that a stream can state would
-// fit.
+// startValue returns a start in microseconds. In nanoseconds, some years that a stream can state would
+// overflow.
 func startValue(started time.Time) int64 {
 	if started.IsZero() {
 		return unknown

@@ -9,8 +9,8 @@ import (
 )
 
 // Overview sums up the runs that a query selects, without its cursor and limit. If runs were evicted, From is the latest start
-// of one, and earlier runs are left out: failed runs are kept longer than others, so the share of failed runs would be too high.
-// The start of a live run is here the time at which it was first seen.
+// of an evicted run, and runs that started before it are left out. Otherwise the share of failed runs would be too high, because
+// they are kept longer than others. A live run counts as started when it was first seen.
 type Overview struct {
 	From, To time.Time // the time that it covers; From is zero if no kept run has a known start
 	Oldest   time.Time // the first known start of all kept runs, whatever the query
@@ -71,7 +71,7 @@ func (r *Runs) Overview(q Query, now time.Time) Overview {
 	return o.finish()
 }
 
-// openFigures is what an overview needs of an open run.
+// openFigures holds the facts of an open run that an overview counts.
 type openFigures struct {
 	source  string
 	started time.Time
@@ -103,7 +103,7 @@ func (o *overviewBuilder) setRange(q Query, now, evicted time.Time) {
 	}
 }
 
-// covers reports whether no run that started then or later was evicted.
+// covers reports whether a run with this start belongs to the overview: each evicted run started before it.
 func (o *overviewBuilder) covers(started, evicted time.Time) bool {
 	return !o.Evicted || started.After(evicted)
 }

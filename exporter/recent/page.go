@@ -81,7 +81,7 @@ func summarize(r *tracker.Run) Summary {
 	return s
 }
 
-// addOperations adds what the operations of a run say.
+// addOperations adds the facts of a run's operations.
 func (s *Summary) addOperations(r *tracker.Run) {
 	var failed *tracker.Operation
 	for _, op := range r.Operations {
@@ -136,14 +136,14 @@ func failureOf(op *tracker.Operation) Failure {
 	return Failure{calleeOf(op), op.ErrorType()}
 }
 
-// failsBefore reports whether a failed operation failed before another one that started earlier. If one
-// frame ended both, a call or a response failed before an agent, and an inner agent before an outer one.
-// The inner agent is the one that started later.
-func failsBefore(op, other *tracker.Operation) bool {
-	if op.Ended.Frame != other.Ended.Frame {
-		return op.Ended.Frame < other.Ended.Frame
+// failsBefore reports whether a failed operation failed before another one, which started earlier. If one
+// frame ended both, a call or a response counts as the cause of an agent's failure, and an inner agent, which
+// started later, as the cause of an outer one's.
+func failsBefore(later, earlier *tracker.Operation) bool {
+	if later.Ended.Frame != earlier.Ended.Frame {
+		return later.Ended.Frame < earlier.Ended.Frame
 	}
-	return !op.Kind.Invokes() || other.Kind.Invokes()
+	return !later.Kind.Invokes() || earlier.Kind.Invokes()
 }
 
 // Page is a part of the list of runs.
@@ -155,10 +155,11 @@ type Page struct {
 	Ended int            // number of all kept ended runs, regardless of the query
 }
 
-// A page ends after this number of operations. That limits its size, and how long the tracker's lock is held.
+// A page ends after a run that exceeds this number of operations on the page. That limits the size of the page, and how long the
+// tracker's lock is held.
 const (
-	maxWhole      = 20_000  // of the page's full runs
-	maxSummarized = 100_000 // of the page's open runs, if only summaries were asked for
+	maxWhole      = 20_000  // in full runs
+	maxSummarized = 100_000 // in open runs, if the page has only summaries
 )
 
 // Page returns a page of runs, with full runs if whole is set.
@@ -203,7 +204,7 @@ func (p *pager) needed(all int) int {
 }
 
 // addOpen adds the selected open runs to the candidates. They change as soon as the tracker's lock is
-// released, so it copies what the page needs.
+// released, so it copies the facts for the page.
 func (p *pager) addOpen(r *Runs, open []openRun) {
 	type positioned struct {
 		at Cursor

@@ -46,7 +46,7 @@ func (s *selector) ended(r *tracker.Run) bool {
 			return s.id.binary == r.Trace
 		}
 		for _, op := range r.Operations {
-			if s.id.isSpan && op.ID == tracker.SpanID(s.id.binary[:8]) {
+			if s.id.isSpan && op.ID == s.id.span() {
 				return true
 			}
 		}
@@ -57,7 +57,7 @@ func (s *selector) ended(r *tracker.Run) bool {
 // open reports whether the query selects an open run, whose ids may not be set yet.
 func (s *selector) open(o tracker.RunView) bool {
 	return s.matches(o.Run(), func() bool {
-		return s.id.isTrace && o.Trace() == s.id.binary || s.id.isSpan && o.HasSpan(tracker.SpanID(s.id.binary[:8]))
+		return s.id.isTrace && o.Trace() == s.id.binary || s.id.isSpan && o.HasSpan(s.id.span())
 	})
 }
 

@@ -183,3 +183,29 @@ func TestFirstFailure(t *testing.T) {
 		}
 	}
 }
+
+// TestRunBySpan finds open and ended runs by the ids that a page of full runs shows for their traces and root spans.
+func TestRunBySpan(t *testing.T) {
+	r := recent.New(10, 1<<20)
+	e, streams := follow(t, r, 2) // no operation has ended, so no id is final
+	ended := timedRun("ended", 0, 1)
+	ended.Trace, ended.Root.ID = [16]byte{1}, tracker.SpanID{2}
+	r.RunEnded(ended)
+	r.RunEnded(endedRun("without ids"))
+	for _, run := range r.Page(recent.Query{}, true).Whole {
+		for _, id := range []string{hex.EncodeToString(run.Trace[:]), hex.EncodeToString(run.Root.ID[:])} {
+			got, _, known := r.Run(id)
+			if want := strings.Trim(id, "0") != ""; known != want || known && got.ID != run.ID {
+				t.Errorf("%s of %s: found is %t, %+v", id, run.ID, known, got)
+			}
+		}
+	}
+	open, _, _ := r.Run("e-1")
+	if _, _, known := r.Run(hex.EncodeToString(open.Operations[1].ID[:])); known {
+		t.Error("a call finds its run")
+	}
+	e.Close(streams[1], event.EndOfStream, time.Unix(9, 0))
+	if run, _, _ := r.Run(hex.EncodeToString(open.Root.ID[:])); run == nil || run.ID != "e-1" || run.Status == tracker.Running {
+		t.Errorf("after its end: %+v", run)
+	}
+}

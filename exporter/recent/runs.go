@@ -1,5 +1,4 @@
-// Package recent keeps what the page and the API show: the latest runs and the state of the
-// sources.
+// Package recent keeps the latest runs and the state of the sources, for the page and the API.
 package recent
 
 import (
@@ -16,7 +15,7 @@ import (
 )
 
 // Runs holds the open runs and the runs that ended last, within limits on their number and size. The
-// oldest are evicted first, but failed runs stay while they use at most half of either limit. Runs
+// oldest are evicted first, but failed runs stay while they use at most half of each limit. Runs
 // implements tracker.Observer.
 type Runs struct {
 	limit, bytes int
@@ -30,7 +29,7 @@ type Runs struct {
 	open         map[*tracker.Run]start // the runs may be read only within Tracker.ViewOpen
 	failed       backlog                // in the order in which they ended
 	others       backlog
-	lastEvicted  uint64    // the last evicted run by its end: its position among all ended runs
+	lastEvicted  uint64    // the highest position of an evicted run among all ended runs
 	evictedStart time.Time // the latest startTime of an evicted run; zero for none
 }
 
@@ -245,7 +244,10 @@ func (r *Runs) Run(id string) (found *tracker.Run, summary Summary, known bool) 
 	best, by := 0, parseRunID(id)
 	r.viewOpen(func(open []openRun) {
 		for _, o := range open {
-			if s := by.match(o.run.Run(), r.key(o.number)); s > best {
+			isRoot := func() bool {
+				return by.isSpan && by.span() == o.run.RootSpan() || by.isTrace && by.binary == o.run.Trace()
+			}
+			if s := by.match(o.run.Run(), r.key(o.number), isRoot); s > best {
 				best, found, summary = s, o.run.Copy(), summarize(o.run.Run())
 				summary.Key = r.key(o.number)
 			}
@@ -254,7 +256,8 @@ func (r *Runs) Run(id string) (found *tracker.Run, summary Summary, known bool) 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for k := range r.newest() {
-		if s := by.match(k.run, k.summary.Key); s > best {
+		isRoot := func() bool { return by.isSpan && by.span() == k.run.Root.ID || by.isTrace && by.binary == k.run.Trace }
+		if s := by.match(k.run, k.summary.Key, isRoot); s > best {
 			best, found, summary = s, k.run, k.summary
 		}
 	}
@@ -304,12 +307,16 @@ func parseRunID(id string) runID {
 	return r
 }
 
-// match returns how well the id matches a run, or 0. An id from an agent never outranks one of ours.
-func (i *runID) match(r *tracker.Run, key string) int {
+// span returns the id of a span.
+func (i *runID) span() tracker.SpanID { return tracker.SpanID(i.binary[:8]) }
+
+// match returns how well the id matches a run, or 0. An id from an agent never outranks one of ours. isRoot reports whether it is
+// the id of the run's root span or trace.
+func (i *runID) match(r *tracker.Run, key string, isRoot func() bool) int {
 	switch {
 	case i.id == key:
 		return 3
-	case i.isSpan && tracker.SpanID(i.binary[:8]) == r.Root.ID && r.Root.ID != (tracker.SpanID{}), i.isTrace && i.binary == r.Trace && r.Trace != ([16]byte{}):
+	case i.binary != [16]byte{} && isRoot():
 		return 2
 	case i.id == r.ID:
 		return 1

@@ -33,7 +33,7 @@ type SessionRun struct {
 	Inputs    []tracker.InputRequest // the first ones
 	More      int                    // requests for input that are not in Inputs
 	Links     []tracker.Link
-	LaterKept bool // no run that ended after this one was evicted
+	LaterKept bool // all runs that ended after this one are kept; false for an open run
 
 	number uint64
 }

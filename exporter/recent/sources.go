@@ -59,7 +59,7 @@ func NewSources(now func() time.Time, configured ...Source) *Sources {
 	return s
 }
 
-// Configure replaces the sources. A source with the same name and kind as before keeps its state. It gets another example
+// Configure replaces the sources. A source with the same name and kind as before keeps its state. Its example is replaced
 // only if one of its URLs has changed.
 func (s *Sources) Configure(configured ...Source) {
 	s.mu.Lock()

@@ -75,6 +75,12 @@ func (v RunView) Trace() [16]byte {
 	return v.run.traceOf()
 }
 
+// RootSpan returns the id of the root operation, as Copy has it.
+func (v RunView) RootSpan() SpanID {
+	defer v.run.setProvisionalKey()()
+	return v.run.idOf(v.run.Root)
+}
+
 // HasSpan reports whether an operation has the id of a span, as Copy has it.
 func (v RunView) HasSpan(id SpanID) bool {
 	r := v.run
