@@ -49,7 +49,7 @@ func unit(name string) string {
 	return ""
 }
 
-// bridge produces, in OpenTelemetry's form, what a scrape would return.
+// bridge produces the metrics of a scrape in OpenTelemetry's form.
 type bridge struct {
 	sdkmetric.Producer
 	scope  instrumentation.Scope

@@ -42,7 +42,7 @@ func (c *calls) add(r *tracker.Run, op *tracker.Operation, n callCount) {
 }
 
 // take removes and returns the count of an operation that has ended. The calls of a step also count
-// for what it is a step of.
+// for the operation that the step is part of.
 func (c *calls) take(r *tracker.Run, op *tracker.Operation) callCount {
 	c.mu.Lock()
 	defer c.mu.Unlock()

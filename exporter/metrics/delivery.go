@@ -84,7 +84,7 @@ func deliver(described *resource.Resource, readerOptions []sdkmetric.PeriodicRea
 	return &Delivery{sdkmetric.NewMeterProvider(options...), all}
 }
 
-// Shutdown sends what was recorded since the last interval, until the context ends.
+// Shutdown sends the metrics a last time, and returns at the latest when the context ends.
 func (d *Delivery) Shutdown(ctx context.Context) error {
 	if len(d.to) == 0 {
 		return nil // an expired context loses nothing
@@ -108,17 +108,17 @@ func (d *Delivery) Shutdown(ctx context.Context) error {
 // exporterNames reads OTEL_METRICS_EXPORTER, which may be a list. The value prometheus is accepted
 // and adds nothing, because the Prometheus endpoint always exists.
 func exporterNames(env otlp.Environment) (names []string, err error) {
-	said := env.Enum("OTEL_METRICS_EXPORTER")
-	if env.Disabled() || said == "" || said == "none" {
+	value := env.Enum("OTEL_METRICS_EXPORTER")
+	if env.Disabled() || value == "" || value == "none" {
 		return nil, nil
 	}
-	for name := range strings.SplitSeq(said, ",") {
+	for name := range strings.SplitSeq(value, ",") {
 		switch name = strings.TrimSpace(name); name {
 		case "otlp", "console":
 			names = append(names, name)
 		case "prometheus":
 		default:
-			return nil, fmt.Errorf("OTEL_METRICS_EXPORTER=%s is not supported: use none, or a comma-separated list of otlp, console and prometheus", said)
+			return nil, fmt.Errorf("OTEL_METRICS_EXPORTER=%s is not supported: use none, or a comma-separated list of otlp, console and prometheus", value)
 		}
 	}
 	slices.Sort(names)

@@ -239,11 +239,7 @@ var driven = map[string]struct {
 		[]string{`source="s" 3 of 4`},
 	},
 	"delegraph_source_clock_offset_seconds": {
-		func(m *Metrics) {
-			runEnds(m, func(r *tracker.Run) { r.ClockOffset, r.ClockOffsetKnown = time.Second, true })
-			runEnds(m, func(r *tracker.Run) { r.ClockOffset, r.ClockOffsetKnown = -2*time.Second, true })
-			runEnds(m, func(*tracker.Run) {})
-		},
+		clockOffsets,
 		[]string{`source="s" -2`},
 	},
 	"delegraph_source_reconnects_total": {

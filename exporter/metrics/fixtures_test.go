@@ -151,3 +151,16 @@ func lastEvents(m *Metrics) {
 	m.InitSource("again", nil, nil)
 	received("again", 4, "")
 }
+
+// clockOffsets ends runs of a source, and of one that is removed while a run is open.
+func clockOffsets(m *Metrics) {
+	ends := func(source string, offset time.Duration) {
+		runEnds(m, func(r *tracker.Run) { r.Source, r.ClockOffset, r.ClockOffsetKnown = source, offset, true })
+	}
+	ends("s", time.Second)
+	ends("s", -2*time.Second)
+	runEnds(m, func(*tracker.Run) {})
+	ends("removed", time.Second)
+	m.RemoveSource("removed")
+	ends("removed", time.Second)
+}

@@ -43,7 +43,7 @@ func (m *Metrics) frameSeries(source, dialect string) *frameSeries {
 	}
 	if len(m.perSource) < m.caps.maxSets {
 		m.perSource[key] = f
-		if isConfigured { // InitSource did not know a dialect that is detected
+		if isConfigured { // InitSource knows only configured dialects; this one was detected
 			m.parseErrors.createZeros(map[string][]string{"source": {source}, "dialect": {dialect}})
 		}
 	}

@@ -82,8 +82,8 @@ func (g genAI) all() []conventional {
 // tokens records one kind of token.
 type tokens struct {
 	conventions.TokenMetric
-	own string // value of the label that tells kinds apart
-	add func(series key, n float64)
+	kind string // value of the label of the kind, or ""
+	add  func(series key, n float64)
 }
 
 // newTokens registers the token metrics. Kinds with the same metric name share one metric.
@@ -108,7 +108,7 @@ func newTokens(reg prometheus.Registerer, c *caps, kinds []conventions.TokenMetr
 func (m *Metrics) observeUsage(r *tracker.Run, operation tracker.OperationKind, model string, u event.Usage) {
 	for _, t := range m.tokens {
 		if n := t.Count(u); n.Known {
-			t.add(key{r.Source, string(operation), model, t.own}, float64(n.N))
+			t.add(key{r.Source, string(operation), model, t.kind}, float64(n.N))
 		}
 	}
 }
@@ -117,7 +117,7 @@ func (m *Metrics) observeUsage(r *tracker.Run, operation tracker.OperationKind, 
 func (m *Metrics) observeRunUsage(r *tracker.Run, used tracker.UnattributedUsage) {
 	for _, t := range m.tokens {
 		if n := t.Count(used.Usage); n.Known && t.IncludesRuns {
-			t.add(key{r.Source, string(r.Root.Kind), used.Model, t.own}, float64(n.N))
+			t.add(key{r.Source, string(r.Root.Kind), used.Model, t.kind}, float64(n.N))
 		}
 	}
 }

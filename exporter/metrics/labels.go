@@ -23,8 +23,8 @@ var fromWire = map[string]string{
 	"error_type":            "error",
 }
 
-// alwaysAdmitted lists values that no cap replaces although agents send values of the same label: an
-// operation that did not fail must not become _other.
+// alwaysAdmitted lists our own values of labels that also have values from agents. No cap replaces them: an
+// operation that did not fail must not be counted as _other.
 var alwaysAdmitted = map[string][]string{
 	"error_type": words([]event.Failure{
 		event.NoFailure, event.ToolError, event.ModelError, event.AgentError, event.FailureTimeout, event.FailureCanceled, event.OtherFailure,
@@ -106,7 +106,7 @@ func kinds(values []event.Kind) (out []string) {
 	return out
 }
 
-// inferenceOf returns the key in closedValues of the operation label of the model responses' duration.
+// inferenceOf returns the key in closedValues of the operation label of the metric for the duration of model responses.
 func inferenceOf(n conventions.Table) string {
 	return newGenAI(n).inferenceDuration.of(label(n.OperationName))
 }

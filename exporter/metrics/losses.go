@@ -24,8 +24,8 @@ func (m *Metrics) SetSourceUp(source string, up bool) {
 	m.sourceUp.with(source).Set(1)
 }
 
-// RemoveSource removes the gauges of a source that is no longer configured and would keep their last
-// values: whether it is up, and the time of its last frame.
+// RemoveSource removes the gauges of a source that is no longer configured, which would keep their last
+// values: whether it is up, the time of its last frame, and its clock offset.
 func (m *Metrics) RemoveSource(source string) {
 	m.sourceUp.forget(source)
 	m.mu.Lock()
@@ -33,6 +33,7 @@ func (m *Metrics) RemoveSource(source string) {
 	m.configured[source] = false
 	m.forgetFrameSeries(source)
 	m.lastEvent.forget(source)
+	m.clockOffset.forget(source)
 }
 
 // CountBrokenAnswer counts a response that broke off after the agent was reached.

@@ -18,7 +18,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// Settings holds the limits on labels, which must be positive, and what else the metrics need.
+// Settings holds the limits on labels, which must be positive, and other settings of the metrics.
 type Settings struct {
 	MaxLabelValues int                                // of each class: agents, tools, models, workflows, error codes, unknown event kinds
 	MaxLabelSets   int                                // label sets of each metric with labels from agents
@@ -106,7 +106,7 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 		events:            events.counter(reg, c),
 		internal:          internalEvents.counter(reg, c),
 		unknown:           unknownEvents.counter(reg, c),
-		kinds:             unknownKinds{report: s.UnknownKind, most: s.MaxLabelValues, seen: map[[2]string]struct{}{}},
+		kinds:             unknownKinds{report: s.UnknownKind, limit: s.MaxLabelValues, seen: map[[2]string]struct{}{}},
 		parseErrors:       parseErrors.counter(reg, c),
 		lateFrames:        lateFrames.counter(reg, c),
 		upstreamErrors:    upstreamErrors.counter(reg, c),
@@ -148,10 +148,10 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 	return m
 }
 
-// InitSource creates, at zero, those series of a source that alerts divide by or take rates of. The rate
-// of a series that starts at one would miss the first error. Series with names from agents, such as those
-// of runsEnded, appear with their first value, which the alerting rules add. The dialects are those that
-// the configuration names. The tools are admitted as by AllowTools.
+// InitSource creates, at zero, the series of a source that alerting rules use in ratios or rates. The rate
+// of a series that starts at one would miss the first error. A series with a name from an agent, such as one
+// of runsEnded, is only created with its first value; the alerting rules add that value to its increase.
+// dialects are the configured ones. AllowTools is called with tools.
 func (m *Metrics) InitSource(source string, dialects, tools []string) {
 	m.AllowTools(tools)
 	m.mu.Lock()
@@ -319,7 +319,16 @@ func (m *Metrics) RunEnded(r *tracker.Run) {
 		m.observeRunUsage(r, used)
 	}
 	if r.ClockOffsetKnown {
-		m.clockOffset.with(r.Source).Set(r.ClockOffset.Seconds())
+		m.setClockOffset(r.Source, r.ClockOffset)
+	}
+}
+
+// setClockOffset records a source's clock offset, unless the source was removed: its runs may end later.
+func (m *Metrics) setClockOffset(source string, offset time.Duration) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if isConfigured, known := m.configured[source]; isConfigured || !known {
+		m.clockOffset.with(source).Set(offset.Seconds())
 	}
 }
 

@@ -22,7 +22,7 @@ var (
 	confidence    = metric{"delegraph_confidence_ratio", "Confidence stated in answers, each value once.", []string{"source", "agent", "origin"}}
 	unratedAnswer = metric{"delegraph_answers_without_confidence_total", "Final texts that state no confidence.", []string{"source", "agent"}}
 	citations     = metric{"delegraph_citations_total", "Citations in answers.", []string{"source", "agent"}}
-	unreadable    = metric{"delegraph_proof_unreadable_total", "Proof fields that could not be read.", []string{"source", "reason"}}
+	unreadable    = metric{"delegraph_proof_unreadable_total", "Confidence, source and citation fields that could not be read.", []string{"source", "reason"}}
 
 	inputRequests  = metric{"delegraph_input_requests_total", "Requests for external input.", []string{"source", "kind"}}
 	inputWait      = metric{"delegraph_input_wait_seconds", "Time from a request for input to its answer on the stream.", []string{"source", "kind"}}
@@ -42,7 +42,7 @@ var (
 	lateFrames     = metric{"delegraph_late_frames_total", "Frames dropped in whole or in part, because their run or agent had ended.", []string{"source"}}
 	eventLag       = metric{"delegraph_source_event_lag_seconds", "Time from an event's own timestamp to its receipt; 0 if the agent's clock is ahead.", []string{"source"}}
 
-	clockOffset = metric{"delegraph_source_clock_offset_seconds", "Smallest difference between time of receipt and reported time in the run that ended last.", []string{"source"}}
+	clockOffset = metric{"delegraph_source_clock_offset_seconds", "Shortest time from a frame's own timestamp to its receipt, in the run that ended last; negative if the agent's clock is ahead.", []string{"source"}}
 
 	lastEvent = metric{"delegraph_source_last_event_timestamp_seconds", "Unix time of receipt of the last decodable frame.", []string{"source"}}
 

@@ -12,8 +12,8 @@ import (
 
 // timer is a histogram series of durations, with exemplars that link to spans. An observation with an
 // exemplar costs ten times as much as one without, and a scrape returns only the last exemplar of each
-// bucket. Therefore only some operations get one. In each bucket and each second of the run's clock,
-// these are the first operation and each one that takes longer than the last exemplar.
+// bucket. Therefore only some operations get one: in each bucket, the first operation that ends in a second
+// of the run's clock, and each later one of that second that took longer than the last exemplar.
 type timer struct {
 	prometheus.ExemplarObserver
 	prometheus.Observer
@@ -56,7 +56,7 @@ func observe(f *family[*timer], r *tracker.Run, op *tracker.Operation, labels ..
 	series.Observe(seconds)
 }
 
-// replaceExemplar makes next the exemplar of its bucket if timer's rule selects it, and reports whether it did.
+// replaceExemplar makes next the exemplar of its bucket if the rule of timer selects it. It reports whether it did.
 func (t *timer) replaceExemplar(next exemplar) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

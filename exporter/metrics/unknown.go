@@ -5,7 +5,7 @@ import "sync"
 // unknownKinds reports each kind unknown to a dialect once, up to a maximum number of kinds.
 type unknownKinds struct {
 	report func(source, dialect, name string)
-	most   int
+	limit  int // kinds
 
 	mu   sync.Mutex
 	seen map[[2]string]struct{} // dialect and name
@@ -20,7 +20,7 @@ func (u *unknownKinds) see(source, dialect, name string) {
 func (u *unknownKinds) isNew(kind [2]string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if _, seen := u.seen[kind]; seen || len(u.seen) >= u.most {
+	if _, seen := u.seen[kind]; seen || len(u.seen) >= u.limit {
 		return false
 	}
 	u.seen[kind] = struct{}{}
