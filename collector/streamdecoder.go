@@ -207,8 +207,8 @@ func (d *StreamDecoder) StopReading() { d.reader.StopReading() }
 // Retry returns the reconnection time that the stream asked for, and whether it asked for one.
 func (d *StreamDecoder) Retry() (time.Duration, bool) { return d.reader.Retry() }
 
-// IDAlone returns the last event ID, and whether a block without data and without a name has set it after the last frame.
-func (d *StreamDecoder) IDAlone() ([]byte, bool) { return d.reader.IDAlone() }
+// IDAlone returns the last event ID. alone reports whether a block without data and without an event name has set it after the last frame.
+func (d *StreamDecoder) IDAlone() (id []byte, alone bool) { return d.reader.IDAlone() }
 
 // resume continues the stream with the bytes of another connection.
 func (d *StreamDecoder) resume(in Input) {
