@@ -63,8 +63,8 @@ var sendMethods = []string{"message/stream", "SendStreamingMessage"}
 // started.
 var subscribeMethods = []string{"tasks/resubscribe", "SubscribeToTask"}
 
-// Identify reads the message in the request. A message to a task answers the task's request for
-// input, and the calls that it names. The user is not identified, because only the credentials name
+// Identify reads the message in the request. A message to a task answers the task's request for input, and the calls that it names. Servers
+// that read Protobuf's JSON also accept the names of members in snake case. The user is not identified, because only the credentials name
 // the user.
 func (Dialect) Identify(r dialect.Request) event.Identity {
 	params, requestDialect := r.Body.Get("params"), streamRequest(r.Body)
@@ -78,9 +78,9 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 	if !message.Exists() {
 		message = r.Body.Get("message")
 	}
-	id := event.Identity{Session: dialect.Name(message.Get("contextId").String()), RequestDialect: requestDialect, NewRun: startsTask(r)}
+	id := event.Identity{Session: dialect.Name(message.First("contextId", "context_id").String()), RequestDialect: requestDialect, NewRun: startsTask(r)}
 	id.InBackground = requestDialect != "" || path.Base(r.Path) == streamAction
-	wire.AddAnswer(&id, message.Get("taskId"))
+	wire.AddAnswer(&id, message.First(taskIDs...))
 	for p := range partsOf(message).all() {
 		if p.kind == partResponse {
 			wire.AddAnswer(&id, p.data.Get("id"))
@@ -92,8 +92,7 @@ func (Dialect) Identify(r dialect.Request) event.Identity {
 // streamAction is the end of the path over HTTP+JSON.
 const streamAction = "message:stream"
 
-// startsTask reports whether a request certainly starts a task: its message names no task. Servers
-// that read Protobuf's JSON also accept the names of members in snake case.
+// startsTask reports whether a request certainly starts a task: its message names no task.
 func startsTask(r dialect.Request) bool {
 	var message strictjson.Value
 	switch name := path.Base(r.Path); {
@@ -120,7 +119,7 @@ func streamRequest(body strictjson.Value) string {
 // New starts a stream. Most streams hold one task.
 func (Dialect) New(s *event.Stream) dialect.Decoder {
 	tasks, _ := simplelru.NewLRU[string, *task](maxTasks, nil) // the only error is a size below one
-	d := &decoder{tasks: tasks, answer: s.SingleRun, joined: s.JoinedRun != "", resumed: s.Live && !s.NewRun}
+	d := &decoder{tasks: tasks, answer: s.SingleRun, joined: s.JoinedRun != "", resumed: s.Live && !s.NewRun, isNew: s.NewRun}
 	d.withheld.shared, d.thoughtArtifacts = wire.NewSharedSet(s, "content"), wire.NewSharedSet(s, "thought")
 	d.withheld.parts.ids = wire.NewSharedSet(s, "parts")
 	d.remoteErrors.SharedSet = wire.NewSharedSet(s, "error")

@@ -302,6 +302,7 @@ func (r *response) addUsage(usage event.Usage, b *event.Batch) {
 
 // addParts reports the parts of an event. The text of an error is no text of the agent.
 func (d *decoder) addParts(t *task, m adkMetadata, parts parts, isError bool, b *event.Batch) {
+	codes := map[codeKey]int{}
 	for p := range parts.all() {
 		switch p.kind {
 		case partText, partThought:
@@ -313,7 +314,7 @@ func (d *decoder) addParts(t *task, m adkMetadata, parts parts, isError bool, b 
 		case partResponse:
 			d.addResponse(t, m, p, b)
 		case partCode, partCodeResult:
-			t.addCode(m, p, b)
+			t.addCode(m, p, codes, b)
 		}
 	}
 }
@@ -321,8 +322,8 @@ func (d *decoder) addParts(t *task, m adkMetadata, parts parts, isError bool, b 
 // addCall reports a call once. A status that waits for input repeats the call, whatever event it names.
 func (d *decoder) addCall(t *task, m adkMetadata, p part, b *event.Batch) {
 	name, id, eventID := d.name(p.data.Get("name")), dialect.Name(p.data.Get("id").String()), d.name(m.event)
-	earlier := t.callOf(id, b.Branch)
-	if p.streamed || earlier != nil && earlier.isRepeatedBy(eventID, b.Branch, m) {
+	earlier := t.callOf(id, b.Branch, name)
+	if p.streamed || earlier != nil && earlier.isRepeatedBy(eventID, b.Branch, name, m) {
 		return
 	}
 	args := p.data.Get("args")
@@ -333,7 +334,7 @@ func (d *decoder) addCall(t *task, m adkMetadata, p part, b *event.Batch) {
 		e.CallID, e.Input = id, wire.InputKind(name, args)
 		e.SetQuestion(wire.Question(name, args, strictjson.Value{}))
 		paused := t.pauses.Ask(id, name, args)
-		if c := t.callOf(paused, b.Branch); c != nil && !c.answered {
+		if c := t.callOf(paused, b.Branch, ""); c != nil && !c.answered {
 			c.acknowledged = true
 			b.Add(event.KindToolPaused).CallID = paused // JavaScript's agents send no response that says so
 		}
@@ -353,7 +354,7 @@ func (d *decoder) addCall(t *task, m adkMetadata, p part, b *event.Batch) {
 // Source: google/adk/workflow/_llm_agent_wrapper.py of google-adk 2.13, _synthesize_task_fr_event.
 func (d *decoder) addResponse(t *task, m adkMetadata, p part, b *event.Batch) {
 	name, id := d.name(p.data.Get("name")), dialect.Name(p.data.Get("id").String())
-	c := t.callOf(id, b.Branch)
+	c := t.callOf(id, b.Branch, name)
 	if c == nil { // an earlier run made the call
 		c = &call{id: id, by: speaker{b.Agent, b.Branch}}
 		t.keepCall(c)

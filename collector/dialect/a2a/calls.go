@@ -121,7 +121,7 @@ func (t *task) addPauses(m adkMetadata, b *event.Batch) {
 			id := dialect.Name(name.String())
 			b.Add(event.KindToolPaused).CallID = id
 			t.pauses.Take(id)
-			if c := t.callOf(id, b.Branch); c != nil {
+			if c := t.callOf(id, b.Branch, ""); c != nil {
 				c.paused = true
 			}
 		}

@@ -25,6 +25,7 @@ type decoder struct {
 	answer   bool             // the stream is the answer to one request
 	joined   bool             // the request subscribed to a task
 	resumed  bool             // the stream may begin in the middle of a task
+	isNew    bool             // the request started the stream's task
 
 	begunArtifacts   wire.Set[artifactKey] // artifacts whose beginning was seen
 	hiddenArtifacts  wire.Set[artifactKey] // artifacts whose beginning the public did not get
@@ -39,6 +40,7 @@ type decoder struct {
 	remote           wire.RemoteAnswer    // of the current frame
 	remoteErrors     wire.ErrorTexts
 	textKinds        map[strictjson.Value]event.Kind // of the current frame
+	tooManyKinds     bool                            // textKinds lacks some
 	contents         []content                       // scratch of readContents
 	contentIDs       []contentID                     // scratch of withholdRepeats
 	named            []wire.NamedCall                // scratch of withholdRepeats
@@ -149,11 +151,11 @@ func (d *decoder) readFailure(v strictjson.Value, b *event.Batch) {
 	t.finish(event.AgentError, code, b)
 }
 
-// readTask reads a snapshot. If the task is not over, the artifacts in its first snapshot were sent before
-// this client subscribed. If the task is over, the snapshot is the whole answer.
+// readTask reads a snapshot. If the task is over, the snapshot is the whole answer. If not, a client that subscribes late gets in its first
+// snapshot the artifacts that were sent before. They are not reported. If the request started the task, they are new.
 func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
 	t, st := d.task(v.Get("id"), v.Get("contextId")), readStatus(v)
-	sentBefore := !t.seen && !st.isFinal()
+	isFirst := !t.seen && !st.isFinal()
 	st.parts = d.markMessage(st.message, st.parts)
 	b.HasThoughts = b.HasThoughts || st.parts.thought
 	for message := range v.Get("history").Elements() {
@@ -168,7 +170,10 @@ func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
 		known, parts := t.artifact(id), d.markArtifact(key, extentSnapshot, false, partsOfArtifact(artifact, inThought))
 		areThoughts, haveThoughts = areThoughts || parts.thought, haveThoughts || hasMarkedThought(parts)
 		switch {
-		case sentBefore:
+		case isFirst && d.isNew:
+			d.addWrite(artifact, parts, event.Artifact{}, b)
+			d.collectText(t, id, parts, event.Artifact{}, b)
+		case isFirst:
 			a := t.openArtifact(id)
 			a.appendText(parts)
 			a.hash(parts, event.Artifact{})
@@ -313,74 +318,6 @@ func (d *decoder) reportAnswer(t *task, st status, b *event.Batch) {
 			addTexts(st.parts, b)
 		}
 	}
-}
-
-// readMessage reads a message. Without a task, the message is the whole answer. In a stream about a task, a
-// message that names no task ends the task, because the protocol allows a stream either one message or
-// updates of one task. A message that names its task does not end the task. Only a status does.
-func (d *decoder) readMessage(v strictjson.Value, b *event.Batch) {
-	parts := d.markMessage(v, partsOf(v))
-	b.HasThoughts = b.HasThoughts || parts.thought
-	switch b.Type = typeOf(typeMessage, parts); {
-	case isAmbiguous(v):
-		b.Type = typeWorking
-	case fromUser(v) && !parts.thought && hasPart(parts, partResponse):
-		b.Type = typeResults
-	case fromUser(v):
-		b.Type = typeForeign
-	}
-	t, known := d.taskOf(v)
-	if !known {
-		t = newTask(d.name(v.First("taskId", "messageId")), d.name(v.Get("contextId")), "")
-	}
-	d.setRun(t, b)
-	switch {
-	case t.ended || fromUser(v):
-		return
-	case known && len(v.Get("taskId").Text()) > 0:
-		d.readPiece(t, v, parts, b)
-		return
-	case !known:
-		b.Add(event.KindRunStarted)
-	}
-	d.setSpeaker(t, readADKMetadata(v.Get("metadata")), b)
-	addTexts(parts, b)
-	t.finish(event.NoFailure, "", b)
-}
-
-// readPiece reads a message of a task that is being worked on. Agno streams its answers like this:
-// each message has more of the text under the same id, and the end of the task repeats the whole
-// text.
-func (d *decoder) readPiece(t *task, v strictjson.Value, parts parts, b *event.Batch) {
-	d.setSpeaker(t, readADKMetadata(v.Get("metadata")), b)
-	if d.joined { // an earlier piece may have said that the message is a thought
-		b.Type, b.HasThoughts, b.MissedStart = typeAside, true, true
-	}
-	message := t.openArtifact(d.name(v.Get("messageId")))
-	message.appendText(parts)
-	message.incomplete = true
-	b.Partial = addTexts(parts, b)
-	message.nameTexts(b)
-}
-
-// taskOf returns the task that a message belongs to: the one that it names, else the only task of
-// its context that is being worked on.
-func (d *decoder) taskOf(v strictjson.Value) (*task, bool) {
-	if id := v.Get("taskId"); len(id.Text()) > 0 {
-		return d.tasks.Peek(d.name(id))
-	}
-	var found *task
-	session := d.name(v.Get("contextId"))
-	for _, t := range d.tasks.Values() {
-		if t.ended || len(t.awaited) > 0 || session != "" && t.session != "" && session != t.session {
-			continue
-		}
-		if found != nil {
-			return nil, false
-		}
-		found = t
-	}
-	return found, found != nil
 }
 
 // name returns a string of the wire, cut to dialect.MaxName.

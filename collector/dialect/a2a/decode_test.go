@@ -116,7 +116,7 @@ func TestBindings(t *testing.T) {
 			{"message", `"messageId":"m","contextId":"c","role":"agent","parts":[{"text":"hi"}]`,
 				`message run="m" session="c"; run_started; text "hi"; final; run_ended`},
 			{"message", `"messageId":"m","contextId":"c","taskId":"t","role":"ROLE_AGENT","content":[{"text":"hi"}]`,
-				`message; run_started; text "hi"; final; run_ended`},
+				`message; run_started; text "hi"; final; run_ended awaits_outcome`},
 		} {
 			if got := factsOf(&event.Stream{}, bind(c.kind, c.members)); got != c.want {
 				t.Errorf("%s, %s decodes to\n%s, want\n%s", name, c.kind, got, c.want)

@@ -1,6 +1,9 @@
 package a2a
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestSameCallIDs checks calls with the same id by agents in different branches, whose models number their calls.
 func TestSameCallIDs(t *testing.T) {
@@ -25,6 +28,9 @@ func TestSameCallIDs(t *testing.T) {
 		{"one failed", []string{asked("a"), asked("b"), fails("a"), got("b")}, []string{
 			`calls` + inA + `; tool_started name="f" call="c" ` + args, `calls` + inB + `; tool_started name="f" call="c" reuses_id ` + args,
 			`working` + inA + `; tool_ended name="f" call="c" tool_error code="ValueError"; error tool_error code="ValueError" from_code`, `results` + inB + unnamed,
+		}},
+		{"of two tools", []string{statusIs("working", calls("c", "f", false)+","+calls("c", "g", false), in("a")), asked("a"), statusIs("working", toolResult("c", "g", `{}`)+","+toolResult("c", "g", `{}`)+","+toolResult("c", "f", `{}`), in("a"))}, []string{
+			`calls` + inA + `; tool_started name="f" call="c" ` + args + `; tool_started name="g" call="c" reuses_id ` + args, `calls` + inA + `; other`, `results` + inA + strings.Replace(unnamed, "f", "g", 1) + unnamed,
 		}},
 		{"answered without a branch", []string{asked("a"), asked("b"), got("a"), statusIs("working", toolResult("c", "f", `{}`), adkEvent("")), statusIs("input-required", calls("c", "f", true), in("b"))}, []string{
 			`calls` + inA + `; tool_started name="f" call="c" ` + args, `calls` + inB + `; tool_started name="f" call="c" reuses_id ` + args,

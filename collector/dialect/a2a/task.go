@@ -50,6 +50,7 @@ type task struct {
 	calls        map[string][]*call // by id; those with the same id are in different branches
 	callCount    int
 	codes        wire.Set[uint64] // hashes of the code and results that were reported
+	lastCode     uint64           // hash of the last code
 	speakers     map[speaker]*response
 	lastPlaces   map[string]agentPlace // of the agents that spoke in a branch, by name
 	pieceSpeaker speaker               // of the last piece that is not marked as partial
@@ -119,33 +120,43 @@ type call struct {
 }
 
 // isRepeatedBy reports whether a call in an event is the same call again, and not another one with its ID: some models count
-// their calls anew with each response. A repeat is never in another branch. It comes before the call's response, or in an event
-// with the same id, or in the artifact in which Python's server repeats a status.
-func (c *call) isRepeatedBy(eventID, branch string, m adkMetadata) bool {
-	if m.isEvent && branch != "" && branch != c.by.branch {
+// their calls anew with each response. A repeat is never of another tool or in another branch. It comes before the call's response, or in an
+// event with the same id, or in the artifact in which Python's server repeats a status.
+func (c *call) isRepeatedBy(eventID, branch, tool string, m adkMetadata) bool {
+	if m.isEvent && branch != "" && branch != c.by.branch || tool != c.tool && c.tool != "" {
 		return false
 	}
 	return !c.answered || !m.isEvent || c.inArtifact != m.inArtifact || eventID != "" && eventID == c.event
 }
 
-// callOf returns the call with an id in a branch. If there is none, it prefers a call in another branch without a response. It
-// returns nil if no call has the id.
-func (t *task) callOf(id, branch string) (found *call) {
+// callOf returns the call with an id, or nil. It prefers a call in the branch, then one of the tool, then one without a response. The tool
+// "" stands for any.
+func (t *task) callOf(id, branch, tool string) (found *call) {
+	best := -1
 	for _, c := range t.calls[id] {
+		rank := 0
 		if c.by.branch == branch {
-			return c
+			rank += 4
 		}
-		if found == nil || found.answered {
-			found = c
+		if tool == "" || c.tool == tool {
+			rank += 2
+		}
+		if !c.answered {
+			rank++
+		}
+		if rank > best {
+			found, best = c, rank
 		}
 	}
 	return found
 }
 
-// keepCall remembers a call and forgets the one with the same id in the same branch.
+// keepCall remembers a call. It forgets the one with the same id in the same branch, unless that is another tool's and has no response.
 func (t *task) keepCall(c *call) {
 	same := t.calls[c.id]
-	i := slices.IndexFunc(same, func(other *call) bool { return other.by.branch == c.by.branch })
+	i := slices.IndexFunc(same, func(other *call) bool {
+		return other.by.branch == c.by.branch && (other.tool == c.tool || other.answered)
+	})
 	switch {
 	case i >= 0:
 		same[i] = c
@@ -165,6 +176,12 @@ func newTask(id, session, request string) *task {
 // task returns the state of a task, which it creates if necessary, and makes it the most recent
 // one.
 func (d *decoder) task(id, session strictjson.Value) *task {
+	d.last = d.openTask(id, session)
+	return d.last
+}
+
+// openTask returns the state of a task, which it creates if necessary.
+func (d *decoder) openTask(id, session strictjson.Value) *task {
 	name := d.name(id)
 	t, known := d.tasks.Get(name)
 	if !known {
@@ -177,7 +194,6 @@ func (d *decoder) task(id, session strictjson.Value) *task {
 	if len(session.Text()) > 0 {
 		t.session = d.name(session)
 	}
-	d.last = t
 	return t
 }
 
@@ -228,13 +244,15 @@ func (t *task) finish(failure event.Failure, code string, b *event.Batch) {
 	e.Error, e.Code = failure, code
 }
 
-// requestInput handles a task that starts to wait for input. The task waits for the open calls or, if there
+// requestInput handles a task that waits for input. The task waits for the open calls, also for those that begin meanwhile, or, if there
 // are none, for an answer to the task itself.
 func (t *task) requestInput(st status, b *event.Batch) {
-	if len(t.awaited) > 0 {
-		return
+	for _, id := range t.pendingCalls {
+		if len(t.awaited) < maxPendingCalls && !slices.Contains(t.awaited, id) {
+			t.awaited = append(t.awaited, id)
+		}
 	}
-	if t.awaited = append(t.awaited, t.pendingCalls...); len(t.awaited) > 0 {
+	if len(t.awaited) > 0 {
 		return
 	}
 	t.awaited = append(t.awaited, t.id)

@@ -109,7 +109,7 @@ const maxTextKinds = 1024
 // findTextKinds finds the parts whose text is not an answer although the part itself does not say so: repeats of
 // thoughts, errors of remote agents, and texts of tools and of the user. A frame with more than maxTextKinds of them is withheld.
 func (d *decoder) findTextKinds(frame strictjson.Value, u update, b *event.Batch) {
-	d.textKinds = nil
+	d.textKinds, d.tooManyKinds = nil, false
 	beside := marksOf(frame, frame.Get("result"))
 	besideBody := beside.or(marksOf(u.body))
 	contents := d.readContents(u)
@@ -150,7 +150,8 @@ func (d *decoder) findTextKinds(frame strictjson.Value, u update, b *event.Batch
 				continue
 			}
 			b.HasThoughts = b.HasThoughts || repeats[v] || p.hiddenMark
-			if b.Internal = b.Internal || len(b.TextKinds) == maxTextKinds; b.Internal {
+			if len(b.TextKinds) == maxTextKinds {
+				b.Internal, d.tooManyKinds = true, true
 				break
 			}
 			b.SetTextKind(v, kind)

@@ -63,7 +63,7 @@ type artifactKey struct{ task, id string }
 // withFrame adds to parts what the current frame says about them: the mark of its envelope, the thoughts of remote agents,
 // and the kinds that findTextKinds found.
 func (d *decoder) withFrame(p parts) parts {
-	p.thought, p.kinds, p.relayed = p.thought || d.thoughtBeside, d.textKinds, &d.relayed
+	p.thought, p.kinds, p.kindsLost, p.relayed = p.thought || d.thoughtBeside, d.textKinds, d.tooManyKinds, &d.relayed
 	return p
 }
 

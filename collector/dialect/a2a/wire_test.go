@@ -105,7 +105,7 @@ func TestIdentify(t *testing.T) {
 		{`{"jsonrpc":"2.0","method":"tasks/resubscribe","params":{"id":"t"}}`, event.Identity{JoinedRun: "t", RequestDialect: "a2a", InBackground: true}},
 		{`{"jsonrpc":"2.0","method":"SubscribeToTask","params":{"id":"t"}}`, event.Identity{JoinedRun: "t", RequestDialect: "a2a", InBackground: true}},
 		{`{"jsonrpc":"2.0","method":"SendStreamingMessage","params":{"message":{"contextId":"c"}}}`, event.Identity{Session: "c", RequestDialect: "a2a", NewRun: true, InBackground: true}},
-		{`{"jsonrpc":"2.0","method":"message/stream","params":{"message":{"task_id":"t"}}}`, event.Identity{RequestDialect: "a2a", InBackground: true}},
+		{`{"jsonrpc":"2.0","method":"message/stream","params":{"message":{"task_id":"t","context_id":"c"}}}`, event.Identity{Session: "c", Answers: []string{"t"}, RequestDialect: "a2a", InBackground: true}},
 		{`{"jsonrpc":"2.0","method":"message/stream","params":{"Message":{"taskId":"t"}},"message":{}}`, event.Identity{RequestDialect: "a2a", InBackground: true}},
 		{`{"jsonrpc":"2.0","method":"SendStreamingMessage","params":{}}`, event.Identity{RequestDialect: "a2a", InBackground: true}},
 		{`{"jsonrpc":"2.0","method":"tools/call","params":{}}`, event.Identity{}},
