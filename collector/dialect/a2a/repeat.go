@@ -68,7 +68,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	w.shared.SetScopes(b.Run)
 	w.parts.ids.SetScopes(b.Run)
 	d.calls.SetScope(b.Run)
-	d.values.SetScope(b.Run, b.Session)
+	d.values.SetScopes(b.Session, b.Run)
 	b.Internal = b.Internal || u.internalBeside || snapshot && w.overflowed
 	piece := wire.MayBeTrue(u.body.Get("append"))
 	d.acceptKept(u, b)
@@ -225,8 +225,9 @@ type contentReader struct {
 	errors     []strictjson.Value // texts of errors in metadata
 	payloads   []strictjson.Value // arguments and results of calls
 	failed     []strictjson.Value // those that are results with an error
-	findCopies bool               // set said, made, results, codes and actions
+	findCopies bool               // set said, spoken, made, results, codes and actions
 	said       []strictjson.Value // texts of the parts
+	spoken     []strictjson.Value // those that are not marked as thoughts
 	hidden     []strictjson.Value // texts and data of parts that may be withheld
 	made       []strictjson.Value // calls
 	results    []strictjson.Value // results of calls

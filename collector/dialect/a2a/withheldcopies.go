@@ -12,10 +12,27 @@ import (
 // addSaid adds the texts of parts.
 func (r *contentReader) addSaid(parts strictjson.Value) {
 	for v := range parts.Elements() {
-		if text := v.Get("text"); text.Exists() {
-			r.said = append(r.said, text)
+		text := v.Get("text")
+		if !text.Exists() {
+			continue
+		}
+		isThought := wire.IsMarkedThought(v)
+		if r.d.relayed.Any() { // the calling agent marks all texts
+			isThought = r.d.relayed.Have(text)
+		}
+		if r.said = append(r.said, text); !isThought {
+			r.spoken = append(r.spoken, text)
 		}
 	}
+}
+
+// answers returns the texts of an update without thoughts and, if it has some, also with them. ADK copies an answer without its thoughts.
+// If all texts are thoughts, they may be the answer of a remote agent: what it sends while its task works is marked so.
+func (r *contentReader) answers() [][]strictjson.Value {
+	if len(r.spoken) == 0 || len(r.spoken) == len(r.said) {
+		return [][]strictjson.Value{r.said}
+	}
+	return [][]strictjson.Value{r.spoken, r.said}
 }
 
 // addHidden adds the texts and the data of parts.
@@ -95,7 +112,8 @@ func (d *decoder) isCopy(content contentReader, u update, b *event.Batch) bool {
 		return false
 	}
 	isWhole := content.adk.isEvent && !content.isPartial && u.extent() != extentPiece
-	return isWhole && d.values.IsTellingAnswer(b, content.said) || d.isOutputs(content, u, b) || slices.ContainsFunc(content.codes, func(code strictjson.Value) bool { return d.code.MayHave(content.place, code) })
+	isSaid := func(texts []strictjson.Value) bool { return d.values.IsTellingAnswer(b, texts) }
+	return isWhole && slices.ContainsFunc(content.answers(), isSaid) || d.isOutputs(content, u, b) || slices.ContainsFunc(content.codes, func(code strictjson.Value) bool { return d.code.MayHave(content.place, code) })
 }
 
 // isOutputs reports whether an update is the output of a node with a withheld answer in a list. JavaScript's servers write a part for each
@@ -137,7 +155,7 @@ func (d *decoder) cutCopies(content contentReader, b *event.Batch) {
 			b.Cut(response)
 		}
 	}
-	said := wire.HashAnswer(b, content.said)
+	said := wire.HashAnswer(b, content.answers()[0])
 	for _, actions := range content.actions {
 		d.values.CutActions(b, actions, said)
 	}
@@ -183,7 +201,9 @@ func (d *decoder) addAnswers(content contentReader, u update, b *event.Batch) {
 		}
 	}
 	if !content.isPartial && u.extent() != extentPiece {
-		d.values.AddText(b, content.said)
+		for _, texts := range content.answers() {
+			d.values.AddText(b, texts)
+		}
 		for _, actions := range content.actions {
 			if len(content.said) > 0 {
 				d.values.AddState(b, actions)

@@ -109,17 +109,34 @@ func TestMessagesOfFunctions(t *testing.T) {
 	}
 }
 
-// TestCopiesOnOtherStreams repeats an answer on another stream of its task, or of another one.
+// TestCopiesOnOtherStreams repeats an answer on another stream of its task, or of another task, with or without the same context. ADK keeps
+// the state of a context.
 func TestCopiesOnOtherStreams(t *testing.T) {
+	const text = `{"kind":"text","text":"the CANARY costs"}`
+	hidden := stateOf("working", "m", text, markedEvent)
+	for name, copied := range map[string][3]string{
+		"a result":  stateOf("working", "n", adkPart("response", `"id":"c","name":"look","response":{"result":"the CANARY costs"}`), of("r")),
+		"a state":   stateOf("working", "n", hi, `,"metadata":{"adk_author":"r","adk_actions":{"stateDelta":{"x":"the CANARY costs"}}}`),
+		"a request": stateOf("working", "n", adkPart("call", `"id":"q","name":"adk_request_confirmation","args":{"toolConfirmation":{"hint":"the CANARY costs"}}`), of("r")),
+		"a message": stateOf("working", "n", text, of("w")),
+	} {
+		for ids, leaves := range map[string]bool{`"taskId":"t","contextId":"c"`: false, `"taskId":"u","contextId":"c"`: false, `"taskId":"u"`: true, `"taskId":"u","contextId":"d"`: true} {
+			for envelope, wrap := range envelopes {
+				memory := new(event.Withheld)
+				filterStreamOf(t, &event.Stream{Withheld: memory}, client, "data: "+wrap(hidden[0], hidden[1], hidden[2])+"\n\n")
+				sent := strings.ReplaceAll(wrap(copied[0], copied[1], copied[2]), `"taskId":"t","contextId":"c"`, ids)
+				if got := filterStreamOf(t, &event.Stream{Withheld: memory}, client, "data: "+sent+"\n\n")[0]; strings.Contains(got, "CANARY") != leaves || leaves && got != sent {
+					t.Errorf("%s with %s, %s: leaves as %s", name, ids, envelope, got)
+				}
+			}
+		}
+	}
 	wrap := envelopes["1.0"]
-	hidden := stateOf("working", "m", `{"kind":"text","text":"CANARY"}`, markedEvent)
-	copied := stateOf("working", "n", adkPart("response", `"id":"c","name":"a","response":{"result":"CANARY"}`), of("r"))
-	for task, leaves := range map[string]bool{"t": false, "u": true} {
-		memory := new(event.Withheld)
-		filterStreamOf(t, &event.Stream{Withheld: memory}, client, "data: "+wrap(hidden[0], hidden[1], hidden[2])+"\n\n")
-		sent := strings.ReplaceAll(wrap(copied[0], copied[1], copied[2]), `"taskId":"t"`, `"taskId":"`+task+`"`)
-		if got := filterStreamOf(t, &event.Stream{Withheld: memory}, client, "data: "+sent+"\n\n")[0]; strings.Contains(got, "CANARY") != leaves {
-			t.Errorf("on a stream of task %s, the result leaves as %s", task, got)
+	memory := new(event.Withheld)
+	for _, sent := range [][3]string{hidden, stateOf("working", "n", text, of("w"))} { // the server does not send the context
+		frame := strings.ReplaceAll(wrap(sent[0], sent[1], sent[2]), `,"contextId":"c"`, "")
+		if got := filterStreamOf(t, &event.Stream{Withheld: memory}, client, "data: "+frame+"\n\n")[0]; !strings.HasPrefix(got, withheld) {
+			t.Errorf("without a context, the answer leaves as %s", got)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func newWithheld(s *event.Stream) withheld {
 	if s.Session != "" {
 		scope := s.App + "\x00" + s.User + "\x00" + s.Session
 		w.calls.SetScope(scope)
-		w.values.SetScope(scope, scope)
+		w.values.SetScopes(scope)
 	}
 	return w
 }

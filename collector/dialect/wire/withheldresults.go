@@ -69,9 +69,17 @@ func (w *WithheldValues) IsAnswer(b *event.Batch, texts []strictjson.Value, isRe
 	return len(texts) > 1 && (isRelated || isTellingText(joined(texts))) && w.values.MayContain(valueKey(hashText(joined(texts))))
 }
 
-// IsTellingAnswer reports whether texts together are an answer that was withheld and that few others give by chance.
+// IsTellingAnswer reports whether texts are, in one or together, an answer that was withheld and that few others give by chance.
 func (w *WithheldValues) IsTellingAnswer(b *event.Batch, texts []strictjson.Value) bool {
-	return isTellingText(joined(texts)) && w.values.MayContain(valueKey(HashAnswer(b, texts)))
+	isAnswer := func(texts []strictjson.Value) bool {
+		return isTellingText(joined(texts)) && w.values.MayContain(valueKey(HashAnswer(b, texts)))
+	}
+	for i := range texts {
+		if isAnswer(texts[i : i+1]) {
+			return true
+		}
+	}
+	return len(texts) > 1 && isAnswer(texts)
 }
 
 func isTellingText(text []byte) bool {

@@ -54,14 +54,12 @@ func NewWithheldValues(s *event.Stream) WithheldValues {
 	}
 }
 
-// SetScope sets the scope of the answers, and the session around it. If one is empty, only this stream knows what belongs to it.
-func (w *WithheldValues) SetScope(scope, session string) {
-	w.authors.SetScopes(session)
-	w.remote.SetScopes(session)
-	w.kept.SetScopes(session)
-	w.values.SetScopes(scope)
-	w.responses.SetScopes(scope)
-	w.names.SetScopes(scope)
+// SetScopes sets the scopes of the answers (see SharedSet.SetScopes). The first one that is not empty should be the session, because a
+// later run may copy the answers of an earlier one from the state.
+func (w *WithheldValues) SetScopes(scopes ...string) {
+	for _, set := range []*SharedSet{&w.values, &w.responses, &w.names, &w.authors, &w.remote, &w.kept} {
+		set.SetScopes(scopes...)
+	}
 }
 
 // IsEmpty reports whether no frame can repeat an answer.
