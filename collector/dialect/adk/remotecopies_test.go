@@ -46,6 +46,10 @@ func TestCopiesInTasks(t *testing.T) {
 	const errorText = `{"data":{"id":"d","name":"bad","response":{"error":"no secret answer"}},"metadata":{"adk_type":"function_response"}}`
 	hidden, hi := relays(remoteMark, "working", "secret answer"), relays(remoteLabel, "working", "hi")
 	fails := by("r", remoteTask(remoteLabel, errorText)+content(`{"functionResponse":{"id":"d","name":"bad","response":{"error":"no secret answer"}}}`))
+	found := func(events string) string {
+		return `{"data":{"id":"d","name":"load_memory","response":{"memories":[` + events + `]}},"metadata":{"adk_type":"function_response"}}`
+	}
+	const event1, event2 = `{"content":{"parts":[{"text":"open"}]},"author":"b"}`, `{"content":{"parts":[{"text":"secret answer"}]},"author":"a"}`
 	sends := func(metadata string, parts ...string) string {
 		return by("r", remoteTask(metadata, append(parts, `{"text":"hi"}`)...)+content(`{"text":"hi","thought":true}`))
 	}
@@ -59,6 +63,8 @@ func TestCopiesInTasks(t *testing.T) {
 		"another state":            {[]string{hidden, sends(remoteLabel + strings.ReplaceAll(delta, "secret", "other"))}, sends(remoteLabel + strings.ReplaceAll(delta, "secret", "other"))},
 		"a failed result":          {[]string{hidden, fails, sends(remoteLabel, errorText)}, hi},
 		"a result without secrets": {[]string{fails, sends(remoteLabel, errorText)}, sends(remoteLabel, errorText)},
+		"a result with events":     {[]string{sends(remoteLabel, found(event1+","+event2))}, sends(remoteLabel, found(event1+","+event2))},
+		"the same of something":    {[]string{hidden, sends(remoteLabel, found(event1+","+event2))}, sends(remoteLabel, found(event1))},
 		"the message of an error":  {[]string{hidden, relays(remoteLabel+`,"adk_error_message":"no secret answer"`, "failed", "no secret answer"), sends(remoteLabel + `,"adk_error_message":"no secret answer"`)}, sends(remoteLabel)},
 		"an error":                 {[]string{hidden, relays(remoteLabel, "failed", "no secret answer"), sends(remoteLabel, `{"text":"no secret answer"}`)}, hi},
 	} {

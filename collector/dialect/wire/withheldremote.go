@@ -45,10 +45,12 @@ func (w *WithheldValues) CheckRemote(b *event.Batch, custom strictjson.Value, is
 	})
 }
 
-// checkParts checks the parts of a message or an artifact. If all are withheld, it withholds the whole, which may have a telling name or ID.
-// A request stays.
+// checkParts checks the parts of a message, an artifact or an event. If all are withheld, it withholds the whole, which may have a telling
+// name or ID. A request stays.
 func (w *WithheldValues) checkParts(b *event.Batch, v strictjson.Value, isHidden bool, calls *WithheldCalls) {
-	role, parts, isWhole := v.Get("role"), v.First("parts", "content"), true
+	role, parts := v.Get("role"), v.First("parts", "content")
+	_, isWhole := b.Cuts[parts] // the content of an event, in the result of a tool
+	isWhole = isWhole || parts.Kind() == strictjson.Array
 	isRequest := v.First("messageId", "message_id").Exists() && !role.Is("agent") && !role.Is("ROLE_AGENT")
 	for part := range parts.Elements() {
 		switch {
