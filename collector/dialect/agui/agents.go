@@ -86,7 +86,9 @@ type steps struct {
 	within         map[string]int // the number of open steps by their parent
 	started        int
 	missedInternal bool // an internal step is not in open
-	endedInternal  bool // an internal step has ended, and nothing has begun since that left
+
+	// workedInternally is set after work of an internal agent or step, until something begins that leaves.
+	workedInternally bool
 
 	failedInternally bool // an internal node has failed
 }
@@ -240,7 +242,7 @@ func (d *decoder) stepFinished(v strictjson.Value, b *event.Batch) {
 	if end := b.Add(event.KindAgentEnded); d.steps.open[i].hasFailed {
 		end.Error = event.AgentError
 	}
-	d.steps.endedInternal = d.steps.endedInternal || d.steps.open[i].isInternal
+	d.steps.workedInternally = d.steps.workedInternally || d.steps.open[i].isInternal
 	d.steps.end(i)
 }
 

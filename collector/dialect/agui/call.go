@@ -45,11 +45,12 @@ type delegate struct {
 // delegates maps names of functions to their descriptions: those of Agno's teams and of LangChain's
 // deep agents.
 //
-// Source: agno/team/_default_tools.py of agno 2 and 3, deepagents/middleware/subagents.py of
+// Source: agno/team/_default_tools.py and _task_tools.py of agno 2 and 3, deepagents/middleware/subagents.py of
 // deepagents 0.7 and of 1.14 for JavaScript, langgraph/prebuilt/tool_node.py of langgraph-prebuilt
 // 1.1.
 var delegates = map[string]delegate{
 	"delegate_task_to_member": {"member_id", true, []string{"Member with ID NAME not found in the team"}},
+	"execute_task":            {"member_id", true, []string{"Member with ID NAME not found", "Task with ID '", "Task ["}},
 	"task": {"subagent_type", false, []string{
 		"We cannot invoke subagent NAME because it does not exist",
 		"Error: invoked agent of type NAME, the only allowed types are",
@@ -59,9 +60,6 @@ var delegates = map[string]delegate{
 		"Error: task is not a valid tool",
 	}},
 }
-
-// broadcast is the function with which the leader of one of Agno's teams makes all members work within the call. The stream names none.
-const broadcast = "delegate_task_to_members"
 
 // Limits of the arguments of a call. Arguments beyond them are not read.
 const (

@@ -54,7 +54,7 @@ func (d *decoder) callerOf(v strictjson.Value, turn int) agent {
 			return open.caller
 		}
 		switch {
-		case open.tool == broadcast:
+		case isBroadcast(open.tool):
 			hasUnnamed = true
 			working = append(working, agent{parent: cmp.Or(open.caller.branch, open.caller.parent)})
 		case !waiting[open.delegate]:
@@ -108,7 +108,7 @@ func (d *decoder) mayBeDelegated(v strictjson.Value) bool {
 
 // isDelegation reports whether an agent works in a call and its frames do not say so.
 func (c *call) isDelegation() bool {
-	return c.owner == "" && !c.announced && (c.delegate.name != "" || c.tool == broadcast || c.namesAgent() && len(c.args) > maxArgs)
+	return c.owner == "" && !c.announced && (c.delegate.name != "" || isBroadcast(c.tool) || c.namesAgent() && len(c.args) > maxArgs)
 }
 
 // waitingAgents returns the agents that wait for an agent to which they have delegated.
@@ -116,7 +116,7 @@ func (d *decoder) waitingAgents() map[agent]bool {
 	waiting := map[agent]bool{}
 	for i := range d.calls {
 		open := &d.calls[i]
-		if d.setDelegate(open); (open.delegate.name != "" || open.tool == broadcast) && open.caller.name != "" {
+		if d.setDelegate(open); (open.delegate.name != "" || isBroadcast(open.tool)) && open.caller.name != "" {
 			waiting[open.caller] = true
 		}
 	}
@@ -174,4 +174,10 @@ func (d *decoder) parentsOf(agents []agent) map[string]string {
 		add(one)
 	}
 	return parents
+}
+
+// isBroadcast reports whether the leader of one of Agno's teams makes several members work within the call of a function. The stream names
+// none of them.
+func isBroadcast(tool string) bool {
+	return tool == "delegate_task_to_members" || tool == "execute_tasks_parallel"
 }

@@ -124,7 +124,7 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 		d.messages.closeChunked(d.owner(v), k.endsAllChunks)
 	}
 	d.noteTurn(k, v)
-	d.addWorkIDs(v)
+	d.readWork(v)
 	if !k.isWork() && k.entity != entityStep && k.name != typeRaw {
 		d.hideNamedDelegates(v)
 	}
@@ -155,6 +155,7 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 	}
 	if isWithheld {
 		d.rememberWithheld(k, v)
+		d.noteInternalWork(k)
 		d.addWithheldTexts(k, v, b)
 		d.addWithheldValues(v, b)
 	} else {
@@ -304,8 +305,9 @@ func (d *decoder) stateSnapshot(v strictjson.Value, b *event.Batch) {
 }
 
 func (d *decoder) stateDelta(v strictjson.Value, b *event.Batch) {
-	b.Internal = d.namesWithheld(v.Get("delta")) || d.hasAnswer(v.Get("delta")) || d.stateShapes.makesInternal(v.Get("delta"), d.withholdListed) || d.withheld.keys.IsFull()
-	b.Add(event.KindState).SetState(readPatch(v.Get("delta")))
+	patch := v.Get("delta")
+	b.Internal = d.namesWithheld(patch) || d.hasAnswer(patch) || d.patchRepeatsText(patch) || d.stateShapes.makesInternal(patch, d.withholdListed) || d.withheld.keys.IsFull()
+	b.Add(event.KindState).SetState(readPatch(patch))
 }
 
 // activitySnapshot reports an activity as an artifact that contains data.

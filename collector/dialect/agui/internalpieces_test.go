@@ -123,7 +123,7 @@ func TestMembersOfTeams(t *testing.T) {
 	closed := func(id string) []string { return []string{`{"type":"TEXT_MESSAGE_END","messageId":"` + id + `"}`} }
 	thought := []string{`{"type":"REASONING_START","messageId":"t"}`, `{"type":"REASONING_MESSAGE_START","messageId":"t"}`, `{"type":"REASONING_MESSAGE_CONTENT","messageId":"t","delta":"CANARY"}`, `{"type":"REASONING_MESSAGE_END","messageId":"t"}`, `{"type":"REASONING_END","messageId":"t"}`}
 	raw := []string{`{"type":"RAW","source":"agno","event":{"event":"RunStarted"}}`}
-	for tool, argument := range map[string]string{"delegate_task_to_member": "member_id", "task": "subagent_type"} {
+	for tool, argument := range map[string]string{"delegate_task_to_member": "member_id", "execute_task": "member_id", "task": "subagent_type"} {
 		delegate := func(id, to, message string) []string { return call(id, tool, `{\"`+argument+`\":\"`+to+`\"}`, message) }
 		member := slices.Concat(raw, open("n"), say("n", "CANARY"), closed("n"), call("c2", "ledger", "CANARY", "n"), end("c2", "CANARY"), thought, open("o"), say("o", "CANARY"))
 		sent := slices.Concat([]string{run}, open("m"), say("m", "lead"), closed("m"), delegate("c1", "internal_audit", "m"), member, end("c1", "CANARY"),

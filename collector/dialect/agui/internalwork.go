@@ -73,10 +73,21 @@ func isInternalWorkEvent(event strictjson.Value) bool {
 	return false
 }
 
-// addWorkIDs remembers the message of a model that LangChain's event in a frame has, if the event names an internal agent or node. A
-// piece of it may come in a message with another ID, and a snapshot has it without a name.
-func (d *decoder) addWorkIDs(v strictjson.Value) {
+// noteInternalWork notes that a withheld frame begins a message, a thought or a subagent. A withheld call may be of an ordinary agent, and
+// a step counts while it is open and at its end.
+func (d *decoder) noteInternalWork(k *kind) {
+	if (k.begins || k.chunk) && k.entity != entityCall && k.entity != entityStep {
+		d.steps.workedInternally = true
+	}
+}
+
+// readWork notes whether LangChain's event in a frame names an internal agent or node. It then remembers the message of a model that the
+// event has: a piece of it may come in a message with another ID, and a snapshot has it without a name.
+func (d *decoder) readWork(v strictjson.Value) {
 	event := v.First("rawEvent", "event")
+	if metadata := event.Get("metadata"); lenient.HasMember(metadata, workMembers) {
+		d.steps.workedInternally = isInternalWorkEvent(event)
+	}
 	data := event.Get("data")
 	for _, message := range [...]strictjson.Value{data.Get("chunk"), data.Get("output")} {
 		if id := d.name(message.Get("id")); id != "" && !d.knownToClient.Contains(id) && isInternalWorkEvent(event) {

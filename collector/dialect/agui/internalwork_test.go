@@ -94,7 +94,7 @@ func TestInternalTransfers(t *testing.T) {
 
 // TestInternalDelegates checks that no answer leaves of a delegate with an internal name.
 func TestInternalDelegates(t *testing.T) {
-	args := map[string]string{"task": `{\"subagent_type\":\"NAME\"}`, "delegate_task_to_member": `{\"member_id\":\"NAME\"}`}
+	args := map[string]string{"task": `{\"subagent_type\":\"NAME\"}`, "delegate_task_to_member": `{\"member_id\":\"NAME\"}`, "execute_task": `{\"task_id\":\"t1\",\"member_id\":\"NAME\"}`}
 	for tool, args := range args {
 		for name, want := range map[string]string{"internal_x": `""`, "writer": `"CANARY"`} {
 			args := strings.Replace(args, "NAME", name, 1)

@@ -98,7 +98,7 @@ func (d *decoder) wasShown(message strictjson.Value) bool {
 // addLeft remembers what left.
 func (d *decoder) addLeft(k *kind, v strictjson.Value) {
 	if k.begins || k.chunk {
-		d.steps.endedInternal = false
+		d.steps.workedInternally = false
 	}
 	switch k.entity {
 	case entityMessage:

@@ -1,6 +1,8 @@
 package agui
 
 import (
+	"slices"
+
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -37,16 +39,40 @@ func (t *wholeTexts) set(message key, text digest) {
 // repeatsText reports whether a message of a list or state has the text of a withheld message, and names no agent. A message that left,
 // or that the client sent, or that has a text that left, does not count.
 func (d *decoder) repeatsText(message strictjson.Value) bool {
-	if len(d.wholeTexts.byText) == 0 || !message.First("role", "type").Is("assistant") || len(message.Get("name").Text()) > 0 {
+	if len(d.wholeTexts.byText) == 0 || !isAssistants(message) || len(message.Get("name").Text()) > 0 {
 		return false
 	}
+	return !d.knownToClient.Contains(d.memberOf(message, ownIDs)) && d.isRepeated(contentOf(message))
+}
+
+// isRepeated reports whether a text is that of a withheld message, and of no message that left.
+func (d *decoder) isRepeated(content []byte) bool {
 	var text digest
-	text.add(contentOf(message))
-	if _, repeats := d.wholeTexts.byText[text]; !repeats || text.size < minRepeated {
+	text.add(content)
+	_, isWithheld := d.wholeTexts.byText[text]
+	return isWithheld && text.size >= minRepeated && !d.pieces.haveLeft(text)
+}
+
+// patchRepeatsText reports whether a patch of a state brings the text of a withheld message, alone or in a message.
+func (d *decoder) patchRepeatsText(patch strictjson.Value) bool {
+	if len(d.wholeTexts.byText) == 0 {
 		return false
 	}
-	id := d.memberOf(message, ownIDs)
-	return !d.knownToClient.Contains(id) && !d.pieces.haveLeft(text)
+	for op := range patch.Elements() {
+		if d.isRepeated(op.Get("value").Text()) {
+			return true
+		}
+	}
+	repeats := func(v strictjson.Value, _ bool) bool { return d.repeatsText(v) }
+	return !yieldMessages(patch, anywhere, repeats, func(_, _ strictjson.Value) bool { return false })
+}
+
+// assistantTypes are LangChain's types of messages of a model.
+var assistantTypes = []string{"assistant", "ai", "AIMessage", "AIMessageChunk"}
+
+// isAssistants reports whether a message of a list is a model's. LangChain's messages have their role in their type.
+func isAssistants(message strictjson.Value) bool {
+	return slices.ContainsFunc(assistantTypes, message.First("role", "type").Is)
 }
 
 // contentOf returns the text of a message of a list, which may be in parts.

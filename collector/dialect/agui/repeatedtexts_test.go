@@ -28,6 +28,7 @@ func TestRepeatedTexts(t *testing.T) {
 		"the same":                  {nil, said("m1", draft), message, draft, false},
 		"in chunks":                 {nil, chunks("m1", draft), message, draft, false},
 		"without an ID":             {nil, said("m1", draft), `{"role":"assistant","content":%q}`, draft, false},
+		"of LangChain":              {nil, said("m1", draft), `{"id":"new-id","type":"ai","name":null,"content":%q}`, draft, false},
 		"in parts":                  {nil, said("m1", draft), `{"id":"new-id","role":"assistant","content":[{"type":"text","text":%q}]}`, draft, false},
 		"trimmed":                   {nil, said("m1", " "+draft+"\n"), message, draft, false},
 		"of two messages":           {nil, append(said("m1", draft), said("m2", draft+", again")...), message, draft, false},
@@ -47,6 +48,52 @@ func TestRepeatedTexts(t *testing.T) {
 					t.Errorf("%s: it leaves as %s", what, got)
 				}
 			}
+		}
+	}
+}
+
+// TestRepeatedPatches checks that a patch of a state does not bring the text of a withheld message.
+func TestRepeatedPatches(t *testing.T) {
+	sent := []string{run, `{"type":"STEP_STARTED","stepName":"internal_draft"}`, `{"type":"TEXT_MESSAGE_CHUNK","messageId":"m1","role":"assistant","delta":"a draft of the ledger"}`, `{"type":"STEP_FINISHED","stepName":"internal_draft"}`}
+	for patch, leaves := range map[string]bool{
+		`{"op":"add","path":"/messages/-","value":{"id":"new-id","role":"assistant","content":"a draft of the ledger"}}`:        false,
+		`{"op":"add","path":"/messages/-","value":{"id":"new-id","role":"assistant","content":"a draft of the ledger, again"}}`: true,
+		`{"op":"add","path":"/messages","value":[{"id":"new-id","type":"ai","content":"a draft of the ledger"}]}`:               false,
+		`{"op":"replace","path":"/messages/0/content","value":"a draft of the ledger"}`:                                         false,
+		`{"op":"replace","path":"/messages/0/content","value":"another text"}`:                                                  true,
+	} {
+		frame := `{"type":"STATE_DELTA","delta":[` + patch + `]}`
+		if got := last(filterFrames(t, allSettings[0], append(sent[:len(sent):len(sent)], frame)...)); (got == frame) != leaves {
+			t.Errorf("%s leaves as %s", frame, got)
+		}
+	}
+}
+
+// TestErrorsAfterWork checks that the message of an error does not leave after work of an internal agent, until an ordinary one begins
+// something.
+//
+// Source: real streams of ag_ui_langgraph 0.0.47, of which an agent of create_agent failed.
+func TestErrorsAfterWork(t *testing.T) {
+	const failure = `{"type":"RUN_ERROR","message":"the ledger is empty"}`
+	model := func(agent string) string {
+		return `{"type":"RAW","event":{"event":"on_chat_model_start","data":{},"metadata":{"langgraph_node":"model","lc_agent_name":"` + agent + `"}}}`
+	}
+	const step, ended = `{"type":"STEP_STARTED","stepName":"model"}`, `{"type":"STEP_FINISHED","stepName":"model"}`
+	for what, c := range map[string]struct {
+		sent   []string
+		leaves bool
+	}{
+		"of a model of LangChain":           {[]string{step, model("internal_audit")}, false},
+		"of an ordinary one after it":       {[]string{step, model("internal_audit"), model("writer")}, true},
+		"of a step after it":                {[]string{step, model("internal_audit"), ended, step}, true},
+		"with an open message":              {[]string{`{"type":"TEXT_MESSAGE_START","messageId":"m1","role":"assistant","name":"internal_audit"}`}, false},
+		"with an open message, then others": {[]string{`{"type":"TEXT_MESSAGE_START","messageId":"m1","role":"assistant","name":"internal_audit"}`, `{"type":"TEXT_MESSAGE_START","messageId":"m2","role":"assistant"}`}, true},
+		"of a subagent":                     {[]string{`{"type":"SUBAGENT_STARTED","subagentRunId":"s1","name":"internal_audit"}`}, false},
+		"after a withheld call":             {toolCall("c1", "internal_look", "{}", "done"), true},
+	} {
+		got := last(filterFrames(t, allSettings[0], append(append([]string{run}, c.sent...), failure)...))
+		if (got == failure) != c.leaves || !strings.Contains(got, "RUN_ERROR") {
+			t.Errorf("an error %s leaves as %s", what, got)
 		}
 	}
 }

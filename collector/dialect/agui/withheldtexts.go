@@ -28,7 +28,7 @@ func (d *decoder) quotesWithheld(k *kind, v strictjson.Value, b *event.Batch) bo
 func (d *decoder) mayFailInternally(failure strictjson.Value) bool {
 	owner := d.name(failure.Get("subagentRunId"))
 	isStep := slices.ContainsFunc(d.steps.open, func(open step) bool { return open.isInternal && (owner == "" || open.owner == owner) })
-	return isStep || d.worksInternally(owner) || d.steps.endedInternal || d.steps.failedInternally
+	return isStep || d.worksInternally(owner) || d.steps.workedInternally || d.steps.failedInternally
 }
 
 // mayQuote reports whether an error may quote something withheld: the arguments or the work of a call without a result, the work of

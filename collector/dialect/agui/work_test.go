@@ -162,6 +162,8 @@ func TestDelegations(t *testing.T) {
 		{"a transfer to the user", calls("transfer_to_agent", `{\"agent_name\":\"user\"}`, "1"), called("transfer_to_agent", `me"; other`, "1", "me")},
 		{"another tool", calls("look", to, "1"), called("look", `me"; other`, "1", "me")},
 		{"a member of a team", calls("delegate_task_to_member", member, "1"), called("delegate_task_to_member", `writer" branch="c" within="c"; other`, "1", "me")},
+		{"a member for a task of the team", calls("execute_task", member, "1"), called("execute_task", `writer" branch="c" within="c"; other`, "1", "me")},
+		{"an unknown task", calls("execute_task", member, "Task with ID 't1' not found."), called("execute_task", `writer" branch="c" within="c"; other`, `tool_error settled no_agent "Task with ID 't1' not found."`, "me")},
 		{"an unknown member", calls("delegate_task_to_member", member, "Member with ID writer not found in the team or any subteams. Please"),
 			called("delegate_task_to_member", `writer" branch="c" within="c"; other`, `tool_error settled no_agent "Member with ID writer not found in the team or any subteams. Please"`, "me")},
 		{"a member whose answer names another", calls("delegate_task_to_member", member, "Member with ID boss not found in the team"),
