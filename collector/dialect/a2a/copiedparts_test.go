@@ -45,3 +45,41 @@ func TestCopiesOfParts(t *testing.T) {
 		}
 	}
 }
+
+// TestPartsOfPlainServers repeats an internal text of a server without ADK in other parts.
+func TestPartsOfPlainServers(t *testing.T) {
+	const thought, text = `{"kind":"text","text":"hm","metadata":{"thought":true}}`, `{"kind":"text","text":"the CANARY costs"}`
+	const first, second = `{"kind":"text","text":"the CANARY"}`, `{"kind":"text","text":" costs"}`
+	const inside, outside = `x","metadata":{"kind":"internal:note"},"n":"`, `,"metadata":{"kind":"internal:note"}`
+	for name, c := range map[string]struct {
+		internal, sent string // parts
+		leaves         bool   // the event, unchanged
+	}{
+		"without the thought": {thought + "," + text, text, false},
+		"joined":              {first + "," + second, text, false},
+		"cut":                 {text, first + "," + second, false},
+		"another text":        {thought + "," + text, `{"kind":"text","text":"the house costs"}`, true},
+		"a part of it":        {first + "," + second, second, true},
+	} {
+		for envelope, wrap := range envelopes {
+			artifact := func(parts, id, more string) [3]string {
+				built := artifactOf(parts, more)
+				built[2] = strings.Replace(built[2], `"artifactId":"a"`, `"artifactId":"`+id+`"`, 1)
+				return built
+			}
+			for where, events := range map[string][2][3]string{
+				"a message":           {stateOf("working", inside, c.internal, ""), stateOf("working", "y", c.sent, "")},
+				"a status":            {stateOf("working", "x", c.internal, outside), stateOf("working", "y", c.sent, "")},
+				"an artifact":         {artifact(c.internal, inside, ""), artifact(c.sent, "y", "")},
+				"an artifact's event": {artifact(c.internal, "x", outside), artifact(c.sent, "y", "")},
+				"a completed task":    {artifact(c.internal, inside, ""), stateOf("completed", "y", c.sent, "")},
+			} {
+				sent := wrap(events[1][0], events[1][1], events[1][2])
+				got := filterStream(t, client, "data: "+wrap(events[0][0], events[0][1], events[0][2])+"\n\ndata: "+sent+"\n\n")
+				if last := got[len(got)-1]; (last == sent) != c.leaves || !c.leaves && strings.Contains(last, "CANARY") {
+					t.Errorf("%s, %s, %s: the event leaves as %s", name, where, envelope, last)
+				}
+			}
+		}
+	}
+}

@@ -111,7 +111,7 @@ func (d *decoder) isCopy(content contentReader, u update, b *event.Batch) bool {
 	if content.isSnapshot || content.adk.usage.Len() > 0 { // a model's own
 		return false
 	}
-	isWhole := content.adk.isEvent && !content.isPartial && u.extent() != extentPiece
+	isWhole := !content.isError && !content.isPartial && u.extent() != extentPiece
 	isSaid := func(texts []strictjson.Value) bool { return d.values.IsTellingAnswer(b, texts) }
 	return isWhole && slices.ContainsFunc(content.answers(), isSaid) || d.isOutputs(content, u, b) || slices.ContainsFunc(content.codes, func(code strictjson.Value) bool { return d.code.MayHave(content.place, code) })
 }
@@ -185,7 +185,16 @@ func (d *decoder) addAnswers(content contentReader, u update, b *event.Batch) {
 	if !isADK {
 		d.values.AddQuotes(b, content.hidden...)
 	}
-	if !isADK || content.isSnapshot {
+	if content.isSnapshot {
+		return
+	}
+	isWhole := !content.isPartial && u.extent() != extentPiece
+	if isWhole {
+		for _, texts := range content.answers() {
+			d.values.AddText(b, texts)
+		}
+	}
+	if !isADK {
 		return
 	}
 	author := content.author()
@@ -200,10 +209,7 @@ func (d *decoder) addAnswers(content contentReader, u update, b *event.Batch) {
 			d.values.AddResponse(b, author, result.Get("response"))
 		}
 	}
-	if !content.isPartial && u.extent() != extentPiece {
-		for _, texts := range content.answers() {
-			d.values.AddText(b, texts)
-		}
+	if isWhole {
 		for _, actions := range content.actions {
 			if len(content.said) > 0 {
 				d.values.AddState(b, actions)
