@@ -95,9 +95,9 @@ func (r *contentReader) author() string {
 	return r.adk.author.String()
 }
 
-// isCopy reports whether an update repeats the answer in a withheld event of an ADK agent, in one of these forms:
+// isCopy reports whether an update repeats the answer in a withheld event, in one of these forms:
 //   - the arguments of wire.ResponseTool,
-//   - the message of a function,
+//   - the message of a function, or of a server without ADK,
 //   - one of the outputs in a list,
 //   - a piece of code in the answer.
 func (d *decoder) isCopy(content contentReader, u update, b *event.Batch) bool {
@@ -179,7 +179,7 @@ func (d *decoder) endCode(content contentReader, u update) {
 	}
 }
 
-// addAnswers remembers the answer in a withheld event of an ADK agent.
+// addAnswers remembers the answer in a withheld event.
 func (d *decoder) addAnswers(content contentReader, u update, b *event.Batch) {
 	isADK := content.adk.isEvent || len(content.made)+len(content.results) > 0
 	if !isADK {

@@ -89,7 +89,7 @@ func contentOf(message strictjson.Value) (text []byte) {
 	return text
 }
 
-// cutMethodOutput withholds from a question of CrewAI what an internal method returned. The question itself leaves, because a person has
+// cutMethodOutput withholds the result of an internal method from a question of CrewAI. The question itself leaves, because a person has
 // to answer it.
 //
 // Source: build_agui_interrupt in ag_ui_crewai/_hitl.py of ag-ui-crewai 1.0.

@@ -22,8 +22,8 @@ type openUnnamed struct {
 	results int
 }
 
-// unnamedKey returns a key of a call without an ID: of its message and its position there. It returns "" for what is no
-// call, or repeats a call with an ID or an index.
+// unnamedKey returns a key of a call without an ID: of its message and its position there. It returns "" for other
+// values, and for a repeat of a call with an ID or an index.
 func (d *decoder) unnamedKey(message, c strictjson.Value) string {
 	tool, position, calls, list := d.name(toolOf(c)), 0, 0, callForm(0)
 	for form, other := range callsOf(message) {
@@ -117,7 +117,7 @@ func (d *decoder) withholdUnnamedJoined(message, piece strictjson.Value, c *join
 }
 
 // withholdUnnamedSiblings withholds the other calls of a message that have the tool of a withheld call and no ID, because their results do not
-// say which is whose.
+// name their calls.
 func (d *decoder) withholdUnnamedSiblings(message, c strictjson.Value) {
 	tool := d.name(toolOf(c))
 	for _, other := range callsOf(message) {

@@ -86,7 +86,7 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	if b.Internal {
 		d.shown.forget(0)
 	}
-	if isInternal && makesInternal { // instructions do not make what is beside them internal
+	if isInternal && makesInternal { // instructions do not make their neighbors internal
 		d.withholdFrame(mode, v, isPlaced)
 		d.withholdOutputs(mode, v, isPlaced || isOfInternal && mode != modeCheckpoints, (isPlaced || isNamed) && slices.Contains(returnModes, mode))
 	}

@@ -23,7 +23,7 @@ type withheldCalls struct {
 	graph     string               // namespace of the graph of the frame being read
 	isPlaced  bool                 // the frame being read states its graph
 	graphs    map[string]string    // graphs of messages whose metadata came in an earlier frame, by ID; at most maxOpen
-	inState   bool                 // the frame being read shows what a node wrote to the state
+	inState   bool                 // the frame being read shows the state that a node wrote
 	results   wire.Set[string]     // the IDs of calls whose result the frame being read has shown
 	within    toolPlace            // of the frame being read: see withheldCall
 	index     [2]*openCalls        // of the calls without a result, and of all; nil if it is out of date

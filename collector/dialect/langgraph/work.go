@@ -104,7 +104,7 @@ func (s *internalState) endWork(id string) {
 // end records that some work has ended. The server sends events at once, and the other modes through a queue, which is empty before the
 // graph's next step.
 //
-// LangGraph.js sends no parent_ids, and what it sends of a step in other modes may come after the first events of the next step.
+// LangGraph.js sends no parent_ids, and its frames of a step in other modes may come after the first events of the next step.
 //
 // Source: langgraph/pregel/main.py, Pregel.astream; langchain_core/tracers/event_stream.py and its JavaScript counterpart.
 func (s *internalState) end(hasEnded func(id string, w work) bool) {
