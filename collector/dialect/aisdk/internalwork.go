@@ -7,8 +7,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// internalWork says whether the current message or step is internal, because its start is marked. The marked start of the message may
-// have been on another stream.
+// internalWork says whether the current message and the current step are internal: whether their starts have a mark. The start of the
+// message may have been on another stream.
 type internalWork struct{ message, step bool }
 
 // begin reads the start of a message or a step. Without a mark, it ends the internal one before it. In merged

@@ -193,8 +193,8 @@ func (d *decoder) endResponse(of *step, b *event.Batch) {
 	}
 }
 
-// toolReturned records a result. The model's response has ended before it, unless a part of it is open. A call whose arguments are not
-// known to be complete may still be written, or wait: pydantic-ai completes calls that a person must approve after the results of the others.
+// toolReturned records a result. The model's response ended before it, unless a part of the response is open. If a call has incomplete
+// arguments, the end is uncertain: pydantic-ai completes calls that a person must approve only after the results of the others.
 func (d *decoder) toolReturned(known *call, b *event.Batch) {
 	of := known.madeIn()
 	if isOpen := d.parts.anyOpen(); isOpen || d.calls.anyStreaming() {

@@ -19,9 +19,9 @@ import (
 //	its response began in the stream                                               as it was then
 //	nothing of these                                                               as it is now
 //
-// It is unsure while an internal agent is at work. An agent is at work from the event that names it until the stream shows that it has handed
-// over, has answered, or that all calls around it have results. If the stream does not show calls and handoffs at all, agents follow one
-// another. What is unsure is withheld, but does not withhold an item that names an ordinary agent.
+// An event is unsure while an internal agent is at work: from the event that names the agent until the stream shows that it has handed over
+// or answered, or that all calls around it have results. If the stream shows no calls and handoffs at all, agents follow one another. An
+// unsure event is withheld, but does not withhold an item that names an ordinary agent.
 
 // turns are the agents of the Agents SDK that have begun on a stream.
 type turns struct {

@@ -110,7 +110,7 @@ func (d *Decodings) addReaders(n int) {
 	}
 }
 
-// onRemove is called for every decoding that is removed. Its followers let go of it, so that its memory is free. The caller holds the lock.
+// onRemove is called for each removed decoding. No reader keeps a reference to it, so its memory becomes free. The caller holds the lock.
 func (d *Decodings) onRemove(s *decoding, _ struct{}) {
 	d.memory.Release(s.charged)
 	s.charged = 0
