@@ -38,9 +38,10 @@ type examination struct {
 	mayGrow    bool                          // the messages of the frame may be unfinished
 	isPushed   bool                          // a node sends the frame while it works
 	eventData  strictjson.Value              // of an event
-	hasOutput  bool                          // something internal is in eventData, and not in the input of its run
-	toolInput  strictjson.Value              // of an event of a tool
-	toolOutput strictjson.Value              // of an event of a tool, if it is neither a message nor a Command
+	callPlaces callPlaces
+	hasOutput  bool             // something internal is in eventData, and not in the input of its run
+	toolInput  strictjson.Value // of an event of a tool
+	toolOutput strictjson.Value // of an event of a tool, if it is neither a message nor a Command
 }
 
 func (d *decoder) beginExamination(mode string, v strictjson.Value) {

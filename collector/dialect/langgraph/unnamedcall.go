@@ -22,39 +22,61 @@ type openUnnamed struct {
 	results int
 }
 
-// unnamedKey returns a key of a call without an ID: of its message and its position there. It returns "" for other
-// values, and for a repeat of a call with an ID or an index.
-func (d *decoder) unnamedKey(message, c strictjson.Value) string {
-	tool, position, calls, list := d.name(toolOf(c)), 0, 0, callForm(0)
-	for form, other := range callsOf(message) {
+// callPlaces holds what the keys of a message's calls depend on, so that a frame is read once for all of them.
+type callPlaces struct {
+	message   strictjson.Value
+	id        string                        // of the message, or its hash
+	positions map[strictjson.Value]int      // among the calls with a name in the same list
+	named     map[string]bool               // tools of which a call has an ID
+	indexed   map[string]bool               // tools of which a call has an index
+	byTool    map[string][]strictjson.Value // calls without an ID that no call has withheld yet
+}
+
+// placesIn returns the places of a message's calls.
+func (d *decoder) placesIn(message strictjson.Value) *callPlaces {
+	p := &d.callPlaces
+	if p.positions != nil && p.message == message {
+		return p
+	}
+	*p = callPlaces{message, d.name(message.Get("id")), map[strictjson.Value]int{}, map[string]bool{}, map[string]bool{}, map[string][]strictjson.Value{}}
+	if p.id == "" {
+		p.id = strconv.FormatUint(wire.ExactHash(message), 36)
+	}
+	calls, list := 0, callForm(0)
+	for form, c := range callsOf(message) {
 		if form != list {
 			list, calls = form, 0
 		}
-		named := d.name(toolOf(other))
-		if other == c {
-			position = calls
+		p.positions[c] = calls
+		tool := d.name(toolOf(c))
+		if tool == "" {
+			continue
 		}
-		if named != "" {
-			calls++
-		}
-		isRepeated := len(indexOf(c)) == 0 && len(indexOf(other)) > 0
-		if named == tool && (isRepeated || len(other.First("call_id", "id").Text()) > 0) {
-			return ""
+		calls++
+		p.indexed[tool] = p.indexed[tool] || len(indexOf(c)) > 0
+		if len(c.First("call_id", "id").Text()) > 0 {
+			p.named[tool] = true
+		} else {
+			p.byTool[tool] = append(p.byTool[tool], c)
 		}
 	}
-	if tool == "" {
+	return p
+}
+
+// unnamedKey returns a key of a call without an ID: of its message and its position there. It returns "" for other
+// values, and for a repeat of a call with an ID or an index.
+func (d *decoder) unnamedKey(message, c strictjson.Value) string {
+	tool, places := d.name(toolOf(c)), d.placesIn(message)
+	if tool == "" || places.named[tool] || len(indexOf(c)) == 0 && places.indexed[tool] {
 		return ""
 	}
-	return d.unnamedKeyAt(message, c, position)
+	return d.unnamedKeyAt(message, c, places.positions[c])
 }
 
 // unnamedKeyAt is unnamedKey for a call, or a piece of one, at a position that counts if there is no index.
 func (d *decoder) unnamedKeyAt(message, c strictjson.Value, position int) string {
-	id, index := d.name(message.Get("id")), cmp.Or(string(indexOf(c)), strconv.Itoa(position))
-	if id == "" {
-		id = strconv.FormatUint(wire.ExactHash(message), 36)
-	}
-	return "unnamed " + strconv.FormatUint(wire.Hash(id+"\n"+index), 36)
+	index := cmp.Or(string(indexOf(c)), strconv.Itoa(position))
+	return "unnamed " + strconv.FormatUint(wire.Hash(d.placesIn(message).id+"\n"+index), 36)
 }
 
 // beginUnnamed records a call without an ID, unless it has ended.
@@ -119,13 +141,14 @@ func (d *decoder) withholdUnnamedJoined(message, piece strictjson.Value, c *join
 // withholdUnnamedSiblings withholds the other calls of a message that have the tool of a withheld call and no ID, because their results do not
 // name their calls.
 func (d *decoder) withholdUnnamedSiblings(message, c strictjson.Value) {
-	tool := d.name(toolOf(c))
-	for _, other := range callsOf(message) {
-		if tool != "" && other != c && toolOf(other).Is(tool) && len(other.First("call_id", "id").Text()) == 0 {
+	tool, places := d.name(toolOf(c)), d.placesIn(message)
+	for _, other := range places.byTool[tool] {
+		if other != c {
 			d.cutCall(other)
 			d.withheldCalls.beginCall(d, message, other)
 		}
 	}
+	delete(places.byTool, tool)
 }
 
 // remove removes a call that has no result.

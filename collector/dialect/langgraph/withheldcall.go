@@ -190,7 +190,11 @@ func (d *decoder) endPassedCalls(state strictjson.Value) {
 	var later wire.Set[string] // calls that are not passed, which may have the same IDs
 	for _, m := range slices.Backward(elementsOf(state.Get("messages"))) {
 		for _, c := range callsOf(m) {
-			switch id := cmp.Or(d.name(c.First("call_id", "id")), d.unnamedKey(m, c)); {
+			id := d.name(c.First("call_id", "id"))
+			if id == "" {
+				id = d.unnamedKey(m, c)
+			}
+			switch {
 			case !isPassed:
 				later.Add(id)
 			case !later.MayContain(id):
