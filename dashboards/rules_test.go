@@ -143,10 +143,13 @@ func TestAlerts(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		for _, heading := range []string{"# " + r.Alert, "## Meaning", "## Impact", "## Diagnosis", "## Mitigation"} {
+		for _, heading := range []string{"# " + r.Alert, "## Diagnosis", "## Mitigation"} {
 			if !strings.Contains(string(page), heading+"\n") {
 				t.Errorf("the runbook of %s lacks %q", r.Alert, heading)
 			}
+		}
+		if strings.Contains(string(page), "# "+r.Alert+"\n\n#") {
+			t.Errorf("the runbook of %s does not say what the alert means", r.Alert)
 		}
 	}
 	alerts = slices.Compact(alerts)
