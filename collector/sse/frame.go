@@ -18,9 +18,9 @@ type Frame struct {
 	// Data is the data lines joined with LF. Invalid UTF-8 is left as sent, so that a strict reader of
 	// the payload can reject it.
 	Data []byte
-	// Size is the number of bytes on the wire from the block's first line to its blank line. A blank
-	// line that ends in CRLF counts as one byte, because the frame is dispatched before the LF
-	// arrives. AppendFrame ignores Size.
+	// Size is the number of bytes on the wire from the block's first line other than a comment to its
+	// blank line. A blank line that ends in CRLF counts as one byte, because the frame is dispatched
+	// before the LF arrives. AppendFrame ignores Size.
 	Size int
 	// Unended means that the stream ended before the block's blank line. Readers that follow the standard drop such a frame. Others, such
 	// as @ag-ui/client, do not.

@@ -39,8 +39,6 @@ func TestEndlessBlocks(t *testing.T) {
 	for _, tc := range []struct{ name, text, end string }{
 		{"one line", "data:xx", "\n\n"},
 		{"unknown line", "x", "\n\n"},
-		{"comment", ":xx", "\r\r"},
-		{"comments", ":\n", "\n"},
 		{"empty data", "data\n", "\n"},
 		{"data, CR", "data:x\r", "\r"},
 		{"data, CRLF", "data:x\r\n", "\n"},
@@ -99,7 +97,7 @@ func (p *memoryRecorder) Read(b []byte) (int, error) {
 // TestLimitIsExact checks that a frame of exactly the limit is returned and a larger one is not.
 func TestLimitIsExact(t *testing.T) {
 	for _, wire := range []string{
-		"data:abc\n\n", "data:abc\r\r", "data:abc\r\n\r\n", ":c\ndata\nid:1\nevent:x\n\n", "data:a\rdata:b\r\n\r\n",
+		"data:abc\n\n", "data:abc\r\r", "data:abc\r\n\r\n", ":c\r\ndata\n:c\nid:1\n\n", ":c\ndata\nid:1\nevent:x\n\n", "data:a\rdata:b\r\n\r\n",
 	} {
 		whole, _ := oracle(wire, DefaultLimit)
 		size := whole.Results[0].Size
@@ -109,6 +107,37 @@ func TestLimitIsExact(t *testing.T) {
 			got := drain(t, &splitReader{stream: wire}, limit, nil)
 			if tooLarge := got.Results[0].TooLarge; tooLarge != (limit < size) {
 				t.Errorf("with a limit of %d, the frame %q of %d bytes is too large: %t", limit, wire, size, tooLarge)
+			}
+		}
+	}
+}
+
+// TestCommentsBeforeFrame checks that comments do not count towards the limit of the frame after them, also if
+// no blank line is between them or a single comment exceeds the limit, and that they take no memory.
+func TestCommentsBeforeFrame(t *testing.T) {
+	const limit, count = 200_000, 1 << 20
+	for _, comments := range []struct {
+		text, end string
+		reported  int
+	}{{":\n", "", count}, {":c\r\n", "", count}, {":xx", "\r", 1}, {":xx", "\r\n", 1}} {
+		for _, report := range []bool{false, true} {
+			src := &memoryRecorder{src: io.MultiReader(&repeatReader{text: comments.text, count: count}, strings.NewReader(comments.end+"id:1\ndata:a\n\n"))}
+			r := NewReader(src, limit)
+			src.r = r
+			r.ReportComments(report)
+			f, err := r.Next()
+			n := 0
+			for ; errors.Is(err, ErrComment); n++ {
+				f, err = r.Next()
+			}
+			if err != nil || string(f.Data) != "a" || string(f.ID) != "1" || f.Size != 13 {
+				t.Errorf("after comments %q: the frame is %+v, %v", comments.text, f, err)
+			}
+			if report && n != comments.reported || r.Offset() != int64(len(comments.text)*count+len(comments.end)+13) {
+				t.Errorf("%d comments %q are reported, and the frame ends at %d", n, comments.text, r.Offset())
+			}
+			if src.max > 3*limit {
+				t.Errorf("the reader keeps up to %d bytes", src.max)
 			}
 		}
 	}

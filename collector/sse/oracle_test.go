@@ -96,7 +96,9 @@ func oracle(stream string, limit int) (want outcome, due []int) {
 			continue
 		}
 		afterCR = c == '\r'
-		size++
+		if isComment := c == ':' && line == "" || strings.HasPrefix(line, ":"); size > 0 || !isComment {
+			size++
+		}
 		tooLarge = tooLarge || size > limit
 		switch {
 		case c != '\r' && c != '\n':

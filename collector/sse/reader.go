@@ -44,8 +44,7 @@ type Reader struct {
 	// The block being read. data and dataEnd delimit its data in the buffer: each further data line is
 	// moved to the end of the one before it. The other fields are copied, because that move may
 	// overwrite them.
-	size          int  // bytes of its lines so far
-	onlyComments  bool // so far
+	size          int // bytes of its lines so far; 0 until its first line other than a comment
 	data, dataEnd int
 	hasData       bool
 	event         []byte
@@ -57,8 +56,8 @@ type Reader struct {
 	lookahead lookahead
 
 	reportComments bool
-	afterComment   bool  // the last line was a comment that was reported
-	offset         int64 // of the end of the last block, or of the last comment between blocks
+	afterComment   bool  // the last line was a comment before a block
+	offset         int64 // of the end of the last block, or of the last comment before a block
 
 	id             []byte // the last event ID
 	resumeID       []byte // the newest id that a reconnect can send
@@ -106,7 +105,7 @@ func (r *Reader) IDAlone() (id []byte, alone bool) { return r.id, r.idAlone }
 // Retry returns the reconnection time that the stream asked for last, and whether it asked for one. The time has no upper limit.
 func (r *Reader) Retry() (time.Duration, bool) { return r.retry, r.hasRetry }
 
-// ReportComments makes Next return ErrComment for each comment line between blocks, and ErrNoData for each block without data.
+// ReportComments makes Next return ErrComment for each comment line before a block, and ErrNoData for each block without data.
 // A blank line right after a comment only ends the comment's block and is not reported.
 func (r *Reader) ReportComments(on bool) { r.reportComments = on }
 
@@ -139,15 +138,6 @@ func (r *Reader) MemorySize() int {
 	return cap(r.buf) + cap(r.event) + cap(r.newID) + cap(r.id) + cap(r.resumeID)
 }
 
-// TruncatedBytes returns how many bytes of an incomplete frame were discarded at the end of the
-// stream, after io.EOF or any other error. Comments and retry lines alone do not count, and neither does a block
-// over the limit, which was already reported.
-func (r *Reader) TruncatedBytes() int { return r.truncatedBytes }
-
-// Unended returns the frame of the incomplete block at the end of the stream, and whether the block has data. The data may lack its end.
-// The caller owns it.
-func (r *Reader) Unended() (Frame, bool) { return r.unended, r.unended.Unended }
-
 // Next returns the next frame with data. A *TooLargeError stands for one frame, ErrComment for one comment, and
 // ErrNoData for one block without data: the stream continues after them. Any other error is final. It is the error of the source,
 // io.EOF at the end.
@@ -155,19 +145,23 @@ func (r *Reader) Next() (Frame, error) {
 	r.beginBlock()
 	for {
 		n, err := r.scanLine()
-		switch {
-		case err == errOverLimit: //nolint:errorlint // never wrapped, and checked for each line
+		switch isOverLimit := err == errOverLimit; { //nolint:errorlint // never wrapped, and checked for each line
+		case (err == nil || isOverLimit) && r.isAtComment():
+			if err := r.discardComment(); err != nil {
+				return Frame{}, r.finish(err)
+			}
+			if r.reportComments {
+				return Frame{}, ErrComment
+			}
+			continue
+		case isOverLimit:
 			return Frame{}, r.discardBlock()
 		case err != nil:
 			return Frame{}, r.finish(err)
 		case n > 0:
-			r.onlyComments = r.onlyComments && r.buf[r.line] == ':'
+			r.afterComment = false
 			r.field(r.buf[r.line : r.line+n])
 			r.endLine(n)
-			if r.afterComment = r.onlyComments && r.reportComments; r.afterComment {
-				r.offset = r.base + int64(r.line)
-				return Frame{}, ErrComment
-			}
 			continue
 		}
 		r.endLine(0)
@@ -185,7 +179,7 @@ func (r *Reader) Next() (Frame, error) {
 
 // beginBlock discards the previous block, whose frame the caller may have used until now.
 func (r *Reader) beginBlock() {
-	r.size, r.onlyComments, r.hasData, r.hasID = 0, true, false, false
+	r.size, r.hasData, r.hasID = 0, false, false
 	r.event, r.newID = reuse(r.event), reuse(r.newID)
 	r.oldRetry, r.hadRetry = r.retry, r.hasRetry
 }
@@ -346,53 +340,4 @@ func (r *Reader) dispatch() (Frame, bool) {
 		Data:  r.buf[r.data:r.dataEnd:r.dataEnd],
 		Size:  r.size,
 	}, true
-}
-
-// discardBlock skips the rest of a block over the limit.
-func (r *Reader) discardBlock() error {
-	r.hasData, r.idAlone, r.afterComment = false, false, false
-	r.retry, r.hasRetry = r.oldRetry, r.hadRetry
-	for inLine := false; ; { // inLine: a part of the current line has been skipped
-		r.skipLF()
-		i := r.lineEnds.next(r.buf[:r.end], r.line)
-		n := i - r.line
-		inLine = inLine || n > 0
-		if i < r.end {
-			r.endLine(n)
-			if !inLine {
-				break
-			}
-			inLine = false
-			continue
-		}
-		r.size += n
-		r.line = r.end
-		if r.more() != nil {
-			break // the next call of Next returns the error
-		}
-	}
-	r.offset = r.base + int64(r.line)
-	return &TooLargeError{Limit: r.limit, Size: r.size}
-}
-
-// finish ends the stream. An incomplete block is counted. Its id does not become the last event ID.
-func (r *Reader) finish(err error) error {
-	rest := r.buf[r.line:r.end]
-	if r.hasData || r.hasID || len(r.event) > 0 || len(rest) > 0 && rest[0] != ':' {
-		r.truncatedBytes = r.size + len(rest)
-	}
-	if isData := bytes.HasPrefix(rest, []byte("data")); isData {
-		r.field(rest)
-	} else if len(rest) > 0 {
-		r.hasData = false // the line may be an event name, without which the data means something else
-	}
-	if r.hasData {
-		r.unended = Frame{ID: bytes.Clone(r.id), Event: r.event, Data: r.buf[r.data:r.dataEnd:r.dataEnd], Size: r.size + len(rest), Unended: true}
-		if r.hasID {
-			r.unended.ID = r.newID
-		}
-	}
-	r.buffer = buffer{err: err}
-	r.lineEnds, r.lookahead = lineEnds{}, lookahead{}
-	return err
 }

@@ -87,7 +87,8 @@ func TestRules(t *testing.T) {
 		retry      time.Duration
 		truncated  int
 	}{
-		{name: "size: field lines and blank line", wire: "\ufeff:c\nevent:x\r\ndata:1\r\n\r\n", want: frames{{Event: "x", Data: "1", Size: 3 + 9 + 8 + 1}}},
+		{name: "size: field lines and blank line", wire: "\ufeff:c\nevent:x\r\ndata:1\r\n\r\n", want: frames{{Event: "x", Data: "1", Size: 9 + 8 + 1}}},
+		{name: "size: comments after a field count", wire: ":c\r\ndata:1\r\n:c\r\n\r\n", want: frames{{Data: "1", Size: 8 + 4 + 1}}},
 		{name: "size: blank lines belong to no frame", wire: "\n\r\n\rdata:1\n\n\r\ndata:2\r\rdata:3\r\n\r\ndata:4\n\n", want: frames{{Data: "1", Size: 8}, {Data: "2", Size: 8}, {Data: "3", Size: 9}, {Data: "4", Size: 8}}},
 		{name: "bare event block is no frame", wire: "event: end\n\ndata: \nevent: end\n\n", want: frames{{Event: "end", Size: 19}}},
 		{name: "data lines around other fields", wire: "data:11\nevent:name\ndata:22\nid:7\n:comment\ndata:33\r\n\r\n", want: frames{{ID: "7", Event: "name", Data: "11\n22\n33", Size: 51}}, lastID: "7"},

@@ -9,9 +9,9 @@ type lookahead struct {
 	end       int64 // offset in the source up to which lines were examined
 	afterCR   bool  // an LF at end belongs to the line end before it
 	hasData   bool  // the last block examined has a data line so far
-	hasFields bool  // it has a line other than comments, or a comment over the limit, so far
+	hasFields bool  // it has a line other than comments so far
 
-	afterComment bool  // the last line was a comment that is reported
+	afterComment bool  // the last line was a comment before a block
 	result       int64 // offset of the end of the newest frame or comment that Ready has found; 0 if none
 }
 
@@ -41,7 +41,7 @@ func (r *Reader) Ready() bool {
 			return false
 		}
 		a.end, a.afterCR = r.base+int64(i+1), r.buf[i] == '\r'
-		if a.examine(r.buf[from:i], r.reportComments, r.limit) {
+		if a.examine(r.buf[from:i], r.reportComments) {
 			a.result = a.end
 			return true
 		}
@@ -49,14 +49,14 @@ func (r *Reader) Ready() bool {
 }
 
 // examine examines the next line and reports whether Next returns at its end.
-func (a *lookahead) examine(line []byte, comments bool, limit int) bool {
+func (a *lookahead) examine(line []byte, comments bool) bool {
 	if len(line) == 0 {
 		returns := a.hasData || comments && !a.afterComment
 		a.hasData, a.hasFields, a.afterComment = false, false, false
 		return returns
 	}
-	a.hasFields = a.hasFields || line[0] != ':' || len(line) >= limit // Next skips a comment over the limit with the rest of its block
+	a.hasFields = a.hasFields || line[0] != ':'
 	a.hasData = a.hasData || string(line) == "data" || bytes.HasPrefix(line, []byte("data:"))
-	a.afterComment = comments && !a.hasFields
-	return a.afterComment
+	a.afterComment = !a.hasFields
+	return comments && a.afterComment
 }

@@ -84,20 +84,17 @@ func BenchmarkReady(b *testing.B) {
 	}
 }
 
-// TestReadyOverLimit checks that Ready does not announce a comment over the limit: Next skips it with the rest of its block, which
-// may not have arrived.
-func TestReadyOverLimit(t *testing.T) {
+// TestReadyForLongComment checks that Ready announces a comment over the limit: Next returns at its end.
+func TestReadyForLongComment(t *testing.T) {
 	const limit = 10
-	for length, want := range map[int]bool{limit - 1: true, limit: false, limit + 1: false} {
+	for length := limit - 1; length <= limit+1; length++ {
 		first := "data: a\n\n:" + strings.Repeat("x", length-1) + "\n"
 		src := &readCounter{src: &splitReader{stream: first + ": b\ndata: c\n\ndata: d\n\n", sizes: []int{len(first), 4}}}
 		r := NewReader(src, limit)
 		r.ReportComments(true)
-		if _, err := r.Next(); err != nil {
-			t.Fatal(err)
-		}
+		next(t, r, "a", "")
 		ready, before := r.Ready(), src.reads
-		if _, err := r.Next(); ready != want || ready != (src.reads == before) {
+		if _, err := r.Next(); !ready || src.reads > before || err != ErrComment {
 			t.Errorf("a comment of %d bytes: Ready() = %t, but Next reads %d times and returns %v", length, ready, src.reads-before, err)
 		}
 	}
