@@ -3,8 +3,8 @@ package sse
 import "bytes"
 
 // TruncatedBytes returns how many bytes of an incomplete frame were discarded at the end of the
-// stream, after io.EOF or any other error. Comments and retry lines alone do not count, and neither does a block
-// over the limit, which was already reported.
+// stream, after io.EOF or any other error. Lines that are of no frame, such as comments and retry lines, do not count
+// alone, even if they are incomplete. Neither does a block over the limit, which was already reported.
 func (r *Reader) TruncatedBytes() int { return r.truncatedBytes }
 
 // Unended returns the frame of the incomplete block at the end of the stream, and whether the block has data. The data may lack its end.
@@ -14,12 +14,14 @@ func (r *Reader) Unended() (Frame, bool) { return r.unended, r.unended.Unended }
 // finish ends the stream. An incomplete block is counted. Its id does not become the last event ID.
 func (r *Reader) finish(err error) error {
 	rest := r.buf[r.line:r.end]
-	if r.hasData || r.hasID || len(r.event) > 0 || len(rest) > 0 && rest[0] != ':' {
+	name, _, isNamed := bytes.Cut(rest, []byte(":"))
+	isOfFrame := len(rest) > 0 && (!isNamed || isFrameField(name))
+	if r.hasData || r.hasID || len(r.event) > 0 || isOfFrame {
 		r.truncatedBytes = r.size + len(rest)
 	}
-	if isData := bytes.HasPrefix(rest, []byte("data")); isData {
+	if isNamed && string(name) == "data" {
 		r.field(rest)
-	} else if len(rest) > 0 {
+	} else if isOfFrame {
 		r.hasData = false // the line may be an event name, without which the data means something else
 	}
 	if r.hasData {
@@ -31,4 +33,9 @@ func (r *Reader) finish(err error) error {
 	r.buffer = buffer{err: err}
 	r.lineEnds, r.lookahead = lineEnds{}, lookahead{}
 	return err
+}
+
+// isFrameField reports whether a field with this name is a part of a frame.
+func isFrameField(name []byte) bool {
+	return string(name) == "data" || string(name) == "event" || string(name) == "id"
 }

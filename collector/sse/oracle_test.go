@@ -110,10 +110,12 @@ func oracle(stream string, limit int) (want outcome, due []int) {
 			line = ""
 		}
 	}
+	name, _, isNamed := strings.Cut(line, ":")
+	isFieldOfFrame := line != "" && (!isNamed || name == "data" || name == "event" || name == "id")
 	switch {
 	case tooLarge:
 		emit(result{TooLarge: true, Size: size}, len(stream)+1)
-	case dataBuffer != "" || eventBuffer != "" || idSeen || line != "" && line[0] != ':':
+	case dataBuffer != "" || eventBuffer != "" || idSeen || isFieldOfFrame:
 		want.Truncated = size
 		fallthrough
 	default:

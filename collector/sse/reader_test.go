@@ -109,6 +109,10 @@ func TestRules(t *testing.T) {
 		{name: "retry over 64 bits is ignored", wire: "retry:1000\nretry:36893488147419103232\nretry:9223372036854775808\n\n", retry: time.Second},
 		{name: "retry with many zeros", wire: "retry:" + strings.Repeat("0", 100) + "1500\n\n", retry: 1500 * time.Millisecond},
 		{name: "comments at the end are no frame", wire: "data:a\n\n:bye\nretry:500\nfoo\n:cut", want: frames{{Data: "a", Size: 8}}, retry: 500 * time.Millisecond},
+		{name: "a retry line cut at the end", wire: "data:a\n\nretry: 5", want: frames{{Data: "a", Size: 8}}},
+		{name: "an unknown line cut in its value", wire: ":c\nfoo: 5"},
+		{name: "a line cut in its name", wire: ":c\nret", truncated: 3},
+		{name: "comments before a cut block", wire: ":c\n:c\ndata:a\n:c", truncated: 9},
 		{name: "a cut block with an id alone", wire: "id:1\n", truncated: 5},
 		{name: "a cut block with an event alone", wire: "event:x\r", truncated: 8},
 		{name: "a blank line alone", wire: "\n"},
@@ -188,8 +192,10 @@ func TestDataIsBorrowed(t *testing.T) {
 // TestUnended reads streams that end within a block.
 func TestUnended(t *testing.T) {
 	for sent, want := range map[string]string{
-		"data: a": "a", "data: a\n": "a", "data: a\r": "a", "data: a\ndata: b": "a\nb", "id: 1\nevent: e\ndata: a": "1 e a", "data": "",
-		"data: a\n\n": "none", "event: e": "none", "data: a\nevent: inter": "none", "data: a\n: comm": "none", "data: a\nretry: 1": "none", "": "none",
+		"data: a": "a", "data: a\n": "a", "data: a\r": "a", "data: a\ndata: b": "a\nb", "id: 1\nevent: e\ndata: a": "1 e a", "data:": "", "data\n": "",
+		"data: a\n: comm": "a", "data: a\n:": "a", "data: a\nretry: 1": "a", "data: a\nfoo: 1": "a",
+		"data": "none", "data: a\ndata": "none", "data: a\ndat": "none", "data: a\nid: 1": "none", "data: a\nretry": "none", ": comm": "none",
+		"data: a\n\n": "none", "event: e": "none", "data: a\nevent: inter": "none", "": "none",
 	} {
 		r := NewReader(strings.NewReader("id: 0\ndata: before\n\n"+sent), 0)
 		for err := error(nil); err == nil; {
