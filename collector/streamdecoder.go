@@ -233,7 +233,7 @@ func (d *StreamDecoder) finish(err error) {
 // lastFrame returns the batch of a frame whose blank line is missing. It is truncated unless it can be decoded.
 func (d *StreamDecoder) lastFrame() *event.Batch {
 	isKnown := d.decoder != nil || d.input.RequireSure
-	if frame, hasData := d.reader.Unended(); hasData && isKnown && d.end == event.EndOfStream && errors.Is(d.err, io.EOF) {
+	if frame, hasData := d.reader.TakeUnended(); hasData && isKnown && d.end == event.EndOfStream && errors.Is(d.err, io.EOF) {
 		d.takeTurn(frame)
 		if b := d.decodeIfKnown(frame); b.Rejected == "" {
 			d.offset += int64(d.reader.TruncatedBytes())

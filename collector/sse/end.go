@@ -7,9 +7,12 @@ import "bytes"
 // alone, even if they are incomplete. Neither does a block over the limit, which was already reported.
 func (r *Reader) TruncatedBytes() int { return r.truncatedBytes }
 
-// Unended returns the frame of the incomplete block at the end of the stream, and whether the block has data. The data may lack its end.
-// The caller owns it.
-func (r *Reader) Unended() (Frame, bool) { return r.unended, r.unended.Unended }
+// TakeUnended returns the frame of the incomplete block at the end of the stream, and whether the block has data. The data may lack its end.
+// The caller owns it, and the reader no longer has it.
+func (r *Reader) TakeUnended() (f Frame, hasData bool) {
+	f, r.unended = r.unended, Frame{}
+	return f, f.Unended
+}
 
 // finish ends the stream. An incomplete block is counted. Its id does not become the last event ID.
 func (r *Reader) finish(err error) error {
@@ -25,10 +28,12 @@ func (r *Reader) finish(err error) error {
 		r.hasData = false // the line may be an event name, without which the data means something else
 	}
 	if r.hasData {
-		r.unended = Frame{ID: bytes.Clone(r.id), Event: r.event, Data: r.buf[r.data:r.dataEnd:r.dataEnd], Size: r.size + len(rest), Unended: true}
+		// The data has the capacity of the buffer, so that MemorySize can count it.
+		r.unended = Frame{ID: bytes.Clone(r.id), Event: r.event, Data: r.buf[r.data:r.dataEnd], Size: r.size + len(rest), Unended: true}
 		if r.hasID {
 			r.unended.ID = r.newID
 		}
+		r.event, r.newID = nil, nil // they belong to the frame
 	}
 	r.buffer = buffer{err: err}
 	r.lineEnds, r.lookahead = lineEnds{}, lookahead{}

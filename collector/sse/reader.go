@@ -100,6 +100,7 @@ func (r *Reader) StopReading() {
 func (r *Reader) LastEventID() string { return string(r.resumeID) }
 
 // IDAlone returns the last event ID. alone reports whether a block without data and without an event name has set it after the last frame.
+// The ID is valid until the next call of Next.
 func (r *Reader) IDAlone() (id []byte, alone bool) { return r.id, r.idAlone }
 
 // Retry returns the reconnection time that the stream asked for last, and whether it asked for one. The time has no upper limit.
@@ -135,7 +136,7 @@ func (r *Reader) Offset() int64 { return r.offset }
 
 // MemorySize returns the bytes of memory that the reader holds for its stream.
 func (r *Reader) MemorySize() int {
-	return cap(r.buf) + cap(r.event) + cap(r.newID) + cap(r.id) + cap(r.resumeID)
+	return cap(r.buf) + cap(r.event) + cap(r.newID) + cap(r.id) + cap(r.resumeID) + cap(r.unended.Data) + cap(r.unended.Event) + cap(r.unended.ID)
 }
 
 // Next returns the next frame with data. A *TooLargeError stands for one frame, ErrComment for one comment, and

@@ -202,7 +202,7 @@ func TestUnended(t *testing.T) {
 			_, err = r.Next()
 		}
 		got := "none"
-		if f, ok := r.Unended(); ok {
+		if f, ok := r.TakeUnended(); ok {
 			got = strings.TrimSpace(string(f.Event) + " " + string(f.Data))
 			if string(f.ID) != "0" {
 				got = string(f.ID) + " " + got
@@ -221,12 +221,30 @@ func TestUnendedIsOwned(t *testing.T) {
 	if _, err := r.Next(); err != io.EOF {
 		t.Fatal(err)
 	}
-	f, _ := r.Unended()
+	f, _ := r.TakeUnended()
 	r.Resume(strings.NewReader("id: 2\ndata: c\n\nid: 3\ndata: d\n\n"))
 	next(t, r, "c", "2")
 	next(t, r, "d", "3")
 	if string(f.ID) != "1" || string(f.Data) != "b" {
 		t.Errorf("the unended frame now has the id %q and the data %q", f.ID, f.Data)
+	}
+}
+
+// TestUnendedMemory checks that the memory of an unended frame counts until the caller takes the frame.
+func TestUnendedMemory(t *testing.T) {
+	const size = 1 << 20
+	r := NewReader(strings.NewReader("id:0\n\nid:1\ndata:"+strings.Repeat("x", size)), 0)
+	if _, err := r.Next(); err != io.EOF {
+		t.Fatal(err)
+	}
+	if n := r.MemorySize(); n < size {
+		t.Errorf("the reader says that it holds %d bytes, with %d of data", n, size)
+	}
+	if f, ok := r.TakeUnended(); !ok || len(f.Data) != size || r.MemorySize() > 1<<10 {
+		t.Errorf("the frame has %d bytes, and the reader still holds %d", len(f.Data), r.MemorySize())
+	}
+	if _, again := r.TakeUnended(); again {
+		t.Error("the frame can be taken twice")
 	}
 }
 
