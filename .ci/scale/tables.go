@@ -166,10 +166,6 @@ func processesTable(f *figures, plans []*plan) string {
 		n := float64(p.gateways())
 		return number(p.readers/n) + ", " + number(feeds(p)/n)
 	})
-	add("memory of a gateway for them", func(p *plan) string {
-		n := float64(p.gateways())
-		return amount(p.readers/n*f.of(subscriberSize) + feeds(p)/n*f.of(feedSize))
-	})
 	add("network to the readers", func(p *plan) string { return amount(deliveries(p)*frameSize*overhead) + "/s" })
 	return b
 }
@@ -189,7 +185,6 @@ func breaksTable(f *figures) string {
 	b += row("readers of a session that speaks, at one gateway", number(target*gatewayCores/delivery/speaking))
 	b += row("readers that come/s to a gateway, without TLS", number(target*gatewayCores/f.seconds(connecting)))
 	b += row("feeds opened/s at three servers", number(target*replicas*serverCores/f.seconds(openingCluster)))
-	b += row("readers that wait in 1 GB of a gateway", number(1e9/f.of(subscriberSize)))
 	return b
 }
 
