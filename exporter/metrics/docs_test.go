@@ -61,7 +61,7 @@ func lists(t *testing.T) string {
 			}
 			fmt.Fprintf(&b, "- `%s%s`%s: %s", m.name, labels, kind, m.help)
 			for _, label := range m.labels {
-				if values := valuesOf(m, label); used[values].isOwn() {
+				if values := valuesOf(m, label); used[values].isOwn() && !isLong(values) {
 					fmt.Fprintf(&b, " `%s`: %s.", label, values)
 				}
 			}
@@ -69,13 +69,19 @@ func lists(t *testing.T) string {
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("### Labels\n\nThose that several metrics have, or whose values are open:\n\n")
+	b.WriteString("### Labels\n\nOf several metrics, or with open values; lists of more than 12 values are left out:\n\n")
 	for _, line := range labelLines() {
 		b.WriteString(line)
 	}
 	b.WriteString("\n")
 	return b.String()
 }
+
+// ofProgram describes labels with the program's version.
+const ofProgram = "of this program"
+
+// isLong reports whether a list of label values is too long for the page. Such values speak for themselves where they are shown.
+func isLong(values string) bool { return strings.Count(values, ", ") >= 12 }
 
 // labelUse is the use of a list of label values: the labels and the metrics that have it.
 type labelUse struct{ labels, metrics []string }
@@ -119,7 +125,7 @@ func labelLines() (lines []string) {
 		}
 	}
 	for values, u := range uses {
-		if u.isOwn() {
+		if u.isOwn() || isLong(values) || values == ofProgram {
 			continue
 		}
 		names := ""
@@ -153,7 +159,7 @@ func valuesOf(m metric, label string) string {
 	case "dialect":
 		return "a dialect's name, or `unknown`"
 	}
-	return "of this program"
+	return ofProgram
 }
 
 func quoted(words []string) string {
