@@ -41,12 +41,12 @@ var (
 
 // spanRows lists the spans: name, kind, description, parent.
 var spanRows = [][4]string{
-	{"`{http.request.method} {http.route}`", "server", "A run request to a proxy.", "the caller's span (`traceparent`)"},
-	{"`invoke_workflow {gen_ai.workflow.name}`", "internal", "A run of an application that is not an agent itself.", "the server span"},
-	{"`invoke_agent {gen_ai.agent.name}`", "internal", "What one agent does.", "the agent or tool call that it works for, else the run or server span"},
-	{"`invoke_node {name}`", "internal", "A step of a workflow or graph.", "its agent or workflow"},
-	{"`execute_tool {gen_ai.tool.name}`", "internal", "A tool call.", "the calling agent"},
-	{"`chat {gen_ai.response.model}`", "client", "A model's response.", "the asking agent"},
+	{"`{http.request.method} {http.route}`", "server", "a run request to a proxy", "the caller's span (`traceparent`)"},
+	{"`invoke_workflow {gen_ai.workflow.name}`", "internal", "a run of an application that is no agent", "the request"},
+	{"`invoke_agent {gen_ai.agent.name}`", "internal", "what one agent does", "the agent or tool call that it works for, else the run or request"},
+	{"`invoke_node {name}`", "internal", "a step of a workflow or graph", "its agent or workflow"},
+	{"`execute_tool {gen_ai.tool.name}`", "internal", "a tool call", "the calling agent"},
+	{"`chat {gen_ai.response.model}`", "client", "a model's response", "the asking agent"},
 }
 
 // row documents an attribute.
@@ -63,7 +63,7 @@ var sections = []struct {
 	title, about string
 	rows         []row
 }{
-	{"Operations", "A status that is an error has `error.type` as its description.", []row{
+	{"Operations", "An error status has `error.type` as its description.", []row{
 		{names.OperationName, attribute.STRING, onAll, "always", "invoke_agent"},
 		{names.ConversationID, attribute.STRING, onAll, "the session, from the request or the stream", "ctx-1"},
 		{names.SessionID, attribute.STRING, onAll, "the session, from the request or the stream", "ctx-1"},
@@ -74,19 +74,19 @@ var sections = []struct {
 		{sourceName, attribute.STRING, onAll, "always; on server spans too", "support"},
 		{timing, attribute.STRING, onAll, "always; `observed` by our clock, `reported` by the stream, or `unknown`", "observed"},
 	}},
-	{"Agents, tools and steps", "Only of some operations.", []row{
+	{"Agents, tools and steps", "", []row{
 		{names.AgentName, attribute.STRING, onAgents, "the agent, or the caller of the tool or model", "coordinator"},
 		{names.WorkflowName, attribute.STRING, []string{"invoke_workflow"}, "the application, from the request or the stream", "helpdesk"},
 		{reportedDuration, attribute.FLOAT64, onTook, "seconds; if `delegraph.timing` is `unknown`, or the run is shorter", "1.5"},
 		{reasoningSteps, attribute.INT64, onProofs, "steps of its reasoning chain", "3"},
-		{statementsDropped, attribute.INT64, onProofs, "confidences, citations and reasoning chains over the limit", "7"},
+		{statementsDropped, attribute.INT64, onProofs, "statements over the limit", "7"},
 		{loopIteration, attribute.INT64, onLoops, "round of the agent's loop; of an agent, the last", "2"},
-		{loopMessages, attribute.INT64, onLoops, "messages sent and tools offered to the model in that round", "12"},
-		{loopTools, attribute.INT64, onLoops, "messages sent and tools offered to the model in that round", "4"},
+		{loopMessages, attribute.INT64, onLoops, "sent and offered to the model in that round", "12"},
+		{loopTools, attribute.INT64, onLoops, "sent and offered to the model in that round", "4"},
 		{reportedIterations, attribute.INT64, []string{"invoke_agent"}, "rounds, as reported", "3"},
 		{thoughtTypes, attribute.STRINGSLICE, []string{"invoke_agent"}, "types of its thoughts, each once", `["planning", "decision"]`},
 		{stateKeys, attribute.STRINGSLICE, onState, "names in the shared state that it reported", `["query", "plan"]`},
-		{stateBytes, attribute.INT64, onState, "size of that state as JSON", "120"},
+		{stateBytes, attribute.INT64, onState, "its size as JSON", "120"},
 	}},
 	{"Runs", "The run's span is its outermost `invoke_workflow` or `invoke_agent`.", []row{
 		{runStatus, attribute.STRING, onRuns, "always", "completed"},
@@ -110,18 +110,18 @@ var sections = []struct {
 		{names.OutputMessages, attribute.STRING, onChats, "content, the answer as JSON", `[{"role":"assistant","parts":[{"type":"text","content":"Hi."}]}]`},
 		{contentTruncated, attribute.BOOL, []string{"execute_tool", "chat", onRun}, "content was cut or, of a run, a question left out", "true"},
 	}},
-	{"Tool calls", "A hand-over is the call by which control goes to another agent.", []row{
+	{"Tool calls", "", []row{
 		{names.ToolName, attribute.STRING, onTools, "the tool", "get_weather"},
 		{names.ToolCallID, attribute.STRING, onTools, "the protocol's ID of the call", "call-1"},
 		{names.ToolArguments, attribute.STRING, onTools, "content, as JSON", `{"city":"Paris"}`},
 		{names.ToolResult, attribute.STRING, onTools, "content, as JSON", `{"temperature":18}`},
-		{names.HandoffSource, attribute.STRING, onTools, "in a hand-over, the agents that gave control away and got it", "coordinator"},
-		{names.HandoffTarget, attribute.STRING, onTools, "in a hand-over, the agents that gave control away and got it", "billing"},
+		{names.HandoffSource, attribute.STRING, onTools, "the agents that gave control away and got it", "coordinator"},
+		{names.HandoffTarget, attribute.STRING, onTools, "the agents that gave control away and got it", "billing"},
 		{toolIsAgent, attribute.BOOL, onTools, "the tool is in `agents_as_tools`", "true"},
 		{toolProgress, attribute.FLOAT64, onTools, "last reported progress, in the tool's unit", "0.5"},
-		{toolInferred, attribute.BOOL, onTools, "call and response were joined by name and order, without IDs", "true"},
+		{toolInferred, attribute.BOOL, onTools, "call and response were joined without IDs", "true"},
 	}},
-	{"Server spans", "They also have `delegraph.source`, and `error.type` if the status is 500 or more, the answer was cut off, or the run in it failed or timed out. Then the span's status is an error, except if the client left.", []row{
+	{"Server spans", "They also have `delegraph.source`, and `error.type` if the status is 500 or more, the answer was cut off, or the run failed or timed out. Then the span's status is an error, except if the client left.", []row{
 		{"http.request.method", attribute.STRING, onRequests, "always; `_OTHER` if HTTP does not define it", "POST"},
 		{"http.request.method_original", attribute.STRING, onRequests, "the method, if that is `_OTHER`", "RUN"},
 		{"http.route", attribute.STRING, onRequests, "always; the pattern of the path", "/run_sse"},
@@ -131,7 +131,7 @@ var sections = []struct {
 		{"server.port", attribute.INT64, onRequests, "port of the request", "8000"},
 		{"http.response.status_code", attribute.INT64, onRequests, "of the answer", "200"},
 	}},
-	{"Events: confidences", "On the operation whose answer states them. An operation has at most 128 events; `dropped_events_count` has the rest.", []row{
+	{"Events: confidences", "On the operation that states them. An operation has at most 128 events; `dropped_events_count` has the rest.", []row{
 		{names.EvaluationName, attribute.STRING, onResults, "always", proofConfidence},
 		{names.EvaluationScore, attribute.FLOAT64, onResults, "a number from 0 to 1", "0.92"},
 		{names.EvaluationLabel, attribute.STRING, onResults, "words, range or score, as written", "high"},
@@ -139,7 +139,7 @@ var sections = []struct {
 		{confidenceHigh, attribute.FLOAT64, onResults, "the ends of a range", "0.9"},
 		{names.EvaluationExplanation, attribute.STRING, onResults, "always; where the answer states it", "structured, overall"},
 	}},
-	{"Events: citations", "On the operation whose answer states them.", []row{
+	{"Events: citations", "On the operation that states them.", []row{
 		{citationSource, attribute.STRING, onCitations, "always", "36 CFR 220.6"},
 		{citationReference, attribute.STRING, onCitations, "as stated", "2022-09-15"},
 		{citationURI, attribute.STRING, onCitations, "as stated", "https://www.ecfr.gov/"},

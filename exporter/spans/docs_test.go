@@ -90,18 +90,21 @@ var typeWords = map[attribute.Type]string{
 
 func tables() string {
 	var b strings.Builder
-	b.WriteString("## Spans\n\n| name | kind | what it is | parent |\n|-|-|-|-|\n")
+	b.WriteString("## Spans\n\n")
 	for _, s := range spanRows {
-		fmt.Fprintf(&b, "| %s |\n", strings.Join(s[:], " | "))
+		fmt.Fprintf(&b, "- %s (%s): %s; parent: %s\n", s[0], s[1], s[2], s[3])
 	}
 	for _, section := range sections {
 		of := strings.Join(quoted(section.rows[0].places), ", ")
 		mixed := slices.ContainsFunc(section.rows, func(r row) bool { return !slices.Equal(r.places, section.rows[0].places) })
-		fmt.Fprintf(&b, "\n## %s\n\n%s", section.title, section.about)
+		fmt.Fprintf(&b, "\n## %s\n\n", section.title)
+		about := section.about
 		if !mixed {
-			fmt.Fprintf(&b, " All are of %s.", of)
+			about = strings.TrimSpace(about + " All are of " + of + ".")
 		}
-		b.WriteString("\n\n")
+		if about != "" {
+			b.WriteString(about + "\n\n")
+		}
 		for i, row := range section.rows {
 			if i > 0 && alike(section.rows[i-1], row) {
 				continue
