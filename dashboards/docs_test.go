@@ -45,7 +45,7 @@ func TestDocs(t *testing.T) {
 			}
 		}
 	}
-	if len(metrics) < 15 || len(panels) < 5 {
+	if len(metrics) < 8 || len(panels) < 5 {
 		t.Errorf("%d metrics and %d titles were found in all pages", len(metrics), len(panels))
 	}
 }
