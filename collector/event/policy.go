@@ -211,7 +211,8 @@ type Words struct {
 	TypeMembers   []string        // more members to which TypeKinds applies
 
 	ThoughtMarkers  []string // members that, unless false or null, mark the text beside or below them as a thought
-	MetadataMembers []string // members that may contain AuthorMembers and ThoughtMarkers
+	MetadataMembers []string // members that may contain AuthorMembers, TypeMembers and ThoughtMarkers
+	RoleInMetadata  bool     // they may contain RoleMember too
 }
 
 // Form says which strings a rule allows. Numbers, booleans and null are allowed in every form.

@@ -112,13 +112,11 @@ func (m *marks) readChannel(v strictjson.Value) {
 
 func (m *marks) readRole(role strictjson.Value) {
 	m.hasRole = m.hasRole || len(role.Text()) > 0
+	m.instructs = m.instructs || wire.IsInstruction(role)
 	switch {
-	case wire.IsInstruction(role):
-		m.instructs, m.kind = true, event.KindOther
-	case isAssistant(role):
 	case lenient.MatchesAny(role.Text(), toolRoles):
 		m.kind = event.KindToolEnded
-	default:
+	case !isAssistant(role) && m.kind != event.KindToolEnded: // of two roles, only a tool's can be excluded
 		m.kind = event.KindOther
 	}
 }

@@ -259,7 +259,7 @@ var (
 	responseWords = event.Words{
 		Containers: []string{"response", "output", "output_messages", "content", "data", "event"},
 		Members:    itemMembers(responseMembers),
-		RoleMember: "role", UserRoles: []string{"user"}, RoleKinds: map[string]event.Kind{"tool": event.KindToolEnded}, MetadataMembers: authorMembers,
+		RoleMember: "role", UserRoles: []string{"user"}, RoleKinds: map[string]event.Kind{"tool": event.KindToolEnded}, MetadataMembers: authorMembers, RoleInMetadata: true,
 		TypeKinds: itemTypes, TypedMembers: []string{"output", "tools"},
 	}
 	// responseMembers also has the names of thoughts, except that of a setting.
