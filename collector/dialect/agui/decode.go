@@ -23,7 +23,8 @@ type decoder struct {
 	values         wire.WithheldTexts // of withheld states, questions and descriptions
 	texts          wire.WithheldTexts
 	copies         copies
-	answers        copies      // of internal delegates
+	answers        copies // of internal delegates
+	asked          askedCalls
 	unread         unread      // what unreadable frames may have started
 	withheld       withheldSet // of all runs of the stream
 	staleState     bool        // the client may lack the current state: a frame of the state was withheld, or may have been, and no snapshot of it has left since
@@ -192,6 +193,7 @@ func (d *decoder) runStarted(v strictjson.Value, b *event.Batch) {
 		d.withhold(key{entity: entitySubagent, id: run})
 	}
 	d.run, d.session = run, d.name(v.Get("threadId"))
+	d.asked.again.SetScopes(d.session)
 	b.Run, b.Session = d.run, d.session
 	b.Add(event.KindRunStarted)
 }
@@ -298,6 +300,7 @@ func (d *decoder) stateSnapshot(v strictjson.Value, b *event.Batch) {
 		for answer := range d.answersIn(snapshot) {
 			b.Cut(answer)
 		}
+		d.cutQuestions(snapshot, false, b.Cut)
 		_, isCut := b.Cuts[snapshot]
 		b.Internal = isInOne || isCut || d.withheld.keys.IsFull()
 		b.Add(event.KindState).SetState(wire.StateOf(snapshot))
@@ -306,7 +309,7 @@ func (d *decoder) stateSnapshot(v strictjson.Value, b *event.Batch) {
 
 func (d *decoder) stateDelta(v strictjson.Value, b *event.Batch) {
 	patch := v.Get("delta")
-	b.Internal = d.namesWithheld(patch) || d.hasAnswer(patch) || d.patchRepeatsText(patch) || d.stateShapes.makesInternal(patch, d.withholdListed) || d.withheld.keys.IsFull()
+	b.Internal = d.namesWithheld(patch) || d.hasAnswer(patch) || d.hasQuestion(patch) || d.patchRepeatsText(patch) || d.stateShapes.makesInternal(patch, d.withholdListed) || d.withheld.keys.IsFull()
 	b.Add(event.KindState).SetState(readPatch(patch))
 }
 

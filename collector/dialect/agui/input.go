@@ -49,7 +49,7 @@ func (d *decoder) requestInputs(end strictjson.Value, b *event.Batch) {
 		e := b.Add(event.KindInputRequested)
 		e.CallID, e.Input = d.name(v.Get("id")), inputOf(v)
 		e.ExpiresIn = remaining(v.Get("expiresAt"), b)
-		if !d.isWithheldQuestion(v) {
+		if !d.isWithheldInterrupt(v) {
 			e.SetQuestion(event.Question{Prompt: v.Get("message").String(), Schema: v.Get("responseSchema")})
 		}
 	}
@@ -94,11 +94,16 @@ func (d *decoder) hasWithheldQuestion(end strictjson.Value) bool {
 
 func (d *decoder) asksWithheld(questions strictjson.Value) bool {
 	for v := range elementsOf(questions) {
-		if d.isWithheldQuestion(v) {
+		if d.isWithheldInterrupt(v) {
 			return true
 		}
 	}
 	return false
+}
+
+// isWithheldInterrupt is isWithheldQuestion for a question at the end of a run.
+func (d *decoder) isWithheldInterrupt(v strictjson.Value) bool {
+	return d.isWithheldQuestion(v) || d.mayAskAboutWithheld() && anyObject(v, d.isRequestOfWithheld)
 }
 
 // isWithheldQuestion reports whether a question was withheld before, is marked internal, or is about something withheld.
@@ -113,7 +118,7 @@ func (d *decoder) isWithheldQuestion(v strictjson.Value) bool {
 
 // isAboutWithheld reports whether a question or an object of an application is about something that was, or may have been, withheld.
 func (d *decoder) isAboutWithheld(v strictjson.Value) bool {
-	return d.isAboutUnread(v) || d.repeatsWithheld(v)
+	return d.isAboutUnread(v) || d.repeatsWithheld(v) || d.isRequestOfWithheld(v)
 }
 
 // isAboutUnread reports whether an object of an application is about something that may have started in an unreadable frame.

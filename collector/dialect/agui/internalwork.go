@@ -92,6 +92,7 @@ func (d *decoder) readWork(v strictjson.Value) {
 	for _, message := range [...]strictjson.Value{data.Get("chunk"), data.Get("output")} {
 		if id := d.name(message.Get("id")); id != "" && !d.knownToClient.Contains(id) && isInternalWorkEvent(event) {
 			d.withheld.add(messageKey(id))
+			d.withholdCallsIn(message)
 		}
 	}
 }

@@ -79,6 +79,19 @@ var growing = map[string]struct {
 		},
 		true,
 	},
+	"requests of a question beside many calls": {
+		func(n int) (all []string) {
+			all = append(all, begunCall("f", n, `"kind":"internal"`))
+			for i := range n {
+				all = append(all, begunCall("f", i), callArgs(i, fmt.Sprintf(`{\"x\":%d}`, i)))
+			}
+			return all
+		},
+		func(n int) string {
+			return ev("CUSTOM", `"name":"on_interrupt"`, `"value":{"action_requests":[`+repeated(n, `{"name":"f","args":{"x":%d}}`)+`]}`)
+		},
+		true,
+	},
 	"activities after withheld calls": {
 		func(n int) (all []string) {
 			for i := range n {

@@ -23,7 +23,7 @@ func (d *decoder) withholdAtEnd(k *kind, v strictjson.Value, b *event.Batch) {
 		switch {
 		case isResult && !ends:
 			b.Internal = b.Internal || lenient.HasInternalDiscriminator(&table, value)
-		case isResult && (lenient.HasInternalDiscriminator(&table, value) || isInstruction(v) || d.containsWithheld(value, anywhere) || d.answers.mayBeIn(value)),
+		case isResult && (lenient.HasInternalDiscriminator(&table, value) || isInstruction(v) || d.containsWithheld(value, anywhere) || d.answers.mayBeIn(value) || d.hasQuestion(value)),
 			mustLeave(k) && !isOutcome && !slices.ContainsFunc(ownEndMembers, name.Is) && d.namesWithheld(value):
 			b.Cut(value)
 			if isResult && k.name == typeSubagentFinished {

@@ -41,6 +41,12 @@ func (d *digest) add(text []byte) {
 	}
 }
 
+// digestOf returns the digest of a text.
+func digestOf(text []byte) (d digest) {
+	d.add(text)
+	return d
+}
+
 // mayBegin reports whether a text begins with that of the digest, or may do so.
 func (d digest) mayBegin(text []byte) bool {
 	var start digest
@@ -133,10 +139,8 @@ func (p *pieces) mayBeIn(this key, text []byte) bool {
 	if !known || !start.mayBegin(text) {
 		return false
 	}
-	var whole digest
-	whole.add(text)
 	left, hasLeft := p.left[this]
-	return !hasLeft || left != whole
+	return !hasLeft || left != digestOf(text)
 }
 
 // withhold records that the last piece was withheld alone.
@@ -182,6 +186,7 @@ func (d *decoder) withholdPiece(k *kind, v strictjson.Value, b *event.Batch) {
 	d.secondStarts.addWithheld(k, d.workKey(k, v))
 	if open := d.calls.find(d.name(v.Get("toolCallId")), d.owner(v)); open != nil {
 		open.lacksArgs, open.hidesArgs = true, true
+		d.asked.withhold(open.id, open.tool)
 		d.hideInternalDelegate(open)
 	}
 }

@@ -47,6 +47,7 @@ func (d *decoder) addUnanswered(call string) {
 // addAnswered remembers that a call has a result.
 func (d *decoder) addAnswered(call string) {
 	d.answered.Add(call)
+	d.asked.end(call)
 	if !d.unanswered.IsFull() { // a full set lacks calls
 		d.unanswered.Remove(call)
 	}
@@ -109,6 +110,9 @@ func (d *decoder) addLeft(k *kind, v strictjson.Value) {
 		}
 	default:
 		return
+	}
+	if k.entity == entityCall {
+		d.showCall(k, v)
 	}
 	this := d.workKey(k, v)
 	d.secondStarts.addLeft(k, this)

@@ -47,8 +47,7 @@ func (d *decoder) repeatsText(message strictjson.Value) bool {
 
 // isRepeated reports whether a text is that of a withheld message, and of no message that left.
 func (d *decoder) isRepeated(content []byte) bool {
-	var text digest
-	text.add(content)
+	text := digestOf(content)
 	_, isWithheld := d.wholeTexts.byText[text]
 	return isWithheld && text.size >= minRepeated && !d.pieces.haveLeft(text)
 }

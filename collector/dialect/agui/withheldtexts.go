@@ -100,6 +100,9 @@ func (d *decoder) addListedArgs(call strictjson.Value, b *event.Batch) {
 	for _, args := range [...]strictjson.Value{call.Get("function").Get("arguments"), call.Get("args")} {
 		d.texts.Add(b, args)
 		d.copies.add(args)
+		if id := d.memberOf(call, ownIDs); args.Exists() && !d.answered.Contains(id) {
+			d.asked.withhold(id, d.toolOf(call))
+		}
 	}
 }
 
@@ -138,8 +141,10 @@ func (d *decoder) hideCall(of *call) {
 	case isWithheld && of == nil:
 		d.texts.Overflow()
 		d.copies.miss(1)
+		d.asked.isFull = true
 	case isWithheld:
 		of.isHidden = true
+		d.asked.withhold(of.id, of.tool)
 	}
 }
 
