@@ -58,7 +58,7 @@ func guides(t *testing.T) map[string]string {
 		t.Fatalf("no runbooks: %v", err)
 	}
 	all := map[string]string{}
-	for _, page := range append(pages, "../docs/how-to/prometheus.md", "../docs/how-to/grafana.md", "../docs/how-to/jaeger.md", "../docs/how-to/tail-sampling.md") {
+	for _, page := range append(pages, "../docs/how-to/prometheus.md", "../docs/how-to/grafana.md", "../docs/how-to/jaeger.md", "../docs/how-to/opentelemetry-collector.md") {
 		content, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
