@@ -65,8 +65,8 @@ var sections = []struct {
 }{
 	{"Operations", "An error status has `error.type` as its description.", []row{
 		{names.OperationName, attribute.STRING, onAll, "always", "invoke_agent"},
-		{names.ConversationID, attribute.STRING, onAll, "the session, from the request or the stream", "ctx-1"},
-		{names.SessionID, attribute.STRING, onAll, "the session, from the request or the stream", "ctx-1"},
+		{names.ConversationID, attribute.STRING, onAll, "the session", "ctx-1"},
+		{names.SessionID, attribute.STRING, onAll, "the session", "ctx-1"},
 		{names.ErrorType, attribute.STRING, onAll, "if failed, timed out or canceled; the stream's code, else `delegraph.failure`", "RESOURCE_EXHAUSTED"},
 		{failureClass, attribute.STRING, onAll, "our class, `tool_error`, `model_error`, `agent_error`, `timeout`, `canceled` or `_other`", "model_error"},
 		{runID, attribute.STRING, onAll, "the stream's ID of the run", "e-923dcd13"},
@@ -75,8 +75,8 @@ var sections = []struct {
 		{timing, attribute.STRING, onAll, "always; `observed` by our clock, `reported` by the stream, or `unknown`", "observed"},
 	}},
 	{"Agents, tools and steps", "", []row{
-		{names.AgentName, attribute.STRING, onAgents, "the agent, or the caller of the tool or model", "coordinator"},
-		{names.WorkflowName, attribute.STRING, []string{"invoke_workflow"}, "the application, from the request or the stream", "helpdesk"},
+		{names.AgentName, attribute.STRING, onAgents, "the agent, or the caller", "coordinator"},
+		{names.WorkflowName, attribute.STRING, []string{"invoke_workflow"}, "the application", "helpdesk"},
 		{reportedDuration, attribute.FLOAT64, onTook, "seconds; if `delegraph.timing` is `unknown`, or the run is shorter", "1.5"},
 		{reasoningSteps, attribute.INT64, onProofs, "steps of its reasoning chain", "3"},
 		{statementsDropped, attribute.INT64, onProofs, "statements over the limit", "7"},
@@ -84,8 +84,8 @@ var sections = []struct {
 		{loopMessages, attribute.INT64, onLoops, "sent and offered to the model in that round", "12"},
 		{loopTools, attribute.INT64, onLoops, "sent and offered to the model in that round", "4"},
 		{reportedIterations, attribute.INT64, []string{"invoke_agent"}, "rounds, as reported", "3"},
-		{thoughtTypes, attribute.STRINGSLICE, []string{"invoke_agent"}, "types of its thoughts, each once", `["planning", "decision"]`},
-		{stateKeys, attribute.STRINGSLICE, onState, "names in the shared state that it reported", `["query", "plan"]`},
+		{thoughtTypes, attribute.STRINGSLICE, []string{"invoke_agent"}, "types of its thoughts", `["planning", "decision"]`},
+		{stateKeys, attribute.STRINGSLICE, onState, "names in its reported state", `["query", "plan"]`},
 		{stateBytes, attribute.INT64, onState, "its size as JSON", "120"},
 	}},
 	{"Runs", "The run's span is its outermost `invoke_workflow` or `invoke_agent`.", []row{
@@ -108,7 +108,7 @@ var sections = []struct {
 		{names.CacheReadTokens, attribute.INT64, onUsage, "not on a run's span by the newest conventions", "50"},
 		{names.ReasoningTokens, attribute.INT64, onUsage, "reasoning alone", "5"},
 		{names.OutputMessages, attribute.STRING, onChats, "content, the answer as JSON", `[{"role":"assistant","parts":[{"type":"text","content":"Hi."}]}]`},
-		{contentTruncated, attribute.BOOL, []string{"execute_tool", "chat", onRun}, "content was cut or, of a run, a question left out", "true"},
+		{contentTruncated, attribute.BOOL, []string{"execute_tool", "chat", onRun}, "content was cut, or a run's question left out", "true"},
 	}},
 	{"Tool calls", "", []row{
 		{names.ToolName, attribute.STRING, onTools, "the tool", "get_weather"},
@@ -122,14 +122,14 @@ var sections = []struct {
 		{toolInferred, attribute.BOOL, onTools, "call and response were joined without IDs", "true"},
 	}},
 	{"Server spans", "They also have `delegraph.source`, and `error.type` if the status is 500 or more, the answer was cut off, or the run failed or timed out. Then the span's status is an error, except if the client left.", []row{
-		{"http.request.method", attribute.STRING, onRequests, "always; `_OTHER` if HTTP does not define it", "POST"},
-		{"http.request.method_original", attribute.STRING, onRequests, "the method, if that is `_OTHER`", "RUN"},
-		{"http.route", attribute.STRING, onRequests, "always; the pattern of the path", "/run_sse"},
-		{"url.scheme", attribute.STRING, onRequests, "always", "http"},
-		{"url.path", attribute.STRING, onRequests, "always", "/run_sse"},
-		{"server.address", attribute.STRING, onRequests, "host of the request", "agent.example"},
-		{"server.port", attribute.INT64, onRequests, "port of the request", "8000"},
-		{"http.response.status_code", attribute.INT64, onRequests, "of the answer", "200"},
+		{"http.request.method", attribute.STRING, onRequests, "always, by the HTTP conventions", "POST"},
+		{"http.route", attribute.STRING, onRequests, "always, by the HTTP conventions", "/run_sse"},
+		{"url.scheme", attribute.STRING, onRequests, "always, by the HTTP conventions", "http"},
+		{"url.path", attribute.STRING, onRequests, "always, by the HTTP conventions", "/run_sse"},
+		{"http.request.method_original", attribute.STRING, onRequests, "by the HTTP conventions", "RUN"},
+		{"server.address", attribute.STRING, onRequests, "by the HTTP conventions", "agent.example"},
+		{"server.port", attribute.INT64, onRequests, "by the HTTP conventions", "8000"},
+		{"http.response.status_code", attribute.INT64, onRequests, "by the HTTP conventions", "200"},
 	}},
 	{"Events: confidences", "On the operation that states them. An operation has at most 128 events; `dropped_events_count` has the rest.", []row{
 		{names.EvaluationName, attribute.STRING, onResults, "always", proofConfidence},
@@ -152,9 +152,9 @@ var sections = []struct {
 		{inputPrompt, attribute.STRING, onInputs, "content, the question", "Which format do you prefer?"},
 		{inputOptions, attribute.STRING, onInputs, "content, the answers to choose from, as JSON; never of a credential", `["PDF","HTML"]`},
 		{inputSchema, attribute.STRING, onInputs, "content, JSON Schema of an answer; never of a credential", `{"type":"string"}`},
-		{inputWait, attribute.FLOAT64, onInputs, "seconds until an answer on the same stream", "3"},
+		{inputWait, attribute.FLOAT64, onInputs, "seconds until an answer on the stream", "3"},
 	}},
-	{"Links", "An agent that got control links to the hand-over. A run that answers an earlier run's question links to that run.", []row{
+	{"Links", "From an agent to the call that gave it control, and from a run to the one that it answers.", []row{
 		{linkKind, attribute.STRING, onLinks, "always; `transfer` or `resumes`", "transfer"},
 	}},
 }
