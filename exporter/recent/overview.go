@@ -39,32 +39,27 @@ const maxOverviewSources = 100
 // Overview returns the overview of the runs that a query selects at a time.
 func (r *Runs) Overview(q Query, now time.Time) Overview {
 	o := overviewBuilder{selects: newSelector(q), sources: map[string]*Figures{}}
-	seen := map[uint64]bool{}
 	var selected []openFigures
-	r.viewOpen(func(open []openRun) {
+	kept := r.view(func(open []openRun) {
 		for _, run := range open {
 			of := run.run.Run()
-			seen[run.number] = true
 			started := startTime(of, run.start)
 			if o.noteStart(started); o.selects.open(run.run) {
 				selected = append(selected, openFigures{of.Source, started, of.Usage})
 			}
 		}
 	})
-	r.mu.Lock()
-	kept, evicted := slices.Collect(r.newest()), r.evictedStart
-	r.mu.Unlock()
-	for _, k := range kept {
+	for _, k := range kept.runs {
 		o.noteStart(startTime(k.run, k.start))
 	}
-	o.setRange(q, now, evicted)
+	o.setRange(q, now, kept.evictedStart)
 	for _, run := range selected {
-		if o.covers(run.started, evicted) {
+		if o.covers(run.started, kept.evictedStart) {
 			o.add(run.source, run.usage, nil)
 		}
 	}
-	for _, k := range kept {
-		if o.covers(startTime(k.run, k.start), evicted) && !seen[k.number] && o.selects.ended(k.run) { // it may have ended while the open ones were read
+	for _, k := range kept.runs {
+		if o.covers(startTime(k.run, k.start), kept.evictedStart) && o.selects.ended(k.run) {
 			o.add(k.summary.Source, k.summary.Usage, &k.summary)
 		}
 	}

@@ -165,15 +165,12 @@ const (
 // Page returns a page of runs, with full runs if whole is set.
 func (r *Runs) Page(q Query, whole bool) Page {
 	p := pager{query: q, selects: newSelector(q), whole: whole}
-	r.viewOpen(func(open []openRun) {
+	kept := r.view(func(open []openRun) {
 		p.page.Open = len(open)
 		p.addOpen(r, open)
 	})
-	r.mu.Lock()
-	kept := slices.Collect(r.newest()) // they no longer change, so they are compared without the lock
-	r.mu.Unlock()
-	p.page.Ended = len(kept)
-	p.addEnded(kept)
+	p.page.Ended = len(kept.runs)
+	p.addEnded(kept.runs)
 	p.fill()
 	return p.page
 }
@@ -184,8 +181,7 @@ type pager struct {
 	selects     selector
 	whole       bool
 	page        Page
-	open, ended []candidate     // in the order of the list
-	seen        map[uint64]bool // numbers of the open candidates
+	open, ended []candidate // in the order of the list
 }
 
 // candidate is a run that the query selects, after its cursor.
@@ -218,7 +214,6 @@ func (p *pager) addOpen(r *Runs, open []openRun) {
 	}
 	slices.SortFunc(selected, func(a, b positioned) int { return a.at.compare(b.at) })
 	selected = selected[:p.needed(len(selected))]
-	p.seen = make(map[uint64]bool, len(selected))
 	operations, limit := 0, maxSummarized
 	if p.whole {
 		limit = maxWhole
@@ -230,7 +225,6 @@ func (p *pager) addOpen(r *Runs, open []openRun) {
 		}
 		c := candidate{o.at, &endedRun{summary: summarize(o.run.Run())}}
 		c.summary.Key = r.key(o.number)
-		p.seen[o.number] = true
 		if p.whole {
 			c.run = o.run.Copy()
 		}
@@ -243,7 +237,7 @@ func (p *pager) addOpen(r *Runs, open []openRun) {
 func (p *pager) addEnded(kept []*endedRun) {
 	for _, k := range kept {
 		at := endedCursor(p.query.Sort, k)
-		if !at.follows(p.query.After) || !p.selects.ended(k.run) || p.seen[k.number] { // it may have ended while the open ones were read
+		if !at.follows(p.query.After) || !p.selects.ended(k.run) {
 			continue
 		}
 		p.ended = append(p.ended, candidate{at, k})
@@ -279,31 +273,6 @@ func (p *pager) fill() {
 	}
 }
 
-// openRun is an open run and its start.
-type openRun struct {
-	run tracker.RunView
-	start
-}
-
-// viewOpen calls see with the open runs, with the tracker's lock held.
-func (r *Runs) viewOpen(see func([]openRun)) {
-	if r.tracker == nil {
-		see(nil)
-		return
-	}
-	r.tracker.ViewOpen(func(open []tracker.RunView) {
-		r.mu.Lock()
-		numbered := make([]openRun, 0, len(open))
-		for _, o := range open {
-			if began, known := r.open[o.Run()]; known {
-				numbered = append(numbered, openRun{o, began})
-			}
-		}
-		r.mu.Unlock()
-		see(numbered)
-	})
-}
-
 // Names returns the sources and the agents of all runs, sorted, each up to limit.
 func (r *Runs) Names(limit int) (sources, agents []string) {
 	sourceSet, agentSet := map[string]bool{}, map[string]bool{}
@@ -312,15 +281,13 @@ func (r *Runs) Names(limit int) (sources, agents []string) {
 			names[name] = true
 		}
 	}
-	r.viewOpen(func(open []openRun) {
+	kept := r.view(func(open []openRun) {
 		for _, o := range open {
 			add(sourceSet, o.run.Run().Source)
 			add(agentSet, cmp.Or(o.run.Run().Agent, o.run.Run().Root.Name))
 		}
 	})
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for k := range r.newest() {
+	for _, k := range kept.runs {
 		add(sourceSet, k.summary.Source)
 		add(agentSet, k.summary.Agent)
 	}

@@ -242,7 +242,7 @@ func (r *Runs) Run(id string) (found *tracker.Run, summary Summary, known bool) 
 		return nil, Summary{}, false
 	}
 	best, by := 0, parseRunID(id)
-	r.viewOpen(func(open []openRun) {
+	kept := r.view(func(open []openRun) {
 		for _, o := range open {
 			isRoot := func() bool {
 				return by.isSpan && by.span() == o.run.RootSpan() || by.isTrace && by.binary == o.run.Trace()
@@ -253,9 +253,7 @@ func (r *Runs) Run(id string) (found *tracker.Run, summary Summary, known bool) 
 			}
 		}
 	})
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for k := range r.newest() {
+	for _, k := range kept.runs {
 		isRoot := func() bool { return by.isSpan && by.span() == k.run.Root.ID || by.isTrace && by.binary == k.run.Trace }
 		if s := by.match(k.run, k.summary.Key, isRoot); s > best {
 			best, found, summary = s, k.run, k.summary
@@ -279,14 +277,12 @@ func (r *Runs) Keys(roots []tracker.SpanID) map[tracker.SpanID]string {
 			keys[root], missing[root] = r.key(number), false
 		}
 	}
-	r.viewOpen(func(open []openRun) {
+	kept := r.view(func(open []openRun) {
 		for _, o := range open {
 			add(o.run.Run().Root.ID, o.number)
 		}
 	})
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for k := range r.newest() {
+	for _, k := range kept.runs {
 		add(k.run.Root.ID, k.number)
 	}
 	return keys

@@ -11,7 +11,7 @@ import (
 
 // Session holds the kept runs of one conversation. Its counts include the kept runs that are not in Runs.
 type Session struct {
-	Runs       []SessionRun // the newest, in the order in which they started
+	Runs       []SessionRun // see Runs.Session; in the order in which they started
 	Kept       int          // runs
 	Evicted    uint64       // evicted runs of all sessions
 	Statuses   map[tracker.Status]int
@@ -46,7 +46,8 @@ const (
 	maxLinks    = 20 // of a run
 )
 
-// Session returns the kept runs of a source with a session id. It lists the newest of them, up to the limit.
+// Session returns the kept runs of a source with a session id. It lists up to limit of them: the
+// open ones, the latest started first, and then the latest ended. It lists no ended run if an open one is left out.
 // known is false if there are none. Runs without a session id belong to no conversation.
 func (r *Runs) Session(source, id string, limit int) (s Session, known bool) {
 	if id == "" {
@@ -54,49 +55,35 @@ func (r *Runs) Session(source, id string, limit int) (s Session, known bool) {
 	}
 	s.Statuses = map[tracker.Status]int{}
 	isMember := func(run *tracker.Run) bool { return run.Session == id && run.Source == source }
-	isOpen, operations := map[uint64]bool{}, 0
-	r.viewOpen(func(open []openRun) {
+	operations, isLeftOut := 0, false
+	kept := r.view(func(open []openRun) {
 		open = slices.DeleteFunc(open, func(o openRun) bool { return !isMember(o.run.Run()) }) // sort only these: the tracker waits
 		slices.SortFunc(open, func(a, b openRun) int { return cmp.Compare(b.number, a.number) })
 		for _, o := range open {
 			run := o.run.Run()
-			isOpen[o.number] = true
 			s.count(run)
-			if operations += len(run.Operations); len(s.Runs) < limit && (operations <= maxWhole || len(s.Runs) == 0) { // the tracker's lock is held meanwhile
+			operations += len(run.Operations)
+			if isLeftOut = len(s.Runs) >= limit || operations > maxWhole && len(s.Runs) > 0; !isLeftOut { // the tracker's lock is held meanwhile
 				s.Runs = append(s.Runs, newSessionRun(run, summarize(run), o.number))
 				s.Runs[len(s.Runs)-1].Key = r.key(o.number)
 			}
 		}
 	})
-	if len(s.Runs) < len(isOpen) {
-		limit = 0 // the ended runs are older than one that is left out
+	if isLeftOut {
+		limit = 0 // otherwise no run would seem to be open between two ended ones
 	}
-	ended, evicted, lastEvicted := r.endedMembers(isMember)
-	s.Evicted = evicted
-	for _, k := range ended { // they no longer change
-		if isOpen[k.number] {
-			continue // it ended in between
+	s.Evicted = kept.evicted
+	for _, k := range kept.runs {
+		if !isMember(k.run) {
+			continue
 		}
 		if s.count(k.run); len(s.Runs) < limit {
 			s.Runs = append(s.Runs, newSessionRun(k.run, k.summary, k.number))
-			s.Runs[len(s.Runs)-1].LaterKept = k.ended > lastEvicted
+			s.Runs[len(s.Runs)-1].LaterKept = k.ended > kept.lastEvicted
 		}
 	}
 	sortByStart(s.Runs)
 	return s, s.Kept > 0
-}
-
-// endedMembers returns the ended runs that belong to a session, the latest ended first. It also returns the
-// number of evicted runs, and the highest position of an evicted run among all ended runs.
-func (r *Runs) endedMembers(isMember func(*tracker.Run) bool) (members []*endedRun, evicted, lastEvicted uint64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for k := range r.newest() {
-		if isMember(k.run) {
-			members = append(members, k)
-		}
-	}
-	return members, r.ends - uint64(len(r.failed.runs)+len(r.others.runs)), r.lastEvicted
 }
 
 // count adds a run to the counts.
