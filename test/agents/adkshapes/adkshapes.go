@@ -1,5 +1,10 @@
 // Package adkshapes holds ADK agents of many shapes, and recordings of what a real ADK server streamed and which spans it
-// made when it ran them; for tests only.
+// made when it ran them; for tests only, on Unix.
+//
+// .ci/install/adk-python installs ADK 2, ".ci/install/adk-python 1" ADK 1, and .ci/install/adk-js the one for JavaScript. The agents
+// are functions in python/shapes and js/shapes. recordings/VERSION has SHAPE.json and, with streaming, SHAPE.stream.json; ".2" marks
+// the second request of a session. The tests record all anew with -update: do that on an idle machine, and read the diff of
+// testdata/*.facts.
 package adkshapes
 
 import (
