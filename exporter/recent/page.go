@@ -2,6 +2,7 @@ package recent
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -53,8 +54,8 @@ func (s Summary) Duration() (d time.Duration, known bool) {
 	return s.Ended.Sub(s.Started), true
 }
 
-// summarize returns the summary of a run without its key.
-func summarize(r *tracker.Run) Summary {
+// summarize returns the summary of a run with the given operations, without its key.
+func summarize(r *tracker.Run, operations iter.Seq[*tracker.Operation]) Summary {
 	s := Summary{
 		Run: r.ID, Source: r.Source, Dialect: r.Dialect, Session: r.Session, Agent: cmp.Or(r.Agent, r.Root.Name),
 		Status: r.Status, Reason: r.Reason, Code: r.Root.ErrorCode, Started: r.Root.Started.At, Timing: r.Root.Timing,
@@ -66,7 +67,7 @@ func summarize(r *tracker.Run) Summary {
 	if r.Status != tracker.Running {
 		s.Ended = r.Root.Ended.At
 	}
-	s.addOperations(r)
+	s.addOperations(r, operations)
 	for _, in := range r.Inputs {
 		if in.Status == tracker.InputOpen {
 			s.Waiting++
@@ -82,9 +83,9 @@ func summarize(r *tracker.Run) Summary {
 }
 
 // addOperations adds the facts of a run's operations.
-func (s *Summary) addOperations(r *tracker.Run) {
+func (s *Summary) addOperations(r *tracker.Run, operations iter.Seq[*tracker.Operation]) {
 	var failed *tracker.Operation
-	for _, op := range r.Operations {
+	for op := range operations {
 		if op != r.Root && op.Status == tracker.OperationError && (failed == nil || failsBefore(op, failed)) {
 			failed = op
 		}
@@ -223,7 +224,7 @@ func (p *pager) addOpen(r *Runs, open []openRun) {
 			p.open = append(p.open, candidate{at: o.at})
 			return
 		}
-		c := candidate{o.at, &endedRun{summary: summarize(o.run.Run())}}
+		c := candidate{o.at, &endedRun{summary: summarize(o.run.Run(), o.run.Operations())}}
 		c.summary.Key = r.key(o.number)
 		if p.whole {
 			c.run = o.run.Copy()

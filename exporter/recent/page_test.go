@@ -181,6 +181,30 @@ func TestOpenRunsAtOnce(t *testing.T) {
 	}
 }
 
+// TestMissingAgent checks that an agent that an error calls missing is in no view of its open run, and counts in no list of names.
+func TestMissingAgent(t *testing.T) {
+	r := recent.New(10, 1<<20)
+	e, streams := follow(t, r, 1)
+	for _, happened := range []event.Event{
+		{Kind: event.KindTransfer, Name: "ghost"}, {Kind: event.KindError, Name: "ghost", Error: event.AgentError},
+	} {
+		e.Consume(&event.Batch{Stream: streams[0], Run: "e-0", Agent: "agent", Received: time.Unix(6, 0), Events: []event.Event{happened}})
+	}
+	page := r.Page(recent.Query{}, true)
+	_, one, _ := r.Run(page.Runs[0].Key)
+	session, _ := r.Session("agent", "s-0", 10)
+	for from, summary := range map[string]recent.Summary{"page": page.Runs[0], "run": one, "session": session.Runs[0].Summary} {
+		if want := []recent.Callee{{Kind: tracker.ExecuteTool, Name: "search"}}; !slices.Equal(summary.Called, want) {
+			t.Errorf("%s: %v worked for the run, want %v", from, summary.Called, want)
+		}
+	}
+	for _, op := range page.Whole[0].Operations {
+		if op.Name == "ghost" {
+			t.Error("the full run has the missing agent")
+		}
+	}
+}
+
 // TestWholePagesAreBounded checks that a page of large runs ends early and that the next page continues after it.
 func TestWholePagesAreBounded(t *testing.T) {
 	r := recent.New(10, 1<<30)

@@ -104,7 +104,7 @@ func (r *Runs) OperationEnded(*tracker.Run, *tracker.Operation) { r.version.Add(
 // RunEnded keeps the run, and evicts others if there is no room.
 func (r *Runs) RunEnded(run *tracker.Run) {
 	kept := *run // a copy, so that the tracker's own state of the run can be freed; the operations no longer change
-	k := &endedRun{run: &kept, summary: summarize(&kept), size: size(&kept)}
+	k := &endedRun{run: &kept, summary: summarize(&kept, slices.Values(kept.Operations)), size: size(&kept)}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	began, known := r.open[run]
@@ -248,7 +248,7 @@ func (r *Runs) Run(id string) (found *tracker.Run, summary Summary, known bool) 
 				return by.isSpan && by.span() == o.run.RootSpan() || by.isTrace && by.binary == o.run.Trace()
 			}
 			if s := by.match(o.run.Run(), r.key(o.number), isRoot); s > best {
-				best, found, summary = s, o.run.Copy(), summarize(o.run.Run())
+				best, found, summary = s, o.run.Copy(), summarize(o.run.Run(), o.run.Operations())
 				summary.Key = r.key(o.number)
 			}
 		}

@@ -1,6 +1,9 @@
 package tracker
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // RunView gives access to an open run during Tracker.ViewOpen.
 type RunView struct{ run *openRun }
@@ -20,8 +23,20 @@ func (t *Tracker) ViewOpen(see func([]RunView)) {
 }
 
 // Run returns the run that the observers were notified of. It must not be used after ViewOpen has
-// returned.
+// returned. Use Operations instead of its list.
 func (v RunView) Run() *Run { return &v.run.Run }
+
+// Operations yields the operations of the run, without those that turned out not to have happened. The list of an open run may
+// still contain these.
+func (v RunView) Operations() iter.Seq[*Operation] {
+	return func(yield func(*Operation) bool) {
+		for _, op := range v.run.Operations {
+			if !op.dropped && !yield(op) {
+				return
+			}
+		}
+	}
+}
 
 // Copy returns a copy of the run as it is now, without content. Open operations have no end and are
 // unfinished. The ids are those of the later spans, unless the run's id or session is not known
@@ -33,10 +48,7 @@ func (v RunView) Copy() *Run {
 	view.Trace = r.traceOf()
 	ops := make([]Operation, 0, len(r.Operations))
 	view.Operations = make([]*Operation, 0, len(r.Operations))
-	for _, op := range r.Operations {
-		if op.dropped {
-			continue
-		}
+	for op := range v.Operations() {
 		ops = append(ops, *op)
 		c := &ops[len(ops)-1]
 		if view.Operations = append(view.Operations, c); op == r.Root {
@@ -85,9 +97,12 @@ func (v RunView) RootSpan() SpanID {
 func (v RunView) HasSpan(id SpanID) bool {
 	r := v.run
 	defer r.setProvisionalKey()()
-	return slices.ContainsFunc(r.Operations, func(op *Operation) bool {
-		return !op.dropped && (op.ID == id || op.open && r.idOf(op) == id)
-	})
+	for op := range v.Operations() {
+		if op.ID == id || op.open && r.idOf(op) == id {
+			return true
+		}
+	}
+	return false
 }
 
 // setProvisionalKey sets the key that the run would have now, unless the key is fixed. The caller must
