@@ -40,12 +40,6 @@ type Callee struct {
 	Name string
 }
 
-// Failure is a failed operation.
-type Failure struct {
-	Callee
-	Type string // its error.type, or ""
-}
-
 // Duration returns how long the run lasted. It is unknown if the run is open, or if one of its times is unknown or they contradict.
 func (s Summary) Duration() (d time.Duration, known bool) {
 	if s.Started.IsZero() || s.Ended.IsZero() || s.Ended.Before(s.Started) {
@@ -84,10 +78,10 @@ func summarize(r *tracker.Run, operations iter.Seq[*tracker.Operation]) Summary 
 
 // addOperations adds the facts of a run's operations.
 func (s *Summary) addOperations(r *tracker.Run, operations iter.Seq[*tracker.Operation]) {
-	var failed *tracker.Operation
+	var failed firstFailure
 	for op := range operations {
-		if op != r.Root && op.Status == tracker.OperationError && (failed == nil || failsBefore(op, failed)) {
-			failed = op
+		if op != r.Root && op.Status == tracker.OperationError {
+			failed.note(op, operations)
 		}
 		own := op == r.Root || op.Kind.Invokes() && op.Name == s.Agent // the agent is below the root if the app has another name
 		if !own && op.Kind != tracker.Chat && op.Details.OrZero().HandoffTarget == "" {
@@ -103,8 +97,8 @@ func (s *Summary) addOperations(r *tracker.Run, operations iter.Seq[*tracker.Ope
 			}
 		}
 	}
-	if failed != nil {
-		first := failureOf(failed)
+	if failed.op != nil {
+		first := failureOf(failed.op)
 		s.FirstFailure = &first
 	}
 }
@@ -127,24 +121,6 @@ func calleeOf(op *tracker.Operation) Callee {
 		return Callee{tracker.InvokeAgent, op.Name}
 	}
 	return Callee{op.Kind, op.Name}
-}
-
-// failureOf describes a failed operation.
-func failureOf(op *tracker.Operation) Failure {
-	if op.Kind == tracker.Chat && op.Name == "" {
-		return Failure{Callee{tracker.InvokeAgent, op.Agent}, op.ErrorType()} // the agent that called an unknown model
-	}
-	return Failure{calleeOf(op), op.ErrorType()}
-}
-
-// failsBefore reports whether a failed operation failed before another one, which started earlier. If one
-// frame ended both, a call or a response counts as the cause of an agent's failure, and an inner agent, which
-// started later, as the cause of an outer one's.
-func failsBefore(later, earlier *tracker.Operation) bool {
-	if later.Ended.Frame != earlier.Ended.Frame {
-		return later.Ended.Frame < earlier.Ended.Frame
-	}
-	return !later.Kind.Invokes() || earlier.Kind.Invokes()
 }
 
 // Page is a part of the list of runs.

@@ -149,8 +149,17 @@ func TestSearch(t *testing.T) {
 // TestFirstFailure checks which operation counts as the first that failed.
 func TestFirstFailure(t *testing.T) {
 	op := func(kind tracker.OperationKind, name string, frame int) *tracker.Operation {
-		return &tracker.Operation{Kind: kind, Name: name, Status: tracker.OperationError, Failure: event.ToolError, ErrorCode: "E_" + name, Ended: tracker.Timestamp{Frame: frame}}
+		return &tracker.Operation{
+			ID: tracker.SpanID([]byte(name + "        ")), Parent: tracker.SpanID([]byte("outer   ")), Kind: kind, Name: name,
+			Status: tracker.OperationError, Failure: event.ToolError, ErrorCode: "E_" + name, Ended: tracker.Timestamp{Frame: frame},
+		}
 	}
+	within := func(op, parent *tracker.Operation) *tracker.Operation {
+		op.Parent = parent.ID
+		return op
+	}
+	outer := within(op(tracker.InvokeAgent, "outer", 5), &tracker.Operation{})
+	step := &tracker.Operation{ID: tracker.SpanID{1}, Parent: outer.ID, Kind: tracker.InvokeNode, Ended: tracker.Timestamp{Frame: 5}}
 	worker := op(tracker.ExecuteTool, "worker", 3)
 	worker.AgentTool = true
 	classed := op(tracker.ExecuteTool, "classed", 1)
@@ -162,9 +171,13 @@ func TestFirstFailure(t *testing.T) {
 		want       string
 	}{
 		"none":                    {nil, ""},
-		"the earlier":             {[]*tracker.Operation{op(tracker.InvokeAgent, "outer", 5), op(tracker.ExecuteTool, "late", 4), worker}, "invoke_agent worker: E_worker"},
-		"a call before its agent": {[]*tracker.Operation{op(tracker.InvokeAgent, "outer", 5), op(tracker.ExecuteTool, "tool", 5), op(tracker.InvokeAgent, "inner", 5)}, "execute_tool tool: E_tool"},
-		"the inner agent":         {[]*tracker.Operation{op(tracker.InvokeAgent, "outer", 5), op(tracker.InvokeAgent, "inner", 5)}, "invoke_agent inner: E_inner"},
+		"the earlier":             {[]*tracker.Operation{outer, op(tracker.ExecuteTool, "late", 4), worker}, "invoke_agent worker: E_worker"},
+		"a call before its agent": {[]*tracker.Operation{outer, op(tracker.ExecuteTool, "tool", 5), op(tracker.InvokeAgent, "inner", 5)}, "execute_tool tool: E_tool"},
+		"the inner agent":         {[]*tracker.Operation{outer, op(tracker.InvokeAgent, "inner", 5)}, "invoke_agent inner: E_inner"},
+		"the first of two agents": {[]*tracker.Operation{outer, op(tracker.InvokeAgent, "a", 5), op(tracker.InvokeAgent, "b", 5)}, "invoke_agent a: E_a"},
+		"an agent in a step":      {[]*tracker.Operation{outer, step, within(op(tracker.InvokeAgent, "inner", 5), step)}, "invoke_agent inner: E_inner"},
+		"the first of two calls":  {[]*tracker.Operation{op(tracker.ExecuteTool, "a", 5), op(tracker.ExecuteTool, "b", 5)}, "execute_tool a: E_a"},
+		"the inner call":          {[]*tracker.Operation{op(tracker.ExecuteTool, "a", 5), op(tracker.ExecuteTool, "b", 5), within(op(tracker.ExecuteTool, "in a", 5), op(tracker.ExecuteTool, "a", 5))}, "execute_tool in a: E_in a"},
 		"a class without a code":  {[]*tracker.Operation{classed}, "execute_tool classed: tool_error"},
 		"an unknown model":        {[]*tracker.Operation{unnamed}, "invoke_agent writer: E_"},
 	} {
