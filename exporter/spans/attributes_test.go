@@ -107,7 +107,7 @@ var sections = []struct {
 		{names.OutputTokens, attribute.INT64, onUsage, "input with cached tokens, output with reasoning", "20"},
 		{names.CacheReadTokens, attribute.INT64, onUsage, "not on a run's span by the newest conventions", "50"},
 		{names.ReasoningTokens, attribute.INT64, onUsage, "reasoning alone", "5"},
-		{names.OutputMessages, attribute.STRING, onChats, "content, the answer as JSON", `[{"role":"assistant","parts":[{"type":"text","content":"Hi."}]}]`},
+		{names.OutputMessages, attribute.STRING, onChats, "content, the answer as JSON", `[{"role":"assistant","parts":[{"type":"text","content":"Hi."}],"finish_reason":"stop"}]`},
 		{contentTruncated, attribute.BOOL, []string{"execute_tool", "chat", onRun}, "content was cut, or a run's question left out", "true"},
 	}},
 	{"Tool calls", "", []row{

@@ -1,6 +1,7 @@
 package spans
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -11,7 +12,7 @@ import (
 type message struct {
 	Role         string `json:"role"`
 	Parts        []part `json:"parts"`
-	FinishReason string `json:"finish_reason,omitempty"`
+	FinishReason string `json:"finish_reason"` // required
 }
 
 type part struct {
@@ -36,7 +37,7 @@ func (a *attributes) content(op *tracker.Operation) {
 	}
 	if len(c.Output) > 0 {
 		// Marshal cannot fail here: arguments are valid JSON, and it accepts strings of any bytes.
-		encoded, _ := json.Marshal([]message{{Role: "assistant", Parts: parts(c.Output), FinishReason: finishReason(op)}})
+		encoded, _ := json.Marshal([]message{{Role: "assistant", Parts: parts(c.Output), FinishReason: cmp.Or(finishReason(op), "unknown")}})
 		a.add(a.names.OutputMessages.String(string(encoded)))
 	}
 	if c.Truncated {
