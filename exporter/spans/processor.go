@@ -63,7 +63,7 @@ type Processor struct {
 	halt     context.CancelFunc // cancels the current attempt
 
 	// Used by the delivering goroutine only.
-	batch         int           // maximum size of the next attempt
+	batch         adaptiveSize  // of the next attempt
 	split         split         // of a batch that was rejected as malformed
 	unclassified  int           // attempts to deliver the oldest batch with a failure that could not be classified
 	lastRejection time.Time     // time of the last rejection; see logRejected
@@ -85,7 +85,7 @@ type Processor struct {
 func NewProcessor(exporter sdktrace.SpanExporter, settings Settings) *Processor {
 	ctx, halt := context.WithCancel(context.Background())
 	p := &Processor{
-		exporter: exporter, settings: settings, halt: halt, batch: settings.BatchSize,
+		exporter: exporter, settings: settings, halt: halt, batch: adaptiveSize{most: settings.BatchSize, next: settings.BatchSize},
 		wake: make(chan struct{}, 1), full: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 		dropped: map[string]uint64{},
 	}
@@ -305,11 +305,11 @@ func (p *Processor) deliver(ctx context.Context) otlp.Outcome {
 	p.asked = v.RetryAfter
 	switch {
 	case v.Outcome == otlp.TooLarge && len(batch) > 1:
-		p.batch = len(batch) / 2
+		p.batch.refuse(len(batch))
 		return otlp.Delivered
 	case v.Outcome == otlp.Malformed:
 		if next := p.split.reject(len(batch)); next > 0 {
-			p.batch = next
+			p.batch.next = next
 			return otlp.Delivered
 		}
 		if len(batch) > 1 {
@@ -318,6 +318,7 @@ func (p *Processor) deliver(ctx context.Context) otlp.Outcome {
 		v.Rejected = len(batch)
 	case v.Outcome == otlp.Unclassified && p.unclassified+1 < maxUnclassified:
 		p.unclassified++
+		p.batch.next = len(batch) // later spans have not failed as often
 		p.fail(v)
 		return otlp.Unclassified
 	case v.Outcome == otlp.NoConnection, v.Outcome == otlp.Unreachable:
@@ -326,9 +327,9 @@ func (p *Processor) deliver(ctx context.Context) otlp.Outcome {
 	case v.Outcome != otlp.Delivered:
 		v.Rejected = len(batch)
 	}
-	p.batch, p.unclassified = min(2*p.batch, p.settings.BatchSize), 0
-	if p.split.settle(len(batch), v.Outcome) {
-		p.batch = p.settings.BatchSize
+	p.unclassified = 0
+	if p.batch.grow(); p.split.settle(len(batch), v.Outcome) {
+		p.batch.reset()
 	}
 	v.Rejected = min(v.Rejected, len(batch))
 	p.settle(len(batch), v)
@@ -356,9 +357,9 @@ func (p *Processor) next() []sdktrace.ReadOnlySpan {
 	}
 	p.mu.Unlock()
 	if p.split.left > 0 { // leave out later spans, which have not been rejected
-		return p.oldest(min(p.batch, p.split.left))
+		return p.oldest(min(p.batch.next, p.split.left))
 	}
-	return p.oldest(p.batch)
+	return p.oldest(p.batch.next)
 }
 
 // oldest returns the oldest n spans, or all if there are fewer.

@@ -10,8 +10,9 @@ import (
 // halves until the rejected spans are found. The number of attempts is bounded. Only the delivering
 // goroutine uses it.
 type split struct {
-	left     int  // remaining spans of the rejected batch, at the front of the queue; 0 if there is none
-	attempts int  // remaining attempts
+	size     int  // spans of the rejected batch
+	left     int  // those of them at the front of the queue that are not settled; 0 if there is no rejected batch
+	attempts int  // rejections after which the rest is dropped
 	accepted bool // some of its spans were accepted
 	futile   bool // no span of the previous rejected batch was accepted: the backend may reject every span
 }
@@ -20,15 +21,15 @@ type split struct {
 // each halving.
 func attemptsPerSpan(n int) int { return 2*bits.Len(uint(n)) + 1 }
 
-// maxMalformed is the number of malformed spans in a batch that are always found. If there are more, well-formed spans
-// may be dropped too.
+// maxMalformed is the number of malformed spans in a batch that are always found, unless the search seems futile.
+// If there are more, well-formed spans may be dropped too.
 const maxMalformed = 16
 
-// reject records that the oldest n spans were rejected as malformed. It returns how many of them to
-// try next. It returns 0 to drop the rest of the batch, if only one span or no attempt is left.
+// reject records that the oldest n spans were rejected as malformed. It returns how many of them to try next.
+// It returns 0 if these must be dropped: the only span, or all that are left when no attempt is.
 func (s *split) reject(n int) (next int) {
 	if s.left == 0 {
-		s.left, s.attempts, s.accepted = n, maxMalformed*attemptsPerSpan(n), false
+		s.size, s.left, s.attempts, s.accepted = n, n, maxMalformed*attemptsPerSpan(n), false
 		if s.futile {
 			s.attempts = attemptsPerSpan(n)
 		}
@@ -43,9 +44,12 @@ func (s *split) reject(n int) (next int) {
 // last of a rejected batch.
 func (s *split) settle(n int, outcome otlp.Outcome) (over bool) {
 	if outcome == otlp.Delivered {
+		if s.futile && s.left > 0 {
+			s.attempts += (maxMalformed - 1) * attemptsPerSpan(s.left)
+		}
 		s.accepted, s.futile = true, false
 	}
-	if over = s.left > 0 && s.left <= n; over {
+	if over = s.left > 0 && s.left <= n; over && s.size > 1 { // one span says nothing of others
 		s.futile = !s.accepted
 	}
 	s.left = max(0, s.left-n)

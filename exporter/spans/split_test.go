@@ -2,9 +2,11 @@ package spans
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -96,6 +98,77 @@ func TestAllSpansRefused(t *testing.T) {
 		all = false
 		send(2048, 4096)
 		check(t, p, 2046, 0, 0, 2050, 0) // without 2500 and 3500
+		shut(t, p, time.Second)
+	})
+}
+
+// TestRefusedBatchBefore checks that well-formed spans arrive although all spans of the batch before were malformed.
+func TestRefusedBatchBefore(t *testing.T) {
+	for _, c := range []struct{ before, from, to int }{{0, 1100, 1102}, {1, 1000, 1000 + maxMalformed}, {2, 1100, 1102}, {3, 1010, 1010 + maxMalformed}} {
+		synctest.Test(t, func(t *testing.T) {
+			b := &backend{answer: func(_ context.Context, _ int, batch []sdktrace.ReadOnlySpan) error {
+				for _, s := range batch {
+					if n, err := strconv.Atoi(s.Name()); err != nil || n < 1000 || n >= c.from && n < c.to {
+						return errMalformed
+					}
+				}
+				return nil
+			}}
+			p := NewProcessor(b, settings(t, 10_000))
+			hand(p, 0, c.before)
+			time.Sleep(2 * batchDelay)
+			synctest.Wait()
+			hand(p, 1000, 1512)
+			time.Sleep(2 * batchDelay)
+			synctest.Wait()
+			bad := c.to - c.from
+			check(t, p, uint64(512-bad), 0, 0, uint64(c.before+bad), 0)
+			shut(t, p, time.Second)
+		})
+	}
+}
+
+// TestLaterSpansAreTriedAsOften checks that spans are not dropped for failures that could not be classified of earlier spans.
+func TestLaterSpansAreTriedAsOften(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p *Processor
+		b := &backend{answer: func(_ context.Context, n int, batch []sdktrace.ReadOnlySpan) error {
+			if n == 1 {
+				hand(p, 1000, 1400)
+			}
+			if n < maxUnclassified {
+				return errors.New("strange")
+			}
+			return nil
+		}}
+		p = NewProcessor(b, settings(t, 10_000))
+		hand(p, 0, 3)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		check(t, p, 400, 0, 0, 3, 0)
+		shut(t, p, time.Second)
+	})
+}
+
+// TestSizeLimit checks that a backend with a limit between two sizes seldom refuses a batch.
+func TestSizeLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refused := 0
+		b := &backend{answer: func(_ context.Context, _ int, batch []sdktrace.ReadOnlySpan) error {
+			if len(batch) > 300 {
+				refused++
+				return status.Error(codes.ResourceExhausted, "grpc: received message larger than max (5 vs. 4)")
+			}
+			return nil
+		}}
+		p := NewProcessor(b, settings(t, 10_000))
+		hand(p, 0, 10_000)
+		time.Sleep(2 * batchDelay)
+		synctest.Wait()
+		check(t, p, 10_000, 0, 0, 0, 0)
+		if most := 1 + 10_000/256/growAfter; refused > most || refused < 2 {
+			t.Errorf("%d batches were refused, at most %d should be", refused, most)
+		}
 		shut(t, p, time.Second)
 	})
 }
