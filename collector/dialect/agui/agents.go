@@ -194,6 +194,14 @@ func (d *decoder) speaker(v strictjson.Value) agent {
 	return d.agentFor(owner)
 }
 
+// branchOf returns the branch of the subagent or nested run with an id. The delegate of a call has that of the call.
+func (d *decoder) branchOf(id string) string {
+	if known, is := d.agents[id]; is {
+		return known.branch
+	}
+	return id
+}
+
 // agentFor returns the subagent with an id, or the run's own agent for "".
 func (d *decoder) agentFor(owner string) agent {
 	if owner != "" {
@@ -218,7 +226,7 @@ func (d *decoder) stepStarted(v strictjson.Value, b *event.Batch) {
 		return
 	}
 	d.steps.started++
-	begun.agent = agent{name: name, branch: wire.NumberedBranch(name, int64(d.steps.started)), parent: owner}
+	begun.agent = agent{name: name, branch: wire.NumberedBranch(name, int64(d.steps.started)), parent: d.branchOf(owner)}
 	if as, is := agentStep(name, nesting); is {
 		begun.agent.name = as
 	} else {
@@ -277,8 +285,8 @@ func attribution(v strictjson.Value) strictjson.Value { return v.Get("rawEvent")
 // subagentStarted starts a subagent. It may be the delegate of an open call. Otherwise it works within the call and below
 // the subagent that the frame names. If that subagent, or the run, has a current step, it works below the step.
 func (d *decoder) subagentStarted(v strictjson.Value, b *event.Batch) {
-	id, name := d.name(v.Get("subagentRunId")), d.name(v.Get("name"))
-	begun := agent{name: name, branch: id, within: d.name(v.Get("parentToolCallId")), parent: d.name(v.Get("parentSubagentRunId"))}
+	id, name, around := d.name(v.Get("subagentRunId")), d.name(v.Get("name")), d.name(v.Get("parentSubagentRunId"))
+	begun := agent{name: name, branch: id, within: d.name(v.Get("parentToolCallId")), parent: d.branchOf(around)}
 	if name == "" || name == user {
 		begun.name = subAgent
 	}
@@ -290,14 +298,14 @@ func (d *decoder) subagentStarted(v strictjson.Value, b *event.Batch) {
 	case d.startWithheld && begun.within != "":
 		d.hideAnswer(begun.within)
 	case d.startWithheld:
-		d.hideAnswersTo(begun.parent)
+		d.hideAnswersTo(around)
 	}
 	if id == "" {
 		return
 	}
 	if known != nil {
 		known.announced = true
-	} else if at, in := d.steps.current(begun.parent); in {
+	} else if at, in := d.steps.current(around); in {
 		begun.parent = at.branch
 	}
 	d.agents.add(id, begun)

@@ -73,6 +73,30 @@ func (d *decoder) callerOf(v strictjson.Value, turn int) agent {
 	return agent{parent: d.around(working), unknown: true}
 }
 
+// agentNamed returns the agent with the name of a message that says nothing else of its agent: an agent to which an open call delegates, or
+// a subagent, else the run's own agent. If there are several with that name, the agent is not known.
+func (d *decoder) agentNamed(name string) agent {
+	var all []agent
+	for i := range d.calls {
+		open := &d.calls[i]
+		if d.setDelegate(open); open.delegate.name == name && !open.announced {
+			all = append(all, open.delegate)
+		}
+	}
+	for _, one := range d.agents {
+		if one.name == name {
+			all = append(all, one)
+		}
+	}
+	switch {
+	case len(all) == 0 || name == d.ownName:
+		return agent{name: name}
+	case len(all) == 1:
+		return all[0]
+	}
+	return agent{parent: d.around(all), unknown: true}
+}
+
 // namedCaller returns the agent that a frame, its step or its parent message names. isOwn says that it names no other than the run's own.
 func (d *decoder) namedCaller(v strictjson.Value) (caller agent, isOwn bool) {
 	caller = d.speaker(v)

@@ -193,7 +193,7 @@ func (d *decoder) newMessage(v strictjson.Value, chunked bool) *message {
 	m.isThought = m.isThought || d.thoughts.MayContain(m.id)
 	m.addSigns(v)
 	if name := d.name(v.Get("name")); m.speaker == d.ownAgent() && m.isAnswer && name != "" && name != user {
-		m.speaker.name = name
+		m.speaker = d.agentNamed(name)
 	}
 	return m
 }
