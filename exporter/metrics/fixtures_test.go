@@ -150,6 +150,12 @@ func lastEvents(m *Metrics) {
 	received("again", 4, "")
 	m.InitSource("again", nil, nil)
 	received("again", 4, "")
+
+	inFlight := m.frameSeries("in flight", "adk")
+	m.RemoveSource("in flight")
+	if last := inFlight.last(); last != nil {
+		last.Set(4)
+	}
 }
 
 // clockOffsets ends runs of a source, and of one that is removed while a run is open.

@@ -14,7 +14,7 @@ type frameSeries struct {
 	frames, bytes prometheus.Counter
 	events        [64]atomic.Pointer[prometheus.Counter] // by kind
 	lag           func() prometheus.Observer             // created with the first observation
-	last          func() prometheus.Gauge
+	last          func() prometheus.Gauge                // nil if the source was removed: a stream of it is still open
 }
 
 // forgetFrameSeries makes the next frame of a source look its series up again. The caller holds the lock.
@@ -33,19 +33,26 @@ func (m *Metrics) frameSeries(source, dialect string) *frameSeries {
 	f = &frameSeries{
 		frames: m.frames.with(source), bytes: m.frameBytes.with(source),
 		lag:  sync.OnceValue(func() prometheus.Observer { return m.eventLag.with(source) }),
-		last: sync.OnceValue(func() prometheus.Gauge { return m.lastEvent.with(source) }),
+		last: sync.OnceValue(func() prometheus.Gauge { return m.lastFrame(source) }),
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	isConfigured, known := m.configured[source]
-	if known && !isConfigured {
-		f.last = func() prometheus.Gauge { return nil } // a stream of a removed source is still open
-	}
 	if len(m.perSource) < m.caps.maxSets {
 		m.perSource[key] = f
-		if isConfigured { // InitSource knows only configured dialects; this one was detected
+		if m.configured[source] { // InitSource knows only configured dialects; this one was detected
 			m.parseErrors.createZeros(map[string][]string{"source": {source}, "dialect": {dialect}})
 		}
 	}
 	return f
+}
+
+// lastFrame returns the gauge of a source's last frame, or nil if the source was removed. RemoveSource does not miss
+// it, because both need the lock.
+func (m *Metrics) lastFrame(source string) prometheus.Gauge {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if isConfigured, known := m.configured[source]; known && !isConfigured {
+		return nil
+	}
+	return m.lastEvent.with(source)
 }
