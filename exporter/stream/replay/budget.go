@@ -21,13 +21,18 @@ func (r *Ring) Share() int {
 	return min(r.settings.Bytes, int(b.bytes/max(b.rings.Load(), 1)))
 }
 
-// currentLimit returns how many bytes the ring may hold now: fewer than its settings allow if the Budget or
-// the memory of the process is used up.
-func (r *Ring) currentLimit() int {
-	limit := r.settings.Bytes
+// sharedLimit returns how many bytes the ring may hold now: fewer than its settings allow if the Budget is used up.
+func (r *Ring) sharedLimit() int {
 	if b := r.settings.Budget; b != nil && b.held.Load() > b.bytes {
-		limit = r.Share()
+		return r.Share()
 	}
+	return r.settings.Bytes
+}
+
+// currentLimit returns how many bytes the ring may hold now: sharedLimit, or fewer if the memory of the process is
+// used up.
+func (r *Ring) currentLimit() int {
+	limit := r.sharedLimit()
 	if r.settings.Memory == nil {
 		return limit
 	}

@@ -53,3 +53,33 @@ func TestRingKeepsToTheMemory(t *testing.T) {
 		t.Errorf("%d bytes are taken by a ring that has left", used)
 	}
 }
+
+// TestOnlyMemorySheds checks that frames that other limits evict do not count as shed for memory.
+func TestOnlyMemorySheds(t *testing.T) {
+	now := time.Now()
+	for _, c := range []struct {
+		name     string
+		used     int // of the memory
+		settings Settings
+	}{
+		{"frames", 0, Settings{Frames: 5, Bytes: 8000, Age: time.Hour}},
+		{"bytes", 0, Settings{Frames: 1000, Bytes: 500, Age: time.Hour}},
+		{"age", 9000, Settings{Frames: 1000, Bytes: 8000, Age: time.Second / 8}},
+		{"budget", 0, Settings{Frames: 1000, Bytes: 8000, Age: time.Hour, Budget: NewBudget(500)}},
+	} {
+		b := budget.New(10_000)
+		b.Account("other", 1, 1).Charge(c.used)
+		c.settings.Memory, c.settings.Now = b.Account("replay", 0.5, 0.9), func() time.Time { return now }
+		r, err := New(c.settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 20 {
+			r.Publish(Entry{Data: []byte("0123456789")})
+			now = now.Add(time.Second / 4)
+		}
+		if b.Usage()[1].Shed > 0 || r.Stats().Frames == 20 {
+			t.Errorf("%s: %+v, %+v", c.name, r.Stats(), b.Usage())
+		}
+	}
+}

@@ -102,7 +102,7 @@ type Drop string
 const (
 	NotDropped Drop = ""
 	TooLarge   Drop = "too_large" // larger than the whole ring
-	BadName    Drop = "bad_name"  // an event name with a line break
+	BadName    Drop = "bad_name"  // an event name with a line break or NUL
 )
 
 // Drops lists every drop.
@@ -206,17 +206,18 @@ func (r *Ring) encode(number uint64, e *Entry) ([]byte, error) {
 	return wire, err
 }
 
-// evict removes frames beyond a limit. Other rings and accounts may lower currentLimit, so it never evicts
-// the newest two frames for that. The caller holds the lock.
+// evict removes frames beyond a limit. Other rings and accounts may lower currentLimit at any time, so frames
+// beyond it are evicted only until two are left. The caller holds the lock.
 func (r *Ring) evict(v *view, now time.Duration) {
-	limit := r.currentLimit()
+	limit, shared := r.currentLimit(), r.sharedLimit()
 	for v.oldest <= v.head {
 		segment, i := v.find(v.oldest)
 		f := &segment.frames[i]
-		if v.frames() <= r.settings.Frames && v.bytes <= r.settings.Bytes && (v.bytes <= limit || v.frames() <= 2) && now-f.time < r.settings.Age {
+		isOver := v.frames() > r.settings.Frames || v.bytes > r.settings.Bytes || now-f.time >= r.settings.Age
+		if !isOver && (v.bytes <= limit || v.frames() <= 2) {
 			break
 		}
-		if v.bytes > limit && v.bytes <= r.settings.Bytes {
+		if !isOver && v.bytes <= shared {
 			r.settings.Memory.CountShed()
 		}
 		r.evictFrame(v, segment, i)
