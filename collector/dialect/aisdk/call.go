@@ -54,8 +54,9 @@ func (c calls) byApproval(key string) *call {
 	return nil
 }
 
-func (c calls) anyStreaming() bool {
-	return slices.ContainsFunc(c, func(known call) bool { return known.state == callStreaming })
+// anyStreaming reports whether the model still writes a call that may be of a step, which may be nil.
+func (c calls) anyStreaming(of *step) bool {
+	return slices.ContainsFunc(c, func(known call) bool { return known.state == callStreaming && known.step.mayBe(of) })
 }
 
 // discard ends the calls of a step, without a result.

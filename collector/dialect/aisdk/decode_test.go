@@ -174,6 +174,9 @@ func TestMergedResponses(t *testing.T) {
 		"a text of one of two":      {[]string{step, step, text, piece, finish, piece}, []string{" model_started", "2 model_started uncertain", "?", "?", " model_ended uncertain", "?"}},
 		"a call of one of two":      {[]string{step, step, call, output, finish, finish}, []string{" model_started", "2 model_started uncertain", "?", "?", " model_ended uncertain", "2 model_ended uncertain"}},
 		"one within a call":         {[]string{step, call, step, text, piece, finish, output, finish}, []string{" model_started", " model_ended unmetered", "2 model_started uncertain", "2", "2", "2 model_ended", "", ""}},
+		"a text beside a call":      {[]string{step, call, step, text, output, piece, finish, finish}, []string{" model_started", " model_ended unmetered", "2 model_started uncertain", "2", "", "2", "2 model_ended", ""}},
+		"a text and its own call":   {[]string{step, text, call, step, output, finish}, []string{" model_started", "", "", "2 model_started uncertain", "", " model_ended uncertain"}},
+		"two calls at once":         {[]string{step, call, step, `{"type":"tool-input-start","toolCallId":"d","toolName":"f"}`, output, finish}, []string{" model_started", " model_ended unmetered", "2 model_started uncertain", "2", "", "2 model_ended"}},
 		"two within a call":         {[]string{step, call, step, step, finish, finish, output, finish}, []string{" model_started", " model_ended unmetered", "2 model_started uncertain", "3 model_started uncertain", "2 model_ended uncertain", "3 model_ended uncertain", "", ""}},
 		"one after both in a call":  {[]string{step, call, step, step, finish, finish, output, finish, step}, []string{" model_started", " model_ended unmetered", "2 model_started uncertain", "3 model_started uncertain", "2 model_ended uncertain", "3 model_ended uncertain", "", "", "4 model_started"}},
 		"a failure of one of two":   {[]string{step, step, failure, finish, finish, step, finish}, []string{" model_started", "2 model_started uncertain", "", "", "2", "3 model_started uncertain", "3 model_ended"}},
@@ -194,7 +197,7 @@ func TestMergedResponses(t *testing.T) {
 					if named {
 						got[len(got)-1], _, _ = strings.Cut(response, `"`)
 					}
-				case strings.HasPrefix(fact, "model_"):
+				case strings.HasPrefix(fact, "model_"), strings.HasPrefix(fact, "usage"):
 					got[len(got)-1] += " " + fact
 				}
 			}

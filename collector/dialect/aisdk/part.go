@@ -72,10 +72,10 @@ func (p parts) stepOf(key partKey) *step {
 	return nil
 }
 
-// anyOpen reports whether a part of the current step is open.
-func (p parts) anyOpen() bool {
+// anyOpen reports whether a part is open that may be of a step, which may be nil.
+func (p parts) anyOpen(of *step) bool {
 	for _, open := range p {
-		if !open.stepEnded {
+		if !open.stepEnded && open.step.mayBe(of) {
 			return true
 		}
 	}

@@ -31,6 +31,9 @@ const (
 	ended                       // the response has ended: tools have returned, or the step has
 )
 
+// mayBe reports whether two steps may be the same. A nil step is an unknown one.
+func (s *step) mayBe(other *step) bool { return s == nil || other == nil || s == other }
+
 // unknownResponse is the name of no response. It stands in chunks that belong to one of several.
 const unknownResponse = "?"
 
@@ -186,7 +189,7 @@ func (d *decoder) endResponse(of *step, b *event.Batch) {
 	case s == nil:
 	case s.state == responded:
 		d.continueResponse(s, b)
-	case s.state == responding && !d.parts.anyOpen() && !d.calls.anyStreaming():
+	case s.state == responding && !d.parts.anyOpen(s) && !d.calls.anyStreaming(s):
 		e := b.Add(event.KindModelEnded)
 		e.UsageIncomplete, e.Uncertain = true, s.mayBeOver
 		s.state = responded
@@ -197,7 +200,7 @@ func (d *decoder) endResponse(of *step, b *event.Batch) {
 // arguments, the end is uncertain: pydantic-ai completes calls that a person must approve only after the results of the others.
 func (d *decoder) toolReturned(known *call, b *event.Batch) {
 	of := known.madeIn()
-	if isOpen := d.parts.anyOpen(); isOpen || d.calls.anyStreaming() {
+	if isOpen := d.parts.anyOpen(of); isOpen || d.calls.anyStreaming(of) {
 		if s := d.continueResponse(of, b); s != nil {
 			s.mayBeOver = !isOpen && s.state == responding && !known.hasEnded()
 		}
