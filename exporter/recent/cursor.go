@@ -14,7 +14,8 @@ type Sort string
 
 // The orders. All are descending, and unknown values come last. Open runs come before ended ones, the latest
 // start first, because their durations and tokens still grow. So a run that ends while pages are read can only
-// move to a later page. SortStarted mixes open and ended runs, because a start does not change.
+// move to a later page. SortStarted mixes open and ended runs. The start of an open run may become known or
+// earlier, so an open run with an unknown start comes first.
 const (
 	SortDefault  Sort = ""         // ended runs by their end, as it was observed
 	SortStarted  Sort = "started"  // all runs by their start
@@ -39,7 +40,11 @@ const unknown = math.MinInt64
 // openCursor returns the position of an open run with a number.
 func openCursor(by Sort, started time.Time, number uint64) Cursor {
 	if by == SortStarted {
-		return Cursor{sort: by, value: startValue(started), tie: number}
+		c := Cursor{sort: by, value: startValue(started), tie: number}
+		if started.IsZero() {
+			c.value = math.MaxInt64
+		}
+		return c
 	}
 	return Cursor{sort: by, open: true, tie: number}
 }

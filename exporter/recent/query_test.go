@@ -109,6 +109,44 @@ func TestSortedWhileRunsEnd(t *testing.T) {
 	}
 }
 
+// TestSortedWhileStartsChange pages through the runs by their start while the starts of open runs become known or earlier, and
+// unknown again at their end. It checks that no run is missing.
+func TestSortedWhileStartsChange(t *testing.T) {
+	r := recent.New(100, 1<<20)
+	e, streams := follow(t, r, 0)
+	for i := range 4 {
+		s := &event.Stream{Source: "agent", Live: true, SingleRun: true, Nonce: fmt.Sprint(i)}
+		streams = append(streams, s)
+		e.Open(s)
+		b := &event.Batch{Stream: s, Run: fmt.Sprint("e-", i), Agent: "agent", Events: []event.Event{{Kind: event.KindToolStarted, CallID: "c", Name: "search"}}}
+		if i%2 == 1 {
+			b.Received = time.Unix(50, 0)
+		}
+		e.Consume(b)
+	}
+	seen, at := map[string]bool{}, []int64{60, 20}
+	for q := (recent.Query{Sort: recent.SortStarted, Limit: 1}); ; {
+		page := r.Page(q, false)
+		for _, s := range page.Runs {
+			seen[s.Run] = true
+		}
+		if q.After = page.Next; q.After == (recent.Cursor{}) {
+			break
+		}
+		for i, s := range streams {
+			if len(at) > 0 {
+				e.Consume(&event.Batch{Stream: s, Run: fmt.Sprint("e-", i), Agent: "agent", Received: time.Unix(at[0], 0)})
+			} else {
+				e.Close(s, event.EndOfStream, time.Time{})
+			}
+		}
+		at = at[min(1, len(at)):]
+	}
+	if len(seen) != 4 {
+		t.Errorf("only %d of 4 runs are listed", len(seen))
+	}
+}
+
 // TestSearch finds open and ended runs by parts of names, by trace and span ids, and by their start.
 func TestSearch(t *testing.T) {
 	r := recent.New(100, 8<<20)
