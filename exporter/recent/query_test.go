@@ -251,7 +251,13 @@ func TestRunBySpan(t *testing.T) {
 			}
 		}
 	}
-	open, _, _ := r.Run("e-1")
+	open, summary, _ := r.Run("e-1")
+	if keys := r.Keys([]tracker.SpanID{open.Root.ID, ended.Root.ID}); keys[open.Root.ID] != summary.Key || keys[ended.Root.ID] == "" {
+		t.Errorf("the keys by root span are %v", keys)
+	}
+	if session, _ := r.Session("agent", "s-1", 10); session.Runs[0].Root != open.Root.ID {
+		t.Errorf("in its session, the root span is %x", session.Runs[0].Root)
+	}
 	if _, _, known := r.Run(hex.EncodeToString(open.Operations[1].ID[:])); known {
 		t.Error("a call finds its run")
 	}

@@ -279,7 +279,7 @@ func (r *Runs) Keys(roots []tracker.SpanID) map[tracker.SpanID]string {
 	}
 	kept := r.view(func(open []openRun) {
 		for _, o := range open {
-			add(o.run.Run().Root.ID, o.number)
+			add(o.run.RootSpan(), o.number)
 		}
 	})
 	for _, k := range kept.runs {

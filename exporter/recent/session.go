@@ -65,7 +65,7 @@ func (r *Runs) Session(source, id string, limit int) (s Session, known bool) {
 			s.count(run)
 			operations += len(run.Operations)
 			if isLeftOut = len(s.Runs) >= limit || operations > maxWhole && len(s.Runs) > 0; !isLeftOut { // the tracker's lock is held meanwhile
-				s.Runs = append(s.Runs, newSessionRun(run, o.run.Operations(), summarize(run, o.run.Operations()), o.number))
+				s.Runs = append(s.Runs, newSessionRun(run, o.run.RootSpan(), o.run.Operations(), summarize(run, o.run.Operations()), o.number))
 				s.Runs[len(s.Runs)-1].Key = r.key(o.number)
 			}
 		}
@@ -79,7 +79,7 @@ func (r *Runs) Session(source, id string, limit int) (s Session, known bool) {
 			continue
 		}
 		if s.count(k.run); len(s.Runs) < limit {
-			s.Runs = append(s.Runs, newSessionRun(k.run, slices.Values(k.run.Operations), k.summary, k.number))
+			s.Runs = append(s.Runs, newSessionRun(k.run, k.run.Root.ID, slices.Values(k.run.Operations), k.summary, k.number))
 			s.Runs[len(s.Runs)-1].LaterKept = k.ended > kept.lastEvicted
 		}
 	}
@@ -124,9 +124,9 @@ func (s *Session) addAgent(name string) {
 	}
 }
 
-func newSessionRun(run *tracker.Run, operations iter.Seq[*tracker.Operation], summary Summary, number uint64) SessionRun {
+func newSessionRun(run *tracker.Run, root tracker.SpanID, operations iter.Seq[*tracker.Operation], summary Summary, number uint64) SessionRun {
 	one := SessionRun{
-		Summary: summary, Root: run.Root.ID, number: number,
+		Summary: summary, Root: root, number: number,
 		Links: slices.Clone(run.Links[:min(len(run.Links), maxLinks)]), More: max(len(run.Inputs)-maxInputs, 0),
 	}
 	for _, in := range run.Inputs[:min(len(run.Inputs), maxInputs)] {
