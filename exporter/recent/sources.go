@@ -59,8 +59,8 @@ func NewSources(now func() time.Time, configured ...Source) *Sources {
 	return s
 }
 
-// Configure replaces the sources. A source with the same name and kind as before keeps its state. Its example is replaced
-// only if one of its URLs has changed.
+// Configure replaces the sources. A source with the same name and kind as before keeps its counts, and whether its agent was
+// reached unless the agent's URL has changed. Its example is replaced only if one of its URLs has changed.
 func (s *Sources) Configure(configured ...Source) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,7 +69,11 @@ func (s *Sources) Configure(configured ...Source) {
 	for _, c := range configured {
 		of := &c
 		if known := before[c.Name]; known != nil && known.Kind == c.Kind {
-			if of = known; c.Address != of.Address || c.Agent != of.Agent {
+			of = known
+			if c.Agent != of.Agent {
+				of.Known, of.Up = false, false
+			}
+			if c.Address != of.Address || c.Agent != of.Agent {
 				of.Address, of.Agent, of.Example = c.Address, c.Agent, c.Example
 			}
 		}

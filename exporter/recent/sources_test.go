@@ -87,3 +87,21 @@ func TestSourcesConfigured(t *testing.T) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }
+
+// TestSourceOfAnotherAgent checks that what is known of an agent does not count for the one that replaces it.
+func TestSourceOfAnotherAgent(t *testing.T) {
+	old := recent.Source{Name: "a", Kind: "proxy", Address: "http://d", Agent: "http://old"}
+	moved, other := old, old
+	moved.Address, other.Agent = "http://e", "http://new"
+	for _, c := range []struct {
+		now   recent.Source
+		known bool
+	}{{old, true}, {moved, true}, {other, false}} {
+		s := recent.NewSources(time.Now, old)
+		s.Up("a", true)
+		s.Configure(c.now)
+		if got := s.All()[0]; got.Known != c.known || got.Up != c.known {
+			t.Errorf("%+v after %+v: known %t, up %t", c.now, old, got.Known, got.Up)
+		}
+	}
+}
