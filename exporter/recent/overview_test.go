@@ -132,6 +132,10 @@ func TestOverviewOfWrongClocks(t *testing.T) {
 				}
 			}
 			check(60, 0, 0)
+			lately := recent.Query{From: begun.Add(30 * time.Second)} // of the stated start, as in the list
+			if n, listed := r.Overview(lately, time.Now()).Total.Runs, len(r.Page(lately, false).Runs); n != listed {
+				t.Errorf("%s: the overview has %d runs, and the list %d", name, n, listed)
+			}
 			for range 100 {
 				end(int(time.Now().Unix()))
 			}

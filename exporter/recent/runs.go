@@ -235,8 +235,9 @@ func (r *Runs) newest() iter.Seq[*endedRun] {
 	}
 }
 
-// Run finds a run by its key, by the id of its root span or trace, or by its id in the stream. If
-// several match, open runs come before ended ones, and then the latest ended first.
+// Run finds a run by its key, by the id of its root span or trace, or by its id in the stream. The key
+// matches best, and the id in the stream least. If several match equally well, open runs come before
+// ended ones, and then the latest ended first.
 func (r *Runs) Run(id string) (found *tracker.Run, summary Summary, known bool) {
 	if id == "" {
 		return nil, Summary{}, false
