@@ -226,7 +226,7 @@ func (d *decoder) missCall(missed *call) {
 
 // toolArgs reads a piece of a call's arguments.
 func (d *decoder) toolArgs(v strictjson.Value, b *event.Batch) {
-	if open := d.calls.find(d.name(v.Get("toolCallId")), d.owner(v)); open != nil {
+	if open := d.callOf(v); open != nil {
 		open.caller.apply(b)
 		d.hideCall(open)
 		d.addArgs(open, v.Get("delta"), b)
@@ -316,7 +316,7 @@ func (d *decoder) reportAllUnended(b *event.Batch) {
 // call.
 func (d *decoder) toolChunk(v strictjson.Value, b *event.Batch) {
 	id, owner := d.name(v.Get("toolCallId")), d.owner(v)
-	if known := d.calls.find(id, owner); id == "" || known != nil && (known.owner == owner || owner == "") {
+	if known := d.callOf(v); id == "" || known != nil && (known.owner == owner || owner == "") {
 		b.Type = typeToolArgs
 		d.toolArgs(v, b)
 		return

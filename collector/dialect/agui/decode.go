@@ -57,6 +57,7 @@ type runState struct {
 	interrupted        bool            // an on_interrupt event was seen, which predates the protocol's interrupts
 	interruptPrompt    string          // of that event
 	starts             starts
+	chunkTargets       chunkTargets
 	secondStarts       secondStarts
 	unanswered         wire.Set[string] // calls of withheld messages of lists that have no result
 	answered           wire.Set[string] // calls that have one
@@ -123,6 +124,9 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 	if k.endsChunks {
 		d.unread.endChunks(d.owner(v))
 		d.messages.closeChunked(d.owner(v), k.endsAllChunks)
+	}
+	if k.idMember != "" || k.endsChunks {
+		d.chunkTargets.note(k, d.name(v.Get(k.idMember)), d.owner(v))
 	}
 	d.noteTurn(k, v)
 	d.readWork(v)

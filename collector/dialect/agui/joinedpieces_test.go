@@ -47,7 +47,7 @@ func TestJoinedPieces(t *testing.T) {
 		"a text beside it":            {[]string{audit(`{"type":"THINKING_TEXT_MESSAGE_CONTENT","delta":"CANARY"}`)}, text, map[string]bool{"public": true}},
 		"a call":                      {[]string{call[0], args(`{"q":`), audit(args(`"CANARY"}`)), call[1]}, caller, map[string]bool{`{"q": "CANARY"}`: false, `{"q": "x"}`: true}},
 		"a call in chunks without IDs": {[]string{`{"type":"TOOL_CALL_CHUNK","toolCallId":"c","toolCallName":"f","delta":"{"}`, `{"type":"TOOL_CALL_CHUNK","delta":"\"q\":"}`, audit(args(`"CANARY"}`))}, caller,
-			map[string]bool{`{"q":"CANARY"}`: false, `{"q":"x"}`: false}},
+			map[string]bool{`{"q":"CANARY"}`: false, `{"q":"x"}`: true}},
 	} {
 		for text, leaves := range c.leaves {
 			message := fmt.Sprintf(c.message, text)

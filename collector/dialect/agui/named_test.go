@@ -3,6 +3,9 @@ package agui
 import (
 	"slices"
 	"testing"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/event"
 )
 
 // TestNamedAgents checks that the agents within a run do not lend their names to the run's own agent, which has no branch.
@@ -30,4 +33,41 @@ func TestNamedAgents(t *testing.T) {
 		{"a subagent of such a delegate", append(slices.Clone(pieces), subagent("s", `,"parentToolCallId":"c"`), ev("SUBAGENT_STARTED", `"subagentRunId":"u"`, `"name":"other"`, `"parentSubagentRunId":"s"`)),
 			append(slices.Clone(begun), "SUBAGENT_STARTED"+within, `SUBAGENT_STARTED agent="other" branch="u" parent="c"; agent_started`)},
 	})
+}
+
+// TestChunkTargets checks which call a chunk without an ID continues.
+func TestChunkTargets(t *testing.T) {
+	first := func(id, owner string) string {
+		return ev("TOOL_CALL_CHUNK", `"toolCallId":"`+id+`"`, `"toolCallName":"f"`, `"subagentRunId":`+owner)
+	}
+	next := func(owner string) string {
+		return ev("TOOL_CALL_CHUNK", `"delta":"{}"`, `"subagentRunId":`+owner)
+	}
+	text := ev("TEXT_MESSAGE_CHUNK", `"messageId":"m"`, `"role":"assistant"`, `"delta":"x"`)
+	for name, c := range map[string]struct {
+		sent []string
+		want string
+	}{
+		"its own":                    {[]string{first("c", "null"), first("d", `"s"`), next("null")}, "c"},
+		"its subagent's":             {[]string{first("c", "null"), first("d", `"s"`), next(`"s"`)}, "d"},
+		"the last":                   {[]string{first("c", "null"), first("d", "null"), next("null")}, "d"},
+		"the only one":               {[]string{first("d", `"s"`), next("null")}, "d"},
+		"one of two":                 {[]string{first("d", `"s"`), first("e", `"u"`), next("null")}, ""},
+		"none after a text":          {[]string{first("c", "null"), text, next("null")}, ""},
+		"none after a state":         {[]string{first("c", "null"), ev("STATE_SNAPSHOT", `"snapshot":{}`), next("null")}, ""},
+		"none after a list":          {[]string{first("d", `"s"`), ev("MESSAGES_SNAPSHOT", `"messages":[]`), next(`"s"`)}, ""},
+		"none after an unknown type": {[]string{first("c", "null"), ev("OTHER"), next("null")}, ""},
+	} {
+		d := Dialect{}.New(&event.Stream{})
+		var got string
+		for _, frame := range c.sent {
+			f := dialect.Frame{JSON: parse(t, frame)}
+			b := &event.Batch{JSON: f.JSON, Table: &table}
+			d.Decode(f, b)
+			got = b.ArgumentsOf
+		}
+		if got != c.want {
+			t.Errorf("%s: the last chunk continues %q, want %q", name, got, c.want)
+		}
+	}
 }

@@ -184,7 +184,7 @@ func (d *decoder) withholdPiece(k *kind, v strictjson.Value, b *event.Batch) {
 	b.Add(event.KindOther)
 	d.addWithheldValues(v, b)
 	d.secondStarts.addWithheld(k, d.workKey(k, v))
-	if open := d.calls.find(d.name(v.Get("toolCallId")), d.owner(v)); open != nil {
+	if open := d.callOf(v); open != nil && k.entity == entityCall {
 		open.lacksArgs, open.hidesArgs = true, true
 		d.asked.withhold(open.id, open.tool)
 		d.hideInternalDelegate(open)

@@ -77,10 +77,7 @@ func (d *decoder) withhold(all ...key) {
 // the call, which may have left.
 func (d *decoder) rememberWithheld(k *kind, v strictjson.Value) {
 	d.hideUnreadAnswer(k, v)
-	id := ""
-	if k.idMember != "" {
-		id = d.name(v.Get(k.idMember))
-	}
+	id := d.idOf(k, v)
 	if k.name == typeRunFinished || k.name == typeSubagentFinished || k.name == typeCustom {
 		d.rememberQuestions(v)
 	}

@@ -99,7 +99,8 @@ func TestListsAfterPieces(t *testing.T) {
 		"the system's":     {[]string{`{"type":"TEXT_MESSAGE_START","messageId":"m","role":"system"}`, message[1]}, repeatsInLists["a message"][0], false},
 		"a run's":          {[]string{evade(`{"type":"RUN_STARTED","threadId":"t","runId":"r"}`), message[0], message[1]}, repeatsInLists["a message"][0], false},
 		"another message":  {[]string{evade(strings.Replace(message[0], `"m"`, `"n"`, 1)), message[0]}, repeatsInLists["a message"][0], true},
-		"an unnamed chunk": {[]string{startCases["a call in chunks"][0], evade(startCases["a call in chunks"][1])}, repeatsInLists["a message"][0], false},
+		"an unnamed chunk": {[]string{startCases["a call in chunks"][0], evade(startCases["a call in chunks"][1])}, repeatsInLists["a message"][0], true},
+		"a chunk of any":   {[]string{startCases["a call in chunks"][0], message[0], evade(startCases["a call in chunks"][1])}, repeatsInLists["a message"][0], false},
 	} {
 		for list := range lists(c.list) {
 			if got := last(filterFrames(t, allSettings[0], append(c.sent, list)...)); strings.Contains(got, "CANARY") != c.leaves {

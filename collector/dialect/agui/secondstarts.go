@@ -44,8 +44,5 @@ func (d *decoder) isOfSecondStart(k *kind, v strictjson.Value) bool {
 
 // workKey returns the key of the entity that a frame is a piece of.
 func (d *decoder) workKey(k *kind, v strictjson.Value) key {
-	if k.idMember == "" {
-		return key{entity: k.entity}
-	}
-	return key{entity: k.entity, id: d.name(v.Get(k.idMember))}
+	return key{entity: k.entity, id: d.idOf(k, v)}
 }

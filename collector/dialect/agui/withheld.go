@@ -88,9 +88,7 @@ func (d *decoder) checkStart(k *kind, f dialect.Frame) verdict {
 	}
 	last := key{entity: k.entity, owner: owner} // the owner's latest entity of the kind, for frames without an id
 	this := last
-	if k.idMember != "" {
-		this.id = d.name(v.Get(k.idMember))
-	}
+	this.id = d.idOf(k, v)
 	if this.id != "" && k.entity != entityStep {
 		this.owner = "" // ids are unique across owners
 	}
@@ -129,6 +127,7 @@ func (d *decoder) checkFirst(k *kind, f dialect.Frame, this, last key, withheld 
 		d.starts.seen.Add(this)
 	}
 	if k.entity == entityPhase {
+		d.starts.seen.Add(last)
 		d.unread.phases.Add(last.owner)
 	}
 	d.addNamed(this, f.JSON)
@@ -159,6 +158,9 @@ func (d *decoder) checkNext(k *kind, f dialect.Frame, this, last key, withheld, 
 	if k.ends {
 		d.starts.cutOff.Remove(this)
 		d.starts.seen.Remove(this)
+		if k.entity == entityPhase {
+			d.starts.seen.Remove(last)
+		}
 		d.starts.withheld.Remove(last)
 	}
 	switch {
@@ -245,6 +247,9 @@ func (d *decoder) isPartOfWithheld(k *kind, v strictjson.Value, owner string) bo
 			}
 		}
 	}
+	if d.starts.seen.Contains(key{entity: entityPhase, owner: owner}) || k.entity == entityThought && d.starts.seen.Contains(d.workKey(k, v)) {
+		return false // it is of a phase that left
+	}
 	return (k.entity == entityThought || k.entity == entityThinking) && d.starts.mayBeWithheld(entityPhase, owner)
 }
 
@@ -270,6 +275,7 @@ var idMembers = []struct {
 // only if the start of the entity was seen. Messages are an exception. A chunk without an id never passes.
 func (d *decoder) withholdUnknown(v strictjson.Value, b *event.Batch) {
 	d.missedStart = true
+	clear(d.chunkTargets)
 	d.hideUnknownAnswer(v)
 	d.hideNamedDelegates(v)
 	d.rememberIn(v, anywhere, b)
