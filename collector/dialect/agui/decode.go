@@ -58,6 +58,7 @@ type runState struct {
 	interruptPrompt    string          // of that event
 	starts             starts
 	chunkTargets       chunkTargets
+	questions          questionPlaces
 	secondStarts       secondStarts
 	unanswered         wire.Set[string] // calls of withheld messages of lists that have no result
 	answered           wire.Set[string] // calls that have one
