@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"errors"
 	"io"
 )
@@ -11,9 +12,16 @@ var errBlockTooLong = errors.New("block over the limit")
 
 // blockEnd finds the blank lines that end blocks, over several reads.
 type blockEnd struct {
-	inLine  bool // the current line is not empty
-	afterCR bool // an LF now belongs to the preceding CR
-	isEnd   bool // the last line was blank
+	inLine    bool // the current line is not empty
+	inComment bool // the current line is a comment before a block, so its end counts too
+	afterCR   bool // an LF now belongs to the preceding CR
+	isEnd     bool // the last line was blank
+}
+
+// isCutComment reports whether a block is so far a single comment without its end. The block of an event may follow.
+func isCutComment(block []byte) bool {
+	line := bytes.TrimLeft(block, "\ufeff\r\n")
+	return len(line) > 0 && line[0] == ':' && !bytes.ContainsAny(line, "\r\n")
 }
 
 // find returns the offset after the next blank line, or -1 if p does not contain one.
@@ -25,8 +33,8 @@ func (b *blockEnd) find(p []byte) int {
 		case lf:
 		case c != '\n' && c != '\r':
 			b.inLine, b.isEnd = true, false
-		case !b.inLine:
-			b.isEnd = true
+		case !b.inLine, b.inComment:
+			b.inLine, b.inComment, b.isEnd = false, false, true
 			return i + 1
 		default:
 			b.inLine, b.isEnd = false, false

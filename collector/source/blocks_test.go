@@ -81,6 +81,24 @@ func TestLongBlockEnds(t *testing.T) {
 	}
 }
 
+// TestLongComment checks that a comment over the limit does not let the event after it pass unfiltered.
+func TestLongComment(t *testing.T) {
+	for _, end := range []string{"\n", "\r", "\r\n"} {
+		for _, before := range []string{"", "\ufeff", "id: 7\n\n", ": c\r\n", ": c\r"} {
+			for size := relayLimit - 30; size < relayLimit+30; size++ {
+				comment := before + ":" + strings.Repeat("x", size) + end
+				sent := comment + "event: internal_x\ndata: s3cret\n\ndata: 1\n\n"
+				for _, body := range []io.Reader{strings.NewReader(sent), iotest.OneByteReader(strings.NewReader(sent))} {
+					got, err := io.ReadAll(relay(body, true))
+					if err != nil || !strings.HasPrefix(string(got), strings.TrimSuffix(comment, "\n")) || !strings.HasSuffix(string(got), "data: 1\n\n") || strings.Contains(string(got), "s3cret") {
+						t.Fatalf("%d bytes with %q after %q: the client gets …%q of %d, %v", size, end, before, got[max(0, len(got)-80):], len(got), err)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestManyEmptyBlocks checks that many blocks without data, which together are over the limit, do not count as one long block.
 func TestManyEmptyBlocks(t *testing.T) {
 	for total := relayLimit - 20; total < relayLimit+20; total++ {

@@ -288,6 +288,8 @@ func (r *filteredBody) finish(err error) {
 	if r.block != nil {
 		r.out = append(r.out, r.block.takeWhole()...) // the blank line after a comment
 		rest := r.block.takeAll()
+		r.longEnd = r.block.taken
+		r.longEnd.inComment = isCutComment(rest)
 		if r.dropLongBlock = r.dropLongBlock || mustWithholdCut(rest, r.decoding); !r.dropLongBlock {
 			r.out = append(r.out, rest...)
 		}
@@ -295,7 +297,7 @@ func (r *filteredBody) finish(err error) {
 		r.relayLastFields()
 	}
 	if isTooLong {
-		r.inLongBlock, r.longEnd = true, r.block.taken
+		r.inLongBlock = true
 	} else {
 		r.stop(err)
 	}
