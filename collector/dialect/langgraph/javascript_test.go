@@ -120,3 +120,20 @@ func TestCheckpointIDs(t *testing.T) {
 		})
 	}
 }
+
+// TestOpenTasksOfJavaScript has LangGraph.js send an empty list of questions with the start of an internal task. The task is open.
+func TestOpenTasksOfJavaScript(t *testing.T) {
+	begun, ended := tasksOf("t1", "internal_x", `"result":{},"interrupts":[],"error":null`)
+	for i, start := range begun {
+		start.data = strings.Replace(start.data, `"triggers":[]`, `"triggers":["branch:to:internal_x"],"interrupts":[]`, 1)
+		for _, then := range []sent{
+			{"custom", `{"text":"secret"}`}, {"updates", `{"__interrupt__":[{"value":"secret","id":"i1"}]}`}, {"values", `{"__interrupt__":[{"value":"secret","id":"i1"}]}`},
+			{"error", `{"error":"ValueError","message":"secret"}`},
+		} {
+			checkStaysIn(t, []filter.Settings{client, public}, start, then)
+			if out := leaving(client, start, ended[i], then); !strings.Contains(out, "secret") {
+				t.Errorf("after %v, %v does not leave:\n%s", ended[i], then, out)
+			}
+		}
+	}
+}

@@ -171,7 +171,10 @@ func (d *decoder) readTask(sc *scope, v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// hasReturned reports whether a frame shows the end of a task, and not its start.
+// hasReturned reports whether a frame shows the end of a task, and not its start. LangGraph.js also sends an empty list of questions with the
+// start.
+//
+// Source: langgraph/src/pregel/debug.ts, mapDebugTasks.
 func hasReturned(task strictjson.Value) bool {
 	return !task.Get("triggers").Exists() && (task.Get("interrupts").Exists() || task.Get("result").Exists())
 }

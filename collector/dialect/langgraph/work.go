@@ -148,7 +148,7 @@ func isNodeEvent(v strictjson.Value) bool {
 	return len(node.Text()) > 0 && v.Get("name").Is(node.String())
 }
 
-// trackTask records the beginning or the end of a task. Only the end has a list of questions.
+// trackTask records the beginning or the end of a task.
 //
 // Source: langgraph/pregel/debug.py, map_debug_tasks and map_debug_task_results.
 func (d *decoder) trackTask(namespace []byte, task strictjson.Value, isInternal bool) {
@@ -156,8 +156,8 @@ func (d *decoder) trackTask(namespace []byte, task strictjson.Value, isInternal 
 	if isCalled {
 		d.called.Add(id)
 	}
-	switch hasEnded := task.Get("interrupts").Kind() == strictjson.Array; {
-	case hasEnded:
+	switch {
+	case hasReturned(task):
 		d.endWork(id)
 		if task.Get("error").Kind() > strictjson.Null && len(namespace) > 0 {
 			d.failGraph(string(namespace))
