@@ -25,7 +25,7 @@ func (r *Reader) finish(err error) error {
 	if isNamed && string(name) == "data" {
 		r.field(rest)
 	} else if isOfFrame {
-		r.hasData = false // the line may be an event name, without which the data means something else
+		r.hasData = false // the cut line may be an event name, which would change what the data means
 	}
 	if r.hasData {
 		// The data has the capacity of the buffer, so that MemorySize can count it.

@@ -23,8 +23,9 @@ var (
 	// ErrComment reports a comment between two blocks, which some servers send to keep a connection
 	// open. The stream continues.
 	ErrComment = errors.New("sse: comment")
-	// ErrNoData reports a block without data, such as a blank line, which some servers send for the same reason. The block may have
-	// set the last event ID or the reconnection time. The stream continues.
+	// ErrNoData reports a block without data, such as a lone blank line. Some servers send one to keep
+	// a connection open. It may have set the last event ID or the reconnection time. The stream
+	// continues.
 	ErrNoData = errors.New("sse: block without data")
 )
 
@@ -61,7 +62,7 @@ type Reader struct {
 
 	id             []byte // the last event ID
 	resumeID       []byte // the newest id that a reconnect can send
-	idAlone        bool   // a block without data and without an event name has set id after the last frame
+	idAlone        bool   // id was set after the last frame, by a block with neither data nor an event name
 	retry          time.Duration
 	hasRetry       bool
 	truncatedBytes int
@@ -99,8 +100,8 @@ func (r *Reader) StopReading() {
 // header.
 func (r *Reader) LastEventID() string { return string(r.resumeID) }
 
-// IDAlone returns the last event ID. alone reports whether a block without data and without an event name has set it after the last frame.
-// The ID is valid until the next call of Next.
+// IDAlone returns the last event ID, which is valid until the next call of Next. alone reports
+// whether it was set after the last frame, by a block that has neither data nor an event name.
 func (r *Reader) IDAlone() (id []byte, alone bool) { return r.id, r.idAlone }
 
 // Retry returns the reconnection time that the stream asked for last, and whether it asked for one. The time has no upper limit.
@@ -310,8 +311,8 @@ func parseRetry(value []byte) (time.Duration, bool) {
 	return time.Duration(min(ms, maxRetry)) * time.Millisecond, len(value) > 0
 }
 
-// addData adds a value, which is at index at of the buffer, to the data. The LF that joins it to the
-// previous value overwrites that line's end.
+// addData adds value, which starts at buf[at], to the data. The two are joined by an LF, which
+// overwrites the line end of the previous value.
 func (r *Reader) addData(value []byte, at int) {
 	if !r.hasData {
 		r.hasData = true

@@ -16,7 +16,7 @@ var (
 // contains CR, LF or NUL, it returns dst unchanged and an error.
 //
 // The reader gets f.Data back byte for byte, including leading spaces and LF at either end, if it
-// contains no CR: SSE has no other line end, so CR and CRLF in f.Data come back as LF. Invalid UTF-8
+// contains no CR. Readers join data lines with LF, so CR and CRLF come back as LF. Invalid UTF-8
 // is written as it is. An empty f.Event means "message"; an empty f.ID keeps the reader's last event
 // ID.
 func AppendFrame(dst []byte, f Frame) ([]byte, error) {

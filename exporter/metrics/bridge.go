@@ -79,8 +79,9 @@ func (b bridge) Produce(ctx context.Context) (scopes []metricdata.ScopeMetrics, 
 	return scopes, err
 }
 
-// finish sets the unit and name, which the bridge leaves out, and decodes the ids of exemplars. The bridge copies ids
-// as hexadecimal text, as in Prometheus. A collector rejects a whole request with such an id.
+// finish sets the unit, the convention's name and the binary ids of exemplars. The contrib bridge
+// sets no unit, and copies ids as hexadecimal text. A collector rejects a whole request with such
+// an id.
 func finish(m *metricdata.Metrics) {
 	name := m.Name
 	m.Unit = unit(name)

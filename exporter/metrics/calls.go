@@ -15,8 +15,8 @@ func (n callCount) plus(m callCount) callCount {
 	return callCount{n.inference + m.inference, n.tools + m.tools}
 }
 
-// calls counts calls by the agent's operation until that operation ends. The tracker's limit on
-// open operations bounds it.
+// calls counts the calls below each agent's operation until that operation ends. The tracker's
+// limit on open operations bounds it.
 type calls struct {
 	mu   sync.Mutex
 	runs map[*tracker.Run]runCalls // open runs, by pointer: the id of a run's root operation may change

@@ -87,7 +87,7 @@ func deliver(described *resource.Resource, readerOptions []sdkmetric.PeriodicRea
 // Shutdown sends the metrics a last time, and returns at the latest when the context ends.
 func (d *Delivery) Shutdown(ctx context.Context) error {
 	if len(d.to) == 0 {
-		return nil // an expired context loses nothing
+		return nil // there is nothing to send, even if the context has expired
 	}
 	done := make(chan error, 1)
 	go func() {

@@ -31,7 +31,7 @@ type family[T any] struct {
 	metric
 	caps   *caps
 	capped bool // has labels whose values come from agents
-	zeros  bool // with a new label set, the sets that differ from it in one label with a closed list of values are created at zero
+	zeros  bool // a new label set also creates the sets that addZeros describes
 	create func(values ...string) T
 	remove func(values ...string) bool // nil if series are never removed
 
@@ -173,8 +173,8 @@ func (f *family[T]) createZeros(given map[string][]string) {
 }
 
 // limit replaces values of a new label set with _other if the metric already has many sets. From
-// maxWireSets sets on, it replaces the values that agents name and the configuration does not. If the result
-// is still a new set and there is room for only one, it replaces all values.
+// maxWireSets sets on, it replaces values from agents that are not in the configuration. If the
+// result is still a new set and there is room for only one, it replaces all values.
 func (f *family[T]) limit(k *key) {
 	if len(f.series) < f.caps.maxWireSets() {
 		return

@@ -106,12 +106,12 @@ func kinds(values []event.Kind) (out []string) {
 	return out
 }
 
-// inferenceOf returns the key in closedValues of the operation label of the metric for the duration of model responses.
+// inferenceOf returns the key in closedValues for the operation label of inferenceDuration.
 func inferenceOf(n conventions.Table) string {
 	return newGenAI(n).inferenceDuration.of(label(n.OperationName))
 }
 
-// of returns the key in closedValues of a label of this metric only.
+// of returns a label's key in closedValues if its values differ between metrics.
 func (m metric) of(label string) string { return m.name + " " + label }
 
 // values returns the closed list of a label's values, or nil if agents or the configuration choose

@@ -148,15 +148,15 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 	return m
 }
 
-// InitSource creates, at zero, the series of a source that alerting rules use in ratios or rates. The rate
-// of a series that starts at one would miss the first error. A series with a name from an agent, such as one
-// of runsEnded, is only created with its first value; the alerting rules add that value to its increase.
-// dialects are the configured ones. AllowTools is called with tools.
+// InitSource creates, at zero, the series of a source that alerting rules use in ratios or rates.
+// The rate of a series that starts at one would miss the first error. A series labeled with an
+// agent's name, such as one of runsEnded, begins at its first value. The alerting rules add that
+// value to the increase. dialects are the configured ones. AllowTools is called with tools.
 func (m *Metrics) InitSource(source string, dialects, tools []string) {
 	m.AllowTools(tools)
 	m.mu.Lock()
 	if isConfigured, known := m.configured[source]; known && !isConfigured {
-		m.forgetFrameSeries(source) // without the time of the last frame
+		m.forgetFrameSeries(source) // those cached since the removal do not record the time of the last frame
 	}
 	m.configured[source] = true
 	m.mu.Unlock()

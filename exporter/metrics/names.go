@@ -9,7 +9,7 @@ var (
 	runDuration     = metric{"delegraph_run_duration_seconds", "Duration of runs.", []string{"source", "agent", "status"}}
 	timeToFirstText = metric{"delegraph_run_time_to_first_text_seconds", "Time from the start of a live run to its first text.", []string{"source", "agent"}}
 
-	runModelCalls   = metric{"delegraph_run_model_calls", "Model calls per run with at least one, including failed ones.", []string{"source", "agent"}}
+	runModelCalls   = metric{"delegraph_run_model_calls", "Model calls per run, including failed ones. Runs without a model call are not counted.", []string{"source", "agent"}}
 	runToolCalls    = metric{"delegraph_run_tool_calls", "Tool calls per run, including failed ones and transfers. Runs with neither a tool call nor a model call are not counted.", []string{"source", "agent"}}
 	delegationDepth = metric{"delegraph_run_delegation_depth", "Depth of delegation per run: the number of agent invocations above the deepest one.", []string{"source", "agent"}}
 

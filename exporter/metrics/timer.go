@@ -10,10 +10,11 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// timer is a histogram series of durations, with exemplars that link to spans. An observation with an
-// exemplar costs ten times as much as one without, and a scrape returns only the last exemplar of each
-// bucket. Therefore only some operations get one: in each bucket, the first operation that ends in a second
-// of the run's clock, and each later one of that second that took longer than the last exemplar.
+// timer is a histogram series of durations, with exemplars that link to spans. An observation with
+// an exemplar costs ten times as much as one without, and a scrape returns only the last exemplar
+// of each bucket. Therefore only some operations get one. In each bucket, these are the first to
+// end in each second of the run's clock, and later ones of the same second that took longer than
+// the last exemplar.
 type timer struct {
 	prometheus.ExemplarObserver
 	prometheus.Observer

@@ -31,7 +31,7 @@ type Cursor struct {
 	sort  Sort
 	open  bool   // among the open runs, which come before the others; never with SortStarted
 	value int64  // the run's start, duration or tokens, or unknown; 0 with SortDefault
-	tie   uint64 // orders runs with equal values: the run's number, or the position among ended runs if it ended (SortDefault)
+	tie   uint64 // orders equal values: the run's number, or endedRun.ended of an ended run with SortDefault
 }
 
 // unknown is the value of a run whose value is not known.

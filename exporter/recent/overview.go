@@ -100,7 +100,8 @@ func (o *overviewBuilder) setRange(q Query, now, evicted time.Time) {
 	}
 }
 
-// covers reports whether a run with this start belongs to the overview: each evicted run started before it.
+// covers reports whether the overview has a run with this start: not if an evicted run started
+// later or then.
 func (o *overviewBuilder) covers(started, evicted time.Time) bool {
 	return !o.Evicted || started.After(evicted)
 }

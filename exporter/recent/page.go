@@ -83,7 +83,7 @@ func (s *Summary) addOperations(r *tracker.Run, operations iter.Seq[*tracker.Ope
 		if op != r.Root && op.Status == tracker.OperationError {
 			failed.note(op, operations)
 		}
-		own := op == r.Root || op.Kind.Invokes() && op.Name == s.Agent // the agent is below the root if the app has another name
+		own := op == r.Root || op.Kind.Invokes() && op.Name == s.Agent // an app with a name of its own is the root, and the agent is below it
 		if !own && op.Kind != tracker.Chat && op.Details.OrZero().HandoffTarget == "" {
 			s.addCallee(calleeOf(op))
 		}
@@ -132,8 +132,8 @@ type Page struct {
 	Ended int            // number of all kept ended runs, regardless of the query
 }
 
-// A page ends after a run that exceeds this number of operations on the page. That limits the size of the page, and how long the
-// tracker's lock is held.
+// A page ends after the run with which its runs have more than this number of operations in all.
+// That limits the size of the page, and how long the tracker's lock is held.
 const (
 	maxWhole      = 20_000  // in full runs
 	maxSummarized = 100_000 // in open runs, if the page has only summaries
@@ -164,7 +164,7 @@ type pager struct {
 // candidate is a run that the query selects, after its cursor.
 type candidate struct {
 	at        Cursor
-	*endedRun // nil if the page must end before this run. For an open run, a snapshot; its run is set only if asked for
+	*endedRun // nil if the page must end before this run. An open run has a snapshot; its field run is set only for full runs
 }
 
 // needed returns how many of the given number of open or ended runs are needed: one more than the page shows, to tell

@@ -18,7 +18,7 @@ const (
 )
 
 // JSONLines is a span processor that writes spans as OTLP/JSON: one line at each flush, or more if
-// there are too many or too large spans for a line.
+// there are too many or too large spans for a line. It must not be used concurrently.
 type JSONLines struct {
 	exporter sdktrace.SpanExporter
 	spans    []sdktrace.ReadOnlySpan

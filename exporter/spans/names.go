@@ -30,7 +30,8 @@ const (
 	// the agent's clock is behind ours, plus the shortest delay.
 	clockOffset = attribute.Key("delegraph.clock.offset")
 
-	// What the protocol reports at the end of a run: seconds, and tool calls. Measurements ignore both.
+	// What the protocol reports at the end of a run: seconds, and tool calls. No duration or count of
+	// calls uses them.
 	runReportedDuration  = attribute.Key("delegraph.run.reported_duration")
 	runReportedToolCalls = attribute.Key("delegraph.run.reported_tool_calls")
 
@@ -46,7 +47,8 @@ const (
 	stateKeys  = attribute.Key("delegraph.state.keys")
 	stateBytes = attribute.Key("delegraph.state.bytes")
 
-	// State of an agent's loop: for a model response, at its request; for an agent, the last one.
+	// State of an agent's loop: for a model response, when the model was called; for an agent, the
+	// last one.
 	loopIteration = attribute.Key("delegraph.loop.iteration")
 	loopMessages  = attribute.Key("delegraph.loop.messages")
 	loopTools     = attribute.Key("delegraph.loop.tools")
@@ -69,7 +71,7 @@ const (
 	inputOptions = attribute.Key("delegraph.input.options")
 	inputSchema  = attribute.Key("delegraph.input.schema")
 
-	// Bounds of a range, which has no score.
+	// Bounds of a confidence that is stated as a range. It has no score.
 	confidenceLow  = attribute.Key("delegraph.confidence.low")
 	confidenceHigh = attribute.Key("delegraph.confidence.high")
 

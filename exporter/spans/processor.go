@@ -67,7 +67,7 @@ type Processor struct {
 	split         split         // of a batch that was rejected as malformed
 	unclassified  int           // attempts to deliver the oldest batch with a failure that could not be classified
 	lastRejection time.Time     // time of the last rejection; see logRejected
-	asked         time.Duration // pause that the backend's last response asked for
+	retryAfter    time.Duration // pause that the backend's last response asked for
 
 	mu       sync.Mutex
 	queue    []sdktrace.ReadOnlySpan
@@ -243,7 +243,7 @@ func (p *Processor) deliverAll(ctx context.Context, minQueued int) bool {
 			continue
 		}
 		// Jitter, so that the sidecars of many agents do not retry at the same time.
-		if !pauseFor(max(pause/2, min(p.asked, maxRetryAfter))+rand.N(pause/2), p.stop) {
+		if !pauseFor(max(pause/2, min(p.retryAfter, maxRetryAfter))+rand.N(pause/2), p.stop) {
 			return false
 		}
 		pause = min(2*pause, longestPause)
@@ -296,13 +296,14 @@ func (p *Processor) queued() int {
 	return len(p.queue)
 }
 
-// deliver attempts to deliver the oldest batch. The batch leaves the queue when the backend accepts it or
-// rejects it permanently. deliver returns the failure after which to pause. It returns Delivered, even after a rejection,
-// if the next attempt may follow at once: with the next batch or a smaller part of this one.
+// deliver attempts to deliver the oldest batch. The batch leaves the queue when the backend accepts
+// it or rejects it permanently. deliver returns a failure if the caller must pause before the next
+// attempt. It returns Delivered, even after a rejection, if the next batch or a smaller part of
+// this one can follow at once.
 func (p *Processor) deliver(ctx context.Context) otlp.Outcome {
 	batch := p.next()
 	v := p.attempt(ctx, batch)
-	p.asked = v.RetryAfter
+	p.retryAfter = v.RetryAfter
 	switch {
 	case v.Outcome == otlp.TooLarge && len(batch) > 1:
 		p.batch.refuse(len(batch))
@@ -348,8 +349,8 @@ func (p *Processor) attempt(ctx context.Context, batch []sdktrace.ReadOnlySpan) 
 	return otlp.Classify(p.exporter.ExportSpans(ctx, batch))
 }
 
-// next returns the next batch. If there is no outage, it prepares p.outage for one that begins with the failure
-// of this attempt.
+// next returns the next batch. If there is no outage, it records when one would begin, because the
+// attempt at this batch may fail.
 func (p *Processor) next() []sdktrace.ReadOnlySpan {
 	p.mu.Lock()
 	if !p.outage.active {

@@ -111,12 +111,12 @@ func (s *endedSpan) addInputs(r *tracker.Run) {
 	}
 }
 
-// base is the time from which the frames of a capture without times are counted. Each frame takes one millisecond. Spans with
-// such times have delegraph.timing=unknown.
+// base stands for the start of a capture without times. Each frame is one millisecond after the one
+// before. Spans with such times have delegraph.timing=unknown.
 var base = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// times returns the times of an operation's span. The span ends one nanosecond after the operation:
-// Jaeger warns about a span of zero duration and moves its end by as much.
+// times returns the times of an operation's span. The span ends one nanosecond after the operation,
+// because Jaeger warns about a span of zero duration and then moves its end by a nanosecond.
 func times(r *tracker.Run, op *tracker.Operation) (started, ended time.Time) {
 	if started, ended = operationTimes(r, op); ended.IsZero() {
 		now := time.Now()
@@ -275,8 +275,8 @@ func (a *attributes) chat(op *tracker.Operation, details *tracker.Details) {
 	a.usage(op.Response.OrZero().Usage, a.names.CacheReadTokens)
 }
 
-// finishReason returns the reason in the stream for which a model stopped. A response that failed
-// or was cut off before it stated one has the conventions' "error".
+// finishReason returns why a model stopped, as the stream states it. For a response that failed or
+// was cut off before it stated a reason, it returns the conventions' "error".
 func finishReason(op *tracker.Operation) string {
 	reason := bounded(op.Response.OrZero().FinishReason)
 	if reason == "" && (op.Status == tracker.OperationError || op.Status == tracker.OperationUnfinished) {
@@ -359,7 +359,7 @@ func (a *attributes) text(key attribute.Key, value string) {
 	}
 }
 
-// texts adds the first texts of a list that together do not exceed the limit of one text.
+// texts adds the first texts of a list. Together they are at most as long as one text may be.
 func (a *attributes) texts(key attribute.Key, values []string) {
 	out, size := []string{}, 0
 	for _, v := range values {

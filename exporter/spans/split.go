@@ -10,11 +10,11 @@ import (
 // halves until the rejected spans are found. The number of attempts is bounded. Only the delivering
 // goroutine uses it.
 type split struct {
-	size     int  // spans of the rejected batch
-	left     int  // those of them at the front of the queue that are not settled; 0 if there is no rejected batch
-	attempts int  // rejections after which the rest is dropped
-	accepted bool // some of its spans were accepted
-	futile   bool // no span of the previous rejected batch was accepted: the backend may reject every span
+	size           int  // spans of the rejected batch
+	left           int  // those of them at the front of the queue that are not settled; 0 if there is no rejected batch
+	rejectionsLeft int  // rejections after which the rest is dropped
+	accepted       bool // some of its spans were accepted
+	isFutile       bool // no span of the previous rejected batch was accepted: the backend may reject every span
 }
 
 // attemptsPerSpan returns the number of attempts that suffice to find one malformed span in a batch of n: two for
@@ -29,12 +29,12 @@ const maxMalformed = 16
 // It returns 0 if these must be dropped: the only span, or all that are left when no attempt is.
 func (s *split) reject(n int) (next int) {
 	if s.left == 0 {
-		s.size, s.left, s.attempts, s.accepted = n, n, maxMalformed*attemptsPerSpan(n), false
-		if s.futile {
-			s.attempts = attemptsPerSpan(n)
+		s.size, s.left, s.rejectionsLeft, s.accepted = n, n, maxMalformed*attemptsPerSpan(n), false
+		if s.isFutile {
+			s.rejectionsLeft = attemptsPerSpan(n)
 		}
 	}
-	if s.attempts--; n == 1 || s.attempts <= 0 {
+	if s.rejectionsLeft--; n == 1 || s.rejectionsLeft <= 0 {
 		return 0
 	}
 	return n / 2
@@ -44,13 +44,13 @@ func (s *split) reject(n int) (next int) {
 // last of a rejected batch.
 func (s *split) settle(n int, outcome otlp.Outcome) (over bool) {
 	if outcome == otlp.Delivered {
-		if s.futile && s.left > 0 {
-			s.attempts += (maxMalformed - 1) * attemptsPerSpan(s.left)
+		if s.isFutile && s.left > 0 {
+			s.rejectionsLeft += (maxMalformed - 1) * attemptsPerSpan(s.left)
 		}
-		s.accepted, s.futile = true, false
+		s.accepted, s.isFutile = true, false
 	}
 	if over = s.left > 0 && s.left <= n; over && s.size > 1 { // one span says nothing of others
-		s.futile = !s.accepted
+		s.isFutile = !s.accepted
 	}
 	s.left = max(0, s.left-n)
 	return over

@@ -17,10 +17,10 @@ type encoder struct {
 	statedKinds    uint64                          // event kinds that the frame's decoder found
 	hiddenKinds    uint64                          // event kinds that may not pass; set before each frame
 	outputKinds    uint64                          // event kinds of the written values
-	mayEndResponse bool                            // the decoder found the end of a model's response, or a piece of one
+	mayEndResponse bool                            // the frame is a piece of a model's response, or the decoder found its end
 	inThought      bool                            // inside a thought
 	hasThoughts    bool                            // the decoder found thoughts in the frame
-	lostContent    bool                            // a value, all of a list, or a required member was withheld
+	lostContent    bool                            // a value, a required member, or every element of a list was withheld
 	textKinds      map[strictjson.Value]event.Kind // of the frame's batch
 	dryRun         bool                            // collect outputKinds only; the output is not used
 
@@ -32,8 +32,9 @@ type encoder struct {
 	thoughtInfos map[*event.Rule]*thoughtInfo
 }
 
-// runBoundaries are the kinds for which a frame passes even if all that it tells of the run is withheld. Without them a reader could
-// not tell when a run begins or ends. If not even the frame's type may pass, there is nothing to send.
+// runBoundaries are kinds whose frames pass even if their content is withheld, so that a reader
+// sees where a run begins and ends. If not even the frame's type may pass, there is nothing to
+// send.
 var runBoundaries = kindBit(event.KindRunStarted) | kindBit(event.KindRunEnded)
 
 // encode returns the part of a frame that the rule allows, or the reason why nothing may pass.
@@ -104,7 +105,7 @@ func (e *encoder) value(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 		e.lostContent = true
 		return e.fallback(dst, v, rule)
 	}
-	if e.dryRun { // counts even if no part of the value has the form that the rule requires
+	if e.dryRun { // the value counts, even if none of it has the form that the rule requires
 		e.outputKinds |= kinds
 	}
 	if substitute, ok := e.substitutes[v]; ok {

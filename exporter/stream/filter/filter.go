@@ -4,9 +4,9 @@
 // The policy client removes internal parts from a frame and sends the rest as it is. The policy public
 // writes a new frame of the values that a rule of the table (event.Rule) allows.
 //
-// The settings may exclude facts by their kind (event.Kind). A frame states the facts that its decoder reports.
-// In addition, a lenient reader (package lenient) may take parts of it for facts that the decoder does not report,
-// such as thoughts. The settings apply to these too.
+// The settings may exclude facts by their kind (event.Kind). A frame states the facts that its
+// decoder reports. A client that reads less strictly may find more facts in it, such as thoughts.
+// Package lenient finds what such a client finds, and the settings apply to these facts too.
 package filter
 
 import (
@@ -42,9 +42,10 @@ func Reasons() []Reason {
 	return []Reason{ReasonInternal, ReasonUnreadable, ReasonUndecided, ReasonUnknown, ReasonPolicy, ReasonSetting, ReasonEmpty, ReasonPanic}
 }
 
-// Settings narrow what a policy allows. Only StateKeys, Thoughts and the name "user" in Authors can allow
-// more. Under the policy client, a frame with an excluded kind is withheld. Under public, only the value that
-// states the kind is withheld. A kind that no value states, such as KindFinal, cannot be excluded under public.
+// Settings narrow what a policy allows by default. Only StateKeys, Thoughts and the name "user" in
+// Authors can widen it. Under client, a frame with an excluded kind is withheld. Under public, only
+// the value that states it is. A kind that no value states, such as KindFinal, cannot be excluded
+// under public.
 type Settings struct {
 	Policy        event.Policy
 	Include       []event.Kind    // event kinds that may pass; nil: all
@@ -190,7 +191,7 @@ func (f *Filter) applyPolicy(b *event.Batch, rules event.Type) (Frame, Reason) {
 			return Frame{}, ReasonPolicy
 		}
 		f.encoder.hiddenKinds = f.hiddenKinds(b)
-		if f.excludesAuthor(b, b.JSON) { // the state may contain the author's words
+		if f.excludesAuthorOf(b, b.JSON) { // the state may contain the author's words
 			f.encoder.hiddenKinds |= kindBit(event.KindState)
 		}
 		if f.hasExcludedWords(b, rules) {
@@ -245,15 +246,16 @@ func (f *Filter) shownKinds(b *event.Batch, rules event.Type) uint64 {
 // userAuthor is the name of the user in Settings.Authors.
 const userAuthor = "user"
 
-// mayShowText reports whether the frame's text may pass. Text is an answer if the decoder reports it or if the type has Answer
-// set. Other text repeats an answer or comes from the user. If the frame names no agent, such other text counts as the user's.
+// mayShowText reports whether the frame's text may pass. It is an answer if the decoder reports it
+// or its type has Answer set. Other text is repeated or the user's: it counts as the user's if the
+// frame names no agent.
 func (f *Filter) mayShowText(b *event.Batch) bool {
 	authors, client := f.settings.Authors, f.settings.Policy == event.PolicyClient
 	isAnswer := statedKinds(b)&kindBit(event.KindText) != 0 || b.Table.Types[b.Type].Answer
 	switch {
 	case authors == nil:
 		return isAnswer || client
-	case f.excludesAuthor(b, b.JSON):
+	case f.excludesAuthorOf(b, b.JSON):
 		return false
 	case b.Agent == "" && !isAnswer:
 		return slices.Contains(authors, userAuthor)
@@ -264,11 +266,11 @@ func (f *Filter) mayShowText(b *event.Batch) bool {
 // mayShowThoughts reports whether the frame's thoughts may pass.
 func (f *Filter) mayShowThoughts(b *event.Batch) bool {
 	authors := f.settings.Authors
-	return (authors == nil || slices.Contains(authors, b.Agent) && !f.excludesAuthor(b, b.JSON)) && f.thoughtsAllowed(b)
+	return (authors == nil || slices.Contains(authors, b.Agent) && !f.excludesAuthorOf(b, b.JSON)) && f.thoughtsAllowed(b)
 }
 
-// excludesAuthor reports whether the settings exclude one of the authors that other frames name for an object.
-func (f *Filter) excludesAuthor(b *event.Batch, object strictjson.Value) bool {
+// excludesAuthorOf reports whether the settings exclude an author of an object (Batch.Authors).
+func (f *Filter) excludesAuthorOf(b *event.Batch, object strictjson.Value) bool {
 	return f.excludesAnyAuthor(b.Authors[object])
 }
 

@@ -103,7 +103,7 @@ func hasControl(text []byte) bool {
 	return false
 }
 
-// withoutControls returns text without control characters, which browsers ignore in URLs.
+// withoutControls returns text without control characters. Browsers ignore some of them in URLs.
 func withoutControls(text []byte) []byte {
 	if !hasControl(text) {
 		return text

@@ -6,9 +6,10 @@ import (
 	"github.com/delegraph/delegraph/collector/event"
 )
 
-// applyText applies the policy to a frame of plain text. It returns the text unchanged, or the replacement of its rule. Under the
-// policy public, a frame that begins or ends a run passes without its text if the text may not pass. It does not if the settings exclude
-// the fact of its rule, because the frame's name may show that fact.
+// applyText applies the policy to a frame of plain text. It returns the text, or the replacement of
+// its rule. Under public, a frame that begins or ends a run passes without its text if the text may
+// not pass. But the frame is withheld if the settings exclude its rule's Fact, because its name may
+// show that fact.
 func (f *Filter) applyText(b *event.Batch, rules event.Type) (Frame, Reason) {
 	data, kinds, hidden := b.Frame.Data, statedKinds(b), f.hiddenKinds(b)
 	if rules.Public != nil {
@@ -31,8 +32,9 @@ func (f *Filter) applyText(b *event.Batch, rules event.Type) (Frame, Reason) {
 	return Frame{Data: data, Kinds: orOtherKind(unrepeatedKinds(b) &^ hidden)}, Passed
 }
 
-// publicText returns the text that may pass under the policy public, which may be empty, and the reason why the frame is withheld
-// unless it begins or ends a run. isExcluded says that the settings exclude a kind that the frame states.
+// publicText returns the text that may pass under public, perhaps none. The reason is not Passed if
+// the frame may pass only as the begin or end of a run. isExcluded says that the settings exclude a
+// kind that it states.
 func (f *Filter) publicText(b *event.Batch, rules event.Type, isExcluded bool) ([]byte, Reason) {
 	data, rule := b.Frame.Data, rules.Public
 	isConstant := slices.Contains(rule.AllowedValues, string(data))

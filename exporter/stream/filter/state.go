@@ -28,9 +28,10 @@ var operationRule = event.Rule{Members: map[string]*event.Rule{
 	"op": {Required: true}, "path": {Form: event.FormText, Required: true}, "from": {Form: event.FormText, Required: true}, "value": {AllowAny: true, Required: true},
 }}
 
-// patch writes the operations of a JSON Patch that change configured keys. It withholds the whole patch if
-// an operation is not understood, because that operation may change the meaning of later ones. It also
-// withholds a patch that may change a thought, unless thoughts may pass.
+// patch writes the operations of a JSON Patch that are about configured keys only, so a move
+// between such a key and another is left out. It withholds the whole patch if an operation is not
+// understood, because that operation may change the meaning of later ones, and if it may change a
+// thought, unless thoughts may pass.
 func (e *encoder) patch(dst []byte, v strictjson.Value) ([]byte, bool) {
 	understood := !e.hasThoughts || !e.hidesThoughts()
 	for op := range v.Elements() {

@@ -140,7 +140,7 @@ func (w *wordScan) updateSpeaker(v strictjson.Value, who speaker) speaker {
 		who.textKinds = own.textKinds
 	}
 	if len(w.batch.Authors[v]) > 0 {
-		who.hasAuthor, who.hasExcludedAuthor = true, who.hasExcludedAuthor || w.filter.excludesAuthor(w.batch, v)
+		who.hasAuthor, who.hasExcludedAuthor = true, who.hasExcludedAuthor || w.filter.excludesAuthorOf(w.batch, v)
 	}
 	if kind, listed := w.batch.TextKinds[v]; listed {
 		who.textKinds = kindBit(kind)

@@ -23,8 +23,8 @@ type Frame struct {
 	wire []byte
 }
 
-// Frames is like Read, for callers that convert single frames. It also returns the ends of streams. It appends to
-// into up to its capacity, and does not set Batch.Bytes.
+// Frames is like Read, for callers that convert single frames. It also returns the ends of streams.
+// It fills the free capacity of the slice into, which must have some. It does not set Batch.Bytes.
 func (r *Ring) Frames(c Cursor, s *Selection, into []Frame) ([]Frame, Batch) {
 	b := r.read(c, s, func(v *view, expired time.Duration, after uint64) Batch {
 		var b Batch

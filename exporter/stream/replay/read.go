@@ -33,7 +33,7 @@ type Selection struct {
 	sources, runs, sessions nameSet
 	kinds                   Kinds
 	empty                   bool   // no frame can match
-	bucket                  uint64 // of the session, if there is exactly one; otherwise buckets
+	bucket                  uint64 // of the session, if there is exactly one; else the constant buckets, which is no bucket
 }
 
 // NewSelection prepares a Query.

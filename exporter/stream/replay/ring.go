@@ -47,27 +47,28 @@ type Settings struct {
 // Entry is one frame to publish. The Ring copies what it keeps.
 type Entry struct {
 	Source, Run, Session string // matched by a Selection; "" if unknown
-	Kinds                Kinds  // of the events that the frame may show, as found by the decoder that reads the unfiltered stream
+	Kinds                Kinds  // of the events that the frame shows; the decoder found them in the unfiltered stream
 	Name                 string // the SSE event name; "" for none
 	Data                 []byte
 	Stream               *Stream // the agent's stream, for readers that decode its frames; nil if there are none
 
 	// Number is set if a store numbers the frames, in increasing order. If it is 0, the entry gets the Ring's
-	// next number, except a Gap: then the gap is before the first frame.
+	// next number. A Gap with 0 is before the first frame.
 	Number uint64
 
-	// Gap is set if the entry is not an agent's frame but tells all readers of its session that frames are missing,
-	// whatever else they select. Its number is the number before the next frames, so it may equal the number of the
-	// previous frame.
+	// Gap is set if the entry is not an agent's frame but tells the readers of its session that frames
+	// are missing, whatever else they select, if anything. A gap uses up no number: its number is one
+	// less than that of the next frame, so the previous frame may have the same.
 	Gap *Gap
 
-	// EventID is the agent's last event id at the frame, and Ordinal counts the published frames of its stream from 1.
-	// Stores use both to recognize a frame that several processes publish. A Ring only needs to know the first frame.
+	// EventID is the agent's last event id at the frame, and Ordinal counts the published frames of
+	// its stream from 1. Stores use both to recognize a frame that several processes publish. A Ring
+	// only checks whether Ordinal is 1.
 	EventID []byte
 	Ordinal uint64
 
-	// Earlier is set if the entry precedes everything that readers get. Its number is at most Settings.After, and the
-	// ring gets it before all other entries. Only EarlierFrames returns it.
+	// Earlier is set if only EarlierFrames returns the entry, so that a decoder can look back. The
+	// ring gets such entries before all others. Their numbers are at most Settings.After.
 	Earlier bool
 
 	// StreamEnded is set if the entry is not a frame but the end of Stream; End says how it ended.
@@ -252,7 +253,8 @@ func (r *Ring) EvictEarlier() {
 	r.setView(&next)
 }
 
-// now returns the time since the ring started. It never decreases, so frames are ordered by time.
+// now returns the time since the ring started, or that of the newest frame, so frames are ordered
+// by time.
 func (r *Ring) now(v *view) time.Duration {
 	return max(r.settings.Now().Sub(r.started), v.newest())
 }

@@ -70,9 +70,9 @@ func (v *view) newest() time.Duration {
 	return 0
 }
 
-// resumeNumber returns the lowest number with which a reader can resume that has certainly read the frame at index i. A gap has the number of the frame
-// before it. A reader that resumes with that number may have missed the gap, so resumeNumber returns the next number
-// for a gap.
+// resumeNumber returns the lowest number that proves that a reader has read the frame at index i. A
+// gap has the number of the frame before it, so that number does not prove that the gap was read.
+// For a gap, resumeNumber returns the next number.
 func (s *segment) resumeNumber(i int) uint64 {
 	if s.frames[i].isGap() {
 		return s.number(i) + 1
