@@ -36,10 +36,14 @@ func (s *secondStarts) addWithheld(k *kind, this key) {
 	}
 }
 
-// isOfSecondStart reports whether a frame of an internal agent starts a message or call again, or is a part of it after such a start.
+// isOfSecondStart reports whether a frame of an internal agent or step starts a message or call again, or is a part of it after such a start.
 func (d *decoder) isOfSecondStart(k *kind, v strictjson.Value) bool {
 	this := d.workKey(k, v)
-	return k.begins && d.secondStarts.ended.Contains(this) && namesInternalWork(v) || (k.piece || k.isEnd()) && d.secondStarts.open.Contains(this)
+	if k.begins && d.secondStarts.ended.Contains(this) {
+		isInStep, _ := d.steps.areInternal(d.owner(v))
+		return isInStep || namesInternalWork(v)
+	}
+	return (k.piece || k.isEnd()) && d.secondStarts.open.Contains(this)
 }
 
 // workKey returns the key of the entity that a frame is a piece of.
