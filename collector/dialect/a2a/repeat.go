@@ -69,7 +69,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	w.parts.ids.SetScopes(b.Run)
 	d.calls.SetScope(b.Run)
 	d.values.SetScopes(b.Session, b.Run)
-	b.Internal = b.Internal || u.internalBeside || snapshot && w.overflowed
+	b.Internal = b.Internal || u.internalBeside
 	piece := wire.MayBeTrue(u.body.Get("append"))
 	d.acceptKept(u, b)
 	withheld := !u.body.Exists() || u.internalBeside || wire.IsFiltered(b, prefilter)
@@ -96,21 +96,24 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 		d.rememberWithheld(content, f, u, b)
 		return
 	}
+	isRepeat := snapshot && w.overflowed
 	for _, one := range content.ids {
 		whole, known := w.of(one.id)
 		switch {
 		case known && (whole || snapshot || !piece):
-			b.Internal = true
+			isRepeat = true
 		case one.id.kind == contentEvent: // the message or artifact decides
 		case !known && !w.released.Contains(one.id) && (w.overflowed || w.unread && (piece || u.mayBeFile())):
-			b.Internal = true
+			isRepeat = true
 			w.add(one.id, true)
 		}
 	}
-	b.Internal = b.Internal || w.unread && u.repeats() || w.parts.mayContain(u) || d.isCopy(content, u, b)
-	b.Internal = d.calls.Check(content.calls, b.Internal) || b.Internal
-	if b.Internal {
+	isRepeat = isRepeat || w.unread && u.repeats() || w.parts.mayContain(u) || d.isCopy(content, u, b)
+	if isRepeat = d.calls.Check(content.calls, isRepeat) || isRepeat; isRepeat {
 		d.rememberWithheld(content, f, u, b)
+		if b.Internal = !u.stops(); !b.Internal {
+			cutToState(f.JSON, b)
+		}
 		return
 	}
 	d.cutCopies(content, b)

@@ -140,7 +140,7 @@ func TestRepeatsOfMany(t *testing.T) {
 	}{
 		{frame("task", `"id":"t","contextId":"c","status":{"state":"working"}`), false},
 		{artifact("b", `}`), false},
-		{frame("status-update", ids+`,"status":{"state":"completed","message":`+said+`}`), false},
+		{frame("status-update", ids+`,"status":{"state":"working","message":`+said+`}`), false},
 		{frame("message", `"messageId":"m","role":"agent","parts":[]`), false},
 		{artifact("0", `},"append":true`), true},
 		{frame("status-update", ids+`,"status":{"state":"working"}`), true},
