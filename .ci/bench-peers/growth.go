@@ -20,7 +20,7 @@ func (b *bench) growth() (string, error) {
 	return text, b.memory()
 }
 
-// memory measures the memory figures of the table of targets.
+// memory measures the memory figures of the list of targets.
 func (b *bench) memory() error {
 	found, err := b.benchmarks("./exporter", "OpenRunMemory", "0.5s", 5)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 type section struct {
 	name    string
 	measure func(*bench) (string, error)
-	printed bool // not in the document, which has the most important results in the table of targets
+	printed bool // not in the document, which has the most important results in the list of targets
 }
 
 // sections lists the sections in the order in which they are measured. bench.found holds results that later ones need.
@@ -64,7 +64,7 @@ func exit(err error) {
 
 func run() error {
 	document := flag.String("doc", "docs/design/performance.md", "the document to write into")
-	only := flag.String("only", "", "measure only the parts whose name this regular expression matches; the table of targets needs all of them")
+	only := flag.String("only", "", "measure only the parts whose name this regular expression matches; the list of targets needs all of them")
 	quick := flag.Bool("quick", false, "measure with too few rounds for valid results, to see whether everything works")
 	long := flag.Bool("long", false, "let a run grow to ten million events, which takes minutes")
 	flag.Parse()

@@ -1,6 +1,9 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // goal is a target value of a figure.
 type goal struct {
@@ -20,7 +23,7 @@ func atMost(limit float64) func(float64) bool  { return func(f float64) bool { r
 func atLeast(limit float64) func(float64) bool { return func(f float64) bool { return f >= limit } }
 func flat(f float64) bool                      { return f >= 0.9 && f <= 1.1 }
 
-// targets returns the table of goals, which are compared with the medians of this run.
+// targets returns the list of goals, which are compared with the medians of this run.
 func (b *bench) targets() (string, error) {
 	one := func(key, unit string, good func(float64) bool) []result {
 		return []result{{"", b.found[key], unit, good}}
@@ -61,12 +64,11 @@ func (b *bench) targets() (string, error) {
 		{"heap for a million new names", "≤ 20 MiB", one("names", " MiB", atMost(20))},
 		{"the idle process", "≤ 18 MB", one("rest", " MB", atMost(18))},
 	}
-	var t table
-	t.row("what", "target", "reached", "")
+	var list strings.Builder
 	for _, g := range goals {
-		t.row(g.what, g.target, g.texts(), g.verdict())
+		fmt.Fprintf(&list, "- %s (%s): %s, %s\n", g.what, g.target, g.texts(), g.verdict())
 	}
-	return t.String(), nil
+	return list.String(), nil
 }
 
 // atPace returns the deliveries of this program divided by those of another server, for each crowd that waits for

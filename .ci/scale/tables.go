@@ -45,6 +45,9 @@ func row(cells ...any) string {
 	return b.String() + "|\n"
 }
 
+// item returns an item of a list.
+func item(what, value string) string { return fmt.Sprintf("- %s: %s\n", what, value) }
+
 func head(titles ...any) string {
 	return row(titles...) + strings.Repeat("|-", len(titles)) + "|\n"
 }
@@ -170,21 +173,20 @@ func processesTable(f *figures, plans []*plan) string {
 	return b
 }
 
-// breaksTable returns the table of the load at which each part alone reaches its limit.
+// breaksTable returns the list of the load at which each part alone reaches its limit.
 func breaksTable(f *figures) string {
 	leader := effective(f.seconds(leaderIdle), f.seconds(leaderBusy))
 	single := effective(f.seconds(singleIdle), f.seconds(singleBusy))
 	delivery := f.seconds(deliveryMany)
-	b := head("what", "60 % of it")
-	b += row("events/s into one stream, three replicas", number(target/leader))
-	b += row("events/s into one stream, one replica", number(target/single))
+	b := item("events/s into one stream, three replicas", number(target/leader))
+	b += item("events/s into one stream, one replica", number(target/single))
 	for _, events := range []float64{1000, 10_000} {
-		b += row(fmt.Sprintf("feeds that an event can have, %s events/s in the stream ³", number(events)), number(target*replicas*serverCores/events/f.reading(events/speaking)))
+		b += item(fmt.Sprintf("feeds that an event can have, %s events/s in the stream ³", number(events)), number(target*replicas*serverCores/events/f.reading(events/speaking)))
 	}
-	b += row(fmt.Sprintf("deliveries/s of a gateway of %g cores", gatewayCores), number(target*gatewayCores/delivery))
-	b += row("readers of a session that speaks, at one gateway", number(target*gatewayCores/delivery/speaking))
-	b += row("readers that come/s to a gateway, without TLS", number(target*gatewayCores/f.seconds(connecting)))
-	b += row("feeds opened/s at three servers", number(target*replicas*serverCores/f.seconds(openingCluster)))
+	b += item(fmt.Sprintf("deliveries/s of a gateway of %g cores", gatewayCores), number(target*gatewayCores/delivery))
+	b += item("readers of a session that speaks, at one gateway", number(target*gatewayCores/delivery/speaking))
+	b += item("readers that come/s to a gateway, without TLS", number(target*gatewayCores/f.seconds(connecting)))
+	b += item("feeds opened/s at three servers", number(target*replicas*serverCores/f.seconds(openingCluster)))
 	return b
 }
 
