@@ -66,7 +66,7 @@ func isOfRun(b *event.Batch) bool {
 // isWrittenByNode reports whether a frame has a text that no model wrote. Such a text is of the run itself once agents are known in it: the
 // code of a node may write it in the name of an agent that has ended, or in a name that no agent has.
 func (r *openRun) isWrittenByNode(b *event.Batch) bool {
-	return (r.rootIsFirst || r.hasAddedRoot) && b.MayBeRoot && isOfRun(b) && b.Agent != r.Root.Name && r.silentTargets[b.Agent] == nil &&
+	return (r.rootIsFirst || r.hasAddedRoot) && b.MayBeRoot && b.Sent == nil && isOfRun(b) && b.Agent != r.Root.Name && r.silentTargets[b.Agent] == nil &&
 		b.Has(event.KindText) && !b.Has(event.KindAgentStarted) && !slices.ContainsFunc(b.Events, isWork)
 }
 

@@ -173,6 +173,14 @@ invoke_workflow  ok 1-5
 completed
 invoke_agent a ok 1-2
   chat m ok 1-1`},
+		{"an agent that has answered before the stream names it", file(), []*event.Batch{
+			says("a", mayBeRoot(""), responds("m"), final), says("", responseOf(""), begins("n")), says("", responseOf(""), responds("n")), says("b", mayBeRoot(""), sentBy("", ""), text)}, `
+completed
+invoke_workflow  ok 1-4
+  invoke_agent a ok 1-1
+    chat m ok 1-1
+  invoke_agent b ok 1-4
+    chat n ok 1-3`},
 		{"a node calls a model beside agents", file(), []*event.Batch{
 			says("a", mayBeRoot("a:1"), responds("m"), final), says("b", mayBeRoot("b:1"), responds("m"), final), says("me", text, responds("m"), final), says("me", text, final)}, `
 completed

@@ -25,7 +25,7 @@ const (
 	asks     = `{"type":"run_item_stream_event","name":"tool_approval_requested","item":{"type":"tool_approval_item","rawItem":{"type":"function_call","id":"f","callId":"c","name":"w","status":"completed","arguments":"{}"},"agent":{"name":"A"},"toolName":"w"}}`
 	message  = `{"type":"run_item_stream_event","name":"message_output_created","item":{"type":"message_output_item","rawItem":{"id":"i","type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":"secret","providerData":{}}]},"agent":{"name":"A"}}}`
 	piece    = `{"type":"raw_model_stream_event","data":{"type":"output_text_delta","delta":"secret","itemId":"i","providerData":{"type":"response.output_text.delta","item_id":"i","output_index":0}}}`
-	started  = `{"type":"raw_model_stream_event","data":{"type":"response_started","providerData":{"type":"response.created","response":{"id":"r"}}}}`
+	started  = `{"type":"raw_model_stream_event","data":{"type":"response_started","providerData":{"type":"response.created","response":{"id":"r","model":"m"}}}}`
 	doneJS   = `{"type":"raw_model_stream_event","data":{"type":"response_done","response":{"id":"r","usage":{"inputTokens":5,"outputTokens":2},"output":[{"id":"i","type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":"secret"}]}]}}}`
 )
 
@@ -65,6 +65,7 @@ func TestJavaScript(t *testing.T) {
 		chat   = `model_started model="m"; text "secret"; text "secret"; model_ended model="m" finish="completed"; final; run_ended`
 	)
 	done := strings.Replace(ended, `"id":"r"`, `"id":"r","status":"completed"`, 1)
+	startedNext, doneNext := strings.Replace(started, `"id":"r"`, `"id":"p"`, 1), strings.NewReplacer(`"id":"r"`, `"id":"p"`, `"id":"i","type":"message"`, `"id":"f","callId":"c","type":"function_call"`).Replace(doneJS)
 	for name, c := range map[string]struct {
 		sent []string
 		want string
@@ -94,12 +95,17 @@ func TestJavaScript(t *testing.T) {
 		"a handoff": {[]string{agentA, asksB, toB, agentB, message, "[DONE]"},
 			begins + `; tool_started name="transfer_to_B" call="h" {}; tool_ended name="transfer_to_B" call="h" settled; transfer name="B" call="h"; text "secret"; run_ended`},
 		"a handoff of an agent that only its items name": {[]string{started, asksB, toB, agentB, message, "[DONE]"},
-			begins + `; tool_started name="transfer_to_B" call="h" {}; tool_ended name="transfer_to_B" call="h" settled; transfer name="B" call="h"; text "secret"; run_ended`},
+			begins + `; model_started model="m"; tool_started name="transfer_to_B" call="h" {}; tool_ended name="transfer_to_B" call="h" settled; transfer name="B" call="h"; text "secret"; run_ended`},
 		"the end of a handoff": {[]string{agentA, toB, agentB, message, "[DONE]"}, begins + `; tool_ended name="transfer_to_B" call="h" settled; transfer name="B" call="h"; text "secret"; run_ended`},
-		"texts":                {[]string{agentA, started, piece, doneJS, message, "[DONE]"}, begins + `; text "secret"; text "secret"; run_ended`},
-		"responses":            {[]string{agentA, started, ofModel(created), ofModel(added), piece, ofModel(delta), doneJS, ofModel(done), message, "[DONE]"}, begins + "; " + chat},
-		"two providers": {[]string{agentA, started, ofModel(created), ofModel(done), asksB, toB, agentB, started, called, output, started, piece, message, "[DONE]"},
-			begins + `; model_started model="m"; text "secret"; model_ended model="m" finish="completed"; final; tool_ended name="transfer_to_B" call="h" settled; transfer name="B" call="h"; ` + tool + `; text "secret"; text "secret"; run_ended`},
+		"texts":                {[]string{agentA, started, piece, doneJS, message, "[DONE]"}, begins + `; model_started model="m"; text "secret"; model_ended model="m" input=5 output=2; final; text "secret"; run_ended`},
+		"the SDK's own events and the end of the response": {[]string{agentA, started, piece, doneJS, ofModel(done), message, "[DONE]"},
+			begins + `; model_started model="m"; text "secret"; model_ended model="m" input=5 output=2; final; text "secret"; run_ended`},
+		"two at once, in both forms": {[]string{agentA, started, startedNext, ofModel(created), ofModel(strings.Replace(created, `"id":"r"`, `"id":"p"`, 1)), doneNext, ofModel(strings.Replace(ended, `"id":"r"`, `"id":"p"`, 1)), doneJS, ofModel(done), message, "[DONE]"},
+			begins + `; model_started model="m"; model_started model="m"; text "secret"; model_ended model="m"; final; text "secret"; model_ended model="m" finish="completed"; final; run_ended`},
+		"responses": {[]string{agentA, started, ofModel(created), ofModel(added), piece, ofModel(delta), doneJS, ofModel(done), message, "[DONE]"}, begins + "; " + chat},
+		"two providers": {[]string{agentA, started, ofModel(created), ofModel(done), asksB, toB, agentB, startedNext, called, doneNext, output, started, piece, doneJS, message, "[DONE]"},
+			begins + `; model_started model="m"; text "secret"; model_ended model="m" finish="completed"; final; tool_ended name="transfer_to_B" call="h" settled; transfer name="B" call="h"; model_started model="m"; ` +
+				`tool_started name="w" call="c" {}; model_ended model="m" input=5 output=2; tool_ended name="w" call="c" "o"; model_started model="m"; text "secret"; model_ended model="m" input=5 output=2; final; text "secret"; run_ended`},
 		"only responses": {[]string{ofModel(created), ofModel(added), ofModel(delta), ofModel(done), "[DONE]"}, begins + "; " + chat},
 	} {
 		if facts := factsOf(stream(c.sent...)); facts != c.want {

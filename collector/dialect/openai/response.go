@@ -50,7 +50,11 @@ type response struct {
 // Source: openai/types/responses/response.py of openai 3.54.
 func (d *decoder) responseCreated(v strictjson.Value, b *event.Batch) {
 	r := v.Get("response")
-	if id := d.name(r.Get("id")); d.response.open && id != "" && id == d.response.id && !d.sdk.on {
+	switch id := d.name(r.Get("id")); {
+	case d.sdk.on && d.response.repeatsOutline(id):
+		d.response.outlined, d.response.model = false, cmp.Or(d.response.model, d.name(r.Get("model")))
+		return
+	case d.response.open && id != "" && id == d.response.id && !d.sdk.on:
 		return // repeated
 	}
 	d.startResponse(r, b)
@@ -114,6 +118,9 @@ func (d *decoder) conversation(r strictjson.Value) string {
 func (d *decoder) responseEnded(v strictjson.Value, b *event.Batch) {
 	r := v.Get("response")
 	if !d.response.open {
+		if d.response.outlined && d.response.id == d.name(r.Get("id")) {
+			return // repeated
+		}
 		d.openImplied(r, b)
 	}
 	var answered wire.Set[string]

@@ -79,9 +79,11 @@ func (d *decoder) modelAnswer(data strictjson.Value, b *event.Batch) (unsure boo
 	}
 	if isType(data, startOfModel) {
 		d.turns.setAnswers(false)
-		if d.forgetResponse(); !isOfResponse(source) {
-			d.startOutline(source, b)
+		d.forgetResponse()
+		if isOfResponse(source) {
+			source = source.Get("response")
 		}
+		d.startOutline(source, b)
 		return d.turns.mayBeInternal()
 	}
 	id := d.name(cmp.Or(piece.Get("id"), source.Get("id"), answer.Get("id")))
@@ -181,6 +183,18 @@ func outlineUsage(v strictjson.Value) event.Usage {
 		Reasoning: counted(v.Get("outputTokensDetails").Get("reasoning_tokens")),
 	}
 }
+
+// selectRepeated makes the outlined response current that an event of the Responses API begins again, if there is one. An application may
+// pass on both forms of each event, the SDK's own first.
+func (d *decoder) selectRepeated(id string) {
+	repeated := func(r *response) bool { return r.repeatsOutline(id) }
+	if !repeated(&d.response) {
+		d.restoreAnswer(repeated)
+	}
+}
+
+// repeatsOutline reports whether a response with an ID is an outlined one that is open.
+func (r *response) repeatsOutline(id string) bool { return r.open && r.outlined && r.id == id }
 
 // showedItems reports whether a response has ended that showed its items.
 func (r *response) showedItems() bool { return r.ended && !r.outlined }

@@ -26,6 +26,7 @@ func (d *decoder) selectAnswer(id string, v strictjson.Value) {
 	continued := func(r *response) bool { return r.sequence+1 == n }
 	switch {
 	case isType(v, typeCreated): // another one
+		d.selectRepeated(id)
 	case id != "":
 		if isFake(id) {
 			id = ""
