@@ -100,8 +100,8 @@ func (o *overviewBuilder) setRange(q Query, now, evicted time.Time) {
 	}
 }
 
-// covers reports whether the overview has a run with this start: not if an evicted run started
-// later or then.
+// covers reports whether a run with this start belongs to the overview. It does not if an evicted run
+// started at the same time or later.
 func (o *overviewBuilder) covers(started, evicted time.Time) bool {
 	return !o.Evicted || started.After(evicted)
 }

@@ -132,7 +132,7 @@ type Page struct {
 	Ended int            // number of all kept ended runs, regardless of the query
 }
 
-// A page ends after the run with which its runs have more than this number of operations in all.
+// A page ends when its runs together have more than this number of operations.
 // That limits the size of the page, and how long the tracker's lock is held.
 const (
 	maxWhole      = 20_000  // in full runs

@@ -143,7 +143,7 @@ func newSessionRun(run *tracker.Run, root tracker.SpanID, operations iter.Seq[*t
 // sortByStart sorts runs by their start. A run whose start is unknown follows the run that was seen before it.
 func sortByStart(runs []SessionRun) {
 	slices.SortFunc(runs, func(a, b SessionRun) int { return cmp.Compare(a.number, b.number) })
-	starts := map[uint64]time.Time{} // by run number; a run with an unknown start has that of the run before it
+	starts := map[uint64]time.Time{} // by run number; for an unknown start, the start of the run before it
 	var last time.Time
 	for _, run := range runs {
 		if !run.Started.IsZero() {
