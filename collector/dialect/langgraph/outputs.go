@@ -13,10 +13,11 @@ import (
 
 // withholdOutputs records the messages that an internal node has made, for other streams too: their ids, or the contents
 // of messages without an id. isOfInternal says that the frame is the node's own, and returnsAll that the frame has all that the
-// node returns. The node may also return messages of earlier runs, but these precede the user's last message, and earlier events have them.
+// node returns. The node may also return messages of earlier runs, but these precede the user's last message, and its input has them.
 //
 // Source: langgraph/graph/message.py, add_messages, which gives an id to messages without one.
 func (d *decoder) withholdOutputs(mode string, v strictjson.Value, isOfInternal, returnsAll bool) {
+	showsInput := isOfInternal && slices.Contains(inputModes, mode) && len(d.read) > 0
 	for _, output := range outputsOf(mode, v, isOfInternal) {
 		messages := messagesIn(output, false, 0)
 		lastOfUser := -1
@@ -27,8 +28,8 @@ func (d *decoder) withholdOutputs(mode string, v strictjson.Value, isOfInternal,
 		}
 		for i, m := range messages {
 			isOld := mode == modeCheckpoints && (len(d.read) == 0 || d.wasRead(m)) // a stream that joins a run has read nothing
-			isRead := mode != modeEvents || !isOfInternal || len(d.read) == 0 || d.wasRead(m)
-			isNew := d.shown.knowsHistory() || mode == modeMessages || !isRead || mode != modeValues && (i > lastOfUser || d.isOfThisRun(d.name(m.Get("id"))))
+			isUnread := showsInput && !d.wasRead(m)
+			isNew := d.shown.knowsHistory() || mode == modeMessages || isUnread || mode != modeValues && (i > lastOfUser || d.isOfThisRun(d.name(m.Get("id"))))
 			switch id := m.Get("id"); {
 			case len(id.Text()) == 0:
 				if mode != modeValues && !isOld {
@@ -36,10 +37,16 @@ func (d *decoder) withholdOutputs(mode string, v strictjson.Value, isOfInternal,
 				}
 			case isNew && !isOld && !d.shown.contains(id), d.shown.replaces(m), returnsAll && !isOfUser(m) && d.shown.hasOnlyPieces(id):
 				d.withholdMessage(m, true)
+			case mode == modeUpdates && returnsAll && isOfUser(m) && !d.shown.contains(id) && !d.wasRead(m):
+				isOwn := len(messages) == 1 || i > 0 && d.isOfThisRun(d.name(messages[i-1].Get("id")))
+				d.withholdMessage(m, isOwn) // else it may be the user's
 			}
 		}
 	}
 }
+
+// inputModes have the input of a node before what it returns.
+var inputModes = []string{modeEvents, modeTasks, modeDebug}
 
 // isOfThisRun reports whether the ID of a message says that a model was asked for it after the run had begun: both have a UUID that begins
 // with the time.

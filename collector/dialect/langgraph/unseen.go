@@ -148,9 +148,9 @@ func (s *internalState) hasSpokenIn(graph []byte) bool {
 	return false
 }
 
-// noteRead records the messages of a frame of checkpoints or events, whether it leaves or not.
+// noteRead records the messages of a frame that has a state or the input of a node, whether it leaves or not.
 func (d *decoder) noteRead(mode string, v strictjson.Value) {
-	if mode != modeCheckpoints && mode != modeEvents {
+	if mode != modeCheckpoints && !slices.Contains(inputModes, mode) {
 		return
 	}
 	for _, m := range messagesIn(v, false, 0) {
@@ -163,7 +163,7 @@ func (d *decoder) noteRead(mode string, v strictjson.Value) {
 	}
 }
 
-// wasRead reports whether earlier checkpoints or events had a message, or one with the same content and no ID.
+// wasRead reports whether earlier checkpoints, events or tasks had a message, or one with the same content and no ID.
 func (d *decoder) wasRead(m strictjson.Value) bool {
 	_, is := d.read[messageKey(m.Get("id"), m)]
 	_, isUnnamed := d.read[messageKey(strictjson.Value{}, m)]

@@ -26,7 +26,7 @@ type internalState struct {
 
 	hasWorked bool                // internal work has begun, as events show
 	hasSpoken bool                // an internal frame came after the last state of the run's own graph
-	read      map[uint64]struct{} // messages in checkpoints and events, by messageKey; at most maxSeen
+	read      map[uint64]struct{} // messages in checkpoints, events and tasks, by messageKey; at most maxSeen
 }
 
 // work is internal work that has not ended.
