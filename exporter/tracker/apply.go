@@ -15,7 +15,8 @@ func (r *openRun) modelStarted(e *event.Event, b *event.Batch, agent *Operation)
 	agent = agent.firstOpen()
 	if key := (responseKey{agent, b.Response}); r.partialResponses[key] == nil {
 		if op := r.chat(e, b, agent); op != nil {
-			op.firstChunk, op.response, op.startUnknown = r.now, b.Response, op.startUnknown || e.Uncertain
+			op.firstChunk, op.response, op.causeUnknown = r.now, b.Response, e.Uncertain
+			op.startUnknown = op.startUnknown || e.Uncertain
 			put(&r.partialResponses, key, op)
 		}
 	}

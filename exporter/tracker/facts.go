@@ -111,7 +111,7 @@ func (r *openRun) attributeTo(agent, op *Operation) {
 		return
 	}
 	if cause := agent.causeOf(agent.laneOr("")); cause.Frame < int(op.firstFrame) {
-		op.Started, op.startUnknown, op.askerUnknown = latest(cause, r.Root.Started), agent.hasUnknownDelay(cause), false
+		op.Started, op.startUnknown, op.askerUnknown = latest(cause, r.Root.Started), op.causeUnknown || agent.hasUnknownDelay(cause), false
 	}
 }
 

@@ -165,8 +165,8 @@ func (r *openRun) endUnfinished(op *Operation) {
 		op.Ended.At = time.Time{} // no answer has ended it
 		// Its agent waits too, unless it has gone on.
 		op.parent.awaitsAnswer = op.parent.awaitsAnswer || op.parent.finalFrame <= int(op.firstFrame)
-	default:
-		op.parent.hasUnfinished = true
+	default: // unless its agent has answered since
+		op.parent.hasUnfinished = op.parent.hasUnfinished || op.parent.finalFrame <= int(op.firstFrame)
 	}
 }
 
@@ -214,10 +214,15 @@ func (r *openRun) endInner(within *Operation) {
 		op.awaitsAnswer, op.hasUnfinished = op.awaitsAnswer || op.openInputs > 0, op.hasUnfinished || op.repliesDue > 0
 		r.clearReplies(op)
 		status, why := r.agentStatus(op)
-		op.endUnknown = op.endUnknown || status == OperationUnfinished && op.debt > mayOweReply
+		op.endUnknown = op.endUnknown || status == OperationUnfinished && op.debt > mayOweReply || op.hasOnlyBegun()
 		r.end(op, status, why)
 		r.propagateStatus(op)
 	})
+}
+
+// hasOnlyBegun reports whether the stream shows of an agent only that it begins, so that it may have worked until the end of the run.
+func (op *Operation) hasOnlyBegun() bool {
+	return op.Kind == InvokeAgent && op.spoke && !op.worked && !op.endStated
 }
 
 // propagateStatus applies the status of an ended child to its container. A container has no frames of

@@ -142,6 +142,7 @@ func (r *openRun) applyTurn(b *event.Batch) {
 	}
 	r.Root.extendTo(r.now)
 	if agent != nil {
+		agent.noteWork(b)
 		if r.current = agent; !agent.mayHaveEnded(b) {
 			agent.extendTo(r.now)
 		}
@@ -320,10 +321,12 @@ type openState struct {
 	response        string    // of a model's response: Batch.Response
 	task            string    // of a model's response: event.Task.ID
 	lastPiece       Timestamp // of a model's response: its last partial frame
+	worked          bool      // a frame of it, or of an operation below it, shows more than that it begins
 	spoke           bool      // a frame of it, or of an operation below it, was seen
 	assumed         bool      // see isAssumed
 	startUnknown    bool      // Started is only a lower bound
 	askerUnknown    bool      // of a model's response: each of several agents may have asked, so Started may be the cause of another one
+	causeUnknown    bool      // of a model's response: event.Event.Uncertain of its start
 	endUnknown      bool      // Ended is only an upper bound, or may be the end of another response (event.Event.Uncertain)
 	endsTurn        bool      // of a call: the agent's turn may end with it
 	inUnknownCall   bool      // of an agent: see Batch.InUnknownCall

@@ -191,6 +191,24 @@ func hasFacts(b *event.Batch) bool {
 	return slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Kind != event.KindOther && !beginsRound(&e) })
 }
 
+// noteWork records whether a frame shows more of an agent than that it begins.
+func (op *Operation) noteWork(b *event.Batch) {
+	if !op.worked && slices.ContainsFunc(b.Events, showsWork) {
+		for up := op; up != nil && !up.worked; up = up.parent {
+			up.worked = true
+		}
+	}
+}
+
+// showsWork reports whether an event shows more of an agent than that it begins, or that the run ends.
+func showsWork(e event.Event) bool {
+	switch e.Kind {
+	case event.KindOther, event.KindAgentStarted, event.KindRunStarted, event.KindRunEnded:
+		return false
+	}
+	return true
+}
+
 // beginsRound reports whether an event only shows that the next round of an agent's loop begins.
 func beginsRound(e *event.Event) bool {
 	return e.Kind == event.KindIteration && !e.CallsModel && e.Loop == event.Loop{}

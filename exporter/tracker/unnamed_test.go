@@ -2,6 +2,7 @@ package tracker_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -44,6 +45,8 @@ func TestAskersNamedLate(t *testing.T) {
 		says("boss", calls("c", "ask"), calls("d", "ask")), x, y, says("", responseOf(""), begins("m")), says("", responseOf(""), calls("f", "tool")),
 		says("", responseOf("1"), begins("n")), says("", responseOf(""), responds("m")), says("x", lane("x"), sentBy("", "f"), text), says("", responseOf("1"), responds("n")),
 	}
+	late := slices.Clone(first)
+	late[5] = says("", responseOf("1"), begins("n"), uncertain)
 	alone := []*event.Batch{says("boss", text), says("", responseOf(""), begins("n")), says("", responseOf(""), responds("n"))}
 	for name, c := range map[string]struct {
 		frames []*event.Batch
@@ -56,6 +59,7 @@ func TestAskersNamedLate(t *testing.T) {
 		"of an agent that was late": {append(first[:9:9], says("z", lane("z"), sentBy("1", ""), text)), "n", "unknown 5-9"},
 		"of one that spoke since":   {append(first[:9:9], says("y", lane("y"), text), says("y", lane("y"), sentBy("1", ""), text)), "n", "unknown 5-9"},
 		"with only one agent":       {alone, "n", "observed 1-3"},
+		"of an unknown cause":       {append(late[:len(late):len(late)], says("y", lane("y"), sentBy("1", ""), text)), "n", "unknown 3-9"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			op := findOperation(t, follow(t, proxied(), c.frames...), tracker.Chat, c.chat)
