@@ -75,6 +75,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	d.frames++
 	d.itemAgent = nil
 	if d.decode(f, b); d.sdk.wrapped {
+		d.sdk.followFrame(b)
 		d.sdk.agents.placeIn(b)
 		b.AgentUnknown = b.Agent == ""
 	} else {
@@ -300,11 +301,14 @@ func (d *decoder) streamDone(b *event.Batch) {
 	if d.begun && !d.ended && (d.sdk.on || !d.response.open || d.response.implied) {
 		d.finishChat(b)
 		d.reportUsage(b)
-		if len(d.sdk.agents.active) == 0 {
+		switch {
+		case len(d.sdk.agents.active) == 0:
 			b.Agent = d.sdk.agents.current // it has finished the run
+		case b.Agent != d.sdk.lastBy:
+			b.Agent = "" // its end is missing
 		}
 		d.setAuthor(b)
-		if d.endImplied(b); !d.sdk.on {
+		if d.endImplied(b, false); !d.sdk.on {
 			d.pauseCalls(b)
 		}
 		if !d.endAfterErrors(b) {

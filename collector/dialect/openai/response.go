@@ -81,8 +81,10 @@ func (d *decoder) startNamed(id string, r strictjson.Value, b *event.Batch) {
 	if isFake(id) {
 		d.sdk.on, id = true, ""
 	}
+	startUnknown := false
 	if d.sdk.on {
 		d.begin("", "", b)
+		startUnknown = d.isStartUnknown()
 		d.saveAnswer()
 		d.forgetOver()
 	} else {
@@ -100,13 +102,15 @@ func (d *decoder) startNamed(id string, r strictjson.Value, b *event.Batch) {
 	if d.response.unsure && id != "" {
 		d.withheld.unsure.Add(responseID + id)
 	}
+	d.sdk.agents.current = cmp.Or(d.response.author, d.sdk.agents.current)
 	d.shareDoubt()
 	d.endEarlierCalls()
 	d.sdk.added = call{}
 	if len(d.sdk.others) == 0 && !d.answersElsewhere() {
 		d.done = wire.Set[string]{} // only the end of an open response repeats items
 	}
-	b.Add(event.KindModelStarted).Model = d.response.model
+	e := b.Add(event.KindModelStarted)
+	e.Model, e.Uncertain = d.response.model, startUnknown
 }
 
 // conversation returns the id of a response's conversation, or "".
@@ -194,6 +198,7 @@ func (d *decoder) endTurn(output strictjson.Value, failure event.Failure, code s
 		d.sdk.agents.finish(d.response.author)
 		d.turns.endResponse(output)
 	}
+	d.sdk.last = lastAnswer{d.response, d.responseName}
 }
 
 // responseFailure returns the failure with which a response ended, and its code. A response that a content

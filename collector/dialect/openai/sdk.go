@@ -29,6 +29,9 @@ type sdk struct {
 	starts      bool             // the application shows the starts of items
 	answered    bool             // a response has ended, so the items of messages repeat what responses show
 	others      []otherAnswer    // the other open responses
+	last        lastAnswer       // the response that ended last
+	announced   string           // the agent that got control with an item; the event that it begins follows
+	lastBy      string           // the agent of the last whole frame, or the one that got control with it
 	left        wire.Set[string] // the keys of the items of the last response that another agent's beginning has ended
 	leftBy      string           // the agent of that response
 	messages    wire.Set[string] // the keys of messages that are not the first of a response of which only parts are shown
@@ -89,6 +92,7 @@ func (d *decoder) agentUpdated(v strictjson.Value, b *event.Batch) {
 		left = d.leaveImplied(b)
 		from = b.Agent
 	}
+	defer func() { d.sdk.announced = "" }()
 	switch {
 	case name == "" || name == user:
 		return
@@ -99,7 +103,9 @@ func (d *decoder) agentUpdated(v strictjson.Value, b *event.Batch) {
 		if name != d.sdk.agents.current {
 			d.forgetResponse()
 		}
-		d.sdk.agents.beginAgain(name)
+		if name != d.sdk.announced {
+			d.sdk.agents.beginAgain(name)
+		}
 		d.speak(name, b)
 		d.sdk.agents.activate(name)
 		switch {
@@ -206,7 +212,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		if kind == event.KindText && !m.thinks {
 			b.Type = withAnswer(typeRunItem)
 		}
-		d.endImplied(b)
+		d.endImplied(b, true)
 	}
 	d.endAnswered()
 }
@@ -214,7 +220,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 // runOutput reports the result of a call.
 func (d *decoder) runOutput(id string, output, raw strictjson.Value, b *event.Batch) {
 	isText := d.isWhole(output.Text())
-	if d.endImplied(b) {
+	if d.endImplied(b, false) {
 		d.sdk.agents.activate(b.Agent) // it goes on
 	}
 	if id != "" || len(d.calls) > 0 {
@@ -238,10 +244,12 @@ func (d *decoder) runCall(id string, raw strictjson.Value, b *event.Batch) {
 		d.serverToolEnded(raw, b)
 		return
 	}
-	if tool, client := clientTools[raw.Get("type").String()]; client && id != "" && !d.response.showedItems() {
+	i := d.calls.indexOf(id)
+	if tool, client := clientTools[raw.Get("type").String()]; i < 0 && client && id != "" && !d.response.showedItems() {
 		d.callDone(tool, raw, b)
+		i = d.calls.indexOf(id)
 	}
-	if i := d.calls.indexOf(id); i >= 0 {
+	if i >= 0 {
 		d.calls[i].shown = true
 	}
 }
@@ -259,7 +267,7 @@ func (d *decoder) approvalRequested(id string, b *event.Batch) {
 // handoffOccurred ends the call that transfers control. An event with the new agent follows.
 func (d *decoder) handoffOccurred(id, target string, raw strictjson.Value, b *event.Batch) {
 	d.sdk.handoffBy = b.Agent
-	d.endImplied(b)
+	d.endImplied(b, false)
 	if ended := d.calls.end(id, d.sdk.isHandoff); ended != (call{}) || id != "" {
 		id = cmp.Or(id, ended.id)
 		e := b.Add(event.KindToolEnded)
@@ -269,5 +277,6 @@ func (d *decoder) handoffOccurred(id, target string, raw strictjson.Value, b *ev
 	d.sdk.handsOff = true
 	if target != "" && target != user {
 		d.transfer(target, b)
+		d.sdk.announced = target
 	}
 }

@@ -150,6 +150,33 @@ func (d *decoder) isWaiting(agent string) bool {
 	})
 }
 
+// followFrame records the agent of a whole frame.
+func (s *sdk) followFrame(b *event.Batch) {
+	if b.Partial {
+		return
+	}
+	s.lastBy = b.Agent
+	for i := range b.Events {
+		if b.Events[i].Kind == event.KindTransfer {
+			s.lastBy = b.Events[i].Name
+		}
+	}
+}
+
+// isStartUnknown reports whether the last whole frame may not be the cause of a response that begins:
+//   - its agent has a call without a result, which has ended since that frame;
+//   - the frame is of another agent that works beside it in the same lane;
+//   - it may be of one of several agents with one name;
+//   - its agent has another open response.
+func (d *decoder) isStartUnknown() bool {
+	a, author := &d.sdk.agents, d.speaker()
+	isKnown := author != "" || a.known.Len() == 0
+	hasOpenCall := isKnown && slices.ContainsFunc(d.calls, func(open call) bool { return open.agent == author && !open.shown && !open.earlier })
+	isBeside := author != "" && d.sdk.lastBy != author && !a.inner[author].isUnsure
+	isTwice := a.twice.Contains(author) || author == "" && a.twice.Len() > 0
+	return hasOpenCall || isBeside || isTwice || author != "" && d.anyOpen(func(r *response) bool { return r.author == author && !r.shared })
+}
+
 // endEarlierCalls records that the calls of the current response's agent have ended, unless items will show it: the agent asks its model
 // again only then.
 func (d *decoder) endEarlierCalls() {
@@ -203,9 +230,9 @@ func (d *decoder) control(name string, b *event.Batch) {
 // itemAuthor reports and returns the agent of an item. name is "" if the item does not say it. Then the call decides that the item is about,
 // if any. An agent with a call will send another response.
 func (d *decoder) itemAuthor(name, call string, at place, b *event.Batch) string {
-	a, r := &d.sdk.agents, &d.response
-	isOfLast := r.ended && r.author == "" && !r.shared && r.containsItem(at)
+	a, r := &d.sdk.agents, &d.sdk.last
 	i := d.calls.indexOf(call)
+	isOfLast := r.number != 0 && r.author == "" && r.containsItem(at)
 	switch {
 	case name == user:
 	case i >= 0 && name == "":
@@ -220,7 +247,7 @@ func (d *decoder) itemAuthor(name, call string, at place, b *event.Batch) string
 	switch {
 	case b.Agent == "":
 	case isOfLast:
-		b.Sent = &event.Sent{Response: d.responseName, Call: call}
+		b.Sent = &event.Sent{Response: r.name, Call: call}
 	case i >= 0 && d.calls[i].unnamed:
 		b.Sent = &event.Sent{Call: call, OnlyCall: true}
 	}

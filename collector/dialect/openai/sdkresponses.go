@@ -10,6 +10,12 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
+// lastAnswer is the response of a run of the Agents SDK that ended last. Items name its agent, also while another one is current.
+type lastAnswer struct {
+	response
+	name string // see event.Batch.Response
+}
+
 // otherAnswer is an open response of a run of the Agents SDK besides the current one.
 type otherAnswer struct {
 	response
@@ -251,13 +257,13 @@ func (d *decoder) saveAnswer() {
 }
 
 // endImplied ends the current response if the application shows only parts of it, and reports whether it did. The Agents SDK's item of a
-// whole message shows its end, and so does the result of a call.
-func (d *decoder) endImplied(b *event.Batch) bool {
+// whole message shows its end. Other events only show that it has ended before, so isNow is false.
+func (d *decoder) endImplied(b *event.Batch, isNow bool) bool {
 	r := &d.response
 	if !r.open || !r.implied || r.author != "" && r.author != b.Agent {
 		return false
 	}
-	b.Add(event.KindModelEnded)
+	b.Add(event.KindModelEnded).Uncertain = d.sdk.on && !isNow
 	d.response = response{}
 	if len(d.openCallsOf(b.Agent)) == 0 {
 		d.sdk.agents.finish(b.Agent)
@@ -269,7 +275,7 @@ func (d *decoder) endImplied(b *event.Batch) bool {
 // follow, which have no agent.
 func (d *decoder) leaveImplied(b *event.Batch) bool {
 	keys, author := d.response.itemKeys, d.response.author
-	if b.Agent = cmp.Or(author, b.Agent); !d.endImplied(b) {
+	if b.Agent = cmp.Or(author, b.Agent); !d.endImplied(b, false) {
 		return false
 	}
 	d.withheld.nextResponse()
@@ -286,7 +292,7 @@ func (d *decoder) openAnswer(item strictjson.Value, b *event.Batch) {
 	showsParts := d.joined == ""
 	isResult := showsParts && !d.sdk.on && strings.HasSuffix(item.Get("type").String(), "_call_output")
 	switch {
-	case isResult && d.endImplied(b), d.response.open:
+	case isResult && d.endImplied(b, false), d.response.open:
 	case isResult:
 		d.begin("", "", b)
 	default:

@@ -1,0 +1,78 @@
+package openai_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
+	"github.com/delegraph/delegraph/collector/dialect/openai"
+	"github.com/delegraph/delegraph/collector/event"
+)
+
+// TestStartsOfResponses checks after which frames of the Agents SDK a response may have been requested: its start is uncertain if the last
+// whole frame is not the cause.
+func TestStartsOfResponses(t *testing.T) {
+	call := func(id string) string {
+		return `{"type":"function_call","id":"f` + id + `","call_id":"` + id + `","name":"w","arguments":""}`
+	}
+	last, text := []string{createdOf("x"), completedOf(1, "x", "")}, `{"type":"message","id":"i","role":"assistant"}`
+	asked := []string{begins("a"), createdOf("r"), calledOf(1, "c", "w"), completedOf(2, "r", call("c"))}
+	for name, c := range map[string]struct {
+		sent []string
+		want string // of the last response
+	}{
+		"the first one":                       {[]string{begins("a")}, "a: model_started"},
+		"after a call without a result":       {asked, "a: model_started uncertain"},
+		"after the result of a call":          {append(asked, outputItem("a", "c")), "a: model_started"},
+		"after such a call of no agent":       {asked[1:], "?: model_started uncertain"},
+		"after an agent in such a call":       {append(asked, begins("b"), createdOf("s"), completedOf(1, "s", "")), "a: model_started uncertain"},
+		"after a handoff":                     {[]string{begins("a"), strings.Replace(item("handoff_occurred", "a", `"type":"function_call_output","call_id":"h"`), `"raw_item"`, `"target_agent":{"name":"b"},"raw_item"`, 1), begins("b")}, "b: model_started"},
+		"after another run":                   {[]string{begins("a"), createdOf("r"), completedOf(1, "r", ""), begins("b")}, "b: model_started"},
+		"after a frame of an agent beside it": {[]string{begins("a"), begins("b"), callItem("a", "c", "w")}, "b: model_started uncertain"},
+		"beside an agent of the same name":    {[]string{begins("a"), begins("a")}, "a: model_started uncertain"},
+		"beside one that has answered":        {[]string{begins("a"), begins("a"), createdOf("r"), completedOf(1, "r", text)}, "?: model_started uncertain"},
+		"beside another one of the agent":     {[]string{begins("a"), createdOf("r")}, "a#1: model_started uncertain"},
+	} {
+		got := ""
+		for fact := range strings.SplitSeq(whoDid(append(c.sent, last...)...), "; ") {
+			if strings.Contains(fact, "model_started") {
+				got = fact
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// TestAgentAtEnd checks of which agent the end of the run is: of none if another agent had the last frame, because its own end is missing.
+func TestAgentAtEnd(t *testing.T) {
+	text := `{"type":"message","id":"i","role":"assistant"}`
+	inCalls := []string{begins("a"), createdOf("r"), calledOf(1, "c", "w"), calledOf(2, "d", "w"), completedOf(3, "r", ""), begins("b"), begins("b"), createdOf("s"), createdOf("u"),
+		completedOf(1, "s", ""), completedOf(1, "u", ""), createdOf("x"), completedOf(1, "x", "")}
+	for name, c := range map[string]struct {
+		sent []string
+		want string
+	}{
+		"the agent with the last response":      {inCalls, `agent="a"`},
+		"one that has not finished":             {[]string{begins("a"), createdOf("r")}, `agent="a"`},
+		"one of which others had the last word": {[]string{begins("a"), callItem("a", "c", "w"), outputItem("a", "c"), begins("b"), createdOf("s"), messageOf(2, "done", "i"), completedOf(3, "s", text), messageItem("b", "i")}, "agent unknown"},
+	} {
+		facts := dialecttest.Facts(openai.Dialect{}, &event.Stream{SingleRun: true}, stream(append(c.sent, "[DONE]")...))
+		if _, got, _ := strings.Cut(facts, "[DONE] "); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: the end is of %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// TestResponsesNamedLate names the agent of a response while another one is current.
+func TestResponsesNamedLate(t *testing.T) {
+	sent := stream(begins("a"), begins("g"), createdOf("r"), createdOf("s"), calledOf(2, "c", "w"), completedOf(3, "r", `{"type":"function_call","id":"fc","call_id":"c","name":"w"}`),
+		messageOf(1, "added", "i"), callItem("a", "c", "w"), messageOf(2, "done", "i"), completedOf(3, "s", `{"type":"message","id":"i","role":"assistant"}`), messageItem("g", "i"), outputItem("a", "c"), createdOf("x"))
+	facts := dialecttest.Facts(openai.Dialect{}, &event.Stream{SingleRun: true}, sent)
+	for _, want := range []string{`agent="a" response="1" sent="c" may be root`, `agent="g" response="1" sent="1" may be root`, "  final\n", `response.created agent="a" response="2" may be root`} {
+		if !strings.Contains(facts, want) {
+			t.Errorf("the facts lack %s:\n%s", want, facts)
+		}
+	}
+}
