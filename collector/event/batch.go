@@ -38,6 +38,7 @@ type Batch struct {
 	Response      string    // distinguishes model responses of the speaker that arrive at the same time; "" for the first
 	MayBeRoot     bool      // the agent is directly below the run itself, which has not spoken
 	IsParallel    bool      // another agent with the same name, directly below the run itself, works at the same time, in the same task or in another node
+	Follows       string    // the branch of another invocation that the same piece of code, such as a node, began before; or ""
 	OrderUnknown  bool      // agents with the same parent may work one after the other or at the same time, or the frame comes late
 	Task          Task      // of the speaker, which the frame shows; the zero value if it shows none
 	SameStep      bool      // the run itself begins nothing with the frame: an agent that speaks later may have begun before it
@@ -132,9 +133,9 @@ const (
 // Around is an agent or a step in which a speaker works. It may not have spoken yet. It is immutable, because batches
 // share it.
 type Around struct {
-	Agent, Step, Branch, EnclosingCall string // as in Batch
-	OrderUnknown                       bool
-	Above                              *Around // in which it works itself; nil if that is the run
+	Agent, Step, Branch, EnclosingCall, Follows string // as in Batch
+	OrderUnknown                                bool
+	Above                                       *Around // in which it works itself; nil if that is the run
 }
 
 // Begin discards what b holds and starts the batch of a frame. It copies the frame.

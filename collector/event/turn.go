@@ -4,7 +4,7 @@ import "iter"
 
 // Speaker is the position of a speaker in the run. Its fields are those of Batch.
 type Speaker struct {
-	Agent, Renames, Step, Branch, EnclosingCall, ParentBranch, Response string
+	Agent, Renames, Step, Branch, EnclosingCall, ParentBranch, Follows, Response string
 
 	Around                                             *Around
 	InUnknownCall, MayBeRoot, IsParallel, OrderUnknown bool
@@ -21,7 +21,7 @@ const maxTurns = 64
 
 // Speaker returns the speaker of the batch.
 func (b *Batch) Speaker() Speaker {
-	return Speaker{b.Agent, b.Renames, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.Response, b.Around, b.InUnknownCall, b.MayBeRoot, b.IsParallel, b.OrderUnknown}
+	return Speaker{b.Agent, b.Renames, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.Follows, b.Response, b.Around, b.InUnknownCall, b.MayBeRoot, b.IsParallel, b.OrderUnknown}
 }
 
 // SetSpeaker sets the speaker of the batch or, after BeginTurn, of the turn.
@@ -34,6 +34,7 @@ func (b *Batch) SetSpeaker(s Speaker) {
 
 func (b *Batch) setSpeaker(s Speaker) {
 	b.Agent, b.Renames, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.Response = s.Agent, s.Renames, s.Step, s.Branch, s.EnclosingCall, s.ParentBranch, s.Response
+	b.Follows = s.Follows
 	b.Around, b.InUnknownCall, b.MayBeRoot, b.IsParallel, b.OrderUnknown = s.Around, s.InUnknownCall, s.MayBeRoot, s.IsParallel, s.OrderUnknown
 }
 

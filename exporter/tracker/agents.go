@@ -111,7 +111,7 @@ func (r *openRun) beginAgent(b *event.Batch) *Operation {
 		return nil
 	}
 	cause, delayUnknown := r.causeOfAgent(b, above)
-	op.node = r.tracker.newNode(node{lane: b.Branch, cause: cause, delayUnknown: delayUnknown})
+	op.node = r.tracker.newNode(node{lane: b.Branch, follows: b.Follows, cause: cause, delayUnknown: delayUnknown})
 	op.startUnknown = op.node.delayUnknown
 	op.Branch, op.startStated, op.inUnknownCall = b.Branch, b.Has(event.KindAgentStarted), b.InUnknownCall
 	if b.Step == "" {
@@ -178,7 +178,7 @@ func (r *openRun) beginAround(at *event.Around) *Operation {
 		target.spoke = true
 		return target
 	}
-	silent := event.Batch{Agent: at.Agent, Step: at.Step, Branch: at.Branch, EnclosingCall: at.EnclosingCall, OrderUnknown: at.OrderUnknown, Around: at.Above}
+	silent := event.Batch{Agent: at.Agent, Step: at.Step, Branch: at.Branch, EnclosingCall: at.EnclosingCall, Follows: at.Follows, OrderUnknown: at.OrderUnknown, Around: at.Above}
 	if at.Above != nil {
 		silent.ParentBranch = at.Above.Branch
 	}

@@ -113,7 +113,7 @@ func (r *openRun) pending() bool {
 		return op.open && !op.Kind.Invokes() && !r.isSuperseded(op) && !r.isInAnsweredCall(op)
 	})
 	for _, agent := range r.pendingReplies {
-		open = open || !r.isInAnsweredCall(agent)
+		open = open || !r.isInAnsweredCall(agent) && !agent.isRetried(agent.Ended.Frame)
 	}
 	return open || r.workLeft
 }
@@ -122,7 +122,11 @@ func (r *openRun) pending() bool {
 //   - A call that may end its agent's turn (endsTurn) needs no response once any agent has sent a final frame after it.
 //   - A response was cut off, and needs none, if its agent or one above gave a final answer or ended after the
 //     response's last piece.
+//   - A later invocation of the agent gave a final answer (noteRetry).
 func (r *openRun) isSuperseded(op *Operation) bool {
+	if op.isCutOff() {
+		return true
+	}
 	if op.endsTurn {
 		return r.lastFinal > int(op.firstFrame)
 	}
@@ -154,12 +158,15 @@ func (r *openRun) endCalls() {
 // endUnfinished ends a call or a response that no frame ended.
 func (r *openRun) endUnfinished(op *Operation) {
 	status, why := r.unfinishedStatus(op)
-	superseded := r.isSuperseded(op)
+	superseded, isCutOff := r.isSuperseded(op), op.isCutOff()
 	r.end(op, status, why)
 	op.Ended, op.endUnknown = r.openUntil(op), true
-	switch {
-	case superseded && op.Kind == Chat:
+	if superseded && op.Kind == Chat {
 		op.Ended = op.lastPiece
+	}
+	switch {
+	case isCutOff:
+		op.parent.hasUnfinished, op.parent.endUnknown = true, true
 	case superseded:
 	case status == OperationInterrupted:
 		op.Ended.At = time.Time{} // no answer has ended it

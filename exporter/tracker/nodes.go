@@ -15,6 +15,7 @@ type node struct {
 	key      nodeKey
 	otherKey nodeKey // see addPlace; the zero value if there is none
 	lane     string
+	follows  string  // event.Batch.Follows
 	inLane   laneKey // its key in openRun.lastInLane, which stays if the node moves
 
 	cause          Timestamp  // the frame that caused its start; frame 0 if that is the run request or unknown

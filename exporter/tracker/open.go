@@ -276,6 +276,7 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 		if response := r.awaitingUsage[responseKey{caller, b.Response}]; response != nil && b.AgentUnknown {
 			response.finalFrame = r.now.Frame // of the agent that a later frame names
 		}
+		r.noteRetry(caller)
 		r.clearFailures(caller.laneOr(b.Branch))
 		r.abandonInputs(caller)
 	case event.KindError:
@@ -316,6 +317,7 @@ type openState struct {
 	lastCallFailure failure   // of its call that ended last; empty if that call did not fail
 	finalFrame      int       // its last final frame
 	endFrame        int       // the last frame that states its end
+	retryFrame      int       // the first frame of an invocation that follows it (event.Batch.Follows), if that has answered
 	pausedFrame     int       // the frame that paused it until an answer comes from outside
 	firstChunk      Timestamp // of a model's response
 	response        string    // of a model's response: Batch.Response

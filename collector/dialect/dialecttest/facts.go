@@ -113,6 +113,7 @@ func formatTurn(b *event.Batch, cut func(string) string) string {
 	for up := b.Around; up != nil; up = up.Above {
 		w.put("around", up.Branch)
 	}
+	w.put("follows", b.Follows)
 	w.put("response", b.Response)
 	w.mark("agent unknown", b.AgentUnknown)
 	if b.Sent != nil {

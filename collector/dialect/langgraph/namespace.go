@@ -59,6 +59,7 @@ type scope struct {
 	asked      bool   // its model was asked, and has not answered
 	began      bool   // a frame has shown the beginning of a node of its agent
 	isFurther  bool   // its task has run other graphs before, which may have ended or not
+	follows    string // the branch of the last of them that was seen, or ""
 	handedOver bool   // its agent has transferred control since it began or last returned, so it has ended
 
 	around *event.Around // see placeAround
@@ -94,6 +95,7 @@ func (d *decoder) scopeOf(namespace []byte) *scope {
 	node, task, _ := strings.Cut(segment, ":")
 	sc.isFurther = isFurther
 	sc.node, sc.task, sc.branch = dialect.Name(node), dialect.Name(task), dialect.Name(string(own))
+	sc.follows = d.lastInTask(sc)
 	if d.targets[targetKey(sc.above.branch, sc.node)] > 0 {
 		sc.fallback = sc.node
 	}
@@ -206,6 +208,20 @@ func (sc *scope) isInTaskOf(other *scope) bool {
 	return sc.above == other.above && sc.node == other.node && sc.task == other.task && sc.task != ""
 }
 
+// lastInTask returns the branch of the last graph that the task of a further graph has run before, or "".
+func (d *decoder) lastInTask(sc *scope) (branch string) {
+	if !sc.isFurther {
+		return ""
+	}
+	for _, other := range d.scopes {
+		isLater := cmp.Or(cmp.Compare(len(other.branch), len(branch)), strings.Compare(other.branch, branch)) > 0
+		if other.isInTaskOf(sc) && isLater {
+			branch = other.branch
+		}
+	}
+	return branch
+}
+
 // user is the name of the human, which no agent may have.
 const user = "user"
 
@@ -257,7 +273,7 @@ func (sc *scope) speaker() speaker {
 		}
 		return s
 	}
-	s.ParentBranch, s.Around = sc.above.branch, sc.above.placeAround()
+	s.ParentBranch, s.Around, s.Follows = sc.above.branch, sc.above.placeAround(), sc.follows
 	s.InUnknownCall = sc.node == toolNode && sc.call == ""
 	s.OrderUnknown = sc.isFurther || s.EnclosingCall == "" && !(sc.above.above == nil && sc.above.showsSteps)
 	if s.Agent == "" {
@@ -287,7 +303,7 @@ func (sc *scope) placeAround() *event.Around {
 		return nil
 	}
 	s := sc.speaker()
-	now := event.Around{Agent: s.Agent, Step: s.Step, Branch: s.Branch, EnclosingCall: s.EnclosingCall, OrderUnknown: s.OrderUnknown, Above: s.Around}
+	now := event.Around{Agent: s.Agent, Step: s.Step, Branch: s.Branch, EnclosingCall: s.EnclosingCall, Follows: s.Follows, OrderUnknown: s.OrderUnknown, Above: s.Around}
 	if sc.around == nil || *sc.around != now {
 		sc.around = &now
 	}

@@ -28,11 +28,13 @@ func TestGraphsOfOneTask(t *testing.T) {
 		frames []string
 		want   string
 	}{
-		{"in turn", []string{speaks("two:U", "a", "1"), speaks("two:U|1", "b", "2")}, `updates agent="b" branch="two:U|1" may be root`},
+		{"in turn", []string{speaks("two:U", "a", "1"), speaks("two:U|1", "b", "2")}, `updates agent="b" branch="two:U|1" follows="two:U" may be root`},
 		{"the first sends nothing", []string{speaks("two:U|1", "b", "2")}, `updates agent="b" branch="two:U|1" may be root`},
-		{"the same agent", []string{speaks("two:U", "a", "1"), speaks("two:U|2", "a", "2")}, `updates agent="a" branch="two:U|2" may be root parallel`},
+		{"the same agent", []string{speaks("two:U", "a", "1"), speaks("two:U|2", "a", "2")}, `updates agent="a" branch="two:U|2" follows="two:U" may be root parallel`},
+		{"the third", []string{speaks("two:U", "a", "1"), speaks("two:U|10", "b", "2"), speaks("two:U|9", "b", "3"), speaks("two:U|11", "a", "4")}, `updates agent="a" branch="two:U|11" follows="two:U|10" may be root parallel`},
+		{"in another task", []string{speaks("two:U", "a", "1"), speaks("two:V|1", "b", "2")}, `updates agent="b" branch="two:V|1" may be root parallel`},
 		{"only in metadata", []string{inMetadata}, `messages agent="b" branch="two:U|1" may be root`},
-		{"in a call", []string{call, speaks("tools:U", "a", "1"), speaks("tools:U|1", "b", "2")}, `updates agent="b" branch="tools:U|1" within="c1"`},
+		{"in a call", []string{call, speaks("tools:U", "a", "1"), speaks("tools:U|1", "b", "2")}, `updates agent="b" branch="tools:U|1" within="c1" follows="tools:U"`},
 		{"in a call, the first sends nothing", []string{call, speaks("tools:U|1", "b", "2")}, `updates agent="b" branch="tools:U|1" within="c1"`},
 		{"in a call that a task names", []string{call, executes, speaks("tools:U|1", "b", "2")}, `updates agent="b" branch="tools:U|1" within="c1" work left`},
 		{"a graph within", []string{speaks("two:U|1", "b", "1"), speaks("two:U|1|x:V", "c", "2")}, `updates agent="c" branch="x:V" parent="two:U|1" around="two:U|1"`},

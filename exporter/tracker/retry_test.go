@@ -1,0 +1,56 @@
+package tracker_test
+
+import (
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/exporter/tracker"
+)
+
+// TestRetries has a node run its agent again after a failure that the stream does not show.
+func TestRetries(t *testing.T) {
+	unnamed := proxied()
+	unnamed.App = ""
+	first := func(facts ...fact) *event.Batch { return says("a", append([]fact{mayBeRoot("a:1")}, facts...)...) }
+	again := func(facts ...fact) *event.Batch {
+		follows := func(b *event.Batch) { b.Branch, b.Follows, b.MayBeRoot, b.IsParallel = "a:1|1", "a:1", true, true }
+		return says("a", append([]fact{follows}, facts...)...)
+	}
+	third := says("a", func(b *event.Batch) { b.Branch, b.Follows, b.MayBeRoot, b.IsParallel = "a:1|2", "a:1|1", true, true }, responds("m"), final)
+	next := says("z", mayBeRoot("z:1"), responds("n"), final)
+	for name, c := range map[string]struct {
+		frames []*event.Batch
+		want   tracker.Status
+	}{
+		"after a piece of a response":     {[]*event.Batch{first(begins("m")), again(responds("m"), final)}, tracker.Completed},
+		"twice":                           {[]*event.Batch{first(begins("m")), again(begins("m")), third}, tracker.Completed},
+		"after a call":                    {[]*event.Batch{first(responds("m"), calls("c", "t")), again(responds("m"), final)}, tracker.Completed},
+		"after the result of a call":      {[]*event.Batch{first(responds("m"), calls("c", "t")), first(returns("c", "t")), again(responds("m"), final)}, tracker.Completed},
+		"the second has not answered":     {[]*event.Batch{first(begins("m")), again(responds("m")), next}, tracker.Incomplete},
+		"the first goes on":               {[]*event.Batch{first(begins("m")), again(begins("m")), first(text, partial), again(responds("m"), final)}, tracker.Incomplete},
+		"another answers":                 {[]*event.Batch{first(begins("m")), next}, tracker.Incomplete},
+		"something within it has to end":  {[]*event.Batch{first(begins("m")), first(text, partial), says("b", at("b:1", "", "a:1"), begins("m")), again(responds("m"), final)}, tracker.Completed},
+		"what is within it answers":       {[]*event.Batch{first(begins("m")), again(text, partial), says("b", at("b:1", "", "a:1|1"), responds("m"), final)}, tracker.Completed},
+		"a response that it left is late": {[]*event.Batch{first(begins("m")), again(responds("m"), final), first(responds("m"), final)}, tracker.Completed},
+	} {
+		t.Run(name, func(t *testing.T) { equal(t, string(follow(t, unnamed, c.frames...).Status), string(c.want)) })
+	}
+}
+
+// TestTimesOfRetry checks that it is unknown when an agent runs again, and when the failed attempt ended.
+func TestTimesOfRetry(t *testing.T) {
+	follows := func(b *event.Batch) { b.Branch, b.Follows = "a:1|1", "a:1" }
+	run := follow(t, proxied(), says("", text), says("a", lane("a:1"), begins("m1")), says("a", follows, responds("m2"), final))
+	for _, op := range run.Operations[1:] {
+		if op.Timing != tracker.TimingUnknown {
+			t.Errorf("%s %s is %s", op.Kind, op.Name, op.Timing)
+		}
+	}
+	equal(t, outline(run), `
+completed
+invoke_workflow app ok 0-4
+  invoke_agent a unfinished 1-2
+    chat m1 unfinished 1-2
+  invoke_agent a ok 1-3
+    chat m2 ok 1-3`)
+}
