@@ -69,7 +69,7 @@ func lists(t *testing.T) string {
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("### Labels\n\nOf several metrics, or with open values; lists of more than 12 values are left out:\n\n")
+	b.WriteString("### Labels\n\nShared by metrics, or with open values; without lists of more than 12:\n\n")
 	for _, line := range labelLines() {
 		b.WriteString(line)
 	}

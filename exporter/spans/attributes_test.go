@@ -63,7 +63,7 @@ var sections = []struct {
 	title, about string
 	rows         []row
 }{
-	{"Operations", "An error status has `error.type` as its description.", []row{
+	{"Operations", "`error.type` is also the description of an error status.", []row{
 		{names.OperationName, attribute.STRING, onAll, "always", "invoke_agent"},
 		{names.ConversationID, attribute.STRING, onAll, "the session", "ctx-1"},
 		{names.SessionID, attribute.STRING, onAll, "the session", "ctx-1"},
@@ -88,10 +88,10 @@ var sections = []struct {
 		{stateKeys, attribute.STRINGSLICE, onState, "names in its reported state", `["query", "plan"]`},
 		{stateBytes, attribute.INT64, onState, "its size as JSON", "120"},
 	}},
-	{"Runs", "The run's span is its outermost `invoke_workflow` or `invoke_agent`.", []row{
+	{"Runs", "The outermost `invoke_workflow` or `invoke_agent` is the run's span.", []row{
 		{runStatus, attribute.STRING, onRuns, "always", "completed"},
 		{runReason, attribute.STRING, onRuns, "if the run did not complete", "client_left"},
-		{clockOffset, attribute.FLOAT64, onRuns, "smallest time of receipt minus reported time, in seconds; of live streams", "0.02"},
+		{clockOffset, attribute.FLOAT64, onRuns, "seconds, smallest time of receipt minus reported time; of live streams", "0.02"},
 		{runReportedDuration, attribute.FLOAT64, onRuns, "seconds, as reported", "8.5"},
 		{runReportedToolCalls, attribute.INT64, onRuns, "tool calls, as reported", "2"},
 		{planPending, attribute.INT64, onRuns, "items of its plan with this status", "1"},
@@ -121,7 +121,7 @@ var sections = []struct {
 		{toolProgress, attribute.FLOAT64, onTools, "last reported progress, in the tool's unit", "0.5"},
 		{toolInferred, attribute.BOOL, onTools, "call and response were joined without IDs", "true"},
 	}},
-	{"Server spans", "They also have `delegraph.source`, and `error.type` if the status is 500 or more, the answer was cut off, or the run failed or timed out. Then the span's status is an error, except if the client left.", []row{
+	{"Server spans", "Also `delegraph.source`, and [`error.type`](../design/signals.md#the-request), then with an error status unless the client left.", []row{
 		{"http.request.method", attribute.STRING, onRequests, "always, by the HTTP conventions", "POST"},
 		{"http.route", attribute.STRING, onRequests, "always, by the HTTP conventions", "/run_sse"},
 		{"url.scheme", attribute.STRING, onRequests, "always, by the HTTP conventions", "http"},
@@ -131,7 +131,7 @@ var sections = []struct {
 		{"server.port", attribute.INT64, onRequests, "by the HTTP conventions", "8000"},
 		{"http.response.status_code", attribute.INT64, onRequests, "by the HTTP conventions", "200"},
 	}},
-	{"Events: confidences", "On the operation that states them. An operation has at most 128 events; `dropped_events_count` has the rest.", []row{
+	{"Events: confidences", "On the operation that states them. It has at most 128 events; `dropped_events_count` has the rest.", []row{
 		{names.EvaluationName, attribute.STRING, onResults, "always", proofConfidence},
 		{names.EvaluationScore, attribute.FLOAT64, onResults, "a number from 0 to 1", "0.92"},
 		{names.EvaluationLabel, attribute.STRING, onResults, "words, range or score, as written", "high"},
@@ -144,7 +144,7 @@ var sections = []struct {
 		{citationReference, attribute.STRING, onCitations, "as stated", "2022-09-15"},
 		{citationURI, attribute.STRING, onCitations, "as stated", "https://www.ecfr.gov/"},
 	}},
-	{"Events: requests for input", "On the run's span, for each request.", []row{
+	{"Events: requests for input", "On the run's span.", []row{
 		{inputKind, attribute.STRING, onInputs, "always", "confirmation"},
 		{inputStatus, attribute.STRING, onInputs, "always; `open`, `answered` or `expired`", "answered"},
 		{inputID, attribute.STRING, onInputs, "the protocol's ID of the request", "q-1"},

@@ -100,7 +100,7 @@ func tables() string {
 		fmt.Fprintf(&b, "\n## %s\n\n", section.title)
 		about := section.about
 		if !mixed {
-			about = strings.TrimSpace(about + " All are of " + of + ".")
+			about = strings.TrimSpace(about + " Of " + of + ":")
 		}
 		if about != "" {
 			b.WriteString(about + "\n\n")
