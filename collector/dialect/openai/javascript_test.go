@@ -101,7 +101,7 @@ func TestJavaScript(t *testing.T) {
 		"the SDK's own events and the end of the response": {[]string{agentA, started, piece, doneJS, ofModel(done), message, "[DONE]"},
 			begins + `; model_started model="m"; text "secret"; model_ended model="m" input=5 output=2; final; text "secret"; run_ended`},
 		"two at once, in both forms": {[]string{agentA, started, startedNext, ofModel(created), ofModel(strings.Replace(created, `"id":"r"`, `"id":"p"`, 1)), doneNext, ofModel(strings.Replace(ended, `"id":"r"`, `"id":"p"`, 1)), doneJS, ofModel(done), message, "[DONE]"},
-			begins + `; model_started model="m"; model_started model="m"; text "secret"; model_ended model="m"; final; text "secret"; model_ended model="m" finish="completed"; final; run_ended`},
+			begins + `; model_started model="m"; model_started model="m" uncertain; text "secret"; model_ended model="m"; final; text "secret"; model_ended model="m" finish="completed"; final; run_ended`},
 		"responses": {[]string{agentA, started, ofModel(created), ofModel(added), piece, ofModel(delta), doneJS, ofModel(done), message, "[DONE]"}, begins + "; " + chat},
 		"two providers": {[]string{agentA, started, ofModel(created), ofModel(done), asksB, toB, agentB, startedNext, called, doneNext, output, started, piece, doneJS, message, "[DONE]"},
 			begins + `; model_started model="m"; text "secret"; model_ended model="m" finish="completed"; final; tool_ended name="transfer_to_B" call="h" settled; transfer name="B" call="h"; model_started model="m"; ` +
