@@ -251,7 +251,7 @@ func TestBounds(t *testing.T) {
 		{"traces.max_content", "1B", "16MiB", "0", "16777217"},
 		{"traces.max_content_held", "1B", "4GiB", "0", "4294967297"},
 		{"metrics.max_label_values", "1", "10000", "0", "10001"},
-		{"metrics.max_label_sets", "1", "100000", "0", "100001"},
+		{"metrics.max_label_sets", "2", "100000", "1", "100001"},
 		{"limits.frame", "1B", "1GiB", "0", "1073741825"},
 		{"limits.json_depth", "1", "10000", "0", "10001"},
 		{"limits.request_body", "1B", "64MiB", "0", "67108865"},

@@ -40,7 +40,7 @@ func check(c Config, known KnownNames, report *report) {
 	checkRange(report, "traces.max_content", c.Traces.MaxContent, 1, 16*mebibyte)
 	checkRange(report, "traces.max_content_held", c.Traces.MaxContentHeld, 1, 4*gibibyte)
 	checkRange(report, "metrics.max_label_values", c.Metrics.MaxLabelValues, 1, 10_000)
-	checkRange(report, "metrics.max_label_sets", c.Metrics.MaxLabelSets, 1, 100_000)
+	checkRange(report, "metrics.max_label_sets", c.Metrics.MaxLabelSets, 2, 100_000)
 	checkRange(report, "limits.frame", c.Limits.Frame, 1, gibibyte)
 	checkRange(report, "limits.json_depth", c.Limits.JSONDepth, 1, 10_000) // encoding/json reads no deeper
 	checkRange(report, "limits.request_body", c.Limits.RequestBody, 1, 64*mebibyte)

@@ -3,8 +3,8 @@ package sse
 import "bytes"
 
 // TruncatedBytes returns how many bytes of an incomplete frame were discarded at the end of the
-// stream, after io.EOF or any other error. Lines that are of no frame, such as comments and retry lines, do not count
-// alone, even if they are incomplete. Neither does a block over the limit, which was already reported.
+// stream, after io.EOF or any other error. If only comments and retry lines were discarded, it
+// returns 0. A block over the limit does not count, because it was already reported.
 func (r *Reader) TruncatedBytes() int { return r.truncatedBytes }
 
 // TakeUnended returns the frame of the incomplete block at the end of the stream, and whether the block has data. The data may lack its end.
@@ -35,7 +35,7 @@ func (r *Reader) finish(err error) error {
 		}
 		r.event, r.newID = nil, nil // they belong to the frame
 	}
-	r.buffer = buffer{err: err}
+	r.buffer = buffer{err: err, beforeGrow: r.beforeGrow}
 	r.lineEnds, r.lookahead = lineEnds{}, lookahead{}
 	return err
 }

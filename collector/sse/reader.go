@@ -111,8 +111,8 @@ func (r *Reader) Retry() (time.Duration, bool) { return r.retry, r.hasRetry }
 // A blank line right after a comment only ends the comment's block and is not reported.
 func (r *Reader) ReportComments(on bool) { r.reportComments = on }
 
-// BeforeGrow makes the reader call wait before its buffer grows to more than 64 KiB, with the new size
-// in bytes. The source is not read while wait blocks.
+// BeforeGrow makes the reader call a function, with the new size in bytes, before its buffer grows to
+// more than 64 KiB. The source is not read while the function blocks.
 func (r *Reader) BeforeGrow(wait func(size int)) { r.beforeGrow = wait }
 
 // Detach gives the caller the data of f, which Next has just returned, together with the buffer that

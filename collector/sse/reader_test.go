@@ -337,3 +337,23 @@ func decoded(t *testing.T, text string) string {
 	}
 	return out
 }
+
+// TestBeforeGrowAfterResume checks that a reader reports the growth of its buffer on a new connection too.
+func TestBeforeGrowAfterResume(t *testing.T) {
+	large := "data: " + strings.Repeat("x", 100<<10) + "\n\n"
+	r := NewReader(strings.NewReader(large), 1<<20)
+	calls := 0
+	r.BeforeGrow(func(int) { calls++ })
+	for range 2 {
+		calls = 0
+		for _, err := r.Next(); err != io.EOF; _, err = r.Next() {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if calls == 0 {
+			t.Error("the growth was not reported")
+		}
+		r.Resume(strings.NewReader(large))
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -36,21 +37,37 @@ func TestErrorCodesAreBounded(t *testing.T) {
 }
 
 // TestErrorTypesOfManySets checks that successful calls never count as errors when the limit on
-// label sets is reached.
+// label sets is reached, also by tools that the configuration names.
 func TestErrorTypesOfManySets(t *testing.T) {
 	m, reg := newTest(1000, 100)
+	configured, withTools := newTest(1000, 100)
 	for i := range 500 {
-		ends(m, tool(fmt.Sprint("t", i), ""), coded("NOT_FOUND", tool(fmt.Sprint("t", i), event.ToolError)))
+		name := fmt.Sprint("t", i)
+		configured.caps.reserve("tool", name)
+		for _, m := range []*Metrics{m, configured} {
+			ends(m, tool(name, ""), coded("NOT_FOUND", tool(name, event.ToolError)))
+		}
+	}
+	checkOutcomes(t, reg)
+	checkOutcomes(t, withTools)
+}
+
+// checkOutcomes checks that 500 calls have succeeded and 500 failed, in at most 100 label sets.
+func checkOutcomes(t *testing.T, reg *prometheus.Registry) {
+	t.Helper()
+	all := gathered(t, reg, "gen_ai_execute_tool_duration_seconds")
+	if len(all) > 100 {
+		t.Errorf("%d label sets", len(all))
 	}
 	outcomes := map[string]uint64{}
-	for _, s := range gathered(t, reg, "gen_ai_execute_tool_duration_seconds") {
+	for _, s := range all {
 		for _, l := range s.Label {
 			if l.GetName() == "error_type" {
 				outcomes[l.GetValue()] += s.Histogram.GetSampleCount()
 			}
 		}
 	}
-	if outcomes[""] != 500 || outcomes["NOT_FOUND"]+outcomes["_other"] != 500 || len(outcomes) != 3 {
+	if outcomes[""] != 500 || outcomes["NOT_FOUND"]+outcomes["_other"] != 500 || len(outcomes) > 3 {
 		t.Errorf("calls by error: %v", outcomes)
 	}
 }

@@ -174,7 +174,8 @@ func (f *family[T]) createZeros(given map[string][]string) {
 
 // limit replaces values of a new label set with _other if the metric already has many sets. From
 // maxWireSets sets on, it replaces values from agents that are not in the configuration. If the
-// result is still a new set and there is room for only one, it replaces all values.
+// result is still a new set and only the last sets are left, it replaces all values. An operation
+// without an error keeps the error type "", so a metric with error types has two last sets.
 func (f *family[T]) limit(k *key) {
 	if len(f.series) < f.caps.maxWireSets() {
 		return
@@ -185,12 +186,22 @@ func (f *family[T]) limit(k *key) {
 			f.replace(k, i, class)
 		}
 	}
-	if _, ok := f.series[*k]; ok || len(f.series) < f.caps.maxSets-1 {
+	if _, ok := f.series[*k]; ok || len(f.series) < f.caps.maxSets-f.lastSets() {
 		return
 	}
-	for i := range f.labels {
-		f.replace(k, i, f.class(i, k[i]))
+	for i, label := range f.labels {
+		if label != "error_type" || k[i] != string(event.NoFailure) {
+			f.replace(k, i, f.class(i, k[i]))
+		}
 	}
+}
+
+// lastSets returns how many label sets limit uses once there is no room for others.
+func (f *family[T]) lastSets() int {
+	if slices.Contains(f.labels, "error_type") {
+		return 2
+	}
+	return 1
 }
 
 // replace replaces the i-th value with _other and counts that for its class.

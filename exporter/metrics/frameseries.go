@@ -14,7 +14,7 @@ type frameSeries struct {
 	frames, bytes prometheus.Counter
 	events        [64]atomic.Pointer[prometheus.Counter] // by kind
 	lag           func() prometheus.Observer             // created with the first observation
-	last          func() prometheus.Gauge                // nil if the source was removed: a stream of it is still open
+	last          func() prometheus.Gauge                // returns nil if the source was removed while a stream of it is open
 }
 
 // forgetFrameSeries makes the next frame of a source look its series up again. The caller holds the lock.

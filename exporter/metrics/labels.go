@@ -23,8 +23,8 @@ var fromWire = map[string]string{
 	"error_type":            "error",
 }
 
-// alwaysAdmitted lists our own values of labels that also have values from agents. No cap replaces them: an
-// operation that did not fail must not be counted as _other.
+// alwaysAdmitted lists our own values of labels that also have values from agents. The caps of
+// classes do not replace them.
 var alwaysAdmitted = map[string][]string{
 	"error_type": words([]event.Failure{
 		event.NoFailure, event.ToolError, event.ModelError, event.AgentError, event.FailureTimeout, event.FailureCanceled, event.OtherFailure,

@@ -15,7 +15,7 @@ type Sort string
 // The orders. All are descending, and unknown values come last. Open runs come before ended ones, the latest
 // start first, because their durations and tokens still grow. So a run that ends while pages are read can only
 // move to a later page. SortStarted mixes open and ended runs. The start of an open run may become known or
-// earlier, so an open run with an unknown start comes first.
+// earlier. Both move it only to a later page, because an open run with an unknown start comes first.
 const (
 	SortDefault  Sort = ""         // ended runs by their end, as it was observed
 	SortStarted  Sort = "started"  // all runs by their start

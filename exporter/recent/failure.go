@@ -26,7 +26,7 @@ type firstFailure struct {
 	parents map[tracker.SpanID]tracker.SpanID // of the run's operations; nil until needed
 }
 
-// note notes a failed operation of a run with the given operations. Those noted before started earlier.
+// note notes a failed operation of a run with the given operations. Operations must be noted in the order of their starts.
 func (f *firstFailure) note(op *tracker.Operation, operations iter.Seq[*tracker.Operation]) {
 	if f.op == nil || f.failsBefore(op, operations) {
 		f.op = op
@@ -34,8 +34,8 @@ func (f *firstFailure) note(op *tracker.Operation, operations iter.Seq[*tracker.
 }
 
 // failsBefore reports whether a failed operation failed before the first one so far. If one frame ended both, a call or a response
-// is the cause of an agent's failure. An agent is the cause of the failure of the agent it works for, and a call that of the call
-// it is made for. Otherwise the one that started first counts.
+// is the cause of an agent's failure. An agent's failure causes that of the agent above it, as a call's causes that of the call
+// above. Otherwise the one that started first counts.
 func (f *firstFailure) failsBefore(later *tracker.Operation, operations iter.Seq[*tracker.Operation]) bool {
 	switch invokes := later.Kind.Invokes(); {
 	case later.Ended.Frame != f.op.Ended.Frame:

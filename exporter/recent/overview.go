@@ -10,8 +10,8 @@ import (
 
 // Overview sums up the runs that a query selects, without its cursor and limit. If runs were evicted, From is the latest start
 // of an evicted run, and runs that started before it are left out. Otherwise the share of failed runs would be too high, because
-// they are kept longer than others. A live run counts as started when it was first seen. Only the query's own From and To compare
-// the start that the run states, so that the overview counts the runs of the list. If an agent's clock is wrong, its runs may be
+// they are kept longer than others. A live run counts as started when it was first seen. The query's From and To compare the
+// start that a run states, so that the list has the same runs. If an agent's clock is wrong, its runs may be
 // outside of From and To.
 type Overview struct {
 	From, To time.Time // the time that it covers; From is zero if no kept run has a known start

@@ -71,7 +71,7 @@ func (r *Runs) Session(source, id string, limit int) (s Session, known bool) {
 		}
 	})
 	if isLeftOut {
-		limit = 0 // otherwise no run would seem to be open between two ended ones
+		limit = 0 // otherwise two ended runs might be listed without an open run that started between them
 	}
 	s.Evicted = kept.evicted
 	for _, k := range kept.runs {

@@ -28,8 +28,8 @@ type JSONLines struct {
 
 // NewJSONLines returns a processor that writes to w.
 func NewJSONLines(ctx context.Context, w io.Writer) (*JSONLines, error) {
-	// Use the OTLP exporter for its encoding, with a writer in place of the network. Nothing is
-	// encrypted, but with an http URL the exporter would reject a certificate in the environment.
+	// Use the OTLP exporter for its encoding, with a writer in place of the network. The URL is
+	// https, because with http the exporter rejects a certificate in the environment. Nothing is encrypted.
 	exporter, err := otlptracehttp.New(ctx,
 		otlptracehttp.WithEndpointURL("https://localhost/v1/traces"),
 		otlptracehttp.WithEncoding(otlptracehttp.EncodingJSON),

@@ -137,7 +137,7 @@ func steady(r *tracker.Run, t time.Time) time.Time {
 }
 
 // operationTimes returns when an operation began and ended. If no time is known, a replayed operation gets times that are
-// counted from base. A live one gets none, and times uses the current time.
+// counted from base. A live one gets none; its span then gets the current time.
 func operationTimes(r *tracker.Run, op *tracker.Operation) (started, ended time.Time) {
 	started, ended, known := r.Interval(op)
 	if known || r.Live {

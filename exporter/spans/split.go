@@ -26,7 +26,7 @@ func attemptsPerSpan(n int) int { return 2*bits.Len(uint(n)) + 1 }
 const maxMalformed = 16
 
 // reject records that the oldest n spans were rejected as malformed. It returns how many of them to try next.
-// It returns 0 if these must be dropped: the only span, or all that are left when no attempt is.
+// It returns 0 if they must be dropped: a single span, or all that are left after the last attempt.
 func (s *split) reject(n int) (next int) {
 	if s.left == 0 {
 		s.size, s.left, s.rejectionsLeft, s.accepted = n, n, maxMalformed*attemptsPerSpan(n), false

@@ -24,7 +24,7 @@ type Frame struct {
 }
 
 // Frames is like Read, for callers that convert single frames. It also returns the ends of streams.
-// It fills the free capacity of the slice into, which must have some. It does not set Batch.Bytes.
+// It appends to into, up to its capacity, and at least one must fit. It does not set Batch.Bytes.
 func (r *Ring) Frames(c Cursor, s *Selection, into []Frame) ([]Frame, Batch) {
 	b := r.read(c, s, func(v *view, expired time.Duration, after uint64) Batch {
 		var b Batch

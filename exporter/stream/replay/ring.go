@@ -57,7 +57,7 @@ type Entry struct {
 	Number uint64
 
 	// Gap is set if the entry is not an agent's frame but tells the readers of its session that frames
-	// are missing, whatever else they select, if anything. A gap uses up no number: its number is one
+	// are missing, whatever else they select. A gap uses up no number: its number is one
 	// less than that of the next frame, so the previous frame may have the same.
 	Gap *Gap
 
@@ -207,8 +207,8 @@ func (r *Ring) encode(number uint64, e *Entry) ([]byte, error) {
 	return wire, err
 }
 
-// evict removes frames beyond a limit. Other rings and accounts may lower currentLimit at any time, so frames
-// beyond it are evicted only until two are left. The caller holds the lock.
+// evict removes frames beyond a limit. Other rings and accounts may lower currentLimit at any time, so the
+// last two frames are kept even beyond it. The caller holds the lock.
 func (r *Ring) evict(v *view, now time.Duration) {
 	limit, shared := r.currentLimit(), r.sharedLimit()
 	for v.oldest <= v.head {

@@ -87,7 +87,7 @@ func (s *segment) number(i int) uint64 {
 	return s.numbers[i]
 }
 
-// minResumeNumber returns the lowest number of a reader that has read every frame before sequence.
+// minResumeNumber returns the lowest number that proves that every frame before sequence was read.
 func (v *view) minResumeNumber(sequence uint64) uint64 {
 	if sequence <= max(v.oldest, v.earlier+1) {
 		return v.evictedThrough
