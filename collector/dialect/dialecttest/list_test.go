@@ -41,7 +41,7 @@ func TestDialects(t *testing.T) {
 			if err != nil {
 				t.Fatalf("the dialect has no reference page: %v", err)
 			}
-			for _, part := range []string{"\n## How it is recognized\n", "\n## What becomes of it\n", "\n## What leaves\n", "\n## Limits\n", "dialect: " + d.Name() + "\n"} {
+			for _, part := range []string{"\nRecognized by ", "\n## What becomes of it\n", "\n## What leaves\n", "\n## Limits\n", "dialect: " + d.Name() + "\n"} {
 				if !bytes.Contains(page, []byte(part)) {
 					t.Errorf("the reference page does not contain %q", part)
 				}
