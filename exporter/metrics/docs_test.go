@@ -56,7 +56,13 @@ func lists(t *testing.T) string {
 			if len(m.labels) > 0 {
 				labels = "{" + strings.Join(m.labels, ",") + "}"
 			}
-			if kinds[m.name] != dto.MetricType_COUNTER {
+			switch kinds[m.name] {
+			case dto.MetricType_COUNTER:
+				if !strings.HasSuffix(m.name, "_total") {
+					t.Errorf("%s is a counter, which its name does not say", m.name)
+				}
+			case dto.MetricType_GAUGE:
+			default:
 				kind = " (" + strings.ToLower(kinds[m.name].String()) + ")"
 			}
 			fmt.Fprintf(&b, "- `%s%s`%s: %s", m.name, labels, kind, m.help)
