@@ -178,7 +178,7 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 	d.endCall(k, v)
 	unsure := d.isUnsure() || d.mayGoOn(k, v)
 	k.decode(d, v, b)
-	if d.begunResponses > begun {
+	if d.begunResponses > begun && !d.response.implied {
 		unsure = d.response.unsure
 	}
 	d.followEvent(v)

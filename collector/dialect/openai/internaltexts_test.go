@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
 // textOf returns a piece of a text in the Agents SDK's envelope, as applications pass it on that show only texts.
@@ -102,4 +104,30 @@ func TestAgentsAsText(t *testing.T) {
 	checkTexts(t, 1, []string{text(deltaOfAgent(0, "/root/internal_x", "i", "secret")), text(deltaOfAgent(1, "/root/my_internal", "j", "answer"))})
 	checkLeaves(t, 0, created, strings.Replace(added, `"role"`, `"agent":"/root/internal_x","role"`, 1), delta, ended)
 	checkLeaves(t, 0, strings.Replace(created, `"response":{`, `"response":{"agent":"internal_x",`, 1), added, delta, ended)
+}
+
+// TestTextsAfterMessage sends texts of models that the SDK calls by the Chat Completions API after a message of an internal agent. Those that
+// continue its response stay in. Those of the next response leave.
+func TestTextsAfterMessage(t *testing.T) {
+	const fake = "__fake_id__"
+	text := func(n int, said string) string {
+		return strings.Replace(deltaOf(n, fake), `"delta":"`+fake, `"delta":"`+said, 1)
+	}
+	begun := []string{begins("a"), callItem("a", "c", "ask"), begins("internal_x"), text(3, "secret"), text(4, "secret"), messageItem("internal_x", fake)}
+	for _, next := range [][]string{
+		{text(5, "secret"), messageItem("internal_x", fake)},
+		{messageItem("internal_x", fake), text(5, "secret"), text(6, "secret")},
+		{strings.Replace(text(5, "secret"), `"item_id":"`+fake+`",`, "", 1)},
+	} {
+		checkStaysIn(t, []filter.Settings{client, public}, append(begun[:6:6], next...)...)
+	}
+	for _, next := range [][]string{
+		{text(3, "open"), text(4, "open"), text(5, "open"), text(6, "open")},
+		{outputItem("a", "c"), text(5, "open"), text(6, "open"), text(7, "open"), text(8, "open")},
+		{messageItem("b", "i"), text(3, "open"), text(4, "open"), text(5, "open"), text(6, "open")},
+	} {
+		if out := leaving(t, client, stream(append(begun[:6:6], next...)...)); strings.Count(out, `"open"`) != 4 || strings.Contains(out, "secret") {
+			t.Errorf("of %s\nthis leaves: %s", strings.Join(next, "\n"), out)
+		}
+	}
 }

@@ -15,7 +15,7 @@ func (d *decoder) endAnswered() {
 		one := &t.all[i]
 		hasNoCall := (t.showCalls || t.showOutputs) && !d.mayCall(one.agent) || t.showCalls && !t.showResults && one.afterText
 		if one.state == atWork && one.said && hasNoCall {
-			one.state = over
+			one.state, one.mayGoOn = over, !t.showEnds
 		}
 	}
 }
@@ -59,7 +59,7 @@ func (d *decoder) endTurnsIn(call string, isText bool) {
 func (t *turns) seeMessages() {
 	t.showMessages = true
 	for i := range t.all {
-		if one := &t.all[i]; one.mayGoOn {
+		if one := &t.all[i]; one.mayGoOn && !one.said {
 			one.state, one.mayGoOn = atWork, false
 		}
 	}
@@ -75,9 +75,14 @@ func positionOf(v strictjson.Value) (at position) {
 }
 
 // mayGoOn reports whether an event may continue a response of an internal agent that counts as over. The next response begins with lower
-// numbers.
+// numbers, and shows that an agent has ended that has last shown a message.
 func (d *decoder) mayGoOn(k kind, v strictjson.Value) bool {
 	at, last := positionOf(v), d.turns.last
+	if v.Get("sequence_number").Exists() && at.event <= last.event {
+		for i := range d.turns.all {
+			d.turns.all[i].mayGoOn = d.turns.all[i].mayGoOn && !d.turns.all[i].said
+		}
+	}
 	if at.event <= last.event || k.part && (d.isNamed || isID(d.at.name()) && at.item <= last.item) {
 		return false
 	}

@@ -56,7 +56,7 @@ type turn struct {
 	afterText bool     // and a text came between that and the item before it
 	shown     bool     // an item has named it, or an event without an agent came while it was at work
 	calls     []string // of others, without a result when it began; it may work in one of them
-	mayGoOn   bool     // it is over, but only because texts came before the result of such a call
+	mayGoOn   bool     // it is over, but only because texts came before the result of such a call, or a message whose response may go on
 }
 
 type turnState int
