@@ -24,6 +24,9 @@ func (r *openRun) modelStarted(e *event.Event, b *event.Batch, agent *Operation)
 
 // modelEnded ends a model's response, unless its usage may still grow.
 func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
+	if e.Error != event.NoFailure && b.Agent == "" && b.Place == nil && b.Has(event.KindError) && r.runnerOfSeveral(agent) != nil {
+		return // the model of another agent may have failed
+	}
 	agent = agent.failingOperation(e.Error).firstOpen()
 	key := responseKey{agent, b.Response}
 	if r.endAwaitingUsage(key); b.AgentUnknown {

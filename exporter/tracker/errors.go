@@ -27,7 +27,8 @@ func (r *openRun) applyError(e *event.Event, b *event.Batch, caller *Operation) 
 		return
 	}
 	isCanceled := e.Error == event.FailureCanceled
-	switch op := cmp.Or(r.callerFailedNow(), r.agentInControl(), r.runningParallel()); {
+	caller = r.callerFailedNow()
+	switch op := cmp.Or(caller, r.runnerOfSeveral(r.agentInControl()), r.agentInControl(), r.runningParallel()); {
 	case !isCanceled && (e.Beside || op == nil && !r.hasOwnWorkLeft(r.Root)):
 		r.separateFirst()
 	case op != nil:
@@ -39,10 +40,10 @@ func (r *openRun) applyError(e *event.Event, b *event.Batch, caller *Operation) 
 		r.lastReason = ReasonAgentCanceled
 		return
 	}
-	if e.Elsewhere {
+	if e.Elsewhere || caller != nil {
 		return
 	}
-	if op := r.onlyOpenResponse(); op != nil {
+	if op := r.onlyOpenResponse(); op != nil && r.runnerOfSeveral(op.parent) == nil {
 		delete(r.partialResponses, op.responseKey())
 		op.parent.failedFrame, op.parent.failureCode = r.now.Frame, e.Code
 		r.end(op, OperationError, failure{event.ModelError, e.Code})

@@ -110,7 +110,7 @@ func (r *openRun) runStatus(why StatusReason) (Status, StatusReason) {
 // pending reports whether a call, a response, an expected reply or stated work is still open.
 func (r *openRun) pending() bool {
 	open := slices.ContainsFunc(r.Operations, func(op *Operation) bool {
-		return op.open && !op.Kind.Invokes() && !r.isSuperseded(op) && !r.isInAnsweredCall(op)
+		return op.open && !op.Kind.Invokes() && !r.isSuperseded(op) && !op.isReplaced() && !r.isInAnsweredCall(op)
 	})
 	for _, agent := range r.pendingReplies {
 		open = open || !r.isInAnsweredCall(agent) && !agent.isRetried(agent.Ended.Frame)

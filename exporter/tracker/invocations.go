@@ -57,7 +57,8 @@ func (r *openRun) isNewInvocation(op *Operation, n *event.Node, b *event.Batch) 
 	}
 	above := op.runner()
 	anotherSpoke := above != nil && above.node.lane == op.node.lane && above.node.lastActive != op
-	return op.node.gaveFinalAnswer || op.node.transferred || op.node.usedModel && anotherSpoke
+	goesOn := op.debt > noDebt && above.runsSeveralIn(op.node.lane)
+	return op.node.gaveFinalAnswer || op.node.transferred || op.node.usedModel && anotherSpoke && !goesOn
 }
 
 // failureIn returns the failure that a frame's error code states.

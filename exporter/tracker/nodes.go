@@ -30,6 +30,9 @@ type node struct {
 
 	chain *transferChain // agents that transferred control on the way to it
 
+	lastAnswerer uint32 // the last child in its own lane that has given a final answer, by Operation.firstFrame
+	runsSeveral  bool   // a child has begun in its own lane while another one had a response to come
+
 	isContainer     bool // the place names it as a container or workflow
 	hasOwnWork      bool // a call or response of its own has begun, or an operation directly below it has ended
 	claimsChildren  bool // states that it runs others

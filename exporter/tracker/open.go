@@ -273,6 +273,7 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 		r.adopt(e, caller)
 	case event.KindFinal:
 		r.lastFinal, caller.finalFrame = r.now.Frame, r.now.Frame
+		caller.noteAnswerer()
 		if response := r.awaitingUsage[responseKey{caller, b.Response}]; response != nil && b.AgentUnknown {
 			response.finalFrame = r.now.Frame // of the agent that a later frame names
 		}

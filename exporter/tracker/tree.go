@@ -163,6 +163,10 @@ func (r *openRun) beginNode(key nodeKey, n *event.Node) *Operation {
 	previous := r.nodes[key]
 	op.node = r.tracker.newNode(node{lane: n.Lane, cause: cause, isContainer: n.Kind == event.NodeContainer || n.Kind == event.NodeWorkflow})
 	op.node.delayUnknown = n.Run != "" && previous != nil && previous.failedFrame > 0 || r.orderUnknown || parent.hasUnknownDelay(cause)
+	if parent.node != nil && parent.node.lane == n.Lane && r.followsUnfinished(op) {
+		parent.node.runsSeveral = true
+	}
+	op.node.delayUnknown = op.node.delayUnknown || parent.runsSeveralIn(n.Lane)
 	op.startUnknown = op.node.delayUnknown
 	r.setPlace(op, key)
 	r.setLastInLane(op)
@@ -271,7 +275,8 @@ func (op *Operation) causeOfChat(b *event.Batch) (cause Timestamp, delayUnknown 
 		cause = latest(cause, above.node.lastInLane)
 		return cause, above.spokeAfter(cause)
 	}
-	return cause, op.hasUnknownDelay(cause)
+	isOfOther := above.runsSeveralIn(op.laneOr("")) && op.node != nil && cause.Frame != op.node.lastBelow.Frame
+	return cause, op.hasUnknownDelay(cause) || isOfOther
 }
 
 // causeIn returns the frame after which an operation can run the next node in a lane. In a lane other than the

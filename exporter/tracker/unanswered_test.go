@@ -67,8 +67,8 @@ func TestErrorEndsCall(t *testing.T) {
 		want  string
 	}{
 		"the error names the call": {[]fact{returns("c1", "boom"), wrong(event.ToolError), fails}, "a error, b unfinished"},
-		"the error names none":     {[]fact{fails}, "a unfinished, b error"},
-		"the call succeeded":       {[]fact{returns("c1", "boom"), fails}, "a unfinished, b error"},
+		"the error names none":     {[]fact{fails}, "a unfinished, b unfinished"},
+		"the call succeeded":       {[]fact{returns("c1", "boom"), fails}, "a unfinished, b unfinished"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := follow(t, proxied(), says("a", branch("p.a"), calls("c1", "boom")), says("b", branch("p.b"), calls("c2", "slow")), says("", c.fails...))

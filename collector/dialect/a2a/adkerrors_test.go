@@ -23,7 +23,15 @@ func TestADKErrors(t *testing.T) {
 		return `,"metadata":{"adk_author":"` + author + `"` + metadata + `}`
 	}
 	asks, answers := statusIs("working", calls("c", "f", false), adkEvent("")), statusIs("working", toolResult("c", "f", `{}`), adkEvent(""))
+	inBranch := func(branch string) string {
+		return statusIs("working", calls("c", "f", false), adkEvent(`,"adk_branch":"`+branch+`"`))
+	}
+	callIn := func(place string) string { return strings.Replace(call, `;`, place+`;`, 1) }
+	const inParallel, inCall = ` branch="p.a" place="…/p:container/a[p.a]"`, ` branch="b@c.a" place="…/b@c[b@c]:workflow/a[b@c]"`
 	runDecode(t, []decodeCase{
+		{"the end of the task beside a call in a branch", []string{inBranch("p.a"), statusIs("failed", text("x"), "")}, []string{callIn(inParallel), ended}},
+		{"the end of the task that names such a call", []string{inBranch("p.a"), statusIs("failed", text("f: x"), "")}, []string{callIn(inParallel), failed}},
+		{"the end of the task in the branch of a call", []string{inBranch("b@c.a"), statusIs("failed", text("x"), "")}, []string{callIn(inCall), failed}},
 		{"an exception that anything may have raised", []string{fails("x", code), fails("x", code)}, []string{agent, agent}},
 		{"an exception of an agent that got a tool's response", []string{asks, answers, fails("x", code)}, []string{call, result, model}},
 		{"another agent's exception", []string{asks, answers, statusIs("working", text("x"), by("b", "")), statusIs("working", text("y"), by("b", code))},

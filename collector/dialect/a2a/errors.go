@@ -1,6 +1,8 @@
 package a2a
 
 import (
+	"slices"
+
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 )
@@ -37,7 +39,7 @@ func (t *task) failure(r *response, m adkMetadata, parts parts, b *event.Batch) 
 	case r.streaming, m.usage.Len() > 0:
 		return event.ModelError, code
 	case len(waiting) > 0 && !hasPart(parts, partResponse):
-		if failCall(waiting, message, code, b) {
+		if failCall(waiting, false, message, code, b) {
 			r.failure = event.ToolError
 		}
 		return event.ToolError, code
@@ -88,9 +90,10 @@ func (d *decoder) isOfWorkflow(t *task, m adkMetadata) bool {
 	return true
 }
 
-// failCall reports the failure of a tool whose only response is the error. It returns false if it is unknown which of the calls failed.
-func failCall(calls []*call, message []byte, code string, b *event.Batch) bool {
-	i := wire.FailedCall(len(calls), func(i int) string { return calls[i].tool }, message)
+// failCall reports the failure of a tool whose only response is the error. It returns false if it is unknown which of the calls failed. isBeside
+// says that the error may be about something else.
+func failCall(calls []*call, isBeside bool, message []byte, code string, b *event.Batch) bool {
+	i := wire.FailedCall(len(calls), isBeside, func(i int) string { return calls[i].tool }, message)
 	if i < 0 {
 		return false
 	}
@@ -121,6 +124,8 @@ func (d *decoder) reportLastFailure(t *task, m adkMetadata, parts parts, b *even
 		e := b.Add(event.KindModelEnded)
 		e.Usage, e.Error, e.Code = usage, failure, code
 	case failure == event.NoFailure && !t.failed:
-		failCall(t.waitingCalls(nil), []byte(parts.joinedText()), parts.code(), b)
+		waiting := t.waitingCalls(nil)
+		isBeside := slices.ContainsFunc(waiting, func(c *call) bool { return wire.MayBeParallel(c.by.branch) })
+		failCall(waiting, isBeside, []byte(parts.joinedText()), parts.code(), b)
 	}
 }

@@ -236,7 +236,7 @@ func (d *decoder) addResponse(fr *frame, r *response, failure event.Failure, cod
 	wasFinal := r.wasFinal
 	switch {
 	case failure == event.ToolError:
-		d.failCall(calls, fr.errorMessage.Text(), code, b)
+		d.failCall(calls, false, fr.errorMessage.Text(), code, b)
 	case failure == event.AgentError, failure == event.FailureCanceled:
 	case fr.isModelResponse(r):
 		e := b.Add(event.KindModelEnded)

@@ -3,6 +3,7 @@ package adk
 import (
 	"bytes"
 	"hash/maphash"
+	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
@@ -75,7 +76,7 @@ func (d *decoder) addErrorFrame(message []byte, code string, repeated errorEvent
 			d.endCall(c, code, b)
 		}
 	case len(d.pending) > 0:
-		d.failCall(d.pending, message, code, b)
+		d.failCall(d.pending, slices.ContainsFunc(d.pending, func(c pendingCall) bool { return c.isBeside }), message, code, b)
 	case wire.APIErrorCode(message) != "" && !d.errorReported:
 		e := b.Add(event.KindModelEnded)
 		e.Error, e.Code = event.ModelError, code

@@ -19,7 +19,11 @@ func TestRepeatedErrors(t *testing.T) {
 	}
 	calls := by(stop + "," + parts(call, two))
 	ambiguous := `error tool_error code="ValueError" from_code; final`
+	inBranch := by(stop + "," + parts(call) + `,"branch":"p.a"`)
+	one := `model_ended finish="STOP"; tool_started name="look" call="c1" {}`
 	runDecode(t, []decodeCase{
+		{"beside a call in a branch", []string{inBranch, frame("no luck")}, []string{one, failed}},
+		{"of a call in a branch, which it names", []string{inBranch, frame("look failed")}, []string{one, `tool_ended name="look" call="c1" tool_error code="ValueError"; ` + failed}},
 		{"of a call that it names", []string{calls, raise("look failed"), frame("look failed")}, []string{started, `tool_ended name="look" call="c1" ` + toolRaised, again}},
 		{"of an unknown call", []string{calls, raise("no luck"), frame("no luck")}, []string{started, ambiguous, again}},
 		{"of another error", []string{calls, raise("look failed"), frame("no luck")}, []string{started, `tool_ended name="look" call="c1" ` + toolRaised, `tool_ended name="nap" call="c2" tool_error code="ValueError"; ` + failed}},

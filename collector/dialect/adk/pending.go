@@ -13,14 +13,17 @@ import (
 // whose responses come from outside the run.
 type pending []pendingCall
 
-type pendingCall struct{ place, id, name string }
+type pendingCall struct {
+	place, id, name string
+	isBeside        bool // other agents may work at the same time
+}
 
 // maxPending limits the calls that are remembered per stream.
 const maxPending = 1024
 
 func (p *pending) add(id, name string, b *event.Batch) {
 	if len(*p) < maxPending {
-		*p = append(*p, pendingCall{placeKey(b), id, name})
+		*p = append(*p, pendingCall{placeKey(b), id, name, wire.MayBeParallel(b.Branch)})
 	}
 }
 
@@ -42,9 +45,9 @@ func (p pending) byID(ids []string) []pendingCall {
 	return slices.DeleteFunc(slices.Clone(p), func(c pendingCall) bool { return !slices.Contains(ids, c.id) })
 }
 
-// failCall reports the failure of a tool whose only response is the error.
-func (d *decoder) failCall(calls []pendingCall, message []byte, code string, b *event.Batch) {
-	if i := wire.FailedCall(len(calls), func(i int) string { return calls[i].name }, message); i >= 0 {
+// failCall reports the failure of a tool whose only response is the error. isBeside says that the error may be about something else.
+func (d *decoder) failCall(calls []pendingCall, isBeside bool, message []byte, code string, b *event.Batch) {
+	if i := wire.FailedCall(len(calls), isBeside, func(i int) string { return calls[i].name }, message); i >= 0 {
 		d.endCall(calls[i], code, b)
 	}
 }

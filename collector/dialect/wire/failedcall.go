@@ -1,12 +1,16 @@
 package wire
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
 
 // FailedCall returns the index of the call that an error of an ADK agent is about. n calls wait for their response, and as long as they
-// do, only a tool can fail. If there are several, it is the call whose tool the message names, as a whole word. FailedCall returns -1
-// if the message names none of them, or more than one.
-func FailedCall(n int, tool func(int) string, message []byte) int {
-	if n == 1 {
+// do, only a tool can fail, unless others work at the same time (isBeside). If several may have failed, it is the call whose tool the message
+// names, as a whole word. FailedCall returns -1 if the message names none of them, or more than one.
+func FailedCall(n int, isBeside bool, tool func(int) string, message []byte) int {
+	if n == 1 && !isBeside {
 		return 0
 	}
 	named := -1
@@ -20,6 +24,12 @@ func FailedCall(n int, tool func(int) string, message []byte) int {
 		}
 	}
 	return named
+}
+
+// MayBeParallel reports whether other agents may run at the same time as one in a branch: the branch is that of a parallel agent's child.
+func MayBeParallel(branch string) bool {
+	segments := strings.Split(branch, ".")
+	return slices.ContainsFunc(segments[:len(segments)-1], func(name string) bool { return !strings.Contains(name, "@") })
 }
 
 // mentions reports whether a message contains a name as a whole word.
