@@ -2,6 +2,7 @@ package langgraph
 
 import (
 	"bytes"
+	"cmp"
 	"hash/maphash"
 	"slices"
 
@@ -75,8 +76,8 @@ func (d *decoder) isWithheldResult(m strictjson.Value) bool {
 }
 
 // withholdUnseen withholds the messages of a state that an internal node must have written. They are new since a checkpoint that
-// named the node, or their content has changed. In events, the input of a node has the state. A message that no earlier event has
-// shown was pushed, or written by a node that shows no end.
+// named the node, or their content has changed. In events and tasks, the input of a node has the state. A message that no earlier event
+// or task has shown was pushed, or written by a node that shows no end.
 //
 // Source: langgraph/graph/message.py, push_message.
 func (d *decoder) withholdUnseen(name []byte, mode string, v strictjson.Value) {
@@ -85,28 +86,37 @@ func (d *decoder) withholdUnseen(name []byte, mode string, v strictjson.Value) {
 	_, mayBeNew := d.working[next]
 	mayBeNew = mayBeNew || d.mayBeAround(next, work.isStated)
 	isShown := d.shown.repeats
+	isInput := mode == modeEvents || taskIn(mode, v).Get("triggers").Exists()
 	d.withholdUnknown(namespace, mode, v)
 	switch {
+	case isInput && mode == modeEvents && !v.Get("event").Is("on_chain_start"):
+		return
+	case mode == modeEvents:
+		v, mayBeNew = v.Get("data").Get("input"), d.hasWorked
+	case isInput:
+		task := taskIn(mode, v)
+		v, mayBeNew, isShown = task.Get("input"), d.mayBeginWithInternal(namespace, task), d.wasShown
 	case mode == modeValues && d.shown.knowsHistory():
 		mayBeNew = mayBeNew || d.mayBeAround(next, work.mayReturnAbove)
 		if !mayBeNew && d.hasSpokenIn(namespace) {
 			mayBeNew, isShown = true, d.wasShown
 		}
 	case mode == modeValues:
-	case mode == modeCheckpoints:
-		v = v.Get("values")
-	case mode == modeEvents && v.Get("event").Is("on_chain_start"):
-		v, mayBeNew = v.Get("data").Get("input"), d.hasWorked
+	case isCheckpoint(mode, v):
+		v = cmp.Or(v.Get("payload"), v).Get("values")
 	default:
 		return
 	}
-	if !mayBeNew && !d.hasSpoken {
+	if !isInput && !mayBeNew && d.inputs[d.inputsKey(namespace)].isAfterInternal() {
+		mayBeNew, isShown = true, d.wasShown
+	}
+	if !mayBeNew && (isInput || mode == modeDebug || !d.hasSpoken) {
 		return
 	}
 	for _, m := range messagesIn(v, false, 0) {
 		isUnseen := mayBeNew && !d.wasRead(m) && !isShown(m)
 		switch hasID := len(m.Get("id").Text()) > 0; {
-		case !isUnseen && (mode == modeEvents || !d.shown.replaces(m)):
+		case !isUnseen && (isInput || !d.shown.replaces(m)):
 		case !hasID && mode == modeEvents: // the input of a graph, not a state
 		case !hasID:
 			d.withholdContent(m)

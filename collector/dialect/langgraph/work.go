@@ -12,17 +12,18 @@ import (
 
 // internalState is what a run's stream has shown of internal work that other frames may repeat without its place.
 type internalState struct {
-	working  map[string]work  // internal tasks, agents and runs of LangChain that have not ended, by ID; at most wire.MaxSet
-	lagging  map[string]work  // those whose end an event has shown, and whose data in the mode custom may follow; at most wire.MaxSet
-	lagged   map[string]work  // the same of the step before, from a server that sends other modes later
-	step     float64          // the last step of the run's own graph that events show
-	isEvent  bool             // the frame being read is an event
-	steps    steps            // all tasks whose end no frame has shown
-	failures wire.Set[string] // hashes of the errors of internal work
-	returns  wire.Set[string] // runs of nodes of which a withheld tool has ended: an error may still quote what it returns
-	placed   wire.Set[string] // questions of tasks that are not internal
-	called   wire.Set[string] // tasks that another task of their graph has called
-	repeated []string         // the modes of which the attempt has not sent its first state
+	working  map[string]work        // internal tasks, agents and runs of LangChain that have not ended, by ID; at most wire.MaxSet
+	lagging  map[string]work        // those whose end an event has shown, and whose data in the mode custom may follow; at most wire.MaxSet
+	lagged   map[string]work        // the same of the step before, from a server that sends other modes later
+	step     float64                // the last step of the run's own graph that events show
+	isEvent  bool                   // the frame being read is an event
+	inputs   map[string]graphInputs // of graphs, by namespace; at most maxScopes and otherGraphs
+	steps    steps                  // all tasks whose end no frame has shown
+	failures wire.Set[string]       // hashes of the errors of internal work
+	returns  wire.Set[string]       // runs of nodes of which a withheld tool has ended: an error may still quote what it returns
+	placed   wire.Set[string]       // questions of tasks that are not internal
+	called   wire.Set[string]       // tasks that another task of their graph has called
+	repeated []string               // the modes of which the attempt has not sent its first state
 
 	hasWorked bool                // internal work has begun, as events show
 	hasSpoken bool                // an internal frame came after the last state of the run's own graph
@@ -72,6 +73,9 @@ func (s *internalState) size() int {
 	n := ofEntry*(len(s.working)+len(s.lagging)+len(s.lagged)+len(s.steps)) + ofID*(s.failures.Len()+s.returns.Len()+s.placed.Len()+s.called.Len()+len(s.read))
 	for _, w := range s.working {
 		n += w.bytes
+	}
+	for graph, g := range s.inputs {
+		n += ofEntry + len(graph) + ofID*len(g.open)
 	}
 	for place, one := range s.steps {
 		n += len(place) + len(one.graph) + ofID*len(one.tasks)
@@ -156,13 +160,15 @@ func (d *decoder) trackTask(namespace []byte, task strictjson.Value, isInternal 
 	if isCalled {
 		d.called.Add(id)
 	}
+	isInternal = isInternal || mayName(&d.internalWork, task.Get("id"))
+	d.trackInput(namespace, task, isInternal)
 	switch {
 	case hasReturned(task):
 		d.endWork(id)
 		if task.Get("error").Kind() > strictjson.Null && len(namespace) > 0 {
 			d.failGraph(string(namespace))
 		}
-	case isInternal || mayName(&d.internalWork, task.Get("id")):
+	case isInternal:
 		around := d.placesAround(namespace)
 		if isCalled {
 			around = append(around, wire.Hash(calledPrefix+string(namespace)))
